@@ -24,8 +24,8 @@ const (
 	maxFuncLines = 100
 )
 
-// importTable is docs/imports.md. mayImport says what of ours a package may import, alone who may import what the rest of
-// the tree must not.
+// importTable is docs/imports.md. mayImport says what of ours a package may import, alone who may import what the rest
+// of the tree must not.
 const importTable = "docs/imports.md"
 
 var mayImport, alone = readImports()
@@ -98,7 +98,8 @@ func loadTree(t *testing.T) *tree {
 		switch {
 		case err != nil:
 			return err
-		case d.IsDir() && p != "." && (strings.HasPrefix(d.Name(), ".") || d.Name() == "testdata" || d.Name() == "tools"):
+		case d.IsDir() && p != "." && (strings.HasPrefix(d.Name(), ".") || d.Name() == "testdata" ||
+			d.Name() == "tools"):
 			return filepath.SkipDir
 		case d.IsDir() || filepath.Ext(p) != ".go":
 			return nil
@@ -128,7 +129,8 @@ func longestKey(dir string) (string, bool) {
 
 // oursAllowed says whether a file of package from may import our package to.
 func oursAllowed(from, to string, test bool) bool {
-	if to == "wire/payload" || to == "modules/host/wholefile" || to == "modules/host/setaside" || within(from, to) || within(to, from) {
+	if to == "wire/payload" || to == "modules/host/wholefile" || to == "modules/host/setaside" || within(from, to) ||
+		within(to, from) {
 		return true
 	}
 	if test && (to == "wire/wiretest" || to == "wire/loopback" || to == "actors/actortest") {
@@ -184,7 +186,8 @@ func TestDeps(t *testing.T) {
 		t.Fatalf("%v: %v", cmd.Args, err)
 	}
 	for p := range strings.FieldsSeq(string(out)) {
-		for _, root := range []string{"brine/actors", "brine/supervisor", "brine/cmd", "github.com/asynkron/protoactor-go"} {
+		for _, root := range []string{"brine/actors", "brine/supervisor", "brine/cmd",
+			"github.com/asynkron/protoactor-go"} {
 			if within(p, root) {
 				t.Errorf("%s is linked by one of %v", p, roots)
 			}
@@ -253,7 +256,8 @@ func checkStatements(tr *tree) {
 		}
 		for _, g := range f.Comments {
 			for _, c := range g.List {
-				if text := strings.TrimLeft(c.Text, "/* \t"); strings.HasPrefix(text, "TODO") || strings.HasPrefix(text, "FIXME") {
+				if text := strings.TrimLeft(c.Text, "/* \t"); strings.HasPrefix(text, "TODO") ||
+					strings.HasPrefix(text, "FIXME") {
 					tr.errorf("%s: what is missing stands in the changelog", tr.at(c))
 				}
 			}
@@ -288,7 +292,8 @@ func forbidden(f *sourceFile, n ast.Node, crash bool) string {
 	}
 	see, held := whole[f.dir]
 	switch name := pkg.Name + "." + sel.Sel.Name; {
-	case held && !f.test && !slices.Contains(strings.Fields(see), path.Base(f.name)) && (name == "config.Master" || name == "config.Minion" || sel.Sel.Name == "cfg"):
+	case held && !f.test && !slices.Contains(strings.Fields(see), path.Base(f.name)) && (name == "config.Master" ||
+		name == "config.Minion" || sel.Sel.Name == "cfg"):
 		return "the whole configuration is not for a part: give it options"
 	case strings.HasPrefix(name, "fmt.Print") && !cmd:
 		return "no fmt.Print outside cmd"
@@ -296,7 +301,8 @@ func forbidden(f *sourceFile, n ast.Node, crash bool) string {
 		return "no os.Exit outside cmd"
 	case name == "time.Sleep" && f.test:
 		return "a test waits for what it needs, it does not sleep"
-	case (name == "sync.Mutex" || name == "sync.RWMutex") && within(f.dir, "actors") && !within(f.dir, "actors/actortest"):
+	case (name == "sync.Mutex" || name == "sync.RWMutex") && within(f.dir, "actors") &&
+		!within(f.dir, "actors/actortest"):
 		return "an actor has no mutex"
 	}
 	return ""
@@ -366,7 +372,8 @@ func changes(spec *ast.ValueSpec) bool {
 			continue
 		}
 		pkg, _ := sel.X.(*ast.Ident)
-		if pkg != nil && (pkg.Name == "atomic" || pkg.Name == "sync" && slices.Contains([]string{"Mutex", "RWMutex", "Map"}, sel.Sel.Name)) {
+		if pkg != nil && (pkg.Name == "atomic" || pkg.Name == "sync" &&
+			slices.Contains([]string{"Mutex", "RWMutex", "Map"}, sel.Sel.Name)) {
 			return true
 		}
 	}
@@ -447,13 +454,15 @@ func TestRulesBite(t *testing.T) {
 		{"imports", "actors/master/x.go", `package x; import "brine/actors/minion"`, "must not import actors/minion"},
 		{"imports", "wire/zmq/x.go", `package x; import "brine/wire/crypt"`, "must not import wire/crypt"},
 		{"imports", "config/x.go", `package x; import "crypto/aes"`, "must not import crypto/aes"},
-		{"imports", "wire/event/x.go", `package x; import "github.com/asynkron/protoactor-go/actor"`, "must not import github.com"},
+		{"imports", "wire/event/x.go", `package x; import "github.com/asynkron/protoactor-go/actor"`,
+			"must not import github.com"},
 		{"imports", "modules/x/x.go", `package x; import "brine/wire/wiretest"`, "must not import"},
 		{"imports", "extra/x.go", `package x`, "no place"},
 		{"doc comments", "config/x.go", "package x", "0 doc comments"},
 		{"doc comments", "config/x.go", "// X is no Package.\npackage x", "does not start with"},
 		{"sizes", "config/x.go", long, "601 lines"},
-		{"sizes", "config/x.go", "package x\nfunc f() {" + strings.Repeat("\n", maxFuncLines) + "}", "func f has 101 lines"},
+		{"sizes", "config/x.go", "package x\nfunc f() {" + strings.Repeat("\n", maxFuncLines) + "}",
+			"func f has 101 lines"},
 		{"statements", "x.go", "package x", "at the root"},
 		{"statements", "config/x.go", "package x; func init() {}", "init"},
 		{"statements", "config/x.go", `package x; func f() { panic("x") }`, "only panic"},
@@ -463,8 +472,10 @@ func TestRulesBite(t *testing.T) {
 		{"statements", "config/x_test.go", `package x; import "time"; func f() { time.Sleep(1) }`, "sleep"},
 		{"statements", "actors/master/x.go", `package x; import "sync"; type a struct { sync.Mutex }`, "mutex"},
 		{"statements", "config/x.go", "package x\n// TODO: later", "changelog"},
-		{"statements", "actors/master/x.go", `package x; import "brine/config"; type a struct { c *config.Master }`, "not for a part"},
-		{"statements", "actors/master/x.go", "package x; func (c *core) f() int { return c.cfg.Port }", "not for a part"},
+		{"statements", "actors/master/x.go", `package x; import "brine/config"; type a struct { c *config.Master }`,
+			"not for a part"},
+		{"statements", "actors/master/x.go", "package x; func (c *core) f() int { return c.cfg.Port }",
+			"not for a part"},
 		{"package vars", "config/x.go", "package x; var n int; func f() { n++ }", "n is changed"},
 		{"package vars", "config/x.go", "package x; var m = map[int]int{}; func f() { m[1] = 2 }", "m is changed"},
 		{"package vars", "config/x.go", `package x; import "sync"; var m sync.Map`, "made to be changed"},
@@ -526,8 +537,8 @@ func TestReadmeShowsTheTree(t *testing.T) {
 	}
 }
 
-// treeOf reads the tree of a README: folders with how often they stand there. A line is a folder, blanks, and what it is;
-// one that is indented by two more lies in the one above it.
+// treeOf reads the tree of a README: folders with how often they stand there. A line is a folder, blanks, and what it
+// is; one that is indented by two more lies in the one above it.
 func treeOf(readme string) (map[string]int, error) {
 	_, rest, ok := strings.Cut(readme, "## The tree\n\n")
 	if !ok {
@@ -563,7 +574,8 @@ func TestDependenciesAreExplained(t *testing.T) {
 	defer mod.Close()
 	for s := bufio.NewScanner(mod); s.Scan(); {
 		w := strings.Fields(s.Text())
-		if len(w) == 2 && strings.Contains(w[0], ".") && strings.HasPrefix(w[1], "v") && !strings.Contains(string(doc), "`"+w[0]+"`") {
+		if len(w) == 2 && strings.Contains(w[0], ".") && strings.HasPrefix(w[1], "v") && !strings.Contains(string(doc),
+			"`"+w[0]+"`") {
 			t.Errorf("docs/dependencies.md does not tell what %s is for", w[0])
 		}
 	}

@@ -22,8 +22,8 @@ import (
 
 // AccessKeys makes sure that every user who may talk to this master from this host has a key file
 // cachedir/.USER_key, and returns the keys by user. A usable file of an earlier run is kept, as Salt 3008 does, so
-// that running tools stay valid; a new one holds newKey() and belongs to the user alone. told hears of a file that is damaged, which
-// a new one replaces.
+// that running tools stay valid; a new one holds newKey() and belongs to the user alone. told hears of a file that is
+// damaged, which a new one replaces.
 //
 // Users are the one the master runs as, the configured one and the names in publisher_acl; with
 // client_acl_verify names unknown to the system are left out and each name is also tried as a pattern on all
@@ -50,7 +50,8 @@ func (m *Master) AccessUsers() []string {
 }
 
 // AccessKeys makes sure that each of users has a key file in dir; see Master.AccessKeys.
-func AccessKeys(dir string, users []string, newKey func() string, told func(setaside.Damage)) (map[string]string, error) {
+func AccessKeys(dir string, users []string, newKey func() string, told func(setaside.Damage)) (map[string]string,
+	error) {
 	keys := make(map[string]string, len(users))
 	for _, name := range users {
 		if _, done := keys[name]; done || name == "" || strings.ContainsAny(name, "/\x00") {
@@ -60,7 +61,8 @@ func AccessKeys(dir string, users []string, newKey func() string, told func(seta
 		key, err := readAccessKey(file)
 		if errors.Is(err, errKeyDamaged) {
 			kept, moveErr := setaside.Move(file, time.Now())
-			told(setaside.Damage{Path: file, Kept: kept, Err: errors.Join(fmt.Errorf("%w; user %s gets another one", err, name), moveErr)})
+			told(setaside.Damage{Path: file, Kept: kept, Err: errors.Join(fmt.Errorf("%w; user %s gets another one",
+				err, name), moveErr)})
 			err = errNoKey
 		}
 		if errors.Is(err, errNoKey) {
@@ -99,7 +101,8 @@ func readAccessKey(file string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if raw, err := base64.StdEncoding.DecodeString(strings.TrimSpace(string(b))); err != nil || len(raw) < leastAccessKey {
+	if raw, err := base64.StdEncoding.DecodeString(strings.TrimSpace(string(b))); err != nil ||
+		len(raw) < leastAccessKey {
 		return "", errKeyDamaged
 	}
 	return string(b), nil
@@ -139,7 +142,9 @@ func systemUsers(names []string) []string {
 	lines := bufio.NewScanner(f)
 	for lines.Scan() {
 		name, _, _ := strings.Cut(lines.Text(), ":")
-		if name != "" && !slices.Contains(out, name) && slices.ContainsFunc(names, func(p string) bool { return userMatches(p, name) }) {
+		if name != "" && !slices.Contains(out, name) && slices.ContainsFunc(names, func(p string) bool {
+			return userMatches(p, name)
+		}) {
 			out = append(out, name)
 		}
 	}

@@ -192,8 +192,8 @@ func below(root, path string) string {
 
 func (ld *loading) badPath(opts *payload.Map, key string) *Error {
 	v := opts.Value(key)
-	return ld.bad(key, v, "Config option '%s' with value %s has an invalid type of %s, a path is required for this option",
-		key, pyStr(v), pyType(v))
+	return ld.bad(key, v, "Config option '%s' with value %s has an invalid type of %s, a path is required for this "+
+		"option", key, pyStr(v), pyType(v))
 }
 
 // applyAlgorithm refuses a signing or encryption algorithm that Salt does not know.
@@ -204,7 +204,8 @@ func (ld *loading) applyAlgorithm(opts *payload.Map, key, label string, known ..
 			return nil
 		}
 	}
-	return ld.bad(key, v, "The %s algorithm '%s' is not valid. Please specify one of %s.", label, pyStr(v), strings.Join(known, ","))
+	return ld.bad(key, v, "The %s algorithm '%s' is not valid. Please specify one of %s.", label, pyStr(v),
+		strings.Join(known, ","))
 }
 
 // Algorithms of requests and signatures (salt/crypt.py).
@@ -217,7 +218,8 @@ var (
 func (ld *loading) applyLast(opts *payload.Map) error {
 	hash, ok := opts.Value("hash_type").(string)
 	if !ok {
-		return ld.bad("hash_type", opts.Value("hash_type"), "option 'hash_type' is %s: it must be the name of a hash", pyStr(opts.Value("hash_type")))
+		return ld.bad("hash_type", opts.Value("hash_type"), "option 'hash_type' is %s: it must be the name of a hash",
+			pyStr(opts.Value("hash_type")))
 	}
 	opts.Set("hash_type", strings.ToLower(hash))
 	switch opts.Value("ssl") {

@@ -12,7 +12,8 @@ import (
 // applyMaster corrects the options of a master (salt/config/__init__.py, apply_master_config).
 func (ld *loading) applyMaster(opts *payload.Map) error {
 	if opts.Map("external_auth").Has("rest") && opts.Value("keep_acl_in_token") != true {
-		ld.notice(slog.LevelWarn, "The 'rest' external_auth backend requires 'keep_acl_in_token' to be True. Setting 'keep_acl_in_token' to True.")
+		ld.notice(slog.LevelWarn, "The 'rest' external_auth backend requires 'keep_acl_in_token' to be True. "+
+			"Setting 'keep_acl_in_token' to True.")
 		opts.Set("keep_acl_in_token", true)
 	}
 	if err := ld.applyCommon(opts); err != nil {
@@ -43,7 +44,8 @@ func (ld *loading) applyMaster(opts *payload.Map) error {
 			return ld.applyAlgorithm(opts, "publish_signing_algorithm", "publish signing", signingAlgorithms...)
 		},
 		func() error {
-			return ld.applyAlgorithm(opts, "cluster_encryption_algorithm", "cluster encryption", encryptionAlgorithms...)
+			return ld.applyAlgorithm(opts, "cluster_encryption_algorithm", "cluster encryption",
+				encryptionAlgorithms...)
 		},
 	)
 }
@@ -118,10 +120,12 @@ func (ld *loading) applyWorkers(opts *payload.Map) error {
 	threads, ok := number(opts.Value("worker_threads"))
 	if !ok {
 		v := opts.Value("worker_threads")
-		return ld.bad("worker_threads", v, "Config option 'worker_threads' with value %s has an invalid type of %s, a int is required for this option", pyStr(v), pyType(v))
+		return ld.bad("worker_threads", v, "Config option 'worker_threads' with value %s has an invalid type of %s, "+
+			"a int is required for this option", pyStr(v), pyType(v))
 	}
 	if threads < 3 && !falsy(opts.Value("peer")) {
-		ld.notice(slog.LevelWarn, "The 'worker_threads' setting in '%s' cannot be lower than 3. Resetting it to the default value of 3.", opts.Str("conf_file"))
+		ld.notice(slog.LevelWarn, "The 'worker_threads' setting in '%s' cannot be lower than 3. Resetting it to the "+
+			"default value of 3.", opts.Str("conf_file"))
 		opts.Set("worker_threads", 3)
 	}
 	v := opts.Value("worker_pools")

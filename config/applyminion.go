@@ -49,7 +49,8 @@ func (ld *loading) applyMinion(opts *payload.Map) error {
 func (ld *loading) checkQueueAge(opts *payload.Map) error {
 	if n, ok := opts.Int("minion_jid_queue_age"); !ok || n != 0 && n < 86400 || n > maxJIDQueueAge {
 		v := opts.Value("minion_jid_queue_age")
-		return ld.bad("minion_jid_queue_age", v, "option 'minion_jid_queue_age' is %s: it must be 0 or the seconds of a day to ten years", pyStr(v))
+		return ld.bad("minion_jid_queue_age", v, "option 'minion_jid_queue_age' is %s: it must be 0 or the seconds "+
+			"of a day to ten years", pyStr(v))
 	}
 	return nil
 }
@@ -58,7 +59,8 @@ func (ld *loading) checkQueueAge(opts *payload.Map) error {
 func (ld *loading) checkPassed(opts *payload.Map) error {
 	v, ok := opts.Get("pass_to_ext_pillars")
 	if _, isList := v.([]any); ok && !isList {
-		return ld.bad("pass_to_ext_pillars", v, "option 'pass_to_ext_pillars' is %s: it must be a list of names of options", pyStr(v))
+		return ld.bad("pass_to_ext_pillars", v, "option 'pass_to_ext_pillars' is %s: it must be a list of names of "+
+			"options", pyStr(v))
 	}
 	return nil
 }

@@ -2,7 +2,8 @@ package config
 
 // Names in the cache directory of a minion, of what has to outlive its process.
 const (
-	JobsJournal = "jobs.journal" // jobs that have begun and returns that no master has acknowledged; see docs/decisions/0006
-	JobsPast    = "jobs.past"    // jids of the jobs that were taken; see docs/decisions/0022
-	JobQueues   = "queues"       // directory of the jobs that wait behind process_count_max
+	// jobs that have begun and returns that no master has acknowledged; see docs/decisions/0006
+	JobsJournal = "jobs.journal"
+	JobsPast    = "jobs.past" // jids of the jobs that were taken; see docs/decisions/0022
+	JobQueues   = "queues"    // directory of the jobs that wait behind process_count_max
 )

@@ -13,12 +13,13 @@ import (
 // clientIn loads a client configuration with dir as home directory.
 func clientIn(t *testing.T, dir string, env map[string]string) (*Client, error) {
 	t.Helper()
-	return Loader{Path: filepath.Join(dir, "master"), Overrides: payload.M("show_jid", true), Getenv: func(k string) string {
-		if k == "HOME" {
-			return dir
-		}
-		return env[k]
-	}}.Client()
+	return Loader{Path: filepath.Join(dir, "master"), Overrides: payload.M("show_jid", true),
+		Getenv: func(k string) string {
+			if k == "HOME" {
+				return dir
+			}
+			return env[k]
+		}}.Client()
 }
 
 func TestClientFiles(t *testing.T) {
@@ -31,11 +32,16 @@ func TestClientFiles(t *testing.T) {
 	}{
 		{"none", []string{"master", "id: x\ntimeout: 8"}, nil, 8 * time.Second, ""},
 		{"home", []string{"master", "id: x\ntimeout: 8", ".saltrc", "timeout: 9"}, nil, 9 * time.Second, ".saltrc"},
-		{"config folder", []string{"master", "id: x", ".saltrc", "timeout: 9", ".config/salt/saltrc", "timeout: 11"}, nil, 11 * time.Second, ".config/salt/saltrc"},
-		{"empty config folder", []string{"master", "id: x", ".saltrc", "timeout: 9", ".config/salt/other", ""}, nil, 5 * time.Second, ""},
-		{"environment", []string{"master", "id: x", ".saltrc", "timeout: 9", "mine", "timeout: 12"}, map[string]string{"SALT_CLIENT_CONFIG": "mine"}, 12 * time.Second, "mine"},
-		{"environment names nothing", []string{"master", "id: x", ".saltrc", "timeout: 9"}, map[string]string{"SALT_CLIENT_CONFIG": "gone"}, 9 * time.Second, ".saltrc"},
-		{"xdg", []string{"master", "id: x", "x/salt/saltrc", "timeout: 13"}, map[string]string{"XDG_CONFIG_HOME": "x"}, 13 * time.Second, "x/salt/saltrc"},
+		{"config folder", []string{"master", "id: x", ".saltrc", "timeout: 9", ".config/salt/saltrc", "timeout: 11"},
+			nil, 11 * time.Second, ".config/salt/saltrc"},
+		{"empty config folder", []string{"master", "id: x", ".saltrc", "timeout: 9", ".config/salt/other", ""}, nil,
+			5 * time.Second, ""},
+		{"environment", []string{"master", "id: x", ".saltrc", "timeout: 9", "mine", "timeout: 12"},
+			map[string]string{"SALT_CLIENT_CONFIG": "mine"}, 12 * time.Second, "mine"},
+		{"environment names nothing", []string{"master", "id: x", ".saltrc", "timeout: 9"},
+			map[string]string{"SALT_CLIENT_CONFIG": "gone"}, 9 * time.Second, ".saltrc"},
+		{"xdg", []string{"master", "id: x", "x/salt/saltrc", "timeout: 13"}, map[string]string{"XDG_CONFIG_HOME": "x"},
+			13 * time.Second, "x/salt/saltrc"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			dir := write(t, tt.files...)
@@ -49,7 +55,8 @@ func TestClientFiles(t *testing.T) {
 			}
 			rc := strings.TrimPrefix(c.SaltRC, dir+"/")
 			if c.Timeout != tt.timeout || rc != tt.rc || !c.ShowJID {
-				t.Errorf("got timeout %v, file %q, show_jid %v; want %v, %q, true", c.Timeout, rc, c.ShowJID, tt.timeout, tt.rc)
+				t.Errorf("got timeout %v, file %q, show_jid %v; want %v, %q, true", c.Timeout, rc, c.ShowJID,
+					tt.timeout, tt.rc)
 			}
 		})
 	}

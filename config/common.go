@@ -14,8 +14,8 @@ type Common struct {
 	// Raw is the whole option dictionary as Salt's modules see it in opts: every default in Salt's order,
 	// replaced by what the files say, followed by unknown keys in the order of the files.
 	Raw *payload.Map `mapstructure:"-"`
-	// File holds what the operator wrote and nothing else: the configuration files after all includes, with the options of
-	// the environment over them.
+	// File holds what the operator wrote and nothing else: the configuration files after all includes, with the options
+	// of the environment over them.
 	File *payload.Map `mapstructure:"-"`
 	// Notices are Salt's log lines about the configuration, for the caller to log.
 	Notices []Notice `mapstructure:"-"`
@@ -47,10 +47,11 @@ type Common struct {
 	LogDateFmt        string `mapstructure:"log_datefmt"`
 	LogDateFmtLogfile string `mapstructure:"log_datefmt_logfile"`
 
-	Interface             string        `mapstructure:"interface"`
-	IPv6                  bool          `mapstructure:"ipv6"` // null in the file counts as false
-	IPCMode               string        `mapstructure:"ipc_mode"`
-	IPCWriteBuffer        int64         `mapstructure:"ipc_write_buffer"` // bytes, 0: no limit; "dynamic" is sized by memory
+	Interface string `mapstructure:"interface"`
+	IPv6      bool   `mapstructure:"ipv6"` // null in the file counts as false
+	IPCMode   string `mapstructure:"ipc_mode"`
+	// bytes, 0: no limit; "dynamic" is sized by memory
+	IPCWriteBuffer        int64         `mapstructure:"ipc_write_buffer"`
 	TCPKeepalive          bool          `mapstructure:"tcp_keepalive"`
 	TCPKeepaliveIdle      int           `mapstructure:"tcp_keepalive_idle"`  // seconds, -1: the kernel's
 	TCPKeepaliveCnt       int           `mapstructure:"tcp_keepalive_cnt"`   // probes, -1: the kernel's
@@ -88,10 +89,11 @@ type Common struct {
 	ACLBlacklist *payload.Map `mapstructure:"publisher_acl_blacklist"` // users, modules
 	Metrics      *payload.Map `mapstructure:"metrics"`                 // see MetricsOptions
 	Tracing      *payload.Map `mapstructure:"tracing"`                 // see TracingOptions
-	UniqueJID    bool         `mapstructure:"unique_jid"`              // a job id ends with the process id of who made it
-	FailHard     bool         `mapstructure:"failhard"`
-	StateOutput  string       `mapstructure:"state_output"`
-	StateVerbose bool         `mapstructure:"state_verbose"`
+	// a job id ends with the process id of who made it
+	UniqueJID    bool   `mapstructure:"unique_jid"`
+	FailHard     bool   `mapstructure:"failhard"`
+	StateOutput  string `mapstructure:"state_output"`
+	StateVerbose bool   `mapstructure:"state_verbose"`
 
 	Brine `mapstructure:",squash"`
 }
@@ -115,8 +117,8 @@ type Brine struct {
 	// WorkerTimeout is how long an actor may work on one message before it is abandoned and replaced. 0: on a
 	// master a little longer than request_timeout, on a minion a minute; -1: for ever.
 	WorkerTimeout time.Duration `mapstructure:"worker_timeout"`
-	// ComponentTimeout is how long an actor on which the others depend (Dispatcher, Publisher, ...) may wait in one message
-	// before it is abandoned and replaced; one that works has worker_timeout. -1: as long as worker_timeout.
+	// ComponentTimeout is how long an actor on which the others depend (Dispatcher, Publisher, ...) may wait in one
+	// message before it is abandoned and replaced; one that works has worker_timeout. -1: as long as worker_timeout.
 	ComponentTimeout time.Duration `mapstructure:"component_timeout"`
 	// Chaos lets the admin command make actors crash on purpose. For tests and drills.
 	Chaos bool `mapstructure:"chaos"`
@@ -125,7 +127,7 @@ type Brine struct {
 	ControlMode fs.FileMode `mapstructure:"control_mode"`
 	// EventQueueMax is how many events wait for one slow subscriber of the bus before the oldest are dropped.
 	EventQueueMax int `mapstructure:"event_queue_max"`
-	// AllowWeakKeys lets RSA keys under 2048 bits, or with a public exponent below 65537, count: those of the peers, and
-	// one's own. Unlike Salt: it has no such check.
+	// AllowWeakKeys lets RSA keys under 2048 bits, or with a public exponent below 65537, count: those of the peers,
+	// and one's own. Unlike Salt: it has no such check.
 	AllowWeakKeys bool `mapstructure:"allow_weak_keys"`
 }

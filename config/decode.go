@@ -42,12 +42,14 @@ func (ld *loading) decode(opts *payload.Map, into any) error {
 		switch {
 		case err == nil:
 		case required(f.key):
-			bad := ld.bad(f.key, val, "Config option '%s' with value %s has an invalid type of %s: %w", f.key, pyStr(val), pyType(val), err)
+			bad := ld.bad(f.key, val, "Config option '%s' with value %s has an invalid type of %s: %w", f.key,
+				pyStr(val), pyType(val), err)
 			if ld.fault(bad) != nil {
 				return bad
 			}
 		case !ld.warned[f.key]:
-			ld.warn("Config option '%s' with value %s is not usable: %v%s", f.key, pyStr(val), err, ld.fromVariable(f.key))
+			ld.warn("Config option '%s' with value %s is not usable: %v%s", f.key, pyStr(val), err,
+				ld.fromVariable(f.key))
 		}
 		if err != nil || conv == nil {
 			conv = ld.fallback(f, extra)

@@ -11,8 +11,8 @@ import (
 )
 
 // salt3008 holds the option tables of Salt 3008.3: defaults of a master and of a minion, and the types that it
-// checks. Every start of every tool reads them, so they are there packed: to read the YAML beside them, from which they are
-// made, takes longer than all other reading of a configuration.
+// checks. Every start of every tool reads them, so they are there packed: to read the YAML beside them, from which they
+// are made, takes longer than all other reading of a configuration.
 //
 //go:embed salt3008/*.msgpack
 var salt3008 embed.FS

@@ -38,15 +38,16 @@ func (m *Master) Environment() Environment {
 	}
 	if m.ClusterID != "" && m.ClusterPKIDir != "" {
 		env.PKIDirs = append(env.PKIDirs, m.ClusterPKIDir)
-		for _, name := range []string{"", "peers", "minions", "minions_pre", "minions_denied", "minions_autosign", "minions_rejected"} {
+		for _, name := range []string{"", "peers", "minions", "minions_pre", "minions_denied", "minions_autosign",
+			"minions_rejected"} {
 			env.Dirs = append(env.Dirs, filepath.Join(m.ClusterPKIDir, name))
 		}
 	}
 	return env
 }
 
-// Shared tells whether other users of this machine than the master's may publish. Salt's command line reads files of the
-// job cache as the user who runs it.
+// Shared tells whether other users of this machine than the master's may publish. Salt's command line reads files of
+// the job cache as the user who runs it.
 func (m *Master) Shared() bool {
 	return m.PublisherACL.Len() > 0 || m.ExternalAuth.Len() > 0
 }
@@ -63,7 +64,8 @@ func (m *Minion) Environment() Environment {
 	return Environment{
 		User: m.User, Permissive: m.PermissivePKIAccess, PKIDirs: []string{m.PKIDir},
 		Private: []string{filepath.Join(m.CacheDir, "proc")},
-		Dirs:    []string{m.PKIDir, m.CacheDir, filepath.Join(m.CacheDir, "proc"), m.SockDir, m.ExtensionModules, confd},
+		Dirs: []string{m.PKIDir, m.CacheDir, filepath.Join(m.CacheDir, "proc"), m.SockDir, m.ExtensionModules,
+			confd},
 	}
 }
 
@@ -113,7 +115,8 @@ func dirError(dir string, err error) *Error {
 	if errors.As(err, &errno) && errors.As(err, &at) {
 		e.Code = int(errno)
 		text := errno.Error()
-		e.Err = &worded{text: fmt.Sprintf("[Errno %d] %s%s: '%s'", int(errno), strings.ToUpper(text[:1]), text[1:], at.Path), err: err}
+		e.Err = &worded{text: fmt.Sprintf("[Errno %d] %s%s: '%s'", int(errno), strings.ToUpper(text[:1]), text[1:],
+			at.Path), err: err}
 	}
 	e.Err = fmt.Errorf("Failed to create directory path \"%s\" - %w", dir, e.Err)
 	return e
@@ -195,8 +198,8 @@ func (o owner) has(info fs.FileInfo) bool {
 }
 
 // ownContent gives what lies two levels and more below dir to the user, except job files and dot files.
-// Unlike Salt: a symbolic link is changed itself, not what it points to, and nothing outside is reached through one. A file
-// with another name elsewhere stays as it is.
+// Unlike Salt: a symbolic link is changed itself, not what it points to, and nothing outside is reached through one. A
+// file with another name elsewhere stays as it is.
 func (o owner) ownContent(dir string) {
 	f, err := openOwn(dir)
 	if err != nil {

@@ -18,12 +18,14 @@ import (
 
 func TestVerify(t *testing.T) {
 	dir := t.TempDir()
-	env := Environment{User: currentUser(), Dirs: []string{dir + "/pki", dir + "/pki/minions", "", dir + "/var/cache/jobs"}, PKIDirs: []string{dir + "/pki"}}
+	env := Environment{User: currentUser(), Dirs: []string{dir + "/pki", dir + "/pki/minions", "",
+		dir + "/var/cache/jobs"}, PKIDirs: []string{dir + "/pki"}}
 	notices, err := env.Verify()
 	if err != nil || len(notices) != 0 {
 		t.Fatalf("got %v, %v", notices, err)
 	}
-	for path, mode := range map[string]os.FileMode{"pki": 0o700, "pki/minions": 0o755, "var/cache/jobs": 0o755, "var": 0o755} {
+	for path, mode := range map[string]os.FileMode{"pki": 0o700, "pki/minions": 0o755, "var/cache/jobs": 0o755,
+		"var": 0o755} {
 		info, err := os.Stat(filepath.Join(dir, path))
 		if err != nil {
 			t.Fatal(err)
@@ -54,7 +56,8 @@ func TestVerifyFailures(t *testing.T) {
 		{"unknown user", Environment{User: "no-such-user"}, 67,
 			"Failed to prepare the Salt environment for user no-such-user. The user is not available."},
 		{"file in the way", Environment{User: currentUser(), Dirs: []string{dir + "/file/sub"}}, int(syscall.ENOTDIR),
-			`Failed to create directory path "` + dir + `/file/sub" - [Errno 20] Not a directory: '` + dir + `/file/sub'`},
+			`Failed to create directory path "` + dir + `/file/sub" - [Errno 20] Not a directory: '` + dir +
+				`/file/sub'`},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			_, err := tt.env.Verify()
@@ -70,9 +73,10 @@ func TestEnvironmentDirs(t *testing.T) {
 	m := loadMaster(t, "master", "root_dir: /r\nid: x")
 	want := []string{
 		"/r/etc/salt/pki/master", "/r/etc/salt/pki/master/minions", "/r/etc/salt/pki/master/minions_pre",
-		"/r/etc/salt/pki/master/minions_denied", "/r/etc/salt/pki/master/minions_autosign", "/r/etc/salt/pki/master/minions_rejected",
-		"/r/var/cache/salt/master", "/r/var/cache/salt/master/jobs", "/r/var/cache/salt/master/proc", "/r/var/run/salt/master",
-		"/r/var/cache/salt/master/tokens", "/r/var/cache/salt/master/syndics", "/r/var/cache/salt/master/queues",
+		"/r/etc/salt/pki/master/minions_denied", "/r/etc/salt/pki/master/minions_autosign",
+		"/r/etc/salt/pki/master/minions_rejected", "/r/var/cache/salt/master", "/r/var/cache/salt/master/jobs",
+		"/r/var/cache/salt/master/proc", "/r/var/run/salt/master", "/r/var/cache/salt/master/tokens",
+		"/r/var/cache/salt/master/syndics", "/r/var/cache/salt/master/queues",
 	}
 	if diff := cmp.Diff(want, m.Environment().Dirs); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
@@ -128,7 +132,8 @@ func TestAccessKeys(t *testing.T) {
 		}
 		told = nil
 		got, err := AccessKeys(dir, []string{"root"}, newKey, tell)
-		if damaged := name == "empty" || name == "half" || name == "noise"; damaged != (len(told) == 1) || damaged && !setaside.Is(told[0].Kept) {
+		if damaged := name == "empty" || name == "half" || name == "noise"; damaged != (len(told) == 1) || damaged &&
+			!setaside.Is(told[0].Kept) {
 			t.Errorf("%s file: told of %v", name, told)
 		}
 		if err != nil || n != before+1 {

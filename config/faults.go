@@ -35,8 +35,8 @@ func (f Faults) Err() error {
 	return f
 }
 
-// fault passes an error on. For a loader that looks for all faults it keeps the error and returns none: the loading goes on with
-// the default in the place of what is wrong.
+// fault passes an error on. For a loader that looks for all faults it keeps the error and returns none: the loading
+// goes on with the default in the place of what is wrong.
 func (ld *loading) fault(err error) error {
 	var e *Error
 	if !ld.All || !errors.As(err, &e) {
@@ -70,7 +70,8 @@ var logLevels = []string{"all", "garbage", "trace", "debug", "profile", "info", 
 // LogLevels lists the names of the levels of logs.
 func LogLevels() []string { return slices.Clone(logLevels) }
 
-// checkLevels tells of levels of the log that do not exist. Unlike Salt: it logs errors only then; here the default holds.
+// checkLevels tells of levels of the log that do not exist. Unlike Salt: it logs errors only then; here the default
+// holds.
 func (ld *loading) checkLevels() {
 	for _, key := range []string{"log_level", "log_level_logfile"} {
 		name, ok := ld.read.opts.Value(key).(string)

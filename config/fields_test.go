@@ -12,9 +12,10 @@ import (
 // unlisted are options of the structs that no table of Salt names, because its code reads them with a default
 // or only when they are set.
 var unlisted = []string{
-	"id", "user", "conf_file", "zmq_heartbeat_ivl", "zmq_heartbeat_timeout", "autosign_file", "autosign_grains_dir", "autoreject_file",
-	"autosign_timeout", "token_dir", "syndic_dir", "peer_run", "presence_events", "batch_manager_loop_interval", "ext_processes",
-	"request_channel_timeout", "request_channel_tries", "append_domain", "autosign_grains", "module_executors", "mine_functions", "beacons", "minion_pillar_cache",
+	"id", "user", "conf_file", "zmq_heartbeat_ivl", "zmq_heartbeat_timeout", "autosign_file", "autosign_grains_dir",
+	"autoreject_file", "autosign_timeout", "token_dir", "syndic_dir", "peer_run", "presence_events",
+	"batch_manager_loop_interval", "ext_processes", "request_channel_timeout", "request_channel_tries", "append_domain",
+	"autosign_grains", "module_executors", "mine_functions", "beacons", "minion_pillar_cache",
 }
 
 // TestFieldsAreOptions finds a misspelled tag: every field is an option of Salt, of brine, or listed above.
@@ -28,7 +29,8 @@ func TestFieldsAreOptions(t *testing.T) {
 	for _, key := range unlisted {
 		known.Set(key, true)
 	}
-	for role, typ := range map[string]reflect.Type{roleMaster: reflect.TypeFor[Master](), roleMinion: reflect.TypeFor[Minion]()} {
+	for role, typ := range map[string]reflect.Type{roleMaster: reflect.TypeFor[Master](),
+		roleMinion: reflect.TypeFor[Minion]()} {
 		opts, err := defaults(role)
 		if err != nil {
 			t.Fatal(err)
@@ -49,7 +51,8 @@ func TestFieldsAreOptions(t *testing.T) {
 
 // TestDefaultsConvert finds a field whose type cannot hold the default.
 func TestDefaultsConvert(t *testing.T) {
-	for role, typ := range map[string]reflect.Type{roleMaster: reflect.TypeFor[Master](), roleMinion: reflect.TypeFor[Minion]()} {
+	for role, typ := range map[string]reflect.Type{roleMaster: reflect.TypeFor[Master](),
+		roleMinion: reflect.TypeFor[Minion]()} {
 		opts, err := defaults(role)
 		if err != nil {
 			t.Fatal(err)

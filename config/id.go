@@ -87,7 +87,8 @@ func appendDomain(opts *payload.Map) {
 
 // noID matches names that do not tell one host from another.
 var noID = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`^(?:localhost.*|ip6-.*|127[.]\d|0\.0\.0\.0|::1.*|ipv6-.*|fe00::.*|fe02::.*|1.0.0.*.ip6.arpa)`)
+	return regexp.MustCompile(
+		`^(?:localhost.*|ip6-.*|127[.]\d|0\.0\.0\.0|::1.*|ipv6-.*|fe00::.*|fe02::.*|1.0.0.*.ip6.arpa)`)
 })
 
 // generateID is the first acceptable name of this host, else "localhost".
@@ -131,7 +132,8 @@ func namesOf(text string) []string {
 	for line := range strings.Lines(text) {
 		line, _, _ = strings.Cut(line, "#")
 		words := strings.Fields(line)
-		if len(words) == 1 || len(words) > 1 && (strings.HasPrefix(words[0], "127.") || strings.HasPrefix(words[0], "::1")) {
+		if len(words) == 1 || len(words) > 1 && (strings.HasPrefix(words[0], "127.") || strings.HasPrefix(words[0],
+			"::1")) {
 			names = append(names, words...)
 		}
 	}

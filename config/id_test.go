@@ -21,7 +21,8 @@ func TestMinionID(t *testing.T) {
 		{"cached", "", "\ufeffold \nmore", []string{"h"}, "old", "\ufeffold \nmore"},
 		{"cached localhost is no id", "", "localhost\n", []string{"h"}, "h", "h"},
 		{"no caching", "minion_id_caching: false", "old", []string{"h"}, "h", "old"},
-		{"first acceptable", "", "", []string{"localhost.localdomain", "ip6-loopback", "127.0.0.1", "", "web1.example.net"}, "web1.example.net", "web1.example.net"},
+		{"first acceptable", "", "", []string{"localhost.localdomain", "ip6-loopback", "127.0.0.1", "",
+			"web1.example.net"}, "web1.example.net", "web1.example.net"},
 		{"none acceptable", "", "", []string{"localhost"}, "localhost", "localhost"},
 		{"lower case", "minion_id_lowercase: true", "", []string{"Web1"}, "web1", "web1"},
 		{"any domain", "minion_id_remove_domain: true", "", []string{"web1.a.b"}, "web1", "web1"},
@@ -43,7 +44,8 @@ func TestMinionID(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			if err := os.WriteFile(filepath.Join(dir, "minion"), []byte("root_dir: "+dir+"/root\n"+tt.text), 0o644); err != nil {
+			if err := os.WriteFile(filepath.Join(dir, "minion"), []byte("root_dir: "+dir+"/root\n"+tt.text),
+				0o644); err != nil {
 				t.Fatal(err)
 			}
 			m, err := Loader{
@@ -69,7 +71,9 @@ func TestMinionID(t *testing.T) {
 
 func TestMasterID(t *testing.T) {
 	dir := write(t)
-	l := Loader{Path: filepath.Join(dir, "master"), Getenv: noEnv, HostNames: func() []string { return []string{"web1"} }}
+	l := Loader{Path: filepath.Join(dir, "master"), Getenv: noEnv, HostNames: func() []string {
+		return []string{"web1"}
+	}}
 	if err := os.WriteFile(l.Path, []byte("root_dir: "+dir+"\nappend_domain: a.b"), 0o644); err != nil {
 		t.Fatal(err)
 	}

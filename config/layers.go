@@ -42,13 +42,14 @@ func (o Origin) String() string {
 	return string(o.Layer)
 }
 
-// layers lays files, environment and command line over each other: viper decides which of them sets an option, and what it holds
-// for each is the value together with its origin, so that both always come from the same layer. An option that none of them sets
-// has its default; there are five hundred, and to lay them beneath would take a tool longer than to read its files.
+// layers lays files, environment and command line over each other: viper decides which of them sets an option, and what
+// it holds for each is the value together with its origin, so that both always come from the same layer. An option that
+// none of them sets has its default; there are five hundred, and to lay them beneath would take a tool longer than to
+// read its files.
 //
-// viper must not look into a value: it turns the keys of nested maps to lower case, forgets their order, and takes null for
-// "not set", where `ssl:` in a file means null. So values travel closed, as a setting, and maps arrive as they were written.
-// For the same reason options of the operator's own whose names have capitals are kept beside it, in free.
+// viper must not look into a value: it turns the keys of nested maps to lower case, forgets their order, and takes null
+// for "not set", where `ssl:` in a file means null. So values travel closed, as a setting, and maps arrive as they were
+// written. For the same reason options of the operator's own whose names have capitals are kept beside it, in free.
 type layers struct {
 	known *viper.Viper
 	free  map[string]setting
@@ -127,8 +128,8 @@ func (l *layers) into(opts *payload.Map, s *source) {
 	}
 }
 
-// Origin tells which layer set an option, and where. An option that nobody set has its default, also one that was worked
-// out from others (a directory below root_dir, a generated id).
+// Origin tells which layer set an option, and where. An option that nobody set has its default, also one that was
+// worked out from others (a directory below root_dir, a generated id).
 func (c *Common) Origin(key string) Origin {
 	if c.layers != nil {
 		if one, ok := c.layers.get(key); ok {

@@ -13,11 +13,13 @@ func environOf(pairs ...string) func() []string { return func() []string { retur
 
 // Every layer wins over those before it, and tells where its value stands.
 func TestLayers(t *testing.T) {
-	dir := write(t, "master", "timeout: 7\nlog_level: info\nssh_timeout: 1\nMyRole: {Inner: A}\nkeep_jobs_seconds: 5\n# end\nssl:\n",
-		"master.d/a.conf", "# comment\nlog_level: error\n")
-	m, err := Loader{Path: filepath.Join(dir, "master"), Getenv: noEnv, Overrides: payload.M("keep_jobs_seconds", 9, "Mixed", true),
-		Environ: environOf("BRINE_MASTER__TIMEOUT=11", "BRINE_MASTER__KEEP_JOBS_SECONDS=8", "BRINE_MINION__TIMEOUT=12", "HOME=/x",
-			"BRINE_MASTER__LOOP_INTERVAL=", "BRINE_MASTER__NODEGROUPS__Web=L@a,b", "BRINE_MASTER__KEYS__CACHE_DRIVER=localfs_key",
+	dir := write(t, "master", "timeout: 7\nlog_level: info\nssh_timeout: 1\nMyRole: {Inner: A}\nkeep_jobs_seconds: "+
+		"5\n# end\nssl:\n", "master.d/a.conf", "# comment\nlog_level: error\n")
+	m, err := Loader{Path: filepath.Join(dir, "master"), Getenv: noEnv, Overrides: payload.M("keep_jobs_seconds", 9,
+		"Mixed", true),
+		Environ: environOf("BRINE_MASTER__TIMEOUT=11", "BRINE_MASTER__KEEP_JOBS_SECONDS=8", "BRINE_MINION__TIMEOUT=12",
+			"HOME=/x", "BRINE_MASTER__LOOP_INTERVAL=", "BRINE_MASTER__NODEGROUPS__Web=L@a,b",
+			"BRINE_MASTER__KEYS__CACHE_DRIVER=localfs_key",
 			"BRINE_MASTER__PEER={.*: [test.ping]}")}.Master()
 	if err != nil {
 		t.Fatal(err)
@@ -35,8 +37,10 @@ func TestLayers(t *testing.T) {
 		{"ssl", nil, Origin{Layer: LayerFile, File: main, Line: 7}},
 		{"log_level", "error", Origin{Layer: LayerFile, File: more, Line: 2}},
 		{"timeout", int64(11), Origin{Layer: LayerEnvironment, Variable: "BRINE_MASTER__TIMEOUT"}},
-		{"nodegroups", payload.M("Web", "L@a,b"), Origin{Layer: LayerEnvironment, Variable: "BRINE_MASTER__NODEGROUPS__Web"}},
-		{"keys.cache_driver", "localfs_key", Origin{Layer: LayerEnvironment, Variable: "BRINE_MASTER__KEYS__CACHE_DRIVER"}},
+		{"nodegroups", payload.M("Web", "L@a,b"), Origin{Layer: LayerEnvironment,
+			Variable: "BRINE_MASTER__NODEGROUPS__Web"}},
+		{"keys.cache_driver", "localfs_key", Origin{Layer: LayerEnvironment,
+			Variable: "BRINE_MASTER__KEYS__CACHE_DRIVER"}},
 		{"peer", payload.M(".*", []any{"test.ping"}), Origin{Layer: LayerEnvironment, Variable: "BRINE_MASTER__PEER"}},
 		{"keep_jobs_seconds", 9, Origin{Layer: LayerCommandLine}},
 		{"Mixed", true, Origin{Layer: LayerCommandLine}},
@@ -56,7 +60,8 @@ func TestLayers(t *testing.T) {
 // Only the named part of a map changes, whether files or defaults hold the rest.
 func TestVariablesOfParts(t *testing.T) {
 	m, err := Loader{Path: filepath.Join(write(t, "minion", "grains: {role: db, Site: b}\n"), "minion"), Getenv: noEnv,
-		Environ: environOf("BRINE_MINION__GRAINS__ROLE=web", "BRINE_MINION__METRICS__PROMETHEUS__PORT=1234", "BRINE_MINION__ID=042")}.Minion()
+		Environ: environOf("BRINE_MINION__GRAINS__ROLE=web", "BRINE_MINION__METRICS__PROMETHEUS__PORT=1234",
+			"BRINE_MINION__ID=042")}.Minion()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -123,7 +128,8 @@ func TestLayersOfClient(t *testing.T) {
 }
 
 func TestIsVariable(t *testing.T) {
-	for name, want := range map[string]bool{"BRINE_MASTER__ID": true, "BRINE_MINION__X__y": true, "BRINE_MINION": false, "BRINE_DAEMON_CHILD": false, "PATH": false} {
+	for name, want := range map[string]bool{"BRINE_MASTER__ID": true, "BRINE_MINION__X__y": true, "BRINE_MINION": false,
+		"BRINE_DAEMON_CHILD": false, "PATH": false} {
 		if got := IsVariable(name); got != want {
 			t.Errorf("%s: got %v", name, got)
 		}

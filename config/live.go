@@ -9,19 +9,21 @@ import (
 	"brine/wire/payload"
 )
 
-// live names the options that a running daemon takes from a changed file: what it judges requests by, how long it waits, how
-// much it logs, and what only tools read, which look at the files each time.
+// live names the options that a running daemon takes from a changed file: what it judges requests by, how long it
+// waits, how much it logs, and what only tools read, which look at the files each time.
 func live(role string) []string {
 	both := []string{"log_level", "log_level_logfile", "nodegroups", "include", "default_include",
 		"state_output", "state_verbose", "state_output_diff", "state_output_profile"}
 	if role == roleMinion {
-		return append(both, "auth_timeout", "auth_tries", "return_retry_timer", "return_retry_timer_max", "return_retry_tries",
-			"request_channel_timeout", "request_channel_tries")
+		return append(both, "auth_timeout", "auth_tries", "return_retry_timer", "return_retry_timer_max",
+			"return_retry_tries", "request_channel_timeout", "request_channel_tries")
 	}
-	return append(append(both, liveLDAP()...), "publisher_acl", "publisher_acl_blacklist", "publisher_acl_fields", "client_acl_verify", "external_auth", "sharedsecret",
-		"acl_require_all", "permissive_acl", "sudo_acl", "keep_acl_in_token", "eauth_acl_module", "auth.enable_expanded_auth_matching", "auth.pam.python", "auth.pam.service",
-		"token_expire", "token_expire_user_override", "login_failures_max", "peer", "peer_run", "reactor",
-		"target_timeout", "timeout", "gather_job_timeout", "key_logfile", "show_timeout", "show_jid", "cli_summary", "syndic_wait")
+	return append(append(both, liveLDAP()...), "publisher_acl", "publisher_acl_blacklist", "publisher_acl_fields",
+		"client_acl_verify", "external_auth", "sharedsecret", "acl_require_all", "permissive_acl", "sudo_acl",
+		"keep_acl_in_token", "eauth_acl_module", "auth.enable_expanded_auth_matching", "auth.pam.python",
+		"auth.pam.service", "token_expire", "token_expire_user_override", "login_failures_max", "peer", "peer_run",
+		"reactor", "target_timeout", "timeout", "gather_job_timeout", "key_logfile", "show_timeout", "show_jid",
+		"cli_summary", "syndic_wait")
 }
 
 // liveLDAP are the options of the backend ldap, of which each log-in reads those of its moment.
@@ -42,8 +44,8 @@ type Change struct {
 	Origin  Origin
 }
 
-// Changes compares what the operator had written with what he has written now. Options of the command line do not change,
-// whatever files say.
+// Changes compares what the operator had written with what he has written now. Options of the command line do not
+// change, whatever files say.
 func Changes(was, now *Common) ([]Change, error) {
 	role := now.Raw.Str("__role")
 	std, err := defaults(role)
@@ -66,7 +68,8 @@ func Changes(was, now *Common) ([]Change, error) {
 	}
 	for _, k := range keys {
 		key, ok := k.(string)
-		if a, b := written(was, k), written(now, k); !ok || a == nil && b == nil || payload.Equal(a, b) || now.Origin(key).Layer == LayerCommandLine {
+		if a, b := written(was, k), written(now, k); !ok || a == nil && b == nil || payload.Equal(a, b) ||
+			now.Origin(key).Layer == LayerCommandLine {
 			continue
 		}
 		out = append(out, Change{key, slices.Contains(mayChange, key), others[key], now.Origin(key)})
@@ -74,8 +77,9 @@ func Changes(was, now *Common) ([]Change, error) {
 	return out, nil
 }
 
-// Folders lists the directories in which a changed, new or removed file may change this configuration, whether they exist or not,
-// and the symbolic links on the way to its files: where one comes to point elsewhere, everything may change.
+// Folders lists the directories in which a changed, new or removed file may change this configuration, whether they
+// exist or not, and the symbolic links on the way to its files: where one comes to point elsewhere, everything may
+// change.
 func (c *Common) Folders() (dirs, links []string) {
 	return sorted(c.folders), sorted(c.links)
 }
@@ -86,8 +90,8 @@ func sorted(list []string) []string {
 	return slices.Compact(out)
 }
 
-// watch notes the directory of a file or of a glob, and the links on the way to it. The directory is the one behind all links, which
-// stays the same whatever name it was found by.
+// watch notes the directory of a file or of a glob, and the links on the way to it. The directory is the one behind all
+// links, which stays the same whatever name it was found by.
 func (ld *loading) watch(path string) {
 	dir := filepath.Dir(path)
 	if strings.ContainsAny(path, "*?[") {

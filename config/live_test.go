@@ -14,24 +14,30 @@ import (
 func TestChanges(t *testing.T) {
 	load := func(over *payload.Map, files ...string) *Common {
 		t.Helper()
-		m, err := Loader{Path: filepath.Join(write(t, files...), "master"), Getenv: noEnv, Environ: environOf(), Overrides: over}.Master()
+		m, err := Loader{Path: filepath.Join(write(t, files...), "master"), Getenv: noEnv, Environ: environOf(),
+			Overrides: over}.Master()
 		if err != nil {
 			t.Fatal(err)
 		}
 		return &m.Common
 	}
-	was := load(nil, "master", "log_level: info\nnodegroups: {a: b}\nworker_threads: 4\ntimeout: 7\nmy_own: 1\nkeep_jobs_seconds: 86400\nuser: root\n")
+	was := load(nil, "master", "log_level: info\nnodegroups: {a: b}\nworker_threads: 4\ntimeout: 7\nmy_own: "+
+		"1\nkeep_jobs_seconds: 86400\nuser: root\n")
 	for _, tt := range []struct {
 		text string
 		over *payload.Map
 		want string
 	}{
-		{"log_level: info\nnodegroups: {a: b}\nworker_threads: 4\ntimeout: 7\nmy_own: 1\nuser: root\n", nil, ""}, // its default
-		{"log_level: debug\nnodegroups: {a: b}\nworker_threads: 4\ntimeout: 7\nmy_own: 1\nuser: root\n", nil, "log_level live"},
-		{"log_level: debug\nnodegroups: {a: b}\nworker_threads: 4\ntimeout: 7\nmy_own: 1\nuser: root\n", payload.M("log_level", "error"), ""},
+		// its default
+		{"log_level: info\nnodegroups: {a: b}\nworker_threads: 4\ntimeout: 7\nmy_own: 1\nuser: root\n", nil, ""},
+		{"log_level: debug\nnodegroups: {a: b}\nworker_threads: 4\ntimeout: 7\nmy_own: 1\nuser: root\n", nil,
+			"log_level live"},
+		{"log_level: debug\nnodegroups: {a: b}\nworker_threads: 4\ntimeout: 7\nmy_own: 1\nuser: root\n",
+			payload.M("log_level", "error"), ""},
 		{"nodegroups: {a: c}\nworker_threads: 9\nmy_own: 2\npublisher_acl: {ann: [test.ping]}\nuser: root\n", nil,
 			"log_level live, my_own, nodegroups live, publisher_acl live, timeout live, worker_threads"},
-		{"log_level: info\nnodegroups: {a: b}\nworker_threads: 4\ntimeout: 7\nmy_own: 1\nuser: root\nrest_cherrypy: {port: 1}\nauth_tries: 3\n", nil,
+		{"log_level: info\nnodegroups: {a: b}\nworker_threads: 4\ntimeout: 7\nmy_own: 1\nuser: root\nrest_cherrypy: " +
+			"{port: 1}\nauth_tries: 3\n", nil,
 			"auth_tries foreign, rest_cherrypy foreign"},
 	} {
 		changes, err := Changes(was, load(tt.over, "master", tt.text))
@@ -60,7 +66,9 @@ func TestChanges(t *testing.T) {
 func TestLiveIsHonoured(t *testing.T) {
 	all := standings(t)
 	for role, rules := range map[string]func(standing) []rule{
-		roleMaster: func(s standing) []rule { return s.master }, roleMinion: func(s standing) []rule { return s.minion }} {
+		roleMaster: func(s standing) []rule {
+			return s.master
+		}, roleMinion: func(s standing) []rule { return s.minion }} {
 		for _, key := range live(role) {
 			if !slices.ContainsFunc(rules(all[key]), func(r rule) bool { return r.act == actHonour }) {
 				t.Errorf("%s of the %s may change while it runs, and is not honoured", key, role)
@@ -97,7 +105,8 @@ func TestFollowLinks(t *testing.T) {
 	dir := t.TempDir()
 	path := func(name string) string { return filepath.Join(dir, name) }
 	for _, l := range [][2]string{{"b/c", "a"}, {"../d", "b/c"}, {"round", "about"}, {"about", "round"}} {
-		if err := errors.Join(os.MkdirAll(path("b"), 0o700), os.MkdirAll(path("d"), 0o700), os.Symlink(l[0], path(l[1]))); err != nil {
+		if err := errors.Join(os.MkdirAll(path("b"), 0o700), os.MkdirAll(path("d"), 0o700),
+			os.Symlink(l[0], path(l[1]))); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -29,9 +29,10 @@ type Loader struct {
 	Environ        func() []string     // os.Environ unless set: options such as BRINE_MASTER__LOG_LEVEL
 	CacheID        bool                // write a generated minion id to the file minion_id
 	StrictIncludes bool                // a broken included file is an error; otherwise it is left out with a notice
-	Again          bool                // for a daemon that runs: the main file must be there, every broken file is an error, none is put aside
-	All            bool                // go on after a fault: Common.Faults holds them all
-	HostNames      func() []string     // candidates for a generated id, best first; those of this host unless set
+	// for a daemon that runs: the main file must be there, every broken file is an error, none is put aside
+	Again     bool
+	All       bool            // go on after a fault: Common.Faults holds them all
+	HostNames func() []string // candidates for a generated id, best first; those of this host unless set
 }
 
 // Error is a configuration that ends the program.
@@ -125,7 +126,8 @@ func (l Loader) load(role string, apply func(*loading, *payload.Map) error) (*pa
 	if err != nil {
 		return nil, nil, &Error{Code: ExitGeneric, Err: err}
 	}
-	ld := &loading{Loader: l, role: role, standard: standard, read: newSource(), layers: newLayers(), warned: map[string]bool{}}
+	ld := &loading{Loader: l, role: role, standard: standard, read: newSource(), layers: newLayers(),
+		warned: map[string]bool{}}
 	env, err := ld.environment()
 	if err != nil {
 		return nil, nil, err
@@ -160,7 +162,8 @@ func (l Loader) load(role string, apply func(*loading, *payload.Map) error) (*pa
 
 // fill sets what Common holds besides options.
 func (ld *loading) fill(c *Common, opts *payload.Map) {
-	c.Raw, c.File, c.Notices, c.layers, c.folders, c.links = opts, ld.read.opts, ld.notices, ld.layers, ld.folders, ld.links
+	c.Raw, c.File, c.Notices, c.layers, c.folders, c.links = opts, ld.read.opts, ld.notices, ld.layers, ld.folders,
+		ld.links
 	c.ConfigDir, c.Faults = filepath.Dir(ld.main), ld.faults
 }
 

@@ -239,7 +239,8 @@ Unknown.Key: 1
 	if got := m.PublisherACL.Keys(); !cmp.Equal(got, []any{"Bob"}) {
 		t.Errorf("publisher_acl: got keys %v, want Bob", got)
 	}
-	if !cmp.Equal(m.AuthEventsAutosignGrains, []string{"accept"}) || m.Timeout != 7*time.Second || m.WorkerThreads != 8 || !m.IPv6 {
+	if !cmp.Equal(m.AuthEventsAutosignGrains, []string{"accept"}) || m.Timeout != 7*time.Second ||
+		m.WorkerThreads != 8 || !m.IPv6 {
 		t.Errorf("got %v %v %v %v", m.AuthEventsAutosignGrains, m.Timeout, m.WorkerThreads, m.IPv6)
 	}
 	if m.KeepJobsSeconds != time.Hour {
@@ -257,18 +258,21 @@ Unknown.Key: 1
 	}
 }
 
-// TestModes: a mode is read in octal however it is written, since Salt's YAML drops leading zeros. One that is none leaves
-// the default, and says so.
+// TestModes: a mode is read in octal however it is written, since Salt's YAML drops leading zeros. One that is none
+// leaves the default, and says so.
 func TestModes(t *testing.T) {
 	for text, want := range map[string]fs.FileMode{
 		"0660": 0o660, "660": 0o660, "'0666'": 0o666, "'0o640'": 0o640, "\"600\"": 0o600, "0": 0,
-		"384": 0o600, "1666": 0o600, "-660": 0o600, "rw-rw----": 0o600, "''": 0o600, "[1]": 0o600, "True": 0o600, "6.6": 0o600,
+		"384": 0o600, "1666": 0o600, "-660": 0o600, "rw-rw----": 0o600, "''": 0o600, "[1]": 0o600, "True": 0o600,
+		"6.6": 0o600,
 	} {
 		m := loadMaster(t, "master", "control_mode: "+text+"\n")
 		if m.ControlMode != want {
 			t.Errorf("%s: got %o, want %o", text, m.ControlMode, want)
 		}
-		said := slices.ContainsFunc(m.Notices, func(n Notice) bool { return strings.Contains(n.Text, "'control_mode'") })
+		said := slices.ContainsFunc(m.Notices, func(n Notice) bool {
+			return strings.Contains(n.Text, "'control_mode'")
+		})
 		if bad := want == 0o600 && !strings.Contains(text, "600"); said != bad {
 			t.Errorf("%s: notices %v", text, m.Notices)
 		}
@@ -283,28 +287,43 @@ func TestErrors(t *testing.T) {
 		text  string
 	}{
 		{"broken", []string{"master", "id: a\nb: c: d\n"}, Error{File: "master", Line: 2, Code: 1},
-			"Error parsing configuration file: {D}/master - mapping values are not allowed in this context\n  in \"{D}/master\", line 2, column 5"},
+			"Error parsing configuration file: {D}/master - mapping values are not allowed in this context\n  in " +
+				"\"{D}/master\", line 2, column 5"},
 		{"no mapping", []string{"master", "just text\n"}, Error{File: "master", Line: 1, Code: 1},
 			"Error parsing configuration file: {D}/master - conf should be a document, not <class 'str'>."},
 		{"duplicate key", []string{"master", "id: a\nid: b\n"}, Error{File: "master", Line: 2, Code: 1},
-			"Error parsing configuration file: {D}/master - found conflicting ID 'id'\n  in \"{D}/master\", line 2, column 1"},
-		{"port", []string{"master", "id: a\n\npublish_port: abc\n"}, Error{File: "master", Line: 3, Key: "publish_port", Value: "abc", Code: 64},
-			"Config option 'publish_port' with value abc has an invalid type of str: a number is required ({D}/master, line 3)"},
-		{"port in an include", []string{"master", "id: a", "master.d/x.conf", "a: 1\nret_port: {a: 1}"}, Error{File: "master.d/x.conf", Line: 2, Key: "ret_port", Code: 64},
-			"Config option 'ret_port' with value {'a': 1} has an invalid type of dict: a number is required ({D}/master.d/x.conf, line 2)"},
+			"Error parsing configuration file: {D}/master - found conflicting ID 'id'\n  in \"{D}/master\", line 2, " +
+				"column 1"},
+		{"port", []string{"master", "id: a\n\npublish_port: abc\n"}, Error{File: "master", Line: 3, Key: "publish_port",
+			Value: "abc", Code: 64},
+			"Config option 'publish_port' with value abc has an invalid type of str: a number is required " +
+				"({D}/master, line 3)"},
+		{"port in an include", []string{"master", "id: a", "master.d/x.conf", "a: 1\nret_port: {a: 1}"},
+			Error{File: "master.d/x.conf", Line: 2, Key: "ret_port", Code: 64},
+			"Config option 'ret_port' with value {'a': 1} has an invalid type of dict: a number is required " +
+				"({D}/master.d/x.conf, line 2)"},
 		{"path", []string{"master", "pki_dir: [a]"}, Error{File: "master", Line: 1, Key: "pki_dir", Code: 64},
-			"Config option 'pki_dir' with value ['a'] has an invalid type of list, a path is required for this option ({D}/master, line 1)"},
-		{"algorithm", []string{"master", "publish_signing_algorithm: foo"}, Error{File: "master", Line: 1, Key: "publish_signing_algorithm", Value: "foo", Code: 64},
-			"The publish signing algorithm 'foo' is not valid. Please specify one of PKCS1v15-SHA1,PKCS1v15-SHA224. ({D}/master, line 1)"},
-		{"include", []string{"master", "default_include: 5"}, Error{File: "master", Line: 1, Key: "default_include", Value: int64(5), Code: 64},
+			"Config option 'pki_dir' with value ['a'] has an invalid type of list, a path is required for this " +
+				"option ({D}/master, line 1)"},
+		{"algorithm", []string{"master", "publish_signing_algorithm: foo"}, Error{File: "master", Line: 1,
+			Key: "publish_signing_algorithm", Value: "foo", Code: 64},
+			"The publish signing algorithm 'foo' is not valid. Please specify one of PKCS1v15-SHA1,PKCS1v15-SHA224. " +
+				"({D}/master, line 1)"},
+		{"include", []string{"master", "default_include: 5"}, Error{File: "master", Line: 1, Key: "default_include",
+			Value: int64(5), Code: 64},
 			"option 'default_include' is 5: it must be a path or a list of paths ({D}/master, line 1)"},
-		{"include loop", []string{"master", "include: a", "a", "include: a"}, Error{Key: "include", File: "master", Line: 1, Value: "a", Code: 64},
+		{"include loop", []string{"master", "include: a", "a", "include: a"}, Error{Key: "include", File: "master",
+			Line: 1, Value: "a", Code: 64},
 			"option 'include': files include each other ({D}/master, line 1)"},
-		{"pools", []string{"master", "worker_pools: {a: 3, b/c: {}, d: {worker_count: 0, commands: [x, x]}}"}, Error{File: "master", Line: 1, Key: "worker_pools", Code: 64},
+		{"pools", []string{"master", "worker_pools: {a: 3, b/c: {}, d: {worker_count: 0, commands: [x, x]}}"},
+			Error{File: "master", Line: 1, Key: "worker_pools", Code: 64},
 			"Worker pools configuration validation failed:\n  - Pool 'a': configuration must be a dictionary\n" +
-				"  - Pool name 'b/c' is invalid. Pool names cannot contain path separators (/ or \\) to prevent path traversal attacks.\n" +
-				"  - Pool 'd': worker_count must be integer >= 1, got 0\n  - Command 'x' mapped to multiple pools: 'd' and 'd'\n" +
-				"  - No catchall pool ('*') found. One pool must include '*' in its commands so every command has a routing destination. ({D}/master, line 1)"},
+				"  - Pool name 'b/c' is invalid. Pool names cannot contain path separators (/ or \\) to prevent " +
+				"path traversal attacks.\n" +
+				"  - Pool 'd': worker_count must be integer >= 1, got 0\n  - Command 'x' mapped to multiple pools: " +
+				"'d' and 'd'\n" +
+				"  - No catchall pool ('*') found. One pool must include '*' in its commands so every command has a " +
+				"routing destination. ({D}/master, line 1)"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			dir := write(t, tt.files...)
@@ -342,7 +361,8 @@ func TestBrokenIncludeOfMinionDaemon(t *testing.T) {
 
 func TestBrokenScheduleIsSetAside(t *testing.T) {
 	dir := write(t, "minion", "id: x", "minion.d/_schedule.conf", "a: b: c")
-	if _, err := (Loader{Path: filepath.Join(dir, "minion"), Getenv: noEnv, StrictIncludes: true}).Minion(); err != nil {
+	if _, err := (Loader{Path: filepath.Join(dir, "minion"), Getenv: noEnv,
+		StrictIncludes: true}).Minion(); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := os.Stat(filepath.Join(dir, "minion.d/_schedule.confYAMLError")); err != nil {
@@ -352,7 +372,8 @@ func TestBrokenScheduleIsSetAside(t *testing.T) {
 
 func TestOverrides(t *testing.T) {
 	dir := write(t, "master", "root_dir: /srv/b\npidfile: /run/x.pid\ntimeout: 9")
-	m, err := Loader{Path: filepath.Join(dir, "master"), Getenv: noEnv, Overrides: payload.M("log_file", "/x/y", "timeout", 3)}.Master()
+	m, err := Loader{Path: filepath.Join(dir, "master"), Getenv: noEnv, Overrides: payload.M("log_file", "/x/y",
+		"timeout", 3)}.Master()
 	if err != nil {
 		t.Fatal(err)
 	}

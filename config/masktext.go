@@ -23,7 +23,8 @@ const (
 	braced = `\{(?:[^}]|\}\})*\}`
 )
 
-// secretTexts find secrets inside of a text, whole ones before their parts. They are compiled at the first use: most tools need none.
+// secretTexts find secrets inside of a text, whole ones before their parts. They are compiled at the first use: most
+// tools need none.
 var secretTexts = sync.OnceValue(func() []secretText {
 	all := []secretText{
 		{expr: `(?s)-----BEGIN [A-Z ]*PRIVATE KEY-----.*?(-----END [A-Z ]*PRIVATE KEY-----|$)`, leave: Masked},
@@ -33,16 +34,21 @@ var secretTexts = sync.OnceValue(func() []secretText {
 		{expr: `(?i)(\b` + headers + is + scheme + `)[^\s"'][^\r\n]*`, leave: "${1}" + Masked},
 		{expr: `(?i)(\b(?:bearer|basic)\s+)[A-Za-z0-9+/=._~-]{6,}`, leave: "${1}" + Masked},
 		// Addresses.
-		{expr: `(?i)(https?://)[^\s/:@?#]{16,}((?::[^\s/]*)?@)`, leave: "${1}" + Masked + "${2}"}, // tokens stand where users do
+		// tokens stand where users do
+		{expr: `(?i)(https?://)[^\s/:@?#]{16,}((?::[^\s/]*)?@)`, leave: "${1}" + Masked + "${2}"},
 		{expr: `([A-Za-z][A-Za-z0-9+.-]*://[^\s/:@]*:)(?:[^\s/]+|\d*[^\s\d/@]\S*)@`, leave: "${1}" + Masked + "@"},
-		{expr: `(?i)([?&;](?:key|sig|code|auth|sid|sessionid|session_id|x-amz-credential)=)[^\s&;#"']+`, leave: "${1}" + Masked},
+		{expr: `(?i)([?&;](?:key|sig|code|auth|sid|sessionid|session_id|x-amz-credential)=)[^\s&;#"']+`,
+			leave: "${1}" + Masked},
 		// Connection strings: of ADO and ODBC, of Go's MySQL, of Oracle, and an address without its scheme.
-		{expr: `(?i)((?:^|[;"'])\s*[a-z0-9_ .-]*` + secretNames + `\s*=\s*)(` + braced + `|"(?:[^"]|"")*"|'(?:[^'\\]|\\.|'')*'|[^;\n"']+)`, leave: "${1}" + Masked, within: ";"},
+		{expr: `(?i)((?:^|[;"'])\s*[a-z0-9_ .-]*` + secretNames + `\s*=\s*)(` + braced +
+			`|"(?:[^"]|"")*"|'(?:[^'\\]|\\.|'')*'|[^;\n"']+)`, leave: "${1}" + Masked, within: ";"},
 		{expr: `(?i)([\w.%+-]+:)[^\s@]+@((?:tcp|udp|unix)\()`, leave: "${1}" + Masked + "@${2}"},
-		{expr: `(^|[\s"'=,(])([\w.%+-]+/)[^\s/@"']+@((?://)?[\w.-]+(?::\d+)?/\w)`, leave: "${1}${2}" + Masked + "@${3}"},
+		{expr: `(^|[\s"'=,(])([\w.%+-]+/)[^\s/@"']+@((?://)?[\w.-]+(?::\d+)?/\w)`,
+			leave: "${1}${2}" + Masked + "@${3}"},
 		{expr: `(^|[\s"'=,(])([\w.%+-]*:)[^\s/:@"']+@([A-Za-z0-9.-]+:\d{2,5}\b)`, leave: "${1}${2}" + Masked + "@${3}"},
 		// Names with values, words of command lines, and of other languages.
-		{expr: `(?i)([a-z0-9_.-]*` + secretNames + is + `)(` + quoted + `|` + braced + `|[^\s,;&"']+)`, leave: "${1}" + Masked},
+		{expr: `(?i)([a-z0-9_.-]*` + secretNames + is + `)(` + quoted + `|` + braced + `|[^\s,;&"']+)`,
+			leave: "${1}" + Masked},
 		{expr: `(?i)(<[a-z0-9:_.-]*` + secretNames + `(?:\s[^<>]*)?>)[^<]+`, leave: "${1}" + Masked},
 		{expr: `((?:^|\s)(?:-u|--user|--proxy-user)[\s=]?\s*["']?[^\s:"'/]+:)[^\s"']+`, leave: "${1}" + Masked},
 		{expr: `(\b(?:mysql\w*|mariadb\S*)\b[^;|&\n]*?\s-p|\bsshpass\s+-p\s*)[^\s-]\S*`, leave: "${1}" + Masked},
@@ -67,11 +73,13 @@ type secretText struct {
 }
 
 // hints are in every text with something to mask: most have none of them.
-var hints = []string{"://", "pass", "pwd", "pw", "psk", "secret", "token", "key", "cred", "auth", "bearer", "basic", "cookie", "signature", "identified", "jwt", "eyj", "@", "-u",
-	"--user", "-p", "sig=", "code=", "sid", "ghp_", "gho_", "ghs_", "ghu_", "ghr_", "github_pat_", "glpat-", "xox", "hvs.", "hvb."}
+var hints = []string{"://", "pass", "pwd", "pw", "psk", "secret", "token", "key", "cred", "auth", "bearer", "basic",
+	"cookie", "signature", "identified", "jwt", "eyj", "@", "-u", "--user", "-p", "sig=", "code=", "sid", "ghp_",
+	"gho_", "ghs_", "ghu_", "ghr_", "github_pat_", "glpat-", "xox", "hvs.", "hvb."}
 
-// MaskText masks the passwords and tokens inside of a text, in whatever way they are written there: addresses, connection strings, headers, queries, command
-// lines, pairs of name and value. It is the one home of this: bundles, dumps, reports of crashes and the logs of daemons use it. It errs on the safe side.
+// MaskText masks the passwords and tokens inside of a text, in whatever way they are written there: addresses,
+// connection strings, headers, queries, command lines, pairs of name and value. It is the one home of this: bundles,
+// dumps, reports of crashes and the logs of daemons use it. It errs on the safe side.
 func MaskText(text string) string {
 	lower := strings.ToLower(text)
 	if !slices.ContainsFunc(hints, func(hint string) bool { return strings.Contains(lower, hint) }) {

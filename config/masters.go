@@ -25,7 +25,8 @@ func (ld *loading) masters(opts *payload.Map, port int) ([]MasterAddr, error) {
 	for _, v := range list {
 		s, ok := v.(string)
 		if !ok {
-			return nil, ld.bad("master", v, "option 'master' is %s: it must be a host or a list of hosts", pyStr(opts.Value("master")))
+			return nil, ld.bad("master", v, "option 'master' is %s: it must be a host or a list of hosts",
+				pyStr(opts.Value("master")))
 		}
 		addr, err := ParseMaster(s, port, ipOnly)
 		if err != nil {

@@ -76,8 +76,8 @@ type Minion struct {
 	MultifuncOrdered  bool `mapstructure:"multifunc_ordered"`
 	ProcessCountMax   int  `mapstructure:"process_count_max"` // -1: see runtime limits
 	MinionJIDQueueHWM int  `mapstructure:"minion_jid_queue_hwm"`
-	// MinionJIDQueueAge is for how long jids of taken jobs are remembered on disk, 0 or at least a day. Older ones are refused
-	// unless the master has numbered the publication.
+	// MinionJIDQueueAge is for how long jids of taken jobs are remembered on disk, 0 or at least a day. Older ones are
+	// refused unless the master has numbered the publication.
 	MinionJIDQueueAge time.Duration `mapstructure:"minion_jid_queue_age"` // whole seconds in the file
 	CacheJobs         bool          `mapstructure:"cache_jobs"`
 	PubRet            bool          `mapstructure:"pub_ret"`
@@ -104,19 +104,19 @@ type Minion struct {
 
 	// The rest is brine's own.
 
-	// ReturnSpoolMaxBytes caps the returns kept on disk for a master that does not answer; beyond it the reason takes the place of
-	// the oldest. One that is larger by itself is held in memory for a few attempts. 0: no cap.
+	// ReturnSpoolMaxBytes caps the returns kept on disk for a master that does not answer; beyond it the reason takes
+	// the place of the oldest. One that is larger by itself is held in memory for a few attempts. 0: no cap.
 	ReturnSpoolMaxBytes int64 `mapstructure:"return_spool_max_bytes"`
-	// ReturnSpoolMaxAge drops spooled returns that grew older. 0: never. A node may be offline for a week and then some; the disk is
-	// bounded by ReturnSpoolMaxBytes.
+	// ReturnSpoolMaxAge drops spooled returns that grew older. 0: never. A node may be offline for a week and then
+	// some; the disk is bounded by ReturnSpoolMaxBytes.
 	ReturnSpoolMaxAge time.Duration `mapstructure:"return_spool_max_age"`
-	// JournalFsync lets the records of the journal of jobs and returns outlive the power of the machine: a job begins, and its
-	// return counts as kept, when its record is on the disk itself. Records that come together share one wait.
+	// JournalFsync lets the records of the journal of jobs and returns outlive the power of the machine: a job begins,
+	// and its return counts as kept, when its record is on the disk itself. Records that come together share one wait.
 	JournalFsync bool `mapstructure:"journal_fsync"`
 	// JobQueueMax caps the publications waiting on disk behind process_count_max. 0: no cap.
 	JobQueueMax int `mapstructure:"job_queue_max"`
-	// CommandOutputMaxBytes is how much output of one command (cmd.*) is kept, in bytes; the rest is cut, and the return says so.
-	// 0: 100 MiB, or a 32nd of the memory limit of the control group where that is less.
+	// CommandOutputMaxBytes is how much output of one command (cmd.*) is kept, in bytes; the rest is cut, and the
+	// return says so. 0: 100 MiB, or a 32nd of the memory limit of the control group where that is less.
 	CommandOutputMaxBytes int64 `mapstructure:"command_output_max_bytes"`
 	// JobMemoryLimit is how many bytes of data each process of a job may have beyond what the program itself has at its
 	// start, and JobCPULimit how much processor time it may use. 0: no limit. They hold with multiprocessing: True.

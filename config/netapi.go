@@ -9,8 +9,8 @@ import (
 	"brine/wire/payload"
 )
 
-// Netapi is what the configuration of a master says to salt-api. Options of the servers have Salt's names, and stand in sections of the
-// master's file (salt/netapi/rest_cherrypy/app.py).
+// Netapi is what the configuration of a master says to salt-api. Options of the servers have Salt's names, and stand in
+// sections of the master's file (salt/netapi/rest_cherrypy/app.py).
 type Netapi struct {
 	CherryPy *CherryPy // rest_cherrypy; nil: not configured
 	Tornado  *Tornado  // rest_tornado; nil: not configured
@@ -64,7 +64,8 @@ const (
 // NetapiOptions reads what concerns salt-api. An error names the option and its value.
 func (m *Master) NetapiOptions() (*Netapi, error) {
 	own := m.NetapiOwn()
-	n := &Netapi{Sections: payload.NewMap(3), NetapiLive: m.netapiLive(), PIDFile: own.Str("api_pidfile"), LogFile: own.Str("api_logfile")}
+	n := &Netapi{Sections: payload.NewMap(3), NetapiLive: m.netapiLive(), PIDFile: own.Str("api_pidfile"),
+		LogFile: own.Str("api_logfile")}
 	for _, name := range []string{"rest_cherrypy", "rest_tornado", "rest_wsgi"} {
 		if sec, ok := m.Raw.Value(name).(*payload.Map); ok && sec.Len() > 0 {
 			n.Sections.Set(name, sec)
@@ -114,7 +115,8 @@ func (s *section) get(key string) (any, bool) {
 func (s *section) bad(key, want string) {
 	if s.err == nil {
 		s.err = &Error{Key: s.name + ":" + key, Value: s.m.Value(key), Code: ExitGeneric,
-			Err: fmt.Errorf("option '%s' of %s is %s: it has to be %s", key, s.name, payload.Show(pyStr(s.m.Value(key))), want)}
+			Err: fmt.Errorf("option '%s' of %s is %s: it has to be %s", key, s.name,
+				payload.Show(pyStr(s.m.Value(key))), want)}
 	}
 }
 
@@ -176,15 +178,18 @@ func (n *Netapi) readCherryPy(m *payload.Map) (*CherryPy, error) {
 	s := &section{name: "rest_cherrypy", m: m, known: map[string]bool{}}
 	c := &CherryPy{
 		Host: s.text("host", "0.0.0.0"), Port: s.number("port", 0, 0, 65535),
-		DisableSSL: s.truth("disable_ssl", false), SSLCrt: s.text("ssl_crt", ""), SSLKey: s.text("ssl_key", ""), SSLChain: s.text("ssl_chain", ""),
-		Debug: s.truth("debug", false), LogAccessFile: s.text("log_access_file", ""), LogErrorFile: s.text("log_error_file", ""),
-		MaxRequestBodySize: int64(s.number("max_request_body_size", maxBody, 1, 1<<30)), RootPrefix: s.text("root_prefix", "/"),
-		EnableSessions: s.truth("enable_sessions", true), WebhookURL: "/" + strings.Trim(s.text("webhook_url", "/hook"), "/"),
+		DisableSSL: s.truth("disable_ssl", false), SSLCrt: s.text("ssl_crt", ""), SSLKey: s.text("ssl_key", ""),
+		SSLChain: s.text("ssl_chain", ""), Debug: s.truth("debug", false), LogAccessFile: s.text("log_access_file", ""),
+		LogErrorFile: s.text("log_error_file", ""), MaxRequestBodySize: int64(s.number("max_request_body_size", maxBody,
+			1, 1<<30)), RootPrefix: s.text("root_prefix", "/"), EnableSessions: s.truth("enable_sessions", true),
+		WebhookURL:         "/" + strings.Trim(s.text("webhook_url", "/hook"), "/"),
 		WebhookDisableAuth: s.truth("webhook_disable_auth", false), CollectStats: s.truth("collect_stats", false),
-		StatsDisableAuth: s.truth("stats_disable_auth", false), Static: s.text("static", ""), StaticPath: "/" + strings.Trim(s.text("static_path", "/static"), "/"),
-		App: s.text("app", ""), AppPath: "/" + strings.Trim(s.text("app_path", "/app"), "/"), Favicon: s.text("favicon", ""),
-		AuthorizedIPs: s.texts("authorized_ips"), CORSOrigin: s.texts("cors_origin"), Console: s.truth("console", false), Front: s.front(),
-		SessionsMax: s.number("sessions_max", sessionsMax, 1, 1<<20), SessionsEach: s.number("sessions_per_user", sessionsEach, 1, 1<<20),
+		StatsDisableAuth: s.truth("stats_disable_auth", false), Static: s.text("static", ""),
+		StaticPath: "/" + strings.Trim(s.text("static_path", "/static"), "/"), App: s.text("app", ""),
+		AppPath: "/" + strings.Trim(s.text("app_path", "/app"), "/"), Favicon: s.text("favicon", ""),
+		AuthorizedIPs: s.texts("authorized_ips"), CORSOrigin: s.texts("cors_origin"), Console: s.truth("console",
+			false), Front: s.front(), SessionsMax: s.number("sessions_max", sessionsMax, 1, 1<<20),
+		SessionsEach: s.number("sessions_per_user", sessionsEach, 1, 1<<20),
 	}
 	if v, ok := s.get("api_acl"); ok && !falsy(v) {
 		acl, is := v.(*payload.Map)
@@ -208,7 +213,8 @@ func (n *Netapi) readCherryPy(m *payload.Map) (*CherryPy, error) {
 	}
 	n.unknown(s)
 	if strings.Count(c.WebhookURL, "/") > 1 {
-		n.notice(slog.LevelWarn, "Option 'webhook_url' of rest_cherrypy is %s: with more than one part it cannot be reached in Salt", c.WebhookURL)
+		n.notice(slog.LevelWarn, "Option 'webhook_url' of rest_cherrypy is %s: with more than one part it cannot be "+
+			"reached in Salt", c.WebhookURL)
 	}
 	return c, nil
 }
@@ -219,6 +225,7 @@ func (n *Netapi) checkTLS(s *section, c *CherryPy) {
 	case c.DisableSSL:
 	case c.SSLCrt == "" || c.SSLKey == "":
 		s.err = &Error{Key: "rest_cherrypy", Code: ExitGeneric,
-			Err: fmt.Errorf("Not starting 'rest_cherrypy'. Options 'ssl_crt' and 'ssl_key' are required if SSL is not disabled.")}
+			Err: fmt.Errorf("Not starting 'rest_cherrypy'. Options 'ssl_crt' and 'ssl_key' are required if SSL is " +
+				"not disabled.")}
 	}
 }

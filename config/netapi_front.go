@@ -8,7 +8,9 @@ import (
 
 // Front is who may hold connections of a server of salt-api. Its options are brine's own, in the section of the server.
 type Front struct {
-	MaxConnections int            // connections_max: in all. Salt's thread_pool: brine takes as many requests at the same time as there are connections
+	// connections_max: in all. Salt's thread_pool: brine takes as many requests at the same time as there are
+	// connections
+	MaxConnections int
 	EachAddress    int            // connections_per_address; 0: half of all, and while half is taken an eighth
 	Proxies        []netip.Prefix // trusted_proxies: their X-Forwarded-For tells the address of the client
 }
@@ -18,8 +20,9 @@ const maxConnections = 8192
 
 // front reads these options.
 func (s *section) front() Front {
-	return Front{MaxConnections: s.number("connections_max", maxConnections, 1, 1<<20), EachAddress: s.number("connections_per_address", 0, 0, 1<<20),
-		Proxies: s.networks("trusted_proxies")}
+	return Front{MaxConnections: s.number("connections_max", maxConnections, 1, 1<<20),
+		EachAddress: s.number("connections_per_address", 0, 0, 1<<20),
+		Proxies:     s.networks("trusted_proxies")}
 }
 
 // networks reads addresses and networks, one or a list.

@@ -8,7 +8,8 @@ import (
 	"brine/wire/payload"
 )
 
-// netapiNow are the options that a running salt-api takes from a changed file. A test holds both lists to what salt-api reads.
+// netapiNow are the options that a running salt-api takes from a changed file. A test holds both lists to what salt-api
+// reads.
 const netapiNow = `acl_require_all auth.enable_expanded_auth_matching default_include eauth_acl_module external_auth include keep_acl_in_token log_level
 	log_level_logfile netapi_allow_raw_shell netapi_enable_clients nodegroups permissive_acl rest_timeout`
 
@@ -20,8 +21,8 @@ const netapiLater = `api_logfile api_pidfile cache.redis.banks_prefix cache.redi
 	log_fmt_logfile login_failures_max minion_data_cache order_masters pki_dir rest_cherrypy rest_tornado rest_wsgi ret_port root_dir sock_dir
 	stop_timeout syndic_wait tcp_master_pub_port tcp_master_pull_port timeout token_dir unique_jid user verify_env whitelist_runners`
 
-// NetapiTakes tells whether a changed option takes effect in a running salt-api, or else when it is started again. Neither: it does
-// not concern it.
+// NetapiTakes tells whether a changed option takes effect in a running salt-api, or else when it is started again.
+// Neither: it does not concern it.
 func NetapiTakes(key string) (now, later bool) {
 	return slices.Contains(strings.Fields(netapiNow), key), slices.Contains(strings.Fields(netapiLater), key)
 }
@@ -35,8 +36,9 @@ type NetapiLive struct {
 }
 
 func (m *Master) netapiLive() NetapiLive {
-	l := NetapiLive{EnableClients: m.Raw.List("netapi_enable_clients"), AllowRawShell: !falsy(m.Raw.Value("netapi_allow_raw_shell")),
-		RestTimeout: restTimeout * time.Second, ExternalAuth: m.ExternalAuth}
+	l := NetapiLive{EnableClients: m.Raw.List("netapi_enable_clients"),
+		AllowRawShell: !falsy(m.Raw.Value("netapi_allow_raw_shell")), RestTimeout: restTimeout * time.Second,
+		ExternalAuth: m.ExternalAuth}
 	if s, ok := number(m.Raw.Value("rest_timeout")); ok && s > 0 {
 		l.RestTimeout = time.Duration(s * float64(time.Second))
 	}
@@ -55,8 +57,8 @@ const restTimeout = 300
 
 // NetapiOwn are the options that only salt-api has a default for, as it has them.
 func (m *Master) NetapiOwn() *payload.Map {
-	own := payload.M("api_pidfile", m.underRoot("api_pidfile", "/var/run/salt-api.pid"), "api_logfile", m.underRoot("api_logfile", "/var/log/salt/api"),
-		"rest_timeout", int64(restTimeout))
+	own := payload.M("api_pidfile", m.underRoot("api_pidfile", "/var/run/salt-api.pid"), "api_logfile",
+		m.underRoot("api_logfile", "/var/log/salt/api"), "rest_timeout", int64(restTimeout))
 	if v := m.Raw.Value("rest_timeout"); v != nil {
 		own.Set("rest_timeout", v)
 	}

@@ -12,7 +12,8 @@ import (
 
 // What the walk over salt-api does not look into, for it is not salt-api's.
 var notNetapis = []string{
-	"(brine/config.Loader).load", "(*brine/config.loading).fill", "(brine/config.Loader).Minion", // how files become options; the configuration of minions
+	// how files become options; the configuration of minions
+	"(brine/config.Loader).load", "(*brine/config.loading).fill", "(brine/config.Loader).Minion",
 	"brine/modules/runners",            // which runner functions there are is read, none is run
 	"brine/cmd/daemon.CheckStanding",   // of daemons that do not check themselves
 	"(*brine/config.Client).readToken", // the token of a tool: salt-api has those of its clients
@@ -21,9 +22,11 @@ var notNetapis = []string{
 // handsOn are the functions that hand all options on, and where what is asked of them counts.
 var handsOn = []string{
 	"(*brine/cmd/saltapi.rights).follow", "brine/cmd/saltapi.start", // to modules/eauth, see asksSettings
-	"brine/cmd/saltapi.runnerFinder",                                           // to LimitsOf, see limitsOf
-	"(*brine/config.Master).NetapiOptions", "(*brine/config.Master).underRoot", // by names that stand in functions that have them all
-	"(*brine/cmd/session.Session).merge",                          // to the words of the command line, whose names are those of options
+	"brine/cmd/saltapi.runnerFinder", // to LimitsOf, see limitsOf
+	// by names that stand in functions that have them all
+	"(*brine/config.Master).NetapiOptions", "(*brine/config.Master).underRoot",
+	// to the words of the command line, whose names are those of options
+	"(*brine/cmd/session.Session).merge",
 	"(*brine/cmd/session.Session).tellLog",                        // between options of logs, for templates
 	"brine/cmd/daemon.AddControl", "brine/cmd/daemon.crashReport", // which show them all
 }
@@ -38,14 +41,17 @@ var readBesides = map[string]string{
 	"publisher_acl": "whose log files are elsewhere: users of tools",
 }
 
-// TestNetapiTakesWhatIsRead holds the lists of options that concern salt-api to what its code reads: one that is forgotten changes
-// without a word in its log.
+// TestNetapiTakesWhatIsRead holds the lists of options that concern salt-api to what its code reads: one that is
+// forgotten changes without a word in its log.
 func TestNetapiTakesWhatIsRead(t *testing.T) {
 	p := loadProgram(t, "./cmd/saltapi")
 	all := p.reached(notNetapis, "brine/cmd/saltapi.Run")
-	now := p.reached(append([]string{"(*brine/config.Master).NetapiOptions", "brine/modules/eauth.newTokenStore"}, notNetapis...),
-		"(*brine/cmd/saltapi.service).Reload", "(*brine/config.Master).netapiLive", "(*brine/cmd/session.Session).FollowLevels")
-	for _, root := range []string{"(*brine/cmd/saltapi.service).Reload", "(*brine/actors/netapi.Server).localBatch", "brine/actors/netapi/console.New"} {
+	now := p.reached(append([]string{"(*brine/config.Master).NetapiOptions", "brine/modules/eauth.newTokenStore"},
+		notNetapis...),
+		"(*brine/cmd/saltapi.service).Reload", "(*brine/config.Master).netapiLive",
+		"(*brine/cmd/session.Session).FollowLevels")
+	for _, root := range []string{"(*brine/cmd/saltapi.service).Reload", "(*brine/actors/netapi.Server).localBatch",
+		"brine/actors/netapi/console.New"} {
 		if all[root] == nil {
 			t.Errorf("the walk does not come to %s", root)
 		}
@@ -75,13 +81,17 @@ func TestNetapiTakesWhatIsRead(t *testing.T) {
 var foreignToMasters = map[string]string{
 	"username": "of other maps: credentials, servers of returners", "password": "the same",
 	"cluster_pki_dir": "of tools beside Salt's masters of a cluster: a master with cluster_id does not start",
-	"syndic_dir":      "made from cachedir, whatever the file says", "sqlite_queue_dir": "a folder that Salt's tools want; made, not used",
+	"syndic_dir":      "made from cachedir, whatever the file says", "sqlite_queue_dir": "a folder that Salt's " +
+		"tools want; made, not used",
 }
 
-// TestForeignIsNotRead: a master keeps silent about changes of options that are none of its own, so it must not read them.
+// TestForeignIsNotRead: a master keeps silent about changes of options that are none of its own, so it must not read
+// them.
 func TestForeignIsNotRead(t *testing.T) {
 	p := loadProgram(t, "./cmd/saltmaster")
-	ends := []string{"(brine/config.Loader).load", "(*brine/config.loading).fill", "(*brine/config.Master).NetapiOptions"}
+	ends := []string{"(brine/config.Loader).load", "(*brine/config.loading).fill",
+		"(*brine/config.Master).NetapiOptions",
+		"(*brine/config.Master).AsMinion"} // which reactions see as it was at the start
 	read, known := optionsOf(t, p.reached(ends, "brine/cmd/saltmaster.Run")), standings(t)
 	if !read["worker_threads"] || !read["signing_algorithm"] || !read["auth.pam.service"] {
 		t.Errorf("the walk misses what is read: %d options", len(read))
@@ -123,7 +133,9 @@ func optionsOf(t *testing.T, reached map[string]*uses) map[string]bool {
 				out[key] = true
 			}
 		}
-		if !slices.Contains(u.fields, "Raw") && !slices.ContainsFunc(asksSettings, func(from string) bool { return within(name, from) }) {
+		if !slices.Contains(u.fields, "Raw") && !slices.ContainsFunc(asksSettings, func(from string) bool {
+			return within(name, from)
+		}) {
 			continue
 		}
 		for _, key := range u.keys {

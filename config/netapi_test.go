@@ -23,8 +23,9 @@ func netapiOf(t *testing.T, text string) (*Netapi, error) {
 
 // TestNetapiTakes: what a running salt-api takes, what waits for its next start, and what is not its business.
 func TestNetapiTakes(t *testing.T) {
-	for key, want := range map[string][2]bool{"netapi_enable_clients": {true, false}, "external_auth": {true, false}, "log_level": {true, false},
-		"rest_cherrypy": {false, true}, "ret_port": {false, true}, "file_roots": {false, false}, "worker_threads": {false, false}, "rest": {false, false}} {
+	for key, want := range map[string][2]bool{"netapi_enable_clients": {true, false}, "external_auth": {true, false},
+		"log_level": {true, false}, "rest_cherrypy": {false, true}, "ret_port": {false, true},
+		"file_roots": {false, false}, "worker_threads": {false, false}, "rest": {false, false}} {
 		if now, later := NetapiTakes(key); [2]bool{now, later} != want {
 			t.Errorf("%s: now %v, later %v", key, now, later)
 		}
@@ -38,13 +39,15 @@ func TestNetapiTakes(t *testing.T) {
 
 // TestCherryPy: every option of the section is read, refused or named in the log.
 func TestCherryPy(t *testing.T) {
-	n, err := netapiOf(t, "rest_cherrypy:\n  port: '8000'\n  disable_ssl: True\n  webhook_url: hooks\n  authorized_ips: 10.0.0.1\n  thread_pool: 5\n  nosuch: 1\n"+
+	n, err := netapiOf(t, "rest_cherrypy:\n  port: '8000'\n  disable_ssl: True\n  webhook_url: hooks\n  "+
+		"authorized_ips: 10.0.0.1\n  thread_pool: 5\n  nosuch: 1\n"+
 		"rest_timeout: 7\nnetapi_enable_clients: [local]\n")
 	if err != nil {
 		t.Fatal(err)
 	}
 	c := n.CherryPy
-	if c.Port != 8000 || c.Host != "0.0.0.0" || c.WebhookURL != "/hooks" || c.AuthorizedIPs[0] != "10.0.0.1" || !c.EnableSessions || n.RestTimeout != 7*time.Second ||
+	if c.Port != 8000 || c.Host != "0.0.0.0" || c.WebhookURL != "/hooks" || c.AuthorizedIPs[0] != "10.0.0.1" ||
+		!c.EnableSessions || n.RestTimeout != 7*time.Second ||
 		len(n.EnableClients) != 1 || n.PIDFile != "/r/var/run/salt-api.pid" || n.LogFile != "/r/var/log/salt/api" {
 		t.Errorf("got %+v, %+v", n, c)
 	}
@@ -52,12 +55,15 @@ func TestCherryPy(t *testing.T) {
 	for _, x := range n.Notices {
 		told = append(told, x.Text)
 	}
-	if text := strings.Join(told, "\n"); !strings.Contains(text, "'thread_pool' of rest_cherrypy is not honoured") || !strings.Contains(text, "'nosuch' of rest_cherrypy is not known") {
+	if text := strings.Join(told, "\n"); !strings.Contains(text, "'thread_pool' of rest_cherrypy is not honoured") ||
+		!strings.Contains(text, "'nosuch' of rest_cherrypy is not known") {
 		t.Errorf("told: %s", text)
 	}
 	for text, want := range map[string]string{
-		"rest_cherrypy: {port: 1}":                                                  "'ssl_crt' and 'ssl_key' are required",
-		"rest_cherrypy: {port: 99999, disable_ssl: 1}":                              "option 'port' of rest_cherrypy is 99999",
+		"rest_cherrypy: {port: 1}": "'ssl_crt' and 'ssl_key' are " +
+			"required",
+		"rest_cherrypy: {port: 99999, disable_ssl: 1}": "option 'port' of " +
+			"rest_cherrypy is 99999",
 		"rest_cherrypy: {port: 1, disable_ssl: 1, api_acl: [x]}":                    "option 'api_acl'",
 		"rest_cherrypy: {port: 1, disable_ssl: 1, connections_max: 0}":              "option 'connections_max'",
 		"rest_cherrypy: {port: 1, disable_ssl: 1, trusted_proxies: proxy1}":         "option 'trusted_proxies'",
@@ -76,13 +82,15 @@ func TestCherryPy(t *testing.T) {
 
 // TestFront: who may hold connections, in each section.
 func TestFront(t *testing.T) {
-	const opts = "{port: 1, disable_ssl: True, connections_max: 100, connections_per_address: '7', trusted_proxies: ['10.0.0.9/8', '2001:db8::1']}"
+	const opts = "{port: 1, disable_ssl: True, connections_max: 100, connections_per_address: '7', trusted_proxies: " +
+		"['10.0.0.9/8', '2001:db8::1']}"
 	n, err := netapiOf(t, "rest_cherrypy: "+opts+"\nrest_tornado: "+opts+"\nrest_wsgi: {port: 2}\n")
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, f := range []Front{n.CherryPy.Front, n.Tornado.Front} {
-		if f.MaxConnections != 100 || f.EachAddress != 7 || len(f.Proxies) != 2 || f.Proxies[0].String() != "10.0.0.0/8" || f.Proxies[1].String() != "2001:db8::1/128" {
+		if f.MaxConnections != 100 || f.EachAddress != 7 || len(f.Proxies) != 2 ||
+			f.Proxies[0].String() != "10.0.0.0/8" || f.Proxies[1].String() != "2001:db8::1/128" {
 			t.Errorf("got %+v", f)
 		}
 	}

@@ -65,7 +65,8 @@ func (n *Netapi) configured(name string) (*payload.Map, bool) {
 
 // digits are the lengths of hexadecimal digests by hash_type.
 func digits(hashType string) (int, bool) {
-	n, ok := map[string]int{"md5": 32, "sha1": 40, "sha224": 56, "": 64, "sha256": 64, "sha384": 96, "sha512": 128}[hashType]
+	n, ok := map[string]int{"md5": 32, "sha1": 40, "sha224": 56, "": 64, "sha256": 64, "sha384": 96,
+		"sha512": 128}[hashType]
 	return n, ok
 }
 
@@ -73,20 +74,23 @@ func (n *Netapi) readTornado(m *payload.Map, hashType string) (*Tornado, error) 
 	s := &section{name: "rest_tornado", m: m, known: map[string]bool{}}
 	t := &Tornado{
 		Address: s.text("address", ""), Port: s.number("port", 0, 0, 65535), DisableSSL: s.truth("disable_ssl", false),
-		SSLCrt: s.text("ssl_crt", ""), SSLKey: s.text("ssl_key", ""), WebhookDisableAuth: s.truth("webhook_disable_auth", false),
-		CORSOrigin: s.texts("cors_origin"), Websockets: s.truth("websockets", false), Console: s.truth("console", false),
-		MaxRequestBodySize: maxBody, Front: s.front(),
+		SSLCrt: s.text("ssl_crt", ""), SSLKey: s.text("ssl_key", ""),
+		WebhookDisableAuth: s.truth("webhook_disable_auth", false), CORSOrigin: s.texts("cors_origin"),
+		Websockets: s.truth("websockets", false), Console: s.truth("console", false), MaxRequestBodySize: maxBody,
+		Front: s.front(),
 	}
 	if t.SSLKey == "" {
 		t.SSLKey = t.SSLCrt
 	}
 	var known bool
 	if t.TokenDigits, known = digits(hashType); !known {
-		return nil, &Error{Key: "hash_type", Value: hashType, Code: ExitGeneric, Err: fmt.Errorf("hash_type %q has no length that tokens could have", hashType)}
+		return nil, &Error{Key: "hash_type", Value: hashType, Code: ExitGeneric,
+			Err: fmt.Errorf("hash_type %q has no length that tokens could have", hashType)}
 	}
 	if !t.DisableSSL && t.SSLCrt == "" && s.err == nil {
 		s.err = &Error{Key: "rest_tornado", Code: ExitGeneric,
-			Err: errors.New("Not starting 'rest_tornado'. Options 'ssl_crt' and 'ssl_key' are required if SSL is not disabled.")}
+			Err: errors.New("Not starting 'rest_tornado'. Options 'ssl_crt' and 'ssl_key' are required if SSL is " +
+				"not disabled.")}
 	}
 	for _, opt := range []struct{ key, why string }{
 		{"backlog", "the kernel's backlog is used"}, {"num_processes", "one process serves all processors"},

@@ -71,17 +71,20 @@ func TestOptionsDoc(t *testing.T) {
 	slices.Sort(keys)
 	own := brineDefaults(roleMaster)
 	own.Update(brineDefaults(roleMinion))
-	b.WriteString("\n## brine's own options\n\n| option | master | minion | default | what it does |\n| --- | --- | --- | --- | --- |\n")
+	b.WriteString("\n## brine's own options\n\n| option | master | minion | default | what it does |\n| --- | --- | " +
+		"--- | --- | --- |\n")
 	for _, key := range keys {
 		if own.Has(key) && key != "multiprocessing" && !saltHas(t, key) {
 			if about[key] == "" {
 				t.Errorf("%s: its field has no comment that says what it does", key)
 			}
-			fmt.Fprintf(&b, "| `%s` | %s | %s | %s | %s |\n", key, verdict(all[key].master, roleMaster, key), verdict(all[key].minion, roleMinion, key), shownDefault(own.Value(key)), cell(about[key]))
+			fmt.Fprintf(&b, "| `%s` | %s | %s | %s | %s |\n", key, verdict(all[key].master, roleMaster, key),
+				verdict(all[key].minion, roleMinion, key), shownDefault(own.Value(key)), cell(about[key]))
 		}
 	}
 	master, minion := saltTable(t, roleMaster), saltTable(t, roleMinion)
-	b.WriteString("\n## Options of Salt\n\n| option | master | minion | default | remark |\n| --- | --- | --- | --- | --- |\n")
+	b.WriteString("\n## Options of Salt\n\n| option | master | minion | default | remark |\n| --- | --- | --- | --- " +
+		"| --- |\n")
 	for _, key := range keys {
 		if own.Has(key) && !saltHas(t, key) {
 			continue
@@ -94,7 +97,8 @@ func TestOptionsDoc(t *testing.T) {
 		if ok {
 			text = shownDefault(std)
 		}
-		fmt.Fprintf(&b, "| `%s` | %s | %s | %s | %s |\n", key, verdict(all[key].master, roleMaster, key), verdict(all[key].minion, roleMinion, key), text, cell(all[key].why))
+		fmt.Fprintf(&b, "| `%s` | %s | %s | %s | %s |\n", key, verdict(all[key].master, roleMaster, key),
+			verdict(all[key].minion, roleMinion, key), text, cell(all[key].why))
 	}
 	if *writeDoc {
 		if err := os.WriteFile(optionsFile, []byte(b.String()), 0o644); err != nil {
@@ -104,7 +108,8 @@ func TestOptionsDoc(t *testing.T) {
 	}
 	have, err := os.ReadFile(optionsFile)
 	if err != nil || string(have) != b.String() {
-		t.Errorf("docs/options.md is out of date (%v): an option or its comment has changed. Make it anew with: go test ./config -run OptionsDoc -write", err)
+		t.Errorf("docs/options.md is out of date (%v): an option or its comment has changed. Make it anew with: go "+
+			"test ./config -run OptionsDoc -write", err)
 	}
 }
 

@@ -11,8 +11,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// ErrForeignLink means that the way to a file leads through a symbolic link of somebody else than root and this process's
-// user. Who may change a directory that root works in must not lead it elsewhere.
+// ErrForeignLink means that the way to a file leads through a symbolic link of somebody else than root and this
+// process's user. Who may change a directory that root works in must not lead it elsewhere.
 var ErrForeignLink = errors.New("a symbolic link of another user is not followed")
 
 const (
@@ -85,8 +85,8 @@ func step(at int, name string) (next int, target string, err error) {
 	return -1, string(buf[:n]), nil
 }
 
-// Give gives a file or directory to a user, -1 for what is to stay. Unlike Salt: no name is gone by twice, links of others
-// are not followed, and a file that has another name too is left alone: it may be anybody's.
+// Give gives a file or directory to a user, -1 for what is to stay. Unlike Salt: no name is gone by twice, links of
+// others are not followed, and a file that has another name too is left alone: it may be anybody's.
 func Give(path string, uid, gid int) error {
 	f, err := openOwn(path)
 	if err != nil {

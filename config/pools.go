@@ -22,7 +22,8 @@ func checkPools(v any) []error {
 		c.pool(name, def)
 	}
 	if c.rest == "" {
-		c.fault("No catchall pool ('*') found. One pool must include '*' in its commands so every command has a routing destination.")
+		c.fault("No catchall pool ('*') found. One pool must include '*' in its commands so every command has a " +
+			"routing destination.")
 	}
 	if len(c.faults) == 0 {
 		return nil
@@ -50,7 +51,8 @@ func (c *poolCheck) pool(key, def any) {
 		c.fault("Pool name cannot be empty")
 		return
 	case strings.ContainsAny(name, `/\`):
-		c.fault("Pool name '%s' is invalid. Pool names cannot contain path separators (/ or \\) to prevent path traversal attacks.", name)
+		c.fault("Pool name '%s' is invalid. Pool names cannot contain path separators (/ or \\) to prevent path "+
+			"traversal attacks.", name)
 		return
 	case name == "..":
 		c.fault("Pool name '%s' is invalid. Pool names cannot be or start with '../' to prevent path traversal attacks.", name)
@@ -86,7 +88,8 @@ func (c *poolCheck) commands(pool string, m *payload.Map) {
 			c.fault("Pool '%s': command '%s' must be a string", pool, pyStr(v))
 		case cmd == anyCommand:
 			if c.rest != "" {
-				c.fault("Multiple pools have catchall ('*'): '%s' and '%s'. Only one pool can use catchall.", c.rest, pool)
+				c.fault("Multiple pools have catchall ('*'): '%s' and '%s'. Only one pool can use catchall.", c.rest,
+					pool)
 			}
 			c.rest = pool
 		case c.owner[cmd] != "":

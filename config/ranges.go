@@ -12,8 +12,8 @@ type span struct {
 	low, high float64
 }
 
-// spans are those of brine's own options. Salt does not look whether a number makes sense; here it would be a limit that
-// is none.
+// spans are those of brine's own options. Salt does not look whether a number makes sense; here it would be a limit
+// that is none.
 func spans() []span {
 	const many = 1 << 30
 	return []span{
@@ -44,8 +44,8 @@ func spans() []span {
 	}
 }
 
-// checkSpans refuses numbers that an option cannot have, and what is no number. An option that the daemon does not have is
-// passed over.
+// checkSpans refuses numbers that an option cannot have, and what is no number. An option that the daemon does not have
+// is passed over.
 func (ld *loading) checkSpans(opts *payload.Map) error {
 	for _, s := range spans() {
 		v, has := opts.Get(s.key)
@@ -53,7 +53,8 @@ func (ld *loading) checkSpans(opts *payload.Map) error {
 			continue
 		}
 		if n, err := toNumber(v); err != nil || n < s.low || n > s.high {
-			err := ld.fault(ld.bad(s.key, v, "Config option '%s' with value %s must be a number, at least %v and at most %v", s.key, pyStr(v), s.low, s.high))
+			err := ld.fault(ld.bad(s.key, v, "Config option '%s' with value %s must be a number, at least %v and at "+
+				"most %v", s.key, pyStr(v), s.low, s.high))
 			if err != nil {
 				return err
 			}

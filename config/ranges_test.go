@@ -9,7 +9,8 @@ import (
 // TestSpans: a number that is no limit is refused by key and value; the ends of a span and the defaults are not.
 func TestSpans(t *testing.T) {
 	for _, s := range spans() {
-		if _, err := (Loader{Path: filepath.Join(write(t, "master", s.key+": -7\n"), "master"), Getenv: noEnv}).Master(); err == nil ||
+		if _, err := (Loader{Path: filepath.Join(write(t, "master", s.key+": -7\n"), "master"),
+			Getenv: noEnv}).Master(); err == nil ||
 			!strings.Contains(err.Error(), s.key) || !strings.Contains(err.Error(), "-7") {
 			t.Errorf("%s: -7: got %v", s.key, err)
 		}

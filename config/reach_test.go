@@ -52,7 +52,8 @@ func loadProgram(t *testing.T, pattern string) *program {
 		if len(pkg.cgo) > 0 {
 			conf.Error = func(error) {} // of what C has
 		}
-		info := &types.Info{Selections: map[*ast.SelectorExpr]*types.Selection{}, Uses: map[*ast.Ident]types.Object{}, Defs: map[*ast.Ident]types.Object{}}
+		info := &types.Info{Selections: map[*ast.SelectorExpr]*types.Selection{}, Uses: map[*ast.Ident]types.Object{},
+			Defs: map[*ast.Ident]types.Object{}}
 		if _, err := conf.Check(pkg.path, fset, files, info); err != nil && len(pkg.cgo) == 0 {
 			t.Fatalf("%s: %v", pkg.path, err)
 		}
@@ -165,8 +166,8 @@ func (u *uses) name(obj types.Object) {
 	}
 }
 
-// reached are the functions that may run once some have been called, with what they speak of. A method runs through an interface when
-// its type is spoken of. ends are functions, or packages, that are not looked into.
+// reached are the functions that may run once some have been called, with what they speak of. A method runs through an
+// interface when its type is spoken of. ends are functions, or packages, that are not looked into.
 func (p *program) reached(ends []string, roots ...string) map[string]*uses {
 	seen, calls := map[string]*uses{}, map[string]bool{}
 	for todo := roots; len(todo) > 0; {
@@ -174,7 +175,9 @@ func (p *program) reached(ends []string, roots ...string) map[string]*uses {
 			name := todo[len(todo)-1]
 			todo = todo[:len(todo)-1]
 			u := p.funcs[name]
-			if _, ok := seen[name]; ok || u == nil || slices.ContainsFunc(ends, func(end string) bool { return within(name, end) }) {
+			if _, ok := seen[name]; ok || u == nil || slices.ContainsFunc(ends, func(end string) bool {
+				return within(name, end)
+			}) {
 				continue
 			}
 			seen[name] = u

@@ -27,7 +27,8 @@ type reads struct {
 }
 
 // tables are files that name options without reading them.
-var tables = []string{"common.go", "master.go", "minion.go", "defaults.go", "redact.go", "decode.go", "ranges.go", "live.go"}
+var tables = []string{"common.go", "master.go", "minion.go", "defaults.go", "redact.go", "decode.go", "ranges.go",
+	"live.go"}
 
 // optionStructs are the structs whose fields are options.
 var optionStructs = []string{"Common", "Brine", "Master", "Minion", "Client"}
@@ -163,8 +164,8 @@ func limitsOf(call *ast.CallExpr) []string {
 	return nil
 }
 
-// TestHonouredIsRead fails on an option that is called honoured and that no code reads, and on a field of the structs that no
-// code reads: whoever relies on either would be deceived.
+// TestHonouredIsRead fails on an option that is called honoured and that no code reads, and on a field of the structs
+// that no code reads: whoever relies on either would be deceived.
 func TestHonouredIsRead(t *testing.T) {
 	r := findReads(t)
 	names := map[string][]string{} // key → fields

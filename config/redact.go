@@ -28,13 +28,15 @@ func Redacted(opts *payload.Map) *payload.Map {
 	return out
 }
 
-// Masker masks in a text what Redacted masks in options, and their values wherever they are quoted: for who tells what somebody
-// else, such as the driver of a database, says. Values of three characters and less, which stand in other words as well, are
-// left.
+// Masker masks in a text what Redacted masks in options, and their values wherever they are quoted: for who tells what
+// somebody else, such as the driver of a database, says. Values of three characters and less, which stand in other
+// words as well, are left.
 func Masker(opts *payload.Map) func(text string) string {
 	found := map[string]bool{}
 	collectSecrets(opts, Redacted(opts), found)
-	secrets := slices.SortedFunc(maps.Keys(found), func(a, b string) int { return cmp.Or(cmp.Compare(len(b), len(a)), cmp.Compare(a, b)) })
+	secrets := slices.SortedFunc(maps.Keys(found), func(a, b string) int {
+		return cmp.Or(cmp.Compare(len(b), len(a)), cmp.Compare(a, b))
+	})
 	return func(text string) string {
 		for _, s := range secrets {
 			text = strings.ReplaceAll(text, s, Masked)
@@ -153,14 +155,15 @@ func masked(v any) any {
 
 // plainKeys are options whose names sound like secrets and that hold none.
 var plainKeys = []string{
-	"eauth_tokens", "eauth_tokens.cache_driver", "eauth_tokens.cluster_id", "external_auth", "key_cache", "key_logfile", "keys.cache_driver",
-	"master_sign_key_name", "pass_dir", "pass_gnupghome", "pass_to_ext_pillars", "pass_variable_prefix", "resource_pillar_key", "token_dir", "token_expire",
+	"eauth_tokens", "eauth_tokens.cache_driver", "eauth_tokens.cluster_id", "external_auth", "key_cache", "key_logfile",
+	"keys.cache_driver", "master_sign_key_name", "pass_dir", "pass_gnupghome", "pass_to_ext_pillars",
+	"pass_variable_prefix", "resource_pillar_key", "token_dir", "token_expire",
 }
 
 // secretWords are words in the names of secrets. A name is taken apart at capitals and at what is no letter.
 var secretWords = []string{
-	"apikey", "authorization", "bearer", "cookie", "cred", "credential", "credentials", "creds", "jwt", "key", "keys", "otp", "pass", "pin",
-	"private", "psk", "pw", "pwd", "webhook",
+	"apikey", "authorization", "bearer", "cookie", "cred", "credential", "credentials", "creds", "jwt", "key", "keys",
+	"otp", "pass", "pin", "private", "psk", "pw", "pwd", "webhook",
 }
 
 func secretKey(name string) bool {
@@ -177,11 +180,13 @@ func secretKey(name string) bool {
 		}
 	}
 	words := wordsOf(name)
-	if len(words) == 0 || slices.Contains(words, "pubkey") || slices.Contains(words, "pub") || slices.Contains(words, "public") {
+	if len(words) == 0 || slices.Contains(words, "pubkey") || slices.Contains(words, "pub") ||
+		slices.Contains(words, "public") {
 		return false
 	}
 	for _, w := range words {
-		if slices.Contains(secretWords, w) || strings.HasSuffix(w, "key") || strings.HasSuffix(w, "pass") || strings.HasSuffix(w, "pw") {
+		if slices.Contains(secretWords, w) || strings.HasSuffix(w, "key") || strings.HasSuffix(w, "pass") ||
+			strings.HasSuffix(w, "pw") {
 			return true
 		}
 	}

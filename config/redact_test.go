@@ -12,15 +12,20 @@ import (
 func TestRedacted(t *testing.T) {
 	const secret = "hunter2hunter2"
 	for _, key := range []string{
-		"password", "Password", "git_pillar_password", "ssh_passwd", "key_pass", "cluster_secret", "sharedsecret", "api_key", "apiKey", "aws.secret_access_key",
-		"AWS_SECRET_ACCESS_KEY", "auth_token", "token", "tokens", "credentials", "vault_creds", "private_key", "sshkey", "signing_key_pass", "passphrase",
-		"http_auth", "auth", "Authorization", "x-api-key", "pin", "wifi_psk", "session_cookie", "client_jwt", "slack_webhook", "db_pass", "dbpass", "auth.ldap.bindpw", "userPwd", "key", "keys", "pillar", "Pillar",
+		"password", "Password", "git_pillar_password", "ssh_passwd", "key_pass", "cluster_secret", "sharedsecret",
+		"api_key", "apiKey", "aws.secret_access_key", "AWS_SECRET_ACCESS_KEY", "auth_token", "token", "tokens",
+		"credentials", "vault_creds", "private_key", "sshkey", "signing_key_pass", "passphrase", "http_auth", "auth",
+		"Authorization", "x-api-key", "pin", "wifi_psk", "session_cookie", "client_jwt", "slack_webhook", "db_pass",
+		"dbpass", "auth.ldap.bindpw", "userPwd", "key", "keys", "pillar", "Pillar",
 	} {
-		for name, value := range map[string]any{"text": secret, "bytes": []byte(secret), "number": int64(424242), "list": []any{secret}, "map": payload.M("a", secret)} {
+		for name, value := range map[string]any{"text": secret, "bytes": []byte(secret), "number": int64(424242),
+			"list": []any{secret}, "map": payload.M("a", secret)} {
 			for _, opts := range []*payload.Map{
-				payload.M(key, value), payload.M("ext_pillar", []any{payload.M("mysql", payload.M(key, value))}), payload.M("deep", payload.M("er", []any{[]any{payload.M(key, value)}})),
+				payload.M(key, value), payload.M("ext_pillar", []any{payload.M("mysql", payload.M(key, value))}),
+				payload.M("deep", payload.M("er", []any{[]any{payload.M(key, value)}})),
 			} {
-				if text := fmt.Sprint(flat(Redacted(opts))); strings.Contains(text, "hunter2") || strings.Contains(text, "424242") || !strings.Contains(text, Masked) {
+				if text := fmt.Sprint(flat(Redacted(opts))); strings.Contains(text, "hunter2") ||
+					strings.Contains(text, "424242") || !strings.Contains(text, Masked) {
 					t.Errorf("%s: a %s is told: %s", key, name, text)
 				}
 			}
@@ -28,10 +33,13 @@ func TestRedacted(t *testing.T) {
 	}
 }
 
-// TestSecretOptions: who tells which options hold secrets names them, however deep they lie, and none that hold nothing.
+// TestSecretOptions: who tells which options hold secrets names them, however deep they lie, and none that hold
+// nothing.
 func TestSecretOptions(t *testing.T) {
-	opts := payload.M("zoo", "http://u:hunter2@h/", "mysql", payload.M("host", "h", "pass", int64(5)), "interface", "::", "sign_pub_messages", true, "key_pass", nil,
-		"api_key", "x", "ext_pillar", []any{payload.M("http_json", payload.M("url", "https://h/?token=hunter2"))}, "publish_port", int64(4505))
+	opts := payload.M("zoo", "http://u:hunter2@h/", "mysql", payload.M("host", "h", "pass", int64(5)), "interface",
+		"::", "sign_pub_messages", true, "key_pass", nil,
+		"api_key", "x", "ext_pillar", []any{payload.M("http_json", payload.M("url", "https://h/?token=hunter2"))},
+		"publish_port", int64(4505))
 	if got := fmt.Sprint(SecretOptions(opts)); got != "[api_key ext_pillar mysql zoo]" {
 		t.Errorf("got %s", got)
 	}
@@ -71,7 +79,8 @@ func TestRedactedTexts(t *testing.T) {
 		{"mysql -u root --password=s3cret db", "mysql -u root --password=(masked) db"},
 		{"tool --token s3cret -v", "tool --token (masked) -v"},
 		{"host=db password='s3 cret' user=x", "host=db password=(masked) user=x"},
-		{"before\n-----BEGIN RSA PRIVATE KEY-----\nMIIE\n-----END RSA PRIVATE KEY-----\nafter", "before\n(masked)\nafter"},
+		{"before\n-----BEGIN RSA PRIVATE KEY-----\nMIIE\n-----END RSA PRIVATE KEY-----\nafter",
+			"before\n(masked)\nafter"},
 		{"-----BEGIN PRIVATE KEY-----\nMIIE", "(masked)"},
 		{"curl -s -u me:s3cret https://host", "curl -s -u me:(masked) https://host"},
 		{"curl --user 'me:s3cret' x", "curl --user 'me:(masked)' x"},
@@ -95,8 +104,9 @@ func TestRedactedTexts(t *testing.T) {
 
 // TestRedactedLeaves keeps what an operator needs, and does not change what it was given.
 func TestRedactedLeaves(t *testing.T) {
-	for _, key := range []string{"keysize", "token_expire", "token_dir", "key_logfile", "external_auth", "auth_timeout", "auth_mode", "master_sign_key_name",
-		"master_sign_pubkey", "keys.cache_driver", "keep_jobs_seconds", "hash_type", "user", "pillarenv", "git_pillar_branch", "monitor", "ssh_pubkey"} {
+	for _, key := range []string{"keysize", "token_expire", "token_dir", "key_logfile", "external_auth", "auth_timeout",
+		"auth_mode", "master_sign_key_name", "master_sign_pubkey", "keys.cache_driver", "keep_jobs_seconds",
+		"hash_type", "user", "pillarenv", "git_pillar_branch", "monitor", "ssh_pubkey"} {
 		if got := Redacted(payload.M(key, "value")).Str(key); got != "value" {
 			t.Errorf("%s: got %q", key, got)
 		}
@@ -119,8 +129,8 @@ func TestRedactedLeaves(t *testing.T) {
 
 // What somebody else says is masked by the values of the options that are secrets, wherever they are.
 func TestMasker(t *testing.T) {
-	mask := Masker(payload.M("postgres.passwd", "Sesame", "mysql", payload.M("pass", "Sesame open", "host", "db1"), "redis.password", "abc",
-		"etcd", []any{payload.M("token", "T0ken")}))
+	mask := Masker(payload.M("postgres.passwd", "Sesame", "mysql", payload.M("pass", "Sesame open", "host", "db1"),
+		"redis.password", "abc", "etcd", []any{payload.M("token", "T0ken")}))
 	for text, want := range map[string]string{
 		"user salt with Sesame open at db1": "user salt with " + Masked + " at db1",
 		"(Sesame) T0ken":                    "(" + Masked + ") " + Masked,

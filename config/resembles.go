@@ -19,15 +19,16 @@ func (c *Common) misspelt(known []string) []Notice {
 			continue
 		}
 		if like := resembles(key, known); like != "" {
-			out = append(out, Notice{slog.LevelWarn, fmt.Sprintf("Config option '%s' is not known: did you mean '%s'? (%s)", key, like, c.Origin(key))})
+			out = append(out, Notice{slog.LevelWarn, fmt.Sprintf("Config option '%s' is not known: did you mean "+
+				"'%s'? (%s)", key, like, c.Origin(key))})
 		}
 	}
 	return out
 }
 
-// resembles is the known option that a key is most like, "" when it is like none, or is one itself. A short key must be closer than a long one.
-// Operators keep data of their own in these files: a key that is a known one with something behind it (grains_extra, timeout2)
-// is theirs.
+// resembles is the known option that a key is most like, "" when it is like none, or is one itself. A short key must be
+// closer than a long one. Operators keep data of their own in these files: a key that is a known one with something
+// behind it (grains_extra, timeout2) is theirs.
 func resembles(key string, known []string) string {
 	most := 0
 	switch n := len(key); {

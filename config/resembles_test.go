@@ -8,7 +8,8 @@ import (
 )
 
 func TestResembles(t *testing.T) {
-	known := []string{"log_level", "log_level_logfile", "nodegroups", "grains", "timeout", "user", "publisher_acl", "return", "file_roots", "pillar_roots"}
+	known := []string{"log_level", "log_level_logfile", "nodegroups", "grains", "timeout", "user", "publisher_acl",
+		"return", "file_roots", "pillar_roots"}
 	for _, tt := range []struct{ key, want string }{
 		{"loglevel", "log_level"},
 		{"log-level", "log_level"},
@@ -44,14 +45,16 @@ func TestEditDistance(t *testing.T) {
 	for _, tt := range []struct {
 		a, b string
 		want int
-	}{{"", "", 0}, {"a", "", 1}, {"", "ab", 2}, {"ab", "ba", 1}, {"abc", "acb", 1}, {"abcd", "abd", 1}, {"kitten", "sitting", 3}, {"same", "same", 0}} {
+	}{{"", "", 0}, {"a", "", 1}, {"", "ab", 2}, {"ab", "ba", 1}, {"abc", "acb", 1}, {"abcd", "abd", 1},
+		{"kitten", "sitting", 3}, {"same", "same", 0}} {
 		if got := editDistance(tt.a, tt.b); got != tt.want {
 			t.Errorf("%q and %q: got %d, want %d", tt.a, tt.b, got, tt.want)
 		}
 	}
 }
 
-// TestNoSuggestionEqualsTheQuestion: an option that is known is not asked about, and with a slip it is another text that is proposed.
+// TestNoSuggestionEqualsTheQuestion: an option that is known is not asked about, and with a slip it is another text
+// that is proposed.
 func TestNoSuggestionEqualsTheQuestion(t *testing.T) {
 	known := slices.Sorted(maps.Keys(standings(t)))
 	for _, key := range known {
@@ -71,8 +74,9 @@ func TestNoSuggestionEqualsTheQuestion(t *testing.T) {
 // TestKnown: whose an option is.
 func TestKnown(t *testing.T) {
 	for key, want := range map[string][4]bool{ // known, of a master, known, of a minion
-		"api_logfile": {true, true, true, false}, "rest_tornado": {true, true, true, false}, "auth_tries": {true, false, true, true}, "id": {true, true, true, true},
-		"worker_threads": {true, true, true, false}, "my_own": {}, "": {}, "syndic_master": {true, false, true, false}} {
+		"api_logfile": {true, true, true, false}, "rest_tornado": {true, true, true, false}, "auth_tries": {true, false,
+			true, true}, "id": {true, true, true, true}, "worker_threads": {true, true, true, false}, "my_own": {},
+		"": {}, "syndic_master": {true, false, true, false}} {
 		a, b := Known(key, roleMaster)
 		c, d := Known(key, roleMinion)
 		if got := [4]bool{a, b, c, d}; got != want {

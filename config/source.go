@@ -69,8 +69,8 @@ func mergeLists(a, b []any) []any {
 	return out
 }
 
-// readFiles reads the main file, then default_include, then include; each replaces options of those before. The environment may
-// say which files are included.
+// readFiles reads the main file, then default_include, then include; each replaces options of those before. The
+// environment may say which files are included.
 func (ld *loading) readFiles(defaultInclude string, env *source) error {
 	ld.main = ld.mainFile()
 	ld.watch(ld.main)
@@ -149,7 +149,8 @@ func (ld *loading) include(key string, patterns any, from string, verbose bool, 
 		ld.watch(glob)
 		files, _ := filepath.Glob(glob) // sorted; a malformed pattern matches nothing
 		if len(files) == 0 && verbose {
-			ld.notice(slog.LevelWarn, "Warning parsing configuration file: \"include\" path/glob '%s' matches no files", glob)
+			ld.notice(slog.LevelWarn, "Warning parsing configuration file: \"include\" path/glob '%s' matches no files",
+				glob)
 		}
 		for _, file := range files {
 			s, err := ld.included(file, depth)
@@ -176,7 +177,8 @@ func (ld *loading) globs(key string, patterns any) ([]string, error) {
 		for _, e := range v {
 			s, ok := e.(string)
 			if !ok {
-				return nil, ld.bad(key, patterns, "option '%s' is %s: it must be a path or a list of paths", key, pyStr(patterns))
+				return nil, ld.bad(key, patterns, "option '%s' is %s: it must be a path or a list of paths", key,
+					pyStr(patterns))
 			}
 			out = append(out, s)
 		}
@@ -225,7 +227,8 @@ func (ld *loading) parse(file string, b []byte) (*source, error) {
 	opts, ok := doc.Value.(*payload.Map)
 	if !ok {
 		return nil, &Error{File: file, Line: 1, Value: doc.Value, Code: ExitGeneric, Err: fmt.Errorf(
-			"Error parsing configuration file: %s - conf should be a document, not <class '%s'>.", file, pyType(doc.Value))}
+			"Error parsing configuration file: %s - conf should be a document, not <class '%s'>.", file,
+			pyType(doc.Value))}
 	}
 	for k, line := range doc.Lines {
 		s.origin[k] = Origin{Layer: LayerFile, File: file, Line: line}

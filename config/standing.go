@@ -97,10 +97,11 @@ func foreign(role string) map[string]bool {
 	return out
 }
 
-// CheckStanding looks at what files and environment of a daemon set to other than Salt's default. An option that is not honoured
-// is a notice, said by name, as is one that nobody knows and that resembles another; one on which somebody may rely, for
-// protection or delivery, is a *Error with ExitNotYet, several are Faults, and the daemon must not start. Unlike Salt: it keeps silent about options
-// that it does not know. Tools do not ask: they work with every configuration.
+// CheckStanding looks at what files and environment of a daemon set to other than Salt's default. An option that is not
+// honoured is a notice, said by name, as is one that nobody knows and that resembles another; one on which somebody may
+// rely, for protection or delivery, is a *Error with ExitNotYet, several are Faults, and the daemon must not start.
+// Unlike Salt: it keeps silent about options that it does not know. Tools do not ask: they work with every
+// configuration.
 func (c *Common) CheckStanding() ([]Notice, error) {
 	if c.File.Len() == 0 {
 		return nil, nil
@@ -130,7 +131,8 @@ func (c *Common) CheckStanding() ([]Notice, error) {
 			refused = append(refused, c.NotYet(key, v, "%s", one.why))
 		case actWarn:
 			notices = append(notices, Notice{slog.LevelWarn,
-				fmt.Sprintf("Config option '%s' with value %s is not honoured: %s (%s)", key, c.shown(key), one.why, c.Origin(key))})
+				fmt.Sprintf("Config option '%s' with value %s is not honoured: %s (%s)", key, c.shown(key), one.why,
+					c.Origin(key))})
 		}
 		return failed == nil
 	})
@@ -145,7 +147,8 @@ func (c *Common) CheckStanding() ([]Notice, error) {
 	return append(notices, c.misspelt(known)...), nil
 }
 
-// meant is the part of a value that its writer has chosen: Salt's minion writes jobs of its own into the schedule of its files.
+// meant is the part of a value that its writer has chosen: Salt's minion writes jobs of its own into the schedule of
+// its files.
 func meant(key string, v any) any {
 	m, ok := v.(*payload.Map)
 	if key != "schedule" || !ok {
@@ -195,10 +198,13 @@ func (r rule) excuses(v any) bool {
 			members = append(members, strings.TrimSpace(word))
 		}
 	}
-	return len(r.fine) > 0 && len(members) > 0 && !slices.ContainsFunc(members, func(one any) bool { return !slices.Contains(r.fine, pyStr(one)) })
+	return len(r.fine) > 0 && len(members) > 0 && !slices.ContainsFunc(members, func(one any) bool {
+		return !slices.Contains(r.fine, pyStr(one))
+	})
 }
 
-// Known tells whether an option is one of Salt or brine, and whether a role has it; options of salt-api are the master's here.
+// Known tells whether an option is one of Salt or brine, and whether a role has it; options of salt-api are the
+// master's here.
 func Known(key, role string) (known, ofRole bool) {
 	err := eachStanding(func(name, text string) bool {
 		if name != key {
@@ -220,7 +226,8 @@ func sameValue(v, std any) bool {
 // NotYet makes the error of an option that is not honoured although somebody relies on it.
 func (c *Common) NotYet(key string, v any, why string, args ...any) *Error {
 	o := c.Origin(key)
-	err := fmt.Errorf("Config option '%s' with value %s cannot be honoured yet: %s (%s)", key, c.shown(key), fmt.Sprintf(why, args...), o)
+	err := fmt.Errorf("Config option '%s' with value %s cannot be honoured yet: %s (%s)", key, c.shown(key),
+		fmt.Sprintf(why, args...), o)
 	return &Error{File: o.File, Line: o.Line, Key: key, Value: v, Code: ExitNotYet, Err: err}
 }
 

@@ -33,7 +33,8 @@ func standings(t *testing.T) map[string]standing {
 }
 
 // howToClassify tells who added an option what is missing.
-const howToClassify = "add a line to config/salt3008/standing.txt (its head says how), then run: go test ./config -run OptionsDoc -write"
+const howToClassify = "add a line to config/salt3008/standing.txt (its head says how), then run: go test ./config " +
+	"-run OptionsDoc -write"
 
 // Every option of Salt, and every one that brine reads, is classified; no protection is only said to be given.
 func TestStandingIsComplete(t *testing.T) {
@@ -49,7 +50,8 @@ func TestStandingIsComplete(t *testing.T) {
 			}
 		}
 	}
-	for role, typ := range map[string]reflect.Type{roleMaster: reflect.TypeFor[Master](), roleMinion: reflect.TypeFor[Minion]()} {
+	for role, typ := range map[string]reflect.Type{roleMaster: reflect.TypeFor[Master](),
+		roleMinion: reflect.TypeFor[Minion]()} {
 		for _, f := range fields(typ) {
 			if _, ok := all[f.key]; !ok {
 				t.Errorf("%s of the %s has no verdict: %s", f.key, role, howToClassify)
@@ -139,7 +141,8 @@ func TestCheckStanding(t *testing.T) {
 		{roleMinion, "master_type: str", "", ""},
 		{roleMinion, "modules_max_memory: 100", "modules_max_memory", ""},
 		{roleMinion, "modules_max_memory: -1", "", ""},
-		{roleMinion, "disable_modules: [cmd]\nwhitelist_modules: [test]\ndisable_returners: [mysql]\nunique_jid: True", "", ""},
+		{roleMinion, "disable_modules: [cmd]\nwhitelist_modules: [test]\ndisable_returners: [mysql]\nunique_jid: True",
+			"", ""},
 		{roleMinion, "disable_grains: [core]", "disable_grains", ""},
 		{roleMinion, "beacons: {load: []}", "", "beacons"},
 		{roleMinion, "proxy_password: Secret", "", "proxy_password"},
@@ -149,10 +152,12 @@ func TestCheckStanding(t *testing.T) {
 		switch {
 		case tt.refused == "" && err != nil:
 			t.Errorf("%s %q: %v", tt.role, tt.text, err)
-		case tt.refused != "" && (!errors.As(err, &bad) || bad.Key != tt.refused || bad.Code != ExitNotYet || bad.Line == 0 || !strings.Contains(bad.Error(), tt.refused)):
+		case tt.refused != "" && (!errors.As(err, &bad) || bad.Key != tt.refused || bad.Code != ExitNotYet ||
+			bad.Line == 0 || !strings.Contains(bad.Error(), tt.refused)):
 			t.Errorf("%s %q: got %v, want a refusal of %s", tt.role, tt.text, err, tt.refused)
 		}
-		if got := len(notices); tt.warned == "" && got > 0 || tt.warned != "" && (got != 1 || !strings.Contains(notices[0].Text, "'"+tt.warned+"'")) {
+		if got := len(notices); tt.warned == "" && got > 0 || tt.warned != "" &&
+			(got != 1 || !strings.Contains(notices[0].Text, "'"+tt.warned+"'")) {
 			t.Errorf("%s %q: notices %v, want one of %q", tt.role, tt.text, notices, tt.warned)
 		}
 		for _, n := range notices {
@@ -167,8 +172,9 @@ func TestSameValue(t *testing.T) {
 	for _, tt := range []struct {
 		v, std any
 		want   bool
-	}{{nil, false, true}, {[]any{}, "", true}, {int64(0), nil, true}, {true, false, false}, {"a", "a", true}, {int64(1), true, false},
-		{payload.M("a", int64(1)), payload.M("a", int64(1)), true}, {[]any{"x"}, []any{}, false}} {
+	}{{nil, false, true}, {[]any{}, "", true}, {int64(0), nil, true}, {true, false, false}, {"a", "a", true},
+		{int64(1), true, false}, {payload.M("a", int64(1)), payload.M("a", int64(1)), true},
+		{[]any{"x"}, []any{}, false}} {
 		if got := sameValue(tt.v, tt.std); got != tt.want {
 			t.Errorf("sameValue(%v, %v): got %v", tt.v, tt.std, got)
 		}
@@ -177,7 +183,8 @@ func TestSameValue(t *testing.T) {
 
 func BenchmarkCheckStanding(b *testing.B) {
 	path := filepath.Join(b.TempDir(), "master")
-	if err := os.WriteFile(path, []byte("interface: 127.0.0.1\nauto_accept: True\nworker_threads: 3\n"), 0o600); err != nil {
+	if err := os.WriteFile(path, []byte("interface: 127.0.0.1\nauto_accept: True\nworker_threads: 3\n"),
+		0o600); err != nil {
 		b.Fatal(err)
 	}
 	m, err := LoadMaster(path, nil)

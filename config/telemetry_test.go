@@ -12,9 +12,14 @@ func TestMetricsOptions(t *testing.T) {
 		name, text string
 		change     func(*Metrics)
 	}{
-		{"on", "metrics: {enabled: True, exporter: prometheus}", func(m *Metrics) { m.Enabled, m.Exporter = true, ExporterPrometheus }},
-		{"listener", "metrics:\n  enabled: yes\n  prometheus: {host: '::1', port: 9100}\n", func(m *Metrics) { m.Enabled, m.Host, m.Port = true, "::1", 9100 }},
-		{"nonsense", "metrics: {prometheus: {host: '', port: 99999}, histogram_boundaries: {a: [3, 2], b: [x], c: 1}}", func(*Metrics) {}},
+		{"on", "metrics: {enabled: True, exporter: prometheus}", func(m *Metrics) {
+			m.Enabled, m.Exporter = true, ExporterPrometheus
+		}},
+		{"listener", "metrics:\n  enabled: yes\n  prometheus: {host: '::1', port: 9100}\n", func(m *Metrics) {
+			m.Enabled, m.Host, m.Port = true, "::1", 9100
+		}},
+		{"nonsense", "metrics: {prometheus: {host: '', port: 99999}, histogram_boundaries: {a: [3, 2], b: [x], c: 1}}",
+			func(*Metrics) {}},
 		{"null", "metrics:\n", func(*Metrics) {}},
 		{"boundaries", "metrics: {histogram_boundaries: {salt.job.duration: [1, 2.5, 1000]}}",
 			func(m *Metrics) { m.Boundaries["salt.job.duration"] = []float64{0.001, 0.0025, 1} }},
@@ -41,9 +46,12 @@ func TestTracingOptions(t *testing.T) {
 		want       Tracing
 	}{
 		{"off", "", standard},
-		{"on", "tracing: {enabled: True}", Tracing{Enabled: true, Exporter: ExporterOTLPHTTP, Sampler: "parent_based", SamplerArg: 1}},
-		{"all", "tracing: {enabled: True, exporter: console, endpoint: 'http://c:4318/v1/traces', service_name: s, sampler: trace_id_ratio, sampler_arg: 0.25}",
-			Tracing{Enabled: true, Exporter: "console", Endpoint: "http://c:4318/v1/traces", ServiceName: "s", Sampler: "trace_id_ratio", SamplerArg: 0.25}},
+		{"on", "tracing: {enabled: True}", Tracing{Enabled: true, Exporter: ExporterOTLPHTTP, Sampler: "parent_based",
+			SamplerArg: 1}},
+		{"all", "tracing: {enabled: True, exporter: console, endpoint: 'http://c:4318/v1/traces', service_name: s, " +
+			"sampler: trace_id_ratio, sampler_arg: 0.25}",
+			Tracing{Enabled: true, Exporter: "console", Endpoint: "http://c:4318/v1/traces", ServiceName: "s",
+				Sampler: "trace_id_ratio", SamplerArg: 0.25}},
 		{"nonsense", "tracing: {enabled: '', sampler_arg: x, headers: 3}", standard},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -54,7 +62,8 @@ func TestTracingOptions(t *testing.T) {
 			}
 		})
 	}
-	got := loadMaster(t, "master", "tracing: {headers: {authorization: a}, resource_attributes: {site: b}}").TracingOptions()
+	got := loadMaster(t, "master",
+		"tracing: {headers: {authorization: a}, resource_attributes: {site: b}}").TracingOptions()
 	if got.Headers.Str("authorization") != "a" || got.Resource.Str("site") != "b" {
 		t.Errorf("got %v, %v", got.Headers, got.Resource)
 	}

@@ -11,8 +11,8 @@ type question struct {
 	answer chan<- struct{}
 }
 
-// Answers waits until the supervisor at the root of the tree has worked off all that it had been told. It is how a watchdog
-// outside finds out whether actors that die would be started again. Error: the context's, or ErrStopped.
+// Answers waits until the supervisor at the root of the tree has worked off all that it had been told. It is how a
+// watchdog outside finds out whether actors that die would be started again. Error: the context's, or ErrStopped.
 func (s *Supervisor) Answers(ctx context.Context) error {
 	answer := make(chan struct{})
 	s.tell(&question{answer: answer})

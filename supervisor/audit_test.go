@@ -38,7 +38,8 @@ func TestEverythingIsSupervised(t *testing.T) {
 	files := 0
 	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
 		name, _ := filepath.Rel(root, path)
-		if err != nil || d.IsDir() || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") || strings.HasPrefix(name, "actortest/") {
+		if err != nil || d.IsDir() || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") ||
+			strings.HasPrefix(name, "actortest/") {
 			return err
 		}
 		files++
@@ -58,7 +59,8 @@ func TestEverythingIsSupervised(t *testing.T) {
 				switch at := fset.Position(n.Pos()); {
 				case spawns[n.Sel.Name]:
 					t.Errorf("%s: an actor that no supervisor starts", at)
-				case n.Sel.Name == "Go" && (of == nil || of.Name != "supervisor" && of.Name != "aside"): // of a WaitGroup or the like
+				case n.Sel.Name == "Go" && (of == nil || of.Name != "supervisor" && of.Name != "aside"):
+					// of a WaitGroup or the like
 					t.Errorf("%s: a goroutine that no supervisor knows", at)
 				case n.Sel.Name == "AfterFunc" && !calledLater[filepath.ToSlash(name)]:
 					t.Errorf("%s: a goroutine that no supervisor knows, when the time has come", at)

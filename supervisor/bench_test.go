@@ -211,7 +211,9 @@ func mortal(workers int, answers chan<- struct{}) actor.Actor {
 		switch m := ctx.Message().(type) {
 		case *actor.Started:
 			for i := range workers {
-				ref, err := Nest(ctx, Options{}).Add(Spec{Name: fmt.Sprint(i), New: func() actor.Actor { return mortal(0, answers) }})
+				ref, err := Nest(ctx, Options{}).Add(Spec{Name: fmt.Sprint(i), New: func() actor.Actor {
+					return mortal(0, answers)
+				}})
 				if err != nil {
 					Crash(err)
 				}

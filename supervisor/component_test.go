@@ -73,7 +73,10 @@ func TestHungComponent(t *testing.T) {
 // TestComponentThatWorks has the time of a worker: it may do something that takes long, or be starved.
 func TestComponentThatWorks(t *testing.T) {
 	clock, deaths := actortest.NewClock(), make(chan stats.Death, 10)
-	s := actortest.Start(t, supervisor.Options{Clock: clock, WorkerTimeout: 20 * time.Second, OnDeath: func(d stats.Death) { deaths <- d }})
+	s := actortest.Start(t, supervisor.Options{Clock: clock, WorkerTimeout: 20 * time.Second,
+		OnDeath: func(d stats.Death) {
+			deaths <- d
+		}})
 	ref := add(t, s, component("a"))
 	reached, over := make(chan struct{}), new(atomic.Bool)
 	ref.Send(&do{func(actor.Context) {
@@ -100,7 +103,10 @@ func TestComponentThatWorks(t *testing.T) {
 // TestPatientComponent: what a handler is known to wait for is not held against it.
 func TestPatientComponent(t *testing.T) {
 	clock, deaths := actortest.NewClock(), make(chan stats.Death, 10)
-	s := actortest.Start(t, supervisor.Options{Clock: clock, WorkerTimeout: 10 * time.Second, OnDeath: func(d stats.Death) { deaths <- d }})
+	s := actortest.Start(t, supervisor.Options{Clock: clock, WorkerTimeout: 10 * time.Second,
+		OnDeath: func(d stats.Death) {
+			deaths <- d
+		}})
 	ref := add(t, s, component("a"))
 	reached, over := make(chan struct{}), make(chan struct{})
 	ref.Send(&do{func(ctx actor.Context) { supervisor.Patiently(ctx, func() { close(reached); <-over }) }})
@@ -121,10 +127,14 @@ func TestPatientComponent(t *testing.T) {
 	}
 }
 
-// TestStoppedMachine: after a stop of the whole process nobody is replaced, however long it was, and in whatever it came.
+// TestStoppedMachine: after a stop of the whole process nobody is replaced, however long it was, and in whatever it
+// came.
 func TestStoppedMachine(t *testing.T) {
 	clock, deaths := actortest.NewClock(), make(chan stats.Death, 10)
-	s := actortest.Start(t, supervisor.Options{Clock: clock, WorkerTimeout: 10 * time.Second, OnDeath: func(d stats.Death) { deaths <- d }})
+	s := actortest.Start(t, supervisor.Options{Clock: clock, WorkerTimeout: 10 * time.Second,
+		OnDeath: func(d stats.Death) {
+			deaths <- d
+		}})
 	for _, spec := range []supervisor.Spec{component("a"), component("b"), script("c")} {
 		ref := add(t, s, spec)
 		defer incarnation(t, ref)
@@ -149,7 +159,10 @@ func TestComponentTimeoutDefault(t *testing.T) {
 		{0, 0, 21}, {time.Second, 0, 5}, {time.Minute, 2 * time.Second, 9}, {2 * time.Second, -1, 9},
 	} {
 		clock, deaths := actortest.NewClock(), make(chan stats.Death, 10)
-		s := actortest.Start(t, supervisor.Options{Clock: clock, WorkerTimeout: tt.worker, ComponentTimeout: tt.component, OnDeath: func(d stats.Death) { deaths <- d }})
+		s := actortest.Start(t, supervisor.Options{Clock: clock, WorkerTimeout: tt.worker,
+			ComponentTimeout: tt.component, OnDeath: func(d stats.Death) {
+				deaths <- d
+			}})
 		release := hangIdle(t, s, add(t, s, component("a")))
 		every := lookEvery
 		for range tt.looks {
@@ -200,7 +213,8 @@ func TestEventStream(t *testing.T) {
 	}
 	restarted := func(n int) {
 		t.Helper()
-		if r, ok := actortest.Wait(t, "event", events).(*supervisor.ChildRestarted); !ok || r.Path != "test/a" || r.Incarnation != n || r.PID == nil {
+		if r, ok := actortest.Wait(t, "event", events).(*supervisor.ChildRestarted); !ok || r.Path != "test/a" ||
+			r.Incarnation != n || r.PID == nil {
 			t.Errorf("got %+v", r)
 		}
 	}

@@ -69,8 +69,8 @@ func Go(ctx actor.Context, name string, f func(ctx context.Context) error) {
 	}()
 }
 
-// Patiently calls f, which may honestly wait for longer than a component may (Options.ComponentTimeout): while it runs the
-// actor has the time of a worker.
+// Patiently calls f, which may honestly wait for longer than a component may (Options.ComponentTimeout): while it runs
+// the actor has the time of a worker.
 func Patiently(ctx actor.Context, f func()) {
 	if inc := of(ctx); inc != nil {
 		inc.patient.Add(1)

@@ -83,14 +83,16 @@ func newCore(s *Supervisor, resting bool) *core {
 // alwaysStop is the strategy towards failing children: protoactor only ever stops them, restarts are ours.
 type alwaysStop struct{}
 
-func (alwaysStop) HandleFailure(_ *actor.ActorSystem, s actor.Supervisor, child *actor.PID, _ *actor.RestartStatistics, _, _ any) {
+func (alwaysStop) HandleFailure(_ *actor.ActorSystem, s actor.Supervisor, child *actor.PID, _ *actor.RestartStatistics,
+	_, _ any) {
 	s.StopChildren(child)
 }
 
 func (c *core) Receive(ctx actor.Context) {
 	defer func() { // a supervisor does not die of its own faults
 		if r := recover(); r != nil {
-			c.sup.log.Error("panic in a supervisor", "actor", c.sup.path, "err", fmt.Sprint(r), "stack", trimStack(string(debug.Stack())))
+			c.sup.log.Error("panic in a supervisor", "actor", c.sup.path, "err", fmt.Sprint(r), "stack",
+				trimStack(string(debug.Stack())))
 		}
 	}()
 	switch m := ctx.Message().(type) {
@@ -177,7 +179,8 @@ func (c *core) feed(ctx actor.Context, rec *record, first event) {
 
 func (c *core) env() env {
 	final := c.halt != nil && c.halt.final
-	return env{now: c.sup.opt.Clock.Now(), restarting: !final && c.sup.restarting(), delayMax: c.sup.opt.RestartDelayMax}
+	return env{now: c.sup.opt.Clock.Now(), restarting: !final && c.sup.restarting(),
+		delayMax: c.sup.opt.RestartDelayMax}
 }
 
 func (c *core) onRevive(ctx actor.Context) {

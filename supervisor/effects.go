@@ -104,7 +104,9 @@ func (c *core) drain(rec *record) (event, bool) {
 		return drained, true
 	}
 	rec.drained = true
-	tree.halt(finally(rec), c.budget(rec), func(r Report) { c.sup.tell(&subtreeDown{post: post{ref: rec.ref, ev: drained}, report: r}) })
+	tree.halt(finally(rec), c.budget(rec), func(r Report) {
+		c.sup.tell(&subtreeDown{post: post{ref: rec.ref, ev: drained}, report: r})
+	})
 	return event{}, false
 }
 
@@ -170,7 +172,8 @@ func (c *core) abandon(rec *record) {
 		c.halt.abandoned(rec, name)
 		return
 	}
-	c.sup.log.Warn("abandoned", "actor", name, "pid", rec.inc.id, "goroutines", strings.Join(stacksOf(dump(), rec.inc), "\n\n"))
+	c.sup.log.Warn("abandoned", "actor", name, "pid", rec.inc.id, "goroutines", strings.Join(stacksOf(dump(), rec.inc),
+		"\n\n"))
 }
 
 // replace leaves a handler behind. What else belongs to the incarnation has been told to end.
@@ -239,7 +242,8 @@ func (c *core) death(rec *record, f effect) stats.Death {
 	if cause := rec.inc.mailbox.cause.Load(); cause != nil {
 		d.Reason, d.Message, d.Stack, d.Status = cause.reason, cause.message, cause.stack, 1
 	} else if slow := rec.inc.hung; slow != nil {
-		d.Reason, d.Message, d.Stack = fmt.Sprintf("a handler ran longer than %s", rec.inc.limit), slow.Message, slow.Stack
+		d.Reason, d.Message, d.Stack = fmt.Sprintf("a handler ran longer than %s", rec.inc.limit), slow.Message,
+			slow.Stack
 		d.Status = statusKilled
 	} else if rec.inc.isAbandoned() {
 		d.Reason, d.Status = fmt.Sprintf("did not stop within %s", rec.ref.spec.StopTimeout), statusKilled

@@ -18,7 +18,8 @@ func (r *Ref) estate() *estate {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return &estate{
-		counters: r.stats, received: r.received + r.inbox.received(), ward: r.inbox.ward, face: r.face, n: r.face.incarnation, below: r.estates,
+		counters: r.stats, received: r.received + r.inbox.received(), ward: r.inbox.ward, face: r.face,
+		n: r.face.incarnation, below: r.estates,
 	}
 }
 

@@ -8,8 +8,8 @@ import (
 	"github.com/asynkron/protoactor-go/actor"
 )
 
-// Events on the EventStream of the actor system, beside protoactor's own: an actor.SupervisorEvent for every failure, as
-// its strategies publish them, and an actor.DeadLetterEvent for every message to a process that is not there.
+// Events on the EventStream of the actor system, beside protoactor's own: an actor.SupervisorEvent for every failure,
+// as its strategies publish them, and an actor.DeadLetterEvent for every message to a process that is not there.
 // Subscribers run in the goroutine of the supervisor and must not block.
 type (
 	// ChildDied says that an incarnation has ended and nobody had asked for it, or that it had not ended well.

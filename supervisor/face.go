@@ -138,8 +138,9 @@ func (r *Ref) Snapshot() stats.Child {
 		Name: r.spec.Name, Path: r.path, PID: f.id, State: f.state, Since: f.since,
 		Incarnation: f.incarnation, Restarts: f.restarts, Abandoned: f.left, Deaths: f.deaths,
 		Mailbox: r.inbox.depth(), Received: r.received + r.inbox.received(),
-		Sent: r.stats.Sent.Load(), Failed: r.stats.Failed.Load(), Lost: r.stats.Lost.Total(), DeadLetters: r.stats.Lost.ByName(),
-		Unhandled: r.stats.Lost.Count(stats.LossUnhandled), Slow: r.stats.Slow.Load(), Stuck: r.stats.Stuck.Load(), Note: r.stats.Note(),
+		Sent: r.stats.Sent.Load(), Failed: r.stats.Failed.Load(), Lost: r.stats.Lost.Total(),
+		DeadLetters: r.stats.Lost.ByName(), Unhandled: r.stats.Lost.Count(stats.LossUnhandled),
+		Slow: r.stats.Slow.Load(), Stuck: r.stats.Stuck.Load(), Note: r.stats.Note(),
 		Handling: r.stats.Handling.Spread(), Waiting: r.stats.Waiting.Spread(),
 	}
 	if at := r.inbox.oldest(); at != 0 {

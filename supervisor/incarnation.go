@@ -44,7 +44,8 @@ func newIncarnation(s *Supervisor, ref *Ref, n int, id string) *incarnation {
 	inc.ctx, inc.cancel = context.WithCancel(s.context())
 	inc.mailbox = &mailbox{
 		labels: pprof.WithLabels(context.Background(), pprof.Labels(labelActor, ref.path)),
-		inbox:  &ref.inbox, lost: ref.lose, killed: ref.killedBy, last: inc.cancel, stuck: &ref.stats.Stuck, slow: int64(slowAfter(s.opt)), late: ref.late, n: n,
+		inbox:  &ref.inbox, lost: ref.lose, killed: ref.killedBy, last: inc.cancel, stuck: &ref.stats.Stuck,
+		slow: int64(slowAfter(s.opt)), late: ref.late, n: n,
 	}
 	if !s.opt.Unmeasured {
 		inc.mailbox.stats = ref.stats

@@ -84,9 +84,11 @@ func TestProgress(t *testing.T) {
 
 func TestWaits(t *testing.T) {
 	for head, want := range map[string]bool{
-		"": false, "goroutine 1 [running]:": false, "goroutine 1 [runnable, 5 minutes]:": false, "goroutine 1 [syscall]:": false,
-		"goroutine 1 [chan receive, 2 minutes]:": true, "goroutine 1 [select (no cases)]:": true, "goroutine 1 [sync.Mutex.Lock]:": true,
-		"goroutine 1 [semacquire]:": true, "goroutine 1 [IO wait]:": true, "goroutine 1 [sleep]:": true, "goroutine 1 [GC assist wait]:": false,
+		"": false, "goroutine 1 [running]:": false, "goroutine 1 [runnable, 5 minutes]:": false,
+		"goroutine 1 [syscall]:": false, "goroutine 1 [chan receive, 2 minutes]:": true,
+		"goroutine 1 [select (no cases)]:": true, "goroutine 1 [sync.Mutex.Lock]:": true,
+		"goroutine 1 [semacquire]:": true, "goroutine 1 [IO wait]:": true, "goroutine 1 [sleep]:": true,
+		"goroutine 1 [GC assist wait]:": false,
 	} {
 		if got := waits(head + "\nmain.main()"); got != want {
 			t.Errorf("%s: got %v", head, got)

@@ -124,11 +124,13 @@ func TestMessageInHandIsLostTheOthersStay(t *testing.T) {
 		t.Errorf("got %v", out)
 	}
 	l := actortest.Wait(t, "loss", lost)
-	if _, isDo := l.msg.(*do); !isDo || !errors.Is(l.why, supervisor.ErrCrashed) || !strings.Contains(l.why.Error(), "boom") {
+	if _, isDo := l.msg.(*do); !isDo || !errors.Is(l.why, supervisor.ErrCrashed) || !strings.Contains(l.why.Error(),
+		"boom") {
 		t.Errorf("lost %T: %v", l.msg, l.why)
 	}
 	d := s.Snapshot()[0].LastDeath
-	if d == nil || d.Message != "*supervisor_test.do" || d.Reason != "boom" || !strings.Contains(d.Stack, "boom.func1(") || strings.Contains(d.Stack, "guard") {
+	if d == nil || d.Message != "*supervisor_test.do" || d.Reason != "boom" || !strings.Contains(d.Stack,
+		"boom.func1(") || strings.Contains(d.Stack, "guard") {
 		t.Errorf("got %+v", d)
 	}
 }
@@ -169,7 +171,8 @@ func TestLimit(t *testing.T) {
 	}
 	release()
 	for _, n := range []int{2, 3} {
-		if l := actortest.Wait(t, "loss", lost); l.msg.(*numbered).n != n || !errors.Is(l.why, supervisor.ErrMailboxFull) {
+		if l := actortest.Wait(t, "loss", lost); l.msg.(*numbered).n != n ||
+			!errors.Is(l.why, supervisor.ErrMailboxFull) {
 			t.Errorf("lost %v: %v", l.msg, l.why)
 		}
 	}
@@ -233,7 +236,8 @@ func TestAbandonedMessageIsLostOnceAndItsLateEndChangesNothing(t *testing.T) {
 	if d := after.LastDeath; d.Status != -9 || d.Reason != "did not stop within 1ms" {
 		t.Errorf("got %+v", d)
 	}
-	if n := after.Received - after.Lost; after.Handling.Count != n && after.Handling.Count != n-1 { // the last one may still count
+	if n := after.Received - after.Lost; after.Handling.Count != n && after.Handling.Count != n-1 {
+		// the last one may still count
 		t.Errorf("handled %d of %d, lost %d", after.Handling.Count, after.Received, after.Lost)
 	}
 }

@@ -50,7 +50,8 @@ type mailbox struct {
 
 	stranded atomic.Int32 // see strand
 
-	pos    atomic.Int64 // 2 x index of the next item, plus 1 while the item before it is in hand; detached when negative
+	// 2 x index of the next item, plus 1 while the item before it is in hand; detached when negative
+	pos    atomic.Int64
 	size   atomic.Int64 // len(items)
 	nextAt atomic.Int64 // time the next item came, 0 at the end of the batch
 }

@@ -73,7 +73,8 @@ func TestStopGoesInPhases(t *testing.T) {
 	release()
 	log.expect(t, "worker works", "store works", "store flushes", "worker stops", "server stops", "store stops")
 	r := actortest.Wait(t, "report", reports)
-	if got, want := names(r.Phases), []string{"intake closed[]", "mailboxes drained[]", "stores flushed[]"}; !slices.Equal(got, want) {
+	if got, want := names(r.Phases), []string{"intake closed[]", "mailboxes drained[]",
+		"stores flushed[]"}; !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)
 	}
 	if len(r.Stopped) != 3 || len(r.Abandoned) != 0 || r.Took < r.Phases[1].Took {
@@ -137,7 +138,9 @@ func nest(make func() actor.Actor, below supervisor.Spec) func() actor.Actor {
 // awaitRest waits until actors have nothing to do.
 func awaitRest(t testing.TB, refs ...*supervisor.Ref) {
 	t.Helper()
-	for limit := time.Now().Add(patience); slices.ContainsFunc(refs, func(ref *supervisor.Ref) bool { return !supervisor.Rests(ref) }); runtime.Gosched() {
+	for limit := time.Now().Add(patience); slices.ContainsFunc(refs, func(ref *supervisor.Ref) bool {
+		return !supervisor.Rests(ref)
+	}); runtime.Gosched() {
 		if time.Now().After(limit) {
 			t.Fatal("an actor does not rest")
 		}
@@ -147,7 +150,8 @@ func awaitRest(t testing.TB, refs ...*supervisor.Ref) {
 // TestPhasesHaveDeadlines: who is late is named, and the next phase begins.
 func TestPhasesHaveDeadlines(t *testing.T) {
 	clock, told := actortest.NewClock(), actortest.NewLog()
-	s := supervisor.Start(supervisor.NewSystem(told.Logger()), supervisor.Options{Name: "test", Clock: clock, Logger: told.Logger()})
+	s := supervisor.Start(supervisor.NewSystem(told.Logger()), supervisor.Options{Name: "test", Clock: clock,
+		Logger: told.Logger()})
 	log := make(lives, 100)
 	never := func(actor.Context, func()) {}
 	answered := make(chan bool, 2)
@@ -187,7 +191,8 @@ func TestPhasesHaveDeadlines(t *testing.T) {
 	awaitNoChild(t, s, "deaf")
 	clock.Advance(2 * time.Second)
 	r := actortest.Wait(t, "report", reports)
-	if got, want := names(r.Phases), []string{"intake closed[test/deaf]", "mailboxes drained[test/hung]", "stores flushed[test/deaf]"}; !slices.Equal(got, want) {
+	if got, want := names(r.Phases), []string{"intake closed[test/deaf]", "mailboxes drained[test/hung]",
+		"stores flushed[test/deaf]"}; !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)
 	}
 	if !slices.Equal(r.Abandoned, []string{"test/hung"}) || r.Took != 8*time.Second {

@@ -181,8 +181,8 @@ func replaced(l life, e event, v env) (life, []effect) {
 	l.quick, l.delay = backOff(l, v)
 	l.phase = releasing
 	return l, []effect{
-		{kind: doCancel, n: l.n}, {kind: doStop, n: l.n}, {kind: doReplace, n: l.n}, {kind: doBury, n: l.n, delay: l.delay},
-		{kind: doRelease, n: l.n}, {kind: doPatience, n: l.n},
+		{kind: doCancel, n: l.n}, {kind: doStop, n: l.n}, {kind: doReplace, n: l.n},
+		{kind: doBury, n: l.n, delay: l.delay}, {kind: doRelease, n: l.n}, {kind: doPatience, n: l.n},
 	}
 }
 
@@ -251,7 +251,8 @@ func giveUp(l life, e event, v env) (life, []effect) {
 	var effects []effect
 	switch l.phase {
 	case draining:
-		effects = []effect{{kind: doCancel, n: l.n}, {kind: doStop, n: l.n}, {kind: doAbandon, n: l.n}, {kind: doBury, n: l.n}}
+		effects = []effect{{kind: doCancel, n: l.n}, {kind: doStop, n: l.n}, {kind: doAbandon, n: l.n},
+			{kind: doBury, n: l.n}}
 	case stopping:
 		effects = []effect{{kind: doAbandon, n: l.n}, {kind: doBury, n: l.n}}
 	case releasing:

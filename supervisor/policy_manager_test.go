@@ -254,8 +254,8 @@ type duel struct {
 func newDuel(t *rapid.T) *duel {
 	return &duel{t: t,
 		m: &manager{now: t0, processes: make(map[string]*process0), restarting: true},
-		c: &crew{t: t, now: t0, lives: make(map[string]*life), alive: make(map[string]int), due: make(map[string]time.Time),
-			missed: make(map[string]int), vanish: make(map[string]bool)},
+		c: &crew{t: t, now: t0, lives: make(map[string]*life), alive: make(map[string]int),
+			due: make(map[string]time.Time), missed: make(map[string]int), vanish: make(map[string]bool)},
 	}
 }
 
@@ -377,9 +377,9 @@ func TestPolicyAgainstProcessManager(t *testing.T) {
 						t.Fatalf("the policy leads to\n%sthe rules to\n%s", got, want)
 					}
 				},
-				"add": step(d.add), "death": step(d.death), "stray death": step(d.stray), "done": step(d.done), "restart": step(d.restart),
-				"vanish": step(d.lose), "sweep": step(d.sweep), "timer": step(d.pass), "crash loop": step(d.crashLoop),
-				"stop restarting": step(d.stopRestarting), "stop": step(d.stop),
+				"add": step(d.add), "death": step(d.death), "stray death": step(d.stray), "done": step(d.done),
+				"restart": step(d.restart), "vanish": step(d.lose), "sweep": step(d.sweep), "timer": step(d.pass),
+				"crash loop": step(d.crashLoop), "stop restarting": step(d.stopRestarting), "stop": step(d.stop),
 			})
 		})
 	}

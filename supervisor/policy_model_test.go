@@ -33,7 +33,8 @@ type world struct {
 
 func newWorld(t *rapid.T) *world {
 	set := func() map[int]bool { return make(map[int]bool) }
-	return &world{t: t, now: t0, timer: -1, alive: set(), cancel: set(), buried: set(), drain: set(), release: set(), patient: set()}
+	return &world{t: t, now: t0, timer: -1, alive: set(), cancel: set(), buried: set(), drain: set(), release: set(),
+		patient: set()}
 }
 
 func (w *world) feed(kind eventKind, n int) {

@@ -140,14 +140,16 @@ func (r *Ref) killedBy(msg any, reason string) {
 		return
 	}
 	one := stats.Quarantined{
-		Time: r.sup.opt.Clock.Now(), Name: r.spec.Name, Path: r.path, Message: typeName(msg), Reason: reason, Size: size,
+		Time: r.sup.opt.Clock.Now(), Name: r.spec.Name, Path: r.path, Message: typeName(msg), Reason: reason,
+		Size: size,
 	}
 	if m.self != nil {
 		m.hash, one.Size = hashPrinted(msg)
 	}
 	one.Hash = hex.EncodeToString(m.hash[:])
 	r.inbox.ward.show(one)
-	r.sup.log.Warn("message set aside: the actor died of it twice", "actor", r.path, "type", one.Message, "hash", one.Hash, "err", reason)
+	r.sup.log.Warn("message set aside: the actor died of it twice", "actor", r.path, "type", one.Message, "hash",
+		one.Hash, "err", reason)
 	for s := r.sup; s != nil; s = s.parent {
 		if s.opt.OnQuarantine != nil {
 			s.opt.OnQuarantine(one)

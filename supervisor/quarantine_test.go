@@ -74,7 +74,9 @@ func expectLoss(t testing.TB, lost <-chan error, want ...error) {
 func TestMessageThatKillsTwiceIsSetAside(t *testing.T) {
 	told := make(chan stats.Quarantined, 10)
 	log := actortest.NewLog()
-	s := actortest.Start(t, supervisor.Options{Logger: log.Logger(), OnQuarantine: func(q stats.Quarantined) { told <- q }})
+	s := actortest.Start(t, supervisor.Options{Logger: log.Logger(), OnQuarantine: func(q stats.Quarantined) {
+		told <- q
+	}})
 	spec, got, lost := mortal("a")
 	ref := add(t, s, spec)
 	bad, good := []byte{kill, 1}, []byte{1, 2}
@@ -85,7 +87,8 @@ func TestMessageThatKillsTwiceIsSetAside(t *testing.T) {
 	expectLoss(t, lost, supervisor.ErrCrashed, supervisor.ErrCrashed, supervisor.ErrCrashed, supervisor.ErrCrashed)
 	q := actortest.Wait(t, "news", told)
 	sum := sha256.Sum256(bad)
-	if q.Path != "test/a" || q.Name != "a" || q.Message != "*supervisor_test.frame" || q.Hash != hex.EncodeToString(sum[:]) || q.Size != 2 || q.Reason != "boom" {
+	if q.Path != "test/a" || q.Name != "a" || q.Message != "*supervisor_test.frame" ||
+		q.Hash != hex.EncodeToString(sum[:]) || q.Size != 2 || q.Reason != "boom" {
 		t.Errorf("got %+v", q)
 	}
 	log.Await(t, "WARN message set aside")
@@ -103,8 +106,10 @@ func TestMessageThatKillsTwiceIsSetAside(t *testing.T) {
 		t.Errorf("incarnation %d, was %d", n, before)
 	}
 	c := s.Snapshot()[0]
-	if c.Quarantined != 2 || len(c.Quarantine) != 2 || c.Quarantine[0] != q || c.DeadLetters["quarantined"] != 2 || c.DeadLetters["crashed"] != 4 || c.Lost != 6 || c.Failed != 4 {
-		t.Errorf("got %d set aside, %d shown, dead letters %v, %d lost, %d failed", c.Quarantined, len(c.Quarantine), c.DeadLetters, c.Lost, c.Failed)
+	if c.Quarantined != 2 || len(c.Quarantine) != 2 || c.Quarantine[0] != q || c.DeadLetters["quarantined"] != 2 ||
+		c.DeadLetters["crashed"] != 4 || c.Lost != 6 || c.Failed != 4 {
+		t.Errorf("got %d set aside, %d shown, dead letters %v, %d lost, %d failed", c.Quarantined, len(c.Quarantine),
+			c.DeadLetters, c.Lost, c.Failed)
 	}
 }
 
@@ -138,7 +143,9 @@ func TestMessageThatHangsTwiceIsSetAside(t *testing.T) {
 // TestMessageWithoutContent is the same only if it is the same value.
 func TestMessageWithoutContent(t *testing.T) {
 	told := make(chan stats.Quarantined, 10)
-	s := actortest.Start(t, supervisor.Options{RestartDelayMax: 1, OnQuarantine: func(q stats.Quarantined) { told <- q }})
+	s := actortest.Start(t, supervisor.Options{RestartDelayMax: 1, OnQuarantine: func(q stats.Quarantined) {
+		told <- q
+	}})
 	spec, _, lost := mortal("a")
 	ref := add(t, s, spec)
 	for range 3 {

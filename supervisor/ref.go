@@ -32,7 +32,8 @@ func kindOf(why error) stats.Loss {
 		kind stats.Loss
 	}{
 		{ErrCrashed, stats.LossCrashed}, {ErrDropped, stats.LossDropped}, {ErrMailboxFull, stats.LossFull},
-		{ErrAbandoned, stats.LossAbandoned}, {ErrUnhandled, stats.LossUnhandled}, {ErrQuarantined, stats.LossQuarantined},
+		{ErrAbandoned, stats.LossAbandoned}, {ErrUnhandled, stats.LossUnhandled},
+		{ErrQuarantined, stats.LossQuarantined},
 	} {
 		if errors.Is(why, k.err) {
 			return k.kind

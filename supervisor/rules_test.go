@@ -41,7 +41,8 @@ func TestRuleAddStartsAtOnceAndEntersTheMap(t *testing.T) {
 		t.Fatalf("got %d children, want 1", len(all))
 	}
 	c := all[0]
-	if c.Name != "Maintenance" || c.Path != "master/Maintenance" || even(c.PID) != "Maintenance#1" || c.State != stats.StateRunning || c.Incarnation != 1 {
+	if c.Name != "Maintenance" || c.Path != "master/Maintenance" || even(c.PID) != "Maintenance#1" ||
+		c.State != stats.StateRunning || c.Incarnation != 1 {
 		t.Errorf("got %s %s %s %s %d", c.Name, c.Path, c.PID, c.State, c.Incarnation)
 	}
 	if got, ok := s.Lookup("Maintenance"); !ok || got != ref {
@@ -62,7 +63,9 @@ func TestRuleAnyDeathIsAnsweredByANewIncarnation(t *testing.T) {
 		}, "index out of range", 1},
 		{"self-stop", func(ref *supervisor.Ref, _ *actor.ActorSystem) { ref.Send(exit()) }, "exit", 0},
 		{"poison", func(ref *supervisor.Ref, system *actor.ActorSystem) { system.Root.Poison(ref.PID()) }, "exit", 0},
-		{"stop from outside", func(ref *supervisor.Ref, system *actor.ActorSystem) { system.Root.Stop(ref.PID()) }, "exit", 0},
+		{"stop from outside", func(ref *supervisor.Ref, system *actor.ActorSystem) {
+			system.Root.Stop(ref.PID())
+		}, "exit", 0},
 		{"Goexit", func(ref *supervisor.Ref, _ *actor.ActorSystem) {
 			ref.Send(&do{func(actor.Context) { runtime.Goexit() }})
 		}, "Goexit", 1},
@@ -91,7 +94,8 @@ func TestRuleAnyDeathIsAnsweredByANewIncarnation(t *testing.T) {
 			tt.kill(ref, system)
 			d := actortest.Wait(t, "death", deaths)
 			if !strings.Contains(d.Reason, tt.reason) || d.Status != tt.status || d.Incarnation != 1 {
-				t.Errorf("death of %d: got %q, status %d, want %q, %d", d.Incarnation, d.Reason, d.Status, tt.reason, tt.status)
+				t.Errorf("death of %d: got %q, status %d, want %q, %d", d.Incarnation, d.Reason, d.Status, tt.reason,
+					tt.status)
 			}
 			if n := incarnation(t, ref); n != 2 {
 				t.Errorf("got incarnation %d, want 2", n)
@@ -275,7 +279,8 @@ func TestRuleKillChildrenInReverseOrderContextFirst(t *testing.T) {
 	if !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)
 	}
-	if want := []string{"test/c4", "test/c3", "test/c2", "test/c1", "test/c0"}; !slices.Equal(report.Stopped, want) || len(report.Abandoned) > 0 {
+	if want := []string{"test/c4", "test/c3", "test/c2", "test/c1", "test/c0"}; !slices.Equal(report.Stopped, want) ||
+		len(report.Abandoned) > 0 {
 		t.Errorf("got %+v", report)
 	}
 }
@@ -294,7 +299,8 @@ func TestRuleKillChildrenWakesAChildThatWaitsForItsContext(t *testing.T) {
 
 func TestRuleKillChildrenAbandonsAndNamesTheStuck(t *testing.T) {
 	clock := actortest.NewClock()
-	s := supervisor.Start(supervisor.NewSystem(slog.New(slog.DiscardHandler)), supervisor.Options{Name: "test", Clock: clock})
+	s := supervisor.Start(supervisor.NewSystem(slog.New(slog.DiscardHandler)), supervisor.Options{Name: "test",
+		Clock: clock})
 	first := add(t, s, script("first"))
 	add(t, s, script("second"))
 	release := hang(t, first)
@@ -348,7 +354,8 @@ func TestRuleStopRestarting(t *testing.T) {
 	}
 	for _, line := range log.Lines() {
 		line = even(line)
-		if strings.Contains(line, "a#2") || strings.Contains(line, "b#5") || strings.Contains(line, "(a#1) died with exit status 0, restarting") {
+		if strings.Contains(line, "a#2") || strings.Contains(line, "b#5") ||
+			strings.Contains(line, "(a#1) died with exit status 0, restarting") {
 			t.Errorf("restarted: %s", line)
 		}
 	}

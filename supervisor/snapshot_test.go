@@ -33,7 +33,8 @@ func TestSnapshotOfAHungActor(t *testing.T) {
 		t.Errorf("got %s, %s for %d ms", c.State, c.InHand, c.InHandMS)
 	}
 	if c.Mailbox != 2 || c.OldestMS != 3000 || c.Received != 4 || c.Failed != 1 || c.Note != "20240517120000000000" {
-		t.Errorf("got %d waiting, oldest %d ms, %d received, %d failed, note %q", c.Mailbox, c.OldestMS, c.Received, c.Failed, c.Note)
+		t.Errorf("got %d waiting, oldest %d ms, %d received, %d failed, note %q", c.Mailbox, c.OldestMS, c.Received,
+			c.Failed, c.Note)
 	}
 	if c.Busy != 1 || c.BusyMS != 6000 || c.Rate != 4./6 {
 		t.Errorf("got busy %v, %d ms, rate %v", c.Busy, c.BusyMS, c.Rate)
@@ -55,7 +56,8 @@ func TestSnapshotOfAHungActor(t *testing.T) {
 // TestBusyShareIsOfTheLastSeconds: the sweep moves the window along.
 func TestBusyShareIsOfTheLastSeconds(t *testing.T) {
 	clock := actortest.NewClock()
-	s := actortest.Start(t, supervisor.Options{Clock: clock, SlowAfter: -1, WorkerTimeout: -1}) // no timer but that of the sweep
+	// no timer but that of the sweep
+	s := actortest.Start(t, supervisor.Options{Clock: clock, SlowAfter: -1, WorkerTimeout: -1})
 	ref := add(t, s, script("a"))
 	release := hang(t, ref)
 	clock.Advance(9 * time.Second)
@@ -120,7 +122,8 @@ func TestFieldNames(t *testing.T) {
 	if err := json.Unmarshal(b, &m); err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range []string{"name", "path", "state", "incarnation", "since", "restarts", "mailbox", "oldest_ms", "received", "sent", "failed", "busy", "last_death"} {
+	for _, name := range []string{"name", "path", "state", "incarnation", "since", "restarts", "mailbox", "oldest_ms",
+		"received", "sent", "failed", "busy", "last_death"} {
 		if _, ok := m[name]; !ok {
 			t.Errorf("no field %q in %s", name, b)
 		}
@@ -172,7 +175,10 @@ func TestSnapshotWhileEverythingHappens(t *testing.T) {
 	incarnation(t, ref)
 	close(stop)
 	<-ended
-	if c := s.Snapshot()[0]; c.Restarts != 15 || len(c.Deaths) != 5 || !slices.IsSortedFunc(c.Deaths, func(a, b stats.Death) int { return a.Incarnation - b.Incarnation }) {
+	if c := s.Snapshot()[0]; c.Restarts != 15 || len(c.Deaths) != 5 || !slices.IsSortedFunc(c.Deaths,
+		func(a, b stats.Death) int {
+			return a.Incarnation - b.Incarnation
+		}) {
 		t.Errorf("got %d restarts, deaths %+v", c.Restarts, c.Deaths)
 	}
 }

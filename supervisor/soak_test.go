@@ -48,7 +48,8 @@ func (b *balance) on(ctx actor.Context) {
 func TestSoak(t *testing.T) {
 	b := &balance{t: t, alive: make(map[string]int)}
 	s := supervisor.Start(supervisor.NewSystem(slog.New(slog.DiscardHandler)), supervisor.Options{
-		Name: "test", RestartDelayMax: time.Millisecond, WaitForKill: time.Minute, SweepEvery: time.Millisecond, Chaos: true,
+		Name: "test", RestartDelayMax: time.Millisecond, WaitForKill: time.Minute, SweepEvery: time.Millisecond,
+		Chaos: true,
 	})
 	var paths []string
 	for i := range 2 {
@@ -62,7 +63,8 @@ func TestSoak(t *testing.T) {
 		add(t, tree, owner(b, "owner", 2))
 		add(t, tree, scriptOn("leaf", b.on))
 		group := fmt.Sprintf("group%d/", i)
-		paths = append(paths, group[:len(group)-1], group+"owner", group+"leaf", group+"owner/w0", group+"owner/w1", name+"/w0", name+"/w1", name+"/w2")
+		paths = append(paths, group[:len(group)-1], group+"owner", group+"leaf", group+"owner/w0", group+"owner/w1",
+			name+"/w0", name+"/w1", name+"/w2")
 	}
 	var workers sync.WaitGroup
 	for i := range 4 {
@@ -96,7 +98,8 @@ func owner(b *balance, name string, n int) supervisor.Spec {
 		}
 		tree := supervisor.Nest(ctx, supervisor.Options{})
 		for i := range n {
-			if _, err := tree.Add(scriptOn(fmt.Sprintf("w%d", i), b.on)); err != nil && !errors.Is(err, supervisor.ErrStopped) {
+			if _, err := tree.Add(scriptOn(fmt.Sprintf("w%d", i), b.on)); err != nil &&
+				!errors.Is(err, supervisor.ErrStopped) {
 				b.t.Error(err)
 			}
 		}
@@ -155,7 +158,8 @@ func runJobs(t *testing.T, s *supervisor.Supervisor, b *balance, done *atomic.In
 // whatever happens, everybody is there again, no goroutine stays stuck, and every message is handled or lost aloud.
 func TestSoakHangs(t *testing.T) {
 	s := supervisor.Start(supervisor.NewSystem(slog.New(slog.DiscardHandler)), supervisor.Options{
-		Name: "test", RestartDelayMax: time.Millisecond, SlowAfter: 4 * time.Millisecond, WorkerTimeout: 8 * time.Millisecond, WaitForKill: time.Minute, Chaos: true,
+		Name: "test", RestartDelayMax: time.Millisecond, SlowAfter: 4 * time.Millisecond,
+		WorkerTimeout: 8 * time.Millisecond, WaitForKill: time.Minute, Chaos: true,
 	})
 	var sent, told atomic.Int64
 	spec := func(name string, on func(actor.Context)) supervisor.Spec {
@@ -173,7 +177,8 @@ func TestSoakHangs(t *testing.T) {
 		}
 		tree := supervisor.Nest(ctx, supervisor.Options{})
 		for i := range 3 {
-			if _, err := tree.Add(spec(fmt.Sprintf("w%d", i), nil)); err != nil && !errors.Is(err, supervisor.ErrStopped) {
+			if _, err := tree.Add(spec(fmt.Sprintf("w%d", i), nil)); err != nil &&
+				!errors.Is(err, supervisor.ErrStopped) {
 				t.Error(err)
 			}
 		}
@@ -213,7 +218,8 @@ func TestSoakHangs(t *testing.T) {
 	limit := time.Now().Add(time.Minute)
 	settled := func() bool {
 		for _, path := range paths {
-			if c, ok := child(s.Snapshot(), path); !ok || c.State != stats.StateRunning || c.Stuck != 0 || c.Mailbox != 0 || c.InHand != "" {
+			if c, ok := child(s.Snapshot(), path); !ok || c.State != stats.StateRunning || c.Stuck != 0 ||
+				c.Mailbox != 0 || c.InHand != "" {
 				return false
 			}
 		}

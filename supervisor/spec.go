@@ -75,8 +75,8 @@ type Options struct {
 	SlowAfter       time.Duration // a handler that runs longer is reported, default DefaultSlowAfter; negative: never
 	WorkerTimeout   time.Duration // default of Spec.WorkerTimeout, default DefaultWorkerTimeout
 
-	// ComponentTimeout is how long a handler of a Spec.Component may wait, default DefaultComponentTimeout. Negative, or
-	// where WorkerTimeout is for ever: as long as that.
+	// ComponentTimeout is how long a handler of a Spec.Component may wait, default DefaultComponentTimeout. Negative,
+	// or where WorkerTimeout is for ever: as long as that.
 	ComponentTimeout time.Duration
 
 	// HistoryFile keeps the last deaths of the whole tree for the next start of the daemon, see History. "" is

@@ -62,8 +62,10 @@ func startedBy(profile, path string) (found []string) {
 	for _, g := range strings.Split(profile, "\n\n") {
 		head, rest, _ := strings.Cut(g, "\n")
 		labels, frames, _ := strings.Cut(rest, "\n")
-		if !strings.HasPrefix(labels, "# labels: ") || !strings.Contains(labels, label) || strings.Contains(frames, "supervisor.(*mailbox).process") ||
-			strings.Contains(frames, "supervisor.(*incarnation).task") || strings.Contains(frames, "actor.(*defaultMailbox).") {
+		if !strings.HasPrefix(labels, "# labels: ") || !strings.Contains(labels, label) || strings.Contains(frames,
+			"supervisor.(*mailbox).process") ||
+			strings.Contains(frames, "supervisor.(*incarnation).task") || strings.Contains(frames,
+			"actor.(*defaultMailbox).") {
 			continue
 		}
 		n, _, _ := strings.Cut(head, " ")

@@ -48,7 +48,8 @@ func TestStack(t *testing.T) {
 	release := hang(t, ref)
 	for _, path := range []string{"a", "master/a"} {
 		text := stack(path)
-		if strings.Count("\n"+text, "\ngoroutine ") != 2 || !strings.Contains(text, "waitWithin") || !strings.Contains(text, "main_test.go") || strings.Contains(text, "deepWithin") {
+		if strings.Count("\n"+text, "\ngoroutine ") != 2 || !strings.Contains(text, "waitWithin") ||
+			!strings.Contains(text, "main_test.go") || strings.Contains(text, "deepWithin") {
 			t.Errorf("stack of %s:\n%s", path, text)
 		}
 	}
@@ -56,7 +57,8 @@ func TestStack(t *testing.T) {
 		t.Errorf("stack of b:\n%s", text)
 	}
 	for _, path := range []string{"", "master"} {
-		if text := stack(path); !strings.Contains(text, "deepWithin") || !strings.Contains(text, "waitWithin") || !strings.Contains(text, "testing.") {
+		if text := stack(path); !strings.Contains(text, "deepWithin") || !strings.Contains(text, "waitWithin") ||
+			!strings.Contains(text, "testing.") {
 			t.Errorf("all stacks:\n%s", text)
 		}
 	}
@@ -118,14 +120,17 @@ func TestStackOfPlainGoroutines(t *testing.T) {
 	check := func(path string, lone, child, all int) {
 		t.Helper()
 		var text string
-		for deadline := time.Now().Add(30 * time.Second); time.Now().Before(deadline); runtime.Gosched() { // what was begun is on its way
+		for deadline := time.Now().Add(30 * time.Second); time.Now().Before(deadline); runtime.Gosched() {
+			// what was begun is on its way
 			var err error
 			if text, err = s.Stack(path); err != nil {
 				t.Fatal(err)
 			}
 			lines := "\n" + text
-			if strings.Count(lines, "\nbrine/supervisor_test.loneWithin") == lone && strings.Count(lines, "\nbrine/supervisor_test.childWithin") == child &&
-				strings.Count(lines, "\ngoroutine") == all && (lone == 0 || strings.Contains(text, "goroutines started by it: 2\n")) {
+			if strings.Count(lines, "\nbrine/supervisor_test.loneWithin") == lone &&
+				strings.Count(lines, "\nbrine/supervisor_test.childWithin") == child &&
+				strings.Count(lines, "\ngoroutine") == all &&
+				(lone == 0 || strings.Contains(text, "goroutines started by it: 2\n")) {
 				return
 			}
 		}

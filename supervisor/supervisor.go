@@ -79,7 +79,9 @@ func newSupervisor(system *actor.ActorSystem, opt Options, path string) *Supervi
 // launch starts the core actor. A resting tree starts its children when it is revived.
 func (s *Supervisor) launch(base context.Context, resting bool) {
 	s.base = base
-	props := actor.PropsFromProducer(func() actor.Actor { return newCore(s, resting) }, actor.WithSupervisor(alwaysStop{}))
+	props := actor.PropsFromProducer(func() actor.Actor {
+		return newCore(s, resting)
+	}, actor.WithSupervisor(alwaysStop{}))
 	for s.core == nil {
 		pid, err := s.system.Root.SpawnNamed(props, freeID(s.system, "", s.path))
 		if err == nil { // else somebody else took the id meanwhile
@@ -289,7 +291,8 @@ func (s *Supervisor) Snapshot() []stats.Child {
 func (s *Supervisor) Look(path string) (stats.Child, error) {
 	path = strings.TrimPrefix(path, s.path+"/")
 	if path == "" || path == s.path {
-		return stats.Child{Name: s.path, Path: s.path, State: stats.StateRunning, Since: s.since, Incarnation: 1, Children: s.Snapshot()}, nil
+		return stats.Child{Name: s.path, Path: s.path, State: stats.StateRunning, Since: s.since, Incarnation: 1,
+			Children: s.Snapshot()}, nil
 	}
 	ref, ok := s.Lookup(path)
 	if !ok {
@@ -360,8 +363,8 @@ func (s *Supervisor) Inject(path string, how Fault) error {
 	return fmt.Errorf("harm %s: %w", path, ErrGone)
 }
 
-// forget drops a child from the map; its name is free again. Who finds the name free finds the child gone: it takes no message that
-// would be lost.
+// forget drops a child from the map; its name is free again. Who finds the name free finds the child gone: it takes no
+// message that would be lost.
 func (s *Supervisor) forget(ref *Ref) {
 	waiting := ref.close()
 	s.mu.Lock()

@@ -58,7 +58,8 @@ func (d *deadLetters) take(event any) {
 	}
 	if watch, ok := letter.Message.(*actor.Watch); ok { // who watches the dead is told so
 		watcher, _ := d.system.ProcessRegistry.Get(watch.Watcher)
-		watcher.SendSystemMessage(watch.Watcher, &actor.Terminated{Who: letter.PID, Why: actor.TerminatedReason_NotFound})
+		watcher.SendSystemMessage(watch.Watcher, &actor.Terminated{Who: letter.PID,
+			Why: actor.TerminatedReason_NotFound})
 	}
 	if runtimeMessage(letter.Message) {
 		return

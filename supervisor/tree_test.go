@@ -122,8 +122,10 @@ func TestSubtreeKeepsItsHistory(t *testing.T) {
 	log.expect(t, "test/ReqServer#1 stops", "test/ReqServer/MWorker-0#2 stops")
 	log.expect(t, "test/ReqServer/MWorker-0#3 starts", "test/ReqServer/MWorker-1#1 starts", "test/ReqServer#2 starts")
 	after, _ := child(s.Snapshot(), "ReqServer/MWorker-0")
-	if after.Incarnation != 3 || after.Restarts != 2 || after.RestartsHour != 2 || after.Received != before.Received || after.Handling.Count < before.Handling.Count ||
-		after.LastDeath == nil || after.LastDeath.Reason != "boom" || after.DeadLetters["unhandled"] != 1 || after.DeadLetters["crashed"] != 1 {
+	if after.Incarnation != 3 || after.Restarts != 2 || after.RestartsHour != 2 || after.Received != before.Received ||
+		after.Handling.Count < before.Handling.Count ||
+		after.LastDeath == nil || after.LastDeath.Reason != "boom" || after.DeadLetters["unhandled"] != 1 ||
+		after.DeadLetters["crashed"] != 1 {
 		t.Errorf("got %+v, was %+v", after, before)
 	}
 	if c, _ := child(s.Snapshot(), "ReqServer/MWorker-1"); c.Restarts != 0 || c.LastDeath != nil {
@@ -165,7 +167,8 @@ func TestStopTakesTheSubtreeBeforeItsOwner(t *testing.T) {
 	add(t, s, server(t, log, supervisor.Options{}))
 	log.expect(t, started(1)...)
 	r := s.Stop(time.Minute)
-	log.expect(t, "test/ReqServer/MWorker-1#1 stops", "test/ReqServer/MWorker-0#1 stops", "test/ReqServer#1 stops", "test/first#1 stops")
+	log.expect(t, "test/ReqServer/MWorker-1#1 stops", "test/ReqServer/MWorker-0#1 stops", "test/ReqServer#1 stops",
+		"test/first#1 stops")
 	want := []string{"test/ReqServer/MWorker-1", "test/ReqServer/MWorker-0", "test/ReqServer", "test/first"}
 	if !slices.Equal(r.Stopped, want) || len(r.Abandoned) > 0 {
 		t.Errorf("got %+v", r)
@@ -174,7 +177,8 @@ func TestStopTakesTheSubtreeBeforeItsOwner(t *testing.T) {
 
 func TestStuckWorkerHoldsItsOwnerOnlySoLong(t *testing.T) {
 	clock := actortest.NewClock()
-	s := supervisor.Start(supervisor.NewSystem(slog.New(slog.DiscardHandler)), supervisor.Options{Name: "test", Clock: clock, WaitForKill: 4 * time.Second})
+	s := supervisor.Start(supervisor.NewSystem(slog.New(slog.DiscardHandler)), supervisor.Options{Name: "test",
+		Clock: clock, WaitForKill: 4 * time.Second})
 	log := make(lives, 100)
 	add(t, s, server(t, log, supervisor.Options{}))
 	log.expect(t, started(1)...)
@@ -200,7 +204,8 @@ func TestStuckWorkerHoldsItsOwnerOnlySoLong(t *testing.T) {
 	awaitNoChild(t, s, "ReqServer/MWorker-0")
 	clock.Advance(3 * time.Second)
 	r := actortest.Wait(t, "report", reports)
-	if !slices.Equal(r.Abandoned, []string{"test/ReqServer/MWorker-1"}) || !slices.Contains(r.Stopped, "test/ReqServer") {
+	if !slices.Equal(r.Abandoned, []string{"test/ReqServer/MWorker-1"}) || !slices.Contains(r.Stopped,
+		"test/ReqServer") {
 		t.Errorf("got stopped %v, abandoned %v", r.Stopped, r.Abandoned)
 	}
 }
@@ -427,10 +432,15 @@ func TestAskIsRefusedAtOnce(t *testing.T) {
 	}
 	s := actortest.Start(t, supervisor.Options{WaitForKill: time.Millisecond})
 	ref := add(t, s, script("a"))
-	if _, err := ask(ref, func(actor.Context, chan<- int) { supervisor.Crash(errBoom) }); !errors.Is(err, supervisor.ErrCrashed) || !strings.Contains(err.Error(), "boom") {
+	if _, err := ask(ref, func(actor.Context, chan<- int) {
+		supervisor.Crash(errBoom)
+	}); !errors.Is(err, supervisor.ErrCrashed) || !strings.Contains(err.Error(), "boom") {
 		t.Errorf("crashed: got %v", err)
 	}
-	if n, err := ask(ref, func(_ actor.Context, reply chan<- int) { reply <- 7; supervisor.Crash(errBoom) }); n != 7 && !errors.Is(err, supervisor.ErrCrashed) {
+	if n, err := ask(ref, func(_ actor.Context, reply chan<- int) {
+		reply <- 7
+		supervisor.Crash(errBoom)
+	}); n != 7 && !errors.Is(err, supervisor.ErrCrashed) {
 		t.Errorf("answered before the crash: got %d, %v", n, err)
 	}
 	over, reached := make(chan struct{}), make(chan struct{})
@@ -447,7 +457,9 @@ func TestAskIsRefusedAtOnce(t *testing.T) {
 	if err := actortest.Wait(t, "refusal", hung); !errors.Is(err, supervisor.ErrAbandoned) {
 		t.Errorf("abandoned: got %v", err)
 	}
-	if _, err := supervisor.Ask(t.Context(), ref, func(chan<- int) any { return &numbered{1} }); !errors.Is(err, supervisor.ErrUnhandled) {
+	if _, err := supervisor.Ask(t.Context(), ref, func(chan<- int) any {
+		return &numbered{1}
+	}); !errors.Is(err, supervisor.ErrUnhandled) {
 		t.Errorf("unhandled: got %v", err)
 	}
 }
@@ -491,7 +503,8 @@ func TestUnsupervised(t *testing.T) {
 		tree := supervisor.Nest(ctx, supervisor.Options{})
 		go tree.Stop(time.Minute)
 		supervisor.Go(ctx, "x", func(context.Context) error { return errBoom })
-		done <- fmt.Sprint(supervisor.Context(ctx).Err(), supervisor.Self(ctx) == nil, supervisor.Of(ctx) == nil, supervisor.Incarnation(ctx))
+		done <- fmt.Sprint(supervisor.Context(ctx).Err(), supervisor.Self(ctx) == nil, supervisor.Of(ctx) == nil,
+			supervisor.Incarnation(ctx))
 	}})
 	if got := actortest.Wait(t, "answer", done); got != "<nil> true true 1" {
 		t.Errorf("got %s", got)

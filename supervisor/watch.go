@@ -47,8 +47,8 @@ func judge(running time.Duration, l limits, reported bool) verdict {
 	return inTime
 }
 
-// progress is the time of the watchdog: it goes on by at most maxCredit looks from one look to the next. While the process is
-// stopped, or the machine gives it no time, handlers cannot end, and nobody is to blame for it.
+// progress is the time of the watchdog: it goes on by at most maxCredit looks from one look to the next. While the
+// process is stopped, or the machine gives it no time, handlers cannot end, and nobody is to blame for it.
 type progress struct {
 	last int64 // when it was looked last, 0: never
 	sum  time.Duration
@@ -76,8 +76,8 @@ func (v *sight) running(since int64, p *progress, every time.Duration) time.Dura
 	return p.sum - v.before
 }
 
-// waits says whether the goroutine of a stack waits for another, for a lock or for the network. One that is runnable waits
-// for the machine, and so does one in a system call, whose disk may be slow.
+// waits says whether the goroutine of a stack waits for another, for a lock or for the network. One that is runnable
+// waits for the machine, and so does one in a system call, whose disk may be slow.
 func waits(stack string) bool {
 	_, rest, _ := strings.Cut(stack, "[")
 	for _, state := range []string{"chan ", "select", "sema", "sync.", "sleep", "IO wait"} {
@@ -199,7 +199,8 @@ func (r *Ref) late(msg any, n int, start, end int64) {
 
 func (r *Ref) slow(message string, n int, running time.Duration) stats.Slow {
 	return stats.Slow{
-		Time: r.sup.opt.Clock.Now(), Name: r.spec.Name, Path: r.path, Incarnation: n, Message: message, Running: running,
+		Time: r.sup.opt.Clock.Now(), Name: r.spec.Name, Path: r.path, Incarnation: n, Message: message,
+		Running: running,
 	}
 }
 
@@ -211,7 +212,8 @@ func (r *Ref) tellSlow(slow stats.Slow, text string) {
 	r.mu.Lock()
 	r.face.slow = &slow
 	r.mu.Unlock()
-	r.sup.log.Log(context.Background(), slog.LevelWarn, text, "actor", r.path, "type", slow.Message, "for", slow.Running, "stack", slow.Stack)
+	r.sup.log.Log(context.Background(), slog.LevelWarn, text, "actor", r.path, "type", slow.Message, "for",
+		slow.Running, "stack", slow.Stack)
 	for s := r.sup; s != nil; s = s.parent {
 		if s.opt.OnSlow != nil {
 			s.opt.OnSlow(slow)

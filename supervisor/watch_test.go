@@ -46,7 +46,9 @@ func hangDeep(t testing.TB, ref *supervisor.Ref) (release func()) {
 func TestSlowHandlerIsReportedWithItsStack(t *testing.T) {
 	clock, log := actortest.NewClock(), actortest.NewLog()
 	told := make(chan stats.Slow, 10)
-	s := actortest.Start(t, supervisor.Options{Clock: clock, Logger: log.Logger(), OnSlow: func(x stats.Slow) { told <- x }})
+	s := actortest.Start(t, supervisor.Options{Clock: clock, Logger: log.Logger(), OnSlow: func(x stats.Slow) {
+		told <- x
+	}})
 	ref := add(t, s, script("a"))
 	other := add(t, s, script("b"))
 	releaseOther := hang(t, other) // another stack that is not the one
@@ -61,8 +63,10 @@ func TestSlowHandlerIsReportedWithItsStack(t *testing.T) {
 	for range 2 {
 		x := actortest.Wait(t, "report", told)
 		deep := strings.Contains(x.Stack, "supervisor_test.deepWithin(")
-		if x.Message != "*supervisor_test.do" || x.Running != 5*lookEvery || x.Incarnation != 1 || x.Abandoned || deep != (x.Name == "a") ||
-			!strings.HasPrefix(x.Stack, "goroutine ") || strings.Count(x.Stack, "goroutine ") != 1 || strings.Contains(x.Stack, "guard") {
+		if x.Message != "*supervisor_test.do" || x.Running != 5*lookEvery || x.Incarnation != 1 || x.Abandoned ||
+			deep != (x.Name == "a") ||
+			!strings.HasPrefix(x.Stack, "goroutine ") || strings.Count(x.Stack, "goroutine ") != 1 ||
+			strings.Contains(x.Stack, "guard") {
 			t.Errorf("got %+v", x)
 		}
 	}
@@ -83,7 +87,8 @@ func TestSlowHandlerIsReportedWithItsStack(t *testing.T) {
 	}
 	actortest.Wait(t, "report", told)
 	release()
-	if c, _ := child(s.Snapshot(), "a"); c.Slow != 2 || c.LastSlow == nil || c.LastSlow.Path != "test/a" || c.Stuck != 0 {
+	if c, _ := child(s.Snapshot(), "a"); c.Slow != 2 || c.LastSlow == nil || c.LastSlow.Path != "test/a" ||
+		c.Stuck != 0 {
 		t.Errorf("got %d slow, the last %+v, %d stuck", c.Slow, c.LastSlow, c.Stuck)
 	}
 }
@@ -92,7 +97,9 @@ func TestSlowHandlerIsReportedWithItsStack(t *testing.T) {
 func TestSlowHandlerThatEndsBetweenTwoLooks(t *testing.T) {
 	clock := actortest.NewClock()
 	told := make(chan stats.Slow, 10)
-	s := actortest.Start(t, supervisor.Options{Clock: clock, WorkerTimeout: -1, OnSlow: func(x stats.Slow) { told <- x }})
+	s := actortest.Start(t, supervisor.Options{Clock: clock, WorkerTimeout: -1, OnSlow: func(x stats.Slow) {
+		told <- x
+	}})
 	clock.WaitTimer(t, lookEvery)
 	clock.Advance(lookEvery / 2)
 	ref := add(t, s, script("a"))
@@ -123,7 +130,8 @@ func TestHungHandlerIsReplaced(t *testing.T) {
 	}
 	tickOn(t, clock)
 	d := actortest.Wait(t, "death", deaths)
-	if d.Reason != "a handler ran longer than 3s" || d.Message != "*supervisor_test.do" || d.Status != -9 || !strings.Contains(d.Stack, "deepWithin(") {
+	if d.Reason != "a handler ran longer than 3s" || d.Message != "*supervisor_test.do" || d.Status != -9 ||
+		!strings.Contains(d.Stack, "deepWithin(") {
 		t.Errorf("got %+v", d)
 	}
 	if l := actortest.Wait(t, "loss", lost); !errors.Is(l.why, supervisor.ErrAbandoned) {
@@ -137,7 +145,8 @@ func TestHungHandlerIsReplaced(t *testing.T) {
 		t.Errorf("got %+v, then %+v", first, last)
 	}
 	if c := s.Snapshot()[0]; c.Incarnation != 2 || c.Abandoned != 1 || c.Stuck != 1 || c.Slow != 1 || c.BusyMS < 3000 {
-		t.Errorf("got incarnation %d, %d abandoned, %d stuck, %d slow, busy for %d ms", c.Incarnation, c.Abandoned, c.Stuck, c.Slow, c.BusyMS)
+		t.Errorf("got incarnation %d, %d abandoned, %d stuck, %d slow, busy for %d ms", c.Incarnation, c.Abandoned,
+			c.Stuck, c.Slow, c.BusyMS)
 	}
 	release()
 	awaitStuck(t, s, 0)
@@ -267,7 +276,9 @@ func TestStuckGoroutinesAreCounted(t *testing.T) {
 func TestWorkerTimeoutOfASpec(t *testing.T) {
 	clock := actortest.NewClock()
 	deaths := make(chan stats.Death, 10)
-	s := actortest.Start(t, supervisor.Options{Clock: clock, WorkerTimeout: time.Second, OnDeath: func(d stats.Death) { deaths <- d }})
+	s := actortest.Start(t, supervisor.Options{Clock: clock, WorkerTimeout: time.Second, OnDeath: func(d stats.Death) {
+		deaths <- d
+	}})
 	patient, endless, plain := script("patient"), script("endless"), script("plain")
 	patient.WorkerTimeout, endless.WorkerTimeout = 2*time.Second, -1
 	for _, spec := range []supervisor.Spec{patient, endless, plain} {
@@ -293,8 +304,8 @@ func TestWorkerTimeoutOfASpec(t *testing.T) {
 	}
 }
 
-// TestLateDeathOfAHungOneHidesNobody: a handler that was left behind ends in a panic while its successor hangs, too. The
-// watchdog still sees that one.
+// TestLateDeathOfAHungOneHidesNobody: a handler that was left behind ends in a panic while its successor hangs, too.
+// The watchdog still sees that one.
 func TestLateDeathOfAHungOneHidesNobody(t *testing.T) {
 	for _, tt := range []struct {
 		name string

@@ -20,8 +20,8 @@ func (w Burden) String() string {
 		w.Heap>>10, w.Resident>>10, w.Disk>>10, w.Goroutines, w.Descriptors, w.Timers)
 }
 
-// Weigh looks at this process and at what lies below a directory. Timers it leaves to who has a clock. Where nothing tells of
-// descriptors the test is skipped.
+// Weigh looks at this process and at what lies below a directory. Timers it leaves to who has a clock. Where nothing
+// tells of descriptors the test is skipped.
 func Weigh(t testing.TB, dir string) (w Burden) {
 	t.Helper()
 	for range 3 { // what pools hold goes with the second
@@ -58,8 +58,8 @@ type May struct {
 	Peak bool // the heaviest day of each third counts: of what goes up and down, as a file does that is written anew
 }
 
-// Steady fails where what was weighed on the days of a month, thirty at least, has grown from the second third to the last.
-// The median of each counts, unless it is the peak.
+// Steady fails where what was weighed on the days of a month, thirty at least, has grown from the second third to the
+// last. The median of each counts, unless it is the peak.
 func Steady(t testing.TB, days []Burden, may ...May) {
 	t.Helper()
 	third := len(days) / 3

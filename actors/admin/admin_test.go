@@ -78,7 +78,8 @@ func TestTree(t *testing.T) {
 		t.Fatalf("got %d children, want 2", len(children))
 	}
 	worker, _ := children[0].(*payload.Map)
-	if worker.Str("path") != "master/MWorker-0" || worker.Str("state") != "running" || worker.Value("last_death") != nil {
+	if worker.Str("path") != "master/MWorker-0" || worker.Str("state") != "running" ||
+		worker.Value("last_death") != nil {
 		t.Errorf("got %v", worker)
 	}
 	if _, err := time.Parse(time.RFC3339Nano, worker.Str("since")); err != nil {
@@ -89,7 +90,8 @@ func TestTree(t *testing.T) {
 			t.Errorf("tree of %s: got %v", name, one)
 		}
 	}
-	if _, err := r.ask(t, "cmd", "tree", "name", "nobody"); err == nil || !strings.Contains(err.Error(), "no such actor") {
+	if _, err := r.ask(t, "cmd", "tree", "name", "nobody"); err == nil || !strings.Contains(err.Error(),
+		"no such actor") {
 		t.Errorf("got %v", err)
 	}
 }
@@ -98,7 +100,8 @@ func TestTree(t *testing.T) {
 func TestTooLate(t *testing.T) {
 	r := newRig(t, true)
 	for cmd, want := range map[string]error{"restart": ErrTooLate, "crash": ErrTooLate, "tree": nil} {
-		_, err := r.ask(t, "cmd", cmd, "name", "MWorker-0", "how", "exit", "until", time.Now().Add(-time.Second).UnixMicro())
+		_, err := r.ask(t, "cmd", cmd, "name", "MWorker-0", "how", "exit", "until",
+			time.Now().Add(-time.Second).UnixMicro())
 		if (err == nil) != (want == nil) || err != nil && !strings.Contains(err.Error(), want.Error()) {
 			t.Errorf("%s: got %v, want %v", cmd, err, want)
 		}
@@ -146,7 +149,8 @@ func TestRestartOfItself(t *testing.T) {
 
 func TestCrash(t *testing.T) {
 	r := newRig(t, false)
-	if _, err := r.ask(t, "cmd", "crash", "name", "MWorker-0", "how", "panic"); err == nil || !strings.Contains(err.Error(), "chaos: True") {
+	if _, err := r.ask(t, "cmd", "crash", "name", "MWorker-0", "how", "panic"); err == nil ||
+		!strings.Contains(err.Error(), "chaos: True") {
 		t.Errorf("got %v", err)
 	}
 	r = newRig(t, true)
@@ -172,11 +176,13 @@ func TestQueriesOfTheDaemon(t *testing.T) {
 	if got := r.must(t, "cmd", "rotate"); got != true {
 		t.Errorf("got %v", got)
 	}
-	if _, err := r.ask(t, "cmd", "nonsense"); err == nil || !strings.Contains(err.Error(), `no such command: "nonsense"`) {
+	if _, err := r.ask(t, "cmd", "nonsense"); err == nil || !strings.Contains(err.Error(),
+		`no such command: "nonsense"`) {
 		t.Errorf("got %v", err)
 	}
 	help, _ := r.must(t, "cmd", "help").(*payload.Map)
-	if help.Map("rotate").Value("changes") != true || help.Map("tree").Value("changes") != false || help.Map("bundle").Value("private") != true || help.Len() != 11 {
+	if help.Map("rotate").Value("changes") != true || help.Map("tree").Value("changes") != false ||
+		help.Map("bundle").Value("private") != true || help.Len() != 11 {
 		t.Errorf("got %v", help.Keys())
 	}
 	process, _ := r.must(t, "cmd", "process").(*payload.Map)
@@ -196,9 +202,11 @@ func TestOthersMayOnlyRead(t *testing.T) {
 	}})
 	other := ipc.Peer{UID: 54321, GID: 54321, PID: 1}
 	for name, want := range map[string]error{
-		"tree": nil, "history": nil, "help": nil, "process": nil, "restart": ErrNotAllowed, "crash": ErrNotAllowed, "rotate": ErrNotAllowed, "jobs.load": ErrNotAllowed,
+		"tree": nil, "history": nil, "help": nil, "process": nil, "restart": ErrNotAllowed, "crash": ErrNotAllowed,
+		"rotate": ErrNotAllowed, "jobs.load": ErrNotAllowed,
 	} {
-		reply, done := commands.handle(context.Background(), other, payload.M("cmd", name, "v", control.Version, "name", "x", "how", "panic"))
+		reply, done := commands.handle(context.Background(), other, payload.M("cmd", name, "v", control.Version, "name",
+			"x", "how", "panic"))
 		if name == "tree" { // there is no x, but it was looked for
 			want = ErrUnknownActor
 		}
@@ -211,10 +219,12 @@ func TestOthersMayOnlyRead(t *testing.T) {
 	}
 	for _, peer := range []ipc.Peer{{UID: 0}, {UID: os.Geteuid()}} {
 		changed = false
-		if _, done := commands.handle(context.Background(), peer, payload.M("cmd", "rotate", "v", control.Version)); done.Err != nil || !changed {
+		if _, done := commands.handle(context.Background(), peer, payload.M("cmd", "rotate", "v",
+			control.Version)); done.Err != nil || !changed {
 			t.Errorf("%+v: got %v", peer, done.Err)
 		}
-		if reply, done := commands.handle(context.Background(), peer, payload.M("cmd", "jobs.load", "v", control.Version)); done.Err != nil || reply.Str("result") != "secret" {
+		if reply, done := commands.handle(context.Background(), peer, payload.M("cmd", "jobs.load", "v",
+			control.Version)); done.Err != nil || reply.Str("result") != "secret" {
 			t.Errorf("%+v: got %v, %v", peer, reply, done.Err)
 		}
 	}
@@ -230,7 +240,8 @@ func TestOtherVersions(t *testing.T) {
 	for _, v := range []any{nil, control.Version - 1, control.Version + 1} {
 		reply, done := commands.handle(context.Background(), ipc.Peer{}, payload.M("cmd", "rotate", "v", v))
 		var version *control.VersionError
-		if !errors.As(done.Err, &version) || changed || reply.Has("result") || reply.Value("v") != int64(control.Version) {
+		if !errors.As(done.Err, &version) || changed || reply.Has("result") ||
+			reply.Value("v") != int64(control.Version) {
 			t.Errorf("version %v: got %v, %v", v, reply, done.Err)
 		}
 	}

@@ -74,7 +74,8 @@ func (o *operator) looks(ctx context.Context, seconds int) ([]any, error) {
 			return nil, err
 		}
 		bare(&child)
-		list = append(list, payload.M("time", stats.Stamp(time.Now()), "process", control.Encode(o.self()), "tree", child.Map()))
+		list = append(list, payload.M("time", stats.Stamp(time.Now()), "process", control.Encode(o.self()), "tree",
+			child.Map()))
 		if len(list) > seconds {
 			return list, nil
 		}
@@ -104,7 +105,8 @@ func profile(name string) ([]byte, error) {
 	return b.Bytes(), err
 }
 
-// maskedValue is a part of a bundle without the passwords that stand in texts of it: why actors have died, say. Profiles are no texts.
+// maskedValue is a part of a bundle without the passwords that stand in texts of it: why actors have died, say.
+// Profiles are no texts.
 func maskedValue(v any) any {
 	switch x := v.(type) {
 	case string:

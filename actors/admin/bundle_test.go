@@ -40,13 +40,16 @@ func TestBundle(t *testing.T) {
 	}
 	for worker.Snapshot().Restarts == 0 {
 	}
-	commands := newTable(Options{Tree: tree, Version: "9.9", Config: func() *payload.Map { return payload.M("user", "root") },
+	commands := newTable(Options{Tree: tree, Version: "9.9", Config: func() *payload.Map {
+		return payload.M("user", "root")
+	},
 		Bundle: map[string]Aside{
 			"jobs": func(context.Context) (any, error) { return payload.M("jobs", []any{}), nil },
 			"none": func(context.Context) (any, error) { return nil, errors.New("no store") },
 		}})
 	ask := func(uid int) (*payload.Map, error) {
-		reply, done := commands.handle(context.Background(), ipc.Peer{UID: uid}, payload.M("cmd", "bundle", "v", control.Version, "seconds", 0))
+		reply, done := commands.handle(context.Background(), ipc.Peer{UID: uid}, payload.M("cmd", "bundle", "v",
+			control.Version, "seconds", 0))
 		return reply.Map("result"), done.Err
 	}
 	if _, err := ask(54321); !errors.Is(err, ErrNotAllowed) {
@@ -59,7 +62,8 @@ func TestBundle(t *testing.T) {
 	if len(files.List("errors")) != 1 || files.List("errors")[0] != "none: no store" {
 		t.Errorf("errors: %v", files.List("errors"))
 	}
-	if files.Map("tree").Str("name") != "master" || files.Map("config").Str("user") != "root" || files.Map("process").Str("version") != "9.9" || !files.Map("jobs").Has("jobs") {
+	if files.Map("tree").Str("name") != "master" || files.Map("config").Str("user") != "root" ||
+		files.Map("process").Str("version") != "9.9" || !files.Map("jobs").Has("jobs") {
 		t.Errorf("got %v", files)
 	}
 	if n := len(files.List("history")); n != 1 {
@@ -88,15 +92,18 @@ func TestBundleIsBrokenOff(t *testing.T) {
 	tree := actortest.Start(t, supervisor.Options{Name: "master"})
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	_, done := newTable(Options{Tree: tree}).handle(ctx, ipc.Peer{}, payload.M("cmd", "bundle", "v", control.Version, "seconds", 60))
+	_, done := newTable(Options{Tree: tree}).handle(ctx, ipc.Peer{}, payload.M("cmd", "bundle", "v", control.Version,
+		"seconds", 60))
 	if !errors.Is(done.Err, context.Canceled) {
 		t.Errorf("got %v", done.Err)
 	}
 }
 
 func TestFieldOf(t *testing.T) {
-	text := []byte("Name:\tx\nThreads:\t12\nVmRSS:\t  2048 kB\nMax open files            1024                 524288               files\nMax x   unlimited\n")
-	for name, want := range map[string]int64{"Threads:": 12, "VmRSS:": 2048, "Max open files": 1024, "Max x": 0, "none": 0, "Name:": 0} {
+	text := []byte("Name:\tx\nThreads:\t12\nVmRSS:\t  2048 kB\nMax open files            1024                 " +
+		"524288               files\nMax x   unlimited\n")
+	for name, want := range map[string]int64{"Threads:": 12, "VmRSS:": 2048, "Max open files": 1024, "Max x": 0,
+		"none": 0, "Name:": 0} {
 		if got := fieldOf(text, name); got != want {
 			t.Errorf("%s: got %d, want %d", name, got, want)
 		}

@@ -37,7 +37,8 @@ type command struct {
 type table map[string]command
 
 func newTable(opt Options) table {
-	o := &operator{tree: opt.Tree, since: opt.since, version: opt.Version, config: opt.Config, crashes: opt.Crashes, asides: opt.Bundle}
+	o := &operator{tree: opt.Tree, since: opt.since, version: opt.Version, config: opt.Config, crashes: opt.Crashes,
+		asides: opt.Bundle}
 	own, private, changes := control.Handlers{}, control.Handlers{}, control.Handlers{}
 	t := table{}
 	control.On(own, o.tell)

@@ -12,9 +12,11 @@ import (
 func TestMaskedValue(t *testing.T) {
 	const secret = "hunter2hunter2"
 	profile := []byte("\x1f\x8b\xff password=" + secret)
-	v := payload.M("deaths", []any{payload.M("reason", "open Server=db;UID=sa;Pwd="+secret+": refused", "n", int64(7))}, "text", []byte("redis://:"+secret+"@h"))
+	v := payload.M("deaths", []any{payload.M("reason", "open Server=db;UID=sa;Pwd="+secret+": refused", "n", int64(7))},
+		"text", []byte("redis://:"+secret+"@h"))
 	got, _ := maskedValue(v).(*payload.Map)
-	if text := outputters.JSON(payload.M("deaths", got.Value("deaths"))) + string(got.Value("text").([]byte)); strings.Contains(text, secret) || strings.Count(text, "(masked)") != 2 ||
+	if text := outputters.JSON(payload.M("deaths", got.Value("deaths"))) + string(
+		got.Value("text").([]byte)); strings.Contains(text, secret) || strings.Count(text, "(masked)") != 2 ||
 		!strings.Contains(text, `"n": 7`) {
 		t.Errorf("got %s", text)
 	}

@@ -1,6 +1,6 @@
-// Package engines makes the engines of a master or a minion, and the other programs beside a master, children of its supervisor:
-// each is an actor that dies when its engine ends, for whatever reason, and is started anew by the rules of ProcessManager. What
-// an engine does is in modules/engines. Answers to salt/engines/__init__.py.
+// Package engines makes the engines of a master or a minion, and the other programs beside a master, children of its
+// supervisor: each is an actor that dies when its engine ends, for whatever reason, and is started anew by the rules of
+// ProcessManager. What an engine does is in modules/engines. Answers to salt/engines/__init__.py.
 package engines
 
 import (
@@ -20,8 +20,8 @@ const (
 	prefixExt = "ExtProcess-"
 )
 
-// IsChild tells whether the actor at a path, that of the daemon included, is one of these. Its death is its own affair: a
-// daemon starts without it.
+// IsChild tells whether the actor at a path, that of the daemon included, is one of these. Its death is its own affair:
+// a daemon starts without it.
 func IsChild(path string) bool {
 	_, name, _ := strings.Cut(path, "/")
 	return strings.HasPrefix(name, prefix) || strings.HasPrefix(name, prefixExt)
@@ -63,7 +63,8 @@ func New(opt Options) (*Set, error) {
 		return nil, err
 	}
 	for _, class := range python {
-		opt.Log.Error("Error creating ext_processes process: "+class, "why", "brine runs programs, not classes in Python (docs/engines.md)")
+		opt.Log.Error("Error creating ext_processes process: "+class, "why",
+			"brine runs programs, not classes in Python (docs/engines.md)")
 	}
 	for _, n := range programs {
 		set.Children = append(set.Children, opt.child(prefixExt, n))
@@ -73,7 +74,8 @@ func New(opt Options) (*Set, error) {
 
 func (o Options) child(kind string, n engines.Named) supervisor.Spec {
 	name := kind + n.Name
-	around := engines.Surroundings{Daemon: o.Daemon, Role: o.Role, ID: o.ID, MaxEvent: o.MaxEvent, Log: o.Log.With("actor", name)}
+	around := engines.Surroundings{Daemon: o.Daemon, Role: o.Role, ID: o.ID, MaxEvent: o.MaxEvent,
+		Log: o.Log.With("actor", name)}
 	return supervisor.Spec{Name: name, New: func() actor.Actor { return &runs{engine: n.Engine, around: around} }}
 }
 

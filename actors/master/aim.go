@@ -10,9 +10,9 @@ import (
 // engineOf are the letters by which a compound target has a target of another type that data of minions decides.
 var engineOf = map[string]string{"grain": "G", "grain_pcre": "P", "pillar": "I", "pillar_pcre": "J", "ipcidr": "S"}
 
-// aimBelow binds a publication of a master of masters, which goes on to minions that it does not know: of its own minions only
-// those are meant that were compared with the rules, and what lies below its syndics is left to the target and to the rules
-// that go along. False: the target cannot be bound.
+// aimBelow binds a publication of a master of masters, which goes on to minions that it does not know: of its own
+// minions only those are meant that were compared with the rules, and what lies below its syndics is left to the target
+// and to the rules that go along. False: the target cannot be bound.
 func (t *targets) aimBelow(pub *payload.Job, minions []string) bool {
 	own, err := t.expander.Source.Accepted()
 	if err != nil {

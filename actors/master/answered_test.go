@@ -12,18 +12,20 @@ import (
 	"github.com/asynkron/protoactor-go/actor"
 )
 
-// TestAnsweredIsDropped: a request that was answered as failed while it waited for its worker is not carried out. It is one
-// that the worker carries out itself, events and all, before it asks for the next.
+// TestAnsweredIsDropped: a request that was answered as failed while it waited for its worker is not carried out. It is
+// one that the worker carries out itself, events and all, before it asks for the next.
 func TestAnsweredIsDropped(t *testing.T) {
 	r := newRig(t)
 	own, server := actortest.Start(t, supervisor.Options{}), actortest.NewProbe()
 	to := actortest.Add(t, own, supervisor.Spec{Name: "Server", New: server.New})
 	worker := actortest.Add(t, own, supervisor.Spec{Name: "MWorker", New: func() actor.Actor {
-		return &mworker{name: "MWorker", pool: r.m.core.pools.of(payload.CmdWheel), server: to, opt: r.m.core.workerOptions()}
+		return &mworker{name: "MWorker", pool: r.m.core.pools.of(payload.CmdWheel), server: to,
+			opt: r.m.core.workerOptions()}
 	}})
 	actortest.Expect[*WorkerReady](t, server)
 	work := func() *Work {
-		env, err := payload.DecodeRequest(packed(t, clearEnvelope(payload.M("cmd", payload.CmdWheel, "fun", "key.list_all", "key", r.rootKey(), "user", userName()))))
+		env, err := payload.DecodeRequest(packed(t, clearEnvelope(payload.M("cmd", payload.CmdWheel, "fun",
+			"key.list_all", "key", r.rootKey(), "user", userName()))))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -45,7 +47,8 @@ func TestAnsweredIsDropped(t *testing.T) {
 	}
 }
 
-// TestWaitsTooLong: what waits in a lane until its time is over is answered as failed, and is not begun when a worker comes free.
+// TestWaitsTooLong: what waits in a lane until its time is over is answered as failed, and is not begun when a worker
+// comes free.
 func TestWaitsTooLong(t *testing.T) {
 	t.Parallel() // it waits, and so do the other tests of timeouts
 	r := newRig(t, "chaos: true", "worker_threads: 1", "request_timeout: 5", "stop_timeout: 1")
@@ -61,7 +64,8 @@ func TestWaitsTooLong(t *testing.T) {
 		server.Send(&HandleRequest{Frame: frame, At: at, Inside: true, Reply: func(frame []byte) { reply <- frame }})
 		return reply
 	}
-	first, late := send(time.Now()), send(time.Now().Add(-time.Hour)) // in the hand of the worker that hangs, and in its lane
+	// in the hand of the worker that hangs, and in its lane
+	first, late := send(time.Now()), send(time.Now().Add(-time.Hour))
 	equal(t, "what waited", decoded(t, actortest.Wait(t, "answer", late)), any(handlerFailed))
 	equal(t, "what hung", decoded(t, actortest.Wait(t, "answer", first)), any(handlerFailed))
 	equal(t, "the next one", r.clear(cmd("ping")), cmd("ping"))
@@ -78,7 +82,8 @@ func TestAnsweredInTurn(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			load := cmd(command, "fun", "test.echo", "arg", []any{"x"}, "tgt", "m1", "tgt_type", "glob", "ret", "", "tmo", 1)
+			load := cmd(command, "fun", "test.echo", "arg", []any{"x"}, "tgt", "m1", "tgt_type", "glob", "ret", "",
+				"tmo", 1)
 			equal(t, "answer at the deadline", m.ask(load), "")
 			done()
 			for { // it has had its turn when another one gets it

@@ -14,8 +14,8 @@ func (m *Master) Trace(ctx context.Context, jid, id string) (*payload.Map, error
 	return m.core.answers.Trace(ctx, jid, id)
 }
 
-// Why is the reason for the silence of each minion of a job, and of each whose return is not stored, or of those that are
-// named. See answers.Desk.
+// Why is the reason for the silence of each minion of a job, and of each whose return is not stored, or of those that
+// are named. See answers.Desk.
 func (m *Master) Why(ctx context.Context, jid string, ids ...string) (*payload.Map, error) {
 	return m.core.answers.Why(ctx, jid, ids...)
 }

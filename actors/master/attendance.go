@@ -13,8 +13,8 @@ import (
 	"brine/wire/zmq"
 )
 
-// attendance knows which minions are connected: by what they say on the publish port, and else by the addresses from which
-// there are connections.
+// attendance knows which minions are connected: by what they say on the publish port, and else by the addresses from
+// which there are connections.
 type attendance struct {
 	peers  *ledger.Peers
 	finder *presence.Finder
@@ -37,7 +37,9 @@ type presenceLook struct {
 // watch makes the options of a publish socket note its connections and subscriptions here.
 func (a *attendance) watch(opt zmq.PubOptions) zmq.PubOptions {
 	a.peers.Start(ledger.At(time.Now()))
-	opt.OnConnection = func(conn zmq.Connection) { a.peers.Connection(conn.Conn, conn.Peer, conn.Up, ledger.At(time.Now())) }
+	opt.OnConnection = func(conn zmq.Connection) {
+		a.peers.Connection(conn.Conn, conn.Peer, conn.Up, ledger.At(time.Now()))
+	}
 	opt.OnSubscription = a.subscribed
 	return opt
 }
@@ -102,5 +104,7 @@ func (a *attendance) count(id string) (n int, present bool) {
 
 // newAddressBook remembers the addresses of minions that name themselves nowhere: Salt's.
 func newAddressBook(st *stores) *presence.AddressBook {
-	return &presence.AddressBook{Finder: st.presence, Updated: func(id string) time.Time { return st.cache.Updated(datacache.BankGrains, id) }}
+	return &presence.AddressBook{Finder: st.presence, Updated: func(id string) time.Time {
+		return st.cache.Updated(datacache.BankGrains, id)
+	}}
 }

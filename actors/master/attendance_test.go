@@ -17,7 +17,8 @@ import (
 // claims are topics that name an id, and that anybody can make up.
 func claims(id string) []string {
 	sum := sha1.Sum([]byte(id))
-	return []string{"brine:" + id, "brine:" + id + "\x00", "brine:" + id + "\x00" + strings.Repeat("x", 12), hex.EncodeToString(sum[:])}
+	return []string{"brine:" + id, "brine:" + id + "\x00", "brine:" + id + "\x00" + strings.Repeat("x", 12),
+		hex.EncodeToString(sum[:])}
 }
 
 // TestClaimsOfConnections: what somebody says on the publish port who was given no topic makes nobody connected, and
@@ -55,7 +56,8 @@ func TestClaimsOfConnections(t *testing.T) {
 	jid := r.publish(payload.M("tgt", "m1,dead", "tgt_type", "list"))
 	r.awaitHop(jid, "publish", "")
 	equal(t, "gone", payload.AnyList(r.m.Gone(testContext(t), jid, []string{"m1"})), []any{})
-	leave := r.subscribe(strings.Replace(other.link, "m2", "m1", 1), strings.Replace(m.link, "m1", "m2", 1)) // another minion's, changed
+	// another minion's, changed
+	leave := r.subscribe(strings.Replace(other.link, "m2", "m1", 1), strings.Replace(m.link, "m1", "m2", 1))
 	r.eventually("another minion", func() error {
 		if peers.Connections() < 2 {
 			return fmt.Errorf("%d connections", peers.Connections())
@@ -103,7 +105,8 @@ func TestPresentByWhatIsKnown(t *testing.T) {
 	}
 }
 
-// BenchmarkSubscribed is what the master does for the subscriptions of a connection that a minion makes, and for its end.
+// BenchmarkSubscribed is what the master does for the subscriptions of a connection that a minion makes, and for its
+// end.
 func BenchmarkSubscribed(b *testing.B) {
 	r := newRig(b)
 	topic := r.minion("m1").link

@@ -9,10 +9,11 @@ import (
 	"brine/wire/payload"
 )
 
-// TestRulesBindWithSyndics: with order_masters too a rule with a target binds a job to the minions that were compared with it,
-// whatever another one says of itself; what lives below a syndic is left to the target.
+// TestRulesBindWithSyndics: with order_masters too a rule with a target binds a job to the minions that were compared
+// with it, whatever another one says of itself; what lives below a syndic is left to the target.
 func TestRulesBindWithSyndics(t *testing.T) {
-	r := newRig(t, "order_masters: true", "external_auth: {sharedsecret: {limited: [{'m*': [test.ping]}]}}", "sharedsecret: OpenSesame")
+	r := newRig(t, "order_masters: true", "external_auth: {sharedsecret: {limited: [{'m*': [test.ping]}]}}",
+		"sharedsecret: OpenSesame")
 	for _, id := range []string{"m1", "unknown", "x1"} {
 		r.accept(id, "minion")
 	}
@@ -50,7 +51,8 @@ func TestRulesBindWithSyndics(t *testing.T) {
 		}
 		pub := ear.await(event.TagJobPublish(got.Map("load").Str("jid")))
 		for id, want := range map[string]bool{"m1": true, "x1": false, "unknown": false, "m-below": true} {
-			all := &matchers.Facts{ID: id, Grains: func() *payload.Map { return payload.M("role", "web") }} // as each of them would have it
+			// as each of them would have it
+			all := &matchers.Facts{ID: id, Grains: func() *payload.Map { return payload.M("role", "web") }}
 			hit, err := matchers.Match(pub.Value("tgt"), pub.Str("tgt_type"), pub.Str("delimiter"), all)
 			if err != nil || hit != want {
 				t.Errorf("%s %q: %s runs it: %v, want %v (%v)", tt.tgtType, tt.tgt, id, hit, want, err)
@@ -59,13 +61,14 @@ func TestRulesBindWithSyndics(t *testing.T) {
 	}
 }
 
-// TestResourcesBelowSyndics: what lives below a syndic is no minion's resource, whether it was registered before or after the
-// syndic has spoken of it, and over a new start.
+// TestResourcesBelowSyndics: what lives below a syndic is no minion's resource, whether it was registered before or
+// after the syndic has spoken of it, and over a new start.
 func TestResourcesBelowSyndics(t *testing.T) {
 	r := newRig(t, "order_masters: true", "syndics: [syn]")
 	syn, m := r.minion("syn"), r.minion("m1")
 	below := func(id, jid string) *payload.Map {
-		return cmd("_syndic_return", "load", []any{payload.M("jid", jid, "return", payload.M(id, payload.M("return", true, "retcode", 0)))})
+		return cmd("_syndic_return", "load",
+			[]any{payload.M("jid", jid, "return", payload.M(id, payload.M("return", true, "retcode", 0)))})
 	}
 	register := func(ids ...any) {
 		equal(t, "register", m.ask(cmd("_register_resources", "resources", payload.M("x", ids))), true)

@@ -148,7 +148,8 @@ func BenchmarkPublish(b *testing.B) {
 				r.writeFile(fmt.Sprintf("%s/minions/k%05d", r.cfg.PKIDir, i), r.rsa["minion"].Public, 0o600)
 			}
 			q := r.connect()
-			frame := packed(b, payload.M("enc", "clear", "load", r.publishLoad(payload.M("tgt", "k00000")), "version", 3))
+			frame := packed(b, payload.M("enc", "clear", "load", r.publishLoad(payload.M("tgt", "k00000")), "version",
+				3))
 			b.ResetTimer()
 			used := cpu()
 			for range b.N {

@@ -28,23 +28,36 @@ type child struct {
 	spec supervisor.Spec  // the zero Spec: the configuration does without it
 }
 
-// children are started in this order and stopped in the reverse one. Salt's order is bus before publisher, request server
-// last; whoever is to be there for requests stands before that.
+// children are started in this order and stopped in the reverse one. Salt's order is bus before publisher, request
+// server last; whoever is to be there for requests stands before that.
 func (c *core) children() []child {
 	subs := &bus.Subscribers{}
 	past := &remembered{rotated: time.Now(), began: time.Now()}
 	return slices.Concat([]child{
-		{&c.events.ref, supervisor.Spec{Name: nameEventPublisher, Component: true, New: func() actor.Actor { return &eventPublisher{opt: c.busOptions(subs)} }}},
+		{&c.events.ref, supervisor.Spec{Name: nameEventPublisher, Component: true, New: func() actor.Actor {
+			return &eventPublisher{opt: c.busOptions(subs)}
+		}}},
 	}, c.elsewhere.rows(), []child{
-		{&c.publications.publisher, supervisor.Spec{Name: "Publisher", Component: true, OnLost: c.publications.lost, New: func() actor.Actor { return &publisher{opt: c.publisherOptions()} }}},
-		{&c.jobs.writer, supervisor.Spec{Name: "JobStore", Store: true, New: func() actor.Actor { return &jobStore{opt: c.jobStoreOptions()} }}},
+		{&c.publications.publisher, supervisor.Spec{Name: "Publisher", Component: true, OnLost: c.publications.lost,
+			New: func() actor.Actor {
+				return &publisher{opt: c.publisherOptions()}
+			}}},
+		{&c.jobs.writer, supervisor.Spec{Name: "JobStore", Store: true, New: func() actor.Actor {
+			return &jobStore{opt: c.jobStoreOptions()}
+		}}},
 		c.tracer(),
-		{nil, supervisor.Spec{Name: nameMaintenance, New: func() actor.Actor { return &maintenance{opt: c.upkeep.options(past)} }}},
+		{nil, supervisor.Spec{Name: nameMaintenance, New: func() actor.Actor {
+			return &maintenance{opt: c.upkeep.options(past)}
+		}}},
 		{&c.pillars.ref, supervisor.Spec{Name: "Pillar", New: pillarOf(c.pillars.options(), newPillarWork())}},
 		c.pillars.gitChild(),
-		{nil, supervisor.Spec{Name: "FileServer", New: func() actor.Actor { return &fileServer{opt: c.files.options()} }}},
+		{nil, supervisor.Spec{Name: "FileServer", New: func() actor.Actor {
+			return &fileServer{opt: c.files.options()}
+		}}},
 	}, c.reactions.rows(), []child{
-		{nil, supervisor.Spec{Name: nameReqServer, Component: true, Intake: true, New: func() actor.Actor { return &reqServer{opt: c.reqOptions()} }}},
+		{nil, supervisor.Spec{Name: nameReqServer, Component: true, Intake: true, New: func() actor.Actor {
+			return &reqServer{opt: c.reqOptions()}
+		}}},
 	}, c.engines.rows())
 }
 

@@ -17,8 +17,8 @@ import (
 
 // publishLoad is what the command line of root sends.
 func (r *rig) publishLoad(kv *payload.Map) *payload.Map {
-	load := payload.M("cmd", "publish", "tgt", "*", "fun", "test.ping", "arg", []any{}, "key", r.rootKey(), "tgt_type", "glob",
-		"ret", "", "jid", "", "user", userName())
+	load := payload.M("cmd", "publish", "tgt", "*", "fun", "test.ping", "arg", []any{}, "key", r.rootKey(), "tgt_type",
+		"glob", "ret", "", "jid", "", "user", userName())
 	load.Update(kv)
 	return load
 }
@@ -39,9 +39,11 @@ func TestPublish(t *testing.T) {
 	r.accept("m1", "minion")
 	r.accept("m2", "minion")
 	ear := r.hear()
-	reply := r.clear(r.publishLoad(payload.M("tgt", "m*", "fun", "test.echo", "arg", []any{"hi"}, "kwargs", payload.M("delimiter", ":", "show_jid", false))))
+	reply := r.clear(r.publishLoad(payload.M("tgt", "m*", "fun", "test.echo", "arg", []any{"hi"}, "kwargs",
+		payload.M("delimiter", ":", "show_jid", false))))
 	jid := reply.(*payload.Map).Map("load").Str("jid")
-	equal(t, "reply", reply, payload.M("enc", "clear", "load", payload.M("jid", jid, "minions", []any{"m1", "m2"}, "missing", []any{})))
+	equal(t, "reply", reply, payload.M("enc", "clear", "load", payload.M("jid", jid, "minions", []any{"m1", "m2"},
+		"missing", []any{})))
 
 	tag, data := ear.next()
 	data.Delete("_stamp")
@@ -50,12 +52,13 @@ func TestPublish(t *testing.T) {
 	tag, data = ear.next()
 	data.Delete("_stamp")
 	equal(t, "second tag", tag, "salt/job/"+jid+"/new")
-	equal(t, "second event", data, payload.M("jid", jid, "tgt_type", "glob", "tgt", "m*", "user", userName(), "fun", "test.echo",
-		"arg", []any{"hi"}, "minions", []any{"m1", "m2"}, "missing", []any{}))
+	equal(t, "second event", data, payload.M("jid", jid, "tgt_type", "glob", "tgt", "m*", "user", userName(), "fun",
+		"test.echo", "arg", []any{"hi"}, "minions", []any{"m1", "m2"}, "missing", []any{}))
 	tag, data = ear.next()
 	data.Delete("_stamp")
 	equal(t, "third tag", tag, "salt/job/"+jid+"/publish")
-	equal(t, "third event", data, payload.M("fun", "test.echo", "arg", []any{"hi"}, "tgt", "m*", "jid", jid, "ret", "", "tgt_type", "glob", "user", userName()))
+	equal(t, "third event", data, payload.M("fun", "test.echo", "arg", []any{"hi"}, "tgt", "m*", "jid", jid, "ret", "",
+		"tgt_type", "glob", "user", userName()))
 
 	dir := r.jobDir(jid)
 	load, err := payload.UnmarshalMap([]byte(r.read(filepath.Join(dir, ".load.p"))))
@@ -274,8 +277,8 @@ func TestPublishRefusals(t *testing.T) {
 	}
 }
 
-// TestPublishErrorEvents: that a user may not publish a job is told on the bus, without what was secret in it. A stranger
-// makes no events.
+// TestPublishErrorEvents: that a user may not publish a job is told on the bus, without what was secret in it. A
+// stranger makes no events.
 func TestPublishErrorEvents(t *testing.T) {
 	r := newRig(t, "external_auth: {auto: {tester: ['test.*']}}")
 	r.accept("m1", "minion")

@@ -10,7 +10,8 @@ import (
 
 // collect waits for the returns of a job on this process' own bus: it subscribes, calls start, and hands over
 // each return until all ids have answered or ctx ends.
-func (e *events) collect(ctx context.Context, jid string, ids []string, start func() error, each func(string, *payload.Return)) error {
+func (e *events) collect(ctx context.Context, jid string, ids []string, start func() error,
+	each func(string, *payload.Return)) error {
 	waiting := make(map[string]bool, len(ids))
 	for _, id := range ids {
 		waiting[id] = true

@@ -52,7 +52,8 @@ func TestMasterOpts(t *testing.T) {
 	equal(t, "env_only", env, payload.M("file_roots", payload.M("base", []any{}, "dev", []any{}),
 		"top_file_merging_strategy", "merge", "env_order", []any{}, "default_top", "base"))
 	all := m.ask(cmd("_master_opts")).(*payload.Map)
-	for _, k := range []string{"renderer", "failhard", "state_top", "nodegroups", "state_auto_order", "jinja_env", "jinja_trim_blocks"} {
+	for _, k := range []string{"renderer", "failhard", "state_top", "nodegroups", "state_auto_order", "jinja_env",
+		"jinja_trim_blocks"} {
 		if !all.Has(k) {
 			t.Errorf("no %s in %v", k, all.Keys())
 		}
@@ -64,8 +65,8 @@ func TestPillarKeepsGrains(t *testing.T) {
 	r := newRig(t)
 	m := r.minion("m1")
 	ear := r.hear()
-	load := cmd("_pillar", "grains", payload.M("os", "Debian"), "saltenv", nil, "pillarenv", nil, "pillar_override", payload.NewMap(0),
-		"extra_minion_data", payload.NewMap(0), "ver", "2")
+	load := cmd("_pillar", "grains", payload.M("os", "Debian"), "saltenv", nil, "pillarenv", nil, "pillar_override",
+		payload.NewMap(0), "extra_minion_data", payload.NewMap(0), "ver", "2")
 	frame, nonce, err := m.Seal(load)
 	if err != nil {
 		t.Fatal(err)
@@ -82,7 +83,8 @@ func TestPillarKeepsGrains(t *testing.T) {
 		t.Fatal(err)
 	}
 	equal(t, "cached grains", grains, payload.M("os", "Debian", "id", "m1"))
-	if found, _ := r.m.core.targets.meant(t.Context(), "os:Debian", "grain", defaultDelimiter, false); len(found.Minions) != 1 {
+	if found, _ := r.m.core.targets.meant(t.Context(), "os:Debian", "grain", defaultDelimiter,
+		false); len(found.Minions) != 1 {
 		t.Errorf("grain target finds %v", found)
 	}
 }
@@ -139,8 +141,10 @@ func TestMine(t *testing.T) {
 	equal(t, "no such function", get(m2, "*", "zz"), payload.NewMap(0))
 	equal(t, "guarded, for m2", get(m2, "*", "guarded"), payload.M("m1", "for m2"))
 	equal(t, "guarded, for m1", get(m1, "*", "guarded"), payload.NewMap(0))
-	equal(t, "guarded, for the runner", must(r.m.core.functions.MineGet(t.Context(), "*", "guarded", "glob")), payload.NewMap(0))
-	equal(t, "for the runner", must(r.m.core.functions.MineGet(t.Context(), "*", "a", "glob")), payload.M("m1", 1, "m2", 2))
+	equal(t, "guarded, for the runner", must(r.m.core.functions.MineGet(t.Context(), "*", "guarded", "glob")),
+		payload.NewMap(0))
+	equal(t, "for the runner", must(r.m.core.functions.MineGet(t.Context(), "*", "a", "glob")), payload.M("m1", 1, "m2",
+		2))
 	equal(t, "no fields", m1.ask(cmd("_mine")), payload.NewMap(0))
 	equal(t, "merge", m1.ask(cmd("_mine", "data", payload.M("c", 3))), true)
 	equal(t, "merged", get(m2, "m1", "a,c"), payload.M("a", payload.M("m1", 1), "c", payload.M("m1", 3)))
@@ -199,7 +203,8 @@ func TestFileRecv(t *testing.T) {
 	if err := os.Symlink(outside, filepath.Join(base, "link")); err != nil {
 		t.Fatal(err)
 	}
-	for _, path := range [][]any{{"..", "x"}, {"a", "..", "x"}, {"a", "../../../x"}, {"/etc", "x"}, {"/tmp/x"}, {}, {""}, {"."}, {5}, {"a\x00b"}} {
+	for _, path := range [][]any{{"..", "x"}, {"a", "..", "x"}, {"a", "../../../x"}, {"/etc", "x"}, {"/tmp/x"}, {},
+		{""}, {"."}, {5}, {"a\x00b"}} {
 		if got := push(0, "x", path...); got != false && got != "" {
 			t.Errorf("path %q: got %v", path, got)
 		}
@@ -236,11 +241,13 @@ func TestMinionRunner(t *testing.T) {
 	run := func(m *testMinion, fun string, args ...any) any {
 		return m.ask(cmd("minion_runner", "fun", fun, "arg", args, "tmo", 5))
 	}
-	equal(t, "allowed", run(m1, "test.arg", "a", "1", "k=v"), payload.M("args", []any{"a", 1}, "kwargs", payload.M("k", "v")))
+	equal(t, "allowed", run(m1, "test.arg", "a", "1", "k=v"), payload.M("args", []any{"a", 1}, "kwargs",
+		payload.M("k", "v")))
 	equal(t, "function not allowed", run(m1, "jobs.list_jobs"), payload.NewMap(0))
 	equal(t, "minion not allowed", run(m2, "test.arg"), payload.NewMap(0))
 	equal(t, "no arg", m1.ask(cmd("minion_runner", "fun", "test.arg")), payload.NewMap(0))
-	if got, ok := run(m1, "test.nosuch").(string); !ok || !bytes.Contains([]byte(got), []byte("'test.nosuch' is not available.")) {
+	if got, ok := run(m1, "test.nosuch").(string); !ok || !bytes.Contains([]byte(got),
+		[]byte("'test.nosuch' is not available.")) {
 		t.Errorf("unknown function: got %v", got)
 	}
 }
@@ -266,7 +273,8 @@ func TestPeerPublish(t *testing.T) {
 	r := newRig(t, "peer: {m1: ['test.*', 'publish.*', 'a.b']}", "nodegroups: {both: 'L@m1,m2'}")
 	m1, m2 := r.minion("m1"), r.minion("m2")
 	pub := func(m *testMinion, command, fun string, kv ...any) any {
-		load := cmd(command, "fun", fun, "arg", []any{"x=1", 2}, "tgt", "m2", "tgt_type", "glob", "ret", "", "tmo", 5, "form", "clean")
+		load := cmd(command, "fun", fun, "arg", []any{"x=1", 2}, "tgt", "m2", "tgt_type", "glob", "ret", "", "tmo", 5,
+			"form", "clean")
 		load.Update(payload.M(kv...))
 		return m.ask(load)
 	}
@@ -307,7 +315,8 @@ func TestPeerPublish(t *testing.T) {
 		}
 		equal(t, tt.name, pub(tt.m, "minion_pub", tt.fun, tt.kv...), payload.NewMap(0))
 	}
-	got = pub(m1, "minion_pub", "test.ping,test.echo", "tgt", "both", "tgt_type", "nodegroup", "arg", []any{"", "a b"}).(*payload.Map)
+	got = pub(m1, "minion_pub", "test.ping,test.echo", "tgt", "both", "tgt_type", "nodegroup", "arg",
+		[]any{"", "a b"}).(*payload.Map)
 	equal(t, "nodegroup", got.Value("minions"), []any{"m1", "m2"})
 	load = ear.await("salt/job/" + got.Str("jid") + "/publish")
 	equal(t, "functions", load.Value("fun"), []any{"test.ping", "test.echo"})
@@ -321,8 +330,8 @@ func TestPeerPublishWaits(t *testing.T) {
 		ear := r.hear()
 		answer := make(chan any, 1)
 		go func() {
-			frame, nonce, err := m1.Seal(cmd("minion_publish", "fun", "test.ping", "arg", []any{}, "tgt", "m2", "tgt_type", "glob",
-				"ret", "", "timeout", 5, "form", form))
+			frame, nonce, err := m1.Seal(cmd("minion_publish", "fun", "test.ping", "arg", []any{}, "tgt", "m2",
+				"tgt_type", "glob", "ret", "", "timeout", 5, "form", form))
 			if err != nil {
 				answer <- err
 				return

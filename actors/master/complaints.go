@@ -9,8 +9,8 @@ import (
 	"brine/modules/fleet/door"
 )
 
-// complaints are log records about somebody outside, at most one a minute of a cause and an address; the next one tells how
-// many were not shown. Any number of goroutines may use them.
+// complaints are log records about somebody outside, at most one a minute of a cause and an address; the next one tells
+// how many were not shown. Any number of goroutines may use them.
 type complaints struct {
 	lines door.Lines
 	log   *slog.Logger

@@ -22,13 +22,15 @@ import (
 // reload changes is in rules, which are asked anew for each request (decision 0048).
 
 func storeOptionsOf(cfg *config.Master) storeOptions {
-	o := storeOptions{keys: keys.OpenStore(cfg), jobCache: cfg.File.Str("master_job_cache"), publishPort: cfg.PublishPort, session: cfg.PublishSession, autosign: cfg.AutosignTimeout}
+	o := storeOptions{keys: keys.OpenStore(cfg), jobCache: cfg.File.Str("master_job_cache"),
+		publishPort: cfg.PublishPort, session: cfg.PublishSession, autosign: cfg.AutosignTimeout}
 	if cfg.DetectRemoteMinions {
 		o.remotePort = cfg.RemoteMinionsPort
 	}
-	o.jobs = jobstore.Options{CacheDir: cfg.CacheDir, Shared: cfg.Shared(), HashType: cfg.HashType, Keep: cfg.KeepJobsSeconds,
-		MaxBytes: cfg.JobStoreMaxBytes, SyncNotes: cfg.JournalFsync, EndTimes: cfg.JobCacheStoreEndtime,
-		Compact: jobstore.CompactWhen{MinBytes: cfg.JobStoreCompactMinBytes, Percent: cfg.JobStoreCompactPercent}}
+	o.jobs = jobstore.Options{CacheDir: cfg.CacheDir, Shared: cfg.Shared(), HashType: cfg.HashType,
+		Keep: cfg.KeepJobsSeconds, MaxBytes: cfg.JobStoreMaxBytes, SyncNotes: cfg.JournalFsync,
+		EndTimes: cfg.JobCacheStoreEndtime,
+		Compact:  jobstore.CompactWhen{MinBytes: cfg.JobStoreCompactMinBytes, Percent: cfg.JobStoreCompactPercent}}
 	return o
 }
 
@@ -41,17 +43,20 @@ func workerPools(cfg *config.Master) *payload.Map {
 }
 
 func voiceOptionsOf(cfg *config.Master) voiceOptions {
-	return voiceOptions{syndicDir: cfg.SyndicDir, below: cfg.OrderMasters, syndics: cfg.Syndics, minimum: cfg.MinimumAuthVersion}
+	return voiceOptions{syndicDir: cfg.SyndicDir, below: cfg.OrderMasters, syndics: cfg.Syndics,
+		minimum: cfg.MinimumAuthVersion}
 }
 
 func gateOptionsOf(cfg *config.Master) gateOptions {
 	return gateOptions{whitelist: cfg.MinionEventWhitelist, dataMost: cfg.MinionDataMaxBytes, hourly: hourly{
-		events: cfg.MinionQuotaEvents, jobs: cfg.MinionQuotaJobs, mine: cfg.MinionQuotaMine, grains: cfg.MinionQuotaGrains, peer: cfg.MinionQuotaPeer,
-		eventBytes: cfg.MinionQuotaEventBytes, returnBytes: cfg.MinionQuotaReturnBytes}}
+		events: cfg.MinionQuotaEvents, jobs: cfg.MinionQuotaJobs, mine: cfg.MinionQuotaMine,
+		grains: cfg.MinionQuotaGrains, peer: cfg.MinionQuotaPeer, eventBytes: cfg.MinionQuotaEventBytes,
+		returnBytes: cfg.MinionQuotaReturnBytes}}
 }
 
 func signInOptionsOf(cfg *config.Master) signInOptions {
-	return signInOptions{events: cfg.AuthEvents, withGrains: cfg.AuthEventsAutosignGrains, rotate: cfg.RotateAESKey, weakToo: cfg.AllowWeakKeys}
+	return signInOptions{events: cfg.AuthEvents, withGrains: cfg.AuthEventsAutosignGrains, rotate: cfg.RotateAESKey,
+		weakToo: cfg.AllowWeakKeys}
 }
 
 // signInSideOf are the options of the sign-in side of the master, which tells what comes of it.
@@ -64,16 +69,19 @@ func signInSideOf(opt Options, st *stores, told *signIns) auth.MasterOptions {
 		Rules: auth.Rules{AcceptAll: cfg.AutoAccept, AutosignFile: cfg.AutosignFile, AutorejectFile: cfg.AutorejectFile,
 			GrainsDir: cfg.AutosignGrainsDir, Files: ruleFiles(cfg.PermissivePKIAccess, opt.Logger),
 			Matcher: &matchers.Lines{Slow: tellSlow(opt.Logger)}},
-		PublishPort: cfg.PublishPort, MinimumAuthVersion: cfg.MinimumAuthVersion, RequestServerTTL: cfg.RequestServerTTL,
-		Refused: told.refused, Admit: newPending(cfg.MaxPendingKeys, cfg.PendingKeysRate, st.keys, told.complaints, opt.Logger).admit, Warn: told.complaints.warn,
-		Exchanged: told.exchanged, OpenMode: cfg.OpenMode, AllowWeakKeys: cfg.AllowWeakKeys, MaxMinions: cfg.MaxMinions, Connected: told.attendance.count,
-		SignPublications: cfg.SignPubMessages, PublishSigAlgo: cfg.PublishSigningAlgorithm, SigningAlgorithm: cfg.Raw.Str("signing_algorithm"),
+		PublishPort: cfg.PublishPort, MinimumAuthVersion: cfg.MinimumAuthVersion,
+		RequestServerTTL: cfg.RequestServerTTL, Refused: told.refused, Admit: newPending(cfg.MaxPendingKeys,
+			cfg.PendingKeysRate, st.keys, told.complaints, opt.Logger).admit, Warn: told.complaints.warn,
+		Exchanged: told.exchanged, OpenMode: cfg.OpenMode, AllowWeakKeys: cfg.AllowWeakKeys, MaxMinions: cfg.MaxMinions,
+		Connected: told.attendance.count, SignPublications: cfg.SignPubMessages,
+		PublishSigAlgo: cfg.PublishSigningAlgorithm, SigningAlgorithm: cfg.Raw.Str("signing_algorithm"),
 		RequireSignature: cfg.RequireMinionSignMessages, DropBadSignature: cfg.DropMessagesSignatureFail,
 	}
 }
 
 // eauthOptions are what a configuration says of who may do what. A reload replaces them.
-func eauthOptions(cfg *config.Master, running string, local eauth.Keys, calm func() bool, log *slog.Logger) eauth.Options {
+func eauthOptions(cfg *config.Master, running string, local eauth.Keys, calm func() bool,
+	log *slog.Logger) eauth.Options {
 	return eauth.Options{Damaged: tellDamage(log),
 		External: cfg.ExternalAuth, PublisherACL: cfg.PublisherACL, SharedSecret: cfg.Raw.Str("sharedsecret"),
 		User: cfg.User, RunningUser: running, Keys: local, TokenDir: cfg.TokenDir, TokenExpire: cfg.TokenExpire,
@@ -94,8 +102,9 @@ func keyManagerOf(cfg *config.Master, st *stores) func(preserve bool) *keys.Mana
 }
 
 func insideOptionsOf(cfg *config.Master, running string) insideOptions {
-	return insideOptions{id: cfg.ID, hashType: cfg.HashType, client: client.Options{SockDir: cfg.SockDir, CacheDir: cfg.CacheDir, IPCMode: cfg.IPCMode,
-		User: running, KeyOwner: cfg.User, ExtJobCache: cfg.ExtJobCache, SyndicWait: cfg.SyndicWait, OrderMasters: cfg.OrderMasters}}
+	return insideOptions{id: cfg.ID, hashType: cfg.HashType, client: client.Options{SockDir: cfg.SockDir,
+		CacheDir: cfg.CacheDir, IPCMode: cfg.IPCMode, User: running, KeyOwner: cfg.User, ExtJobCache: cfg.ExtJobCache,
+		SyndicWait: cfg.SyndicWait, OrderMasters: cfg.OrderMasters}}
 }
 
 func functionOptionsOf(opt Options, st *stores) functionOptions {
@@ -115,8 +124,10 @@ func publicationOptionsOf(cfg *config.Master) publicationOptions {
 }
 
 func upkeepOptionsOf(cfg *config.Master) upkeepOptions {
-	return upkeepOptions{id: cfg.ID, user: cfg.User, cacheDir: cfg.CacheDir, loop: cfg.LoopInterval, session: cfg.PublishSession, keepJobs: cfg.KeepJobsSeconds,
-		openFiles: cfg.MaxOpenFiles, keyCache: cfg.KeyCache == "sched", presence: cfg.PresenceEvents, ping: cfg.PingOnRotate, dataCache: cfg.MinionDataCache}
+	return upkeepOptions{id: cfg.ID, user: cfg.User, cacheDir: cfg.CacheDir, loop: cfg.LoopInterval,
+		session: cfg.PublishSession, keepJobs: cfg.KeepJobsSeconds, openFiles: cfg.MaxOpenFiles,
+		keyCache: cfg.KeyCache == "sched", presence: cfg.PresenceEvents, ping: cfg.PingOnRotate,
+		dataCache: cfg.MinionDataCache}
 }
 
 // sweepOf is what forgets deleted minions beside tools of Salt; nil where nothing is to be forgotten.
@@ -133,13 +144,14 @@ func sweepOf(cfg *config.Master, st *stores) *datacache.Sweep {
 }
 
 func returnOptionsOf(cfg *config.Master) returnOptions {
-	return returnOptions{version2: cfg.Version2Returns, stored: cfg.JobCache && cfg.ExtJobCache == "", orderMasters: cfg.OrderMasters, syndicDir: cfg.SyndicDir}
+	return returnOptions{version2: cfg.Version2Returns, stored: cfg.JobCache && cfg.ExtJobCache == "",
+		orderMasters: cfg.OrderMasters, syndicDir: cfg.SyndicDir}
 }
 
 func dataOptionsOf(cfg *config.Master) dataOptions {
 	return dataOptions{cached: cfg.MinionDataCache, mines: cfg.EnforceMineCache, told: cfg.MinionDataCacheEvents,
-		version2: cfg.Version2Grains, receives: cfg.FileRecv, mostFile: int64(cfg.FileRecvMaxSize) << 20, mostFiles: cfg.MinionFilesMaxBytes,
-		revokesKey: cfg.AllowMinionKeyRevoke, pillars: cfg.PillarCache}
+		version2: cfg.Version2Grains, receives: cfg.FileRecv, mostFile: int64(cfg.FileRecvMaxSize) << 20,
+		mostFiles: cfg.MinionFilesMaxBytes, revokesKey: cfg.AllowMinionKeyRevoke, pillars: cfg.PillarCache}
 }
 
 func pillarCacheOf(cfg *config.Master, st *stores) pillarCache {
@@ -153,20 +165,25 @@ func fileOptionsOf(cfg *config.Master) fileOptions {
 
 // pushedOf is where the files are that minions push.
 func pushedOf(cfg *config.Master) *pushed.Store {
-	return &pushed.Store{MaxBytes: cfg.MinionFilesMaxBytes, Dir: func(id string) string { return filepath.Join(cfg.CacheDir, "minions", id, "files") }}
+	return &pushed.Store{MaxBytes: cfg.MinionFilesMaxBytes, Dir: func(id string) string {
+		return filepath.Join(cfg.CacheDir, "minions", id, "files")
+	}}
 }
 
 func peerOptionsOf(cfg *config.Master) peerOptions {
-	return peerOptions{user: cfg.User, ext: cfg.ExtJobCache, cacheDir: cfg.CacheDir, patience: cfg.RequestTimeout + workerGrace}
+	return peerOptions{user: cfg.User, ext: cfg.ExtJobCache, cacheDir: cfg.CacheDir,
+		patience: cfg.RequestTimeout + workerGrace}
 }
 
 func scheduleOptionsOf(cfg *config.Master, running string) scheduleOptions {
-	return scheduleOptions{jobs: cfg.Schedule, loop: cfg.LoopInterval, unique: cfg.UniqueJID, returners: loader.StringList(cfg.Raw.Value("schedule_returner")),
-		disabled: loader.StringList(cfg.Raw.Value("disable_returners")), id: cfg.ID, user: running}
+	return scheduleOptions{jobs: cfg.Schedule, loop: cfg.LoopInterval, unique: cfg.UniqueJID,
+		returners: loader.StringList(cfg.Raw.Value("schedule_returner")),
+		disabled:  loader.StringList(cfg.Raw.Value("disable_returners")), id: cfg.ID, user: running}
 }
 
 func engineOptionsOf(cfg *config.Master) engineOptions {
-	return engineOptions{engines: cfg.Raw.Value("engines"), ext: cfg.Raw.Value("ext_processes"), id: cfg.ID, eventMost: cfg.MaxEventSize}
+	return engineOptions{engines: cfg.Raw.Value("engines"), ext: cfg.Raw.Value("ext_processes"), id: cfg.ID,
+		eventMost: cfg.MaxEventSize}
 }
 
 // optionsAsMinion are the options that functions of minions find where they run on the master.
@@ -180,19 +197,21 @@ func optionsAsMinion(cfg *config.Master, log *slog.Logger) *payload.Map {
 }
 
 func reactionOptionsOf(cfg *config.Master) reactionOptions {
-	return reactionOptions{refresh: cfg.ReactorRefreshInterval, threads: cfg.ReactorWorkerThreads, queue: cfg.ReactorWorkerHWM,
-		path: filepath.Join(cfg.CacheDir, backlogFile), id: cfg.ID}
+	return reactionOptions{refresh: cfg.ReactorRefreshInterval, threads: cfg.ReactorWorkerThreads,
+		queue: cfg.ReactorWorkerHWM, path: filepath.Join(cfg.CacheDir, backlogFile), id: cfg.ID}
 }
 
 func eventReturnOptionsOf(cfg *config.Master) eventReturnOptions {
-	return eventReturnOptions{names: returnerNames(cfg.Raw.Value("event_return")), least: cfg.EventReturnQueue, maxWait: cfg.EventReturnQueueMaxSeconds,
-		allow: cfg.EventReturnWhitelist, deny: cfg.EventReturnBlacklist, dir: filepath.Join(cfg.CacheDir, "event_return"),
-		maxBytes: cfg.ReturnSpoolMaxBytes, maxAge: cfg.ReturnSpoolMaxAge, mask: config.Masker(cfg.Raw)}
+	return eventReturnOptions{names: returnerNames(cfg.Raw.Value("event_return")), least: cfg.EventReturnQueue,
+		maxWait: cfg.EventReturnQueueMaxSeconds, allow: cfg.EventReturnWhitelist, deny: cfg.EventReturnBlacklist,
+		dir: filepath.Join(cfg.CacheDir, "event_return"), maxBytes: cfg.ReturnSpoolMaxBytes,
+		maxAge: cfg.ReturnSpoolMaxAge, mask: config.Masker(cfg.Raw)}
 }
 
 func jobCopyOptionsOf(cfg *config.Master) jobCopyOptions {
-	o := jobCopyOptions{ext: cfg.ExtJobCache, returns: cfg.JobCache && cfg.ExtJobCache == "", endTimes: cfg.JobCacheStoreEndtime,
-		dir: filepath.Join(cfg.CacheDir, "job_cache"), maxBytes: cfg.ReturnSpoolMaxBytes, maxAge: cfg.ReturnSpoolMaxAge, mask: config.Masker(cfg.Raw)}
+	o := jobCopyOptions{ext: cfg.ExtJobCache, returns: cfg.JobCache && cfg.ExtJobCache == "",
+		endTimes: cfg.JobCacheStoreEndtime, dir: filepath.Join(cfg.CacheDir, "job_cache"),
+		maxBytes: cfg.ReturnSpoolMaxBytes, maxAge: cfg.ReturnSpoolMaxAge, mask: config.Masker(cfg.Raw)}
 	if name := cfg.File.Str("master_job_cache"); name != localCache {
 		o.master = name
 	}

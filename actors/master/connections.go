@@ -42,7 +42,8 @@ func (p *ports) maxPeers() int {
 func portFull(log *slog.Logger, port int) func(full bool, peers int, who string) {
 	return func(full bool, peers int, who string) {
 		if full {
-			log.Error("a port has as many connections as it may: the address with the most loses its newest (max_connections, max_open_files)",
+			log.Error("a port has as many connections as it may: the address with the most loses its newest "+
+				"(max_connections, max_open_files)",
 				"port", port, "connections", peers, "most", who)
 			return
 		}

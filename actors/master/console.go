@@ -26,7 +26,8 @@ type console struct {
 	log          *slog.Logger
 }
 
-// maxPing is the size of the largest load that a ping sends back, in bytes: anybody may ask, and need not read the answer.
+// maxPing is the size of the largest load that a ping sends back, in bytes: anybody may ask, and need not read the
+// answer.
 const maxPing = 4096
 
 // ping sends the load back.
@@ -95,11 +96,13 @@ func (c *console) formAllowed(f formCall, id *eauth.Identity) (user string, refu
 		return "", errorReply("SaltInvocationError", "A command invocation error occurred: Check syntax.")
 	}
 	if !eauth.AllowedForm(id.List, f.form, f.fun, f.args, f.kw) {
-		name := map[string]string{eauth.KindToken: "TokenAuthenticationError", eauth.KindEauth: "EauthAuthenticationError"}[id.Kind]
+		name := map[string]string{eauth.KindToken: "TokenAuthenticationError",
+			eauth.KindEauth: "EauthAuthenticationError"}[id.Kind]
 		if name == "" {
 			name = "UserAuthenticationError"
 		}
-		return "", errorReply(name, fmt.Sprintf("Authentication failure of type %q occurred for user %s.", id.Kind, id.Name))
+		return "", errorReply(name, fmt.Sprintf("Authentication failure of type %q occurred for user %s.", id.Kind,
+			id.Name))
 	}
 	return id.Name, nil
 }
@@ -157,8 +160,9 @@ func (c *console) callWheel(r *call) (any, error) {
 		return refusal, nil
 	}
 	jid := c.jobs.numberRun(id)
-	res := c.functions.run(r.ctx, runners.Request{Kind: runners.KindWheel, Fun: name, Args: f.args, KW: f.kw, JID: jid, User: user,
-		Low: !ask.Apart()}, c.events.fire)
+	res := c.functions.run(r.ctx, runners.Request{Kind: runners.KindWheel, Fun: name, Args: f.args, KW: f.kw, JID: jid,
+		User: user,
+		Low:  !ask.Apart()}, c.events.fire)
 	tag := runners.Tag(runners.KindWheel, jid)
 	return payload.M("tag", tag, "data", payload.M("fun", "wheel."+name, "jid", jid, "tag", tag, "user", user,
 		"return", res.Return, "success", res.Success)), nil

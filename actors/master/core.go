@@ -76,9 +76,11 @@ func newCore(opt Options, ps *pools, st *stores) (*core, error) {
 	cfg, log := opt.Config, opt.Logger
 	c := &core{cfg: cfg, running: opt.RunningUser, log: log, keys: st.keys, book: newBook(opt.book), pools: ps,
 		signs: &signs{cacheDir: cfg.CacheDir, sockDir: cfg.SockDir, log: log},
-		rules: &atomic.Pointer[rules]{}, tree: &atomic.Pointer[supervisor.Supervisor]{}, complaints: &complaints{log: log},
-		steady: steady.New(steady.Since(time.Now()), nil), // Maintenance tells
-		events: newEvents(newBusRoom(cfg.EventBusMax, within(cfg.EventBusMaxBytes, opt.Memory, eventShare), log), cfg.MaxEventSize, log)}
+		rules: &atomic.Pointer[rules]{}, tree: &atomic.Pointer[supervisor.Supervisor]{},
+		complaints: &complaints{log: log},
+		steady:     steady.New(steady.Since(time.Now()), nil), // Maintenance tells
+		events: newEvents(newBusRoom(cfg.EventBusMax, within(cfg.EventBusMaxBytes, opt.Memory, eventShare), log),
+			cfg.MaxEventSize, log)}
 	c.book.Peers.Accepted = func(id string) bool { _, ok := st.signIn.Accepted(id); return ok }
 	c.rules.Store(newRules(cfg, eauth.New(eauthOptions(cfg, opt.RunningUser, opt.Keys.Local, c.steady.Calm, log))))
 	c.ports = newPorts(portOptions{cfg.MaxConnections, cfg.RequestBytesMax, opt.Memory}, c.events, c.complaints, log)
@@ -92,7 +94,8 @@ func newCore(opt Options, ps *pools, st *stores) (*core, error) {
 	voices := newVoices(voiceOptionsOf(cfg), st, log)
 	c.gate = newGate(gateOptionsOf(cfg), st, voices, &c.book.Peers, c.events, c.meter, log)
 	c.signIns = &signIns{opt: signInOptionsOf(cfg), keys: st.keys, manager: keyManagerOf(cfg, st), voices: voices,
-		attendance: c.attendance, peers: &c.book.Peers, events: c.events, complaints: c.complaints, meter: c.meter, tree: c.tree, log: log}
+		attendance: c.attendance, peers: &c.book.Peers, events: c.events, complaints: c.complaints, meter: c.meter,
+		tree: c.tree, log: log}
 	var err error
 	if c.auth, err = auth.NewMaster(signInSideOf(opt, st, c.signIns)); err != nil {
 		return nil, err
@@ -103,7 +106,8 @@ func newCore(opt Options, ps *pools, st *stores) (*core, error) {
 		return nil, err
 	}
 	mines := newMines(cfg.Raw, st.cache, c.targets)
-	in := inside{opt: insideOptionsOf(cfg, opt.RunningUser), rules: c.rules, targets: c.targets, events: c.events, mines: mines, files: c.files, gone: c.answers.Gone, tree: c.tree, log: log}
+	in := inside{opt: insideOptionsOf(cfg, opt.RunningUser), rules: c.rules, targets: c.targets, events: c.events,
+		mines: mines, files: c.files, gone: c.answers.Gone, tree: c.tree, log: log}
 	if c.functions, err = newOwnFunctions(functionOptionsOf(opt, st), in, st, c.attendance, c.jobs); err != nil {
 		return nil, err
 	}
@@ -128,8 +132,9 @@ func newCore(opt Options, ps *pools, st *stores) (*core, error) {
 	if err := c.giveElsewhere(); err != nil {
 		return nil, err
 	}
-	c.upkeep = &upkeep{opt: upkeepOptionsOf(cfg), data: sweepOf(cfg, st), auth: c.auth, keys: st.keys, rules: c.rules, signIns: c.signIns, attendance: c.attendance, targets: c.targets,
-		jobs: c.jobs, publications: c.publications, events: c.events, signs: c.signs, log: log}
+	c.upkeep = &upkeep{opt: upkeepOptionsOf(cfg), data: sweepOf(cfg, st), auth: c.auth, keys: st.keys, rules: c.rules,
+		signIns: c.signIns, attendance: c.attendance, targets: c.targets, jobs: c.jobs, publications: c.publications,
+		events: c.events, signs: c.signs, log: log}
 	if err := c.furnish(st, mines); err != nil {
 		return nil, err
 	}
@@ -145,7 +150,8 @@ func (c *core) giveElsewhere() (err error) {
 	if c.elsewhere.events, err = newEventReturn(opt, c.log); err != nil {
 		return err
 	}
-	if c.schedules.waiting, err = c.schedules.newScheduledReturns(jobCopyOptionsOf(c.cfg), c.events.fire, c.steady.Calm, c.log); err != nil {
+	if c.schedules.waiting, err = c.schedules.newScheduledReturns(jobCopyOptionsOf(c.cfg), c.events.fire, c.steady.Calm,
+		c.log); err != nil {
 		return err
 	}
 	c.elsewhere.runs = c.schedules.waiting
@@ -177,10 +183,13 @@ func (c *core) measure(opt Options, st *stores) (err error) {
 
 // follow makes the parts that know what becomes of jobs.
 func (c *core) follow(opt Options, st *stores) {
-	c.answers = answers.New(answers.Sources{Store: st.jobs, Book: c.book, Keys: st.keys, Finder: st.presence, Addresses: newAddressBook(st),
-		Keep: c.cfg.KeepJobsSeconds, NextJID: func() string { return c.jobs.ids.Next(time.Now()) },
+	c.answers = answers.New(answers.Sources{Store: st.jobs, Book: c.book, Keys: st.keys, Finder: st.presence,
+		Addresses: newAddressBook(st), Keep: c.cfg.KeepJobsSeconds, NextJID: func() string {
+			return c.jobs.ids.Next(time.Now())
+		},
 		Ask: func(jid, fun string, args []any, ids []string) { c.publications.askMinions(jid, fun, args, ids) }})
-	trace := tracing.New(tracing.Options{Config: c.cfg.TracingOptions(), Version: opt.Version, Master: c.cfg.ID, Log: c.log,
+	trace := tracing.New(tracing.Options{Config: c.cfg.TracingOptions(), Version: opt.Version, Master: c.cfg.ID,
+		Log:     c.log,
 		Job:     func(jid string) (*ledger.Snapshot, error) { s, _, err := c.answers.Snapshot(jid); return s, err },
 		Reasons: c.answers.Reasons, Count: c.meter.traced})
 	c.record = &record{book: c.book, meter: c.meter, trace: trace}
@@ -196,16 +205,20 @@ func (c *core) furnish(st *stores, mines *mine.Reader) error {
 	}
 	cfg, line := c.cfg, &turns{door.NewTurns(), c.complaints}
 	c.desks = &desks{
-		console: &console{owner: cfg.User, orderMasters: cfg.OrderMasters, running: c.running, jobs: c.jobs, targets: c.targets, record: c.record, publications: c.publications,
-			functions: c.functions, events: c.events, complaints: c.complaints, log: c.log},
+		console: &console{owner: cfg.User, orderMasters: cfg.OrderMasters, running: c.running, jobs: c.jobs,
+			targets: c.targets, record: c.record, publications: c.publications, functions: c.functions,
+			events: c.events, complaints: c.complaints, log: c.log},
 		returns: &returnDesk{opt: returnOptionsOf(cfg), auth: c.auth, gate: c.gate, answers: c.answers, jobs: c.jobs,
-			events: c.events, record: c.record, meter: c.meter, meant: &speakers.Jobs{Book: c.book, Asked: st.jobs.Asked}, log: c.log},
+			events: c.events, record: c.record, meter: c.meter, meant: &speakers.Jobs{Book: c.book,
+				Asked: st.jobs.Asked}, log: c.log},
 		events: &eventDesk{gate: c.gate, jobs: c.jobs, events: c.events, most: cfg.MinionEventsMax, log: c.log},
-		data: &dataDesk{opt: dataOptionsOf(cfg), auth: c.auth, keys: st.keys, cache: st.cache, gate: c.gate, events: c.events, mines: mines, pillars: c.pillars, pushed: pushedOf(cfg),
-			kept: pillarCacheOf(cfg, st), tops: tops, turns: line, signIns: c.signIns, log: c.log},
+		data: &dataDesk{opt: dataOptionsOf(cfg), auth: c.auth, keys: st.keys, cache: st.cache, gate: c.gate,
+			events: c.events, mines: mines, pillars: c.pillars, pushed: pushedOf(cfg), kept: pillarCacheOf(cfg, st),
+			tops: tops, turns: line, signIns: c.signIns, log: c.log},
 		files: &fileDesk{c.files, line},
-		peers: &peerDesk{opt: peerOptionsOf(cfg), gate: c.gate, targets: c.targets, jobs: c.jobs, publications: c.publications, functions: c.functions, events: c.events,
-			turns: line, atOnce: quota.AtOnce{Most: peersAtOnce}, log: c.log},
+		peers: &peerDesk{opt: peerOptionsOf(cfg), gate: c.gate, targets: c.targets, jobs: c.jobs,
+			publications: c.publications, functions: c.functions, events: c.events, turns: line,
+			atOnce: quota.AtOnce{Most: peersAtOnce}, log: c.log},
 	}
 	return nil
 }

@@ -72,13 +72,18 @@ func TestEdgesInClear(t *testing.T) {
 		{"nil", nil, "bad load"},
 		{"no enc", payload.M("load", payload.M("cmd", "ping"), "version", 3), "bad load"},
 		{"no load", payload.M("enc", "clear", "version", 3), "bad load"},
-		{"version below the minimum, clear", payload.M("enc", "clear", "load", payload.M("cmd", "ping"), "version", 2), "bad load"},
+		{"version below the minimum, clear", payload.M("enc", "clear", "load", payload.M("cmd", "ping"), "version", 2),
+			"bad load"},
 		{"version below the minimum, aes", payload.M("enc", "aes", "load", []byte{1}, "version", 2), "bad load"},
 		{"version absent", payload.M("enc", "clear", "load", payload.M("cmd", "ping")), "bad load"},
-		{"version a map", payload.M("enc", "clear", "load", payload.M("cmd", "ping"), "version", payload.M("a", 1)), "bad load"},
-		{"version a list", payload.M("enc", "clear", "load", payload.M("cmd", "ping"), "version", []any{3}), "bad load"},
-		{"version of digits", payload.M("enc", "clear", "load", payload.M("cmd", "ping"), "version", "3"), payload.M("cmd", "ping")},
-		{"version above ours", payload.M("enc", "clear", "load", payload.M("cmd", "ping"), "version", 9), payload.M("cmd", "ping")},
+		{"version a map", payload.M("enc", "clear", "load", payload.M("cmd", "ping"), "version", payload.M("a", 1)),
+			"bad load"},
+		{"version a list", payload.M("enc", "clear", "load", payload.M("cmd", "ping"), "version", []any{3}),
+			"bad load"},
+		{"version of digits", payload.M("enc", "clear", "load", payload.M("cmd", "ping"), "version", "3"),
+			payload.M("cmd", "ping")},
+		{"version above ours", payload.M("enc", "clear", "load", payload.M("cmd", "ping"), "version", 9),
+			payload.M("cmd", "ping")},
 		{"load a text", clear("abc"), "payload and load must be a dict"},
 		{"load nil", clear(nil), "payload and load must be a dict"},
 		{"load a list", clear([]any{1}), "payload and load must be a dict"},
@@ -92,14 +97,19 @@ func TestEdgesInClear(t *testing.T) {
 		{"no command", clear(payload.M("x", 1)), payload.NewMap(0)},
 		{"command a number", clear(payload.M("cmd", 5)), payload.NewMap(0)},
 		{"handler fails", clear(payload.M("cmd", "publish", "key", r.rootKey())), handlerFailed},
-		{"runner without fun", clear(payload.M("cmd", "runner", "key", r.rootKey(), "user", userName())), handlerFailed},
+		{"runner without fun", clear(payload.M("cmd", "runner", "key", r.rootKey(), "user", userName())),
+			handlerFailed},
 		{"unknown enc", payload.M("enc", "pub", "load", payload.M("cmd", "ping"), "version", 3), "bad load"},
-		{"unknown enc with an encrypted command", payload.M("enc", "pub", "load", payload.M("cmd", "_file_envs", "id", "m1"), "version", 3), "bad load"},
+		{"unknown enc with an encrypted command", payload.M("enc", "pub", "load", payload.M("cmd", "_file_envs", "id",
+			"m1"), "version", 3), "bad load"},
 		{"enc a number", payload.M("enc", 5, "load", payload.M("cmd", "ping"), "version", 3), "bad load"},
-		{"enc aes with a map", payload.M("enc", "aes", "load", payload.M("cmd", "_file_envs"), "version", 3, "id", "m1"), "bad load"},
-		{"sign-in without id", clear(payload.M("cmd", "_auth", "nonce", testNonce, "pub", r.rsa["minion"].Public)), handlerFailed},
+		{"enc aes with a map", payload.M("enc", "aes", "load", payload.M("cmd", "_file_envs"), "version", 3, "id",
+			"m1"), "bad load"},
+		{"sign-in without id", clear(payload.M("cmd", "_auth", "nonce", testNonce, "pub", r.rsa["minion"].Public)),
+			handlerFailed},
 		{"sign-in without pub", clear(payload.M("cmd", "_auth", "nonce", testNonce, "id", "m1")), handlerFailed},
-		{"sign-in without nonce", clear(payload.M("cmd", "_auth", "id", "m1", "pub", r.rsa["minion"].Public)), handlerFailed},
+		{"sign-in without nonce", clear(payload.M("cmd", "_auth", "id", "m1", "pub", r.rsa["minion"].Public)),
+			handlerFailed},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			frame, raw := tt.frame.([]byte)
@@ -133,7 +143,8 @@ type aesEdge struct {
 // send makes the request and checks the reply.
 func (e aesEdge) send(t *testing.T, r *rig, m *testMinion, ttl bool) {
 	session := r.sessionOf(m.id)
-	load := payload.M("cmd", payload.CmdFileEnvs, "nonce", testNonce, "ts", time.Now().Unix(), "tok", m.Token(), "id", m.id)
+	load := payload.M("cmd", payload.CmdFileEnvs, "nonce", testNonce, "ts", time.Now().Unix(), "tok", m.Token(), "id",
+		m.id)
 	if e.load != nil {
 		e.load(load)
 	}
@@ -145,7 +156,8 @@ func (e aesEdge) send(t *testing.T, r *rig, m *testMinion, ttl bool) {
 	if e.cipher != nil {
 		cipher = e.cipher(cipher)
 	}
-	envelope := payload.M("enc", "aes", "load", cipher, "version", 3, "id", m.id, "enc_algo", "OAEP-SHA1", "sig_algo", "PKCS1v15-SHA1")
+	envelope := payload.M("enc", "aes", "load", cipher, "version", 3, "id", m.id, "enc_algo", "OAEP-SHA1", "sig_algo",
+		"PKCS1v15-SHA1")
 	if e.envelope != nil {
 		e.envelope(envelope)
 	}
@@ -206,14 +218,19 @@ func TestEdgesSealed(t *testing.T) {
 		{name: "clear command", load: set("cmd", "ping"), opens: true, answer: payload.NewMap(0)},
 		{name: "verify_minion", load: set("cmd", "verify_minion"), opens: true, answer: ""},
 		{name: "no command", load: without1("cmd"), want: handlerFailed},
-		{name: "handler fails", load: func(m *payload.Map) { m.Set("cmd", "pub_ret").Set("jid", "20200101000000000000") }, opens: true, answer: ""},
-		{name: "pillar with an unknown enc_algo", load: func(m *payload.Map) { m.Set("cmd", "_pillar").Set("grains", payload.NewMap(0)) },
+		{name: "handler fails", load: func(m *payload.Map) {
+			m.Set("cmd", "pub_ret").Set("jid", "20200101000000000000")
+		}, opens: true, answer: ""},
+		{name: "pillar with an unknown enc_algo", load: func(m *payload.Map) {
+			m.Set("cmd", "_pillar").Set("grains", payload.NewMap(0))
+		},
 			envelope: set("enc_algo", "ROT13"), want: handlerFailed},
 	} {
 		t.Run(e.name, func(t *testing.T) { e.send(t, r, m, true) })
 	}
 	t.Run("load is no map", func(t *testing.T) {
-		equal(t, "reply", r.ask(payload.M("enc", "aes", "load", sealed(t, r.sessionOf("m1"), []any{1}), "version", 3, "id", "m1")),
+		equal(t, "reply", r.ask(payload.M("enc", "aes", "load", sealed(t, r.sessionOf("m1"), []any{1}), "version", 3,
+			"id", "m1")),
 			"payload and load must be a dict")
 	})
 	t.Run("load is no msgpack", func(t *testing.T) {
@@ -221,7 +238,8 @@ func TestEdgesSealed(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		equal(t, "reply", r.ask(payload.M("enc", "aes", "load", box.Seal([]byte{0xc1}, ""), "version", 3, "id", "m1")), bad)
+		equal(t, "reply", r.ask(payload.M("enc", "aes", "load", box.Seal([]byte{0xc1}, ""), "version", 3, "id", "m1")),
+			bad)
 	})
 }
 
@@ -249,15 +267,22 @@ func TestEdgesSealedOld(t *testing.T) {
 		{"version 2", 2, payload.M("cmd", "_file_envs", "id", "m1", "nonce", testNonce), []any{"base"}, testNonce},
 		{"version 1", 1, payload.M("cmd", "_file_envs", "id", "m1"), []any{"base"}, ""},
 		{"version 0", 0, payload.M("cmd", "_file_envs", "id", "m1"), []any{"base"}, ""},
-		{"good tok", 2, payload.M("cmd", "_mine_flush", "id", "m1", "tok", m.Token(), "nonce", testNonce), true, testNonce},
-		{"bad tok", 2, payload.M("cmd", "_mine_flush", "id", "m1", "tok", tokenOf(t, r, "other"), "nonce", testNonce), nil, ""},
-		{"bad tok where none is needed", 2, payload.M("cmd", "_file_envs", "id", "m1", "tok", tokenOf(t, r, "other"), "nonce", testNonce), nil, ""},
-		{"no tok where one is needed", 2, payload.M("cmd", "_mine_flush", "id", "m1", "nonce", testNonce), payload.NewMap(0), testNonce},
-		{"id that is not accepted", 2, payload.M("cmd", "_return", "id", "zz", "jid", "20200101000000000000", "return", 1, "nonce", testNonce), payload.NewMap(0), testNonce},
-		{"unknown command", 2, payload.M("cmd", "_nothing", "id", "m1", "nonce", testNonce), payload.NewMap(0), testNonce},
+		{"good tok", 2, payload.M("cmd", "_mine_flush", "id", "m1", "tok", m.Token(), "nonce", testNonce), true,
+			testNonce},
+		{"bad tok", 2, payload.M("cmd", "_mine_flush", "id", "m1", "tok", tokenOf(t, r, "other"), "nonce", testNonce),
+			nil, ""},
+		{"bad tok where none is needed", 2, payload.M("cmd", "_file_envs", "id", "m1", "tok", tokenOf(t, r, "other"),
+			"nonce", testNonce), nil, ""},
+		{"no tok where one is needed", 2, payload.M("cmd", "_mine_flush", "id", "m1", "nonce", testNonce),
+			payload.NewMap(0), testNonce},
+		{"id that is not accepted", 2, payload.M("cmd", "_return", "id", "zz", "jid", "20200101000000000000", "return",
+			1, "nonce", testNonce), payload.NewMap(0), testNonce},
+		{"unknown command", 2, payload.M("cmd", "_nothing", "id", "m1", "nonce", testNonce), payload.NewMap(0),
+			testNonce},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			reply := r.send(packed(t, payload.M("enc", "aes", "load", sealed(t, shared, tt.load), "version", tt.version)))
+			reply := r.send(packed(t, payload.M("enc", "aes", "load", sealed(t, shared, tt.load), "version",
+				tt.version)))
 			if tt.answer == nil {
 				equal(t, "reply", decoded(t, reply), "bad load")
 				return
@@ -276,9 +301,12 @@ func TestEdgesSignIn(t *testing.T) {
 		load.Update(payload.M(kv...))
 		return payload.M("enc", "clear", "load", load, "version", 3)
 	}
-	equal(t, "unknown enc_algo", r.ask(in("enc_algo", "ROT13")), payload.M("enc", "clear", "load", payload.M("ret", "bad enc algo")))
-	equal(t, "unknown sig_algo", r.ask(in("sig_algo", "ROT13")), payload.M("enc", "clear", "load", payload.M("ret", "bad sig algo")))
-	equal(t, "number for enc_algo", r.ask(in("enc_algo", 5)), payload.M("enc", "clear", "load", payload.M("ret", "bad enc algo")))
+	equal(t, "unknown enc_algo", r.ask(in("enc_algo", "ROT13")), payload.M("enc", "clear", "load",
+		payload.M("ret", "bad enc algo")))
+	equal(t, "unknown sig_algo", r.ask(in("sig_algo", "ROT13")), payload.M("enc", "clear", "load",
+		payload.M("ret", "bad sig algo")))
+	equal(t, "number for enc_algo", r.ask(in("enc_algo", 5)), payload.M("enc", "clear", "load",
+		payload.M("ret", "bad enc algo")))
 	for _, id := range []string{"", ".", "..", "../m1", "a/b", `a\b`} {
 		reply, _ := r.ask(in("id", id)).(*payload.Map)
 		inner := decoded(t, reply.Bytes("load"))

@@ -81,8 +81,8 @@ func returnerNames(v any) (out []string) {
 	return out
 }
 
-// newEventReturn makes the part that hands events to returners; nil when none is configured. Unlike Salt, which says so and
-// goes on: a master whose events nobody would get does not start.
+// newEventReturn makes the part that hands events to returners; nil when none is configured. Unlike Salt, which says so
+// and goes on: a master whose events nobody would get does not start.
 func newEventReturn(opt eventReturnOptions, log *slog.Logger) (*returning.Part, error) {
 	if len(opt.names) == 0 {
 		return nil, nil
@@ -93,8 +93,9 @@ func newEventReturn(opt eventReturnOptions, log *slog.Logger) (*returning.Part, 
 	e := &returning.Events{Allow: globsOf(opt.allow), Deny: globsOf(opt.deny), Call: opt.call.events}
 	var part *returning.Part
 	part, err := returning.New(returning.Options{
-		Name: nameEventReturn, What: "events", Queue: queue.Options{Dir: opt.dir, Readers: opt.names, MaxBytes: opt.maxBytes, MaxAge: opt.maxAge, Memory: memoryOfQueue},
-		Least: opt.least, Most: max(opt.least, mostEvents), MaxWait: opt.maxWait, Hand: e.Hand, Hopeless: returners.Hopeless,
+		Name: nameEventReturn, What: "events", Queue: queue.Options{Dir: opt.dir, Readers: opt.names,
+			MaxBytes: opt.maxBytes, MaxAge: opt.maxAge, Memory: memoryOfQueue}, Least: opt.least,
+		Most: max(opt.least, mostEvents), MaxWait: opt.maxWait, Hand: e.Hand, Hopeless: returners.Hopeless,
 		Mask: opt.mask, Fire: opt.fire, Calm: opt.calm, Log: log,
 		Started: func() {
 			opt.subscribe(nameEventReturn, e.Sink(part))

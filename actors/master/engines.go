@@ -33,7 +33,8 @@ type engineOptions struct {
 func newEngineRoom(opt engineOptions, c *core) (*engineRoom, error) {
 	r := &engineRoom{events: c.events, functions: c.functions, jobs: c.jobs}
 	var err error
-	r.set, err = engines.New(engines.Options{Engines: opt.engines, Ext: opt.ext, Role: "master", ID: opt.id, MaxEvent: opt.eventMost, Daemon: r, Log: c.log})
+	r.set, err = engines.New(engines.Options{Engines: opt.engines, Ext: opt.ext, Role: "master", ID: opt.id,
+		MaxEvent: opt.eventMost, Daemon: r, Log: c.log})
 	return r, err
 }
 
@@ -78,7 +79,8 @@ func (r *engineRoom) Call(ctx context.Context, client, fun string, args []any, k
 	kind := runners.Kind(client)
 	switch kind {
 	case runners.KindRunner, runners.KindWheel:
-		rec, err := r.functions.await(ctx, runners.Request{Kind: kind, Fun: fun, Args: args, KW: kw, JID: r.jobs.ids.Next(time.Now()), User: engineUser}, 0)
+		rec, err := r.functions.await(ctx, runners.Request{Kind: kind, Fun: fun, Args: args, KW: kw,
+			JID: r.jobs.ids.Next(time.Now()), User: engineUser}, 0)
 		return rec.Value("return"), err
 	case "execution":
 		env := r.functions.onMaster

@@ -49,8 +49,8 @@ func (e *busEar) awaits(want string) *payload.Map {
 	}
 }
 
-// TestEngines: engines are children, what they fire is on the bus, one that dies is started anew and one that cannot start keeps nobody
-// from starting.
+// TestEngines: engines are children, what they fire is on the bus, one that dies is started anew and one that cannot
+// start keeps nobody from starting.
 func TestEngines(t *testing.T) {
 	port, err := loopback.Reserve()
 	if err != nil {
@@ -69,7 +69,8 @@ ext_processes:
   - a.python.Class
   - beside: {program: DIR/beside}
 `, port.Number), map[string]string{
-		"script": "echo '{\"tag\": \"from/script\", \"data\": {\"n\": 1}}'\n", "dying": "exit 3\n", "beside": "while read line; do :; done\n",
+		"script": "echo '{\"tag\": \"from/script\", \"data\": {\"n\": 1}}'\n", "dying": "exit 3\n",
+		"beside": "while read line; do :; done\n",
 		"talker": `while read line; do case "$line" in
 *ask/runner*) echo '{"kind": "call", "id": 1, "client": "runner", "fun": "test.arg", "args": [1], "kwargs": {"k": "v"}}';;
 *ask/execution*) echo '{"kind": "call", "id": 2, "fun": "test.echo", "args": ["text"]}';;
@@ -82,7 +83,8 @@ esac; done
 		t.Errorf("the script fired %v", got)
 	}
 	r.eventually("the webhook listens", func() error {
-		resp, err := http.Post("http://"+net.JoinHostPort("127.0.0.1", fmt.Sprint(port.Number))+"/x/y", "a/b", strings.NewReader("body"))
+		resp, err := http.Post("http://"+net.JoinHostPort("127.0.0.1", fmt.Sprint(port.Number))+"/x/y", "a/b",
+			strings.NewReader("body"))
 		if err != nil {
 			return err
 		}
@@ -110,12 +112,14 @@ esac; done
 			return nil
 		})
 	}
-	for _, name := range []string{"Engine-test", "Engine-script", "Engine-hooks", "Engine-talker", "ExtProcess-beside"} {
+	for _, name := range []string{"Engine-test", "Engine-script", "Engine-hooks", "Engine-talker",
+		"ExtProcess-beside"} {
 		if c, ok := r.look(name); !ok || c.State != stats.StateRunning {
 			t.Errorf("%s: %v %v", name, c.State, ok)
 		}
 	}
-	for name, why := range map[string]string{"Engine-dying": "has ended with exit code 3", "Engine-missing": "no such file"} {
+	for name, why := range map[string]string{"Engine-dying": "has ended with exit code 3",
+		"Engine-missing": "no such file"} {
 		r.eventually(name+" dies and is started anew", func() error {
 			c, ok := r.look(name)
 			if !ok || c.Restarts < 4 || !strings.Contains(c.Deaths[len(c.Deaths)-1].Reason, why) {

@@ -30,8 +30,8 @@ type (
 	}
 	// Unsubscribe ends a subscription.
 	Unsubscribe struct{ Name string }
-	// EventsHeard calls Done when all events that were fired before it have been sent out: for goroutines, which wait for it. The
-	// EventPublisher calls it, or whoever finds that the message is lost; it must not block.
+	// EventsHeard calls Done when all events that were fired before it have been sent out: for goroutines, which wait
+	// for it. The EventPublisher calls it, or whoever finds that the message is lost; it must not block.
 	EventsHeard struct{ Done func() }
 	// nudge makes the tools that have just connected look at what they have got.
 	nudge struct{ step int }
@@ -54,7 +54,8 @@ func (m *EventsHeard) Lost(error) { m.Done() }
 // event at each of nudgeAt after the last activity began; long-lived readers never see it.
 const youth = 4 * time.Second
 
-var nudgeAt = [...]time.Duration{100 * time.Millisecond, 150 * time.Millisecond, 250 * time.Millisecond, 500 * time.Millisecond}
+var nudgeAt = [...]time.Duration{100 * time.Millisecond, 150 * time.Millisecond, 250 * time.Millisecond,
+	500 * time.Millisecond}
 
 // checksWaiting is how much waits for Maintenance before it need not be told once more to look at the keys.
 const checksWaiting = 8

@@ -49,7 +49,8 @@ func filed(t *testing.T, file string) (byTag map[string]*payload.Map, times map[
 
 // TestEventReturn: events that pass the lists reach the returner in Salt's shape, at the latest when the master stops.
 func TestEventReturn(t *testing.T) {
-	r, file := eventSite(t, "event_return: [rawfile_json]", "event_return_queue: 1000", "event_return_whitelist: ['my/*', salt/event_listen/start]", "event_return_blacklist: ['my/secret*']")
+	r, file := eventSite(t, "event_return: [rawfile_json]", "event_return_queue: 1000",
+		"event_return_whitelist: ['my/*', salt/event_listen/start]", "event_return_blacklist: ['my/secret*']")
 	r.start()
 	for n := range 5 {
 		r.m.Fire(fmt.Sprintf("my/%d", n), payload.M("n", int64(n)))
@@ -74,13 +75,14 @@ func TestEventReturnUnknown(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Start(Options{Config: r.cfg, Logger: r.logger(), Keys: own, RunningUser: userName()}); err == nil || !strings.Contains(err.Error(), "nobody, multi_returner") {
+	if _, err := Start(Options{Config: r.cfg, Logger: r.logger(), Keys: own, RunningUser: userName()}); err == nil ||
+		!strings.Contains(err.Error(), "nobody, multi_returner") {
 		t.Errorf("got %v", err)
 	}
 }
 
-// TestEventReturnKilled kills masters while events come to a returner whose file cannot be written at first. Each event that had
-// come to the disk is handed over by a later master.
+// TestEventReturnKilled kills masters while events come to a returner whose file cannot be written at first. Each event
+// that had come to the disk is handed over by a later master.
 func TestEventReturnKilled(t *testing.T) {
 	r, file := eventSite(t, "event_return: rawfile_json", "event_return_whitelist: ['my/*', mark]")
 	if err := os.Mkdir(file, 0o700); err != nil { // no file can be opened there

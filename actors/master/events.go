@@ -16,8 +16,8 @@ import (
 // stampField is the time of an event.
 const stampField = "_stamp"
 
-// events is the way to the bus, for whoever in this process fires events or listens to them. Any number of goroutines may
-// use it.
+// events is the way to the bus, for whoever in this process fires events or listens to them. Any number of goroutines
+// may use it.
 type events struct {
 	ref     *supervisor.Ref // EventPublisher; set when that has started
 	room    *room           // of its mailbox
@@ -39,8 +39,8 @@ func (e *events) fire(tag string, data *payload.Map) {
 	}
 }
 
-// pack packs an event; nil when that cannot be. The time of an event is that of the master: a stamp that came with the data is
-// replaced.
+// pack packs an event; nil when that cannot be. The time of an event is that of the master: a stamp that came with the
+// data is replaced.
 func (e *events) pack(tag string, data *payload.Map) []byte {
 	if data.Has(stampField) {
 		data = data.Clone().Set(stampField, event.Stamp(time.Now()))
@@ -53,8 +53,8 @@ func (e *events) pack(tag string, data *payload.Map) []byte {
 	return body
 }
 
-// put hands a packed event to the bus. When too many wait, its sender waits, so that whoever fires too many is held up by
-// that: a worker, and with it the requests behind it. No event of the master is left out.
+// put hands a packed event to the bus. When too many wait, its sender waits, so that whoever fires too many is held up
+// by that: a worker, and with it the requests behind it. No event of the master is left out.
 func (e *events) put(body []byte) {
 	e.room.wait(context.Background(), ownPatience)
 	e.putNow(body)

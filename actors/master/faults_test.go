@@ -30,7 +30,8 @@ func TestWorkerPanics(t *testing.T) {
 		equal(t, "before", r.clear(cmd("ping")), cmd("ping"))
 	}
 	for i := range 3 { // a death without a request in hand
-		if err := r.m.Supervisor().Inject(fmt.Sprintf("ReqServer/MWorker-fast-%d", i), supervisor.FaultPanic); err != nil {
+		if err := r.m.Supervisor().Inject(fmt.Sprintf("ReqServer/MWorker-fast-%d", i),
+			supervisor.FaultPanic); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -145,10 +146,14 @@ func TestUnwritableCache(t *testing.T) {
 	store := &brokenStore{}
 	log := actortest.NewLog()
 	s := actortest.Start(t, supervisor.Options{})
-	ref := actortest.Add(t, s, supervisor.Spec{Name: "JobStore", New: func() actor.Actor { return &jobStore{opt: jobStoreOptions{store: store, log: log.Logger()}} }})
+	ref := actortest.Add(t, s, supervisor.Spec{Name: "JobStore", New: func() actor.Actor {
+		return &jobStore{opt: jobStoreOptions{store: store, log: log.Logger()}}
+	}})
 	give := func() error {
 		done := make(chan error, 1)
-		ref.Send(&StoreReturn{JID: someJID, ID: "m1", Load: ret("m1", someJID), Stored: func(err error) { done <- err }})
+		ref.Send(&StoreReturn{JID: someJID, ID: "m1", Load: ret("m1", someJID), Stored: func(err error) {
+			done <- err
+		}})
 		return actortest.Wait(t, "the store's answer", done)
 	}
 	store.fail = errors.New("no space left on device")
@@ -206,11 +211,15 @@ func (b *brokenStore) Compact(context.Context) (int64, int64, error) { return 0,
 func TestJobStoreGroups(t *testing.T) {
 	store := &brokenStore{entered: make(chan struct{}, 10), release: make(chan struct{})}
 	s := actortest.Start(t, supervisor.Options{})
-	ref := actortest.Add(t, s, supervisor.Spec{Name: "JobStore", New: func() actor.Actor { return &jobStore{opt: jobStoreOptions{store: store, log: discard()}} }})
+	ref := actortest.Add(t, s, supervisor.Spec{Name: "JobStore", New: func() actor.Actor {
+		return &jobStore{opt: jobStoreOptions{store: store, log: discard()}}
+	}})
 	done := make(chan error, 20)
 	send := func(n int) {
 		for range n {
-			ref.Send(&StoreReturn{JID: someJID, ID: "m1", Load: ret("m1", someJID), Stored: func(err error) { done <- err }})
+			ref.Send(&StoreReturn{JID: someJID, ID: "m1", Load: ret("m1", someJID), Stored: func(err error) {
+				done <- err
+			}})
 		}
 	}
 	send(1)
@@ -248,12 +257,16 @@ func TestJobStoreGroups(t *testing.T) {
 func TestJobStoreDies(t *testing.T) {
 	store := &brokenStore{entered: make(chan struct{}, 10), release: make(chan struct{})}
 	s := actortest.Start(t, supervisor.Options{})
-	crasher := actortest.NewCrasher(func() actor.Actor { return &jobStore{opt: jobStoreOptions{store: store, log: discard()}} })
+	crasher := actortest.NewCrasher(func() actor.Actor {
+		return &jobStore{opt: jobStoreOptions{store: store, log: discard()}}
+	})
 	ref := actortest.Add(t, s, supervisor.Spec{Name: "JobStore", New: crasher.New})
 	done := make(chan error, 20)
 	send := func(n int) {
 		for range n {
-			ref.Send(&StoreReturn{JID: someJID, ID: "m1", Load: ret("m1", someJID), Stored: func(err error) { done <- err }})
+			ref.Send(&StoreReturn{JID: someJID, ID: "m1", Load: ret("m1", someJID), Stored: func(err error) {
+				done <- err
+			}})
 		}
 	}
 	send(1)

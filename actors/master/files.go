@@ -14,7 +14,8 @@ import (
 
 // fileOptions are what the configuration says of files.
 type fileOptions struct {
-	values *payload.Map // all of it: the file server has many options of its own, and minions may read some (masterOptKeys)
+	// all of it: the file server has many options of its own, and minions may read some (masterOptKeys)
+	values *payload.Map
 }
 
 // files is what this master serves to minions, and shows its runners. Any number of goroutines may use it.
@@ -36,7 +37,8 @@ func newFiles(opt fileOptions, events *events, log *slog.Logger) (*files, error)
 	return f, nil
 }
 
-// options are those of the FileServer. Unlike Salt: files of roots are looked through from time to time only for who wants the events.
+// options are those of the FileServer. Unlike Salt: files of roots are looked through from time to time only for who
+// wants the events.
 func (f *files) options() fileServerOptions {
 	o := fileServerOptions{publish: f.server.Store, log: f.log,
 		open: func() (*fileserver.Server, error) { return fileserver.Configured(f.opt.values, gitfs.Kind()) }}
@@ -68,7 +70,8 @@ func (f *files) Forget(_ context.Context, envs, back []string) (*payload.Map, er
 	return f.server.Load().Forget(envs, back), nil
 }
 
-// ForgetFileLists drops the lists that are remembered of some environments and backends, nil for all, and returns which.
+// ForgetFileLists drops the lists that are remembered of some environments and backends, nil for all, and returns
+// which.
 func (m *Master) ForgetFileLists(envs, back []string) *payload.Map {
 	return m.core.files.server.Load().Forget(envs, back)
 }

@@ -17,7 +17,8 @@ import (
 func tree(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
-	for name, text := range map[string]string{"base/a.txt": "one", "base/sub/b.txt": "two", "dev/a.txt": "three", "secret": "hidden"} {
+	for name, text := range map[string]string{"base/a.txt": "one", "base/sub/b.txt": "two", "dev/a.txt": "three",
+		"secret": "hidden"} {
 		path := filepath.Join(dir, name)
 		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 			t.Fatal(err)
@@ -59,8 +60,8 @@ func TestFiles(t *testing.T) {
 	equal(t, "environments", opts.Value("file_roots"), payload.M("base", []any{}, "dev", []any{}))
 }
 
-// TestFilesOfThieves asks for what lies outside of the roots, and with values that nobody sends. Every request is answered,
-// and none with the file beside the roots.
+// TestFilesOfThieves asks for what lies outside of the roots, and with values that nobody sends. Every request is
+// answered, and none with the file beside the roots.
 func TestFilesOfThieves(t *testing.T) {
 	dir := tree(t)
 	if err := os.Symlink("../secret", filepath.Join(dir, "base/link")); err != nil {
@@ -68,15 +69,18 @@ func TestFilesOfThieves(t *testing.T) {
 	}
 	r := newRig(t, rootsLine(dir), noPillar(t), "fileserver_followsymlinks: False")
 	m := r.minion("m1")
-	for _, path := range []any{"../secret", "sub/../../secret", "/etc/passwd", "|/etc/passwd", "|../secret", "a.txt\x00", "..\\secret", "link", "sub", "",
-		"a.txt?saltenv=..", "secret?saltenv=../", dir + "/secret", "./../secret", "..", ".", nil, 7, []any{"a.txt"}, strings.Repeat("x/", 5000), payload.Bytes("../secret")} {
+	for _, path := range []any{"../secret", "sub/../../secret", "/etc/passwd", "|/etc/passwd", "|../secret",
+		"a.txt\x00", "..\\secret", "link", "sub", "", "a.txt?saltenv=..", "secret?saltenv=../", dir + "/secret",
+		"./../secret", "..", ".", nil, 7, []any{"a.txt"}, strings.Repeat("x/", 5000), payload.Bytes("../secret")} {
 		for _, env := range []any{"base", "../", "..", "/", "", "__env__", nil, 3, "base\x00"} {
 			v := m.ask(cmd("_serve_file", "path", path, "saltenv", env, "loc", 0))
 			if got, ok := v.(*payload.Map); ok && string(got.Bytes("data")) != "" {
 				t.Errorf("%v of %v: got %q", path, env, got.Bytes("data"))
 			}
-			for _, c := range []string{"_file_find", "_file_hash", "_file_hash_and_stat", "_file_list", "_dir_list", "_symlink_list", "_file_list_emptydirs"} {
-				if text := fmt.Sprint(m.ask(cmd(c, "path", path, "saltenv", env, "prefix", path))); strings.Contains(text, "secret ") {
+			for _, c := range []string{"_file_find", "_file_hash", "_file_hash_and_stat", "_file_list", "_dir_list",
+				"_symlink_list", "_file_list_emptydirs"} {
+				if text := fmt.Sprint(m.ask(cmd(c, "path", path, "saltenv", env, "prefix", path))); strings.Contains(
+					text, "secret ") {
 					t.Errorf("%s %v of %v: got %s", c, path, env, text)
 				}
 			}
@@ -90,7 +94,8 @@ func TestFilesOfThieves(t *testing.T) {
 			}
 		}
 	}
-	equal(t, "afterwards", m.ask(cmd("_serve_file", "path", "a.txt", "saltenv", "base", "loc", 0)), payload.M("data", "one", "dest", "a.txt"))
+	equal(t, "afterwards", m.ask(cmd("_serve_file", "path", "a.txt", "saltenv", "base", "loc", 0)),
+		payload.M("data", "one", "dest", "a.txt"))
 }
 
 // TestFileServerComesBack kills the FileServer: files are served meanwhile and afterwards.
@@ -140,8 +145,8 @@ func TestFileserverEvents(t *testing.T) {
 	}
 }
 
-// TestPiecesAtOnce: many minions fetch at the same time, and each gets the bytes of its own file: rooms of answers and pieces are
-// used again.
+// TestPiecesAtOnce: many minions fetch at the same time, and each gets the bytes of its own file: rooms of answers and
+// pieces are used again.
 func TestPiecesAtOnce(t *testing.T) {
 	const minions, size = 4, 300000
 	dir := t.TempDir()
@@ -158,7 +163,8 @@ func TestPiecesAtOnce(t *testing.T) {
 		go func() {
 			got := ""
 			for piece := "x"; piece != ""; got += piece {
-				frame, nonce, err := m.Seal(cmd("_serve_file", "path", fmt.Sprint("f", i), "saltenv", "base", "loc", len(got)))
+				frame, nonce, err := m.Seal(cmd("_serve_file", "path", fmt.Sprint("f", i), "saltenv", "base", "loc",
+					len(got)))
 				if err != nil {
 					fails <- err
 					return

@@ -24,9 +24,10 @@ type (
 
 // fileServerOptions are what the FileServer needs of the master.
 type fileServerOptions struct {
-	open    func() (*fileserver.Server, error) // as the configuration wants it; the error beside a server names what is left out
-	publish func(*fileserver.Server)           // makes it the one that workers ask
-	updated func(*fileserver.Changes)          // fires the event of an update; nil: nobody wants it
+	// as the configuration wants it; the error beside a server names what is left out
+	open    func() (*fileserver.Server, error)
+	publish func(*fileserver.Server)  // makes it the one that workers ask
+	updated func(*fileserver.Changes) // fires the event of an update; nil: nobody wants it
 	log     *slog.Logger
 }
 

@@ -48,7 +48,8 @@ type ownFunctions struct {
 func newOwnFunctions(opt functionOptions, in inside, st *stores, who *attendance, jobs *jobs) (*ownFunctions, error) {
 	f, manager := &ownFunctions{inside: in, jobs: jobs}, opt.manager(false)
 	wheels, runs := loader.NewRegistry(), loader.NewRegistry()
-	machine := execution.Machine{ID: in.opt.id, Opts: opt.values, Version: opt.version, ZMQVersion: zmq.LibraryVersion()}
+	machine := execution.Machine{ID: in.opt.id, Opts: opt.values, Version: opt.version,
+		ZMQVersion: zmq.LibraryVersion()}
 	onMaster, err := execution.NewEnv(machine)
 	if err != nil {
 		return nil, err
@@ -62,7 +63,8 @@ func newOwnFunctions(opt functionOptions, in inside, st *stores, who *attendance
 	err = errors.Join(
 		wheel.Register(wheels, wheel.Options{Keys: manager, Events: in, Presence: who, Values: opt.fromNow}),
 		runners.Register(runs, runners.Options{
-			Publisher: in, Jobs: settledJobs{jobs}, JobCaches: f.jobCache, Minions: st.cache, Banks: st.cache, Keys: manager, Presence: who, Bus: in, Mine: in, Files: in.files, Pillar: f, Targets: in.targets.expander,
+			Publisher: in, Jobs: settledJobs{jobs}, JobCaches: f.jobCache, Minions: st.cache, Banks: st.cache,
+			Keys: manager, Presence: who, Bus: in, Mine: in, Files: in.files, Pillar: f, Targets: in.targets.expander,
 			Token:   f.makeToken,
 			Running: f.list, Runners: runs, Wheel: wheels, Execution: onMaster, Version: opt.version,
 			Reactor: func() (runners.Reactor, bool) { return f.reactor() },
@@ -74,12 +76,15 @@ func newOwnFunctions(opt functionOptions, in inside, st *stores, who *attendance
 		reg.Limit(loader.LimitsOf(opt.values, what))
 	}
 	env := func(reg *loader.Registry) *loader.Env {
-		return &loader.Env{Registry: reg, ID: in.opt.id, Opts: func() *payload.Map { return opt.values }, Host: loader.Host{Log: logger{in.log}}}
+		return &loader.Env{Registry: reg, ID: in.opt.id, Opts: func() *payload.Map {
+			return opt.values
+		}, Host: loader.Host{Log: logger{in.log}}}
 	}
 	f.returners = func() (*loader.Registry, error) { return kept, nil }
 	own := f.client()
 	onMaster.Host.Runner, onMaster.Host.Wheel, onMaster.Host.Local = own, own, own
-	f.onMaster, f.envs = onMaster, map[runners.Kind]*loader.Env{runners.KindRunner: env(runs), runners.KindWheel: env(wheels)}
+	f.onMaster, f.envs = onMaster, map[runners.Kind]*loader.Env{runners.KindRunner: env(runs),
+		runners.KindWheel: env(wheels)}
 	f.run = func(ctx context.Context, req runners.Request, fire func(string, *payload.Map)) *runners.Result {
 		return runners.Run(ctx, f.envs[req.Kind], req, fire)
 	}
@@ -116,8 +121,8 @@ func (f *ownFunctions) list() []*payload.Map {
 	var out []*payload.Map
 	f.busy.Range(func(_, v any) bool {
 		req := v.(runners.Request)
-		out = append(out, payload.M("fun", string(req.Kind)+"."+req.Fun, "jid", req.JID, "user", req.User, "fun_args", req.Args,
-			"tgt", f.opt.id, "pid", int64(os.Getpid())))
+		out = append(out, payload.M("fun", string(req.Kind)+"."+req.Fun, "jid", req.JID, "user", req.User, "fun_args",
+			req.Args, "tgt", f.opt.id, "pid", int64(os.Getpid())))
 		return true
 	})
 	slices.SortFunc(out, func(a, b *payload.Map) int { return strings.Compare(a.Str("jid"), b.Str("jid")) })

@@ -34,7 +34,8 @@ func loadAsSalt(t *testing.T) []asSalt {
 
 // captured is a template whose one value is the text of another one.
 func captured(template string) string {
-	return "#!jinja|json\n{% set out %}" + template + "{% endset %}{\"v\": {\"local.test.arg\": [{\"tgt\": \"nobody\"}, {\"arg\": [{{ out | tojson }}]}]}}\n"
+	return "#!jinja|json\n{% set out %}" + template + "{% endset %}{\"v\": {\"local.test.arg\": [{\"tgt\": " +
+		"\"nobody\"}, {\"arg\": [{{ out | tojson }}]}]}}\n"
 }
 
 // capturedText is that text.
@@ -47,10 +48,12 @@ func capturedText(m *payload.Map) string {
 	return ""
 }
 
-// TestFunctionsAsSalt: what reaches the master does so from a pillar and from a reaction, and gives what Salt 3008.3 gives there.
+// TestFunctionsAsSalt: what reaches the master does so from a pillar and from a reaction, and gives what Salt 3008.3
+// gives there.
 func TestFunctionsAsSalt(t *testing.T) {
 	dir := t.TempDir()
-	r := newRig(t, "id: m_master", "timeout: 1", "gather_job_timeout: 1", "file_roots: {base: ["+dir+"/srv], dev: [], qa: []}",
+	r := newRig(t, "id: m_master", "timeout: 1", "gather_job_timeout: 1",
+		"file_roots: {base: ["+dir+"/srv], dev: [], qa: []}",
 		"pillar_roots: {base: ["+dir+"/pillar]}", "reactor: [{'x': ['salt://nothing.sls']}]")
 	r.writeFile(dir+"/srv/a.txt", "a\n", 0o644)
 	r.writeFile(dir+"/pillar/top.sls", "base:\n  web1: [p]\n  db1: [fixed]\n", 0o644)
@@ -58,7 +61,8 @@ func TestFunctionsAsSalt(t *testing.T) {
 	for _, id := range []string{"web1", "db1"} {
 		r.accept(id, string(r.rsa["web1"].Public))
 		cache := r.m.core.desks.data.cache
-		if err := errors.Join(cache.StoreGrains(id, payload.M("id", id)), cache.StoreMine(id, payload.M("test.ping", true))); err != nil {
+		if err := errors.Join(cache.StoreGrains(id, payload.M("id", id)),
+			cache.StoreMine(id, payload.M("test.ping", true))); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -68,7 +72,8 @@ func TestFunctionsAsSalt(t *testing.T) {
 		}
 		r.writeFile(dir+"/pillar/p.sls", captured(row.Template), 0o644)
 		before := len(r.log.Lines())
-		got, err := r.m.core.functions.Compile(testContext(t), pillar.Question{ID: "web1", Grains: payload.M("id", "web1")})
+		got, err := r.m.core.functions.Compile(testContext(t), pillar.Question{ID: "web1",
+			Grains: payload.M("id", "web1")})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -91,8 +96,8 @@ func TestFunctionsAsSalt(t *testing.T) {
 	}
 }
 
-// alike compares a value, or what the log tells of an error, with that of Salt: of an error its first line, of a text with a traceback
-// what stands before it.
+// alike compares a value, or what the log tells of an error, with that of Salt: of an error its first line, of a text
+// with a traceback what stands before it.
 func alike(t *testing.T, where, template, got, want string) {
 	t.Helper()
 	first := func(text string) string {

@@ -7,11 +7,12 @@ import (
 	"brine/wire/payload"
 )
 
-// TestSaltCmdGrains: execution functions of the runner salt.cmd see the grains of the master's configuration, as salt-run
-// beside the master does.
+// TestSaltCmdGrains: execution functions of the runner salt.cmd see the grains of the master's configuration, as
+// salt-run beside the master does.
 func TestSaltCmdGrains(t *testing.T) {
 	r := newRig(t, "grains: {site: ams}")
-	res := r.m.core.functions.run(t.Context(), runners.Request{Kind: runners.KindRunner, Fun: "salt.cmd", Args: []any{"grains.get", "site"}, JID: someJID},
+	res := r.m.core.functions.run(t.Context(), runners.Request{Kind: runners.KindRunner, Fun: "salt.cmd",
+		Args: []any{"grains.get", "site"}, JID: someJID},
 		func(string, *payload.Map) {})
 	equal(t, "grain of the configuration", res.Return, "ams")
 }

@@ -36,8 +36,8 @@ type gateOptions struct {
 	dataMost  int64    // minion_data_max_bytes of its grains, or of its mine; 0 or less: any size
 }
 
-// gate is where what minions say gets in, or does not. It knows what each may say and how much, and counts what they were
-// refused. Any number of goroutines may use it.
+// gate is where what minions say gets in, or does not. It knows what each may say and how much, and counts what they
+// were refused. Any number of goroutines may use it.
 type gate struct {
 	opt     gateOptions
 	voices  *voices
@@ -50,13 +50,14 @@ type gate struct {
 	log     *slog.Logger
 }
 
-func newGate(opt gateOptions, st *stores, voices *voices, peers *ledger.Peers, events *events, meter *meter, log *slog.Logger) *gate {
-	return &gate{opt: opt, voices: voices, managed: &speakers.Resources{Keys: st.keys, Cache: st.cache}, quotas: opt.hourly.book(),
-		keys: st.keys, peers: peers, events: events, meter: meter, log: log}
+func newGate(opt gateOptions, st *stores, voices *voices, peers *ledger.Peers, events *events, meter *meter,
+	log *slog.Logger) *gate {
+	return &gate{opt: opt, voices: voices, managed: &speakers.Resources{Keys: st.keys, Cache: st.cache},
+		quotas: opt.hourly.book(), keys: st.keys, peers: peers, events: events, meter: meter, log: log}
 }
 
-// say puts an event of a minion on the bus: the only way there for what comes from minions, returns excepted. size is how
-// many bytes it has; 0 when it was refused, and why. data is not kept, but may lose fields.
+// say puts an event of a minion on the bus: the only way there for what comes from minions, returns excepted. size is
+// how many bytes it has; 0 when it was refused, and why. data is not kept, but may lose fields.
 func (g *gate) say(who speaker, tag string, data *payload.Map) (size int, why string) {
 	if why := g.forbidden(who, tag, data); why != "" {
 		why += ": " + payload.Show(tag)
@@ -115,10 +116,11 @@ func (g *gate) forbidden(who speaker, tag string, data *payload.Map) string {
 	return "a tag that is not its own (minion_event_whitelist can allow it)"
 }
 
-// speaksFor tells whether a minion may speak under an id: its own, that of a resource which it manages, and if it is a syndic
-// any that is no minion of this master.
+// speaksFor tells whether a minion may speak under an id: its own, that of a resource which it manages, and if it is a
+// syndic any that is no minion of this master.
 func (g *gate) speaksFor(who speaker, id string) bool {
-	return id == who.id || g.managed.Manages(who.id, id) || who.syndic && auth.ValidID(id) && !g.keys.Has(keys.Accepted, id)
+	return id == who.id || g.managed.Manages(who.id, id) || who.syndic && auth.ValidID(id) && !g.keys.Has(keys.Accepted,
+		id)
 }
 
 func (g *gate) whitelisted(tag string) bool {
@@ -143,7 +145,8 @@ func (g *gate) deny(id string, what ledger.Denial, n int, why string) {
 	if !tell {
 		return
 	}
-	g.log.Warn("a minion was refused what it may not do", "minion", id, "what", what.String(), "why", why, "count", total)
+	g.log.Warn("a minion was refused what it may not do", "minion", id, "what", what.String(), "why", why, "count",
+		total)
 	g.events.fire(tagDenied, payload.M("id", id, "what", what.String(), "why", why, "count", total))
 }
 
@@ -156,9 +159,9 @@ func (g *gate) fits(data *payload.Map) bool {
 	return err == nil && int64(len(packed)) <= g.opt.dataMost
 }
 
-// proven tells whether a request is certainly that of the minion which it names. All of version 3 are; below it whoever has any
-// accepted key can name any minion, unless a token comes with it. Those that minions send without one are taken where the
-// configuration wants so (allowed), but not in the name of an id that has spoken version 3.
+// proven tells whether a request is certainly that of the minion which it names. All of version 3 are; below it whoever
+// has any accepted key can name any minion, unless a token comes with it. Those that minions send without one are taken
+// where the configuration wants so (allowed), but not in the name of an id that has spoken version 3.
 func (g *gate) proven(r *call, allowed bool, why string) bool {
 	if r.req.opened.Load().TokenOK {
 		return true
@@ -166,7 +169,8 @@ func (g *gate) proven(r *call, allowed bool, why string) bool {
 	if allowed && r.id != "" && !g.voices.roles.Of(r.id).V3 {
 		return true
 	}
-	g.deny(r.id, ledger.DeniedVersion, 1, why+": in its name, perhaps not by it; one that has spoken version 3 must go on to do so, or get a new key")
+	g.deny(r.id, ledger.DeniedVersion, 1, why+": in its name, perhaps not by it; one that has spoken version 3 must "+
+		"go on to do so, or get a new key")
 	return false
 }
 

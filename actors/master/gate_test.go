@@ -67,13 +67,17 @@ func TestGateTable(t *testing.T) {
 }
 
 // onlyMasters are tags that no minion may fire.
-var onlyMasters = []string{"salt/key", "salt/auth", "salt/run/1/ret", "salt/wheel/1/ret", "salt/job/" + someJID + "/ret/m2", "salt/job/" + someJID + "/new",
-	"salt/job/" + someJID + "/error", "salt/event/exit", "salt/minion/m2/start", "salt/beacon/m2/load/", "salt/job/" + someJID + "/prog/m2/0",
-	"salt/batch/" + someJID + "/halted", someJID, "key", "minion/refresh/m2", "syndic/m1/" + someJID, "syndic/x/salt/job/" + someJID + "/new",
+var onlyMasters = []string{"salt/key", "salt/auth", "salt/run/1/ret", "salt/wheel/1/ret",
+	"salt/job/" + someJID + "/ret/m2", "salt/job/" + someJID + "/new", "salt/job/" + someJID + "/error",
+	"salt/event/exit", "salt/minion/m2/start", "salt/beacon/m2/load/", "salt/job/" + someJID + "/prog/m2/0",
+	"salt/batch/" + someJID + "/halted", someJID, "key", "minion/refresh/m2", "syndic/m1/" + someJID,
+	"syndic/x/salt/job/" + someJID + "/new",
 	"brine/minion/refused", "salt//key", "/salt/auth", "x\ny",
 	// tools search tags for these, wherever they stand
-	someJID + "x/ret/m2", "x/salt/job/" + someJID + "/ret/m2", "xsalt/job/" + someJID, "salt/beacon/m1/salt/job/" + someJID + "/error",
-	"salt/job/" + someJID + "/prog/m1/salt/job/" + someJID, "x/syndic/y/" + someJID + "/new", "salt/engines/syndic//" + someJID}
+	someJID + "x/ret/m2", "x/salt/job/" + someJID + "/ret/m2", "xsalt/job/" + someJID,
+	"salt/beacon/m1/salt/job/" + someJID + "/error",
+	"salt/job/" + someJID + "/prog/m1/salt/job/" + someJID, "x/syndic/y/" + someJID + "/new",
+	"salt/engines/syndic//" + someJID}
 
 // TestMinionEventsForbidden: in none of the forms in which a minion sends events it fires what is not its own.
 func TestMinionEventsForbidden(t *testing.T) {
@@ -99,7 +103,9 @@ func TestMinionEventsForbidden(t *testing.T) {
 	}
 	r.m.Fire("test/end", payload.NewMap(0))
 	for _, tag := range ear.until("test/end") {
-		if tag != tagDenied && slices.ContainsFunc(onlyMasters, func(bad string) bool { return strings.Trim(tag, "/") == strings.Trim(bad, "/") }) {
+		if tag != tagDenied && slices.ContainsFunc(onlyMasters, func(bad string) bool {
+			return strings.Trim(tag, "/") == strings.Trim(bad, "/")
+		}) {
 			t.Errorf("%q was fired", tag)
 		}
 	}
@@ -113,18 +119,22 @@ func TestMinionEventsAllowed(t *testing.T) {
 	r := newRig(t, "minion_event_whitelist: ['salt/custom/*']")
 	m := r.minion("m1")
 	ear := r.hear()
-	for _, tag := range []string{"salt/minion/m1/start", "salt/job/" + someJID + "/prog/m1/3", "salt/job/" + someJID + "/start/m1",
-		"salt/state_result/" + someJID + "/m1/x", "minion_start", "minion_ping", "_salt_error", "myco/x", "salt/custom/x", "salt/engines/hook/y"} {
-		m.ask(cmd("_minion_event", "tag", tag, "data", payload.M("a", 1), "pretag", nil, "error", "x", "minions", []any{"m2"}, "return", 1))
+	for _, tag := range []string{"salt/minion/m1/start", "salt/job/" + someJID + "/prog/m1/3",
+		"salt/job/" + someJID + "/start/m1", "salt/state_result/" + someJID + "/m1/x", "minion_start", "minion_ping",
+		"_salt_error", "myco/x", "salt/custom/x", "salt/engines/hook/y"} {
+		m.ask(cmd("_minion_event", "tag", tag, "data", payload.M("a", 1), "pretag", nil, "error", "x", "minions",
+			[]any{"m2"}, "return", 1))
 		got := ear.await(tag)
 		if got.Str("id") != "m1" || got.Map("data") == nil {
 			t.Errorf("%s: %v", tag, got)
 		}
-		if inJob := strings.HasPrefix(tag, "salt/job/"); got.Has("error") == inJob || got.Has("minions") == inJob || got.Has("return") == inJob {
+		if inJob := strings.HasPrefix(tag, "salt/job/"); got.Has("error") == inJob || got.Has("minions") == inJob ||
+			got.Has("return") == inJob {
 			t.Errorf("%s: %v", tag, got)
 		}
 	}
-	m.ask(cmd("_minion_event", "events", []any{payload.M("tag", "salt/beacon/m1/load/", "data", payload.M("id", "m1", "1m", 0.5), "beacon_name", "load")}))
+	m.ask(cmd("_minion_event", "events", []any{payload.M("tag", "salt/beacon/m1/load/", "data",
+		payload.M("id", "m1", "1m", 0.5), "beacon_name", "load")}))
 	ear.await("salt/beacon/m1/load/")
 	m.ask(cmd("_minion_event", "events", []any{payload.M("tag", "state_True_True", "data", payload.M("result", true))}))
 	ear.await("state_True_True")
@@ -142,7 +152,8 @@ func TestReturnFields(t *testing.T) {
 			t.Errorf("the event has %s", field)
 		}
 	}
-	for _, jid := range []string{"x", "1", someJID + "x", someJID + "_", someJID + "_ret", someJID + "_1 2", someJID + "/new", someJID + "/ret/m2", "a\nb", strings.Repeat("9", 1000), ""} {
+	for _, jid := range []string{"x", "1", someJID + "x", someJID + "_", someJID + "_ret", someJID + "_1 2",
+		someJID + "/new", someJID + "/ret/m2", "a\nb", strings.Repeat("9", 1000), ""} {
 		equal(t, "answer", m.ask(ret("m1", jid)), nil)
 	}
 	r.m.Fire("test/end", payload.NewMap(0))
@@ -163,7 +174,8 @@ func TestStateErrorTags(t *testing.T) {
 	m.ask(ret("m1", someJID, "fun", "state.sls", "return", states, "retcode", 2))
 	r.m.Fire("test/end", payload.NewMap(0))
 	for _, tag := range ear.until("test/end") {
-		if strings.HasPrefix(tag, "salt/") && tag != "salt/job/"+someJID+"/ret/m1" && !strings.HasPrefix(tag, "salt/job/"+someJID+"/sub/m1/error/") {
+		if strings.HasPrefix(tag, "salt/") && tag != "salt/job/"+someJID+"/ret/m1" &&
+			!strings.HasPrefix(tag, "salt/job/"+someJID+"/sub/m1/error/") {
 			t.Errorf("%q was fired", tag)
 		}
 	}
@@ -179,7 +191,8 @@ func TestReturnOfOthers(t *testing.T) {
 		m    *testMinion
 		id   string
 		want bool
-	}{{m1, "r1", true}, {m1, "m2", false}, {m1, "r2", false}, {m1, "r3", false}, {m2, "r2", true}, {m2, "r1", false}, {m2, "m2", true}} {
+	}{{m1, "r1", true}, {m1, "m2", false}, {m1, "r2", false}, {m1, "r3", false}, {m2, "r2", true}, {m2, "r1", false},
+		{m2, "m2", true}} {
 		jid := r.publish(payload.NewMap(0))
 		equal(t, "answer", tt.m.ask(ret("", jid, "resource_id", tt.id)), nil)
 		if got := r.stored(jid).Has(tt.id); got != tt.want {
@@ -202,7 +215,8 @@ func TestReturnOfOthers(t *testing.T) {
 // TestSyndics: who may speak as a syndic, and for whom.
 func TestSyndics(t *testing.T) {
 	one := func(id string) *payload.Map {
-		return payload.M("jid", someJID, "fun", "test.ping", "load", payload.M("fun", "evil", "tgt", "*"), "return", payload.M(id, payload.M("return", true, "id", "m1", "jid", "x")))
+		return payload.M("jid", someJID, "fun", "test.ping", "load", payload.M("fun", "evil", "tgt", "*"), "return",
+			payload.M(id, payload.M("return", true, "id", "m1", "jid", "x")))
 	}
 	send := func(m *testMinion, id string) any { return m.ask(cmd("_syndic_return", "load", []any{one(id)})) }
 	t.Run("without order_masters", func(t *testing.T) {
@@ -248,7 +262,8 @@ func TestSyndics(t *testing.T) {
 		s := r.minion("s1")
 		jid := r.publish(payload.M("tgt", "m1", "fun", "test.ping"))
 		s.ask(cmd("_syndic_return", "load", []any{one("below").Set("jid", jid)}))
-		s.ask(cmd("_minion_event", "pretag", "syndic/s1", "events", []any{payload.M("tag", "x", "data", payload.M("jid", "20990101000000000000", "minions", []any{"m9"}))}))
+		s.ask(cmd("_minion_event", "pretag", "syndic/s1", "events",
+			[]any{payload.M("tag", "x", "data", payload.M("jid", "20990101000000000000", "minions", []any{"m9"}))}))
 		r.eventually("the return", func() error {
 			if !r.stored(jid).Has("below") {
 				return os.ErrNotExist
@@ -268,14 +283,19 @@ func TestSyndics(t *testing.T) {
 		s := r.minion("s1")
 		ear := r.hear()
 		fired := func(tag string, kv ...any) *payload.Map { return payload.M("tag", tag, "data", payload.M(kv...)) }
-		s.ask(cmd("_minion_event", "pretag", "syndic/s1", "events", []any{fired("salt/job/"+someJID+"/new", "minions", []any{"below"}, "error", 1),
-			fired("salt/minion/below/start", "id", "below"), fired("salt/minion/m1/start", "id", "m1"), fired("salt/auth", "id", "below")}))
+		s.ask(cmd("_minion_event", "pretag", "syndic/s1", "events", []any{fired("salt/job/"+someJID+"/new", "minions",
+			[]any{"below"}, "error", 1),
+			fired("salt/minion/below/start", "id", "below"), fired("salt/minion/m1/start", "id", "m1"),
+			fired("salt/auth", "id", "below")}))
 		if data := ear.await("syndic/s1/salt/job/" + someJID + "/new"); !data.Has("minions") || data.Has("error") {
 			t.Errorf("got %v", data)
 		}
 		r.m.Fire("test/end", payload.NewMap(0))
-		if got, want := ear.until("test/end"), []string{"syndic/s1/salt/minion/below/start", "salt/minion/below/start", "syndic/s1/salt/minion/m1/start",
-			"syndic/s1/salt/auth"}; !slices.Equal(slices.DeleteFunc(got, func(tag string) bool { return tag == event.TagNudge }), want) {
+		if got, want := ear.until("test/end"), []string{"syndic/s1/salt/minion/below/start", "salt/minion/below/start",
+			"syndic/s1/salt/minion/m1/start", "syndic/s1/salt/auth"}; !slices.Equal(slices.DeleteFunc(got,
+			func(tag string) bool {
+				return tag == event.TagNudge
+			}), want) {
 			t.Errorf("got %q", got)
 		}
 	})

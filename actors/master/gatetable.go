@@ -7,15 +7,16 @@ import (
 	"brine/wire/payload"
 )
 
-// voice is who may fire an event by a request. The master itself, and tools that write to the socket of its bus, may fire
-// all: they do not come to the gate.
+// voice is who may fire an event by a request. The master itself, and tools that write to the socket of its bus, may
+// fire all: they do not come to the gate.
 type voice int
 
 const (
-	nobody   voice = iota // no minion
-	anyone                // every minion
-	itself                // the minion whose id stands at <id>, or that manages the resource there; a syndic for what is below it
-	bySyndic              // the syndic whose id stands at <id>
+	nobody voice = iota // no minion
+	anyone              // every minion
+	// the minion whose id stands at <id>, or that manages the resource there; a syndic for what is below it
+	itself
+	bySyndic // the syndic whose id stands at <id>
 )
 
 // gateRule says who may fire the tags of a pattern: parts between slashes, of which "*" is any, "<id>" any that is the
@@ -27,9 +28,9 @@ type gateRule struct {
 
 func rule(pattern string, who voice) gateRule { return gateRule{strings.Split(pattern, "/"), who} }
 
-// gateTable tells for every tag who may fire it; the first rule that matches counts. The first part lists all that minions of
-// Salt 3006 to 3008 fire in Salt's own namespace; the last rule is for tags that somebody made up, by event.send, states,
-// engines and modules.
+// gateTable tells for every tag who may fire it; the first rule that matches counts. The first part lists all that
+// minions of Salt 3006 to 3008 fire in Salt's own namespace; the last rule is for tags that somebody made up, by
+// event.send, states, engines and modules.
 //
 // Unlike Salt: 3008.3 lets a single event through under any tag, and those of a list under a pretag.
 var gateTable = []gateRule{
@@ -40,12 +41,13 @@ var gateTable = []gateRule{
 	rule("salt/job/*/start/<id>", itself),        // start_event
 	rule("salt/state_result/*/<id>/...", itself), // fire_event of a state
 	rule("salt/engines/...", anyone),             // engines that run on a minion: hook, slack, docker_events
-	rule("salt/...", nobody),                     // auth, key, job, run, wheel, presence, stats, batch, cloud, event, reactors, netapi, cluster
-	rule("minion_start", anyone),                 // enable_legacy_startup_events
-	rule("syndic_start", anyone),                 // the same
-	rule("minion_ping", anyone),                  // ping_interval
-	rule("_salt_error", anyone),                  // a function that failed
-	rule("syndic/<id>/...", bySyndic),            // all that happens below a syndic
+	// auth, key, job, run, wheel, presence, stats, batch, cloud, event, reactors, netapi, cluster
+	rule("salt/...", nobody),
+	rule("minion_start", anyone),      // enable_legacy_startup_events
+	rule("syndic_start", anyone),      // the same
+	rule("minion_ping", anyone),       // ping_interval
+	rule("_salt_error", anyone),       // a function that failed
+	rule("syndic/<id>/...", bySyndic), // all that happens below a syndic
 	rule("syndic/...", nobody),
 	rule("<jid>/...", nobody),            // the short event of a new job
 	rule("key/...", nobody),              // rotation

@@ -23,15 +23,18 @@ func gitTree(t *testing.T, name string) string {
 // TestGit: files and pillars of repositories reach minions, also while those that fetch them are dead.
 func TestGit(t *testing.T) {
 	r := newSite(t, "fileserver_backend: [roots, git]", rootsLine(tree(t)), noPillar(t), "chaos: True",
-		"gitfs_remotes: ['"+gitTree(t, "repos/main.git")+"']", "ext_pillar: [{git: ['master "+gitTree(t, "pillar_repos/main.git")+"']}]")
+		"gitfs_remotes: ['"+gitTree(t, "repos/main.git")+"']", "ext_pillar: [{git: ['master "+gitTree(t,
+			"pillar_repos/main.git")+"']}]")
 	r.faulty = true
 	r.start()
 	m := r.minion("m1")
 	asked := func() error {
-		if got := m.ask(cmd("_serve_file", "path", "dev.txt", "saltenv", "dev", "loc", 0)); !payload.Equal(got, payload.M("data", "only dev", "dest", "dev.txt")) {
+		if got := m.ask(cmd("_serve_file", "path", "dev.txt", "saltenv", "dev", "loc", 0)); !payload.Equal(got,
+			payload.M("data", "only dev", "dest", "dev.txt")) {
 			return fmt.Errorf("dev.txt: %v", got)
 		}
-		if got := m.ask(cmd("_serve_file", "path", "a.txt", "saltenv", "base", "loc", 0)); !payload.Equal(got, payload.M("data", "one", "dest", "a.txt")) {
+		if got := m.ask(cmd("_serve_file", "path", "a.txt", "saltenv", "base", "loc", 0)); !payload.Equal(got,
+			payload.M("data", "one", "dest", "a.txt")) {
 			return fmt.Errorf("a.txt of roots: %v", got)
 		}
 		want := payload.M("from", "main", "list", []any{"a"}, "map", payload.M("x", 1))
@@ -62,7 +65,8 @@ func TestGit(t *testing.T) {
 	}
 }
 
-// TestGitPillarOfNobody: a repository that is not the master's is not fetched for a minion, and one that cannot be used ends the start.
+// TestGitPillarOfNobody: a repository that is not the master's is not fetched for a minion, and one that cannot be used
+// ends the start.
 func TestGitPillarOfNobody(t *testing.T) {
 	r := newRig(t, noPillar(t), "on_demand_ext_pillar: [git]")
 	got, err := r.minion("m1").pillar("ext", payload.M("git", []any{"master " + gitTree(t, "pillar_repos/main.git")}))

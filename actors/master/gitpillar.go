@@ -25,8 +25,8 @@ type gitPillarOptions struct {
 	log    *slog.Logger
 }
 
-// gitPillar fetches the repositories of git external pillars from time to time. Pillars are compiled from what was fetched last,
-// also while it is dead.
+// gitPillar fetches the repositories of git external pillars from time to time. Pillars are compiled from what was
+// fetched last, also while it is dead.
 type gitPillar struct {
 	opt  gitPillarOptions
 	busy bool

@@ -26,8 +26,8 @@ const (
 	healthAlive   = "alive"
 )
 
-// signs are the files that tell others that a master serves. A master serves without them, too: what the disk does not take is written
-// when it does.
+// signs are the files that tell others that a master serves. A master serves without them, too: what the disk does not
+// take is written when it does.
 type signs struct {
 	cacheDir, sockDir string
 	log               *slog.Logger
@@ -48,7 +48,8 @@ func (s *signs) set() {
 	s.tell(s.write())
 }
 
-// keep is called again and again while the master serves: it touches what shows that, and writes what could not be written before.
+// keep is called again and again while the master serves: it touches what shows that, and writes what could not be
+// written before.
 func (s *signs) keep() {
 	err := touch(filepath.Join(s.cacheDir, healthDir, healthAlive))
 	if s.since.Load() > 0 && !s.whole.Load() {
@@ -71,7 +72,8 @@ func (s *signs) write() error {
 	var errs []error
 	for _, name := range markerFiles {
 		path := filepath.Join(s.sockDir, name)
-		if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) { // a socket of a Salt master that was killed
+		if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			// a socket of a Salt master that was killed
 			errs = append(errs, fmt.Errorf("mark the master as running: %w", err))
 		} else if err := os.WriteFile(path, nil, 0o600); err != nil {
 			errs = append(errs, fmt.Errorf("mark the master as running: %w", err))
@@ -83,7 +85,8 @@ func (s *signs) write() error {
 	}
 	since := []byte(strconv.FormatInt(s.since.Load(), 10))
 	for _, name := range []string{healthStartup, healthReady} {
-		if err := wholefile.Write(filepath.Join(dir, name), since, wholefile.Options{Mode: 0o644, Umask: true}); err != nil {
+		if err := wholefile.Write(filepath.Join(dir, name), since, wholefile.Options{Mode: 0o644,
+			Umask: true}); err != nil {
 			errs = append(errs, fmt.Errorf("health files: %w", err))
 		}
 	}

@@ -8,7 +8,8 @@ import (
 	"brine/actors/actortest"
 )
 
-// TestSignsWait: a master whose files about itself cannot be written serves all the same, says so once, and writes them when it can.
+// TestSignsWait: a master whose files about itself cannot be written serves all the same, says so once, and writes them
+// when it can.
 func TestSignsWait(t *testing.T) {
 	log := actortest.NewLog()
 	dir := t.TempDir()
@@ -31,7 +32,8 @@ func TestSignsWait(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.keep()
-	for _, name := range []string{"cache/health/startup", "cache/health/ready", "cache/health/alive", "sock/publish_pull.ipc", "sock/workers.ipc"} {
+	for _, name := range []string{"cache/health/startup", "cache/health/ready", "cache/health/alive",
+		"sock/publish_pull.ipc", "sock/workers.ipc"} {
 		if _, err := os.Stat(filepath.Join(dir, name)); err != nil {
 			t.Error(err)
 		}

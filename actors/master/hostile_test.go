@@ -114,15 +114,19 @@ func sealedBytes(t testing.TB, key string, plain []byte) []byte {
 
 // TestHostileFields: well formed requests with values that no handler expects.
 func TestHostileFields(t *testing.T) {
-	r := newRig(t, "file_recv: true", "peer: {'.*': ['.*']}", "peer_run: {'.*': ['test.*']}", "external_auth: {auto: {'*': ['.*', '@runner', '@wheel']}}",
+	r := newRig(t, "file_recv: true", "peer: {'.*': ['.*']}", "peer_run: {'.*': ['test.*']}",
+		"external_auth: {auto: {'*': ['.*', '@runner', '@wheel']}}",
 		"request_timeout: 1")
 	m := r.minion("m1")
-	odd := []any{nil, true, -1, int64(1 << 40), 1.5, "", "../../x", "a\x00b", []byte{0xff, 0xfe}, []any{}, []any{[]any{nil}}, payload.NewMap(0),
-		payload.M("a", payload.M("b", nil)), payload.M(1, 2), strings.Repeat("x", 100_000), payload.Time{Time: time.Unix(0, 0)}, payload.Ext{Type: 5, Data: []byte("x")}}
-	fields := []string{"id", "fun", "arg", "tgt", "tgt_type", "jid", "ret", "return", "retcode", "load", "data", "events", "tag", "pretag", "path", "loc",
-		"grains", "pillarenv", "clear", "opts", "resources", "resource_id", "kwargs", "kwarg", "user", "key", "token", "eauth", "username", "password", "timeout", "tmo", "form", "sig"}
-	whole := payload.M("id", "m1", "fun", "test.ping", "arg", []any{}, "tgt", "m1", "tgt_type", "glob", "jid", someJID, "ret", "", "return", true,
-		"data", payload.M("a", 1), "tag", "t", "path", []any{"f"}, "loc", 0, "grains", payload.NewMap(0), "user", "root", "timeout", 1)
+	odd := []any{nil, true, -1, int64(1 << 40), 1.5, "", "../../x", "a\x00b", []byte{0xff, 0xfe}, []any{},
+		[]any{[]any{nil}}, payload.NewMap(0), payload.M("a", payload.M("b", nil)), payload.M(1, 2),
+		strings.Repeat("x", 100_000), payload.Time{Time: time.Unix(0, 0)}, payload.Ext{Type: 5, Data: []byte("x")}}
+	fields := []string{"id", "fun", "arg", "tgt", "tgt_type", "jid", "ret", "return", "retcode", "load", "data",
+		"events", "tag", "pretag", "path", "loc", "grains", "pillarenv", "clear", "opts", "resources", "resource_id",
+		"kwargs", "kwarg", "user", "key", "token", "eauth", "username", "password", "timeout", "tmo", "form", "sig"}
+	whole := payload.M("id", "m1", "fun", "test.ping", "arg", []any{}, "tgt", "m1", "tgt_type", "glob", "jid", someJID,
+		"ret", "", "return", true, "data", payload.M("a", 1), "tag", "t", "path", []any{"f"}, "loc", 0, "grains",
+		payload.NewMap(0), "user", "root", "timeout", 1)
 	random := rand.New(rand.NewPCG(1, 2))
 	try := func(command string, clear bool) {
 		load := payload.M("cmd", command)
@@ -131,7 +135,8 @@ func TestHostileFields(t *testing.T) {
 			load.Set(fields[random.IntN(len(fields))], odd[random.IntN(len(odd))])
 		}
 		if clear {
-			load.Set("eauth", "auto").Set("username", "u").Set("kwargs", payload.M("eauth", "auto", "username", "u", "password", "p"))
+			load.Set("eauth", "auto").Set("username", "u").Set("kwargs", payload.M("eauth", "auto", "username", "u",
+				"password", "p"))
 			r.clear(load)
 			return
 		}
@@ -141,7 +146,8 @@ func TestHostileFields(t *testing.T) {
 		_, _ = m.try(load) // refused or answered: both are well
 	}
 	for command := range aesCommands {
-		if command == payload.CmdRevokeAuth || command == payload.CmdMinionPublish { // the one ends the minion, the other waits
+		if command == payload.CmdRevokeAuth || command == payload.CmdMinionPublish {
+			// the one ends the minion, the other waits
 			continue
 		}
 		for range 60 {
@@ -195,7 +201,8 @@ func TestHalfOpen(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer c.Close()
-		said := [][]byte{nil, {0xff, 0, 0}, []byte("GET / HTTP/1.1\r\n\r\n"), append([]byte{0xff, 0, 0, 0, 0, 0, 0, 0, 1, 0x7f, 3}, make([]byte, 20)...),
+		said := [][]byte{nil, {0xff, 0, 0}, []byte("GET / HTTP/1.1\r\n\r\n"),
+			append([]byte{0xff, 0, 0, 0, 0, 0, 0, 0, 1, 0x7f, 3}, make([]byte, 20)...),
 			bytes.Repeat([]byte{0xff}, 1000)}[i%5]
 		_, _ = c.Write(said) // a master that has hung up already is fine
 	}
@@ -228,11 +235,13 @@ func TestFlood(t *testing.T) {
 	sent := make(chan int, 4)
 	for i := range cap(sent) {
 		go func() {
-			q := zmq.NewReq(zmq.ReqOptions{Endpoint: zmq.ConnectEndpoint("127.0.0.1", r.cfg.RetPort, "", 0), Context: r.zctx})
+			q := zmq.NewReq(zmq.ReqOptions{Endpoint: zmq.ConnectEndpoint("127.0.0.1", r.cfg.RetPort, "", 0),
+				Context: r.zctx})
 			defer q.Close()
 			n := 0
 			for ; ctx.Err() == nil; n++ {
-				if _, err := q.Do(ctx, garbage[(n+i*50)%len(garbage)]); err != nil && !errors.Is(err, context.Canceled) {
+				if _, err := q.Do(ctx, garbage[(n+i*50)%len(garbage)]); err != nil &&
+					!errors.Is(err, context.Canceled) {
 					t.Errorf("garbage was not answered: %v", err)
 					break
 				}

@@ -35,8 +35,9 @@ type inside struct {
 	mines   *mine.Reader
 	files   *files
 	gone    func(ctx context.Context, jid string, ids []string) []string // who certainly did not get a job
-	tree    *atomic.Pointer[supervisor.Supervisor]                       // of the master; holds it when the children start
-	log     *slog.Logger
+	// of the master; holds it when the children start
+	tree *atomic.Pointer[supervisor.Supervisor]
+	log  *slog.Logger
 }
 
 // Collect publishes a job and waits for its returns.
@@ -79,7 +80,9 @@ func (in inside) exchange(ctx context.Context, frame []byte) ([]byte, error) {
 		return nil, supervisor.ErrGone
 	}
 	reply := make(chan []byte, 1)
-	server.Send(&HandleRequest{Frame: frame, At: time.Now(), Inside: true, Reply: func(frame []byte) { reply <- frame }})
+	server.Send(&HandleRequest{Frame: frame, At: time.Now(), Inside: true, Reply: func(frame []byte) {
+		reply <- frame
+	}})
 	select {
 	case frame := <-reply:
 		return frame, nil

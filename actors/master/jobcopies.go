@@ -31,8 +31,9 @@ type jobCopyOptions struct {
 	mask     func(text string) string
 }
 
-// jobCopies hands jobs to returners that are job caches. brine's own store has them as well: it is what answers a minion, what waits
-// while a returner is away comes from there, and what brine why and brine trace read. Any number of goroutines may use it.
+// jobCopies hands jobs to returners that are job caches. brine's own store has them as well: it is what answers a
+// minion, what waits while a returner is away comes from there, and what brine why and brine trace read. Any number of
+// goroutines may use it.
 type jobCopies struct {
 	opt   jobCopyOptions
 	calls *returnerCalls
@@ -51,9 +52,10 @@ const (
 	cleanPatience  = 10 * time.Minute
 )
 
-// newJobCopies makes the part; nil where no returner is a job cache. A returner that lacks what a job cache needs keeps the
-// master from starting. Unlike Salt, where every job fails then.
-func newJobCopies(opt jobCopyOptions, calls *returnerCalls, fire func(string, *payload.Map), calm func() bool, log *slog.Logger) (*jobCopies, error) {
+// newJobCopies makes the part; nil where no returner is a job cache. A returner that lacks what a job cache needs keeps
+// the master from starting. Unlike Salt, where every job fails then.
+func newJobCopies(opt jobCopyOptions, calls *returnerCalls, fire func(string, *payload.Map), calm func() bool,
+	log *slog.Logger) (*jobCopies, error) {
 	var names, missing []string
 	for _, name := range []string{opt.master, opt.ext} {
 		if name != "" && !slices.Contains(names, name) {
@@ -69,13 +71,15 @@ func newJobCopies(opt jobCopyOptions, calls *returnerCalls, fire func(string, *p
 	}
 	if opt.ext != "" {
 		if unread := calls.cache(opt.ext).Unreadable(); len(unread) > 0 {
-			log.Warn("ext_job_cache: salt-run jobs.* cannot read from this returner", "returner", opt.ext, "missing", strings.Join(unread, ", "))
+			log.Warn("ext_job_cache: salt-run jobs.* cannot read from this returner", "returner", opt.ext, "missing",
+				strings.Join(unread, ", "))
 		}
 	}
 	j := &jobCopies{opt: opt, calls: calls, log: log}
 	var err error
-	j.part, err = returning.New(returning.Options{Name: nameJobCache, What: "jobs", Most: mostJobs, Hand: j.hand, Hopeless: returners.Hopeless,
-		Queue: queue.Options{Dir: opt.dir, Readers: names, MaxBytes: opt.maxBytes, MaxAge: opt.maxAge}, Mask: opt.mask, Fire: fire, Calm: calm, Log: log})
+	j.part, err = returning.New(returning.Options{Name: nameJobCache, What: "jobs", Most: mostJobs, Hand: j.hand,
+		Hopeless: returners.Hopeless, Queue: queue.Options{Dir: opt.dir, Readers: names, MaxBytes: opt.maxBytes,
+			MaxAge: opt.maxAge}, Mask: opt.mask, Fire: fire, Calm: calm, Log: log})
 	return j, err
 }
 
@@ -99,8 +103,9 @@ func (j *jobCopies) hand(ctx context.Context, name string, items []queue.Item) (
 	return taken, nil
 }
 
-// published hands the load of a new job on, before the job is on its way. Salt's own tools look for it as soon as they have
-// their answer: for these it is there by then, unless the returner is away. Source: salt/master.py, ClearFuncs._prep_pub.
+// published hands the load of a new job on, before the job is on its way. Salt's own tools look for it as soon as they
+// have their answer: for these it is there by then, unless the returner is away. Source: salt/master.py,
+// ClearFuncs._prep_pub.
 func (j *jobCopies) published(one jobstore.Load, tools bool) {
 	if j == nil {
 		return
@@ -115,8 +120,10 @@ func (j *jobCopies) published(one jobstore.Load, tools bool) {
 	if len(to) == 0 {
 		return
 	}
-	if err := j.append(false, jobcache.Record{To: to, JID: one.JID, Load: one.Load, Minions: append([]string{}, one.Minions...)}); err != nil {
-		j.log.Error("the load of a job cannot be handed to its job cache", "jid", one.JID, "returner", strings.Join(to, ","), "err", err)
+	if err := j.append(false, jobcache.Record{To: to, JID: one.JID, Load: one.Load, Minions: append([]string{},
+		one.Minions...)}); err != nil {
+		j.log.Error("the load of a job cannot be handed to its job cache", "jid", one.JID, "returner",
+			strings.Join(to, ","), "err", err)
 	}
 }
 
@@ -127,7 +134,8 @@ func (j *jobCopies) saveNow(name string, one jobstore.Load) bool {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), loadPatience)
 	defer cancel()
-	return j.calls.cache(name).Replay(ctx, jobcache.Record{JID: one.JID, Load: one.Load, Minions: append([]string{}, one.Minions...)}) == nil
+	return j.calls.cache(name).Replay(ctx, jobcache.Record{JID: one.JID, Load: one.Load, Minions: append([]string{},
+		one.Minions...)}) == nil
 }
 
 func (j *jobCopies) append(sync bool, records ...jobcache.Record) error {
@@ -162,7 +170,8 @@ type copiedJobs struct {
 	to atomic.Pointer[jobCopies] // nil: there is none yet
 }
 
-// Commit stores loads and returns, and puts them on their way to the returner. They count as stored when both are on the disk.
+// Commit stores loads and returns, and puts them on their way to the returner. They count as stored when both are on
+// the disk.
 func (c *copiedJobs) Commit(loads []jobstore.Load, returns []jobstore.Return) (jobstore.Result, error) {
 	to := c.to.Load()
 	if to == nil {
@@ -174,7 +183,8 @@ func (c *copiedJobs) Commit(loads []jobstore.Load, returns []jobstore.Return) (j
 		return res, err
 	}
 	if err := to.append(len(returns) > 0, to.records(loads, returns, res, unknown)...); err != nil {
-		return jobstore.Result{}, fmt.Errorf("copies for the job cache: %w", err) // the returns come again, as repeated ones
+		// the returns come again, as repeated ones
+		return jobstore.Result{}, fmt.Errorf("copies for the job cache: %w", err)
 	}
 	return res, nil
 }
@@ -183,7 +193,9 @@ func (c *copiedJobs) Commit(loads []jobstore.Load, returns []jobstore.Return) (j
 func (c *copiedJobs) unknown(loads []jobstore.Load, returns []jobstore.Return) map[string]bool {
 	out := map[string]bool{}
 	for _, r := range returns {
-		if out[r.JID] || slices.ContainsFunc(loads, func(l jobstore.Load) bool { return l.JID == r.JID && l.Facts == nil }) {
+		if out[r.JID] || slices.ContainsFunc(loads, func(l jobstore.Load) bool {
+			return l.JID == r.JID && l.Facts == nil
+		}) {
 			continue
 		}
 		if load, err := c.Load(r.JID); err == nil && load == nil {
@@ -193,13 +205,15 @@ func (c *copiedJobs) unknown(loads []jobstore.Load, returns []jobstore.Return) m
 	return out
 }
 
-// records are what the master job cache gets of a commit. A return that came again is handed on again: perhaps its copy was
-// not kept the first time.
-func (j *jobCopies) records(loads []jobstore.Load, returns []jobstore.Return, res jobstore.Result, unknown map[string]bool) (out []jobcache.Record) {
+// records are what the master job cache gets of a commit. A return that came again is handed on again: perhaps its copy
+// was not kept the first time.
+func (j *jobCopies) records(loads []jobstore.Load, returns []jobstore.Return, res jobstore.Result,
+	unknown map[string]bool) (out []jobcache.Record) {
 	to := []string{j.opt.master}
 	for _, l := range loads {
 		if l.Facts == nil && !l.Announced && (l.Load != nil || len(l.Minions) > 0) {
-			out = append(out, jobcache.Record{To: to, JID: l.JID, Load: l.Load, Minions: append([]string{}, l.Minions...), Syndic: l.Syndic})
+			out = append(out, jobcache.Record{To: to, JID: l.JID, Load: l.Load, Minions: append([]string{},
+				l.Minions...), Syndic: l.Syndic})
 		}
 	}
 	if !j.opt.returns {

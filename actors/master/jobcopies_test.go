@@ -37,8 +37,8 @@ func (r *rig) cached() jobcache.Cache { return r.m.core.functions.calls.cache("s
 // publishes publishes a job for a minion, as Salt's tools do.
 func (r *rig) publishes(id string) string {
 	r.t.Helper()
-	reply := r.clear(payload.M("cmd", "publish", "user", userName(), "key", r.rootKey(), "tgt", id, "tgt_type", "glob", "fun", "test.echo",
-		"arg", []any{"x"}, "ret", "", "jid", "", "kwargs", payload.NewMap(0)))
+	reply := r.clear(payload.M("cmd", "publish", "user", userName(), "key", r.rootKey(), "tgt", id, "tgt_type", "glob",
+		"fun", "test.echo", "arg", []any{"x"}, "ret", "", "jid", "", "kwargs", payload.NewMap(0)))
 	jid := reply.(*payload.Map).Map("load").Str("jid")
 	if jid == "" {
 		r.t.Fatalf("publish: got %v", reply)
@@ -46,8 +46,8 @@ func (r *rig) publishes(id string) string {
 	return jid
 }
 
-// TestJobCache: loads are in the job cache when Salt's tools have their answer, returns soon after; runner functions read there, with what
-// is on its way. A database that is away delays no answer, and gets what it has missed.
+// TestJobCache: loads are in the job cache when Salt's tools have their answer, returns soon after; runner functions
+// read there, with what is on its way. A database that is away delays no answer, and gets what it has missed.
 func TestJobCache(t *testing.T) {
 	r, file := cacheSite(t, "master_job_cache: sqlite3", "job_cache_store_endtime: True")
 	r.accept("web1", "minion")
@@ -101,14 +101,16 @@ func TestJobCache(t *testing.T) {
 	})
 }
 
-// TestJobCacheThief: what a return says of returners has no effect on the master, neither their names nor their options.
+// TestJobCacheThief: what a return says of returners has no effect on the master, neither their names nor their
+// options.
 func TestJobCacheThief(t *testing.T) {
 	r, _ := cacheSite(t, "master_job_cache: sqlite3")
 	r.accept("web1", "minion")
 	r.start()
 	other := filepath.Join(r.dir, "stolen")
 	jid := r.publishes("web1")
-	r.minion("web1").returns(jid, "x", "ret", "rawfile_json", "ret_config", "stolen", "ret_kwargs", payload.M("database", other, "filename", other))
+	r.minion("web1").returns(jid, "x", "ret", "rawfile_json", "ret_config", "stolen", "ret_kwargs",
+		payload.M("database", other, "filename", other))
 	if err := r.m.AwaitJobs(testContext(t)); err != nil {
 		t.Fatal(err)
 	}
@@ -144,7 +146,8 @@ func TestExtJobCache(t *testing.T) {
 // returns sends the return of test.echo, with further fields.
 func (m *testMinion) returns(jid, value string, more ...any) {
 	m.r.t.Helper()
-	load := payload.M("cmd", "_return", "id", m.id, "jid", jid, "fun", "test.echo", "fun_args", []any{"x"}, "return", value, "retcode", int64(0), "success", true)
+	load := payload.M("cmd", "_return", "id", m.id, "jid", jid, "fun", "test.echo", "fun_args", []any{"x"}, "return",
+		value, "retcode", int64(0), "success", true)
 	load.Update(payload.M(more...))
 	m.ask(load)
 }

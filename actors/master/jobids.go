@@ -8,9 +8,9 @@ import (
 	"brine/wire/payload"
 )
 
-// claim tells whether somebody may publish under the job id that he brings along: a new one, which is his from then on, or
-// that of a job of his, as the parts of a batch do. With rules nobody gets into the job of somebody else, and into one of the
-// master, of which nothing may be stored (runs, what it asks minions itself).
+// claim tells whether somebody may publish under the job id that he brings along: a new one, which is his from then on,
+// or that of a job of his, as the parts of a batch do. With rules nobody gets into the job of somebody else, and into
+// one of the master, of which nothing may be stored (runs, what it asks minions itself).
 func (j *jobs) claim(jid, who string) bool {
 	if !validJID(jid) || who != jobids.Master && !payload.IsJID(jid) {
 		return false
@@ -37,8 +37,8 @@ func (j *jobs) numberRun(id *eauth.Identity) string {
 	return j.ids.NextForGuest(time.Now())
 }
 
-// storedFor tells whether nothing is known of a job, or that it is one of this user's. A load names who asked for the job, and not how
-// he proved it.
+// storedFor tells whether nothing is known of a job, or that it is one of this user's. A load names who asked for the
+// job, and not how he proved it.
 func (j *jobs) storedFor(jid, user string) bool {
 	load, err := settledJobs{j}.Load(jid)
 	if err != nil {

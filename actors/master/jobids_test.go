@@ -15,7 +15,8 @@ const ruledConf = `external_auth: {sharedsecret: {limited: [test.ping], other: [
 func (r *rig) publishAs(user, fun, jid string, extra *payload.Map) *payload.Map {
 	r.t.Helper()
 	kw := payload.M("eauth", "sharedsecret", "username", user, "password", "OpenSesame")
-	load := payload.M("cmd", "publish", "tgt", "*", "fun", fun, "arg", []any{}, "tgt_type", "glob", "ret", "", "jid", jid, "user", user, "kwargs", kw)
+	load := payload.M("cmd", "publish", "tgt", "*", "fun", fun, "arg", []any{}, "tgt_type", "glob", "ret", "", "jid",
+		jid, "user", user, "kwargs", kw)
 	load.Update(extra)
 	reply, ok := r.clear(load).(*payload.Map)
 	if !ok {
@@ -24,8 +25,8 @@ func (r *rig) publishAs(user, fun, jid string, extra *payload.Map) *payload.Map 
 	return reply
 }
 
-// TestJobIDsOfOthers: under the job id of somebody else a user with rules neither publishes nor has a refusal told, be the
-// job stored or not, and whatever stands behind its digits.
+// TestJobIDsOfOthers: under the job id of somebody else a user with rules neither publishes nor has a refusal told, be
+// the job stored or not, and whatever stands behind its digits.
 func TestJobIDsOfOthers(t *testing.T) {
 	r := newRig(t, ruledConf, "sharedsecret: OpenSesame")
 	r.accept("m1", "minion")
@@ -34,8 +35,8 @@ func TestJobIDsOfOthers(t *testing.T) {
 	mine := r.publishAs("other", "test.ping", "", nil).Map("load").Str("jid")
 	own := r.m.core.jobs.ids.Next(time.Now()) // of a run, or of a question to minions
 	ear := r.hear()
-	for _, jid := range []string{stored, fleeting, mine, own, stored + "_1", own + "_7", stored + "/ret/m1", "x", "../x", "a\nb",
-		stored + " ", strings.Repeat("1", 19), stored + "_x"} {
+	for _, jid := range []string{stored, fleeting, mine, own, stored + "_1", own + "_7", stored + "/ret/m1", "x",
+		"../x", "a\nb", stored + " ", strings.Repeat("1", 19), stored + "_x"} {
 		for _, fun := range []string{"test.ping", "test.echo"} { // allowed, and not
 			if got := r.publishAs("limited", fun, jid, nil); got.Has("load") {
 				t.Errorf("%s under %q: %s", fun, jid, text(got))
@@ -48,7 +49,8 @@ func TestJobIDsOfOthers(t *testing.T) {
 	}
 }
 
-// TestJobIDsOfOnesOwn: a new job id is that of who brings it along, for as many parts as he likes, and a refusal is told under it.
+// TestJobIDsOfOnesOwn: a new job id is that of who brings it along, for as many parts as he likes, and a refusal is
+// told under it.
 func TestJobIDsOfOnesOwn(t *testing.T) {
 	r := newRig(t, ruledConf, "sharedsecret: OpenSesame")
 	r.accept("m1", "minion")
@@ -64,7 +66,8 @@ func TestJobIDsOfOnesOwn(t *testing.T) {
 	r.stop()
 	r.start()
 	equal(t, "another's, after a new start", r.publishAs("other", "test.ping", jid, nil), authorizationError)
-	equal(t, "root names his job as he likes", r.clear(r.publishLoad(payload.M("jid", "nightly"))).(*payload.Map).Map("load").Str("jid"), "nightly")
+	equal(t, "root names his job as he likes", r.clear(r.publishLoad(payload.M("jid", "nightly"))).(*payload.Map).Map(
+		"load").Str("jid"), "nightly")
 	if reply, ok := r.clear(r.publishLoad(payload.M("jid", "a/b"))).(*payload.Map); ok && reply.Has("load") {
 		t.Errorf("a job id with a slash: %s", text(reply))
 	}
@@ -73,8 +76,8 @@ func TestJobIDsOfOnesOwn(t *testing.T) {
 	equal(t, "its return", r.stored("nightly").Len(), 1)
 }
 
-// TestJobIDsOfNamesakes: who has logged in as root, or as whoever the master runs as, gets into none of root's jobs by his name, after a
-// new start of the master either, when only the job store knows whose they are.
+// TestJobIDsOfNamesakes: who has logged in as root, or as whoever the master runs as, gets into none of root's jobs by
+// his name, after a new start of the master either, when only the job store knows whose they are.
 func TestJobIDsOfNamesakes(t *testing.T) {
 	const conf = `external_auth: {sharedsecret: {root: [test.ping], sudo_ann: [test.ping], limited: [test.ping]}}`
 	r := newRig(t, conf, "sharedsecret: OpenSesame")

@@ -28,9 +28,9 @@ type (
 		By      string // the minion that sent it, of which a job that nobody announced counts as its own
 		Load    *payload.Map
 		Receipt *receipt // of the request that brought it; nil: none did
-		// Stored is for callers outside of the actors: it is called once, when the return is on disk or could not be put
-		// there, by the writer of the JobStore or by whoever finds that the message is lost, and must not block. nil:
-		// nobody wants to know.
+		// Stored is for callers outside of the actors: it is called once, when the return is on disk or could not be
+		// put there, by the writer of the JobStore or by whoever finds that the message is lost, and must not block.
+		// nil: nobody wants to know.
 		Stored func(error)
 		Keep   bool // nobody sends it again: it is held until it can be stored
 
@@ -40,13 +40,15 @@ type (
 	// ReturnsStored says what became of returns: they are on disk, or could not be put there. It goes to the ReqServer,
 	// which answers the requests that brought them.
 	ReturnsStored struct{ Outcomes []returnOutcome }
-	// AnswersGiven calls Done when the ReqServer has answered for all ReturnsStored that came before: the ReqServer does, or
-	// whoever finds that the message is lost. It is how a Flush, whose Done comes from the supervisor, goes on to its end.
+	// AnswersGiven calls Done when the ReqServer has answered for all ReturnsStored that came before: the ReqServer
+	// does, or whoever finds that the message is lost. It is how a Flush, whose Done comes from the supervisor, goes on
+	// to its end.
 	AnswersGiven struct{ Done func() }
 	// SaveFacts stores what is known of jobs and goes with no load or return.
 	SaveFacts struct{}
-	// AwaitJobs calls Done when all that came before is on disk, or could not be put there. It is for callers outside of the
-	// actors: the JobStore, its writer, or whoever finds that the message is lost calls it once; it must not block.
+	// AwaitJobs calls Done when all that came before is on disk, or could not be put there. It is for callers outside
+	// of the actors: the JobStore, its writer, or whoever finds that the message is lost calls it once; it must not
+	// block.
 	AwaitJobs struct{ Done func() }
 	// CleanJobs removes what is older than keep_jobs_seconds.
 	CleanJobs struct{ Now time.Time }
@@ -68,8 +70,8 @@ type returnOutcome struct {
 	err     error
 }
 
-// settle is told, once, what became of the return. It gives its place in the room back, and tells all but the request. False:
-// it has been told before.
+// settle is told, once, what became of the return. It gives its place in the room back, and tells all but the request.
+// False: it has been told before.
 func (m *StoreReturn) settle(why error) bool {
 	if m.settled.Swap(true) {
 		return false

@@ -13,7 +13,8 @@ import (
 	"brine/wire/payload"
 )
 
-// jobs knows the jobs of this master: what is stored of them, and whose their ids are. Any number of goroutines may use it.
+// jobs knows the jobs of this master: what is stored of them, and whose their ids are. Any number of goroutines may use
+// it.
 type jobs struct {
 	store  jobCache
 	files  bool            // store is Salt's own layout of files
@@ -32,10 +33,12 @@ func newJobs(store jobCache, queueMax int, unique bool, book *ledger.Book, log *
 	owed := &owed{log: log}
 	if kept, ok := store.(interface{ Left() []jobstore.Load }); ok {
 		for _, l := range kept.Left() {
-			owed.add(&group{loads: []*SaveLoad{{JID: l.JID, Load: l.Load, Minions: l.Minions, NoCache: l.NoCache, Announced: true}}})
+			owed.add(&group{loads: []*SaveLoad{{JID: l.JID, Load: l.Load, Minions: l.Minions, NoCache: l.NoCache,
+				Announced: true}}})
 		}
 	}
-	return &jobs{store: store, files: files, room: newReturnRoom(queueMax, log), owed: owed, ids: jobids.New(unique), book: book}
+	return &jobs{store: store, files: files, room: newReturnRoom(queueMax, log), owed: owed, ids: jobids.New(unique),
+		book: book}
 }
 
 // knows tells whether there is a job of that id: others are not remembered because a minion speaks of them.
@@ -96,7 +99,9 @@ func (m *Master) KeepJob(ctx context.Context, jid, id string, load *payload.Map)
 	}
 	stored := make(chan error, 1)
 	m.core.jobs.writer.Send(&SaveLoad{JID: jid, Minions: []string{id}, Load: runnerLoad(load, id)})
-	m.core.jobs.writer.Send(&StoreReturn{JID: jid, ID: id, Load: load, Keep: true, Stored: func(err error) { stored <- err }})
+	m.core.jobs.writer.Send(&StoreReturn{JID: jid, ID: id, Load: load, Keep: true, Stored: func(err error) {
+		stored <- err
+	}})
 	select {
 	case err := <-stored:
 		return err
@@ -112,7 +117,8 @@ func runnerLoad(load *payload.Map, id string) *payload.Map {
 	if words == nil {
 		words = []any{} // Salt's runners cannot list a job whose arg is nil
 	}
-	out := payload.M("fun", ret.Fun(), "arg", words, "tgt", id, "tgt_type", "glob", "ret", "", "jid", ret.Field(payload.FieldJID))
+	out := payload.M("fun", ret.Fun(), "arg", words, "tgt", id, "tgt_type", "glob", "ret", "", "jid",
+		ret.Field(payload.FieldJID))
 	ret.Pass(out, payload.FieldUser)
 	return out
 }

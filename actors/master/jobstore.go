@@ -154,7 +154,8 @@ func (s *jobStore) write(g *group) (files, err error) {
 	}
 	loads := make([]jobstore.Load, len(g.loads), len(g.loads)+len(pieces))
 	for i, l := range g.loads {
-		loads[i] = jobstore.Load{JID: l.JID, Load: l.Load, Minions: l.Minions, Syndic: l.Syndic, NoCache: l.NoCache, By: l.By, Announced: l.Announced}
+		loads[i] = jobstore.Load{JID: l.JID, Load: l.Load, Minions: l.Minions, Syndic: l.Syndic, NoCache: l.NoCache,
+			By: l.By, Announced: l.Announced}
 	}
 	began := time.Now()
 	res, err := s.opt.store.Commit(append(loads, pieces...), returns)
@@ -229,7 +230,8 @@ func (s *jobStore) tell(res jobstore.Result, g *group) {
 	for _, x := range res.Extras {
 		r := g.returns[x.Index]
 		if x.Why == jobstore.Differing {
-			s.opt.log.Error(fmt.Sprintf("An extra return was detected from minion %s, please verify the minion, this could be a replay attack", r.ID), "jid", r.JID)
+			s.opt.log.Error(fmt.Sprintf("An extra return was detected from minion %s, please verify the minion, "+
+				"this could be a replay attack", r.ID), "jid", r.JID)
 			continue
 		}
 		s.opt.log.Debug("return not stored", "minion", r.ID, "jid", r.JID, "why", x.Why.String())

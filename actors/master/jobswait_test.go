@@ -42,7 +42,10 @@ func TestAwaitJobs(t *testing.T) {
 	actortest.Wait(t, "idle store", wait())
 	stored := make(chan error, 3)
 	send := func(id string) {
-		ref.Send(&StoreReturn{JID: "20260102030405060708", ID: id, Load: payload.M("return", true), Stored: func(err error) { stored <- err }})
+		ref.Send(&StoreReturn{JID: "20260102030405060708", ID: id, Load: payload.M("return", true),
+			Stored: func(err error) {
+				stored <- err
+			}})
 	}
 	send("m1")
 	actortest.Wait(t, "first group", store.entered)

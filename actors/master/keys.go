@@ -92,7 +92,8 @@ func tellHang(log *slog.Logger) func(path string) {
 // tellSlow logs a line that keeps keys from being signed.
 func tellSlow(log *slog.Logger) func(line string) {
 	return func(line string) {
-		log.Error("a line of autosign_file or autoreject_file takes too long: keys that it might mean wait for an operator",
+		log.Error("a line of autosign_file or autoreject_file takes too long: keys that it might mean wait for an "+
+			"operator",
 			"line", payload.Show(line))
 	}
 }

@@ -20,7 +20,8 @@ import (
 func (r *rig) subscriber() <-chan []byte {
 	r.t.Helper()
 	frames := make(chan []byte, 100)
-	sub := zmq.NewSub(zmq.SubOptions{Endpoint: zmq.ConnectEndpoint("127.0.0.1", r.cfg.PublishPort, "", 0), Context: r.zctx, ReconnectIvl: 10 * time.Millisecond})
+	sub := zmq.NewSub(zmq.SubOptions{Endpoint: zmq.ConnectEndpoint("127.0.0.1", r.cfg.PublishPort, "", 0),
+		Context: r.zctx, ReconnectIvl: 10 * time.Millisecond})
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
 	go func() {

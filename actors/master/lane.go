@@ -7,8 +7,8 @@ import (
 	"brine/supervisor"
 )
 
-// lane is the state of one pool: workers without work, or work without workers, never both. Requests on connections that
-// have shown nothing yet have a line of their own, in which every address has its turn; the two lines take turns.
+// lane is the state of one pool: workers without work, or work without workers, never both. Requests on connections
+// that have shown nothing yet have a line of their own, in which every address has its turn; the two lines take turns.
 type lane struct {
 	idle      []*supervisor.Ref
 	waiting   []*request

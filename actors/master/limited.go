@@ -8,8 +8,8 @@ import (
 )
 
 // beyond says why a publication of somebody with rules is refused although the rules allow its functions; "" when
-// nothing is against it. closed is a field of it that is not for him, if there was one. Unlike Salt: it knows rules of functions
-// and arguments only.
+// nothing is against it. closed is a field of it that is not for him, if there was one. Unlike Salt: it knows rules of
+// functions and arguments only.
 func (u *rules) beyond(id *eauth.Identity, ask payload.PublishRequest, closed string, funs []string) string {
 	if why := misshapen(ask); why != "" {
 		return why

@@ -15,7 +15,8 @@ import (
 	"brine/wire/payload"
 )
 
-// lent has all that a scratch lends be on its way, or back. It tells whether there is such memory: with the race detector there is none.
+// lent has all that a scratch lends be on its way, or back. It tells whether there is such memory: with the race
+// detector there is none.
 func lent(s *scratch, out int32) bool {
 	mapped := false
 	for range cap(s.loans) {
@@ -29,8 +30,8 @@ func lent(s *scratch, out int32) bool {
 	return mapped
 }
 
-// TestScratchLoans: an answer is packed where it can be sent from, as long as that is free, and elsewhere when peers do not read; memory that is
-// on its way is neither given out, nor given back.
+// TestScratchLoans: an answer is packed where it can be sent from, as long as that is free, and elsewhere when peers do
+// not read; memory that is on its way is neither given out, nor given back.
 func TestScratchLoans(t *testing.T) {
 	s := newScratch()
 	if !lent(s, 0) {
@@ -93,7 +94,8 @@ func TestSlabOnItsWay(t *testing.T) {
 
 // zmtpHello is what a DEALER of ZMTP 3.0 without security says first (rfc.zeromq.org/spec/23).
 func zmtpHello() []byte {
-	hello := slices.Concat([]byte{0xff, 0, 0, 0, 0, 0, 0, 0, 0, 0x7f, 3, 0}, []byte("NULL"), make([]byte, 16), make([]byte, 32))
+	hello := slices.Concat([]byte{0xff, 0, 0, 0, 0, 0, 0, 0, 0, 0x7f, 3, 0}, []byte("NULL"), make([]byte, 16),
+		make([]byte, 32))
 	ready := []byte("\x05READY\x0bSocket-Type\x00\x00\x00\x06DEALER")
 	return slices.Concat(hello, []byte{4, byte(len(ready))}, ready)
 }
@@ -103,8 +105,8 @@ func zmtpRequest(frame []byte) []byte {
 	return slices.Concat([]byte{1, 0}, []byte{2, 0, 0, 0, 0, 0, 0, byte(len(frame) >> 8), byte(len(frame))}, frame)
 }
 
-// TestFilesOfTheDeaf: minions that ask for many pieces and read none of the answers take the memory that is sent from, and nothing else: another one
-// gets its pieces, whole, meanwhile and after they have gone.
+// TestFilesOfTheDeaf: minions that ask for many pieces and read none of the answers take the memory that is sent from,
+// and nothing else: another one gets its pieces, whole, meanwhile and after they have gone.
 func TestFilesOfTheDeaf(t *testing.T) {
 	dir := t.TempDir()
 	text := make([]byte, 6<<20+12345)
@@ -135,7 +137,9 @@ func TestFilesOfTheDeaf(t *testing.T) {
 		}
 	}
 	small := net.Dialer{Control: func(_, _ string, c syscall.RawConn) error {
-		return c.Control(func(fd uintptr) { _ = syscall.SetsockoptInt(int(fd), syscall.SOL_SOCKET, syscall.SO_RCVBUF, 4096) })
+		return c.Control(func(fd uintptr) {
+			_ = syscall.SetsockoptInt(int(fd), syscall.SOL_SOCKET, syscall.SO_RCVBUF, 4096)
+		})
 	}}
 	var deaf []net.Conn
 	for range 3 {

@@ -60,13 +60,14 @@ func (c *console) refuse(r *call, err error, v any) (any, error) {
 			"user", payload.Show(r.load.Str(payload.FieldUser)), "err", denied.Error())
 	}
 	if denied.Cause != nil { // in words of its own: a refusal by wrong words must not keep it out of the log
-		c.complaints.warn("external authentication cannot tell whether a user may come in", r.req.from, "err", denied.Cause)
+		c.complaints.warn("external authentication cannot tell whether a user may come in", r.req.from, "err",
+			denied.Cause)
 	}
 	return c.holdBack(r, denied.Wait, v)
 }
 
-// holdBack answers after a time in which no worker waits. The load is let go of at once, and the answer, which is in clear,
-// is packed now: when the time has come it is only sent.
+// holdBack answers after a time in which no worker waits. The load is let go of at once, and the answer, which is in
+// clear, is packed now: when the time has come it is only sent.
 func (c *console) holdBack(r *call, wait time.Duration, v any) (any, error) {
 	if wait <= 0 {
 		return v, nil

@@ -120,7 +120,8 @@ func (m *maintenance) onMaintain(ctx actor.Context, now time.Time) {
 // turn does what is due at a moment; elapsed is the time since the start, which no clock can set.
 func (m *maintenance) turn(ctx actor.Context, now time.Time, elapsed time.Duration) {
 	if jump := m.opt.past.clock.Look(now, elapsed); jump != 0 {
-		m.opt.log.Warn("the clock of this machine was set: nothing is removed for its age for a while", "by", jump, "while", steady.Rest)
+		m.opt.log.Warn("the clock of this machine was set: nothing is removed for its age for a while", "by", jump,
+			"while", steady.Rest)
 		m.due = dueTimes{} // it may lie far in the future
 	}
 	m.checkKeys(ctx, now, !now.Before(m.due.loop))
@@ -146,9 +147,9 @@ func (m *maintenance) turn(ctx actor.Context, now time.Time, elapsed time.Durati
 // nothingOld is a time at which nothing is too old.
 var nothingOld = time.Unix(0, 0)
 
-// checkKeys ends the sessions of minions whose keys are gone or others, whoever has changed them, and rotates the shared
-// key when that is asked for or due. A key that was exchanged in its file changes no folder: it is found with all. Unlike
-// Salt: real masters keep the session key of a deleted minion, and give it to the next one of its id.
+// checkKeys ends the sessions of minions whose keys are gone or others, whoever has changed them, and rotates the
+// shared key when that is asked for or due. A key that was exchanged in its file changes no folder: it is found with
+// all. Unlike Salt: real masters keep the session key of a deleted minion, and give it to the next one of its id.
 func (m *maintenance) checkKeys(ctx actor.Context, now time.Time, all bool) {
 	keys, sessions := m.opt.changed()
 	if all = all || m.moved(keys, m.keys); all || m.moved(sessions, m.ends) {
@@ -162,8 +163,8 @@ func (m *maintenance) checkKeys(ctx actor.Context, now time.Time, all bool) {
 	}
 }
 
-// moved says whether a folder may have changed since it had a time stamp: the stamp is another one, earlier or later, for
-// clocks are set, or so young that a change since then could have the same one.
+// moved says whether a folder may have changed since it had a time stamp: the stamp is another one, earlier or later,
+// for clocks are set, or so young that a change since then could have the same one.
 func (m *maintenance) moved(at, before time.Time) bool {
 	return !at.Equal(before) || m.looked.Sub(at).Abs() <= stampStep
 }
@@ -171,8 +172,8 @@ func (m *maintenance) moved(at, before time.Time) bool {
 // stampStep is how much older than a change the time stamp of a folder may seem.
 const stampStep = 2 * time.Second
 
-// endSessions ends the sessions of ids without an accepted key and, with foreign, of those whose accepted key is another
-// one now. Sessions are listed first: a key is accepted before its session is made.
+// endSessions ends the sessions of ids without an accepted key and, with foreign, of those whose accepted key is
+// another one now. Sessions are listed first: a key is accepted before its session is made.
 func (m *maintenance) endSessions(foreign bool) error {
 	sessions, err := m.opt.sessions()
 	if err != nil || len(sessions) == 0 {

@@ -107,7 +107,8 @@ func (m *Master) Stop(within time.Duration) (supervisor.Report, error) {
 	m.core.reactions.halt()
 	m.top.StopRestarting()
 	report := m.top.Stop(within)
-	return report, errors.Join(m.core.signs.remove(), m.core.reactions.close(), m.core.elsewhere.close(), m.stores.close())
+	return report, errors.Join(m.core.signs.remove(), m.core.reactions.close(), m.core.elsewhere.close(),
+		m.stores.close())
 }
 
 // Supervisor is the root of the actor tree, for the admin command.

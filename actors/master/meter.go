@@ -59,20 +59,24 @@ func newMeter(reg prometheus.Registerer, opt config.Metrics, functions []string,
 	r := registrar{reg: reg}
 	m.published = r.counters("salt_jobs_published_total", "Jobs published to minions.", "fun")
 	m.completed = r.counters("salt_jobs_completed_total", "Returns received from minions.", "fun", "success")
-	m.jobSeconds = r.histograms("salt_job_duration_seconds", "Time from the announcement of a job to each of its returns.",
-		bounds("salt.job.duration", jobBounds), "fun")
+	m.jobSeconds = r.histograms("salt_job_duration_seconds", "Time from the announcement of a job to each of its "+
+		"returns.", bounds("salt.job.duration", jobBounds), "fun")
 	m.signIns = r.counters("salt_auth_attempts_total", "Sign-ins of minions by what came of them.", "result")
 	m.events = r.counters("salt_events_fired_total", "Events on the bus.", "tag_prefix")
 	m.handled = r.counters("salt_master_requests_handled_total", "Requests handled by workers.", "cmd", "pool")
 	m.requestSeconds = r.histograms("salt_master_requests_duration_seconds", "Time a worker had a request in hand.",
 		bounds("salt.master.requests.duration", requestBounds), "cmd")
-	m.waitSeconds = r.histograms("brine_master_request_wait_seconds", "Time from the arrival of a request until a worker took it in hand.", requestBounds, "pool")
+	m.waitSeconds = r.histograms("brine_master_request_wait_seconds", "Time from the arrival of a request until a "+
+		"worker took it in hand.", requestBounds, "pool")
 	m.failed = r.counters("brine_master_requests_failed_total", "Requests that were not answered as hoped.", "reason")
-	m.answerSeconds = r.histogram("brine_master_answer_seconds", "Time from the arrival of a request to its answer.", requestBounds)
+	m.answerSeconds = r.histogram("brine_master_answer_seconds", "Time from the arrival of a request to its answer.",
+		requestBounds)
 	m.commits = r.counters("brine_store_commits_total", "Commits of the job store.", "result")
-	m.commitSeconds = r.histogram("brine_store_commit_seconds", "Time that commits of the job store took.", requestBounds)
+	m.commitSeconds = r.histogram("brine_store_commit_seconds", "Time that commits of the job store took.",
+		requestBounds)
 	m.commitEntries = r.histogram("brine_store_commit_entries", "Loads and returns in one commit.", groupBounds)
-	m.spans = r.counters("brine_trace_spans_total", "Spans of jobs by what became of them; a job that was forgotten counts as one.", "result")
+	m.spans = r.counters("brine_trace_spans_total", "Spans of jobs by what became of them; a job that was forgotten "+
+		"counts as one.", "result")
 	for _, result := range []string{tracing.Sent, tracing.Dropped} {
 		m.spans.WithLabelValues(result)
 	}

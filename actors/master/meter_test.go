@@ -58,10 +58,13 @@ func TestMetrics(t *testing.T) {
 		t.Fatalf("sign-in: %+v", step)
 	}
 	jid := r.publish(payload.M("tgt", "m1"))
-	m1.ask(payload.M("cmd", "_return", "id", "m1", "jid", jid, "fun", "test.ping", "return", true, "retcode", 0, "success", true))
+	m1.ask(payload.M("cmd", "_return", "id", "m1", "jid", jid, "fun", "test.ping", "return", true, "retcode", 0,
+		"success", true))
 	other := r.publish(payload.M("tgt", "m1", "fun", []any{"test.ping", "test.echo"}, "arg", []any{[]any{}, []any{}}))
-	m1.ask(payload.M("cmd", "_return", "id", "m1", "jid", other, "fun", "a.b\"c", "return", true, "retcode", 1, "success", false))
-	m1.ask(payload.M("cmd", "_return", "id", "m1", "jid", "20200101000000000000", "fun", "test.ping", "return", true, "retcode", 0))
+	m1.ask(payload.M("cmd", "_return", "id", "m1", "jid", other, "fun", "a.b\"c", "return", true, "retcode", 1,
+		"success", false))
+	m1.ask(payload.M("cmd", "_return", "id", "m1", "jid", "20200101000000000000", "fun", "test.ping", "return", true,
+		"retcode", 0))
 	m1.ask(payload.M("cmd", "never_heard", "id", "m1"))
 	r.send([]byte("\xc1"))
 	r.eventually("the counters", func() error {
@@ -97,8 +100,9 @@ func TestMetrics(t *testing.T) {
 				return fmt.Errorf("%s: got %v (%v), want %v in %v", name, v, ok, want, slices.Sorted(maps.Keys(got)))
 			}
 		}
-		for _, name := range []string{"brine_store_commits_total{result=ok}", "brine_store_commit_seconds{}", "brine_store_commit_entries{}",
-			"brine_store_content_bytes{}", "brine_store_file_bytes{}", "salt_events_fired_total{tag_prefix=job}", "salt_events_fired_total{tag_prefix=auth}"} {
+		for _, name := range []string{"brine_store_commits_total{result=ok}", "brine_store_commit_seconds{}",
+			"brine_store_commit_entries{}", "brine_store_content_bytes{}", "brine_store_file_bytes{}",
+			"salt_events_fired_total{tag_prefix=job}", "salt_events_fired_total{tag_prefix=auth}"} {
 			if got[name] == 0 {
 				return fmt.Errorf("%s is 0", name)
 			}
@@ -175,8 +179,9 @@ func TestLabelsAreBounded(t *testing.T) {
 
 func TestTagPrefix(t *testing.T) {
 	for tag, want := range map[string]string{
-		"salt/job/20240517120000000001/new": "job", "20240517120000000001": "job", "salt/auth": "auth", "minion_start": "other",
-		"minion/refresh/m1": "minion", "salt": "other", "": "other", "syndic/x": "syndic", "custom/event": "other", "salt/run/1/ret": "run",
+		"salt/job/20240517120000000001/new": "job", "20240517120000000001": "job", "salt/auth": "auth",
+		"minion_start": "other", "minion/refresh/m1": "minion", "salt": "other", "": "other", "syndic/x": "syndic",
+		"custom/event": "other", "salt/run/1/ret": "run",
 	} {
 		if got := tagPrefix(tag); got != want {
 			t.Errorf("%q: got %s, want %s", tag, got, want)
@@ -196,7 +201,8 @@ func TestBoundariesOfTheConfiguration(t *testing.T) {
 			continue
 		}
 		h := f.GetMetric()[0].GetHistogram()
-		if b := h.GetBucket(); len(b) != 2 || b[0].GetCumulativeCount() != 0 || b[1].GetCumulativeCount() != 1 || h.GetSampleSum() != 1.5 {
+		if b := h.GetBucket(); len(b) != 2 || b[0].GetCumulativeCount() != 0 || b[1].GetCumulativeCount() != 1 ||
+			h.GetSampleSum() != 1.5 {
 			t.Errorf("got %v", h)
 		}
 		return
@@ -230,11 +236,13 @@ func TestTwoMastersNeedTwoRegistries(t *testing.T) {
 
 // BenchmarkMeter is what one return costs when it is counted.
 func BenchmarkMeter(b *testing.B) {
-	m, err := newMeter(prometheus.NewRegistry(), config.Metrics{}, []string{"test.ping"}, &pools{list: []pool{{name: "fast"}}})
+	m, err := newMeter(prometheus.NewRegistry(), config.Metrics{}, []string{"test.ping"},
+		&pools{list: []pool{{name: "fast"}}})
 	if err != nil {
 		b.Fatal(err)
 	}
-	load, now, body := payload.M("fun", "test.ping", "success", true), time.Now(), []byte("salt/job/20240517120000000001/ret/m1\n\nx")
+	load, now, body := payload.M("fun", "test.ping", "success", true), time.Now(),
+		[]byte("salt/job/20240517120000000001/ret/m1\n\nx")
 	b.ReportAllocs()
 	for b.Loop() {
 		m.taken("fast", now, now)

@@ -12,13 +12,15 @@ import (
 
 // What the master is asked for when Prometheus comes, and does not count in between.
 var (
-	lookMinions     = gauges.Gauge("salt_master_connected_minions", "Connections to the publish port, whoever made them.")
+	lookMinions = gauges.Gauge("salt_master_connected_minions", "Connections to the publish port, whoever made "+
+		"them.")
 	lookQueue       = gauges.Gauge("salt_master_workers_queue_depth", "Requests waiting for a worker.", "pool")
 	lookKeys        = gauges.Gauge("brine_master_keys", "Keys of minions by state.", "state")
 	lookSubscribers = gauges.Gauge("brine_bus_subscribers", "Connections to the event bus from outside the process.")
-	lookDropped     = gauges.Counter("brine_bus_dropped_events_total", "Events that subscribers did not get because they read too slowly.")
-	lookStored      = gauges.Gauge("brine_store_content_bytes", "Size of all jobs and returns in the job store.")
-	lookFile        = gauges.Gauge("brine_store_file_bytes", "Size of the file of the job store.")
+	lookDropped     = gauges.Counter("brine_bus_dropped_events_total", "Events that subscribers did not get because "+
+		"they read too slowly.")
+	lookStored = gauges.Gauge("brine_store_content_bytes", "Size of all jobs and returns in the job store.")
+	lookFile   = gauges.Gauge("brine_store_file_bytes", "Size of the file of the job store.")
 )
 
 // looks is what Prometheus is told of when it comes.
@@ -32,7 +34,8 @@ type looks struct {
 }
 
 func (l looks) gauges() prometheus.Collector {
-	return gauges.Look(l.tellGauges, lookMinions, lookQueue, lookKeys, lookSubscribers, lookDropped, lookStored, lookFile, lookEnded, lookRefused)
+	return gauges.Look(l.tellGauges, lookMinions, lookQueue, lookKeys, lookSubscribers, lookDropped, lookStored,
+		lookFile, lookEnded, lookRefused)
 }
 
 // tellGauges tells what there is. What cannot be read is left out.

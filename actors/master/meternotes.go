@@ -44,7 +44,8 @@ func (m *meter) ret(ret *payload.Return, began, now ledger.Stamp) {
 // signInResults are Salt's words for the outcomes of a sign-in, and two of ours: Salt counts a key that is pending as
 // a success, and one that is denied as rejected.
 var signInResults = map[string]string{
-	auth.ActAccept: "success", auth.ActFull: "max_minions", auth.ActReject: "rejected", auth.ActPend: "pending", auth.ActDenied: "denied",
+	auth.ActAccept: "success", auth.ActFull: "max_minions", auth.ActReject: "rejected", auth.ActPend: "pending",
+	auth.ActDenied: "denied",
 }
 
 func (m *meter) signIn(act string) {
@@ -67,8 +68,8 @@ func (m *meter) event(body []byte) {
 
 // tagPrefixes are those of events that master, minions and tools fire themselves.
 var tagPrefixes = map[string]bool{
-	"auth": true, "batch": true, "beacon": true, "brine": true, "cloud": true, "engine": true, "job": true, "key": true, "minion": true,
-	"presence": true, "reactor": true, "run": true, "stats": true, "syndic": true, "wheel": true,
+	"auth": true, "batch": true, "beacon": true, "brine": true, "cloud": true, "engine": true, "job": true, "key": true,
+	"minion": true, "presence": true, "reactor": true, "run": true, "stats": true, "syndic": true, "wheel": true,
 }
 
 func tagPrefix(tag string) string {

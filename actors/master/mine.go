@@ -25,7 +25,8 @@ func (d *dataDesk) mineStore(r *call) (any, error) {
 		return true, nil
 	}
 	if d.gate.quotas.Take(r.id, quotaMine, 1, 1, time.Now()) == 0 {
-		d.gate.deny(r.id, ledger.DeniedMine, 1, fmt.Sprintf("more changes of its mine than minion_quota_mine (%d an hour)", d.gate.opt.hourly.mine))
+		d.gate.deny(r.id, ledger.DeniedMine, 1, fmt.Sprintf("more changes of its mine than minion_quota_mine (%d an "+
+			"hour)", d.gate.opt.hourly.mine))
 		return false, nil
 	}
 	d.gate.voices.asMinion(r.id)
@@ -42,7 +43,8 @@ func (d *dataDesk) mineStore(r *call) (any, error) {
 		}
 	}
 	if !d.gate.fits(data) {
-		d.gate.deny(r.id, ledger.DeniedMine, 1, fmt.Sprintf("a larger mine than minion_data_max_bytes (%d)", d.gate.opt.dataMost))
+		d.gate.deny(r.id, ledger.DeniedMine, 1, fmt.Sprintf("a larger mine than minion_data_max_bytes (%d)",
+			d.gate.opt.dataMost))
 		return false, nil
 	}
 	if err := d.cache.StoreMine(r.id, data); err != nil {

@@ -61,7 +61,8 @@ func (d *dataDesk) pillar(r *call) (any, error) {
 	}
 	grains.Set(payload.FieldID, r.id)
 	saltenv, pillarenv := ask.Envs()
-	q := pillar.Question{ID: r.id, Grains: grains, Saltenv: saltenv, Pillarenv: pillarenv, Override: ask.Override(), Extra: ask.Extra(), Ext: ask.Ext()}
+	q := pillar.Question{ID: r.id, Grains: grains, Saltenv: saltenv, Pillarenv: pillarenv, Override: ask.Override(),
+		Extra: ask.Extra(), Ext: ask.Ext()}
 	clean := ask.Clean()
 	r.beside("pillar", func(ctx context.Context) {
 		data, cached, err := d.answerOf(ctx, r.line(), q, clean)
@@ -93,7 +94,8 @@ func (r *call) line() string {
 }
 
 // answerOf is the pillar that answers a question, and whether it comes from the cache.
-func (d *dataDesk) answerOf(ctx context.Context, line string, q pillar.Question, clean bool) (data *payload.Map, cached bool, err error) {
+func (d *dataDesk) answerOf(ctx context.Context, line string, q pillar.Question, clean bool) (data *payload.Map,
+	cached bool, err error) {
 	env := d.pillars.compiler.Env(q)
 	if clean {
 		if err := d.kept.forget(q.ID, env); err != nil {
@@ -107,11 +109,12 @@ func (d *dataDesk) answerOf(ctx context.Context, line string, q pillar.Question,
 	return data, false, err
 }
 
-// keep keeps the grains of a minion, and its pillar, by which it can be targeted: not one with values of its own, or of an
-// environment that there is not.
+// keep keeps the grains of a minion, and its pillar, by which it can be targeted: not one with values of its own, or of
+// an environment that there is not.
 func (d *dataDesk) keep(q pillar.Question, data *payload.Map, cached bool) {
 	env := d.pillars.compiler.Env(q)
-	if cached || q.Override.Len() > 0 || q.Ext != nil || env != "" && !d.pillars.compiler.Knows(env) || !d.kept.keeps(q.ID, env) {
+	if cached || q.Override.Len() > 0 || q.Ext != nil || env != "" && !d.pillars.compiler.Knows(env) ||
+		!d.kept.keeps(q.ID, env) {
 		data = nil
 	}
 	if err := d.store(q, env, data); err != nil {
@@ -122,8 +125,8 @@ func (d *dataDesk) keep(q pillar.Question, data *payload.Map, cached bool) {
 	}
 }
 
-// store writes down the grains of a minion, and its pillar of an environment when there is one to keep. What only pillar_cache keeps has
-// no older form.
+// store writes down the grains of a minion, and its pillar of an environment when there is one to keep. What only
+// pillar_cache keeps has no older form.
 func (d *dataDesk) store(q pillar.Question, env string, data *payload.Map) error {
 	switch {
 	case d.opt.cached && (env == "" || data == nil):
@@ -137,8 +140,8 @@ func (d *dataDesk) store(q pillar.Question, env string, data *payload.Map) error
 	return d.cache.Store(datacache.BankPillar, key, data)
 }
 
-// mayKeepGrains tells whether the grains of a request replace those that are kept: it must be that minion's, and within what
-// a minion may store. The reply is no secret to withhold: only the owner of the key can read it.
+// mayKeepGrains tells whether the grains of a request replace those that are kept: it must be that minion's, and within
+// what a minion may store. The reply is no secret to withhold: only the owner of the key can read it.
 func (d *dataDesk) mayKeepGrains(r *call, grains *payload.Map) bool {
 	if !d.gate.proven(r, d.opt.version2, "grains without a token (version_2_grains)") {
 		return false
@@ -148,7 +151,8 @@ func (d *dataDesk) mayKeepGrains(r *call, grains *payload.Map) bool {
 		return false
 	}
 	if !d.gate.fits(grains) {
-		d.gate.deny(r.id, ledger.DeniedGrains, 1, fmt.Sprintf("larger grains than minion_data_max_bytes (%d)", d.gate.opt.dataMost))
+		d.gate.deny(r.id, ledger.DeniedGrains, 1, fmt.Sprintf("larger grains than minion_data_max_bytes (%d)",
+			d.gate.opt.dataMost))
 		return false
 	}
 	return true
@@ -180,7 +184,8 @@ func (d *dataDesk) fileRecv(r *call) (any, error) {
 	}
 	err := d.pushed.Write(r.id, rel, loc, data, time.Now())
 	if errors.Is(err, pushed.ErrFull) {
-		d.gate.deny(r.id, ledger.DeniedFiles, 1, fmt.Sprintf("more bytes of files than minion_files_max_bytes (%d)", d.opt.mostFiles))
+		d.gate.deny(r.id, ledger.DeniedFiles, 1, fmt.Sprintf("more bytes of files than minion_files_max_bytes (%d)",
+			d.opt.mostFiles))
 		return false, nil
 	}
 	return err == nil, err

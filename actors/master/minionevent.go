@@ -14,8 +14,8 @@ import (
 	"brine/wire/payload"
 )
 
-// A worker fires this much of one request's events; what is left is fired beside it, in such portions, each when the bus has
-// sent out the one before.
+// A worker fires this much of one request's events; what is left is fired beside it, in such portions, each when the
+// bus has sent out the one before.
 const (
 	eventPortion      = 256
 	eventPortionBytes = 1 << 20
@@ -33,7 +33,8 @@ type eventDesk struct {
 
 // minionEvent fires one event, or a list of them, on the master's bus. A single event carries the whole load.
 //
-// Unlike Salt: the answer to events of which some are refused says why. Salt's answers None to all; its minions do not look.
+// Unlike Salt: the answer to events of which some are refused says why. Salt's answers None to all; its minions do not
+// look.
 func (d *eventDesk) minionEvent(r *call) (any, error) {
 	if r.id == "" {
 		return payload.NewMap(0), nil
@@ -136,7 +137,8 @@ func (e *eventList) claimsSyndic() bool {
 func (e *eventList) admit() {
 	d, share := e.desk, e.who.share()
 	if most := d.most * share; most > 0 && len(e.list) > most {
-		e.refuse(ledger.DeniedEvents, len(e.list)-most, fmt.Sprintf("more events in one request than minion_events_max (%d)", most))
+		e.refuse(ledger.DeniedEvents, len(e.list)-most, fmt.Sprintf("more events in one request than "+
+			"minion_events_max (%d)", most))
 		e.list = e.list[:most]
 	}
 	if given := d.gate.quotas.Take(e.who.id, quotaEvents, len(e.list), share, time.Now()); given < len(e.list) {
@@ -156,8 +158,8 @@ func (e *eventList) portion() {
 	}
 }
 
-// fire fires one event of the list: under its tag behind the pretag, as syndics send them, and under its tag alone. Of what a
-// syndic forwards the second is for who looks after minions below it; what only masters say goes without.
+// fire fires one event of the list: under its tag behind the pretag, as syndics send them, and under its tag alone. Of
+// what a syndic forwards the second is for who looks after minions below it; what only masters say goes without.
 func (e *eventList) fire(tag string, data *payload.Map) (size int) {
 	if e.pretag != "" {
 		size = e.say(event.Join(e.pretag, tag), data)

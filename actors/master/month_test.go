@@ -35,7 +35,8 @@ func (r *rig) day(n int, minions []*testMinion, user *zmq.Req, passing string) {
 	}
 	for i := range dayJobs {
 		jid := payload.NewJID(time.Now())
-		ask(r.publishLoad(payload.M("tgt", "m*", "fun", "test.echo", "arg", []any{strings.Repeat("x", 500)}, "jid", jid)))
+		ask(r.publishLoad(payload.M("tgt", "m*", "fun", "test.echo", "arg", []any{strings.Repeat("x", 500)}, "jid",
+			jid)))
 		for _, m := range minions {
 			m.giveBack(jid, "test.echo", strings.Repeat("y", 500))
 		}
@@ -48,13 +49,15 @@ func (r *rig) day(n int, minions []*testMinion, user *zmq.Req, passing string) {
 		}
 	}
 	ask(cmd("mk_token", "username", "tester", "password", "x", "eauth", "auto"))
-	minions[0].ask(cmd("minion_pub", "fun", "test.ping", "arg", []any{}, "tgt", "m2", "tgt_type", "glob", "ret", "", "tmo", 5, "form", "clean"))
+	minions[0].ask(cmd("minion_pub", "fun", "test.ping", "arg", []any{}, "tgt", "m2", "tgt_type", "glob", "ret", "",
+		"tmo", 5, "form", "clean"))
 	guest := r.minion(passing)
 	guest.giveBack(fmt.Sprintf("2021%016d", n), "test.ping", true)
 	if err := guest.q.Close(); err != nil {
 		r.t.Error(err)
 	}
-	if _, err := r.m.core.signIns.manager(false).Delete(keys.Groups{{Status: keys.Accepted, IDs: []string{passing}}}); err != nil {
+	if _, err := r.m.core.signIns.manager(false).Delete(keys.Groups{{Status: keys.Accepted,
+		IDs: []string{passing}}}); err != nil {
 		r.t.Fatal(err)
 	}
 	top := r.m.Supervisor()
@@ -99,15 +102,18 @@ func (r *rig) restart(name string) {
 	})
 }
 
-// TestMonth lets a master live through a month of jobs, returns, events, mines, tokens, keys that come and go, rotations of
-// keys and deaths of actors, and weighs it every evening: what it holds does not grow from one half of the month to the next.
+// TestMonth lets a master live through a month of jobs, returns, events, mines, tokens, keys that come and go,
+// rotations of keys and deaths of actors, and weighs it every evening: what it holds does not grow from one half of the
+// month to the next.
 func TestMonth(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes a while")
 	}
-	r := newSite(t, "peer: {m1: ['test.*']}", "external_auth: {auto: {tester: ['test.*']}}", "job_store_compact_min_bytes: 1000000",
-		"keep_jobs_seconds: 86400", "restart_delay_max: 1", "token_expire: 1", "minion_quota_jobs: 0", "minion_quota_events: 0")
-	r.faulty, r.silent, r.book = true, true, ledger.Limits{Jobs: 4 * dayJobs, Rows: 12 * dayJobs} // full after a few days
+	r := newSite(t, "peer: {m1: ['test.*']}", "external_auth: {auto: {tester: ['test.*']}}",
+		"job_store_compact_min_bytes: 1000000", "keep_jobs_seconds: 86400", "restart_delay_max: 1", "token_expire: 1",
+		"minion_quota_jobs: 0", "minion_quota_events: 0")
+	// full after a few days
+	r.faulty, r.silent, r.book = true, true, ledger.Limits{Jobs: 4 * dayJobs, Rows: 12 * dayJobs}
 	r.start()
 	minions := []*testMinion{r.minion("m1"), r.minion("m2"), r.minion("m3")}
 	user := r.connect()
@@ -133,7 +139,9 @@ func TestMonth(t *testing.T) {
 	}
 	actortest.Steady(t, days,
 		actortest.May{What: "heap", Of: func(w actortest.Burden) int64 { return w.Heap }, Grow: 512 << 10},
-		actortest.May{What: "resident memory", Of: func(w actortest.Burden) int64 { return w.Resident }, Grow: 16 << 20},
+		actortest.May{What: "resident memory", Of: func(w actortest.Burden) int64 {
+			return w.Resident
+		}, Grow: 16 << 20},
 		actortest.May{What: "disk", Of: func(w actortest.Burden) int64 { return w.Disk }, Grow: 512 << 10, Peak: true},
 		actortest.May{What: "goroutines", Of: func(w actortest.Burden) int64 { return w.Goroutines }, Grow: 3},
 		actortest.May{What: "descriptors", Of: func(w actortest.Burden) int64 { return w.Descriptors }, Grow: 3})

@@ -95,7 +95,8 @@ func (w *mworker) Receive(ctx actor.Context) {
 
 // ready asks for the next request; after a death of the worker it is how the ReqServer learns of the new one.
 func (w *mworker) ready(ctx actor.Context, done *Work) {
-	supervisor.Send(ctx, w.server, &WorkerReady{Pool: w.pool, Ref: supervisor.Self(ctx), Life: supervisor.Incarnation(ctx), Done: done})
+	supervisor.Send(ctx, w.server, &WorkerReady{Pool: w.pool, Ref: supervisor.Self(ctx),
+		Life: supervisor.Incarnation(ctx), Done: done})
 }
 
 // onWork handles one request, then asks for another. One that panics does not: its successor does when it starts.
@@ -196,15 +197,17 @@ func (w *mworker) serve(ctx actor.Context, r *request, o *auth.Opened, began tim
 		return
 	}
 	supervisor.Note(ctx, payload.Show(o.Load.Str(payload.FieldJID)))
-	c := &call{ctx: supervisor.Context(ctx), load: o.Load, id: o.ID, req: r, rules: r.rules, log: w.opt.log, beside: beside(ctx, r),
-		from: origin{at: r.at, began: began, lane: w.opt.pools.name(w.pool), worker: w.name, noFiles: r.noFiles}}
+	c := &call{ctx: supervisor.Context(ctx), load: o.Load, id: o.ID, req: r, rules: r.rules, log: w.opt.log,
+		beside: beside(ctx, r),
+		from:   origin{at: r.at, began: began, lane: w.opt.pools.name(w.pool), worker: w.name, noFiles: r.noFiles}}
 	v, err := handler(w.opt.desks, c)
 	switch {
 	case errors.Is(err, errLater):
 	case err != nil:
 		supervisor.Failed(ctx)
 		w.opt.meter.fail(failedHandler)
-		w.opt.complaints.warn("request failed", r.from, "cmd", payload.Show(o.Cmd), "minion", payload.Show(o.ID), "err", err)
+		w.opt.complaints.warn("request failed", r.from, "cmd", payload.Show(o.Cmd), "minion", payload.Show(o.ID), "err",
+			err)
 		r.fail()
 	default:
 		c.finish(v)

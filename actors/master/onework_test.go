@@ -68,9 +68,14 @@ func TestOneRequestAtATime(t *testing.T) {
 		if opt.pools.list[pool].name != "fast" {
 			return w
 		}
-		return &watchedWorker{mworker: w, server: func() *supervisor.Ref { <-started; return server }, die: die, behind: behind}
+		return &watchedWorker{mworker: w, server: func() *supervisor.Ref {
+			<-started
+			return server
+		}, die: die, behind: behind}
 	}
-	server, err := r.m.top.Add(supervisor.Spec{Name: "OtherServer", New: func() actor.Actor { return &reqServer{opt: opt} }})
+	server, err := r.m.top.Add(supervisor.Spec{Name: "OtherServer", New: func() actor.Actor {
+		return &reqServer{opt: opt}
+	}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -78,8 +83,9 @@ func TestOneRequestAtATime(t *testing.T) {
 	const requests = 8
 	answers := make(chan []byte, requests)
 	for n := range requests {
-		server.Send(&HandleRequest{Frame: packed(t, clearEnvelope(payload.M("cmd", "ping", "n", n))), At: time.Now(), Inside: true,
-			Reply: func(frame []byte) { answers <- frame }})
+		server.Send(&HandleRequest{Frame: packed(t, clearEnvelope(payload.M("cmd", "ping", "n", n))), At: time.Now(),
+			Inside: true,
+			Reply:  func(frame []byte) { answers <- frame }})
 	}
 	r.eventually("all requests", func() error {
 		if c := server.Snapshot(); c.Mailbox > 0 || c.InHand != "" {

@@ -11,7 +11,8 @@ func openFilesText(accepted, soft, hard, wanted uint64) (slog.Level, string) {
 	if accepted*4 <= soft {
 		return 0, ""
 	}
-	text := fmt.Sprintf("The number of accepted minion keys(%d) should be lower than 1/4 of the max open files soft setting(%d). ", accepted, soft)
+	text := fmt.Sprintf("The number of accepted minion keys(%d) should be lower than 1/4 of the max open files soft "+
+		"setting(%d). ", accepted, soft)
 	level := slog.LevelInfo
 	switch {
 	case accepted >= soft:
@@ -23,7 +24,8 @@ func openFilesText(accepted, soft, hard, wanted uint64) (slog.Level, string) {
 		level = slog.LevelWarn
 	}
 	if wanted < hard {
-		text += fmt.Sprintf("According to the system's hard limit, there's still a margin of %d to raise the salt's max_open_files setting. ", hard-wanted)
+		text += fmt.Sprintf("According to the system's hard limit, there's still a margin of %d to raise the salt's "+
+			"max_open_files setting. ", hard-wanted)
 	}
 	return level, text + "Please consider raising this value."
 }

@@ -20,12 +20,15 @@ func (c *core) publisherOptions() publisherOptions {
 	return publisherOptions{
 		open: func() pubSocket {
 			return zmq.NewPub(c.attendance.watch(zmq.PubOptions{
-				Endpoint: zmq.BindEndpoint(cfg.Interface, cfg.PublishPort), IPv6: cfg.IPv6, Backlog: cfg.ZMQBacklog, HWM: cfg.PubHWM,
-				Keepalive: keepaliveOf(cfg), HeartbeatIvl: cfg.ZMQHeartbeatIvl, HeartbeatTimeout: cfg.ZMQHeartbeatTimeout,
-				MaxTopics: cfg.PubMaxTopics, MaxPeers: c.ports.maxPeers(), OnFull: portFull(c.log, cfg.PublishPort), Guard: c.ports.guard, OnRefused: c.ports.peerRefused, Logger: c.log,
+				Endpoint: zmq.BindEndpoint(cfg.Interface, cfg.PublishPort), IPv6: cfg.IPv6, Backlog: cfg.ZMQBacklog,
+				HWM: cfg.PubHWM, Keepalive: keepaliveOf(cfg), HeartbeatIvl: cfg.ZMQHeartbeatIvl,
+				HeartbeatTimeout: cfg.ZMQHeartbeatTimeout, MaxTopics: cfg.PubMaxTopics, MaxPeers: c.ports.maxPeers(),
+				OnFull: portFull(c.log, cfg.PublishPort), Guard: c.ports.guard, OnRefused: c.ports.peerRefused,
+				Logger: c.log,
 			}))
 		},
-		server: c.reqServer, record: c.record, seal: c.auth.SealPublication, filter: cfg.ZMQFiltering, syndic: cfg.OrderMasters, log: c.log,
+		server: c.reqServer, record: c.record, seal: c.auth.SealPublication, filter: cfg.ZMQFiltering,
+		syndic: cfg.OrderMasters, log: c.log,
 	}
 }
 
@@ -38,7 +41,8 @@ func keepaliveOf(cfg *config.Master) *zmq.Keepalive {
 }
 
 func (c *core) jobStoreOptions() jobStoreOptions {
-	return jobStoreOptions{store: c.jobs.store, facts: jobFacts{c.book, c.log}, meter: c.meter, log: c.log, owed: c.jobs.owed, filesFailed: c.publications.filesFailed,
+	return jobStoreOptions{store: c.jobs.store, facts: jobFacts{c.book, c.log}, meter: c.meter, log: c.log,
+		owed: c.jobs.owed, filesFailed: c.publications.filesFailed,
 		server: c.reqServer}
 }
 
@@ -49,8 +53,9 @@ func (c *core) reqServer() *supervisor.Ref {
 }
 
 func (c *core) workerOptions() *workerOptions {
-	return &workerOptions{auth: c.auth, signIns: c.signIns, desks: c.desks, pools: c.pools, rules: c.rules, complaints: c.complaints, meter: c.meter,
-		events: c.events, stats: c.cfg.MasterStats, statsEvery: c.cfg.MasterStatsEventIter, log: c.log}
+	return &workerOptions{auth: c.auth, signIns: c.signIns, desks: c.desks, pools: c.pools, rules: c.rules,
+		complaints: c.complaints, meter: c.meter, events: c.events, stats: c.cfg.MasterStats,
+		statsEvery: c.cfg.MasterStatsEventIter, log: c.log}
 }
 
 func (c *core) reqOptions() reqServerOptions {
@@ -60,10 +65,12 @@ func (c *core) reqOptions() reqServerOptions {
 			return zmq.NewRouter(zmq.RouterOptions{
 				Endpoint: zmq.BindEndpoint(cfg.Interface, cfg.RetPort), IPv6: cfg.IPv6, Backlog: cfg.ZMQBacklog,
 				HeartbeatIvl: cfg.ZMQHeartbeatIvl, HeartbeatTimeout: cfg.ZMQHeartbeatTimeout,
-				MaxPeers: c.ports.maxPeers(), OnFull: portFull(c.log, cfg.RetPort), MaxMessage: c.ports.maxMessage, Guard: c.ports.guard, OnRefused: c.ports.peerRefused,
+				MaxPeers: c.ports.maxPeers(), OnFull: portFull(c.log, cfg.RetPort), MaxMessage: c.ports.maxMessage,
+				Guard: c.ports.guard, OnRefused: c.ports.peerRefused,
 			})
 		},
-		pools: c.pools, queueMax: cfg.RequestQueueMax, bytesMax: c.ports.requestBytes, timeout: cfg.RequestTimeout, meter: c.meter, warn: c.complaints.warn, log: c.log,
+		pools: c.pools, queueMax: cfg.RequestQueueMax, bytesMax: c.ports.requestBytes, timeout: cfg.RequestTimeout,
+		meter: c.meter, warn: c.complaints.warn, log: c.log,
 		nest: supervisor.Options{Pool: true},
 		worker: func(name string, pool int, server *supervisor.Ref) actor.Actor {
 			return &mworker{name: name, pool: pool, server: server, opt: opt}
@@ -90,7 +97,8 @@ func (c *core) busOptions(subs *bus.Subscribers) busOptions {
 		young: young, meter: c.meter, room: c.events.room,
 		open: func() *bus.Bus {
 			return bus.New(
-				ipc.PubOptions{Path: sock(event.MasterPubSocket), Mode: 0o660, Framing: framing, Queue: cfg.EventQueueMax, QueueBytes: readerBytes, Logger: c.log},
+				ipc.PubOptions{Path: sock(event.MasterPubSocket), Mode: 0o660, Framing: framing,
+					Queue: cfg.EventQueueMax, QueueBytes: readerBytes, Logger: c.log},
 				ipc.PullOptions{Path: sock(event.MasterPullSocket), Mode: 0o600, Logger: c.log}, subs)
 		},
 		subs: subs,
@@ -105,7 +113,8 @@ func (c *core) busOptions(subs *bus.Subscribers) busOptions {
 // quarantined tells the bus of a message that was set aside.
 func (c *core) quarantined(q stats.Quarantined) {
 	if _, ok := c.tree.Load().Lookup(nameEventPublisher); ok {
-		if body := c.events.pack(tagQuarantine, payload.M("actor", q.Path, "message", q.Message, "hash", q.Hash, "size", q.Size, "reason", q.Reason)); body != nil {
+		if body := c.events.pack(tagQuarantine, payload.M("actor", q.Path, "message", q.Message, "hash", q.Hash, "size",
+			q.Size, "reason", q.Reason)); body != nil {
 			c.events.putNow(body) // the supervisor waits for nobody
 		}
 	}
@@ -115,8 +124,9 @@ func (c *core) quarantined(q stats.Quarantined) {
 func (c *core) supervised() supervisor.Options {
 	cfg := c.cfg
 	return supervisor.Options{
-		Name: "master", Logger: c.log, RestartDelayMax: cfg.RestartDelayMax, WaitForKill: cfg.StopTimeout, Chaos: cfg.Chaos,
-		WorkerTimeout: workerTimeout(cfg.WorkerTimeout, cfg.RequestTimeout), ComponentTimeout: cfg.ComponentTimeout, HistoryFile: filepath.Join(cfg.CacheDir, deathsFile),
+		Name: "master", Logger: c.log, RestartDelayMax: cfg.RestartDelayMax, WaitForKill: cfg.StopTimeout,
+		Chaos: cfg.Chaos, WorkerTimeout: workerTimeout(cfg.WorkerTimeout, cfg.RequestTimeout),
+		ComponentTimeout: cfg.ComponentTimeout, HistoryFile: filepath.Join(cfg.CacheDir, deathsFile),
 		OnQuarantine: c.quarantined,
 	}
 }

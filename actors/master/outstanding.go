@@ -40,14 +40,15 @@ const (
 	newestMost   = 1000
 )
 
-// Newest tells of the newest jobs, done or not, in the form of Outstanding. want says by the load which of them; it must not
-// change it. Of a job whose returns are not stored, -1 have returned.
+// Newest tells of the newest jobs, done or not, in the form of Outstanding. want says by the load which of them; it
+// must not change it. Of a job whose returns are not stored, -1 have returned.
 func (m *Master) Newest(ctx context.Context, count int, want func(load *payload.Map) bool) (*payload.Map, error) {
 	if err := m.AwaitJobs(ctx); err != nil {
 		return nil, err
 	}
 	ends := time.Now().Add(newestSearch)
-	found, whole, err := m.stores.jobs.Pending(jobstore.Search{All: true, Most: max(0, min(count, newestMost)), Want: want,
+	found, whole, err := m.stores.jobs.Pending(jobstore.Search{All: true, Most: max(0, min(count, newestMost)),
+		Want: want,
 		Stop: func() bool { return ctx.Err() != nil || time.Now().After(ends) }})
 	if err != nil {
 		return nil, err
@@ -75,8 +76,8 @@ func pendingMap(p jobstore.Pending) *payload.Map {
 	}
 	job := payload.NewPublishRequest(p.Load)
 	return payload.M("jid", p.JID, "since", stats.Stamp(p.Created), "fun", job.Fun(), "tgt", job.Tgt(),
-		"tgt_type", job.Field(payload.FieldTgtType), "user", job.Field(payload.FieldUser), "minions", p.Minions, "returned", returned,
-		"outstanding", len(p.Silent), "waiting_for", silent)
+		"tgt_type", job.Field(payload.FieldTgtType), "user", job.Field(payload.FieldUser), "minions", p.Minions,
+		"returned", returned, "outstanding", len(p.Silent), "waiting_for", silent)
 }
 
 // atWork are the runner and wheel functions that run as actors.

@@ -36,9 +36,10 @@ func TestOutstanding(t *testing.T) {
 			})
 			job := outstanding()[0].(*payload.Map)
 			job.Delete("since")
-			equal(t, "job", job, payload.M("jid", jid, "fun", "test.echo", "tgt", "m*", "tgt_type", "glob", "user", userName(),
-				"minions", 2, "returned", 0, "outstanding", 2, "waiting_for", []any{"m1", "m2"}))
-			m1.ask(payload.M("cmd", "_return", "id", "m1", "jid", jid, "fun", "test.echo", "return", "x", "retcode", 0, "success", true))
+			equal(t, "job", job, payload.M("jid", jid, "fun", "test.echo", "tgt", "m*", "tgt_type", "glob", "user",
+				userName(), "minions", 2, "returned", 0, "outstanding", 2, "waiting_for", []any{"m1", "m2"}))
+			m1.ask(payload.M("cmd", "_return", "id", "m1", "jid", jid, "fun", "test.echo", "return", "x", "retcode", 0,
+				"success", true))
 			job = outstanding()[0].(*payload.Map)
 			equal(t, "waiting for", job.Value("waiting_for"), []any{"m2"})
 			equal(t, "returned", job.Value("returned"), 1)

@@ -12,8 +12,8 @@ import (
 	"github.com/asynkron/protoactor-go/actor"
 )
 
-// owed is what the JobStore could not write and nobody sends again: the loads of jobs, and the returns of the master's own
-// runs. It is held in memory, as far as there is room, until the disk takes it. One incarnation at a time uses it.
+// owed is what the JobStore could not write and nobody sends again: the loads of jobs, and the returns of the master's
+// own runs. It is held in memory, as far as there is room, until the disk takes it. One incarnation at a time uses it.
 type owed struct {
 	log     *slog.Logger
 	loads   []*SaveLoad
@@ -63,7 +63,8 @@ func (o *owed) add(g *group) {
 	}
 	if dropped > 0 && !o.told {
 		o.told = true
-		o.log.Error("loads of jobs are dropped: too many wait until they can be stored", "bytes", owedBytes, "jobs", owedEntries)
+		o.log.Error("loads of jobs are dropped: too many wait until they can be stored", "bytes", owedBytes, "jobs",
+			owedEntries)
 	}
 }
 

@@ -73,7 +73,9 @@ func startStore(t *testing.T, store jobWriter, o *owed) (*supervisor.Ref, *actor
 	}
 	o.log = log.Logger()
 	s := actortest.Start(t, supervisor.Options{})
-	ref := actortest.Add(t, s, supervisor.Spec{Name: "JobStore", New: func() actor.Actor { return &jobStore{opt: jobStoreOptions{store: store, log: log.Logger(), owed: o}} }})
+	ref := actortest.Add(t, s, supervisor.Spec{Name: "JobStore", New: func() actor.Actor {
+		return &jobStore{opt: jobStoreOptions{store: store, log: log.Logger(), owed: o}}
+	}})
 	return ref, log, s
 }
 

@@ -37,7 +37,8 @@ func TestTree(t *testing.T) {
 	for _, c := range r.m.Supervisor().Snapshot() {
 		names = append(names, c.Name)
 	}
-	if want := []string{"EventPublisher", "Publisher", "JobStore", "Maintenance", "Pillar", "FileServer", "ReqServer"}; !cmp.Equal(names, want) {
+	if want := []string{"EventPublisher", "Publisher", "JobStore", "Maintenance", "Pillar", "FileServer",
+		"ReqServer"}; !cmp.Equal(names, want) {
 		t.Errorf("children %q, want %q", names, want)
 	}
 	lanes := map[string]int{}
@@ -76,8 +77,8 @@ func TestPools(t *testing.T) {
 
 // TestWorkerPools: a configured layout replaces the lanes, and commands go where it says.
 func TestWorkerPools(t *testing.T) {
-	r := newRig(t, "worker_pools: {mine: {worker_count: 1, commands: [_mine, ping]}, rest: {worker_count: 2, commands: ['*']}}",
-		"master_stats: true", "master_stats_event_iter: 0")
+	r := newRig(t, "worker_pools: {mine: {worker_count: 1, commands: [_mine, ping]}, rest: {worker_count: 2, "+
+		"commands: ['*']}}", "master_stats: true", "master_stats_event_iter: 0")
 	m := r.minion("m1")
 	ear := r.hear()
 	equal(t, "ping", r.clear(cmd("ping")), cmd("ping"))
@@ -110,7 +111,8 @@ func TestOpenFilesText(t *testing.T) {
 		want                         []string
 	}{
 		{250, 1000, 1000, 1000, 0, nil},
-		{251, 1000, 1000, 1000, slog.LevelInfo, []string{"accepted minion keys(251)", "soft setting(1000)", "raising this value"}},
+		{251, 1000, 1000, 1000, slog.LevelInfo, []string{"accepted minion keys(251)", "soft setting(1000)",
+			"raising this value"}},
 		{334, 1000, 1000, 1000, slog.LevelWarn, []string{"keys(334)"}},
 		{500, 1000, 1000, 1000, levelCritical, []string{"keys(500)"}},
 		{1000, 1000, 4000, 1000, levelCritical, []string{"crash pretty soon", "margin of 3000"}},
@@ -139,14 +141,17 @@ func TestPresence(t *testing.T) {
 	r := newRig(t)
 	var conns []presence.Conn
 	r.m.core.attendance.finder = &presence.Finder{Cache: fixed{"m1": "10.0.0.1", "m2": "10.0.0.2"}, Port: 4505,
-		Peers: func() ([]presence.Conn, error) { return conns, nil }, Local: func() ([]netip.Addr, error) { return nil, nil }}
+		Peers: func() ([]presence.Conn, error) {
+			return conns, nil
+		}, Local: func() ([]netip.Addr, error) { return nil, nil }}
 	ear := r.hear()
 	past := &remembered{}
 	look := func(addrs ...string) {
 		t.Helper()
 		conns = nil
 		for _, a := range addrs {
-			conns = append(conns, presence.Conn{LocalPort: 4505, Remote: netip.AddrPortFrom(netip.MustParseAddr(a), 1234)})
+			conns = append(conns, presence.Conn{LocalPort: 4505, Remote: netip.AddrPortFrom(netip.MustParseAddr(a),
+				1234)})
 		}
 		if err := r.m.core.upkeep.firePresence(past, time.Now()); err != nil {
 			t.Fatal(err)
@@ -173,7 +178,9 @@ func TestPresence(t *testing.T) {
 	look("10.0.0.2", "10.9.9.9")
 	change([]any{}, []any{"m1"})
 	present("m2")
-	r.m.core.attendance.finder = &presence.Finder{Peers: func() ([]presence.Conn, error) { return nil, errors.New("no table") }}
+	r.m.core.attendance.finder = &presence.Finder{Peers: func() ([]presence.Conn, error) {
+		return nil, errors.New("no table")
+	}}
 	if err := r.m.core.upkeep.firePresence(past, time.Now()); err == nil {
 		t.Error("no error")
 	}
@@ -186,7 +193,8 @@ func TestMaxMinions(t *testing.T) {
 	r.m.core.attendance.finder = &presence.Finder{Cache: fixed{"m2": "10.0.0.2", "m3": "10.0.0.3"}, Port: 4505,
 		Peers: func() (list []presence.Conn, err error) {
 			for _, a := range []string{"10.0.0.2", "10.0.0.3"} {
-				list = append(list, presence.Conn{LocalPort: 4505, Remote: netip.AddrPortFrom(netip.MustParseAddr(a), 1)})
+				list = append(list, presence.Conn{LocalPort: 4505, Remote: netip.AddrPortFrom(netip.MustParseAddr(a),
+					1)})
 			}
 			return list, nil
 		}}
@@ -223,11 +231,13 @@ func TestRemoveOlder(t *testing.T) {
 	now := time.Now()
 	for name, age := range map[string]time.Duration{"old": 2 * time.Hour, "young": time.Minute} {
 		path := filepath.Join(dir, name)
-		if err := errors.Join(os.WriteFile(path, nil, 0o600), os.Chtimes(path, now.Add(-age), now.Add(-age))); err != nil {
+		if err := errors.Join(os.WriteFile(path, nil, 0o600), os.Chtimes(path, now.Add(-age),
+			now.Add(-age))); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if err := errors.Join(removeOlder(dir, now.Add(-time.Hour), 0), removeOlder(filepath.Join(dir, "no"), now, time.Hour),
+	if err := errors.Join(removeOlder(dir, now.Add(-time.Hour), 0), removeOlder(filepath.Join(dir, "no"), now,
+		time.Hour),
 		removeOlder(dir, now.Add(-time.Hour), time.Hour)); err != nil {
 		t.Fatal(err)
 	}
@@ -242,7 +252,8 @@ func TestSchedule(t *testing.T) {
 	for _, tt := range []struct {
 		now         int
 		loop, alive bool
-	}{{0, true, true}, {1, false, false}, {5, false, true}, {59, false, true}, {60, true, false}, {64, false, true}, {200, true, true}} {
+	}{{0, true, true}, {1, false, false}, {5, false, true}, {59, false, true}, {60, true, false}, {64, false, true},
+		{200, true, true}} {
 		var loop, alive bool
 		if s, loop, alive = s.next(at(tt.now), time.Minute); loop != tt.loop || alive != tt.alive {
 			t.Errorf("at %d: loop %v, alive %v", tt.now, loop, alive)
@@ -259,10 +270,19 @@ func TestMaintenanceGoesOn(t *testing.T) {
 	ref := actortest.Add(t, s, supervisor.Spec{Name: "Maintenance", New: func() actor.Actor {
 		return &maintenance{opt: maintenanceOptions{loop: time.Hour, past: &remembered{}, log: log.Logger(),
 			takeDrop: func() (bool, error) { return false, broken }, rotate: func() error { return broken },
-			changed: func() (time.Time, time.Time) { return time.Now(), time.Now() }, accepted: func() ([]string, error) { return nil, broken }, sessions: func() ([]string, error) { return []string{"x"}, nil },
-			revoke: func(string) error { return broken }, alive: func() {}, jobs: func(time.Time) { did <- "jobs" }, facts: func() {},
-			tasks: []func(time.Time) error{func(time.Time) error { did <- "one"; return broken }, func(time.Time) error { did <- "two"; return nil }},
-			fire:  func(string, *payload.Map) {}}}
+			changed: func() (time.Time, time.Time) {
+				return time.Now(), time.Now()
+			}, accepted: func() ([]string, error) {
+				return nil, broken
+			}, sessions: func() ([]string, error) { return []string{"x"}, nil },
+			revoke: func(string) error {
+				return broken
+			}, alive: func() {}, jobs: func(time.Time) { did <- "jobs" }, facts: func() {},
+			tasks: []func(time.Time) error{func(time.Time) error {
+				did <- "one"
+				return broken
+			}, func(time.Time) error { did <- "two"; return nil }},
+			fire: func(string, *payload.Map) {}}}
 	}})
 	ref.Send(&RotateKey{})
 	for _, want := range []string{"jobs", "one", "two"} {
@@ -270,7 +290,8 @@ func TestMaintenanceGoesOn(t *testing.T) {
 			t.Errorf("got %s, want %s", got, want)
 		}
 	}
-	for _, text := range []string{"sessions cannot be compared", "the request for a new key cannot be read", "maintenance failed", "the shared key cannot be rotated"} {
+	for _, text := range []string{"sessions cannot be compared", "the request for a new key cannot be read",
+		"maintenance failed", "the shared key cannot be rotated"} {
 		log.Await(t, text)
 	}
 }
@@ -301,7 +322,10 @@ func TestPublisherTopics(t *testing.T) {
 			sock := &frames{sent: make(chan [][]byte, 10)}
 			s := actortest.Start(t, supervisor.Options{})
 			ref := actortest.Add(t, s, supervisor.Spec{Name: "Publisher", New: func() actor.Actor {
-				return &publisher{opt: publisherOptions{open: func() pubSocket { return sock }, filter: tt.filter, syndic: tt.syndic, log: discard(), record: &record{book: newBook(ledger.Limits{})},
+				return &publisher{opt: publisherOptions{open: func() pubSocket {
+					return sock
+				}, filter: tt.filter, syndic: tt.syndic, log: discard(),
+					record: &record{book: newBook(ledger.Limits{})},
 					seal: func(load *payload.Map) ([]byte, error) {
 						if load.Has("bad") {
 							return nil, errors.New("bad job")
@@ -336,8 +360,10 @@ func TestFilteredPublication(t *testing.T) {
 	for _, tt := range []struct {
 		tgtType string
 		want    []string
-	}{{"glob", []string{"m1"}}, {"pcre", []string{"m1"}}, {"list", []string{"m1", "zz"}}, {"grain", nil}, {"compound", nil}, {"", nil}} {
-		if got := r.m.core.publications.topicIDs(tt.tgtType, found{[]string{"m1"}, []string{"zz"}}); !cmp.Equal(got, tt.want) {
+	}{{"glob", []string{"m1"}}, {"pcre", []string{"m1"}}, {"list", []string{"m1", "zz"}}, {"grain", nil},
+		{"compound", nil}, {"", nil}} {
+		if got := r.m.core.publications.topicIDs(tt.tgtType, found{[]string{"m1"}, []string{"zz"}}); !cmp.Equal(got,
+			tt.want) {
 			t.Errorf("%q: got %q, want %q", tt.tgtType, got, tt.want)
 		}
 	}
@@ -429,7 +455,8 @@ func TestCollect(t *testing.T) {
 	}
 	done := make(chan outcome, 1)
 	go func() {
-		got, err := r.m.core.functions.Collect(testContext(t), runners.Job{Tgt: "*", Fun: "test.kwarg", Args: []any{1}, KW: payload.M("k", "v")})
+		got, err := r.m.core.functions.Collect(testContext(t), runners.Job{Tgt: "*", Fun: "test.kwarg", Args: []any{1},
+			KW: payload.M("k", "v")})
 		done <- outcome{got, err}
 	}()
 	jid := ear.jobOf("test.kwarg")
@@ -447,7 +474,8 @@ func TestCollect(t *testing.T) {
 	if o.got.Returns.Len() != 1 || o.got.Returns.Map("m1").Value("return") != "here" {
 		t.Errorf("returns %s", text(o.got.Returns))
 	}
-	if got, err := r.m.core.functions.Collect(testContext(t), runners.Job{Tgt: "zz", Fun: "test.ping"}); err != nil || len(got.Minions) > 0 {
+	if got, err := r.m.core.functions.Collect(testContext(t), runners.Job{Tgt: "zz", Fun: "test.ping"}); err != nil ||
+		len(got.Minions) > 0 {
 		t.Errorf("nobody: %v, %v", got, err)
 	}
 }
@@ -481,7 +509,8 @@ func TestUnknownJobCache(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err = Start(Options{Config: r.cfg, Logger: r.logger(), Keys: own, RunningUser: userName()})
-	if err == nil || !strings.Contains(err.Error(), "rawfile_json.save_load, rawfile_json.get_load, rawfile_json.get_jid, rawfile_json.get_jids, nobody.save_load") {
+	if err == nil || !strings.Contains(err.Error(), "rawfile_json.save_load, rawfile_json.get_load, "+
+		"rawfile_json.get_jid, rawfile_json.get_jids, nobody.save_load") {
 		t.Errorf("got %v", err)
 	}
 }
@@ -489,7 +518,8 @@ func TestUnknownJobCache(t *testing.T) {
 func TestSigningKey(t *testing.T) {
 	r := newSite(t, "master_sign_pubkey: true", "master_use_pubkey_signature: true")
 	r.writeFile(filepath.Join(r.cfg.PKIDir, "master_sign.pem"), wiretest.Load(t, "rsa").Keys()["sign"].Private, 0o400)
-	if _, err := LoadKeys(r.cfg, actortest.NewLog().Logger()); err == nil || !strings.Contains(err.Error(), "precomputed signature") {
+	if _, err := LoadKeys(r.cfg, actortest.NewLog().Logger()); err == nil || !strings.Contains(err.Error(),
+		"precomputed signature") {
 		t.Errorf("without the file: %v", err)
 	}
 	r.writeFile(filepath.Join(r.cfg.PKIDir, "master_pubkey_signature"), "abc=\n", 0o600)

@@ -51,8 +51,8 @@ type peerDesk struct {
 	log          *slog.Logger
 }
 
-// peerLoad checks a publication of a minion against the option peer and makes it a publish request; ok is false when it is
-// refused (salt/daemons/masterapi.py, RemoteFuncs.minion_pub).
+// peerLoad checks a publication of a minion against the option peer and makes it a publish request; ok is false when it
+// is refused (salt/daemons/masterapi.py, RemoteFuncs.minion_pub).
 func (d *peerDesk) peerLoad(ctx context.Context, r *call) (pub payload.PublishRequest, who found, ok bool) {
 	ask := payload.NewPeerRequest(r.load)
 	if !ask.Publishes() {
@@ -60,7 +60,9 @@ func (d *peerDesk) peerLoad(ctx context.Context, r *call) (pub payload.PublishRe
 	}
 	ask.Split()
 	funs, _ := ask.Request().Functions()
-	if slices.ContainsFunc(funs, func(fun string) bool { return strings.HasPrefix(fun, "publish") }) || misshapen(ask.Request()) != "" {
+	if slices.ContainsFunc(funs, func(fun string) bool {
+		return strings.HasPrefix(fun, "publish")
+	}) || misshapen(ask.Request()) != "" {
 		d.log.Warn("publication of a minion refused", "minion", r.id, "fun", shown(funs))
 		return pub, who, false
 	}
@@ -274,7 +276,8 @@ func (d *peerDesk) minionRunner(r *call) (any, error) {
 	pos, kw := args.Split(parseArgs(ask), nil)
 	err := d.functions.start(&RunRunner{
 		Limit: d.opt.patience,
-		Req:   runners.Request{Kind: runners.KindRunner, Fun: fun, Args: pos, KW: kw, JID: d.jobs.ids.NextForGuest(time.Now()), User: r.id},
+		Req: runners.Request{Kind: runners.KindRunner, Fun: fun, Args: pos, KW: kw,
+			JID: d.jobs.ids.NextForGuest(time.Now()), User: r.id},
 		Done: func(rec *payload.Map, err error) {
 			leave()
 			if err != nil {

@@ -13,7 +13,8 @@ import (
 // countAgain is how long a count of the pending keys stands; those that are stored meanwhile are added to it.
 const countAgain = 5 * time.Second
 
-// pending bounds the keys that wait for an operator: in number, and in rate by address. Many honest minions may share one.
+// pending bounds the keys that wait for an operator: in number, and in rate by address. Many honest minions may share
+// one.
 type pending struct {
 	complaints *complaints
 	log        *slog.Logger
@@ -33,11 +34,13 @@ func newPending(max, perMinute int, store *keys.Store, complaints *complaints, l
 // admit tells why a new key may not be stored, "" when it may. A denied key takes no place among the pending ones.
 func (p *pending) admit(from string, waits bool) (why string) {
 	if waits && p.max > 0 && p.total() >= int64(p.max) {
-		p.complaints.warn("too many keys wait for an operator, new ones are not stored (max_pending_keys)", "", "max_pending_keys", p.max, "last_from", from)
+		p.complaints.warn("too many keys wait for an operator, new ones are not stored (max_pending_keys)", "",
+			"max_pending_keys", p.max, "last_from", from)
 		return "max_pending_keys is reached"
 	}
 	if !p.rates.Take(from) {
-		p.complaints.warn("too many new keys from one address, the next are not stored yet (pending_keys_rate)", from, "pending_keys_rate", p.rates.PerMinute)
+		p.complaints.warn("too many new keys from one address, the next are not stored yet (pending_keys_rate)", from,
+			"pending_keys_rate", p.rates.PerMinute)
 		return fmt.Sprintf("more new keys than pending_keys_rate from %s", from)
 	}
 	if waits {

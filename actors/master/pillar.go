@@ -47,11 +47,12 @@ type pillarAnswer struct {
 
 // Bounds of what is compiled.
 const (
-	pillarLate   = 100 * time.Millisecond // after which a compilation is late: it waits for something, and takes no place from others
-	pillarsLate  = 64                     // such at a time
-	pillarsOfOne = 16                     // questions of one line that wait; the retries of a real minion are three
-	pillarLives  = 3                      // as often is a compilation begun
-	pillarsSlow  = 4096                   // lines that are remembered for having been late
+	// after which a compilation is late: it waits for something, and takes no place from others
+	pillarLate   = 100 * time.Millisecond
+	pillarsLate  = 64   // such at a time
+	pillarsOfOne = 16   // questions of one line that wait; the retries of a real minion are three
+	pillarLives  = 3    // as often is a compilation begun
+	pillarsSlow  = 4096 // lines that are remembered for having been late
 )
 
 var (
@@ -66,8 +67,8 @@ type pillarOptions struct {
 	within  time.Duration // each may take so long
 }
 
-// pillarWork is what is asked of the Pillar. It outlives it: a successor begins the compilations anew. Only the incarnation
-// that lives touches it.
+// pillarWork is what is asked of the Pillar. It outlives it: a successor begins the compilations anew. Only the
+// incarnation that lives touches it.
 type pillarWork struct {
 	open    map[pillarKey]*compilation
 	queue   []*compilation            // not begun, in order,
@@ -163,8 +164,9 @@ func (w *pillarWork) enqueue(c *compilation) {
 	w.queue = append(w.queue, c)
 }
 
-// remember notes that the last compilation of a line was late. Whoever may name lines could name any number: beyond pillarsSlow one
-// that is known is forgotten, and its next compilation holds a place for as long as it takes to be found late.
+// remember notes that the last compilation of a line was late. Whoever may name lines could name any number: beyond
+// pillarsSlow one that is known is forgotten, and its next compilation holds a place for as long as it takes to be
+// found late.
 func (w *pillarWork) remember(line string) {
 	if !w.wasLate[line] && len(w.wasLate) >= pillarsSlow {
 		for known := range w.wasLate {
@@ -208,7 +210,8 @@ func (p *pillarMaker) compile(ctx actor.Context, c *compilation) {
 }
 
 // caught makes a panic of a compilation its error: the question is bad, the others are well.
-func caught(ctx context.Context, q pillar.Question, compile func(context.Context, pillar.Question) (*payload.Map, error)) (out *payload.Map, err error) {
+func caught(ctx context.Context, q pillar.Question, compile func(context.Context, pillar.Question) (*payload.Map,
+	error)) (out *payload.Map, err error) {
 	defer func() {
 		if why := recover(); why != nil {
 			out, err = nil, fmt.Errorf("compile the pillar of %s: %v", q.ID, why)

@@ -39,8 +39,8 @@ const smallTree = "base:\n  '*': [a]\n  'G@role:db': [db]\n"
 // pillar asks for the pillar of this minion.
 func (m *testMinion) pillar(kv ...any) (*payload.Map, error) {
 	m.r.t.Helper()
-	load := cmd("_pillar", "grains", payload.M("os", "Debian"), "saltenv", nil, "pillarenv", nil, "pillar_override", payload.NewMap(0),
-		"extra_minion_data", payload.NewMap(0), "ver", "2")
+	load := cmd("_pillar", "grains", payload.M("os", "Debian"), "saltenv", nil, "pillarenv", nil, "pillar_override",
+		payload.NewMap(0), "extra_minion_data", payload.NewMap(0), "ver", "2")
 	load.Update(payload.M(kv...))
 	frame, nonce, err := m.Seal(load)
 	if err != nil {
@@ -58,7 +58,8 @@ func wantPillar(t *testing.T, what string, got *payload.Map, err error, want *pa
 
 // TestPillar: each gets its own, by its id and its grains, and can be targeted by it.
 func TestPillar(t *testing.T) {
-	r := newRig(t, pillarTree(t, "top.sls", smallTree, "a.sls", "id: {{ grains.id }}\nos: {{ salt['grains.get']('os') }}\n", "db.sls", "role: db\n"))
+	r := newRig(t, pillarTree(t, "top.sls", smallTree, "a.sls", "id: {{ grains.id }}\nos: {{ "+
+		"salt['grains.get']('os') }}\n", "db.sls", "role: db\n"))
 	m1, m2 := r.minion("m1"), r.minion("m2")
 	got, err := m1.pillar()
 	wantPillar(t, "m1", got, err, payload.M("id", "m1", "os", "Debian"))
@@ -71,14 +72,16 @@ func TestPillar(t *testing.T) {
 		}
 		return nil
 	})
-	if found, _ := r.m.core.targets.meant(t.Context(), "role:db", "pillar", defaultDelimiter, false); len(found.Minions) != 1 || found.Minions[0] != "m2" {
+	if found, _ := r.m.core.targets.meant(t.Context(), "role:db", "pillar", defaultDelimiter,
+		false); len(found.Minions) != 1 || found.Minions[0] != "m2" {
 		t.Errorf("pillar target finds %v", found)
 	}
 }
 
 // TestPillarOfOthers: nobody gets the pillar of another one, and nobody chooses by which pillar it is targeted.
 func TestPillarOfOthers(t *testing.T) {
-	r := newRig(t, pillarTree(t, "top.sls", "base:\n  m1: [secret]\n  '*': [a]\n", "secret.sls", "secret: of m1\n", "a.sls", "a: 1\n", "a/b.sls", "b: 1\n"))
+	r := newRig(t, pillarTree(t, "top.sls", "base:\n  m1: [secret]\n  '*': [a]\n", "secret.sls", "secret: of m1\n",
+		"a.sls", "a: 1\n", "a/b.sls", "b: 1\n"))
 	r.minion("m1")
 	thief := r.minion("m2")
 	if got, err := thief.pillar("id", "m1"); err == nil && got.Has("secret") {
@@ -121,7 +124,8 @@ func TestPillarOfOthers(t *testing.T) {
 
 // TestPillarHangs: an external pillar that hangs delays nobody else, and its own minion is answered by the deadline.
 func TestPillarHangs(t *testing.T) {
-	r := newRig(t, pillarTree(t, "top.sls", smallTree, "a.sls", "{% if grains.id.startswith('slow') %}{{ salt['cmd.run']('sleep 300') }}{% endif %}\nid: {{ grains.id }}\n"),
+	r := newRig(t, pillarTree(t, "top.sls", smallTree, "a.sls", "{% if grains.id.startswith('slow') %}{{ "+
+		"salt['cmd.run']('sleep 300') }}{% endif %}\nid: {{ grains.id }}\n"),
 		"request_timeout: 5")
 	var slow []*testMinion
 	for i := range 12 {
@@ -150,7 +154,9 @@ func TestPillarHangs(t *testing.T) {
 // TestPillarComesBack kills the Pillar while it compiles: who waits is answered by its successor.
 func TestPillarComesBack(t *testing.T) {
 	dir := t.TempDir()
-	r := newSite(t, pillarTree(t, "top.sls", smallTree, "a.sls", "{{ salt['cmd.run']('touch "+dir+"/begun; while ! test -e "+dir+"/go; do sleep 0.05; done', python_shell=True) }}\nid: {{ grains.id }}\n"), "chaos: True")
+	r := newSite(t, pillarTree(t, "top.sls", smallTree, "a.sls",
+		"{{ salt['cmd.run']('touch "+dir+"/begun; while ! test -e "+dir+
+			"/go; do sleep 0.05; done', python_shell=True) }}\nid: {{ grains.id }}\n"), "chaos: True")
 	r.faulty = true
 	r.start()
 	m := r.minion("m1")
@@ -187,14 +193,16 @@ func TestPillarComesBack(t *testing.T) {
 func maker(t *testing.T, most int, compile func(context.Context, pillar.Question) (*payload.Map, error)) *pillars {
 	t.Helper()
 	r := newRig(t)
-	ref, err := r.m.Supervisor().Add(supervisor.Spec{Name: "TestPillar", New: pillarOf(pillarOptions{compile: compile, most: most, within: patience}, newPillarWork())})
+	ref, err := r.m.Supervisor().Add(supervisor.Spec{Name: "TestPillar",
+		New: pillarOf(pillarOptions{compile: compile, most: most, within: patience}, newPillarWork())})
 	if err != nil {
 		t.Fatal(err)
 	}
 	return &pillars{ref: ref}
 }
 
-// TestSamePillarOnce: the same question at the same time is compiled once, another one by itself, and one minion's in turn.
+// TestSamePillarOnce: the same question at the same time is compiled once, another one by itself, and one minion's in
+// turn.
 func TestSamePillarOnce(t *testing.T) {
 	begun, release := make(chan string, 64), make(chan bool)
 	p := maker(t, 4, func(_ context.Context, q pillar.Question) (*payload.Map, error) {
@@ -217,7 +225,8 @@ func TestSamePillarOnce(t *testing.T) {
 	}
 	ask("m2", "a")
 	ask("m3", "a")
-	for limit := time.Now().Add(patience); p.ref.Snapshot().Received < before+10; <-time.After(time.Millisecond) { // who comes later asks anew
+	for limit := time.Now().Add(patience); p.ref.Snapshot().Received < before+10; <-time.After(time.Millisecond) {
+		// who comes later asks anew
 		if time.Now().After(limit) {
 			t.Fatal("not all have asked")
 		}
@@ -263,7 +272,8 @@ func TestManyPillars(t *testing.T) {
 			t.Errorf("got %v", err)
 		}
 	}
-	if _, err := p.Compile(t.Context(), pillar.Question{ID: "bad"}); err == nil || !strings.Contains(err.Error(), "boom") {
+	if _, err := p.Compile(t.Context(), pillar.Question{ID: "bad"}); err == nil || !strings.Contains(err.Error(),
+		"boom") {
 		t.Errorf("panic: got %v", err)
 	}
 	out, err := p.Compile(t.Context(), pillar.Question{ID: "well"})

@@ -9,11 +9,13 @@ import (
 	"brine/wire/payload"
 )
 
-// pillarCache is the option pillar_cache: the pillar that is kept of a minion answers it, as long as it is young enough. It stands in
-// the data cache, where Salt 3008 keeps it (salt/pillar/__init__.py, PillarCache), so that the runners of both see and clear the same.
+// pillarCache is the option pillar_cache: the pillar that is kept of a minion answers it, as long as it is young
+// enough. It stands in the data cache, where Salt 3008 keeps it (salt/pillar/__init__.py, PillarCache), so that the
+// runners of both see and clear the same.
 //
-// Unlike Salt: it ends after pillar_cache_ttl, which Salt's localfs driver forgets; what was compiled with an external pillar on demand,
-// with an override, or for an environment that there is not is never kept; a pillar with errors is compiled anew.
+// Unlike Salt: it ends after pillar_cache_ttl, which Salt's localfs driver forgets; what was compiled with an external
+// pillar on demand, with an override, or for an environment that there is not is never kept; a pillar with errors is
+// compiled anew.
 type pillarCache struct {
 	on       bool
 	lives    time.Duration
@@ -22,8 +24,8 @@ type pillarCache struct {
 	now      func() time.Time
 }
 
-// key is where the pillar of a minion in an environment is kept. ok is false where the name could be another minion's: ID:ENVIRONMENT
-// is an id, too, for whoever has that one.
+// key is where the pillar of a minion in an environment is kept. ok is false where the name could be another minion's:
+// ID:ENVIRONMENT is an id, too, for whoever has that one.
 func (c *pillarCache) key(id, env string) (key string, ok bool) {
 	switch {
 	case strings.Contains(id, ":"):
@@ -63,8 +65,8 @@ func (c *pillarCache) forget(id, env string) error {
 	return err
 }
 
-// keeps tells whether the pillar of a minion in an environment is kept under its name. Without pillar_cache that of an id with a colon is,
-// for targets.
+// keeps tells whether the pillar of a minion in an environment is kept under its name. Without pillar_cache that of an
+// id with a colon is, for targets.
 func (c *pillarCache) keeps(id, env string) bool {
 	_, ok := c.key(id, env)
 	return ok || !c.on && env == ""

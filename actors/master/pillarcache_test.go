@@ -20,8 +20,9 @@ func changing(t *testing.T, more ...string) (r *rig, say func(text string)) {
 		}
 	}
 	say("1")
-	tree := pillarTree(t, "top.sls", "base:\n  '*': [a]\n", "a.sls", "id: {{ grains.id }}\nnow: {{ salt['cmd.run']('cat "+file+"') }}\nover: {{ pillar.get('over', 'none') }}\n",
-		"dev/top.sls", "dev:\n  '*': [a]\n", "dev/a.sls", "dev: {{ grains.id }} {{ salt['cmd.run']('cat "+file+"') }}\n")
+	tree := pillarTree(t, "top.sls", "base:\n  '*': [a]\n", "a.sls", "id: {{ grains.id }}\nnow: {{ "+
+		"salt['cmd.run']('cat "+file+"') }}\nover: {{ pillar.get('over', 'none') }}\n", "dev/top.sls",
+		"dev:\n  '*': [a]\n", "dev/a.sls", "dev: {{ grains.id }} {{ salt['cmd.run']('cat "+file+"') }}\n")
 	dir := tree[len("pillar_roots: {base: [") : len(tree)-len("]}")]
 	return newRig(t, append([]string{"pillar_roots: {base: [" + dir + "], dev: [" + dir + "/dev]}"}, more...)...), say
 }
@@ -50,7 +51,8 @@ func TestPillarCache(t *testing.T) {
 	want("it is kept", m1, at(1))
 	want("another minion's is not", m2, at(2).Set("id", "m2"))
 	want("other grains", m1, at(1), "grains", payload.M("id", "m2", "role", "db"))
-	want("an override goes over it", m1, at(1).Set("over", "mine").Set("more", 1), "pillar_override", payload.M("over", "mine", "more", 1))
+	want("an override goes over it", m1, at(1).Set("over", "mine").Set("more", 1), "pillar_override",
+		payload.M("over", "mine", "more", 1))
 	want("and is not kept", m1, at(1))
 	want("with an external pillar", m1, at(2), "ext", payload.M("nodegroups", payload.M()))
 	want("which is not kept", m1, at(1))
@@ -59,7 +61,8 @@ func TestPillarCache(t *testing.T) {
 	want("asked for anew", m1, at(2), "clean_cache", true)
 	say("3")
 	want("and kept", m1, at(2))
-	for what, when := range map[string]time.Time{"an old one": time.Now().Add(-601 * time.Second), "one from the future": time.Now().Add(time.Hour)} {
+	for what, when := range map[string]time.Time{"an old one": time.Now().Add(-601 * time.Second),
+		"one from the future": time.Now().Add(time.Hour)} {
 		if err := os.Chtimes(file, when, when); err != nil {
 			t.Fatal(err)
 		}
@@ -77,7 +80,8 @@ func TestPillarCache(t *testing.T) {
 	want("in place of a damaged one", m1, at(3))
 }
 
-// TestPillarCacheOfOthers: no minion is answered with the pillar of one whose id is its own with an environment, and none poisons it.
+// TestPillarCacheOfOthers: no minion is answered with the pillar of one whose id is its own with an environment, and
+// none poisons it.
 func TestPillarCacheOfOthers(t *testing.T) {
 	r, _ := changing(t, "pillar_cache: True")
 	thief, m1 := r.minion("m1:dev"), r.minion("m1")

@@ -7,15 +7,16 @@ import (
 	"testing"
 )
 
-// TestUnreadableJobCache: an external job cache from which nobody can read is told by name, and a master job cache of that kind
-// keeps the master from starting.
+// TestUnreadableJobCache: an external job cache from which nobody can read is told by name, and a master job cache of
+// that kind keeps the master from starting.
 func TestUnreadableJobCache(t *testing.T) {
 	r := newSite(t)
 	r.start()
 	calls := r.m.core.functions.calls
 	var said bytes.Buffer
 	log := slog.New(slog.NewTextHandler(&said, nil))
-	if _, err := newJobCopies(jobCopyOptions{master: "elasticsearch", dir: t.TempDir()}, calls, nil, nil, log); err == nil ||
+	if _, err := newJobCopies(jobCopyOptions{master: "elasticsearch", dir: t.TempDir()}, calls, nil, nil,
+		log); err == nil ||
 		!strings.Contains(err.Error(), "elasticsearch.get_jid, elasticsearch.get_jids") {
 		t.Errorf("master_job_cache: got %v", err)
 	}

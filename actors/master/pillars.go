@@ -33,12 +33,13 @@ type pillars struct {
 // pillarShare is the share of what Go may have in memory, one in so many, that the values of one template may take.
 const pillarShare = 8
 
-// pillarMost is what they may take at most, in bytes of all values that a template makes. Templates of pillars make a few million; as many
-// compile at once as the slow lane has workers.
+// pillarMost is what they may take at most, in bytes of all values that a template makes. Templates of pillars make a
+// few million; as many compile at once as the slow lane has workers.
 const pillarMost = 128 << 20
 
 // newPillars reads the options of pillars once. on has the functions that templates call.
-func newPillars(opts *payload.Map, on *loader.Env, targets *targets, within time.Duration, log *slog.Logger) (*pillars, error) {
+func newPillars(opts *payload.Map, on *loader.Env, targets *targets, within time.Duration, log *slog.Logger) (*pillars,
+	error) {
 	p := &pillars{within: within, log: log}
 	var trees pillar.GitTrees
 	git, err := gitfs.NewPillars(opts, logger{log}.Log)
@@ -51,7 +52,8 @@ func newPillars(opts *payload.Map, on *loader.Env, targets *targets, within time
 		p.git, trees = git, git
 	}
 	most := int(min(limits.ForGo()/pillarShare, pillarMost))
-	p.compiler = pillar.New(pillar.Options{Opts: opts, Git: trees, Functions: pillar.FunctionsOf(on), Limits: jinja.Limits{Memory: most}, Log: logger{log}.Log,
+	p.compiler = pillar.New(pillar.Options{Opts: opts, Git: trees, Functions: pillar.FunctionsOf(on),
+		Limits: jinja.Limits{Memory: most}, Log: logger{log}.Log,
 		Means: func(ctx context.Context, target any, id string) bool {
 			who, err := targets.expand(ctx, target, "compound", defaultDelimiter)
 			return err == nil && slices.Contains(who.Minions, id)
@@ -85,7 +87,9 @@ func (p *pillars) ask(ctx context.Context, line string, q pillar.Question) (*pay
 		return nil, err
 	}
 	for try := 0; ; try++ {
-		a, err := supervisor.Ask(ctx, p.ref, func(reply chan<- pillarAnswer) any { return &CompilePillar{q, line, key, reply} })
+		a, err := supervisor.Ask(ctx, p.ref, func(reply chan<- pillarAnswer) any {
+			return &CompilePillar{q, line, key, reply}
+		})
 		if errors.Is(err, supervisor.ErrCrashed) && try == 0 {
 			continue
 		}
@@ -98,7 +102,8 @@ func (p *pillars) ask(ctx context.Context, line string, q pillar.Question) (*pay
 
 // keyOf is the key of a question: of all that is in it.
 func keyOf(line string, q pillar.Question) (pillarKey, error) {
-	packed, err := payload.Marshal([]any{line, q.ID, q.Grains, q.Saltenv, q.Pillarenv, q.Override, q.Extra, q.Ext, q.NoExt})
+	packed, err := payload.Marshal([]any{line, q.ID, q.Grains, q.Saltenv, q.Pillarenv, q.Override, q.Extra, q.Ext,
+		q.NoExt})
 	if err != nil {
 		return pillarKey{}, fmt.Errorf("pack a question for a pillar: %w", err)
 	}

@@ -33,9 +33,10 @@ func defaultPools(workerThreads int) []pool {
 		{name: "auth", workers: 2*runtime.NumCPU() + 1, commands: []string{payload.CmdAuth}},
 		{name: "fast", workers: workerThreads, commands: []string{anyCommand}},
 		{name: "slow", workers: workerThreads, commands: []string{
-			payload.CmdPillar, payload.CmdFileList, payload.CmdFileFind, payload.CmdFileHash, payload.CmdFileHashAndStat,
-			payload.CmdServeFile, payload.CmdFileRecv, payload.CmdFileEnvs, payload.CmdFileListEmptyDirs, payload.CmdDirList,
-			payload.CmdSymlinkList, payload.CmdMinionRunner, payload.CmdMinionPublish, payload.CmdRunner, payload.CmdWheel,
+			payload.CmdPillar, payload.CmdFileList, payload.CmdFileFind, payload.CmdFileHash,
+			payload.CmdFileHashAndStat, payload.CmdServeFile, payload.CmdFileRecv, payload.CmdFileEnvs,
+			payload.CmdFileListEmptyDirs, payload.CmdDirList, payload.CmdSymlinkList, payload.CmdMinionRunner,
+			payload.CmdMinionPublish, payload.CmdRunner, payload.CmdWheel,
 		}},
 		{name: loginPool, workers: workerThreads, commands: []string{payload.CmdMkToken}},
 	}

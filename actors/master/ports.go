@@ -10,8 +10,8 @@ import (
 	"brine/wire/zmq"
 )
 
-// What libzmq may hold of both ports for messages that are not whole, and of those that peers do not take: so many times
-// what requests may take, and one in so many of the memory limit where that is less.
+// What libzmq may hold of both ports for messages that are not whole, and of those that peers do not take: so many
+// times what requests may take, and one in so many of the memory limit where that is less.
 const (
 	heldTimes = 4
 	heldShare = 4
@@ -40,15 +40,17 @@ type portOptions struct {
 	memory         int64 // of this process in bytes, 0: no limit
 }
 
-// newPorts takes the bounds as they are, or as shares of the memory limit where these are less. The operator is told once a
-// minute of every address whose connection the guard ends.
+// newPorts takes the bounds as they are, or as shares of the memory limit where these are less. The operator is told
+// once a minute of every address whose connection the guard ends.
 func newPorts(opt portOptions, events *events, complaints *complaints, log *slog.Logger) *ports {
-	p := &ports{maxConnections: opt.maxConnections, requestBytes: within(opt.requestBytes, opt.memory, requestShare), events: events, complaints: complaints, log: log}
+	p := &ports{maxConnections: opt.maxConnections, requestBytes: within(opt.requestBytes, opt.memory, requestShare),
+		events: events, complaints: complaints, log: log}
 	if opt.memory > 0 {
 		p.maxMessage = within(opt.requestBytes, opt.memory, messageShare)
 	}
 	most := heldTimes * min(opt.requestBytes, heldMost/heldTimes)
-	p.guard = zmq.NewGuard(zmq.GuardOptions{MaxBytes: within(most, opt.memory, heldShare), Logger: log, OnEnded: p.connectionEnded})
+	p.guard = zmq.NewGuard(zmq.GuardOptions{MaxBytes: within(most, opt.memory, heldShare), Logger: log,
+		OnEnded: p.connectionEnded})
 	return p
 }
 
@@ -66,7 +68,8 @@ func (p *ports) connectionEnded(e zmq.Ended) {
 	if !p.complaints.warned(cause, host, "peer", e.Peer, "bytes", e.Bytes) {
 		return
 	}
-	if body := p.events.pack(tagConnectionEnded, payload.M("address", host, "bytes", e.Bytes, "known", e.Known)); body != nil {
+	if body := p.events.pack(tagConnectionEnded, payload.M("address", host, "bytes", e.Bytes, "known",
+		e.Known)); body != nil {
 		p.events.putNow(body)
 	}
 }
@@ -78,14 +81,17 @@ func (p *ports) peerRefused(peer string) {
 	if err != nil {
 		host = peer
 	}
-	p.complaints.warn("a connection ended before its handshake: nothing but a look at the port, or a peer that does not speak ZMTP 3 (ZeroMQ since 4.0) and was refused", host, "peer", peer)
+	p.complaints.warn("a connection ended before its handshake: nothing but a look at the port, or a peer that does "+
+		"not speak ZMTP 3 (ZeroMQ since 4.0) and was refused", host, "peer", peer)
 }
 
 // lookEnded counts connections that were ended because too much was held of them.
-var lookEnded = gauges.Counter("brine_master_connections_ended_total", "Connections that were ended because too much memory was held of them.", "peer")
+var lookEnded = gauges.Counter("brine_master_connections_ended_total", "Connections that were ended because too "+
+	"much memory was held of them.", "peer")
 
 // lookRefused counts connections that were not let in.
-var lookRefused = gauges.Counter("brine_master_connections_refused_total", "Connections that ended before a handshake, those of peers that do not speak ZMTP 3 among them.")
+var lookRefused = gauges.Counter("brine_master_connections_refused_total",
+	"Connections that ended before a handshake, those of peers that do not speak ZMTP 3 among them.")
 
 func (p *ports) tellEnded(tell gauges.Tell) {
 	s := p.guard.Stats()

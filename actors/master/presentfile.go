@@ -13,9 +13,10 @@ import (
 	"brine/wire/payload"
 )
 
-// presentFile, in the cache directory, holds who was connected (presence_events), so that the next process tells who has gone
-// meanwhile and does not tell of those who come back as if they were new. Its form is that of Salt 3008 (CacheDisk in
-// salt/utils/cache.py), which reads it, too: {"CacheDisk_data": {"present": [id]}, "CacheDisk_cachetime": {"present": seconds}}.
+// presentFile, in the cache directory, holds who was connected (presence_events), so that the next process tells who
+// has gone meanwhile and does not tell of those who come back as if they were new. Its form is that of Salt 3008
+// (CacheDisk in salt/utils/cache.py), which reads it, too: {"CacheDisk_data": {"present": [id]}, "CacheDisk_cachetime":
+// {"present": seconds}}.
 const presentFile = "presence-data"
 
 const (
@@ -65,8 +66,10 @@ func seconds(v any) time.Time {
 
 // writePresent writes down who is connected.
 func writePresent(dir string, ids []any, now time.Time) error {
-	v := payload.M(cacheData, payload.M(presentField, ids), cacheTime, payload.M(presentField, float64(now.UnixMilli())/1000))
-	if err := packedfile.Write(filepath.Join(dir, presentFile), v, wholefile.Options{Mode: os.FileMode(0o600)}); err != nil {
+	v := payload.M(cacheData, payload.M(presentField, ids), cacheTime,
+		payload.M(presentField, float64(now.UnixMilli())/1000))
+	if err := packedfile.Write(filepath.Join(dir, presentFile), v,
+		wholefile.Options{Mode: os.FileMode(0o600)}); err != nil {
 		return fmt.Errorf("who is connected is not kept: %w", err)
 	}
 	return nil

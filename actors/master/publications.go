@@ -34,7 +34,8 @@ type publications struct {
 	log       *slog.Logger
 }
 
-func newPublications(opt publicationOptions, jobs *jobs, events *events, record *record, log *slog.Logger) *publications {
+func newPublications(opt publicationOptions, jobs *jobs, events *events, record *record,
+	log *slog.Logger) *publications {
 	return &publications{opt: opt, jobs: jobs, events: events, record: record, log: log}
 }
 
@@ -47,11 +48,12 @@ func newPublications(opt publicationOptions, jobs *jobs, events *events, record 
 //
 // When the master dies before the answer, nobody was told of the job: minions may run it, as with Salt, and the store
 // makes the job out of their first return. When it dies after the answer and before the load is in the store, the files
-// or the note are there: the job is known by them, and the first return takes it from them. A power failure may take the
-// last moments of both.
+// or the note are there: the job is known by them, and the first return takes it from them. A power failure may take
+// the last moments of both.
 //
 // In Salt's own layout (local_cache) the files are the store: there they are written before the publication.
-func (p *publications) begin(ask payload.PublishRequest, extra payload.PublishExtras, pub payload.Job, who found, from origin) {
+func (p *publications) begin(ask payload.PublishRequest, extra payload.PublishExtras, pub payload.Job, who found,
+	from origin) {
 	traced := p.record.trace.Begin(ask.Map(), pub.Map(), len(who.Minions))
 	p.record.announced(ask, pub, who, from)
 	p.record.trace.Announced(traced)
@@ -65,7 +67,8 @@ func (p *publications) begin(ask payload.PublishRequest, extra payload.PublishEx
 	}
 	noted := from.noFiles && p.note(one)
 	p.jobs.copies.published(one, !from.noFiles)
-	p.jobs.writer.Send(&SaveLoad{JID: one.JID, Load: one.Load, Minions: one.Minions, NoCache: one.NoCache, Announced: true})
+	p.jobs.writer.Send(&SaveLoad{JID: one.JID, Load: one.Load, Minions: one.Minions, NoCache: one.NoCache,
+		Announced: true})
 	p.send(pub, who)
 	if !noted {
 		p.writeFiles(one)
@@ -115,7 +118,8 @@ func (p *publications) publication(ask payload.PublishRequest, extra payload.Pub
 func (p *publications) send(pub payload.Job, who found) {
 	jid := pub.JID()
 	p.events.fire(event.TagJobPublish(jid), pub.Map())
-	door.Known(p.log).Info(fmt.Sprintf("User %s Published command %v with jid %s", pub.User(), pytext.Str(pub.Fun()), jid))
+	door.Known(p.log).Info(fmt.Sprintf("User %s Published command %v with jid %s", pub.User(), pytext.Str(pub.Fun()),
+		jid))
 	p.publisher.Send(&PublishJob{Job: pub, Topics: p.topicIDs(pub.TgtType(), who)})
 }
 
@@ -135,7 +139,8 @@ func (p *publications) topicIDs(tgtType string, who found) []string {
 
 // askMinions sends a question of the master's own: its answers are no returns of a job.
 func (p *publications) askMinions(jid, fun string, args []any, ids []string) {
-	pub := payload.M("fun", fun, "arg", args, "tgt", payload.AnyList(ids), "jid", jid, "ret", "", "tgt_type", "list", "user", p.opt.user)
+	pub := payload.M("fun", fun, "arg", args, "tgt", payload.AnyList(ids), "jid", jid, "ret", "", "tgt_type", "list",
+		"user", p.opt.user)
 	p.publisher.Send(&PublishJob{Job: *payload.NewJob(pub), Topics: p.topicIDs("list", found{Minions: ids})})
 }
 

@@ -23,8 +23,8 @@ var (
 // publish answers the command line: authenticate, check, expand, number, announce, store, send
 // (salt/master.py, ClearFuncs.publish).
 //
-// Unlike Salt: who asks is found out first. Before that Salt looks at its blacklist and expands the target, with patterns
-// that anybody may send. So a stranger is told that he is one, where Salt tells him of the blacklist.
+// Unlike Salt: who asks is found out first. Before that Salt looks at its blacklist and expands the target, with
+// patterns that anybody may send. So a stranger is told that he is one, where Salt tells him of the blacklist.
 func (c *console) publish(r *call) (any, error) {
 	ask := payload.NewPublishRequest(r.load)
 	if err := need(ask, payload.FieldUser, payload.FieldFun, payload.FieldTgt); err != nil {
@@ -43,7 +43,8 @@ func (c *console) publish(r *call) (any, error) {
 	}
 	jid, who := ask.JID(), one.owner()
 	if jid != "" && !c.jobs.claim(jid, who) { // told to him alone: an event would go to who waits for that job
-		c.log.Warn("publication not allowed", "user", payload.Show(one.Name), "jid", payload.Show(jid), "why", "the job id is none, or somebody else's")
+		c.log.Warn("publication not allowed", "user", payload.Show(one.Name), "jid", payload.Show(jid), "why",
+			"the job id is none, or somebody else's")
 		return errorReply(refusedAuthorization[0], refusedAuthorization[1]), nil
 	}
 	extra := ask.Extras()
@@ -59,7 +60,8 @@ func (c *console) publish(r *call) (any, error) {
 		return refusal, nil
 	}
 	if errors.Is(err, matchers.ErrTime) {
-		return errorReply("SaltClientError", "The target takes longer to work out than target_timeout. Nothing was done."), nil
+		return errorReply("SaltClientError", "The target takes longer to work out than target_timeout. Nothing was "+
+			"done."), nil
 	}
 	if len(found.Minions) == 0 && !c.orderMasters {
 		return clearReply(payload.M("jid", nil, "minions", []any{},
@@ -76,7 +78,8 @@ func (c *console) publish(r *call) (any, error) {
 	switch {
 	case c.orderMasters:
 		if bound && !c.targets.aimBelow(&pub, found.Minions) {
-			c.log.Warn("publication not allowed", "user", payload.Show(one.Name), "why", "a target of this type cannot be bound with order_masters")
+			c.log.Warn("publication not allowed", "user", payload.Show(one.Name), "why",
+				"a target of this type cannot be bound with order_masters")
 			return errorReply(refusedAuthorization[0], refusedAuthorization[1]), nil
 		}
 		pub.Restrict(list)
@@ -88,7 +91,8 @@ func (c *console) publish(r *call) (any, error) {
 	}
 	r.replied = func() { c.record.replied(jid) }
 	c.publications.begin(ask, extra, pub, found, r.from)
-	return clearReply(payload.M("jid", jid, "minions", payload.AnyList(found.Minions), "missing", payload.AnyList(found.Missing))), nil
+	return clearReply(payload.M("jid", jid, "minions", payload.AnyList(found.Minions), "missing",
+		payload.AnyList(found.Missing))), nil
 }
 
 // bounded refuses names that no tool sends.
@@ -98,7 +102,8 @@ func bounded(ask payload.PublishRequest) error {
 		max        int
 	}{
 		{payload.FieldJID, ask.JID(), payload.MaxJID}, {payload.FieldUser, ask.User(), payload.MaxUser},
-		{payload.FieldFun, ask.Function(), payload.MaxFunction}, {payload.FieldTgtType, ask.TgtType(), payload.MaxFunction},
+		{payload.FieldFun, ask.Function(), payload.MaxFunction}, {payload.FieldTgtType, ask.TgtType(),
+			payload.MaxFunction},
 	} {
 		if n := len(f.text); n > f.max {
 			return fmt.Errorf("%s: %s of %d bytes", payload.CmdPublish, f.name, n)
@@ -153,9 +158,10 @@ type said struct {
 	args   [][]any
 }
 
-// rulesFor are the rules by which a publication is judged: those of who asks. Who may do everything may have himself judged by
-// others: so does a syndic beside this master, which has the key of its user, with those of the user of the master above. Nobody
-// else's word counts, whatever comes with it, so that rules that are sent along can only take away.
+// rulesFor are the rules by which a publication is judged: those of who asks. Who may do everything may have himself
+// judged by others: so does a syndic beside this master, which has the key of its user, with those of the user of the
+// master above. Nobody else's word counts, whatever comes with it, so that rules that are sent along can only take
+// away.
 func rulesFor(one *asker, extra payload.PublishExtras) (list []any, ok bool) {
 	given, sent, ok := extra.TakeAuthList()
 	if !sent || !one.Everything() {
@@ -166,10 +172,13 @@ func rulesFor(one *asker, extra payload.PublishExtras) (list []any, ok bool) {
 
 // allow checks whether a speaker may do what he asks for. A token or external authentication also names the user of
 // the job. list is what restricts the user, bound that he may reach no other minions than those.
-func (c *console) allow(r *call, one *asker, ask payload.PublishRequest, s said, minions []string) (list []any, bound bool, refusal *payload.Map) {
+func (c *console) allow(r *call, one *asker, ask payload.PublishRequest, s said, minions []string) (list []any,
+	bound bool, refusal *payload.Map) {
 	list, readable := rulesFor(one, s.extra)
 	if !one.Everything() || len(list) > 0 || !readable {
-		want := eauth.Want{Funs: s.funs, Args: s.args, FindJob: true, Covers: func(target string) bool { return c.targets.covers(r.ctx, target, minions) }}
+		want := eauth.Want{Funs: s.funs, Args: s.args, FindJob: true, Covers: func(target string) bool {
+			return c.targets.covers(r.ctx, target, minions)
+		}}
 		grant := r.rules.eauth.Allowed(list, want)
 		why := r.rules.beyond(one.Identity, ask, s.closed, s.funs)
 		if !grant.OK || why != "" {

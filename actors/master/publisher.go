@@ -27,8 +27,8 @@ type (
 		Sealed, Sent time.Time
 		record       *record
 	}
-	// PublishRefused says why a publication is not: it could not be sealed, the socket did not take it, or it is lost. It may
-	// be sent once more, which is then said, too.
+	// PublishRefused says why a publication is not: it could not be sealed, the socket did not take it, or it is lost.
+	// It may be sent once more, which is then said, too.
 	PublishRefused struct {
 		JID    string
 		Sealed time.Time // zero: it never was
@@ -37,7 +37,8 @@ type (
 	}
 )
 
-// publishOutcome is either event. The record takes it: in the ReqServer, or in whoever finds that there is none to tell.
+// publishOutcome is either event. The record takes it: in the ReqServer, or in whoever finds that there is none to
+// tell.
 type publishOutcome interface {
 	Lost(error)
 	note()
@@ -72,12 +73,13 @@ type pubSocket interface {
 
 // publisherOptions are what the Publisher needs of the master.
 type publisherOptions struct {
-	open   func() pubSocket
-	seal   func(load *payload.Map) ([]byte, error) // numbers, seals and signs: one packed publication
-	server func() *supervisor.Ref                  // the ReqServer, which is told of every publication; nil, or none: nobody is
-	record *record                                 // takes what it is told
-	filter bool                                    // zmq_filtering
-	syndic bool                                    // order_masters: syndics hear everything
+	open func() pubSocket
+	seal func(load *payload.Map) ([]byte, error) // numbers, seals and signs: one packed publication
+	// the ReqServer, which is told of every publication; nil, or none: nobody is
+	server func() *supervisor.Ref
+	record *record // takes what it is told
+	filter bool    // zmq_filtering
+	syndic bool    // order_masters: syndics hear everything
 	log    *slog.Logger
 }
 
@@ -139,7 +141,8 @@ func (p *publisher) onPublishJob(ctx actor.Context, m *PublishJob) {
 		if supervisor.Context(ctx).Err() == nil { // the socket is bad: die and be restarted
 			supervisor.Crash(fmt.Errorf("publisher: send job %s: %w", m.Job.JID(), err))
 		}
-		supervisor.Failed(ctx) // this incarnation ends, and its socket is closed: the next one sends it, if there is one
+		// this incarnation ends, and its socket is closed: the next one sends it, if there is one
+		supervisor.Failed(ctx)
 		supervisor.Send(ctx, supervisor.Self(ctx), m.repeated())
 		return
 	}

@@ -38,8 +38,8 @@ func (b *badSocket) Send(parts ...[]byte) error {
 	return b.frames.Send(parts...)
 }
 
-// TestPublicationOutlivesThePublisher: one that a Publisher dies of, or has in hand when it is restarted, is sent by the
-// next; what kills two is lost, which is said, and the others are sent.
+// TestPublicationOutlivesThePublisher: one that a Publisher dies of, or has in hand when it is restarted, is sent by
+// the next; what kills two is lost, which is said, and the others are sent.
 func TestPublicationOutlivesThePublisher(t *testing.T) {
 	for _, tt := range []struct {
 		name     string
@@ -59,13 +59,15 @@ func TestPublicationOutlivesThePublisher(t *testing.T) {
 			c := &publications{record: &record{book: book}, log: log.Logger()}
 			book.Begin(ledger.Job{JID: "1"})
 			s := actortest.Start(t, supervisor.Options{})
-			c.publisher = actortest.Add(t, s, supervisor.Spec{Name: "Publisher", OnLost: c.lost, New: func() actor.Actor {
-				open := func() pubSocket {
-					return &badSocket{frames: frames{sent: sent}, failures: failures, hangs: tt.hangs, closed: make(chan struct{})}
-				}
-				seal := func(load *payload.Map) ([]byte, error) { return []byte(load.Str("jid")), nil }
-				return &publisher{opt: publisherOptions{open: open, seal: seal, record: c.record, log: c.log}}
-			}})
+			c.publisher = actortest.Add(t, s, supervisor.Spec{Name: "Publisher", OnLost: c.lost,
+				New: func() actor.Actor {
+					open := func() pubSocket {
+						return &badSocket{frames: frames{sent: sent}, failures: failures, hangs: tt.hangs,
+							closed: make(chan struct{})}
+					}
+					seal := func(load *payload.Map) ([]byte, error) { return []byte(load.Str("jid")), nil }
+					return &publisher{opt: publisherOptions{open: open, seal: seal, record: c.record, log: c.log}}
+				}})
 			c.publisher.Send(&PublishJob{Job: *payload.NewJob(payload.M("jid", "1"))})
 			if tt.hangs != nil {
 				actortest.Wait(t, "hanging socket", tt.hangs)
@@ -99,7 +101,9 @@ func TestPublisherTells(t *testing.T) {
 	told := actortest.Add(t, s, supervisor.Spec{Name: nameReqServer, New: server.New})
 	sock := &frames{sent: make(chan [][]byte, 10)}
 	ref := actortest.Add(t, s, supervisor.Spec{Name: "Publisher", New: func() actor.Actor {
-		return &publisher{opt: publisherOptions{open: func() pubSocket { return sock }, record: &record{book: book}, log: discard(),
+		return &publisher{opt: publisherOptions{open: func() pubSocket {
+			return sock
+		}, record: &record{book: book}, log: discard(),
 			server: func() *supervisor.Ref { return told },
 			seal: func(load *payload.Map) ([]byte, error) {
 				if load.Has("bad") {
@@ -113,7 +117,8 @@ func TestPublisherTells(t *testing.T) {
 	}
 	ref.Send(&PublishJob{Job: *payload.NewJob(payload.M("jid", "1", "bad", true))})
 	ref.Send(&PublishJob{Job: *payload.NewJob(payload.M("jid", "2"))})
-	if m := actortest.Expect[*PublishRefused](t, server); m.JID != "1" || m.Why.Error() != "bad job" || !m.Sealed.IsZero() {
+	if m := actortest.Expect[*PublishRefused](t, server); m.JID != "1" || m.Why.Error() != "bad job" ||
+		!m.Sealed.IsZero() {
 		t.Errorf("told %+v", m)
 	} else if book.Snapshot("1").Job.Failed != "" {
 		t.Error("the ledger knows before the ReqServer does")
@@ -134,7 +139,8 @@ func TestPublishRefused(t *testing.T) {
 	r := newRig(t)
 	book := r.m.core.book
 	book.Begin(ledger.Job{JID: someJID})
-	r.m.core.publications.publisher.Send(&PublishJob{Job: *payload.NewJob(payload.M("jid", someJID, "arg", make(chan int)))})
+	r.m.core.publications.publisher.Send(&PublishJob{Job: *payload.NewJob(payload.M("jid", someJID, "arg",
+		make(chan int)))})
 	until(t, "note of a refusal", func() bool { return book.Snapshot(someJID).Job.Failed != "" })
 }
 

@@ -29,7 +29,8 @@ func TestDeadlyRequestIsSetAside(t *testing.T) {
 	data := ear.await(tagQuarantine)
 	frame := packed(t, payload.M("enc", "clear", "load", deadly, "version", 3))
 	sum := sha256.Sum256(frame)
-	if data.Str("hash") != hex.EncodeToString(sum[:]) || data.Str("message") != "*master.Work" || !strings.HasPrefix(data.Str("actor"), "master/ReqServer/MWorker-") {
+	if data.Str("hash") != hex.EncodeToString(sum[:]) || data.Str("message") != "*master.Work" ||
+		!strings.HasPrefix(data.Str("actor"), "master/ReqServer/MWorker-") {
 		t.Errorf("got %v", data)
 	}
 	r.eventually("two deaths", func() error {
@@ -59,7 +60,8 @@ func TestWorkerTimeout(t *testing.T) {
 	equal(t, "answer of the next", r.clear(cmd("ping")), cmd("ping"))
 	r.log.Await(t, "WARN handler ran for too long and is left behind")
 	c, err := r.m.Supervisor().Look("ReqServer/MWorker-fast-0")
-	if err != nil || c.Incarnation != 2 || c.LastDeath == nil || c.LastDeath.Reason != "a handler ran longer than 5s" || !strings.Contains(c.LastDeath.Stack, "suffer") {
+	if err != nil || c.Incarnation != 2 || c.LastDeath == nil || c.LastDeath.Reason != "a handler ran longer than 5s" ||
+		!strings.Contains(c.LastDeath.Stack, "suffer") {
 		t.Errorf("got %+v, %v", c.LastDeath, err)
 	}
 }
@@ -74,7 +76,8 @@ func TestWorkerTimeoutOfTheConfiguration(t *testing.T) {
 			t.Errorf("%s, %s: got %s, want %s", tt.own, tt.request, got, tt.want)
 		}
 	}
-	for conf, want := range map[string]time.Duration{"": 0, "worker_timeout: 7": 7 * time.Second, "worker_timeout: -1": -time.Second} {
+	for conf, want := range map[string]time.Duration{"": 0, "worker_timeout: 7": 7 * time.Second,
+		"worker_timeout: -1": -time.Second} {
 		r := newSite(t, conf)
 		if r.cfg.WorkerTimeout != want {
 			t.Errorf("%q: got %s, want %s", conf, r.cfg.WorkerTimeout, want)

@@ -26,5 +26,6 @@ type hourly struct {
 
 // book is in the order of the constants.
 func (h hourly) book() *quota.Book {
-	return quota.NewBook(int64(h.events), h.eventBytes, int64(h.jobs), int64(h.mine), int64(h.grains), h.returnBytes, int64(h.peer))
+	return quota.NewBook(int64(h.events), h.eventBytes, int64(h.jobs), int64(h.mine), int64(h.grains), h.returnBytes,
+		int64(h.peer))
 }

@@ -25,8 +25,8 @@ import (
 // backlogFile holds, in the cache directory, the events that the Reactor has yet to react to.
 const backlogFile = "reactor.backlog"
 
-// reactions is what the Reactor stands on: it makes the calls of reactions, as Salt's clients do, and holds the Reactor's part
-// where one is configured. Any number of goroutines may use it.
+// reactions is what the Reactor stands on: it makes the calls of reactions, as Salt's clients do, and holds the
+// Reactor's part where one is configured. Any number of goroutines may use it.
 type reactions struct {
 	inside
 	opt       reactionOptions
@@ -79,8 +79,8 @@ func (r *reactions) start(rules any) error {
 	if !r.opt.always && !reacting.Configured(rules) {
 		return nil
 	}
-	part, err := reacting.New(reacting.Options{Rules: rules, Threads: r.opt.threads, Queue: r.opt.queue, Path: r.opt.path, ID: r.opt.id,
-		Engine: r.engine, Do: r, Fire: r.events.fire,
+	part, err := reacting.New(reacting.Options{Rules: rules, Threads: r.opt.threads, Queue: r.opt.queue,
+		Path: r.opt.path, ID: r.opt.id, Engine: r.engine, Do: r, Fire: r.events.fire,
 		Subscribe: func(name string, sink bus.Sink) { r.events.ref.Send(&Subscribe{Name: name, Sink: sink}) },
 		MasterKey: func(key string) bool { return key != "" && r.rules.Load().eauth.MasterKey(key) }, Log: r.log})
 	if err == nil {
@@ -130,7 +130,8 @@ func (r *reactions) close() error {
 // engine works out what events mean. With dry, templates call no functions.
 func (r *reactions) engine(dry bool, log func(level slog.Level, text string, err error)) *reactor.Reactor {
 	env := r.env
-	return reacting.Templates{Opts: env.Opts(), Grains: env.Grains, Registry: env.Registry, Files: r.find, Functions: r.functions,
+	return reacting.Templates{Opts: env.Opts(), Grains: env.Grains, Registry: env.Registry, Files: r.find,
+		Functions: r.functions,
 		Call: func(ctx context.Context, fun string, pos []any, kw *payload.Map) (any, error) {
 			return loader.NewCall(ctx, env, fun, payload.M("fun", fun)).Call(fun, pos, kw)
 		}}.Engine(dry, log)
@@ -175,8 +176,8 @@ func (r *reactions) Publish(ctx context.Context, jid string, c reactor.Call) err
 	for _, key := range ofLow {
 		extra.Delete(key)
 	}
-	_, err = r.client().Publish(ctx, client.Job{Tgt: tgt, TgtType: tgtType, Fun: c.Fun, Arg: args.Condition(c.Args(), c.KW()),
-		Ret: c.More.Str("ret"), JID: jid, Kwargs: extra})
+	_, err = r.client().Publish(ctx, client.Job{Tgt: tgt, TgtType: tgtType, Fun: c.Fun, Arg: args.Condition(c.Args(),
+		c.KW()), Ret: c.More.Str("ret"), JID: jid, Kwargs: extra})
 	var refused *client.RemoteError
 	if errors.As(err, &refused) && strings.HasPrefix(refused.Message, "Master could not resolve minions for target") {
 		return nil
@@ -210,11 +211,12 @@ func (r *reactions) aim(tgt any, tgtType string) (any, string, error) {
 	return tgt, tgtType, nil
 }
 
-// Run starts a runner or wheel function of the master, as one of the Reactor's. It has ended when what it returned is stored, so that
-// reactions come no faster than the store can take.
+// Run starts a runner or wheel function of the master, as one of the Reactor's. It has ended when what it returned is
+// stored, so that reactions come no faster than the store can take.
 func (r *reactions) Run(jid string, c reactor.Call, done func(error)) error {
 	return r.functions.start(&RunRunner{
-		Req: runners.Request{Kind: runners.Kind(c.Kind), Fun: c.Fun, Args: c.Args(), KW: c.KW(), JID: jid, User: reactor.User},
+		Req: runners.Request{Kind: runners.Kind(c.Kind), Fun: c.Fun, Args: c.Args(), KW: c.KW(), JID: jid,
+			User: reactor.User},
 		Done: func(rec *payload.Map, err error) {
 			r.jobs.writer.Send(&AwaitJobs{Done: func() { done(errors.Join(err, wentWrong(rec.Value("return")))) }})
 		}})
@@ -223,7 +225,8 @@ func (r *reactions) Run(jid string, c reactor.Call, done func(error)) error {
 // wentWrong finds the words in which a run tells of an exception.
 func wentWrong(v any) error {
 	text, ok := v.(string)
-	if !ok || !strings.HasPrefix(text, "Exception occurred in ") && !strings.HasPrefix(text, "\nPassed invalid arguments: ") {
+	if !ok || !strings.HasPrefix(text, "Exception occurred in ") && !strings.HasPrefix(text,
+		"\nPassed invalid arguments: ") {
 		return nil
 	}
 	lines := strings.Split(strings.TrimSpace(text), "\n")

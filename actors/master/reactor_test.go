@@ -21,7 +21,8 @@ func reactorRig(t *testing.T, rules string, files map[string]string, conf ...str
 		r.write("srv/"+name, text, 0o644)
 	}
 	dir := filepath.Join(r.dir, "srv")
-	r.write("etc/master.d/reactor.conf", fmt.Sprintf("file_roots: {base: [%s]}\nreactor: %s\n", dir, strings.ReplaceAll(rules, "DIR", dir)), 0o644)
+	r.write("etc/master.d/reactor.conf", fmt.Sprintf("file_roots: {base: [%s]}\nreactor: %s\n", dir,
+		strings.ReplaceAll(rules, "DIR", dir)), 0o644)
 	r.reread()
 	r.start()
 	return r
@@ -39,33 +40,39 @@ func (r *rig) reread() *config.Master {
 	return cfg
 }
 
-// TestReactor: the four kinds of reactions happen in a master, files come from directories and from the file server, and the
-// Reactor's own runs set nothing off.
+// TestReactor: the four kinds of reactions happen in a master, files come from directories and from the file server,
+// and the Reactor's own runs set nothing off.
 func TestReactor(t *testing.T) {
 	r := reactorRig(t, "[{'my/*': [DIR/a.sls, 'salt://b.sls']}, {'salt/run/*': [DIR/loop.sls]}]", map[string]string{
-		"a.sls":   "run:\n  runner.test.arg:\n    - args: {x: {{ data.x | json }}}\nwheel:\n  wheel.minions.connected: []\n",
+		"a.sls": "run:\n  runner.test.arg:\n    - args: {x: {{ data.x | json }}}\nwheel:\n  " +
+			"wheel.minions.connected: []\n",
 		"c.jinja": "{% set who = 'web1' %}", "loop.sls": "loop: {runner.test.arg: [arg: [], kwarg: {}]}\n"})
 	r.accept("web1", "minion")
 	ear := r.hear()
-	r.write("srv/b.sls", strings.ReplaceAll("{% from 'c.jinja' import who %}\nping:\n  local.test.ping:\n    - tgt: {{ who }}\n    - metadata: {a: 1}\nfile:\n  caller.cmd.run:\n    - args: [\"touch DIR/{{ tag | replace('/', '-') }}\"]\n", "DIR", r.dir), 0o644)
+	r.write("srv/b.sls", strings.ReplaceAll("{% from 'c.jinja' import who %}\nping:\n  local.test.ping:\n    - tgt: "+
+		"{{ who }}\n    - metadata: {a: 1}\nfile:\n  caller.cmd.run:\n    - args: [\"touch DIR/{{ tag | "+
+		"replace('/', '-') }}\"]\n", "DIR", r.dir), 0o644)
 	r.m.Fire("my/event", payload.M("x", "{{ 1 }}"))
 	seen := map[string]*payload.Map{}
 	for len(seen) < 3 {
 		tag, data := ear.next()
 		switch {
-		case strings.HasPrefix(tag, "salt/run/") && strings.HasSuffix(tag, "/ret"), strings.HasPrefix(tag, "salt/wheel/") && strings.HasSuffix(tag, "/ret"):
+		case strings.HasPrefix(tag, "salt/run/") && strings.HasSuffix(tag, "/ret"),
+			strings.HasPrefix(tag, "salt/wheel/") && strings.HasSuffix(tag, "/ret"):
 			seen[data.Str("fun")] = data
 		case strings.HasSuffix(tag, "/publish"):
 			seen["publish"] = data
 		}
 	}
-	if got := seen["runner.test.arg"]; got.Str("user") != "Reactor" || payload.Show(fmt.Sprint(got.Map("return").Map("kwargs").Value("x"))) != "{{ 1 }}" {
+	if got := seen["runner.test.arg"]; got.Str("user") != "Reactor" ||
+		payload.Show(fmt.Sprint(got.Map("return").Map("kwargs").Value("x"))) != "{{ 1 }}" {
 		t.Errorf("runner: got %v", got)
 	}
 	if got := seen["wheel.minions.connected"]; got.Str("user") != "Reactor" || !got.Bool("success") {
 		t.Errorf("wheel: got %v", got)
 	}
-	if got := seen["publish"]; got.Str("fun") != "test.ping" || got.Str("tgt") != "web1" || got.Map("metadata") == nil || got.Has("__id__") {
+	if got := seen["publish"]; got.Str("fun") != "test.ping" || got.Str("tgt") != "web1" ||
+		got.Map("metadata") == nil || got.Has("__id__") {
 		t.Errorf("publish: got %v", got)
 	}
 	var s control.Reactor
@@ -116,7 +123,9 @@ func TestReactorLive(t *testing.T) {
 	took("of/a/file")
 	r.write("etc/master.d/reactor.conf", fmt.Sprintf("reactor: [{two: [%s/srv/a.sls]}]\n", r.dir), 0o644)
 	r.m.Reload(r.reread())
-	if got, err := r.m.ManageReactor(control.ManageReactor{Do: "add", Event: "three", Files: []any{r.dir + "/srv/a.sls"}}); err != nil || got.Result.Str("comment") != "Reactor added." || len(got.Reactors) != 2 {
+	if got, err := r.m.ManageReactor(control.ManageReactor{Do: "add", Event: "three",
+		Files: []any{r.dir + "/srv/a.sls"}}); err != nil || got.Result.Str("comment") != "Reactor added." ||
+		len(got.Reactors) != 2 {
 		t.Fatal(got, err)
 	}
 	took("three")
@@ -125,14 +134,17 @@ func TestReactorLive(t *testing.T) {
 	if got := ear.await("salt/reactors/manage/leader/value"); got.Bool("result") {
 		t.Errorf("got %v", got)
 	}
-	if got, err := r.m.TryReactor(context.Background(), "two", payload.M()); err != nil || len(got.Calls) != 1 || got.Leader {
+	if got, err := r.m.TryReactor(context.Background(), "two", payload.M()); err != nil || len(got.Calls) != 1 ||
+		got.Leader {
 		t.Errorf("got %+v, %v", got, err)
 	}
 }
 
-// TestReactorStorm: an event that fires itself twice over fills the backlog, and no more: the master answers all the while.
+// TestReactorStorm: an event that fires itself twice over fills the backlog, and no more: the master answers all the
+// while.
 func TestReactorStorm(t *testing.T) {
-	r := reactorRig(t, "[{storm: [DIR/a.sls]}]", map[string]string{"a.sls": "{% for i in range(20) %}s{{ i }}: {runner.event.send: [args: {tag: storm}]}\n{% endfor %}"}, "reactor_worker_hwm: 20")
+	r := reactorRig(t, "[{storm: [DIR/a.sls]}]", map[string]string{"a.sls": "{% for i in range(20) %}s{{ i }}: " +
+		"{runner.event.send: [args: {tag: storm}]}\n{% endfor %}"}, "reactor_worker_hwm: 20")
 	r.m.Fire("storm", payload.M())
 	least := time.Now().Add(time.Second)
 	r.eventually("a storm", func() error {

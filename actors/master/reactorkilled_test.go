@@ -11,13 +11,15 @@ import (
 	"brine/wire/payload"
 )
 
-// TestReactorKilled kills masters with a hundred events in the hand of the Reactor. The next ones take them up: there is one job for
-// each event, whatever process has published it.
+// TestReactorKilled kills masters with a hundred events in the hand of the Reactor. The next ones take them up: there
+// is one job for each event, whatever process has published it.
 func TestReactorKilled(t *testing.T) {
 	r := newSite(t)
 	r.write("srv/a.sls", "job:\n  local.test.arg:\n    - tgt: web1\n    - arg: [\"event {{ data.n }}\"]\n", 0o644)
-	r.write("srv/mark.sls", "job:\n  local.test.arg:\n    - tgt: web1\n    - arg: [mark]\n", 0o644) // other files: it waits for none of the others
-	r.write("etc/master.d/reactor.conf", fmt.Sprintf("reactor: [{my/event: %s/srv/a.sls}, {my/mark: %s/srv/mark.sls}]\n", r.dir, r.dir), 0o644)
+	// other files: it waits for none of the others
+	r.write("srv/mark.sls", "job:\n  local.test.arg:\n    - tgt: web1\n    - arg: [mark]\n", 0o644)
+	r.write("etc/master.d/reactor.conf",
+		fmt.Sprintf("reactor: [{my/event: %s/srv/a.sls}, {my/mark: %s/srv/mark.sls}]\n", r.dir, r.dir), 0o644)
 	r.reread()
 	r.accept("web1", "minion")
 	const rounds, events, least = 4, 100, 20 // jobs that are seen before a master is killed

@@ -21,7 +21,8 @@ func newReceipt(r *call, record *record) *receipt {
 // expect announces one more outcome.
 func (q *receipt) expect() { q.left.Add(1) }
 
-// tell takes an outcome. After the last one the request is answered: as failed when one was, so that its sender keeps all.
+// tell takes an outcome. After the last one the request is answered: as failed when one was, so that its sender keeps
+// all.
 func (q *receipt) tell(err error) {
 	if err != nil {
 		q.failed.Store(true)

@@ -29,8 +29,8 @@ type origin struct {
 	minion             *ledger.Minion // what a brine minion says of the job that it returns
 }
 
-// record notes what happens to jobs: in the ledger, for brine why and brine trace, in the metrics, and for the Tracer. Any
-// number of goroutines may use it.
+// record notes what happens to jobs: in the ledger, for brine why and brine trace, in the metrics, and for the Tracer.
+// Any number of goroutines may use it.
 type record struct {
 	book  *ledger.Book
 	meter *meter           // nil: nothing is counted
@@ -40,9 +40,10 @@ type record struct {
 // announced begins the facts of a job, of which pub is sent to the minions.
 func (n *record) announced(ask payload.PublishRequest, pub payload.Job, who found, from origin) {
 	job := ledger.Job{
-		JID: ask.JID(), Fun: pytext.Str(ask.Fun()), Tgt: pytext.Str(ask.Tgt()), TgtType: ask.TgtType(), User: ask.User(),
-		Lane: from.lane, Worker: from.worker, Request: ledger.At(from.at), Work: ledger.At(from.began), Matched: ledger.At(from.matched),
-		Announced: ledger.At(time.Now()), Minions: who.Minions, Missing: who.Missing,
+		JID: ask.JID(), Fun: pytext.Str(ask.Fun()), Tgt: pytext.Str(ask.Tgt()), TgtType: ask.TgtType(),
+		User: ask.User(), Lane: from.lane, Worker: from.worker, Request: ledger.At(from.at),
+		Work: ledger.At(from.began), Matched: ledger.At(from.matched), Announced: ledger.At(time.Now()),
+		Minions: who.Minions, Missing: who.Missing,
 		Bound: pub.TgtType() == "list" && ask.TgtType() != "list",
 	}
 	if arg := ask.Args(); job.Fun == funFindJob && len(arg) > 0 {
@@ -80,8 +81,10 @@ func (n *record) returned(ret *payload.Return, from origin) {
 	if n.meter != nil {
 		n.meter.ret(ret, n.book.Announced(jid), ledger.At(at))
 	}
-	asks := n.book.Returned(jid, id, ledger.Return{At: ledger.At(at), Worker: from.worker, Retcode: retcode, Minion: from.minion})
-	if fun := pytext.Str(ret.Fun()); fun != funFindJob && fun != brinemod.Actors && fun != brinemod.Jobs && fun != brinemod.Job {
+	asks := n.book.Returned(jid, id, ledger.Return{At: ledger.At(at), Worker: from.worker, Retcode: retcode,
+		Minion: from.minion})
+	if fun := pytext.Str(ret.Fun()); fun != funFindJob && fun != brinemod.Actors && fun != brinemod.Jobs &&
+		fun != brinemod.Job {
 		n.book.Peers.Worked(id, jid, fun, ledger.At(at))
 	}
 	if asks == "" || retcode != 0 {

@@ -22,8 +22,8 @@ type (
 	// HandleRequest is one message of the request port.
 	HandleRequest struct {
 		Frame []byte
-		// Reply sends the one answer: to the socket, or to a caller outside of the actors. Whoever has it calls it: a worker, a
-		// goroutine of one, the ReqServer, or who finds that the message is lost. It must not block.
+		// Reply sends the one answer: to the socket, or to a caller outside of the actors. Whoever has it calls it: a
+		// worker, a goroutine of one, the ReqServer, or who finds that the message is lost. It must not block.
 		Reply func(frame []byte)
 		At    time.Time
 		From  string // address of the peer, "" when it is not known
@@ -32,13 +32,14 @@ type (
 
 		copies bool                                  // Reply keeps nothing of the frame
 		lend   func(frame []byte, out *atomic.Int32) // Reply without a copy; nil: there is no such way
-		vouch  func()                                // tells the socket that its sender is known; nil: it is, or it did not come by the socket
-		guest  bool                                  // it counts among those of connections that have shown nothing,
-		shown  atomic.Bool                           // and no longer
-		big    bool                                  // it counts among the large ones
-		known  atomic.Bool                           // its sender is, and it counts among the large ones no longer
-		begun  atomic.Bool                           // a worker has it
-		over   atomic.Bool                           // of one that came by the socket: it was answered
+		// tells the socket that its sender is known; nil: it is, or it did not come by the socket
+		vouch func()
+		guest bool        // it counts among those of connections that have shown nothing,
+		shown atomic.Bool // and no longer
+		big   bool        // it counts among the large ones
+		known atomic.Bool // its sender is, and it counts among the large ones no longer
+		begun atomic.Bool // a worker has it
+		over  atomic.Bool // of one that came by the socket: it was answered
 	}
 	// WorkerReady says that a worker has nothing in hand: it has started, or what it had is done.
 	WorkerReady struct {
@@ -137,7 +138,9 @@ func (s *reqServer) onStarted(ctx actor.Context) {
 	supervisor.Go(ctx, "request socket", s.listen(router, open))
 	supervisor.Go(ctx, "last answers", s.sayNo(end))
 	self := s.self
-	supervisor.Go(ctx, "deadlines", func(ctx context.Context) error { return self.SendEvery(ctx, deadlineTick, &CheckDeadlines{}) })
+	supervisor.Go(ctx, "deadlines", func(ctx context.Context) error {
+		return self.SendEvery(ctx, deadlineTick, &CheckDeadlines{})
+	})
 }
 
 // listen takes requests from the socket, as long as it is to be open. What is too much is refused here, before it waits
@@ -375,8 +378,8 @@ func (s *reqServer) onCheckDeadlines(ctx actor.Context) {
 	}
 }
 
-// onStopping answers what has come from this process. Of the others clients are told before the socket closes; minions lose
-// their connection with it and ask the next incarnation.
+// onStopping answers what has come from this process. Of the others clients are told before the socket closes; minions
+// lose their connection with it and ask the next incarnation.
 func (s *reqServer) onStopping() {
 	held := slices.Clone(s.later)
 	for _, w := range s.inHand {
@@ -399,6 +402,7 @@ func (s *reqServer) expire(ctx actor.Context, r *request, now time.Time) {
 	if o := r.opened.Load(); o != nil {
 		cmd = o.Cmd
 	}
-	s.opt.warn("a request was not answered in time", "", "cmd", payload.Show(cmd), "after", now.Sub(r.at), "begun", !r.given.IsZero())
+	s.opt.warn("a request was not answered in time", "", "cmd", payload.Show(cmd), "after", now.Sub(r.at), "begun",
+		!r.given.IsZero())
 	r.fail()
 }

@@ -23,15 +23,18 @@ type request struct {
 	stranger bool                        // its connection had shown nothing when it came
 	begun    *atomic.Bool                // set when a worker has it
 	from     string                      // address of the peer, "" when it is not known
-	rules    *rules                      // by which all of it is judged: those of the moment when a worker first took it
-	login    *login                      // nil until external authentication was tried
-	noFiles  bool                        // its sender looks in no files of the job it asks for
-	at       time.Time                   // when it arrived
-	given    time.Time                   // when a worker got it; the zero time before
+	// by which all of it is judged: those of the moment when a worker first took it
+	rules   *rules
+	login   *login    // nil until external authentication was tried
+	noFiles bool      // its sender looks in no files of the job it asks for
+	at      time.Time // when it arrived
+	given   time.Time // when a worker got it; the zero time before
 
-	scratch  *scratch                              // where its answer is packed, of one whose reply keeps nothing of the frame; nil: anywhere
-	reply    func(frame []byte)                    // sends to the peer
-	lend     func(frame []byte, out *atomic.Int32) // the same without a copy (zmq.Router.AnswerLent); nil: there is no such way
+	// where its answer is packed, of one whose reply keeps nothing of the frame; nil: anywhere
+	scratch *scratch
+	reply   func(frame []byte) // sends to the peer
+	// the same without a copy (zmq.Router.AnswerLent); nil: there is no such way
+	lend     func(frame []byte, out *atomic.Int32)
 	answered atomic.Bool
 }
 
@@ -63,7 +66,9 @@ func (r *request) finish(v any, log *slog.Logger) {
 	used := place.room
 	defer func() { place.leave(used) }()
 	o := r.opened.Load()
-	frame, used, err := o.SealIn(place.room, r.scratch.together(), func(dst []byte) ([]byte, error) { return payload.Append(dst, v) })
+	frame, used, err := o.SealIn(place.room, r.scratch.together(), func(dst []byte) ([]byte, error) {
+		return payload.Append(dst, v)
+	})
 	if err != nil {
 		log.Error("answer cannot be packed", "cmd", o.Cmd, "minion", o.ID, "err", err)
 		r.fail()

@@ -74,8 +74,8 @@ func (l *load) end(m *HandleRequest) bool {
 	return true
 }
 
-// refuse takes nothing more and refuses what clients wait for: the answers could not reach them after the socket has gone,
-// and what has not begun will not. It returns how many there were.
+// refuse takes nothing more and refuses what clients wait for: the answers could not reach them after the socket has
+// gone, and what has not begun will not. It returns how many there were.
 func (l *load) refuse() (n int) {
 	l.closed.Store(true)
 	l.open.Range(func(key, _ any) bool {
@@ -88,8 +88,8 @@ func (l *load) refuse() (n int) {
 	return n
 }
 
-// turnAway refuses a request, if a client waits for it. A minion gets no answer: it asks again, of the next socket, while
-// it would take a refusal for the answer to its return, which would be lost, and a sign-in for failed.
+// turnAway refuses a request, if a client waits for it. A minion gets no answer: it asks again, of the next socket,
+// while it would take a refusal for the answer to its return, which would be lost, and a sign-in for failed.
 func turnAway(m *HandleRequest) bool {
 	env, err := payload.DecodeRequest(m.Frame)
 	if err != nil || env.Enc != payload.EncClear || auth.IsSignIn(env) {
@@ -105,8 +105,10 @@ func turnAway(m *HandleRequest) bool {
 
 // Refusals of requests that go with their socket, in a form that Salt's tools show.
 var (
-	msgNotBegun = mustPack(errorReply("SaltClientError", "The master's request server ended before it came to this request. Nothing was done."))
-	msgCutOff   = mustPack(errorReply("SaltClientError", "The master's request server ended during this request. Whether it was carried out is not known."))
+	msgNotBegun = mustPack(errorReply("SaltClientError", "The master's request server ended before it came to this "+
+		"request. Nothing was done."))
+	msgCutOff = mustPack(errorReply("SaltClientError", "The master's request server ended during this request. "+
+		"Whether it was carried out is not known."))
 )
 
 // refused counts a request that was refused because there are too many, and says so the 1st, 2nd, 4th, 8th ... time.

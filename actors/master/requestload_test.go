@@ -41,8 +41,8 @@ func TestTurnAway(t *testing.T) {
 
 // publishFrame is a request of a client for a job.
 func (r *rig) publishFrame() []byte {
-	return packed(r.t, clearEnvelope(payload.M("cmd", "publish", "tgt", "m1", "fun", "test.ping", "arg", []any{}, "key", r.rootKey(),
-		"tgt_type", "glob", "ret", "", "jid", "", "user", userName())))
+	return packed(r.t, clearEnvelope(payload.M("cmd", "publish", "tgt", "m1", "fun", "test.ping", "arg", []any{}, "key",
+		r.rootKey(), "tgt_type", "glob", "ret", "", "jid", "", "user", userName())))
 }
 
 // others fails when a job was published beside one that is published now.
@@ -57,8 +57,8 @@ func (e *busEar) others(r *rig) {
 	}
 }
 
-// TestReqServerDiesWithRequests: a client is told that its request is lost before the socket closes, whether a worker has
-// it or it waits for one. A minion is not told.
+// TestReqServerDiesWithRequests: a client is told that its request is lost before the socket closes, whether a worker
+// has it or it waits for one. A minion is not told.
 func TestReqServerDiesWithRequests(t *testing.T) {
 	for _, tt := range []struct {
 		name string
@@ -98,7 +98,8 @@ func TestReqServerDiesWithRequests(t *testing.T) {
 					return nil
 				})
 			}
-			q := zmq.NewReq(zmq.ReqOptions{Endpoint: zmq.ConnectEndpoint("127.0.0.1", r.cfg.RetPort, "", 0), Context: r.zctx, FailFast: true})
+			q := zmq.NewReq(zmq.ReqOptions{Endpoint: zmq.ConnectEndpoint("127.0.0.1", r.cfg.RetPort, "", 0),
+				Context: r.zctx, FailFast: true})
 			defer q.Close()
 			go func() {
 				_, err := q.Do(ctx, sealed)
@@ -117,7 +118,8 @@ func TestReqServerDiesWithRequests(t *testing.T) {
 			for range 2 {
 				told[string(actortest.Wait(t, "answer", replies))]++
 			}
-			if told[string(msgNotBegun)] != 1 || told[string(msgCutOff)]+told[string(textFailed)] != 1 { // by the server, or by the worker
+			if told[string(msgNotBegun)] != 1 || told[string(msgCutOff)]+told[string(textFailed)] != 1 {
+				// by the server, or by the worker
 				t.Errorf("clients are told %v", told)
 			}
 			if err := actortest.Wait(t, "end of the minion's connection", lost); !errors.Is(err, zmq.ErrLost) {
@@ -129,8 +131,8 @@ func TestReqServerDiesWithRequests(t *testing.T) {
 	}
 }
 
-// TestRefusedRequestDoesNotBegin: one that nobody had looked at when the socket closed waits for the next ReqServer, which
-// leaves it alone.
+// TestRefusedRequestDoesNotBegin: one that nobody had looked at when the socket closed waits for the next ReqServer,
+// which leaves it alone.
 func TestRefusedRequestDoesNotBegin(t *testing.T) {
 	r := newRig(t)
 	r.minion("m1")
@@ -150,7 +152,8 @@ func TestRefusedRequestDoesNotBegin(t *testing.T) {
 	if !l.begin(requests[0]) {
 		t.Error("a request is not taken")
 	}
-	if n := l.refuse(); n != 1 || fmt.Sprint(refused) != fmt.Sprint([]string{string(msgNotBegun)}) || l.begin(requests[1]) {
+	if n := l.refuse(); n != 1 || fmt.Sprint(refused) != fmt.Sprint([]string{string(msgNotBegun)}) ||
+		l.begin(requests[1]) {
 		t.Errorf("%d refused: %q", n, refused)
 	}
 	server, _ := r.m.Supervisor().Lookup(nameReqServer)

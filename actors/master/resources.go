@@ -23,7 +23,8 @@ func (d *dataDesk) registerResources(r *call) (any, error) {
 		return nil, err
 	}
 	if len(refused) > 0 {
-		d.gate.deny(r.id, ledger.DeniedReturn, len(refused), "it registers resources that are not its own, "+payload.Show(refused[0])+" for one")
+		d.gate.deny(r.id, ledger.DeniedReturn, len(refused), "it registers resources that are not its own, "+
+			payload.Show(refused[0])+" for one")
 	}
 	if d.opt.cached && d.opt.told {
 		d.events.fire(event.TagResourceRefresh(r.id), event.ResourceRefresh(r.id))

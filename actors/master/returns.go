@@ -121,8 +121,8 @@ func (d *returnDesk) isReturn(ret *payload.Return) bool {
 	return ret.HasValue() && d.returnsTo(ret.JID()) && auth.ValidID(ret.ID())
 }
 
-// returnsTo tells whether a minion may return under a job id: one that has the form of one, a word of Salt's in its place (req asks
-// the master for one, nocache belongs to none that is stored), or whatever an operator gave to --jid.
+// returnsTo tells whether a minion may return under a job id: one that has the form of one, a word of Salt's in its
+// place (req asks the master for one, nocache belongs to none that is stored), or whatever an operator gave to --jid.
 func (d *returnDesk) returnsTo(jid string) bool {
 	return payload.IsJID(jid) || jid == "req" || jid == "nocache" || validJID(jid) && d.jobs.knows(jid)
 }
@@ -141,16 +141,19 @@ func (d *returnDesk) mayStore(who speaker, ret *payload.Return, named bool) bool
 	if d.gate.quotas.Take(who.id, quotaJobs, 1, who.share(), time.Now()) > 0 {
 		return true
 	}
-	d.gate.deny(who.id, ledger.DeniedJobs, 1, fmt.Sprintf("more returns of jobs that are not this master's than minion_quota_jobs (%d an hour)", d.gate.opt.hourly.jobs))
+	d.gate.deny(who.id, ledger.DeniedJobs, 1, fmt.Sprintf("more returns of jobs that are not this master's than "+
+		"minion_quota_jobs (%d an hour)", d.gate.opt.hourly.jobs))
 	return false
 }
 
-// mayReturn takes a request with returns out of the bytes that its sender may return. What is refused brine's minions send again.
+// mayReturn takes a request with returns out of the bytes that its sender may return. What is refused brine's minions
+// send again.
 func (d *returnDesk) mayReturn(who speaker, size int) bool {
 	if d.gate.quotas.Spend(who.id, quotaReturnBytes, size, who.share(), time.Now()) {
 		return true
 	}
-	d.gate.deny(who.id, ledger.DeniedBytes, 1, fmt.Sprintf("more bytes of returns than minion_quota_return_bytes (%d an hour)", d.gate.opt.hourly.returnBytes))
+	d.gate.deny(who.id, ledger.DeniedBytes, 1, fmt.Sprintf("more bytes of returns than minion_quota_return_bytes "+
+		"(%d an hour)", d.gate.opt.hourly.returnBytes))
 	return false
 }
 
@@ -186,12 +189,13 @@ func (d *returnDesk) returned(who speaker, ret *payload.Return, from origin, all
 func (d *returnDesk) assignJID(who speaker, ret *payload.Return) string {
 	jid, load := d.jobs.ids.NextForGuest(time.Now()), ret.Map()
 	ret.Number(jid)
-	d.jobs.writer.Send(&SaveLoad{JID: jid, Load: load, Minions: []string{ret.ID()}, NoCache: ret.NoCache(), By: who.id, Again: d.opt.stored})
+	d.jobs.writer.Send(&SaveLoad{JID: jid, Load: load, Minions: []string{ret.ID()}, NoCache: ret.NoCache(), By: who.id,
+		Again: d.opt.stored})
 	return jid
 }
 
-// syndicReturn takes the returns that a syndic has collected: only with order_masters, only from a syndic, and signed by it
-// where returns must be.
+// syndicReturn takes the returns that a syndic has collected: only with order_masters, only from a syndic, and signed
+// by it where returns must be.
 func (d *returnDesk) syndicReturn(r *call) (any, error) {
 	if accept, err := d.auth.VerifyReturn(r.req.opened.Load()); !accept {
 		d.log.Info("signature of the returns of a syndic", "minion", r.id, "err", err)
@@ -221,8 +225,8 @@ func (d *returnDesk) syndicReturn(r *call) (any, error) {
 	return nil, errLater
 }
 
-// syndicJob takes the returns of one job. A load that comes with them is that of a job which this master does not know; what it
-// knows of a job is not changed.
+// syndicJob takes the returns of one job. A load that comes with them is that of a job which this master does not know;
+// what it knows of a job is not changed.
 func (d *returnDesk) syndicJob(who speaker, said payload.SyndicReturns, from origin, all *receipt) {
 	jid, returns := said.JID(), said.Returns()
 	if !d.returnsTo(jid) || returns == nil {
@@ -232,7 +236,8 @@ func (d *returnDesk) syndicJob(who speaker, said payload.SyndicReturns, from ori
 	for k, v := range returns.All() {
 		id, _ := k.(string)
 		if !d.gate.speaksFor(who, id) {
-			d.gate.deny(who.id, ledger.DeniedReturn, 1, "a return for "+payload.Show(id)+", which is a minion of this master")
+			d.gate.deny(who.id, ledger.DeniedReturn, 1, "a return for "+payload.Show(id)+", which is a minion of "+
+				"this master")
 			continue
 		}
 		ret := said.Return(id, v)

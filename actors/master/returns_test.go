@@ -12,7 +12,8 @@ import (
 
 // ret makes the load of a return.
 func ret(id, jid string, kv ...any) *payload.Map {
-	load := payload.M("cmd", "_return", "id", id, "jid", jid, "fun", "test.ping", "fun_args", []any{}, "return", true, "retcode", 0, "success", true)
+	load := payload.M("cmd", "_return", "id", id, "jid", jid, "fun", "test.ping", "fun_args", []any{}, "return", true,
+		"retcode", 0, "success", true)
 	load.Update(payload.M(kv...))
 	return load
 }
@@ -42,7 +43,8 @@ func TestReturn(t *testing.T) {
 		data.Delete(k)
 	}
 	equal(t, "event", data, ret("m1", someJID, "out", "txt", "metadata", payload.M("a", 1)))
-	equal(t, "stored", r.stored(someJID), payload.M("m1", payload.M("return", true, "retcode", 0, "success", true, "out", "txt")))
+	equal(t, "stored", r.stored(someJID), payload.M("m1", payload.M("return", true, "retcode", 0, "success", true,
+		"out", "txt")))
 }
 
 // TestReturnTwice: the first return counts, the event goes out each time, and a difference is said.
@@ -183,8 +185,8 @@ func TestReturnStateErrors(t *testing.T) {
 	equal(t, "second event", data, payload.M("result", false, "comment", "no", "retcode", 2, "jid", someJID, "id", "m1",
 		"success", false, "return", "Error: pkg.installed", "fun", "state.sls", "user", "root"))
 
-	m.ask(ret("m1", someJID, "fun", []any{"test.ping", "state.sls"}, "return", payload.M("test.ping", true, "state.sls", states),
-		"retcode", payload.M("test.ping", 0, "state.sls", 1)))
+	m.ask(ret("m1", someJID, "fun", []any{"test.ping", "state.sls"}, "return", payload.M("test.ping", true, "state.sls",
+		states), "retcode", payload.M("test.ping", 0, "state.sls", 1)))
 	ear.await("pkg.installed")
 	for _, load := range []*payload.Map{
 		ret("m1", someJID, "fun", "state.apply", "return", states, "retcode", 2),
@@ -237,8 +239,10 @@ func TestReturnSigned(t *testing.T) {
 			if !tt.forge {
 				equal(t, "answer", m.ask(ret("m1", someJID)), tt.want)
 			} else {
-				load := ret("m1", someJID, "ts", time.Now().Unix(), "tok", m.Token(), "nonce", testNonce, "sig", make([]byte, 256))
-				frame := r.send(packed(t, payload.M("enc", "aes", "load", sealed(t, r.sessionOf("m1"), load), "version", 3, "id", "m1")))
+				load := ret("m1", someJID, "ts", time.Now().Unix(), "tok", m.Token(), "nonce", testNonce, "sig",
+					make([]byte, 256))
+				frame := r.send(packed(t, payload.M("enc", "aes", "load", sealed(t, r.sessionOf("m1"), load), "version",
+					3, "id", "m1")))
 				equal(t, "answer", unsealed(t, r.sessionOf("m1"), testNonce, frame), tt.want)
 			}
 			if got := r.stored(someJID).Has("m1"); got != tt.stored {
@@ -254,12 +258,13 @@ func TestSyndicReturn(t *testing.T) {
 	ear := r.hear()
 	one := payload.M("id", "syn1", "jid", someJID, "fun", "test.ping", "fun_args", []any{}, "master_id", "top",
 		"load", payload.M("fun", "test.ping", "tgt", "*", "user", "root", "key", "secret"),
-		"return", payload.M("m8", payload.M("return", true, "retcode", 0, "success", true), "m9", payload.M("return", "x", "retcode", 1, "success", false)))
+		"return", payload.M("m8", payload.M("return", true, "retcode", 0, "success", true), "m9",
+			payload.M("return", "x", "retcode", 1, "success", false)))
 	equal(t, "answer", m.ask(cmd("_syndic_return", "load", []any{one, payload.M("jid", someJID)})), nil)
 	data := ear.await("salt/job/" + someJID + "/ret/m8")
 	data.Delete("_stamp")
-	equal(t, "event", data, payload.M("jid", someJID, "id", "m8", "return", true, "retcode", 0, "success", true, "master_id", "top",
-		"fun", "test.ping", "fun_args", []any{}))
+	equal(t, "event", data, payload.M("jid", someJID, "id", "m8", "return", true, "retcode", 0, "success", true,
+		"master_id", "top", "fun", "test.ping", "fun_args", []any{}))
 	ear.await("salt/job/" + someJID + "/ret/m9")
 	r.eventually("returns in the store", func() error {
 		if got := r.stored(someJID); got.Len() != 2 {
@@ -274,7 +279,8 @@ func TestSyndicReturn(t *testing.T) {
 	if _, err := os.Stat(filepath.Join(r.cfg.SyndicDir, "syn1")); err != nil {
 		t.Error(err)
 	}
-	equal(t, "old form", m.ask(cmd("_syndic_return", "id", "syn1", "jid", someJID, "return", payload.M("m10", payload.M("return", 1)))), nil)
+	equal(t, "old form", m.ask(cmd("_syndic_return", "id", "syn1", "jid", someJID, "return",
+		payload.M("m10", payload.M("return", 1)))), nil)
 	ear.await("salt/job/" + someJID + "/ret/m10")
 }
 
@@ -288,9 +294,10 @@ func TestRunnerLoad(t *testing.T) {
 		{"no arguments", nil, []any{}},
 		{"arguments", []any{"fun_args", []any{"a"}}, []any{"a"}},
 	} {
-		load := payload.M("jid", "20261121000000000001", "fun", "runner.jobs.active", "return", payload.M("return", true))
+		load := payload.M("jid", "20261121000000000001", "fun", "runner.jobs.active", "return",
+			payload.M("return", true))
 		load.Update(payload.M(tt.kv...))
-		equal(t, tt.name, runnerLoad(load, "m_master"), payload.M("fun", "runner.jobs.active", "arg", tt.want, "tgt", "m_master", "tgt_type", "glob",
-			"ret", "", "jid", "20261121000000000001"))
+		equal(t, tt.name, runnerLoad(load, "m_master"), payload.M("fun", "runner.jobs.active", "arg", tt.want, "tgt",
+			"m_master", "tgt_type", "glob", "ret", "", "jid", "20261121000000000001"))
 	}
 }

@@ -73,7 +73,8 @@ func newSite(t testing.TB, conf ...string) *rig {
 	r := &rig{t: t, dir: dir, log: actortest.NewLog(), rsa: wiretest.Load(t, "edge_v3").Keys()}
 	pub, ret := freePorts(t)
 	lines := overridden([]string{"root_dir: " + dir, "interface: 127.0.0.1", "id: testmaster", "user: " + userName(),
-		fmt.Sprintf("publish_port: %d", pub), fmt.Sprintf("ret_port: %d", ret), "worker_threads: 3", "stop_timeout: 3"}, conf)
+		fmt.Sprintf("publish_port: %d", pub), fmt.Sprintf("ret_port: %d", ret), "worker_threads: 3", "stop_timeout: 3"},
+		conf)
 	r.write("etc/master", strings.Join(lines, "\n")+"\n", 0o644)
 	if r.cfg, err = config.LoadMaster(filepath.Join(dir, "etc/master"), nil); err != nil {
 		t.Fatal(err)
@@ -156,8 +157,8 @@ func (r *rig) start() {
 	if err != nil {
 		r.t.Fatal(err)
 	}
-	m, err := Start(Options{Config: r.cfg, Logger: r.logger(), book: r.book, Keys: own, RunningUser: userName(), Version: "3008.3",
-		Metrics: r.metrics, Unmeasured: r.unmeasured, Functions: []string{"test.ping", "test.echo"},
+	m, err := Start(Options{Config: r.cfg, Logger: r.logger(), book: r.book, Keys: own, RunningUser: userName(),
+		Version: "3008.3", Metrics: r.metrics, Unmeasured: r.unmeasured, Functions: []string{"test.ping", "test.echo"},
 		OnDeath: func(d stats.Death) {
 			if d.Reason != "exit" && !r.faulty {
 				r.t.Errorf("%s died: %s\n%s", d.Path, d.Reason, d.Stack)

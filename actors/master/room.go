@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// room bounds what waits in an actor's mailbox, by number and bytes. A sender asks before it sends: a mailbox itself refuses
-// nothing, for what it refused would be lost. Any number of goroutines may use it; nil has room for everything.
+// room bounds what waits in an actor's mailbox, by number and bytes. A sender asks before it sends: a mailbox itself
+// refuses nothing, for what it refused would be lost. Any number of goroutines may use it; nil has room for everything.
 type room struct {
 	what      string // of which there is too much, for the log
 	most      int64
@@ -38,14 +38,15 @@ func (r *room) count(n, bytes int) {
 // has says whether more may be sent.
 func (r *room) has() bool { return r == nil || r.n.Load() < r.most && r.bytes.Load() < r.mostBytes }
 
-// wait waits until more may be sent; false when there is no room within a time, or ctx has ended. It says so the 1st, 2nd,
-// 4th, 8th ... time.
+// wait waits until more may be sent; false when there is no room within a time, or ctx has ended. It says so the 1st,
+// 2nd, 4th, 8th ... time.
 func (r *room) wait(ctx context.Context, within time.Duration) bool {
 	if r.has() {
 		return true
 	}
 	if n := r.full.Add(1); n&(n-1) == 0 {
-		r.log.Warn("too much waits: who sends more has to wait, too", "what", r.what, "waiting", r.n.Load(), "bytes", r.bytes.Load(), "times", n)
+		r.log.Warn("too much waits: who sends more has to wait, too", "what", r.what, "waiting", r.n.Load(), "bytes",
+			r.bytes.Load(), "times", n)
 	}
 	look := time.NewTicker(roomLook)
 	defer look.Stop()
@@ -78,5 +79,6 @@ func newBusRoom(most int, bytes int64, log *slog.Logger) *room {
 }
 
 func newReturnRoom(most int, log *slog.Logger) *room {
-	return &room{what: "returns for the job store", most: int64(most), mostBytes: 1, log: log} // bytes are the request port's
+	// bytes are the request port's
+	return &room{what: "returns for the job store", most: int64(most), mostBytes: 1, log: log}
 }

@@ -36,24 +36,29 @@ func TestRoster(t *testing.T) {
 	}
 	r.m.core.book.Peers.Connection(7, "10.0.0.7", true, ledger.At(time.Now())) // of somebody who names nobody
 	jid := r.publish(payload.M("tgt", "m1"))
-	m1.ask(payload.M("cmd", "_return", "id", "m1", "jid", jid, "fun", "test.ping", "return", true, "retcode", 0, "success", true))
+	m1.ask(payload.M("cmd", "_return", "id", "m1", "jid", jid, "fun", "test.ping", "return", true, "retcode", 0,
+		"success", true))
 	all, counts := roster("")
-	if len(all) != 5 || fmt.Sprint(counts.Value("accepted"), counts.Value("pending"), counts.Value("rejected"), counts.Value("denied")) != "2 1 1 1" {
+	if len(all) != 5 || fmt.Sprint(counts.Value("accepted"), counts.Value("pending"), counts.Value("rejected"),
+		counts.Value("denied")) != "2 1 1 1" {
 		t.Errorf("got %v, counts %v", all, counts)
 	}
-	for id, want := range map[string]string{"m1": "accepted", "m2": "accepted", "new": "pending", "bad": "rejected", "denied": "denied"} {
+	for id, want := range map[string]string{"m1": "accepted", "m2": "accepted", "new": "pending", "bad": "rejected",
+		"denied": "denied"} {
 		if got := all[id].Str("key"); got != want {
 			t.Errorf("%s: key %q, want %q", id, got, want)
 		}
 	}
 	row := all["m1"]
-	if v, _ := row.Int("protocol"); v < 2 || row.Str("heard") == "" || row.Str("sign_in") != "accept" || row.Map("last_job").Str("jid") != jid || row.Map("last_job").Str("fun") != "test.ping" {
+	if v, _ := row.Int("protocol"); v < 2 || row.Str("heard") == "" || row.Str("sign_in") != "accept" ||
+		row.Map("last_job").Str("jid") != jid || row.Map("last_job").Str("fun") != "test.ping" {
 		t.Errorf("m1: %v", row)
 	}
 	if row.Str("connected") != "yes" { // it names itself on no connection, and has just sent what only m1 can send
 		t.Errorf("m1 has returned a job and is connected: %s", row.Str("connected"))
 	}
-	if row := all["m2"]; row.Value("protocol") != nil || row.Value("heard") != nil || row.Value("last_job") != nil || row.Str("connected") == "yes" {
+	if row := all["m2"]; row.Value("protocol") != nil || row.Value("heard") != nil || row.Value("last_job") != nil ||
+		row.Str("connected") == "yes" {
 		t.Errorf("m2: %v", row)
 	}
 	if some, _ := roster("m*"); len(some) != 2 {

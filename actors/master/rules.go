@@ -13,9 +13,9 @@ import (
 	"brine/wire/payload"
 )
 
-// rules are what a reload of the configuration replaces: who may do what, node groups, and how long a target may take. A value
-// never changes: a request takes the one of its moment and is judged by it to its end, so that no request sees half of a
-// change, and the next one after a reload sees all of it.
+// rules are what a reload of the configuration replaces: who may do what, node groups, and how long a target may take.
+// A value never changes: a request takes the one of its moment and is judged by it to its end, so that no request sees
+// half of a change, and the next one after a reload sees all of it.
 type rules struct {
 	eauth         *eauth.Service // external_auth, publisher_acl, keys of local users, tokens
 	blacklist     *payload.Map   // publisher_acl_blacklist
@@ -28,12 +28,13 @@ type rules struct {
 }
 
 func newRules(cfg *config.Master, who *eauth.Service) *rules {
-	return &rules{eauth: who, blacklist: cfg.ACLBlacklist, fields: cfg.PublisherACLFields, peer: cfg.Peer, peerRun: cfg.PeerRun,
-		nodegroups: cfg.Nodegroups, targetTimeout: cfg.TargetTimeout, timeout: cfg.Timeout, gatherTimeout: cfg.GatherJobTimeout}
+	return &rules{eauth: who, blacklist: cfg.ACLBlacklist, fields: cfg.PublisherACLFields, peer: cfg.Peer,
+		peerRun: cfg.PeerRun, nodegroups: cfg.Nodegroups, targetTimeout: cfg.TargetTimeout, timeout: cfg.Timeout,
+		gatherTimeout: cfg.GatherJobTimeout}
 }
 
-// Reload puts the rules of a new configuration in force, from the next request on. What else the configuration says is not
-// looked at. It is called from outside of the actors, by one goroutine at a time; cfg must not change any more.
+// Reload puts the rules of a new configuration in force, from the next request on. What else the configuration says is
+// not looked at. It is called from outside of the actors, by one goroutine at a time; cfg must not change any more.
 func (m *Master) Reload(cfg *config.Master) {
 	c := m.core
 	now := c.rules.Load()
@@ -42,9 +43,9 @@ func (m *Master) Reload(cfg *config.Master) {
 	c.reactions.reload(cfg.Raw.Value("reactor"), m.addChildren)
 }
 
-// localKeys are the keys of the users of this machine under a new configuration. Only root can make a key file that belongs to its
-// user. A master that runs as another user keeps the keys that it has, so that nobody is locked out, and says who has none:
-// a file that it made itself would belong to the wrong user.
+// localKeys are the keys of the users of this machine under a new configuration. Only root can make a key file that
+// belongs to its user. A master that runs as another user keeps the keys that it has, so that nobody is locked out, and
+// says who has none: a file that it made itself would belong to the wrong user.
 func localKeys(cfg *config.Master, have eauth.Keys, root bool, log *slog.Logger) eauth.Keys {
 	if root {
 		keys, err := cfg.AccessKeys(crypt.NewKeyString, tellDamage(log))
@@ -56,7 +57,8 @@ func localKeys(cfg *config.Master, have eauth.Keys, root bool, log *slog.Logger)
 	}
 	for _, user := range cfg.AccessUsers() {
 		if _, ok := have[user]; !ok {
-			log.Warn(fmt.Sprintf("publisher_acl names user %s, who has no key yet: only a master that starts as root can make one", payload.Show(user)))
+			log.Warn(fmt.Sprintf("publisher_acl names user %s, who has no key yet: only a master that starts as "+
+				"root can make one", payload.Show(user)))
 		}
 	}
 	return maps.Clone(have)

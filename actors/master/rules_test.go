@@ -33,8 +33,9 @@ func (r *rig) reload(conf ...string) {
 
 // TestReload: the next request after a reload is judged by the new rules, whichever kind they are.
 func TestReload(t *testing.T) {
-	r := newRig(t, `external_auth: {sharedsecret: {limited: [test.ping]}}`, "sharedsecret: OpenSesame", "client_acl_verify: false",
-		"publisher_acl: {ann: [test.ping]}", "nodegroups: {web: 'L@m1'}", "peer: {m1: [test.ping]}")
+	r := newRig(t, `external_auth: {sharedsecret: {limited: [test.ping]}}`, "sharedsecret: OpenSesame",
+		"client_acl_verify: false", "publisher_acl: {ann: [test.ping]}", "nodegroups: {web: 'L@m1'}",
+		"peer: {m1: [test.ping]}")
 	r.accept("m1", "minion")
 	r.accept("m2", "minion")
 	annKey := r.read(filepath.Join(r.cfg.CacheDir, ".ann_key"))
@@ -45,7 +46,8 @@ func TestReload(t *testing.T) {
 	}
 	limited := func(fun string) bool { return r.publishAs("limited", fun, "", nil).Has("load") }
 	token := func() any {
-		return r.clear(payload.M("cmd", "mk_token", "eauth", "sharedsecret", "username", "limited", "password", "OpenSesame"))
+		return r.clear(payload.M("cmd", "mk_token", "eauth", "sharedsecret", "username", "limited", "password",
+			"OpenSesame"))
 	}
 	old, _ := token().(*payload.Map)
 	byToken := func() bool {
@@ -59,7 +61,8 @@ func TestReload(t *testing.T) {
 		return reply.Map("load").Value("minions")
 	}
 	peer := func() bool {
-		v := minion.ask(cmd("minion_pub", "tgt", "*", "fun", "test.ping", "arg", []any{}, "ret", "", "tmo", 5, "form", "full"))
+		v := minion.ask(cmd("minion_pub", "tgt", "*", "fun", "test.ping", "arg", []any{}, "ret", "", "tmo", 5, "form",
+			"full"))
 		m, _ := v.(*payload.Map)
 		return m.Len() > 0
 	}
@@ -73,14 +76,16 @@ func TestReload(t *testing.T) {
 		equal(t, when+": node group", group(), wantGroup)
 	}
 	check("before", true, true, false, true, true, "m1")
-	r.reload(`external_auth: {sharedsecret: {limited: [test.echo]}}`, "publisher_acl: {bob: [test.ping]}", "nodegroups: {web: 'L@m1,m2'}", "peer: {}")
+	r.reload(`external_auth: {sharedsecret: {limited: [test.echo]}}`, "publisher_acl: {bob: [test.ping]}",
+		"nodegroups: {web: 'L@m1,m2'}", "peer: {}")
 	check("withdrawn", false, false, true, false, false, "m1", "m2")
-	r.reload(`external_auth: {sharedsecret: {limited: [test.ping]}}`, "publisher_acl: {ann: [test.ping]}", "nodegroups: {web: 'L@m1'}", "peer: {m1: [test.ping]}")
+	r.reload(`external_auth: {sharedsecret: {limited: [test.ping]}}`, "publisher_acl: {ann: [test.ping]}",
+		"nodegroups: {web: 'L@m1'}", "peer: {m1: [test.ping]}")
 	check("given back", true, true, false, true, true, "m1")
 }
 
-// TestReloadOfKeys: root makes key files for new users; a master that runs as somebody else makes none, goes on with the keys that
-// it has, and names the users without one.
+// TestReloadOfKeys: root makes key files for new users; a master that runs as somebody else makes none, goes on with
+// the keys that it has, and names the users without one.
 func TestReloadOfKeys(t *testing.T) {
 	r := newRig(t)
 	key := func(user string) string { return filepath.Join(r.cfg.CacheDir, "."+user+"_key") }

@@ -10,22 +10,26 @@ import (
 	"brine/wire/payload"
 )
 
-// TestRunnerEnded: a runner that nobody waits for at the master, as salt-api's runner_async starts it, and that is ended: its event comes, once,
-// whatever the function does with its end, who has heard of it finds it, and nothing of it stays.
+// TestRunnerEnded: a runner that nobody waits for at the master, as salt-api's runner_async starts it, and that is
+// ended: its event comes, once, whatever the function does with its end, who has heard of it finds it, and nothing of
+// it stays.
 func TestRunnerEnded(t *testing.T) {
 	for _, tt := range []struct {
 		name  string
 		deaf  bool // the function does not heed its context
 		crash bool // its actor dies, else an operator ends it
-	}{{"by an operator", false, false}, {"deaf", true, false}, {"crashed", false, true}, {"deaf and crashed", true, true}} {
+	}{{"by an operator", false, false}, {"deaf", true, false}, {"crashed", false, true}, {"deaf and crashed", true,
+		true}} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			r := newRig(t, "chaos: true")
 			r.faulty = true
 			release, released := make(chan struct{}), make(chan struct{})
 			if run := r.m.core.functions.run; tt.deaf {
-				r.m.core.functions.run = func(ctx context.Context, req runners.Request, fire func(string, *payload.Map)) *runners.Result {
-					data := payload.M("fun", "runner."+req.Fun, "jid", req.JID, "fun_args", []any{}, "return", "late", "success", true)
+				r.m.core.functions.run = func(ctx context.Context, req runners.Request,
+					fire func(string, *payload.Map)) *runners.Result {
+					data := payload.M("fun", "runner."+req.Fun, "jid", req.JID, "fun_args", []any{}, "return", "late",
+						"success", true)
 					if req.Fun != "test.sleep" {
 						return run(ctx, req, fire)
 					}
@@ -37,13 +41,15 @@ func TestRunnerEnded(t *testing.T) {
 				}
 			}
 			ear := r.hear()
-			jid := r.clear(cmd("runner", "fun", "test.sleep", "kwarg", payload.M("s_time", 600), "key", r.rootKey(), "user", userName())).(*payload.Map).Str("jid")
+			jid := r.clear(cmd("runner", "fun", "test.sleep", "kwarg", payload.M("s_time", 600), "key", r.rootKey(),
+				"user", userName())).(*payload.Map).Str("jid")
 			ear.await("salt/run/" + jid + "/new")
 			r.endRunner(jid, tt.crash)
 			data := ear.await("salt/run/" + jid + "/ret")
 			data.Delete("_stamp")
-			want := payload.M("fun", "runner.test.sleep", "jid", jid, "user", userName(), "fun_args", []any{payload.M("s_time", 600)},
-				"return", "Exception occurred in runner test.sleep: the runner died", "success", false, "retcode", 1)
+			want := payload.M("fun", "runner.test.sleep", "jid", jid, "user", userName(), "fun_args",
+				[]any{payload.M("s_time", 600)}, "return", "Exception occurred in runner test.sleep: the runner died",
+				"success", false, "retcode", 1)
 			equal(t, "event", data, want)
 			equal(t, "what is looked up at once", r.lookUp(ear, jid), payload.M("testmaster", want))
 			if close(release); tt.deaf {
@@ -86,6 +92,7 @@ func (r *rig) endRunner(jid string, crash bool) {
 // lookUp asks the master what a job has returned, as tools do.
 func (r *rig) lookUp(ear *busEar, jid string) any {
 	r.t.Helper()
-	ask := r.clear(cmd("runner", "fun", "jobs.lookup_jid", "kwarg", payload.M("jid", jid), "key", r.rootKey(), "user", userName())).(*payload.Map)
+	ask := r.clear(cmd("runner", "fun", "jobs.lookup_jid", "kwarg", payload.M("jid", jid), "key", r.rootKey(), "user",
+		userName())).(*payload.Map)
 	return ear.await(ask.Str("tag") + "/ret").Value("return")
 }

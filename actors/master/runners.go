@@ -21,9 +21,9 @@ import (
 // which lists and ends it.
 type RunRunner struct {
 	Req runners.Request
-	// Done is for whoever has asked: it gets the record of the run, with its return. It is called once, by the Runner's actor, or by
-	// whoever finds that the message is lost, and must not block. It packs the answer, which may be large: no other actor is to be
-	// held up by that. nil: nobody waits.
+	// Done is for whoever has asked: it gets the record of the run, with its return. It is called once, by the Runner's
+	// actor, or by whoever finds that the message is lost, and must not block. It packs the answer, which may be large:
+	// no other actor is to be held up by that. nil: nobody waits.
 	Done func(rec *payload.Map, err error)
 	// Limit ends it; 0: nothing does.
 	Limit time.Duration
@@ -54,8 +54,8 @@ type runnerOptions struct {
 	log   *slog.Logger
 }
 
-// runnerEnd is how a run ended. It is told once, by the function or for it, whichever comes first: the function may go on after
-// its actor has died. All incarnations of a Runner share it.
+// runnerEnd is how a run ended. It is told once, by the function or for it, whichever comes first: the function may go
+// on after its actor has died. All incarnations of a Runner share it.
 type runnerEnd struct {
 	told atomic.Pointer[runnerTold]
 	over atomic.Bool // the end is answered
@@ -67,8 +67,8 @@ type runnerTold struct {
 	died error // the function has not told it itself
 }
 
-// runnerActor runs one runner function. Its first incarnation runs the function; a later one only tells that the runner has
-// died, unless its end was told before.
+// runnerActor runs one runner function. Its first incarnation runs the function; a later one only tells that the runner
+// has died, unless its end was told before.
 type runnerActor struct {
 	opt runnerOptions
 	req *RunRunner
@@ -134,8 +134,9 @@ func (a *runnerActor) tell(t *runnerTold) {
 	}
 	ret, req := payload.NewReturn(t.data), a.req.Req
 	a.opt.store(
-		&SaveLoad{JID: req.JID, Minions: []string{a.opt.id}, Load: payload.M("fun", ret.Fun(), "arg", ret.Field(payload.FieldFunArgs),
-			"tgt", a.opt.id, "tgt_type", "glob", "ret", "", "jid", req.JID, "user", req.User)},
+		&SaveLoad{JID: req.JID, Minions: []string{a.opt.id}, Load: payload.M("fun", ret.Fun(), "arg",
+			ret.Field(payload.FieldFunArgs), "tgt", a.opt.id, "tgt_type", "glob", "ret", "", "jid", req.JID, "user",
+			req.User)},
 		&StoreReturn{JID: req.JID, ID: a.opt.id, Keep: true, Load: payload.M("jid", req.JID, "id", a.opt.id,
 			"fun", ret.Fun(), "return", t.data, "success", t.data.Value("success"))})
 	a.opt.fire(a.tag(), t.data.Clone())
@@ -170,7 +171,8 @@ func (f *ownFunctions) start(m *RunRunner) error {
 		Name:        name,
 		StopTimeout: time.Second,
 		New: func() actor.Actor {
-			return &runnerActor{req: m, end: end, opt: runnerOptions{run: f.run, fire: f.events.fire, id: f.opt.id, log: f.log, ended: ended,
+			return &runnerActor{req: m, end: end, opt: runnerOptions{run: f.run, fire: f.events.fire, id: f.opt.id,
+				log: f.log, ended: ended,
 				store: func(l *SaveLoad, r *StoreReturn) { f.jobs.writer.Send(l); f.jobs.writer.Send(r) }}}
 		},
 	})
@@ -181,15 +183,17 @@ func (f *ownFunctions) start(m *RunRunner) error {
 	return nil
 }
 
-// await runs a function as start does and gives the record of the run, which is the caller's. When ctx ends the run goes on without
-// anybody who waits for it, up to its limit (0: none).
+// await runs a function as start does and gives the record of the run, which is the caller's. When ctx ends the run
+// goes on without anybody who waits for it, up to its limit (0: none).
 func (f *ownFunctions) await(ctx context.Context, req runners.Request, limit time.Duration) (*payload.Map, error) {
 	type outcome struct {
 		rec *payload.Map
 		err error
 	}
 	ended := make(chan outcome, 1)
-	if err := f.start(&RunRunner{Req: req, Limit: limit, Done: func(rec *payload.Map, err error) { ended <- outcome{rec.Clone(), err} }}); err != nil {
+	if err := f.start(&RunRunner{Req: req, Limit: limit, Done: func(rec *payload.Map, err error) {
+		ended <- outcome{rec.Clone(), err}
+	}}); err != nil {
 		return nil, err
 	}
 	select {
@@ -200,8 +204,8 @@ func (f *ownFunctions) await(ctx context.Context, req runners.Request, limit tim
 	}
 }
 
-// client runs functions of this master for the execution functions on it: in pillars, in reactions, of engines. A run ends when the time
-// of its caller does.
+// client runs functions of this master for the execution functions on it: in pillars, in reactions, of engines. A run
+// ends when the time of its caller does.
 func (f *ownFunctions) client() runners.Client {
 	return runners.Client{Env: func(kind runners.Kind) *loader.Env { return f.envs[kind] }, Publisher: f.inside,
 		Do: func(ctx context.Context, req runners.Request) (*payload.Map, error) {

@@ -9,14 +9,15 @@ import (
 	"brine/wire/wiretest"
 )
 
-// TestAuthList: rules that come with a request take away what somebody may do who may do everything, and give nothing to anybody,
-// whatever key comes with them.
+// TestAuthList: rules that come with a request take away what somebody may do who may do everything, and give nothing
+// to anybody, whatever key comes with them.
 func TestAuthList(t *testing.T) {
 	r := newRig(t, "publisher_acl: {ada: ['test.*']}", "client_acl_verify: false", "sudo_acl: true",
 		"external_auth: {auto: {tester: ['test.*'], nobody: []}}", "publisher_acl_fields: [auth_list]")
 	r.accept("m1", "minion")
 	ada := r.read(filepath.Join(r.cfg.CacheDir, ".ada_key"))
-	token := r.clear(cmd("mk_token", "username", "tester", "password", "x", "eauth", "auto")).(*payload.Map).Str("token")
+	token := r.clear(cmd("mk_token", "username", "tester", "password", "x", "eauth", "auto")).(*payload.Map).Str(
+		"token")
 	all := []any{".*"}
 	kw := func(list any, more ...any) *payload.Map { return payload.M(more...).Set("auth_list", list) }
 	as := func(user string) []any { return []any{"eauth", "auto", "username", user, "password", "x"} }
@@ -37,9 +38,12 @@ func TestAuthList(t *testing.T) {
 		{"a token, and no key", payload.M("fun", "state.apply", "key", nil, "kwargs", kw(all, "token", token)), false},
 		{"a user with a key", payload.M("user", "ada", "key", ada, "fun", "state.apply", "kwargs", kw(all)), false},
 		{"root under sudo, with rules", payload.M("user", "sudo_ada", "fun", "state.apply", "kwargs", kw(all)), false},
-		{"beside kwargs", payload.M("fun", "state.apply", "auth_list", all, "kwargs", payload.M("token", token)), false},
-		{"within kwargs of kwargs", payload.M("fun", "state.apply", "kwargs", payload.M("token", token, "kwargs", kw(all))), false},
-		{"in bytes", payload.M("fun", "state.apply", "kwargs", payload.M("token", token).Set(payload.Bytes("auth_list"), all)), false},
+		{"beside kwargs", payload.M("fun", "state.apply", "auth_list", all, "kwargs", payload.M("token", token)),
+			false},
+		{"within kwargs of kwargs", payload.M("fun", "state.apply", "kwargs", payload.M("token", token, "kwargs",
+			kw(all))), false},
+		{"in bytes", payload.M("fun", "state.apply", "kwargs", payload.M("token", token).Set(payload.Bytes("auth_list"),
+			all)), false},
 		{"in capitals", payload.M("fun", "state.apply", "kwargs", payload.M("token", token, "AUTH_LIST", all)), false},
 	} {
 		m, _ := r.clear(r.publishLoad(tt.load)).(*payload.Map)
@@ -49,8 +53,8 @@ func TestAuthList(t *testing.T) {
 	}
 }
 
-// TestFieldsOfUsers: of each field that code reads of a request, and of one that nobody knows, beside kwargs and in them: what a user
-// with rules may not say is refused, or neither published nor told nor kept.
+// TestFieldsOfUsers: of each field that code reads of a request, and of one that nobody knows, beside kwargs and in
+// them: what a user with rules may not say is refused, or neither published nor told nor kept.
 func TestFieldsOfUsers(t *testing.T) {
 	r := newRig(t, "external_auth: {auto: {tester: ['test.*']}}")
 	r.accept("m1", "minion")
@@ -58,14 +62,17 @@ func TestFieldsOfUsers(t *testing.T) {
 	const mark = "said-by-a-user"
 	for _, field := range append(wiretest.FieldsOfRequests(t), "of_nobody") {
 		if payload.SayOfPublish(field) == payload.SayNobody {
-			r.kept(ear, field, r.publishLoad(payload.M("kwargs", payload.M("eauth", "auto", "username", "tester", "password", "x"), field, mark)), mark)
+			r.kept(ear, field, r.publishLoad(payload.M("kwargs", payload.M("eauth", "auto", "username", "tester",
+				"password", "x"), field, mark)), mark)
 		}
 		if payload.SayOfExtras(field) != payload.SayUser {
-			r.kept(ear, "kwargs: "+field, r.publishLoad(payload.M("kwargs", payload.M("eauth", "auto", "username", "tester", "password", "x", field, mark))), mark)
+			r.kept(ear, "kwargs: "+field, r.publishLoad(payload.M("kwargs", payload.M("eauth", "auto", "username",
+				"tester", "password", "x", field, mark))), mark)
 		}
 	}
 	for _, to := range []any{mark, int64(-1), []any{}} {
-		r.kept(ear, "to", r.publishLoad(payload.M("kwargs", payload.M("eauth", "auto", "username", "tester", "password", "x"), "to", to)), mark)
+		r.kept(ear, "to", r.publishLoad(payload.M("kwargs", payload.M("eauth", "auto", "username", "tester", "password",
+			"x"), "to", to)), mark)
 	}
 }
 

@@ -18,9 +18,11 @@ import (
 // nameScheduleReturn is the actor that gives returns of the master's schedule to returners.
 const nameScheduleReturn = "ScheduleReturn"
 
-// newScheduledReturns makes the part that gives the returns of the master's schedule to returners: what one does not take waits on
-// disk, as returns of minions do. nil where no job of the schedule has a returner. Unlike Salt, where it is lost.
-func (s *schedules) newScheduledReturns(opt jobCopyOptions, fire func(string, *payload.Map), calm func() bool, log *slog.Logger) (*returning.Part, error) {
+// newScheduledReturns makes the part that gives the returns of the master's schedule to returners: what one does not
+// take waits on disk, as returns of minions do. nil where no job of the schedule has a returner. Unlike Salt, where it
+// is lost.
+func (s *schedules) newScheduledReturns(opt jobCopyOptions, fire func(string, *payload.Map), calm func() bool,
+	log *slog.Logger) (*returning.Part, error) {
 	var names []string
 	for name, job := range s.opt.jobs.All() {
 		run := schedule.Run{Job: payload.NewMap(0)}
@@ -37,9 +39,11 @@ func (s *schedules) newScheduledReturns(opt jobCopyOptions, fire func(string, *p
 		return nil, nil
 	}
 	slices.Sort(names)
-	return returning.New(returning.Options{Name: nameScheduleReturn, What: "returns of the schedule", Most: mostJobs, Hand: s.replay, Hopeless: returners.Hopeless,
-		Queue: queue.Options{Dir: filepath.Join(filepath.Dir(opt.dir), "schedule_return"), Readers: names, MaxBytes: opt.maxBytes, MaxAge: opt.maxAge, Memory: memoryOfQueue},
-		Mask:  opt.mask, Fire: fire, Calm: calm, Log: log})
+	return returning.New(returning.Options{Name: nameScheduleReturn, What: "returns of the schedule", Most: mostJobs,
+		Hand: s.replay, Hopeless: returners.Hopeless,
+		Queue: queue.Options{Dir: filepath.Join(filepath.Dir(opt.dir), "schedule_return"), Readers: names,
+			MaxBytes: opt.maxBytes, MaxAge: opt.maxAge, Memory: memoryOfQueue},
+		Mask: opt.mask, Fire: fire, Calm: calm, Log: log})
 }
 
 // refuses tells why a returner gets nothing; "" where it does.

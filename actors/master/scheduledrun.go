@@ -20,8 +20,8 @@ import (
 // scheduledOutcome is what a run of the schedule came to.
 type scheduledOutcome struct{ ret *payload.Map }
 
-// scheduledRun runs one job of the schedule and tells what came of it. Its first incarnation runs the function; a later one only
-// tells that the run has died: no job is run twice.
+// scheduledRun runs one job of the schedule and tells what came of it. Its first incarnation runs the function; a later
+// one only tells that the run has died: no job is run twice.
 type scheduledRun struct {
 	*schedules
 	run   schedule.Run
@@ -58,8 +58,8 @@ func (a *scheduledRun) onStarted(ctx actor.Context) {
 	})
 }
 
-// onOutcome puts the return on the bus, unless the job does not want that (return_job). A return that has gone to no returner has no job
-// id there, as in Salt; nothing stores it.
+// onOutcome puts the return on the bus, unless the job does not want that (return_job). A return that has gone to no
+// returner has no job id there, as in Salt; nothing stores it.
 func (a *scheduledRun) onOutcome(ctx actor.Context, ret *payload.Map) {
 	if a.told {
 		return
@@ -96,7 +96,8 @@ func (s *schedules) begin(run schedule.Run) *payload.Map {
 
 // call runs the function and completes the return.
 //
-// Unlike Salt: the return of a function that failed says why; there it is "Unhandled exception running" and the function's name.
+// Unlike Salt: the return of a function that failed says why; there it is "Unhandled exception running" and the
+// function's name.
 func (s *schedules) call(ctx context.Context, run schedule.Run, ret *payload.Map) *payload.Map {
 	env := s.functions.envs[runners.KindRunner]
 	f, ok := env.Registry.Lookup(run.Fun)

@@ -52,7 +52,8 @@ func newSchedules(opt scheduleOptions, in inside, functions *ownFunctions) (*sch
 	if err != nil {
 		return nil, fmt.Errorf("scheduler: %w", err)
 	}
-	return &schedules{inside: in, opt: opt, functions: functions, returners: kept, plan: schedule.NewPlan(opt.jobs)}, nil
+	return &schedules{inside: in, opt: opt, functions: functions, returners: kept, plan: schedule.NewPlan(opt.jobs)},
+		nil
 }
 
 // rows are the Scheduler as a child of the master, if there is anything to be run.
@@ -63,7 +64,8 @@ func (s *schedules) rows() []child {
 	return []child{{nil, supervisor.Spec{Name: "Scheduler", New: func() actor.Actor { return &scheduler{s} }}}}
 }
 
-// scheduler looks at the schedule each second. What is due is decided by modules/schedule; each run is an actor of its own.
+// scheduler looks at the schedule each second. What is due is decided by modules/schedule; each run is an actor of its
+// own.
 type scheduler struct{ *schedules }
 
 func (s *scheduler) Receive(ctx actor.Context) {
@@ -116,7 +118,8 @@ func (s *schedules) start(run schedule.Run) {
 	}
 	name := "Scheduled-" + run.JID
 	_, _, given := run.Args()
-	s.functions.busy.Store(name, runners.Request{Kind: runners.KindRunner, Fun: run.Fun, Args: given, JID: run.JID, User: s.opt.user})
+	s.functions.busy.Store(name, runners.Request{Kind: runners.KindRunner, Fun: run.Fun, Args: given, JID: run.JID,
+		User: s.opt.user})
 	over := s.plan.Begin(run)
 	ended := func() { s.functions.busy.Delete(name); over() }
 	_, err := s.tree.Load().Add(supervisor.Spec{Name: name, StopTimeout: time.Second,

@@ -68,19 +68,23 @@ func TestScheduleOfMaster(t *testing.T) {
 		j.Map("metadata").Delete(stamp)
 	}
 	j.Delete("_stamp")
-	want := payload.M("cmd", "_return", "id", r.cfg.ID, "fun", "test.arg", "fun_args", []any{int64(1), "a=b", payload.M("k", "v")}, "schedule", "j", "jid", "req",
-		"metadata", payload.M("who", "me"), "pid", int64(os.Getpid()),
-		"return", payload.M("args", []any{int64(1), "a=b"}, "kwargs", payload.M("k", "v")), "retcode", int64(0), "success", true)
+	want := payload.M("cmd", "_return", "id", r.cfg.ID, "fun", "test.arg", "fun_args",
+		[]any{int64(1), "a=b", payload.M("k", "v")}, "schedule", "j", "jid", "req", "metadata", payload.M("who", "me"),
+		"pid", int64(os.Getpid()), "return", payload.M("args", []any{int64(1), "a=b"}, "kwargs", payload.M("k", "v")),
+		"retcode", int64(0), "success", true)
 	if !j.Equal(want) {
 		t.Errorf("got %v\nwant %v", j, want)
 	}
-	if kw := got["raw"].Map("return").Map("kwargs"); kw.Str("__pub_schedule") != "raw" || kw.Str("__pub_fun") != "test.raw_arg" || !payload.IsJID(kw.Str("__pub_jid")) {
+	if kw := got["raw"].Map("return").Map("kwargs"); kw.Str("__pub_schedule") != "raw" ||
+		kw.Str("__pub_fun") != "test.raw_arg" || !payload.IsJID(kw.Str("__pub_jid")) {
 		t.Errorf("keywords of the run: %v", kw)
 	}
-	for name, says := range map[string]string{"unknown": "'no.such' is not available.", "wheel": "'key.list_all' is not available.",
-		"fails": "Unhandled exception running error.error: Traceback", "wrong": "Unhandled exception running test.metasyntactic: "} {
+	for name, says := range map[string]string{"unknown": "'no.such' is not available.",
+		"wheel": "'key.list_all' is not available.", "fails": "Unhandled exception running error.error: Traceback",
+		"wrong": "Unhandled exception running test.metasyntactic: "} {
 		ret := got[name]
-		if code, _ := ret.Int("retcode"); code != 254 || ret.Value("success") != false || !strings.HasPrefix(ret.Str("return"), says) || ret.Str("jid") != "req" {
+		if code, _ := ret.Int("retcode"); code != 254 || ret.Value("success") != false ||
+			!strings.HasPrefix(ret.Str("return"), says) || ret.Str("jid") != "req" {
 			t.Errorf("%s: got %v", name, ret)
 		}
 	}
@@ -112,7 +116,8 @@ alternative.rawfile_json.filename: DIR/other
 `, "schedule_returner: rawfile_json")
 	r.lines("mark", 2)
 	r.lines("asks", 1) // at its start, and the master can be asked already
-	if kept := r.lines("kept", 1); len(kept) != 1 || !strings.Contains(kept[0], `"schedule": "kept"`) || !strings.Contains(kept[0], `"ret_kwargs"`) {
+	if kept := r.lines("kept", 1); len(kept) != 1 || !strings.Contains(kept[0], `"schedule": "kept"`) ||
+		!strings.Contains(kept[0], `"ret_kwargs"`) {
 		t.Errorf("got %v", kept)
 	}
 	if other := r.lines("other", 1); len(other) != 1 || !strings.Contains(other[0], `"schedule": "other"`) {
@@ -122,10 +127,12 @@ alternative.rawfile_json.filename: DIR/other
 
 // TestScheduleReturnerAway: what a returner could not take is taken when it can, by the next master of this machine.
 func TestScheduleReturnerAway(t *testing.T) {
-	r := scheduled(t, "  kept: {function: test.arg, args: [one], hours: 1, return_job: false, return_kwargs: {filename: DIR/later/kept}}\n", "schedule_returner: rawfile_json")
+	r := scheduled(t, "  kept: {function: test.arg, args: [one], hours: 1, return_job: false, return_kwargs: "+
+		"{filename: DIR/later/kept}}\n", "schedule_returner: rawfile_json")
 	r.log.Await(t, "a returner could not take returns of the schedule; it is tried again")
 	r.stop()
-	r.write("etc/master.d/schedule.conf", "schedule_returner: rawfile_json\nschedule: {other: {function: test.arg, hours: 1, run_on_start: False}}\n", 0o644)
+	r.write("etc/master.d/schedule.conf", "schedule_returner: rawfile_json\nschedule: {other: {function: test.arg, "+
+		"hours: 1, run_on_start: False}}\n", 0o644)
 	if err := os.Mkdir(filepath.Join(r.dir, "later"), 0o700); err != nil {
 		t.Fatal(err)
 	}
@@ -152,7 +159,8 @@ func (r *rig) lines(name string, n int) (lines []string) {
 	return lines
 }
 
-// TestSchedulerOfMasterKilled kills the Scheduler in both ways again and again: what has its time once is run once, and the rest goes on.
+// TestSchedulerOfMasterKilled kills the Scheduler in both ways again and again: what has its time once is run once, and
+// the rest goes on.
 func TestSchedulerOfMasterKilled(t *testing.T) {
 	r := scheduled(t, `  first: {function: test.arg, hours: 1, return_job: false, return_kwargs: {filename: DIR/first}}
   once: {function: test.arg, once: "`+time.Now().Add(7*time.Second).Format("2006-01-02T15:04:05")+`", return_job: false, return_kwargs: {filename: DIR/once}}
@@ -199,7 +207,8 @@ func TestScheduledRunKilled(t *testing.T) {
 		ref.Send(&scheduledOutcome{}) // it dies of this one
 	}
 	ret := ear.await(event.TagScheduleReturn)
-	if code, _ := ret.Int("retcode"); code != 254 || ret.Str("return") != "Unhandled exception running test.sleep: the run died" {
+	if code, _ := ret.Int("retcode"); code != 254 || ret.Str("return") != "Unhandled exception running test.sleep: "+
+		"the run died" {
 		t.Errorf("got %v", ret)
 	}
 	r.eventually("the next run", func() error {

@@ -10,8 +10,8 @@ import (
 	"brine/wire/payload"
 )
 
-// scratch keeps room for answers that are packed, sealed, sent and forgotten: those with pieces of files are large. Any number of
-// goroutines may use it.
+// scratch keeps room for answers that are packed, sealed, sent and forgotten: those with pieces of files are large. Any
+// number of goroutines may use it.
 type scratch struct {
 	pool  sync.Pool    // of *[]byte, for small answers
 	slabs chan *slab   // for large ones, of which as many are packed at a time,
@@ -26,7 +26,8 @@ const (
 	mostSlabs = 4
 	// mostLoans is how many of them libzmq may send from: as many as are on their way on a network without delay.
 	mostLoans = 3
-	// besidePiece is what a large answer has beside its piece, in bytes: head, nonce, padding, names of fields, the path, spare room.
+	// besidePiece is what a large answer has beside its piece, in bytes: head, nonce, padding, names of fields, the
+	// path, spare room.
 	besidePiece = 16 << 10
 )
 
@@ -77,8 +78,9 @@ func (s *scratch) take(v any) answerRoom {
 	return answerRoom{room: make([]byte, 0, 512), leave: s.give}
 }
 
-// large gives room for n bytes: if possible in memory that libzmq can send from, which saves a copy and, on a virtual machine, the dear first touch
-// of its pages. Peers that do not read have that memory for long; then answers are packed in places of their own, and copied.
+// large gives room for n bytes: if possible in memory that libzmq can send from, which saves a copy and, on a virtual
+// machine, the dear first touch of its pages. Peers that do not read have that memory for long; then answers are packed
+// in places of their own, and copied.
 func (s *scratch) large(n int) answerRoom {
 	select {
 	case loan := <-s.loans:
@@ -95,7 +97,8 @@ func (s *scratch) large(n int) answerRoom {
 	return answerRoom{room: place.room(n), leave: func([]byte) { s.slabs <- place }}
 }
 
-// lends tells whether a frame that stands in the room can be sent from there, and gives where that is to be noted; else nil.
+// lends tells whether a frame that stands in the room can be sent from there, and gives where that is to be noted; else
+// nil.
 func (a *answerRoom) lends(frame []byte) *atomic.Int32 {
 	if a.slab == nil || len(frame) == 0 {
 		return nil

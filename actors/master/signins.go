@@ -24,7 +24,8 @@ type signInOptions struct {
 	weakToo    bool     // allow_weak_keys: minions may sign in with keys that others can break
 }
 
-// signIns is what comes of the sign-ins of minions, and of what their requests show of them. Any number of goroutines may use it.
+// signIns is what comes of the sign-ins of minions, and of what their requests show of them. Any number of goroutines
+// may use it.
 type signIns struct {
 	opt        signInOptions
 	auth       *auth.Master // set when it is made: it tells of sign-ins
@@ -55,7 +56,8 @@ func (s *signIns) done(o auth.Outcome) {
 	case o.Weak:
 		s.weak.say(s.log, o.ID, o.Reason)
 	case o.Cause == auth.CauseSpoilt:
-		s.spoilt.say(s.log, o.ID, fmt.Sprintf("%s: %s; put the key back, or delete it (salt-key -d %s) and accept the minion anew",
+		s.spoilt.say(s.log, o.ID, fmt.Sprintf("%s: %s; put the key back, or delete it (salt-key -d %s) and accept "+
+			"the minion anew",
 			o.Reason, filepath.Join(s.keys.Folder(keys.Accepted), o.ID), o.ID))
 	case o.Reason != "":
 		s.log.Info("sign-in", "minion", o.ID, "act", o.Act, "why", o.Reason)

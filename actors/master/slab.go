@@ -8,8 +8,8 @@ import (
 	"unsafe"
 )
 
-// slab is room for one large answer at a time, outside of Go's heap: there it would count twice, for the collector lets a heap grow to
-// two times what lives in it. It has one owner at a time, who has it out of the channel of its scratch.
+// slab is room for one large answer at a time, outside of Go's heap: there it would count twice, for the collector lets
+// a heap grow to two times what lives in it. It has one owner at a time, who has it out of the channel of its scratch.
 type slab struct {
 	outside bool // its memory is to lie there; else it is Go's
 	mem     []byte
@@ -26,7 +26,8 @@ const slabTail = 64
 
 func newSlab(outside bool) *slab { return &slab{outside: outside && slabsOutside} }
 
-// room gives n bytes of capacity, of the memory that is kept where that is not too much. They are the owner's until he gives the slab back.
+// room gives n bytes of capacity, of the memory that is kept where that is not too much. They are the owner's until he
+// gives the slab back.
 func (s *slab) room(n int) []byte {
 	if n > mostScratch {
 		return make([]byte, 0, n)
@@ -44,7 +45,8 @@ func (s *slab) take(n int) {
 	if s.outside {
 		page := syscall.Getpagesize()
 		whole := (n + slabTail + page - 1) / page * page
-		mem, err := syscall.Mmap(-1, 0, whole, syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_PRIVATE|syscall.MAP_ANON)
+		mem, err := syscall.Mmap(-1, 0, whole, syscall.PROT_READ|syscall.PROT_WRITE,
+			syscall.MAP_PRIVATE|syscall.MAP_ANON)
 		if err == nil {
 			s.mem, s.mapped, s.out = mem[:whole-slabTail], true, outOf(mem)
 			s.unmap = runtime.AddCleanup(s, unmapSlab, mem)
@@ -59,7 +61,8 @@ func outOf(mem []byte) *atomic.Int32 {
 	return (*atomic.Int32)(unsafe.Pointer(unsafe.SliceData(mem[len(mem)-slabTail:])))
 }
 
-// unmapSlab gives mapped memory back, unless libzmq still sends from it to a peer that does not read: then it is lost to this process.
+// unmapSlab gives mapped memory back, unless libzmq still sends from it to a peer that does not read: then it is lost
+// to this process.
 func unmapSlab(mem []byte) {
 	if outOf(mem).Load() == 0 {
 		_ = syscall.Munmap(mem) // it was mapped
@@ -75,7 +78,8 @@ const (
 	slabLook     = 100 * time.Microsecond
 )
 
-// back waits until libzmq has sent what stands in it; false when that takes long. Then nobody waits for it again before it was sent.
+// back waits until libzmq has sent what stands in it; false when that takes long. Then nobody waits for it again before
+// it was sent.
 func (s *slab) back() bool {
 	for began := time.Now(); s.lent(); {
 		if s.stuck || time.Since(began) > slabPatience {
@@ -97,8 +101,8 @@ func (s *slab) drop() {
 	s.mem, s.mapped, s.out = nil, false, nil
 }
 
-// rest gives back what was not used since the last rest. Addresses that are mapped stay: who read them by a fault would read zeros there,
-// and not end the master.
+// rest gives back what was not used since the last rest. Addresses that are mapped stay: who read them by a fault would
+// read zeros there, and not end the master.
 func (s *slab) rest() {
 	switch {
 	case s.used || !s.touched || s.lent():

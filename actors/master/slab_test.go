@@ -15,8 +15,8 @@ func pieceOf(n int) *payload.Map {
 	return payload.M("data", &payload.Filled{N: n, Fill: func([]byte) error { return nil }}, "dest", "large")
 }
 
-// TestScratchSlabs has large answers packed by many at a time: nobody gets a room that another one has, none is lost, and none of Go's
-// comes out of a place that keeps its own.
+// TestScratchSlabs has large answers packed by many at a time: nobody gets a room that another one has, none is lost,
+// and none of Go's comes out of a place that keeps its own.
 func TestScratchSlabs(t *testing.T) {
 	s := newScratch()
 	var all sync.WaitGroup
@@ -59,8 +59,8 @@ func TestScratchSmall(t *testing.T) {
 	}
 }
 
-// TestSlabRest looks at the memory of a slab: the same for one answer after the other, a larger one for a larger answer, given back when
-// nobody used it from one rest to the next, and none that is kept for what is too large.
+// TestSlabRest looks at the memory of a slab: the same for one answer after the other, a larger one for a larger
+// answer, given back when nobody used it from one rest to the next, and none that is kept for what is too large.
 func TestSlabRest(t *testing.T) {
 	for _, outside := range []bool{true, false} {
 		s := newSlab(outside)

@@ -8,8 +8,8 @@ import (
 	"brine/wire/payload"
 )
 
-// TestAnswersOfTheControlSocket: what trace and why make is what wire/control says that it is, field by field, and tools
-// read it.
+// TestAnswersOfTheControlSocket: what trace and why make is what wire/control says that it is, field by field, and
+// tools read it.
 func TestAnswersOfTheControlSocket(t *testing.T) {
 	r := newRig(t)
 	m := r.minion("m1")
@@ -22,8 +22,11 @@ func TestAnswersOfTheControlSocket(t *testing.T) {
 		t.Fatal(err)
 	}
 	trace := control.Read[control.Trace](traced)
-	if trace.JID != jid || trace.Fun != "test.ping" || trace.Minions == nil || *trace.Minions != 2 || trace.Began == 0 ||
-		!slices.ContainsFunc(trace.Hops, func(h control.Hop) bool { return h.Hop == "store" && h.Minion == "m1" && h.AfterUS != nil }) {
+	if trace.JID != jid || trace.Fun != "test.ping" || trace.Minions == nil || *trace.Minions != 2 ||
+		trace.Began == 0 ||
+		!slices.ContainsFunc(trace.Hops, func(h control.Hop) bool {
+			return h.Hop == "store" && h.Minion == "m1" && h.AfterUS != nil
+		}) {
 		t.Errorf("trace: %+v", trace)
 	}
 	trace.Raw = nil
@@ -33,15 +36,16 @@ func TestAnswersOfTheControlSocket(t *testing.T) {
 		t.Fatal(err)
 	}
 	why := control.Read[control.Reasons](reasons)
-	if len(why.Reasons) == 0 || why.Reasons[0].Text == "" || why.Reasons[0].Code == "" || why.Reasons[0].Facts.Len() == 0 {
+	if len(why.Reasons) == 0 || why.Reasons[0].Text == "" || why.Reasons[0].Code == "" ||
+		why.Reasons[0].Facts.Len() == 0 {
 		t.Errorf("reasons: %+v", why)
 	}
 	why.Raw = nil
 	sameFields(t, "why", reasons, control.Encode(why))
 }
 
-// sameFields holds what was read and packed again against what was made: no field is missing that a struct names, and none
-// has another value. What is made may hold more.
+// sameFields holds what was read and packed again against what was made: no field is missing that a struct names, and
+// none has another value. What is made may hold more.
 func sameFields(t *testing.T, what string, made, read any) {
 	t.Helper()
 	switch read := read.(type) {

@@ -60,7 +60,8 @@ func (d *returnDesk) fireFailedStates(ret *payload.Return, fun string, retcode, 
 			continue
 		}
 		if left--; left < 0 {
-			d.gate.deny(id, ledger.DeniedEvents, 1, fmt.Sprintf("more failed states in one return than are fired one by one (%d)", maxStateErrors))
+			d.gate.deny(id, ledger.DeniedEvents, 1, fmt.Sprintf("more failed states in one return than are fired "+
+				"one by one (%d)", maxStateErrors))
 			return
 		}
 		parts := strings.Split(key, stateKeyMark)

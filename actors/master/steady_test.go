@@ -11,8 +11,8 @@ import (
 	"github.com/asynkron/protoactor-go/actor"
 )
 
-// TestClockJumps: after a jump nothing is removed for its age, and changes of keys are seen at once, though what was looked
-// at last lies in the future.
+// TestClockJumps: after a jump nothing is removed for its age, and changes of keys are seen at once, though what was
+// looked at last lies in the future.
 func TestClockJumps(t *testing.T) {
 	type look struct{ what string }
 	looked := make(chan look, 100)
@@ -21,7 +21,9 @@ func TestClockJumps(t *testing.T) {
 		takeDrop: func() (bool, error) { return false, nil }, rotate: func() error { return nil },
 		changed:  func() (time.Time, time.Time) { return keysAt, time.Time{} },
 		sessions: func() ([]string, error) { looked <- look{"sessions"}; return nil, nil },
-		accepted: func() ([]string, error) { return nil, nil }, revoke: func(string) error { return nil }, foreign: func(string) error { return nil },
+		accepted: func() ([]string, error) {
+			return nil, nil
+		}, revoke: func(string) error { return nil }, foreign: func(string) error { return nil },
 		alive: func() {}, facts: func() {}, fire: func(string, *payload.Map) {},
 		jobs: func(now time.Time) {
 			if now != nothingOld {

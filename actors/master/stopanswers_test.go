@@ -18,7 +18,8 @@ func receiptOf() (*receipt, <-chan []byte) {
 	answers := make(chan []byte, 2)
 	req := &request{reply: func(frame []byte) { answers <- frame }}
 	req.opened.Store(&auth.Opened{Cmd: payload.CmdReturn, ID: "m1"})
-	return newReceipt(&call{req: req, log: discard()}, &record{book: ledger.NewBook(ledger.Limits{Jobs: 10, Rows: 10})}), answers
+	return newReceipt(&call{req: req, log: discard()},
+		&record{book: ledger.NewBook(ledger.Limits{Jobs: 10, Rows: 10})}), answers
 }
 
 // stoppingStore is a JobStore that commits as slowly as a test wants, and where it sends what has become of returns.
@@ -52,11 +53,12 @@ func flushAmid(t *testing.T, ref *supervisor.Ref, store *brokenStore, q *receipt
 	return done
 }
 
-// TestStopAnswersFirst: a stop that comes while a return is on its way to the disk goes on when the ReqServer has answered for
-// that return. Before, its minion would send it once more.
+// TestStopAnswersFirst: a stop that comes while a return is on its way to the disk goes on when the ReqServer has
+// answered for that return. Before, its minion would send it once more.
 func TestStopAnswersFirst(t *testing.T) {
 	server := actortest.NewProbe()
-	to := actortest.Add(t, actortest.Start(t, supervisor.Options{}), supervisor.Spec{Name: "ReqServer", New: server.New})
+	to := actortest.Add(t, actortest.Start(t, supervisor.Options{}), supervisor.Spec{Name: "ReqServer",
+		New: server.New})
 	ref, store := stoppingStore(t, func() *supervisor.Ref { return to })
 	q, answers := receiptOf()
 	flushed := flushAmid(t, ref, store, q)
@@ -76,8 +78,8 @@ func TestStopAnswersFirst(t *testing.T) {
 	isOpen(t, "a second end of the flush", flushed)
 }
 
-// TestStopWithoutReqServer: where the ReqServer has ended before, or never was, the answer is given all the same, and the stop
-// does not wait for it.
+// TestStopWithoutReqServer: where the ReqServer has ended before, or never was, the answer is given all the same, and
+// the stop does not wait for it.
 func TestStopWithoutReqServer(t *testing.T) {
 	own := actortest.Start(t, supervisor.Options{})
 	gone := actortest.Add(t, own, supervisor.Spec{Name: "ReqServer", New: actortest.NewProbe().New})

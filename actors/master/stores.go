@@ -56,7 +56,8 @@ func openStores(opt storeOptions, log *slog.Logger) (*stores, error) {
 		return nil, errors.Join(fmt.Errorf("data cache: %w", err), jobs.Close())
 	}
 	banks.Own(tellDamage(log))
-	return &stores{keys: opt.keys, signIn: opt.keys.ForAuth(opt.autosign), sessions: keys.NewSessions(dir, opt.session), jobs: jobs, cache: banks,
+	return &stores{keys: opt.keys, signIn: opt.keys.ForAuth(opt.autosign), sessions: keys.NewSessions(dir, opt.session),
+		jobs: jobs, cache: banks,
 		presence: &presence.Finder{Cache: banks, Port: opt.publishPort, RemotePort: opt.remotePort}}, nil
 }
 

@@ -11,7 +11,8 @@ import (
 
 // subscribe opens a stream of all events from now on.
 func (e *events) subscribe(ctx context.Context) (*eventStream, error) {
-	s := &eventStream{bus: e.ref, name: e.streamName("stream"), bodies: make(chan []byte, streamRoom), ended: make(chan struct{})}
+	s := &eventStream{bus: e.ref, name: e.streamName("stream"), bodies: make(chan []byte, streamRoom),
+		ended: make(chan struct{})}
 	stands := make(chan struct{})
 	e.ref.Send(&Subscribe{Name: s.name, Done: stands, Sink: s.put})
 	select {

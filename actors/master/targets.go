@@ -55,7 +55,8 @@ func (t *targets) meant(ctx context.Context, tgt any, tgtType, delimiter string,
 	defer cancel()
 	who, err := t.expander.Expand(ctx, tgt, tgtType, delimiter, greedy)
 	if err != nil {
-		t.log.Error("target cannot be expanded", "tgt", payload.Show(pytext.Str(tgt)), "tgt_type", payload.Show(tgtType), "err", payload.Show(err.Error()))
+		t.log.Error("target cannot be expanded", "tgt", payload.Show(pytext.Str(tgt)), "tgt_type",
+			payload.Show(tgtType), "err", payload.Show(err.Error()))
 	}
 	return found{who.Minions, who.Missing}, err
 }

@@ -14,7 +14,9 @@ import (
 // BenchmarkTelemetry is a whole job of one minion, publication and return, without and with metrics and traces. The
 // collector of the traces is in the same process and counts too. Compare cpu-us/op.
 func BenchmarkTelemetry(b *testing.B) {
-	collector := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { _, _ = io.Copy(io.Discard, r.Body) }))
+	collector := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		_, _ = io.Copy(io.Discard, r.Body)
+	}))
 	defer collector.Close()
 	for _, bb := range []struct {
 		name            string
@@ -49,7 +51,8 @@ func BenchmarkTelemetry(b *testing.B) {
 
 // publish publishes a job to the minion itself over the minion's own connection.
 func (m *testMinion) publish(key string) (jid string, err error) {
-	load := payload.M("cmd", "publish", "tgt", m.id, "fun", "test.ping", "arg", []any{}, "key", key, "tgt_type", "list", "ret", "", "jid", "", "user", userName())
+	load := payload.M("cmd", "publish", "tgt", m.id, "fun", "test.ping", "arg", []any{}, "key", key, "tgt_type", "list",
+		"ret", "", "jid", "", "user", userName())
 	frame, err := payload.Marshal(payload.M("enc", "clear", "load", load, "version", 3))
 	if err != nil {
 		return "", err

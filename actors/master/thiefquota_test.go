@@ -53,8 +53,8 @@ func TestQuotaOfFiles(t *testing.T) {
 	}
 }
 
-// TestQuotaOfReturnBytes: bytes of returns are bounded for a minion, those to jobs of the master's included; what is refused
-// is not acknowledged.
+// TestQuotaOfReturnBytes: bytes of returns are bounded for a minion, those to jobs of the master's included; what is
+// refused is not acknowledged.
 func TestQuotaOfReturnBytes(t *testing.T) {
 	r := newRig(t, "minion_quota_return_bytes: 100000")
 	m1, m2 := r.minion("m1"), r.minion("m2")

@@ -69,7 +69,8 @@ func read(data *tracepb.TracesData) (spans map[string]*tracepb.Span, services ma
 // TestTracesReachACollector runs a job of a minion of brine on a master that traces.
 func TestTracesReachACollector(t *testing.T) {
 	c := newCollector(t)
-	r := newSite(t, "tracing: {enabled: True, endpoint: '"+c.url()+"', service_name: my-master, headers: {x-token: secret}, resource_attributes: {site: north}}")
+	r := newSite(t, "tracing: {enabled: True, endpoint: '"+c.url()+"', service_name: my-master, headers: {x-token: "+
+		"secret}, resource_attributes: {site: north}}")
 	reg := prometheus.NewRegistry()
 	r.metrics = reg
 	r.start()
@@ -78,19 +79,23 @@ func TestTracesReachACollector(t *testing.T) {
 	const outside = "00-0102030405060708090a0b0c0d0e0f10-0a00000000000000-01"
 	jid := r.publish(payload.M("tgt", "m1", "traceparent", outside))
 	now := time.Now()
-	r.m.NoteClient(jid, payload.M("pid", 1, "started", now.Add(-time.Second).UnixMicro(), "sent", now.Add(-time.Second).UnixMicro(),
-		"replied", now.UnixMicro(), "ended", now.Add(time.Minute).UnixMicro())) // before the return: after that the spans are soon told
+	r.m.NoteClient(jid, payload.M("pid", 1, "started", now.Add(-time.Second).UnixMicro(), "sent",
+		now.Add(-time.Second).UnixMicro(),
+		// before the return: after that the spans are soon told
+		"replied", now.UnixMicro(), "ended", now.Add(time.Minute).UnixMicro()))
 	m1.ask(ret("m1", jid))
 	spans, services := read(actortest.Wait(t, "spans", c.got))
-	want := map[string]string{"salt.cli.test.ping": "salt", "salt.req.send.publish": "salt", "salt.req.recv.publish": "my-master", "brine.request.wait": "my-master",
-		"brine.job.target": "my-master", "salt.pub.send": "my-master", "salt.req.recv._return": "my-master"}
+	want := map[string]string{"salt.cli.test.ping": "salt", "salt.req.send.publish": "salt",
+		"salt.req.recv.publish": "my-master", "brine.request.wait": "my-master", "brine.job.target": "my-master",
+		"salt.pub.send": "my-master", "salt.req.recv._return": "my-master"}
 	delete(services, "brine.job.save") // is told when the facts are on disk already
 	if diff := cmp.Diff(want, services); diff != "" {
 		t.Errorf("spans (-want +got):\n%s", diff)
 	}
 	parent, _ := otlp.ParseParent(outside)
 	for name, s := range spans {
-		if !slices.Equal(s.GetTraceId(), parent.Trace[:]) || len(s.GetSpanId()) != 8 || s.GetStartTimeUnixNano() == 0 || s.GetEndTimeUnixNano() < s.GetStartTimeUnixNano() {
+		if !slices.Equal(s.GetTraceId(), parent.Trace[:]) || len(s.GetSpanId()) != 8 || s.GetStartTimeUnixNano() == 0 ||
+			s.GetEndTimeUnixNano() < s.GetStartTimeUnixNano() {
 			t.Errorf("%s: %v", name, s)
 		}
 	}

@@ -277,8 +277,8 @@ func (u *upkeep) pingAll() {
 		tgt, tgtType = payload.AnyList(slices.Sorted(maps.Keys(connected))), "list"
 	}
 	who, _ := u.targets.expand(context.Background(), tgt, tgtType, defaultDelimiter) // which is logged
-	ask := payload.NewPublishRequest(payload.M("fun", "test.ping", "arg", []any{}, "tgt", tgt, "tgt_type", tgtType, "ret", "",
-		"jid", u.jobs.ids.Next(time.Now()), "user", u.opt.user))
+	ask := payload.NewPublishRequest(payload.M("fun", "test.ping", "arg", []any{}, "tgt", tgt, "tgt_type", tgtType,
+		"ret", "", "jid", u.jobs.ids.Next(time.Now()), "user", u.opt.user))
 	extra := ask.Extras()
 	u.publications.begin(ask, extra, u.publications.publication(ask, extra), who, origin{})
 	u.log.Debug(fmt.Sprintf("pinged %d minions after the rotation", len(who.Minions)))

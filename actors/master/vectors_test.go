@@ -51,8 +51,10 @@ var differences = []difference{
 }
 
 // settings are those of the recording masters as far as their answers show them.
-var settings = []string{"external_auth: {auto: {tester: [test.*, '@runner', '@wheel', '@jobs'], tess: [test.*, '@runner', '@wheel', '@jobs']}}",
-	"peer: {m1: [test.*]}", "peer_run: {m1: [test.*]}", "file_recv: true", "request_server_ttl: 600", "request_timeout: 30"}
+var settings = []string{"external_auth: {auto: {tester: [test.*, '@runner', '@wheel', '@jobs'], tess: [test.*, " +
+	"'@runner', '@wheel', '@jobs']}}",
+	"peer: {m1: [test.*]}", "peer_run: {m1: [test.*]}", "file_recv: true", "request_server_ttl: 600",
+	"request_timeout: 30"}
 
 // recordings are the files of hand-made requests, with the release that answered and the settings it had.
 var recordings = []struct{ file, release, conf string }{
@@ -116,7 +118,8 @@ type replay struct {
 }
 
 func newReplay(t *testing.T, r *rig, differs map[string]bool) *replay {
-	return &replay{t: t, r: r, m: r.minion("m1"), shared: r.m.core.auth.SharedKey(), swap: map[string]string{}, differs: differs, used: map[string]bool{}}
+	return &replay{t: t, r: r, m: r.minion("m1"), shared: r.m.core.auth.SharedKey(), swap: map[string]string{},
+		differs: differs, used: map[string]bool{}}
 }
 
 func (p *replay) check(e wiretest.Exchange) {

@@ -28,8 +28,8 @@ func newVoices(opt voiceOptions, st *stores, log *slog.Logger) *voices {
 	return &voices{roles: &speakers.Roles{Keys: st.keys, Cache: st.cache, SyndicDir: opt.syndicDir}, opt: opt, log: log}
 }
 
-// asSyndic tells whether an id may speak as a syndic. Where the configuration does not say who is one, the first word of an id
-// decides for as long as it has its key: a minion that was taken over does not become one.
+// asSyndic tells whether an id may speak as a syndic. Where the configuration does not say who is one, the first word
+// of an id decides for as long as it has its key: a minion that was taken over does not become one.
 func (v *voices) asSyndic(id string) bool {
 	switch {
 	case !v.opt.below:
@@ -61,7 +61,8 @@ func (v *voices) asMinion(id string) {
 	}
 }
 
-// proves notes an authentic request of version 3: from then on nothing that proves nothing counts in the name of that id.
+// proves notes an authentic request of version 3: from then on nothing that proves nothing counts in the name of that
+// id.
 func (v *voices) proves(id string) {
 	if v.opt.minimum >= 3 {
 		return

@@ -16,8 +16,8 @@ import (
 // maxWeakKeys bounds the ids that are remembered; past it all are told of again.
 const maxWeakKeys = 1024
 
-// weakKeys tells once of each minion that is turned away because of its key, which others could break or the disk has damaged: it asks
-// again and again.
+// weakKeys tells once of each minion that is turned away because of its key, which others could break or the disk has
+// damaged: it asks again and again.
 type weakKeys struct {
 	told sync.Map // by id
 	n    atomic.Int32
@@ -38,8 +38,8 @@ func (w *weakKeys) say(log *slog.Logger, id, why string) {
 // maxListed is how many ids one line names.
 const maxListed = 20
 
-// listWeakKeys says in one line which of the keys that were accepted others can break, so that nobody has to wait until their
-// owners come.
+// listWeakKeys says in one line which of the keys that were accepted others can break, so that nobody has to wait until
+// their owners come.
 func (s *signIns) listWeakKeys(ctx context.Context) {
 	n, minions := s.weakAccepted(ctx)
 	if n == 0 {

@@ -11,7 +11,8 @@ import (
 
 // TestWeakKeysListed: one line at the start names the accepted keys that others can break, and only those.
 func TestWeakKeysListed(t *testing.T) {
-	for conf, want := range map[string]string{"allow_weak_keys: false": "turned away", "allow_weak_keys: true": "let in"} {
+	for conf, want := range map[string]string{"allow_weak_keys: false": "turned away",
+		"allow_weak_keys: true": "let in"} {
 		r := newSite(t, conf)
 		r.accept("strong", "minion")
 		weak, err := crypt.GenerateKey(1024)
@@ -26,7 +27,8 @@ func TestWeakKeysListed(t *testing.T) {
 			t.Errorf("%s: %q", conf, line)
 		}
 		n, minions := r.m.core.signIns.weakAccepted(t.Context())
-		if n != maxListed+2 || !strings.HasPrefix(minions, "weak00, ") || !strings.HasSuffix(minions, "weak19 and 2 more") {
+		if n != maxListed+2 || !strings.HasPrefix(minions, "weak00, ") || !strings.HasSuffix(minions,
+			"weak19 and 2 more") {
 			t.Errorf("%s: %d, %q", conf, n, minions)
 		}
 		r.stop()

@@ -63,7 +63,8 @@ func (r *rig) subscribe(topics ...string) (end func()) {
 	r.t.Helper()
 	ctx, stop := newContext(r.t)
 	ended := make(chan struct{})
-	sub := zmq.NewSub(zmq.SubOptions{Endpoint: zmq.ConnectEndpoint("127.0.0.1", r.cfg.PublishPort, "", 0), Topics: topics, Context: r.zctx})
+	sub := zmq.NewSub(zmq.SubOptions{Endpoint: zmq.ConnectEndpoint("127.0.0.1", r.cfg.PublishPort, "", 0),
+		Topics: topics, Context: r.zctx})
 	go func() {
 		defer close(ended)
 		_ = sub.Serve(ctx, func([][]byte) {})
@@ -100,7 +101,8 @@ func TestTrace(t *testing.T) {
 		t.Fatal(err)
 	}
 	equal(t, "missing", got.Value("missing"), []any{"m2: receive"})
-	for k, want := range map[string]any{"jid": jid, "fun": "test.ping", "tgt_type": "list", "user": userName(), "minions": 2, "returned": 1, "silent": 2} {
+	for k, want := range map[string]any{"jid": jid, "fun": "test.ping", "tgt_type": "list", "user": userName(),
+		"minions": 2, "returned": 1, "silent": 2} {
 		equal(t, k, got.Value(k), want)
 	}
 	if _, err := r.m.Trace(testContext(t), "20200101000000000000", ""); err == nil {
@@ -112,7 +114,8 @@ func TestTrace(t *testing.T) {
 func TestWhyByTheMaster(t *testing.T) {
 	r := newRig(t)
 	m := r.minion("m1")
-	for id, st := range map[string]keys.Status{"gone": keys.Accepted, "pending": keys.Pending, "rejected": keys.Rejected, "denied": keys.Denied, "down": keys.Accepted} {
+	for id, st := range map[string]keys.Status{"gone": keys.Accepted, "pending": keys.Pending,
+		"rejected": keys.Rejected, "denied": keys.Denied, "down": keys.Accepted} {
 		if err := r.keyStore().Put(st, id, strings.TrimSpace(r.rsa["minion"].Public)); err != nil {
 			t.Fatal(err)
 		}
@@ -256,7 +259,8 @@ func TestFactsOfMinions(t *testing.T) {
 	}
 	facts.Ended, facts.Made, facts.Outcome, facts.Detail = ledger.At(now), ledger.At(now), ledger.Killed, "signal 9"
 	m.ask(ret("m1", jid).Set(ledger.Field, facts.Pack()))
-	for _, k := range []any{ear.await("salt/job/" + jid + "/ret/m1").Value(ledger.Field), r.stored(jid).Map("m1").Value(ledger.Field)} {
+	for _, k := range []any{ear.await("salt/job/" + jid + "/ret/m1").Value(ledger.Field),
+		r.stored(jid).Map("m1").Value(ledger.Field)} {
 		if k != nil {
 			t.Errorf("shown: %v", k)
 		}
@@ -269,7 +273,8 @@ func TestFactsOfMinions(t *testing.T) {
 	}
 }
 
-// TestStanding: the master tells who cannot have a job, who has returned it, and who has said that it runs and is there.
+// TestStanding: the master tells who cannot have a job, who has returned it, and who has said that it runs and is
+// there.
 func TestStanding(t *testing.T) {
 	r := newRig(t)
 	ids := []string{"m1", "m2", "m3", "m4"}
@@ -302,7 +307,8 @@ func TestClockOfAMinion(t *testing.T) {
 	m := r.minion("m1", oldClock)
 	jid := r.publish(payload.M("tgt", "m1"))
 	then := ledger.At(time.Now().Add(-time.Hour))
-	m.ask(ret("m1", jid).Set(ledger.Field, (&ledger.Minion{Received: then, Started: then, Ended: then, Made: then, Now: then, Outcome: ledger.Done}).Pack()))
+	m.ask(ret("m1", jid).Set(ledger.Field, (&ledger.Minion{Received: then, Started: then, Ended: then, Made: then,
+		Now: then, Outcome: ledger.Done}).Pack()))
 	r.wantWhy(jid, "m1", ledger.Returned, "Its clock is off by 3600 s (behind)")
 	arrive, _ := r.awaitHop(jid, "arrive", "m1").Int("at")
 	received, _ := r.awaitHop(jid, "receive", "m1").Int("at")
@@ -317,7 +323,8 @@ func (r *rig) answering(id string, facts func(jid string) any, change ...func(*a
 	m := r.minion(id, change...)
 	ctx, stop := newContext(r.t)
 	ended := make(chan struct{})
-	sub := zmq.NewSub(zmq.SubOptions{Endpoint: zmq.ConnectEndpoint("127.0.0.1", r.cfg.PublishPort, "", 0), Topics: []string{m.link, ""}, Context: r.zctx})
+	sub := zmq.NewSub(zmq.SubOptions{Endpoint: zmq.ConnectEndpoint("127.0.0.1", r.cfg.PublishPort, "", 0),
+		Topics: []string{m.link, ""}, Context: r.zctx})
 	go func() {
 		defer close(ended)
 		_ = sub.Serve(ctx, func(frames [][]byte) {
@@ -342,13 +349,16 @@ func TestWhyAsks(t *testing.T) {
 	now := func() ledger.Stamp { return ledger.At(time.Now()) }
 	r.answering("unknown", func(string) any { return (&ledger.Minion{Outcome: ledger.Unknown, Now: now()}).Map() })
 	r.answering("unopened", func(string) any {
-		return (&ledger.Minion{Outcome: ledger.Unknown, Now: now()}).Map().Set("refused", []any{[]any{int64(now()), "bad signature", "unopened"}, "odd", []any{}})
+		return (&ledger.Minion{Outcome: ledger.Unknown, Now: now()}).Map().Set("refused",
+			[]any{[]any{int64(now()), "bad signature", "unopened"}, "odd", []any{}})
 	})
 	r.answering("early", func(string) any {
-		return (&ledger.Minion{Outcome: ledger.Unknown, Now: now()}).Map().Set("refused", []any{[]any{int64(now()), "no pillar", "not_ready"}})
+		return (&ledger.Minion{Outcome: ledger.Unknown, Now: now()}).Map().Set("refused",
+			[]any{[]any{int64(now()), "no pillar", "not_ready"}})
 	})
 	r.answering("before", func(string) any {
-		return (&ledger.Minion{Outcome: ledger.Unknown, Now: now()}).Map().Set("refused", []any{[]any{int64(now() - hour), "bad signature", "unopened"}})
+		return (&ledger.Minion{Outcome: ledger.Unknown, Now: now()}).Map().Set("refused",
+			[]any{[]any{int64(now() - hour), "bad signature", "unopened"}})
 	})
 	r.answering("running", func(string) any {
 		return (&ledger.Minion{Received: now() - hour, Started: now() - hour, Now: now() - hour}).Map()
@@ -370,8 +380,9 @@ func TestWhyAsks(t *testing.T) {
 			t.Errorf("running: %s", one.Str("text"))
 		}
 	}
-	for id, want := range map[string]ledger.Code{"unknown": ledger.NeverReceived, "unopened": ledger.JobUnopened, "early": ledger.JobNotReady, "before": ledger.NeverReceived,
-		"running": ledger.JobRunning, "old": ledger.UnknownCause, "mute": ledger.NoAnswer} {
+	for id, want := range map[string]ledger.Code{"unknown": ledger.NeverReceived, "unopened": ledger.JobUnopened,
+		"early": ledger.JobNotReady, "before": ledger.NeverReceived, "running": ledger.JobRunning,
+		"old": ledger.UnknownCause, "mute": ledger.NoAnswer} {
 		if codes[id] != string(want) {
 			t.Errorf("%s: got %s, want %s", id, codes[id], want)
 		}
@@ -391,7 +402,8 @@ func TestWhyAsks(t *testing.T) {
 func BenchmarkWhy(b *testing.B) {
 	r := newSite(b)
 	for i := range 10_000 {
-		r.writeFile(filepath.Join(r.cfg.PKIDir, string(keys.Accepted), fmt.Sprintf("m%05d", i)), r.rsa["minion"].Public, 0o600)
+		r.writeFile(filepath.Join(r.cfg.PKIDir, string(keys.Accepted), fmt.Sprintf("m%05d", i)), r.rsa["minion"].Public,
+			0o600)
 	}
 	r.start()
 	jid := r.publish(payload.M("tgt", "*"))

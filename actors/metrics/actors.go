@@ -28,21 +28,26 @@ var numbers = []number{
 		func(c *stats.Child) float64 { return float64(c.Received) }},
 	{actorDesc("messages_sent_total", "Messages the actor has sent."), prometheus.CounterValue,
 		func(c *stats.Child) float64 { return float64(c.Sent) }},
-	{actorDesc("messages_failed_total", "Messages that crashed the actor, or that it counted as failed."), prometheus.CounterValue,
+	{actorDesc("messages_failed_total", "Messages that crashed the actor, or that it counted as failed."),
+		prometheus.CounterValue,
 		func(c *stats.Child) float64 { return float64(c.Failed) }},
-	{actorDesc("messages_lost_total", "Messages that no incarnation has handled to the end; brine_dead_letters_total tells why."), prometheus.CounterValue,
+	{actorDesc("messages_lost_total", "Messages that no incarnation has handled to the end; "+
+		"brine_dead_letters_total tells why."), prometheus.CounterValue,
 		func(c *stats.Child) float64 { return float64(c.Lost) }},
 	{actorDesc("busy_ratio", "Share of the last 10 to 20 seconds spent in handlers."), prometheus.GaugeValue,
 		func(c *stats.Child) float64 { return c.Busy }},
 	{actorDesc("in_hand_seconds", "Age of the message being handled, 0 when there is none."), prometheus.GaugeValue,
 		func(c *stats.Child) float64 { return float64(c.InHandMS) / 1e3 }},
-	{actorDesc("slow_handlers_total", "Handlers that ran for so long that they were reported."), prometheus.CounterValue,
+	{actorDesc("slow_handlers_total", "Handlers that ran for so long that they were reported."),
+		prometheus.CounterValue,
 		func(c *stats.Child) float64 { return float64(c.Slow) }},
-	{actorDesc("quarantined_total", "Messages set aside because they have killed the actor twice; workers of one pool share the number."), prometheus.CounterValue,
+	{actorDesc("quarantined_total", "Messages set aside because they have killed the actor twice; workers of one "+
+		"pool share the number."), prometheus.CounterValue,
 		func(c *stats.Child) float64 { return float64(c.Quarantined) }},
 	{actorDesc("stuck_goroutines", "Goroutines of abandoned incarnations that still run."), prometheus.GaugeValue,
 		func(c *stats.Child) float64 { return float64(c.Stuck) }},
-	{actorDesc("abandoned_total", "Incarnations that did not end in time and were left behind."), prometheus.CounterValue,
+	{actorDesc("abandoned_total", "Incarnations that did not end in time and were left behind."),
+		prometheus.CounterValue,
 		func(c *stats.Child) float64 { return float64(c.Abandoned) }},
 }
 
@@ -52,8 +57,10 @@ var (
 	descOldest   = actorDesc("mailbox_oldest_seconds", "Age of the oldest message waiting, 0 when there is none.")
 	descHandling = actorDesc("handling_seconds", "Time that handlers took.")
 	descWaiting  = actorDesc("waiting_seconds", "Time that messages waited in the mailbox.")
-	descLetters  = prometheus.NewDesc("brine_dead_letters_total", "Messages that nobody has handled to the end, by what became of them; nobody: there was no such actor.", []string{"kind"}, nil)
-	descStrays   = prometheus.NewDesc("brine_stray_deaths_total", "Deaths that belonged to no living child, such as the late end of an abandoned one.", nil, nil)
+	descLetters  = prometheus.NewDesc("brine_dead_letters_total", "Messages that nobody has handled to the end, by "+
+		"what became of them; nobody: there was no such actor.", []string{"kind"}, nil)
+	descStrays = prometheus.NewDesc("brine_stray_deaths_total", "Deaths that belonged to no living child, such as "+
+		"the late end of an abandoned one.", nil, nil)
 )
 
 // treeCollector walks the supervisor's snapshot when it is asked. It costs nothing in between.
@@ -64,7 +71,8 @@ func (t *treeCollector) Describe(to chan<- *prometheus.Desc) {
 	for _, n := range numbers {
 		to <- n.desc
 	}
-	for _, d := range []*prometheus.Desc{descActors, descMailbox, descOldest, descHandling, descWaiting, descLetters, descStrays} {
+	for _, d := range []*prometheus.Desc{descActors, descMailbox, descOldest, descHandling, descWaiting, descLetters,
+		descStrays} {
 		to <- d
 	}
 	t.set.deaths.Describe(to)
@@ -77,7 +85,8 @@ func (t *treeCollector) Collect(to chan<- prometheus.Metric) {
 	if tree == nil {
 		return
 	}
-	w := &walk{labels: t.set.labels, deaths: t.set.deaths, to: to, rows: map[string]*row{}, lost: map[string]uint64{"nobody": tree.DeadLetters()}}
+	w := &walk{labels: t.set.labels, deaths: t.set.deaths, to: to, rows: map[string]*row{},
+		lost: map[string]uint64{"nobody": tree.DeadLetters()}}
 	for _, kind := range stats.LossNames() {
 		w.lost[kind] = 0
 	}

@@ -54,7 +54,8 @@ func newRig(t *testing.T) *rig {
 func newRigOn(t *testing.T, port int) *rig {
 	t.Helper()
 	r := &rig{set: newSet(t), log: actortest.NewLog(), probe: actortest.NewProbe()}
-	r.tree = actortest.Start(t, supervisor.Options{Name: "minion", Chaos: true, Logger: r.log.Logger(), OnDeath: r.set.OnDeath})
+	r.tree = actortest.Start(t, supervisor.Options{Name: "minion", Chaos: true, Logger: r.log.Logger(),
+		OnDeath: r.set.OnDeath})
 	r.set.Watch(r.tree)
 	r.worker = actortest.Add(t, r.tree, supervisor.Spec{Name: "Worker", New: r.probe.New})
 	jobs, err := r.tree.AddTree("Jobs", supervisor.Options{})
@@ -64,7 +65,8 @@ func newRigOn(t *testing.T, port int) *rig {
 	for _, jid := range []string{"20240517120000000001", "20240517120000000002"} {
 		actortest.Add(t, jobs, supervisor.Spec{Name: "Job-" + jid, New: actortest.NewProbe().New})
 	}
-	actortest.Add(t, r.tree, Listener(ListenerOptions{Host: "127.0.0.1", Port: port, Set: r.set, Logger: r.log.Logger()}))
+	actortest.Add(t, r.tree, Listener(ListenerOptions{Host: "127.0.0.1", Port: port, Set: r.set,
+		Logger: r.log.Logger()}))
 	r.url = "http://" + r.bound(t, 1) + "/"
 	return r
 }
@@ -167,7 +169,8 @@ func TestScrape(t *testing.T) {
 		{"brine_actor_restarts_total", []string{"actor=Worker"}, 0},
 		{"brine_actor_mailbox_messages", []string{"actor=Jobs/Job"}, 0},
 		{"brine_actor_messages_received_total", []string{"actor=Worker"}, 2},
-		{"brine_dead_letters_total", []string{"kind=crashed"}, 0}, {"brine_dead_letters_total", []string{"kind=nobody"}, 0},
+		{"brine_dead_letters_total", []string{"kind=crashed"}, 0}, {"brine_dead_letters_total", []string{"kind=nobody"},
+			0},
 	} {
 		if v := got.value(t, tt.name, tt.labels...); v != tt.want {
 			t.Errorf("%s%v: got %v, want %v", tt.name, tt.labels, v, tt.want)
@@ -183,7 +186,8 @@ func TestScrape(t *testing.T) {
 			t.Errorf("there is no %s", name)
 		}
 	}
-	if got.find("brine_build_info", "version=1.2.3", "salt_version=3008.3", "daemon=minion", "goversion="+runtime.Version()) == nil {
+	if got.find("brine_build_info", "version=1.2.3", "salt_version=3008.3", "daemon=minion",
+		"goversion="+runtime.Version()) == nil {
 		t.Errorf("what runs: %v", got["brine_build_info"])
 	}
 	for _, how := range []string{diedExit, diedPanic, diedAbandoned} {
@@ -269,8 +273,10 @@ func TestTakenPort(t *testing.T) {
 	defer port.Release()
 	first := newRigOn(t, port.Number)
 	second := &rig{set: newSet(t), log: actortest.NewLog()}
-	second.tree = actortest.Start(t, supervisor.Options{Name: "minion", Logger: second.log.Logger(), RestartDelayMax: 10 * time.Millisecond})
-	if _, err := second.tree.Add(Listener(ListenerOptions{Host: "127.0.0.1", Port: port.Number, Set: second.set, Logger: second.log.Logger()})); err != nil {
+	second.tree = actortest.Start(t, supervisor.Options{Name: "minion", Logger: second.log.Logger(),
+		RestartDelayMax: 10 * time.Millisecond})
+	if _, err := second.tree.Add(Listener(ListenerOptions{Host: "127.0.0.1", Port: port.Number, Set: second.set,
+		Logger: second.log.Logger()})); err != nil {
 		t.Fatal(err)
 	}
 	second.log.Await(t, "died with exit status 1")
@@ -329,7 +335,8 @@ func TestHistogram(t *testing.T) {
 				n += c
 			}
 			var m dto.Metric
-			if err := histogram(descHandling, stats.Spread{Count: n, SumUS: 2e6, Buckets: tt.buckets}, "a").Write(&m); err != nil {
+			if err := histogram(descHandling, stats.Spread{Count: n, SumUS: 2e6, Buckets: tt.buckets},
+				"a").Write(&m); err != nil {
 				t.Fatal(err)
 			}
 			h := m.GetHistogram()

@@ -36,7 +36,8 @@ func NewSet(opt SetOptions) (*Set, error) {
 		reg:    prometheus.NewRegistry(),
 		labels: &labels{groups: opt.Groups},
 		deaths: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "brine_actor_deaths_total", Help: "Deaths of an actor: exit, panic, or abandoned because it did not end.",
+			Name: "brine_actor_deaths_total", Help: "Deaths of an actor: exit, panic, or abandoned because it did " +
+				"not end.",
 		}, []string{"actor", "how"}),
 	}
 	for _, c := range []prometheus.Collector{
@@ -81,7 +82,8 @@ func (s *Set) OnDeath(d stats.Death) {
 func buildInfo(opt SetOptions) prometheus.Collector {
 	g := prometheus.NewGauge(prometheus.GaugeOpts{
 		Name: "brine_build_info", Help: "Always 1; the labels tell what runs.",
-		ConstLabels: prometheus.Labels{"daemon": opt.Daemon, "version": opt.Program, "salt_version": opt.Version, "goversion": runtime.Version()},
+		ConstLabels: prometheus.Labels{"daemon": opt.Daemon, "version": opt.Program, "salt_version": opt.Version,
+			"goversion": runtime.Version()},
 	})
 	g.Set(1)
 	return g

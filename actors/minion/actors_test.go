@@ -25,7 +25,8 @@ func TestActorsOfAMinion(t *testing.T) {
 		t.Errorf("jobs: got %v", jobs)
 	}
 	ret = r.run("20240517120000000002", "brine.actors", "Dispatcher")
-	if one, _ := ret.Value("return").(*payload.Map); one.Str("path") != "minion/Dispatcher" || one.Str("state") != "running" {
+	if one, _ := ret.Value("return").(*payload.Map); one.Str("path") != "minion/Dispatcher" ||
+		one.Str("state") != "running" {
 		t.Errorf("got %v", ret)
 	}
 	ret = r.run("20240517120000000003", "brine.actors", "nobody")

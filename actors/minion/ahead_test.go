@@ -13,8 +13,8 @@ import (
 
 const year = 365 * 24 * time.Hour
 
-// TestReturnsWithClockAhead: a minion that is started with a clock a year ahead drops no return for its age, nor does one
-// whose clock is set while it runs; when the clock is right again the master gets them all.
+// TestReturnsWithClockAhead: a minion that is started with a clock a year ahead drops no return for its age, nor does
+// one whose clock is set while it runs; when the clock is right again the master gets them all.
 func TestReturnsWithClockAhead(t *testing.T) {
 	r := newRig(t, "return_spool_max_age: 86400\n")
 	elapsed := time.Duration(0)

@@ -17,8 +17,8 @@ import (
 type (
 	// returnFailed says that no ReturnSender has taken the return.
 	returnFailed struct{ why error }
-	// reasonNoted says that the reason why there is no return is in the journal (put), that a return is there already, or
-	// that nothing can be put there.
+	// reasonNoted says that the reason why there is no return is in the journal (put), that a return is there already,
+	// or that nothing can be put there.
 	reasonNoted struct {
 		ret    *SendReturn // the reason
 		put    bool
@@ -43,8 +43,8 @@ func (j *job) receiveFailure(ctx actor.Context) {
 	}
 }
 
-// onReturnFailed sends a return again that a ReturnSender died of. The second time it is set aside, and the reason takes
-// its place.
+// onReturnFailed sends a return again that a ReturnSender died of. The second time it is set aside, and the reason
+// takes its place.
 func (j *job) onReturnFailed(ctx actor.Context, why error) {
 	switch {
 	case j.rec.answered.Load():
@@ -59,10 +59,11 @@ func (j *job) onReturnFailed(ctx actor.Context, why error) {
 }
 
 // textReturnAside is the return in place of one that was set aside.
-const textReturnAside = "The return of the job is lost: the minion's ReturnSender died of it twice (%v); it is set aside as %s"
+const textReturnAside = "The return of the job is lost: the minion's ReturnSender died of it twice (%v); it is set " +
+	"aside as %s"
 
-// setAside puts the reason into the journal, not by way of the ReturnSender. A ReturnSender may have put the return there
-// before it died: then that one counts.
+// setAside puts the reason into the journal, not by way of the ReturnSender. A ReturnSender may have put the return
+// there before it died: then that one counts.
 func (j *job) setAside(ctx actor.Context) {
 	why, key := j.fatal, j.rec.key
 	if why == nil {
@@ -74,7 +75,8 @@ func (j *job) setAside(ctx actor.Context) {
 	}
 	sum := sha256.Sum256([]byte(key))
 	hash := hex.EncodeToString(sum[:])
-	j.opt.log.Error("a return is set aside: the ReturnSender died of it twice", "jid", j.jid(), "hash", hash, "err", why)
+	j.opt.log.Error("a return is set aside: the ReturnSender died of it twice", "jid", j.jid(), "hash", hash, "err",
+		why)
 	reason := toMaster(j.rec.link, j.rec.ret.Load()).DropArgs().Fail(fmt.Sprintf(textReturnAside, why, hash))
 	body, err := packReason(j.opt.diary, key, reason, func(f *ledger.Minion) {
 		f.Outcome, f.Detail, f.Error, f.Spooled = ledger.ReturnAside, why.Error(), "", ledger.At(j.opt.clock.Now())
@@ -83,7 +85,8 @@ func (j *job) setAside(ctx actor.Context) {
 		supervisor.Crash(fmt.Errorf("pack reason for %s: %w", j.jid(), err))
 	}
 	ret := &SendReturn{Key: key, JID: j.jid(), Return: reason, Body: body, Kept: j.kept, reason: true}
-	supervisor.Send(ctx, j.opt.journal, &WriteReason{Record: journalRecord{kind: journalReturn, key: key, link: j.rec.link.name(), body: body},
+	supervisor.Send(ctx, j.opt.journal, &WriteReason{Record: journalRecord{kind: journalReturn, key: key,
+		link: j.rec.link.name(), body: body},
 		Asker: j.self, Note: &reasonNoted{ret: ret, detail: why.Error()}})
 }
 

@@ -52,7 +52,8 @@ func mortalRig(t *testing.T, deaths int64, late bool) *rig {
 func (r *rig) asideReturn(t *testing.T, jid string) {
 	t.Helper()
 	ret := r.reason(t, jid, "The return of the job is lost: the minion's ReturnSender died of it twice")
-	if facts := said(t, ret); facts.Outcome != ledger.ReturnAside || !strings.Contains(facts.Detail, "poisoned") || facts.Ended == 0 || facts.Spooled == 0 {
+	if facts := said(t, ret); facts.Outcome != ledger.ReturnAside || !strings.Contains(facts.Detail, "poisoned") ||
+		facts.Ended == 0 || facts.Spooled == 0 {
 		t.Errorf("facts of %s: %+v", jid, facts)
 	}
 }
@@ -131,7 +132,8 @@ func TestReturnAsideOnDisk(t *testing.T) {
 // TestReturnAsideFullDisk says the reason also where nothing can be put on disk.
 func TestReturnAsideFullDisk(t *testing.T) {
 	r := mortalRig(t, 1<<40, false)
-	if err := os.MkdirAll(filepath.Join(r.cfg.CacheDir, "jobs.journal"), 0o700); err != nil { // where the file should be
+	if err := os.MkdirAll(filepath.Join(r.cfg.CacheDir, "jobs.journal"), 0o700); err != nil {
+		// where the file should be
 		t.Fatal(err)
 	}
 	r.up()
@@ -145,7 +147,8 @@ func TestReturnAsideFullDisk(t *testing.T) {
 	once(t, f, jid(1))
 }
 
-// TestReturnAsideKilled kills a minion, whose master is away, after it has set a return aside: the next one answers, once.
+// TestReturnAsideKilled kills a minion, whose master is away, after it has set a return aside: the next one answers,
+// once.
 func TestReturnAsideKilled(t *testing.T) {
 	r := mortalRig(t, 1<<40, false).up()
 	f := r.master()
@@ -199,7 +202,8 @@ func TestReturnAsideHangs(t *testing.T) {
 			return true
 		}, step)
 	}
-	if text := f.awaitReturn(t, jid(1)).Str("return"); !strings.Contains(text, "died of it twice") || !strings.Contains(text, supervisor.ErrAbandoned.Error()) {
+	if text := f.awaitReturn(t, jid(1)).Str("return"); !strings.Contains(text, "died of it twice") ||
+		!strings.Contains(text, supervisor.ErrAbandoned.Error()) {
 		t.Errorf("got %q", text)
 	}
 	once(t, f, jid(1))

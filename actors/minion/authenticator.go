@@ -19,8 +19,8 @@ import (
 // Messages of the Authenticator.
 type (
 	// SignIn asks for a session after the one that After counts. Done is called when it stands, and with an
-	// error as soon as it is known that it will take an operator, or a while: by the Authenticator in its handler, or by who
-	// finds the message lost. Requests ask so from outside of actors, too. It must not block.
+	// error as soon as it is known that it will take an operator, or a while: by the Authenticator in its handler, or
+	// by who finds the message lost. Requests ask so from outside of actors, too. It must not block.
 	SignIn struct {
 		After int64
 		Done  func(error)
@@ -104,7 +104,8 @@ func (a *authenticator) onStarted(ctx actor.Context) {
 	a.busy = true
 	if most := a.link.opt.startDelay; most > 0 && !a.link.delayed.Swap(true) {
 		d := between(0, most).Round(time.Second)
-		a.link.log.Info(fmt.Sprintf("Minion sleeping for %d seconds due to configured startup_delay between 0 and %d seconds",
+		a.link.log.Info(fmt.Sprintf("Minion sleeping for %d seconds due to configured startup_delay between 0 and "+
+			"%d seconds",
 			int(d.Seconds()), int(most.Seconds())))
 		a.wait(ctx, d)
 		return
@@ -221,7 +222,8 @@ func (a *authenticator) onPending(ctx actor.Context, s auth.Step) {
 	a.pending++
 	if most := a.link.opt.pendingMost; most > 0 && a.pending >= most {
 		a.pending = 0
-		a.fail(ctx, auth.Step{Text: fmt.Sprintf("Failed to authenticate with the master after %d attempts: %s", most, s.Text)})
+		a.fail(ctx, auth.Step{Text: fmt.Sprintf("Failed to authenticate with the master after %d attempts: %s", most,
+			s.Text)})
 		return
 	}
 	a.link.log.Error(s.Text)
@@ -243,11 +245,13 @@ func (a *authenticator) onUnresolved(ctx actor.Context, s auth.Step) {
 	a.lookups++
 	a.answer(refused(s.Text))
 	if most := l.opt.lookupsMost; most > 0 && a.lookups > most {
-		l.log.Error(fmt.Sprintf("Master address: '%s' could not be resolved. Invalid or unresolveable address. Set 'master' value in minion config.", l.master.Host))
+		l.log.Error(fmt.Sprintf("Master address: '%s' could not be resolved. Invalid or unresolveable address. Set "+
+			"'master' value in minion config.", l.master.Host))
 		a.busy = false // this master is given up, as Salt does; SignIn tries once more
 		return
 	}
-	l.log.Error(fmt.Sprintf("Master hostname: '%s' not found or not responsive. Retrying in %d seconds", l.master.Host, int(l.opt.retryDNS.Seconds())), "why", s.Text)
+	l.log.Error(fmt.Sprintf("Master hostname: '%s' not found or not responsive. Retrying in %d seconds", l.master.Host,
+		int(l.opt.retryDNS.Seconds())), "why", s.Text)
 	a.wait(ctx, l.opt.retryDNS)
 }
 
@@ -255,7 +259,8 @@ func (a *authenticator) onUnresolved(ctx actor.Context, s auth.Step) {
 func (a *authenticator) fail(ctx actor.Context, s auth.Step) {
 	l := a.link
 	a.rounds++
-	l.log.Error(fmt.Sprintf("Error while bringing up minion for multi-master. Is master at %s responding? The error message was %s", l.master.Host, s.Text))
+	l.log.Error(fmt.Sprintf("Error while bringing up minion for multi-master. Is master at %s responding? The error "+
+		"message was %s", l.master.Host, s.Text))
 	a.answer(refused(s.Text))
 	a.wait(ctx, roundWait(a.rounds, l.opt.wait, l.opt.waitMax)+
 		between(0, min(l.opt.reauthDelay, l.opt.wait)))
@@ -269,8 +274,8 @@ func roundWait(n int, first, most time.Duration) time.Duration {
 	return min(time.Duration(n)*first, most)
 }
 
-// usualReauthDelay is the default of random_reauth_delay. An operator who sets a longer one wants the fleet to come back by and by;
-// otherwise a sign-in does not wait once the master listens.
+// usualReauthDelay is the default of random_reauth_delay. An operator who sets a longer one wants the fleet to come
+// back by and by; otherwise a sign-in does not wait once the master listens.
 const usualReauthDelay = 10 * time.Second
 
 func (a *authenticator) wait(ctx actor.Context, d time.Duration) {

@@ -24,12 +24,14 @@ func TestReady(t *testing.T) {
 		t.Errorf("start events %q", tags)
 	}
 	for _, e := range sent {
-		if grains := e.Map("grains"); grains.Len() != 1 || grains.Str("os") != "Debian" || !strings.HasPrefix(e.Str("data"), "Minion m1 started at ") {
+		if grains := e.Map("grains"); grains.Len() != 1 || grains.Str("os") != "Debian" ||
+			!strings.HasPrefix(e.Str("data"), "Minion m1 started at ") {
 			t.Errorf("start event %v", e)
 		}
 	}
 	ret := r.run(jid(1), "test.ping")
-	if ret.Value("return") != true || ret.Value("success") != true || ret.Str("id") != "m1" || ret.Str("fun") != "test.ping" {
+	if ret.Value("return") != true || ret.Value("success") != true || ret.Str("id") != "m1" ||
+		ret.Str("fun") != "test.ping" {
 		t.Errorf("return %v", ret)
 	}
 	if p, _ := r.run(jid(2), "t.pillar").Value("return").(*payload.Map); p.Str("where") != "master" {
@@ -88,8 +90,11 @@ func TestNoAnswer(t *testing.T) {
 		log         string
 		waits       []time.Duration
 	}{
-		{"attempts", "acceptance_wait_time: 9\nacceptance_wait_time_max: 25\n", "Error while bringing up minion for multi-master. Is master at master.test responding?", []time.Duration{9, 18, 25, 25}},
-		{"safe mode", "acceptance_wait_time: 9\nauth_safemode: True\n", "did not answer the sign-in in time", []time.Duration{9, 9}},
+		{"attempts", "acceptance_wait_time: 9\nacceptance_wait_time_max: 25\n",
+			"Error while bringing up minion for multi-master. Is master at master.test responding?",
+			[]time.Duration{9, 18, 25, 25}},
+		{"safe mode", "acceptance_wait_time: 9\nauth_safemode: True\n", "did not answer the sign-in in time",
+			[]time.Duration{9, 9}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			r := newRig(t, "random_reauth_delay: 0\n"+tt.extra)
@@ -150,11 +155,15 @@ func TestComesBack(t *testing.T) {
 		log         string
 		heal        func(f *fakeMaster)
 	}{
-		{"rejected_retry", "rejected_retry: True\n", nil, "this minion goes on asking", func(f *fakeMaster) { f.keys.set("m1", auth.StateAccepted) }},
+		{"rejected_retry", "rejected_retry: True\n", nil, "this minion goes on asking", func(f *fakeMaster) {
+			f.keys.set("m1", auth.StateAccepted)
+		}},
 		{"full", "", func(o *auth.MasterOptions) {
 			o.MaxMinions, o.Connected = 1, func(string) (int, bool) { return 2, false }
 		}, "max_minions", func(f *fakeMaster) { f.restart(nil) }},
-		{"key changed on the master", "", func(o *auth.MasterOptions) { o.Key = testKey(o.Keys.(*memKeys).t, "other") }, "the master's key has changed",
+		{"key changed on the master", "", func(o *auth.MasterOptions) {
+			o.Key = testKey(o.Keys.(*memKeys).t, "other")
+		}, "the master's key has changed",
 			func(f *fakeMaster) { f.restart(nil) }},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

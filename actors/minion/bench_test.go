@@ -11,8 +11,8 @@ import (
 	"brine/wire/payload"
 )
 
-// BenchmarkJobs has a minion run jobs of test.ping, 60 under way at once, from the sealed publication to the return that
-// its master, which lives in this process, has opened.
+// BenchmarkJobs has a minion run jobs of test.ping, 60 under way at once, from the sealed publication to the return
+// that its master, which lives in this process, has opened.
 func BenchmarkJobs(b *testing.B) {
 	const atOnce = 60
 	l := newLoad(b, "", atOnce)
@@ -26,8 +26,8 @@ func BenchmarkJobs(b *testing.B) {
 	}
 }
 
-// BenchmarkJournalSync is what journal_fsync costs a job that is alone, and one of many: two minions, with it and without,
-// take turns. The ratio is what counts: a disk may take a hundred times as long as another one.
+// BenchmarkJournalSync is what journal_fsync costs a job that is alone, and one of many: two minions, with it and
+// without, take turns. The ratio is what counts: a disk may take a hundred times as long as another one.
 func BenchmarkJournalSync(b *testing.B) {
 	for _, atOnce := range []int{1, 10, 60} {
 		b.Run(fmt.Sprintf("%d at once", atOnce), func(b *testing.B) {

@@ -25,8 +25,8 @@ type bounds struct {
 }
 
 func defaultBounds() bounds {
-	return bounds{publications: 1000, publicationBytes: 64 << 20, held: 1000, heldBytes: 64 << 20, events: 500, eventBytes: 32 << 20,
-		requests: 1000, refreshes: 1000, actors: 1000, queueBytes: 256 << 20, returns: 50_000}
+	return bounds{publications: 1000, publicationBytes: 64 << 20, held: 1000, heldBytes: 64 << 20, events: 500,
+		eventBytes: 32 << 20, requests: 1000, refreshes: 1000, actors: 1000, queueBytes: 256 << 20, returns: 50_000}
 }
 
 // bound counts what waits somewhere, by number and bytes. A mailbox refuses nothing; who fills it asks here first. Any
@@ -120,20 +120,23 @@ func (l *link) post(m *SendRequest) {
 // eventPatience is how long a function waits until its event has a place on the bus.
 const eventPatience = 2 * time.Second
 
-// busBounds is the room of the bus. A local tool that fires too many events waits: its socket is not read. What it asks of
-// masters counts, too.
+// busBounds is the room of the bus. A local tool that fires too many events waits: its socket is not read. What it asks
+// of masters counts, too.
 func (m *Minion) busBound() *bound {
 	asked := func() bool {
 		return !slices.ContainsFunc(m.links, func(l *link) bool { return l.asking.n.Load() >= l.asking.most/2 })
 	}
-	return &bound{what: "events for the bus", most: int64(m.bounds.events), mostBytes: m.bounds.eventBytes, also: asked, log: m.log}
+	return &bound{what: "events for the bus", most: int64(m.bounds.events), mostBytes: m.bounds.eventBytes, also: asked,
+		log: m.log}
 }
 
 // boundsOf makes the rooms of a connection.
 func (m *Minion) boundsOf(l *link) {
 	l.asking = &bound{what: "requests of tools and jobs to the master", most: int64(m.bounds.requests), log: l.log}
-	heeded := func() bool { // a master that is away, or takes no returns, is not waited for: the oldest returns are dropped
+	heeded := func() bool {
+		// a master that is away, or takes no returns, is not waited for: the oldest returns are dropped
 		return m.dispatcher.Depth() < m.bounds.publications && l.gauges.returns.Load() < 2*int64(m.bounds.returns)
 	}
-	l.coming = &bound{what: "publications", most: int64(m.bounds.publications), mostBytes: m.bounds.publicationBytes, also: heeded, log: l.log}
+	l.coming = &bound{what: "publications", most: int64(m.bounds.publications), mostBytes: m.bounds.publicationBytes,
+		also: heeded, log: l.log}
 }

@@ -79,7 +79,8 @@ func TestPublicationFlood(t *testing.T) {
 	}()
 	r.log.Await(t, textWaits)
 	l := r.m.links[0]
-	if waits, most := l.subscriber.Depth()+r.m.dispatcher.Depth(), 2*most+2; waits > most || sent.Load() > int64(most)+1 {
+	if waits, most := l.subscriber.Depth()+r.m.dispatcher.Depth(), 2*most+2; waits > most ||
+		sent.Load() > int64(most)+1 {
 		t.Errorf("%d publications wait, %d were taken, want at most %d", waits, sent.Load(), most)
 	}
 	b.open()
@@ -148,8 +149,8 @@ func (r *rig) tool(n int, tag string, data *payload.Map) error {
 	return nil
 }
 
-// TestRequestFlood: what tools ask of a master that is slow waits in their sockets and is asked in the end; what the minion
-// itself asks beyond the bound is refused and said.
+// TestRequestFlood: what tools ask of a master that is slow waits in their sockets and is asked in the end; what the
+// minion itself asks beyond the bound is refused and said.
 func TestRequestFlood(t *testing.T) {
 	const flood, most = 300, 20
 	r := newRig(t, "").within(func(b *bounds) { b.events, b.requests = most/2, most })
@@ -287,7 +288,8 @@ func TestQueueBytes(t *testing.T) {
 	for i := range 20 {
 		f.publish(jid(1+i), "t.echo", strings.Repeat("x", 1000))
 	}
-	if got := fmt.Sprint(f.awaitReturn(t, jid(20)).Value("return")); !strings.Contains(got, "The job queue of the minion is full") {
+	if got := fmt.Sprint(f.awaitReturn(t, jid(20)).Value("return")); !strings.Contains(got,
+		"The job queue of the minion is full") {
 		t.Errorf("return %s", got)
 	}
 	if n := len(files(t, r.m.jobQueue().dir(r.m.links[0]))); n < 5 || n > 10 {
@@ -328,7 +330,8 @@ func TestReturnsByNumber(t *testing.T) {
 // TestHeldBytes: publications that wait for a sign-in are bounded by bytes, too; the newest always finds room.
 func TestHeldBytes(t *testing.T) {
 	h := &heldFrames{most: 10, mostBytes: 100}
-	for _, tt := range []struct{ size, dropped, left int }{{40, 0, 1}, {40, 0, 2}, {40, 1, 2}, {200, 2, 1}, {10, 1, 1}} {
+	for _, tt := range []struct{ size, dropped, left int }{{40, 0, 1}, {40, 0, 2}, {40, 1, 2}, {200, 2, 1},
+		{10, 1, 1}} {
 		if got := h.add(make([]byte, tt.size)); got != tt.dropped || len(h.list) != tt.left {
 			t.Errorf("%d bytes: %d dropped, %d left", tt.size, got, len(h.list))
 		}

@@ -5,14 +5,14 @@ import (
 	"brine/wire/payload"
 )
 
-// What functions and local tools ask of the minion by events, read where the events come in. Salt's are Python, and take a
-// field for what it is worth there: any type may stand for yes or no.
+// What functions and local tools ask of the minion by events, read where the events come in. Salt's are Python, and
+// take a field for what it is worth there: any type may stand for yes or no.
 
 // asks tells whether a field is there and says yes.
 func asks(data *payload.Map, field string) bool { return loader.Truthy(data.Value(field)) }
 
-// environ is a change of the environment (environ.setenv): values by name. set is nil when the event has no map of them, and
-// then nothing is changed.
+// environ is a change of the environment (environ.setenv): values by name. set is nil when the event has no map of
+// them, and then nothing is changed.
 type environ struct {
 	set         *payload.Map
 	clear       bool // all that there is
@@ -27,7 +27,8 @@ func readEnviron(data *payload.Map) environ {
 type toFire struct{ tag, data, events, pretag any }
 
 func readToFire(data *payload.Map) toFire {
-	return toFire{tag: data.Value("tag"), data: data.Value("data"), events: data.Value("events"), pretag: data.Value("pretag")}
+	return toFire{tag: data.Value("tag"), data: data.Value("data"), events: data.Value("events"),
+		pretag: data.Value("pretag")}
 }
 
 // unstamped is the data of an event without what the bus has added.

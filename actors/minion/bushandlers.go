@@ -79,7 +79,8 @@ func (m *Minion) setEnv(env environ) {
 func (m *Minion) forward(load *payload.Map) {
 	load = unstamped(load)
 	for _, l := range m.links {
-		l.post(&SendRequest{Load: load, Timeout: l.returnTimeout(), Tries: m.times.Load().returnRetryTries, Done: m.logFailure(payload.Command(load))})
+		l.post(&SendRequest{Load: load, Timeout: l.returnTimeout(), Tries: m.times.Load().returnRetryTries,
+			Done: m.logFailure(payload.Command(load))})
 	}
 }
 
@@ -110,13 +111,14 @@ func (m *Minion) requestFor(tag string, load *payload.Map) {
 			continue
 		}
 		load = unstamped(load)
-		l.post(&SendRequest{Load: load, Timeout: l.returnTimeout(), Tries: m.times.Load().returnRetryTries, Done: func(v any, err error) {
-			data := payload.M("ret", v)
-			if err != nil {
-				data = payload.M("ret", nil, "error", "timeout")
-			}
-			m.fire(answer, data)
-		}})
+		l.post(&SendRequest{Load: load, Timeout: l.returnTimeout(), Tries: m.times.Load().returnRetryTries,
+			Done: func(v any, err error) {
+				data := payload.M("ret", v)
+				if err != nil {
+					data = payload.M("ret", nil, "error", "timeout")
+				}
+				m.fire(answer, data)
+			}})
 		return
 	}
 	m.log.Error("a request is for none of our masters", "tag", tag, "cmd", payload.Command(load))

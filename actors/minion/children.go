@@ -31,26 +31,37 @@ type subtree struct {
 //
 //	{ref: &m.reactor, spec: supervisor.Spec{Name: "Reactor", New: func() actor.Actor { return &reactor{m: m} }}},
 //
-// and, if others send to it, its Ref beside those of Minion. One that depends on the configuration is a method that returns
-// an empty row where there is to be none, like mineTimer. New runs once for each incarnation, when all Refs of the tables
-// are set, in whatever order the rows stand; before that they are nil. What outlives an incarnation is made here, once, and
-// handed to New. The flags of supervisor.Spec say what part a child has in a stop (Intake, Store) and how soon it is replaced
-// when it hangs (Component).
+// and, if others send to it, its Ref beside those of Minion. One that depends on the configuration is a method that
+// returns an empty row where there is to be none, like mineTimer. New runs once for each incarnation, when all Refs of
+// the tables are set, in whatever order the rows stand; before that they are nil. What outlives an incarnation is made
+// here, once, and handed to New. The flags of supervisor.Spec say what part a child has in a stop (Intake, Store) and
+// how soon it is replaced when it hangs (Component).
 func (m *Minion) children(mem memory) []child {
 	subs := &bus.Subscribers{}
 	journalOpt := m.journalOptions(mem)
 	dispatcherOpt := sync.OnceValue(func() dispatcherOptions { return m.dispatcherOptions(mem) })
 	rows := []child{
-		{ref: &m.bus, spec: supervisor.Spec{Name: "EventBus", Component: true, New: func() actor.Actor { return m.newEventBus(subs) }}},
-		{ref: &m.journal, spec: supervisor.Spec{Name: "Journal", Store: true, New: func() actor.Actor { return &journal{opt: journalOpt} }}},
+		{ref: &m.bus, spec: supervisor.Spec{Name: "EventBus", Component: true, New: func() actor.Actor {
+			return m.newEventBus(subs)
+		}}},
+		{ref: &m.journal, spec: supervisor.Spec{Name: "Journal", Store: true, New: func() actor.Actor {
+			return &journal{opt: journalOpt}
+		}}},
 		m.returnerSpool(),
-		{ref: &m.refresher, spec: supervisor.Spec{Name: "Refresher", Component: true, New: func() actor.Actor { return &refresher{opt: m.refresherOptions()} }}},
+		{ref: &m.refresher, spec: supervisor.Spec{Name: "Refresher", Component: true, New: func() actor.Actor {
+			return &refresher{opt: m.refresherOptions()}
+		}}},
 		{ref: &m.files, spec: supervisor.Spec{Name: "FileClient", New: func() actor.Actor { return &fileClient{} }}},
-		{spec: supervisor.Spec{Name: "Jobs"}, tree: &subtree{ref: &m.jobs, opt: supervisor.Options{WaitForKill: time.Second}}},
+		{spec: supervisor.Spec{Name: "Jobs"}, tree: &subtree{ref: &m.jobs,
+			opt: supervisor.Options{WaitForKill: time.Second}}},
 		{ref: &m.teller, spec: supervisor.Spec{Name: "Teller", New: func() actor.Actor { return &teller{m: m} }}},
-		{ref: &m.dispatcher, spec: supervisor.Spec{Name: "Dispatcher", Component: true, New: func() actor.Actor { return &dispatcher{opt: dispatcherOpt()} }}},
+		{ref: &m.dispatcher, spec: supervisor.Spec{Name: "Dispatcher", Component: true, New: func() actor.Actor {
+			return &dispatcher{opt: dispatcherOpt()}
+		}}},
 		m.mineTimer(),
-		{ref: &m.scheduler, spec: supervisor.Spec{Name: "Scheduler", Component: true, New: func() actor.Actor { return &scheduler{m: m, opt: scheduleOptionsOf(m.cfg), plan: m.plan} }}},
+		{ref: &m.scheduler, spec: supervisor.Spec{Name: "Scheduler", Component: true, New: func() actor.Actor {
+			return &scheduler{m: m, opt: scheduleOptionsOf(m.cfg), plan: m.plan}
+		}}},
 	}
 	for _, l := range m.links {
 		rows = append(rows, m.connection(l))
@@ -62,10 +73,19 @@ func (m *Minion) children(mem memory) []child {
 func (m *Minion) connection(l *link) child {
 	unkept, held := &[]*SendReturn{}, &heldFrames{most: m.bounds.held, mostBytes: m.bounds.heldBytes}
 	return child{spec: supervisor.Spec{Name: "Master-" + l.name()}, tree: &subtree{children: []child{
-		{ref: &l.sender, spec: supervisor.Spec{Name: "ReturnSender", Component: true, Store: true, New: func() actor.Actor { return &returnSender{opt: m.returnSenderOptions(l, unkept)} }}},
-		{ref: &l.subscriber, spec: supervisor.Spec{Name: "Subscriber", Component: true, Intake: true, New: func() actor.Actor { return &subscriber{opt: m.subscriberOptions(l, held)} }}},
+		{ref: &l.sender, spec: supervisor.Spec{Name: "ReturnSender", Component: true, Store: true,
+			New: func() actor.Actor {
+				return &returnSender{opt: m.returnSenderOptions(l, unkept)}
+			}}},
+		{ref: &l.subscriber, spec: supervisor.Spec{Name: "Subscriber", Component: true, Intake: true,
+			New: func() actor.Actor {
+				return &subscriber{opt: m.subscriberOptions(l, held)}
+			}}},
 		m.pinger(l),
-		{ref: &l.authenticator, spec: supervisor.Spec{Name: "Authenticator", Component: true, Intake: true, New: func() actor.Actor { return &authenticator{opt: authenticatorOptions{link: l, exit: m.opt.Exit}} }}},
+		{ref: &l.authenticator, spec: supervisor.Spec{Name: "Authenticator", Component: true, Intake: true,
+			New: func() actor.Actor {
+				return &authenticator{opt: authenticatorOptions{link: l, exit: m.opt.Exit}}
+			}}},
 	}}}
 }
 
@@ -74,7 +94,9 @@ func (m *Minion) mineTimer() child {
 	if !m.cfg.MineEnabled || m.cfg.MineInterval <= 0 {
 		return child{}
 	}
-	return child{ref: &m.mine, spec: supervisor.Spec{Name: "MineTimer", New: func() actor.Actor { return &mineTimer{m: m, every: m.cfg.MineInterval} }}}
+	return child{ref: &m.mine, spec: supervisor.Spec{Name: "MineTimer", New: func() actor.Actor {
+		return &mineTimer{m: m, every: m.cfg.MineInterval}
+	}}}
 }
 
 // returnerSpool is the row of the ReturnerSpool, unless there are no returners.
@@ -82,7 +104,9 @@ func (m *Minion) returnerSpool() child {
 	if m.opt.Returners == nil {
 		return child{}
 	}
-	return child{ref: &m.returners, spec: supervisor.Spec{Name: "ReturnerSpool", Store: true, New: func() actor.Actor { return &returnerSpool{opt: m.returnerSpoolOptions()} }}}
+	return child{ref: &m.returners, spec: supervisor.Spec{Name: "ReturnerSpool", Store: true, New: func() actor.Actor {
+		return &returnerSpool{opt: m.returnerSpoolOptions()}
+	}}}
 }
 
 // pinger is the row of the Pinger of a master, unless there are no pings.
@@ -90,7 +114,9 @@ func (m *Minion) pinger(l *link) child {
 	if m.cfg.PingInterval <= 0 {
 		return child{}
 	}
-	return child{spec: supervisor.Spec{Name: "Pinger", New: func() actor.Actor { return &pinger{m: m, every: m.cfg.PingInterval, anew: m.cfg.AuthSafemode, link: l} }}}
+	return child{spec: supervisor.Spec{Name: "Pinger", New: func() actor.Actor {
+		return &pinger{m: m, every: m.cfg.PingInterval, anew: m.cfg.AuthSafemode, link: l}
+	}}}
 }
 
 // spawn adds the children. None begins before all are known to each other.

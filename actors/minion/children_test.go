@@ -20,9 +20,12 @@ func TestStartOrder(t *testing.T) {
 		want string
 	}{
 		{"plain", false, "EventBus Journal Refresher FileClient Jobs() Teller Dispatcher Scheduler " +
-			"Master-a.test_4506(ReturnSender Subscriber Authenticator) Master-b.test_4506(ReturnSender Subscriber Authenticator)"},
-		{"with mine and pings", true, "EventBus Journal Refresher FileClient Jobs() Teller Dispatcher MineTimer Scheduler " +
-			"Master-a.test_4506(ReturnSender Subscriber Pinger Authenticator) Master-b.test_4506(ReturnSender Subscriber Pinger Authenticator)"},
+			"Master-a.test_4506(ReturnSender Subscriber Authenticator) Master-b.test_4506(ReturnSender Subscriber " +
+			"Authenticator)"},
+		{"with mine and pings", true, "EventBus Journal Refresher FileClient Jobs() Teller Dispatcher MineTimer " +
+			"Scheduler " +
+			"Master-a.test_4506(ReturnSender Subscriber Pinger Authenticator) Master-b.test_4506(ReturnSender " +
+			"Subscriber Pinger Authenticator)"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			r := newRig(t, "", "a.test", "b.test")
@@ -62,7 +65,8 @@ func TestChildrenKnowEachOther(t *testing.T) {
 			return idle()
 		}}},
 		{}, // the configuration does without it
-		{spec: supervisor.Spec{Name: "Tree"}, tree: &subtree{children: []child{{ref: &last, spec: supervisor.Spec{Name: "Last", New: idle}}}}},
+		{spec: supervisor.Spec{Name: "Tree"},
+			tree: &subtree{children: []child{{ref: &last, spec: supervisor.Spec{Name: "Last", New: idle}}}}},
 	})
 	if err != nil {
 		t.Fatal(err)

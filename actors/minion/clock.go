@@ -55,7 +55,8 @@ func (m *Minion) newSteady() *steady.Clock {
 		return now, now.Sub(began)
 	}
 	return steady.New(look, func(jump time.Duration) {
-		m.log.Warn("the clock of this machine was set: nothing is removed for its age for a while", "by", jump, "while", steady.Rest)
+		m.log.Warn("the clock of this machine was set: nothing is removed for its age for a while", "by", jump, "while",
+			steady.Rest)
 	})
 }
 

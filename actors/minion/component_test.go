@@ -28,7 +28,8 @@ func (r *rig) waitsIn(path string) {
 		if err != nil {
 			r.t.Fatal(err)
 		}
-		if head, _, _ := strings.Cut(stack, "\n"); strings.Contains(head, "[chan receive") || strings.Contains(head, "[sync.") {
+		if head, _, _ := strings.Cut(stack, "\n"); strings.Contains(head, "[chan receive") ||
+			strings.Contains(head, "[sync.") {
 			return
 		}
 		select {

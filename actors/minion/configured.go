@@ -12,8 +12,8 @@ import (
 	"brine/wire/zmq"
 )
 
-// What actors and links get of the configuration, which none of them sees as a whole. It is as the minion began with: what a
-// reload changes is in times, which are asked anew at each use (decision 0048).
+// What actors and links get of the configuration, which none of them sees as a whole. It is as the minion began with:
+// what a reload changes is in times, which are asked anew at each use (decision 0048).
 
 // ownOptions are what the minion looks at while it runs, for no actor in particular.
 type ownOptions struct {
@@ -30,8 +30,9 @@ type ownOptions struct {
 }
 
 func ownOptionsOf(cfg *config.Minion) ownOptions {
-	return ownOptions{id: cfg.ID, pillar: pillarQuestion{cfg.ID, cfg.SaltEnv, cfg.PillarEnv, pillar.Passed(cfg.Raw)}, jobsMost: cfg.ProcessCountMax, eventMost: cfg.MaxEventSize,
-		returners: cfg.Return, disabled: cfg.DisableReturners, scheduleReturners: loader.StringList(cfg.Raw.Value("schedule_returner")),
+	return ownOptions{id: cfg.ID, pillar: pillarQuestion{cfg.ID, cfg.SaltEnv, cfg.PillarEnv, pillar.Passed(cfg.Raw)},
+		jobsMost: cfg.ProcessCountMax, eventMost: cfg.MaxEventSize, returners: cfg.Return,
+		disabled: cfg.DisableReturners, scheduleReturners: loader.StringList(cfg.Raw.Value("schedule_returner")),
 		engines: cfg.Raw.Value("engines"), values: cfg.Raw, backlog: filepath.Join(cfg.CacheDir, backlogFile)}
 }
 
@@ -47,8 +48,9 @@ func keepsPillarIn(cfg *config.Minion) string {
 const anyPublishPort = 4506
 
 func linkOptionsOf(cfg *config.Minion) linkOptions {
-	o := linkOptions{id: cfg.ID, startDelay: cfg.RandomStartupDelay, wait: cfg.AcceptanceWaitTime, waitMax: cfg.AcceptanceWaitTimeMax,
-		reauthDelay: cfg.RandomReauthDelay, pendingMost: cfg.AuthRetries, retryDNS: cfg.RetryDNS, lookupsMost: cfg.RetryDNSCount, filtering: cfg.ZMQFiltering}
+	o := linkOptions{id: cfg.ID, startDelay: cfg.RandomStartupDelay, wait: cfg.AcceptanceWaitTime,
+		waitMax: cfg.AcceptanceWaitTimeMax, reauthDelay: cfg.RandomReauthDelay, pendingMost: cfg.AuthRetries,
+		retryDNS: cfg.RetryDNS, lookupsMost: cfg.RetryDNSCount, filtering: cfg.ZMQFiltering}
 	if cfg.File.Has("publish_port") && cfg.PublishPort != anyPublishPort {
 		o.publishPort = cfg.PublishPort
 	}
@@ -62,9 +64,11 @@ func transportOptionsOf(cfg *config.Minion) transportOptions {
 		}
 		return n
 	}
-	o := transportOptions{id: cfg.ID, ipv6: cfg.IPv6, sourceInterface: cfg.SourceInterfaceName, sourceAddress: cfg.SourceAddress,
-		requestPort: cfg.SourceRetPort, subPort: cfg.SourcePublishPort, toThisHost: cfg.RetryDNS == 0 && cfg.ResolveDNSFallback,
-		keepalive: zmq.Keepalive{Idle: value(cfg.TCPKeepaliveIdle), Count: value(cfg.TCPKeepaliveCnt), Interval: value(cfg.TCPKeepaliveIntvl)},
+	o := transportOptions{id: cfg.ID, ipv6: cfg.IPv6, sourceInterface: cfg.SourceInterfaceName,
+		sourceAddress: cfg.SourceAddress, requestPort: cfg.SourceRetPort, subPort: cfg.SourcePublishPort,
+		toThisHost: cfg.RetryDNS == 0 && cfg.ResolveDNSFallback,
+		keepalive: zmq.Keepalive{Idle: value(cfg.TCPKeepaliveIdle), Count: value(cfg.TCPKeepaliveCnt),
+			Interval: value(cfg.TCPKeepaliveIntvl)},
 		heartbeat: cfg.ZMQHeartbeatIvl, silence: cfg.ZMQHeartbeatTimeout,
 		reconnect: cfg.ReconDefault, reconnectLonger: cfg.ReconMax, reconnectRandom: cfg.ReconRandomize}
 	if cfg.TCPKeepalive {
@@ -80,8 +84,9 @@ func scheduleOptionsOf(cfg *config.Minion) scheduleOptions {
 // supervised are the options of the tree that come from the configuration.
 func (m *Minion) supervised() supervisor.Options {
 	return supervisor.Options{
-		Name: "minion", Logger: m.opt.Logger, Clock: m.opt.Clock, RestartDelayMax: m.cfg.RestartDelayMax, WaitForKill: m.cfg.StopTimeout,
-		OnDeath: m.opt.OnDeath, OnQuarantine: m.quarantined, Chaos: m.cfg.Chaos, WorkerTimeout: m.cfg.WorkerTimeout, ComponentTimeout: m.cfg.ComponentTimeout,
+		Name: "minion", Logger: m.opt.Logger, Clock: m.opt.Clock, RestartDelayMax: m.cfg.RestartDelayMax,
+		WaitForKill: m.cfg.StopTimeout, OnDeath: m.opt.OnDeath, OnQuarantine: m.quarantined, Chaos: m.cfg.Chaos,
+		WorkerTimeout: m.cfg.WorkerTimeout, ComponentTimeout: m.cfg.ComponentTimeout,
 		HistoryFile: filepath.Join(m.cfg.CacheDir, deathsFile),
 	}
 }

@@ -32,14 +32,20 @@ func (m *Minion) subscriberOptions(l *link, held *heldFrames) subscriberOptions 
 // returnerSpoolOptions are those of the ReturnerSpool.
 func (m *Minion) returnerSpoolOptions() returnerSpoolOptions {
 	return returnerSpoolOptions{
-		spool: spool.Options{Dir: filepath.Join(m.cfg.CacheDir, "returners"), MaxBytes: m.cfg.ReturnSpoolMaxBytes, MaxAge: m.cfg.ReturnSpoolMaxAge,
-			Sync: m.cfg.JournalFsync},
-		registry: m.opt.Returners, env: func() *loader.Env { return m.env }, disabled: m.own.disabled, calm: m.steady.Calm, clock: m.clock, log: m.log,
+		spool: spool.Options{Dir: filepath.Join(m.cfg.CacheDir, "returners"), MaxBytes: m.cfg.ReturnSpoolMaxBytes,
+			MaxAge: m.cfg.ReturnSpoolMaxAge,
+			Sync:   m.cfg.JournalFsync},
+		registry: m.opt.Returners, env: func() *loader.Env {
+			return m.env
+		}, disabled: m.own.disabled, calm: m.steady.Calm, clock: m.clock, log: m.log,
 	}
 }
 
 func (m *Minion) refresherOptions() refresherOptions {
-	return refresherOptions{asked: m.own.pillar, compiles: &m.compiles, stored: func() { m.scheduler.Send(&PillarStored{}) }, keepIn: keepsPillarIn(m.cfg), every: m.cfg.GrainsRefreshEvery, facts: m.facts, links: m.links, most: m.bounds.refreshes, clock: m.clock, log: m.log}
+	return refresherOptions{asked: m.own.pillar, compiles: &m.compiles, stored: func() {
+		m.scheduler.Send(&PillarStored{})
+	}, keepIn: keepsPillarIn(m.cfg), every: m.cfg.GrainsRefreshEvery, facts: m.facts, links: m.links,
+		most: m.bounds.refreshes, clock: m.clock, log: m.log}
 }
 
 func (m *Minion) journalOptions(mem memory) journalOptions {

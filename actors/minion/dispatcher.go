@@ -226,10 +226,12 @@ func (d *dispatcher) isPast(m *JobReceived) bool {
 	jid := m.Job.JID()
 	switch {
 	case d.opt.past.has(jid, m.mark):
-		d.opt.log.Warn("job was taken before this process began: somebody has sent it again", "jid", jid, "fun", m.Job.Fun())
+		d.opt.log.Warn("job was taken before this process began: somebody has sent it again", "jid", jid, "fun",
+			m.Job.Fun())
 		d.note(m, ledger.SeenBefore, "")
 	case d.opt.past.outdated(jid, m.mark, d.opt.clock.Now()):
-		d.opt.log.Warn("job is refused: its jid is older than minion_jid_queue_age, and the master has not numbered it", "jid", jid, "fun", m.Job.Fun())
+		d.opt.log.Warn("job is refused: its jid is older than minion_jid_queue_age, and the master has not numbered it",
+			"jid", jid, "fun", m.Job.Fun())
 		d.note(m, ledger.TooOld, "minion_jid_queue_age is "+d.opt.seenFor.String())
 	default:
 		return false
@@ -245,7 +247,8 @@ func (d *dispatcher) remember(job *payload.Job, mark auth.Mark) {
 	}
 	err := d.opt.past.take(job.JID(), mark, d.opt.clock.Now())
 	if err != nil && !d.reg.unwritten {
-		d.opt.log.Error("jobs that are taken cannot be remembered on disk; one that is sent again after a restart would run again", "err", err)
+		d.opt.log.Error("jobs that are taken cannot be remembered on disk; one that is sent again after a restart "+
+			"would run again", "err", err)
 	}
 	d.reg.unwritten = err != nil
 }
@@ -270,7 +273,8 @@ func (d *dispatcher) spawn(ctx actor.Context, rec *jobRecord) {
 	case rec.key != "":
 	case jid == jidReq:
 		d.reg.reqs++
-		rec.key = fmt.Sprintf("%s-%d-%d", jidReq, d.opt.clock.Now().UnixMicro(), d.reg.reqs) // not the pid: a later process may have it
+		// not the pid: a later process may have it
+		rec.key = fmt.Sprintf("%s-%d-%d", jidReq, d.opt.clock.Now().UnixMicro(), d.reg.reqs)
 	default:
 		rec.key = safeName(jid)
 	}
@@ -283,7 +287,9 @@ func (d *dispatcher) spawn(ctx actor.Context, rec *jobRecord) {
 		d.opt.log.Error("job cannot be started", "jid", jid, "err", err)
 		return
 	}
-	d.reg.add(&runningJob{jid: jid, name: rec.name, entry: rec.entry, shown: rec.entry.Map(), kill: func(m *killJob) { ref.Send(m) }, over: func() bool { return rec.ret.Load() != nil }, ended: rec.ended})
+	d.reg.add(&runningJob{jid: jid, name: rec.name, entry: rec.entry, shown: rec.entry.Map(), kill: func(m *killJob) {
+		ref.Send(m)
+	}, over: func() bool { return rec.ret.Load() != nil }, ended: rec.ended})
 }
 
 // jobName is the name of a job's actor.

@@ -32,7 +32,8 @@ func (r *engineRoom) Listen(ctx context.Context, sink func(tag string, body []by
 	}
 }
 
-// Fire sends an event by event.send, as Salt's engines do: to the masters that are there, or on the own bus of a minion without.
+// Fire sends an event by event.send, as Salt's engines do: to the masters that are there, or on the own bus of a minion
+// without.
 func (r *engineRoom) Fire(ctx context.Context, tag string, data *payload.Map) error {
 	sent, err := r.Call(ctx, "execution", "event.send", []any{tag, data}, nil)
 	if err == nil && !loader.Truthy(sent) {
@@ -52,7 +53,8 @@ func (r *engineRoom) Call(ctx context.Context, client, fun string, args []any, k
 
 // engineRows are the engines as children of the minion, and its Reactor, if it is among them.
 func (m *Minion) engineRows() ([]child, error) {
-	set, err := engines.New(engines.Options{Engines: m.own.engines, Role: "minion", ID: m.own.id, MaxEvent: m.own.eventMost, Daemon: &engineRoom{m: m}, Log: m.log})
+	set, err := engines.New(engines.Options{Engines: m.own.engines, Role: "minion", ID: m.own.id,
+		MaxEvent: m.own.eventMost, Daemon: &engineRoom{m: m}, Log: m.log})
 	if err != nil {
 		return nil, fmt.Errorf("engines: %w", err)
 	}

@@ -11,7 +11,8 @@ import (
 	"brine/wire/payload"
 )
 
-// TestEngines: an engine of a minion is a child of it, and what it fires goes to the master; without one, to its own bus.
+// TestEngines: an engine of a minion is a child of it, and what it fires goes to the master; without one, to its own
+// bus.
 func TestEngines(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "program")

@@ -20,8 +20,8 @@ type (
 		Body  []byte
 		place *ticket
 	}
-	// Subscribe asks for all events from now on, within this process; Done is closed when it stands. The EventBus runs Sink,
-	// which must not block, in its handler.
+	// Subscribe asks for all events from now on, within this process; Done is closed when it stands. The EventBus runs
+	// Sink, which must not block, in its handler.
 	Subscribe struct {
 		Name string
 		Sink bus.Sink
@@ -34,8 +34,8 @@ type (
 // Lost makes room.
 func (m *FireEvent) Lost(error) { m.place.leave() }
 
-// busHandler is what the minion does about events whose tags begin with prefix. The EventBus runs it in its handler; it must
-// not block.
+// busHandler is what the minion does about events whose tags begin with prefix. The EventBus runs it in its handler; it
+// must not block.
 type busHandler struct {
 	prefix string
 	handle func(tag string, data *payload.Map)

@@ -59,7 +59,8 @@ func (f *facts) refresh() (changed bool) {
 	return before == nil || !payload.Equal(before, g)
 }
 
-// linkFacts are the facts as the jobs of one master see them: their master is that one, whatever list the configuration has.
+// linkFacts are the facts as the jobs of one master see them: their master is that one, whatever list the configuration
+// has.
 type linkFacts struct {
 	all        *facts
 	configured any    // the option master

@@ -51,12 +51,15 @@ func TestFacts(t *testing.T) {
 	if len(asked) != 3 || asked[0] || !asked[1] || !asked[2] {
 		t.Errorf("asked past the file: %v", asked)
 	}
-	if early := newFacts(func(bool) Grains { return countedGrains{payload.M("x", "c"), new(int)} }); !early.refresh() || early.grains().Str("x") != "c" {
+	if early := newFacts(func(bool) Grains {
+		return countedGrains{payload.M("x", "c"), new(int)}
+	}); !early.refresh() || early.grains().Str("x") != "c" {
 		t.Error("a refresh before anybody has asked")
 	}
 }
 
-// TestMasterOfJob: of a minion with several masters, each sees itself as the master: in grains, options, targets and pillar requests.
+// TestMasterOfJob: of a minion with several masters, each sees itself as the master: in grains, options, targets and
+// pillar requests.
 func TestMasterOfJob(t *testing.T) {
 	r := newRig(t, "start_event_grains: [master]\n", "a.test:4510", "b.test")
 	asked := make([]any, len(r.masters)) // the grain of the last pillar request
@@ -76,9 +79,11 @@ func TestMasterOfJob(t *testing.T) {
 		f, env := r.masters[i], r.m.links[i].env
 		one, _ := env.GrainOf("master")
 		if all := env.Grains().Value("master"); all != want || one != want || env.Opts().Value("master") != want {
-			t.Errorf("master %s is %v in all grains, %v alone, %v in the options", want, all, one, env.Opts().Value("master"))
+			t.Errorf("master %s is %v in all grains, %v alone, %v in the options", want, all, one,
+				env.Opts().Value("master"))
 		}
-		if once, again := env.Grains(), env.Grains(); once != again || again.Value("role") != "web" || env.Opts().Str("id") != "m1" {
+		if once, again := env.Grains(), env.Grains(); once != again || again.Value("role") != "web" ||
+			env.Opts().Str("id") != "m1" {
 			t.Errorf("master %s: other grains or options are wrong, or made anew", want)
 		}
 		f.await(t, "pillar request and start event", func() bool {

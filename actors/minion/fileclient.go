@@ -64,8 +64,8 @@ func (t *transfer) leave() {
 	}
 }
 
-// fileClient lets one transfer of a file at a time serve all jobs that want it. When it dies the transfers under way end, and
-// who waits for one asks its successor.
+// fileClient lets one transfer of a file at a time serve all jobs that want it. When it dies the transfers under way
+// end, and who waits for one asks its successor.
 type fileClient struct {
 	under map[string]*transfer
 }

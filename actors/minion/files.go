@@ -40,8 +40,8 @@ func safeName(jid string) string {
 // tmpSuffix marks a file that is being written.
 const tmpSuffix = wholefile.TempSuffix
 
-// writeFile writes a file whole, for its owner; the directory is made where it is missing. The file is safe against the death
-// of this process, not against that of the host.
+// writeFile writes a file whole, for its owner; the directory is made where it is missing. The file is safe against the
+// death of this process, not against that of the host.
 func writeFile(path string, b []byte) error {
 	how := wholefile.Options{Umask: true, Sole: true}
 	err := wholefile.Write(path, b, how)

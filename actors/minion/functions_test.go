@@ -61,16 +61,19 @@ func (f *functions) begin(c *loader.Call) {
 
 func (f *functions) list() []loader.Func {
 	return []loader.Func{
-		{Name: "t.echo", Params: []loader.Param{loader.Req("text")}, Run: func(c *loader.Call, a loader.Args) (any, error) {
+		{Name: "t.echo", Params: []loader.Param{loader.Req("text")}, Run: func(c *loader.Call, a loader.Args) (any,
+			error) {
 			f.begin(c)
 			return a.Get("text"), nil
 		}},
-		{Name: "t.bulk", Params: []loader.Param{loader.Req("size")}, Run: func(c *loader.Call, a loader.Args) (any, error) {
+		{Name: "t.bulk", Params: []loader.Param{loader.Req("size")}, Run: func(c *loader.Call, a loader.Args) (any,
+			error) {
 			f.begin(c)
 			n, err := a.Int("size")
 			return strings.Repeat("x", int(n)), err
 		}},
-		{Name: "t.deep", Params: []loader.Param{loader.Req("lists")}, Run: func(c *loader.Call, a loader.Args) (any, error) {
+		{Name: "t.deep", Params: []loader.Param{loader.Req("lists")}, Run: func(c *loader.Call, a loader.Args) (any,
+			error) {
 			f.begin(c)
 			n, err := a.Int("lists")
 			var v any

@@ -87,7 +87,8 @@ func (s *subscriber) drain(ctx actor.Context) {
 		}
 		load, mark, err := s.link.auth.OpenMarked(frame)
 		s.held.opened()
-		if first := &s.held.list[0]; first.renewals < maxRenewals && (errors.Is(err, auth.ErrReauth) || errors.Is(err, auth.ErrNotSignedIn)) {
+		if first := &s.held.list[0]; first.renewals < maxRenewals && (errors.Is(err, auth.ErrReauth) ||
+			errors.Is(err, auth.ErrNotSignedIn)) {
 			first.renewals++
 			s.renew(ctx, session)
 			return
@@ -101,14 +102,17 @@ func (s *subscriber) drain(ctx actor.Context) {
 func (s *subscriber) renew(ctx actor.Context, session int64) {
 	s.asked = true
 	self := s.self
-	supervisor.Send(ctx, s.link.authenticator, &SignIn{After: session, Done: func(err error) { self.Send(&renewed{err, s}) }})
+	supervisor.Send(ctx, s.link.authenticator, &SignIn{After: session, Done: func(err error) {
+		self.Send(&renewed{err, s})
+	}})
 }
 
 // onRenewed goes on after a sign-in. Where there is none to be had soon, what waits is dropped: a job must not
 // begin hours after it was asked for.
 func (s *subscriber) onRenewed(ctx actor.Context, err error) {
 	s.asked = false
-	if errors.Is(err, errBrokenOff) || errors.Is(err, supervisor.ErrCrashed) || errors.Is(err, supervisor.ErrAbandoned) {
+	if errors.Is(err, errBrokenOff) || errors.Is(err, supervisor.ErrCrashed) ||
+		errors.Is(err, supervisor.ErrAbandoned) {
 		err = nil // the Authenticator died: its successor signs in
 		s.held.reset()
 	}

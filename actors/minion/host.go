@@ -24,7 +24,8 @@ type host struct {
 
 // hostOf are the interfaces as one value.
 func hostOf(h host) loader.Host {
-	return loader.Host{Master: h, Events: h, Jobs: h, Minion: h, Log: h, Secrets: h, Daemon: h, Transfers: transfers{&h.m.files}}
+	return loader.Host{Master: h, Events: h, Jobs: h, Minion: h, Log: h, Secrets: h, Daemon: h,
+		Transfers: transfers{&h.m.files}}
 }
 
 // forAll are the requests that every master gets: what they change belongs to the minion.
@@ -41,7 +42,8 @@ func (h host) Request(ctx context.Context, load *payload.Map) (any, error) {
 	if slices.Contains(forAll, payload.Command(load)) {
 		for _, l := range h.m.links {
 			if l != h.link && l.up() {
-				l.post(&SendRequest{Load: load, Timeout: l.returnTimeout(), Tries: h.m.times.Load().returnRetryTries, Done: h.m.logFailure(payload.Command(load))})
+				l.post(&SendRequest{Load: load, Timeout: l.returnTimeout(), Tries: h.m.times.Load().returnRetryTries,
+					Done: h.m.logFailure(payload.Command(load))})
 			}
 		}
 	}
@@ -56,7 +58,8 @@ func (h host) RequestIn(ctx context.Context, load *payload.Map, room []byte, bes
 		return nil, errNoMaster
 	}
 	now := h.m.times.Load()
-	v, err := h.link.requestIn(ctx, load.Clone().Set("id", h.m.own.id), room, beside, now.requestChannelTimeout, now.requestChannelTries)
+	v, err := h.link.requestIn(ctx, load.Clone().Set("id", h.m.own.id), room, beside, now.requestChannelTimeout,
+		now.requestChannelTries)
 	return v, forFunction(err)
 }
 

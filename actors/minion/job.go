@@ -58,17 +58,18 @@ func (o *jobOptions) lost() string {
 
 // jobOptions are what a Job needs of the minion.
 type jobOptions struct {
-	env        func(*link) *loader.Env
-	journal    *supervisor.Ref
-	proc       procDir
-	clock      supervisor.Clock
-	cache      func(jid string, ret *payload.Return) error           // keeps the return locally (cache_jobs); nil: not
-	started    func(l *link, job *payload.Job)                       // fires the start event a job asked for (3008)
-	crashed    func(l *link, jid string, text string)                // reports an exception (_salt_error)
-	returns    bool                                                  // to returners, also when the job names none
-	extra      func(job *payload.Job, r *payload.Return) *KeepReturn // what goes to the returners that the job names
-	uncalled   func(job *payload.Job) []string                       // returners that it cannot call; nil: none are asked for
-	returners  *supervisor.Ref                                       // of the ReturnerSpool
+	env     func(*link) *loader.Env
+	journal *supervisor.Ref
+	proc    procDir
+	clock   supervisor.Clock
+	cache   func(jid string, ret *payload.Return) error           // keeps the return locally (cache_jobs); nil: not
+	started func(l *link, job *payload.Job)                       // fires the start event a job asked for (3008)
+	crashed func(l *link, jid string, text string)                // reports an exception (_salt_error)
+	returns bool                                                  // to returners, also when the job names none
+	extra   func(job *payload.Job, r *payload.Return) *KeepReturn // what goes to the returners that the job names
+	// returners that it cannot call; nil: none are asked for
+	uncalled   func(job *payload.Job) []string
+	returners  *supervisor.Ref // of the ReturnerSpool
 	queue      jobQueue
 	launch     launcher // starts processes for functions; nil: they run in this one
 	pubRet     bool
@@ -186,7 +187,8 @@ func (j *job) begin(ctx actor.Context) {
 	if j.rec.link != nil {
 		master = j.rec.link.name()
 	}
-	supervisor.Send(ctx, j.opt.journal, &WriteRecord{Record: journalRecord{kind: journalBegun, key: j.rec.key, link: master, body: body},
+	supervisor.Send(ctx, j.opt.journal, &WriteRecord{Record: journalRecord{kind: journalBegun, key: j.rec.key,
+		link: master, body: body},
 		Asker: j.self, Note: &begunNoted{}})
 }
 
@@ -276,7 +278,8 @@ func (j *job) conclude(ctx actor.Context, ret *payload.Return, noReturn, crashed
 	j.close(ctx, ret, noReturn, crashed, outcomeOf(ret, noReturn), "")
 }
 
-func (j *job) close(ctx actor.Context, ret *payload.Return, noReturn, crashed bool, outcome ledger.Outcome, detail string) {
+func (j *job) close(ctx actor.Context, ret *payload.Return, noReturn, crashed bool, outcome ledger.Outcome,
+	detail string) {
 	ret = scheduledReturn(j.rec.job, j.pid(), ret)
 	detail = j.noteUncalled(ret, detail)
 	if !j.rec.ret.CompareAndSwap(nil, ret) {
@@ -306,7 +309,8 @@ func (j *job) close(ctx actor.Context, ret *payload.Return, noReturn, crashed bo
 	j.send(ctx)
 }
 
-// noteUncalled names in a return the returners that are not called, and in what is known of the job where there is room.
+// noteUncalled names in a return the returners that are not called, and in what is known of the job where there is
+// room.
 func (j *job) noteUncalled(ret *payload.Return, detail string) string {
 	if j.opt.uncalled == nil {
 		return detail

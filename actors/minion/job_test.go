@@ -226,7 +226,8 @@ func TestJobDies(t *testing.T) {
 		r.awaitBegun(t, jid(i), 1)
 		harm(t, r, "Jobs/Job-"+jid(i), how)
 		ret := f.awaitReturn(t, jid(i))
-		if text := ret.Str("return"); !strings.HasPrefix(text, "The job died on the minion: ") || ret.Value("success") != false {
+		if text := ret.Str("return"); !strings.HasPrefix(text, "The job died on the minion: ") ||
+			ret.Value("success") != false {
 			t.Errorf("%s: %v", how, ret)
 		}
 		if n := r.fun.count(jid(i)); n != 1 {
@@ -261,7 +262,8 @@ func TestQueue(t *testing.T) {
 		t.Errorf("queue on disk: %q", names)
 	}
 	r.run(jid(21), "saltutil.kill_job", jid(3))
-	if text := f.awaitReturn(t, jid(3)).Str("return"); text != "The job was ended by signal 9 (killed) before it had begun" {
+	if text := f.awaitReturn(t, jid(3)).Str("return"); text != "The job was ended by signal 9 (killed) before it "+
+		"had begun" {
 		t.Errorf("killed in the queue: %q", text)
 	}
 	r.run(jid(22), "saltutil.kill_job", jid(0))
@@ -287,8 +289,9 @@ func TestCompoundTargets(t *testing.T) {
 		tgt, kind string
 		hit       bool
 	}{
-		{"role:web", "grain", true}, {"role:db", "grain", false}, {"where:master", "pillar", true}, {"m1,m2", "list", true},
-		{"G@os:Debian and m*", "compound", true}, {"m1", "nonsense", false}, {"x*", "glob", false},
+		{"role:web", "grain", true}, {"role:db", "grain", false}, {"where:master", "pillar", true},
+		{"m1,m2", "list", true}, {"G@os:Debian and m*", "compound", true}, {"m1", "nonsense", false},
+		{"x*", "glob", false},
 	} {
 		f.send(f.sealed(load(jid(i), "t.echo", "x").Set("tgt", tt.tgt).Set("tgt_type", tt.kind)))
 		r.run(jid(100+i), "test.ping") // the one before has been looked at
@@ -354,14 +357,16 @@ func TestRequestWhilePending(t *testing.T) {
 	f := r.master()
 	f.await(t, "start events", func() bool { return len(f.events()) == 2 })
 	f.set(func() { f.down = true })
-	if _, err := (host{r.m, r.m.links[0]}).Request(t.Context(), payload.M("cmd", "_x")); loader.ClassOf(err) != "salt.exceptions.SaltReqTimeoutError" ||
+	if _, err := (host{r.m, r.m.links[0]}).Request(t.Context(), payload.M("cmd", "_x")); loader.ClassOf(
+		err) != "salt.exceptions.SaltReqTimeoutError" ||
 		loader.Message(err) != "Message timed out" {
 		t.Errorf("a request to a silent master: %v", err)
 	}
 	f.set(func() { f.down = false })
 	f.restart(func(o *auth.MasterOptions) { o.Rules.AcceptAll = false })
 	f.keys.set("m1", auth.StatePending)
-	if _, err := (host{r.m, r.m.links[0]}).Request(t.Context(), payload.M("cmd", "_x")); loader.ClassOf(err) != "salt.exceptions.SaltClientError" ||
+	if _, err := (host{r.m, r.m.links[0]}).Request(t.Context(), payload.M("cmd", "_x")); loader.ClassOf(
+		err) != "salt.exceptions.SaltClientError" ||
 		!strings.Contains(err.Error(), "operator") || strings.Contains(err.Error(), "_x") {
 		t.Errorf("a request with a pending key: %v", err)
 	}

@@ -23,7 +23,8 @@ func (m *Minion) JobList(ctx context.Context) (*payload.Map, error) {
 	}
 	running, queued := []any{}, []any{}
 	for _, j := range jobs {
-		row := payload.M("jid", j.job.Field(payload.FieldJID), "fun", j.job.Fun(), "user", j.job.Field(payload.FieldUser))
+		row := payload.M("jid", j.job.Field(payload.FieldJID), "fun", j.job.Fun(), "user",
+			j.job.Field(payload.FieldUser))
 		if j.place > 0 {
 			queued = append(queued, row.Set("place", j.place))
 			continue
@@ -48,7 +49,8 @@ func (m *Minion) unacknowledged(ctx context.Context) ([]any, error) {
 			return nil, err
 		}
 		for _, s := range waiting {
-			list = append(list, payload.M("jid", s.key, "master", l.master.Host, "bytes", s.size, "since", stats.Stamp(s.at)))
+			list = append(list, payload.M("jid", s.key, "master", l.master.Host, "bytes", s.size, "since",
+				stats.Stamp(s.at)))
 		}
 	}
 	return list, nil

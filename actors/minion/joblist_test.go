@@ -37,7 +37,8 @@ func TestJobList(t *testing.T) {
 	for len(list.List("queued")) < 2 && ctx.Err() == nil { // they come one after the other
 		list = look()
 	}
-	if got, want := fmt.Sprint(jids(list.List("running")), jids(list.List("queued"))), fmt.Sprint([]string{jid(0)}, []string{jid(1), jid(2)}); got != want {
+	if got, want := fmt.Sprint(jids(list.List("running")), jids(list.List("queued"))), fmt.Sprint([]string{jid(0)},
+		[]string{jid(1), jid(2)}); got != want {
 		t.Errorf("running and queued: got %s, want %s", got, want)
 	}
 	running := list.List("running")[0].(*payload.Map)
@@ -51,7 +52,8 @@ func TestJobList(t *testing.T) {
 	if len(told.List("queued")) != 2 {
 		t.Errorf("brine.jobs: got %v", told)
 	}
-	for list = look(); len(list.List("returns")) > 0 && ctx.Err() == nil; list = look() { // that of brine.jobs, on its way to be acknowledged
+	for list = look(); len(list.List("returns")) > 0 && ctx.Err() == nil; list = look() {
+		// that of brine.jobs, on its way to be acknowledged
 	}
 	f.set(func() { f.down = true })
 	r.fun.release()

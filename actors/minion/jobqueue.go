@@ -54,8 +54,8 @@ func (q jobQueue) put(name string, job *payload.Job, l *link) (string, error) {
 	return path, nil
 }
 
-// read lists what waits for one master, oldest first. What is no job is set aside, and told of; what cannot be read now stays for
-// the next start. Unlike Salt: it removes what is damaged.
+// read lists what waits for one master, oldest first. What is no job is set aside, and told of; what cannot be read now
+// stays for the next start. Unlike Salt: it removes what is damaged.
 func (q jobQueue) read(l *link, told func(setaside.Damage)) ([]*queuedJob, error) {
 	entries, err := os.ReadDir(q.dir(l))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -82,7 +82,8 @@ func (q jobQueue) read(l *link, told func(setaside.Damage)) ([]*queuedJob, error
 		}
 		if parseErr != nil {
 			kept, moveErr := setaside.Move(path, time.Now())
-			told(setaside.Damage{Path: path, Kept: kept, Err: errors.Join(fmt.Errorf("a job that waited is not run, and not answered for: %w", parseErr), moveErr)})
+			told(setaside.Damage{Path: path, Kept: kept, Err: errors.Join(fmt.Errorf("a job that waited is not run, "+
+				"and not answered for: %w", parseErr), moveErr)})
 			continue
 		}
 		jobs = append(jobs, &queuedJob{jid: job.JID(), path: path, name: e.Name(), size: len(b), job: job, link: l})
@@ -102,7 +103,8 @@ func (d *dispatcher) enqueue(ctx actor.Context, m *JobReceived, why string) {
 	}
 	if most > 0 && len(d.reg.waiting) >= most || len(d.reg.waiting) > 0 && bytes > d.opt.bounds.queueBytes {
 		d.opt.log.Error("the job queue is full", "jid", jid)
-		d.spawn(ctx, &jobRecord{job: job, link: l, told: fmt.Sprintf("The job queue of the minion is full: %d jobs wait", len(d.reg.waiting)),
+		d.spawn(ctx, &jobRecord{job: job, link: l,
+			told:    fmt.Sprintf("The job queue of the minion is full: %d jobs wait", len(d.reg.waiting)),
 			outcome: ledger.QueueFull, detail: fmt.Sprintf("%d jobs wait", len(d.reg.waiting))})
 		return
 	}
@@ -116,15 +118,17 @@ func (d *dispatcher) enqueue(ctx actor.Context, m *JobReceived, why string) {
 	d.arm(ctx)
 }
 
-// overrun refuses a publication while so many jobs are in hand that there may not be more actors: questions about jobs, and
-// jobs whose return nobody takes, which process_count_max does not hold up. It gets no return, for that would be one more.
+// overrun refuses a publication while so many jobs are in hand that there may not be more actors: questions about jobs,
+// and jobs whose return nobody takes, which process_count_max does not hold up. It gets no return, for that would be
+// one more.
 func (d *dispatcher) overrun(m *JobReceived) bool {
 	n, jid := len(d.reg.running), m.Job.JID()
 	if n < d.opt.room.most+d.opt.bounds.actors || d.reg.taken(jid) {
 		return false
 	}
 	if d.reg.overrun++; d.reg.overrun&(d.reg.overrun-1) == 0 {
-		d.opt.log.Error("a job is refused: too many are in hand", "jid", jid, "fun", m.Job.Fun(), "jobs", n, "times", d.reg.overrun)
+		d.opt.log.Error("a job is refused: too many are in hand", "jid", jid, "fun", m.Job.Fun(), "jobs", n, "times",
+			d.reg.overrun)
 	}
 	d.note(m, ledger.QueueFull, fmt.Sprintf("%d jobs were in hand", n))
 	d.opt.tell(safeName(jid), m.Link)
@@ -140,7 +144,8 @@ func (d *dispatcher) full(jid string) string {
 		}
 	}
 	if n >= most || len(d.reg.waiting) > 0 {
-		return fmt.Sprintf("Maximum number of processes reached while executing jid %s, queuing... (Running: %d, Max: %d)", jid, n, most)
+		return fmt.Sprintf("Maximum number of processes reached while executing jid %s, queuing... (Running: %d, "+
+			"Max: %d)", jid, n, most)
 	}
 	return ""
 }
@@ -198,14 +203,15 @@ func (d *dispatcher) unqueue(ctx actor.Context, m *SignalJob) bool {
 	}
 	if q := d.reg.waiting[i]; jobprocess.Ends(m.Sig) {
 		d.reg.waiting = slices.Delete(d.reg.waiting, i, i+1)
-		d.spawn(ctx, &jobRecord{job: q.job, link: q.link, queued: q.path, told: jobprocess.TextSignal(m.Sig) + " before it had begun",
-			outcome: ledger.Killed, detail: signalText(m.Sig)})
+		d.spawn(ctx, &jobRecord{job: q.job, link: q.link, queued: q.path,
+			told: jobprocess.TextSignal(m.Sig) + " before it had begun", outcome: ledger.Killed,
+			detail: signalText(m.Sig)})
 	}
 	return true
 }
 
-// readQueue takes over what the process before this one left waiting. What had begun is not taken: it has a return, or is
-// answered for as a lost job.
+// readQueue takes over what the process before this one left waiting. What had begun is not taken: it has a return, or
+// is answered for as a lost job.
 func (d *dispatcher) readQueue() error {
 	var errs error
 	for _, l := range d.opt.links {

@@ -42,7 +42,8 @@ func (j *job) packed() (*payload.Return, []byte) {
 	case err != nil:
 		why = fmt.Sprintf("The return cannot be packed: %v", err)
 	case len(body) > j.opt.mostReturn:
-		why, outcome = fmt.Sprintf("The return is too large to be sent: %d bytes, at most %d", len(body), j.opt.mostReturn), ledger.TooBig
+		why, outcome = fmt.Sprintf("The return is too large to be sent: %d bytes, at most %d", len(body),
+			j.opt.mostReturn), ledger.TooBig
 	default:
 		return ret, body
 	}

@@ -36,7 +36,8 @@ func (m *Minion) jobCrashed(l *link, jid, text string) {
 	data := payload.M("message", text, "args", []any{text})
 	m.fire(event.TagSaltError, data)
 	if l != nil {
-		l.post(&SendRequest{Done: m.logFailure(event.TagSaltError), Load: m.eventLoad(event.TagSaltError, data).Set("jid", jid)})
+		l.post(&SendRequest{Done: m.logFailure(event.TagSaltError), Load: m.eventLoad(event.TagSaltError,
+			data).Set("jid", jid)})
 	}
 }
 
@@ -49,7 +50,8 @@ func cacheJob(cacheDir, jid string, ret *payload.Return) error {
 	return writeFile(filepath.Join(cacheDir, "minion_jobs", safeName(jid), "return.p"), b)
 }
 
-// returnersOf are the returners that a job and the option return name, each once. The option is not for jobs of the schedule.
+// returnersOf are the returners that a job and the option return name, each once. The option is not for jobs of the
+// schedule.
 func (m *Minion) returnersOf(job *payload.Job) (names []string) {
 	all := job.Returners()
 	if job.Schedule() == "" {
@@ -63,8 +65,8 @@ func (m *Minion) returnersOf(job *payload.Job) (names []string) {
 	return names
 }
 
-// uncalled are those of them that this minion does not have, or may not call (disable_returners). Unlike Salt: the return
-// names them, since only the log of the minion would tell whoever gave the job.
+// uncalled are those of them that this minion does not have, or may not call (disable_returners). Unlike Salt: the
+// return names them, since only the log of the minion would tell whoever gave the job.
 func (m *Minion) uncalled(job *payload.Job) []string {
 	return slices.DeleteFunc(m.returnersOf(job), func(name string) bool {
 		return returners.Has(m.opt.Returners, name) && !slices.Contains(m.own.disabled, name)

@@ -12,9 +12,10 @@ import (
 	"github.com/asynkron/protoactor-go/actor"
 )
 
-// Messages of the Journal. Who has something written names itself as Asker, and in Note the event that it gets, with the
-// outcome, when the record is on disk or could not be put there. The two questions have a Done, for they come from outside of
-// actors, too: the Journal runs it in its handler, or whoever finds the question lost does; it must not block.
+// Messages of the Journal. Who has something written names itself as Asker, and in Note the event that it gets, with
+// the outcome, when the record is on disk or could not be put there. The two questions have a Done, for they come from
+// outside of actors, too: the Journal runs it in its handler, or whoever finds the question lost does; it must not
+// block.
 type (
 	// WriteRecord remembers something about a job.
 	WriteRecord struct {
@@ -51,8 +52,8 @@ type (
 	flushRecords struct{}
 )
 
-// Events that tell an asker what came of a write. Each makes a new one with the outcome: a message that was lost after its
-// write is told of twice.
+// Events that tell an asker what came of a write. Each makes a new one with the outcome: a message that was lost after
+// its write is told of twice.
 type (
 	recordNote interface{ written(err error) any }
 	// replaceNote is told the size of what stands in the journal now.
@@ -184,7 +185,8 @@ func (j *journal) open() (err error) {
 
 // Texts of the log.
 const (
-	textNoJournal      = "jobs and returns cannot be kept on disk; they are lost if this process ends before the master has them"
+	textNoJournal = "jobs and returns cannot be kept on disk; they are lost if this process ends before the " +
+		"master has them"
 	textJournalAgain   = "jobs and returns are kept on disk again"
 	textJournalDamaged = "the journal of jobs and returns is damaged: it was put aside, and what is whole in it is used"
 )
@@ -334,7 +336,8 @@ func (j *journal) onReplace(m *ReplaceReturn) {
 		m.done(0, err)
 		return
 	}
-	j.onWrite(&WriteRecord{Record: journalRecord{kind: journalReturn, key: m.Key, link: j.file.live[m.Key].link, body: body},
+	j.onWrite(&WriteRecord{Record: journalRecord{kind: journalReturn, key: m.Key, link: j.file.live[m.Key].link,
+		body: body},
 		then: func(err error) { m.done(int64(len(body)), err) }})
 }
 

@@ -43,7 +43,8 @@ func TestJournalOwes(t *testing.T) {
 		t.Fatal(err)
 	}
 	j.file.f = broken
-	for _, r := range []journalRecord{{kind: journalGone, key: "1"}, {kind: journalBegun, key: "3"}, {kind: journalGone, key: "3"}} {
+	for _, r := range []journalRecord{{kind: journalGone, key: "1"}, {kind: journalBegun, key: "3"},
+		{kind: journalGone, key: "3"}} {
 		if errs := j.flushed(r); len(errs) != 1 || errs[0] == nil {
 			t.Errorf("record of %s: %v", r.key, errs)
 		}
@@ -76,7 +77,8 @@ func TestJournalOwesClosed(t *testing.T) {
 	other := j.file
 	j.file = nil
 	for _, key := range []string{"1", "unknown"} {
-		if errs := j.flushed(journalRecord{kind: journalGone, key: key}); len(errs) != 1 || !errors.Is(errs[0], errJournalTaken) {
+		if errs := j.flushed(journalRecord{kind: journalGone, key: key}); len(errs) != 1 ||
+			!errors.Is(errs[0], errJournalTaken) {
 			t.Errorf("while another has it: %v", errs)
 		}
 	}
@@ -152,8 +154,8 @@ func TestJournalReads(t *testing.T) {
 	}
 }
 
-// TestJournalSync: with journal_fsync every file that is written to waits for the disk, a new one in the place of the old
-// too.
+// TestJournalSync: with journal_fsync every file that is written to waits for the disk, a new one in the place of the
+// old too.
 func TestJournalSync(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "jobs.journal")
 	j, _ := newJournal(t, path)
@@ -166,7 +168,8 @@ func TestJournalSync(t *testing.T) {
 		t.Fatal(err)
 	}
 	for i := range 5 {
-		if errs := j.flushed(journalRecord{journalReturn, jid(i), "m", []byte("x")}, journalRecord{journalGone, jid(i - 1), "", nil}); errs[0] != nil || errs[1] != nil {
+		if errs := j.flushed(journalRecord{journalReturn, jid(i), "m", []byte("x")}, journalRecord{journalGone,
+			jid(i - 1), "", nil}); errs[0] != nil || errs[1] != nil {
 			t.Fatal(errs)
 		}
 		if err := j.file.rewrite(); err != nil {

@@ -54,19 +54,20 @@ func (j *journalFile) make(kept *string) error {
 	all := append(j.list(journalBegun, ""), j.list(journalReturn, "")...)
 	slices.SortFunc(all, func(a, b *journalEntry) int { return int(a.off - b.off) })
 	offs := make([]int64, len(all))
-	f, format, size, err := recordlog.Create(j.path, recordlog.Making{Sync: j.sync, Own: lockFile, Kept: kept}, func(put func(func([]byte) []byte) (int64, int64, error)) error {
-		for i, e := range all {
-			b := make([]byte, e.len)
-			if _, err := j.f.ReadAt(b, e.off); err != nil {
-				return err
+	f, format, size, err := recordlog.Create(j.path, recordlog.Making{Sync: j.sync, Own: lockFile, Kept: kept},
+		func(put func(func([]byte) []byte) (int64, int64, error)) error {
+			for i, e := range all {
+				b := make([]byte, e.len)
+				if _, err := j.f.ReadAt(b, e.off); err != nil {
+					return err
+				}
+				at, _, err := put(func(dst []byte) []byte { return append(dst, b[journalHead:]...) })
+				if offs[i] = at - journalHead; err != nil {
+					return err
+				}
 			}
-			at, _, err := put(func(dst []byte) []byte { return append(dst, b[journalHead:]...) })
-			if offs[i] = at - journalHead; err != nil {
-				return err
-			}
-		}
-		return nil
-	})
+			return nil
+		})
 	if f == nil {
 		return fmt.Errorf("journal: %w", err)
 	}
@@ -121,7 +122,8 @@ func openLocked(path string) (*os.File, error) {
 		f, err := os.OpenFile(path, os.O_RDWR, 0)
 		if errors.Is(err, fs.ErrNotExist) {
 			blank, _ := recordlog.Blank()
-			if err = wholefile.Write(path, blank, wholefile.Options{New: true}); err == nil || errors.Is(err, fs.ErrExist) {
+			if err = wholefile.Write(path, blank, wholefile.Options{New: true}); err == nil ||
+				errors.Is(err, fs.ErrExist) {
 				continue
 			}
 		}

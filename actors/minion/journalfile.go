@@ -23,8 +23,8 @@ import (
 type journalFile struct {
 	path   string
 	format recordlog.Format
-	// sync lets write end when the records are on the disk itself, and so makes the file safe against the death of the host,
-	// too. A record that a job is over does not wait: without it a return comes once more.
+	// sync lets write end when the records are on the disk itself, and so makes the file safe against the death of the
+	// host, too. A record that a job is over does not wait: without it a return comes once more.
 	sync bool
 	f    *os.File
 	size int64
@@ -45,8 +45,8 @@ type journalEntry struct {
 	body int64 // of its body, at the end
 }
 
-// openJournal reads the journal, and makes it when there is none. A damaged one is set aside, and another one with what is whole in
-// it takes its place. The error tells of that, and the journal can be used all the same unless it is nil.
+// openJournal reads the journal, and makes it when there is none. A damaged one is set aside, and another one with what
+// is whole in it takes its place. The error tells of that, and the journal can be used all the same unless it is nil.
 func openJournal(path string) (*journalFile, error) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return nil, fmt.Errorf("journal: %w", err)
@@ -81,13 +81,14 @@ func openJournal(path string) (*journalFile, error) {
 // oldJournal is the form of journals of releases that wrote no heads.
 var oldJournal = recordlog.Old(crc32.MakeTable(crc32.Castagnoli))
 
-// setAside puts another file in the place of a damaged one. Where it cannot, the file is added to at its end, if anything of it can
-// be read.
+// setAside puts another file in the place of a damaged one. Where it cannot, the file is added to at its end, if
+// anything of it can be read.
 func (j *journalFile) setAside(why error) (*journalFile, error) {
 	var kept string
 	err := j.make(&kept)
 	if err == nil {
-		return j, fmt.Errorf("%s: %w; set aside as %s, %d jobs and returns that are whole are used", j.path, why, kept, len(j.live))
+		return j, fmt.Errorf("%s: %w; set aside as %s, %d jobs and returns that are whole are used", j.path, why, kept,
+			len(j.live))
 	}
 	err = errors.Join(fmt.Errorf("%s: %w", j.path, why), err)
 	if j.format == (recordlog.Format{}) {
@@ -135,7 +136,8 @@ func (j *journalFile) write(now time.Time, records ...journalRecord) error {
 	}
 	for i := range records {
 		r := &records[i]
-		j.note(&journalEntry{key: r.key, kind: r.kind, link: r.link, at: now, off: j.size, len: r.size(), body: int64(len(r.body))})
+		j.note(&journalEntry{key: r.key, kind: r.kind, link: r.link, at: now, off: j.size, len: r.size(),
+			body: int64(len(r.body))})
 		j.size += r.size()
 	}
 	return nil

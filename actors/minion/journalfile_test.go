@@ -47,7 +47,8 @@ func keys(entries []*journalEntry) string {
 func TestJournal(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "a", "jobs.journal")
 	j := openAt(t, path)
-	writeTo(t, j, journalRecord{journalBegun, "1", "m", []byte("one")}, journalRecord{journalBegun, "2", "m", []byte("two")})
+	writeTo(t, j, journalRecord{journalBegun, "1", "m", []byte("one")}, journalRecord{journalBegun, "2", "m",
+		[]byte("two")})
 	writeTo(t, j, journalRecord{journalReturn, "1", "m", []byte("uno")}, journalRecord{journalReturn, "3", "n", nil})
 	writeTo(t, j, journalRecord{journalGone, "unknown", "", nil}, journalRecord{journalGone, "3", "", nil})
 	for range 2 {
@@ -71,8 +72,8 @@ func TestJournal(t *testing.T) {
 	}
 }
 
-// TestJournalDamage cuts and spoils a journal at many bytes, and empties it: what is whole before and behind is there, and what comes
-// afterwards. The damaged file is kept as it was.
+// TestJournalDamage cuts and spoils a journal at many bytes, and empties it: what is whole before and behind is there,
+// and what comes afterwards. The damaged file is kept as it was.
 func TestJournalDamage(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "jobs.journal")
 	j := openAt(t, path)
@@ -177,7 +178,8 @@ func TestJournalCompact(t *testing.T) {
 	if b, err := j.read("stays"); err != nil || string(b) != "here" || len(j.live) != 1 {
 		t.Errorf("in the next process: %q, %v", b, err)
 	}
-	writeTo(t, j, journalRecord{journalBegun, "big", "m", bytes.Repeat(body, 200)}, journalRecord{journalGone, "big", "", nil}, journalRecord{journalGone, "stays", "", nil})
+	writeTo(t, j, journalRecord{journalBegun, "big", "m", bytes.Repeat(body, 200)}, journalRecord{journalGone, "big",
+		"", nil}, journalRecord{journalGone, "stays", "", nil})
 	if err := j.compact(); err != nil || j.size != recordlog.Begin {
 		t.Errorf("an empty journal has %d bytes: %v", j.size, err)
 	}
@@ -190,7 +192,8 @@ func TestJournalFull(t *testing.T) {
 	writeTo(t, j, journalRecord{journalBegun, "1", "m", nil})
 	size := j.size
 	j.f.Close()
-	if err := j.write(journalTime, journalRecord{journalBegun, "2", "m", nil}); err == nil || j.size != size || j.live["2"] != nil {
+	if err := j.write(journalTime, journalRecord{journalBegun, "2", "m", nil}); err == nil || j.size != size ||
+		j.live["2"] != nil {
 		t.Errorf("a write that failed: %v, size %d, %v", err, j.size, j.live)
 	}
 	if _, err := openJournal(filepath.Join(path, "below")); err == nil {
@@ -280,7 +283,8 @@ func TestJournalGrows(t *testing.T) {
 	if err := os.Remove(path + ".new"); err != nil {
 		t.Fatal(err)
 	}
-	writeTo(t, j, journalRecord{journalBegun, "1", "m", append(body, make([]byte, journalSlack)...)}, journalRecord{journalGone, "1", "", nil})
+	writeTo(t, j, journalRecord{journalBegun, "1", "m", append(body, make([]byte, journalSlack)...)},
+		journalRecord{journalGone, "1", "", nil})
 	if err := j.compact(); err != nil || j.size > recordlog.Begin+100 || keys(j.list(journalReturn, "")) != "stays" {
 		t.Errorf("%v, %d bytes", err, j.size)
 	}

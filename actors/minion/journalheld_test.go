@@ -20,7 +20,8 @@ func leaveJob(t *testing.T, r *rig) *journalFile {
 	}
 	l := &link{master: r.cfg.Masters[0]}
 	body, err := payload.MarshalBin(newEntry(payload.NewJob(load(jid(1), "t.echo"))).Map().Set("pid", int64(1<<30)))
-	if err = errors.Join(err, file.write(r.clock.Now(), journalRecord{journalBegun, jid(1), l.name(), body})); err != nil {
+	if err = errors.Join(err, file.write(r.clock.Now(), journalRecord{journalBegun, jid(1), l.name(),
+		body})); err != nil {
 		t.Fatal(err)
 	}
 	return file
@@ -32,7 +33,9 @@ func TestJournalHeldAtTheStart(t *testing.T) {
 	file := leaveJob(t, r)
 	r.opt.journalPatience = time.Minute
 	go func() {
-		for !slices.ContainsFunc(r.log.Lines(), func(line string) bool { return strings.Contains(line, "waiting for its end") }) {
+		for !slices.ContainsFunc(r.log.Lines(), func(line string) bool {
+			return strings.Contains(line, "waiting for its end")
+		}) {
 			<-time.After(time.Millisecond)
 		}
 		if err := file.close(); err != nil {

@@ -76,7 +76,8 @@ func parseJournal(rest []byte) (*journalEntry, error) {
 	if len(rest) < journalFixed {
 		return nil, errJournal
 	}
-	e := &journalEntry{kind: journalKind(rest[0]), at: time.UnixMicro(int64(binary.BigEndian.Uint64(rest[1:]))), len: journalHead + int64(len(rest))}
+	e := &journalEntry{kind: journalKind(rest[0]), at: time.UnixMicro(int64(binary.BigEndian.Uint64(rest[1:]))),
+		len: journalHead + int64(len(rest))}
 	var ok bool
 	if e.key, rest, ok = cutText(rest[9:]); !ok {
 		return nil, errJournal

@@ -169,7 +169,8 @@ func (r *returnSender) noteTried(p *pendingReturn, err error) {
 
 // noteReplaced notes a return for which there is no room. The reason is on disk in its place.
 func (r *returnSender) noteReplaced(p *pendingReturn) {
-	r.opt.log.Error("a return is replaced by the reason why it is not kept", "jid", p.jid, "bytes", p.bytes, "return_spool_max_bytes", r.opt.maxBytes)
+	r.opt.log.Error("a return is replaced by the reason why it is not kept", "jid", p.jid, "bytes", p.bytes,
+		"return_spool_max_bytes", r.opt.maxBytes)
 	r.opt.link.meter.drop(r.opt.link)
 	now := ledger.At(r.opt.link.clock.Now())
 	r.opt.diary.Note(p.key, func(f *ledger.Minion) {

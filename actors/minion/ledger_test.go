@@ -27,7 +27,8 @@ func TestReturnTellsOfItsJob(t *testing.T) {
 	r := newRig(t, "").up()
 	m := said(t, r.run(jid(1), "t.echo", "x"))
 	now := ledger.At(r.clock.Now())
-	want := ledger.Minion{Received: now, Started: now, Ended: now, Made: now, Spooled: now, Attempts: 1, Outcome: ledger.Done, Now: now, Size: m.Size}
+	want := ledger.Minion{Received: now, Started: now, Ended: now, Made: now, Spooled: now, Attempts: 1,
+		Outcome: ledger.Done, Now: now, Size: m.Size}
 	if *m != want || m.Size < 100 {
 		t.Errorf("got %+v\nwant %+v", *m, want)
 	}
@@ -129,7 +130,9 @@ func TestJobFacts(t *testing.T) {
 	}
 	other := load(jid(4), "t.echo", "x").Set("tgt", "web*")
 	f.send(f.sealed(other))
-	r.awaitFacts(jid(4), func(m ledger.Minion) bool { return m.Outcome == ledger.NotMatched && m.Detail == "web* (glob)" })
+	r.awaitFacts(jid(4), func(m ledger.Minion) bool {
+		return m.Outcome == ledger.NotMatched && m.Detail == "web* (glob)"
+	})
 	f.send(f.sealed(payload.M("tgt", "*", "jid", jid(5), "fun", "t.echo")))
 	r.awaitFacts(jid(5), func(m ledger.Minion) bool { return m.Outcome == ledger.Malformed && m.Detail == "no arg" })
 	if m := ask(jid(1)); m.Started == 0 || m.Made != 0 || m.Now == 0 {
@@ -208,7 +211,8 @@ func TestFactsOutliveTheProcess(t *testing.T) {
 	r.opt = r.options()
 	r.start()
 	m := said(t, f.awaitReturn(t, jid(1)))
-	if m.Received != before.Received || m.Made != before.Made || m.Outcome != ledger.Done || m.Spooled == 0 || m.Now <= before.Made {
+	if m.Received != before.Received || m.Made != before.Made || m.Outcome != ledger.Done || m.Spooled == 0 ||
+		m.Now <= before.Made {
 		t.Errorf("got %+v, it was %+v", m, before)
 	}
 }
@@ -218,7 +222,8 @@ func TestReturnTooLarge(t *testing.T) {
 	r := newRig(t, "").up()
 	r.m.job.mostReturn = 2000
 	ret := r.run(jid(1), "t.echo", strings.Repeat("x", 3000))
-	if m := said(t, ret); m.Outcome != ledger.TooBig || !strings.Contains(ret.Str("return"), "too large to be sent: ") || ret.Value("success") != false {
+	if m := said(t, ret); m.Outcome != ledger.TooBig || !strings.Contains(ret.Str("return"),
+		"too large to be sent: ") || ret.Value("success") != false {
 		t.Errorf("got %v", ret)
 	}
 	if ret := r.run(jid(2), "t.echo", "x"); ret.Value("return") != "x" {

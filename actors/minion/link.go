@@ -13,8 +13,8 @@ import (
 	"brine/wire/payload"
 )
 
-// linkOptions are what the configuration says of every master. How long it may take to answer is in times, which a reload
-// changes.
+// linkOptions are what the configuration says of every master. How long it may take to answer is in times, which a
+// reload changes.
 type linkOptions struct {
 	id            string        // of this minion
 	startDelay    time.Duration // random_startup_delay: the first sign-in comes at random within it; 0: at once

@@ -38,7 +38,8 @@ func TestLostConnection(t *testing.T) {
 func TestLostPublication(t *testing.T) {
 	r := newRig(t, "").up()
 	f := r.master()
-	for _, cmd := range []string{payload.CmdMinionPub, payload.CmdMinionPublish, payload.CmdMinionRunner, payload.CmdFileRecv} {
+	for _, cmd := range []string{payload.CmdMinionPub, payload.CmdMinionPublish, payload.CmdMinionRunner,
+		payload.CmdFileRecv} {
 		f.set(func() { f.breaks = map[string]int{cmd: 1} })
 		_, err := r.m.links[0].request(t.Context(), payload.M("cmd", cmd, "id", "m1"), patience, 3)
 		if !errors.Is(err, zmq.ErrLost) {

@@ -24,7 +24,8 @@ func TestMain(m *testing.M) {
 	signal.Notify(over, syscall.SIGXCPU)
 	go func() { <-over; os.Exit(jobprocess.ExitCPU) }()
 	reg := loader.NewRegistry()
-	if err := errors.Join(execution.Register(reg, execution.Options{Version: "3008.3"}), reg.Register(processFunctions()...), jobprocess.Main(reg, nil)); err != nil {
+	if err := errors.Join(execution.Register(reg, execution.Options{Version: "3008.3"}),
+		reg.Register(processFunctions()...), jobprocess.Main(reg, nil)); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
@@ -34,7 +35,8 @@ func TestMain(m *testing.M) {
 // processFunctions are what jobs with a process of their own call. Each leaves a line in the file it is given.
 func processFunctions() []loader.Func {
 	fun := func(name string, run func(c *loader.Call) (any, error)) loader.Func {
-		return loader.Func{Name: "p." + name, Params: []loader.Param{loader.Req("trace")}, Run: func(c *loader.Call, a loader.Args) (any, error) {
+		return loader.Func{Name: "p." + name, Params: []loader.Param{loader.Req("trace")}, Run: func(c *loader.Call,
+			a loader.Args) (any, error) {
 			f, err := os.OpenFile(a.Str("trace"), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
 			if err == nil {
 				_, err = fmt.Fprintf(f, "%s %d\n", c.JID, os.Getpid())

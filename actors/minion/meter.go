@@ -47,17 +47,20 @@ func (m *Minion) measure(given []float64) error {
 		return prometheus.NewCounterVec(prometheus.CounterOpts{Name: name, Help: help}, labels)
 	}
 	m.meter = &meter{
-		known:       func(fun string) bool { _, ok := m.opt.Registry.Lookup(fun); return ok },
-		jobs:        counters("brine_minion_jobs_total", "Jobs by function and by how they ended.", "fun", "outcome"),
-		signIns:     counters("brine_minion_sign_ins_total", "Sign-ins by what came of them.", "master", "result"),
-		connections: counters("brine_minion_connections_total", "Connections made to the publish port of a master.", "master"),
-		attempts:    counters("brine_minion_return_attempts_total", "Attempts to deliver a return.", "master", "result"),
-		dropped:     counters("brine_minion_returns_dropped_total", "Returns given up, or replaced by the reason: too old, or too large to be kept.", "master"),
+		known:   func(fun string) bool { _, ok := m.opt.Registry.Lookup(fun); return ok },
+		jobs:    counters("brine_minion_jobs_total", "Jobs by function and by how they ended.", "fun", "outcome"),
+		signIns: counters("brine_minion_sign_ins_total", "Sign-ins by what came of them.", "master", "result"),
+		connections: counters("brine_minion_connections_total", "Connections made to the publish port of a master.",
+			"master"),
+		attempts: counters("brine_minion_return_attempts_total", "Attempts to deliver a return.", "master", "result"),
+		dropped: counters("brine_minion_returns_dropped_total", "Returns given up, or replaced by the reason: too "+
+			"old, or too large to be kept.", "master"),
 		seconds: prometheus.NewHistogramVec(prometheus.HistogramOpts{
 			Name: "salt_minion_exec_duration_seconds", Help: "Time that functions took.", Buckets: bounds,
 		}, []string{"fun"}),
 	}
-	for _, c := range []prometheus.Collector{m.meter.jobs, m.meter.signIns, m.meter.connections, m.meter.attempts, m.meter.dropped, m.meter.seconds, m.gauges()} {
+	for _, c := range []prometheus.Collector{m.meter.jobs, m.meter.signIns, m.meter.connections, m.meter.attempts,
+		m.meter.dropped, m.meter.seconds, m.gauges()} {
 		if err := reg.Register(c); err != nil {
 			return fmt.Errorf("metrics: %w", err)
 		}
@@ -100,7 +103,8 @@ func (m *meter) inHand(running, queued int) {
 
 // verdicts are the labels of sign-ins; Salt's words where it has them.
 var verdicts = map[auth.Verdict]string{
-	auth.Accepted: "success", auth.Pending: "pending", auth.Retry: "retry", auth.Full: "max_minions", auth.Rejected: "rejected", auth.Fatal: "fatal",
+	auth.Accepted: "success", auth.Pending: "pending", auth.Retry: "retry", auth.Full: "max_minions",
+	auth.Rejected: "rejected", auth.Fatal: "fatal",
 }
 
 func (m *meter) signIn(l *link, v auth.Verdict) {
@@ -142,15 +146,18 @@ func (m *meter) drop(l *link) {
 var (
 	lookRunning   = gauges.Gauge("brine_minion_jobs_running", "Jobs that run.")
 	lookQueued    = gauges.Gauge("brine_minion_jobs_queued", "Jobs that wait behind process_count_max.")
-	lookConnected = gauges.Gauge("brine_minion_master_connected", "Whether the publish port of a master is connected.", "master")
-	lookReturns   = gauges.Gauge("brine_minion_returns_waiting", "Returns that a master has not acknowledged.", "master")
+	lookConnected = gauges.Gauge("brine_minion_master_connected", "Whether the publish port of a master is connected.",
+		"master")
+	lookReturns = gauges.Gauge("brine_minion_returns_waiting", "Returns that a master has not acknowledged.",
+		"master")
 	lookSpool     = gauges.Gauge("brine_minion_spool_bytes", "Size of those that are on disk.", "master")
 	lookJournal   = gauges.Gauge("brine_minion_journal_bytes", "Size of the journal of jobs and returns.")
 	lookFunctions = gauges.Gauge("brine_minion_functions", "Functions that jobs may call.")
 )
 
 func (m *Minion) gauges() prometheus.Collector {
-	return gauges.Look(m.tellGauges, lookRunning, lookQueued, lookConnected, lookReturns, lookSpool, lookJournal, lookFunctions)
+	return gauges.Look(m.tellGauges, lookRunning, lookQueued, lookConnected, lookReturns, lookSpool, lookJournal,
+		lookFunctions)
 }
 
 // tellGauges tells what there is.

@@ -37,7 +37,8 @@ func gathered(t testing.TB, reg prometheus.Gatherer) map[string]float64 {
 				labels = append(labels, l.GetName()+"="+l.GetValue())
 			}
 			slices.Sort(labels)
-			got[f.GetName()+"{"+strings.Join(labels, ",")+"}"] = float64(m.GetHistogram().GetSampleCount()) + m.GetCounter().GetValue() + m.GetGauge().GetValue()
+			got[f.GetName()+"{"+strings.Join(labels, ",")+"}"] = float64(m.GetHistogram().GetSampleCount()) +
+				m.GetCounter().GetValue() + m.GetGauge().GetValue()
 		}
 	}
 	problems, err := promlint.New(&text).Lint()
@@ -115,7 +116,8 @@ func TestLabelsOfJobsAreBounded(t *testing.T) {
 	}
 	ret := payload.NewReturn(payload.M("retcode", 0, "success", true))
 	for i := range 1000 {
-		m.meter.job(payload.NewJob(payload.M("fun", fmt.Sprintf("x%d.y", i))), ret, ledger.Minion{Outcome: ledger.Done, Started: 1, Ended: 2})
+		m.meter.job(payload.NewJob(payload.M("fun", fmt.Sprintf("x%d.y", i))), ret, ledger.Minion{Outcome: ledger.Done,
+			Started: 1, Ended: 2})
 		m.meter.job(payload.NewJob(payload.M("fun", []any{"a", "b"})), ret, ledger.Minion{Outcome: ledger.Killed})
 		m.meter.signIn(&link{}, auth.Verdict(i))
 	}

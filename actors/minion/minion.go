@@ -61,7 +61,8 @@ type Options struct {
 	bounds    *bounds              // nil: as they are
 	// journalPatience takes the place of the constant; 0: it does not.
 	journalPatience time.Duration
-	around          func(name string, inner actor.Actor) actor.Actor // stands before the actors that do not end; nil: nothing
+	// stands before the actors that do not end; nil: nothing
+	around func(name string, inner actor.Actor) actor.Actor
 }
 
 // Minion is a running minion.
@@ -99,7 +100,8 @@ type Minion struct {
 // Start starts the children and returns at once: the connections are made behind the caller's back. On an
 // error nothing of the minion is left running.
 func Start(opt Options) (*Minion, error) {
-	m := &Minion{opt: opt, cfg: opt.Config, own: ownOptionsOf(opt.Config), times: newTimes(opt.Config), log: opt.Logger, clock: opt.Clock, facts: newFacts(opt.Grains), diary: ledger.NewDiary(diaryJobs), wired: make(chan struct{})}
+	m := &Minion{opt: opt, cfg: opt.Config, own: ownOptionsOf(opt.Config), times: newTimes(opt.Config), log: opt.Logger,
+		clock: opt.Clock, facts: newFacts(opt.Grains), diary: ledger.NewDiary(diaryJobs), wired: make(chan struct{})}
 	if m.opt.room.memory == nil {
 		m.opt.room = realRoom()
 	}
@@ -119,7 +121,8 @@ func Start(opt Options) (*Minion, error) {
 		m.compiles.source = opt.OwnPillar(m.env)
 	}
 	m.opt.Registry.On(m.env)
-	if err := errors.Join(m.makeLinks(), m.measure(m.cfg.MetricsOptions().Boundaries["salt.minion.exec.duration"])); err != nil {
+	if err := errors.Join(m.makeLinks(),
+		m.measure(m.cfg.MetricsOptions().Boundaries["salt.minion.exec.duration"])); err != nil {
 		return nil, err
 	}
 	for _, l := range m.links {
@@ -149,7 +152,8 @@ func (m *Minion) makeLinks() error {
 		if err != nil {
 			return fmt.Errorf("master %s: %w", addr.Host, err)
 		}
-		l := &link{opt: linkOptionsOf(m.cfg), times: m.times, master: addr, auth: signIn, clock: m.clock, log: m.log.With("master", addr.Host)}
+		l := &link{opt: linkOptionsOf(m.cfg), times: m.times, master: addr, auth: signIn, clock: m.clock,
+			log: m.log.With("master", addr.Host)}
 		if seen[l.name()] {
 			continue // named twice
 		}
@@ -195,10 +199,12 @@ func (m *Minion) envOf(l *link) *loader.Env {
 func (m *Minion) dispatcherOptions(mem memory) dispatcherOptions {
 	return dispatcherOptions{
 		id: m.cfg.ID, seenMost: m.cfg.MinionJIDQueueHWM, seenFor: m.cfg.MinionJIDQueueAge, queueMost: m.cfg.JobQueueMax,
-		jobs: m.jobs, links: m.links, reg: &registry{}, past: mem.past, diary: m.diary, tell: m.tellOf, meter: m.meter, clock: m.clock, log: m.log,
+		jobs: m.jobs, links: m.links, reg: &registry{}, past: mem.past, diary: m.diary, tell: m.tellOf, meter: m.meter,
+		clock: m.clock, log: m.log,
 		gathering: func() bool { return m.facts.now.Load() == nil },
 		match: func(job *payload.Job, l *link) bool {
-			return m.opt.Match(job, matchers.Facts{ID: m.cfg.ID, Grains: l.facts.grains, Grain: l.facts.grain, Pillar: l.pillarData.Load})
+			return m.opt.Match(job, matchers.Facts{ID: m.cfg.ID, Grains: l.facts.grains, Grain: l.facts.grain,
+				Pillar: l.pillarData.Load})
 		},
 		job: func(rec *jobRecord) func() actor.Actor {
 			return func() actor.Actor { return &job{opt: m.job, rec: rec} }
@@ -214,7 +220,8 @@ func (m *Minion) jobQueue() jobQueue {
 
 func (m *Minion) newJobOptions() *jobOptions {
 	opt := &jobOptions{env: m.envOf, journal: m.journal, proc: m.procDir(), queue: m.jobQueue(), clock: m.clock,
-		started: m.jobStarted, crashed: m.jobCrashed, pubRet: m.cfg.PubRet, ended: m.opt.Predecessor, mostReturn: mostReturn, diary: m.diary, tell: m.tellOf, meter: m.meter, log: m.log}
+		started: m.jobStarted, crashed: m.jobCrashed, pubRet: m.cfg.PubRet, ended: m.opt.Predecessor,
+		mostReturn: mostReturn, diary: m.diary, tell: m.tellOf, meter: m.meter, log: m.log}
 	if m.cfg.Multiprocessing {
 		own := m.opt.Worker
 		own.Limits = jobprocess.Limits{Memory: m.cfg.JobMemoryLimit, CPU: m.cfg.JobCPULimit}

@@ -81,7 +81,8 @@ func (r *rig) asked(t *testing.T) {
 	r.m.fire(event.TagFireMaster, payload.M("tag", "custom/tag", "data", payload.M("x", 1)))
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
-	if _, ok := (host{r.m, r.m.links[0]}).AwaitLocal(ctx, event.TagPillarRefresh, payload.M("x", 1), event.TagMinionComplete("pillar_refresh")); !ok {
+	if _, ok := (host{r.m, r.m.links[0]}).AwaitLocal(ctx, event.TagPillarRefresh, payload.M("x", 1),
+		event.TagMinionComplete("pillar_refresh")); !ok {
 		t.Fatal("the pillar was not refreshed")
 	}
 	r.m.links[0].subscriber.Send(&reconnect{})
@@ -114,8 +115,10 @@ func (r *rig) day(t *testing.T, n int) {
 	r.away(t)
 	r.asked(t)
 	const link = "Master-master.test_4506/"
-	mortal := []string{"EventBus", "Journal", "Refresher", "FileClient", "Dispatcher", "Teller", "MineTimer", link + "ReturnSender", link + "Subscriber", link + "Authenticator", link + "Pinger"}
-	if n < len(mortal) { // each of them once, and not after that: a death would end what gathers with the life of an actor
+	mortal := []string{"EventBus", "Journal", "Refresher", "FileClient", "Dispatcher", "Teller", "MineTimer",
+		link + "ReturnSender", link + "Subscriber", link + "Authenticator", link + "Pinger"}
+	if n < len(mortal) {
+		// each of them once, and not after that: a death would end what gathers with the life of an actor
 		r.dies(t, mortal[n])
 	}
 	for range dayTurns {
@@ -131,8 +134,8 @@ func (r *rig) day(t *testing.T, n int) {
 	r.fun.mu.Unlock()
 }
 
-// TestMonth lets a minion live through a month of jobs, returns, masters that go and come, refreshes, timers and deaths of
-// actors, and weighs it every evening: what it holds does not grow from one part of the month to the next.
+// TestMonth lets a minion live through a month of jobs, returns, masters that go and come, refreshes, timers and deaths
+// of actors, and weighs it every evening: what it holds does not grow from one part of the month to the next.
 func TestMonth(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes a while")

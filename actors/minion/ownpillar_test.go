@@ -16,8 +16,8 @@ func (c *counted) Compile(context.Context, loader.PillarQuery) (*payload.Map, er
 	return payload.M("where", "here", "compiled", c.n.Add(1)), nil
 }
 
-// TestOwnPillar: with file_client: local jobs get the pillar of this machine, whatever the master has, and those that belong
-// to no master get it, too. A refresh compiles it anew.
+// TestOwnPillar: with file_client: local jobs get the pillar of this machine, whatever the master has, and those that
+// belong to no master get it, too. A refresh compiles it anew.
 func TestOwnPillar(t *testing.T) {
 	r := newRig(t, "file_client: local\nuse_master_when_local: True\n")
 	source := &counted{}

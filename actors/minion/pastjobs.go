@@ -17,10 +17,10 @@ import (
 )
 
 // pastJobs remembers on disk which jobs were taken, so that a publication that somebody has recorded is not run by the
-// next process either. Beside each jid stands how far the master had counted under its shared key: what it seals later is
-// new, whatever its jid. Jids are kept for minion_jid_queue_age, by the time of the master as far as that is known: a
-// clock of this machine that is wrong for a while makes it forget nothing. The file is appended to before a job begins; it
-// is safe against the death of the process. The Dispatcher is the only one to touch it.
+// next process either. Beside each jid stands how far the master had counted under its shared key: what it seals later
+// is new, whatever its jid. Jids are kept for minion_jid_queue_age, by the time of the master as far as that is known:
+// a clock of this machine that is wrong for a while makes it forget nothing. The file is appended to before a job
+// begins; it is safe against the death of the process. The Dispatcher is the only one to touch it.
 type pastJobs struct {
 	path    string // "": nothing is kept on disk, as with Salt
 	keep    time.Duration
@@ -53,12 +53,12 @@ const (
 	minRewrite     = 1 << 16 // bytes of a file that is left as it is
 )
 
-// journalPast is the kind of the records in the file. They are those of the journal: the key is the jid, or "" for a number
-// alone; the link is the digest of the shared key, the body the number (8 bytes).
+// journalPast is the kind of the records in the file. They are those of the journal: the key is the jid, or "" for a
+// number alone; the link is the digest of the shared key, the body the number (8 bytes).
 const journalPast journalKind = 's'
 
-// openPastJobs reads what the processes before this one have taken. The error tells of a file that cannot be read; it is
-// begun anew then.
+// openPastJobs reads what the processes before this one have taken. The error tells of a file that cannot be read; it
+// is begun anew then.
 func openPastJobs(path string, keep time.Duration, now time.Time, calm func() bool) (*pastJobs, error) {
 	p := &pastJobs{path: path, keep: keep, calm: calm, known: map[string]bool{}, size: -1}
 	if keep == 0 {
@@ -80,7 +80,8 @@ func openPastJobs(path string, keep time.Duration, now time.Time, calm func() bo
 	}
 	if damage := found.Damage(); damage != nil { // the next job writes it anew, with what is whole
 		kept, err := setaside.Move(path, now)
-		return p, errors.Join(fmt.Errorf("jobs taken before: %s: %w; set aside as %s, %d jobs are known", path, damage, kept, len(p.jobs)), err)
+		return p, errors.Join(fmt.Errorf("jobs taken before: %s: %w; set aside as %s, %d jobs are known", path, damage,
+			kept, len(p.jobs)), err)
 	}
 	if found.Format.Headed() {
 		p.format, p.size = found.Format, found.End
@@ -134,8 +135,8 @@ func (p *pastJobs) serial(key string) int64 {
 	return 0
 }
 
-// serialNow is serial as it stands when this process begins; what comes later the sign-in counts itself. Any goroutine may
-// call it.
+// serialNow is serial as it stands when this process begins; what comes later the sign-in counts itself. Any goroutine
+// may call it.
 func (p *pastJobs) serialNow() func(key string) int64 {
 	serials := slices.Clone(p.serials)
 	return func(key string) int64 {
@@ -148,28 +149,28 @@ func (p *pastJobs) serialNow() func(key string) int64 {
 	}
 }
 
-// horizon is the time before which jids are forgotten, and not taken any more. It goes by the earlier one of two clocks:
-// that of this machine and, as its jids show it, the master's. Either alone may be wrong.
+// horizon is the time before which jids are forgotten, and not taken any more. It goes by the earlier one of two
+// clocks: that of this machine and, as its jids show it, the master's. Either alone may be wrong.
 func (p *pastJobs) horizon(now time.Time) int64 {
 	return min(now.UnixMicro(), p.newest) - p.keep.Microseconds()
 }
 
-// has tells whether a job was taken before. A name that is no time stamp may come back: then the number must show that the
-// master means it.
+// has tells whether a job was taken before. A name that is no time stamp may come back: then the number must show that
+// the master means it.
 func (p *pastJobs) has(jid string, mark auth.Mark) bool {
 	_, stamp := payload.JIDTime(jid)
 	return p.known[jid] && (stamp || mark.Serial == 0)
 }
 
-// outdated tells whether a jid is so old that it would be forgotten if it had been taken. With a number of the master it
-// is shown to be new: a batch may last for weeks, and all its jobs have the jid of the first.
+// outdated tells whether a jid is so old that it would be forgotten if it had been taken. With a number of the master
+// it is shown to be new: a batch may last for weeks, and all its jobs have the jid of the first.
 func (p *pastJobs) outdated(jid string, mark auth.Mark, now time.Time) bool {
 	t, ok := payload.JIDTime(jid)
 	return ok && p.path != "" && mark.Serial == 0 && t.UnixMicro() < p.horizon(now)
 }
 
-// take remembers a job, on disk before this returns. After an error it is remembered in memory, and the next call tries to
-// write all.
+// take remembers a job, on disk before this returns. After an error it is remembered in memory, and the next call tries
+// to write all.
 func (p *pastJobs) take(jid string, mark auth.Mark, now time.Time) error {
 	if p.path == "" {
 		return nil
@@ -241,11 +242,13 @@ func (p *pastJobs) writeAll() error {
 }
 
 func (p *pastJobs) appendPast(b []byte, jid string, mark auth.Mark, at time.Time) []byte {
-	r := journalRecord{kind: journalPast, key: jid, link: mark.Key, body: binary.BigEndian.AppendUint64(nil, uint64(mark.Serial))}
+	r := journalRecord{kind: journalPast, key: jid, link: mark.Key, body: binary.BigEndian.AppendUint64(nil,
+		uint64(mark.Serial))}
 	return p.format.Append(b, func(dst []byte) []byte { return r.append(dst, at) })
 }
 
-// forget drops what is older than the horizon, unless the clock may be wrong: what would come again is refused for its age, or for its number.
+// forget drops what is older than the horizon, unless the clock may be wrong: what would come again is refused for its
+// age, or for its number.
 func (p *pastJobs) forget(now time.Time) {
 	p.rewrite = max(2*p.size, minRewrite)
 	if p.calm != nil && !p.calm() {

@@ -29,7 +29,8 @@ func takes(t *testing.T, p *pastJobs, jid string, mark auth.Mark, now time.Time)
 	}
 }
 
-// TestPastJobsOutliveTheProcess: what was taken is known to the next process, whatever the clock of this machine says by then.
+// TestPastJobsOutliveTheProcess: what was taken is known to the next process, whatever the clock of this machine says
+// by then.
 func TestPastJobsOutliveTheProcess(t *testing.T) {
 	path, now := filepath.Join(t.TempDir(), "cache", "jobs.past"), time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)
 	jid := payload.NewJID(now)
@@ -39,7 +40,8 @@ func TestPastJobsOutliveTheProcess(t *testing.T) {
 	if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o600 {
 		t.Fatalf("%v, %v", info, err)
 	}
-	for _, later := range []time.Duration{0, time.Hour, -time.Hour, -30 * 365 * 24 * time.Hour, 30 * 365 * 24 * time.Hour} {
+	for _, later := range []time.Duration{0, time.Hour, -time.Hour, -30 * 365 * 24 * time.Hour,
+		30 * 365 * 24 * time.Hour} {
 		p := past(t, path, now.Add(later))
 		for _, tt := range []struct {
 			jid  string
@@ -122,8 +124,8 @@ func TestPastJobsAreBounded(t *testing.T) {
 	}
 }
 
-// TestPastJobsFileFails: what cannot be written is known to this process, and is written as soon as it can be; a file that
-// was cut, damaged or removed costs nothing but what only it knew.
+// TestPastJobsFileFails: what cannot be written is known to this process, and is written as soon as it can be; a file
+// that was cut, damaged or removed costs nothing but what only it knew.
 func TestPastJobsFileFails(t *testing.T) {
 	dir, now := t.TempDir(), time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)
 	path := filepath.Join(dir, "jobs.past")
@@ -188,7 +190,8 @@ func BenchmarkPastJobs(b *testing.B) {
 	}
 	now := time.Now()
 	for i := 0; b.Loop(); i++ {
-		if err := p.take(payload.NewJID(now.Add(time.Duration(i)*time.Microsecond)), auth.Mark{Key: "0123456789abcdef0123456789abcdef", Serial: int64(i)}, now); err != nil {
+		if err := p.take(payload.NewJID(now.Add(time.Duration(i)*time.Microsecond)),
+			auth.Mark{Key: "0123456789abcdef0123456789abcdef", Serial: int64(i)}, now); err != nil {
 			b.Fatal(err)
 		}
 	}

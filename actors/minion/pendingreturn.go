@@ -47,8 +47,8 @@ type pendingReturn struct {
 func (p *pendingReturn) onDisk() bool { return p.asked == nil }
 
 // trim makes room for the returns that a master which is away, or takes none, will get: what is too old is dropped, and
-// beyond the cap of the spool the oldest are replaced by the reason, or dropped. While the master answers the cap counts
-// only for those that it does not take.
+// beyond the cap of the spool the oldest are replaced by the reason, or dropped. While the master answers the cap
+// counts only for those that it does not take.
 func (r *returnSender) trim(ctx actor.Context) {
 	size := r.untaken.size
 	if r.away {
@@ -75,7 +75,9 @@ func (r *returnSender) many() bool {
 // trimAged is trim that looks at the age of those that the master does not take, too.
 func (r *returnSender) trimAged(ctx actor.Context) {
 	now := r.opt.link.clock.Now()
-	if most := r.maxAge(); most > 0 && slices.ContainsFunc(r.untaken.list, func(p *pendingReturn) bool { return p.onDisk() && now.Sub(p.at) > most }) {
+	if most := r.maxAge(); most > 0 && slices.ContainsFunc(r.untaken.list, func(p *pendingReturn) bool {
+		return p.onDisk() && now.Sub(p.at) > most
+	}) {
 		r.cut(ctx)
 		return
 	}
@@ -124,7 +126,8 @@ func (r *returnSender) cut(ctx actor.Context) {
 	if !r.away {
 		why = "the master did not take them"
 	}
-	r.opt.log.Error("returns are dropped: "+why, "count", len(drop), "first", drop[0].key, "last", drop[len(drop)-1].key)
+	r.opt.log.Error("returns are dropped: "+why, "count", len(drop), "first", drop[0].key, "last",
+		drop[len(drop)-1].key)
 }
 
 // reasonSize is what a return that is replaced by the reason still takes, about. Smaller ones are not replaced.
@@ -204,7 +207,8 @@ func (r *returnSender) giveUp(p *pendingReturn) {
 }
 
 // textUnkept is the return in place of one for which there was no room.
-const textUnkept = "The return is lost: the minion keeps at most %d bytes of returns (return_spool_max_bytes) for a master that does not answer, and this one had %d"
+const textUnkept = "The return is lost: the minion keeps at most %d bytes of returns (return_spool_max_bytes) for a " +
+	"master that does not answer, and this one had %d"
 
 // reason packs what takes the place of a return. It may be called by any goroutine.
 func (o *returnSenderOptions) reason(key string, ret *payload.Return, size int64) ([]byte, error) {

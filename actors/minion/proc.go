@@ -78,8 +78,8 @@ type orphan struct {
 	shown  bool // there is a proc entry to be removed
 }
 
-// orphans lists what proc entries tell of such jobs. Entries of jobs that still run are left alone; entries that are damaged are
-// put into the folder damaged beside theirs, for Salt's tools read every file of this one.
+// orphans lists what proc entries tell of such jobs. Entries of jobs that still run are left alone; entries that are
+// damaged are put into the folder damaged beside theirs, for Salt's tools read every file of this one.
 func (d procDir) orphans(runs func(name string, pid int) bool, told func(setaside.Damage)) ([]orphan, error) {
 	entries, err := os.ReadDir(string(d))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -97,8 +97,10 @@ func (d procDir) orphans(runs func(name string, pid int) bool, told func(setasid
 			continue
 		}
 		if parseErr != nil {
-			kept, moveErr := setaside.To(d.path(e.Name()), filepath.Join(filepath.Dir(string(d)), setaside.Folder), time.Now())
-			told(setaside.Damage{Path: d.path(e.Name()), Kept: kept, Err: errors.Join(fmt.Errorf("what Salt's tools show of job %s: %w", e.Name(), parseErr), moveErr)})
+			kept, moveErr := setaside.To(d.path(e.Name()), filepath.Join(filepath.Dir(string(d)), setaside.Folder),
+				time.Now())
+			told(setaside.Damage{Path: d.path(e.Name()), Kept: kept,
+				Err: errors.Join(fmt.Errorf("what Salt's tools show of job %s: %w", e.Name(), parseErr), moveErr)})
 			continue
 		}
 		found, master := readEntry(load)

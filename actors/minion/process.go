@@ -117,7 +117,8 @@ func (j *job) onProcessRefused(ctx actor.Context, m *processRefused) {
 		return
 	}
 	if !noRoom(m.err) || j.rec.turn == "" || j.rec.link == nil {
-		j.tell(ctx, "The job could not be started: "+m.err.Error(), ledger.Died, "it could not be started: "+m.err.Error())
+		j.tell(ctx, "The job could not be started: "+m.err.Error(), ledger.Died,
+			"it could not be started: "+m.err.Error())
 		return
 	}
 	j.opt.log.Warn("the process of a job cannot be started now; the job is queued", "jid", j.jid(), "err", m.err)
@@ -139,7 +140,8 @@ func (j *job) onPostponeNoted(ctx actor.Context) {
 	j.over = true
 	rec := j.rec
 	rec.postponed.Store(true)
-	supervisor.Send(ctx, rec.dispatcher, &JobPostponed{Name: rec.name, Path: rec.queued, Turn: rec.turn, Job: rec.job, Link: rec.link})
+	supervisor.Send(ctx, rec.dispatcher, &JobPostponed{Name: rec.name, Path: rec.queued, Turn: rec.turn, Job: rec.job,
+		Link: rec.link})
 	supervisor.Of(ctx).Done(j.self.Name())
 }
 

@@ -116,7 +116,8 @@ func zombies(t *testing.T) (n int) {
 	for _, task := range tasks {
 		list, _ := os.ReadFile(task)
 		for pid := range strings.FieldsSeq(string(list)) {
-			if stat, err := os.ReadFile("/proc/" + pid + "/stat"); err == nil && strings.Contains(string(stat), ") Z ") {
+			if stat, err := os.ReadFile("/proc/" + pid + "/stat"); err == nil && strings.Contains(string(stat),
+				") Z ") {
 				n++
 			}
 		}
@@ -151,7 +152,8 @@ func TestProcess(t *testing.T) {
 	if got := r.run(jid(3), "p.nosuch").Value("return"); got != "'p.nosuch' is not available." {
 		t.Errorf("unknown function: %v", got)
 	}
-	if got := r.run(jid(4), "p.exception", trace); !strings.Contains(got.Str("return"), "RuntimeError: boom") || got.Value("success") != false {
+	if got := r.run(jid(4), "p.exception", trace); !strings.Contains(got.Str("return"), "RuntimeError: boom") ||
+		got.Value("success") != false {
 		t.Errorf("exception: %v", got)
 	}
 	f.await(t, "report of the exception", func() bool { return len(f.events()) == 3 })
@@ -208,7 +210,8 @@ func TestProcessDeaths(t *testing.T) {
 			tt.end(pid)
 		}
 		ret := f.awaitReturn(t, jid(i))
-		if text := ret.Str("return"); !strings.Contains(text, tt.want) || ret.Value("success") != false || ret.Value("retcode") != int64(1) {
+		if text := ret.Str("return"); !strings.Contains(text, tt.want) || ret.Value("success") != false ||
+			ret.Value("retcode") != int64(1) {
 			t.Errorf("%s, %d: %v, want %q", tt.fun, i, ret, tt.want)
 		}
 		gone(t, pid)
@@ -226,7 +229,8 @@ func TestProcessDeaths(t *testing.T) {
 // TestLimitsNeedProcesses: limits that bound nothing are no secret.
 func TestLimitsNeedProcesses(t *testing.T) {
 	for _, limit := range []string{"job_memory_limit: 67108864\n", "job_cpu_limit: 1\n"} {
-		newRig(t, limit).start().log.Await(t, "WARN job_memory_limit and job_cpu_limit have no effect without multiprocessing: True")
+		newRig(t, limit).start().log.Await(t, "WARN job_memory_limit and job_cpu_limit have no effect without "+
+			"multiprocessing: True")
 	}
 	r, _ := processRig(t, "job_cpu_limit: 1\n")
 	for _, line := range r.log.Lines() {
@@ -324,7 +328,8 @@ func TestProcessCrowd(t *testing.T) {
 			f.publish(jid(i), "p.pid", trace)
 		}
 	}
-	if found := asData(r.run(jid(1000), "saltutil.find_job", jid(n-1)).Value("return")); found.Str("jid") != jid(n-1) && len(traces(t, trace)[jid(n-1)]) == 0 {
+	if found := asData(r.run(jid(1000), "saltutil.find_job", jid(n-1)).Value("return")); found.Str("jid") != jid(n-1) &&
+		len(traces(t, trace)[jid(n-1)]) == 0 {
 		t.Errorf("find_job of the last one: %v", found)
 	}
 	for i := range n {
@@ -341,7 +346,8 @@ func TestProcessCrowd(t *testing.T) {
 	noZombies(t)
 }
 
-// TestNoZombies runs jobs that leave processes of all kinds, in both forms of multiprocessing: each that ends is waited for.
+// TestNoZombies runs jobs that leave processes of all kinds, in both forms of multiprocessing: each that ends is waited
+// for.
 func TestNoZombies(t *testing.T) {
 	for _, own := range []bool{true, false} {
 		r, trace := processRigWith(t, "", func(r *rig) {

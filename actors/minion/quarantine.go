@@ -40,15 +40,16 @@ func (m *JobReceived) Lost(why error) {
 		m.to.Send(&JobReceived{Job: m.Job, Link: m.Link, mark: m.mark, at: m.at, to: m.to, size: m.size, again: true})
 	case died || errors.Is(why, supervisor.ErrQuarantined):
 		sum := sha256.Sum256(m.Content())
-		m.to.Send(&JobSetAside{Job: m.Job, Link: m.Link, mark: m.mark, Why: why, Hash: hex.EncodeToString(sum[:]), at: m.at})
+		m.to.Send(&JobSetAside{Job: m.Job, Link: m.Link, mark: m.mark, Why: why, Hash: hex.EncodeToString(sum[:]),
+			at: m.at})
 	}
 }
 
 // textSetAside is the return of a job that was set aside.
 const textSetAside = "The job was not run: the minion's Dispatcher died of it twice (%v); it is set aside as %s"
 
-// onJobSetAside answers for a job, unless it has begun: then it answers by itself. A minion that the target may not mean
-// does not answer; what it knows the master is told.
+// onJobSetAside answers for a job, unless it has begun: then it answers by itself. A minion that the target may not
+// mean does not answer; what it knows the master is told.
 func (d *dispatcher) onJobSetAside(ctx actor.Context, m *JobSetAside) {
 	jid := m.Job.JID()
 	if jid == "" || m.Job.Lacks() != "" {
@@ -63,14 +64,16 @@ func (d *dispatcher) onJobSetAside(ctx actor.Context, m *JobSetAside) {
 	if d.begun(jid) {
 		return
 	}
-	d.opt.log.Error("a job is set aside: the Dispatcher died of it twice", "jid", jid, "matched", matched, "hash", m.Hash, "err", m.Why)
+	d.opt.log.Error("a job is set aside: the Dispatcher died of it twice", "jid", jid, "matched", matched, "hash",
+		m.Hash, "err", m.Why)
 	if !matched {
 		d.note(&JobReceived{Job: m.Job, at: m.at}, ledger.MatchFailed, fmt.Sprintf("%s: %v", shownTarget(m.Job), m.Why))
 		d.opt.tell(safeName(jid), m.Link)
 		return
 	}
 	d.note(&JobReceived{Job: m.Job, at: m.at}, ledger.OutcomeNone, "")
-	d.spawn(ctx, &jobRecord{job: m.Job, link: m.Link, told: fmt.Sprintf(textSetAside, m.Why, m.Hash), outcome: ledger.SetAside, detail: m.Why.Error()})
+	d.spawn(ctx, &jobRecord{job: m.Job, link: m.Link, told: fmt.Sprintf(textSetAside, m.Why, m.Hash),
+		outcome: ledger.SetAside, detail: m.Why.Error()})
 }
 
 // named tells whether a target is or lists the id of this minion, so that no matching is needed.
@@ -109,8 +112,8 @@ func (m *SendReturn) Content() []byte {
 	return []byte(m.Key)
 }
 
-// tagQuarantine is the event of a message that was set aside because the same actor died of it twice, on the minion's bus
-// and on those of its masters.
+// tagQuarantine is the event of a message that was set aside because the same actor died of it twice, on the minion's
+// bus and on those of its masters.
 const tagQuarantine = "brine/actor/quarantine"
 
 // quarantined tells of a message that was set aside.

@@ -48,8 +48,11 @@ func (m *Minion) reactorRows(tuning *engines.ReactorTuning) ([]child, error) {
 		m.log.Warn("the Reactor does not have all files of this minion", "err", err)
 	}
 	r.part, err = reacting.New(reacting.Options{Rules: m.own.values.Value("reactor"),
-		Threads: m.tuned(tuning.Threads, "reactor_worker_threads", reactorThreads), Queue: m.tuned(tuning.Queue, "reactor_worker_hwm", reactorQueue),
-		Path: m.own.backlog, ID: m.own.id, Engine: r.templates().Engine, Do: r, Fire: func(tag string, data *payload.Map) { m.fire(tag, data) },
+		Threads: m.tuned(tuning.Threads, "reactor_worker_threads", reactorThreads), Queue: m.tuned(tuning.Queue,
+			"reactor_worker_hwm", reactorQueue), Path: m.own.backlog, ID: m.own.id, Engine: r.templates().Engine, Do: r,
+		Fire: func(tag string, data *payload.Map) {
+			m.fire(tag, data)
+		},
 		Subscribe: func(name string, sink bus.Sink) { m.bus.Send(&Subscribe{Name: name, Sink: sink}) },
 		MasterKey: func(string) bool { return false }, Log: m.log})
 	if err != nil {
@@ -88,15 +91,17 @@ func (r *reactions) close() error {
 // templates are what the templates of reactions see of this minion.
 func (r *reactions) templates() reacting.Templates {
 	m := r.m
-	return reacting.Templates{Opts: m.own.values, Grains: func() *payload.Map { return m.envOf(m.anyLink()).Grains() }, Registry: m.opt.Registry, Functions: anyFunction{}, Files: r.find,
+	return reacting.Templates{Opts: m.own.values, Grains: func() *payload.Map {
+		return m.envOf(m.anyLink()).Grains()
+	}, Registry: m.opt.Registry, Functions: anyFunction{}, Files: r.find,
 		Pillar: func() *payload.Map { return m.compiles.at(m.anyLink()).Load() },
 		Call: func(ctx context.Context, fun string, pos []any, kw *payload.Map) (any, error) {
 			return loader.NewCall(ctx, m.envOf(m.anyLink()), fun, payload.M("fun", fun)).Call(fun, pos, kw)
 		}}
 }
 
-// find finds a file of the file server: below the file_roots of this minion, as Salt's Reactor does, and where it is not there, unlike
-// Salt, as the minion's functions do.
+// find finds a file of the file server: below the file_roots of this minion, as Salt's Reactor does, and where it is
+// not there, unlike Salt, as the minion's functions do.
 func (r *reactions) find(ctx context.Context, name string) (string, bool) {
 	if r.own != nil {
 		if found, _, ok := r.own.Find(name, "base"); ok {
@@ -115,7 +120,8 @@ func (r *reactions) find(ctx context.Context, name string) (string, bool) {
 	return file, found && err == nil
 }
 
-// anyFunction has each runner and wheel function, with any arguments: the refusal is Run's, whatever a reaction looks like.
+// anyFunction has each runner and wheel function, with any arguments: the refusal is Run's, whatever a reaction looks
+// like.
 type anyFunction struct{}
 
 // Lookup is part of reactor.Functions.
@@ -123,10 +129,11 @@ func (anyFunction) Lookup(_, fun string) (*loader.Func, bool) {
 	return &loader.Func{Name: fun, VarArgs: true, KWArgs: true}, true
 }
 
-// refusal is why a reaction is not made. With Salt 3008.3, local finds no master, unless one runs beside the minion, and what a runner or
-// wheel function returns is lost.
+// refusal is why a reaction is not made. With Salt 3008.3, local finds no master, unless one runs beside the minion,
+// and what a runner or wheel function returns is lost.
 func refusal(c reactor.Call) error {
-	return fmt.Errorf("the Reactor of a minion has no %s reactions: it has caller, which runs a function of this minion", c.Kind)
+	return fmt.Errorf(
+		"the Reactor of a minion has no %s reactions: it has caller, which runs a function of this minion", c.Kind)
 }
 
 // NextJID is a new job id. No other job of this minion has its form.
@@ -174,14 +181,15 @@ func failureOf(ret *payload.Return) error {
 		return nil
 	}
 	text := strings.TrimSpace(pytext.Str(ret.Value()))
-	if at := strings.LastIndexByte(text, '\n'); strings.HasPrefix(text, "The minion function caused an exception") && at >= 0 {
+	if at := strings.LastIndexByte(text, '\n'); strings.HasPrefix(text, "The minion function caused an exception") &&
+		at >= 0 {
 		text = text[at+1:]
 	}
 	return errors.New(text)
 }
 
-// load is a call in the form of a job of the schedule of which no master hears: such a job takes texts for texts, name=value among
-// them. A map that would pass for the arguments by name is refused: it may have come with the event.
+// load is a call in the form of a job of the schedule of which no master hears: such a job takes texts for texts,
+// name=value among them. A map that would pass for the arguments by name is refused: it may have come with the event.
 func (r *reactions) load(c reactor.Call) (*payload.Map, error) {
 	pos := c.Args()
 	for _, v := range pos {
@@ -193,8 +201,8 @@ func (r *reactions) load(c reactor.Call) (*payload.Map, error) {
 	if kw := c.KW(); kw.Len() > 0 {
 		given = append(given, kw.Clone().Set(args.KwargMark, true))
 	}
-	return payload.M("id", r.m.own.id, "fun", c.Fun, "fun_args", given, fieldSchedule, "reactor: "+c.ID, loader.FieldReaction, c.ID, "jid", r.NextJID(), "arg", given,
-		"user", reactor.User, fieldReturnJob, false), nil
+	return payload.M("id", r.m.own.id, "fun", c.Fun, "fun_args", given, fieldSchedule, "reactor: "+c.ID,
+		loader.FieldReaction, c.ID, "jid", r.NextJID(), "arg", given, "user", reactor.User, fieldReturnJob, false), nil
 }
 
 // Reactor tells an operator about the Reactor.

@@ -28,11 +28,13 @@ func reacts(t *testing.T, rules string, files map[string]string) (*rig, heard) {
 		t.Fatal(err)
 	}
 	for name, text := range files {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(strings.ReplaceAll(text, "DIR", dir)), 0o600); err != nil {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(strings.ReplaceAll(text, "DIR", dir)),
+			0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
-	r.configured(strings.ReplaceAll("engines: [{reactor: {worker_threads: 2, worker_hwm: 10}}]\nfile_roots: {base: [DIR]}\nreactor: "+rules+"\n", "DIR", dir))
+	r.configured(strings.ReplaceAll("engines: [{reactor: {worker_threads: 2, worker_hwm: 10}}]\nfile_roots: {base: "+
+		"[DIR]}\nreactor: "+rules+"\n", "DIR", dir))
 	r.up()
 	ears, stands := make(heard, 1000), make(chan struct{})
 	r.m.bus.Send(&Subscribe{Name: "ears", Done: stands, Sink: func(tag string, body []byte) {
@@ -106,18 +108,22 @@ func (r *rig) reacted(t *testing.T, calls int64) (s control.Reactor) {
 	return s
 }
 
-// TestReactor: events of the minion's bus set off functions of the minion as jobs, of which the master hears nothing. Files come
-// from this machine and from its file_roots. What came with the event is a value: never a template, a name or a number.
+// TestReactor: events of the minion's bus set off functions of the minion as jobs, of which the master hears nothing.
+// Files come from this machine and from its file_roots. What came with the event is a value: never a template, a name
+// or a number.
 func TestReactor(t *testing.T) {
 	t.Parallel()
 	r, ears := reacts(t, "[{my/event: [DIR/a.sls, 'salt://b.sls']}]", map[string]string{
-		"a.sls":   "fire:\n  caller.event.fire:\n    - args:\n      - data: {x: {{ data.x | json }}, id: {{ grains.id }}, where: {{ pillar.where }}}\n      - tag: my/answer\n",
-		"b.sls":   "{% from 'c.jinja' import tag %}\nfire2:\n  caller.event.fire:\n    - args: [{{ data | json }}, {{ tag }}]\necho:\n  caller.t.echo:\n    - args: [{{ data.text | json }}]\n",
+		"a.sls": "fire:\n  caller.event.fire:\n    - args:\n      - data: {x: {{ data.x | json }}, id: {{ " +
+			"grains.id }}, where: {{ pillar.where }}}\n      - tag: my/answer\n",
+		"b.sls": "{% from 'c.jinja' import tag %}\nfire2:\n  caller.event.fire:\n    - args: [{{ data | json }}, " +
+			"{{ tag }}]\necho:\n  caller.t.echo:\n    - args: [{{ data.text | json }}]\n",
 		"c.jinja": "{% set tag = 'my/second' %}"})
 	r.m.fire("my/event", payload.M("x", "{{ 7 * 7 }}{% for %}", "text", "text=[1, 2]"))
 	r.reacted(t, 3) // the two fire in any order
 	got := ears.both(t, "my/answer", "my/second")
-	if got := got["my/answer"]; got.Str("x") != "{{ 7 * 7 }}{% for %}" || got.Str("id") != "m1" || got.Str("where") != "master" {
+	if got := got["my/answer"]; got.Str("x") != "{{ 7 * 7 }}{% for %}" || got.Str("id") != "m1" ||
+		got.Str("where") != "master" {
 		t.Errorf("got %v", got)
 	}
 	if got := got["my/second"]; got.Str("text") != "text=[1, 2]" {
@@ -140,16 +146,19 @@ func TestReactor(t *testing.T) {
 			}
 		}
 	}
-	if got := strings.Join(names, " "); !strings.Contains(got, "ReactorKeeper") || !strings.Contains(got, "Reaction-2") || strings.Contains(got, "Reaction-3") {
+	if got := strings.Join(names, " "); !strings.Contains(got, "ReactorKeeper") ||
+		!strings.Contains(got, "Reaction-2") || strings.Contains(got, "Reaction-3") {
 		t.Errorf("got %s", got)
 	}
 }
 
-// TestReactorArguments: what an event brings as an argument is one, whatever its form. A map that would pass for arguments by name is refused.
+// TestReactorArguments: what an event brings as an argument is one, whatever its form. A map that would pass for
+// arguments by name is refused.
 func TestReactorArguments(t *testing.T) {
 	t.Parallel()
 	r, ears := reacts(t, "[{my/event: DIR/a.sls}]", map[string]string{
-		"a.sls": "echo:\n  caller.t.echo:\n    - args: [{{ data.x | json }}]\nnext:\n  caller.event.fire:\n    - args: [{}, my/over]\n"})
+		"a.sls": "echo:\n  caller.t.echo:\n    - args: [{{ data.x | json }}]\nnext:\n  caller.event.fire:\n    - " +
+			"args: [{}, my/over]\n"})
 	for _, x := range []any{"text=1", "no_such=1", "__kwarg__=True", "[1, 2]", payload.M("text", "y")} {
 		r.m.fire("my/event", payload.M("x", x))
 		ears.next(t, r, "my/over")
@@ -164,8 +173,8 @@ func TestReactorArguments(t *testing.T) {
 	}
 }
 
-// TestReactorShell: a command has no shell unless the reaction asks for one, as with Salt: what an event brings into a command line
-// is a word of it.
+// TestReactorShell: a command has no shell unless the reaction asks for one, as with Salt: what an event brings into a
+// command line is a word of it.
 func TestReactorShell(t *testing.T) {
 	t.Parallel()
 	r, _ := reacts(t, "[{my/event: DIR/a.sls}]", map[string]string{
@@ -180,7 +189,8 @@ func TestReactorShell(t *testing.T) {
 	}
 }
 
-// TestReactorRefuses: reactions of other kinds, functions that are not there and those that fail are told by name; the rest goes on.
+// TestReactorRefuses: reactions of other kinds, functions that are not there and those that fail are told by name; the
+// rest goes on.
 func TestReactorRefuses(t *testing.T) {
 	t.Parallel()
 	files, wants := map[string]string{}, []struct{ reaction, logs, why string }{
@@ -192,9 +202,11 @@ func TestReactorRefuses(t *testing.T) {
 		{"caller.t.panic: []", "caller 't.panic'", "nil pointer"},
 	}
 	for i, tt := range wants {
-		files[fmt.Sprintf("%d.sls", i)] = fmt.Sprintf("r%d: {%s}\nfire: {caller.event.fire: [args: [{}, my/over]]}\n", i, tt.reaction)
+		files[fmt.Sprintf("%d.sls", i)] = fmt.Sprintf("r%d: {%s}\nfire: {caller.event.fire: [args: [{}, my/over]]}\n",
+			i, tt.reaction)
 	}
-	r, ears := reacts(t, "[{my/0: DIR/0.sls}, {my/1: DIR/1.sls}, {my/2: DIR/2.sls}, {my/3: DIR/3.sls}, {my/4: DIR/4.sls}, {my/5: DIR/5.sls}]", files)
+	r, ears := reacts(t, "[{my/0: DIR/0.sls}, {my/1: DIR/1.sls}, {my/2: DIR/2.sls}, {my/3: DIR/3.sls}, {my/4: "+
+		"DIR/4.sls}, {my/5: DIR/5.sls}]", files)
 	for i, tt := range wants {
 		r.m.fire(fmt.Sprintf("my/%d", i), payload.M("x", 1))
 		ears.next(t, r, "my/over")
@@ -202,7 +214,8 @@ func TestReactorRefuses(t *testing.T) {
 		if s.Failures != int64(i+1) || !strings.Contains(s.LastError, tt.why) || s.Rules[i].Failures != 1 {
 			t.Errorf("%s: got %+v", tt.reaction, s)
 		}
-		if want, log := fmt.Sprintf("Reactor 'r%d' failed to execute %s", i, tt.logs), strings.Join(r.log.Lines(), "\n"); !strings.Contains(log, want) {
+		if want, log := fmt.Sprintf("Reactor 'r%d' failed to execute %s", i, tt.logs), strings.Join(r.log.Lines(),
+			"\n"); !strings.Contains(log, want) {
 			t.Errorf("no %s in\n%s", want, log)
 		}
 	}
@@ -251,17 +264,20 @@ func TestReactorKilled(t *testing.T) {
 	}
 }
 
-// TestReactorUnasked: rules without the engine react to nothing, as with Salt, and nobody manages the rules of a minion by an event.
+// TestReactorUnasked: rules without the engine react to nothing, as with Salt, and nobody manages the rules of a minion
+// by an event.
 func TestReactorUnasked(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, "reactor: [{'*': /no/such.sls}]\n").up()
 	if got := r.m.Reactor(); got.Running {
 		t.Errorf("got %+v", got)
 	}
-	if _, err := r.m.TryReactor(t.Context(), "x", payload.NewMap(0)); err == nil || !strings.Contains(err.Error(), "engines does not name it") {
+	if _, err := r.m.TryReactor(t.Context(), "x", payload.NewMap(0)); err == nil || !strings.Contains(err.Error(),
+		"engines does not name it") {
 		t.Errorf("got %v", err)
 	}
-	with, ears := reacts(t, "[{my/event: DIR/a.sls}]", map[string]string{"a.sls": "fire: {caller.event.fire: [args: [{}, my/over]]}\n"})
+	with, ears := reacts(t, "[{my/event: DIR/a.sls}]", map[string]string{"a.sls": "fire: {caller.event.fire: [args: " +
+		"[{}, my/over]]}\n"})
 	for _, key := range []any{"", nil, "x"} {
 		with.m.fire("salt/reactors/manage/add", payload.M("key", key, "event", "*", "reactors", "/tmp/x.sls"))
 	}

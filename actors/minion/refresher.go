@@ -16,8 +16,8 @@ import (
 
 // Messages of the Refresher.
 type (
-	// RefreshGrains computes the grains anew; Done may be nil, changed is about them. The Refresher runs it in its handler, as
-	// it does that of RefreshPillar, or whoever finds the message lost does; it must not block.
+	// RefreshGrains computes the grains anew; Done may be nil, changed is about them. The Refresher runs it in its
+	// handler, as it does that of RefreshPillar, or whoever finds the message lost does; it must not block.
 	RefreshGrains struct{ Done func(changed bool) }
 	// RefreshPillar asks for the pillar; Done may be nil.
 	RefreshPillar struct {
@@ -72,8 +72,9 @@ type refresherOptions struct {
 	log      *slog.Logger
 }
 
-// refresher keeps grains and pillar up to date. A pillar that cannot be had leaves the old one in place. However many ask,
-// grains are computed once at a time, and the pillar of a master is fetched once at a time: who asks meanwhile gets the next.
+// refresher keeps grains and pillar up to date. A pillar that cannot be had leaves the old one in place. However many
+// ask, grains are computed once at a time, and the pillar of a master is fetched once at a time: who asks meanwhile
+// gets the next.
 type refresher struct {
 	opt     refresherOptions
 	self    *supervisor.Ref
@@ -293,7 +294,8 @@ type pillarQuestion struct {
 // load is a _pillar request in Salt's order (salt/pillar/__init__.py, RemotePillar.compile_pillar).
 func (q pillarQuestion) load(grains *payload.Map) *payload.Map {
 	return payload.M("id", q.id, "grains", grains, "saltenv", textOrNil(q.saltenv), "pillarenv", textOrNil(q.pillarenv),
-		"pillar_override", payload.NewMap(0), "extra_minion_data", q.extra(), "ver", pillarVersion, "cmd", payload.CmdPillar)
+		"pillar_override", payload.NewMap(0), "extra_minion_data", q.extra(), "ver", pillarVersion, "cmd",
+		payload.CmdPillar)
 }
 
 // extra is what external pillars get, a map in any case.

@@ -137,7 +137,8 @@ func (r *registry) counted() int {
 // onlyAsks tells the functions that ask about jobs and actors, and change nothing.
 func onlyAsks(job *payload.Job) bool {
 	switch job.Function() {
-	case brinemod.Actors, brinemod.Jobs, brinemod.Job, "saltutil.running", "saltutil.find_job", "saltutil.is_running", "saltutil.find_cached_job":
+	case brinemod.Actors, brinemod.Jobs, brinemod.Job, "saltutil.running", "saltutil.find_job", "saltutil.is_running",
+		"saltutil.find_cached_job":
 		return true
 	}
 	return false
@@ -154,7 +155,8 @@ func aboutJobs(job *payload.Job) bool {
 		return false
 	}
 	switch name {
-	case "running", "find_job", "is_running", "find_cached_job", "signal_job", "term_job", "kill_job", "term_all_jobs", "kill_all_jobs":
+	case "running", "find_job", "is_running", "find_cached_job", "signal_job", "term_job", "kill_job", "term_all_jobs",
+		"kill_all_jobs":
 		return true
 	}
 	return false

@@ -25,7 +25,8 @@ type memory struct {
 // a minion of Salt, or of one that could not write its journal.
 func (m *Minion) remember() memory {
 	mem := memory{keys: map[string]bool{}}
-	past, err := openPastJobs(filepath.Join(m.cfg.CacheDir, config.JobsPast), m.cfg.MinionJIDQueueAge, m.clock.Now(), m.steady.Calm)
+	past, err := openPastJobs(filepath.Join(m.cfg.CacheDir, config.JobsPast), m.cfg.MinionJIDQueueAge, m.clock.Now(),
+		m.steady.Calm)
 	if err != nil {
 		m.log.Error("it is not known of all jobs that they were taken", "err", err)
 	}
@@ -46,7 +47,9 @@ func (m *Minion) remember() memory {
 		}
 		m.recall(&mem)
 	}
-	shown, err := m.procDir().orphans(func(name string, pid int) bool { return !mem.keys[name] && alive(pid) }, tellDamage(m.log))
+	shown, err := m.procDir().orphans(func(name string, pid int) bool {
+		return !mem.keys[name] && alive(pid)
+	}, tellDamage(m.log))
 	for _, o := range shown {
 		if mem.keys[o.name] {
 			err = errors.Join(err, m.procDir().remove(o.name))
@@ -65,8 +68,8 @@ func (m *Minion) remember() memory {
 const journalPatience = 5 * time.Second
 
 // openFreedJournal opens the journal, and waits for a predecessor that is about to end. A process that was killed is
-// gone, but a child that it was just starting holds a copy of the lock until it runs its program; on a busy machine that
-// takes a while. Without the journal nobody would answer for the jobs that have died with it.
+// gone, but a child that it was just starting holds a copy of the lock until it runs its program; on a busy machine
+// that takes a while. Without the journal nobody would answer for the jobs that have died with it.
 func (m *Minion) openFreedJournal() (*journalFile, error) {
 	end, said := time.Now().Add(m.patience()), false
 	for {

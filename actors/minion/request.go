@@ -21,7 +21,8 @@ func (l *link) request(ctx context.Context, load *payload.Map, timeout time.Dura
 }
 
 // requestIn is request for a large answer: what is long in it stands in room, or in memory of its own.
-func (l *link) requestIn(ctx context.Context, load *payload.Map, room []byte, beside payload.Beside, timeout time.Duration, tries int) (any, error) {
+func (l *link) requestIn(ctx context.Context, load *payload.Map, room []byte, beside payload.Beside,
+	timeout time.Duration, tries int) (any, error) {
 	c := l.channel(room)
 	c.Beside = beside
 	v, err := c.AskShared(ctx, load, askRules(timeout, tries))
@@ -37,7 +38,8 @@ func (l *link) pillar(ctx context.Context, load *payload.Map) (*payload.Map, err
 
 func (l *link) channel(room []byte) *sealed.Channel {
 	exchange := func(ctx context.Context, frame []byte) ([]byte, error) { return l.wire.exchange(ctx, frame, room) }
-	return &sealed.Channel{Session: l.auth, Exchange: exchange, Number: l.sessions.Load, Renew: l.renew, Silence: errNoMaster, Clock: l.clock}
+	return &sealed.Channel{Session: l.auth, Exchange: exchange, Number: l.sessions.Load, Renew: l.renew,
+		Silence: errNoMaster, Clock: l.clock}
 }
 
 func askRules(timeout time.Duration, tries int) sealed.Rules {

@@ -47,20 +47,22 @@ func TestAfterDeath(t *testing.T) {
 	} // nobody's
 	file, err := openJournal(filepath.Join(r.cfg.CacheDir, "jobs.journal"))
 	must(err)
-	must(file.write(r.clock.Now(), journalRecord{journalBegun, jid(1), l.name(), entry(1)}, journalRecord{journalBegun, jid(2), l.name(), entry(2)},
-		journalRecord{journalReturn, jid(2), l.name(), pack(payload.M("cmd", "_return", "id", "m1", "jid", jid(2), "fun", "t.echo",
-			"return", "kept", "success", true, "retcode", int64(0)))},
+	must(file.write(r.clock.Now(), journalRecord{journalBegun, jid(1), l.name(), entry(1)}, journalRecord{journalBegun,
+		jid(2), l.name(), entry(2)},
+		journalRecord{journalReturn, jid(2), l.name(), pack(payload.M("cmd", "_return", "id", "m1", "jid", jid(2),
+			"fun", "t.echo", "return", "kept", "success", true, "retcode", int64(0)))},
 		journalRecord{journalBegun, jid(4), "gone.test_4506", entry(4)}, // still in the queue, too
 		journalRecord{journalBegun, jid(9), l.name(), entry(9)}, journalRecord{journalGone, jid(9), "", nil},
 		journalRecord{journalReturn, "spoilt", l.name(), []byte("\xc1")}))
 	must(file.close())
 	old := filepath.Join(r.cfg.CacheDir, "spool", l.name()) // of a release before the journal
 	must(os.MkdirAll(old, 0o700))
-	must(os.WriteFile(filepath.Join(old, jid(10)+".p"), pack(payload.M("cmd", "_return", "id", "m1", "jid", jid(10), "fun", "t.echo",
-		"return", "of old", "success", true, "retcode", int64(0))), 0o600))
+	must(os.WriteFile(filepath.Join(old, jid(10)+".p"), pack(payload.M("cmd", "_return", "id", "m1", "jid", jid(10),
+		"fun", "t.echo", "return", "of old", "success", true, "retcode", int64(0))), 0o600))
 	must(os.WriteFile(filepath.Join(old, jid(11)+".p.tmp"), nil, 0o600))
 	must(proc.write(jid(10), entry(10)))
-	must(proc.write(jid(12), pack(newEntry(payload.NewJob(load(jid(12), "t.echo"))).Map().Set("pid", int64(1<<30)).Set(procMaster, l.name()))))
+	must(proc.write(jid(12), pack(newEntry(payload.NewJob(load(jid(12), "t.echo"))).Map().Set("pid",
+		int64(1<<30)).Set(procMaster, l.name()))))
 	must(proc.write(jid(1), entry(1)))
 	must(proc.write(jid(2), entry(2)))
 	must(proc.write(jid(3), entry(3))) // of a minion of Salt
@@ -75,7 +77,8 @@ func TestAfterDeath(t *testing.T) {
 
 	r.up()
 	f := r.master()
-	for n, want := range map[int]any{1: textLost, 2: "kept", 3: textLost, 4: textLost, 6: int64(6), 7: int64(7), 10: "of old", 12: textLost} {
+	for n, want := range map[int]any{1: textLost, 2: "kept", 3: textLost, 4: textLost, 6: int64(6), 7: int64(7),
+		10: "of old", 12: textLost} {
 		if got := f.awaitReturn(t, jid(n)).Value("return"); got != want {
 			t.Errorf("job %d: %v, want %v", n, got, want)
 		}
@@ -100,7 +103,8 @@ func TestAfterDeath(t *testing.T) {
 		t.Errorf("old spool: %q", left)
 	}
 	for _, name := range []string{"rubbish", jid(5)} {
-		if kept, _ := filepath.Glob(filepath.Join(r.cfg.CacheDir, setaside.Folder, name+setaside.Mark+"*")); len(kept) != 1 {
+		if kept, _ := filepath.Glob(filepath.Join(r.cfg.CacheDir, setaside.Folder, name+setaside.Mark+"*")); len(
+			kept) != 1 {
 			t.Errorf("proc entry %s: %q was set aside", name, kept)
 		}
 	}
@@ -144,13 +148,15 @@ func TestChaos(t *testing.T) {
 	r := newRig(t, "").up()
 	f := r.master()
 	rnd := rand.New(rand.NewPCG(1, 2))
-	paths := []string{"EventBus", "Journal", "Refresher", "Dispatcher", "Jobs", "Master-master.test_4506", "Master-master.test_4506/ReturnSender",
-		"Master-master.test_4506/Subscriber", "Master-master.test_4506/Authenticator"}
+	paths := []string{"EventBus", "Journal", "Refresher", "Dispatcher", "Jobs", "Master-master.test_4506",
+		"Master-master.test_4506/ReturnSender", "Master-master.test_4506/Subscriber",
+		"Master-master.test_4506/Authenticator"}
 	const n = 400
 	for i := range n {
 		f.publish(jid(i), "t.echo", int64(i))
 		if i%5 == 4 {
-			harm(t, r, paths[rnd.IntN(len(paths))], []supervisor.Fault{supervisor.FaultPanic, supervisor.FaultExit}[rnd.IntN(2)])
+			harm(t, r, paths[rnd.IntN(len(paths))], []supervisor.Fault{supervisor.FaultPanic,
+				supervisor.FaultExit}[rnd.IntN(2)])
 		}
 		if i%100 == 50 {
 			for j := range i + 1 {

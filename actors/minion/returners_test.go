@@ -23,7 +23,8 @@ type kept struct {
 }
 
 func newKept() *kept {
-	return &kept{mu: newLock(), took: map[string][]*payload.Map{}, fails: map[string]error{}, holds: make(chan struct{})}
+	return &kept{mu: newLock(), took: map[string][]*payload.Map{}, fails: map[string]error{},
+		holds: make(chan struct{})}
 }
 
 // registry has three returners: good, bad (which fails as long as fails says so) and slow.
@@ -31,9 +32,10 @@ func (k *kept) registry(t *testing.T) *loader.Registry {
 	t.Helper()
 	reg := loader.NewRegistry()
 	for _, name := range []string{"good", "bad", "slow"} {
-		err := reg.Register(loader.Func{Name: name + ".returner", Params: []loader.Param{loader.Req("ret")}, Run: func(c *loader.Call, a loader.Args) (any, error) {
-			return nil, k.take(c, name, a.Get("ret").(*payload.Map))
-		}})
+		err := reg.Register(loader.Func{Name: name + ".returner", Params: []loader.Param{loader.Req("ret")},
+			Run: func(c *loader.Call, a loader.Args) (any, error) {
+				return nil, k.take(c, name, a.Get("ret").(*payload.Map))
+			}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -97,10 +99,12 @@ func withReturners(t *testing.T, k *kept, extra string) *rig {
 func TestReturners(t *testing.T) {
 	k := newKept()
 	r := withReturners(t, k, "return: [good]\ndisable_returners: [bad]\n")
-	r.job("20261123000000000001", "test.ping", "good, bad,nosuch", "ret_config", "alt", "ret_kwargs", payload.M("db", int64(1)))
+	r.job("20261123000000000001", "test.ping", "good, bad,nosuch", "ret_config", "alt", "ret_kwargs",
+		payload.M("db", int64(1)))
 	k.has(t, r, "good", 1)
 	ret := k.of("good")[0]
-	for field, want := range map[string]any{"id": "m1", "jid": "20261123000000000001", "return": true, "ret_config": "alt", "ret_kwargs": payload.M("db", int64(1)), "fun": "test.ping"} {
+	for field, want := range map[string]any{"id": "m1", "jid": "20261123000000000001", "return": true,
+		"ret_config": "alt", "ret_kwargs": payload.M("db", int64(1)), "fun": "test.ping"} {
 		if got := ret.Value(field); !payload.Equal(got, want) {
 			t.Errorf("%s: got %v, want %v", field, got, want)
 		}
@@ -136,8 +140,8 @@ func TestUncalledReturners(t *testing.T) {
 	}
 }
 
-// TestReturnersLater: what a returner could not take stays on disk over a death of the ReturnerSpool and of the minion, and
-// reaches it in its order when it can be called again. What it never can take is given up, and holds up nothing.
+// TestReturnersLater: what a returner could not take stays on disk over a death of the ReturnerSpool and of the minion,
+// and reaches it in its order when it can be called again. What it never can take is given up, and holds up nothing.
 func TestReturnersLater(t *testing.T) {
 	k := newKept()
 	k.fail("bad", errors.New("connection refused"))
@@ -162,10 +166,14 @@ func TestReturnersLater(t *testing.T) {
 		got := k.of("bad")
 		return len(got) > 0 && got[len(got)-1].Str("jid") == "20261123000000000003"
 	}, 100*time.Millisecond)
-	if got := k.of("bad"); !slices.IsSortedFunc(got, func(a, b *payload.Map) int { return strings.Compare(a.Str("jid"), b.Str("jid")) }) {
+	if got := k.of("bad"); !slices.IsSortedFunc(got, func(a, b *payload.Map) int {
+		return strings.Compare(a.Str("jid"), b.Str("jid"))
+	}) {
 		t.Errorf("not in their order: %v", got)
 	}
-	r.until(t, "empty spool", func() bool { return len(files(t, filepath.Join(r.cfg.CacheDir, "returners"))) == 0 }, time.Millisecond)
+	r.until(t, "empty spool", func() bool {
+		return len(files(t, filepath.Join(r.cfg.CacheDir, "returners"))) == 0
+	}, time.Millisecond)
 }
 
 // TestReturnersPause: a returner that fails is called again after pauses that grow, and no other one waits for it.

@@ -56,9 +56,9 @@ type returnerSpoolOptions struct {
 	log      *slog.Logger
 }
 
-// returnerSpool hands returns to returners, those for one returner with the same options one after the other, and keeps on
-// disk what it could not take: it gets it again, with growing pauses, over restarts. Nothing here delays the return to the master.
-// A copy may reach its returner twice, when the minion ends while it is handed over.
+// returnerSpool hands returns to returners, those for one returner with the same options one after the other, and keeps
+// on disk what it could not take: it gets it again, with growing pauses, over restarts. Nothing here delays the return
+// to the master. A copy may reach its returner twice, when the minion ends while it is handed over.
 type returnerSpool struct {
 	opt    returnerSpoolOptions
 	spool  *spool.Spool
@@ -112,7 +112,8 @@ func (s *returnerSpool) onKeepReturn(ctx actor.Context, m *KeepReturn) {
 			s.opt.log.Warn("Returner "+name+" is disabled (disable_returners)", "jid", m.Return.Str("jid"))
 		case !returners.Has(s.opt.registry, name):
 			supervisor.Failed(ctx)
-			s.opt.log.Error("Returner "+name+".returner could not be called: there is no such returner", "jid", m.Return.Str("jid"))
+			s.opt.log.Error("Returner "+name+".returner could not be called: there is no such returner", "jid",
+				m.Return.Str("jid"))
 		default:
 			s.keep(ctx, name, m.Return)
 		}
@@ -138,7 +139,8 @@ func (s *returnerSpool) keep(ctx actor.Context, name string, ret *payload.Map) {
 		s.call(ctx, line)
 	case s.unkept >= returnersUnkept:
 		supervisor.Failed(ctx)
-		s.opt.log.Error("a returner gets no copy of a return: too many wait that the disk has no room for", "returner", name, "jid", ret.Str("jid"), "err", err)
+		s.opt.log.Error("a returner gets no copy of a return: too many wait that the disk has no room for", "returner",
+			name, "jid", ret.Str("jid"), "err", err)
 	default:
 		s.opt.log.Warn("a returner is tried once only", "returner", name, "jid", ret.Str("jid"), "err", err)
 		s.unkept++
@@ -215,7 +217,8 @@ func (s *returnerSpool) onReturnerCalled(ctx actor.Context, m *returnerCalled) {
 		return
 	}
 	if m.err != nil {
-		s.opt.log.Error("a returner did not take a return, which it is not given again", "returner", m.item.Returner, "err", m.err)
+		s.opt.log.Error("a returner did not take a return, which it is not given again", "returner", m.item.Returner,
+			"err", m.err)
 	}
 	if !kept {
 		return
@@ -233,8 +236,8 @@ func (s *returnerSpool) rest(ctx actor.Context, m *returnerCalled) {
 	line := s.lines[m.item.Line]
 	line.busy, line.resting = false, true
 	line.pause = returners.Pause(line.pause)
-	s.opt.log.Error("a returner could not take a return; it is tried again", "returner", m.item.Returner, "after", line.pause,
-		"waiting", s.spool.Len(), "err", m.err)
+	s.opt.log.Error("a returner could not take a return; it is tried again", "returner", m.item.Returner, "after",
+		line.pause, "waiting", s.spool.Len(), "err", m.err)
 	after(ctx, s.opt.clock, line.pause, &returnerRested{m.item.Line})
 }
 
@@ -254,7 +257,8 @@ func (s *returnerSpool) onExpireCopies(ctx actor.Context) {
 	old, err := s.spool.Expire(s.opt.clock.Now())
 	for _, i := range old {
 		supervisor.Failed(ctx)
-		s.opt.log.Error("a returner never took a return, which is too old now (return_spool_max_age)", "returner", i.Returner, "made", i.Made)
+		s.opt.log.Error("a returner never took a return, which is too old now (return_spool_max_age)", "returner",
+			i.Returner, "made", i.Made)
 	}
 	if err != nil {
 		s.opt.log.Error("copies for returners that are too old stay", "err", err)

@@ -18,11 +18,11 @@ import (
 // Messages of the ReturnSender.
 type (
 	// SendReturn delivers the return of a job, over restarts of either side. Kept is called when the return is
-	// on disk, before it is sent, or else when it is delivered. The ReturnSender runs it in its handler, or whoever finds
-	// its event lost does: the files of the job must be gone before the master can have the return, or the next process
-	// would answer for the job once more (docs/decisions/0044). Failed is called when no ReturnSender takes the message,
-	// mostly because one died of it, by who finds that out; to send it once more is safe, Key tells that it is the same.
-	// Neither may block.
+	// on disk, before it is sent, or else when it is delivered. The ReturnSender runs it in its handler, or whoever
+	// finds its event lost does: the files of the job must be gone before the master can have the return, or the next
+	// process would answer for the job once more (docs/decisions/0044). Failed is called when no ReturnSender takes the
+	// message, mostly because one died of it, by who finds that out; to send it once more is safe, Key tells that it is
+	// the same. Neither may block.
 	SendReturn struct {
 		Key    string
 		JID    string
@@ -39,8 +39,8 @@ type (
 		JID    string
 		Return spooled
 	}
-	// SendRequest asks the master something once; Done gets the answer. Nothing is kept. Functions and tools ask so, too:
-	// Done runs in the goroutine of the request, or in that of who finds the message lost.
+	// SendRequest asks the master something once; Done gets the answer. Nothing is kept. Functions and tools ask so,
+	// too: Done runs in the goroutine of the request, or in that of who finds the message lost.
 	SendRequest struct {
 		Load    *payload.Map
 		Timeout time.Duration // 0: request_channel_timeout
@@ -124,8 +124,8 @@ type returnSenderOptions struct {
 }
 
 // returnSender delivers returns to one master. What it has taken is on disk before it is sent, and leaves the
-// disk when the master has acknowledged it. Unlike Salt: a return is never given up because the master is away, or because
-// it answers that it could not take it.
+// disk when the master has acknowledged it. Unlike Salt: a return is never given up because the master is away, or
+// because it answers that it could not take it.
 type returnSender struct {
 	opt     returnSenderOptions
 	self    *supervisor.Ref
@@ -201,14 +201,17 @@ func (r *returnSender) onStarted(ctx actor.Context) {
 	self := r.self
 	unkept := *r.opt.unkept
 	*r.opt.unkept = nil
-	for _, m := range unkept { // as messages: one of them may kill; before the list, in which the reasons for some of them stand
+	for _, m := range unkept {
+		// as messages: one of them may kill; before the list, in which the reasons for some of them stand
 		if m.taken.Load() {
 			m.kept()
 			continue
 		}
 		self.Send(m)
 	}
-	supervisor.Send(ctx, r.opt.journal, &ListReturns{Link: r.opt.link.name(), Done: func(all []spooled) { self.Send(&returnsListed{all, r}) }})
+	supervisor.Send(ctx, r.opt.journal, &ListReturns{Link: r.opt.link.name(), Done: func(all []spooled) {
+		self.Send(&returnsListed{all, r})
+	}})
 }
 
 func (r *returnSender) onListed(ctx actor.Context, m *returnsListed) {
@@ -238,8 +241,8 @@ func (r *returnSender) admit(s spooled, jid string) {
 	}
 }
 
-// onSendReturn puts a return into the journal. It is sent when it is there. One that the journal may not take is held in
-// memory, and in the journal stands what is to be said if it comes to nothing.
+// onSendReturn puts a return into the journal. It is sent when it is there. One that the journal may not take is held
+// in memory, and in the journal stands what is to be said if it comes to nothing.
 func (r *returnSender) onSendReturn(ctx actor.Context, m *SendReturn) {
 	if p := r.known[m.Key]; p != nil { // asked again
 		if p.onDisk() {
@@ -250,7 +253,8 @@ func (r *returnSender) onSendReturn(ctx actor.Context, m *SendReturn) {
 		return
 	}
 	body, size := m.Body, max(m.bulk, int64(len(m.Body)))
-	p := &pendingReturn{jid: m.JID, ret: m.Return, asked: m, bytes: size, bulky: r.opt.maxBytes > 0 && size > r.opt.maxBytes}
+	p := &pendingReturn{jid: m.JID, ret: m.Return, asked: m, bytes: size, bulky: r.opt.maxBytes > 0 &&
+		size > r.opt.maxBytes}
 	if p.bulky {
 		var err error
 		if body, err = r.opt.reason(m.Key, m.Return, size); err != nil {

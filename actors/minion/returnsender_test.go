@@ -46,7 +46,8 @@ func TestOutage(t *testing.T) {
 	to.link(false)
 	to.link(true) // the publish port is back: nobody waits for the next retry
 	for i := range n {
-		r.until(t, "return", func() bool { return f.has(jid(i)) }, retryPause) // but those whose request was under way at that moment
+		// but those whose request was under way at that moment
+		r.until(t, "return", func() bool { return f.has(jid(i)) }, retryPause)
 		if got := f.awaitReturn(t, jid(i)).Value("return"); got != int64(i) {
 			t.Errorf("return of job %d: %v", i, got)
 		}
@@ -165,7 +166,8 @@ func TestSpoolLimits(t *testing.T) {
 // TestFullDisk says once that nothing can be kept; jobs run and returns are delivered all the same.
 func TestFullDisk(t *testing.T) {
 	r := newRig(t, "")
-	if err := os.MkdirAll(filepath.Join(r.cfg.CacheDir, "jobs.journal"), 0o700); err != nil { // where the file should be
+	if err := os.MkdirAll(filepath.Join(r.cfg.CacheDir, "jobs.journal"), 0o700); err != nil {
+		// where the file should be
 		t.Fatal(err)
 	}
 	r.up()
@@ -249,13 +251,15 @@ func TestRefusedReturn(t *testing.T) {
 
 func TestSurplus(t *testing.T) {
 	now := time.Date(2026, 1, 2, 0, 0, 0, 0, time.UTC)
-	all := []spooled{{"a", 50, now.Add(-3 * time.Hour), false}, {"b", 30, now.Add(-2 * time.Hour), false}, {"c", 30, now.Add(-time.Minute), false}}
+	all := []spooled{{"a", 50, now.Add(-3 * time.Hour), false}, {"b", 30, now.Add(-2 * time.Hour), false},
+		{"c", 30, now.Add(-time.Minute), false}}
 	for _, tt := range []struct {
 		bytes int64
 		age   time.Duration
 		want  string
 	}{
-		{0, 0, ""}, {110, 0, ""}, {109, 0, "a"}, {59, 0, "ab"}, {1, 0, "abc"}, {0, 2*time.Hour + 1, "a"}, {0, time.Hour, "ab"}, {40, time.Hour, "ab"}, {20, time.Hour, "abc"},
+		{0, 0, ""}, {110, 0, ""}, {109, 0, "a"}, {59, 0, "ab"}, {1, 0, "abc"}, {0, 2*time.Hour + 1, "a"},
+		{0, time.Hour, "ab"}, {40, time.Hour, "ab"}, {20, time.Hour, "abc"},
 	} {
 		got := ""
 		replace, drop := surplus(all, tt.bytes, tt.age, now)
@@ -279,7 +283,8 @@ func TestSurplusReplaced(t *testing.T) {
 		bytes         int64
 		replace, drop string
 	}{
-		{15100, "", ""}, {15099, "a", ""}, {11124, "a", ""}, {11123, "ad", ""}, {7148, "ad", ""}, {7147, "d", "a"}, {6100, "d", "ab"}, {1024, "d", "abc"}, {1, "", "abcd"},
+		{15100, "", ""}, {15099, "a", ""}, {11124, "a", ""}, {11123, "ad", ""}, {7148, "ad", ""}, {7147, "d", "a"},
+		{6100, "d", "ab"}, {1024, "d", "abc"}, {1, "", "abcd"},
 	} {
 		keys := func(list []spooled) (all string) {
 			for _, r := range list {
@@ -288,7 +293,8 @@ func TestSurplusReplaced(t *testing.T) {
 			return all
 		}
 		if replace, drop := surplus(all, tt.bytes, 0, now); keys(replace) != tt.replace || keys(drop) != tt.drop {
-			t.Errorf("%d bytes: replaced %q, dropped %q, want %q, %q", tt.bytes, keys(replace), keys(drop), tt.replace, tt.drop)
+			t.Errorf("%d bytes: replaced %q, dropped %q, want %q, %q", tt.bytes, keys(replace), keys(drop), tt.replace,
+				tt.drop)
 		}
 	}
 }

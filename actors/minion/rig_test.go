@@ -69,7 +69,8 @@ func newRig(t testing.TB, extra string, hosts ...string) *rig {
 	if err := os.MkdirAll(cfg.SockDir, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	r := &rig{t: t, cfg: cfg, dir: dir, clock: actortest.NewClock(), log: actortest.NewLog(), exits: make(chan Exit, 8), ready: make(chan struct{}, 8), trust: newTrust("")}
+	r := &rig{t: t, cfg: cfg, dir: dir, clock: actortest.NewClock(), log: actortest.NewLog(), exits: make(chan Exit, 8),
+		ready: make(chan struct{}, 8), trust: newTrust("")}
 	r.fun = newFunctions()
 	for range hosts {
 		r.masters = append(r.masters, newFakeMaster(t, nil))
@@ -97,13 +98,15 @@ func (r *rig) options() Options {
 		Config: r.cfg, Logger: r.log.Logger(), Clock: r.clock, Registry: reg,
 		SignIn: func(config.MasterAddr) (*auth.Minion, error) {
 			return auth.NewMinion(auth.MinionOptions{
-				ID: r.cfg.ID, Key: testKey(r.t, "minion"), Trust: r.trust, RejectedRetry: r.cfg.RejectedRetry, MasterFinger: r.cfg.MasterFinger,
-				AuthSafemode: r.cfg.AuthSafemode, AcceptanceWait: r.cfg.AcceptanceWaitTime, AcceptanceWaitMax: r.cfg.AcceptanceWaitTimeMax,
+				ID: r.cfg.ID, Key: testKey(r.t, "minion"), Trust: r.trust, RejectedRetry: r.cfg.RejectedRetry,
+				MasterFinger: r.cfg.MasterFinger, AuthSafemode: r.cfg.AuthSafemode,
+				AcceptanceWait: r.cfg.AcceptanceWaitTime, AcceptanceWaitMax: r.cfg.AcceptanceWaitTimeMax,
 				SignPubMessages: true,
 			})
 		},
 		Grains: func(bool) Grains {
-			return fixedGrains{payload.M("id", r.cfg.ID, "os", "Debian", "role", "web", "master", r.cfg.Raw.Value("master"))}
+			return fixedGrains{payload.M("id", r.cfg.ID, "os", "Debian", "role", "web", "master",
+				r.cfg.Raw.Value("master"))}
 		},
 		Match: func(job *payload.Job, about matchers.Facts) bool {
 			hit, _ := matchers.Match(job.Tgt(), job.TgtType(), "", &about)
@@ -211,7 +214,8 @@ type fakeMaster struct {
 
 func newFakeMaster(t testing.TB, change func(*auth.MasterOptions)) *fakeMaster {
 	t.Helper()
-	f := &fakeMaster{t: t, mu: newLock(), keys: newKeys(), returns: map[string][]*payload.Map{}, changed: make(chan struct{}), pillar: payload.M("where", "master")}
+	f := &fakeMaster{t: t, mu: newLock(), keys: newKeys(), returns: map[string][]*payload.Map{},
+		changed: make(chan struct{}), pillar: payload.M("where", "master")}
 	f.restart(change)
 	return f
 }
@@ -219,8 +223,8 @@ func newFakeMaster(t testing.TB, change func(*auth.MasterOptions)) *fakeMaster {
 // restart gives the master new session keys, as a new process has them.
 func (f *fakeMaster) restart(change func(*auth.MasterOptions)) {
 	f.t.Helper()
-	opt := auth.MasterOptions{Key: testKey(f.t, "master"), Keys: f.keys, Sessions: newSessions(), PublishPort: 4505, MinimumAuthVersion: 3,
-		SignPublications: true, Rules: auth.Rules{AcceptAll: true}}
+	opt := auth.MasterOptions{Key: testKey(f.t, "master"), Keys: f.keys, Sessions: newSessions(), PublishPort: 4505,
+		MinimumAuthVersion: 3, SignPublications: true, Rules: auth.Rules{AcceptAll: true}}
 	if change != nil {
 		change(&opt)
 	}

@@ -33,12 +33,14 @@ func TestRoomForJobs(t *testing.T) {
 		limit int64
 		want  int
 	}{
-		{8, false, 1024, 8}, {-1, false, 1024, 61}, {0, true, 1024, 184}, {-1, false, 110, 1}, {-1, true, 90, 1}, {-1, true, 0, 1000},
+		{8, false, 1024, 8}, {-1, false, 1024, 61}, {0, true, 1024, 184}, {-1, false, 110, 1}, {-1, true, 90, 1},
+		{-1, true, 0, 1000},
 	} {
 		var f fakeRoom
 		f.limit.Store(tt.limit)
 		if got := newRoom(tt.max, tt.own, f.sources()).most; got != tt.want {
-			t.Errorf("process_count_max %d, own processes %v, %d descriptors: %d jobs, want %d", tt.max, tt.own, tt.limit, got, tt.want)
+			t.Errorf("process_count_max %d, own processes %v, %d descriptors: %d jobs, want %d", tt.max, tt.own,
+				tt.limit, got, tt.want)
 		}
 	}
 }
@@ -53,7 +55,8 @@ func TestRoomLacks(t *testing.T) {
 		want         string
 	}{
 		{false, 799, 95, ""}, {false, 800, 0, "Insufficient FD headroom (Open: 800, Limit: 1000)"}, {true, 899, 0, ""},
-		{true, 900, 0, "Insufficient FD headroom (Open: 900, Limit: 1000)"}, {true, 0, 96, "Insufficient memory headroom"},
+		{true, 900, 0, "Insufficient FD headroom (Open: 900, Limit: 1000)"},
+		{true, 0, 96, "Insufficient memory headroom"},
 	} {
 		f.open.Store(tt.open)
 		f.memory.Store(tt.memory)
@@ -107,7 +110,8 @@ func TestNoRoom(t *testing.T) {
 // TestNoOvertaking: when the machine has room again, a new job still waits behind those that came before it.
 func TestNoOvertaking(t *testing.T) {
 	var f fakeRoom
-	d := &dispatcher{reg: &registry{}, opt: dispatcherOptions{room: newRoom(8, false, f.sources()), clock: actortest.NewClock()}}
+	d := &dispatcher{reg: &registry{}, opt: dispatcherOptions{room: newRoom(8, false, f.sources()),
+		clock: actortest.NewClock()}}
 	if why := d.full(jid(1)); why != "" {
 		t.Errorf("nothing waits, and there is room: %s", why)
 	}
@@ -174,16 +178,19 @@ func TestPostponedAndKilled(t *testing.T) {
 	f := r.master()
 	f.publish(jid(1), "p.pid", trace)
 	r.until(t, "queue", func() bool {
-		n, _ := asData(r.run(fmt.Sprintf("20260102030406%06d", time.Now().UnixNano()%1000000), "saltutil.find_job", jid(1)).Value("return")).Int("queued")
+		n, _ := asData(r.run(fmt.Sprintf("20260102030406%06d", time.Now().UnixNano()%1000000), "saltutil.find_job",
+			jid(1)).Value("return")).Int("queued")
 		return n == 1
 	}, 0)
 	r.run(jid(2), "saltutil.kill_job", jid(1))
-	if text := f.awaitReturn(t, jid(1)).Str("return"); text != "The job was ended by signal 9 (killed) before it had begun" {
+	if text := f.awaitReturn(t, jid(1)).Str("return"); text != "The job was ended by signal 9 (killed) before it "+
+		"had begun" {
 		t.Errorf("killed: %q", text)
 	}
 	refuse.err = errors.New("no such file")
 	r.clock.Advance(pauseAfterRefuse)
-	if text := r.run(jid(3), "p.pid", trace).Str("return"); !strings.Contains(text, "could not be started: fork: no such file") {
+	if text := r.run(jid(3), "p.pid", trace).Str("return"); !strings.Contains(text,
+		"could not be started: fork: no such file") {
 		t.Errorf("a program that is not there: %q", text)
 	}
 }
@@ -232,8 +239,8 @@ func TestProcessQueueSurvives(t *testing.T) {
 	}
 }
 
-// TestQueueKeepsItsOrder: what waits when a minion stops is run by the next one in the order in which it came, whichever
-// master it came from.
+// TestQueueKeepsItsOrder: what waits when a minion stops is run by the next one in the order in which it came,
+// whichever master it came from.
 func TestQueueKeepsItsOrder(t *testing.T) {
 	r := newRig(t, "process_count_max: 1\n", "one.test", "two.test")
 	r.start()
@@ -244,7 +251,8 @@ func TestQueueKeepsItsOrder(t *testing.T) {
 	r.master().publish(jid(50), "cmd.run", "echo "+jid(50)+" $$ >> "+trace+".first; exec sleep 600")
 	begun(t, trace+".first", jid(50))
 	waiting := func() int {
-		return len(files(t, filepath.Join(r.cfg.CacheDir, "queues", "one.test", "job_queue"))) + len(files(t, filepath.Join(r.cfg.CacheDir, "queues", "two.test", "job_queue")))
+		return len(files(t, filepath.Join(r.cfg.CacheDir, "queues", "one.test", "job_queue"))) + len(files(t,
+			filepath.Join(r.cfg.CacheDir, "queues", "two.test", "job_queue")))
 	}
 	var want []string
 	for i := range 6 { // later ones have lower jids

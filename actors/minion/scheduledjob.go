@@ -18,7 +18,8 @@ type RunScheduled struct {
 	Load  *payload.Map
 	Link  *link
 	Ended func()
-	// Result is called with the return, before Ended, unless the job does not begin; nil: nobody wants it. It must not block.
+	// Result is called with the return, before Ended, unless the job does not begin; nil: nobody wants it. It must not
+	// block.
 	Result func(*payload.Return)
 }
 
@@ -64,10 +65,11 @@ func orEmpty(list []any) []any {
 	return list
 }
 
-// scheduledReturn is the return of a scheduled job, in Salt's order. One that goes to no returner has no job id: the master
-// gives it one. What is no outcome of the function is a failure of code 254.
+// scheduledReturn is the return of a scheduled job, in Salt's order. One that goes to no returner has no job id: the
+// master gives it one. What is no outcome of the function is a failure of code 254.
 //
-// Unlike Salt: the return of a function that failed says why; there it is "Unhandled exception running" and the function's name.
+// Unlike Salt: the return of a function that failed says why; there it is "Unhandled exception running" and the
+// function's name.
 func scheduledReturn(job *payload.Job, pid int, ret *payload.Return) *payload.Return {
 	if job.Schedule() == "" {
 		return ret
@@ -85,7 +87,8 @@ func scheduledReturn(job *payload.Job, pid int, ret *payload.Return) *payload.Re
 	}
 	out := payload.M("fun", job.Fun(), "fun_args", job.Field("fun_args"), fieldSchedule, job.Schedule(), "jid", jid)
 	job.Pass(out, payload.FieldMetadata)
-	return payload.NewReturn(out.Set("pid", int64(pid)).Set("return", ret.Value()).Set("retcode", code).Set("success", success))
+	return payload.NewReturn(out.Set("pid", int64(pid)).Set("return", ret.Value()).Set("retcode", code).Set("success",
+		success))
 }
 
 // unreturned tells whether the master does not want to hear of a job (return_job: False).

@@ -47,8 +47,8 @@ type plan struct {
 	begun  bool
 }
 
-// newPlan is the plan at the start of the process, with the jobs of the configuration. It begins when a master is there, or at
-// once (begun).
+// newPlan is the plan at the start of the process, with the jobs of the configuration. It begins when a master is
+// there, or at once (begun).
 func newPlan(configured *payload.Map, begun bool) *plan {
 	jobs := payload.NewMap(0)
 	for k, v := range configured.All() {
@@ -59,9 +59,11 @@ func newPlan(configured *payload.Map, begun bool) *plan {
 	return &plan{Plan: schedule.NewPlan(jobs), begun: begun}
 }
 
-// saltsOwn tells the jobs that a minion of Salt makes for itself and writes into its file. What they do is done by actors here.
+// saltsOwn tells the jobs that a minion of Salt makes for itself and writes into its file. What they do is done by
+// actors here.
 func saltsOwn(name string) bool {
-	return name == "__mine_interval" || name == "__update_grains" || name == "__ping_master" || strings.HasPrefix(name, "__master_")
+	return name == "__mine_interval" || name == "__update_grains" || name == "__ping_master" ||
+		strings.HasPrefix(name, "__master_")
 }
 
 // scheduler runs what is due. What is due is decided by modules/schedule; a run is a job like those of the master.
@@ -167,7 +169,8 @@ func (s *scheduler) pillar() *payload.Map { return s.m.compiles.at(s.m.anyLink()
 func (s *scheduler) now() time.Time { return dates.Wall(s.m.clock.Now().Local()) }
 
 func (s *scheduler) options() schedule.Options {
-	opt := schedule.Options{Loop: s.opt.loop, Random: random, Known: s.m.known, Running: s.plan.Ongoing.Count, JID: s.jid, Pillar: s.plan.pillar}
+	opt := schedule.Options{Loop: s.opt.loop, Random: random, Known: s.m.known, Running: s.plan.Ongoing.Count,
+		JID: s.jid, Pillar: s.plan.pillar}
 	if opt.Loop <= 0 {
 		opt.Loop = scheduleEvery
 	}

@@ -16,8 +16,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// second lets the schedule be looked at once more, a second later. The request before it waits for the look that comes first,
-// the one after it for the one of that second.
+// second lets the schedule be looked at once more, a second later. The request before it waits for the look that comes
+// first, the one after it for the one of that second.
 func (r *rig) second() {
 	r.t.Helper()
 	r.manage("list", "func", "list")
@@ -51,7 +51,8 @@ func (r *rig) manage(what string, kv ...any) *payload.Map {
 	return reply
 }
 
-// TestScheduledReturn runs a job of the schedule at the start and after its interval; the master gets what a minion of Salt sends.
+// TestScheduledReturn runs a job of the schedule at the start and after its interval; the master gets what a minion of
+// Salt sends.
 func TestScheduledReturn(t *testing.T) {
 	r := newRig(t, `schedule:
   j: {function: t.keywords, args: ["a=b", 2], kwargs: {k: v}, seconds: 2, maxrunning: 100, metadata: {who: me}}
@@ -65,8 +66,10 @@ func TestScheduledReturn(t *testing.T) {
 		}
 	}
 	for k, want := range map[string]any{
-		"cmd": "_return", "id": "m1", "fun": "t.keywords", "fun_args": []any{"a=b", int64(2), payload.M("k", "v")}, "schedule": "j", "jid": "req", "pid": int64(os.Getpid()), "retcode": int64(0), "success": true,
-		"return": []any{[]any{"a=b", int64(2)}, []any{"k", "__pub_id", "__pub_fun", "__pub_fun_args", "__pub_schedule", "__pub_jid", "__pub_metadata"}},
+		"cmd": "_return", "id": "m1", "fun": "t.keywords", "fun_args": []any{"a=b", int64(2), payload.M("k", "v")},
+		"schedule": "j", "jid": "req", "pid": int64(os.Getpid()), "retcode": int64(0), "success": true,
+		"return": []any{[]any{"a=b", int64(2)}, []any{"k", "__pub_id", "__pub_fun", "__pub_fun_args", "__pub_schedule",
+			"__pub_jid", "__pub_metadata"}},
 	} {
 		if !payload.M("v", ret.Value(k)).Equal(payload.M("v", want)) {
 			t.Errorf("%s: got %v, want %v", k, ret.Value(k), want)
@@ -80,7 +83,8 @@ func TestScheduledReturn(t *testing.T) {
 	}
 }
 
-// TestScheduledFailures: what is no outcome of a function has code 254 and says what happened; return_job keeps a return here.
+// TestScheduledFailures: what is no outcome of a function has code 254 and says what happened; return_job keeps a
+// return here.
 func TestScheduledFailures(t *testing.T) {
 	r := newRig(t, `schedule:
   silent: {function: t.echo, args: [silent], seconds: 1000, return_job: false}
@@ -153,7 +157,8 @@ func TestMaxrunning(t *testing.T) {
 	var why any
 	for range 3 {
 		r.second()
-		why = r.manage("job_status", "func", "job_status", "name", "j", "fire_event", true).Map("data").Value("_skip_reason")
+		why = r.manage("job_status", "func", "job_status", "name", "j", "fire_event", true).Map("data").Value(
+			"_skip_reason")
 	}
 	if why != "maxrunning" {
 		t.Errorf("skipped for %v", why)
@@ -163,17 +168,21 @@ func TestMaxrunning(t *testing.T) {
 	}
 	r.fun.release()
 	r.scheduled(1)
-	for limit := time.Now().Add(patience); len(r.scheduled(1)) < 2; { // the end of the first run comes to be known on its way to the master
+	for limit := time.Now().Add(patience); len(r.scheduled(1)) < 2; {
+		// the end of the first run comes to be known on its way to the master
 		if r.second(); time.Now().After(limit) {
 			t.Fatal("it does not run again")
 		}
 	}
 }
 
-// TestManageSchedule changes the schedule by events: what was changed is run, written down, and read by the next minion.
+// TestManageSchedule changes the schedule by events: what was changed is run, written down, and read by the next
+// minion.
 func TestManageSchedule(t *testing.T) {
 	r := newRig(t, "schedule:\n  old: {function: t.echo, args: [old], hours: 1, run_on_start: false}\n").up()
-	reply := r.manage("add", "func", "add", "name", "new", "persist", true, "schedule", payload.M("new", payload.M("function", "t.echo", "args", []any{"new"}, "seconds", int64(1000), "maxrunning", int64(1))))
+	reply := r.manage("add", "func", "add", "name", "new", "persist", true, "schedule",
+		payload.M("new", payload.M("function", "t.echo", "args", []any{"new"}, "seconds", int64(1000), "maxrunning",
+			int64(1))))
 	if !reply.Map("schedule").Has("new") {
 		t.Errorf("the reply is %v", reply)
 	}
@@ -221,11 +230,12 @@ func TestManageSchedule(t *testing.T) {
 	}
 }
 
-// TestPillarSchedule takes jobs from the pillar; those of the configuration go before them, and nobody changes them by request.
+// TestPillarSchedule takes jobs from the pillar; those of the configuration go before them, and nobody changes them by
+// request.
 func TestPillarSchedule(t *testing.T) {
 	r := newRig(t, "schedule:\n  both: {function: t.echo, args: [configured], hours: 1}\n")
-	r.master().pillar = payload.M("schedule", payload.M("both", payload.M("function", "t.echo", "args", []any{"pillar"}, "hours", int64(1)),
-		"only", payload.M("function", "t.echo", "args", []any{"pillar"}, "hours", int64(1))))
+	r.master().pillar = payload.M("schedule", payload.M("both", payload.M("function", "t.echo", "args", []any{"pillar"},
+		"hours", int64(1)), "only", payload.M("function", "t.echo", "args", []any{"pillar"}, "hours", int64(1))))
 	r.up()
 	got := map[string]any{}
 	for _, ret := range r.scheduled(2) {
@@ -240,7 +250,8 @@ func TestPillarSchedule(t *testing.T) {
 	r.log.Await(t, "Cannot delete job only, it's in the pillar!")
 }
 
-// TestScheduleBeforeConnect runs jobs without any master when scheduler_before_connect says so, and tells the master later.
+// TestScheduleBeforeConnect runs jobs without any master when scheduler_before_connect says so, and tells the master
+// later.
 func TestScheduleBeforeConnect(t *testing.T) {
 	r := newRig(t, "scheduler_before_connect: True\nschedule:\n  j: {function: t.echo, args: [x], seconds: 1000}\n")
 	r.master().down = true
@@ -253,7 +264,8 @@ func TestScheduleBeforeConnect(t *testing.T) {
 	}
 }
 
-// TestScheduleAtOnce: a schedule that has changed, by a request or by the pillar, is looked at at once. The clock stands still.
+// TestScheduleAtOnce: a schedule that has changed, by a request or by the pillar, is looked at at once. The clock
+// stands still.
 func TestScheduleAtOnce(t *testing.T) {
 	r := newRig(t, "").up()
 	next := func(name string) any {

@@ -61,15 +61,16 @@ func (r *rig) aside(t *testing.T, jid string) {
 	r.reason(t, jid, "The job was not run: the minion's Dispatcher died of it twice")
 }
 
-// reason fails unless a job was answered once, with a reason that begins with head, tells of the poison, and ends with the
-// hash. It returns the answer.
+// reason fails unless a job was answered once, with a reason that begins with head, tells of the poison, and ends with
+// the hash. It returns the answer.
 func (r *rig) reason(t *testing.T, jid, head string) *payload.Map {
 	t.Helper()
 	ret := r.master().awaitReturn(t, jid)
 	sum := sha256.Sum256([]byte(jid))
 	text := ret.Str("return")
 	if !strings.HasPrefix(text, head) || !strings.Contains(text, "poisoned") ||
-		!strings.HasSuffix(text, hex.EncodeToString(sum[:])) || ret.Value("retcode") != int64(1) || ret.Value("success") != false {
+		!strings.HasSuffix(text, hex.EncodeToString(sum[:])) || ret.Value("retcode") != int64(1) ||
+		ret.Value("success") != false {
 		t.Errorf("return of %s: %q, retcode %v, success %v", jid, text, ret.Value("retcode"), ret.Value("success"))
 	}
 	once(t, r.master(), jid)
@@ -125,7 +126,8 @@ func TestSetAsideIsTold(t *testing.T) {
 	f := r.master()
 	f.publish(jid(1), poison)
 	sum := sha256.Sum256([]byte(jid(1)))
-	want := payload.M("actor", "minion/Dispatcher", "message", "*minion.JobReceived", "hash", hex.EncodeToString(sum[:]), "size", len(jid(1)), "reason", "poisoned")
+	want := payload.M("actor", "minion/Dispatcher", "message", "*minion.JobReceived", "hash",
+		hex.EncodeToString(sum[:]), "size", len(jid(1)), "reason", "poisoned")
 	got := actortest.Wait(t, "event on the minion's bus", heard)
 	got.Delete("_stamp")
 	if !payload.Equal(got, want) {
@@ -164,7 +166,8 @@ func TestDeadlyEventIsSetAside(t *testing.T) {
 	}
 	r.until(t, "quarantine", func() bool {
 		c, err := r.m.top.Look("EventBus")
-		return err == nil && c.Quarantined == 1 && c.DeadLetters["quarantined"] == 1 && c.Restarts == 2 && c.State == stats.StateRunning
+		return err == nil && c.Quarantined == 1 && c.DeadLetters["quarantined"] == 1 && c.Restarts == 2 &&
+			c.State == stats.StateRunning
 	}, 0)
 }
 
@@ -187,8 +190,8 @@ func TestSetAsideOnce(t *testing.T) {
 	}
 }
 
-// TestUnmatched lets the Dispatcher die of the matching. Only a job that names the minion is answered; of the others the
-// master is told.
+// TestUnmatched lets the Dispatcher die of the matching. Only a job that names the minion is answered; of the others
+// the master is told.
 func TestUnmatched(t *testing.T) {
 	var deaths atomic.Int64
 	deaths.Store(1 << 40)
@@ -210,7 +213,8 @@ func TestUnmatched(t *testing.T) {
 	}, 100*time.Millisecond)
 	for n, want := range map[int]string{0: "m* (glob): ", 3: "role:web (grain): ", 4: "[web1] (list): "} {
 		m := told[jid(n)]
-		if m.Outcome != ledger.MatchFailed || !strings.HasPrefix(m.Detail, want) || !strings.HasSuffix(m.Detail, "poisoned") || m.Received == 0 || m.Made != 0 {
+		if m.Outcome != ledger.MatchFailed || !strings.HasPrefix(m.Detail, want) || !strings.HasSuffix(m.Detail,
+			"poisoned") || m.Received == 0 || m.Made != 0 {
 			t.Errorf("of job %d the master is told %+v", n, m)
 		}
 		if f.has(jid(n)) {
@@ -227,7 +231,8 @@ func (f *fakeMaster) toldOf(told map[string]*ledger.Minion) {
 	defer f.mu.Unlock()
 	for _, q := range f.requests {
 		for k, v := range q.Map("jobs").All() {
-			if facts, err := ledger.UnpackMinion(payload.AsBytes(v)); err == nil && q.Str("cmd") == payload.CmdBrineFacts {
+			if facts, err := ledger.UnpackMinion(payload.AsBytes(v)); err == nil &&
+				q.Str("cmd") == payload.CmdBrineFacts {
 				told[k.(string)] = facts
 			}
 		}

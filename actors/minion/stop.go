@@ -19,8 +19,8 @@ const stopJobsWithin = 2 * time.Second
 // PhaseJobs is the part of a stop that comes before those of the supervisor: the jobs that run are ended.
 const PhaseJobs = "jobs ended"
 
-// Stop ends the minion: running jobs are ended and answered for, no publications are taken any more, the returns go out,
-// and the actors are stopped.
+// Stop ends the minion: running jobs are ended and answered for, no publications are taken any more, the returns go
+// out, and the actors are stopped.
 func (m *Minion) Stop(within time.Duration) (supervisor.Report, error) {
 	m.top.StopRestarting()
 	m.reactions.halt()
@@ -119,7 +119,8 @@ func (a *authenticator) breakOff() {
 	}
 }
 
-// flushed tells who waits for it that all has been done for the returns: the master has them, or will not have them now.
+// flushed tells who waits for it that all has been done for the returns: the master has them, or will not have them
+// now.
 func (r *returnSender) flushed() {
 	if len(r.flush) == 0 || r.opt.link.up() && len(r.known) > len(r.failed)+len(r.untaken.list) {
 		return

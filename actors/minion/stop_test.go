@@ -36,7 +36,8 @@ func TestStop(t *testing.T) {
 	for _, p := range r.report.Phases {
 		phases = append(phases, p.Name)
 	}
-	if want := []string{PhaseJobs, supervisor.PhaseIntake, supervisor.PhaseMail, supervisor.PhaseFlushed}; !slices.Equal(phases, want) || len(r.late()) > 0 {
+	if want := []string{PhaseJobs, supervisor.PhaseIntake, supervisor.PhaseMail,
+		supervisor.PhaseFlushed}; !slices.Equal(phases, want) || len(r.late()) > 0 {
 		t.Errorf("phases %q, late %q", phases, r.late())
 	}
 	for i := range 3 {
@@ -63,7 +64,8 @@ func TestLateAcknowledgement(t *testing.T) {
 	f.publish(jid(1), "t.echo", "x")
 	f.awaitReturn(t, jid(1))
 	r.stop()
-	if late := r.late(); len(late) > 0 && !slices.Equal(late, []string{"stores flushed[minion/Master-master.test_4506/ReturnSender]"}) {
+	if late := r.late(); len(late) > 0 &&
+		!slices.Equal(late, []string{"stores flushed[minion/Master-master.test_4506/ReturnSender]"}) {
 		t.Errorf("late %q", late)
 	}
 	f.set(func() { f.late = false })

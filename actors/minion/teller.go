@@ -75,7 +75,8 @@ func (t *teller) onGathered() {
 			}
 		}
 		if jobs.Len() > 0 && l.up() {
-			l.post(&SendRequest{Load: payload.M("cmd", payload.CmdBrineFacts, "id", t.m.own.id, "jobs", jobs), Tries: 1})
+			l.post(&SendRequest{Load: payload.M("cmd", payload.CmdBrineFacts, "id", t.m.own.id, "jobs", jobs),
+				Tries: 1})
 		}
 	}
 	clear(t.waiting)

@@ -123,7 +123,9 @@ func (p *pinger) arm(ctx actor.Context) { after(ctx, p.m.clock, p.every, &tick{}
 func (p *pinger) onTick(ctx actor.Context) {
 	p.arm(ctx)
 	self := p.self
-	p.link.post(&SendRequest{Load: p.m.eventLoad(event.TagMinionPing, "ping"), Done: func(_ any, err error) { self.Send(&ponged{err}) }})
+	p.link.post(&SendRequest{Load: p.m.eventLoad(event.TagMinionPing, "ping"), Done: func(_ any, err error) {
+		self.Send(&ponged{err})
+	}})
 }
 
 func (p *pinger) onPonged(ctx actor.Context, err error) {

@@ -16,8 +16,9 @@ import (
 
 // transport carries the frames of one master. The one of zeromq is below; tests have a master in memory.
 type transport interface {
-	// exchange sends one request and waits for its reply, which stands in room if it is large and fits. Errors: zmq.ErrTimeout, of
-	// which zmq.ErrUnconnected is one, zmq.ErrLost (the connection ended first), errUnresolved, the cause of ctx.
+	// exchange sends one request and waits for its reply, which stands in room if it is large and fits. Errors:
+	// zmq.ErrTimeout, of which zmq.ErrUnconnected is one, zmq.ErrLost (the connection ended first), errUnresolved, the
+	// cause of ctx.
 	exchange(ctx context.Context, frame, room []byte) ([]byte, error)
 	// listening waits until the master accepts a connection for requests (nil), or ctx ends.
 	listening(ctx context.Context) error
@@ -38,12 +39,14 @@ type publications struct {
 
 // transportOptions are what the configuration says of connections to a master.
 type transportOptions struct {
-	id                         string // of this minion, as the publish port of the master sees it
-	ipv6                       bool
-	sourceInterface            string        // source_interface_name: its address is the local end of all; "": sourceAddress is
-	sourceAddress              string        // source_address; "": the system chooses
-	requestPort, subPort       int           // source_ret_port, source_publish_port: of the local end; 0: any
-	toThisHost                 bool          // a master whose name has no address is taken for this host (resolve_dns_fallback without retry_dns)
+	id   string // of this minion, as the publish port of the master sees it
+	ipv6 bool
+	// source_interface_name: its address is the local end of all; "": sourceAddress is
+	sourceInterface      string
+	sourceAddress        string // source_address; "": the system chooses
+	requestPort, subPort int    // source_ret_port, source_publish_port: of the local end; 0: any
+	// a master whose name has no address is taken for this host (resolve_dns_fallback without retry_dns)
+	toThisHost                 bool
 	keepalive                  zmq.Keepalive // of TCP
 	heartbeat, silence         time.Duration // zmq_heartbeat_ivl, zmq_heartbeat_timeout
 	reconnect, reconnectLonger time.Duration // recon_default; recon_max is the most that is added to it
@@ -63,7 +66,8 @@ type zmqTransport struct {
 	avoid  atomic.Pointer[string] // an address that the next subscription is better made without
 }
 
-func newZMQTransport(opt transportOptions, master config.MasterAddr, zctx *zmq.Context, clock supervisor.Clock) (*zmqTransport, error) {
+func newZMQTransport(opt transportOptions, master config.MasterAddr, zctx *zmq.Context, clock supervisor.Clock) (
+	*zmqTransport, error) {
 	t := &zmqTransport{opt: opt, master: master, zctx: zctx, lookup: net.DefaultResolver.LookupIPAddr}
 	n := requestSockets
 	if opt.requestPort != 0 {
@@ -137,8 +141,9 @@ func (t *zmqTransport) listening(ctx context.Context) error {
 
 func (t *zmqTransport) newReq(addr string) *zmq.Req {
 	return zmq.NewReq(zmq.ReqOptions{
-		Endpoint: zmq.ConnectEndpoint(addr, t.master.Port, t.source, t.opt.requestPort), IPv6: t.opt.ipv6, Context: t.zctx,
-		FailFast: true, Keepalive: &t.opt.keepalive, HeartbeatIvl: t.opt.heartbeat, HeartbeatTimeout: t.opt.silence,
+		Endpoint: zmq.ConnectEndpoint(addr, t.master.Port, t.source, t.opt.requestPort), IPv6: t.opt.ipv6,
+		Context: t.zctx, FailFast: true, Keepalive: &t.opt.keepalive, HeartbeatIvl: t.opt.heartbeat,
+		HeartbeatTimeout: t.opt.silence,
 	})
 }
 

@@ -58,7 +58,8 @@ func TestResolve(t *testing.T) {
 		{"b.test", 0, true, "127.0.0.1", nil},
 		{"b.test", 0, false, "", errUnresolved},
 	} {
-		z := &zmqTransport{opt: transportOptionsOf(&config.Minion{RetryDNS: tt.retryDNS, ResolveDNSFallback: tt.fallback}), master: config.MasterAddr{Host: tt.host},
+		z := &zmqTransport{opt: transportOptionsOf(&config.Minion{RetryDNS: tt.retryDNS,
+			ResolveDNSFallback: tt.fallback}), master: config.MasterAddr{Host: tt.host},
 			lookup: func(_ context.Context, host string) ([]net.IPAddr, error) { return names[host], nil }}
 		got, err := z.resolve(t.Context(), "")
 		if got != tt.want || !errors.Is(err, tt.err) {
@@ -74,8 +75,8 @@ type master struct {
 	stop     func()
 }
 
-// serveMaster answers each request with its own address, and publishes. Ports of 0 are chosen, so that another address of
-// this machine can have the same.
+// serveMaster answers each request with its own address, and publishes. Ports of 0 are chosen, so that another address
+// of this machine can have the same.
 func serveMaster(t *testing.T, host string, ret, pub int) *master {
 	t.Helper()
 	for _, port := range []*int{&ret, &pub} {
@@ -137,7 +138,8 @@ func newTransport(t *testing.T, cfg *config.Minion, host string, port int, addr 
 	if err != nil {
 		t.Fatal(err)
 	}
-	z, err := newZMQTransport(transportOptionsOf(cfg), config.MasterAddr{Host: host, Port: port}, zctx, actortest.NewClock())
+	z, err := newZMQTransport(transportOptionsOf(cfg), config.MasterAddr{Host: host, Port: port}, zctx,
+		actortest.NewClock())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -168,7 +170,8 @@ func TestMasterMoves(t *testing.T) {
 	addr := make(chan string, 1)
 	addr <- "127.0.0.1"
 	where := func() string { now := <-addr; addr <- now; return now }
-	z := newTransport(t, &config.Minion{ReconDefault: time.Millisecond, ReconMax: time.Millisecond}, "master.test", a.ret, where)
+	z := newTransport(t, &config.Minion{ReconDefault: time.Millisecond, ReconMax: time.Millisecond}, "master.test",
+		a.ret, where)
 	if got, err := ask(t, z, patience); err != nil || got != "127.0.0.1" {
 		t.Fatalf("%q, %v", got, err)
 	}
@@ -177,7 +180,9 @@ func TestMasterMoves(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		done := make(chan error, 1)
 		go func() {
-			done <- z.subscribe(ctx, a.pub, publications{link: func(up bool) { links <- up }, frames: func(f [][]byte) { frames <- string(f[0]) }})
+			done <- z.subscribe(ctx, a.pub, publications{link: func(up bool) {
+				links <- up
+			}, frames: func(f [][]byte) { frames <- string(f[0]) }})
 		}()
 		for !actortest.Wait(t, "connection", links) {
 		}
@@ -244,7 +249,8 @@ func TestUnanswered(t *testing.T) {
 	}
 }
 
-// TestListening: a transport knows a master that is away from one that is silent, and sees at once when a port listens again.
+// TestListening: a transport knows a master that is away from one that is silent, and sees at once when a port listens
+// again.
 func TestListening(t *testing.T) {
 	port := freePort(t)
 	silent := zmq.NewRouter(zmq.RouterOptions{Endpoint: zmq.BindEndpoint("127.0.0.1", port)})
@@ -256,14 +262,16 @@ func TestListening(t *testing.T) {
 	served := make(chan error, 1)
 	go func() { served <- silent.Serve(ctx, func(zmq.Message) {}) }()
 	z := newTransport(t, &config.Minion{}, "master.test", port, func() string { return "127.0.0.1" })
-	if _, err := ask(t, z, 300*time.Millisecond); !errors.Is(err, zmq.ErrTimeout) || errors.Is(err, zmq.ErrUnconnected) {
+	if _, err := ask(t, z, 300*time.Millisecond); !errors.Is(err, zmq.ErrTimeout) ||
+		errors.Is(err, zmq.ErrUnconnected) {
 		t.Errorf("a silent master: %v", err)
 	}
 	cancel()
 	if err := <-served; err != nil && !errors.Is(err, context.Canceled) {
 		t.Fatal(err)
 	}
-	if _, err := ask(t, z, 300*time.Millisecond); !errors.Is(err, zmq.ErrUnconnected) || !errors.Is(err, zmq.ErrTimeout) {
+	if _, err := ask(t, z, 300*time.Millisecond); !errors.Is(err, zmq.ErrUnconnected) ||
+		!errors.Is(err, zmq.ErrTimeout) {
 		t.Errorf("a master that is away: %v", err)
 	}
 	short, end := context.WithTimeout(t.Context(), 100*time.Millisecond)
@@ -293,7 +301,9 @@ func TestIPv6(t *testing.T) {
 	l.Close()
 	m := serveMaster(t, "::1", 0, 0)
 	for _, host := range []string{"::1", "master.test"} {
-		z := newTransport(t, &config.Minion{Common: config.Common{IPv6: true}}, host, m.ret, func() string { return "::1" })
+		z := newTransport(t, &config.Minion{Common: config.Common{IPv6: true}}, host, m.ret, func() string {
+			return "::1"
+		})
 		if got, err := ask(t, z, patience); err != nil || got != "::1" {
 			t.Errorf("%s: %q, %v", host, got, err)
 		}

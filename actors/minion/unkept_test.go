@@ -37,7 +37,9 @@ func (r *rig) outcome(jid string) *payload.Map { return r.m.JobFacts(jid) }
 // awaitOutcome lets time pass until the minion says so of a job.
 func (r *rig) awaitOutcome(t *testing.T, jid string, want ledger.Outcome) {
 	t.Helper()
-	r.until(t, fmt.Sprintf("outcome %s of %s", want, jid), func() bool { return r.outcome(jid).Str("outcome") == string(want) }, step)
+	r.until(t, fmt.Sprintf("outcome %s of %s", want, jid), func() bool {
+		return r.outcome(jid).Str("outcome") == string(want)
+	}, step)
 }
 
 // replaced fails unless a job has one return, which says why there is no other.
@@ -45,10 +47,12 @@ func (r *rig) replaced(t *testing.T, jid string) {
 	t.Helper()
 	ret := r.master().awaitReturn(t, jid)
 	text := ret.Str("return")
-	if !strings.HasPrefix(text, "The return is lost: the minion keeps at most 3000 bytes") || ret.Value("retcode") != int64(1) || ret.Value("success") != false {
+	if !strings.HasPrefix(text, "The return is lost: the minion keeps at most 3000 bytes") ||
+		ret.Value("retcode") != int64(1) || ret.Value("success") != false {
 		t.Errorf("return of %s: %.200q, retcode %v, success %v", jid, text, ret.Value("retcode"), ret.Value("success"))
 	}
-	if facts, err := ledger.UnpackMinion(ret.Bytes(ledger.Field)); err != nil || facts.Outcome != ledger.Unkept || !strings.Contains(facts.Detail, "return_spool_max_bytes is 3000") {
+	if facts, err := ledger.UnpackMinion(ret.Bytes(ledger.Field)); err != nil || facts.Outcome != ledger.Unkept ||
+		!strings.Contains(facts.Detail, "return_spool_max_bytes is 3000") {
 		t.Errorf("facts of %s: %+v, %v", jid, facts, err)
 	}
 	once(t, r.master(), jid)
@@ -62,8 +66,8 @@ func (r *rig) asLeft(t *testing.T) *rig {
 	return next.up()
 }
 
-// TestLargeReturn delivers a return that the spool has no room for, as long as the master is there. It never gets to the
-// disk, and nothing of it is left there.
+// TestLargeReturn delivers a return that the spool has no room for, as long as the master is there. It never gets to
+// the disk, and nothing of it is left there.
 func TestLargeReturn(t *testing.T) {
 	r := bulkRig(t)
 	r.master().publish(jid(1), "t.bulk", int64(bulk))
@@ -71,7 +75,8 @@ func TestLargeReturn(t *testing.T) {
 	r.awaitIdle(t)
 	r.awaitSpool(t, 0)
 	once(t, r.master(), jid(1))
-	if raw := readFile(t, filepath.Join(r.cfg.CacheDir, "jobs.journal")); strings.Contains(raw, strings.Repeat("x", bulk)) {
+	if raw := readFile(t, filepath.Join(r.cfg.CacheDir, "jobs.journal")); strings.Contains(raw,
+		strings.Repeat("x", bulk)) {
 		t.Error("it was on disk")
 	}
 }
@@ -132,8 +137,8 @@ func TestLargeReturnOutage(t *testing.T) {
 	once(t, f, jid(1))
 }
 
-// TestLargeReturnKilled kills a minion that holds a large return, before and after the master has it: the next one gives
-// the reason, or nothing.
+// TestLargeReturnKilled kills a minion that holds a large return, before and after the master has it: the next one
+// gives the reason, or nothing.
 func TestLargeReturnKilled(t *testing.T) {
 	r := bulkRig(t)
 	f := r.master()
@@ -143,7 +148,8 @@ func TestLargeReturnKilled(t *testing.T) {
 	next := r.asLeft(t)
 	next.replaced(t, jid(1))
 	next.awaitSpool(t, 0)
-	if facts := next.outcome(jid(1)); facts.Str("outcome") != string(ledger.Unkept) || !strings.Contains(facts.Str("detail"), "return_spool_max_bytes is 3000") {
+	if facts := next.outcome(jid(1)); facts.Str("outcome") != string(ledger.Unkept) ||
+		!strings.Contains(facts.Str("detail"), "return_spool_max_bytes is 3000") {
 		t.Errorf("the next minion says %v", facts)
 	}
 	f.set(func() { f.down = false })
@@ -217,8 +223,8 @@ func TestLargeReturnSenderDies(t *testing.T) {
 	once(t, f, jid(1))
 }
 
-// TestLargeReturnTakenSenderDies harms the ReturnSender that holds a large return while the master acknowledges it: the next
-// one does not send it again.
+// TestLargeReturnTakenSenderDies harms the ReturnSender that holds a large return while the master acknowledges it: the
+// next one does not send it again.
 func TestLargeReturnTakenSenderDies(t *testing.T) {
 	r := bulkRig(t)
 	f := r.master()

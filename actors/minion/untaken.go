@@ -13,10 +13,10 @@ import (
 	"github.com/asynkron/protoactor-go/actor"
 )
 
-// A master may answer and yet not take a return: its disk is full, a signature is missing, it dies of just this one. Such
-// a return waits in a list of its own, so that it holds up no other. One of them at a time is tried again, the one that
-// has waited for longest, with pauses that grow as long as none is taken; each of them has pauses of its own, too. When one
-// is taken all are tried.
+// A master may answer and yet not take a return: its disk is full, a signature is missing, it dies of just this one.
+// Such a return waits in a list of its own, so that it holds up no other. One of them at a time is tried again, the one
+// that has waited for longest, with pauses that grow as long as none is taken; each of them has pauses of its own, too.
+// When one is taken all are tried.
 
 // Pauses before another attempt with a return that was not taken.
 const (
@@ -38,7 +38,8 @@ type untaken struct {
 // notTaken tells whether an attempt failed because of what was to be delivered: the master is there.
 func notTaken(err error) bool {
 	var no *payload.NotTaken
-	return errors.As(err, &no) || errors.Is(err, auth.ErrReauth) || errors.Is(err, auth.ErrBadReply) || errors.Is(err, payload.ErrUnencodable)
+	return errors.As(err, &no) || errors.Is(err, auth.ErrReauth) || errors.Is(err, auth.ErrBadReply) ||
+		errors.Is(err, payload.ErrUnencodable)
 }
 
 func (u *untaken) add(p *pendingReturn) {
@@ -91,7 +92,8 @@ func (r *returnSender) refuse(ctx actor.Context, p *pendingReturn, err error) {
 	if p.refusals > 0 {
 		level = slog.LevelDebug // said before
 	}
-	r.opt.log.Log(context.Background(), level, "the master does not take a return; it is kept and tried again", "jid", p.jid, "err", err)
+	r.opt.log.Log(context.Background(), level, "the master does not take a return; it is kept and tried again", "jid",
+		p.jid, "err", err)
 	var no *payload.NotTaken
 	if errors.As(err, &no) && no.Refused {
 		most = refusedPauseMax
@@ -154,7 +156,8 @@ func (r *returnSender) releaseUntaken(ctx actor.Context) {
 
 // again puts a return into the journal that could not be put there before: there may be room by now.
 func (r *returnSender) again(ctx actor.Context, p *pendingReturn) {
-	if m := p.asked; m != nil && len(m.Body) > 0 && !p.noting && (r.opt.maxBytes <= 0 || int64(len(m.Body)) <= r.opt.maxBytes) {
+	if m := p.asked; m != nil && len(m.Body) > 0 && !p.noting &&
+		(r.opt.maxBytes <= 0 || int64(len(m.Body)) <= r.opt.maxBytes) {
 		p.noting = true
 		r.write(ctx, m, m.Body, &returnNotedLate{ret: p, sender: r})
 	}

@@ -51,7 +51,8 @@ func TestUntaken(t *testing.T) {
 			}
 			r.awaitIdle(t)
 			r.awaitSpool(t, n)
-			if facts := r.outcome(jid(0)); !strings.Contains(facts.Str("error"), "did not take it") || facts.Has("acked") || !facts.Has("spooled") {
+			if facts := r.outcome(jid(0)); !strings.Contains(facts.Str("error"), "did not take it") ||
+				facts.Has("acked") || !facts.Has("spooled") {
 				t.Errorf("the minion says %v", facts)
 			}
 			f.set(func() { f.answer = nil })
@@ -71,7 +72,8 @@ func TestUntaken(t *testing.T) {
 
 // TestUntakenInClear: what anybody could have said acknowledges nothing.
 func TestUntakenInClear(t *testing.T) {
-	for name, answer := range map[string]any{"nil": nil, "text": "Some exception handling minion payload", "map": payload.M("enc", "clear", "load", payload.M("ret", false)), "empty": ""} {
+	for name, answer := range map[string]any{"nil": nil, "text": "Some exception handling minion payload",
+		"map": payload.M("enc", "clear", "load", payload.M("ret", false)), "empty": ""} {
 		t.Run(name, func(t *testing.T) {
 			r := newRig(t, "").up()
 			f := r.master()
@@ -90,8 +92,8 @@ func TestUntakenInClear(t *testing.T) {
 	}
 }
 
-// TestUntakenAlone: a return that the master never takes holds up no other, is not sent in a tight loop, and goes when it
-// is too old, which is said.
+// TestUntakenAlone: a return that the master never takes holds up no other, is not sent in a tight loop, and goes when
+// it is too old, which is said.
 func TestUntakenAlone(t *testing.T) {
 	r := newRig(t, "return_spool_max_age: 86400\n").up()
 	f := r.master()
@@ -126,7 +128,9 @@ func TestUntakenAlone(t *testing.T) {
 	if said != 1 {
 		t.Errorf("said %d times", said)
 	}
-	r.pass(t, "dropped return", func() bool { return r.outcome(jid(0)).Str("outcome") == string(ledger.Dropped) }, time.Minute)
+	r.pass(t, "dropped return", func() bool {
+		return r.outcome(jid(0)).Str("outcome") == string(ledger.Dropped)
+	}, time.Minute)
 	r.log.Await(t, "returns are dropped: the master did not take them")
 	r.awaitSpool(t, 0)
 }

@@ -5,7 +5,8 @@ import (
 	"time"
 )
 
-// TestWeekAway: a node that is offline for a week, and for the day until somebody looks after it, loses no return by default.
+// TestWeekAway: a node that is offline for a week, and for the day until somebody looks after it, loses no return by
+// default.
 func TestWeekAway(t *testing.T) {
 	r := newRig(t, "").up()
 	f := r.master()

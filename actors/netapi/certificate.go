@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// certificate is the certificate of a server. It is read anew when its files change, without a restart: it is looked at when
-// somebody connects, once a second at most.
+// certificate is the certificate of a server. It is read anew when its files change, without a restart: it is looked at
+// when somebody connects, once a second at most.
 type certificate struct {
 	opt Listen
 	log *slog.Logger
@@ -78,10 +78,12 @@ func (c *certificate) stampNow() string {
 	return stamp
 }
 
-// current is the certificate for somebody who connects now. Files that cannot be used, half written ones among them, change nothing.
+// current is the certificate for somebody who connects now. Files that cannot be used, half written ones among them,
+// change nothing.
 func (c *certificate) current(now time.Time) *tls.Certificate {
 	have, looked := c.now.Load(), c.looked.Load()
-	if now.UnixNano()-looked < int64(lookEvery) || !c.looked.CompareAndSwap(looked, now.UnixNano()) { // somebody else looks
+	if now.UnixNano()-looked < int64(lookEvery) || !c.looked.CompareAndSwap(looked, now.UnixNano()) {
+		// somebody else looks
 		return have.cert
 	}
 	stamp := c.stampNow()

@@ -14,7 +14,8 @@ import (
 // TestCertificateIsRenewed: new files are used without a restart; files that cannot be used change nothing.
 func TestCertificateIsRenewed(t *testing.T) {
 	dir := t.TempDir()
-	opt := Listen{Certificate: filepath.Join(dir, "crt"), Key: filepath.Join(dir, "key"), Logger: slog.New(slog.DiscardHandler)}
+	opt := Listen{Certificate: filepath.Join(dir, "crt"), Key: filepath.Join(dir, "key"),
+		Logger: slog.New(slog.DiscardHandler)}
 	c := newCertificate(opt)
 	if _, err := c.config(); err == nil {
 		t.Error("no error without files")

@@ -8,16 +8,16 @@ import (
 	"brine/wire/payload"
 )
 
-// Times of a list of functions: how long it counts for a function that it does not have, how long a master may take to give it, and how
-// long who does not wait for a runner waits for it.
+// Times of a list of functions: how long it counts for a function that it does not have, how long a master may take to
+// give it, and how long who does not wait for a runner waits for it.
 const (
 	listedFor    = 30 * time.Second
 	listedWithin = 20 * time.Second
 	lackedWithin = 5 * time.Second
 )
 
-// theirs knows the runner functions of a master of Salt, which starts one that it does not have and never says a word of it: Salt's own
-// salt-api looks into the modules of its installation beforehand (salt/runner.py, _reformat_low).
+// theirs knows the runner functions of a master of Salt, which starts one that it does not have and never says a word
+// of it: Salt's own salt-api looks into the modules of its installation beforehand (salt/runner.py, _reformat_low).
 type theirs struct {
 	ask    func(ctx context.Context) (names *payload.Map, err error)
 	beside func(f func(ctx context.Context)) error // runs f beside whoever asks: it ends with the daemon, not with him
@@ -33,7 +33,8 @@ type theirs struct {
 func newTheirs(c *client.Client, calls *calls) *theirs {
 	t := &theirs{now: time.Now, turn: make(chan struct{}, 1)}
 	t.ask = func(ctx context.Context) (*payload.Map, error) {
-		_, ret, err := c.RunRunner(ctx, client.Call{Fun: "doc.runner"}) // as the master's own user: a list of functions is no secret
+		// as the master's own user: a list of functions is no secret
+		_, ret, err := c.RunRunner(ctx, client.Call{Fun: "doc.runner"})
 		if err != nil {
 			return nil, err
 		}
@@ -58,8 +59,8 @@ func (t *theirs) surelyLack(fun string) bool {
 	return lacks && sure
 }
 
-// lack tells whether the master has no such function, and asks for its list where that is not known. What cannot be found out while ctx lasts
-// is no lack. Any number may ask at the same time.
+// lack tells whether the master has no such function, and asks for its list where that is not known. What cannot be
+// found out while ctx lasts is no lack. Any number may ask at the same time.
 func (t *theirs) lack(ctx context.Context, fun string) bool {
 	t.turn <- struct{}{}
 	lacks, sure := t.known(fun)

@@ -10,12 +10,14 @@ import (
 	"brine/wire/payload"
 )
 
-// TestTheirs: a function that a master of Salt does not have is found out with one question, however many want it; a new one is found
-// after a while, and a master that does not tell its functions has all.
+// TestTheirs: a function that a master of Salt does not have is found out with one question, however many want it; a
+// new one is found after a while, and a master that does not tell its functions has all.
 func TestTheirs(t *testing.T) {
 	now, asked := time.Unix(0, 0), 0
 	list, why := payload.M("jobs.list_jobs", "doc", "site.own", ""), error(nil)
-	names := &theirs{turn: make(chan struct{}, 1), now: func() time.Time { return now }, beside: func(f func(context.Context)) error { go f(t.Context()); return nil }}
+	names := &theirs{turn: make(chan struct{}, 1), now: func() time.Time {
+		return now
+	}, beside: func(f func(context.Context)) error { go f(t.Context()); return nil }}
 	names.ask = func(context.Context) (*payload.Map, error) { asked++; return list, why }
 	if names.surelyLack("no.such") || asked != 0 {
 		t.Error("it is asked for what is only looked at")
@@ -54,7 +56,10 @@ func TestTheirs(t *testing.T) {
 // TestTheirsGo: who goes away while the master is asked is not waited for, and the answer is there for the next one.
 func TestTheirsGo(t *testing.T) {
 	asked, answer := make(chan bool, 2), make(chan bool)
-	names := &theirs{turn: make(chan struct{}, 1), now: time.Now, beside: func(f func(context.Context)) error { go f(t.Context()); return nil }}
+	names := &theirs{turn: make(chan struct{}, 1), now: time.Now, beside: func(f func(context.Context)) error {
+		go f(t.Context())
+		return nil
+	}}
 	names.ask = func(context.Context) (*payload.Map, error) {
 		asked <- true
 		<-answer

@@ -11,12 +11,12 @@ import (
 	"brine/wire/payload"
 )
 
-// share is the part of the failures which the master allows a user that one client of salt-api gets: the master sees one address for
-// all of them, and one client must not use up what others have.
+// share is the part of the failures which the master allows a user that one client of salt-api gets: the master sees
+// one address for all of them, and one client must not use up what others have.
 const share = 4
 
-// LogInGate bounds the log-ins and the tokens of each client that fail: for the master all come from this machine. Pass is a gate of
-// wire/client.
+// LogInGate bounds the log-ins and the tokens of each client that fail: for the master all come from this machine. Pass
+// is a gate of wire/client.
 type LogInGate struct {
 	most   int // failures of a user at an address in a minute; 0: no limit
 	log    *slog.Logger
@@ -40,7 +40,8 @@ func (g *LogInGate) Pass(ctx context.Context, load *payload.Map) (done func(repl
 		done, err := g.tokens.pass(ctx, command, token)
 		if errors.Is(err, door.ErrKnocks) {
 			if more, due := g.lines.Due("tokens", netapi.From(ctx)); due {
-				g.log.Warn("too many tokens of a client are none, the next ones are not asked about", "from", netapi.From(ctx), "more", more)
+				g.log.Warn("too many tokens of a client are none, the next ones are not asked about", "from",
+					netapi.From(ctx), "more", more)
 			}
 		}
 		return done, busyTokens(err)
@@ -53,7 +54,8 @@ func (g *LogInGate) Pass(ctx context.Context, load *payload.Map) (done func(repl
 	leave, err := g.door.Enter(ctx, g.most, from, user)
 	if errors.Is(err, door.ErrKnocks) {
 		if more, due := g.lines.Due("log-ins", from); due {
-			g.log.Warn("too many log-ins of a client have failed, the next ones are not tried (login_failures_max)", "from", from, "more", more)
+			g.log.Warn("too many log-ins of a client have failed, the next ones are not tried (login_failures_max)",
+				"from", from, "more", more)
 		}
 		return nil, netapi.Unauthorized("Could not authenticate using provided credentials")
 	}

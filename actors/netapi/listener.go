@@ -43,7 +43,9 @@ const (
 
 // listenerSpec is the child that owns the port of a server.
 func listenerSpec(m Module, h http.Handler) supervisor.Spec {
-	return supervisor.Spec{Name: m.Name, Intake: false, StopTimeout: 2 * stopWithin, New: func() actor.Actor { return &listener{opt: m.Listen, name: m.Name, handler: h} }}
+	return supervisor.Spec{Name: m.Name, Intake: false, StopTimeout: 2 * stopWithin, New: func() actor.Actor {
+		return &listener{opt: m.Listen, name: m.Name, handler: h}
+	}}
 }
 
 // listener owns a port. It gets no messages: requests are answered in the goroutines of the HTTP server.
@@ -77,14 +79,16 @@ func (l *listener) Receive(ctx actor.Context) {
 }
 
 func (l *listener) onStarted(ctx actor.Context) {
-	server := &http.Server{Handler: netapi.BehindProxies(l.opt.Front.Proxies, netapi.Lingering(l.handler)), ErrorLog: slog.NewLogLogger(l.opt.Logger.Handler(), slog.LevelDebug),
-		ReadHeaderTimeout: headerTimeout, IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeader, ConnContext: clientOf, ConnState: atRest}
+	server := &http.Server{Handler: netapi.BehindProxies(l.opt.Front.Proxies, netapi.Lingering(l.handler)),
+		ErrorLog: slog.NewLogLogger(l.opt.Logger.Handler(), slog.LevelDebug), ReadHeaderTimeout: headerTimeout,
+		IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeader, ConnContext: clientOf, ConnState: atRest}
 	var err error
 	if l.opt.Certificate != "" {
 		if server.TLSConfig, err = newCertificate(l.opt).config(); err != nil {
 			supervisor.Crash(fmt.Errorf("%s: %w", l.name, err))
 		}
-		server.TLSNextProto = map[string]func(*http.Server, *tls.Conn, http.Handler){} // HTTP/1.1 alone: WebSockets, and limits by connection
+		// HTTP/1.1 alone: WebSockets, and limits by connection
+		server.TLSNextProto = map[string]func(*http.Server, *tls.Conn, http.Handler){}
 	}
 	addr := net.JoinHostPort(l.opt.Host, strconv.Itoa(l.opt.Port))
 	ln, err := (&net.ListenConfig{}).Listen(supervisor.Context(ctx), "tcp", addr)
@@ -96,7 +100,8 @@ func (l *listener) onStarted(ctx actor.Context) {
 		l.opt.Bound(ln.Addr().String())
 	}
 	front := l.opt.Front
-	bounded := &limited{Listener: ln, log: l.opt.Logger, room: &netapi.Room{Most: max(1, front.MaxConnections), Each: front.EachAddress, Proxies: front.Proxies}}
+	bounded := &limited{Listener: ln, log: l.opt.Logger, room: &netapi.Room{Most: max(1, front.MaxConnections),
+		Each: front.EachAddress, Proxies: front.Proxies}}
 	supervisor.Go(ctx, l.name+" listener", func(ctx context.Context) error {
 		server.BaseContext = func(net.Listener) context.Context { return ctx }
 		return serve(ctx, server, bounded)
@@ -151,7 +156,8 @@ func (l *limited) Accept() (net.Conn, error) {
 		}
 		_ = c.Close() // there is no room to say why
 		if more, due := l.lines.Due("connections", door.Network(from)); due {
-			l.log.Warn("a connection is closed: there are too many, of this address or in all (connections_max, connections_per_address)", "from", from, "more", more)
+			l.log.Warn("a connection is closed: there are too many, of this address or in all (connections_max, "+
+				"connections_per_address)", "from", from, "more", more)
 		}
 	}
 }

@@ -16,7 +16,8 @@ const listenAgain = time.Second
 // noTag begins no tag: who watches it gets no events.
 const noTag = "\x00"
 
-// listeningSpec is the child that keeps the client's subscription to the bus open. Without it each command would join the bus anew.
+// listeningSpec is the child that keeps the client's subscription to the bus open. Without it each command would join
+// the bus anew.
 func listeningSpec(c *client.Client) supervisor.Spec {
 	return supervisor.Spec{Name: "Listening", New: func() actor.Actor { return &listening{client: c} }}
 }

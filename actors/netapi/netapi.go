@@ -20,8 +20,8 @@ import (
 	"brine/wire/payload"
 )
 
-// API is what server modules stand on. All methods are safe for many goroutines and end with their context: a client that goes
-// away frees what it held. Errors that are meant for clients are *netapi.Error of modules/netapi.
+// API is what server modules stand on. All methods are safe for many goroutines and end with their context: a client
+// that goes away frees what it held. Errors that are meant for clients are *netapi.Error of modules/netapi.
 type API interface {
 	Config() *config.Netapi
 	// MasterHere is an error at once when no master answers.
@@ -34,7 +34,8 @@ type API interface {
 	Token(ctx context.Context, token string) (*payload.Map, error)
 	// Run runs one chunk of a lowstate, once it is checked. A batch gives Several.
 	Run(ctx context.Context, low *payload.Map) (any, error)
-	// Unlisted runs one chunk of a server that does not ask netapi_enable_clients. A job waits so long at most; nil: it means nobody.
+	// Unlisted runs one chunk of a server that does not ask netapi_enable_clients. A job waits so long at most; nil: it
+	// means nobody.
 	Unlisted(ctx context.Context, low *payload.Map, within time.Duration) (any, error)
 	// Revoke makes an eauth token hold no longer, or tells the log why it does; "" is none.
 	Revoke(token string)
@@ -71,11 +72,13 @@ type Options struct {
 	Client  *client.Client
 	Logger  *slog.Logger
 	Modules []Module
-	// Runners finds a runner function. known without a function: the master has others than this program, and is to say itself.
+	// Runners finds a runner function. known without a function: the master has others than this program, and is to say
+	// itself.
 	Runners func(fun string) (f *loader.Func, known bool)
 	// Revoke removes an eauth token from the master's store; nil: it stays until it expires.
 	Revoke func(token string) error
-	// MayRun tells whether the holder of a token, as the master knows it, may run the function of a chunk on its target; nil: nobody may.
+	// MayRun tells whether the holder of a token, as the master knows it, may run the function of a chunk on its
+	// target; nil: nobody may.
 	MayRun func(ctx context.Context, tok, low *payload.Map) bool
 	// Ours says whether the master is one of brine.
 	Ours func() bool
@@ -179,8 +182,8 @@ func (s *Server) Config() *config.Netapi { return s.now.Load().conf }
 // Sessions are those of this daemon.
 func (s *Server) Sessions() Sessions { return s.sessions }
 
-// MasterHere is a netapi.MasterGone when nobody answers at the sockets of the master. Unlike Salt: a socket file that was left
-// behind is no master.
+// MasterHere is a netapi.MasterGone when nobody answers at the sockets of the master. Unlike Salt: a socket file that
+// was left behind is no master.
 func (s *Server) MasterHere() error {
 	if err := s.opt.MasterAlive(); err != nil {
 		s.opt.Logger.Debug("no master", "err", err)
@@ -194,7 +197,8 @@ func (s *Server) Login(ctx context.Context, from string, creds *payload.Map) (Lo
 	if err := s.MasterHere(); err != nil {
 		return Login{}, err
 	}
-	if name, _ := creds.Value("username").(string); name == "" { // some of Salt's backends let nobody in, if he knows the password
+	if name, _ := creds.Value("username").(string); name == "" {
+		// some of Salt's backends let nobody in, if he knows the password
 		return Login{}, netapi.Unauthorized("Could not authenticate using provided credentials")
 	}
 	tok, err := s.opt.Client.MkToken(ctx, payload.NewCredentials(creds).LogIn())
@@ -206,7 +210,8 @@ func (s *Server) Login(ctx context.Context, from string, creds *payload.Map) (Lo
 	case err != nil:
 		return Login{}, s.told(err)
 	}
-	l := Login{Token: tok.Str("token"), Start: tok.Value("start"), Expire: tok.Value("expire"), Name: tok.Str("name"), Eauth: tok.Str("eauth")}
+	l := Login{Token: tok.Str("token"), Start: tok.Value("start"), Expire: tok.Value("expire"), Name: tok.Str("name"),
+		Eauth: tok.Str("eauth")}
 	if l.Token == "" {
 		return Login{}, netapi.Unauthorized("Could not authenticate using provided credentials")
 	}
@@ -276,7 +281,8 @@ func (s *Server) subscribe(ctx context.Context) (events.Source, error) {
 	return unnudged{all}, nil
 }
 
-// tagNudge is an event by which a brine master wakes tools of Salt that have just begun to listen. It is nobody else's business.
+// tagNudge is an event by which a brine master wakes tools of Salt that have just begun to listen. It is nobody else's
+// business.
 const tagNudge = "brine/bus/nudge"
 
 // unnudged is a stream without these.
@@ -294,9 +300,11 @@ func (u unnudged) Next(ctx context.Context) ([]byte, error) {
 
 // Texts of Salt for what a master has not answered.
 const (
-	textTimedOut = "Salt request timed out. The master is not responding. You may need to run your command with `--async` " +
+	textTimedOut = "Salt request timed out. The master is not responding. You may need to run your command with " +
+		"`--async` " +
 		"in order to bypass the congested event bus. With `--async`, the CLI tool will print the job id (jid) and exit " +
-		"immediately without listening for responses. You can then use `salt-run jobs.lookup_jid` to look up the results " +
+		"immediately without listening for responses. You can then use `salt-run jobs.lookup_jid` to look up the " +
+		"results " +
 		"of the job in the job cache later."
 	textRefused = "Failed to authenticate! This is most likely because this user is not permitted to execute commands, " +
 		"but there is a small possibility that a disk error occurred (check disk/inode usage)."
@@ -314,7 +322,8 @@ func (s *Server) told(err error) error {
 		return &netapi.Error{Status: http.StatusServiceUnavailable, Message: textTimedOut}
 	case errors.As(err, &no):
 		switch no.Name {
-		case "AuthenticationError", "AuthorizationError", "EauthAuthenticationError", "TokenAuthenticationError", "UserAuthenticationError":
+		case "AuthenticationError", "AuthorizationError", "EauthAuthenticationError", "TokenAuthenticationError",
+			"UserAuthenticationError":
 			return netapi.Unauthorized(no.Message)
 		case "SaltInvocationError":
 			return netapi.BadRequest(no.Message)

@@ -37,13 +37,15 @@ func (s *Server) Run(ctx context.Context, low *payload.Map) (any, error) {
 // clients are what runs a chunk, by the names of modules/netapi. note shows what is waited for.
 func (s *Server) clients() map[string]func(ctx context.Context, low *payload.Map, note func(string)) (any, error) {
 	return map[string]func(context.Context, *payload.Map, func(string)) (any, error){
-		netapi.Local: s.local, netapi.LocalAsync: s.localAsync, netapi.LocalBatch: s.localBatch, netapi.LocalSubset: s.localSubset,
-		netapi.Runner: s.runner, netapi.RunnerAsync: s.runnerAsync, netapi.Wheel: s.wheel, netapi.WheelAsync: s.wheelAsync, netapi.SSH: s.ssh,
+		netapi.Local: s.local, netapi.LocalAsync: s.localAsync, netapi.LocalBatch: s.localBatch,
+		netapi.LocalSubset: s.localSubset, netapi.Runner: s.runner, netapi.RunnerAsync: s.runnerAsync,
+		netapi.Wheel: s.wheel, netapi.WheelAsync: s.wheelAsync, netapi.SSH: s.ssh,
 	}
 }
 
-// job is the job that a chunk asks for. Without target or function there is none. Of the chunk it takes over by name what a user
-// may say of a job (payload.ExtrasFor): this daemon can speak with the key of the master's user, who may say more.
+// job is the job that a chunk asks for. Without target or function there is none. Of the chunk it takes over by name
+// what a user may say of a job (payload.ExtrasFor): this daemon can speak with the key of the master's user, who may
+// say more.
 func (s *Server) job(low *payload.Map) (client.Job, error) {
 	tgt, has := low.Get("tgt")
 	fun, hasFun := low.Get("fun")
@@ -51,7 +53,8 @@ func (s *Server) job(low *payload.Map) (client.Job, error) {
 		return client.Job{}, netapi.ErrUnexpected
 	}
 	kw, _ := low.Value("kwarg").(*payload.Map) // anything else is ignored
-	job := client.Job{Tgt: tgt, Fun: fun, Arg: args.Condition(low.List("arg"), kw), Ret: low.Str("ret"), JID: low.Str("jid"), Kwargs: payload.ExtrasFor(low)}
+	job := client.Job{Tgt: tgt, Fun: fun, Arg: args.Condition(low.List("arg"), kw), Ret: low.Str("ret"),
+		JID: low.Str("jid"), Kwargs: payload.ExtrasFor(low)}
 	if job.TgtType = low.Str("tgt_type"); job.TgtType == "" {
 		job.TgtType = low.Str("expr_form")
 	}
@@ -103,7 +106,8 @@ func (s *Server) aim(job *client.Job) error {
 	name, _ := job.Tgt.(string)
 	groups := s.now.Load().nodegroups
 	if !groups.Has(name) {
-		return netapi.BadRequest(fmt.Sprintf("Node group %s unavailable", name)) // the path of the configuration is no client's business
+		// the path of the configuration is no client's business
+		return netapi.BadRequest(fmt.Sprintf("Node group %s unavailable", name))
 	}
 	words, err := matchers.Nodegroup(name, groups)
 	if err != nil {
@@ -133,7 +137,8 @@ func (s *Server) nobody(pub client.Published) bool {
 	return pub.JID == "" || pub.JID == "0" || len(pub.Minions) == 0 && !s.opt.Master.OrderMasters
 }
 
-// local publishes a job and waits for its returns: minion to return in the order of their arrival, false for those of whom there is none.
+// local publishes a job and waits for its returns: minion to return in the order of their arrival, false for those of
+// whom there is none.
 func (s *Server) local(ctx context.Context, low *payload.Map, note func(string)) (any, error) {
 	job, err := s.job(low)
 	if err != nil {
@@ -143,8 +148,10 @@ func (s *Server) local(ctx context.Context, low *payload.Map, note func(string))
 }
 
 // textNoReturn stands in the place of a return of a minion that the master does not know (salt/client/__init__.py).
-const textNoReturn = "Minion did not return. [No response]\nThe minions may not have all finished running and any remaining minions will return " +
-	"upon completion. To look up the return data for this job later, run the following command:\n\nsalt-run jobs.lookup_jid "
+const textNoReturn = "Minion did not return. [No response]\nThe minions may not have all finished running and any " +
+	"remaining minions will return " +
+	"upon completion. To look up the return data for this job later, run the following command:\n\nsalt-run " +
+	"jobs.lookup_jid "
 
 // gather runs a job to its end.
 func (s *Server) gather(ctx context.Context, job client.Job, full any, note func(string)) (*payload.Map, error) {

@@ -34,8 +34,9 @@ func functionOf(client string, low *payload.Map) (string, error) {
 	return fun, nil
 }
 
-// runnerCall is the request that a chunk comes to. Keywords may stand in arg, in kwarg and beside them; the later counts. Those that
-// the function does not know are dropped, and names that begin with __, which masters and their own tools use among themselves.
+// runnerCall is the request that a chunk comes to. Keywords may stand in arg, in kwarg and beside them; the later
+// counts. Those that the function does not know are dropped, and names that begin with __, which masters and their own
+// tools use among themselves.
 func (s *Server) runnerCall(ctx context.Context, name string, low *payload.Map, own ...any) (client.Call, error) {
 	fun, err := functionOf(name, low)
 	if err != nil {
@@ -163,7 +164,8 @@ func (s *Server) runner(ctx context.Context, low *payload.Map, note func(string)
 			return nil, err
 		case event.ByMinion(data):
 			continue
-		case data.Value("success") == false && s.lacks(ctx, call.Fun): // a master of 3006 says so before it has told its functions
+		case data.Value("success") == false && s.lacks(ctx, call.Fun):
+			// a master of 3006 says so before it has told its functions
 			return nil, netapi.ErrUnexpected
 		case loader.Truthy(low.Value("full_return")):
 			return payload.M("data", data, "tag", started.Tag+"/ret"), nil
@@ -203,8 +205,8 @@ func (s *Server) callWheel(ctx context.Context, load *payload.Map) (*payload.Map
 // userOfNobody is whom the events of an asynchronous wheel call name, as in Salt.
 const userOfNobody = "UNKNOWN"
 
-// wheelAsync runs a wheel function as an actor that nobody waits for: {tag, jid}. A master of Salt fires the events of that jid
-// itself; one of brine those of its own jid, so that these are fired here.
+// wheelAsync runs a wheel function as an actor that nobody waits for: {tag, jid}. A master of Salt fires the events of
+// that jid itself; one of brine those of its own jid, so that these are fired here.
 func (s *Server) wheelAsync(ctx context.Context, low *payload.Map, _ func(string)) (any, error) {
 	fun, err := functionOf(netapi.WheelAsync, low)
 	if err != nil {
@@ -217,7 +219,8 @@ func (s *Server) wheelAsync(ctx context.Context, low *payload.Map, _ func(string
 		note("wheel " + jid + " " + payload.Show(fun))
 		got, err := s.callWheel(ctx, load)
 		if err != nil {
-			s.opt.Logger.Error("wheel call refused", "from", netapi.From(ctx), "fun", payload.Show(fun), "jid", jid, "err", err)
+			s.opt.Logger.Error("wheel call refused", "from", netapi.From(ctx), "fun", payload.Show(fun), "jid", jid,
+				"err", err)
 			return nil, err
 		}
 		if !s.opt.Ours() {

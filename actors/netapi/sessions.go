@@ -58,7 +58,9 @@ func sessionsSpec(conf *config.Netapi) supervisor.Spec {
 		most, each = c.SessionsMax, c.SessionsEach
 	}
 	store := netapi.NewSessions(most, each)
-	return supervisor.Spec{Name: "Sessions", Component: true, New: func() actor.Actor { return &sessions{store: store} }}
+	return supervisor.Spec{Name: "Sessions", Component: true, New: func() actor.Actor {
+		return &sessions{store: store}
+	}}
 }
 
 // sessions owns the table of sessions.

@@ -123,7 +123,8 @@ func (s *Server) localBatch(ctx context.Context, low *payload.Map, note func(str
 	if err != nil {
 		return nil, netapi.BadRequest(err.Error())
 	}
-	b := &batchRun{Server: s, job: job, state: state, raw: loader.Truthy(low.Value("raw")), news: make(chan batchNews), out: Several{}}
+	b := &batchRun{Server: s, job: job, state: state, raw: loader.Truthy(low.Value("raw")), news: make(chan batchNews),
+		out: Several{}}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	return b.work(ctx)
@@ -154,7 +155,9 @@ func (b *batchRun) work(ctx context.Context) (any, error) {
 	for {
 		next, _ := b.state.Step(time.Now(), returns, silent)
 		if len(next) > 0 {
-			aside.Go(b.opt.Logger, "batch", func(err error) { b.tell(ctx, batchNews{err: err}) }, func() { b.publish(ctx, next) })
+			aside.Go(b.opt.Logger, "batch", func(err error) {
+				b.tell(ctx, batchNews{err: err})
+			}, func() { b.publish(ctx, next) })
 		}
 		if b.state.Finished() {
 			return b.out, nil

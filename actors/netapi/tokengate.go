@@ -14,12 +14,13 @@ import (
 
 // Limits of what is asked about eauth tokens.
 const (
-	wrongTokens = 100  // that the master has refused, of a client in a minute; so many of whom nothing is known are asked about at a time
+	// that the master has refused, of a client in a minute; so many of whom nothing is known are asked about at a time
+	wrongTokens = 100
 	tokensWait  = 1024 // questions of a client that wait for their turn
 )
 
-// tokenGate bounds the questions about eauth tokens that nobody has: each is one to the master. Tokens that the master has taken pass
-// always, and those that it has just refused never.
+// tokenGate bounds the questions about eauth tokens that nobody has: each is one to the master. Tokens that the master
+// has taken pass always, and those that it has just refused never.
 type tokenGate struct {
 	door door.Knocks
 	seen *netapi.SeenTokens
@@ -29,8 +30,8 @@ func newTokenGate() *tokenGate {
 	return &tokenGate{door: door.Knocks{Waiting: tokensWait}, seen: netapi.NewSeenTokens()}
 }
 
-// pass holds a question about a token back until it may be asked; command is its load's. The errors are what the master would say,
-// door.ErrKnocks, and that of ctx.
+// pass holds a question about a token back until it may be asked; command is its load's. The errors are what the master
+// would say, door.ErrKnocks, and that of ctx.
 func (g *tokenGate) pass(ctx context.Context, command, token string) (done func(reply any, err error), err error) {
 	taken, refused := g.seen.Look(token)
 	switch {
@@ -46,7 +47,8 @@ func (g *tokenGate) pass(ctx context.Context, command, token string) (done func(
 	return func(reply any, err error) { leave(g.note(token, command, reply, err)) }, nil
 }
 
-// note keeps what the master has said of a token, and tells whether it counts against who has asked. Who has not answered has said nothing.
+// note keeps what the master has said of a token, and tells whether it counts against who has asked. Who has not
+// answered has said nothing.
 func (g *tokenGate) note(token, command string, reply any, err error) (against bool) {
 	if err != nil {
 		return false
@@ -93,7 +95,8 @@ func noToken(command string) error {
 	case payload.CmdPublish:
 		return &client.RemoteError{Name: "AuthenticationError", Message: "Authentication error occurred."}
 	}
-	return &client.RemoteError{Name: "TokenAuthenticationError", Message: `Authentication failure of type "token" occurred.`}
+	return &client.RemoteError{Name: "TokenAuthenticationError",
+		Message: `Authentication failure of type "token" occurred.`}
 }
 
 // tokenOf is the eauth token that a load shows.

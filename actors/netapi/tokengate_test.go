@@ -34,12 +34,14 @@ func TestTokenGate(t *testing.T) {
 		return payload.M("error", payload.M("name", name, "message", text))
 	}
 	good := payload.M("token", "known", "name", "ann")
-	if err := errors.Join(ask("a", get("known"), good), ask("a", payload.M("cmd", "mk_token", "eauth", "pam", "username", "ann"), payload.M("token", "made"))); err != nil {
+	if err := errors.Join(ask("a", get("known"), good), ask("a", payload.M("cmd", "mk_token", "eauth", "pam",
+		"username", "ann"), payload.M("token", "made"))); err != nil {
 		t.Fatal(err)
 	}
 	// A token that was refused is not asked about again for a while, in whatever form.
 	for i, load := range []*payload.Map{get("wrong"), publish("wrong"), run("wrong"), get("wrong")} {
-		if err := ask("a", load, payload.NewMap(0)); (err == nil) != (i == 0) || i > 0 && !errors.Is(err, client.ErrAuthentication) {
+		if err := ask("a", load, payload.NewMap(0)); (err == nil) != (i == 0) || i > 0 &&
+			!errors.Is(err, client.ErrAuthentication) {
 			t.Errorf("time %d: %v", i, err)
 		}
 	}
@@ -56,7 +58,8 @@ func TestTokenGate(t *testing.T) {
 		case 3: // as for a function that nobody may run: of the token it says nothing
 			load, reply = publish(name), no("AuthorizationError", "Authorization error occurred.")
 		}
-		if err := ask("a", load, reply); err != nil && (!errors.As(err, &busy) || busy.Status != http.StatusServiceUnavailable) {
+		if err := ask("a", load, reply); err != nil && (!errors.As(err, &busy) ||
+			busy.Status != http.StatusServiceUnavailable) {
 			t.Fatal(err)
 		}
 	}
@@ -70,7 +73,8 @@ func TestTokenGate(t *testing.T) {
 			}
 		}
 	}
-	if err := ask("b", run("theirs"), no("TokenAuthenticationError", `Authentication failure of type "token" occurred for user ben.`)); err != nil {
+	if err := ask("b", run("theirs"), no("TokenAuthenticationError",
+		`Authentication failure of type "token" occurred for user ben.`)); err != nil {
 		t.Errorf("another address: %v", err)
 	}
 	if err := ask("a", get("theirs"), good); err != nil {

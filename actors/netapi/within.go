@@ -11,8 +11,9 @@ import (
 	"brine/wire/payload"
 )
 
-// Unlisted runs one chunk of a server that does not ask netapi_enable_clients (rest_tornado): a job, whose answer is of those minions
-// that have returned within a time, a job without waiting, or a runner. nil is the answer of a job that means nobody.
+// Unlisted runs one chunk of a server that does not ask netapi_enable_clients (rest_tornado): a job, whose answer is of
+// those minions that have returned within a time, a job without waiting, or a runner. nil is the answer of a job that
+// means nobody.
 func (s *Server) Unlisted(ctx context.Context, low *payload.Map, within time.Duration) (any, error) {
 	if err := s.MasterHere(); err != nil {
 		return nil, err

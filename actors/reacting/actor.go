@@ -12,8 +12,8 @@ import (
 	"github.com/asynkron/protoactor-go/actor"
 )
 
-// Messages of the Reactor. Those of workers carry the incarnation that had asked: what a later one hears of them is of no account,
-// for it has taken all events anew.
+// Messages of the Reactor. Those of workers carry the incarnation that had asked: what a later one hears of them is of
+// no account, for it has taken all events anew.
 type (
 	// EventsWait says that there is something in the backlog.
 	EventsWait struct{ part *Part }
@@ -115,7 +115,10 @@ func (r *reacts) onStarted(ctx actor.Context) {
 	nest := supervisor.Nest(ctx, supervisor.Options{Pool: true})
 	add := func(to *pool, name string, n int) {
 		for i := range n {
-			ref, err := nest.Add(supervisor.Spec{Name: fmt.Sprintf("%s-%d", name, i+1), DropQueued: true, New: func() actor.Actor { return &worker{part: p} }})
+			ref, err := nest.Add(supervisor.Spec{Name: fmt.Sprintf("%s-%d", name, i+1), DropQueued: true,
+				New: func() actor.Actor {
+					return &worker{part: p}
+				}})
 			if err != nil {
 				supervisor.Crash(fmt.Errorf("reactor: %w", err))
 			}
@@ -204,7 +207,8 @@ func (r *reacts) ended(seq uint64) {
 	}
 }
 
-// onWorkLost hears of a worker that died. What was begun is not begun again; of a call that runs elsewhere the end will be told.
+// onWorkLost hears of a worker that died. What was begun is not begun again; of a call that runs elsewhere the end will
+// be told.
 func (r *reacts) onWorkLost(ctx actor.Context, m *workLost) {
 	if m.of != r.n {
 		return

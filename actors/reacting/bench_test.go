@@ -10,8 +10,8 @@ import (
 	"brine/wire/payload"
 )
 
-// BenchmarkReactor is the whole way of events through fifty rules: bus, backlog, rendering, and a job for each. The jobs are not
-// published.
+// BenchmarkReactor is the whole way of events through fifty rules: bus, backlog, rendering, and a job for each. The
+// jobs are not published.
 func BenchmarkReactor(b *testing.B) {
 	r := newRig(b)
 	r.do.order = make(chan string, b.N+100)
@@ -19,7 +19,8 @@ func BenchmarkReactor(b *testing.B) {
 	for i := range 49 {
 		rules = append(rules, payload.M(fmt.Sprintf("*/%d/*", i), r.dir+"/a.sls"))
 	}
-	opt := r.options(rules, map[string]string{"a.sls": "job:\n  local.test.arg:\n    - tgt: {{ data['id'] }}\n    - arg: [{{ tag }}]\n"})
+	opt := r.options(rules, map[string]string{"a.sls": "job:\n  local.test.arg:\n    - tgt: {{ data['id'] }}\n    - " +
+		"arg: [{{ tag }}]\n"})
 	opt.Limits = backlog.Limits{Events: b.N + 1, Bytes: 1 << 40}
 	r.start(opt)
 	body := pack(b, "ev/x", "id", "web1", "data", payload.M("x", "y"))
@@ -39,7 +40,8 @@ func BenchmarkReactor(b *testing.B) {
 		b.Fatalf("got %+v", s)
 	}
 	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "events/s")
-	b.ReportMetric(float64((used(b)-began).Microseconds())/float64(b.N), "cpu-µs/op") // of a machine that does other things, too
+	// of a machine that does other things, too
+	b.ReportMetric(float64((used(b)-began).Microseconds())/float64(b.N), "cpu-µs/op")
 }
 
 // used is the time that this process has had of the processors.
@@ -57,7 +59,8 @@ func BenchmarkUnwanted(b *testing.B) {
 	r := newRig(b)
 	var rules []any
 	for i := range 50 {
-		rules = append(rules, payload.M(fmt.Sprintf([]string{"salt/job/*/ret/%d", "my/%d/*", "*/%d/end", "salt/minion/*/start%d"}[i%4], i), "x"))
+		rules = append(rules, payload.M(fmt.Sprintf([]string{"salt/job/*/ret/%d", "my/%d/*", "*/%d/end",
+			"salt/minion/*/start%d"}[i%4], i), "x"))
 	}
 	r.start(r.options(rules, nil))
 	body := pack(b, "salt/job/20261120104829281452/ret/web1", "id", "web1")

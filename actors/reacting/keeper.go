@@ -32,7 +32,8 @@ func (m *KeepEvent) Lost(why error) {
 		m.leave()
 		return
 	}
-	if died := errors.Is(why, supervisor.ErrCrashed) || errors.Is(why, supervisor.ErrAbandoned); died && m.tries < tries {
+	if died := errors.Is(why, supervisor.ErrCrashed) || errors.Is(why, supervisor.ErrAbandoned); died &&
+		m.tries < tries {
 		m.part.KeeperRef.Send(&KeepEvent{Tag: m.Tag, Body: m.Body, part: m.part, kept: m.kept, tries: m.tries + 1})
 		return
 	}
@@ -55,7 +56,9 @@ const holdEvents = 1 << 20
 
 // Keeper is the ReactorKeeper as a child of a daemon.
 func (p *Part) Keeper() supervisor.Spec {
-	return supervisor.Spec{Name: NameKeeper, Hold: holdEvents, Store: true, New: func() actor.Actor { return &keeper{p} }}
+	return supervisor.Spec{Name: NameKeeper, Hold: holdEvents, Store: true, New: func() actor.Actor {
+		return &keeper{p}
+	}}
 }
 
 func (k *keeper) Receive(ctx actor.Context) {

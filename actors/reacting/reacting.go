@@ -1,7 +1,8 @@
-// Package reacting is the Reactor of a master or a minion: three kinds of actors, and what they share. The ReactorKeeper writes the events that
-// a rule wants to the backlog on disk; the Reactor hands them out; below it Compiler-N renders what an event means and publishes its
-// jobs, and Reaction-N runs the other functions. Whichever of them dies: no event is forgotten, and no call is made twice. What an
-// event means is worked out by modules/reactor. Answers to salt/utils/reactor.py and to the engine reactor.
+// Package reacting is the Reactor of a master or a minion: three kinds of actors, and what they share. The
+// ReactorKeeper writes the events that a rule wants to the backlog on disk; the Reactor hands them out; below it
+// Compiler-N renders what an event means and publishes its jobs, and Reaction-N runs the other functions. Whichever of
+// them dies: no event is forgotten, and no call is made twice. What an event means is worked out by modules/reactor.
+// Answers to salt/utils/reactor.py and to the engine reactor.
 package reacting
 
 import (
@@ -27,7 +28,8 @@ type Doer interface {
 	Publish(ctx context.Context, jid string, c reactor.Call) error
 	// Published tells whether there is a job of that id.
 	Published(jid string) bool
-	// Run starts a runner or wheel function; a minion refuses. done is called once, by any goroutine, and must not block.
+	// Run starts a runner or wheel function; a minion refuses. done is called once, by any goroutine, and must not
+	// block.
 	Run(jid string, c reactor.Call, done func(error)) error
 	// Execute calls an execution function on this machine.
 	Execute(ctx context.Context, c reactor.Call) error
@@ -99,7 +101,9 @@ func New(opt Options) (*Part, error) {
 		opt.Log.Log(context.Background(), level, text)
 	})
 	p.SetRules(opt.Rules)
-	back, err := backlog.Open(opt.Path, opt.Limits, p.lane, func(d setaside.Damage) { opt.Log.Error(setaside.Text, d.Attrs()...) })
+	back, err := backlog.Open(opt.Path, opt.Limits, p.lane, func(d setaside.Damage) {
+		opt.Log.Error(setaside.Text, d.Attrs()...)
+	})
 	if err != nil {
 		return nil, fmt.Errorf("reactor: %w", err)
 	}
@@ -110,7 +114,8 @@ func New(opt Options) (*Part, error) {
 	return p, nil
 }
 
-// Halt says that the daemon is about to stop: what is not begun by now is left to the next one, for requests will be refused.
+// Halt says that the daemon is about to stop: what is not begun by now is left to the next one, for requests will be
+// refused.
 func (p *Part) Halt() { p.halted.Store(true) }
 
 // Close closes the backlog, when the actors have ended.
@@ -131,8 +136,8 @@ func (p *Part) lane(tag string) string {
 	return b.String()
 }
 
-// maxMailed is how many bytes of events may be on their way to the ReactorKeeper, which reads as fast as the disk writes. A disk
-// that stands still costs no more than that.
+// maxMailed is how many bytes of events may be on their way to the ReactorKeeper, which reads as fast as the disk
+// writes. A disk that stands still costs no more than that.
 const maxMailed = 8 << 20
 
 // sink takes the events of the bus. It runs in the EventPublisher and does little for those that no rule wants.

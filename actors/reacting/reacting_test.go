@@ -18,8 +18,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// TestKilled kills the actors of the Reactor twenty times while two thousand events come. Each is reacted to exactly once, jobs
-// in the order of their events but for those that were in hand at a death.
+// TestKilled kills the actors of the Reactor twenty times while two thousand events come. Each is reacted to exactly
+// once, jobs in the order of their events but for those that were in hand at a death.
 func TestKilled(t *testing.T) {
 	r := newRig(t)
 	r.start(r.options(oneRule(r.dir), map[string]string{"a.sls": both}))
@@ -124,7 +124,8 @@ func TestStopped(t *testing.T) {
 	}
 }
 
-// TestCutOff: an event whose files are being rendered when the master stops, or when somebody kills the Reactor, is not lost.
+// TestCutOff: an event whose files are being rendered when the master stops, or when somebody kills the Reactor, is not
+// lost.
 func TestCutOff(t *testing.T) {
 	r := newRig(t)
 	opt := r.options(oneRule(r.dir), map[string]string{"a.sls": "{{ salt['wait.ever']() }}"})
@@ -151,7 +152,8 @@ func TestCutOff(t *testing.T) {
 // TestRefused: jobs that a master refuses because it stops are published by the next one.
 func TestRefused(t *testing.T) {
 	r := newRig(t)
-	opt := r.options(oneRule(r.dir), map[string]string{"a.sls": "{{ salt['wait.halt']() }}\na: {local.test.arg: [tgt: t, arg: [1]]}\n"})
+	opt := r.options(oneRule(r.dir), map[string]string{"a.sls": "{{ salt['wait.halt']() }}\na: {local.test.arg: " +
+		"[tgt: t, arg: [1]]}\n"})
 	r.start(opt)
 	r.event("ev/x")
 	r.eventually("the template", func() bool { return r.do.total() == 1 })
@@ -167,7 +169,8 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// TestProcessKilled: what was begun by a process that was killed. A job is published if it was not; a function is not run again.
+// TestProcessKilled: what was begun by a process that was killed. A job is published if it was not; a function is not
+// run again.
 func TestProcessKilled(t *testing.T) {
 	for _, published := range []bool{false, true} {
 		r := newRig(t)
@@ -234,11 +237,12 @@ func TestDropped(t *testing.T) {
 	}
 }
 
-// TestKeeperStands: while the ReactorKeeper stands still, as with its disk, no more than 8 MiB wait, the bus is not held up, and what
-// had room is reacted to afterwards.
+// TestKeeperStands: while the ReactorKeeper stands still, as with its disk, no more than 8 MiB wait, the bus is not
+// held up, and what had room is reacted to afterwards.
 func TestKeeperStands(t *testing.T) {
 	r := newRig(t)
-	r.start(r.options(oneRule(r.dir), map[string]string{"a.sls": "j{{ data.n }}: {local.test.arg: [tgt: t, arg: [{{ data.n }}]]}\n"}))
+	r.start(r.options(oneRule(r.dir), map[string]string{"a.sls": "j{{ data.n }}: {local.test.arg: [tgt: t, arg: [{{ " +
+		"data.n }}]]}\n"}))
 	reached, release := r.crash[NameKeeper].Hang(&KeepEvent{})
 	r.event("ev/x", "n", int64(-1))
 	actortest.Wait(t, "the ReactorKeeper", reached)
@@ -267,7 +271,8 @@ func TestKeeperStands(t *testing.T) {
 // TestLoopGuard: what a reaction's own functions fire sets nothing off.
 func TestLoopGuard(t *testing.T) {
 	r := newRig(t)
-	r.start(r.options([]any{payload.M("*", r.dir+"/a.sls")}, map[string]string{"a.sls": "a: {runner.test.arg: [arg: [], kwarg: {}]}\n"}))
+	r.start(r.options([]any{payload.M("*", r.dir+"/a.sls")}, map[string]string{"a.sls": "a: {runner.test.arg: [arg: " +
+		"[], kwarg: {}]}\n"}))
 	r.event("salt/run/1/new", "user", "Reactor")
 	r.event("salt/run/1/ret", "user", "root")
 	r.settled()
@@ -281,7 +286,8 @@ func TestLoopGuard(t *testing.T) {
 func TestSlow(t *testing.T) {
 	r := newRig(t)
 	opt := r.options([]any{payload.M("slow", r.dir+"/slow.sls"), payload.M("ev/*", r.dir+"/a.sls")},
-		map[string]string{"slow.sls": "{% for i in range(1000000000) %}{% endfor %}", "a.sls": "a: {local.test.arg: [tgt: t, arg: [1]]}\n"})
+		map[string]string{"slow.sls": "{% for i in range(1000000000) %}{% endfor %}",
+			"a.sls": "a: {local.test.arg: [tgt: t, arg: [1]]}\n"})
 	r.start(opt)
 	for range 3 {
 		r.event("slow")
@@ -291,7 +297,8 @@ func TestSlow(t *testing.T) {
 	r.settled()
 	s := r.Show()
 	r.stop()
-	if s.Failures != 3 || s.Rules[0].Failures != 3 || s.Rules[0].Hits != 3 || s.Rules[1].Hits != 1 || s.Rules[1].Calls != 1 || s.Rules[1].Failures != 0 || s.LastError == "" {
+	if s.Failures != 3 || s.Rules[0].Failures != 3 || s.Rules[0].Hits != 3 || s.Rules[1].Hits != 1 ||
+		s.Rules[1].Calls != 1 || s.Rules[1].Failures != 0 || s.LastError == "" {
 		t.Errorf("got %+v", s)
 	}
 }
@@ -300,7 +307,8 @@ func TestSlow(t *testing.T) {
 func TestFailures(t *testing.T) {
 	r := newRig(t)
 	r.do.fail = errors.New("no luck")
-	r.start(r.options(oneRule(r.dir), map[string]string{"a.sls": both + "c: {caller.test.x: [args: [1]]}\nx: {local.test.ping: []}\ny: {runner.no.such: []}\nz: {thorium.x.y: []}\n"}))
+	r.start(r.options(oneRule(r.dir), map[string]string{"a.sls": both + "c: {caller.test.x: [args: [1]]}\nx: " +
+		"{local.test.ping: []}\ny: {runner.no.such: []}\nz: {thorium.x.y: []}\n"}))
 	r.event("ev/x", "n", int64(1))
 	r.settled()
 	s := r.Show()
@@ -309,8 +317,10 @@ func TestFailures(t *testing.T) {
 		t.Errorf("got %+v", s)
 	}
 	lines := strings.Join(r.log.Lines(), "\n")
-	for _, want := range []string{"Reactor 'j1' failed to execute local 'test.arg'", "Reactor 'r1' failed to execute runner 'test.arg'", "Reactor 'c' failed to execute caller 'test.x'",
-		"Reactor 'x' failed to execute local 'test.ping'", "Reactor 'y' failed to execute runner 'no.such': function not available", "ReactWrap is missing a wrapper function for 'thorium'"} {
+	for _, want := range []string{"Reactor 'j1' failed to execute local 'test.arg'",
+		"Reactor 'r1' failed to execute runner 'test.arg'", "Reactor 'c' failed to execute caller 'test.x'",
+		"Reactor 'x' failed to execute local 'test.ping'", "Reactor 'y' failed to execute runner 'no.such': " +
+			"function not available", "ReactWrap is missing a wrapper function for 'thorium'"} {
 		if !strings.Contains(lines, want) {
 			t.Errorf("the log lacks %q:\n%s", want, lines)
 		}
@@ -396,8 +406,8 @@ func TestFile(t *testing.T) {
 	}
 }
 
-// TestRulesAtOnce: a file of rules counts as it is when an event comes, with two changes in the same moment, of the same length and in
-// place; so do the answers about the rules.
+// TestRulesAtOnce: a file of rules counts as it is when an event comes, with two changes in the same moment, of the
+// same length and in place; so do the answers about the rules.
 func TestRulesAtOnce(t *testing.T) {
 	r := newRig(t)
 	path := filepath.Join(r.dir, "map")
@@ -450,13 +460,15 @@ func TestSetRules(t *testing.T) {
 // TestTry: what an event would set off is told, and nothing is run.
 func TestTry(t *testing.T) {
 	r := newRig(t)
-	r.start(r.options(append(oneRule(r.dir), payload.M("ev/x", r.dir+"/b.sls"), payload.M("no", "x")), map[string]string{"a.sls": both, "b.sls": "b: {{ salt['cmd.run']('id') }}\n"}))
+	r.start(r.options(append(oneRule(r.dir), payload.M("ev/x", r.dir+"/b.sls"), payload.M("no", "x")),
+		map[string]string{"a.sls": both, "b.sls": "b: {{ salt['cmd.run']('id') }}\n"}))
 	got := r.Try(t.Context(), "ev/x", payload.M("n", int64(7)))
 	r.stop()
 	if r.do.total() != 0 {
 		t.Error("something was run")
 	}
-	if len(got.Rules) != 2 || len(got.Calls) != 2 || len(got.Log) != 1 || !strings.Contains(got.Log[0], "Failed to render") {
+	if len(got.Rules) != 2 || len(got.Calls) != 2 || len(got.Log) != 1 || !strings.Contains(got.Log[0],
+		"Failed to render") {
 		t.Fatalf("got %+v", got)
 	}
 	if c := got.Calls[0]; c.Kind != "local" || c.ID != "j7" || c.Tgt != "t" || !cmp.Equal(c.Args, []any{int64(7)}) {

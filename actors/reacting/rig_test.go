@@ -140,17 +140,24 @@ func (r *rig) options(rules any, files map[string]string) Options {
 			}
 			return "called", nil
 		}
-		set := renderers.New(renderers.Options{Jinja: renderers.Jinja{Opts: payload.NewMap(0), Call: call, Has: func(string) bool { return true }, Limits: jinja.Limits{Steps: 1000000}}})
+		set := renderers.New(renderers.Options{Jinja: renderers.Jinja{Opts: payload.NewMap(0), Call: call,
+			Has: func(string) bool {
+				return true
+			}, Limits: jinja.Limits{Steps: 1000000}}})
 		return reactor.New(reactor.Options{Renderers: set, Pipe: "jinja|yaml", Functions: lookup{}, Log: log})
 	}
-	return Options{Rules: rules, Threads: 3, Queue: 100, Path: filepath.Join(r.dir, "backlog"), ID: "m", Engine: engine, Do: r.do,
+	return Options{Rules: rules, Threads: 3, Queue: 100, Path: filepath.Join(r.dir, "backlog"), ID: "m", Engine: engine,
+		Do:        r.do,
 		Fire:      func(tag string, data *payload.Map) { r.fired <- tag + " " + pytext.Str(data.Value("result")) },
-		Subscribe: func(string, bus.Sink) {}, MasterKey: func(key string) bool { return key == "secret" }, Log: r.log.Logger()}
+		Subscribe: func(string, bus.Sink) {}, MasterKey: func(key string) bool {
+			return key == "secret"
+		}, Log: r.log.Logger()}
 }
 
 func newRig(t testing.TB) *rig {
 	t.Helper()
-	return &rig{TB: t, do: newDoer(), dir: t.TempDir(), log: actortest.NewLog(), fired: make(chan string, 100), crash: map[string]*actortest.Crasher{}}
+	return &rig{TB: t, do: newDoer(), dir: t.TempDir(), log: actortest.NewLog(), fired: make(chan string, 100),
+		crash: map[string]*actortest.Crasher{}}
 }
 
 // start starts the actors.
@@ -161,7 +168,8 @@ func (r *rig) start(opt Options) {
 		r.Fatal(err)
 	}
 	r.Part = part
-	r.sup = supervisor.Start(supervisor.NewSystem(slog.New(slog.DiscardHandler)), supervisor.Options{Name: "master", Chaos: true, RestartDelayMax: 5 * time.Millisecond})
+	r.sup = supervisor.Start(supervisor.NewSystem(slog.New(slog.DiscardHandler)), supervisor.Options{Name: "master",
+		Chaos: true, RestartDelayMax: 5 * time.Millisecond})
 	for _, spec := range []supervisor.Spec{part.Keeper(), part.Child()} {
 		c := actortest.NewCrasher(spec.New)
 		spec.New = c.New
@@ -222,7 +230,8 @@ func (r *rig) settled() {
 
 func oneRule(dir string) []any { return []any{payload.M("ev/*", dir+"/a.sls")} }
 
-const both = "j{{ data.n }}:\n  local.test.arg:\n    - tgt: t\n    - arg: [{{ data.n }}]\nr{{ data.n }}:\n  runner.test.arg:\n    - arg: [{{ data.n }}]\n    - kwarg: {}\n"
+const both = "j{{ data.n }}:\n  local.test.arg:\n    - tgt: t\n    - arg: [{{ data.n }}]\nr{{ data.n }}:\n  " +
+	"runner.test.arg:\n    - arg: [{{ data.n }}]\n    - kwarg: {}\n"
 
 func pack(t testing.TB, tag string, kv ...any) []byte {
 	t.Helper()

@@ -11,7 +11,8 @@ import (
 	"brine/wire/payload"
 )
 
-// SetRules takes the option reactor of a new configuration, if it is another one. What was added by hand goes with the old one.
+// SetRules takes the option reactor of a new configuration, if it is another one. What was added by hand goes with the
+// old one.
 func (p *Part) SetRules(option any) {
 	now := p.rules.Load()
 	if payload.Equal(now.option, option) {
@@ -50,7 +51,8 @@ func (p *Part) current() *ruleSet {
 	return p.rules.Load()
 }
 
-// stampGrain is within what time two changes of a file may have the same stamp. A file that was read so soon after its change is read again.
+// stampGrain is within what time two changes of a file may have the same stamp. A file that was read so soon after its
+// change is read again.
 const stampGrain = 50 * time.Millisecond
 
 // stampOf tells one state of a file from others. It is not lasting when a change after now could look the same.
@@ -72,8 +74,8 @@ func stampOf(file string) (stamp string, lasting bool) {
 	return stamp, age > stampGrain || age < -stampGrain
 }
 
-// followFile reads the file of rules when it has changed. One that cannot be read leaves the rules as they are. Unlike Salt, which
-// reads it for every event, and dies of one that it cannot read.
+// followFile reads the file of rules when it has changed. One that cannot be read leaves the rules as they are. Unlike
+// Salt, which reads it for every event, and dies of one that it cannot read.
 func (p *Part) followFile() {
 	now := p.rules.Load()
 	if now.file == "" {

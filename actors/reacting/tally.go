@@ -108,15 +108,17 @@ func (p *Part) count(o outcome) {
 func (p *Part) Show() control.Reactor {
 	events, bytes := p.back.Waiting() // first: what waits no more is counted
 	set, t := p.rules.Load(), &p.tally
-	out := control.Reactor{Running: true, Leader: p.Leads(), File: set.file, Events: t.events.Load(), Reacted: t.reacted.Load(),
-		Calls: t.calls.Load(), Failures: t.failures.Load(), Dropped: t.dropped.Load(), Doubtful: t.doubtful.Load()}
+	out := control.Reactor{Running: true, Leader: p.Leads(), File: set.file, Events: t.events.Load(),
+		Reacted: t.reacted.Load(), Calls: t.calls.Load(), Failures: t.failures.Load(), Dropped: t.dropped.Load(),
+		Doubtful: t.doubtful.Load()}
 	out.Waiting, out.WaitingBytes = int64(events), bytes
 	if e := t.last.Load(); e != nil {
 		out.LastError, out.LastErrorAt = e.text, e.at
 	}
 	for i, r := range set.Tags() {
 		c := set.tallies[i]
-		one := control.ReactorRule{Tag: r.Tag, SLS: slices.Clone(r.SLS), Hits: c.hits.Load(), Calls: c.calls.Load(), Failures: c.failures.Load()}
+		one := control.ReactorRule{Tag: r.Tag, SLS: slices.Clone(r.SLS), Hits: c.hits.Load(), Calls: c.calls.Load(),
+			Failures: c.failures.Load()}
 		if e := c.last.Load(); e != nil {
 			one.LastError, one.LastErrorAt = e.text, e.at
 		}

@@ -39,7 +39,8 @@ var limits = jinja.Limits{Steps: 5_000_000, Memory: 128 << 20, Output: 16 << 20}
 // Engine works out what events mean. With dry, templates call no functions.
 func (t Templates) Engine(dry bool, log func(level slog.Level, text string, err error)) *reactor.Reactor {
 	opts := t.Opts
-	templates := renderers.Jinja{Opts: opts, Whole: true, Grains: t.Grains, Pillar: t.Pillar, Sources: served{t.Files}, Limits: limits, Has: t.has,
+	templates := renderers.Jinja{Opts: opts, Whole: true, Grains: t.Grains, Pillar: t.Pillar, Sources: served{t.Files},
+		Limits: limits, Has: t.has,
 		Call: func(ctx context.Context, fun string, pos []any, kw *payload.Map) (any, error) {
 			if dry {
 				return nil, loader.ExecErr("%s is not called: nothing is run", fun)
@@ -51,10 +52,16 @@ func (t Templates) Engine(dry bool, log func(level slog.Level, text string, err 
 	}
 	must, ok := opts.Get("gpg_decrypt_must_succeed")
 	set := renderers.New(renderers.Options{Jinja: templates,
-		GPG:       renderers.GPG{KeyDir: func() string { return renderers.KeyDirOf(opts) }, MustSucceed: !ok || loader.Truthy(must)},
-		Blacklist: loader.StringList(opts.Value("renderer_blacklist")), Whitelist: loader.StringList(opts.Value("renderer_whitelist")),
-		Disabled: loader.StringList(opts.Value("disable_renders")), Log: func(level slog.Level, text string) { log(level, text, nil) }})
-	return reactor.New(reactor.Options{Renderers: set, Pipe: pytext.Str(opts.Value("renderer")), Files: served{t.Files}, Functions: t.Functions, Log: log})
+		GPG: renderers.GPG{KeyDir: func() string {
+			return renderers.KeyDirOf(opts)
+		}, MustSucceed: !ok || loader.Truthy(must)},
+		Blacklist: loader.StringList(opts.Value("renderer_blacklist")),
+		Whitelist: loader.StringList(opts.Value("renderer_whitelist")),
+		Disabled:  loader.StringList(opts.Value("disable_renders")), Log: func(level slog.Level, text string) {
+			log(level, text, nil)
+		}})
+	return reactor.New(reactor.Options{Renderers: set, Pipe: pytext.Str(opts.Value("renderer")), Files: served{t.Files},
+		Functions: t.Functions, Log: log})
 }
 
 // has tells whether there is a function, or with a name without a dot, a module.

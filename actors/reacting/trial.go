@@ -11,7 +11,8 @@ import (
 	"brine/wire/payload"
 )
 
-// Try tells which rules an event would meet and which calls they come to. It makes none, and the templates call no functions.
+// Try tells which rules an event would meet and which calls they come to. It makes none, and the templates call no
+// functions.
 func (p *Part) Try(ctx context.Context, tag string, data *payload.Map) control.ReactorTrial {
 	out := control.ReactorTrial{Tag: tag, Own: reactor.Own(data), Leader: p.Leads()}
 	rules := p.current().Rules
@@ -33,7 +34,8 @@ func (p *Part) Try(ctx context.Context, tag string, data *payload.Map) control.R
 		if err != nil {
 			continue // it is in the log
 		}
-		one := control.ReactorCall{Kind: c.Kind, ID: c.ID, Fun: c.Fun, SLS: chunk.Str("__sls__"), Args: c.Args(), KW: c.KW(), More: c.More}
+		one := control.ReactorCall{Kind: c.Kind, ID: c.ID, Fun: c.Fun, SLS: chunk.Str("__sls__"), Args: c.Args(),
+			KW: c.KW(), More: c.More}
 		if c.Kind == reactor.KindLocal {
 			one.Tgt = pytext.Str(c.Tgt)
 		}

@@ -118,8 +118,8 @@ func nameOf(c reactor.Call) string {
 	return c.Kind + "\x00" + c.ID + "\x00" + c.Fun + "\x00" + c.Name()
 }
 
-// publish publishes a job, unless that was done. One that a process before this one had begun has its id: a job of that id was
-// published, or is now.
+// publish publishes a job, unless that was done. One that a process before this one had begun has its id: a job of that
+// id was published, or is now.
 func (w *worker) publish(ctx context.Context, ev backlog.Event, c reactor.Call) outcome {
 	p, o := w.part, outcome{tag: ev.Tag}
 	state, jid := p.back.Begin(ev.Seq, nameOf(c), p.opt.Do.NextJID())
@@ -179,12 +179,13 @@ func (w *worker) onMakeCall(ctx actor.Context, m *MakeCall) {
 	}
 }
 
-// notAgain is what is said of a call that was begun. What a function had done when its process died nobody knows: it is not run
-// again, as with jobs.
+// notAgain is what is said of a call that was begun. What a function had done when its process died nobody knows: it is
+// not run again, as with jobs.
 func (w *worker) notAgain(m *MakeCall, state backlog.State) outcome {
 	if state == backlog.Begun {
 		return outcome{}
 	}
-	w.part.opt.Log.Error("a reaction was under way when the process ended: it is not made again", "tag", m.tag, "id", m.call.ID, "kind", m.call.Kind, "fun", m.call.Fun)
+	w.part.opt.Log.Error("a reaction was under way when the process ended: it is not made again", "tag", m.tag, "id",
+		m.call.ID, "kind", m.call.Kind, "fun", m.call.Fun)
 	return outcome{doubtful: true}
 }

@@ -14,8 +14,8 @@ const textOneActor = "Requires one actor, see brine tree"
 
 // Restart ends an actor and starts it again.
 func Restart(c *tool.Call) error {
-	a, err := openAdmin(c, adminWord{words: " ACTOR", description: "End an actor of a running daemon and start it again.",
-		least: 1, most: 1, want: textOneActor})
+	a, err := openAdmin(c, adminWord{words: " ACTOR", description: "End an actor of a running daemon and start it " +
+		"again.", least: 1, most: 1, want: textOneActor})
 	if err != nil {
 		return err
 	}
@@ -24,10 +24,11 @@ func Restart(c *tool.Call) error {
 
 // Crash harms an actor on purpose, where the configuration says chaos: True.
 func Crash(c *tool.Call) error {
-	a, err := openAdmin(c, adminWord{words: " ACTOR", description: "Harm an actor of a running daemon on purpose (chaos: True).",
-		least: 1, most: 1, want: textOneActor,
-		options: []optparse.Option{{Flags: []string{"--how"}, Dest: "crash_how", Metavar: "HOW", Kind: optparse.Choice, Choices: []string{"panic", "exit", "hang"},
-			Default: "panic", Help: "panic, exit or hang. Default: %default."}}})
+	a, err := openAdmin(c, adminWord{words: " ACTOR", description: "Harm an actor of a running daemon on purpose " +
+		"(chaos: True).", least: 1, most: 1, want: textOneActor,
+		options: []optparse.Option{{Flags: []string{"--how"}, Dest: "crash_how", Metavar: "HOW", Kind: optparse.Choice,
+			Choices: []string{"panic", "exit", "hang"}, Default: "panic",
+			Help: "panic, exit or hang. Default: %default."}}})
 	if err != nil {
 		return err
 	}
@@ -39,7 +40,8 @@ func Crash(c *tool.Call) error {
 // Stack shows what the goroutines of an actor do.
 func Stack(c *tool.Call) error {
 	a, err := openAdmin(c, adminWord{words: " [ACTOR]", most: 1, want: "Takes one actor at most", watch: true,
-		description: "Show what the goroutines of an actor do right now, or all goroutines of a running daemon. It stands still for that moment."})
+		description: "Show what the goroutines of an actor do right now, or all goroutines of a running daemon. It " +
+			"stands still for that moment."})
 	if err != nil {
 		return err
 	}

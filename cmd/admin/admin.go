@@ -17,7 +17,8 @@ import (
 	"brine/modules/outputters"
 )
 
-// once prepares for one answer: the tool has ended before it is worth its time to look for garbage as often as others do.
+// once prepares for one answer: the tool has ended before it is worth its time to look for garbage as often as others
+// do.
 func once() { debug.SetGCPercent(400) }
 
 // adminTool asks a running daemon on its control socket, or minions through their master.
@@ -49,9 +50,11 @@ func openAdmin(c *tool.Call, w adminWord) (*adminTool, error) {
 			optparse.Option{Flags: []string{"--api-number"}, Dest: "of_api_number", Metavar: "N",
 				Help: "With --api: ask the Nth, where several run beside one master. Default: the first that runs."})
 	}
-	p.Add(optparse.Option{Flags: []string{"--json"}, Kind: optparse.Flag, Dest: "as_json", Help: "Print the answer as JSON."})
+	p.Add(optparse.Option{Flags: []string{"--json"}, Kind: optparse.Flag, Dest: "as_json",
+		Help: "Print the answer as JSON."})
 	if w.watch {
-		p.Add(optparse.Option{Flags: []string{"-w", "--watch"}, Kind: optparse.Flag, Dest: "watch_it", Help: "Show it again and again until Ctrl-C."},
+		p.Add(optparse.Option{Flags: []string{"-w", "--watch"}, Kind: optparse.Flag, Dest: "watch_it",
+			Help: "Show it again and again until Ctrl-C."},
 			intervalOption("1"))
 	}
 	p.Add(w.options...)
@@ -87,8 +90,9 @@ func (w adminWord) role(v *optparse.Values) session.Role {
 
 // intervalOption declares --interval.
 func intervalOption(def string) optparse.Option {
-	return optparse.Option{Flags: []string{"--interval"}, Dest: "look_interval", Default: def, Metavar: "SECONDS", Convert: readSeconds,
-		Help: "Seconds between two looks. Default: %default."}
+	return optparse.Option{Flags: []string{"--interval"}, Dest: "look_interval", Default: def, Metavar: "SECONDS",
+		Convert: readSeconds,
+		Help:    "Seconds between two looks. Default: %default."}
 }
 
 // readSeconds reads a time in seconds with a fraction.

@@ -11,8 +11,8 @@ import (
 	"brine/wire/control"
 )
 
-// placeOfAPI is where a salt-api of the master has its socket: the one of that number, or without a number the first that runs; the
-// others are named then.
+// placeOfAPI is where a salt-api of the master has its socket: the one of that number, or without a number the first
+// that runs; the others are named then.
 func placeOfAPI(s *session.Session, number string) (string, error) {
 	at := func(n int) string { return filepath.Join(s.Common.SockDir, control.APIFolder(n)) }
 	if number != "" {
@@ -38,6 +38,8 @@ func placeOfAPI(s *session.Session, number string) (string, error) {
 	for i, n := range run[1:] {
 		others[i] = strconv.Itoa(n)
 	}
-	fmt.Fprintf(s.Stderr, "Several salt-apis run beside this master. This is number %d; --api-number asks another: %s\n", run[0], strings.Join(others, ", "))
+	fmt.Fprintf(s.Stderr,
+		"Several salt-apis run beside this master. This is number %d; --api-number asks another: %s\n", run[0],
+		strings.Join(others, ", "))
 	return at(run[0]), nil
 }

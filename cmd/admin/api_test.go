@@ -17,7 +17,8 @@ import (
 	"brine/wire/control/controltest"
 )
 
-// TestAPINumber: without a number the first salt-api that runs is asked, and the others are named; with one it is that one, whether it runs or not.
+// TestAPINumber: without a number the first salt-api that runs is asked, and the others are named; with one it is that
+// one, whether it runs or not.
 func TestAPINumber(t *testing.T) {
 	parser := func(c *tool.Call) *optparse.Parser {
 		p := options.NewParser(c, "", "")
@@ -63,7 +64,8 @@ func TestAPINumber(t *testing.T) {
 	for _, number := range []string{"0", "10", "-1", "two", "1x"} {
 		_, err := placeOfAPI(c.Session, number)
 		var exit *tool.ExitError
-		if !errors.As(err, &exit) || !strings.HasPrefix(err.Error(), fmt.Sprintf("exit %d: ", tool.ExitUsage)) || !strings.Contains(err.Error(), `"`+number+`" is no number from 1 to 9`) {
+		if !errors.As(err, &exit) || !strings.HasPrefix(err.Error(), fmt.Sprintf("exit %d: ", tool.ExitUsage)) ||
+			!strings.Contains(err.Error(), `"`+number+`" is no number from 1 to 9`) {
 			t.Errorf("%s: %v", number, err)
 		}
 	}

@@ -26,7 +26,8 @@ func ask[A any, Q control.Question[A]](a *adminTool, q Q) (A, error) {
 }
 
 // askWithin tells the daemon until when it may do what is asked: one that is frozen meanwhile does it no more.
-func askWithin[A any, Q control.Question[A]](ctx context.Context, a *adminTool, q Q, limit time.Duration) (answer A, err error) {
+func askWithin[A any, Q control.Question[A]](ctx context.Context, a *adminTool, q Q, limit time.Duration) (answer A,
+	err error) {
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	answer, err = control.Ask(ctx, control.At(a.Common.SockDir), q)
@@ -104,7 +105,8 @@ func (a *adminTool) unanswered(limit time.Duration) string {
 	}
 	switch stat, _ := os.ReadFile(fmt.Sprintf("/proc/%d/stat", peer.PID)); processState(stat) {
 	case 'T', 't':
-		return fmt.Sprintf("%s: its process %d is stopped; kill -CONT %d lets it go on (%s)", text, peer.PID, peer.PID, path)
+		return fmt.Sprintf("%s: its process %d is stopped; kill -CONT %d lets it go on (%s)", text, peer.PID, peer.PID,
+			path)
 	case 'D':
 		return fmt.Sprintf("%s: its process %d waits for a disk or the like (%s)", text, peer.PID, path)
 	}

@@ -31,9 +31,11 @@ const bundlePatience = time.Minute
 func Bundle(c *tool.Call) error {
 	a, err := openAdmin(c, adminWord{
 		words: " FILE", least: 1, most: 1, want: "Requires the name of the file to write",
-		description: "Collect in FILE (tar.gz) what somebody who was not there needs: the actors, looks at them over some seconds, deaths, profiles, " +
+		description: "Collect in FILE (tar.gz) what somebody who was not there needs: the actors, looks at them " +
+			"over some seconds, deaths, profiles, " +
 			"jobs, limits, and the configuration without its secrets.",
-		options: []optparse.Option{{Flags: []string{"--seconds"}, Dest: "look_seconds", Metavar: "N", Kind: optparse.Int, Default: 10,
+		options: []optparse.Option{{Flags: []string{"--seconds"}, Dest: "look_seconds", Metavar: "N",
+			Kind: optparse.Int, Default: 10,
 			Help: "How long to look, at most 120. Default: %default."}},
 	})
 	if err != nil {
@@ -51,7 +53,8 @@ func Bundle(c *tool.Call) error {
 	if err != nil {
 		return tool.Exit(tool.ExitGeneric, "brine: %v", err)
 	}
-	files, err := askWithin(context.Background(), a, control.GetBundle{Seconds: int64(seconds)}, time.Duration(seconds)*time.Second+bundlePatience)
+	files, err := askWithin(context.Background(), a, control.GetBundle{Seconds: int64(seconds)},
+		time.Duration(seconds)*time.Second+bundlePatience)
 	if err == nil {
 		err = writeBundle(f, bundleFiles(files), time.Now())
 	}
@@ -61,7 +64,8 @@ func Bundle(c *tool.Call) error {
 	if a.Opt.Bool("as_json") {
 		return a.asJSON(payload.M("path", path))
 	}
-	return display.Emit(a.Session, fmt.Sprintf("%s holds what %s knows of itself. Look through it before you pass it on.\n", path, a.Common.ID))
+	return display.Emit(a.Session, fmt.Sprintf("%s holds what %s knows of itself. Look through it before you pass "+
+		"it on.\n", path, a.Common.ID))
 }
 
 // bundleFile is one file of a bundle.
@@ -113,7 +117,8 @@ func looksText(looks []any) string {
 		if err != nil {
 			continue
 		}
-		fmt.Fprintf(&b, "%s  %s\n\n", at.Format("2006-01-02 15:04:05 MST"), strings.Join(processFacts(control.Read[control.Process](look.Map("process"))), "  "))
+		fmt.Fprintf(&b, "%s  %s\n\n", at.Format("2006-01-02 15:04:05 MST"),
+			strings.Join(processFacts(control.Read[control.Process](look.Map("process"))), "  "))
 		b.WriteString(top.Tree(stats.ParseChild(look.Map("tree")), at, 0) + "\n")
 	}
 	return b.String()
@@ -125,7 +130,8 @@ func writeBundle(w io.Writer, files []bundleFile, now time.Time) error {
 	pack := tar.NewWriter(zip)
 	dir := "brine-" + now.UTC().Format("20060102-150405") + "/"
 	for _, f := range files {
-		head := &tar.Header{Name: dir + f.name, Mode: 0o600, Size: int64(len(f.body)), ModTime: now, Format: tar.FormatPAX}
+		head := &tar.Header{Name: dir + f.name, Mode: 0o600, Size: int64(len(f.body)), ModTime: now,
+			Format: tar.FormatPAX}
 		if err := pack.WriteHeader(head); err != nil {
 			return fmt.Errorf("write bundle: %w", err)
 		}

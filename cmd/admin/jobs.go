@@ -19,10 +19,13 @@ import (
 // not acknowledged.
 func Jobs(c *tool.Call) error {
 	a, err := openAdmin(c, adminWord{
-		description: "Show the jobs that a running master waits for, or what a minion has in hand.", want: "Takes no words", watch: true,
+		description: "Show the jobs that a running master waits for, or what a minion has in hand.",
+		want:        "Takes no words", watch: true,
 		options: []optparse.Option{minionOption(),
-			{Flags: []string{"--minutes"}, Dest: "last_minutes", Metavar: "N", Kind: optparse.Int, Default: 60, Help: "How far a master looks back. Default: %default."},
-			{Flags: []string{"--all"}, Kind: optparse.Flag, Dest: "all_jobs", Help: "Show the questions about jobs as well, such as find_job."}},
+			{Flags: []string{"--minutes"}, Dest: "last_minutes", Metavar: "N", Kind: optparse.Int, Default: 60,
+				Help: "How far a master looks back. Default: %default."},
+			{Flags: []string{"--all"}, Kind: optparse.Flag, Dest: "all_jobs",
+				Help: "Show the questions about jobs as well, such as find_job."}},
 		remote: "ask_minion",
 	})
 	if err != nil {
@@ -50,7 +53,9 @@ func Jobs(c *tool.Call) error {
 		if !a.Opt.Bool("all_jobs") {
 			m.Set("jobs", withoutQuestions(m.List("jobs")))
 		}
-		return answer{value: m, text: func() string { return masterJobsText(m, a.Opt.Int("last_minutes"), time.Now()) }}, nil
+		return answer{value: m, text: func() string {
+			return masterJobsText(m, a.Opt.Int("last_minutes"), time.Now())
+		}}, nil
 	})
 }
 
@@ -97,8 +102,9 @@ func masterJobsText(m *payload.Map, minutes int, now time.Time) string {
 		t := newTable("JOB", "AGE", "FUNCTION", "TARGET", "USER", "RETURNED", "WAITING FOR")
 		for _, v := range jobs {
 			j, _ := v.(*payload.Map)
-			t.add(j.Str("jid"), top.Since(j.Str("since"), now), pytext.Str(j.Value("fun")), targetText(j), j.Str("user"),
-				fmt.Sprintf("%d of %d", intOf(j, "returned"), intOf(j, "minions")), namesText(j.List("waiting_for"), intOf(j, "outstanding")))
+			t.add(j.Str("jid"), top.Since(j.Str("since"), now), pytext.Str(j.Value("fun")), targetText(j),
+				j.Str("user"), fmt.Sprintf("%d of %d", intOf(j, "returned"), intOf(j, "minions")),
+				namesText(j.List("waiting_for"), intOf(j, "outstanding")))
 		}
 		b.WriteString(t.String())
 	} else {
@@ -161,7 +167,8 @@ func minionJobsText(m *payload.Map, now time.Time) string {
 		}
 		for _, v := range queued {
 			j, _ := v.(*payload.Map)
-			t.add(j.Str("jid"), fmt.Sprintf("queued, place %d", intOf(j, "place")), "-", pytext.Str(j.Value("fun")), j.Str("user"))
+			t.add(j.Str("jid"), fmt.Sprintf("queued, place %d", intOf(j, "place")), "-", pytext.Str(j.Value("fun")),
+				j.Str("user"))
 		}
 		b.WriteString(t.String())
 	} else {

@@ -17,7 +17,8 @@ import (
 func Minions(c *tool.Call) error {
 	a, err := openAdmin(c, adminWord{
 		words: " [GLOB]", most: 1, master: true, want: "Takes one pattern of ids at most", watch: true,
-		description: "Show the minions of a running master: keys, connections, when they were last heard, their last jobs.",
+		description: "Show the minions of a running master: keys, connections, when they were last heard, their " +
+			"last jobs.",
 		options: []optparse.Option{{Flags: []string{"--down"}, Kind: optparse.Flag, Dest: "only_down",
 			Help: "Show only minions whose key is accepted and that are not connected."}},
 	})
@@ -51,14 +52,16 @@ func onlyDown(minions []any) []any {
 func rosterText(m *payload.Map, now time.Time) string {
 	var b strings.Builder
 	if minions := m.List("minions"); len(minions) > 0 {
-		titles, refused := []string{"MINION", "KEY", "CONNECTED", "SPEAKS", "LAST HEARD", "LAST JOB"}, slices.ContainsFunc(minions, wasRefused)
+		titles, refused := []string{"MINION", "KEY", "CONNECTED", "SPEAKS", "LAST HEARD", "LAST JOB"},
+			slices.ContainsFunc(minions, wasRefused)
 		if refused {
 			titles = append(titles, "REFUSED")
 		}
 		t := newTable(titles...)
 		for _, v := range minions {
 			row, _ := v.(*payload.Map)
-			cells := []string{row.Str("id"), row.Str("key"), connectedText(row), speaksText(row), agoText(row.Str("heard"), now), lastJobText(row.Map("last_job"), now)}
+			cells := []string{row.Str("id"), row.Str("key"), connectedText(row), speaksText(row),
+				agoText(row.Str("heard"), now), lastJobText(row.Map("last_job"), now)}
 			if refused {
 				cells = append(cells, refusedText(row.Map("refused")))
 			}
@@ -67,8 +70,9 @@ func rosterText(m *payload.Map, now time.Time) string {
 		b.WriteString(t.String() + "\n")
 	}
 	n := m.Map("counts")
-	fmt.Fprintf(&b, "keys: %d accepted, %d pending, %d rejected, %d denied; connected: %d yes, %d no, %d unknown\n", intOf(n, "accepted"), intOf(n, "pending"),
-		intOf(n, "rejected"), intOf(n, "denied"), intOf(n, "connected_yes"), intOf(n, "connected_no"), intOf(n, "connected_unknown"))
+	fmt.Fprintf(&b, "keys: %d accepted, %d pending, %d rejected, %d denied; connected: %d yes, %d no, %d unknown\n",
+		intOf(n, "accepted"), intOf(n, "pending"), intOf(n, "rejected"), intOf(n, "denied"), intOf(n, "connected_yes"),
+		intOf(n, "connected_no"), intOf(n, "connected_unknown"))
 	if !m.Bool("whole") {
 		b.WriteString("The addresses of some minions are not read yet: ask again.\n")
 	}

@@ -16,8 +16,9 @@ func fullRoster(n int, at time.Time) *payload.Map {
 	now := stats.Stamp(at)
 	list := make([]any, n)
 	for i := range list {
-		list[i] = payload.M("id", fmt.Sprintf("minion%05d", i), "key", "accepted", "connected", "yes", "by_address", "unknown", "brine", true, "protocol", 3,
-			"heard", now, "signed_in", now, "sign_in", "accept", "last_job", payload.M("jid", "20261121160932082976", "fun", "test.ping", "time", now))
+		list[i] = payload.M("id", fmt.Sprintf("minion%05d", i), "key", "accepted", "connected", "yes", "by_address",
+			"unknown", "brine", true, "protocol", 3, "heard", now, "signed_in", now, "sign_in", "accept", "last_job",
+			payload.M("jid", "20261121160932082976", "fun", "test.ping", "time", now))
 	}
 	return payload.M("minions", list, "counts", payload.M("accepted", n, "connected_yes", n), "whole", true)
 }
@@ -32,7 +33,8 @@ func TestRosterText(t *testing.T) {
 		payload.M("id", "new", "key", "pending", "connected", "unknown")))
 	text := rosterText(m, now)
 	for _, want := range []string{
-		"minion00000  accepted  yes                       3, brine  0s ago      20261121160932082976 test.ping, 0s ago\n",
+		"minion00000  accepted  yes                       3, brine  0s ago      20261121160932082976 test.ping, 0s " +
+			"ago\n",
 		"salt [2J1    accepted  unknown (by address: no)  2         -           -\n",
 		"new          pending   unknown                   -         -           -\n",
 		"keys: 1 accepted, 0 pending, 0 rejected, 0 denied; connected: 1 yes, 0 no, 0 unknown\n", "ask again",

@@ -22,8 +22,10 @@ const maxEventFile = 64 << 20
 func Reactor(c *tool.Call) error {
 	a, err := openAdmin(c, adminWord{
 		words: " [test EVENT.json]", most: 2, want: "Takes nothing, or test and a file", watch: true,
-		description: "Show the rules of the Reactor of a running master, or with -m of a minion, how often they were hit, and what failed. With test and a file that holds an " +
-			"event, {\"tag\": ..., \"data\": {...}}: which rules match and which calls they come to. Nothing is run, no function in a template either.",
+		description: "Show the rules of the Reactor of a running master, or with -m of a minion, how often they " +
+			"were hit, and what failed. With test and a file that holds an " +
+			"event, {\"tag\": ..., \"data\": {...}}: which rules match and which calls they come to. Nothing is " +
+			"run, no function in a template either.",
 	})
 	if err != nil {
 		return err
@@ -94,15 +96,17 @@ func reactorText(r control.Reactor, now time.Time) string {
 			if one.LastError != "" {
 				last = agoText(one.LastErrorAt, now) + ": " + one.LastError
 			}
-			t.add(one.Tag, strings.Join(one.SLS, " "), fmt.Sprint(one.Hits), fmt.Sprint(one.Calls), fmt.Sprint(one.Failures), last)
+			t.add(one.Tag, strings.Join(one.SLS, " "), fmt.Sprint(one.Hits), fmt.Sprint(one.Calls),
+				fmt.Sprint(one.Failures), last)
 		}
 		b.WriteString(t.String() + "\n")
 	}
 	if r.File != "" {
 		fmt.Fprintf(&b, "rules: of %s\n", top.Clean(r.File))
 	}
-	fmt.Fprintf(&b, "events: %d wanted by a rule, %d reacted to, %d wait (%d bytes), %d dropped; calls: %d made, %d in doubt; failures: %d\n",
-		r.Events, r.Reacted, r.Waiting, r.WaitingBytes, r.Dropped, r.Calls, r.Doubtful, r.Failures)
+	fmt.Fprintf(&b, "events: %d wanted by a rule, %d reacted to, %d wait (%d bytes), %d dropped; calls: %d made, %d "+
+		"in doubt; failures: %d\n", r.Events, r.Reacted, r.Waiting, r.WaitingBytes, r.Dropped, r.Calls, r.Doubtful,
+		r.Failures)
 	if r.LastError != "" {
 		fmt.Fprintf(&b, "last error, %s: %s\n", agoText(r.LastErrorAt, now), top.Clean(r.LastError))
 	}

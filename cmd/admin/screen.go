@@ -112,12 +112,14 @@ func frame(text string, width, height int, first bool) string {
 func Top(c *tool.Call) error {
 	a, err := openAdmin(c, adminWord{
 		description: "Follow the actors of a running daemon, or of minions, on a full screen. Press ? for its keys.",
-		most:        0, want: "Takes no words; --minions TARGET asks minions, -m the minion of this machine", remote: "ask_minions",
+		most:        0, want: "Takes no words; --minions TARGET asks minions, -m the minion of this machine",
+		remote: "ask_minions",
 		options: []optparse.Option{
 			intervalOption("1, with --minions 5"),
 			{Flags: []string{"--minions"}, Dest: "ask_minions", Metavar: "TARGET",
 				Help: "Ask the brine minions that a compound target means, through their master."},
-			{Flags: []string{"--once"}, Kind: optparse.Flag, Dest: "look_once", Help: "Print what the screen would show as plain text, and end."},
+			{Flags: []string{"--once"}, Kind: optparse.Flag, Dest: "look_once",
+				Help: "Print what the screen would show as plain text, and end."},
 		},
 	})
 	if err != nil {
@@ -137,8 +139,9 @@ func Top(c *tool.Call) error {
 	if !a.Opt.Given("look_interval") {
 		a.Opt.Default("look_interval", map[bool]string{true: "5", false: "1"}[a.Opt.Str("ask_minions") != ""])
 	}
-	return top.Run(context.Background(), top.Options{Title: title, Source: source, Every: a.interval(), Plain: os.Getenv("NO_COLOR") != "",
-		Out: terminal.Beneath(a.Stdout)})
+	return top.Run(context.Background(), top.Options{Title: title, Source: source, Every: a.interval(),
+		Plain: os.Getenv("NO_COLOR") != "",
+		Out:   terminal.Beneath(a.Stdout)})
 }
 
 // watched is where the screen gets its looks.

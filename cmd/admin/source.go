@@ -48,8 +48,8 @@ func (d daemonSource) Stack(ctx context.Context, path string) (string, error) {
 	return "nothing to do: no goroutine works for it", nil
 }
 
-// shownError is the text that brine top shows for an error: the screen goes on, so the text needs no "brine: " before it. Where
-// the error ends the tool after all, its exit code is found by errors.As.
+// shownError is the text that brine top shows for an error: the screen goes on, so the text needs no "brine: " before
+// it. Where the error ends the tool after all, its exit code is found by errors.As.
 type shownError struct{ *tool.ExitError }
 
 func (e shownError) Error() string { return strings.TrimPrefix(strings.TrimSpace(e.Text), "brine: ") }
@@ -83,8 +83,8 @@ type fleetTool struct {
 	job  client.Job
 }
 
-// How long minions may take for an answer: on a screen, where the next look waits for it, and elsewhere. gatherWithin is
-// how long the master may take beyond that to tell who is silent.
+// How long minions may take for an answer: on a screen, where the next look waits for it, and elsewhere. gatherWithin
+// is how long the master may take beyond that to tell who is silent.
 const (
 	screenWithin = 3 * time.Second
 	answerWithin = 12 * time.Second
@@ -97,8 +97,9 @@ func (a *adminTool) fleet(target string) (*fleetTool, error) {
 	if err != nil {
 		return nil, tool.Exit(tool.ExitGeneric, "brine: %v", err)
 	}
-	return &fleetTool{adminTool: a, wire: masterlink.NewClient(a.Session), job: client.Job{Tgt: strings.Join(words, " "), TgtType: "compound",
-		Fun: brinemod.Actors, Timeout: answerWithin, GatherJobTimeout: gatherWithin}}, nil
+	return &fleetTool{adminTool: a, wire: masterlink.NewClient(a.Session),
+		job: client.Job{Tgt: strings.Join(words, " "), TgtType: "compound", Fun: brinemod.Actors, Timeout: answerWithin,
+			GatherJobTimeout: gatherWithin}}, nil
 }
 
 // returns asks the minions. Who did not answer is in silent, with the reason.
@@ -136,7 +137,8 @@ func (f *fleetTool) returns(ctx context.Context) (answered []client.Return, sile
 func (f *fleetTool) unpublished(err error) error {
 	switch {
 	case errors.Is(err, os.ErrPermission):
-		return tool.Exit(tool.ExitUnavailable, "brine: user %s may not ask minions through this master: %v", session.RunningUser(), err)
+		return tool.Exit(tool.ExitUnavailable, "brine: user %s may not ask minions through this master: %v",
+			session.RunningUser(), err)
 	case errors.Is(err, context.DeadlineExceeded):
 		return tool.Exit(tool.ExitUnavailable, "brine: %s", f.unanswered(f.job.Timeout+gatherWithin))
 	}

@@ -21,8 +21,9 @@ type jobTool struct {
 
 // openJob opens a word about one job; the master of this configuration is asked.
 func openJob(c *tool.Call, description string) (*jobTool, error) {
-	a, err := openAdmin(c, adminWord{words: " JID [MINION]", description: description, least: 1, most: 2, watch: true, master: true,
-		want: "Requires the id of a job, and if wanted the id of a minion"})
+	a, err := openAdmin(c, adminWord{words: " JID [MINION]", description: description, least: 1, most: 2, watch: true,
+		master: true,
+		want:   "Requires the id of a job, and if wanted the id of a minion"})
 	if err != nil {
 		return nil, err
 	}

@@ -23,8 +23,8 @@ func minionOption() optparse.Option {
 // Tree shows every actor of a daemon, or one with what is below it.
 func Tree(c *tool.Call) error {
 	a, err := openAdmin(c, adminWord{
-		words: " [ACTOR]", description: "Show the actors of a running daemon.", most: 1, want: "Takes one actor at most", watch: true,
-		options: []optparse.Option{minionOption()}, remote: "ask_minion",
+		words: " [ACTOR]", description: "Show the actors of a running daemon.", most: 1,
+		want: "Takes one actor at most", watch: true, options: []optparse.Option{minionOption()}, remote: "ask_minion",
 	})
 	if err != nil {
 		return err
@@ -41,7 +41,9 @@ func Tree(c *tool.Call) error {
 		if err != nil {
 			return answer{}, err
 		}
-		return answer{value: m, text: func() string { return top.Tree(stats.ParseChild(m), time.Now(), a.width()) }}, nil
+		return answer{value: m, text: func() string {
+			return top.Tree(stats.ParseChild(m), time.Now(), a.width())
+		}}, nil
 	})
 }
 
@@ -86,8 +88,9 @@ func findActor(root *payload.Map, path string) *payload.Map {
 // History shows the last deaths of a daemon's actors.
 func History(c *tool.Call) error {
 	a, err := openAdmin(c, adminWord{
-		words: " [ACTOR]", description: "Show the last deaths of a running daemon's actors, oldest first.", most: 1, want: "Takes one actor at most",
-		watch: true, options: []optparse.Option{{Flags: []string{"--stacks"}, Kind: optparse.Flag, Dest: "with_stacks", Help: "Show the stacks of panics, too."}},
+		words: " [ACTOR]", description: "Show the last deaths of a running daemon's actors, oldest first.", most: 1,
+		want: "Takes one actor at most", watch: true, options: []optparse.Option{{Flags: []string{"--stacks"},
+			Kind: optparse.Flag, Dest: "with_stacks", Help: "Show the stacks of panics, too."}},
 	})
 	if err != nil {
 		return err
@@ -107,7 +110,9 @@ func History(c *tool.Call) error {
 			}
 			return answer{value: list, text: func() string { return name + " has not died.\n" }}, nil
 		}
-		return answer{value: list, text: func() string { return historyText(list, a.Opt.Bool("with_stacks"), time.Now()) }}, nil
+		return answer{value: list, text: func() string {
+			return historyText(list, a.Opt.Bool("with_stacks"), time.Now())
+		}}, nil
 	})
 }
 

@@ -52,7 +52,9 @@ func (t *turn) api(ctx context.Context) (err error) {
 			return err
 		}
 	}
-	if err := t.await(ctx, 2*time.Minute, time.Second, func() error { return t.tell(ctx, "test.ping", "", len(trio)) }); err != nil {
+	if err := t.await(ctx, 2*time.Minute, time.Second, func() error {
+		return t.tell(ctx, "test.ping", "", len(trio))
+	}); err != nil {
 		return fmt.Errorf("first answer of three minions: %w", err)
 	}
 	a, err := t.startAPI(ctx, port, apiPing, "true")
@@ -74,7 +76,8 @@ func (t *turn) apiMaster(ctx context.Context) (int, error) {
 		return 0, err
 	}
 	t.ports = append(t.ports, port)
-	if err := appendTo(filepath.Join(t.masterDir(), "master"), fmt.Sprintf(apiMore, port.Number, t.dir, t.dir)); err != nil {
+	if err := appendTo(filepath.Join(t.masterDir(), "master"), fmt.Sprintf(apiMore, port.Number, t.dir,
+		t.dir)); err != nil {
 		return 0, err
 	}
 	_, err = t.startMaster(ctx)
@@ -83,13 +86,17 @@ func (t *turn) apiMaster(ctx context.Context) (int, error) {
 
 // startAPI starts salt-api and waits for its first answer to a call.
 func (t *turn) startAPI(ctx context.Context, port int, call, want string) (*apiServer, error) {
-	p, err := startProcess(t.c.name+" salt-api", filepath.Join(t.dir, "api.log"), t.env(), t.c.tool("salt-api"), "-c", t.masterDir(), "-l", "warning")
+	p, err := startProcess(t.c.name+" salt-api", filepath.Join(t.dir, "api.log"), t.env(), t.c.tool("salt-api"), "-c",
+		t.masterDir(), "-l", "warning")
 	if err != nil {
 		return nil, err
 	}
 	a := &apiServer{process: p, base: fmt.Sprintf("http://127.0.0.1:%d", port),
-		client: &http.Client{Timeout: time.Minute, Transport: &http.Transport{MaxIdleConnsPerHost: thirtyTwo, DisableCompression: true}}}
-	err = t.await(ctx, time.Minute, 50*time.Millisecond, func() error { return errors.Join(a.err(), a.call(ctx, call, want)) })
+		client: &http.Client{Timeout: time.Minute, Transport: &http.Transport{MaxIdleConnsPerHost: thirtyTwo,
+			DisableCompression: true}}}
+	err = t.await(ctx, time.Minute, 50*time.Millisecond, func() error {
+		return errors.Join(a.err(), a.call(ctx, call, want))
+	})
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("first answer of salt-api: %w", err), a.kill())
 	}

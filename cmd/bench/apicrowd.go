@@ -23,8 +23,8 @@ const (
 	apiCrowdReadersQuick = 200
 )
 
-// apiCrowd measures jobs for a thousand emulated minions, published by salt-api, while two thousand clients read every event. Minions and
-// readers are in this process, and share the machine with what is measured.
+// apiCrowd measures jobs for a thousand emulated minions, published by salt-api, while two thousand clients read every
+// event. Minions and readers are in this process, and share the machine with what is measured.
 func (t *turn) apiCrowd(ctx context.Context) (err error) {
 	if !t.c.ours {
 		return errOnlyOurs
@@ -39,8 +39,8 @@ func (t *turn) apiCrowd(ctx context.Context) (err error) {
 	}
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
-	f, err := fleet.Start(ctx, fleet.Options{Minions: apiCrowdMinions, Prefix: "emu", Host: "127.0.0.1", RetPort: t.ret, PublishPort: t.pub,
-		Key: key, Version: t.opt.Version})
+	f, err := fleet.Start(ctx, fleet.Options{Minions: apiCrowdMinions, Prefix: "emu", Host: "127.0.0.1", RetPort: t.ret,
+		PublishPort: t.pub, Key: key, Version: t.opt.Version})
 	if err != nil {
 		return err
 	}
@@ -120,7 +120,8 @@ func (t *turn) withCrowd(ctx context.Context, a *apiServer) error {
 
 // jobForAll asks all minions for test.ping.
 func (a *apiServer) jobForAll(ctx context.Context, token string) error {
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, a.base+"/", strings.NewReader(`[{"client": "local", "tgt": "*", "fun": "test.ping", "timeout": 60}]`))
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, a.base+"/",
+		strings.NewReader(`[{"client": "local", "tgt": "*", "fun": "test.ping", "timeout": 60}]`))
 	if err != nil {
 		return err
 	}

@@ -23,8 +23,9 @@ const (
 	streamEvents       = 100
 )
 
-// streams lets many clients read all events while hooks fire them, and takes how late the last of them was, what did not
-// come, and the memory that a reader costs. The salt-api of Salt has a thread for each reader, 100 in all: it takes no part.
+// streams lets many clients read all events while hooks fire them, and takes how late the last of them was, what did
+// not come, and the memory that a reader costs. The salt-api of Salt has a thread for each reader, 100 in all: it takes
+// no part.
 func (t *turn) streams(ctx context.Context, a *apiServer) error {
 	rows := []string{rowStreamLag, rowStreamLost, rowStreamKB}
 	if !t.rec.wantsAny(rows) {
@@ -63,7 +64,8 @@ func (t *turn) streams(ctx context.Context, a *apiServer) error {
 		return err
 	}
 	during, _ := a.memory()
-	_ = t.await(ctx, 10*time.Second, 50*time.Millisecond, func() error { return allOf(readers, fired) }) // what has not come shows below
+	// what has not come shows below
+	_ = t.await(ctx, 10*time.Second, 50*time.Millisecond, func() error { return allOf(readers, fired) })
 	var worst, lost int64
 	for _, r := range readers {
 		worst, lost = max(worst, r.worst.Load()), lost+fired-r.got.Load()
@@ -89,7 +91,8 @@ func allOf(readers []*streamReader, fired int64) error {
 
 // logIn makes a session.
 func (a *apiServer) logIn(ctx context.Context) (string, error) {
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, a.base+"/login", strings.NewReader(`{"username": "bench", "password": "x", "eauth": "auto"}`))
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, a.base+"/login",
+		strings.NewReader(`{"username": "bench", "password": "x", "eauth": "auto"}`))
 	if err != nil {
 		return "", err
 	}
@@ -111,7 +114,8 @@ func (a *apiServer) fire(ctx context.Context, span time.Duration) (int64, error)
 	defer tick.Stop()
 	var n int64
 	for end := time.Now().Add(span); time.Now().Before(end); <-tick.C {
-		req, err := http.NewRequestWithContext(ctx, http.MethodPost, a.base+"/hook/bench", strings.NewReader(fmt.Sprintf(`{"sent": "at=%d="}`, time.Now().UnixNano())))
+		req, err := http.NewRequestWithContext(ctx, http.MethodPost, a.base+"/hook/bench",
+			strings.NewReader(fmt.Sprintf(`{"sent": "at=%d="}`, time.Now().UnixNano())))
 		if err != nil {
 			return n, err
 		}
@@ -145,7 +149,8 @@ func openStream(ctx context.Context, base, token string) (*streamReader, error) 
 		return nil, err
 	}
 	r := &streamReader{conn: conn, in: bufio.NewReaderSize(conn, 2048)}
-	if _, err := fmt.Fprintf(conn, "GET /events HTTP/1.1\r\nHost: %s\r\nX-Auth-Token: %s\r\n\r\n", host, token); err != nil {
+	if _, err := fmt.Fprintf(conn, "GET /events HTTP/1.1\r\nHost: %s\r\nX-Auth-Token: %s\r\n\r\n", host,
+		token); err != nil {
 		return nil, errors.Join(err, conn.Close())
 	}
 	for line := ""; !strings.HasPrefix(line, "retry:"); {
@@ -162,7 +167,8 @@ func (r *streamReader) close() {
 	}
 }
 
-// read counts events until the connection ends. The time stands twice in an event, in its body and in what was read from it.
+// read counts events until the connection ends. The time stands twice in an event, in its body and in what was read
+// from it.
 func (r *streamReader) read() {
 	for {
 		line, err := r.in.ReadSlice('\n')

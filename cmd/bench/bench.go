@@ -134,7 +134,8 @@ func (b *bench) contenders() (list []contender, absent []string, err error) {
 			continue
 		}
 		if _, err := os.Stat(filepath.Join(dir, ".complete")); err != nil {
-			absent = append(absent, fmt.Sprintf("Salt %s is not installed in %s (.ci/salt-peers %s)", release, dir, release))
+			absent = append(absent, fmt.Sprintf("Salt %s is not installed in %s (.ci/salt-peers %s)", release, dir,
+				release))
 			continue
 		}
 		list = append(list, contender{name: "Salt " + release, short: release[3:], bin: filepath.Join(dir, "bin")})

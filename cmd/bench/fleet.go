@@ -55,8 +55,8 @@ func (t *turn) gather(ctx context.Context, n int) (*crowd, error) {
 		return nil, err
 	}
 	ctx, cr.stop = context.WithCancel(ctx)
-	cr.f, err = fleet.Start(ctx, fleet.Options{Minions: n, Prefix: "emu", Host: "127.0.0.1", RetPort: t.ret, PublishPort: t.pub,
-		Key: key, Version: t.opt.Version, Requests: burstAtOnce})
+	cr.f, err = fleet.Start(ctx, fleet.Options{Minions: n, Prefix: "emu", Host: "127.0.0.1", RetPort: t.ret,
+		PublishPort: t.pub, Key: key, Version: t.opt.Version, Requests: burstAtOnce})
 	if err != nil {
 		cr.stop()
 		cr.heard.close()
@@ -76,7 +76,8 @@ func (cr *crowd) disperse() error {
 func (cr *crowd) await(ctx context.Context) error {
 	return cr.turn.await(ctx, 3*time.Minute, 5*time.Millisecond, func() error {
 		if now := cr.f.Counts(); now.SignedIn < int64(cr.n) || now.Up < int64(cr.n) {
-			return fmt.Errorf("%d of %d emulated minions signed in, %d connected, %d failures", now.SignedIn, cr.n, now.Up, now.Failures)
+			return fmt.Errorf("%d of %d emulated minions signed in, %d connected, %d failures", now.SignedIn, cr.n,
+				now.Up, now.Failures)
 		}
 		return nil
 	})
@@ -93,7 +94,8 @@ func (cr *crowd) measure(ctx context.Context) error {
 	for _, part := range []struct {
 		row string
 		run func(context.Context) error
-	}{{rowFleet, cr.pings}, {rowReturns, cr.returns}, {rowSignIns, cr.signIns}, {rowWorked, cr.worked}, {rowRestart, cr.restart}} {
+	}{{rowFleet, cr.pings}, {rowReturns, cr.returns}, {rowSignIns, cr.signIns}, {rowWorked, cr.worked},
+		{rowRestart, cr.restart}} {
 		if !cr.rec.wants(part.row) {
 			continue
 		}

@@ -139,7 +139,8 @@ func (l *listener) count(jid, id string, now time.Time) {
 
 // wait waits until want minions have returned a job, at most limit. It tells how many did not, and when the last
 // return came.
-func (l *listener) wait(ctx context.Context, jid string, want int, limit time.Duration) (missing int, last time.Time, err error) {
+func (l *listener) wait(ctx context.Context, jid string, want int, limit time.Duration) (missing int, last time.Time,
+	err error) {
 	l.mu.Lock()
 	j := l.job(jid)
 	if j.want = want; len(j.ids) >= want {
@@ -165,7 +166,8 @@ func (l *listener) wait(ctx context.Context, jid string, want int, limit time.Du
 var errLate = errors.New("no return in time")
 
 // job publishes a test.ping and waits for the last of want returns; took counts from before the publishing.
-func (l *listener) jobTo(ctx context.Context, c *client.Client, tgt string, want int, limit time.Duration) (took time.Duration, missing int, err error) {
+func (l *listener) jobTo(ctx context.Context, c *client.Client, tgt string, want int, limit time.Duration) (
+	took time.Duration, missing int, err error) {
 	start := time.Now()
 	pub, err := c.Publish(ctx, client.Job{Tgt: tgt, Fun: "test.ping"})
 	if err != nil {

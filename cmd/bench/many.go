@@ -17,7 +17,8 @@ const manyMinions = 10_000
 // errOnlyOurs is why real Salt has no turn at a fleet whose sign-ins alone take it minutes.
 var errOnlyOurs = errors.New("measured for brine alone")
 
-// many measures the command line with ten thousand emulated minions: salt, the master and the emulation share the machine.
+// many measures the command line with ten thousand emulated minions: salt, the master and the emulation share the
+// machine.
 func (t *turn) many(ctx context.Context) error {
 	if !t.c.ours {
 		return errOnlyOurs
@@ -34,14 +35,15 @@ func (t *turn) many(ctx context.Context) error {
 	}
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
-	f, err := fleet.Start(ctx, fleet.Options{Minions: manyMinions, Prefix: "emu", Host: "127.0.0.1", RetPort: t.ret, PublishPort: t.pub,
-		Key: key, Version: t.opt.Version})
+	f, err := fleet.Start(ctx, fleet.Options{Minions: manyMinions, Prefix: "emu", Host: "127.0.0.1", RetPort: t.ret,
+		PublishPort: t.pub, Key: key, Version: t.opt.Version})
 	if err != nil {
 		return err
 	}
 	err = t.await(ctx, 10*time.Minute, 50*time.Millisecond, func() error {
 		if now := f.Counts(); now.Up < manyMinions {
-			return fmt.Errorf("%d of %d emulated minions signed in, %d connected: %v", now.SignedIn, manyMinions, now.Up, f.Troubles())
+			return fmt.Errorf("%d of %d emulated minions signed in, %d connected: %v", now.SignedIn, manyMinions,
+				now.Up, f.Troubles())
 		}
 		return nil
 	})
@@ -52,8 +54,8 @@ func (t *turn) many(ctx context.Context) error {
 	return errors.Join(err, f.Wait())
 }
 
-// withMany takes the rows. The size of the master is that of one that has worked and rests again; at most it was what the kernel
-// says of the whole time, with all sign-ins and jobs.
+// withMany takes the rows. The size of the master is that of one that has worked and rests again; at most it was what
+// the kernel says of the whole time, with all sign-ins and jobs.
 func (t *turn) withMany(ctx context.Context) error {
 	if err := pause(ctx, 5*time.Second); err != nil {
 		return err

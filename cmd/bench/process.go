@@ -125,7 +125,8 @@ func (p *process) memory() (rss, pss float64) {
 	return rss, pss
 }
 
-// peak adds up the most that the processes of the group were resident with since their start, in MB (VmHWM, proc_pid_status(5)).
+// peak adds up the most that the processes of the group were resident with since their start, in MB (VmHWM,
+// proc_pid_status(5)).
 func (p *process) peak() (rss float64) {
 	for _, pid := range p.members() {
 		rss += kilobytes(fmt.Sprintf("/proc/%d/status", pid), "VmHWM:") / 1024
@@ -136,7 +137,8 @@ func (p *process) peak() (rss float64) {
 // forgetPeak has peak begin anew, where the kernel lets it (proc_pid_clear_refs(5)).
 func (p *process) forgetPeak() {
 	for _, pid := range p.members() {
-		_ = os.WriteFile(fmt.Sprintf("/proc/%d/clear_refs", pid), []byte("5"), 0) // peak is too high then, which the row shows
+		// peak is too high then, which the row shows
+		_ = os.WriteFile(fmt.Sprintf("/proc/%d/clear_refs", pid), []byte("5"), 0)
 	}
 }
 
@@ -186,7 +188,8 @@ func runTool(ctx context.Context, env []string, path string, args ...string) (ti
 }
 
 // runLong is runTool with another limit.
-func runLong(ctx context.Context, limit time.Duration, env []string, path string, args ...string) (time.Duration, string, error) {
+func runLong(ctx context.Context, limit time.Duration, env []string, path string, args ...string) (time.Duration,
+	string, error) {
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, path, args...)
@@ -197,7 +200,8 @@ func runLong(ctx context.Context, limit time.Duration, env []string, path string
 	took := time.Since(start)
 	if err != nil {
 		text := strings.TrimSpace(errOut.String() + out.String())
-		return took, out.String(), fmt.Errorf("%s %s: %w: %.300s", filepath.Base(path), strings.Join(args, " "), err, text)
+		return took, out.String(), fmt.Errorf("%s %s: %w: %.300s", filepath.Base(path), strings.Join(args, " "), err,
+			text)
 	}
 	return took, out.String(), nil
 }
@@ -235,7 +239,8 @@ func (p *process) profile(on bool) {
 
 // profiling tells whether the file of a profile is open: from its beginning until all is written.
 func (p *process) profiling() bool {
-	return slices.ContainsFunc(p.members(), func(pid int) bool { // the process that works may be another than that of its parent
+	return slices.ContainsFunc(p.members(), func(pid int) bool {
+		// the process that works may be another than that of its parent
 		files, err := filepath.Glob(fmt.Sprintf("/proc/%d/fd/*", pid))
 		return err == nil && slices.ContainsFunc(files, func(path string) bool {
 			to, err := os.Readlink(path)

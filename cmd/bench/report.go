@@ -47,7 +47,8 @@ func (r *recorder) report(contenders []contender, absent []string) *Report {
 }
 
 func (r *recorder) line(row Row, who []string) Line {
-	l := Line{Key: row.Key, Title: row.Title, Unit: row.Unit, Results: map[string]Series{}, Ratios: map[string]float64{}}
+	l := Line{Key: row.Key, Title: row.Title, Unit: row.Unit, Results: map[string]Series{},
+		Ratios: map[string]float64{}}
 	for _, name := range who {
 		l.Results[name] = r.series(row.Key, name)
 	}
@@ -105,7 +106,8 @@ func (row Row) target(limit float64) string {
 
 // WriteTable prints the report for people.
 func (rep *Report) WriteTable(w io.Writer) error {
-	fmt.Fprintf(w, "%s, %s. Each cell: median (smallest..greatest, number of samples).\n", rep.Machine, rep.When.Format("2006-01-02 15:04"))
+	fmt.Fprintf(w, "%s, %s. Each cell: median (smallest..greatest, number of samples).\n", rep.Machine,
+		rep.When.Format("2006-01-02 15:04"))
 	for _, a := range rep.Absent {
 		fmt.Fprintf(w, "%s: left out.\n", a)
 	}

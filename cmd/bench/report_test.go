@@ -43,7 +43,8 @@ func TestReport(t *testing.T) {
 		met   *bool
 	}{{rowKeys, 30, &yes}, {rowRate, 100, &no}, {rowStart, 0, nil}, {rowIdleMasterP, 10, nil}} {
 		l := rep.Rows[i]
-		if l.Key != want.key || l.Ratios["Salt 3008"] != want.ratio || (l.Met == nil) != (want.met == nil) || (l.Met != nil && *l.Met != *want.met) {
+		if l.Key != want.key || l.Ratios["Salt 3008"] != want.ratio || (l.Met == nil) != (want.met == nil) ||
+			(l.Met != nil && *l.Met != *want.met) {
 			t.Errorf("row %d: got %+v, want %+v", i, l, want)
 		}
 	}
@@ -101,7 +102,8 @@ func TestRowsAreMeasured(t *testing.T) {
 }
 
 func TestReturnTag(t *testing.T) {
-	for tag, want := range map[string]bool{"salt/job/20260101/ret/web/1": true, "salt/job/20260101/new": false, "salt/auth": false} {
+	for tag, want := range map[string]bool{"salt/job/20260101/ret/web/1": true, "salt/job/20260101/new": false,
+		"salt/auth": false} {
 		jid, id, ok := returnTag(tag)
 		if ok != want || (ok && (jid != "20260101" || id != "web/1")) {
 			t.Errorf("%s: %q %q %v", tag, jid, id, ok)

@@ -95,7 +95,8 @@ func (t *turn) tell(ctx context.Context, fun, arg string, n int) error {
 	}
 	_, out, err := runLong(ctx, 15*time.Minute, t.env(), t.c.tool("salt"), words...)
 	for _, id := range trio[:n] {
-		if err == nil && (!strings.Contains(out, id+": ") || strings.Contains(out, "Traceback") || strings.Contains(out, "did not return")) {
+		if err == nil && (!strings.Contains(out, id+": ") || strings.Contains(out, "Traceback") ||
+			strings.Contains(out, "did not return")) {
 			err = fmt.Errorf("salt %s: no answer of %s: %.300q", fun, id, out)
 		}
 	}

@@ -76,7 +76,8 @@ func (t *turn) times(brine, salt int) int {
 
 // env keeps files and settings of the user away from the tools.
 func (t *turn) env() []string {
-	env := append(os.Environ(), "HOME="+t.dir, "SALT_CONFIG_DIR=", "LC_ALL=C.UTF-8", "COLUMNS=80", "PYTHONWARNINGS=ignore")
+	env := append(os.Environ(), "HOME="+t.dir, "SALT_CONFIG_DIR=", "LC_ALL=C.UTF-8", "COLUMNS=80",
+		"PYTHONWARNINGS=ignore")
 	if t.c.ours && t.opt.Profile != "" {
 		env = append(env, "TMPDIR="+t.opt.Profile)
 	}
@@ -100,7 +101,8 @@ func (t *turn) configureMaster() error {
 		}
 		*number, t.ports = p.Number, append(t.ports, p)
 	}
-	text := fmt.Sprintf("root_dir: %s\ninterface: 127.0.0.1\npublish_port: %d\nret_port: %d\nuser: %s\nauto_accept: True\n",
+	text := fmt.Sprintf("root_dir: %s\ninterface: 127.0.0.1\npublish_port: %d\nret_port: %d\nuser: %s\nauto_accept: "+
+		"True\n",
 		filepath.Join(t.dir, "m"), t.pub, t.ret, me.Username)
 	if t.opt.Version == 2 {
 		text += "minimum_auth_version: 0\n"
@@ -177,7 +179,8 @@ func (t *turn) await(ctx context.Context, limit, pause time.Duration, try func()
 // startMinion starts a minion of the contender's kind.
 func (t *turn) startMinion(id string) error {
 	err := write(filepath.Join(t.minionDir(id), "minion"), fmt.Sprintf(
-		"root_dir: %s\nmaster: 127.0.0.1\npublish_port: %d\nmaster_port: %d\nid: %s\nuser: %s\nacceptance_wait_time: 1\nrandom_reauth_delay: 1\n",
+		"root_dir: %s\nmaster: 127.0.0.1\npublish_port: %d\nmaster_port: %d\nid: %s\nuser: "+
+			"%s\nacceptance_wait_time: 1\nrandom_reauth_delay: 1\n",
 		filepath.Join(t.dir, id), t.pub, t.ret, id, t.conf.User))
 	if err != nil {
 		return err
@@ -204,7 +207,8 @@ func (t *turn) account(what string) (end func()) {
 			parts = append(parts, fmt.Sprint((now - daemons[i]).Round(time.Millisecond)))
 		}
 		t.say("  %s: %v of wall time; processor time of master and minions %s, of this process %v, of others %v", what,
-			wall.Round(time.Millisecond), strings.Join(parts, " + "), mine.Round(time.Millisecond), (busyCPU() - busy - all).Round(time.Millisecond))
+			wall.Round(time.Millisecond), strings.Join(parts, " + "), mine.Round(time.Millisecond),
+			(busyCPU() - busy - all).Round(time.Millisecond))
 	}
 }
 

@@ -13,8 +13,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// adopt has processes that leave their group and their parent, as those of Salt's runners do (salt.utils.process.daemonize), become
-// children of this one: nobody else would end them.
+// adopt has processes that leave their group and their parent, as those of Salt's runners do
+// (salt.utils.process.daemonize), become children of this one: nobody else would end them.
 func adopt() error {
 	if err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); err != nil {
 		return fmt.Errorf("adopt what daemons leave behind: %w", err)

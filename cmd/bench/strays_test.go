@@ -19,7 +19,8 @@ func TestEndStrays(t *testing.T) {
 		t.Fatal(err)
 	}
 	before := children()
-	parent := exec.Command("sh", "-c", "setsid sh -c 'sleep 300 >/dev/null & echo $$ $!; exec sleep 300 >/dev/null' & wait")
+	parent := exec.Command("sh", "-c", "setsid sh -c 'sleep 300 >/dev/null & echo $$ $!; exec sleep 300 >/dev/null' "+
+		"& wait")
 	parent.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	out, err := parent.StdoutPipe()
 	if err == nil {

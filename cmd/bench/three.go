@@ -188,8 +188,10 @@ func (t *turn) rate(ctx context.Context, l *listener) error {
 	return t.rateOf(ctx, rowRate, warm, span, work)
 }
 
-// rateOf has all of work done at once, each again and again, and measures how often a second that is within span, once it is warm.
-func (t *turn) rateOf(ctx context.Context, row string, warm, span time.Duration, work []func(context.Context) error) error {
+// rateOf has all of work done at once, each again and again, and measures how often a second that is within span, once
+// it is warm.
+func (t *turn) rateOf(ctx context.Context, row string, warm, span time.Duration,
+	work []func(context.Context) error) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	var wg sync.WaitGroup

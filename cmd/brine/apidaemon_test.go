@@ -13,8 +13,8 @@ import (
 	"brine/cmd/session"
 )
 
-// TestAPIDaemon: salt-api goes into the background, with its pid and its log in the files that the command line names, whatever root_dir
-// is; a second one with that pid file is refused, and SIGTERM ends it.
+// TestAPIDaemon: salt-api goes into the background, with its pid and its log in the files that the command line names,
+// whatever root_dir is; a second one with that pid file is refused, and SIGTERM ends it.
 func TestAPIDaemon(t *testing.T) {
 	t.Parallel()
 	root, err := os.MkdirTemp("", "bd")
@@ -25,7 +25,8 @@ func TestAPIDaemon(t *testing.T) {
 	s := &apiSite{t: t, root: root}
 	s.write("etc/master", fmt.Sprintf("root_dir: %s/r\nuser: %s\ninterface: 127.0.0.1\n", root, session.RunningUser()))
 	pidFile, log := filepath.Join(root, "own.pid"), filepath.Join(root, "own.log")
-	words := []string{"-c", filepath.Join(root, "etc"), "-d", "--pid-file=" + pidFile, "--log-file=" + log, "--log-file-level=info"}
+	words := []string{"-c", filepath.Join(root, "etc"), "-d", "--pid-file=" + pidFile, "--log-file=" + log,
+		"--log-file-level=info"}
 	if out, err := exec.Command("salt-api", words...).CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
@@ -44,7 +45,8 @@ func TestAPIDaemon(t *testing.T) {
 		}
 		return err
 	})
-	if out, err := exec.Command("salt-api", words...).CombinedOutput(); err == nil || !strings.Contains(string(out), "An instance is already running. Exiting the Salt API") {
+	if out, err := exec.Command("salt-api", words...).CombinedOutput(); err == nil || !strings.Contains(string(out),
+		"An instance is already running. Exiting the Salt API") {
 		t.Errorf("a second one: %v: %s", err, out)
 	}
 	if err := syscall.Kill(pid, syscall.SIGTERM); err != nil {

@@ -13,9 +13,9 @@ import (
 	"brine/cmd/tooltest/apiplay"
 )
 
-// TestAPIDay simulates the log-ins and lost clients of a day: who logs in, runs something and logs out, who goes away from an
-// event stream, from a job that runs, and in the middle of a request. Memory and descriptors of salt-api stay flat. With
-// BRINE_API_DAY=1 there are as many as one in ten seconds of a day makes, else a few hundred.
+// TestAPIDay simulates the log-ins and lost clients of a day: who logs in, runs something and logs out, who goes away
+// from an event stream, from a job that runs, and in the middle of a request. Memory and descriptors of salt-api stay
+// flat. With BRINE_API_DAY=1 there are as many as one in ten seconds of a day makes, else a few hundred.
 func TestAPIDay(t *testing.T) {
 	if testing.Short() {
 		t.Skip("hundreds of log-ins")
@@ -41,7 +41,8 @@ func TestAPIDay(t *testing.T) {
 		}
 		visit(t, base)
 	}
-	const kept = 16 // of connections to the master: salt-api keeps four for later, with a few descriptors each, or fewer at a time
+	// of connections to the master: salt-api keeps four for later, with a few descriptors each, or fewer at a time
+	const kept = 16
 	s.await("the descriptors of lost clients", func() error {
 		if n := openFiles(t, proc); n > files+kept {
 			return fmt.Errorf("%d files are open, %d were half-way", n, files)
@@ -61,7 +62,8 @@ func visit(t *testing.T, base string) {
 	p := apiplay.NewPlayer(base, casePatience)
 	defer p.Close()
 	ask := func(method, path, body string) {
-		r := apiplay.Request{Name: path, Method: method, Path: path, As: "admin", Body: body, NoBody: body == "", Header: [][2]string{{"Content-Type", "application/json"}}}
+		r := apiplay.Request{Name: path, Method: method, Path: path, As: "admin", Body: body, NoBody: body == "",
+			Header: [][2]string{{"Content-Type", "application/json"}}}
 		if a, err := p.Send(t.Context(), r); err != nil || a.Status != 200 {
 			t.Fatalf("%s: %v, %v", path, a, err)
 		}
@@ -74,14 +76,16 @@ func visit(t *testing.T, base string) {
 	own := [][2]string{{"X-Auth-Token", id}, {"Content-Type", "application/json"}}
 	ctx, cancel := context.WithTimeout(t.Context(), casePatience)
 	defer cancel()
-	w, err := apiplay.Dial(ctx, base, apiplay.Request{Name: "stream", Method: "GET", Path: "/events", Header: own[:1], NoBody: true}, "")
+	w, err := apiplay.Dial(ctx, base, apiplay.Request{Name: "stream", Method: "GET", Path: "/events", Header: own[:1],
+		NoBody: true}, "")
 	if err != nil {
 		t.Fatal(err)
 	}
 	w.Close()
 	const sleep = `[{"client": "local", "tgt": "m1", "fun": "test.sleep", "arg": [1]}]`
 	for _, half := range []string{"POST / HTTP/1.1\r\nHost: x\r\n", // and a client that waits for a job
-		fmt.Sprintf("POST / HTTP/1.1\r\nHost: x\r\nX-Auth-Token: %s\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s", id, len(sleep), sleep)} {
+		fmt.Sprintf("POST / HTTP/1.1\r\nHost: x\r\nX-Auth-Token: %s\r\nContent-Type: "+
+			"application/json\r\nContent-Length: %d\r\n\r\n%s", id, len(sleep), sleep)} {
 		c, err := net.Dial("tcp", strings.TrimPrefix(base, "http://"))
 		if err != nil {
 			t.Fatal(err)

@@ -11,10 +11,11 @@ import (
 	"brine/cmd/tooltest/apiplay"
 )
 
-var writeOurs = flag.String("api-ours", "", "write the answers in which brine differs into this folder, to be looked at and given reasons")
+var writeOurs = flag.String("api-ours", "", "write the answers in which brine differs into this folder, to be "+
+	"looked at and given reasons")
 
-// TestAPIRequests sends the tables of requests to brine's salt-api, and holds the answers against what the real one of Salt
-// 3008.3 answered, or where brine answers otherwise by decision against that (NAME.brine).
+// TestAPIRequests sends the tables of requests to brine's salt-api, and holds the answers against what the real one of
+// Salt 3008.3 answered, or where brine answers otherwise by decision against that (NAME.brine).
 func TestAPIRequests(t *testing.T) {
 	if testing.Short() {
 		t.Skip("several hundred requests")
@@ -46,7 +47,8 @@ func TestAPIRequests(t *testing.T) {
 				}
 			}
 			if *writeOurs != "" {
-				if err := os.WriteFile(filepath.Join(*writeOurs, name+".brine"), []byte(differing.String()), 0o644); err != nil {
+				if err := os.WriteFile(filepath.Join(*writeOurs, name+".brine"), []byte(differing.String()),
+					0o644); err != nil {
 					t.Error(err)
 				}
 			}

@@ -59,19 +59,22 @@ func newAPISite(t *testing.T, minions ...string) *apiSite {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.master = fmt.Sprintf("root_dir: %s/m\nuser: %s\ninterface: 127.0.0.1\npublish_port: %d\nret_port: %d\ngather_job_timeout: 3\n%s", root,
-		session.RunningUser(), s.ports[0], s.ports[1], apiplay.Fill(string(conf), 0, root, s.data))
+	s.master = fmt.Sprintf("root_dir: %s/m\nuser: %s\ninterface: 127.0.0.1\npublish_port: %d\nret_port: "+
+		"%d\ngather_job_timeout: 3\n%s", root, session.RunningUser(), s.ports[0], s.ports[1], apiplay.Fill(string(conf),
+		0, root, s.data))
 	s.write("m/etc/master", s.master)
 	s.server = s.start("salt-master", filepath.Join(root, "m/etc"))
 	for _, id := range minions {
-		s.write(id+"/etc/minion", fmt.Sprintf("root_dir: %s/%s\nuser: %s\nmaster: 127.0.0.1\npublish_port: %d\nmaster_port: %d\nid: %s\nacceptance_wait_time: 1\n",
+		s.write(id+"/etc/minion", fmt.Sprintf("root_dir: %s/%s\nuser: %s\nmaster: 127.0.0.1\npublish_port: "+
+			"%d\nmaster_port: %d\nid: %s\nacceptance_wait_time: 1\n",
 			root, id, session.RunningUser(), s.ports[0], s.ports[1], id))
 		s.start("salt-minion", filepath.Join(root, id, "etc"))
 	}
 	s.await("the minions", func() error {
 		ctx, cancel := context.WithTimeout(t.Context(), tryPatience)
 		defer cancel()
-		out, err := exec.CommandContext(ctx, "salt", "-c", filepath.Join(root, "m/etc"), "-t", "2", "--static", "--out=json", "*", "test.ping").CombinedOutput()
+		out, err := exec.CommandContext(ctx, "salt", "-c", filepath.Join(root, "m/etc"), "-t", "2", "--static",
+			"--out=json", "*", "test.ping").CombinedOutput()
 		if strings.Count(string(out), ": true") != len(minions) {
 			return fmt.Errorf("%v: %s", err, out)
 		}
@@ -132,11 +135,13 @@ func (s *apiSite) serve(name, conf string) string {
 	s.t.Helper()
 	port, _ := strconv.Atoi(freePort(s.t))
 	text := apiplay.MasterConf(s.master, apiplay.Fill(conf, port, s.root, s.data))
-	s.write("api-"+name+"/master", fmt.Sprintf("%sapi_pidfile: %s/api-%s/pid\napi_logfile: %s/api-%s/log\n", text, s.root, name, s.root, name))
+	s.write("api-"+name+"/master", fmt.Sprintf("%sapi_pidfile: %s/api-%s/pid\napi_logfile: %s/api-%s/log\n", text,
+		s.root, name, s.root, name))
 	s.start("salt-api", filepath.Join(s.root, "api-"+name))
 	at := fmt.Sprintf("127.0.0.1:%d", port)
 	once := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
-	s.await("an answer of the salt-api "+name, func() error { // a connection says little: salt-api opens its port once before it starts
+	s.await("an answer of the salt-api "+name, func() error {
+		// a connection says little: salt-api opens its port once before it starts
 		res, err := once.Get("http://" + at)
 		if err != nil {
 			return err

@@ -13,8 +13,9 @@ import (
 // streamPatience is how long the events of a stream may take altogether.
 const streamPatience = 2 * time.Minute
 
-// stream plays a step whose answer does not end: an event stream or a WebSocket. What happened while it was recorded is made to happen
-// again, one thing after the other, and every chunk or frame that comes is held against the recorded one.
+// stream plays a step whose answer does not end: an event stream or a WebSocket. What happened while it was recorded is
+// made to happen again, one thing after the other, and every chunk or frame that comes is held against the recorded
+// one.
 func (k *talk) stream(step *apiplay.Step, r apiplay.Request, sent []string) {
 	k.t.Helper()
 	ctx, cancel := context.WithTimeout(k.t.Context(), streamPatience)
@@ -36,7 +37,10 @@ func (k *talk) stream(step *apiplay.Step, r apiplay.Request, sent []string) {
 	}
 	defer w.Close()
 	var stand []string
-	_, _ = step.FillStep(func(_, kind, number string) string { stand = append(stand, apiplay.StandIn(kind, number)); return "" })
+	_, _ = step.FillStep(func(_, kind, number string) string {
+		stand = append(stand, apiplay.StandIn(kind, number))
+		return ""
+	})
 	recorded := step.Recorded(stand...)
 	want := apiplay.HeadOf(step.Name, head, stand...)
 	got := w.Head
@@ -88,7 +92,9 @@ func (k *talk) causes(step *apiplay.Step) []cause {
 	const json = "application/json"
 	ping := cause{"/", json, `[{"client": "local", "tgt": "m1", "fun": "test.ping"}]`, `"salt/job/\d+/ret/m1"\}\s*$`, 1}
 	switch {
-	case len(step.Frames) == 0 && !slices.ContainsFunc(step.Raw, func(line string) bool { return strings.Contains(line, "data: ") }):
+	case len(step.Frames) == 0 && !slices.ContainsFunc(step.Raw, func(line string) bool {
+		return strings.Contains(line, "data: ")
+	}):
 		return nil
 	case strings.Contains(step.Path, "format"):
 		ping.last = `"fun": "test.ping", "tgt": "m1", "tgt_type": "glob", "state": "complete"\}\}\}\s*$`
@@ -154,8 +160,8 @@ func (l *listener) until(pattern string, times int) {
 	}
 }
 
-// readyAtTornado says that the client is ready. A reader of summaries then sees the grains of all minions come, of which the first
-// summary is kept and the rest is only counted.
+// readyAtTornado says that the client is ready. A reader of summaries then sees the grains of all minions come, of
+// which the first summary is kept and the rest is only counted.
 func (l *listener) readyAtTornado(step *apiplay.Step, w *apiplay.Raw) {
 	l.k.t.Helper()
 	for _, text := range step.Says {

@@ -34,15 +34,16 @@ func transcriptPlace(tr *apiplay.Transcript) (sheet string) {
 // transcriptUsers are whose sessions and tokens the placeholders of requests are, where they are not those of admin.
 // "" is nobody's: a value that was never given out.
 var transcriptUsers = map[string]map[string]string{
-	"permissions": {"<SESSION_ID:1>": "limited", "<SESSION_ID:2>": "jobsonly", "<SESSION_ID:3>": "args", "<SESSION_ID:4>": "nobodyknown", "<SESSION_ID:5>": "whl"},
-	"run_token":   {"<SALT_TOKEN:6>": ""},
-	"events_sse":  {"<SALT_TOKEN:1>": ""},
-	"basic":       {"<SALT_TOKEN:5>": ""},
-	"events_ws":   {"<SALT_TOKEN:2>": ""},
+	"permissions": {"<SESSION_ID:1>": "limited", "<SESSION_ID:2>": "jobsonly", "<SESSION_ID:3>": "args",
+		"<SESSION_ID:4>": "nobodyknown", "<SESSION_ID:5>": "whl"},
+	"run_token":  {"<SALT_TOKEN:6>": ""},
+	"events_sse": {"<SALT_TOKEN:1>": ""},
+	"basic":      {"<SALT_TOKEN:5>": ""},
+	"events_ws":  {"<SALT_TOKEN:2>": ""},
 }
 
-// TestAPITranscripts plays the recorded talks with a real salt-api to brine's, step by step, beside a master and minions of brine. Where
-// brine answers otherwise by decision, transcripts.brine says what and why.
+// TestAPITranscripts plays the recorded talks with a real salt-api to brine's, step by step, beside a master and
+// minions of brine. Where brine answers otherwise by decision, transcripts.brine says what and why.
 func TestAPITranscripts(t *testing.T) {
 	if testing.Short() {
 		t.Skip("several hundred requests")
@@ -83,7 +84,8 @@ func TestAPITranscripts(t *testing.T) {
 		for _, name := range slices.Sorted(maps.Keys(differing)) {
 			fmt.Fprint(&text, differing[name])
 		}
-		if err := os.WriteFile(filepath.Join(*writeOurs, "transcripts.brine"), []byte(text.String()), 0o644); err != nil {
+		if err := os.WriteFile(filepath.Join(*writeOurs, "transcripts.brine"), []byte(text.String()),
+			0o644); err != nil {
 			t.Error(err)
 		}
 	}
@@ -115,19 +117,22 @@ type talk struct {
 	topic  string
 }
 
-func newTalk(t *testing.T, s *apiSite, tr *apiplay.Transcript, ours map[string]apiplay.Answer, used map[string]bool, differing map[string]apiplay.Answer) *talk {
+func newTalk(t *testing.T, s *apiSite, tr *apiplay.Transcript, ours map[string]apiplay.Answer, used map[string]bool,
+	differing map[string]apiplay.Answer) *talk {
 	t.Helper()
 	outer := s.t
 	s.t = t
 	t.Cleanup(func() { s.t = outer })
 	_, topic, _ := strings.Cut(tr.Name, "_")
-	k := &talk{t: t, site: s, tr: tr, ours: ours, used: used, differ: differing, values: map[string]string{}, topic: topic}
+	k := &talk{t: t, site: s, tr: tr, ours: ours, used: used, differ: differing, values: map[string]string{},
+		topic: topic}
 	sheet := transcriptPlace(tr)
 	conf, err := os.ReadFile(filepath.Join(s.data, sheet+".conf"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	conf = []byte(strings.Replace(string(conf), ", cors_origin: 'http://ui.example'", "", 1)) // the recorded one had none
+	// the recorded one had none
+	conf = []byte(strings.Replace(string(conf), ", cors_origin: 'http://ui.example'", "", 1))
 	scheme := "http"
 	if sheet == "tls" {
 		scheme = "https"
@@ -218,10 +223,12 @@ func (k *talk) value(name, kind, number string) string {
 	return v
 }
 
-// returned waits until a job that was not waited for has the returns of all its minions, as it had when the recording went on.
+// returned waits until a job that was not waited for has the returns of all its minions, as it had when the recording
+// went on.
 func (k *talk) returned(jid string) {
 	k.site.await("the returns of "+jid, func() error {
-		_, body, err := k.player.Exchange(k.t.Context(), apiplay.Request{Name: "returned", Method: "GET", Path: "/jobs/" + jid, As: "admin", NoBody: true})
+		_, body, err := k.player.Exchange(k.t.Context(), apiplay.Request{Name: "returned", Method: "GET",
+			Path: "/jobs/" + jid, As: "admin", NoBody: true})
 		if err == nil && !complete(body) {
 			err = fmt.Errorf("not yet: %s", body)
 		}
@@ -229,7 +236,8 @@ func (k *talk) returned(jid string) {
 	})
 }
 
-// complete tells whether an answer has a job with the returns of all its minions: rest_cherrypy has it as info, rest_tornado as return.
+// complete tells whether an answer has a job with the returns of all its minions: rest_cherrypy has it as info,
+// rest_tornado as return.
 func complete(body string) bool {
 	var answer struct{ Info, Return []json.RawMessage }
 	if json.Unmarshal([]byte(body), &answer) != nil {

@@ -21,7 +21,8 @@ func completion(c *tool.Call) error {
 		return p.Errorf("no words are wanted")
 	}
 	var b strings.Builder
-	b.WriteString("# Made by brine completion.\n_brine() {\n  local tool=${1##*/} cur=${COMP_WORDS[COMP_CWORD]} words=\n  COMPREPLY=()\n")
+	b.WriteString("# Made by brine completion.\n_brine() {\n  local tool=${1##*/} cur=${COMP_WORDS[COMP_CWORD]} " +
+		"words=\n  COMPREPLY=()\n")
 	b.WriteString("  if [ \"$tool\" = brine ]; then\n    if [ \"$COMP_CWORD\" -eq 1 ]; then\n")
 	var names, linked []string
 	for _, t := range shown() {
@@ -30,7 +31,8 @@ func completion(c *tool.Call) error {
 			linked = append(linked, t.name)
 		}
 	}
-	fmt.Fprintf(&b, "      COMPREPLY=($(compgen -W '%s' -- \"$cur\"))\n      return\n    fi\n    tool=${COMP_WORDS[1]}\n  fi\n", strings.Join(names, " "))
+	fmt.Fprintf(&b, "      COMPREPLY=($(compgen -W '%s' -- \"$cur\"))\n      return\n    fi\n    "+
+		"tool=${COMP_WORDS[1]}\n  fi\n", strings.Join(names, " "))
 	b.WriteString("  [[ $cur == -* ]] || return 0\n  case $tool in\n")
 	for _, t := range shown() {
 		own, err := t.commandLine()
@@ -39,7 +41,8 @@ func completion(c *tool.Call) error {
 		}
 		fmt.Fprintf(&b, "    %s) words='%s' ;;\n", t.name, strings.Join(own.Flags(), " "))
 	}
-	fmt.Fprintf(&b, "  esac\n  COMPREPLY=($(compgen -W \"$words\" -- \"$cur\"))\n}\ncomplete -o default -F _brine brine %s\n", strings.Join(linked, " "))
+	fmt.Fprintf(&b, "  esac\n  COMPREPLY=($(compgen -W \"$words\" -- \"$cur\"))\n}\ncomplete -o default -F _brine "+
+		"brine %s\n", strings.Join(linked, " "))
 	_, err = fmt.Fprint(c.Stdout, b.String())
 	return err
 }

@@ -18,19 +18,22 @@ type busySite struct {
 	size int
 }
 
-// beBusy starts the master, and minions emu... that answer jobs by answer, in any number of goroutines. It waits until they are
-// up. troubled says that the end of the master may be trouble for them.
-func (s *silentSite) beBusy(t *testing.T, minions int, troubled bool, answer func(id string, load *payload.Map) any) *busySite {
+// beBusy starts the master, and minions emu... that answer jobs by answer, in any number of goroutines. It waits until
+// they are up. troubled says that the end of the master may be trouble for them.
+func (s *silentSite) beBusy(t *testing.T, minions int, troubled bool,
+	answer func(id string, load *payload.Map) any) *busySite {
 	t.Helper()
 	key, err := crypt.GenerateKey(2048)
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.write("etc/master/master", fmt.Sprintf("root_dir: %s\ninterface: 127.0.0.1\npublish_port: %d\nret_port: %d\nuser: %s\nauto_accept: True\n",
+	s.write("etc/master/master", fmt.Sprintf("root_dir: %s\ninterface: 127.0.0.1\npublish_port: %d\nret_port: "+
+		"%d\nuser: %s\nauto_accept: True\n",
 		s.path("m"), s.pub, s.ret, session.RunningUser()), 0o644)
 	s.start("master", "salt-master")
 	ctx, cancel := context.WithCancel(context.Background())
-	f, err := fleet.Start(ctx, fleet.Options{Minions: minions, Prefix: "emu", Host: "127.0.0.1", RetPort: s.ret, Key: key, Answer: answer})
+	f, err := fleet.Start(ctx, fleet.Options{Minions: minions, Prefix: "emu", Host: "127.0.0.1", RetPort: s.ret,
+		Key: key, Answer: answer})
 	if err != nil {
 		cancel()
 		t.Fatal(err)

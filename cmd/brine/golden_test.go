@@ -74,7 +74,8 @@ func (c *goldenCase) accepted(t *testing.T) []*outcome {
 func (c *goldenCase) alone() bool {
 	exit := c.Expect["3008"].Exit
 	return c.Config == "keys" || c.Concerns == "version" && c.Argv[1] == "--version" || exit == tool.ExitUsage ||
-		exit == tool.ExitMissing && c.Argv[0] == "salt" || slices.Contains(c.Argv, "--local") && !slices.Contains(c.Argv, "event.fire")
+		exit == tool.ExitMissing && c.Argv[0] == "salt" || slices.Contains(c.Argv, "--local") &&
+		!slices.Contains(c.Argv, "event.fire")
 }
 
 // TestGolden runs every recorded case of Salt's tools that brine can answer by now, against a master and minions of
@@ -134,5 +135,6 @@ func (c *goldenCase) judge(t *testing.T, s *goldenSite) {
 		}
 		fmt.Fprintf(&report, "\n--- against an accepted outcome: %s", diff)
 	}
-	t.Errorf("%s\nexit %d, stdout:\n%s\nstderr:\n%s%s", strings.Join(c.Argv, " "), got.Exit, got.Stdout, got.Stderr, report.String())
+	t.Errorf("%s\nexit %d, stdout:\n%s\nstderr:\n%s%s", strings.Join(c.Argv, " "), got.Exit, got.Stdout, got.Stderr,
+		report.String())
 }

@@ -148,14 +148,15 @@ func (s *goldenSite) setUp(t *testing.T, c *goldenCase) (undo func()) {
 	return undo
 }
 
-// A case that looks at a job that runs may not come in time to see a short one. What it shows of the job differs by that.
+// A case that looks at a job that runs may not come in time to see a short one. What it shows of the job differs by
+// that.
 const (
 	shortSleep, shortArg = "test.sleep 4", "- 4\n"
 	longSleep, longArg   = "test.sleep 400", "- 400\n"
 )
 
-// again runs a command line 3 s after the start of a case, and again as long as the case has not ended: nobody knows how
-// long a tool takes until it listens.
+// again runs a command line 3 s after the start of a case, and again as long as the case has not ended: nobody knows
+// how long a tool takes until it listens.
 func (s *goldenSite) again(t *testing.T, command string) (stop func()) {
 	over, ended := make(chan struct{}), make(chan struct{})
 	go func() {

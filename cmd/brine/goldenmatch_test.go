@@ -136,7 +136,8 @@ var (
 	logLine = regexp.MustCompile(`^(?:# )?(\[[A-Z]+ *\])`)
 	// plainLine are lines that tools print themselves, even behind a log message of several lines.
 	plainLine = regexp.MustCompile(`^(ERROR: |Error: |The salt |The Salt |Usage: )`)
-	noise     = regexp.MustCompile("^(\\[WARNING \\] )?unclosed .*; call ``(destroy|close)\\(\\)`` or use as a context manager$")
+	noise     = regexp.MustCompile("^(\\[WARNING \\] )?unclosed .*; call ``(destroy|close)\\(\\)`` or use as a " +
+		"context manager$")
 )
 
 // stderrItems reduces stderr to what counts: plain lines, and of a log message its level only.

@@ -62,7 +62,8 @@ func newGoldenSite(t *testing.T) *goldenSite {
 	for name, content := range fixture.Files {
 		s.write(t, s.fill(name), s.fill(content))
 	}
-	for _, dir := range []string{"tmp", "home", "src/out", "keys/m/var/cache/salt/master/jobs", "keys/m/var/cache/salt/master/proc"} {
+	for _, dir := range []string{"tmp", "home", "src/out", "keys/m/var/cache/salt/master/jobs",
+		"keys/m/var/cache/salt/master/proc"} {
 		if err := os.MkdirAll(filepath.Join(root, dir), 0o755); err != nil {
 			t.Fatal(err)
 		}
@@ -116,8 +117,8 @@ func (s *goldenSite) command(ctx context.Context, config string, argv ...string)
 		conf = "keys/master"
 	}
 	cmd.Dir = s.root
-	cmd.Env = []string{"PATH=" + s.path, "HOME=" + s.root + "/home", "TMPDIR=" + s.root + "/tmp", "LC_ALL=C.UTF-8", "COLUMNS=80",
-		"SALT_CONFIG_DIR=" + filepath.Join(s.root, conf), "GORACE=" + os.Getenv("GORACE")}
+	cmd.Env = []string{"PATH=" + s.path, "HOME=" + s.root + "/home", "TMPDIR=" + s.root + "/tmp", "LC_ALL=C.UTF-8",
+		"COLUMNS=80", "SALT_CONFIG_DIR=" + filepath.Join(s.root, conf), "GORACE=" + os.Getenv("GORACE")}
 	cmd.WaitDelay = 5 * time.Second
 	return cmd, nil
 }
@@ -135,7 +136,8 @@ func (s *goldenSite) run(t *testing.T, c *goldenCase) *outcome {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if slices.Contains(c.Argv, "{ROOT}/none") { // the tool takes the default directories, which are those of this machine
+	if slices.Contains(c.Argv, "{ROOT}/none") {
+		// the tool takes the default directories, which are those of this machine
 		cmd.Env = append(cmd.Env, "BRINE_MINION__ROOT_DIR="+s.root+"/none", "BRINE_MINION__ID=web1")
 	}
 	if c.Stdin != nil {

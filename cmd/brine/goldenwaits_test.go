@@ -39,7 +39,8 @@ func (c *goldenCase) waits(daemons string) string {
 	}
 	for _, word := range c.Argv[1:] {
 		for prefix, why := range waitsFor[c.Argv[0]] {
-			if strings.HasPrefix(word, prefix) && (daemons == "" || c.Argv[0] != "salt" || !slices.Contains(onMinion, why)) {
+			if strings.HasPrefix(word, prefix) && (daemons == "" || c.Argv[0] != "salt" || !slices.Contains(onMinion,
+				why)) {
 				return why
 			}
 		}
@@ -50,7 +51,10 @@ func (c *goldenCase) waits(daemons string) string {
 	if daemons == "" && strings.Contains(c.Setup, "state.") {
 		return "states"
 	}
-	if !c.alone() && slices.ContainsFunc([]string{"salt", "salt-master", "salt-minion"}, func(name string) bool { _, ok := findTool(name); return !ok }) {
+	if !c.alone() && slices.ContainsFunc([]string{"salt", "salt-master", "salt-minion"}, func(name string) bool {
+		_, ok := findTool(name)
+		return !ok
+	}) {
 		return "needs a running fleet"
 	}
 	return ""

@@ -52,8 +52,12 @@ func keepMinion(t *testing.T, option string) {
 	if err := os.WriteFile(run, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	jid, trace := k.publish("kept", fmt.Sprintf("echo $$ >> %s.pid; while test -e %s; do sleep 0.1; done", filepath.Join(k.s.root, "tmp", "kept"), run))
-	k.until("a job that begins", func() bool { _, err := os.ReadFile(trace + ".pid"); return err == nil && begun(trace) == 1 })
+	jid, trace := k.publish("kept", fmt.Sprintf("echo $$ >> %s.pid; while test -e %s; do sleep 0.1; done",
+		filepath.Join(k.s.root, "tmp", "kept"), run))
+	k.until("a job that begins", func() bool {
+		_, err := os.ReadFile(trace + ".pid")
+		return err == nil && begun(trace) == 1
+	})
 	since := time.Now()
 	if err := syscall.Kill(before, syscall.SIGKILL); err != nil {
 		t.Fatal(err)
@@ -64,8 +68,10 @@ func keepMinion(t *testing.T, option string) {
 		return strings.Contains(k.answer(jid), "process ended while the job was running: signal 9 (killed)")
 	})
 	t.Logf("the job was answered after %v", time.Since(since))
-	history, err := exec.Command("brine", "history", "-c", filepath.Join(k.s.root, "web1"), "-m", "minion").CombinedOutput()
-	if err != nil || !strings.Contains(string(history), "; lost: what its actors had in hand; 1 job ran and is answered as ended, ") {
+	history, err := exec.Command("brine", "history", "-c", filepath.Join(k.s.root, "web1"), "-m",
+		"minion").CombinedOutput()
+	if err != nil || !strings.Contains(string(history), "; lost: what its actors had in hand; 1 job ran and is "+
+		"answered as ended, ") {
 		t.Errorf("the history does not count the job: %v\n%s", err, history)
 	}
 	raw, _ := os.ReadFile(trace + ".pid")
@@ -99,7 +105,8 @@ func TestStopKept(t *testing.T) {
 		jid, trace := k.publish("stop-"+name, "sleep 600")
 		k.until("a job that begins", func() bool { return begun(trace) == 1 })
 		for _, pid := range to() {
-			if err := syscall.Kill(pid, syscall.SIGTERM); err != nil && !errors.Is(err, syscall.ESRCH) { // the second may have ended by the first
+			if err := syscall.Kill(pid, syscall.SIGTERM); err != nil && !errors.Is(err, syscall.ESRCH) {
+				// the second may have ended by the first
 				t.Fatal(err)
 			}
 		}

@@ -34,7 +34,8 @@ func newKeptAPI(t *testing.T) *keptAPI {
 			t.Error(err)
 		}
 	})
-	k := &keptAPI{apiSite: &apiSite{t: t, root: root}, dir: filepath.Join(root, "etc"), at: net.JoinHostPort("127.0.0.1", freePort(t))}
+	k := &keptAPI{apiSite: &apiSite{t: t, root: root}, dir: filepath.Join(root, "etc"),
+		at: net.JoinHostPort("127.0.0.1", freePort(t))}
 	notify := filepath.Join(root, "notify")
 	if k.told, err = net.ListenUnixgram("unixgram", &net.UnixAddr{Net: "unixgram", Name: notify}); err != nil {
 		t.Fatal(err)
@@ -42,7 +43,8 @@ func newKeptAPI(t *testing.T) *keptAPI {
 	t.Cleanup(func() { _ = k.told.Close() })
 	t.Setenv("NOTIFY_SOCKET", notify)
 	_, port, _ := net.SplitHostPort(k.at)
-	k.write("etc/master", fmt.Sprintf("root_dir: %s\nuser: %s\nrest_cherrypy: {host: 127.0.0.1, port: %s, disable_ssl: True}\n", root, session.RunningUser(), port))
+	k.write("etc/master", fmt.Sprintf("root_dir: %s\nuser: %s\nrest_cherrypy: {host: 127.0.0.1, port: %s, "+
+		"disable_ssl: True}\n", root, session.RunningUser(), port))
 	return k
 }
 
@@ -53,8 +55,8 @@ func (k *keptAPI) begin() int {
 	return k.serving(0)
 }
 
-// serving waits until a child other than the one before has begun its work, which its parent knows before it answers for a death, and
-// answers.
+// serving waits until a child other than the one before has begun its work, which its parent knows before it answers
+// for a death, and answers.
 func (k *keptAPI) serving(before int) (pid int) {
 	k.t.Helper()
 	if err := k.told.SetReadDeadline(time.Now().Add(fleetPatience)); err != nil {
@@ -113,8 +115,8 @@ func (k *keptAPI) ended(child int) int {
 	return k.cmd.ProcessState.ExitCode()
 }
 
-// TestKeptAPI: a salt-api whose process is killed is back, as often as that happens; without its parent, and when it hangs, nothing is left, and
-// the next one starts; it is stopped by a signal to either process.
+// TestKeptAPI: a salt-api whose process is killed is back, as often as that happens; without its parent, and when it
+// hangs, nothing is left, and the next one starts; it is stopped by a signal to either process.
 func TestKeptAPI(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts processes")
@@ -129,7 +131,8 @@ func TestKeptAPI(t *testing.T) {
 		before := child
 		child = k.serving(before)
 		raw, err := os.ReadFile(k.dir + ".console")
-		if err != nil || !strings.Contains(string(raw), fmt.Sprintf("Process SaltAPIKeepAlive (%d) died with exit status ", before)) {
+		if err != nil || !strings.Contains(string(raw), fmt.Sprintf("Process SaltAPIKeepAlive (%d) died with exit "+
+			"status ", before)) {
 			t.Errorf("nobody tells of the death of %d: %v\n%s", before, err, raw)
 		}
 	}

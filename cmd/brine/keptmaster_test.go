@@ -98,7 +98,8 @@ func (k *keptMaster) answered(t *testing.T) {
 		t.Fatal(err)
 	}
 	ask := func(ctx context.Context, ping []byte) ([]byte, error) {
-		req := zmq.NewReq(zmq.ReqOptions{Endpoint: zmq.ConnectEndpoint("127.0.0.1", k.ret, "", 0), Context: k.zctx, FailFast: true})
+		req := zmq.NewReq(zmq.ReqOptions{Endpoint: zmq.ConnectEndpoint("127.0.0.1", k.ret, "", 0), Context: k.zctx,
+			FailFast: true})
 		defer req.Close()
 		return req.Do(ctx, ping)
 	}
@@ -136,11 +137,12 @@ func (k *keptMaster) inHistory(t *testing.T, deaths []string) {
 	})
 }
 
-// keptWithin is how long after its death a master answers again. A busy machine may take longer now and then, not each time.
+// keptWithin is how long after its death a master answers again. A busy machine may take longer now and then, not each
+// time.
 const keptWithin = 500 * time.Millisecond
 
-// TestKeptMaster kills the process of a master under load, in two ways: another is there at once, and has every return that
-// was acknowledged.
+// TestKeptMaster kills the process of a master under load, in two ways: another is there at once, and has every return
+// that was acknowledged.
 func TestKeptMaster(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts a fleet")
@@ -172,13 +174,16 @@ func TestKeptMaster(t *testing.T) {
 		took := time.Since(since)
 		quickest = min(quickest, took)
 		k.until(t, "the first acknowledged return", func() bool { return k.f.Counts().Returns > gone })
-		t.Logf("%v: the first answer after %v, the first acknowledged return was seen after %v", sig, took, time.Since(since))
-		if text := k.said(); !strings.Contains(text, fmt.Sprintf("Process MasterKeepAlive (%d) died with exit status", pid)) {
+		t.Logf("%v: the first answer after %v, the first acknowledged return was seen after %v", sig, took,
+			time.Since(since))
+		if text := k.said(); !strings.Contains(text, fmt.Sprintf("Process MasterKeepAlive (%d) died with exit status",
+			pid)) {
 			t.Errorf("the log does not tell of process %d\n%s", pid, text)
 		}
 		how := "signal 9 (killed); "
 		if sig == syscall.SIGSEGV {
-			how = "exit code 2, see " + k.path("m/var/cache/salt/master/crashes") // Go's runtime catches it and says where it was
+			// Go's runtime catches it and says where it was
+			how = "exit code 2, see " + k.path("m/var/cache/salt/master/crashes")
 		}
 		deaths = append(deaths, fmt.Sprintf("process %d of this daemon ended with %s", pid, how))
 		if sig == syscall.SIGSEGV {

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -20,7 +21,19 @@ func begunPrograms(path string) (pids []int) {
 	return pids
 }
 
-// TestKeptPrograms kills the processes of a master and a minion: their programs end with them, those of a successor are the only ones.
+// recorded tells whether the record of a daemon's programs names the group of a process. The guard knows of it by then.
+func recorded(t *testing.T, cache string, pid int) bool {
+	t.Helper()
+	group, err := syscall.Getpgid(pid)
+	if err != nil {
+		return false
+	}
+	text, _ := os.ReadFile(filepath.Join(cache, "programs")) // it may not be there yet
+	return strings.Contains(string(text), fmt.Sprintf(" %d ", group))
+}
+
+// TestKeptPrograms kills the processes of a master and a minion: their programs end with them, those of a successor are
+// the only ones.
 func TestKeptPrograms(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts a fleet")
@@ -37,13 +50,14 @@ func TestKeptPrograms(t *testing.T) {
 	s.minion("web1", false, "engines: [{"+script("minion-script")+"}, {door: {program: "+program("door")+"}}]")
 	s.start("master", "salt-master")
 	s.start("web1", "salt-minion")
+	caches := map[string]string{"master": s.path("m/var/cache/salt/master"), "web1": s.path("web1/var/cache/salt/minion")}
 	programs := map[string][]string{"master": {"ext", "master-script"}, "web1": {"minion-script", "door"}}
 	alone := func(daemon string, was map[string]int) map[string]int {
 		now := map[string]int{}
 		for _, name := range programs[daemon] {
 			s.until(t, "one program "+name, func() bool {
 				all := slices.DeleteFunc(begunPrograms(s.path(name)), func(pid int) bool { return !runs(pid) })
-				if len(all) == 1 && all[0] != was[name] {
+				if len(all) == 1 && all[0] != was[name] && recorded(t, caches[daemon], all[0]) {
 					now[name] = all[0]
 				}
 				return now[name] != 0

@@ -55,7 +55,8 @@ func (k *killedFleet) await() {
 func (k *killedFleet) publish(name, then string) (jid, trace string) {
 	k.t.Helper()
 	trace = filepath.Join(k.s.root, "tmp", name)
-	out := k.s.output(k.t.Context(), "salt", "--async", "web1", "cmd.run", fmt.Sprintf("echo begun >> %s; %s", trace, then))
+	out := k.s.output(k.t.Context(), "salt", "--async", "web1", "cmd.run", fmt.Sprintf("echo begun >> %s; %s", trace,
+		then))
 	if jid = twentyDigits.FindString(out); jid == "" {
 		k.t.Fatalf("no jid: %s\n%s", out, k.s.logs())
 	}
@@ -126,10 +127,12 @@ func killMinions(t *testing.T, option string) {
 		if err := os.WriteFile(run, nil, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		long, longTrace := k.publish(fmt.Sprintf("long-%d", round), fmt.Sprintf("while test -e %s; do sleep 0.1; done", run))
+		long, longTrace := k.publish(fmt.Sprintf("long-%d", round), fmt.Sprintf("while test -e %s; do sleep 0.1; done",
+			run))
 		traces[long], cut = longTrace, append(cut, long)
 		for i := range 6 {
-			jid, trace := k.publish(fmt.Sprintf("trace-%d-%d", round, i), fmt.Sprintf("sleep %.2f; echo done", rand.Float64()/3))
+			jid, trace := k.publish(fmt.Sprintf("trace-%d-%d", round, i), fmt.Sprintf("sleep %.2f; echo done",
+				rand.Float64()/3))
 			traces[jid] = trace
 		}
 		k.until("a job that begins", func() bool { return begun(longTrace) > 0 })

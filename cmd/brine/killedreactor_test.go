@@ -15,8 +15,8 @@ import (
 	"brine/wire/payload"
 )
 
-// TestKilledReactorOfMinion kills a minion with events in the hand of its Reactor. The next process takes them up: no event is reacted to
-// twice, and those that are not at all are named in the log: each was under way at a kill.
+// TestKilledReactorOfMinion kills a minion with events in the hand of its Reactor. The next process takes them up: no
+// event is reacted to twice, and those that are not at all are named in the log: each was under way at a kill.
 func TestKilledReactorOfMinion(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts a fleet")
@@ -24,10 +24,13 @@ func TestKilledReactorOfMinion(t *testing.T) {
 	s := newGoldenSite(t)
 	srv := filepath.Join(s.root, "tmp", "reactions")
 	trace := filepath.Join(srv, "trace")
-	s.write(t, filepath.Join(srv, "a.sls"), "note:\n  caller.cmd.run:\n    - arg: [\"echo event-{{ data.n }} >> "+trace+"\"]\n    - kwarg: {python_shell: true}\n")
-	s.write(t, filepath.Join(srv, "mark.sls"), "mark:\n  caller.cmd.run:\n    - arg: [\"echo mark-{{ data.n }} >> "+trace+"\"]\n    - kwarg: {python_shell: true}\n")
+	s.write(t, filepath.Join(srv, "a.sls"), "note:\n  caller.cmd.run:\n    - arg: [\"echo event-{{ data.n }} >> "+trace+
+		"\"]\n    - kwarg: {python_shell: true}\n")
+	s.write(t, filepath.Join(srv, "mark.sls"), "mark:\n  caller.cmd.run:\n    - arg: [\"echo mark-{{ data.n }} >> "+
+		trace+"\"]\n    - kwarg: {python_shell: true}\n")
 	k := &killedFleet{t: t, s: s}
-	k.configure("engines: [{reactor: {worker_threads: 2, worker_hwm: 10}}]\nreactor: [{my/event: " + srv + "/a.sls}, {my/mark: " + srv + "/mark.sls}]")
+	k.configure("engines: [{reactor: {worker_threads: 2, worker_hwm: 10}}]\nreactor: [{my/event: " + srv +
+		"/a.sls}, {my/mark: " + srv + "/mark.sls}]")
 	if err := s.daemon(t, "master", "salt-master"); err != nil {
 		t.Fatal(err)
 	}
@@ -45,7 +48,9 @@ func TestKilledReactorOfMinion(t *testing.T) {
 			push("my/event", payload.M("n", round*events+n))
 		}
 		push("my/mark", payload.M("n", round)) // what comes of it shows that all before it are on disk
-		k.until("reactions", func() bool { return noted(fmt.Sprintf("mark-%d\n", round)) > 0 && noted("event-")-before >= least })
+		k.until("reactions", func() bool {
+			return noted(fmt.Sprintf("mark-%d\n", round)) > 0 && noted("event-")-before >= least
+		})
 		k.kill()
 		k.start()
 	}
@@ -96,7 +101,8 @@ func (k *killedFleet) waiting() int {
 // pusher fires events on the bus of the minion, as its functions do.
 func (k *killedFleet) pusher() func(tag string, data *payload.Map) {
 	k.t.Helper()
-	found, err := filepath.Glob(filepath.Join(k.s.root, "web1", "root", "var", "run", "salt", "minion", "minion_event_*_pull.ipc"))
+	found, err := filepath.Glob(filepath.Join(k.s.root, "web1", "root", "var", "run", "salt", "minion",
+		"minion_event_*_pull.ipc"))
 	if err != nil || len(found) != 1 {
 		k.t.Fatalf("sockets: %v, %v", found, err)
 	}

@@ -1,7 +1,7 @@
 // Command brine is the one binary of the tree. It acts as the tool that its name (argv[0], a link made by
 // `brine links`) or else its first word says: salt-key, salt-master, links, ... Here are
-// the table of tools and the two that need it, links and the help; every other tool is a package of its name beside this one.
-// The tests that drive the whole binary are here too.
+// the table of tools and the two that need it, links and the help; every other tool is a package of its name beside
+// this one. The tests that drive the whole binary are here too.
 package main
 
 import (
@@ -64,13 +64,16 @@ func tools() []program {
 		{name: "stack", what: "[ACTOR]: show what its goroutines do right now", run: admin.Stack},
 		{name: "jobs", what: "show what a running daemon has in hand: jobs, queue, returns", run: admin.Jobs},
 		{name: "minions", what: "[GLOB]: show the minions of a running master", run: admin.Minions},
-		{name: "reactor", what: "[test EVENT.json]: show the rules of a master's Reactor, or what an event sets off", run: admin.Reactor},
+		{name: "reactor", what: "[test EVENT.json]: show the rules of a master's Reactor, or what an event sets off",
+			run: admin.Reactor},
 		{name: "restart", what: "ACTOR: end an actor and start it again", run: admin.Restart},
 		{name: "crash", what: "ACTOR: harm an actor on purpose (chaos: True)", run: admin.Crash},
-		{name: "bundle", what: "FILE: collect what a running daemon knows of itself, without secrets", run: admin.Bundle},
+		{name: "bundle", what: "FILE: collect what a running daemon knows of itself, without secrets",
+			run: admin.Bundle},
 		{name: "trace", what: "JID [MINION]: show the way of a job through every hop", run: admin.Trace},
 		{name: "why", what: "JID [MINION]: show why minions have not returned", run: admin.Why},
-		{name: "config", what: "get KEY, dump, check [FILE]: show options, where they come from, and what is wrong with them", run: configtool.Run},
+		{name: "config", what: "get KEY, dump, check [FILE]: show options, where they come from, and what is wrong " +
+			"with them", run: configtool.Run},
 		{name: "links", what: "DIR: make the names of Salt's tools in DIR, as links to this file", run: links},
 		{name: "manual", what: "DIR: write the manual pages of all tools into DIR", run: manual},
 		{name: "completion", what: "print the completion of all tools for bash", run: completion},
@@ -103,7 +106,8 @@ func dispatch(argv []string, parent *keepalive.Parent) int {
 	if !ok {
 		t, prog = program{name: "brine", run: ownHelp}, "brine"
 	}
-	c := &tool.Call{Prog: prog, Parent: parent, Args: args, Stdin: os.Stdin, Stdout: terminal.OnScreen(os.Stdout), Stderr: terminal.OnScreen(os.Stderr),
+	c := &tool.Call{Prog: prog, Parent: parent, Args: args, Stdin: os.Stdin, Stdout: terminal.OnScreen(os.Stdout),
+		Stderr:     terminal.OnScreen(os.Stderr),
 		OwnSignals: t.signals}
 	return c.Run(t.run)
 }

@@ -52,7 +52,8 @@ func overview() string {
 	b.WriteString(".TH BRINE 1\n.SH NAME\nbrine \\- fleet master, its minions and their command line\n")
 	b.WriteString(".SH SYNOPSIS\nbrine TOOL [options]\n.SH TOOLS\n")
 	for _, t := range shown() {
-		fmt.Fprintf(&b, ".TP\n.BR %s (1)\n%s\n", strings.NewReplacer(" ", `\-`, "-", `\-`).Replace(t.fullName()), t.what)
+		fmt.Fprintf(&b, ".TP\n.BR %s (1)\n%s\n", strings.NewReplacer(" ", `\-`, "-", `\-`).Replace(t.fullName()),
+			t.what)
 	}
 	return b.String()
 }
@@ -78,7 +79,8 @@ func (t program) fullName() string {
 
 // commandLine is what the tool declares: it is asked for its help.
 func (t program) commandLine() (*optparse.Parser, error) {
-	c := &tool.Call{Prog: t.name, Args: []string{"--help"}, Stdin: strings.NewReader(""), Stdout: io.Discard, Stderr: io.Discard}
+	c := &tool.Call{Prog: t.name, Args: []string{"--help"}, Stdin: strings.NewReader(""), Stdout: io.Discard,
+		Stderr: io.Discard}
 	defer c.End()
 	err := t.run(c)
 	var answered *optparse.Answered

@@ -60,7 +60,8 @@ func (e exposed) scrape(port string) error {
 	return nil
 }
 
-// measuredFleet runs a master and a minion with metrics, lets them work, and asks both until they tell what is described.
+// measuredFleet runs a master and a minion with metrics, lets them work, and asks both until they tell what is
+// described.
 func measuredFleet(t *testing.T, described map[string]bool) exposed {
 	t.Helper()
 	s := newGoldenSite(t)
@@ -139,7 +140,8 @@ func readDashboard(t *testing.T) dashboard {
 // TestDashboardCanBeImported: what Grafana wants of a dashboard is there, and no panel covers another.
 func TestDashboardCanBeImported(t *testing.T) {
 	d := readDashboard(t)
-	if d.UID == "" || d.Title == "" || d.SchemaVersion < 30 || len(d.Templating.List) == 0 || d.Templating.List[0].Type != "datasource" {
+	if d.UID == "" || d.Title == "" || d.SchemaVersion < 30 || len(d.Templating.List) == 0 ||
+		d.Templating.List[0].Type != "datasource" {
 		t.Errorf("got %s %q, schema %d, variables %v", d.UID, d.Title, d.SchemaVersion, d.Templating.List)
 	}
 	ids, taken := map[int]bool{}, map[[2]int]string{}
@@ -165,8 +167,10 @@ func TestDashboardCanBeImported(t *testing.T) {
 		if len(p.Targets) == 0 || p.Datasource.UID != "${datasource}" {
 			t.Errorf("%s: %d targets, data source %v", p.Title, len(p.Targets), p.Datasource)
 		}
-		if sick := strings.HasSuffix(p.Targets[0].Expr, "> 0"); p.Type == "timeseries" && sick != (p.FieldConfig.Defaults.NoValue != "") {
-			t.Errorf("%s: a panel that is empty where all is well says so, no other: %q", p.Title, p.FieldConfig.Defaults.NoValue)
+		if sick := strings.HasSuffix(p.Targets[0].Expr, "> 0"); p.Type == "timeseries" &&
+			sick != (p.FieldConfig.Defaults.NoValue != "") {
+			t.Errorf("%s: a panel that is empty where all is well says so, no other: %q", p.Title,
+				p.FieldConfig.Defaults.NoValue)
 		}
 		refs := map[string]bool{}
 		for _, target := range p.Targets {

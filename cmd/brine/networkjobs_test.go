@@ -70,7 +70,8 @@ func (n *netSite) start(t *testing.T) {
 // listen counts the events of returns until the test ends.
 func (n *netSite) listen(t *testing.T) {
 	t.Helper()
-	sub, err := ipc.Subscribe(t.Context(), filepath.Join(n.s.path("m/var/run/salt/master"), event.MasterPubSocket), ipc.FramingDetect)
+	sub, err := ipc.Subscribe(t.Context(), filepath.Join(n.s.path("m/var/run/salt/master"), event.MasterPubSocket),
+		ipc.FramingDetect)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -95,8 +96,8 @@ func (n *netSite) listen(t *testing.T) {
 	})
 }
 
-// calmness is how many times slower jobs come when the network is whole again: what has piled up has to get less, also on a
-// machine that has no time for more.
+// calmness is how many times slower jobs come when the network is whole again: what has piled up has to get less, also
+// on a machine that has no time for more.
 const calmness = 10
 
 // publishing publishes jobs for all minions, one after the other, until the function that comes back is called. It
@@ -114,8 +115,10 @@ func (n *netSite) publishing(t *testing.T) func() []netJob {
 		defer tick.Stop()
 		for ctx.Err() == nil {
 			n.job++
-			pub, err := c.Publish(t.Context(), client.Job{Tgt: []any{n.ids[0], n.ids[1]}, TgtType: "list", Fun: "cmd.run",
-				Arg: []any{fmt.Sprintf(`echo %d >> "$HOME/$DAEMON.ran"`, n.job), payload.M("__kwarg__", true, "python_shell", true)}})
+			pub, err := c.Publish(t.Context(), client.Job{Tgt: []any{n.ids[0], n.ids[1]}, TgtType: "list",
+				Fun: "cmd.run",
+				Arg: []any{fmt.Sprintf(`echo %d >> "$HOME/$DAEMON.ran"`, n.job), payload.M("__kwarg__", true,
+					"python_shell", true)}})
 			if err != nil || pub.JID == "" {
 				t.Errorf("publish: %+v, %v", pub, err)
 				break
@@ -168,7 +171,8 @@ func (n *netSite) check(t *testing.T, jobs []netJob, may func(ledger.Code) bool)
 			times, has := n.ran(t, id)[fmt.Sprint(j.number)], stored.Has(id)
 			switch silent := lost[id+" "+j.jid]; {
 			case silent && (times > 0 || has):
-				t.Errorf("job %s of %s was not received, it is said; it ran %d times, a return is stored: %t", j.jid, id, times, has)
+				t.Errorf("job %s of %s was not received, it is said; it ran %d times, a return is stored: %t", j.jid,
+					id, times, has)
 			case !silent && (times != 1 || !has):
 				t.Errorf("job %s of %s ran %d times, a return is stored: %t", j.jid, id, times, has)
 			case !silent:

@@ -86,32 +86,43 @@ func sayingCases() []sayingCase {
 		noReturn = "ERROR: No return received"
 	)
 	return []sayingCase{
-		{"plain", "-t 600 --show-jid -L w1,s1", 1, `jid: \d{20}\nw1:\n    True\n` + gone, "s1 not_connected", "ERROR: Minions returned with non-zero exit code"},
+		{"plain", "-t 600 --show-jid -L w1,s1", 1, `jid: \d{20}\nw1:\n    True\n` + gone, "s1 not_connected",
+			"ERROR: Minions returned with non-zero exit code"},
 		{"with a returner", "-t 600 --return no_such -L w1,s1", 1, `w1:\n    True\n` + gone, "s1 not_connected", ""},
-		{"summary", "-t 600 --summary -v -L w1,s1", 1, `Executing job with jid \d{20}\n-{43}\n\nw1:\n    True\n` + gone + `\n\n` + rule + `Summary\n` + rule +
+		{"summary", "-t 600 --summary -v -L w1,s1", 1, `Executing job with jid \d{20}\n-{43}\n\nw1:\n    True\n` +
+			gone + `\n\n` + rule + `Summary\n` + rule +
 			`# of minions targeted: 2\n# of minions returned: 1\n# of minions that did not return: 1\n# of minions with errors: 0\nMinions not connected: s1\n` + rule,
 			"s1 not_connected", ""},
 		{"subset", "-t 600 --subset 2 -L w1,s1", 0, `w1:\n    True\n`, "s1 not_connected", ""},
-		{"summary, frozen", "-t 5 --summary -v --return no_such z1", 1, `Executing job with jid \d{20}\n-{43}\n\nz1:\n    Minion did not return\. \[No response\]\n(?:    .*\n|\n)+` + rule +
-			`Summary\n` + rule + `# of minions targeted: 1\n# of minions returned: 0\n# of minions that did not return: 1\n# of minions with errors: 0\nMinions not responding: z1\n` +
-			rule, "z1 connected_no_answer", ""},
+		{"summary, frozen", "-t 5 --summary -v --return no_such z1", 1,
+			`Executing job with jid \d{20}\n-{43}\n\nz1:\n    Minion did not return\. \[No response\]\n(?:    .*\n|\n)+` + rule +
+				`Summary\n` + rule +
+				`# of minions targeted: 1\n# of minions returned: 0\n# of minions that did not return: 1\n# of minions with errors: 0\nMinions not responding: z1\n` +
+				rule, "z1 connected_no_answer", ""},
 		{"subset, frozen", "-t 10 --subset 2 -L w1,z1", 0, `w1:\n    True\n`, "z1 connected_no_answer", ""},
 		{"subset, key deleted", "-t 600 --subset 2 -L w1,d1", 0, `w1:\n    True\n`, "d1 key_none", ""},
 		{"key deleted", "-t 600 d1", 2, nobody, "d1 key_none", noReturn},
 		{"no keys", "-t 600 -L d1,p1", 2, nobody, "d1 key_none,p1 key_pending", noReturn},
 		{"progress", "-t 600 -p -L w1,s1,p1", 0, ``, "p1 key_pending,s1 not_connected", ""},
-		{"frozen", "-t 5 z1", 1, `z1:\n    Minion did not return\. \[No response\]\n(    .*\n|\n)+`, "z1 connected_no_answer", ""},
-		{"static", "-t 600 --static --out=json -L w1,s1,p1", 0, `\{\n    "w1": true\n\}\n`, "p1 key_pending,s1 not_connected", ""},
+		{"frozen", "-t 5 z1", 1, `z1:\n    Minion did not return\. \[No response\]\n(    .*\n|\n)+`,
+			"z1 connected_no_answer", ""},
+		{"static", "-t 600 --static --out=json -L w1,s1,p1", 0, `\{\n    "w1": true\n\}\n`,
+			"p1 key_pending,s1 not_connected", ""},
 		{"static, summary", "-t 600 -s --summary -L w1,s1", 0, `w1:\n    True\n`, "s1 not_connected", ""},
 		{"static, key deleted", "-t 600 --static d1", 2, nobody, "d1 key_none", noReturn},
-		{"static, all of it, frozen", "-t 10 --static --failhard --summary --show-jid --return no_such -L w1,z1", 0, `w1:\n    True\n`, "z1 connected_no_answer", ""},
+		{"static, all of it, frozen", "-t 10 --static --failhard --summary --show-jid --return no_such -L w1,z1", 0,
+			`w1:\n    True\n`, "z1 connected_no_answer", ""},
 		{"static, frozen", "-t 5 --static z1", 2, ``, "z1 connected_no_answer", noReturn},
 		{"batch", "-t 600 -b 1 -L w1,s1", 0, down + runW1, "s1 not_connected", ""},
-		{"batch, show jid", "-t 600 -b 50% --batch-wait 0.1 --show-jid -L w1,s1,d1", 0, down + runW1, "d1 key_none,s1 not_connected", ""},
+		{"batch, show jid", "-t 600 -b 50% --batch-wait 0.1 --show-jid -L w1,s1,d1", 0, down + runW1,
+			"d1 key_none,s1 not_connected", ""},
 		{"batch with a returner, key deleted", "-t 600 -b 2 --return no_such -L w1,d1", 0, runW1, "d1 key_none", ""},
 		{"batch, frozen", "-t 5 -b 1 -L z1,s1", 2, ``, "s1 not_connected,z1 connected_no_answer", noReturn},
-		{"batch, key deleted", "-t 600 -b 1 d1", 2, nobody + `No minions matched the target\.\n`, "d1 key_none", noReturn},
-		{"batch by limit", "-t 600 --batch-safe-limit 2 -L w1,s1", 0, `\nNOTICE: Too many minions targeted, switching to batch execution\.\n` + down + runW1, "s1 not_connected", ""},
+		{"batch, key deleted", "-t 600 -b 1 d1", 2, nobody + `No minions matched the target\.\n`, "d1 key_none",
+			noReturn},
+		{"batch by limit", "-t 600 --batch-safe-limit 2 -L w1,s1", 0,
+			`\nNOTICE: Too many minions targeted, switching to batch execution\.\n` + down + runW1, "s1 not_connected",
+			""},
 		{"batch handed over", "-t 600 -b 1 --async -L w1,s1", 0, down + runW1, "s1 not_connected", ""},
 	}
 }
@@ -167,7 +178,8 @@ func TestSaltSaysWhy(t *testing.T) {
 	}
 	t.Run("failhard", func(t *testing.T) {
 		code, stderr := failing.code(), failing.stderr.String()
-		if got := strings.Join(reasonsOf(stderr), ","); code != 4 || got != "s1 not_connected" || !strings.Contains(stderr, "Batch run stopped due to failhard") {
+		if got := strings.Join(reasonsOf(stderr), ","); code != 4 || got != "s1 not_connected" ||
+			!strings.Contains(stderr, "Batch run stopped due to failhard") {
 			t.Errorf("exit code %d, stderr:\n%s", code, stderr)
 		}
 	})

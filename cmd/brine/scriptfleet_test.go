@@ -19,7 +19,8 @@ import (
 
 // scriptCommands are what scripts may call beside testscript's own.
 func scriptCommands() map[string]func(*testscript.TestScript, bool, []string) {
-	return map[string]func(*testscript.TestScript, bool, []string){"config": writeConfig, "fleet": startScriptFleet, "until": until}
+	return map[string]func(*testscript.TestScript, bool, []string){"config": writeConfig, "fleet": startScriptFleet,
+		"until": until}
 }
 
 // startScriptFleet is the command "fleet ID...": it starts a master with the configuration directory etc/master and a
@@ -48,16 +49,19 @@ func startScriptFleet(ts *testscript.TestScript, neg bool, ids []string) {
 		ts.Check(os.WriteFile(filepath.Join(dir, role), []byte(text), 0o644))
 		return dir
 	}
-	master := write("master", "master", fmt.Sprintf("interface: 127.0.0.1\nret_port: %d\nauto_accept: True\n", ports[1].Number))
+	master := write("master", "master", fmt.Sprintf("interface: 127.0.0.1\nret_port: %d\nauto_accept: True\n",
+		ports[1].Number))
 	startDaemon(ts, "salt-master", master)
 	for _, id := range ids {
-		startDaemon(ts, "salt-minion", write(id, "minion", fmt.Sprintf("master: 127.0.0.1\nmaster_port: %d\nid: %s\nacceptance_wait_time: 1\n", ports[1].Number, id)))
+		startDaemon(ts, "salt-minion", write(id, "minion", fmt.Sprintf("master: 127.0.0.1\nmaster_port: %d\nid: "+
+			"%s\nacceptance_wait_time: 1\n", ports[1].Number, id)))
 	}
 	if len(ids) == 0 {
 		until(ts, false, []string{"0 answered|EventPublisher", "brine", "tree", "-c", master})
 		return
 	}
-	until(ts, false, []string{fmt.Sprintf("(?s)(: true.*){%d}", len(ids)), "salt", "-c", master, "-t", "2", "--static", "--out=json", "*", "test.ping"})
+	until(ts, false, []string{fmt.Sprintf("(?s)(: true.*){%d}", len(ids)), "salt", "-c", master, "-t", "2", "--static",
+		"--out=json", "*", "test.ping"})
 }
 
 // startDaemon starts a daemon in the background and ends it with the script.

@@ -96,7 +96,8 @@ func (m *scripted) up(t *testing.T, named bool) *scripted {
 	}
 	ctx, stop := context.WithCancel(context.Background())
 	ended := make(chan struct{})
-	sub := zmq.NewSub(zmq.SubOptions{Endpoint: fmt.Sprintf("tcp://127.0.0.1:%d", m.s.pub), Topics: topics, Context: m.s.zctx})
+	sub := zmq.NewSub(zmq.SubOptions{Endpoint: fmt.Sprintf("tcp://127.0.0.1:%d", m.s.pub), Topics: topics,
+		Context: m.s.zctx})
 	go func() {
 		defer close(ended)
 		_ = sub.Serve(ctx, m.hear)
@@ -125,11 +126,13 @@ func (m *scripted) hear(frames [][]byte) {
 	said := *facts
 	said.Now = ledger.At(time.Now())
 	out := said.Map()
-	if said.Outcome == ledger.Unopened || said.Outcome == ledger.OutcomeNotReady { // a real one tells what it could not open, of a job that it does not know
-		out = (&ledger.Minion{Outcome: ledger.Unknown, Now: said.Now}).Map().Set(ledger.FieldRefused, ledger.PackRefusals([]ledger.Refusal{{At: said.Now, Why: said.Detail, Outcome: said.Outcome}}))
+	if said.Outcome == ledger.Unopened || said.Outcome == ledger.OutcomeNotReady {
+		// a real one tells what it could not open, of a job that it does not know
+		out = (&ledger.Minion{Outcome: ledger.Unknown, Now: said.Now}).Map().Set(ledger.FieldRefused,
+			ledger.PackRefusals([]ledger.Refusal{{At: said.Now, Why: said.Detail, Outcome: said.Outcome}}))
 	}
-	_, _ = m.tell(payload.M("cmd", payload.CmdReturn, "id", m.id, "jid", load.Str("jid"), "fun", brinemod.Job, "fun_args", []any{}, "return", out,
-		"retcode", int64(0), "success", true))
+	_, _ = m.tell(payload.M("cmd", payload.CmdReturn, "id", m.id, "jid", load.Str("jid"), "fun", brinemod.Job,
+		"fun_args", []any{}, "return", out, "retcode", int64(0), "success", true))
 }
 
 // tell sends a request; an error is the master's refusal.
@@ -147,7 +150,8 @@ func (m *scripted) tell(load *payload.Map) (any, error) {
 
 // giveBack returns a job.
 func (m *scripted) giveBack(jid, fun string, v any) (any, error) {
-	return m.tell(payload.M("cmd", payload.CmdReturn, "id", m.id, "jid", jid, "fun", fun, "fun_args", []any{}, "return", v, "retcode", int64(0), "success", true))
+	return m.tell(payload.M("cmd", payload.CmdReturn, "id", m.id, "jid", jid, "fun", fun, "fun_args", []any{}, "return",
+		v, "retcode", int64(0), "success", true))
 }
 
 // wrongClock makes a minion whose clock is off.

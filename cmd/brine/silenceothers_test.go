@@ -14,7 +14,8 @@ import (
 func stampNow() ledger.Stamp { return ledger.At(time.Now()) }
 
 // salts is one of Salt's minions, and what it does with a job.
-func salts(id string, do func(t *testing.T, s *silentSite, m *scripted, jid string)) func(*testing.T, *silentSite) (string, string) {
+func salts(id string, do func(t *testing.T, s *silentSite, m *scripted, jid string)) func(*testing.T,
+	*silentSite) (string, string) {
 	return func(t *testing.T, s *silentSite) (string, string) {
 		m := s.script(t, id).up(t, false)
 		jid := s.one(t, id, "test.ping")
@@ -65,8 +66,10 @@ func taken(outcome ledger.Outcome, detail string) func() *ledger.Minion {
 // saltSilences are about minions of Salt. They follow each other.
 func saltSilences() []silence {
 	return []silence{
-		{"Salt's", salts("salt1", func(*testing.T, *silentSite, *scripted, string) {}), ledger.OldMinion, "saltutil.find_job"},
-		{"Salt's, found running", salts("salt2", find(payload.M("jid", "1", "fun", "test.ping"))), ledger.JobRunning, "as it answered to find_job"},
+		{"Salt's", salts("salt1", func(*testing.T, *silentSite, *scripted, string) {}), ledger.OldMinion,
+			"saltutil.find_job"},
+		{"Salt's, found running", salts("salt2", find(payload.M("jid", "1", "fun", "test.ping"))), ledger.JobRunning,
+			"as it answered to find_job"},
 		{"Salt's, found idle", salts("salt3", find(payload.NewMap(0))), ledger.NotRunning, "does not run the job"},
 		{"Salt's, from elsewhere", salts("salt4", func(_ *testing.T, s *silentSite, _ *scripted, _ string) {
 			s.grains("salt4", "ipv4", []any{"192.0.2.1"})
@@ -120,7 +123,8 @@ func refusedSilences() []silence {
 			s.sent(t, jid)
 			ahead := stampNow() + ledger.Stamp(time.Hour/time.Microsecond)
 			facts := (&ledger.Minion{Received: ahead, Started: ahead, Now: ahead}).Pack()
-			if _, err := m.tell(payload.M("cmd", payload.CmdBrineFacts, "id", "fast1", "jobs", payload.M(jid, facts))); err != nil {
+			if _, err := m.tell(payload.M("cmd", payload.CmdBrineFacts, "id", "fast1", "jobs",
+				payload.M(jid, facts))); err != nil {
 				t.Fatal(err)
 			}
 			return jid, "fast1"
@@ -150,21 +154,37 @@ func stateSilences() []silence {
 			m.Spooled, m.Attempts, m.Tried, m.Error = stampNow(), 3, stampNow(), "the master does not answer"
 		})),
 			ledger.JobSpooled, "3 attempts to deliver it, the last failed"},
-		{"disk full on the spool", says("sp2", made(func(m *ledger.Minion) { m.Error, m.Tried = "no space left on device", stampNow() })),
+		{"disk full on the spool", says("sp2", made(func(m *ledger.Minion) {
+			m.Error, m.Tried = "no space left on device", stampNow()
+		})),
 			ledger.SpoolFailed, "could not be put on the minion's disk"},
-		{"killed, return spooled", says("sp3", made(func(m *ledger.Minion) { m.Outcome, m.Spooled = ledger.Killed, stampNow() })), ledger.JobSpooled, "(killed)"},
-		{"return dropped", says("sp4", made(func(m *ledger.Minion) { m.Outcome, m.Tried, m.Detail = ledger.Dropped, stampNow(), "too old" })),
+		{"killed, return spooled", says("sp3", made(func(m *ledger.Minion) {
+			m.Outcome, m.Spooled = ledger.Killed, stampNow()
+		})), ledger.JobSpooled, "(killed)"},
+		{"return dropped", says("sp4", made(func(m *ledger.Minion) {
+			m.Outcome, m.Tried, m.Detail = ledger.Dropped, stampNow(), "too old"
+		})),
 			ledger.ReturnDropped, "gave up its return"},
-		{"return not kept", says("sp6", made(func(m *ledger.Minion) { m.Outcome, m.Spooled, m.Detail = ledger.Unkept, stampNow(), "30000 bytes" })),
+		{"return not kept", says("sp6", made(func(m *ledger.Minion) {
+			m.Outcome, m.Spooled, m.Detail = ledger.Unkept, stampNow(), "30000 bytes"
+		})),
 			ledger.ReturnUnkept, "no room to keep its return: 30000 bytes"},
-		{"answers nobody", says("sp5", made(func(m *ledger.Minion) { m.Outcome = ledger.NoReturn })), ledger.JobNoReturn, "on purpose"},
-		{"received and not begun", says("re1", func() *ledger.Minion { return &ledger.Minion{Received: stampNow()} }), ledger.JobReceived, "has not begun it"},
+		{"answers nobody", says("sp5", made(func(m *ledger.Minion) {
+			m.Outcome = ledger.NoReturn
+		})), ledger.JobNoReturn, "on purpose"},
+		{"received and not begun", says("re1", func() *ledger.Minion {
+			return &ledger.Minion{Received: stampNow()}
+		}), ledger.JobReceived, "has not begun it"},
 		{"jid seen before", says("se1", taken(ledger.SeenBefore, "")), ledger.JobSeen, "one of this jid before"},
 		{"stopping", says("st1", taken(ledger.Stopping, "")), ledger.JobStopping, "about to end"},
 		{"malformed", says("ma1", taken(ledger.Malformed, "no arg")), ledger.JobMalformed, "no arg"},
-		{"signature of the publication", says("un1", taken(ledger.Unopened, "publication is not signed")), ledger.JobUnopened, "publication is not signed"},
-		{"not ready", says("nr1", taken(ledger.OutcomeNotReady, "its key waits to be accepted")), ledger.JobNotReady, "was not ready for what came before"},
-		{"frame lost", says("lo1", func() *ledger.Minion { return &ledger.Minion{Outcome: ledger.Unknown} }), ledger.NeverReceived, "did not reach it"},
+		{"signature of the publication", says("un1", taken(ledger.Unopened, "publication is not signed")),
+			ledger.JobUnopened, "publication is not signed"},
+		{"not ready", says("nr1", taken(ledger.OutcomeNotReady, "its key waits to be accepted")), ledger.JobNotReady,
+			"was not ready for what came before"},
+		{"frame lost", says("lo1", func() *ledger.Minion {
+			return &ledger.Minion{Outcome: ledger.Unknown}
+		}), ledger.NeverReceived, "did not reach it"},
 		{"deaf", func(t *testing.T, s *silentSite) (string, string) {
 			s.script(t, "deaf1").up(t, true)
 			return s.one(t, "deaf1", "test.ping"), "deaf1"

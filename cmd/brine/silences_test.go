@@ -37,9 +37,10 @@ func TestSilences(t *testing.T) {
 		conf []string
 	}{
 		{"w1", false, []string{"chaos: True"}}, {"q1", false, []string{"process_count_max: 1", "job_queue_max: 2"}},
-		{"p1", false, []string{"multiprocessing: True", "job_memory_limit: 64000000"}}, {"b1", false, []string{"grains: {minion_blackout: True}"}},
-		{"d1", false, []string{"return_spool_max_bytes: 20000"}}, {"k1", false, nil}, {"k2", false, nil}, {"k3", false, nil},
-		{"z1", false, nil}, {"z2", false, nil}, {"n1", true, nil}, {"n2", true, nil}, {"n3", true, nil},
+		{"p1", false, []string{"multiprocessing: True", "job_memory_limit: 64000000"}},
+		{"b1", false, []string{"grains: {minion_blackout: True}"}}, {"d1", false, []string{"return_spool_max_bytes: " +
+			"20000"}}, {"k1", false, nil}, {"k2", false, nil}, {"k3", false, nil}, {"z1", false, nil},
+		{"z2", false, nil}, {"n1", true, nil}, {"n2", true, nil}, {"n3", true, nil},
 	} {
 		s.minion(m.id, m.cut, m.conf...)
 		s.start(m.id, "salt-minion")
@@ -47,7 +48,8 @@ func TestSilences(t *testing.T) {
 	s.minion("late1", false)
 	s.minion("off1", false)
 	s.connected(t, "yes", "w1", "q1", "p1", "b1", "d1", "k1", "k2", "k3", "z1", "z2", "n1", "n2", "n3")
-	for _, id := range []string{"w1", "q1", "p1", "b1", "d1", "k1", "k2", "k3", "z1", "z2", "n1", "n2", "n3"} { // they take jobs
+	for _, id := range []string{"w1", "q1", "p1", "b1", "d1", "k1", "k2", "k3", "z1", "z2", "n1", "n2", "n3"} {
+		// they take jobs
 		s.hop(t, s.one(t, id, "test.ping"), ledger.HopStore, id)
 	}
 	total := 0
@@ -110,12 +112,19 @@ func keySilences() []silence {
 		{"rejected", named("key-rejected", keys.Rejected), ledger.KeyRejected, "its key is rejected"},
 		{"denied", named("key-denied", keys.Denied), ledger.KeyDenied, "its key is denied"},
 		{"never seen", named("key-never", ""), ledger.KeyNone, "has no key of it"},
-		{"deleted since", since("key-deleted", func(*testing.T, *silentSite) {}), ledger.KeyDeleted, "deleted since the job was published"},
-		{"rejected since", since("key-rejected-since", func(_ *testing.T, s *silentSite) { s.put(keys.Rejected, "key-rejected-since") }),
+		{"deleted since", since("key-deleted", func(*testing.T, *silentSite) {}), ledger.KeyDeleted,
+			"deleted since the job was published"},
+		{"rejected since", since("key-rejected-since", func(_ *testing.T, s *silentSite) {
+			s.put(keys.Rejected, "key-rejected-since")
+		}),
 			ledger.KeyRejected, "was accepted when the job was published"},
-		{"pending again", since("key-pending-again", func(_ *testing.T, s *silentSite) { s.put(keys.Pending, "key-pending-again") }),
+		{"pending again", since("key-pending-again", func(_ *testing.T, s *silentSite) {
+			s.put(keys.Pending, "key-pending-again")
+		}),
 			ledger.KeyPending, "was accepted when the job was published"},
-		{"denied since", since("key-denied-since", func(_ *testing.T, s *silentSite) { s.put(keys.Denied, "key-denied-since") }),
+		{"denied since", since("key-denied-since", func(_ *testing.T, s *silentSite) {
+			s.put(keys.Denied, "key-denied-since")
+		}),
 			ledger.KeyDenied, "its key is denied"},
 		{"accepted since", func(t *testing.T, s *silentSite) (string, string) {
 			s.put(keys.Pending, "key-new")
@@ -152,12 +161,20 @@ func targetSilences() []silence {
 			s.grains("q1", "role", "queue")
 			return s.publish(t, "role:queue", "grain", "test.ping"), "b1"
 		}, ledger.NotTargeted, "(grain) did not mean it"},
-		{"grain, not on the minion", stale("k1", "role:stale-k1", "grain"), ledger.JobNotMatched, "role:stale-k1 (grain)"},
-		{"grain_pcre, not on the minion", stale("k2", "role:stale-k2$", "grain_pcre"), ledger.JobNotMatched, "(grain_pcre)"},
+		{"grain, not on the minion", stale("k1", "role:stale-k1", "grain"), ledger.JobNotMatched,
+			"role:stale-k1 (grain)"},
+		{"grain_pcre, not on the minion", stale("k2", "role:stale-k2$", "grain_pcre"), ledger.JobNotMatched,
+			"(grain_pcre)"},
 		{"compound, not on the minion", stale("k3", "G@role:stale-k3", "compound"), ledger.JobNotMatched, "(compound)"},
-		{"no such job", func(*testing.T, *silentSite) (string, string) { return payload.NewJID(time.Now()), "w1" }, ledger.UnknownJob, "knows no job"},
-		{"a job of old", func(*testing.T, *silentSite) (string, string) { return "20200101000000000000", "w1" }, ledger.Expired, "older than keep_jobs"},
-		{"no jid", func(*testing.T, *silentSite) (string, string) { return "../../x", "w1" }, ledger.UnknownJob, "knows no job ../../x"},
+		{"no such job", func(*testing.T, *silentSite) (string, string) {
+			return payload.NewJID(time.Now()), "w1"
+		}, ledger.UnknownJob, "knows no job"},
+		{"a job of old", func(*testing.T, *silentSite) (string, string) {
+			return "20200101000000000000", "w1"
+		}, ledger.Expired, "older than keep_jobs"},
+		{"no jid", func(*testing.T, *silentSite) (string, string) {
+			return "../../x", "w1"
+		}, ledger.UnknownJob, "knows no job ../../x"},
 	}
 }
 
@@ -200,7 +217,8 @@ func jobSilences() []silence {
 			return s.one(t, "p1", "test.sleep", int64(600)), "p1"
 		},
 			ledger.JobRunning, "it has been running the job since"},
-		{"queue", func(t *testing.T, s *silentSite) (string, string) { // one case: the jobs of this minion follow each other
+		{"queue", func(t *testing.T, s *silentSite) (string, string) {
+			// one case: the jobs of this minion follow each other
 			sleeping(t, s, "q1")
 			first := s.one(t, "q1", "test.ping")
 			s.await(t, first, "q1", ledger.JobQueued, "waiting behind 1 other on the minion")
@@ -215,15 +233,19 @@ func jobSilences() []silence {
 		{"terminated", signal("saltutil.term_job"), ledger.JobKilled, "signal 15 (terminated)"},
 		{"actor died", func(t *testing.T, s *silentSite) (string, string) {
 			jid := sleeping(t, s, "w1")
-			if _, err := s.askAt(s.path("w1/var/run/salt/minion"), control.Pack(control.CrashActor{Name: "Jobs/Job-" + jid, How: "panic"})); err != nil {
+			if _, err := s.askAt(s.path("w1/var/run/salt/minion"),
+				control.Pack(control.CrashActor{Name: "Jobs/Job-" + jid, How: "panic"})); err != nil {
 				t.Fatal(err)
 			}
 			return jid, "w1"
 		}, ledger.JobPanicked, "panicked on the minion"},
 		{"process killed", process("test.sleep", int64(600), syscall.SIGKILL), ledger.JobKilled, "signal 9 (killed)"},
-		{"process terminated", process("cmd.run", "sleep 600", syscall.SIGTERM), ledger.JobKilled, "signal 15 (terminated)"},
+		{"process terminated", process("cmd.run", "sleep 600", syscall.SIGTERM), ledger.JobKilled,
+			"signal 15 (terminated)"},
 		{"out of memory", process("cmd.run", "head -c 300000000 /dev/zero", 0), ledger.JobOOM, "for want of memory"},
-		{"blackout", func(t *testing.T, s *silentSite) (string, string) { return s.one(t, "b1", "test.ping"), "b1" }, ledger.JobBlackout, "minion_blackout"},
+		{"blackout", func(t *testing.T, s *silentSite) (string, string) {
+			return s.one(t, "b1", "test.ping"), "b1"
+		}, ledger.JobBlackout, "minion_blackout"},
 		{"return too large for the spool", func(t *testing.T, s *silentSite) (string, string) {
 			return s.one(t, "d1", "cmd.run", "head -c 30000 /dev/zero | tr '\\0' x"), "d1"
 		}, ledger.Returned, "it returned"},
@@ -359,10 +381,16 @@ func masterSilences() []silence {
 			s.connected(t, "yes", "w1")
 			return running, "w1"
 		}, ledger.JobRunning, "it has been running the job since"},
-		{"not connected, said by the next master", func(*testing.T, *silentSite) (string, string) { return before, "off1" },
+		{"not connected, said by the next master", func(*testing.T, *silentSite) (string, string) {
+			return before, "off1"
+		},
 			ledger.NotConnected, "not connected when the job was sent"},
-		{"returned, said by the next master", func(*testing.T, *silentSite) (string, string) { return returned, "w1" }, ledger.Returned, "it returned"},
-		{"not meant, said by the next master", func(*testing.T, *silentSite) (string, string) { return returned, "p1" }, ledger.NotTargeted, "did not mean it"},
+		{"returned, said by the next master", func(*testing.T, *silentSite) (string, string) {
+			return returned, "w1"
+		}, ledger.Returned, "it returned"},
+		{"not meant, said by the next master", func(*testing.T, *silentSite) (string, string) {
+			return returned, "p1"
+		}, ledger.NotTargeted, "did not mean it"},
 		{"master killed while it runs", func(t *testing.T, s *silentSite) (string, string) {
 			s.stop("master", syscall.SIGKILL)
 			s.start("master", "salt-master")
@@ -393,26 +421,29 @@ func (s *silentSite) alive(t *testing.T, id string) {
 	})
 }
 
-// saltSaysWhy runs salt: its standard output is Salt's, the reasons are on stderr, and it does not wait for a minion that
-// cannot have got the job.
+// saltSaysWhy runs salt: its standard output is Salt's, the reasons are on stderr, and it does not wait for a minion
+// that cannot have got the job.
 func saltSaysWhy(t *testing.T, s *silentSite) {
 	s.grains("off1", "os", "Debian") // of a minion that it does not know Salt never says that it is not connected
 	ctx, cancel := context.WithTimeout(t.Context(), silentPatience)
 	defer cancel()
 	var stdout, stderr strings.Builder
-	cmd := exec.CommandContext(ctx, "salt", "-c", s.path("etc/master"), "-t", "600", "--why", "-L", "w1,off1,key-pending", "test.ping")
+	cmd := exec.CommandContext(ctx, "salt", "-c", s.path("etc/master"), "-t", "600", "--why", "-L",
+		"w1,off1,key-pending", "test.ping")
 	cmd.Env = append(os.Environ(), "HOME="+s.dir, "LC_ALL=C.UTF-8")
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
 	err := cmd.Run()
 	if ctx.Err() != nil || cmd.ProcessState.ExitCode() != tool.ExitGeneric {
 		t.Errorf("it ended with %v, %v", err, ctx.Err())
 	}
-	want := "w1:\n    True\nkey-pending:\n    Minion did not return. [Key not accepted]\n    The key of this minion waits to be accepted.\n" +
+	want := "w1:\n    True\nkey-pending:\n    Minion did not return. [Key not accepted]\n    The key of this minion " +
+		"waits to be accepted.\n" +
 		"off1:\n    Minion did not return. [Not connected]\n"
 	if got := stdout.String(); sortedBlocks(got) != sortedBlocks(want) {
 		t.Errorf("stdout:\n%s\nwant:\n%s", got, want)
 	}
-	for _, line := range []string{"key-pending: its key waits to be accepted: salt-key -a key-pending [key_pending]\n", "off1: it was not connected when the job was sent", "[not_connected]\n"} {
+	for _, line := range []string{"key-pending: its key waits to be accepted: salt-key -a key-pending [key_pending]\n",
+		"off1: it was not connected when the job was sent", "[not_connected]\n"} {
 		if !strings.Contains(stderr.String(), line) {
 			t.Errorf("stderr:\n%s\nwants: %s", stderr.String(), line)
 		}

@@ -60,7 +60,8 @@ func newSilentSite(t *testing.T) *silentSite {
 			t.Error(err)
 		}
 	})
-	s := &silentSite{t: t, dir: dir, rsa: wiretest.Load(t, "edge_v3").Keys(), procs: map[string]*exec.Cmd{}, wires: map[string]*wire{}}
+	s := &silentSite{t: t, dir: dir, rsa: wiretest.Load(t, "edge_v3").Keys(), procs: map[string]*exec.Cmd{},
+		wires: map[string]*wire{}}
 	s.pub, s.ret = s.port(), s.port()
 	s.door = s.ret
 	if s.zctx, err = zmq.NewContext(1); err != nil {
@@ -312,8 +313,9 @@ func (s *silentSite) connected(t *testing.T, want string, ids ...string) {
 
 // client is the command line's way to the master.
 func (s *silentSite) client() *client.Client {
-	return client.New(client.Options{MasterURI: fmt.Sprintf("tcp://127.0.0.1:%d", s.door), SockDir: s.path("m/var/run/salt/master"),
-		CacheDir: s.path("m/var/cache/salt/master"), User: session.RunningUser(), KeyOwner: session.RunningUser(), Timeout: silentPatience, Context: s.zctx})
+	return client.New(client.Options{MasterURI: fmt.Sprintf("tcp://127.0.0.1:%d", s.door),
+		SockDir: s.path("m/var/run/salt/master"), CacheDir: s.path("m/var/cache/salt/master"),
+		User: session.RunningUser(), KeyOwner: session.RunningUser(), Timeout: silentPatience, Context: s.zctx})
 }
 
 // publish sends a job and waits until it is on its way.
@@ -346,8 +348,8 @@ func (s *silentSite) one(t *testing.T, id, fun string, args ...any) string {
 	return s.list(t, []string{id}, fun, args...)
 }
 
-// unheard sends a job to a minion that has no connection, at a moment when the master knows that: while another one connects, whose
-// connection that is it does not know yet.
+// unheard sends a job to a minion that has no connection, at a moment when the master knows that: while another one
+// connects, whose connection that is it does not know yet.
 func (s *silentSite) unheard(t *testing.T, id string) string {
 	t.Helper()
 	jid := s.one(t, id, "test.ping")

@@ -28,8 +28,8 @@ const (
 	nothing = "nothing" // it holds nothing that a daemon reads again
 )
 
-// stateFile is a row of the table of the files of state: every file that a master, a minion or a salt-api leaves below its root_dir is
-// in one, and each row has a file, or a test of its own.
+// stateFile is a row of the table of the files of state: every file that a master, a minion or a salt-api leaves below
+// its root_dir is in one, and each row has a file, or a test of its own.
 type stateFile struct {
 	what string
 	path string // a pattern of filepath.Match, below the folder of the site
@@ -99,12 +99,13 @@ func rowOf(t *testing.T, name string) *stateFile {
 			return &stateFiles[i]
 		}
 	}
-	t.Errorf("no row of the table of the files of state is about %s: what becomes of it when the disk damages it?", name)
+	t.Errorf("no row of the table of the files of state is about %s: what becomes of it when the disk damages it?",
+		name)
 	return nil
 }
 
-// TestStateFiles leaves a master and a minion with every kind of state in hand, kills both, and starts them with every file emptied,
-// cut in half, or full of noise.
+// TestStateFiles leaves a master and a minion with every kind of state in hand, kills both, and starts them with every
+// file emptied, cut in half, or full of noise.
 func TestStateFiles(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts a fleet")
@@ -148,13 +149,17 @@ func TestStateFiles(t *testing.T) {
 func (s *silentSite) withState(t *testing.T) {
 	t.Helper()
 	nobody := s.port() // where no Redis server listens
-	s.config("presence_events: True", "pillar_cache: True", "key_cache: sched", "loop_interval: 1", "master_job_cache: redis", fmt.Sprintf("redis.host: 127.0.0.1\nredis.port: %d", nobody),
-		"event_return: [rawfile_json]", "rawfile_json.filename: "+s.path("events.json"), "reactor: [{'custom/*': ["+s.path("react.sls")+"]}]", "sharedsecret: pw", "external_auth: {sharedsecret: {admin: ['.*', '@runner']}}",
+	s.config("presence_events: True", "pillar_cache: True", "key_cache: sched", "loop_interval: 1",
+		"master_job_cache: redis", fmt.Sprintf("redis.host: 127.0.0.1\nredis.port: %d", nobody),
+		"event_return: [rawfile_json]", "rawfile_json.filename: "+s.path("events.json"),
+		"reactor: [{'custom/*': ["+s.path("react.sls")+"]}]", "sharedsecret: pw",
+		"external_auth: {sharedsecret: {admin: ['.*', '@runner']}}",
 		"pillar_roots: {base: ["+s.path("pillar")+"]}")
 	s.write("react.sls", "wait:\n  runner.test.sleep:\n    - args:\n      - s_time: 600\n", 0o644)
 	s.write("pillar/top.sls", "base: {'*': [p]}\n", 0o644)
 	s.write("pillar/p.sls", "k: v\n", 0o644)
-	s.minion("web1", false, "process_count_max: 1", "return: redis", fmt.Sprintf("redis.host: 127.0.0.1\nredis.port: %d", nobody), "grains_cache: True", "minion_pillar_cache: True",
+	s.minion("web1", false, "process_count_max: 1", "return: redis",
+		fmt.Sprintf("redis.host: 127.0.0.1\nredis.port: %d", nobody), "grains_cache: True", "minion_pillar_cache: True",
 		"mine_functions: {test.ping: []}", "cache_jobs: True", "chaos: True")
 	s.edit(t, "web1", "mine_enabled: False", "mine_enabled: True")
 	s.start("master", "salt-master")
@@ -172,10 +177,13 @@ func (s *silentSite) withState(t *testing.T) {
 	for range 3 {
 		s.run(t, "salt-run", "event.send", "custom/x")
 	}
-	for _, pattern := range []string{"presence-data", "event_return/*.place", "job_cache/*.place", "pillar/*.p", "mine/*.p", "jobs/*/*/*/return.p", "brine_deaths.jsonl"} {
+	for _, pattern := range []string{"presence-data", "event_return/*.place", "job_cache/*.place", "pillar/*.p",
+		"mine/*.p", "jobs/*/*/*/return.p", "brine_deaths.jsonl"} {
 		s.until(t, pattern, func() bool { return s.has(cacheM + pattern) })
 	}
-	s.until(t, "the minion's deaths", func() bool { return s.has(cacheW+"brine_deaths.jsonl") && s.has(cacheW+"returners/*.p") })
+	s.until(t, "the minion's deaths", func() bool {
+		return s.has(cacheW+"brine_deaths.jsonl") && s.has(cacheW+"returners/*.p")
+	})
 	s.until(t, "events for the Reactor", func() bool {
 		info, err := os.Stat(s.path(cacheM + "reactor.backlog"))
 		return err == nil && info.Size() > 8300
@@ -212,7 +220,8 @@ func (s *silentSite) copyState(t *testing.T, from, to string) {
 		if err := os.RemoveAll(filepath.Join(to, root)); err != nil {
 			t.Fatal(err)
 		}
-		if out, err := exec.CommandContext(t.Context(), "cp", "-a", filepath.Join(from, root), filepath.Join(to, root)).CombinedOutput(); err != nil {
+		if out, err := exec.CommandContext(t.Context(), "cp", "-a", filepath.Join(from, root),
+			filepath.Join(to, root)).CombinedOutput(); err != nil {
 			t.Fatalf("%v: %s", err, out)
 		}
 	}
@@ -263,8 +272,8 @@ func (s *silentSite) both() string {
 	return b.String()
 }
 
-// startHarmed starts both daemons with every file damaged but for those that decide who trusts whom. Both work, and tell of
-// everything that is lost.
+// startHarmed starts both daemons with every file damaged but for those that decide who trusts whom. Both work, and
+// tell of everything that is lost.
 func (s *silentSite) startHarmed(t *testing.T, gold string, files []string, harm string) {
 	s.restore(t, gold)
 	now := map[string][]byte{}
@@ -279,9 +288,11 @@ func (s *silentSite) startHarmed(t *testing.T, gold string, files []string, harm
 	defer s.stop("web1", syscall.SIGKILL)
 	s.connected(t, "yes", "web1")
 	s.until(t, "the minion answers", func() bool {
-		return strings.Contains(s.run(t, "salt", "-t", "5", "--out=json", "--static", "web1", "test.ping"), `"web1": true`)
+		return strings.Contains(s.run(t, "salt", "-t", "5", "--out=json", "--static", "web1", "test.ping"),
+			`"web1": true`)
 	})
-	for _, use := range [][]string{{"-G", "os:*", "test.ping"}, {"-I", "k:v", "test.ping"}, {"web1", "mine.get", "web1", "test.ping"}} {
+	for _, use := range [][]string{{"-G", "os:*", "test.ping"}, {"-I", "k:v", "test.ping"}, {"web1", "mine.get", "web1",
+		"test.ping"}} {
 		s.run(t, append([]string{"salt", "-t", "5"}, use...)...)
 	}
 	for name, b := range now {
@@ -292,7 +303,9 @@ func (s *silentSite) startHarmed(t *testing.T, gold string, files []string, harm
 		if strings.Contains(name, "/tokens/") { // it is a secret
 			path = filepath.Join(filepath.Dir(path), beside[:6]+"...")
 		}
-		s.until(t, fmt.Sprintf("a word about %s (%s)", name, rowOf(t, name).what), func() bool { return strings.Contains(s.both(), path) })
+		s.until(t, fmt.Sprintf("a word about %s (%s)", name, rowOf(t, name).what), func() bool {
+			return strings.Contains(s.both(), path)
+		})
 		if !s.beside(t, name, b) {
 			t.Errorf("%s (%s) is not kept as it was", name, rowOf(t, name).what)
 		}
@@ -337,7 +350,8 @@ func (s *silentSite) startWithout(t *testing.T, gold, name, want string) {
 			if err := s.proc(who).Wait(); err == nil {
 				t.Errorf("%s %s: the daemon ends well", name, harm)
 			}
-		} else if s.run(t, "salt", "-t", "1", "--out=json", "--static", "web1", "test.ping"); !runs(s.proc("master").Process.Pid) || !runs(s.proc("web1").Process.Pid) {
+		} else if s.run(t, "salt", "-t", "1", "--out=json", "--static", "web1",
+			"test.ping"); !runs(s.proc("master").Process.Pid) || !runs(s.proc("web1").Process.Pid) {
 			t.Errorf("%s %s: a daemon has ended\n%s", name, harm, s.both())
 		}
 		s.stop("master", syscall.SIGKILL)

@@ -11,10 +11,11 @@ import (
 	"testing"
 )
 
-// stateWriters are the source files of daemons that make or write files, and what of the table those are; "" in place of a row tells that
-// what they write is no state of a daemon, for the reason beside.
+// stateWriters are the source files of daemons that make or write files, and what of the table those are; "" in place
+// of a row tells that what they write is no state of a daemon, for the reason beside.
 var stateWriters = map[string][2]string{
-	"actors/master/peer.go":                  {"", "an empty mark of a job that a minion published; who may read its returns"},
+	"actors/master/peer.go": {"", "an empty mark of a job that a minion published; who may read " +
+		"its returns"},
 	"actors/master/upkeep.go":                {"ids of accepted keys, for Salt's tools"},
 	"actors/master/health.go":                {"health"},
 	"actors/master/presentfile.go":           {"who was there"},
@@ -35,66 +36,69 @@ var stateWriters = map[string][2]string{
 	"cmd/saltlog/file.go":                    {"logs"},
 	"cmd/session/logging.go":                 {"logs"},
 	"config/accesskeys.go":                   {"keys of local users"},
-	"config/id.go":                           {"", "the name of the minion: it is read as text, and refused when it is none"},
-	"modules/eauth/tokenstore.go":            {"tokens"},
-	"modules/fileclient/extmods.go":          {"", "modules that are fetched again when they differ from the master's"},
-	"modules/fileclient/fetch.go":            {"", "files that are fetched again when their hash differs"},
-	"modules/fileclient/local.go":            {"", "the same"},
-	"modules/fileclient/sink.go":             {"", "the same"},
-	"modules/fileserver/gitfs/backend.go":    {"", "objects of git; it only reads"},
-	"modules/fileserver/gitfs/blob.go":       {"", "objects of git, which are checked by their names and fetched again"},
-	"modules/fileserver/gitfs/fetch.go":      {"", "where a remote was; it is asked again"},
-	"modules/fileserver/gitfs/lock.go":       {"", "a lock"},
-	"modules/fileserver/gitfs/pack.go":       {"", "packs of git, which are checked by their sums and fetched again"},
-	"modules/fileserver/roots.go":            {"", "files of the operator; it only reads"},
-	"modules/fileserver/update.go":           {"", "time stamps of files, compared with what is there"},
-	"modules/fleet/datacache/banks.go":       {"mine of minions"},
-	"modules/fleet/jobstore/fresh.go":        {"load of a job, for Salt's tools"},
-	"modules/fleet/jobstore/layout.go":       {"load of a job, for Salt's tools"},
-	"modules/fleet/jobstore/localcache.go":   {"", "local_cache, whose damaged files TestLocalCacheDamage is about"},
-	"modules/fleet/jobstore/localfacts.go":   {"", "facts of jobs with local_cache, which are read as far as they are whole (TestLocalFacts)"},
-	"modules/fleet/jobstore/localown.go":     {"", "whose job it is with local_cache; without it it is nobody's"},
-	"modules/fleet/jobstore/notes.go":        {"notes of jobs"},
-	"modules/fleet/jobstore/rescue.go":       {"job store"},
-	"modules/fleet/jobstore/repair.go":       {"job store"},
-	"modules/fleet/jobstore/returnfiles.go":  {"return of a job, for Salt's tools"},
-	"modules/fleet/jobstore/store.go":        {"job store"},
-	"modules/fleet/jobstore/compact.go":      {"job store"},
-	"modules/fleet/keys/dropfile.go":         {"", "a wish for a new key, which its being there says"},
-	"modules/fleet/keys/store.go":            {"accepted key"},
-	"modules/grains/static.go":               {"grains of the minion"},
-	"modules/host/packedfile/packedfile.go":  {"", "writes for others of this table"},
-	"modules/host/program/terminal.go":       {"", "a terminal"},
-	"modules/host/recordlog/create.go":       {"", "writes for others of this table"},
-	"modules/host/wholefile/wholefile.go":    {"", "writes for others of this table"},
-	"modules/pillar/filetree.go":             {"", "files of the operator; it only reads"},
-	"modules/pillar/minion.go":               {"pillar of the minion"},
-	"modules/reactor/backlog/log.go":         {"events for the Reactor"},
-	"modules/renderers/renderers.go":         {"", "files of the operator; it only reads"},
-	"modules/returners/queue/read.go":        {"what a returner has of them"},
-	"modules/returners/queue/segment.go":     {"events for returners"},
-	"modules/returners/rawfile.go":           {"", "what the operator wants events in"},
-	"modules/returners/spool/spool.go":       {"copies of returns for returners"},
-	"modules/schedule/file.go":               {"", "a file of configuration, which is read and refused as such"},
-	"modules/wheel/config.go":                {"", "a file of configuration, which is read and refused as such"},
-	"supervisor/deathfile.go":                {"last deaths of actors"},
-	"wire/auth/trust/trust.go":               {"trusted key of the master"},
-	"wire/crypt/files.go":                    {"own key of a minion"},
+	"config/id.go": {"", "the name of the minion: it is read as text, and refused when it " +
+		"is none"},
+	"modules/eauth/tokenstore.go":          {"tokens"},
+	"modules/fileclient/extmods.go":        {"", "modules that are fetched again when they differ from the master's"},
+	"modules/fileclient/fetch.go":          {"", "files that are fetched again when their hash differs"},
+	"modules/fileclient/local.go":          {"", "the same"},
+	"modules/fileclient/sink.go":           {"", "the same"},
+	"modules/fileserver/gitfs/backend.go":  {"", "objects of git; it only reads"},
+	"modules/fileserver/gitfs/blob.go":     {"", "objects of git, which are checked by their names and fetched again"},
+	"modules/fileserver/gitfs/fetch.go":    {"", "where a remote was; it is asked again"},
+	"modules/fileserver/gitfs/lock.go":     {"", "a lock"},
+	"modules/fileserver/gitfs/pack.go":     {"", "packs of git, which are checked by their sums and fetched again"},
+	"modules/fileserver/roots.go":          {"", "files of the operator; it only reads"},
+	"modules/fileserver/update.go":         {"", "time stamps of files, compared with what is there"},
+	"modules/fleet/datacache/banks.go":     {"mine of minions"},
+	"modules/fleet/jobstore/fresh.go":      {"load of a job, for Salt's tools"},
+	"modules/fleet/jobstore/layout.go":     {"load of a job, for Salt's tools"},
+	"modules/fleet/jobstore/localcache.go": {"", "local_cache, whose damaged files TestLocalCacheDamage is about"},
+	"modules/fleet/jobstore/localfacts.go": {"", "facts of jobs with local_cache, which are read as far as they " +
+		"are whole (TestLocalFacts)"},
+	"modules/fleet/jobstore/localown.go":    {"", "whose job it is with local_cache; without it it is nobody's"},
+	"modules/fleet/jobstore/notes.go":       {"notes of jobs"},
+	"modules/fleet/jobstore/rescue.go":      {"job store"},
+	"modules/fleet/jobstore/repair.go":      {"job store"},
+	"modules/fleet/jobstore/returnfiles.go": {"return of a job, for Salt's tools"},
+	"modules/fleet/jobstore/store.go":       {"job store"},
+	"modules/fleet/jobstore/compact.go":     {"job store"},
+	"modules/fleet/keys/dropfile.go":        {"", "a wish for a new key, which its being there says"},
+	"modules/fleet/keys/store.go":           {"accepted key"},
+	"modules/grains/static.go":              {"grains of the minion"},
+	"modules/host/packedfile/packedfile.go": {"", "writes for others of this table"},
+	"modules/host/program/terminal.go":      {"", "a terminal"},
+	"modules/host/recordlog/create.go":      {"", "writes for others of this table"},
+	"modules/host/wholefile/wholefile.go":   {"", "writes for others of this table"},
+	"modules/pillar/filetree.go":            {"", "files of the operator; it only reads"},
+	"modules/pillar/minion.go":              {"pillar of the minion"},
+	"modules/reactor/backlog/log.go":        {"events for the Reactor"},
+	"modules/renderers/renderers.go":        {"", "files of the operator; it only reads"},
+	"modules/returners/queue/read.go":       {"what a returner has of them"},
+	"modules/returners/queue/segment.go":    {"events for returners"},
+	"modules/returners/rawfile.go":          {"", "what the operator wants events in"},
+	"modules/returners/spool/spool.go":      {"copies of returns for returners"},
+	"modules/schedule/file.go":              {"", "a file of configuration, which is read and refused as such"},
+	"modules/wheel/config.go":               {"", "a file of configuration, which is read and refused as such"},
+	"supervisor/deathfile.go":               {"last deaths of actors"},
+	"wire/auth/trust/trust.go":              {"trusted key of the master"},
+	"wire/crypt/files.go":                   {"own key of a minion"},
 }
 
 // fileMakers are the calls by which files are made or written.
-var fileMakers = []string{"os.WriteFile", "os.Create", "os.CreateTemp", "os.OpenFile", "wholefile.Write", "wholefile.Create", "packedfile.Write",
-	"recordlog.Create", "recordlog.New", "bbolt.Open"}
+var fileMakers = []string{"os.WriteFile", "os.Create", "os.CreateTemp", "os.OpenFile", "wholefile.Write",
+	"wholefile.Create", "packedfile.Write", "recordlog.Create", "recordlog.New", "bbolt.Open"}
 
-// TestStateWriters finds every source file of the daemons that writes a file: one that is new has to say here which row of the table it is
-// about, and so what becomes of that when the disk damages it.
+// TestStateWriters finds every source file of the daemons that writes a file: one that is new has to say here which row
+// of the table it is about, and so what becomes of that when the disk damages it.
 func TestStateWriters(t *testing.T) {
 	rows := map[string]bool{}
 	for _, row := range stateFiles {
 		rows[row.what] = true
 	}
 	found := map[string]bool{}
-	for _, top := range []string{"actors", "config", "modules", "supervisor", "wire", "cmd/daemon", "cmd/saltmaster", "cmd/saltminion", "cmd/saltapi", "cmd/saltlog", "cmd/session", "cmd/keepalive"} {
+	for _, top := range []string{"actors", "config", "modules", "supervisor", "wire", "cmd/daemon", "cmd/saltmaster",
+		"cmd/saltminion", "cmd/saltapi", "cmd/saltlog", "cmd/session", "cmd/keepalive"} {
 		err := filepath.WalkDir(filepath.Join("..", "..", top), func(path string, e fs.DirEntry, err error) error {
 			name, _ := filepath.Rel(filepath.Join("..", ".."), path)
 			switch {
@@ -102,7 +106,8 @@ func TestStateWriters(t *testing.T) {
 				return err
 			case e.IsDir() && (name == "modules/execution" || name == "modules/states"): // what jobs do
 				return fs.SkipDir
-			case e.IsDir() || filepath.Ext(name) != ".go" || strings.HasSuffix(name, "_test.go") || strings.HasPrefix(name, "wire/wiretest") || strings.HasPrefix(name, "actors/actortest"):
+			case e.IsDir() || filepath.Ext(name) != ".go" || strings.HasSuffix(name, "_test.go") ||
+				strings.HasPrefix(name, "wire/wiretest") || strings.HasPrefix(name, "actors/actortest"):
 				return nil
 			}
 			if makesFiles(t, path) {

@@ -50,7 +50,8 @@ func TestSecondSignal(t *testing.T) {
 		}
 	}
 	until("a hanging actor", func() bool {
-		return strings.Contains(s.output(t.Context(), "brine", "crash", "Maintenance", "--how", "hang", "--json"), "Maintenance")
+		return strings.Contains(s.output(t.Context(), "brine", "crash", "Maintenance", "--how", "hang", "--json"),
+			"Maintenance")
 	})
 	until("the actor hangs", func() bool {
 		return strings.Contains(s.output(t.Context(), "brine", "tree", "Maintenance", "--json"), "injected")

@@ -35,11 +35,13 @@ func TestTerminalOutput(t *testing.T) {
 		for _, code := range []string{"0;0", "0;32", "0;36", "0;31", "0;1;31", "0;1;33"} {
 			bare = strings.ReplaceAll(bare, "\x1b["+code+"m", "")
 		}
-		if !strings.Contains(text, "]52;c;QQ==") && !strings.Contains(text, `-\x1b`) || strings.ContainsFunc(bare, controls) {
+		if !strings.Contains(text, "]52;c;QQ==") && !strings.Contains(text, `-\x1b`) || strings.ContainsFunc(bare,
+			controls) {
 			t.Errorf("%q on a terminal: %q", argv, text)
 		}
 	}
-	if text := s.shownBy(t, false, []string{"salt-call", "--local", "--out=txt", "test.echo", hostileText}); text != "local: "+strings.ReplaceAll(hostileText, "\r", "\nlocal: ")+"\n" {
+	if text := s.shownBy(t, false, []string{"salt-call", "--local", "--out=txt", "test.echo",
+		hostileText}); text != "local: "+strings.ReplaceAll(hostileText, "\r", "\nlocal: ")+"\n" {
 		t.Errorf("into a pipe: %q", text)
 	}
 }
@@ -54,7 +56,8 @@ func (s *goldenSite) shownBy(t *testing.T, onTerminal bool, argv []string) strin
 	config := "keys"
 	if argv[0] == "salt-call" {
 		config = "local"
-		s.write(t, s.root+"/local/minion", "id: here\nroot_dir: "+s.root+"/local\nuser: "+session.RunningUser()+"\nfile_client: local\n")
+		s.write(t, s.root+"/local/minion", "id: here\nroot_dir: "+s.root+"/local\nuser: "+session.RunningUser()+
+			"\nfile_client: local\n")
 	}
 	cmd, err := s.command(ctx, config, argv...)
 	if err != nil {

@@ -9,7 +9,8 @@ import (
 	"time"
 )
 
-// TestWatchdog: a service manager that asks for it hears from both daemons, with a parent and without, that they are well.
+// TestWatchdog: a service manager that asks for it hears from both daemons, with a parent and without, that they are
+// well.
 func TestWatchdog(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts daemons")

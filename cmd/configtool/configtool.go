@@ -1,5 +1,5 @@
-// Package configtool is the tool brine config: it shows which options hold and where they come from, and says what a daemon would
-// say of a configuration at its start. It asks no daemon and changes nothing. Salt has none of it.
+// Package configtool is the tool brine config: it shows which options hold and where they come from, and says what a
+// daemon would say of a configuration at its start. It asks no daemon and changes nothing. Salt has none of it.
 package configtool
 
 import (
@@ -25,8 +25,10 @@ import (
 func Run(c *tool.Call) error {
 	c.Prog = "brine " + c.Prog
 	p := options.NewParser(c, "%prog [options] get KEY | dump | check [FILE]",
-		"Shows options as a daemon would have them, secrets left out: get prints one (a part of a map as KEY:PART), dump all of them, "+
-			"check says what a daemon would say of the configuration at its start, and ends with the code that it would end with.")
+		"Shows options as a daemon would have them, secrets left out: get prints one (a part of a map as KEY:PART), "+
+			"dump all of them, "+
+			"check says what a daemon would say of the configuration at its start, and ends with the code that it "+
+			"would end with.")
 	options.AddConfigDir(p)
 	p.Add(
 		optparse.Option{Flags: []string{"-m", "--local-minion"}, Kind: optparse.Flag, Dest: "of_local_minion",
@@ -66,7 +68,8 @@ func (t *configTool) mainFile(dir string) string {
 	return filepath.Join(dir, "master")
 }
 
-// load loads the configuration whose main file is at path. strict takes no missing or broken file, and keeps all faults.
+// load loads the configuration whose main file is at path. strict takes no missing or broken file, and keeps all
+// faults.
 func (t *configTool) load(path string, strict bool) (*session.Session, error) {
 	path, err := filepath.Abs(path)
 	if err != nil {
@@ -181,8 +184,8 @@ func (t *configTool) dump(dir string) error {
 	return err
 }
 
-// check says what a daemon would say of a configuration, and answers with the errors with which it would end: all of them, where the
-// daemon ends at the first.
+// check says what a daemon would say of a configuration, and answers with the errors with which it would end: all of
+// them, where the daemon ends at the first.
 func (t *configTool) check(path string) error {
 	if _, err := os.Stat(path); err != nil {
 		return tool.Exit(tool.ExitGeneric, "There is no file %s.", path)

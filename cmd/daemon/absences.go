@@ -15,15 +15,18 @@ import (
 	"brine/wire/payload"
 )
 
-// absences name what the options of a daemon ask for and brine does not have: external pillars, and functions in schedules and mines.
+// absences name what the options of a daemon ask for and brine does not have: external pillars, and functions in
+// schedules and mines.
 func absences(s *session.Session) (out []config.Notice) {
 	c := s.Common
 	say := func(key, text string) {
-		out = append(out, config.Notice{Level: slog.LevelWarn, Text: fmt.Sprintf("Config option '%s': %s (%s)", key, text, c.Origin(key))})
+		out = append(out, config.Notice{Level: slog.LevelWarn, Text: fmt.Sprintf("Config option '%s': %s (%s)", key,
+			text, c.Origin(key))})
 	}
 	notYet, unknown := pillar.Missing(c.Raw.Value("ext_pillar"))
 	if len(notYet) > 0 {
-		say("ext_pillar", "brine does not have the external pillars "+strings.Join(notYet, ", ")+" yet: pillars say so, and states refuse them")
+		say("ext_pillar", "brine does not have the external pillars "+strings.Join(notYet,
+			", ")+" yet: pillars say so, and states refuse them")
 	}
 	if len(unknown) > 0 {
 		say("ext_pillar", "there are no external pillars "+strings.Join(unknown, ", ")+": they are left out")
@@ -32,7 +35,8 @@ func absences(s *session.Session) (out []config.Notice) {
 	if s.Master != nil {
 		kind = absent.Runner
 		if names := config.SecretOptions(c.Raw); loader.Truthy(c.Raw.Value("pillar_opts")) {
-			say("pillar_opts", "every minion gets all options of this master in its pillar, unmasked; secrets are in "+oneOf(names))
+			say("pillar_opts", "every minion gets all options of this master in its pillar, unmasked; secrets are in "+
+				oneOf(names))
 		}
 	}
 	for _, key := range []string{"schedule", "mine_functions"} {

@@ -17,13 +17,18 @@ func TestAbsences(t *testing.T) {
 		opts *payload.Map
 		want []string // parts of one notice each
 	}{
-		{"nothing", payload.M("ext_pillar", []any{payload.M("cmd_yaml", "true"), payload.M("git", []any{})}, "schedule", payload.M("a", payload.M("function", "manage.up"))), nil},
-		{"pillars", payload.M("ext_pillar", []any{payload.M("mongo", 1), payload.M("own", 1), payload.M("s3", 1), payload.M("mongo", 2)}),
+		{"nothing", payload.M("ext_pillar", []any{payload.M("cmd_yaml", "true"), payload.M("git", []any{})}, "schedule",
+			payload.M("a", payload.M("function", "manage.up"))), nil},
+		{"pillars", payload.M("ext_pillar", []any{payload.M("mongo", 1), payload.M("own", 1), payload.M("s3", 1),
+			payload.M("mongo", 2)}),
 			[]string{"external pillars mongo, s3 yet", "no external pillars own"}},
-		{"schedule", payload.M("schedule", payload.M("a", payload.M("function", "state.orchestrate"), "b", payload.M("function", "queue.pop"), "enabled", true)),
+		{"schedule", payload.M("schedule", payload.M("a", payload.M("function", "state.orchestrate"), "b",
+			payload.M("function", "queue.pop"), "enabled", true)),
 			[]string{"runner module 'queue'", "runner function 'state.orchestrate'"}},
-		{"pillar_opts", payload.M("pillar_opts", true, "mysql", payload.M("pass", "hunter2")), []string{"secrets are in mysql"}},
-		{"pillar_opts without secrets", payload.M("pillar_opts", true), []string{"secrets are in none whose name says so"}},
+		{"pillar_opts", payload.M("pillar_opts", true, "mysql", payload.M("pass", "hunter2")),
+			[]string{"secrets are in mysql"}},
+		{"pillar_opts without secrets", payload.M("pillar_opts", true),
+			[]string{"secrets are in none whose name says so"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			m := &config.Master{}
@@ -43,8 +48,10 @@ func TestAbsences(t *testing.T) {
 
 // TestFunctionsIn: every form in which a schedule and a mine name functions is read.
 func TestFunctionsIn(t *testing.T) {
-	mine := payload.M("test.ping", []any{}, "ips", payload.M("mine_function", "network.ip_addrs"), "keys", []any{payload.M("mine_function", "cmd.run"), "x"}, "grains.get", nil)
-	if got, want := functionsIn("mine_functions", mine), []string{"cmd.run", "grains.get", "network.ip_addrs", "test.ping"}; !slices.Equal(got, want) {
+	mine := payload.M("test.ping", []any{}, "ips", payload.M("mine_function", "network.ip_addrs"), "keys",
+		[]any{payload.M("mine_function", "cmd.run"), "x"}, "grains.get", nil)
+	if got, want := functionsIn("mine_functions", mine), []string{"cmd.run", "grains.get", "network.ip_addrs",
+		"test.ping"}; !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)
 	}
 	jobs := payload.M("a", payload.M("function", "test.ping"), "enabled", true, "b", nil)

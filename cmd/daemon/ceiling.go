@@ -9,7 +9,8 @@ import (
 	"time"
 )
 
-// Of a ceiling, in bytes: what is always left to a heap beside what lives in it, and the steps in which the ceiling rises.
+// Of a ceiling, in bytes: what is always left to a heap beside what lives in it, and the steps in which the ceiling
+// rises.
 const (
 	ceilingRest = 16 << 20
 	ceilingStep = 8 << 20
@@ -18,9 +19,10 @@ const (
 // ceilingLook is how often is looked at what lives in the heap. What comes in between costs time, not memory.
 const ceilingLook = 2 * time.Second
 
-// holdMemory keeps Go's memory below a ceiling until ctx ends, for as long as what lives in it leaves room: there the collector
-// works sooner, and pages that are free go back. By itself a heap grows to twice what lives in it, and a storm of sign-ins
-// leaves the pages that it took. A limit that is less stands, and so does a GOMEMLIMIT of the operator.
+// holdMemory keeps Go's memory below a ceiling until ctx ends, for as long as what lives in it leaves room: there the
+// collector works sooner, and pages that are free go back. By itself a heap grows to twice what lives in it, and a
+// storm of sign-ins leaves the pages that it took. A limit that is less stands, and so does a GOMEMLIMIT of the
+// operator.
 func holdMemory(ctx context.Context, ceiling int64) {
 	most := debug.SetMemoryLimit(-1)
 	if ceiling <= 0 || most <= ceiling || os.Getenv("GOMEMLIMIT") != "" {

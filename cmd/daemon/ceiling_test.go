@@ -28,7 +28,8 @@ func TestCeilingFor(t *testing.T) {
 	}
 }
 
-// TestHoldMemory sees the limit that holdMemory sets, and that it leaves alone what an operator or a control group has set.
+// TestHoldMemory sees the limit that holdMemory sets, and that it leaves alone what an operator or a control group has
+// set.
 func TestHoldMemory(t *testing.T) {
 	before := debug.SetMemoryLimit(-1)
 	defer debug.SetMemoryLimit(before)

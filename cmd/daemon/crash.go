@@ -24,8 +24,8 @@ import (
 	"brine/supervisor/stats"
 )
 
-// A process that dies of a panic or of a signal of its own says why on stderr, and in a file. The next one makes a report of
-// it, tells where that is, and keeps the last few. See docs/decisions/0037.
+// A process that dies of a panic or of a signal of its own says why on stderr, and in a file. The next one makes a
+// report of it, tells where that is, and keeps the last few. See docs/decisions/0037.
 
 // The files, in the cache directory, and their bounds.
 const (
@@ -39,8 +39,8 @@ const (
 	crashStamp  = "20060102T150405.000000000"
 )
 
-// noCores keeps the memory of this process, in which keys are, out of core files. Only the soft limit goes, as a service
-// manager sets it by default: programs that jobs start can raise it again.
+// noCores keeps the memory of this process, in which keys are, out of core files. Only the soft limit goes, as a
+// service manager sets it by default: programs that jobs start can raise it again.
 func noCores() error {
 	var lim syscall.Rlimit
 	if err := syscall.Getrlimit(syscall.RLIMIT_CORE, &lim); err != nil {
@@ -53,8 +53,8 @@ func noCores() error {
 	return nil
 }
 
-// catchCrashes has what kills this process written to a file, after a report was made of what is there already: what killed
-// the one before. It returns the path of that report, "" when there is none.
+// catchCrashes has what kills this process written to a file, after a report was made of what is there already: what
+// killed the one before. It returns the path of that report, "" when there is none.
 func catchCrashes(s *session.Session, state string, deaths []stats.Death) (report string, err error) {
 	dir := filepath.Join(s.Common.CacheDir, state, crashFolder)
 	if err := os.MkdirAll(dir, 0o700); err != nil {
@@ -83,8 +83,8 @@ func catchCrashes(s *session.Session, state string, deaths []stats.Death) (repor
 	return report, errors.Join(err, debug.SetCrashOutput(f, debug.CrashOptions{}))
 }
 
-// setAside takes room on the disk behind what is in the file, whose size stays. Where the file system cannot do that, or has no room, a
-// crash leaves what fits.
+// setAside takes room on the disk behind what is in the file, whose size stays. Where the file system cannot do that,
+// or has no room, a crash leaves what fits.
 func setAside(f *os.File) {
 	const keepSize = 1 // FALLOC_FL_KEEP_SIZE (linux/falloc.h)
 	_ = syscall.Fallocate(int(f.Fd()), keepSize, 0, crashRoom)
@@ -93,7 +93,8 @@ func setAside(f *os.File) {
 // crashReport is the text of a report.
 func crashReport(output string, before keepalive.Ended, c *config.Common, deaths []stats.Death) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "brine %s, Salt %s, %s, %s/%s\n", tool.Version, tool.SaltVersion, runtime.Version(), runtime.GOOS, runtime.GOARCH)
+	fmt.Fprintf(&b, "brine %s, Salt %s, %s, %s/%s\n", tool.Version, tool.SaltVersion, runtime.Version(), runtime.GOOS,
+		runtime.GOARCH)
 	if before.PID != 0 {
 		fmt.Fprintf(&b, "process %d ended with %s\n", before.PID, before.How())
 	}
@@ -105,7 +106,8 @@ func crashReport(output string, before keepalive.Ended, c *config.Common, deaths
 	return b.String()
 }
 
-// Of a crash's output: the arguments of a call at the end of a line, and the registers, which both may be parts of keys.
+// Of a crash's output: the arguments of a call at the end of a line, and the registers, which both may be parts of
+// keys.
 var (
 	callValues = regexp.MustCompile(`(?m)^(\S.*)\([^()]*0x[^()]*\)$`)
 	registers  = regexp.MustCompile(`(?m)^[a-z][a-z0-9]{0,5}\s+0x[0-9a-f]+\n`)

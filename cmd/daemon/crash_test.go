@@ -27,8 +27,8 @@ func secretPanic(key int) {
 	println(key) // keeps the argument
 }
 
-// TestCrashReport lets a process crash again and again: the next one makes a report, for root's eyes alone, without secrets,
-// and keeps the last few.
+// TestCrashReport lets a process crash again and again: the next one makes a report, for root's eyes alone, without
+// secrets, and keeps the last few.
 func TestCrashReport(t *testing.T) {
 	if dir := os.Getenv(crashEnv); dir != "" {
 		if _, err := catchCrashes(crashSession(dir), "", nil); err != nil {
@@ -72,7 +72,8 @@ func TestCrashReport(t *testing.T) {
 		t.Fatal(err)
 	}
 	text := string(raw)
-	for _, want := range []string{"brine " + tool.Version, "panic: cannot log in", "daemon.secretPanic.func1", "crash_test.go", "master/Publisher#3: boom", `"worker_threads": 5`} {
+	for _, want := range []string{"brine " + tool.Version, "panic: cannot log in", "daemon.secretPanic.func1",
+		"crash_test.go", "master/Publisher#3: boom", `"worker_threads": 5`} {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %q in the report", want)
 		}
@@ -88,7 +89,8 @@ func TestCrashReport(t *testing.T) {
 }
 
 func crashSession(dir string) *session.Session {
-	return &session.Session{Call: &tool.Call{}, Common: &config.Common{CacheDir: dir, Raw: payload.M("worker_threads", 5, "api_password", "hunter2-of-options")}}
+	return &session.Session{Call: &tool.Call{}, Common: &config.Common{CacheDir: dir, Raw: payload.M("worker_threads",
+		5, "api_password", "hunter2-of-options")}}
 }
 
 func TestWithoutValues(t *testing.T) {

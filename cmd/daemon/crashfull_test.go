@@ -14,8 +14,8 @@ import (
 // crashDiskEnv is the folder of a run of the test that may mount.
 const crashDiskEnv = "BRINE_CRASH_DISK_TEST"
 
-// TestCrashOnFullDisk: a process that dies while its disk has no byte left leaves its output all the same. As long as the disk is full no
-// report is promised; the first start with room makes it.
+// TestCrashOnFullDisk: a process that dies while its disk has no byte left leaves its output all the same. As long as
+// the disk is full no report is promised; the first start with room makes it.
 func TestCrashOnFullDisk(t *testing.T) {
 	dir := os.Getenv(crashDiskEnv)
 	if dir == "" {

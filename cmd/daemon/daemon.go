@@ -34,8 +34,10 @@ const daemonChild = "BRINE_DAEMON_CHILD"
 // AddOptions declares -d and --pid-file.
 func AddOptions(p *optparse.Parser, pidFile string) {
 	p.Add(
-		optparse.Option{Flags: []string{"-d", "--daemon"}, Kind: optparse.Flag, Help: "Run " + p.Prog + " in the background."},
-		optparse.Option{Flags: []string{"--pid-file"}, Dest: "pidfile", Help: "Path of the pid file. Default: '" + pidFile + "'."},
+		optparse.Option{Flags: []string{"-d", "--daemon"}, Kind: optparse.Flag,
+			Help: "Run " + p.Prog + " in the background."},
+		optparse.Option{Flags: []string{"--pid-file"}, Dest: "pidfile", Help: "Path of the pid file. Default: '" +
+			pidFile + "'."},
 	)
 }
 
@@ -64,8 +66,9 @@ type Lifecycle struct {
 	Exit   <-chan ExitRequest   // the service asks for the end of the process; may be nil
 	Closed func(string) string  // the line for stderr at the end, from why it ended
 	Lost   func(Service) string // what went with a process that was killed, and what did not, as its successor knows it
-	State  string               // folder below the cache directory for reports of crashes, "" is that itself: no two daemons share one
-	Memory int64                // bytes that Go may take before it works to take less; 0: it takes what it likes
+	// folder below the cache directory for reports of crashes, "" is that itself: no two daemons share one
+	State  string
+	Memory int64 // bytes that Go may take before it works to take less; 0: it takes what it likes
 }
 
 // ExitRequest is a reason to end the process that comes from inside.
@@ -103,7 +106,8 @@ func Background(s *session.Session) (detached bool, err error) {
 // pidFileEvery is how often a pid file is tried again for which the disk has no room.
 const pidFileEvery = 10 * time.Second
 
-// keepPidFile writes the decimal pid; it goes with the process. The daemon does not wait for a disk that has no room for it.
+// keepPidFile writes the decimal pid; it goes with the process. The daemon does not wait for a disk that has no room
+// for it.
 func keepPidFile(ctx context.Context, s *session.Session) error {
 	path := s.Common.PidFile
 	if path == "" {

@@ -22,8 +22,9 @@ const (
 	settleRest  = 40 * time.Millisecond // of processor time within settleLook are rest
 	settleWork  = 20 * time.Millisecond // of processor time since the last time are worth it,
 	settleTimes = 5                     // and so many times what settling took then,
-	settleFade  = 100                   // of which each look takes this part: on a busy machine it has the end of a start in it
-	settleApart = 10 * time.Second      // between two times at least
+	// of which each look takes this part: on a busy machine it has the end of a start in it
+	settleFade  = 100
+	settleApart = 10 * time.Second // between two times at least
 )
 
 // settling decides when to settle, out of the processor time that was used until a moment.
@@ -100,7 +101,8 @@ func releaseFilePages() error {
 	return err
 }
 
-// divideSize is the size of the parts of the program that come back as one, in bytes: smaller ones cost the kernel an area each (decision 0049).
+// divideSize is the size of the parts of the program that come back as one, in bytes: smaller ones cost the kernel an
+// area each (decision 0049).
 const divideSize = 32 << 10
 
 // divide makes small areas of a large one. Since Linux 6.18 the first touch of an area maps all of the page cache's

@@ -82,7 +82,8 @@ func TestSettling(t *testing.T) {
 		}
 	}
 	short := newSettling()
-	if short.due(50*ms, begin) || !short.due(51*ms, begin.Add(2*time.Second)) || short.due(52*ms, begin.Add(20*time.Second)) {
+	if short.due(50*ms, begin) || !short.due(51*ms, begin.Add(2*time.Second)) ||
+		short.due(52*ms, begin.Add(20*time.Second)) {
 		t.Error("a short start is not settled once")
 	}
 	short.settled(60 * ms) // it took 9
@@ -98,7 +99,8 @@ func TestSettling(t *testing.T) {
 	busy.due(50*ms, begin.Add(2*time.Second))
 	busy.settled(450 * ms) // of which most was the start, which had to wait
 	looks := 0
-	for busy.due(1450*ms, begin.Add(2*time.Second)); !busy.due(1450*ms, begin.Add(time.Duration(looks)*2*time.Second)); looks++ {
+	for busy.due(1450*ms, begin.Add(2*time.Second)); !busy.due(1450*ms,
+		begin.Add(time.Duration(looks)*2*time.Second)); looks++ {
 		if looks > 100 {
 			t.Fatal("a start that took long keeps the memory of later work")
 		}

@@ -17,10 +17,12 @@ func MetricSet(s *session.Session, daemon string, groups ...string) (*metrics.Se
 	case !opt.Enabled:
 		return nil, nil
 	case opt.Exporter != config.ExporterPrometheus:
-		s.Log.Error(fmt.Sprintf("Unknown metrics exporter '%s'; metrics will be a no-op", opt.Exporter), "known", config.ExporterPrometheus)
+		s.Log.Error(fmt.Sprintf("Unknown metrics exporter '%s'; metrics will be a no-op", opt.Exporter), "known",
+			config.ExporterPrometheus)
 		return nil, nil
 	}
-	return metrics.NewSet(metrics.SetOptions{Daemon: daemon, Program: tool.Version, Version: tool.SaltVersion, Groups: groups})
+	return metrics.NewSet(metrics.SetOptions{Daemon: daemon, Program: tool.Version, Version: tool.SaltVersion,
+		Groups: groups})
 }
 
 // AddMetrics starts the listener. A port that is taken keeps the daemon from nothing: the listener tries again.
@@ -30,6 +32,7 @@ func AddMetrics(s *session.Session, top *supervisor.Supervisor, set *metrics.Set
 	}
 	opt := s.Common.MetricsOptions()
 	set.Watch(top)
-	_, err := top.Add(metrics.Listener(metrics.ListenerOptions{Host: opt.Host, Port: opt.Port, Set: set, Logger: s.Log}))
+	_, err := top.Add(metrics.Listener(metrics.ListenerOptions{Host: opt.Host, Port: opt.Port, Set: set,
+		Logger: s.Log}))
 	return err
 }

@@ -31,7 +31,8 @@ type Chooser interface {
 	Takes(key string) (now, later bool)
 }
 
-// reloader reads the configuration anew when its files change or SIGHUP comes. A configuration that cannot be used changes nothing.
+// reloader reads the configuration anew when its files change or SIGHUP comes. A configuration that cannot be used
+// changes nothing.
 type reloader struct {
 	s   *session.Session
 	svc Reloader
@@ -78,7 +79,8 @@ func (r *reloader) watch(ctx context.Context) {
 	for {
 		for more := true; more; { // what came before its directory was watched was not told
 			if _, err := w.want(folders, links); err != nil {
-				r.s.Log.Warn("changes in a directory of the configuration are not noticed; SIGHUP reads them anew", "err", err)
+				r.s.Log.Warn("changes in a directory of the configuration are not noticed; SIGHUP reads them anew",
+					"err", err)
 			}
 			folders, links = r.again(false)
 			more, _ = w.want(folders, links)
@@ -89,8 +91,8 @@ func (r *reloader) watch(ctx context.Context) {
 	}
 }
 
-// hangUpReloads tells what SIGHUP means. A daemon in the foreground of a terminal ends when its terminal is closed, as any program
-// does; with nohup it is to be left alone.
+// hangUpReloads tells what SIGHUP means. A daemon in the foreground of a terminal ends when its terminal is closed, as
+// any program does; with nohup it is to be left alone.
 func hangUpReloads(s *session.Session) bool {
 	if signal.Ignored(syscall.SIGHUP) {
 		return false
@@ -98,8 +100,8 @@ func hangUpReloads(s *session.Session) bool {
 	return s.Parent != nil || !term.IsTerminal(int(os.Stdin.Fd()))
 }
 
-// again loads the configuration and puts in force what may change. asked says that somebody wants to hear of it in any case. The
-// answer is where files of the configuration in force may be.
+// again loads the configuration and puts in force what may change. asked says that somebody wants to hear of it in any
+// case. The answer is where files of the configuration in force may be.
 func (r *reloader) again(asked bool) (folders, links []string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -181,7 +183,8 @@ func (r *reloader) tell(fresh *session.Session, changes []config.Change) {
 	}
 	for _, c := range changes {
 		if !c.Live && !c.Own() && waits[c.Key] {
-			r.s.Log.Warn(fmt.Sprintf("Config option '%s' has changed (%s) and takes effect when this daemon is started again", c.Key, c.Origin))
+			r.s.Log.Warn(fmt.Sprintf("Config option '%s' has changed (%s) and takes effect when this daemon is "+
+				"started again", c.Key, c.Origin))
 		}
 	}
 	for _, n := range fresh.Unhonoured {

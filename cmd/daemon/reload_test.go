@@ -50,7 +50,8 @@ func newReloading(t *testing.T, svc Reloader, text string) *reloading {
 		return p
 	}
 	c := tooltest.MustOpen(t, parser, text)
-	r := &reloading{t: t, conf: c.Common.ConfFile, reloader: &reloader{s: c.Session, svc: svc, first: c.Common, last: c.Session}}
+	r := &reloading{t: t, conf: c.Common.ConfFile, reloader: &reloader{s: c.Session, svc: svc, first: c.Common,
+		last: c.Session}}
 	c.Session.Log = slog.New(slog.NewTextHandler(&r.told, nil))
 	return r
 }
@@ -81,32 +82,39 @@ func wantLines(t *testing.T, told string, want ...string) {
 	}
 }
 
-// TestMasterLeavesOthers: a master asks for no restart when options of salt-api change, or of other programs; of its own, and of those that
-// nobody knows, it does.
+// TestMasterLeavesOthers: a master asks for no restart when options of salt-api change, or of other programs; of its
+// own, and of those that nobody knows, it does.
 func TestMasterLeavesOthers(t *testing.T) {
 	svc := &follower{}
 	r := newReloading(t, svc, "")
-	others := "rest_cherrypy: {port: 8000, disable_ssl: True}\nrest_tornado: {port: 1}\nrest_wsgi: {port: 2}\nrest_timeout: 7\nnetapi_enable_clients: [local]\n" +
-		"netapi_allow_raw_shell: True\napi_logfile: /x\napi_pidfile: /y\nsyndic_master: elsewhere\nsyndic_wait: 8\nauth_tries: 3\n"
+	others := "rest_cherrypy: {port: 8000, disable_ssl: True}\nrest_tornado: {port: 1}\nrest_wsgi: {port: " +
+		"2}\nrest_timeout: 7\nnetapi_enable_clients: [local]\n" +
+		"netapi_allow_raw_shell: True\napi_logfile: /x\napi_pidfile: /y\nsyndic_master: elsewhere\nsyndic_wait: " +
+		"8\nauth_tries: 3\n"
 	wantLines(t, r.now(false, others), "in force are: 'syndic_wait'") // tools read it
 	if svc.taken != 1 {
 		t.Errorf("%d configurations were taken", svc.taken)
 	}
 	wantLines(t, r.now(true, others), "nothing has changed")
-	wantLines(t, r.now(false, others+"worker_threads: 9\nmy_own: 1\n"), "'worker_threads' has changed", "'my_own' has changed")
-	wantLines(t, r.now(false, strings.Replace(others, "timeout: 7", "timeout: 9", 1)+"worker_threads: 9\nmy_own: 1\ntimeout: 9\n"), "in force are: 'timeout'")
+	wantLines(t, r.now(false, others+"worker_threads: 9\nmy_own: 1\n"), "'worker_threads' has changed",
+		"'my_own' has changed")
+	wantLines(t, r.now(false, strings.Replace(others, "timeout: 7", "timeout: 9",
+		1)+"worker_threads: 9\nmy_own: 1\ntimeout: 9\n"), "in force are: 'timeout'")
 }
 
-// TestChooser: a daemon that has its options among those of another is asked whether it can use them, and told of its own alone.
+// TestChooser: a daemon that has its options among those of another is asked whether it can use them, and told of its
+// own alone.
 func TestChooser(t *testing.T) {
 	svc := &choosing{}
 	r := newReloading(t, svc, "")
-	wantLines(t, r.now(false, "worker_threads: 9\nssl: {certfile: /x}\nrest_cherrypy: {port: 1}\n")) // nothing of it is its own
+	// nothing of it is its own
+	wantLines(t, r.now(false, "worker_threads: 9\nssl: {certfile: /x}\nrest_cherrypy: {port: 1}\n"))
 	wantLines(t, r.now(true, "worker_threads: 10\n"), "nothing has changed")
 	if svc.taken != 0 {
 		t.Errorf("%d configurations were taken", svc.taken)
 	}
-	wantLines(t, r.now(false, "mine_now: 1\nmine_later: 1\n"), "in force are: 'mine_now'", fmt.Sprintf("'mine_later' has changed (%s, line", r.conf))
+	wantLines(t, r.now(false, "mine_now: 1\nmine_later: 1\n"), "in force are: 'mine_now'",
+		fmt.Sprintf("'mine_later' has changed (%s, line", r.conf))
 	wantLines(t, r.now(false, "mine_now: 2\nmine_later: 1\n"), "in force are: 'mine_now'")
 	wantLines(t, r.now(false, "mine_now: 2\n")) // as at the start
 	if svc.taken != 3 {
@@ -122,8 +130,8 @@ func TestChooser(t *testing.T) {
 	wantLines(t, r.now(false, "mine_now: 4\n"), "in force are: 'mine_now'")
 }
 
-// TestPersonalFileAgain: salt-api reads the personal file of its user as tools do, at the start and when files change: what stands there
-// has not changed then.
+// TestPersonalFileAgain: salt-api reads the personal file of its user as tools do, at the start and when files change:
+// what stands there has not changed then.
 func TestPersonalFileAgain(t *testing.T) {
 	personal := filepath.Join(t.TempDir(), "saltrc")
 	must(t, os.WriteFile(personal, []byte("mine_now: 1\nmine_later: 1\n"), 0o600))

@@ -12,7 +12,8 @@ func TestRequestCount(t *testing.T) {
 		ways string // o: to this process, h: handed on by the parent
 		want int
 	}{
-		{"o", 1}, {"h", 1}, {"oh", 1}, {"ho", 1}, {"oo", 2}, {"hh", 2}, {"ohh", 2}, {"hoo", 2}, {"hoho", 2}, {"oooohh", 2},
+		{"o", 1}, {"h", 1}, {"oh", 1}, {"ho", 1}, {"oo", 2}, {"hh", 2}, {"ohh", 2}, {"hoo", 2}, {"hoho", 2},
+		{"oooohh", 2},
 	} {
 		var c requestCount
 		to := make(chan os.Signal, 2)

@@ -14,8 +14,8 @@ import (
 	"brine/wire/payload"
 )
 
-// CheckStanding ends a daemon whose configuration asks for a protection that it cannot give, with all such faults, and keeps what else is not
-// honoured for tellStanding. See docs/decisions/0023.
+// CheckStanding ends a daemon whose configuration asks for a protection that it cannot give, with all such faults, and
+// keeps what else is not honoured for tellStanding. See docs/decisions/0023.
 func CheckStanding(s *session.Session) error {
 	notices, err := s.Common.CheckStanding()
 	var faults config.Faults
@@ -41,13 +41,14 @@ func TellStanding(s *session.Session) {
 	}
 }
 
-// engineFaults are what is wrong with the engines and the programs beside a daemon. One that is not there is a fault: somebody relies
-// on it, and Salt's daemons would not start it either, but say nothing.
+// engineFaults are what is wrong with the engines and the programs beside a daemon. One that is not there is a fault:
+// somebody relies on it, and Salt's daemons would not start it either, but say nothing.
 func engineFaults(s *session.Session) (faults config.Faults) {
 	role := s.Common.Raw.Str("__role")
 	fault := func(key string, err error) {
 		if err != nil {
-			faults = append(faults, s.Common.NotYet(key, s.Common.Raw.Value(key), "%s", strings.ReplaceAll(err.Error(), "\n", "; ")))
+			faults = append(faults, s.Common.NotYet(key, s.Common.Raw.Value(key), "%s", strings.ReplaceAll(err.Error(),
+				"\n", "; ")))
 		}
 	}
 	_, err := engines.Parse(s.Common.Raw.Value("engines"), role)
@@ -66,7 +67,8 @@ func unknownBackends(m *config.Master) (faults config.Faults) {
 		if name == "" || name[0] == '^' || slices.Contains(eauth.Backends(), name) || v == nil {
 			continue
 		}
-		faults = append(faults, m.NotYet("external_auth", v, "there is no backend '%s' here, so nobody could log in with it", name))
+		faults = append(faults, m.NotYet("external_auth", v, "there is no backend '%s' here, so nobody could log in "+
+			"with it", name))
 	}
 	for _, err := range eauth.Faults(m.ExternalAuth, m.Raw) {
 		faults = append(faults, m.NotYet("external_auth", nil, "%v", err))
@@ -75,7 +77,8 @@ func unknownBackends(m *config.Master) (faults config.Faults) {
 	case module != "" && !slices.Contains(eauth.Backends(), module):
 		faults = append(faults, m.NotYet("eauth_acl_module", module, "there is no backend '%s' here", module))
 	case module == "rest" && !m.ExternalAuth.Has(module):
-		faults = append(faults, m.NotYet("eauth_acl_module", module, "external_auth has no section '%s', so nobody could log in", module))
+		faults = append(faults, m.NotYet("eauth_acl_module", module, "external_auth has no section '%s', so nobody "+
+			"could log in", module))
 	}
 	return faults
 }

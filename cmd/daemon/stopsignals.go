@@ -14,8 +14,8 @@ import (
 	"brine/supervisor/stats"
 )
 
-// stopSignals gives the first request to stop, and the second. A request may come to this process, to its parent, which hands
-// it on, or to both, as when a service manager signals all processes of a service: that is one request.
+// stopSignals gives the first request to stop, and the second. A request may come to this process, to its parent, which
+// hands it on, or to both, as when a service manager signals all processes of a service: that is one request.
 func stopSignals(ctx context.Context, s *session.Session) <-chan os.Signal {
 	own := make(chan os.Signal, 4)
 	signal.Notify(own, syscall.SIGTERM, syscall.SIGINT)
@@ -52,25 +52,30 @@ func (c *requestCount) tell(to chan<- os.Signal, sig os.Signal) {
 // tellOfPredecessor logs how the process before this one ended, in the words of Salt's ProcessManager.
 func tellOfPredecessor(s *session.Session, l Lifecycle) {
 	if e, ok := s.Parent.Before(); ok {
-		s.Log.Error(fmt.Sprintf("Process %sKeepAlive (%d) died with exit status %d, restarting...", l.Class, e.PID, e.Code()), "deaths", e.Deaths)
+		s.Log.Error(fmt.Sprintf("Process %sKeepAlive (%d) died with exit status %d, restarting...", l.Class, e.PID,
+			e.Code()), "deaths", e.Deaths)
 	}
 }
 
-// tellOfFile logs what has become of the file of the program since its parent was started from it: whether an upgrade has taken effect.
+// tellOfFile logs what has become of the file of the program since its parent was started from it: whether an upgrade
+// has taken effect.
 func tellOfFile(s *session.Session) {
 	switch file, path := s.Parent.File(); file {
 	case keepalive.FileNew:
-		s.Log.Info("this process was started from the file that has replaced the one of its parent", "path", path, "version", tool.Version)
+		s.Log.Info("this process was started from the file that has replaced the one of its parent", "path", path,
+			"version", tool.Version)
 	case keepalive.FileGone:
-		s.Log.Warn("the file of this program is gone: this process is the program that its parent was started from", "path", path, "version", tool.Version)
+		s.Log.Warn("the file of this program is gone: this process is the program that its parent was started from",
+			"path", path, "version", tool.Version)
 	case keepalive.FileBroken:
-		s.Log.Error("the file that has replaced this program does not start: this process is the program that its parent was started from",
+		s.Log.Error("the file that has replaced this program does not start: this process is the program that its "+
+			"parent was started from",
 			"path", path, "version", tool.Version)
 	}
 }
 
-// rememberPredecessor puts the death of the process before this one into the history of deaths, which it could not do itself. A
-// process that has asked for another one has not died.
+// rememberPredecessor puts the death of the process before this one into the history of deaths, which it could not do
+// itself. A process that has asked for another one has not died.
 func rememberPredecessor(s *session.Session, l Lifecycle, svc Service, report string) {
 	e, ok := s.Parent.Before()
 	if !ok || e.Code() == keepalive.ExitAgain {
@@ -81,10 +86,12 @@ func rememberPredecessor(s *session.Session, l Lifecycle, svc Service, report st
 		why += ", see " + report
 	}
 	top := svc.Supervisor()
-	top.Remember(stats.Death{Time: e.At, Reason: why + "; " + l.Lost(svc), Name: top.Name(), Path: top.Name(), Incarnation: e.Deaths, Status: e.Code(), Lived: e.Lived})
+	top.Remember(stats.Death{Time: e.At, Reason: why + "; " + l.Lost(svc), Name: top.Name(), Path: top.Name(),
+		Incarnation: e.Deaths, Status: e.Code(), Lived: e.Lived})
 }
 
-// stopAlone ends the service because the parent has died: whoever started that would start a second daemon beside this one.
+// stopAlone ends the service because the parent has died: whoever started that would start a second daemon beside this
+// one.
 func stopAlone(s *session.Session, l Lifecycle, svc Service, again <-chan os.Signal) error {
 	s.Log.Error(fmt.Sprintf("The parent of the %s has gone. Exiting.", l.Title))
 	_, err := end(s, svc, again)

@@ -11,16 +11,16 @@ import (
 	"github.com/fsnotify/fsnotify"
 )
 
-// A change of files is looked at when nothing more has come for quietTime: editors write a file in several steps, tools write
-// several files. Files that never rest are looked at after busyTime.
+// A change of files is looked at when nothing more has come for quietTime: editors write a file in several steps, tools
+// write several files. Files that never rest are looked at after busyTime.
 const (
 	quietTime = 200 * time.Millisecond
 	busyTime  = 2 * time.Second
 )
 
-// watcher tells of changed files in a set of directories. It watches directories and not files: editors put a new file in the
-// place of the old one, and a file that is still to come has no watch. A directory that does not exist yet is awaited in the
-// nearest one above it that does.
+// watcher tells of changed files in a set of directories. It watches directories and not files: editors put a new file
+// in the place of the old one, and a file that is still to come has no watch. A directory that does not exist yet is
+// awaited in the nearest one above it that does.
 type watcher struct {
 	notify *fsnotify.Watcher
 	wanted []string
@@ -36,8 +36,9 @@ func newWatcher() (*watcher, error) {
 	return &watcher{notify: n, placed: map[string]bool{}}, nil
 }
 
-// want sets the directories, and the links on the way to them. It is called again after every change: one that was awaited may be there now. more says that another
-// directory is watched than before; what happened there until now was not told.
+// want sets the directories, and the links on the way to them. It is called again after every change: one that was
+// awaited may be there now. more says that another directory is watched than before; what happened there until now was
+// not told.
 func (w *watcher) want(dirs, links []string) (more bool, err error) {
 	w.wanted, w.links = dirs, links
 	place := map[string]bool{}
@@ -67,8 +68,8 @@ func (w *watcher) want(dirs, links []string) (more bool, err error) {
 	return more, err
 }
 
-// concerns tells whether something that happened to a path can change what is in a wanted directory: it lies in one, or on the
-// way to one, or is a link on that way.
+// concerns tells whether something that happened to a path can change what is in a wanted directory: it lies in one, or
+// on the way to one, or is a link on that way.
 func (w *watcher) concerns(path string) bool {
 	for _, dir := range w.wanted {
 		if filepath.Dir(path) == dir || dir == path || strings.HasPrefix(dir, path+string(filepath.Separator)) {

@@ -69,8 +69,8 @@ func TestWatch(t *testing.T) {
 	}
 }
 
-// TestWatchLinks: the directory of the configuration is a link that comes to point to another one, as deployments do it, and a file
-// in it is a link to a link.
+// TestWatchLinks: the directory of the configuration is a link that comes to point to another one, as deployments do
+// it, and a file in it is a link to a link.
 func TestWatchLinks(t *testing.T) {
 	root := t.TempDir()
 	path := func(name string) string { return filepath.Join(root, name) }
@@ -116,8 +116,9 @@ func TestWatchLinks(t *testing.T) {
 // TestWatchConcerns: what happens beside the wanted directories is no change.
 func TestWatchConcerns(t *testing.T) {
 	w := &watcher{wanted: []string{"/etc/salt", "/etc/salt/master.d"}}
-	for path, want := range map[string]bool{"/etc/salt/master": true, "/etc/salt/master.d": true, "/etc/salt/master.d/a.conf": true, "/etc/salt": true,
-		"/etc": true, "/etc/passwd": false, "/etc/salt/pki/master": false, "/etc/sal": false} {
+	for path, want := range map[string]bool{"/etc/salt/master": true, "/etc/salt/master.d": true,
+		"/etc/salt/master.d/a.conf": true, "/etc/salt": true, "/etc": true, "/etc/passwd": false,
+		"/etc/salt/pki/master": false, "/etc/sal": false} {
 		if got := w.concerns(path); got != want {
 			t.Errorf("%s: got %v", path, got)
 		}

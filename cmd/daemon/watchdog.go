@@ -22,7 +22,9 @@ func watchdog(ctx context.Context, s *session.Session, svc Service) {
 		return
 	}
 	s.Log.Debug("the service manager watches this daemon", "within", within)
-	go watch(ctx, within/watchdogParts, svc.Supervisor().Answers, func() { notify(s, s.Parent.Watchdog, daemon.SdNotifyWatchdog) })
+	go watch(ctx, within/watchdogParts, svc.Supervisor().Answers, func() {
+		notify(s, s.Parent.Watchdog, daemon.SdNotifyWatchdog)
+	})
 }
 
 // notify hands a word to the service manager, which listens to the parent alone if there is one.

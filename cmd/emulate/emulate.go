@@ -21,22 +21,29 @@ import (
 
 // emulateParser declares the options of emulate.
 func emulateParser(c *tool.Call) *optparse.Parser {
-	p := options.NewOwnParser(c, "A fleet of emulated minions in one process, to put load on a master. Each has an id and a session of its own and "+
-		"signs and seals what it returns; the connections are shared: to the master they are not as many clients as there are minions.")
+	p := options.NewOwnParser(c, "A fleet of emulated minions in one process, to put load on a master. Each has an "+
+		"id and a session of its own and "+
+		"signs and seals what it returns; the connections are shared: to the master they are not as many clients as "+
+		"there are minions.")
 	number := func(flag, dest string, def int, help string) optparse.Option {
 		return optparse.Option{Flags: []string{flag}, Dest: dest, Kind: optparse.Int, Default: def, Help: help}
 	}
 	p.Add(
 		number("--minions", "minions", 100, "How many. Default: %default."),
-		optparse.Option{Flags: []string{"--prefix"}, Default: "emu", Help: "What their ids begin with. Default: %default."},
-		optparse.Option{Flags: []string{"--master"}, Default: "127.0.0.1", Help: "Address of the master. Default: %default."},
+		optparse.Option{Flags: []string{"--prefix"}, Default: "emu", Help: "What their ids begin with. Default: " +
+			"%default."},
+		optparse.Option{Flags: []string{"--master"}, Default: "127.0.0.1",
+			Help: "Address of the master. Default: %default."},
 		number("--ret-port", "ret_port", 4506, "Its request port. Default: %default."),
 		number("--publish-port", "publish_port", 0, "Its publish port. Default: what it says."),
 		number("--version", "version", 0, "Protocol version they speak: 2, or 3. Default: the newest."),
-		number("--per-subscription", "per_sub", 50, "Minions for which one connection to the publish port stands. Default: %default."),
+		number("--per-subscription", "per_sub", 50, "Minions for which one connection to the publish port stands. "+
+			"Default: %default."),
 		number("--requests", "requests", 64,
-			"Connections to the request port that all minions share: so many requests are under way at a time. Default: %default."),
-		optparse.Option{Flags: []string{"--key-dir"}, Dest: "key_dir", Default: ".", Help: "Directory of the key that all of them use, emulate.pem; made when it is missing."},
+			"Connections to the request port that all minions share: so many requests are under way at a time. "+
+				"Default: %default."),
+		optparse.Option{Flags: []string{"--key-dir"}, Dest: "key_dir", Default: ".",
+			Help: "Directory of the key that all of them use, emulate.pem; made when it is missing."},
 	)
 	return p
 }
@@ -47,8 +54,9 @@ func Run(c *tool.Call) error {
 	if err != nil {
 		return err
 	}
-	opt := fleet.Options{Minions: v.Int("minions"), Prefix: v.Str("prefix"), Host: v.Str("master"), RetPort: v.Int("ret_port"),
-		PublishPort: v.Int("publish_port"), Version: v.Int("version"), PerSub: v.Int("per_sub"), Requests: v.Int("requests")}
+	opt := fleet.Options{Minions: v.Int("minions"), Prefix: v.Str("prefix"), Host: v.Str("master"),
+		RetPort: v.Int("ret_port"), PublishPort: v.Int("publish_port"), Version: v.Int("version"),
+		PerSub: v.Int("per_sub"), Requests: v.Int("requests")}
 	if opt.Minions < 1 || opt.PerSub < 1 || opt.Requests < 1 {
 		return tool.Exit(tool.ExitUsage, "brine emulate: --minions, --per-subscription and --requests are 1 at least")
 	}
@@ -99,7 +107,8 @@ func report(out, errs io.Writer, f *fleet.Fleet, master string) {
 		}
 		now := f.Counts()
 		if now != last {
-			fmt.Fprintf(out, "signed in %d, connected %d, jobs %d, returns %d, failures %d\n", now.SignedIn, now.Up, now.Jobs, now.Returns, now.Failures)
+			fmt.Fprintf(out, "signed in %d, connected %d, jobs %d, returns %d, failures %d\n", now.SignedIn, now.Up,
+				now.Jobs, now.Returns, now.Failures)
 		}
 		last = now
 		if second%troubleEvery != 0 {

@@ -31,7 +31,8 @@ func TestKeyIn(t *testing.T) {
 // TestRefused: what cannot be the id of a minion is said before anything is made or asked.
 func TestRefused(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "keys")
-	for _, words := range [][]string{{"--prefix", "../x"}, {"--prefix", "a/b"}, {"--prefix", "a\nb"}, {"--minions", "0"}} {
+	for _, words := range [][]string{{"--prefix", "../x"}, {"--prefix", "a/b"}, {"--prefix", "a\nb"},
+		{"--minions", "0"}} {
 		var out bytes.Buffer
 		c := &tool.Call{Prog: "emulate", Args: append(words, "--key-dir", dir), Stdout: &out, Stderr: &out}
 		if code := c.Finish(Run(c)); code != tool.ExitUsage || !strings.Contains(out.String(), "brine emulate: ") {

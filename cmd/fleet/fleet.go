@@ -67,7 +67,8 @@ type Fleet struct {
 // Start makes the minions and lets them sign in behind the caller's back. They work until ctx ends, or until they
 // cannot go on; then Wait. An error says that so many cannot work here.
 func Start(ctx context.Context, opt Options) (*Fleet, error) {
-	opt.AtOnce, opt.PerSub, opt.Requests = orDefault(opt.AtOnce, 32), orDefault(opt.PerSub, 50), orDefault(opt.Requests, 64)
+	opt.AtOnce, opt.PerSub, opt.Requests = orDefault(opt.AtOnce, 32), orDefault(opt.PerSub, 50),
+		orDefault(opt.Requests, 64)
 	if err := raiseOpenFiles(opt); err != nil {
 		return nil, err
 	}
@@ -79,7 +80,8 @@ func Start(ctx context.Context, opt Options) (*Fleet, error) {
 	if err != nil {
 		return nil, err
 	}
-	f := &Fleet{opt: opt, zctx: zctx, turn: make(chan struct{}, opt.AtOnce), requests: make(chan *zmq.Req, opt.Requests),
+	f := &Fleet{opt: opt, zctx: zctx, turn: make(chan struct{}, opt.AtOnce), requests: make(chan *zmq.Req,
+		opt.Requests),
 		todo: make(chan task, max(1<<16, 16*opt.Minions))}
 	f.ctx, f.cancel = context.WithCancelCause(ctx)
 	for i := range opt.Minions {
@@ -88,7 +90,8 @@ func Start(ctx context.Context, opt Options) (*Fleet, error) {
 		}
 	}
 	for range opt.Requests {
-		f.requests <- zmq.NewReq(zmq.ReqOptions{Endpoint: zmq.ConnectEndpoint(opt.Host, opt.RetPort, "", 0), Context: zctx, FailFast: true})
+		f.requests <- zmq.NewReq(zmq.ReqOptions{Endpoint: zmq.ConnectEndpoint(opt.Host, opt.RetPort, "", 0),
+			Context: zctx, FailFast: true})
 		f.wg.Go(f.answer)
 	}
 	for _, m := range f.minions {
@@ -122,7 +125,8 @@ func (f *Fleet) addMinion(id string, token []byte) error {
 
 // Counts reads the counters.
 func (f *Fleet) Counts() Counts {
-	c := Counts{SignedIn: f.signedIn.Load(), Jobs: f.jobs.Load(), Returns: f.returns.Load(), Failures: f.failures.Load()}
+	c := Counts{SignedIn: f.signedIn.Load(), Jobs: f.jobs.Load(), Returns: f.returns.Load(),
+		Failures: f.failures.Load()}
 	for _, g := range f.groups {
 		if g.connected.Load() {
 			c.Up += g.signedIn.Load()

@@ -150,7 +150,8 @@ func TestWhom(t *testing.T) {
 		want string
 	}{
 		{"*", "glob", "a1 a2 b1"}, {"a?", "", "a1 a2"}, {"b1", "glob", "b1"}, {[]any{"a2", "b1", 7}, "list", "a2 b1"},
-		{"a1,b1", "list", "a1 b1"}, {"a.", "pcre", "a1 a2"}, {"* and not L@a1,b1", "compound", "a2"}, {"os:Linux", "grain", ""},
+		{"a1,b1", "list", "a1 b1"}, {"a.", "pcre", "a1 a2"}, {"* and not L@a1,b1", "compound", "a2"},
+		{"os:Linux", "grain", ""},
 	} {
 		meant := whom(payload.NewJob(payload.M("tgt", tt.tgt, "tgt_type", tt.kind)))
 		var got []string
@@ -174,8 +175,10 @@ func answerJob(t *testing.T, f *Fleet, c *client.Client, size int64) {
 		want int64
 	}{{"*", "glob", size}, {[]any{"e0001", "e0002"}, "list", 2}, {"e0003", "glob", 1}} {
 		before := f.Counts()
-		eventually(t, fmt.Sprintf("answers of %v", tt.tgt), func() bool { // a subscription may arrive after the first job
-			if _, err := c.Publish(t.Context(), client.Job{Tgt: tt.tgt, TgtType: tt.kind, Fun: "test.ping"}); err != nil {
+		eventually(t, fmt.Sprintf("answers of %v", tt.tgt), func() bool {
+			// a subscription may arrive after the first job
+			if _, err := c.Publish(t.Context(), client.Job{Tgt: tt.tgt, TgtType: tt.kind,
+				Fun: "test.ping"}); err != nil {
 				t.Fatal(err)
 			}
 			return f.Counts().Returns >= before.Returns+tt.want
@@ -203,7 +206,8 @@ func fireBursts(t *testing.T, f *Fleet, c *client.Client, size int) {
 
 // TestAccepted checks that only an acceptance counts as one.
 func TestAccepted(t *testing.T) {
-	for name, reply := range map[string][]byte{"nothing": nil, "text": []byte("\xa8bad load"), "no map inside": []byte("\x81\xa4load\xa1x")} {
+	for name, reply := range map[string][]byte{"nothing": nil, "text": []byte("\xa8bad load"),
+		"no map inside": []byte("\x81\xa4load\xa1x")} {
 		if accepted(reply) == nil {
 			t.Errorf("%s counts as an acceptance", name)
 		}

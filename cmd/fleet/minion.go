@@ -221,8 +221,8 @@ func (m *emulated) ret(jid, fun, arg, value any) *payload.Map {
 		"jid", jid, "fun", fun, "fun_args", arg)
 }
 
-// deliver sends a return, and sends it again when its connection ends, as brine's minions do: a master that is started anew
-// is asked as soon as it listens. A session that has ended is renewed by the caller.
+// deliver sends a return, and sends it again when its connection ends, as brine's minions do: a master that is started
+// anew is asked as soon as it listens. A session that has ended is renewed by the caller.
 func (m *emulated) deliver(load *payload.Map) error {
 	master := &sealed.Channel{Session: m.auth, Exchange: m.f.exchange}
 	answer, err := master.Ask(m.f.ctx, load, sealed.Rules{Timeout: patience, Insist: true})

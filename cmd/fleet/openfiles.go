@@ -39,7 +39,8 @@ func raised(opt Options, soft, hard uint64) (uint64, error) {
 	need := filesOf(opt)
 	switch {
 	case hard < need:
-		return 0, fmt.Errorf("%d minions need %d open files, and this process may have %d: raise the limit (ulimit -n %d), or take fewer minions",
+		return 0, fmt.Errorf("%d minions need %d open files, and this process may have %d: raise the limit (ulimit "+
+			"-n %d), or take fewer minions",
 			opt.Minions, need, hard, need)
 	case soft < need:
 		return hard, nil

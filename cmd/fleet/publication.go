@@ -36,7 +36,8 @@ func (ps *publications) find(frame []byte) *publication {
 	}
 	p := &publication{frame: frame}
 	ps.last, ps.bytes = append(ps.last, p), ps.bytes+len(frame)
-	for n := len(ps.last); n > mostPublications || n > fewPublications && ps.bytes > publicationBytes; n = len(ps.last) {
+	for n := len(ps.last); n > mostPublications || n > fewPublications &&
+		ps.bytes > publicationBytes; n = len(ps.last) {
 		ps.bytes -= len(ps.last[0].frame)
 		ps.last[0] = nil
 		ps.last = ps.last[1:]

@@ -42,7 +42,8 @@ func newRig(t *testing.T, more string) *rig {
 		t.Fatal(err)
 	}
 	r := &rig{t: t, file: filepath.Join(dir, "master"), ret: freePort(t), user: me.Username}
-	text := fmt.Sprintf("root_dir: %s\ninterface: 127.0.0.1\npublish_port: %d\nret_port: %d\nuser: %s\nminimum_auth_version: 0\n%s\n",
+	text := fmt.Sprintf("root_dir: %s\ninterface: 127.0.0.1\npublish_port: %d\nret_port: %d\nuser: "+
+		"%s\nminimum_auth_version: 0\n%s\n",
 		dir, freePort(t), r.ret, r.user, more)
 	if err := os.WriteFile(r.file, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
@@ -66,7 +67,8 @@ func (r *rig) start() {
 		r.t.Fatal(err)
 	}
 	r.cfg = cfg
-	r.m, err = master.Start(master.Options{Config: cfg, Logger: slog.New(slog.DiscardHandler), Keys: keys, RunningUser: r.user})
+	r.m, err = master.Start(master.Options{Config: cfg, Logger: slog.New(slog.DiscardHandler), Keys: keys,
+		RunningUser: r.user})
 	if err != nil {
 		r.t.Fatal(err)
 	}

@@ -1,10 +1,11 @@
-// Package keepalive is the parent of a salt-minion, a salt-master or a salt-api and the way to it: a small process that starts the
-// daemon's own, hands signals on to it, and starts another within moments when it dies. It answers to salt_minion of
-// salt/scripts.py. Unlike Salt's it also answers kill -9 and a crash, with -d, too, and masters and salt-api have one; why it is C, and
-// what else it does otherwise, stands in docs/decisions/0009 and 0031.
+// Package keepalive is the parent of a salt-minion, a salt-master or a salt-api and the way to it: a small process that
+// starts the daemon's own, hands signals on to it, and starts another within moments when it dies. It answers to
+// salt_minion of salt/scripts.py. Unlike Salt's it also answers kill -9 and a crash, with -d, too, and masters and
+// salt-api have one; why it is C, and what else it does otherwise, stands in docs/decisions/0009 and 0031.
 //
-// A program that links this package splits in two before its main, where its command line says salt-minion, salt-master or salt-api,
-// and not --disable-keepalive. The parent never comes that far. As process 1 it also reaps what others leave.
+// A program that links this package splits in two before its main, where its command line says salt-minion, salt-master
+// or salt-api, and not --disable-keepalive. The parent never comes that far. As process 1 it also reaps what others
+// leave.
 package keepalive
 
 /*
@@ -96,8 +97,9 @@ func (p *Parent) Before() (e Ended, ok bool) {
 	if p == nil || C.keepalive_before_pid() == 0 {
 		return Ended{}, false
 	}
-	return Ended{PID: int(C.keepalive_before_pid()), Status: syscall.WaitStatus(C.keepalive_before_status()), Deaths: int(C.keepalive_deaths()),
-		At: time.UnixMilli(int64(C.keepalive_before_at())), Lived: time.Duration(C.keepalive_before_lived()) * time.Millisecond}, true
+	return Ended{PID: int(C.keepalive_before_pid()), Status: syscall.WaitStatus(C.keepalive_before_status()),
+		Deaths: int(C.keepalive_deaths()), At: time.UnixMilli(int64(C.keepalive_before_at())),
+		Lived: time.Duration(C.keepalive_before_lived()) * time.Millisecond}, true
 }
 
 // File is what has the name of the program when a process is started.
@@ -147,8 +149,9 @@ func (p *Parent) Stopping() { p.say(sayStopping) }
 // Watchdog says that the process is well.
 func (p *Parent) Watchdog() { p.say(sayWatchdog) }
 
-// Again says before Over that the daemon could not start, for a reason that may pass. If one was up before, the parent tries again
-// and again, with growing pauses. One that is started for the first time ends: whoever has started it is to see that.
+// Again says before Over that the daemon could not start, for a reason that may pass. If one was up before, the parent
+// tries again and again, with growing pauses. One that is started for the first time ends: whoever has started it is to
+// see that.
 func (p *Parent) Again() { p.say(sayAgain) }
 
 // Over is said last: what comes now is no death.

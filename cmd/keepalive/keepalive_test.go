@@ -33,7 +33,8 @@ func start(t *testing.T, change func(*exec.Cmd), argv ...string) *kept {
 		t.Fatal(err)
 	}
 	k := &kept{t: t, lines: make(chan string, 100), ended: make(chan int, 1)}
-	k.cmd = &exec.Cmd{Path: self, Args: argv, Env: append(os.Environ(), "KEEPALIVE_TEST=1"), Stderr: os.Stderr, SysProcAttr: &syscall.SysProcAttr{Setpgid: true}}
+	k.cmd = &exec.Cmd{Path: self, Args: argv, Env: append(os.Environ(), "KEEPALIVE_TEST=1"), Stderr: os.Stderr,
+		SysProcAttr: &syscall.SysProcAttr{Setpgid: true}}
 	if change != nil {
 		change(k.cmd)
 	}
@@ -205,8 +206,9 @@ func TestOnPurpose(t *testing.T) {
 	}
 }
 
-// TestCannotStart: where a process was up before, one that cannot start for what may pass is tried again, and the next one that
-// works hears of the death, not of the tries. A first process that cannot start ends, and so does one that has its reasons.
+// TestCannotStart: where a process was up before, one that cannot start for what may pass is tried again, and the next
+// one that works hears of the death, not of the tries. A first process that cannot start ends, and so does one that has
+// its reasons.
 func TestCannotStart(t *testing.T) {
 	k := start(t, nil, "salt-master")
 	pid := k.begin(first)
@@ -297,8 +299,8 @@ func TestSignals(t *testing.T) {
 	k.end(2)
 }
 
-// TestHung: what a service manager ends by SIGABRT, because it hangs, takes its process along: one that is stopped says first
-// where it was, one that is deaf is killed.
+// TestHung: what a service manager ends by SIGABRT, because it hangs, takes its process along: one that is stopped says
+// first where it was, one that is deaf is killed.
 func TestHung(t *testing.T) {
 	for _, tt := range []struct {
 		words []string
@@ -328,9 +330,10 @@ func TestParentKilled(t *testing.T) {
 
 // TestWithout are the command lines that have no parent.
 func TestWithout(t *testing.T) {
-	for _, argv := range [][]string{{"salt-minion", "-c", "x", "--disable-keepalive"}, {"brine", "salt-minion", "--disable-keepalive"},
-		{"salt-master", "--disable-keepalive"}, {"brine", "salt-master", "-c", "x", "--disable-keepalive"}, {"salt-minion-job"}, {"salt-run", "salt-master"},
-		{"salt-key", "salt-minion"}, {"salt-minion-job"}, {"brine"}, {"brine", "-c", "salt-minion"}} {
+	for _, argv := range [][]string{{"salt-minion", "-c", "x", "--disable-keepalive"}, {"brine", "salt-minion",
+		"--disable-keepalive"}, {"salt-master", "--disable-keepalive"}, {"brine", "salt-master", "-c", "x",
+		"--disable-keepalive"}, {"salt-minion-job"}, {"salt-run", "salt-master"}, {"salt-key", "salt-minion"},
+		{"salt-minion-job"}, {"brine"}, {"brine", "-c", "salt-minion"}} {
 		k := start(t, nil, argv...)
 		if pid := k.begin("false false 0 exit code 0 0 0"); pid != k.cmd.Process.Pid {
 			t.Errorf("%q: process %d is not %d", argv, pid, k.cmd.Process.Pid)
@@ -356,7 +359,8 @@ func TestServiceManager(t *testing.T) {
 		k.tell("ready", "stopping", "over", "exit0")
 		k.end(0)
 		again := fmt.Sprintf("READY=1\nSTATUS=Process %d, after 1 that died; the last one with exit status -9", now)
-		for _, want := range []string{"READY=1", "WATCHDOG=1", "WATCHDOG=1", again, "STOPPING=1"} { // the second is the parent's own
+		for _, want := range []string{"READY=1", "WATCHDOG=1", "WATCHDOG=1", again, "STOPPING=1"} {
+			// the second is the parent's own
 			var b [200]byte
 			if err := conn.SetReadDeadline(time.Now().Add(patience)); err != nil {
 				t.Fatal(err)

@@ -98,8 +98,8 @@ func (k *kept) says(want File, path string) {
 	k.line("did file")
 }
 
-// TestUpgrade: the process that follows is of the file that has the name of the program by then; where none can be started, of the one
-// before, and it knows.
+// TestUpgrade: the process that follows is of the file that has the name of the program by then; where none can be
+// started, of the one before, and it knows.
 func TestUpgrade(t *testing.T) {
 	k, p := startCopy(t)
 	first := k.begin(first)

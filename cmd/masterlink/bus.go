@@ -105,9 +105,9 @@ func ReplaceFile(path string, content []byte) error {
 // Presence tells which minions are connected to this master.
 type Presence struct{ s *session.Session }
 
-// Connected maps the id of each connected minion to the address it is connected from. A brine master that runs tells it,
-// by its authenticated connections. When it does not answer, or is Salt's, connections of this machine and the addresses
-// in cached grains are looked at, as Salt's tools do.
+// Connected maps the id of each connected minion to the address it is connected from. A brine master that runs tells
+// it, by its authenticated connections. When it does not answer, or is Salt's, connections of this machine and the
+// addresses in cached grains are looked at, as Salt's tools do.
 func (p Presence) Connected() (map[string]string, error) {
 	if d := Daemon(p.s); d != nil {
 		ctx, cancel := context.WithTimeout(context.Background(), control.AskTimeout)

@@ -1,6 +1,6 @@
-// Package masterlink is how a tool on the master's host reaches its master: the request port, the event bus, the control
-// socket, keys and cache, with the credentials it needs and Salt's words for what fails. It answers to salt/client/__init__.py
-// and salt/auth/__init__.py.
+// Package masterlink is how a tool on the master's host reaches its master: the request port, the event bus, the
+// control socket, keys and cache, with the credentials it needs and Salt's words for what fails. It answers to
+// salt/client/__init__.py and salt/auth/__init__.py.
 package masterlink
 
 import (
@@ -21,9 +21,11 @@ import (
 // Texts that Salt's tools show when a job could not be sent.
 const (
 	TextMasterDown = "The salt master could not be contacted. Is master running?"
-	TextTimedOut   = "Salt request timed out. The master is not responding. You may need to run your command with `--async` " +
+	TextTimedOut   = "Salt request timed out. The master is not responding. You may need to run your command with " +
+		"`--async` " +
 		"in order to bypass the congested event bus. With `--async`, the CLI tool will print the job id (jid) and exit " +
-		"immediately without listening for responses. You can then use `salt-run jobs.lookup_jid` to look up the results " +
+		"immediately without listening for responses. You can then use `salt-run jobs.lookup_jid` to look up the " +
+		"results " +
 		"of the job in the job cache later."
 	TextRefused = "Failed to authenticate! This is most likely because this user is not permitted to execute commands, " +
 		"but there is a small possibility that a disk error occurred (check disk/inode usage)."
@@ -41,10 +43,12 @@ func NewGatedClient(s *session.Session, gate client.Gate) *client.Client {
 	opt := client.Options{
 		MasterURI: s.Client.MasterURI, SockDir: m.SockDir, CacheDir: m.CacheDir, IPCMode: m.IPCMode,
 		User: session.LoginName(), KeyOwner: m.User,
-		ExtJobCache: m.ExtJobCache, Timeout: m.Timeout, GatherJobTimeout: m.GatherJobTimeout, SyndicWait: m.SyndicWait, OrderMasters: m.OrderMasters,
-		Gate: gate, Socket: zmq.ReqOptions{IPv6: m.IPv6}, Logger: s.Log,
-		Gone:     func(ctx context.Context, jid string, ids []string) []string { return gone(ctx, s, jid, ids) },
-		Standing: func(ctx context.Context, jid string, ids []string) client.Standing { return standing(ctx, s, jid, ids) },
+		ExtJobCache: m.ExtJobCache, Timeout: m.Timeout, GatherJobTimeout: m.GatherJobTimeout, SyndicWait: m.SyndicWait,
+		OrderMasters: m.OrderMasters, Gate: gate, Socket: zmq.ReqOptions{IPv6: m.IPv6}, Logger: s.Log,
+		Gone: func(ctx context.Context, jid string, ids []string) []string { return gone(ctx, s, jid, ids) },
+		Standing: func(ctx context.Context, jid string, ids []string) client.Standing {
+			return standing(ctx, s, jid, ids)
+		},
 	}
 	if m.IPCMode == "tcp" {
 		opt.EventPub = LoopbackAddr(m.TCPMasterPubPort)
@@ -87,7 +91,8 @@ func ClientError(s *session.Session, err error) error {
 
 // Uncaught ends a tool where Salt's dies of an exception: the error is logged, the code is 1.
 func Uncaught(s *session.Session, class string, err error) error {
-	s.Log.Error(fmt.Sprintf("An un-handled exception was caught by Salt's global exception handler:\n%s: %s", class, err))
+	s.Log.Error(fmt.Sprintf("An un-handled exception was caught by Salt's global exception handler:\n%s: %s", class,
+		err))
 	return tool.Exit(tool.ExitGeneric, "")
 }
 
@@ -110,7 +115,8 @@ func InterruptText(jid string) string {
 }
 
 // TextStillRunning introduces the command that finds late returns.
-const TextStillRunning = "The minions may not have all finished running and any remaining minions will return upon completion. " +
+const TextStillRunning = "The minions may not have all finished running and any remaining minions will return upon " +
+	"completion. " +
 	"To look up the return data for this job later, run the following command:"
 
 // PlainText is a text in the place of a result: it goes through the outputter like one.

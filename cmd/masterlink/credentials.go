@@ -129,11 +129,11 @@ func rootKey(s *session.Session) (key string, ok bool) {
 	return line, true
 }
 
-// JobCredentials returns what goes with every job of a tool: with a token file the master's own key when it can be read, else
-// the token; without one what -a asks for.
+// JobCredentials returns what goes with every job of a tool: with a token file the master's own key when it can be
+// read, else the token; without one what -a asks for.
 //
-// Unlike Salt: a batch and --static send the key as well. With the token alone they fail for root, too, when the master has
-// lost the token.
+// Unlike Salt: a batch and --static send the key as well. With the token alone they fail for root, too, when the master
+// has lost the token.
 func JobCredentials(ctx context.Context, s *session.Session, c *client.Client) (*payload.Map, error) {
 	if s.Client.Token != "" {
 		if key, ok := rootKey(s); ok {

@@ -32,7 +32,8 @@ func gone(ctx context.Context, s *session.Session, jid string, ids []string) []s
 	return got
 }
 
-// Silent notes that the master has not answered a question about a job. One that its asker has given up, whose context is ctx, is no silence.
+// Silent notes that the master has not answered a question about a job. One that its asker has given up, whose context
+// is ctx, is no silence.
 func Silent(ctx context.Context, s *session.Session, what, jid string, err error) {
 	if ctx.Err() == nil {
 		s.Log.Debug(what, "jid", jid, "err", err)

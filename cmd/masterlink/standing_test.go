@@ -39,10 +39,15 @@ func TestGivenUp(t *testing.T) {
 	var log bytes.Buffer
 	cfg := &config.Master{}
 	cfg.SockDir = dir
-	s := &session.Session{Master: cfg, Log: slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug}))}
+	s := &session.Session{Master: cfg,
+		Log: slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug}))}
 	for name, ask := range map[string]func(context.Context, string){
-		"the master does not tell who got the job":   func(ctx context.Context, jid string) { gone(ctx, s, jid, []string{"web1"}) },
-		"the master does not tell how minions stand": func(ctx context.Context, jid string) { standing(ctx, s, jid, []string{"web1"}) },
+		"the master does not tell who got the job": func(ctx context.Context, jid string) {
+			gone(ctx, s, jid, []string{"web1"})
+		},
+		"the master does not tell how minions stand": func(ctx context.Context, jid string) {
+			standing(ctx, s, jid, []string{"web1"})
+		},
 	} {
 		caller, giveUp := context.WithCancel(t.Context())
 		go func() {
@@ -54,7 +59,8 @@ func TestGivenUp(t *testing.T) {
 			t.Errorf("a question that was given up: %s", &log)
 		}
 		giveUp()
-		if ask(t.Context(), "refused"); !strings.Contains(log.String(), name) || !strings.Contains(log.String(), "not today") {
+		if ask(t.Context(), "refused"); !strings.Contains(log.String(), name) || !strings.Contains(log.String(),
+			"not today") {
 			t.Errorf("a question that was refused: %q, want %q", &log, name)
 		}
 	}

@@ -28,7 +28,8 @@ func NewParser(c *tool.Call, usage, description string) *optparse.Parser {
 // AddConfigDir declares -c and --saltfile.
 func AddConfigDir(p *optparse.Parser) {
 	p.Add(
-		optparse.Option{Flags: []string{"--saltfile"}, Help: "File with options for this program (default: Saltfile here or in ~/.salt)."},
+		optparse.Option{Flags: []string{"--saltfile"}, Help: "File with options for this program (default: Saltfile " +
+			"here or in ~/.salt)."},
 		optparse.Option{Flags: []string{"-c", "--config-dir"}, Default: config.DefaultDir(""),
 			Help: "Directory with the configuration. Default: '%default'."},
 	)
@@ -41,14 +42,16 @@ func AddUser(p *optparse.Parser) {
 
 // AddHardCrash declares --hard-crash.
 func AddHardCrash(p *optparse.Parser) {
-	p.Add(optparse.Option{Flags: []string{"--hard-crash"}, Kind: optparse.Flag, Default: os.Getenv("SALT_HARD_CRASH") != "",
-		Help: "End with the original error instead of gracefully. Default: %default."})
+	p.Add(optparse.Option{Flags: []string{"--hard-crash"}, Kind: optparse.Flag,
+		Default: os.Getenv("SALT_HARD_CRASH") != "",
+		Help:    "End with the original error instead of gracefully. Default: %default."})
 }
 
 // AddNoParse declares --no-parse; its value becomes a list of names in open.
 func AddNoParse(p *optparse.Parser) {
-	p.Add(optparse.Option{Flags: []string{"--no-parse"}, Default: os.Getenv("SALT_NO_PARSE"), Metavar: "argname1,argname2,...",
-		Help: "Names of keyword arguments whose values stay text."})
+	p.Add(optparse.Option{Flags: []string{"--no-parse"}, Default: os.Getenv("SALT_NO_PARSE"),
+		Metavar: "argname1,argname2,...",
+		Help:    "Names of keyword arguments whose values stay text."})
 }
 
 // AddArgsStdin declares --args-stdin; open reads the words.
@@ -99,10 +102,12 @@ func AddOutput(p *optparse.Parser, diff bool) {
 		optparse.Option{Flags: []string{"--out", "--output"}, Dest: "output", Help: "Name of the outputter."},
 		optparse.Option{Flags: []string{"--out-indent", "--output-indent"}, Dest: "output_indent", Kind: optparse.Int,
 			Help: "Blanks of indentation, for outputters that have one; negative means one line."},
-		optparse.Option{Flags: []string{"--out-file", "--output-file"}, Dest: "output_file", Help: "Write the output to this file."},
+		optparse.Option{Flags: []string{"--out-file", "--output-file"}, Dest: "output_file",
+			Help: "Write the output to this file."},
 		optparse.Option{Flags: []string{"--out-file-append", "--output-file-append"}, Dest: "output_file_append",
 			Kind: optparse.Flag, Help: "Append to that file instead of emptying it first."},
-		optparse.Option{Flags: []string{"--no-color", "--no-colour"}, Dest: "no_color", Kind: optparse.Flag, Help: "No colours."},
+		optparse.Option{Flags: []string{"--no-color", "--no-colour"}, Dest: "no_color", Kind: optparse.Flag,
+			Help: "No colours."},
 		optparse.Option{Flags: []string{"--force-color", "--force-colour"}, Dest: "force_color", Kind: optparse.Flag,
 			Help: "Colours even where stdout is no terminal."},
 		optparse.Option{Flags: []string{"--state-output", "--state_output"}, Dest: "state_output",
@@ -143,7 +148,8 @@ func AddEauth(p *optparse.Parser, short bool) {
 // AddProfiling declares options that Salt has for its own profiler; brine accepts them and does nothing with them.
 func AddProfiling(p *optparse.Parser) {
 	p.Group("Profiling support", "",
-		optparse.Option{Flags: []string{"--profiling-path"}, Default: "/tmp/stats", Help: "Accepted for Salt's sake, without effect."},
+		optparse.Option{Flags: []string{"--profiling-path"}, Default: "/tmp/stats",
+			Help: "Accepted for Salt's sake, without effect."},
 		optparse.Option{Flags: []string{"--enable-profiling"}, Dest: "profiling_enabled", Kind: optparse.Flag,
 			Help: "Accepted for Salt's sake, without effect."})
 }

@@ -39,7 +39,8 @@ func TestTargetType(t *testing.T) {
 		{"--pillar-pcre x", "pillar_pcre", ""},
 		{"-S 10.0.0.0/8", "ipcidr", ""},
 		{"-E -G x", "", "The options --pcre/--grain are mutually exclusive. Please only choose one of them"},
-		{"-C -I -L x", "", "The options --list/--compound/--pillar are mutually exclusive. Please only choose one of them"},
+		{"-C -I -L x", "", "The options --list/--compound/--pillar are mutually exclusive. Please only choose one " +
+			"of them"},
 	} {
 		p := everyOption()
 		v, err := p.Parse(strings.Fields(tt.argv))

@@ -20,12 +20,15 @@ var targetKinds = []targetKind{
 	{[]string{"-E", "--pcre"}, "pcre", "pcre", "The target is a regular expression.", false},
 	{[]string{"-L", "--list"}, "list", "list", "The target is a list of ids, with commas or blanks between.", false},
 	{[]string{"-G", "--grain"}, "grain", "grain", "The target is a grain and a glob: os:Deb*.", false},
-	{[]string{"-P", "--grain-pcre"}, "grain_pcre", "grain_pcre", "The target is a grain and a regular expression.", false},
+	{[]string{"-P", "--grain-pcre"}, "grain_pcre", "grain_pcre", "The target is a grain and a regular expression.",
+		false},
 	{[]string{"-N", "--nodegroup"}, "nodegroup", "nodegroup", "The target is a node group of the master.", false},
 	{[]string{"-R", "--range"}, "range", "range", "The target is a range expression.", false},
-	{[]string{"-C", "--compound"}, "compound", "compound", "The target is a compound expression: 'G@os:Debian and web*'.", true},
+	{[]string{"-C", "--compound"}, "compound", "compound", "The target is a compound expression: 'G@os:Debian and " +
+		"web*'.", true},
 	{[]string{"-I", "--pillar"}, "pillar_target", "pillar", "The target is a pillar key and a glob.", true},
-	{[]string{"-J", "--pillar-pcre"}, "pillar_pcre", "pillar_pcre", "The target is a pillar key and a regular expression.", true},
+	{[]string{"-J", "--pillar-pcre"}, "pillar_pcre", "pillar_pcre", "The target is a pillar key and a regular " +
+		"expression.", true},
 	{[]string{"-S", "--ipcidr"}, "ipcidr", "ipcidr", "The target is an address or a network.", true},
 }
 
@@ -33,7 +36,8 @@ var targetKinds = []targetKind{
 func AddTargets(p *optparse.Parser, extended bool) {
 	for _, k := range targetKinds {
 		if extended || !k.extended {
-			p.Group("Target Options", "", optparse.Option{Flags: k.flags, Dest: k.dest, Kind: optparse.Flag, Help: k.help})
+			p.Group("Target Options", "", optparse.Option{Flags: k.flags, Dest: k.dest, Kind: optparse.Flag,
+				Help: k.help})
 		}
 	}
 	p.Group("Target Options", "", optparse.Option{Flags: []string{"--delimiter"}, Default: ":",
@@ -51,7 +55,8 @@ func TargetType(p *optparse.Parser, v *optparse.Values) (string, error) {
 		}
 	}
 	if len(given) > 1 {
-		return "", p.Errorf("The options %s are mutually exclusive. Please only choose one of them", strings.Join(given, "/"))
+		return "", p.Errorf("The options %s are mutually exclusive. Please only choose one of them",
+			strings.Join(given, "/"))
 	}
 	return kind, nil
 }

@@ -9,7 +9,8 @@ import (
 // Manual is the manual page of the program in the language of man, for section 1. what says in one line what it does.
 func (p *Parser) Manual(what string) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, ".TH %s 1\n.SH NAME\n%s \\- %s\n", strings.ToUpper(strings.ReplaceAll(p.Prog, " ", "\\-")), strings.ReplaceAll(p.Prog, " ", "\\-"), roff(what))
+	fmt.Fprintf(&b, ".TH %s 1\n.SH NAME\n%s \\- %s\n", strings.ToUpper(strings.ReplaceAll(p.Prog, " ", "\\-")),
+		strings.ReplaceAll(p.Prog, " ", "\\-"), roff(what))
 	fmt.Fprintf(&b, ".SH SYNOPSIS\n%s\n", roff(p.usage()))
 	if p.Description != "" {
 		fmt.Fprintf(&b, ".SH DESCRIPTION\n%s\n", roff(p.Description))

@@ -12,7 +12,8 @@ import (
 
 // testParser is the parser that testdata/python.json was recorded from.
 func testParser() *Parser {
-	p := &Parser{Prog: "salt", Usage: "%prog [options] <function>", Version: "%prog 1 (x)", Epilog: "more at %prog manual",
+	p := &Parser{Prog: "salt", Usage: "%prog [options] <function>", Version: "%prog 1 (x)",
+		Epilog:      "more at %prog manual",
 		Description: "what it does, in so many words that the line must be broken somewhere after here"}
 	p.Add(
 		Option{Flags: []string{"--version"}, Kind: Version, Help: "show program's version number and exit"},
@@ -117,7 +118,8 @@ func TestReport(t *testing.T) {
 	if !errors.As(err, &usage) {
 		t.Fatal(err)
 	}
-	if got, want := usage.Report(), "Usage: salt [options] <function>\n\nsalt: error: no such option: --nope\n"; got != want {
+	if got, want := usage.Report(),
+		"Usage: salt [options] <function>\n\nsalt: error: no such option: --nope\n"; got != want {
 		t.Errorf("report %q, want %q", got, want)
 	}
 }

@@ -165,7 +165,8 @@ func (o *Option) convert(text string) (any, error) {
 		for i, c := range o.Choices {
 			all[i] = pytext.Repr(c)
 		}
-		return nil, errors.New("invalid choice: " + pytext.Repr(text) + " (choose from " + strings.Join(all, ", ") + ")")
+		return nil, errors.New("invalid choice: " + pytext.Repr(text) + " (choose from " + strings.Join(all,
+			", ") + ")")
 	}
 	return text, nil
 }

@@ -25,7 +25,8 @@ func TestCredentials(t *testing.T) {
 	}{
 		{"nothing", nil, "", "k", "", nil},
 		{"options", eauth, "", "k", "", payload.M("username", "u", "password", "p", "eauth", "sharedsecret")},
-		{"asked for", []string{"-a", "pam"}, "", "", "me\nsecret\n", payload.M("username", "me", "password", "secret", "eauth", "pam")},
+		{"asked for", []string{"-a", "pam"}, "", "", "me\nsecret\n", payload.M("username", "me", "password", "secret",
+			"eauth", "pam")},
 		{"this user for an empty name", []string{"-a", "pam", "--password="}, "", "", "\n",
 			payload.M("username", session.RunningUser(), "password", "", "eauth", "pam")},
 		{"token and the key of root", nil, "tok", "k", "", payload.M("key", "k")},
@@ -51,7 +52,8 @@ func TestUnknownAuth(t *testing.T) {
 	if _, err := masterlink.JobCredentials(t.Context(), r.Session, nil); !errors.Is(err, masterlink.ErrNoAuth) {
 		t.Errorf("got %v, want %v", err, masterlink.ErrNoAuth)
 	}
-	want := "The specified external authentication system \"nosuch\" is not available\nAvailable eauth types: auto, file, ldap, pam, rest, sharedsecret\n"
+	want := "The specified external authentication system \"nosuch\" is not available\nAvailable eauth types: auto, " +
+		"file, ldap, pam, rest, sharedsecret\n"
 	if r.Out.String() != want {
 		t.Errorf("got %q, want %q", r.Out, want)
 	}
@@ -65,9 +67,12 @@ func TestClientError(t *testing.T) {
 		err  error
 		want string
 	}{
-		{client.ErrNoMaster, masterlink.TextMasterDown}, {client.ErrTimeout, masterlink.TextTimedOut}, {client.ErrNoBus, masterlink.TextTimedOut}, {client.ErrEmptyReply, masterlink.TextRefused},
-		{&client.RemoteError{Name: "AuthorizationError", Message: "Authorization error occurred."}, "Authorization error occurred."},
-		{&client.RemoteError{Message: "Some exception handling minion payload"}, "Some exception handling minion payload"},
+		{client.ErrNoMaster, masterlink.TextMasterDown}, {client.ErrTimeout, masterlink.TextTimedOut},
+		{client.ErrNoBus, masterlink.TextTimedOut}, {client.ErrEmptyReply, masterlink.TextRefused},
+		{&client.RemoteError{Name: "AuthorizationError", Message: "Authorization error occurred."},
+			"Authorization error occurred."},
+		{&client.RemoteError{Message: "Some exception handling minion payload"},
+			"Some exception handling minion payload"},
 	} {
 		var no *masterlink.Refusal
 		if err := masterlink.ClientError(r.Session, tt.err); !errors.As(err, &no) || no.Text != tt.want {
@@ -77,7 +82,8 @@ func TestClientError(t *testing.T) {
 	if err := masterlink.ClientError(r.Session, other); err != other {
 		t.Errorf("got %v, want %v", err, other)
 	}
-	if want := "[ERROR   ] Unable to connect to the salt master publisher at " + r.Master.SockDir + "\n"; r.Err.String() != want {
+	if want := "[ERROR   ] Unable to connect to the salt master publisher at " + r.Master.SockDir +
+		"\n"; r.Err.String() != want {
 		t.Errorf("stderr %q, want %q", r.Err, want)
 	}
 }
@@ -94,7 +100,8 @@ func TestSilenceText(t *testing.T) {
 	if err := masterlink.Cache(tool.Session).StoreGrains("dead2", payload.M("id", "dead2")); err != nil {
 		t.Fatal(err)
 	}
-	const later = "The minions may not have all finished running and any remaining minions will return upon completion. To look up the return " +
+	const later = "The minions may not have all finished running and any remaining minions will return upon " +
+		"completion. To look up the return " +
 		"data for this job later, run the following command:\n\nsalt-run jobs.lookup_jid 7"
 	for _, tt := range []struct {
 		id   string
@@ -106,11 +113,14 @@ func TestSilenceText(t *testing.T) {
 		{"dead2", client.NotConnected, "Minion did not return. [Not connected]"},
 		{"below1", client.NoResponse, ""},
 		{"nobody", client.Unknown, "Minion did not return. [Key not accepted]\nThe master has no key of this minion."},
-		{"new1", client.Unknown, "Minion did not return. [Key not accepted]\nThe key of this minion waits to be accepted."},
+		{"new1", client.Unknown, "Minion did not return. [Key not accepted]\nThe key of this minion waits to be " +
+			"accepted."},
 		{"bad1", client.Unknown, "Minion did not return. [Key not accepted]\nThe key of this minion is rejected."},
 		{"evil1", client.Unknown, "Minion did not return. [Key not accepted]\nThe key of this minion is denied."},
-		{"idle1", client.NotRunning, "Minion did not return. [Not running]\nThe minion answers, but it does not run this job: it did not take it, " +
-			"or its return was lost. To look up the return data for this job later, run the following command:\n\nsalt-run jobs.lookup_jid 7"},
+		{"idle1", client.NotRunning, "Minion did not return. [Not running]\nThe minion answers, but it does not run " +
+			"this job: it did not take it, " +
+			"or its return was lost. To look up the return data for this job later, run the following " +
+			"command:\n\nsalt-run jobs.lookup_jid 7"},
 	} {
 		if got := tool.silenceText("7", client.Return{ID: tt.id, Silence: tt.why}); got != tt.want {
 			t.Errorf("%s, %d: got %q, want %q", tt.id, tt.why, got, tt.want)

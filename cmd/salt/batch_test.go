@@ -16,7 +16,8 @@ func TestMasterRunsBatches(t *testing.T) {
 		name string
 		help *payload.Map // nil: no control socket
 		want bool
-	}{{"salt", nil, true}, {"brine", payload.M("tree", true), false}, {"brine with batches", payload.M("tree", true, control.Batches, true), true}} {
+	}{{"salt", nil, true}, {"brine", payload.M("tree", true), false},
+		{"brine with batches", payload.M("tree", true, control.Batches, true), true}} {
 		t.Run(tt.name, func(t *testing.T) {
 			r := tooltest.MustOpen(t, saltParser, "", "*", "test.ping")
 			if tt.help != nil {

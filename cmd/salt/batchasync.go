@@ -59,8 +59,8 @@ func (b *batchRun) handOver(ctx context.Context) error {
 		return masterlink.Uncaught(b.Session, "salt.exceptions.SaltInvocationError", err)
 	}
 	first, _ := b.state.Step(time.Now(), nil, nil)
-	_, err = b.wire.Publish(ctx, client.Job{Tgt: payload.AnyList(first), TgtType: "list", Fun: spec.Fun, Arg: spec.Arg, Ret: spec.Ret,
-		JID: spec.JID, Kwargs: b.cred, Timeout: spec.Timeout})
+	_, err = b.wire.Publish(ctx, client.Job{Tgt: payload.AnyList(first), TgtType: "list", Fun: spec.Fun, Arg: spec.Arg,
+		Ret: spec.Ret, JID: spec.JID, Kwargs: b.cred, Timeout: spec.Timeout})
 	if err = masterlink.ClientError(b.Session, err); err != nil {
 		return tool.Exit(tool.ExitNoReturn, "ERROR: %s", err)
 	}
@@ -98,7 +98,8 @@ func (b *batchRun) keepState() error {
 	if err != nil {
 		b.Log.Error(err.Error())
 	}
-	if raw, err = payload.Marshal(payload.AnyList(slices.Compact(slices.Sorted(slices.Values(append(jids, b.state.JID)))))); err != nil {
+	if raw, err = payload.Marshal(
+		payload.AnyList(slices.Compact(slices.Sorted(slices.Values(append(jids, b.state.JID)))))); err != nil {
 		return fmt.Errorf("pack batch index: %w", err)
 	}
 	return masterlink.ReplaceFile(index, raw)

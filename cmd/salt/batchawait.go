@@ -45,7 +45,8 @@ func (b *batchRun) take(n batchNews) (returns []batch.Return, silent []string, e
 			b.way.see(*n.ret)
 			b.taken[n.ret.ID] = true
 			failed, _ := n.ret.Data.Field("failed").(bool)
-			one := batch.Return{ID: n.ret.ID, Data: batch.Entry(n.ret.Data), Retcode: retcodeOf(n.ret.Data), Failed: failed}
+			one := batch.Return{ID: n.ret.ID, Data: batch.Entry(n.ret.Data), Retcode: retcodeOf(n.ret.Data),
+				Failed: failed}
 			if returns = append(returns, one); one.Bad() && b.state.Failhard || len(returns) == batchTogether {
 				return returns, nil, nil
 			}
@@ -98,5 +99,6 @@ func (b *batchRun) more(began time.Time, have int) (batchNews, bool) {
 
 // isReturn tells whether news are the first return of a minion that is at work.
 func (b *batchRun) isReturn(n batchNews) bool {
-	return n.err == nil && n.halt == "" && n.ret != nil && n.ret.Silence == client.Answered && b.state.AtWork(n.ret.ID) && !b.taken[n.ret.ID]
+	return n.err == nil && n.halt == "" && n.ret != nil && n.ret.Silence == client.Answered &&
+		b.state.AtWork(n.ret.ID) && !b.taken[n.ret.ID]
 }

@@ -51,8 +51,8 @@ func (t *saltTool) runBatch(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	b := &batchRun{saltTool: t, bus: masterlink.NewBus(t.Session), cred: cred, quiet: t.Opt.Bool("static"), news: make(chan batchNews, batchTogether),
-		taken: map[string]bool{}, merged: payload.NewMap(0)}
+	b := &batchRun{saltTool: t, bus: masterlink.NewBus(t.Session), cred: cred, quiet: t.Opt.Bool("static"),
+		news: make(chan batchNews, batchTogether), taken: map[string]bool{}, merged: payload.NewMap(0)}
 	if t.Opt.Bool("async") && t.Opt.Bool("batch") && b.masterRunsBatches(ctx) {
 		err = b.handOver(ctx)
 	} else {
@@ -75,9 +75,10 @@ func (b *batchRun) spec(driver string) batch.Spec {
 	if n, ok := b.Opt.Get("batch_wait").(int64); ok {
 		wait = float64(n)
 	}
-	return batch.Spec{JID: payload.NewUniqueJID(time.Now(), b.Master.UniqueJID), Fun: b.cmd.fun, Arg: b.cmd.arg, Tgt: b.cmd.tgt, TgtType: b.cmd.tgtType,
-		Ret: b.Opt.Str("return"), User: b.Master.User, Driver: driver, Size: size, Failhard: b.Opt.Bool("failhard"),
-		Wait: time.Duration(wait * float64(time.Second)), Timeout: b.timeout(), Gather: b.Master.GatherJobTimeout}
+	return batch.Spec{JID: payload.NewUniqueJID(time.Now(), b.Master.UniqueJID), Fun: b.cmd.fun, Arg: b.cmd.arg,
+		Tgt: b.cmd.tgt, TgtType: b.cmd.tgtType, Ret: b.Opt.Str("return"), User: b.Master.User, Driver: driver,
+		Size: size, Failhard: b.Opt.Bool("failhard"), Wait: time.Duration(wait * float64(time.Second)),
+		Timeout: b.timeout(), Gather: b.Master.GatherJobTimeout}
 }
 
 // run asks who is there, works through them and ends the tool.
@@ -211,7 +212,8 @@ func (b *batchRun) work(ctx context.Context) error {
 // publish sends the job to the next minions and follows their returns.
 func (b *batchRun) publish(ctx context.Context, ids []string) error {
 	if !b.quiet {
-		fmt.Fprintf(b.Stdout, "\nExecuting run on %s\n\n", pytext.Repr(payload.AnyList(slices.Sorted(slices.Values(ids)))))
+		fmt.Fprintf(b.Stdout, "\nExecuting run on %s\n\n",
+			pytext.Repr(payload.AnyList(slices.Sorted(slices.Values(ids)))))
 	}
 	job := b.turn(ids)
 	run, err := b.wire.Run(ctx, job)

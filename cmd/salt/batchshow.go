@@ -61,7 +61,8 @@ func (b *batchRun) addEmpty(ids []string) {
 // tell lets the master know how the batch stands, so that its runners can show and stop it. A bus that cannot be
 // reached does not stop a batch.
 func (b *batchRun) tell(ctx context.Context, step string) {
-	if err := b.bus.Fire(context.WithoutCancel(ctx), event.TagBatch(b.state.JID, step), b.state.StateEvent()); err != nil {
+	if err := b.bus.Fire(context.WithoutCancel(ctx), event.TagBatch(b.state.JID, step),
+		b.state.StateEvent()); err != nil {
 		b.Log.Debug("batch event not sent", "err", err)
 	}
 }

@@ -60,7 +60,8 @@ func (t *saltTool) follow(ctx context.Context) error {
 		case t.cmd.doc:
 			docs.Set(ret.ID, value)
 		default:
-			if err := display.Show(t.Session, payload.M(ret.ID, value), display.How{Out: out, Retcode: code, Minions: true}); err != nil {
+			if err := display.Show(t.Session, payload.M(ret.ID, value), display.How{Out: out, Retcode: code,
+				Minions: true}); err != nil {
 				return err
 			}
 		}
@@ -112,7 +113,8 @@ func (t *saltTool) showProgress(seen *tally, of int) {
 }
 
 // reading is how one return is shown. shown is false for the silence of a syndic.
-func (t *saltTool) reading(ctx context.Context, jid string, ret client.Return) (value any, out string, code int, shown bool) {
+func (t *saltTool) reading(ctx context.Context, jid string, ret client.Return) (value any, out string, code int,
+	shown bool) {
 	if ret.Silence == client.Answered {
 		return t.untrimmed(ctx, jid, ret.ID, ret.Value), ret.Out, retcodeOf(ret.Data), true
 	}

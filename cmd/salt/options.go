@@ -13,7 +13,8 @@ import (
 // saltParser declares the options of salt.
 func saltParser(c *tool.Call) *optparse.Parser {
 	p := options.NewParser(c, "%prog [options] '<target>' <function> [arguments]",
-		"Salt allows for commands to be executed across a swath of remote systems in parallel, so they can be both controlled and queried with ease.")
+		"Salt allows for commands to be executed across a swath of remote systems in parallel, so they can be both "+
+			"controlled and queried with ease.")
 	options.AddConfigDir(p)
 	options.AddHardCrash(p)
 	options.AddNoParse(p)
@@ -22,7 +23,8 @@ func saltParser(c *tool.Call) *optparse.Parser {
 	addSaltRun(p)
 	addSaltShow(p)
 	p.Group("Brine Options", "Salt has none of these.",
-		options.FlagOption("tell_why", "Say on stderr why minions are silent, also where that is no terminal. See brine why.", "--why"))
+		options.FlagOption("tell_why", "Say on stderr why minions are silent, also where that is no terminal. See "+
+			"brine why.", "--why"))
 	addSaltBatch(p)
 	addSaltReturners(p)
 	options.AddTargets(p, true)
@@ -40,8 +42,10 @@ func addSaltRun(p *optparse.Parser) {
 		options.FlagOption("async", "Start the job and do not wait for returns.", "--async"),
 		optparse.Option{Flags: []string{"--subset"}, Kind: optparse.Int, Default: 0,
 			Help: "Run on that many of the target's minions, chosen at random among those that have the function."},
-		optparse.Option{Flags: []string{"--metadata"}, Default: "", Metavar: "METADATA", Help: "Data to keep with the job."},
-		options.FlagOption("start_event", "Let each minion fire salt/job/<jid>/start/<id> before it runs the function.", "--start-event"),
+		optparse.Option{Flags: []string{"--metadata"}, Default: "", Metavar: "METADATA",
+			Help: "Data to keep with the job."},
+		options.FlagOption("start_event", "Let each minion fire salt/job/<jid>/start/<id> before it runs the function.",
+			"--start-event"),
 		optparse.Option{Flags: []string{"--args-separator"}, Dest: "args_separator", Default: ",",
 			Help: "The word between the arguments of several functions. Default: '%default'."})
 }
@@ -51,12 +55,15 @@ func addSaltShow(p *optparse.Parser) {
 	p.Add(
 		options.FlagOption("verbose", "Show the job id, and more in a summary.", "-v", "--verbose"),
 		options.FlagOption("show_jid", "Show the job id.", "--show-jid"),
-		optparse.Option{Flags: []string{"--hide-timeout"}, Dest: "show_timeout", Kind: optparse.Const, Const: false, Default: true,
-			Help: "Accepted for Salt's sake, without effect since 3008."},
-		options.FlagOption("doc", "Show the help of a function, of a module, or of all functions.", "-d", "--doc", "--documentation"),
+		optparse.Option{Flags: []string{"--hide-timeout"}, Dest: "show_timeout", Kind: optparse.Const, Const: false,
+			Default: true,
+			Help:    "Accepted for Salt's sake, without effect since 3008."},
+		options.FlagOption("doc", "Show the help of a function, of a module, or of all functions.", "-d", "--doc",
+			"--documentation"),
 		options.FlagOption("cli_summary", "Count returns and failures at the end.", "--summary"),
 		options.FlagOption("config_dump", "Show the configuration of the master.", "--config-dump"),
-		options.FlagOption("preview_target", "Show which minions the target means, and send nothing.", "--preview-target"))
+		options.FlagOption("preview_target", "Show which minions the target means, and send nothing.",
+			"--preview-target"))
 }
 
 // addSaltBatch declares the options of batches.
@@ -76,13 +83,17 @@ func addSaltBatch(p *optparse.Parser) {
 // addSaltReturners declares where returns go besides the master, and how functions are called.
 func addSaltReturners(p *optparse.Parser) {
 	p.Add(
-		optparse.Option{Flags: []string{"--return"}, Default: "", Metavar: "RETURNER", Help: "Returners that get the returns too, with commas between."},
-		optparse.Option{Flags: []string{"--return_config"}, Dest: "return_config", Default: "", Metavar: "RETURNER_CONF",
-			Help: "Another configuration of the returners."},
-		optparse.Option{Flags: []string{"--return_kwargs"}, Dest: "return_kwargs", Metavar: "RETURNER_KWARGS", Help: "Options of the returners."},
+		optparse.Option{Flags: []string{"--return"}, Default: "", Metavar: "RETURNER",
+			Help: "Returners that get the returns too, with commas between."},
+		optparse.Option{Flags: []string{"--return_config"}, Dest: "return_config", Default: "",
+			Metavar: "RETURNER_CONF",
+			Help:    "Another configuration of the returners."},
+		optparse.Option{Flags: []string{"--return_kwargs"}, Dest: "return_kwargs", Metavar: "RETURNER_KWARGS",
+			Help: "Options of the returners."},
 		optparse.Option{Flags: []string{"--module-executors"}, Dest: "module_executors", Metavar: "EXECUTOR_LIST",
 			Help: "List of executors that call the function, in place of the minion's."},
-		optparse.Option{Flags: []string{"--executor-opts"}, Dest: "executor_opts", Metavar: "EXECUTOR_OPTS", Help: "Options of the executors."})
+		optparse.Option{Flags: []string{"--executor-opts"}, Dest: "executor_opts", Metavar: "EXECUTOR_OPTS",
+			Help: "Options of the executors."})
 }
 
 // seconds reads a number with a fraction.

@@ -31,10 +31,11 @@ type saltTool struct {
 func Run(c *tool.Call) error {
 	began := time.Now()
 	var cmd *saltCommand
-	s, err := session.Open(c, saltParser(c), session.Opening{Role: session.RoleClient, Check: func(s *session.Session) (err error) {
-		cmd, err = readCommand(s)
-		return err
-	}})
+	s, err := session.Open(c, saltParser(c), session.Opening{Role: session.RoleClient,
+		Check: func(s *session.Session) (err error) {
+			cmd, err = readCommand(s)
+			return err
+		}})
 	if err != nil {
 		return err
 	}
@@ -109,7 +110,8 @@ func (t *saltTool) job(ctx context.Context) (client.Job, error) {
 	if err != nil {
 		return client.Job{}, err
 	}
-	return client.Job{Tgt: tgt, TgtType: tgtType, Fun: t.cmd.fun, Arg: t.cmd.arg, Ret: t.Opt.Str("return"), Kwargs: kwargs, Timeout: t.timeout()}, nil
+	return client.Job{Tgt: tgt, TgtType: tgtType, Fun: t.cmd.fun, Arg: t.cmd.arg, Ret: t.Opt.Str("return"),
+		Kwargs: kwargs, Timeout: t.timeout()}, nil
 }
 
 // addJobOptions adds the options that travel with a job.
@@ -117,8 +119,8 @@ func (t *saltTool) addJobOptions(kwargs *payload.Map) {
 	if conf := t.Opt.Str("return_config"); conf != "" {
 		kwargs.Set("ret_config", conf)
 	}
-	for _, o := range []struct{ dest, key string }{{"return_kwargs", "ret_kwargs"}, {"module_executors", "module_executors"},
-		{"executor_opts", "executor_opts"}, {"metadata", "metadata"}} {
+	for _, o := range []struct{ dest, key string }{{"return_kwargs", "ret_kwargs"},
+		{"module_executors", "module_executors"}, {"executor_opts", "executor_opts"}, {"metadata", "metadata"}} {
 		switch v := t.Opt.Get(o.dest).(type) {
 		case string:
 			if v != "" {

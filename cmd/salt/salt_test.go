@@ -20,17 +20,26 @@ func TestReadCommand(t *testing.T) {
 		want saltCommand
 	}{
 		{"plain", []string{"*", "test.ping"}, saltCommand{tgt: "*", tgtType: "glob", fun: "test.ping", arg: []any{}}},
-		{"typed", []string{"-G", "a:b", "test.arg", "1", "k=v"}, saltCommand{tgt: "a:b", tgtType: "grain", fun: "test.arg",
+		{"typed", []string{"-G", "a:b", "test.arg", "1", "k=v"}, saltCommand{tgt: "a:b", tgtType: "grain",
+			fun: "test.arg",
 			arg: []any{int64(1), payload.M("__kwarg__", true, "k", "v")}}},
-		{"not typed", []string{"--no-parse=k,j", "*", "test.arg", "k=1", "j=2", "i=3"}, saltCommand{tgt: "*", tgtType: "glob", fun: "test.arg",
-			arg: []any{payload.M("__kwarg__", true, "k", "1", "j", "2", "i", int64(3))}}},
-		{"list with commas", []string{"-L", "a, b,c", "test.ping"}, saltCommand{tgt: []any{"a", "b", "c"}, tgtType: "list", fun: "test.ping", arg: []any{}}},
-		{"list with blanks", []string{"-L", " a  b ", "test.ping"}, saltCommand{tgt: []any{"a", "b"}, tgtType: "list", fun: "test.ping", arg: []any{}}},
-		{"preview", []string{"--preview-target", "web*"}, saltCommand{tgt: "web*", tgtType: "glob", fun: previewFun, arg: []any{}}},
-		{"all documentation", []string{"-d"}, saltCommand{tgt: "*", tgtType: "glob", fun: "sys.doc", arg: []any{}, doc: true}},
-		{"documentation of a target", []string{"-d", "web1"}, saltCommand{tgt: "web1", tgtType: "glob", fun: "sys.doc", arg: []any{}, doc: true}},
-		{"documentation of a function", []string{"-d", "web1", "test"}, saltCommand{tgt: "web1", tgtType: "glob", fun: "sys.doc", arg: []any{"test"}, doc: true}},
-		{"several functions", []string{"*", "a.b,c.d", "1", ",", "x=2"}, saltCommand{tgt: "*", tgtType: "glob", fun: []any{"a.b", "c.d"},
+		{"not typed", []string{"--no-parse=k,j", "*", "test.arg", "k=1", "j=2", "i=3"},
+			saltCommand{tgt: "*", tgtType: "glob", fun: "test.arg",
+				arg: []any{payload.M("__kwarg__", true, "k", "1", "j", "2", "i", int64(3))}}},
+		{"list with commas", []string{"-L", "a, b,c", "test.ping"}, saltCommand{tgt: []any{"a", "b", "c"},
+			tgtType: "list", fun: "test.ping", arg: []any{}}},
+		{"list with blanks", []string{"-L", " a  b ", "test.ping"}, saltCommand{tgt: []any{"a", "b"}, tgtType: "list",
+			fun: "test.ping", arg: []any{}}},
+		{"preview", []string{"--preview-target", "web*"}, saltCommand{tgt: "web*", tgtType: "glob", fun: previewFun,
+			arg: []any{}}},
+		{"all documentation", []string{"-d"}, saltCommand{tgt: "*", tgtType: "glob", fun: "sys.doc", arg: []any{},
+			doc: true}},
+		{"documentation of a target", []string{"-d", "web1"}, saltCommand{tgt: "web1", tgtType: "glob", fun: "sys.doc",
+			arg: []any{}, doc: true}},
+		{"documentation of a function", []string{"-d", "web1", "test"}, saltCommand{tgt: "web1", tgtType: "glob",
+			fun: "sys.doc", arg: []any{"test"}, doc: true}},
+		{"several functions", []string{"*", "a.b,c.d", "1", ",", "x=2"}, saltCommand{tgt: "*", tgtType: "glob",
+			fun: []any{"a.b", "c.d"},
 			arg: []any{[]any{int64(1)}, []any{payload.M("__kwarg__", true, "x", int64(2))}}}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -55,10 +64,14 @@ func TestReadCommandRefuses(t *testing.T) {
 	}{
 		{"nothing", nil, tool.ExitMissing, "\nCannot execute command without defining a target.\n\n"},
 		{"target only", []string{"web1"}, tool.ExitMissing, "\nIncomplete options passed.\n\n"},
-		{"too few arguments", []string{"*", "a.b,c.d"}, tool.ExitMissing, "Cannot execute compound command without defining all arguments.\n"},
-		{"too many arguments", []string{"*", "a.b,c.d", "x,y,z"}, tool.ExitMissing, "Cannot execute compound command with more arguments than commands.\n"},
-		{"two functions to explain", []string{"-d", "*", "a.b", "c.d"}, tool.ExitUsage, "You can only get documentation for one method at one time.\n"},
-		{"two target types", []string{"-G", "-C", "x", "y"}, tool.ExitUsage, "The options --grain/--compound are mutually exclusive. Please only choose one of them\n"},
+		{"too few arguments", []string{"*", "a.b,c.d"}, tool.ExitMissing,
+			"Cannot execute compound command without defining all arguments.\n"},
+		{"too many arguments", []string{"*", "a.b,c.d", "x,y,z"}, tool.ExitMissing,
+			"Cannot execute compound command with more arguments than commands.\n"},
+		{"two functions to explain", []string{"-d", "*", "a.b", "c.d"}, tool.ExitUsage,
+			"You can only get documentation for one method at one time.\n"},
+		{"two target types", []string{"-G", "-C", "x", "y"}, tool.ExitUsage,
+			"The options --grain/--compound are mutually exclusive. Please only choose one of them\n"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			r := tooltest.MustOpen(t, saltParser, "", tt.argv...)
@@ -103,8 +116,8 @@ func TestSplitGroups(t *testing.T) {
 // TestJob: the options travel with the job in Salt's order, with node groups written out.
 func TestJob(t *testing.T) {
 	const groups = "nodegroups:\n  webs: 'L@web1,web2'\n  all: 'N@webs or db*'\n"
-	r := tooltest.MustOpen(t, saltParser, groups, "-C", "--return=redis", "--metadata={a: 1}", "--module-executors=[x]", "--start-event", "-t", "9",
-		"N@all and not G@a:b", "test.ping")
+	r := tooltest.MustOpen(t, saltParser, groups, "-C", "--return=redis", "--metadata={a: 1}", "--module-executors=[x]",
+		"--start-event", "-t", "9", "N@all and not G@a:b", "test.ping")
 	cmd, err := readCommand(r.Session)
 	if err != nil {
 		t.Fatal(err)
@@ -114,15 +127,18 @@ func TestJob(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := payload.M("show_timeout", true, "show_jid", false, "delimiter", ":", "module_executors", []any{"x"}, "metadata", payload.M("a", 1), "start_event", true)
+	want := payload.M("show_timeout", true, "show_jid", false, "delimiter", ":", "module_executors", []any{"x"},
+		"metadata", payload.M("a", 1), "start_event", true)
 	if d := cmp.Diff(tooltest.Packed(t, want), tooltest.Packed(t, got.Kwargs)); d != "" {
 		t.Error(d)
 	}
-	if got.Tgt != "( ( L@web1,web2 ) or db* ) and not G@a:b" || got.TgtType != "compound" || got.Ret != "redis" || got.Timeout.Seconds() != 9 {
+	if got.Tgt != "( ( L@web1,web2 ) or db* ) and not G@a:b" || got.TgtType != "compound" || got.Ret != "redis" ||
+		got.Timeout.Seconds() != 9 {
 		t.Errorf("target %q %s, returners %s, timeout %v", got.Tgt, got.TgtType, got.Ret, got.Timeout)
 	}
 	cmd.tgt = "N@nope"
-	if _, err := salt.job(t.Context()); err == nil || err.Error() != "Node group nope unavailable in "+r.Master.ConfFile {
+	if _, err := salt.job(t.Context()); err == nil || err.Error() != "Node group nope unavailable in "+
+		r.Master.ConfFile {
 		t.Errorf("unknown node group: %v", err)
 	}
 }
@@ -133,7 +149,8 @@ func TestTimeout(t *testing.T) {
 		conf string
 		argv []string
 		want float64
-	}{{"", nil, 5}, {"timeout: 20\n", nil, 20}, {"timeout: 20\n", []string{"-t", "3"}, 3}, {"timeout: 20\n", []string{"-t", "0"}, 20}, {"", []string{"-t", "-1"}, 5}} {
+	}{{"", nil, 5}, {"timeout: 20\n", nil, 20}, {"timeout: 20\n", []string{"-t", "3"}, 3},
+		{"timeout: 20\n", []string{"-t", "0"}, 20}, {"", []string{"-t", "-1"}, 5}} {
 		r := tooltest.MustOpen(t, saltParser, tt.conf, append(tt.argv, "*", "test.ping")...)
 		if got := (&saltTool{Session: r.Session}).timeout().Seconds(); got != tt.want {
 			t.Errorf("%q %q: got %v, want %v", tt.conf, tt.argv, got, tt.want)
@@ -177,12 +194,14 @@ func TestRetcodeOf(t *testing.T) {
 func TestShowDocs(t *testing.T) {
 	r := tooltest.MustOpen(t, saltParser, "", "-d", "*", "test")
 	salt := &saltTool{Session: r.Session, cmd: &saltCommand{doc: true}}
-	err := salt.showDocs(payload.M("web1", payload.M("test.ping", "Ping.\n", "test.arg", ""), "dead1", "Minion did not return. [No response]",
-		"web2", payload.M("test.ping", "Other.", "test.arg", "Show.", "a.b", valueTrimmed), "web3", valueTrimmed))
+	err := salt.showDocs(payload.M("web1", payload.M("test.ping", "Ping.\n", "test.arg", ""), "dead1",
+		"Minion did not return. [No response]", "web2", payload.M("test.ping", "Other.", "test.arg", "Show.", "a.b",
+			valueTrimmed), "web3", valueTrimmed))
 	if want := "test.arg:\nShow.\n\ntest.ping:\nPing.\n\n"; err != nil || r.Out.String() != want {
 		t.Errorf("%v, got %q, want %q", err, r.Out, want)
 	}
-	if code := r.Finish(salt.showDocs(payload.NewMap(0))); code != tool.ExitNoReturn || r.Err.String() != "No minions found to gather docs from\n" {
+	if code := r.Finish(salt.showDocs(payload.NewMap(0))); code != tool.ExitNoReturn ||
+		r.Err.String() != "No minions found to gather docs from\n" {
 		t.Errorf("nobody: exit %d, %q", code, r.Err)
 	}
 }

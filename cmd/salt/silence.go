@@ -26,8 +26,10 @@ func (t *saltTool) silenceText(jid string, ret client.Return) string {
 			return textSilent + "[Not connected]"
 		}
 	case client.NotRunning:
-		return textSilent + "[Not running]\nThe minion answers, but it does not run this job: it did not take it, or its return was lost. " +
-			"To look up the return data for this job later, run the following command:\n\nsalt-run jobs.lookup_jid " + jid
+		return textSilent + "[Not running]\nThe minion answers, but it does not run this job: it did not take it, " +
+			"or its return was lost. " +
+			"To look up the return data for this job later, run the following command:\n\nsalt-run jobs.lookup_jid " +
+			jid
 	case client.FindJobError:
 		return textSilent + "[No response]\nThe minion could not tell whether it still runs this job. " + later
 	case client.Unknown:

@@ -41,7 +41,8 @@ func (t *saltTool) preview() error {
 
 // expand works the target out from the files of the master.
 func (t *saltTool) expand() ([]string, error) {
-	found, err := masterlink.Expander(t.Session).Expand(context.Background(), t.cmd.tgt, t.cmd.tgtType, t.Opt.Str("delimiter"), true)
+	found, err := masterlink.Expander(t.Session).Expand(context.Background(), t.cmd.tgt, t.cmd.tgtType,
+		t.Opt.Str("delimiter"), true)
 	if err != nil {
 		t.Log.Error(err.Error())
 	}

@@ -18,8 +18,8 @@ const (
 	storedStep   = 50 * time.Millisecond
 )
 
-// untrimmed is a return as the job store has it, where its event has only a part and a running brine master is beside this tool.
-// Elsewhere it stays, and the log says where it is. Unlike Salt: it shows VALUE_TRIMMED and nothing else.
+// untrimmed is a return as the job store has it, where its event has only a part and a running brine master is beside
+// this tool. Elsewhere it stays, and the log says where it is. Unlike Salt: it shows VALUE_TRIMMED and nothing else.
 func (t *saltTool) untrimmed(ctx context.Context, jid, id string, value any) any {
 	if !trimmed(value) {
 		return value
@@ -44,7 +44,8 @@ func (t *saltTool) untrimmed(ctx context.Context, jid, id string, value any) any
 			break
 		}
 	}
-	t.Log.Warn("What " + id + " has returned is larger than max_event_size and not shown whole. On the master: salt-run jobs.lookup_jid " + jid)
+	t.Log.Warn("What " + id + " has returned is larger than max_event_size and not shown whole. On the master: " +
+		"salt-run jobs.lookup_jid " + jid)
 	return value
 }
 

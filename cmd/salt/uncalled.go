@@ -47,7 +47,8 @@ func (u uncalled) lines() (out []string) {
 		if n := len(ids) - uncalledMinions; n > 0 {
 			ids, more = ids[:uncalledMinions], fmt.Sprintf(" and %d more", n)
 		}
-		out = append(out, printable.Line(fmt.Sprintf("%s%s: returners not called: %s", strings.Join(ids, ", "), more, names)))
+		out = append(out, printable.Line(fmt.Sprintf("%s%s: returners not called: %s", strings.Join(ids, ", "), more,
+			names)))
 	}
 	return out
 }

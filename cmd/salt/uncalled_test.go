@@ -9,7 +9,8 @@ import (
 	"brine/wire/payload"
 )
 
-// Minions that name the same returners share a line; what they say cannot be more than one, and reaches no terminal as it is.
+// Minions that name the same returners share a line; what they say cannot be more than one, and reaches no terminal as
+// it is.
 func TestUncalledReturners(t *testing.T) {
 	var u uncalled
 	u.see(client.Return{ID: "silent"})
@@ -18,9 +19,11 @@ func TestUncalledReturners(t *testing.T) {
 		t.Errorf("nothing to say: %q", got)
 	}
 	for i := range 12 {
-		u.see(client.Return{ID: fmt.Sprintf("w%02d", 11-i), Data: payload.NewReturn(payload.M("returners_not_called", []any{"nosuch", "a"}))})
+		u.see(client.Return{ID: fmt.Sprintf("w%02d", 11-i), Data: payload.NewReturn(payload.M("returners_not_called",
+			[]any{"nosuch", "a"}))})
 	}
-	u.see(client.Return{ID: "x1", Data: payload.NewReturn(payload.M("returners_not_called", []any{"b\n\x1b[31m", int64(1)}))})
+	u.see(client.Return{ID: "x1", Data: payload.NewReturn(payload.M("returners_not_called",
+		[]any{"b\n\x1b[31m", int64(1)}))})
 	u.see(client.Return{ID: "x2", Data: payload.NewReturn(payload.M("returners_not_called", "no list"))})
 	want := []string{
 		"w00, w01, w02, w03, w04, w05, w06, w07, w08, w09 and 2 more: returners not called: a, nosuch",

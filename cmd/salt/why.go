@@ -27,7 +27,8 @@ type hops struct {
 // hops begins the facts of a job. Of a job that is published several times the first publication counts.
 func (t *saltTool) hops(run *client.Run) *hops {
 	return &hops{t: t, jid: run.JID, facts: ledger.Client{PID: int64(os.Getpid()), Started: ledger.At(t.began),
-		Sent: ledger.At(run.Asked), Replied: ledger.At(run.Told), Seen: make(map[string]ledger.Stamp, len(run.Minions))}}
+		Sent: ledger.At(run.Asked), Replied: ledger.At(run.Told), Seen: make(map[string]ledger.Stamp,
+			len(run.Minions))}}
 }
 
 // see notes what has come of a minion.
@@ -106,8 +107,8 @@ func (t *saltTool) sayReasons(lines []string) {
 	}
 }
 
-// reasons asks the master why minions have not returned a job, or why no job was made for them when jid is empty: a line
-// for each of them.
+// reasons asks the master why minions have not returned a job, or why no job was made for them when jid is empty: a
+// line for each of them.
 func (t *saltTool) reasons(ctx context.Context, jid string, ids []string) []string {
 	master := masterlink.Daemon(t.Session)
 	if master == nil {

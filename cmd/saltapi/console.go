@@ -14,12 +14,13 @@ import (
 	"brine/wire/payload"
 )
 
-// consolePages are the handlers of the web console, for a server module that has it. Its section tells prefix, authorized_ips
-// and api_acl; secure says that it speaks TLS.
+// consolePages are the handlers of the web console, for a server module that has it. Its section tells prefix,
+// authorized_ips and api_acl; secure says that it speaks TLS.
 func consolePages(s *session.Session, r *rights, mount console.Mount, secure bool) map[string]http.Handler {
 	mount.Rules = r.of
-	return map[string]http.Handler{"/console": mount.Handler(console.Options{Logger: s.Log, Master: control.At(s.Master.SockDir), Secure: secure,
-		Files: consoleFiles{r.targets, masterlink.Cache(s)}, Version: tool.Version, Eauths: r.eauths,
+	return map[string]http.Handler{"/console": mount.Handler(console.Options{Logger: s.Log,
+		Master: control.At(s.Master.SockDir), Secure: secure, Files: consoleFiles{r.targets, masterlink.Cache(s)},
+		Version: tool.Version, Eauths: r.eauths,
 		MasterUsers: []string{s.Master.User, session.RunningUser()}})}
 }
 

@@ -19,7 +19,8 @@ import (
 // aliveWithin bounds how long a master may take to accept a connection.
 const aliveWithin = 2 * time.Second
 
-// alive is an error when nobody listens at the sockets of the master. Files of sockets that were left behind count for nothing.
+// alive is an error when nobody listens at the sockets of the master. Files of sockets that were left behind count for
+// nothing.
 func alive(m *config.Master) error {
 	network, addr := "unix", filepath.Join(m.SockDir, event.MasterPullSocket)
 	if m.IPCMode == "tcp" {
@@ -32,8 +33,8 @@ func alive(m *config.Master) error {
 	return conn.Close()
 }
 
-// runnerFinder finds runner functions by this program's own, of which a master of brine has the same. One of Salt may have others,
-// each a function of a module.
+// runnerFinder finds runner functions by this program's own, of which a master of brine has the same. One of Salt may
+// have others, each a function of a module.
 func runnerFinder(s *session.Session) (func(fun string) (*loader.Func, bool), error) {
 	reg := loader.NewRegistry()
 	if err := runners.Register(reg, runners.Options{Runners: reg, Version: tool.SaltVersion}); err != nil {

@@ -11,8 +11,8 @@ import (
 	"brine/wire/control"
 )
 
-// place is the folder of a salt-api for its control socket. Several may run beside one master; each has its own. It is held by a lock
-// that goes with the process, so that nobody holds what a dead one has left.
+// place is the folder of a salt-api for its control socket. Several may run beside one master; each has its own. It is
+// held by a lock that goes with the process, so that nobody holds what a dead one has left.
 type place struct {
 	name string // of the folder, below sock_dir
 	lock *os.File
@@ -32,7 +32,8 @@ func takePlace(sockDir string, log *slog.Logger) (*place, error) {
 		}
 		if taken {
 			if n > 1 {
-				log.Warn(fmt.Sprintf("Another salt-api runs beside this master; this one is number %d: brine tree --api --api-number=%d", n, n))
+				log.Warn(fmt.Sprintf("Another salt-api runs beside this master; this one is number %d: brine tree "+
+					"--api --api-number=%d", n, n))
 			}
 			return p, nil
 		}

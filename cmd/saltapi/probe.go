@@ -30,8 +30,9 @@ func probe(conf *config.Netapi) error {
 // errFree ends the making of a listener whose port is free.
 var errFree = errors.New("the port is free")
 
-// free is an error when a server could not listen on a port. It only takes the address of a socket that never listens: a client that
-// comes meanwhile is refused, as before, where a listener that is closed again would reset what it has let in.
+// free is an error when a server could not listen on a port. It only takes the address of a socket that never listens:
+// a client that comes meanwhile is refused, as before, where a listener that is closed again would reset what it has
+// let in.
 func free(host string, port int) error {
 	look := net.ListenConfig{Control: func(network, address string, c syscall.RawConn) error {
 		var bound error
@@ -53,7 +54,8 @@ func free(host string, port int) error {
 	return err
 }
 
-// bind gives a socket the address that a listener of Go would give it: a wildcard of IPv4 in a socket of both is that of both.
+// bind gives a socket the address that a listener of Go would give it: a wildcard of IPv4 in a socket of both is that
+// of both.
 func bind(fd int, network, address string) error {
 	if strings.HasPrefix(address, ":") {
 		address = "[::]" + address

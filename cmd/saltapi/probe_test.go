@@ -43,8 +43,8 @@ func hasIPv6(t *testing.T) bool {
 // TestProbe: what is served is told as taken, by every name of the address; who is served there notices nothing.
 func TestProbe(t *testing.T) {
 	for _, tt := range []struct{ serves, asked string }{
-		{"127.0.0.1", "127.0.0.1"}, {"127.0.0.1", "0.0.0.0"}, {"127.0.0.1", ""}, {"", "127.0.0.1"}, {"0.0.0.0", "0.0.0.0"}, {"127.0.0.1", "localhost"},
-		{"::1", "::1"}, {"::1", ""}, {"::1", "::"}, {"", "::1"},
+		{"127.0.0.1", "127.0.0.1"}, {"127.0.0.1", "0.0.0.0"}, {"127.0.0.1", ""}, {"", "127.0.0.1"},
+		{"0.0.0.0", "0.0.0.0"}, {"127.0.0.1", "localhost"}, {"::1", "::1"}, {"::1", ""}, {"::1", "::"}, {"", "::1"},
 	} {
 		if strings.Contains(tt.serves+tt.asked, ":") && !hasIPv6(t) {
 			continue
@@ -55,7 +55,8 @@ func TestProbe(t *testing.T) {
 			t.Fatal(err)
 		}
 		err = free(tt.asked, port)
-		if !errors.Is(err, syscall.EADDRINUSE) || !strings.HasPrefix(err.Error(), "listen tcp ") || !strings.Contains(err.Error(), "bind: address already in use") {
+		if !errors.Is(err, syscall.EADDRINUSE) || !strings.HasPrefix(err.Error(), "listen tcp ") ||
+			!strings.Contains(err.Error(), "bind: address already in use") {
 			t.Errorf("%q while %q is served: %v", tt.asked, tt.serves, err)
 		}
 		if err := ln.Close(); err != nil {
@@ -70,8 +71,8 @@ func TestProbe(t *testing.T) {
 	}
 }
 
-// TestProbeResetsNobody: a client that comes while a port is looked at is refused, as where nobody listens. One that was let in would be reset
-// when the port is given back.
+// TestProbeResetsNobody: a client that comes while a port is looked at is refused, as where nobody listens. One that
+// was let in would be reset when the port is given back.
 func TestProbeResetsNobody(t *testing.T) {
 	port := portOfOnesOwn(t)
 	ctx, cancel := context.WithCancel(t.Context())

@@ -13,7 +13,8 @@ import (
 	"brine/wire/payload"
 )
 
-// rights knows what the holders of tokens may do, where the master is not asked. It may be used by any number of goroutines.
+// rights knows what the holders of tokens may do, where the master is not asked. It may be used by any number of
+// goroutines.
 type rights struct {
 	now     atomic.Pointer[rules]
 	targets *matchers.Expander
@@ -35,9 +36,11 @@ func rightsOf(s *session.Session) *rights {
 
 // follow takes the rules of a configuration.
 func (r *rights) follow(m *config.Master) {
-	r.now.Store(&rules{eauths: eauthNames(m.ExternalAuth), nodegroups: m.Nodegroups, Service: eauth.New(eauth.Options{External: m.ExternalAuth,
-		KeepACL: m.KeepACLInToken, Permissive: m.PermissiveACL, RequireAll: m.ACLRequireAll, ACLModule: m.Raw.Str("eauth_acl_module"), Settings: m.Raw,
-		Expanded: m.Raw.Value("auth.enable_expanded_auth_matching") == true})})
+	r.now.Store(&rules{eauths: eauthNames(m.ExternalAuth), nodegroups: m.Nodegroups,
+		Service: eauth.New(eauth.Options{External: m.ExternalAuth,
+			KeepACL: m.KeepACLInToken, Permissive: m.PermissiveACL, RequireAll: m.ACLRequireAll,
+			ACLModule: m.Raw.Str("eauth_acl_module"), Settings: m.Raw,
+			Expanded: m.Raw.Value("auth.enable_expanded_auth_matching") == true})})
 }
 
 // of are the rules for the holder of a token.
@@ -46,17 +49,19 @@ func (r *rights) of(tok *payload.Map) []any { return r.now.Load().Rules(tok) }
 // eauths are the kinds of external authentication.
 func (r *rights) eauths() []string { return r.now.Load().eauths }
 
-// mayRun tells whether the holder of a token may run the function of a chunk on the minions that its target means. No rule for some
-// minions forbids a target that means nobody, as in Salt (CkMinions.validate_tgt). Unlike Salt: what cannot be worked out is refused.
+// mayRun tells whether the holder of a token may run the function of a chunk on the minions that its target means. No
+// rule for some minions forbids a target that means nobody, as in Salt (CkMinions.validate_tgt). Unlike Salt: what
+// cannot be worked out is refused.
 func (r *rights) mayRun(ctx context.Context, tok, low *payload.Map) bool {
 	asked, err := r.targets.Expand(ctx, low.Value("tgt"), low.Str("tgt_type"), low.Map("kwargs").Str("delimiter"), true)
 	if err != nil {
 		return false
 	}
-	want := eauth.Want{Funs: []string{pytext.Str(low.Value("fun"))}, Args: [][]any{low.List("arg")}, Covers: func(target string) bool {
-		all, err := r.targets.AllWithin(ctx, target, asked.Minions)
-		return err == nil && all
-	}}
+	want := eauth.Want{Funs: []string{pytext.Str(low.Value("fun"))}, Args: [][]any{low.List("arg")},
+		Covers: func(target string) bool {
+			all, err := r.targets.AllWithin(ctx, target, asked.Minions)
+			return err == nil && all
+		}}
 	if list, ok := low.Value("fun").([]any); ok {
 		want.Funs, want.Args = payload.Texts(list), nil
 		for _, args := range low.List("arg") {

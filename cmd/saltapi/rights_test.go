@@ -22,9 +22,12 @@ func TestRights(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	m := &config.Master{Common: config.Common{Raw: payload.NewMap(0), CacheDir: dir, PKIDir: dir}, ACLRequireAll: true, MinionDataCache: true}
-	m.ExternalAuth = payload.M("pam", payload.M("all", []any{".*"}, "few", []any{"test.ping"}, "web", []any{payload.M("web*", []any{"test.ping"})},
-		"word", []any{payload.M("web*", []any{payload.M("test.echo", payload.M("args", []any{"ok"}))})}, "runs", []any{"@runner"}))
+	m := &config.Master{Common: config.Common{Raw: payload.NewMap(0), CacheDir: dir, PKIDir: dir}, ACLRequireAll: true,
+		MinionDataCache: true}
+	m.ExternalAuth = payload.M("pam", payload.M("all", []any{".*"}, "few", []any{"test.ping"}, "web",
+		[]any{payload.M("web*", []any{"test.ping"})}, "word",
+		[]any{payload.M("web*", []any{payload.M("test.echo", payload.M("args", []any{"ok"}))})}, "runs",
+		[]any{"@runner"}))
 	r := rightsOf(&session.Session{Master: m, Common: &m.Common})
 	for _, tt := range []struct {
 		user string
@@ -33,11 +36,13 @@ func TestRights(t *testing.T) {
 		arg  []any
 		want bool
 	}{
-		{"all", "*", "cmd.run", []any{"id"}, true}, {"few", "*", "test.ping", nil, true}, {"few", "*", "cmd.run", []any{"id"}, false},
-		{"nobody", "*", "test.ping", nil, false}, {"runs", "*", "test.ping", nil, false},
-		{"web", "web1", "test.ping", nil, true}, {"web", "*", "test.ping", nil, false}, {"web", "db1", "test.ping", nil, false},
-		{"web", "web1", "cmd.run", nil, false}, {"web", "elsewhere", "test.ping", nil, true},
-		{"word", "web1", "test.echo", []any{"ok"}, true}, {"word", "web1", "test.echo", []any{"no"}, false}, {"word", "web1", "test.echo", nil, false},
+		{"all", "*", "cmd.run", []any{"id"}, true}, {"few", "*", "test.ping", nil, true},
+		{"few", "*", "cmd.run", []any{"id"}, false}, {"nobody", "*", "test.ping", nil, false},
+		{"runs", "*", "test.ping", nil, false}, {"web", "web1", "test.ping", nil, true}, {"web", "*", "test.ping", nil,
+			false}, {"web", "db1", "test.ping", nil, false}, {"web", "web1", "cmd.run", nil, false},
+		{"web", "elsewhere", "test.ping", nil, true},
+		{"word", "web1", "test.echo", []any{"ok"}, true}, {"word", "web1", "test.echo", []any{"no"}, false},
+		{"word", "web1", "test.echo", nil, false},
 		{"few", "*", []any{"test.ping", "cmd.run"}, []any{[]any{}, []any{"id"}}, false},
 		{"few", "*", []any{"test.ping", "test.ping"}, []any{[]any{}, []any{}}, true}, {"few", "*", []any{}, nil, false},
 	} {

@@ -1,5 +1,5 @@
-// Package saltapi is the tool salt-api: it reads the master's configuration, puts the servers together that it names, and runs them
-// as a daemon beside the master. The daemon itself is actors/netapi. It answers to salt/cli/api.py.
+// Package saltapi is the tool salt-api: it reads the master's configuration, puts the servers together that it names,
+// and runs them as a daemon beside the master. The daemon itself is actors/netapi. It answers to salt/cli/api.py.
 package saltapi
 
 import (
@@ -26,24 +26,26 @@ const memoryCeiling = 96 << 20
 
 // Run runs the REST servers (salt-api).
 func Run(c *tool.Call) error {
-	p := options.NewParser(c, "%prog [options]", "The REST servers of a master: rest_cherrypy, rest_tornado, rest_wsgi.")
+	p := options.NewParser(c, "%prog [options]",
+		"The REST servers of a master: rest_cherrypy, rest_tornado, rest_wsgi.")
 	options.AddConfigDir(p)
 	daemon.AddOptions(p, "/var/run/salt-api.pid")
 	daemon.AddKeepalive(p, "salt-api")
 	options.AddLogging(p, true, "api_logfile", "/var/log/salt/api")
 	var conf *config.Netapi
-	s, err := session.Open(c, p, session.Opening{Role: session.RoleClient, Daemon: true, LogFile: "api_logfile", Check: func(s *session.Session) (err error) {
-		if conf, err = s.Master.NetapiOptions(); err != nil {
-			return err
-		}
-		if !s.Opt.Given("api_logfile") { // what the command line names is not below root_dir
-			s.Opt.Default("api_logfile", conf.LogFile)
-		}
-		if !s.Opt.Given("pidfile") {
-			s.Common.PidFile = conf.PIDFile
-		}
-		return nil
-	}})
+	s, err := session.Open(c, p, session.Opening{Role: session.RoleClient, Daemon: true, LogFile: "api_logfile",
+		Check: func(s *session.Session) (err error) {
+			if conf, err = s.Master.NetapiOptions(); err != nil {
+				return err
+			}
+			if !s.Opt.Given("api_logfile") { // what the command line names is not below root_dir
+				s.Opt.Default("api_logfile", conf.LogFile)
+			}
+			if !s.Opt.Given("pidfile") {
+				s.Common.PidFile = conf.PIDFile
+			}
+			return nil
+		}})
 	if err != nil {
 		return err
 	}
@@ -116,8 +118,10 @@ func start(s *session.Session, conf *config.Netapi) (daemon.Service, error) {
 	tokens := eauth.New(eauth.Options{Settings: s.Master.Raw, TokenDir: s.Master.TokenDir}) // the store of the master
 	own := rightsOf(s)
 	gate := netapi.NewLogInGate(s.Master.LoginFailuresMax, s.Log)
-	opt := netapi.Options{Config: conf, Master: s.Master, Client: masterlink.NewGatedClient(s, gate.Pass), Logger: s.Log, Runners: find, Revoke: tokens.Revoke,
-		MayRun: own.mayRun, Ours: func() bool { return masterlink.Daemon(s) != nil },
+	opt := netapi.Options{Config: conf, Master: s.Master, Client: masterlink.NewGatedClient(s, gate.Pass),
+		Logger: s.Log, Runners: find, Revoke: tokens.Revoke, MayRun: own.mayRun, Ours: func() bool {
+			return masterlink.Daemon(s) != nil
+		},
 		MasterAlive: func() error { return alive(s.Master) }, Modules: servers(s, conf, own)}
 	if len(opt.Modules) == 0 {
 		s.Log.Error("Did not find any netapi configurations, nothing to start")
@@ -143,8 +147,10 @@ func addControl(s *session.Session, srv *netapi.Server) (*place, error) {
 		return nil, err
 	}
 	common := *s.Common
-	common.SockDir, common.CacheDir = filepath.Join(s.Common.SockDir, here.name), filepath.Join(s.Common.CacheDir, here.name)
-	err = daemon.AddControl(&session.Session{Call: s.Call, Common: &common, Log: s.Log}, srv.Supervisor(), admin.Options{})
+	common.SockDir, common.CacheDir = filepath.Join(s.Common.SockDir, here.name), filepath.Join(s.Common.CacheDir,
+		here.name)
+	err = daemon.AddControl(&session.Session{Call: s.Call, Common: &common, Log: s.Log}, srv.Supervisor(),
+		admin.Options{})
 	if err != nil {
 		return nil, errors.Join(err, here.leave())
 	}

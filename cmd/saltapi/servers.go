@@ -43,18 +43,21 @@ func servers(s *session.Session, conf *config.Netapi, r *rights) (list []netapi.
 	bodies := pages.NewBodies(longest(conf))
 	if c := conf.CherryPy; c != nil {
 		list = append(list, netapi.Module{Name: "rest_cherrypy",
-			Listen: netapi.Listen{Host: c.Host, Port: c.Port, Front: room(c.Front, len(ports(conf))), Logger: s.Log}.Secured(!c.DisableSSL, c.SSLCrt, c.SSLKey, c.SSLChain),
+			Listen: netapi.Listen{Host: c.Host, Port: c.Port, Front: room(c.Front, len(ports(conf))),
+				Logger: s.Log}.Secured(!c.DisableSSL, c.SSLCrt, c.SSLKey, c.SSLChain),
 			Handler: func(a netapi.API) (http.Handler, error) {
 				opt := cherrypy.Options{Config: c, Logger: s.Log, Bodies: bodies}
 				if c.Console {
-					opt.Extra = consolePages(s, r, console.Mount{API: a, Prefix: c.RootPrefix, AuthorizedIPs: c.AuthorizedIPs, APIACL: c.APIACL}, !c.DisableSSL)
+					opt.Extra = consolePages(s, r, console.Mount{API: a, Prefix: c.RootPrefix,
+						AuthorizedIPs: c.AuthorizedIPs, APIACL: c.APIACL}, !c.DisableSSL)
 				}
 				return cherrypy.New(a, opt)
 			}})
 	}
 	if c := conf.Tornado; c != nil {
 		list = append(list, netapi.Module{Name: "rest_tornado",
-			Listen: netapi.Listen{Host: c.Address, Port: c.Port, Front: room(c.Front, len(ports(conf))), Logger: s.Log}.Secured(!c.DisableSSL, c.SSLCrt, c.SSLKey, ""),
+			Listen: netapi.Listen{Host: c.Address, Port: c.Port, Front: room(c.Front, len(ports(conf))),
+				Logger: s.Log}.Secured(!c.DisableSSL, c.SSLCrt, c.SSLKey, ""),
 			Handler: func(a netapi.API) (http.Handler, error) {
 				opt := tornado.Options{Config: c, Logger: s.Log, Gather: s.Master.GatherJobTimeout, Bodies: bodies}
 				if c.Console {
@@ -64,7 +67,8 @@ func servers(s *session.Session, conf *config.Netapi, r *rights) (list []netapi.
 			}})
 	}
 	if c := conf.WSGI; c != nil {
-		list = append(list, netapi.Module{Name: "rest_wsgi", Listen: netapi.Listen{Host: loopback, Port: c.Port, Front: room(c.Front, len(ports(conf))), Logger: s.Log},
+		list = append(list, netapi.Module{Name: "rest_wsgi", Listen: netapi.Listen{Host: loopback, Port: c.Port,
+			Front: room(c.Front, len(ports(conf))), Logger: s.Log},
 			Handler: func(a netapi.API) (http.Handler, error) {
 				return wsgi.New(a, wsgi.Options{Config: c, Logger: s.Log, Bodies: bodies}), nil
 			}})
@@ -86,7 +90,8 @@ func longest(conf *config.Netapi) (bytes int64) {
 	return bytes
 }
 
-// Descriptors of the process that no connection gets, and the part of the others that connections may have: a request may open files.
+// Descriptors of the process that no connection gets, and the part of the others that connections may have: a request
+// may open files.
 const (
 	ownDescriptors = 64
 	partInPercent  = 75

@@ -40,7 +40,8 @@ func (t *callTool) pillarFrom(source loader.PillarSource) {
 			Pillarenv: t.Minion.PillarEnv})
 		if err != nil {
 			t.Log.Error("Exception getting pillar: " + err.Error())
-		} else if _, ofMaster := source.(callMaster); ofMaster && t.Minion.MinionPillarCache && t.Minion.Raw.Str("file_client") == "remote" {
+		} else if _, ofMaster := source.(callMaster); ofMaster && t.Minion.MinionPillarCache &&
+			t.Minion.Raw.Str("file_client") == "remote" {
 			t.keepPillar(data)
 		}
 		return data

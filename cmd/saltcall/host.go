@@ -48,8 +48,9 @@ func (c callMaster) Compile(ctx context.Context, q loader.PillarQuery) (*payload
 	if override == nil {
 		override = payload.NewMap(0)
 	}
-	load := payload.M("id", c.Minion.ID, "grains", c.env.Grains(), "saltenv", textOrNull(q.Saltenv), "pillarenv", textOrNull(q.Pillarenv),
-		"pillar_override", override, "extra_minion_data", pillar.Passed(c.Minion.Raw), "ver", "2", "cmd", payload.CmdPillar)
+	load := payload.M("id", c.Minion.ID, "grains", c.env.Grains(), "saltenv", textOrNull(q.Saltenv), "pillarenv",
+		textOrNull(q.Pillarenv), "pillar_override", override, "extra_minion_data", pillar.Passed(c.Minion.Raw), "ver",
+		"2", "cmd", payload.CmdPillar)
 	if q.Ext != nil {
 		load.Set("ext", q.Ext)
 	}

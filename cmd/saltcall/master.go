@@ -84,7 +84,8 @@ func (l *callLink) open(ctx context.Context, master config.MasterAddr, key *cryp
 	}
 	c := l.cfg
 	l.ip = addr
-	l.req = zmq.NewReq(zmq.ReqOptions{Endpoint: zmq.ConnectEndpoint(addr, master.Port, c.SourceAddress, c.SourceRetPort), IPv6: c.IPv6})
+	l.req = zmq.NewReq(zmq.ReqOptions{Endpoint: zmq.ConnectEndpoint(addr, master.Port, c.SourceAddress,
+		c.SourceRetPort), IPv6: c.IPv6})
 	if err := l.signIn(ctx); err != nil {
 		return errors.Join(err, l.req.Close())
 	}
@@ -124,7 +125,8 @@ func (l *callLink) signIn(ctx context.Context) error {
 			break
 		}
 		l.log.Debug("sign-in request", "err", err)
-		step = auth.Step{Verdict: auth.Failed, Text: "Attempt to authenticate with the salt master failed with timeout error"}
+		step = auth.Step{Verdict: auth.Failed, Text: "Attempt to authenticate with the salt master failed with " +
+			"timeout error"}
 	}
 	return &notSignedIn{step}
 }

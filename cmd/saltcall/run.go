@@ -25,8 +25,8 @@ import (
 // exitUnknown is the code for a function that is not there (Salt ends with -1).
 const exitUnknown = 255
 
-// pythonic are the outputters that print values as Python writes them. Salt's salt, whose values came over the wire, has
-// lists where salt-call has tuples.
+// pythonic are the outputters that print values as Python writes them. Salt's salt, whose values came over the wire,
+// has lists where salt-call has tuples.
 var pythonic = []string{"txt", "raw"}
 
 // run calls a function and shows its result.

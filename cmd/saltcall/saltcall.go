@@ -26,7 +26,8 @@ type callTool struct {
 
 // Run is the tool salt-call: it runs an execution function of this host's minion, in this process.
 func Run(c *tool.Call) error {
-	s, err := session.Open(c, callParser(c), session.Opening{Role: session.RoleCaller, Check: checkCallWords, Adjust: adjustCall})
+	s, err := session.Open(c, callParser(c), session.Opening{Role: session.RoleCaller, Check: checkCallWords,
+		Adjust: adjustCall})
 	if err != nil {
 		return err
 	}
@@ -76,7 +77,8 @@ func checkCallWords(s *session.Session) error {
 // folders are the directories salt-call makes before it works.
 func (t *callTool) folders() config.Environment {
 	m := t.Minion
-	return config.Environment{User: m.User, Dirs: []string{m.PKIDir, m.CacheDir, m.ExtensionModules}, PKIDirs: []string{m.PKIDir},
+	return config.Environment{User: m.User, Dirs: []string{m.PKIDir, m.CacheDir, m.ExtensionModules},
+		PKIDirs:    []string{m.PKIDir},
 		Permissive: m.PermissivePKIAccess}
 }
 
@@ -98,7 +100,8 @@ func (t *callTool) warnIgnoredRoots() {
 	if len(names) == 1 {
 		verb = "is"
 	}
-	fmt.Fprintf(t.Stderr, "Warning: %s %s ignored because --local was not specified; the remote file client retrieves these from the master. "+
+	fmt.Fprintf(t.Stderr, "Warning: %s %s ignored because --local was not specified; the remote file client "+
+		"retrieves these from the master. "+
 		"Re-run with --local to use the local override.\n", strings.Join(names, ", "), verb)
 }
 

@@ -183,7 +183,8 @@ func (cp *copying) publishFailed(begun bool, size int64) string {
 
 // unsent says of all minions that are meant that a job did not reach them.
 func (cp *copying) unsent(ret *payload.Map, path, why string) {
-	meant, err := masterlink.Expander(cp.Session).Expand(context.Background(), cp.tgt, cp.tgtType, cp.Opt.Str("delimiter"), true)
+	meant, err := masterlink.Expander(cp.Session).Expand(context.Background(), cp.tgt, cp.tgtType,
+		cp.Opt.Str("delimiter"), true)
 	if err != nil {
 		cp.Log.Error(err.Error())
 	}

@@ -1,5 +1,5 @@
-// Package saltcp is the tool salt-cp: it copies files of this machine to minions, as the arguments of jobs: text files in one job,
-// or with --chunked any file in pieces. It answers to salt/cli/cp.py.
+// Package saltcp is the tool salt-cp: it copies files of this machine to minions, as the arguments of jobs: text files
+// in one job, or with --chunked any file in pieces. It answers to salt/cli/cp.py.
 package saltcp
 
 import (
@@ -42,9 +42,11 @@ func parser(c *tool.Call) *optparse.Parser {
 	options.AddTimeout(p, 5)
 	options.AddTargets(p, false)
 	p.Group("File Options", "",
-		options.FlagOption("chunked", "Send files of any size and content in pieces, and directories with what is in them.", "-C", "--chunked"),
-		optparse.Option{Flags: []string{"-n", "--no-compression"}, Dest: "gzip", Kind: optparse.Const, Const: false, Default: true,
-			Help: "Do not compress the pieces."})
+		options.FlagOption("chunked", "Send files of any size and content in pieces, and directories with what is "+
+			"in them.", "-C", "--chunked"),
+		optparse.Option{Flags: []string{"-n", "--no-compression"}, Dest: "gzip", Kind: optparse.Const, Const: false,
+			Default: true,
+			Help:    "Do not compress the pieces."})
 	options.AddOutput(p, true)
 	options.AddLogging(p, true, "log_file", "/var/log/salt/master")
 	return p

@@ -18,7 +18,8 @@ func (cp *copying) whole(ctx context.Context) (*payload.Map, error) {
 		switch {
 		case err != nil:
 		case info.IsDir():
-			fmt.Fprintf(cp.Stdout, "%s is a directory, only files are supported in non-chunked mode. Use \"--chunked\" command line argument.\n", path)
+			fmt.Fprintf(cp.Stdout, "%s is a directory, only files are supported in non-chunked mode. Use "+
+				"\"--chunked\" command line argument.\n", path)
 			return nil, tool.Exit(1, "")
 		case info.Mode().IsRegular():
 			text, err := os.ReadFile(path)

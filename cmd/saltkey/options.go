@@ -28,7 +28,8 @@ func keyParser(c *tool.Call) *optparse.Parser {
 	options.AddHardCrash(p)
 	p.Add(
 		optparse.Option{Flags: []string{"-q", "--quiet"}, Kind: optparse.Flag, Help: "Print less."},
-		optparse.Option{Flags: []string{"-y", "--yes"}, Kind: optparse.Flag, Help: "Answer yes to every question. Default: %default."},
+		optparse.Option{Flags: []string{"-y", "--yes"}, Kind: optparse.Flag,
+			Help: "Answer yes to every question. Default: %default."},
 		optparse.Option{Flags: []string{"--rotate-aes-key"}, Default: true,
 			Help: "False: the master keeps its session key when keys are deleted or rejected. Default: %default."},
 		optparse.Option{Flags: []string{"--preserve-minions"}, Default: false,
@@ -62,7 +63,8 @@ func keyParser(c *tool.Call) *optparse.Parser {
 		flag("Print the fingerprints of all keys.", "-F", "--finger-all"))
 	p.Group("Key Generation Options", "",
 		text("Make a key pair of this name for a minion.", "--gen-keys"),
-		optparse.Option{Flags: []string{"--gen-keys-dir"}, Default: ".", Help: "Directory for the pair. Default: '%default'."},
+		optparse.Option{Flags: []string{"--gen-keys-dir"}, Default: ".",
+			Help: "Directory for the pair. Default: '%default'."},
 		optparse.Option{Flags: []string{"--keysize"}, Kind: optparse.Int, Default: minKeySize,
 			Help: "Bits of the new key, at least 2048. Default: %default."},
 		flag("Sign the master's public key, for minions with verify_master_pubkey_sign.", "--gen-signature"),
@@ -105,7 +107,9 @@ func keyOverrides(v *optparse.Values, over *payload.Map) error {
 // checkKeyOptions refuses what Salt refuses before anything is touched.
 func checkKeyOptions(s *session.Session) error {
 	arg := s.Opt.Str("list")
-	known := slices.ContainsFunc([]string{"acc", "pre", "un", "rej", "den", "all"}, func(w string) bool { return strings.HasPrefix(arg, w) })
+	known := slices.ContainsFunc([]string{"acc", "pre", "un", "rej", "den", "all"}, func(w string) bool {
+		return strings.HasPrefix(arg, w)
+	})
 	if arg != "" && !known {
 		return s.Parser.Errorf("'%s' is not a valid argument to '--list'", arg)
 	}

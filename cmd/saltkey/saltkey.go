@@ -1,4 +1,5 @@
-// Package saltkey is the tool salt-key. What it changes is modules/fleet/keys'. It answers to salt/cli/key.py and salt/key.py.
+// Package saltkey is the tool salt-key. What it changes is modules/fleet/keys'. It answers to salt/cli/key.py and
+// salt/key.py.
 package saltkey
 
 import (
@@ -46,7 +47,8 @@ type keyTool struct {
 
 // Run is the tool salt-key.
 func Run(c *tool.Call) error {
-	s, err := session.Open(c, keyParser(c), session.Opening{Role: session.RoleClient, LogFile: "key_logfile", Dir: keyConfigDir, Adjust: keyOverrides, Check: checkKeyOptions})
+	s, err := session.Open(c, keyParser(c), session.Opening{Role: session.RoleClient, LogFile: "key_logfile",
+		Dir: keyConfigDir, Adjust: keyOverrides, Check: checkKeyOptions})
 	if err != nil {
 		return err
 	}
@@ -135,21 +137,27 @@ func (k *keyTool) show(groups *payload.Map, without string) error {
 
 func (k *keyTool) accept(match string) error {
 	inc := keys.ForAccept(k.Opt.Bool("include_all"), k.Opt.Bool("include_rejected"), k.Opt.Bool("include_denied"))
-	return k.change(match, "accept", "[n/Y]", inc, func(sel keys.Groups) (keys.Change, error) { return k.manager.Accept(sel, inc) })
+	return k.change(match, "accept", "[n/Y]", inc, func(sel keys.Groups) (keys.Change, error) {
+		return k.manager.Accept(sel, inc)
+	})
 }
 
 func (k *keyTool) reject(match string) error {
 	inc := keys.ForReject(k.Opt.Bool("include_all"), k.Opt.Bool("include_accepted"), k.Opt.Bool("include_denied"))
-	return k.change(match, "reject", "[n/Y]", inc, func(sel keys.Groups) (keys.Change, error) { return k.manager.Reject(sel, inc) })
+	return k.change(match, "reject", "[n/Y]", inc, func(sel keys.Groups) (keys.Change, error) {
+		return k.manager.Reject(sel, inc)
+	})
 }
 
 func (k *keyTool) delete(match string) error {
-	inc := keys.Include{Accepted: k.Opt.Bool("include_accepted"), Rejected: k.Opt.Bool("include_rejected"), Denied: k.Opt.Bool("include_denied")}
+	inc := keys.Include{Accepted: k.Opt.Bool("include_accepted"), Rejected: k.Opt.Bool("include_rejected"),
+		Denied: k.Opt.Bool("include_denied")}
 	return k.change(match, "delet", "[N/y]", inc, k.manager.Delete)
 }
 
 // change shows the keys that match, asks, and does it. verb is the action up to "ed".
-func (k *keyTool) change(match, verb, choice string, inc keys.Include, do func(keys.Groups) (keys.Change, error)) error {
+func (k *keyTool) change(match, verb, choice string, inc keys.Include, do func(keys.Groups) (keys.Change,
+	error)) error {
 	sel, err := k.match(match)
 	if err != nil {
 		return err

@@ -24,8 +24,8 @@ func OpenFile(path string, mode os.FileMode) (*File, error) {
 	return f, f.open()
 }
 
-// open follows a symbolic link of root or of this process's user only: a daemon opens its log as root, in a directory that
-// may belong to the user it is to run as.
+// open follows a symbolic link of root or of this process's user only: a daemon opens its log as root, in a directory
+// that may belong to the user it is to run as.
 func (f *File) open() error {
 	file, err := os.OpenFile(f.path, os.O_WRONLY|os.O_APPEND|os.O_CREATE|syscall.O_NOFOLLOW, f.mode)
 	if errors.Is(err, syscall.ELOOP) && ownLink(f.path) {

@@ -53,8 +53,10 @@ func TestFormats(t *testing.T) {
 		{"%(asctime)s %(message)s", "", "05:06:07 hi"},
 		{"%(asctime)s|%(message)5s|", "%d.%m.%y %f %% %q", "04.03.26 089000 % %q|   hi|"},
 		{"%(colorlevel)s %(colormsg)s", "", "\x1b[0;1;32m[INFO    ]\x1b[0;0m \x1b[0;32mhi\x1b[0;0m"},
-		{"%(asctime)s.%(msecs)03.0f %(processName)s|%(processName)-13s|%(processName).4s", "%H", "05.089 MainProcess|MainProcess  |Main"},
-		{"%(created).3f %(msecs)f %(msecs)s %(process)d", "", strconv.FormatInt(at.Unix(), 10) + ".089 89.000000 89 " + pid},
+		{"%(asctime)s.%(msecs)03.0f %(processName)s|%(processName)-13s|%(processName).4s", "%H",
+			"05.089 MainProcess|MainProcess  |Main"},
+		{"%(created).3f %(msecs)f %(msecs)s %(process)d", "", strconv.FormatInt(at.Unix(), 10) + ".089 89.000000 89 " +
+			pid},
 		{"%(msecs).x", "", "%(msecs).x"},
 		{"%(bracketname)s%(bracketlevel)s", "", "[salt.master      ][INFO    ]"},
 		{"100%% %(nosuch)s%(levelname)", "", "100% %(levelname)"},
@@ -78,7 +80,8 @@ func TestLevels(t *testing.T) {
 	if got := strings.Join(Names(), ", "); got != want {
 		t.Errorf("names %s", got)
 	}
-	if got := strings.Join(SortedNames(), " "); got != "all garbage trace debug profile info warning error critical quiet" {
+	if got := strings.Join(SortedNames(), " "); got != "all garbage trace debug profile info warning error critical "+
+		"quiet" {
 		t.Errorf("sorted names %s", got)
 	}
 	if l, ok := Level("Warning"); !ok || l != slog.LevelWarn {

@@ -25,7 +25,9 @@ func masterAnswers(m *master.Master) admin.Options {
 	control.On(opt.Queries, func(ctx context.Context, q control.GetJobList) (*payload.Map, error) {
 		return m.Outstanding(ctx, time.Now().Add(-time.Duration(q.Minutes)*time.Minute))
 	})
-	control.On(opt.Queries, func(ctx context.Context, q control.GetRoster) (*payload.Map, error) { return m.Roster(ctx, q.Glob) })
+	control.On(opt.Queries, func(ctx context.Context, q control.GetRoster) (*payload.Map, error) {
+		return m.Roster(ctx, q.Glob)
+	})
 	control.On(opt.Queries, func(context.Context, control.GetPresent) (*payload.Map, error) { return m.Present() })
 	answerAboutJobs(opt.Queries, m)
 	answerAboutReactor(opt, m)
@@ -83,9 +85,12 @@ func answerFromStore(h control.Handlers, m *master.Master) {
 	})
 }
 
-// answerAboutReactor answers about the Reactor, and changes its rules. What went wrong may quote files and events: it is private.
+// answerAboutReactor answers about the Reactor, and changes its rules. What went wrong may quote files and events: it
+// is private.
 func answerAboutReactor(opt admin.Options, m *master.Master) {
-	control.On(opt.Private, func(context.Context, control.GetReactor) (control.Reactor, error) { return m.Reactor(), nil })
+	control.On(opt.Private, func(context.Context, control.GetReactor) (control.Reactor, error) {
+		return m.Reactor(), nil
+	})
 	control.On(opt.Private, func(ctx context.Context, q control.TryReactor) (control.ReactorTrial, error) {
 		return m.TryReactor(ctx, q.Tag, q.Data)
 	})

@@ -17,7 +17,9 @@ func answerAboutJobs(h control.Handlers, m *master.Master) {
 		got, err := m.Why(ctx, q.JID, q.IDs...)
 		return control.Reasons{Raw: got}, err
 	})
-	control.On(h, func(ctx context.Context, q control.GetGone) ([]string, error) { return m.Gone(ctx, q.JID, q.IDs), nil })
+	control.On(h, func(ctx context.Context, q control.GetGone) ([]string, error) {
+		return m.Gone(ctx, q.JID, q.IDs), nil
+	})
 	control.On(h, func(ctx context.Context, q control.GetStanding) (control.Standing, error) {
 		return m.Standing(ctx, q.JID, q.IDs), nil
 	})

@@ -17,8 +17,8 @@ import (
 // exitPortsTaken is the code of a master whose ports are taken.
 const exitPortsTaken = 4
 
-// portsWithin is how long a port may be taken: a master that was killed together with its parent has not closed its ports yet
-// when the next one is started.
+// portsWithin is how long a port may be taken: a master that was killed together with its parent has not closed its
+// ports yet when the next one is started.
 const portsWithin = time.Second
 
 // probe binds an address once, when it is free. It pauses between two tries.
@@ -44,7 +44,8 @@ func probePorts(s *session.Session) error {
 		}
 		var no syscall.Errno
 		errors.As(err, &no)
-		s.Log.Warn(fmt.Sprintf("Unable to bind socket %s:%d, error: [Errno %d] %s; Is there another salt-master running?",
+		s.Log.Warn(fmt.Sprintf("Unable to bind socket %s:%d, error: [Errno %d] %s; Is there another salt-master "+
+			"running?",
 			s.Master.Interface, port, int(no), sentence(no.Error())))
 		return tool.ExitFor(err, exitPortsTaken, "The salt master is shutdown. The ports are not available to bind")
 	}
@@ -53,7 +54,9 @@ func probePorts(s *session.Session) error {
 
 func reuseAddr(_, _ string, c syscall.RawConn) error {
 	var err error
-	if ctlErr := c.Control(func(fd uintptr) { err = syscall.SetsockoptInt(int(fd), syscall.SOL_SOCKET, syscall.SO_REUSEADDR, 1) }); ctlErr != nil {
+	if ctlErr := c.Control(func(fd uintptr) {
+		err = syscall.SetsockoptInt(int(fd), syscall.SOL_SOCKET, syscall.SO_REUSEADDR, 1)
+	}); ctlErr != nil {
 		return ctlErr
 	}
 	return err

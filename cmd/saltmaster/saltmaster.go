@@ -28,7 +28,8 @@ const tagProcessDied = "brine/process/died"
 // listenersAreBack is when those who listen on the bus have had the time to connect again.
 const listenersAreBack = 3 * time.Second
 
-// memoryCeiling is what Go may take of a master with up to 10,000 minions, in bytes. Pages of files and libzmq come on top of it.
+// memoryCeiling is what Go may take of a master with up to 10,000 minions, in bytes. Pages of files and libzmq come on
+// top of it.
 const memoryCeiling = 112 << 20
 
 // Run runs a master (salt-master).
@@ -66,7 +67,8 @@ func Run(c *tool.Call) error {
 		Closed: func(why string) string { return "The salt master is shutdown. " + why },
 		Memory: memoryCeiling,
 		Lost: func(daemon.Service) string {
-			return "lost: what its actors had in hand, requests not yet answered; kept: every return that was acknowledged"
+			return "lost: what its actors had in hand, requests not yet answered; kept: every return that was " +
+				"acknowledged"
 		},
 	})
 }
@@ -119,7 +121,8 @@ func startMaster(s *session.Session, own *master.Keys) (daemon.Service, error) {
 	daemon.TellStanding(s)
 	daemon.KeepPrograms(s, "")
 	if cfg.HashType == "md5" || cfg.HashType == "sha1" {
-		s.Log.Warn(fmt.Sprintf("IMPORTANT: Do not use %s hashing algorithm! Please set \"hash_type\" to sha256 in Salt Master config!", cfg.HashType))
+		s.Log.Warn(fmt.Sprintf("IMPORTANT: Do not use %s hashing algorithm! Please set \"hash_type\" to sha256 in "+
+			"Salt Master config!", cfg.HashType))
 	}
 	raiseOpenFiles(s)
 	if err := preFlight(s); err != nil {
@@ -129,7 +132,8 @@ func startMaster(s *session.Session, own *master.Keys) (daemon.Service, error) {
 	if err != nil {
 		return nil, err
 	}
-	opt := master.Options{Config: cfg, Logger: s.Log, Keys: own, RunningUser: session.RunningUser(), Version: tool.SaltVersion, Memory: s.Memory}
+	opt := master.Options{Config: cfg, Logger: s.Log, Keys: own, RunningUser: session.RunningUser(),
+		Version: tool.SaltVersion, Memory: s.Memory}
 	if set != nil {
 		opt.OnDeath, opt.Metrics = set.OnDeath, set.Registerer()
 		if opt.Functions, err = knownFunctions(); err != nil {
@@ -140,14 +144,16 @@ func startMaster(s *session.Session, own *master.Keys) (daemon.Service, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := errors.Join(daemon.AddControl(s, m.Supervisor(), masterAnswers(m)), daemon.AddMetrics(s, m.Supervisor(), set)); err != nil {
+	if err := errors.Join(daemon.AddControl(s, m.Supervisor(), masterAnswers(m)), daemon.AddMetrics(s, m.Supervisor(),
+		set)); err != nil {
 		_, stopErr := m.Stop(cfg.StopTimeout)
 		return nil, errors.Join(err, stopErr)
 	}
 	untold := func() bool { return true }
 	if e, ok := s.Parent.Before(); ok {
 		untold = time.AfterFunc(listenersAreBack, func() {
-			m.Fire(tagProcessDied, payload.M("process", "salt-master", "pid", e.PID, "how", e.How(), "deaths", e.Deaths))
+			m.Fire(tagProcessDied, payload.M("process", "salt-master", "pid", e.PID, "how", e.How(), "deaths",
+				e.Deaths))
 		}).Stop
 	}
 	s.Log.Info(fmt.Sprintf("salt-master is starting as user '%s'", session.RunningUser()))
@@ -188,6 +194,7 @@ func raiseOpenFiles(s *session.Session) {
 	s.Log.Info(fmt.Sprintf("Raising max open files value to %d", want))
 	lim.Cur = want
 	if err := syscall.Setrlimit(syscall.RLIMIT_NOFILE, &lim); err != nil {
-		s.Log.Log(context.Background(), saltlog.LevelCritical, fmt.Sprintf("Failed to raise max open files setting to %d", want), "err", err)
+		s.Log.Log(context.Background(), saltlog.LevelCritical, fmt.Sprintf("Failed to raise max open files setting "+
+			"to %d", want), "err", err)
 	}
 }

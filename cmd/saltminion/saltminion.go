@@ -110,7 +110,8 @@ func OwnKey(cfg *config.Minion) (*crypt.PrivateKey, error) {
 		return nil, err
 	}
 	if weak := key.Public().Weak(); weak != nil && !cfg.AllowWeakKeys {
-		return nil, fmt.Errorf("the key of this minion in %s: %w; make another one, or see allow_weak_keys", cfg.PKIDir, weak)
+		return nil, fmt.Errorf("the key of this minion in %s: %w; make another one, or see allow_weak_keys", cfg.PKIDir,
+			weak)
 	}
 	return key, nil
 }
@@ -157,7 +158,9 @@ func startMinion(s *session.Session, ended chan<- daemon.ExitRequest) (daemon.Se
 			machine.Refresh = fresh
 			return machine.Grains()
 		},
-		Match: func(job *payload.Job, about matchers.Facts) bool { return matches(s, job, about, nodegroups.Load()) }, Complete: saltrun.OfferMaster(s.Log),
+		Match: func(job *payload.Job, about matchers.Facts) bool {
+			return matches(s, job, about, nodegroups.Load())
+		}, Complete: saltrun.OfferMaster(s.Log),
 		Returners: kept,
 		Exit: func(e minion.Exit) {
 			select {
@@ -179,7 +182,8 @@ func startMinion(s *session.Session, ended chan<- daemon.ExitRequest) (daemon.Se
 	if err != nil {
 		return nil, err
 	}
-	if err := errors.Join(daemon.AddControl(s, m.Supervisor(), minionAnswers(m)), daemon.AddMetrics(s, m.Supervisor(), set)); err != nil {
+	if err := errors.Join(daemon.AddControl(s, m.Supervisor(), minionAnswers(m)), daemon.AddMetrics(s, m.Supervisor(),
+		set)); err != nil {
 		_, stopErr := m.Stop(cfg.StopTimeout)
 		return nil, errors.Join(err, stopErr, zctx.Close())
 	}
@@ -201,9 +205,10 @@ func SignInOptions(cfg *config.Minion, key *crypt.PrivateKey, grain func(string)
 		AutosignGrains: autosign,
 		ID:             cfg.ID, Key: key, Trust: trust.Dir{Path: cfg.PKIDir, SignKey: cfg.MasterSignKeyName},
 		EncAlgo: cfg.EncryptionAlgorithm, SigAlgo: cfg.SigningAlgorithm,
-		AllowWeakKeys: cfg.AllowWeakKeys, MasterFinger: cfg.MasterFinger, HashType: cfg.HashType, VerifyMasterPubkey: cfg.VerifyMasterPubkeySign,
-		AlwaysVerifySignature: cfg.AlwaysVerifySignature, OpenMode: cfg.OpenMode, RejectedRetry: cfg.RejectedRetry,
-		AuthSafemode: cfg.AuthSafemode, AcceptanceWait: cfg.AcceptanceWaitTime, AcceptanceWaitMax: cfg.AcceptanceWaitTimeMax,
+		AllowWeakKeys: cfg.AllowWeakKeys, MasterFinger: cfg.MasterFinger, HashType: cfg.HashType,
+		VerifyMasterPubkey: cfg.VerifyMasterPubkeySign, AlwaysVerifySignature: cfg.AlwaysVerifySignature,
+		OpenMode: cfg.OpenMode, RejectedRetry: cfg.RejectedRetry, AuthSafemode: cfg.AuthSafemode,
+		AcceptanceWait: cfg.AcceptanceWaitTime, AcceptanceWaitMax: cfg.AcceptanceWaitTimeMax,
 		SignMessages: cfg.MinionSignMessages, SignPubMessages: cfg.SignPubMessages,
 	}
 }

@@ -29,7 +29,8 @@ func (r *runTool) detach() error {
 	}
 	for _, dest := range []string{"log_file", "log_level_logfile"} {
 		if r.Opt.Given(dest) {
-			argv = append(argv, "--"+strings.ReplaceAll(strings.Replace(dest, "log_level_logfile", "log_file_level", 1), "_", "-")+"="+r.Opt.Str(dest))
+			argv = append(argv, "--"+strings.ReplaceAll(strings.Replace(dest, "log_level_logfile", "log_file_level", 1),
+				"_", "-")+"="+r.Opt.Str(dest))
 		}
 	}
 	cmd := exec.Command(self, append(append(argv, "--"), r.Opt.Args...)...)
@@ -44,6 +45,7 @@ func (r *runTool) detach() error {
 }
 
 func (r *runTool) sayAsync(tag string) {
-	r.Log.Warn("Running in asynchronous mode. Results of this execution may be collected by attaching to the master event bus " +
+	r.Log.Warn("Running in asynchronous mode. Results of this execution may be collected by attaching to the master " +
+		"event bus " +
 		"or by examining the master job cache, if configured. This execution is running under tag " + tag)
 }

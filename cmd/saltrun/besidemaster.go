@@ -35,7 +35,8 @@ func OfferMaster(log *slog.Logger) func(*loader.Env) {
 
 // with calls do with the functions of the master, which are read anew each time, as Salt does.
 func (b besideMaster) with(do func(runners.Client) (any, error)) (any, error) {
-	s := &session.Session{Call: &tool.Call{Prog: "salt-run", Stdin: strings.NewReader(""), Stdout: io.Discard, Stderr: io.Discard}, Log: b.log}
+	s := &session.Session{Call: &tool.Call{Prog: "salt-run", Stdin: strings.NewReader(""), Stdout: io.Discard,
+		Stderr: io.Discard}, Log: b.log}
 	s.Parser = runParser(s.Call)
 	err := s.ReadWords()
 	if err == nil {
@@ -70,7 +71,8 @@ func (b besideMaster) Cmd(ctx context.Context, cmd loader.LocalCmd) (*payload.Ma
 	return out, err
 }
 
-// client runs functions of the master in this process, each as salt-run runs its own, for other functions of this process.
+// client runs functions of the master in this process, each as salt-run runs its own, for other functions of this
+// process.
 func (r *runTool) client() runners.Client {
 	envs := map[runners.Kind]*loader.Env{runners.KindRunner: r.env, runners.KindWheel: r.wheel}
 	return runners.Client{Env: func(kind runners.Kind) *loader.Env { return envs[kind] }, Publisher: runPublisher{r},

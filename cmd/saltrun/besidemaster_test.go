@@ -22,20 +22,25 @@ func TestNoMasterBeside(t *testing.T) {
 	OfferMaster(slog.New(slog.DiscardHandler))(env)
 	h := env.Host
 
-	missing := "FileNotFoundError: [Errno 2] No such file or directory: '" + filepath.Join(dir, "var/cache/salt/master/proc") + "/"
+	missing := "FileNotFoundError: [Errno 2] No such file or directory: '" + filepath.Join(dir,
+		"var/cache/salt/master/proc") + "/"
 	text, err := h.Runner.Run(t.Context(), loader.MasterRun{Fun: "test.arg", Args: []any{"x"}}, false)
-	if s, _ := text.(string); err != nil || !strings.HasPrefix(s, "Exception occurred in runner test.arg: Traceback") || !strings.Contains(s, missing) {
+	if s, _ := text.(string); err != nil || !strings.HasPrefix(s, "Exception occurred in runner test.arg: Traceback") ||
+		!strings.Contains(s, missing) {
 		t.Errorf("runner: %v, %v", text, err)
 	}
 	for what, run := range map[string]func() (any, error){
 		"runner.test.arg": func() (any, error) {
 			return h.Runner.Run(t.Context(), loader.MasterRun{Fun: "test.arg", KW: payload.M("k", 1)}, true)
 		},
-		"wheel.key.list_all": func() (any, error) { return h.Wheel.Wheel(t.Context(), loader.MasterRun{Fun: "key.list_all"}) },
+		"wheel.key.list_all": func() (any, error) {
+			return h.Wheel.Wheel(t.Context(), loader.MasterRun{Fun: "key.list_all"})
+		},
 	} {
 		v, err := run()
 		m, _ := v.(*payload.Map)
-		if code, _ := m.Int("retcode"); err != nil || m.Str("fun") != what || m.Value("success") != false || code != 1 || !strings.Contains(m.Str("return"), missing) {
+		if code, _ := m.Int("retcode"); err != nil || m.Str("fun") != what || m.Value("success") != false ||
+			code != 1 || !strings.Contains(m.Str("return"), missing) {
 			t.Errorf("%s: %v, %v", what, v, err)
 		}
 	}
@@ -47,7 +52,8 @@ func TestNoMasterBeside(t *testing.T) {
 			t.Errorf("unknown function: %v", err)
 		}
 	}
-	if _, err := h.Local.Cmd(t.Context(), loader.LocalCmd{Tgt: "*", Fun: "test.ping"}); err == nil || err.Error() != masterlink.TextMasterDown ||
+	if _, err := h.Local.Cmd(t.Context(), loader.LocalCmd{Tgt: "*", Fun: "test.ping"}); err == nil ||
+		err.Error() != masterlink.TextMasterDown ||
 		loader.ClassOf(err) != "salt.exceptions.SaltClientError" {
 		t.Errorf("cmd: %v", err)
 	}

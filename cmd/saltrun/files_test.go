@@ -59,7 +59,8 @@ func TestFileserver(t *testing.T) {
 		{"clear_file_list_cache", nil, payload.M("roots", []any{"base"})},
 		{"clear_file_list_cache", nil, payload.NewMap(0)},
 	} {
-		got := runners.Run(t.Context(), r.env, runners.Request{Kind: runners.KindRunner, Fun: "fileserver." + tt.fun, KW: tt.kw, JID: someJID}, nil)
+		got := runners.Run(t.Context(), r.env, runners.Request{Kind: runners.KindRunner, Fun: "fileserver." + tt.fun,
+			KW: tt.kw, JID: someJID}, nil)
 		if !payload.Equal(got.Return, tt.want) {
 			t.Errorf("%s %v: got %v, want %v", tt.fun, tt.kw, got.Return, tt.want)
 		}
@@ -85,9 +86,11 @@ func TestSync(t *testing.T) {
 	write("base/_modules/readme.txt", "no module")
 	write("base/_runners/three.py", "3")
 	write("dev/_modules/one.py", "other")
-	r, _ := openRun(t, "file_roots: {base: ["+dir+"/base], dev: ["+dir+"/dev]}\nfileserver_list_cache_time: 0\n", "test.arg")
+	r, _ := openRun(t, "file_roots: {base: ["+dir+"/base], dev: ["+dir+"/dev]}\nfileserver_list_cache_time: 0\n",
+		"test.arg")
 	run := func(fun string, kw *payload.Map) any {
-		return runners.Run(t.Context(), r.env, runners.Request{Kind: runners.KindRunner, Fun: "saltutil." + fun, KW: kw, JID: someJID}, nil).Return
+		return runners.Run(t.Context(), r.env, runners.Request{Kind: runners.KindRunner, Fun: "saltutil." + fun, KW: kw,
+			JID: someJID}, nil).Return
 	}
 	ext := filepath.Join(r.Master.Raw.Str("extension_modules"), "modules")
 	for _, tt := range []struct {
@@ -115,7 +118,8 @@ func TestSync(t *testing.T) {
 		t.Errorf("a folder of another environment is left: %v", err)
 	}
 	all, _ := run("sync_all", nil).(*payload.Map)
-	if all.Len() != 24 || !payload.Equal(all.Value("modules"), []any{"modules.deep.two", "modules.one"}) || !payload.Equal(all.Value("runners"), []any{}) {
+	if all.Len() != 24 || !payload.Equal(all.Value("modules"), []any{"modules.deep.two", "modules.one"}) ||
+		!payload.Equal(all.Value("runners"), []any{}) {
 		t.Errorf("sync_all: %v", all)
 	}
 }

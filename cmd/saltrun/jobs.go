@@ -66,7 +66,8 @@ const runKept = 8 << 20
 type tooLargeToKeep struct{ size int }
 
 func (e *tooLargeToKeep) Error() string {
-	return fmt.Sprintf("What this run returned is not kept in the job cache: it has %d bytes, and %d are kept at most", e.size, runKept)
+	return fmt.Sprintf("What this run returned is not kept in the job cache: it has %d bytes, and %d are kept at most",
+		e.size, runKept)
 }
 
 func (j askedJobs) keep(_ context.Context, jid, id string, load *payload.Map) error {
@@ -91,7 +92,8 @@ func (j askedJobs) keep(_ context.Context, jid, id string, load *payload.Map) er
 type filedJobs struct{ *session.Session }
 
 func (j filedJobs) files() (*jobstore.LocalCache, error) {
-	return jobstore.AttachLocalCache(jobstore.Options{CacheDir: j.Master.CacheDir, Shared: j.Master.Shared(), HashType: j.Master.HashType, EndTimes: j.Master.JobCacheStoreEndtime})
+	return jobstore.AttachLocalCache(jobstore.Options{CacheDir: j.Master.CacheDir, Shared: j.Master.Shared(),
+		HashType: j.Master.HashType, EndTimes: j.Master.JobCacheStoreEndtime})
 }
 
 func (j filedJobs) Load(jid string) (*payload.Map, error) {
@@ -131,12 +133,13 @@ func (j filedJobs) keep(_ context.Context, jid, id string, load *payload.Map) er
 	if err != nil {
 		return err
 	}
-	_, err = files.Commit([]jobstore.Load{{JID: jid, Load: load, Minions: []string{}}}, []jobstore.Return{{JID: jid, ID: id, Load: load}})
+	_, err = files.Commit([]jobstore.Load{{JID: jid, Load: load, Minions: []string{}}},
+		[]jobstore.Return{{JID: jid, ID: id, Load: load}})
 	return err
 }
 
-// jobCaches are the returners of this machine as job caches. A running brine master is given time to write to them first what the
-// bus has told of.
+// jobCaches are the returners of this machine as job caches. A running brine master is given time to write to them
+// first what the bus has told of.
 func jobCaches(s *session.Session, jobs jobCache, env *loader.Env) (func(name string) runners.JobCache, error) {
 	kept, err := MachineOf(s.Master.ID, s.Master.Raw).Returners()
 	if err != nil {

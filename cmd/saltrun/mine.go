@@ -22,7 +22,8 @@ func newMines(s *session.Session, targets *matchers.Expander, cache *datacache.B
 		Expand: func(ctx context.Context, tgt any, tgtType string, greedy bool) ([]string, error) {
 			found, err := targets.Expand(ctx, tgt, tgtType, "", greedy)
 			if err != nil {
-				s.Log.Error("Failed matching available minions with "+payload.Show(tgtType)+" pattern: "+payload.Show(pytext.Str(tgt)), "err", err)
+				s.Log.Error("Failed matching available minions with "+payload.Show(tgtType)+" pattern: "+payload.Show(
+					pytext.Str(tgt)), "err", err)
 			}
 			return found.Minions, err
 		}}}

@@ -24,11 +24,13 @@ var needMaster = []string{"manage.", "saltutil.cmd", "minions.connected", "__cli
 func layBeside(t *testing.T, dir string) {
 	t.Helper()
 	for name, text := range map[string]string{
-		"etc/master":     "root_dir: " + dir + "\nid: m_master\nmaster_id: m\nfile_roots: {base: [" + dir + "/srv], dev: [], qa: []}\npillar_roots: {base: [" + dir + "/pillar]}\n",
+		"etc/master": "root_dir: " + dir + "\nid: m_master\nmaster_id: m\nfile_roots: {base: [" + dir +
+			"/srv], dev: [], qa: []}\npillar_roots: {base: [" + dir + "/pillar]}\n",
 		"srv/a.txt":      "a\n",
-		"pillar/top.sls": "base:\n  db1: [fixed]\n", "pillar/fixed.sls": "fixed: 1\n", "own/top.sls": "base:\n  '*': [p]\n",
-		"etc/salt/pki/master/m.pem": "", "etc/salt/pki/master/m.pub": "",
-		"etc/salt/pki/master/minions/web1": "k", "etc/salt/pki/master/minions/db1": "k", "var/cache/salt/master/proc/.keep": "",
+		"pillar/top.sls": "base:\n  db1: [fixed]\n", "pillar/fixed.sls": "fixed: 1\n",
+		"own/top.sls": "base:\n  '*': [p]\n", "etc/salt/pki/master/m.pem": "", "etc/salt/pki/master/m.pub": "",
+		"etc/salt/pki/master/minions/web1": "k", "etc/salt/pki/master/minions/db1": "k",
+		"var/cache/salt/master/proc/.keep": "",
 	} {
 		file := filepath.Join(dir, name)
 		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
@@ -43,14 +45,15 @@ func layBeside(t *testing.T, dir string) {
 		t.Fatal(err)
 	}
 	for _, id := range []string{"web1", "db1"} {
-		if err := errors.Join(banks.StoreGrains(id, payload.M("id", id)), banks.StoreMine(id, payload.M("test.ping", true))); err != nil {
+		if err := errors.Join(banks.StoreGrains(id, payload.M("id", id)),
+			banks.StoreMine(id, payload.M("test.ping", true))); err != nil {
 			t.Fatal(err)
 		}
 	}
 }
 
-// TestOwnPillarAsSalt: the pillar that a minion compiles itself reaches the master whose files are beside it, as with Salt 3008.3
-// (actors/master/testdata/functions.py).
+// TestOwnPillarAsSalt: the pillar that a minion compiles itself reaches the master whose files are beside it, as with
+// Salt 3008.3 (actors/master/testdata/functions.py).
 func TestOwnPillarAsSalt(t *testing.T) {
 	raw, err := os.ReadFile("../../actors/master/testdata/functions.json")
 	if err != nil {
@@ -62,8 +65,8 @@ func TestOwnPillarAsSalt(t *testing.T) {
 	}
 	dir := t.TempDir()
 	layBeside(t, dir)
-	opts := payload.M("conf_file", dir+"/etc/minion", "id", "web1", "file_client", "local", "__role", "minion", "pillar_roots", payload.M("base", []any{dir + "/own"}),
-		"cachedir", dir+"/minion", "renderer", "jinja|yaml")
+	opts := payload.M("conf_file", dir+"/etc/minion", "id", "web1", "file_client", "local", "__role", "minion",
+		"pillar_roots", payload.M("base", []any{dir + "/own"}), "cachedir", dir+"/minion", "renderer", "jinja|yaml")
 	env, err := execution.NewEnv(execution.Machine{ID: "web1", Opts: opts})
 	if err != nil {
 		t.Fatal(err)

@@ -37,10 +37,13 @@ func (r *runTool) build() error {
 	reg, wheels := loader.NewRegistry(), loader.NewRegistry()
 	bus := &runBus{Bus: r.bus, tool: r}
 	err = errors.Join(
-		wheel.Register(wheels, wheel.Options{Keys: manager, Events: r.bus, Presence: masterlink.NewPresence(r.Session)}),
+		wheel.Register(wheels, wheel.Options{Keys: manager, Events: r.bus,
+			Presence: masterlink.NewPresence(r.Session)}),
 		runners.Register(reg, runners.Options{
-			Publisher: runPublisher{r}, Jobs: r.jobs, JobCaches: caches, Minions: cache, Banks: cache, Keys: manager, Presence: masterlink.NewPresence(r.Session), Bus: bus,
-			Mine: newMines(r.Session, exp, cache), Files: &masterFiles{session: r.Session}, Pillar: &masterPillar{r.Session, execEnv, exp}, Targets: exp, Running: r.running, Runners: reg, Wheel: wheels, Execution: execEnv,
+			Publisher: runPublisher{r}, Jobs: r.jobs, JobCaches: caches, Minions: cache, Banks: cache, Keys: manager,
+			Presence: masterlink.NewPresence(r.Session), Bus: bus, Mine: newMines(r.Session, exp, cache),
+			Files: &masterFiles{session: r.Session}, Pillar: &masterPillar{r.Session, execEnv, exp}, Targets: exp,
+			Running: r.running, Runners: reg, Wheel: wheels, Execution: execEnv,
 			Reactor: func() (runners.Reactor, bool) { return masterReactor{r.Session}, reactorConfigured(r.Session) },
 			Token:   func(fields *payload.Map) (*payload.Map, error) { return r.makeToken(fields) },
 			Version: tool.SaltVersion, Print: func(line string) { fmt.Fprintln(r.Stdout, line) },
@@ -91,8 +94,8 @@ func (p runPublisher) Collect(ctx context.Context, job runners.Job) (*runners.Co
 	if kw == nil {
 		kw = payload.NewMap(0)
 	}
-	run, err := p.wire.Run(ctx, client.Job{Tgt: job.Tgt, TgtType: job.TgtType, Fun: job.Fun, Ret: job.Ret, Arg: args.Condition(job.Args, kw),
-		Timeout: job.Timeout, GatherJobTimeout: job.Gather})
+	run, err := p.wire.Run(ctx, client.Job{Tgt: job.Tgt, TgtType: job.TgtType, Fun: job.Fun, Ret: job.Ret,
+		Arg: args.Condition(job.Args, kw), Timeout: job.Timeout, GatherJobTimeout: job.Gather})
 	var no *masterlink.Refusal
 	if err = masterlink.ClientError(p.Session, err); errors.As(err, &no) {
 		return nil, &loader.ClientError{Message: no.Text}

@@ -28,7 +28,8 @@ func (p *masterPillar) compiler() *pillar.Compiler {
 	} else if git != nil {
 		trees = git
 	}
-	return pillar.New(pillar.Options{Opts: p.session.Master.Raw, Git: trees, Functions: pillar.FunctionsOf(p.on), Log: log,
+	return pillar.New(pillar.Options{Opts: p.session.Master.Raw, Git: trees, Functions: pillar.FunctionsOf(p.on),
+		Log: log,
 		Means: func(ctx context.Context, target any, id string) bool {
 			who, err := p.expander.Expand(ctx, target, "compound", "", true)
 			return err == nil && slices.Contains(who.Minions, id)

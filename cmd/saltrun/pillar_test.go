@@ -13,7 +13,8 @@ import (
 func TestPillar(t *testing.T) {
 	dir := t.TempDir()
 	for name, text := range map[string]string{
-		"top.sls": "base:\n  '*': [a]\n  'G@role:web': [b]\n", "a.sls": "id: '{{ opts.id }}'\nrole: {{ grains.get('role', 'none') }}\nrun: {{ salt['test.echo']('x') }}\n",
+		"top.sls": "base:\n  '*': [a]\n  'G@role:web': [b]\n", "a.sls": "id: '{{ opts.id }}'\nrole: {{ " +
+			"grains.get('role', 'none') }}\nrun: {{ salt['test.echo']('x') }}\n",
 		"b.sls": "web: {{ salt['grains.get']('role') }}\n",
 	} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
@@ -38,7 +39,8 @@ func TestPillar(t *testing.T) {
 	} {
 		kw := payload.NewMap(0)
 		kw.Update(tt.kw)
-		got := runners.Run(t.Context(), r.env, runners.Request{Kind: runners.KindRunner, Fun: "pillar." + tt.fun, Args: tt.args, KW: kw}, nil)
+		got := runners.Run(t.Context(), r.env, runners.Request{Kind: runners.KindRunner, Fun: "pillar." + tt.fun,
+			Args: tt.args, KW: kw}, nil)
 		if !payload.Equal(got.Return, tt.want) {
 			t.Errorf("%s %v %v: got %v, want %v", tt.fun, tt.args, tt.kw, got.Return, tt.want)
 		}

@@ -17,7 +17,8 @@ func (r *runTool) note(req runners.Request) (forget func(), err error) {
 	if req.KW.Len() > 0 {
 		args = append(args, req.KW)
 	}
-	raw, err := payload.Marshal(payload.M("fun", string(req.Kind)+"."+req.Fun, "jid", req.JID, "user", req.User, "fun_args", args, "pid", os.Getpid()))
+	raw, err := payload.Marshal(payload.M("fun", string(req.Kind)+"."+req.Fun, "jid", req.JID, "user", req.User,
+		"fun_args", args, "pid", os.Getpid()))
 	if err == nil {
 		err = os.WriteFile(file, raw, 0o600)
 	}

@@ -30,12 +30,13 @@ func reactorConfigured(s *session.Session) bool {
 	return loader.Truthy(s.Master.Raw.Value("reactor"))
 }
 
-// masterReactor is the Reactor of the running master. One of brine is asked on its control socket, so that no key goes over the
-// bus; one of Salt by events.
+// masterReactor is the Reactor of the running master. One of brine is asked on its control socket, so that no key goes
+// over the bus; one of Salt by events.
 type masterReactor struct{ *session.Session }
 
 // do asks a master of brine, or one of Salt with the event of the same name; end is that of the answer's tag.
-func (m masterReactor) do(ctx context.Context, q control.ManageReactor, data *payload.Map, end string) (got control.ReactorManaged, answer *payload.Map, err error) {
+func (m masterReactor) do(ctx context.Context, q control.ManageReactor, data *payload.Map,
+	end string) (got control.ReactorManaged, answer *payload.Map, err error) {
 	ctx, cancel := context.WithTimeout(ctx, reactorWait)
 	defer cancel()
 	daemon := control.At(m.Master.SockDir)
@@ -87,7 +88,8 @@ func (m masterReactor) List(ctx context.Context) ([]any, error) {
 // Add adds a rule.
 func (m masterReactor) Add(ctx context.Context, tag, sls any) (*payload.Map, error) {
 	files, _ := sls.([]any)
-	got, answer, err := m.do(ctx, control.ManageReactor{Do: "add", Event: pytext.Str(tag), Files: files}, payload.M("event", tag, "reactors", sls), "add-complete")
+	got, answer, err := m.do(ctx, control.ManageReactor{Do: "add", Event: pytext.Str(tag), Files: files},
+		payload.M("event", tag, "reactors", sls), "add-complete")
 	if answer != nil {
 		return answer.Map("result"), err
 	}
@@ -96,7 +98,8 @@ func (m masterReactor) Add(ctx context.Context, tag, sls any) (*payload.Map, err
 
 // Delete takes a rule away.
 func (m masterReactor) Delete(ctx context.Context, tag any) (*payload.Map, error) {
-	got, answer, err := m.do(ctx, control.ManageReactor{Do: "delete", Event: pytext.Str(tag)}, payload.M("event", tag), "delete-complete")
+	got, answer, err := m.do(ctx, control.ManageReactor{Do: "delete", Event: pytext.Str(tag)}, payload.M("event", tag),
+		"delete-complete")
 	if answer != nil {
 		return answer.Map("result"), err
 	}
@@ -114,7 +117,8 @@ func (m masterReactor) Leader(ctx context.Context) (bool, error) {
 
 // SetLeader says whether it does.
 func (m masterReactor) SetLeader(ctx context.Context, yes bool) (bool, error) {
-	got, answer, err := m.do(ctx, control.ManageReactor{Do: "set_leader", Value: yes}, payload.M("id", m.Master.ID, "value", yes), "leader/value")
+	got, answer, err := m.do(ctx, control.ManageReactor{Do: "set_leader", Value: yes}, payload.M("id", m.Master.ID,
+		"value", yes), "leader/value")
 	if answer != nil {
 		return answer.Bool("result"), err
 	}

@@ -64,7 +64,8 @@ func Run(c *tool.Call) error {
 // runParser declares the options of salt-run.
 func runParser(c *tool.Call) *optparse.Parser {
 	p := options.NewParser(c, "%prog [options] <function> [arguments]",
-		"salt-run is the frontend command for executing Salt Runners. Salt Runners are modules used to execute convenience functions on the Salt Master")
+		"salt-run is the frontend command for executing Salt Runners. Salt Runners are modules used to execute "+
+			"convenience functions on the Salt Master")
 	options.AddConfigDir(p)
 	options.AddHardCrash(p)
 	options.AddNoParse(p)
@@ -72,9 +73,11 @@ func runParser(c *tool.Call) *optparse.Parser {
 	options.AddTimeout(p, 1)
 	options.AddJID(p)
 	p.Add(
-		options.FlagOption("doc", "Show the help of a function, of a module, or of all functions.", "-d", "--doc", "--documentation"),
+		options.FlagOption("doc", "Show the help of a function, of a module, or of all functions.", "-d", "--doc",
+			"--documentation"),
 		options.FlagOption("async", "Start the function and do not wait for its end.", "--async"),
-		options.FlagOption("skip_grains", "Accepted for Salt's sake, without effect: grains are read when something needs them.", "--skip-grains"))
+		options.FlagOption("skip_grains", "Accepted for Salt's sake, without effect: grains are read when something "+
+			"needs them.", "--skip-grains"))
 	options.AddEauth(p, true)
 	options.AddOutput(p, false)
 	p.Group("Output Options", "", options.FlagOption("quiet", "Do not show the result.", "--quiet"))
@@ -118,7 +121,8 @@ func (r *runTool) run(ctx context.Context) error {
 	if r.Master.ShowJID {
 		fmt.Fprintln(r.Stdout, "jid: "+r.jid)
 	}
-	return r.runHere(ctx, runners.Request{Kind: runners.KindRunner, Fun: f.Name, Args: pos, KW: kw, JID: r.jid, User: session.LoginName()})
+	return r.runHere(ctx, runners.Request{Kind: runners.KindRunner, Fun: f.Name, Args: pos, KW: kw, JID: r.jid,
+		User: session.LoginName()})
 }
 
 // bind finds the function and shares its arguments out.
@@ -136,8 +140,8 @@ func (r *runTool) bind() (*loader.Func, []any, *payload.Map, error) {
 
 // refuse answers a call that cannot be made: with the help of the functions whose name begins like that, or with why.
 func (r *runTool) refuse(ctx context.Context, why error) error {
-	r.fire(ctx, runners.Tag(runners.KindRunner, r.jid)+"/ret", payload.M("success", false, "return", why.Error(), "retcode", 254,
-		"fun", r.fun, "fun_args", r.words, "jid", r.jid))
+	r.fire(ctx, runners.Tag(runners.KindRunner, r.jid)+"/ret", payload.M("success", false, "return", why.Error(),
+		"retcode", 254, "fun", r.fun, "fun_args", r.words, "jid", r.jid))
 	if r.Opt.Bool("quiet") {
 		return nil
 	}

@@ -70,7 +70,8 @@ func TestRunHere(t *testing.T) {
 		t.Errorf("load %v, %v", load, err)
 	}
 	returns, err := r.jobs.Returns(someJID)
-	if stored := returns.Map(r.Master.ID).Map("return"); err != nil || !stored.Bool("success") || stored.Str("jid") != someJID {
+	if stored := returns.Map(r.Master.ID).Map("return"); err != nil || !stored.Bool("success") ||
+		stored.Str("jid") != someJID {
 		t.Errorf("returns %v, %v", returns, err)
 	}
 	if left := r.running(); len(left) > 0 {
@@ -87,10 +88,12 @@ func TestRunRefuses(t *testing.T) {
 		{[]string{"nope.nope"}, "'nope.nope' is not available.\n"},
 		{[]string{"event.send", "nope=1"}, "event.send:\n"},
 		{[]string{"manage.u"}, "manage.up:\n"},
-		{[]string{"manage.up", "1", "2", "3", "4", "5"}, "\nPassed invalid arguments: up() takes from 0 to 4 positional arguments but 5 were given\n\nUsage:\n"},
+		{[]string{"manage.up", "1", "2", "3", "4", "5"}, "\nPassed invalid arguments: up() takes from 0 to 4 " +
+			"positional arguments but 5 were given\n\nUsage:\n"},
 	} {
 		r, c := openRun(t, "runner_returns: false\n", tt.argv...)
-		if err := r.run(t.Context()); err != nil || len(c.Out.String()) < len(tt.want) || c.Out.String()[:len(tt.want)] != tt.want {
+		if err := r.run(t.Context()); err != nil || len(c.Out.String()) < len(tt.want) ||
+			c.Out.String()[:len(tt.want)] != tt.want {
 			t.Errorf("%q: %v, got %q, want %q...", tt.argv, err, c.Out, tt.want)
 		}
 	}
@@ -102,7 +105,8 @@ func TestRunWithoutMaster(t *testing.T) {
 	if code := c.Finish(r.run(t.Context())); code != tool.ExitGeneric {
 		t.Errorf("exit %d", code)
 	}
-	want := "Exception occurred in runner manage.up: Traceback (most recent call last):\n  in manage.up\nsalt.exceptions.SaltClientError: " + masterlink.TextMasterDown + "\n"
+	want := "Exception occurred in runner manage.up: Traceback (most recent call last):\n  in " +
+		"manage.up\nsalt.exceptions.SaltClientError: " + masterlink.TextMasterDown + "\n"
 	if c.Out.String() != want {
 		t.Errorf("got %q, want %q", c.Out, want)
 	}
@@ -127,7 +131,8 @@ func TestRunEvents(t *testing.T) {
 		t.Fatal(err)
 	}
 	bus := &runBus{Bus: r.bus, tool: r}
-	if err := bus.Fire(t.Context(), runners.Tag(runners.KindRunner, someJID)+"/progress", payload.M("message", "half")); err != nil {
+	if err := bus.Fire(t.Context(), runners.Tag(runners.KindRunner, someJID)+"/progress",
+		payload.M("message", "half")); err != nil {
 		t.Fatal(err)
 	}
 	for _, want := range []string{"new", "ret", "progress"} {
@@ -144,7 +149,8 @@ func TestRunEvents(t *testing.T) {
 	if err := <-served; !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}
-	want := "args:\nkwargs:\n    ----------\nevent:\n    ----------\n    message:\n        half\nsuffix:\n    progress\n"
+	want := "args:\nkwargs:\n    ----------\nevent:\n    ----------\n    message:\n        half\nsuffix:\n    " +
+		"progress\n"
 	if c.Out.String() != want {
 		t.Errorf("got %q, want %q", c.Out, want)
 	}
@@ -209,7 +215,8 @@ func TestLargeRun(t *testing.T) {
 		return true, nil
 	})
 	controltest.Serve(t, r.Master.SockDir, h)
-	load := payload.M("fun", "runner.test.arg", "return", payload.M("fun", "runner.test.arg", "success", true, "return", strings.Repeat("x", 30<<20)))
+	load := payload.M("fun", "runner.test.arg", "return", payload.M("fun", "runner.test.arg", "success", true, "return",
+		strings.Repeat("x", 30<<20)))
 	err := newJobCache(r.Session).keep(t.Context(), someJID, "m", load)
 	var large *tooLargeToKeep
 	if !errors.As(err, &large) || large.size < 30<<20 {
@@ -223,18 +230,20 @@ func TestLargeRun(t *testing.T) {
 	}
 }
 
-// TestMineGet: one function gives values by minion, several by function; a rule for others excludes the master, as it does
-// Salt's runner.
+// TestMineGet: one function gives values by minion, several by function; a rule for others excludes the master, as it
+// does Salt's runner.
 func TestMineGet(t *testing.T) {
 	c := tooltest.MustOpen(t, runParser, "", "mine.get")
 	banks, err := datacache.OpenBanks(c.Master.CacheDir)
 	if err != nil {
 		t.Fatal(err)
 	}
-	mines := payload.M("web1", payload.M("a", 1, "b", payload.M("__saltmine_acl__", 1, "__data__", "hidden", "allow_tgt", "web1")), "web2", payload.M("a", 2), "db1", payload.M("a", 3))
+	mines := payload.M("web1", payload.M("a", 1, "b", payload.M("__saltmine_acl__", 1, "__data__", "hidden",
+		"allow_tgt", "web1")), "web2", payload.M("a", 2), "db1", payload.M("a", 3))
 	for id, mine := range mines.All() {
 		tooltest.WriteIn(t, filepath.Join(c.Master.PKIDir, "minions", id.(string)), "key")
-		if err := errors.Join(banks.StoreMine(id.(string), mine.(*payload.Map)), banks.StoreGrains(id.(string), payload.M("id", id))); err != nil {
+		if err := errors.Join(banks.StoreMine(id.(string), mine.(*payload.Map)), banks.StoreGrains(id.(string),
+			payload.M("id", id))); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -261,7 +270,8 @@ func TestMineGet(t *testing.T) {
 // TestSaltCmd: an execution function runs on the master, with its options.
 func TestSaltCmd(t *testing.T) {
 	r, _ := openRun(t, "", "salt.cmd")
-	res := runners.Run(t.Context(), r.env, runners.Request{Kind: runners.KindRunner, Fun: "salt.cmd", Args: []any{"test.echo", "hi"}, JID: someJID}, nil)
+	res := runners.Run(t.Context(), r.env, runners.Request{Kind: runners.KindRunner, Fun: "salt.cmd",
+		Args: []any{"test.echo", "hi"}, JID: someJID}, nil)
 	if res.Return != "hi" {
 		t.Errorf("got %v", res.Return)
 	}

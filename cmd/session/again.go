@@ -19,8 +19,9 @@ type loaded struct {
 	fromFile bool
 }
 
-// LoadAgain loads the configuration of a daemon as its files are now, with the same command line over it. Nothing of the
-// session changes; the answer is one that has a configuration and nothing else. A file that is missing or broken is an error.
+// LoadAgain loads the configuration of a daemon as its files are now, with the same command line over it. Nothing of
+// the session changes; the answer is one that has a configuration and nothing else. A file that is missing or broken is
+// an error.
 func (s *Session) LoadAgain() (*Session, error) {
 	_, err := os.Stat(s.Common.ConfFile)
 	load := config.Loader{Overrides: s.loaded.over, StrictIncludes: true, Again: s.loaded.fromFile || err == nil}

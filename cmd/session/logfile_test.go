@@ -26,11 +26,13 @@ func TestPrepareLogFile(t *testing.T) {
 		{filepath.Join(file, "log"), "Failed to create path " + file + "/log, is " + file + " a file?", 1},
 		{filepath.Join(file, "x/log"), "- [Errno 20] Not a directory: '" + file + "'", 64},
 		{dir, `Failed to create path "` + dir + `" - [Errno 21] Is a directory: '` + dir + "'", 64},
-		{"/proc/nope/log", `Failed to create path "/proc/nope/log" - [Errno 2] No such file or directory: '/proc/nope'`, 64},
+		{"/proc/nope/log", `Failed to create path "/proc/nope/log" - [Errno 2] No such file or directory: '/proc/nope'`,
+			64},
 	} {
 		var said bytes.Buffer
 		code := (&tool.Call{Stderr: &said}).Finish(prepareLogFile(tt.path, RunningUser()))
-		if got := strings.TrimSuffix(said.String(), "\n"); code != tt.code || !strings.HasSuffix(got, tt.want) || (got == "") != (tt.want == "") {
+		if got := strings.TrimSuffix(said.String(), "\n"); code != tt.code || !strings.HasSuffix(got, tt.want) ||
+			(got == "") != (tt.want == "") {
 			t.Errorf("%s: got %q, code %d; want %q, %d", tt.path, got, code, tt.want, tt.code)
 		}
 	}

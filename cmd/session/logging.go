@@ -61,7 +61,8 @@ func (s *Session) consoleLog() slog.Handler {
 	if s.Opt.Str("output") == "yaml" {
 		format = "# " + format // stdout and stderr together stay YAML
 	}
-	return saltlog.New(terminal.Beneath(s.Stderr), saltlog.Options{Level: s.levels.console.at(s.consoleLevel()), Format: format, Name: s.Prog,
+	return saltlog.New(terminal.Beneath(s.Stderr), saltlog.Options{Level: s.levels.console.at(s.consoleLevel()),
+		Format: format, Name: s.Prog,
 		Date: cmp.Or(s.Common.Raw.Str("log_datefmt_console"), s.Common.LogDateFmt)})
 }
 
@@ -98,7 +99,8 @@ func (s *Session) fileLog(o Opening) (slog.Handler, error) {
 		return nil, nil
 	}
 	s.AtEnd(func() { _ = file.Close() })
-	return saltlog.New(file, saltlog.Options{Level: s.levels.file.at(level), Name: s.Prog, Date: cmp.Or(s.Common.LogDateFmtLogfile, saltlog.FileDate),
+	return saltlog.New(file, saltlog.Options{Level: s.levels.file.at(level), Name: s.Prog,
+		Date:   cmp.Or(s.Common.LogDateFmtLogfile, saltlog.FileDate),
 		Format: cmp.Or(s.Common.LogFmtLogfile, saltlog.FileFormat)}), nil
 }
 
@@ -107,8 +109,8 @@ func (s *Session) notice(level slog.Level, format string, a ...any) {
 	s.Common.Notices = append(s.Common.Notices, config.Notice{Level: level, Text: fmt.Sprintf(format, a...)})
 }
 
-// prepareLogFile makes the log file and its folder and gives the file to the configured user. Unlike Salt: where that fails for
-// another reason than rights it shows the end of a traceback only.
+// prepareLogFile makes the log file and its folder and gives the file to the configured user. Unlike Salt: where that
+// fails for another reason than rights it shows the end of a traceback only.
 func prepareLogFile(path, owner string) error {
 	uid, _, err := UserIDs(owner)
 	if err != nil {

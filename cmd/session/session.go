@@ -126,9 +126,11 @@ func (s *Session) readConfig(o Opening) error {
 	dir := expandUser(s.Opt.Str("config_dir"))
 	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
 		fmt.Fprintf(s.Stderr, "WARNING: CONFIG '%s' directory does not exist.\n", dir)
-		// Unlike Salt: its daemons go on with defaults, and a master listens on every interface because of a slip in the name.
+		// Unlike Salt: its daemons go on with defaults, and a master listens on every interface because of a slip in
+		// the name.
 		if o.Daemon && (s.Opt.Given("config_dir") || os.Getenv("SALT_CONFIG_DIR") != "") {
-			return tool.Exit(tool.ExitUsage, "[ERROR   ] Nothing is started: a daemon works with its defaults only where the directory was not named.")
+			return tool.Exit(tool.ExitUsage, "[ERROR   ] Nothing is started: a daemon works with its defaults only "+
+				"where the directory was not named.")
 		}
 	}
 	dir, err := filepath.Abs(dir)
@@ -219,7 +221,8 @@ func (s *Session) merge() {
 	}
 }
 
-// TellCall puts in which function the command line calls, for the templates that it renders. Source: salt/utils/parsers.py.
+// TellCall puts in which function the command line calls, for the templates that it renders. Source:
+// salt/utils/parsers.py.
 func (s *Session) TellCall() {
 	if len(s.Opt.Args) > 0 {
 		s.Common.Raw.Set("fun", s.Opt.Args[0]).Set("arg", payload.AnyList(s.Opt.Args[1:]))

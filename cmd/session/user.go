@@ -43,7 +43,8 @@ func UserIDs(name string) (uid, gid int, err error) {
 	}
 	u, err := user.Lookup(name)
 	if err != nil {
-		return 0, 0, tool.Exit(tool.ExitNoUser, "Failed to prepare the Salt environment for user %s. The user is not available.", name)
+		return 0, 0, tool.Exit(tool.ExitNoUser, "Failed to prepare the Salt environment for user %s. The user is "+
+			"not available.", name)
 	}
 	if uid, err = strconv.Atoi(u.Uid); err == nil {
 		gid, err = strconv.Atoi(u.Gid)
@@ -65,7 +66,8 @@ func (s *Session) BecomeUser(name string) (ok bool, err error) {
 		return false, err
 	}
 	if err := switchTo(name, uid, gid); err != nil {
-		s.Log.Log(context.Background(), saltlog.LevelCritical, fmt.Sprintf("Salt configured to run as user %q but unable to switch.", name))
+		s.Log.Log(context.Background(), saltlog.LevelCritical, fmt.Sprintf("Salt configured to run as user %q but "+
+			"unable to switch.", name))
 		return false, nil
 	}
 	env := map[string]string{"USER": name, "LOGNAME": name, "HOME": homeOf(name)}

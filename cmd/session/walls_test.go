@@ -11,7 +11,8 @@ import (
 	"testing"
 )
 
-// known are the places that log without a rate, and why no stranger can make them do so: all else that a daemon logs goes through a wall.
+// known are the places that log without a rate, and why no stranger can make them do so: all else that a daemon logs
+// goes through a wall.
 var known = map[string]string{
 	"actors/master/functions.go":    "functions that the configuration or a user with rules has called",
 	"actors/master/publications.go": "jobs that were allowed",
@@ -29,8 +30,9 @@ var loggers = map[string]string{
 	"supervisor/system.go":       "puts a handler before that of the daemon",
 }
 
-// TestWalls: whatever code of a daemon logs, before a log-in or behind one, it has no logger but one behind a wall (modules/fleet/door).
-// There is no logger of its own, none of the standard library, and no HTTP server that uses that one by default.
+// TestWalls: whatever code of a daemon logs, before a log-in or behind one, it has no logger but one behind a wall
+// (modules/fleet/door). There is no logger of its own, none of the standard library, and no HTTP server that uses that
+// one by default.
 func TestWalls(t *testing.T) {
 	unused := map[string]bool{}
 	for file := range known {
@@ -69,7 +71,10 @@ func TestWalls(t *testing.T) {
 					}
 				}
 			case *ast.SelectorExpr:
-				if slices.ContainsFunc([]string{"Default", "SetDefault", "Debug", "Info", "Warn", "Error", "Log", "LogAttrs"}, func(f string) bool { return named(x, "slog", f) }) {
+				if slices.ContainsFunc([]string{"Default", "SetDefault", "Debug", "Info", "Warn", "Error", "Log",
+					"LogAttrs"}, func(f string) bool {
+					return named(x, "slog", f)
+				}) {
 					t.Errorf("%s uses the default logger, which has no bounds", file)
 				}
 			}

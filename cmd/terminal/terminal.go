@@ -14,7 +14,8 @@ import (
 // screen is a terminal at stdout or stderr. What a tool writes to it may hold what minions say, so only printable text,
 // line ends and tabs pass; who has control sequences of its own writes them beneath, and sees to the rest itself.
 //
-// Unlike Salt: its tools print control characters of minions as they come. What is piped or redirected stays so here too.
+// Unlike Salt: its tools print control characters of minions as they come. What is piped or redirected stays so here
+// too.
 type screen struct{ f *os.File }
 
 // OnScreen is f, as a screen where it is a terminal.

@@ -52,8 +52,9 @@ func ExitFor(cause error, code int, format string, a ...any) error {
 	return e
 }
 
-// MayPass tells whether a daemon that ends with an error may start at another time: the error is one of the machine (the disk is
-// full, no descriptor is left, a port is taken), not of the command line or of what the configuration says.
+// MayPass tells whether a daemon that ends with an error may start at another time: the error is one of the machine
+// (the disk is full, no descriptor is left, a port is taken), not of the command line or of what the configuration
+// says.
 func MayPass(err error) bool {
 	var answered *optparse.Answered
 	var usage *optparse.UsageError

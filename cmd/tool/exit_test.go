@@ -40,7 +40,8 @@ func TestMayPass(t *testing.T) {
 // TestExitFor ends with the code and the words.
 func TestExitFor(t *testing.T) {
 	var e *ExitError
-	if err := ExitFor(syscall.ENOSPC, 4, "taken"); !errors.As(err, &e) || e.code != 4 || e.Text != "taken\n" || !errors.Is(err, syscall.ENOSPC) {
+	if err := ExitFor(syscall.ENOSPC, 4, "taken"); !errors.As(err, &e) || e.code != 4 || e.Text != "taken\n" ||
+		!errors.Is(err, syscall.ENOSPC) {
 		t.Errorf("got %#v", e)
 	}
 }

@@ -13,8 +13,8 @@ import (
 	"testing"
 )
 
-// Build builds brine as dir/brine, with flags of go build, and the links of its tools in dir/links. Whoever runs what it
-// makes calls LookAtTree.
+// Build builds brine as dir/brine, with flags of go build, and the links of its tools in dir/links. Whoever runs what
+// it makes calls LookAtTree.
 func Build(dir string, flags ...string) error {
 	bin := filepath.Join(dir, "brine")
 	if Race {
@@ -31,9 +31,9 @@ func Build(dir string, flags ...string) error {
 
 var looked sync.Once
 
-// LookAtTree keeps Go's test cache from answering for tests that drive a binary of another tree: it knows nothing of what a
-// test builds for itself. It does compare the files that a test looks at, so all are looked at that can become a part of
-// the binary. What happens before the first test, in TestMain, is not seen by the cache.
+// LookAtTree keeps Go's test cache from answering for tests that drive a binary of another tree: it knows nothing of
+// what a test builds for itself. It does compare the files that a test looks at, so all are looked at that can become a
+// part of the binary. What happens before the first test, in TestMain, is not seen by the cache.
 func LookAtTree(t testing.TB) {
 	t.Helper()
 	looked.Do(func() {
@@ -54,7 +54,8 @@ func lookAtTree() error {
 		case err != nil:
 			return err
 		case d.IsDir():
-			if name := d.Name(); path != root && (name[0] == '.' || name == "testdata" || name == "docs" || name == "bin" || name == "dist") {
+			if name := d.Name(); path != root && (name[0] == '.' || name == "testdata" || name == "docs" ||
+				name == "bin" || name == "dist") {
 				return fs.SkipDir
 			}
 			return nil

@@ -27,12 +27,14 @@ func Open(t *testing.T, parser func(*tool.Call) *optparse.Parser, conf string, a
 	t.Helper()
 	dir := t.TempDir()
 	t.Setenv("HOME", dir)
-	text := fmt.Sprintf("root_dir: %s\nuser: %s\ninterface: 127.0.0.1\n%s", filepath.Join(dir, "root"), session.RunningUser(), conf)
+	text := fmt.Sprintf("root_dir: %s\nuser: %s\ninterface: 127.0.0.1\n%s", filepath.Join(dir, "root"),
+		session.RunningUser(), conf)
 	if err := os.WriteFile(filepath.Join(dir, "master"), []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	r := &Client{Out: &bytes.Buffer{}, Err: &bytes.Buffer{}}
-	c := &tool.Call{Prog: "salt", Args: append([]string{"-c", dir}, argv...), Stdin: strings.NewReader(""), Stdout: r.Out, Stderr: r.Err, OwnSignals: true}
+	c := &tool.Call{Prog: "salt", Args: append([]string{"-c", dir}, argv...), Stdin: strings.NewReader(""),
+		Stdout: r.Out, Stderr: r.Err, OwnSignals: true}
 	t.Cleanup(c.End)
 	s, err := session.Open(c, parser(c), session.Opening{Role: session.RoleClient})
 	r.Session = s

@@ -30,7 +30,8 @@ func (p *actorPage) onStacked(msg stacked) {
 func (m *model) actorLines() []string {
 	r := m.row(m.actor.key)
 	if r == nil {
-		return []string{m.headline(), "", m.paint(warn, " "+fit(clean(m.actor.key)+" is gone: its work is done", max(m.width-1, 0), false))}
+		return []string{m.headline(), "", m.paint(warn, " "+fit(clean(m.actor.key)+" is gone: its work is done",
+			max(m.width-1, 0), false))}
 	}
 	head := []string{m.headline(), m.actorTitle(r)}
 	if m.err != nil {
@@ -47,7 +48,8 @@ func (m *model) actorTitle(r *row) string {
 	state := fmt.Sprintf(" %s for %s ", r.State, since(r.Since, m.now()))
 	name := " " + clean(r.key)
 	room := m.width - utf8.RuneCountInString(state)
-	return m.paint(inverse, fit(name, max(room, 0), false)) + m.paint(inverse, fit(state, min(utf8.RuneCountInString(state), m.width), false))
+	return m.paint(inverse, fit(name, max(room, 0), false)) + m.paint(inverse,
+		fit(state, min(utf8.RuneCountInString(state), m.width), false))
 }
 
 func (m *model) actorBody(r *row) []string {
@@ -169,7 +171,8 @@ func (m *model) histogram(title string, s stats.Spread, width int) []string {
 	room := min(max(width-19, 4), 40)
 	for i := max(first, 0); i < len(s.Buckets); i++ {
 		n := s.Buckets[i]
-		lines = append(lines, fit("  <"+short(time.Duration(1)<<(i+9)), 10, false)+m.paint(accent, fit(bar(float64(n)/float64(most), room), room, false))+
+		lines = append(lines, fit("  <"+short(time.Duration(1)<<(i+9)), 10, false)+m.paint(accent,
+			fit(bar(float64(n)/float64(most), room), room, false))+
 			fit(" "+count(n), width-10-room, false))
 	}
 	return lines
@@ -208,8 +211,8 @@ func (m *model) slowLines(r *row) []string {
 	if s == nil {
 		return nil
 	}
-	text := fmt.Sprintf("%s  %s ago, incarnation %d, on %s for %s", s.Time.Local().Format(dayAndTime), since(s.Time, m.now()), s.Incarnation,
-		strings.TrimPrefix(s.Message, "*"), short(s.Running))
+	text := fmt.Sprintf("%s  %s ago, incarnation %d, on %s for %s", s.Time.Local().Format(dayAndTime),
+		since(s.Time, m.now()), s.Incarnation, strings.TrimPrefix(s.Message, "*"), short(s.Running))
 	if s.Abandoned {
 		text += ", abandoned"
 	}
@@ -223,7 +226,8 @@ func (m *model) asideLines(r *row) []string {
 	}
 	lines := []string{"", m.paint(bold, " Messages set aside")}
 	for _, q := range r.Quarantine {
-		text := fmt.Sprintf("%s  %s, %d bytes, %.12s: %s", q.Time.Local().Format(dayAndTime), strings.TrimPrefix(q.Message, "*"), q.Size, q.Hash, q.Reason)
+		text := fmt.Sprintf("%s  %s, %d bytes, %.12s: %s", q.Time.Local().Format(dayAndTime),
+			strings.TrimPrefix(q.Message, "*"), q.Size, q.Hash, q.Reason)
 		lines = append(lines, m.wrapped(plain, text)...)
 	}
 	return lines
@@ -262,10 +266,12 @@ func (m *model) deathLines(r *row) []string {
 	if len(deaths) == 0 {
 		return []string{"", m.paint(dim, " No deaths")}
 	}
-	lines := []string{"", m.paint(bold, fit(fmt.Sprintf(" Last deaths, restarts in all %d", r.Restarts), m.width, false))}
+	lines := []string{"", m.paint(bold, fit(fmt.Sprintf(" Last deaths, restarts in all %d", r.Restarts), m.width,
+		false))}
 	for i := len(deaths) - 1; i >= 0; i-- {
 		d := deaths[i]
-		text := fmt.Sprintf("%s  %s ago, incarnation %d, lived %s", d.Time.Local().Format(dayAndTime), since(d.Time, m.now()), d.Incarnation, span(d.Lived))
+		text := fmt.Sprintf("%s  %s ago, incarnation %d, lived %s", d.Time.Local().Format(dayAndTime),
+			since(d.Time, m.now()), d.Incarnation, span(d.Lived))
 		if d.Message != "" {
 			text += ", on " + strings.TrimPrefix(d.Message, "*")
 		}

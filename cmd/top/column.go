@@ -29,7 +29,9 @@ func down[T cmp.Ordered](a, b T) int { return cmp.Compare(b, a) }
 // columns are all columns after the name, from left to right. The last two take what room is left.
 func columns() []column {
 	return []column{
-		{title: "STATE", width: 8, left: true, rank: 3, cell: func(r *row, _ *view) string { return stateWord(r.State) }, tone: stateTone},
+		{title: "STATE", width: 8, left: true, rank: 3, cell: func(r *row, _ *view) string {
+			return stateWord(r.State)
+		}, tone: stateTone},
 		{title: "AGE", key: "a", help: "age of the state", width: 5, rank: 5,
 			cell: func(r *row, v *view) string { return since(r.Since, v.now) }, tone: ageTone,
 			less: func(a, b *row) int { return b.Since.Compare(a.Since) }},
@@ -42,15 +44,23 @@ func columns() []column {
 		{title: "OLDEST", key: "o", help: "age of the oldest waiting", width: 6, rank: 6, cell: oldest, tone: waitTone,
 			less: func(a, b *row) int { return down(a.OldestMS, b.OldestMS) }},
 		{title: "MSG/S", key: "r", help: "messages per second", width: 6, rank: 1,
-			cell: func(r *row, _ *view) string { return perSecond(r.rate) }, tone: func(r *row, _ *view) tone { return pick(r.rate < 0.05, dim) },
+			cell: func(r *row, _ *view) string {
+				return perSecond(r.rate)
+			}, tone: func(r *row, _ *view) tone { return pick(r.rate < 0.05, dim) },
 			less: func(a, b *row) int { return down(a.rate, b.rate) }},
-		{title: "TREND", width: 12, rank: 9, cell: func(r *row, _ *view) string { return spark(r.trend.rates, 12) }, tone: func(*row, *view) tone { return accent }},
+		{title: "TREND", width: 12, rank: 9, cell: func(r *row, _ *view) string {
+			return spark(r.trend.rates, 12)
+		}, tone: func(*row, *view) tone { return accent }},
 		{title: "BUSY", key: "b", help: "time in handlers", width: 5, rank: 4,
 			cell: func(r *row, _ *view) string { return percent(r.share) }, tone: busyTone,
 			less: func(a, b *row) int { return down(a.share, b.share) }},
-		{title: "", width: 8, left: true, rank: 10, cell: func(r *row, _ *view) string { return bar(r.share, 8) }, tone: busyTone},
+		{title: "", width: 8, left: true, rank: 10, cell: func(r *row, _ *view) string {
+			return bar(r.share, 8)
+		}, tone: busyTone},
 		{title: "P99", key: "l", help: "99 of 100 handling times", width: 6, rank: 7,
-			cell: func(r *row, _ *view) string { return p99(r.Handling) }, less: func(a, b *row) int { return down(a.Handling.P99US, b.Handling.P99US) }},
+			cell: func(r *row, _ *view) string {
+				return p99(r.Handling)
+			}, less: func(a, b *row) int { return down(a.Handling.P99US, b.Handling.P99US) }},
 		{title: "FAILED", key: "f", help: "messages failed or lost", width: 6, rank: 8,
 			cell: func(r *row, _ *view) string { return count(r.Failed + r.Lost) },
 			tone: func(r *row, _ *view) tone { return pick(r.Failed+r.Lost == 0, dim) },
@@ -61,9 +71,13 @@ func columns() []column {
 // tails are the columns of texts, which share the room that is left: the lowest rank comes first.
 func tails() []column {
 	return []column{
-		{title: "IN HAND", width: 22, left: true, rank: 0, cell: func(r *row, _ *view) string { return clean(r.doing()) },
+		{title: "IN HAND", width: 22, left: true, rank: 0, cell: func(r *row, _ *view) string {
+			return clean(r.doing())
+		},
 			tone: func(r *row, _ *view) tone { return pick(r.InHandMS >= 1000, bad) }},
-		{title: "NOTE", width: 20, left: true, rank: 2, cell: func(r *row, _ *view) string { return clean(r.Note) }, tone: func(*row, *view) tone { return dim }},
+		{title: "NOTE", width: 20, left: true, rank: 2, cell: func(r *row, _ *view) string {
+			return clean(r.Note)
+		}, tone: func(*row, *view) tone { return dim }},
 		{title: "LAST DEATH", key: "d", help: "last death", width: 24, left: true, rank: 1,
 			cell: func(r *row, v *view) string { return r.death(v.now) }, tone: deathTone,
 			less: func(a, b *row) int { return diedAt(b).Compare(diedAt(a)) }},

@@ -139,7 +139,8 @@ func (m *model) sumTexts() []string {
 			continue
 		}
 		actors++
-		rate, wait, restarts, lost, failed = rate+r.rate, wait+r.Mailbox, restarts+r.Restarts, lost+r.Lost, failed+r.Failed
+		rate, wait, restarts, lost, failed = rate+r.rate, wait+r.Mailbox, restarts+r.Restarts, lost+r.Lost,
+			failed+r.Failed
 		if busiest == nil || r.share > busiest.share {
 			busiest = r
 		}
@@ -148,8 +149,8 @@ func (m *model) sumTexts() []string {
 	if all := len(m.look.Roots) + len(m.look.Silent); all > 1 {
 		parts = append(parts, fmt.Sprintf("%d of %d answered", len(m.look.Roots), all))
 	}
-	parts = append(parts, fmt.Sprintf("%d actors", actors), perSecond(rate)+" msg/s", "waiting "+count(wait), "restarts "+count(restarts),
-		"failed "+count(failed), "lost "+count(lost))
+	parts = append(parts, fmt.Sprintf("%d actors", actors), perSecond(rate)+" msg/s", "waiting "+count(wait),
+		"restarts "+count(restarts), "failed "+count(failed), "lost "+count(lost))
 	if busiest != nil && busiest.share >= 0.005 {
 		parts = append(parts, "busiest "+clean(busiest.Name)+" "+percent(busiest.share))
 	}
@@ -174,20 +175,24 @@ func (m *model) alarmLine() string {
 	if worst == nil || m.now().Sub(worst.LastDeath.Time) > time.Hour {
 		return ""
 	}
-	return m.paint(deathTone(worst, v), fit(" "+worst.flatName(len(m.look.Roots) == 1)+" died "+worst.death(v.now), m.width, false))
+	return m.paint(deathTone(worst, v), fit(" "+worst.flatName(len(m.look.Roots) == 1)+" died "+worst.death(v.now),
+		m.width, false))
 }
 
 // footer is the line of keys, or the filter while it is typed.
 func (m *model) footer() string {
 	if m.typing {
-		return m.paint(inverse, fit(" filter: "+m.filter+"█", m.width-22, false)) + m.paint(dim, fit("  enter keep, esc drop", 22, false))
+		return m.paint(inverse, fit(" filter: "+m.filter+"█", m.width-22, false)) + m.paint(dim,
+			fit("  enter keep, esc drop", 22, false))
 	}
-	keys := [][2]string{{"↑↓", "select"}, {"enter", "open"}, {"s", "sort"}, {"/", "filter"}, {"z", "busy only"}, {"p", "pause"}, {"?", "help"}, {"q", "quit"}}
+	keys := [][2]string{{"↑↓", "select"}, {"enter", "open"}, {"s", "sort"}, {"/", "filter"}, {"z", "busy only"},
+		{"p", "pause"}, {"?", "help"}, {"q", "quit"}}
 	switch m.page {
 	case pageHelp:
 		keys = [][2]string{{"any key", "back"}}
 	case pageActor:
-		keys = [][2]string{{"esc", "back"}, {"↑↓", "scroll"}, {"n", "next actor"}, {"s", "stack now"}, {"p", "pause"}, {"?", "help"}}
+		keys = [][2]string{{"esc", "back"}, {"↑↓", "scroll"}, {"n", "next actor"}, {"s", "stack now"}, {"p", "pause"},
+			{"?", "help"}}
 	}
 	state := everyText(m.opt.Every)
 	if m.page == pageList {

@@ -43,8 +43,9 @@ func (s *screen) Stack(_ context.Context, path string) (string, error) {
 
 // actorAt is an actor some seconds after noon.
 func actorAt(name string, received uint64, busyMS int64) stats.Child {
-	return stats.Child{Name: name, Path: "master/" + name, PID: name + "#1", State: stats.StateRunning, Since: noon.Add(-time.Hour),
-		Incarnation: 1, Received: received, BusyMS: busyMS, Handling: stats.Spread{Count: 3, P50US: 1, P99US: 2100, MaxUS: 2100, Buckets: []uint64{0, 2, 0, 1}}}
+	return stats.Child{Name: name, Path: "master/" + name, PID: name + "#1", State: stats.StateRunning,
+		Since: noon.Add(-time.Hour), Incarnation: 1, Received: received, BusyMS: busyMS,
+		Handling: stats.Spread{Count: 3, P50US: 1, P99US: 2100, MaxUS: 2100, Buckets: []uint64{0, 2, 0, 1}}}
 }
 
 // master is a look at a daemon with two plain actors and a subtree with a worker that has died.
@@ -52,10 +53,13 @@ func master(after time.Duration, received uint64) *Look {
 	worker := actorAt("MWorker-fast-0", received, 380*int64(after/time.Second))
 	worker.Path = "master/ReqServer/MWorker-fast-0"
 	worker.Restarts, worker.InHand, worker.InHandMS, worker.Mailbox, worker.OldestMS = 1, "*master.Work", 2500, 3, 1500
-	death := stats.Death{Time: noon.Add(-10 * time.Second), Reason: "disk\x1b[2J full", Message: "*master.Work", Stack: "main.f()\n\tmain.go:7", Incarnation: 1, Status: 1}
+	death := stats.Death{Time: noon.Add(-10 * time.Second), Reason: "disk\x1b[2J full", Message: "*master.Work",
+		Stack: "main.f()\n\tmain.go:7", Incarnation: 1, Status: 1}
 	worker.LastDeath, worker.Deaths = &death, []stats.Death{death}
-	worker.LastSlow = &stats.Slow{Time: noon, Message: "*master.Work", Running: 5 * time.Second, Stack: "main.slow()\n\tmain.go:9", Abandoned: true}
-	worker.Quarantined, worker.Quarantine = 1, []stats.Quarantined{{Time: noon, Message: "*master.Work", Hash: "0123456789abcdef", Size: 42, Reason: "boom"}}
+	worker.LastSlow = &stats.Slow{Time: noon, Message: "*master.Work", Running: 5 * time.Second,
+		Stack: "main.slow()\n\tmain.go:9", Abandoned: true}
+	worker.Quarantined, worker.Quarantine = 1, []stats.Quarantined{{Time: noon, Message: "*master.Work",
+		Hash: "0123456789abcdef", Size: 42, Reason: "boom"}}
 	worker.Lost, worker.DeadLetters = 3, map[string]uint64{"full": 2, "crashed": 1}
 	server := actorAt("ReqServer", 10, 0)
 	server.Children = []stats.Child{worker}
@@ -84,8 +88,9 @@ func (s *screen) run(cmd tea.Cmd) { s.send(cmd()) }
 
 // press types keys, one word each: "enter", "esc", "down", or what is typed.
 func (s *screen) press(keys ...string) tea.Cmd {
-	special := map[string]rune{"enter": tea.KeyEnter, "esc": tea.KeyEscape, "up": tea.KeyUp, "down": tea.KeyDown, "backspace": tea.KeyBackspace,
-		"pgdown": tea.KeyPgDown, "end": tea.KeyEnd, "home": tea.KeyHome, "tab": tea.KeyTab}
+	special := map[string]rune{"enter": tea.KeyEnter, "esc": tea.KeyEscape, "up": tea.KeyUp, "down": tea.KeyDown,
+		"backspace": tea.KeyBackspace, "pgdown": tea.KeyPgDown, "end": tea.KeyEnd, "home": tea.KeyHome,
+		"tab": tea.KeyTab}
 	var cmd tea.Cmd
 	for _, k := range keys {
 		if code, ok := special[k]; ok {
@@ -142,8 +147,9 @@ func (s *screen) names() []string {
 
 func TestListShowsTheTree(t *testing.T) {
 	s := newScreen(t, 80, 24, master(0, 100), master(2*time.Second, 2500))
-	s.wants("master", "up 1h00m", "4 actors", "├─ EventPublisher", "│  └─ MWorker-fast-0", "└─ Admin", "ReqServer/MWorker-fast-0 died 12s ago: disk [2J full (on master.Work)",
-		"1200", "38%", "1.5s", "2.1ms", "? help")
+	s.wants("master", "up 1h00m", "4 actors", "├─ EventPublisher", "│  └─ MWorker-fast-0", "└─ Admin",
+		"ReqServer/MWorker-fast-0 died 12s ago: disk [2J full (on master.Work)", "1200", "38%", "1.5s", "2.1ms",
+		"? help")
 	if got := fmt.Sprint(s.names()); got != "[master EventPublisher ReqServer MWorker-fast-0 Admin]" {
 		t.Errorf("got %v", got)
 	}
@@ -210,9 +216,10 @@ func TestActorPage(t *testing.T) {
 	s.press("enter") // a daemon has no page
 	s.wants("├─ EventPublisher")
 	s.press("end", "up", "enter")
-	s.wants("master/ReqServer/MWorker-fast-0", "running for 1h00m", "3, the oldest for 1.5s", "master.Work for 2.5s", "1200/s", "p50 1.0µs  p99 2.1ms",
-		"Last deaths, restarts in all 1", "disk [2J full", "main.go:7",
-		"Lost        3 (crashed 1, full 2)", "Last slow handler", "on master.Work for 5.0s, abandoned", "main.go:9", "set aside 1", "master.Work, 42 bytes, 0123456789ab: boom")
+	s.wants("master/ReqServer/MWorker-fast-0", "running for 1h00m", "3, the oldest for 1.5s", "master.Work for 2.5s",
+		"1200/s", "p50 1.0µs  p99 2.1ms", "Last deaths, restarts in all 1", "disk [2J full", "main.go:7",
+		"Lost        3 (crashed 1, full 2)", "Last slow handler", "on master.Work for 5.0s, abandoned", "main.go:9",
+		"set aside 1", "master.Work, 42 bytes, 0123456789ab: boom")
 	s.run(s.press("s"))
 	s.wants("Goroutines", "goroutine of master/ReqServer/MWorker-fast-0")
 	s.press("n")
@@ -296,11 +303,13 @@ func TestFleet(t *testing.T) {
 
 // TestEverySize: no page ever has a line too many or too long, and colors are kept out when asked.
 func TestEverySize(t *testing.T) {
-	for _, size := range [][2]int{{1, 1}, {10, 3}, {30, 8}, {40, 12}, {60, 15}, {72, 20}, {80, 24}, {100, 30}, {132, 43}, {160, 50}, {200, 60}, {400, 100}} {
+	for _, size := range [][2]int{{1, 1}, {10, 3}, {30, 8}, {40, 12}, {60, 15}, {72, 20}, {80, 24}, {100, 30},
+		{132, 43}, {160, 50}, {200, 60}, {400, 100}} {
 		s := newScreen(t, size[0], size[1], master(0, 100), master(2*time.Second, 1<<60))
 		for _, plain := range []bool{false, true} {
 			s.m.opt.Plain = plain
-			for _, keys := range [][]string{{"t"}, {"b"}, {"/", "x", "esc"}, {"?"}, {"?"}, {"t", "end", "up", "enter"}, {"end"}, {"esc", "home"}} {
+			for _, keys := range [][]string{{"t"}, {"b"}, {"/", "x", "esc"}, {"?"}, {"?"}, {"t", "end", "up", "enter"},
+				{"end"}, {"esc", "home"}} {
 				s.press(keys...)
 				s.lines()
 				if colors := regexp.MustCompile("\x1b\\[[0-9;]*[34][0-9]"); plain && colors.MatchString(s.m.draw()) {
@@ -353,7 +362,8 @@ func TestOnceAndTree(t *testing.T) {
 	look := master(0, 100)
 	look.Silent = []string{"db1: no answer"}
 	text := Once("master", look, 0)
-	for _, want := range []string{"master  up 1h00m  pid 7\n", "4 actors", "silent: db1: no answer", "ACTOR ", "│  └─ MWorker-fast-0  running", "10s ago: disk [2J full"} {
+	for _, want := range []string{"master  up 1h00m  pid 7\n", "4 actors", "silent: db1: no answer", "ACTOR ",
+		"│  └─ MWorker-fast-0  running", "10s ago: disk [2J full"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %q in\n%s", want, text)
 		}
@@ -362,12 +372,14 @@ func TestOnceAndTree(t *testing.T) {
 		t.Errorf("control characters or blanks at line ends:\n%q", text)
 	}
 	one := Tree(look.Roots[0].Children[2], noon, 0)
-	if want := "Admin  running  1h00m  0         0        -       0      0%    2.1ms  0\n"; !strings.HasSuffix(one, want) {
+	if want := "Admin  running  1h00m  0         0        -       0      0%    2.1ms  0\n"; !strings.HasSuffix(one,
+		want) {
 		t.Errorf("got\n%s", one)
 	}
 }
 
-// TestTreeFits: no line of the table is longer than the terminal, names and last deaths stay, and every width has whole columns.
+// TestTreeFits: no line of the table is longer than the terminal, names and last deaths stay, and every width has whole
+// columns.
 func TestTreeFits(t *testing.T) {
 	root := master(0, 100).Roots[0]
 	for width := 24; width <= 200; width++ {
@@ -380,7 +392,8 @@ func TestTreeFits(t *testing.T) {
 		if !strings.Contains(text, "MWorker-fast-0") {
 			t.Errorf("%d cells: no name in\n%s", width, text)
 		}
-		if width >= 80 && (!strings.Contains(text, "10s ago: disk") || !strings.Contains(text, " WAIT") || !strings.Contains(text, " STATE")) {
+		if width >= 80 && (!strings.Contains(text, "10s ago: disk") || !strings.Contains(text, " WAIT") ||
+			!strings.Contains(text, " STATE")) {
 			t.Errorf("%d cells: too little in\n%s", width, text)
 		}
 	}
@@ -395,7 +408,8 @@ func TestRun(t *testing.T) {
 	var out strings.Builder
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
-	if err := Run(ctx, Options{Title: "master", Source: s, Every: time.Second, In: strings.NewReader("q"), Out: &out}); err != nil {
+	if err := Run(ctx, Options{Title: "master", Source: s, Every: time.Second, In: strings.NewReader("q"),
+		Out: &out}); err != nil {
 		t.Fatal(err)
 	}
 	if ctx.Err() != nil {

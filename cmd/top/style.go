@@ -18,8 +18,9 @@ const (
 // codes are the SGR parameters of the tones, with and without colors. Only the sixteen colors every terminal has, in
 // the shades its owner has chosen.
 var (
-	colored = [...]string{bold: "1", dim: "2", good: "32", warn: "33", bad: "1;31", accent: "36", inverse: "7", alarm: "1;37;41"}
-	bare    = [...]string{bold: "1", dim: "2", good: "", warn: "", bad: "1", accent: "", inverse: "7", alarm: "1;7"}
+	colored = [...]string{bold: "1", dim: "2", good: "32", warn: "33", bad: "1;31", accent: "36", inverse: "7",
+		alarm: "1;37;41"}
+	bare = [...]string{bold: "1", dim: "2", good: "", warn: "", bad: "1", accent: "", inverse: "7", alarm: "1;7"}
 )
 
 // paint puts a tone on a text.

@@ -11,7 +11,8 @@ import (
 	"brine/supervisor/stats"
 )
 
-// Tree is one daemon, or one actor with what is below it, as a table for people and pipes. It fits into width cells, 0: any width.
+// Tree is one daemon, or one actor with what is below it, as a table for people and pipes. It fits into width cells, 0:
+// any width.
 func Tree(root stats.Child, now time.Time, width int) string {
 	return table([]stats.Child{root}, now, width)
 }
@@ -79,9 +80,11 @@ func table(roots []stats.Child, now time.Time, width int) string {
 // textColumns are the empty columns of the table, with the ranks that they have on the screen.
 func textColumns() []textColumn {
 	return []textColumn{
-		{title: "ACTOR", rank: -1}, {title: "STATE", rank: 3}, {title: "AGE", rank: 5}, {title: "RESTARTS", short: "RST", rank: 2},
+		{title: "ACTOR", rank: -1}, {title: "STATE", rank: 3}, {title: "AGE", rank: 5},
+		{title: "RESTARTS", short: "RST", rank: 2},
 		{title: "WAITING", short: "WAIT", rank: 0},
-		{title: "OLDEST", rank: 6}, {title: "MSG/S", rank: 1}, {title: "BUSY", rank: 4}, {title: "P99", rank: 7}, {title: "FAILED", rank: 8},
+		{title: "OLDEST", rank: 6}, {title: "MSG/S", rank: 1}, {title: "BUSY", rank: 4}, {title: "P99", rank: 7},
+		{title: "FAILED", rank: 8},
 		{title: "LAST DEATH", rank: -1},
 	}
 }
@@ -92,8 +95,8 @@ func textCells(r *row, now time.Time) []string {
 	if r.root && len(r.Children) > 0 && r.PID == "" {
 		return cells
 	}
-	return append(cells, fmt.Sprint(r.Restarts), fmt.Sprint(r.Mailbox), oldest(r, nil), perSecond(r.Rate), percent(r.Busy), p99(r.Handling),
-		fmt.Sprint(r.Failed+r.Lost), r.death(now))
+	return append(cells, fmt.Sprint(r.Restarts), fmt.Sprint(r.Mailbox), oldest(r, nil), perSecond(r.Rate),
+		percent(r.Busy), p99(r.Handling), fmt.Sprint(r.Failed+r.Lost), r.death(now))
 }
 
 // narrowed takes short titles and leaves out columns, as far as it must for the rest to fit into width cells.

@@ -22,7 +22,8 @@ func notASCII(s string) error {
 	if last > first {
 		what = fmt.Sprintf("characters in position %d-%d", first, last)
 	}
-	return &valueError{text: "failed to convert base64 data into ascii: 'ascii' codec can't encode " + what + ": ordinal not in range(128)", located: true}
+	return &valueError{text: "failed to convert base64 data into ascii: 'ascii' codec can't encode " + what +
+		": ordinal not in range(128)", located: true}
 }
 
 func asciiQuote(r rune) string {
@@ -39,7 +40,8 @@ func asciiQuote(r rune) string {
 func badBase64(characters int) error {
 	problem := "Incorrect padding"
 	if characters%4 == 1 {
-		problem = fmt.Sprintf("Invalid base64-encoded string: number of data characters (%d) cannot be 1 more than a multiple of 4", characters)
+		problem = fmt.Sprintf("Invalid base64-encoded string: number of data characters (%d) cannot be 1 more than "+
+			"a multiple of 4", characters)
 	}
 	return &valueError{text: "failed to decode base64 data: " + problem, located: true}
 }

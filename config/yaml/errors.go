@@ -85,5 +85,6 @@ func within(context string, owner, n *node, format string, args ...any) *Error {
 
 // errDeep is what Python says of nodes within nodes without end.
 func errDeep(n *node) *Error {
-	return &Error{Kind: ValueError, Problem: "maximum recursion depth exceeded", Line: n.start.line + 1, Column: n.start.column + 1}
+	return &Error{Kind: ValueError, Problem: "maximum recursion depth exceeded", Line: n.start.line + 1,
+		Column: n.start.column + 1}
 }

@@ -74,7 +74,8 @@ func (c *constructor) mergeItems(owner, value *node) ([]*node, error) {
 	case sequenceNode:
 		return c.mergeList(owner, value)
 	}
-	return nil, within(inMapping, owner, value, "expected a mapping or list of mappings for merging, but found %s", value.kind)
+	return nil, within(inMapping, owner, value, "expected a mapping or list of mappings for merging, but found %s",
+		value.kind)
 }
 
 func (c *constructor) mergeList(owner, list *node) ([]*node, error) {
@@ -102,8 +103,8 @@ func (c *constructor) mergeList(owner, list *node) ([]*node, error) {
 // extent finds out how much a text with aliases stands for, before anything of it is made.
 type extent struct{ known map[*node]reach }
 
-// reach is the number of values in a collection, itself included, and how deep it goes; values 0 is a collection that is
-// being looked at.
+// reach is the number of values in a collection, itself included, and how deep it goes; values 0 is a collection that
+// is being looked at.
 type reach struct{ values, depth int }
 
 func (x *extent) check(n *node) error {

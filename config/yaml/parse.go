@@ -99,7 +99,8 @@ func (p *parser) stream() *node {
 			p.fail("", mark{}, "did not find expected <document start>", t.start)
 		}
 		if p.err == nil {
-			p.err = newError(ComposerError, "expected a single document in the stream", root.start, "but found another document", start)
+			p.err = newError(ComposerError, "expected a single document in the stream", root.start,
+				"but found another document", start)
 		}
 	}
 	if p.err != nil {
@@ -231,7 +232,8 @@ func (p *parser) node(block, indentless bool) *node {
 		p.anchor(n, props)
 		return n
 	default:
-		p.fail(either(block, "while parsing a block node", "while parsing a flow node"), props.start, "did not find expected node content", t.start)
+		p.fail(either(block, "while parsing a block node", "while parsing a flow node"), props.start,
+			"did not find expected node content", t.start)
 		return nil
 	}
 	p.anchor(n, props)
@@ -267,7 +269,8 @@ func (p *parser) anchor(n *node, props properties) {
 		return
 	}
 	if first := p.anchors[props.anchor]; first != nil {
-		p.err = newError(ComposerError, "found duplicate anchor; first occurrence", first.start, "second occurrence", n.start)
+		p.err = newError(ComposerError, "found duplicate anchor; first occurrence", first.start, "second occurrence",
+			n.start)
 		return
 	}
 	if p.anchors == nil {

@@ -103,7 +103,8 @@ func (s *scanner) take() {
 
 func (s *scanner) fail(context string, start mark, problem string) {
 	if s.err == nil {
-		s.err = &Error{Kind: ScannerError, Context: context, Line: s.mark.line + 1, Column: s.mark.column + 1, Problem: problem}
+		s.err = &Error{Kind: ScannerError, Context: context, Line: s.mark.line + 1, Column: s.mark.column + 1,
+			Problem: problem}
 		if context != "" {
 			s.err.ContextLine, s.err.ContextColumn = start.line+1, start.column+1
 		}

@@ -91,7 +91,8 @@ func (s *scanner) blockBreaks(indent *int, start mark, end *mark) string {
 		}
 		deepest = max(deepest, s.mark.column)
 		if (*indent == 0 || s.mark.column < *indent) && s.pos < len(s.src) && s.src[s.pos] == '\t' {
-			s.fail("while scanning a block scalar", start, "found a tab character where an indentation space is expected")
+			s.fail("while scanning a block scalar", start, "found a tab character where an indentation space is "+
+				"expected")
 			return ""
 		}
 		if s.breakAt(s.pos) == 0 {
@@ -209,8 +210,9 @@ func (s *scanner) quotedWords(quote byte, start mark, out *strings.Builder) bool
 }
 
 // escapes are the characters behind a backslash and what they stand for, in pairs.
-var escapes = strings.NewReplacer("0", "\x00", "a", "\a", "b", "\b", "t", "\t", "\t", "\t", "n", "\n", "v", "\v", "f", "\f",
-	"r", "\r", "e", "\x1b", " ", " ", `"`, `"`, "/", "/", `\`, `\`, "N", "\u0085", "_", "\u00a0", "L", "\u2028", "P", "\u2029")
+var escapes = strings.NewReplacer("0", "\x00", "a", "\a", "b", "\b", "t", "\t", "\t", "\t", "n", "\n", "v", "\v", "f",
+	"\f", "r", "\r", "e", "\x1b", " ", " ", `"`, `"`, "/", "/", `\`, `\`, "N", "\u0085", "_", "\u00a0", "L", "\u2028",
+	"P", "\u2029")
 
 // escape reads a backslash and what belongs to it.
 func (s *scanner) escape(start mark, out *strings.Builder) {

@@ -161,7 +161,8 @@ func (s *scanner) tag() {
 // tagHandle reads "!", "!!" or "!name!"; in a tag also the first word of what stands behind a lone "!".
 func (s *scanner) tagHandle(directive bool, start mark) string {
 	if !s.has("!") {
-		s.fail(either(directive, "while scanning a tag directive", "while scanning a tag"), start, "did not find expected '!'")
+		s.fail(either(directive, "while scanning a tag directive", "while scanning a tag"), start,
+			"did not find expected '!'")
 		return ""
 	}
 	from := s.pos

@@ -12,8 +12,9 @@ import "strings"
 
 // Document is one parsed YAML text.
 type Document struct {
-	Value any            // as Load returns it
-	Lines map[string]int // line of each text key of the outermost mapping, from 1; keys that came by a merge have their own line
+	Value any // as Load returns it
+	// line of each text key of the outermost mapping, from 1; keys that came by a merge have their own line
+	Lines map[string]int
 }
 
 // Dialect tells the loaders of Salt apart.
@@ -40,8 +41,8 @@ func LoadAs(b []byte, dialect Dialect) (any, error) {
 	return v, err
 }
 
-// LoadWithin is Load of a text of which not all may be worth reading: spend is asked before each value. Its error ends the reading, and is the one that
-// is returned.
+// LoadWithin is Load of a text of which not all may be worth reading: spend is asked before each value. Its error ends
+// the reading, and is the one that is returned.
 func LoadWithin(b []byte, spend func(values int) error) (any, error) {
 	v, _, err := load(b, Salt, spend)
 	return v, err

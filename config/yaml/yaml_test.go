@@ -78,8 +78,10 @@ func TestErrorsNameLine(t *testing.T) {
 		{"colon in value", "# c\na: 1\nb: c: d\ne: f\n", 3, "mapping values are not allowed in this context"},
 		{"tab", "a:\n\t- b\n", 2, "found character that cannot start any token"},
 		{"unknown tag", "a: 1\nb: !foo x\n", 2, "could not determine a constructor for the tag '!foo'"},
-		{"two documents", "a: 1\n---\nb: 1\n", 2, "expected a single document in the stream, but found another document"},
-		{"merge of a scalar", "a: 1\n<<: 2\n", 2, "expected a mapping or list of mappings for merging, but found scalar"},
+		{"two documents", "a: 1\n---\nb: 1\n", 2,
+			"expected a single document in the stream, but found another document"},
+		{"merge of a scalar", "a: 1\n<<: 2\n", 2,
+			"expected a mapping or list of mappings for merging, but found scalar"},
 		{"open list", "a: 1\nb: [1,\n", 3, "did not find expected node content"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -150,7 +152,8 @@ func TestDepth(t *testing.T) {
 		{"a: &a {<<: *a}", false},
 	} {
 		_, err := Load([]byte(tt.text))
-		if tt.ok && err != nil || !tt.ok && (err == nil || !strings.Contains(err.Error(), "maximum recursion depth exceeded")) {
+		if tt.ok && err != nil || !tt.ok && (err == nil || !strings.Contains(err.Error(), "maximum recursion depth "+
+			"exceeded")) {
 			t.Errorf("%.20q...: got %v", tt.text, err)
 		}
 	}
@@ -162,12 +165,19 @@ var forms = []struct {
 	first string
 	form  *regexp.Regexp
 }{
-	{tagBool, "yYnNtTfFoO", regexp.MustCompile(`^(?:yes|Yes|YES|no|No|NO|true|True|TRUE|false|False|FALSE|on|On|ON|off|Off|OFF)$`)},
-	{tagFloat, "-+0123456789.", regexp.MustCompile(`^(?:[-+]?(?:[0-9][0-9_]*)\.[0-9_]*(?:[eE][-+][0-9]+)?|\.[0-9][0-9_]*(?:[eE][-+][0-9]+)?|[-+]?[0-9][0-9_]*(?::[0-5]?[0-9])+\.[0-9_]*|[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN))$`)},
-	{tagInt, "-+0123456789", regexp.MustCompile(`^(?:[-+]?0b[0-1_]+|[-+]?0[0-7_]+|[-+]?(?:0|[1-9][0-9_]*)|[-+]?0x[0-9a-fA-F_]+|[-+]?[1-9][0-9_]*(?::[0-5]?[0-9])+)$`)},
+	{tagBool, "yYnNtTfFoO",
+		regexp.MustCompile(`^(?:yes|Yes|YES|no|No|NO|true|True|TRUE|false|False|FALSE|on|On|ON|off|Off|OFF)$`)},
+	{tagFloat, "-+0123456789.",
+		regexp.MustCompile(
+			`^(?:[-+]?(?:[0-9][0-9_]*)\.[0-9_]*(?:[eE][-+][0-9]+)?|\.[0-9][0-9_]*(?:[eE][-+][0-9]+)?|[-+]?[0-9][0-9_]*(?::[0-5]?[0-9])+\.[0-9_]*|[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN))$`)},
+	{tagInt, "-+0123456789",
+		regexp.MustCompile(
+			`^(?:[-+]?0b[0-1_]+|[-+]?0[0-7_]+|[-+]?(?:0|[1-9][0-9_]*)|[-+]?0x[0-9a-fA-F_]+|[-+]?[1-9][0-9_]*(?::[0-5]?[0-9])+)$`)},
 	{tagMerge, "<", regexp.MustCompile(`^(?:<<)$`)},
 	{tagNull, "~nN", regexp.MustCompile(`^(?:~|null|Null|NULL|)$`)},
-	{tagTime, "0123456789", regexp.MustCompile(`^(?:[0-9][0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-9]|[0-9][0-9][0-9][0-9]-[0-9][0-9]?-[0-9][0-9]?(?:[Tt]|[ \t]+)[0-9][0-9]?:[0-9][0-9]:[0-9][0-9](?:\.[0-9]*)?(?:[ \t]*(?:Z|[-+][0-9][0-9]?(?::[0-9][0-9])?))?)$`)},
+	{tagTime, "0123456789",
+		regexp.MustCompile(
+			`^(?:[0-9][0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-9]|[0-9][0-9][0-9][0-9]-[0-9][0-9]?-[0-9][0-9]?(?:[Tt]|[ \t]+)[0-9][0-9]?:[0-9][0-9]:[0-9][0-9](?:\.[0-9]*)?(?:[ \t]*(?:Z|[-+][0-9][0-9]?(?::[0-9][0-9])?))?)$`)},
 	{tagValue, "=", regexp.MustCompile(`^(?:=)$`)},
 }
 
@@ -181,7 +191,8 @@ func resolveByForms(s string) string {
 }
 
 func FuzzResolve(f *testing.F) {
-	for _, s := range []string{"", "1:30.5", "0x_f", "2024-01-01T1:02:03.4 +01:00", "-.inf", "+1_0.e+3", "~", "<<", "on"} {
+	for _, s := range []string{"", "1:30.5", "0x_f", "2024-01-01T1:02:03.4 +01:00", "-.inf", "+1_0.e+3", "~", "<<",
+		"on"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
@@ -217,7 +228,8 @@ func FuzzLoad(f *testing.F) {
 func BenchmarkLoad(b *testing.B) {
 	var text strings.Builder
 	for i := range 300 {
-		fmt.Fprintf(&text, "state_%d:\n  file.managed:\n    - name: /etc/f%d\n    - mode: 0644\n    - require: [pkg: p%d]\n", i, i, i)
+		fmt.Fprintf(&text, "state_%d:\n  file.managed:\n    - name: /etc/f%d\n    - mode: 0644\n    - require: "+
+			"[pkg: p%d]\n", i, i, i)
 	}
 	src := []byte(text.String())
 	b.SetBytes(int64(len(src)))

@@ -14,10 +14,9 @@ const (
 	tagReset     = "!reset"
 )
 
-// LoadYamlex parses a text as salt.serializers.yamlex does: what stands twice under a key is merged, lists and maps tagged !aggregate are
-// joined, a key tagged !reset forgets what stood before. A list that stands twice without a tag becomes empty, as in Salt. Dates stay text, unlike
-// Salt's. Every error is
-// an *Error.
+// LoadYamlex parses a text as salt.serializers.yamlex does: what stands twice under a key is merged, lists and maps
+// tagged !aggregate are joined, a key tagged !reset forgets what stood before. A list that stands twice without a tag
+// becomes empty, as in Salt. Dates stay text, unlike Salt's. Every error is an *Error.
 func LoadYamlex(b []byte) (any, error) {
 	if err := readable(b); err != nil {
 		return nil, err
@@ -131,13 +130,15 @@ func (x *yamlex) whole(n *node) (any, error) {
 			text = "0"
 		}
 	}
-	if i, err := strconv.ParseInt(strings.ReplaceAll(text, "_", ""), 10, 64); err == nil && !strings.HasSuffix(text, "_") && !strings.Contains(text, "__") {
+	if i, err := strconv.ParseInt(strings.ReplaceAll(text, "_", ""), 10, 64); err == nil && !strings.HasSuffix(text,
+		"_") && !strings.Contains(text, "__") {
 		return i, nil
 	}
 	if big, ok := bigInt(text, 10); ok {
 		return narrow(big), nil
 	}
-	return nil, &Error{Kind: ValueError, Problem: notWhole(10, text).Error(), Line: n.start.line + 1, Column: n.start.column + 1}
+	return nil, &Error{Kind: ValueError, Problem: notWhole(10, text).Error(), Line: n.start.line + 1,
+		Column: n.start.column + 1}
 }
 
 func (x *yamlex) mapping(n *node) (any, error) {

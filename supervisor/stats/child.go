@@ -20,39 +20,40 @@ const (
 // Child is the snapshot of one supervised actor, or of a supervisor in whose tree it hangs. The JSON names
 // are stable: `brine admin` and the tests of others read them.
 type Child struct {
-	Name         string            `json:"name"`
-	Path         string            `json:"path"` // names from the root, joined by "/"
-	PID          string            `json:"pid"`  // id of the incarnation, NAME#INCARNATION
-	State        string            `json:"state"`
-	Since        time.Time         `json:"since"` // when State began
-	Incarnation  int               `json:"incarnation"`
-	Restarts     int               `json:"restarts"`
-	RestartsHour int               `json:"restarts_hour"` // of those, in the last hour
-	Mailbox      int               `json:"mailbox"`       // messages waiting
-	OldestMS     int64             `json:"oldest_ms"`     // age of the oldest of them
-	Received     uint64            `json:"received"`      // messages taken into the mailbox, over all incarnations
-	Sent         uint64            `json:"sent"`          // messages sent through the actor's context
-	Failed       uint64            `json:"failed"`        // messages that crashed the actor or were counted by supervisor.Failed
-	Abandoned    int               `json:"abandoned"`     // incarnations that did not end in time
-	Stuck        int64             `json:"stuck"`         // goroutines of those that still run
-	Slow         uint64            `json:"slow"`          // handlers that ran longer than Options.SlowAfter
-	Quarantined  int               `json:"quarantined"`   // messages set aside because they killed the actor twice
-	Lost         uint64            `json:"lost"`          // messages that no incarnation has handled to the end
-	DeadLetters  map[string]uint64 `json:"dead_letters"`  // the same by kind, see Losses; kinds without any are left out
-	Unhandled    uint64            `json:"unhandled"`     // messages the actor has no case for
-	Rate         float64           `json:"rate"`          // messages received per second in the last 10 to 20 s
-	Busy         float64           `json:"busy"`          // share of the last 10 to 20 s spent in handlers, 0 to 1
-	BusyMS       int64             `json:"busy_ms"`       // time spent in handlers, over all incarnations
-	InHand       string            `json:"in_hand"`       // type of the message being handled, "" when idle
-	InHandMS     int64             `json:"in_hand_ms"`
-	Note         string            `json:"note"` // what the actor says it does (supervisor.Note), such as a jid
-	Handling     Spread            `json:"handling"`
-	Waiting      Spread            `json:"waiting"`
-	LastDeath    *Death            `json:"last_death"`
-	LastSlow     *Slow             `json:"last_slow"`
-	Deaths       []Death           `json:"deaths,omitempty"`     // the last few, oldest first
-	Quarantine   []Quarantined     `json:"quarantine,omitempty"` // the last few messages set aside
-	Children     []Child           `json:"children,omitempty"`
+	Name         string    `json:"name"`
+	Path         string    `json:"path"` // names from the root, joined by "/"
+	PID          string    `json:"pid"`  // id of the incarnation, NAME#INCARNATION
+	State        string    `json:"state"`
+	Since        time.Time `json:"since"` // when State began
+	Incarnation  int       `json:"incarnation"`
+	Restarts     int       `json:"restarts"`
+	RestartsHour int       `json:"restarts_hour"` // of those, in the last hour
+	Mailbox      int       `json:"mailbox"`       // messages waiting
+	OldestMS     int64     `json:"oldest_ms"`     // age of the oldest of them
+	Received     uint64    `json:"received"`      // messages taken into the mailbox, over all incarnations
+	Sent         uint64    `json:"sent"`          // messages sent through the actor's context
+	// messages that crashed the actor or were counted by supervisor.Failed
+	Failed      uint64            `json:"failed"`
+	Abandoned   int               `json:"abandoned"`    // incarnations that did not end in time
+	Stuck       int64             `json:"stuck"`        // goroutines of those that still run
+	Slow        uint64            `json:"slow"`         // handlers that ran longer than Options.SlowAfter
+	Quarantined int               `json:"quarantined"`  // messages set aside because they killed the actor twice
+	Lost        uint64            `json:"lost"`         // messages that no incarnation has handled to the end
+	DeadLetters map[string]uint64 `json:"dead_letters"` // the same by kind, see Losses; kinds without any are left out
+	Unhandled   uint64            `json:"unhandled"`    // messages the actor has no case for
+	Rate        float64           `json:"rate"`         // messages received per second in the last 10 to 20 s
+	Busy        float64           `json:"busy"`         // share of the last 10 to 20 s spent in handlers, 0 to 1
+	BusyMS      int64             `json:"busy_ms"`      // time spent in handlers, over all incarnations
+	InHand      string            `json:"in_hand"`      // type of the message being handled, "" when idle
+	InHandMS    int64             `json:"in_hand_ms"`
+	Note        string            `json:"note"` // what the actor says it does (supervisor.Note), such as a jid
+	Handling    Spread            `json:"handling"`
+	Waiting     Spread            `json:"waiting"`
+	LastDeath   *Death            `json:"last_death"`
+	LastSlow    *Slow             `json:"last_slow"`
+	Deaths      []Death           `json:"deaths,omitempty"`     // the last few, oldest first
+	Quarantine  []Quarantined     `json:"quarantine,omitempty"` // the last few messages set aside
+	Children    []Child           `json:"children,omitempty"`
 }
 
 // Slow tells of a handler that has been running for too long.

@@ -23,7 +23,8 @@ type Counters struct {
 	note   atomic.Pointer[string]
 }
 
-// Begin says that a handler starts at now (never 0) with a message of type t, or of the same type as the last one when t is nil.
+// Begin says that a handler starts at now (never 0) with a message of type t, or of the same type as the last one when
+// t is nil.
 func (c *Counters) Begin(now int64, t reflect.Type) {
 	if t != nil {
 		c.inHand.Store(t)
@@ -34,8 +35,8 @@ func (c *Counters) Begin(now int64, t reflect.Type) {
 // End adds the time of the handler that began at start and ends at now.
 func (c *Counters) End(start, now int64) { c.busyNS.Add(now - start) }
 
-// Idle says that the handler that began at start has ended, and no other runs. One that began since is left alone: it is
-// the next incarnation's.
+// Idle says that the handler that began at start has ended, and no other runs. One that began since is left alone: it
+// is the next incarnation's.
 func (c *Counters) Idle(start int64) { c.since.CompareAndSwap(start, 0) }
 
 // Leave ends the account of a handler that is left behind at now.

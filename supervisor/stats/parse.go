@@ -9,15 +9,17 @@ import (
 // ParseChild reads what Child.Map wrote, also when fields are missing or of another type: those are zero.
 func ParseChild(m *payload.Map) Child {
 	c := Child{
-		Name: m.Str("name"), Path: m.Str("path"), PID: m.Str("pid"), State: m.Str("state"), Since: parseStamp(m.Str("since")),
-		Incarnation: number[int](m, "incarnation"), Restarts: number[int](m, "restarts"), RestartsHour: number[int](m, "restarts_hour"),
-		Mailbox: number[int](m, "mailbox"), OldestMS: number[int64](m, "oldest_ms"),
+		Name: m.Str("name"), Path: m.Str("path"), PID: m.Str("pid"), State: m.Str("state"),
+		Since: parseStamp(m.Str("since")), Incarnation: number[int](m, "incarnation"), Restarts: number[int](m,
+			"restarts"), RestartsHour: number[int](m, "restarts_hour"), Mailbox: number[int](m, "mailbox"),
+		OldestMS: number[int64](m, "oldest_ms"),
 		Received: number[uint64](m, "received"), Sent: number[uint64](m, "sent"), Failed: number[uint64](m, "failed"),
 		Abandoned: number[int](m, "abandoned"), Stuck: number[int64](m, "stuck"), Slow: number[uint64](m, "slow"),
-		Quarantined: number[int](m, "quarantined"), DeadLetters: make(map[string]uint64), Lost: number[uint64](m, "lost"), Unhandled: number[uint64](m, "unhandled"),
-		Rate: number[float64](m, "rate"), Busy: number[float64](m, "busy"), BusyMS: number[int64](m, "busy_ms"),
-		InHand: m.Str("in_hand"), InHandMS: number[int64](m, "in_hand_ms"), Note: m.Str("note"),
-		Handling: parseSpread(m.Map("handling")), Waiting: parseSpread(m.Map("waiting")),
+		Quarantined: number[int](m, "quarantined"), DeadLetters: make(map[string]uint64),
+		Lost: number[uint64](m, "lost"), Unhandled: number[uint64](m, "unhandled"), Rate: number[float64](m, "rate"),
+		Busy: number[float64](m, "busy"), BusyMS: number[int64](m, "busy_ms"), InHand: m.Str("in_hand"),
+		InHandMS: number[int64](m, "in_hand_ms"), Note: m.Str("note"), Handling: parseSpread(m.Map("handling")),
+		Waiting: parseSpread(m.Map("waiting")),
 	}
 	if last := m.Map("last_death"); last != nil {
 		d := ParseDeath(last)
@@ -54,15 +56,17 @@ func ParseChild(m *payload.Map) Child {
 func ParseDeath(m *payload.Map) Death {
 	return Death{
 		Time: parseStamp(m.Str("time")), Reason: m.Str("reason"), Message: m.Str("message"), Stack: m.Str("stack"),
-		Name: m.Str("name"), Path: m.Str("path"), Incarnation: number[int](m, "incarnation"), Status: number[int](m, "status"),
-		Lived: number[time.Duration](m, "lived_ms") * time.Millisecond, Delay: number[time.Duration](m, "delay_ms") * time.Millisecond,
+		Name: m.Str("name"), Path: m.Str("path"), Incarnation: number[int](m, "incarnation"),
+		Status: number[int](m, "status"), Lived: number[time.Duration](m, "lived_ms") * time.Millisecond,
+		Delay: number[time.Duration](m, "delay_ms") * time.Millisecond,
 	}
 }
 
 func parseSlow(m *payload.Map) Slow {
 	return Slow{
-		Time: parseStamp(m.Str("time")), Name: m.Str("name"), Path: m.Str("path"), Incarnation: number[int](m, "incarnation"),
-		Message: m.Str("message"), Running: number[time.Duration](m, "running_ms") * time.Millisecond, Stack: m.Str("stack"), Abandoned: m.Bool("abandoned"),
+		Time: parseStamp(m.Str("time")), Name: m.Str("name"), Path: m.Str("path"), Incarnation: number[int](m,
+			"incarnation"), Message: m.Str("message"), Running: number[time.Duration](m,
+			"running_ms") * time.Millisecond, Stack: m.Str("stack"), Abandoned: m.Bool("abandoned"),
 	}
 }
 
@@ -74,7 +78,8 @@ func parseQuarantined(m *payload.Map) Quarantined {
 }
 
 func parseSpread(m *payload.Map) Spread {
-	s := Spread{Count: number[uint64](m, "count"), P50US: number[int64](m, "p50_us"), P99US: number[int64](m, "p99_us"), MaxUS: number[int64](m, "max_us"),
+	s := Spread{Count: number[uint64](m, "count"), P50US: number[int64](m, "p50_us"), P99US: number[int64](m, "p99_us"),
+		MaxUS: number[int64](m, "max_us"),
 		SumUS: number[int64](m, "sum_us")}
 	for _, v := range m.List("buckets") {
 		s.Buckets = append(s.Buckets, as[uint64](v))

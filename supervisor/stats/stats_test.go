@@ -34,10 +34,12 @@ func TestSpread(t *testing.T) {
 	}{
 		{"nothing", nil, Spread{}, nil},
 		{"one", []int64{3 * us}, Spread{Count: 1, P50US: 3, P99US: 3, MaxUS: 3, SumUS: 3}, []uint64{0, 0, 0, 1}},
-		{"below a bucket's bound", []int64{100 * us, 5000 * us}, Spread{Count: 2, P50US: 131, P99US: 5000, MaxUS: 5000, SumUS: 5100},
+		{"below a bucket's bound", []int64{100 * us, 5000 * us}, Spread{Count: 2, P50US: 131, P99US: 5000, MaxUS: 5000,
+			SumUS: 5100},
 			[]uint64{8: 1, 14: 1}},
 		{"backwards clock", []int64{-5}, Spread{Count: 1}, []uint64{1}},
-		{"a long one", []int64{math.MaxInt64}, Spread{Count: 1, P50US: 1 << 40 / 1000, P99US: 1 << 40 / 1000, MaxUS: math.MaxInt64 / 1000, SumUS: math.MaxInt64 / 1000},
+		{"a long one", []int64{math.MaxInt64}, Spread{Count: 1, P50US: 1 << 40 / 1000, P99US: 1 << 40 / 1000,
+			MaxUS: math.MaxInt64 / 1000, SumUS: math.MaxInt64 / 1000},
 			[]uint64{31: 1}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -114,7 +116,8 @@ func TestLosses(t *testing.T) {
 	}
 	l[LossGone].Add(2)
 	l[LossQuarantined].Add(1)
-	if diff := cmp.Diff(map[string]uint64{"gone": 2, "quarantined": 1}, l.ByName()); diff != "" || l.Total() != 3 || l.Count(LossGone) != 2 {
+	if diff := cmp.Diff(map[string]uint64{"gone": 2, "quarantined": 1}, l.ByName()); diff != "" || l.Total() != 3 ||
+		l.Count(LossGone) != 2 {
 		t.Errorf("total %d (-want +got):\n%s", l.Total(), diff)
 	}
 	for kind, name := range lossNames {

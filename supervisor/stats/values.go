@@ -76,7 +76,8 @@ func (s Spread) Map() *payload.Map {
 	for i, n := range s.Buckets {
 		counts[i] = n
 	}
-	return payload.M("count", s.Count, "p50_us", s.P50US, "p99_us", s.P99US, "max_us", s.MaxUS, "sum_us", s.SumUS, "buckets", counts)
+	return payload.M("count", s.Count, "p50_us", s.P50US, "p99_us", s.P99US, "max_us", s.MaxUS, "sum_us", s.SumUS,
+		"buckets", counts)
 }
 
 // Map is one death; its durations are in milliseconds.

@@ -15,7 +15,8 @@ import (
 func TestMapHasTheFieldsOfChild(t *testing.T) {
 	death := Death{Reason: "x"}
 	slow, apart := Slow{Message: "y"}, Quarantined{Hash: "ab"}
-	c := Child{Name: "a", LastDeath: &death, LastSlow: &slow, Deaths: []Death{death}, Quarantine: []Quarantined{apart}, Children: []Child{{Name: "b"}}}
+	c := Child{Name: "a", LastDeath: &death, LastSlow: &slow, Deaths: []Death{death}, Quarantine: []Quarantined{apart},
+		Children: []Child{{Name: "b"}}}
 	if diff := cmp.Diff(jsonNames(t, c), mapNames(c.Map())); diff != "" {
 		t.Errorf("child (-json +map):\n%s", diff)
 	}
@@ -61,14 +62,19 @@ func mapNames(m *payload.Map) map[string]bool {
 // TestParseChild: what travelled is what was sent.
 func TestParseChild(t *testing.T) {
 	at := time.Date(2024, 5, 17, 12, 0, 0, 123000, time.UTC)
-	death := Death{Time: at, Reason: "x", Message: "*a.B", Stack: "s", Name: "a", Path: "m/a", Incarnation: 2, Status: 1, Lived: 3 * time.Second, Delay: time.Millisecond}
+	death := Death{Time: at, Reason: "x", Message: "*a.B", Stack: "s", Name: "a", Path: "m/a", Incarnation: 2,
+		Status: 1, Lived: 3 * time.Second, Delay: time.Millisecond}
 	spread := Spread{Count: 3, P50US: 1, P99US: 2, MaxUS: 3, SumUS: 4, Buckets: []uint64{0, 3}}
-	want := Child{Name: "a", Path: "m/a", PID: "a#3", State: StateRunning, Since: at, Incarnation: 3, Restarts: 2, Mailbox: 4, OldestMS: 5,
-		Received: 6, Sent: 7, Failed: 8, Abandoned: 9, Lost: 10, Unhandled: 11, Rate: 1.5, Busy: 0.25, BusyMS: 12, InHand: "*a.B", InHandMS: 13,
-		Note: "n", Handling: spread, Waiting: spread, LastDeath: &death, Deaths: []Death{death}, Children: []Child{{Name: "b", Since: at, DeadLetters: map[string]uint64{}}},
-		RestartsHour: 14, Stuck: 15, Slow: 16, Quarantined: 17, DeadLetters: map[string]uint64{"gone": 4, "full": 6},
-		LastSlow:   &Slow{Time: at, Name: "a", Path: "m/a", Incarnation: 2, Message: "*a.B", Running: time.Second, Stack: "t", Abandoned: true},
-		Quarantine: []Quarantined{{Time: at, Name: "a", Path: "m/a", Message: "*a.B", Hash: "ab", Size: 18, Reason: "boom"}}}
+	want := Child{Name: "a", Path: "m/a", PID: "a#3", State: StateRunning, Since: at, Incarnation: 3, Restarts: 2,
+		Mailbox: 4, OldestMS: 5, Received: 6, Sent: 7, Failed: 8, Abandoned: 9, Lost: 10, Unhandled: 11, Rate: 1.5,
+		Busy: 0.25, BusyMS: 12, InHand: "*a.B", InHandMS: 13, Note: "n", Handling: spread, Waiting: spread,
+		LastDeath: &death, Deaths: []Death{death},
+		Children: []Child{{Name: "b", Since: at, DeadLetters: map[string]uint64{}}}, RestartsHour: 14, Stuck: 15,
+		Slow: 16, Quarantined: 17, DeadLetters: map[string]uint64{"gone": 4, "full": 6},
+		LastSlow: &Slow{Time: at, Name: "a", Path: "m/a", Incarnation: 2, Message: "*a.B", Running: time.Second,
+			Stack: "t", Abandoned: true},
+		Quarantine: []Quarantined{{Time: at, Name: "a", Path: "m/a", Message: "*a.B", Hash: "ab", Size: 18,
+			Reason: "boom"}}}
 	b, err := payload.MarshalBin(want.Map())
 	if err != nil {
 		t.Fatal(err)
@@ -80,7 +86,8 @@ func TestParseChild(t *testing.T) {
 	if diff := cmp.Diff(want, ParseChild(m)); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
-	if got := ParseChild(payload.M("name", 1, "since", "soon", "children", []any{1}, "last_death", nil, "rate", "x")); got.Name != "" || got.LastDeath != nil {
+	if got := ParseChild(payload.M("name", 1, "since", "soon", "children", []any{1}, "last_death", nil, "rate",
+		"x")); got.Name != "" || got.LastDeath != nil {
 		t.Errorf("nonsense: got %+v", got)
 	}
 }

@@ -45,8 +45,8 @@ func BenchmarkOpenRequest(b *testing.B) {
 	c := acceptedAt(b, nil)
 	m, _ := newMinion(b, nil)
 	signedInto(b, m, c.at.sessions.key["m1"], 3)
-	frame, _, err := m.Seal(payload.M("cmd", payload.CmdReturn, "id", "m1", "jid", "20261121022847985734", "fun", "test.ping",
-		"fun_args", []any{}, "return", true, "retcode", 0, "success", true, "user", "root"))
+	frame, _, err := m.Seal(payload.M("cmd", payload.CmdReturn, "id", "m1", "jid", "20261121022847985734", "fun",
+		"test.ping", "fun_args", []any{}, "return", true, "retcode", 0, "success", true, "user", "root"))
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -78,7 +78,8 @@ func BenchmarkToken(b *testing.B) {
 
 func BenchmarkSealPublication(b *testing.B) {
 	at := newMaster(b, nil)
-	load := payload.M("fun", "test.ping", "arg", []any{}, "tgt", "*", "jid", "20261121022847985734", "ret", "", "tgt_type", "glob", "user", "root")
+	load := payload.M("fun", "test.ping", "arg", []any{}, "tgt", "*", "jid", "20261121022847985734", "ret", "",
+		"tgt_type", "glob", "user", "root")
 	for _, signed := range []bool{true, false} {
 		name := map[bool]string{true: "signed", false: "unsigned"}[signed]
 		b.Run(name, func(b *testing.B) {
@@ -95,8 +96,8 @@ func BenchmarkSealPublication(b *testing.B) {
 
 func BenchmarkOpenPublication(b *testing.B) {
 	at := newMaster(b, nil)
-	frame, err := at.SealPublication(payload.M("fun", "test.ping", "arg", []any{}, "tgt", "*", "jid", "20261121022847985734",
-		"ret", "", "tgt_type", "glob", "user", "root"))
+	frame, err := at.SealPublication(payload.M("fun", "test.ping", "arg", []any{}, "tgt", "*", "jid",
+		"20261121022847985734", "ret", "", "tgt_type", "glob", "user", "root"))
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -114,7 +115,8 @@ func BenchmarkOpenPublication(b *testing.B) {
 func BenchmarkMinionSeal(b *testing.B) {
 	m, _ := newMinion(b, nil)
 	signedInto(b, m, crypt.NewKeyString(), 3)
-	load := payload.M("cmd", payload.CmdReturn, "id", "m1", "jid", "20261121022847985734", "fun", "test.ping", "return", true)
+	load := payload.M("cmd", payload.CmdReturn, "id", "m1", "jid", "20261121022847985734", "fun", "test.ping", "return",
+		true)
 	b.ReportAllocs()
 	for b.Loop() {
 		if _, _, err := m.Seal(load); err != nil {

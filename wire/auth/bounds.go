@@ -70,8 +70,9 @@ func nameable(id string) string {
 var loadLimits = []struct {
 	name string
 	max  int
-}{{"cmd", payload.MaxCommand}, {"jid", payload.MaxJID}, {"tag", payload.MaxTag}, {"saltenv", payload.MaxEnv}, {"pillarenv", payload.MaxEnv},
-	{"fun", payload.MaxFunction}, {"tgt_type", payload.MaxFunction}, {"master_id", payload.MaxID}, {"ret", payload.MaxReturners}}
+}{{"cmd", payload.MaxCommand}, {"jid", payload.MaxJID}, {"tag", payload.MaxTag}, {"saltenv", payload.MaxEnv},
+	{"pillarenv", payload.MaxEnv}, {"fun", payload.MaxFunction}, {"tgt_type", payload.MaxFunction},
+	{"master_id", payload.MaxID}, {"ret", payload.MaxReturners}}
 
 // screenNames refuses an authentic load with a name that no minion has.
 func screenNames(load *payload.Map) *refusal {

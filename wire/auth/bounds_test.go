@@ -15,8 +15,9 @@ func TestSignInBounds(t *testing.T) {
 		field string
 		value any
 	}{
-		{"id", long}, {"id", "a\nb"}, {"pub", long}, {"nonce", long}, {"nonce", []any{"x"}}, {"nonce", payload.M("a", 1)},
-		{"token", []byte(long)}, {"enc_algo", long}, {"sig_algo", long}, {"autosign_grains", manyGrains()},
+		{"id", long}, {"id", "a\nb"}, {"pub", long}, {"nonce", long}, {"nonce", []any{"x"}},
+		{"nonce", payload.M("a", 1)}, {"token", []byte(long)}, {"enc_algo", long}, {"sig_algo", long},
+		{"autosign_grains", manyGrains()},
 	} {
 		at := newMaster(t, nil)
 		load := signInLoad(t, "m1", "minion").Set(tt.field, tt.value)
@@ -51,7 +52,8 @@ func TestGate(t *testing.T) {
 		}
 	})
 	try := func() Outcome {
-		_, out := at.Handle(&payload.Request{Enc: payload.EncClear, Version: 3, Load: signInLoad(t, "m1", "minion"), From: "10.0.0.1"}, testTime)
+		_, out := at.Handle(&payload.Request{Enc: payload.EncClear, Version: 3, Load: signInLoad(t, "m1", "minion"),
+			From: "10.0.0.1"}, testTime)
 		return out
 	}
 	if out := try(); !out.Result || out.Act != "" || out.Reason != full {
@@ -69,8 +71,8 @@ func TestGate(t *testing.T) {
 	}
 }
 
-// TestNameBounds: a request that is authentic and has a name that is too long is ended, and does not make its minion sign
-// in again; one that may be anybody's is refused in clear.
+// TestNameBounds: a request that is authentic and has a name that is too long is ended, and does not make its minion
+// sign in again; one that may be anybody's is refused in clear.
 func TestNameBounds(t *testing.T) {
 	c := acceptedAt(t, func(o *MasterOptions) { o.MinimumAuthVersion = 0 })
 	nonce := strings.Repeat("0", 32)
@@ -99,7 +101,8 @@ func TestNameBounds(t *testing.T) {
 			t.Errorf("%s without a token: %q", f.name, refuse)
 		}
 	}
-	if _, refuse := c.at.OpenRequest(c.v2("cmd", "x", "id", strings.Repeat("a", payload.MaxID+1)), testTime); unmarshal(t, refuse) != payload.TextBadLoad {
+	if _, refuse := c.at.OpenRequest(c.v2("cmd", "x", "id", strings.Repeat("a", payload.MaxID+1)), testTime); unmarshal(
+		t, refuse) != payload.TextBadLoad {
 		t.Errorf("a long id: %q", refuse)
 	}
 }

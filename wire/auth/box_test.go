@@ -10,8 +10,8 @@ import (
 	"brine/wire/payload"
 )
 
-// TestPairBoxes: the answer to a request whose reply goes to OpenShared comes in a GCM box when both sides are brine and speak version 3, else
-// in Salt's. What says so never reaches a handler, and a minion asks no other master for it.
+// TestPairBoxes: the answer to a request whose reply goes to OpenShared comes in a GCM box when both sides are brine
+// and speak version 3, else in Salt's. What says so never reaches a handler, and a minion asks no other master for it.
 func TestPairBoxes(t *testing.T) {
 	for name, tt := range map[string]struct {
 		change func(*MinionOptions)

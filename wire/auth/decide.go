@@ -34,9 +34,11 @@ func decide(f facts) decision {
 	case f.state == StateRejected:
 		return decision{act: ActReject, why: "key is rejected"}
 	case f.state == StateAccepted && f.spoilt: // the minion is not to be told that it is refused: it would give up
-		return decision{ret: true, act: ActError, why: "the file of the accepted key is damaged: it holds no public key", cause: CauseSpoilt}
+		return decision{ret: true, act: ActError,
+			why: "the file of the accepted key is damaged: it holds no public key", cause: CauseSpoilt}
 	case f.state == StatePending && f.spoilt && !f.reject && !f.sign:
-		return decision{ret: true, act: ActPend, put: StatePending, pub: f.sent, why: "the pending key was damaged; this one is pending"}
+		return decision{ret: true, act: ActPend, put: StatePending, pub: f.sent,
+			why: "the pending key was damaged; this one is pending"}
 	case f.state == StateAccepted && !same, f.state == StatePending && !f.reject && !same:
 		return decision{act: ActDenied, deny: true, why: "another key is " + f.state}
 	case f.state == StateAccepted:
@@ -44,7 +46,8 @@ func decide(f facts) decision {
 	case f.state != StateNone && f.state != StatePending:
 		return decision{act: ActError, why: "key is in an unknown state"}
 	case f.reject:
-		return decision{act: ActReject, put: StateRejected, pub: firstOf(f.stored, f.sent), why: "rejected by autoreject_file"}
+		return decision{act: ActReject, put: StateRejected, pub: firstOf(f.stored, f.sent),
+			why: "rejected by autoreject_file"}
 	case f.sign:
 		return accepting(f.sent)
 	case f.state == StatePending:

@@ -22,7 +22,8 @@ type memKeys struct {
 }
 
 func newKeys() *memKeys {
-	return &memKeys{state: map[string]string{}, pub: map[string]string{}, denied: map[string]string{}, stubs: map[string]bool{}}
+	return &memKeys{state: map[string]string{}, pub: map[string]string{}, denied: map[string]string{},
+		stubs: map[string]bool{}}
 }
 
 func (k *memKeys) Get(id string) (state, pub string, err error) {
@@ -74,7 +75,8 @@ type memSessions struct {
 }
 
 func newSessions() *memSessions {
-	return &memSessions{key: map[string]string{}, pub: map[string]string{}, made: map[string]time.Time{}, maxAge: 24 * time.Hour}
+	return &memSessions{key: map[string]string{}, pub: map[string]string{}, made: map[string]time.Time{},
+		maxAge: 24 * time.Hour}
 }
 
 func (s *memSessions) Session(id, pub string, now time.Time) (string, bool) {

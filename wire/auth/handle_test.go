@@ -50,7 +50,9 @@ func TestOutcomes(t *testing.T) {
 			payload.M("result", true, "act", "error", "id", "m1", "pub", "garbage"), StateAccepted},
 		{"the accepted key is damaged", nil, StateAccepted, "garbage", signInLoad(t, "m1", "minion"), true,
 			payload.M("result", true, "act", "error", "id", "m1", "pub", pub), StateAccepted},
-		{"open mode, another key", func(o *MasterOptions) { o.OpenMode = true }, StateRejected, "other", signInLoad(t, "m1", "minion"), nil,
+		{"open mode, another key", func(o *MasterOptions) {
+			o.OpenMode = true
+		}, StateRejected, "other", signInLoad(t, "m1", "minion"), nil,
 			payload.M("result", true, "act", "accept", "id", "m1", "pub", pub), StateAccepted},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -101,7 +103,8 @@ func TestOurFaultIsNoRejection(t *testing.T) {
 		fail(at)
 		m, _ := newMinion(t, nil)
 		step, out := signInAt(t, m, at)
-		if step.Verdict != Failed || out.Result || out.Event(true) != nil || !strings.Contains(out.Reason, errDisk.Error()) {
+		if step.Verdict != Failed || out.Result || out.Event(true) != nil || !strings.Contains(out.Reason,
+			errDisk.Error()) {
 			t.Errorf("%s: %+v, %+v", name, step, out)
 		}
 	}
@@ -111,7 +114,8 @@ func TestOurFaultIsNoRejection(t *testing.T) {
 func TestSignInsFinishWhateverIsMissing(t *testing.T) {
 	for _, version := range []int{0, 1, 2, 3} {
 		at := newMaster(t, func(o *MasterOptions) { o.MinimumAuthVersion = 0; o.Rules.AcceptAll = true })
-		for _, field := range []string{"cmd", "id", "nonce", "pub", "token", "enc_algo", "sig_algo", "autosign_grains"} {
+		for _, field := range []string{"cmd", "id", "nonce", "pub", "token", "enc_algo", "sig_algo",
+			"autosign_grains"} {
 			for _, value := range []any{nil, true, 5, 1.5, "", "x", []byte{0xff}, []any{1}, payload.M("a", 1)} {
 				load := signInLoad(t, "m1", "minion").Set(field, value)
 				if value == nil {
@@ -152,7 +156,8 @@ func TestPubSig(t *testing.T) {
 		o.PubSig = "c2ln\n"
 		o.SignKey = keys.private("sign")
 	})
-	reply, _ := at.Handle(&payload.Request{Enc: payload.EncClear, Version: 3, Load: signInLoad(t, "m1", "minion")}, testTime)
+	reply, _ := at.Handle(&payload.Request{Enc: payload.EncClear, Version: 3, Load: signInLoad(t, "m1", "minion")},
+		testTime)
 	inner := unmarshal(t, unmarshal(t, reply).(*payload.Map).Bytes("load")).(*payload.Map)
 	if inner.Str("pub_sig") != "c2ln" {
 		t.Errorf("precomputed signature: %v", inner.Value("pub_sig"))

@@ -10,10 +10,11 @@ import (
 	"brine/wire/crypt"
 )
 
-// A minion of a brine master subscribes to one topic more, which no publication has: the subscription, and its end, tell
-// the master who is connected. Anybody may subscribe to anything, so only a topic counts that nobody else can know: it
-// ends with a MAC over the id and its accepted key, under a key that is made of the master's own. The master tells it in
-// the acceptance, inside a box of the session. It holds for as long as both pairs of keys do, over restarts of both sides.
+// A minion of a brine master subscribes to one topic more, which no publication has: the subscription, and its end,
+// tell the master who is connected. Anybody may subscribe to anything, so only a topic counts that nobody else can
+// know: it ends with a MAC over the id and its accepted key, under a key that is made of the master's own. The master
+// tells it in the acceptance, inside a box of the session. It holds for as long as both pairs of keys do, over restarts
+// of both sides.
 //
 //	topic  "brine:" | id | NUL | MAC (12 bytes, for libzmq takes some 40 bytes for each)
 const (

@@ -28,8 +28,10 @@ func TestLink(t *testing.T) {
 	}
 	mac := topic[len(topic)-linkSize:]
 	other.keys.state["m2"], other.keys.pub["m2"] = StateAccepted, at.keys.pub["m1"]
-	for _, claim := range []string{"", "brine:", "brine:m1", "brine:m1\x00", "brine:m1\x00" + mac[:linkSize-1], "brine:m1\x00" + strings.Repeat("\x00", linkSize),
-		"brine:m2\x00" + mac, "brine:\x00" + mac, "brine:../m1\x00" + mac, "brine:m1\n\x00" + mac, "brine:never\x00" + mac, "brine:m1" + mac, topic + "\x00", topic[1:]} {
+	for _, claim := range []string{"", "brine:", "brine:m1", "brine:m1\x00", "brine:m1\x00" + mac[:linkSize-1],
+		"brine:m1\x00" + strings.Repeat("\x00", linkSize), "brine:m2\x00" + mac, "brine:\x00" + mac,
+		"brine:../m1\x00" + mac, "brine:m1\n\x00" + mac, "brine:never\x00" + mac, "brine:m1" + mac, topic + "\x00",
+		topic[1:]} {
 		if other.Vouches(claim) {
 			t.Errorf("vouches for %q", claim)
 		}
@@ -44,8 +46,8 @@ func TestLink(t *testing.T) {
 	}
 }
 
-// TestLinkIsSealed: nobody can read the topic of a minion in the answer to its sign-in, which anybody can ask for who has
-// its public key.
+// TestLinkIsSealed: nobody can read the topic of a minion in the answer to its sign-in, which anybody can ask for who
+// has its public key.
 func TestLinkIsSealed(t *testing.T) {
 	at := newMaster(t, func(o *MasterOptions) { o.OpenMode, o.MinimumAuthVersion = true, 2 })
 	m, _ := newMinion(t, nil)

@@ -34,17 +34,18 @@ type MasterOptions struct {
 	// Connected returns the number of connected minions and whether id is among them; asked with MaxMinions.
 	Connected func(id string) (n int, present bool)
 
-	// Admit is asked before a key is stored that nobody has decided on, or denied beside another; pending says which. It
-	// returns why it may not be stored, "" when it may. from is the address of who sends it. nil: all are stored.
+	// Admit is asked before a key is stored that nobody has decided on, or denied beside another; pending says which.
+	// It returns why it may not be stored, "" when it may. from is the address of who sends it. nil: all are stored.
 	Admit func(from string, pending bool) (why string)
 	// Warn writes a log record about somebody outside, and may leave out repeated ones; nil: all go to Logger.
 	Warn func(cause, from string, attrs ...any)
 
-	// Refused is told of requests that were not served and named an id; may be nil. proven says that the request was sealed
-	// with the session key of that id; otherwise anybody may have sent it.
+	// Refused is told of requests that were not served and named an id; may be nil. proven says that the request was
+	// sealed with the session key of that id; otherwise anybody may have sent it.
 	Refused func(id string, why Why, proven bool)
 
-	// Exchanged is told once of an id that had a session with another key than the one that is accepted now; may be nil.
+	// Exchanged is told once of an id that had a session with another key than the one that is accepted now; may be
+	// nil.
 	Exchanged func(id string)
 
 	SignPublications bool   // [sign_pub_messages]

@@ -84,23 +84,34 @@ func TestEdgeRows(t *testing.T) {
 		{"load is no map", clearOf("x"), payload.TextNotDict},
 		{"id with NUL", clearOf(payload.M("id", "a\x00b")), payload.TextNullByte},
 		{"id is a number", clearOf(payload.M("id", 5)), "bad load: id 5 is not a string"},
-		{"id is a big number", clearOf(payload.M("id", uint64(math.MaxUint64))), "bad load: id 18446744073709551615 is not a string"},
+		{"id is a big number", clearOf(payload.M("id", uint64(math.MaxUint64))),
+			"bad load: id 18446744073709551615 is not a string"},
 		{"id is a float", clearOf(payload.M("id", 2.0)), "bad load: id 2.0 is not a string"},
 		{"id is true", clearOf(payload.M("id", true)), "bad load: id True is not a string"},
 		{"id is nil", clearOf(payload.M("id", nil)), "bad load: id None is not a string"},
 		{"id is a list", clearOf(payload.M("id", []any{"m1"})), payload.TextBadLoad},
 		{"id is a map", clearOf(payload.M("id", payload.M())), payload.TextBadLoad},
-		{"unknown enc", with(clearOf(payload.M("cmd", "ping")), func(r *payload.Request) { r.Enc = "pub" }), payload.TextBadLoad},
-		{"no enc", with(clearOf(payload.M("cmd", "ping")), func(r *payload.Request) { r.Enc = "" }), payload.TextBadLoad},
-		{"aes, a map in place of a ciphertext", with(c.v3(), func(r *payload.Request) { r.Load = payload.M("cmd", "x") }), payload.TextBadLoad},
+		{"unknown enc", with(clearOf(payload.M("cmd", "ping")), func(r *payload.Request) {
+			r.Enc = "pub"
+		}), payload.TextBadLoad},
+		{"no enc", with(clearOf(payload.M("cmd", "ping")), func(r *payload.Request) {
+			r.Enc = ""
+		}), payload.TextBadLoad},
+		{"aes, a map in place of a ciphertext", with(c.v3(), func(r *payload.Request) {
+			r.Load = payload.M("cmd", "x")
+		}), payload.TextBadLoad},
 		{"aes, nil", with(c.v3(), func(r *payload.Request) { r.Load = nil }), payload.TextBadLoad},
 		{"aes, too short", with(c.v3(), func(r *payload.Request) { r.Load = []byte("x") }), payload.TextBadLoad},
 		{"aes, malformed load", with(c.v3(), func(r *payload.Request) {
 			box, _ := crypt.NewBox(c.at.sessions.key["m1"])
 			r.Load = box.Seal([]byte{0xc1}, "")
 		}), payload.TextBadLoad},
-		{"v3, load is no map", with(c.v3(), func(r *payload.Request) { r.Load = c.seal(c.at.sessions.key["m1"], []any{1}) }), payload.TextNotDict},
-		{"v3, shared key", with(c.v3(), func(r *payload.Request) { r.Load = c.seal(c.at.SharedKey(), payload.M("id", "m1")) }), payload.TextBadLoad},
+		{"v3, load is no map", with(c.v3(), func(r *payload.Request) {
+			r.Load = c.seal(c.at.sessions.key["m1"], []any{1})
+		}), payload.TextNotDict},
+		{"v3, shared key", with(c.v3(), func(r *payload.Request) {
+			r.Load = c.seal(c.at.SharedKey(), payload.M("id", "m1"))
+		}), payload.TextBadLoad},
 		{"v2, session key", with(c.v3(), func(r *payload.Request) { r.Version = 2 }), payload.TextBadLoad},
 		{"v3, envelope id missing", with(c.v3(), func(r *payload.Request) { r.ID = nil }), payload.TextBadLoad},
 		{"v3, envelope id a number", with(c.v3(), func(r *payload.Request) { r.ID = int64(5) }), payload.TextBadLoad},

@@ -101,8 +101,8 @@ type creds struct {
 	serial      *serial
 }
 
-// serial guards against repeated publications. With a shared key that is new it begins at 0, or where this minion knows that
-// the master has counted to already.
+// serial guards against repeated publications. With a shared key that is new it begins at 0, or where this minion knows
+// that the master has counted to already.
 type serial struct {
 	key  string // digest of the shared key
 	last int64

@@ -104,15 +104,23 @@ func TestMinionVerifiesMaster(t *testing.T) {
 	}{
 		{"first master", "", nil, nil, nil, Accepted, "", "master"},
 		{"known master", "master", nil, nil, nil, Accepted, "", "master"},
-		{"known master, newline at the end of its key", "master", nil, set("pub_key", keysOf(t).pub("master")+"\n"), nil, Accepted, "", "master"},
+		{"known master, newline at the end of its key", "master", nil, set("pub_key", keysOf(t).pub("master")+"\n"),
+			nil, Accepted, "", "master"},
 		{"another master", "other", nil, nil, nil, Failed, string(textKeyChanged), "other"},
-		{"another master, open mode", "other", func(o *MinionOptions) { o.OpenMode = true }, nil, nil, Failed, string(textMasterKey), "other"},
+		{"another master, open mode", "other", func(o *MinionOptions) {
+			o.OpenMode = true
+		}, nil, nil, Failed, string(textMasterKey), "other"},
 		{"damaged trust file", "garbage", nil, nil, nil, Failed, string(textMasterKey), "garbage"},
 		{"token not returned", "master", nil, drop("token"), nil, Failed, string(textTokenMissing), "master"},
 		{"wrong token", "master", nil, set("token", "x"), nil, Failed, string(textTokenMissing), "master"},
 		{"no shared key", "", nil, drop("aes"), nil, Failed, string(textMasterKey), ""},
-		{"shared key is no key", "", nil, func(m *payload.Map) { reseal(t, m, "no key") }, nil, Failed, string(textMasterKey), ""},
-		{"shared key of somebody else", "", nil, func(m *payload.Map) { reseal(t, m, crypt.NewKeyString()); drop("sig")(m) }, nil, Failed, string(textMasterKey), ""},
+		{"shared key is no key", "", nil, func(m *payload.Map) {
+			reseal(t, m, "no key")
+		}, nil, Failed, string(textMasterKey), ""},
+		{"shared key of somebody else", "", nil, func(m *payload.Map) {
+			reseal(t, m, crypt.NewKeyString())
+			drop("sig")(m)
+		}, nil, Failed, string(textMasterKey), ""},
 		{"X9.31 signature missing", "", nil, drop("sig"), nil, Failed, string(textMasterKey), ""},
 		{"session does not decrypt", "", nil, set("session", "x"), nil, Failed, string(textMasterKey), ""},
 		{"signature damaged", "", nil, nil, set("sig", "x"), Failed, string(textSignature), ""},
@@ -122,23 +130,39 @@ func TestMinionVerifiesMaster(t *testing.T) {
 		{"load is a map", "", nil, nil, set("load", payload.M("ret", true)), Failed, "not signed", ""},
 		{"nonce missing", "", nil, drop("nonce"), nil, Failed, string(textNonce), ""},
 		{"another nonce", "", nil, set("nonce", strings.Repeat("0", 32)), nil, Failed, string(textNonce), ""},
-		{"neither key nor result", "", nil, func(m *payload.Map) { drop("pub_key")(m); drop("aes")(m) }, nil, Failed, "neither", ""},
+		{"neither key nor result", "", nil, func(m *payload.Map) {
+			drop("pub_key")(m)
+			drop("aes")(m)
+		}, nil, Failed, "neither", ""},
 		{"key is no text", "", nil, set("pub_key", 5), nil, Failed, string(textMasterKey), ""},
 		{"right finger", "", func(o *MinionOptions) { o.MasterFinger = finger }, nil, nil, Accepted, "", "master"},
-		{"right finger, other hash", "", func(o *MinionOptions) { o.MasterFinger, o.HashType = finger512, "sha512" }, nil, nil, Accepted, "", "master"},
+		{"right finger, other hash", "", func(o *MinionOptions) {
+			o.MasterFinger, o.HashType = finger512, "sha512"
+		}, nil, nil, Accepted, "", "master"},
 		{"wrong finger", "", func(o *MinionOptions) { o.MasterFinger = finger512 }, nil, nil, Fatal, finger, ""},
-		{"unknown hash", "", func(o *MinionOptions) { o.MasterFinger, o.HashType = finger, "x" }, nil, nil, Failed, "unknown algorithm", ""},
+		{"unknown hash", "", func(o *MinionOptions) {
+			o.MasterFinger, o.HashType = finger, "x"
+		}, nil, nil, Failed, "unknown algorithm", ""},
 		{"signs, we do not check", "", nil, vouch(t, "sign"), nil, Failed, string(textMasterSigns), ""},
 		{"does not sign, we check", "", verify, nil, nil, Failed, string(textMinionChecks), ""},
 		{"signs and we check", "", verify, vouch(t, "sign"), nil, Accepted, "", "master"},
 		{"signs with a wrong key", "", verify, vouch(t, "other"), nil, Failed, string(textBadPubSig), ""},
 		{"signature is no base64", "", verify, set("pub_sig", "*"), nil, Failed, string(textBadPubSig), ""},
 		{"another master, vouched for", "other", verify, vouch(t, "sign"), nil, Accepted, "", "master"},
-		{"another master, badly vouched for", "other", verify, vouch(t, "other"), nil, Failed, string(textBadPubSig), "other"},
+		{"another master, badly vouched for", "other", verify, vouch(t, "other"), nil, Failed, string(textBadPubSig),
+			"other"},
 		{"known master, signature not looked at", "master", verify, vouch(t, "other"), nil, Accepted, "", "master"},
-		{"known master, always checked", "master", func(o *MinionOptions) { verify(o); o.AlwaysVerifySignature = true }, vouch(t, "sign"), nil, Accepted, "", "master"},
-		{"known master, always checked, bad", "master", func(o *MinionOptions) { verify(o); o.AlwaysVerifySignature = true }, vouch(t, "other"), nil, Failed, string(textBadPubSig), "master"},
-		{"known master, always checked, none", "master", func(o *MinionOptions) { o.AlwaysVerifySignature = true }, nil, nil, Failed, string(textBadPubSig), "master"},
+		{"known master, always checked", "master", func(o *MinionOptions) {
+			verify(o)
+			o.AlwaysVerifySignature = true
+		}, vouch(t, "sign"), nil, Accepted, "", "master"},
+		{"known master, always checked, bad", "master", func(o *MinionOptions) {
+			verify(o)
+			o.AlwaysVerifySignature = true
+		}, vouch(t, "other"), nil, Failed, string(textBadPubSig), "master"},
+		{"known master, always checked, none", "master", func(o *MinionOptions) {
+			o.AlwaysVerifySignature = true
+		}, nil, nil, Failed, string(textBadPubSig), "master"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			m, trust := newMinion(t, tt.change)
@@ -259,7 +283,8 @@ func TestMinionResults(t *testing.T) {
 		waits  []time.Duration // of that many replies
 	}{
 		{"pending", nil, true, Pending, []time.Duration{10 * time.Second, 10 * time.Second}},
-		{"pending, growing", slow, true, Pending, []time.Duration{10 * time.Second, 20 * time.Second, 40 * time.Second, 40 * time.Second}},
+		{"pending, growing", slow, true, Pending, []time.Duration{10 * time.Second, 20 * time.Second, 40 * time.Second,
+			40 * time.Second}},
 		{"pending, odd", nil, "odd", Pending, []time.Duration{10 * time.Second}},
 		{"rejected", nil, false, Rejected, []time.Duration{0}},
 		{"rejected, nil", nil, nil, Rejected, []time.Duration{0}},

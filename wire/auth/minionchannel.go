@@ -9,13 +9,14 @@ import (
 )
 
 // Seal packs a request. load is not changed; it is completed with what the protocol version asks for: nonce,
-// ts, tok, id and sig, and for version 2 rid of what an old master does not take. The nonce is what Open and OpenPillar want with the reply. ErrNotSignedIn.
-// Source: salt/channel/client.py, AsyncReqChannel._package_load.
+// ts, tok, id and sig, and for version 2 rid of what an old master does not take. The nonce is what Open and OpenPillar
+// want with the reply. ErrNotSignedIn. Source: salt/channel/client.py, AsyncReqChannel._package_load.
 func (m *Minion) Seal(load *payload.Map) (frame []byte, nonce string, err error) {
 	return m.seal(load, false)
 }
 
-// SealShared is Seal for a request whose reply is large and goes to OpenShared: a brine master may seal it in a cheaper box.
+// SealShared is Seal for a request whose reply is large and goes to OpenShared: a brine master may seal it in a cheaper
+// box.
 func (m *Minion) SealShared(load *payload.Map) (frame []byte, nonce string, err error) {
 	return m.seal(load, true)
 }
@@ -97,10 +98,11 @@ func (m *Minion) Open(reply []byte, nonce string) (any, error) {
 	return m.open(reply, nonce, payload.Unmarshal, (*crypt.Box).Open)
 }
 
-// OpenShared is Open for a large reply that nobody else needs: it is opened where it stands, and what is long in its value shares
-// its memory (payload.UnmarshalShared). beside may be done along with it.
+// OpenShared is Open for a large reply that nobody else needs: it is opened where it stands, and what is long in its
+// value shares its memory (payload.UnmarshalShared). beside may be done along with it.
 func (m *Minion) OpenShared(reply []byte, nonce string, beside payload.Beside) (any, error) {
-	return m.open(reply, nonce, payload.UnmarshalShared, func(b *crypt.Box, sealed []byte, nonce string) ([]byte, error) {
+	return m.open(reply, nonce, payload.UnmarshalShared, func(b *crypt.Box, sealed []byte, nonce string) ([]byte,
+		error) {
 		return b.OpenInPlace(sealed, nonce, beside)
 	})
 }

@@ -144,11 +144,14 @@ func TestOpenPublicationErrors(t *testing.T) {
 		in   *payload.Map
 		want error
 	}{
-		"as 3006.0 signs":   {payload.M("enc", "aes", "load", load, "sig", sig), nil},
-		"right":             {payload.M("enc", "aes", "load", load, "sig_algo", crypt.PKCS1v15SHA1, "sig", sig), nil},
-		"another algorithm": {payload.M("enc", "aes", "load", load, "sig_algo", crypt.PKCS1v15SHA224, "sig", sig), crypt.ErrBadSignature},
-		"unknown algorithm": {payload.M("enc", "aes", "load", load, "sig_algo", "x", "sig", sig), crypt.ErrBadSignature},
-		"wrong":             {payload.M("enc", "aes", "load", load, "sig_algo", crypt.PKCS1v15SHA1, "sig", "x"), crypt.ErrBadSignature},
+		"as 3006.0 signs": {payload.M("enc", "aes", "load", load, "sig", sig), nil},
+		"right":           {payload.M("enc", "aes", "load", load, "sig_algo", crypt.PKCS1v15SHA1, "sig", sig), nil},
+		"another algorithm": {payload.M("enc", "aes", "load", load, "sig_algo", crypt.PKCS1v15SHA224, "sig", sig),
+			crypt.ErrBadSignature},
+		"unknown algorithm": {payload.M("enc", "aes", "load", load, "sig_algo", "x", "sig", sig),
+			crypt.ErrBadSignature},
+		"wrong": {payload.M("enc", "aes", "load", load, "sig_algo", crypt.PKCS1v15SHA1, "sig", "x"),
+			crypt.ErrBadSignature},
 	} {
 		if _, err := m.OpenPublication(marshal(t, tt.in)); !errors.Is(err, tt.want) {
 			t.Errorf("signed, %s: got %v, want %v", name, err, tt.want)
@@ -199,7 +202,8 @@ func TestOpenPillarErrors(t *testing.T) {
 		{"pillar is no map", payload.M("key", key, "pillar", seal(5)), ErrBadReply},
 		{"signed, no map", signed(5), ErrBadReply},
 		{"signed, another key", signed(payload.M("key", "x", "pillar", payload.M(), "nonce", "n")), ErrBadReply},
-		{"signed, another nonce", signed(payload.M("key", key, "pillar", payload.M(), "nonce", "m")), crypt.ErrBadNonce},
+		{"signed, another nonce", signed(payload.M("key", key, "pillar", payload.M(), "nonce", "m")),
+			crypt.ErrBadNonce},
 		{"signed, no pillar", signed(payload.M("key", key, "nonce", "n")), ErrBadReply},
 		{"right", signed(payload.M("key", key, "pillar", payload.M("a", 1), "nonce", "n")), nil},
 	} {
@@ -297,7 +301,8 @@ func TestSignedReturnsOfOurs(t *testing.T) {
 			key = c.at.SharedKey()
 		}
 		signedInto(t, m, key, version)
-		frame, _, err := m.Seal(payload.M("cmd", payload.CmdReturn, "jid", "1", "return", payload.M("b", []byte{0xff}), "id", "m1"))
+		frame, _, err := m.Seal(payload.M("cmd", payload.CmdReturn, "jid", "1", "return", payload.M("b", []byte{0xff}),
+			"id", "m1"))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -355,7 +360,8 @@ func TestManyAtOnce(t *testing.T) {
 				if i == 2 {
 					if frame, err := at.SealPublication(o.Load); err != nil {
 						t.Error(err)
-					} else if _, err := m.OpenPublication(frame); err != nil && !errors.Is(err, ErrReauth) && !errors.Is(err, ErrIgnore) {
+					} else if _, err := m.OpenPublication(frame); err != nil && !errors.Is(err, ErrReauth) &&
+						!errors.Is(err, ErrIgnore) {
 						t.Error(err)
 					}
 				}
@@ -388,7 +394,9 @@ func TestOpenShared(t *testing.T) {
 		}
 		if data, ok := b.Value("data").([]byte); ok == (size < 4096) {
 			t.Errorf("%d bytes: a %T", size, b.Value("data"))
-		} else if ok && testing.AllocsPerRun(5, func() { _, _ = m.OpenShared(marshal(t, box.Seal(packed, nonce)), nonce, nil) }) > 40 {
+		} else if ok && testing.AllocsPerRun(5, func() {
+			_, _ = m.OpenShared(marshal(t, box.Seal(packed, nonce)), nonce, nil)
+		}) > 40 {
 			t.Errorf("%d bytes: many allocations for %d", size, len(data))
 		}
 	}
@@ -397,7 +405,8 @@ func TestOpenShared(t *testing.T) {
 			t.Errorf("%.20v: %v", bad, err)
 		}
 	}
-	if _, err := m.OpenShared(marshal(t, box.Seal(make([]byte, 9000), newNonce())), nonce, nil); !errors.Is(err, crypt.ErrBadNonce) {
+	if _, err := m.OpenShared(marshal(t, box.Seal(make([]byte, 9000), newNonce())), nonce, nil); !errors.Is(err,
+		crypt.ErrBadNonce) {
 		t.Errorf("another nonce: %v", err)
 	}
 }

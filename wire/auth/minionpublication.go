@@ -16,9 +16,9 @@ type Mark struct {
 	Serial int64  // 0: the master does not number (3007 and 3008 in a cluster)
 }
 
-// KnowSerials tells from where on the publications of a shared key are new: last is asked, by the digest of a key, for the
-// number of the last one that was taken, 0 where none was. A master begins to number again with a new key only, so that one
-// which was recorded is refused by the next process too. To be called before the first sign-in.
+// KnowSerials tells from where on the publications of a shared key are new: last is asked, by the digest of a key, for
+// the number of the last one that was taken, 0 where none was. A master begins to number again with a new key only, so
+// that one which was recorded is refused by the next process too. To be called before the first sign-in.
 func (m *Minion) KnowSerials(last func(key string) int64) { m.serials = last }
 
 // count begins to count the publications of a shared key. m.mu is held.
@@ -32,7 +32,8 @@ func (m *Minion) count(c *creds) {
 
 // OpenPublication opens one publication and takes its serial out. ErrReauth: sealed with a key we do not
 // have; ErrIgnore: repeated, empty, or not sealed at all; crypt.ErrBadSignature: refused by
-// sign_pub_messages, or because the master has said that it signs. Source: salt/channel/client.py, AsyncPubChannel._decode_payload.
+// sign_pub_messages, or because the master has said that it signs. Source: salt/channel/client.py,
+// AsyncPubChannel._decode_payload.
 func (m *Minion) OpenPublication(frame []byte) (*payload.Map, error) {
 	load, _, err := m.OpenMarked(frame)
 	return load, err
@@ -72,7 +73,8 @@ func (m *Minion) openPublication(frame []byte) (*payload.Map, *creds, error) {
 	case err != nil:
 		return nil, nil, fmt.Errorf("%w: %w", ErrIgnore, err)
 	}
-	if c.signs && !m.opt.SignPubMessages { // behind the box: after a new key the master is to be asked anew, who may not sign any more
+	if c.signs && !m.opt.SignPubMessages {
+		// behind the box: after a new key the master is to be asked anew, who may not sign any more
 		if err := c.verifyPublication(p); err != nil {
 			return nil, nil, err
 		}
@@ -96,8 +98,8 @@ func (c *creds) verifyPublication(p *payload.Publication) error {
 	return nil
 }
 
-// checkSerial removes the serial, which must grow, and returns it. A publication without one (a cluster of 3007 or later)
-// passes with 0.
+// checkSerial removes the serial, which must grow, and returns it. A publication without one (a cluster of 3007 or
+// later) passes with 0.
 func (m *Minion) checkSerial(c *creds, load *payload.Map) (int64, error) {
 	if !load.Has("serial") {
 		return 0, nil

@@ -7,7 +7,8 @@ import (
 	"brine/wire/payload"
 )
 
-// protocolVersion is what a minion states in a sign-in, unless it is held to less. A master that knows only 2 takes it for 2.
+// protocolVersion is what a minion states in a sign-in, unless it is held to less. A master that knows only 2 takes it
+// for 2.
 const protocolVersion = 3
 
 // Request returns the frame of a new sign-in request. The reply to an earlier one is no longer accepted.

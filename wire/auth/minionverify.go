@@ -131,8 +131,8 @@ func (m *Minion) readKeys(inner *payload.Map, masterKey string, needToken bool) 
 	port, _ := inner.Int("publish_port")
 	_, brine := inner.Int(fieldBrine)
 	c := &creds{
-		sharedText: string(shared), mark: digest, version: 2, publishPort: int(port), brine: brine, signs: inner.Has(fieldSigns), serial: &serial{},
-		masterKey: key, masterText: masterKey,
+		sharedText: string(shared), mark: digest, version: 2, publishPort: int(port), brine: brine,
+		signs: inner.Has(fieldSigns), serial: &serial{}, masterKey: key, masterText: masterKey,
 	}
 	return c, m.openSession(c, inner)
 }
@@ -175,7 +175,8 @@ func (m *Minion) checkFinger(v judgement) (Step, bool) {
 	if got == m.opt.MasterFinger {
 		return Step{}, true
 	}
-	return Step{Verdict: Fatal, ExitCode: ExitWrongMaster, Text: fmt.Sprintf(textFingerprint, got, m.opt.MasterFinger)}, false
+	return Step{Verdict: Fatal, ExitCode: ExitWrongMaster, Text: fmt.Sprintf(textFingerprint, got, m.opt.MasterFinger)},
+		false
 }
 
 // trust stores a key that is to be trusted from now on. The first is believed, but not a second one that was asked
@@ -219,5 +220,6 @@ func (m *Minion) take(s *signIn, v judgement) Step {
 	m.creds = c
 	m.hadSession = m.hadSession || c.version == protocolVersion
 	m.wait = m.opt.AcceptanceWait
-	return Step{Verdict: Accepted, PublishPort: c.publishPort, Brine: c.brine, Link: c.link, Version: c.version, NewKey: newKey, NewMaster: v.store}
+	return Step{Verdict: Accepted, PublishPort: c.publishPort, Brine: c.brine, Link: c.link, Version: c.version,
+		NewKey: newKey, NewMaster: v.store}
 }

@@ -7,8 +7,10 @@ import (
 	"brine/wire/payload"
 )
 
-// atOnce asks two masters for a sign-in of the same minion, whose sides share what they trust, before either has answered.
-func atOnce(t *testing.T, trust *memTrust, change func(*MinionOptions), masters ...masterRig) (sides []*Minion, steps []Step) {
+// atOnce asks two masters for a sign-in of the same minion, whose sides share what they trust, before either has
+// answered.
+func atOnce(t *testing.T, trust *memTrust, change func(*MinionOptions), masters ...masterRig) (sides []*Minion,
+	steps []Step) {
 	t.Helper()
 	var replies [][]byte
 	for _, at := range masters {
@@ -34,8 +36,8 @@ func atOnce(t *testing.T, trust *memTrust, change func(*MinionOptions), masters 
 	return sides, steps
 }
 
-// TestOneMasterIsTrusted: of two masters with different keys that a minion asks at the same time, at its first start, the one
-// that answers first is trusted. The other one gets no session, then and later.
+// TestOneMasterIsTrusted: of two masters with different keys that a minion asks at the same time, at its first start,
+// the one that answers first is trusted. The other one gets no session, then and later.
 func TestOneMasterIsTrusted(t *testing.T) {
 	a := newMaster(t, nil)
 	d := newMaster(t, func(o *MasterOptions) { o.Key = keysOf(t).private("other") })

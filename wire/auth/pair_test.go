@@ -54,7 +54,8 @@ func TestPairFromFirstSignInToRevocation(t *testing.T) {
 		t.Fatal(err)
 	}
 	step, out = signInAt(t, m, at)
-	if step.Verdict != Accepted || step.Version != 3 || step.PublishPort != 4505 || !step.NewKey || !step.NewMaster || !step.Brine {
+	if step.Verdict != Accepted || step.Version != 3 || step.PublishPort != 4505 || !step.NewKey || !step.NewMaster ||
+		!step.Brine {
 		t.Fatalf("accepted sign-in: %+v", step)
 	}
 	if !out.Result || out.Act != ActAccept || !out.Session {
@@ -128,8 +129,8 @@ func TestPairRotation(t *testing.T) {
 	}
 }
 
-// TestPairSigned: a minion that was told that its master signs takes nothing else from it, whatever its own configuration
-// says; and when the master signs no more, which it begins with a new key, it asks anew.
+// TestPairSigned: a minion that was told that its master signs takes nothing else from it, whatever its own
+// configuration says; and when the master signs no more, which it begins with a new key, it asks anew.
 func TestPairSigned(t *testing.T) {
 	at := newMaster(t, func(o *MasterOptions) { o.Rules.AcceptAll = true })
 	m, _ := newMinion(t, nil)

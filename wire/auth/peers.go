@@ -65,8 +65,8 @@ func (m *Master) checkToken(id, pub string, tok []byte) bool {
 	return true
 }
 
-// EndForeign ends the session of id if it was made for another key than the one that is accepted now. Requests in such a
-// session are refused whether it has been ended or not.
+// EndForeign ends the session of id if it was made for another key than the one that is accepted now. Requests in such
+// a session are refused whether it has been ended or not.
 func (m *Master) EndForeign(id string) error {
 	pub, ok := m.opt.Keys.Accepted(id)
 	if !ok || !m.opt.Sessions.Foreign(id, CleanKey(pub)) {
@@ -75,7 +75,8 @@ func (m *Master) EndForeign(id string) error {
 	one := m.decide.of(id) // the new owner may have a session by now
 	one.Lock()
 	defer one.Unlock()
-	if pub, ok = m.opt.Keys.Accepted(id); !ok || !m.opt.Sessions.Foreign(id, CleanKey(pub)) || !isKey(pub) { // of a damaged one it is not known whose it was
+	if pub, ok = m.opt.Keys.Accepted(id); !ok || !m.opt.Sessions.Foreign(id, CleanKey(pub)) || !isKey(pub) {
+		// of a damaged one it is not known whose it was
 		return nil
 	}
 	m.exchanged(id)

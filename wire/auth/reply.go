@@ -13,14 +13,14 @@ import (
 // requests than Salt's do. Unlike Salt: it is not there, and its minions pass over it.
 const fieldBrine = "brine"
 
-// fieldSigns is there, inside what is signed, when the master signs its publications: its minions take no others then. Who
-// has the key of one minion has the key of all publications, and could make up some for the others. Unlike Salt: a minion
-// asks for signatures only if sign_pub_messages says so, and by default it does not.
+// fieldSigns is there, inside what is signed, when the master signs its publications: its minions take no others then.
+// Who has the key of one minion has the key of all publications, and could make up some for the others. Unlike Salt: a
+// minion asks for signatures only if sign_pub_messages says so, and by default it does not.
 const fieldSigns = "brine_signs"
 
-// fieldBox is in requests of a brine minion to a brine master whose answers may be large, and names the kind of box that it can open
-// beside Salt's, which costs a third (crypt.SealGCM, decision 0064). It is no part of what sig covers, as the nonce is not: the box of the request
-// vouches for both.
+// fieldBox is in requests of a brine minion to a brine master whose answers may be large, and names the kind of box
+// that it can open beside Salt's, which costs a third (crypt.SealGCM, decision 0064). It is no part of what sig covers,
+// as the nonce is not: the box of the request vouches for both.
 const (
 	fieldBox = "brine_box"
 	boxGCM   = "aes-256-gcm"

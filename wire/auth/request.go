@@ -41,10 +41,11 @@ func (o *Opened) Seal(packed []byte) []byte {
 // maxRawHead is how many bytes payload.AppendRawHead writes at most.
 const maxRawHead = 5
 
-// SealIn is Seal for an answer that pack appends to what it is given. All of it stands in room, or in a larger one that took its
-// place and is returned for the next answer: it is to be given away only when nobody needs the frame any more. pairs may seal it together
-// with another one; nil: nobody does. Who asked for it (fieldBox) gets a GCM box.
-func (o *Opened) SealIn(room []byte, pairs *crypt.Pairs, pack func(dst []byte) ([]byte, error)) (frame, used []byte, err error) {
+// SealIn is Seal for an answer that pack appends to what it is given. All of it stands in room, or in a larger one that
+// took its place and is returned for the next answer: it is to be given away only when nobody needs the frame any more.
+// pairs may seal it together with another one; nil: nobody does. Who asked for it (fieldBox) gets a GCM box.
+func (o *Opened) SealIn(room []byte, pairs *crypt.Pairs, pack func(dst []byte) ([]byte, error)) (frame, used []byte,
+	err error) {
 	if o.box == nil {
 		frame, err = pack(room[:0])
 		return frame, frame, err
@@ -78,8 +79,8 @@ func IsSignIn(req *payload.Request) bool {
 }
 
 // OpenRequest decrypts and checks one request. Either opened is nil, and refuse is the packed text to send
-// back, or refuse is nil. Sign-ins belong to Handle (see IsSignIn). A request that is authentic and can never be served is
-// refused by a sealed answer, which ends it: a text in clear would have the minion sign in and send the same again.
+// back, or refuse is nil. Sign-ins belong to Handle (see IsSignIn). A request that is authentic and can never be served
+// is refused by a sealed answer, which ends it: a text in clear would have the minion sign in and send the same again.
 // Source: salt/channel/server.py, ReqServerChannel.handle_message, which the order of the checks follows.
 func (m *Master) OpenRequest(req *payload.Request, now time.Time) (opened *Opened, refuse []byte) {
 	o, r := m.open(req, now)

@@ -47,7 +47,8 @@ func TestRules(t *testing.T) {
 		sign   bool
 	}{
 		{"nothing set", Rules{}, "web1", nil, false, false, false},
-		{"no files", Rules{AutosignFile: "autosign", AutorejectFile: "autoreject", GrainsDir: "grains"}, "db1", payload.M("os", "Debian"), false, false, false},
+		{"no files", Rules{AutosignFile: "autosign", AutorejectFile: "autoreject", GrainsDir: "grains"}, "db1",
+			payload.M("os", "Debian"), false, false, false},
 		{"accept all", Rules{AcceptAll: true}, "web1", nil, false, false, true},
 		{"listed", rules, "db1", nil, false, false, true},
 		{"behind a slow line", of(signing, slow), "db1", nil, false, false, true},

@@ -45,7 +45,8 @@ func (k *sealedKeys) forget(id string) {
 }
 
 // seal encrypts the shared key and the session key of an accepted minion to it.
-func (k *sealedKeys) seal(in signInRequest, adm admission, shared string) (sealedShared, sealedSession []byte, err error) {
+func (k *sealedKeys) seal(in signInRequest, adm admission, shared string) (sealedShared, sealedSession []byte,
+	err error) {
 	of := sha256.Sum256([]byte(in.pub + "\x00" + in.encAlgo + "\x00" + shared + "\x00" + adm.session))
 	if known := k.get(in.id); known.of == of && known.shared != nil {
 		return known.shared, known.session, nil

@@ -21,7 +21,9 @@ func TestSealIn(t *testing.T) {
 	for _, o := range []*Opened{{box: box, nonce: nonce}, {box: box}, {Clear: true}} {
 		for _, size := range []int{0, 1, 15, 16, 17, 31, 32, 100, 65400, 70000, 10} {
 			answer := bytes.Repeat([]byte{7}, size)
-			frame, used, err := o.SealIn(room, nil, func(dst []byte) ([]byte, error) { return append(dst, answer...), nil })
+			frame, used, err := o.SealIn(room, nil, func(dst []byte) ([]byte, error) {
+				return append(dst, answer...), nil
+			})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -46,7 +48,9 @@ func TestSealIn(t *testing.T) {
 		}
 	}
 	want := errors.New("cannot be packed")
-	if _, _, err := (&Opened{box: box}).SealIn(nil, nil, func(dst []byte) ([]byte, error) { return dst, want }); !errors.Is(err, want) {
+	if _, _, err := (&Opened{box: box}).SealIn(nil, nil, func(dst []byte) ([]byte, error) {
+		return dst, want
+	}); !errors.Is(err, want) {
 		t.Errorf("got %v", err)
 	}
 }

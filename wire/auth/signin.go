@@ -85,7 +85,8 @@ func (m *Master) signIn(in signInRequest, now time.Time) ([]byte, Outcome) {
 		return m.signed(in, ret(false)), out
 	}
 	adm := m.admit(in, now)
-	out.Result, out.Act, out.Reason, out.Cause, out.Session = adm.accept || adm.ret, adm.act, adm.why, adm.cause, adm.newSession
+	out.Result, out.Act, out.Reason, out.Cause, out.Session = adm.accept || adm.ret, adm.act, adm.why, adm.cause,
+		adm.newSession
 	if adm.err == nil && !adm.accept {
 		if adm.badAlgo {
 			return badAlgorithm("enc"), out
@@ -104,8 +105,8 @@ func (m *Master) signIn(in signInRequest, now time.Time) ([]byte, Outcome) {
 	return reply, out
 }
 
-// weak tells what is wrong with a key that others could break, whatever was decided about it before. A text that is no key
-// is judged by admit.
+// weak tells what is wrong with a key that others could break, whatever was decided about it before. A text that is no
+// key is judged by admit.
 func (m *Master) weak(pub string) error {
 	if m.opt.AllowWeakKeys {
 		return nil
@@ -159,7 +160,8 @@ func (m *Master) admit(in signInRequest, now time.Time) admission {
 	if err != nil {
 		return admission{err: fmt.Errorf("read key: %w", err)}
 	}
-	f := facts{open: m.opt.OpenMode, state: state, stored: stored, sent: in.pub, spoilt: state != StateNone && !isKey(stored)}
+	f := facts{open: m.opt.OpenMode, state: state, stored: stored, sent: in.pub, spoilt: state != StateNone &&
+		!isKey(stored)}
 	if !f.open && (state == StateNone || state == StatePending) {
 		f.reject, f.sign = m.ask(in)
 	}

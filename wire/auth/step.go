@@ -58,30 +58,36 @@ func (f fault) Error() string { return string(f) }
 
 // Faults of a reply. The short ones are the texts of Salt's errors (salt/crypt.py).
 const (
-	textMalformed    fault = "sign-in failed: malformed reply"
-	textMasterKey    fault = "Invalid master key"
-	textSignature    fault = "Invalid signature"
-	textNonce        fault = "Invalid nonce"
-	textKeyChanged   fault = "the master's key has changed: this may be another master; if it is meant, remove minion_master.pub"
-	textOtherMaster  fault = "another master was there first, and its key is trusted: masters of a list must have the same key"
+	textMalformed  fault = "sign-in failed: malformed reply"
+	textMasterKey  fault = "Invalid master key"
+	textSignature  fault = "Invalid signature"
+	textNonce      fault = "Invalid nonce"
+	textKeyChanged fault = "the master's key has changed: this may be another master; if it is meant, remove " +
+		"minion_master.pub"
+	textOtherMaster fault = "another master was there first, and its key is trusted: masters of a list must have " +
+		"the same key"
 	textMasterSigns  fault = "the master signs its public key, and verify_master_pubkey_sign is off here"
 	textMinionChecks fault = "verify_master_pubkey_sign is on, and the master does not sign its public key"
-	textNoSigningKey fault = "verify_master_pubkey_sign is on, and the public key to verify with is not in the pki directory"
+	textNoSigningKey fault = "verify_master_pubkey_sign is on, and the public key to verify with is not in the pki " +
+		"directory"
 	textBadPubSig    fault = "the signature of the master's public key does not match"
 	textTokenMissing fault = "the master could not return our token"
-	textSessionGone  fault = "the master gave a session key before and none now: it is refused until this minion restarts"
+	textSessionGone  fault = "the master gave a session key before and none now: it is refused until this minion " +
+		"restarts"
 )
 
 // What else a step says.
 const (
-	textBadEncAlgo    = "the master does not know the encryption_algorithm of this minion"
-	textBadSigAlgo    = "the master does not know the signing_algorithm of this minion"
-	textFull          = "the master has reached its max_minions"
-	textRejected      = "the master has rejected this minion's public key: delete the key there, then start this minion again"
-	textRejectedRetry = "the master has rejected this minion's public key: delete the key there; this minion goes on asking"
-	textPending       = "the master holds this minion's public key for an operator to accept"
-	textTimeout       = "the master did not answer the sign-in in time"
-	textFingerprint   = "the master's key has fingerprint %s, and master_finger is %s: this may be another master"
+	textBadEncAlgo = "the master does not know the encryption_algorithm of this minion"
+	textBadSigAlgo = "the master does not know the signing_algorithm of this minion"
+	textFull       = "the master has reached its max_minions"
+	textRejected   = "the master has rejected this minion's public key: delete the key there, then start this " +
+		"minion again"
+	textRejectedRetry = "the master has rejected this minion's public key: delete the key there; this minion goes " +
+		"on asking"
+	textPending     = "the master holds this minion's public key for an operator to accept"
+	textTimeout     = "the master did not answer the sign-in in time"
+	textFingerprint = "the master's key has fingerprint %s, and master_finger is %s: this may be another master"
 )
 
 // rejectedPause is how long a rejected minion waits before it ends, 10 to 20 s, so that a service manager

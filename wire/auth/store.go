@@ -34,8 +34,8 @@ type KeyStore interface {
 // SessionStore keeps the session keys of accepted minions (<cachedir>/sessions/<id>). Public keys reach it as CleanKey
 // leaves them. It must be safe for concurrent use.
 type SessionStore interface {
-	// Session returns id's key string; not ok when it has none, or one that was made for another public key than pub, or
-	// one older than publish_session at now. It is asked for every request.
+	// Session returns id's key string; not ok when it has none, or one that was made for another public key than pub,
+	// or one older than publish_session at now. It is asked for every request.
 	Session(id, pub string, now time.Time) (key string, ok bool)
 	// Foreign tells whether id has a session key that was made for another public key than pub.
 	Foreign(id, pub string) bool

@@ -88,7 +88,8 @@ func TestMasterMakesRecordedPublications(t *testing.T) {
 				return
 			}
 			algo := orDefault(theirs.Str("sig_algo"), crypt.PKCS1v15SHA1)
-			if sig, err := m.opt.Key.Sign(algo, theirs.Bytes("load")); err != nil || !bytes.Equal(sig, theirs.Bytes("sig")) {
+			if sig, err := m.opt.Key.Sign(algo, theirs.Bytes("load")); err != nil ||
+				!bytes.Equal(sig, theirs.Bytes("sig")) {
 				t.Errorf("signature with %s differs, %v", algo, err)
 			}
 		})
@@ -192,8 +193,10 @@ func TestMinionCompletesOldLoads(t *testing.T) {
 func TestMinionSealsInRecordedEnvelopes(t *testing.T) {
 	key := crypt.NewKeyString()
 	for version, want := range map[int]*payload.Map{
-		3: payload.M("enc", "aes", "load", nil, "version", 3, "id", "m1", "enc_algo", crypt.OAEPSHA1, "sig_algo", crypt.PKCS1v15SHA1),
-		2: payload.M("enc", "aes", "load", nil, "version", 2, "enc_algo", crypt.OAEPSHA1, "sig_algo", crypt.PKCS1v15SHA1),
+		3: payload.M("enc", "aes", "load", nil, "version", 3, "id", "m1", "enc_algo", crypt.OAEPSHA1, "sig_algo",
+			crypt.PKCS1v15SHA1),
+		2: payload.M("enc", "aes", "load", nil, "version", 2, "enc_algo", crypt.OAEPSHA1, "sig_algo",
+			crypt.PKCS1v15SHA1),
 	} {
 		m, _ := newMinion(t, nil)
 		signedInto(t, m, key, version)
@@ -210,7 +213,8 @@ func TestMinionSealsInRecordedEnvelopes(t *testing.T) {
 		if !got.Set("load", nil).Equal(want) {
 			t.Errorf("version %d: envelope %v, want %v", version, got, want)
 		}
-		wantLoad := payload.M("cmd", payload.CmdMine, "data", 1, "nonce", nonce, "ts", testTime.Unix(), "tok", m.Token(), "id", "m1")
+		wantLoad := payload.M("cmd", payload.CmdMine, "data", 1, "nonce", nonce, "ts", testTime.Unix(), "tok",
+			m.Token(), "id", "m1")
 		if version == 2 {
 			wantLoad = payload.M("cmd", payload.CmdMine, "data", 1, "id", "m1", "tok", m.Token(), "nonce", nonce)
 		}

@@ -268,7 +268,8 @@ func TestMasterMakesRecordedPillars(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if got, want := unmarshal(t, reply).(*payload.Map).Keys(), unmarshal(t, e.Reply.Frame).(*payload.Map).Keys(); !payload.Equal(got, want) {
+			if got, want := unmarshal(t, reply).(*payload.Map).Keys(),
+				unmarshal(t, e.Reply.Frame).(*payload.Map).Keys(); !payload.Equal(got, want) {
 				t.Errorf("fields: got %v, want %v", got, want)
 			}
 			minion, _ := newMinion(t, func(o *MinionOptions) { o.EncAlgo, o.SigAlgo = req.EncAlgo, req.SigAlgo })

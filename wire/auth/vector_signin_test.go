@@ -28,7 +28,8 @@ func signIns(t testing.TB) (list []wiretest.Exchange) {
 	t.Helper()
 	for _, f := range wiretest.LoadAll(t, wiretest.ExchangeFiles()...) {
 		for _, e := range f.Exchanges() {
-			if decoded, ok := e.Request.Decoded.(*payload.Map); ok && decoded.Map("load").Str("cmd") == payload.CmdAuth {
+			if decoded, ok := e.Request.Decoded.(*payload.Map); ok &&
+				decoded.Map("load").Str("cmd") == payload.CmdAuth {
 				list = append(list, e)
 			}
 		}
@@ -79,7 +80,8 @@ func replayed(t *testing.T, rigs map[string]masterRig, e wiretest.Exchange) mast
 		t.Fatal(err)
 	}
 	if e.Reply.SessionPlain != "" {
-		rig.sessions.key["m1"], rig.sessions.made["m1"], rig.sessions.pub["m1"] = e.Reply.SessionPlain, testTime, keysOf(t).pub("minion")
+		rig.sessions.key["m1"], rig.sessions.made["m1"], rig.sessions.pub["m1"] = e.Reply.SessionPlain, testTime,
+			keysOf(t).pub("minion")
 	}
 	if err := rig.keys.Put("m1", StateAccepted, keysOf(t).pub("minion")); err != nil {
 		t.Fatal(err)
@@ -174,7 +176,8 @@ func openAcceptance(t *testing.T, frame []byte, encAlgo, sigAlgo string) openedA
 
 func checkAcceptance(t *testing.T, e wiretest.Exchange, reply []byte) {
 	t.Helper()
-	enc, sig := algorithmOf(loadOf(e), "enc_algo", crypt.OAEPSHA1), algorithmOf(loadOf(e), "sig_algo", crypt.PKCS1v15SHA1)
+	enc, sig := algorithmOf(loadOf(e), "enc_algo", crypt.OAEPSHA1), algorithmOf(loadOf(e), "sig_algo",
+		crypt.PKCS1v15SHA1)
 	got := openAcceptance(t, reply, enc, sig)
 	if e.Release == "3006" { // knows no algorithms, sends the key with a newline and signs that
 		enc, sig = crypt.OAEPSHA1, crypt.PKCS1v15SHA1

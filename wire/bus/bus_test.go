@@ -14,7 +14,8 @@ import (
 func TestPublishReachesBothKindsOfSubscribers(t *testing.T) {
 	dir := t.TempDir()
 	subs := &Subscribers{}
-	b := New(ipc.PubOptions{Path: filepath.Join(dir, "pub.ipc")}, ipc.PullOptions{Path: filepath.Join(dir, "pull.ipc")}, subs)
+	b := New(ipc.PubOptions{Path: filepath.Join(dir, "pub.ipc")}, ipc.PullOptions{Path: filepath.Join(dir, "pull.ipc")},
+		subs)
 	if err := b.Listen(); err != nil {
 		t.Fatal(err)
 	}
@@ -55,13 +56,15 @@ func TestPublishReachesBothKindsOfSubscribers(t *testing.T) {
 
 func TestListenBindsBothOrNone(t *testing.T) {
 	dir := t.TempDir()
-	taken := New(ipc.PubOptions{Path: filepath.Join(dir, "p1")}, ipc.PullOptions{Path: filepath.Join(dir, "pull")}, &Subscribers{})
+	taken := New(ipc.PubOptions{Path: filepath.Join(dir, "p1")}, ipc.PullOptions{Path: filepath.Join(dir, "pull")},
+		&Subscribers{})
 	if err := taken.Listen(); err != nil {
 		t.Fatal(err)
 	}
 	defer taken.pub.Close()
 	defer taken.pull.Close()
-	b := New(ipc.PubOptions{Path: filepath.Join(dir, "p2")}, ipc.PullOptions{Path: filepath.Join(dir, "pull")}, &Subscribers{})
+	b := New(ipc.PubOptions{Path: filepath.Join(dir, "p2")}, ipc.PullOptions{Path: filepath.Join(dir, "pull")},
+		&Subscribers{})
 	if err := b.Listen(); err == nil {
 		t.Fatal("a taken pull socket was bound again")
 	}

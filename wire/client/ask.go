@@ -41,9 +41,9 @@ func (r *Run) ask(ctx context.Context) {
 	}()
 }
 
-// findJob publishes find_job to some minions of the job. A list of ids goes to every minion of the master, each of which
-// takes it apart: where it names most of those whom the job's own target means, that target is sent instead. Those who
-// have returned say that they do not run the job.
+// findJob publishes find_job to some minions of the job. A list of ids goes to every minion of the master, each of
+// which takes it apart: where it names most of those whom the job's own target means, that target is sent instead.
+// Those who have returned say that they do not run the job.
 func (r *Run) findJob(ctx context.Context, ids []string) (Published, error) {
 	job := Job{Tgt: ids, TgtType: "list", Fun: funFindJob, Arg: []any{r.JID},
 		Kwargs: payload.Whose(r.job.Kwargs), Timeout: r.track.gather}

@@ -52,7 +52,8 @@ type Options struct {
 	Standing func(ctx context.Context, jid string, ids []string) Standing
 }
 
-// Gate is asked before a request is sent, and may hold it back; done is told what came of it. An error is the outcome of the request.
+// Gate is asked before a request is sent, and may hold it back; done is told what came of it. An error is the outcome
+// of the request.
 type Gate func(ctx context.Context, load *payload.Map) (done func(reply any, err error), err error)
 
 // Bus is the event bus of a master, as a tool on the same machine sees it.
@@ -161,7 +162,8 @@ func (c *Client) Request(ctx context.Context, load *payload.Map, timeout time.Du
 
 func (c *Client) request(ctx context.Context, load *payload.Map, timeout time.Duration) (any, error) {
 	frame, err := (&payload.Request{Enc: payload.EncClear, Load: load, Version: protocolVersion,
-		NoFiles: payload.Command(load) == payload.CmdPublish}).Encode() // returns come by the bus, and from the master's runners
+		// returns come by the bus, and from the master's runners
+		NoFiles: payload.Command(load) == payload.CmdPublish}).Encode()
 	if err != nil {
 		return nil, fmt.Errorf("pack %s request: %w", payload.Command(load), err)
 	}

@@ -41,14 +41,15 @@ func TestPublishRefusals(t *testing.T) {
 		want  error
 		text  string
 	}{
-		{"authentication", payload.M("error", payload.M("name", "AuthenticationError", "message", "Authentication error occurred.")),
-			ErrAuthentication, "publish: Authentication error occurred."},
-		{"authorization", payload.M("error", payload.M("name", "AuthorizationError", "message", "Authorization error occurred.")),
-			ErrAuthorization, "publish: Authorization error occurred."},
+		{"authentication", payload.M("error", payload.M("name", "AuthenticationError", "message",
+			"Authentication error occurred.")), ErrAuthentication, "publish: Authentication error occurred."},
+		{"authorization", payload.M("error", payload.M("name", "AuthorizationError", "message",
+			"Authorization error occurred.")), ErrAuthorization, "publish: Authorization error occurred."},
 		{"error text", payload.M("error", "no"), nil, "publish: no"},
 		{"error of another kind", payload.M("error", 1), ErrMalformed, ""},
 		{"text", payload.TextBadLoad, nil, "publish: bad load"},
-		{"no jid", payload.M("enc", "clear", "load", payload.M("error", "Master failed to assign jid")), nil, "publish: Master failed to assign jid"},
+		{"no jid", payload.M("enc", "clear", "load", payload.M("error", "Master failed to assign jid")), nil,
+			"publish: Master failed to assign jid"},
 		{"empty text", "", ErrEmptyReply, ""},
 		{"empty map", payload.NewMap(0), ErrEmptyReply, ""},
 		{"false", false, ErrEmptyReply, ""},
@@ -194,7 +195,8 @@ func TestRunner(t *testing.T) {
 		return payload.M("tag", "salt/run/"+jid1, "jid", jid1)
 	})
 	c := m.client(m.options())
-	started, data, err := c.RunRunner(testContext(t), Call{Fun: "test.arg", Arg: []any{"a"}, KWArg: payload.M("k", "v")})
+	started, data, err := c.RunRunner(testContext(t), Call{Fun: "test.arg", Arg: []any{"a"},
+		KWArg: payload.M("k", "v")})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -228,7 +230,8 @@ func TestRunnerNeverEnds(t *testing.T) {
 func TestWheel(t *testing.T) {
 	m := newFakeMaster(t, func(load *payload.Map) any {
 		if load.Has("token") {
-			return payload.M("error", payload.M("name", "TokenAuthenticationError", "message", `Authentication failure of type "token" occurred.`))
+			return payload.M("error", payload.M("name", "TokenAuthenticationError", "message",
+				`Authentication failure of type "token" occurred.`))
 		}
 		return payload.M("tag", "salt/wheel/"+jid1, "data", payload.M("return", []any{"a"}, "success", true))
 	})
@@ -237,7 +240,8 @@ func TestWheel(t *testing.T) {
 	if err != nil || !data.Map().Bool("success") {
 		t.Errorf("got %v, %v", data, err)
 	}
-	want := payload.M("cmd", "wheel", "fun", "key.list_all", "kwarg", payload.NewMap(0), "arg", []any{}, "key", "the key", "user", "root")
+	want := payload.M("cmd", "wheel", "fun", "key.list_all", "kwarg", payload.NewMap(0), "arg", []any{}, "key",
+		"the key", "user", "root")
 	if load := m.load(); !load.Equal(want) {
 		t.Errorf("load: got %v, want %v", load, want)
 	}
@@ -282,7 +286,8 @@ func TestExchange(t *testing.T) {
 		}
 		return payload.Marshal(published(jid1, "a"))
 	}
-	if pub, err := m.client(opt).Publish(testContext(t), Job{Tgt: "*", Fun: "test.ping"}); err != nil || pub.JID != jid1 {
+	if pub, err := m.client(opt).Publish(testContext(t), Job{Tgt: "*", Fun: "test.ping"}); err != nil ||
+		pub.JID != jid1 {
 		t.Errorf("got %+v, %v", pub, err)
 	}
 	opt.Exchange = func(ctx context.Context, _ []byte) ([]byte, error) {

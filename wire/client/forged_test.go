@@ -6,15 +6,15 @@ import (
 	"brine/wire/payload"
 )
 
-// TestRunForged: events under tags of a job that are not what the tag says end nothing, name nobody and are no returns. A real
-// master lets a minion fire them.
+// TestRunForged: events under tags of a job that are not what the tag says end nothing, name nobody and are no returns.
+// A real master lets a minion fire them.
 func TestRunForged(t *testing.T) {
 	job := "salt/job/" + jid1
 	var m *fakeMaster
 	m = newFakeMaster(t, func(*payload.Map) any {
 		lie := payload.M("error", "x", "minions", []string{"x"}, "return", "forged", "id", "b", "jid", jid1)
-		for _, tag := range []string{job + "/prog/a/0", job + "/start/a", job, job + "/ret/a", job + "/ret/b/x", job + "/ret/", job + "/publish",
-			"syndic/a/" + jid1, "syndic/a/" + job + "/new"} {
+		for _, tag := range []string{job + "/prog/a/0", job + "/start/a", job, job + "/ret/a", job + "/ret/b/x",
+			job + "/ret/", job + "/publish", "syndic/a/" + jid1, "syndic/a/" + job + "/new"} {
 			m.fire(tag, lie)
 		}
 		for _, tag := range []string{job + "/error", job + "/new", job + "/ret/b"} {

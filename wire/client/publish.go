@@ -78,8 +78,8 @@ func WithReturner(ret, more string) string {
 	return ret + more
 }
 
-// publishLoad builds the load in Salt's order (salt/client/__init__.py, _prep_pub). Unlike Salt: a job for somebody who shows
-// credentials goes without the key of this client's own user, which a master might take for his.
+// publishLoad builds the load in Salt's order (salt/client/__init__.py, _prep_pub). Unlike Salt: a job for somebody who
+// shows credentials goes without the key of this client's own user, which a master might take for his.
 func (c *Client) publishLoad(job Job, timeout time.Duration) *payload.Map {
 	tgtType := job.TgtType
 	fill(&tgtType, "glob")

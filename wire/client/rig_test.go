@@ -110,7 +110,8 @@ func (m *fakeMaster) load() *payload.Map {
 // unhurried is longer than the patience of any test: a run that sits it out fails.
 const unhurried = 10 * patience
 
-// options fit the master. With them a request ends in time only if it is answered, and a run only if it waits for nobody.
+// options fit the master. With them a request ends in time only if it is answered, and a run only if it waits for
+// nobody.
 func (m *fakeMaster) options() Options {
 	return Options{
 		MasterURI: m.uri, SockDir: m.dir, CacheDir: m.dir, User: "root", Bus: m,

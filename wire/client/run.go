@@ -63,7 +63,8 @@ func (c *Client) Run(ctx context.Context, job Job) (*Run, error) {
 		stream.close()
 		return nil, err
 	}
-	r := &Run{Published: pub, Asked: asked, Told: time.Now(), c: c, job: job, stream: stream, rounds: make(chan round, 1), lost: make(chan []string, 1)}
+	r := &Run{Published: pub, Asked: asked, Told: time.Now(), c: c, job: job, stream: stream, rounds: make(chan round,
+		1), lost: make(chan []string, 1)}
 	r.narrow()
 	r.track = tracker{
 		timeout: c.opt.Timeout, gather: c.opt.GatherJobTimeout, grace: unknownGrace,
@@ -198,8 +199,8 @@ func (r *Run) drain(yield func(Return, error) bool) bool {
 	return true
 }
 
-// onEvent takes an event of the job. It may be a return. Each kind is believed under its own tag only: minions fire events
-// under tags of a job as well, and a real master lets them say there what they want.
+// onEvent takes an event of the job. It may be a return. Each kind is believed under its own tag only: minions fire
+// events under tags of a job as well, and a real master lets them say there what they want.
 func (r *Run) onEvent(tag string, data *payload.Map) (Return, bool, error) {
 	if event.ByMinion(data) {
 		return Return{}, false, nil
@@ -296,8 +297,8 @@ func isJobTag(tag string) bool {
 	return strings.HasPrefix(tag, "salt/job/") || strings.HasPrefix(tag, "syndic/")
 }
 
-// belongs reports whether a tag is one of a job: salt/job/JID/..., or what a syndic forwards of it: syndic/MASTER/JID, and
-// syndic/MASTER/salt/job/JID/new.
+// belongs reports whether a tag is one of a job: salt/job/JID/..., or what a syndic forwards of it: syndic/MASTER/JID,
+// and syndic/MASTER/salt/job/JID/new.
 func belongs(tag, jid string) bool {
 	if rest, ok := strings.CutPrefix(tag, "salt/job/"); ok {
 		return strings.HasPrefix(rest, jid) && (len(rest) == len(jid) || rest[len(jid)] == '/')

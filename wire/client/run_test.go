@@ -105,7 +105,8 @@ func TestRunFindJob(t *testing.T) {
 		ret.Data = nil
 		got = append(got, ret)
 	}
-	if d := cmp.Diff([]Return{{ID: "quick", Value: true}, {ID: "slow", Value: "at last"}, {ID: "idle", Silence: NotRunning}}, got); d != "" {
+	if d := cmp.Diff([]Return{{ID: "quick", Value: true}, {ID: "slow", Value: "at last"},
+		{ID: "idle", Silence: NotRunning}}, got); d != "" {
 		t.Error(d)
 	}
 	m.load()
@@ -148,7 +149,8 @@ func TestRunMissingAndGone(t *testing.T) {
 
 func TestRunNothingMatched(t *testing.T) {
 	m := newFakeMaster(t, func(*payload.Map) any {
-		return payload.M("enc", "clear", "load", payload.M("jid", nil, "minions", []any{}, "error", "Master could not resolve minions for target x"))
+		return payload.M("enc", "clear", "load", payload.M("jid", nil, "minions", []any{}, "error",
+			"Master could not resolve minions for target x"))
 	})
 	r := startRun(t, m.client(m.options()), Job{Tgt: "x", Fun: "test.ping"})
 	if r.JID != "" || r.Note != "Master could not resolve minions for target x" {
@@ -244,7 +246,8 @@ func TestRunBusRestarts(t *testing.T) {
 	expectReturns(t, r, Return{ID: "a", Value: int64(1)}, Return{ID: "b", Value: int64(2)})
 }
 
-// TestRunsOfOneJob: of several publications under one jid each waits for its own minions, and all hear one subscription.
+// TestRunsOfOneJob: of several publications under one jid each waits for its own minions, and all hear one
+// subscription.
 func TestRunsOfOneJob(t *testing.T) {
 	var m *fakeMaster
 	m = newFakeMaster(t, func(load *payload.Map) any {
@@ -258,7 +261,8 @@ func TestRunsOfOneJob(t *testing.T) {
 	var runs []*Run
 	for _, id := range []string{"a", "b"} {
 		others := func(other string) bool { return other != id }
-		runs = append(runs, startRun(t, c, Job{Tgt: []string{id}, TgtType: "list", Fun: "test.ping", JID: jid1, Others: others}))
+		runs = append(runs, startRun(t, c, Job{Tgt: []string{id}, TgtType: "list", Fun: "test.ping", JID: jid1,
+			Others: others}))
 	}
 	m.mu.Lock()
 	if len(m.subs) != 1 {
@@ -269,7 +273,8 @@ func TestRunsOfOneJob(t *testing.T) {
 	m.returns(jid1, "b", 2)
 	expectReturns(t, runs[0], Return{ID: "a", Value: int64(1)})
 	expectReturns(t, runs[1], Return{ID: "b", Value: int64(2)})
-	if r := startRun(t, c, Job{Tgt: []string{"a"}, TgtType: "list", Fun: "test.ping"}); len(r.Minions) != 1 { // joins anew
+	if r := startRun(t, c, Job{Tgt: []string{"a"}, TgtType: "list", Fun: "test.ping"}); len(r.Minions) != 1 {
+		// joins anew
 		t.Errorf("got %+v", r.Published)
 	} else {
 		r.Close()

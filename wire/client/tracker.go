@@ -77,7 +77,8 @@ type standing struct {
 type counts struct {
 	pending, open, young int
 	changed              []*minion // that were not counted since
-	wake                 time.Time // not after the next time at which a minion counts differently by itself; zero: none does
+	// not after the next time at which a minion counts differently by itself; zero: none does
+	wake time.Time
 }
 
 // change is to be called for a minion whose standing may be another now.

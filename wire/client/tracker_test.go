@@ -15,7 +15,8 @@ func at(s float64) time.Time {
 }
 
 func newTracker(minions ...string) *tracker {
-	t := &tracker{timeout: 5 * time.Second, gather: 10 * time.Second, grace: 2 * time.Second, syndicWait: 5 * time.Second}
+	t := &tracker{timeout: 5 * time.Second, gather: 10 * time.Second, grace: 2 * time.Second,
+		syndicWait: 5 * time.Second}
 	t.start(at(0), minions)
 	return t
 }

@@ -7,7 +7,8 @@ import (
 	"sync"
 )
 
-// Watch opens a stream of the events whose tags begin with prefix, over the subscription that the jobs of this client share.
+// Watch opens a stream of the events whose tags begin with prefix, over the subscription that the jobs of this client
+// share.
 func (c *Client) Watch(ctx context.Context, prefix string) (Events, error) {
 	s, err := c.listen(ctx, func(tag string) bool { return strings.HasPrefix(tag, prefix) })
 	if err != nil {

@@ -19,8 +19,8 @@ const Socket = "brine.ipc"
 // APIMost is how many salt-apis of one master have a place for their sockets.
 const APIMost = 9
 
-// APIFolder is where the socket of a salt-api lies in the sock_dir of its master, whose own is one above: the first, the second of
-// those that run beside it, and so on.
+// APIFolder is where the socket of a salt-api lies in the sock_dir of its master, whose own is one above: the first,
+// the second of those that run beside it, and so on.
 func APIFolder(n int) string {
 	if n < 2 {
 		return "api"
@@ -59,9 +59,9 @@ func (d *Daemon) Listens() bool {
 	return true
 }
 
-// Ask asks a daemon and returns its answer. The daemon's own error is an *ipc.RemoteError, another version of the protocol
-// a *VersionError, an answer of another shape ErrAnswer. When ctx has a deadline the daemon is told of it: one that is
-// frozen meanwhile changes nothing any more.
+// Ask asks a daemon and returns its answer. The daemon's own error is an *ipc.RemoteError, another version of the
+// protocol a *VersionError, an answer of another shape ErrAnswer. When ctx has a deadline the daemon is told of it: one
+// that is frozen meanwhile changes nothing any more.
 func Ask[A any, Q Question[A]](ctx context.Context, d *Daemon, q Q) (answer A, err error) {
 	request := Pack(q)
 	if until, ok := ctx.Deadline(); ok {

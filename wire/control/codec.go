@@ -14,8 +14,8 @@ var ErrAnswer = errors.New("control: it cannot be read")
 // rawTag marks the field that keeps a whole map, with what this end does not know of it.
 const rawTag = ",raw"
 
-// Encode is a question or an answer as it travels: structs as maps by their tags, a nil map as nil. A struct with a Raw map
-// that is there travels as that map, and the fields beside it are not looked at.
+// Encode is a question or an answer as it travels: structs as maps by their tags, a nil map as nil. A struct with a Raw
+// map that is there travels as that map, and the fields beside it are not looked at.
 func Encode(v any) any { return encode(reflect.ValueOf(v)) }
 
 func encode(v reflect.Value) any {
@@ -92,7 +92,8 @@ func fieldsOf(v reflect.Value) func(func(field, reflect.Value) bool) {
 				continue
 			}
 			name := f.Tag.Get("control")
-			if name != "" && !yield(field{name: name, optional: f.Type.Kind() == reflect.Pointer && name != rawTag}, v.Field(i)) {
+			if name != "" && !yield(field{name: name, optional: f.Type.Kind() == reflect.Pointer && name != rawTag},
+				v.Field(i)) {
 				return
 			}
 		}
@@ -105,8 +106,8 @@ func Read[A any](m *payload.Map) (answer A) {
 	return answer
 }
 
-// decode reads what has come into a question or an answer. A field of another type than expected is taken for missing. A
-// whole that is of another type is ErrAnswer; nothing is nothing, but for a struct.
+// decode reads what has come into a question or an answer. A field of another type than expected is taken for missing.
+// A whole that is of another type is ErrAnswer; nothing is nothing, but for a struct.
 func decode(got any, into reflect.Value) error {
 	if into.Kind() != reflect.Struct {
 		if got != nil && !decodeField(got, into) {

@@ -26,7 +26,9 @@ func serve(t *testing.T, handle func(request *payload.Map) (*payload.Map, error)
 	ctx, cancel := context.WithCancel(context.Background())
 	served := make(chan error, 1)
 	go func() {
-		served <- server.Serve(ctx, func(_ context.Context, _ ipc.Peer, q *payload.Map) (*payload.Map, error) { return handle(q) })
+		served <- server.Serve(ctx, func(_ context.Context, _ ipc.Peer, q *payload.Map) (*payload.Map, error) {
+			return handle(q)
+		})
 	}()
 	t.Cleanup(func() {
 		cancel()
@@ -56,7 +58,8 @@ func answering(t *testing.T, h Handlers) *Daemon {
 func TestBothEnds(t *testing.T) {
 	h := Handlers{}
 	number, hop := int64(3), int64(-7)
-	trace := Trace{Job: Job{JID: "1", Fun: "test.ping", Minions: &number}, Began: 5, Late: []string{"web2"}, Open: []string{}, Missing: []string{},
+	trace := Trace{Job: Job{JID: "1", Fun: "test.ping", Minions: &number}, Began: 5, Late: []string{"web2"},
+		Open: []string{}, Missing: []string{},
 		Hops: []Hop{{Hop: "asked", State: "done", Where: "m"}, {Minion: "web1", Hop: "sent", AfterUS: &hop}}}
 	On(h, func(_ context.Context, q GetTrace) (Trace, error) {
 		if q.Minion != "web1" {
@@ -87,7 +90,8 @@ func TestBothEnds(t *testing.T) {
 		t.Error(d, err)
 	}
 	var remote *ipc.RemoteError
-	if _, err := Ask(t.Context(), d, GetTrace{Minion: "x"}); !errors.As(err, &remote) || remote.Text != "no such minion: x" {
+	if _, err := Ask(t.Context(), d, GetTrace{Minion: "x"}); !errors.As(err, &remote) ||
+		remote.Text != "no such minion: x" {
 		t.Errorf("refused: %v", err)
 	}
 	ids, err := Ask(t.Context(), d, GetGone{IDs: []string{"a", "b", "c"}})
@@ -113,13 +117,15 @@ func TestBothEnds(t *testing.T) {
 
 // TestUnknownIsKept: a daemon of the same version may say more than this end knows, and less.
 func TestUnknownIsKept(t *testing.T) {
-	more := payload.M("jid", "1", "new", "thing", "reasons", []any{payload.M("minion", "web1", "code", int64(5), "more", true), "no map"})
+	more := payload.M("jid", "1", "new", "thing", "reasons", []any{payload.M("minion", "web1", "code", int64(5), "more",
+		true), "no map"})
 	d := serve(t, func(*payload.Map) (*payload.Map, error) { return Reply(more).Set("beside", 1), nil })
 	got, err := Ask(t.Context(), d, GetWhy{JID: "1"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if want := []Reason{{Minion: "web1"}}; got.JID != "1" || got.Minions != nil || !reflect.DeepEqual(got.Reasons, want) || got.Raw.Str("new") != "thing" {
+	if want := []Reason{{Minion: "web1"}}; got.JID != "1" || got.Minions != nil || !reflect.DeepEqual(got.Reasons,
+		want) || got.Raw.Str("new") != "thing" {
 		t.Errorf("got %+v", got)
 	}
 	if back, ok := Encode(got).(*payload.Map); !ok || !back.Equal(got.Raw) {
@@ -127,7 +133,8 @@ func TestUnknownIsKept(t *testing.T) {
 	}
 	h := Handlers{}
 	On(h, func(_ context.Context, q GetGone) ([]string, error) { return []string{q.JID}, nil })
-	if got, err := h["jobs.gone"](t.Context(), payload.M("jid", "5", "ids", "no list", "since", 7)); err != nil || len(got.([]any)) != 1 {
+	if got, err := h["jobs.gone"](t.Context(), payload.M("jid", "5", "ids", "no list", "since", 7)); err != nil ||
+		len(got.([]any)) != 1 {
 		t.Errorf("a question that says more: %v, %v", got, err)
 	}
 }
@@ -201,7 +208,8 @@ func TestDeadline(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if want := []Head{{Command: "jobs.end_time", Version: 1}, {Command: "jobs.end_time", Version: 1}}; !reflect.DeepEqual(seen, want) {
+	if want := []Head{{Command: "jobs.end_time", Version: 1}, {Command: "jobs.end_time",
+		Version: 1}}; !reflect.DeepEqual(seen, want) {
 		t.Errorf("got %+v", seen)
 	}
 	if !ReadHead(payload.M("until", time.Now().Add(-time.Hour).UnixMicro())).Late {

@@ -14,7 +14,8 @@ type asks[A any] struct{}
 
 func (asks[A]) answer() (a A) { return a }
 
-// Of every daemon: its actors and its process. Only root and the daemon's user get what is private, or changes something.
+// Of every daemon: its actors and its process. Only root and the daemon's user get what is private, or changes
+// something.
 type (
 	// GetTree asks for an actor with all below it, or for all: a map as stats.Child makes it.
 	GetTree struct {
@@ -30,7 +31,8 @@ type (
 		asks[Stack]
 		Name string `control:"name"`
 	}
-	// GetBundle asks for all of this and more, after looks over some seconds: names of files to what they hold. Private.
+	// GetBundle asks for all of this and more, after looks over some seconds: names of files to what they hold.
+	// Private.
 	GetBundle struct {
 		asks[*payload.Map]
 		Seconds int64 `control:"seconds"`
@@ -98,7 +100,8 @@ type (
 		asks[*payload.Map]
 		JID string `control:"jid"`
 	}
-	// GetJobReturns asks for its returns, by minion; with ID for that of one minion. A master that does not know ID sends all.
+	// GetJobReturns asks for its returns, by minion; with ID for that of one minion. A master that does not know ID
+	// sends all.
 	GetJobReturns struct {
 		asks[*payload.Map]
 		JID string `control:"jid"`
@@ -127,8 +130,8 @@ type (
 	}
 )
 
-// ForgetFileLists asks a master to drop the lists of files that it remembers, of some environments and backends, all without
-// any. It is a change; the answer is a map of backends to environments.
+// ForgetFileLists asks a master to drop the lists of files that it remembers, of some environments and backends, all
+// without any. It is a change; the answer is a map of backends to environments.
 type ForgetFileLists struct {
 	asks[*payload.Map]
 	Envs     []string `control:"envs"`

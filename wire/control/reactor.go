@@ -15,9 +15,10 @@ type Reactor struct {
 	Calls        int64         `control:"calls"`    // that were made
 	Failures     int64         `control:"failures"` // of files, of calls
 	Dropped      int64         `control:"dropped"`  // events that there was no room for
-	Doubtful     int64         `control:"doubtful"` // calls that were under way when a process before this one ended: they are not made again
-	LastError    string        `control:"last_error"`
-	LastErrorAt  string        `control:"last_error_at"` // UTC, with microseconds
+	// calls that were under way when a process before this one ended: they are not made again
+	Doubtful    int64  `control:"doubtful"`
+	LastError   string `control:"last_error"`
+	LastErrorAt string `control:"last_error_at"` // UTC, with microseconds
 }
 
 // ReactorRule is one rule, and what became of the events that it wanted.

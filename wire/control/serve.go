@@ -15,8 +15,8 @@ const (
 	keyResult  = "result"
 )
 
-// Handler answers one command. Its argument is the whole request. It runs in the goroutine of the connection, several at
-// once.
+// Handler answers one command. Its argument is the whole request. It runs in the goroutine of the connection, several
+// at once.
 type Handler func(ctx context.Context, request *payload.Map) (any, error)
 
 // Handlers are what a daemon answers, by command.

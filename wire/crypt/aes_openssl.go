@@ -5,8 +5,8 @@ package crypt
 // #include "openssl.h"
 import "C"
 
-// fromOpenSSL is the length from which the way to libcrypto and back pays, in bytes: it opens ten times as fast as Go, which opens
-// one block after the other, and seals a quarter faster.
+// fromOpenSSL is the length from which the way to libcrypto and back pays, in bytes: it opens ten times as fast as Go,
+// which opens one block after the other, and seals a quarter faster.
 const fromOpenSSL = 4096
 
 // largeCBC encrypts or decrypts whole blocks in place by AES-CBC. It tells whether it did; if not, text is as it was.
@@ -21,7 +21,8 @@ func largeCBC(key, iv, text []byte, seal bool) bool {
 	return C.brine_aes192_cbc(dir, uchars(key), uchars(iv), uchars(text), C.size_t(len(text))) == 1
 }
 
-// largeGCM encrypts a text in place and fills tag, or decrypts it and checks tag (ok). done is false when nothing was done.
+// largeGCM encrypts a text in place and fills tag, or decrypts it and checks tag (ok). done is false when nothing was
+// done.
 func largeGCM(k gcmKeys, nonce string, text, tag []byte, seal bool) (done, ok bool) {
 	if len(text) < fromOpenSSL || nonce == "" {
 		return false, false
@@ -31,6 +32,7 @@ func largeGCM(k gcmKeys, nonce string, text, tag []byte, seal bool) (done, ok bo
 		dir = 1
 	}
 	aad := []byte(nonce)
-	got := C.brine_aes256_gcm(dir, uchars(k.key), uchars(k.nonce), uchars(aad), C.size_t(len(aad)), uchars(text), C.size_t(len(text)), uchars(tag))
+	got := C.brine_aes256_gcm(dir, uchars(k.key), uchars(k.nonce), uchars(aad), C.size_t(len(aad)), uchars(text),
+		C.size_t(len(text)), uchars(tag))
 	return got >= 0, got == 1
 }

@@ -7,7 +7,8 @@ import (
 	"brine/wire/payload"
 )
 
-// macBeside is mac, along with other work where there is some: two hashes side by side take two thirds of the time (lanes.c).
+// macBeside is mac, along with other work where there is some: two hashes side by side take two thirds of the time
+// (lanes.c).
 func (b *Box) macBeside(data, dst []byte, beside payload.Beside) []byte {
 	if beside == nil || len(data) < mostAlone || !haveLanes() {
 		return b.mac(data, dst)

@@ -23,7 +23,8 @@ func givesOnce(h hash.Hash, text []byte) (b payload.Beside, taken *int) {
 	}, taken
 }
 
-// checkBeside opens a box, and a forged one, along with a hash that has taken begun before, and holds all to the standard library.
+// checkBeside opens a box, and a forged one, along with a hash that has taken begun before, and holds all to the
+// standard library.
 func checkBeside(t *testing.T, b *Box, packed, begun, text []byte) {
 	t.Helper()
 	box := b.Seal(packed, "")
@@ -47,7 +48,8 @@ func checkBeside(t *testing.T, b *Box, packed, begun, text []byte) {
 		h.Write([]byte("more"))
 		want := sha256.Sum256(append(append(bytes.Clone(begun), text...), "more"...))
 		if *taken > 1 || !bytes.Equal(h.Sum(nil), want[:]) {
-			t.Fatalf("box of %d bytes beside %d after %d: another hash, taken %d times", len(box), len(text), len(begun), *taken)
+			t.Fatalf("box of %d bytes beside %d after %d: another hash, taken %d times", len(box), len(text),
+				len(begun), *taken)
 		}
 	}
 }
@@ -71,7 +73,8 @@ func TestBeside(t *testing.T) {
 	}
 }
 
-// FuzzLanes holds boxes sealed by one and by two, and hashes beside a MAC, to the standard library, for any lengths and places in memory.
+// FuzzLanes holds boxes sealed by one and by two, and hashes beside a MAC, to the standard library, for any lengths and
+// places in memory.
 func FuzzLanes(f *testing.F) {
 	f.Add(uint16(5000), uint16(4200), uint8(3), uint8(64), []byte("text"))
 	f.Add(uint16(4096), uint16(65000), uint8(0), uint8(1), []byte{})

@@ -73,9 +73,9 @@ func (b *Box) Seal(packed []byte, nonce string) []byte {
 // Lead is how many bytes of a box stand before the payload: IV, Salt's mark, a nonce of that length.
 func Lead(nonce int) int { return aes.BlockSize + len(prefix) + nonce }
 
-// SealInPlace makes a box of buf[at:], which holds the payload behind Lead bytes of room. It returns buf, longer by padding and
-// MAC; the room is another one when its capacity did not do.
-// Large boxes of several goroutines may be sealed together by pairs; nil: each alone.
+// SealInPlace makes a box of buf[at:], which holds the payload behind Lead bytes of room. It returns buf, longer by
+// padding and MAC; the room is another one when its capacity did not do. Large boxes of several goroutines may be
+// sealed together by pairs; nil: each alone.
 func (b *Box) SealInPlace(buf []byte, at int, nonce string, pairs *Pairs) []byte {
 	end := len(buf) - at
 	size := SealedSize(end-Lead(len(nonce)), len(nonce))
@@ -133,8 +133,8 @@ func (b *Box) mac(data, dst []byte) []byte {
 // Source: salt/crypt.py, Crypticle.decrypt and loads.
 func (b *Box) Open(box []byte, nonce string) ([]byte, error) { return b.open(box, nonce, nil, false) }
 
-// OpenInPlace is Open for a box that nobody needs any more: the bytes stand in it. One whose MAC is wrong is left as it is.
-// beside may be done along with its MAC. A GCM box (SealGCM) opens, too.
+// OpenInPlace is Open for a box that nobody needs any more: the bytes stand in it. One whose MAC is wrong is left as it
+// is. beside may be done along with its MAC. A GCM box (SealGCM) opens, too.
 func (b *Box) OpenInPlace(box []byte, nonce string, beside payload.Beside) ([]byte, error) {
 	if isGCM(box) {
 		text, err := b.openGCM(box, nonce)

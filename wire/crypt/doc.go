@@ -4,8 +4,9 @@
 // salt/utils/rsax931.py.
 //
 // Private key operations go through OpenSSL's libcrypto when the tree is built with cgo, and through
-// crypto/rsa and math/big otherwise; both give the same bytes. Large boxes are sealed in lanes where the processor has AES
-// and SHA-256 (amd64, lanes.c), else by libcrypto, else by Go. Between brines there are boxes of AES-256-GCM, too (gcm.go). All types are safe for concurrent use.
+// crypto/rsa and math/big otherwise; both give the same bytes. Large boxes are sealed in lanes where the processor has
+// AES and SHA-256 (amd64, lanes.c), else by libcrypto, else by Go. Between brines there are boxes of AES-256-GCM, too
+// (gcm.go). All types are safe for concurrent use.
 package crypt
 
 import "errors"

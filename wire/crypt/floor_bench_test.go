@@ -19,9 +19,9 @@ const (
 	floorSize  = 64 << 20
 )
 
-// BenchmarkFloor measures the processor time of what the protocol demands for a piece of a file, of both sides, and of nothing else: it is
-// read, sealed, sent by TCP through the loopback, its MAC checked, opened, hashed and written past the page cache. Two pieces are
-// sealed in lanes. The metric is ms of processor for a MB that arrives (decision 0049).
+// BenchmarkFloor measures the processor time of what the protocol demands for a piece of a file, of both sides, and of
+// nothing else: it is read, sealed, sent by TCP through the loopback, its MAC checked, opened, hashed and written past
+// the page cache. Two pieces are sealed in lanes. The metric is ms of processor for a MB that arrives (decision 0049).
 func BenchmarkFloor(b *testing.B) {
 	dir, box := b.TempDir(), newTestBox(b)
 	source := filepath.Join(dir, "source")

@@ -30,23 +30,26 @@ const GCMLead = gcmProofBegin + gcmProofSize
 // gcmKeys are what one GCM box is sealed with.
 type gcmKeys struct{ key, nonce, proof []byte }
 
-// gcmKeys derives the keys of the box with that salt (RFC 5869, SHA-256): no two boxes have the same, so that none needs a counter.
+// gcmKeys derives the keys of the box with that salt (RFC 5869, SHA-256): no two boxes have the same, so that none
+// needs a counter.
 func (b *Box) gcmKeys(salt []byte) (gcmKeys, error) {
 	okm, err := hkdf.Key(sha256.New, b.key, salt, gcmDerived, gcmOkmSize)
 	if err != nil {
 		return gcmKeys{}, err
 	}
-	return gcmKeys{okm[:gcmKeySize:gcmKeySize], okm[gcmKeySize : gcmKeySize+gcmNonceSize], okm[gcmKeySize+gcmNonceSize:]}, nil
+	return gcmKeys{okm[:gcmKeySize:gcmKeySize], okm[gcmKeySize : gcmKeySize+gcmNonceSize],
+		okm[gcmKeySize+gcmNonceSize:]}, nil
 }
 
-// SealGCM makes a GCM box of buf[at:], which holds the payload behind GCMLead bytes of room, and returns buf, longer by the tag; the room is
-// another one when its capacity did not do.
+// SealGCM makes a GCM box of buf[at:], which holds the payload behind GCMLead bytes of room, and returns buf, longer by
+// the tag; the room is another one when its capacity did not do.
 //
 //	box  mark (8) | salt (32) | proof (16) | AES-256-GCM ciphertext | tag (16)
 //	text msgpack; the nonce of the request is authenticated with it
 //
-// Key, nonce and proof are derived from the key string and the salt. The proof says that a box is meant for a key before anything is decrypted.
-// Unlike Salt: its readers do not know such boxes. Who can open them says so in the request (wire/auth).
+// Key, nonce and proof are derived from the key string and the salt. The proof says that a box is meant for a key
+// before anything is decrypted. Unlike Salt: its readers do not know such boxes. Who can open them says so in the
+// request (wire/auth).
 func (b *Box) SealGCM(buf []byte, at int, nonce string) ([]byte, error) {
 	end := len(buf)
 	buf = slices.Grow(buf, gcmTagSize)[:end+gcmTagSize]
@@ -78,8 +81,8 @@ var errSeal = errors.New("crypt: libcrypto cannot seal")
 // isGCM tells whether a box begins as a GCM box does. One of Salt begins with 16 random bytes.
 func isGCM(box []byte) bool { return len(box) >= len(gcmMark) && string(box[:len(gcmMark)]) == gcmMark }
 
-// openGCM opens a GCM box where it stands. ErrBadMAC: it is not of this key, was changed, or answers another request; in the first case the box is
-// left as it is.
+// openGCM opens a GCM box where it stands. ErrBadMAC: it is not of this key, was changed, or answers another request;
+// in the first case the box is left as it is.
 func (b *Box) openGCM(box []byte, nonce string) ([]byte, error) {
 	if len(box) < GCMLead+gcmTagSize || nonce == "" {
 		return nil, ErrBadMAC

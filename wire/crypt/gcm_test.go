@@ -32,7 +32,8 @@ func goGCM(t testing.TB, b *Box, box []byte, nonce string) ([]byte, error) {
 	return aead.Open(nil, k.nonce, box[GCMLead:], []byte(nonce))
 }
 
-// TestGCM: boxes of any size open to what was sealed, here and by the standard library, and nothing of one stands in the next.
+// TestGCM: boxes of any size open to what was sealed, here and by the standard library, and nothing of one stands in
+// the next.
 func TestGCM(t *testing.T) {
 	b, nonce := newTestBox(t), strings.Repeat("n", nonceSize)
 	for _, n := range []int{0, 1, 15, 16, 100, fromLarge - 1, fromLarge, 70000, 1<<20 + 7} {
@@ -44,7 +45,8 @@ func TestGCM(t *testing.T) {
 		if got, err := goGCM(t, b, box, nonce); err != nil || !bytes.Equal(got, packed) {
 			t.Errorf("%d bytes, by Go: %v", n, err)
 		}
-		if again := sealedGCM(t, b, packed, nonce); bytes.Equal(again[:GCMLead], box[:GCMLead]) || n > 15 && bytes.Equal(again[GCMLead:], box[GCMLead:]) {
+		if again := sealedGCM(t, b, packed, nonce); bytes.Equal(again[:GCMLead], box[:GCMLead]) || n > 15 &&
+			bytes.Equal(again[GCMLead:], box[GCMLead:]) {
 			t.Errorf("%d bytes: the same box twice", n)
 		}
 		if got, err := b.OpenInPlace(box, nonce, nil); err != nil || !bytes.Equal(got, packed) {
@@ -56,8 +58,8 @@ func TestGCM(t *testing.T) {
 // fromLarge is a length on both sides of which another way is gone.
 const fromLarge = 4096
 
-// TestGCMForged: a box that was changed anywhere, cut, or answers another request does not open; one of another key is left as it is, for the next
-// key to be tried.
+// TestGCMForged: a box that was changed anywhere, cut, or answers another request does not open; one of another key is
+// left as it is, for the next key to be tried.
 func TestGCMForged(t *testing.T) {
 	b, other, nonce := newTestBox(t), newTestBox(t), strings.Repeat("n", nonceSize)
 	for _, n := range []int{64, 5000} {

@@ -14,8 +14,8 @@ const mostAlone = 4096
 // laneSum is the state of a SHA-256 between two blocks.
 type laneSum [8]uint32
 
-// sumMagic begins the state of a SHA-256 as the standard library keeps it: magic, state, the unfinished block, length. A test holds
-// the library to it.
+// sumMagic begins the state of a SHA-256 as the standard library keeps it: magic, state, the unfinished block, length.
+// A test holds the library to it.
 const (
 	sumMagic = "sha\x03"
 	sumSize  = len(sumMagic) + 4*8 + sha256.BlockSize + 8
@@ -63,7 +63,8 @@ func padded(key []byte, with byte) []byte {
 	return block[:]
 }
 
-// sealLarge encrypts a box whose text is ready and adds its MAC, in lanes. It tells whether it did; if not, the box is as it was.
+// sealLarge encrypts a box whose text is ready and adds its MAC, in lanes. It tells whether it did; if not, the box is
+// as it was.
 func (b *Box) sealLarge(box []byte, pairs *Pairs) bool {
 	if len(box) < mostAlone || !haveLanes() {
 		return false

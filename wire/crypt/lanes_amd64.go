@@ -11,7 +11,8 @@ import (
 	"unsafe"
 )
 
-// haveLanes tells whether the processor seals and hashes side by side. To ask takes a virtual machine longer than to seal.
+// haveLanes tells whether the processor seals and hashes side by side. To ask takes a virtual machine longer than to
+// seal.
 var haveLanes = sync.OnceValue(func() bool { return C.brine_lanes() == 1 })
 
 func (s *laneSum) c() *C.uint32_t { return (*C.uint32_t)(unsafe.Pointer(&s[0])) }

@@ -5,8 +5,9 @@ import (
 	"sync"
 )
 
-// Pairs seals large boxes, two at a time where two are there: a processor that seals two side by side takes as long as for one. Who
-// comes while others seal waits for them to end, and then seals with the next one who waits. Any number of goroutines may use it.
+// Pairs seals large boxes, two at a time where two are there: a processor that seals two side by side takes as long as
+// for one. Who comes while others seal waits for them to end, and then seals with the next one who waits. Any number of
+// goroutines may use it.
 type Pairs struct {
 	most int // who may seal at a time
 
@@ -23,7 +24,8 @@ type unsealed struct {
 	turn chan *unsealed // the turn has come, together with this one or nil; closed: another one has sealed it
 }
 
-// NewPairs lets half of the processors seal at a time, and one at least: on the others is enough to do with what was sealed.
+// NewPairs lets half of the processors seal at a time, and one at least: on the others is enough to do with what was
+// sealed.
 func NewPairs() *Pairs { return &Pairs{most: max(1, runtime.GOMAXPROCS(0)/2)} }
 
 // seal encrypts a box, and brings the state of its MAC to the last whole block.

@@ -93,7 +93,8 @@ func TestParsePublicKeyForms(t *testing.T) {
 }
 
 func TestBadKeys(t *testing.T) {
-	ec := "-----BEGIN PUBLIC KEY-----\nMFkwEwYHKoZIzj0CAQYIKoZIzj0DAQcDQgAEjyQvvJHQ9Gq/nU8L2zxbGlPgYV0I\nYRhP9A0VHmBGZYnbrtB5dR7rr7P3G0rCzUAMs4FoQfVZ3mKhR6bNqVxJ2A==\n-----END PUBLIC KEY-----\n"
+	ec := "-----BEGIN PUBLIC " +
+		"KEY-----\nMFkwEwYHKoZIzj0CAQYIKoZIzj0DAQcDQgAEjyQvvJHQ9Gq/nU8L2zxbGlPgYV0I\nYRhP9A0VHmBGZYnbrtB5dR7rr7P3G0rCzUAMs4FoQfVZ3mKhR6bNqVxJ2A==\n-----END PUBLIC KEY-----\n"
 	for _, text := range []string{
 		"", "garbage", "-----BEGIN PUBLIC KEY-----\nAAAA\n-----END PUBLIC KEY-----\n", ec,
 		"-----BEGIN RSA PUBLIC KEY-----\nAAAA\n-----END RSA PUBLIC KEY-----\n",
@@ -125,7 +126,8 @@ func TestUnknownAlgorithms(t *testing.T) {
 			t.Errorf("got %v, want ErrUnknownAlgorithm", err)
 		}
 	}
-	if !KnownSignature(PKCS1v15SHA224) || KnownSignature(OAEPSHA1) || !KnownEncryption(OAEPSHA224) || KnownEncryption("") {
+	if !KnownSignature(PKCS1v15SHA224) || KnownSignature(OAEPSHA1) || !KnownEncryption(OAEPSHA224) ||
+		KnownEncryption("") {
 		t.Error("KnownSignature or KnownEncryption is wrong")
 	}
 }

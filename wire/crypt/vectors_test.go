@@ -49,7 +49,8 @@ func TestKeysOfVectors(t *testing.T) {
 			t.Fatalf("%s: %v", name, err)
 		}
 		pub := mustPublic(t, pair.Public)
-		if !k.Public().Equal(pub) || k.Public().PEM() != strings.TrimSpace(pair.Public) || pub.PEM() != k.Public().PEM() {
+		if !k.Public().Equal(pub) || k.Public().PEM() != strings.TrimSpace(pair.Public) ||
+			pub.PEM() != k.Public().PEM() {
 			t.Errorf("%s: the public half of the private key is not the public key", name)
 		}
 		if text, err := k.MarshalPEM(""); err != nil || string(text) != pair.Private {

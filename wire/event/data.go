@@ -2,8 +2,8 @@ package event
 
 import "brine/wire/payload"
 
-// Views of the data of events. A return is a payload.Return, under TagJobReturn as well as at the end of a run; a publication is a
-// payload.Job.
+// Views of the data of events. A return is a payload.Return, under TagJobReturn as well as at the end of a run; a
+// publication is a payload.Job.
 
 // Names of fields.
 const (
@@ -36,9 +36,9 @@ func ReadJob(data *payload.Map) Job {
 
 // NewJob is the data of TagJobNew for a publish request.
 func NewJob(ask payload.PublishRequest, minions, missing []string) *payload.Map {
-	return payload.M(payload.FieldJID, ask.JID(), payload.FieldTgtType, ask.Field(payload.FieldTgtType), payload.FieldTgt, ask.Tgt(),
-		payload.FieldUser, ask.Field(payload.FieldUser), payload.FieldFun, ask.Fun(), payload.FieldArg, ask.Arg(),
-		fieldMinions, payload.AnyList(minions), fieldMissing, payload.AnyList(missing))
+	return payload.M(payload.FieldJID, ask.JID(), payload.FieldTgtType, ask.Field(payload.FieldTgtType),
+		payload.FieldTgt, ask.Tgt(), payload.FieldUser, ask.Field(payload.FieldUser), payload.FieldFun, ask.Fun(),
+		payload.FieldArg, ask.Arg(), fieldMinions, payload.AnyList(minions), fieldMissing, payload.AnyList(missing))
 }
 
 // NewShortJob is the data of the event under a bare job id, for which tools older than 3008 wait.

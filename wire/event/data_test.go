@@ -10,20 +10,24 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// TestJobData: what a master says of a new job is what tools read, in Salt's order, and what is missing in the request is
-// told as None.
+// TestJobData: what a master says of a new job is what tools read, in Salt's order, and what is missing in the request
+// is told as None.
 func TestJobData(t *testing.T) {
-	ask := payload.NewPublishRequest(payload.M("jid", "1", "fun", []any{"a.b"}, "tgt", "m*", "user", "root", "key", "secret"))
+	ask := payload.NewPublishRequest(payload.M("jid", "1", "fun", []any{"a.b"}, "tgt", "m*", "user", "root", "key",
+		"secret"))
 	data := event.NewJob(ask, []string{"m1", "m2"}, nil)
-	want := payload.M("jid", "1", "tgt_type", nil, "tgt", "m*", "user", "root", "fun", []any{"a.b"}, "arg", nil, "minions", []any{"m1", "m2"}, "missing", []any{})
+	want := payload.M("jid", "1", "tgt_type", nil, "tgt", "m*", "user", "root", "fun", []any{"a.b"}, "arg", nil,
+		"minions", []any{"m1", "m2"}, "missing", []any{})
 	got, err := payload.MarshalBin(data)
 	if packed, err2 := payload.MarshalBin(want); err != nil || err2 != nil || !bytes.Equal(got, packed) {
 		t.Errorf("got %v, want %v", data, want)
 	}
-	if diff := cmp.Diff(event.Job{JID: "1", Minions: []string{"m1", "m2"}, Missing: []string{}}, event.ReadJob(data)); diff != "" {
+	if diff := cmp.Diff(event.Job{JID: "1", Minions: []string{"m1", "m2"}, Missing: []string{}},
+		event.ReadJob(data)); diff != "" {
 		t.Error(diff)
 	}
-	if short := event.ReadJob(event.NewShortJob(nil)); short.Minions == nil || len(short.Minions) > 0 || short.JID != "" {
+	if short := event.ReadJob(event.NewShortJob(nil)); short.Minions == nil || len(short.Minions) > 0 ||
+		short.JID != "" {
 		t.Errorf("a job of nobody: %+v", short)
 	}
 }
@@ -50,7 +54,8 @@ func TestWhoSpeaks(t *testing.T) {
 	if id, named := event.Author(said); !event.ByMinion(said) || id != int64(7) || !named {
 		t.Errorf("by %v, %v", id, named)
 	}
-	if _, named := event.Author(payload.NewMap(0)); named || event.ByMinion(payload.M("cmd", "_return")) || !event.Refuses(payload.M("error", nil)) {
+	if _, named := event.Author(payload.NewMap(0)); named || event.ByMinion(payload.M("cmd", "_return")) ||
+		!event.Refuses(payload.M("error", nil)) {
 		t.Error("an event of somebody else")
 	}
 }

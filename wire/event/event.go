@@ -40,7 +40,8 @@ func Stamp(t time.Time) string {
 	hour, minute, second := t.Clock()
 	b := []byte(stampLayout) // the numbers go over those of the layout
 	for _, n := range [...]struct{ at, digits, value int }{
-		{0, 4, year}, {5, 2, int(month)}, {8, 2, day}, {11, 2, hour}, {14, 2, minute}, {17, 2, second}, {20, 6, t.Nanosecond() / 1000},
+		{0, 4, year}, {5, 2, int(month)}, {8, 2, day}, {11, 2, hour}, {14, 2, minute}, {17, 2, second},
+		{20, 6, t.Nanosecond() / 1000},
 	} {
 		for i := n.at + n.digits - 1; i >= n.at; i-- {
 			b[i] = '0' + byte(n.value%10)

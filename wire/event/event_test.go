@@ -139,8 +139,9 @@ func TestStamp(t *testing.T) {
 	cet := time.FixedZone("CET", 3600)
 	for _, at := range []time.Time{
 		time.Date(2026, 11, 21, 9, 8, 7, 6005999, time.UTC), time.Date(2026, 1, 1, 0, 30, 0, 0, cet), time.Unix(0, 999),
-		time.Date(1, 2, 3, 4, 5, 6, 7000, time.UTC), time.Date(0, 1, 1, 0, 0, 0, 0, time.UTC), time.Date(-1, 1, 1, 0, 0, 0, 0, time.UTC),
-		time.Date(9999, 12, 31, 23, 59, 59, 999999999, time.UTC), time.Date(10000, 1, 1, 0, 0, 0, 0, time.UTC),
+		time.Date(1, 2, 3, 4, 5, 6, 7000, time.UTC), time.Date(0, 1, 1, 0, 0, 0, 0, time.UTC), time.Date(-1, 1, 1, 0, 0,
+			0, 0, time.UTC), time.Date(9999, 12, 31, 23, 59, 59, 999999999, time.UTC), time.Date(10000, 1, 1, 0, 0, 0,
+			0, time.UTC),
 	} {
 		if got, want := event.Stamp(at), at.UTC().Format(layoutOfStamp); got != want {
 			t.Errorf("got %s, want %s", got, want)
@@ -173,7 +174,8 @@ func TestPackAnySize(t *testing.T) {
 }
 
 func TestRefusals(t *testing.T) {
-	for _, tag := range []string{"", "a\n\nb", "a\n", "\n\n", "a\xff", "a\nb", "a\x00b", "\x1b[31m", "a\u0085", "a\u2028b", "a\ufffd", strings.Repeat("a", payload.MaxTag+1)} {
+	for _, tag := range []string{"", "a\n\nb", "a\n", "\n\n", "a\xff", "a\nb", "a\x00b", "\x1b[31m", "a\u0085",
+		"a\u2028b", "a\ufffd", strings.Repeat("a", payload.MaxTag+1)} {
 		if b, err := event.Pack(tag, payload.M(), 0); !errors.Is(err, event.ErrBadTag) {
 			t.Errorf("Pack(%q): %x, %v", tag, b, err)
 		}
@@ -181,7 +183,8 @@ func TestRefusals(t *testing.T) {
 	if _, err := event.Pack("t", payload.M("f", func() {}), 0); !errors.Is(err, payload.ErrUnencodable) {
 		t.Errorf("data with a func: %v", err)
 	}
-	for _, body := range []string{"", "tag", "tag\n\x80", "\n\n\x80", "tag\n\n", "tag\n\n\x05", "tag\n\n\x80\x80", "t\xff\n\n\x80"} {
+	for _, body := range []string{"", "tag", "tag\n\x80", "\n\n\x80", "tag\n\n", "tag\n\n\x05", "tag\n\n\x80\x80",
+		"t\xff\n\n\x80"} {
 		if tag, _, err := event.Unpack([]byte(body)); !errors.Is(err, event.ErrMalformed) {
 			t.Errorf("Unpack(%q): %q, %v", body, tag, err)
 		}
@@ -211,7 +214,8 @@ func TestNames(t *testing.T) {
 		t.Error("an unknown hash_type passes")
 	}
 	for _, hash := range []string{"sha1", "sha224", "sha384", "sha512"} {
-		if pub, _, err := event.MinionSockets("m1", hash); err != nil || len(pub) != len("minion_event_0123456789_pub.ipc") {
+		if pub, _, err := event.MinionSockets("m1", hash); err != nil ||
+			len(pub) != len("minion_event_0123456789_pub.ipc") {
 			t.Errorf("%s: %s, %v", hash, pub, err)
 		}
 	}

@@ -7,21 +7,22 @@ import (
 	"brine/wire/payload"
 )
 
-// inTag are the words behind which tools of Salt search tags for a job, wherever these stand: theirs are expressions such as
-// (salt/job|syndic/.*)/JID.
+// inTag are the words behind which tools of Salt search tags for a job, wherever these stand: theirs are expressions
+// such as (salt/job|syndic/.*)/JID.
 const (
 	jobInTag    = "salt/job/"
 	syndicInTag = "syndic/"
 )
 
-// Imitates tells whether a tag is none of a job, and is taken for one by who searches it: it begins with a job id, or holds one
-// behind what the tags of jobs begin with.
+// Imitates tells whether a tag is none of a job, and is taken for one by who searches it: it begins with a job id, or
+// holds one behind what the tags of jobs begin with.
 func Imitates(tag string) bool {
 	first, _, _ := strings.Cut(tag, "/")
 	if payload.BeginsWithJID(first) && !payload.IsJID(first) {
 		return true
 	}
-	if strings.HasPrefix(tag, syndicInTag) { // what a syndic forwards holds the tags of jobs; nobody else has tags of this kind
+	if strings.HasPrefix(tag, syndicInTag) {
+		// what a syndic forwards holds the tags of jobs; nobody else has tags of this kind
 		return false
 	}
 	for i, part := range strings.Split(tag, jobInTag) {

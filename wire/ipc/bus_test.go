@@ -155,7 +155,8 @@ func TestQueueDropsOldest(t *testing.T) {
 			lost = !s.send([]byte(f)) || lost
 		}
 		out, _ := s.take(nil)
-		if st := s.Stats(); string(out) != tt.want || st.Dropped != tt.dropped || lost != (tt.dropped > 0) || st.Bytes != 0 {
+		if st := s.Stats(); string(out) != tt.want || st.Dropped != tt.dropped || lost != (tt.dropped > 0) ||
+			st.Bytes != 0 {
 			t.Errorf("%q: %q, %+v, want %q", tt.send, out, st, tt.want)
 		}
 	}

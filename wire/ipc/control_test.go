@@ -64,10 +64,12 @@ func TestControl(t *testing.T) {
 		t.Errorf("nothing: %v, %v", got, err)
 	}
 	for cmd, want := range map[string]string{
-		"fail": "no such actor", "die": "internal error: runtime error: invalid memory address", "unpackable": "cannot be packed",
+		"fail": "no such actor", "die": "internal error: runtime error: invalid memory address",
+		"unpackable": "cannot be packed",
 	} {
 		var remote *RemoteError
-		if _, err := c.Do(ctx, payload.M("cmd", cmd)); !errors.As(err, &remote) || !strings.Contains(remote.Text, want) {
+		if _, err := c.Do(ctx, payload.M("cmd", cmd)); !errors.As(err, &remote) || !strings.Contains(remote.Text,
+			want) {
 			t.Errorf("%s: %v", cmd, err)
 		}
 	}
@@ -164,7 +166,8 @@ func TestControlMalformed(t *testing.T) {
 	c, _ := newControl(t, nil)
 	dial(t, c.addr) // says nothing
 	for name, b := range map[string]string{
-		"no map": "\x00\x00\x00\x01\x05", "no msgpack": "\x00\x00\x00\x01\xc1", "too long": "\xff\xff\xff\xff", "http": "GET / HTTP/1.1\r\n\r\n",
+		"no map": "\x00\x00\x00\x01\x05", "no msgpack": "\x00\x00\x00\x01\xc1", "too long": "\xff\xff\xff\xff",
+		"http": "GET / HTTP/1.1\r\n\r\n",
 	} {
 		conn := dial(t, c.addr)
 		if _, err := conn.Write([]byte(b)); err != nil {

@@ -100,9 +100,12 @@ func TestFrameSizes(t *testing.T) {
 // TestHeads reads frames whose head is not empty, as clients that expect an answer would send.
 func TestHeads(t *testing.T) {
 	heads := []any{
-		payload.M("mid", 7), payload.M("mid", "text", "x", []any{1.5, nil, true, -1, 70000, int64(5e9), -40000, int64(-3e9)}),
-		payload.M("t", payload.Ext{Type: 5, Data: []byte("abc")}, "u", payload.Ext{Type: 6, Data: make([]byte, 16)}, "b", []byte("b")),
-		payload.M("l", make([]int, 20), "s", strings.Repeat("s", 300), "e", payload.Ext{Type: 1, Data: make([]byte, 300)}),
+		payload.M("mid", 7), payload.M("mid", "text", "x", []any{1.5, nil, true, -1, 70000, int64(5e9), -40000,
+			int64(-3e9)}),
+		payload.M("t", payload.Ext{Type: 5, Data: []byte("abc")}, "u", payload.Ext{Type: 6, Data: make([]byte, 16)},
+			"b", []byte("b")),
+		payload.M("l", make([]int, 20), "s", strings.Repeat("s", 300), "e",
+			payload.Ext{Type: 1, Data: make([]byte, 300)}),
 		payload.M("m", func() *payload.Map {
 			m := payload.NewMap(0)
 			for i := range 40 {
@@ -112,7 +115,8 @@ func TestHeads(t *testing.T) {
 		}()),
 	}
 	for i, h := range heads {
-		for _, m := range []*payload.Map{payload.M("head", h, "body", []byte("B")), payload.M("body", []byte("B"), "head", h)} {
+		for _, m := range []*payload.Map{payload.M("head", h, "body", []byte("B")), payload.M("body", []byte("B"),
+			"head", h)} {
 			b, err := payload.MarshalBin(m)
 			if err != nil {
 				t.Fatal(err)
@@ -127,10 +131,12 @@ func TestHeads(t *testing.T) {
 func TestReaderRefuses(t *testing.T) {
 	deep := "\x82\xa4head" + strings.Repeat("\x91", maxHeadDepth+2) + "\x80\xa4body\xa1x"
 	for name, b := range map[string]string{
-		"text": "GET / HTTP/1.1\r\n", "list": "\x92\x01\x02", "no body": "\x81\xa4head\x80", "two bodies": "\x82\xa4body\xa1a\xa4body\xa1b",
-		"body is a map": "\x81\xa4body\x80", "key is a number": "\x81\x01\xa1x", "many fields": "\xde\x01\x00", "0xc1": "\x82\xa4head\xc1",
+		"text": "GET / HTTP/1.1\r\n", "list": "\x92\x01\x02", "no body": "\x81\xa4head\x80",
+		"two bodies": "\x82\xa4body\xa1a\xa4body\xa1b", "body is a map": "\x81\xa4body\x80",
+		"key is a number": "\x81\x01\xa1x", "many fields": "\xde\x01\x00", "0xc1": "\x82\xa4head\xc1",
 		"length too big": "\x08\x00\x00\x01\x82", "length too short": "\x00\x00\x00\x05\x82\xa4head\x80\xa4body\xa1x",
-		"length too long": "\x00\x00\x00\x20\x81\xa4body\xa1x", "deep head": deep, "huge body": "\x81\xa4body\xc6\xff\xff\xff\xff",
+		"length too long": "\x00\x00\x00\x20\x81\xa4body\xa1x", "deep head": deep,
+		"huge body": "\x81\xa4body\xc6\xff\xff\xff\xff",
 		"huge head": "\x82\xa4head\xc6\xff\xff\xff\xff",
 	} {
 		if body, err := NewReader(strings.NewReader(b), FramingDetect).Next(); !errors.Is(err, ErrFrame) {

@@ -188,7 +188,8 @@ func (l *listener) serveEach(ctx context.Context, grace time.Duration, meet func
 		case slots <- struct{}{}:
 		default:
 			if full.begins() {
-				l.log.Warn("too many connections, those that come now are refused", "socket", l.addr, "limit", cap(slots))
+				l.log.Warn("too many connections, those that come now are refused", "socket", l.addr, "limit",
+					cap(slots))
 			}
 			_ = conn.Close()
 			return

@@ -93,7 +93,8 @@ func (s *PubServer) attend(ctx context.Context, sub *Subscriber) {
 	err := sub.run()
 	s.remove(sub)
 	if ctx.Err() == nil && err != nil {
-		s.ln.log.Warn("event subscriber dropped", "socket", s.opt.Path, "pid", sub.peer.PID, "dropped", sub.Stats().Dropped, "err", err)
+		s.ln.log.Warn("event subscriber dropped", "socket", s.opt.Path, "pid", sub.peer.PID, "dropped",
+			sub.Stats().Dropped, "err", err)
 	}
 	if s.opt.OnDisconnect != nil {
 		s.opt.OnDisconnect(sub)

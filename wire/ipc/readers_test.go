@@ -38,7 +38,8 @@ func serving(t testing.TB, opt PubOptions) (*PubServer, <-chan *Subscriber) {
 	return s, connected
 }
 
-// TestStoppedReader: one that has stopped holds as many bytes as it may, its oldest events go, and another gets all of them.
+// TestStoppedReader: one that has stopped holds as many bytes as it may, its oldest events go, and another gets all of
+// them.
 func TestStoppedReader(t *testing.T) {
 	const most, size, events = 1 << 20, 1000, 5000
 	s, connected := serving(t, PubOptions{QueueBytes: most})
@@ -113,7 +114,8 @@ func BenchmarkReaders(b *testing.B) {
 	}
 	b.StopTimer()
 	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "events/s")
-	b.ReportMetric(float64((used(b)-began).Nanoseconds())/float64(b.N), "cpu-ns/event") // of both ends, on a machine that does other things, too
+	// of both ends, on a machine that does other things, too
+	b.ReportMetric(float64((used(b)-began).Nanoseconds())/float64(b.N), "cpu-ns/event")
 	b.ReportMetric(float64(slow.Stats().Bytes)/(1<<20), "MiB-held")
 	for i, sub := range subs {
 		close(turns[i])

@@ -28,17 +28,21 @@ var (
 func sample() []Resource {
 	return []Resource{
 		{Attrs: []Attr{{"service.name", "salt-master"}}, Spans: []Span{
-			{Trace: trace, ID: SpanID{1}, Name: "salt.req.recv.publish", Kind: Server, Start: at, End: at.Add(time.Millisecond),
-				Attrs: []Attr{{"s", "text"}, {"empty", ""}, {"i", int64(-5)}, {"n", 7}, {"f", 0.5}, {"b", true}, {"odd", []int{1}}, {"utf", "a\xffb"}}},
-			{Trace: trace, ID: SpanID{2}, Parent: SpanID{1}, Name: "failed", Start: at, End: at, Failed: true, Message: "why",
-				Events: []Event{{At: at, Name: "event", Attrs: []Attr{{"k", "v"}}}}},
+			{Trace: trace, ID: SpanID{1}, Name: "salt.req.recv.publish", Kind: Server, Start: at,
+				End: at.Add(time.Millisecond),
+				Attrs: []Attr{{"s", "text"}, {"empty", ""}, {"i", int64(-5)}, {"n", 7}, {"f", 0.5}, {"b", true},
+					{"odd", []int{1}}, {"utf", "a\xffb"}}},
+			{Trace: trace, ID: SpanID{2}, Parent: SpanID{1}, Name: "failed", Start: at, End: at, Failed: true,
+				Message: "why",
+				Events:  []Event{{At: at, Name: "event", Attrs: []Attr{{"k", "v"}}}}},
 		}},
 		{Attrs: []Attr{{"service.name", "salt-minion-m1"}}},
 	}
 }
 
 func str(key, v string) *commonpb.KeyValue {
-	return &commonpb.KeyValue{Key: key, Value: &commonpb.AnyValue{Value: &commonpb.AnyValue_StringValue{StringValue: v}}}
+	return &commonpb.KeyValue{Key: key,
+		Value: &commonpb.AnyValue{Value: &commonpb.AnyValue_StringValue{StringValue: v}}}
 }
 
 func integer(key string, v int64) *commonpb.KeyValue {
@@ -57,15 +61,19 @@ func TestMarshal(t *testing.T) {
 		{
 			Resource: &resourcepb.Resource{Attributes: []*commonpb.KeyValue{str("service.name", "salt-master")}},
 			ScopeSpans: []*tracepb.ScopeSpans{{Scope: scope, Spans: []*tracepb.Span{
-				{TraceId: trace[:], SpanId: []byte{1, 0, 0, 0, 0, 0, 0, 0}, Name: "salt.req.recv.publish", Kind: tracepb.Span_SPAN_KIND_SERVER,
-					StartTimeUnixNano: nano, EndTimeUnixNano: nano + 1e6, Attributes: []*commonpb.KeyValue{
+				{TraceId: trace[:], SpanId: []byte{1, 0, 0, 0, 0, 0, 0, 0}, Name: "salt.req.recv.publish",
+					Kind: tracepb.Span_SPAN_KIND_SERVER, StartTimeUnixNano: nano, EndTimeUnixNano: nano + 1e6,
+					Attributes: []*commonpb.KeyValue{
 						str("s", "text"), str("empty", ""), integer("i", -5), integer("n", 7),
 						{Key: "f", Value: &commonpb.AnyValue{Value: &commonpb.AnyValue_DoubleValue{DoubleValue: 0.5}}},
-						{Key: "b", Value: &commonpb.AnyValue{Value: &commonpb.AnyValue_BoolValue{BoolValue: true}}}, str("utf", "a\uFFFDb")}},
-				{TraceId: trace[:], SpanId: []byte{2, 0, 0, 0, 0, 0, 0, 0}, ParentSpanId: []byte{1, 0, 0, 0, 0, 0, 0, 0}, Name: "failed",
-					Kind: tracepb.Span_SPAN_KIND_INTERNAL, StartTimeUnixNano: nano, EndTimeUnixNano: nano,
-					Status: &tracepb.Status{Code: tracepb.Status_STATUS_CODE_ERROR, Message: "why"},
-					Events: []*tracepb.Span_Event{{TimeUnixNano: nano, Name: "event", Attributes: []*commonpb.KeyValue{str("k", "v")}}}},
+						{Key: "b", Value: &commonpb.AnyValue{Value: &commonpb.AnyValue_BoolValue{BoolValue: true}}},
+						str("utf", "a\uFFFDb")}},
+				{TraceId: trace[:], SpanId: []byte{2, 0, 0, 0, 0, 0, 0, 0}, ParentSpanId: []byte{1, 0, 0, 0, 0, 0, 0,
+					0}, Name: "failed", Kind: tracepb.Span_SPAN_KIND_INTERNAL, StartTimeUnixNano: nano,
+					EndTimeUnixNano: nano,
+					Status:          &tracepb.Status{Code: tracepb.Status_STATUS_CODE_ERROR, Message: "why"},
+					Events: []*tracepb.Span_Event{{TimeUnixNano: nano, Name: "event",
+						Attributes: []*commonpb.KeyValue{str("k", "v")}}}},
 			}}},
 		},
 		{
@@ -90,8 +98,9 @@ func TestParent(t *testing.T) {
 	if p, ok := ParseParent(good[:53] + "02"); !ok || p.Sampled || p.String() != good[:53]+"00" {
 		t.Errorf("not sampled: got %+v, %v", p, ok)
 	}
-	for _, bad := range []string{"", "00", good + "-more", "ff" + good[2:], strings.ToUpper(good), good[:54] + "x", "00-" + strings.Repeat("0", 32) + good[35:],
-		good[:36] + strings.Repeat("0", 16) + good[52:], strings.Replace(good, "-", "0", 1), good[:3] + "-" + good[3:54]} {
+	for _, bad := range []string{"", "00", good + "-more", "ff" + good[2:], strings.ToUpper(good), good[:54] + "x",
+		"00-" + strings.Repeat("0", 32) + good[35:], good[:36] + strings.Repeat("0", 16) + good[52:],
+		strings.Replace(good, "-", "0", 1), good[:3] + "-" + good[3:54]} {
 		if p, ok := ParseParent(bad); ok {
 			t.Errorf("%q: got %+v", bad, p)
 		}
@@ -123,8 +132,12 @@ func TestPost(t *testing.T) {
 		check  func(err error) bool
 	}{
 		{"taken", answer{code: 200}, func(err error) bool { return err == nil }},
-		{"taken, nonsense in the answer", answer{code: 202, body: []byte{0xff, 1, 2}}, func(err error) bool { return err == nil }},
-		{"a warning", answer{code: 200, body: raw(nil, 1, text(nil, 2, "slow down"))}, func(err error) bool { return err == nil }},
+		{"taken, nonsense in the answer", answer{code: 202, body: []byte{0xff, 1, 2}}, func(err error) bool {
+			return err == nil
+		}},
+		{"a warning", answer{code: 200, body: raw(nil, 1, text(nil, 2, "slow down"))}, func(err error) bool {
+			return err == nil
+		}},
 		{"some are rejected", answer{code: 200, body: rejected}, func(err error) bool {
 			return errors.Is(err, ErrRejected) && strings.Contains(err.Error(), "3, too old")
 		}},
@@ -147,11 +160,13 @@ func TestPost(t *testing.T) {
 				_, _ = w.Write(tt.answer.body)
 			}))
 			defer server.Close()
-			c := &Collector{URL: server.URL + "/v1/traces", Headers: http.Header{"X-Scope": {"a"}}, HTTP: server.Client()}
+			c := &Collector{URL: server.URL + "/v1/traces", Headers: http.Header{"X-Scope": {"a"}},
+				HTTP: server.Client()}
 			if err := c.Post(context.Background(), []byte("spans")); !tt.check(err) {
 				t.Errorf("got %v", err)
 			}
-			if !bytes.Equal(body, []byte("spans")) || header.Get("Content-Type") != "application/x-protobuf" || header.Get("X-Scope") != "a" {
+			if !bytes.Equal(body, []byte("spans")) || header.Get("Content-Type") != "application/x-protobuf" ||
+				header.Get("X-Scope") != "a" {
 				t.Errorf("got %q with %v", body, header)
 			}
 		})

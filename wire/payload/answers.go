@@ -12,18 +12,19 @@ type NotTaken struct {
 func (e *NotTaken) Error() string { return "the master did not take it: " + e.Why }
 
 // ReturnTaken judges what a sealed answer to _return says: nil, or a *NotTaken. A master of Salt answers None when all
-// is well, and that alone counts; a master of brine answers so when the return is on its disk. What comes in clear is no
-// answer to begin with: anybody can send it.
+// is well, and that alone counts; a master of brine answers so when the return is on its disk. What comes in clear is
+// no answer to begin with: anybody can send it.
 //
-// None of Salt's masters promises more than that its handler came to its end: what the returner of the job cache raises is
-// logged there, and the answer is None all the same. Source: salt/master.py, AESFuncs._return and run_func;
+// None of Salt's masters promises more than that its handler came to its end: what the returner of the job cache raises
+// is logged there, and the answer is None all the same. Source: salt/master.py, AESFuncs._return and run_func;
 // salt/utils/job.py, store_job (3006, 3007, 3008).
 func ReturnTaken(v any) error {
 	if v == nil {
 		return nil
 	}
 	if v == false {
-		return &NotTaken{"it answers False, as to a return without the signature that it wants (require_minion_sign_messages, " +
+		return &NotTaken{"it answers False, as to a return without the signature that it wants " +
+			"(require_minion_sign_messages, " +
 			"drop_messages_signature_fail on the master; minion_sign_messages here)", true}
 	}
 	return notTaken(v)
@@ -47,7 +48,8 @@ func notTaken(v any) error {
 		return &NotTaken{fmt.Sprintf("it says %s", Show(v)), false}
 	case *Map:
 		if v.Len() == 0 {
-			return &NotTaken{"it does not do that for this minion: the key is not accepted any more, or the command is unknown to it", true}
+			return &NotTaken{"it does not do that for this minion: the key is not accepted any more, or the command " +
+				"is unknown to it", true}
 		}
 	case bool:
 		return &NotTaken{fmt.Sprintf("it answers %v", v), !v}

@@ -41,7 +41,8 @@ func TestTaken(t *testing.T) {
 		answer  any
 		taken   bool
 		refused bool
-	}{{nil, true, false}, {true, true, false}, {"", false, false}, {false, false, true}, {payload.NewMap(0), false, true}, {int64(1), false, false}} {
+	}{{nil, true, false}, {true, true, false}, {"", false, false}, {false, false, true}, {payload.NewMap(0), false,
+		true}, {int64(1), false, false}} {
 		judged(t, payload.Taken(tt.answer), tt.taken, tt.refused, "")
 	}
 }

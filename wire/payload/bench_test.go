@@ -19,10 +19,11 @@ func pingReturn() *payload.Map {
 func stateReturn() *payload.Map {
 	states := payload.NewMap(30)
 	for i := range 30 {
-		states.Set(fmt.Sprintf("file_|-/etc/app/conf.d/%02d.conf_|-/etc/app/conf.d/%02d.conf_|-managed", i, i), payload.M(
-			"changes", payload.NewMap(0), "comment", "File is in the correct state", "name", fmt.Sprintf("/etc/app/conf.d/%02d.conf", i),
-			"result", true, "__sls__", "app.config", "__run_num__", i, "start_time", "13:14:15.123456", "duration", 12.345,
-			"__id__", "app_config"))
+		states.Set(fmt.Sprintf("file_|-/etc/app/conf.d/%02d.conf_|-/etc/app/conf.d/%02d.conf_|-managed", i, i),
+			payload.M(
+				"changes", payload.NewMap(0), "comment", "File is in the correct state", "name",
+				fmt.Sprintf("/etc/app/conf.d/%02d.conf", i), "result", true, "__sls__", "app.config", "__run_num__", i,
+				"start_time", "13:14:15.123456", "duration", 12.345, "__id__", "app_config"))
 	}
 	return pingReturn().Set("return", states).Set("fun", "state.highstate")
 }

@@ -85,7 +85,8 @@ func TestStrThatIsNotUTF8(t *testing.T) {
 	if err != nil || !bytes.Equal(b, []byte{0xc4, 2, 'a', 0xff}) {
 		t.Errorf("bin rule: got %x, %v", b, err)
 	}
-	for _, raw := range [][]byte{{0xa2, 'a', 0xff}, {0xd9, 2, 'a', 0xff}, {0xda, 0, 2, 'a', 0xff}, {0xc4, 2, 'a', 0xff}} {
+	for _, raw := range [][]byte{{0xa2, 'a', 0xff}, {0xd9, 2, 'a', 0xff}, {0xda, 0, 2, 'a', 0xff},
+		{0xc4, 2, 'a', 0xff}} {
 		for _, read := range []func([]byte) (any, error){Unmarshal, UnmarshalBin} {
 			if v, err := read(raw); err != nil || !Equal(v, []byte("a\xff")) {
 				t.Errorf("read %x: %#v, %v", raw, v, err)
@@ -108,8 +109,10 @@ func TestDecodeForms(t *testing.T) {
 		{[]byte{0xdd, 0, 0, 0, 1, 0xc0}, []any{nil}},
 		{[]byte{0xdf, 0, 0, 0, 1, 1, 2}, M(1, 2)},
 		{[]byte{0xd4, 5, 9}, Ext{5, []byte{9}}},
-		{[]byte{0xd8, 0x4e, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}, Ext{78, make([]byte, 16)}}, // no readable time
-		{[]byte{0x83, 0xa1, 'a', 1, 0xa1, 'b', 2, 0xa1, 'a', 3}, M("a", 3, "b", 2)},                     // the last value wins, the first place
+		// no readable time
+		{[]byte{0xd8, 0x4e, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}, Ext{78, make([]byte, 16)}},
+		// the last value wins, the first place
+		{[]byte{0x83, 0xa1, 'a', 1, 0xa1, 'b', 2, 0xa1, 'a', 3}, M("a", 3, "b", 2)},
 		{[]byte{0x81, 0xc0, 1}, M(nil, 1)},
 		{[]byte{0x81, 0xa3, 'c', 'm', 'd', 0xa0}, M("cmd", "")},
 	} {
@@ -164,7 +167,8 @@ func TestDecodeMemory(t *testing.T) {
 	if _, err := Unmarshal(many); !errors.Is(err, ErrMalformed) {
 		t.Errorf("%d values: %v", maxValues+1, err)
 	}
-	few := append(binary.BigEndian.AppendUint32([]byte{0xdd}, maxEnvelopeValues+1), make([]byte, maxEnvelopeValues+1)...)
+	few := append(binary.BigEndian.AppendUint32([]byte{0xdd}, maxEnvelopeValues+1),
+		make([]byte, maxEnvelopeValues+1)...)
 	if _, err := DecodeRequest(few); !errors.Is(err, ErrMalformed) {
 		t.Errorf("a request of %d values: %v", maxEnvelopeValues+1, err)
 	}
@@ -175,8 +179,9 @@ func TestDecodeRequestVersion(t *testing.T) {
 		v    any
 		want int
 	}{
-		{nil, 0}, {0, 0}, {2, 2}, {3, 3}, {4, 3}, {-1, 0}, {"2", 2}, {" 3 ", 3}, {"three", 0}, {"99999999999999999999", 0},
-		{2.9, 2}, {math.Inf(1), 3}, {math.NaN(), 0}, {true, 1}, {false, 0}, {uint64(math.MaxUint64), 3}, {[]byte{0xff}, 0},
+		{nil, 0}, {0, 0}, {2, 2}, {3, 3}, {4, 3}, {-1, 0}, {"2", 2}, {" 3 ", 3}, {"three", 0}, {"99999999999999999999",
+			0}, {2.9, 2}, {math.Inf(1), 3}, {math.NaN(), 0}, {true, 1}, {false, 0}, {uint64(math.MaxUint64), 3},
+		{[]byte{0xff}, 0},
 	} {
 		b, err := Marshal(M("enc", "clear", "load", M(), "version", tt.v))
 		if err != nil {
@@ -201,7 +206,8 @@ func TestDecodeRequestVersion(t *testing.T) {
 }
 
 func TestDecodeRequestFields(t *testing.T) {
-	in := Request{Enc: EncAES, Load: []byte("only text"), Version: 3, ID: "m1", EncAlgo: "OAEP-SHA1", SigAlgo: "PKCS1v15-SHA1"}
+	in := Request{Enc: EncAES, Load: []byte("only text"), Version: 3, ID: "m1", EncAlgo: "OAEP-SHA1",
+		SigAlgo: "PKCS1v15-SHA1"}
 	b, err := in.Encode()
 	if err != nil {
 		t.Fatal(err)
@@ -213,7 +219,8 @@ func TestDecodeRequestFields(t *testing.T) {
 	if load, ok := r.Load.([]byte); !ok || string(load) != "only text" || r.ID != "m1" || r.Raw.Len() != 6 {
 		t.Errorf("got %+v", r)
 	}
-	if _, err := DecodePublication([]byte{0x82, 0xa3, 'e', 'n', 'c', 1, 0xa4, 'l', 'o', 'a', 'd', 5}); !errors.Is(err, ErrEnvelope) {
+	if _, err := DecodePublication([]byte{0x82, 0xa3, 'e', 'n', 'c', 1, 0xa4, 'l', 'o', 'a', 'd', 5}); !errors.Is(err,
+		ErrEnvelope) {
 		t.Errorf("publication with a number as load: %v", err)
 	}
 }

@@ -36,8 +36,8 @@ func Unmarshal(b []byte) (any, error) { return decode(b, decoder{left: maxValues
 // sharedFrom is the length from which UnmarshalShared copies no text, in bytes.
 const sharedFrom = 4096
 
-// UnmarshalShared is Unmarshal for large answers that are soon forgotten: a text of 4 KiB or more, UTF-8 or not, is a []byte that
-// shares the memory of b.
+// UnmarshalShared is Unmarshal for large answers that are soon forgotten: a text of 4 KiB or more, UTF-8 or not, is a
+// []byte that shares the memory of b.
 func UnmarshalShared(b []byte) (any, error) {
 	return decode(b, decoder{share: true, left: maxValues, deepest: maxDepth})
 }

@@ -35,8 +35,8 @@ func MarshalBinLoad(v any) ([]byte, error) {
 	return encoder{make([]byte, 0, 512), true, loadDepth}.run(v)
 }
 
-// Filled is a text of N bytes that is read where it is packed, by the wire rule, because it is too large to be copied: a piece of a
-// file. Fill is called once, with room for it; its error ends the packing. Nothing else knows such values.
+// Filled is a text of N bytes that is read where it is packed, by the wire rule, because it is too large to be copied:
+// a piece of a file. Fill is called once, with room for it; its error ends the packing. Nothing else knows such values.
 type Filled struct {
 	N    int
 	Fill func(room []byte) error
@@ -154,8 +154,8 @@ func (e *encoder) filled(v *Filled) error {
 
 func (e *encoder) rawHeader(n int) { e.b = AppendRawHead(e.b, n) }
 
-// AppendRawHead writes the head of n bytes of the old raw type: fixraw, raw16, raw32, never str8. Bytes behind it are what
-// Append makes of them.
+// AppendRawHead writes the head of n bytes of the old raw type: fixraw, raw16, raw32, never str8. Bytes behind it are
+// what Append makes of them.
 func AppendRawHead(dst []byte, n int) []byte {
 	switch {
 	case n < 32:

@@ -27,8 +27,8 @@ type Request struct {
 	ID      any    // the minion's id, with version 3 and aes only; nil when absent, text when the peer is honest
 	EncAlgo string // names of RSA algorithms, aes only, "" when absent
 	SigAlgo string
-	// NoFiles is brine's own: a tool tells a brine master that it looks in no files of the job that it publishes. Salt's
-	// masters look at the fields they know.
+	// NoFiles is brine's own: a tool tells a brine master that it looks in no files of the job that it publishes.
+	// Salt's masters look at the fields they know.
 	NoFiles bool
 	From    string // address of the sender, "" when it is not known; never in the envelope
 	Raw     *Map   // the whole envelope as it came, for fields not named here; nil in one of our own

@@ -15,7 +15,10 @@ func TestFilled(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got, err := Append(make([]byte, 0, 3), M("data", &Filled{N: n, Fill: func(room []byte) error { copy(room, text); return nil }}, "dest", "d"))
+		got, err := Append(make([]byte, 0, 3), M("data", &Filled{N: n, Fill: func(room []byte) error {
+			copy(room, text)
+			return nil
+		}}, "dest", "d"))
 		if err != nil || !bytes.Equal(got, want) {
 			t.Errorf("%d bytes: %x, %v", n, got, err)
 		}

@@ -27,17 +27,18 @@ func NewUniqueJID(t time.Time, unique bool) string {
 const maxPID = 20
 
 // IsJID reports whether s has the form of a job id: 20 digits, or those, an underscore and the process id
-// that the option unique_jid adds. Unlike Salt: signs and spaces are no digits, and behind the underscore stands nothing else,
-// for a job id becomes a part of a tag.
+// that the option unique_jid adds. Unlike Salt: signs and spaces are no digits, and behind the underscore stands
+// nothing else, for a job id becomes a part of a tag.
 func IsJID(s string) bool {
 	if len(s) == jidLen {
 		return digits(s)
 	}
-	return len(s) > jidLen+1 && len(s) <= jidLen+1+maxPID && s[jidLen] == '_' && digits(s[:jidLen]) && digits(s[jidLen+1:])
+	return len(s) > jidLen+1 && len(s) <= jidLen+1+maxPID && s[jidLen] == '_' && digits(s[:jidLen]) &&
+		digits(s[jidLen+1:])
 }
 
-// BeginsWithJID reports whether s begins with the 20 digits of a job id. Tools that wait for a job take every tag that begins
-// with its id.
+// BeginsWithJID reports whether s begins with the 20 digits of a job id. Tools that wait for a job take every tag that
+// begins with its id.
 func BeginsWithJID(s string) bool { return len(s) >= jidLen && digits(s[:jidLen]) }
 
 // JIDBase is the part of a job id that is its time.

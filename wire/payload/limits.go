@@ -45,9 +45,8 @@ const (
 )
 
 // ValidID tells whether id may name a minion: text that names a direct child of a directory, on one line.
-// Unlike Salt: an id with a control character, one that ends a line or turns the direction of writing, or of more than 255
-// bytes, is none.
-// Source: salt/utils/verify.py, valid_id.
+// Unlike Salt: an id with a control character, one that ends a line or turns the direction of writing, or of more than
+// 255 bytes, is none. Source: salt/utils/verify.py, valid_id.
 func ValidID(id string) bool {
 	return id != "" && len(id) <= MaxID && id != "." && id != ".." && strings.IndexFunc(id, notInID) < 0
 }

@@ -1,6 +1,7 @@
 package payload
 
-// AnyList is a list of values of one type, such as ids, as a value of its own. It is never nil: an empty list is one too.
+// AnyList is a list of values of one type, such as ids, as a value of its own. It is never nil: an empty list is one
+// too.
 func AnyList[T any](list []T) []any {
 	out := make([]any, len(list))
 	for i, v := range list {

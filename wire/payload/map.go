@@ -61,8 +61,9 @@ func (m *Map) grow(n int) {
 // indexed tells whether the index holds places.
 func (m *Map) indexed() bool { return m.index != nil && m.index.pos != nil }
 
-// Ordered tells whether the Map stands for an OrderedDict of Python: a renderer of YAML made it. Some of Salt's printers keep the
-// order of such a map and sort the keys of the others. Bytes of MessagePack do not carry it, as in Salt.
+// Ordered tells whether the Map stands for an OrderedDict of Python: a renderer of YAML made it. Some of Salt's
+// printers keep the order of such a map and sort the keys of the others. Bytes of MessagePack do not carry it, as in
+// Salt.
 func (m *Map) Ordered() bool { return m != nil && m.index != nil && m.index.ordered }
 
 // AsOrdered makes the Map itself an ordered one and returns it. Copies that Clone makes are ordered, too.

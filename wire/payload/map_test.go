@@ -75,7 +75,8 @@ func TestNilMapReadsAsEmpty(t *testing.T) {
 
 func TestMapCanonical(t *testing.T) {
 	type word string
-	m := M(5, uint8(7), word("w"), word("v"), Bytes("key"), []string{"a", "b"}, []byte{0xff}, map[string]int{"z": 1, "a": 2}, "odd")
+	m := M(5, uint8(7), word("w"), word("v"), Bytes("key"), []string{"a", "b"}, []byte{0xff},
+		map[string]int{"z": 1, "a": 2}, "odd")
 	want := []any{int64(5), "w", Bytes("key"), Bytes("\xff"), "odd"}
 	if d := cmp.Diff(want, m.Keys()); d != "" {
 		t.Errorf("keys (-want +got):\n%s", d)

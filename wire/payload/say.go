@@ -1,7 +1,8 @@
 package payload
 
-// Say is who may set a field of a publish request. Whoever asks a master, and whoever asks it for somebody else, takes over by
-// name what these tables allow, and nothing else: a field that code begins to read is closed until it stands here.
+// Say is who may set a field of a publish request. Whoever asks a master, and whoever asks it for somebody else, takes
+// over by name what these tables allow, and nothing else: a field that code begins to read is closed until it stands
+// here.
 type Say uint8
 
 const (
@@ -13,13 +14,13 @@ const (
 
 // ofPublish is who may set the fields of a publish request. The key is read before, and goes no further.
 var ofPublish = map[string]Say{
-	fieldCmd: SayUser, FieldTgt: SayUser, FieldTgtType: SayUser, FieldFun: SayUser, FieldArg: SayUser, FieldJID: SayUser,
-	FieldRet: SayUser, FieldUser: SayUser, fieldTo: SayUser, fieldKwargs: SayUser,
+	fieldCmd: SayUser, FieldTgt: SayUser, FieldTgtType: SayUser, FieldFun: SayUser, FieldArg: SayUser,
+	FieldJID: SayUser, FieldRet: SayUser, FieldUser: SayUser, fieldTo: SayUser, fieldKwargs: SayUser,
 }
 
-// ofExtras is who may set the fields of kwargs of a publish request. Rules cannot speak of those that say more to a minion, or to
-// the job store, than which function runs with which arguments: a profile or an option of a returner can name a template and its
-// renderer, an executor the place where a function runs.
+// ofExtras is who may set the fields of kwargs of a publish request. Rules cannot speak of those that say more to a
+// minion, or to the job store, than which function runs with which arguments: a profile or an option of a returner can
+// name a template and its renderer, an executor the place where a function runs.
 var ofExtras = map[string]Say{
 	fieldDelimiter: SayUser, FieldMetadata: SayUser, fieldStartEvent: SayUser,
 	fieldToken: SayUser, fieldEauth: SayUser, fieldUsername: SayUser, fieldPassword: SayUser,
@@ -45,8 +46,8 @@ func pick(from *Map, may func(name string) bool) *Map {
 	return out
 }
 
-// ExtrasFor are the kwargs of a publish request that a tool sends for a user, out of what he said: his credentials among them.
-// What he may not say beside them the master knows.
+// ExtrasFor are the kwargs of a publish request that a tool sends for a user, out of what he said: his credentials
+// among them. What he may not say beside them the master knows.
 func ExtrasFor(said *Map) *Map {
 	return pick(said, func(name string) bool { return ofExtras[name] >= SayOpened })
 }
@@ -59,8 +60,8 @@ func Whose(kwargs *Map) *Map {
 	return out
 }
 
-// ByUser is a request of a user with rules: what he may say, in a map of its own. opened are the fields that publisher_acl_fields
-// opens. closed is a field of kwargs that is not for him, "" when there is none.
+// ByUser is a request of a user with rules: what he may say, in a map of its own. opened are the fields that
+// publisher_acl_fields opens. closed is a field of kwargs that is not for him, "" when there is none.
 func (p PublishRequest) ByUser(opened []string) (said PublishRequest, closed string) {
 	load := pick(p.load, func(name string) bool { return ofPublish[name] == SayUser })
 	if !load.Has(fieldKwargs) {

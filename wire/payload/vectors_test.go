@@ -162,7 +162,8 @@ func TestPublicationVectors(t *testing.T) {
 				t.Errorf("%s %s: %v", f.Name, p.Step, err)
 				continue
 			}
-			if got.Enc != payload.EncAES || len(got.Load) < 64 || p.SigAlgo != "" && (got.SigAlgo != p.SigAlgo || len(got.Sig) != 256) {
+			if got.Enc != payload.EncAES || len(got.Load) < 64 || p.SigAlgo != "" && (got.SigAlgo != p.SigAlgo ||
+				len(got.Sig) != 256) {
 				t.Errorf("%s %s: %+v", f.Name, p.Step, got)
 			}
 			if b, err := got.Encode(); err != nil || !bytes.Equal(b, p.Payload()) {

@@ -1,9 +1,9 @@
 package payload
 
-// view reads a load by the names of its fields. It is made once, where the load comes in, and does not copy: what the load
-// has beside the fields that are named here stays where it is, and goes on with the rest. A field of a wrong type reads as
-// if it were not there, unless its method says otherwise, and goes on as it came, too: Salt looks at a field only when it
-// needs it, and so every other program that gets the load does what it does with such a field.
+// view reads a load by the names of its fields. It is made once, where the load comes in, and does not copy: what the
+// load has beside the fields that are named here stays where it is, and goes on with the rest. A field of a wrong type
+// reads as if it were not there, unless its method says otherwise, and goes on as it came, too: Salt looks at a field
+// only when it needs it, and so every other program that gets the load does what it does with such a field.
 type view struct{ load *Map }
 
 // Map is the load with all its fields, in the order in which they came.

@@ -1,7 +1,7 @@
 package payload
 
-// Credentials are the fields of a request in clear by which a master knows who asks: of the load itself, or of the kwargs of a
-// publish request. Source: salt/auth/__init__.py, LoadAuth.
+// Credentials are the fields of a request in clear by which a master knows who asks: of the load itself, or of the
+// kwargs of a publish request. Source: salt/auth/__init__.py, LoadAuth.
 //
 //	token         text    that the master has given
 //	eauth         text    kind of external authentication
@@ -45,7 +45,8 @@ func (c Credentials) Password() string { return c.load.Str(fieldPassword) }
 // TokenExpire is for how long a new token is wanted, as it came.
 func (c Credentials) TokenExpire() any { return c.Field(fieldTokenExpire) }
 
-// Shown are the fields by which somebody shows who he is, in a map of their own: a tool sends them with what it asks for him.
+// Shown are the fields by which somebody shows who he is, in a map of their own: a tool sends them with what it asks
+// for him.
 func (c Credentials) Shown() *Map { return c.some(shown...) }
 
 // LogIn are the fields of a log-in, in a map of their own: a tool sends them to get a token for him.

@@ -2,9 +2,9 @@ package payload
 
 import "strings"
 
-// Job is a job as a master publishes it and a minion gets it: the load in the envelope of a Publication. Nobody changes it once it is
-// published.
-// Source: salt/master.py, ClearFuncs._prep_pub; salt/minion.py, Minion._handle_decoded_payload.
+// Job is a job as a master publishes it and a minion gets it: the load in the envelope of a Publication. Nobody changes
+// it once it is published. Source: salt/master.py, ClearFuncs._prep_pub; salt/minion.py,
+// Minion._handle_decoded_payload.
 //
 //	jid         text      job id
 //	fun         text, or a list of texts: several functions in one job
@@ -23,9 +23,9 @@ import "strings"
 //	module_executors, executor_opts, id, to, auth_list, nocache: passed on
 type Job struct{ view }
 
-// AimAt replaces the target of a job that a master is about to publish by the minions that were compared with the rules. What
-// a minion would make of the target is its own affair: it may have grains that this master has not heard of.
-// Unlike Salt: it publishes the target as it was written.
+// AimAt replaces the target of a job that a master is about to publish by the minions that were compared with the
+// rules. What a minion would make of the target is its own affair: it may have grains that this master has not heard
+// of. Unlike Salt: it publishes the target as it was written.
 func (j *Job) AimAt(ids []string) { j.aim(AnyList(ids), "list") }
 
 // Aim gives a job that a master is about to publish another target, which needs no delimiter.

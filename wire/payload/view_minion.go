@@ -1,7 +1,7 @@
 package payload
 
-// EventRequest brings events of a minion: the load of _minion_event. Either it is one event itself, or it has a list of them.
-// Source: salt/minion.py, Minion._fire_master; salt/daemons/masterapi.py, RemoteFuncs._minion_event.
+// EventRequest brings events of a minion: the load of _minion_event. Either it is one event itself, or it has a list of
+// them. Source: salt/minion.py, Minion._fire_master; salt/daemons/masterapi.py, RemoteFuncs._minion_event.
 //
 //	tag     text  of one event
 //	data    any   of that
@@ -161,8 +161,8 @@ func EnvOnly(load *Map) bool { return load.Bool(fieldEnvOnly) }
 // PreservesCache tells whether a load of revoke_auth lets the master keep what it knows of the minion.
 func PreservesCache(load *Map) bool { return load.Bool(fieldPreserveCache) }
 
-// Resources are the resources that a load of _register_resources names (3008), and whether it names any kind. It is a map of
-// lists of ids.
+// Resources are the resources that a load of _register_resources names (3008), and whether it names any kind. It is a
+// map of lists of ids.
 func Resources(load *Map) (ids []string, has bool) {
 	for _, list := range load.Map(fieldResources).All() {
 		ids = append(ids, Texts(list)...)

@@ -6,8 +6,9 @@ import (
 	"strings"
 )
 
-// PeerRequest is what a minion asks a master to have others do, or the master itself: the load of minion_pub, minion_publish
-// and minion_runner, and of pub_ret, which has a jid in place of the rest. Source: salt/daemons/masterapi.py, RemoteFuncs.
+// PeerRequest is what a minion asks a master to have others do, or the master itself: the load of minion_pub,
+// minion_publish and minion_runner, and of pub_ret, which has a jid in place of the rest. Source:
+// salt/daemons/masterapi.py, RemoteFuncs.
 //
 //	id        text    the minion
 //	fun       text, or several with commas
@@ -97,8 +98,8 @@ func (p PeerRequest) Seconds() (wait float64) {
 	return wait
 }
 
-// SyndicReturns are the returns of one job that a syndic has collected: the load of _syndic_return, or a member of its list.
-// Source: salt/minion.py, SyndicManager; salt/master.py, AESFuncs._syndic_return.
+// SyndicReturns are the returns of one job that a syndic has collected: the load of _syndic_return, or a member of its
+// list. Source: salt/minion.py, SyndicManager; salt/master.py, AESFuncs._syndic_return.
 //
 //	jid     text  job id
 //	return  map   id to a return without jid and id, or to what its function returned

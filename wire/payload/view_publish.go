@@ -1,7 +1,8 @@
 package payload
 
-// PublishRequest is what a tool asks a master to have minions do: the load of a publish request. The job store keeps it with
-// the job, without its secrets. Source: salt/client/__init__.py, LocalClient._prep_pub; salt/master.py, ClearFuncs.publish.
+// PublishRequest is what a tool asks a master to have minions do: the load of a publish request. The job store keeps it
+// with the job, without its secrets. Source: salt/client/__init__.py, LocalClient._prep_pub; salt/master.py,
+// ClearFuncs.publish.
 //
 //	cmd       text  publish
 //	tgt       text, or a list of ids with tgt_type list
@@ -46,7 +47,8 @@ func (p PublishRequest) TgtType() string { return p.load.Str(FieldTgtType) }
 // User is who asks.
 func (p PublishRequest) User() string { return p.load.Str(FieldUser) }
 
-// Waits tells whether the seconds that the tool waits are a number of them, of a day at most, or absent. A syndic counts with them.
+// Waits tells whether the seconds that the tool waits are a number of them, of a day at most, or absent. A syndic
+// counts with them.
 func (p PublishRequest) Waits() bool {
 	n, whole := p.load.Int(fieldTo)
 	return !p.Has(fieldTo) || whole && n >= 0 && n <= 24*60*60
@@ -104,8 +106,8 @@ func (p PublishRequest) WithoutSecrets() *Map {
 	return out
 }
 
-// PublishExtras are what a tool says of a job beside what is to be called by whom: kwargs of a publish request. Who may say what
-// stands in SayOfExtras. A field has a method here, or nobody outside reads it.
+// PublishExtras are what a tool says of a job beside what is to be called by whom: kwargs of a publish request. Who may
+// say what stands in SayOfExtras. A field has a method here, or nobody outside reads it.
 //
 //	delimiter         text  between the parts of a grain or pillar target; ":" when there is none
 //	auth_list         list  rules by which the master above has judged the user; of a syndic
@@ -124,8 +126,8 @@ func (x PublishExtras) NoCache() bool { return x.said.load.Bool(fieldNoCache) }
 // StartEvent tells whether minions are to tell when they begin. Only true does.
 func (x PublishExtras) StartEvent() bool { return x.said.load.Bool(fieldStartEvent) }
 
-// TakeAuthList takes the rules of another master out. given tells whether there were any, ok whether they are a list or there were
-// none; nothing is none.
+// TakeAuthList takes the rules of another master out. given tells whether there were any, ok whether they are a list or
+// there were none; nothing is none.
 func (x PublishExtras) TakeAuthList() (list []any, given, ok bool) {
 	v := x.said.Field(fieldAuthList)
 	x.said.load.Delete(fieldAuthList)
@@ -139,7 +141,8 @@ var passed = []string{FieldRetConfig, FieldMetadata, fieldExecutors, fieldExecut
 // NewPublication is what the minions get of a request that has its id, in Salt's order. masterID is that of the
 // configuration, which the request may replace; nil: there is none. Source: salt/master.py, ClearFuncs._prep_pub.
 func NewPublication(p PublishRequest, extras PublishExtras, masterID any) Job {
-	pub := M(FieldFun, p.Fun(), FieldArg, p.Arg(), FieldTgt, p.Tgt(), FieldJID, p.Field(FieldJID), FieldRet, p.Field(FieldRet))
+	pub := M(FieldFun, p.Fun(), FieldArg, p.Arg(), FieldTgt, p.Tgt(), FieldJID, p.Field(FieldJID), FieldRet,
+		p.Field(FieldRet))
 	if extras.said.Has(FieldMasterID) {
 		extras.said.Pass(pub, FieldMasterID)
 	} else if masterID != nil {

@@ -9,24 +9,28 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// TestRequestsOfWrongTypes: a field of a wrong type reads as if it were not there, and nothing that is read changes a load.
+// TestRequestsOfWrongTypes: a field of a wrong type reads as if it were not there, and nothing that is read changes a
+// load.
 func TestRequestsOfWrongTypes(t *testing.T) {
 	for _, v := range wrong {
 		load := payload.M("unknown", "kept")
-		for _, name := range []string{"jid", "fun", "arg", "tgt", "tgt_type", "user", "key", "tag", "pretag", "events", "form", "tmo", "no_parse",
-			"token", "eauth", "username", "password", "pillarenv", "saltenv", "env", "path", "loc", "clear", "env_only", "preserve_minion_cache", "kwarg"} {
+		for _, name := range []string{"jid", "fun", "arg", "tgt", "tgt_type", "user", "key", "tag", "pretag", "events",
+			"form", "tmo", "no_parse", "token", "eauth", "username", "password", "pillarenv", "saltenv", "env", "path",
+			"loc", "clear", "env_only", "preserve_minion_cache", "kwarg"} {
 			load.Set(name, v)
 		}
 		before := packed(t, load)
-		p, c, e, m, f := payload.NewPublishRequest(load), payload.NewCredentials(load), payload.NewEventRequest(load), payload.NewMineRequest(load), payload.NewFilePiece(load)
+		p, c, e, m, f := payload.NewPublishRequest(load), payload.NewCredentials(load), payload.NewEventRequest(load),
+			payload.NewMineRequest(load), payload.NewFilePiece(load)
 		peer, run := payload.NewPeerRequest(load), payload.NewRunRequest(load)
 		user, named := c.User()
-		texts := []string{p.JID(), p.Function(), p.TgtType(), p.User(), c.Token(), c.Eauth(), c.Username(), c.Password(), user, e.Tag(), e.Pretag(),
-			m.TgtType(), peer.JID(), peer.Runs(), payload.Command(load)}
+		texts := []string{p.JID(), p.Function(), p.TgtType(), p.User(), c.Token(), c.Eauth(), c.Username(),
+			c.Password(), user, e.Tag(), e.Pretag(), m.TgtType(), peer.JID(), peer.Runs(), payload.Command(load)}
 		if diff := cmp.Diff(make([]string, len(texts)), texts); diff != "" {
 			t.Errorf("%T: %s", v, diff)
 		}
-		if !named || !c.HasToken() || !c.HasEauth() || !c.HasUsername() || p.Args() != nil || peer.Full() || m.Clear() || len(peer.NoParse()) > 0 ||
+		if !named || !c.HasToken() || !c.HasEauth() || !c.HasUsername() || p.Args() != nil || peer.Full() ||
+			m.Clear() || len(peer.NoParse()) > 0 ||
 			payload.EnvOnly(load) || payload.PreservesCache(load) || peer.TgtType() != "glob" {
 			t.Errorf("%T: some field of another type was believed", v)
 		}
@@ -50,8 +54,9 @@ func TestRequestsOfWrongTypes(t *testing.T) {
 
 // TestPublication: what minions get of a request, in Salt's order.
 func TestPublication(t *testing.T) {
-	load := payload.M("cmd", "publish", "tgt", "m*", "fun", "test.ping", "arg", []any{}, "key", "k", "tgt_type", "glob", "ret", "r", "jid", "1", "user", "root", "to", 5,
-		"kwargs", payload.M("token", "t", "start_event", true, "metadata", "of a wrong type", "id", "m1", "delimiter", "|", "ret_config", nil, "later", 1))
+	load := payload.M("cmd", "publish", "tgt", "m*", "fun", "test.ping", "arg", []any{}, "key", "k", "tgt_type", "glob",
+		"ret", "r", "jid", "1", "user", "root", "to", 5, "kwargs", payload.M("token", "t", "start_event", true,
+			"metadata", "of a wrong type", "id", "m1", "delimiter", "|", "ret_config", nil, "later", 1))
 	p := payload.NewPublishRequest(load)
 	for _, tt := range []struct {
 		name   string
@@ -59,12 +64,13 @@ func TestPublication(t *testing.T) {
 		master any
 		want   *payload.Map
 	}{
-		{"all", nil, "master", payload.M("fun", "test.ping", "arg", []any{}, "tgt", "m*", "jid", "1", "ret", "r", "master_id", "master", "delimiter", "|", "id", "m1",
-			"tgt_type", "glob", "to", 5, "ret_config", nil, "metadata", "of a wrong type", "start_event", true, "user", "root")},
-		{"nothing", payload.M("delimiter", ":", "start_event", 1), nil, payload.M("fun", "test.ping", "arg", []any{}, "tgt", "m*", "jid", "1", "ret", "r",
-			"tgt_type", "glob", "to", 5, "user", "root")},
-		{"its own master_id", payload.M("master_id", nil), "master", payload.M("fun", "test.ping", "arg", []any{}, "tgt", "m*", "jid", "1", "ret", "r", "master_id", nil,
-			"tgt_type", "glob", "to", 5, "user", "root")},
+		{"all", nil, "master", payload.M("fun", "test.ping", "arg", []any{}, "tgt", "m*", "jid", "1", "ret", "r",
+			"master_id", "master", "delimiter", "|", "id", "m1", "tgt_type", "glob", "to", 5, "ret_config", nil,
+			"metadata", "of a wrong type", "start_event", true, "user", "root")},
+		{"nothing", payload.M("delimiter", ":", "start_event", 1), nil, payload.M("fun", "test.ping", "arg", []any{},
+			"tgt", "m*", "jid", "1", "ret", "r", "tgt_type", "glob", "to", 5, "user", "root")},
+		{"its own master_id", payload.M("master_id", nil), "master", payload.M("fun", "test.ping", "arg", []any{},
+			"tgt", "m*", "jid", "1", "ret", "r", "master_id", nil, "tgt_type", "glob", "to", 5, "user", "root")},
 	} {
 		extras := p.Extras()
 		if tt.extras != nil {
@@ -74,13 +80,15 @@ func TestPublication(t *testing.T) {
 		if !bytes.Equal(packed(t, job.Map()), packed(t, tt.want)) {
 			t.Errorf("%s: got %v, want %v", tt.name, job.Map(), tt.want)
 		}
-		if job.AimAt([]string{"m1"}); job.TgtType() != "list" || len(job.Listed()) != 1 || job.Delimiter() != "" || p.TgtType() != "glob" {
+		if job.AimAt([]string{"m1"}); job.TgtType() != "list" || len(job.Listed()) != 1 || job.Delimiter() != "" ||
+			p.TgtType() != "glob" {
 			t.Errorf("%s: aimed at %v", tt.name, job.Map())
 		}
 	}
 	bare := p.WithoutSecrets()
-	want := payload.M("cmd", "publish", "tgt", "m*", "fun", "test.ping", "arg", []any{}, "tgt_type", "glob", "ret", "r", "jid", "1", "user", "root", "to", 5,
-		"kwargs", payload.M("start_event", true, "metadata", "of a wrong type", "id", "m1", "delimiter", "|", "ret_config", nil, "later", 1))
+	want := payload.M("cmd", "publish", "tgt", "m*", "fun", "test.ping", "arg", []any{}, "tgt_type", "glob", "ret", "r",
+		"jid", "1", "user", "root", "to", 5, "kwargs", payload.M("start_event", true, "metadata", "of a wrong type",
+			"id", "m1", "delimiter", "|", "ret_config", nil, "later", 1))
 	if !bytes.Equal(packed(t, bare), packed(t, want)) || p.Field("key") != "k" || !p.Sent().Has("token") {
 		t.Errorf("without secrets %v, of %v", bare, load)
 	}
@@ -90,18 +98,21 @@ func TestPublication(t *testing.T) {
 func TestExtras(t *testing.T) {
 	p := payload.NewPublishRequest(payload.M("kwargs", payload.M("auth_list", []any{"x"}, "nocache", true)))
 	extras := p.Extras()
-	if list, given, ok := extras.TakeAuthList(); len(list) != 1 || !given || !ok || !p.Sent().Has("auth_list") || !extras.NoCache() {
+	if list, given, ok := extras.TakeAuthList(); len(list) != 1 || !given || !ok || !p.Sent().Has("auth_list") ||
+		!extras.NoCache() {
 		t.Errorf("took %v, %v, %v of %v", list, given, ok, p.Sent())
 	}
 	if list, given, ok := extras.TakeAuthList(); list != nil || given || !ok {
 		t.Errorf("a second time: %v, %v, %v", list, given, ok)
 	}
 	for _, wrong := range []any{"x", int64(1), payload.M("x", 1)} {
-		if list, given, ok := payload.NewPublishRequest(payload.M("kwargs", payload.M("auth_list", wrong))).Extras().TakeAuthList(); list != nil || !given || ok {
+		if list, given, ok := payload.NewPublishRequest(payload.M("kwargs",
+			payload.M("auth_list", wrong))).Extras().TakeAuthList(); list != nil || !given || ok {
 			t.Errorf("rules that are no list: %v, %v, %v", list, given, ok)
 		}
 	}
-	if none := payload.NewPublishRequest(payload.M("kwargs", "x")).Extras(); none.Delimiter() != "" || none.NoCache() || none.StartEvent() {
+	if none := payload.NewPublishRequest(payload.M("kwargs", "x")).Extras(); none.Delimiter() != "" || none.NoCache() ||
+		none.StartEvent() {
 		t.Error("of no map there is something")
 	}
 }
@@ -113,7 +124,8 @@ func TestFunctions(t *testing.T) {
 		args [][]any
 	}{
 		{payload.M("fun", "a.b", "arg", []any{"x"}), []string{"a.b"}, [][]any{{"x"}}},
-		{payload.M("fun", []any{"a.b", int64(1), "c.d"}, "arg", []any{[]any{"x"}, "y"}), []string{"a.b", "", "c.d"}, [][]any{{"x"}, nil, nil}},
+		{payload.M("fun", []any{"a.b", int64(1), "c.d"}, "arg", []any{[]any{"x"}, "y"}), []string{"a.b", "", "c.d"},
+			[][]any{{"x"}, nil, nil}},
 		{payload.M("fun", int64(1)), []string{""}, [][]any{nil}},
 	} {
 		funs, args := payload.NewPublishRequest(tt.load).Functions()
@@ -134,10 +146,11 @@ func TestRunArguments(t *testing.T) {
 		ofWheel  *payload.Map
 		function string
 	}{
-		{"salt-run", payload.M("cmd", "runner", "fun", "a.b", "kwarg", payload.M("kwarg", payload.M("x", 1, "y", 1), "arg", []any{"p"}, "y", 2), "key", "k", "user", "u"),
-			[]any{"p"}, payload.M("x", 1, "y", 2), []any{"p"}, payload.M("x", 1, "y", 2), "a.b"},
-		{"beside", payload.M("cmd", "wheel", "fun", "a.b", "arg", []any{"p"}, "kwarg", payload.M("x", 1), "match", "m*", "token", "t"),
-			[]any{"p"}, payload.M("x", 1), []any{"p"}, payload.M("match", "m*", "x", 1), "a.b"},
+		{"salt-run", payload.M("cmd", "runner", "fun", "a.b", "kwarg", payload.M("kwarg", payload.M("x", 1, "y", 1),
+			"arg", []any{"p"}, "y", 2), "key", "k", "user", "u"), []any{"p"}, payload.M("x", 1, "y", 2), []any{"p"},
+			payload.M("x", 1, "y", 2), "a.b"},
+		{"beside", payload.M("cmd", "wheel", "fun", "a.b", "arg", []any{"p"}, "kwarg", payload.M("x", 1), "match", "m*",
+			"token", "t"), []any{"p"}, payload.M("x", 1), []any{"p"}, payload.M("match", "m*", "x", 1), "a.b"},
 		{"none", payload.M("fun", "a.b"), nil, nil, nil, payload.NewMap(0), "a.b"},
 	} {
 		r := payload.NewRunRequest(tt.load)
@@ -155,19 +168,23 @@ func TestRunArguments(t *testing.T) {
 
 // TestPeerRequest: several functions in one text, and how long a minion waits.
 func TestPeerRequest(t *testing.T) {
-	p := payload.NewPeerRequest(payload.M("fun", "a.b,c.d,e.f", "arg", []any{"x y", []any{"z"}, int64(1)}, "tgt", "*", "ret", "", "id", "m1", "tmo", "3", "timeout", 7.5, "form", "full"))
+	p := payload.NewPeerRequest(payload.M("fun", "a.b,c.d,e.f", "arg", []any{"x y", []any{"z"}, int64(1)}, "tgt", "*",
+		"ret", "", "id", "m1", "tmo", "3", "timeout", 7.5, "form", "full"))
 	p.Split()
-	if want := []any{[]any{"x", "y"}, []any{"z"}, []any{}}; !cmp.Equal(p.Args(), want) || !cmp.Equal(p.Request().Fun(), []any{"a.b", "c.d", "e.f"}) {
+	if want := []any{[]any{"x", "y"}, []any{"z"}, []any{}}; !cmp.Equal(p.Args(), want) || !cmp.Equal(p.Request().Fun(),
+		[]any{"a.b", "c.d", "e.f"}) {
 		t.Errorf("split into %v of %v", p.Request().Fun(), p.Args())
 	}
-	if !p.Publishes() || p.Seconds() != 7.5 || !p.Full() || payload.NewPeerRequest(payload.M("tmo", "x", "timeout", -1)).Seconds() != 0 {
+	if !p.Publishes() || p.Seconds() != 7.5 || !p.Full() || payload.NewPeerRequest(payload.M("tmo", "x", "timeout",
+		-1)).Seconds() != 0 {
 		t.Errorf("%v, %v", p.Publishes(), p.Seconds())
 	}
 }
 
 // TestSyndicReturns: what the returns of one job have in common, each of them says.
 func TestSyndicReturns(t *testing.T) {
-	one := payload.M("jid", "1", "fun", "a.b", "fun_args", []any{}, "return", payload.M("m1", payload.M("return", true, "retcode", 0, "jid", "9", "fun", "own")))
+	one := payload.M("jid", "1", "fun", "a.b", "fun_args", []any{}, "return",
+		payload.M("m1", payload.M("return", true, "retcode", 0, "jid", "9", "fun", "own")))
 	all := payload.NewSyndicReturns(payload.M("cmd", "_syndic_return", "load", []any{one, "no map"})).List()
 	if len(all) != 1 || all[0].JID() != "1" || all[0].Returns().Len() != 1 {
 		t.Fatalf("got %v", all)
@@ -202,7 +219,8 @@ func TestRequestsOfMinions(t *testing.T) {
 	if _, whole := payload.NewFilePiece(payload.M("path", []any{"a"}, "loc", -1, "data", "")).Parts(); whole {
 		t.Error("a piece before the beginning is whole")
 	}
-	if ids, has := payload.Resources(payload.M("resources", payload.M("x", []any{"r1", 1, "r2"}, "y", "z"))); !has || !cmp.Equal(ids, []string{"r1", "r2"}) {
+	if ids, has := payload.Resources(payload.M("resources", payload.M("x", []any{"r1", 1, "r2"}, "y", "z"))); !has ||
+		!cmp.Equal(ids, []string{"r1", "r2"}) {
 		t.Errorf("resources %v, %v", ids, has)
 	}
 	if _, has := payload.Resources(payload.NewMap(0)); has {

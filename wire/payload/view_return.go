@@ -1,7 +1,7 @@
 package payload
 
-// Return is what came of a job on one minion: the load of a _return request, of the event that a master makes of it, and
-// what the job store keeps. Before a minion sends it, cmd and id are not there yet. Source: salt/minion.py,
+// Return is what came of a job on one minion: the load of a _return request, of the event that a master makes of it,
+// and what the job store keeps. Before a minion sends it, cmd and id are not there yet. Source: salt/minion.py,
 // Minion._prepare_return_pub; salt/master.py, AESFuncs._return.
 //
 //	cmd          text     _return
@@ -116,8 +116,8 @@ func (r *Return) Resource() (id string, has bool) {
 // TakeResource puts the resource in the place of the minion.
 func (r *Return) TakeResource() { r.load.Set(FieldID, r.load.Str(fieldResource)).Delete(fieldResource) }
 
-// Number gives the return of a job that the minion has begun itself its job id, and makes it the load of that job, too: fields
-// of a load that it lacks say what it was, and for whom.
+// Number gives the return of a job that the minion has begun itself its job id, and makes it the load of that job, too:
+// fields of a load that it lacks say what it was, and for whom.
 func (r *Return) Number(jid string) {
 	arg := r.Field(FieldArg)
 	if arg == nil {

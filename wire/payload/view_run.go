@@ -5,8 +5,9 @@ import (
 	"strings"
 )
 
-// RunRequest asks a master to run a runner or a wheel function: the load of a runner or wheel request. Every field of a wheel
-// request that is not its own is an argument of the function. Source: salt/master.py, ClearFuncs.runner and wheel.
+// RunRequest asks a master to run a runner or a wheel function: the load of a runner or wheel request. Every field of a
+// wheel request that is not its own is an argument of the function. Source: salt/master.py, ClearFuncs.runner and
+// wheel.
 //
 //	cmd    text  runner, or wheel
 //	fun    text  the function
@@ -24,8 +25,8 @@ func (r RunRequest) Function() (name string, ok bool) {
 	return name, ok
 }
 
-// Arguments are those of a runner function. Of two keywords with one name that beside arg and kwarg counts. The list is the
-// caller's.
+// Arguments are those of a runner function. Of two keywords with one name that beside arg and kwarg counts. The list is
+// the caller's.
 func (r RunRequest) Arguments() (args []any, kw *Map) {
 	kw, args = r.load.Map(fieldKwarg), slices.Clone(r.load.List(FieldArg))
 	if !kw.Has(FieldArg) && !kw.Has(fieldKwarg) {
@@ -45,11 +46,11 @@ func (r RunRequest) Arguments() (args []any, kw *Map) {
 func (r RunRequest) Apart() bool { return r.load.Has(FieldArg) && r.load.Has(fieldKwarg) }
 
 // ofWheel are the fields of a wheel request that are not arguments.
-var ofWheel = []string{fieldCmd, FieldFun, fieldKey, FieldArg, fieldKwarg, FieldUser, "print_event", fieldToken, fieldUsername, fieldPassword, fieldEauth,
-	"client", "full_return"}
+var ofWheel = []string{fieldCmd, FieldFun, fieldKey, FieldArg, fieldKwarg, FieldUser, "print_event", fieldToken,
+	fieldUsername, fieldPassword, fieldEauth, "client", "full_return"}
 
-// ofFunction tells whether a field of a wheel request is an argument of the function. Names that begin with __ are between masters
-// and their own tools.
+// ofFunction tells whether a field of a wheel request is an argument of the function. Names that begin with __ are
+// between masters and their own tools.
 func ofFunction(name string) bool {
 	return !strings.HasPrefix(name, "__") && !slices.Contains(ofWheel, name)
 }
@@ -62,8 +63,8 @@ func (r RunRequest) WheelArguments() (args []any, kw *Map) {
 	return args, all
 }
 
-// WheelFor is the load of a wheel request that a tool sends for a user, out of what he said: the function, its arguments in the
-// places where they may stand, and his credentials.
+// WheelFor is the load of a wheel request that a tool sends for a user, out of what he said: the function, its
+// arguments in the places where they may stand, and his credentials.
 func WheelFor(fun string, said *Map) *Map {
 	load := M(fieldCmd, CmdWheel, FieldFun, fun)
 	view{said}.Pass(load, FieldArg, fieldKwarg)

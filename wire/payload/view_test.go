@@ -23,12 +23,15 @@ func packed(t *testing.T, m *payload.Map) []byte {
 }
 
 func TestJob(t *testing.T) {
-	load := payload.M("fun", "test.ping", "arg", []any{"a"}, "tgt", "m*", "jid", "20260102030405000001", "ret", " a,,b ", "tgt_type", "glob",
-		"user", "root", "metadata", payload.M("k", "v"), "schedule", "s1", "start_event", true, "delimiter", "|", "of a later release", int64(1))
+	load := payload.M("fun", "test.ping", "arg", []any{"a"}, "tgt", "m*", "jid", "20260102030405000001", "ret",
+		" a,,b ", "tgt_type", "glob", "user", "root", "metadata", payload.M("k", "v"), "schedule", "s1", "start_event",
+		true, "delimiter", "|", "of a later release", int64(1))
 	before := packed(t, load)
 	j := payload.NewJob(load)
-	got := []any{j.JID(), j.Fun(), j.Function(), j.Arg(), j.Tgt(), j.TgtType(), j.Delimiter(), j.User(), j.Metadata().Str("k"), j.Schedule(), j.StartEvent(), j.Lacks()}
-	want := []any{"20260102030405000001", "test.ping", "test.ping", []any{"a"}, "m*", "glob", "|", "root", "v", "s1", true, ""}
+	got := []any{j.JID(), j.Fun(), j.Function(), j.Arg(), j.Tgt(), j.TgtType(), j.Delimiter(), j.User(),
+		j.Metadata().Str("k"), j.Schedule(), j.StartEvent(), j.Lacks()}
+	want := []any{"20260102030405000001", "test.ping", "test.ping", []any{"a"}, "m*", "glob", "|", "root", "v", "s1",
+		true, ""}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}
@@ -36,8 +39,10 @@ func TestJob(t *testing.T) {
 		t.Error(diff)
 	}
 	several := payload.NewJob(payload.M("fun", []any{"a.b", "c.d"}, "tgt", []any{"m1", "m2"}))
-	if several.Function() != "" || len(several.Fun().([]any)) != 2 || len(several.Listed()) != 2 || several.Lacks() != "jid" {
-		t.Errorf("several functions: %q, %v, %v, lacks %q", several.Function(), several.Fun(), several.Listed(), several.Lacks())
+	if several.Function() != "" || len(several.Fun().([]any)) != 2 || len(several.Listed()) != 2 ||
+		several.Lacks() != "jid" {
+		t.Errorf("several functions: %q, %v, %v, lacks %q", several.Function(), several.Fun(), several.Listed(),
+			several.Lacks())
 	}
 	if !bytes.Equal(before, packed(t, j.Map())) {
 		t.Error("the load has changed")
@@ -47,17 +52,20 @@ func TestJob(t *testing.T) {
 // TestWrongTypes: a field of a wrong type reads as if it were not there, and goes on as it came.
 func TestWrongTypes(t *testing.T) {
 	for _, v := range wrong {
-		load := payload.M("unknown", "kept", "jid", v, "fun", v, "arg", v, "tgt", v, "tgt_type", v, "ret", v, "user", v, "schedule", v,
-			"start_event", v, "delimiter", v, "id", v, "fun_args", v, "return", v, "success", v)
+		load := payload.M("unknown", "kept", "jid", v, "fun", v, "arg", v, "tgt", v, "tgt_type", v, "ret", v, "user", v,
+			"schedule", v, "start_event", v, "delimiter", v, "id", v, "fun_args", v, "return", v, "success", v)
 		before := packed(t, load)
 		j, r := payload.NewJob(load), payload.NewReturn(load)
-		texts := []string{j.JID(), j.Function(), j.TgtType(), j.User(), j.Schedule(), j.Delimiter(), r.ID(), r.JID(), r.Function(), r.Text()}
+		texts := []string{j.JID(), j.Function(), j.TgtType(), j.User(), j.Schedule(), j.Delimiter(), r.ID(), r.JID(),
+			r.Function(), r.Text()}
 		if diff := cmp.Diff(make([]string, len(texts)), texts); diff != "" {
 			t.Errorf("%T: %s", v, diff)
 		}
 		good, said := r.Success()
-		if j.Returners() != nil || j.Listed() != nil || j.StartEvent() || r.FunArgs() != nil || good || !said || !r.HasValue() {
-			t.Errorf("%T: %v, %v, %v, %v, %v, %v", v, j.Returners(), j.Listed(), j.StartEvent(), r.FunArgs(), good, said)
+		if j.Returners() != nil || j.Listed() != nil || j.StartEvent() || r.FunArgs() != nil || good || !said ||
+			!r.HasValue() {
+			t.Errorf("%T: %v, %v, %v, %v, %v, %v", v, j.Returners(), j.Listed(), j.StartEvent(), r.FunArgs(), good,
+				said)
 		}
 		for _, raw := range []any{j.Fun(), j.Arg(), j.Tgt(), r.Fun(), r.Value(), j.Field("user")} {
 			if !payload.Equal(raw, v) {
@@ -78,10 +86,12 @@ func TestWrongTypes(t *testing.T) {
 
 // TestReturnFails: the reason stands where the return stood, and what is unknown stays where it is.
 func TestReturnFails(t *testing.T) {
-	load := payload.M("jid", "1", "later", "kept", "success", true, "return", payload.M("big", "x"), "retcode", int64(0), "fun", "a.b", "fun_args", []any{"x"}, "last", int64(2))
+	load := payload.M("jid", "1", "later", "kept", "success", true, "return", payload.M("big", "x"), "retcode",
+		int64(0), "fun", "a.b", "fun_args", []any{"x"}, "last", int64(2))
 	r := payload.NewReturn(load)
 	failed := r.Clone().Fail("why").DropArgs()
-	want := payload.M("jid", "1", "later", "kept", "success", false, "return", "why", "retcode", int64(1), "fun", "a.b", "fun_args", []any{}, "last", int64(2))
+	want := payload.M("jid", "1", "later", "kept", "success", false, "return", "why", "retcode", int64(1), "fun", "a.b",
+		"fun_args", []any{}, "last", int64(2))
 	if !failed.Map().Equal(want) {
 		t.Errorf("got %v", failed.Map())
 	}
@@ -96,7 +106,8 @@ func TestReturnFails(t *testing.T) {
 // TestPass: only what is there is passed on, as it came.
 func TestPass(t *testing.T) {
 	to := payload.M("id", "m1")
-	payload.NewJob(payload.M("ret_kwargs", int64(5), "user", "x", "metadata", nil)).Pass(to, payload.FieldRetConfig, payload.FieldRetKwargs, payload.FieldMetadata)
+	payload.NewJob(payload.M("ret_kwargs", int64(5), "user", "x", "metadata", nil)).Pass(to, payload.FieldRetConfig,
+		payload.FieldRetKwargs, payload.FieldMetadata)
 	if want := payload.M("id", "m1", "ret_kwargs", int64(5), "metadata", nil); !to.Equal(want) {
 		t.Errorf("got %v", to)
 	}
@@ -104,13 +115,15 @@ func TestPass(t *testing.T) {
 
 // TestReturnToAMaster: what a master puts into a return before it goes on.
 func TestReturnToAMaster(t *testing.T) {
-	r := payload.NewReturn(payload.M("id", "m1", "fun", "test.ping", "fun_args", []any{"a"}, "resource_id", "r1", "later", 1))
+	r := payload.NewReturn(payload.M("id", "m1", "fun", "test.ping", "fun_args", []any{"a"}, "resource_id", "r1",
+		"later", 1))
 	if id, has := r.Resource(); id != "r1" || !has {
 		t.Errorf("resource %q, %v", id, has)
 	}
 	r.TakeResource()
 	r.Number("20260102030405000001")
-	want := payload.M("id", "r1", "fun", "test.ping", "fun_args", []any{"a"}, "later", 1, "arg", []any{"a"}, "tgt_type", "glob", "tgt", "r1", "jid", "20260102030405000001")
+	want := payload.M("id", "r1", "fun", "test.ping", "fun_args", []any{"a"}, "later", 1, "arg", []any{"a"}, "tgt_type",
+		"glob", "tgt", "r1", "jid", "20260102030405000001")
 	if !bytes.Equal(packed(t, r.Map()), packed(t, want)) {
 		t.Errorf("got %v, want %v", r.Map(), want)
 	}

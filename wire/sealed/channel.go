@@ -1,7 +1,7 @@
 // Package sealed asks a master something in the session that a minion has with it: it seals a load, sends it, opens the
-// answer, signs in anew when the session has ended, and tries again when no answer comes. It holds no socket and makes no
-// session (see wire/zmq, wire/auth), and does not know what is asked. Minions, emulated ones and salt-call stand on it.
-// Answers to salt/channel/client.py, AsyncReqChannel.
+// answer, signs in anew when the session has ended, and tries again when no answer comes. It holds no socket and makes
+// no session (see wire/zmq, wire/auth), and does not know what is asked. Minions, emulated ones and salt-call stand on
+// it. Answers to salt/channel/client.py, AsyncReqChannel.
 package sealed
 
 import (
@@ -30,8 +30,8 @@ type Channel struct {
 	Session Session
 	// Exchange sends one frame and waits for its reply, until ctx ends (zmq.ErrTimeout, or the cause).
 	Exchange func(ctx context.Context, frame []byte) ([]byte, error)
-	// Number is that of the session there is; nil: sessions are not numbered. Renew waits for a session after a number. With
-	// no Renew the end of a session is the end of the request, for the caller to see (auth.ErrReauth).
+	// Number is that of the session there is; nil: sessions are not numbered. Renew waits for a session after a number.
+	// With no Renew the end of a session is the end of the request, for the caller to see (auth.ErrReauth).
 	Number func() int64
 	Renew  func(ctx context.Context, after int64) error
 	// Silence is what the error of a request wraps that got no answer in any of its tries; default: ErrSilence.
@@ -43,11 +43,12 @@ type Channel struct {
 
 // Rules say how often something is asked.
 type Rules struct {
-	Timeout  time.Duration    // of one try; 0: Exchange has its own
-	Tries    int              // without an answer; at least one is made
-	Pause    time.Duration    // between tries
-	Renewals int              // of the session, for one request
-	Again    func(error) bool // errors of Exchange, beside zmq.ErrTimeout, after which there may be another try; nil: none
+	Timeout  time.Duration // of one try; 0: Exchange has its own
+	Tries    int           // without an answer; at least one is made
+	Pause    time.Duration // between tries
+	Renewals int           // of the session, for one request
+	// errors of Exchange, beside zmq.ErrTimeout, after which there may be another try; nil: none
+	Again func(error) bool
 	// Insist says that a try goes on when its connection ends before the answer, for requests that may come twice.
 	Insist bool
 }
@@ -59,16 +60,20 @@ func (c *Channel) Ask(ctx context.Context, load *payload.Map, r Rules) (any, err
 
 // AskPillar asks for a pillar, whose answer is sealed to the key of the minion alone.
 func (c *Channel) AskPillar(ctx context.Context, load *payload.Map, r Rules) (*payload.Map, error) {
-	v, err := c.ask(ctx, load, r, c.Session.Seal, func(reply []byte, nonce string) (any, error) { return c.Session.OpenPillar(reply, nonce) })
+	v, err := c.ask(ctx, load, r, c.Session.Seal, func(reply []byte, nonce string) (any, error) {
+		return c.Session.OpenPillar(reply, nonce)
+	})
 	m, _ := v.(*payload.Map)
 	return m, err
 }
 
-// AskShared is Ask for answers that are large and soon forgotten: what is long in them shares the memory of the frame that Exchange
-// has returned. Session must have such a way to open them; else it is Ask.
+// AskShared is Ask for answers that are large and soon forgotten: what is long in them shares the memory of the frame
+// that Exchange has returned. Session must have such a way to open them; else it is Ask.
 func (c *Channel) AskShared(ctx context.Context, load *payload.Map, r Rules) (any, error) {
 	if s, ok := c.Session.(sharer); ok {
-		return c.ask(ctx, load, r, s.SealShared, func(reply []byte, nonce string) (any, error) { return s.OpenShared(reply, nonce, c.Beside) })
+		return c.ask(ctx, load, r, s.SealShared, func(reply []byte, nonce string) (any, error) {
+			return s.OpenShared(reply, nonce, c.Beside)
+		})
 	}
 	return c.Ask(ctx, load, r)
 }

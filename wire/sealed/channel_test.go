@@ -15,7 +15,8 @@ import (
 	"brine/wire/zmq"
 )
 
-// script is a session and a master that answer by turns. Real ones are asked in the tests of minions, salt-call and fleets.
+// script is a session and a master that answer by turns. Real ones are asked in the tests of minions, salt-call and
+// fleets.
 type script struct {
 	replies  []error // of Exchange, by turns; the last one counts for all after it
 	opens    []error // of Open
@@ -62,7 +63,9 @@ func (s *script) exchange(ctx context.Context, frame []byte) ([]byte, error) {
 }
 
 func (s *script) channel() *Channel {
-	return &Channel{Session: s, Exchange: s.exchange, Number: func() int64 { return s.number }, Clock: instant{}, Silence: errOdd,
+	return &Channel{Session: s, Exchange: s.exchange, Number: func() int64 {
+		return s.number
+	}, Clock: instant{}, Silence: errOdd,
 		Renew: func(_ context.Context, after int64) error {
 			s.renewals = append(s.renewals, after)
 			s.number++
@@ -97,24 +100,32 @@ func TestAsk(t *testing.T) {
 		{"never", script{replies: []error{silent}}, all, "_x", errOdd, "request _x: odd: x: ", 3, 0},
 		{"never, one try", script{replies: []error{silent}}, Rules{}, "_x", zmq.ErrTimeout, "", 1, 0},
 		{"another error", script{replies: []error{crypt.ErrBadMAC}}, all, "_x", crypt.ErrBadMAC, "request _x: ", 1, 0},
-		{"another error that passes", script{replies: []error{errOdd, nil}}, Rules{Tries: 2, Pause: time.Hour, Again: func(err error) bool { return err == errOdd }}, "_x", nil, "", 2, 0},
+		{"another error that passes", script{replies: []error{errOdd, nil}}, Rules{Tries: 2, Pause: time.Hour,
+			Again: func(err error) bool {
+				return err == errOdd
+			}}, "_x", nil, "", 2, 0},
 		{"lost", script{replies: []error{lost, lost, lost, lost, nil}}, Rules{Insist: true}, "_x", nil, "", 5, 0},
-		{"lost, not to be repeated", script{replies: []error{lost, nil}}, all, payload.CmdMinionPub, zmq.ErrLost, "", 1, 0},
+		{"lost, not to be repeated", script{replies: []error{lost, nil}}, all, payload.CmdMinionPub, zmq.ErrLost, "", 1,
+			0},
 		{"lost, nobody insists", script{replies: []error{lost, nil}}, Rules{Tries: 3}, "_x", zmq.ErrLost, "", 1, 0},
 		{"the session has ended", script{opens: []error{reauth, nil}}, Rules{Renewals: 1}, "_x", nil, "", 2, 1},
 		{"there was none", script{replies: []error{auth.ErrNotSignedIn, nil}}, all, "_x", nil, "", 2, 1},
-		{"it ends each time", script{opens: []error{reauth}}, all, "_x", auth.ErrReauth, "refuses the renewed session", 3, 2},
+		{"it ends each time", script{opens: []error{reauth}}, all, "_x", auth.ErrReauth, "refuses the renewed session",
+			3, 2},
 		{"no new one", script{opens: []error{reauth}, renew: errOdd}, all, "_x", errOdd, "request _x: odd", 1, 1},
-		{"an answer that cannot be read", script{opens: []error{auth.ErrBadReply}}, all, "_x", auth.ErrBadReply, "", 1, 0},
+		{"an answer that cannot be read", script{opens: []error{auth.ErrBadReply}}, all, "_x", auth.ErrBadReply, "", 1,
+			0},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			s := &tt.s
 			v, err := s.channel().Ask(t.Context(), payload.M("cmd", tt.cmd), tt.rules)
-			if !errors.Is(err, tt.want) || (err == nil) != (v == "answer") || err != nil && !strings.Contains(err.Error(), tt.text) {
+			if !errors.Is(err, tt.want) || (err == nil) != (v == "answer") || err != nil &&
+				!strings.Contains(err.Error(), tt.text) {
 				t.Errorf("got %v, %v, want %v with %q", v, err, tt.want, tt.text)
 			}
 			if len(s.frames) != tt.tries || len(s.renewals) != tt.renewed || s.seals != len(s.frames) {
-				t.Errorf("%d frames, %d seals, %d sign-ins, want %d and %d", len(s.frames), s.seals, len(s.renewals), tt.tries, tt.renewed)
+				t.Errorf("%d frames, %d seals, %d sign-ins, want %d and %d", len(s.frames), s.seals, len(s.renewals),
+					tt.tries, tt.renewed)
 			}
 			for i, n := range s.renewals {
 				if n != int64(i) {
@@ -133,7 +144,8 @@ func TestNoRenewal(t *testing.T) {
 	s := &script{opens: []error{auth.ErrReauth}}
 	c := s.channel()
 	c.Renew, c.Number, c.Silence, c.Clock = nil, nil, nil, nil
-	if _, err := c.Ask(t.Context(), payload.M("cmd", "_x"), Rules{Tries: 3, Renewals: 3}); !errors.Is(err, auth.ErrReauth) || len(s.frames) != 1 {
+	if _, err := c.Ask(t.Context(), payload.M("cmd", "_x"), Rules{Tries: 3, Renewals: 3}); !errors.Is(err,
+		auth.ErrReauth) || len(s.frames) != 1 {
 		t.Errorf("%v after %d tries", err, len(s.frames))
 	}
 	s = &script{replies: []error{zmq.ErrTimeout}}
@@ -182,18 +194,21 @@ func TestTimeout(t *testing.T) {
 		<-ctx.Done()
 		return nil, OutOfTime(ctx)
 	}
-	if _, err := c.Ask(t.Context(), payload.M("cmd", "_x"), Rules{Tries: 2, Timeout: time.Millisecond}); !errors.Is(err, errOdd) || tries != 2 {
+	if _, err := c.Ask(t.Context(), payload.M("cmd", "_x"), Rules{Tries: 2, Timeout: time.Millisecond}); !errors.Is(err,
+		errOdd) || tries != 2 {
 		t.Errorf("%v after %d tries", err, tries)
 	}
 }
 
 func TestAskPillar(t *testing.T) {
 	s := &script{}
-	if m, err := s.channel().AskPillar(t.Context(), payload.M("cmd", payload.CmdPillar), Rules{}); err != nil || m.Str("a") != "pillar" {
+	if m, err := s.channel().AskPillar(t.Context(), payload.M("cmd", payload.CmdPillar), Rules{}); err != nil ||
+		m.Str("a") != "pillar" {
 		t.Errorf("%v, %v", m, err)
 	}
 	s = &script{replies: []error{errOdd}}
-	if m, err := s.channel().AskPillar(t.Context(), payload.M("cmd", payload.CmdPillar), Rules{}); !errors.Is(err, errOdd) || m.Len() != 0 {
+	if m, err := s.channel().AskPillar(t.Context(), payload.M("cmd", payload.CmdPillar), Rules{}); !errors.Is(err,
+		errOdd) || m.Len() != 0 {
 		t.Errorf("%v, %v", m, err)
 	}
 }

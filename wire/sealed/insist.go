@@ -28,7 +28,8 @@ const (
 
 // unrepeatable are the requests that would have another effect when the master carries them out twice. Where their
 // connection is lost, the caller learns it and decides.
-var unrepeatable = []string{payload.CmdMinionPub, payload.CmdMinionPublish, payload.CmdMinionRunner, payload.CmdFileRecv}
+var unrepeatable = []string{payload.CmdMinionPub, payload.CmdMinionPublish, payload.CmdMinionRunner,
+	payload.CmdFileRecv}
 
 // repeatable tells whether a request may be made again when nobody knows whether the master has it.
 func repeatable(load *payload.Map) bool { return !slices.Contains(unrepeatable, payload.Command(load)) }

@@ -14,8 +14,8 @@ import (
 	"time"
 )
 
-// Certificate writes a certificate that signs itself and holds for an hour, and its key, as PEM files. Those that were there before
-// are replaced. It is for the names given, without any for localhost and 127.0.0.1.
+// Certificate writes a certificate that signs itself and holds for an hour, and its key, as PEM files. Those that were
+// there before are replaced. It is for the names given, without any for localhost and 127.0.0.1.
 func Certificate(t testing.TB, certFile, keyFile string, serial int64, names ...string) {
 	t.Helper()
 	var addresses []net.IP
@@ -27,8 +27,9 @@ func Certificate(t testing.TB, certFile, keyFile string, serial int64, names ...
 		t.Fatal(err)
 	}
 	about := &x509.Certificate{SerialNumber: big.NewInt(serial), Subject: pkix.Name{CommonName: "localhost"},
-		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour), IsCA: true, BasicConstraintsValid: true,
-		KeyUsage: x509.KeyUsageCertSign | x509.KeyUsageDigitalSignature, DNSNames: names, IPAddresses: addresses}
+		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour), IsCA: true,
+		BasicConstraintsValid: true, KeyUsage: x509.KeyUsageCertSign | x509.KeyUsageDigitalSignature, DNSNames: names,
+		IPAddresses: addresses}
 	cert, err := x509.CreateCertificate(rand.Reader, about, about, private.Public(), private)
 	if err != nil {
 		t.Fatal(err)
@@ -37,10 +38,12 @@ func Certificate(t testing.TB, certFile, keyFile string, serial int64, names ...
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(certFile, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: cert}), 0o644); err != nil {
+	if err := os.WriteFile(certFile, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: cert}),
+		0o644); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(keyFile, pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: key}), 0o600); err != nil {
+	if err := os.WriteFile(keyFile, pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: key}),
+		0o600); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -14,8 +14,9 @@ import (
 	"testing"
 )
 
-// FieldsOfRequests are the names of the fields of publish, runner and wheel requests that code reads: all texts that the views of
-// wire/payload for them name, in their methods and in the lists and functions that these use. Some are none; no field is missing.
+// FieldsOfRequests are the names of the fields of publish, runner and wheel requests that code reads: all texts that
+// the views of wire/payload for them name, in their methods and in the lists and functions that these use. Some are
+// none; no field is missing.
 func FieldsOfRequests(t testing.TB) []string {
 	t.Helper()
 	r := reader{texts: map[string][]string{}, seen: map[string]bool{}}
@@ -43,7 +44,8 @@ func ofRequest(fun *ast.FuncDecl) bool {
 		return fun.Name.Name == "NewPublication"
 	}
 	name, _ := fun.Recv.List[0].Type.(*ast.Ident)
-	return name != nil && slices.Contains([]string{"PublishRequest", "PublishExtras", "RunRequest", "Credentials", "view"}, name.Name)
+	return name != nil && slices.Contains([]string{"PublishRequest", "PublishExtras", "RunRequest", "Credentials",
+		"view"}, name.Name)
 }
 
 // payloadFiles are the files of wire/payload without its tests.

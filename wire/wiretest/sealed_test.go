@@ -100,7 +100,8 @@ func TestSignedLoads(t *testing.T) {
 			}
 			if want := e.Reply.PillarSigned; want.Has("data") {
 				checkPlain(t, f.Name+" "+e.Name+" pillar", e.Reply.PillarKey, m.Bytes("pillar"), "", want)
-				if packed, err := payload.Marshal(e.Reply.PillarData); err != nil || !bytes.Equal(packed, want.Bytes("data")) {
+				if packed, err := payload.Marshal(e.Reply.PillarData); err != nil ||
+					!bytes.Equal(packed, want.Bytes("data")) {
 					t.Errorf("%s %s pillar data: %v\n got %x\nwant %x", f.Name, e.Name, err, packed, want.Bytes("data"))
 				}
 				pillars++

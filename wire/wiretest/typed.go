@@ -13,8 +13,8 @@ import (
 	"brine/wire/payload"
 )
 
-// Recorded reads what Salt 3008 answered, from testdata/salt3008.json of the package that is tested. The make.py beside it tells
-// what a row is.
+// Recorded reads what Salt 3008 answered, from testdata/salt3008.json of the package that is tested. The make.py beside
+// it tells what a row is.
 func Recorded[T any](t testing.TB) (rows []T) {
 	t.Helper()
 	b, err := os.ReadFile("testdata/salt3008.json")

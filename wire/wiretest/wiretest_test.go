@@ -63,7 +63,8 @@ func TestExchangeFields(t *testing.T) {
 }
 
 func TestParseJSON(t *testing.T) {
-	v, err := parseJSON([]byte(`{"b": 1, "a": [{"$b64": "/wA="}, 1.0, {"$map": [[1, null]]}, {"$int": "18446744073709551615"}]}`))
+	v, err := parseJSON(
+		[]byte(`{"b": 1, "a": [{"$b64": "/wA="}, 1.0, {"$map": [[1, null]]}, {"$int": "18446744073709551615"}]}`))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -71,7 +72,8 @@ func TestParseJSON(t *testing.T) {
 	if !payload.Equal(v, want) {
 		t.Errorf("got %#v", v)
 	}
-	for _, bad := range []string{"", "{", `{"$new": 1}`, `{"$map": [1]}`, `{"$int": "x"}`, `{"$repeat": []}`, `"datetime.datetime(x)"`} {
+	for _, bad := range []string{"", "{", `{"$new": 1}`, `{"$map": [1]}`, `{"$int": "x"}`, `{"$repeat": []}`,
+		`"datetime.datetime(x)"`} {
 		if v, err := parseJSON([]byte(bad)); err == nil {
 			t.Errorf("%s: read as %#v", bad, v)
 		}

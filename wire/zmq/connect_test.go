@@ -18,7 +18,8 @@ func fullPort(t *testing.T) (addr string) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = unix.Close(fd) })
-	if err := errors.Join(unix.Bind(fd, &unix.SockaddrInet4{Addr: [4]byte{127, 0, 0, 1}}), unix.Listen(fd, 0)); err != nil {
+	if err := errors.Join(unix.Bind(fd, &unix.SockaddrInet4{Addr: [4]byte{127, 0, 0, 1}}),
+		unix.Listen(fd, 0)); err != nil {
 		t.Fatal(err)
 	}
 	name, err := unix.Getsockname(fd)
@@ -49,7 +50,8 @@ func TestConnectAgain(t *testing.T) {
 			again <- e
 		}
 	}
-	startSub(t, SubOptions{Endpoint: addr, ConnectTimeout: 50 * time.Millisecond, ReconnectIvl: time.Millisecond, OnEvent: onEvent}, func([][]byte) {})
+	startSub(t, SubOptions{Endpoint: addr, ConnectTimeout: 50 * time.Millisecond, ReconnectIvl: time.Millisecond,
+		OnEvent: onEvent}, func([][]byte) {})
 	receive(t, "first attempt to be given up", again)
 	receive(t, "second attempt to be given up", again)
 }

@@ -17,8 +17,8 @@ const zeroCopyRecv = 10
 
 var errNoOption = errors.New("this libzmq does not know it")
 
-// copyReceived makes libzmq copy what it receives out of its read buffers. Else a message keeps the whole buffer of 18 KB
-// for as long as it waits, and every connection touches a page more: 1.7 KB for each of a fleet's connections.
+// copyReceived makes libzmq copy what it receives out of its read buffers. Else a message keeps the whole buffer of 18
+// KB for as long as it waits, and every connection touches a page more: 1.7 KB for each of a fleet's connections.
 func copyReceived(raw *zmq4.Context) error {
 	if C.zmq_ctx_set(handle(raw), zeroCopyRecv, 0) != 0 {
 		return fmt.Errorf("set zero copy off: %w", errNoOption)

@@ -104,7 +104,8 @@ func TestCrowdFailed(t *testing.T) {
 
 func TestHostOf(t *testing.T) {
 	for peer, want := range map[string]string{
-		"10.0.0.1:5": "10.0.0.1", "[2001:db8:1:2:3::4]:5": "2001:db8:1:2::/64", "[::ffff:10.0.0.1]:5": "::ffff:10.0.0.1", "x": "x",
+		"10.0.0.1:5": "10.0.0.1", "[2001:db8:1:2:3::4]:5": "2001:db8:1:2::/64",
+		"[::ffff:10.0.0.1]:5": "::ffff:10.0.0.1", "x": "x",
 	} {
 		if got := hostOf(peer); got != want {
 			t.Errorf("%s: got %s, want %s", peer, got, want)

@@ -73,11 +73,12 @@ func (u *untilDeaf) Read(b []byte) (int, error) {
 	}
 }
 
-// TestDeafSubscriber: a peer that takes nothing any more is given up after some heartbeats, also when so much waits for it
-// that none can be sent.
+// TestDeafSubscriber: a peer that takes nothing any more is given up after some heartbeats, also when so much waits for
+// it that none can be sent.
 func TestDeafSubscriber(t *testing.T) {
 	gone := make(chan Connection, 10)
-	p, subs := openPub(t, PubOptions{Endpoint: anyPort, HeartbeatIvl: 2 * time.Second, HeartbeatTimeout: 2 * time.Second,
+	p, subs := openPub(t, PubOptions{Endpoint: anyPort, HeartbeatIvl: 2 * time.Second,
+		HeartbeatTimeout: 2 * time.Second,
 		OnConnection: func(c Connection) {
 			if !c.Up {
 				gone <- c

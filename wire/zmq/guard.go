@@ -11,9 +11,10 @@ import (
 )
 
 const (
-	guardCalm = 500 * time.Millisecond // between two looks at the memory at most; less when a peer could fill it in that time
-	guardRest = time.Second            // after connections were ended, before one of a known peer is
-	guardLag  = 20 * time.Millisecond  // after connections were ended, until their memory is free
+	// between two looks at the memory at most; less when a peer could fill it in that time
+	guardCalm = 500 * time.Millisecond
+	guardRest = time.Second           // after connections were ended, before one of a known peer is
+	guardLag  = 20 * time.Millisecond // after connections were ended, until their memory is free
 	// intake is how many bytes libzmq's thread takes in within a second at most, about.
 	intake = 2 << 30
 	// alertTimes is how many times more often the memory is looked at when it is over half of what it may be.
@@ -28,22 +29,22 @@ const (
 	// connections end before memory is given back, which takes its time.
 	hurry = 4
 
-	// From so many bytes on a connection can be ended: of a stranger, who has nothing to keep libzmq waiting with, and of
-	// a known peer, whose heartbeats are in the sum and whose messages are on the way.
+	// From so many bytes on a connection can be ended: of a stranger, who has nothing to keep libzmq waiting with, and
+	// of a known peer, whose heartbeats are in the sum and whose messages are on the way.
 	strangerHolds = 4 << 10
 	knownHolds    = 256 << 10
-	// endedAtOnce is how many connections are ended before the memory is looked at again, and smallPart leaves those alone
-	// that hold less than one in so many of what the largest does: a frame of two bytes takes 64 of memory and more, so
-	// that the bytes that are ended do not tell how much comes back.
+	// endedAtOnce is how many connections are ended before the memory is looked at again, and smallPart leaves those
+	// alone that hold less than one in so many of what the largest does: a frame of two bytes takes 64 of memory and
+	// more, so that the bytes that are ended do not tell how much comes back.
 	endedAtOnce = 64
 	smallPart   = 16
 )
 
-// Guard bounds the memory that libzmq holds for peers of the servers that name it in their options: messages of which the
-// last part has not come, and those that a peer does not take. ZMQ_MAXMSGSIZE bounds a frame, high-water marks bound whole
-// messages of one connection; nothing bounds all of it. The memory of the process that is neither files' nor Go's is looked at; when it is too much, the
-// network address that holds most loses its largest connection, and so on. Those of known peers come last. See decision
-// 0018.
+// Guard bounds the memory that libzmq holds for peers of the servers that name it in their options: messages of which
+// the last part has not come, and those that a peer does not take. ZMQ_MAXMSGSIZE bounds a frame, high-water marks
+// bound whole messages of one connection; nothing bounds all of it. The memory of the process that is neither files'
+// nor Go's is looked at; when it is too much, the network address that holds most loses its largest connection, and so
+// on. Those of known peers come last. See decision 0018.
 type Guard struct {
 	opt GuardOptions
 
@@ -254,11 +255,13 @@ type holding struct {
 	bytes int64
 }
 
-// choose says which connections are to be ended so that over bytes come back: of strangers, from the address that holds most,
-// its largest, as often as need be. When no stranger is left it is one of a known peer, if quiet says that those that
-// were ended before have had time to give back what they held.
+// choose says which connections are to be ended so that over bytes come back: of strangers, from the address that holds
+// most, its largest, as often as need be. When no stranger is left it is one of a known peer, if quiet says that those
+// that were ended before have had time to give back what they held.
 func choose(all []holding, over int64, quiet bool) (out []holding) {
-	strangers := slices.DeleteFunc(slices.Clone(all), func(h holding) bool { return h.known || h.bytes < strangerHolds })
+	strangers := slices.DeleteFunc(slices.Clone(all), func(h holding) bool {
+		return h.known || h.bytes < strangerHolds
+	})
 	if len(strangers) > 0 {
 		return chooseFrom(strangers, over, endedAtOnce)
 	}

@@ -82,8 +82,8 @@ func until(t *testing.T, what string, is func() bool) {
 	}
 }
 
-// TestGuardHalves: of peers that do not end their messages strangers go first, though a known one holds more; and who ends
-// his messages stays.
+// TestGuardHalves: of peers that do not end their messages strangers go first, though a known one holds more; and who
+// ends his messages stays.
 func TestGuardHalves(t *testing.T) {
 	g, ended := heldGuard(1 << 40) // nothing is too much until all is there
 	defer g.watch(newTally(false))()
@@ -146,7 +146,8 @@ func TestGuardEnds(t *testing.T) {
 	q := newReq(t, ReqOptions{Endpoint: r.Addr()})
 	wellAfter := func(who net.Conn) {
 		t.Helper()
-		if e := receive(t, "end of a connection", ended); e.Peer != who.LocalAddr().String() || e.Known || e.Bytes < 1<<20 {
+		if e := receive(t, "end of a connection", ended); e.Peer != who.LocalAddr().String() || e.Known ||
+			e.Bytes < 1<<20 {
 			t.Errorf("ended %+v, want %s", e, who.LocalAddr())
 		}
 		if _, err := q.Do(testContext(t), []byte("x")); err != nil {
@@ -207,7 +208,9 @@ func TestGuardDeafSubscriber(t *testing.T) {
 // TestTallyIsEven: of who says and takes all of it nothing is held, whatever it was, and though descriptors come again.
 func TestTallyIsEven(t *testing.T) {
 	g, _ := heldGuard(1 << 40)
-	r, _ := startRouter(t, RouterOptions{Endpoint: anyPort, Guard: g}, func(r *Router, m Message) { _ = r.Answer(m, m.Payload) })
+	r, _ := startRouter(t, RouterOptions{Endpoint: anyPort, Guard: g}, func(r *Router, m Message) {
+		_ = r.Answer(m, m.Payload)
+	})
 	for range 10 {
 		q := NewReq(ReqOptions{Endpoint: r.Addr(), Identity: strings.Repeat("i", 255)})
 		for _, size := range []int{0, 1, 255, 256, 1 << 10, 1 << 13, 1 << 16, 1 << 22} {
@@ -248,10 +251,12 @@ func TestChoose(t *testing.T) {
 		{"as many as it takes", evil(10, 1<<20), 2 << 20, true, "evil 1048576 false;evil 1048576 false;"},
 		{"the sum decides", append(evil(3, 1<<20), of("b", false, 2<<20)), 1, true, "evil 1048576 false;"},
 		{"known ones stay", append(evil(1, 1<<20), of("m", true, 1<<30)), 1 << 40, true, "evil 1048576 false;"},
-		{"known ones are last", []holding{of("m", true, 1<<30), of("n", true, 1<<29), of("s", false, 100)}, 1 << 40, true, "m 1073741824 true;"},
+		{"known ones are last", []holding{of("m", true, 1<<30), of("n", true, 1<<29), of("s", false, 100)}, 1 << 40,
+			true, "m 1073741824 true;"},
 		{"known ones after a rest", []holding{of("m", true, 1<<30)}, 1 << 40, false, ""},
 		{"small ones stay", []holding{of("m", true, 1000), of("s", false, 1000)}, 1 << 40, true, ""},
-		{"small beside large", append(evil(1, 1<<20), of("evil", false, 1<<15), of("b", false, 1<<14)), 1 << 40, true, "evil 1048576 false;"},
+		{"small beside large", append(evil(1, 1<<20), of("evil", false, 1<<15), of("b", false, 1<<14)), 1 << 40, true,
+			"evil 1048576 false;"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			got := ""
@@ -272,7 +277,9 @@ func TestChoose(t *testing.T) {
 func TestLook(t *testing.T) {
 	const most = int64(1 << 30)
 	bytes, trims := int64(0), 0
-	l := look{guard: NewGuard(GuardOptions{MaxBytes: most}), memory: func() (int64, error) { return bytes, nil }, trim: func() { trims++; bytes = most / 2 }}
+	l := look{guard: NewGuard(GuardOptions{MaxBytes: most}), memory: func() (int64, error) {
+		return bytes, nil
+	}, trim: func() { trims++; bytes = most / 2 }}
 	for _, tt := range []struct {
 		bytes int64
 		trims int

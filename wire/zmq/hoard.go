@@ -17,8 +17,8 @@ import (
 	"strconv"
 )
 
-// outside reads how much memory of this process is neither the content of files nor Go's: libzmq's, and what little other
-// libraries have. Not what is only promised counts, but what is resident.
+// outside reads how much memory of this process is neither the content of files nor Go's: libzmq's, and what little
+// other libraries have. Not what is only promised counts, but what is resident.
 type outside struct {
 	statm  *os.File
 	buf    [128]byte

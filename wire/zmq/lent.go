@@ -11,9 +11,10 @@ import (
 	"github.com/pebbe/zmq4"
 )
 
-// AnswerLent is Answer without a copy: libzmq sends from where the payload stands. Both payload and out must lie outside of Go's heap. out is not 0
-// from the call on until libzmq needs the payload no more: when all of it has gone to the network, or its peer has. Until then
-// payload must stay as it is, and both must stay mapped. With an error out is 0.
+// AnswerLent is Answer without a copy: libzmq sends from where the payload stands. Both payload and out must lie
+// outside of Go's heap. out is not 0 from the call on until libzmq needs the payload no more: when all of it has gone
+// to the network, or its peer has. Until then payload must stay as it is, and both must stay mapped. With an error out
+// is 0.
 func (r *Router) AnswerLent(m Message, payload []byte, out *atomic.Int32) error {
 	bytes := onWire(0) + onWire(len(payload))
 	m.account.gave(bytes)

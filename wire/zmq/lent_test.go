@@ -63,7 +63,8 @@ func TestAnswerLent(t *testing.T) {
 	}
 }
 
-// askedByTheDeaf is a Router with a request of a peer that reads nothing from then on, and that goes when the test ends.
+// askedByTheDeaf is a Router with a request of a peer that reads nothing from then on, and that goes when the test
+// ends.
 func askedByTheDeaf(t *testing.T) (r *Router, m Message, stop func()) {
 	t.Helper()
 	held := make(chan Message, 1)
@@ -88,7 +89,8 @@ func askedByTheDeaf(t *testing.T) (r *Router, m Message, stop func()) {
 	return r, m, stop
 }
 
-// TestLentToNobody: memory is back at once when its answer cannot be sent, and when the Router or the peer ends at last.
+// TestLentToNobody: memory is back at once when its answer cannot be sent, and when the Router or the peer ends at
+// last.
 func TestLentToNobody(t *testing.T) {
 	r, m, stop := askedByTheDeaf(t)
 	nobody := m

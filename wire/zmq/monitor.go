@@ -54,8 +54,8 @@ const monitored = zmq4.EVENT_ACCEPTED | zmq4.EVENT_DISCONNECTED | zmq4.EVENT_CON
 // crowded are those that a bound on connections, or a guard of them, needs.
 const crowded = zmq4.EVENT_ACCEPTED | zmq4.EVENT_ACCEPT_FAILED | zmq4.EVENT_DISCONNECTED | handshakes
 
-// handshakes are those that a handshake ends with. A peer of an older version has none of them: libzmq ends its connection
-// before. Which connection they are about is not told; so of one that ends it is only known that it had no
+// handshakes are those that a handshake ends with. A peer of an older version has none of them: libzmq ends its
+// connection before. Which connection they are about is not told; so of one that ends it is only known that it had no
 // handshake if nobody had one since it came. Some that were refused are not noticed.
 const handshakes = zmq4.EVENT_HANDSHAKE_SUCCEEDED | zmq4.EVENT_HANDSHAKE_FAILED_NO_DETAIL |
 	zmq4.EVENT_HANDSHAKE_FAILED_PROTOCOL | zmq4.EVENT_HANDSHAKE_FAILED_AUTH
@@ -106,8 +106,8 @@ func newMonitor(of *socket, server bool, tell func(Event)) (*monitor, error) {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	m := &monitor{
-		sock: sock, server: server, tell: tell, crowd: of.crowd, tally: of.tally, refused: of.refused, cancel: cancel, done: make(chan struct{}),
-		peers: map[int]accepted{}, online: map[string]bool{},
+		sock: sock, server: server, tell: tell, crowd: of.crowd, tally: of.tally, refused: of.refused, cancel: cancel,
+		done: make(chan struct{}), peers: map[int]accepted{}, online: map[string]bool{},
 	}
 	go func() {
 		defer close(m.done)

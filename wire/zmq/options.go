@@ -47,12 +47,13 @@ func (s *setup) common(linger time.Duration, ipv6 bool) {
 	s.set("ipv6", s.raw.SetIpv6(ipv6))
 }
 
-// authDomain is a domain of ZAP, libzmq's way to ask somebody about a peer (RFC 27). Nobody is there to be asked, so that all are
-// let in; but a socket with a domain refuses peers that speak ZMTP 1 or 2, which cannot be asked about.
+// authDomain is a domain of ZAP, libzmq's way to ask somebody about a peer (RFC 27). Nobody is there to be asked, so
+// that all are let in; but a socket with a domain refuses peers that speak ZMTP 1 or 2, which cannot be asked about.
 const authDomain = "brine"
 
-// refuseOld lets in peers of ZMTP 3 only. Of others libzmq tells neither descriptor nor address, so that they would evade
-// every limit by connection or address. Unlike Salt: its libzmq takes them, but none of its own clients speaks less than 3.
+// refuseOld lets in peers of ZMTP 3 only. Of others libzmq tells neither descriptor nor address, so that they would
+// evade every limit by connection or address. Unlike Salt: its libzmq takes them, but none of its own clients speaks
+// less than 3.
 func (s *setup) refuseOld() { s.set("zap_domain", s.raw.SetZapDomain(authDomain)) }
 
 func (s *setup) keepalive(k, fallback *Keepalive) {
@@ -65,15 +66,15 @@ func (s *setup) keepalive(k, fallback *Keepalive) {
 	s.set("tcp_keepalive_intvl", s.raw.SetTcpKeepaliveIntvl(k.Interval))
 }
 
-// unackedTimes is how many times longer than the heartbeat the kernel may go on with what is not acknowledged. The end of
-// a connection belongs to that, and the kernel by itself repeats it for 100 s: a peer without a heartbeat of its own, as
-// minions of Salt are, learns from it that it was given up.
+// unackedTimes is how many times longer than the heartbeat the kernel may go on with what is not acknowledged. The end
+// of a connection belongs to that, and the kernel by itself repeats it for 100 s: a peer without a heartbeat of its
+// own, as minions of Salt are, learns from it that it was given up.
 const unackedTimes = 4
 
 // heartbeat sets ZMTP PING; an interval of 0 leaves it off. A peer that takes nothing any more is given up after both
 // times. libzmq cannot send a PING, and begins to count at the PING, while what it sent before fills the connection: on
-// the publish port of a busy master that is soon so. The kernel, which goes on for a quarter of an hour, therefore has a
-// limit, too. Unlike Salt: it leaves that to the kernel's default.
+// the publish port of a busy master that is soon so. The kernel, which goes on for a quarter of an hour, therefore has
+// a limit, too. Unlike Salt: it leaves that to the kernel's default.
 func (s *setup) heartbeat(ivl, timeout time.Duration) {
 	if ivl <= 0 {
 		return
@@ -117,9 +118,9 @@ func (s *setup) bind(endpoint string) error {
 	return nil
 }
 
-// connectTimeout ends an attempt to connect. Unlike Salt: it leaves that to the kernel, which takes one to two minutes, and
-// in the end waits half of that before it asks again, so that a client that was cut off comes back as long after the
-// network.
+// connectTimeout ends an attempt to connect. Unlike Salt: it leaves that to the kernel, which takes one to two minutes,
+// and in the end waits half of that before it asks again, so that a client that was cut off comes back as long after
+// the network.
 const connectTimeout = 10 * time.Second
 
 func (s *setup) connect(endpoint string, timeout time.Duration) error {

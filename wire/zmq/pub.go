@@ -25,23 +25,24 @@ type PubOptions struct {
 	Logger           *slog.Logger  // nil: silent
 
 	// MaxPeers bounds the connections, 0 does not. When there is one too many, the network address with the most loses
-	// its newest. OnFull is told when that begins, with that address, and when there is room again; it must not block and
-	// may be nil.
+	// its newest. OnFull is told when that begins, with that address, and when there is room again; it must not block
+	// and may be nil.
 	MaxPeers int
 	OnFull   func(full bool, peers int, who string)
 
 	Guard *Guard // bounds what libzmq holds of connections; nil: nothing does
 
-	// OnRefused is told of a peer that was not let in, for it speaks no ZMTP 3; "" is one that had gone before its address
-	// was asked for. It must not block; may be nil.
+	// OnRefused is told of a peer that was not let in, for it speaks no ZMTP 3; "" is one that had gone before its
+	// address was asked for. It must not block; may be nil.
 	OnRefused func(peer string)
 
 	// MaxTopics is how many subscriptions a connection may begin or end that nobody vouches for, 0 for 16. One that
 	// goes on, or sends what no minion sends, is cut. Unlike Salt: it takes as many as come, and keeps them in memory.
 	MaxTopics int
 
-	// OnConnection is told of every connection that is made or ends, from several goroutines, and may be told of one that
-	// lasts that it has ended and, at once, that it was made again, with the same number. It must not block; may be nil.
+	// OnConnection is told of every connection that is made or ends, from several goroutines, and may be told of one
+	// that lasts that it has ended and, at once, that it was made again, with the same number. It must not block; may
+	// be nil.
 	OnConnection func(Connection)
 	// OnSubscription is told of every subscription that begins or ends, and tells whether it vouches for it: whether
 	// its topic is one that only a known peer can have. It must not block; nil vouches for none.

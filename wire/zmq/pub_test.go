@@ -16,10 +16,14 @@ func TestPublish(t *testing.T) {
 	all, web, db := make(chan [][]byte, 10), make(chan [][]byte, 10), make(chan [][]byte, 10)
 	startSub(t, SubOptions{Endpoint: p.Addr(), Identity: "all", Context: c}, func(f [][]byte) { all <- f })
 	receive(t, "subscription", subs)
-	startSub(t, SubOptions{Endpoint: p.Addr(), Topics: []string{"broadcast", "web"}, Context: c}, func(f [][]byte) { web <- f })
+	startSub(t, SubOptions{Endpoint: p.Addr(), Topics: []string{"broadcast", "web"}, Context: c}, func(f [][]byte) {
+		web <- f
+	})
 	receive(t, "subscription", subs)
 	receive(t, "subscription", subs)
-	startSub(t, SubOptions{Endpoint: p.Addr(), Topics: []string{"broadcast", "db"}, Context: c}, func(f [][]byte) { db <- f })
+	startSub(t, SubOptions{Endpoint: p.Addr(), Topics: []string{"broadcast", "db"}, Context: c}, func(f [][]byte) {
+		db <- f
+	})
 	receive(t, "subscription", subs)
 	receive(t, "subscription", subs)
 	for _, frames := range [][]string{{"plain"}, {"web", "for web"}, {"broadcast", "for both"}} {

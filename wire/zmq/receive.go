@@ -66,7 +66,8 @@ type origin struct {
 	account *account // of the connection; nil when nobody counts
 }
 
-// receiver reads frames of one socket, in one call of the library each. Its memory is not Go's: whoever makes it frees it.
+// receiver reads frames of one socket, in one call of the library each. Its memory is not Go's: whoever makes it frees
+// it.
 type receiver struct {
 	frame *C.brine_frame
 	peers []string // address by descriptor, so that one that is known takes no memory
@@ -83,8 +84,8 @@ func newReceiver() (*receiver, error) {
 
 func (r *receiver) free() { C.brine_frame_free(r.frame) }
 
-// read takes one frame of a socket, as a slice of its own or in room. from is where the message came from when it was asked for and
-// the frame is the last.
+// read takes one frame of a socket, as a slice of its own or in room. from is where the message came from when it was
+// asked for and the frame is the last.
 func (r *receiver) read(raw *zmq4.Socket, ask bool) (frame []byte, more bool, from origin, err error) {
 	origins := C.int(0)
 	if ask {

@@ -13,17 +13,17 @@ import (
 // ErrTimeout means the deadline of a request passed without a reply.
 var ErrTimeout = errors.New("zmq: no reply in time")
 
-// ErrUnconnected is an ErrTimeout of a request whose socket had no connection at the end: no ZeroMQ socket listens at the endpoint.
-// Only a Req with FailFast tells it apart.
+// ErrUnconnected is an ErrTimeout of a request whose socket had no connection at the end: no ZeroMQ socket listens at
+// the endpoint. Only a Req with FailFast tells it apart.
 var ErrUnconnected = fmt.Errorf("%w: there is no connection", ErrTimeout)
 
 // ErrLost means the connection ended after the request was sent and before the reply. The request may have been
 // carried out.
 var ErrLost = errors.New("zmq: the connection ended before the reply")
 
-// The first and the longest pause between two attempts to connect; libzmq adds up to as much again, by chance, and doubles it
-// each time. Unlike Salt: half a second instead of its RECONNECT_IVL_MAX of 5 s, and a fifth of libzmq's first one, so that
-// a master whose process was killed is found as soon as the next one listens.
+// The first and the longest pause between two attempts to connect; libzmq adds up to as much again, by chance, and
+// doubles it each time. Unlike Salt: half a second instead of its RECONNECT_IVL_MAX of 5 s, and a fifth of libzmq's
+// first one, so that a master whose process was killed is found as soon as the next one listens.
 const (
 	reqReconnectMin = 20 * time.Millisecond
 	reqReconnectMax = 500 * time.Millisecond
@@ -92,7 +92,8 @@ func (q *Req) DoIn(ctx context.Context, payload, room []byte) ([]byte, error) {
 	return reply, nil
 }
 
-// Connect opens the socket and waits until it has a connection, or ctx ends: then the error is its cause. It needs FailFast.
+// Connect opens the socket and waits until it has a connection, or ctx ends: then the error is its cause. It needs
+// FailFast.
 func (q *Req) Connect(ctx context.Context) error {
 	select {
 	case <-q.turn:

@@ -142,8 +142,8 @@ func TestReconnectAfterRestart(t *testing.T) {
 	}
 }
 
-// do makes a request that is answered. One that is sent into a connection which is just found to be gone may say so, and
-// without FailFast it waits for its deadline; the next one goes by a new socket.
+// do makes a request that is answered. One that is sent into a connection which is just found to be gone may say so,
+// and without FailFast it waits for its deadline; the next one goes by a new socket.
 func do(t *testing.T, q *Req) {
 	t.Helper()
 	for tries := 1; ; tries++ {
@@ -313,7 +313,8 @@ func answerStrangely(t *testing.T, raw *zmq4.Socket) {
 		t.Errorf("request: got %q, %v", m, err)
 		return
 	}
-	for _, reply := range [][]string{{m[0], "no delimiter"}, {m[0], "", "a", "b"}, {m[0], "", m[2]}, {m[0], "", "more"}} {
+	for _, reply := range [][]string{{m[0], "no delimiter"}, {m[0], "", "a", "b"}, {m[0], "", m[2]},
+		{m[0], "", "more"}} {
 		if _, err := raw.SendMessage(reply); err != nil {
 			t.Error(err)
 		}
@@ -330,8 +331,8 @@ func awaitInput(t *testing.T, q *Req) {
 	}
 }
 
-// TestReplyInRoom: a large reply that fits stands in the room that was lent, any other in a slice of its own, and the next request
-// finds no room that it was not given.
+// TestReplyInRoom: a large reply that fits stands in the room that was lent, any other in a slice of its own, and the
+// next request finds no room that it was not given.
 func TestReplyInRoom(t *testing.T) {
 	r, _ := startRouter(t, RouterOptions{Endpoint: anyPort}, echo)
 	q := newReq(t, ReqOptions{Endpoint: r.Addr()})

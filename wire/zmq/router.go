@@ -53,15 +53,15 @@ type RouterOptions struct {
 	MaxMessage int64
 
 	// MaxPeers bounds the connections, 0 does not. When there is one too many, the network address with the most loses
-	// its newest. OnFull is told when that begins, with that address, and when there is room again; it must not block and
-	// may be nil.
+	// its newest. OnFull is told when that begins, with that address, and when there is room again; it must not block
+	// and may be nil.
 	MaxPeers int
 	OnFull   func(full bool, peers int, who string)
 
 	Guard *Guard // bounds what libzmq holds of connections; nil: nothing does
 
-	// OnRefused is told of a peer that was not let in, for it speaks no ZMTP 3; "" is one that had gone before its address
-	// was asked for. It must not block; may be nil.
+	// OnRefused is told of a peer that was not let in, for it speaks no ZMTP 3; "" is one that had gone before its
+	// address was asked for. It must not block; may be nil.
 	OnRefused func(peer string)
 }
 

@@ -226,7 +226,8 @@ func TestStrangers(t *testing.T) {
 			defer conn.Close()
 			greetings := []string{
 				"", "\xff", "\xff\x00\x00\x00\x00\x00\x00\x00\x01\x7f", "GET / HTTP/1.1\r\n\r\n",
-				strings.Repeat("\xff", 4096), "\xff\x00\x00\x00\x00\x00\x00\x00\x01\x7f\x03\x00NULL" + strings.Repeat("\xff", 200),
+				strings.Repeat("\xff", 4096), "\xff\x00\x00\x00\x00\x00\x00\x00\x01\x7f\x03\x00NULL" + strings.Repeat(
+					"\xff", 200),
 			}
 			if _, err := conn.Write([]byte(greetings[i%len(greetings)])); err != nil {
 				t.Fatal(err)

@@ -21,7 +21,8 @@ const (
 	// leastGreeting is how many bytes a connection at least has sent that are no message.
 	leastGreeting = 64
 	// subscriberHWM is how many messages of a connection wait for the reader. libzmq takes in all that comes before it
-	// sends the next publication, so a peer that does not stop would hold up the others; with few waiting it has to stop.
+	// sends the next publication, so a peer that does not stop would hold up the others; with few waiting it has to
+	// stop.
 	subscriberHWM = 8
 	// subscriberBuffer is how many bytes of a connection the kernel keeps, about: so much comes after it was cut.
 	subscriberBuffer = 16 << 10
@@ -43,8 +44,8 @@ type subscriber struct {
 }
 
 // peer finds or makes what is known of the connection that has a descriptor now. Subscriptions and events come by two
-// ways, either of which may be late: by then the next connection may have the descriptor, which its socket shows. ended is
-// the connection before, when its end has not come yet. p.mu is held.
+// ways, either of which may be late: by then the next connection may have the descriptor, which its socket shows. ended
+// is the connection before, when its end has not come yet. p.mu is held.
 func (p *Pub) peer(fd int) (one, ended *subscriber) {
 	one = p.peers[fd]
 	cookie := cookieOf(fd)
@@ -149,17 +150,17 @@ func (p *Pub) spend(fd int, one *subscriber, vouched bool) {
 	p.check(fd, one)
 }
 
-// check cuts a connection that has said more than it may, once it is known which one it is: the event that it was made may come
-// long after its words. p.mu is held.
+// check cuts a connection that has said more than it may, once it is known which one it is: the event that it was made
+// may come long after its words. p.mu is held.
 func (p *Pub) check(fd int, one *subscriber) {
 	if one.used > p.opt.MaxTopics && (one.cookie != 0 || one.addr != "") && one.said >= lateBytes && p.its(fd, one) {
 		p.cut(fd, one, "it subscribes to more than minions do")
 	}
 }
 
-// its tells whether a connection has said what it is charged for. libzmq gives a message the descriptor of its connection, and
-// another one may have that when the message is read. The kernel knows how much has come on this one: when it is charged
-// for more, it begins anew. p.mu is held.
+// its tells whether a connection has said what it is charged for. libzmq gives a message the descriptor of its
+// connection, and another one may have that when the message is read. The kernel knows how much has come on this one:
+// when it is charged for more, it begins anew. p.mu is held.
 func (p *Pub) its(fd int, one *subscriber) bool {
 	f, err := flowOf(fd)
 	if err != nil || one.said <= f.received-leastGreeting {
@@ -178,7 +179,8 @@ func (p *Pub) cut(fd int, one *subscriber, why string) {
 	p.stats.Cut++
 	if !p.said {
 		p.said = true
-		p.opt.Logger.Warn("connections to the publish port are cut; said once", "peer", cmp.Or(one.addr, peerOf(fd)), "why", why)
+		p.opt.Logger.Warn("connections to the publish port are cut; said once", "peer", cmp.Or(one.addr, peerOf(fd)),
+			"why", why)
 	}
 	if one.has(fd) {
 		sever(fd)

@@ -39,7 +39,8 @@ func dialSub(t testing.TB, endpoint string) rawSub {
 	if _, err := io.ReadFull(c, make([]byte, 64)); err != nil {
 		t.Fatal(err)
 	}
-	ready := "\x05READY" + "\x0bSocket-Type\x00\x00\x00\x03SUB" + "\x08Identity\x00\x00\x00\xff" + strings.Repeat("i", 255)
+	ready := "\x05READY" + "\x0bSocket-Type\x00\x00\x00\x03SUB" + "\x08Identity\x00\x00\x00\xff" + strings.Repeat("i",
+		255)
 	r.write(append(binary.BigEndian.AppendUint64([]byte{6}, uint64(len(ready))), ready...))
 	return r
 }
@@ -104,7 +105,9 @@ func residentBytes(t testing.TB) int {
 func TestSubscribersAreBounded(t *testing.T) {
 	topic := strings.Repeat("x", maxTopic-8)
 	for name, attack := range map[string]func(r rawSub){
-		"a topic of 20 MiB": func(r rawSub) { r.flood(1, func(int) []byte { return subFrame(1, strings.Repeat("x", 20<<20)) }) },
+		"a topic of 20 MiB": func(r rawSub) {
+			r.flood(1, func(int) []byte { return subFrame(1, strings.Repeat("x", 20<<20)) })
+		},
 		"many topics": func(r rawSub) {
 			r.flood(1_000_000, func(i int) []byte { return subFrame(1, fmt.Sprintf("%08d%s", i, topic)) })
 		},
@@ -136,7 +139,8 @@ func TestSubscribersAreBounded(t *testing.T) {
 			if d := receive(t, "sender", held); d > 5*time.Second { // a busy machine takes its part of it
 				t.Errorf("a publication was held up for %v", d)
 			}
-			if grown := (residentBytes(t) - before) >> 20; grown > 600 { // what attacks, and the race detector, have a part in it
+			if grown := (residentBytes(t) - before) >> 20; grown > 600 {
+				// what attacks, and the race detector, have a part in it
 				t.Errorf("%d MB more", grown)
 			}
 			if n := len(subs); n > 20_000 { // what was in the buffers when it was cut
@@ -175,7 +179,8 @@ func TestSubscriptionsOfAConnection(t *testing.T) {
 	one := receive(t, "connection", conns)
 	b := dialSub(t, p.Addr())
 	two := receive(t, "connection", conns)
-	if !one.Up || !two.Up || one.Conn == two.Conn || one.Peer != a.LocalAddr().String() || two.Peer != b.LocalAddr().String() {
+	if !one.Up || !two.Up || one.Conn == two.Conn || one.Peer != a.LocalAddr().String() ||
+		two.Peer != b.LocalAddr().String() {
 		t.Fatalf("connections %+v and %+v", one, two)
 	}
 	a.write(subFrame(1, "a\x00\xff"))
@@ -201,7 +206,9 @@ func TestSubscriptionsOfAConnection(t *testing.T) {
 // TestVouchedTopics: a connection may have more topics for each that is vouched for.
 func TestVouchedTopics(t *testing.T) {
 	const minions = 100
-	p, subs := openPub(t, PubOptions{Endpoint: anyPort, OnSubscription: func(s Subscription) bool { return strings.HasPrefix(s.Topic, "known") }})
+	p, subs := openPub(t, PubOptions{Endpoint: anyPort, OnSubscription: func(s Subscription) bool {
+		return strings.HasPrefix(s.Topic, "known")
+	}})
 	r := dialSub(t, p.Addr())
 	for i := range minions {
 		for _, kind := range []string{"known", "", "other"} {

@@ -9,10 +9,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// tally knows of every connection of a server's socket how many bytes of it have been read as whole messages, and how many
-// were given to libzmq for it. What the kernel has taken in beyond the first, and has not sent of the second, is with
-// libzmq: it tells nobody. The monitor's goroutine enters and removes connections, the reader counts; a nil tally counts
-// nothing.
+// tally knows of every connection of a server's socket how many bytes of it have been read as whole messages, and how
+// many were given to libzmq for it. What the kernel has taken in beyond the first, and has not sent of the second, is
+// with libzmq: it tells nobody. The monitor's goroutine enters and removes connections, the reader counts; a nil tally
+// counts nothing.
 type tally struct {
 	publishes bool // what goes out goes to all
 
@@ -93,7 +93,8 @@ func (t *tally) vouch(fd int) {
 	cookie := cookieOf(fd)
 	t.mu.Lock()
 	a := t.conns[fd]
-	if a != nil && a.cookie != 0 && cookie != 0 && cookie != a.cookie { // the end of the one before has not been told of
+	if a != nil && a.cookie != 0 && cookie != 0 && cookie != a.cookie {
+		// the end of the one before has not been told of
 		a = &account{fd: fd, cookie: cookie, before: t.out.Load()}
 		t.conns[fd] = a
 	}
@@ -197,15 +198,15 @@ func flowOf(fd int) (f flow, err error) {
 	return flow{int64(info.Bytes_received) - int64(waits), int64(info.Bytes_acked) + int64(stuck), int64(stuck)}, nil
 }
 
-// sever ends a connection, of which libzmq then sees the end. What the other side still sends is answered by a reset: else
-// one that fills a closed window waits a minute for a word of it. It may have ended by itself.
+// sever ends a connection, of which libzmq then sees the end. What the other side still sends is answered by a reset:
+// else one that fills a closed window waits a minute for a word of it. It may have ended by itself.
 func sever(fd int) bool {
 	_ = unix.SetsockoptLinger(fd, unix.SOL_SOCKET, unix.SO_LINGER, &unix.Linger{Onoff: 1})
 	return unix.Shutdown(fd, unix.SHUT_RDWR) == nil
 }
 
-// end shuts the connection down, which libzmq takes for its end; false: it had ended. A copy of the descriptor stays the
-// same socket whatever happens to the descriptor.
+// end shuts the connection down, which libzmq takes for its end; false: it had ended. A copy of the descriptor stays
+// the same socket whatever happens to the descriptor.
 func (a *account) end() bool {
 	fd, err := unix.FcntlInt(uintptr(a.fd), unix.F_DUPFD_CLOEXEC, 0)
 	if err != nil {

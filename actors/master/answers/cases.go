@@ -30,8 +30,9 @@ func (d *Desk) cases(jid string, s *ledger.Snapshot, here bool, ids []string) ([
 	}
 	all := make([]ledger.Case, len(ids))
 	for i, id := range ids {
-		one := ledger.Case{Now: ledger.At(now), JID: jid, ID: id, Job: s, Here: here, Age: ageOf(jid, now), Keep: d.Keep,
-			Key: status[id], Denied: denied[id], Peer: d.Book.Peers.Get(id), LinkNow: d.Book.Peers.At(id, ledger.At(now))}
+		one := ledger.Case{Now: ledger.At(now), JID: jid, ID: id, Job: s, Here: here, Age: ageOf(jid, now),
+			Keep: d.Keep, Key: status[id], Denied: denied[id], Peer: d.Book.Peers.Get(id), LinkNow: d.Book.Peers.At(id,
+				ledger.At(now))}
 		if one.Link = d.Book.Peers.At(id, sent); one.Link == ledger.LinkUnknown {
 			one.Link = links.Of(id)
 		}
@@ -44,7 +45,8 @@ func (d *Desk) cases(jid string, s *ledger.Snapshot, here bool, ids []string) ([
 		case len(meant) > 0:
 			one.Target = ledger.NotMeant
 		}
-		if r := s.Row(id); jid != "" && (r == nil || r.Returned == 0) && (s == nil || s.Job.Announced == 0) { // facts that are not whole
+		if r := s.Row(id); jid != "" && (r == nil || r.Returned == 0) && (s == nil || s.Job.Announced == 0) {
+			// facts that are not whole
 			one.Stored = d.hasReturned(jid, id)
 		}
 		all[i] = one

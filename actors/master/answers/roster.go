@@ -43,7 +43,8 @@ func (d *Desk) Roster(ctx context.Context, glob string) (*payload.Map, error) {
 	list, counts, guess := make([]any, len(ids)), map[string]int{}, []string{}
 	links := make([]ledger.State, len(ids))
 	for i, id := range ids {
-		if links[i] = d.Book.Peers.At(id, ledger.At(now)); links[i] != ledger.LinkUnknown || status[id] != keys.Accepted.State() {
+		if links[i] = d.Book.Peers.At(id, ledger.At(now)); links[i] != ledger.LinkUnknown ||
+			status[id] != keys.Accepted.State() {
 			continue
 		}
 		if heard := d.Book.Peers.Get(id).Heard; heard != 0 && now.Sub(heard.Time()) < heardLately {
@@ -74,8 +75,9 @@ func (d *Desk) Roster(ctx context.Context, glob string) (*payload.Map, error) {
 // rosterRow is one minion. by_address tells, where it is not known whether it is connected, whether somebody is from an
 // address of it, which several minions and anybody else may share.
 func rosterRow(id, key string, link, byAddress ledger.State, p ledger.Peer) *payload.Map {
-	row := payload.M("id", id, "key", key, "connected", link.String(), "by_address", byAddress.String(), "brine", p.Brine, "protocol", nil,
-		"heard", stampOrNil(max(p.Heard, p.JobAt)), "signed_in", stampOrNil(p.SignedAt), "sign_in", p.SignAct, "last_job", nil)
+	row := payload.M("id", id, "key", key, "connected", link.String(), "by_address", byAddress.String(), "brine",
+		p.Brine, "protocol", nil, "heard", stampOrNil(max(p.Heard, p.JobAt)), "signed_in", stampOrNil(p.SignedAt),
+		"sign_in", p.SignAct, "last_job", nil)
 	if p.Speaks > 0 || p.Heard > 0 {
 		row.Set("protocol", p.Speaks)
 	}
@@ -109,7 +111,8 @@ func stampOrNil(s ledger.Stamp) any {
 
 func countMap(counts map[string]int) *payload.Map {
 	m := payload.NewMap(7)
-	for _, name := range []string{"accepted", "pending", "rejected", "denied", "connected_yes", "connected_no", "connected_unknown"} {
+	for _, name := range []string{"accepted", "pending", "rejected", "denied", "connected_yes", "connected_no",
+		"connected_unknown"} {
 		m.Set(name, counts[name])
 	}
 	return m

@@ -37,11 +37,12 @@ func atWork(row *ledger.Row, now ledger.Stamp) bool {
 		now.Sub(said.Now+ledger.Stamp(said.Offset)) < saidLately
 }
 
-// goneAfter is how long after a job was sent what the publish socket tells of connections counts: that comes after the fact.
+// goneAfter is how long after a job was sent what the publish socket tells of connections counts: that comes after the
+// fact.
 const goneAfter = 20 * time.Millisecond
 
-// Gone lists those of some minions that certainly did not get a job from this master: they had no connection here, and there
-// was none of which it is not known whose it is. It waits until the job is sent, and a moment longer.
+// Gone lists those of some minions that certainly did not get a job from this master: they had no connection here, and
+// there was none of which it is not known whose it is. It waits until the job is sent, and a moment longer.
 func (d *Desk) Gone(ctx context.Context, jid string, ids []string) []string {
 	tick := time.NewTicker(time.Millisecond)
 	defer tick.Stop()

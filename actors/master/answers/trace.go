@@ -37,8 +37,10 @@ func (d *Desk) Trace(_ context.Context, jid, id string) (*payload.Map, error) {
 	for i, h := range hops {
 		list[i] = hopMap(h, first)
 	}
-	return out.Set("began", int64(first)).Set("hops", list).Set("late", payload.AnyList(ledger.Named(hops, ledger.HopLate))).
-		Set("open", payload.AnyList(ledger.Named(hops, ledger.HopOpen))).Set("missing", payload.AnyList(ledger.Named(hops, ledger.HopMissing))), nil
+	return out.Set("began", int64(first)).Set("hops", list).Set("late",
+		payload.AnyList(ledger.Named(hops, ledger.HopLate))).
+		Set("open", payload.AnyList(ledger.Named(hops, ledger.HopOpen))).Set("missing",
+		payload.AnyList(ledger.Named(hops, ledger.HopMissing))), nil
 }
 
 // jobMap is what trace and why say of the job as a whole.
@@ -64,7 +66,8 @@ func firstStamp(hops []ledger.Hop) (first ledger.Stamp) {
 }
 
 func hopMap(h ledger.Hop, first ledger.Stamp) *payload.Map {
-	m := payload.M("hop", h.Name, "minion", h.Minion, "state", string(h.State), "at", nil, "after_us", nil, "where", h.Where)
+	m := payload.M("hop", h.Name, "minion", h.Minion, "state", string(h.State), "at", nil, "after_us", nil, "where",
+		h.Where)
 	if h.At != 0 {
 		m.Set("at", int64(h.At)).Set("after_us", int64(h.At-first))
 	}

@@ -9,8 +9,8 @@ import (
 	"brine/wire/payload"
 )
 
-// Why is the reason for the silence of each minion of a job, and of each whose return is not stored, or of those that are named: also of one that is not silent.
-// Without a job it tells why a target that means these minions gives none.
+// Why is the reason for the silence of each minion of a job, and of each whose return is not stored, or of those that
+// are named: also of one that is not silent. Without a job it tells why a target that means these minions gives none.
 func (d *Desk) Why(ctx context.Context, jid string, ids ...string) (*payload.Map, error) {
 	s, here, err := d.Snapshot(jid)
 	if err != nil {
@@ -52,7 +52,8 @@ func reasonMap(one *ledger.Case) *payload.Map {
 	if one.Answer != nil {
 		facts.Set("answer", one.Answer.Map())
 	}
-	return payload.M("minion", one.ID, "code", string(r.Code), "text", r.Text, "asked", one.Asked != ledger.NotAsked, "facts", facts)
+	return payload.M("minion", one.ID, "code", string(r.Code), "text", r.Text, "asked", one.Asked != ledger.NotAsked,
+		"facts", facts)
 }
 
 // Reasons tells why minions of a job are silent, as far as is known here: nobody is asked.

@@ -27,8 +27,8 @@ type (
 	}
 	// RecordsWait makes it look at the queue.
 	RecordsWait struct{ part *Part }
-	// AwaitHanded calls Done when a returner has the records before End, or fails. Whoever finds that the message is lost
-	// calls it, too; it must not block.
+	// AwaitHanded calls Done when a returner has the records before End, or fails. Whoever finds that the message is
+	// lost calls it, too; it must not block.
 	AwaitHanded struct {
 		Returner string
 		End      uint64
@@ -81,13 +81,13 @@ func (m *AwaitHanded) Lost(why error) { m.Done(why) }
 const (
 	callBytes   = 4 << 20
 	expireEvery = 10 * time.Minute
-	// aloneAfter is after how many failures of several records each is handed over alone, doubtAfter after how many of the
-	// same one that after it is tried.
+	// aloneAfter is after how many failures of several records each is handed over alone, doubtAfter after how many of
+	// the same one that after it is tried.
 	aloneAfter, doubtAfter = 3, 6
 )
 
-// courier is the actor. What it knows of returners a next incarnation finds out anew: what that one hears of calls that were not its
-// own is of no account, for it has its own under way.
+// courier is the actor. What it knows of returners a next incarnation finds out anew: what that one hears of calls that
+// were not its own is of no account, for it has its own under way.
 type courier struct {
 	part    *Part
 	n       int // incarnation
@@ -256,7 +256,8 @@ func (p *Part) settle(m *recordsHanded) (got bool) {
 		}
 		p.done(m.returner, m.items[m.taken-1])
 	}
-	if m.err != nil && p.opt.Hopeless != nil && p.opt.Hopeless(m.err) && m.taken == 0 && len(m.items) == 1 && m.skipped.Body == nil {
+	if m.err != nil && p.opt.Hopeless != nil && p.opt.Hopeless(m.err) && m.taken == 0 && len(m.items) == 1 &&
+		m.skipped.Body == nil {
 		p.drop(m.returner, 1, m.err.Error())
 		p.done(m.returner, m.items[0])
 		return true
@@ -266,7 +267,8 @@ func (p *Part) settle(m *recordsHanded) (got bool) {
 
 func (p *Part) done(returner string, last queue.Item) {
 	if err := p.queue.Done(returner, last); err != nil { // they come again with the next start
-		p.opt.Log.Error("what a returner has taken cannot be noted", "actor", p.opt.Name, "returner", returner, "err", err)
+		p.opt.Log.Error("what a returner has taken cannot be noted", "actor", p.opt.Name, "returner", returner, "err",
+			err)
 	}
 }
 
@@ -304,8 +306,9 @@ func (c *courier) rest(ctx actor.Context, m *recordsHanded) {
 	l, p := c.lines[m.returner], c.part
 	l.failures++
 	l.resting, l.pause = true, returners.Pause(l.pause)
-	p.opt.Log.Error("a returner could not take "+p.opt.What+"; it is tried again", "actor", p.opt.Name, "returner", m.returner,
-		"after", l.pause, "waiting", p.queue.End()-p.queue.Next(m.returner), "err", p.masked(strings.TrimSpace(m.err.Error())))
+	p.opt.Log.Error("a returner could not take "+p.opt.What+"; it is tried again", "actor", p.opt.Name, "returner",
+		m.returner, "after", l.pause, "waiting", p.queue.End()-p.queue.Next(m.returner), "err",
+		p.masked(strings.TrimSpace(m.err.Error())))
 	after(ctx, l.pause, &returnerRested{c.n, m.returner})
 }
 

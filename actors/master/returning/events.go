@@ -18,8 +18,8 @@ type Events struct {
 	Call        func(ctx context.Context, returner string, events []any) error
 }
 
-// Wants tells whether an event of a tag is handed over: it matches the whitelist, if there is one, and not the blacklist.
-// Source: salt/utils/event.py, EventReturn._filter.
+// Wants tells whether an event of a tag is handed over: it matches the whitelist, if there is one, and not the
+// blacklist. Source: salt/utils/event.py, EventReturn._filter.
 func (e *Events) Wants(tag string) bool {
 	is := func(g *matchers.Glob) bool { return g.Match(tag) }
 	return (len(e.Allow) == 0 || slices.ContainsFunc(e.Allow, is)) && !slices.ContainsFunc(e.Deny, is)

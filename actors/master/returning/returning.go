@@ -1,8 +1,8 @@
-// Package returning hands what a master has to returners: its events (EventReturn), and the jobs of an external job cache
-// (JobCache). What is to be handed over waits on disk, in a modules/returners/queue; the actor gives each returner its next
-// records, one call at a time, and again what it could not take. So it outlives the actor and the process; a slow
-// returner holds up no other one, and what waits costs no memory. Records may come twice: when the process ends while they
-// are handed over. Answers to salt/utils/event.py, class EventReturn.
+// Package returning hands what a master has to returners: its events (EventReturn), and the jobs of an external job
+// cache (JobCache). What is to be handed over waits on disk, in a modules/returners/queue; the actor gives each
+// returner its next records, one call at a time, and again what it could not take. So it outlives the actor and the
+// process; a slow returner holds up no other one, and what waits costs no memory. Records may come twice: when the
+// process ends while they are handed over. Answers to salt/utils/event.py, class EventReturn.
 package returning
 
 import (
@@ -67,7 +67,9 @@ func New(opt Options) (*Part, error) {
 		p.tallies[name] = &tally{}
 	}
 	opt.Queue.Dropped = func(returner string, n uint64, why string) { p.drop(returner, n, why) }
-	opt.Queue.Damaged = func(d setaside.Damage) { opt.Log.Error(setaside.Text, append(d.Attrs(), "actor", opt.Name)...) }
+	opt.Queue.Damaged = func(d setaside.Damage) {
+		opt.Log.Error(setaside.Text, append(d.Attrs(), "actor", opt.Name)...)
+	}
 	var err error
 	if p.queue, err = queue.Open(opt.Queue); err != nil {
 		return nil, fmt.Errorf("%s: %w", opt.Name, err)
@@ -78,7 +80,9 @@ func New(opt Options) (*Part, error) {
 
 // Child is the actor as a child of the master.
 func (p *Part) Child() supervisor.Spec {
-	return supervisor.Spec{Name: p.opt.Name, Hold: holdRecords, Store: true, New: func() actor.Actor { return &courier{part: p} }}
+	return supervisor.Spec{Name: p.opt.Name, Hold: holdRecords, Store: true, New: func() actor.Actor {
+		return &courier{part: p}
+	}}
 }
 
 // Close closes the queue, when the actor has ended.
@@ -119,7 +123,8 @@ func (p *Part) keep(body []byte) {
 	case !kept:
 		p.dropForAll(err.Error())
 	case err != nil && !p.noDisk.Swap(true):
-		p.opt.Log.Error("what waits for returners cannot be written to disk: it waits in memory", "actor", p.opt.Name, "err", err)
+		p.opt.Log.Error("what waits for returners cannot be written to disk: it waits in memory", "actor", p.opt.Name,
+			"err", err)
 	case err == nil && p.noDisk.Swap(false):
 		p.opt.Log.Warn("what waits for returners can be written to disk again", "actor", p.opt.Name)
 	}
@@ -150,9 +155,11 @@ func (p *Part) drop(returner string, n uint64, why string) {
 		return
 	}
 	why = p.masked(why)
-	p.opt.Log.Error("a returner does not get "+p.opt.What, "actor", p.opt.Name, "returner", returner, "why", why, "dropped", now)
+	p.opt.Log.Error("a returner does not get "+p.opt.What, "actor", p.opt.Name, "returner", returner, "why", why,
+		"dropped", now)
 	if ref := p.ref.Load(); p.opt.Fire != nil && ref != nil {
-		ref.Send(&recordsDropped{payload.M("actor", p.opt.Name, "returner", returner, "why", why, "dropped", int64(now))})
+		ref.Send(&recordsDropped{payload.M("actor", p.opt.Name, "returner", returner, "why", why, "dropped",
+			int64(now))})
 	}
 }
 

@@ -96,8 +96,10 @@ func (l *logText) String() string {
 func newRig(t testing.TB, k *taker, names ...string) *rig {
 	t.Helper()
 	r := &rig{TB: t, log: &logText{turn: make(chan struct{}, 1)}, fired: make(chan *payload.Map, 100)}
-	r.opt = Options{Name: "EventReturn", What: "events", Queue: queue.Options{Dir: t.TempDir(), Readers: names, Memory: 1 << 20}, Most: 100, Hand: k.hand,
-		Hopeless: returners.Hopeless, Mask: func(text string) string { return strings.ReplaceAll(text, "Sesame", "*") },
+	r.opt = Options{Name: "EventReturn", What: "events", Queue: queue.Options{Dir: t.TempDir(), Readers: names,
+		Memory: 1 << 20}, Most: 100, Hand: k.hand, Hopeless: returners.Hopeless, Mask: func(text string) string {
+		return strings.ReplaceAll(text, "Sesame", "*")
+	},
 		Fire: func(_ string, data *payload.Map) { r.fired <- data }, Log: slog.New(slog.NewTextHandler(r.log, nil))}
 	return r
 }
@@ -108,7 +110,8 @@ func (r *rig) start() {
 	if r.Part, err = New(r.opt); err != nil {
 		r.Fatal(err)
 	}
-	r.sup = supervisor.Start(supervisor.NewSystem(slog.New(slog.DiscardHandler)), supervisor.Options{Name: "master", Chaos: true, RestartDelayMax: 5 * time.Millisecond})
+	r.sup = supervisor.Start(supervisor.NewSystem(slog.New(slog.DiscardHandler)), supervisor.Options{Name: "master",
+		Chaos: true, RestartDelayMax: 5 * time.Millisecond})
 	spec := r.Child()
 	r.crash = actortest.NewCrasher(spec.New)
 	spec.New = r.crash.New
@@ -144,8 +147,8 @@ func numbers(from, to int) (out []string) {
 	return out
 }
 
-// A returner that fails, and one that never answers, hold up no other one; the tree and the log name them, without secrets. What
-// they could not take they get from the next process.
+// A returner that fails, and one that never answers, hold up no other one; the tree and the log name them, without
+// secrets. What they could not take they get from the next process.
 func TestHeldUp(t *testing.T) {
 	k := newTaker()
 	k.fail = func(name string, _ []string) error {
@@ -170,7 +173,9 @@ func TestHeldUp(t *testing.T) {
 	}
 	<-stuck
 	r.eventually("the good one has all", func() bool { return len(k.taken("good")) == 500 })
-	r.eventually("the bad one is named", func() bool { return strings.Contains(r.sup.Snapshot()[0].Note, "bad: 500 wait, fails") })
+	r.eventually("the bad one is named", func() bool {
+		return strings.Contains(r.sup.Snapshot()[0].Note, "bad: 500 wait, fails")
+	})
 	lines := r.log.String()
 	if !strings.Contains(lines, "returner=bad") || strings.Contains(lines, "Sesame") {
 		t.Error(lines)
@@ -190,8 +195,8 @@ func TestHeldUp(t *testing.T) {
 	}
 }
 
-// TestKilled lets the actor die twenty times while two thousand records come: each reaches the returner, and none twice: a call that was
-// under way when the actor died has ended before the next one.
+// TestKilled lets the actor die twenty times while two thousand records come: each reaches the returner, and none
+// twice: a call that was under way when the actor died has ended before the next one.
 func TestKilled(t *testing.T) {
 	k := newTaker()
 	r := newRig(t, k, "one")
@@ -223,8 +228,8 @@ func TestKilled(t *testing.T) {
 	}
 }
 
-// TestOutcomeOfBefore: the outcome of a call that an incarnation which died has made, and that its successor hears, is not taken for that
-// of its own: the records in hand would be handed over once more.
+// TestOutcomeOfBefore: the outcome of a call that an incarnation which died has made, and that its successor hears, is
+// not taken for that of its own: the records in hand would be handed over once more.
 func TestOutcomeOfBefore(t *testing.T) {
 	k := newTaker()
 	r := newRig(t, k, "one")
@@ -353,8 +358,8 @@ func TestPanic(t *testing.T) {
 	r.stop()
 }
 
-// TestMemory lets a hundred thousand events come beside a returner that takes none, on a disk that keeps 8 MiB: memory stays where it
-// is, the drops are counted, and who waits for the first returner does not wait for the other.
+// TestMemory lets a hundred thousand events come beside a returner that takes none, on a disk that keeps 8 MiB: memory
+// stays where it is, the drops are counted, and who waits for the first returner does not wait for the other.
 func TestMemory(t *testing.T) {
 	k := newTaker()
 	r := newRig(t, k, "good", "away")
@@ -445,7 +450,8 @@ func TestHand(t *testing.T) {
 	if n, err := e.Hand(t.Context(), "r", []queue.Item{{Body: body}}); n != 1 || err != nil {
 		t.Fatal(n, err)
 	}
-	if want := []any{payload.M("data", payload.M("x", int64(1), "_stamp", "now"), "tag", "a/b")}; !payload.Equal(got, want) {
+	if want := []any{payload.M("data", payload.M("x", int64(1), "_stamp", "now"), "tag", "a/b")}; !payload.Equal(got,
+		want) {
 		t.Errorf("got %v", got)
 	}
 	if _, err := e.Hand(t.Context(), "r", []queue.Item{{Body: []byte("no event")}}); !returners.Hopeless(err) {

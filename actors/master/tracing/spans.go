@@ -88,7 +88,9 @@ func spansOf(s *ledger.Snapshot, plan tracePlan) []otlp.Resource {
 			b.minion(id)
 		}
 	}
-	return slices.DeleteFunc(append([]otlp.Resource{b.client, b.master}, b.minions...), func(r otlp.Resource) bool { return len(r.Spans) == 0 })
+	return slices.DeleteFunc(append([]otlp.Resource{b.client, b.master}, b.minions...), func(r otlp.Resource) bool {
+		return len(r.Spans) == 0
+	})
 }
 
 func (b *spanBuilder) id(name, minion string) otlp.SpanID {
@@ -110,8 +112,9 @@ func (b *spanBuilder) add(to *otlp.Resource, span otlp.Span, minion string, from
 func (b *spanBuilder) whole() {
 	j, at := &b.s.Job, b.job
 	root := otlp.Span{Name: spanJob + j.Fun, Parent: b.plan.context.Span, Attrs: []otlp.Attr{
-		{Key: "salt.jid", Value: j.JID}, {Key: "salt.fun", Value: j.Fun}, {Key: "salt.tgt", Value: j.Tgt}, {Key: "salt.tgt_type", Value: j.TgtType},
-		{Key: "salt.user", Value: j.User}, {Key: "brine.minions", Value: len(j.Minions)}, {Key: "brine.silent", Value: len(b.plan.reasons)},
+		{Key: "salt.jid", Value: j.JID}, {Key: "salt.fun", Value: j.Fun}, {Key: "salt.tgt", Value: j.Tgt},
+		{Key: "salt.tgt_type", Value: j.TgtType}, {Key: "salt.user", Value: j.User},
+		{Key: "brine.minions", Value: len(j.Minions)}, {Key: "brine.silent", Value: len(b.plan.reasons)},
 	}}
 	if n := len(b.plan.reasons); n > 0 {
 		root.Failed, root.Message = true, "minions are silent"
@@ -126,14 +129,17 @@ func (b *spanBuilder) whole() {
 		root.Name = spanCLI + j.Fun
 		asked = b.id(root.Name, "")
 		b.add(&b.client, root, "", at[ledger.HopCommand], b.last)
-		if b.add(&b.client, otlp.Span{Name: spanAsk, Kind: otlp.Client, Parent: asked}, "", at[ledger.HopAsk], at[ledger.HopTold]) != nil {
+		if b.add(&b.client, otlp.Span{Name: spanAsk, Kind: otlp.Client, Parent: asked}, "", at[ledger.HopAsk],
+			at[ledger.HopTold]) != nil {
 			asked = b.id(spanAsk, "")
 		}
 	}
 	handled := b.request(asked)
-	send := b.add(&b.master, otlp.Span{Name: spanPublish, Kind: otlp.Producer, Parent: handled, Failed: j.Failed != "", Message: j.Failed, Attrs: []otlp.Attr{
-		{Key: "salt.pub.jid", Value: j.JID}, {Key: "salt.pub.fun", Value: j.Fun}, {Key: "salt.pub.tgt_type", Value: j.TgtType},
-	}}, "", at[ledger.HopAnnounce], firstOf(at[ledger.HopPublish], at[ledger.HopSeal], at[ledger.HopAnnounce]))
+	send := b.add(&b.master, otlp.Span{Name: spanPublish, Kind: otlp.Producer, Parent: handled, Failed: j.Failed != "",
+		Message: j.Failed, Attrs: []otlp.Attr{
+			{Key: "salt.pub.jid", Value: j.JID}, {Key: "salt.pub.fun", Value: j.Fun}, {Key: "salt.pub.tgt_type",
+				Value: j.TgtType},
+		}}, "", at[ledger.HopAnnounce], firstOf(at[ledger.HopPublish], at[ledger.HopSeal], at[ledger.HopAnnounce]))
 	if send != nil && at[ledger.HopSeal] != 0 {
 		send.Events = []otlp.Event{{At: at[ledger.HopSeal].Time(), Name: "sealed"}}
 	}
@@ -144,7 +150,8 @@ func (b *spanBuilder) whole() {
 func (b *spanBuilder) request(parent otlp.SpanID) otlp.SpanID {
 	j, at := &b.s.Job, b.job
 	if b.add(&b.master, otlp.Span{Name: spanRequest, Kind: otlp.Server, Parent: parent, Attrs: []otlp.Attr{
-		{Key: "salt.req.cmd", Value: payload.CmdPublish}, {Key: "brine.pool", Value: j.Lane}, {Key: "brine.worker", Value: j.Worker},
+		{Key: "salt.req.cmd", Value: payload.CmdPublish}, {Key: "brine.pool", Value: j.Lane},
+		{Key: "brine.worker", Value: j.Worker},
 	}}, "", at[ledger.HopRequest], firstOf(at[ledger.HopReply], at[ledger.HopPublish], at[ledger.HopAnnounce])) == nil {
 		return parent // the master has begun the job itself
 	}
@@ -161,7 +168,8 @@ func (b *spanBuilder) minion(id string) {
 	parent, fun := b.id(spanPublish, ""), b.s.Job.Fun
 	about := []otlp.Attr{{Key: "salt.fun", Value: fun}, {Key: "salt.jid", Value: b.s.Job.JID}}
 	received := b.add(&who, otlp.Span{Name: spanReceive + fun, Kind: otlp.Server, Parent: parent, Attrs: about}, id,
-		at[ledger.HopReceive], firstOf(at[ledger.HopReturn], at[ledger.HopEnd], at[ledger.HopStart], at[ledger.HopReceive]))
+		at[ledger.HopReceive], firstOf(at[ledger.HopReturn], at[ledger.HopEnd], at[ledger.HopStart],
+			at[ledger.HopReceive]))
 	if received != nil {
 		parent = received.ID
 	}
@@ -202,14 +210,16 @@ func (b *spanBuilder) returned(id string, row *ledger.Row, parent otlp.SpanID) {
 			span.Events = append(span.Events, otlp.Event{At: e.at.Time(), Name: e.name})
 		}
 	}
-	b.add(&b.master, span, id, at[ledger.HopArrive], firstOf(at[ledger.HopStore], at[ledger.HopEvent], at[ledger.HopArrive]))
+	b.add(&b.master, span, id, at[ledger.HopArrive], firstOf(at[ledger.HopStore], at[ledger.HopEvent],
+		at[ledger.HopArrive]))
 }
 
 // silent makes a span that says why a minion has not returned.
 func (b *spanBuilder) silent(id string, why ledger.Reason) {
-	b.add(&b.master, otlp.Span{Name: spanSilent, Parent: b.id(spanPublish, ""), Failed: true, Message: why.Text, Attrs: []otlp.Attr{
-		{Key: "salt.req.minion_id", Value: id}, {Key: "brine.reason", Value: string(why.Code)},
-	}}, id, firstOf(b.job[ledger.HopPublish], b.job[ledger.HopAnnounce]), b.last)
+	b.add(&b.master, otlp.Span{Name: spanSilent, Parent: b.id(spanPublish, ""), Failed: true, Message: why.Text,
+		Attrs: []otlp.Attr{
+			{Key: "salt.req.minion_id", Value: id}, {Key: "brine.reason", Value: string(why.Code)},
+		}}, id, firstOf(b.job[ledger.HopPublish], b.job[ledger.HopAnnounce]), b.last)
 }
 
 // firstOf is the first stamp that is known.

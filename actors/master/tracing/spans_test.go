@@ -32,7 +32,8 @@ func described(rs []otlp.Resource) (out []string) {
 			if parent == "" && s.Parent != (otlp.SpanID{}) {
 				parent = "outside"
 			}
-			line := fmt.Sprintf("%v: %s < %s %d-%d", r.Attrs[0].Value, s.Name, parent, s.Start.UnixMicro(), s.End.UnixMicro())
+			line := fmt.Sprintf("%v: %s < %s %d-%d", r.Attrs[0].Value, s.Name, parent, s.Start.UnixMicro(),
+				s.End.UnixMicro())
 			if s.Failed {
 				line += " failed: " + s.Message
 			}
@@ -43,12 +44,14 @@ func described(rs []otlp.Resource) (out []string) {
 }
 
 func TestSpansOf(t *testing.T) {
-	job := ledger.Job{JID: "j", Fun: "test.ping", Request: 100, Work: 101, Matched: 102, Announced: 103, Sealed: 104, Sent: 105, Replied: 106,
-		Stored: 107, Minions: []string{"a", "b", "c"}}
+	job := ledger.Job{JID: "j", Fun: "test.ping", Request: 100, Work: 101, Matched: 102, Announced: 103, Sealed: 104,
+		Sent: 105, Replied: 106, Stored: 107, Minions: []string{"a", "b", "c"}}
 	told := job
-	told.Client = &ledger.Client{Started: 90, Sent: 95, Replied: 108, Ended: 400, Seen: map[string]ledger.Stamp{"a": 210}}
+	told.Client = &ledger.Client{Started: 90, Sent: 95, Replied: 108, Ended: 400,
+		Seen: map[string]ledger.Stamp{"a": 210}}
 	rows := map[string]*ledger.Row{
-		"a": {ID: "a", Returned: 200, Fired: 201, Stored: 202, Minion: &ledger.Minion{Received: 10, Queued: 10, Started: 11, Ended: 12, Made: 13, Offset: 100, Outcome: ledger.Done}},
+		"a": {ID: "a", Returned: 200, Fired: 201, Stored: 202, Minion: &ledger.Minion{Received: 10, Queued: 10,
+			Started: 11, Ended: 12, Made: 13, Offset: 100, Outcome: ledger.Done}},
 		"b": {ID: "b", Returned: 300, Fired: 301, Stored: 302, Retcode: 1}, // a minion of Salt
 	}
 	unsent := ledger.Job{JID: "j", Fun: "test.ping", Announced: 10, Failed: "cannot be sealed"}
@@ -58,31 +61,33 @@ func TestSpansOf(t *testing.T) {
 		plan tracePlan
 		want []string
 	}{
-		{"a command line that tells", &ledger.Snapshot{Job: told, Rows: rows}, testPlan(map[string]ledger.Reason{"c": {Code: "not_connected", Text: "c was not connected"}}), []string{
-			"salt: salt.cli.test.ping <  90-400 failed: minions are silent",
-			"salt: salt.req.send.publish < salt.cli.test.ping 95-108",
-			"salt-master: salt.req.recv.publish < salt.req.send.publish 100-106",
-			"salt-master: brine.request.wait < salt.req.recv.publish 100-101",
-			"salt-master: brine.job.target < salt.req.recv.publish 101-102",
-			"salt-master: salt.pub.send < salt.req.recv.publish 103-105",
-			"salt-master: brine.job.save < salt.req.recv.publish 103-107",
-			"salt-master: brine.minion.silent < salt.pub.send 105-400 failed: c was not connected",
-			"salt-master: salt.req.recv._return < salt.req.send._return 200-202",
-			"salt-master: salt.req.recv._return < salt.pub.send 300-302",
-			"salt-minion-a: salt.minion.recv.test.ping < salt.pub.send 110-113",
-			"salt-minion-a: brine.minion.queue < salt.minion.recv.test.ping 110-111",
-			"salt-minion-a: salt.minion.exec.test.ping < salt.minion.recv.test.ping 111-112",
-			"salt-minion-a: salt.req.send._return < salt.minion.recv.test.ping 113-202",
-		}},
-		{"a command line that tells nothing", &ledger.Snapshot{Job: job, Rows: map[string]*ledger.Row{"b": rows["b"]}}, testPlan(nil), []string{
-			"salt-master: salt.job.test.ping <  100-302",
-			"salt-master: salt.req.recv.publish < salt.job.test.ping 100-106",
-			"salt-master: brine.request.wait < salt.req.recv.publish 100-101",
-			"salt-master: brine.job.target < salt.req.recv.publish 101-102",
-			"salt-master: salt.pub.send < salt.req.recv.publish 103-105",
-			"salt-master: brine.job.save < salt.req.recv.publish 103-107",
-			"salt-master: salt.req.recv._return < salt.pub.send 300-302",
-		}},
+		{"a command line that tells", &ledger.Snapshot{Job: told, Rows: rows},
+			testPlan(map[string]ledger.Reason{"c": {Code: "not_connected", Text: "c was not connected"}}), []string{
+				"salt: salt.cli.test.ping <  90-400 failed: minions are silent",
+				"salt: salt.req.send.publish < salt.cli.test.ping 95-108",
+				"salt-master: salt.req.recv.publish < salt.req.send.publish 100-106",
+				"salt-master: brine.request.wait < salt.req.recv.publish 100-101",
+				"salt-master: brine.job.target < salt.req.recv.publish 101-102",
+				"salt-master: salt.pub.send < salt.req.recv.publish 103-105",
+				"salt-master: brine.job.save < salt.req.recv.publish 103-107",
+				"salt-master: brine.minion.silent < salt.pub.send 105-400 failed: c was not connected",
+				"salt-master: salt.req.recv._return < salt.req.send._return 200-202",
+				"salt-master: salt.req.recv._return < salt.pub.send 300-302",
+				"salt-minion-a: salt.minion.recv.test.ping < salt.pub.send 110-113",
+				"salt-minion-a: brine.minion.queue < salt.minion.recv.test.ping 110-111",
+				"salt-minion-a: salt.minion.exec.test.ping < salt.minion.recv.test.ping 111-112",
+				"salt-minion-a: salt.req.send._return < salt.minion.recv.test.ping 113-202",
+			}},
+		{"a command line that tells nothing", &ledger.Snapshot{Job: job, Rows: map[string]*ledger.Row{"b": rows["b"]}},
+			testPlan(nil), []string{
+				"salt-master: salt.job.test.ping <  100-302",
+				"salt-master: salt.req.recv.publish < salt.job.test.ping 100-106",
+				"salt-master: brine.request.wait < salt.req.recv.publish 100-101",
+				"salt-master: brine.job.target < salt.req.recv.publish 101-102",
+				"salt-master: salt.pub.send < salt.req.recv.publish 103-105",
+				"salt-master: brine.job.save < salt.req.recv.publish 103-107",
+				"salt-master: salt.req.recv._return < salt.pub.send 300-302",
+			}},
 		{"who came late", &ledger.Snapshot{Job: told, Rows: rows}, testPlan(nil, "b"), []string{
 			"salt-master: salt.req.recv._return < outside 300-302",
 		}},
@@ -103,7 +108,8 @@ func TestSpansOf(t *testing.T) {
 // TestSpansOfAFailure: a job that was killed, and a return that was not stored.
 func TestSpansOfAFailure(t *testing.T) {
 	s := &ledger.Snapshot{Job: ledger.Job{JID: "j", Fun: "f", Announced: 1}, Rows: map[string]*ledger.Row{
-		"a": {ID: "a", Returned: 9, Lost: "the disk is full", Minion: &ledger.Minion{Received: 2, Started: 3, Ended: 4, Made: 5, Outcome: ledger.Killed, Detail: "signal 9"}},
+		"a": {ID: "a", Returned: 9, Lost: "the disk is full", Minion: &ledger.Minion{Received: 2, Started: 3, Ended: 4,
+			Made: 5, Outcome: ledger.Killed, Detail: "signal 9"}},
 		"b": {ID: "b", Returned: 9, Lost: ledger.NotKept},
 	}}
 	var failed []string
@@ -154,10 +160,12 @@ func TestCut(t *testing.T) {
 
 // BenchmarkSpansOf is a job of 1000 minions.
 func BenchmarkSpansOf(b *testing.B) {
-	s := &ledger.Snapshot{Job: ledger.Job{JID: "j", Fun: "test.ping", Request: 100, Work: 101, Matched: 102, Announced: 103, Sealed: 104, Sent: 105}, Rows: map[string]*ledger.Row{}}
+	s := &ledger.Snapshot{Job: ledger.Job{JID: "j", Fun: "test.ping", Request: 100, Work: 101, Matched: 102,
+		Announced: 103, Sealed: 104, Sent: 105}, Rows: map[string]*ledger.Row{}}
 	for i := range 1000 {
 		id := fmt.Sprintf("m%d", i)
-		s.Rows[id] = &ledger.Row{ID: id, Returned: 200, Fired: 201, Stored: 202, Minion: &ledger.Minion{Received: 10, Started: 11, Ended: 12, Made: 13}}
+		s.Rows[id] = &ledger.Row{ID: id, Returned: 200, Fired: 201, Stored: 202, Minion: &ledger.Minion{Received: 10,
+			Started: 11, Ended: 12, Made: 13}}
 	}
 	b.ReportAllocs()
 	for b.Loop() {

@@ -85,7 +85,9 @@ func (t *tracer) Receive(ctx actor.Context) {
 func (t *tracer) onStarted(ctx actor.Context) {
 	t.jobs, t.out = map[string]*tracedJob{}, make(chan *tracedJob, maxTraced)
 	self, every, e := supervisor.Self(ctx), t.opt.tick, &spanExport{opt: t.opt, in: t.out}
-	supervisor.Go(ctx, "look around", func(ctx context.Context) error { return self.SendEvery(ctx, every, &lookAround{}) })
+	supervisor.Go(ctx, "look around", func(ctx context.Context) error {
+		return self.SendEvery(ctx, every, &lookAround{})
+	})
 	supervisor.Go(ctx, "span export", e.run)
 }
 

@@ -29,7 +29,9 @@ type traceRig struct {
 
 func newTraceRig(t *testing.T, idle time.Duration) *traceRig {
 	t.Helper()
-	r := &traceRig{got: make(chan string, 1000), log: actortest.NewLog(), post: func(context.Context) error { return nil }}
+	r := &traceRig{got: make(chan string, 1000), log: actortest.NewLog(), post: func(context.Context) error {
+		return nil
+	}}
 	opt := tracerOptions{
 		spans: func(j *tracedJob) []otlp.Resource {
 			if strings.HasPrefix(j.jid, "gone") {
@@ -50,10 +52,14 @@ func newTraceRig(t *testing.T, idle time.Duration) *traceRig {
 			}
 			return nil
 		},
-		count: func(result string, n int) { r.counter(result).Add(int64(n)) }, now: time.Now, tick: time.Millisecond, settle: time.Millisecond, idle: idle, log: r.log.Logger(),
+		count: func(result string, n int) {
+			r.counter(result).Add(int64(n))
+		}, now: time.Now, tick: time.Millisecond, settle: time.Millisecond, idle: idle, log: r.log.Logger(),
 	}
 	r.tree = actortest.Start(t, supervisor.Options{})
-	r.ref = actortest.Add(t, r.tree, supervisor.Spec{Name: "Tracer", New: func() actor.Actor { return &tracer{opt: opt} }})
+	r.ref = actortest.Add(t, r.tree, supervisor.Spec{Name: "Tracer", New: func() actor.Actor {
+		return &tracer{opt: opt}
+	}})
 	return r
 }
 
@@ -194,7 +200,8 @@ func TestSampler(t *testing.T) {
 		{"nonsense", 1, true, true, false, true},
 	} {
 		keep := sampler(config.Tracing{Sampler: tt.name, SamplerArg: tt.arg})
-		if got := [4]bool{keep(low, false), keep(high, false), keep(low, true), keep(high, true)}; got != [4]bool{tt.low, tt.high, tt.lowIn, tt.highIn} {
+		if got := [4]bool{keep(low, false), keep(high, false), keep(low, true),
+			keep(high, true)}; got != [4]bool{tt.low, tt.high, tt.lowIn, tt.highIn} {
 			t.Errorf("%s %v: got %v", tt.name, tt.arg, got)
 		}
 	}

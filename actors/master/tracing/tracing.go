@@ -26,8 +26,8 @@ type Options struct {
 	Config  config.Tracing
 	Version string // of Salt, as the master answers to test.version
 	Master  string // its id
-	// Job is all that is known of a job, nil when that is nothing, Reasons why minions of it are silent. The Tracer asks
-	// beside itself, in a goroutine of its own.
+	// Job is all that is known of a job, nil when that is nothing, Reasons why minions of it are silent. The Tracer
+	// asks beside itself, in a goroutine of its own.
 	Job     func(jid string) (*ledger.Snapshot, error)
 	Reasons func(*ledger.Snapshot) (map[string]ledger.Reason, error)
 	// Count is told what became of spans. The Tracer and the goroutine beside it call it.
@@ -50,10 +50,12 @@ func New(opt Options) *Tracing {
 	case !cfg.Enabled:
 		return nil
 	case cfg.Exporter != config.ExporterOTLPHTTP:
-		opt.Log.Error("Unknown tracing exporter '"+cfg.Exporter+"'; tracing will be a no-op", "known", config.ExporterOTLPHTTP)
+		opt.Log.Error("Unknown tracing exporter '"+cfg.Exporter+"'; tracing will be a no-op", "known",
+			config.ExporterOTLPHTTP)
 		return nil
 	}
-	collector := &otlp.Collector{URL: endpointOf(cfg.Endpoint, os.Getenv), Headers: headersOf(cfg.Headers), HTTP: exportClient()}
+	collector := &otlp.Collector{URL: endpointOf(cfg.Endpoint, os.Getenv), Headers: headersOf(cfg.Headers),
+		HTTP: exportClient()}
 	return &Tracing{sample: sampler(cfg), master: opt.Master, opt: tracerOptions{
 		spans: opt.spans,
 		post: func(ctx context.Context, rs []otlp.Resource) error {
@@ -83,7 +85,8 @@ func (t *Tracing) Begin(load, pub *payload.Map, minions int) *TraceJob {
 		return nil
 	}
 	p.Sampled = true
-	pub.Set(fieldTraceparent, otlp.Parent{Trace: p.Trace, Span: spanIDOf(p.Trace, spanPublish, ""), Sampled: true}.String())
+	pub.Set(fieldTraceparent, otlp.Parent{Trace: p.Trace, Span: spanIDOf(p.Trace, spanPublish, ""),
+		Sampled: true}.String())
 	return &TraceJob{JID: jid, Context: p, Minions: minions}
 }
 
@@ -147,7 +150,8 @@ func (o Options) about(service string) []otlp.Attr {
 		if o.Config.ServiceName != "" {
 			attrs[0].Value = o.Config.ServiceName
 		}
-		attrs = append(attrs, otlp.Attr{Key: "service.instance.id", Value: o.Master}, otlp.Attr{Key: "service.version", Value: o.Version})
+		attrs = append(attrs, otlp.Attr{Key: "service.instance.id", Value: o.Master}, otlp.Attr{Key: "service.version",
+			Value: o.Version})
 	}
 	for k, v := range o.Config.Resource.All() {
 		if name, ok := k.(string); ok {

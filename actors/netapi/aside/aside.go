@@ -1,5 +1,6 @@
-// Package aside runs what a request does beside its own goroutine, which net/http keeps from taking the process down. What runs here does
-// not, either: a panic ends the request. Who starts something sees to it that it ends with the request.
+// Package aside runs what a request does beside its own goroutine, which net/http keeps from taking the process down.
+// What runs here does not, either: a panic ends the request. Who starts something sees to it that it ends with the
+// request.
 package aside
 
 import (

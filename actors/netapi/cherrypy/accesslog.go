@@ -20,8 +20,9 @@ const (
 	shownBytes     = 512     // of a path, of a name of a program, of an address
 )
 
-// accessLog writes a line for each request, in the combined form of web servers. Queries are left out, and what looks like a session: they may be secrets.
-// Requests of people who have not logged in have a rate; the log of the daemon says when some are left out.
+// accessLog writes a line for each request, in the combined form of web servers. Queries are left out, and what looks
+// like a session: they may be secrets. Requests of people who have not logged in have a rate; the log of the daemon
+// says when some are left out.
 type accessLog struct {
 	f         *os.File // nil: there is none. Each line is one write at its end.
 	strangers door.Budget
@@ -47,8 +48,9 @@ func (l *accessLog) write(r *http.Request, rec *recorder, known bool) {
 		return
 	}
 	referer, _, _ := strings.Cut(r.Referer(), "?")
-	line := fmt.Sprintf("%s - - [%s] \"%s %s %s\" %d %d %s %s\n", hostOf(r), time.Now().Format("02/Jan/2006:15:04:05 -0700"), begin(r.Method),
-		begin(netapi.LogPath(r.URL.Path)), r.Proto, rec.status, rec.bytes, quoted(referer), quoted(r.UserAgent()))
+	line := fmt.Sprintf("%s - - [%s] \"%s %s %s\" %d %d %s %s\n", hostOf(r),
+		time.Now().Format("02/Jan/2006:15:04:05 -0700"), begin(r.Method), begin(netapi.LogPath(r.URL.Path)), r.Proto,
+		rec.status, rec.bytes, quoted(referer), quoted(r.UserAgent()))
 	if !known && !l.room(hostOf(r), len(line)) {
 		return
 	}
@@ -62,7 +64,8 @@ func (l *accessLog) room(from string, bytes int) bool {
 		return true
 	}
 	if more, due := l.lines.Due("access", from); due {
-		l.log.Warn("requests of somebody who has not logged in come too fast for log_access_file: some are left out", "from", from, "more", more)
+		l.log.Warn("requests of somebody who has not logged in come too fast for log_access_file: some are left out",
+			"from", from, "more", more)
 	}
 	return false
 }

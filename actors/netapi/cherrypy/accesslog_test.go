@@ -31,7 +31,8 @@ func TestAccessLog(t *testing.T) {
 		t.Fatal(err)
 	}
 	for i, line := range strings.Split(strings.TrimSpace(string(raw)), "\n") {
-		begins, ends := []string{"192.0.2.1 - - [", "2001:db8::1 - - ["}[i], `] "GET /ws/- HTTP/1.1" 401 7 "http://ui.example/" ""`
+		begins, ends := []string{"192.0.2.1 - - [", "2001:db8::1 - - ["}[i],
+			`] "GET /ws/- HTTP/1.1" 401 7 "http://ui.example/" ""`
 		if !strings.HasPrefix(line, begins) || !strings.HasSuffix(line, ends) {
 			t.Errorf("%s", line)
 		}
@@ -41,7 +42,8 @@ func TestAccessLog(t *testing.T) {
 	}
 }
 
-// TestAccessLogOfStrangers: who has not logged in writes short lines and few; the log of the daemon tells of it; those who have are all there.
+// TestAccessLogOfStrangers: who has not logged in writes short lines and few; the log of the daemon tells of it; those
+// who have are all there.
 func TestAccessLogOfStrangers(t *testing.T) {
 	path, told := filepath.Join(t.TempDir(), "access"), &bytes.Buffer{}
 	l, err := openAccessLog(path, slog.New(slog.NewTextHandler(told, nil)))

@@ -46,7 +46,8 @@ func (c *call) finish(err error, v any) error {
 	return nil
 }
 
-// logFailure logs an error that the client is not told of. What any stranger can bring about is no news for an operator.
+// logFailure logs an error that the client is not told of. What any stranger can bring about is no news for an
+// operator.
 func (c *call) logFailure(err error) {
 	level := slog.LevelError
 	if errors.Is(err, netapi.ErrUnexpected) {

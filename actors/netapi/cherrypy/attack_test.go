@@ -80,7 +80,8 @@ func TestMasterGone(t *testing.T) {
 	s := open(t, nil)
 	id := s.login()
 	s.master.gone.Store(true)
-	for _, tt := range [][2]string{{"/", `{"client":"local","tgt":"*","fun":"test.ping"}`}, {"/login", creds}, {"/hook", `{}`}} {
+	for _, tt := range [][2]string{{"/", `{"client":"local","tgt":"*","fun":"test.ping"}`}, {"/login", creds},
+		{"/hook", `{}`}} {
 		s.expect(tt[0], s.ask("POST", tt[0], tt[1], "X-Auth-Token: "+id), 503, "Salt Master is not available.")
 	}
 	for _, path := range []string{"/minions", "/jobs", "/keys", "/events", "/ws/" + id} {
@@ -116,7 +117,8 @@ func TestBodies(t *testing.T) {
 		s.expect(tt.name, s.ask("POST", "/run", tt.body, "Content-Type: "+tt.kind), tt.status, "")
 	}
 	hex := strings.Repeat("f", 1<<20)
-	s.expect("token", s.ask("POST", "/run", `{"client":"local","tgt":"*","fun":"f","token":"`+hex+`"}`), 401, "Invalid token")
+	s.expect("token", s.ask("POST", "/run", `{"client":"local","tgt":"*","fun":"f","token":"`+hex+`"}`), 401,
+		"Invalid token")
 	s.expect("still there", s.ask("GET", "/", ""), 200, "Welcome")
 }
 
@@ -140,8 +142,8 @@ func TestHeaders(t *testing.T) {
 	}
 }
 
-// TestConnections: one address gets half of the connections, another finds room beside it, and a place that comes free is given away
-// again.
+// TestConnections: one address gets half of the connections, another finds room beside it, and a place that comes free
+// is given away again.
 func TestConnections(t *testing.T) {
 	s := open(t, nil)
 	var held []net.Conn
@@ -176,7 +178,8 @@ func TestConnections(t *testing.T) {
 
 // TestBehindProxy: clients behind a proxy that is trusted count apart, and nobody else can name another address.
 func TestBehindProxy(t *testing.T) {
-	s := open(t, payload.M("trusted_proxies", []any{"127.0.0.5"}, "authorized_ips", []any{"203.0.113.9", "203.0.113.10", "127.0.0.1"}))
+	s := open(t, payload.M("trusted_proxies", []any{"127.0.0.5"}, "authorized_ips", []any{"203.0.113.9", "203.0.113.10",
+		"127.0.0.1"}))
 	s.source = "127.0.0.5"
 	const evil, good = "X-Forwarded-For: 203.0.113.10, 203.0.113.9", "X-Forwarded-For: 203.0.113.9, 203.0.113.10"
 	wrong := strings.Replace(creds, "sekrit", "no", 1)
@@ -213,7 +216,8 @@ func TestSlowBody(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer c.Close()
-	if _, err := io.WriteString(c, "POST /run HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 10\r\n\r\n["); err != nil {
+	if _, err := io.WriteString(c, "POST /run HTTP/1.1\r\nHost: x\r\nContent-Type: "+
+		"application/json\r\nContent-Length: 10\r\n\r\n["); err != nil {
 		t.Fatal(err)
 	}
 	line, err := bufio.NewReader(c).ReadString('\n')
@@ -231,13 +235,15 @@ func TestLogoutRevokes(t *testing.T) {
 	if len(s.revoked) != 0 {
 		t.Fatal("somebody else has revoked a token")
 	}
-	s.expect("the owner", s.ask("POST", "/logout", "", "X-Auth-Token: "+id), 200, `{"return":"Your token has been cleared"}`)
+	s.expect("the owner", s.ask("POST", "/logout", "", "X-Auth-Token: "+id), 200,
+		`{"return":"Your token has been cleared"}`)
 	if len(s.revoked) != 1 || <-s.revoked != known {
 		t.Error("the token is not revoked")
 	}
 }
 
-// TestLoginAgain: who logs in anew leaves nothing behind by which the session before could be used, and a log-in that fails ends nothing.
+// TestLoginAgain: who logs in anew leaves nothing behind by which the session before could be used, and a log-in that
+// fails ends nothing.
 func TestLoginAgain(t *testing.T) {
 	s := open(t, nil)
 	id := "X-Auth-Token: " + s.login()
@@ -246,9 +252,11 @@ func TestLoginAgain(t *testing.T) {
 	if len(s.revoked) != 0 {
 		t.Fatal("a log-in that failed has revoked a token")
 	}
-	for _, planted := range []string{"X-Auth-Token: " + strings.Repeat("a", 40), "Cookie: session_id=" + strings.Repeat("a", 40)} {
+	for _, planted := range []string{"X-Auth-Token: " + strings.Repeat("a", 40),
+		"Cookie: session_id=" + strings.Repeat("a", 40)} {
 		a := s.ask("POST", "/login", creds, planted)
-		if got := a.Header.Get("X-Auth-Token"); got == strings.Repeat("a", 40) || strings.Contains(a.Header.Get("Set-Cookie"), strings.Repeat("a", 40)) {
+		if got := a.Header.Get("X-Auth-Token"); got == strings.Repeat("a", 40) ||
+			strings.Contains(a.Header.Get("Set-Cookie"), strings.Repeat("a", 40)) {
 			t.Errorf("an id from outside (%s) is taken", planted)
 		}
 	}
@@ -271,7 +279,8 @@ func TestSSHOfWhoMayNot(t *testing.T) {
 		text   string
 	}{
 		{`"tgt":"*","fun":"test.ping","username":"ann","password":"sekrit","eauth":"pam"`, 200, `{"return":[{}]}`},
-		{`"tgt":"*","fun":"cmd.run","username":"ann","password":"sekrit","eauth":"pam"`, 401, "Authorization error occurred."},
+		{`"tgt":"*","fun":"cmd.run","username":"ann","password":"sekrit","eauth":"pam"`, 401,
+			"Authorization error occurred."},
 		{`"tgt":"*","fun":"cmd.run","token":"` + known + `"`, 401, "Authorization error occurred."},
 		{`"tgt":"*","fun":"test.ping","token":"` + strings.Repeat("00", 32) + `"`, 401, "occurred."},
 		{`"fun":"test.ping","username":"ann","password":"no","eauth":"pam"`, 401, "occurred for user ann."},
@@ -286,12 +295,15 @@ func TestSSHOfWhoMayNot(t *testing.T) {
 func TestSSHLeavesNoToken(t *testing.T) {
 	s := open(t, nil, "ssh")
 	for password, status := range map[string]int{"sekrit": 200, "wrong": 401} {
-		s.expect(password, s.ask("POST", "/run", `{"client":"ssh","tgt":"*","fun":"test.ping","username":"ann","password":"`+password+`","eauth":"pam"}`), status, "")
+		s.expect(password,
+			s.ask("POST", "/run", `{"client":"ssh","tgt":"*","fun":"test.ping","username":"ann","password":"`+password+
+				`","eauth":"pam"}`), status, "")
 	}
 	if len(s.revoked) != 1 || <-s.revoked != known {
 		t.Error("the token is not revoked, or another")
 	}
-	s.expect("by a token", s.ask("POST", "/run", `{"client":"ssh","tgt":"*","fun":"test.ping","token":"`+known+`"}`), 200, "")
+	s.expect("by a token", s.ask("POST", "/run", `{"client":"ssh","tgt":"*","fun":"test.ping","token":"`+known+`"}`),
+		200, "")
 	if len(s.revoked) != 0 {
 		t.Error("the token of a user is revoked")
 	}

@@ -10,8 +10,8 @@ import (
 	"brine/wire/payload"
 )
 
-// crossOrigin sets the headers for pages of other origins, and says whether that was all that was asked (OPTIONS). Unlike Salt: the
-// origin has to be named in the configuration, by cors_origin.
+// crossOrigin sets the headers for pages of other origins, and says whether that was all that was asked (OPTIONS).
+// Unlike Salt: the origin has to be named in the configuration, by cors_origin.
 func (c *call) crossOrigin() bool {
 	origin := c.r.Header.Get("Origin")
 	named := origin == "" || slices.Contains(c.conf.CORSOrigin, "*") || slices.Contains(c.conf.CORSOrigin, origin)
@@ -27,7 +27,8 @@ func (c *call) crossOrigin() bool {
 		c.head.Set("Vary", "Accept-Encoding")
 		return false
 	}
-	if wanted := c.r.Header.Get("Access-Control-Request-Method"); named && (wanted == http.MethodGet || wanted == http.MethodPost) {
+	if wanted := c.r.Header.Get("Access-Control-Request-Method"); named && (wanted == http.MethodGet ||
+		wanted == http.MethodPost) {
 		c.head.Set("Access-Control-Allow-Methods", "GET, POST")
 		c.head.Set("Access-Control-Allow-Headers", "Content-Type, X-Auth-Token, X-Requested-With")
 		c.head.Set("Connection", "keep-alive")
@@ -39,8 +40,9 @@ func (c *call) crossOrigin() bool {
 // cookieName is the cookie of a session.
 const cookieName = "session_id"
 
-// presented is the session id that a client shows: in the header, or else in the cookie. Unlike Salt: the cookie of a page of another
-// origin counts for nothing, unless cors_origin names it. Browsers send it along for pages of other ports of this host, too.
+// presented is the session id that a client shows: in the header, or else in the cookie. Unlike Salt: the cookie of a
+// page of another origin counts for nothing, unless cors_origin names it. Browsers send it along for pages of other
+// ports of this host, too.
 func (c *call) presented() string {
 	if id := c.r.Header.Get("X-Auth-Token"); id != "" {
 		return id
@@ -79,8 +81,8 @@ func (c *call) session(method string) error {
 	return nil
 }
 
-// setCookie tells the client its session id. One without a session gets a new id that stands for nothing, as in Salt; but not by a page of
-// another origin, which would end the session of this one.
+// setCookie tells the client its session id. One without a session gets a new id that stands for nothing, as in Salt;
+// but not by a page of another origin, which would end the session of this one.
 func (c *call) setCookie() {
 	if !c.pageMay() {
 		return
@@ -92,8 +94,9 @@ func (c *call) setCookie() {
 	if id == "" {
 		return
 	}
-	cookie := &http.Cookie{Name: cookieName, Value: id, Path: "/", HttpOnly: true, SameSite: http.SameSiteLaxMode, Secure: c.r.TLS != nil,
-		Expires: time.Now().Add(netapi.SessionLife), MaxAge: int(netapi.SessionLife / time.Second)}
+	cookie := &http.Cookie{Name: cookieName, Value: id, Path: "/", HttpOnly: true, SameSite: http.SameSiteLaxMode,
+		Secure: c.r.TLS != nil, Expires: time.Now().Add(netapi.SessionLife),
+		MaxAge: int(netapi.SessionLife / time.Second)}
 	if c.expired {
 		cookie.Expires, cookie.MaxAge = time.Now().AddDate(-1, 0, 0), 0
 	}
@@ -115,7 +118,8 @@ func (c *call) readBody() error {
 		return err
 	}
 	var err error
-	c.intake, err = c.bodies.Take(c.w, c.r, c.remote(), netapi.Limits{Longest: c.conf.MaxRequestBodySize, Grace: c.opt.BodyWithin})
+	c.intake, err = c.bodies.Take(c.w, c.r, c.remote(), netapi.Limits{Longest: c.conf.MaxRequestBodySize,
+		Grace: c.opt.BodyWithin})
 	if err != nil {
 		c.head.Set("Connection", "close") // nobody reads what is left
 		return err
@@ -154,7 +158,8 @@ func (c *call) mayLogIn(user string) bool {
 	may := payload.Texts(users.List(key))
 	ok := slices.Contains(may, c.remote()) || slices.Contains(may, "*")
 	if !ok {
-		c.log.Info("[api_acl] Authentication failed for user "+payload.Show(user)+" from IP "+c.remote(), "from", c.remote())
+		c.log.Info("[api_acl] Authentication failed for user "+payload.Show(user)+" from IP "+c.remote(), "from",
+			c.remote())
 	}
 	return ok
 }

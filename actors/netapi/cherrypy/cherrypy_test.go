@@ -37,7 +37,8 @@ func TestAddresses(t *testing.T) {
 		{"PUT", "/", "[]", false, 405, ""},
 		{"GET", "/logout", "", true, 405, ""},
 		{"POST", "/login", "", false, 500, `{"status":500,"return":"An unexpected error occurred"}`},
-		{"POST", "/login", `{"username":"ann","password":"no","eauth":"pam"}`, false, 401, "Could not authenticate using provided credentials"},
+		{"POST", "/login", `{"username":"ann","password":"no","eauth":"pam"}`, false, 401,
+			"Could not authenticate using provided credentials"},
 		{"POST", "/", ping, false, 401, "No permission -- see authorization schemes"},
 		{"POST", "/", ping, true, 200, `{"return":[{"m1":["x"]}]}`},
 		{"POST", "/", "[" + ping + "," + ping + "]", true, 200, `{"return":[{"m1":["x"]},{"m1":["x"]}]}`},
@@ -46,14 +47,16 @@ func TestAddresses(t *testing.T) {
 		{"POST", "/", "{bad", true, 400, "Invalid JSON document"},
 		{"POST", "/", `["x"]`, true, 500, `{"status":500,"return":"An unexpected error occurred"}`},
 		{"POST", "/", `{"client":"nosuch"}`, true, 400, "Invalid client specified: &#39;nosuch&#39;"},
-		{"POST", "/", `{"client":"ssh"}`, true, 400, "Client disabled: &#39;ssh&#39;. Add to &#39;netapi_enable_clients&#39; master config option to enable."},
+		{"POST", "/", `{"client":"ssh"}`, true, 400, "Client disabled: &#39;ssh&#39;. Add to " +
+			"&#39;netapi_enable_clients&#39; master config option to enable."},
 		{"POST", "/", `{"client":"runner","fun":"no.such"}`, true, 500, ""},
 		{"POST", "/", `{"client":"runner"}`, true, 400, "runner takes at least 1 argument (0 given)"},
 		{"POST", "/", `{"client":"runner","fun":"a.b","arg":["p","k=1"],"kwarg":{"l":2},"m":3}`, true, 200,
 			`{"return":[{"arg":["p"],"kwarg":{"k":1,"l":2,"m":3}}]}`},
 		{"POST", "/run", ping, false, 401, "No authentication credentials given"},
 		{"POST", "/run", strings.Replace(ping, "{", `{"token":"zz",`, 1), false, 401, "Invalid token"},
-		{"POST", "/run", strings.Replace(ping, "{", `{"token":"`+known+`",`, 1), false, 200, `{"return":[{"m1":["x"]}]}`},
+		{"POST", "/run", strings.Replace(ping, "{", `{"token":"`+known+`",`, 1), false, 200,
+			`{"return":[{"m1":["x"]}]}`},
 		{"GET", "/keys", "", true, 200, `{"return":{"minions":["m1"],"pub":"PUB","priv":"PRIV"}}`},
 		{"GET", "/keys", "", false, 401, "No authentication credentials given"},
 		{"GET", "/minions/a/b", "", true, 404, ""},
@@ -89,14 +92,17 @@ func TestSession(t *testing.T) {
 		header []string
 		status int
 	}{
-		{[]string{"X-Auth-Token: " + id}, 200}, {[]string{"Cookie: session_id=" + id}, 200}, {[]string{"X-Auth-Token: deadbeef", "Cookie: session_id=" + id}, 401},
-		{[]string{"X-Auth-Token: " + known}, 401}, {[]string{"X-Auth-Token: " + strings.ToUpper(id)}, 401}, {[]string{"X-Auth-Token: " + id + "0"}, 401},
-		{[]string{"X-Auth-Token: " + strings.Repeat("0", 40)}, 401}, {[]string{"Cookie: session_id=" + strings.Repeat("f", 4000)}, 401},
+		{[]string{"X-Auth-Token: " + id}, 200}, {[]string{"Cookie: session_id=" + id}, 200},
+		{[]string{"X-Auth-Token: deadbeef", "Cookie: session_id=" + id}, 401}, {[]string{"X-Auth-Token: " + known},
+			401}, {[]string{"X-Auth-Token: " + strings.ToUpper(id)}, 401}, {[]string{"X-Auth-Token: " + id + "0"}, 401},
+		{[]string{"X-Auth-Token: " + strings.Repeat("0", 40)}, 401},
+		{[]string{"Cookie: session_id=" + strings.Repeat("f", 4000)}, 401},
 	} {
 		s.expect(tt.header[0], s.ask("POST", "/", "[]", tt.header...), tt.status, "")
 	}
 	a := s.ask("POST", "/hook", `{}`, "X-Auth-Token: "+id)
-	if c := a.Header.Get("Set-Cookie"); !strings.Contains(c, id) || !strings.Contains(c, "HttpOnly") || !strings.Contains(c, "SameSite=Lax") {
+	if c := a.Header.Get("Set-Cookie"); !strings.Contains(c, id) || !strings.Contains(c, "HttpOnly") ||
+		!strings.Contains(c, "SameSite=Lax") {
 		t.Errorf("cookie %q", c)
 	}
 	v, _ := s.master.events.Load("salt/netapi/hook")
@@ -109,12 +115,14 @@ func TestSession(t *testing.T) {
 	}
 	s.expect("the id before", s.ask("POST", "/", "[]", "X-Auth-Token: "+id), 401, "")
 	id = again.Header.Get("X-Auth-Token")
-	if c := cookieOf(t, again); c.MaxAge != 36000 || c.Value != id || c.Path != "/" || time.Until(c.Expires) < 9*time.Hour || time.Until(c.Expires) > 10*time.Hour {
+	if c := cookieOf(t, again); c.MaxAge != 36000 || c.Value != id || c.Path != "/" ||
+		time.Until(c.Expires) < 9*time.Hour || time.Until(c.Expires) > 10*time.Hour {
 		t.Errorf("cookie of a session: %v", c)
 	}
 	out := s.ask("POST", "/logout", "", "X-Auth-Token: "+id)
 	s.expect("log-out", out, 200, `{"return":"Your token has been cleared"}`)
-	if c := cookieOf(t, out); c.MaxAge != 0 || c.Value == id || !netapi.SessionID(c.Value) || !c.Expires.Before(time.Now()) {
+	if c := cookieOf(t, out); c.MaxAge != 0 || c.Value == id || !netapi.SessionID(c.Value) ||
+		!c.Expires.Before(time.Now()) {
 		t.Errorf("cookie of a session that has ended: %v", c)
 	}
 	s.expect("after", s.ask("POST", "/", "[]", "X-Auth-Token: "+id), 401, "")
@@ -135,7 +143,8 @@ func TestOptions(t *testing.T) {
 	dir := t.TempDir()
 	page, secret := filepath.Join(dir, "page.html"), filepath.Join(dir, "secret")
 	static := filepath.Join(dir, "static")
-	for path, text := range map[string]string{page: "<p>page</p>", secret: "secret", filepath.Join(static, "a.js"): "js", filepath.Join(static, "d/x.txt"): "x"} {
+	for path, text := range map[string]string{page: "<p>page</p>", secret: "secret",
+		filepath.Join(static, "a.js"): "js", filepath.Join(static, "d/x.txt"): "x"} {
 		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 			t.Fatal(err)
 		}
@@ -155,16 +164,20 @@ func TestOptions(t *testing.T) {
 		for _, path := range []string{"/files/nosuch", "/files/", "/files/d", "/files/link", "/files/d/../nosuch"} {
 			s.expect(path, s.ask("GET", path, "", "Accept: text/plain"), 404, "")
 		}
-		for _, path := range []string{"/files/../page.html", "/files/%2e%2e/secret", "/files/..%2fsecret", "/files/d/../../secret"} {
+		for _, path := range []string{"/files/../page.html", "/files/%2e%2e/secret", "/files/..%2fsecret",
+			"/files/d/../../secret"} {
 			s.expect(path, s.ask("GET", path, "", "Accept: text/plain"), 403, "authorization will not help")
 		}
 	})
 	t.Run("prefix and sessions", func(t *testing.T) {
-		s := open(t, payload.M("root_prefix", "/salt", "enable_sessions", false, "cors_origin", []any{"https://ui.example"}))
-		if a := s.ask("GET", "/salt", ""); a.StatusCode != 301 || a.Header.Get("Location") != "http://"+s.addr+"/salt/" {
+		s := open(t, payload.M("root_prefix", "/salt", "enable_sessions", false, "cors_origin",
+			[]any{"https://ui.example"}))
+		if a := s.ask("GET", "/salt", ""); a.StatusCode != 301 || a.Header.Get("Location") != "http://"+s.addr+
+			"/salt/" {
 			t.Errorf("%d %s", a.StatusCode, a.Header.Get("Location"))
 		}
-		if a := s.ask("GET", "/salt?a=1", ""); a.StatusCode != 301 || a.Header.Get("Location") != "http://"+s.addr+"/salt/?a=1" {
+		if a := s.ask("GET", "/salt?a=1", ""); a.StatusCode != 301 || a.Header.Get("Location") != "http://"+s.addr+
+			"/salt/?a=1" {
 			t.Errorf("%d %s", a.StatusCode, a.Header.Get("Location"))
 		}
 		s.expect("a body without the slash", s.ask("POST", "/salt", "[]"), 401, "")
@@ -173,9 +186,11 @@ func TestOptions(t *testing.T) {
 		for _, path := range []string{"login", "logout", "minions", "jobs"} {
 			s.expect(path, s.ask("GET", "/salt/"+path, ""), 404, "was not found")
 		}
-		for origin, want := range map[string]string{"https://ui.example": "https://ui.example", "https://evil.example": ""} {
+		for origin, want := range map[string]string{"https://ui.example": "https://ui.example",
+			"https://evil.example": ""} {
 			a := s.ask("OPTIONS", "/salt/run", "", "Origin: "+origin, "Access-Control-Request-Method: POST")
-			if got := a.Header.Get("Access-Control-Allow-Origin"); got != want || (want == "") != (a.Header.Get("Access-Control-Allow-Methods") == "") {
+			if got := a.Header.Get("Access-Control-Allow-Origin"); got != want ||
+				(want == "") != (a.Header.Get("Access-Control-Allow-Methods") == "") {
 				t.Errorf("%s: allowed %q, headers %v", origin, got, a.Header)
 			}
 		}
@@ -186,7 +201,8 @@ func TestOptions(t *testing.T) {
 		s.expect("log-in", s.ask("POST", "/login", creds), 403, "Bad IP")
 		s.expect("no session", s.ask("GET", "/minions", ""), 401, "")
 		s.expect("app", s.ask("GET", "/app", ""), 200, "")
-		for path, status := range map[string]int{"/": 403, "/run": 403, "/login": 403, "/minions": 403, "/hook": 403, "/app": 200} {
+		for path, status := range map[string]int{"/": 403, "/run": 403, "/login": 403, "/minions": 403, "/hook": 403,
+			"/app": 200} {
 			s.expect("OPTIONS "+path, s.ask("OPTIONS", path, ""), status, "")
 		}
 	})
@@ -202,7 +218,8 @@ func TestOptions(t *testing.T) {
 		off.expect("nothing is counted", off.ask("GET", "/stats", ""), 200, `"Total Requests": 0`)
 	})
 	t.Run("api_acl", func(t *testing.T) {
-		s := open(t, payload.M("api_acl", payload.M("users", payload.M("ann", []any{"192.0.2.1"}, "*", []any{"127.0.0.1"}))))
+		s := open(t, payload.M("api_acl", payload.M("users", payload.M("ann", []any{"192.0.2.1"}, "*",
+			[]any{"127.0.0.1"}))))
 		s.expect("named", s.ask("POST", "/login", creds), 401, "No permission")
 		s.expect("others", s.ask("POST", "/login", strings.Replace(creds, "ann", "bob", 1)), 200, "")
 	})
@@ -213,12 +230,14 @@ func TestReload(t *testing.T) {
 	s := open(t, payload.M("root_prefix", "/salt"))
 	ask := func(status int, client, target string) {
 		t.Helper()
-		s.expect(client, s.ask("POST", "/salt/run", `{"client":"`+client+`","tgt":"`+target+`","tgt_type":"nodegroup","fun":"test.ping","username":"ann","password":"sekrit","eauth":"pam"}`),
-			status, "")
+		s.expect(client, s.ask("POST", "/salt/run", `{"client":"`+client+`","tgt":"`+target+
+			`","tgt_type":"nodegroup","fun":"test.ping","username":"ann","password":"sekrit","eauth":"pam"}`), status,
+			"")
 	}
 	ask(400, "local_batch", "web")
 	ask(400, "local", "web")
-	fresh := payload.M("rest_cherrypy", payload.M("port", int64(0), "disable_ssl", true, "root_prefix", "/other"), "netapi_enable_clients", []any{"local", "local_batch"})
+	fresh := payload.M("rest_cherrypy", payload.M("port", int64(0), "disable_ssl", true, "root_prefix", "/other"),
+		"netapi_enable_clients", []any{"local", "local_batch"})
 	conf, err := (&config.Master{Common: config.Common{Raw: fresh}}).NetapiOptions()
 	if err != nil {
 		t.Fatal(err)
@@ -226,7 +245,8 @@ func TestReload(t *testing.T) {
 	s.srv.Reload(conf, payload.M("web", "m1"))
 	ask(200, "local", "web")
 	ask(400, "local", "db")
-	got := s.ask("POST", "/salt/run", `{"client":"local","tgt":"db","tgt_type":"nodegroup","fun":"test.ping","username":"ann","password":"sekrit","eauth":"pam"}`)
+	got := s.ask("POST", "/salt/run",
+		`{"client":"local","tgt":"db","tgt_type":"nodegroup","fun":"test.ping","username":"ann","password":"sekrit","eauth":"pam"}`)
 	if !strings.Contains(got.body, "Node group db unavailable") || strings.Contains(got.body, "unavailable in") {
 		t.Errorf("an unknown node group: %s", got.body) // no path of the configuration
 	}
@@ -238,10 +258,12 @@ func TestReload(t *testing.T) {
 // TestAccept: the type of an answer is what the client wants; that is looked at when all is done.
 func TestAccept(t *testing.T) {
 	s := open(t, nil)
-	for accept, want := range map[string]string{"": "application/json", "*/*": "application/json", "application/*": "application/json",
-		"application/x-yaml": "application/x-yaml", "application/json;q=0.1, application/x-yaml;q=0.9": "application/x-yaml", "text/html": ""} {
+	for accept, want := range map[string]string{"": "application/json", "*/*": "application/json",
+		"application/*": "application/json", "application/x-yaml": "application/x-yaml",
+		"application/json;q=0.1, application/x-yaml;q=0.9": "application/x-yaml", "text/html": ""} {
 		a := s.ask("GET", "/", "", "Accept: "+accept)
-		if got := a.Header.Get("Content-Type"); want != "" && got != want || want == "" && a.StatusCode != http.StatusNotAcceptable {
+		if got := a.Header.Get("Content-Type"); want != "" && got != want || want == "" &&
+			a.StatusCode != http.StatusNotAcceptable {
 			t.Errorf("%q: %d %s", accept, a.StatusCode, got)
 		}
 	}

@@ -138,8 +138,8 @@ func (c *call) getKeys(into *any) error {
 	return nil
 }
 
-// postHook puts an event on the bus: salt/netapi/hook and the path behind it. Unlike Salt: the id of a session of this server is
-// not told to whoever listens.
+// postHook puts an event on the bus: salt/netapi/hook and the path behind it. Unlike Salt: the id of a session of this
+// server is not told to whoever listens.
 func (c *call) postHook(into *any) error {
 	tag := "salt/netapi/hook"
 	for _, p := range c.args {
@@ -207,5 +207,7 @@ func (c *call) getApp(*any) error {
 }
 
 // demoPage is what /app shows while no app is configured.
-const demoPage = "<!DOCTYPE html>\n<html lang=\"en\">\n<head><meta charset=\"utf-8\"><title>salt-api</title></head>\n<body>\n<h1>salt-api</h1>\n" +
-	"<p>This server answers the requests of Salt's rest_cherrypy. The option <code>app</code> of its section names a page to show here.</p>\n</body>\n</html>\n"
+const demoPage = "<!DOCTYPE html>\n<html lang=\"en\">\n<head><meta " +
+	"charset=\"utf-8\"><title>salt-api</title></head>\n<body>\n<h1>salt-api</h1>\n" +
+	"<p>This server answers the requests of Salt's rest_cherrypy. The option <code>app</code> of its section names " +
+	"a page to show here.</p>\n</body>\n</html>\n"

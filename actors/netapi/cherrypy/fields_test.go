@@ -18,11 +18,12 @@ const marked = "said by a client"
 
 // fieldsOfClients are the fields that code reads of requests, those of Salt's masters, and one that nobody knows.
 func fieldsOfClients(t *testing.T) []string {
-	return append(wiretest.FieldsOfRequests(t), "__user__", "__jid__", "__tag__", "__pub_user", "__new__", "of_nobody", "enc", "load", "AUTH_LIST")
+	return append(wiretest.FieldsOfRequests(t), "__user__", "__jid__", "__tag__", "__pub_user", "__new__", "of_nobody",
+		"enc", "load", "AUTH_LIST")
 }
 
-// TestFieldsOfChunks: each field that code reads of a request, wherever a client puts it, gets into the load that the master is asked
-// with only where a table lets it; the key of the master's user never goes with a client's credentials.
+// TestFieldsOfChunks: each field that code reads of a request, wherever a client puts it, gets into the load that the
+// master is asked with only where a table lets it; the key of the master's user never goes with a client's credentials.
 func TestFieldsOfChunks(t *testing.T) {
 	clients := []any{"local_batch", "local_subset", "runner_async", "wheel_async"}
 	s := open(t, payload.NewMap(0), clients...)
@@ -33,7 +34,9 @@ func TestFieldsOfChunks(t *testing.T) {
 			if where == "form" {
 				kind = "Content-Type: application/x-www-form-urlencoded"
 			}
-			got := s.ask("POST", "/run", body, slices.DeleteFunc([]string{kind}, func(h string) bool { return h == "" })...)
+			got := s.ask("POST", "/run", body, slices.DeleteFunc([]string{kind}, func(h string) bool {
+				return h == ""
+			})...)
 			if got.StatusCode >= 500 {
 				t.Errorf("%v %s: %d %s", client, where, got.StatusCode, got.body)
 			}
@@ -49,7 +52,8 @@ func TestFieldsOfChunks(t *testing.T) {
 	body, _ := json.Marshal(every)
 	s.ask("POST", "/minions", string(body), "X-Auth-Token: "+token)
 	s.looked("/minions")
-	for f, v := range map[string]any{"username": "ann", "password": "sekrit", "eauth": "pam", "mid": "m9", "kwarg": map[string]any{"id_": "../" + marked}, "arg": []any{marked}} {
+	for f, v := range map[string]any{"username": "ann", "password": "sekrit", "eauth": "pam", "mid": "m9",
+		"kwarg": map[string]any{"id_": "../" + marked}, "arg": []any{marked}} {
 		every[f] = v
 	}
 	body, _ = json.Marshal(every)
@@ -62,7 +66,8 @@ func TestFieldsOfChunks(t *testing.T) {
 // spelled are chunks for a client with every field, in every place where it can stand.
 func (s *site) spelled(client string) map[string]string {
 	chunk := func(more ...any) *payload.Map {
-		low := payload.M("client", client, "tgt", "m1", "fun", "test.ping", "username", "ann", "password", "sekrit", "eauth", "pam", "timeout", 5)
+		low := payload.M("client", client, "tgt", "m1", "fun", "test.ping", "username", "ann", "password", "sekrit",
+			"eauth", "pam", "timeout", 5)
 		low.Update(payload.M(more...))
 		return low
 	}
@@ -91,12 +96,15 @@ func (s *site) spelled(client string) map[string]string {
 	}
 	last := jsonOf(chunk("arg", []any{}, "kwarg", payload.NewMap(0)))
 	return map[string]string{
-		"beside": jsonOf(beside), "kwarg": jsonOf(chunk("kwarg", inside)), "arg": jsonOf(chunk("arg", []any{inside.Clone().Set("__kwarg__", true)})),
-		"kwargs": jsonOf(chunk("kwargs", inside)), "twice": "{" + twice + strings.TrimPrefix(last, "{"), "YAML": yaml, "form": form.Encode(),
+		"beside": jsonOf(beside), "kwarg": jsonOf(chunk("kwarg", inside)),
+		"arg":    jsonOf(chunk("arg", []any{inside.Clone().Set("__kwarg__", true)})),
+		"kwargs": jsonOf(chunk("kwargs", inside)), "twice": "{" + twice + strings.TrimPrefix(last, "{"), "YAML": yaml,
+		"form": form.Encode(),
 	}
 }
 
-// looked goes through what the master was asked since the last time. salt-api answers a wheel_async before it asks the master.
+// looked goes through what the master was asked since the last time. salt-api answers a wheel_async before it asks the
+// master.
 func (s *site) looked(what string) {
 	s.t.Helper()
 	until(s.t, what+": the master is asked", func() bool { return s.lookedOnce(what) > 0 })
@@ -117,8 +125,9 @@ func (s *site) lookedOnce(what string) (n int) {
 		switch command {
 		case payload.CmdPublish:
 			s.only(what, load, "cmd", "tgt", "fun", "arg", "tgt_type", "ret", "jid", "kwargs", "user")
-			s.only(what+" kwargs", load.Map("kwargs"), "delimiter", "metadata", "start_event", "nocache", "id", "master_id", "ret_config", "ret_kwargs",
-				"module_executors", "executor_opts", "eauth", "username", "password", "token")
+			s.only(what+" kwargs", load.Map("kwargs"), "delimiter", "metadata", "start_event", "nocache", "id",
+				"master_id", "ret_config", "ret_kwargs", "module_executors", "executor_opts", "eauth", "username",
+				"password", "token")
 		case payload.CmdRunner:
 			s.only(what, load, "cmd", "fun", "kwarg", "eauth", "username", "password", "token")
 			s.only(what+" kwarg", load.Map("kwarg"), "kwarg", "arg")

@@ -14,8 +14,8 @@ import (
 // tarRecord is what the size of an archive is a multiple of, in bytes.
 const tarRecord = 10240
 
-// postKeys makes a pair of keys for a minion, accepts it, and answers with both in an archive. Every fault is a 500, as in Salt, but for a name
-// that no minion can have.
+// postKeys makes a pair of keys for a minion, accepts it, and answers with both in an archive. Every fault is a 500, as
+// in Salt, but for a name that no minion can have.
 func (c *call) postKeys(*any) error {
 	creds, err := firstMap(c.body.Data)
 	if err != nil {
@@ -46,8 +46,8 @@ func (c *call) postKeys(*any) error {
 	return nil
 }
 
-// genAccept is the chunk that makes the keys. Unlike Salt: nothing that stands beside the arguments of the function, or in another place
-// of the chunk, goes with it.
+// genAccept is the chunk that makes the keys. Unlike Salt: nothing that stands beside the arguments of the function, or
+// in another place of the chunk, goes with it.
 func genAccept(said *payload.Map) *payload.Map {
 	low := payload.M("client", netapi.Wheel, "fun", "key.gen_accept")
 	for field, arg := range map[string]string{"id_": "id_", "mid": "id_", "keysize": "keysize", "force": "force"} {
@@ -74,7 +74,8 @@ func tarOf(names, texts []string) ([]byte, error) {
 	var b bytes.Buffer
 	w := tar.NewWriter(&b)
 	for i, name := range names {
-		if err := w.WriteHeader(&tar.Header{Name: name, Mode: 0o644, Size: int64(len(texts[i])), Format: tar.FormatUSTAR}); err != nil {
+		if err := w.WriteHeader(&tar.Header{Name: name, Mode: 0o644, Size: int64(len(texts[i])),
+			Format: tar.FormatUSTAR}); err != nil {
 			return nil, fmt.Errorf("archive of keys: %w", err)
 		}
 		if _, err := w.Write([]byte(texts[i])); err != nil {

@@ -12,8 +12,9 @@ func (c *call) getLogin(into *any) error {
 	return nil
 }
 
-// postLogin opens a session for who can log in at the master. Unlike Salt: who logs in again gets another id, so that nobody can have set
-// a known one before, and what the session could do until then ends. In Salt both tokens hold, and the id stays.
+// postLogin opens a session for who can log in at the master. Unlike Salt: who logs in again gets another id, so that
+// nobody can have set a known one before, and what the session could do until then ends. In Salt both tokens hold, and
+// the id stays.
 func (c *call) postLogin(into *any) error {
 	if err := c.api.MasterHere(); err != nil {
 		return err
@@ -39,8 +40,8 @@ func (c *call) postLogin(into *any) error {
 	}
 	c.newID, c.proved = false, true
 	c.head.Set("X-Auth-Token", c.sessionID)
-	*into = payload.M("return", []any{payload.M("token", c.sessionID, "expire", login.Expire, "start", login.Start, "user", login.Name,
-		"eauth", login.Eauth, "perms", login.Perms)})
+	*into = payload.M("return", []any{payload.M("token", c.sessionID, "expire", login.Expire, "start", login.Start,
+		"user", login.Name, "eauth", login.Eauth, "perms", login.Perms)})
 	return nil
 }
 

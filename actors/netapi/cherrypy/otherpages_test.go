@@ -11,13 +11,15 @@ import (
 	"brine/wire/payload"
 )
 
-// TestCookieOfOtherPages: a page of another origin, also of another port of this host, runs nothing by the cookie of whoever looks at it.
+// TestCookieOfOtherPages: a page of another origin, also of another port of this host, runs nothing by the cookie of
+// whoever looks at it.
 func TestCookieOfOtherPages(t *testing.T) {
 	s := open(t, payload.M("cors_origin", []any{"https://ui.example"}))
 	id := s.login()
 	cookie, plain := "Cookie: session_id="+id, "Content-Type: text/plain"
 	const low = `[{"client":"local","tgt":"*","fun":"test.ping"}]`
-	for origin, status := range map[string]int{"http://127.0.0.1:1": 401, "https://evil.example": 401, "null": 401, "https://ui.example": 200, "http://" + s.addr: 200} {
+	for origin, status := range map[string]int{"http://127.0.0.1:1": 401, "https://evil.example": 401, "null": 401,
+		"https://ui.example": 200, "http://" + s.addr: 200} {
 		for _, path := range []string{"/", "/minions", "/hook", "/jobs"} {
 			want := status
 			if status == 200 && path == "/minions" {
@@ -42,8 +44,9 @@ func (s *site) socket(path string, headers ...string) int {
 		s.t.Fatal(err)
 	}
 	defer c.Close()
-	_, err = fmt.Fprintf(c, "GET %s HTTP/1.1\r\nHost: %s\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n%s\r\n",
-		path, s.addr, strings.Join(append(headers, ""), "\r\n"))
+	_, err = fmt.Fprintf(c, "GET %s HTTP/1.1\r\nHost: %s\r\nConnection: Upgrade\r\nUpgrade: "+
+		"websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n%s\r\n", path, s.addr,
+		strings.Join(append(headers, ""), "\r\n"))
 	if err != nil {
 		s.t.Fatal(err)
 	}
@@ -55,7 +58,8 @@ func (s *site) socket(path string, headers ...string) int {
 	return resp.StatusCode
 }
 
-// TestSocketsOfOtherPages: a browser sends the cookie of a session along for any page of the same site; such a page gets no events.
+// TestSocketsOfOtherPages: a browser sends the cookie of a session along for any page of the same site; such a page
+// gets no events.
 func TestSocketsOfOtherPages(t *testing.T) {
 	s := open(t, payload.M("cors_origin", []any{"https://friend"}))
 	id := s.login()
@@ -86,8 +90,9 @@ func TestSocketsOfOtherPages(t *testing.T) {
 	}
 }
 
-// TestLogInByOtherPages: a page of another origin logs nobody in, in whatever form it posts, ends no session and guesses no passwords by the
-// browsers of its visitors. Programs, pages of this server (behind a proxy, too) and pages that are named log in.
+// TestLogInByOtherPages: a page of another origin logs nobody in, in whatever form it posts, ends no session and
+// guesses no passwords by the browsers of its visitors. Programs, pages of this server (behind a proxy, too) and pages
+// that are named log in.
 func TestLogInByOtherPages(t *testing.T) {
 	s := open(t, payload.M("cors_origin", []any{"https://ui.example"}))
 	s.login()
@@ -104,13 +109,15 @@ func TestLogInByOtherPages(t *testing.T) {
 		{"the same behind a proxy", []string{"Origin: https://salt.example", "Sec-Fetch-Site: same-origin"}, true},
 		{"a page that is named", []string{"Origin: https://ui.example", "Sec-Fetch-Site: cross-site"}, true},
 		{"another page", []string{"Origin: https://evil.example"}, false},
-		{"its form", []string{"Origin: https://evil.example", "Sec-Fetch-Site: cross-site", "Sec-Fetch-Mode: navigate"}, false},
+		{"its form", []string{"Origin: https://evil.example", "Sec-Fetch-Site: cross-site", "Sec-Fetch-Mode: navigate"},
+			false},
 		{"a page that hides", []string{"Origin: null"}, false},
 		{"another port", []string{"Origin: http://127.0.0.1:1", "Sec-Fetch-Site: same-site"}, false},
 		{"without an origin", []string{"Sec-Fetch-Site: cross-site", "Sec-Fetch-Mode: no-cors"}, false},
 	} {
-		for _, post := range [][3]string{{"/login", creds, "application/json"}, {"/login", creds, "text/plain"}, {"/login", form, "application/x-www-form-urlencoded"},
-			{"/run", low, "text/plain"}, {"/token", "[" + creds + "]", "text/plain"}} {
+		for _, post := range [][3]string{{"/login", creds, "application/json"}, {"/login", creds, "text/plain"},
+			{"/login", form, "application/x-www-form-urlencoded"}, {"/run", low, "text/plain"},
+			{"/token", "[" + creds + "]", "text/plain"}} {
 			got := s.ask("POST", post[0], post[1], append(tt.headers, "Content-Type: "+post[2])...)
 			cookie := got.Header.Get("Set-Cookie") != ""
 			switch {
@@ -135,12 +142,14 @@ func TestLogInByOtherPages(t *testing.T) {
 	}
 }
 
-// TestPicturesOfOtherPages: what a page shows as a picture of this server is asked without an origin, with the cookie of the same site.
+// TestPicturesOfOtherPages: what a page shows as a picture of this server is asked without an origin, with the cookie
+// of the same site.
 func TestPicturesOfOtherPages(t *testing.T) {
 	s := open(t, nil)
 	cookie := "Cookie: session_id=" + s.login()
 	for _, path := range []string{"/minions", "/jobs", "/keys", "/stats"} {
 		s.expect(path, s.ask("GET", path, "", cookie, "Sec-Fetch-Site: same-site", "Sec-Fetch-Mode: no-cors"), 401, "")
 	}
-	s.expect("a link", s.ask("GET", "/stats", "", cookie, "Sec-Fetch-Site: cross-site", "Sec-Fetch-Mode: navigate"), 200, "")
+	s.expect("a link", s.ask("GET", "/stats", "", cookie, "Sec-Fetch-Site: cross-site", "Sec-Fetch-Mode: navigate"),
+		200, "")
 }

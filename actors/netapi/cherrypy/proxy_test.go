@@ -14,8 +14,8 @@ import (
 	"brine/wire/payload"
 )
 
-// behind puts a reverse proxy at 127.0.0.5 before a site: what is asked goes through it. It adds the address of the client to what the client
-// says in X-Forwarded-For.
+// behind puts a reverse proxy at 127.0.0.5 before a site: what is asked goes through it. It adds the address of the
+// client to what the client says in X-Forwarded-For.
 func (s *site) behind() {
 	s.t.Helper()
 	target := &url.URL{Scheme: "http", Host: s.addr}
@@ -25,7 +25,8 @@ func (s *site) behind() {
 			r.Out.Header["X-Forwarded-For"] = r.In.Header["X-Forwarded-For"]
 			r.SetXForwarded()
 		},
-		Transport: &http.Transport{DialContext: (&net.Dialer{LocalAddr: &net.TCPAddr{IP: net.IPv4(127, 0, 0, 5)}}).DialContext},
+		Transport: &http.Transport{DialContext: (&net.Dialer{LocalAddr: &net.TCPAddr{IP: net.IPv4(127, 0, 0,
+			5)}}).DialContext},
 	})
 	s.t.Cleanup(func() {
 		proxy.CloseClientConnections()
@@ -34,14 +35,17 @@ func (s *site) behind() {
 	s.addr = proxy.Listener.Addr().String()
 }
 
-// TestReverseProxy: behind a reverse proxy each client counts as who he is, whatever he says of himself, and streams come at once.
+// TestReverseProxy: behind a reverse proxy each client counts as who he is, whatever he says of himself, and streams
+// come at once.
 func TestReverseProxy(t *testing.T) {
-	s := open(t, payload.M("trusted_proxies", []any{"127.0.0.5"}, "authorized_ips", []any{"127.0.0.66", "127.0.0.7"}, "webhook_disable_auth", true))
+	s := open(t, payload.M("trusted_proxies", []any{"127.0.0.5"}, "authorized_ips", []any{"127.0.0.66", "127.0.0.7"},
+		"webhook_disable_auth", true))
 	direct := s.addr
 	s.behind()
 	s.source = "127.0.0.66"
 	wrong := strings.Replace(creds, "sekrit", "no", 1)
-	for _, forged := range []string{"127.0.0.7", "127.0.0.7, 127.0.0.5", "[::1]:80", "garbage", "127.0.0.5", "", "127.0.0.7,", strings.Repeat("127.0.0.7, ", 500)} {
+	for _, forged := range []string{"127.0.0.7", "127.0.0.7, 127.0.0.5", "[::1]:80", "garbage", "127.0.0.5", "",
+		"127.0.0.7,", strings.Repeat("127.0.0.7, ", 500)} {
 		for range 10 {
 			s.expect("a guess", s.ask("POST", "/login", wrong, "X-Forwarded-For: "+forged), 401, "")
 		}
@@ -56,7 +60,8 @@ func TestReverseProxy(t *testing.T) {
 		t.Fatal("whom he guesses is shut out at an address of his own")
 	}
 	s.expect("a hook", s.ask("POST", "/hook/a", `{"x": 1}`), 200, `{"success":true}`)
-	if hook, _ := s.master.events.Load("salt/netapi/hook/a"); hook.(*payload.Map).Map("headers").Str("Remote-Addr") != "127.0.0.7" {
+	if hook, _ := s.master.events.Load("salt/netapi/hook/a"); hook.(*payload.Map).Map("headers").Str(
+		"Remote-Addr") != "127.0.0.7" {
 		t.Errorf("the hook comes from %v", hook)
 	}
 	s.stream(id)
@@ -67,7 +72,8 @@ func TestReverseProxy(t *testing.T) {
 		}
 	}
 	s.addr = direct
-	s.expect("who may not, without the proxy", s.ask("POST", "/hook/b", `{}`, "X-Forwarded-For: 127.0.0.7"), 403, "Bad IP")
+	s.expect("who may not, without the proxy", s.ask("POST", "/hook/b", `{}`, "X-Forwarded-For: 127.0.0.7"), 403,
+		"Bad IP")
 	if _, was := s.master.events.Load("salt/netapi/hook/b"); was {
 		t.Error("his hook was fired")
 	}
@@ -100,7 +106,8 @@ func (s *site) stream(id string) {
 	}
 	ws, in := dial("GET /ws")
 	defer ws.Close()
-	_, _ = io.WriteString(ws, "Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n")
+	_, _ = io.WriteString(ws, "Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: "+
+		"13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n")
 	if line, err := in.ReadString('\n'); err != nil || !strings.Contains(line, " 101 ") {
 		s.t.Errorf("a WebSocket: %q, %v", line, err)
 	}

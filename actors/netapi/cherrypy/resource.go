@@ -37,7 +37,8 @@ func (s *server) resources() map[string]*resource {
 	m := map[string]*resource{
 		"": {methods: map[string]handler{"GET": welcome, "POST": (*call).postRoot}, allow: both, sessions: gets,
 			auth: map[string]bool{http.MethodPost: true}},
-		"run":         {methods: map[string]handler{"GET": welcome, "POST": (*call).postRun}, allow: both, sessions: all, logsIn: true},
+		"run": {methods: map[string]handler{"GET": welcome, "POST": (*call).postRun}, allow: both,
+			sessions: all, logsIn: true},
 		"favicon.ico": {methods: map[string]handler{}, sessions: all},
 	}
 	s.addCommands(m)
@@ -49,24 +50,29 @@ func (s *server) resources() map[string]*resource {
 func (s *server) addCommands(m map[string]*resource) {
 	const both = "GET, HEAD, POST"
 	post := map[string]bool{http.MethodPost: true}
-	m["token"] = &resource{methods: map[string]handler{"GET": welcome, "POST": (*call).postToken}, allow: both, sessions: all, logsIn: true}
-	m["keys"] = &resource{methods: map[string]handler{"GET": (*call).getKeys, "POST": (*call).postKeys}, allow: both, sessions: post,
-		params: []string{"mid"}, raw: post, logsIn: true}
+	m["token"] = &resource{methods: map[string]handler{"GET": welcome, "POST": (*call).postToken}, allow: both,
+		sessions: all, logsIn: true}
+	m["keys"] = &resource{methods: map[string]handler{"GET": (*call).getKeys, "POST": (*call).postKeys}, allow: both,
+		sessions: post, params: []string{"mid"}, raw: post, logsIn: true}
 	hook := &resource{methods: map[string]handler{"POST": (*call).postHook}, allow: "POST", auth: all, anyArgs: true}
 	if s.conf.WebhookDisableAuth {
 		hook.auth = nil
 	}
-	if url := strings.Trim(s.conf.WebhookURL, "/"); !strings.Contains(url, "/") { // as in Salt, where one with more parts cannot be reached
+	if url := strings.Trim(s.conf.WebhookURL, "/"); !strings.Contains(url, "/") {
+		// as in Salt, where one with more parts cannot be reached
 		m[url] = hook
 	}
 	if !s.conf.EnableSessions {
 		return
 	}
-	m["login"] = &resource{methods: map[string]handler{"GET": (*call).getLogin, "POST": (*call).postLogin}, allow: both, logsIn: true}
+	m["login"] = &resource{methods: map[string]handler{"GET": (*call).getLogin, "POST": (*call).postLogin}, allow: both,
+		logsIn: true}
 	m["logout"] = &resource{methods: map[string]handler{"POST": (*call).postLogout}, allow: both, auth: post}
-	m["minions"] = &resource{methods: map[string]handler{"GET": (*call).getMinions, "POST": (*call).postMinions}, allow: both, auth: all,
+	m["minions"] = &resource{methods: map[string]handler{"GET": (*call).getMinions, "POST": (*call).postMinions},
+		allow: both, auth: all,
 		params: []string{"mid"}}
-	m["jobs"] = &resource{methods: map[string]handler{"GET": (*call).getJobs, "POST": (*call).postRoot}, allow: both, auth: all,
+	m["jobs"] = &resource{methods: map[string]handler{"GET": (*call).getJobs, "POST": (*call).postRoot}, allow: both,
+		auth:   all,
 		params: []string{"jid", "timeout"}}
 }
 
@@ -78,10 +84,13 @@ func (s *server) addPages(m map[string]*resource) {
 		stats.auth = nil
 	}
 	m["stats"] = stats
-	m[part(s.conf.AppPath)] = &resource{methods: map[string]handler{"GET": (*call).getApp}, allow: look, sessions: all, free: true, raw: gets,
+	m[part(s.conf.AppPath)] = &resource{methods: map[string]handler{"GET": (*call).getApp}, allow: look, sessions: all,
+		free: true, raw: gets,
 		anyArgs: true}
-	m["events"] = &resource{methods: map[string]handler{"GET": (*call).getEvents}, allow: look, anyQuery: true, raw: gets}
-	m["ws"] = &resource{methods: map[string]handler{"GET": (*call).getSocket}, allow: look, params: []string{"token"}, anyQuery: true, raw: gets}
+	m["events"] = &resource{methods: map[string]handler{"GET": (*call).getEvents}, allow: look, anyQuery: true,
+		raw: gets}
+	m["ws"] = &resource{methods: map[string]handler{"GET": (*call).getSocket}, allow: look, params: []string{"token"},
+		anyQuery: true, raw: gets}
 }
 
 // bind says whether what stands behind the resource, in path and query, is what its method takes.

@@ -41,8 +41,8 @@ func served(c net.Conn) error {
 	return resp.Body.Close()
 }
 
-// TestKeptAliveGivesWay: connections that are only kept alive shut out nobody, neither behind the same address nor at another, and those on
-// which something is asked are left alone.
+// TestKeptAliveGivesWay: connections that are only kept alive shut out nobody, neither behind the same address nor at
+// another, and those on which something is asked are left alone.
 func TestKeptAliveGivesWay(t *testing.T) {
 	s := open(t, nil)
 	busy := make(chan answer, 1)

@@ -73,18 +73,22 @@ func (m *fakeMaster) exchange(_ context.Context, frame []byte) ([]byte, error) {
 	case cmd == payload.CmdMkToken && !ok:
 		reply = ""
 	case cmd == payload.CmdMkToken, cmd == payload.CmdGetToken && ok:
-		reply = payload.M("token", known, "start", 1.5, "expire", float64(time.Now().Add(time.Hour).Unix()), "name", load.Str("username"), "eauth", "pam")
+		reply = payload.M("token", known, "start", 1.5, "expire", float64(time.Now().Add(time.Hour).Unix()), "name",
+			load.Str("username"), "eauth", "pam")
 	case cmd == payload.CmdGetToken:
 	case !ok:
-		reply = payload.M("error", payload.M("name", "EauthAuthenticationError", "message", "Authentication error occurred."))
+		reply = payload.M("error", payload.M("name", "EauthAuthenticationError", "message",
+			"Authentication error occurred."))
 	case cmd == payload.CmdPublish:
 		reply = m.publish(load)
 	case cmd == payload.CmdRunner:
 		jid := payload.NewJID(time.Now())
-		m.fire("salt/run/"+jid+"/ret", payload.M("fun", "runner."+load.Str("fun"), "return", load.Map("kwarg"), "jid", jid, "success", !strings.HasPrefix(load.Str("fun"), "fails.")))
+		m.fire("salt/run/"+jid+"/ret", payload.M("fun", "runner."+load.Str("fun"), "return", load.Map("kwarg"), "jid",
+			jid, "success", !strings.HasPrefix(load.Str("fun"), "fails.")))
 		reply = payload.M("tag", "salt/run/"+jid, "jid", jid)
 	case cmd == payload.CmdWheel:
-		reply = payload.M("tag", "salt/wheel/1", "data", payload.M("return", payload.M("minions", []any{"m1"}, "pub", "PUB", "priv", "PRIV")))
+		reply = payload.M("tag", "salt/wheel/1", "data", payload.M("return", payload.M("minions", []any{"m1"}, "pub",
+			"PUB", "priv", "PRIV")))
 	}
 	return payload.Marshal(reply)
 }
@@ -94,8 +98,8 @@ func (m *fakeMaster) publish(load *payload.Map) any {
 	if load.Str("fun") == "test.sleep" {
 		m.asked <- jid
 	} else {
-		m.fire(event.TagJobReturn(jid, "m1"), payload.M("cmd", "_return", "id", "m1", "jid", jid, "fun", load.Value("fun"), "return", load.Value("arg"),
-			"retcode", int64(0), "success", true))
+		m.fire(event.TagJobReturn(jid, "m1"), payload.M("cmd", "_return", "id", "m1", "jid", jid, "fun",
+			load.Value("fun"), "return", load.Value("arg"), "retcode", int64(0), "success", true))
 	}
 	return payload.M("enc", "clear", "load", payload.M("jid", jid, "minions", []any{"m1"}))
 }
@@ -179,7 +183,8 @@ func openWithin(t *testing.T, within time.Duration, section *payload.Map, client
 	bound := make(chan string, 1)
 	log := slog.New(slog.DiscardHandler)
 	s.srv, err = netapi.Start(netapi.Options{Config: conf, Master: m, Logger: log,
-		Client: client.New(client.Options{Bus: s.master, Exchange: s.master.exchange, IPCMode: "tcp", Gate: netapi.NewLogInGate(40, log).Pass, Timeout: 20 * time.Second}),
+		Client: client.New(client.Options{Bus: s.master, Exchange: s.master.exchange, IPCMode: "tcp",
+			Gate: netapi.NewLogInGate(40, log).Pass, Timeout: 20 * time.Second}),
 		Revoke: func(token string) error { s.revoked <- token; return nil },
 		MasterAlive: func() error {
 			if s.master.gone.Load() {
@@ -187,12 +192,16 @@ func openWithin(t *testing.T, within time.Duration, section *payload.Map, client
 			}
 			return nil
 		},
-		Runners: func(fun string) (*loader.Func, bool) { return nil, fun != "no.such" }, Ours: func() bool { return false },
+		Runners: func(fun string) (*loader.Func, bool) {
+			return nil, fun != "no.such"
+		}, Ours: func() bool { return false },
 		MayRun: func(_ context.Context, tok, low *payload.Map) bool {
 			return tok.Str("token") == known && low.Str("fun") == "test.ping"
 		},
 		Modules: []netapi.Module{{Name: "rest_cherrypy",
-			Listen: netapi.Listen{Host: "127.0.0.1", Front: front, Logger: log, Bound: func(addr string) { bound <- addr }}.Secured(!conf.CherryPy.DisableSSL, conf.CherryPy.SSLCrt, conf.CherryPy.SSLKey, ""),
+			Listen: netapi.Listen{Host: "127.0.0.1", Front: front, Logger: log, Bound: func(addr string) {
+				bound <- addr
+			}}.Secured(!conf.CherryPy.DisableSSL, conf.CherryPy.SSLCrt, conf.CherryPy.SSLKey, ""),
 			Handler: func(a netapi.API) (http.Handler, error) {
 				return cherrypy.New(a, cherrypy.Options{Config: conf.CherryPy, Logger: log, BodyWithin: within})
 			}}}})
@@ -251,7 +260,8 @@ func (s *site) expect(what string, got answer, status int, body string) {
 		s.t.Errorf("%s: status %d, want %d\n%s", what, got.StatusCode, status, got.body)
 	}
 	var have, want any
-	if json.Unmarshal([]byte(body), &want) == nil && json.NewDecoder(bytes.NewReader([]byte(got.body))).Decode(&have) == nil {
+	if json.Unmarshal([]byte(body), &want) == nil && json.NewDecoder(bytes.NewReader([]byte(got.body))).Decode(
+		&have) == nil {
 		if d := cmp.Diff(want, have); d != "" {
 			s.t.Errorf("%s: %s", what, d)
 		}

@@ -42,7 +42,8 @@ func (c *call) lowstate(data any, client, token string) ([]any, error) {
 		if err != nil {
 			return nil, err
 		}
-		c.proved = c.proved || chunk.Value("client") != netapi.WheelAsync // of which nobody knows yet whether the master takes it
+		// of which nobody knows yet whether the master takes it
+		c.proved = c.proved || chunk.Value("client") != netapi.WheelAsync
 		if several, ok := v.(api.Several); ok {
 			out = append(out, several...)
 			continue

@@ -41,7 +41,8 @@ type server struct {
 
 // New makes the handler. An error is a file of the configuration that cannot be used.
 func New(a api.API, opt Options) (http.Handler, error) {
-	s := &server{api: a, opt: opt, conf: opt.Config, log: opt.Logger, stats: newStatistics(opt.Config.CollectStats), bodies: opt.Bodies}
+	s := &server{api: a, opt: opt, conf: opt.Config, log: opt.Logger, stats: newStatistics(opt.Config.CollectStats),
+		bodies: opt.Bodies}
 	if s.bodies == nil {
 		s.bodies = netapi.NewBodies(s.conf.MaxRequestBodySize)
 	}
@@ -81,7 +82,8 @@ func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	rec, whole := &recorder{ResponseWriter: w}, false
 	c := &call{server: s, w: rec, r: r, ctx: r.Context(), head: rec.Header(), status: http.StatusOK}
 	defer func() { c.intake.Close() }()
-	defer func() { // a handler that panics is net/http's, which logs it; the client is to know that there will be no answer
+	defer func() {
+		// a handler that panics is net/http's, which logs it; the client is to know that there will be no answer
 		if !whole && rec.status == 0 {
 			s.log.Error("a request died", "from", hostOf(r), "path", netapi.LogPath(r.URL.Path))
 			http.Error(rec, http.StatusText(http.StatusInternalServerError), http.StatusInternalServerError)
@@ -168,7 +170,8 @@ func (c *call) movedToSlash() {
 	c.head.Set("Allow", "GET, HEAD, POST")
 	c.crossOrigin()
 	c.head.Set("Location", to)
-	c.write(http.StatusMovedPermanently, "text/html;charset=utf-8", []byte("This resource has permanently moved to "+link(to)+"."))
+	c.write(http.StatusMovedPermanently, "text/html;charset=utf-8",
+		[]byte("This resource has permanently moved to "+link(to)+"."))
 }
 
 // find sets the resource and the parts of the path behind it.

@@ -12,7 +12,8 @@ import (
 
 // wantsPage says whether a request is answered with the page of the app, whatever it asks for.
 func (c *call) wantsPage() bool {
-	if c.conf.App == "" || strings.HasPrefix(c.path, c.conf.AppPath) || strings.HasPrefix(c.path, c.conf.StaticPath) || c.accept() == "*/*" {
+	if c.conf.App == "" || strings.HasPrefix(c.path, c.conf.AppPath) || strings.HasPrefix(c.path, c.conf.StaticPath) ||
+		c.accept() == "*/*" {
 		return false
 	}
 	_, err := netapi.Negotiate(c.accept(), "text/html")
@@ -74,7 +75,8 @@ func (c *call) serveFile(path string) {
 // sendFile sends an open file, or the part of it that is asked for.
 func (c *call) sendFile(f *os.File) {
 	info, err := f.Stat()
-	if err != nil || !info.Mode().IsRegular() || (c.r.Method != http.MethodGet && c.r.Method != http.MethodHead && c.conf.App == "") {
+	if err != nil || !info.Mode().IsRegular() || (c.r.Method != http.MethodGet && c.r.Method != http.MethodHead &&
+		c.conf.App == "") {
 		c.notFound()
 		return
 	}

@@ -66,16 +66,18 @@ func (s *statistics) end(began time.Time, r *http.Request, rec *recorder) {
 	}
 }
 
-// shown is what the address /stats tells, under the two kinds of keys that Salt's server has. Counts are 0 where none are collected.
-// Unlike Salt: no list of single requests with the addresses of their clients.
+// shown is what the address /stats tells, under the two kinds of keys that Salt's server has. Counts are 0 where none
+// are collected. Unlike Salt: no list of single requests with the addresses of their clients.
 func (s *statistics) shown() *payload.Map {
 	up, total, read, written := max(time.Since(s.since).Seconds(), 1e-3), s.total.Load(), s.read.Load(), s.bytes.Load()
 	each := float64(max(total, 1))
 	return payload.M(
-		"CherryPy Applications", payload.M("Enabled", true, "Bytes Read/Request", float64(read)/each, "Bytes Read/Second", float64(read)/up,
-			"Bytes Written/Request", float64(written)/each, "Bytes Written/Second", float64(written)/up,
-			"Current Time", float64(time.Now().UnixMicro())/1e6, "Current Requests", s.now.Load(), "Requests/Second", float64(total)/up,
-			"Server Version", "brine", "Start Time", float64(s.since.UnixMicro())/1e6, "Total Bytes Read", read, "Total Bytes Written", written,
+		"CherryPy Applications", payload.M("Enabled", true, "Bytes Read/Request", float64(read)/each,
+			"Bytes Read/Second", float64(read)/up, "Bytes Written/Request", float64(written)/each,
+			"Bytes Written/Second", float64(written)/up, "Current Time", float64(time.Now().UnixMicro())/1e6,
+			"Current Requests", s.now.Load(), "Requests/Second", float64(total)/up, "Server Version", "brine",
+			"Start Time", float64(s.since.UnixMicro())/1e6, "Total Bytes Read", read, "Total Bytes Written", written,
 			"Total Requests", total, "Total Time", float64(s.tookUS.Load())/1e6, "Uptime", up),
-		"Cheroot HTTPServer 1", payload.M("Enabled", s.on, "Requests", total, "Server Errors", s.failed.Load(), "Run time", up))
+		"Cheroot HTTPServer 1", payload.M("Enabled", s.on, "Requests", total, "Server Errors", s.failed.Load(),
+			"Run time", up))
 }

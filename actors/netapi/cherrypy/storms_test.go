@@ -13,8 +13,8 @@ import (
 	"brine/wire/payload"
 )
 
-// TestLogInStorm: who fails too often at one address, at whatever resource and however many at once, is not tried any more and costs the
-// master no more than that; others are let in, he himself at another address as well.
+// TestLogInStorm: who fails too often at one address, at whatever resource and however many at once, is not tried any
+// more and costs the master no more than that; others are let in, he himself at another address as well.
 func TestLogInStorm(t *testing.T) {
 	s := open(t, nil)
 	const wrong = `{"client":"local","tgt":"*","fun":"test.ping","username":"ann","password":"no","eauth":"pam"}`
@@ -35,14 +35,17 @@ func TestLogInStorm(t *testing.T) {
 	if n := s.master.failed.Load(); n != 10 {
 		t.Errorf("the master was asked %d times", n)
 	}
-	s.expect("the right password", s.ask("POST", "/login", creds), 401, "Could not authenticate using provided credentials")
+	s.expect("the right password", s.ask("POST", "/login", creds), 401,
+		"Could not authenticate using provided credentials")
 	s.expect("another user", s.ask("POST", "/login", strings.Replace(creds, "ann", "ben", 1)), 200, "")
-	s.expect("a token", s.ask("POST", "/run", `{"client":"local","tgt":"*","fun":"test.ping","token":"`+known+`"}`), 200, "")
+	s.expect("a token", s.ask("POST", "/run", `{"client":"local","tgt":"*","fun":"test.ping","token":"`+known+`"}`),
+		200, "")
 	s.source = "127.0.0.7"
 	s.expect("another address", s.ask("POST", "/login", creds), 200, "")
 }
 
-// TestLogInStormBesideUs: who guesses names and passwords at the address that many share does not shut out those who have logged in from there.
+// TestLogInStormBesideUs: who guesses names and passwords at the address that many share does not shut out those who
+// have logged in from there.
 func TestLogInStormBesideUs(t *testing.T) {
 	s := open(t, nil)
 	s.login()
@@ -62,8 +65,8 @@ func TestLogInStormBesideUs(t *testing.T) {
 	}
 }
 
-// TestTokenStorm: who brings tokens that are none, wherever one may be brought, costs the master a bounded number of questions, and who has
-// one that holds is served beside him, from the same address.
+// TestTokenStorm: who brings tokens that are none, wherever one may be brought, costs the master a bounded number of
+// questions, and who has one that holds is served beside him, from the same address.
 func TestTokenStorm(t *testing.T) {
 	s := open(t, nil)
 	id := s.login()
@@ -93,19 +96,23 @@ func TestTokenStorm(t *testing.T) {
 	if n := s.master.tokens.Load(); n > 200 || n < 90 { // 100 in a minute, of which two may have begun
 		t.Errorf("the master was asked %d times", n)
 	}
-	s.expect("a session", s.ask("POST", "/", `{"client":"local","tgt":"*","fun":"test.ping"}`, "X-Auth-Token: "+id), 200, "")
-	s.expect("a token", s.ask("POST", "/run", `{"client":"local","tgt":"*","fun":"test.ping","token":"`+known+`"}`), 200, "")
+	s.expect("a session", s.ask("POST", "/", `{"client":"local","tgt":"*","fun":"test.ping"}`, "X-Auth-Token: "+id),
+		200, "")
+	s.expect("a token", s.ask("POST", "/run", `{"client":"local","tgt":"*","fun":"test.ping","token":"`+known+`"}`),
+		200, "")
 }
 
-// TestRunnersOfStrangers: the master is asked for its runner functions for whom it has taken alone, who does not wait for the answer any
-// longer than for his runner.
+// TestRunnersOfStrangers: the master is asked for its runner functions for whom it has taken alone, who does not wait
+// for the answer any longer than for his runner.
 func TestRunnersOfStrangers(t *testing.T) {
 	s := open(t, nil)
 	s.master.docs = make(chan string, 10)
 	const low = `{"client":"runner","fun":"site.lost","username":"ann","password":"sekrit","eauth":"pam"}`
-	for _, bad := range []string{strings.Replace(low, "sekrit", "no", 1), `{"client":"runner","fun":"site.lost","token":"` + strings.Repeat("0", 64) + `"}`} {
+	for _, bad := range []string{strings.Replace(low, "sekrit", "no", 1),
+		`{"client":"runner","fun":"site.lost","token":"` + strings.Repeat("0", 64) + `"}`} {
 		s.expect("a stranger", s.ask("POST", "/run", bad), 401, "")
-		s.expect("a stranger who does not wait", s.ask("POST", "/run", strings.Replace(bad, `"runner"`, `"runner_async"`, 1)), 400, "")
+		s.expect("a stranger who does not wait", s.ask("POST", "/run", strings.Replace(bad, `"runner"`,
+			`"runner_async"`, 1)), 400, "")
 	}
 	if len(s.master.docs) != 0 {
 		t.Fatal("a stranger makes salt-api ask")
@@ -116,7 +123,8 @@ func TestRunnersOfStrangers(t *testing.T) {
 		t.Errorf("the master is asked for %s", fun)
 	}
 	s.expect("beside the question", s.ask("POST", "/run", strings.Replace(low, "site.lost", "site.own", 1)), 200, "")
-	s.master.fire("salt/run/docs/ret", payload.M("fun", "runner.doc.runner", "return", payload.M("site.own", ""), "jid", "docs"))
+	s.master.fire("salt/run/docs/ret", payload.M("fun", "runner.doc.runner", "return", payload.M("site.own", ""), "jid",
+		"docs"))
 	s.expect("a function that is not there", <-lost, 500, "An unexpected error occurred")
 	s.expect("the next time", s.ask("POST", "/run", low), 500, "")
 	if len(s.master.docs) != 0 {
@@ -124,8 +132,8 @@ func TestRunnersOfStrangers(t *testing.T) {
 	}
 }
 
-// TestRunnerThatFailsAtOnce: a master of 3006 says that it has no such function, maybe before it has told which it has. The answer is
-// Salt's for one that is not there; what one that is there has failed with is shown.
+// TestRunnerThatFailsAtOnce: a master of 3006 says that it has no such function, maybe before it has told which it has.
+// The answer is Salt's for one that is not there; what one that is there has failed with is shown.
 func TestRunnerThatFailsAtOnce(t *testing.T) {
 	s := open(t, nil)
 	s.master.docs = make(chan string, 10)
@@ -133,7 +141,8 @@ func TestRunnerThatFailsAtOnce(t *testing.T) {
 	none := make(chan answer, 1)
 	go func() { none <- s.ask("POST", "/run", low) }()
 	<-s.master.docs
-	s.master.fire("salt/run/docs/ret", payload.M("fun", "runner.doc.runner", "return", payload.M("fails.there", ""), "jid", "docs"))
+	s.master.fire("salt/run/docs/ret", payload.M("fun", "runner.doc.runner", "return", payload.M("fails.there", ""),
+		"jid", "docs"))
 	s.expect("a function that is not there", <-none, 500, "An unexpected error occurred")
 	s.expect("one that is", s.ask("POST", "/run", strings.Replace(low, "fails.none", "fails.there", 1)), 200, "sad")
 }
@@ -147,13 +156,16 @@ func TestSlowLargeBodies(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer c.Close()
-		if _, err := io.WriteString(c, "POST /run HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 9000000\r\n\r\n["); err != nil {
+		if _, err := io.WriteString(c, "POST /run HTTP/1.1\r\nHost: x\r\nContent-Type: "+
+			"application/json\r\nContent-Length: 9000000\r\n\r\n["); err != nil {
 			t.Fatal(err)
 		}
 	}
 	large := "[" + strings.Repeat(" ", 2<<20) + "]"
-	head := fmt.Sprintf("POST /run HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n", len(large))
-	until(t, "there is no room for him", func() bool { // by bytes: who is refused is cut off within his body, and may not come to read why
+	head := fmt.Sprintf("POST /run HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Type: "+
+		"application/json\r\nContent-Length: %d\r\n\r\n", len(large))
+	until(t, "there is no room for him", func() bool {
+		// by bytes: who is refused is cut off within his body, and may not come to read why
 		got, err := s.raw(head + large)
 		return err == nil && slices.Equal(got, []int{503})
 	})

@@ -16,7 +16,8 @@ import (
 // getEvents streams the events of the master to who has a session or an eauth token.
 func (c *call) getEvents(*any) error {
 	if c.r.URL.RawQuery != "" {
-		return netapi.BadRequest("The /events endpoint takes no query parameters; a token in an address would end up in logs. " +
+		return netapi.BadRequest("The /events endpoint takes no query parameters; a token in an address would end " +
+			"up in logs. " +
 			"Send it in the header X-Auth-Token, or the cookie that /login sets.")
 	}
 	token := c.token
@@ -36,8 +37,10 @@ func (c *call) getEvents(*any) error {
 
 // getSocket opens a WebSocket for who has a session: by header, by cookie, or in the path.
 func (c *call) getSocket(*any) error {
-	if _, none := c.r.Cookie(cookieName); none == nil && len(c.args) == 0 && !c.pageMay() { // who sends no cookie is told that he needs a session
-		return &netapi.Error{Status: http.StatusForbidden, Message: "Pages of other origins may not use the cookie of a session"}
+	if _, none := c.r.Cookie(cookieName); none == nil && len(c.args) == 0 && !c.pageMay() {
+		// who sends no cookie is told that he needs a session
+		return &netapi.Error{Status: http.StatusForbidden, Message: "Pages of other origins may not use the cookie " +
+			"of a session"}
 	}
 	token := c.token
 	if len(c.args) > 0 {
@@ -54,7 +57,8 @@ func (c *call) getSocket(*any) error {
 		return err
 	}
 	c.setCookie()
-	err = c.api.Hub().ServeWebSocket(c.w, c.r, reader, events.WebSocket{Style: events.CherryPy, Format: c.r.URL.Query().Has("format_events"),
+	err = c.api.Hub().ServeWebSocket(c.w, c.r, reader, events.WebSocket{Style: events.CherryPy,
+		Format: c.r.URL.Query().Has("format_events"),
 		Grains: func(ctx context.Context, ids []string) error {
 			low := payload.M("client", netapi.LocalAsync, "tgt", "*", "fun", "grains.items", "token", token)
 			if len(ids) > 0 {
@@ -69,8 +73,10 @@ func (c *call) getSocket(*any) error {
 	return err
 }
 
-// errOtherPage is for pages of other origins that would log somebody in: in whoever's name, or with passwords that they guess.
-var errOtherPage = &netapi.Error{Status: http.StatusForbidden, Message: "Pages of other origins may not log in here, unless cors_origin names them"}
+// errOtherPage is for pages of other origins that would log somebody in: in whoever's name, or with passwords that they
+// guess.
+var errOtherPage = &netapi.Error{Status: http.StatusForbidden, Message: "Pages of other origins may not log in " +
+	"here, unless cors_origin names them"}
 
 // pageMay tells whether the page that asks may do so by a cookie: a browser sends it along for any page of the same
 // site, another port of the host included. Unlike Salt: its server lets every page in.

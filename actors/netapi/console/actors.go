@@ -35,8 +35,8 @@ func (c *console) tree(ctx context.Context, who Session, of string, brief bool) 
 	if !payload.ValidID(of) {
 		return nil, &problem{http.StatusNotFound, "there is no such minion"}
 	}
-	got, err := c.call(ctx, who, payload.M("client", "local", "tgt", []any{of}, "tgt_type", "list", "fun", "brine.actors",
-		"kwarg", payload.M("brief", brief), "timeout", int64(askWithin.Seconds())))
+	got, err := c.call(ctx, who, payload.M("client", "local", "tgt", []any{of}, "tgt_type", "list", "fun",
+		"brine.actors", "kwarg", payload.M("brief", brief), "timeout", int64(askWithin.Seconds())))
 	if err != nil {
 		return nil, err
 	}
@@ -46,7 +46,8 @@ func (c *console) tree(ctx context.Context, who Session, of string, brief bool) 
 	}
 	tree := m.Map(of)
 	if tree == nil || !tree.Has("children") {
-		return nil, &problem{http.StatusBadGateway, of + " is no minion of brine, or does not answer: it has no actors to show."}
+		return nil, &problem{http.StatusBadGateway, of + " is no minion of brine, or does not answer: it has no " +
+			"actors to show."}
 	}
 	return tree, nil
 }
@@ -57,11 +58,13 @@ func flatten(into rows, node *payload.Map, depth int) {
 		return
 	}
 	handling := node.Map("handling")
-	row := Node{Path: str(node, "path"), Name: str(node, "name"), Order: len(into), Depth: depth, State: str(node, "state"), Since: str(node, "since"),
-		Restarts: whole(node, "restarts"), Recent: whole(node, "restarts_hour"), Mailbox: whole(node, "mailbox"), OldestMS: whole(node, "oldest_ms"),
-		Received: whole(node, "received"), Lost: whole(node, "lost"), Rate: float(node, "rate"), Busy: float(node, "busy"),
-		InHand: str(node, "in_hand"), Note: str(node, "note"), P50US: whole(handling, "p50_us"), P99US: whole(handling, "p99_us"),
-		Inc: whole(node, "incarnation"), Abandoned: whole(node, "stuck")}
+	row := Node{Path: str(node, "path"), Name: str(node, "name"), Order: len(into), Depth: depth,
+		State: str(node, "state"), Since: str(node, "since"), Restarts: whole(node, "restarts"),
+		Recent: whole(node, "restarts_hour"), Mailbox: whole(node, "mailbox"), OldestMS: whole(node, "oldest_ms"),
+		Received: whole(node, "received"), Lost: whole(node, "lost"), Rate: float(node, "rate"),
+		Busy: float(node, "busy"), InHand: str(node, "in_hand"), Note: str(node, "note"),
+		P50US: whole(handling, "p50_us"), P99US: whole(handling, "p99_us"), Inc: whole(node, "incarnation"),
+		Abandoned: whole(node, "stuck")}
 	if death := node.Map("last_death"); death != nil {
 		row.DiedAt, row.DiedOf = str(death, "time"), str(death, "reason")
 	}

@@ -14,7 +14,8 @@ import (
 )
 
 // errNoMaster is what a view says that needs a brine master.
-var errNoMaster = &problem{http.StatusServiceUnavailable, "The master has no control socket here: it is Salt's, or it does not run."}
+var errNoMaster = &problem{http.StatusServiceUnavailable, "The master has no control socket here: it is Salt's, or " +
+	"it does not run."}
 
 // ask asks the master on its control socket.
 func ask[A any, Q control.Question[A]](ctx context.Context, c *console, q Q) (answer A, err error) {
@@ -39,9 +40,11 @@ func inWords(ctx context.Context, err error) error {
 	case errors.As(err, &version):
 		return &problem{http.StatusBadGateway, version.Error()}
 	case ctx.Err() != nil:
-		return &problem{http.StatusGatewayTimeout, "The master does not answer on its control socket: it is stopped, or overloaded."}
+		return &problem{http.StatusGatewayTimeout, "The master does not answer on its control socket: it is " +
+			"stopped, or overloaded."}
 	}
-	return &problem{http.StatusServiceUnavailable, "The master does not answer on its control socket: it does not run, or this user may not open it."}
+	return &problem{http.StatusServiceUnavailable, "The master does not answer on its control socket: it does not " +
+		"run, or this user may not open it."}
 }
 
 // call runs a client of Salt with the token of who asks.

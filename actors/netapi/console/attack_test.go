@@ -19,8 +19,8 @@ func bodyFor(t *testing.T, r route) string {
 	return string(text)
 }
 
-// TestFewRights attacks every address: without a session, as somebody whom no rule names, and as somebody who may run test.*
-// and nothing else. New addresses are attacked without being named here.
+// TestFewRights attacks every address: without a session, as somebody whom no rule names, and as somebody who may run
+// test.* and nothing else. New addresses are attacked without being named here.
 func TestFewRights(t *testing.T) {
 	s, front := serve(t)
 	for _, r := range (&console{}).routes() {
@@ -61,16 +61,20 @@ func TestOtherSites(t *testing.T) {
 		if r.Method != http.MethodGet {
 			body = bodyFor(t, r)
 		}
-		for _, headers := range [][]string{{"Sec-Fetch-Site", "cross-site"}, {"Sec-Fetch-Site", "same-site"}, {"Origin", "null"}, {"Origin", "https://evil.example"},
+		for _, headers := range [][]string{{"Sec-Fetch-Site", "cross-site"}, {"Sec-Fetch-Site", "same-site"},
+			{"Origin", "null"}, {"Origin", "https://evil.example"},
 			{"Origin", "http://127.0.0.1"}} { // the same machine, another port
-			if res, text := send(t, s, "admin", r.Method, path, body, headers...); res.StatusCode != http.StatusForbidden {
+			if res, text := send(t, s, "admin", r.Method, path, body,
+				headers...); res.StatusCode != http.StatusForbidden {
 				t.Errorf("%v: %s %s: %d %.200s", headers, r.Method, r.Path, res.StatusCode, text)
 			}
 		}
 		if r.Method == http.MethodGet {
 			continue
 		}
-		for _, headers := range [][]string{{writeHeader, ""}, {"Content-Type", "text/plain"}, {"Content-Type", "multipart/form-data; boundary=x"}, {"Content-Type", ""}} { // what a form can send
+		for _, headers := range [][]string{{writeHeader, ""}, {"Content-Type", "text/plain"},
+			{"Content-Type", "multipart/form-data; boundary=x"}, {"Content-Type", ""}} {
+			// what a form can send
 			if res, text := send(t, s, "admin", r.Method, path, body, headers...); res.StatusCode < 400 {
 				t.Errorf("%v: %s %s: %d %.200s", headers, r.Method, r.Path, res.StatusCode, text)
 			}
@@ -85,7 +89,9 @@ func TestOtherSites(t *testing.T) {
 func TestTargetsTellNothing(t *testing.T) {
 	s, _ := serve(t)
 	seen := map[string]bool{}
-	for _, q := range []string{"tgt=web1&tgt_type=glob", "tgt=nosuch&tgt_type=list", "tgt=(&tgt_type=glob", "tgt=I@password:x&tgt_type=compound", "tgt=password:x&tgt_type=pillar", "tgt=os:Debian&tgt_type=grain", "tgt=web1"} {
+	for _, q := range []string{"tgt=web1&tgt_type=glob", "tgt=nosuch&tgt_type=list", "tgt=(&tgt_type=glob",
+		"tgt=I@password:x&tgt_type=compound", "tgt=password:x&tgt_type=pillar", "tgt=os:Debian&tgt_type=grain",
+		"tgt=web1"} {
 		res, text := send(t, s, "limited", "GET", "/console/api/functions?"+q, "")
 		seen[res.Status+text] = true
 	}
@@ -97,10 +103,12 @@ func TestTargetsTellNothing(t *testing.T) {
 // TestOddIDs: an id that is no id reaches neither the files nor the wheel.
 func TestOddIDs(t *testing.T) {
 	s, front := serve(t)
-	for _, id := range []string{"..", "%2e%2e", "a%2Fb", "..%2F..%2Fmaster", "%00", "a%00b", "*", "web?", "[a-z]*", "%0aweb1"} {
+	for _, id := range []string{"..", "%2e%2e", "a%2Fb", "..%2F..%2Fmaster", "%00", "a%00b", "*", "web?", "[a-z]*",
+		"%0aweb1"} {
 		for _, what := range [][2]string{{"GET", "/grains"}, {"POST", "/key"}} {
 			res, text := send(t, s, "admin", what[0], "/console/api/fleet/"+id+what[1], `{"act":"delete"}`)
-			if what[0] == "GET" && strings.ContainsAny(id, "*?[") { // a name like any other, of which there are no grains
+			if what[0] == "GET" && strings.ContainsAny(id, "*?[") {
+				// a name like any other, of which there are no grains
 				continue
 			}
 			if res.StatusCode < 300 {
@@ -135,7 +143,8 @@ func TestHugeReturns(t *testing.T) {
 	}
 	many := payload.M()
 	for i := range 2000 {
-		many.Set(strings.Repeat("m", 5)+string(rune('a'+i%26))+strings.Repeat("x", i/26), payload.M("return", strings.Repeat("y", 20000)+strings.Repeat("z", i)))
+		many.Set(strings.Repeat("m", 5)+string(rune('a'+i%26))+strings.Repeat("x", i/26),
+			payload.M("return", strings.Repeat("y", 20000)+strings.Repeat("z", i)))
 	}
 	first := folded(many)
 	if n := size(first); n > 2*maxOutputs || len(first) != maxFolds {

@@ -12,7 +12,8 @@ var ErrNobody = &problem{http.StatusUnauthorized, "nobody is logged in"}
 
 // What is said while it cannot be found out whether a session still stands. Nobody gets anything then.
 var (
-	errAway = &problem{http.StatusServiceUnavailable, "The master is away: it does not run, or nobody answers at its sockets."}
+	errAway = &problem{http.StatusServiceUnavailable, "The master is away: it does not run, or nobody answers at " +
+		"its sockets."}
 	errMute = &problem{http.StatusServiceUnavailable, "The master does not answer: it is stopped, or overloaded."}
 )
 
@@ -44,8 +45,8 @@ func (c *console) sessionOf(ctx context.Context, id string, within time.Duration
 	return Session{ID: id}, err
 }
 
-// hold keeps a stream without showing anything until the master is there and has said whose session it is. The page is told why it
-// waits. The errors are ErrNobody and those of the stream.
+// hold keeps a stream without showing anything until the master is there and has said whose session it is. The page is
+// told why it waits. The errors are ErrNobody and those of the stream.
 func (c *console) hold(ctx context.Context, o *output, id string) (Session, error) {
 	why := c.Front.MasterHere()
 	if why == nil {
@@ -104,8 +105,8 @@ func (c *console) masterHere() error {
 	return p.err
 }
 
-// stands sees that the master is there, and when it is asked to, or had to wait for that, that the session is, with the rights that it
-// had. The error ends the stream.
+// stands sees that the master is there, and when it is asked to, or had to wait for that, that the session is, with the
+// rights that it had. The error ends the stream.
 func (c *console) stands(ctx context.Context, q request, o *output, check bool) error {
 	why := c.masterHere()
 	who := q.who
@@ -124,10 +125,12 @@ func (c *console) stands(ctx context.Context, q request, o *output, check bool) 
 	return ErrNobody
 }
 
-// repeat calls look at once and then every so often, sends beats between, and ends with an error of one of them, the context,
-// or the session. While the master is away it does not look.
-func (c *console) repeat(ctx context.Context, q request, o *output, every time.Duration, look func(context.Context) error) error {
-	tick, beat, check, pulse := time.NewTicker(every), time.NewTicker(beatEvery), time.NewTicker(checkEvery), time.NewTicker(pulseEvery)
+// repeat calls look at once and then every so often, sends beats between, and ends with an error of one of them, the
+// context, or the session. While the master is away it does not look.
+func (c *console) repeat(ctx context.Context, q request, o *output, every time.Duration,
+	look func(context.Context) error) error {
+	tick, beat, check, pulse := time.NewTicker(every), time.NewTicker(beatEvery), time.NewTicker(checkEvery),
+		time.NewTicker(pulseEvery)
 	for _, t := range []*time.Ticker{tick, beat, check, pulse} {
 		defer t.Stop()
 	}

@@ -10,8 +10,8 @@ import (
 	"brine/wire/payload"
 )
 
-// TestAwayAnswers: while the master is away, whoever has a session is told so at once and gets nothing else, nobody else gets into
-// anything, and a log-out ends the session all the same.
+// TestAwayAnswers: while the master is away, whoever has a session is told so at once and gets nothing else, nobody
+// else gets into anything, and a log-out ends the session all the same.
 func TestAwayAnswers(t *testing.T) {
 	s, front := serve(t)
 	front.away.Store(true)
@@ -24,7 +24,8 @@ func TestAwayAnswers(t *testing.T) {
 		if r.Body != nil {
 			body = bodyFor(t, r)
 		}
-		if res, text := send(t, s, "admin", r.Method, path, body); res.StatusCode != http.StatusServiceUnavailable || !strings.Contains(text, "The master is away") {
+		if res, text := send(t, s, "admin", r.Method, path, body); res.StatusCode != http.StatusServiceUnavailable ||
+			!strings.Contains(text, "The master is away") {
 			t.Errorf("%s %s: %d %s", r.Method, path, res.StatusCode, text)
 		}
 		for _, user := range []string{"", "guess"} {
@@ -33,17 +34,21 @@ func TestAwayAnswers(t *testing.T) {
 			}
 		}
 	}
-	for user, want := range map[string]int{"admin": http.StatusServiceUnavailable, "guess": http.StatusOK, "": http.StatusOK} {
-		if res, text := send(t, s, user, "GET", "/console/api/session", ""); res.StatusCode != want || strings.Contains(text, "admin") {
+	for user, want := range map[string]int{"admin": http.StatusServiceUnavailable, "guess": http.StatusOK,
+		"": http.StatusOK} {
+		if res, text := send(t, s, user, "GET", "/console/api/session", ""); res.StatusCode != want ||
+			strings.Contains(text, "admin") {
 			t.Errorf("%q: %d %s", user, res.StatusCode, text)
 		}
 	}
 	for _, user := range []string{"", "guess"} {
-		if res, text := send(t, s, user, "GET", "/console/api/stream?view=fleet", ""); res.StatusCode != http.StatusUnauthorized {
+		if res, text := send(t, s, user, "GET", "/console/api/stream?view=fleet",
+			""); res.StatusCode != http.StatusUnauthorized {
 			t.Errorf("stream of %q: %d %s", user, res.StatusCode, text)
 		}
 	}
-	if res, text := send(t, s, "admin", "POST", "/console/api/logout", "{}"); res.StatusCode != http.StatusOK || !strings.Contains(res.Header.Get("Set-Cookie"), "Max-Age=0") {
+	if res, text := send(t, s, "admin", "POST", "/console/api/logout", "{}"); res.StatusCode != http.StatusOK ||
+		!strings.Contains(res.Header.Get("Set-Cookie"), "Max-Age=0") {
 		t.Errorf("log-out: %d %s", res.StatusCode, text)
 	}
 	if out := front.out.Load(); out == nil || *out != "admin" {
@@ -54,8 +59,8 @@ func TestAwayAnswers(t *testing.T) {
 	}
 }
 
-// TestAwayStream: a stream that is opened while the master is away, or does not answer, says so and nothing else. It goes on when the
-// master has said whose session it is, and ends when that is nobody's, or of one who may not see it.
+// TestAwayStream: a stream that is opened while the master is away, or does not answer, says so and nothing else. It
+// goes on when the master has said whose session it is, and ends when that is nobody's, or of one who may not see it.
 func TestAwayStream(t *testing.T) {
 	for _, tt := range []struct {
 		name   string
@@ -67,7 +72,9 @@ func TestAwayStream(t *testing.T) {
 		{"comes back", (*fakeFront).leave, func(*fakeFront) {}, "The master is away", "note hello rows"},
 		{"answers again", (*fakeFront).hush, func(*fakeFront) {}, "does not answer", "note hello rows"},
 		{"session ended", (*fakeFront).leave, func(f *fakeFront) { f.ended.Store(true) }, "The master is away", "bye"},
-		{"rights taken", (*fakeFront).leave, func(f *fakeFront) { f.lowered.Store(true) }, "The master is away", "note bye"},
+		{"rights taken", (*fakeFront).leave, func(f *fakeFront) {
+			f.lowered.Store(true)
+		}, "The master is away", "note bye"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
@@ -76,7 +83,8 @@ func TestAwayStream(t *testing.T) {
 			var seen []string
 			messages(t, s.URL+"/console/api/stream?view=fleet", "admin", func(name string, data []byte) bool {
 				if len(seen) == 0 {
-					if name != "note" || !bytes.Contains(data, []byte(`"table":"master"`)) || !bytes.Contains(data, []byte(tt.says)) {
+					if name != "note" || !bytes.Contains(data, []byte(`"table":"master"`)) ||
+						!bytes.Contains(data, []byte(tt.says)) {
 						t.Errorf("the first is %s %s", name, data)
 					}
 					tt.then(front)

@@ -26,8 +26,8 @@ type Session struct {
 type Front interface {
 	// Login asks the master for a token. from is the address of who asks.
 	Login(ctx context.Context, from string, creds *payload.Map) (Session, error)
-	// Session is that of an id; to ask for it keeps it alive. ErrNobody: there is none. Any other error tells why it is not known
-	// whether it still stands, as when the master is away.
+	// Session is that of an id; to ask for it keeps it alive. ErrNobody: there is none. Any other error tells why it is
+	// not known whether it still stands, as when the master is away.
 	Session(ctx context.Context, id string) (Session, error)
 	// MasterHere is an error at once when nobody answers at the sockets of the master.
 	MasterHere() error
@@ -39,8 +39,8 @@ type Front interface {
 	Events(ctx context.Context) (Stream, error)
 }
 
-// Stream is a stream of events. Next waits for one and ends with the context, Up tells whether the bus is there, Close frees it.
-// Nobody changes the data.
+// Stream is a stream of events. Next waits for one and ends with the context, Up tells whether the bus is there, Close
+// frees it. Nobody changes the data.
 type Stream interface {
 	Next(ctx context.Context) (tag string, data *payload.Map, err error)
 	Up() bool

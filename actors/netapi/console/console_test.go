@@ -46,7 +46,8 @@ func (f *fakeFront) MasterHere() error {
 }
 
 func (f *fakeFront) Session(ctx context.Context, id string) (Session, error) {
-	rules, ok := map[string][]any{"admin": {".*", "@runner", "@wheel"}, "limited": {"test.*"}, "root": {"test.*"}, "sudo_ann": {"test.*"}, "daemon": {"test.*"}, "nobody": {}}[id]
+	rules, ok := map[string][]any{"admin": {".*", "@runner", "@wheel"}, "limited": {"test.*"}, "root": {"test.*"},
+		"sudo_ann": {"test.*"}, "daemon": {"test.*"}, "nobody": {}}[id]
 	if f.lowered.Load() {
 		rules = []any{"test.*"}
 	}
@@ -72,14 +73,16 @@ func (f *fakeFront) Run(_ context.Context, low *payload.Map) (any, error) {
 	f.calls <- low
 	switch low.Str("fun") {
 	case "key.list_all":
-		return payload.M("data", payload.M("success", true, "return", payload.M("minions", []any{"web1"}, "minions_pre", []any{"web2", "<b>x</b>"}))), nil
+		return payload.M("data", payload.M("success", true, "return", payload.M("minions", []any{"web1"}, "minions_pre",
+			[]any{"web2", "<b>x</b>"}))), nil
 	case "key.accept", "key.reject", "key.delete":
 		return payload.M("data", payload.M("success", true, "return", f.keyAct(low))), nil
 	}
 	return nil, errors.New("unknown")
 }
 
-// keyAct tells where the keys that match are afterwards, as the functions of Salt do: of all ids that begin with web there is one.
+// keyAct tells where the keys that match are afterwards, as the functions of Salt do: of all ids that begin with web
+// there is one.
 func (f *fakeFront) keyAct(low *payload.Map) *payload.Map {
 	ids := low.List("match")
 	if text, ok := low.Value("match").(string); ok {
@@ -121,13 +124,16 @@ func (fakeFiles) Grains(string, ...any) (*payload.Map, error) { return payload.M
 func serve(t *testing.T) (*httptest.Server, *fakeFront) {
 	t.Helper()
 	front := &fakeFront{calls: make(chan *payload.Map, 100), bus: make(chan [2]any, 1000)}
-	s := httptest.NewServer(New(Options{Front: front, Files: fakeFiles{}, Version: "1", Eauths: func() []string { return []string{"pam"} }}))
+	s := httptest.NewServer(New(Options{Front: front, Files: fakeFiles{}, Version: "1", Eauths: func() []string {
+		return []string{"pam"}
+	}}))
 	t.Cleanup(s.Close)
 	return s, front
 }
 
 // ask sends a request as user, with the header of writes unless bare.
-func send(t *testing.T, s *httptest.Server, user, method, path, body string, headers ...string) (*http.Response, string) {
+func send(t *testing.T, s *httptest.Server, user, method, path, body string, headers ...string) (*http.Response,
+	string) {
 	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), method, s.URL+path, strings.NewReader(body))
 	if err != nil {
@@ -169,32 +175,48 @@ func TestRequests(t *testing.T) {
 	}{
 		{"page", "", "GET", "/console/", "", nil, 200, `<script src="app.js" type="module">`},
 		{"module", "", "GET", "/console/lib.js", "", nil, 200, "export function h"},
-		{"nobody", "", "GET", "/console/api/session", "", nil, 200, `{"user":"","can":[],"eauths":["pam"],"brine":false,"missing":"","version":""}`},
-		{"admin", "admin", "GET", "/console/api/session", "", nil, 200, `"can":["fleet","keys","grains","jobs","events","actors","stacks","run"]`},
+		{"nobody", "", "GET", "/console/api/session", "", nil, 200,
+			`{"user":"","can":[],"eauths":["pam"],"brine":false,"missing":"","version":""}`},
+		{"admin", "admin", "GET", "/console/api/session", "", nil, 200,
+			`"can":["fleet","keys","grains","jobs","events","actors","stacks","run"]`},
 		{"limited", "limited", "GET", "/console/api/session", "", nil, 200, `"can":["run"]`},
 		{"without rules", "nobody", "GET", "/console/api/session", "", nil, 200, `"can":[]`},
-		{"wrong password", "", "POST", "/console/api/login", `{"username":"admin","password":"x","eauth":"pam"}`, nil, 401, "Could not authenticate"},
-		{"right password", "", "POST", "/console/api/login", `{"username":"admin","password":"right","eauth":"pam"}`, nil, 200, `"user":"admin"`},
+		{"wrong password", "", "POST", "/console/api/login", `{"username":"admin","password":"x","eauth":"pam"}`, nil,
+			401, "Could not authenticate"},
+		{"right password", "", "POST", "/console/api/login", `{"username":"admin","password":"right","eauth":"pam"}`,
+			nil, 200, `"user":"admin"`},
 		{"no JSON", "", "POST", "/console/api/login", `{`, nil, 400, "not the JSON"},
-		{"too large", "", "POST", "/console/api/login", `{"username":"` + strings.Repeat("x", maxBody) + `"}`, nil, 413, "too large"},
-		{"form", "", "POST", "/console/api/login", "username=admin", []string{"Content-Type", "application/x-www-form-urlencoded"}, 415, "application/json"},
+		{"too large", "", "POST", "/console/api/login", `{"username":"` + strings.Repeat("x", maxBody) + `"}`, nil, 413,
+			"too large"},
+		{"form", "", "POST", "/console/api/login", "username=admin", []string{"Content-Type",
+			"application/x-www-form-urlencoded"}, 415, "application/json"},
 		{"no header", "admin", "POST", accept, `{"act":"accept"}`, []string{writeHeader, ""}, 403, writeHeader},
-		{"other site", "admin", "POST", accept, `{"act":"accept"}`, []string{"Sec-Fetch-Site", "cross-site"}, 403, "other sites"},
-		{"sister site", "admin", "GET", "/console/api/session", "", []string{"Sec-Fetch-Site", "same-site"}, 403, "other sites"},
-		{"other origin", "admin", "POST", accept, `{"act":"accept"}`, []string{"Origin", "http://evil.example"}, 403, "other sites"},
+		{"other site", "admin", "POST", accept, `{"act":"accept"}`, []string{"Sec-Fetch-Site", "cross-site"}, 403,
+			"other sites"},
+		{"sister site", "admin", "GET", "/console/api/session", "", []string{"Sec-Fetch-Site", "same-site"}, 403,
+			"other sites"},
+		{"other origin", "admin", "POST", accept, `{"act":"accept"}`, []string{"Origin", "http://evil.example"}, 403,
+			"other sites"},
 		{"logged out", "", "POST", accept, `{"act":"accept"}`, nil, 401, "nobody is logged in"},
 		{"no right", "limited", "POST", accept, `{"act":"accept"}`, nil, 403, "no rule"},
 		{"accept", "admin", "POST", accept, `{"act":"accept"}`, nil, 200, `{"done":true}`},
 		{"reject", "admin", "POST", accept, `{"act":"reject"}`, nil, 200, `{"done":true}`},
-		{"accept a key that has gone", "admin", "POST", "/console/api/fleet/db1/key", `{"act":"accept"}`, nil, 404, "no key of db1 any more to accept"},
-		{"reject a key that has gone", "admin", "POST", "/console/api/fleet/db1/key", `{"act":"reject"}`, nil, 404, "no key of db1 any more to reject"},
-		{"delete a key that has gone", "admin", "POST", "/console/api/fleet/db1/key", `{"act":"delete"}`, nil, 200, `{"done":true}`},
-		{"comma in an id", "admin", "POST", "/console/api/fleet/web1,web2/key", `{"act":"accept"}`, nil, 200, `{"done":true}`},
-		{"glob for an id", "admin", "POST", "/console/api/fleet/web*/key", `{"act":"accept"}`, nil, 404, "no such minion"},
+		{"accept a key that has gone", "admin", "POST", "/console/api/fleet/db1/key", `{"act":"accept"}`, nil, 404,
+			"no key of db1 any more to accept"},
+		{"reject a key that has gone", "admin", "POST", "/console/api/fleet/db1/key", `{"act":"reject"}`, nil, 404,
+			"no key of db1 any more to reject"},
+		{"delete a key that has gone", "admin", "POST", "/console/api/fleet/db1/key", `{"act":"delete"}`, nil, 200,
+			`{"done":true}`},
+		{"comma in an id", "admin", "POST", "/console/api/fleet/web1,web2/key", `{"act":"accept"}`, nil, 200,
+			`{"done":true}`},
+		{"glob for an id", "admin", "POST", "/console/api/fleet/web*/key", `{"act":"accept"}`, nil, 404,
+			"no such minion"},
 		{"odd act", "admin", "POST", accept, `{"act":"finger"}`, nil, 400, "accepted, rejected or deleted"},
-		{"grains", "admin", "GET", "/console/api/fleet/web1/grains", "", nil, 200, `{"id":"web1","grains":{"os":"Debian"}}`},
+		{"grains", "admin", "GET", "/console/api/fleet/web1/grains", "", nil, 200,
+			`{"id":"web1","grains":{"os":"Debian"}}`},
 		{"grains without right", "limited", "GET", "/console/api/fleet/web1/grains", "", nil, 403, "no rule"},
-		{"target", "admin", "GET", "/console/api/target?tgt=web*", "", nil, 200, `{"count":1,"minions":["web1"],"missing":[]}`},
+		{"target", "admin", "GET", "/console/api/target?tgt=web*", "", nil, 200,
+			`{"count":1,"minions":["web1"],"missing":[]}`},
 		{"bad target", "admin", "GET", "/console/api/target?tgt=(", "", nil, 400, "missing bracket"},
 		{"no control socket", "admin", "GET", "/console/api/actor?path=master", "", nil, 503, "no control socket"},
 		{"stack without right", "limited", "GET", "/console/api/actor/stack?path=master", "", nil, 403, "no rule"},
@@ -206,7 +228,8 @@ func TestRequests(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			res, text := send(t, s, tt.user, tt.method, tt.path, tt.body, tt.headers...)
 			if res.StatusCode != tt.status || !strings.Contains(text, tt.want) {
-				t.Errorf("%s %s: got %d %.300q, want %d %q", tt.method, tt.path, res.StatusCode, text, tt.status, tt.want)
+				t.Errorf("%s %s: got %d %.300q, want %d %q", tt.method, tt.path, res.StatusCode, text, tt.status,
+					tt.want)
 			}
 			if csp := res.Header.Get("Content-Security-Policy"); csp != policy {
 				t.Errorf("policy %q", csp)
@@ -228,12 +251,14 @@ func TestCookie(t *testing.T) {
 			t.Errorf("cookie %q has no %s", got, want)
 		}
 	}
-	if res, _ = send(t, s, "admin", "POST", "/console/api/logout", "{}"); !strings.Contains(res.Header.Get("Set-Cookie"), "Max-Age=0") {
+	if res, _ = send(t, s, "admin", "POST", "/console/api/logout", "{}"); !strings.Contains(
+		res.Header.Get("Set-Cookie"), "Max-Age=0") {
 		t.Errorf("logout leaves the cookie: %q", res.Header.Get("Set-Cookie"))
 	}
 }
 
-// TestCommaInID: a key whose id holds a comma is that one, and not those of two other minions, which the functions would take it for.
+// TestCommaInID: a key whose id holds a comma is that one, and not those of two other minions, which the functions
+// would take it for.
 func TestCommaInID(t *testing.T) {
 	s, front := serve(t)
 	for _, act := range []string{"accept", "reject", "delete"} {
@@ -248,7 +273,8 @@ func TestCommaInID(t *testing.T) {
 func TestToken(t *testing.T) {
 	s, front := serve(t)
 	send(t, s, "admin", "POST", "/console/api/fleet/web2/key", `{"act":"accept"}`)
-	if low := <-front.calls; low.Str("token") != "token of admin" || low.Str("match") != "web2" || low.Str("client") != "wheel" {
+	if low := <-front.calls; low.Str("token") != "token of admin" || low.Str("match") != "web2" ||
+		low.Str("client") != "wheel" {
 		t.Errorf("called %v", low)
 	}
 }
@@ -332,7 +358,8 @@ func TestStreams(t *testing.T) {
 	}
 }
 
-// TestNothingInline: the page has no script, style or handler within its HTML, nothing from elsewhere, and makes no HTML of text.
+// TestNothingInline: the page has no script, style or handler within its HTML, nothing from elsewhere, and makes no
+// HTML of text.
 func TestNothingInline(t *testing.T) {
 	list, err := pageFiles.ReadDir("page")
 	if err != nil {
@@ -343,7 +370,8 @@ func TestNothingInline(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, bad := range []string{"<style", " style=", "onclick=\"", "innerHTML", "outerHTML", "insertAdjacentHTML", "document.write", "eval(", "new Function", "https://", "//cdn"} {
+		for _, bad := range []string{"<style", " style=", "onclick=\"", "innerHTML", "outerHTML", "insertAdjacentHTML",
+			"document.write", "eval(", "new Function", "https://", "//cdn"} {
 			if bytes.Contains(text, []byte(bad)) {
 				t.Errorf("%s has %q", f.Name(), bad)
 			}
@@ -367,10 +395,12 @@ func TestDescription(t *testing.T) {
 		t.Fatal(err)
 	}
 	if !bytes.Equal(got, want) {
-		t.Error("docs/console-api.json is not what is served: go test ./actors/netapi/console -run TestDescription -update")
+		t.Error("docs/console-api.json is not what is served: go test ./actors/netapi/console -run TestDescription " +
+			"-update")
 	}
 	s, _ := serve(t)
-	if _, text := send(t, s, "", "GET", "/console/api/openapi.json", ""); !strings.Contains(text, `"/console/api/stream"`) {
+	if _, text := send(t, s, "", "GET", "/console/api/openapi.json", ""); !strings.Contains(text,
+		`"/console/api/stream"`) {
 		t.Errorf("served: %.200s", text)
 	}
 	for _, r := range (&console{}).routes() {

@@ -48,8 +48,9 @@ type heard struct {
 // joinWithin bounds how long a view waits until the bus is heard, before it is shown without.
 const joinWithin = 2 * time.Second
 
-// listen reads the bus into a channel until the context ends, and joins it again when it is lost. It returns when the bus is heard,
-// or is known not to be. want says which events are kept; those for which there is no room are dropped, and lost is told.
+// listen reads the bus into a channel until the context ends, and joins it again when it is lost. It returns when the
+// bus is heard, or is known not to be. want says which events are kept; those for which there is no room are dropped,
+// and lost is told.
 func (c *console) listen(ctx context.Context, want func(tag string) bool, lost func()) <-chan heard {
 	out, joined := make(chan heard, waiting), make(chan struct{})
 	said := sync.OnceFunc(func() { close(joined) })
@@ -174,7 +175,8 @@ func busTrouble(err error) error {
 // shown is an event for the page, if the text is in its tag or its data.
 func shown(h heard, text string) (Event, bool) {
 	data := asJSON(h.data)
-	if text != "" && !strings.Contains(strings.ToLower(h.tag), text) && !strings.Contains(strings.ToLower(string(data)), text) {
+	if text != "" && !strings.Contains(strings.ToLower(h.tag), text) && !strings.Contains(strings.ToLower(string(data)),
+		text) {
 		return Event{}, false
 	}
 	e := Event{Tag: strings.ToValidUTF8(h.tag, "�"), Size: len(data), Data: data}

@@ -49,7 +49,8 @@ func (c *console) showFleet(ctx context.Context, q request, o *output) error {
 	})
 }
 
-// versions fills in which version minions are, by their grains, for who may see those. They are looked at every ten seconds.
+// versions fills in which version minions are, by their grains, for who may see those. They are looked at every ten
+// seconds.
 func (c *console) versions(who Session) func([]Minion) {
 	known, at := map[string]string{}, time.Time{}
 	see := c.Files != nil && may(who.Rules, rightGrains)
@@ -95,7 +96,8 @@ func (c *console) membership(q request) func(context.Context) (map[string]bool, 
 // expand works out whom a target means: a list of ids may be divided by commas and blanks.
 func (c *console) expand(ctx context.Context, tgt, kind string) (matchers.Expansion, error) {
 	if c.Files == nil {
-		return matchers.Expansion{}, &problem{http.StatusServiceUnavailable, "the files of the master cannot be read here"}
+		return matchers.Expansion{}, &problem{http.StatusServiceUnavailable,
+			"the files of the master cannot be read here"}
 	}
 	if kind == "" {
 		kind = "compound"
@@ -121,7 +123,8 @@ func (c *console) target(ctx context.Context, q request) (any, error) {
 	}
 	ids := slices.Clone(found.Minions)
 	slices.Sort(ids)
-	return Target{Count: len(ids), Minions: append([]string{}, ids[:min(len(ids), 1000)]...), Missing: append([]string{}, found.Missing...)}, nil
+	return Target{Count: len(ids), Minions: append([]string{}, ids[:min(len(ids), 1000)]...),
+		Missing: append([]string{}, found.Missing...)}, nil
 }
 
 // roster are all that have a key, as a brine master tells them.
@@ -137,8 +140,9 @@ func (c *console) roster(ctx context.Context, _ Session) ([]Minion, error) {
 			continue
 		}
 		job := m.Map("last_job")
-		row := Minion{ID: str(m, "id"), Key: str(m, "key"), Connected: str(m, "connected"), Brine: m.Bool("brine"), Protocol: whole(m, "protocol"),
-			Heard: str(m, "heard"), JID: str(job, "jid"), Fun: str(job, "fun"), Ran: str(job, "time")}
+		row := Minion{ID: str(m, "id"), Key: str(m, "key"), Connected: str(m, "connected"), Brine: m.Bool("brine"),
+			Protocol: whole(m, "protocol"), Heard: str(m, "heard"), JID: str(job, "jid"), Fun: str(job, "fun"),
+			Ran: str(job, "time")}
 		if refused := m.Map("refused"); refused != nil {
 			for kind := range refused.All() {
 				if name, ok := kind.(string); ok {
@@ -151,8 +155,8 @@ func (c *console) roster(ctx context.Context, _ Session) ([]Minion, error) {
 	return list, nil
 }
 
-// keysWhenTold lists the keys of a master of Salt. Each list is a job that Salt stores, so that it is asked for only when the bus
-// tells of a key that is not as in the last one, and every so often without.
+// keysWhenTold lists the keys of a master of Salt. Each list is a job that Salt stores, so that it is asked for only
+// when the bus tells of a key that is not as in the last one, and every so often without.
 func (c *console) keysWhenTold(ctx context.Context) func(context.Context, Session) ([]Minion, error) {
 	bus := c.listen(ctx, func(tag string) bool {
 		return strings.HasPrefix(tag, "salt/key") || strings.HasPrefix(tag, "salt/auth")
@@ -165,7 +169,8 @@ func (c *console) keysWhenTold(ctx context.Context) func(context.Context, Sessio
 		news = news || time.Since(asked) > keysEvery
 		for len(bus) > 0 {
 			h := <-bus
-			act := map[string]string{"pend": "pending", "accept": "accepted", "reject": "rejected", "denied": "denied"}[str(h.data, "act")]
+			act := map[string]string{"pend": "pending", "accept": "accepted", "reject": "rejected",
+				"denied": "denied"}[str(h.data, "act")]
 			news = news || h.tag == "" || strings.HasPrefix(h.tag, "salt/key") || known[str(h.data, "id")] != act
 		}
 		if news && time.Since(asked) > minionEvery {
@@ -193,7 +198,8 @@ func (c *console) keysAlone(ctx context.Context, who Session) ([]Minion, error) 
 		return nil, &problem{http.StatusBadGateway, "The master did not list its keys."}
 	}
 	var list []Minion
-	for _, state := range [][2]string{{"minions", "accepted"}, {"minions_pre", "pending"}, {"minions_rejected", "rejected"}, {"minions_denied", "denied"}} {
+	for _, state := range [][2]string{{"minions", "accepted"}, {"minions_pre", "pending"},
+		{"minions_rejected", "rejected"}, {"minions_denied", "denied"}} {
 		for _, id := range payload.Texts(keys.List(state[0])) {
 			list = append(list, Minion{ID: id, Key: state[1]})
 		}
@@ -262,7 +268,8 @@ func (c *console) keyAct(ctx context.Context, q request) (any, error) {
 	return moved(got, act.Act, id)
 }
 
-// moved looks whether a key is now where it was to go: the functions do not mind when none matches, as one that has gone meanwhile.
+// moved looks whether a key is now where it was to go: the functions do not mind when none matches, as one that has
+// gone meanwhile.
 func moved(got any, act, id string) (any, error) {
 	to, told := map[string]string{"accept": "minions", "reject": "minions_rejected"}[act]
 	if !told {

@@ -131,7 +131,8 @@ func spans(out string) [][]Span {
 
 // colorOf is the colour that a code between ESC[ and m turns on; one that is none leaves it as it was.
 func colorOf(code, was string) string {
-	names := map[string]string{"30": "black", "31": "red", "32": "green", "33": "yellow", "34": "blue", "35": "magenta", "36": "cyan", "37": "white"}
+	names := map[string]string{"30": "black", "31": "red", "32": "green", "33": "yellow", "34": "blue", "35": "magenta",
+		"36": "cyan", "37": "white"}
 	color, bold := was, ""
 	for _, part := range strings.Split(code, ";") {
 		switch name, ok := names[part]; {

@@ -42,14 +42,16 @@ func holdsOf(reasons []control.Reason, more int64, now time.Time) hold {
 		switch r.Code {
 		case "queued", "batch_turn":
 			h.queued++
-		case "running", "received", "publishing", "connected_no_answer", "unknown_old_minion", "unknown", "unknown_job", "expired":
+		case "running", "received", "publishing", "connected_no_answer", "unknown_old_minion", "unknown", "unknown_job",
+			"expired":
 			h.maybe++
 		}
 	}
 	return h
 }
 
-// holds are those of all streams by job: the master is asked once for all pages. Whoever has taken the map may change it.
+// holds are those of all streams by job: the master is asked once for all pages. Whoever has taken the map may change
+// it.
 type holds chan map[string]hold
 
 func newHolds() holds {

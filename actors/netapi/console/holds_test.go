@@ -31,7 +31,8 @@ func TestHoldsOf(t *testing.T) {
 			list = append(list, control.Reason{Code: code})
 		}
 		if h := holdsOf(list, tt.more, time.Now()); h.state() != tt.state || h.queued != tt.queued {
-			t.Errorf("%v and %d: got %s with %d, want %s with %d", tt.codes, tt.more, h.state(), h.queued, tt.state, tt.queued)
+			t.Errorf("%v and %d: got %s with %d, want %s with %d", tt.codes, tt.more, h.state(), h.queued, tt.state,
+				tt.queued)
 		}
 	}
 	if got := (hold{}).state(); got != stateRunning {
@@ -68,26 +69,30 @@ func TestHolds(t *testing.T) {
 	}
 }
 
-// TestTake: what waits for returns is open, what does not any more is done, and what the answer does not speak of stays as it was.
+// TestTake: what waits for returns is open, what does not any more is done, and what the answer does not speak of stays
+// as it was.
 func TestTake(t *testing.T) {
 	c := &console{holds: newHolds()}
 	now := time.Now()
 	jid := func(ago time.Duration, n int) string {
 		return payload.NewJID(now.Add(-ago).Add(time.Duration(n) * time.Microsecond))
 	}
-	open, queued, past, old, fresh, question := jid(time.Minute, 0), jid(time.Minute, 1), jid(time.Minute, 2), jid(2*time.Hour, 3), jid(0, 4), jid(time.Minute, 5)
+	open, queued, past, old, fresh, question := jid(time.Minute, 0), jid(time.Minute, 1), jid(time.Minute, 2),
+		jid(2*time.Hour, 3), jid(0, 4), jid(time.Minute, 5)
 	c.holds.put(queued, &hold{queued: 1, asked: now})
 	l := &jobList{c: c, all: true, known: map[string]*JobRow{}, doubt: make(chan []outstanding, 1)}
 	for _, id := range []string{past, old, fresh} {
 		l.known[id] = &JobRow{JID: id, State: stateRunning, Minions: 2, Returned: 1, began: beganAt(id)}
 	}
 	job := func(id, fun string) *payload.Map {
-		return payload.M("jid", id, "fun", fun, "minions", 2, "returned", 1, "outstanding", 1, "waiting_for", []any{"a"})
+		return payload.M("jid", id, "fun", fun, "minions", 2, "returned", 1, "outstanding", 1, "waiting_for",
+			[]any{"a"})
 	}
 	jobs := payload.M("jobs", []any{job(open, "cmd.run"), job(queued, "test.ping"), job(question, "saltutil.find_job")},
 		"runners", []any{payload.M("jid", jid(time.Hour, 6), "fun", "runner.manage.up")}, "whole", true)
 	l.take(jobs, now.Add(-time.Hour))
-	want := map[string]string{open: stateRunning, queued: stateQueued, past: stateDone, old: stateRunning, fresh: stateRunning, jid(time.Hour, 6): stateRunning}
+	want := map[string]string{open: stateRunning, queued: stateQueued, past: stateDone, old: stateRunning,
+		fresh: stateRunning, jid(time.Hour, 6): stateRunning}
 	for id, state := range want {
 		if l.known[id] == nil || l.known[id].State != state {
 			t.Errorf("%s: got %+v, want %s", id, l.known[id], state)

@@ -75,7 +75,9 @@ func (c *console) showJob(ctx context.Context, q request, o *output) error {
 	v := &jobView{c: c, o: o, who: q.who, jid: q.query("jid"), returned: -1, dirty: true,
 		head: newDiffer("job"), ways: newDiffer("ways"), why: newDiffer("why"), output: newDiffer("output")}
 	if !payload.IsJID(v.jid) {
-		return c.repeat(ctx, q, o, jobQuiet, func(context.Context) error { return o.note("job", &problem{404, "This is no id of a job."}) })
+		return c.repeat(ctx, q, o, jobQuiet, func(context.Context) error {
+			return o.note("job", &problem{404, "This is no id of a job."})
+		})
 	}
 	bus := c.listen(ctx, func(tag string) bool { return strings.HasPrefix(tag, "salt/job/"+v.jid+"/") }, func() {})
 	return c.repeat(ctx, q, o, jobsEvery, func(ctx context.Context) error {
@@ -110,8 +112,8 @@ func (v *jobView) look(ctx context.Context) error {
 	if !may(v.who.Rules, rightJobs) && !v.c.ownJob(v.who, trace.User) {
 		return v.o.note("job", &problem{403, "This job is somebody else's, and no rule shows it to you."})
 	}
-	head := JobHead{JID: v.jid, Fun: trace.Fun, Tgt: trace.Tgt, TgtType: trace.TgtType, User: trace.User, Began: trace.Began,
-		Returned: trace.Returned, Silent: trace.Silent, Minions: -1}
+	head := JobHead{JID: v.jid, Fun: trace.Fun, Tgt: trace.Tgt, TgtType: trace.TgtType, User: trace.User,
+		Began: trace.Began, Returned: trace.Returned, Silent: trace.Silent, Minions: -1}
 	if trace.Minions != nil {
 		head.Minions = *trace.Minions
 	}
@@ -171,7 +173,8 @@ func (v *jobView) outputs(ctx context.Context, returned int64) error {
 
 // lookup asks a master of Salt: it has the job and its returns.
 func (v *jobView) lookup(ctx context.Context) error {
-	got, err := v.c.call(ctx, v.who, payload.M("client", "runner", "fun", "jobs.list_job", "kwarg", payload.M("jid", v.jid)))
+	got, err := v.c.call(ctx, v.who, payload.M("client", "runner", "fun", "jobs.list_job", "kwarg",
+		payload.M("jid", v.jid)))
 	if err != nil {
 		return v.o.note("job", err)
 	}
@@ -180,8 +183,9 @@ func (v *jobView) lookup(ctx context.Context) error {
 		return v.o.note("job", &problem{404, "The master knows no such job."})
 	}
 	result := m.Map("Result")
-	head := JobHead{JID: v.jid, Fun: first(m, "Function"), Tgt: first(m, "Target"), TgtType: first(m, "Target-type"), User: first(m, "User"),
-		Minions: int64(len(m.List("Minions"))), Returned: int64(result.Len()), Arg: arguments(m.List("Arguments"))}
+	head := JobHead{JID: v.jid, Fun: first(m, "Function"), Tgt: first(m, "Target"), TgtType: first(m, "Target-type"),
+		User: first(m, "User"), Minions: int64(len(m.List("Minions"))), Returned: int64(result.Len()),
+		Arg: arguments(m.List("Arguments"))}
 	if !may(v.who.Rules, rightJobs) && !v.c.ownJob(v.who, head.User) {
 		return v.o.note("job", &problem{403, "This job is somebody else's, and no rule shows it to you."})
 	}

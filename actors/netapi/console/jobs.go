@@ -41,7 +41,8 @@ const (
 	runnerTgtType = "runner"
 )
 
-// jobList is what a stream knows of jobs: those of the store, what the bus tells since, and which ones wait for returns.
+// jobList is what a stream knows of jobs: those of the store, what the bus tells since, and which ones wait for
+// returns.
 type jobList struct {
 	c     *console
 	who   Session
@@ -57,7 +58,8 @@ type jobList struct {
 func (c *console) showJobs(ctx context.Context, q request, o *output) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	l := &jobList{c: c, who: q.who, all: may(q.who.Rules, rightJobs), known: map[string]*JobRow{}, doubt: make(chan []outstanding, 1)}
+	l := &jobList{c: c, who: q.who, all: may(q.who.Rules, rightJobs), known: map[string]*JobRow{},
+		doubt: make(chan []outstanding, 1)}
 	aside.Go(c.Logger, "holds", func(error) {}, func() { c.inquire(ctx, l.doubt) })
 	bus := c.listen(ctx, func(tag string) bool { return strings.HasPrefix(tag, "salt/job/") }, func() {})
 	d := newDiffer("jobs")
@@ -93,10 +95,11 @@ func (c *console) showJobs(ctx context.Context, q request, o *output) error {
 // shows tells whether the page may have a job.
 func (l *jobList) shows(j *JobRow) bool { return l.all || l.c.ownJob(l.who, j.User) }
 
-// questions are the functions of jobs that only ask about others, or about a minion: tools and this page do so again and again.
-// As brine jobs, the list leaves them out.
+// questions are the functions of jobs that only ask about others, or about a minion: tools and this page do so again
+// and again. As brine jobs, the list leaves them out.
 func questions() []string {
-	return []string{"saltutil.find_job", "saltutil.running", "saltutil.is_running", brinemod.Actors, brinemod.Jobs, brinemod.Job,
+	return []string{"saltutil.find_job", "saltutil.running", "saltutil.is_running", brinemod.Actors, brinemod.Jobs,
+		brinemod.Job,
 		"runner.jobs.list_job", "runner.jobs.list_jobs", "wheel.key.list_all"} // which Salt's masters store as well
 }
 
@@ -116,8 +119,9 @@ func (l *jobList) hear(h heard) {
 			return
 		}
 		minions := int64(len(h.data.List("minions")))
-		l.known[part[2]] = &JobRow{JID: part[2], Fun: text(h.data.Value("fun")), Tgt: text(h.data.Value("tgt")), TgtType: str(h.data, "tgt_type"),
-			User: str(h.data, "user"), State: stateRunning, Minions: minions, began: time.Now()}
+		l.known[part[2]] = &JobRow{JID: part[2], Fun: text(h.data.Value("fun")), Tgt: text(h.data.Value("tgt")),
+			TgtType: str(h.data, "tgt_type"), User: str(h.data, "user"), State: stateRunning, Minions: minions,
+			began: time.Now()}
 	case "ret":
 		if j := l.known[part[2]]; j != nil && j.Returned >= 0 && j.Returned < j.Minions {
 			if j.Returned++; j.Returned == j.Minions {
@@ -187,11 +191,13 @@ func (l *jobList) take(got *payload.Map, since time.Time) {
 	}
 }
 
-// ended marks the jobs that do not wait for returns any more. Of those before since, and of a list that is not whole, nothing new is known.
+// ended marks the jobs that do not wait for returns any more. Of those before since, and of a list that is not whole,
+// nothing new is known.
 func (l *jobList) ended(open map[string]bool, since time.Time, all bool) {
 	for jid, j := range l.known {
-		runner := j.TgtType == runnerTgtType                                       // of which all are told
-		if j.State == stateDone || open[jid] || time.Since(j.began) < holdsAfter { // one that is just begun may not be in the store yet
+		runner := j.TgtType == runnerTgtType // of which all are told
+		if j.State == stateDone || open[jid] || time.Since(j.began) < holdsAfter {
+			// one that is just begun may not be in the store yet
 			continue
 		}
 		if !runner && (!all || j.Returned < 0 || j.began.Before(since)) {
@@ -207,7 +213,8 @@ func (l *jobList) ended(open map[string]bool, since time.Time, all bool) {
 func (l *jobList) row(jid string, m *payload.Map) *JobRow {
 	j := l.known[jid]
 	if j == nil {
-		j = &JobRow{JID: jid, Fun: text(m.Value("fun")), Tgt: text(m.Value("tgt")), TgtType: str(m, "tgt_type"), User: str(m, "user"), Minions: -1,
+		j = &JobRow{JID: jid, Fun: text(m.Value("fun")), Tgt: text(m.Value("tgt")), TgtType: str(m, "tgt_type"),
+			User: str(m, "user"), Minions: -1,
 			began: beganAt(jid)}
 		l.known[jid] = j
 	}
@@ -244,7 +251,8 @@ func (l *jobList) stored(ctx context.Context) error {
 	return nil
 }
 
-// storedBySalt reads those that a master of Salt keeps: it tells neither to how many they went nor how many have returned.
+// storedBySalt reads those that a master of Salt keeps: it tells neither to how many they went nor how many have
+// returned.
 func (l *jobList) storedBySalt(ctx context.Context) error {
 	got, err := l.c.call(ctx, l.who, payload.M("client", "runner", "fun", "jobs.list_jobs"))
 	loads, ok := got.(*payload.Map)
@@ -258,7 +266,8 @@ func (l *jobList) storedBySalt(ctx context.Context) error {
 			continue
 		}
 		j := &JobRow{JID: jid, State: stateStored, Minions: -1, Returned: -1, began: beganAt(jid)}
-		j.Fun, j.Tgt, j.TgtType, j.User = first(m, "Function", "fun"), first(m, "Target", "tgt"), first(m, "Target-type", "tgt_type"), first(m, "User", "user")
+		j.Fun, j.Tgt, j.TgtType, j.User = first(m, "Function", "fun"), first(m, "Target", "tgt"),
+			first(m, "Target-type", "tgt_type"), first(m, "User", "user")
 		if l.shows(j) {
 			l.known[jid] = j
 		}

@@ -39,7 +39,8 @@ func TestFolded(t *testing.T) {
 		}
 		texts[strings.Join(f.Minions, ",")] = fmt.Sprint(f.Count, f.Retcode, text.String())
 	}
-	want := map[string]string{"a,b": "2 0 a and 1 more:|    x|", "c": "1 1 c:|    x|", "d": "1 0 d:|    ----------|    k:|        - 1|        - y|"}
+	want := map[string]string{"a,b": "2 0 a and 1 more:|    x|", "c": "1 1 c:|    x|",
+		"d": "1 0 d:|    ----------|    k:|        - 1|        - y|"}
 	for ids, text := range want {
 		if strings.ReplaceAll(texts[ids], " ", "") != strings.ReplaceAll(text, " ", "") {
 			t.Errorf("%s: got %q, want %q", ids, texts[ids], text)
@@ -66,8 +67,9 @@ func TestTagWanted(t *testing.T) {
 		want        bool
 	}{
 		{"", "x", true}, {"salt/job", "salt/job/1/new", true}, {"salt/job", "salt/run", false},
-		{"salt/job/*/ret/*", "salt/job/1/ret/web1", true}, {"*/ret/*", "salt/job/1/ret/a/b", true}, {"salt/job/*/new", "salt/job/1/ret", false},
-		{"[a]*", "a", false}, {"[a]*", "[a]b", true}, {`a\*`, `a\b`, true}, {"?", "/", true},
+		{"salt/job/*/ret/*", "salt/job/1/ret/web1", true}, {"*/ret/*", "salt/job/1/ret/a/b", true},
+		{"salt/job/*/new", "salt/job/1/ret", false}, {"[a]*", "a", false}, {"[a]*", "[a]b", true}, {`a\*`, `a\b`, true},
+		{"?", "/", true},
 	} {
 		if got := tagWanted(tt.filter)(tt.tag); got != tt.want {
 			t.Errorf("%q, %q: %v", tt.filter, tt.tag, got)
@@ -76,7 +78,8 @@ func TestTagWanted(t *testing.T) {
 }
 
 func TestSignature(t *testing.T) {
-	got := signature(payload.M("args", []any{"cmd", "cwd", "shell", "x"}, "defaults", []any{nil, "", true}, "varargs", "args", "kwargs", true))
+	got := signature(payload.M("args", []any{"cmd", "cwd", "shell", "x"}, "defaults", []any{nil, "", true}, "varargs",
+		"args", "kwargs", true))
 	if want := "cmd cwd=None shell='' x=True *args **kwargs"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
@@ -94,8 +97,9 @@ func TestArguments(t *testing.T) {
 
 func TestWays(t *testing.T) {
 	us := func(n int64) *int64 { return &n }
-	got := waysOf(control.Trace{Hops: []control.Hop{{Hop: "request", State: "done", AfterUS: us(0)}, {Hop: "command", State: "untold"},
-		{Minion: "a", Hop: "receive", State: "late", AfterUS: us(9)}, {Minion: "a", Hop: "start", State: "open"}, {Minion: "b", Hop: "arrive", State: "done", AfterUS: us(5)}}})
+	got := waysOf(control.Trace{Hops: []control.Hop{{Hop: "request", State: "done", AfterUS: us(0)},
+		{Hop: "command", State: "untold"}, {Minion: "a", Hop: "receive", State: "late", AfterUS: us(9)},
+		{Minion: "a", Hop: "start", State: "open"}, {Minion: "b", Hop: "arrive", State: "done", AfterUS: us(5)}}})
 	if w := got["a"].(*Way); w.State != "late" || len(w.Hops) != 2 {
 		t.Errorf("a: %+v", w)
 	}
@@ -112,7 +116,8 @@ func TestHear(t *testing.T) {
 	l := &jobList{known: map[string]*JobRow{}}
 	for i := range maxJobs + 50 {
 		jid := fmt.Sprintf("202611231334%08d", i)
-		l.hear(heard{tag: "salt/job/" + jid + "/new", data: payload.M("fun", "test.ping", "tgt", []any{"a", "b"}, "minions", []any{"a", "b"})})
+		l.hear(heard{tag: "salt/job/" + jid + "/new", data: payload.M("fun", "test.ping", "tgt", []any{"a", "b"},
+			"minions", []any{"a", "b"})})
 		l.hear(heard{tag: "salt/job/" + jid + "/ret/a", data: payload.M()})
 		l.hear(heard{tag: "salt/job/x/new", data: payload.M()})
 	}
@@ -190,10 +195,12 @@ func TestEventStream(t *testing.T) {
 	})
 }
 
-// TestFleetStream: beside a master of Salt the keys come from the wheel, with the user's token; a target leaves some out.
+// TestFleetStream: beside a master of Salt the keys come from the wheel, with the user's token; a target leaves some
+// out.
 func TestFleetStream(t *testing.T) {
 	s, front := serve(t)
-	for target, want := range map[string]string{"": "accepted/web1 pending/<b>x</b> pending/web2", "web1": "accepted/web1"} {
+	for target, want := range map[string]string{"": "accepted/web1 pending/<b>x</b> pending/web2",
+		"web1": "accepted/web1"} {
 		messages(t, s.URL+"/console/api/stream?view=fleet&tgt="+target, "admin", func(name string, data []byte) bool {
 			if name != "rows" {
 				return false

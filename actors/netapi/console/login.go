@@ -40,8 +40,10 @@ func (c *console) identity(who Session) Identity {
 }
 
 // textNoSocket says what a master of Salt does not tell.
-const textNoSocket = "The master has no control socket here: it is Salt's, or it does not run. Keys, running jobs, their returns and events " +
-	"are shown; which minions are connected, the actors, the way of a job and the reasons of silence are known to a brine master alone."
+const textNoSocket = "The master has no control socket here: it is Salt's, or it does not run. Keys, running jobs, " +
+	"their returns and events " +
+	"are shown; which minions are connected, the actors, the way of a job and the reasons of silence are known to a " +
+	"brine master alone."
 
 func (c *console) serveLogin(w http.ResponseWriter, q request) {
 	in, ok := q.body.(Login)
@@ -55,7 +57,8 @@ func (c *console) serveLogin(w http.ResponseWriter, q request) {
 		fail(w, errStatus(err), err.Error())
 		return
 	}
-	if old, err := q.http.Cookie(c.Cookie); err == nil && old.Value != who.ID { // nobody logs in into a session that was there
+	if old, err := q.http.Cookie(c.Cookie); err == nil && old.Value != who.ID {
+		// nobody logs in into a session that was there
 		c.Front.Logout(q.http.Context(), old.Value)
 	}
 	c.setCookie(w, who.ID)

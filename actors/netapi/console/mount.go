@@ -60,7 +60,8 @@ func (f *front) Login(ctx context.Context, from string, creds *payload.Map) (Ses
 	}
 	who, err := f.Session(ctx, id)
 	if errors.Is(err, ErrNobody) {
-		return who, &problem{http.StatusServiceUnavailable, "The master does not know the token that it has just given."}
+		return who, &problem{http.StatusServiceUnavailable,
+			"The master does not know the token that it has just given."}
 	}
 	return who, err
 }
@@ -81,7 +82,8 @@ func (f *front) mayLogIn(user, from string) bool {
 	return slices.Contains(may, from) || slices.Contains(may, "*")
 }
 
-// Session is that of an id, with the rules that hold for it now. A token that the master does not know any more is no session.
+// Session is that of an id, with the rules that hold for it now. A token that the master does not know any more is no
+// session.
 func (f *front) Session(ctx context.Context, id string) (Session, error) {
 	token, err := f.API.Sessions().Token(ctx, id)
 	if err != nil {
@@ -125,7 +127,8 @@ func (f *front) Run(ctx context.Context, low *payload.Map) (any, error) {
 	return v, toldAs(err)
 }
 
-// Events is a place in the stream of events that all readers of salt-api share. Those of the console count as one address.
+// Events is a place in the stream of events that all readers of salt-api share. Those of the console count as one
+// address.
 func (f *front) Events(ctx context.Context) (Stream, error) {
 	s, err := f.API.Hub().Open(ctx, "console")
 	if err != nil {

@@ -13,15 +13,18 @@ import (
 	"brine/wire/payload"
 )
 
-// TestNamesakes: who has logged in under a name of those who may do everything sees none of their jobs by it, in the list or opened. Others
-// see their own.
+// TestNamesakes: who has logged in under a name of those who may do everything sees none of their jobs by it, in the
+// list or opened. Others see their own.
 func TestNamesakes(t *testing.T) {
 	users := []string{"root", "sudo_ann", "daemon", "limited"}
-	jid := map[string]string{"root": "20261123100000000001", "sudo_ann": "20261123100000000002", "daemon": "20261123100000000003", "limited": "20261123100000000004"}
+	jid := map[string]string{"root": "20261123100000000001", "sudo_ann": "20261123100000000002",
+		"daemon": "20261123100000000003", "limited": "20261123100000000004"}
 	job := func(user string) *payload.Map {
-		return payload.M("jid", jid[user], "fun", "test.ping", "tgt", "*", "tgt_type", "glob", "user", user, "minions", 1, "returned", 0, "outstanding", 1, "waiting_for", []any{})
+		return payload.M("jid", jid[user], "fun", "test.ping", "tgt", "*", "tgt_type", "glob", "user", user, "minions",
+			1, "returned", 0, "outstanding", 1, "waiting_for", []any{})
 	}
-	jobs := payload.M("jobs", []any{job("root"), job("sudo_ann"), job("daemon"), job("limited")}, "runners", []any{}, "whole", true)
+	jobs := payload.M("jobs", []any{job("root"), job("sudo_ann"), job("daemon"), job("limited")}, "runners", []any{},
+		"whole", true)
 	h := control.Handlers{}
 	control.On(h, func(context.Context, control.GetNewestJobs) (*payload.Map, error) { return jobs, nil })
 	control.On(h, func(context.Context, control.GetJobList) (*payload.Map, error) { return jobs, nil })
@@ -53,16 +56,18 @@ func TestNamesakes(t *testing.T) {
 			return true
 		})
 		for _, other := range users {
-			messages(t, s.URL+"/console/api/stream?view=job&jid="+jid[other], user, func(name string, data []byte) bool {
-				if name != "rows" && name != "note" {
-					return false
-				}
-				refused := bytes.Contains(data, []byte("somebody else's"))
-				if shown := strings.Contains(string(data), "test.ping"); shown == refused || shown != (other == user && user == "limited") {
-					t.Errorf("%s opens the job of %s: %s %s", user, other, name, data)
-				}
-				return true
-			})
+			messages(t, s.URL+"/console/api/stream?view=job&jid="+jid[other], user,
+				func(name string, data []byte) bool {
+					if name != "rows" && name != "note" {
+						return false
+					}
+					refused := bytes.Contains(data, []byte("somebody else's"))
+					if shown := strings.Contains(string(data), "test.ping"); shown == refused ||
+						shown != (other == user && user == "limited") {
+						t.Errorf("%s opens the job of %s: %s %s", user, other, name, data)
+					}
+					return true
+				})
 		}
 	}
 }

@@ -19,24 +19,28 @@ func serveBeside(t *testing.T, h control.Handlers) (*httptest.Server, *fakeFront
 	dir := t.TempDir()
 	controltest.Serve(t, dir, h)
 	front := &fakeFront{calls: make(chan *payload.Map, 100), bus: make(chan [2]any, 1000)}
-	s := httptest.NewServer(New(Options{Front: front, Files: fakeFiles{}, Master: control.At(dir), Version: "1", MasterUsers: []string{"daemon"}}))
+	s := httptest.NewServer(New(Options{Front: front, Files: fakeFiles{}, Master: control.At(dir), Version: "1",
+		MasterUsers: []string{"daemon"}}))
 	t.Cleanup(s.Close)
 	return s, front
 }
 
-// TestEndedJobs: the list tells how many returned of jobs that had ended before the page looked, and does not claim what nobody knows.
+// TestEndedJobs: the list tells how many returned of jobs that had ended before the page looked, and does not claim
+// what nobody knows.
 func TestEndedJobs(t *testing.T) {
 	now := time.Now()
 	jid := func(ago time.Duration) string { return payload.NewJID(now.Add(-ago)) }
 	done, part, old, untold := jid(time.Minute), jid(2*time.Minute), jid(48*time.Hour), jid(3*time.Minute)
 	job := func(jid string, minions, returned, out int) *payload.Map {
-		return payload.M("jid", jid, "fun", "test.ping", "tgt", "*", "tgt_type", "glob", "user", "x", "minions", minions, "returned", returned, "outstanding", out, "waiting_for", []any{})
+		return payload.M("jid", jid, "fun", "test.ping", "tgt", "*", "tgt_type", "glob", "user", "x", "minions",
+			minions, "returned", returned, "outstanding", out, "waiting_for", []any{})
 	}
 	asked := make(chan control.GetNewestJobs, 9)
 	h := control.Handlers{}
 	control.On(h, func(_ context.Context, q control.GetNewestJobs) (*payload.Map, error) {
 		asked <- q
-		return payload.M("jobs", []any{job(done, 2, 2, 0), job(part, 3, 1, 2), job(untold, 4, -1, 0), job(old, 5, 4, 1)}, "whole", true), nil
+		return payload.M("jobs", []any{job(done, 2, 2, 0), job(part, 3, 1, 2), job(untold, 4, -1, 0),
+			job(old, 5, 4, 1)}, "whole", true), nil
 	})
 	control.On(h, func(context.Context, control.GetJobList) (*payload.Map, error) {
 		return payload.M("jobs", []any{job(part, 3, 1, 2)}, "runners", []any{}, "whole", true), nil
@@ -46,7 +50,8 @@ func TestEndedJobs(t *testing.T) {
 		State             string
 		Minions, Returned int64
 	}
-	want := map[string]told{done: {stateDone, 2, 2}, part: {stateRunning, 3, 1}, untold: {stateStored, 4, -1}, old: {stateStored, 5, 4}}
+	want := map[string]told{done: {stateDone, 2, 2}, part: {stateRunning, 3, 1}, untold: {stateStored, 4, -1},
+		old: {stateStored, 5, 4}}
 	messages(t, s.URL+"/console/api/stream?view=jobs", "admin", func(name string, data []byte) bool {
 		if name != "rows" {
 			return false
@@ -63,7 +68,9 @@ func TestEndedJobs(t *testing.T) {
 	if q := <-asked; q.User != "" || q.Count != maxJobs {
 		t.Errorf("asked %+v", q)
 	}
-	messages(t, s.URL+"/console/api/stream?view=jobs", "limited", func(name string, data []byte) bool { return name == "rows" })
+	messages(t, s.URL+"/console/api/stream?view=jobs", "limited", func(name string, data []byte) bool {
+		return name == "rows"
+	})
 	if q := <-asked; q.User != "limited" {
 		t.Errorf("for a user with few rights %+v was asked", q)
 	}

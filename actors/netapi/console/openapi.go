@@ -11,10 +11,12 @@ import (
 // schema is a JSON Schema, a path or another part of an OpenAPI file.
 type schema = map[string]any
 
-// describe is the OpenAPI file of routes: what they take and give is read from the Go types of their bodies and answers.
+// describe is the OpenAPI file of routes: what they take and give is read from the Go types of their bodies and
+// answers.
 func describe(table []route) []byte {
 	types, paths := schema{}, map[string]schema{}
-	wrong := schema{"description": "what is wrong, in words", "content": jsonContent(refer(types, reflect.TypeFor[Problem]()))}
+	wrong := schema{"description": "what is wrong, in words",
+		"content": jsonContent(refer(types, reflect.TypeFor[Problem]()))}
 	for _, r := range table {
 		answer := schema{"description": "done"}
 		if r.Answer != nil {
@@ -65,11 +67,13 @@ func jsonContent(s schema) schema { return schema{"application/json": schema{"sc
 func parameters(r route) []any {
 	list := []any{}
 	for _, p := range r.Params {
-		list = append(list, schema{"name": p.Name, "in": p.In, "description": p.Help, "required": p.In == "path", "schema": schema{"type": "string"}})
+		list = append(list, schema{"name": p.Name, "in": p.In, "description": p.Help, "required": p.In == "path",
+			"schema": schema{"type": "string"}})
 	}
 	if r.Method != "GET" {
-		list = append(list, schema{"name": writeHeader, "in": "header", "description": "any text: it shows that no other site asks",
-			"required": true, "schema": schema{"type": "string"}})
+		list = append(list, schema{"name": writeHeader, "in": "header",
+			"description": "any text: it shows that no other site asks", "required": true,
+			"schema": schema{"type": "string"}})
 	}
 	return list
 }
@@ -92,7 +96,8 @@ func refer(types schema, t reflect.Type) schema {
 		}
 		return schema{"$ref": "#/components/schemas/" + t.Name()}
 	}
-	kind, ok := map[reflect.Kind]string{reflect.String: "string", reflect.Bool: "boolean", reflect.Int: "integer", reflect.Int64: "integer",
+	kind, ok := map[reflect.Kind]string{reflect.String: "string", reflect.Bool: "boolean", reflect.Int: "integer",
+		reflect.Int64:   "integer",
 		reflect.Float64: "number"}[t.Kind()]
 	if !ok {
 		kind = "null"

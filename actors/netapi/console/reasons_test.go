@@ -11,7 +11,8 @@ import (
 	"brine/wire/payload"
 )
 
-// TestReasonsEnd: of a minion that has returned no reason of silence is shown any more, whatever the master said when it was last asked.
+// TestReasonsEnd: of a minion that has returned no reason of silence is shown any more, whatever the master said when
+// it was last asked.
 func TestReasonsEnd(t *testing.T) {
 	const jid = "20261123163305316797"
 	var back atomic.Bool // web1 has returned; web2 never does
@@ -25,12 +26,14 @@ func TestReasonsEnd(t *testing.T) {
 	h := control.Handlers{}
 	control.On(h, func(context.Context, control.GetTrace) (control.Trace, error) {
 		n := int64(returns().Len())
-		return control.Trace{Job: control.Job{JID: jid, Fun: "test.ping", User: "x", Minions: &three, Returned: n, Silent: three - n}}, nil
+		return control.Trace{Job: control.Job{JID: jid, Fun: "test.ping", User: "x", Minions: &three, Returned: n,
+			Silent: three - n}}, nil
 	})
 	control.On(h, func(context.Context, control.GetJobLoad) (*payload.Map, error) { return payload.M(), nil })
 	control.On(h, func(context.Context, control.GetJobReturns) (*payload.Map, error) { return returns(), nil })
 	control.On(h, func(context.Context, control.GetWhy) (control.Reasons, error) {
-		return control.Reasons{Reasons: []control.Reason{{Minion: "web1", Code: "running"}, {Minion: "web2", Code: "running"}}}, nil
+		return control.Reasons{Reasons: []control.Reason{{Minion: "web1", Code: "running"},
+			{Minion: "web2", Code: "running"}}}, nil
 	})
 	s, front := serveBeside(t, h)
 	messages(t, s.URL+"/console/api/stream?view=job&jid="+jid, "admin", func(name string, data []byte) bool {

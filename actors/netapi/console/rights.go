@@ -8,8 +8,8 @@ import (
 	"brine/wire/payload"
 )
 
-// right is what somebody must be allowed in order to see or do something: a function of the command line that shows or does
-// the same. Rules for brine's own views are those of a module brine: @brine, besides @runner and @wheel.
+// right is what somebody must be allowed in order to see or do something: a function of the command line that shows or
+// does the same. Rules for brine's own views are those of a module brine: @brine, besides @runner and @wheel.
 type right struct{ form, fun string }
 
 // Rights by name. They are what Session.Can lists.
@@ -28,9 +28,10 @@ const (
 // needs are the functions that rights stand for.
 func needs(name string) (right, bool) {
 	r, ok := map[string]right{
-		rightFleet: {"wheel", "key.list_all"}, rightKeys: {"wheel", "key.accept"}, rightGrains: {"runner", "cache.grains"},
-		rightJobs: {"runner", "jobs.lookup_jid"}, rightEvents: {"runner", "state.event"},
-		rightActors: {"runner", "brine.tree"}, rightStacks: {"wheel", "brine.stack"},
+		rightFleet: {"wheel", "key.list_all"}, rightKeys: {"wheel", "key.accept"},
+		rightGrains: {"runner", "cache.grains"}, rightJobs: {"runner", "jobs.lookup_jid"},
+		rightEvents: {"runner", "state.event"}, rightActors: {"runner", "brine.tree"},
+		rightStacks: {"wheel", "brine.stack"},
 	}[name]
 	return r, ok
 }
@@ -83,7 +84,8 @@ func sameRights(a, b Session) bool {
 // rightsOf lists the rights that rules grant, in a fixed order.
 func rightsOf(rules []any) []string {
 	can := []string{}
-	for _, name := range []string{rightFleet, rightKeys, rightGrains, rightJobs, rightEvents, rightActors, rightStacks, rightRun} {
+	for _, name := range []string{rightFleet, rightKeys, rightGrains, rightJobs, rightEvents, rightActors, rightStacks,
+		rightRun} {
 		if may(rules, name) {
 			can = append(can, name)
 		}

@@ -48,30 +48,39 @@ func inPath(name, help string) param  { return param{name, "path", help} }
 
 // routes are all addresses.
 func (c *console) routes() []route {
-	actor := []param{inQuery("of", "id of the minion; without, the master"), inQuery("path", "path of the actor in its tree")}
+	actor := []param{inQuery("of", "id of the minion; without, the master"),
+		inQuery("path", "path of the actor in its tree")}
 	return []route{
-		{Method: "GET", Path: "/console/api/openapi.json", Help: "This description.", Open: true, raw: c.serveDescription},
-		{Method: "GET", Path: "/console/api/session", Help: "Who is logged in, and what he may do; how to log in when nobody is.", Open: true,
-			Answer: Identity{}, raw: c.serveSession},
-		{Method: "POST", Path: "/console/api/login", Help: "Log in. The answer sets the cookie of the session.", Open: true,
-			Body: Login{}, Answer: Identity{}, read: taking[Login], raw: c.serveLogin},
-		{Method: "POST", Path: "/console/api/logout", Help: "End the session, also while the master is away.", Open: true, Answer: Done{}, raw: c.serveLogout},
-		{Method: "GET", Path: "/console/api/stream", Help: "Server-sent events of one view: hello, rows, note, event, beat.", Streams: true,
-			Params: streamParams(), Answer: Message{}, Tables: streamTables(), raw: c.serveStream},
-		{Method: "GET", Path: "/console/api/fleet/{id}/grains", Help: "The grains of a minion, as the master has them.", Right: rightGrains,
-			Params: []param{inPath("id", "id of the minion")}, Answer: Grains{}, do: c.grains},
-		{Method: "POST", Path: "/console/api/fleet/{id}/key", Help: "Accept, reject or delete the key of a minion.", Right: rightKeys,
-			Params: []param{inPath("id", "id of the minion")}, Body: KeyAct{}, Answer: Done{}, read: taking[KeyAct], do: c.keyAct},
+		{Method: "GET", Path: "/console/api/openapi.json", Help: "This description.", Open: true,
+			raw: c.serveDescription},
+		{Method: "GET", Path: "/console/api/session", Help: "Who is logged in, and what he may do; how to log in " +
+			"when nobody is.", Open: true, Answer: Identity{}, raw: c.serveSession},
+		{Method: "POST", Path: "/console/api/login", Help: "Log in. The answer sets the cookie of the session.",
+			Open: true, Body: Login{}, Answer: Identity{}, read: taking[Login], raw: c.serveLogin},
+		{Method: "POST", Path: "/console/api/logout", Help: "End the session, also while the master is away.",
+			Open: true, Answer: Done{}, raw: c.serveLogout},
+		{Method: "GET", Path: "/console/api/stream", Help: "Server-sent events of one view: hello, rows, note, " +
+			"event, beat.", Streams: true, Params: streamParams(), Answer: Message{}, Tables: streamTables(),
+			raw: c.serveStream},
+		{Method: "GET", Path: "/console/api/fleet/{id}/grains", Help: "The grains of a minion, as the master has them.",
+			Right: rightGrains, Params: []param{inPath("id", "id of the minion")}, Answer: Grains{}, do: c.grains},
+		{Method: "POST", Path: "/console/api/fleet/{id}/key", Help: "Accept, reject or delete the key of a minion.",
+			Right: rightKeys, Params: []param{inPath("id", "id of the minion")}, Body: KeyAct{}, Answer: Done{},
+			read: taking[KeyAct], do: c.keyAct},
 		{Method: "GET", Path: "/console/api/target", Help: "Whom a target means.", Right: rightFleet,
-			Params: []param{inQuery("tgt", "the target"), inQuery("tgt_type", "its type, compound without")}, Answer: Target{}, do: c.target},
-		{Method: "GET", Path: "/console/api/actor", Help: "One actor with its last deaths and what is below it.", Right: rightActors,
-			Params: actor, Answer: Actor{}, do: c.actor},
-		{Method: "GET", Path: "/console/api/actor/stack", Help: "What the goroutines of an actor of the master do.", Right: rightStacks,
-			Params: actor[1:], Answer: Stack{}, do: c.stack},
-		{Method: "GET", Path: "/console/api/functions", Help: "The functions of one minion of a target with their arguments (sys.argspec).", Right: rightRun,
-			Params: []param{inQuery("tgt", "a target, of which a connected minion is asked"), inQuery("tgt_type", "its type, compound without")}, Answer: Functions{}, do: c.functions},
-		{Method: "POST", Path: "/console/api/run", Help: "Run a function on minions. The view job of the stream shows what becomes of it.", Right: rightRun,
-			Body: Run{}, Answer: Started{}, read: taking[Run], do: c.start},
+			Params: []param{inQuery("tgt", "the target"), inQuery("tgt_type", "its type, compound without")},
+			Answer: Target{}, do: c.target},
+		{Method: "GET", Path: "/console/api/actor", Help: "One actor with its last deaths and what is below it.",
+			Right: rightActors, Params: actor, Answer: Actor{}, do: c.actor},
+		{Method: "GET", Path: "/console/api/actor/stack", Help: "What the goroutines of an actor of the master do.",
+			Right: rightStacks, Params: actor[1:], Answer: Stack{}, do: c.stack},
+		{Method: "GET", Path: "/console/api/functions", Help: "The functions of one minion of a target with their " +
+			"arguments (sys.argspec).", Right: rightRun, Params: []param{inQuery("tgt", "a target, of which a "+
+			"connected minion is asked"), inQuery("tgt_type", "its type, compound without")}, Answer: Functions{},
+			do: c.functions},
+		{Method: "POST", Path: "/console/api/run", Help: "Run a function on minions. The view job of the stream " +
+			"shows what becomes of it.", Right: rightRun, Body: Run{}, Answer: Started{}, read: taking[Run],
+			do: c.start},
 	}
 }
 

@@ -55,7 +55,8 @@ func (c *console) start(ctx context.Context, q request) (any, error) {
 	if kind == "" {
 		kind = "glob"
 	}
-	got, err := c.call(ctx, q.who, payload.M("client", "local_async", "tgt", tgt, "tgt_type", kind, "fun", strings.TrimSpace(in.Fun), "arg", args.Parse(words, nil)))
+	got, err := c.call(ctx, q.who, payload.M("client", "local_async", "tgt", tgt, "tgt_type", kind, "fun",
+		strings.TrimSpace(in.Fun), "arg", args.Parse(words, nil)))
 	if err != nil {
 		return nil, err
 	}
@@ -111,7 +112,8 @@ func (c *console) functionsOf(ctx context.Context, q request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	got, err := c.call(ctx, q.who, payload.M("client", "local", "tgt", []any{of}, "tgt_type", "list", "fun", "sys.argspec", "arg", []any{"*"}))
+	got, err := c.call(ctx, q.who, payload.M("client", "local", "tgt", []any{of}, "tgt_type", "list", "fun",
+		"sys.argspec", "arg", []any{"*"}))
 	if err != nil {
 		return nil, err
 	}

@@ -8,13 +8,14 @@ import (
 	"strings"
 )
 
-// writeHeader must come with every request that changes something. A page of another site cannot send it without being asked
-// about by CORS, and nothing here answers that.
+// writeHeader must come with every request that changes something. A page of another site cannot send it without being
+// asked about by CORS, and nothing here answers that.
 const writeHeader = "X-Brine-Console"
 
 // policy lets the page load and reach nothing but what lies beside it.
 const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; " +
-	"form-action 'none'; base-uri 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
+	"form-action 'none'; base-uri 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types " +
+	"'none'"
 
 // secured sets the headers that every answer has.
 func secured(h http.Handler) http.Handler {
@@ -79,7 +80,8 @@ func (c *console) session(r *http.Request) (Session, error) {
 
 // setCookie gives the page its session, or takes it.
 func (c *console) setCookie(w http.ResponseWriter, id string) {
-	cookie := &http.Cookie{Name: c.Cookie, Value: id, Path: "/", HttpOnly: true, Secure: c.Secure, SameSite: http.SameSiteStrictMode}
+	cookie := &http.Cookie{Name: c.Cookie, Value: id, Path: "/", HttpOnly: true, Secure: c.Secure,
+		SameSite: http.SameSiteStrictMode}
 	if id == "" {
 		cookie.MaxAge = -1
 	}

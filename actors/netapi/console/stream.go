@@ -10,7 +10,8 @@ import (
 	"time"
 )
 
-// Message is one of the events of a stream; its name tells which of the fields is there. The last is bye when the session has ended.
+// Message is one of the events of a stream; its name tells which of the fields is there. The last is bye when the
+// session has ended.
 type Message struct {
 	Hello *Hello     `json:"hello,omitempty"`
 	Rows  *Patch     `json:"rows,omitempty"`
@@ -27,8 +28,8 @@ type Hello struct {
 	Brine bool   `json:"brine" doc:"as of the session: a master that has just begun may have its control socket a moment later"`
 }
 
-// Note says in words what keeps a table from being told; an empty text ends it. That of the table master is about all of them: the
-// master is away, and what the page has is the last that was known. It may come before hello.
+// Note says in words what keeps a table from being told; an empty text ends it. That of the table master is about all
+// of them: the master is away, and what the page has is the last that was known. It may come before hello.
 type Note struct {
 	Table string `json:"table"`
 	Text  string `json:"text"`
@@ -46,13 +47,15 @@ func streamParams() []param {
 		inQuery("tgt", "of fleet: a target, all without"), inQuery("tgt_type", "its type, compound without"),
 		inQuery("of", "of actors: the id of a minion, the master without"),
 		inQuery("jid", "of job: which"),
-		inQuery("tag", "of events: a pattern with * and ?, or what the tag begins with"), inQuery("text", "of events: what the event holds"),
+		inQuery("tag", "of events: a pattern with * and ?, or what the tag begins with"),
+		inQuery("text", "of events: what the event holds"),
 	}
 }
 
 // streamTables are the tables of all views by name, each with a row of it.
 func streamTables() map[string]any {
-	return map[string]any{"fleet": Minion{}, "actors": Node{}, "jobs": JobRow{}, "job": JobHead{}, "ways": Way{}, "why": Silence{}, "output": Fold{}}
+	return map[string]any{"fleet": Minion{}, "actors": Node{}, "jobs": JobRow{}, "job": JobHead{}, "ways": Way{},
+		"why": Silence{}, "output": Fold{}}
 }
 
 // Times of a stream.

@@ -46,13 +46,14 @@ func (r readersOf) String() string {
 	return name
 }
 
-// BenchmarkReaders has 2,000 readers and 100 events a second for ten seconds: KB/reader is the resident memory of the server for
-// each, lag-ms how far the last of all readers was behind at worst, asked/s how often the master was asked for a token. It takes a
-// millisecond for each.
+// BenchmarkReaders has 2,000 readers and 100 events a second for ten seconds: KB/reader is the resident memory of the
+// server for each, lag-ms how far the last of all readers was behind at worst, asked/s how often the master was asked
+// for a token. It takes a millisecond for each.
 func BenchmarkReaders(b *testing.B) {
 	for _, of := range []readersOf{
-		{path: "/events"}, {path: "/ws"}, {path: "/tornado/events"}, {path: "/events", tokens: true}, {path: "/ws", tokens: true},
-		{path: "/events", tls: true}, {path: "/ws", tls: true}, {path: "/events", tokens: true, tls: true},
+		{path: "/events"}, {path: "/ws"}, {path: "/tornado/events"}, {path: "/events", tokens: true},
+		{path: "/ws", tokens: true}, {path: "/events", tls: true}, {path: "/ws", tls: true},
+		{path: "/events", tokens: true, tls: true},
 	} {
 		b.Run(of.String(), func(b *testing.B) { benchReadersOf(b, of, 2000, 100, 10*time.Second) })
 	}
@@ -92,8 +93,9 @@ func benchReadersOf(b *testing.B, of readersOf, readers, rate int, span time.Dur
 	most, asked := int64(0), f.asked.Load()
 	for i := range int(span/time.Second) * rate {
 		<-tick.C
-		bus.fire(b, fmt.Sprint("salt/job/", i, "/ret/m1"), payload.M("cmd", "_return", "id", "m1", "success", true, "return", strings.Repeat("x", 300),
-			"retcode", 0, "jid", fmt.Sprint(i), "fun", "test.ping", "fun_args", []any{}, "t", time.Now().UnixNano()))
+		bus.fire(b, fmt.Sprint("salt/job/", i, "/ret/m1"), payload.M("cmd", "_return", "id", "m1", "success", true,
+			"return", strings.Repeat("x", 300), "retcode", 0, "jid", fmt.Sprint(i), "fun", "test.ping", "fun_args",
+			[]any{}, "t", time.Now().UnixNano()))
 		if i%rate == 0 {
 			most = max(most, resident(b))
 		}

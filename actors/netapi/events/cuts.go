@@ -26,5 +26,6 @@ func (c *cuts) tell(log *slog.Logger, s *feed.Stream, why error) {
 	if c.n.Add(1) > cutsMost {
 		return
 	}
-	log.Warn("event stream cut: its reader is too slow", "reader", s.Name(), "since", s.Since().UTC().Format(time.RFC3339), "err", why)
+	log.Warn("event stream cut: its reader is too slow", "reader", s.Name(), "since",
+		s.Since().UTC().Format(time.RFC3339), "err", why)
 }

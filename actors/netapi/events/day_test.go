@@ -18,8 +18,8 @@ import (
 // dayEvents are those of a day, at a hundred a second. Without BRINE_API_DAY there are fewer by far.
 const dayEvents = 8_640_000
 
-// TestAStreamOfADay keeps one stream of each kind open for the events of a day. Each of them comes once and in its order, and at the end
-// no more memory is held than half-way.
+// TestAStreamOfADay keeps one stream of each kind open for the events of a day. Each of them comes once and in its
+// order, and at the end no more memory is held than half-way.
 func TestAStreamOfADay(t *testing.T) {
 	events := dayEvents / 2000
 	if os.Getenv("BRINE_API_DAY") != "" {
@@ -52,7 +52,8 @@ func TestAStreamOfADay(t *testing.T) {
 			begin <- first
 		}
 		for i := range batch {
-			bus.fire(t, fmt.Sprintf("salt/job/%d/ret/m1", first+i), payload.M("n", first+i, "return", "some words", "_stamp", stamp))
+			bus.fire(t, fmt.Sprintf("salt/job/%d/ret/m1", first+i), payload.M("n", first+i, "return", "some words",
+				"_stamp", stamp))
 		}
 		for range paths {
 			if err := <-got; err != nil {

@@ -14,7 +14,8 @@ import (
 
 // Messages of the EventHub.
 type (
-	// JoinBus asks for the bus. The answer comes when it is joined: nil, or ErrNoBus after the first attempt that failed.
+	// JoinBus asks for the bus. The answer comes when it is joined: nil, or ErrNoBus after the first attempt that
+	// failed.
 	JoinBus struct{ Reply chan<- error }
 	// eventCame is the body of an event.
 	eventCame struct {
@@ -49,8 +50,8 @@ const (
 	// Pauses between attempts to join the bus.
 	rejoinFirst = 50 * time.Millisecond
 	rejoinMost  = time.Second
-	// gapEach is by how much each reader stretches the pause between two wakings: the more there are, the more is written at
-	// once. gapMost is the longest, and what is below gapLeast is none.
+	// gapEach is by how much each reader stretches the pause between two wakings: the more there are, the more is
+	// written at once. gapMost is the longest, and what is below gapLeast is none.
 	gapEach  = 50 * time.Microsecond
 	gapLeast = 2 * time.Millisecond
 	gapMost  = 100 * time.Millisecond

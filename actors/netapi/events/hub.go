@@ -53,11 +53,13 @@ func New(opt Options) *Hub {
 
 // Spec is the actor, a child of the root of salt-api.
 func (h *Hub) Spec() supervisor.Spec {
-	return supervisor.Spec{Name: Name, Component: true, Intake: true, New: func() actor.Actor { return &eventHub{hub: h} }}
+	return supervisor.Spec{Name: Name, Component: true, Intake: true, New: func() actor.Actor {
+		return &eventHub{hub: h}
+	}}
 }
 
-// Open gives a reader a place behind the last event. The bus is joined if nobody listens yet. from is the address under which the
-// reader counts. Errors: ErrFull, ErrNoBus, ErrStopped, or the context's.
+// Open gives a reader a place behind the last event. The bus is joined if nobody listens yet. from is the address under
+// which the reader counts. Errors: ErrFull, ErrNoBus, ErrStopped, or the context's.
 func (h *Hub) Open(ctx context.Context, from string) (*feed.Stream, error) {
 	ref := h.ref.Load()
 	if ref == nil {

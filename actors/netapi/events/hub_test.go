@@ -182,7 +182,8 @@ func TestAnIdleBusIsLeft(t *testing.T) {
 }
 
 func TestTheGapGrowsWithTheReaders(t *testing.T) {
-	for readers, want := range map[int]time.Duration{0: 0, 1: 0, 39: 0, 40: 2 * time.Millisecond, 1000: 50 * time.Millisecond, 2000: gapMost, 9999: gapMost} {
+	for readers, want := range map[int]time.Duration{0: 0, 1: 0, 39: 0, 40: 2 * time.Millisecond,
+		1000: 50 * time.Millisecond, 2000: gapMost, 9999: gapMost} {
 		if got := gap(readers); got != want {
 			t.Errorf("%d readers: %v, want %v", readers, got, want)
 		}

@@ -35,7 +35,8 @@ func (r Reader) close() {
 const (
 	// writeMost is how much is gathered before it is written.
 	writeMost = 64 << 10
-	// sendBuffer is the room that the kernel has for what a client has not received yet: one that stopped must not hold more.
+	// sendBuffer is the room that the kernel has for what a client has not received yet: one that stopped must not hold
+	// more.
 	sendBuffer = 64 << 10
 	// askPatience is how long the master may take to say whether a token holds.
 	askPatience = 15 * time.Second
@@ -75,7 +76,8 @@ func check(ctx context.Context, token *feed.Holder, busy bool) error {
 func (h *Hub) ended(r Reader, err error) {
 	var slow net.Error
 	switch {
-	case errors.Is(err, feed.ErrSlow), errors.As(err, &slow) && slow.Timeout() && !errors.Is(err, context.DeadlineExceeded):
+	case errors.Is(err, feed.ErrSlow), errors.As(err, &slow) && slow.Timeout() &&
+		!errors.Is(err, context.DeadlineExceeded):
 		h.cuts.tell(h.opt.Log, r.Stream, err)
 	case errors.Is(err, feed.ErrToken):
 		h.opt.Log.Info("event stream ended: its token does not hold any more", "reader", r.Stream.Name())

@@ -97,7 +97,8 @@ func (f *front) dial(t testing.TB, path string, header ...string) (net.Conn, *bu
 	if err := conn.SetDeadline(time.Now().Add(patience)); err != nil {
 		t.Fatal(err)
 	}
-	_, err = fmt.Fprintf(conn, "GET %s HTTP/1.1\r\nHost: %s\r\n%s\r\n", path, f.addr, strings.Join(append(header, ""), "\r\n"))
+	_, err = fmt.Fprintf(conn, "GET %s HTTP/1.1\r\nHost: %s\r\n%s\r\n", path, f.addr, strings.Join(append(header, ""),
+		"\r\n"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -123,7 +124,8 @@ func expect(t testing.TB, in io.Reader, want string) {
 	}
 }
 
-var upgrade = []string{"Upgrade: websocket", "Connection: Upgrade", "Sec-WebSocket-Version: 13", "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ=="}
+var upgrade = []string{"Upgrade: websocket", "Connection: Upgrade", "Sec-WebSocket-Version: 13",
+	"Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ=="}
 
 // text makes a frame of a client, with a mask of zeros.
 func text(s string) string {
@@ -142,9 +144,11 @@ func TestSSE(t *testing.T) {
 	for path, want := range map[string]string{
 		"/events": "b\r\nretry: 400\n\r\n" +
 			"13\r\ntag: salt/netapi/x\n\r\n" +
-			"6b\r\ndata: {\"data\": {\"minions\": [\"m1\"], \"_stamp\": \"" + stamp + "\"}, \"tag\": \"salt/netapi/x\"}\n\n\r\n",
+			"6b\r\ndata: {\"data\": {\"minions\": [\"m1\"], \"_stamp\": \"" + stamp +
+			"\"}, \"tag\": \"salt/netapi/x\"}\n\n\r\n",
 		"/tornado/events": "b\r\nretry: 400\n\r\n" +
-			"7e\r\ntag: salt/netapi/x\ndata: {\"data\": {\"minions\": [\"m1\"], \"_stamp\": \"" + stamp + "\"}, \"tag\": \"salt/netapi/x\"}\n\n\r\n",
+			"7e\r\ntag: salt/netapi/x\ndata: {\"data\": {\"minions\": [\"m1\"], \"_stamp\": \"" + stamp +
+			"\"}, \"tag\": \"salt/netapi/x\"}\n\n\r\n",
 	} {
 		t.Run(path, func(t *testing.T) {
 			bus := newFakeBus()
@@ -155,8 +159,8 @@ func TestSSE(t *testing.T) {
 			if path != "/events" {
 				kind = typeTornado
 			}
-			for _, line := range []string{"HTTP/1.1 200 OK", "Content-Type: " + kind, "Cache-Control: no-cache", "Connection: keep-alive",
-				"Transfer-Encoding: chunked", "X-Test: yes"} {
+			for _, line := range []string{"HTTP/1.1 200 OK", "Content-Type: " + kind, "Cache-Control: no-cache",
+				"Connection: keep-alive", "Transfer-Encoding: chunked", "X-Test: yes"} {
 				if !strings.Contains(all, line+"\n") {
 					t.Errorf("no line %q in\n%s", line, all)
 				}
@@ -198,7 +202,8 @@ func TestATagMakesNoLines(t *testing.T) {
 	f := newFront(t, bus, feed.Limits{})
 	_, in, _ := f.dial(t, "/tornado/events")
 	bus.put([]byte("a\rdata: x\nid: 1\n\n\x80"))
-	expect(t, in, "b\r\nretry: 400\n\r\n45\r\ntag: a data: x id: 1\ndata: {\"data\": {}, \"tag\": \"a\\rdata: x\\nid: 1\"}\n\n")
+	expect(t, in, "b\r\nretry: 400\n\r\n45\r\ntag: a data: x id: 1\ndata: {\"data\": {}, \"tag\": \"a\\rdata: "+
+		"x\\nid: 1\"}\n\n")
 }
 
 func TestARevokedTokenEndsTheStream(t *testing.T) {
@@ -209,7 +214,8 @@ func TestARevokedTokenEndsTheStream(t *testing.T) {
 		f.revoked.Store(true)
 		bus.fire(t, "t/1", payload.M("secret", 1))
 		rest, err := io.ReadAll(in)
-		if string(rest) != "b\r\nretry: 400\n\r\n0\r\n\r\n" && !f.revoked.Load() || strings.Contains(string(rest), "secret") || err != nil {
+		if string(rest) != "b\r\nretry: 400\n\r\n0\r\n\r\n" && !f.revoked.Load() || strings.Contains(string(rest),
+			"secret") || err != nil {
 			t.Errorf("%s: got %q, %v", path, rest, err)
 		}
 	}
@@ -262,7 +268,8 @@ func TestWebSocketEvents(t *testing.T) {
 		f := newFront(t, bus, feed.Limits{})
 		conn, in, head := f.dial(t, path, upgrade...)
 		all := strings.Join(head, "\n") + "\n"
-		for _, line := range []string{"HTTP/1.1 101 Switching Protocols", "Upgrade: websocket", "Connection: Upgrade", "Sec-WebSocket-Accept: s3pPLMBiTxaQ9kYGzzhZRbK+xOo="} {
+		for _, line := range []string{"HTTP/1.1 101 Switching Protocols", "Upgrade: websocket", "Connection: Upgrade",
+			"Sec-WebSocket-Accept: s3pPLMBiTxaQ9kYGzzhZRbK+xOo="} {
 			if !strings.Contains(all, line+"\n") {
 				t.Errorf("%s: no %q in\n%s", path, line, all)
 			}
@@ -306,7 +313,8 @@ func TestWebSocketTables(t *testing.T) {
 				t.Errorf("grains of %v", ids)
 			}
 		}
-		bus.fire(t, "salt/job/1/new", payload.M("jid", "1", "tgt_type", "glob", "tgt", "m1", "fun", "test.ping", "minions", []any{"m1"}, "_stamp", "now"))
+		bus.fire(t, "salt/job/1/new", payload.M("jid", "1", "tgt_type", "glob", "tgt", "m1", "fun", "test.ping",
+			"minions", []any{"m1"}, "_stamp", "now"))
 		expect(t, in, frameOf(job+end))
 		if ids := askedOf(t, f, bus); len(ids) != 1 || ids[0] != "m7" {
 			t.Errorf("grains of %v", ids)
@@ -314,8 +322,8 @@ func TestWebSocketTables(t *testing.T) {
 	}
 }
 
-// askedOf fires that m7 is there until a minion is asked for its grains: that waits for the next event while the question before is still
-// under way.
+// askedOf fires that m7 is there until a minion is asked for its grains: that waits for the next event while the
+// question before is still under way.
 func askedOf(t *testing.T, f *front, bus *fakeBus) []string {
 	t.Helper()
 	for deadline := time.Now().Add(patience); time.Now().Before(deadline); {

@@ -22,11 +22,12 @@ const (
 	typeTornado  = "text/event-stream"
 )
 
-// ServeSSE answers a request with the stream of events, until the client goes, its token ends or it is too slow. Headers that are
-// set already are sent along. It is an error only while the answer has not begun.
+// ServeSSE answers a request with the stream of events, until the client goes, its token ends or it is too slow.
+// Headers that are set already are sent along. It is an error only while the answer has not begun.
 //
-// rest_cherrypy sends each line of an event as a chunk of its own, rest_tornado an event as one. Where the connection can be taken
-// over, all events that wait go in one write nevertheless, and nothing of the HTTP server is held meanwhile.
+// rest_cherrypy sends each line of an event as a chunk of its own, rest_tornado an event as one. Where the connection
+// can be taken over, all events that wait go in one write nevertheless, and nothing of the HTTP server is held
+// meanwhile.
 func (h *Hub) ServeSSE(w http.ResponseWriter, r *http.Request, reader Reader, style Style) error {
 	defer reader.close()
 	header := w.Header()

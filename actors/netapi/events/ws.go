@@ -18,9 +18,11 @@ const (
 )
 
 const (
-	// readyPatience is how long a client may take to say that it is ready. Unlike Salt: half a stream does not stay for ever.
+	// readyPatience is how long a client may take to say that it is ready. Unlike Salt: half a stream does not stay for
+	// ever.
 	readyPatience = time.Minute
-	// smallTables may be sent after each event; bigger ones are sent once for all events that wait, and then at tablesRate at most.
+	// smallTables may be sent after each event; bigger ones are sent once for all events that wait, and then at
+	// tablesRate at most.
 	smallTables = 64 << 10
 	tablesRate  = 1 << 20 // bytes a second
 	tablesPause = 5 * time.Second
@@ -31,13 +33,14 @@ type WebSocket struct {
 	Style Style
 	// Format has summaries sent in place of events.
 	Format bool
-	// Grains starts a job that asks minions for their grains, by the rights of the reader: those of a list, nil for all. It may block.
-	// nil: nobody is asked.
+	// Grains starts a job that asks minions for their grains, by the rights of the reader: those of a list, nil for
+	// all. It may block. nil: nobody is asked.
 	Grains func(ctx context.Context, ids []string) error
 }
 
-// ServeWebSocket answers the handshake of a client and sends it events from the moment on that it says that it is ready. Headers that
-// are set already are sent along. It is an error, websocket.ErrHandshake or another, only while the answer has not begun.
+// ServeWebSocket answers the handshake of a client and sends it events from the moment on that it says that it is
+// ready. Headers that are set already are sent along. It is an error, websocket.ErrHandshake or another, only while the
+// answer has not begun.
 func (h *Hub) ServeWebSocket(w http.ResponseWriter, r *http.Request, reader Reader, how WebSocket) error {
 	defer reader.close()
 	header := w.Header().Clone()

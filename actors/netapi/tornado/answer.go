@@ -20,8 +20,8 @@ const (
 	typeStream = "text/event-stream"
 )
 
-// negotiate finds the type of the answer: the first in the Accept header that can be served; qualities do not matter. Unlike Salt:
-// browsers may have their stream of events, for which they ask by its type.
+// negotiate finds the type of the answer: the first in the Accept header that can be served; qualities do not matter.
+// Unlike Salt: browsers may have their stream of events, for which they ask by its type.
 func (c *call) negotiate() error {
 	values := c.r.Header.Values("Accept")
 	if len(values) == 0 {

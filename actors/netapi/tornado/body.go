@@ -54,8 +54,8 @@ func (c *call) understand() (any, error) {
 	return nil, status(http.StatusNotAcceptable)
 }
 
-// form reads the fields of a form, and those of the address before them, as in Salt: a name that stands once has a text, else a list
-// of texts. Blanks around them do not count.
+// form reads the fields of a form, and those of the address before them, as in Salt: a name that stands once has a
+// text, else a list of texts. Blanks around them do not count.
 func (c *call) form() (any, error) {
 	fields, err := arguments(c.intake.Pair, c.r.URL.RawQuery, c.intake.Text())
 	if err != nil {

@@ -125,7 +125,8 @@ func (c *call) run(list []any) error {
 	return c.send(http.StatusOK, payload.M("return", results))
 }
 
-// chunk runs one chunk. What goes wrong is its result; only a client that has gone and a master that is away are errors.
+// chunk runs one chunk. What goes wrong is its result; only a client that has gone and a master that is away are
+// errors.
 func (c *call) chunk(low *payload.Map) (any, error) {
 	if token := c.token(); token != "" && !low.Has("token") {
 		low = low.Clone().Set("token", token)
@@ -159,8 +160,8 @@ func (c *call) chunk(low *payload.Map) (any, error) {
 	return v, nil
 }
 
-// ofFunction makes a key of a runner's chunk one of its function: rest_tornado waits for runners as long as it takes, and what is called
-// timeout is none of its business (salt/netapi/rest_tornado/saltnado.py, _disbatch_runner).
+// ofFunction makes a key of a runner's chunk one of its function: rest_tornado waits for runners as long as it takes,
+// and what is called timeout is none of its business (salt/netapi/rest_tornado/saltnado.py, _disbatch_runner).
 func ofFunction(low *payload.Map, key string) *payload.Map {
 	kw := payload.NewMap(1)
 	switch m := low.Value("kwarg").(type) {

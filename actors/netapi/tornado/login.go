@@ -23,8 +23,8 @@ func getLogin(c *call) error {
 	return c.send(http.StatusUnauthorized, payload.M("status", "401 Unauthorized", "return", "Please log in"))
 }
 
-// postLogin makes a token for who can log in at the master. Unlike Salt: not for pages of other origins, which would log a browser in as
-// somebody else, unless cors_origin names them.
+// postLogin makes a token for who can log in at the master. Unlike Salt: not for pages of other origins, which would
+// log a browser in as somebody else, unless cors_origin names them.
 func postLogin(c *call) error {
 	if !c.cookieMay() {
 		return status(http.StatusForbidden)
@@ -52,11 +52,12 @@ func postLogin(c *call) error {
 		return status(http.StatusUnauthorized)
 	}
 	// Unlike Salt: scripts of pages do not see the cookie, and other sites do not send it.
-	http.SetCookie(c.w, &http.Cookie{Name: cookieName, Value: login.Token, Path: "/", HttpOnly: true, SameSite: http.SameSiteLaxMode, Secure: c.r.TLS != nil})
+	http.SetCookie(c.w, &http.Cookie{Name: cookieName, Value: login.Token, Path: "/", HttpOnly: true,
+		SameSite: http.SameSiteLaxMode, Secure: c.r.TLS != nil})
 	perms := login.Perms
 	if m, ok := perms.(*payload.Map); ok && m.Len() == 0 {
 		perms = []any{}
 	}
-	return c.send(http.StatusOK, payload.M("return", []any{payload.M("token", login.Token, "expire", login.Expire, "start", login.Start,
-		"user", login.Name, "eauth", login.Eauth, "perms", perms)}))
+	return c.send(http.StatusOK, payload.M("return", []any{payload.M("token", login.Token, "expire", login.Expire,
+		"start", login.Start, "user", login.Name, "eauth", login.Eauth, "perms", perms)}))
 }

@@ -62,7 +62,8 @@ type call struct {
 // handler answers a method of a resource. An error that is none of netapi.Error is a 500.
 type handler func(c *call) error
 
-// resource is what an address means: its handlers by method. Those of long are for addresses with a part behind the name.
+// resource is what an address means: its handlers by method. Those of long are for addresses with a part behind the
+// name.
 type resource struct{ short, long map[string]handler }
 
 // resources are the addresses (salt/netapi/rest_tornado/__init__.py, get_application).
@@ -70,13 +71,16 @@ func (s *server) resource(path string) (handlers map[string]handler, arg string)
 	first, rest, deep := strings.Cut(strings.TrimPrefix(path, "/"), "/")
 	post := (*call).postRoot
 	for name, res := range map[string]resource{
-		"":        {short: map[string]handler{"GET": welcome, "POST": post}},
-		"login":   {short: map[string]handler{"GET": getLogin, "POST": postLogin}},
-		"run":     {short: map[string]handler{"GET": welcome, "POST": (*call).postRun}},
-		"events":  {short: map[string]handler{"GET": (*call).getEvents, "POST": post}},
-		"minions": {short: map[string]handler{"GET": (*call).getMinions, "POST": (*call).postMinions}, long: map[string]handler{"GET": (*call).getMinions}},
-		"jobs":    {short: map[string]handler{"GET": (*call).getJobs, "POST": post}, long: map[string]handler{"GET": (*call).getJobs}},
-		"hook":    {short: map[string]handler{"POST": (*call).postHook}, long: map[string]handler{"POST": (*call).postHook}},
+		"":       {short: map[string]handler{"GET": welcome, "POST": post}},
+		"login":  {short: map[string]handler{"GET": getLogin, "POST": postLogin}},
+		"run":    {short: map[string]handler{"GET": welcome, "POST": (*call).postRun}},
+		"events": {short: map[string]handler{"GET": (*call).getEvents, "POST": post}},
+		"minions": {short: map[string]handler{"GET": (*call).getMinions, "POST": (*call).postMinions},
+			long: map[string]handler{"GET": (*call).getMinions}},
+		"jobs": {short: map[string]handler{"GET": (*call).getJobs, "POST": post},
+			long: map[string]handler{"GET": (*call).getJobs}},
+		"hook": {short: map[string]handler{"POST": (*call).postHook},
+			long: map[string]handler{"POST": (*call).postHook}},
 	} {
 		if name != first {
 			continue

@@ -102,7 +102,8 @@ func (c *call) handshake() bool {
 	return false
 }
 
-// originMay tells whether the page that opens a websocket may: one of this host, or with cors_origin one that is named there.
+// originMay tells whether the page that opens a websocket may: one of this host, or with cors_origin one that is named
+// there.
 func (c *call) originMay() bool {
 	if len(c.conf.CORSOrigin) > 0 && c.r.Header.Get("Origin") != "" {
 		return c.allowedOrigin(c.r.Header.Get("Origin")) != "" || slices.Contains(c.conf.CORSOrigin, "*")

@@ -39,7 +39,8 @@ type fake struct {
 }
 
 func (f *fake) Config() *config.Netapi {
-	return &config.Netapi{NetapiLive: config.NetapiLive{ExternalAuth: payload.M("sharedsecret", payload.M("admin", []any{".*"}))}}
+	return &config.Netapi{NetapiLive: config.NetapiLive{ExternalAuth: payload.M("sharedsecret",
+		payload.M("admin", []any{".*"}))}}
 }
 
 func (f *fake) MasterHere() error {
@@ -53,7 +54,8 @@ func (f *fake) Login(_ context.Context, _ string, creds *payload.Map) (api.Login
 	if creds.Str("password") != "sekrit" {
 		return api.Login{}, netapi.Unauthorized("")
 	}
-	l := api.Login{Token: someToken, Start: 1.5, Expire: 2.5, Name: creds.Str("username"), Eauth: creds.Str("eauth"), Perms: payload.NewMap(0)}
+	l := api.Login{Token: someToken, Start: 1.5, Expire: 2.5, Name: creds.Str("username"), Eauth: creds.Str("eauth"),
+		Perms: payload.NewMap(0)}
 	if l.Name == "admin" {
 		l.Perms = []any{".*"}
 	}
@@ -115,7 +117,8 @@ func ask(h http.Handler, method, path, body string, headers ...string) *http.Res
 
 const auth = "X-Auth-Token: " + someToken
 
-// The answers are those of vectors/api tornado_basic and of the recorded ones of 3008.3; what differs from them is said.
+// The answers are those of vectors/api tornado_basic and of the recorded ones of 3008.3; what differs from them is
+// said.
 func TestAnswers(t *testing.T) {
 	page := func(text string) string { return "<html><title>" + text + "</title><body>" + text + "</body></html>" }
 	const welcomeText = `{"clients": ["local", "local_async", "runner", "runner_async"], "return": "Welcome"}`
@@ -127,7 +130,8 @@ func TestAnswers(t *testing.T) {
 	}{
 		{"GET", "/", "", nil, 200, welcomeText},
 		{"GET", "/run", "", []string{"Accept: text/html, application/*;q=0.1"}, 200, welcomeText},
-		{"GET", "/", "", []string{"Accept: application/x-yaml, application/json"}, 200, "clients: [local, local_async, runner, runner_async]\nreturn: Welcome\n"},
+		{"GET", "/", "", []string{"Accept: application/x-yaml, application/json"}, 200,
+			"clients: [local, local_async, runner, runner_async]\nreturn: Welcome\n"},
 		{"GET", "/", "", []string{"Accept: text/html"}, 406, page("406: Not Acceptable")},
 		{"HEAD", "/", "", nil, 405, ""},
 		{"PUT", "/", "{}", nil, 405, page("405: Method Not Allowed")},
@@ -135,13 +139,19 @@ func TestAnswers(t *testing.T) {
 		{"GET", "/logout", "", nil, 404, page("404: Not Found")},
 		{"GET", "/login", "", nil, 401, `{"status": "401 Unauthorized", "return": "Please log in"}`},
 		{"POST", "/login", `{"username": "admin", "password": "sekrit", "eauth": "sharedsecret"}`, nil, 200,
-			`{"return": [{"token": "` + someToken + `", "expire": 2.5, "start": 1.5, "user": "admin", "eauth": "sharedsecret", "perms": [".*"]}]}`},
-		{"POST", "/login", "username=nobody&password=sekrit&eauth=sharedsecret", []string{"Content-Type: application/x-www-form-urlencoded"}, 200,
-			`{"return": [{"token": "` + someToken + `", "expire": 2.5, "start": 1.5, "user": "nobody", "eauth": "sharedsecret", "perms": []}]}`},
-		{"POST", "/login", `[{"username": "admin", "password": "sekrit", "eauth": "sharedsecret"}]`, nil, 400, page("400: Bad Request")},
+			`{"return": [{"token": "` + someToken +
+				`", "expire": 2.5, "start": 1.5, "user": "admin", "eauth": "sharedsecret", "perms": [".*"]}]}`},
+		{"POST", "/login", "username=nobody&password=sekrit&eauth=sharedsecret",
+			[]string{"Content-Type: application/x-www-form-urlencoded"}, 200,
+			`{"return": [{"token": "` + someToken +
+				`", "expire": 2.5, "start": 1.5, "user": "nobody", "eauth": "sharedsecret", "perms": []}]}`},
+		{"POST", "/login", `[{"username": "admin", "password": "sekrit", "eauth": "sharedsecret"}]`, nil, 400,
+			page("400: Bad Request")},
 		{"POST", "/login", `{"username": "admin"}`, nil, 400, page("400: Bad Request")},
-		{"POST", "/login", `{"username": "admin", "password": "bad", "eauth": "sharedsecret"}`, nil, 401, page("401: Unauthorized")},
-		{"POST", "/login", `{"username": "admin", "password": "sekrit", "eauth": "nosuch"}`, nil, 401, page("401: Unauthorized")},
+		{"POST", "/login", `{"username": "admin", "password": "bad", "eauth": "sharedsecret"}`, nil, 401,
+			page("401: Unauthorized")},
+		{"POST", "/login", `{"username": "admin", "password": "sekrit", "eauth": "nosuch"}`, nil, 401,
+			page("401: Unauthorized")},
 		{"POST", "/login", "{bad", nil, 400, page("400: Bad Request")},
 		{"POST", "/login", "{bad", []string{"Content-Type: text/plain"}, 400, page("400: Bad Request")},
 		{"POST", "/login", "x", []string{"Content-Type: application/xml"}, 406, page("406: Not Acceptable")},
@@ -150,12 +160,17 @@ func TestAnswers(t *testing.T) {
 		{"POST", "/", `[{"client": "local", "tgt": "*", "fun": "test.ping"}]`, nil, 302, ""},
 		{"POST", "/", `[{"client": "local", "tgt": "*", "fun": "test.ping"}]`, []string{"X-Auth-Token: zz"}, 302, ""},
 		{"POST", "/", `[{"client": "local", "tgt": "*", "fun": "test.ping"}]`, []string{"X-Auth-Token: 01d"}, 302, ""},
-		{"POST", "/", `[{"client": "local", "tgt": "*", "fun": "test.ping"}]`, []string{"X-Auth-Token: ../../etc/passwd"}, 302, ""},
-		{"POST", "/", `[{"client": "local", "tgt": "m1", "fun": "test.ping"}]`, []string{auth}, 200, `{"return": [{"m1": true}]}`},
-		{"POST", "/", `{"client": "local", "tgt": "m1", "fun": "test.ping"}`, []string{"Cookie: session_id=" + someToken}, 200, `{"return": [{"m1": true}]}`},
-		{"POST", "/events", `{"client": "local", "tgt": "m1", "fun": "test.ping"}`, []string{auth}, 200, `{"return": [{"m1": true}]}`},
+		{"POST", "/", `[{"client": "local", "tgt": "*", "fun": "test.ping"}]`,
+			[]string{"X-Auth-Token: ../../etc/passwd"}, 302, ""},
+		{"POST", "/", `[{"client": "local", "tgt": "m1", "fun": "test.ping"}]`, []string{auth}, 200,
+			`{"return": [{"m1": true}]}`},
+		{"POST", "/", `{"client": "local", "tgt": "m1", "fun": "test.ping"}`,
+			[]string{"Cookie: session_id=" + someToken}, 200, `{"return": [{"m1": true}]}`},
+		{"POST", "/events", `{"client": "local", "tgt": "m1", "fun": "test.ping"}`, []string{auth}, 200,
+			`{"return": [{"m1": true}]}`},
 		{"POST", "/", `[{"client": "wheel", "fun": "key.list_all"}]`, []string{auth}, 400, textNoClient},
-		{"POST", "/", `[{"client": "local", "fun": "test.ping"}]`, []string{auth}, 200, `{"return": ["Unexpected exception while handling request: 'tgt'"]}`},
+		{"POST", "/", `[{"client": "local", "fun": "test.ping"}]`, []string{auth}, 200,
+			`{"return": ["Unexpected exception while handling request: 'tgt'"]}`},
 		{"POST", "/", `[]`, []string{auth}, 200, `{"return": []}`},
 		{"POST", "/", `{}`, []string{auth}, 400, textNoClient},
 		{"POST", "/", `["x"]`, []string{auth}, 400, textNoClient},
@@ -166,12 +181,19 @@ func TestAnswers(t *testing.T) {
 		{"GET", "/minions/m1", "", []string{auth}, 200, `{"return": [{"m1": true}]}`},
 		{"GET", "/minions", "", nil, 302, ""},
 		{"POST", "/minions", `[{"tgt": "*", "fun": "test.ping"}]`, []string{auth}, 200, `{"return": [{"*": true}]}`},
-		{"POST", "/minions", `[{"tgt": "*", "fun": "test.ping", "client": "local"}]`, []string{auth}, 400, textOnlyAsync},
-		{"POST", "/minions/m1", `[{"tgt": "*", "fun": "test.ping"}]`, []string{auth}, 405, page("405: Method Not Allowed")}, // Salt: 500
+		{"POST", "/minions", `[{"tgt": "*", "fun": "test.ping", "client": "local"}]`, []string{auth}, 400,
+			textOnlyAsync},
+		// Salt: 500
+		{"POST", "/minions/m1", `[{"tgt": "*", "fun": "test.ping"}]`, []string{auth}, 405,
+			page("405: Method Not Allowed")},
 		{"GET", "/jobs/1", "", []string{auth}, 200, `{"return": [{null: true}]}`},
-		{"POST", "/run", `[{"client": "local", "tgt": "m1", "fun": "test.ping"}]`, nil, 200, `{"return": ["Failed to authenticate"]}`},
-		{"POST", "/run", `[{"client": "local", "tgt": "m1", "fun": "test.ping", "token": "no hex"}]`, nil, 200, `{"return": ["Failed to authenticate"]}`},
-		{"POST", "/run", `[{"client": "local", "tgt": "m1", "fun": "test.ping", "username": "a", "password": "b", "eauth": "c"}]`, nil, 200, `{"return": [{"m1": true}]}`},
+		{"POST", "/run", `[{"client": "local", "tgt": "m1", "fun": "test.ping"}]`, nil, 200,
+			`{"return": ["Failed to authenticate"]}`},
+		{"POST", "/run", `[{"client": "local", "tgt": "m1", "fun": "test.ping", "token": "no hex"}]`, nil, 200,
+			`{"return": ["Failed to authenticate"]}`},
+		{"POST", "/run",
+			`[{"client": "local", "tgt": "m1", "fun": "test.ping", "username": "a", "password": "b", "eauth": "c"}]`,
+			nil, 200, `{"return": [{"m1": true}]}`},
 		{"POST", "/hook/a/b?q=1", `{"foo": "bar"}`, []string{auth}, 200, `{"success": true}`},
 		{"POST", "/hook", `{"foo": "bar"}`, nil, 302, ""},
 		{"POST", "/hook", "", []string{auth}, 500, page("500: Internal Server Error")},
@@ -185,7 +207,8 @@ func TestAnswers(t *testing.T) {
 		text, err := io.ReadAll(got.Body)
 		want := strings.ReplaceAll(tt.want, "{null:", `{"null":`)
 		if got.StatusCode != tt.status || string(text) != want || err != nil {
-			t.Errorf("%s %s %.80s %v:\ngot  %d %s\nwant %d %s", tt.method, tt.path, tt.body, tt.headers, got.StatusCode, text, tt.status, want)
+			t.Errorf("%s %s %.80s %v:\ngot  %d %s\nwant %d %s", tt.method, tt.path, tt.body, tt.headers, got.StatusCode,
+				text, tt.status, want)
 		}
 		if to := got.Header.Get("Location"); tt.status == 302 && to != "/login" {
 			t.Errorf("%s %s: location %q", tt.method, tt.path, to)
@@ -230,8 +253,10 @@ func TestWhatGoesWrong(t *testing.T) {
 	}{
 		{local, nil, 200, textNobody, 2},
 		{local, netapi.Unauthorized("Authorization error occurred."), 200, textNotAllowed, 1},
-		{runner, netapi.Unauthorized(`Authentication failure of type "token" occurred for user x.`), 200, unexpected + `Authentication failure of type "token" occurred for user x.`, 2},
-		{runner, netapi.Unauthorized(`Authentication failure of type "eauth" occurred for user x.`), 200, textNotAllowed, 1},
+		{runner, netapi.Unauthorized(`Authentication failure of type "token" occurred for user x.`), 200,
+			unexpected + `Authentication failure of type "token" occurred for user x.`, 2},
+		{runner, netapi.Unauthorized(`Authentication failure of type "eauth" occurred for user x.`), 200,
+			textNotAllowed, 1},
 		{runner, netapi.ErrUnexpected, 200, unexpected + "'x.y' is not available.", 2},
 		{runner, &netapi.Error{Status: 504}, 200, textLate, 2},
 		{local, netapi.BadRequest("bad target"), 200, unexpected + "bad target", 2},
@@ -243,7 +268,8 @@ func TestWhatGoesWrong(t *testing.T) {
 		got := ask(serverOf(f, config.Tornado{}), "POST", "/", "["+tt.chunk+", "+tt.chunk+"]", auth)
 		text, _ := io.ReadAll(got.Body)
 		quoted, _ := netapi.JSON(tt.want)
-		if got.StatusCode != tt.status || tt.status == 200 && !strings.HasPrefix(string(text), `{"return": [`+string(quoted)) || len(f.ran) != tt.ran {
+		if got.StatusCode != tt.status || tt.status == 200 && !strings.HasPrefix(string(text),
+			`{"return": [`+string(quoted)) || len(f.ran) != tt.ran {
 			t.Errorf("%s, %v: got %d %s after %d chunks", tt.chunk, tt.err, got.StatusCode, text, len(f.ran))
 		}
 	}
@@ -252,7 +278,8 @@ func TestWhatGoesWrong(t *testing.T) {
 // Nothing runs when one chunk asks for a client that there is not.
 func TestNothingRunsBesideABadClient(t *testing.T) {
 	f := newFake()
-	got := ask(serverOf(f, config.Tornado{}), "POST", "/", `[{"client": "local", "tgt": "m1", "fun": "test.ping"}, {"client": "nosuch"}]`, auth)
+	got := ask(serverOf(f, config.Tornado{}), "POST", "/",
+		`[{"client": "local", "tgt": "m1", "fun": "test.ping"}, {"client": "nosuch"}]`, auth)
 	if got.StatusCode != 400 || len(f.ran) != 0 {
 		t.Errorf("%d, ran %v", got.StatusCode, f.ran)
 	}
@@ -261,21 +288,26 @@ func TestNothingRunsBesideABadClient(t *testing.T) {
 func TestChunks(t *testing.T) {
 	f := newFake()
 	h := serverOf(f, config.Tornado{})
-	ask(h, "POST", "/?tgt=m7", "client=local&fun=test.arg&arg=1&arg=a%3Db&kwarg=+x+", auth, "Content-Type: application/x-www-form-urlencoded")
-	want := payload.M("tgt", "m7", "client", "local", "fun", "test.arg", "arg", []any{"1", "a=b"}, "kwarg", "x", "token", someToken)
+	ask(h, "POST", "/?tgt=m7", "client=local&fun=test.arg&arg=1&arg=a%3Db&kwarg=+x+", auth,
+		"Content-Type: application/x-www-form-urlencoded")
+	want := payload.M("tgt", "m7", "client", "local", "fun", "test.arg", "arg", []any{"1", "a=b"}, "kwarg", "x",
+		"token", someToken)
 	if len(f.ran) != 1 || !f.ran[0].Equal(want) {
 		t.Fatalf("got  %v\nwant %v", f.ran, want)
 	}
 	ask(h, "GET", "/jobs/2026", "", auth)
 	ask(h, "GET", "/jobs", "", auth)
-	ask(h, "POST", "/run", `{"client": "local", "tgt": "a", "fun": "b", "arg": "one", "full_return": true, "token": "f00"}`, auth)
+	ask(h, "POST", "/run",
+		`{"client": "local", "tgt": "a", "fun": "b", "arg": "one", "full_return": true, "token": "f00"}`, auth)
 	ask(h, "POST", "/", `[{"client": "runner", "fun": "a.b", "timeout": 1}, {"client": "runner", "fun": "a.b", "kwarg": {"x": 1}, "timeout": 2},
 		{"client": "runner", "fun": "a.b", "kwarg": "x", "timeout": 3}]`, auth)
-	for i, want := range []*payload.Map{payload.M("fun", "jobs.list_job", "jid", "2026", "client", "runner", "token", someToken),
+	for i, want := range []*payload.Map{payload.M("fun", "jobs.list_job", "jid", "2026", "client", "runner", "token",
+		someToken),
 		payload.M("fun", "jobs.list_jobs", "client", "runner", "token", someToken),
 		payload.M("client", "local", "tgt", "a", "fun", "b", "arg", []any{"one"}, "token", "f00"),
 		payload.M("client", "runner", "fun", "a.b", "token", someToken, "kwarg", payload.M("timeout", int64(1))),
-		payload.M("client", "runner", "fun", "a.b", "kwarg", payload.M("x", int64(1), "timeout", int64(2)), "token", someToken),
+		payload.M("client", "runner", "fun", "a.b", "kwarg", payload.M("x", int64(1), "timeout", int64(2)), "token",
+			someToken),
 		payload.M("client", "runner", "fun", "a.b", "kwarg", "x", "timeout", int64(3), "token", someToken)} {
 		if got := f.ran[i+1]; !got.Equal(want) {
 			t.Errorf("got  %v\nwant %v", got, want)
@@ -296,12 +328,15 @@ func TestHook(t *testing.T) {
 		}
 	}
 	f = newFake()
-	for _, path := range []string{"a%0Ab", "%00", "%1b[31m", "%ff", "salt/job/20261125224609376131/ret/web1", strings.Repeat("a", 9000)} {
-		if got := ask(serverOf(f, config.Tornado{}), "POST", "/hook/"+path, `{}`, auth); got.StatusCode != 400 || f.tag != "" {
+	for _, path := range []string{"a%0Ab", "%00", "%1b[31m", "%ff", "salt/job/20261125224609376131/ret/web1",
+		strings.Repeat("a", 9000)} {
+		if got := ask(serverOf(f, config.Tornado{}), "POST", "/hook/"+path, `{}`, auth); got.StatusCode != 400 ||
+			f.tag != "" {
 			t.Errorf("%.40s: %d, fired %.40q", path, got.StatusCode, f.tag)
 		}
 	}
-	if got := ask(serverOf(f, config.Tornado{WebhookDisableAuth: true}), "POST", "/hook", `{}`); got.StatusCode != 200 || f.tag != "salt/netapi/hook" {
+	if got := ask(serverOf(f, config.Tornado{WebhookDisableAuth: true}), "POST", "/hook",
+		`{}`); got.StatusCode != 200 || f.tag != "salt/netapi/hook" {
 		t.Errorf("without a token: %d %s", got.StatusCode, f.tag)
 	}
 }
@@ -321,7 +356,8 @@ func TestAMasterThatIsAway(t *testing.T) {
 }
 
 func TestWebsocketsAreRefused(t *testing.T) {
-	up := []string{"Upgrade: websocket", "Connection: Upgrade", "Sec-WebSocket-Version: 13", "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ=="}
+	up := []string{"Upgrade: websocket", "Connection: Upgrade", "Sec-WebSocket-Version: 13",
+		"Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ=="}
 	other := strings.Repeat("ab", 32)
 	for _, tt := range []struct {
 		path    string
@@ -338,10 +374,13 @@ func TestWebsocketsAreRefused(t *testing.T) {
 		{"/all_events/" + someToken, nil, nil, 400, `Can "Upgrade" only to "WebSocket".`},
 		{"/all_events/" + someToken, []string{"Upgrade: websocket"}, nil, 400, `"Connection" must be "Upgrade".`},
 		{"/all_events/" + someToken, append(slices.Clone(up), "Sec-WebSocket-Version: 8"), nil, 426, ""},
-		{"/all_events/" + someToken, append(slices.Clone(up), "Origin: http://evil.example"), nil, 403, "Cross origin websockets not allowed"},
-		{"/all_events/" + someToken, append(slices.Clone(up), "Origin: http://example.com"), []string{"http://ui.example"}, 403, "Cross origin websockets not allowed"},
+		{"/all_events/" + someToken, append(slices.Clone(up), "Origin: http://evil.example"), nil, 403,
+			"Cross origin websockets not allowed"},
+		{"/all_events/" + someToken, append(slices.Clone(up), "Origin: http://example.com"),
+			[]string{"http://ui.example"}, 403, "Cross origin websockets not allowed"},
 	} {
-		got := ask(serverOf(newFake(), config.Tornado{Websockets: true, CORSOrigin: tt.origins}), "GET", tt.path, "", tt.headers...)
+		got := ask(serverOf(newFake(), config.Tornado{Websockets: true, CORSOrigin: tt.origins}), "GET", tt.path, "",
+			tt.headers...)
 		text, _ := io.ReadAll(got.Body)
 		if got.StatusCode != tt.status || tt.want != "" && string(text) != tt.want {
 			t.Errorf("%s %v: got %d %s, want %d %s", tt.path, tt.headers, got.StatusCode, text, tt.status, tt.want)
@@ -353,7 +392,9 @@ func TestWebsocketsAreRefused(t *testing.T) {
 func TestEvents(t *testing.T) {
 	f := newFake()
 	bodies := make(chan []byte, 1)
-	f.hub = events.New(events.Options{Subscribe: func(context.Context) (events.Source, error) { return source(bodies), nil }})
+	f.hub = events.New(events.Options{Subscribe: func(context.Context) (events.Source, error) {
+		return source(bodies), nil
+	}})
 	f.tokens = feed.NewTokens(f.Token)
 	sup := actortest.Start(t, supervisor.Options{Name: "salt-api"})
 	actortest.Add(t, sup, f.hub.Spec())
@@ -374,7 +415,8 @@ func TestEvents(t *testing.T) {
 	bodies <- []byte("salt/x\n\n\x80")
 	want := "retry: 400\ntag: salt/x\ndata: {\"data\": {}, \"tag\": \"salt/x\"}\n\n"
 	got := make([]byte, len(want))
-	if _, err := io.ReadFull(res.Body, got); err != nil || string(got) != want || res.Header.Get("Content-Type") != "text/event-stream" {
+	if _, err := io.ReadFull(res.Body, got); err != nil || string(got) != want ||
+		res.Header.Get("Content-Type") != "text/event-stream" {
 		t.Errorf("got %q, %v, %v", got, res.Header, err)
 	}
 }
@@ -415,9 +457,11 @@ func TestOtherPages(t *testing.T) {
 		{"a picture", []string{"Sec-Fetch-Site: same-site", "Sec-Fetch-Mode: no-cors"}, false},
 	} {
 		h := serverOf(f, config.Tornado{CORSOrigin: []string{"https://ui.example"}})
-		for _, post := range [][2]string{{"/", low}, {"/minions", `[{"tgt": "m1", "fun": "test.ping"}]`}, {"/jobs", low}, {"/hook/x", "{}"}} {
+		for _, post := range [][2]string{{"/", low}, {"/minions", `[{"tgt": "m1", "fun": "test.ping"}]`},
+			{"/jobs", low}, {"/hook/x", "{}"}} {
 			want := map[bool]int{true: 200, false: 302}[tt.may]
-			if got := ask(h, "POST", post[0], post[1], append(slices.Clone(tt.headers), cookie, "Content-Type: text/plain")...); got.StatusCode != want {
+			if got := ask(h, "POST", post[0], post[1], append(slices.Clone(tt.headers), cookie,
+				"Content-Type: text/plain")...); got.StatusCode != want {
 				t.Errorf("%s, %s: %d, want %d", tt.name, post[0], got.StatusCode, want)
 			}
 		}
@@ -438,7 +482,8 @@ func TestOtherPages(t *testing.T) {
 			}
 		}
 		with := strings.Replace(low, "{", `{"username": "admin", "password": "sekrit", "eauth": "sharedsecret", `, 1)
-		if got := ask(h, "POST", "/run", with, append(slices.Clone(tt.headers), "Content-Type: text/plain")...); got.StatusCode != map[bool]int{true: 200, false: 403}[tt.may] {
+		if got := ask(h, "POST", "/run", with, append(slices.Clone(tt.headers),
+			"Content-Type: text/plain")...); got.StatusCode != map[bool]int{true: 200, false: 403}[tt.may] {
 			t.Errorf("%s, /run: %d", tt.name, got.StatusCode)
 		}
 		if got := ask(h, "POST", "/", low, append(slices.Clone(tt.headers), auth)...); got.StatusCode != 200 {

@@ -1,5 +1,5 @@
-// Package wsgi is the server rest_wsgi: a lowstate with credentials in each chunk goes in, JSON comes out, at any address. It listens
-// nowhere itself. Answers to salt/netapi/rest_wsgi.py.
+// Package wsgi is the server rest_wsgi: a lowstate with credentials in each chunk goes in, JSON comes out, at any
+// address. It listens nowhere itself. Answers to salt/netapi/rest_wsgi.py.
 package wsgi
 
 import (

@@ -22,8 +22,10 @@ type api struct {
 	port   int
 }
 
-const apiConf = "external_auth: {sharedsecret: {fred: ['.*', '@runner', '@wheel'], limited: [test.echo, {honest: [test.arg]}], bob: [test.ping]}}\nsharedsecret: Op3nSesame\n" +
-	"netapi_enable_clients: [local, local_async, runner, runner_async, wheel, wheel_async, ssh]\nlogin_failures_max: 40\nrest_cherrypy: {port: %d, host: 127.0.0.1, disable_ssl: True%s}\n"
+const apiConf = "external_auth: {sharedsecret: {fred: ['.*', '@runner', '@wheel'], limited: [test.echo, {honest: " +
+	"[test.arg]}], bob: [test.ping]}}\nsharedsecret: Op3nSesame\n" +
+	"netapi_enable_clients: [local, local_async, runner, runner_async, wheel, wheel_async, " +
+	"ssh]\nlogin_failures_max: 40\nrest_cherrypy: {port: %d, host: 127.0.0.1, disable_ssl: True%s}\n"
 
 // newAPI starts a site and a salt-api. It ends with the site.
 func newAPI(t *testing.T) *api {
@@ -31,7 +33,8 @@ func newAPI(t *testing.T) *api {
 	return newAPIWith(t, "true", "")
 }
 
-// newAPIWith is newAPI under a limit of the shell, such as "ulimit -n 256", with more options of rest_cherrypy: ", name: value".
+// newAPIWith is newAPI under a limit of the shell, such as "ulimit -n 256", with more options of rest_cherrypy: ",
+// name: value".
 func newAPIWith(t *testing.T, limit, more string) *api {
 	t.Helper()
 	s := newBareSite(t, "")
@@ -40,7 +43,8 @@ func newAPIWith(t *testing.T, limit, more string) *api {
 	s.writeMaster(fmt.Sprintf(apiConf, a.port, more))
 	s.startMaster()
 	s.startMinion(honest, "")
-	a.daemon = s.start("api", "/bin/sh", "-c", limit+`; exec "$0" "$@"`, filepath.Join(links, "salt-api"), "-c", s.path("etc/m"), "-l", "debug")
+	a.daemon = s.start("api", "/bin/sh", "-c", limit+`; exec "$0" "$@"`, filepath.Join(links, "salt-api"), "-c",
+		s.path("etc/m"), "-l", "debug")
 	t.Cleanup(a.daemon.kill)
 	s.eventually("salt-api", func() error {
 		_, err := a.do("", "GET", "/", "", "")
@@ -60,7 +64,8 @@ type reply struct {
 func (a *api) do(source, method, path, token, body string) (reply, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
-	req, err := http.NewRequestWithContext(ctx, method, fmt.Sprintf("http://127.0.0.1:%d%s", a.port, path), strings.NewReader(body))
+	req, err := http.NewRequestWithContext(ctx, method, fmt.Sprintf("http://127.0.0.1:%d%s", a.port, path),
+		strings.NewReader(body))
 	if err != nil {
 		return reply{}, err
 	}
@@ -91,7 +96,8 @@ func (a *api) ask(source, method, path, token, body string) reply {
 	if err != nil {
 		a.s.t.Errorf("%s %s: %v", method, path, err)
 	}
-	if strings.Contains(r.body, "goroutine ") || strings.Contains(r.body, ".go:") || strings.Contains(r.body, "Op3nSesame") {
+	if strings.Contains(r.body, "goroutine ") || strings.Contains(r.body, ".go:") || strings.Contains(r.body,
+		"Op3nSesame") {
 		a.s.t.Errorf("%s %s shows what is not for clients: %.300q", method, path, r.body)
 	}
 	return r
@@ -111,11 +117,13 @@ func (a *api) logIn(source, user string) string {
 	return r.header.Get("X-Auth-Token")
 }
 
-// end makes sure that salt-api still serves an honest user, and that its log and the master's show no secret and no stack.
+// end makes sure that salt-api still serves an honest user, and that its log and the master's show no secret and no
+// stack.
 func (a *api) end() {
 	a.s.t.Helper()
 	id := a.logIn("127.0.0.9", "fred")
-	if r := a.ask("127.0.0.9", "POST", "/", id, `[{"client": "local", "tgt": "honest", "fun": "test.ping"}]`); !strings.Contains(r.body, `"honest": true`) {
+	if r := a.ask("127.0.0.9", "POST", "/", id,
+		`[{"client": "local", "tgt": "honest", "fun": "test.ping"}]`); !strings.Contains(r.body, `"honest": true`) {
 		a.s.t.Errorf("an honest user gets %d %s", r.status, r.body)
 	}
 	for _, d := range []*daemon{a.daemon, a.s.master} {
@@ -128,8 +136,8 @@ func (a *api) end() {
 	a.s.good()
 }
 
-// TestAPILoginStorm: who guesses passwords through salt-api is shut out for a minute himself, at every resource; the user whose
-// passwords he guesses and all others come in, for the master sees one address only.
+// TestAPILoginStorm: who guesses passwords through salt-api is shut out for a minute himself, at every resource; the
+// user whose passwords he guesses and all others come in, for the master sees one address only.
 func TestAPILoginStorm(t *testing.T) {
 	a := newAPI(t)
 	var storm sync.WaitGroup
@@ -159,7 +167,8 @@ func TestAPILoginStorm(t *testing.T) {
 	a.s.good()
 	storm.Wait()
 	a.s.said(a.daemon, "login_failures_max")
-	if r := a.ask("127.0.0.66", "POST", "/login", "", credentials("fred", "Op3nSesame")); r.status != http.StatusUnauthorized {
+	if r := a.ask("127.0.0.66", "POST", "/login", "",
+		credentials("fred", "Op3nSesame")); r.status != http.StatusUnauthorized {
 		t.Errorf("the guesser is tried once more: %d %s", r.status, r.body)
 	}
 	a.logIn("127.0.0.7", "fred")
@@ -173,8 +182,10 @@ func TestAPILoginStorm(t *testing.T) {
 func TestAPISessions(t *testing.T) {
 	a := newAPI(t)
 	id := a.logIn("", "fred")
-	for _, guess := range []string{strings.Repeat("0", 40), id[:39], id + "0", id[:39] + "g", strings.ToUpper(id) + " ", "../" + id, strings.Repeat("f", 64), "%00", "*", strings.Repeat("a", 10000)} {
-		for _, path := range []string{"/", "/minions", "/jobs", "/keys", "/stats", "/events", "/ws", "/ws/" + strings.Repeat("0", 40), "/logout"} {
+	for _, guess := range []string{strings.Repeat("0", 40), id[:39], id + "0", id[:39] + "g", strings.ToUpper(id) + " ",
+		"../" + id, strings.Repeat("f", 64), "%00", "*", strings.Repeat("a", 10000)} {
+		for _, path := range []string{"/", "/minions", "/jobs", "/keys", "/stats", "/events", "/ws",
+			"/ws/" + strings.Repeat("0", 40), "/logout"} {
 			method, body := "GET", ""
 			if path == "/" || path == "/logout" {
 				method, body = "POST", `[{"client": "local", "tgt": "*", "fun": "test.ping"}]`
@@ -186,7 +197,8 @@ func TestAPISessions(t *testing.T) {
 	}
 	began := time.Now()
 	for range 2000 {
-		if r := a.ask("127.0.0.66", "GET", "/minions", fmt.Sprintf("%040x", time.Now().UnixNano()), ""); r.status != http.StatusUnauthorized {
+		if r := a.ask("127.0.0.66", "GET", "/minions", fmt.Sprintf("%040x", time.Now().UnixNano()),
+			""); r.status != http.StatusUnauthorized {
 			t.Fatalf("a guess gives %d", r.status)
 		}
 	}
@@ -202,7 +214,8 @@ func TestAPISessions(t *testing.T) {
 		t.Errorf("a session that ended: %d", r.status)
 	}
 	for range 3 { // credentials that are proved leave no token
-		a.ask("", "POST", "/run", "", `{"client": "ssh", "tgt": "*", "fun": "test.ping", `+credentials("fred", "Op3nSesame")[1:])
+		a.ask("", "POST", "/run", "", `{"client": "ssh", "tgt": "*", "fun": "test.ping", `+credentials("fred",
+			"Op3nSesame")[1:])
 	}
 	if n := len(a.s.files("m/var/cache/salt/master/tokens")); n != tokens-1 {
 		t.Errorf("ssh has left %d tokens", n-tokens+1)
@@ -215,21 +228,23 @@ func TestAPILimited(t *testing.T) {
 	a := newAPI(t)
 	id := a.logIn("", "limited")
 	for low, may := range map[string]bool{
-		`{"client": "local", "tgt": "honest", "fun": "test.echo", "arg": ["said"]}`:                                             true,
-		`{"client": "local", "tgt": "honest", "fun": "test.arg", "arg": ["said"]}`:                                              true,
-		`{"client": "local", "tgt": "honest", "fun": "cmd.run", "arg": ["echo said"]}`:                                          false,
-		`{"client": "local", "tgt": "*", "fun": ["test.echo", "cmd.run"], "arg": [["x"], ["echo said"]]}`:                       false,
-		`{"client": "local", "tgt": "honest", "fun": "test.echo,cmd.run", "arg": ["x", ",", "echo said"]}`:                      false,
-		`{"client": "local_async", "tgt": "*", "fun": "cmd.run", "arg": ["echo said"]}`:                                         false,
-		`{"client": "local", "tgt": "*", "fun": "cmd.run", "arg": ["echo said"], "user": "root"}`:                               false,
-		`{"client": "local", "tgt": "*", "fun": "cmd.run", "arg": ["echo said"], "key": "x", "__user__": "root"}`:               false,
-		`{"client": "runner", "fun": "salt.cmd", "arg": ["cmd.run", "echo said"]}`:                                              false,
-		`{"client": "runner", "fun": "jobs.list_jobs"}`:                                                                         false,
-		`{"client": "wheel", "fun": "key.list_all"}`:                                                                            false,
-		`{"client": "wheel", "fun": "file_roots.write", "data": "said", "path": "said"}`:                                        false,
-		`{"client": "local", "tgt": "honest", "fun": "test.echo", "arg": ["said"], "token": "` + strings.Repeat("0", 64) + `"}`: false,
+		`{"client": "local", "tgt": "honest", "fun": "test.echo", "arg": ["said"]}`:                               true,
+		`{"client": "local", "tgt": "honest", "fun": "test.arg", "arg": ["said"]}`:                                true,
+		`{"client": "local", "tgt": "honest", "fun": "cmd.run", "arg": ["echo said"]}`:                            false,
+		`{"client": "local", "tgt": "*", "fun": ["test.echo", "cmd.run"], "arg": [["x"], ["echo said"]]}`:         false,
+		`{"client": "local", "tgt": "honest", "fun": "test.echo,cmd.run", "arg": ["x", ",", "echo said"]}`:        false,
+		`{"client": "local_async", "tgt": "*", "fun": "cmd.run", "arg": ["echo said"]}`:                           false,
+		`{"client": "local", "tgt": "*", "fun": "cmd.run", "arg": ["echo said"], "user": "root"}`:                 false,
+		`{"client": "local", "tgt": "*", "fun": "cmd.run", "arg": ["echo said"], "key": "x", "__user__": "root"}`: false,
+		`{"client": "runner", "fun": "salt.cmd", "arg": ["cmd.run", "echo said"]}`:                                false,
+		`{"client": "runner", "fun": "jobs.list_jobs"}`:                                                           false,
+		`{"client": "wheel", "fun": "key.list_all"}`:                                                              false,
+		`{"client": "wheel", "fun": "file_roots.write", "data": "said", "path": "said"}`:                          false,
+		`{"client": "local", "tgt": "honest", "fun": "test.echo", "arg": ["said"], "token": "` + strings.Repeat("0",
+			64) + `"}`: false,
 	} {
-		for path, body := range map[string]string{"/": low, "/run": low[:len(low)-1] + ", " + credentials("limited", "Op3nSesame")[1:]} {
+		for path, body := range map[string]string{"/": low, "/run": low[:len(low)-1] + ", " + credentials("limited",
+			"Op3nSesame")[1:]} {
 			r := a.ask("", "POST", path, map[string]string{"/": id}[path], body)
 			if got := r.status == http.StatusOK && strings.Contains(r.body, "said"); got != may {
 				if path == "/" && strings.Contains(low, `"token"`) { // the session's own is set in its place
@@ -247,7 +262,8 @@ func TestAPILimited(t *testing.T) {
 	a.end()
 }
 
-// TestAPIClientsGo: clients that leave in the middle of a job, and streams whose token is revoked, leave nothing behind.
+// TestAPIClientsGo: clients that leave in the middle of a job, and streams whose token is revoked, leave nothing
+// behind.
 func TestAPIClientsGo(t *testing.T) {
 	a := newAPI(t)
 	id := a.logIn("", "fred")
@@ -263,10 +279,13 @@ func TestAPIClientsGo(t *testing.T) {
 		case 0:
 			_, err = fmt.Fprintf(c, "GET /events HTTP/1.1\r\nHost: x\r\nX-Auth-Token: %s\r\n\r\n", id)
 		case 1:
-			_, err = fmt.Fprintf(c, "GET /ws HTTP/1.1\r\nHost: x\r\nX-Auth-Token: %s\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n", id)
+			_, err = fmt.Fprintf(c, "GET /ws HTTP/1.1\r\nHost: x\r\nX-Auth-Token: %s\r\nConnection: "+
+				"Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: "+
+				"dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n", id)
 		default:
 			body := `[{"client": "local", "tgt": "honest", "fun": "test.sleep", "arg": [20]}]`
-			_, err = fmt.Fprintf(c, "POST / HTTP/1.1\r\nHost: x\r\nX-Auth-Token: %s\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s", id, len(body), body)
+			_, err = fmt.Fprintf(c, "POST / HTTP/1.1\r\nHost: x\r\nX-Auth-Token: %s\r\nContent-Type: "+
+				"application/json\r\nContent-Length: %d\r\n\r\n%s", id, len(body), body)
 		}
 		if err != nil {
 			t.Fatal(err)
@@ -331,7 +350,8 @@ func (a *api) left() error {
 func (a *api) sockets() (n int, err error) {
 	text, err := os.ReadFile("/proc/net/tcp")
 	for line := range strings.Lines(string(text)) {
-		if f := strings.Fields(line); len(f) > 3 && strings.HasSuffix(f[1], fmt.Sprintf(":%04X", a.port)) && (f[3] == "01" || f[3] == "08") {
+		if f := strings.Fields(line); len(f) > 3 && strings.HasSuffix(f[1], fmt.Sprintf(":%04X", a.port)) &&
+			(f[3] == "01" || f[3] == "08") {
 			n++
 		}
 	}

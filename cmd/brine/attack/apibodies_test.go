@@ -9,13 +9,14 @@ import (
 	"testing"
 )
 
-// TestAPIBodies: bodies of every kind that mean far more than their length, from two addresses at once, cost salt-api little memory, and no time once
-// their clients have gone. Somebody else is answered meanwhile.
+// TestAPIBodies: bodies of every kind that mean far more than their length, from two addresses at once, cost salt-api
+// little memory, and no time once their clients have gone. Somebody else is answered meanwhile.
 func TestAPIBodies(t *testing.T) {
 	a := newAPI(t)
 	const length = 15 << 20
 	target, most := fmt.Sprintf("127.0.0.1:%d", a.port), int64(0)
-	for kind, parts := range map[string][2]string{"application/x-www-form-urlencoded": {"", "arg=1&"}, "application/json": {"[", "{},"}, "application/x-yaml": {"[", "a: 1,"}} {
+	for kind, parts := range map[string][2]string{"application/x-www-form-urlencoded": {"", "arg=1&"},
+		"application/json": {"[", "{},"}, "application/x-yaml": {"[", "a: 1,"}} {
 		body := parts[0] + strings.Repeat(parts[1], length/len(parts[1]))
 		var clients []net.Conn
 		for i := range 8 {
@@ -26,13 +27,15 @@ func TestAPIBodies(t *testing.T) {
 			}
 			clients = append(clients, c)
 			go func() { // it may be cut off
-				_, _ = fmt.Fprintf(c, "POST /run HTTP/1.1\r\nHost: x\r\nContent-Type: %s\r\nContent-Length: %d\r\n\r\n", kind, len(body))
+				_, _ = fmt.Fprintf(c, "POST /run HTTP/1.1\r\nHost: x\r\nContent-Type: %s\r\nContent-Length: %d\r\n\r\n",
+					kind, len(body))
 				_, _ = io.WriteString(c, body)
 			}()
 		}
 		id := a.logIn("127.0.0.9", "fred")
 		for range 3 {
-			if r := a.ask("127.0.0.9", "POST", "/", id, `{"client": "local", "tgt": "honest", "fun": "test.ping"}`); r.status != http.StatusOK {
+			if r := a.ask("127.0.0.9", "POST", "/", id,
+				`{"client": "local", "tgt": "honest", "fun": "test.ping"}`); r.status != http.StatusOK {
 				t.Errorf("%s: a good request beside it: %d %s", kind, r.status, r.body)
 			}
 			if n, err := a.daemon.rss(); err == nil {

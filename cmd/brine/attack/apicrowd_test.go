@@ -7,16 +7,19 @@ import (
 	"testing"
 )
 
-// TestAPICrowd: a stranger who holds as many connections as he gets, after a request, within headers and within a body, leaves room for others
-// and descriptors for what they ask.
+// TestAPICrowd: a stranger who holds as many connections as he gets, after a request, within headers and within a body,
+// leaves room for others and descriptors for what they ask.
 func TestAPICrowd(t *testing.T) {
 	a := newAPIWith(t, "ulimit -n 256", "")
 	target := fmt.Sprintf("127.0.0.1:%d", a.port)
-	for _, hello := range []string{"GET / HTTP/1.1\r\nHost: x\r\n\r\n", "GET / HTTP/1.1\r\nHost: x\r\nX-A: ", "POST /run HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 9\r\n\r\n["} {
+	for _, hello := range []string{"GET / HTTP/1.1\r\nHost: x\r\n\r\n", "GET / HTTP/1.1\r\nHost: x\r\nX-A: ",
+		"POST /run HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 9\r\n\r\n["} {
 		leave := a.s.crowd(300, "tcp", target, hello)
 		id := a.logIn("127.0.0.9", "fred")
-		for _, low := range []string{`{"client": "local", "tgt": "honest", "fun": "test.ping"}`, `{"client": "runner", "fun": "manage.up"}`} {
-			if r := a.ask("127.0.0.9", "POST", "/", id, low); r.status != http.StatusOK || !strings.Contains(r.body, honest) {
+		for _, low := range []string{`{"client": "local", "tgt": "honest", "fun": "test.ping"}`,
+			`{"client": "runner", "fun": "manage.up"}`} {
+			if r := a.ask("127.0.0.9", "POST", "/", id, low); r.status != http.StatusOK || !strings.Contains(r.body,
+				honest) {
 				t.Errorf("beside the crowd %s: %d %s", low, r.status, r.body)
 			}
 		}

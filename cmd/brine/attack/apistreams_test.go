@@ -50,8 +50,9 @@ func (a *api) stream(token string, header ...string) (until func(tag string) str
 	}
 }
 
-// TestAPIStreams: who may do little sees all events, as with Salt, but never what lets others in, and nobody writes lines of his own
-// into the streams of others. Nothing is shown again to who asks for it. A token in an address is refused, and is not in the log.
+// TestAPIStreams: who may do little sees all events, as with Salt, but never what lets others in, and nobody writes
+// lines of his own into the streams of others. Nothing is shown again to who asks for it. A token in an address is
+// refused, and is not in the log.
 func TestAPIStreams(t *testing.T) {
 	a := newAPI(t)
 	fred, bob := a.logIn("", "fred"), a.logIn("", "bob")
@@ -63,12 +64,15 @@ func TestAPIStreams(t *testing.T) {
 	a.ask("", "POST", "/", fred, `[{"client": "local", "tgt": "honest", "fun": "test.echo", "arg": ["words of fred"]}]`)
 	low := `{"client": "local", "tgt": "honest", "fun": "test.ping", ` + credentials("fred", "Op3nSesame")[1:]
 	a.ask("", "POST", "/run", "", low)
-	a.ask("", "POST", "/run", "", strings.Replace(low, `"local", "tgt": "honest", "fun": "test.ping"`, `"runner", "fun": "test.arg"`, 1))
-	for _, path := range []string{"/a%0Adata:%20evil", "/a%0D%0A%0D%0Atag:%20evil", "/a%0Ddata:%20evil", "/%E2%80%A8data:%20evil", "/retry:%200"} {
+	a.ask("", "POST", "/run", "", strings.Replace(low, `"local", "tgt": "honest", "fun": "test.ping"`,
+		`"runner", "fun": "test.arg"`, 1))
+	for _, path := range []string{"/a%0Adata:%20evil", "/a%0D%0A%0D%0Atag:%20evil", "/a%0Ddata:%20evil",
+		"/%E2%80%A8data:%20evil", "/retry:%200"} {
 		hook(path, `{"x": "\n\ndata: evil\r\rtag: evil\u2028data: evil"}`)
 	}
 	a.ask("", "POST", "/hook/form", fred, `{"\n\ntag: evil": "\r\ndata: evil"}`)
-	a.ask("", "POST", "/", fred, `[{"client": "local", "tgt": "honest", "fun": "event.send", "arg": ["my/x\n\ndata: evil\r\ntag: evil"]}]`)
+	a.ask("", "POST", "/", fred,
+		`[{"client": "local", "tgt": "honest", "fun": "event.send", "arg": ["my/x\n\ndata: evil\r\ntag: evil"]}]`)
 	hook("/end", `{}`)
 	text := until("salt/netapi/hook/end")
 	if strings.Contains(text, "hook/before") || !strings.Contains(text, "words of fred") {
@@ -79,7 +83,8 @@ func TestAPIStreams(t *testing.T) {
 			t.Errorf("a stream shows %q", secret)
 		}
 	}
-	form := regexp.MustCompile(`^(?:(?:retry: 400\n)?tag: [^\r\n]+\ndata: \{"data": \{[^\r\n]*\}, "tag": "[^\r\n]+"\}\n\n)+$`)
+	form := regexp.MustCompile(
+		`^(?:(?:retry: 400\n)?tag: [^\r\n]+\ndata: \{"data": \{[^\r\n]*\}, "tag": "[^\r\n]+"\}\n\n)+$`)
 	if !form.MatchString(strings.TrimRight(text, "\n") + "\n\n") {
 		t.Errorf("lines of others are in the stream:\n%q", text)
 	}
@@ -96,29 +101,33 @@ func TestAPIStreams(t *testing.T) {
 	a.end()
 }
 
-// TestAPIHalfSockets: who begins WebSockets and goes on with none of them, or never says that he is ready, holds up nobody, and leaves
-// nothing behind.
+// TestAPIHalfSockets: who begins WebSockets and goes on with none of them, or never says that he is ready, holds up
+// nobody, and leaves nothing behind.
 func TestAPIHalfSockets(t *testing.T) {
 	a := newAPI(t)
 	id := a.logIn("", "bob")
-	const half = "GET /ws HTTP/1.1\r\nHost: x\r\nX-Auth-Token: %s\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\n"
+	const half = "GET /ws HTTP/1.1\r\nHost: x\r\nX-Auth-Token: %s\r\nConnection: Upgrade\r\nUpgrade: " +
+		"websocket\r\nSec-WebSocket-Version: 13\r\n"
 	var held []net.Conn
 	for i := range 200 {
-		c, err := (&net.Dialer{LocalAddr: &net.TCPAddr{IP: net.ParseIP("127.0.0.66")}}).Dial("tcp", fmt.Sprintf("127.0.0.1:%d", a.port))
+		c, err := (&net.Dialer{LocalAddr: &net.TCPAddr{IP: net.ParseIP("127.0.0.66")}}).Dial("tcp",
+			fmt.Sprintf("127.0.0.1:%d", a.port))
 		if err != nil {
 			t.Fatal(err)
 		}
 		held = append(held, c)
 		text := fmt.Sprintf(half, id)
 		if i%2 == 0 {
-			text += "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Extensions: permessage-deflate; client_max_window_bits\r\n\r\n"
+			text += "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Extensions: permessage-deflate; " +
+				"client_max_window_bits\r\n\r\n"
 		}
 		if _, err := c.Write([]byte(text)); err != nil {
 			t.Fatal(err)
 		}
 		if i%2 == 0 {
 			resp, err := http.ReadResponse(bufio.NewReader(c), nil)
-			if err != nil || resp.StatusCode != http.StatusSwitchingProtocols || resp.Header.Get("Sec-WebSocket-Extensions") != "" {
+			if err != nil || resp.StatusCode != http.StatusSwitchingProtocols ||
+				resp.Header.Get("Sec-WebSocket-Extensions") != "" {
 				t.Fatalf("a handshake gives %v, %v", resp, err)
 			}
 		}

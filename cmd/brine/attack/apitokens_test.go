@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// TestAPITokenStorm: tokens without end that are none, by every way, cost the master a hundred questions a minute at most; who has one
-// that holds does not notice, at the same address either.
+// TestAPITokenStorm: tokens without end that are none, by every way, cost the master a hundred questions a minute at
+// most; who has one that holds does not notice, at the same address either.
 func TestAPITokenStorm(t *testing.T) {
 	a := newAPI(t)
 	id := a.logIn("127.0.0.66", "fred")
@@ -26,9 +26,11 @@ func TestAPITokenStorm(t *testing.T) {
 				case 0:
 					r = a.ask("127.0.0.66", "GET", "/events", token, "")
 				case 1:
-					r = a.ask("127.0.0.66", "POST", "/run", "", fmt.Sprintf(`{"client": "local", "tgt": "*", "fun": "test.ping", "token": %q}`, token))
+					r = a.ask("127.0.0.66", "POST", "/run", "",
+						fmt.Sprintf(`{"client": "local", "tgt": "*", "fun": "test.ping", "token": %q}`, token))
 				default:
-					r = a.ask("127.0.0.66", "POST", "/run", "", fmt.Sprintf(`{"client": "runner", "fun": "manage.up", "token": %q}`, token))
+					r = a.ask("127.0.0.66", "POST", "/run", "",
+						fmt.Sprintf(`{"client": "runner", "fun": "manage.up", "token": %q}`, token))
 				}
 				switch r.status {
 				case http.StatusUnauthorized:
@@ -42,7 +44,8 @@ func TestAPITokenStorm(t *testing.T) {
 		})
 	}
 	for range 20 {
-		if r := a.ask("127.0.0.66", "POST", "/", id, `{"client": "local", "tgt": "honest", "fun": "test.ping"}`); r.status != http.StatusOK {
+		if r := a.ask("127.0.0.66", "POST", "/", id,
+			`{"client": "local", "tgt": "honest", "fun": "test.ping"}`); r.status != http.StatusOK {
 			t.Errorf("beside the storm: %d %s", r.status, r.body)
 		}
 	}

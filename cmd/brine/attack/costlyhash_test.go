@@ -12,8 +12,8 @@ import (
 	"brine/wire/payload"
 )
 
-// TestCostlyHash: in the roots lies a file that takes minutes to be hashed. Thieves ask for its hash in every form, by several keys, and
-// for more: meanwhile others are served files and pillars.
+// TestCostlyHash: in the roots lies a file that takes minutes to be hashed. Thieves ask for its hash in every form, by
+// several keys, and for more: meanwhile others are served files and pillars.
 func TestCostlyHash(t *testing.T) {
 	s := newBareSite(t, "")
 	s.master.stop()
@@ -31,7 +31,8 @@ func TestCostlyHash(t *testing.T) {
 		th := s.thief(fmt.Sprint("thief", i), nil)
 		for _, cmd := range []string{payload.CmdFileHash, payload.CmdFileHashAndStat} {
 			for _, kind := range []string{"md5", "sha512", "blake2b"} {
-				frame, _, err := th.auth.Seal(payload.M("cmd", cmd, "id", th.id, "path", "huge", "saltenv", "base", "hash_type", kind))
+				frame, _, err := th.auth.Seal(payload.M("cmd", cmd, "id", th.id, "path", "huge", "saltenv", "base",
+					"hash_type", kind))
 				if err != nil {
 					t.Fatal(err)
 				}

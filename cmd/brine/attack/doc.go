@@ -1,9 +1,9 @@
 // Package attack attacks a master and its minions that run as real processes, and checks that what it tries comes to
 // nothing. It has tests only and exports nothing; docs/security.md tells what is defended against whom.
 //
-// A file is a class of attacks, or a part of one. Those who attack are people of roles_test.go: a stranger on the ports, a
-// thief who has the key of a minion (namer_test.go: who seals what he wants), a limited user, a neighbour on the machine.
-// Each attack ends with good, a request of an honest user that must be answered within a second.
+// A file is a class of attacks, or a part of one. Those who attack are people of roles_test.go: a stranger on the
+// ports, a thief who has the key of a minion (namer_test.go: who seals what he wants), a limited user, a neighbour on
+// the machine. Each attack ends with good, a request of an honest user that must be answered within a second.
 //
 // What is attacked where; in brackets the tests that attack parts without daemons, beside those of the folder named:
 //

@@ -38,8 +38,8 @@ func (s *site) evilMinion() *thief {
 	for range 400 {
 		deep = payload.M("a", deep)
 	}
-	frame, _, err := th.auth.Seal(payload.M("cmd", payload.CmdPillar, "id", th.id, "saltenv", "base", "pillarenv", nil, "ver", "2",
-		"grains", payload.M("id", th.id, "long", strings.Repeat("a", 80), "deep", deep)))
+	frame, _, err := th.auth.Seal(payload.M("cmd", payload.CmdPillar, "id", th.id, "saltenv", "base", "pillarenv", nil,
+		"ver", "2", "grains", payload.M("id", th.id, "long", strings.Repeat("a", 80), "deep", deep)))
 	if err == nil {
 		_, err = th.send(patience, frame)
 	}
@@ -63,7 +63,8 @@ func TestStrangerTargets(t *testing.T) {
 	s := newSite(t, "")
 	s.evilMinion()
 	for _, load := range evilTargets() {
-		load.Set("cmd", payload.CmdPublish).Set("user", "root").Set("fun", "test.ping").Set("arg", []any{}).Set("ret", "").
+		load.Set("cmd", payload.CmdPublish).Set("user", "root").Set("fun", "test.ping").Set("arg", []any{}).Set("ret",
+			"").
 			Set("jid", "20261122000000000000").Set("key", "no key")
 		atOnce(8, func(int) {
 			began := time.Now()
@@ -88,7 +89,8 @@ func TestStrangerFunctions(t *testing.T) {
 		funs[i] = "x.y"
 	}
 	atOnce(8, func(int) {
-		v, err := s.stranger().ask(payload.M("cmd", payload.CmdPublish, "user", "root", "fun", funs, "tgt", "*", "arg", []any{}, "ret", "", "key", "no key"))
+		v, err := s.stranger().ask(payload.M("cmd", payload.CmdPublish, "user", "root", "fun", funs, "tgt", "*", "arg",
+			[]any{}, "ret", "", "key", "no key"))
 		if m, _ := v.(*payload.Map); m.Map("error").Str("name") != "AuthenticationError" {
 			t.Errorf("got %v, %v", v, err)
 		}
@@ -96,26 +98,32 @@ func TestStrangerFunctions(t *testing.T) {
 	s.good()
 }
 
-// TestStrangerClears: nor do the other commands in clear do any work for who has no key, whatever they are given: no pattern of
-// the configuration is tried on a long name, no target is expanded, nothing is kept.
+// TestStrangerClears: nor do the other commands in clear do any work for who has no key, whatever they are given: no
+// pattern of the configuration is tried on a long name, no target is expanded, nothing is kept.
 func TestStrangerClears(t *testing.T) {
-	s := newSite(t, "publisher_acl: {'(a+)+$': ['.*']}\npublisher_acl_blacklist: {users: ['(a+)+b'], modules: ['(a+)+b']}\n"+
-		"external_auth: {sharedsecret: {'(a+)+$': ['.*'], '*': ['(a+)+b', '@runner', '@wheel']}}\nsharedsecret: OpenSesame\n")
+	s := newSite(t, "publisher_acl: {'(a+)+$': ['.*']}\npublisher_acl_blacklist: {users: ['(a+)+b'], modules: "+
+		"['(a+)+b']}\n"+
+		"external_auth: {sharedsecret: {'(a+)+$': ['.*'], '*': ['(a+)+b', '@runner', '@wheel']}}\nsharedsecret: "+
+		"OpenSesame\n")
 	s.evilMinion()
 	before, err := s.master.rss()
 	if err != nil {
 		t.Fatal(err)
 	}
 	name, large := strings.Repeat("a", 1000)+"!", strings.Repeat("a", 2<<20)
-	for _, cmd := range []string{payload.CmdPublish, payload.CmdRunner, payload.CmdWheel, payload.CmdMkToken, payload.CmdGetToken} {
+	for _, cmd := range []string{payload.CmdPublish, payload.CmdRunner, payload.CmdWheel, payload.CmdMkToken,
+		payload.CmdGetToken} {
 		for i, load := range []*payload.Map{
 			payload.M("user", name, "key", "no key", "fun", name, "kwargs", payload.NewMap(0)),
 			payload.M("eauth", "sharedsecret", "username", name, "password", "wrong", "fun", name, "user", name,
 				"kwargs", payload.M("eauth", "sharedsecret", "username", name, "password", "wrong")),
-			payload.M("user", large, "key", large, "fun", large, "username", large, "password", large, "eauth", large, "token", large),
-			payload.M("token", name, "fun", []any{large, large}, "kwargs", payload.M("token", large), "kwarg", payload.M("match", large)),
+			payload.M("user", large, "key", large, "fun", large, "username", large, "password", large, "eauth", large,
+				"token", large),
+			payload.M("token", name, "fun", []any{large, large}, "kwargs", payload.M("token", large), "kwarg",
+				payload.M("match", large)),
 		} {
-			load.Set("cmd", cmd).Set("tgt", evil).Set("tgt_type", "pcre").Set("arg", []any{}).Set("ret", "").Set("match", evil)
+			load.Set("cmd", cmd).Set("tgt", evil).Set("tgt_type", "pcre").Set("arg", []any{}).Set("ret",
+				"").Set("match", evil)
 			atOnce(8, func(int) {
 				began := time.Now()
 				v, err := s.stranger().ask(load)
@@ -140,7 +148,8 @@ func TestThiefTargets(t *testing.T) {
 	for _, load := range evilTargets() {
 		for _, cmd := range []string{payload.CmdMineGet, payload.CmdMinionPub} {
 			what := fmt.Sprint(len(frames), cmd, payload.Show(load.Str("tgt_type")))
-			frame, _, err := th.auth.Seal(load.Clone().Set("cmd", cmd).Set("fun", "test.ping").Set("arg", []any{}).Set("ret", "").Set("id", th.id))
+			frame, _, err := th.auth.Seal(load.Clone().Set("cmd", cmd).Set("fun", "test.ping").Set("arg",
+				[]any{}).Set("ret", "").Set("id", th.id))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -164,11 +173,13 @@ func TestThiefTargets(t *testing.T) {
 
 // TestLoginStorm: failed log-ins are slow for who fails, and for nobody else; after too many the next are not tried.
 func TestLoginStorm(t *testing.T) {
-	s := newSite(t, "external_auth: {sharedsecret: {fred: ['.*', '@runner'], ann: ['test.ping']}}\nsharedsecret: Op3nSesame\nlogin_failures_max: 50\n")
+	s := newSite(t, "external_auth: {sharedsecret: {fred: ['.*', '@runner'], ann: ['test.ping']}}\nsharedsecret: "+
+		"Op3nSesame\nlogin_failures_max: 50\n")
 	from := s.stranger
 	logIn := func(user, password string) (any, time.Duration) {
 		began := time.Now()
-		v, err := from().ask(payload.M("cmd", payload.CmdMkToken, "eauth", "sharedsecret", "username", user, "password", password))
+		v, err := from().ask(payload.M("cmd", payload.CmdMkToken, "eauth", "sharedsecret", "username", user, "password",
+			password))
 		if err != nil {
 			t.Error(err)
 		}
@@ -181,7 +192,8 @@ func TestLoginStorm(t *testing.T) {
 	for i := range 40 {
 		storm.Go(func() {
 			fields := payload.M("eauth", "sharedsecret", "username", "fred", "password", fmt.Sprint("wrong", i))
-			load := payload.M("cmd", payload.CmdPublish, "user", "fred", "fun", "test.ping", "tgt", "*", "arg", []any{}, "ret", "", "tgt_type", "glob", "kwargs", fields)
+			load := payload.M("cmd", payload.CmdPublish, "user", "fred", "fun", "test.ping", "tgt", "*", "arg", []any{},
+				"ret", "", "tgt_type", "glob", "kwargs", fields)
 			if i%2 == 0 {
 				load = fields.Set("cmd", payload.CmdRunner).Set("fun", "jobs.active")
 			}

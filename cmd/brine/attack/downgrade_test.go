@@ -25,24 +25,32 @@ func TestVersion2Refused(t *testing.T) {
 	s.good()
 }
 
-// TestVersion2Names: where version 2 is allowed a thief can name whom he wants. In the name of a minion that has spoken version
-// 3 nothing counts, also after the master has begun anew; grains count in nobody's; and what needs a token needs one.
+// TestVersion2Names: where version 2 is allowed a thief can name whom he wants. In the name of a minion that has spoken
+// version 3 nothing counts, also after the master has begun anew; grains count in nobody's; and what needs a token
+// needs one.
 func TestVersion2Names(t *testing.T) {
-	s := newSite(t, "minimum_auth_version: 0\nfile_recv: True\npeer: {'.*': ['test.*']}\npeer_run: {'.*': ['test.*']}\n")
+	s := newSite(t,
+		"minimum_auth_version: 0\nfile_recv: True\npeer: {'.*': ['test.*']}\npeer_run: {'.*': ['test.*']}\n")
 	th := s.namer("thief")
 	s.honestMay()
 	const jid = "20260101000000000001"
 	for range 2 {
 		e := s.listen()
-		ret := payload.M("cmd", payload.CmdReturn, "id", honest, "jid", jid, "fun", "test.ping", "return", forged, "retcode", 0)
+		ret := payload.M("cmd", payload.CmdReturn, "id", honest, "jid", jid, "fun", "test.ping", "return", forged,
+			"retcode", 0)
 		for _, load := range []*payload.Map{
 			ret,
-			payload.M("cmd", payload.CmdReturn, "resource_id", honest, "jid", jid, "fun", "test.ping", "return", forged, "retcode", 0),
+			payload.M("cmd", payload.CmdReturn, "resource_id", honest, "jid", jid, "fun", "test.ping", "return", forged,
+				"retcode", 0),
 			payload.M("cmd", payload.CmdReturn, "id", []any{honest}, "jid", jid, "return", forged),
-			payload.M("cmd", payload.CmdReturn, "id", "thief", "resource_id", honest, "jid", jid, "fun", "test.ping", "return", forged, "retcode", 0),
-			payload.M("cmd", payload.CmdSyndicReturn, "id", honest, "load", []any{payload.M("id", honest, "jid", jid, "return", payload.M(honest, payload.M("return", forged)))}),
-			payload.M("cmd", payload.CmdMinionEvent, "id", honest, "tag", "salt/minion/"+honest+"/start", "data", forged),
-			payload.M("cmd", payload.CmdMinionEvent, "id", honest, "events", []any{payload.M("tag", "salt/minion/"+honest+"/start", "data", forged)}),
+			payload.M("cmd", payload.CmdReturn, "id", "thief", "resource_id", honest, "jid", jid, "fun", "test.ping",
+				"return", forged, "retcode", 0),
+			payload.M("cmd", payload.CmdSyndicReturn, "id", honest, "load",
+				[]any{payload.M("id", honest, "jid", jid, "return", payload.M(honest, payload.M("return", forged)))}),
+			payload.M("cmd", payload.CmdMinionEvent, "id", honest, "tag", "salt/minion/"+honest+"/start", "data",
+				forged),
+			payload.M("cmd", payload.CmdMinionEvent, "id", honest, "events",
+				[]any{payload.M("tag", "salt/minion/"+honest+"/start", "data", forged)}),
 			payload.M("cmd", payload.CmdMine, "id", honest, "data", payload.M("x", forged), "clear", true),
 			payload.M("cmd", payload.CmdMineGet, "id", honest, "tgt", "*", "fun", "x", "tgt_type", "glob"),
 			payload.M("cmd", payload.CmdMineDelete, "id", honest, "fun", "x"),
@@ -51,8 +59,10 @@ func TestVersion2Names(t *testing.T) {
 			payload.M("cmd", payload.CmdRegisterResources, "id", honest, "resources", payload.M("x", []any{"r"})),
 			payload.M("cmd", payload.CmdRevokeAuth, "id", honest),
 			payload.M("cmd", payload.CmdFileRecv, "id", honest, "path", []any{forged}, "loc", 0, "data", []byte("x")),
-			payload.M("cmd", payload.CmdMinionPublish, "id", honest, "tgt", "*", "fun", "test.arg", "arg", []any{forged}, "ret", "", "tmo", 1),
-			payload.M("cmd", payload.CmdMinionPub, "id", honest, "tgt", "*", "fun", "test.arg", "arg", []any{forged}, "ret", ""),
+			payload.M("cmd", payload.CmdMinionPublish, "id", honest, "tgt", "*", "fun", "test.arg", "arg",
+				[]any{forged}, "ret", "", "tmo", 1),
+			payload.M("cmd", payload.CmdMinionPub, "id", honest, "tgt", "*", "fun", "test.arg", "arg", []any{forged},
+				"ret", ""),
 			payload.M("cmd", payload.CmdMinionRunner, "id", honest, "fun", "test.arg", "arg", []any{forged}),
 			payload.M("cmd", payload.CmdPubRet, "id", honest, "jid", jid),
 			payload.M("cmd", payload.CmdPillar, "id", honest, "grains", payload.M("os", forged), "ver", "2"),
@@ -71,7 +81,8 @@ func TestVersion2Names(t *testing.T) {
 		}
 		s.good()
 		if e.has(func(tag string, data *payload.Map) bool {
-			return isForged(tag, data) || strings.HasPrefix(tag, "salt/run/") || data.Str("fun") == "test.arg" || tag == "minion/refresh/"+honest || tag == "resource/refresh/"+honest
+			return isForged(tag, data) || strings.HasPrefix(tag, "salt/run/") || data.Str("fun") == "test.arg" ||
+				tag == "minion/refresh/"+honest || tag == "resource/refresh/"+honest
 		}) {
 			t.Errorf("fired: %v", e.all())
 		}
@@ -94,11 +105,13 @@ func TestVersion2Names(t *testing.T) {
 	}
 }
 
-// honestMay makes sure that what is refused below is not refused to everybody: in its own name a minion pushes, publishes and runs.
+// honestMay makes sure that what is refused below is not refused to everybody: in its own name a minion pushes,
+// publishes and runs.
 func (s *site) honestMay() {
 	s.t.Helper()
 	th, e := s.thief("own", nil), s.listen()
-	if v := th.must(payload.M("cmd", payload.CmdFileRecv, "path", []any{"x"}, "loc", 0, "data", []byte("x"))); v != true {
+	if v := th.must(payload.M("cmd", payload.CmdFileRecv, "path", []any{"x"}, "loc", 0, "data",
+		[]byte("x"))); v != true {
 		s.t.Errorf("_file_recv: %v", v)
 	}
 	for _, cmd := range []string{payload.CmdMinionPublish, payload.CmdMinionPub, payload.CmdMinionRunner} {
@@ -110,7 +123,8 @@ func (s *site) honestMay() {
 			if strings.HasSuffix(h.tag, "/publish") && h.data.Str("fun") == "test.arg" {
 				jobs++
 			}
-			if strings.HasSuffix(h.tag, "/ret/"+honest) && h.data.Str("fun") == "test.arg" { // one that came later would look like a forged one
+			if strings.HasSuffix(h.tag, "/ret/"+honest) && h.data.Str("fun") == "test.arg" {
+				// one that came later would look like a forged one
 				returns++
 			}
 			if strings.HasPrefix(h.tag, "salt/run/") && strings.HasSuffix(h.tag, "/ret") {
@@ -124,12 +138,14 @@ func (s *site) honestMay() {
 	})
 }
 
-// TestVersion2Works: a minion of version 2 is heard under its own id, as far as its protocol can show that it is itself.
+// TestVersion2Works: a minion of version 2 is heard under its own id, as far as its protocol can show that it is
+// itself.
 func TestVersion2Works(t *testing.T) {
 	s := newSite(t, "minimum_auth_version: 0\n")
 	th := s.thief("old", version2)
 	const jid = "20260101000000000001"
-	th.must(payload.M("cmd", payload.CmdReturn, "id", "old", "jid", jid, "fun", "test.ping", "return", "from the old one", "retcode", 0))
+	th.must(payload.M("cmd", payload.CmdReturn, "id", "old", "jid", jid, "fun", "test.ping", "return",
+		"from the old one", "retcode", 0))
 	if r := s.tool("salt-run", "--out=json", "jobs.lookup_jid", jid); !strings.Contains(r.stdout, "from the old one") {
 		t.Errorf("not stored: %+v", r)
 	}

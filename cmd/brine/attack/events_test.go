@@ -42,36 +42,46 @@ func forms(tag string, data *payload.Map) []*payload.Map {
 func TestThiefEvents(t *testing.T) {
 	s := newSite(t, "order_masters: True\n")
 	th := s.thief("thief", nil)
-	th.must(payload.M("cmd", payload.CmdMinionEvent, "tag", "salt/minion/thief/start", "data", "started", "pretag", nil))
+	th.must(payload.M("cmd", payload.CmdMinionEvent, "tag", "salt/minion/thief/start", "data", "started", "pretag",
+		nil))
 	e := s.listen()
 	const jid = "20260101000000000001"
-	tags := []string{"salt/key", "salt/auth", "salt/run/" + jid + "/ret", "salt/wheel/" + jid + "/ret", "salt/job/" + jid + "/ret/" + honest,
-		"salt/job/" + jid + "/new", "salt/job/" + jid + "/error", "salt/job/" + jid + "/prog/" + honest + "/0", "salt/job/" + jid + "/start/" + honest,
-		"salt/minion/" + honest + "/start", "salt/beacon/" + honest + "/load/", "salt/batch/" + jid + "/halted", "salt/event/exit", "salt/presence/change",
-		"salt/stats/MWorker-0", "salt/cloud/x/created", "salt/netapi/hook/x", "salt/cluster/x", "salt/reactors/manage/add", "salt/fileserver/roots/update",
-		"salt/syndic/" + honest + "/start", "syndic/thief/salt/job/" + jid + "/new", "syndic/x/" + jid, "minion/refresh/" + honest, "resource/refresh/" + honest,
-		jid, "key", "brine/minion/refused", "brine/returner/dropped", "__schedule_return", "salt//key", "/salt/key", "salt/key/", "cluster/peer/join"}
+	tags := []string{"salt/key", "salt/auth", "salt/run/" + jid + "/ret", "salt/wheel/" + jid + "/ret",
+		"salt/job/" + jid + "/ret/" + honest, "salt/job/" + jid + "/new", "salt/job/" + jid + "/error",
+		"salt/job/" + jid + "/prog/" + honest + "/0", "salt/job/" + jid + "/start/" + honest,
+		"salt/minion/" + honest + "/start", "salt/beacon/" + honest + "/load/", "salt/batch/" + jid + "/halted",
+		"salt/event/exit", "salt/presence/change", "salt/stats/MWorker-0", "salt/cloud/x/created", "salt/netapi/hook/x",
+		"salt/cluster/x", "salt/reactors/manage/add", "salt/fileserver/roots/update",
+		"salt/syndic/" + honest + "/start", "syndic/thief/salt/job/" + jid + "/new", "syndic/x/" + jid,
+		"minion/refresh/" + honest, "resource/refresh/" + honest,
+		jid, "key", "brine/minion/refused", "brine/returner/dropped", "__schedule_return", "salt//key", "/salt/key",
+		"salt/key/", "cluster/peer/join"}
 	for _, tag := range tags {
-		for _, load := range forms(tag, payload.M("id", honest, "jid", jid, "return", forged, "error", forged, "minions", []any{honest}, "act", "accept")) {
+		for _, load := range forms(tag, payload.M("id", honest, "jid", jid, "return", forged, "error", forged,
+			"minions", []any{honest}, "act", "accept")) {
 			th.must(load)
 		}
 	}
 	// states that failed have their tags from the names of states
 	states := payload.NewMap(0)
 	for _, tag := range tags {
-		states.Set(tag+"_|-x_|-y_|-z", payload.M("result", false, "comment", forged, "error", forged, "minions", []any{honest}))
+		states.Set(tag+"_|-x_|-y_|-z", payload.M("result", false, "comment", forged, "error", forged, "minions",
+			[]any{honest}))
 	}
-	th.must(payload.M("cmd", payload.CmdReturn, "id", "thief", "jid", jid, "fun", "state.sls", "return", states, "retcode", 2))
+	th.must(payload.M("cmd", payload.CmdReturn, "id", "thief", "jid", jid, "fun", "state.sls", "return", states,
+		"retcode", 2))
 	s.good()
 	for _, h := range e.all() {
 		tag := strings.Trim(h.tag, "/")
-		if strings.HasPrefix(tag, "salt/job/"+jid+"/sub/thief/") || tag == "salt/job/"+jid+"/ret/thief" || tag == "brine/minion/refused" && h.data.Str("id") == "thief" {
+		if strings.HasPrefix(tag, "salt/job/"+jid+"/sub/thief/") || tag == "salt/job/"+jid+"/ret/thief" ||
+			tag == "brine/minion/refused" && h.data.Str("id") == "thief" {
 			if h.data.Has("error") || h.data.Has("minions") {
 				t.Errorf("%s: %v", h.tag, h.data)
 			}
 			continue
 		}
-		if (strings.HasPrefix(tag, "salt") || strings.HasPrefix(tag, "syndic") || slices.Contains(tags, h.tag)) && isForged(h.tag, h.data) {
+		if (strings.HasPrefix(tag, "salt") || strings.HasPrefix(tag, "syndic") || slices.Contains(tags, h.tag)) &&
+			isForged(h.tag, h.data) {
 			t.Errorf("fired: %s %v", h.tag, h.data)
 		}
 	}
@@ -85,8 +95,8 @@ func TestThiefEvents(t *testing.T) {
 	}
 }
 
-// TestThiefEndsTools: while an operator waits for a job, a thief who knows its id ends neither the tool nor shows himself as
-// another.
+// TestThiefEndsTools: while an operator waits for a job, a thief who knows its id ends neither the tool nor shows
+// himself as another.
 func TestThiefEndsTools(t *testing.T) {
 	s := newSite(t, "")
 	th := s.thief("thief", nil)
@@ -97,7 +107,8 @@ func TestThiefEndsTools(t *testing.T) {
 	}
 	done := make(chan outcome, 1)
 	go func() {
-		got, err := s.run(patience, client.Job{Tgt: honest, Fun: "test.sleep", Arg: []any{3}, Timeout: 10 * time.Second})
+		got, err := s.run(patience, client.Job{Tgt: honest, Fun: "test.sleep", Arg: []any{3},
+			Timeout: 10 * time.Second})
 		done <- outcome{got, err}
 	}()
 	jid := ""
@@ -110,15 +121,17 @@ func TestThiefEndsTools(t *testing.T) {
 		}
 		return fmt.Errorf("not there")
 	})
-	lie := payload.M("id", honest, "jid", jid, "return", forged, "error", forged, "minions", []any{"nobody"}, "missing", []any{"nobody"}, "retcode", 0)
-	for _, tag := range []string{"salt/job/" + jid + "/prog/thief/0", "salt/job/" + jid + "/start/thief", "salt/job/" + jid + "/ret/" + honest,
-		"salt/job/" + jid + "/error", "salt/job/" + jid + "/new", "syndic/thief/" + jid} {
+	lie := payload.M("id", honest, "jid", jid, "return", forged, "error", forged, "minions", []any{"nobody"}, "missing",
+		[]any{"nobody"}, "retcode", 0)
+	for _, tag := range []string{"salt/job/" + jid + "/prog/thief/0", "salt/job/" + jid + "/start/thief",
+		"salt/job/" + jid + "/ret/" + honest, "salt/job/" + jid + "/error", "salt/job/" + jid + "/new",
+		"syndic/thief/" + jid} {
 		for _, load := range forms(tag, lie) {
 			th.must(load)
 		}
 	}
-	th.must(payload.M("cmd", payload.CmdReturn, "id", "thief", "jid", jid, "fun", "test.sleep", "return", true, "retcode", 0, "error", forged,
-		"minions", []any{"nobody"}, "missing", []any{"nobody"}))
+	th.must(payload.M("cmd", payload.CmdReturn, "id", "thief", "jid", jid, "fun", "test.sleep", "return", true,
+		"retcode", 0, "error", forged, "minions", []any{"nobody"}, "missing", []any{"nobody"}))
 	out := <-done
 	if out.err != nil || out.got[honest].Value("return") != true || out.got["nobody"] != nil {
 		t.Errorf("got %v, %v", out.got, out.err)

@@ -19,7 +19,8 @@ import (
 func (s *site) startLimited(limit string) {
 	s.t.Helper()
 	s.master.stop()
-	s.master = s.start("limited", "/bin/sh", "-c", limit+`; exec "$0" "$@"`, filepath.Join(links, "salt-master"), "-c", s.path("etc/m"), "--disable-keepalive", "-l", "info")
+	s.master = s.start("limited", "/bin/sh", "-c", limit+`; exec "$0" "$@"`, filepath.Join(links, "salt-master"), "-c",
+		s.path("etc/m"), "--disable-keepalive", "-l", "info")
 	s.eventually("the limited master", func() error {
 		_, err := s.stranger().askWithin(second(), payload.M("cmd", payload.CmdPing))
 		return err
@@ -87,8 +88,8 @@ func (s *site) idles(d *daemon) {
 	})
 }
 
-// TestDescriptors: strangers connect until there are no more descriptors, at both ports. Whoever else is there is served
-// meanwhile, an operator is answered, the daemon rests, and says once what is the matter.
+// TestDescriptors: strangers connect until there are no more descriptors, at both ports. Whoever else is there is
+// served meanwhile, an operator is answered, the daemon rests, and says once what is the matter.
 func TestDescriptors(t *testing.T) {
 	for _, hello := range []string{"", greeting} {
 		t.Run(fmt.Sprintf("%d bytes", len(hello)), func(t *testing.T) {
@@ -121,7 +122,8 @@ func TestDescriptors(t *testing.T) {
 	}
 }
 
-// TestLocalDescriptors: a tool that leaves its connections open takes the room of tools at that socket, and nothing else.
+// TestLocalDescriptors: a tool that leaves its connections open takes the room of tools at that socket, and nothing
+// else.
 func TestLocalDescriptors(t *testing.T) {
 	s := newBareSite(t, "")
 	s.startLimited("ulimit -n 256")
@@ -164,7 +166,8 @@ func (s *site) memoryGroup(limit int64) (join string) {
 			continue
 		}
 		s.t.Cleanup(func() { s.leaveGroup(dir) })
-		if _, err := os.Stat(filepath.Join(dir, file)); err != nil || os.WriteFile(filepath.Join(dir, file), []byte(strconv.FormatInt(limit, 10)), 0o644) != nil {
+		if _, err := os.Stat(filepath.Join(dir, file)); err != nil || os.WriteFile(filepath.Join(dir, file),
+			[]byte(strconv.FormatInt(limit, 10)), 0o644) != nil {
 			_ = os.Remove(dir)
 			continue
 		}
@@ -188,8 +191,8 @@ func (s *site) leaveGroup(dir string) {
 	})
 }
 
-// newGroupSite is a site whose master is in a control group of limit bytes: 128 MiB, or eight times that under the race detector,
-// which takes several times as much.
+// newGroupSite is a site whose master is in a control group of limit bytes: 128 MiB, or eight times that under the race
+// detector, which takes several times as much.
 func newGroupSite(t *testing.T) (s *site, limit int64) {
 	t.Helper()
 	s, limit = newBareSite(t, ""), 128<<20
@@ -203,13 +206,14 @@ func newGroupSite(t *testing.T) (s *site, limit int64) {
 	return s, limit
 }
 
-// TestMemoryLimit: a master in a control group of 128 MB gets half a gigabyte of requests, and messages that are larger than
-// one may be in it. It sheds, and lives on.
+// TestMemoryLimit: a master in a control group of 128 MB gets half a gigabyte of requests, and messages that are larger
+// than one may be in it. It sheds, and lives on.
 func TestMemoryLimit(t *testing.T) {
 	s, limit := newGroupSite(t)
 	started := s.master.cmd.Process.Pid
 	ask := func(p *stranger, limit time.Duration, text string) {
-		_, _ = p.askWithin(limit, payload.M("cmd", "publish", "tgt", text, "fun", "test.ping", "arg", []any{text})) // what becomes of it is of no account
+		// what becomes of it is of no account
+		_, _ = p.askWithin(limit, payload.M("cmd", "publish", "tgt", text, "fun", "test.ping", "arg", []any{text}))
 	}
 	much, tooMuch := strings.Repeat("x", 3<<20), strings.Repeat("y", 20<<20)
 	var busy sync.WaitGroup
@@ -223,7 +227,8 @@ func TestMemoryLimit(t *testing.T) {
 	}
 	for range 2 {
 		p := s.stranger()
-		busy.Go(func() { ask(p, 2*time.Second, tooMuch) }) // its connection ends, and is made again until the time is over
+		// its connection ends, and is made again until the time is over
+		busy.Go(func() { ask(p, 2*time.Second, tooMuch) })
 	}
 	busy.Wait()
 	if !s.master.running() || s.master.cmd.Process.Pid != started {

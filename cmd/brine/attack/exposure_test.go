@@ -12,9 +12,11 @@ import (
 func TestStrangerMethods(t *testing.T) {
 	s := newSite(t, "")
 	p := s.stranger()
-	for _, cmd := range []string{"_prep_auth_info", "_send_pub", "_prep_jid", "_auth_impl", "__init__", "__class__", "destroy", "connect",
-		"run_func", "get_method", "_return", "_minion_event", "_pillar", "_serve_file", "mine_get", "publish_batch", ""} {
-		v, err := p.ask(payload.M("cmd", cmd, "load", payload.M("fun", "test.ping"), "fun", "test.ping", "tgt", "*", "arg", []any{}, "id", honest))
+	for _, cmd := range []string{"_prep_auth_info", "_send_pub", "_prep_jid", "_auth_impl", "__init__", "__class__",
+		"destroy", "connect", "run_func", "get_method", "_return", "_minion_event", "_pillar", "_serve_file",
+		"mine_get", "publish_batch", ""} {
+		v, err := p.ask(payload.M("cmd", cmd, "load", payload.M("fun", "test.ping"), "fun", "test.ping", "tgt", "*",
+			"arg", []any{}, "id", honest))
 		if err != nil {
 			t.Errorf("%q: %v", cmd, err)
 			continue
@@ -28,24 +30,32 @@ func TestStrangerMethods(t *testing.T) {
 
 // clearNames and sealedNames are all that a master of 3008 answers, to tools and to minions.
 var (
-	clearNames  = []string{payload.CmdPublish, payload.CmdGetToken, payload.CmdMkToken, payload.CmdWheel, payload.CmdRunner}
-	sealedNames = []string{payload.CmdReturn, payload.CmdSyndicReturn, payload.CmdMinionEvent, payload.CmdHandleMinionEvent, payload.CmdPillar,
-		payload.CmdRegisterResources, payload.CmdMine, payload.CmdMineGet, payload.CmdMineDelete, payload.CmdMineFlush, payload.CmdFileRecv,
-		payload.CmdFileEnvs, payload.CmdFileList, payload.CmdFileListEmptyDirs, payload.CmdDirList, payload.CmdSymlinkList, payload.CmdFileFind,
-		payload.CmdFileHash, payload.CmdFileHashAndStat, payload.CmdServeFile, payload.CmdMasterOpts, payload.CmdMasterTops, payload.CmdExtNodes,
-		payload.CmdMinionRunner, payload.CmdMinionPub, payload.CmdMinionPublish, payload.CmdPubRet, payload.CmdRevokeAuth, payload.CmdVerifyMinion,
+	clearNames = []string{payload.CmdPublish, payload.CmdGetToken, payload.CmdMkToken, payload.CmdWheel,
+		payload.CmdRunner}
+	sealedNames = []string{payload.CmdReturn, payload.CmdSyndicReturn, payload.CmdMinionEvent,
+		payload.CmdHandleMinionEvent, payload.CmdPillar, payload.CmdRegisterResources, payload.CmdMine,
+		payload.CmdMineGet, payload.CmdMineDelete, payload.CmdMineFlush, payload.CmdFileRecv, payload.CmdFileEnvs,
+		payload.CmdFileList, payload.CmdFileListEmptyDirs, payload.CmdDirList, payload.CmdSymlinkList,
+		payload.CmdFileFind, payload.CmdFileHash, payload.CmdFileHashAndStat, payload.CmdServeFile,
+		payload.CmdMasterOpts, payload.CmdMasterTops, payload.CmdExtNodes, payload.CmdMinionRunner,
+		payload.CmdMinionPub, payload.CmdMinionPublish, payload.CmdPubRet, payload.CmdRevokeAuth,
+		payload.CmdVerifyMinion,
 		payload.CmdBrineFacts}
-	hiddenNames = []string{"__init__", "__class__", "__dict__", "run_func", "get_method", "_handle_clear", "_handle_aes", "_handle_payload", "_auth", "_auth_impl",
-		"_prep_auth_info", "_prep_jid", "_prep_pub", "_send_pub", "_send_ssh_pub", "_sync_wheel", "_sync_runner", "destroy", "connect", "cache_cli",
-		"_AESFuncs__verify_minion", "_AESFuncs__verify_load", "_AESFuncs__setup_fileserver", "_serve_file ", "PUBLISH", "Wheel", "publish\x00", "wheel.key.list_all",
-		"minion_publish_", "publish_batch", "pub", "ping ", "get_key", "_mine_all", "_prep_auth", "\x00"}
+	hiddenNames = []string{"__init__", "__class__", "__dict__", "run_func", "get_method", "_handle_clear",
+		"_handle_aes", "_handle_payload", "_auth", "_auth_impl", "_prep_auth_info", "_prep_jid", "_prep_pub",
+		"_send_pub", "_send_ssh_pub", "_sync_wheel", "_sync_runner", "destroy", "connect", "cache_cli",
+		"_AESFuncs__verify_minion", "_AESFuncs__verify_load", "_AESFuncs__setup_fileserver", "_serve_file ", "PUBLISH",
+		"Wheel", "publish\x00", "wheel.key.list_all", "minion_publish_", "publish_batch", "pub", "ping ", "get_key",
+		"_mine_all", "_prep_auth", "\x00"}
 )
 
 // everything is a load that gives each method what it could want.
 func everything(cmd any, id string) *payload.Map {
-	return payload.M("cmd", cmd, "id", id, "fun", "key.list_all", "tgt", "*", "tgt_type", "glob", "arg", []any{}, "ret", "", "jid", "20200101000000000000",
-		"user", "root", "key", "", "kwarg", payload.NewMap(0), "kwargs", payload.NewMap(0), "tok", "", "return", true, "data", payload.M("a", "b"), "tag", "x",
-		"load", payload.M("fun", "test.ping"), "path", "/etc/passwd", "saltenv", "base", "loc", int64(0), "grains", payload.NewMap(0), "ver", "2", "eauth", "x", "username", "root")
+	return payload.M("cmd", cmd, "id", id, "fun", "key.list_all", "tgt", "*", "tgt_type", "glob", "arg", []any{}, "ret",
+		"", "jid", "20200101000000000000", "user", "root", "key", "", "kwarg", payload.NewMap(0), "kwargs",
+		payload.NewMap(0), "tok", "", "return", true, "data", payload.M("a", "b"), "tag", "x", "load",
+		payload.M("fun", "test.ping"), "path", "/etc/passwd", "saltenv", "base", "loc", int64(0), "grains",
+		payload.NewMap(0), "ver", "2", "eauth", "x", "username", "root")
 }
 
 // bare is a load without credentials of any kind.
@@ -93,7 +103,8 @@ func TestExposedInClear(t *testing.T) {
 func TestExposedSealed(t *testing.T) {
 	s := newSite(t, "external_auth: {sharedsecret: {ann: ['.*', '@wheel', '@runner']}}\npeer: {}\n")
 	jobs, th := s.listen(), s.thief("thief", nil)
-	mayNot := slices.Concat(clearNames, hiddenNames, []string{payload.CmdMinionPub, payload.CmdMinionPublish, payload.CmdMinionRunner, payload.CmdVerifyMinion, payload.CmdPubRet})
+	mayNot := slices.Concat(clearNames, hiddenNames, []string{payload.CmdMinionPub, payload.CmdMinionPublish,
+		payload.CmdMinionRunner, payload.CmdVerifyMinion, payload.CmdPubRet})
 	for _, cmd := range mayNot {
 		v, err := th.doWithin(second(), everything(cmd, "thief"))
 		if err == nil && says(v) {
@@ -108,8 +119,10 @@ func (s *site) quiet(e *ear) {
 	s.t.Helper()
 	s.good()
 	for _, h := range e.all() {
-		job := strings.HasPrefix(h.tag, "salt/job/") && strings.HasSuffix(h.tag, "/new") && h.data.Str("fun") != "test.ping" && h.data.Str("fun") != "saltutil.find_job"
-		if job || strings.HasPrefix(h.tag, "salt/run/") || strings.HasPrefix(h.tag, "salt/wheel/") || strings.HasPrefix(h.tag, "salt/key") {
+		job := strings.HasPrefix(h.tag, "salt/job/") && strings.HasSuffix(h.tag, "/new") &&
+			h.data.Str("fun") != "test.ping" && h.data.Str("fun") != "saltutil.find_job"
+		if job || strings.HasPrefix(h.tag, "salt/run/") || strings.HasPrefix(h.tag, "salt/wheel/") ||
+			strings.HasPrefix(h.tag, "salt/key") {
 			s.t.Errorf("%s: %v", h.tag, h.data)
 		}
 	}

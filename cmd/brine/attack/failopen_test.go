@@ -15,8 +15,8 @@ import (
 	"brine/wire/payload"
 )
 
-// The codes of a daemon that does not start with its configuration: a value that is none, and an option that brine does not
-// honour although somebody relies on it.
+// The codes of a daemon that does not start with its configuration: a value that is none, and an option that brine does
+// not honour although somebody relies on it.
 const (
 	exitUsage  = 64
 	exitNotYet = 78
@@ -86,7 +86,8 @@ func TestFailOpenNamed(t *testing.T) {
 			t.Errorf("%s stands in the log %d times", name, n)
 		}
 	}
-	v, err := s.stranger().ask(as("ann", payload.M("cmd", "runner", "fun", "test.arg", "kwarg", payload.NewMap(0))).Set("eauth", "keystone"))
+	v, err := s.stranger().ask(as("ann", payload.M("cmd", "runner", "fun", "test.arg", "kwarg", payload.NewMap(0))).Set(
+		"eauth", "keystone"))
 	if m, _ := v.(*payload.Map); err != nil || !m.Has("error") {
 		t.Errorf("a user of a backend that is not there: %v, %v", v, err)
 	}
@@ -188,7 +189,8 @@ func TestFailOpenRules(t *testing.T) {
 			t.Fatal(err)
 		}
 		s.master.stop()
-		conf := strings.Replace(fmt.Sprintf(masterConf, s.path("m"), s.pub, s.ret, s.user), "auto_accept: True\n", "", 1)
+		conf := strings.Replace(fmt.Sprintf(masterConf, s.path("m"), s.pub, s.ret, s.user), "auto_accept: True\n", "",
+			1)
 		s.write(s.path("etc/m/master"), conf+tt.conf+"\n")
 		s.startMaster()
 		id := fmt.Sprint("thief", i)
@@ -210,7 +212,8 @@ func (s *site) offer(id string) (auth.Verdict, error) {
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	a, err := auth.NewMinion(auth.MinionOptions{ID: id, Key: key, Trust: trust.Dir{Path: s.t.TempDir()}, AcceptanceWait: time.Second})
+	a, err := auth.NewMinion(auth.MinionOptions{ID: id, Key: key, Trust: trust.Dir{Path: s.t.TempDir()},
+		AcceptanceWait: time.Second})
 	if err != nil {
 		s.t.Fatal(err)
 	}

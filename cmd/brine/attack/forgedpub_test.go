@@ -10,9 +10,9 @@ import (
 	"brine/wire/payload"
 )
 
-// TestForgedPublications: a thief who has the key of one minion, and so the key that publications are sealed with, stands
-// between the master and another minion. What he makes up is not run, whatever he signs it with and whatever its number is;
-// what comes from the master is. The minion has Salt's default, which asks for no signatures.
+// TestForgedPublications: a thief who has the key of one minion, and so the key that publications are sealed with,
+// stands between the master and another minion. What he makes up is not run, whatever he signs it with and whatever its
+// number is; what comes from the master is. The minion has Salt's default, which asks for no signatures.
 func TestForgedPublications(t *testing.T) {
 	const id = "victim"
 	s := newSite(t, "")
@@ -48,8 +48,9 @@ func TestForgedPublications(t *testing.T) {
 	} {
 		for _, serial := range []any{nil, int64(1 << 40), "x"} {
 			jids++ // none is refused for what came before
-			load := payload.M("tgt_type", "glob", "jid", fmt.Sprintf("2098010100000000%04d", jids), "tgt", "*", "ret", "", "user", "root",
-				"arg", []any{fmt.Sprintf("echo 'forged %d %v' >> %s", i, serial, ran)}, "fun", "cmd.run")
+			load := payload.M("tgt_type", "glob", "jid", fmt.Sprintf("2098010100000000%04d", jids), "tgt", "*", "ret",
+				"", "user", "root", "arg", []any{fmt.Sprintf("echo 'forged %d %v' >> %s", i, serial, ran)}, "fun",
+				"cmd.run")
 			if serial != nil {
 				load.Set("serial", serial)
 			}
@@ -70,7 +71,8 @@ func TestForgedPublications(t *testing.T) {
 			}
 		}
 	}
-	if got, err := s.run(patience, client.Job{Tgt: id, Fun: "cmd.run", Arg: []any{"echo real >> " + ran}}); err != nil || got[id] == nil {
+	if got, err := s.run(patience, client.Job{Tgt: id, Fun: "cmd.run",
+		Arg: []any{"echo real >> " + ran}}); err != nil || got[id] == nil {
 		t.Fatalf("%v, %v", got, err)
 	}
 	if text, err := os.ReadFile(ran); err != nil || string(text) != "real\n" {

@@ -17,8 +17,9 @@ import (
 	"brine/wire/payload"
 )
 
-// fullContentConf has all that keeps something in the cache directory of a master beside jobs: events for a server that is away, events that
-// are to be reacted to, pillars, copies of a repository. ROOT is the directory of the site, PORT one at which nobody listens.
+// fullContentConf has all that keeps something in the cache directory of a master beside jobs: events for a server that
+// is away, events that are to be reacted to, pillars, copies of a repository. ROOT is the directory of the site, PORT
+// one at which nobody listens.
 const fullContentConf = `event_return: [rawfile_json, elasticsearch]
 event_return_whitelist: ['my/*']
 event_return_queue: 0
@@ -47,8 +48,9 @@ func incompressible(size int) string {
 	return string(data)
 }
 
-// TestFullDiskContent fills the disk of a master's cache: events are reacted to and handed over once each, pillars are as they are now, what was
-// fetched is served, and what cannot be kept is told. When there is room again, nothing is missing, and nothing half is left.
+// TestFullDiskContent fills the disk of a master's cache: events are reacted to and handed over once each, pillars are
+// as they are now, what was fetched is served, and what cannot be kept is told. When there is room again, nothing is
+// missing, and nothing half is left.
 func TestFullDiskContent(t *testing.T) {
 	t.Parallel() // it mostly waits
 	if !mayMount(t) {
@@ -58,7 +60,8 @@ func TestFullDiskContent(t *testing.T) {
 	s.master.stop()
 	s.write(s.path("pillar/top.sls"), "base: {'*': [one]}\n")
 	s.write(s.path("pillar/one.sls"), "at: first\n")
-	s.write(s.path("react.sls"), "mark:\n  local.cmd.run:\n    - tgt: "+honest+"\n    - args: [{cmd: \"echo {{ data['n'] }} >> "+s.path("marks")+"\"}]\n")
+	s.write(s.path("react.sls"), "mark:\n  local.cmd.run:\n    - tgt: "+honest+
+		"\n    - args: [{cmd: \"echo {{ data['n'] }} >> "+s.path("marks")+"\"}]\n")
 	s.write(s.path("git/file"), "served")
 	s.write(s.path("git/other"), "not asked for before")
 	s.repository(s.path("git"))
@@ -75,7 +78,9 @@ func TestFullDiskContent(t *testing.T) {
 	fired := 0
 	fire := func() {
 		for range 20 {
-			th.must(payload.M("cmd", payload.CmdMinionEvent, "id", th.id, "events", []any{payload.M("tag", "my/event", "data", payload.M("n", fired, "text", strings.Repeat("x", 10<<10)))}))
+			th.must(payload.M("cmd", payload.CmdMinionEvent, "id", th.id, "events",
+				[]any{payload.M("tag", "my/event", "data", payload.M("n", fired, "text",
+					strings.Repeat("x", 10<<10)))}))
 			fired++
 		}
 	}
@@ -100,7 +105,8 @@ func TestFullDiskContent(t *testing.T) {
 	if got := s.served(th, "file"); got != "served" {
 		t.Errorf("what was fetched before: %q", got)
 	}
-	if got := s.told("cp.get_file_str", "salt://other"); !strings.Contains(got, "the file server could not look for") { // it is not as if there were none
+	if got := s.told("cp.get_file_str", "salt://other"); !strings.Contains(got, "the file server could not look for") {
+		// it is not as if there were none
 		t.Errorf("what was fetched and cannot be unpacked: %q", got)
 	}
 	if got := s.served(th, "large"); got != "" {
@@ -135,7 +141,8 @@ func TestFullDiskContent(t *testing.T) {
 	s.good()
 }
 
-// handedOver is an error unless a file of events has each of them. One that was under way when the master was killed may be there twice.
+// handedOver is an error unless a file of events has each of them. One that was under way when the master was killed
+// may be there twice.
 func handedOver(text string, fired int) error {
 	for n := range fired {
 		if got := strings.Count(text, fmt.Sprintf(`"n": %d,`, n)); got < 1 || got > 2 {
@@ -167,8 +174,9 @@ func (th *thief) pillar() *payload.Map {
 	th.s.t.Helper()
 	ctx, cancel := context.WithTimeout(th.s.t.Context(), patience)
 	defer cancel()
-	m, err := th.askPillar(ctx, payload.M("cmd", payload.CmdPillar, "id", th.id, "grains", payload.M("id", th.id), "saltenv", "base", "pillarenv", nil, "ver", "2", "pillar_override", nil,
-		"extra_minion_data", payload.M(), "clean_cache", false))
+	m, err := th.askPillar(ctx, payload.M("cmd", payload.CmdPillar, "id", th.id, "grains", payload.M("id", th.id),
+		"saltenv", "base", "pillarenv", nil, "ver", "2", "pillar_override", nil, "extra_minion_data", payload.M(),
+		"clean_cache", false))
 	if err != nil {
 		th.s.t.Fatalf("the pillar of %s: %v", th.id, err)
 	}
@@ -209,7 +217,8 @@ func (s *site) served(th *thief, path string) string {
 // commit adds all that is new in a repository of the site.
 func (s *site) commit(dir, message string) {
 	s.t.Helper()
-	for _, args := range [][]string{{"add", "-A"}, {"-c", "user.name=x", "-c", "user.email=x@y", "commit", "-q", "-m", message}} {
+	for _, args := range [][]string{{"add", "-A"}, {"-c", "user.name=x", "-c", "user.email=x@y", "commit", "-q", "-m",
+		message}} {
 		cmd := exec.Command("git", append([]string{"-C", s.path(dir)}, args...)...)
 		cmd.Env = append(s.env(), "GIT_CONFIG_NOSYSTEM=1")
 		if out, err := cmd.CombinedOutput(); err != nil {
@@ -226,14 +235,15 @@ func (s *site) noTemporaries(dir string) {
 		s.t.Fatal(err)
 	}
 	for _, f := range s.files(rel) {
-		if name := filepath.Base(f); strings.HasPrefix(name, ".brine-") || strings.Contains(name, "tmp") || strings.Contains(name, ".part") {
+		if name := filepath.Base(f); strings.HasPrefix(name, ".brine-") || strings.Contains(name, "tmp") ||
+			strings.Contains(name, ".part") {
 			s.t.Errorf("%s is left", f)
 		}
 	}
 }
 
-// TestFullDiskFiles lets a minion fetch what its disk has no room for, into the cache and to a place, from its master and from a web
-// server: the job says so, nothing half is left, and what has room comes.
+// TestFullDiskFiles lets a minion fetch what its disk has no room for, into the cache and to a place, from its master
+// and from a web server: the job says so, nothing half is left, and what has room comes.
 func TestFullDiskFiles(t *testing.T) {
 	t.Parallel() // it mostly waits
 	if !mayMount(t) {
@@ -266,13 +276,15 @@ func TestFullDiskFiles(t *testing.T) {
 	} {
 		job.Tgt = honest
 		got, err := s.run(patience, job)
-		if text := fmt.Sprint(got[honest].Value("return")); err != nil || !strings.Contains(text, "no space left") && !strings.Contains(text, "No space left") {
+		if text := fmt.Sprint(got[honest].Value("return")); err != nil || !strings.Contains(text, "no space left") &&
+			!strings.Contains(text, "No space left") {
 			t.Errorf("%s %v: %.300s, %v", job.Fun, job.Arg, text, err)
 		} else if code, _ := got[honest].Int("retcode"); code == 0 {
 			t.Errorf("%s %v ends well: %.300s", job.Fun, job.Arg, text)
 		}
 		for _, f := range s.files(honest + "/var/cache/salt/minion") {
-			if !slices.Contains(before, f) && filepath.Base(f) != "small" && strings.Contains(f, "large") || strings.Contains(f, ".brine-") || f == place {
+			if !slices.Contains(before, f) && filepath.Base(f) != "small" && strings.Contains(f, "large") ||
+				strings.Contains(f, ".brine-") || f == place {
 				t.Errorf("after %s %v: %s is there", job.Fun, job.Arg, f)
 			}
 		}
@@ -283,7 +295,8 @@ func TestFullDiskFiles(t *testing.T) {
 		t.Errorf("a small file: %s, %v", text, err)
 	}
 	d.fill()
-	got, err = s.run(patience, client.Job{Tgt: honest, Fun: "cp.get_file", Arg: []any{"salt://large", s.path("elsewhere")}})
+	got, err = s.run(patience, client.Job{Tgt: honest, Fun: "cp.get_file", Arg: []any{"salt://large",
+		s.path("elsewhere")}})
 	if text := fmt.Sprint(got[honest].Value("return")); err != nil || text != s.path("elsewhere") {
 		t.Errorf("to another disk: %s, %v", text, err)
 	}

@@ -127,8 +127,8 @@ func (s *site) stored(jid, text string) {
 	})
 }
 
-// TestFullDiskMaster fills the disk of the job store and of the data cache: nothing is acknowledged that is not stored, and
-// nothing is missing when there is space again, not after a kill either.
+// TestFullDiskMaster fills the disk of the job store and of the data cache: nothing is acknowledged that is not stored,
+// and nothing is missing when there is space again, not after a kill either.
 func TestFullDiskMaster(t *testing.T) {
 	t.Parallel() // it mostly waits
 	if !mayMount(t) {
@@ -145,12 +145,14 @@ func TestFullDiskMaster(t *testing.T) {
 	var jids []string
 	large := strings.Repeat("x", 100<<10)
 	for i := range 5 {
-		jids = append(jids, s.async(honest, "test.arg", fmt.Sprintf("text-%d", i), large)) // free pages of the file must not do
+		// free pages of the file must not do
+		jids = append(jids, s.async(honest, "test.arg", fmt.Sprintf("text-%d", i), large))
 	}
 	for _, jid := range jids {
 		s.said(s.minions[honest], "the master does not take a return")
 		s.eventually("what is told of "+jid, func() error {
-			if out := s.tool("brine", "why", jid); !strings.Contains(out.stdout, "not_stored") || !strings.Contains(out.stdout, "sends it again") {
+			if out := s.tool("brine", "why", jid); !strings.Contains(out.stdout, "not_stored") ||
+				!strings.Contains(out.stdout, "sends it again") {
 				return fmt.Errorf("%+v", out)
 			}
 			return nil
@@ -159,7 +161,8 @@ func TestFullDiskMaster(t *testing.T) {
 	if out := s.tool("salt", honest, "mine.send", "test.ping"); strings.Contains(out.stdout, "True") {
 		t.Errorf("a mine that is not stored is acknowledged: %+v", out)
 	}
-	if got := s.tool("salt", "-t", "5", honest, "test.ping"); !strings.Contains(got.stdout, "True") { // jobs run all the same
+	if got := s.tool("salt", "-t", "5", honest, "test.ping"); !strings.Contains(got.stdout, "True") {
+		// jobs run all the same
 		t.Errorf("on a full disk: %+v", got)
 	}
 	d.free()

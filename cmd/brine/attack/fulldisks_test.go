@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// TestFullDiskMinion fills the disk of the journal: jobs run, and their returns, held in memory as long as the master is
-// away, get to the disk when there is space again, and outlive a kill from then on.
+// TestFullDiskMinion fills the disk of the journal: jobs run, and their returns, held in memory as long as the master
+// is away, get to the disk when there is space again, and outlive a kill from then on.
 func TestFullDiskMinion(t *testing.T) {
 	t.Parallel() // it mostly waits
 	if !mayMount(t) {
@@ -21,7 +21,8 @@ func TestFullDiskMinion(t *testing.T) {
 	cache := s.path(honest + "/var/cache/salt/minion")
 	d := s.disk(t, cache, 4<<20)
 	again := func() {
-		s.minions[honest] = s.start("minion "+honest, filepath.Join(links, "salt-minion"), "-c", s.path("etc/"+honest), "-l", "debug", "--disable-keepalive")
+		s.minions[honest] = s.start("minion "+honest, filepath.Join(links, "salt-minion"), "-c", s.path("etc/"+honest),
+			"-l", "debug", "--disable-keepalive")
 		s.eventually("the honest minion", func() error { return s.ping(second() / 2) })
 	}
 	again()
@@ -33,7 +34,8 @@ func TestFullDiskMinion(t *testing.T) {
 		}
 	}
 	s.stored(s.async(honest, "test.arg", "not-kept"), "not-kept")
-	// More than the journal gives back when no record in it counts any more, and not in the record that the job has begun.
+	// More than the journal gives back when no record in it counts any more, and not in the record that the job has
+	// begun.
 	slow := s.async(honest, "cmd.run", "sleep 2; seq -s - 1 9999")
 	s.said(s.minions[honest], "Starting a new job "+slow)
 	s.master.kill()
@@ -63,8 +65,8 @@ func TestFullDiskMinion(t *testing.T) {
 	s.good()
 }
 
-// TestFullDiskKeys fills the disk of the keys: a sign-in that cannot be stored is not accepted, nothing half is left, and no
-// decision of an operator loses a key.
+// TestFullDiskKeys fills the disk of the keys: a sign-in that cannot be stored is not accepted, nothing half is left,
+// and no decision of an operator loses a key.
 func TestFullDiskKeys(t *testing.T) {
 	t.Parallel() // it mostly waits
 	if !mayMount(t) {
@@ -96,9 +98,11 @@ func TestFullDiskKeys(t *testing.T) {
 	}
 	there()
 	d.fill()
-	for _, args := range [][]string{{"-y", "-r", "other", "--include-accepted"}, {"-y", "-a", "other", "--include-rejected"}} {
+	for _, args := range [][]string{{"-y", "-r", "other", "--include-accepted"},
+		{"-y", "-a", "other", "--include-rejected"}} {
 		out := s.tool("salt-key", args...)
-		if got := s.keyFiles(); got != "minions/honest, minions/other" && got != "minions/honest, minions_rejected/other" {
+		if got := s.keyFiles(); got != "minions/honest, minions/other" &&
+			got != "minions/honest, minions_rejected/other" {
 			t.Errorf("salt-key %q: %+v: %s", args, out, got)
 		}
 	}

@@ -48,8 +48,8 @@ func (s *site) flood(n int, from string, load *payload.Map) (leave func()) {
 	return leave
 }
 
-// TestFloodOfGuests: small requests of strangers, more than may wait, take neither the room nor the turn of others: of an
-// operator at another address, of a minion that is known. Each of their requests is answered, none is refused.
+// TestFloodOfGuests: small requests of strangers, more than may wait, take neither the room nor the turn of others: of
+// an operator at another address, of a minion that is known. Each of their requests is answered, none is refused.
 func TestFloodOfGuests(t *testing.T) {
 	s := newSite(t, "request_queue_max: 64\n")
 	leave := s.flood(2, "127.0.0.9", payload.M("cmd", payload.CmdPing))

@@ -18,8 +18,8 @@ import (
 )
 
 // hoarders are strangers at both ports, n of each kind, each of whom makes the master keep without end: halves of large
-// requests, chains of empty frames, questions whose answers they do not take, subscriptions whose publications they do not
-// take. Each comes again when it was ended, until leave is called.
+// requests, chains of empty frames, questions whose answers they do not take, subscriptions whose publications they do
+// not take. Each comes again when it was ended, until leave is called.
 func (s *site) hoarders(n int) (leave func()) {
 	s.t.Helper()
 	const subscriber = "\x04\x19\x05READY\x0bSocket-Type\x00\x00\x00\x03SUB"
@@ -54,15 +54,16 @@ func (s *site) hoarders(n int) (leave func()) {
 // question is a request that anybody may make, 64 times, with as long an answer as strangers get.
 func (s *site) question() []byte {
 	s.t.Helper()
-	frame, err := (&payload.Request{Enc: payload.EncClear, Load: payload.M("cmd", payload.CmdPing, "x", strings.Repeat("x", 3000)), Version: 3}).Encode()
+	frame, err := (&payload.Request{Enc: payload.EncClear, Load: payload.M("cmd", payload.CmdPing, "x",
+		strings.Repeat("x", 3000)), Version: 3}).Encode()
 	if err != nil {
 		s.t.Fatal(err)
 	}
 	return bytes.Repeat(append(append([]byte(delimiter), frameHead(longFrame, len(frame))...), frame...), 64)
 }
 
-// hoarder is somebody who says something, so many times, and then stays until he is ended. One who is deaf reads nothing, and
-// goes away after a while, for he does not notice his end.
+// hoarder is somebody who says something, so many times, and then stays until he is ended. One who is deaf reads
+// nothing, and goes away after a while, for he does not notice his end.
 type hoarder struct {
 	port  int
 	hello string
@@ -129,9 +130,10 @@ const (
 	saidKnownEnded = "a connection of a minion was ended: too much memory is held"
 )
 
-// TestHoard: forty halves of 100 MiB, and 50 MB of empty frames at each port, which are 1.6 GiB in libzmq, take as much as
-// they may, and little more: 1.1 to 1.3 GiB at most were seen, at rest and beside two busy loops on two cores. How much
-// more is for the machine to decide, as senders go on while the guard looks and ends them. Who holds the memory is told.
+// TestHoard: forty halves of 100 MiB, and 50 MB of empty frames at each port, which are 1.6 GiB in libzmq, take as much
+// as they may, and little more: 1.1 to 1.3 GiB at most were seen, at rest and beside two busy loops on two cores. How
+// much more is for the machine to decide, as senders go on while the guard looks and ends them. Who holds the memory is
+// told.
 func TestHoard(t *testing.T) {
 	if tooltest.Race {
 		t.Skip("the race detector's own memory is no part of what is measured")
@@ -177,13 +179,13 @@ func TestHoardInGroup(t *testing.T) {
 	s.good()
 }
 
-// TestReturnsBesideHoarders: five hundred emulated minions return jobs while strangers hoard. All returns are acknowledged,
-// and no connection of a minion is ended.
+// TestReturnsBesideHoarders: five hundred emulated minions return jobs while strangers hoard. All returns are
+// acknowledged, and no connection of a minion is ended.
 func TestReturnsBesideHoarders(t *testing.T) {
 	const minions = 500
 	s := newBareSite(t, "request_bytes_max: 16777216\n")
-	s.minions["fleet"] = s.start("fleet", filepath.Join(links, "brine"), "emulate", "--minions", fmt.Sprint(minions), "--ret-port", fmt.Sprint(s.ret),
-		"--publish-port", fmt.Sprint(s.pub), "--key-dir", s.root)
+	s.minions["fleet"] = s.start("fleet", filepath.Join(links, "brine"), "emulate", "--minions", fmt.Sprint(minions),
+		"--ret-port", fmt.Sprint(s.ret), "--publish-port", fmt.Sprint(s.pub), "--key-dir", s.root)
 	all := func(limit time.Duration) error {
 		got, err := s.run(limit, client.Job{Tgt: "emu*", Fun: "test.ping"})
 		if err == nil && len(got) < minions {

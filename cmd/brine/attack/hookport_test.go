@@ -13,8 +13,9 @@ import (
 	"brine/wire/payload"
 )
 
-// TestWebhookPort attacks the port of the engine webhook as a stranger: floods, bodies and headers that never end, paths that would be
-// tags of others. Honest users are answered meanwhile, and what he says is below salt/engines/hook/ and nowhere else.
+// TestWebhookPort attacks the port of the engine webhook as a stranger: floods, bodies and headers that never end,
+// paths that would be tags of others. Honest users are answered meanwhile, and what he says is below salt/engines/hook/
+// and nowhere else.
 func TestWebhookPort(t *testing.T) {
 	s := newBareSite(t, "")
 	s.master.stop()
@@ -30,14 +31,19 @@ func TestWebhookPort(t *testing.T) {
 	for i := range 600 { // of one address, more than it may have
 		if c, err := net.DialTimeout("tcp", fmt.Sprintf("127.0.0.1:%d", port), time.Second); err == nil {
 			defer c.Close()
-			_, _ = io.WriteString(c, []string{"POST /x HTTP/1.1\r\nHost: x\r\nContent-Length: 99999999\r\n\r\nx", "POST /x HTTP/1.1\r\nX: ", "\x16\x03", ""}[i%4]) // it may be refused
+			// it may be refused
+			_, _ = io.WriteString(c, []string{"POST /x HTTP/1.1\r\nHost: x\r\nContent-Length: 99999999\r\n\r\nx",
+				"POST /x HTTP/1.1\r\nX: ", "\x16\x03", ""}[i%4])
 		}
 	}
 	s.good()
-	client := &http.Client{Timeout: patience, Transport: &http.Transport{DialContext: (&net.Dialer{LocalAddr: &net.TCPAddr{IP: net.IPv4(127, 0, 0, 7)}}).DialContext, MaxConnsPerHost: 16}}
+	client := &http.Client{Timeout: patience,
+		Transport: &http.Transport{DialContext: (&net.Dialer{LocalAddr: &net.TCPAddr{IP: net.IPv4(127, 0, 0,
+			7)}}).DialContext, MaxConnsPerHost: 16}}
 	defer client.CloseIdleConnections()
 	post := func(path, body string) int {
-		resp, err := client.Post(fmt.Sprintf("http://127.0.0.1:%d/%s", port, path), "text/plain", strings.NewReader(body))
+		resp, err := client.Post(fmt.Sprintf("http://127.0.0.1:%d/%s", port, path), "text/plain",
+			strings.NewReader(body))
 		if err != nil {
 			t.Errorf("%.60q: %v", path, err)
 			return 0
@@ -59,13 +65,15 @@ func TestWebhookPort(t *testing.T) {
 	}
 	flood.Wait()
 	const jid = "20260101000000000001"
-	for _, path := range []string{"..%2f..%2fkey", "../../key", "%2e%2e/%2e%2e/auth", "/salt/key", "salt/job/" + jid + "/ret/" + honest, jid, "x%0a%0asalt/key", "x%00", "%ff%fe",
-		strings.Repeat("a/", 5000), "x%0d%0aX:%20y", "?tag=salt/key", "minion/refresh/" + honest, "__schedule_return", "brine/returner/dropped"} {
+	for _, path := range []string{"..%2f..%2fkey", "../../key", "%2e%2e/%2e%2e/auth", "/salt/key",
+		"salt/job/" + jid + "/ret/" + honest, jid, "x%0a%0asalt/key", "x%00", "%ff%fe", strings.Repeat("a/", 5000),
+		"x%0d%0aX:%20y", "?tag=salt/key", "minion/refresh/" + honest, "__schedule_return", "brine/returner/dropped"} {
 		post(path, forged)
 		post(path, strings.Repeat(forged, 2<<20/len(forged)))
 	}
 	for _, h := range e.all() {
-		if saysForged(h.data) && (!strings.HasPrefix(h.tag, "salt/engines/hook/") || strings.Contains(h.tag, "salt/job/") || strings.ContainsAny(h.tag, "\x00\r\n")) {
+		if saysForged(h.data) && (!strings.HasPrefix(h.tag, "salt/engines/hook/") ||
+			strings.Contains(h.tag, "salt/job/") || strings.ContainsAny(h.tag, "\x00\r\n")) {
 			t.Errorf("a stranger fires %.100q", h.tag)
 		}
 	}
@@ -73,7 +81,9 @@ func TestWebhookPort(t *testing.T) {
 		t.Error("an honest request is refused")
 	}
 	s.eventually("its event", func() error {
-		if !e.has(func(tag string, data *payload.Map) bool { return tag == "salt/engines/hook/last" && saysForged(data) }) {
+		if !e.has(func(tag string, data *payload.Map) bool {
+			return tag == "salt/engines/hook/last" && saysForged(data)
+		}) {
 			return fmt.Errorf("not there")
 		}
 		return nil

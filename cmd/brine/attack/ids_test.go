@@ -9,16 +9,16 @@ import (
 	"brine/wire/payload"
 )
 
-// hostileIDs are what names itself a minion and is none. As file names, log lines, keys of maps or arguments of tools they
-// would do harm.
+// hostileIDs are what names itself a minion and is none. As file names, log lines, keys of maps or arguments of tools
+// they would do harm.
 var hostileIDs = []any{
-	"", ".", "..", "../x", "/etc/passwd", "a/b", `a\b`, "a\x00b", "a\nb", "a\rb", "a\x1b[2Jb", "a\x7f", "a\u0085b", "a\u2028b",
-	strings.Repeat("i", 256), strings.Repeat("i", 70_000), "a/../../minions/honest", "\xff\xfe",
+	"", ".", "..", "../x", "/etc/passwd", "a/b", `a\b`, "a\x00b", "a\nb", "a\rb", "a\x1b[2Jb", "a\x7f", "a\u0085b",
+	"a\u2028b", strings.Repeat("i", 256), strings.Repeat("i", 70_000), "a/../../minions/honest", "\xff\xfe",
 	int64(7), 1.5, true, nil, []any{"x"}, payload.M("x", "y"), []byte("bytes\n"),
 }
 
-// TestHostileIDs signs in under ids that are none: no file appears, nothing outside the key folders is touched, and no log
-// line of the master holds a control character or a whole id of 70,000 letters.
+// TestHostileIDs signs in under ids that are none: no file appears, nothing outside the key folders is touched, and no
+// log line of the master holds a control character or a whole id of 70,000 letters.
 func TestHostileIDs(t *testing.T) {
 	s := newBareSite(t, "auto_accept: False\n")
 	before := s.files("m/etc")
@@ -29,8 +29,8 @@ func TestHostileIDs(t *testing.T) {
 	p := s.stranger()
 	for _, id := range hostileIDs {
 		for version := range 4 {
-			_, err := p.askVersion(patience, version, payload.M("cmd", payload.CmdAuth, "id", id, "nonce", "n", "pub", key.Public().PEM(),
-				"token", []byte("t"), "enc_algo", "OAEP-SHA1", "sig_algo", "PKCS1v15-SHA1"))
+			_, err := p.askVersion(patience, version, payload.M("cmd", payload.CmdAuth, "id", id, "nonce", "n", "pub",
+				key.Public().PEM(), "token", []byte("t"), "enc_algo", "OAEP-SHA1", "sig_algo", "PKCS1v15-SHA1"))
 			if err != nil {
 				t.Errorf("%.40q, version %d: %v", id, version, err)
 			}
@@ -50,7 +50,9 @@ func checkLines(t *testing.T, text string) {
 		if len(line) > 4096 {
 			t.Errorf("a line of %d bytes: %.120q", len(line), line)
 		}
-		if strings.ContainsFunc(line, func(r rune) bool { return unicode.IsControl(r) && r != '\t' || r == '\u2028' || r == '\u2029' }) {
+		if strings.ContainsFunc(line, func(r rune) bool {
+			return unicode.IsControl(r) && r != '\t' || r == '\u2028' || r == '\u2029'
+		}) {
 			t.Errorf("control characters in %.200q", line)
 		}
 	}

@@ -77,9 +77,12 @@ func TestLimitedArguments(t *testing.T) {
 		{"keywords first", "cmd.run", []any{mark(payload.M("cwd", "/tmp")), "echo 1"}, true},
 		{"another command", "cmd.run", []any{"id", mark(payload.M("cwd", "/tmp"))}, false},
 		{"a text overrides a keyword", "cmd.run", []any{"echo 1", mark(payload.M("cwd", "/tmp")), "cwd=/etc"}, false},
-		{"a first map overrides nothing", "cmd.run", []any{"echo 1", mark(payload.M("cwd", "/etc")), mark(payload.M("cwd", "/tmp"))}, true},
-		{"a second map overrides the first", "cmd.run", []any{"echo 1", mark(payload.M("cwd", "/tmp")), mark(payload.M("cwd", "/etc"))}, false},
-		{"a text behind the map", "cmd.run", []any{"echo 1", mark(payload.M("cwd", "/etc")), payload.M("__kwarg__", false, "cwd", "/tmp")}, false},
+		{"a first map overrides nothing", "cmd.run", []any{"echo 1", mark(payload.M("cwd", "/etc")),
+			mark(payload.M("cwd", "/tmp"))}, true},
+		{"a second map overrides the first", "cmd.run", []any{"echo 1", mark(payload.M("cwd", "/tmp")),
+			mark(payload.M("cwd", "/etc"))}, false},
+		{"a text behind the map", "cmd.run", []any{"echo 1", mark(payload.M("cwd", "/etc")),
+			payload.M("__kwarg__", false, "cwd", "/tmp")}, false},
 		{"a mark that is not true", "cmd.run", []any{"echo 1", payload.M("__kwarg__", "yes", "cwd", "/tmp")}, false},
 		{"the command as a keyword too", "cmd.run", []any{"cmd=id", mark(payload.M("cwd", "/tmp"))}, false},
 		{"a keyword in the place of the first argument", "test.arg", []any{"a=b", "safe"}, false},
@@ -123,17 +126,23 @@ func TestLimitedFields(t *testing.T) {
 		{"a returner", func(l, _ *payload.Map) { l.Set("ret", "local_cache") }, true},
 		{"an executor", func(_, kw *payload.Map) { kw.Set("module_executors", []any{"docker"}) }, false},
 		{"options of executors", func(_, kw *payload.Map) { kw.Set("executor_opts", payload.M("name", "x")) }, false},
-		{"options of a returner", func(_, kw *payload.Map) { kw.Set("ret_kwargs", payload.M("renderer", "py")) }, false},
+		{"options of a returner", func(_, kw *payload.Map) {
+			kw.Set("ret_kwargs", payload.M("renderer", "py"))
+		}, false},
 		{"a profile of a returner", func(_, kw *payload.Map) { kw.Set("ret_config", "x") }, false},
 		{"another master", func(_, kw *payload.Map) { kw.Set("master_id", "x") }, false},
 		{"in the name of a minion", func(_, kw *payload.Map) { kw.Set("id", honest) }, false},
 		{"out of the job store", func(_, kw *payload.Map) { kw.Set("nocache", true) }, false},
-		{"rules of his own", func(l, kw *payload.Map) { l.Set("fun", "cmd.run"); kw.Set("auth_list", []any{".*"}) }, false},
+		{"rules of his own", func(l, kw *payload.Map) {
+			l.Set("fun", "cmd.run")
+			kw.Set("auth_list", []any{".*"})
+		}, false},
 		{"the job of another", func(l, _ *payload.Map) { l.Set("jid", root.JID) }, false},
 		{"a job id of his own", func(l, _ *payload.Map) { l.Set("jid", "20200101000000000001") }, true},
 		{"the next part of his batch", func(l, _ *payload.Map) { l.Set("jid", "20200101000000000001") }, true},
 	} {
-		if got := published(s.publishAs("limited", honest, "list", "test.echo", []any{"x"}, tt.change)); got != tt.want {
+		if got := published(s.publishAs("limited", honest, "list", "test.echo", []any{"x"},
+			tt.change)); got != tt.want {
 			t.Errorf("%s: published %v, want %v", tt.name, got, tt.want)
 		}
 	}
@@ -155,7 +164,8 @@ func TestLimitedTarget(t *testing.T) {
 	jobs := s.listen()
 	arg := []any{"echo 1", "cwd=/tmp"}
 	for _, tgt := range [][2]string{{"*", "glob"}, {"other", "glob"}, {honest + ",other", "list"}, {"honest.*", "pcre"},
-		{"not " + honest, "compound"}, {"* or " + honest, "compound"}, {honest, "nodegroup"}, {honest, "GLOB"}, {"role:web", "grain"}} {
+		{"not " + honest, "compound"}, {"* or " + honest, "compound"}, {honest, "nodegroup"}, {honest, "GLOB"},
+		{"role:web", "grain"}} {
 		if published(s.publishAs("limited", tgt[0], tgt[1], "cmd.run", arg, nil)) {
 			t.Errorf("%s %q: published", tgt[1], tgt[0])
 		}
@@ -183,7 +193,8 @@ func TestLimitedTarget(t *testing.T) {
 
 // TestLimitedPeer publishes as a minion whose rules speak of targets and arguments.
 func TestLimitedPeer(t *testing.T) {
-	s := newSite(t, "peer:\n  thief:\n    - test.ping\n    - honest: [{cmd.run: {args: ['echo.*'], kwargs: {cwd: '/tmp$'}}}]\npeer_run:\n  thief: [manage.up]\n")
+	s := newSite(t, "peer:\n  thief:\n    - test.ping\n    - honest: [{cmd.run: {args: ['echo.*'], kwargs: {cwd: "+
+		"'/tmp$'}}}]\npeer_run:\n  thief: [manage.up]\n")
 	th := s.thief("thief", nil)
 	mark := func(cwd string) *payload.Map { return payload.M("__kwarg__", true, "cwd", cwd) }
 	for _, tt := range []struct {
@@ -202,13 +213,15 @@ func TestLimitedPeer(t *testing.T) {
 		{"find_job", "saltutil.find_job", honest, []any{"1"}, false},
 		{"a publication of the other", "publish.publish", honest, []any{"*", "test.ping"}, false},
 	} {
-		v := th.must(payload.M("cmd", payload.CmdMinionPub, "id", "thief", "fun", tt.fun, "arg", tt.arg, "tgt", tt.tgt, "tgt_type", "glob", "ret", ""))
+		v := th.must(payload.M("cmd", payload.CmdMinionPub, "id", "thief", "fun", tt.fun, "arg", tt.arg, "tgt", tt.tgt,
+			"tgt_type", "glob", "ret", ""))
 		if m, _ := v.(*payload.Map); (m.Str("jid") != "") != tt.want {
 			t.Errorf("%s: got %v, want a publication: %v", tt.name, v, tt.want)
 		}
 	}
 	for fun, want := range map[string]bool{"manage.up": true, "salt.cmd": false, "manage": false, "xmanage.up": false} {
-		v, err := th.doWithin(patience/6, payload.M("cmd", payload.CmdMinionRunner, "id", "thief", "fun", fun, "arg", []any{}))
+		v, err := th.doWithin(patience/6, payload.M("cmd", payload.CmdMinionRunner, "id", "thief", "fun", fun, "arg",
+			[]any{}))
 		if m, _ := v.(*payload.Map); (err == nil && (m == nil || m.Len() > 0)) != want {
 			t.Errorf("runner %s: got %v, %v", fun, v, err)
 		}
@@ -229,19 +242,28 @@ func TestLimitedForms(t *testing.T) {
 		load *payload.Map
 		want bool
 	}{
-		{"as the rule says", kw("cmd", "runner", "fun", "test.arg", "kwarg", kw("arg", []any{"mine"}, "kwarg", kw("who", "me"))), true},
-		{"arguments in the load", kw("cmd", "runner", "fun", "test.arg", "arg", []any{"mine"}, "kwarg", kw("who", "me")), true},
-		{"a key beside overrides", kw("cmd", "runner", "fun", "test.arg", "kwarg", kw("arg", []any{"mine"}, "kwarg", kw("who", "me"), "who", "you")), false},
-		{"arguments of the load come first", kw("cmd", "runner", "fun", "test.arg", "arg", []any{"evil"}, "kwarg", kw("arg", []any{"mine"}, "kwarg", kw("who", "me"))), false},
+		{"as the rule says", kw("cmd", "runner", "fun", "test.arg", "kwarg", kw("arg", []any{"mine"}, "kwarg",
+			kw("who", "me"))), true},
+		{"arguments in the load", kw("cmd", "runner", "fun", "test.arg", "arg", []any{"mine"}, "kwarg",
+			kw("who", "me")), true},
+		{"a key beside overrides", kw("cmd", "runner", "fun", "test.arg", "kwarg", kw("arg", []any{"mine"}, "kwarg",
+			kw("who", "me"), "who", "you")), false},
+		{"arguments of the load come first", kw("cmd", "runner", "fun", "test.arg", "arg", []any{"evil"}, "kwarg",
+			kw("arg", []any{"mine"}, "kwarg", kw("who", "me"))), false},
 		{"nothing", kw("cmd", "runner", "fun", "test.arg", "kwarg", kw()), false},
-		{"wheel as the rule says", kw("cmd", "wheel", "fun", "key.accept", "kwarg", kw("arg", []any{"good"}, "kwarg", kw())), true},
-		{"wheel in the load", kw("cmd", "wheel", "fun", "key.accept", "arg", []any{"bad"}, "kwarg", kw("arg", []any{"good"}, "kwarg", kw())), false},
-		{"wheel by its name", kw("cmd", "wheel", "fun", "key.accept", "match", "bad", "kwarg", kw("arg", []any{}, "kwarg", kw())), false},
-		{"a keyword of the load", kw("cmd", "wheel", "fun", "key.delete_dict", "match", kw("minions_pre", []any{"pending_one"})), true},
-		{"a keyword that another overrides", kw("cmd", "wheel", "fun", "key.delete_dict", "match", kw("minions_pre", []any{"pending_one"}),
-			"kwarg", kw("match", kw("minions", []any{honest}))), false},
+		{"wheel as the rule says", kw("cmd", "wheel", "fun", "key.accept", "kwarg", kw("arg", []any{"good"}, "kwarg",
+			kw())), true},
+		{"wheel in the load", kw("cmd", "wheel", "fun", "key.accept", "arg", []any{"bad"}, "kwarg",
+			kw("arg", []any{"good"}, "kwarg", kw())), false},
+		{"wheel by its name", kw("cmd", "wheel", "fun", "key.accept", "match", "bad", "kwarg",
+			kw("arg", []any{}, "kwarg", kw())), false},
+		{"a keyword of the load", kw("cmd", "wheel", "fun", "key.delete_dict", "match",
+			kw("minions_pre", []any{"pending_one"})), true},
+		{"a keyword that another overrides", kw("cmd", "wheel", "fun", "key.delete_dict", "match",
+			kw("minions_pre", []any{"pending_one"}), "kwarg", kw("match", kw("minions", []any{honest}))), false},
 		{"and the other way", kw("cmd", "wheel", "fun", "key.delete_dict", "match", kw("minions", []any{honest}),
-			"kwarg", kw("kwarg", kw("match", kw("minions", []any{honest})), "match", kw("minions", []any{honest}))), false},
+			"kwarg", kw("kwarg", kw("match", kw("minions", []any{honest})), "match", kw("minions", []any{honest}))),
+			false},
 	} {
 		v, err := s.stranger().ask(as("limited", tt.load))
 		if err != nil {
@@ -266,7 +288,9 @@ func TestLimitedBlacklist(t *testing.T) {
 	if published(s.publishAs("limited", honest, "list", "cmd.run", []any{"echo 1", "cwd=/tmp"}, nil)) {
 		t.Error("a forbidden function is published")
 	}
-	if published(s.publishAs("gone", honest, "list", "test.echo", []any{"x"}, func(l, _ *payload.Map) { l.Set("user", "root") })) {
+	if published(s.publishAs("gone", honest, "list", "test.echo", []any{"x"}, func(l, _ *payload.Map) {
+		l.Set("user", "root")
+	})) {
 		t.Error("a forbidden user under another name publishes")
 	}
 	s.good()

@@ -24,7 +24,8 @@ func TestLogLines(t *testing.T) {
 		}
 	}
 	for _, load := range []*payload.Map{
-		payload.M("cmd", "_return", "id", "liar", "jid", evil, "fun", evil, "return", evil, "retcode", 0, "success", true),
+		payload.M("cmd", "_return", "id", "liar", "jid", evil, "fun", evil, "return", evil, "retcode", 0, "success",
+			true),
 		payload.M("cmd", "_minion_event", "id", "liar", "tag", evil, "data", payload.M("x", evil)),
 		payload.M("cmd", "_mine", "id", "liar", "data", payload.M(evil, evil)),
 		payload.M("cmd", "_serve_file", "id", "liar", "path", evil, "saltenv", evil, "loc", 0),
@@ -35,9 +36,10 @@ func TestLogLines(t *testing.T) {
 	s.good()
 	for _, text := range []string{s.logOf(s.master), s.logOf(s.minions[honest])} {
 		for line := range strings.Lines(text) {
-			if strings.HasPrefix(line, "[CRITICAL] all is lost") || strings.ContainsFunc(strings.TrimSuffix(line, "\n"), func(r rune) bool {
-				return unicode.IsControl(r) && r != '\t' || r == 0x2028 || r == 0x202e
-			}) {
+			if strings.HasPrefix(line, "[CRITICAL] all is lost") || strings.ContainsFunc(strings.TrimSuffix(line, "\n"),
+				func(r rune) bool {
+					return unicode.IsControl(r) && r != '\t' || r == 0x2028 || r == 0x202e
+				}) {
 				t.Errorf("a line of the log: %q", line)
 			}
 		}

@@ -32,15 +32,16 @@ func (m *marks) publish(besides string) {
 	m.s.t.Helper()
 	c := m.s.client()
 	defer c.Close()
-	pub, err := c.Publish(m.s.t.Context(), client.Job{Tgt: honest, Fun: "cmd.run", Arg: []any{fmt.Sprintf("echo %d >> %s%s", len(m.jids), m.file, besides)}})
+	pub, err := c.Publish(m.s.t.Context(), client.Job{Tgt: honest, Fun: "cmd.run",
+		Arg: []any{fmt.Sprintf("echo %d >> %s%s", len(m.jids), m.file, besides)}})
 	if err != nil {
 		m.s.t.Fatal(err)
 	}
 	m.jids = append(m.jids, pub.JID)
 }
 
-// publishUntil publishes until a daemon says something once more: it looks what there is when a job comes, not more often than
-// every 200 ms, and rests for 5 s after it could not start a process.
+// publishUntil publishes until a daemon says something once more: it looks what there is when a job comes, not more
+// often than every 200 ms, and rests for 5 s after it could not start a process.
 func (m *marks) publishUntil(d *daemon, text string) {
 	m.s.t.Helper()
 	before := strings.Count(m.s.logOf(d), text)
@@ -104,8 +105,8 @@ func (d *daemon) descriptors(t testing.TB) int {
 	return len(list)
 }
 
-// TestMinionDescriptors takes the descriptors from a minion while it runs: all but some that it keeps for itself, or all.
-// Jobs wait, and run when there are descriptors again.
+// TestMinionDescriptors takes the descriptors from a minion while it runs: all but some that it keeps for itself, or
+// all. Jobs wait, and run when there are descriptors again.
 func TestMinionDescriptors(t *testing.T) {
 	for _, extra := range []string{"", "multiprocessing: True\n"} {
 		for _, left := range []int{50, 0} {
@@ -142,8 +143,8 @@ func TestMinionDescriptors(t *testing.T) {
 	}
 }
 
-// processGroup makes a control group that counts processes; it is skipped where that is not allowed. limit sets how many there
-// may be, 0: any number.
+// processGroup makes a control group that counts processes; it is skipped where that is not allowed. limit sets how
+// many there may be, 0: any number.
 func (s *site) processGroup() (join string, limit func(n int), current func() int) {
 	s.t.Helper()
 	own, err := os.ReadFile("/proc/self/cgroup")
@@ -190,8 +191,8 @@ func (s *site) processGroup() (join string, limit func(n int), current func() in
 	return "", nil, nil
 }
 
-// TestMinionProcesses fills the table of processes around a minion: what it starts fails. Jobs that have a process of their
-// own wait for one, the others tell why they could not do what they were to do.
+// TestMinionProcesses fills the table of processes around a minion: what it starts fails. Jobs that have a process of
+// their own wait for one, the others tell why they could not do what they were to do.
 func TestMinionProcesses(t *testing.T) {
 	for extra, refusal := range map[string]string{
 		"":                        "Resource temporarily unavailable",

@@ -15,8 +15,10 @@ import (
 // startLimitedMinion starts the honest minion under a limit of the shell.
 func (s *site) startLimitedMinion(limit, extra string) *daemon {
 	s.t.Helper()
-	s.write(s.path("etc/"+honest+"/minion"), overridden(fmt.Sprintf(minionConf, s.path(honest), s.pub, s.ret, honest, s.user), extra))
-	d := s.start("minion "+honest, "/bin/sh", "-c", limit+`; exec "$0" "$@"`, filepath.Join(links, "salt-minion"), "-c", s.path("etc/"+honest), "-l", "debug", "--disable-keepalive")
+	s.write(s.path("etc/"+honest+"/minion"), overridden(fmt.Sprintf(minionConf, s.path(honest), s.pub, s.ret, honest,
+		s.user), extra))
+	d := s.start("minion "+honest, "/bin/sh", "-c", limit+`; exec "$0" "$@"`, filepath.Join(links, "salt-minion"), "-c",
+		s.path("etc/"+honest), "-l", "debug", "--disable-keepalive")
 	s.minions[honest] = d
 	s.eventually("the limited minion", func() error { return s.ping(second() / 2) })
 	return d
@@ -43,11 +45,13 @@ func TestMinionMemory(t *testing.T) {
 				limit *= 8
 			}
 			procs := s.memoryGroup(limit)
-			d := s.startLimitedMinion("echo $$ > "+procs, extra+fmt.Sprintf("command_output_max_bytes: %d\n", outputMax))
+			d := s.startLimitedMinion("echo $$ > "+procs, extra+fmt.Sprintf("command_output_max_bytes: %d\n",
+				outputMax))
 			t.Cleanup(d.kill) // before its group is removed
 			for range 2 {
 				// tail keeps what has no line to the end
-				if got := s.told("cmd.run_all", fmt.Sprintf("head -c %d /dev/zero | tail", 2*limit)); !strings.Contains(got, "retcode") || strings.Contains(got, "{retcode 0}") {
+				if got := s.told("cmd.run_all", fmt.Sprintf("head -c %d /dev/zero | tail", 2*limit)); !strings.Contains(
+					got, "retcode") || strings.Contains(got, "{retcode 0}") {
 					t.Errorf("a command that eats memory: %.300s", got)
 				}
 				s.good()
@@ -65,8 +69,8 @@ func TestMinionMemory(t *testing.T) {
 // outputMax is what is kept of the output of a command here: little, so that its return is not what takes the time.
 const outputMax = 100_000
 
-// TestMinionTemplates: templates that make larger values, or have more bytes, than there is memory are stopped and say why; the
-// minion lives on.
+// TestMinionTemplates: templates that make larger values, or have more bytes, than there is memory are stopped and say
+// why; the minion lives on.
 func TestMinionTemplates(t *testing.T) {
 	s := newBareSite(t, "")
 	limit := int64(160 << 20)
@@ -83,7 +87,8 @@ func TestMinionTemplates(t *testing.T) {
 	for _, kw := range []*payload.Map{
 		payload.M("path", huge),
 		payload.M("string", "{{ ('a' * 1073741824) | length }}"),
-		payload.M("string", "{% set x = namespace(a='a') %}{% for i in range(100) %}{% set x.a = x.a ~ x.a %}{% endfor %}"),
+		payload.M("string", "{% set x = namespace(a='a') %}{% for i in range(100) %}{% set x.a = x.a ~ x.a %}{% "+
+			"endfor %}"),
 	} {
 		got := s.told("slsutil.renderer", kw.Set("__kwarg__", true).Set("default_renderer", "jinja"))
 		if !strings.Contains(got, "more than") && !strings.Contains(got, "too ") && !strings.Contains(got, "limit") {

@@ -19,8 +19,8 @@ type widened struct {
 	why  string
 }
 
-// wider are the files and directories of daemons that others may see, by their path below a root_dir, and why. All else is
-// 0600 or 0700, or less.
+// wider are the files and directories of daemons that others may see, by their path below a root_dir, and why. All else
+// is 0600 or 0700, or less.
 var wider = []widened{
 	{"/m/etc/salt/pki/master/minions*", 0o755, "Salt makes it so; the folder above is 0700"},
 	{"/etc/salt/pki/*/*.pub", 0o644, "public keys; the folder above is 0700"},
@@ -37,8 +37,9 @@ var wider = []widened{
 	{"/var/run/*.pid", 0o644, "service managers read it"},
 	{"/var/run/salt/*", 0o755, "users of publisher_acl reach the bus there"},
 	{"/var/run/salt/master/master_event_pub.ipc", 0o660, "as Salt: a group may hear events"},
-	{"/var", 0o755, ""}, {"/var/cache", 0o755, ""}, {"/var/cache/salt", 0o755, ""}, {"/var/log", 0o755, ""}, {"/var/run", 0o755, ""},
-	{"/var/run/salt", 0o755, ""}, {"/etc", 0o755, ""}, {"/etc/salt", 0o755, ""}, {"/etc/salt/pki", 0o755, ""},
+	{"/var", 0o755, ""}, {"/var/cache", 0o755, ""}, {"/var/cache/salt", 0o755, ""}, {"/var/log", 0o755, ""},
+	{"/var/run", 0o755, ""}, {"/var/run/salt", 0o755, ""}, {"/etc", 0o755, ""}, {"/etc/salt", 0o755, ""},
+	{"/etc/salt/pki", 0o755, ""},
 }
 
 // forUsers are wider where users with rules run Salt's own tools, which read the load of a job and whom it was sent to.
@@ -51,13 +52,14 @@ var forUsers = []widened{
 	{"/var/cache/salt/master/jobs/??/*/jid", 0o644, "the same: it tells a directory of a job"},
 }
 
-// TestModes walks over all that daemons and tools have made, under a common umask: as configured by default, with Salt's
-// layout of the job cache, and with users for whom Salt needs more, and then only that.
+// TestModes walks over all that daemons and tools have made, under a common umask: as configured by default, with
+// Salt's layout of the job cache, and with users for whom Salt needs more, and then only that.
 func TestModes(t *testing.T) {
 	for name, conf := range map[string]string{
 		"default":     "",
 		"local_cache": "master_job_cache: local_cache\n",
-		"users":       "master_job_cache: local_cache\npublisher_acl: {nobody: ['test.*']}\nexternal_auth: {sharedsecret: {ann: ['test.*']}}\nsharedsecret: OpenSesame\n",
+		"users": "master_job_cache: local_cache\npublisher_acl: {nobody: ['test.*']}\nexternal_auth: " +
+			"{sharedsecret: {ann: ['test.*']}}\nsharedsecret: OpenSesame\n",
 	} {
 		allowed := wider
 		if name == "users" {
@@ -76,14 +78,16 @@ func testModes(t *testing.T, conf string, allowed []widened) {
 		_, _ = s.run(patience, client.Job{Tgt: honest, Fun: "cmd.run", Arg: []any{"sleep 2; echo hi"}})
 	}()
 	s.eventually("a proc entry", func() error {
-		if entries, err := filepath.Glob(s.path(honest + "/var/cache/salt/minion/proc/*")); err != nil || len(entries) == 0 {
+		if entries, err := filepath.Glob(s.path(honest + "/var/cache/salt/minion/proc/*")); err != nil ||
+			len(entries) == 0 {
 			return errors.Join(err, fs.ErrNotExist)
 		}
 		return nil
 	})
 	s.checkModes(allowed)
 	<-done
-	for _, args := range [][]string{{"salt", honest, "grains.setval", "x", "y"}, {"salt", "--async", honest, "test.ping"}, {"salt-run", "jobs.list_jobs"}, {"salt-key", "-L"}} {
+	for _, args := range [][]string{{"salt", honest, "grains.setval", "x", "y"}, {"salt", "--async", honest,
+		"test.ping"}, {"salt-run", "jobs.list_jobs"}, {"salt-key", "-L"}} {
 		if r := s.tool(args[0], args[1:]...); r.code != 0 {
 			t.Errorf("%q: %+v", args, r)
 		}

@@ -15,8 +15,8 @@ import (
 	"brine/wire/payload"
 )
 
-// contentConf has a master and its minion keep all that files, pillars, returners, the Reactor, engines and the schedule keep. The
-// database is not there, so what is meant for it waits on disk. ROOT is the directory of the site.
+// contentConf has a master and its minion keep all that files, pillars, returners, the Reactor, engines and the
+// schedule keep. The database is not there, so what is meant for it waits on disk. ROOT is the directory of the site.
 const contentConf = `event_return: [elasticsearch, rawfile_json]
 elasticsearch: {hosts: ['http://127.0.0.1:PORT']}
 rawfile_json.filename: ROOT/m/var/events.json
@@ -36,8 +36,8 @@ schedule: {s: {function: test.arg, args: [x], seconds: 1}}
 engines: [{tests: {program: [/bin/sleep, '1000'], events: ['*']}}, {script: {cmd: 'echo {}', interval: 1}}]
 `
 
-// contentOf starts a master and a minion with contentConf and uses all of it. secret is in the repository, in the pillar, in
-// what is pushed and in a job.
+// contentOf starts a master and a minion with contentConf and uses all of it. secret is in the repository, in the
+// pillar, in what is pushed and in a job.
 func contentOf(t *testing.T, secret string) *site {
 	t.Helper()
 	s := newBareSite(t, "")
@@ -65,7 +65,8 @@ func contentOf(t *testing.T, secret string) *site {
 		{"true", client.Job{Fun: "cp.push", Arg: []any{s.path("push/file")}}},
 		{secret, client.Job{Fun: "cmd.run", Arg: []any{"echo " + secret}, Ret: "redis"}},
 		{"", client.Job{Fun: "saltutil.refresh_pillar"}},
-		{"", client.Job{Fun: "schedule.add", Arg: []any{"one", payload.M("__kwarg__", true, "function", "test.ping", "seconds", 3600)}}},
+		{"", client.Job{Fun: "schedule.add", Arg: []any{"one", payload.M("__kwarg__", true, "function", "test.ping",
+			"seconds", 3600)}}},
 		{"", client.Job{Fun: "event.send", Arg: []any{"my/event", payload.M("x", secret)}}},
 	} {
 		tt.job.Tgt = honest
@@ -86,7 +87,8 @@ func contentOf(t *testing.T, secret string) *site {
 // repository makes a folder a repository of git, with all that is in it on the branch main.
 func (s *site) repository(dir string) {
 	s.t.Helper()
-	for _, args := range [][]string{{"init", "-q", "-b", "main"}, {"add", "-A"}, {"-c", "user.name=x", "-c", "user.email=x@y", "commit", "-q", "-m", "x"}} {
+	for _, args := range [][]string{{"init", "-q", "-b", "main"}, {"add", "-A"}, {"-c", "user.name=x", "-c",
+		"user.email=x@y", "commit", "-q", "-m", "x"}} {
 		cmd := exec.Command("git", append([]string{"-C", dir}, args...)...)
 		cmd.Env = append(s.env(), "GIT_CONFIG_NOSYSTEM=1")
 		if out, err := cmd.CombinedOutput(); err != nil {
@@ -95,14 +97,16 @@ func (s *site) repository(dir string) {
 	}
 }
 
-// TestModesOfContent walks over what files, pillars, returners, the Reactor, engines and schedules keep, under a common umask; a
-// neighbour opens nothing of it.
+// TestModesOfContent walks over what files, pillars, returners, the Reactor, engines and schedules keep, under a common
+// umask; a neighbour opens nothing of it.
 func TestModesOfContent(t *testing.T) {
 	defer syscall.Umask(syscall.Umask(0o022))
 	s := contentOf(t, "secret-of-content")
-	allowed := append(slices.Clone(wider), widened{"/var/cache/salt/minion/files/base/*", 0o644, "as Salt; the folder above is 0700"})
-	for _, place := range []string{"m/var/cache/salt/master/event_return", "m/var/cache/salt/master/job_cache", "m/var/cache/salt/master/brine_gitfs",
-		"m/var/cache/salt/master/minions/" + honest + "/files", "m/var/events.json", honest + "/var/cache/salt/minion/files"} {
+	allowed := append(slices.Clone(wider), widened{"/var/cache/salt/minion/files/base/*", 0o644,
+		"as Salt; the folder above is 0700"})
+	for _, place := range []string{"m/var/cache/salt/master/event_return", "m/var/cache/salt/master/job_cache",
+		"m/var/cache/salt/master/brine_gitfs", "m/var/cache/salt/master/minions/" + honest + "/files",
+		"m/var/events.json", honest + "/var/cache/salt/minion/files"} {
 		s.eventually(place, func() error {
 			if len(s.files(place)) == 0 {
 				return fs.ErrNotExist

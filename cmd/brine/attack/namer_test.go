@@ -68,7 +68,8 @@ func (n *namer) complete(load *payload.Map) *payload.Map {
 
 // sayPacked sends what is packed already, in version 3.
 func (n *namer) sayPacked(packed []byte) error {
-	req := payload.Request{Enc: payload.EncAES, Version: 3, ID: n.id, Load: n.session.Seal(packed, ""), EncAlgo: crypt.OAEPSHA1, SigAlgo: crypt.PKCS1v15SHA1}
+	req := payload.Request{Enc: payload.EncAES, Version: 3, ID: n.id, Load: n.session.Seal(packed, ""),
+		EncAlgo: crypt.OAEPSHA1, SigAlgo: crypt.PKCS1v15SHA1}
 	frame, err := req.Encode()
 	if err != nil {
 		return err

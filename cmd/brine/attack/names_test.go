@@ -13,10 +13,11 @@ import (
 // telltale is in every name of TestLongNames, so that what was kept of one is found.
 const telltale = "longname"
 
-// TestLongNames: names that are longer than any that Salt sends are neither stored, nor logged whole, nor told, nor kept in
-// memory: of a stranger in clear, of a thief of a minion's key, in each field, as text and as bytes.
+// TestLongNames: names that are longer than any that Salt sends are neither stored, nor logged whole, nor told, nor
+// kept in memory: of a stranger in clear, of a thief of a minion's key, in each field, as text and as bytes.
 func TestLongNames(t *testing.T) {
-	s := newSite(t, "external_auth: {sharedsecret: {ann: ['.*', '@runner', '@wheel']}}\nfile_recv: True\npeer: {'.*': ['test.*']}\n")
+	s := newSite(t, "external_auth: {sharedsecret: {ann: ['.*', '@runner', '@wheel']}}\nfile_recv: True\npeer: "+
+		"{'.*': ['test.*']}\n")
 	th, p := s.thief("thief", nil), s.stranger()
 	before, err := s.master.rss()
 	if err != nil {
@@ -24,8 +25,10 @@ func TestLongNames(t *testing.T) {
 	}
 	e := s.listen()
 	long := strings.Repeat(telltale, 64<<10)
-	forms := []any{long, []byte(long), strings.Repeat(telltale, 2<<10)} // the last is longer than any name but a tag may be
-	ret := payload.M("cmd", payload.CmdReturn, "id", "thief", "jid", "20260101000000000001", "fun", "test.ping", "return", true, "retcode", 0)
+	// the last is longer than any name but a tag may be
+	forms := []any{long, []byte(long), strings.Repeat(telltale, 2<<10)}
+	ret := payload.M("cmd", payload.CmdReturn, "id", "thief", "jid", "20260101000000000001", "fun", "test.ping",
+		"return", true, "retcode", 0)
 	event := payload.M("cmd", payload.CmdMinionEvent, "id", "thief", "tag", "x", "data", payload.NewMap(0))
 	for _, f := range []struct {
 		load   *payload.Map
@@ -35,8 +38,10 @@ func TestLongNames(t *testing.T) {
 		{event, []string{"tag", "pretag"}},
 		{payload.M("cmd", payload.CmdFileList, "saltenv", "base"), []string{"saltenv"}},
 		{payload.M("cmd", payload.CmdServeFile, "saltenv", "base", "path", "x", "loc", 0), []string{"saltenv", "path"}},
-		{payload.M("cmd", payload.CmdMineGet, "tgt", "*", "fun", "test.ping", "tgt_type", "glob"), []string{"fun", "tgt_type"}},
-		{payload.M("cmd", payload.CmdMinionPub, "tgt", "*", "fun", "test.ping", "arg", []any{}, "ret", "", "tgt_type", "glob"), []string{"fun", "tgt_type", "ret", "jid"}},
+		{payload.M("cmd", payload.CmdMineGet, "tgt", "*", "fun", "test.ping", "tgt_type", "glob"),
+			[]string{"fun", "tgt_type"}},
+		{payload.M("cmd", payload.CmdMinionPub, "tgt", "*", "fun", "test.ping", "arg", []any{}, "ret", "", "tgt_type",
+			"glob"), []string{"fun", "tgt_type", "ret", "jid"}},
 		{payload.M("cmd", payload.CmdPubRet, "jid", "20260101000000000001"), []string{"jid"}},
 		{payload.M("cmd", payload.CmdFileRecv, "path", []any{"x"}, "loc", 0, "data", []byte("x")), []string{"path"}},
 	} {
@@ -52,12 +57,15 @@ func TestLongNames(t *testing.T) {
 		}
 	}
 	for _, v := range forms {
-		_, _ = th.do(payload.M("cmd", payload.CmdMinionEvent, "id", "thief", "events", []any{payload.M("tag", v, "data", payload.NewMap(0))}))
+		_, _ = th.do(payload.M("cmd", payload.CmdMinionEvent, "id", "thief", "events",
+			[]any{payload.M("tag", v, "data", payload.NewMap(0))}))
 		_, _ = th.do(payload.M("cmd", payload.CmdRegisterResources, "resources", payload.M("x", []any{v})))
 		for _, load := range []*payload.Map{
 			payload.M("cmd", payload.CmdGetToken, "token", v),
-			payload.M("cmd", payload.CmdPublish, "user", "ann", "fun", "test.ping", "tgt", "*", "arg", []any{}, "kwargs", payload.M("token", v)),
-			as("ann", payload.M("cmd", payload.CmdPublish, "user", "ann", "fun", "test.ping", "tgt", "*", "arg", []any{}, "ret", "", "jid", v)),
+			payload.M("cmd", payload.CmdPublish, "user", "ann", "fun", "test.ping", "tgt", "*", "arg", []any{},
+				"kwargs", payload.M("token", v)),
+			as("ann", payload.M("cmd", payload.CmdPublish, "user", "ann", "fun", "test.ping", "tgt", "*", "arg",
+				[]any{}, "ret", "", "jid", v)),
 			payload.M("cmd", payload.CmdMkToken, "eauth", v, "username", "ann", "password", "x"),
 			payload.M("cmd", payload.CmdMkToken, "eauth", "sharedsecret", "username", v, "password", "x"),
 			payload.M("cmd", payload.CmdRunner, "eauth", "sharedsecret", "username", "ann", "password", "x", "fun", v),

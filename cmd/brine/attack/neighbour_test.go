@@ -19,14 +19,16 @@ import (
 )
 
 // open are the files of daemons that a neighbour may read, by parts of their paths: there is nothing secret in them.
-var open = []string{"/etc/m/", "/etc/" + honest + "/", "/var/cache/salt/master/health/", "/var/cache/salt/minion/extmods/", "/module_refresh", ".pid"}
+var open = []string{"/etc/m/", "/etc/" + honest + "/", "/var/cache/salt/master/health/",
+	"/var/cache/salt/minion/extmods/", "/module_refresh", ".pid"}
 
-// TestNeighbour: another user of the machine reads nothing of a master and a minion that run here as another user, writes
-// nothing, and is connected to none of their sockets.
+// TestNeighbour: another user of the machine reads nothing of a master and a minion that run here as another user,
+// writes nothing, and is connected to none of their sockets.
 func TestNeighbour(t *testing.T) {
 	who := neighbour(t)
 	s := newSite(t, "")
-	for _, job := range []client.Job{{Tgt: honest, Fun: "grains.setval", Arg: []any{"secret", forged}}, {Tgt: honest, Fun: "cmd.run", Arg: []any{"echo " + forged}}} {
+	for _, job := range []client.Job{{Tgt: honest, Fun: "grains.setval", Arg: []any{"secret", forged}},
+		{Tgt: honest, Fun: "cmd.run", Arg: []any{"echo " + forged}}} {
 		if got, err := s.run(patience, job); err != nil || got[honest] == nil {
 			t.Fatalf("%v: %v, %v", job.Fun, got, err)
 		}
@@ -51,7 +53,8 @@ func TestNeighbour(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	for _, name := range []string{s.pki("master.pem"), s.pki("minions/" + honest), s.cache("tokens/0123456789abcdef"), s.path(honest + "/etc/salt/pki/minion/minion.pem")} {
+	for _, name := range []string{s.pki("master.pem"), s.pki("minions/" + honest), s.cache("tokens/0123456789abcdef"),
+		s.path(honest + "/etc/salt/pki/minion/minion.pem")} {
 		if !slices.Contains(paths, name) {
 			t.Errorf("there is no %s to try", name)
 		}
@@ -132,14 +135,17 @@ func TestNeighbourTools(t *testing.T) {
 	s := newSite(t, "")
 	e := s.listen()
 	for _, argv := range [][]string{
-		{"salt", "-t", "2", honest, "test.echo", forged}, {"salt", "--async", honest, "test.echo", forged}, {"salt", "-t", "2", "-b", "1", "*", "test.echo", forged},
-		{"salt-key", "-L"}, {"salt-key", "-y", "-d", honest}, {"salt-key", "-y", "-A"}, {"salt-key", "-F"}, {"salt-key", "-p", honest},
-		{"salt-run", "jobs.list_jobs"}, {"salt-run", "manage.up"}, {"salt-run", "event.send", "salt/x", `{"x": "` + forged + `"}`},
-		{"brine", "tree"}, {"brine", "jobs"}, {"brine", "minions"}, {"brine", "history"}, {"brine", "stack"}, {"brine", "restart", "master/Publisher"},
+		{"salt", "-t", "2", honest, "test.echo", forged}, {"salt", "--async", honest, "test.echo", forged},
+		{"salt", "-t", "2", "-b", "1", "*", "test.echo", forged}, {"salt-key", "-L"}, {"salt-key", "-y", "-d", honest},
+		{"salt-key", "-y", "-A"}, {"salt-key", "-F"}, {"salt-key", "-p", honest}, {"salt-run", "jobs.list_jobs"},
+		{"salt-run", "manage.up"}, {"salt-run", "event.send", "salt/x", `{"x": "` + forged + `"}`}, {"brine", "tree"},
+		{"brine", "jobs"}, {"brine", "minions"}, {"brine", "history"}, {"brine", "stack"},
+		{"brine", "restart", "master/Publisher"},
 		{"brine", "bundle", s.path("bundle")},
 	} {
 		r := s.toolAs(who, argv[0], argv[1:]...)
-		if said := r.stdout; strings.Contains(said, honest+":\n    "+forged) || strings.Contains(said, honest+"\n") || strings.Contains(said, "BEGIN PUBLIC") ||
+		if said := r.stdout; strings.Contains(said, honest+":\n    "+forged) || strings.Contains(said, honest+"\n") ||
+			strings.Contains(said, "BEGIN PUBLIC") ||
 			argv[0] == "brine" && r.code == 0 {
 			t.Errorf("%q: a neighbour gets %+v", argv, r)
 		}
@@ -157,7 +163,8 @@ func TestNeighbourTools(t *testing.T) {
 }
 
 // TestThiefBeside: a thief who has the key of a minion that runs signs in beside it. He is that minion, as far as the
-// protocol tells, and nobody else: what is the master's, another minion's or the operator's stays so, and the minion works on.
+// protocol tells, and nobody else: what is the master's, another minion's or the operator's stays so, and the minion
+// works on.
 func TestThiefBeside(t *testing.T) {
 	s := newSite(t, "")
 	other := s.thief("other", nil)
@@ -166,10 +173,14 @@ func TestThiefBeside(t *testing.T) {
 	s.good()
 	e := s.listen()
 	for _, load := range []*payload.Map{ // in the name of another, or as a master
-		payload.M("cmd", payload.CmdReturn, "id", "other", "jid", "20260101000000000001", "fun", "test.ping", "return", forged, "retcode", 0),
-		payload.M("cmd", payload.CmdMinionEvent, "id", "other", "tag", "salt/minion/other/start", "data", payload.M("x", forged), "pretag", nil),
-		payload.M("cmd", payload.CmdMinionEvent, "id", honest, "tag", "salt/key", "data", payload.M("id", "other", "act", "delete", "x", forged), "pretag", nil),
-		payload.M("cmd", payload.CmdPillar, "id", "other", "grains", payload.M("id", "other", "x", forged), "saltenv", "base", "ver", "2"),
+		payload.M("cmd", payload.CmdReturn, "id", "other", "jid", "20260101000000000001", "fun", "test.ping", "return",
+			forged, "retcode", 0),
+		payload.M("cmd", payload.CmdMinionEvent, "id", "other", "tag", "salt/minion/other/start", "data",
+			payload.M("x", forged), "pretag", nil),
+		payload.M("cmd", payload.CmdMinionEvent, "id", honest, "tag", "salt/key", "data", payload.M("id", "other",
+			"act", "delete", "x", forged), "pretag", nil),
+		payload.M("cmd", payload.CmdPillar, "id", "other", "grains", payload.M("id", "other", "x", forged), "saltenv",
+			"base", "ver", "2"),
 		payload.M("cmd", payload.CmdMine, "id", "other", "data", payload.M("test.ping", forged)),
 		payload.M("cmd", payload.CmdMineFlush, "id", "other"),
 		payload.M("cmd", payload.CmdRevokeAuth, "id", "other"),
@@ -185,9 +196,12 @@ func TestThiefBeside(t *testing.T) {
 	}
 	for _, load := range []*payload.Map{ // as itself, for what is not a minion's
 		payload.M("cmd", payload.CmdServeFile, "id", honest, "path", s.pki("master.pem"), "saltenv", "base", "loc", 0),
-		payload.M("cmd", payload.CmdServeFile, "id", honest, "path", "../../../../etc/salt/pki/master/master.pem", "saltenv", "base", "loc", 0),
-		payload.M("cmd", payload.CmdFileRecv, "id", honest, "path", []any{"..", "..", "..", "x"}, "loc", 0, "size", 1, "data", []byte("x")),
-		payload.M("cmd", payload.CmdMinionPub, "id", honest, "fun", "cmd.run", "arg", []any{"echo " + forged}, "tgt", "*", "tgt_type", "glob", "ret", "", "tmo", 1),
+		payload.M("cmd", payload.CmdServeFile, "id", honest, "path", "../../../../etc/salt/pki/master/master.pem",
+			"saltenv", "base", "loc", 0),
+		payload.M("cmd", payload.CmdFileRecv, "id", honest, "path", []any{"..", "..", "..", "x"}, "loc", 0, "size", 1,
+			"data", []byte("x")),
+		payload.M("cmd", payload.CmdMinionPub, "id", honest, "fun", "cmd.run", "arg", []any{"echo " + forged}, "tgt",
+			"*", "tgt_type", "glob", "ret", "", "tmo", 1),
 		payload.M("cmd", payload.CmdMinionRunner, "id", honest, "fun", "test.arg", "arg", []any{forged}),
 		payload.M("cmd", payload.CmdWheel, "id", honest, "fun", "key.accept", "kwarg", payload.M("match", "*")),
 	} {
@@ -200,10 +214,12 @@ func TestThiefBeside(t *testing.T) {
 		t.Errorf("events of the thief: %v", e.all())
 	}
 	other.must(payload.M("cmd", payload.CmdFileEnvs, "id", "other")) // its session stands
-	if mine := s.tool("salt-run", "--out=json", "mine.get", "other", "test.ping"); !strings.Contains(mine.stdout, "of the other") {
+	if mine := s.tool("salt-run", "--out=json", "mine.get", "other", "test.ping"); !strings.Contains(mine.stdout,
+		"of the other") {
 		t.Errorf("the mine of another minion: %+v", mine)
 	}
-	if r := s.tool("salt-key", "--out=json", "-L"); !strings.Contains(r.stdout, `"other"`) || !strings.Contains(r.stdout, `"`+honest+`"`) {
+	if r := s.tool("salt-key", "--out=json", "-L"); !strings.Contains(r.stdout, `"other"`) ||
+		!strings.Contains(r.stdout, `"`+honest+`"`) {
 		t.Errorf("keys: %+v", r)
 	}
 	if r := s.tool("brine", "tree"); r.code != 0 {

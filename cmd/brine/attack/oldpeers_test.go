@@ -17,8 +17,8 @@ func (s *site) hangsUp(c net.Conn) {
 	}
 }
 
-// TestOldProtocols: peers of ZMTP 1 and 2, of whom libzmq tells nothing, are not let in at either port, so that no limit by
-// address is evaded in this way. The log says so.
+// TestOldProtocols: peers of ZMTP 1 and 2, of whom libzmq tells nothing, are not let in at either port, so that no
+// limit by address is evaded in this way. The log says so.
 func TestOldProtocols(t *testing.T) {
 	s := newSite(t, "")
 	for _, hello := range []string{

@@ -57,11 +57,12 @@ func (s *site) connected(id, want string) {
 	})
 }
 
-// wantPresence checks what is said of both, by a runner in a process of its own too, and that salt asks the one that lives
-// and does not wait for the other.
+// wantPresence checks what is said of both, by a runner in a process of its own too, and that salt asks the one that
+// lives and does not wait for the other.
 func (s *site) wantPresence() {
 	s.t.Helper()
-	if r := s.tool("salt-run", "--out=json", "manage.present"); !strings.Contains(r.stdout, strconv.Quote(honest)) || strings.Contains(r.stdout, strconv.Quote(dead)) {
+	if r := s.tool("salt-run", "--out=json", "manage.present"); !strings.Contains(r.stdout, strconv.Quote(honest)) ||
+		strings.Contains(r.stdout, strconv.Quote(dead)) {
 		s.t.Errorf("manage.present: %+v", r)
 	}
 	s.wantReach()
@@ -73,7 +74,8 @@ func (s *site) wantReach() {
 	if got := s.roster(); got[honest] != "yes" || got[dead] == "yes" {
 		s.t.Errorf("connected: %v", got)
 	}
-	if r := s.tool("salt", "-t", "20", "-L", honest+","+dead, "test.ping"); !strings.Contains(r.stdout, honest+":\n    True") || strings.Contains(r.stdout, dead+":\n    True") {
+	if r := s.tool("salt", "-t", "20", "-L", honest+","+dead, "test.ping"); !strings.Contains(r.stdout,
+		honest+":\n    True") || strings.Contains(r.stdout, dead+":\n    True") {
 		s.t.Errorf("salt: %+v", r)
 	}
 	s.good()
@@ -119,7 +121,8 @@ func (p publishPeer) say(begin bool, topics ...string) {
 // claimsOf are topics that name an id, or its hash, and that anybody can make up.
 func claimsOf(id string) []string {
 	sum := sha1.Sum([]byte(id))
-	return []string{"brine:" + id, "brine:" + id + "\x00" + strings.Repeat("k", 12), "brine:" + id + "\x00", hex.EncodeToString(sum[:])}
+	return []string{"brine:" + id, "brine:" + id + "\x00" + strings.Repeat("k", 12), "brine:" + id + "\x00",
+		hex.EncodeToString(sum[:])}
 }
 
 // TestPresenceClaims: whoever says at the publish port that he is a minion, and that he is it no more, makes nobody
@@ -214,9 +217,9 @@ func (s *site) grown(before, most int64) {
 	}
 }
 
-// TestPresenceAfterRestart: a master that was killed knows its minions again as soon as they are back. One that it has not
-// seen since is neither present nor absent: brine minions says unknown, and manage.present goes by its address, which
-// another minion has here.
+// TestPresenceAfterRestart: a master that was killed knows its minions again as soon as they are back. One that it has
+// not seen since is neither present nor absent: brine minions says unknown, and manage.present goes by its address,
+// which another minion has here.
 func TestPresenceAfterRestart(t *testing.T) {
 	s := presenceSite(t)
 	s.master.kill()

@@ -13,8 +13,9 @@ import (
 	"brine/wire/payload"
 )
 
-// TestPushedFiles pushes files past every bound: paths that leave the folder of the thief, pieces and places that are too large, and
-// more bytes, files and folders than a minion may have. Nothing else on the machine changes, and others push as before.
+// TestPushedFiles pushes files past every bound: paths that leave the folder of the thief, pieces and places that are
+// too large, and more bytes, files and folders than a minion may have. Nothing else on the machine changes, and others
+// push as before.
 func TestPushedFiles(t *testing.T) {
 	const room = 300_000
 	s := newBareSite(t, fmt.Sprintf("file_recv: True\nfile_recv_max_size: 1\nminion_files_max_bytes: %d\n", room))
@@ -24,17 +25,21 @@ func TestPushedFiles(t *testing.T) {
 	th := s.thief("thief", nil)
 	before := s.files("")
 	push := func(path any, loc any, data []byte, more ...any) (any, error) {
-		return th.do(payload.M(append([]any{"cmd", payload.CmdFileRecv, "id", th.id, "path", path, "loc", loc, "data", data}, more...)...))
+		return th.do(payload.M(append([]any{"cmd", payload.CmdFileRecv, "id", th.id, "path", path, "loc", loc, "data",
+			data}, more...)...))
 	}
 	up := strings.Repeat("../", 12)
-	for _, path := range []any{[]any{"..", "x"}, []any{"..", "..", honest, "files", "x"}, []any{up + s.path("outside/file")}, []any{s.path("outside/file")}, []any{"/", "tmp", "x"}, []any{"a", "../../x"},
-		[]any{"a/../..", "x"}, []any{"x\x00y"}, []any{""}, []any{"."}, []any{".."}, []any{}, "text", nil, []any{[]any{"x"}}, []any{1, "x"}, []any{payload.M("x", 1)}, []any{strings.Repeat("n", 300)},
+	for _, path := range []any{[]any{"..", "x"}, []any{"..", "..", honest, "files", "x"},
+		[]any{up + s.path("outside/file")}, []any{s.path("outside/file")}, []any{"/", "tmp", "x"},
+		[]any{"a", "../../x"}, []any{"a/../..", "x"}, []any{"x\x00y"}, []any{""}, []any{"."}, []any{".."}, []any{},
+		"text", nil, []any{[]any{"x"}}, []any{1, "x"}, []any{payload.M("x", 1)}, []any{strings.Repeat("n", 300)},
 		[]any{strings.Repeat("d/", 3000) + "x"}} {
 		if v, err := push(path, 0, []byte("x")); err == nil && v == true {
 			t.Errorf("path %.80q is taken", fmt.Sprint(path))
 		}
 	}
-	for _, loc := range []any{-1, 1 << 20, 1<<20 - 1, int64(math.MaxInt64), int64(math.MaxInt64 - 1), uint64(math.MaxUint64), 1e300, math.NaN(), "0", nil, []any{0}, true} {
+	for _, loc := range []any{-1, 1 << 20, 1<<20 - 1, int64(math.MaxInt64), int64(math.MaxInt64 - 1),
+		uint64(math.MaxUint64), 1e300, math.NaN(), "0", nil, []any{0}, true} {
 		if v, err := push([]any{"f"}, loc, []byte("xx")); err == nil && v == true {
 			t.Errorf("place %v is taken", loc)
 		}
@@ -60,11 +65,13 @@ func TestPushedFiles(t *testing.T) {
 	if got := s.told("cp.push", s.path("local")); got != "true" {
 		t.Errorf("the honest minion pushes: %s", got)
 	}
-	if got := readText(t, filepath.Join(s.cache("minions"), honest, "files", s.path("local"))); got != "pushed by the honest" {
+	if got := readText(t, filepath.Join(s.cache("minions"), honest, "files",
+		s.path("local"))); got != "pushed by the honest" {
 		t.Errorf("the file of the honest minion is %q", got)
 	}
 	for _, f := range s.below(before) {
-		if !strings.HasPrefix(f, s.cache("minions/thief/files/")) && !strings.HasPrefix(f, s.cache("minions/"+honest+"/files/")) {
+		if !strings.HasPrefix(f, s.cache("minions/thief/files/")) &&
+			!strings.HasPrefix(f, s.cache("minions/"+honest+"/files/")) {
 			t.Errorf("there is %s", f)
 		}
 	}
@@ -78,13 +85,14 @@ func (s *site) below(before []string) []string {
 	})
 }
 
-// TestListsOfFileCommands sends lists and maps that are deep, long or of the wrong kind in each field of each command about files.
-// Each is answered or refused, the master keeps its size, and serves others meanwhile.
+// TestListsOfFileCommands sends lists and maps that are deep, long or of the wrong kind in each field of each command
+// about files. Each is answered or refused, the master keeps its size, and serves others meanwhile.
 func TestListsOfFileCommands(t *testing.T) {
 	s := newBareSite(t, "")
 	s.master.stop()
 	s.write(s.path("srv/base/file"), "content")
-	s.writeMaster(fmt.Sprintf("file_recv: True\nfileserver_backend: [roots, minion]\nfile_roots: {base: [%[1]s/base], '__env__': [%[1]s/base]}\n", s.path("srv")))
+	s.writeMaster(fmt.Sprintf("file_recv: True\nfileserver_backend: [roots, minion]\nfile_roots: {base: "+
+		"[%[1]s/base], '__env__': [%[1]s/base]}\n", s.path("srv")))
 	s.startMaster()
 	s.startMinion(honest, "")
 	th := s.thief("thief", nil)
@@ -101,12 +109,15 @@ func TestListsOfFileCommands(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	commands := []string{payload.CmdServeFile, payload.CmdFileFind, payload.CmdFileHash, payload.CmdFileHashAndStat, payload.CmdFileList, payload.CmdDirList, payload.CmdFileListEmptyDirs,
-		payload.CmdSymlinkList, payload.CmdFileEnvs, payload.CmdFileRecv}
+	commands := []string{payload.CmdServeFile, payload.CmdFileFind, payload.CmdFileHash, payload.CmdFileHashAndStat,
+		payload.CmdFileList, payload.CmdDirList, payload.CmdFileListEmptyDirs, payload.CmdSymlinkList,
+		payload.CmdFileEnvs, payload.CmdFileRecv}
 	for _, cmd := range commands {
-		for _, field := range []string{"path", "saltenv", "loc", "gzip", "prefix", "fsbackend", "back", "sources", "data"} {
+		for _, field := range []string{"path", "saltenv", "loc", "gzip", "prefix", "fsbackend", "back", "sources",
+			"data"} {
 			for _, v := range odd {
-				load := payload.M("cmd", cmd, "id", th.id, "path", "file", "saltenv", "base", "loc", 0, "prefix", "", "data", []byte("x"))
+				load := payload.M("cmd", cmd, "id", th.id, "path", "file", "saltenv", "base", "loc", 0, "prefix", "",
+					"data", []byte("x"))
 				got, err := th.do(load.Set(field, v))
 				if text := fmt.Sprint(got); len(text) > 1<<16 {
 					t.Errorf("%s with %.20q in %s answers %d bytes, %v", cmd, fmt.Sprint(v), field, len(text), err)

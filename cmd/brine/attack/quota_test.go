@@ -43,7 +43,8 @@ func TestThiefFloodsEvents(t *testing.T) {
 			n++
 		}
 	}
-	t.Logf("answered after %v, %d events fired, memory %d MiB before, %d after", time.Since(began), n, before>>20, after>>20)
+	t.Logf("answered after %v, %d events fired, memory %d MiB before, %d after", time.Since(began), n, before>>20,
+		after>>20)
 	if n > 20_000 {
 		t.Errorf("%d events were fired", n)
 	}
@@ -52,7 +53,8 @@ func TestThiefFloodsEvents(t *testing.T) {
 
 // TestThiefQuotas: what a thief does too often is refused and told, and takes no room from honest jobs.
 func TestThiefQuotas(t *testing.T) {
-	s := newSite(t, "minion_quota_jobs: 50\nminion_quota_events: 50\nminion_quota_mine: 20\nminion_quota_grains: 20\nminion_data_max_bytes: 10000\n")
+	s := newSite(t, "minion_quota_jobs: 50\nminion_quota_events: 50\nminion_quota_mine: 20\nminion_quota_grains: "+
+		"20\nminion_data_max_bytes: 10000\n")
 	e := s.listen()
 	s.good()
 	jid := ""
@@ -68,11 +70,13 @@ func TestThiefQuotas(t *testing.T) {
 	th := s.thief("thief", nil)
 	for i := range 100 {
 		for _, jid := range []string{"req", fmt.Sprintf("20260101%012d", i)} {
-			th.must(payload.M("cmd", payload.CmdReturn, "id", "thief", "jid", jid, "fun", "test.ping", "return", true, "retcode", 0))
+			th.must(payload.M("cmd", payload.CmdReturn, "id", "thief", "jid", jid, "fun", "test.ping", "return", true,
+				"retcode", 0))
 		}
 		th.must(payload.M("cmd", payload.CmdMinionEvent, "tag", "flood/x", "data", payload.NewMap(0)))
 		th.must(payload.M("cmd", payload.CmdMine, "data", payload.M("i", i)))
-		if _, err := th.do(payload.M("cmd", payload.CmdPillar, "grains", payload.M("big", strings.Repeat("x", 20_000)))); err == nil {
+		if _, err := th.do(payload.M("cmd", payload.CmdPillar, "grains",
+			payload.M("big", strings.Repeat("x", 20_000)))); err == nil {
 			t.Log("a pillar is no answer of this form") // its reply is private
 		}
 	}
@@ -113,7 +117,8 @@ func TestThiefQuotas(t *testing.T) {
 	if r := s.tool("salt-run", "--out=json", "jobs.lookup_jid", jid); !strings.Contains(r.stdout, honest) {
 		t.Errorf("the honest job: %+v", r)
 	}
-	if r := s.tool("brine", "minions", "--json"); !strings.Contains(r.stdout, `"refused"`) || !strings.Contains(r.stdout, `"jobs"`) {
+	if r := s.tool("brine", "minions", "--json"); !strings.Contains(r.stdout, `"refused"`) ||
+		!strings.Contains(r.stdout, `"jobs"`) {
 		t.Errorf("brine minions: %s %s", r.stdout, r.stderr)
 	}
 	s.good()

@@ -30,7 +30,8 @@ func (s *site) relay() *relay {
 		s.t.Fatal(err)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
-	sub := zmq.NewSub(zmq.SubOptions{Endpoint: zmq.ConnectEndpoint("127.0.0.1", s.pub, "", 0), Topics: []string{""}, Context: s.zctx})
+	sub := zmq.NewSub(zmq.SubOptions{Endpoint: zmq.ConnectEndpoint("127.0.0.1", s.pub, "", 0), Topics: []string{""},
+		Context: s.zctx})
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
@@ -85,7 +86,9 @@ func TestReplay(t *testing.T) {
 	for _, end := range []struct {
 		name string
 		do   func()
-	}{{"in the same process", func() {}}, {"stopped", d.stop}, {"killed", func() { s.minions[id].kill() }}, {"cache cleared", func() {
+	}{{"in the same process", func() {}}, {"stopped", d.stop}, {"killed", func() {
+		s.minions[id].kill()
+	}}, {"cache cleared", func() {
 		if got, err := s.run(patience, client.Job{Tgt: id, Fun: "saltutil.clear_cache"}); err != nil || got[id] == nil {
 			t.Fatalf("%v, %v", got, err)
 		}

@@ -27,7 +27,8 @@ const (
 	honest   = "honest"    // the id of the minion that good asks
 )
 
-// second is the time within which a good request must be answered. The race detector makes daemons some five times slower.
+// second is the time within which a good request must be answered. The race detector makes daemons some five times
+// slower.
 func second() time.Duration {
 	if tooltest.Race {
 		return 5 * time.Second
@@ -184,7 +185,8 @@ func overridden(conf, extra string) string {
 // startMaster starts the master and waits until it answers.
 func (s *site) startMaster() {
 	s.t.Helper()
-	s.master = s.start("master", filepath.Join(links, "salt-master"), "-c", s.path("etc/m"), "--disable-keepalive", "-l", "debug")
+	s.master = s.start("master", filepath.Join(links, "salt-master"), "-c", s.path("etc/m"), "--disable-keepalive",
+		"-l", "debug")
 	s.eventually("the master's request port", func() error {
 		if !s.master.running() {
 			s.t.Fatalf("the master ended: %s", s.logOf(s.master))
@@ -198,16 +200,18 @@ func (s *site) startMaster() {
 // answers.
 func (s *site) startMinion(id, extra string) *daemon {
 	s.t.Helper()
-	s.write(s.path("etc/"+id+"/minion"), overridden(fmt.Sprintf(minionConf, s.path(id), s.pub, s.ret, id, s.user), extra))
-	s.minions[id] = s.start("minion "+id, filepath.Join(links, "salt-minion"), "-c", s.path("etc/"+id), "-l", "debug", "--disable-keepalive")
+	s.write(s.path("etc/"+id+"/minion"), overridden(fmt.Sprintf(minionConf, s.path(id), s.pub, s.ret, id, s.user),
+		extra))
+	s.minions[id] = s.start("minion "+id, filepath.Join(links, "salt-minion"), "-c", s.path("etc/"+id), "-l", "debug",
+		"--disable-keepalive")
 	if id == honest {
 		s.eventually("the honest minion", func() error { return s.ping(second() / 2) })
 	}
 	return s.minions[id]
 }
 
-// good makes sure that an honest user is served within a second: the master answers, and so does a minion. Of three tries
-// one must do, for the machine has other work.
+// good makes sure that an honest user is served within a second: the master answers, and so does a minion. Of three
+// tries one must do, for the machine has other work.
 func (s *site) good() {
 	s.t.Helper()
 	var err error
@@ -227,8 +231,9 @@ func (s *site) good() {
 
 // client is the command line of the user that the master runs as.
 func (s *site) client() *client.Client {
-	return client.New(client.Options{MasterURI: fmt.Sprintf("tcp://127.0.0.1:%d", s.ret), SockDir: s.path("m/var/run/salt/master"),
-		CacheDir: s.cache(""), User: s.user, KeyOwner: s.user, Context: s.zctx})
+	return client.New(client.Options{MasterURI: fmt.Sprintf("tcp://127.0.0.1:%d", s.ret),
+		SockDir: s.path("m/var/run/salt/master"), CacheDir: s.cache(""), User: s.user, KeyOwner: s.user,
+		Context: s.zctx})
 }
 
 // ping makes the honest minion answer a job.

@@ -63,7 +63,8 @@ func (p *stranger) askVersion(limit time.Duration, version int, load *payload.Ma
 // subscriber is somebody at the publish port.
 func (s *site) subscriber(topics ...string) (leave func()) {
 	ctx, cancel := context.WithCancel(context.Background())
-	sub := zmq.NewSub(zmq.SubOptions{Endpoint: zmq.ConnectEndpoint("127.0.0.1", s.pub, "", 0), Topics: topics, Context: s.zctx})
+	sub := zmq.NewSub(zmq.SubOptions{Endpoint: zmq.ConnectEndpoint("127.0.0.1", s.pub, "", 0), Topics: topics,
+		Context: s.zctx})
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
@@ -85,8 +86,8 @@ type thief struct {
 // oneKey is a pair that thieves share: to make one takes long.
 var oneKey = sync.OnceValues(func() (*crypt.PrivateKey, error) { return crypt.GenerateKey(2048) })
 
-// thief signs in as a minion of an id that is new to the master, or has the same key already. change sets options of the
-// minion's side; it may be nil.
+// thief signs in as a minion of an id that is new to the master, or has the same key already. change sets options of
+// the minion's side; it may be nil.
 func (s *site) thief(id string, change func(*auth.MinionOptions)) *thief {
 	s.t.Helper()
 	key, err := oneKey()

@@ -11,23 +11,24 @@ import (
 	"brine/wire/payload"
 )
 
-// TestThiefDeepReturns: returns that are nested as deep as can be read, and deeper, beside honest ones in the same group. Each
-// fails alone, or is stored; no honest one is missing, not after a kill either.
+// TestThiefDeepReturns: returns that are nested as deep as can be read, and deeper, beside honest ones in the same
+// group. Each fails alone, or is stored; no honest one is missing, not after a kill either.
 func TestThiefDeepReturns(t *testing.T) {
 	s := newSite(t, "")
 	th := s.namer("thief")
 	const marker = "deep"
 	var jids []string
 	for i := range 60 {
-		load := payload.M("cmd", payload.CmdReturn, "id", "thief", "jid", fmt.Sprintf("2026010100000000%04d", i), "fun", "test.ping",
-			"return", true, "retcode", 0, "extra", marker)
+		load := payload.M("cmd", payload.CmdReturn, "id", "thief", "jid", fmt.Sprintf("2026010100000000%04d", i), "fun",
+			"test.ping", "return", true, "retcode", 0, "extra", marker)
 		packed, err := payload.Marshal(th.complete(load))
 		if err != nil {
 			t.Fatal(err)
 		}
 		depth := 480 + i // the limits are around 500
 		deep := append(bytes.Repeat([]byte{0x91}, depth), 0xc0)
-		if err := th.sayPacked(bytes.Replace(packed, append([]byte{0xa0 | byte(len(marker))}, marker...), deep, 1)); err != nil {
+		if err := th.sayPacked(bytes.Replace(packed, append([]byte{0xa0 | byte(len(marker))}, marker...), deep,
+			1)); err != nil {
 			t.Fatal(err)
 		}
 		if i%6 == 0 {
@@ -47,8 +48,8 @@ func TestThiefDeepReturns(t *testing.T) {
 	s.good()
 }
 
-// TestThiefEvictsNothing: in a job store that is full, of the returns of a thief to jobs that nobody published, the honest
-// jobs stay.
+// TestThiefEvictsNothing: in a job store that is full, of the returns of a thief to jobs that nobody published, the
+// honest jobs stay.
 func TestThiefEvictsNothing(t *testing.T) {
 	s := newSite(t, "job_store_max_bytes: 2097152\n")
 	var jids []string
@@ -59,26 +60,29 @@ func TestThiefEvictsNothing(t *testing.T) {
 	th := s.thief("thief", nil)
 	for i := range 100 {
 		for _, jid := range []string{"req", fmt.Sprintf("20990101%012d", i)} {
-			th.must(payload.M("cmd", payload.CmdReturn, "id", "thief", "jid", jid, "fun", "test.ping", "return", strings.Repeat("x", 50_000), "retcode", 0))
+			th.must(payload.M("cmd", payload.CmdReturn, "id", "thief", "jid", jid, "fun", "test.ping", "return",
+				strings.Repeat("x", 50_000), "retcode", 0))
 		}
 	}
 	for i, jid := range jids {
 		s.stored(jid, fmt.Sprintf("text-%d", i))
 	}
 	s.eventually("the last job of the thief", func() error { // so the store was full: all of them are ten megabytes
-		if got := s.tool("salt-run", "--out=json", "jobs.lookup_jid", fmt.Sprintf("20990101%012d", 99)); !strings.Contains(got.stdout, "thief") {
+		if got := s.tool("salt-run", "--out=json", "jobs.lookup_jid", fmt.Sprintf("20990101%012d",
+			99)); !strings.Contains(got.stdout, "thief") {
 			return errors.New(got.stdout + got.stderr)
 		}
 		return nil
 	})
-	if got := s.tool("salt-run", "--out=json", "jobs.lookup_jid", fmt.Sprintf("20990101%012d", 0)); strings.Contains(got.stdout, "thief") {
+	if got := s.tool("salt-run", "--out=json", "jobs.lookup_jid", fmt.Sprintf("20990101%012d", 0)); strings.Contains(
+		got.stdout, "thief") {
 		t.Errorf("the first job of the thief is there, so nothing had to go: %.100s", got.stdout)
 	}
 	s.good()
 }
 
-// TestMineOfAnother: what is in a mine for one minion only is told to no other one, in whatever version of the protocol, and
-// under whatever name he asks.
+// TestMineOfAnother: what is in a mine for one minion only is told to no other one, in whatever version of the
+// protocol, and under whatever name he asks.
 func TestMineOfAnother(t *testing.T) {
 	s := newSite(t, "minimum_auth_version: 0\n")
 	job := client.Job{Tgt: honest, Fun: "mine.send", Arg: []any{"secret", "its secret",
@@ -86,7 +90,9 @@ func TestMineOfAnother(t *testing.T) {
 	if got, err := s.run(patience, job); err != nil || got[honest].Value("return") != true {
 		t.Fatalf("mine.send: %v, %v", got, err)
 	}
-	if got, err := s.run(patience, client.Job{Tgt: honest, Fun: "mine.get", Arg: []any{honest, "secret"}}); err != nil || !strings.Contains(fmt.Sprint(got[honest].Map("return").Value(honest)), "its secret") {
+	if got, err := s.run(patience, client.Job{Tgt: honest, Fun: "mine.get",
+		Arg: []any{honest, "secret"}}); err != nil ||
+		!strings.Contains(fmt.Sprint(got[honest].Map("return").Value(honest)), "its secret") {
 		t.Fatalf("its own mine: %v, %v", got[honest].Value("return"), err)
 	}
 	th := s.namer("thief")
@@ -105,7 +111,9 @@ func TestMineOfAnother(t *testing.T) {
 			}
 		}
 	}
-	if got, err := s.run(patience, client.Job{Tgt: honest, Fun: "mine.get", Arg: []any{honest, "secret"}}); err != nil || !strings.Contains(fmt.Sprint(got[honest].Map("return").Value(honest)), "its secret") {
+	if got, err := s.run(patience, client.Job{Tgt: honest, Fun: "mine.get",
+		Arg: []any{honest, "secret"}}); err != nil ||
+		!strings.Contains(fmt.Sprint(got[honest].Map("return").Value(honest)), "its secret") {
 		t.Errorf("its own mine afterwards: %v, %v", got[honest].Value("return"), err)
 	}
 	s.good()

@@ -11,8 +11,8 @@ import (
 	"brine/wire/payload"
 )
 
-// secretOptions are options of a master with a secret in each place where users of returners, repositories, external pillars
-// and engines have them. Their servers are not there, so that all complain. PORT is one that nobody listens at.
+// secretOptions are options of a master with a secret in each place where users of returners, repositories, external
+// pillars and engines have them. Their servers are not there, so that all complain. PORT is one that nobody listens at.
 const secretOptions = `log_level: trace
 log_level_logfile: trace
 event_return: [postgres, pgjsonb, mysql, smtp, slack_webhook, elasticsearch]
@@ -59,9 +59,9 @@ external_auth: {sharedsecret: {ann: ['test.*'], bob: ['test.*', '@runner', '@job
 sharedsecret: OpenSesame
 `
 
-// TestSecretOptions has returners, repositories, external pillars and engines fail at servers that are not there, and asks what they
-// were told: no secret of the configuration is in logs, events, caches, the bundle, what config shows, argument lists, or what a
-// minion or a limited user is answered.
+// TestSecretOptions has returners, repositories, external pillars and engines fail at servers that are not there, and
+// asks what they were told: no secret of the configuration is in logs, events, caches, the bundle, what config shows,
+// argument lists, or what a minion or a limited user is answered.
 func TestSecretOptions(t *testing.T) {
 	t.Parallel() // it mostly waits
 	s := newBareSite(t, "")
@@ -84,8 +84,10 @@ func TestSecretOptions(t *testing.T) {
 		}
 		lookFor(t, fmt.Sprintf("what %s %q shows", name, args), []byte(r.stdout+r.stderr), secrets)
 	}
-	for _, ret := range []string{"postgres", "pgjsonb", "mysql", "redis", "smtp", "slack_webhook", "etcd", "elasticsearch"} {
-		if got, err := s.run(patience, client.Job{Tgt: honest, Fun: "test.ping", Ret: ret}); err != nil || got[honest] == nil {
+	for _, ret := range []string{"postgres", "pgjsonb", "mysql", "redis", "smtp", "slack_webhook", "etcd",
+		"elasticsearch"} {
+		if got, err := s.run(patience, client.Job{Tgt: honest, Fun: "test.ping", Ret: ret}); err != nil ||
+			got[honest] == nil {
 			t.Errorf("--return %s: %v, %v", ret, got, err)
 		}
 	}
@@ -99,20 +101,24 @@ func TestSecretOptions(t *testing.T) {
 	show("brine", "history")
 	show("brine", "config", "dump", "--origin", "-c", s.path("etc/m"))
 	show("brine", "config", "check", "-c", s.path("etc/m"))
-	for _, key := range []string{"gitfs_remotes", "ext_pillar", "engines", "elasticsearch", "mysql", "redis.password", "slack_webhook"} {
+	for _, key := range []string{"gitfs_remotes", "ext_pillar", "engines", "elasticsearch", "mysql", "redis.password",
+		"slack_webhook"} {
 		show("brine", "config", "get", key, "-c", s.path("etc/m"))
 	}
 	th := s.thief("thief", nil)
-	for _, load := range []*payload.Map{payload.M("cmd", payload.CmdMasterOpts), payload.M("cmd", payload.CmdPillar, "grains", payload.M("id", "thief"), "saltenv", "base", "ver", "2"),
-		payload.M("cmd", payload.CmdFileEnvs), payload.M("cmd", payload.CmdMasterTops, "opts", payload.M("id", "thief"), "grains", payload.NewMap(0))} {
+	for _, load := range []*payload.Map{payload.M("cmd", payload.CmdMasterOpts), payload.M("cmd", payload.CmdPillar,
+		"grains", payload.M("id", "thief"), "saltenv", "base", "ver", "2"), payload.M("cmd", payload.CmdFileEnvs),
+		payload.M("cmd", payload.CmdMasterTops, "opts", payload.M("id", "thief"), "grains", payload.NewMap(0))} {
 		v, err := th.do(load.Set("id", "thief"))
 		lookFor(t, "what a minion is answered to "+load.Str("cmd"), fmt.Append(nil, v, err), secrets)
 	}
 	for _, user := range []string{"ann", "bob"} {
-		for _, fun := range []string{"config.values", "config.get", "git_pillar.update", "fileserver.update", "saltutil.sync_all", "pillar.show_pillar", "config.apply"} {
+		for _, fun := range []string{"config.values", "config.get", "git_pillar.update", "fileserver.update",
+			"saltutil.sync_all", "pillar.show_pillar", "config.apply"} {
 			for _, cmd := range []string{payload.CmdRunner, payload.CmdWheel} {
 				v, err := s.stranger().ask(as(user, payload.M("cmd", cmd, "fun", fun, "kwarg", payload.NewMap(0))))
-				lookFor(t, fmt.Sprintf("what %s is answered to %s %s", user, cmd, fun), fmt.Append(nil, v, err), secrets)
+				lookFor(t, fmt.Sprintf("what %s is answered to %s %s", user, cmd, fun), fmt.Append(nil, v, err),
+					secrets)
 			}
 		}
 	}
@@ -128,7 +134,8 @@ func TestSecretOptions(t *testing.T) {
 			lookFor(t, strings.TrimPrefix(f, s.root), []byte(readText(t, f)), secrets)
 		}
 	}
-	for _, who := range []string{"postgres", "mysql", "redis", "smtp", "slack_webhook", "etcd", "elasticsearch", "one.git", "four.git", "http query", "an event was not taken"} {
+	for _, who := range []string{"postgres", "mysql", "redis", "smtp", "slack_webhook", "etcd", "elasticsearch",
+		"one.git", "four.git", "http query", "an event was not taken"} {
 		if !strings.Contains(s.logOf(s.master)+s.logOf(s.minions[honest]), who) {
 			t.Errorf("nothing is said of %s, so it did not fail", who)
 		}

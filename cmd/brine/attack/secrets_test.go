@@ -24,8 +24,8 @@ external_auth:
     dev: ['.*', '@runner', '@wheel', '@jobs']
 `
 
-// TestSecrets authenticates in every way, rightly and wrongly, and then looks for passwords, tokens and keys in the logs, on
-// the bus, in the caches, in the bundle for strangers and in argument lists.
+// TestSecrets authenticates in every way, rightly and wrongly, and then looks for passwords, tokens and keys in the
+// logs, on the bus, in the caches, in the bundle for strangers and in argument lists.
 func TestSecrets(t *testing.T) {
 	t.Parallel() // it mostly waits
 	s := newSite(t, secretsConf)
@@ -47,9 +47,10 @@ func TestSecrets(t *testing.T) {
 	}
 	root := readText(t, s.cache("."+s.user+"_key"))
 	secrets := []string{"Right-Pass-Word", "Wrong-Pass-Word", token, root}
-	for _, who := range []*payload.Map{login, wrong, payload.M("token", token), payload.M("token", "f00"), payload.M("key", root, "user", s.user)} {
-		pub := payload.M("cmd", payload.CmdPublish, "fun", "test.arg", "arg", []any{"x"}, "tgt", honest, "tgt_type", "glob", "ret", "", "jid", "",
-			"user", "dev", "kwargs", who.Clone())
+	for _, who := range []*payload.Map{login, wrong, payload.M("token", token), payload.M("token", "f00"),
+		payload.M("key", root, "user", s.user)} {
+		pub := payload.M("cmd", payload.CmdPublish, "fun", "test.arg", "arg", []any{"x"}, "tgt", honest, "tgt_type",
+			"glob", "ret", "", "jid", "", "user", "dev", "kwargs", who.Clone())
 		if who.Has("key") {
 			pub = pub.Set("kwargs", payload.NewMap(0)).Set("key", root).Set("user", s.user)
 		}

@@ -16,7 +16,8 @@ func TestReturnSignatures(t *testing.T) {
 	bus := s.listen()
 	th := s.thief("signer", nil)
 	ret := func(jid string) *payload.Map {
-		return payload.M("cmd", payload.CmdReturn, "id", "signer", "jid", jid, "fun", "test.ping", "return", true, "retcode", 0, "success", true)
+		return payload.M("cmd", payload.CmdReturn, "id", "signer", "jid", jid, "fun", "test.ping", "return", true,
+			"retcode", 0, "success", true)
 	}
 	signer := s.thief("signer", func(o *auth.MinionOptions) { o.SignMessages = true })
 	for i, load := range []*payload.Map{

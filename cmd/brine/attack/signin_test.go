@@ -17,7 +17,8 @@ func (s *site) signInLoad(id string) *payload.Map {
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	return payload.M("cmd", payload.CmdAuth, "id", id, "nonce", strings.Repeat("a", 32), "pub", key.Public().PEM(), "token", make([]byte, 256))
+	return payload.M("cmd", payload.CmdAuth, "id", id, "nonce", strings.Repeat("a", 32), "pub", key.Public().PEM(),
+		"token", make([]byte, 256))
 }
 
 // pendingKeys are the ids that wait for an operator.
@@ -39,8 +40,8 @@ func TestSignInSizes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for field, value := range map[string]any{"id": long, "pub": long, "nonce": long, "token": []byte(long), "enc_algo": long, "sig_algo": long,
-		"cmd": long, "autosign_grains": payload.M(long, long)} {
+	for field, value := range map[string]any{"id": long, "pub": long, "nonce": long, "token": []byte(long),
+		"enc_algo": long, "sig_algo": long, "cmd": long, "autosign_grains": payload.M(long, long)} {
 		for range 4 {
 			if _, err := s.stranger().ask(s.signInLoad("evil").Set(field, value)); err != nil {
 				t.Errorf("%s: %v", field, err)

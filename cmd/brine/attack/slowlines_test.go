@@ -10,8 +10,9 @@ import (
 	"brine/wire/auth"
 )
 
-// TestSlowSignInLines: a line of autosign_file or autoreject_file that takes years for the id of a stranger costs no worker,
-// signs nobody, keeps him whom it might reject waiting, and is named once. Lines beside it go on to sign and to reject.
+// TestSlowSignInLines: a line of autosign_file or autoreject_file that takes years for the id of a stranger costs no
+// worker, signs nobody, keeps him whom it might reject waiting, and is named once. Lines beside it go on to sign and to
+// reject.
 func TestSlowSignInLines(t *testing.T) {
 	s := newBareSite(t, "auto_accept: False\nautosign_file: /sign\nautoreject_file: /reject\n")
 	s.write(s.path("m/sign"), `(?!db)([a-z]+)*\d`+"\n"+honest+"\nlisted*\naaa*\n")
@@ -38,7 +39,8 @@ func TestSlowSignInLines(t *testing.T) {
 	all.Wait()
 	s.good()
 	signed := victim("a", 0)
-	for id, want := range map[string]auth.Verdict{"listed1": auth.Accepted, "bad1": auth.Rejected, signed: auth.Accepted} {
+	for id, want := range map[string]auth.Verdict{"listed1": auth.Accepted, "bad1": auth.Rejected,
+		signed: auth.Accepted} {
 		s.eventually(id+" when the lines have rested", func() error {
 			if v, err := s.offer(id); err != nil || v != want {
 				return fmt.Errorf("%v, %v", v, err)

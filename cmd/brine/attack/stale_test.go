@@ -21,7 +21,8 @@ func TestStaleSession(t *testing.T) {
 	}{
 		{"accepted with salt-key", func(s *site, pub string) {
 			s.write(s.pki("minions_denied/"+id), pub)
-			if r := s.tool("salt-key", "-y", "--include-denied", "-a", id); r.code != 0 || !strings.Contains(r.stdout, "accepted") {
+			if r := s.tool("salt-key", "-y", "--include-denied", "-a", id); r.code != 0 || !strings.Contains(r.stdout,
+				"accepted") {
 				s.t.Fatalf("salt-key: %+v", r)
 			}
 		}},
@@ -62,7 +63,9 @@ func TestStaleSession(t *testing.T) {
 			}
 			owner.must(load)
 			s.eventually("a new shared key", func() error {
-				if !bus.has(func(tag string, data *payload.Map) bool { return tag == "key" && data.Value("rotate_aes_key") == true }) {
+				if !bus.has(func(tag string, data *payload.Map) bool {
+					return tag == "key" && data.Value("rotate_aes_key") == true
+				}) {
 					return os.ErrNotExist
 				}
 				return nil

@@ -12,8 +12,8 @@ import (
 	"brine/wire/payload"
 )
 
-// TestStaleRules: a user whose right was withdrawn is refused with the next request after the master has read its files anew, and
-// one who got it is served; a broken file changes nothing and is told, as is an option that cannot change.
+// TestStaleRules: a user whose right was withdrawn is refused with the next request after the master has read its files
+// anew, and one who got it is served; a broken file changes nothing and is told, as is an option that cannot change.
 func TestStaleRules(t *testing.T) {
 	const allowed = "sharedsecret: OpenSesame\nexternal_auth: {sharedsecret: {ann: [test.ping]}}\n"
 	const others = "sharedsecret: OpenSesame\nexternal_auth: {sharedsecret: {bob: [test.ping]}}\n"
@@ -24,8 +24,8 @@ func TestStaleRules(t *testing.T) {
 	may := func(user string) bool {
 		t.Helper()
 		kw := payload.M("eauth", "sharedsecret", "username", user, "password", "OpenSesame")
-		v, err := s.stranger().ask(payload.M("cmd", "publish", "tgt", honest, "tgt_type", "glob", "fun", "test.ping", "arg", []any{}, "ret", "", "jid", "",
-			"user", user, "kwargs", kw))
+		v, err := s.stranger().ask(payload.M("cmd", "publish", "tgt", honest, "tgt_type", "glob", "fun", "test.ping",
+			"arg", []any{}, "ret", "", "jid", "", "user", user, "kwargs", kw))
 		if err != nil {
 			t.Fatal(err)
 		}

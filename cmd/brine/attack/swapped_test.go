@@ -44,8 +44,9 @@ func (s *site) swapping(path, other string) (end func()) {
 	return end
 }
 
-// TestSwappedFiles exchanges, while they are served, a file and a folder of a root for links to the machine's secrets: where links
-// out of a root are not followed, no look that comes between gives them away, their size, or their hash, to a thief or to a minion.
+// TestSwappedFiles exchanges, while they are served, a file and a folder of a root for links to the machine's secrets:
+// where links out of a root are not followed, no look that comes between gives them away, their size, or their hash, to
+// a thief or to a minion.
 func TestSwappedFiles(t *testing.T) {
 	s := newBareSite(t, "")
 	s.master.stop()
@@ -55,7 +56,8 @@ func TestSwappedFiles(t *testing.T) {
 	s.write(s.path("srv/base/dir/file"), "open")
 	s.link(s.path("outside/file"), s.path("srv/base/link"))
 	s.link(s.path("outside"), s.path("srv/base/linkdir"))
-	s.writeMaster(fmt.Sprintf("file_roots: {base: [%s/base]}\nfileserver_followsymlinks: False\nfileserver_list_cache_time: 0\n", s.path("srv")))
+	s.writeMaster(fmt.Sprintf("file_roots: {base: [%s/base]}\nfileserver_followsymlinks: "+
+		"False\nfileserver_list_cache_time: 0\n", s.path("srv")))
 	s.startMaster()
 	s.startMinion(honest, "")
 	th := s.thief("thief", nil)
@@ -69,7 +71,8 @@ func TestSwappedFiles(t *testing.T) {
 			t.Fatalf("shown %d times, hidden %d times", shown, hidden)
 		}
 		path := []string{"file", "dir/file"}[tries%2]
-		for _, cmd := range []string{payload.CmdServeFile, payload.CmdFileHash, payload.CmdFileFind, payload.CmdFileHashAndStat} {
+		for _, cmd := range []string{payload.CmdServeFile, payload.CmdFileHash, payload.CmdFileFind,
+			payload.CmdFileHashAndStat} {
 			v, err := th.do(payload.M("cmd", cmd, "id", th.id, "path", path, "saltenv", "base", "loc", 0))
 			text := wholly(v) + fmt.Sprint(v)
 			switch {
@@ -101,15 +104,16 @@ func TestSwappedFiles(t *testing.T) {
 	s.good()
 }
 
-// TestSwappedFolders exchanges a folder of what a minion has pushed for a link that leads elsewhere, while he pushes: nothing is
-// written there, and nothing is served from there.
+// TestSwappedFolders exchanges a folder of what a minion has pushed for a link that leads elsewhere, while he pushes:
+// nothing is written there, and nothing is served from there.
 func TestSwappedFolders(t *testing.T) {
 	s := newBareSite(t, "file_recv: True\nfileserver_backend: [roots, minion]\n")
 	s.startMinion(honest, "")
 	s.write(s.path("outside/file"), forged)
 	th := s.thief("thief", nil)
 	push := func(names ...any) (any, error) {
-		return th.do(payload.M("cmd", payload.CmdFileRecv, "id", th.id, "path", names, "loc", 0, "data", []byte("pushed")))
+		return th.do(payload.M("cmd", payload.CmdFileRecv, "id", th.id, "path", names, "loc", 0, "data",
+			[]byte("pushed")))
 	}
 	if v, err := push("dir", "file"); v != true || err != nil {
 		t.Fatalf("a push: %v, %v", v, err)

@@ -14,7 +14,8 @@ import (
 	"brine/wire/payload"
 )
 
-// TestTagsAtEveryDoor: tags that are none of an event are refused at every door of the bus, and who fires one is told so.
+// TestTagsAtEveryDoor: tags that are none of an event are refused at every door of the bus, and who fires one is told
+// so.
 func TestTagsAtEveryDoor(t *testing.T) {
 	a := newAPI(t)
 	s, e, id := a.s, a.s.listen(), a.logIn("127.0.0.9", "bob")
@@ -33,7 +34,8 @@ func TestTagsAtEveryDoor(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if r := a.ask("127.0.0.9", "POST", "/hook/salt/job/20261125224609376131/ret/honest", id, `{}`); r.status != http.StatusBadRequest {
+	if r := a.ask("127.0.0.9", "POST", "/hook/salt/job/20261125224609376131/ret/honest", id,
+		`{}`); r.status != http.StatusBadRequest {
 		t.Errorf("/hook, the tag of a job: %d %s", r.status, r.body)
 	}
 	told := func(want bool, fun string, args ...any) {
@@ -47,11 +49,13 @@ func TestTagsAtEveryDoor(t *testing.T) {
 		told(false, "event.send", tag)
 		told(false, "event.fire_master", payload.M("x", 1), tag)
 		for _, argv := range [][]string{{"event.send", tag, "x=1"}, {"event.fire_master", "{x: 1}", tag}} {
-			if r := s.tool("salt-call", append([]string{"-c", s.path("etc/" + honest), "--out=json"}, argv...)...); !strings.Contains(r.stdout, "false") {
+			if r := s.tool("salt-call", append([]string{"-c", s.path("etc/" + honest), "--out=json"},
+				argv...)...); !strings.Contains(r.stdout, "false") {
 				t.Errorf("salt-call %.40v: %s %s", argv, r.stdout, r.stderr)
 			}
 		}
-		if r := s.tool("salt-run", "event.send", tag); !strings.HasPrefix(tag, "salt/") && !strings.Contains(r.stdout, "False") {
+		if r := s.tool("salt-run", "event.send", tag); !strings.HasPrefix(tag, "salt/") && !strings.Contains(r.stdout,
+			"False") {
 			t.Errorf("salt-run event.send %.20q: %s %s", tag, r.stdout, r.stderr)
 		}
 	}

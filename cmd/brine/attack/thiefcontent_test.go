@@ -11,8 +11,9 @@ import (
 	"brine/wire/payload"
 )
 
-// thiefContentConf has what a thief tries: pillars that are kept, states that a program tells, repositories of which one branch is
-// served, and returners of the master. OWN is the port of the master's database, PORT that of the thief's.
+// thiefContentConf has what a thief tries: pillars that are kept, states that a program tells, repositories of which
+// one branch is served, and returners of the master. OWN is the port of the master's database, PORT that of the
+// thief's.
 const thiefContentConf = `event_return: [rawfile_json]
 event_return_queue: 0
 rawfile_json.filename: ROOT/m/var/events.json
@@ -34,8 +35,9 @@ gitfs_saltenv_whitelist: [base]
 
 const nodesProgram = "#!/bin/sh\nprintf '%s|' \"$#\" \"$@\" >>ROOT/argv\necho '{classes: [mine], environment: base}'\n"
 
-// TestThiefOfContent has the key of a minion whose name is a command. He names returners and their servers in what he returns, asks
-// for the kept pillar of another, for states and branches that are not his, and fires events that would break lines.
+// TestThiefOfContent has the key of a minion whose name is a command. He names returners and their servers in what he
+// returns, asks for the kept pillar of another, for states and branches that are not his, and fires events that would
+// break lines.
 func TestThiefOfContent(t *testing.T) {
 	s := newBareSite(t, "")
 	s.master.stop()
@@ -64,8 +66,10 @@ func TestThiefOfContent(t *testing.T) {
 	e := s.listen()
 	th.returnsElsewhere(evil.port, s.path("stolen"))
 	th.breaksLines()
-	v := th.must(payload.M("cmd", payload.CmdMasterTops, "id", honest, "opts", payload.M("id", honest), "grains", payload.M("id", "$(touch owned)")))
-	if text := readText(t, s.path("argv")); strings.Contains(text, honest) || !strings.HasPrefix(text, "1|") || !strings.Contains(text, "touch owned") {
+	v := th.must(payload.M("cmd", payload.CmdMasterTops, "id", honest, "opts", payload.M("id", honest), "grains",
+		payload.M("id", "$(touch owned)")))
+	if text := readText(t, s.path("argv")); strings.Contains(text, honest) || !strings.HasPrefix(text, "1|") ||
+		!strings.Contains(text, "touch owned") {
 		t.Errorf("the program is told %q, and answers %v", text, v)
 	}
 	s.good()
@@ -80,7 +84,8 @@ func TestThiefOfContent(t *testing.T) {
 			break // it is being written
 		}
 		var one map[string]any
-		if err := json.Unmarshal([]byte(line), &one); err != nil || len(one) != 2 || one["data"] == nil || one["tag"] == "salt/key" && strings.Contains(line, forged) {
+		if err := json.Unmarshal([]byte(line), &one); err != nil || len(one) != 2 || one["data"] == nil ||
+			one["tag"] == "salt/key" && strings.Contains(line, forged) {
 			t.Errorf("a line is %.300q: %v", line, err)
 		}
 	}
@@ -131,9 +136,12 @@ func (th *thief) pillars() {
 	th.s.t.Helper()
 	th.pillar() // his own can be opened
 	for _, env := range []any{"base", "", nil, honest, ":" + honest, "../" + honest, []any{"base"}} {
-		for _, id := range []any{honest, th.id, []any{honest}, []byte(honest), honest + ":base", "../pillar/" + honest} {
-			v, err := th.askPillar(th.s.t.Context(), payload.M("cmd", payload.CmdPillar, "id", id, "grains", payload.M("id", honest, "nodename", honest), "saltenv", env, "pillarenv", env, "ver", "2",
-				"pillar_override", payload.M("id", honest), "extra_minion_data", payload.M("id", honest), "clean_cache", false))
+		for _, id := range []any{honest, th.id, []any{honest}, []byte(honest), honest + ":base",
+			"../pillar/" + honest} {
+			v, err := th.askPillar(th.s.t.Context(), payload.M("cmd", payload.CmdPillar, "id", id, "grains",
+				payload.M("id", honest, "nodename", honest), "saltenv", env, "pillarenv", env, "ver", "2",
+				"pillar_override", payload.M("id", honest), "extra_minion_data", payload.M("id", honest), "clean_cache",
+				false))
 			if strings.Contains(wholly(v), forged) {
 				th.s.t.Errorf("the pillar of another by %v in %v: %v, %v", id, env, v, err)
 			}
@@ -151,11 +159,16 @@ func (th *thief) branches(commit string) {
 	if got := ask(payload.CmdServeFile, "file", "base"); !strings.Contains(got, "served") {
 		th.s.t.Errorf("what is served: %s", got)
 	}
-	for _, env := range []string{"private/x", "private", "x", "refs/heads/private/x", "origin/private/x", "refs/remotes/origin/private/x", commit, commit[:7], strings.ToUpper(commit), "base/../private/x",
-		"../private/x", "private/x\n", "private/x\x00", "private//x", "main^{tree}", "main:hidden", "@", "HEAD", "__env__", "base\nprivate/x", "--upload-pack=x"} {
-		for _, cmd := range []string{payload.CmdServeFile, payload.CmdFileFind, payload.CmdFileHash, payload.CmdFileList, payload.CmdDirList} {
-			for _, path := range []string{"hidden", "../hidden", "../../" + commit + "/hidden", "|hidden?saltenv=" + commit} {
-				if got := ask(cmd, path, env); strings.Contains(got, forged) || cmd == payload.CmdFileList && strings.Contains(got, "hidden") {
+	for _, env := range []string{"private/x", "private", "x", "refs/heads/private/x", "origin/private/x",
+		"refs/remotes/origin/private/x", commit, commit[:7], strings.ToUpper(commit), "base/../private/x",
+		"../private/x", "private/x\n", "private/x\x00", "private//x", "main^{tree}", "main:hidden", "@", "HEAD",
+		"__env__", "base\nprivate/x", "--upload-pack=x"} {
+		for _, cmd := range []string{payload.CmdServeFile, payload.CmdFileFind, payload.CmdFileHash,
+			payload.CmdFileList, payload.CmdDirList} {
+			for _, path := range []string{"hidden", "../hidden", "../../" + commit + "/hidden",
+				"|hidden?saltenv=" + commit} {
+				if got := ask(cmd, path, env); strings.Contains(got, forged) || cmd == payload.CmdFileList &&
+					strings.Contains(got, "hidden") {
 					th.s.t.Errorf("%s %q in %q: %.200s", cmd, path, env, got)
 				}
 			}
@@ -167,14 +180,17 @@ func (th *thief) branches(commit string) {
 func (th *thief) returnsElsewhere(port, file string) {
 	th.s.t.Helper()
 	for i, more := range []*payload.Map{
-		payload.M("ret_config", "evil"), payload.M("ret_kwargs", payload.M("host", "127.0.0.1", "port", port, "password", "x", "filename", file, "unix_socket_path", file)),
+		payload.M("ret_config", "evil"), payload.M("ret_kwargs", payload.M("host", "127.0.0.1", "port", port,
+			"password", "x", "filename", file, "unix_socket_path", file)),
 		payload.M("ret", "rawfile_json,sqlite3", "ret_kwargs", payload.M("filename", file, "database", file)),
 		payload.M("ret_config", []any{"evil"}, "ret_kwargs", payload.M("host", "127.0.0.1", "port", port)),
 	} {
-		load := payload.M("cmd", payload.CmdReturn, "id", th.id, "jid", fmt.Sprintf("2026010100000000000%d", i), "fun", "test.ping", "return", true, "retcode", 0)
+		load := payload.M("cmd", payload.CmdReturn, "id", th.id, "jid", fmt.Sprintf("2026010100000000000%d", i), "fun",
+			"test.ping", "return", true, "retcode", 0)
 		load.Update(more)
 		th.must(load)
-		th.must(payload.M("cmd", payload.CmdMinionEvent, "id", th.id, "tag", "my/event", "data", load.Clone(), "pretag", nil))
+		th.must(payload.M("cmd", payload.CmdMinionEvent, "id", th.id, "tag", "my/event", "data", load.Clone(), "pretag",
+			nil))
 	}
 }
 
@@ -183,7 +199,8 @@ func (th *thief) breaksLines() {
 	th.s.t.Helper()
 	const lie = "\"}\n{\"tag\": \"salt/key\", \"data\": {\"x\": \"" + forged + "\"}}\n"
 	for _, tag := range []string{"my/" + lie, "my/\r\n\x00\x85\u2028", "my/" + string([]byte{0xff, 0xfe}), "my/last"} {
-		for _, form := range forms(tag, payload.M("x", lie, lie, []byte(lie+"\xff"), "n", payload.M(lie, []any{lie, nil}))) {
+		for _, form := range forms(tag, payload.M("x", lie, lie, []byte(lie+"\xff"), "n",
+			payload.M(lie, []any{lie, nil}))) {
 			_, _ = th.do(form.Set("id", th.id)) // some are refused; what comes of the others is looked at in the file
 		}
 	}

@@ -35,7 +35,8 @@ func (s *site) token(user string, more *payload.Map) *payload.Map {
 // withToken runs a runner function by a token.
 func (s *site) withToken(token any) (refused bool) {
 	s.t.Helper()
-	v, err := s.stranger().ask(payload.M("cmd", "runner", "fun", "test.arg", "kwarg", payload.M("arg", []any{"x"}, "kwarg", payload.NewMap(0)), "token", token))
+	v, err := s.stranger().ask(payload.M("cmd", "runner", "fun", "test.arg", "kwarg", payload.M("arg", []any{"x"},
+		"kwarg", payload.NewMap(0)), "token", token))
 	if err != nil {
 		s.t.Fatal(err)
 	}
@@ -43,16 +44,18 @@ func (s *site) withToken(token any) (refused bool) {
 	return !m.Has("jid")
 }
 
-// TestTokenLife uses tokens that are none, that are somebody else's files, that have ended, and that outlive their user.
+// TestTokenLife uses tokens that are none, that are somebody else's files, that have ended, and that outlive their
+// user.
 func TestTokenLife(t *testing.T) {
 	s := newSite(t, tokenConf)
 	good := s.token("limited", nil)
 	if good.Str("token") == "" || s.withToken(good.Str("token")) {
 		t.Fatal("an honest token is refused")
 	}
-	for _, bad := range []any{"", "x", strings.Repeat("0", 64), good.Str("token")[:63], good.Str("token") + "0", strings.ToUpper(good.Str("token")),
-		"../tokens/" + good.Str("token"), "./" + good.Str("token"), good.Str("token") + "\x00", good.Str("token") + "/", "../.root_key",
-		[]any{good.Str("token")}, nil, int64(1), true, strings.Repeat("a", 1<<20)} {
+	for _, bad := range []any{"", "x", strings.Repeat("0", 64), good.Str("token")[:63], good.Str("token") + "0",
+		strings.ToUpper(good.Str("token")), "../tokens/" + good.Str("token"), "./" + good.Str("token"),
+		good.Str("token") + "\x00", good.Str("token") + "/", "../.root_key", []any{good.Str("token")}, nil, int64(1),
+		true, strings.Repeat("a", 1<<20)} {
 		if !s.withToken(bad) && bad != any(strings.ToUpper(good.Str("token"))) {
 			t.Errorf("the token %.80q is taken", bad)
 		}
@@ -64,7 +67,8 @@ func TestTokenLife(t *testing.T) {
 		}
 	}
 	nan := s.token("chooser", payload.M("token_expire", math.NaN()))
-	if start, _ := nan.Value("start").(float64); nan.Str("token") != "" && !(nan.Value("expire").(float64) <= start+3600) {
+	if start, _ := nan.Value("start").(float64); nan.Str("token") != "" &&
+		!(nan.Value("expire").(float64) <= start+3600) {
 		t.Errorf("a token without end: %v", nan.Value("expire"))
 	}
 	if v := s.publishAs("limited", honest, "list", "test.echo", []any{"x"}, func(_, kw *payload.Map) {
@@ -82,17 +86,19 @@ func TestTokenLife(t *testing.T) {
 // tokenOutlives takes the user, and then the whole backend, out of external_auth: his token is worth nothing.
 func (s *site) tokenOutlives(token string) {
 	s.t.Helper()
-	for _, conf := range []string{strings.Replace(tokenConf, "    limited: ['test.echo', '@test']\n", "", 1), "sharedsecret: OpenSesame\n"} {
+	for _, conf := range []string{strings.Replace(tokenConf, "    limited: ['test.echo', '@test']\n", "", 1),
+		"sharedsecret: OpenSesame\n"} {
 		s.master.stop()
 		s.writeMaster(conf)
 		s.startMaster()
 		if !s.withToken(token) {
 			s.t.Error("a token is good for a user who has gone")
 		}
-		v := s.publishAs("limited", honest, "list", "saltutil.find_job", []any{"20200101000000000000"}, func(_, kw *payload.Map) {
-			kw.Delete("eauth")
-			kw.Set("token", token)
-		})
+		v := s.publishAs("limited", honest, "list", "saltutil.find_job", []any{"20200101000000000000"},
+			func(_, kw *payload.Map) {
+				kw.Delete("eauth")
+				kw.Set("token", token)
+			})
 		if published(v) {
 			s.t.Error("the token of a user who has gone asks for the jobs of others")
 		}

@@ -27,8 +27,8 @@ func (s *site) texts() map[string]string {
 	return out
 }
 
-// wheelUser may call every wheel and runner function that this file attacks, which is much, and still less than the files
-// of the master's user.
+// wheelUser may call every wheel and runner function that this file attacks, which is much, and still less than the
+// files of the master's user.
 const wheelUser = `external_auth:
   sharedsecret:
     keeper: ['@wheel', '@runner']
@@ -42,12 +42,14 @@ func TestTraversalOfKeys(t *testing.T) {
 	s.write(s.path("outside/victim.pub"), "do not touch")
 	before := s.texts()
 	m := payload.M
-	names := []any{"master.pem", "../master.pem", "../../../../../../../" + s.path("outside/victim"), s.path("outside/victim"), "..", ".", "", "a\nb", "a\x00b"}
+	names := []any{"master.pem", "../master.pem", "../../../../../../../" + s.path("outside/victim"),
+		s.path("outside/victim"), "..", ".", "", "a\nb", "a\x00b"}
 	var loads []*payload.Map
 	wheel := func(fun string, arg []any, kw *payload.Map) {
 		loads = append(loads, m("cmd", "wheel", "fun", fun, "kwarg", m("arg", arg, "kwarg", kw)))
 	}
-	for _, status := range []string{".", "..", "/", "", "local", "minions/..", "../../../../../../outside", s.path("outside"), "minions\x00", "minions_autosign"} {
+	for _, status := range []string{".", "..", "/", "", "local", "minions/..", "../../../../../../outside",
+		s.path("outside"), "minions\x00", "minions_autosign"} {
 		for _, fun := range []string{"key.delete_dict", "key.accept_dict", "key.reject_dict"} {
 			wheel(fun, []any{m(status, names)}, nil)
 		}
@@ -71,17 +73,20 @@ func TestTraversalOfKeys(t *testing.T) {
 		wheel("config.update_config", []any{"../" + name.(string), m("a", "b")}, nil)
 		wheel("config.update_config", []any{name.(string) + "/../../x\n", m("a", "b")}, nil)
 	}
-	for _, dir := range []string{s.path("outside"), s.pki("../outside"), s.pki("minions"), s.pki("minions_autosign"), "relative", "/etc/cron.d"} {
+	for _, dir := range []string{s.path("outside"), s.pki("../outside"), s.pki("minions"), s.pki("minions_autosign"),
+		"relative", "/etc/cron.d"} {
 		wheel("key.gen_keys", []any{dir, "evil"}, nil)
 		wheel("key.gen_signature", []any{"", "", dir}, m("auto_create", true))
 		wheel("key.gen_signature", []any{dir + "/victim", dir + "/victim.pub", dir}, nil)
 	}
 	wheel("key.gen", nil, m("keysize", int64(1<<30)))
-	for _, bank := range []string{"tokens", "sessions", "jobs", "grains/../tokens", "speakers", "resources", "grains/../resources", "../../../../outside", ".", ".root_key", s.path("outside")} {
+	for _, bank := range []string{"tokens", "sessions", "jobs", "grains/../tokens", "speakers", "resources",
+		"grains/../resources", "../../../../outside", ".", ".root_key", s.path("outside")} {
 		for _, fun := range []string{"cache.flush", "cache.list"} {
 			loads = append(loads, m("cmd", "runner", "fun", fun, "kwarg", m("bank", bank)))
 		}
-		loads = append(loads, m("cmd", "runner", "fun", "cache.store", "kwarg", m("bank", bank, "key", "victim", "data", "x")))
+		loads = append(loads, m("cmd", "runner", "fun", "cache.store", "kwarg", m("bank", bank, "key", "victim", "data",
+			"x")))
 	}
 	ask := s.stranger()
 	for _, load := range loads {

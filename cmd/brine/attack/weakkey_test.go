@@ -73,7 +73,8 @@ func TestWeakKeys(t *testing.T) {
 				}
 			}
 			if before == "minions_pre" {
-				if r := s.tool("salt-key", "-y", "-a", id); !strings.Contains(r.stderr, "Unable to accept invalid key for "+id) || !strings.Contains(r.stderr, "allow_weak_keys") {
+				if r := s.tool("salt-key", "-y", "-a", id); !strings.Contains(r.stderr,
+					"Unable to accept invalid key for "+id) || !strings.Contains(r.stderr, "allow_weak_keys") {
 					t.Errorf("%s: salt-key: %+v", what, r)
 				}
 				if _, err := os.Stat(s.pki("minions/" + id)); err == nil {
@@ -87,7 +88,8 @@ func TestWeakKeys(t *testing.T) {
 		s.said(s.master, "minion="+id+" why=\"weak RSA key: ")
 		s.eventually("event", func() error {
 			if !bus.has(func(tag string, data *payload.Map) bool {
-				return tag == "salt/auth" && data.Str("id") == id && data.Value("result") == false && strings.Contains(data.Str("why"), "allow_weak_keys")
+				return tag == "salt/auth" && data.Str("id") == id && data.Value("result") == false &&
+					strings.Contains(data.Str("why"), "allow_weak_keys")
 			}) {
 				return os.ErrNotExist
 			}
@@ -126,7 +128,8 @@ func TestWeakOwnKeys(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for path, pki := range map[string]string{s.pki("master.pem"): s.pki(""), s.path("weak/etc/salt/pki/minion/minion.pem"): s.path("weak/etc/salt/pki/minion")} {
+	for path, pki := range map[string]string{s.pki("master.pem"): s.pki(""),
+		s.path("weak/etc/salt/pki/minion/minion.pem"): s.path("weak/etc/salt/pki/minion")} {
 		_ = os.Remove(path) // a key that may be there
 		s.write(path, string(text))
 		if err := os.Chmod(path, 0o400); err != nil {
@@ -139,7 +142,8 @@ func TestWeakOwnKeys(t *testing.T) {
 			d = s.start("master again", links+"/salt-master", "-c", s.path("etc/m"), "--disable-keepalive")
 			defer d.kill()
 		}
-		s.said(d, strings.TrimSuffix(pki, "/")+": weak RSA key: 1024 bits, fewer than 2048; make another one, or see allow_weak_keys")
+		s.said(d, strings.TrimSuffix(pki, "/")+": weak RSA key: 1024 bits, fewer than 2048; make another one, or "+
+			"see allow_weak_keys")
 		<-d.done
 	}
 }

@@ -43,7 +43,8 @@ func (s *site) inBothThemes(f func(theme string)) {
 // inTheme has the system of who looks be light or dark.
 func (s *site) inTheme(theme string) {
 	s.t.Helper()
-	s.do(emulation.SetEmulatedMedia().WithFeatures([]*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: theme}, {Name: "prefers-reduced-motion", Value: "reduce"}}))
+	s.do(emulation.SetEmulatedMedia().WithFeatures([]*emulation.MediaFeature{{Name: "prefers-color-scheme",
+		Value: theme}, {Name: "prefers-reduced-motion", Value: "reduce"}}))
 }
 
 // axe looks for what keeps people out, in all views and panels, light and dark.

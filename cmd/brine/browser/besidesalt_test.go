@@ -31,7 +31,8 @@ func (s *site) master(release string) {
 	if _, err := os.Stat(filepath.Join(cache, release, ".complete")); err != nil {
 		s.t.Fatalf("salt %s is not installed (run .ci/salt-peers %s): %v", release, release, err)
 	}
-	s.daemon("salt-master", exec.Command(filepath.Join(cache, release, "bin", "salt-master"), "-c", filepath.Join(s.dir, "etc"), "-l", "info"))
+	s.daemon("salt-master", exec.Command(filepath.Join(cache, release, "bin", "salt-master"), "-c",
+		filepath.Join(s.dir, "etc"), "-l", "info"))
 	bus := filepath.Join(s.dir, "m", "var", "run", "salt", "master", "master_event_pub.ipc")
 	s.until("the master of Salt answers", func() bool {
 		c, err := net.DialTimeout("tcp", fmt.Sprintf("127.0.0.1:%d", s.ret), time.Second)
@@ -65,9 +66,11 @@ func TestBesideSalt(t *testing.T) {
 		s.until("the form is there", func() bool {
 			return js[bool](s, "document.querySelector('.run [role=combobox]')?.value === 'test.echo'")
 		})
-		js[any](s, "document.querySelectorAll('.run input')[2].value = 'hello'; document.querySelector('.run form').requestSubmit()")
+		js[any](s, "document.querySelectorAll('.run input')[2].value = 'hello'; document.querySelector('.run "+
+			"form').requestSubmit()")
 		s.until("the job is there", func() bool { return js[bool](s, "/^#.jobs.\\d+/.test(location.hash)") })
-		for end := time.Now().Add(5 * time.Second); time.Now().Before(end); <-time.After(100 * time.Millisecond) { // it may have been published before the minion could hear it
+		for end := time.Now().Add(5 * time.Second); time.Now().Before(end); <-time.After(100 * time.Millisecond) {
+			// it may have been published before the minion could hear it
 			if strings.Contains(js[string](s, "document.body.innerText"), "1 of 1 returned") {
 				return true
 			}
@@ -80,7 +83,9 @@ func TestBesideSalt(t *testing.T) {
 	s.sees("test.echo")
 	s.picture("jobs")
 	s.view("#/events?tag=salt/job/*/ret/*")
-	js[any](s, "fetch('api/run', { method: 'POST', headers: { 'Content-Type': 'application/json', 'X-Brine-Console': '1' }, body: JSON.stringify({ tgt: 'web1', tgt_type: 'glob', fun: 'test.ping', arg: '' }) }).then((r) => r.status)")
+	js[any](s, "fetch('api/run', { method: 'POST', headers: { 'Content-Type': 'application/json', "+
+		"'X-Brine-Console': '1' }, body: JSON.stringify({ tgt: 'web1', tgt_type: 'glob', fun: 'test.ping', arg: '' "+
+		"}) }).then((r) => r.status)")
 	s.sees("/ret/web1")
 	s.picture("events")
 	s.view("#/fleet")

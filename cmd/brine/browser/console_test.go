@@ -23,8 +23,11 @@ func TestConsole(t *testing.T) {
 		name string
 		run  func(*testing.T, *site)
 	}{
-		{"log-in", logIn}, {"fleet", fleetView}, {"jobs", func(t *testing.T, s *site) { jobsView(t, s, frozen.Process) }}, {"queue", queue}, {"actors", actorsView},
-		{"events", eventsView}, {"connection", connection}, {"narrow", narrow}, {"axe", axe}, {"keyboard", keyboard}, {"address", addresses}, {"few rights", fewRights},
+		{"log-in", logIn}, {"fleet", fleetView}, {"jobs", func(t *testing.T, s *site) {
+			jobsView(t, s, frozen.Process)
+		}}, {"queue", queue}, {"actors", actorsView},
+		{"events", eventsView}, {"connection", connection}, {"narrow", narrow}, {"axe", axe}, {"keyboard", keyboard},
+		{"address", addresses}, {"few rights", fewRights},
 	} {
 		if !t.Run(part.name, func(t *testing.T) {
 			inner := *s
@@ -55,7 +58,8 @@ func fleetView(t *testing.T, s *site) {
 	s.sees("pending 2")
 	for _, id := range []string{"web1", "web2"} {
 		s.until("the button has the focus", func() bool {
-			return js[bool](s, `(() => { const b = document.querySelector("[aria-label='accept the key of `+id+`']"); b?.focus(); return document.activeElement === b && !!b })()`)
+			return js[bool](s, `(() => { const b = document.querySelector("[aria-label='accept the key of `+id+
+				`']"); b?.focus(); return document.activeElement === b && !!b })()`)
 		})
 		s.keys("\r")
 		s.until(id+" is accepted", func() bool {
@@ -65,11 +69,14 @@ func fleetView(t *testing.T, s *site) {
 	s.sees("2 connected")
 	js[any](s, "document.querySelector('main').focus()")
 	s.keys("/")
-	s.until("the search has the focus", func() bool { return js[bool](s, "document.activeElement.matches('[data-search]')") })
+	s.until("the search has the focus", func() bool {
+		return js[bool](s, "document.activeElement.matches('[data-search]')")
+	})
 	js[any](s, "document.activeElement.value = ''") // the driver sends the character even where its key has been taken
 	s.keys("web1 and G@id:web1")
 	s.sees("1 minion matches")
-	js[any](s, "(() => { const i = document.querySelector('[data-search]'); i.value = ''; i.dispatchEvent(new Event('input')) })()")
+	js[any](s, "(() => { const i = document.querySelector('[data-search]'); i.value = ''; i.dispatchEvent(new "+
+		"Event('input')) })()")
 	s.sees("2 minions, 2 connected")
 	s.picture("fleet")
 	js[any](s, "document.querySelector('main').focus()")
@@ -88,7 +95,8 @@ func jobsView(_ *testing.T, s *site, frozen *os.Process) {
 	s.keys("web1\t\ttest.ec")
 	s.sees("test.echo")
 	s.picture("completion")
-	s.keys(kb.ArrowDown + kb.Tab) // Enter chooses, too, but the driver sends its character all the same, and the form goes
+	// Enter chooses, too, but the driver sends its character all the same, and the form goes
+	s.keys(kb.ArrowDown + kb.Tab)
 	s.sees("test.echo text")
 	s.keys("'a b'\r")
 	s.sees("1 of 1 returned")
@@ -107,7 +115,9 @@ func jobsView(_ *testing.T, s *site, frozen *os.Process) {
 	}
 	s.sees("2 minions returned the same")
 	s.sees("2 of 2 returned")
-	s.until("the timelines are there", func() bool { return js[int](s, "document.querySelectorAll('.lane i').length") >= 4 })
+	s.until("the timelines are there", func() bool {
+		return js[int](s, "document.querySelectorAll('.lane i').length") >= 4
+	})
 	s.picture("job")
 }
 
@@ -115,7 +125,9 @@ func jobsView(_ *testing.T, s *site, frozen *os.Process) {
 func queue(_ *testing.T, s *site) {
 	s.view("#/jobs")
 	state := func(fun string) string {
-		return js[string](s, `(() => { const row = [...document.querySelectorAll("tbody tr")].find((tr) => tr.innerText.includes("`+fun+`")); return row ? row.querySelector("td[data-label=State]").innerText : "" })()`)
+		return js[string](s,
+			`(() => { const row = [...document.querySelectorAll("tbody tr")].find((tr) => tr.innerText.includes("`+fun+
+				`")); return row ? row.querySelector("td[data-label=State]").innerText : "" })()`)
 	}
 	s.run("salt", "--async", "web1", "test.sleep", "300")
 	s.until("the first job runs", func() bool { return strings.Contains(state("test.sleep"), "running") })
@@ -126,7 +138,9 @@ func queue(_ *testing.T, s *site) {
 	}
 	s.picture("queued")
 	js[any](s, `[...document.querySelectorAll(".chips button")].find((b) => b.innerText.startsWith("queued")).click()`)
-	s.until("only what is queued is shown", func() bool { return js[int](s, "document.querySelectorAll('tbody tr').length") == 1 })
+	s.until("only what is queued is shown", func() bool {
+		return js[int](s, "document.querySelectorAll('tbody tr').length") == 1
+	})
 	s.run("salt", "web1", "saltutil.term_all_jobs")
 	s.sees("queued 0")
 	js[any](s, `document.querySelector(".chips button").click()`)
@@ -138,7 +152,9 @@ func queue(_ *testing.T, s *site) {
 // actorsView kills an actor of the master; the page shows it within a second.
 func actorsView(t *testing.T, s *site) {
 	s.view("#/actors")
-	s.until("the tree is there", func() bool { return js[bool](s, `!!document.querySelector("tr[data-key='master/Maintenance']")`) })
+	s.until("the tree is there", func() bool {
+		return js[bool](s, `!!document.querySelector("tr[data-key='master/Maintenance']")`)
+	})
 	soonest := time.Hour
 	for range 5 { // a machine that is busy with other things may be late at times
 		js[any](s, `(() => { const row = document.querySelector("tr[data-key='master/Maintenance']"), was = row.querySelector("td[data-label=Restarts]").innerText; window.died = 0;
@@ -205,7 +221,9 @@ func narrow(t *testing.T, s *site) {
 	s.do(chromedp.EmulateViewport(360, 740))
 	for _, v := range allViews {
 		s.view(v)
-		s.until("there is something", func() bool { return v == "#/events" || js[bool](s, "!!document.querySelector('tbody tr')") })
+		s.until("there is something", func() bool {
+			return v == "#/events" || js[bool](s, "!!document.querySelector('tbody tr')")
+		})
 		if w := js[int](s, "document.documentElement.scrollWidth"); w > 360 {
 			t.Errorf("%s is %d pixels wide", v, w)
 		}
@@ -238,8 +256,11 @@ func fewRights(t *testing.T, s *site) {
 	js[any](s, "document.querySelector('.run form').requestSubmit()")
 	s.sees("1 of 1 returned")
 	s.view("#/jobs")
-	s.until("his own job is there", func() bool { return js[int](s, "document.querySelectorAll('tbody tr').length") > 0 })
-	if users := js[string](s, "[...new Set([...document.querySelectorAll('td[data-label=User]')].map((td) => td.innerText))].join()"); users != "limited" {
+	s.until("his own job is there", func() bool {
+		return js[int](s, "document.querySelectorAll('tbody tr').length") > 0
+	})
+	if users := js[string](s, "[...new Set([...document.querySelectorAll('td[data-label=User]')].map((td) => "+
+		"td.innerText))].join()"); users != "limited" {
 		t.Errorf("sees jobs of %q", users)
 	}
 	s.view("#/jobs?tgt=web1&fun=cmd.run")

@@ -18,8 +18,10 @@ func (s *site) clipboard(write browser.PermissionSetting) {
 	s.t.Helper()
 	origin := js[string](s, "location.origin")
 	s.do(chromedp.ActionFunc(func(ctx context.Context) error {
-		for name, set := range map[string]browser.PermissionSetting{"clipboard-read": browser.PermissionSettingGranted, "clipboard-write": write} {
-			if err := browser.SetPermission(&browser.PermissionDescriptor{Name: name}, set).WithOrigin(origin).Do(ctx); err != nil {
+		for name, set := range map[string]browser.PermissionSetting{"clipboard-read": browser.PermissionSettingGranted,
+			"clipboard-write": write} {
+			if err := browser.SetPermission(&browser.PermissionDescriptor{Name: name}, set).WithOrigin(origin).Do(
+				ctx); err != nil {
 				return err
 			}
 		}
@@ -36,7 +38,8 @@ func (s *site) copied() string {
 
 const copyButton = `document.querySelector("[aria-label='Copy the job id']")`
 
-// TestCopy: the button puts the id of the job into the clipboard, with and without a clipboard of the page's own, and says when it could not.
+// TestCopy: the button puts the id of the job into the clipboard, with and without a clipboard of the page's own, and
+// says when it could not.
 func TestCopy(t *testing.T) {
 	s := newSite(t, plan{})
 	s.minion("web1", "")
@@ -45,16 +48,20 @@ func TestCopy(t *testing.T) {
 	jid := js[string](s, "location.hash.split('/')[2]")
 	press := func(says, text string) {
 		t.Helper()
-		js[any](s, copyButton+".focus(); document.getElementById('say').textContent = ''; window.said = []; new MutationObserver(() => said.push("+copyButton+".innerText)).observe("+copyButton+", { childList: true })")
+		js[any](s, copyButton+".focus(); document.getElementById('say').textContent = ''; window.said = []; new "+
+			"MutationObserver(() => said.push("+copyButton+".innerText)).observe("+copyButton+", { childList: true })")
 		s.keys("\r")
 		s.until("the button says "+says+", and who hears the page hears it", func() bool {
-			return js[bool](s, fmt.Sprintf("said.includes(%q) && document.getElementById('say').textContent === %q", says, text)) // it says so for two seconds
+			// it says so for two seconds
+			return js[bool](s, fmt.Sprintf("said.includes(%q) && document.getElementById('say').textContent === %q",
+				says, text))
 		})
 		if !js[bool](s, "document.activeElement === "+copyButton) {
 			t.Error("the button has lost the focus")
 		}
 	}
-	for _, write := range []browser.PermissionSetting{browser.PermissionSettingGranted, browser.PermissionSettingDenied} {
+	for _, write := range []browser.PermissionSetting{browser.PermissionSettingGranted,
+		browser.PermissionSettingDenied} {
 		s.clipboard(browser.PermissionSettingGranted)
 		s.do(emulation.SetFocusEmulationEnabled(true))
 		js[any](s, "navigator.clipboard.writeText('something else')")

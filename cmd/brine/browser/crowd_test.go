@@ -72,17 +72,19 @@ func (s *site) frames() string {
 		requestAnimationFrame(f); })`)
 }
 
-// TestCrowd: 1,000 minions, jobs for all of them, and 100 events a second: the document and the memory of the page stay small, and
-// every event is shown or counted as missed.
+// TestCrowd: 1,000 minions, jobs for all of them, and 100 events a second: the document and the memory of the page stay
+// small, and every event is shown or counted as missed.
 func TestCrowd(t *testing.T) {
 	const minions, events = 1000, 400
-	s := newSite(t, plan{more: "auto_accept: True\n", rest: "rest_cherrypy: {host: 127.0.0.1, disable_ssl: True, webhook_disable_auth: True"})
+	s := newSite(t, plan{more: "auto_accept: True\n", rest: "rest_cherrypy: {host: 127.0.0.1, disable_ssl: True, " +
+		"webhook_disable_auth: True"})
 	key, err := crypt.GenerateKey(2048)
 	if err != nil {
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
-	f, err := fleet.Start(ctx, fleet.Options{Minions: minions, Prefix: "emu", Host: "127.0.0.1", RetPort: s.ret, Key: key,
+	f, err := fleet.Start(ctx, fleet.Options{Minions: minions, Prefix: "emu", Host: "127.0.0.1", RetPort: s.ret,
+		Key:    key,
 		Answer: func(string, *payload.Map) any { return true }})
 	if err != nil {
 		cancel()
@@ -101,22 +103,27 @@ func TestCrowd(t *testing.T) {
 	defer pace.Stop()
 	for i := range events {
 		<-pace.C
-		res, err := http.Post(fmt.Sprintf("http://127.0.0.1:%d/hook/crowd", s.api), "application/json", strings.NewReader(fmt.Sprintf(`{"n": %d}`, i)))
+		res, err := http.Post(fmt.Sprintf("http://127.0.0.1:%d/hook/crowd", s.api), "application/json",
+			strings.NewReader(fmt.Sprintf(`{"n": %d}`, i)))
 		if err != nil || res.Body.Close() != nil || res.StatusCode != 200 {
 			t.Fatalf("event %d: %v, %v", i, res, err)
 		}
 	}
 	s.until("all events are shown or counted", func() bool {
-		return js[int](s, `[...document.querySelector(".bar:nth-of-type(2)").innerText.matchAll(/(\d+) (events|came)/g)].reduce((n, m) => n + Number(m[1]), 0)`) == events
+		return js[int](s,
+			`[...document.querySelector(".bar:nth-of-type(2)").innerText.matchAll(/(\d+) (events|came)/g)].reduce((n, m) => n + Number(m[1]), 0)`) == events
 	})
-	t.Logf("events: %s; %v, %s", js[string](s, `document.querySelector(".bar:nth-of-type(2)").innerText`), s.bounded("events", most), s.frames())
+	t.Logf("events: %s; %v, %s", js[string](s, `document.querySelector(".bar:nth-of-type(2)").innerText`),
+		s.bounded("events", most), s.frames())
 
 	for range 3 { // jobs for all
 		s.view("#/jobs?tgt=*&fun=test.ping")
 		js[any](s, "document.querySelector('.run form').requestSubmit()")
 		s.sees("1000 of 1000 returned")
 		s.sees("1000 minions returned the same")
-		s.until("the ways are there", func() bool { return js[int](s, "document.querySelectorAll('.lane').length") >= 100 })
+		s.until("the ways are there", func() bool {
+			return js[int](s, "document.querySelectorAll('.lane').length") >= 100
+		})
 	}
 	t.Logf("a job: %v, %s", s.bounded("job", most), s.frames())
 	if n := js[int](s, "document.querySelectorAll('tbody tr').length"); n > 600 {

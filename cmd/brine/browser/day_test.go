@@ -11,8 +11,8 @@ import (
 	"brine/actors/netapi/console"
 )
 
-// TestDay: a page that is open for a day does not grow. What a day brings is fed to it as quickly as it takes it, to each view, and
-// what it weighs at the end is what it weighed after the first tenth.
+// TestDay: a page that is open for a day does not grow. What a day brings is fed to it as quickly as it takes it, to
+// each view, and what it weighs at the end is what it weighed after the first tenth.
 func TestDay(t *testing.T) {
 	s := newStand(t, func(w http.ResponseWriter, _ *http.Request) {
 		reply(w, console.Grains{ID: "m", Grains: json.RawMessage(`{"os":"Debian"}`)})
@@ -24,7 +24,9 @@ func TestDay(t *testing.T) {
 		step       func(i int)
 		done       func(i int) string // a text that the page shows when it has taken so many steps
 	}{
-		{"#/events", "events", 200000 / perStep, s.events, func(i int) string { return fmt.Sprint(i*perStep, " events") }},
+		{"#/events", "events", 200000 / perStep, s.events, func(i int) string {
+			return fmt.Sprint(i*perStep, " events")
+		}},
 		{"#/jobs", "jobs", 1500, s.jobs, marker},
 		{"#/fleet", "fleet", 400, s.minions, marker},
 		{"#/actors", "actors", 400, s.actors, marker},
@@ -59,7 +61,8 @@ func TestDay(t *testing.T) {
 func (s *stand) flat(what string, before weight, f func()) {
 	s.t.Helper()
 	f()
-	after := s.bounded(what, weight{nodes: before.nodes*11/10 + 200, listeners: before.listeners*11/10 + 50, heap: before.heap*1.25 + 1e6})
+	after := s.bounded(what, weight{nodes: before.nodes*11/10 + 200, listeners: before.listeners*11/10 + 50,
+		heap: before.heap*1.25 + 1e6})
 	s.t.Logf("%s: %v, then %v", what, before, after)
 }
 
@@ -72,8 +75,12 @@ func (s *stand) events(i int) {
 	list := console.EventList{}
 	for k := range perStep {
 		n := i*perStep + k
-		list.Events = append(list.Events, console.Event{N: int64(n + 1), Tag: fmt.Sprintf("salt/job/2026112316%010d/ret/web%d", n, n%1000), Size: 100,
-			Data: json.RawMessage(fmt.Sprintf(`{"_stamp":"2026-11-23T16:00:00.%06d","jid":"2026112316%010d","return":"text %d","retcode":0}`, n%1000000, n, n))})
+		list.Events = append(list.Events, console.Event{N: int64(n + 1),
+			Tag: fmt.Sprintf("salt/job/2026112316%010d/ret/web%d", n, n%1000), Size: 100,
+			Data: json.RawMessage(
+				fmt.Sprintf(
+					`{"_stamp":"2026-11-23T16:00:00.%06d","jid":"2026112316%010d","return":"text %d","retcode":0}`,
+					n%1000000, n, n))})
 	}
 	s.send("event", list)
 }
@@ -81,7 +88,8 @@ func (s *stand) events(i int) {
 func (s *stand) jobs(i int) {
 	row := func(i int) (string, console.JobRow) {
 		jid := fmt.Sprintf("20261123%012d", i)
-		return jid, console.JobRow{JID: jid, Fun: marker(i + 1), Tgt: "*", State: "done", Minions: 1000, Returned: int64(i % 1000)}
+		return jid, console.JobRow{JID: jid, Fun: marker(i + 1), Tgt: "*", State: "done", Minions: 1000,
+			Returned: int64(i % 1000)}
 	}
 	set := map[string]any{}
 	for k := range 5 {
@@ -98,7 +106,8 @@ func (s *stand) minions(i int) {
 	set := map[string]any{"accepted/!": console.Minion{ID: marker(i + 1), Key: "accepted"}}
 	for k := range 50 {
 		id := fmt.Sprintf("web%03d", (i*50+k)%1000)
-		set["accepted/"+id] = console.Minion{ID: id, Key: "accepted", Connected: "yes", Heard: "2026-11-23T16:00:00Z", JID: fmt.Sprintf("20261123%012d", i), Fun: "test.ping"}
+		set["accepted/"+id] = console.Minion{ID: id, Key: "accepted", Connected: "yes", Heard: "2026-11-23T16:00:00Z",
+			JID: fmt.Sprintf("20261123%012d", i), Fun: "test.ping"}
 	}
 	s.rows("fleet", set, fmt.Sprintf("accepted/web%03d", i*50%1000+51))
 }
@@ -107,7 +116,8 @@ func (s *stand) actors(i int) {
 	set := map[string]any{"master": console.Node{Path: "master", Name: marker(i + 1), State: "running"}}
 	for k := range 40 {
 		path := fmt.Sprintf("master/a%d", k)
-		set[path] = console.Node{Path: path, Name: fmt.Sprint("a", k), Order: k + 1, Depth: 1, State: "running", Rate: float64(i % 17), Busy: 0.1, Restarts: int64(i / 100)}
+		set[path] = console.Node{Path: path, Name: fmt.Sprint("a", k), Order: k + 1, Depth: 1, State: "running",
+			Rate: float64(i % 17), Busy: 0.1, Restarts: int64(i / 100)}
 	}
 	job := func(i int) string { return fmt.Sprintf("master/Job-%d", i) }
 	set[job(i)] = console.Node{Path: job(i), Name: job(i), Order: 100 + i, Depth: 1, State: "running"}
@@ -116,15 +126,19 @@ func (s *stand) actors(i int) {
 
 func (s *stand) job(i int) {
 	after := int64(1000 + i)
-	s.rows("job", map[string]any{"job": console.JobHead{Fun: marker(i + 1), Tgt: "*", Minions: 1000, Returned: int64(i), Silent: int64(1000 - i)}})
+	s.rows("job", map[string]any{"job": console.JobHead{Fun: marker(i + 1), Tgt: "*", Minions: 1000, Returned: int64(i),
+		Silent: int64(1000 - i)}})
 	ways := map[string]any{}
 	for k := range 20 {
 		id := fmt.Sprintf("web%03d", (i*20+k)%1000)
-		ways[id] = console.Way{Minion: id, State: "returned", Hops: []console.Step{{Hop: "receive", State: "done", After: &after}, {Hop: "arrive", State: "done", After: &after}}}
+		ways[id] = console.Way{Minion: id, State: "returned", Hops: []console.Step{{Hop: "receive", State: "done",
+			After: &after}, {Hop: "arrive", State: "done", After: &after}}}
 	}
 	s.rows("ways", ways)
 	fold := func(i int) string { return fmt.Sprint("fold", i%1000) }
-	folds := map[string]any{fold(i): console.Fold{Minions: []string{fmt.Sprint("web", i)}, Count: 1, Lines: [][]console.Span{{{Text: "text", Color: "red"}}}}}
+	folds := map[string]any{fold(i): console.Fold{Minions: []string{fmt.Sprint("web", i)}, Count: 1,
+		Lines: [][]console.Span{{{Text: "text", Color: "red"}}}}}
 	s.rows("output", folds, fold(i+1000-30))
-	s.rows("why", map[string]any{fmt.Sprint("s", i%50): console.Silence{Minion: fmt.Sprint("web", i), Code: "queued", Text: "it waits"}})
+	s.rows("why", map[string]any{fmt.Sprint("s", i%50): console.Silence{Minion: fmt.Sprint("web", i), Code: "queued",
+		Text: "it waits"}})
 }

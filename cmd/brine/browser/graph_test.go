@@ -39,7 +39,8 @@ func line(values ...float64) string {
 	return out
 }
 
-// graph is a graph as it is drawn: its path, its hover text, and whether all of it lies within its frame, in a colour that can be seen.
+// graph is a graph as it is drawn: its path, its hover text, and whether all of it lies within its frame, in a colour
+// that can be seen.
 type graph struct {
 	D, Title string
 	Within   bool
@@ -66,7 +67,8 @@ func (s *stand) draws(what, title string, values ...float64) {
 func (s *stand) rate(rate float64, more ...func(*console.Node)) {
 	s.t.Helper()
 	s.sent++
-	n := console.Node{Path: "master/A", Name: "A", State: "running", Rate: rate, Inc: 1, Note: fmt.Sprintf("note-%d-", s.sent)}
+	n := console.Node{Path: "master/A", Name: "A", State: "running", Rate: rate, Inc: 1, Note: fmt.Sprintf("note-%d-",
+		s.sent)}
 	for _, f := range more {
 		f(&n)
 	}
@@ -102,22 +104,26 @@ func TestGraph(t *testing.T) {
 
 	s.rate(10)
 	s.tick(4) // the page slept for three of them
-	s.draws("a page that slept", "now 10 messages/s, at most 20 in the last 9 s, of which 3 s are not known", 5, 20, 0, 10, -3, gap, gap, gap, 10)
+	s.draws("a page that slept", "now 10 messages/s, at most 20 in the last 9 s, of which 3 s are not known", 5, 20, 0,
+		10, -3, gap, gap, gap, 10)
 	s.send("note", console.Note{Table: "actors", Text: "The master does not answer."})
 	s.sees("The master does not answer.")
 	s.tick(1)
-	s.draws("a master that does not answer", "not known now, at most 20 in the last 10 s, of which 4 s are not known", 5, 20, 0, 10, -3, gap, gap, gap, 10, gap)
+	s.draws("a master that does not answer", "not known now, at most 20 in the last 10 s, of which 4 s are not known",
+		5, 20, 0, 10, -3, gap, gap, gap, 10, gap)
 	s.send("note", console.Note{Table: "actors"})
 	s.until("the note is gone", func() bool {
 		return !strings.Contains(js[string](s.site, "document.body.innerText"), "does not answer")
 	})
 	s.tick(1)
-	s.draws("a master that is back", "now 10 messages/s, at most 20 in the last 11 s, of which 4 s are not known", 5, 20, 0, 10, -3, gap, gap, gap, 10, gap, 10)
+	s.draws("a master that is back", "now 10 messages/s, at most 20 in the last 11 s, of which 4 s are not known", 5,
+		20, 0, 10, -3, gap, gap, gap, 10, gap, 10)
 	s.down.Store(true)
 	s.send("", nil)
 	s.sees("connection lost")
 	s.tick(1)
-	s.draws("a connection that is lost", "not known now, at most 20 in the last 12 s, of which 5 s are not known", 5, 20, 0, 10, -3, gap, gap, gap, 10, gap, 10, gap)
+	s.draws("a connection that is lost", "not known now, at most 20 in the last 12 s, of which 5 s are not known", 5,
+		20, 0, 10, -3, gap, gap, gap, 10, gap, 10, gap)
 	was := s.newest.Load()
 	s.down.Store(false)
 	s.until("the stream is there again", func() bool { return s.newest.Load() != was })
@@ -140,7 +146,8 @@ func TestGraph(t *testing.T) {
 	s.draws("nothing at all", "now 0 messages/s, at most 0 in the last 60 s", make([]float64, 60)...)
 	s.rate(1)
 	s.tick(1000)
-	s.draws("a night", "now 1.0 messages/s, at most 1.0 in the last 60 s, of which 59 s are not known", append(slicesOf(gap, 59), 1)...)
+	s.draws("a night", "now 1.0 messages/s, at most 1.0 in the last 60 s, of which 59 s are not known",
+		append(slicesOf(gap, 59), 1)...)
 
 	// The panel shows the same, larger, and in words that a reader of screens finds.
 	s.click("tr[data-key='master/A'] button")
@@ -157,7 +164,8 @@ func TestGraph(t *testing.T) {
 	js[any](s.site, "document.getElementById('panel').close()")
 
 	// One that is gone and comes back begins anew.
-	s.rows("actors", map[string]any{"master/B": console.Node{Path: "master/B", Name: "B", State: "running", Order: 1}}, "master/A")
+	s.rows("actors", map[string]any{"master/B": console.Node{Path: "master/B", Name: "B", State: "running", Order: 1}},
+		"master/A")
 	s.until("it is gone", func() bool { return !js[bool](s.site, "!!document.querySelector(\""+rowGraph+"\")") })
 	s.tick(1)
 	s.rate(4)

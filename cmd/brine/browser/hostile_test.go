@@ -23,7 +23,8 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// hostile are texts that minions, users of few rights and strangers can bring into a page: as ids, grains, arguments, returns, tags, data.
+// hostile are texts that minions, users of few rights and strangers can bring into a page: as ids, grains, arguments,
+// returns, tags, data.
 var hostile = []string{
 	`<script>window.hurt = 1; alert(1)</script>`,
 	`<img src=x onerror="window.hurt = 1; alert(1)">`,
@@ -76,7 +77,8 @@ func filled[T any](text string) (v T) {
 func values(text string) json.RawMessage {
 	key, _ := json.Marshal(text) // texts have a form
 	one := fmt.Sprintf(`{%s:%s,"href":%s,"onclick":%s,"innerHTML":%s}`, key, key, key, key, key)
-	return json.RawMessage(fmt.Sprintf(`{%s:%s,"list":[%s,%s,[%s]],"deep":%s%s%s}`, key, one, key, one, key, strings.Repeat("[", 60), one, strings.Repeat("]", 60)))
+	return json.RawMessage(fmt.Sprintf(`{%s:%s,"list":[%s,%s,[%s]],"deep":%s%s%s}`, key, one, key, one, key,
+		strings.Repeat("[", 60), one, strings.Repeat("]", 60)))
 }
 
 // listen notes what a page must never do.
@@ -87,7 +89,8 @@ func (s *site) listen() {
 		}
 	})
 	s.do(chromedp.Navigate("about:blank"), chromedp.ActionFunc(func(ctx context.Context) error {
-		_, err := page.AddScriptToEvaluateOnNewDocument(`window.violations = []; addEventListener("securitypolicyviolation", (e) => violations.push(e.violatedDirective + " " + e.blockedURI + " " + e.sample))`).Do(ctx)
+		_, err := page.AddScriptToEvaluateOnNewDocument(
+			`window.violations = []; addEventListener("securitypolicyviolation", (e) => violations.push(e.violatedDirective + " " + e.blockedURI + " " + e.sample))`).Do(ctx)
 		return err
 	}), chromedp.Navigate(s.url("")))
 }
@@ -97,7 +100,10 @@ func (s *stand) anew(hash, view string) {
 	s.t.Helper()
 	before := s.newest.Load()
 	js[any](s.site, fmt.Sprintf("location.hash = %q", hash))
-	s.until("the stream of "+view+" is open", func() bool { f := s.newest.Load(); return f != nil && f != before && f.view == view })
+	s.until("the stream of "+view+" is open", func() bool {
+		f := s.newest.Load()
+		return f != nil && f != before && f.view == view
+	})
 }
 
 // unhurt looks whether anything of a text has become more than a text.
@@ -114,7 +120,8 @@ func (s *site) unhurt(what string) {
 	}
 }
 
-// TestHostileTexts: whatever stands in what the page shows stays text, and nothing of it makes a phone scroll to the side.
+// TestHostileTexts: whatever stands in what the page shows stays text, and nothing of it makes a phone scroll to the
+// side.
 func TestHostileTexts(t *testing.T) {
 	text := ""
 	s := newStand(t, func(w http.ResponseWriter, r *http.Request) {
@@ -137,52 +144,62 @@ func TestHostileTexts(t *testing.T) {
 		text = one
 		mark, what := marker(i+1), fmt.Sprintf("%.30q", one)
 		s.anew("#/fleet", "fleet")
-		s.rows("fleet", map[string]any{one: filled[console.Minion](one), "pending/x": console.Minion{ID: one, Key: "pending"}, "accepted/!": console.Minion{ID: mark, Key: "accepted"}})
+		s.rows("fleet", map[string]any{one: filled[console.Minion](one), "pending/x": console.Minion{ID: one,
+			Key: "pending"}, "accepted/!": console.Minion{ID: mark, Key: "accepted"}})
 		s.sees(mark)
 		s.unhurt("fleet " + what)
-		js[any](s.site, `document.querySelectorAll("tbody tr button").forEach((b) => { if (!b.closest(".acts")) b.click() })`)
+		js[any](s.site,
+			`document.querySelectorAll("tbody tr button").forEach((b) => { if (!b.closest(".acts")) b.click() })`)
 		s.until("the panel is open", func() bool {
-			return js[bool](s.site, `document.querySelector("#panel").open && !!document.querySelector("#panel dt.mono")`)
+			return js[bool](s.site,
+				`document.querySelector("#panel").open && !!document.querySelector("#panel dt.mono")`)
 		})
 		s.unhurt("grains " + what)
 		js[any](s.site, "document.getElementById('panel').close()")
 
 		s.anew("#/jobs", "jobs")
-		s.rows("jobs", map[string]any{one: filled[console.JobRow](one), "2": console.JobRow{JID: "20261123163305316797", Fun: mark, State: "done"}})
+		s.rows("jobs", map[string]any{one: filled[console.JobRow](one), "2": console.JobRow{JID: "20261123163305316797",
+			Fun: mark, State: "done"}})
 		s.sees(mark)
 		s.unhurt("jobs " + what)
 
 		s.anew("#/jobs/20261123163305316797", "job")
 		s.rows("job", map[string]any{"job": filled[console.JobHead](one)})
 		s.rows("ways", map[string]any{one: filled[console.Way](one), "": filled[console.Way](one)})
-		s.rows("why", map[string]any{one: filled[console.Silence](one), "!": console.Silence{Minion: mark, Code: "queued", Text: "x"}})
+		s.rows("why", map[string]any{one: filled[console.Silence](one), "!": console.Silence{Minion: mark,
+			Code: "queued", Text: "x"}})
 		s.rows("output", map[string]any{one: filled[console.Fold](one)})
 		s.sees(mark)
 		s.unhurt("job " + what)
 
 		s.anew("#/actors", "actors")
-		s.rows("actors", map[string]any{one: filled[console.Node](one), "master": console.Node{Path: "master", Name: mark, State: "running"}})
+		s.rows("actors", map[string]any{one: filled[console.Node](one), "master": console.Node{Path: "master",
+			Name: mark, State: "running"}})
 		s.sees(mark)
 		s.unhurt("actors " + what)
 
 		s.anew("#/events", "events")
-		s.send("event", console.EventList{Events: []console.Event{{N: 1, Tag: one, Size: 5, Data: values(one)}, {N: 2, Tag: mark, Data: json.RawMessage(`{}`)}}})
+		s.send("event", console.EventList{Events: []console.Event{{N: 1, Tag: one, Size: 5, Data: values(one)},
+			{N: 2, Tag: mark, Data: json.RawMessage(`{}`)}}})
 		s.sees(mark)
 		s.unhurt("events " + what)
-		js[any](s.site, `document.querySelectorAll("main tbody button, main ol button, main li button, main details summary").forEach((b) => b.click())`)
+		js[any](s.site,
+			`document.querySelectorAll("main tbody button, main ol button, main li button, main details summary").forEach((b) => b.click())`)
 		s.unhurt("an event " + what)
 		js[any](s.site, "document.getElementById('panel').close()")
 		s.send("note", map[string]string{"text": one})
 
 		s.anew("#/"+url.PathEscape(one[:min(len(one), 200)]), "fleet") // an address that is none
 		s.unhurt("an address " + what)
-		s.anew("#/jobs?tgt="+url.QueryEscape(one[:min(len(one), 500)])+"&fun="+url.QueryEscape(one[:min(len(one), 500)]), "jobs")
+		s.anew("#/jobs?tgt="+url.QueryEscape(one[:min(len(one), 500)])+"&fun="+url.QueryEscape(
+			one[:min(len(one), 500)]), "jobs")
 		s.unhurt("an address " + what)
 	}
 	s.picture("last")
 }
 
-// TestHostileAddresses: what rest_cherrypy shows as HTML, of addresses and headers that somebody else has made, stays text.
+// TestHostileAddresses: what rest_cherrypy shows as HTML, of addresses and headers that somebody else has made, stays
+// text.
 func TestHostileAddresses(t *testing.T) {
 	s := newSite(t, plan{})
 	s.open(360, 740)
@@ -190,29 +207,34 @@ func TestHostileAddresses(t *testing.T) {
 	origin := strings.TrimSuffix(s.base, "/console/")
 	for _, one := range hostile[:8] {
 		path := url.PathEscape(one)
-		for _, at := range []string{"/", "/hook/", "/minions/", "/jobs/", "/keys/", "/ws/", "/static/", "/login/", "/stats?x=", "/events?token=", "/console/", "/console/api/fleet/"} {
+		for _, at := range []string{"/", "/hook/", "/minions/", "/jobs/", "/keys/", "/ws/", "/static/", "/login/",
+			"/stats?x=", "/events?token=", "/console/", "/console/api/fleet/"} {
 			s.do(network.SetExtraHTTPHeaders(network.Headers{"Accept": "text/html, " + strings.Map(func(r rune) rune {
 				if r < ' ' {
 					return -1
 				}
 				return r
 			}, one), "X-Auth-Token": "x"}))
-			if err := s.try(chromedp.Navigate(origin + at + path)); err != nil && !strings.Contains(err.Error(), "ERR_") {
+			if err := s.try(chromedp.Navigate(origin + at + path)); err != nil && !strings.Contains(err.Error(),
+				"ERR_") {
 				t.Fatal(err)
 			}
-			if hurt := js[string](s, `JSON.stringify([window.hurt ?? 0, [...document.querySelectorAll("script:not([src]),img:not([src^=icon]),iframe,svg[onload],base,[onerror],[onload]")].length])`); hurt != "[0,0]" {
+			if hurt := js[string](s,
+				`JSON.stringify([window.hurt ?? 0, [...document.querySelectorAll("script:not([src]),img:not([src^=icon]),iframe,svg[onload],base,[onerror],[onload]")].length])`); hurt != "[0,0]" {
 				t.Errorf("%s%.40q: %s", at, one, hurt)
 			}
 		}
 	}
 }
 
-// TestHostileMinion: the same from a minion that means harm, by way of the master: its id, its grains, its returns, the exceptions of its
-// functions, and what a user of few rights puts into arguments and names of functions.
+// TestHostileMinion: the same from a minion that means harm, by way of the master: its id, its grains, its returns, the
+// exceptions of its functions, and what a user of few rights puts into arguments and names of functions.
 func TestHostileMinion(t *testing.T) {
 	s := newSite(t, plan{})
-	s.write("evil/minion", fmt.Sprintf("root_dir: %s/evil\nid: '<img src=x onerror=window.hurt=1>'\nmaster: 127.0.0.1\npublish_port: %d\nmaster_port: %d\nuser: %s\nacceptance_wait_time: 1\n"+
-		"grains: {'<script>window.hurt=1</script>': ['<img src=x onerror=window.hurt=1>', 'javascript:window.hurt=1']}\n", s.dir, s.pub, s.ret, session.RunningUser()))
+	s.write("evil/minion", fmt.Sprintf("root_dir: %s/evil\nid: '<img src=x onerror=window.hurt=1>'\nmaster: "+
+		"127.0.0.1\npublish_port: %d\nmaster_port: %d\nuser: %s\nacceptance_wait_time: 1\n"+
+		"grains: {'<script>window.hurt=1</script>': ['<img src=x onerror=window.hurt=1>', "+
+		"'javascript:window.hurt=1']}\n", s.dir, s.pub, s.ret, session.RunningUser()))
 	s.start("salt-minion", "evil")
 	s.open(360, 740)
 	s.listen()
@@ -223,13 +245,16 @@ func TestHostileMinion(t *testing.T) {
 	s.sees("1 connected")
 	for _, one := range hostile[:10] {
 		for _, words := range [][]string{{"test.echo", one}, {"test.arg", "x", one + "=" + one}, {"test." + one}} {
-			cmd := exec.Command(filepath.Join(links, "salt"), append([]string{"-c", filepath.Join(s.dir, "etc"), "*"}, words...)...)
+			cmd := exec.Command(filepath.Join(links, "salt"), append([]string{"-c", filepath.Join(s.dir, "etc"), "*"},
+				words...)...)
 			_ = cmd.Run() // some of them fail, which is wanted
 		}
 	}
 	for _, v := range allViews {
 		s.view(v)
-		s.until("there is something in "+v, func() bool { return v == "#/events" || js[bool](s, "!!document.querySelector('tbody tr')") })
+		s.until("there is something in "+v, func() bool {
+			return v == "#/events" || js[bool](s, "!!document.querySelector('tbody tr')")
+		})
 		s.unhurt(v)
 	}
 	s.view("#/fleet")
@@ -238,8 +263,11 @@ func TestHostileMinion(t *testing.T) {
 	s.unhurt("grains")
 	js[any](s, "document.getElementById('panel').close()")
 	s.view("#/jobs")
-	s.until("all jobs are there", func() bool { return js[int](s, "document.querySelectorAll('tbody a').length") >= 25 })
-	for _, at := range js[[]string](s, "[...document.querySelectorAll('tbody a')].slice(0, 30).map((a) => a.getAttribute('href'))") {
+	s.until("all jobs are there", func() bool {
+		return js[int](s, "document.querySelectorAll('tbody a').length") >= 25
+	})
+	for _, at := range js[[]string](s, "[...document.querySelectorAll('tbody a')].slice(0, 30).map((a) => "+
+		"a.getAttribute('href'))") {
 		s.view(at)
 		s.sees("Timeline of each minion")
 		s.sees("1 of 1 returned")

@@ -77,7 +77,8 @@ const acceptAll = `[...document.querySelectorAll("button")].find((b) => b.innerT
 // TestAcceptAll: the button accepts what waits, and nothing else, whatever happens meanwhile.
 func TestAcceptAll(t *testing.T) {
 	s := newSite(t, plan{})
-	for _, at := range []string{"minions_pre/p1", "minions_pre/p2", "minions_pre/p3", "minions_pre/acc1,rej1", "minions/acc1", "minions_rejected/rej1", "minions_denied/den1", "minions_denied/acc1"} {
+	for _, at := range []string{"minions_pre/p1", "minions_pre/p2", "minions_pre/p3", "minions_pre/acc1,rej1",
+		"minions/acc1", "minions_rejected/rej1", "minions_denied/den1", "minions_denied/acc1"} {
 		s.key(filepath.Dir(at), filepath.Base(at))
 	}
 	before := s.pkiTree()
@@ -90,7 +91,8 @@ func TestAcceptAll(t *testing.T) {
 	if js[bool](s, "!!"+acceptAll+" || !!document.querySelector('tbody .acts button')") {
 		t.Error("who may not accept keys is shown buttons for it")
 	}
-	if got := js[string](s, `fetch("api/fleet/p1/key", { method: "POST", headers: { "Content-Type": "application/json", "X-Brine-Console": "1" }, body: '{"act":"accept"}' }).then(async (r) => r.status + (await r.json()).error)`); !strings.HasPrefix(got, "403") || !strings.Contains(got, "no rule") {
+	if got := js[string](s,
+		`fetch("api/fleet/p1/key", { method: "POST", headers: { "Content-Type": "application/json", "X-Brine-Console": "1" }, body: '{"act":"accept"}' }).then(async (r) => r.status + (await r.json()).error)`); !strings.HasPrefix(got, "403") || !strings.Contains(got, "no rule") {
 		t.Errorf("who asks all the same hears %q", got)
 	}
 	js[any](s, "document.getElementById('logout').click()")
@@ -123,7 +125,8 @@ func TestAcceptAll(t *testing.T) {
 	if sent := js[int](s, "window.sent"); len(*asked) != 2 || sent != 4 {
 		t.Errorf("two clicks asked %d times and sent %d requests, want 1 and 4", len(*asked)-1, sent)
 	}
-	want := "minions/acc1 minions/acc1,rej1 minions/p1 minions/p3 minions_denied/acc1 minions_denied/den1 minions_rejected/rej1"
+	want := "minions/acc1 minions/acc1,rej1 minions/p1 minions/p3 minions_denied/acc1 minions_denied/den1 " +
+		"minions_rejected/rej1"
 	if now := s.pkiTree(); now != want {
 		t.Errorf("there are %s, want %s", now, want)
 	}
@@ -137,7 +140,8 @@ func TestAcceptAll(t *testing.T) {
 	s.until("it is opened", s.panelIsOpen)
 	s.click("#panel [aria-label='reject the key of acc1,rej1']")
 	s.until("it is rejected", func() bool { return strings.Contains(s.pkiTree(), "minions_rejected/acc1,rej1") })
-	if now, want := s.pkiTree(), "minions/acc1 minions/p1 minions/p3 minions_denied/acc1 minions_denied/den1 minions_rejected/acc1,rej1 minions_rejected/rej1"; now != want {
+	if now, want := s.pkiTree(), "minions/acc1 minions/p1 minions/p3 minions_denied/acc1 minions_denied/den1 "+
+		"minions_rejected/acc1,rej1 minions_rejected/rej1"; now != want {
 		t.Errorf("there are %s, want %s", now, want)
 	}
 }
@@ -146,6 +150,8 @@ func TestAcceptAll(t *testing.T) {
 func (s *site) chip(state string) {
 	s.t.Helper()
 	s.until("there is the choice "+state, func() bool {
-		return js[bool](s, fmt.Sprintf(`(() => { const b = [...document.querySelectorAll(".chips button")].find((b) => b.innerText.startsWith(%q)); b?.click(); return !!b })()`, state))
+		return js[bool](s,
+			fmt.Sprintf(
+				`(() => { const b = [...document.querySelectorAll(".chips button")].find((b) => b.innerText.startsWith(%q)); b?.click(); return !!b })()`, state))
 	})
 }

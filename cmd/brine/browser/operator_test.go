@@ -17,7 +17,8 @@ const stops = `(() => {
 	window.nameOf = (e) => [e.closest("tr")?.dataset.key || "", e.tagName, e.name || e.getAttribute("aria-label") || e.placeholder || (e.tagName === "SELECT" ? "" : e.innerText.split("\n")[0])].join(" ");
 	return [...document.querySelectorAll("#main :is(a[href], button, input, select, summary, [tabindex='0'])")].filter((e) => !e.disabled && e.checkVisibility() && !e.closest("[hidden]")).map(window.nameOf) })()`
 
-// keyboard goes through each view with Tab alone: everything is come to, where one is can be seen, and a panel gives the focus back.
+// keyboard goes through each view with Tab alone: everything is come to, where one is can be seen, and a panel gives
+// the focus back.
 func keyboard(t *testing.T, s *site) {
 	for _, v := range allViews {
 		s.view(v)
@@ -41,11 +42,13 @@ func keyboard(t *testing.T, s *site) {
 			t.Errorf("%s: the focus is not in the panel", v)
 		}
 		if v == "#/actors" { // rows are made anew while the panel is open
-			js[any](s, `document.querySelectorAll("#main tbody button").forEach((b) => b.replaceWith(b.cloneNode(true)))`)
+			js[any](s,
+				`document.querySelectorAll("#main tbody button").forEach((b) => b.replaceWith(b.cloneNode(true)))`)
 		}
 		s.keys(kb.Escape)
 		s.until(v+" has the focus back in the row", func() bool {
-			return !s.panelIsOpen() && js[bool](s, fmt.Sprintf("!!document.activeElement.closest('tbody') && document.activeElement.innerText === %q", row))
+			return !s.panelIsOpen() && js[bool](s, fmt.Sprintf("!!document.activeElement.closest('tbody') && "+
+				"document.activeElement.innerText === %q", row))
 		})
 	}
 	js[any](s, "document.getElementById('help').focus()")
@@ -55,7 +58,9 @@ func keyboard(t *testing.T, s *site) {
 	s.until("the focus is back", func() bool { return js[bool](s, "document.activeElement.id === 'help'") })
 	js[any](s, "[...document.querySelectorAll('#nav a')].find((a) => a.innerText === 'Fleet').focus()")
 	s.keys("\r")
-	s.until("the view has the focus", func() bool { return js[bool](s, "document.activeElement.id === 'main' && location.hash === '#/fleet'") })
+	s.until("the view has the focus", func() bool {
+		return js[bool](s, "document.activeElement.id === 'main' && location.hash === '#/fleet'")
+	})
 }
 
 // tabThrough goes forward until it leaves the page's content.
@@ -89,27 +94,36 @@ func addresses(_ *testing.T, s *site) {
 	s.view("#/fleet")
 	s.click(".chips button:nth-child(2)")
 	s.until("it is sorted", func() bool {
-		return js[bool](s, `(() => { const b = [...document.querySelectorAll("th button")].find((b) => b.innerText.startsWith("Connection")); b?.click(); return !!b })()`)
+		return js[bool](s,
+			`(() => { const b = [...document.querySelectorAll("th button")].find((b) => b.innerText.startsWith("Connection")); b?.click(); return !!b })()`)
 	})
 	s.click("tr[data-key='accepted/web2'] button")
 	s.sees("osfullname")
 	s.reload("#/fleet?key=accepted&sort=Connection&minion=web2")
 	s.sees("osfullname")
 	s.until("the minion, the filter and the order are as before", func() bool {
-		return js[string](s, `[document.getElementById("panel-title").innerText, document.querySelector(".chips [aria-pressed=true]").innerText.split(" ")[0], document.querySelector("th[aria-sort=ascending]").innerText.trim().split(" ")[0]].join()`) == "web2,accepted,Connection"
+		return js[string](s,
+			`[document.getElementById("panel-title").innerText, document.querySelector(".chips [aria-pressed=true]").innerText.split(" ")[0], document.querySelector("th[aria-sort=ascending]").innerText.trim().split(" ")[0]].join()`) == "web2,accepted,Connection"
 	})
 	s.keys(kb.Escape)
-	s.until("the address forgets the panel", func() bool { return js[string](s, "location.hash") == "#/fleet?key=accepted&sort=Connection" })
+	s.until("the address forgets the panel", func() bool {
+		return js[string](s, "location.hash") == "#/fleet?key=accepted&sort=Connection"
+	})
 
 	s.view("#/jobs")
 	s.click(".chips button:last-child")
-	js[any](s, `(() => { const i = document.querySelector("[data-search]"); i.value = "test.ec"; i.dispatchEvent(new Event("input")); })()`)
-	s.until("the address has the search", func() bool { return strings.Contains(js[string](s, "location.hash"), "find=test.ec") })
+	js[any](s,
+		`(() => { const i = document.querySelector("[data-search]"); i.value = "test.ec"; i.dispatchEvent(new Event("input")); })()`)
+	s.until("the address has the search", func() bool {
+		return strings.Contains(js[string](s, "location.hash"), "find=test.ec")
+	})
 	s.reload("#/jobs?state=done&find=test.ec")
 	s.until("only what was searched for is there", func() bool {
-		return js[string](s, `[...document.querySelectorAll("tbody tr")].map((tr) => tr.querySelector("a").innerText + " " + tr.querySelector("td[data-label=Returned]").innerText.trim()).join()`) == "test.echo 1 of 1"
+		return js[string](s,
+			`[...document.querySelectorAll("tbody tr")].map((tr) => tr.querySelector("a").innerText + " " + tr.querySelector("td[data-label=Returned]").innerText.trim()).join()`) == "test.echo 1 of 1"
 	})
-	js[any](s, `(() => { const i = document.querySelector("[data-search]"); i.value = "nothing like this"; i.dispatchEvent(new Event("input")); })()`)
+	js[any](s,
+		`(() => { const i = document.querySelector("[data-search]"); i.value = "nothing like this"; i.dispatchEvent(new Event("input")); })()`)
 	s.sees("No job matches.")
 
 	s.view("#/actors")
@@ -120,7 +134,9 @@ func addresses(_ *testing.T, s *site) {
 
 	s.view("#/events?text=here")
 	s.reload("#/events?text=here")
-	s.until("the filter is there", func() bool { return js[bool](s, "document.querySelectorAll('.bar input')[1].value === 'here'") })
+	s.until("the filter is there", func() bool {
+		return js[bool](s, "document.querySelectorAll('.bar input')[1].value === 'here'")
+	})
 }
 
 // reload loads the page anew, which has to be at an address.

@@ -17,8 +17,8 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// quiet has everything fail the test that a page writes to its console; promises that nobody catches fail every test (open). What the
-// browser itself says of answers that are no success, and of servers that are away, is left out.
+// quiet has everything fail the test that a page writes to its console; promises that nobody catches fail every test
+// (open). What the browser itself says of answers that are no success, and of servers that are away, is left out.
 func (s *site) quiet() {
 	s.t.Helper()
 	chromedp.ListenTarget(s.page, func(event any) {
@@ -78,8 +78,8 @@ func TestQuiet(t *testing.T) {
 	s.walkAll()
 }
 
-// TestMasterAway: while the master is away the page says that, and not that the connection is lost, in each view that is gone to and
-// after a reload; what was known stays. It comes back with the master.
+// TestMasterAway: while the master is away the page says that, and not that the connection is lost, in each view that
+// is gone to and after a reload; what was known stays. It comes back with the master.
 func TestMasterAway(t *testing.T) {
 	s := lookedAt(t)
 	lost := func() {
@@ -89,7 +89,8 @@ func TestMasterAway(t *testing.T) {
 	}
 	s.view("#/fleet")
 	s.sees("1 connected")
-	js[any](s, `window.lost = false; new MutationObserver(() => { window.lost ||= document.getElementById("link").textContent.includes("lost") }).observe(document.getElementById("link"), { childList: true, subtree: true, characterData: true })`)
+	js[any](s,
+		`window.lost = false; new MutationObserver(() => { window.lost ||= document.getElementById("link").textContent.includes("lost") }).observe(document.getElementById("link"), { childList: true, subtree: true, characterData: true })`)
 	s.away("salt-master", func() {
 		s.sees("The master is away")
 		s.picture("fleet")
@@ -104,10 +105,12 @@ func TestMasterAway(t *testing.T) {
 		}
 		js[any](s, "location.hash = '#/jobs?tgt=web1&fun=test.ping'")
 		s.until("there is the form", func() bool {
-			return js[bool](s, "(() => { const f = document.querySelector('.run form'); f?.requestSubmit(); return !!f })()")
+			return js[bool](s, "(() => { const f = document.querySelector('.run form'); f?.requestSubmit(); return "+
+				"!!f })()")
 		})
 		s.until("the form says why it does not run", func() bool {
-			return strings.Contains(js[string](s, "document.querySelector('.run .error').innerText"), "The master is away")
+			return strings.Contains(js[string](s, "document.querySelector('.run .error').innerText"),
+				"The master is away")
 		})
 		js[any](s, "location.hash = '#/fleet'")
 		s.sees("Not known while the master is away.")
@@ -130,7 +133,8 @@ func TestMasterAway(t *testing.T) {
 	s.do(chromedp.WaitVisible("input[name=username]"))
 }
 
-// TestControlSocketComes: a page that was loaded when the master had no control socket yet shows what it tells as soon as there is one.
+// TestControlSocketComes: a page that was loaded when the master had no control socket yet shows what it tells as soon
+// as there is one.
 func TestControlSocketComes(t *testing.T) {
 	s := newStand(t, http.NotFound)
 	s.bare.Store(true)

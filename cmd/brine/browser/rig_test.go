@@ -78,8 +78,8 @@ type plan struct {
 	prefix string // root_prefix
 }
 
-// folder is one for a test with a short path: those of Unix sockets end at 107 bytes. What writes to it when the test ends may take
-// a moment to be gone.
+// folder is one for a test with a short path: those of Unix sockets end at 107 bytes. What writes to it when the test
+// ends may take a moment to be gone.
 func folder(t *testing.T) string {
 	t.Helper()
 	dir, err := os.MkdirTemp("/tmp", "bb")
@@ -132,7 +132,8 @@ netapi_enable_clients: [local, local_async, runner, wheel]
 	s.start("salt-api")
 	s.door = openDoor(t, fmt.Sprintf("127.0.0.1:%d", s.api))
 	s.base = "http://" + s.door.addr + p.prefix + "/console/"
-	client := http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}, DisableKeepAlives: true}, Timeout: patience}
+	client := http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true},
+		DisableKeepAlives: true}, Timeout: patience}
 	if p.tls {
 		s.base = "https" + strings.TrimPrefix(s.base, "http")
 	}
@@ -161,8 +162,9 @@ func (s *site) write(name, text string) {
 
 // minion starts a minion; more is appended to its configuration.
 func (s *site) minion(id, more string) *exec.Cmd {
-	s.write(filepath.Join(id, "minion"), fmt.Sprintf("root_dir: %s/%s\nid: %s\nmaster: 127.0.0.1\npublish_port: %d\nmaster_port: %d\nuser: %s\nacceptance_wait_time: 1\n",
-		s.dir, id, id, s.pub, s.ret, session.RunningUser())+more)
+	s.write(filepath.Join(id, "minion"), fmt.Sprintf("root_dir: %s/%s\nid: %s\nmaster: 127.0.0.1\npublish_port: "+
+		"%d\nmaster_port: %d\nuser: %s\nacceptance_wait_time: 1\n", s.dir, id, id, s.pub, s.ret, session.RunningUser())+
+		more)
 	return s.start("salt-minion", id)
 }
 
@@ -211,7 +213,8 @@ func (s *site) run(tool string, words ...string) string {
 	if tool == "brine" {
 		path = filepath.Join(filepath.Dir(links), tool)
 	}
-	out, err := exec.Command(path, append([]string{words[0], "-c", filepath.Join(s.dir, "etc")}, words[1:]...)...).CombinedOutput()
+	out, err := exec.Command(path, append([]string{words[0], "-c", filepath.Join(s.dir, "etc")},
+		words[1:]...)...).CombinedOutput()
 	if err != nil {
 		s.t.Fatalf("%s %v: %v: %s", tool, words, err, out)
 	}
@@ -232,7 +235,8 @@ func (s *site) until(what string, ok func() bool) {
 // open opens the page in a browser of its own.
 func (s *site) open(width, height int, more ...chromedp.ExecAllocatorOption) {
 	s.t.Helper()
-	opt := append(slices.Clip(chromedp.DefaultExecAllocatorOptions[:]), chromedp.NoSandbox, chromedp.IgnoreCertErrors, chromedp.UserDataDir(folder(s.t)))
+	opt := append(slices.Clip(chromedp.DefaultExecAllocatorOptions[:]), chromedp.NoSandbox, chromedp.IgnoreCertErrors,
+		chromedp.UserDataDir(folder(s.t)))
 	opt = append(opt, more...)
 	ctx, cancel := chromedp.NewExecAllocator(context.Background(), opt...)
 	s.t.Cleanup(cancel)
@@ -269,21 +273,26 @@ func (s *site) try(acts ...chromedp.Action) error {
 // js is the value of an expression in the page; a promise is waited for.
 func js[T any](s *site, expression string) (v T) {
 	s.t.Helper()
-	s.do(chromedp.Evaluate(expression, &v, func(p *runtime.EvaluateParams) *runtime.EvaluateParams { return p.WithAwaitPromise(true) }))
+	s.do(chromedp.Evaluate(expression, &v, func(p *runtime.EvaluateParams) *runtime.EvaluateParams {
+		return p.WithAwaitPromise(true)
+	}))
 	return v
 }
 
 // sees waits for a text in the page.
 func (s *site) sees(text string) {
 	s.t.Helper()
-	s.until(fmt.Sprintf("the page shows %q", text), func() bool { return strings.Contains(js[string](s, "document.body.innerText"), text) })
+	s.until(fmt.Sprintf("the page shows %q", text), func() bool {
+		return strings.Contains(js[string](s, "document.body.innerText"), text)
+	})
 }
 
 // click clicks what a selector finds, once it is there.
 func (s *site) click(selector string) {
 	s.t.Helper()
 	s.until("there is "+selector, func() bool {
-		return js[bool](s, fmt.Sprintf("(() => { const e = document.querySelector(%q); e?.click(); return !!e })()", selector))
+		return js[bool](s, fmt.Sprintf("(() => { const e = document.querySelector(%q); e?.click(); return !!e })()",
+			selector))
 	})
 }
 
@@ -296,21 +305,26 @@ func (s *site) keys(text string) {
 func (s *site) login(user, password string) {
 	s.t.Helper()
 	s.do(chromedp.WaitVisible("input[name=username]"), chromedp.WaitEnabled("form button"))
-	s.until("the field of the user has the focus", func() bool { return js[bool](s, "document.activeElement.name === 'username'") })
+	s.until("the field of the user has the focus", func() bool {
+		return js[bool](s, "document.activeElement.name === 'username'")
+	})
 	js[any](s, "document.activeElement.value = ''")
 	s.keys(user + "\t" + password + "\r")
 }
 
 func (s *site) view(hash string) {
 	s.t.Helper()
-	js[any](s, fmt.Sprintf("document.getElementById('link').dataset.live = ''; if (location.hash === %q) dispatchEvent(new Event('hashchange')); else location.hash = %q", hash, hash))
+	js[any](s, fmt.Sprintf("document.getElementById('link').dataset.live = ''; if (location.hash === %q) "+
+		"dispatchEvent(new Event('hashchange')); else location.hash = %q", hash, hash))
 	s.live()
 }
 
 // live waits until the stream of the view is there.
 func (s *site) live() {
 	s.t.Helper()
-	s.until("the view is live", func() bool { return js[bool](s, "document.getElementById('link').dataset.live === 'true'") })
+	s.until("the view is live", func() bool {
+		return js[bool](s, "document.getElementById('link').dataset.live === 'true'")
+	})
 }
 
 // picture keeps what is seen, in the folder that BRINE_PICTURES names.

@@ -28,7 +28,8 @@ func TestTLS(t *testing.T) {
 	dir := t.TempDir()
 	crt, key := filepath.Join(dir, "crt"), filepath.Join(dir, "key")
 	wiretest.Certificate(t, crt, key, 1)
-	s := newSite(t, plan{tls: true, prefix: "/salt/api", rest: fmt.Sprintf("rest_cherrypy: {host: 127.0.0.1, root_prefix: /salt/api, ssl_crt: %s, ssl_key: %s", crt, key)})
+	s := newSite(t, plan{tls: true, prefix: "/salt/api", rest: fmt.Sprintf("rest_cherrypy: {host: 127.0.0.1, "+
+		"root_prefix: /salt/api, ssl_crt: %s, ssl_key: %s", crt, key)})
 	s.minion("web1", "")
 	s.open(1280, 800)
 	s.walk(true)
@@ -56,12 +57,14 @@ func (s *site) walk(secure bool) {
 		cookies, err = network.GetCookies().Do(ctx)
 		return err
 	}))
-	if len(cookies) != 1 || cookies[0].Secure != secure || !cookies[0].HTTPOnly || cookies[0].SameSite != network.CookieSameSiteStrict {
+	if len(cookies) != 1 || cookies[0].Secure != secure || !cookies[0].HTTPOnly ||
+		cookies[0].SameSite != network.CookieSameSiteStrict {
 		s.t.Errorf("the cookies are %+v", cookies)
 	}
 	js[any](s, "document.getElementById('logout').click()")
 	s.sees("Logged out.")
-	if status := js[int](s, "fetch('api/logout', { method: 'POST', headers: { 'Content-Type': 'application/json', 'X-Brine-Console': '1' }, body: '{}' }).then((r) => r.status)"); status != 401 {
+	if status := js[int](s, "fetch('api/logout', { method: 'POST', headers: { 'Content-Type': 'application/json', "+
+		"'X-Brine-Console': '1' }, body: '{}' }).then((r) => r.status)"); status != 401 {
 		s.t.Errorf("after the log-out the session still answers: %d", status)
 	}
 	s.login("admin", "right")

@@ -40,7 +40,8 @@ func (s *stand) show(hash, view string) {
 	s.until("the stream of "+view+" is open", func() bool { f := s.newest.Load(); return f != nil && f.view == view })
 }
 
-// send gives the newest stream a message: a page that had to wait for long on a busy machine may have opened another one.
+// send gives the newest stream a message: a page that had to wait for long on a busy machine may have opened another
+// one.
 func (s *stand) send(name string, data any) {
 	s.t.Helper()
 	for end := time.Now().Add(patience); time.Now().Before(end); {
@@ -69,7 +70,8 @@ func newStand(t *testing.T, others http.HandlerFunc) *stand {
 			w.WriteHeader(http.StatusServiceUnavailable)
 			return
 		}
-		reply(w, console.Identity{User: "admin", Can: []string{"fleet", "keys", "grains", "jobs", "events", "actors", "stacks", "run"}, Eauths: []string{}, Brine: !s.bare.Load()})
+		reply(w, console.Identity{User: "admin", Can: []string{"fleet", "keys", "grains", "jobs", "events", "actors",
+			"stacks", "run"}, Eauths: []string{}, Brine: !s.bare.Load()})
 	})
 	mux.HandleFunc("/console/api/", others)
 	mux.HandleFunc("/console/api/stream", s.stream)
@@ -130,8 +132,8 @@ func (s *stand) rows(table string, set map[string]any, gone ...string) {
 	s.send("rows", console.Patch{Table: table, Set: raw, Gone: gone})
 }
 
-// tickByHand loads the page anew without a clock that makes it draw: the seconds of its graphs are passed by window.tick(n), which lets
-// n seconds go by and then the page take notice.
+// tickByHand loads the page anew without a clock that makes it draw: the seconds of its graphs are passed by
+// window.tick(n), which lets n seconds go by and then the page take notice.
 func (s *stand) tickByHand() {
 	s.t.Helper()
 	s.do(chromedp.ActionFunc(func(ctx context.Context) error {

@@ -18,12 +18,13 @@ import (
 // markup is what somebody would write who wants the page to run it.
 const markup = `<img src=x onerror="window.taken=1"><script>window.taken=1</script>"'javascript:window.taken=1`
 
-// TestStrange: what minions and users of others write is shown as text, whatever it says; what is very long neither hides the rest nor makes
-// the page wider than the screen; and late hops are marked.
+// TestStrange: what minions and users of others write is shown as text, whatever it says; what is very long neither
+// hides the rest nor makes the page wider than the screen; and late hops are marked.
 func TestStrange(t *testing.T) {
 	s := newStand(t, func(w http.ResponseWriter, r *http.Request) {
-		text, _ := json.Marshal(map[string]any{"name": markup, markup: []any{markup}, "path": "master/x", "state": markup, "note": markup, "in_hand": markup,
-			"handling": map[string]any{}, "waiting": map[string]any{}, "quarantine": []any{map[string]any{"message": markup, "reason": markup}},
+		text, _ := json.Marshal(map[string]any{"name": markup, markup: []any{markup}, "path": "master/x",
+			"state": markup, "note": markup, "in_hand": markup, "handling": map[string]any{},
+			"waiting": map[string]any{}, "quarantine": []any{map[string]any{"message": markup, "reason": markup}},
 			"deaths": []any{map[string]any{"reason": markup, "message": markup, "stack": markup, "time": markup}}})
 		if strings.HasSuffix(r.URL.Path, "/actor") {
 			reply(w, console.Actor{Node: text})
@@ -39,27 +40,38 @@ func TestStrange(t *testing.T) {
 		feed       func()
 	}{
 		{"#/jobs", "jobs", func() {
-			s.rows("jobs", map[string]any{"1": console.JobRow{JID: markup, Fun: markup, Tgt: markup, TgtType: markup, User: markup, State: markup, Minions: 1},
-				"2": console.JobRow{JID: "2", Fun: long, Tgt: long, User: long, State: "silent", Minions: 2, Returned: 1}})
+			s.rows("jobs", map[string]any{"1": console.JobRow{JID: markup, Fun: markup, Tgt: markup, TgtType: markup,
+				User: markup, State: markup, Minions: 1},
+				"2": console.JobRow{JID: "2", Fun: long, Tgt: long, User: long, State: "silent", Minions: 2,
+					Returned: 1}})
 		}},
 		{"#/fleet", "fleet", func() {
-			s.rows("fleet", map[string]any{"a": console.Minion{ID: markup, Key: markup, Connected: markup, Version: markup, Fun: markup, JID: markup, Heard: markup},
+			s.rows("fleet", map[string]any{"a": console.Minion{ID: markup, Key: markup, Connected: markup,
+				Version: markup, Fun: markup, JID: markup, Heard: markup},
 				"b": console.Minion{ID: long, Key: "pending", Fun: long, JID: "1"}})
 		}},
 		{"#/actors", "actors", func() {
-			s.rows("actors", map[string]any{"x": console.Node{Path: "x", Name: markup, State: markup, Note: markup, DiedAt: "2026-11-23T16:00:00Z", DiedOf: markup},
-				"y": console.Node{Path: "y", Name: long, State: "running", DiedAt: "2026-11-23T16:00:00Z", DiedOf: long, Order: 1}})
+			s.rows("actors", map[string]any{"x": console.Node{Path: "x", Name: markup, State: markup, Note: markup,
+				DiedAt: "2026-11-23T16:00:00Z", DiedOf: markup},
+				"y": console.Node{Path: "y", Name: long, State: "running", DiedAt: "2026-11-23T16:00:00Z", DiedOf: long,
+					Order: 1}})
 		}},
 		{"#/events", "events", func() {
 			text, _ := json.Marshal(map[string]any{"_stamp": markup, "return": markup, markup: long})
-			s.send("event", console.EventList{Events: []console.Event{{N: 1, Tag: long, Size: 1, Data: text}, {N: 2, Tag: markup, Size: 1, Data: text}}})
+			s.send("event", console.EventList{Events: []console.Event{{N: 1, Tag: long, Size: 1, Data: text},
+				{N: 2, Tag: markup, Size: 1, Data: text}}})
 		}},
 		{"#/jobs/20261123163305316797", "job", func() {
-			s.rows("job", map[string]any{"job": console.JobHead{Fun: markup, Arg: long + markup, Tgt: long, User: markup, Minions: 3, Returned: 1, Silent: 1}})
+			s.rows("job", map[string]any{"job": console.JobHead{Fun: markup, Arg: long + markup, Tgt: long,
+				User: markup, Minions: 3, Returned: 1, Silent: 1}})
 			s.rows("why", map[string]any{"a": console.Silence{Minion: long, Code: markup, Text: markup}})
-			s.rows("output", map[string]any{"f": console.Fold{Minions: []string{markup, long}, Count: 2, Retcode: 1, Lines: [][]console.Span{{{Text: markup + long, Color: "red"}}}}})
-			s.rows("ways", map[string]any{long: console.Way{Minion: long, State: "late", Hops: []console.Step{{Hop: "receive", State: "done", After: &after}, {Hop: "start", State: "late", After: &late}}},
-				markup: console.Way{Minion: markup, State: markup, Hops: []console.Step{{Hop: markup, State: markup, After: &after}}}})
+			s.rows("output", map[string]any{"f": console.Fold{Minions: []string{markup, long}, Count: 2, Retcode: 1,
+				Lines: [][]console.Span{{{Text: markup + long, Color: "red"}}}}})
+			s.rows("ways", map[string]any{long: console.Way{Minion: long, State: "late",
+				Hops: []console.Step{{Hop: "receive", State: "done", After: &after}, {Hop: "start", State: "late",
+					After: &late}}},
+				markup: console.Way{Minion: markup, State: markup, Hops: []console.Step{{Hop: markup, State: markup,
+					After: &after}}}})
 		}},
 	}
 	for _, width := range []int{1280, 360} {
@@ -83,7 +95,8 @@ func TestStrange(t *testing.T) {
 				}
 				s.keys(kb.Escape)
 			}
-			if js[bool](s.site, "!!window.taken || !!document.querySelector('#main img, #main script, #panel img, #panel script')") {
+			if js[bool](s.site, "!!window.taken || !!document.querySelector('#main img, #main script, #panel img, "+
+				"#panel script')") {
 				t.Errorf("%s ran what it was to show", v.hash)
 			}
 		}

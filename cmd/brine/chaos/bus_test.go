@@ -36,7 +36,8 @@ type bus struct {
 
 func newBus(c *client.Client) *bus {
 	ctx, cancel := context.WithCancel(context.Background())
-	b := &bus{client: c, cancel: cancel, done: make(chan struct{}), told: map[string]map[string]told{}, changed: make(chan struct{})}
+	b := &bus{client: c, cancel: cancel, done: make(chan struct{}), told: map[string]map[string]told{},
+		changed: make(chan struct{})}
 	go func() {
 		defer close(b.done)
 		for ctx.Err() == nil {
@@ -95,7 +96,8 @@ func (b *bus) take(jid, id, outcome string) {
 	if before, again := b.told[jid][id]; again {
 		b.repeats++
 		if before.outcome != outcome {
-			b.twice = append(b.twice, fmt.Sprintf("job %s of %s was told as %.300q and as %.300q", jid, id, before.outcome, outcome))
+			b.twice = append(b.twice, fmt.Sprintf("job %s of %s was told as %.300q and as %.300q", jid, id,
+				before.outcome, outcome))
 		}
 		now.at = before.at
 	}

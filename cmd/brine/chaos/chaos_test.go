@@ -22,7 +22,8 @@ func TestChaos(t *testing.T) {
 	if *flagSeed == 0 {
 		*flagSeed = uint64(time.Now().UnixNano())
 	}
-	t.Logf("seed %d; the same plan again: -chaos.seed=%[1]d -chaos.rounds=%d -chaos.kills=%d -chaos.duration=%v -chaos.minions=%d",
+	t.Logf("seed %d; the same plan again: -chaos.seed=%[1]d -chaos.rounds=%d -chaos.kills=%d -chaos.duration=%v "+
+		"-chaos.minions=%d",
 		*flagSeed, *flagRounds, *flagKills, *flagDuration, *flagMinions)
 	ctx := t.Context()
 	f := newFleet(t, *flagMinions)
@@ -110,7 +111,8 @@ func (f *fleet) harmAll(ctx context.Context, round int, steps []step) (last stri
 			f.harm()
 			last = ft.name
 		}
-		f.note("round %d, %v after the beginning: %s: %s", round, time.Since(began).Round(time.Millisecond), ft.name, d.what)
+		f.note("round %d, %v after the beginning: %s: %s", round, time.Since(began).Round(time.Millisecond), ft.name,
+			d.what)
 		if d.undo != nil {
 			undoing.Go(func() { f.undo(d) })
 		}

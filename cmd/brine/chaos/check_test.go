@@ -13,12 +13,14 @@ import (
 )
 
 // neverGot are the reasons with which the master may explain that a minion of brine gave no return: the job did not
-// reach it, so it did not run. Every other reason says that something was lost, or that nobody knows. That a minion could
-// not open a publication is among them because a key can be given up, by a rotation or with a master that is killed, before
-// a minion that has just come back is told of it: what was sealed with that key stays shut, as with Salt. That it was not
-// ready is among them because what waits for a sign-in that fails is dropped: a job must not begin long after it was asked for.
+// reach it, so it did not run. Every other reason says that something was lost, or that nobody knows. That a minion
+// could not open a publication is among them because a key can be given up, by a rotation or with a master that is
+// killed, before a minion that has just come back is told of it: what was sealed with that key stays shut, as with
+// Salt. That it was not ready is among them because what waits for a sign-in that fails is dropped: a job must not
+// begin long after it was asked for.
 var neverGot = map[string]bool{
-	string(ledger.NotConnected): true, string(ledger.NeverReceived): true, string(ledger.NotSent): true, string(ledger.JobUnopened): true,
+	string(ledger.NotConnected): true, string(ledger.NeverReceived): true, string(ledger.NotSent): true,
+	string(ledger.JobUnopened): true,
 	string(ledger.JobNotReady): true,
 }
 
@@ -92,11 +94,14 @@ func (c *checker) check(ctx context.Context, j *job) {
 		n := c.ran[id][j.token]
 		was, ok := told[id]
 		switch {
-		case ok && !has && f.guest(id): // it does not always try again when the master was killed before it could answer
+		case ok && !has && f.guest(id):
+			// it does not always try again when the master was killed before it could answer
 		case ok && !has:
-			c.errorf("job %s (%s): the return of %s was told on the bus and is not stored: %.200s", j.jid, j.fun, id, was.outcome)
+			c.errorf("job %s (%s): the return of %s was told on the bus and is not stored: %.200s", j.jid, j.fun, id,
+				was.outcome)
 		case ok && outcomeOf(answer) != was.outcome:
-			c.errorf("job %s (%s): %s was told as %.200q and stored as %.200q", j.jid, j.fun, id, was.outcome, outcomeOf(answer))
+			c.errorf("job %s (%s): %s was told as %.200q and stored as %.200q", j.jid, j.fun, id, was.outcome,
+				outcomeOf(answer))
 		}
 		switch {
 		case has:
@@ -125,8 +130,8 @@ func (c *checker) check(ctx context.Context, j *job) {
 
 // underWay are reasons of a job that is not over: more is to come, and is waited for.
 var underWay = map[string]bool{
-	string(ledger.NoAnswer): true, string(ledger.Publishing): true, string(ledger.JobReceived): true, string(ledger.JobQueued): true,
-	string(ledger.JobRunning): true, string(ledger.JobSpooled): true,
+	string(ledger.NoAnswer): true, string(ledger.Publishing): true, string(ledger.JobReceived): true,
+	string(ledger.JobQueued): true, string(ledger.JobRunning): true, string(ledger.JobSpooled): true,
 }
 
 // returned takes a return that is stored.
@@ -173,7 +178,8 @@ func (c *checker) explain(ctx context.Context, j *job, silent []string) {
 		code := last[id].Str("code")
 		f.report.outcome(f.kindOf(id), "no return: "+code)
 		if !neverGot[code] {
-			c.errorf("job %s (%s): %s has no return, and the reason is [%s] %s; facts %v", j.jid, j.fun, id, code, last[id].Str("text"), last[id].Value("facts"))
+			c.errorf("job %s (%s): %s has no return, and the reason is [%s] %s; facts %v", j.jid, j.fun, id, code,
+				last[id].Str("text"), last[id].Value("facts"))
 		}
 	}
 }
@@ -189,8 +195,8 @@ func (f *fleet) kindOf(id string) string {
 // resultOf puts a return into a class of the report.
 func resultOf(ret *payload.Map) string {
 	text, _ := ret.Value("return").(string)
-	for _, class := range []string{"The job died on the minion", "The minion's process ended while the job was running", "The job was ended by signal",
-		"The minion was stopped", "The job's process"} {
+	for _, class := range []string{"The job died on the minion", "The minion's process ended while the job was running",
+		"The job was ended by signal", "The minion was stopped", "The job's process"} {
 		if strings.HasPrefix(text, class) {
 			return "returned: " + class
 		}

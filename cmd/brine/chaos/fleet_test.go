@@ -77,8 +77,8 @@ recon_max: 200
 log_level_logfile: info
 %s`
 
-// minionWaits are how long a minion waits for the master's answers, in seconds. Under the race detector, on a machine that has
-// other things to do, answers take longer than the defaults allow.
+// minionWaits are how long a minion waits for the master's answers, in seconds. Under the race detector, on a machine
+// that has other things to do, answers take longer than the defaults allow.
 func minionWaits() string {
 	if tooltest.Race {
 		return "return_retry_timer: 8\nreturn_retry_timer_max: 10\nauth_timeout: 10\nrequest_channel_timeout: 20\n"
@@ -132,7 +132,8 @@ func newFleet(t testing.TB, minions int) *fleet {
 // writeMinion writes the configuration of a minion.
 func (f *fleet) writeMinion(id, extra string) {
 	host, pub, ret := f.way(id)
-	f.write(filepath.Join("etc", id, "minion"), fmt.Sprintf(minionConf, f.path(id), host, pub, ret, id, f.user, minionWaits())+extra)
+	f.write(filepath.Join("etc", id, "minion"), fmt.Sprintf(minionConf, f.path(id), host, pub, ret, id, f.user,
+		minionWaits())+extra)
 }
 
 func (f *fleet) path(name string) string { return filepath.Join(f.root, name) }
@@ -159,8 +160,10 @@ func (f *fleet) write(name, text string) {
 // member describes a daemon of brine. Jobs find the name of their minion, and the file for their lines, in the
 // environment.
 func (f *fleet) member(id, tool, sock string) *member {
-	return &member{id: id, argv: []string{filepath.Join(links, tool), "-c", f.path("etc/" + id)}, log: f.path(id + ".log"), sock: sock, kept: true,
-		env: append(os.Environ(), "HOME="+f.root, "SALT_CONFIG_DIR=", "LC_ALL=C.UTF-8", "CHAOS_ID="+id, "CHAOS_FILE="+f.effects(id), "GORACE=halt_on_error=1")}
+	return &member{id: id, argv: []string{filepath.Join(links, tool), "-c", f.path("etc/" + id)},
+		log: f.path(id + ".log"), sock: sock, kept: true,
+		env: append(os.Environ(), "HOME="+f.root, "SALT_CONFIG_DIR=", "LC_ALL=C.UTF-8", "CHAOS_ID="+id,
+			"CHAOS_FILE="+f.effects(id), "GORACE=halt_on_error=1")}
 }
 
 // effects is the file in which each job of a minion leaves a line.
@@ -193,7 +196,8 @@ func (f *fleet) start(ctx context.Context) {
 			f.t.Fatal(err)
 		}
 	}
-	if _, err := f.master.ask(ctx, payload.M("cmd", "process")); err != nil { // the key of the command line is there then
+	if _, err := f.master.ask(ctx, payload.M("cmd", "process")); err != nil {
+		// the key of the command line is there then
 		f.t.Fatal(err)
 	}
 	f.bus = newBus(f.client())
@@ -226,8 +230,9 @@ func (f *fleet) client() *client.Client {
 	if tooltest.Race {
 		answer = 15 * time.Second
 	}
-	return client.New(client.Options{MasterURI: fmt.Sprintf("tcp://127.0.0.1:%d", f.asked), SockDir: f.path("m/var/run/salt/master"),
-		CacheDir: f.path("m/var/cache/salt/master"), User: f.user, KeyOwner: f.user, Timeout: answer, Tries: 1, Context: f.zctx})
+	return client.New(client.Options{MasterURI: fmt.Sprintf("tcp://127.0.0.1:%d", f.asked),
+		SockDir: f.path("m/var/run/salt/master"), CacheDir: f.path("m/var/cache/salt/master"), User: f.user,
+		KeyOwner: f.user, Timeout: answer, Tries: 1, Context: f.zctx})
 }
 
 // ask asks the master; a failure is one of the test.
@@ -306,7 +311,8 @@ func (f *fleet) keepLogs() {
 			f.t.Logf("--- end of %s\n%s", filepath.Base(name), raw[max(0, len(raw)-3000):])
 		}
 		if *flagKeep != "" {
-			err = errors.Join(os.MkdirAll(*flagKeep, 0o755), os.WriteFile(filepath.Join(*flagKeep, filepath.Base(name)), raw, 0o644))
+			err = errors.Join(os.MkdirAll(*flagKeep, 0o755), os.WriteFile(filepath.Join(*flagKeep, filepath.Base(name)),
+				raw, 0o644))
 		}
 		if err != nil {
 			f.t.Logf("keep %s: %v", name, err)

@@ -17,8 +17,8 @@ import (
 // guestReleases are the releases of Salt whose minions take part.
 var guestReleases = []string{"3008", "3006"}
 
-// guestConf makes a minion of Salt say which of its returns were acknowledged: after "Returning information for job" the
-// same process logs "ret_val" when the master has answered, and at no other time.
+// guestConf makes a minion of Salt say which of its returns were acknowledged: after "Returning information for job"
+// the same process logs "ret_val" when the master has answered, and at no other time.
 const guestConf = `multiprocessing: True
 log_level: trace
 log_granular_levels:
@@ -58,12 +58,12 @@ const guestPause = 5 * time.Second
 
 func (f *fleet) guestIDs() []string { return f.ids()[len(f.minions):] }
 
-// guestPatience is how long a minion of Salt has to come back by itself. One of 3008 does not always: a connection that is
-// lost while it signs in ends its AsyncAuth with an InvalidStateError, and then it hears nothing any more.
+// guestPatience is how long a minion of Salt has to come back by itself. One of 3008 does not always: a connection that
+// is lost while it signs in ends its AsyncAuth with an InvalidStateError, and then it hears nothing any more.
 const guestPatience = 15 * time.Second
 
-// backOfGuests waits until minions of Salt answer. One that does not is started anew, and counted. Before the first round
-// all have to.
+// backOfGuests waits until minions of Salt answer. One that does not is started anew, and counted. Before the first
+// round all have to.
 func (f *fleet) backOfGuests(ctx context.Context) error {
 	f.deaf = map[string]bool{}
 	for _, id := range f.guestIDs() {

@@ -52,7 +52,8 @@ func (f *fleet) whole(ctx context.Context, m *member) error {
 			stuck, _ := n.Int("stuck")
 			waiting, _ := n.Int("mailbox")
 			if n.Str("state") != "running" || stuck > 0 || waiting > 0 {
-				return fmt.Errorf("%s is %s, %d messages wait, %d goroutines are stuck", paths[i], n.Str("state"), waiting, stuck)
+				return fmt.Errorf("%s is %s, %d messages wait, %d goroutines are stuck", paths[i], n.Str("state"),
+					waiting, stuck)
 			}
 		}
 		for _, p := range f.statics[m.id] {
@@ -88,7 +89,8 @@ func (f *fleet) leaks(ctx context.Context, before map[string]level) (bad []strin
 				return err
 			}
 			if now.goroutines > was.goroutines+moreGoroutines || now.files > was.files+moreFiles {
-				return fmt.Errorf("%d goroutines and %d files, before %d and %d", now.goroutines, now.files, was.goroutines, was.files)
+				return fmt.Errorf("%d goroutines and %d files, before %d and %d", now.goroutines, now.files,
+					was.goroutines, was.files)
 			}
 			return nil
 		})

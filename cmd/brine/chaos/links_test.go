@@ -17,8 +17,8 @@ type wire struct {
 	cable    *link.Host
 }
 
-// network lays the wires. With network namespaces the master has one of its own, and so has the last minion, at the other
-// end of a cable; all others come by proxies, as everybody does without.
+// network lays the wires. With network namespaces the master has one of its own, and so has the last minion, at the
+// other end of a cable; all others come by proxies, as everybody does without.
 func (f *fleet) network(minions int) {
 	f.t.Helper()
 	f.wires = map[string]*wire{}
@@ -113,7 +113,9 @@ func linkFaults() []fault {
 			w.ret.Reset()
 			return w.restored(r, 500*time.Millisecond), err
 		})},
-		{"cable cut", 4, false, onCable(func(h *link.Host, _ *rand.Rand) error { return h.Cut() }, (*link.Host).Restore)},
+		{"cable cut", 4, false, onCable(func(h *link.Host, _ *rand.Rand) error {
+			return h.Cut()
+		}, (*link.Host).Restore)},
 		{"cable loses and delays", 4, false, onCable(
 			func(h *link.Host, r *rand.Rand) error {
 				late := time.Duration(1+r.IntN(50)) * time.Millisecond
@@ -127,7 +129,9 @@ func linkFaults() []fault {
 // restored takes back all faults of a wire after a drawn time.
 func (w *wire) restored(r *rand.Rand, most time.Duration) done {
 	hold := time.Duration(r.Int64N(int64(most)))
-	return done{what: fmt.Sprintf("for %v", hold), hold: hold, undo: func() error { return errors.Join(w.pub.Restore(), w.ret.Restore()) }}
+	return done{what: fmt.Sprintf("for %v", hold), hold: hold, undo: func() error {
+		return errors.Join(w.pub.Restore(), w.ret.Restore())
+	}}
 }
 
 // onProxies is a fault of the ports of a minion of brine.
@@ -145,14 +149,17 @@ func onProxies(do func(w *wire, r *rand.Rand) (done, error)) func(context.Contex
 }
 
 // onCable is a fault of the cable, if there is one.
-func onCable(do func(h *link.Host, r *rand.Rand) error, undo func(h *link.Host) error) func(context.Context, *fleet, *rand.Rand) (done, error) {
+func onCable(do func(h *link.Host, r *rand.Rand) error, undo func(h *link.Host) error) func(context.Context, *fleet,
+	*rand.Rand) (done, error) {
 	return func(_ context.Context, f *fleet, r *rand.Rand) (done, error) {
 		hold := time.Duration(r.Int64N(int64(500 * time.Millisecond)))
 		for id, w := range f.wires {
 			if w.cable == nil {
 				continue
 			}
-			return done{what: fmt.Sprintf("%s for %v", id, hold), hold: hold, undo: func() error { return undo(w.cable) }}, do(w.cable, r)
+			return done{what: fmt.Sprintf("%s for %v", id, hold), hold: hold, undo: func() error {
+				return undo(w.cable)
+			}}, do(w.cable, r)
 		}
 		return done{}, nil
 	}

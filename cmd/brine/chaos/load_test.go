@@ -30,7 +30,8 @@ var kinds = []struct {
 	args   func(token string, r *rand.Rand) []any
 }{
 	{40, "cmd.run", func(token string, r *rand.Rand) []any {
-		return []any{fmt.Sprintf(`echo "%s $CHAOS_ID" >> "$CHAOS_FILE"; sleep %.2f`, token, []float64{0, 0, 0.05, 0.3}[r.IntN(4)])}
+		return []any{fmt.Sprintf(`echo "%s $CHAOS_ID" >> "$CHAOS_FILE"; sleep %.2f`, token,
+			[]float64{0, 0, 0.05, 0.3}[r.IntN(4)])}
 	}},
 	{20, "test.ping", nil},
 	{10, "test.sleep", func(_ string, r *rand.Rand) []any { return []any{float64(r.IntN(4)) / 10} }},
@@ -115,8 +116,8 @@ func (l *load) next(r *rand.Rand) (*job, []any) {
 	return j, args
 }
 
-// some draws the minions of a job: all of brine's, or about two thirds. Minions of Salt get one job of twelve: they need
-// half a second of a processor for each.
+// some draws the minions of a job: all of brine's, or about two thirds. Minions of Salt get one job of twelve: they
+// need half a second of a processor for each.
 func (f *fleet) some(r *rand.Rand) []string {
 	guests, part := r.IntN(12) == 0, r.IntN(2) == 0
 	some := slices.DeleteFunc(f.ids(), func(id string) bool {
@@ -159,7 +160,8 @@ func (f *fleet) jid() string {
 	return payload.NewJID(now)
 }
 
-// back pings until every minion of brine has answered, and tells how long each has taken since the fleet was last harmed.
+// back pings until every minion of brine has answered, and tells how long each has taken since the fleet was last
+// harmed.
 func (f *fleet) back(ctx context.Context) (map[string]time.Duration, error) {
 	since, took := f.harmed(), map[string]time.Duration{}
 	var ids []string
@@ -170,19 +172,20 @@ func (f *fleet) back(ctx context.Context) (map[string]time.Duration, error) {
 	return took, err
 }
 
-// pinging is how many pings may wait for the master's answer at once: one that was lost with a master, or with an actor of
-// it, must not hold up the next.
+// pinging is how many pings may wait for the master's answer at once: one that was lost with a master, or with an actor
+// of it, must not hold up the next.
 const pinging = 16
 
-// Pauses between pings grow by a half each time, to pingPause for as many pings as may wait, and then to pingPauseMax: a
-// minion that has much to do must not drown in pings.
+// Pauses between pings grow by a half each time, to pingPause for as many pings as may wait, and then to pingPauseMax:
+// a minion that has much to do must not drown in pings.
 const (
 	pingPause    = 150 * time.Millisecond
 	pingPauseMax = time.Second
 )
 
 // ping sends test.ping, one in each pause, until every one of some minions has answered once, and tells when it did.
-func (f *fleet) ping(ctx context.Context, ids []string, limit, pause time.Duration, answered func(id string, at time.Time)) error {
+func (f *fleet) ping(ctx context.Context, ids []string, limit, pause time.Duration, answered func(id string,
+	at time.Time)) error {
 	c := f.client()
 	defer c.Close()
 	var jids []string

@@ -18,9 +18,10 @@ var (
 	flagSeed     = flag.Uint64("chaos.seed", 42, "seed of the plan of faults; 0: one of the clock")
 	flagRounds   = flag.Int("chaos.rounds", 2, "rounds of faults, each followed by the checks")
 	flagKills    = flag.Int("chaos.kills", 60, "faults in each round")
-	flagDuration = flag.Duration("chaos.duration", 4*time.Second, "time over which the faults of a round are spread; a slow machine takes longer")
-	flagMinions  = flag.Int("chaos.minions", 4, "brine minions; every second one runs jobs in processes of their own")
-	flagKeep     = flag.String("chaos.keep", "", "directory that takes the logs of the daemons and the diary of faults")
+	flagDuration = flag.Duration("chaos.duration", 4*time.Second, "time over which the faults of a round are "+
+		"spread; a slow machine takes longer")
+	flagMinions = flag.Int("chaos.minions", 4, "brine minions; every second one runs jobs in processes of their own")
+	flagKeep    = flag.String("chaos.keep", "", "directory that takes the logs of the daemons and the diary of faults")
 )
 
 // links is the directory of the tools of the binary under test, made once by TestMain.

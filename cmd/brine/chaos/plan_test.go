@@ -48,7 +48,8 @@ func TestPlan(t *testing.T) {
 	if !reflect.DeepEqual(first, plan(7, 1, 1000, time.Minute, table)) {
 		t.Error("the same seed made another plan")
 	}
-	if reflect.DeepEqual(first, plan(7, 2, 1000, time.Minute, table)) || reflect.DeepEqual(first, plan(8, 1, 1000, time.Minute, table)) {
+	if reflect.DeepEqual(first, plan(7, 2, 1000, time.Minute, table)) || reflect.DeepEqual(first,
+		plan(8, 1, 1000, time.Minute, table)) {
 		t.Error("another round, or another seed, made the same plan")
 	}
 	count := map[string]int{}
@@ -58,7 +59,8 @@ func TestPlan(t *testing.T) {
 			t.Fatalf("step %d is at %v", i, s.At)
 		}
 	}
-	if count["often"] < 800 || count["seldom"] < 50 || count["never"] != 0 || len(first) != 1000 || first[999].Fault != "often" {
+	if count["often"] < 800 || count["seldom"] < 50 || count["never"] != 0 || len(first) != 1000 ||
+		first[999].Fault != "often" {
 		t.Errorf("drawn: %v", count)
 	}
 }

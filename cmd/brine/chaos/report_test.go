@@ -28,8 +28,8 @@ type report struct {
 }
 
 func newReport() *report {
-	return &report{faults: map[string]int{}, missed: map[string]int{}, jobs: map[string]int{}, outcomes: map[string]int{},
-		back: map[string][]time.Duration{}, levels: map[string]string{}}
+	return &report{faults: map[string]int{}, missed: map[string]int{}, jobs: map[string]int{},
+		outcomes: map[string]int{}, back: map[string][]time.Duration{}, levels: map[string]string{}}
 }
 
 func (r *report) fault(ft *fault, d done) {
@@ -59,7 +59,8 @@ func (r *report) job(j *job) {
 func (r *report) outcome(kind, class string) { r.outcomes[kind+": "+class]++ }
 
 func (r *report) held(id string, was, now level) {
-	r.levels[id] = fmt.Sprintf("goroutines %d, then %d; files %d, then %d", was.goroutines, now.goroutines, was.files, now.files)
+	r.levels[id] = fmt.Sprintf("goroutines %d, then %d; files %d, then %d", was.goroutines, now.goroutines, was.files,
+		now.files)
 }
 
 // returned notes how long the minions were away after the last fault of a round.
@@ -77,7 +78,9 @@ func (r *report) String() string {
 	table(w, "faults that hit nothing", r.missed)
 	table(w, "jobs", r.jobs)
 	table(w, "outcomes, one for each minion of a job", r.outcomes)
-	fmt.Fprintf(w, "returns told again on the bus\t%d\nthis test joined the bus\t%d\nminions of Salt started anew\t%d\n", r.repeats, r.joins, r.revived)
+	fmt.Fprintf(w,
+		"returns told again on the bus\t%d\nthis test joined the bus\t%d\nminions of Salt started anew\t%d\n",
+		r.repeats, r.joins, r.revived)
 	fmt.Fprintln(w, "at the end of the last round")
 	for _, id := range slices.Sorted(maps.Keys(r.levels)) {
 		fmt.Fprintf(w, "  %s\t%s\n", id, r.levels[id])

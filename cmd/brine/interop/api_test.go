@@ -16,7 +16,8 @@ import (
 	"brine/cmd/tooltest/apiplay"
 )
 
-var recordAPI = flag.String("record-api", "", "write what the real salt-api answers into this folder (cmd/tooltest/apiplay/testdata)")
+var recordAPI = flag.String("record-api", "", "write what the real salt-api answers into this folder "+
+	"(cmd/tooltest/apiplay/testdata)")
 
 // apiData is where the tables of requests and answers stand.
 const apiData = "../../tooltest/apiplay/testdata"
@@ -48,7 +49,8 @@ func newAPISite(t *testing.T, master, minions, extra string) *apiSite {
 	if err != nil {
 		t.Fatal(err)
 	}
-	a.master = strings.Replace(string(raw), "gather_job_timeout: 3\n", "gather_job_timeout: 30\n", 1) // minions of Salt may be busy
+	// minions of Salt may be busy
+	a.master = strings.Replace(string(raw), "gather_job_timeout: 3\n", "gather_job_timeout: 30\n", 1)
 	a.write(filepath.Join(a.masterDir(), "master"), a.master)
 	a.startMaster(master)
 	for _, id := range []string{"m1", "m2"} {
@@ -60,8 +62,8 @@ func newAPISite(t *testing.T, master, minions, extra string) *apiSite {
 	return a
 }
 
-// wsgiServer stands for the rest_wsgi of Salt's salt-api, which under Python 3 answers 500 to everything: its application gives text to
-// a server that wants bytes. The application is the real one.
+// wsgiServer stands for the rest_wsgi of Salt's salt-api, which under Python 3 answers 500 to everything: its
+// application gives text to a server that wants bytes. The application is the real one.
 const wsgiServer = `
 import os, sys
 os.environ["SALT_MASTER_CONFIG"] = sys.argv[1]
@@ -131,7 +133,8 @@ func (a *apiSite) record(t *testing.T, name string) {
 		p.Patience = 30 * time.Second // it leaves a request without an answer
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "# What the salt-api of Salt 3008.3 answers to %s.requests. Written by TestRecordAPI (cmd/brine/interop).\n", name)
+	fmt.Fprintf(&b, "# What the salt-api of Salt 3008.3 answers to %s.requests. Written by TestRecordAPI "+
+		"(cmd/brine/interop).\n", name)
 	for _, r := range s.Requests {
 		start := time.Now()
 		got, err := p.Send(context.Background(), r)

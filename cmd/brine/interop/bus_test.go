@@ -11,7 +11,8 @@ import (
 	"testing"
 )
 
-// TestBrineToolsFire has brine's tools put events on the buses of brine's own daemons. See TestBrineToolsDriveSalt for Salt's.
+// TestBrineToolsFire has brine's tools put events on the buses of brine's own daemons. See TestBrineToolsDriveSalt for
+// Salt's.
 func TestBrineToolsFire(t *testing.T) {
 	t.Parallel()
 	f := newFleet(t, brine, brine, map[string]string{"m1": brine, "m2": brine}, plain)
@@ -62,7 +63,9 @@ func (f *fleet) fireAtMinion(id string) {
 	fire := func(tag string) {
 		f.runIn(f.minionDir(id), brine, "salt-call", "event.fire", `{"n": 1}`, tag)
 	}
-	w := f.watch(brine, func() { fire("bus/ready") }, "node=minion", "sock_dir="+filepath.Join(f.minionRoot(id), "var/run/salt/minion"))
+	w := f.watch(brine, func() {
+		fire("bus/ready")
+	}, "node=minion", "sock_dir="+filepath.Join(f.minionRoot(id), "var/run/salt/minion"))
 	for n := range 5 {
 		w.sees("bus/test", fmt.Sprint(n), map[string]any{"n": 1.0}, func() { fire(fmt.Sprint("bus/test", n)) })
 	}
@@ -97,7 +100,8 @@ func (w *watcher) sees(begin, end string, fields map[string]any, action func()) 
 		for line := range strings.Lines(w.output()[before:]) {
 			tag, text, _ := strings.Cut(line, "\t")
 			var data map[string]any
-			if strings.HasPrefix(tag, begin) && strings.HasSuffix(tag, end) && json.Unmarshal([]byte(text), &data) == nil && holds(data, fields) {
+			if strings.HasPrefix(tag, begin) && strings.HasSuffix(tag, end) && json.Unmarshal([]byte(text),
+				&data) == nil && holds(data, fields) {
 				return nil
 			}
 		}

@@ -25,7 +25,8 @@ func dataFleet(t *testing.T, master, release string) *fleet {
 	f := newFleet(t, master, brine, map[string]string{"m1": brine, "m2": brine}, plain)
 	f.write(f.masterPath("pillar/roles.sls"), "role: {{ grains['role'] }} of {{ grains['id'] }}\nsecret: s3cret\n")
 	if master == brine {
-		f.configMaster(fleetMaster + framing(release) + fmt.Sprintf("pillar_roots:\n  base:\n    - %s\n", f.masterPath("pillar")))
+		f.configMaster(fleetMaster + framing(release) + fmt.Sprintf("pillar_roots:\n  base:\n    - %s\n",
+			f.masterPath("pillar")))
 	}
 	f.startAll()
 	f.acceptAll()
@@ -50,7 +51,8 @@ func (f *fleet) alike(release string) {
 		{[]string{"pillar.show_pillar", "m1"}, `"role": "web of m1"`}, {[]string{"manage.present"}, `"m1"`},
 		{[]string{"mine.get", "m1", "test.ping"}, `"m1": true`},
 	} {
-		if err := contains(f.mustRun(brine, "salt-run", append([]string{"--out=json"}, tt.words...)...).stdout, tt.part); err != nil {
+		if err := contains(f.mustRun(brine, "salt-run", append([]string{"--out=json"}, tt.words...)...).stdout,
+			tt.part); err != nil {
 			f.t.Errorf("%q: %v", tt.words, err)
 		}
 	}
@@ -59,7 +61,8 @@ func (f *fleet) alike(release string) {
 // kept lists the files of the data cache that hold something of a minion.
 func (f *fleet) kept(id string) (found []string) {
 	f.t.Helper()
-	for _, pattern := range []string{"grains/" + id + "*", "pillar/" + id + "*", "mine/" + id + "*", "minions/" + id + "/*"} {
+	for _, pattern := range []string{"grains/" + id + "*", "pillar/" + id + "*", "mine/" + id + "*",
+		"minions/" + id + "/*"} {
 		files, err := filepath.Glob(filepath.Join(f.masterPath("var/cache/salt/master"), pattern))
 		if err != nil {
 			f.t.Fatal(err)
@@ -94,14 +97,16 @@ func TestDataCacheOfSalt(t *testing.T) {
 			f := dataFleet(t, release, release)
 			f.step("found", func(f *fleet) { f.alike(release) })
 			f.step("cleared", func(f *fleet) {
-				for _, words := range [][]string{{"cache.clear_mine_func", "tgt=m1", "clear_mine_func_flag=test.ping"}, {"cache.clear_pillar", "tgt=m1"},
-					{"cache.clear_grains", "tgt=m2"}, {"cache.clear_mine", "tgt=m2"}} {
+				for _, words := range [][]string{{"cache.clear_mine_func", "tgt=m1", "clear_mine_func_flag=test.ping"},
+					{"cache.clear_pillar", "tgt=m1"}, {"cache.clear_grains", "tgt=m2"},
+					{"cache.clear_mine", "tgt=m2"}} {
 					f.mustRun(brine, "salt-run", words...)
 				}
 				for _, show := range [][]string{{"cache.grains", "*"}, {"cache.pillar", "*"}, {"cache.mine", "*"}} {
 					f.sameOutput("salt-run", append([]string{"--out=json"}, show...)...)
 				}
-				if r := f.mustRun(brine, "salt-run", "--out=json", "cache.pillar", "*"); strings.Contains(r.stdout, "web of m1") || !strings.Contains(r.stdout, "web of m2") {
+				if r := f.mustRun(brine, "salt-run", "--out=json", "cache.pillar", "*"); strings.Contains(r.stdout,
+					"web of m1") || !strings.Contains(r.stdout, "web of m2") {
 					f.t.Errorf("cache.clear_pillar of m1 left\n%s", r.stdout)
 				}
 			})
@@ -118,8 +123,8 @@ func TestDataCacheOfSalt(t *testing.T) {
 	}
 }
 
-// TestDataCacheOfBrine: tools of every release beside a brine master find what it keeps of minions, and nothing is left of a minion that
-// one of them has deleted.
+// TestDataCacheOfBrine: tools of every release beside a brine master find what it keeps of minions, and nothing is left
+// of a minion that one of them has deleted.
 func TestDataCacheOfBrine(t *testing.T) {
 	t.Parallel()
 	for _, release := range chosen("3008", "3007", "3006") {

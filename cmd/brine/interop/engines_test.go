@@ -36,13 +36,15 @@ exit 3
 // hookRequests are paths of a webhook, of which both make the same events.
 var hookRequests = []string{"/", "/a/b", "/a/b?c=d", "//x", "/../../job/x", "/salt/auth", "/%C3%A9"}
 
-// engineEvents are the events of engines that were on the bus, by who fired them and their tag, without what is different each time.
+// engineEvents are the events of engines that were on the bus, by who fired them and their tag, without what is
+// different each time.
 func (w *watcher) engineEvents(by string) map[string]map[string]any {
 	out := map[string]map[string]any{}
 	for line := range strings.Lines(w.output()) {
 		tag, text, _ := strings.Cut(line, "\t")
 		var data map[string]any
-		if !strings.HasPrefix(tag, "from/") && !strings.HasPrefix(tag, "salt/engines/") || json.Unmarshal([]byte(text), &data) != nil {
+		if !strings.HasPrefix(tag, "from/") && !strings.HasPrefix(tag, "salt/engines/") || json.Unmarshal([]byte(text),
+			&data) != nil {
 			continue
 		}
 		if by != "" && data["id"] != by {
@@ -60,7 +62,8 @@ func (w *watcher) hooks(port int, by string) map[string]map[string]any {
 	var got map[string]map[string]any
 	w.eventually(patience, "the events of engines", func() error {
 		for _, path := range hookRequests {
-			resp, err := http.Post(fmt.Sprintf("http://127.0.0.1:%d%s", port, path), "text/plain", strings.NewReader("hello"))
+			resp, err := http.Post(fmt.Sprintf("http://127.0.0.1:%d%s", port, path), "text/plain",
+				strings.NewReader("hello"))
 			if err != nil {
 				return err
 			}
@@ -77,8 +80,8 @@ func (w *watcher) hooks(port int, by string) map[string]map[string]any {
 	return got
 }
 
-// TestEngines gives the same engines to a brine master and to one of Salt 3008, and behind the first to minions of both: the same
-// events are on the bus.
+// TestEngines gives the same engines to a brine master and to one of Salt 3008, and behind the first to minions of
+// both: the same events are on the bus.
 func TestEngines(t *testing.T) {
 	t.Parallel()
 	onlyWith(t, reference)
@@ -114,7 +117,8 @@ func TestEngines(t *testing.T) {
 	}
 }
 
-// TestLogstash gives http_logstash to a brine minion and to one of Salt 3006, which still has it: their server gets the same.
+// TestLogstash gives http_logstash to a brine minion and to one of Salt 3006, which still has it: their server gets the
+// same.
 func TestLogstash(t *testing.T) {
 	t.Parallel()
 	onlyWith(t, "3006")
@@ -132,18 +136,21 @@ func TestLogstash(t *testing.T) {
 		forget(data, "_stamp")
 		mu.Lock()
 		defer mu.Unlock()
-		posted[strings.Trim(r.URL.Path, "/")+" "+fmt.Sprint(data["n"])] = map[string]any{"type": r.Header.Get("Content-Type"), "method": r.Method, "data": data}
+		posted[strings.Trim(r.URL.Path, "/")+" "+fmt.Sprint(data["n"])] = map[string]any{"type": r.Header.Get(
+			"Content-Type"), "method": r.Method, "data": data}
 	}))
 	defer server.Close()
 	f := newFleet(t, brine, brine, map[string]string{"m1": brine, "m2": "3006"}, plain)
 	for _, id := range f.ids {
-		f.configMinion(id, fleetMinion+fmt.Sprintf("engines:\n  - http_logstash: {url: '%s/%s', tags: ['my/*', other], funs: [test.ping]}\n", server.URL, id))
+		f.configMinion(id, fleetMinion+fmt.Sprintf("engines:\n  - http_logstash: {url: '%s/%s', tags: ['my/*', "+
+			"other], funs: [test.ping]}\n", server.URL, id))
 	}
 	f.startAll()
 	f.acceptAll()
 	f.eventually(patience, "what is posted", func() error {
 		for _, id := range f.ids {
-			for _, one := range [][2]string{{"my/a", `{"n": 1, "fun": "test.ping", "l": [1.5, null, "é"]}`}, {"my/b", `{"n": 2, "fun": "cmd.run"}`}, {"no", `{"n": 3}`}, {"other", `{"n": 4}`}} {
+			for _, one := range [][2]string{{"my/a", `{"n": 1, "fun": "test.ping", "l": [1.5, null, "é"]}`},
+				{"my/b", `{"n": 2, "fun": "cmd.run"}`}, {"no", `{"n": 3}`}, {"other", `{"n": 4}`}} {
 				f.runIn(f.minionDir(id), f.kinds[id], "salt-call", "event.fire", one[1], one[0])
 			}
 		}

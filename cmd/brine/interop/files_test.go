@@ -42,7 +42,8 @@ var fileCommands = [][]string{
 	{"cp.get_file", "salt://web/dev.txt?saltenv=dev", "ROOT/got/dev.txt"},
 	{"cp.get_file_str", "salt://web/files/conf.d/1.conf"},
 	{"cp.get_url", "salt://web/init.sls", "ROOT/got/url"},
-	{"cp.get_dir", "salt://web", "ROOT/dir-{{ grains.id }}", "template=jinja"}, // one folder of both would be a race of Salt's
+	// one folder of both would be a race of Salt's
+	{"cp.get_dir", "salt://web", "ROOT/dir-{{ grains.id }}", "template=jinja"},
 	{"cp.get_template", "salt://web/files/web.conf.jinja", "ROOT/got/template", "port=1"},
 	{"cp.cache_file", "salt://web/init.sls"},
 	{"cp.cache_files", "salt://web/init.sls,salt://web/map.jinja"},
@@ -110,8 +111,8 @@ func fileFleet(t *testing.T, master, tree string) *fleet {
 	return f
 }
 
-// TestServedFiles gives minions of Salt behind a brine master and behind one of Salt 3008 the same tree of files and the same commands.
-// Their answers, their caches and what they wrote are the same.
+// TestServedFiles gives minions of Salt behind a brine master and behind one of Salt 3008 the same tree of files and
+// the same commands. Their answers, their caches and what they wrote are the same.
 func TestServedFiles(t *testing.T) {
 	t.Parallel()
 	onlyWith(t, reference)
@@ -133,7 +134,8 @@ func TestServedFiles(t *testing.T) {
 		})
 	}
 	for _, id := range ours.ids {
-		for _, dir := range []string{id + "/var/cache/salt/minion/files", id + "/var/cache/salt/minion/extmods", "got", "dir-" + id, "out-" + id} {
+		for _, dir := range []string{id + "/var/cache/salt/minion/files", id + "/var/cache/salt/minion/extmods", "got",
+			"dir-" + id, "out-" + id} {
 			want := content(t, theirs.root, dir)
 			if diff := cmp.Diff(want, content(t, ours.root, dir)); diff != "" {
 				t.Errorf("%s: behind Salt -, behind brine +\n%s", dir, diff)
@@ -148,13 +150,17 @@ func TestServedFiles(t *testing.T) {
 
 // sameRuns compares what salt-run tells of the files.
 func sameRuns(t *testing.T, ours, theirs *fleet) {
-	for _, words := range [][]string{{"fileserver.envs"}, {"fileserver.envs", "sources=True"}, {"fileserver.file_list"}, {"fileserver.file_list", "saltenv=dev", "backend=roots"},
-		{"fileserver.file_list", "backend=-roots"}, {"fileserver.dir_list"}, {"fileserver.empty_dir_list"}, {"fileserver.symlink_list"}, {"fileserver.update"},
-		{"saltutil.sync_grains"}, {"saltutil.sync_all"}, {"saltutil.sync_all"}, {"fileserver.clear_cache"}, {"fileserver.lock"}, {"fileserver.clear_lock"}, {"fileserver.clear_file_list_cache"}, {"fileserver.clear_file_list_cache", "saltenv=nope"}} {
+	for _, words := range [][]string{{"fileserver.envs"}, {"fileserver.envs", "sources=True"}, {"fileserver.file_list"},
+		{"fileserver.file_list", "saltenv=dev", "backend=roots"}, {"fileserver.file_list", "backend=-roots"},
+		{"fileserver.dir_list"}, {"fileserver.empty_dir_list"}, {"fileserver.symlink_list"}, {"fileserver.update"},
+		{"saltutil.sync_grains"}, {"saltutil.sync_all"}, {"saltutil.sync_all"}, {"fileserver.clear_cache"},
+		{"fileserver.lock"}, {"fileserver.clear_lock"}, {"fileserver.clear_file_list_cache"},
+		{"fileserver.clear_file_list_cache", "saltenv=nope"}} {
 		args := append([]string{"--out=json"}, words...)
 		want := theirs.mustRun(reference, "salt-run", args...).stdout
 		for _, kind := range []string{brine, reference} {
-			if kind == reference && (words[0] == "fileserver.clear_file_list_cache" || words[0] == "saltutil.sync_grains" || words[0] == "saltutil.sync_all") {
+			if kind == reference && (words[0] == "fileserver.clear_file_list_cache" ||
+				words[0] == "saltutil.sync_grains" || words[0] == "saltutil.sync_all") {
 				continue // Salt's looks for files, which a brine master does not write; modules are synced once
 			}
 			if got := ours.mustRun(kind, "salt-run", args...).stdout; got != want {

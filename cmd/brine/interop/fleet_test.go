@@ -38,7 +38,8 @@ var variants = []variant{
 	{"signed key", "master_sign_pubkey: True\n", "verify_master_pubkey_sign: True\nsign_pub_messages: True\n"},
 }
 
-// fleetMaster lets the minions of every release join, publish and be found by their grains, and has something for every kind of target.
+// fleetMaster lets the minions of every release join, publish and be found by their grains, and has something for every
+// kind of target.
 const fleetMaster = `minimum_auth_version: 0
 version_2_grains: True
 peer:

@@ -23,7 +23,8 @@ var formulaCommands = [][]string{
 	{"state.show_lowstate"},
 	{"jinja.load_map", "web/map.jinja", "web"},
 	{"defaults.get", "monitoring:agent:port"},
-	{"cp.get_template", "salt://web/files/default/nginx.conf.jinja", "ROOT/got.conf", "makedirs=True", "web={package: p, user: u, server: {config: {b: 1, a: [x, y]}}}"},
+	{"cp.get_template", "salt://web/files/default/nginx.conf.jinja", "ROOT/got.conf", "makedirs=True",
+		"web={package: p, user: u, server: {config: {b: 1, a: [x, y]}}}"},
 }
 
 // TestFormulas: minions of Salt cannot tell a brine master from one of Salt 3008 by what they make of formulas.

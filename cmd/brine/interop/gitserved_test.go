@@ -14,8 +14,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// gitConf has files and pillars of repositories: one with branches, a tag and names as they come, one with options of its own for each environment.
-// ROOT is the folder of the repositories. Only the second one is fetched without being asked.
+// gitConf has files and pillars of repositories: one with branches, a tag and names as they come, one with options of
+// its own for each environment. ROOT is the folder of the repositories. Only the second one is fetched without being
+// asked.
 const gitConf = `fileserver_backend: [git, roots]
 gitfs_provider: gitpython
 gitfs_base: main
@@ -53,12 +54,15 @@ pillar_merge_lists: True
 
 // gitFiles are the files of the branches of the repositories, REPOSITORY BRANCH PATH, and of the folder of files.
 var gitFiles = map[string]string{
-	"states main top.sls":                   "base:\n  '*': [web, mounted.formula]\n",
-	"states main web/init.sls":              "say:\n  test.configurable_test_state:\n    - changes: True\n    - result: True\n    - comment: {{ pillar.get('port', 'none') }} {{ salt['cp.get_file_str']('salt://web/text') }}\n",
-	"states main web/text":                  "text of main",
-	"states main only/in/git":               "git",
-	"states main both":                      "git wins",
-	"states dev web/init.sls":               "say:\n  test.configurable_test_state:\n    - changes: False\n    - result: True\n    - comment: of dev\n",
+	"states main top.sls": "base:\n  '*': [web, mounted.formula]\n",
+	"states main web/init.sls": "say:\n  test.configurable_test_state:\n    - changes: True\n    - " +
+		"result: True\n    - comment: {{ pillar.get('port', 'none') }} {{ " +
+		"salt['cp.get_file_str']('salt://web/text') }}\n",
+	"states main web/text":    "text of main",
+	"states main only/in/git": "git",
+	"states main both":        "git wins",
+	"states dev web/init.sls": "say:\n  test.configurable_test_state:\n    - changes: False\n    - " +
+		"result: True\n    - comment: of dev\n",
 	"states dev web/text":                   "text of dev",
 	"states hidden secret":                  "not served",
 	"states feature/x feature":              "a branch with a slash",
@@ -100,7 +104,8 @@ var gitCommands = [][]string{
 // git runs git in a folder of the site's.
 func (s *site) git(dir string, args ...string) {
 	s.t.Helper()
-	cmd := exec.Command("git", append([]string{"-C", dir, "-c", "user.name=x", "-c", "user.email=x@y", "-c", "init.defaultBranch=first"}, args...)...)
+	cmd := exec.Command("git", append([]string{"-C", dir, "-c", "user.name=x", "-c", "user.email=x@y", "-c",
+		"init.defaultBranch=first"}, args...)...)
 	cmd.Env = append(s.env(), "GIT_CONFIG_NOSYSTEM=1")
 	if out, err := cmd.CombinedOutput(); err != nil {
 		s.t.Fatalf("git %q: %v\n%s", args, err, out)
@@ -165,8 +170,9 @@ func gitFleet(t *testing.T, master string) *fleet {
 	return f
 }
 
-// TestGitServed gives minions behind a brine master and behind one of Salt 3008 files and pillars of the same repositories: their answers are
-// the same, before and after a push, which is served when the master is told, and by itself where the remote's interval is over.
+// TestGitServed gives minions behind a brine master and behind one of Salt 3008 files and pillars of the same
+// repositories: their answers are the same, before and after a push, which is served when the master is told, and by
+// itself where the remote's interval is over.
 func TestGitServed(t *testing.T) {
 	t.Parallel()
 	onlyWith(t, reference)
@@ -175,15 +181,17 @@ func TestGitServed(t *testing.T) {
 	}
 	ours, theirs := gitFleet(t, brine), gitFleet(t, reference)
 	answersAlike(t, ours, theirs, gitCommands)
-	runsAlike := func(words ...string) { // Salt's salt-run beside a brine master has repositories of its own, and fetches them itself
+	runsAlike := func(words ...string) {
+		// Salt's salt-run beside a brine master has repositories of its own, and fetches them itself
 		args := append([]string{"--out=json"}, words...)
 		want := strings.ReplaceAll(theirs.mustRun(reference, "salt-run", args...).stdout, theirs.root, "ROOT")
 		if got := strings.ReplaceAll(ours.mustRun(brine, "salt-run", args...).stdout, ours.root, "ROOT"); got != want {
 			t.Errorf("salt-run %q: got %s, want %s", words, got, want)
 		}
 	}
-	for _, words := range [][]string{{"fileserver.envs", "sources=True"}, {"fileserver.file_list"}, {"fileserver.file_list", "saltenv=dev", "backend=git"},
-		{"fileserver.dir_list", "backend=gitfs"}, {"fileserver.symlink_list", "backend=git"}} {
+	for _, words := range [][]string{{"fileserver.envs", "sources=True"}, {"fileserver.file_list"},
+		{"fileserver.file_list", "saltenv=dev", "backend=git"}, {"fileserver.dir_list", "backend=gitfs"},
+		{"fileserver.symlink_list", "backend=git"}} {
 		runsAlike(words...)
 	}
 	for _, f := range []*fleet{ours, theirs} {
@@ -202,12 +210,14 @@ func TestGitServed(t *testing.T) {
 	runsAlike("git_pillar.update")
 	runsAlike("fileserver.envs")
 	ours.expect(brine, "pushed", ours.ids, "*", "cp.get_file_str", "salt://web/text")
-	answersAlike(t, ours, theirs, [][]string{{"cp.get_file_str", "salt://web/text"}, {"cp.list_master", "saltenv=new"}, {"saltutil.refresh_pillar", "wait=True"}, {"pillar.items", "unmask=True"}, {"state.apply", "web"}})
+	answersAlike(t, ours, theirs, [][]string{{"cp.get_file_str", "salt://web/text"}, {"cp.list_master", "saltenv=new"},
+		{"saltutil.refresh_pillar", "wait=True"}, {"pillar.items", "unmask=True"}, {"state.apply", "web"}})
 	ours.expect(brine, "81", []string{"mbrine"}, "mbrine", "pillar.get", "fresh", "unmask=True")
 	before := ours.answered(t, []string{"cp.list_master"})
 	runsAlike("fileserver.clear_cache")
 	runsAlike("fileserver.update")
-	if diff := cmp.Diff(before, ours.answered(t, []string{"cp.list_master"})); diff != "" { // a master of Salt lists nothing for a while
+	if diff := cmp.Diff(before, ours.answered(t, []string{"cp.list_master"})); diff != "" {
+		// a master of Salt lists nothing for a while
 		t.Errorf("files after clear_cache and update, before - after +\n%s", diff)
 	}
 	for _, id := range ours.ids {

@@ -19,7 +19,8 @@ func TestGrainsBesideSalt(t *testing.T) {
 	f.startAll()
 	f.acceptAll()
 	got := f.grains(theirs, ours)
-	problems, err := modtest.GrainDifferences("../../../modules/grains/testdata/differences.json", got[theirs], got[ours], false)
+	problems, err := modtest.GrainDifferences("../../../modules/grains/testdata/differences.json", got[theirs],
+		got[ours], false)
 	if err != nil {
 		t.Fatal(err)
 	}

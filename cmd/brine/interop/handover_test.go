@@ -54,7 +54,8 @@ func (f *fleet) everyKindOfKey() {
 func (f *fleet) visit(dir, id, folder string) {
 	f.t.Helper()
 	f.write(filepath.Join(f.minionDir(dir), "minion"), fmt.Sprintf(
-		"root_dir: %s\nmaster: 127.0.0.1\nmaster_port: %d\npublish_port: %d\nid: %s\nuser: root\nacceptance_wait_time: 1\nrejected_retry: True\n",
+		"root_dir: %s\nmaster: 127.0.0.1\nmaster_port: %d\npublish_port: %d\nid: %s\nuser: "+
+			"root\nacceptance_wait_time: 1\nrejected_retry: True\n",
 		f.minionRoot(dir), f.ret, f.pub, id))
 	d := f.start("visitor-"+dir, toolPath(f.t, brine, "salt-minion"), "-c", f.minionDir(dir), "--disable-keepalive")
 	f.awaitKey(folder, id)

@@ -35,8 +35,10 @@ func TestHonestTools(t *testing.T) {
 	for _, release := range chosen("3008", "3006") {
 		t.Run(release, func(t *testing.T) {
 			t.Parallel()
-			f := newFleet(t, brine, release, map[string]string{"m1": release, "m2": brine}, variant{"honest", honestMaster + framing(release), plain.minion})
-			f.configMinion("m1", fleetMinion+plain.minion+"state_events: True\nschedule: {beat: {function: test.arg, args: [beat], seconds: 3, return_job: True}}\n")
+			f := newFleet(t, brine, release, map[string]string{"m1": release, "m2": brine},
+				variant{"honest", honestMaster + framing(release), plain.minion})
+			f.configMinion("m1", fleetMinion+plain.minion+"state_events: True\nschedule: {beat: {function: "+
+				"test.arg, args: [beat], seconds: 3, return_job: True}}\n")
 			f.startAll()
 			f.acceptAll()
 			f.step("salt", (*fleet).ownIDs)
@@ -56,8 +58,8 @@ func TestHonestTools(t *testing.T) {
 // tester is the user with rules.
 var tester = []string{"-a", "auto", "--username=tester", "--password=x"}
 
-// ownIDs publishes as a user with rules in the forms in which salt makes a job id of its own, or waits for one. Root does so
-// in TestSaltToolsDriveBrine.
+// ownIDs publishes as a user with rules in the forms in which salt makes a job id of its own, or waits for one. Root
+// does so in TestSaltToolsDriveBrine.
 func (f *fleet) ownIDs() {
 	f.t.Helper()
 	salt := func(words ...string) result { return f.run(f.tools, "salt", slices.Concat(tester, words)...) }
@@ -72,12 +74,13 @@ func (f *fleet) ownIDs() {
 	})
 	job = lastWord(salt("--async", "m1", "test.arg", "x").stdout)
 	f.eventually(patience, "the return of "+job, func() error {
-		return contains(f.run(f.tools, "salt-run", append(slices.Clone(tester), "--out=json", "jobs.lookup_jid", job)...).stdout, `"m1"`)
+		return contains(f.run(f.tools, "salt-run", append(slices.Clone(tester), "--out=json", "jobs.lookup_jid",
+			job)...).stdout, `"m1"`)
 	})
 }
 
-// ownAPI has Salt's LocalClient publish under an id that its caller has chosen, and once more for another minion. It is what
-// saltapi and scripts of Python stand on.
+// ownAPI has Salt's LocalClient publish under an id that its caller has chosen, and once more for another minion. It is
+// what saltapi and scripts of Python stand on.
 func (f *fleet) ownAPI() {
 	f.t.Helper()
 	const script = `import sys, salt.client
@@ -88,7 +91,8 @@ for who, jid in ({}, "20260102030405100000"), (user, "20260102030405100001"):
         print(client.run_job(tgt, "test.ping", jid=jid, **who)["jid"] == jid)
     print(all(next(iter(part.values())) is True for part in client.cmd_batch("*", "test.ping", batch="1", **who)))
 `
-	out, err := exec.Command(toolPath(f.t, f.tools, "python"), "-W", "ignore", "-c", script, filepath.Join(f.masterDir(), "master")).CombinedOutput()
+	out, err := exec.Command(toolPath(f.t, f.tools, "python"), "-W", "ignore", "-c", script,
+		filepath.Join(f.masterDir(), "master")).CombinedOutput()
 	if err != nil || strings.Count(string(out), "True") != 6 {
 		f.t.Errorf("%v\n%s", err, out)
 	}
@@ -116,7 +120,8 @@ func (f *fleet) ownTags() {
 	w.sees("salt/job/", "/prog/m1/0", of, job("state.high", `{"a": {"test": ["nop"]}}`))
 	w.sees("salt/state_result/", "/m1/a", of, job("state.high", `{"a": {"test": ["nop", {"fire_event": true}]}}`))
 	w.sees("salt/job/", "/ret/m1", returned("test.ping"), job("publish.full_data", "m*", "test.ping"))
-	if r := f.runIn(f.minionDir("m1"), f.kinds["m1"], "salt-call", "publish.runner", "test.arg", "to the runner"); !strings.Contains(r.stdout, "to the runner") {
+	if r := f.runIn(f.minionDir("m1"), f.kinds["m1"], "salt-call", "publish.runner", "test.arg",
+		"to the runner"); !strings.Contains(r.stdout, "to the runner") {
 		f.t.Errorf("publish.runner: exit %d\n%s%s", r.code, r.stdout, r.stderr)
 	}
 }

@@ -19,8 +19,9 @@ db.execute("CREATE TABLE jids (jid TEXT PRIMARY KEY, load TEXT NOT NULL)")
 db.execute("CREATE TABLE salt_returns (fun TEXT KEY, jid TEXT KEY, id TEXT KEY, fun_args TEXT, date TEXT NOT NULL, full_ret TEXT NOT NULL, success TEXT NOT NULL)")
 db.commit()`
 
-// TestJobCacheOfSalt: a brine master keeps its jobs in a database of Salt's, where Salt's own runner functions find them, and hands its
-// events to a returner. A job by Salt's salt is kept there, too. There is one minion: Salt's sqlite3 finds no more than one return of a job.
+// TestJobCacheOfSalt: a brine master keeps its jobs in a database of Salt's, where Salt's own runner functions find
+// them, and hands its events to a returner. A job by Salt's salt is kept there, too. There is one minion: Salt's
+// sqlite3 finds no more than one return of a job.
 func TestJobCacheOfSalt(t *testing.T) {
 	t.Parallel()
 	onlyWith(t, "3006")
@@ -29,8 +30,10 @@ func TestJobCacheOfSalt(t *testing.T) {
 	if out, err := exec.Command(toolPath(t, "3006", "python"), "-c", makeTables, db).CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
-	f.configMaster(fleetMaster + framing("3006") + fmt.Sprintf("master_job_cache: sqlite3\nsqlite3.database: %s\nsqlite3.timeout: 5.0\n", db) +
-		fmt.Sprintf("event_return: rawfile_json\nrawfile_json.filename: %s\nevent_return_whitelist: ['salt/job/*/ret/*']\n", events))
+	f.configMaster(fleetMaster + framing("3006") + fmt.Sprintf("master_job_cache: sqlite3\nsqlite3.database: "+
+		"%s\nsqlite3.timeout: 5.0\n", db) +
+		fmt.Sprintf("event_return: rawfile_json\nrawfile_json.filename: %s\nevent_return_whitelist: "+
+			"['salt/job/*/ret/*']\n", events))
 	f.startAll()
 	f.acceptAll()
 	for _, tools := range []string{"3006", brine} {
@@ -42,7 +45,8 @@ func TestJobCacheOfSalt(t *testing.T) {
 		f.sameOutput("salt-run", "--out=json", "jobs.list_job", jid)
 		f.sameOutput("salt-run", "--out=json", "jobs.print_job", jid)
 		for _, reader := range []string{"3006", brine} {
-			if err := contains(f.mustRun(reader, "salt-run", "--out=json", "jobs.list_jobs").stdout, `"`+jid+`"`); err != nil {
+			if err := contains(f.mustRun(reader, "salt-run", "--out=json", "jobs.list_jobs").stdout,
+				`"`+jid+`"`); err != nil {
 				t.Errorf("jobs.list_jobs of %s: %v", reader, err)
 			}
 		}

@@ -14,14 +14,17 @@ import (
 func (f *fleet) joins() {
 	f.awaitKey("minions_pre", f.ids...)
 	f.listed(f.tools, "minions_pre", f.ids...)
-	if r := f.run(f.tools, "salt", "*", "test.ping"); r.code != 2 || !strings.Contains(r.stdout, "No minions matched the target.") {
+	if r := f.run(f.tools, "salt", "*", "test.ping"); r.code != 2 || !strings.Contains(r.stdout,
+		"No minions matched the target.") {
 		f.t.Errorf("a job for pending minions: exit %d\n%s%s", r.code, r.stdout, r.stderr)
 	}
 	f.mustRun(f.tools, "salt-key", "-y", "-R")
 	f.awaitKey("minions_rejected", f.ids...)
 	f.listed(f.tools, "minions_rejected", f.ids...)
 	for _, id := range f.ids {
-		f.eventually(patience, id+" to hear of it", func() error { return f.minions[id].says("rejected this minion's public") })
+		f.eventually(patience, id+" to hear of it", func() error {
+			return f.minions[id].says("rejected this minion's public")
+		})
 	}
 	f.mustRun(f.tools, "salt-key", "-y", "-A", "--include-rejected")
 	f.awaitKey("minions", f.ids...)
@@ -48,7 +51,9 @@ func (f *fleet) denied() {
 	f.awaitKey("minions_denied", f.ids...)
 	f.listed(f.tools, "minions_denied", f.ids...)
 	for _, id := range f.ids {
-		f.eventually(patience, id+" to hear of it", func() error { return f.minions[id].says("rejected this minion's public") })
+		f.eventually(patience, id+" to hear of it", func() error {
+			return f.minions[id].says("rejected this minion's public")
+		})
 		f.write(f.keyFile("minions", id), string(own[id]))
 		if err := os.Remove(f.keyFile("minions_denied", id)); err != nil {
 			f.t.Error(err)
@@ -72,7 +77,8 @@ func (f *fleet) deletions() {
 				if f.keyState(id) == "minions_pre" {
 					return nil
 				}
-				err := all(f.returns(brine, "-t", "5", "*", "test.ping"), true, rest...) // a job that it cannot open makes it sign in
+				// a job that it cannot open makes it sign in
+				err := all(f.returns(brine, "-t", "5", "*", "test.ping"), true, rest...)
 				return errors.Join(err, fmt.Errorf("%s is in %q", id, f.keyState(id)))
 			})
 		}
@@ -89,7 +95,8 @@ const unwanted = "unwanted"
 // refuse starts a minion that is not told to go on asking, and rejects its key.
 func (f *fleet) refuse(kind string) {
 	f.configMinion(unwanted, "")
-	f.stranger = f.start(kind+"-minion-"+unwanted, toolPath(f.t, kind, "salt-minion"), "-c", f.minionDir(unwanted), "-l", "info", "--disable-keepalive")
+	f.stranger = f.start(kind+"-minion-"+unwanted, toolPath(f.t, kind, "salt-minion"), "-c", f.minionDir(unwanted),
+		"-l", "info", "--disable-keepalive")
 	f.awaitKey("minions_pre", unwanted)
 	f.mustRun(f.tools, "salt-key", "-y", "-r", unwanted)
 	f.awaitKey("minions_rejected", unwanted)

@@ -13,7 +13,8 @@ import (
 // jobs runs jobs that end in every way.
 func (f *fleet) jobs() {
 	f.expect(f.tools, "hello", f.ids, "*", "cmd.run", "echo hello")
-	for _, words := range [][]string{{"test.ping,cmd.run", ",", "echo two"}, {"test.ping,cmd.run", ",,", "echo two", "--args-separator=,,"}} {
+	for _, words := range [][]string{{"test.ping,cmd.run", ",", "echo two"}, {"test.ping,cmd.run", ",,", "echo two",
+		"--args-separator=,,"}} {
 		f.expectEach(f.tools, f.ids, func(v any) error {
 			return same(v, map[string]any{"test.ping": true, "cmd.run": "two"})
 		}, append([]string{"*"}, words...)...)
@@ -83,7 +84,8 @@ func (f *fleet) targets() {
 		{f.ids, []string{"-S", "127.0.0.1"}},
 		{f.ids, []string{"-S", "127.0.0.0/8"}},
 		{f.ids, []string{"-N", "webs"}},
-		{f.ids, []string{"-C", "G@role:web and ( P@role:x or S@127.0.0.1 ) and N@webs and not L@nobody,none and E@..* and " + glob}},
+		{f.ids, []string{"-C", "G@role:web and ( P@role:x or S@127.0.0.1 ) and N@webs and not L@nobody,none and " +
+			"E@..* and " + glob}},
 		{some, []string{some[0]}},
 		{some, []string{"-L", some[0] + ",nobody"}},
 		{some, []string{"-E", some[0] + "$"}},
@@ -100,7 +102,9 @@ func (f *fleet) targets() {
 // mineAndPublish lets minions read each other's mine and send jobs to each other.
 func (f *fleet) mineAndPublish() {
 	f.expect(f.tools, true, f.ids, "*", "mine.send", "test.ping")
-	f.expectEach(f.tools, f.ids, func(v any) error { return all(asMap(v), true, f.ids...) }, "*", "mine.get", "*", "test.ping")
+	f.expectEach(f.tools, f.ids, func(v any) error {
+		return all(asMap(v), true, f.ids...)
+	}, "*", "mine.get", "*", "test.ping")
 	f.expect(f.tools, true, f.ids, "*", "mine.delete", "test.ping")
 	from := [][]string{f.ids}
 	if f.master != brine { // every publication takes two of its workers: one minion after the other
@@ -108,15 +112,20 @@ func (f *fleet) mineAndPublish() {
 	}
 	for _, ids := range from {
 		to := []string{"-L", strings.Join(ids, ","), "publish.publish", f.list()}
-		f.expectEach(f.tools, ids, func(v any) error { return all(asMap(v), "pub", f.ids...) }, append(to, "test.echo", "pub", "tgt_type=list")...)
-		f.expectEach(f.tools, ids, func(v any) error { return all(asMap(v), nil) }, append(to, "cmd.run", "echo no", "tgt_type=list")...)
+		f.expectEach(f.tools, ids, func(v any) error {
+			return all(asMap(v), "pub", f.ids...)
+		}, append(to, "test.echo", "pub", "tgt_type=list")...)
+		f.expectEach(f.tools, ids, func(v any) error {
+			return all(asMap(v), nil)
+		}, append(to, "cmd.run", "echo no", "tgt_type=list")...)
 	}
 }
 
 // events lets a real salt-run watch the bus while jobs run: it counts what it saw and ends by itself.
 func (f *fleet) events(watcher string) {
 	perJob := len(f.ids) + 1
-	d := f.start(watcher+"-state-event", toolPath(f.t, watcher, "salt-run"), "-c", f.masterDir(), "state.event", "salt/job/*", fmt.Sprintf("count=%d", 3*perJob))
+	d := f.start(watcher+"-state-event", toolPath(f.t, watcher, "salt-run"), "-c", f.masterDir(), "state.event",
+		"salt/job/*", fmt.Sprintf("count=%d", 3*perJob))
 	f.eventually(patience, "end of salt-run state.event", func() error {
 		if d.ended() {
 			return nil
@@ -141,7 +150,8 @@ func sawReturn(out, id string) bool {
 		tag, data, _ := strings.Cut(line, "\t")
 		var ret map[string]any
 		if strings.HasSuffix(tag, "/ret/"+id) && json.Unmarshal([]byte(data), &ret) == nil {
-			return ret["id"] == id && ret["return"] == true && ret["fun"] == "test.ping" && ret["retcode"] == 0.0 && ret["success"] == true
+			return ret["id"] == id && ret["return"] == true && ret["fun"] == "test.ping" && ret["retcode"] == 0.0 &&
+				ret["success"] == true
 		}
 	}
 	return false

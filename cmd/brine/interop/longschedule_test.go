@@ -16,10 +16,11 @@ import (
 )
 
 // scheduleFor is how long the runs of two masters are compared; -schedule 3m takes the longer look.
-var scheduleFor = flag.Duration("schedule", time.Minute, "how long the schedules of a brine master and of a real one are compared")
+var scheduleFor = flag.Duration("schedule", time.Minute, "how long the schedules of a brine master and of a real "+
+	"one are compared")
 
-// longSchedule is a schedule of functions that masters and minions have; soon is a time that comes while it is compared, the file takes the
-// returns of those runs that are counted.
+// longSchedule is a schedule of functions that masters and minions have; soon is a time that comes while it is
+// compared, the file takes the returns of those runs that are counted.
 func longSchedule(soon time.Time, file string) string {
 	return strings.ReplaceAll(fmt.Sprintf(`schedule:
   interval: {function: test.arg, args: [1, "a=b"], kwargs: {k: v}, seconds: 10, metadata: {who: me}, KEPT}
@@ -95,8 +96,8 @@ func within(all []time.Time, from time.Time) (some []time.Time) {
 	return some
 }
 
-// TestScheduleOfMasters gives a brine master and one of Salt 3008 the same schedule: they run the same jobs at the same times, as far as
-// the looks of Salt's allow, and tell the same of them.
+// TestScheduleOfMasters gives a brine master and one of Salt 3008 the same schedule: they run the same jobs at the same
+// times, as far as the looks of Salt's allow, and tell the same of them.
 func TestScheduleOfMasters(t *testing.T) {
 	t.Parallel()
 	onlyWith(t, reference)
@@ -125,7 +126,8 @@ func TestScheduleOfMinions(t *testing.T) {
 	f.acceptAll()
 	ours, theirs := both[0], both[1]
 	ours.ended("interval", "by_cron", "by_when", "by_once", "slow")
-	theirs.ended("interval", "by_cron", "slow") // what has but one time is lost on Salt where the machine is too busy at that time
+	// what has but one time is lost on Salt where the machine is too busy at that time
+	theirs.ended("interval", "by_cron", "slow")
 	ranAlike(t, theirs.runs(), ours.runs())
 }
 
@@ -146,7 +148,8 @@ func (s *scheduling) ended(jobs ...string) {
 	})
 }
 
-// ranAlike compares when jobs were run. Salt's master looks each 10 s and what that takes, and runs a once at each look for a minute.
+// ranAlike compares when jobs were run. Salt's master looks each 10 s and what that takes, and runs a once at each look
+// for a minute.
 func ranAlike(t *testing.T, theirs, ours map[string][]time.Time) {
 	t.Helper()
 	a, b := theirs["at_start"][0], ours["at_start"][0]

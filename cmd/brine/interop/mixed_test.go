@@ -100,7 +100,8 @@ func (f *fleet) judge(c command, got map[string]string) {
 	}
 	want, refID := got["m"+reference], "m"+reference
 	for _, id := range f.ids {
-		same := got[id] == want || f.neutral(got[id], id) == f.neutral(want, refID) || f.anyone(got[id], id) == f.anyone(want, refID)
+		same := got[id] == want || f.neutral(got[id], id) == f.neutral(want, refID) ||
+			f.anyone(got[id], id) == f.anyone(want, refID)
 		if c.keys {
 			same = onlyKeys(got[id]) == onlyKeys(want)
 		}
@@ -109,7 +110,8 @@ func (f *fleet) judge(c command, got map[string]string) {
 		case !same && !listed:
 			f.t.Errorf("%s:\n got %s\n3008 %s", f.kinds[id], f.neutral(got[id], id), f.neutral(want, refID))
 		case same && listed:
-			f.t.Errorf("%s answers as 3008 now; testdata/commands.txt says it does not: %s", f.kinds[id], c.differ[f.kinds[id]])
+			f.t.Errorf("%s answers as 3008 now; testdata/commands.txt says it does not: %s", f.kinds[id],
+				c.differ[f.kinds[id]])
 		}
 	}
 }

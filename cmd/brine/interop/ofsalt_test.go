@@ -19,7 +19,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// ofSaltCommands are what a minion of brine and one of Salt do with the files of a real master. ROOT/got is a folder of each.
+// ofSaltCommands are what a minion of brine and one of Salt do with the files of a real master. ROOT/got is a folder of
+// each.
 var ofSaltCommands = [][]string{
 	{"cp.envs"},
 	{"cp.list_master"},
@@ -72,8 +73,8 @@ func randomFile(t *testing.T, path string, size int) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// TestFilesOfSalt lets a minion of brine fetch and push files behind a real master: it does what a minion of Salt does, and a large
-// file goes on where it was when the master was killed.
+// TestFilesOfSalt lets a minion of brine fetch and push files behind a real master: it does what a minion of Salt does,
+// and a large file goes on where it was when the master was killed.
 func TestFilesOfSalt(t *testing.T) {
 	t.Parallel()
 	onlyWith(t, reference)
@@ -85,7 +86,8 @@ func TestFilesOfSalt(t *testing.T) {
 	}
 	randomFile(t, filepath.Join(tree, "base/eight"), 8<<20)
 	want := randomFile(t, filepath.Join(tree, "base/huge"), 96<<20)
-	f.configure(variant{"files", "file_recv: True\nfile_roots:\n  base:\n    - " + tree + "/base\n  dev:\n    - " + tree + "/dev\n", plain.minion})
+	f.configure(variant{"files", "file_recv: True\nfile_roots:\n  base:\n    - " + tree + "/base\n  dev:\n    - " +
+		tree + "/dev\n", plain.minion})
 	f.startAll()
 	f.acceptAll()
 	for i, words := range ofSaltCommands {
@@ -97,7 +99,8 @@ func TestFilesOfSalt(t *testing.T) {
 			f.t.Logf("%.200v", want)
 		})
 	}
-	for _, dir := range []string{"ID/got", "ID/var/cache/salt/minion/files", "m/var/cache/salt/master/minions/ID/files"} {
+	for _, dir := range []string{"ID/got", "ID/var/cache/salt/minion/files",
+		"m/var/cache/salt/master/minions/ID/files"} {
 		theirs, ours := f.contentOf(dir, "m"+reference), f.contentOf(dir, "mbrine")
 		if diff := cmp.Diff(theirs, ours); diff != "" || len(ours) < 3 {
 			t.Errorf("%d files in %s: Salt -, brine +\n%s", len(ours), dir, diff)
@@ -140,8 +143,8 @@ func (f *fleet) contentOf(dir, id string) map[string]string {
 	return out
 }
 
-// goesOn kills the master while the minion of brine fetches a large file, and starts it again: the file that was begun is the one that is
-// whole, and none is left behind.
+// goesOn kills the master while the minion of brine fetches a large file, and starts it again: the file that was begun
+// is the one that is whole, and none is left behind.
 func (f *fleet) goesOn(want string) {
 	f.t.Helper()
 	dir := filepath.Join(f.minionRoot("mbrine"), "got/huge")

@@ -63,8 +63,9 @@ func readPepper(t *testing.T) (list []pepperCommand) {
 	return list
 }
 
-// TestAPIPepper runs pepper, the command line client of salt-api, beside brine's salt-api and beside the one of Salt 3008.3, each with a
-// master and minions of its own kind: the same output and exit codes, but for what testdata/pepper.txt names, which has to be there.
+// TestAPIPepper runs pepper, the command line client of salt-api, beside brine's salt-api and beside the one of Salt
+// 3008.3, each with a master and minions of its own kind: the same output and exit codes, but for what
+// testdata/pepper.txt names, which has to be there.
 func TestAPIPepper(t *testing.T) {
 	if !*everyAPI {
 		t.Skip("only with -api: two fleets for one client")
@@ -91,7 +92,8 @@ func TestAPIPepper(t *testing.T) {
 		case c.why == "" && theirs != ours:
 			t.Errorf("pepper %s\nbeside Salt   %s\nbeside brine  %s", c.line, theirs, ours)
 		case c.why != "" && (theirs != c.salt || ours != c.brine):
-			t.Errorf("pepper %s (%s)\nbeside Salt   %s\n       wanted %s\nbeside brine  %s\n       wanted %s", c.line, c.why, theirs, c.salt, ours, c.brine)
+			t.Errorf("pepper %s (%s)\nbeside Salt   %s\n       wanted %s\nbeside brine  %s\n       wanted %s", c.line,
+				c.why, theirs, c.salt, ours, c.brine)
 		}
 	}
 }
@@ -106,8 +108,9 @@ func (a *apiSite) pepper(base, line string) string {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, toolPath(a.t, pepperKind, "pepper"), append([]string{"--saltapi-url=" + base, "--username=admin",
-		"--password=" + apiplay.Secret, "--auth=sharedsecret"}, words...)...)
+	cmd := exec.CommandContext(ctx, toolPath(a.t, pepperKind, "pepper"),
+		append([]string{"--saltapi-url=" + base, "--username=admin", "--password=" + apiplay.Secret,
+			"--auth=sharedsecret"}, words...)...)
 	var stdout, stderr bytes.Buffer
 	cmd.Env, cmd.Stdout, cmd.Stderr = a.env(), &stdout, &stderr
 	err = cmd.Run()
@@ -127,11 +130,12 @@ func (a *apiSite) pepper(base, line string) string {
 	return said
 }
 
-// httpDebug are the lines about requests and headers that -H adds; those about replies ("reply: 'HTTP/1.1 200 OK\r\n'") stay.
+// httpDebug are the lines about requests and headers that -H adds; those about replies ("reply: 'HTTP/1.1 200 OK\r\n'")
+// stay.
 var httpDebug = regexp.MustCompile(`(?m)^(?:send|header): .*\n`)
 
-// printed is what pepper prints on one line, without what changes from run to run. Documents of JSON have no order among each other:
-// pepper shows late returns as a set.
+// printed is what pepper prints on one line, without what changes from run to run. Documents of JSON have no order
+// among each other: pepper shows late returns as a set.
 func printed(raw []byte) string {
 	raw = httpDebug.ReplaceAll(raw, nil)
 	var docs []string

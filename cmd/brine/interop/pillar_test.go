@@ -30,8 +30,10 @@ var pillarCommands = [][]string{
 
 // pillarTree are the files of pillars and of the states that use them.
 var pillarTree = map[string]string{
-	"pillar/top.sls":       "base:\n  '*':\n    - app\n  'G@role:web and *':\n    - match: compound\n    - web\n  nobody:\n    - secret\n",
-	"pillar/app/init.sls":  "include:\n  - .ports\n  - users:\n      key: team:members\n      defaults: {shell: /bin/sh}\napp:\n  name: {{ grains.id }}\n  os: {{ salt['grains.get']('kernel') }}\n",
+	"pillar/top.sls": "base:\n  '*':\n    - app\n  'G@role:web and *':\n    - match: compound\n    - web\n  " +
+		"nobody:\n    - secret\n",
+	"pillar/app/init.sls": "include:\n  - .ports\n  - users:\n      key: team:members\n      defaults: {shell: " +
+		"/bin/sh}\napp:\n  name: {{ grains.id }}\n  os: {{ salt['grains.get']('kernel') }}\n",
 	"pillar/app/ports.sls": "{% import_yaml 'ports.yaml' as ports %}\napp:\n  port: {{ ports.http }}\n  list: [1, 2]\n",
 	"pillar/ports.yaml":    "http: 80\n",
 	"pillar/users.sls":     "a: {shell: {{ shell }}}\n",
@@ -40,11 +42,12 @@ var pillarTree = map[string]string{
 	"dev/top.sls":          "dev:\n  '*':\n    - app\n",
 	"dev/app.sls":          "app: {port: 8080}\n",
 	"states/top.sls":       "base:\n  '*':\n    - app\n",
-	"states/app.sls":       "say:\n  test.configurable_test_state:\n    - changes: True\n    - result: True\n    - comment: {{ pillar.app.port }} {{ salt['pillar.get']('app:name') }} {{ pillar.team.members.a.shell }}\n",
+	"states/app.sls": "say:\n  test.configurable_test_state:\n    - changes: True\n    - result: True\n    - " +
+		"comment: {{ pillar.app.port }} {{ salt['pillar.get']('app:name') }} {{ pillar.team.members.a.shell }}\n",
 }
 
-// treeFleet starts a master of a kind with a tree of files below its folder tree, and real minions. conf is what the configuration
-// says of the tree, with ROOT for that folder.
+// treeFleet starts a master of a kind with a tree of files below its folder tree, and real minions. conf is what the
+// configuration says of the tree, with ROOT for that folder.
 func treeFleet(t *testing.T, master string, files map[string]string, conf string) *fleet {
 	t.Helper()
 	kinds := map[string]string{}
@@ -81,18 +84,20 @@ func answersAlike(t *testing.T, ours, theirs *fleet, commands [][]string) {
 }
 
 // pillarRoots are the options of the pillar tree.
-const pillarRoots = "pillar_roots:\n  base: [ROOT/pillar]\n  dev: [ROOT/dev]\nfile_roots:\n  base: [ROOT/states]\non_demand_ext_pillar: [cmd_yaml]\n" +
+const pillarRoots = "pillar_roots:\n  base: [ROOT/pillar]\n  dev: [ROOT/dev]\nfile_roots:\n  base: " +
+	"[ROOT/states]\non_demand_ext_pillar: [cmd_yaml]\n" +
 	"ext_pillar:\n  - cmd_yaml: \"echo 'ext: {from: %s}'\"\n"
 
-// TestCompiledPillar gives minions of Salt behind a brine master and behind one of Salt 3008 the same pillar tree and the same commands: their
-// answers are the same, and so are those of the runners.
+// TestCompiledPillar gives minions of Salt behind a brine master and behind one of Salt 3008 the same pillar tree and
+// the same commands: their answers are the same, and so are those of the runners.
 func TestCompiledPillar(t *testing.T) {
 	t.Parallel()
 	onlyWith(t, reference)
 	ours, theirs := treeFleet(t, brine, pillarTree, pillarRoots), treeFleet(t, reference, pillarTree, pillarRoots)
 	answersAlike(t, ours, theirs, pillarCommands)
 	id := ours.ids[0]
-	for _, words := range [][]string{{"pillar.show_pillar", id}, {"pillar.show_pillar", id, "pillarenv=dev"}, {"pillar.show_pillar", "nosuch", "role=web"}, {"pillar.show_top", id}} {
+	for _, words := range [][]string{{"pillar.show_pillar", id}, {"pillar.show_pillar", id, "pillarenv=dev"},
+		{"pillar.show_pillar", "nosuch", "role=web"}, {"pillar.show_top", id}} {
 		args := append([]string{"--out=json"}, words...)
 		want := theirs.mustRun(reference, "salt-run", args...).stdout
 		if got := ours.mustRun(brine, "salt-run", args...).stdout; got != want {

@@ -18,7 +18,8 @@ func TestBrineMinionProcesses(t *testing.T) {
 	const release = reference
 	onlyWith(t, release)
 	t.Parallel()
-	f := newFleet(t, release, release, map[string]string{"m1": brine}, variant{"processes", "auto_accept: True\n", "multiprocessing: True\n"})
+	f := newFleet(t, release, release, map[string]string{"m1": brine}, variant{"processes", "auto_accept: True\n",
+		"multiprocessing: True\n"})
 	s := f.site
 	s.startMaster(release)
 	m1 := s.start("brine-minion-m1", toolPath(t, brine, "salt-minion"), "-c", s.minionDir("m1"), "-l", "info")
@@ -36,10 +37,12 @@ func TestBrineMinionProcesses(t *testing.T) {
 		_, err := fmt.Sscan(strings.TrimRight(strings.Fields(rest + " x")[0], ","), &pid)
 		return err
 	})
-	if line, _ := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid)); !strings.Contains(string(line), "ProcessPayload(jid="+jid+")") {
+	if line, _ := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid)); !strings.Contains(string(line),
+		"ProcessPayload(jid="+jid+")") {
 		t.Errorf("process %d is %q", pid, line)
 	}
-	s.expect(release, fmt.Sprintf("Signal 9 sent to job %s at pid %d", jid, pid), []string{"m1"}, "m1", "saltutil.kill_job", jid)
+	s.expect(release, fmt.Sprintf("Signal 9 sent to job %s at pid %d", jid, pid), []string{"m1"}, "m1",
+		"saltutil.kill_job", jid)
 	s.lookup(release, jid, "The job was ended by signal 9 (killed)")
 
 	jid = lastWord(s.mustRun(release, "salt", "--async", "m1", "test.sleep", "600").stdout)

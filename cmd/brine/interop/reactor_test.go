@@ -27,13 +27,16 @@ run:
 wheel:
   wheel.minions.connected: []
 `,
-	"file.sls":   "{% from 'name.jinja' import name %}\nfile:\n  caller.cmd.run:\n    - args: ['touch DIR/{{ name }}']\n",
+	"file.sls": "{% from 'name.jinja' import name %}\nfile:\n  caller.cmd.run:\n    - args: ['touch DIR/{{ name " +
+		"}}']\n",
 	"name.jinja": "{% set name = 'made-by-caller' %}",
-	"old.sls":    "old:\n  cmd.test.arg:\n    - tgt: {{ data.id }}\n    - arg: [old]\n    - kwarg: {y: 2}\nnew:\n  runner.test.arg:\n    - x: 1\n",
+	"old.sls": "old:\n  cmd.test.arg:\n    - tgt: {{ data.id }}\n    - arg: [old]\n    - kwarg: {y: 2}\nnew:\n  " +
+		"runner.test.arg:\n    - x: 1\n",
 }
 
-// TestReactor lets a minion of Salt 3008 fire events at a brine master: jobs, runner and wheel functions and calls on the master
-// follow, in both syntaxes; Salt's own tools manage the rules; and the master is killed with an event in hand.
+// TestReactor lets a minion of Salt 3008 fire events at a brine master: jobs, runner and wheel functions and calls on
+// the master follow, in both syntaxes; Salt's own tools manage the rules; and the master is killed with an event in
+// hand.
 func TestReactor(t *testing.T) {
 	t.Parallel()
 	onlyWith(t, reference)
@@ -42,7 +45,8 @@ func TestReactor(t *testing.T) {
 	for name, text := range reactions {
 		f.write(filepath.Join(dir, name), strings.ReplaceAll(text, "DIR", dir))
 	}
-	f.configMaster(plain.master + fmt.Sprintf("reactor_worker_threads: 1\nreactor_worker_hwm: 1\nfile_roots: {base: [%s]}\nreactor:\n  - 'my/*': [%s/all.sls, 'salt://file.sls']\n  - old: %s/old.sls\n", dir, dir, dir))
+	f.configMaster(plain.master + fmt.Sprintf("reactor_worker_threads: 1\nreactor_worker_hwm: 1\nfile_roots: {base: "+
+		"[%s]}\nreactor:\n  - 'my/*': [%s/all.sls, 'salt://file.sls']\n  - old: %s/old.sls\n", dir, dir, dir))
 	f.startMaster(brine)
 	f.startMinions()
 	f.acceptAll()
@@ -85,7 +89,8 @@ func (f *fleet) reactsTo() {
 				return isReturn(d, "test.arg", `"y":2`) && strings.Contains(quoted(d), `"old"`)
 			},
 			"new": func(_ string, d map[string]any) bool {
-				return d["fun"] == "runner.test.arg" && d["user"] == "Reactor" && strings.Contains(quoted(d["return"]), `"x":1`)
+				return d["fun"] == "runner.test.arg" && d["user"] == "Reactor" && strings.Contains(quoted(d["return"]),
+					`"x":1`)
 			},
 		} {
 			if !w.heard(is) {
@@ -134,7 +139,8 @@ func (f *fleet) managedBySalt(dir string) {
 	if err := contains(got.stdout, "Reactor added."); err != nil {
 		f.t.Error(err)
 	}
-	if err := contains(f.mustRun(reference, "salt-run", "--out=json", "reactor.list").stdout, dir+"/all.sls"); err != nil {
+	if err := contains(f.mustRun(reference, "salt-run", "--out=json", "reactor.list").stdout,
+		dir+"/all.sls"); err != nil {
 		f.t.Error(err)
 	}
 	list := f.mustRun(brine, "salt-run", "--out=json", "reactor.list").stdout
@@ -152,12 +158,15 @@ func (f *fleet) managedBySalt(dir string) {
 		return nil
 	})
 	for _, step := range []struct{ kind, want string }{{reference, "false"}, {brine, "true"}} {
-		f.mustRun(step.kind, "salt-run", "--out=json", "reactor.set_leader", map[string]string{"false": "False", "true": "True"}[step.want])
-		if err := contains(f.mustRun(brine, "salt-run", "--out=json", "reactor.is_leader").stdout, step.want); err != nil {
+		f.mustRun(step.kind, "salt-run", "--out=json", "reactor.set_leader", map[string]string{"false": "False",
+			"true": "True"}[step.want])
+		if err := contains(f.mustRun(brine, "salt-run", "--out=json", "reactor.is_leader").stdout,
+			step.want); err != nil {
 			f.t.Error(err)
 		}
 	}
-	if err := contains(f.mustRun(brine, "salt-run", "--out=json", "reactor.delete", "added").stdout, "Reactor deleted."); err != nil {
+	if err := contains(f.mustRun(brine, "salt-run", "--out=json", "reactor.delete", "added").stdout,
+		"Reactor deleted."); err != nil {
 		f.t.Error(err)
 	}
 	if err := contains(f.operator("reactor"), "my/*"); err != nil {
@@ -182,11 +191,12 @@ func (f *fleet) operator(word string, args ...string) string {
 	return string(out)
 }
 
-// takesUp: events that a kill -9 finds waiting are reacted to by the next master, each job once. The function that was under way is
-// not run again, and that is told.
+// takesUp: events that a kill -9 finds waiting are reacted to by the next master, each job once. The function that was
+// under way is not run again, and that is told.
 func (f *fleet) takesUp(dir string) {
 	f.t.Helper()
-	f.write(filepath.Join(dir, "all.sls"), "job{{ data.data.n }}:\n  local.test.arg:\n    - tgt: {{ data.id }}\n    - arg: [\"job {{ data.data.n }}\"]\n"+
+	f.write(filepath.Join(dir, "all.sls"), "job{{ data.data.n }}:\n  local.test.arg:\n    - tgt: {{ data.id }}\n    "+
+		"- arg: [\"job {{ data.data.n }}\"]\n"+
 		"slow:\n  runner.test.sleep:\n    - args: {s_time: 2}\n")
 	const events = 6
 	w := f.watch(brine, func() { f.mustRun(brine, "salt-run", "test.arg", "x") })
@@ -232,9 +242,11 @@ func TestReactorOfSalt(t *testing.T) {
 		words []string
 		want  string
 	}{
-		{[]string{"reactor.list"}, "/none.sls"}, {[]string{"reactor.add", "two", "/other.sls"}, "Reactor added."}, {[]string{"reactor.list"}, "/other.sls"},
-		{[]string{"reactor.add", "two", "/other.sls"}, "Reactor already exists."}, {[]string{"reactor.delete", "two"}, "Reactor deleted."},
-		{[]string{"reactor.is_leader"}, "true"}, {[]string{"reactor.set_leader", "False"}, "false"}, {[]string{"reactor.is_leader"}, "false"},
+		{[]string{"reactor.list"}, "/none.sls"}, {[]string{"reactor.add", "two", "/other.sls"}, "Reactor added."},
+		{[]string{"reactor.list"}, "/other.sls"}, {[]string{"reactor.add", "two", "/other.sls"},
+			"Reactor already exists."}, {[]string{"reactor.delete", "two"}, "Reactor deleted."},
+		{[]string{"reactor.is_leader"}, "true"}, {[]string{"reactor.set_leader", "False"}, "false"},
+		{[]string{"reactor.is_leader"}, "false"},
 	} {
 		f.eventually(patience, strings.Join(step.words, " "), func() error {
 			got := f.run(brine, "salt-run", append([]string{"--out=json"}, step.words...)...)

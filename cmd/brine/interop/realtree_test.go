@@ -13,8 +13,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// siteTree is a tree as somebody runs it: nginx in the shape of a formula, users, ssh, cron, an application with modules of its own,
-// and their pillars. What would change the machine is only tried out.
+// siteTree is a tree as somebody runs it: nginx in the shape of a formula, users, ssh, cron, an application with
+// modules of its own, and their pillars. What would change the machine is only tried out.
 const siteTree = "testdata/site"
 
 // siteMaster are the options of the tree. ROOT is its folder, KEYS that of gpg's keys.
@@ -45,14 +45,16 @@ var siteCommands = [][]string{
 	{"state.highstate", "test=True"},
 	{"state.highstate"},
 	{"state.highstate"},
-	{"state.apply", "nginx", "pillar={'nginx': {'sites': {'added': {'names': ['a']}}, 'server': {'worker_processes': 9}}}"},
+	{"state.apply", "nginx", "pillar={'nginx': {'sites': {'added': {'names': ['a']}}, 'server': " +
+		"{'worker_processes': 9}}}"},
 	{"state.apply", "nginx.config,ssh", "pillar={'ssh': {'port': 22, 'options': {}}}", "test=True"},
 	{"state.apply", "nginx", "saltenv=dev"},
 	{"state.apply", "nginx", "saltenv=dev", "pillarenv=dev", "pillar={'answer': False}"},
 	{"state.apply", "app", "concurrent=True"},
 	{"state.apply", "common", "exclude=[{'id': 'common_block'}]"},
 	{"state.sls_id", "ssh_keys", "ssh"},
-	{"state.single", "file.managed", "name=ROOT/single", "source=salt://common/hosts.jinja", "template=jinja", "defaults={'own': x, 'hosts': {}}", "test=True"},
+	{"state.single", "file.managed", "name=ROOT/single", "source=salt://common/hosts.jinja", "template=jinja",
+		"defaults={'own': x, 'hosts': {}}", "test=True"},
 	{"state.apply", "broken"},
 	{"state.apply", "broken.include"},
 	{"state.apply", "broken.import"},
@@ -65,7 +67,8 @@ var siteCommands = [][]string{
 	{"jinja.load_map", "nginx/map.jinja", "nginx"},
 	{"cmd.script", "salt://ssh/files/check.sh", "args='one two'"},
 	{"cmd.run", "echo {{ grains.id }} {{ pillar.stage }}", "template=jinja"},
-	{"file.get_source_sum", "source=salt://nginx/files/default/mime.types", "source_hash=salt://nginx/files/default/mime.types.sha256", "source_hash_name=mime.types"},
+	{"file.get_source_sum", "source=salt://nginx/files/default/mime.types",
+		"source_hash=salt://nginx/files/default/mime.types.sha256", "source_hash_name=mime.types"},
 }
 
 // secretPillar is a pillar with what gpg encrypted for the key in dir, which is made.
@@ -75,7 +78,8 @@ func secretPillar(t *testing.T, dir string) string {
 		t.Skip("gpg is not installed: ", err)
 	}
 	gpg := func(input string, args ...string) string {
-		cmd := exec.CommandContext(t.Context(), "gpg", append([]string{"--homedir", dir, "--batch", "--quiet", "--no-tty"}, args...)...)
+		cmd := exec.CommandContext(t.Context(), "gpg", append([]string{"--homedir", dir, "--batch", "--quiet",
+			"--no-tty"}, args...)...)
 		cmd.Stdin = strings.NewReader(input)
 		out, err := cmd.Output()
 		if err != nil {
@@ -85,7 +89,8 @@ func secretPillar(t *testing.T, dir string) string {
 	}
 	gpg("", "--passphrase", "", "--quick-generate-key", "site@example.org", "future-default", "default", "never")
 	box := gpg("top: secret", "--armor", "--trust-model", "always", "--encrypt", "-r", "site@example.org")
-	return "#!jinja|yaml|gpg\nsecrets:\n  database:\n    user: {{ grains.id }}\n    password: |\n      " + strings.ReplaceAll(strings.TrimSpace(box), "\n", "\n      ") +
+	return "#!jinja|yaml|gpg\nsecrets:\n  database:\n    user: {{ grains.id }}\n    password: |\n      " +
+		strings.ReplaceAll(strings.TrimSpace(box), "\n", "\n      ") +
 		"\n  list:\n    - plain\n    - |\n      " + strings.ReplaceAll(strings.TrimSpace(box), "\n", "\n      ") + "\n"
 }
 
@@ -111,8 +116,8 @@ func siteFleet(t *testing.T, master, keys, secret string) *fleet {
 	return f
 }
 
-// TestRealTree applies the tree to minions of Salt 3008 and 3006 behind a brine master and behind one of Salt 3008: what they return,
-// keep in their caches and leave in their files is the same.
+// TestRealTree applies the tree to minions of Salt 3008 and 3006 behind a brine master and behind one of Salt 3008:
+// what they return, keep in their caches and leave in their files is the same.
 func TestRealTree(t *testing.T) {
 	t.Parallel()
 	onlyWith(t, reference)
@@ -128,7 +133,8 @@ func TestRealTree(t *testing.T) {
 	ours, theirs := siteFleet(t, brine, keys, secret), siteFleet(t, reference, keys, secret)
 	answersAlike(t, ours, theirs, siteCommands)
 	for _, id := range ours.ids {
-		for _, dir := range []string{"out-" + id, id + "/var/cache/salt/minion/files", id + "/var/cache/salt/minion/extmods"} {
+		for _, dir := range []string{"out-" + id, id + "/var/cache/salt/minion/files",
+			id + "/var/cache/salt/minion/extmods"} {
 			want := content(t, theirs.root, dir)
 			if diff := cmp.Diff(want, content(t, ours.root, dir)); diff != "" {
 				t.Errorf("%s: behind Salt -, behind brine +\n%s", dir, diff)

@@ -48,8 +48,8 @@ func matches(got, shown string) bool {
 	return regexp.MustCompile(`\A` + pattern + `\z`).MatchString(got)
 }
 
-// TestAPIRecipes pastes the commands of docs/salt-api.md, in their order, into one shell beside a master, a minion and a salt-api, and
-// compares what they print with what stands there.
+// TestAPIRecipes pastes the commands of docs/salt-api.md, in their order, into one shell beside a master, a minion and
+// a salt-api, and compares what they print with what stands there.
 func TestAPIRecipes(t *testing.T) {
 	if _, err := exec.LookPath("curl"); err != nil {
 		t.Fatalf("curl is not installed (run .ci/store-peers): %v", err)

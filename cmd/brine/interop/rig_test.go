@@ -240,7 +240,8 @@ func (s *site) startMaster(kind string) {
 // startMinion starts one minion of a kind; configMinion must have run for the id.
 func (s *site) startMinion(kind, id string) {
 	s.t.Helper()
-	s.minions[id] = s.start(kind+"-minion-"+id, toolPath(s.t, kind, "salt-minion"), "-c", s.minionDir(id), "-l", "info", "--disable-keepalive")
+	s.minions[id] = s.start(kind+"-minion-"+id, toolPath(s.t, kind, "salt-minion"), "-c", s.minionDir(id), "-l", "info",
+		"--disable-keepalive")
 }
 
 // result is what a finished command left.
@@ -303,7 +304,8 @@ func (s *site) runOnce(limit time.Duration, confDir, kind, tool string, args ...
 
 // env keeps a left-over token file or Saltfile of the user out of the tests.
 func (s *site) env() []string {
-	return append(os.Environ(), "HOME="+s.root, "SALT_CONFIG_DIR=", "LC_ALL=C.UTF-8", "COLUMNS=80", "PYTHONWARNINGS=ignore")
+	return append(os.Environ(), "HOME="+s.root, "SALT_CONFIG_DIR=", "LC_ALL=C.UTF-8", "COLUMNS=80",
+		"PYTHONWARNINGS=ignore")
 }
 
 // eventually calls try every 50 ms until it returns nil; after limit the test fails with its last error.

@@ -12,8 +12,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// TestSaltCP copies files by brine's salt-cp and by that of Salt 3008 to a brine minion and to one of Salt: the tools print the same,
-// and the files are there.
+// TestSaltCP copies files by brine's salt-cp and by that of Salt 3008 to a brine minion and to one of Salt: the tools
+// print the same, and the files are there.
 func TestSaltCP(t *testing.T) {
 	t.Parallel()
 	onlyWith(t, reference)
@@ -76,7 +76,8 @@ func TestSaltCP(t *testing.T) {
 				if diff := cmp.Diff(left[reference], left[brine]); diff != "" {
 					f.t.Errorf("files on %s: Salt -, brine +\n%s", id, diff)
 				}
-				if len(left[brine]) < 2 && !strings.Contains(tt.name, "where") && !strings.Contains(tt.name, "refused") {
+				if len(left[brine]) < 2 && !strings.Contains(tt.name, "where") && !strings.Contains(tt.name,
+					"refused") {
 					f.t.Errorf("nothing was copied to %s: %s", id, shown[brine])
 				}
 			}

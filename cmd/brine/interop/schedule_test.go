@@ -27,8 +27,8 @@ func scheduleOf(soon time.Time) string {
 `, soon.Format("2006-01-02T15:04:05"), soon.Format("2006-01-02 15:04:05"))
 }
 
-// TestSchedule gives a brine minion and one of Salt 3008 the same schedule: the master hears of the same jobs from both, in the same
-// form; a job that has but one time is not run twice.
+// TestSchedule gives a brine minion and one of Salt 3008 the same schedule: the master hears of the same jobs from
+// both, in the same form; a job that has but one time is not run twice.
 func TestSchedule(t *testing.T) {
 	t.Parallel()
 	onlyWith(t, reference)
@@ -40,7 +40,8 @@ func TestSchedule(t *testing.T) {
 	}
 	f.startMinions()
 	f.acceptAll()
-	want := []string{"interval", "by_cron", "unknown"} // what has but one time is lost on Salt where the machine is too busy at that time
+	// what has but one time is lost on Salt where the machine is too busy at that time
+	want := []string{"interval", "by_cron", "unknown"}
 	var got map[string]map[string][]map[string]any
 	f.eventually(3*time.Minute, "returns of all scheduled jobs", func() error {
 		got = w.scheduled()
@@ -72,7 +73,8 @@ func TestSchedule(t *testing.T) {
 	}
 }
 
-// scheduled are the returns of scheduled jobs that were on the bus: minion, job, returns without what is different each time.
+// scheduled are the returns of scheduled jobs that were on the bus: minion, job, returns without what is different each
+// time.
 func (w *watcher) scheduled() map[string]map[string][]map[string]any {
 	out := map[string]map[string][]map[string]any{}
 	for line := range strings.Lines(w.output()) {
@@ -82,7 +84,8 @@ func (w *watcher) scheduled() map[string]map[string][]map[string]any {
 			continue
 		}
 		id, name := fmt.Sprint(ret["id"]), fmt.Sprint(ret["schedule"])
-		forget(ret, "id", "jid", "_stamp", "ts", "pid", "tgt", "__pub_id", "__pub_jid", "__pub_pid", "_TS", "_TT", "_TOS")
+		forget(ret, "id", "jid", "_stamp", "ts", "pid", "tgt", "__pub_id", "__pub_jid", "__pub_pid", "_TS", "_TT",
+			"_TOS")
 		if out[id] == nil {
 			out[id] = map[string][]map[string]any{}
 		}

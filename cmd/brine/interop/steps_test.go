@@ -99,7 +99,9 @@ func (s *site) awaitPing(ids ...string) {
 func (s *site) awaitReady(ids ...string) {
 	s.t.Helper()
 	for _, id := range ids {
-		s.eventually(patience, id+" to be ready", func() error { return s.minions[id].says("Minion is ready to receive requests!") })
+		s.eventually(patience, id+" to be ready", func() error {
+			return s.minions[id].says("Minion is ready to receive requests!")
+		})
 	}
 }
 
@@ -128,7 +130,8 @@ func (s *site) awaitKey(folder string, ids ...string) {
 	for _, id := range ids {
 		s.eventually(patience, id+" in "+folder, func() error {
 			got := strings.Fields(s.keyState(id))
-			if !slices.Contains(got, folder) || folder != "minions_denied" && strings.TrimSuffix(strings.Join(got, " "), " minions_denied") != folder {
+			if !slices.Contains(got, folder) || folder != "minions_denied" && strings.TrimSuffix(strings.Join(got, " "),
+				" minions_denied") != folder {
 				return fmt.Errorf("%s is in %q", id, got)
 			}
 			return nil
@@ -139,7 +142,8 @@ func (s *site) awaitKey(folder string, ids ...string) {
 // listed checks what `salt-key -l` of a kind shows of one folder.
 func (s *site) listed(kind, folder string, ids ...string) {
 	s.t.Helper()
-	word := map[string]string{"minions": "acc", "minions_pre": "un", "minions_rejected": "rej", "minions_denied": "den"}[folder]
+	word := map[string]string{"minions": "acc", "minions_pre": "un", "minions_rejected": "rej",
+		"minions_denied": "den"}[folder]
 	r := s.mustRun(kind, "salt-key", "--out=json", "-l", word)
 	var got map[string][]string
 	if err := json.Unmarshal([]byte(r.stdout), &got); err != nil {

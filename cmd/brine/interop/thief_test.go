@@ -18,8 +18,8 @@ import (
 
 const forged = "forged by a thief"
 
-// TestSaltOfABrineMasterBesideAThief: while Salt's own salt waits for a job of a brine master, a thief of a minion's key who
-// knows the job's id neither shows himself as another, nor names more minions, nor ends the tool.
+// TestSaltOfABrineMasterBesideAThief: while Salt's own salt waits for a job of a brine master, a thief of a minion's
+// key who knows the job's id neither shows himself as another, nor names more minions, nor ends the tool.
 func TestSaltOfABrineMasterBesideAThief(t *testing.T) {
 	t.Parallel()
 	for _, release := range chosen("3008", "3006") {
@@ -36,18 +36,21 @@ func TestSaltOfABrineMasterBesideAThief(t *testing.T) {
 			jids := s.jobsOf("test.sleep")
 			done := make(chan result, 1)
 			go func() {
-				r, _ := s.runOnce(patience, s.masterDir(), release, "salt", "--out=txt", "-t", "10", "-L", "m1,thief", "test.sleep", "4") // what it printed tells
+				// what it printed tells
+				r, _ := s.runOnce(patience, s.masterDir(), release, "salt", "--out=txt", "-t", "10", "-L", "m1,thief",
+					"test.sleep", "4")
 				done <- r
 			}()
 			select {
 			case jid := <-jids:
 				th.forge(jid)
-				th.ask(payload.CmdReturn, "jid", jid, "fun", "test.sleep", "return", "mine", "retcode", 0, "success", true, "error", forged,
-					"minions", []any{"nobody"}, "missing", []any{"nobody"})
+				th.ask(payload.CmdReturn, "jid", jid, "fun", "test.sleep", "return", "mine", "retcode", 0, "success",
+					true, "error", forged, "minions", []any{"nobody"}, "missing", []any{"nobody"})
 			case r := <-done:
 				t.Fatalf("salt ended without a job: %+v", r)
 			}
-			if r := <-done; r.code != 0 || strings.Join(sortedLines(strings.TrimSpace(r.stdout)), "|") != "m1: True|thief: mine" || r.took < 4*time.Second {
+			if r := <-done; r.code != 0 || strings.Join(sortedLines(strings.TrimSpace(r.stdout)),
+				"|") != "m1: True|thief: mine" || r.took < 4*time.Second {
 				t.Errorf("salt shows %+v", r)
 			}
 		})
@@ -93,7 +96,8 @@ func newThief(s *site) *thief {
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	a, err := auth.NewMinion(auth.MinionOptions{ID: "thief", Key: key, Trust: trust.Dir{Path: s.t.TempDir()}, AcceptanceWait: time.Second})
+	a, err := auth.NewMinion(auth.MinionOptions{ID: "thief", Key: key, Trust: trust.Dir{Path: s.t.TempDir()},
+		AcceptanceWait: time.Second})
 	if err != nil {
 		s.t.Fatal(err)
 	}
@@ -101,7 +105,8 @@ func newThief(s *site) *thief {
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	th := &thief{s.t, zmq.NewReq(zmq.ReqOptions{Endpoint: zmq.ConnectEndpoint("127.0.0.1", s.ret, "", 0), Context: zctx}), a}
+	th := &thief{s.t, zmq.NewReq(zmq.ReqOptions{Endpoint: zmq.ConnectEndpoint("127.0.0.1", s.ret, "", 0),
+		Context: zctx}), a}
 	s.t.Cleanup(func() { _ = th.req.Close(); _ = zctx.Close() })
 	frame, err := a.Request()
 	if err != nil {
@@ -144,11 +149,12 @@ func (th *thief) ask(cmd string, fields ...any) {
 func (th *thief) forge(jid string) {
 	th.t.Helper()
 	lie := func() *payload.Map {
-		return payload.M("id", "m1", "jid", jid, "fun", "test.sleep", "return", forged, "retcode", 0, "success", true, "error", forged,
-			"minions", []any{"nobody"}, "missing", []any{"nobody"})
+		return payload.M("id", "m1", "jid", jid, "fun", "test.sleep", "return", forged, "retcode", 0, "success", true,
+			"error", forged, "minions", []any{"nobody"}, "missing", []any{"nobody"})
 	}
-	for _, tag := range []string{"salt/job/" + jid + "/ret/m1", "salt/job/" + jid + "/error", "salt/job/" + jid + "/new", "salt/job/" + jid + "/prog/thief/0",
-		"salt/job/" + jid + "/start/thief", "syndic/thief/" + jid, jid, jid + "/m1", "syndic/job/" + jid} {
+	for _, tag := range []string{"salt/job/" + jid + "/ret/m1", "salt/job/" + jid + "/error",
+		"salt/job/" + jid + "/new", "salt/job/" + jid + "/prog/thief/0", "salt/job/" + jid + "/start/thief",
+		"syndic/thief/" + jid, jid, jid + "/m1", "syndic/job/" + jid} {
 		first, rest, _ := strings.Cut(tag, "/")
 		single := lie().Set("tag", tag).Set("data", lie())
 		th.ask(payload.CmdMinionEvent, pairs(single)...)
@@ -162,7 +168,8 @@ func (th *thief) forge(jid string) {
 	}
 	th.ask(payload.CmdReturn, pairs(lie().Set("id", "thief").Set("resource_id", "m1"))...)
 	th.ask(payload.CmdReturn, pairs(lie().Set("id", "thief").Set("jid", jid+"/ret/m1"))...)
-	th.ask(payload.CmdSyndicReturn, "load", []any{payload.M("id", "thief", "jid", jid, "fun", "test.sleep", "return", payload.M("m1", payload.M("return", forged, "retcode", 0)))})
+	th.ask(payload.CmdSyndicReturn, "load", []any{payload.M("id", "thief", "jid", jid, "fun", "test.sleep", "return",
+		payload.M("m1", payload.M("return", forged, "retcode", 0)))})
 }
 
 func pairs(m *payload.Map) []any {

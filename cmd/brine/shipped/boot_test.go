@@ -11,9 +11,9 @@ import (
 	"testing"
 )
 
-// machine is a Debian of its own that a real systemd has booted, as process 1 of its own processes. Network (nothing but
-// loopback), mounts, host name and control groups are its own as well: all that it does ends with it. Clock, modules and
-// variables of the kernel, which all share, are closed to it.
+// machine is a Debian of its own that a real systemd has booted, as process 1 of its own processes. Network (nothing
+// but loopback), mounts, host name and control groups are its own as well: all that it does ends with it. Clock,
+// modules and variables of the kernel, which all share, are closed to it.
 type machine struct {
 	*cleanRoot
 	group string // its control group, of version 2
@@ -41,7 +41,8 @@ const (
 // newMachine boots one. Nothing of brine is in it.
 func newMachine(t *testing.T) *machine {
 	t.Helper()
-	m := &machine{cleanRoot: newCleanRoot(t, "systemd"), group: fmt.Sprintf("brine-shipped-%d-%s", os.Getpid(), strings.ToLower(t.Name()))}
+	m := &machine{cleanRoot: newCleanRoot(t, "systemd"), group: fmt.Sprintf("brine-shipped-%d-%s", os.Getpid(),
+		strings.ToLower(t.Name()))}
 	at := m.path("group")
 	if err := os.Mkdir(at, 0o755); err != nil {
 		t.Fatal(err)
@@ -59,7 +60,8 @@ func newMachine(t *testing.T) *machine {
 // bootUp boots the machine, which does not run.
 func (m *machine) bootUp() {
 	m.Helper()
-	m.boot = m.start("boot", "unshare", "--mount", "--uts", "--ipc", "--net", "--pid", "--fork", "--kill-child", "sh", "-ec", enterGroup, m.dir, m.group, pivot)
+	m.boot = m.start("boot", "unshare", "--mount", "--uts", "--ipc", "--net", "--pid", "--fork", "--kill-child", "sh",
+		"-ec", enterGroup, m.dir, m.group, pivot)
 	pid := m.boot.cmd.Process.Pid
 	m.Cleanup(func() {
 		if m.Failed() {
@@ -88,7 +90,8 @@ func (m *machine) bootUp() {
 // in runs a program in the machine.
 func (m *machine) in(argv ...string) (string, error) {
 	m.Helper()
-	return m.try(append([]string{"nsenter", "--target", m.init, "--mount", "--uts", "--ipc", "--net", "--pid", "--cgroup", "--"}, argv...)...)
+	return m.try(append([]string{"nsenter", "--target", m.init, "--mount", "--uts", "--ipc", "--net", "--pid",
+		"--cgroup", "--"}, argv...)...)
 }
 
 // run does so, and fails where that fails.

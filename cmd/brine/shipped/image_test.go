@@ -12,8 +12,8 @@ import (
 	"time"
 )
 
-// engine is podman with images, containers and volumes below the site's directory, in processes, mounts and a network (nothing but
-// loopback) of its own: all that it does ends with it. No registry is asked: there is no way to one.
+// engine is podman with images, containers and volumes below the site's directory, in processes, mounts and a network
+// (nothing but loopback) of its own: all that it does ends with it. No registry is asked: there is no way to one.
 type engine struct {
 	*site
 	init string // the number of its first process on this machine
@@ -34,7 +34,8 @@ func newEngine(t *testing.T) *engine {
 		}
 	}
 	e := &engine{site: newSite(t)}
-	d := e.start("engine", "unshare", "--mount", "--ipc", "--net", "--pid", "--fork", "--kill-child", "sh", "-ec", ownSystem, e.path("begun"))
+	d := e.start("engine", "unshare", "--mount", "--ipc", "--net", "--pid", "--fork", "--kill-child", "sh", "-ec",
+		ownSystem, e.path("begun"))
 	e.eventually("the engine has its system", func() error { return there(e.path("begun")) })
 	e.init = fmt.Sprint(e.childOf(d))
 	return e
@@ -42,9 +43,10 @@ func newEngine(t *testing.T) *engine {
 
 // podman runs one of its commands, and returns what it says.
 func (e *engine) podman(args ...string) (string, error) {
-	enter := []string{"sh", "-c", `exec "$0" "$@" 2>&1`, "nsenter", "--target", e.init, "--mount", "--ipc", "--net", "--pid", "--",
-		"podman", "--runtime", "crun", "--storage-driver", "vfs", "--root", e.path("images"), "--runroot", e.path("run"), "--tmpdir", e.path("tmp"),
-		"--cgroup-manager", "cgroupfs", "--events-backend", "none"}
+	enter := []string{"sh", "-c", `exec "$0" "$@" 2>&1`, "nsenter", "--target", e.init, "--mount", "--ipc", "--net",
+		"--pid", "--", "podman", "--runtime", "crun", "--storage-driver", "vfs", "--root", e.path("images"),
+		"--runroot", e.path("run"), "--tmpdir", e.path("tmp"), "--cgroup-manager", "cgroupfs", "--events-backend",
+		"none"}
 	return e.try(append(enter, args...)...)
 }
 
@@ -61,9 +63,10 @@ func (e *engine) does(args ...string) string {
 // runs starts a container; its volumes lie in a folder of its name.
 func (e *engine) runs(name string, args ...string) {
 	e.Helper()
-	common := []string{"run", "--detach", "--name", name, "--log-driver", "k8s-file", "--cgroups", "disabled", "--network", "host",
-		"--ulimit", "nofile=4096:4096", "--ulimit", "nproc=4096:4096"}
-	for dir, at := range map[string]string{"etc": "/etc/salt", "cache": "/var/cache/salt", "log": "/var/log/salt", "run": "/var/run"} {
+	common := []string{"run", "--detach", "--name", name, "--log-driver", "k8s-file", "--cgroups", "disabled",
+		"--network", "host", "--ulimit", "nofile=4096:4096", "--ulimit", "nproc=4096:4096"}
+	for dir, at := range map[string]string{"etc": "/etc/salt", "cache": "/var/cache/salt", "log": "/var/log/salt",
+		"run": "/var/run"} {
 		if err := os.MkdirAll(e.path(name, dir), 0o755); err != nil {
 			e.Fatal(err)
 		}
@@ -76,7 +79,8 @@ func (e *engine) runs(name string, args ...string) {
 func (e *engine) answered(want string, job ...string) {
 	e.Helper()
 	e.eventually(fmt.Sprintf("%q", job), func() error {
-		out, err := e.podman(append([]string{"exec", "master", "brine", "salt", "--out=newline_values_only", "-t", "10", "edge"}, job...)...)
+		out, err := e.podman(append([]string{"exec", "master", "brine", "salt", "--out=newline_values_only", "-t", "10",
+			"edge"}, job...)...)
 		if err == nil && out != want+"\n" {
 			err = fmt.Errorf("%q, want %q", out, want)
 		}
@@ -84,12 +88,13 @@ func (e *engine) answered(want string, job ...string) {
 	})
 }
 
-// TestImage builds the image of packaging/Dockerfile, and lets it be a master and, with a shell put into it, a minion. Each
-// daemon is process 1 of its container.
+// TestImage builds the image of packaging/Dockerfile, and lets it be a master and, with a shell put into it, a minion.
+// Each daemon is process 1 of its container.
 func TestImage(t *testing.T) {
 	e := newEngine(t)
 	tree := filepath.Dir(distDir(t))
-	e.does("build", "--isolation", "chroot", "--pull-never", "--build-arg", "TARGET=amd64", "-f", filepath.Join(tree, "packaging/Dockerfile"), "-t", "brine", tree)
+	e.does("build", "--isolation", "chroot", "--pull-never", "--build-arg", "TARGET=amd64", "-f",
+		filepath.Join(tree, "packaging/Dockerfile"), "-t", "brine", tree)
 	e.write(e.path("shell/Dockerfile"), "FROM localhost/brine\nCOPY sh /bin/sh\nENV PATH=/usr/bin:/bin\n")
 	e.must("sh", "-c", `cp "$(command -v busybox)" "$0"`, e.path("shell/sh"))
 	e.does("build", "--isolation", "chroot", "--pull-never", "-t", "brine-shell", e.path("shell"))
@@ -121,7 +126,8 @@ func (e *engine) reaps() {
 	e.Helper()
 	e.answered("begun", "cmd.run", "for i in 1 2 3 4 5; do (sleep 1 &) ; done; echo begun")
 	e.eventually("nothing is left but the parent and the minion", func() error {
-		out := e.does("exec", "edge", "sh", "-c", `for p in /proc/[0-9]*; do read -r line <$p/stat && echo "$line"; done`)
+		out := e.does("exec", "edge", "sh", "-c",
+			`for p in /proc/[0-9]*; do read -r line <$p/stat && echo "$line"; done`)
 		var left []string
 		for line := range strings.Lines(out) {
 			if f := strings.Fields(line); f[1] != "(sh)" || f[2] == "Z" { // the shell that asks
@@ -135,8 +141,8 @@ func (e *engine) reaps() {
 	})
 }
 
-// lives: the parent answers the death of its process, the engine's request to end is an end in order, and what is in the
-// volumes is there for the next container.
+// lives: the parent answers the death of its process, the engine's request to end is an end in order, and what is in
+// the volumes is there for the next container.
 func (e *engine) lives() {
 	e.Helper()
 	e.does("exec", "edge", "sh", "-c", "kill -9 $(cat /proc/1/task/1/children)")

@@ -24,7 +24,8 @@ func TestJobProcess(t *testing.T) {
 			}
 			l := jobprocess.New(jobprocess.Options{Path: qemu, Args: g.argv(t, jobprocess.Name)})
 			args := []any{"text", []byte{0xff, 0}, int64(1) << 40, uint64(1) << 63, 1.5, nil, payload.M("b", 1, "a", 2)}
-			if got := runJob(t, l, "test.arg", args...).Return.Map().Map("return").Value("args"); !payload.Equal(got, args) {
+			if got := runJob(t, l, "test.arg", args...).Return.Map().Map("return").Value("args"); !payload.Equal(got,
+				args) {
 				t.Errorf("the process returns %v, want %v", got, args)
 			}
 			if got := runJob(t, l, "cmd.run", "echo $((6*7))").Return.Value(); got != "42" {

@@ -78,7 +78,8 @@ func life(t *testing.T, g target, tool func(string) []string) {
 
 	// A return that is made while the master is away waits on disk, over the death of the minion.
 	gate := s.path("gate")
-	out, err := s.master("salt", "--async", "edge", "cmd.run", "touch "+gate+".begun; while [ ! -e "+gate+" ]; do sleep 0.1; done; echo late")
+	out, err := s.master("salt", "--async", "edge", "cmd.run", "touch "+gate+".begun; while [ ! -e "+gate+
+		" ]; do sleep 0.1; done; echo late")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -104,7 +105,8 @@ func life(t *testing.T, g target, tool func(string) []string) {
 // configure writes the files of the master and of its minion edge.
 func (s *site) configure() {
 	s.Helper()
-	s.write(s.path("m/etc/master"), fmt.Sprintf("root_dir: %s\ninterface: 127.0.0.1\npublish_port: %d\nret_port: %d\nuser: root\nworker_threads: 3\n",
+	s.write(s.path("m/etc/master"), fmt.Sprintf("root_dir: %s\ninterface: 127.0.0.1\npublish_port: %d\nret_port: "+
+		"%d\nuser: root\nworker_threads: 3\n",
 		s.path("m"), s.pub, s.ret))
 	// The name of the master is looked up without glibc.
 	s.write(s.path("e/etc/minion"), fmt.Sprintf(`root_dir: %s

@@ -23,8 +23,8 @@ func TestPackageContents(t *testing.T) {
 		}
 		deb := map[string]string{"amd64": "amd64", "arm64": "arm64", "armv7": "armhf"}[g.name]
 		rpm := map[string]string{"amd64": "x86_64", "arm64": "aarch64", "armv7": "armv7hl"}[g.name]
-		// Paths in an RPM are absolute: nothing of it may be unpacked here. (rpm2cpio compares the length of what it has
-		// unpacked with a number that nfpm does not write, and ends with 1.)
+		// Paths in an RPM are absolute: nothing of it may be unpacked here. (rpm2cpio compares the length of what it
+		// has unpacked with a number that nfpm does not write, and ends with 1.)
 		for file, read := range map[string]string{
 			packageFile(t, "common_*_"+deb+".deb"): `dpkg-deb --fsys-tarfile "$0" | tar -xO ./usr/bin/brine`,
 			packageFile(t, "common-*."+rpm+".rpm"): `rpm2cpio "$0" | cpio -i --quiet --to-stdout /usr/bin/brine`,
@@ -123,11 +123,13 @@ func (r *cleanRoot) holds(path, text string) {
 func (r *cleanRoot) installed() {
 	r.Helper()
 	r.has("usr/bin/brine", "usr/bin/salt-master", "usr/bin/salt-minion", "usr/share/man/man1/brine-tree.1.gz",
-		"usr/share/man/man1/salt-key.1.gz", "usr/share/bash-completion/completions/salt-key", "usr/lib/systemd/system/salt-master.service", "etc/salt/minion.d")
+		"usr/share/man/man1/salt-key.1.gz", "usr/share/bash-completion/completions/salt-key",
+		"usr/lib/systemd/system/salt-master.service", "etc/salt/minion.d")
 	if got := r.must(r.inside("salt-master", "--version")...); !strings.HasPrefix(got, "salt-master 3008") {
 		r.Errorf("salt-master --version: %q", got)
 	}
-	if got := r.must(r.inside("stat", "-c", "%U %a", "/etc/salt/pki/master", "/var/cache/salt/master", "/var/log/salt", "/var/log/salt/master")...); got != "brine 700\nbrine 750\nroot 755\nbrine 640\n" {
+	if got := r.must(r.inside("stat", "-c", "%U %a", "/etc/salt/pki/master", "/var/cache/salt/master", "/var/log/salt",
+		"/var/log/salt/master")...); got != "brine 700\nbrine 750\nroot 755\nbrine 640\n" {
 		r.Errorf("owners and modes: %q", got)
 	}
 }
@@ -156,8 +158,8 @@ func TestDebs(t *testing.T) {
 	r.hasNot("etc/salt/minion", "etc/salt/pki", "var/cache/salt", "var/log/salt/master", "usr/share/doc/brine-common")
 }
 
-// debs puts the packages of Debian into the root, and a next version of each: the same with another number, and with another
-// default in each configuration. The paths are of the root.
+// debs puts the packages of Debian into the root, and a next version of each: the same with another number, and with
+// another default in each configuration. The paths are of the root.
 func (r *cleanRoot) debs() (files, newer []string) {
 	r.Helper()
 	for _, p := range parts {

@@ -53,7 +53,8 @@ func (g target) file(t *testing.T) string {
 	return path
 }
 
-// argv are the words that run a tool of the binary in the emulator, also where that is not needed: amd64 takes the same way.
+// argv are the words that run a tool of the binary in the emulator, also where that is not needed: amd64 takes the same
+// way.
 func (g target) argv(t *testing.T, tool string, args ...string) []string {
 	t.Helper()
 	return append([]string{g.qemu, g.file(t), tool}, args...)
@@ -157,7 +158,8 @@ func (d *daemon) stop(s *site) {
 // command keeps what the user has set out of the tests.
 func (s *site) command(ctx context.Context, argv ...string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
-	cmd.Env = append(os.Environ(), "HOME="+s.root, "SALT_CONFIG_DIR=", "LC_ALL=C.UTF-8", "COLUMNS=80", "PYTHONWARNINGS=ignore")
+	cmd.Env = append(os.Environ(), "HOME="+s.root, "SALT_CONFIG_DIR=", "LC_ALL=C.UTF-8", "COLUMNS=80",
+		"PYTHONWARNINGS=ignore")
 	return cmd
 }
 

@@ -15,11 +15,15 @@ import (
 // sends a job as root. The master runs as brine.
 func (r *cleanRoot) serves() {
 	r.Helper()
-	r.write(filepath.Join(r.dir, "etc/salt/master.d/test.conf"), fmt.Sprintf("interface: 127.0.0.1\npublish_port: %d\nret_port: %d\n", r.pub, r.ret))
+	r.write(filepath.Join(r.dir, "etc/salt/master.d/test.conf"), fmt.Sprintf("interface: 127.0.0.1\npublish_port: "+
+		"%d\nret_port: %d\n", r.pub, r.ret))
 	r.write(filepath.Join(r.dir, "etc/salt/minion.d/test.conf"),
-		fmt.Sprintf("id: edge\nmaster: 127.0.0.1\npublish_port: %d\nmaster_port: %d\nacceptance_wait_time: 1\n", r.pub, r.ret))
-	r.must(r.inside("install", "-d", "-o", "brine", "-g", "brine", "/run/salt/master")...) // RuntimeDirectory= of the unit
-	as := []string{"setpriv", "--reuid=brine", "--regid=brine", "--clear-groups", "--no-new-privs", "--bounding-set=-all"}
+		fmt.Sprintf("id: edge\nmaster: 127.0.0.1\npublish_port: %d\nmaster_port: %d\nacceptance_wait_time: 1\n", r.pub,
+			r.ret))
+	// RuntimeDirectory= of the unit
+	r.must(r.inside("install", "-d", "-o", "brine", "-g", "brine", "/run/salt/master")...)
+	as := []string{"setpriv", "--reuid=brine", "--regid=brine", "--clear-groups", "--no-new-privs",
+		"--bounding-set=-all"}
 	master := r.start("master", r.inside(append(as, strings.Fields(r.unit("salt-master", "ExecStart"))...)...)...)
 	r.listening()
 	minion := r.start("minion", r.inside(strings.Fields(r.unit("salt-minion", "ExecStart"))...)...)
@@ -66,11 +70,14 @@ func TestUnits(t *testing.T) {
 	for _, p := range parts {
 		r.must("dpkg-deb", "-x", packageFile(t, p+"_*_amd64.deb"), r.dir)
 	}
-	for name, most := range map[string]string{"salt-master.service": "20", "salt-minion.service": "100"} { // 100: everything is open
-		if out, err := exec.Command("systemd-analyze", "verify", "--root="+r.dir, "--man=no", name).CombinedOutput(); err != nil || strings.Contains(string(out), name) {
+	for name, most := range map[string]string{"salt-master.service": "20", "salt-minion.service": "100"} {
+		// 100: everything is open
+		if out, err := exec.Command("systemd-analyze", "verify", "--root="+r.dir, "--man=no",
+			name).CombinedOutput(); err != nil || strings.Contains(string(out), name) {
 			t.Errorf("%s: %v\n%s", name, err, out)
 		}
-		if out, err := exec.Command("systemd-analyze", "security", "--root="+r.dir, "--offline=true", "--no-pager", "--threshold="+most, name).CombinedOutput(); err != nil {
+		if out, err := exec.Command("systemd-analyze", "security", "--root="+r.dir, "--offline=true", "--no-pager",
+			"--threshold="+most, name).CombinedOutput(); err != nil {
 			t.Errorf("%s is more open than %s of 100: %v\n%s", name, most, err, out)
 		}
 	}

@@ -28,9 +28,11 @@ func TestSystemd(t *testing.T) {
 		m.shows(unit, "ActiveState", "inactive")
 		m.shows(unit, "UnitFileState", "disabled")
 	}
-	m.write(filepath.Join(m.dir, "etc/salt/minion.d/test.conf"), "id: edge\nmaster: 127.0.0.1\nacceptance_wait_time: 1\nlog_level_logfile: info\n")
+	m.write(filepath.Join(m.dir, "etc/salt/minion.d/test.conf"), "id: edge\nmaster: "+
+		"127.0.0.1\nacceptance_wait_time: 1\nlog_level_logfile: info\n")
 	m.write(filepath.Join(m.dir, "etc/salt/master.d/test.conf"), "interface: 127.0.0.1\nlog_level_logfile: info\n"+
-		"external_auth: {auto: {ann: [test.ping]}}\nnetapi_enable_clients: [local]\nrest_cherrypy: {host: 127.0.0.1, port: 8000, disable_ssl: True}\n")
+		"external_auth: {auto: {ann: [test.ping]}}\nnetapi_enable_clients: [local]\nrest_cherrypy: {host: "+
+		"127.0.0.1, port: 8000, disable_ssl: True}\n")
 	m.run(append([]string{"systemctl", "enable", "--now"}, services...)...)
 	m.joined()
 	m.serves()
@@ -71,7 +73,8 @@ func (m *machine) joined() {
 func (m *machine) serves() {
 	m.Helper()
 	const body = `{"client": "local", "tgt": "*", "fun": "test.ping", "eauth": "auto", "username": "ann", "password": "x"}`
-	request := fmt.Sprintf("POST /run HTTP/1.0\r\nContent-Type: application/json\r\nAccept: application/json\r\nContent-Length: %d\r\n\r\n%s", len(body), body)
+	request := fmt.Sprintf("POST /run HTTP/1.0\r\nContent-Type: application/json\r\nAccept: "+
+		"application/json\r\nContent-Length: %d\r\n\r\n%s", len(body), body)
 	m.eventually("salt-api answers", func() error {
 		out, err := m.in("bash", "-c", `exec 3<>/dev/tcp/127.0.0.1/8000; printf %s "$0" >&3; cat <&3`, request)
 		if err == nil && !strings.HasSuffix(out, `{"return": [{"edge": true}]}`) {
@@ -84,12 +87,14 @@ func (m *machine) serves() {
 	}
 }
 
-// confined: master and salt-api have their user and no rights, and of the file system the master can write its own directories alone.
+// confined: master and salt-api have their user and no rights, and of the file system the master can write its own
+// directories alone.
 func (m *machine) confined() {
 	m.Helper()
 	for _, unit := range []string{"salt-master", "salt-api"} {
 		status := m.run("cat", fmt.Sprintf("/proc/%d/status", m.child(unit)))
-		for _, want := range []string{"CapEff:\t0000000000000000", "CapBnd:\t0000000000000000", "NoNewPrivs:\t1", "Seccomp:\t2"} {
+		for _, want := range []string{"CapEff:\t0000000000000000", "CapBnd:\t0000000000000000", "NoNewPrivs:\t1",
+			"Seccomp:\t2"} {
 			if !strings.Contains(status, want+"\n") {
 				m.Errorf("the status of %s has no %q:\n%s", unit, want, status)
 			}
@@ -99,12 +104,14 @@ func (m *machine) confined() {
 		}
 	}
 	enter := []string{"nsenter", "--target", strconv.Itoa(m.child("salt-master")), "--mount", "touch"}
-	for _, path := range []string{"/usr/x", "/etc/salt/x", "/home/x", "/var/lib/x"} { // as root: it is the mounts that refuse
+	for _, path := range []string{"/usr/x", "/etc/salt/x", "/home/x", "/var/lib/x"} {
+		// as root: it is the mounts that refuse
 		if _, err := m.in(append(enter, path)...); err == nil {
 			m.Errorf("the master's mounts let write %s", path)
 		}
 	}
-	for _, path := range []string{"/var/cache/salt/master/x", "/etc/salt/pki/master/x", "/var/log/salt/x", "/run/salt/master/x"} {
+	for _, path := range []string{"/var/cache/salt/master/x", "/etc/salt/pki/master/x", "/var/log/salt/x",
+		"/run/salt/master/x"} {
 		m.run(append(enter, path)...)
 	}
 	// Its runners, wheel functions and its job store work in there.
@@ -122,7 +129,8 @@ func (m *machine) freeHand() {
 	}
 	m.says("nobody", "cmd.run", "id -un", "runas=nobody")
 	m.says("active", "cmd.run", "systemctl is-active salt-minion")
-	if got, want := m.run("salt", "--out=newline_values_only", "edge", "pkg.version", "brine-minion"), m.run("dpkg-query", "-W", "-f", "${Version}\n", "brine-minion"); got != want {
+	if got, want := m.run("salt", "--out=newline_values_only", "edge", "pkg.version", "brine-minion"),
+		m.run("dpkg-query", "-W", "-f", "${Version}\n", "brine-minion"); got != want {
 		m.Errorf("pkg.version: %q, want %q", got, want)
 	}
 }
@@ -135,7 +143,8 @@ func (m *machine) reloads() {
 		m.run("systemctl", "reload", unit)
 		log := filepath.Join(m.dir, "var/log/salt", strings.TrimPrefix(unit, "salt-"))
 		m.eventually(unit+" reads its files", func() error {
-			if b, err := os.ReadFile(log); err != nil || !strings.Contains(string(b), "The configuration was read anew") {
+			if b, err := os.ReadFile(log); err != nil || !strings.Contains(string(b),
+				"The configuration was read anew") {
 				return fmt.Errorf("%s: %w\n%s", log, err, b)
 			}
 			return nil
@@ -153,9 +162,11 @@ func (m *machine) survives(unit string) {
 	m.signal(child, syscall.SIGKILL)
 	m.says("True", "test.ping")
 	if m.main(unit) != main || m.child(unit) == child || m.show(unit, "NRestarts") != "0" {
-		m.Errorf("%s: after kill -9 of the working process %d below %d: %s", unit, child, main, m.run("systemctl", "show", unit))
+		m.Errorf("%s: after kill -9 of the working process %d below %d: %s", unit, child, main,
+			m.run("systemctl", "show", unit))
 	}
-	if text, want := m.show(unit, "StatusText"), fmt.Sprintf("Process %d, after 1 that died; the last one with exit status -9", m.child(unit)); text != want {
+	if text, want := m.show(unit, "StatusText"), fmt.Sprintf("Process %d, after 1 that died; the last one with exit "+
+		"status -9", m.child(unit)); text != want {
 		m.Errorf("the status of %s: %q, want %q", unit, text, want)
 	}
 	child = m.child(unit)
@@ -207,7 +218,8 @@ func (m *machine) watched(unit string) {
 	if out := m.run("journalctl", "--no-pager", "--unit", unit); !strings.Contains(out, "Watchdog timeout") {
 		m.Errorf("systemd does not tell of the watchdog:\n%s", out)
 	}
-	if found, _ := filepath.Glob(filepath.Join(m.dir, "var/cache/salt", stateOf[unit], "crashes/*.txt")); len(found) != 1 {
+	if found, _ := filepath.Glob(filepath.Join(m.dir, "var/cache/salt", stateOf[unit], "crashes/*.txt")); len(
+		found) != 1 {
 		m.Errorf("reports of where %s hung: %q", unit, found)
 	}
 	if err := os.Remove(dropIn); err != nil {
@@ -228,7 +240,9 @@ func (m *machine) refused() {
 	m.shows("salt-minion", "ActiveState", "failed")
 	m.shows("salt-minion", "ExecMainStatus", "78")
 	m.shows("salt-minion", "NRestarts", "0")
-	if out, _ := m.in("systemctl", "status", "--no-pager", "--lines=20", "--full", "salt-minion"); !strings.Contains(out, "transport") { // its code is 3
+	if out, _ := m.in("systemctl", "status", "--no-pager", "--lines=20", "--full", "salt-minion"); !strings.Contains(
+		out, "transport") {
+		// its code is 3
 		m.Errorf("systemctl status does not name the option:\n%s", out)
 	}
 	if err := os.Remove(conf); err != nil {
@@ -238,8 +252,8 @@ func (m *machine) refused() {
 	m.says("True", "test.ping")
 }
 
-// upgradesItself: a job restarts its own minion, and another upgrades all packages, that of its minion too. It comes to its end
-// and is answered, and what runs is restarted.
+// upgradesItself: a job restarts its own minion, and another upgrades all packages, that of its minion too. It comes to
+// its end and is answered, and what runs is restarted.
 func (m *machine) upgradesItself(newer []string) {
 	m.Helper()
 	before := m.main("salt-minion")
@@ -250,7 +264,8 @@ func (m *machine) upgradesItself(newer []string) {
 	for _, unit := range services {
 		was[unit] = m.main(unit)
 	}
-	out := m.run("salt", "--async", "edge", "cmd.retcode", "exec >/root/upgrade.log 2>&1; dpkg -i "+strings.Join(newer, " "))
+	out := m.run("salt", "--async", "edge", "cmd.retcode", "exec >/root/upgrade.log 2>&1; dpkg -i "+strings.Join(newer,
+		" "))
 	words := strings.Fields(out)
 	m.eventually("the upgrade is answered", func() error {
 		out, err := m.in("salt-run", "--out=json", "--out-indent=-1", "jobs.lookup_jid", words[len(words)-1])

@@ -39,7 +39,8 @@ func TestWeekOffline(t *testing.T) {
 	gate := s.path("gate")
 	var jids []string
 	for i := range edgeJobs {
-		out, err := s.master("salt", "--async", "edge", "cmd.run", fmt.Sprintf("touch %s.%d; while [ ! -e %s ]; do sleep 0.5; done; echo late%02d", gate, i, gate, i))
+		out, err := s.master("salt", "--async", "edge", "cmd.run", fmt.Sprintf("touch %s.%d; while [ ! -e %s ]; do "+
+			"sleep 0.5; done; echo late%02d", gate, i, gate, i))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -174,7 +175,8 @@ func (g *group) slowDisk(s *site) {
 		file, rule = "blkio.throttle.write_iops_device", "%d:%d 20"
 	}
 	dev := uint64(st.Dev)
-	if err := os.WriteFile(filepath.Join(g.disk, file), fmt.Appendf(nil, rule, unix.Major(dev), unix.Minor(dev)), 0); err != nil {
+	if err := os.WriteFile(filepath.Join(g.disk, file), fmt.Appendf(nil, rule, unix.Major(dev), unix.Minor(dev)),
+		0); err != nil {
 		s.Logf("the disk is as quick as it is: %v", err)
 		g.disk = ""
 	}

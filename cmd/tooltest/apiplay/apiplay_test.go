@@ -10,18 +10,23 @@ import (
 
 func TestNormal(t *testing.T) {
 	jid, session := "20261123131532588495", strings.Repeat("ab", 20)
-	h := http.Header{"Content-Type": {"application/json"}, "Set-Cookie": {"session_id=" + session + "; expires=Mon, 23 Nov 2026 13:00:00 GMT; Path=/; Max-Age=36000"},
-		"Server": {"whoever"}}
+	h := http.Header{"Content-Type": {"application/json"},
+		"Set-Cookie": {"session_id=" + session + "; expires=Mon, 23 Nov 2026 13:00:00 GMT; Path=/; Max-Age=36000"},
+		"Server":     {"whoever"}}
 	for _, tt := range []struct{ name, body, want string }{
 		{"arrival", `{"return": [{"m2": true, "m1": true}]}`, `{"return": [{"m1": true, "m2": true}]}`},
 		{"other order", `{"b": 1, "a": 2}`, `{"b": 1, "a": 2}`},
-		{"a jid twice", `{"tag": "salt/run/` + jid + `", "jid": "` + jid + `"}`, `{"tag": "salt/run/<JID:1>", "jid": "<JID:1>"}`},
+		{"a jid twice", `{"tag": "salt/run/` + jid + `", "jid": "` + jid + `"}`,
+			`{"tag": "salt/run/<JID:1>", "jid": "<JID:1>"}`},
 		{"two jids", `["` + jid + `", "20261123131532588496"]`, `["<JID:1>", "<JID:2>"]`},
 		{"what was sent", `"` + session + `"`, `"<SENT>"`},
-		{"times", `{"start": 1795171671.06, "_stamp": "2026-11-23T13:15:32.588495+00:00", "at": "2026, Nov 20 10:47:52.810975"}`,
+		{"times",
+			`{"start": 1795171671.06, "_stamp": "2026-11-23T13:15:32.588495+00:00", "at": "2026, Nov 20 10:47:52.810975"}`,
 			`{"start": "<UNIX_FLOAT>", "at": "<JOB_TIME>", "_stamp": "<ISO_STAMP>"}`},
-		{"stack", `"x: Traceback (most recent call last):\n  File a\n  b\nException: boom\n"`, `"x: Traceback (most recent call last):\n<TRACEBACK_LINES>\nException: boom"`},
-		{"grains", `{"m1": {"id": "m1", "kernel": "Linux", "osfullname": "x"}}`, `{"m1": {"id": "m1", "<OTHER_GRAINS>": "..."}}`},
+		{"stack", `"x: Traceback (most recent call last):\n  File a\n  b\nException: boom\n"`,
+			`"x: Traceback (most recent call last):\n<TRACEBACK_LINES>\nException: boom"`},
+		{"grains", `{"m1": {"id": "m1", "kernel": "Linux", "osfullname": "x"}}`,
+			`{"m1": {"id": "m1", "<OTHER_GRAINS>": "..."}}`},
 		{"state", `{"comment": "", "start_time": "13:21:35.827303", "duration": 0.815, "__run_num__": 0}`,
 			`{"comment": "", "start_time": "<START_TIME>", "duration": "<DURATION>", "__run_num__": 0}`},
 		{"spaces", `{"a":1}`, `not as Python writes it: {"a": 1}`},
@@ -34,7 +39,8 @@ func TestNormal(t *testing.T) {
 			if got.Body != tt.want {
 				t.Errorf("got %s, want %s", got.Body, tt.want)
 			}
-			want := []string{"Content-Type: application/json", "Set-Cookie: session_id=<SENT>; Max-Age=36000; Path=/; expires=<HTTP_DATE>"}
+			want := []string{"Content-Type: application/json", "Set-Cookie: session_id=<SENT>; Max-Age=36000; " +
+				"Path=/; expires=<HTTP_DATE>"}
 			if strings.Join(got.Header, "\n") != strings.Join(want, "\n") {
 				t.Errorf("headers: got %q, want %q", got.Header, want)
 			}
@@ -89,11 +95,14 @@ func mustRead(t *testing.T, name string) *Sheet {
 }
 
 func TestParseRequests(t *testing.T) {
-	got, err := ParseRequests("# a remark\none: POST / as admin\n  Accept: text/html\n  json {\"a\": \"{x*3}\"}\n\ntwo: GET /events\n  stream 2\n")
-	if err != nil || len(got) != 2 || got[0].Body != `{"a": "xxx"}` || len(got[0].Header) != 2 || got[0].NoBody || !got[1].NoBody || got[1].Stream != 2 {
+	got, err := ParseRequests("# a remark\none: POST / as admin\n  Accept: text/html\n  json {\"a\": " +
+		"\"{x*3}\"}\n\ntwo: GET /events\n  stream 2\n")
+	if err != nil || len(got) != 2 || got[0].Body != `{"a": "xxx"}` || len(got[0].Header) != 2 || got[0].NoBody ||
+		!got[1].NoBody || got[1].Stream != 2 {
 		t.Errorf("got %+v, %v", got, err)
 	}
-	for _, bad := range []string{"one GET /", "one: GET", "one: GET / by me", "  json {}", "one: GET /\n  nonsense", "one: GET /\none: GET /"} {
+	for _, bad := range []string{"one GET /", "one: GET", "one: GET / by me", "  json {}", "one: GET /\n  nonsense",
+		"one: GET /\none: GET /"} {
 		if got, err := ParseRequests(bad); err == nil {
 			t.Errorf("%q: got %+v, want an error", bad, got)
 		}
@@ -122,7 +131,8 @@ func TestPlayer(t *testing.T) {
 	p := NewPlayer(s.URL, time.Minute)
 	defer p.Close()
 	for range 2 {
-		got, err := p.Send(t.Context(), Request{Name: "a", Method: "GET", Path: "/x", As: "admin", NoBody: true, Stream: 2})
+		got, err := p.Send(t.Context(), Request{Name: "a", Method: "GET", Path: "/x", As: "admin", NoBody: true,
+			Stream: 2})
 		if err != nil || got.Body != `"line\nline\n"` || got.Header[1] != "X-Auth-Token: <SENT>" {
 			t.Errorf("got %v, %v", got, err)
 		}

@@ -12,21 +12,24 @@ import (
 
 // compared are the headers that stay. The rest says who the server is, when it answered, or how the bytes travelled.
 func compared() []string {
-	return []string{"Accept-Ranges", "Access-Control-Allow-Credentials", "Access-Control-Allow-Headers", "Access-Control-Allow-Methods",
-		"Access-Control-Allow-Origin", "Access-Control-Expose-Headers", "Access-Control-Max-Age", "Allow", "Cache-Control",
-		"Content-Disposition", "Content-Encoding", "Content-Type", "Location", "Set-Cookie", "Vary", "Www-Authenticate", "X-Auth-Token"}
+	return []string{"Accept-Ranges", "Access-Control-Allow-Credentials", "Access-Control-Allow-Headers",
+		"Access-Control-Allow-Methods", "Access-Control-Allow-Origin", "Access-Control-Expose-Headers",
+		"Access-Control-Max-Age", "Allow", "Cache-Control", "Content-Disposition", "Content-Encoding", "Content-Type",
+		"Location", "Set-Cookie", "Vary", "Www-Authenticate", "X-Auth-Token"}
 }
 
 // Minions are the ids of which replies may bring the answers in any order.
 func Minions() []string { return []string{"m1", "m2", "zz"} }
 
-// normal makes the placeholders of one answer. A value that came twice gets the same number; one that was sent is "sent".
+// normal makes the placeholders of one answer. A value that came twice gets the same number; one that was sent is
+// "sent".
 type normal struct {
 	names map[string]string // value → placeholder
 	count map[string]int    // how many of a kind
 }
 
-// Normal puts an answer into the form that is compared. sent holds what of the request may come back: session ids, tokens.
+// Normal puts an answer into the form that is compared. sent holds what of the request may come back: session ids,
+// tokens.
 func Normal(name string, status int, header http.Header, body string, sent ...string) Answer {
 	n := &normal{names: map[string]string{}, count: map[string]int{}}
 	for _, s := range sent {
@@ -114,7 +117,8 @@ func (n *normal) text(s string) string {
 	}
 	s = long.ReplaceAllStringFunc(s, func(found string) string { return fmt.Sprintf("{x*%d}", len(found)) })
 	s = traceback.ReplaceAllString(s, "$1<TRACEBACK_LINES>\n$2")
-	return address.ReplaceAllString(usage.ReplaceAllString(invalid.ReplaceAllString(s, "$1<FUNCTION_DOCSTRING>"), "$1<FUNCTION_DOCSTRING>"), "")
+	return address.ReplaceAllString(usage.ReplaceAllString(invalid.ReplaceAllString(s, "$1<FUNCTION_DOCSTRING>"),
+		"$1<FUNCTION_DOCSTRING>"), "")
 }
 
 // body makes one line of a body, by its kind: an error page, JSON, or text.
@@ -125,7 +129,8 @@ func (n *normal) body(header http.Header, body string) string {
 		return ""
 	case kind == "text/html" && strings.Contains(body, "<h2>"):
 		if m := htmlHeading.FindStringSubmatch(body); m != nil {
-			return "error page: " + n.text(unescaped(strings.TrimSpace(m[1]))) + ": " + n.text(unescaped(strings.TrimSpace(m[2])))
+			return "error page: " + n.text(unescaped(strings.TrimSpace(m[1]))) + ": " + n.text(
+				unescaped(strings.TrimSpace(m[2])))
 		}
 		return "<HTML_FILE>"
 	case kind == "text/html" && strings.Contains(strings.ToLower(body), "<!doctype"):
@@ -147,7 +152,8 @@ func (n *normal) body(header http.Header, body string) string {
 }
 
 func unescaped(s string) string {
-	return strings.NewReplacer("&#x27;", "'", "&quot;", `"`, "&#34;", `"`, "&#39;", "'", "&lt;", "<", "&gt;", ">", "&amp;", "&").Replace(s)
+	return strings.NewReplacer("&#x27;", "'", "&quot;", `"`, "&#34;", `"`, "&#39;", "'", "&lt;", "<", "&gt;", ">",
+		"&amp;", "&").Replace(s)
 }
 
 // tree replaces what changes in a JSON tree: by text, and by shape where a whole object is a matter of the machine.
@@ -188,7 +194,8 @@ func oneEach(list []any) bool {
 	for _, e := range list {
 		o, ok := e.(object)
 		first, _ := list[0].(object)
-		if !ok || len(o) != 1 || !slices.Contains(Minions(), o[0].key) || slices.Contains(ids, o[0].key) || python(o[0].value) != python(first[0].value) {
+		if !ok || len(o) != 1 || !slices.Contains(Minions(), o[0].key) || slices.Contains(ids, o[0].key) ||
+			python(o[0].value) != python(first[0].value) {
 			return false
 		}
 		ids = append(ids, o[0].key)
@@ -230,7 +237,8 @@ func (n *normal) object(v object) any {
 	return out
 }
 
-// late moves the keys that the bus adds to an event behind those of who fired it: their place shows who added them first.
+// late moves the keys that the bus adds to an event behind those of who fired it: their place shows who added them
+// first.
 func late(key string) int {
 	return slices.Index([]string{"_stamp", "ts"}, key) + 1
 }

@@ -13,7 +13,9 @@ func Ours(a Answer) Answer {
 		if rest, ok := strings.CutPrefix(h, "Set-Cookie: session_id="); ok {
 			parts := strings.Split(rest, "; ")
 			n := len(parts)
-			parts = slices.DeleteFunc(parts, func(p string) bool { return p == "HttpOnly" || strings.HasPrefix(p, "SameSite=") })
+			parts = slices.DeleteFunc(parts, func(p string) bool {
+				return p == "HttpOnly" || strings.HasPrefix(p, "SameSite=")
+			})
 			a.Header[i] = "Set-Cookie: session_id=" + strings.Join(parts, "; ")
 			if n-len(parts) != 2 {
 				a.Header[i] += "; neither HttpOnly nor SameSite"
@@ -23,9 +25,10 @@ func Ours(a Answer) Answer {
 	return a
 }
 
-// Theirs takes out of an answer of Salt what brine decided against everywhere: 3008 counts the method destroy of a class among
-// the clients (spec/api.md, the second chapter 16).
+// Theirs takes out of an answer of Salt what brine decided against everywhere: 3008 counts the method destroy of a
+// class among the clients (spec/api.md, the second chapter 16).
 func Theirs(a Answer) Answer {
-	a.Body = strings.NewReplacer(`"clients": ["destroy", `, `"clients": [`, `clients:\n- destroy\n`, `clients:\n`).Replace(a.Body)
+	a.Body = strings.NewReplacer(`"clients": ["destroy", `, `"clients": [`, `clients:\n- destroy\n`,
+		`clients:\n`).Replace(a.Body)
 	return a
 }

@@ -36,8 +36,8 @@ func websocketAccept() string {
 	return base64.StdEncoding.EncodeToString(sum[:])
 }
 
-// Dial sends a request and reads the head of its answer. No header is sent but those of r and Host, and those of an upgrade to a
-// WebSocket if the origin of a page is given: OwnOrigin, or any other.
+// Dial sends a request and reads the head of its answer. No header is sent but those of r and Host, and those of an
+// upgrade to a WebSocket if the origin of a page is given: OwnOrigin, or any other.
 func Dial(ctx context.Context, base string, r Request, origin string, sent ...string) (*Raw, error) {
 	scheme, host, _ := strings.Cut(base, "://")
 	var d net.Dialer
@@ -71,7 +71,8 @@ func (w *Raw) ask(r Request, host, origin string, sent []string) error {
 		lines = append(lines, fmt.Sprintf("Content-Length: %d", len(r.Body)))
 	}
 	if origin != "" {
-		lines = append(lines, "Upgrade: websocket", "Connection: Upgrade", "Sec-WebSocket-Version: 13", "Sec-WebSocket-Key: "+websocketKey, "Origin: "+origin)
+		lines = append(lines, "Upgrade: websocket", "Connection: Upgrade", "Sec-WebSocket-Version: 13",
+			"Sec-WebSocket-Key: "+websocketKey, "Origin: "+origin)
 	}
 	if _, err := io.WriteString(w.conn, strings.Join(lines, "\r\n")+"\r\n\r\n"+r.Body); err != nil {
 		return err
@@ -91,7 +92,8 @@ func (w *Raw) ask(r Request, host, origin string, sent []string) error {
 		return err
 	}
 	if status == http.StatusSwitchingProtocols && head.Get("Sec-Websocket-Accept") != websocketAccept() {
-		return fmt.Errorf("the upgrade brings Sec-WebSocket-Accept %q, want %q", head.Get("Sec-Websocket-Accept"), websocketAccept())
+		return fmt.Errorf("the upgrade brings Sec-WebSocket-Accept %q, want %q", head.Get("Sec-Websocket-Accept"),
+			websocketAccept())
 	}
 	w.Head = Normal(r.Name, status, http.Header(head), "", sent...)
 	return nil
@@ -125,8 +127,8 @@ func (w *Raw) Say(text string) error {
 	return err
 }
 
-// Pong has the server answer a ping, and returns the text frames that came before the answer: then the server has read all that was
-// said before.
+// Pong has the server answer a ping, and returns the text frames that came before the answer: then the server has read
+// all that was said before.
 func (w *Raw) Pong() (before []string, err error) {
 	if _, err := w.conn.Write([]byte{0x89, 0x80, 0, 0, 0, 0}); err != nil {
 		return nil, err

@@ -29,10 +29,13 @@ type Player struct {
 
 // NewPlayer makes a player for the server at base.
 func NewPlayer(base string, patience time.Duration) *Player {
-	return &Player{Base: base, Patience: patience, sessions: map[string]string{}, tokens: map[string]string{}, client: http.Client{
-		Transport:     &http.Transport{DisableCompression: true, TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}, // the peer is a process of the test
-		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
-	}}
+	return &Player{Base: base, Patience: patience, sessions: map[string]string{}, tokens: map[string]string{},
+		client: http.Client{
+			// the peer is a process of the test
+			Transport: &http.Transport{DisableCompression: true,
+				TLSClientConfig: &tls.Config{InsecureSkipVerify: true}},
+			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+		}}
 }
 
 // Close gives the connections up.

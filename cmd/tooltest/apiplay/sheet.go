@@ -19,7 +19,8 @@ type Sheet struct {
 	Ours     map[string]Answer // with the reason of each
 }
 
-// Sheets are the names of all tables in the order in which they are played; what the last one leaves behind disturbs no other.
+// Sheets are the names of all tables in the order in which they are played; what the last one leaves behind disturbs no
+// other.
 func Sheets() []string {
 	return []string{"cherrypy", "app", "prefix", "acl", "ips", "tornado", "wsgi", "spec"}
 }
@@ -82,12 +83,14 @@ func (s *Sheet) Want(name string) (Answer, bool) {
 	return Theirs(a), ok
 }
 
-// Fill puts the values of a place into a configuration: {PORT}, {DIR} with what the test wrote, {DATA} with what stands here.
+// Fill puts the values of a place into a configuration: {PORT}, {DIR} with what the test wrote, {DATA} with what stands
+// here.
 func Fill(text string, port int, dir, data string) string {
 	return strings.NewReplacer("{PORT}", fmt.Sprint(port), "{DIR}", dir, "{DATA}", data).Replace(text)
 }
 
-// MasterConf is the configuration of a salt-api's master with that of a sheet; an option of the sheet replaces the master's.
+// MasterConf is the configuration of a salt-api's master with that of a sheet; an option of the sheet replaces the
+// master's.
 func MasterConf(master, sheet string) string {
 	var b strings.Builder
 	for line := range strings.Lines(master) {

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// Stream makes lines of what comes in an endless answer, a chunk or a frame each, byte by byte but for what changes from run to
-// run: a value that came twice has the same number in all of them. "⏎" is the end of a line.
+// Stream makes lines of what comes in an endless answer, a chunk or a frame each, byte by byte but for what changes
+// from run to run: a value that came twice has the same number in all of them. "⏎" is the end of a line.
 type Stream struct{ n *normal }
 
 // NewStream makes one. sent holds what of the request may come back.
@@ -60,7 +60,8 @@ func (s *Step) Recorded(sent ...string) (lines []string) {
 	return lines
 }
 
-// arrived takes out of a tree what is a matter of the machine: the order in which minions have answered, and their grains.
+// arrived takes out of a tree what is a matter of the machine: the order in which minions have answered, and their
+// grains.
 func arrived(v any) any {
 	switch v := v.(type) {
 	case []any:

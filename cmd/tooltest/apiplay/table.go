@@ -21,13 +21,14 @@ type Request struct {
 
 // bodyTypes are the words that begin the line of a body, and the Content-Type that each stands for; "body" brings none.
 func bodyTypes() map[string]string {
-	return map[string]string{"json": "application/json", "form": "application/x-www-form-urlencoded", "yaml": "application/x-yaml",
-		"text": "text/plain", "body": ""}
+	return map[string]string{"json": "application/json", "form": "application/x-www-form-urlencoded",
+		"yaml": "application/x-yaml", "text": "text/plain", "body": ""}
 }
 
 // ParseRequests reads a table of requests. A block begins with "NAME: METHOD PATH [as USER]", then come headers
-// ("Accept: text/html"), "stream N", and at last the body: "json TEXT", "form TEXT", "yaml TEXT", "text TEXT" or "body TEXT",
-// which goes on with every line that begins with a tab. "\n" in a yaml body is a line's end. "#" begins a remark.
+// ("Accept: text/html"), "stream N", and at last the body: "json TEXT", "form TEXT", "yaml TEXT", "text TEXT" or "body
+// TEXT", which goes on with every line that begins with a tab. "\n" in a yaml body is a line's end. "#" begins a
+// remark.
 func ParseRequests(text string) ([]Request, error) {
 	var list []Request
 	for n, line := range strings.Split(text, "\n") {
@@ -136,8 +137,8 @@ func (a Answer) Same(b Answer) bool {
 	return a.Status == b.Status && a.Body == b.Body && slices.Equal(a.Header, b.Header)
 }
 
-// ParseAnswers reads a table of answers: blocks of "NAME: STATUS", then "why TEXT", headers and "= BODY", with a "= " for each
-// line, as String writes them.
+// ParseAnswers reads a table of answers: blocks of "NAME: STATUS", then "why TEXT", headers and "= BODY", with a "= "
+// for each line, as String writes them.
 func ParseAnswers(text string) (map[string]Answer, error) {
 	all := map[string]Answer{}
 	var last string

@@ -173,7 +173,8 @@ func standIns(text string) string {
 		m := placeholder.FindStringSubmatch(found)
 		return StandIn(m[1], m[2])
 	})
-	return strings.NewReplacer("<KEY_FINGERPRINT>", "<FINGERPRINT>", "<HTTP_DATE>", "Thu, 01 Jan 2026 00:00:00 GMT").Replace(text)
+	return strings.NewReplacer("<KEY_FINGERPRINT>", "<FINGERPRINT>", "<HTTP_DATE>",
+		"Thu, 01 Jan 2026 00:00:00 GMT").Replace(text)
 }
 
 // answer puts a recorded answer into the normal form.

@@ -97,7 +97,7 @@ func (b *Banks) writeOlder(bank, id string, data *payload.Map, mode fs.FileMode)
 			return nil
 		}
 	}
-	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil { // a pillar is in it
 		return fmt.Errorf("data cache: %w", err)
 	}
 	if err := wholefile.Write(file, packed, wholefile.Options{Temp: b.dir, Mode: mode}); err != nil {

@@ -38,15 +38,16 @@ func (d Dir) masterPath() string {
 	return filepath.Join(d.Path, d.File)
 }
 
-// MasterKey returns the text of the trusted key, "" when there is none. A file that holds no key is an error: a minion that has
-// trusted a master takes no other one because its disk is damaged.
+// MasterKey returns the text of the trusted key, "" when there is none. A file that holds no key is an error: a minion
+// that has trusted a master takes no other one because its disk is damaged.
 func (d Dir) MasterKey() (string, error) {
 	text, there, err := read(d.masterPath())
 	if err != nil || !there {
 		return "", err
 	}
 	if _, err := crypt.ParsePublicKey([]byte(text)); err != nil {
-		return "", fmt.Errorf("the file %s is damaged: %w; put the key of the master back, or remove the file to trust the next master that answers", d.masterPath(), err)
+		return "", fmt.Errorf("the file %s is damaged: %w; put the key of the master back, or remove the file to "+
+			"trust the next master that answers", d.masterPath(), err)
 	}
 	return text, nil
 }
@@ -98,7 +99,8 @@ func (d Dir) TakeMasterKey(pub string) (trusted string, err error) {
 
 // SetMasterKey stores pub as the trusted key, whole or not at all. A symbolic link in its place is followed.
 func (d Dir) SetMasterKey(pub string) error {
-	if err := wholefile.Write(d.masterPath(), []byte(pub), wholefile.Options{Mode: keyMode, Sync: true, Follow: true}); err != nil {
+	if err := wholefile.Write(d.masterPath(), []byte(pub), wholefile.Options{Mode: keyMode, Sync: true,
+		Follow: true}); err != nil {
 		return fmt.Errorf("store master key: %w", err)
 	}
 	return nil

@@ -45,11 +45,13 @@ func TestDir(t *testing.T) {
 func TestDamaged(t *testing.T) {
 	d := Dir{Path: t.TempDir()}
 	pub := wiretest.Load(t, "edge_v3").Keys()["master"].Public
-	for name, text := range map[string]string{"empty": "", "white": "\n", "half": pub[:len(pub)/2], "noise": "\x00\x01\xfe"} {
+	for name, text := range map[string]string{"empty": "", "white": "\n", "half": pub[:len(pub)/2],
+		"noise": "\x00\x01\xfe"} {
 		if err := os.WriteFile(filepath.Join(d.Path, MinionFile), []byte(text), 0o644); err != nil {
 			t.Fatal(err)
 		}
-		if got, err := d.MasterKey(); got != "" || err == nil || !strings.Contains(err.Error(), filepath.Join(d.Path, MinionFile)+" is damaged") {
+		if got, err := d.MasterKey(); got != "" || err == nil || !strings.Contains(err.Error(),
+			filepath.Join(d.Path, MinionFile)+" is damaged") {
 			t.Errorf("%s: got %q, %v", name, got, err)
 		}
 	}
@@ -93,8 +95,10 @@ func TestDirErrors(t *testing.T) {
 // TestTakeMasterKey: of many keys that are offered at once one is trusted, by all, and no later one takes its place.
 func TestTakeMasterKey(t *testing.T) {
 	for name, prepare := range map[string]func(path string) error{
-		"nothing there":               func(string) error { return nil },
-		"a link to what is not there": func(path string) error { return os.Symlink(filepath.Join(t.TempDir(), "key"), path) },
+		"nothing there": func(string) error { return nil },
+		"a link to what is not there": func(path string) error {
+			return os.Symlink(filepath.Join(t.TempDir(), "key"), path)
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			d := Dir{Path: t.TempDir()}

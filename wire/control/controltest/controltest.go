@@ -12,8 +12,9 @@ import (
 	"brine/wire/payload"
 )
 
-// Serve answers on the control socket of the daemon whose sockets lie in dir, which is made where it is missing, until the test ends. A
-// command that h does not have, or in another version, is refused, as by a daemon that does not know it.
+// Serve answers on the control socket of the daemon whose sockets lie in dir, which is made where it is missing, until
+// the test ends. A command that h does not have, or in another version, is refused, as by a daemon that does not know
+// it.
 func Serve(t *testing.T, dir string, h control.Handlers) {
 	t.Helper()
 	if err := os.MkdirAll(dir, 0o755); err != nil {

@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// What a cable holds in one direction: so many frames of at most so many bytes. What comes beyond that waits in the queue
-// of the interface, where the kernel drops what is too much.
+// What a cable holds in one direction: so many frames of at most so many bytes. What comes beyond that waits in the
+// queue of the interface, where the kernel drops what is too much.
 const (
 	framesAhead = 4096
 	maxFrame    = 64 << 10
@@ -28,8 +28,8 @@ type cable struct {
 	work   sync.WaitGroup
 }
 
-// newCable begins to carry frames. Each Read of an end brings one frame that its interface sends, each Write is one that
-// it receives. The ends are the cable's from now on.
+// newCable begins to carry frames. Each Read of an end brings one frame that its interface sends, each Write is one
+// that it receives. The ends are the cable's from now on.
 func newCable(minion, site io.ReadWriteCloser) *cable {
 	ctx, cancel := context.WithCancel(context.Background())
 	c := &cable{ends: [2]io.ReadWriteCloser{minion, site}, lanes: [2]*lane{{}, {}}, cancel: cancel}

@@ -10,7 +10,8 @@ import (
 	"time"
 )
 
-// fates are when frames that come in one millisecond after the other arrive, in milliseconds, or -1 for one that is lost.
+// fates are when frames that come in one millisecond after the other arrive, in milliseconds, or -1 for one that is
+// lost.
 func fates(l *lane, frames int) []int {
 	var all []int
 	for i := range frames {
@@ -163,7 +164,8 @@ func TestCable(t *testing.T) {
 		if took := k.comes(k.minion, "prompt"); took != 0 {
 			t.Errorf("the other direction took %v", took)
 		}
-		if first, second := k.comes(k.site, "late"), k.comes(k.site, "later"); first != 50*time.Millisecond || second != 0 {
+		if first, second := k.comes(k.site, "late"), k.comes(k.site, "later"); first != 50*time.Millisecond ||
+			second != 0 {
 			t.Errorf("took %v and %v", first, second)
 		}
 		k.counted(0, Frames{Passed: 4})

@@ -15,8 +15,8 @@
 // All methods may be called by any goroutine at any time, in any order and number.
 //
 // A Network does the same with network namespaces where the kernel and the rights of the process allow them: there the
-// packets themselves are late or lost, nobody takes a connection, and each side has to find out by itself. Its cables are
-// TUN devices and this process in between.
+// packets themselves are late or lost, nobody takes a connection, and each side has to find out by itself. Its cables
+// are TUN devices and this process in between.
 //
 // It knows nothing of Salt, of ZeroMQ, and of what passes.
 package link

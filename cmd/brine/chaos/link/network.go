@@ -141,8 +141,8 @@ func (h *Host) CutWay(d Direction) error {
 }
 
 // Shape lets each frame of both directions take delay, give or take jitter, in their order, and loses some percent of
-// them. Zero values end that. Which frames are lost and how late the others are, counted from here on in each direction,
-// follows from Seed.
+// them. Zero values end that. Which frames are lost and how late the others are, counted from here on in each
+// direction, follows from Seed.
 func (h *Host) Shape(delay, jitter time.Duration, loss int) error {
 	return h.each(func(way Direction, l *lane) { l.shape(delay, jitter, loss, rand.NewPCG(h.Seed, uint64(way))) })
 }
@@ -155,7 +155,8 @@ func (h *Host) Restore() error {
 // Frames counts what the cable has got from the minion and from the site since it was laid.
 func (h *Host) Frames() (toTarget, fromTarget Frames) {
 	count := map[Direction]Frames{}
-	_ = h.each(func(way Direction, l *lane) { count[way] = Frames{l.passed.Load(), l.lost.Load()} }) // the site has none
+	// the site has none
+	_ = h.each(func(way Direction, l *lane) { count[way] = Frames{l.passed.Load(), l.lost.Load()} })
 	return count[ToTarget], count[FromTarget]
 }
 

@@ -43,7 +43,10 @@ func join(t *testing.T, n *Network) *Host {
 func listenAt(t *testing.T, h *Host, addr string) *net.TCPListener {
 	t.Helper()
 	var l net.Listener
-	if err := h.within(func() (err error) { l, err = net.Listen("tcp", net.JoinHostPort(addr, "0")); return err }); err != nil {
+	if err := h.within(func() (err error) {
+		l, err = net.Listen("tcp", net.JoinHostPort(addr, "0"))
+		return err
+	}); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = l.Close() })
@@ -136,7 +139,8 @@ func TestNetworkHidesTheMachine(t *testing.T) {
 	if err := h.Start(cmd); err != nil {
 		t.Fatal(err)
 	}
-	if err := cmd.Wait(); err != nil || strings.Count(out.String(), ":") != 2 || !strings.Contains(out.String(), "far1:") {
+	if err := cmd.Wait(); err != nil || strings.Count(out.String(), ":") != 2 || !strings.Contains(out.String(),
+		"far1:") {
 		t.Errorf("%v: a command in it sees\n%s", err, out.String())
 	}
 }

@@ -80,7 +80,8 @@ func newProxy(target string, dial func(context.Context) (net.Conn, error)) (*Pro
 	if err != nil {
 		return nil, fmt.Errorf("proxy of %s: %w", target, err)
 	}
-	p := &Proxy{target: target, dial: dial, port: port, flows: [2]*flow{newFlow(), newFlow()}, pairs: map[*pair]struct{}{}}
+	p := &Proxy{target: target, dial: dial, port: port, flows: [2]*flow{newFlow(), newFlow()},
+		pairs: map[*pair]struct{}{}}
 	if err := p.accept(); err != nil {
 		return nil, errors.Join(err, p.Close())
 	}

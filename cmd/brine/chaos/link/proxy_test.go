@@ -366,7 +366,9 @@ func TestFaultsAtOnce(t *testing.T) {
 	}()
 	done := make(chan struct{})
 	faults := []func(){
-		func() { e.proxy.Cut(Both) }, func() { e.proxy.Cut(ToTarget) }, func() { _ = e.proxy.Restore() }, func() { e.proxy.Reset() },
+		func() {
+			e.proxy.Cut(Both)
+		}, func() { e.proxy.Cut(ToTarget) }, func() { _ = e.proxy.Restore() }, func() { e.proxy.Reset() },
 		func() { _ = e.proxy.Refuse() }, func() { e.proxy.Delay(Both, time.Millisecond, time.Millisecond) },
 		func() { e.proxy.Trickle(FromTarget, 2, time.Millisecond) }, func() { e.proxy.Stats() },
 		func() {

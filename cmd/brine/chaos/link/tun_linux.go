@@ -45,8 +45,8 @@ func openTun(name string) (*os.File, error) {
 	return os.NewFile(uintptr(fd), device), nil // only now: a file that is no device yet cannot be polled
 }
 
-// switchOn gives an interface in the namespace of the calling thread its address, if it is to have one, and lets packets
-// through.
+// switchOn gives an interface in the namespace of the calling thread its address, if it is to have one, and lets
+// packets through.
 func switchOn(name string, addr netip.Addr) error {
 	sock, err := unix.Socket(unix.AF_INET, unix.SOCK_DGRAM|unix.SOCK_CLOEXEC, 0)
 	if err != nil {

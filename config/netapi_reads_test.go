@@ -80,9 +80,10 @@ func TestNetapiTakesWhatIsRead(t *testing.T) {
 // foreignToMasters are options of others that the walk over a master finds, with the reason.
 var foreignToMasters = map[string]string{
 	"username": "of other maps: credentials, servers of returners", "password": "the same",
-	"cluster_pki_dir": "of tools beside Salt's masters of a cluster: a master with cluster_id does not start",
-	"syndic_dir":      "made from cachedir, whatever the file says", "sqlite_queue_dir": "a folder that Salt's " +
-		"tools want; made, not used",
+	"cluster_pki_dir":  "of tools beside Salt's masters of a cluster: a master with cluster_id does not start",
+	"syndic_dir":       "made from cachedir, whatever the file says",
+	"sqlite_queue_dir": "a folder that Salt's tools want; made, not used",
+	"mine_functions":   "looked through at the start for functions that are not there, by minions and masters alike",
 }
 
 // TestForeignIsNotRead: a master keeps silent about changes of options that are none of its own, so it must not read

@@ -34,6 +34,7 @@ import (
 	"brine/modules/execution/slsutil"
 	"brine/modules/execution/statusmod"
 	"brine/modules/execution/sysmod"
+	"brine/modules/execution/systemdservice"
 	"brine/modules/execution/testmod"
 	"brine/modules/execution/useradd"
 	"brine/wire/payload"
@@ -81,7 +82,8 @@ func Register(reg *modules.Registry, opt Options) error {
 		sdbmod.Functions(),
 		brinemod.Functions(),
 	)
-	if err := errors.Join(reg.Register(all...), reg.Offer(aptpkg.Module())); err != nil {
+	offered := []modules.Module{aptpkg.Module(), systemdservice.Module(systemdservice.Options{})}
+	if err := errors.Join(reg.Register(all...), reg.Offer(offered...)); err != nil {
 		return fmt.Errorf("register execution functions: %w", err)
 	}
 	return nil

@@ -17,6 +17,7 @@ import (
 	"brine/modules/execution/cmdmod"
 	"brine/modules/execution/configmod"
 	"brine/modules/execution/cpmod"
+	"brine/modules/execution/dnsutil"
 	"brine/modules/execution/environmod"
 	"brine/modules/execution/filemod"
 	"brine/modules/execution/grainsmod"
@@ -63,6 +64,7 @@ func Register(reg *modules.Registry, opt Options) error {
 		cpmod.Functions(),
 		slsutil.Functions(),
 		statusmod.Functions(),
+		dnsutil.Functions(),
 		environmod.Functions(),
 		filemod.Functions(),
 		groupadd.Functions(),

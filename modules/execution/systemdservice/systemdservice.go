@@ -75,8 +75,8 @@ func (o Options) ofAll() []modules.Func {
 	}
 }
 
-// virtual wants a host that systemd has booted. Unlike Salt: a systemctl alone is not enough. In Salt it is enough on few
-// systems only, since other modules of that name come first on most.
+// virtual wants a host that systemd has booted. Unlike Salt: a systemctl alone is not enough. In Salt it is enough on
+// few systems only, since other modules of that name come first on most.
 func (o Options) virtual(p modules.Place) (bool, string) {
 	_, err := os.Stat(newHost(o, nil).at("/run/systemd/system", nil))
 	if kernel, _ := p.Grain("kernel"); kernel == "Linux" && err == nil {

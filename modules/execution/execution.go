@@ -33,6 +33,7 @@ import (
 	"brine/modules/execution/schedulemod"
 	"brine/modules/execution/sdbmod"
 	"brine/modules/execution/slsutil"
+	"brine/modules/execution/sshmod"
 	"brine/modules/execution/statusmod"
 	"brine/modules/execution/sysmod"
 	"brine/modules/execution/systemdservice"
@@ -84,7 +85,7 @@ func Register(reg *modules.Registry, opt Options) error {
 		sdbmod.Functions(),
 		brinemod.Functions(),
 	)
-	offered := []modules.Module{aptpkg.Module(), systemdservice.Module(systemdservice.Options{})}
+	offered := []modules.Module{aptpkg.Module(), sshmod.Module(), systemdservice.Module(systemdservice.Options{})}
 	if err := errors.Join(reg.Register(all...), reg.Offer(offered...)); err != nil {
 		return fmt.Errorf("register execution functions: %w", err)
 	}

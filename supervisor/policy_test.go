@@ -36,19 +36,22 @@ func kinds(effects []effect) []effectKind {
 	return out
 }
 
-// TestPolicy goes through the states of one child, event by event.
-func TestPolicy(t *testing.T) {
-	slow := 2 * time.Second // into the life of living: no quick death
-	for _, tt := range []struct {
-		name  string
-		from  life
-		event event
-		env   env
-		phase phase
-		next  sequel
-		n     int
-		do    []effectKind
-	}{
+// policyCase is an event in a state of one child, and what follows.
+type policyCase struct {
+	name  string
+	from  life
+	event event
+	env   env
+	phase phase
+	next  sequel
+	n     int
+	do    []effectKind
+}
+
+const slow = 2 * time.Second // into the life of living: no quick death
+
+func policyCases() []policyCase {
+	return []policyCase{
 		{"add starts at once", life{}, event{kind: evAdd}, at(0), up, respawn, 1, []effectKind{doSpawn}},
 		{"add with restarting off starts all the same", life{}, event{kind: evAdd}, frozenAt(0), up, respawn, 1,
 			[]effectKind{doSpawn}},
@@ -96,7 +99,11 @@ func TestPolicy(t *testing.T) {
 		{"done of a dead one that lies", living(1).in(down, respawn), event{kind: evDone}, at(0), gone, remove, 1,
 			[]effectKind{doForget}},
 		{"done twice", living(1).in(gone, remove), event{kind: evDone}, at(0), gone, remove, 1, nil},
+	}
+}
 
+func morePolicyCases() []policyCase {
+	return []policyCase{
 		{"drained cancels before it stops", living(1).in(draining, again), event{evDrained, 1}, at(0), stopping, again,
 			1, []effectKind{doCancel, doStop}},
 		{"drained of another incarnation", living(2).in(draining, again), event{evDrained, 1}, at(0), draining, again,
@@ -147,7 +154,12 @@ func TestPolicy(t *testing.T) {
 		{"give up on one that lives", living(1), event{evGiveUp, 1}, at(0), up, respawn, 1, nil},
 		{"give up on the one before", living(2).in(stopping, again), event{evGiveUp, 1}, at(0), stopping, again, 2,
 			nil},
-	} {
+	}
+}
+
+// TestPolicy goes through the states of one child, event by event.
+func TestPolicy(t *testing.T) {
+	for _, tt := range append(policyCases(), morePolicyCases()...) {
 		t.Run(tt.name, func(t *testing.T) {
 			l, effects := next(tt.from, tt.event, tt.env)
 			if l.phase != tt.phase || l.next != tt.next || l.n != tt.n {

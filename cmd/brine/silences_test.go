@@ -207,16 +207,13 @@ func jobSilences() []silence {
 	return []silence{
 		{"slow", func(t *testing.T, s *silentSite) (string, string) {
 			return s.one(t, "w1", "test.sleep", int64(600)), "w1"
-		},
-			ledger.JobRunning, "it has been running the job since"},
+		}, ledger.JobRunning, "it has been running the job since"},
 		{"hanging command", func(t *testing.T, s *silentSite) (string, string) {
 			return s.one(t, "w1", "cmd.run", "sleep 600"), "w1"
-		},
-			ledger.JobRunning, "saltutil.kill_job"},
+		}, ledger.JobRunning, "saltutil.kill_job"},
 		{"hanging in a process", func(t *testing.T, s *silentSite) (string, string) {
 			return s.one(t, "p1", "test.sleep", int64(600)), "p1"
-		},
-			ledger.JobRunning, "it has been running the job since"},
+		}, ledger.JobRunning, "it has been running the job since"},
 		{"queue", func(t *testing.T, s *silentSite) (string, string) {
 			// one case: the jobs of this minion follow each other
 			sleeping(t, s, "q1")

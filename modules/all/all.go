@@ -4,6 +4,8 @@ package all
 import (
 	"brine/modules/execution/aptpkg"
 	"brine/modules/execution/hashutil"
+	"brine/modules/execution/ssh"
+	"brine/modules/execution/systemd_service"
 	"brine/modules/loader"
 )
 
@@ -12,5 +14,7 @@ func Execution() loader.Table {
 	return loader.Table{
 		aptpkg.Module,
 		hashutil.Module,
+		ssh.Module,
+		systemd_service.Module,
 	}
 }

@@ -15,6 +15,7 @@ import (
 	"brine/modules/execution/cmdmod"
 	"brine/modules/execution/configmod"
 	"brine/modules/execution/cpmod"
+	"brine/modules/execution/dnsutil"
 	"brine/modules/execution/environmod"
 	"brine/modules/execution/filemod"
 	"brine/modules/execution/grainsmod"
@@ -60,6 +61,7 @@ func Register(reg *loader.Registry, opt Options) error {
 		cpmod.Functions(),
 		slsutil.Functions(),
 		statusmod.Functions(),
+		dnsutil.Functions(),
 		environmod.Functions(),
 		filemod.Functions(),
 		groupadd.Functions(),

@@ -83,14 +83,7 @@ func drop(field string) func(*payload.Map) {
 // TestMinionVerifiesMaster goes through what a minion may find in an acceptance. trusted names the key it
 // trusted before, after the one it must trust then.
 func TestMinionVerifiesMaster(t *testing.T) {
-	finger, err := crypt.Fingerprint([]byte(keysOf(t).pub("master")), "sha256")
-	if err != nil {
-		t.Fatal(err)
-	}
-	finger512, err := crypt.Fingerprint([]byte(keysOf(t).pub("master")), "sha512")
-	if err != nil {
-		t.Fatal(err)
-	}
+	finger, finger512 := fingerOf(t, "sha256"), fingerOf(t, "sha512")
 	verify := func(o *MinionOptions) { o.VerifyMasterPubkey = true }
 	for _, tt := range []struct {
 		name    string
@@ -185,6 +178,16 @@ func TestMinionVerifiesMaster(t *testing.T) {
 			}
 		})
 	}
+}
+
+// fingerOf is the fingerprint of the master's key.
+func fingerOf(t *testing.T, hash string) string {
+	t.Helper()
+	finger, err := crypt.Fingerprint([]byte(keysOf(t).pub("master")), hash)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return finger
 }
 
 func textOf(t testing.TB, name string) string {

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -67,13 +68,18 @@ func masterAway() look {
 
 func ptr(n int64) *int64 { return &n }
 
-func looks() []look {
-	now := time.Now().UTC()
-	at := func(ago time.Duration) string { return now.Add(-ago).Format(time.RFC3339) }
-	jid := func(ago time.Duration) string { return payload.NewJID(now.Add(-ago)) }
-	click := func(selector string) func(*stand) {
-		return func(s *stand) { s.click(selector) }
-	}
+func looks() []look { return slices.Concat(fleetLooks(), jobLooks(), otherLooks()) }
+
+func click(selector string) func(*stand) {
+	return func(s *stand) { s.click(selector) }
+}
+
+// at is a time of the console, jid one of a job.
+func at(ago time.Duration) string { return time.Now().UTC().Add(-ago).Format(time.RFC3339) }
+
+func jid(ago time.Duration) string { return payload.NewJID(time.Now().UTC().Add(-ago)) }
+
+func fleetLooks() []look {
 	return []look{
 		{"fleet-empty", "#/fleet", "fleet", func(s *stand) { s.rows("fleet", nil) }, "No minion has a key here yet"},
 		{"fleet", "#/fleet", "fleet", func(s *stand) {
@@ -101,6 +107,12 @@ func looks() []look {
 			s.keys(kb.Escape)
 			s.click("tr[data-key='pending/db1'] button.text")
 		}, "Grains"},
+	}
+}
+
+func jobLooks() []look {
+	now := time.Now().UTC()
+	return []look{
 		{"jobs", "#/jobs", "jobs", func(s *stand) {
 			m := map[string]any{}
 			for i, state := range []string{"running", "queued", "silent", "done", "stored", "running", "done"} {
@@ -155,6 +167,12 @@ func looks() []look {
 			}
 			s.rows("ways", ways)
 		}, "Failed:     0"},
+	}
+}
+
+func otherLooks() []look {
+	now := time.Now().UTC()
+	return []look{
 		{"actors", "#/actors", "actors", func(s *stand) {
 			node := func(i, depth int, name string) console.Node {
 				return console.Node{Path: "master/" + name, Name: name, Order: i, Depth: depth,

@@ -23,16 +23,33 @@ func (o Output) Lines() []string {
 // may be nil. Unlike Salt: the function needs no cmd.run_all, so that disable_modules may take that from those who call
 // it by name.
 func RunAll(c *loader.Call, argv []string, more *payload.Map) (Output, error) {
-	kw := payload.M("cmd", payload.AnyList(argv), "python_shell", false, "output_loglevel", "trace")
-	kw.Update(more)
-	bound, err := loader.Bind(&loader.Func{Name: "cmd.run_all", Params: params(paramsAll, defaultShell(), nil), KWArgs: true}, nil, kw)
+	o, err := optionsOf(argv, more)
 	if err != nil {
 		return Output{}, err
 	}
-	r, err := perform(c, options{args: bound}, false)
+	r, err := perform(c, o, o.flag("redirect_stderr"))
 	if err != nil {
 		return Output{}, err
 	}
 	code, _ := r.retcode()
 	return Output{Code: code, Stdout: r.Str("stdout"), Stderr: r.Str("stderr")}, nil
+}
+
+// Run is RunAll for what calls cmd.run: it gives the output, with standard error in it.
+func Run(c *loader.Call, argv []string, more *payload.Map) (string, error) {
+	o, err := optionsOf(argv, more)
+	o.fixed = map[string]any{"redirect_stderr": true}
+	if err != nil {
+		return "", err
+	}
+	text, err := runMerged(c, o)
+	return loader.Text(text), err
+}
+
+// optionsOf are the options of a program that a function of another module runs.
+func optionsOf(argv []string, more *payload.Map) (options, error) {
+	kw := payload.M("cmd", payload.AnyList(argv), "python_shell", false, "output_loglevel", "trace")
+	kw.Update(more)
+	bound, err := loader.Bind(&loader.Func{Name: "cmd.run_all", Params: params(paramsAll, defaultShell(), nil), KWArgs: true}, nil, kw)
+	return options{args: bound}, err
 }

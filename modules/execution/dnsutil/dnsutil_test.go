@@ -1,0 +1,23 @@
+package dnsutil_test
+
+import (
+	"testing"
+
+	"brine/modules/execution/dnsutil"
+	"brine/modules/host/program"
+	"brine/modules/loader"
+	"brine/modules/modtest"
+)
+
+// TestRecorded: the functions answer as Salt 3008.3 does, and ask dig the same. The first word of a call tells whether
+// there is a dig, that of testdata/fake.
+func TestRecorded(t *testing.T) {
+	modtest.Recorded(t, func(t *testing.T, how string) (*loader.Env, map[string]string) {
+		if how == "dig" {
+			modtest.Fakes(t)
+		} else if program.Which("dig") != "" {
+			t.Skip("there is a dig on this host")
+		}
+		return modtest.Env(t, nil, dnsutil.Functions()), nil
+	})
+}

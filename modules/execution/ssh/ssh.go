@@ -1,0 +1,150 @@
+// Package ssh holds the execution function ssh.recv_known_host_entries: the keys of another host, as ssh-keyscan
+// gets them. It reads and changes no file of keys. It answers to salt/modules/ssh.py.
+package ssh
+
+import (
+	"crypto/md5"
+	"crypto/sha1"
+	"crypto/sha256"
+	"crypto/sha512"
+	"encoding/base64"
+	"encoding/hex"
+	"hash"
+	"strings"
+
+	"brine/modules/execution/cmdmod"
+	"brine/modules/host/environ"
+	"brine/modules/host/program"
+	"brine/modules/loader"
+	"brine/wire/payload"
+)
+
+// Module is ssh, where there is a client of it.
+func Module() loader.Module {
+	return loader.Module{File: "ssh", Name: "ssh", Virtual: virtual, Funcs: func() []loader.Func {
+		return []loader.Func{{
+			Name: "ssh.recv_known_host_entries",
+			Params: []loader.Param{loader.Req("hostname"), loader.Opt("enc", nil), loader.Opt("port", nil),
+				loader.Opt("hash_known_hosts", true), loader.Opt("timeout", int64(5)), loader.Opt("fingerprint_hash_type", nil)},
+			Run: receive,
+			Doc: `List the public keys that a host offers, with their fingerprints; None when it offers none.
+
+CLI Example:
+
+    salt '*' ssh.recv_known_host_entries git.example.com enc=ed25519 port=2222`,
+		}}
+	}}
+}
+
+func virtual(loader.Place) (bool, string) {
+	if program.Which("ssh") == "" {
+		return false, "The module requires the ssh binary."
+	}
+	return true, ""
+}
+
+// attempts is how often ssh-keyscan is run until it says anything.
+const attempts = 5
+
+func receive(c *loader.Call, a loader.Args) (any, error) {
+	path, _ := environ.Of(c.Ctx).Get("PATH")
+	if program.WhichOn(path, "ssh-keyscan") == "" {
+		return nil, &loader.CommandNotFoundError{Message: "The 'ssh-keyscan' binary was not found in $PATH."}
+	}
+	text := ""
+	for range attempts {
+		var err error
+		text, err = cmdmod.Run(c, command(c, a), payload.M("output_loglevel", "debug"))
+		if err != nil {
+			return nil, err
+		}
+		if text != "" {
+			break
+		}
+	}
+	return entries(text, a.Get("fingerprint_hash_type"))
+}
+
+// command is the command line of ssh-keyscan. That of CentOS 5 wants a type of key.
+func command(c *loader.Call, a loader.Args) []string {
+	argv := []string{"ssh-keyscan"}
+	if a.Bool("port") {
+		argv = append(argv, "-p", a.Str("port"))
+	}
+	if a.Bool("enc") {
+		argv = append(argv, "-t", a.Str("enc"))
+	} else if finger, _ := c.Grain("osfinger"); finger == "CentOS-5" {
+		argv = append(argv, "-t", "rsa")
+	}
+	if a.Bool("hash_known_hosts") {
+		argv = append(argv, "-H")
+	}
+	return append(argv, "-T", loader.Text(a.Get("timeout")), a.Str("hostname"))
+}
+
+// entries reads lines "host type key". Others, and keys that are none, are passed over.
+func entries(text string, hashType any) (any, error) {
+	var out []any
+	for line := range strings.SplitSeq(text, "\n") {
+		words := strings.Fields(line)
+		if len(words) != 3 || strings.HasPrefix(words[0], "#") {
+			continue
+		}
+		mark, err := fingerprint(words[2], hashType)
+		if err != nil {
+			return nil, err
+		}
+		if mark != "" {
+			out = append(out, payload.M("hostname", words[0], "key", words[2], "enc", words[1], "fingerprint", mark))
+		}
+	}
+	if out == nil {
+		return nil, nil
+	}
+	return out, nil
+}
+
+// sums are the hashes of a fingerprint by name. Unlike Salt: the others of Python's hashlib are not there.
+func sums(name string) (hash.Hash, bool) {
+	switch name {
+	case "md5":
+		return md5.New(), true
+	case "sha1":
+		return sha1.New(), true
+	case "sha224":
+		return sha256.New224(), true
+	case "sha256":
+		return sha256.New(), true
+	case "sha384":
+		return sha512.New384(), true
+	case "sha512":
+		return sha512.New(), true
+	}
+	return nil, false
+}
+
+// fingerprint is the hash of a key in base64, in the form xx:xx:xx; "" for what is not base64.
+func fingerprint(key string, hashType any) (string, error) {
+	name := "sha256"
+	if loader.Truthy(hashType) {
+		name = strings.ToLower(loader.Text(hashType))
+	}
+	sum, known := sums(name)
+	if !known {
+		return "", loader.ExecErr("The fingerprint_hash_type %s is not supported.", name)
+	}
+	raw, err := base64.StdEncoding.DecodeString(key)
+	if err != nil {
+		return "", nil // the caller passes the line over
+	}
+	sum.Write(raw)
+	digits := hex.EncodeToString(sum.Sum(nil))
+	var out strings.Builder
+	for i := 0; i < len(digits); i += 2 {
+		if i > 0 {
+			out.WriteByte(':')
+		}
+		out.WriteString(digits[i : i+2])
+	}
+	return out.String(), nil
+}

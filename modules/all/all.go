@@ -3,6 +3,7 @@ package all
 
 import (
 	"brine/modules/execution/aptpkg"
+	"brine/modules/execution/event"
 	"brine/modules/execution/hashutil"
 	"brine/modules/loader"
 )
@@ -11,6 +12,7 @@ import (
 func Execution() loader.Table {
 	return loader.Table{
 		aptpkg.Module,
+		event.Module,
 		hashutil.Module,
 	}
 }

@@ -69,7 +69,6 @@ func Register(reg *loader.Registry, opt Options) error {
 		network.Functions(),
 		randommod.Functions(),
 		useradd.Functions(),
-		eventFunctions(),
 		keyFunctions(),
 		matchFunctions(),
 		mineFunctions(),
@@ -85,4 +84,12 @@ func Register(reg *loader.Registry, opt Options) error {
 		return fmt.Errorf("register execution functions: %w", err)
 	}
 	return nil
+}
+
+// sourced names the file the functions answer to.
+func sourced(file string, funcs []loader.Func) []loader.Func {
+	for i := range funcs {
+		funcs[i].Source = file
+	}
+	return funcs
 }

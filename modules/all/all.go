@@ -5,6 +5,7 @@ import (
 	"brine/modules/execution/aptpkg"
 	"brine/modules/execution/event"
 	"brine/modules/execution/hashutil"
+	"brine/modules/execution/key"
 	"brine/modules/loader"
 )
 
@@ -14,5 +15,6 @@ func Execution() loader.Table {
 		aptpkg.Module,
 		event.Module,
 		hashutil.Module,
+		key.Module,
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"brine/modules/execution/event"
 	"brine/modules/execution/hashutil"
 	"brine/modules/execution/key"
+	"brine/modules/execution/match"
 	"brine/modules/loader"
 )
 
@@ -16,5 +17,6 @@ func Execution() loader.Table {
 		event.Module,
 		hashutil.Module,
 		key.Module,
+		match.Module,
 	}
 }

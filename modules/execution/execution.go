@@ -69,7 +69,6 @@ func Register(reg *loader.Registry, opt Options) error {
 		network.Functions(),
 		randommod.Functions(),
 		useradd.Functions(),
-		matchFunctions(),
 		mineFunctions(),
 		publishFunctions(),
 		schedulemod.Functions(),

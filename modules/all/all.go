@@ -7,6 +7,7 @@ import (
 	"brine/modules/execution/hashutil"
 	"brine/modules/execution/key"
 	"brine/modules/execution/match"
+	"brine/modules/execution/mine"
 	"brine/modules/loader"
 )
 
@@ -18,5 +19,6 @@ func Execution() loader.Table {
 		hashutil.Module,
 		key.Module,
 		match.Module,
+		mine.Module,
 	}
 }

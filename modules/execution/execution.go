@@ -69,7 +69,6 @@ func Register(reg *loader.Registry, opt Options) error {
 		network.Functions(),
 		randommod.Functions(),
 		useradd.Functions(),
-		mineFunctions(),
 		publishFunctions(),
 		schedulemod.Functions(),
 		sdbmod.Functions(),

@@ -8,6 +8,7 @@ import (
 	"brine/modules/execution/key"
 	"brine/modules/execution/match"
 	"brine/modules/execution/mine"
+	"brine/modules/execution/publish"
 	"brine/modules/loader"
 )
 
@@ -20,5 +21,6 @@ func Execution() loader.Table {
 		key.Module,
 		match.Module,
 		mine.Module,
+		publish.Module,
 	}
 }

@@ -1,5 +1,5 @@
 // Package execution registers the execution functions of this program: what a job of the master or salt-call may
-// call on a minion. Small Salt modules are a file here, larger ones a package below.
+// call on a minion. A module is a package below.
 //
 // The functions hold no state and know no daemon: everything they need comes with loader.Call. They answer to
 // salt/modules/*.py.
@@ -54,7 +54,9 @@ func Register(reg *loader.Registry, opt Options) error {
 		cmdmod.Functions(),
 		grainsmod.Functions(),
 		pillarmod.Functions(),
-		sysmod.Functions(sysmod.Sources{States: opt.States, Runners: opt.Runners, Returners: opt.Returners, Renderers: opt.Renderers}),
+		sysmod.Functions(sysmod.Sources{
+			States: opt.States, Runners: opt.Runners, Returners: opt.Returners, Renderers: opt.Renderers,
+		}),
 		saltutil.Functions(),
 		configmod.Functions(),
 		cpmod.Functions(),
@@ -69,7 +71,6 @@ func Register(reg *loader.Registry, opt Options) error {
 		network.Functions(),
 		randommod.Functions(),
 		useradd.Functions(),
-		publishFunctions(),
 		schedulemod.Functions(),
 		sdbmod.Functions(),
 		brinemod.Functions(),
@@ -81,12 +82,4 @@ func Register(reg *loader.Registry, opt Options) error {
 		return fmt.Errorf("register execution functions: %w", err)
 	}
 	return nil
-}
-
-// sourced names the file the functions answer to.
-func sourced(file string, funcs []loader.Func) []loader.Func {
-	for i := range funcs {
-		funcs[i].Source = file
-	}
-	return funcs
 }

@@ -4,6 +4,7 @@ package all
 import (
 	"brine/modules/execution/aptpkg"
 	"brine/modules/execution/event"
+	"brine/modules/execution/grains"
 	"brine/modules/execution/hashutil"
 	"brine/modules/execution/key"
 	"brine/modules/execution/match"
@@ -17,6 +18,7 @@ func Execution() loader.Table {
 	return loader.Table{
 		aptpkg.Module,
 		event.Module,
+		grains.Module,
 		hashutil.Module,
 		key.Module,
 		match.Module,

@@ -17,7 +17,6 @@ import (
 	"brine/modules/execution/cpmod"
 	"brine/modules/execution/environmod"
 	"brine/modules/execution/filemod"
-	"brine/modules/execution/grainsmod"
 	"brine/modules/execution/groupadd"
 	"brine/modules/execution/httpmod"
 	"brine/modules/execution/logmod"
@@ -52,7 +51,6 @@ func Register(reg *loader.Registry, opt Options) error {
 	old := slices.Concat(
 		testmod.Functions(testmod.Options{Version: opt.Version, Versions: opt.Versions}),
 		cmdmod.Functions(),
-		grainsmod.Functions(),
 		pillarmod.Functions(),
 		sysmod.Functions(sysmod.Sources{
 			States: opt.States, Runners: opt.Runners, Returners: opt.Returners, Renderers: opt.Renderers,

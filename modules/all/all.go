@@ -9,6 +9,7 @@ import (
 	"brine/modules/execution/key"
 	"brine/modules/execution/match"
 	"brine/modules/execution/mine"
+	"brine/modules/execution/pillar"
 	"brine/modules/execution/publish"
 	"brine/modules/loader"
 )
@@ -23,6 +24,7 @@ func Execution() loader.Table {
 		key.Module,
 		match.Module,
 		mine.Module,
+		pillar.Module,
 		publish.Module,
 	}
 }

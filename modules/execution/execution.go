@@ -22,7 +22,6 @@ import (
 	"brine/modules/execution/logmod"
 	"brine/modules/execution/minionmod"
 	"brine/modules/execution/network"
-	"brine/modules/execution/pillarmod"
 	"brine/modules/execution/randommod"
 	"brine/modules/execution/saltutil"
 	"brine/modules/execution/schedulemod"
@@ -51,7 +50,6 @@ func Register(reg *loader.Registry, opt Options) error {
 	old := slices.Concat(
 		testmod.Functions(testmod.Options{Version: opt.Version, Versions: opt.Versions}),
 		cmdmod.Functions(),
-		pillarmod.Functions(),
 		sysmod.Functions(sysmod.Sources{
 			States: opt.States, Runners: opt.Runners, Returners: opt.Returners, Renderers: opt.Renderers,
 		}),

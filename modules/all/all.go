@@ -11,6 +11,7 @@ import (
 	"brine/modules/execution/mine"
 	"brine/modules/execution/pillar"
 	"brine/modules/execution/publish"
+	"brine/modules/execution/schedule"
 	"brine/modules/loader"
 )
 
@@ -26,5 +27,6 @@ func Execution() loader.Table {
 		mine.Module,
 		pillar.Module,
 		publish.Module,
+		schedule.Module,
 	}
 }

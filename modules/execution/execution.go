@@ -24,7 +24,6 @@ import (
 	"brine/modules/execution/network"
 	"brine/modules/execution/randommod"
 	"brine/modules/execution/saltutil"
-	"brine/modules/execution/schedulemod"
 	"brine/modules/execution/sdbmod"
 	"brine/modules/execution/slsutil"
 	"brine/modules/execution/statusmod"
@@ -67,7 +66,6 @@ func Register(reg *loader.Registry, opt Options) error {
 		network.Functions(),
 		randommod.Functions(),
 		useradd.Functions(),
-		schedulemod.Functions(),
 		sdbmod.Functions(),
 		brinemod.Functions(),
 	)

@@ -3,7 +3,15 @@ package all
 
 import (
 	"brine/modules/execution/aptpkg"
+	"brine/modules/execution/event"
+	"brine/modules/execution/grains"
 	"brine/modules/execution/hashutil"
+	"brine/modules/execution/key"
+	"brine/modules/execution/match"
+	"brine/modules/execution/mine"
+	"brine/modules/execution/pillar"
+	"brine/modules/execution/publish"
+	"brine/modules/execution/schedule"
 	"brine/modules/execution/ssh"
 	"brine/modules/execution/systemd_service"
 	"brine/modules/loader"
@@ -13,7 +21,15 @@ import (
 func Execution() loader.Table {
 	return loader.Table{
 		aptpkg.Module,
+		event.Module,
+		grains.Module,
 		hashutil.Module,
+		key.Module,
+		match.Module,
+		mine.Module,
+		pillar.Module,
+		publish.Module,
+		schedule.Module,
 		ssh.Module,
 		systemd_service.Module,
 	}

@@ -1,5 +1,5 @@
 // Package execution registers the execution functions of this program: what a job of the master or salt-call may
-// call on a minion. Small Salt modules are a file here, larger ones a package below.
+// call on a minion. A module is a package below.
 //
 // The functions hold no state and know no daemon: everything they need comes with loader.Call. They answer to
 // salt/modules/*.py.
@@ -18,16 +18,13 @@ import (
 	"brine/modules/execution/dnsutil"
 	"brine/modules/execution/environmod"
 	"brine/modules/execution/filemod"
-	"brine/modules/execution/grainsmod"
 	"brine/modules/execution/groupadd"
 	"brine/modules/execution/httpmod"
 	"brine/modules/execution/logmod"
 	"brine/modules/execution/minionmod"
 	"brine/modules/execution/network"
-	"brine/modules/execution/pillarmod"
 	"brine/modules/execution/randommod"
 	"brine/modules/execution/saltutil"
-	"brine/modules/execution/schedulemod"
 	"brine/modules/execution/sdbmod"
 	"brine/modules/execution/slsutil"
 	"brine/modules/execution/statusmod"
@@ -53,9 +50,9 @@ func Register(reg *loader.Registry, opt Options) error {
 	old := slices.Concat(
 		testmod.Functions(testmod.Options{Version: opt.Version, Versions: opt.Versions}),
 		cmdmod.Functions(),
-		grainsmod.Functions(),
-		pillarmod.Functions(),
-		sysmod.Functions(sysmod.Sources{States: opt.States, Runners: opt.Runners, Returners: opt.Returners, Renderers: opt.Renderers}),
+		sysmod.Functions(sysmod.Sources{
+			States: opt.States, Runners: opt.Runners, Returners: opt.Returners, Renderers: opt.Renderers,
+		}),
 		saltutil.Functions(),
 		configmod.Functions(),
 		cpmod.Functions(),
@@ -71,12 +68,6 @@ func Register(reg *loader.Registry, opt Options) error {
 		network.Functions(),
 		randommod.Functions(),
 		useradd.Functions(),
-		eventFunctions(),
-		keyFunctions(),
-		matchFunctions(),
-		mineFunctions(),
-		publishFunctions(),
-		schedulemod.Functions(),
 		sdbmod.Functions(),
 		brinemod.Functions(),
 	)

@@ -17,12 +17,12 @@ import (
 // listsDir is where apt keeps the lists of packages.
 const listsDir = "/var/lib/apt/lists"
 
-func latestVersion(c *loader.Call, a loader.Args) (any, error) {
+func latestVersion(c *loader.Call, a several) (any, error) {
 	if a.KW.Has("repo") {
 		return nil, loader.InvocErr("The 'repo' argument is invalid, use 'fromrepo' instead")
 	}
-	names := make([]string, len(a.Rest))
-	for i, v := range a.Rest {
+	names := make([]string, len(a.Names))
+	for i, v := range a.Names {
 		names[i] = pytext.Str(v)
 	}
 	if len(names) == 0 {
@@ -80,7 +80,8 @@ func candidates(lines, names []string) *payload.Map {
 		short, _, _ := strings.Cut(header, ":")
 		switch cols := strings.Fields(line); {
 		case isHeader && !strings.HasPrefix(line, "Version table"):
-			if slices.ContainsFunc(names, func(n string) bool { of, _, _ := strings.Cut(n, ":"); return n == header || of == short }) {
+			is := func(n string) bool { of, _, _ := strings.Cut(n, ":"); return n == header || of == short }
+			if slices.ContainsFunc(names, is) {
 				current = header
 			}
 		case strings.HasPrefix(line, "Candidate"):
@@ -119,9 +120,15 @@ func newest(c *loader.Call, installed []any, candidate string) bool {
 	})
 }
 
-// upgradeAvailable asks for the version that can be had. Unlike Salt 3008.3: a package that nobody knows has no upgrade.
-func upgradeAvailable(c *loader.Call, a loader.Args) (any, error) {
-	v, err := latest(c, []string{a.Str("name")}, nil)
+type upgradable struct {
+	Name string       `arg:"name"`
+	KW   *payload.Map `arg:"**kwargs"`
+}
+
+// upgradeAvailable asks for the version that can be had. Unlike Salt 3008.3: a package that nobody knows has no
+// upgrade.
+func upgradeAvailable(c *loader.Call, a upgradable) (bool, error) {
+	v, err := latest(c, []string{a.Name}, nil)
 	if text, ok := v.(string); err == nil && ok {
 		return text != "", nil
 	}
@@ -130,14 +137,20 @@ func upgradeAvailable(c *loader.Call, a loader.Args) (any, error) {
 
 var upgradeLine = pattern.New(`(?m)^Conf ([^ ]+) \(([^ ]+)`)
 
-func listUpgrades(c *loader.Call, a loader.Args) (any, error) {
-	if dicts.IsTrue(a.Get("refresh")) {
+type upgrades struct {
+	Refresh any          `arg:"refresh=True"`
+	Dist    bool         `arg:"dist_upgrade=True"`
+	KW      *payload.Map `arg:"**kwargs"`
+}
+
+func listUpgrades(c *loader.Call, a upgrades) (*payload.Map, error) {
+	if dicts.IsTrue(a.Refresh) {
 		if _, err := refresh(c, a.KW.Value("cache_valid_time"), a.KW); err != nil {
 			return nil, err
 		}
 	}
 	argv := []string{"apt-get", "--just-print", "upgrade"}
-	if a.Bool("dist_upgrade") {
+	if a.Dist {
 		argv[2] = "dist-upgrade"
 	}
 	if from, given := a.KW.Get("fromrepo"); given {
@@ -161,18 +174,25 @@ func listUpgrades(c *loader.Call, a loader.Args) (any, error) {
 	return upgrades, nil
 }
 
-func refreshDB(c *loader.Call, a loader.Args) (any, error) {
-	return refresh(c, a.Get("cache_valid_time"), a.KW.Clone().Set("failhard", a.Get("failhard")))
+type refreshed struct {
+	ValidFor any          `arg:"cache_valid_time=0"`
+	FailHard any          `arg:"failhard=False"`
+	KW       *payload.Map `arg:"**kwargs"`
+}
+
+func refreshDB(c *loader.Call, a refreshed) (*payload.Map, error) {
+	return refresh(c, a.ValidFor, a.KW.Clone().Set("failhard", a.FailHard))
 }
 
 // refreshSeconds is how long apt may take to fetch the lists (aptpkg_refresh_db_timeout of the reference).
 const refreshSeconds = 30
 
-// refresh fetches the lists of packages, unless that was done within some seconds: repository → fetched (true), not changed
-// (nil), failed (false).
+// refresh fetches the lists of packages, unless that was done within some seconds: repository → fetched (true), not
+// changed (nil), failed (false).
 func refresh(c *loader.Call, validFor any, kw *payload.Map) (*payload.Map, error) {
 	seconds, ok := loader.ToFloat(validFor)
-	if info, err := os.Stat(listsDir); ok && seconds > 0 && err == nil && time.Since(info.ModTime()).Seconds() < seconds {
+	info, err := os.Stat(listsDir)
+	if ok && seconds > 0 && err == nil && time.Since(info.ModTime()).Seconds() < seconds {
 		return payload.NewMap(0), nil
 	}
 	timeout, given := kw.Get("timeout")

@@ -1,21 +1,20 @@
-// Package aptpkg holds the functions of module pkg on Debian and its kin that change no package: what is installed, what
-// could be, what belongs to what. On other systems it does not load, and says so. It asks dpkg and apt, as the reference
-// does, and answers to salt/modules/aptpkg.py, and to what that takes from pkg_resource.py and dpkg_lowpkg.py.
+// Package aptpkg holds the functions of module pkg on Debian and its kin that change no package: what is installed,
+// what could be, what belongs to what. On other systems it does not load, and says so. It asks dpkg and apt, as the
+// reference does. It answers to salt/modules/aptpkg.py, and to what that takes from pkg_resource.py and dpkg_lowpkg.py.
 package aptpkg
 
 import (
-	"brine/modules/loader"
-)
+	"slices"
 
-// name is the module's among functions, file its own.
-const (
-	name = "pkg"
-	file = "aptpkg"
+	"brine/modules/loader"
+	"brine/wire/payload"
 )
 
 // Module is pkg for Debian.
 func Module() loader.Module {
-	return loader.Module{File: file, Name: name, Virtual: virtual, Funcs: func() []loader.Func { return append(installed(), available()...) }}
+	return loader.Module{File: "aptpkg", Name: "pkg", Virtual: virtual, Funcs: func() []loader.Func {
+		return slices.Concat(installed(), words(), available())
+	}}
 }
 
 // virtual goes by the grain alone, as the reference: a host whose family is not known as Debian's has it set in its
@@ -29,86 +28,54 @@ func virtual(p loader.Place) (bool, string) {
 
 func installed() []loader.Func {
 	return []loader.Func{
-		{Name: "pkg.list_pkgs", Params: []loader.Param{loader.Opt("versions_as_list", false), loader.Opt("removed", false),
-			loader.Opt("purge_desired", false)}, KWArgs: true, Run: listPkgs, Doc: `List the installed packages with their versions.
+		loader.Fn("list_pkgs", listPkgs, "List the installed packages with their versions.",
+			"pkg.list_pkgs",
+			"pkg.list_pkgs versions_as_list=True"),
+		loader.Fn("version", version,
+			"Show the installed version of packages, names or globs; nothing for one that is not installed.",
+			"pkg.version bash",
+			"pkg.version bash 'lib*'"),
+		loader.Fn("owner", owner, "Show which package a file is of; nothing for a file of none.", "pkg.owner /bin/bash"),
+		loader.Fn("file_list", fileList, "List the files of packages; without a name those of all.",
+			"pkg.file_list bash"),
+		loader.Fn("file_dict", fileDict, "List the files of packages, package by package.",
+			"pkg.file_dict bash dash"),
+		loader.Fn("get_selections", selections, "Show which packages are selected for what.",
+			"pkg.get_selections",
+			"pkg.get_selections 'openssh*' state=hold"),
+	}
+}
 
-CLI Example:
-
-    salt '*' pkg.list_pkgs
-    salt '*' pkg.list_pkgs versions_as_list=True`},
-		{Name: "pkg.version", VarArgs: true, KWArgs: true, Run: version, Doc: `Show the installed version of packages, names or globs; nothing for one that is not installed.
-
-CLI Example:
-
-    salt '*' pkg.version bash
-    salt '*' pkg.version bash 'lib*'`},
-		{Name: "pkg.version_cmp", Params: []loader.Param{loader.Req("pkg1"), loader.Req("pkg2"), loader.Opt("ignore_epoch", false)},
-			KWArgs: true, Run: versionCmp, Doc: `Compare two versions: -1, 0 or 1, and None for what is no version.
-
-CLI Example:
-
-    salt '*' pkg.version_cmp 0.2.4-0 0.2.4.1-0`},
-		{Name: "pkg.owner", VarArgs: true, KWArgs: true, Run: owner, Doc: `Show which package a file is of; nothing for a file of none.
-
-CLI Example:
-
-    salt '*' pkg.owner /bin/bash`},
-		{Name: "pkg.file_list", VarArgs: true, KWArgs: true, Run: fileList, Doc: `List the files of packages; without a name those of all.
-
-CLI Example:
-
-    salt '*' pkg.file_list bash`},
-		{Name: "pkg.file_dict", VarArgs: true, KWArgs: true, Run: fileDict, Doc: `List the files of packages, package by package.
-
-CLI Example:
-
-    salt '*' pkg.file_dict bash dash`},
-		{Name: "pkg.get_selections", Params: []loader.Param{loader.Opt("pattern", nil), loader.Opt("state", nil)}, Run: selections, Doc: `Show which packages are selected for what.
-
-CLI Example:
-
-    salt '*' pkg.get_selections
-    salt '*' pkg.get_selections 'openssh*' state=hold`},
-		{Name: "pkg.normalize_name", Params: []loader.Param{loader.Req("name")}, Run: normalizeName, Doc: `Strip the architecture from the name of a package when it is that of the host.
-
-CLI Example:
-
-    salt '*' pkg.normalize_name zsh:amd64`},
-		{Name: "pkg.parse_arch", Params: []loader.Param{loader.Req("name")}, Run: parseArch, Doc: `Split the name of a package from its architecture.
-
-CLI Example:
-
-    salt '*' pkg.parse_arch zsh:amd64`},
+// words are functions of names and versions.
+func words() []loader.Func {
+	return []loader.Func{
+		loader.Fn("version_cmp", versionCmp, "Compare two versions: -1, 0 or 1, and None for what is no version.",
+			"pkg.version_cmp 0.2.4-0 0.2.4.1-0"),
+		loader.Fn("normalize_name", normalizeName,
+			"Strip the architecture from the name of a package when it is that of the host.",
+			"pkg.normalize_name zsh:amd64"),
+		loader.Fn("parse_arch", parseArch, "Split the name of a package from its architecture.",
+			"pkg.parse_arch zsh:amd64"),
 	}
 }
 
 func available() []loader.Func {
-	latest := loader.Func{Name: "pkg.latest_version", VarArgs: true, KWArgs: true, Run: latestVersion, Doc: `Show the version that packages could be installed with or upgraded to; nothing where the newest is there. The lists of
-packages are fetched first, unless refresh is False.
-
-CLI Example:
-
-    salt '*' pkg.latest_version bash
-    salt '*' pkg.latest_version bash zsh refresh=False`}
-	other := latest
-	other.Name, other.PyName = "pkg.available_version", "latest_version"
-	return []loader.Func{latest, other,
-		{Name: "pkg.upgrade_available", Params: []loader.Param{loader.Req("name")}, KWArgs: true, Run: upgradeAvailable, Doc: `Tell whether a package can be upgraded.
-
-CLI Example:
-
-    salt '*' pkg.upgrade_available bash`},
-		{Name: "pkg.list_upgrades", Params: []loader.Param{loader.Opt("refresh", true), loader.Opt("dist_upgrade", true)}, KWArgs: true,
-			Run: listUpgrades, Doc: `List the packages that can be upgraded, with their new versions.
-
-CLI Example:
-
-    salt '*' pkg.list_upgrades refresh=False`},
-		{Name: "pkg.refresh_db", Params: []loader.Param{loader.Opt("cache_valid_time", int64(0)), loader.Opt("failhard", false)}, KWArgs: true,
-			Run: refreshDB, Doc: `Fetch the lists of packages from their repositories.
-
-CLI Example:
-
-    salt '*' pkg.refresh_db`},
+	const latestDoc = "Show the version that packages could be installed with or upgraded to; " +
+		"nothing where the newest is there. The lists of\npackages are fetched first, unless refresh is False."
+	examples := []string{"pkg.latest_version bash", "pkg.latest_version bash zsh refresh=False"}
+	return []loader.Func{
+		loader.Fn("latest_version", latestVersion, latestDoc, examples...),
+		loader.Fn("available_version", latestVersion, latestDoc, examples...).Named("latest_version"),
+		loader.Fn("upgrade_available", upgradeAvailable, "Tell whether a package can be upgraded.",
+			"pkg.upgrade_available bash"),
+		loader.Fn("list_upgrades", listUpgrades, "List the packages that can be upgraded, with their new versions.",
+			"pkg.list_upgrades refresh=False"),
+		loader.Fn("refresh_db", refreshDB, "Fetch the lists of packages from their repositories.", "pkg.refresh_db"),
 	}
+}
+
+// several are packages or files, and options as keywords.
+type several struct {
+	Names []any        `arg:"*names"`
+	KW    *payload.Map `arg:"**kwargs"`
 }

@@ -12,8 +12,15 @@ import (
 	"brine/wire/payload"
 )
 
-func versionCmp(c *loader.Call, a loader.Args) (any, error) {
-	return compare(c, a.Get("pkg1"), a.Get("pkg2"), a.Bool("ignore_epoch")), nil
+type twoVersions struct {
+	One         any          `arg:"pkg1"`
+	Other       any          `arg:"pkg2"`
+	IgnoreEpoch bool         `arg:"ignore_epoch=False"`
+	KW          *payload.Map `arg:"**kwargs"`
+}
+
+func versionCmp(c *loader.Call, a twoVersions) (any, error) {
+	return compare(c, a.One, a.Other, a.IgnoreEpoch), nil
 }
 
 // compare asks dpkg. What is no version has no place in the order: nil.
@@ -29,7 +36,8 @@ func compare(c *loader.Call, one, other any, ignoreEpoch bool) any {
 		word string
 		is   int64
 	}{{"lt", -1}, {"eq", 0}, {"gt", 1}} {
-		out, err := cmdmod.RunAll(c, []string{"dpkg", "--compare-versions", text(one), order.word, text(other)}, payload.M("ignore_retcode", true))
+		argv := []string{"dpkg", "--compare-versions", text(one), order.word, text(other)}
+		out, err := cmdmod.RunAll(c, argv, payload.M("ignore_retcode", true))
 		if err != nil {
 			c.Log(slog.LevelError, err.Error())
 			return nil
@@ -41,12 +49,12 @@ func compare(c *loader.Call, one, other any, ignoreEpoch bool) any {
 	return nil
 }
 
-func owner(c *loader.Call, a loader.Args) (any, error) {
-	if len(a.Rest) == 0 {
+func owner(c *loader.Call, a several) (any, error) {
+	if len(a.Names) == 0 {
 		return "", nil
 	}
 	owners := payload.NewMap(0)
-	for _, v := range a.Rest {
+	for _, v := range a.Names {
 		path := pytext.Str(v)
 		out, err := cmdmod.RunAll(c, []string{"dpkg", "-S", path}, nil)
 		if err != nil {
@@ -61,11 +69,11 @@ func owner(c *loader.Call, a loader.Args) (any, error) {
 	return owners, nil
 }
 
-// files runs do with the files of every installed package of those that are named, or of all. failure is what dpkg-query
-// said where it knows one of them not.
-func files(c *loader.Call, a loader.Args, do func(name string, files []string)) (failure string, err error) {
+// files runs do with the files of every installed package of those that are named, or of all. failure is what
+// dpkg-query said where it knows one of them not.
+func files(c *loader.Call, a several, do func(name string, files []string)) (failure string, err error) {
 	argv := []string{"dpkg-query", "-f=${db:Status-Status}\t${binary:Package}\n", "-W"}
-	for _, v := range a.Rest {
+	for _, v := range a.Names {
 		argv = append(argv, pytext.Str(v))
 	}
 	options := payload.M("output_loglevel", "debug")
@@ -92,7 +100,7 @@ func files(c *loader.Call, a loader.Args, do func(name string, files []string)) 
 	return "", nil
 }
 
-func fileList(c *loader.Call, a loader.Args) (any, error) {
+func fileList(c *loader.Call, a several) (any, error) {
 	all := map[string]bool{}
 	failure, err := files(c, a, func(_ string, files []string) {
 		for _, f := range files {
@@ -105,7 +113,7 @@ func fileList(c *loader.Call, a loader.Args) (any, error) {
 	return payload.M("errors", []any{}, "files", payload.AnyList(slices.Sorted(maps.Keys(all)))), nil
 }
 
-func fileDict(c *loader.Call, a loader.Args) (any, error) {
+func fileDict(c *loader.Call, a several) (any, error) {
 	all := payload.NewMap(0)
 	failure, err := files(c, a, func(name string, files []string) { all.Set(name, payload.AnyList(files)) })
 	if err != nil || failure != "" {
@@ -114,10 +122,15 @@ func fileDict(c *loader.Call, a loader.Args) (any, error) {
 	return payload.M("errors", []any{}, "packages", all), nil
 }
 
-func selections(c *loader.Call, a loader.Args) (any, error) {
+type selected struct {
+	Pattern any `arg:"pattern=None"`
+	State   any `arg:"state=None"`
+}
+
+func selections(c *loader.Call, a selected) (*payload.Map, error) {
 	pattern := "*"
-	if v := a.Get("pattern"); loader.Truthy(v) {
-		pattern = pytext.Str(v)
+	if loader.Truthy(a.Pattern) {
+		pattern = pytext.Str(a.Pattern)
 	}
 	out, err := cmdmod.RunAll(c, []string{"dpkg", "--get-selections", pattern}, nil)
 	if err != nil {
@@ -130,9 +143,9 @@ func selections(c *loader.Call, a loader.Args) (any, error) {
 			states.Set(cols[1], append(of, cols[0]))
 		}
 	}
-	if state := a.Get("state"); loader.Truthy(state) {
-		of, _ := states.Value(state).([]any)
-		return payload.M(state, append([]any{}, of...)), nil
+	if loader.Truthy(a.State) {
+		of, _ := states.Value(a.State).([]any)
+		return payload.M(a.State, append([]any{}, of...)), nil
 	}
 	return states, nil
 }
@@ -145,16 +158,20 @@ func splitArch(name string) (short string, arch any) {
 	return name, nil
 }
 
-func normalizeName(c *loader.Call, a loader.Args) (any, error) {
-	short, arch := splitArch(a.Str("name"))
+type named struct {
+	Name string `arg:"name"`
+}
+
+func normalizeName(c *loader.Call, a named) (string, error) {
+	short, arch := splitArch(a.Name)
 	own, _ := c.Grain("osarch")
 	if arch == nil || arch == own || arch == "all" || arch == "any" {
 		return short, nil
 	}
-	return a.Str("name"), nil
+	return a.Name, nil
 }
 
-func parseArch(_ *loader.Call, a loader.Args) (any, error) {
-	short, arch := splitArch(a.Str("name"))
+func parseArch(_ *loader.Call, a named) (*payload.Map, error) {
+	short, arch := splitArch(a.Name)
 	return payload.M("name", short, "arch", arch), nil
 }

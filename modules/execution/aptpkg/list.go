@@ -22,15 +22,16 @@ type known struct {
 	of                               string // the state of dpkg's files it was read from
 }
 
-// list reads the packages, or takes what an earlier call has kept. Unlike Salt: what was kept does not hold when dpkg has
-// changed something since, by whatever hand.
+// list reads the packages, or takes what an earlier call has kept. Unlike Salt: what was kept does not hold when dpkg
+// has changed something since, by whatever hand.
 func list(c *loader.Call, useContext bool) (*known, error) {
 	const key = "list_pkgs"
 	now, sure := stateOfFiles()
 	if v, ok := c.Context().Get(key); ok && useContext && sure && v.(*known).of == now {
 		return v.(*known), nil
 	}
-	out, err := cmdmod.RunAll(c, []string{"dpkg-query", "--showformat", "${Status} ${Package} ${Version} ${Architecture}\n", "-W"}, nil)
+	argv := []string{"dpkg-query", "--showformat", "${Status} ${Package} ${Version} ${Architecture}\n", "-W"}
+	out, err := cmdmod.RunAll(c, argv, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -110,27 +111,34 @@ func stateOfFiles() (string, bool) {
 	return state, true
 }
 
-func listPkgs(c *loader.Call, a loader.Args) (any, error) {
-	k, err := list(c, useContext(a))
+type listed struct {
+	AsList       any          `arg:"versions_as_list=False"`
+	Removed      any          `arg:"removed=False"`
+	PurgeDesired any          `arg:"purge_desired=False"`
+	KW           *payload.Map `arg:"**kwargs"`
+}
+
+func listPkgs(c *loader.Call, a listed) (*payload.Map, error) {
+	k, err := list(c, useContext(a.KW))
 	if err != nil {
 		return nil, err
 	}
 	out := payload.NewMap(0)
 	switch {
-	case dicts.IsTrue(a.Get("removed")):
+	case dicts.IsTrue(a.Removed):
 		out.Update(k.removed)
-	case dicts.IsTrue(a.Get("purge_desired")):
+	case dicts.IsTrue(a.PurgeDesired):
 		out.Update(k.purgeDesired)
 	default:
 		out.Update(k.purgeDesired)
 		out.Update(k.installed)
 	}
-	return asWanted(out, a.Get("versions_as_list")), nil
+	return asWanted(out, a.AsList), nil
 }
 
 // useContext is whether the caller takes what an earlier call has kept.
-func useContext(a loader.Args) bool {
-	v, given := a.KW.Get("use_context")
+func useContext(kw *payload.Map) bool {
+	v, given := kw.Get("use_context")
 	return !given || loader.Truthy(v)
 }
 
@@ -151,14 +159,14 @@ func asWanted(m *payload.Map, asList any) *payload.Map {
 	return m
 }
 
-func version(c *loader.Call, a loader.Args) (any, error) {
+func version(c *loader.Call, a several) (any, error) {
 	out, glob := payload.NewMap(0), false
-	if len(a.Rest) > 0 {
-		k, err := list(c, useContext(a))
+	if len(a.Names) > 0 {
+		k, err := list(c, useContext(a.KW))
 		if err != nil {
 			return nil, err
 		}
-		for _, v := range a.Rest {
+		for _, v := range a.Names {
 			name := pytext.Str(v)
 			if !strings.Contains(name, "*") {
 				out.Set(name, k.versions(name))

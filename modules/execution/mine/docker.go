@@ -1,4 +1,4 @@
-package execution
+package mine
 
 import (
 	"fmt"
@@ -10,9 +10,15 @@ import (
 	"brine/wire/payload"
 )
 
-// mineGetDocker sorts the published ports of all containers in the mine (docker.ps) by image and family: what a
+type published struct {
+	Interfaces any  `arg:"interfaces=None"`
+	CIDRs      any  `arg:"cidrs=None"`
+	WithID     bool `arg:"with_container_id=False"`
+}
+
+// getDocker sorts the published ports of all containers in the mine (docker.ps) by image and family: what a
 // proxy in front of them needs.
-func mineGetDocker(c *loader.Call, a loader.Args) (any, error) {
+func getDocker(c *loader.Call, a published) (any, error) {
 	hosts, err := c.Call("mine.get", []any{"*", "docker.ps"}, nil)
 	if err != nil {
 		return nil, err
@@ -21,10 +27,10 @@ func mineGetDocker(c *loader.Call, a loader.Args) (any, error) {
 	all, _ := hosts.(*payload.Map)
 	for _, h := range all.All() {
 		containers, _ := h.(*payload.Map)
-		ips := inNetworks(hostAddresses(containers.Map("host"), a.Get("interfaces")), a.Get("cidrs"))
+		ips := inNetworks(hostAddresses(containers.Map("host"), a.Interfaces), a.CIDRs)
 		for name, v := range containers.All() {
 			if container, ok := v.(*payload.Map); ok && name != "host" {
-				addPorts(out, container, ips, a.Bool("with_container_id"))
+				addPorts(out, container, ips, a.WithID)
 			}
 		}
 	}

@@ -1,4 +1,4 @@
-package schedulemod
+package schedule
 
 import (
 	"context"
@@ -31,8 +31,8 @@ type minion struct {
 var now = time.Date(2026, 11, 23, 10, 20, 30, 0, time.UTC)
 
 func options() schedule.Options {
-	return schedule.Options{Loop: time.Second, Random: func(low, _ int64) int64 { return low }, Known: func(string) bool { return true },
-		Running: func(string) int { return 0 }, JID: func() string { return "JID" }}
+	return schedule.Options{Loop: time.Second, Random: func(low, _ int64) int64 { return low },
+		Known: func(string) bool { return true }, Running: func(string) int { return 0 }, JID: func() string { return "JID" }}
 }
 
 // manage carries out a request; it gives the last answer whose tag begins so.
@@ -48,7 +48,8 @@ func (m *minion) manage(data any, answer string) *payload.Map {
 		}
 	}
 	for _, r := range out.Replies {
-		if r.What == schedule.Saved && answer == event.TagScheduleSaved || strings.HasPrefix(event.TagMinionComplete("schedule_"+r.What), answer) {
+		saved := r.What == schedule.Saved && answer == event.TagScheduleSaved
+		if saved || strings.HasPrefix(event.TagMinionComplete("schedule_"+r.What), answer) {
 			return r.Data
 		}
 	}
@@ -79,11 +80,13 @@ func (m *minion) AwaitLocal(_ context.Context, _ string, data any, answer string
 
 // unlike are the calls that we answer otherwise, and why.
 var unlike = map[string]string{
-	"enable_job [frompillar]":  "nobody changes a job of the pillar, and the answer says so",
-	"disable_job [frompillar]": "nobody changes a job of the pillar, and the answer says so",
-	"postpone_job [frompillar 2026-11-23T11:00:00 2026-11-23T12:00:00]": "nobody changes a job of the pillar, and the answer says so",
-	"skip_job [frompillar 2026-11-23T11:00:00]":                         "nobody changes a job of the pillar, and the answer says so",
+	"enable_job [frompillar]":  ofPillar,
+	"disable_job [frompillar]": ofPillar,
+	"postpone_job [frompillar 2026-11-23T11:00:00 2026-11-23T12:00:00]": ofPillar,
+	"skip_job [frompillar 2026-11-23T11:00:00]":                         ofPillar,
 }
+
+const ofPillar = "nobody changes a job of the pillar, and the answer says so"
 
 // TestAnswers makes the calls of testdata/answers.json, which Salt 3008.3 has answered.
 func TestAnswers(t *testing.T) {
@@ -99,17 +102,21 @@ func TestAnswers(t *testing.T) {
 	dir := t.TempDir()
 	opts := payload.M("conf_file", filepath.Join(dir, "minion"), "default_include", "minion.d/*.conf")
 	pillar := payload.M("schedule", payload.M("frompillar", payload.M("function", "test.ping", "hours", int64(2))))
-	m := &minion{path: schedule.Path(opts), state: schedule.New(payload.M("configured", payload.M("function", "test.ping", "hours", int64(1))), pillar.Map("schedule"))}
+	configured := payload.M("configured", payload.M("function", "test.ping", "hours", int64(1)))
+	m := &minion{path: schedule.Path(opts), state: schedule.New(configured, pillar.Map("schedule"))}
 	reg := loader.NewRegistry()
 	var response any
 	published := []any{}
-	if err := reg.Register(append(Functions(), loader.Func{Name: "publish.publish", VarArgs: true, Run: func(_ *loader.Call, a loader.Args) (any, error) {
+	reg.Offer(loader.Listed{Module()})
+	publish := func(_ *loader.Call, a loader.Args) (any, error) {
 		published = append(published, a.Rest)
 		return response, nil
-	}})...); err != nil {
+	}
+	if err := reg.Register(loader.Func{Name: "publish.publish", VarArgs: true, Run: publish}); err != nil {
 		t.Fatal(err)
 	}
-	env := &loader.Env{Registry: reg, Opts: func() *payload.Map { return opts }, Pillar: func() *payload.Map { return pillar }, Host: loader.Host{Events: m, Log: m}}
+	env := &loader.Env{Registry: reg, Opts: func() *payload.Map { return opts },
+		Pillar: func() *payload.Map { return pillar }, Host: loader.Host{Events: m, Log: m}}
 	for i, r := range rows {
 		row := r.(*payload.Map)
 		if row.Str("fun") == "look" {
@@ -120,7 +127,8 @@ func TestAnswers(t *testing.T) {
 			opts.Set(k, v)
 		}
 		m.log, published, response = nil, []any{}, row.Value("publish")
-		got, err := loader.NewCall(t.Context(), env, "schedule."+row.Str("fun"), nil).Call("schedule."+row.Str("fun"), row.List("args"), row.Map("kw"))
+		fun := "schedule." + row.Str("fun")
+		got, err := loader.NewCall(t.Context(), env, fun, nil).Call(fun, row.List("args"), row.Map("kw"))
 		for k := range row.Map("opts").All() {
 			opts.Delete(k)
 		}

@@ -1,4 +1,4 @@
-package schedulemod
+package schedule
 
 import (
 	"errors"
@@ -26,8 +26,8 @@ const (
 	textBoth      = `Unable to use "when" and "cron" options together.  Ignoring.`
 )
 
-func buildItem(_ *loader.Call, a loader.Args) (any, error) {
-	return build(loader.Text(a.Get("name")), a.KW)
+func buildItem(_ *loader.Call, a ofJob) (*payload.Map, error) {
+	return build(a.Name, a.KW)
 }
 
 // rejected is the answer for what makes no job.
@@ -81,7 +81,8 @@ func build(name string, kw *payload.Map) (*payload.Map, error) {
 	} else if bad != nil {
 		return rejected(`Schedule item ` + pytext.Str(bad) + ` for "when" in invalid.`)
 	}
-	take(job, kw, "range", "when", "once", "once_fmt", "cron", "returner", "after", "return_config", "return_kwargs", "until", "run_on_start", "skip_during_range")
+	take(job, kw, "range", "when", "once", "once_fmt", "cron", "returner", "after", "return_config", "return_kwargs",
+		"until", "run_on_start", "skip_during_range")
 	return job, nil
 }
 

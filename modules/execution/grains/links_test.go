@@ -1,4 +1,4 @@
-package grainsmod
+package grains
 
 import (
 	"os"
@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestLinksOfOthers: in a folder that somebody else may write root neither reads nor writes through a link; where the folder is
-// the operator's own a link stays, and what it leads to changes.
+// TestLinksOfOthers: in a folder that somebody else may write root neither reads nor writes through a link; where the
+// folder is the operator's own a link stays, and what it leads to changes.
 func TestLinksOfOthers(t *testing.T) {
 	for _, others := range []bool{false, true} {
 		dir := t.TempDir()

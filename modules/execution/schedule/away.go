@@ -1,4 +1,4 @@
-package schedulemod
+package schedule
 
 import (
 	"os"
@@ -12,34 +12,39 @@ import (
 	"brine/wire/payload"
 )
 
-func move(c *loader.Call, a loader.Args) (any, error) {
+type elsewhere struct {
+	Name   string       `arg:"name"`
+	Target any          `arg:"target"`
+	KW     *payload.Map `arg:"**kwargs"`
+}
+
+func move(c *loader.Call, a elsewhere) (any, error) {
 	ret, moved, err := publish(c, a, "moved")
 	if err != nil || !moved {
 		return ret, err
 	}
-	name := loader.Text(a.Get("name"))
-	if _, err := c.Call("schedule.delete", []any{name}, nil); err != nil {
+	if _, err := c.Call("schedule.delete", []any{a.Name}, nil); err != nil {
 		return nil, err
 	}
-	return ret.Set("comment", "Moved Job "+name+" from schedule."), nil
+	return ret.Set("comment", "Moved Job "+a.Name+" from schedule."), nil
 }
 
-func copyJob(c *loader.Call, a loader.Args) (any, error) {
+func copyJob(c *loader.Call, a elsewhere) (any, error) {
 	ret, copied, err := publish(c, a, "copied")
 	if copied {
-		ret.Set("comment", "Copied Job "+loader.Text(a.Get("name"))+" from schedule to minion(s).")
+		ret.Set("comment", "Copied Job "+a.Name+" from schedule to minion(s).")
 	}
 	return ret, err
 }
 
 // publish lets other minions add a job; true when all of them have.
-func publish(c *loader.Call, a loader.Args, done string) (*payload.Map, bool, error) {
-	name := loader.Text(a.Get("name"))
+func publish(c *loader.Call, a elsewhere, done string) (*payload.Map, bool, error) {
+	name := a.Name
 	ret := payload.M("comment", []any{}, "result", true)
 	if name == "" {
 		ret.Set("comment", "Job name is required.").Set("result", false)
 	}
-	if set(a, "test") {
+	if set(a.KW, "test") {
 		return ret.Set("comment", "Job: "+name+" would be "+done+" from schedule."), false, nil
 	}
 	var job *payload.Map
@@ -59,7 +64,7 @@ func publish(c *loader.Call, a loader.Args, done string) (*payload.Map, bool, er
 	for k, v := range job.All() {
 		words = append(words, loader.Text(k)+"="+pytext.Str(v))
 	}
-	v, err := c.Call("publish.publish", []any{a.Get("target"), "schedule.add", words}, nil)
+	v, err := c.Call("publish.publish", []any{a.Target, "schedule.add", words}, nil)
 	if err != nil {
 		return nil, false, err
 	}
@@ -80,7 +85,7 @@ func publish(c *loader.Call, a loader.Args, done string) (*payload.Map, bool, er
 }
 
 // reload reads schedule.conf, which is not the file that changes are written to.
-func reload(c *loader.Call, _ loader.Args) (any, error) {
+func reload(c *loader.Call, _ struct{}) (any, error) {
 	comments, result := []any{}, true
 	say := func(ok bool, good, bad string) {
 		if !ok {

@@ -1,4 +1,4 @@
-package schedulemod
+package schedule
 
 import (
 	"log/slog"
@@ -9,8 +9,13 @@ import (
 	"brine/wire/payload"
 )
 
-func runJob(c *loader.Call, a loader.Args) (any, error) {
-	name := loader.Text(a.Get("name"))
+type run struct {
+	Name  string `arg:"name"`
+	Force bool   `arg:"force=False"`
+}
+
+func runJob(c *loader.Call, a run) (any, error) {
+	name := a.Name
 	ret := payload.M("comment", []any{}, "result", true)
 	all, err := jobs(c, listing{all: true, disabled: true})
 	if err != nil {
@@ -20,7 +25,7 @@ func runJob(c *loader.Call, a loader.Args) (any, error) {
 	switch {
 	case !ok:
 		return fail(ret, "Job "+name+" does not exist.")
-	case !loader.Truthy(job.Value("enabled")) && !loader.Truthy(a.Get("force")):
+	case !loader.Truthy(job.Value("enabled")) && !a.Force:
 		return ret.Set("comment", "Job "+name+" is disabled."), nil
 	case !tell(c, payload.M("name", name, "func", "run_job")):
 		return fail(ret, "Failed to run job "+name+" on minion.")
@@ -28,17 +33,17 @@ func runJob(c *loader.Call, a loader.Args) (any, error) {
 	return ret.Set("comment", "Scheduling Job "+name+" on minion."), nil
 }
 
-func enableJob(c *loader.Call, a loader.Args) (any, error) {
+func enableJob(c *loader.Call, a ofJob) (any, error) {
 	return switchJob(c, a, loader.Truthy(c.Opts().Value("test")), "enable", "Enabled")
 }
 
-func disableJob(c *loader.Call, a loader.Args) (any, error) {
-	return switchJob(c, a, set(a, "test"), "disable", "Disabled")
+func disableJob(c *loader.Call, a ofJob) (any, error) {
+	return switchJob(c, a, set(a.KW, "test"), "disable", "Disabled")
 }
 
 // switchJob enables or disables a job. verb is "enable", done what the answer says.
-func switchJob(c *loader.Call, a loader.Args, test bool, verb, done string) (any, error) {
-	name := loader.Text(a.Get("name"))
+func switchJob(c *loader.Call, a ofJob, test bool, verb, done string) (any, error) {
+	name := a.Name
 	ret := payload.M("comment", []any{}, "result", true, "changes", payload.NewMap(0))
 	if name == "" {
 		ret.Set("comment", "Job name is required.").Set("result", false)
@@ -47,7 +52,7 @@ func switchJob(c *loader.Call, a loader.Args, test bool, verb, done string) (any
 		return ret.Set("comment", "Job: "+name+" would be "+verb+"d in schedule."), nil
 	}
 	request := payload.M("name", name, "func", verb+"_job")
-	if !find(c, request, name, keyword(a, "persist", true)) {
+	if !find(c, request, name, keyword(a.KW, "persist", true)) {
 		return fail(ret, "Job "+name+" does not exist.")
 	}
 	reply, ok := ask(c, request, complete(verb+"d_job"))
@@ -55,7 +60,8 @@ func switchJob(c *loader.Call, a loader.Args, test bool, verb, done string) (any
 		return ret, nil
 	}
 	job, _ := reply.Map("schedule").Value(name).(*payload.Map)
-	// Unlike Salt: for a job of the pillar, which says nothing of enabled, it tells of a missing event module and of success.
+	// Unlike Salt: for a job of the pillar, which says nothing of enabled, it tells of a missing event module and of
+	// success.
 	if enabled, known := job.Get("enabled"); !known || loader.Truthy(enabled) != (verb == "enable") {
 		return fail(ret, "Failed to "+verb+" job "+name+" in schedule.")
 	}
@@ -63,9 +69,9 @@ func switchJob(c *loader.Call, a loader.Args, test bool, verb, done string) (any
 	return ret.Set("comment", done+" Job "+name+" in schedule."), nil
 }
 
-func save(c *loader.Call, a loader.Args) (any, error) {
+func save(c *loader.Call, a ofAll) (any, error) {
 	ret := payload.M("comment", []any{}, "result", true)
-	if set(a, "test") {
+	if set(a.KW, "test") {
 		return ret.Set("comment", "Schedule would be saved."), nil
 	}
 	if _, ok := ask(c, payload.M("func", "save_schedule"), event.TagScheduleSaved); !ok {
@@ -74,21 +80,21 @@ func save(c *loader.Call, a loader.Args) (any, error) {
 	return ret.Set("comment", "Schedule (non-pillar items) saved."), nil
 }
 
-func enable(c *loader.Call, a loader.Args) (any, error) {
+func enable(c *loader.Call, a ofAll) (any, error) {
 	return switchAll(c, a, "enable", "Enabled")
 }
 
-func disable(c *loader.Call, a loader.Args) (any, error) {
+func disable(c *loader.Call, a ofAll) (any, error) {
 	return switchAll(c, a, "disable", "Disabled")
 }
 
 // switchAll enables or disables the whole schedule.
-func switchAll(c *loader.Call, a loader.Args, verb, done string) (any, error) {
+func switchAll(c *loader.Call, a ofAll, verb, done string) (any, error) {
 	ret := payload.M("comment", []any{}, "changes", payload.NewMap(0), "result", true)
-	if set(a, "test") {
+	if set(a.KW, "test") {
 		return ret.Set("comment", "Schedule would be "+verb+"d."), nil
 	}
-	reply, ok := ask(c, payload.M("func", verb, "persist", keyword(a, "persist", true)), complete(verb+"d"))
+	reply, ok := ask(c, payload.M("func", verb, "persist", keyword(a.KW, "persist", true)), complete(verb+"d"))
 	if !ok {
 		return ret, nil
 	}
@@ -100,44 +106,57 @@ func switchAll(c *loader.Call, a loader.Args, verb, done string) (any, error) {
 }
 
 // format is the format of the times in a call.
-func format(a loader.Args) string {
-	if f := loader.Text(a.KW.Value("time_fmt")); f != "" {
+func format(kw *payload.Map) string {
+	if f := loader.Text(kw.Value("time_fmt")); f != "" {
 		return f
 	}
 	return "%Y-%m-%dT%H:%M:%S"
 }
 
-func postponeJob(c *loader.Call, a loader.Args) (any, error) {
-	name, current, next := loader.Text(a.Get("name")), loader.Text(a.Get("current_time")), loader.Text(a.Get("new_time"))
+type postponed struct {
+	Name    string       `arg:"name"`
+	Current string       `arg:"current_time"`
+	Next    string       `arg:"new_time"`
+	KW      *payload.Map `arg:"**kwargs"`
+}
+
+func postponeJob(c *loader.Call, a postponed) (any, error) {
+	name, current, next := a.Name, a.Current, a.Next
 	ret := payload.M("comment", []any{}, "result", true)
 	switch {
 	case name == "":
 		return fail(ret, "Job name is required.")
 	case current == "":
 		return fail(ret, "Job current time is required.")
-	case !isTime(c, current, next, format(a)):
+	case !isTime(c, current, next, format(a.KW)):
 		return fail(ret, "Date string could not be parsed.")
 	case next == "":
 		return fail(ret, "Job new_time is required.")
-	case !isTime(c, next, next, format(a)):
+	case !isTime(c, next, next, format(a.KW)):
 		return fail(ret, "Date string could not be parsed.")
 	}
 	if loader.Truthy(c.Opts().Value("test")) {
 		return ret.Set("comment", "Job: "+name+" would be postponed in schedule."), nil
 	}
-	request := payload.M("name", name, "time", current, "new_time", next, "time_fmt", format(a), "func", "postpone_job")
+	request := payload.M("name", name, "time", current, "new_time", next, "time_fmt", format(a.KW), "func", "postpone_job")
 	return shift(c, ret, request, name, "Postponed Job ", "postpone")
 }
 
-func skipJob(c *loader.Call, a loader.Args) (any, error) {
-	name, current := loader.Text(a.Get("name")), loader.Text(a.Get("current_time"))
+type skipped struct {
+	Name    string       `arg:"name"`
+	Current string       `arg:"current_time"`
+	KW      *payload.Map `arg:"**kwargs"`
+}
+
+func skipJob(c *loader.Call, a skipped) (any, error) {
+	name, current := a.Name, a.Current
 	ret := payload.M("comment", []any{}, "result", true)
 	if name == "" {
 		ret.Set("comment", "Job name is required.").Set("result", false)
 	}
 	if current == "" {
 		ret.Set("comment", "Job time is required.").Set("result", false)
-	} else if !isTime(c, current, current, format(a)) {
+	} else if !isTime(c, current, current, format(a.KW)) {
 		return fail(ret, "Date string could not be parsed.")
 	}
 	if loader.Truthy(c.Opts().Value("test")) {
@@ -146,7 +165,7 @@ func skipJob(c *loader.Call, a loader.Args) (any, error) {
 	if current == "" { // Unlike Salt: it adds the empty text to the schedule, which stops all jobs.
 		return ret, nil
 	}
-	request := payload.M("name", name, "time", current, "time_fmt", format(a), "func", "skip_job")
+	request := payload.M("name", name, "time", current, "time_fmt", format(a.KW), "func", "skip_job")
 	return shift(c, ret, request, name, "Added Skip Job ", "skip")
 }
 

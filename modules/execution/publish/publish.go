@@ -1,4 +1,6 @@
-package execution
+// Package publish is the execution module publish: a minion lets its master run functions on other minions, and runners.
+// It answers to salt/modules/publish.py.
+package publish
 
 import (
 	"context"
@@ -14,75 +16,73 @@ import (
 	"brine/wire/payload"
 )
 
-func publishFunctions() []loader.Func {
-	common := []loader.Param{loader.Req("tgt"), loader.Req("fun"), loader.Opt("arg", nil), loader.Opt("tgt_type", "glob"),
-		loader.Opt("returner", ""), loader.Opt("timeout", int64(5))}
-	return sourced("salt/modules/publish.py", []loader.Func{
-		{Name: "publish.publish", Params: append(common[:len(common):len(common)], loader.Opt("via_master", nil)), Run: publish,
-			Doc: `Let the master run a function on other minions and return what they answered. The master must allow it (peer).
-
-CLI Example:
-
-    salt system.example.com publish.publish '*' cmd.run 'ls -la /tmp'
-    salt system.example.com publish.publish '*' test.kwarg arg="['cheese=spam','spam=cheese']"`},
-		{Name: "publish.full_data", Params: common, Run: publishFull, Doc: `Like publish.publish, with the whole return of each minion.
-
-CLI Example:
-
-    salt system.example.com publish.full_data '*' cmd.run 'ls -la /tmp'`},
-		{Name: "publish.runner", Params: []loader.Param{loader.Req("fun"), loader.Opt("arg", nil), loader.Opt("timeout", int64(5))},
-			Run: publishRunner, Doc: `Let the master run a runner function and return its result. The master must allow it (peer_run).
-
-CLI Example:
-
-    salt '*' publish.runner manage.down`},
-	})
+// Module is the module publish.
+func Module() loader.Module {
+	return loader.Module{File: "publish", Virtual: loader.Always, Funcs: func() []loader.Func {
+		return []loader.Func{
+			loader.Fn("publish", clean, "Let the master run a function on other minions and return what they answered. "+
+				"The master must allow it (peer).",
+				"salt system.example.com publish.publish '*' cmd.run 'ls -la /tmp'",
+				`salt system.example.com publish.publish '*' test.kwarg arg="['cheese=spam','spam=cheese']"`),
+			loader.Fn("full_data", full, "Like publish.publish, with the whole return of each minion.",
+				"salt system.example.com publish.full_data '*' cmd.run 'ls -la /tmp'"),
+			loader.Fn("runner", runner,
+				"Let the master run a runner function and return its result. The master must allow it (peer_run).",
+				"publish.runner manage.down"),
+		}
+	}}
 }
 
-func publish(c *loader.Call, a loader.Args) (any, error) { return publishAs(c, a, "clean") }
+// publication is what the master is to publish; only publish.publish lets one choose the master.
+type publication struct {
+	Tgt      any    `arg:"tgt"`
+	Fun      string `arg:"fun"`
+	Arg      any    `arg:"arg=None"`
+	TgtType  any    `arg:"tgt_type=glob"`
+	Returner any    `arg:"returner=''"`
+	Timeout  any    `arg:"timeout=5"`
+}
 
-func publishFull(c *loader.Call, a loader.Args) (any, error) { return publishAs(c, a, "full") }
+type toMaster struct {
+	publication
+	Via any `arg:"via_master=None"`
+}
 
-// publishAs asks the master to publish and collects the returns until all targeted minions answered or the time
+func clean(c *loader.Call, a toMaster) (any, error) { return ask(c, a.publication, a.Via, "clean") }
+
+func full(c *loader.Call, a publication) (any, error) { return ask(c, a, nil, "full") }
+
+// ask asks the master to publish and collects the returns until all targeted minions answered or the time
 // is over. form "clean" keeps only what the functions returned.
-func publishAs(c *loader.Call, a loader.Args, form string) (any, error) {
+func ask(c *loader.Call, a publication, via any, form string) (any, error) {
 	master := c.Host().Master
-	fun := a.Str("fun")
 	switch {
 	case master == nil:
 		c.Log(slog.LevelError, "Cannot run publish commands without a connection to a salt master. No command sent.")
 		return payload.NewMap(0), nil
-	case strings.HasPrefix(fun, "publish."):
+	case strings.HasPrefix(a.Fun, "publish."):
 		c.Log(slog.LevelInfo, "Cannot publish publish calls. Returning {}")
 		return payload.NewMap(0), nil
 	}
-	seconds, ok := loader.ToFloat(a.Get("timeout"))
+	seconds, ok := loader.ToFloat(a.Timeout)
 	if !ok {
-		n, err := a.Int("timeout")
+		n, err := loader.ToInt(a.Timeout)
 		if err != nil {
 			return nil, err
 		}
 		seconds = float64(n)
 	}
-	load := payload.M("cmd", payload.CmdMinionPub, "fun", fun, "arg", publishArgs(a.Get("arg")), "tgt", a.Get("tgt"),
-		"tgt_type", a.Get("tgt_type"), "ret", a.Get("returner"), "tmo", a.Get("timeout"), "form", form, "id", c.ID,
+	load := payload.M("cmd", payload.CmdMinionPub, "fun", a.Fun, "arg", arguments(a.Arg), "tgt", a.Tgt,
+		"tgt_type", a.TgtType, "ret", a.Returner, "tmo", a.Timeout, "form", form, "id", c.ID,
 		"no_parse", listOpt(c, "no_parse"))
-	if via := viaMaster(a); loader.Truthy(via) {
+	if loader.Truthy(via) {
 		other, err := masterByHost(master, pytext.Str(via))
 		if err != nil {
 			return nil, err
 		}
 		master = other
 	}
-	return publishTo(c, master, load, form, seconds)
-}
-
-// viaMaster is the master that is to publish; only publish.publish lets one choose.
-func viaMaster(a loader.Args) any {
-	if !a.Declared("via_master") {
-		return nil
-	}
-	return a.Get("via_master")
+	return send(c, master, load, form, seconds)
 }
 
 // masterByHost picks the master via_master names.
@@ -93,13 +93,14 @@ func masterByHost(master loader.MasterChannel, host string) (loader.MasterChanne
 	}
 	found, ok := several.MasterByHost(host)
 	if !ok {
-		return nil, loader.InvocErr("Could not find match for %s in list of configured masters when using `via_master` option", host)
+		return nil, loader.InvocErr("Could not find match for %s in list of configured masters "+
+			"when using `via_master` option", host)
 	}
 	return found, nil
 }
 
-// publishTo sends the publication to one master and waits for its returns there.
-func publishTo(c *loader.Call, master loader.MasterChannel, load *payload.Map, form string, seconds float64) (any, error) {
+// send sends the publication to one master and waits for its returns there.
+func send(c *loader.Call, master loader.MasterChannel, load *payload.Map, form string, seconds float64) (any, error) {
 	answer, err := master.Request(c.Ctx, load)
 	if timedOut(err) {
 		return fmt.Sprintf("'%s' publish timed out", load.Str("fun")), nil
@@ -114,7 +115,7 @@ func publishTo(c *loader.Call, master loader.MasterChannel, load *payload.Map, f
 	if len(published.List("minions")) == 0 {
 		return nil, nil
 	}
-	returns, err := collectReturns(c, master, published, time.Duration(seconds*float64(time.Second)))
+	returns, err := collect(c, master, published, time.Duration(seconds*float64(time.Second)))
 	if err != nil || form != "clean" {
 		return returns, err
 	}
@@ -124,9 +125,11 @@ func publishTo(c *loader.Call, master loader.MasterChannel, load *payload.Map, f
 // collectInterval is the pause between two questions for the returns of a publication.
 const collectInterval = 300 * time.Millisecond
 
-// collectReturns asks until all have answered. Only its pauses count against the limit: a master that is slow to answer
+// collect asks until all have answered. Only its pauses count against the limit: a master that is slow to answer
 // is waited for.
-func collectReturns(c *loader.Call, master loader.MasterChannel, published *payload.Map, limit time.Duration) (*payload.Map, error) {
+func collect(
+	c *loader.Call, master loader.MasterChannel, published *payload.Map, limit time.Duration,
+) (*payload.Map, error) {
 	load := payload.M("cmd", payload.CmdPubRet, "id", c.ID, "jid", published.Value("jid"))
 	want := published.List("minions")
 	for paused := time.Duration(0); ; paused += collectInterval {
@@ -169,23 +172,28 @@ func onlyReturns(returns *payload.Map) *payload.Map {
 	return out
 }
 
-func publishRunner(c *loader.Call, a loader.Args) (any, error) {
+type runnerCall struct {
+	Fun     string `arg:"fun"`
+	Arg     any    `arg:"arg=None"`
+	Timeout any    `arg:"timeout=5"`
+}
+
+func runner(c *loader.Call, a runnerCall) (any, error) {
 	master := c.Host().Master
 	if master == nil {
 		return "No access to master. If using salt-call with --local, please remove.", nil
 	}
-	fun := a.Str("fun")
-	load := payload.M("cmd", payload.CmdMinionRunner, "fun", fun, "arg", publishArgs(a.Get("arg")), "tmo", a.Get("timeout"),
+	load := payload.M("cmd", payload.CmdMinionRunner, "fun", a.Fun, "arg", arguments(a.Arg), "tmo", a.Timeout,
 		"id", c.ID, "no_parse", listOpt(c, "no_parse"))
 	answer, err := master.Request(c.Ctx, load)
 	if timedOut(err) {
-		return fmt.Sprintf("'%s' runner publish timed out", fun), nil
+		return fmt.Sprintf("'%s' runner publish timed out", a.Fun), nil
 	}
 	return answer, err
 }
 
-// publishArgs types an argument that is text and makes a list of it.
-func publishArgs(v any) []any {
+// arguments types an argument that is text and makes a list of it.
+func arguments(v any) []any {
 	if s, ok := v.(string); ok {
 		v = args.Yamlify(s)
 	}

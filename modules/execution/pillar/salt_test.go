@@ -1,12 +1,13 @@
-package pillarmod_test
+package pillar_test
 
 import (
 	"context"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
-	"brine/modules/execution/pillarmod"
+	"brine/modules/execution/pillar"
 	"brine/modules/loader"
 	"brine/modules/modtest"
 	"brine/modules/text/pyjson"
@@ -15,10 +16,14 @@ import (
 )
 
 // call calls a function of the module with a pillar in memory.
-func call(t *testing.T, ctx context.Context, opts, pillar *payload.Map, source loader.PillarSource, fun string, args []any, kw *payload.Map) (any, error) {
+func call(
+	t *testing.T, ctx context.Context, opts, data *payload.Map, source loader.PillarSource,
+	fun string, args []any, kw *payload.Map,
+) (any, error) {
 	t.Helper()
-	env := modtest.Env(t, opts, pillarmod.Functions())
-	env.Pillar = func() *payload.Map { return pillar }
+	env := modtest.Env(t, opts)
+	env.Registry.Offer(loader.Listed{pillar.Module()})
+	env.Pillar = func() *payload.Map { return data }
 	(&modtest.Host{}).Attach(env)
 	env.Host.Secrets = source
 	v, _, err := modtest.CallContext(ctx, t, env, fun, args, kw)
@@ -47,7 +52,8 @@ func TestAsSalt(t *testing.T) {
 		if row[4] == true {
 			ctx = loader.Unmasked(ctx)
 		}
-		got, err := call(t, ctx, row[3].(*payload.Map), file.Map("pillar"), nil, row[0].(string), row[1].([]any), row[2].(*payload.Map))
+		args, kw, opts := row[1].([]any), row[2].(*payload.Map), row[3].(*payload.Map)
+		got, err := call(t, ctx, opts, file.Map("pillar"), nil, row[0].(string), args, kw)
 		want := row[5].(string)
 		if wanted, bad := strings.CutPrefix(want, "error "); bad {
 			class := loader.ClassOf(err)
@@ -78,20 +84,22 @@ func (m *master) Compile(_ context.Context, q loader.PillarQuery) (*payload.Map,
 }
 
 func TestFresh(t *testing.T) {
-	mask := "**********"
+	const mask, plain = "**********", "{'k': 'secret', 'l': [1, ''], 'none': None}"
+	const masked = "{'k': '" + mask + "', 'l': ['" + mask + "', ''], 'none': None}"
 	for _, tt := range []struct {
 		fun        string
 		args       []any
 		kw, opts   *payload.Map
 		want, asks string
 	}{
-		{"pillar.items", nil, nil, nil, "{'k': '" + mask + "', 'l': ['" + mask + "', ''], 'none': None}", "|"},
-		{"pillar.items", nil, payload.M("unmask", true, "pillarenv", "dev", "pillar", payload.M("o", 1)), nil, "{'k': 'secret', 'l': [1, ''], 'none': None}", "dev|{'o': 1}"},
-		{"pillar.data", nil, nil, payload.M("pillar_mask_output", false, "pillarenv", "qa"), "{'k': 'secret', 'l': [1, ''], 'none': None}", "qa|"},
+		{"pillar.items", nil, nil, nil, masked, "|"},
+		{"pillar.items", nil, payload.M("unmask", true, "pillarenv", "dev", "pillar", payload.M("o", 1)), nil, plain,
+			"dev|{'o': 1}"},
+		{"pillar.data", nil, nil, payload.M("pillar_mask_output", false, "pillarenv", "qa"), plain, "qa|"},
 		{"pillar.items", []any{"own"}, nil, nil, "{'own': '" + mask + "'}", "|"},
 		{"pillar.obfuscate", nil, nil, nil, "{'k': '<str>', 'l': ['<str>', '<str>'], 'none': '<NoneType>'}", "|"},
 		{"pillar.ls", nil, nil, nil, "['k', 'l', 'none']", "|"},
-		{"pillar.ext", []any{"{nodegroups: {}}"}, nil, nil, "{'k': '" + mask + "', 'l': ['" + mask + "', ''], 'none': None}", "|{'nodegroups': {}}"},
+		{"pillar.ext", []any{"{nodegroups: {}}"}, nil, nil, masked, "|{'nodegroups': {}}"},
 		{"pillar.get", []any{"k"}, payload.M("pillarenv", "dev", "unmask", true), nil, mask, "dev|"},
 		{"pillar.get", []any{"k"}, payload.M("saltenv", "dev"), payload.M("pillarenv_from_saltenv", true), mask, "dev|"},
 	} {
@@ -124,8 +132,10 @@ func TestFileExists(t *testing.T) {
 		t.Fatal(err)
 	}
 	opts := payload.M("pillar_roots", payload.M("base", []any{dir}))
-	for path, want := range map[string]bool{"a.sls": true, "b.sls": false, "../" + dir[strings.LastIndexByte(dir, '/')+1:] + "/a.sls": false} {
-		if got, err := call(t, t.Context(), opts, nil, nil, "pillar.file_exists", []any{path}, nil); got != any(want) || err != nil {
+	around := "../" + filepath.Base(dir) + "/a.sls"
+	for path, want := range map[string]bool{"a.sls": true, "b.sls": false, around: false} {
+		got, err := call(t, t.Context(), opts, nil, nil, "pillar.file_exists", []any{path}, nil)
+		if got != any(want) || err != nil {
 			t.Errorf("%s: got %v, %v", path, got, err)
 		}
 	}

@@ -1,4 +1,4 @@
-package schedulemod
+package schedule
 
 import (
 	"brine/modules/loader"
@@ -8,10 +8,17 @@ import (
 	"brine/wire/payload"
 )
 
-func list(c *loader.Call, a loader.Args) (any, error) {
-	offline := loader.Truthy(a.Get("offline"))
-	all, err := jobs(c, listing{all: loader.Truthy(a.Get("show_all")), disabled: loader.Truthy(a.Get("show_disabled")), where: a.Get("where"), offline: offline})
-	if err != nil || !loader.Truthy(a.Get("return_yaml")) {
+type listed struct {
+	All      bool `arg:"show_all=False"`
+	Disabled bool `arg:"show_disabled=True"`
+	Where    any  `arg:"where=None"`
+	YAML     bool `arg:"return_yaml=True"`
+	Offline  bool `arg:"offline=False"`
+}
+
+func list(c *loader.Call, a listed) (any, error) {
+	all, err := jobs(c, listing{all: a.All, disabled: a.Disabled, where: a.Where, offline: a.Offline})
+	if err != nil || !a.YAML {
 		return all, err
 	}
 	saved, err := schedule.Load(schedule.Path(c.Opts()))
@@ -26,14 +33,18 @@ func list(c *loader.Call, a loader.Args) (any, error) {
 	return outputters.DumpYAML(payload.M("schedule", all), outputters.FlowNever, 0), nil
 }
 
-func isEnabled(c *loader.Call, a loader.Args) (any, error) {
+type enabled struct {
+	Name any `arg:"name=None"`
+}
+
+func isEnabled(c *loader.Call, a enabled) (any, error) {
 	all, err := jobs(c, listing{disabled: true})
 	if err != nil {
 		return nil, err
 	}
 	key, std := "enabled", any(true)
-	if loader.Truthy(a.Get("name")) {
-		key, std = loader.Text(a.Get("name")), payload.NewMap(0)
+	if loader.Truthy(a.Name) {
+		key, std = loader.Text(a.Name), payload.NewMap(0)
 	}
 	if v, ok := all.Get(key); ok {
 		return v, nil
@@ -41,21 +52,26 @@ func isEnabled(c *loader.Call, a loader.Args) (any, error) {
 	return std, nil
 }
 
-func nextFireTime(c *loader.Call, a loader.Args) (any, error) {
+func nextFireTime(c *loader.Call, a ofJob) (any, error) {
 	ret := payload.M("result", true)
-	name := loader.Text(a.Get("name"))
-	if name == "" {
+	if a.Name == "" {
 		ret.Set("comment", "Job name is required.").Set("result", false)
 	}
-	reply, _ := ask(c, payload.M("name", name, "func", "get_next_fire_time"), complete("next_fire_time"))
+	reply, _ := ask(c, payload.M("name", a.Name, "func", "get_next_fire_time"), complete("next_fire_time"))
 	if next, ok := reply.Get("next_fire_time"); ok {
 		return ret.Set("next_fire_time", next), nil
 	}
 	return ret.Set("comment", "next fire time not available."), nil
 }
 
-func jobStatus(c *loader.Call, a loader.Args) (any, error) {
-	reply, _ := ask(c, payload.M("func", "job_status", "name", a.Get("name"), "fire_event", true), complete("job_status"))
+type noted struct {
+	Name   any    `arg:"name"`
+	Format string `arg:"time_fmt=%Y-%m-%dT%H:%M:%S"`
+}
+
+func jobStatus(c *loader.Call, a noted) (any, error) {
+	request := payload.M("func", "job_status", "name", a.Name, "fire_event", true)
+	reply, _ := ask(c, request, complete("job_status"))
 	job, ok := reply.Value("data").(*payload.Map)
 	if !ok {
 		return payload.NewMap(0), nil
@@ -63,7 +79,7 @@ func jobStatus(c *loader.Call, a loader.Args) (any, error) {
 	out := payload.NewMap(job.Len())
 	for k, v := range job.All() {
 		if at := schedule.TimeOf(v); !at.IsZero() {
-			v = dates.Format(at, loader.Text(a.Get("time_fmt")))
+			v = dates.Format(at, a.Format)
 		}
 		out.Set(k, v)
 	}

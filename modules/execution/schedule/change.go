@@ -1,4 +1,4 @@
-package schedulemod
+package schedule
 
 import (
 	"log/slog"
@@ -15,8 +15,8 @@ func write(c *loader.Call, all *payload.Map) {
 	}
 }
 
-func purge(c *loader.Call, a loader.Args) (any, error) {
-	offline := set(a, "offline")
+func purge(c *loader.Call, a ofAll) (any, error) {
+	offline := set(a.KW, "offline")
 	all, err := jobs(c, listing{all: true, disabled: true, offline: offline})
 	if err != nil {
 		return nil, err
@@ -26,14 +26,15 @@ func purge(c *loader.Call, a loader.Args) (any, error) {
 		name := loader.Text(k)
 		switch {
 		case name == "enabled" || schedule.Internal(name):
-		case set(a, "test"):
+		case set(a.KW, "test"):
 			comments = append(comments, "Job: "+name+" would be deleted from schedule.")
 		case offline:
 			all.Delete(k)
 			comments = append(comments, "Deleted job: "+name+" from schedule.")
 			changes.Set(name, "removed")
 		default:
-			reply, ok := ask(c, payload.M("name", name, "func", "delete", "persist", keyword(a, "persist", true)), complete("delete"))
+			request := payload.M("name", name, "func", "delete", "persist", keyword(a.KW, "persist", true))
+			reply, ok := ask(c, request, complete("delete"))
 			if ok && !reply.Map("schedule").Has(name) {
 				comments = append(comments, "Deleted job: "+name+" from schedule.")
 				changes.Set(name, "removed")
@@ -48,17 +49,18 @@ func purge(c *loader.Call, a loader.Args) (any, error) {
 	return payload.M("comment", comments, "changes", changes, "result", true), nil
 }
 
-func deleteJob(c *loader.Call, a loader.Args) (any, error) {
-	name := loader.Text(a.Get("name"))
-	ret := payload.M("comment", "Failed to delete job "+name+" from schedule.", "result", false, "changes", payload.NewMap(0))
+func deleteJob(c *loader.Call, a ofJob) (any, error) {
+	name := a.Name
+	ret := payload.M("comment", "Failed to delete job "+name+" from schedule.", "result", false,
+		"changes", payload.NewMap(0))
 	deleted := func() (any, error) {
 		ret.Map("changes").Set(name, "removed")
 		return ret.Set("comment", "Deleted Job "+name+" from schedule.").Set("result", true), nil
 	}
-	if set(a, "test") {
+	if set(a.KW, "test") {
 		return ret.Set("comment", "Job: "+name+" would be deleted from schedule.").Set("result", true), nil
 	}
-	if set(a, "offline") {
+	if set(a.KW, "offline") {
 		all, err := jobs(c, listing{all: true, disabled: true, offline: true})
 		if err != nil {
 			return nil, err
@@ -71,7 +73,7 @@ func deleteJob(c *loader.Call, a loader.Args) (any, error) {
 		return deleted()
 	}
 	request := payload.M("name", name, "func", "delete")
-	if !find(c, request, name, keyword(a, "persist", true)) {
+	if !find(c, request, name, keyword(a.KW, "persist", true)) {
 		return fail(ret, "Job "+name+" does not exist.")
 	}
 	if reply, ok := ask(c, request, complete("delete")); ok && !reply.Map("schedule").Has(name) {
@@ -80,8 +82,8 @@ func deleteJob(c *loader.Call, a loader.Args) (any, error) {
 	return ret, nil
 }
 
-func add(c *loader.Call, a loader.Args) (any, error) {
-	name, offline := loader.Text(a.Get("name")), set(a, "offline")
+func add(c *loader.Call, a ofJob) (any, error) {
+	name, offline := a.Name, set(a.KW, "offline")
 	ret := payload.M("comment", "Failed to add job "+name+" to schedule.", "result", false, "changes", payload.NewMap(0))
 	added := func() (any, error) {
 		ret.Map("changes").Set(name, "added")
@@ -106,7 +108,7 @@ func add(c *loader.Call, a loader.Args) (any, error) {
 	} else if job.Value("result") == false {
 		return job, nil
 	}
-	if set(a, "test") {
+	if set(a.KW, "test") {
 		return ret.Set("comment", "Job: "+name+" would be added to schedule.").Set("result", true), nil
 	}
 	if offline {
@@ -114,7 +116,8 @@ func add(c *loader.Call, a loader.Args) (any, error) {
 		ret.Set("comment", "Added job: "+name+" to schedule.")
 		return added()
 	}
-	request := payload.M("name", name, "schedule", payload.M(name, job), "func", "add", "persist", keyword(a, "persist", true))
+	request := payload.M("name", name, "schedule", payload.M(name, job), "func", "add",
+		"persist", keyword(a.KW, "persist", true))
 	if reply, ok := ask(c, request, complete("add")); ok && reply.Map("schedule").Has(name) {
 		ret.Set("comment", "Added job: "+name+" to schedule.")
 		return added()
@@ -122,8 +125,8 @@ func add(c *loader.Call, a loader.Args) (any, error) {
 	return ret, nil
 }
 
-func modify(c *loader.Call, a loader.Args) (any, error) {
-	name, offline, kw := loader.Text(a.Get("name")), set(a, "offline"), a.KW.Clone()
+func modify(c *loader.Call, a ofJob) (any, error) {
+	name, offline, kw := a.Name, set(a.KW, "offline"), a.KW.Clone()
 	ret := payload.M("comment", "", "changes", payload.NewMap(0), "result", true)
 	if interval, both := clash(kw); interval {
 		return fail(ret, `Error: Unable to use "seconds", "minutes", "hours", or "days" with "when" option.`)
@@ -152,7 +155,7 @@ func modify(c *loader.Call, a loader.Args) (any, error) {
 	}
 	ret.Map("changes").Set(name, payload.M("old", old, "new", job))
 	switch {
-	case set(a, "test"):
+	case set(a.KW, "test"):
 		return ret.Set("comment", "Job: "+name+" would be modified in schedule."), nil
 	case offline:
 		changed := old.Clone()
@@ -161,7 +164,7 @@ func modify(c *loader.Call, a loader.Args) (any, error) {
 		return ret.Set("comment", "Modified job: "+name+" in schedule."), nil
 	}
 	request := payload.M("name", name, "schedule", job, "func", "modify")
-	find(c, request, name, keyword(a, "persist", true))
+	find(c, request, name, keyword(a.KW, "persist", true))
 	if !tell(c, request) {
 		return fail(ret, "Failed to modify job "+name+" in schedule.")
 	}

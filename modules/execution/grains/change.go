@@ -1,4 +1,4 @@
-package grainsmod
+package grains
 
 import (
 	"fmt"
@@ -22,14 +22,21 @@ func cutLast(key, delim string) (head, tail string, ok bool) {
 	return key[:i], key[i+len(delim):], true
 }
 
-func appendVal(c *loader.Call, a loader.Args) (any, error) {
-	key, delim, val := pytext.Str(a.Get("key")), pytext.Str(a.Get("delimiter")), a.Get("val")
+type added struct {
+	Key       any  `arg:"key"`
+	Val       any  `arg:"val"`
+	Convert   bool `arg:"convert=False"`
+	Delimiter any  `arg:"delimiter=:"`
+}
+
+func appendVal(c *loader.Call, a added) (any, error) {
+	key, delim, val := pytext.Str(a.Key), pytext.Str(a.Delimiter), a.Val
 	old, found := own(c, key, delim)
 	if !found {
 		old = []any{}
 	}
 	list, ok := old.([]any)
-	if !ok && a.Bool("convert") {
+	if !ok && a.Convert {
 		list, ok = []any{old}, true
 		if old == nil {
 			list = []any{}
@@ -49,8 +56,14 @@ func appendVal(c *loader.Call, a loader.Args) (any, error) {
 	return storeInside(c, key, delim, list)
 }
 
-func remove(c *loader.Call, a loader.Args) (any, error) {
-	key, delim, val := pytext.Str(a.Get("key")), pytext.Str(a.Get("delimiter")), a.Get("val")
+type removed struct {
+	Key       any `arg:"key"`
+	Val       any `arg:"val"`
+	Delimiter any `arg:"delimiter=:"`
+}
+
+func remove(c *loader.Call, a removed) (any, error) {
+	key, delim, val := pytext.Str(a.Key), pytext.Str(a.Delimiter), a.Val
 	old, found := own(c, key, delim)
 	if !found {
 		old = []any{}
@@ -72,7 +85,7 @@ func storeInside(c *loader.Call, key, delim string, value any) (any, error) {
 	for {
 		head, tail, ok := cutLast(key, delim)
 		if !ok {
-			return store(c, payload.M(key, value), false, true)
+			return store(c, payload.M(key, value), storing{RefreshPillar: true})
 		}
 		outer, found := own(c, head, delim)
 		if !found {
@@ -85,16 +98,23 @@ func storeInside(c *loader.Call, key, delim string, value any) (any, error) {
 	}
 }
 
-func delkey(c *loader.Call, a loader.Args) (any, error) {
-	return change(c, a.Get("key"), nil, a.Bool("force"), true, ":")
+type keyDeleted struct {
+	Key   any  `arg:"key"`
+	Force bool `arg:"force=False"`
 }
 
-func delval(c *loader.Call, a loader.Args) (any, error) {
-	return change(c, a.Get("key"), nil, a.Bool("force"), a.Bool("destructive"), ":")
+func delkey(c *loader.Call, a keyDeleted) (*payload.Map, error) {
+	return change(c, placed{Key: a.Key, Force: a.Force, Destructive: true, Delimiter: ":"})
 }
 
-func set(c *loader.Call, a loader.Args) (any, error) {
-	return change(c, a.Get("key"), a.Get("val"), a.Bool("force"), a.Bool("destructive"), pytext.Str(a.Get("delimiter")))
+type valueDeleted struct {
+	Key         any  `arg:"key"`
+	Destructive bool `arg:"destructive=False"`
+	Force       bool `arg:"force=False"`
+}
+
+func delval(c *loader.Call, a valueDeleted) (*payload.Map, error) {
+	return change(c, placed{Key: a.Key, Force: a.Force, Destructive: a.Destructive, Delimiter: ":"})
 }
 
 // outcome is the result map of grains.set.
@@ -102,22 +122,31 @@ func outcome(comment string, changes any, ok bool) *payload.Map {
 	return payload.M("comment", comment, "changes", changes, "result", ok)
 }
 
+// placed is a value and its place.
+type placed struct {
+	Key         any  `arg:"key"`
+	Val         any  `arg:"val=''"`
+	Force       bool `arg:"force=False"`
+	Destructive bool `arg:"destructive=False"`
+	Delimiter   any  `arg:"delimiter=:"`
+}
+
 // change is grains.set: it refuses to put a simple value in the place of a map or list, or the other way round,
 // unless forced.
-func change(c *loader.Call, name, val any, force, destructive bool, delim string) (any, error) {
-	key := pytext.Str(name)
+func change(c *loader.Call, a placed) (*payload.Map, error) {
+	key, delim := pytext.Str(a.Key), pytext.Str(a.Delimiter)
 	old, found := lookup(c, key, delim)
-	if found && payload.Equal(old, val) && (val != nil || !destructive) {
+	if found && payload.Equal(old, a.Val) && (a.Val != nil || !a.Destructive) {
 		return outcome("Grain is already set", payload.NewMap(0), true), nil
 	}
-	if text := refusal(key, old, val, found, force); text != "" {
+	if text := refusal(key, old, a.Val, found, a.Force); text != "" {
 		return outcome(text, payload.NewMap(0), false), nil
 	}
-	top, value, text := wrap(c, key, val, force, destructive, delim)
+	top, value, text := wrap(c, key, delim, a)
 	if text != "" {
 		return outcome(text, payload.NewMap(0), false), nil
 	}
-	stored, err := store(c, payload.M(top, value), destructive, true)
+	stored, err := store(c, payload.M(top, value), storing{Destructive: a.Destructive, RefreshPillar: true})
 	if err != nil {
 		return nil, err
 	}
@@ -134,7 +163,8 @@ func refusal(key string, old, val any, found, force bool) string {
 	case complexValue(old):
 		return fmt.Sprintf("The key '%s' exists but is a dict or a list. Use 'force=True' to overwrite.", key)
 	case complexValue(val):
-		return fmt.Sprintf("The key '%s' exists and the given value is a dict or a list. Use 'force=True' to overwrite.", key)
+		return fmt.Sprintf("The key '%s' exists and the given value is a dict or a list. "+
+			"Use 'force=True' to overwrite.", key)
 	}
 	return ""
 }
@@ -148,7 +178,8 @@ func complexValue(v any) bool {
 }
 
 // wrap puts the value into the maps and lists above it, up to the grain itself.
-func wrap(c *loader.Call, key string, value any, force, destructive bool, delim string) (top string, whole any, refused string) {
+func wrap(c *loader.Call, key, delim string, a placed) (top string, whole any, refused string) {
+	value := a.Val
 	for {
 		head, tail, ok := cutLast(key, delim)
 		if !ok {
@@ -160,7 +191,7 @@ func wrap(c *loader.Call, key string, value any, force, destructive bool, delim 
 		}
 		switch x := outer.(type) {
 		case *payload.Map:
-			if value == nil && destructive {
+			if value == nil && a.Destructive {
 				x.Delete(tail)
 			} else {
 				x.Set(tail, value)
@@ -169,7 +200,7 @@ func wrap(c *loader.Call, key string, value any, force, destructive bool, delim 
 		case []any:
 			value = intoList(x, tail, value)
 		default:
-			if outer != any(tail) && !force {
+			if outer != any(tail) && !a.Force {
 				return "", nil, fmt.Sprintf("The key '%s' value is '%s', which is different from the provided key '%s'. "+
 					"Use 'force=True' to overwrite.", head, pytext.Str(outer), tail)
 			}

@@ -4,6 +4,7 @@ package all
 import (
 	"brine/modules/execution/aptpkg"
 	"brine/modules/execution/hashutil"
+	"brine/modules/execution/saltutil"
 	"brine/modules/loader"
 )
 
@@ -12,5 +13,6 @@ func Execution() loader.Table {
 	return loader.Table{
 		aptpkg.Module,
 		hashutil.Module,
+		saltutil.Module,
 	}
 }

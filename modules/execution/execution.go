@@ -25,7 +25,6 @@ import (
 	"brine/modules/execution/network"
 	"brine/modules/execution/pillarmod"
 	"brine/modules/execution/randommod"
-	"brine/modules/execution/saltutil"
 	"brine/modules/execution/schedulemod"
 	"brine/modules/execution/sdbmod"
 	"brine/modules/execution/slsutil"
@@ -55,7 +54,6 @@ func Register(reg *loader.Registry, opt Options) error {
 		grainsmod.Functions(),
 		pillarmod.Functions(),
 		sysmod.Functions(sysmod.Sources{States: opt.States, Runners: opt.Runners, Returners: opt.Returners, Renderers: opt.Renderers}),
-		saltutil.Functions(),
 		configmod.Functions(),
 		cpmod.Functions(),
 		slsutil.Functions(),

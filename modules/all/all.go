@@ -3,6 +3,7 @@ package all
 
 import (
 	"brine/modules/execution/aptpkg"
+	"brine/modules/execution/cp"
 	"brine/modules/execution/hashutil"
 	"brine/modules/execution/saltutil"
 	"brine/modules/loader"
@@ -12,6 +13,7 @@ import (
 func Execution() loader.Table {
 	return loader.Table{
 		aptpkg.Module,
+		cp.Module,
 		hashutil.Module,
 		saltutil.Module,
 	}

@@ -14,7 +14,6 @@ import (
 	"brine/modules/execution/brinemod"
 	"brine/modules/execution/cmdmod"
 	"brine/modules/execution/configmod"
-	"brine/modules/execution/cpmod"
 	"brine/modules/execution/environmod"
 	"brine/modules/execution/filemod"
 	"brine/modules/execution/grainsmod"
@@ -55,7 +54,6 @@ func Register(reg *loader.Registry, opt Options) error {
 		pillarmod.Functions(),
 		sysmod.Functions(sysmod.Sources{States: opt.States, Runners: opt.Runners, Returners: opt.Returners, Renderers: opt.Renderers}),
 		configmod.Functions(),
-		cpmod.Functions(),
 		slsutil.Functions(),
 		statusmod.Functions(),
 		environmod.Functions(),

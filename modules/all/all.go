@@ -4,6 +4,7 @@ package all
 import (
 	"brine/modules/execution/aptpkg"
 	"brine/modules/execution/cp"
+	"brine/modules/execution/file"
 	"brine/modules/execution/hashutil"
 	"brine/modules/execution/saltutil"
 	"brine/modules/loader"
@@ -14,6 +15,7 @@ func Execution() loader.Table {
 	return loader.Table{
 		aptpkg.Module,
 		cp.Module,
+		file.Module,
 		hashutil.Module,
 		saltutil.Module,
 	}

@@ -15,7 +15,6 @@ import (
 	"brine/modules/execution/cmdmod"
 	"brine/modules/execution/configmod"
 	"brine/modules/execution/environmod"
-	"brine/modules/execution/filemod"
 	"brine/modules/execution/grainsmod"
 	"brine/modules/execution/groupadd"
 	"brine/modules/execution/httpmod"
@@ -57,7 +56,6 @@ func Register(reg *loader.Registry, opt Options) error {
 		slsutil.Functions(),
 		statusmod.Functions(),
 		environmod.Functions(),
-		filemod.Functions(),
 		groupadd.Functions(),
 		httpmod.Functions(),
 		logmod.Functions(),

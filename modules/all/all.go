@@ -6,6 +6,7 @@ import (
 	"brine/modules/execution/cp"
 	"brine/modules/execution/file"
 	"brine/modules/execution/hashutil"
+	"brine/modules/execution/network"
 	"brine/modules/execution/saltutil"
 	"brine/modules/loader"
 )
@@ -17,6 +18,7 @@ func Execution() loader.Table {
 		cp.Module,
 		file.Module,
 		hashutil.Module,
+		network.Module,
 		saltutil.Module,
 	}
 }

@@ -20,7 +20,6 @@ import (
 	"brine/modules/execution/httpmod"
 	"brine/modules/execution/logmod"
 	"brine/modules/execution/minionmod"
-	"brine/modules/execution/network"
 	"brine/modules/execution/pillarmod"
 	"brine/modules/execution/randommod"
 	"brine/modules/execution/schedulemod"
@@ -60,7 +59,6 @@ func Register(reg *loader.Registry, opt Options) error {
 		httpmod.Functions(),
 		logmod.Functions(),
 		minionmod.Functions(),
-		network.Functions(),
 		randommod.Functions(),
 		useradd.Functions(),
 		eventFunctions(),

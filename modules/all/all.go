@@ -8,6 +8,7 @@ import (
 	"brine/modules/execution/hashutil"
 	"brine/modules/execution/network"
 	"brine/modules/execution/saltutil"
+	"brine/modules/execution/useradd"
 	"brine/modules/loader"
 )
 
@@ -20,5 +21,6 @@ func Execution() loader.Table {
 		hashutil.Module,
 		network.Module,
 		saltutil.Module,
+		useradd.Module,
 	}
 }

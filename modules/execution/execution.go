@@ -28,7 +28,6 @@ import (
 	"brine/modules/execution/statusmod"
 	"brine/modules/execution/sysmod"
 	"brine/modules/execution/testmod"
-	"brine/modules/execution/useradd"
 	"brine/modules/loader"
 	"brine/wire/payload"
 )
@@ -60,7 +59,6 @@ func Register(reg *loader.Registry, opt Options) error {
 		logmod.Functions(),
 		minionmod.Functions(),
 		randommod.Functions(),
-		useradd.Functions(),
 		eventFunctions(),
 		keyFunctions(),
 		matchFunctions(),

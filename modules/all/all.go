@@ -5,6 +5,7 @@ import (
 	"brine/modules/execution/aptpkg"
 	"brine/modules/execution/cp"
 	"brine/modules/execution/file"
+	"brine/modules/execution/groupadd"
 	"brine/modules/execution/hashutil"
 	"brine/modules/execution/network"
 	"brine/modules/execution/saltutil"
@@ -18,6 +19,7 @@ func Execution() loader.Table {
 		aptpkg.Module,
 		cp.Module,
 		file.Module,
+		groupadd.Module,
 		hashutil.Module,
 		network.Module,
 		saltutil.Module,

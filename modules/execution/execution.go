@@ -16,7 +16,6 @@ import (
 	"brine/modules/execution/configmod"
 	"brine/modules/execution/environmod"
 	"brine/modules/execution/grainsmod"
-	"brine/modules/execution/groupadd"
 	"brine/modules/execution/httpmod"
 	"brine/modules/execution/logmod"
 	"brine/modules/execution/minionmod"
@@ -54,7 +53,6 @@ func Register(reg *loader.Registry, opt Options) error {
 		slsutil.Functions(),
 		statusmod.Functions(),
 		environmod.Functions(),
-		groupadd.Functions(),
 		httpmod.Functions(),
 		logmod.Functions(),
 		minionmod.Functions(),

@@ -7,6 +7,7 @@ import (
 	"brine/modules/execution/file"
 	"brine/modules/execution/groupadd"
 	"brine/modules/execution/hashutil"
+	"brine/modules/execution/mod_random"
 	"brine/modules/execution/network"
 	"brine/modules/execution/saltutil"
 	"brine/modules/execution/useradd"
@@ -21,6 +22,7 @@ func Execution() loader.Table {
 		file.Module,
 		groupadd.Module,
 		hashutil.Module,
+		mod_random.Module,
 		network.Module,
 		saltutil.Module,
 		useradd.Module,

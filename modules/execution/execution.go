@@ -20,7 +20,6 @@ import (
 	"brine/modules/execution/logmod"
 	"brine/modules/execution/minionmod"
 	"brine/modules/execution/pillarmod"
-	"brine/modules/execution/randommod"
 	"brine/modules/execution/schedulemod"
 	"brine/modules/execution/sdbmod"
 	"brine/modules/execution/slsutil"
@@ -56,7 +55,6 @@ func Register(reg *loader.Registry, opt Options) error {
 		httpmod.Functions(),
 		logmod.Functions(),
 		minionmod.Functions(),
-		randommod.Functions(),
 		eventFunctions(),
 		keyFunctions(),
 		matchFunctions(),

@@ -4,12 +4,15 @@ package all
 import (
 	"brine/modules/execution/aptpkg"
 	"brine/modules/execution/cp"
+	"brine/modules/execution/defaults"
 	"brine/modules/execution/file"
 	"brine/modules/execution/groupadd"
 	"brine/modules/execution/hashutil"
+	"brine/modules/execution/jinja"
 	"brine/modules/execution/mod_random"
 	"brine/modules/execution/network"
 	"brine/modules/execution/saltutil"
+	"brine/modules/execution/slsutil"
 	"brine/modules/execution/useradd"
 	"brine/modules/loader"
 )
@@ -19,12 +22,15 @@ func Execution() loader.Table {
 	return loader.Table{
 		aptpkg.Module,
 		cp.Module,
+		defaults.Module,
 		file.Module,
 		groupadd.Module,
 		hashutil.Module,
+		jinja.Module,
 		mod_random.Module,
 		network.Module,
 		saltutil.Module,
+		slsutil.Module,
 		useradd.Module,
 	}
 }

@@ -22,7 +22,6 @@ import (
 	"brine/modules/execution/pillarmod"
 	"brine/modules/execution/schedulemod"
 	"brine/modules/execution/sdbmod"
-	"brine/modules/execution/slsutil"
 	"brine/modules/execution/statusmod"
 	"brine/modules/execution/sysmod"
 	"brine/modules/execution/testmod"
@@ -49,7 +48,6 @@ func Register(reg *loader.Registry, opt Options) error {
 		pillarmod.Functions(),
 		sysmod.Functions(sysmod.Sources{States: opt.States, Runners: opt.Runners, Returners: opt.Returners, Renderers: opt.Renderers}),
 		configmod.Functions(),
-		slsutil.Functions(),
 		statusmod.Functions(),
 		environmod.Functions(),
 		httpmod.Functions(),

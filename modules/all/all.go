@@ -3,17 +3,27 @@ package all
 
 import (
 	"brine/modules/execution/aptpkg"
+	"brine/modules/execution/cp"
+	"brine/modules/execution/defaults"
 	"brine/modules/execution/event"
+	"brine/modules/execution/file"
 	"brine/modules/execution/grains"
+	"brine/modules/execution/groupadd"
 	"brine/modules/execution/hashutil"
+	"brine/modules/execution/jinja"
 	"brine/modules/execution/key"
 	"brine/modules/execution/match"
 	"brine/modules/execution/mine"
+	"brine/modules/execution/mod_random"
+	"brine/modules/execution/network"
 	"brine/modules/execution/pillar"
 	"brine/modules/execution/publish"
+	"brine/modules/execution/saltutil"
 	"brine/modules/execution/schedule"
+	"brine/modules/execution/slsutil"
 	"brine/modules/execution/ssh"
 	"brine/modules/execution/systemd_service"
+	"brine/modules/execution/useradd"
 	"brine/modules/loader"
 )
 
@@ -21,16 +31,26 @@ import (
 func Execution() loader.Table {
 	return loader.Table{
 		aptpkg.Module,
+		cp.Module,
+		defaults.Module,
 		event.Module,
+		file.Module,
 		grains.Module,
+		groupadd.Module,
 		hashutil.Module,
+		jinja.Module,
 		key.Module,
 		match.Module,
 		mine.Module,
+		mod_random.Module,
+		network.Module,
 		pillar.Module,
 		publish.Module,
+		saltutil.Module,
 		schedule.Module,
+		slsutil.Module,
 		ssh.Module,
 		systemd_service.Module,
+		useradd.Module,
 	}
 }

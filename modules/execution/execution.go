@@ -14,23 +14,15 @@ import (
 	"brine/modules/execution/brinemod"
 	"brine/modules/execution/cmdmod"
 	"brine/modules/execution/configmod"
-	"brine/modules/execution/cpmod"
 	"brine/modules/execution/dnsutil"
 	"brine/modules/execution/environmod"
-	"brine/modules/execution/filemod"
-	"brine/modules/execution/groupadd"
 	"brine/modules/execution/httpmod"
 	"brine/modules/execution/logmod"
 	"brine/modules/execution/minionmod"
-	"brine/modules/execution/network"
-	"brine/modules/execution/randommod"
-	"brine/modules/execution/saltutil"
 	"brine/modules/execution/sdbmod"
-	"brine/modules/execution/slsutil"
 	"brine/modules/execution/statusmod"
 	"brine/modules/execution/sysmod"
 	"brine/modules/execution/testmod"
-	"brine/modules/execution/useradd"
 	"brine/modules/loader"
 	"brine/wire/payload"
 )
@@ -53,21 +45,13 @@ func Register(reg *loader.Registry, opt Options) error {
 		sysmod.Functions(sysmod.Sources{
 			States: opt.States, Runners: opt.Runners, Returners: opt.Returners, Renderers: opt.Renderers,
 		}),
-		saltutil.Functions(),
 		configmod.Functions(),
-		cpmod.Functions(),
-		slsutil.Functions(),
 		statusmod.Functions(),
 		dnsutil.Functions(),
 		environmod.Functions(),
-		filemod.Functions(),
-		groupadd.Functions(),
 		httpmod.Functions(),
 		logmod.Functions(),
 		minionmod.Functions(),
-		network.Functions(),
-		randommod.Functions(),
-		useradd.Functions(),
 		sdbmod.Functions(),
 		brinemod.Functions(),
 	)

@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"brine/modules/execution/cmdmod"
-	"brine/modules/execution/cpmod"
+	"brine/modules/execution/cp"
 	"brine/modules/loader"
 	"brine/modules/modtest"
 	"brine/wire/payload"
@@ -23,7 +23,9 @@ import (
 func env(t testing.TB, opts *payload.Map) *loader.Env {
 	t.Helper()
 	t.Setenv("SHELL", "/bin/sh")
-	return modtest.Env(t, opts, cmdmod.Functions(), cpmod.Functions())
+	env := modtest.Env(t, opts, cmdmod.Functions())
+	env.Registry.Offer(loader.Listed{cp.Module()})
+	return env
 }
 
 // patience is how long a test waits for what must happen.

@@ -1,5 +1,5 @@
-// Package groupadd holds the functions of the module group that look at groups; those that change any come with the states. It
-// answers to salt/modules/groupadd.py.
+// Package groupadd holds the functions of the module group that look at groups; those that change any come with the
+// states. It answers to salt/modules/groupadd.py.
 package groupadd
 
 import (
@@ -9,30 +9,25 @@ import (
 	"brine/wire/payload"
 )
 
-// Functions lists the functions of the module.
-func Functions() []loader.Func {
-	root := loader.Opt("root", nil)
-	all := []loader.Func{
-		{Name: "group.info", Params: []loader.Param{loader.Req("name"), root}, Run: info, Doc: `Show a group; nothing for one that is not there.
-
-CLI Example:
-
-    salt '*' group.info foo`},
-		{Name: "group.getent", Params: []loader.Param{loader.Opt("refresh", false), root}, Run: getent, Doc: `List all groups.
-
-CLI Example:
-
-    salt '*' group.getent`},
-	}
-	for i := range all {
-		all[i].Source = "salt/modules/groupadd.py"
-	}
-	return all
+// Module is the module group of Linux.
+func Module() loader.Module {
+	return loader.Module{File: "groupadd", Name: "group", Virtual: loader.Always, Funcs: func() []loader.Func {
+		return []loader.Func{
+			loader.Fn("info", info, "Show a group; nothing for one that is not there.", "group.info foo"),
+			loader.Fn("getent", getent, "List all groups.", "group.getent"),
+		}
+	}}
 }
 
-func rootOf(a loader.Args) string {
-	root, _ := a.Get("root").(string)
-	if root == "" && a.Get("root") != nil {
+// under is the directory in which the files of groups lie.
+type under struct {
+	Root any `arg:"root=None"`
+}
+
+// dir is the directory: "" where none is given.
+func (a under) dir() string {
+	root, _ := a.Root.(string)
+	if root == "" && a.Root != nil {
 		return "/"
 	}
 	return root
@@ -42,12 +37,19 @@ func described(g accounts.Group) *payload.Map {
 	return payload.M("name", g.Name, "passwd", g.Passwd, "gid", g.GID, "members", g.Members)
 }
 
-func info(c *loader.Call, a loader.Args) (any, error) {
-	name, ok := a.Get("name").(string)
+// named is a group.
+type named struct {
+	Name any `arg:"name"`
+	under
+}
+
+func info(c *loader.Call, a named) (*payload.Map, error) {
+	name, ok := a.Name.(string)
 	if !ok {
-		return nil, &loader.ArgumentError{Message: "getgrnam() argument 'name' must be str, not " + pytext.Type(a.Get("name"))}
+		return nil, &loader.ArgumentError{Message: "getgrnam() argument 'name' must be str, not " +
+			pytext.Type(a.Name)}
 	}
-	g, ok, err := accounts.GroupNamed(c.Ctx, rootOf(a), name)
+	g, ok, err := accounts.GroupNamed(c.Ctx, a.dir(), name)
 	if err != nil {
 		return nil, err
 	}
@@ -57,8 +59,14 @@ func info(c *loader.Call, a loader.Args) (any, error) {
 	return described(g), nil
 }
 
-func getent(c *loader.Call, a loader.Args) (any, error) {
-	groups, err := accounts.Groups(c.Ctx, rootOf(a))
+// all are all groups, looked up anew or not.
+type all struct {
+	Refresh any `arg:"refresh=False"`
+	under
+}
+
+func getent(c *loader.Call, a all) ([]any, error) {
+	groups, err := accounts.Groups(c.Ctx, a.dir())
 	if err != nil {
 		return nil, err
 	}

@@ -70,12 +70,29 @@ func texts(addrs []netip.Addr, want func(netip.Addr) bool) []any {
 	return out
 }
 
-func ipAddrs(c *loader.Call, a loader.Args) (any, error) {
-	addrs := own(a.Get("interface"), a.Bool("include_loopback"), 4)
-	if cidr := a.Get("cidr"); loader.Truthy(cidr) {
+// ofInterfaces names interfaces, and says whether those of the loopback count.
+type ofInterfaces struct {
+	Interface any  `arg:"interface=None"`
+	Loopback  bool `arg:"include_loopback=False"`
+}
+
+type (
+	wanted6 struct {
+		ofInterfaces
+		CIDR any `arg:"cidr=None"`
+	}
+	wanted4 struct {
+		wanted6
+		Type any `arg:"type=None"`
+	}
+)
+
+func ipAddrs(c *loader.Call, a wanted4) (any, error) {
+	addrs := own(a.Interface, a.Loopback, 4)
+	if cidr := a.CIDR; loader.Truthy(cidr) {
 		return texts(addrs, within(c, cidr)), nil
 	}
-	switch a.Get("type") {
+	switch a.Type {
 	case "public":
 		return texts(addrs, func(x netip.Addr) bool { return !ipaddress.Private(x) }), nil
 	case "private":
@@ -84,9 +101,9 @@ func ipAddrs(c *loader.Call, a loader.Args) (any, error) {
 	return texts(addrs, nil), nil
 }
 
-func ipAddrs6(c *loader.Call, a loader.Args) (any, error) {
-	addrs := own(a.Get("interface"), a.Bool("include_loopback"), 6)
-	if cidr := a.Get("cidr"); loader.Truthy(cidr) {
+func ipAddrs6(c *loader.Call, a wanted6) (any, error) {
+	addrs := own(a.Interface, a.Loopback, 6)
+	if cidr := a.CIDR; loader.Truthy(cidr) {
 		return texts(addrs, within(c, cidr)), nil
 	}
 	return texts(addrs, nil), nil
@@ -110,15 +127,22 @@ func networks(addrs []links.Address, loopback bool) []netip.Prefix {
 	return slices.Compact(out)
 }
 
-func ipNetworks(version int) run {
-	return func(_ *loader.Call, a loader.Args) (any, error) {
-		nets := networks(chosen(a.Get("interface"), version), a.Bool("include_loopback"))
-		if !a.Bool("verbose") {
+// wantedNetworks are those of interfaces, in detail or not.
+type wantedNetworks struct {
+	ofInterfaces
+	Verbose bool `arg:"verbose=False"`
+}
+
+func ipNetworks(version int) func(*loader.Call, wantedNetworks) (any, error) {
+	return func(_ *loader.Call, a wantedNetworks) (any, error) {
+		nets := networks(chosen(a.Interface, version), a.Loopback)
+		if !a.Verbose {
 			return prefixTexts(nets), nil
 		}
 		out := payload.NewMap(len(nets))
 		for _, p := range nets {
-			out.Set(p.String(), payload.M("address", p.Addr().String(), "netmask", netmask(p), "num_addresses", count(p), "prefixlen", int64(p.Bits())))
+			out.Set(p.String(), payload.M("address", p.Addr().String(), "netmask", netmask(p),
+				"num_addresses", count(p), "prefixlen", int64(p.Bits())))
 		}
 		return out, nil
 	}
@@ -132,11 +156,16 @@ func prefixTexts(nets []netip.Prefix) []any {
 	return out
 }
 
+// listed are interfaces by their full names.
+type listed struct {
+	Interfaces any `arg:"interfaces=None"`
+}
+
 // subnets are the networks of interfaces that are named in full: one name, a list of names, or nil for all.
-func subnets(_ *loader.Call, a loader.Args) (any, error) {
+func subnets(_ *loader.Call, a listed) ([]any, error) {
 	var addrs []links.Address
 	for _, i := range links.All() {
-		switch want := a.Get("interfaces").(type) {
+		switch want := a.Interfaces.(type) {
 		case nil:
 		case []any:
 			if !slices.Contains(want, any(i.Name)) {
@@ -152,13 +181,18 @@ func subnets(_ *loader.Call, a loader.Args) (any, error) {
 	return prefixTexts(networks(addrs, false)), nil
 }
 
-func subnets6(*loader.Call, loader.Args) (any, error) {
+func subnets6(*loader.Call, struct{}) ([]any, error) {
 	return prefixTexts(networks(chosen(nil, 6), false)), nil
 }
 
-func inSubnet(c *loader.Call, a loader.Args) (any, error) {
+// network is a network in the notation of CIDR.
+type network struct {
+	CIDR any `arg:"cidr"`
+}
+
+func inSubnet(c *loader.Call, a network) (bool, error) {
 	addrs := append(own(nil, false, 4), own(nil, false, 6)...)
-	return slices.ContainsFunc(addrs, within(c, a.Get("cidr"))), nil
+	return slices.ContainsFunc(addrs, within(c, a.CIDR)), nil
 }
 
 // within tells of an address whether it lies in a network. What is no network holds none, as in Salt, and is logged.

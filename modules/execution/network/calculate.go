@@ -34,14 +34,29 @@ func loose(v any) (netip.Prefix, error) {
 	return netip.Prefix{}, notAddress(v, "network")
 }
 
-func ipInSubnet(c *loader.Call, a loader.Args) (any, error) {
-	in := within(c, a.Get("cidr"))
-	if _, ok := strict(a.Get("cidr")); !ok {
+type (
+	// addressed is an address.
+	addressed struct {
+		Addr any `arg:"ip_addr"`
+	}
+	inNetwork struct {
+		addressed
+		network
+	}
+	withMask struct {
+		addressed
+		Netmask any `arg:"netmask=None"`
+	}
+)
+
+func ipInSubnet(c *loader.Call, a inNetwork) (any, error) {
+	in := within(c, a.CIDR)
+	if _, ok := strict(a.CIDR); !ok {
 		return false, nil
 	}
-	list, ok := a.Get("ip_addr").([]any)
+	list, ok := a.Addr.([]any)
 	if !ok {
-		list = []any{a.Get("ip_addr")}
+		list = []any{a.Addr}
 	}
 	for _, v := range list {
 		n, err := address(v)
@@ -55,8 +70,8 @@ func ipInSubnet(c *loader.Call, a loader.Args) (any, error) {
 	return false, nil
 }
 
-func convertCIDR(_ *loader.Call, a loader.Args) (any, error) {
-	p, err := loose(a.Get("cidr"))
+func convertCIDR(_ *loader.Call, a network) (*payload.Map, error) {
+	p, err := loose(a.CIDR)
 	if err != nil {
 		return nil, err
 	}
@@ -87,9 +102,9 @@ func count(p netip.Prefix) any {
 	return n
 }
 
-func calcNet(_ *loader.Call, a loader.Args) (any, error) {
-	v := a.Get("ip_addr")
-	if mask := a.Get("netmask"); mask != nil {
+func calcNet(_ *loader.Call, a withMask) (any, error) {
+	v := a.Addr
+	if mask := a.Netmask; mask != nil {
 		v = pytext.Str(v) + "/" + pytext.Str(mask)
 	}
 	p, err := loose(v)
@@ -100,9 +115,9 @@ func calcNet(_ *loader.Call, a loader.Args) (any, error) {
 }
 
 // test makes a function that tells something of an address.
-func test(holds func(netip.Addr) bool) run {
-	return func(_ *loader.Call, a loader.Args) (any, error) {
-		n, err := address(a.Get("ip_addr"))
+func test(holds func(netip.Addr) bool) func(*loader.Call, addressed) (bool, error) {
+	return func(_ *loader.Call, a addressed) (bool, error) {
+		n, err := address(a.Addr)
 		return err == nil && holds(n.Addr()), err
 	}
 }
@@ -111,8 +126,8 @@ func privateAddr(a netip.Addr) bool { return ipaddress.Private(a) }
 
 func loopbackAddr(a netip.Addr) bool { return ipaddress.Loopback(a) }
 
-func reverseIP(_ *loader.Call, a loader.Args) (any, error) {
-	n, err := address(a.Get("ip_addr"))
+func reverseIP(_ *loader.Call, a addressed) (any, error) {
+	n, err := address(a.Addr)
 	if err != nil {
 		return nil, err
 	}
@@ -129,10 +144,15 @@ func reverseIP(_ *loader.Call, a loader.Args) (any, error) {
 	return strings.Join(parts, ".") + ".ip6.arpa", nil
 }
 
-func hexValue(_ *loader.Call, a loader.Args) (any, error) {
-	text, ok := a.Get("ip").(string)
+// dotted is an IPv4 address.
+type dotted struct {
+	IP any `arg:"ip"`
+}
+
+func hexValue(_ *loader.Call, a dotted) (any, error) {
+	text, ok := a.IP.(string)
 	if !ok {
-		return nil, loader.Raise("AttributeError", "'%s' object has no attribute 'split'", pytext.Type(a.Get("ip")))
+		return nil, loader.Raise("AttributeError", "'%s' object has no attribute 'split'", pytext.Type(a.IP))
 	}
 	var out strings.Builder
 	for part := range strings.SplitSeq(text, ".") {

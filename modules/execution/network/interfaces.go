@@ -90,16 +90,21 @@ func names() []string {
 	return out
 }
 
-func hwAddr(c *loader.Call, a loader.Args) (any, error) {
-	i, missing := find(c, a.Get("iface"))
+// named is an interface.
+type named struct {
+	Iface any `arg:"iface"`
+}
+
+func hwAddr(c *loader.Call, a named) (string, error) {
+	i, missing := find(c, a.Iface)
 	if missing != "" {
 		return missing, nil
 	}
 	return i.HWAddr, nil
 }
 
-func interfaceInfo(c *loader.Call, a loader.Args) (any, error) {
-	i, missing := find(c, a.Get("iface"))
+func interfaceInfo(c *loader.Call, a named) (any, error) {
+	i, missing := find(c, a.Iface)
 	if missing != "" {
 		return missing, nil
 	}
@@ -109,8 +114,8 @@ func interfaceInfo(c *loader.Call, a loader.Args) (any, error) {
 	return "", nil
 }
 
-func interfaceIP(c *loader.Call, a loader.Args) (any, error) {
-	i, missing := find(c, a.Get("iface"))
+func interfaceIP(c *loader.Call, a named) (string, error) {
+	i, missing := find(c, a.Iface)
 	if missing != "" {
 		return missing, nil
 	}
@@ -120,8 +125,13 @@ func interfaceIP(c *loader.Call, a loader.Args) (any, error) {
 	return i.Inet[0].String(), nil
 }
 
-func startsWith(_ *loader.Call, a loader.Args) (any, error) {
-	start, out := pytext.Str(a.Get("cidr")), []any{}
+// beginning is how addresses begin.
+type beginning struct {
+	Start any `arg:"cidr"`
+}
+
+func startsWith(_ *loader.Call, a beginning) ([]any, error) {
+	start, out := pytext.Str(a.Start), []any{}
 	for _, i := range links.All() {
 		for _, addr := range i.Inet {
 			if strings.HasPrefix(addr.String(), start) {

@@ -1,82 +1,88 @@
-// Package network holds the execution functions of the module network that look at this machine: its interfaces, addresses,
-// networks, routes and names. Those that send anything to other hosts, or change this one, are not here. It answers to
-// salt/modules/network.py and salt/utils/network.py.
+// Package network holds the execution functions of the module network that look at this machine: its interfaces,
+// addresses, networks, routes and names. Those that send anything to other hosts, or change this one, are not here. It
+// answers to salt/modules/network.py and salt/utils/network.py.
 package network
 
 import (
 	"os"
+	"slices"
 
 	"brine/modules/loader"
 	"brine/modules/text/pytext"
+	"brine/wire/payload"
 )
 
-// Functions lists the functions of the module.
-func Functions() []loader.Func {
-	all := append(append(append(interfacesOf(), addresses()...), calculations()...), routeFunctions()...)
-	for i := range all {
-		all[i].Source = "salt/modules/network.py"
-	}
-	return all
-}
-
-// run is the body of a function.
-type run = func(*loader.Call, loader.Args) (any, error)
-
-// fn declares a function; example is what stands behind its name on a command line.
-func fn(name, doc, example string, f run, params ...loader.Param) loader.Func {
-	if example != "" {
-		example = " " + example
-	}
-	return loader.Func{Name: "network." + name, Params: params, Run: f, Doc: doc + "\n\nCLI Example:\n\n    salt '*' network." + name + example}
+// Module is the module network.
+func Module() loader.Module {
+	return loader.Module{File: "network", Virtual: loader.Always, Funcs: func() []loader.Func {
+		return slices.Concat(interfacesOf(), addresses(), calculations(), routeFunctions())
+	}}
 }
 
 func interfacesOf() []loader.Func {
-	iface := loader.Req("iface")
 	return []loader.Func{
-		fn("interfaces", "Show all network interfaces with their addresses.", "", func(*loader.Call, loader.Args) (any, error) { return table(), nil }),
-		fn("hw_addr", "Show the hardware address of an interface.", "eth0", hwAddr, iface),
-		fn("hwaddr", "Show the hardware address of an interface; the same as hw_addr.", "eth0", hwAddr, iface),
-		fn("interface", "Show the IPv4 addresses of an interface.", "eth0", interfaceInfo, iface),
-		fn("interface_ip", "Show the first IPv4 address of an interface.", "eth0", interfaceIP, iface),
-		fn("ifacestartswith", "List the interfaces with an IPv4 address that begins with a text.", "192.168", startsWith, loader.Req("cidr")),
-		fn("get_hostname", "Show the name of this host.", "", func(*loader.Call, loader.Args) (any, error) { return os.Hostname() }),
+		loader.Fn("interfaces", interfaces, "Show all network interfaces with their addresses.", "network.interfaces"),
+		loader.Fn("hw_addr", hwAddr, "Show the hardware address of an interface.", "network.hw_addr eth0"),
+		loader.Fn("hwaddr", hwAddr, "Show the hardware address of an interface; the same as hw_addr.",
+			"network.hwaddr eth0"),
+		loader.Fn("interface", interfaceInfo, "Show the IPv4 addresses of an interface.", "network.interface eth0"),
+		loader.Fn("interface_ip", interfaceIP, "Show the first IPv4 address of an interface.",
+			"network.interface_ip eth0"),
+		loader.Fn("ifacestartswith", startsWith, "List the interfaces with an IPv4 address that begins with a text.",
+			"network.ifacestartswith 192.168"),
+		loader.Fn("get_hostname", hostname, "Show the name of this host.", "network.get_hostname"),
 	}
 }
 
+func interfaces(*loader.Call, struct{}) (*payload.Map, error) { return table(), nil }
+
+func hostname(*loader.Call, struct{}) (string, error) { return os.Hostname() }
+
 func addresses() []loader.Func {
-	iface, loopback := loader.Opt("interface", nil), loader.Opt("include_loopback", false)
-	type4, cidr := loader.Opt("type", nil), loader.Opt("cidr", nil)
 	return []loader.Func{
-		fn("ipaddrs", "List the IPv4 addresses of this host; the same as ip_addrs.", "", ipAddrs, iface, loopback, cidr, type4),
-		fn("ipaddrs6", "List the IPv6 addresses of this host; the same as ip_addrs6.", "", ipAddrs6, iface, loopback, cidr),
-		fn("ip_addrs", `List the IPv4 addresses of this host, those of the loopback only where they are asked for. The type is public or private.`,
-			"cidr=10.0.0.0/8", ipAddrs, iface, loopback, cidr, type4),
-		fn("ip_addrs6", "List the IPv6 addresses of this host.", "", ipAddrs6, iface, loopback, cidr),
-		fn("ip_networks", "List the IPv4 networks that this host belongs to.", "interface=eth0", ipNetworks(4), iface, loopback, loader.Opt("verbose", false)),
-		fn("ip_networks6", "List the IPv6 networks that this host belongs to.", "interface=eth0", ipNetworks(6), iface, loopback, loader.Opt("verbose", false)),
-		fn("subnets", "List the IPv4 networks of interfaces, without the loopback's.", "interfaces=eth1", subnets, loader.Opt("interfaces", nil)),
-		fn("subnets6", "List the IPv6 networks of this host, without the loopback's.", "", subnets6),
-		fn("in_subnet", "Tell whether this host has an address in a network.", "10.0.0.0/16", inSubnet, loader.Req("cidr")),
+		loader.Fn("ipaddrs", ipAddrs, "List the IPv4 addresses of this host; the same as ip_addrs.", "network.ipaddrs"),
+		loader.Fn("ipaddrs6", ipAddrs6, "List the IPv6 addresses of this host; the same as ip_addrs6.",
+			"network.ipaddrs6"),
+		loader.Fn("ip_addrs", ipAddrs, "List the IPv4 addresses of this host, those of the loopback only where they are "+
+			"asked for. The type is public or private.", "network.ip_addrs cidr=10.0.0.0/8"),
+		loader.Fn("ip_addrs6", ipAddrs6, "List the IPv6 addresses of this host.", "network.ip_addrs6"),
+		loader.Fn("ip_networks", ipNetworks(4), "List the IPv4 networks that this host belongs to.",
+			"network.ip_networks interface=eth0"),
+		loader.Fn("ip_networks6", ipNetworks(6), "List the IPv6 networks that this host belongs to.",
+			"network.ip_networks6 interface=eth0"),
+		loader.Fn("subnets", subnets, "List the IPv4 networks of interfaces, without the loopback's.",
+			"network.subnets interfaces=eth1"),
+		loader.Fn("subnets6", subnets6, "List the IPv6 networks of this host, without the loopback's.",
+			"network.subnets6"),
+		loader.Fn("in_subnet", inSubnet, "Tell whether this host has an address in a network.",
+			"network.in_subnet 10.0.0.0/16"),
 	}
 }
 
 func calculations() []loader.Func {
-	addr := loader.Req("ip_addr")
 	return []loader.Func{
-		fn("ip_in_subnet", "Tell whether an address lies in a network.", "172.17.0.4 172.16.0.0/12", ipInSubnet, addr, loader.Req("cidr")),
-		fn("convert_cidr", "Show the first address, the netmask and the broadcast address of a network.", "172.31.0.0/16", convertCIDR, loader.Req("cidr")),
-		fn("calc_net", "Show the network of an address.", "172.17.0.5 255.255.255.240", calcNet, addr, loader.Opt("netmask", nil)),
-		fn("is_private", "Tell whether an address is a private one.", "10.0.0.3", test(privateAddr), addr),
-		fn("is_loopback", "Tell whether an address is one of the loopback.", "127.0.0.1", test(loopbackAddr), addr),
-		fn("reverse_ip", "Show the name that is asked for to find the name of an address.", "127.0.0.1", reverseIP, addr),
-		fn("iphexval", "Show an IPv4 address in hexadecimal.", "10.0.0.1", hexValue, loader.Req("ip")),
+		loader.Fn("ip_in_subnet", ipInSubnet, "Tell whether an address lies in a network.",
+			"network.ip_in_subnet 172.17.0.4 172.16.0.0/12"),
+		loader.Fn("convert_cidr", convertCIDR,
+			"Show the first address, the netmask and the broadcast address of a network.",
+			"network.convert_cidr 172.31.0.0/16"),
+		loader.Fn("calc_net", calcNet, "Show the network of an address.",
+			"network.calc_net 172.17.0.5 255.255.255.240"),
+		loader.Fn("is_private", test(privateAddr), "Tell whether an address is a private one.",
+			"network.is_private 10.0.0.3"),
+		loader.Fn("is_loopback", test(loopbackAddr), "Tell whether an address is one of the loopback.",
+			"network.is_loopback 127.0.0.1"),
+		loader.Fn("reverse_ip", reverseIP, "Show the name that is asked for to find the name of an address.",
+			"network.reverse_ip 127.0.0.1"),
+		loader.Fn("iphexval", hexValue, "Show an IPv4 address in hexadecimal.", "network.iphexval 10.0.0.1"),
 	}
 }
 
 func routeFunctions() []loader.Func {
 	return []loader.Func{
-		fn("routes", "List the routes of the main table; family is inet or inet6.", "", routes, loader.Opt("family", nil)),
-		fn("default_route", "List the default routes; family is inet or inet6.", "", defaultRoute, loader.Opt("family", nil)),
+		loader.Fn("routes", routes, "List the routes of the main table; family is inet or inet6.", "network.routes"),
+		loader.Fn("default_route", defaultRoute, "List the default routes; family is inet or inet6.",
+			"network.default_route"),
 	}
 }
 

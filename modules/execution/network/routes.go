@@ -10,9 +10,14 @@ import (
 	"brine/wire/payload"
 )
 
+// ofFamily is a family of addresses: inet, inet6 or None for both.
+type ofFamily struct {
+	Family any `arg:"family=None"`
+}
+
 // routes lists the routes in the form of netstat(8), which is asked where it is installed, and else ip(8).
-func routes(c *loader.Call, a loader.Args) (any, error) {
-	family := a.Get("family")
+func routes(c *loader.Call, a ofFamily) ([]any, error) {
+	family := a.Family
 	if family != nil && family != "inet" && family != "inet6" {
 		return nil, loader.ExecErr("Invalid address family %v", family)
 	}
@@ -33,12 +38,12 @@ func routes(c *loader.Call, a loader.Args) (any, error) {
 	return out, nil
 }
 
-func defaultRoute(c *loader.Call, a loader.Args) (any, error) {
+func defaultRoute(c *loader.Call, a ofFamily) (any, error) {
 	all, err := routes(c, a)
 	if err != nil {
 		return nil, err
 	}
-	return slices.DeleteFunc(all.([]any), func(r any) bool {
+	return slices.DeleteFunc(all, func(r any) bool {
 		switch r.(*payload.Map).Value("destination") {
 		case "0.0.0.0", "::/0", "default":
 			return false
@@ -64,7 +69,8 @@ func lines(c *loader.Call, first int, argv ...any) ([][]string, error) {
 }
 
 func route(family, destination, gateway, mask, flags, iface string) *payload.Map {
-	return payload.M("addr_family", family, "destination", destination, "gateway", gateway, "netmask", mask, "flags", flags, "interface", iface)
+	return payload.M("addr_family", family, "destination", destination, "gateway", gateway, "netmask", mask, "flags",
+		flags, "interface", iface)
 }
 
 func netstatRoutes(c *loader.Call) ([]*payload.Map, error) {
@@ -91,7 +97,8 @@ func netstatRoutes(c *loader.Call) ([]*payload.Map, error) {
 }
 
 // ipKinds are routes that netstat does not show.
-var ipKinds = []string{"unicast", "broadcast", "throw", "unreachable", "prohibit", "blackhole", "nat", "anycast", "multicast"}
+var ipKinds = []string{"unicast", "broadcast", "throw", "unreachable", "prohibit", "blackhole", "nat", "anycast",
+	"multicast"}
 
 func ipRoutes(c *loader.Call) ([]*payload.Map, error) {
 	v4, err := lines(c, 0, "ip", "-4", "route", "show", "table", "main")

@@ -19,40 +19,24 @@ import (
 
 func cacheFunctions() []loader.Func {
 	return []loader.Func{
-		{Name: "saltutil.clear_cache", Run: clearCache, Doc: `Remove all files of the minion's cache directory.
-
-CLI Example:
-
-    salt '*' saltutil.clear_cache`},
-		{Name: "saltutil.clear_job_cache", Params: []loader.Param{loader.Opt("hours", int64(24))}, Run: clearJobCache,
-			Doc: `Remove cached returns of jobs older than a number of hours.
-
-CLI Example:
-
-    salt '*' saltutil.clear_job_cache hours=12`},
-		{Name: "saltutil.list_extmods", Run: listExtmods, Doc: `List the modules that were brought from the file server.
-
-CLI Example:
-
-    salt '*' saltutil.list_extmods`},
-		{Name: "saltutil.regen_keys", Run: regenKeys, Doc: `Delete the minion's keys. It makes new ones when it starts again, which the master must accept.
-
-CLI Example:
-
-    salt '*' saltutil.regen_keys`},
-		{Name: "saltutil.update", Params: []loader.Param{loader.Opt("version", nil)}, Run: update,
-			Doc: `Not offered: updates of a frozen build of the reference.
-
-CLI Example:
-
-    salt '*' saltutil.update`},
+		loader.Fn("clear_cache", clearCache, "Remove all files of the minion's cache directory.", "saltutil.clear_cache"),
+		loader.Fn("clear_job_cache", clearJobCache, "Remove cached returns of jobs older than a number of hours.",
+			"saltutil.clear_job_cache hours=12"),
+		loader.Fn("list_extmods", listExtmods, "List the modules that were brought from the file server.",
+			"saltutil.list_extmods"),
+		loader.Fn("regen_keys", regenKeys,
+			"Delete the minion's keys. It makes new ones when it starts again, which the master must accept.",
+			"saltutil.regen_keys"),
+		loader.Fn("update", update, "Not offered: updates of a frozen build of the reference.", "saltutil.update"),
 	}
 }
 
-// clearCache removes files. Unlike Salt: jobs that wait, returns that the master does not have yet, and what is known of jobs that were taken stay.
-func clearCache(c *loader.Call, _ loader.Args) (any, error) {
+// clearCache removes files. Unlike Salt: jobs that wait, returns that the master does not have yet, and what is known
+// of jobs that were taken stay.
+func clearCache(c *loader.Call, _ struct{}) (bool, error) {
 	root := c.Opts().Str("cachedir")
-	queues, journal, past := filepath.Join(root, config.JobQueues), filepath.Join(root, config.JobsJournal), filepath.Join(root, config.JobsPast)
+	queues, journal := filepath.Join(root, config.JobQueues), filepath.Join(root, config.JobsJournal)
+	past := filepath.Join(root, config.JobsPast)
 	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
 		switch {
 		case path == queues && d != nil && d.IsDir():
@@ -76,10 +60,16 @@ func clearCache(c *loader.Call, _ loader.Args) (any, error) {
 	return true, nil
 }
 
-func clearJobCache(c *loader.Call, a loader.Args) (any, error) {
-	hours, ok := loader.ToFloat(a.Get("hours"))
+// aged is an age of returns.
+type aged struct {
+	Hours any `arg:"hours=24"`
+}
+
+func clearJobCache(c *loader.Call, a aged) (any, error) {
+	hours, ok := loader.ToFloat(a.Hours)
 	if !ok {
-		return nil, &loader.ArgumentError{Message: "unsupported operand type(s) for -: 'float' and '" + pytext.Type(a.Get("hours")) + "'"}
+		return nil, &loader.ArgumentError{Message: "unsupported operand type(s) for -: 'float' and '" +
+			pytext.Type(a.Hours) + "'"}
 	}
 	oldest := time.Now().Add(-time.Duration(hours * float64(time.Hour)))
 	root := filepath.Join(c.Opts().Str("cachedir"), "minion_jobs")
@@ -90,14 +80,15 @@ func clearJobCache(c *loader.Call, a loader.Args) (any, error) {
 			continue
 		}
 		if err := os.RemoveAll(filepath.Join(root, e.Name())); err != nil {
-			c.Log(slog.LevelError, fmt.Sprintf("Attempt to clear cache with saltutil.clear_job_cache FAILED with: %s", err))
+			c.Log(slog.LevelError,
+				fmt.Sprintf("Attempt to clear cache with saltutil.clear_job_cache FAILED with: %s", err))
 			return false, nil
 		}
 	}
 	return true, nil
 }
 
-func listExtmods(c *loader.Call, _ loader.Args) (any, error) {
+func listExtmods(c *loader.Call, _ struct{}) (*payload.Map, error) {
 	root := filepath.Join(c.Opts().Str("cachedir"), "extmods")
 	entries, _ := os.ReadDir(root)
 	out := payload.NewMap(len(entries))
@@ -117,7 +108,7 @@ func listExtmods(c *loader.Call, _ loader.Args) (any, error) {
 	return out, nil
 }
 
-func regenKeys(c *loader.Call, _ loader.Args) (any, error) {
+func regenKeys(c *loader.Call, _ struct{}) (any, error) {
 	dir := c.Opts().Str("pki_dir")
 	entries, err := os.ReadDir(dir)
 	if err != nil {
@@ -131,6 +122,11 @@ func regenKeys(c *loader.Call, _ loader.Args) (any, error) {
 	return nil, nil
 }
 
-func update(*loader.Call, loader.Args) (any, error) {
+// release is a version to update to.
+type release struct {
+	Version any `arg:"version=None"`
+}
+
+func update(*loader.Call, release) (*payload.Map, error) {
 	return payload.M("_error", "Esky not available as import"), nil
 }

@@ -32,18 +32,21 @@ func others(c *loader.Call) []*payload.Map {
 	return out
 }
 
-func running(c *loader.Call, _ loader.Args) (any, error) { return list(others(c)), nil }
+func running(c *loader.Call, _ struct{}) ([]any, error) { return list(others(c)), nil }
 
 func list(jobs []*payload.Map) []any {
-	out := payload.AnyList(jobs)
-	return out
+	return payload.AnyList(jobs)
 }
 
-func isRunning(c *loader.Call, a loader.Args) (any, error) {
-	glob := a.Str("fun")
+// globbed is a glob of functions.
+type globbed struct {
+	Fun string `arg:"fun"`
+}
+
+func isRunning(c *loader.Call, a globbed) (any, error) {
 	var out []*payload.Map
 	for _, j := range others(c) {
-		if runs(j, glob) {
+		if runs(j, a.Fun) {
 			out = append(out, j)
 		}
 	}
@@ -64,14 +67,18 @@ func runs(job *payload.Map, glob string) bool {
 	return false
 }
 
-func findJob(c *loader.Call, a loader.Args) (any, error) {
-	jid := a.Str("jid")
+// named is a job.
+type named struct {
+	JID string `arg:"jid"`
+}
+
+func findJob(c *loader.Call, a named) (*payload.Map, error) {
 	for _, j := range others(c) {
-		if j.Str("jid") == jid {
+		if j.Str("jid") == a.JID {
 			return j, nil
 		}
 	}
-	if j := queued(c.Opts().Str("cachedir"), jid); j != nil {
+	if j := queued(c.Opts().Str("cachedir"), a.JID); j != nil {
 		return j, nil
 	}
 	return payload.NewMap(0), nil
@@ -102,8 +109,8 @@ func queued(cachedir, jid string) *payload.Map {
 	return nil
 }
 
-func findCachedJob(c *loader.Call, a loader.Args) (any, error) {
-	jid := a.Str("jid")
+func findCachedJob(c *loader.Call, a named) (any, error) {
+	jid := a.JID
 	dir := filepath.Join(c.Opts().Str("cachedir"), "minion_jobs", jid)
 	if fi, err := os.Stat(dir); err != nil || !fi.IsDir() || jid != filepath.Base(jid) || strings.HasPrefix(jid, ".") {
 		if !loader.Truthy(c.Opts().Value("cache_jobs")) {
@@ -122,12 +129,14 @@ func findCachedJob(c *loader.Call, a loader.Args) (any, error) {
 	return m, nil
 }
 
-func signalJob(c *loader.Call, a loader.Args) (any, error) {
-	sig, err := a.Int("sig")
-	if err != nil {
-		return nil, err
-	}
-	return signal(c, a.Str("jid"), int(sig)), nil
+// signalled is a job and the number of a signal for it.
+type signalled struct {
+	named
+	Signal int64 `arg:"sig"`
+}
+
+func signalJob(c *loader.Call, a signalled) (string, error) {
+	return signal(c, a.JID, int(a.Signal)), nil
 }
 
 // signal sends a signal to a job other than the own one; "" when there is no such job.
@@ -139,17 +148,17 @@ func signal(c *loader.Call, jid string, sig int) string {
 	return text
 }
 
-func termJob(c *loader.Call, a loader.Args) (any, error) {
-	return signal(c, a.Str("jid"), int(syscall.SIGTERM)), nil
+func termJob(c *loader.Call, a named) (string, error) {
+	return signal(c, a.JID, int(syscall.SIGTERM)), nil
 }
 
-func killJob(c *loader.Call, a loader.Args) (any, error) {
-	return signal(c, a.Str("jid"), int(syscall.SIGKILL)), nil
+func killJob(c *loader.Call, a named) (string, error) {
+	return signal(c, a.JID, int(syscall.SIGKILL)), nil
 }
 
-func termAll(c *loader.Call, _ loader.Args) (any, error) { return signalAll(c, syscall.SIGTERM), nil }
+func termAll(c *loader.Call, _ struct{}) ([]any, error) { return signalAll(c, syscall.SIGTERM), nil }
 
-func killAll(c *loader.Call, _ loader.Args) (any, error) { return signalAll(c, syscall.SIGKILL), nil }
+func killAll(c *loader.Call, _ struct{}) ([]any, error) { return signalAll(c, syscall.SIGKILL), nil }
 
 func signalAll(c *loader.Call, sig syscall.Signal) []any {
 	out := []any{}

@@ -10,74 +10,67 @@ import (
 )
 
 func masterFunctions() []loader.Func {
-	cmdParams := []loader.Param{loader.Req("tgt"), loader.Req("fun"), loader.Opt("arg", []any{}), loader.Opt("timeout", nil),
-		loader.Opt("tgt_type", "glob"), loader.Opt("ret", ""), loader.Opt("kwarg", nil), loader.Opt("ssh", false)}
 	return []loader.Func{
-		{Name: "saltutil.revoke_auth", Params: []loader.Param{loader.Opt("preserve_minion_cache", false)}, Run: revokeAuth,
-			Doc: `Ask the master to delete this minion's key. The master must allow it (allow_minion_key_revoke).
-
-CLI Example:
-
-    salt '*' saltutil.revoke_auth`},
-		{Name: "saltutil.cmd", Params: cmdParams, KWArgs: true, Run: cmd, Doc: `Run a function on minions, from a minion on the master's host.
-
-CLI Example:
-
-    salt '*' saltutil.cmd '*' test.ping`},
-		{Name: "saltutil.cmd_iter", Params: cmdParams, KWArgs: true, Run: cmdIter, Doc: `The same as saltutil.cmd.
-
-CLI Example:
-
-    salt '*' saltutil.cmd_iter '*' test.ping`},
-		{Name: "saltutil.runner", Params: []loader.Param{loader.Req("name"), loader.Opt("arg", nil), loader.Opt("kwarg", nil),
-			loader.Opt("full_return", false), loader.Opt("saltenv", "base"), loader.Opt("jid", nil)}, KWArgs: true, Run: runner,
-			Doc: `Run a runner function, from a minion on the master's host.
-
-CLI Example:
-
-    salt '*' saltutil.runner jobs.list_jobs`},
-		{Name: "saltutil.wheel", Params: []loader.Param{loader.Req("name")}, VarArgs: true, KWArgs: true, Run: wheel,
-			Doc: `Run a wheel function, from a minion on the master's host.
-
-CLI Example:
-
-    salt '*' saltutil.wheel key.accept 'web*'`},
-		{Name: "saltutil.mmodule", Params: []loader.Param{loader.Req("saltenv"), loader.Req("fun")}, VarArgs: true, KWArgs: true, Run: mmodule,
-			Doc: `Run an execution function with the modules of an environment.
-
-CLI Example:
-
-    salt '*' saltutil.mmodule base test.ping`},
+		loader.Fn("revoke_auth", revokeAuth,
+			"Ask the master to delete this minion's key. The master must allow it (allow_minion_key_revoke).",
+			"saltutil.revoke_auth"),
+		loader.Fn("cmd", cmd, "Run a function on minions, from a minion on the master's host.",
+			"saltutil.cmd '*' test.ping"),
+		loader.Fn("cmd_iter", cmdIter, "The same as saltutil.cmd.", "saltutil.cmd_iter '*' test.ping"),
+		loader.Fn("runner", runner, "Run a runner function, from a minion on the master's host.",
+			"saltutil.runner jobs.list_jobs"),
+		loader.Fn("wheel", wheel, "Run a wheel function, from a minion on the master's host.",
+			"saltutil.wheel key.accept 'web*'"),
+		loader.Fn("mmodule", mmodule, "Run an execution function with the modules of an environment.",
+			"saltutil.mmodule base test.ping"),
 	}
 }
 
 // onlyOnMaster is what a minion answers that is not on a master's host.
 const onlyOnMaster = "This command can only be executed on a minion that is located on the master."
 
-func revokeAuth(c *loader.Call, a loader.Args) (any, error) {
+// revoked is a key to delete.
+type revoked struct {
+	PreserveCache any `arg:"preserve_minion_cache=False"`
+}
+
+func revokeAuth(c *loader.Call, a revoked) (any, error) {
 	master := c.Host().Master
 	if master == nil {
 		return nil, loader.Raise("KeyError", "'master_uri'")
 	}
-	_, err := master.Request(c.Ctx, payload.M("cmd", payload.CmdRevokeAuth, "id", c.ID, "preserve_minion_cache", a.Get("preserve_minion_cache")))
+	_, err := master.Request(c.Ctx,
+		payload.M("cmd", payload.CmdRevokeAuth, "id", c.ID, "preserve_minion_cache", a.PreserveCache))
 	if errors.Is(err, loader.ErrRequestTimeout) || errors.Is(err, context.DeadlineExceeded) {
 		return false, nil
 	}
 	return err == nil, err
 }
 
-func cmd(c *loader.Call, a loader.Args) (any, error) {
+// command is a job for minions.
+type command struct {
+	Target     any          `arg:"tgt"`
+	Fun        any          `arg:"fun"`
+	Args       []any        `arg:"arg=[]"`
+	Timeout    any          `arg:"timeout=None"`
+	TargetType string       `arg:"tgt_type=glob"`
+	Returner   string       `arg:"ret=''"`
+	Kwarg      *payload.Map `arg:"kwarg=None"`
+	SSH        any          `arg:"ssh=False"`
+	KW         *payload.Map `arg:"**kwargs"`
+}
+
+func cmd(c *loader.Call, a command) (any, error) {
 	client := c.Host().Local
 	if client == nil {
 		return nil, &loader.ClientError{Message: "The salt master could not be contacted. Is master running?"}
 	}
-	args, _ := a.Get("arg").([]any)
-	kw := a.UserKW()
-	if m, ok := a.Get("kwarg").(*payload.Map); ok {
-		kw.Set("kwarg", m)
+	kw := loader.CleanKWArgs(a.KW)
+	if a.Kwarg != nil {
+		kw.Set("kwarg", a.Kwarg)
 	}
-	job := loader.LocalCmd{Tgt: a.Get("tgt"), Fun: a.Get("fun"), Args: args, KW: kw, TgtType: a.Str("tgt_type"), Ret: a.Str("ret")}
-	if v := a.Get("timeout"); v != nil {
+	job := loader.LocalCmd{Tgt: a.Target, Fun: a.Fun, Args: a.Args, KW: kw, TgtType: a.TargetType, Ret: a.Returner}
+	if v := a.Timeout; v != nil {
 		n, err := loader.ToInt(v)
 		if err != nil {
 			return nil, err
@@ -92,7 +85,7 @@ func cmd(c *loader.Call, a loader.Args) (any, error) {
 }
 
 // cmdIter is a generator in Salt: a function that calls it gets one map for each minion, a job gets them in one.
-func cmdIter(c *loader.Call, a loader.Args) (any, error) {
+func cmdIter(c *loader.Call, a command) (any, error) {
 	v, err := cmd(c, a)
 	all, ok := v.(*payload.Map)
 	if err != nil || !ok || !c.Nested() {
@@ -108,17 +101,28 @@ func cmdIter(c *loader.Call, a loader.Args) (any, error) {
 	return each, nil
 }
 
-func runner(c *loader.Call, a loader.Args) (any, error) {
-	list, ok := a.Get("arg").([]any)
-	if v := a.Get("arg"); v != nil && !ok {
+// asked is a function of a runner with its arguments.
+type asked struct {
+	Name       string       `arg:"name"`
+	Args       any          `arg:"arg=None"`
+	Kwarg      any          `arg:"kwarg=None"`
+	FullReturn bool         `arg:"full_return=False"`
+	Saltenv    any          `arg:"saltenv=base"`
+	JID        any          `arg:"jid=None"`
+	KW         *payload.Map `arg:"**kwargs"`
+}
+
+func runner(c *loader.Call, a asked) (any, error) {
+	list, ok := a.Args.([]any)
+	if v := a.Args; v != nil && !ok {
 		return nil, loader.InvocErr("arg must be formatted as a list/tuple")
 	}
-	kw, ok := a.Get("kwarg").(*payload.Map)
-	if v := a.Get("kwarg"); v != nil && !ok {
+	kw, ok := a.Kwarg.(*payload.Map)
+	if v := a.Kwarg; v != nil && !ok {
 		return nil, loader.InvocErr("kwarg must be formatted as a dictionary")
 	}
 	kw = kw.Clone()
-	kw.Update(a.UserKW())
+	kw.Update(loader.CleanKWArgs(a.KW))
 	client := c.Host().Runner
 	if client == nil {
 		return nil, loader.ExecErr(onlyOnMaster)
@@ -127,24 +131,33 @@ func runner(c *loader.Call, a loader.Args) (any, error) {
 	if user == "" {
 		user = "UNKNOWN"
 	}
-	run := loader.MasterRun{Fun: a.Str("name"), Args: list, KW: kw, Saltenv: environment(a, a.Get("saltenv")), Pub: payload.M("user", user)}
-	return client.Run(c.Ctx, run, a.Bool("full_return"))
+	run := loader.MasterRun{Fun: a.Name, Args: list, KW: kw, Saltenv: environment(a.KW, a.Saltenv),
+		Pub: payload.M("user", user)}
+	return client.Run(c.Ctx, run, a.FullReturn)
 }
 
 // environment is the one that a state run names, or another.
-func environment(a loader.Args, other any) any {
-	if env, ok := a.KW.Get("__env__"); ok {
+func environment(kw *payload.Map, other any) any {
+	if env, ok := kw.Get("__env__"); ok {
 		return env
 	}
 	return other
 }
 
-func wheel(c *loader.Call, a loader.Args) (any, error) {
+// turned is a function of the wheel with its arguments.
+type turned struct {
+	Name string       `arg:"name"`
+	Args []any        `arg:"*args"`
+	KW   *payload.Map `arg:"**kwargs"`
+}
+
+func wheel(c *loader.Call, a turned) (any, error) {
 	client := c.Host().Wheel
 	if client == nil {
 		return nil, loader.ExecErr(onlyOnMaster)
 	}
-	rec, err := client.Wheel(c.Ctx, loader.MasterRun{Fun: a.Str("name"), Args: a.Rest, KW: a.UserKW(), Saltenv: environment(a, "base")})
+	rec, err := client.Wheel(c.Ctx, loader.MasterRun{Fun: a.Name, Args: a.Args, KW: loader.CleanKWArgs(a.KW),
+		Saltenv: environment(a.KW, "base")})
 	var wrong *loader.InvocationError
 	if errors.As(err, &wrong) { // Salt takes wrong arguments for the want of a master
 		return nil, loader.ExecErr(onlyOnMaster)
@@ -152,6 +165,14 @@ func wheel(c *loader.Call, a loader.Args) (any, error) {
 	return rec, err
 }
 
-func mmodule(c *loader.Call, a loader.Args) (any, error) {
-	return c.Call(pytext.Str(a.Get("fun")), a.Rest, a.UserKW())
+// called is an execution function with its arguments.
+type called struct {
+	Saltenv any          `arg:"saltenv"`
+	Fun     any          `arg:"fun"`
+	Args    []any        `arg:"*args"`
+	KW      *payload.Map `arg:"**kwargs"`
+}
+
+func mmodule(c *loader.Call, a called) (any, error) {
+	return c.Call(pytext.Str(a.Fun), a.Args, loader.CleanKWArgs(a.KW))
 }

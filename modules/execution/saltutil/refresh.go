@@ -28,48 +28,25 @@ const (
 const modulesWait = 30 * time.Second
 
 func refreshFunctions() []loader.Func {
-	pillarParams := []loader.Param{loader.Opt("wait", false), loader.Opt("timeout", int64(30)), loader.Opt("clean_cache", true)}
-	fire := func(tag string) func(*loader.Call, loader.Args) (any, error) {
-		return func(c *loader.Call, _ loader.Args) (any, error) { return fireEvent(c, tag, payload.NewMap(0)), nil }
-	}
 	return []loader.Func{
-		{Name: "saltutil.refresh_grains", KWArgs: true, Run: refreshGrains, Doc: `Compute the grains again; the pillar too, unless refresh_pillar=False.
-
-CLI Example:
-
-    salt '*' saltutil.refresh_grains`},
-		{Name: "saltutil.refresh_pillar", Params: pillarParams, Run: refreshPillar, Doc: `Fetch the pillar again; wait=True waits for it.
-
-CLI Example:
-
-    salt '*' saltutil.refresh_pillar
-    salt '*' saltutil.refresh_pillar wait=True timeout=60`},
-		{Name: "saltutil.pillar_refresh", PyName: "refresh_pillar", Params: pillarParams, Run: refreshPillar, Doc: `The same as saltutil.refresh_pillar.
-
-CLI Example:
-
-    salt '*' saltutil.pillar_refresh`},
-		{Name: "saltutil.refresh_modules", KWArgs: true, Run: refreshModules, Doc: `Load the modules again; async=False waits for it.
-
-CLI Example:
-
-    salt '*' saltutil.refresh_modules`},
-		{Name: "saltutil.refresh_beacons", Run: fire(tagBeacons), Doc: `Load the beacons again.
-
-CLI Example:
-
-    salt '*' saltutil.refresh_beacons`},
-		{Name: "saltutil.refresh_matchers", Run: fire(tagMatchers), Doc: `Load the matchers again.
-
-CLI Example:
-
-    salt '*' saltutil.refresh_matchers`},
-		{Name: "saltutil.refresh_resources", Run: fire(tagResources), Doc: `Find the managed resources again.
-
-CLI Example:
-
-    salt '*' saltutil.refresh_resources`},
+		loader.Fn("refresh_grains", refreshGrains,
+			"Compute the grains again; the pillar too, unless refresh_pillar=False.", "saltutil.refresh_grains"),
+		loader.Fn("refresh_pillar", refreshPillar, "Fetch the pillar again; wait=True waits for it.",
+			"saltutil.refresh_pillar", "saltutil.refresh_pillar wait=True timeout=60"),
+		loader.Fn("pillar_refresh", refreshPillar, "The same as saltutil.refresh_pillar.", "saltutil.pillar_refresh").
+			Named("refresh_pillar"),
+		loader.Fn("refresh_modules", refreshModules, "Load the modules again; async=False waits for it.",
+			"saltutil.refresh_modules"),
+		loader.Fn("refresh_beacons", fire(tagBeacons), "Load the beacons again.", "saltutil.refresh_beacons"),
+		loader.Fn("refresh_matchers", fire(tagMatchers), "Load the matchers again.", "saltutil.refresh_matchers"),
+		loader.Fn("refresh_resources", fire(tagResources), "Find the managed resources again.",
+			"saltutil.refresh_resources"),
 	}
+}
+
+// fire makes a function that only fires an event.
+func fire(tag string) func(*loader.Call, struct{}) (bool, error) {
+	return func(c *loader.Call, _ struct{}) (bool, error) { return fireEvent(c, tag, payload.NewMap(0)), nil }
 }
 
 func fireEvent(c *loader.Call, tag string, data *payload.Map) bool {
@@ -77,8 +54,13 @@ func fireEvent(c *loader.Call, tag string, data *payload.Map) bool {
 	return events != nil && events.FireLocal(c.Ctx, tag, data)
 }
 
-func refreshGrains(c *loader.Call, a loader.Args) (any, error) {
-	kw := a.UserKW()
+// keywords are options that Salt takes by name alone.
+type keywords struct {
+	KW *payload.Map `arg:"**kwargs"`
+}
+
+func refreshGrains(c *loader.Call, a keywords) (any, error) {
+	kw := loader.CleanKWArgs(a.KW)
 	pillar, clean := true, false
 	if v, ok := kw.Get("refresh_pillar"); ok {
 		pillar = loader.Truthy(v)
@@ -115,15 +97,23 @@ func clearGrainsCache(c *loader.Call) {
 	}
 }
 
-func refreshPillar(c *loader.Call, a loader.Args) (any, error) {
-	data := payload.M("clean_cache", a.Get("clean_cache"))
-	if !a.Bool("wait") {
+// pillarRefresh says how the pillar is fetched again.
+type pillarRefresh struct {
+	Wait       bool `arg:"wait=False"`
+	Timeout    any  `arg:"timeout=30"`
+	CleanCache any  `arg:"clean_cache=True"`
+}
+
+func refreshPillar(c *loader.Call, a pillarRefresh) (bool, error) {
+	data := payload.M("clean_cache", a.CleanCache)
+	if !a.Wait {
 		return fireEvent(c, tagPillar, data), nil
 	}
-	seconds, _ := loader.ToFloat(a.Get("timeout"))
+	seconds, _ := loader.ToFloat(a.Timeout)
 	answer, fired := await(c, tagPillar, data, tagPillarComplete, time.Duration(seconds*float64(time.Second)))
 	if complete, told := answer.Get("complete"); answer == nil || told && !loader.Truthy(complete) {
-		c.Log(slog.LevelWarn, fmt.Sprintf("Pillar refresh did not complete within timeout %s", pytext.Str(a.Get("timeout"))))
+		c.Log(slog.LevelWarn,
+			fmt.Sprintf("Pillar refresh did not complete within timeout %s", pytext.Str(a.Timeout)))
 	}
 	return fired, nil
 }
@@ -146,7 +136,7 @@ func await(c *loader.Call, tag string, data *payload.Map, answer string, limit t
 	return got, true
 }
 
-func refreshModules(c *loader.Call, a loader.Args) (any, error) {
+func refreshModules(c *loader.Call, a keywords) (bool, error) {
 	if v, ok := a.KW.Get("async"); !ok || loader.Truthy(v) {
 		return fireEvent(c, tagModules, payload.NewMap(0)), nil
 	}

@@ -11,64 +11,28 @@ import (
 	"brine/modules/loader"
 )
 
-// Functions lists the module's functions.
-func Functions() []loader.Func {
-	funcs := slices.Concat(jobFunctions(), refreshFunctions(), syncFunctions(), cacheFunctions(), masterFunctions())
-	for i := range funcs {
-		funcs[i].Source = "salt/modules/saltutil.py"
-	}
-	return funcs
+// Module is the module saltutil.
+func Module() loader.Module {
+	return loader.Module{File: "saltutil", Virtual: loader.Always, Funcs: func() []loader.Func {
+		return slices.Concat(jobFunctions(), refreshFunctions(), syncFunctions(), cacheFunctions(), masterFunctions())
+	}}
 }
 
 func jobFunctions() []loader.Func {
-	jid := []loader.Param{loader.Req("jid")}
 	return []loader.Func{
-		{Name: "saltutil.running", Run: running, Doc: `List the jobs that run on this minion, without the one that asks.
-
-CLI Example:
-
-    salt '*' saltutil.running`},
-		{Name: "saltutil.is_running", Params: []loader.Param{loader.Req("fun")}, Run: isRunning,
-			Doc: `List the running jobs of functions that match a glob.
-
-CLI Example:
-
-    salt '*' saltutil.is_running state.apply`},
-		{Name: "saltutil.find_job", Params: jid, Run: findJob, Doc: `Show a job that runs here or waits in a queue; an empty map when there is none.
-
-CLI Example:
-
-    salt '*' saltutil.find_job <job id>`},
-		{Name: "saltutil.find_cached_job", Params: jid, Run: findCachedJob, Doc: `Show the return of a job kept by cache_jobs.
-
-CLI Example:
-
-    salt '*' saltutil.find_cached_job <job id>`},
-		{Name: "saltutil.signal_job", Params: []loader.Param{loader.Req("jid"), loader.Req("sig")}, Run: signalJob,
-			Doc: `Send a signal to a job and all its processes.
-
-CLI Example:
-
-    salt '*' saltutil.signal_job <job id> 15`},
-		{Name: "saltutil.term_job", Params: jid, Run: termJob, Doc: `End a job by SIGTERM.
-
-CLI Example:
-
-    salt '*' saltutil.term_job <job id>`},
-		{Name: "saltutil.kill_job", Params: jid, Run: killJob, Doc: `End a job by SIGKILL.
-
-CLI Example:
-
-    salt '*' saltutil.kill_job <job id>`},
-		{Name: "saltutil.term_all_jobs", Run: termAll, Doc: `End all jobs by SIGTERM.
-
-CLI Example:
-
-    salt '*' saltutil.term_all_jobs`},
-		{Name: "saltutil.kill_all_jobs", Run: killAll, Doc: `End all jobs by SIGKILL.
-
-CLI Example:
-
-    salt '*' saltutil.kill_all_jobs`},
+		loader.Fn("running", running, "List the jobs that run on this minion, without the one that asks.",
+			"saltutil.running"),
+		loader.Fn("is_running", isRunning, "List the running jobs of functions that match a glob.",
+			"saltutil.is_running state.apply"),
+		loader.Fn("find_job", findJob,
+			"Show a job that runs here or waits in a queue; an empty map when there is none.", "saltutil.find_job <job id>"),
+		loader.Fn("find_cached_job", findCachedJob, "Show the return of a job kept by cache_jobs.",
+			"saltutil.find_cached_job <job id>"),
+		loader.Fn("signal_job", signalJob, "Send a signal to a job and all its processes.",
+			"saltutil.signal_job <job id> 15"),
+		loader.Fn("term_job", termJob, "End a job by SIGTERM.", "saltutil.term_job <job id>"),
+		loader.Fn("kill_job", killJob, "End a job by SIGKILL.", "saltutil.kill_job <job id>"),
+		loader.Fn("term_all_jobs", termAll, "End all jobs by SIGTERM.", "saltutil.term_all_jobs"),
+		loader.Fn("kill_all_jobs", killAll, "End all jobs by SIGKILL.", "saltutil.kill_all_jobs"),
 	}
 }

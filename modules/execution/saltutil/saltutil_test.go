@@ -23,10 +23,18 @@ const ownJID = "20261121000000000001" // modtest.Call runs under it
 
 func job(jid, fun string) *payload.Map { return payload.M("pid", int64(7), "jid", jid, "fun", fun) }
 
+// newEnv is a minion with the module saltutil and these functions.
+func newEnv(t *testing.T, opts *payload.Map, funcs ...loader.Func) *loader.Env {
+	t.Helper()
+	env := modtest.Env(t, opts, funcs)
+	env.Registry.Offer(loader.Listed{saltutil.Module()})
+	return env
+}
+
 func TestJobs(t *testing.T) {
 	a, b, multi := job("1", "test.sleep"), job("2", "state.apply"), payload.M("jid", "3", "fun", []any{"x.y", "test.ping"})
 	host := &modtest.Host{Jobs: []*payload.Map{a, job(ownJID, "saltutil.running"), b, multi}}
-	env := modtest.Env(t, payload.M("cachedir", t.TempDir()), saltutil.Functions())
+	env := newEnv(t, payload.M("cachedir", t.TempDir()))
 	host.Attach(env)
 	for _, tt := range []struct {
 		fun  string
@@ -44,7 +52,8 @@ func TestJobs(t *testing.T) {
 		{"saltutil.kill_job", []any{"9"}, ""},
 		{"saltutil.kill_job", []any{ownJID}, ""},
 		{"saltutil.signal_job", []any{"1", "10"}, "Signal 10 sent to job 1 at pid 7"},
-		{"saltutil.term_all_jobs", nil, []any{"Signal 15 sent to job 1 at pid 7", "Signal 15 sent to job 2 at pid 7", "Signal 15 sent to job 3 at pid 7"}},
+		{"saltutil.term_all_jobs", nil, []any{"Signal 15 sent to job 1 at pid 7", "Signal 15 sent to job 2 at pid 7",
+			"Signal 15 sent to job 3 at pid 7"}},
 	} {
 		got, _, err := modtest.Call(t, env, tt.fun, tt.args, nil)
 		if err != nil || !payload.Equal(got, tt.want) {
@@ -64,7 +73,7 @@ func TestQueuedJob(t *testing.T) {
 		os.WriteFile(filepath.Join(queue, "queued_2_56.p"), []byte{0xc1}, 0o600)); err != nil {
 		t.Fatal(err)
 	}
-	env := modtest.Env(t, payload.M("cachedir", dir), saltutil.Functions())
+	env := newEnv(t, payload.M("cachedir", dir))
 	got, _, err := modtest.Call(t, env, "saltutil.find_job", []any{"55"}, nil)
 	want := payload.M("fun", "test.sleep", "jid", "55", "pid", int64(0), "queued", true, "queue_type", "job_queue")
 	if err != nil || !payload.Equal(got, want) {
@@ -101,7 +110,7 @@ func TestProcDir(t *testing.T) {
 	live := write("1", pack("1", salt))
 	stale := []string{write("2", nil), write("3", pack("3", other)), write("4", pack("4", 1<<22+5))}
 	own := write("5", pack("5", os.Getpid()))
-	env := modtest.Env(t, payload.M("cachedir", dir), saltutil.Functions())
+	env := newEnv(t, payload.M("cachedir", dir))
 	got, _, err := modtest.Call(t, env, "saltutil.running", nil, nil)
 	if jobs, ok := got.([]any); err != nil || !ok || len(jobs) != 1 || jobs[0].(*payload.Map).Str("jid") != "1" {
 		t.Fatalf("running: %v %v", got, err)
@@ -120,9 +129,10 @@ func TestProcDir(t *testing.T) {
 	if err := os.WriteFile(pidFile, []byte(strconv.Itoa(salt)), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	inside := modtest.Env(t, payload.M("cachedir", dir, "pidfile", pidFile), saltutil.Functions())
+	inside := newEnv(t, payload.M("cachedir", dir, "pidfile", pidFile))
 	got, _, err = modtest.Call(t, inside, "saltutil.kill_job", []any{"1"}, nil)
-	if text, ok := got.(string); err != nil || !ok || !strings.Contains(text, "inside the minion") || syscall.Kill(salt, 0) != nil {
+	if text, ok := got.(string); err != nil || !ok || !strings.Contains(text, "inside the minion") ||
+		syscall.Kill(salt, 0) != nil {
 		t.Errorf("kill_job of a job inside the minion: %v %v", got, err)
 	}
 	got, _, err = modtest.Call(t, env, "saltutil.kill_job", []any{"1"}, nil)
@@ -158,9 +168,11 @@ func TestRefresh(t *testing.T) {
 		{"saltutil.refresh_modules", nil, payload.M("async", false), "module_refresh", payload.M("notify", true), true},
 		{"saltutil.refresh_grains", nil, nil, "pillar_refresh", payload.M("clean_cache", false), true},
 		{"saltutil.refresh_grains", nil, payload.M("refresh_pillar", false), "module_refresh", payload.NewMap(0), true},
-		{"saltutil.refresh_grains", nil, payload.M("clean_pillar_cache", true), "pillar_refresh", payload.M("clean_cache", true), true},
+		{"saltutil.refresh_grains", nil, payload.M("clean_pillar_cache", true), "pillar_refresh",
+			payload.M("clean_cache", true), true},
 		{"saltutil.refresh_pillar", nil, nil, "pillar_refresh", payload.M("clean_cache", true), true},
-		{"saltutil.pillar_refresh", nil, payload.M("clean_cache", false), "pillar_refresh", payload.M("clean_cache", false), true},
+		{"saltutil.pillar_refresh", nil, payload.M("clean_cache", false), "pillar_refresh", payload.M("clean_cache", false),
+			true},
 		{"saltutil.refresh_pillar", []any{true}, nil, "pillar_refresh", payload.M("clean_cache", true), true},
 		{"saltutil.refresh_beacons", nil, nil, "beacons_refresh", payload.NewMap(0), true},
 		{"saltutil.refresh_matchers", nil, nil, "matchers_refresh", payload.NewMap(0), true},
@@ -174,7 +186,8 @@ func TestRefresh(t *testing.T) {
 		t.Run(tt.fun, func(t *testing.T) {
 			host := &modtest.Host{Reply: payload.M("complete", true)}
 			dir := t.TempDir()
-			env := modtest.Env(t, payload.M("cachedir", dir, "extension_modules", filepath.Join(dir, "extmods"), "file_client", "remote"), saltutil.Functions())
+			env := newEnv(t, payload.M("cachedir", dir, "extension_modules", filepath.Join(dir, "extmods"), "file_client",
+				"remote"))
 			host.Attach(env)
 			got, _, err := modtest.Call(t, env, tt.fun, tt.args, tt.kw)
 			if err != nil || !payload.Equal(got, tt.want) {
@@ -187,7 +200,8 @@ func TestRefresh(t *testing.T) {
 				}
 				return
 			}
-			if len(events) != 1 || events[0].Str("bus") != "local" || events[0].Str("tag") != tt.tag || !payload.Equal(events[0].Value("data"), tt.data) {
+			if len(events) != 1 || events[0].Str("bus") != "local" || events[0].Str("tag") != tt.tag ||
+				!payload.Equal(events[0].Value("data"), tt.data) {
 				t.Errorf("fired %v", events)
 			}
 		})
@@ -196,13 +210,14 @@ func TestRefresh(t *testing.T) {
 
 func TestRefreshWaits(t *testing.T) {
 	host, log := &modtest.Host{}, &modtest.Log{}
-	env := modtest.Env(t, nil, saltutil.Functions())
+	env := newEnv(t, nil)
 	host.Attach(env)
 	env.Host.Log = log
 	if _, _, err := modtest.Call(t, env, "saltutil.refresh_pillar", []any{true, 0.01}, nil); err != nil {
 		t.Fatal(err)
 	}
-	if e := host.Events(); len(e) != 1 || e[0].Map("preload").Str("answer") != "/salt/minion/minion_pillar_refresh_complete" {
+	if e := host.Events(); len(e) != 1 ||
+		e[0].Map("preload").Str("answer") != "/salt/minion/minion_pillar_refresh_complete" {
 		t.Errorf("events %v", e)
 	}
 	if l := log.Lines(); len(l) != 1 || l[0] != "WARN Pillar refresh did not complete within timeout 0.01" {
@@ -210,8 +225,8 @@ func TestRefreshWaits(t *testing.T) {
 	}
 }
 
-// TestSync: modules come into extension_modules as with Salt, changed ones again, those that are gone go, and the log says which of
-// them brine cannot load.
+// TestSync: modules come into extension_modules as with Salt, changed ones again, those that are gone go, and the log
+// says which of them brine cannot load.
 func TestSync(t *testing.T) {
 	srv, dir := t.TempDir(), t.TempDir()
 	put := func(name, text string) {
@@ -228,8 +243,10 @@ func TestSync(t *testing.T) {
 	put("_states/s.py", "4")
 	put("_output/shown.so", "5")
 	log := &modtest.Log{}
-	env := modtest.Env(t, payload.M("cachedir", dir, "extension_modules", filepath.Join(dir, "extmods"), "file_client", "local", "hash_type", "sha256", "file_buffer_size", 1000,
-		"file_roots", payload.M("base", []any{srv}), "clean_dynamic_modules", true, "extmod_blacklist", payload.M("states", []any{"s"})), saltutil.Functions())
+	env := newEnv(t, payload.M("cachedir", dir, "extension_modules", filepath.Join(dir, "extmods"), "file_client", "local",
+		"hash_type", "sha256", "file_buffer_size", 1000,
+		"file_roots", payload.M("base", []any{srv}), "clean_dynamic_modules", true, "extmod_blacklist",
+		payload.M("states", []any{"s"})))
 	(&modtest.Host{Reply: payload.NewMap(0)}).Attach(env)
 	env.Host.Log = log
 	run := func(fun string, kw *payload.Map, want any) {
@@ -251,7 +268,8 @@ func TestSync(t *testing.T) {
 	}
 	got, _, err := modtest.Call(t, env, "saltutil.sync_all", nil, nil)
 	all := got.(*payload.Map)
-	if err != nil || all.Len() != 21 || !payload.Equal(all.Value("modules"), []any{"modules.one"}) || !payload.Equal(all.Value("output"), []any{}) {
+	if err != nil || all.Len() != 21 || !payload.Equal(all.Value("modules"), []any{"modules.one"}) ||
+		!payload.Equal(all.Value("output"), []any{}) {
 		t.Errorf("sync_all: %v, %v", all, err)
 	}
 	if b, err := os.ReadFile(filepath.Join(dir, "extmods/modules/one.py")); err != nil || string(b) != "changed" {
@@ -260,18 +278,21 @@ func TestSync(t *testing.T) {
 	if _, err := os.Stat(filepath.Join(dir, "extmods/modules/deep")); !os.IsNotExist(err) {
 		t.Errorf("deep is still there: %v", err)
 	}
-	if l := strings.Join(log.Lines(), "\n"); !strings.Contains(l, "WARN brine cannot load modules in Python") || !strings.Contains(l, "modules.deep.two") {
+	if l := strings.Join(log.Lines(), "\n"); !strings.Contains(l, "WARN brine cannot load modules in Python") ||
+		!strings.Contains(l, "modules.deep.two") {
 		t.Errorf("log %q", l)
 	}
 }
 
 func TestSyncWithMaster(t *testing.T) {
-	env := modtest.Env(t, payload.M("file_client", "remote"), saltutil.Functions())
+	env := newEnv(t, payload.M("file_client", "remote"))
 	got, _, err := modtest.Call(t, env, "saltutil.sync_all", nil, nil)
-	if m := got.(*payload.Map); err != nil || m.Len() != 18 || m.Has("pillar") || m.Has("tops") || !payload.Equal(m.Value("modules"), []any{}) {
+	if m := got.(*payload.Map); err != nil || m.Len() != 18 || m.Has("pillar") || m.Has("tops") ||
+		!payload.Equal(m.Value("modules"), []any{}) {
 		t.Errorf("sync_all %v %v", m.Keys(), err)
 	}
-	for fun, text := range map[string]string{"sync_pillar": "Pillar modules", "sync_tops": "Master top modules", "sync_wrapper": "Wrapper modules"} {
+	for fun, text := range map[string]string{"sync_pillar": "Pillar modules", "sync_tops": "Master top modules",
+		"sync_wrapper": "Wrapper modules"} {
 		_, _, err := modtest.Call(t, env, "saltutil."+fun, nil, nil)
 		var exec *loader.CommandExecutionError
 		if !errors.As(err, &exec) || err.Error() != text+" can only be synced to masterless minions" {
@@ -288,21 +309,24 @@ func TestCaches(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := errors.Join(os.MkdirAll(old, 0o755), os.MkdirAll(fresh, 0o755), os.WriteFile(filepath.Join(fresh, "return.p"), ret, 0o600),
-		os.MkdirAll(filepath.Join(dir, "extmods", "modules"), 0o755), os.WriteFile(filepath.Join(dir, "extmods", "modules", "foo.py"), nil, 0o600),
+	if err := errors.Join(os.MkdirAll(old, 0o755), os.MkdirAll(fresh, 0o755),
+		os.WriteFile(filepath.Join(fresh, "return.p"), ret, 0o600),
+		os.MkdirAll(filepath.Join(dir, "extmods", "modules"), 0o755),
+		os.WriteFile(filepath.Join(dir, "extmods", "modules", "foo.py"), nil, 0o600),
 		os.WriteFile(filepath.Join(pki, "minion.pem"), nil, 0o600), os.Mkdir(filepath.Join(pki, "sub"), 0o755),
 		os.MkdirAll(filepath.Dir(queued), 0o755), os.WriteFile(queued, nil, 0o600), os.WriteFile(journal, nil, 0o600),
 		os.Chtimes(old, time.Now(), time.Now().Add(-48*time.Hour))); err != nil {
 		t.Fatal(err)
 	}
-	env := modtest.Env(t, payload.M("cachedir", dir, "pki_dir", pki), saltutil.Functions())
+	env := newEnv(t, payload.M("cachedir", dir, "pki_dir", pki))
 	for _, tt := range []struct {
 		fun  string
 		args []any
 		want any
 	}{
 		{"saltutil.find_cached_job", []any{"2"}, payload.M("return", true)},
-		{"saltutil.find_cached_job", []any{"../.."}, "Local jobs cache directory not found; you may need to enable cache_jobs on this minion"},
+		{"saltutil.find_cached_job", []any{"../.."},
+			"Local jobs cache directory not found; you may need to enable cache_jobs on this minion"},
 		{"saltutil.list_extmods", nil, payload.M("modules", []any{"foo"})},
 		{"saltutil.clear_job_cache", nil, true},
 		{"saltutil.regen_keys", nil, nil},
@@ -313,7 +337,8 @@ func TestCaches(t *testing.T) {
 			t.Errorf("%s: got %v %v, want %v", tt.fun, got, err, tt.want)
 		}
 	}
-	for path, want := range map[string]bool{old: false, fresh: true, filepath.Join(fresh, "return.p"): false, filepath.Join(pki, "minion.pem"): false, filepath.Join(pki, "sub"): true,
+	for path, want := range map[string]bool{old: false, fresh: true, filepath.Join(fresh, "return.p"): false,
+		filepath.Join(pki, "minion.pem"): false, filepath.Join(pki, "sub"): true,
 		journal: true, queued: true} {
 		if _, err := os.Stat(path); (err == nil) != want {
 			t.Errorf("%s: there is %v", path, err == nil)
@@ -334,23 +359,30 @@ func TestMaster(t *testing.T) {
 			payload.M("cmd", "revoke_auth", "id", "web1", "preserve_minion_cache", true)},
 		{"revoke timeout", "saltutil.revoke_auth", nil, nil, fmt.Errorf("ask: %w", loader.ErrRequestTimeout), false,
 			payload.M("cmd", "revoke_auth", "id", "web1", "preserve_minion_cache", false)},
-		{"runner", "saltutil.runner", []any{"jobs.active", []any{"x"}}, payload.M("a", int64(1), "kwarg", payload.M("b", int64(2))), "r", "r",
+		{"runner", "saltutil.runner", []any{"jobs.active", []any{"x"}},
+			payload.M("a", int64(1), "kwarg", payload.M("b", int64(2))), "r", "r",
 			payload.M("runner", "jobs.active", "args", []any{"x"}, "kw", payload.M("b", int64(2), "a", int64(1)), "full", false,
 				"saltenv", "base", "pub", payload.M("user", "root"))},
-		{"runner of a job", "saltutil.runner", []any{"jobs.active"}, payload.M("saltenv", "dev", "full_return", true, "__x", 1), "r", "r",
-			payload.M("runner", "jobs.active", "args", []any(nil), "kw", payload.NewMap(0), "full", true, "saltenv", "dev", "pub", payload.M("user", "root"))},
+		{"runner of a job", "saltutil.runner", []any{"jobs.active"},
+			payload.M("saltenv", "dev", "full_return", true, "__x", 1), "r", "r",
+			payload.M("runner", "jobs.active", "args", []any(nil), "kw", payload.NewMap(0), "full", true, "saltenv", "dev",
+				"pub", payload.M("user", "root"))},
 		{"runner of a state", "saltutil.runner", []any{"jobs.active"}, payload.M("saltenv", "dev", "__env__", "qa"), "r", "r",
-			payload.M("runner", "jobs.active", "args", []any(nil), "kw", payload.NewMap(0), "full", false, "saltenv", "qa", "pub", payload.M("user", "root"))},
+			payload.M("runner", "jobs.active", "args", []any(nil), "kw", payload.NewMap(0), "full", false, "saltenv", "qa",
+				"pub", payload.M("user", "root"))},
 		{"wheel", "saltutil.wheel", []any{"key.accept", "web*"}, payload.M("a", int64(1)), "r", "r",
-			payload.M("wheel", "key.accept", "args", []any{"web*"}, "kw", payload.M("a", int64(1)), "saltenv", "base", "pub", payload.NewMap(0))},
-		{"cmd", "saltutil.cmd", []any{"*", "test.ping"}, payload.M("timeout", "3", "kwarg", payload.M("k", "v"), "subset", int64(1)),
+			payload.M("wheel", "key.accept", "args", []any{"web*"}, "kw", payload.M("a", int64(1)), "saltenv", "base", "pub",
+				payload.NewMap(0))},
+		{"cmd", "saltutil.cmd", []any{"*", "test.ping"},
+			payload.M("timeout", "3", "kwarg", payload.M("k", "v"), "subset", int64(1)),
 			payload.M("web1", payload.M("ret", true)), payload.M("web1", payload.M("ret", true)),
-			payload.M("tgt", "*", "fun", "test.ping", "args", []any{}, "kw", payload.M("subset", int64(1), "kwarg", payload.M("k", "v")),
+			payload.M("tgt", "*", "fun", "test.ping", "args", []any{}, "kw",
+				payload.M("subset", int64(1), "kwarg", payload.M("k", "v")),
 				"tgt_type", "glob", "ret", "", "timeout", int64(3))},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			host := &modtest.Host{Answers: []any{tt.answer}}
-			env := modtest.Env(t, nil, saltutil.Functions())
+			env := newEnv(t, nil)
 			host.Attach(env)
 			got, _, err := modtest.Call(t, env, tt.fun, tt.args, tt.kw)
 			if err != nil || !payload.Equal(got, tt.want) {
@@ -364,7 +396,7 @@ func TestMaster(t *testing.T) {
 }
 
 func TestWithoutMaster(t *testing.T) {
-	env := modtest.Env(t, nil, saltutil.Functions())
+	env := newEnv(t, nil)
 	for fun, class := range map[string]string{"revoke_auth": "KeyError", "runner": "salt.exceptions.CommandExecutionError",
 		"wheel": "salt.exceptions.CommandExecutionError", "cmd": "salt.exceptions.SaltClientError"} {
 		args := []any{"x", "y"}[:map[string]int{"revoke_auth": 0, "runner": 1, "wheel": 1, "cmd": 2}[fun]]
@@ -377,8 +409,9 @@ func TestWithoutMaster(t *testing.T) {
 func TestMModule(t *testing.T) {
 	echo := loader.Func{Name: "test.echo", Params: []loader.Param{loader.Req("text")},
 		Run: func(_ *loader.Call, a loader.Args) (any, error) { return a.Get("text"), nil }}
-	env := modtest.Env(t, nil, saltutil.Functions(), []loader.Func{echo})
-	if got, _, err := modtest.Call(t, env, "saltutil.mmodule", []any{"base", "test.echo", "hi"}, nil); err != nil || got != "hi" {
+	env := newEnv(t, nil, echo)
+	if got, _, err := modtest.Call(t, env, "saltutil.mmodule", []any{"base", "test.echo", "hi"}, nil); err != nil ||
+		got != "hi" {
 		t.Errorf("got %v %v", got, err)
 	}
 }

@@ -12,9 +12,17 @@ import (
 	"brine/wire/payload"
 )
 
+// template is a file or a text to render.
+type template struct {
+	Path   any          `arg:"path=None"`
+	String any          `arg:"string=None"`
+	Pipe   string       `arg:"default_renderer=jinja|yaml"`
+	KW     *payload.Map `arg:"**kwargs"`
+}
+
 // render is slsutil.renderer.
-func render(c *loader.Call, a loader.Args) (any, error) {
-	path, text := a.Get("path"), a.Get("string")
+func render(c *loader.Call, a template) (any, error) {
+	path, text := a.Path, a.String
 	switch {
 	case !loader.Truthy(path) && !loader.Truthy(text):
 		return nil, loader.InvocErr("Must pass path or string.")
@@ -25,7 +33,7 @@ func render(c *loader.Call, a loader.Args) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	kw := a.UserKW()
+	kw := loader.CleanKWArgs(a.KW)
 	in := renderers.Input{Template: renderers.InString, Data: text, Saltenv: take(kw, "saltenv"), SLS: take(kw, "sls")}
 	if loader.Truthy(path) {
 		file, err := localFile(c, pytext.Str(path), in.Saltenv)
@@ -41,10 +49,11 @@ func render(c *loader.Call, a loader.Args) (any, error) {
 	kw.Delete("context")
 	kw.Delete("env")
 	in.KW = kw
-	return renderersFor(c).Compile(ctx, a.Str("default_renderer"), in)
+	return renderersFor(c).Compile(ctx, a.Pipe, in)
 }
 
-// maxTemplates is how many templates may be in the middle of each other's rendering: one that renders itself would never end.
+// maxTemplates is how many templates may be in the middle of each other's rendering: one that renders itself would
+// never end.
 const maxTemplates = 20
 
 type templatesKey struct{}
@@ -56,6 +65,15 @@ func deeper(ctx context.Context) (context.Context, error) {
 		return nil, loader.Raise("RecursionError", "maximum recursion depth exceeded: %d templates render each other", n)
 	}
 	return context.WithValue(ctx, templatesKey{}, n+1), nil
+}
+
+// Compile renders a template for a call through a pipe of renderers.
+func Compile(c *loader.Call, pipe string, in renderers.Input) (any, error) {
+	ctx, err := deeper(c.Ctx)
+	if err != nil {
+		return nil, err
+	}
+	return renderersFor(c).Compile(ctx, pipe, in)
 }
 
 // take removes a text from keywords.
@@ -70,8 +88,9 @@ func renderersFor(c *loader.Call) *renderers.Set {
 	opts := c.Opts()
 	must, ok := opts.Get("gpg_decrypt_must_succeed")
 	return renderers.New(renderers.Options{
-		Jinja:     Templates(c),
-		GPG:       renderers.GPG{KeyDir: func() string { return renderers.KeyDirOf(opts) }, MustSucceed: !ok || loader.Truthy(must)},
+		Jinja: Templates(c),
+		GPG: renderers.GPG{KeyDir: func() string { return renderers.KeyDirOf(opts) },
+			MustSucceed: !ok || loader.Truthy(must)},
 		Blacklist: loader.StringList(opts.Value("renderer_blacklist")),
 		Whitelist: loader.StringList(opts.Value("renderer_whitelist")),
 		Disabled:  loader.StringList(opts.Value("disable_renders")),
@@ -79,7 +98,8 @@ func renderersFor(c *loader.Call) *renderers.Set {
 	})
 }
 
-// localFile finds the file of a path or URL: one of this machine as it is, another by cp.get_url where there is one; "" when it is not to be had.
+// localFile finds the file of a path or URL: one of this machine as it is, another by cp.get_url where there is one. It
+// is "" when the file is not to be had.
 func localFile(c *loader.Call, path, saltenv string) (string, error) {
 	const getURL = "cp.get_url"
 	local, isFile := strings.CutPrefix(path, "file://")

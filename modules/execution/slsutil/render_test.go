@@ -15,9 +15,7 @@ import (
 func render(t *testing.T, opts *payload.Map, kw ...any) (any, error) {
 	t.Helper()
 	reg := loader.NewRegistry()
-	if err := reg.Register(slsutil.Functions()...); err != nil {
-		t.Fatal(err)
-	}
+	reg.Offer(loader.Listed{slsutil.Module()})
 	env := &loader.Env{Registry: reg, ID: "web1", Opts: func() *payload.Map { return opts }}
 	v, _, err := modtest.Call(t, env, "slsutil.renderer", nil, payload.M(kw...))
 	return v, err
@@ -29,7 +27,8 @@ func TestItself(t *testing.T) {
 	if err := os.WriteFile(file, []byte("a: {{ salt['slsutil.renderer']('"+file+"') }}\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := render(t, nil, "path", file); err == nil || !strings.Contains(err.Error(), "20 templates render each other") {
+	if _, err := render(t, nil, "path", file); err == nil ||
+		!strings.Contains(err.Error(), "20 templates render each other") {
 		t.Errorf("got %v", err)
 	}
 }
@@ -80,7 +79,8 @@ func TestHugeFile(t *testing.T) {
 	if err := os.Truncate(path, 1<<43); err != nil {
 		t.Skipf("no files of this size here: %v", err)
 	}
-	if v, err := render(t, nil, "path", path); err == nil || !strings.Contains(err.Error(), "has more than 67108864 bytes") {
+	if v, err := render(t, nil, "path", path); err == nil ||
+		!strings.Contains(err.Error(), "has more than 67108864 bytes") {
 		t.Errorf("got %v, %v", v, err)
 	}
 }

@@ -25,9 +25,16 @@ func noSerializer(name string) error {
 	return loader.ExecErr("Serializer '%s' not found.", name)
 }
 
-func serialize(_ *loader.Call, a loader.Args) (any, error) {
-	obj, kw := a.Get("obj"), a.UserKW()
-	switch name := a.Str("serializer"); name {
+// written is a value and the format to write it in, with options of it.
+type written struct {
+	Serializer string       `arg:"serializer"`
+	Value      any          `arg:"obj"`
+	KW         *payload.Map `arg:"**kwargs"`
+}
+
+func serialize(_ *loader.Call, a written) (any, error) {
+	obj, kw := a.Value, loader.CleanKWArgs(a.KW)
+	switch name := a.Serializer; name {
 	case "json":
 		return toJSON(obj, kw)
 	case "yaml":
@@ -62,7 +69,8 @@ func toJSON(v any, kw *payload.Map) (any, error) {
 		case "skipkeys", "check_circular", "allow_nan", "separators", "default", "cls", "fp":
 			return nil, loader.Raise(serializationError, "brine does not know the option %s yet", name)
 		default:
-			return nil, loader.Raise(serializationError, "JSONEncoder.__init__() got an unexpected keyword argument %s", pytext.Repr(name))
+			return nil, loader.Raise(serializationError, "JSONEncoder.__init__() got an unexpected keyword argument %s",
+				pytext.Repr(name))
 		}
 	}
 	if bytesIn(v) {
@@ -70,7 +78,8 @@ func toJSON(v any, kw *payload.Map) (any, error) {
 	}
 	text, ok := outputters.DumpJSON(v, o)
 	if !ok {
-		return nil, loader.Raise(serializationError, "keys must be str, int, float, bool or None, and of one kind to be sorted")
+		return nil, loader.Raise(serializationError,
+			"keys must be str, int, float, bool or None, and of one kind to be sorted")
 	}
 	return text, nil
 }
@@ -96,10 +105,17 @@ func bytesIn(v any) bool {
 	return false
 }
 
-func deserialize(_ *loader.Call, a loader.Args) (any, error) {
-	data, kw := a.Get("stream_or_string"), a.UserKW()
+// serialized is a text and the format that it is in, with options of it.
+type serialized struct {
+	Serializer string       `arg:"serializer"`
+	Text       any          `arg:"stream_or_string"`
+	KW         *payload.Map `arg:"**kwargs"`
+}
+
+func deserialize(_ *loader.Call, a serialized) (any, error) {
+	data, kw := a.Text, loader.CleanKWArgs(a.KW)
 	text, isText := data.(string)
-	switch name := a.Str("serializer"); name {
+	switch name := a.Serializer; name {
 	case "json":
 		if !isText {
 			return nil, loader.Raise(deserializationError, "'%s' object has no attribute 'read'", pytext.Type(data))

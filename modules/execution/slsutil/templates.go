@@ -18,7 +18,8 @@ import (
 // Templates is the engine for the templates of one call: they find its functions, grains, pillar and options.
 func Templates(c *loader.Call) renderers.Templater {
 	return renderers.Jinja{
-		Opts: loader.WithResources(c.Opts()), Whole: true, Grains: c.Grains, Pillar: c.Pillar, Sources: fileSources{c, "base"}, Limits: jinja.Limits{Memory: memory.ForTemplate()},
+		Opts: loader.WithResources(c.Opts()), Whole: true, Grains: c.Grains, Pillar: c.Pillar,
+		Sources: fileSources{c, "base"}, Limits: jinja.Limits{Memory: memory.ForTemplate()},
 		Host: machine.Machine{Opts: c.Opts()},
 		Call: func(ctx context.Context, fun string, args []any, kw *payload.Map) (any, error) {
 			inner := *c

@@ -1,5 +1,5 @@
-// Package useradd holds the functions of the module user that look at users; those that change any come with the states. It
-// answers to salt/modules/useradd.py.
+// Package useradd holds the functions of the module user that look at users; those that change any come with the
+// states. It answers to salt/modules/useradd.py.
 package useradd
 
 import (
@@ -12,53 +12,45 @@ import (
 	"brine/wire/payload"
 )
 
-// Functions lists the functions of the module.
-func Functions() []loader.Func {
-	name, root := loader.Req("name"), loader.Opt("root", nil)
-	all := []loader.Func{
-		{Name: "user.info", Params: []loader.Param{name, root}, Run: info, Doc: `Show a user; nothing for one that is not there.
-
-CLI Example:
-
-    salt '*' user.info root`},
-		{Name: "user.getent", Params: []loader.Param{loader.Opt("refresh", false), root}, Run: getent, Doc: `List all users with what is known of them.
-
-CLI Example:
-
-    salt '*' user.getent`},
-		{Name: "user.list_users", Params: []loader.Param{root}, Run: listUsers, Doc: `List the names of all users.
-
-CLI Example:
-
-    salt '*' user.list_users`},
-		{Name: "user.list_groups", Params: []loader.Param{name}, Run: listGroups, Doc: `List the groups that a user is in.
-
-CLI Example:
-
-    salt '*' user.list_groups foo`},
-		{Name: "user.primary_group", Params: []loader.Param{name}, Run: primaryGroup, Doc: `Show the first group of a user.
-
-CLI Example:
-
-    salt '*' user.primary_group saltadmin`},
-	}
-	for i := range all {
-		all[i].Source = "salt/modules/useradd.py"
-	}
-	return all
+// Module is the module user of Linux.
+func Module() loader.Module {
+	return loader.Module{File: "useradd", Name: "user", Virtual: loader.Always, Funcs: func() []loader.Func {
+		return []loader.Func{
+			loader.Fn("info", info, "Show a user; nothing for one that is not there.", "user.info root"),
+			loader.Fn("getent", getent, "List all users with what is known of them.", "user.getent"),
+			loader.Fn("list_users", listUsers, "List the names of all users.", "user.list_users"),
+			loader.Fn("list_groups", listGroups, "List the groups that a user is in.", "user.list_groups foo"),
+			loader.Fn("primary_group", primaryGroup, "Show the first group of a user.", "user.primary_group saltadmin"),
+		}
+	}}
 }
 
-// rootOf is the argument root: "" where none is given.
-func rootOf(a loader.Args) string {
-	root, _ := a.Get("root").(string)
-	if root == "" && a.Get("root") != nil {
+// under is the directory in which the files of users lie.
+type under struct {
+	Root any `arg:"root=None"`
+}
+
+// dir is the directory: "" where none is given.
+func (a under) dir() string {
+	root, _ := a.Root.(string)
+	if root == "" && a.Root != nil {
 		return "/"
 	}
 	return root
 }
 
-func info(c *loader.Call, a loader.Args) (any, error) {
-	u, ok, err := accounts.UserNamed(c.Ctx, rootOf(a), pytext.Str(a.Get("name")))
+type (
+	named struct {
+		Name any `arg:"name"`
+	}
+	namedUnder struct {
+		named
+		under
+	}
+)
+
+func info(c *loader.Call, a namedUnder) (*payload.Map, error) {
+	u, ok, err := accounts.UserNamed(c.Ctx, a.dir(), pytext.Str(a.Name))
 	if err != nil {
 		return nil, err
 	}
@@ -74,7 +66,8 @@ func described(c *loader.Call, u accounts.User) (*payload.Map, error) {
 	if err != nil {
 		return nil, err
 	}
-	m := payload.M("gid", u.GID, "groups", groups, "home", u.Home, "name", u.Name, "passwd", u.Passwd, "shell", u.Shell, "uid", u.UID)
+	m := payload.M("gid", u.GID, "groups", groups, "home", u.Home, "name", u.Name, "passwd", u.Passwd,
+		"shell", u.Shell, "uid", u.UID)
 	parts := append(strings.SplitN(u.Gecos, ",", 5), "", "", "", "")
 	for i, key := range []string{"fullname", "roomnumber", "workphone", "homephone", "other"} {
 		m.Set(key, parts[i])
@@ -82,8 +75,14 @@ func described(c *loader.Call, u accounts.User) (*payload.Map, error) {
 	return m, nil
 }
 
-func getent(c *loader.Call, a loader.Args) (any, error) {
-	users, err := accounts.Users(c.Ctx, rootOf(a))
+// all are all users, looked up anew or not.
+type all struct {
+	Refresh any `arg:"refresh=False"`
+	under
+}
+
+func getent(c *loader.Call, a all) ([]any, error) {
+	users, err := accounts.Users(c.Ctx, a.dir())
 	if err != nil {
 		return nil, err
 	}
@@ -98,8 +97,8 @@ func getent(c *loader.Call, a loader.Args) (any, error) {
 	return out, nil
 }
 
-func listUsers(c *loader.Call, a loader.Args) (any, error) {
-	users, err := accounts.Users(c.Ctx, rootOf(a))
+func listUsers(c *loader.Call, a under) ([]any, error) {
+	users, err := accounts.Users(c.Ctx, a.dir())
 	if err != nil {
 		return nil, err
 	}
@@ -111,8 +110,8 @@ func listUsers(c *loader.Call, a loader.Args) (any, error) {
 	return list(names), nil
 }
 
-func listGroups(c *loader.Call, a loader.Args) (any, error) {
-	names, err := accounts.GroupsOf(c.Ctx, pytext.Str(a.Get("name")))
+func listGroups(c *loader.Call, a named) ([]any, error) {
+	names, err := accounts.GroupsOf(c.Ctx, pytext.Str(a.Name))
 	return list(names), err
 }
 
@@ -125,6 +124,6 @@ func list(names []string) []any {
 	return out
 }
 
-func primaryGroup(c *loader.Call, a loader.Args) (any, error) {
-	return c.Call("cmd.run", []any{[]any{"id", "-g", "-n", a.Get("name")}}, nil)
+func primaryGroup(c *loader.Call, a named) (any, error) {
+	return c.Call("cmd.run", []any{[]any{"id", "-g", "-n", a.Name}}, nil)
 }

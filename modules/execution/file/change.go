@@ -1,4 +1,4 @@
-package filemod
+package file
 
 import (
 	"os"
@@ -8,72 +8,75 @@ import (
 	"brine/modules/host/program"
 	"brine/modules/loader"
 	"brine/modules/text/pytext"
+	"brine/wire/payload"
 
 	"golang.org/x/sys/unix"
 )
 
 // writers are the functions that change owners and modes, and remove.
 func writers() []loader.Func {
-	own := []loader.Param{loader.Req("path"), loader.Req("user"), loader.Req("group")}
 	return []loader.Func{
-		{Name: "file.chown", Params: own, Run: func(c *loader.Call, a loader.Args) (any, error) {
-			return chown(c, a.Get("path"), a.Get("user"), a.Get("group"))
-		}, Doc: `Give a path to a user and a group.
-
-CLI Example:
-
-    salt '*' file.chown /etc/passwd root root`},
-		{Name: "file.lchown", Params: own, Run: func(c *loader.Call, a loader.Args) (any, error) {
-			o, err := ownersOf(c, a.Get("path"), a.Get("user"), a.Get("group"))
-			if err != nil {
-				return nil, err
-			}
-			return nil, o.give(os.Lchown)
-		}, Doc: `Give a path, or a link itself, to a user and a group.
-
-CLI Example:
-
-    salt '*' file.chown /etc/passwd root root`},
-		{Name: "file.chgrp", Params: []loader.Param{loader.Req("path"), loader.Req("group")},
-			Run: func(c *loader.Call, a loader.Args) (any, error) {
-				m, err := stats(c, a.Get("path"), nil, true)
-				if err != nil {
-					return nil, err
-				}
-				return chown(c, a.Get("path"), m.Value("user"), a.Get("group"))
-			}, Doc: `Give a path to a group.
-
-CLI Example:
-
-    salt '*' file.chgrp /etc/passwd root`},
-		{Name: "file.set_mode", Params: []loader.Param{loader.Req("path"), loader.Req("mode")}, Run: setMode,
-			Doc: `Set the mode of a path.
-
-CLI Example:
-
-    salt '*' file.set_mode /etc/passwd 0644`},
-		{Name: "file.remove", Params: []loader.Param{loader.Req("path")}, KWArgs: true,
-			Run: func(c *loader.Call, a loader.Args) (any, error) {
-				name, err := path(c, a.Get("path"))
-				if err == nil && !strings.HasPrefix(name, "/") {
-					err = loader.InvocErr("File path must be absolute: %s", name)
-				}
-				if err != nil {
-					return nil, err
-				}
-				if _, err := os.Lstat(name); err != nil {
-					return false, nil
-				}
-				if err := remove(name); err != nil {
-					return nil, loader.ExecErr("Could not remove '%s': %s", name, loader.Message(err))
-				}
-				return true, nil
-			}, Doc: `Remove a file, a link, or a directory with all that is in it.
-
-CLI Example:
-
-    salt '*' file.remove /tmp/foo`},
+		loader.Fn("chown", runChown, "Give a path to a user and a group.", "file.chown /etc/passwd root root"),
+		loader.Fn("lchown", lchown, "Give a path, or a link itself, to a user and a group.",
+			"file.chown /etc/passwd root root"),
+		loader.Fn("chgrp", chgrp, "Give a path to a group.", "file.chgrp /etc/passwd root"),
+		loader.Fn("set_mode", setMode, "Set the mode of a path.", "file.set_mode /etc/passwd 0644"),
+		loader.Fn("remove", runRemove, "Remove a file, a link, or a directory with all that is in it.",
+			"file.remove /tmp/foo"),
 	}
+}
+
+type (
+	owned struct {
+		location
+		User  any `arg:"user"`
+		Group any `arg:"group"`
+	}
+	grouped struct {
+		location
+		Group any `arg:"group"`
+	}
+)
+
+func runChown(c *loader.Call, a owned) (any, error) { return chown(c, a.Path, a.User, a.Group) }
+
+func lchown(c *loader.Call, a owned) (any, error) {
+	o, err := ownersOf(c, a.Path, a.User, a.Group)
+	if err != nil {
+		return nil, err
+	}
+	return nil, o.give(os.Lchown)
+}
+
+func chgrp(c *loader.Call, a grouped) (any, error) {
+	m, err := stats(c, a.Path, nil, true)
+	if err != nil {
+		return nil, err
+	}
+	return chown(c, a.Path, m.Value("user"), a.Group)
+}
+
+// removed is a path to remove.
+type removed struct {
+	location
+	KW *payload.Map `arg:"**kwargs"`
+}
+
+func runRemove(c *loader.Call, a removed) (any, error) {
+	name, err := path(c, a.Path)
+	if err == nil && !strings.HasPrefix(name, "/") {
+		err = loader.InvocErr("File path must be absolute: %s", name)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if _, err := os.Lstat(name); err != nil {
+		return false, nil
+	}
+	if err := remove(name); err != nil {
+		return nil, loader.ExecErr("Could not remove '%s': %s", name, loader.Message(err))
+	}
+	return true, nil
 }
 
 // ownership is a path with the numbers of a user and a group for it: -1 for one that stays, and "" for one that is not
@@ -146,12 +149,12 @@ func chown(c *loader.Call, v, user, group any) (any, error) {
 	return nil, o.give(os.Chown)
 }
 
-func setMode(c *loader.Call, a loader.Args) (any, error) {
-	name, err := path(c, a.Get("path"))
+func setMode(c *loader.Call, a withMode) (any, error) {
+	name, err := path(c, a.Path)
 	if err != nil {
 		return nil, err
 	}
-	digits := strings.TrimLeft(pytext.Str(a.Get("mode")), "0Oo")
+	digits := strings.TrimLeft(pytext.Str(a.Mode), "0Oo")
 	if digits == "" {
 		digits = "0"
 	}

@@ -1,4 +1,4 @@
-package randommod
+package mod_random
 
 import (
 	"crypto/sha512"
@@ -34,7 +34,8 @@ func generator(seed any) (func(n uint64) uint64, error) {
 	case float64:
 		return pyrandom.FromInt(uint64(hashOf(x))).Below, nil
 	}
-	return nil, &loader.ArgumentError{Message: "The only supported seed types are: None,\nint, float, str, bytes, and bytearray."}
+	return nil, &loader.ArgumentError{Message: "The only supported seed types are: None,\n" +
+		"int, float, str, bytes, and bytearray."}
 }
 
 // hashOf is hash() of a float: the number modulo 2**61 - 1.
@@ -67,20 +68,27 @@ func hashOf(f float64) int64 {
 	return out
 }
 
-func randInt(_ *loader.Call, a loader.Args) (any, error) {
-	below, err := generator(a.Get("seed"))
+// between are the bounds of a number.
+type between struct {
+	Start any `arg:"start=1"`
+	End   any `arg:"end=10"`
+	Seed  any `arg:"seed=None"`
+}
+
+func randInt(_ *loader.Call, a between) (any, error) {
+	below, err := generator(a.Seed)
 	if err != nil {
 		return nil, err
 	}
-	if v, ok := a.Get("end").(string); ok {
+	if v, ok := a.End.(string); ok {
 		return nil, &loader.ArgumentError{Message: fmt.Sprintf(`can only concatenate str (not "int") to %s`,
 			pytext.Type(v))}
 	}
-	start, err := index(a.Get("start"), "arg 1")
+	start, err := index(a.Start, "arg 1")
 	if err != nil {
 		return nil, err
 	}
-	end, err := index(a.Get("end"), "stop")
+	end, err := index(a.End, "stop")
 	if err != nil {
 		return nil, err
 	}
@@ -102,8 +110,14 @@ func index(v any, what string) (int64, error) {
 	return n, nil
 }
 
-func seeded(c *loader.Call, a loader.Args) (any, error) {
-	seed := a.Get("hash")
+// ranged is the range of a number, and what it depends on.
+type ranged struct {
+	Range any `arg:"range=10"`
+	Hash  any `arg:"hash=None"`
+}
+
+func seeded(c *loader.Call, a ranged) (any, error) {
+	seed := a.Hash
 	if seed == nil {
 		id, ok := c.Grain("id")
 		if !ok {
@@ -115,7 +129,7 @@ func seeded(c *loader.Call, a loader.Args) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	n, err := index(a.Get("range"), "arg 1")
+	n, err := index(a.Range, "arg 1")
 	if err != nil {
 		return nil, err
 	}
@@ -125,18 +139,31 @@ func seeded(c *loader.Call, a loader.Args) (any, error) {
 	return int64(below(uint64(n))), nil
 }
 
-func runSample(_ *loader.Call, a loader.Args) (any, error) {
-	size, ok := a.Get("size").(int64)
-	if !ok {
-		return nil, &loader.ArgumentError{Message: "'<=' not supported between instances of 'int' and '" +
-			pytext.Type(a.Get("size")) + "'"}
-	}
-	return sample(a.Get("value"), size, a.Get("seed"))
+// picked is a list and how many of it are picked.
+type picked struct {
+	Value any `arg:"value"`
+	Size  any `arg:"size"`
+	Seed  any `arg:"seed=None"`
 }
 
-func shuffle(_ *loader.Call, a loader.Args) (any, error) {
+func runSample(_ *loader.Call, a picked) (any, error) {
+	size, ok := a.Size.(int64)
+	if !ok {
+		return nil, &loader.ArgumentError{Message: "'<=' not supported between instances of 'int' and '" +
+			pytext.Type(a.Size) + "'"}
+	}
+	return sample(a.Value, size, a.Seed)
+}
+
+// shuffled is a list to put in another order.
+type shuffled struct {
+	Value any `arg:"value"`
+	Seed  any `arg:"seed=None"`
+}
+
+func shuffle(_ *loader.Call, a shuffled) (any, error) {
 	size := 0
-	switch x := a.Get("value").(type) {
+	switch x := a.Value.(type) {
 	case []any:
 		size = len(x)
 	case string:
@@ -146,7 +173,7 @@ func shuffle(_ *loader.Call, a loader.Args) (any, error) {
 	default:
 		return nil, &loader.ArgumentError{Message: "object of type '" + pytext.Type(x) + "' has no len()"}
 	}
-	return sample(a.Get("value"), int64(size), a.Get("seed"))
+	return sample(a.Value, int64(size), a.Seed)
 }
 
 // sample picks by a hash of the seed, which must be a text.

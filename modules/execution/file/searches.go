@@ -1,4 +1,4 @@
-package filemod
+package file
 
 import (
 	"os"
@@ -16,56 +16,46 @@ import (
 // searches are the functions that tell whether something is in a file.
 func searches() []loader.Func {
 	return []loader.Func{
-		{Name: "file.contains", Params: []loader.Param{loader.Req("path"), loader.Req("text")},
-			Run: func(c *loader.Call, a loader.Args) (any, error) {
-				wanted := strings.TrimSpace(pytext.Str(a.Get("text")))
-				return search(c, a.Get("path"), func(text string) (bool, error) {
-					return text != "" &&
-						strings.Contains(text, wanted), nil
-				})
-			}, Doc: `Tell whether a text is in a file.
-
-CLI Example:
-
-    salt '*' file.contains /etc/crontab 'mymaintenance.sh'`},
-		{Name: "file.contains_regex", Params: []loader.Param{loader.Req("path"), loader.Req("regex"),
-			loader.Opt("lchar", "")}, Run: containsRegex,
-			Doc: `Tell whether a regular expression fits somewhere in a line of a file.
-
-CLI Example:
-
-    salt '*' file.contains_regex /etc/crontab '^maint'`},
-		{Name: "file.contains_glob", Params: []loader.Param{loader.Req("path"), loader.Req("glob_expr")},
-			Run: func(c *loader.Call, a loader.Args) (any, error) {
-				glob, err := raw(a.Get("glob_expr"))
-				if err != nil {
-					return nil, err
-				}
-				return search(c, a.Get("path"), func(text string) (bool, error) {
-					return inWindows(text,
-						matchers.CompileGlob(glob).Match), nil
-				})
-			}, Doc: `Tell whether a pattern of the shell fits the whole of a file.
-
-CLI Example:
-
-    salt '*' file.contains_glob /etc/foobar '*cheese*'`},
-		{Name: "file.sed_contains", Params: []loader.Param{loader.Req("path"), loader.Req("text"),
-			loader.Opt("limit", ""), loader.Opt("flags", "g")},
-			Run: sedContains, Doc: `Tell whether sed finds a text in a file.
-
-CLI Example:
-
-    salt '*' file.contains /etc/crontab 'mymaintenance.sh'`},
-		{Name: "file.search", Params: []loader.Param{loader.Req("path"), loader.Req("pattern"), loader.Opt("flags",
-			int64(8)), loader.Opt("bufsize", int64(1)),
-			loader.Opt("ignore_if_missing", false), loader.Opt("multiline", false)}, Run: searchFile,
-			Doc: `Tell whether a regular expression fits somewhere in a file.
-
-CLI Example:
-
-    salt '*' file.search /etc/crontab 'mymaintenance.sh'`},
+		loader.Fn("contains", contains, "Tell whether a text is in a file.",
+			"file.contains /etc/crontab 'mymaintenance.sh'"),
+		loader.Fn("contains_regex", containsRegex, "Tell whether a regular expression fits somewhere in a line of a file.",
+			"file.contains_regex /etc/crontab '^maint'"),
+		loader.Fn("contains_glob", containsGlob, "Tell whether a pattern of the shell fits the whole of a file.",
+			"file.contains_glob /etc/foobar '*cheese*'"),
+		loader.Fn("sed_contains", sedContains, "Tell whether sed finds a text in a file.",
+			"file.contains /etc/crontab 'mymaintenance.sh'"),
+		loader.Fn("search", searchFile, "Tell whether a regular expression fits somewhere in a file.",
+			"file.search /etc/crontab 'mymaintenance.sh'"),
 	}
+}
+
+// withText is a file and a text that may be in it.
+type withText struct {
+	location
+	Text any `arg:"text"`
+}
+
+func contains(c *loader.Call, a withText) (any, error) {
+	wanted := strings.TrimSpace(pytext.Str(a.Text))
+	return search(c, a.Path, func(text string) (bool, error) {
+		return text != "" && strings.Contains(text, wanted), nil
+	})
+}
+
+// withGlob is a file and a pattern of the shell.
+type withGlob struct {
+	location
+	Glob any `arg:"glob_expr"`
+}
+
+func containsGlob(c *loader.Call, a withGlob) (any, error) {
+	glob, err := raw(a.Glob)
+	if err != nil {
+		return nil, err
+	}
+	return search(c, a.Path, func(text string) (bool, error) {
+		return inWindows(text, matchers.CompileGlob(glob).Match), nil
+	})
 }
 
 // A file is compared with a glob in windows of this size, which move on by steps (salt/utils/filebuffer.py). In
@@ -91,10 +81,17 @@ func inWindows(text string, fits func(string) bool) bool {
 	}
 }
 
-func containsRegex(c *loader.Call, a loader.Args) (any, error) {
-	strip := pytext.Str(a.Get("lchar"))
-	re, reErr := regexpOf(a.Get("regex"))
-	return search(c, a.Get("path"), func(text string) (bool, error) {
+// withRegex is a file, a regular expression and characters that are taken off the left of each line.
+type withRegex struct {
+	location
+	Regex any `arg:"regex"`
+	Strip any `arg:"lchar=''"`
+}
+
+func containsRegex(c *loader.Call, a withRegex) (any, error) {
+	strip := pytext.Str(a.Strip)
+	re, reErr := regexpOf(a.Regex)
+	return search(c, a.Path, func(text string) (bool, error) {
 		for text != "" {
 			end := lineEnd(text)
 			line := text[:end]
@@ -102,7 +99,7 @@ func containsRegex(c *loader.Call, a loader.Args) (any, error) {
 			if reErr != nil {
 				return false, reErr
 			}
-			if loader.Truthy(a.Get("lchar")) {
+			if loader.Truthy(a.Strip) {
 				line = strings.TrimLeft(line, strip)
 			}
 			if fits, err := re.Match(line); fits || err != nil {
@@ -125,9 +122,16 @@ func lineEnd(text string) int {
 	return i + 1
 }
 
+// sedSearch is a file, and a text with what sed is told of it.
+type sedSearch struct {
+	withText
+	Limit any `arg:"limit=''"`
+	Flags any `arg:"flags=g"`
+}
+
 // sedContains asks sed as the reference does.
-func sedContains(c *loader.Call, a loader.Args) (any, error) {
-	name, err := path(c, a.Get("path"))
+func sedContains(c *loader.Call, a sedSearch) (any, error) {
+	name, err := path(c, a.Path)
 	if err != nil {
 		return nil, err
 	}
@@ -135,32 +139,41 @@ func sedContains(c *loader.Call, a loader.Args) (any, error) {
 		return false, nil
 	}
 	quote := strings.NewReplacer("'", `'"'"'`, "/", `\/`).Replace
-	limit := quote(pytext.Str(a.Get("limit")))
+	limit := quote(pytext.Str(a.Limit))
 	if limit != "" {
 		limit = "/" + limit + "/ "
 	}
-	script := limit + "s/" + quote(pytext.Str(a.Get("text"))) + "/$/p" + pytext.Str(a.Get("flags"))
+	script := limit + "s/" + quote(pytext.Str(a.Text)) + "/$/p" + pytext.Str(a.Flags)
 	out, err := c.Call("cmd.run", []any{[]any{"sed", "-n", "-r", "-e", script, name}}, payload.M("python_shell", false))
 	return loader.Truthy(out), err
 }
 
+// searched is a file and a regular expression with its flags.
+type searched struct {
+	location
+	Pattern       any  `arg:"pattern"`
+	Flags         any  `arg:"flags=8"`
+	BufSize       any  `arg:"bufsize=1"` // how a file is read is no matter
+	IgnoreMissing bool `arg:"ignore_if_missing=False"`
+	MultiLine     bool `arg:"multiline=False"`
+}
+
 // searchFile looks at bytes, as the reference does: a class of characters has those of ASCII.
-func searchFile(c *loader.Call, a loader.Args) (any, error) {
-	a.Get("bufsize") // how a file is read is no matter
-	letters, err := flagLetters(a.Get("flags"))
+func searchFile(c *loader.Call, a searched) (any, error) {
+	letters, err := flagLetters(a.Flags)
 	if err != nil {
 		return nil, err
 	}
-	if a.Bool("multiline") && !strings.Contains(letters, "m") {
+	if a.MultiLine && !strings.Contains(letters, "m") {
 		letters += "m"
 	}
-	name, err := path(c, a.Get("path"))
+	name, err := path(c, a.Path)
 	if err != nil {
 		return nil, err
 	}
 	name = pypath.Real(name)
 	if _, err := os.Stat(name); err != nil {
-		if a.Bool("ignore_if_missing") {
+		if a.IgnoreMissing {
 			return false, nil
 		}
 		return nil, loader.InvocErr("File not found: %s", name)
@@ -169,7 +182,7 @@ func searchFile(c *loader.Call, a loader.Args) (any, error) {
 	if begin, err := plainfile.Begin(name, block); err != nil || plainfile.Binary(begin) {
 		return nil, loader.InvocErr("Cannot perform string replacements on a binary file: %s", name)
 	}
-	pattern, err := raw(a.Get("pattern"))
+	pattern, err := raw(a.Pattern)
 	if err != nil {
 		return nil, err
 	}
@@ -233,7 +246,8 @@ func flagBits(v any) (int64, error) {
 		names = x
 	default:
 		return 0,
-			loader.ExecErr(`Invalid re flags: "%s", must be given either as a single flag string, a list of strings, as an integer, or as an re flag`,
+			loader.ExecErr(`Invalid re flags: "%s", must be given either as a single flag string, a list of strings, `+
+				`as an integer, or as an re flag`,
 				pytext.Str(v))
 	}
 	known := map[string]int64{"A": 256, "ASCII": 256, "I": 2, "IGNORECASE": 2, "L": 4, "LOCALE": 4, "U": 32,

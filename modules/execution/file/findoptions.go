@@ -1,4 +1,4 @@
-package filemod
+package file
 
 import (
 	"os/user"
@@ -207,7 +207,8 @@ func sizes(text string) (least, most float64, ok bool) {
 }
 
 // interval is a time such as +1w2d or 3h; its parts stand in this order.
-var interval = pattern.New(`^\s*([+-]?)(?:(\d+(?:\.\d*)?)\s*[wW])?\s*(?:(\d+(?:\.\d*)?)\s*[dD])?\s*(?:(\d+(?:\.\d*)?)\s*[hH])?\s*` +
+var interval = pattern.New(`^\s*([+-]?)(?:(\d+(?:\.\d*)?)\s*[wW])?\s*(?:(\d+(?:\.\d*)?)\s*[dD])?\s*` +
+	`(?:(\d+(?:\.\d*)?)\s*[hH])?\s*` +
 	`(?:(\d+(?:\.\d*)?)\s*[mM])?\s*(?:(\d+(?:\.\d*)?)\s*[sS])?\s*$`)
 
 // mtimeOption counts in whole steps of the smallest unit that is told.

@@ -1,4 +1,4 @@
-package filemod
+package file
 
 import (
 	"errors"
@@ -21,61 +21,19 @@ import (
 
 // contents are the functions that read files.
 func contents() []loader.Func {
-	form := []loader.Param{loader.Req("path"), loader.Opt("form", "sha256")}
-	return append([]loader.Func{
-		{Name: "file.read", Params: []loader.Param{loader.Req("path"), loader.Opt("binary", false)}, Run: read,
-			Doc: `Show what is in a file.
-
-CLI Example:
-
-    salt '*' file.read /path/to/file`},
-		{Name: "file.seek_read", Params: []loader.Param{loader.Req("path"), loader.Req("size"),
-			loader.Req("offset")}, Run: seekRead, Doc: `Show some bytes of a file from a place on.
-
-CLI Example:
-
-    salt '*' file.seek_read /path/to/file 4096 0`},
-		{Name: "file.get_sum", Params: form, Run: func(c *loader.Call, a loader.Args) (any, error) {
-			name, err := path(c, a.Get("path"))
-			if err != nil {
-				return nil, err
-			}
-			if info, err := os.Stat(name); err != nil || !info.Mode().IsRegular() {
-				return "File not found", nil
-			}
-			return hashOf(c, name, a.Get("form"))
-		}, Doc: `Show the hash sum of a file, or a text that there is none.
-
-CLI Example:
-
-    salt '*' file.get_sum /etc/passwd sha512`},
-		{Name: "file.get_hash", Params: append(form, loader.Opt("chunk_size", int64(65536))),
-			Run: func(c *loader.Call, a loader.Args) (any, error) {
-				a.Get("chunk_size") // of how many bytes at once is no matter
-				name, err := path(c, a.Get("path"))
-				if err != nil {
-					return nil, err
-				}
-				return hashOf(c, name, a.Get("form"))
-			}, Doc: `Show the hash sum of a file.
-
-CLI Example:
-
-    salt '*' file.get_hash /etc/shadow`},
-		{Name: "file.check_hash", Params: []loader.Param{loader.Req("path"), loader.Req("file_hash")},
-			Run: checkHash, Doc: `Tell whether a file has a hash sum, with or without the name of the hash before it.
-
-CLI Example:
-
-    salt '*' file.check_hash /etc/fstab md5:<md5sum>`},
-		{Name: "file.grep", Params: []loader.Param{loader.Req("path"), loader.Req("pattern")}, VarArgs: true,
-			Run: grep, Doc: `Run grep on a file, or on those that fit a pattern.
-
-CLI Example:
-
-    salt '*' file.grep /etc/passwd nobody
-    salt '*' file.grep /etc/sysconfig/network-scripts/ifcfg-eth0 ipaddr -- -i`},
-	}, searches()...)
+	return []loader.Func{
+		loader.Fn("read", read, "Show what is in a file.", "file.read /path/to/file"),
+		loader.Fn("seek_read", seekRead, "Show some bytes of a file from a place on.",
+			"file.seek_read /path/to/file 4096 0"),
+		loader.Fn("get_sum", getSum, "Show the hash sum of a file, or a text that there is none.",
+			"file.get_sum /etc/passwd sha512"),
+		loader.Fn("get_hash", getHash, "Show the hash sum of a file.", "file.get_hash /etc/shadow"),
+		loader.Fn("check_hash", checkHash,
+			"Tell whether a file has a hash sum, with or without the name of the hash before it.",
+			"file.check_hash /etc/fstab md5:<md5sum>"),
+		loader.Fn("grep", grep, "Run grep on a file, or on those that fit a pattern.",
+			"file.grep /etc/passwd nobody", "file.grep /etc/sysconfig/network-scripts/ifcfg-eth0 ipaddr -- -i"),
+	}
 }
 
 // textOf is a file that is text in UTF-8.
@@ -90,12 +48,18 @@ func textOf(name string) (string, error) {
 	return string(data), nil
 }
 
-func read(_ *loader.Call, a loader.Args) (any, error) {
-	name, err := raw(a.Get("path"))
+// entire is a file to read from its beginning to its end.
+type entire struct {
+	location
+	Binary any `arg:"binary=False"`
+}
+
+func read(_ *loader.Call, a entire) (any, error) {
+	name, err := raw(a.Path)
 	if err != nil {
 		return nil, err
 	}
-	if a.Get("binary") == true {
+	if a.Binary == true {
 		return plainfile.Read(name, program.MaxOutput())
 	}
 	text, err := textOf(name)
@@ -105,8 +69,15 @@ func read(_ *loader.Call, a loader.Args) (any, error) {
 	return text, nil
 }
 
-func seekRead(c *loader.Call, a loader.Args) (any, error) {
-	name, err := path(c, a.Get("path"))
+// piece is a part of a file.
+type piece struct {
+	location
+	Size   any `arg:"size"`
+	Offset any `arg:"offset"`
+}
+
+func seekRead(c *loader.Call, a piece) (any, error) {
+	name, err := path(c, a.Path)
 	if err != nil {
 		return nil, err
 	}
@@ -115,11 +86,11 @@ func seekRead(c *loader.Call, a loader.Args) (any, error) {
 		return nil, err
 	}
 	defer f.Close()
-	offset, err := a.Int("offset")
+	offset, err := loader.ToInt(a.Offset)
 	if err != nil {
 		return nil, err
 	}
-	size, err := a.Int("size")
+	size, err := loader.ToInt(a.Size)
 	if err != nil {
 		return nil, err
 	}
@@ -132,18 +103,54 @@ func seekRead(c *loader.Call, a loader.Args) (any, error) {
 	return io.ReadAll(io.NewSectionReader(f, offset, size))
 }
 
+type (
+	hashed struct {
+		location
+		Form any `arg:"form=sha256"`
+	}
+	hashedInChunks struct {
+		hashed
+		ChunkSize any `arg:"chunk_size=65536"` // of how many bytes at once is no matter
+	}
+)
+
+func getSum(c *loader.Call, a hashed) (any, error) {
+	name, err := path(c, a.Path)
+	if err != nil {
+		return nil, err
+	}
+	if info, err := os.Stat(name); err != nil || !info.Mode().IsRegular() {
+		return "File not found", nil
+	}
+	return hashOf(c, name, a.Form)
+}
+
+func getHash(c *loader.Call, a hashedInChunks) (any, error) {
+	name, err := path(c, a.Path)
+	if err != nil {
+		return nil, err
+	}
+	return hashOf(c, name, a.Form)
+}
+
 // lengths are the digits of each hash that is known by them, in their order.
 var lengths = []struct {
 	digits int
 	form   string
 }{{32, "md5"}, {40, "sha1"}, {56, "sha224"}, {64, "sha256"}, {96, "sha384"}, {128, "sha512"}}
 
-func checkHash(c *loader.Call, a loader.Args) (any, error) {
-	name, err := path(c, a.Get("path"))
+// withHash is a file and the hash that it may have.
+type withHash struct {
+	location
+	Hash any `arg:"file_hash"`
+}
+
+func checkHash(c *loader.Call, a withHash) (any, error) {
+	name, err := path(c, a.Path)
 	if err != nil {
 		return nil, err
 	}
-	sum, ok := a.Get("file_hash").(string)
+	sum, ok := a.Hash.(string)
 	if !ok {
 		return nil, loader.InvocErr("hash must be a string")
 	}
@@ -161,7 +168,8 @@ func checkHash(c *loader.Call, a loader.Args) (any, error) {
 			}
 		}
 		if form == "" {
-			return nil, loader.InvocErr("Hash %s (length: %d) could not be matched to a supported hash type. The supported hash types and lengths are: %s",
+			return nil, loader.InvocErr("Hash %s (length: %d) could not be matched to a supported hash type. "+
+				"The supported hash types and lengths are: %s",
 				sum, len([]rune(sum)), strings.Join(known, ", "))
 		}
 	}
@@ -169,26 +177,33 @@ func checkHash(c *loader.Call, a loader.Args) (any, error) {
 	return got == any(value), err
 }
 
-func grep(c *loader.Call, a loader.Args) (any, error) {
-	name, err := path(c, a.Get("path"))
+// grepped is a file, a pattern and options of grep.
+type grepped struct {
+	location
+	Pattern any   `arg:"pattern"`
+	Options []any `arg:"*args"`
+}
+
+func grep(c *loader.Call, a grepped) (any, error) {
+	name, err := path(c, a.Path)
 	if err != nil {
 		return nil, err
 	}
 	argv := []any{"grep"}
-	for _, opt := range a.Rest {
+	for _, opt := range a.Options {
 		words, err := shlex.Split(pytext.Str(opt))
 		if err != nil {
 			return nil, loader.Raise("ValueError", "%s", err)
 		}
 		if len(words) > 1 {
-			return nil, loader.InvocErr("Passing multiple command line arguments in a single string is not supported, please pass the following "+
-				"arguments separately: %s", pytext.Str(opt))
+			return nil, loader.InvocErr("Passing multiple command line arguments in a single string is not supported, "+
+				"please pass the following arguments separately: %s", pytext.Str(opt))
 		}
 		for _, w := range words {
 			argv = append(argv, w)
 		}
 	}
-	argv = append(argv, a.Get("pattern"))
+	argv = append(argv, a.Pattern)
 	paths := pypath.Glob(name)
 	if len(paths) == 0 {
 		paths = []string{name} // grep says that it is not there
@@ -220,7 +235,7 @@ func search(c *loader.Call, v any, in func(text string) (bool, error)) (any, err
 // badPattern is Python's error of a pattern that is none.
 func badPattern(err error) error { return loader.Raise("re.error", "%s", err) }
 
-// regexp is a pattern of Python for the lines of a file.
+// regexpOf is a pattern of Python for the lines of a file.
 func regexpOf(v any) (*matchers.Regexp, error) {
 	text, ok := v.(string)
 	if !ok {

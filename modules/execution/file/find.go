@@ -1,4 +1,4 @@
-package filemod
+package file
 
 import (
 	"cmp"
@@ -17,16 +17,19 @@ import (
 
 func finders() []loader.Func {
 	return []loader.Func{
-		{Name: "file.find", Params: []loader.Param{loader.Req("path")}, VarArgs: true, KWArgs: true, Run: runFind,
-			Doc: `Find files below a directory by name (name, iname, regex, iregex), type, owner, group, size, mtime and content (grep), and
-print, delete or exec what was found.
-
-CLI Example:
-
-    salt '*' file.find / type=f name=\*.bak size=+10m
-    salt '*' file.find /var mtime=+30d size=+10m print=path,size,mtime
-    salt '*' file.find /var/log name=\*.[0-9] mtime=+30d size=+10m delete`},
+		loader.Fn("find", runFind, "Find files below a directory by name (name, iname, regex, iregex), type, owner, group, "+
+			"size, mtime and content (grep), and\nprint, delete or exec what was found.",
+			`file.find / type=f name=\*.bak size=+10m`,
+			"file.find /var mtime=+30d size=+10m print=path,size,mtime",
+			`file.find /var/log name=\*.[0-9] mtime=+30d size=+10m delete`),
 	}
+}
+
+// below is a directory to look into, with criteria and actions.
+type below struct {
+	location
+	Actions []any        `arg:"*args"`
+	Options *payload.Map `arg:"**kwargs"`
 }
 
 // found is one path that find looks at. What the system knows of it is asked for when something wants it.
@@ -67,16 +70,16 @@ type finder struct {
 	out      []any
 }
 
-func runFind(c *loader.Call, a loader.Args) (any, error) {
-	name, err := path(c, a.Get("path"))
+func runFind(c *loader.Call, a below) (any, error) {
+	name, err := path(c, a.Path)
 	if err != nil {
 		return nil, err
 	}
-	options := a.KW.Clone()
+	options := a.Options.Clone()
 	switch {
-	case slices.Contains(a.Rest, any("delete")):
+	case slices.Contains(a.Actions, any("delete")):
 		options.Set("delete", "f")
-	case slices.Contains(a.Rest, any("print")):
+	case slices.Contains(a.Actions, any("print")):
 		options.Set("print", "path")
 	}
 	f := &finder{call: c}

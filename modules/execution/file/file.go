@@ -1,11 +1,13 @@
-// Package filemod holds those execution functions of the module file that look at files, and few simple ones that
+// Package file holds those execution functions of the module file that look at files, and few simple ones that
 // change them: what templates call. It answers to salt/modules/file.py and salt/utils/find.py.
 //
 // Unlike Salt: only plain files are read, so that a pipe or a device holds up no job, and no more of one than of the
 // output of a program (program.MaxOutput).
-package filemod
+package file
 
 import (
+	"slices"
+
 	"brine/modules/host/environ"
 	"brine/modules/host/program"
 	"brine/modules/host/pypath"
@@ -13,21 +15,16 @@ import (
 	"brine/modules/text/pytext"
 )
 
-// Functions lists the functions.
-func Functions() []loader.Func {
-	var all []loader.Func
-	for _, list := range [][]loader.Func{names(), kinds(), facts(), owners(), contents(), finders(), writers()} {
-		all = append(all, list...)
-	}
-	for i := range all {
-		all[i].Source = "salt/modules/file.py"
-	}
-	return all
+// Module is the module file.
+func Module() loader.Module {
+	return loader.Module{File: "file", Virtual: loader.Always, Funcs: func() []loader.Func {
+		return slices.Concat(names(), kinds(), devices(), facts(), owners(), contents(), searches(), finders(), writers())
+	}}
 }
 
-// one declares a function of one argument.
-func one(name, param string, run func(*loader.Call, loader.Args) (any, error), doc string) loader.Func {
-	return loader.Func{Name: "file." + name, Params: []loader.Param{loader.Req(param)}, Run: run, Doc: doc}
+// location is a path as a template gives it.
+type location struct {
+	Path any `arg:"path"`
 }
 
 // raw is an argument that is a path, as it was given. The error is Python's of os.fspath.

@@ -1,4 +1,4 @@
-package filemod
+package file
 
 import (
 	"errors"
@@ -17,61 +17,45 @@ import (
 
 // facts are the functions that tell what the system knows of a path.
 func facts() []loader.Func {
-	follow := []loader.Param{loader.Req("path"), loader.Opt("follow_symlinks", true)}
-	get := func(name, key string, doc string) loader.Func {
-		return loader.Func{Name: "file." + name, Params: follow,
-			Run: func(c *loader.Call, a loader.Args) (any, error) {
-				m, err := stats(c, a.Get("path"), nil, a.Bool("follow_symlinks"))
-				return m.Value(key), err
-			}, Doc: doc + "\n\nCLI Example:\n\n    salt '*' file." + name + " /etc/passwd"}
-	}
 	return []loader.Func{
-		{Name: "file.stats", Params: []loader.Param{loader.Req("path"), loader.Opt("hash_type", nil),
-			loader.Opt("follow_symlinks", true)},
-			Run: func(c *loader.Call, a loader.Args) (any, error) {
-				m, err := stats(c, a.Get("path"), a.Get("hash_type"), a.Bool("follow_symlinks"))
-				if err != nil {
-					return nil, err
-				}
-				return m, nil
-			}, Doc: `Show owner, mode, size, times and kind of a path.
-
-CLI Example:
-
-    salt '*' file.stats /etc/passwd`},
-		get("get_uid", "uid", "Show the number of the user that a path is of."),
-		get("get_gid", "gid", "Show the number of the group that a path is of."),
-		get("get_user", "user", "Show the user that a path is of."),
-		get("get_group", "group", "Show the group that a path is of."),
-		get("get_mode", "mode", "Show the mode of a path."),
-		one("lstat", "path", func(c *loader.Call, a loader.Args) (any, error) { return lstatOf(c, a.Get("path")) },
-			`Show what lstat tells of a path.
-
-CLI Example:
-
-    salt '*' file.lstat /path/to/file`),
-		one("statvfs", "path", statvfs, `Show what statvfs tells of the file system that a path is on.
-
-CLI Example:
-
-    salt '*' file.statvfs /path/to/file`),
-		one("readdir", "path", readdir, `List what is in a directory, and the directory and the one above it.
-
-CLI Example:
-
-    salt '*' file.readdir /path/to/dir/`),
-		{Name: "file.readlink", Params: []loader.Param{loader.Req("path"), loader.Opt("canonicalize", false)},
-			Run: readlink, Doc: `Show where a link leads.
-
-CLI Example:
-
-    salt '*' file.readlink /path/to/link`},
-		one("diskusage", "path", diskUsage, `Show how many bytes a file has, or all files below a directory.
-
-CLI Example:
-
-    salt '*' file.diskusage /path/to/check`),
+		loader.Fn("stats", allStats, "Show owner, mode, size, times and kind of a path.", "file.stats /etc/passwd"),
+		stat("get_uid", "uid", "Show the number of the user that a path is of."),
+		stat("get_gid", "gid", "Show the number of the group that a path is of."),
+		stat("get_user", "user", "Show the user that a path is of."),
+		stat("get_group", "group", "Show the group that a path is of."),
+		stat("get_mode", "mode", "Show the mode of a path."),
+		loader.Fn("lstat", lstat, "Show what lstat tells of a path.", "file.lstat /path/to/file"),
+		loader.Fn("statvfs", statvfs, "Show what statvfs tells of the file system that a path is on.",
+			"file.statvfs /path/to/file"),
+		loader.Fn("readdir", readdir, "List what is in a directory, and the directory and the one above it.",
+			"file.readdir /path/to/dir/"),
+		loader.Fn("readlink", readlink, "Show where a link leads.", "file.readlink /path/to/link"),
+		loader.Fn("diskusage", diskUsage, "Show how many bytes a file has, or all files below a directory.",
+			"file.diskusage /path/to/check"),
 	}
+}
+
+// stat is a function that tells one thing of those that stats tells.
+func stat(name, key, doc string) loader.Func {
+	type followed struct {
+		location
+		Follow bool `arg:"follow_symlinks=True"`
+	}
+	return loader.Fn(name, func(c *loader.Call, a followed) (any, error) {
+		m, err := stats(c, a.Path, nil, a.Follow)
+		return m.Value(key), err
+	}, doc, "file."+name+" /etc/passwd")
+}
+
+// summed is a path to tell all of, with a hash sum where a hash is named.
+type summed struct {
+	location
+	HashType any  `arg:"hash_type=None"`
+	Follow   bool `arg:"follow_symlinks=True"`
+}
+
+func allStats(c *loader.Call, a summed) (*payload.Map, error) {
+	return stats(c, a.Path, a.HashType, a.Follow)
 }
 
 // stats is what file.stats tells, and what file.get_mode and its like take theirs from.
@@ -113,6 +97,8 @@ func stats(c *loader.Call, v, hashType any, follow bool) (*payload.Map, error) {
 // seconds is a time as Python has it in st_mtime.
 func seconds(t unix.Timespec) float64 { return float64(t.Sec) + 1e-9*float64(t.Nsec) }
 
+func lstat(c *loader.Call, a location) (*payload.Map, error) { return lstatOf(c, a.Path) }
+
 // lstatOf is what file.lstat tells; nothing of what is not there.
 func lstatOf(c *loader.Call, v any) (*payload.Map, error) {
 	name, err := absolute(c, v, "Path to file must be absolute.")
@@ -128,8 +114,8 @@ func lstatOf(c *loader.Call, v any) (*payload.Map, error) {
 		"st_mtime", seconds(st.Mtim), "st_nlink", int64(st.Nlink), "st_size", st.Size, "st_uid", int64(st.Uid)), nil
 }
 
-func statvfs(c *loader.Call, a loader.Args) (any, error) {
-	name, err := absolute(c, a.Get("path"), "File path must be absolute.")
+func statvfs(c *loader.Call, a location) (*payload.Map, error) {
+	name, err := absolute(c, a.Path, "File path must be absolute.")
 	if err != nil {
 		return nil, err
 	}
@@ -147,8 +133,8 @@ func statvfs(c *loader.Call, a loader.Args) (any, error) {
 // validFlags is ST_VALID of the kernel, which the C library takes out.
 const validFlags = 0x20
 
-func readdir(c *loader.Call, a loader.Args) (any, error) {
-	name, err := absolute(c, a.Get("path"), "Dir path must be absolute.")
+func readdir(c *loader.Call, a location) (any, error) {
+	name, err := absolute(c, a.Path, "Dir path must be absolute.")
 	if err != nil {
 		return nil, err
 	}
@@ -171,8 +157,14 @@ func readdir(c *loader.Call, a loader.Args) (any, error) {
 	return out, nil
 }
 
-func readlink(c *loader.Call, a loader.Args) (any, error) {
-	name, err := path(c, a.Get("path"))
+// link is a link, which is followed to its end or not.
+type link struct {
+	location
+	Canonicalize bool `arg:"canonicalize=False"`
+}
+
+func readlink(c *loader.Call, a link) (any, error) {
+	name, err := path(c, a.Path)
 	if err != nil {
 		return nil, err
 	}
@@ -184,18 +176,18 @@ func readlink(c *loader.Call, a loader.Args) (any, error) {
 	if err != nil {
 		return nil, loader.InvocErr("A valid link was not specified: %s", name)
 	}
-	if a.Bool("canonicalize") {
+	if a.Canonicalize {
 		return pypath.Real(name), nil
 	}
 	return target, nil
 }
 
 // diskUsage counts a file with several names once.
-func diskUsage(c *loader.Call, a loader.Args) (any, error) {
-	name, ok := a.Get("path").(string)
+func diskUsage(c *loader.Call, a location) (any, error) {
+	name, ok := a.Path.(string)
 	if !ok {
 		return nil, &loader.ArgumentError{Message: "stat: path should be string, bytes, os.PathLike or integer, not " +
-			pytext.Type(a.Get("path"))}
+			pytext.Type(a.Path)}
 	}
 	if info, err := os.Stat(name); err == nil && info.Mode().IsRegular() {
 		return info.Size(), nil

@@ -1,4 +1,4 @@
-package randommod
+package mod_random
 
 import (
 	"crypto/rand"
@@ -26,23 +26,38 @@ const (
 // maxText is the longest text that is made. Unlike Salt, which goes on for hours.
 const maxText = 16 << 20
 
-func getStr(c *loader.Call, a loader.Args) (any, error) {
-	chars, ok := a.Get("chars").(string)
-	if v := a.Get("chars"); !ok && loader.Truthy(v) {
+// drawn is a text to draw, and of which characters.
+type drawn struct {
+	Length      any  `arg:"length=20"`
+	Chars       any  `arg:"chars=None"`
+	Lowercase   bool `arg:"lowercase=True"`
+	Uppercase   bool `arg:"uppercase=True"`
+	Digits      bool `arg:"digits=True"`
+	Punctuation bool `arg:"punctuation=True"`
+	Whitespace  bool `arg:"whitespace=False"`
+	Printable   bool `arg:"printable=False"`
+}
+
+func getStr(c *loader.Call, a drawn) (any, error) {
+	chars, ok := a.Chars.(string)
+	if v := a.Chars; !ok && loader.Truthy(v) {
 		return nil, cannot(c, "expected string or bytes-like object, got '"+pytext.Type(v)+"'")
 	}
-	if a.Bool("printable") {
+	if a.Printable {
 		chars = digits + lowercase + uppercase + punctuation + whitespace
 	}
 	if chars == "" {
-		for _, class := range []struct{ name, chars string }{{"lowercase", lowercase}, {"uppercase", uppercase}, {"digits", digits},
-			{"punctuation", punctuation}, {"whitespace", whitespace}} {
-			if a.Bool(class.name) {
+		for _, class := range []struct {
+			wanted bool
+			chars  string
+		}{{a.Lowercase, lowercase}, {a.Uppercase, uppercase}, {a.Digits, digits}, {a.Punctuation, punctuation},
+			{a.Whitespace, whitespace}} {
+			if class.wanted {
 				chars += class.chars
 			}
 		}
 	}
-	length, err := a.Int("length")
+	length, err := loader.ToInt(a.Length)
 	if err != nil {
 		return nil, cannot(c, loader.Message(err))
 	}
@@ -89,10 +104,17 @@ func password(length int, chars string) (text, why string) {
 	return string(out), ""
 }
 
-func runHash(_ *loader.Call, a loader.Args) (any, error) {
-	name, ok := a.Get("algorithm").(string)
+// hashed is a text and the name of a hash.
+type hashed struct {
+	Value     any `arg:"value"`
+	Algorithm any `arg:"algorithm=sha512"`
+}
+
+func runHash(_ *loader.Call, a hashed) (any, error) {
+	name, ok := a.Algorithm.(string)
 	if !ok {
-		return nil, &loader.ArgumentError{Message: "attribute name must be string, not '" + pytext.Type(a.Get("algorithm")) + "'"}
+		return nil, &loader.ArgumentError{Message: "attribute name must be string, not '" +
+			pytext.Type(a.Algorithm) + "'"}
 	}
 	if name == "shake_128" || name == "shake_256" {
 		return nil, &loader.ArgumentError{Message: "hexdigest() missing required argument 'length' (pos 1)"}
@@ -101,7 +123,7 @@ func runHash(_ *loader.Call, a loader.Args) (any, error) {
 	if err != nil {
 		return nil, loader.Raise("salt.exceptions.SaltException", "You must specify a valid algorithm.")
 	}
-	switch x := a.Get("value").(type) {
+	switch x := a.Value.(type) {
 	case string:
 		h.Write([]byte(x))
 	case []byte:
@@ -112,16 +134,22 @@ func runHash(_ *loader.Call, a loader.Args) (any, error) {
 	return hex.EncodeToString(h.Sum(nil)), nil
 }
 
+// encoded is a text and the name of an encoder.
+type encoded struct {
+	Value   any `arg:"value"`
+	Encoder any `arg:"encoder=base64"`
+}
+
 // strEncode knows base64 alone: of a text the reference makes bytes first, and bytes have no other encoder.
-func strEncode(_ *loader.Call, a loader.Args) (any, error) {
+func strEncode(_ *loader.Call, a encoded) (any, error) {
 	var data []byte
-	switch x := a.Get("value").(type) {
+	switch x := a.Value.(type) {
 	case string:
 		data = []byte(x)
 	case []byte:
 		data = x
 	}
-	if data == nil || a.Get("encoder") != "base64" {
+	if data == nil || a.Encoder != "base64" {
 		return nil, loader.InvocErr("Value must be an encode-able string")
 	}
 	return base64.StdEncoding.EncodeToString(data), nil
@@ -133,14 +161,21 @@ var methods = []struct {
 	salt              int // characters
 }{{"sha512", "6", "", 16}, {"sha256", "5", "", 16}, {"blowfish", "2b", "12$", 22}, {"md5", "1", "", 8}}
 
-func shadowHash(c *loader.Call, a loader.Args) (any, error) {
-	secret, ok := a.Get("password").(string)
-	if v := a.Get("password"); v != nil && !ok {
+// shadowed is a password and how it is hashed.
+type shadowed struct {
+	Salt      any `arg:"crypt_salt=None"`
+	Password  any `arg:"password=None"`
+	Algorithm any `arg:"algorithm=sha512"`
+}
+
+func shadowHash(c *loader.Call, a shadowed) (any, error) {
+	secret, ok := a.Password.(string)
+	if v := a.Password; v != nil && !ok {
 		return nil, &loader.ArgumentError{Message: "crypt() argument 1 must be str, not " + pytext.Type(v)}
 	} else if v == nil {
 		secret, _ = password(20, lowercase+uppercase+digits+punctuation)
 	}
-	algorithm := a.Get("algorithm")
+	algorithm := a.Algorithm
 	if algorithm == nil {
 		algorithm = methods[0].name
 	}
@@ -150,7 +185,7 @@ func shadowHash(c *loader.Call, a loader.Args) (any, error) {
 		if algorithm != m.name {
 			continue
 		}
-		salt := a.Get("crypt_salt")
+		salt := a.Salt
 		if salt == nil {
 			random, _ := password(m.salt, unixcrypt.Digits)
 			salt = m.cost + random
@@ -164,6 +199,7 @@ func shadowHash(c *loader.Call, a loader.Args) (any, error) {
 		}
 		return hash, nil
 	}
-	return nil, loader.InvocErr("Cannot hash using '%s' hash algorithm. Natively supported algorithms are: %s. If passlib is installed (False), the "+
-		"supported algorithms are: ['sha512', 'sha256', 'blowfish', 'md5', 'crypt'].", pytext.Str(algorithm), pytext.Repr(known))
+	return nil, loader.InvocErr("Cannot hash using '%s' hash algorithm. Natively supported algorithms are: %s. "+
+		"If passlib is installed (False), the supported algorithms are: ['sha512', 'sha256', 'blowfish', 'md5', 'crypt'].",
+		pytext.Str(algorithm), pytext.Repr(known))
 }

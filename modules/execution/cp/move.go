@@ -1,4 +1,4 @@
-package cpmod
+package cp
 
 import (
 	"bytes"
@@ -19,26 +19,32 @@ import (
 	"brine/wire/payload"
 )
 
+// movers are the functions that send files to the master, and receive those of salt-cp.
 func movers() []loader.Func {
-	path, dest := loader.Req("path"), loader.Req("dest")
-	upload := loader.Opt("upload_path", nil)
 	return []loader.Func{
-		{Name: "cp.push", Params: []loader.Param{path, loader.Opt("keep_symlinks", false), upload, loader.Opt("remove_source", false)}, Run: push,
-			Doc: "Send a file of this minion to the master, which must allow it (file_recv).\n\nCLI Example:\n\n    salt '*' cp.push /etc/fstab"},
-		{Name: "cp.push_dir", Params: []loader.Param{path, loader.Opt("glob", nil), upload}, Run: pushDir,
-			Doc: "Send a directory of this minion to the master, which must allow it (file_recv).\n\nCLI Example:\n\n    salt '*' cp.push_dir /etc/modprobe.d/ glob='*.conf'"},
-		{Name: "cp.recv", Params: []loader.Param{loader.Req("files"), dest}, Run: recv,
-			Doc: "Write the files that salt-cp sends. It is not meant to be called by hand.\n\nCLI Example:\n\n    salt '*' cp.recv"},
-		{Name: "cp.recv_chunked", Params: []loader.Param{dest, loader.Req("chunk"), loader.Opt("append", false), loader.Opt("compressed", true), loader.Opt("mode", nil)},
-			Run: recvChunked, Doc: "Write a piece of a file that salt-cp sends. It is not meant to be called by hand.\n\nCLI Example:\n\n    salt '*' cp.recv_chunked"},
+		loader.Fn("push", push, "Send a file of this minion to the master, which must allow it (file_recv).",
+			"cp.push /etc/fstab"),
+		loader.Fn("push_dir", pushDir, "Send a directory of this minion to the master, which must allow it (file_recv).",
+			"cp.push_dir /etc/modprobe.d/ glob='*.conf'"),
+		loader.Fn("recv", recv, "Write the files that salt-cp sends. It is not meant to be called by hand.", "cp.recv"),
+		loader.Fn("recv_chunked", recvChunked,
+			"Write a piece of a file that salt-cp sends. It is not meant to be called by hand.", "cp.recv_chunked"),
 	}
 }
 
 // pushPiece is how many bytes of a file go to the master at a time, if file_buffer_size does not say so.
 const pushPiece = 1 << 20
 
-func push(c *loader.Call, a loader.Args) (any, error) {
-	return pushFile(c, a.Str("path"), a.Get("upload_path"), a.Bool("keep_symlinks"), a.Bool("remove_source"))
+// pushed is a file to send.
+type pushed struct {
+	Path         string `arg:"path"`
+	KeepSymlinks bool   `arg:"keep_symlinks=False"`
+	UploadPath   any    `arg:"upload_path=None"`
+	RemoveSource bool   `arg:"remove_source=False"`
+}
+
+func push(c *loader.Call, a pushed) (any, error) {
+	return pushFile(c, a.Path, a.UploadPath, a.KeepSymlinks, a.RemoveSource)
 }
 
 func pushFile(c *loader.Call, path string, upload any, links, remove bool) (any, error) {
@@ -105,8 +111,8 @@ func send(c *loader.Call, f io.Reader, load *payload.Map) (any, error) {
 			return nil, err
 		}
 		if !loader.Truthy(v) {
-			c.Log(slog.LevelError, "cp.push Failed transfer failed. Ensure master has 'file_recv' set to 'True' and that the file "+
-				"is not larger than the 'file_recv_max_size' setting on the master.")
+			c.Log(slog.LevelError, "cp.push Failed transfer failed. Ensure master has 'file_recv' set to 'True' "+
+				"and that the file is not larger than the 'file_recv_max_size' setting on the master.")
 			return v, nil
 		}
 		if loc += int64(n); n == 0 {
@@ -115,12 +121,19 @@ func send(c *loader.Call, f io.Reader, load *payload.Map) (any, error) {
 	}
 }
 
-func pushDir(c *loader.Call, a loader.Args) (any, error) {
-	path := a.Str("path")
+// pushedDir is a directory to send.
+type pushedDir struct {
+	Path       string `arg:"path"`
+	Glob       any    `arg:"glob=None"`
+	UploadPath any    `arg:"upload_path=None"`
+}
+
+func pushDir(c *loader.Call, a pushedDir) (any, error) {
+	path := a.Path
 	if strings.Contains(path, "../") || !filepath.IsAbs(path) {
 		return false, nil
 	}
-	upload := a.Get("upload_path")
+	upload := a.UploadPath
 	if real, err := filepath.EvalSymlinks(path); err == nil {
 		path = real
 	}
@@ -129,7 +142,7 @@ func pushDir(c *loader.Call, a loader.Args) (any, error) {
 	}
 	var files []string
 	err := filepath.WalkDir(path, func(name string, e fs.DirEntry, err error) error {
-		if err == nil && !e.IsDir() && (a.Get("glob") == nil || matchers.GlobMatch(a.Str("glob"), e.Name())) {
+		if err == nil && !e.IsDir() && (a.Glob == nil || matchers.GlobMatch(loader.Text(a.Glob), e.Name())) {
 			files = append(files, name)
 		}
 		return nil
@@ -149,13 +162,19 @@ func pushDir(c *loader.Call, a loader.Args) (any, error) {
 	return true, nil
 }
 
+// received are files by their names on the master.
+type received struct {
+	Files any    `arg:"files"`
+	Dest  string `arg:"dest"`
+}
+
 // recv writes whole files: path as it was on the master to content.
-func recv(_ *loader.Call, a loader.Args) (any, error) {
-	files, ok := a.Get("files").(*payload.Map)
+func recv(_ *loader.Call, a received) (any, error) {
+	files, ok := a.Files.(*payload.Map)
 	if !ok {
-		return nil, loader.Raise("AttributeError", "'%s' object has no attribute 'items'", pytext.Type(a.Get("files")))
+		return nil, loader.Raise("AttributeError", "'%s' object has no attribute 'items'", pytext.Type(a.Files))
 	}
-	dest, out := a.Str("dest"), payload.NewMap(files.Len())
+	dest, out := a.Dest, payload.NewMap(files.Len())
 	for name, data := range files.All() {
 		final, own := dest, filepath.Base(pytext.Str(name))
 		switch {
@@ -177,9 +196,18 @@ func isDir(path string) bool {
 	return err == nil && info.IsDir()
 }
 
+// chunk is a piece of a file.
+type chunk struct {
+	Dest       string `arg:"dest"`
+	Chunk      any    `arg:"chunk"`
+	Append     bool   `arg:"append=False"`
+	Compressed bool   `arg:"compressed=True"`
+	Mode       any    `arg:"mode=None"`
+}
+
 // recvChunked writes one piece, or makes a folder where there is none.
-func recvChunked(c *loader.Call, a loader.Args) (any, error) {
-	dest := a.Str("dest")
+func recvChunked(c *loader.Call, a chunk) (any, error) {
+	dest := a.Dest
 	failed := func(err error) (any, error) {
 		c.SetRetcode(1)
 		var number syscall.Errno
@@ -188,7 +216,7 @@ func recvChunked(c *loader.Call, a loader.Args) (any, error) {
 		}
 		return nil, err
 	}
-	if a.Get("chunk") == nil {
+	if a.Chunk == nil {
 		if info, err := os.Stat(dest); err == nil && info.Mode().IsRegular() {
 			return "Path exists and is a file", nil
 		}
@@ -197,12 +225,13 @@ func recvChunked(c *loader.Call, a loader.Args) (any, error) {
 		}
 		return true, nil
 	}
-	data, err := base64.StdEncoding.DecodeString(strings.NewReplacer("\n", "", "\r", "").Replace(string(payload.AsBytes(a.Get("chunk")))))
+	data, err := base64.StdEncoding.DecodeString(strings.NewReplacer("\n", "", "\r",
+		"").Replace(string(payload.AsBytes(a.Chunk))))
 	if err != nil {
 		return nil, loader.Raise("binascii.Error", "%s", err)
 	}
 	how := os.O_WRONLY | os.O_CREATE | os.O_TRUNC
-	if a.Bool("append") {
+	if a.Append {
 		how = os.O_WRONLY | os.O_CREATE | os.O_APPEND
 	}
 	f, err := os.OpenFile(dest, how, 0o666)
@@ -222,9 +251,9 @@ func recvChunked(c *loader.Call, a loader.Args) (any, error) {
 }
 
 // writePiece writes a piece, through gzip if it is packed; the first one has the mode of the file with it.
-func writePiece(f *os.File, data []byte, a loader.Args) error {
+func writePiece(f *os.File, data []byte, a chunk) error {
 	var from io.Reader = bytes.NewReader(data)
-	if a.Bool("compressed") {
+	if a.Compressed {
 		zip, err := gzip.NewReader(from)
 		if err != nil {
 			return err
@@ -234,8 +263,8 @@ func writePiece(f *os.File, data []byte, a loader.Args) error {
 	if _, err := io.Copy(f, from); err != nil {
 		return err
 	}
-	mode := a.Get("mode")
-	if a.Bool("append") || mode == nil {
+	mode := a.Mode
+	if a.Append || mode == nil {
 		return nil
 	}
 	n, err := loader.ToInt(mode)

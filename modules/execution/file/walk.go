@@ -1,4 +1,4 @@
-package filemod
+package file
 
 import (
 	"context"

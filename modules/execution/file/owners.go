@@ -1,4 +1,4 @@
-package filemod
+package file
 
 import (
 	"os"
@@ -12,37 +12,39 @@ import (
 // owners are the functions that tell names and numbers of users and groups.
 func owners() []loader.Func {
 	return []loader.Func{
-		one("uid_to_user", "uid", func(_ *loader.Call, a loader.Args) (any, error) {
-			id, ok := a.Get("uid").(int64)
-			if !ok {
-				return nil, &loader.ArgumentError{Message: "uid should be integer, not " + pytext.Type(a.Get("uid"))}
-			}
-			return userName(id), nil
-		}, `Show the name of a user by its number.
-
-CLI Example:
-
-    salt '*' file.uid_to_user 0`),
-		one("user_to_uid", "user", func(_ *loader.Call, a loader.Args) (any, error) { return userID(a.Get("user")) },
-			`Show the number of a user by its name.
-
-CLI Example:
-
-    salt '*' file.user_to_uid root`),
-		one("gid_to_group", "gid", gidToGroup, `Show the name of a group by its number.
-
-CLI Example:
-
-    salt '*' file.gid_to_group 0`),
-		one("group_to_gid", "group",
-			func(_ *loader.Call, a loader.Args) (any, error) { return groupID(a.Get("group")) },
-			`Show the number of a group by its name.
-
-CLI Example:
-
-    salt '*' file.group_to_gid root`),
+		loader.Fn("uid_to_user", uidToUser, "Show the name of a user by its number.", "file.uid_to_user 0"),
+		loader.Fn("user_to_uid", userToUID, "Show the number of a user by its name.", "file.user_to_uid root"),
+		loader.Fn("gid_to_group", gidToGroup, "Show the name of a group by its number.", "file.gid_to_group 0"),
+		loader.Fn("group_to_gid", groupToGID, "Show the number of a group by its name.", "file.group_to_gid root"),
 	}
 }
+
+type (
+	userNumber struct {
+		UID any `arg:"uid"`
+	}
+	userNamed struct {
+		User any `arg:"user"`
+	}
+	groupNumber struct {
+		GID any `arg:"gid"`
+	}
+	groupNamed struct {
+		Group any `arg:"group"`
+	}
+)
+
+func uidToUser(_ *loader.Call, a userNumber) (any, error) {
+	id, ok := a.UID.(int64)
+	if !ok {
+		return nil, &loader.ArgumentError{Message: "uid should be integer, not " + pytext.Type(a.UID)}
+	}
+	return userName(id), nil
+}
+
+func userToUID(_ *loader.Call, a userNamed) (any, error) { return userID(a.User) }
+
+func groupToGID(_ *loader.Call, a groupNamed) (any, error) { return groupID(a.Group) }
 
 // userName is the name of a user, or the number of one that has none.
 func userName(id int64) any {
@@ -93,8 +95,8 @@ func groupID(v any) (any, error) {
 }
 
 // gidToGroup takes a name, too.
-func gidToGroup(_ *loader.Call, a loader.Args) (any, error) {
-	v := a.Get("gid")
+func gidToGroup(_ *loader.Call, a groupNumber) (any, error) {
+	v := a.GID
 	id, err := loader.ToInt(v)
 	if _, isText := v.(string); err != nil && isText {
 		found, _ := groupID(v)

@@ -502,14 +502,17 @@ func TestRulesBite(t *testing.T) {
 	}
 }
 
-// TestReadmeShowsTheTree: README's tree says in a line what each folder with Go files is, down to the second level and
-// in rooms, which hold none of their own, one further. It shows no other.
-func TestReadmeShowsTheTree(t *testing.T) {
-	readme, err := os.ReadFile("README.md")
+// treePage shows what each folder is.
+const treePage = "docs/architecture.md"
+
+// TestArchitectureShowsTheTree: the tree of docs/architecture.md says in a line what each folder with Go files is, down
+// to the second level and in rooms, which hold none of their own, one further. It shows no other.
+func TestArchitectureShowsTheTree(t *testing.T) {
+	page, err := os.ReadFile(treePage)
 	if err != nil {
 		t.Fatal(err)
 	}
-	shown, err := treeOf(string(readme))
+	shown, err := treeOf(string(page))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -525,24 +528,24 @@ func TestReadmeShowsTheTree(t *testing.T) {
 				break
 			}
 			if shown[name] == 0 {
-				t.Errorf("README.md: the tree does not say what %s/ is", name)
+				t.Errorf(treePage+": the tree does not say what %s/ is", name)
 				shown[name] = 1 // once is enough
 			}
 		}
 	}
 	for name, times := range shown {
 		if info, err := os.Stat(name); err != nil || !info.IsDir() || times > 1 {
-			t.Errorf("README.md: the tree shows %s/ %d times: once if it is there", name, times)
+			t.Errorf(treePage+": the tree shows %s/ %d times: once if it is there", name, times)
 		}
 	}
 }
 
-// treeOf reads the tree of a README: folders with how often they stand there. A line is a folder, blanks, and what it
+// treeOf reads the tree of a page: folders with how often they stand there. A line is a folder, blanks, and what it
 // is; one that is indented by two more lies in the one above it.
-func treeOf(readme string) (map[string]int, error) {
-	_, rest, ok := strings.Cut(readme, "## The tree\n\n")
+func treeOf(page string) (map[string]int, error) {
+	_, rest, ok := strings.Cut(page, "## The tree\n\n")
 	if !ok {
-		return nil, fmt.Errorf("README.md: no section %q", "The tree")
+		return nil, fmt.Errorf(treePage+": no section %q", "The tree")
 	}
 	shown := map[string]int{}
 	var path []string
@@ -554,7 +557,7 @@ func treeOf(readme string) (map[string]int, error) {
 		name, isFolder := strings.CutSuffix(words[0], "/")
 		depth := (len(line)-len(strings.TrimLeft(line, " ")))/2 - 2
 		if !isFolder || len(words) < 2 || depth > len(path) {
-			return nil, fmt.Errorf("README.md: %q is not a folder and what it is", strings.TrimSpace(line))
+			return nil, fmt.Errorf(treePage+": %q is not a folder and what it is", strings.TrimSpace(line))
 		}
 		path = append(path[:depth], name)
 		shown[strings.Join(path, "/")]++

@@ -12,7 +12,7 @@ import (
 	"testing"
 )
 
-// recipesMaster is what README.md adds to the master for salt-api, without the port.
+// recipesMaster is what docs/salt-api.md adds to the master for salt-api, without the port.
 const recipesMaster = `auto_accept: True
 external_auth: {sharedsecret: {me: ['.*', '@runner', '@wheel', '@jobs']}}
 sharedsecret: se+cret&

@@ -1,6 +1,7 @@
-// Package absent knows which functions of Salt 3008.3 brine does not have yet, by name, so that whoever calls one or names one in
-// a configuration hears that, and not that there is no such thing. The list is absent.txt: a line for each function, or one for all of
-// a module. A test compares it with what there is. It knows nothing of how functions are called.
+// Package absent knows which functions of Salt 3008.3 brine does not have yet, by name, so that whoever calls one or
+// names one in a configuration hears that, and not that there is no such thing. The list is absent.txt: a line for each
+// function, or one for all of a module. A test compares it with what there is. It knows nothing of how functions are
+// called.
 package absent
 
 import (
@@ -31,8 +32,8 @@ var lines = sync.OnceValue(func() map[string]bool {
 	return out
 })
 
-// Sentence says that a function of Salt is not here yet: "brine does not have the execution function 'pkg.install' yet." It is empty for
-// names that Salt does not have, or brine has. A name without a dot is a module.
+// Sentence says that a function of Salt is not here yet: "brine does not have the execution function 'pkg.install'
+// yet." It is empty for names that Salt does not have, or brine has. A name without a dot is a module.
 func Sentence(kind, name string) string {
 	mod, _, dotted := strings.Cut(name, ".")
 	switch {

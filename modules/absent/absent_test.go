@@ -28,8 +28,10 @@ const head = `# Functions of Salt 3008.3 that brine does not have yet, sorted: a
 func has(t *testing.T) map[string]bool {
 	t.Helper()
 	out := map[string]bool{}
-	registries := map[string]*loader.Registry{absent.Execution: loader.NewRegistry(), absent.Runner: loader.NewRegistry(), absent.Wheel: loader.NewRegistry()}
-	if err := errors.Join(execution.Register(registries[absent.Execution], execution.Options{}), runners.Register(registries[absent.Runner], runners.Options{}),
+	registries := map[string]*loader.Registry{absent.Execution: loader.NewRegistry(),
+		absent.Runner: loader.NewRegistry(), absent.Wheel: loader.NewRegistry()}
+	if err := errors.Join(execution.Register(registries[absent.Execution], execution.Options{}),
+		runners.Register(registries[absent.Runner], runners.Options{}),
 		wheel.Register(registries[absent.Wheel], wheel.Options{})); err != nil {
 		t.Fatal(err)
 	}
@@ -62,7 +64,8 @@ func missing(salt []string, has map[string]bool) (out []string) {
 	return slices.Compact(out)
 }
 
-// TestAbsences: each function of Salt 3008.3 (testdata/functions.py) is here or named as absent, and nothing that is here is.
+// TestAbsences: each function of Salt 3008.3 (testdata/functions.py) is here or named as absent, and nothing that is
+// here is.
 func TestAbsences(t *testing.T) {
 	salt, err := os.ReadFile("testdata/functions_3008.txt")
 	if err != nil {

@@ -10,13 +10,13 @@ import (
 	"brine/wire/payload"
 )
 
-// listFor collects what external_auth allows a user of a backend: his own entries, those of his groups ("name%"), and "*" when
-// he has none of his own or permissive_acl is on. An entry may be a glob or a regular expression. What is no list is one rule if it is a
-// text, and else an error, with which he may do nothing at all.
+// listFor collects what external_auth allows a user of a backend: his own entries, those of his groups ("name%"), and
+// "*" when he has none of his own or permissive_acl is on. An entry may be a glob or a regular expression. What is no
+// list is one rule if it is a text, and else an error, with which he may do nothing at all.
 //
-// Unlike Salt: 3008.3 compares the wrong way round (CkMinions.fill_auth_list), so that entries are no patterns, permissive_acl adds
-// nothing, and who may call himself "*" has the rules of all users. And a text in the place of a list is taken letter by letter
-// there, so that "test.ping" allows all functions, by its dot.
+// Unlike Salt: 3008.3 compares the wrong way round (CkMinions.fill_auth_list), so that entries are no patterns,
+// permissive_acl adds nothing, and who may call himself "*" has the rules of all users. And a text in the place of a
+// list is taken letter by letter there, so that "test.ping" allows all functions, by its dot.
 func (s *Service) listFor(eauth, user string, groups []any) []any {
 	conf := s.opt.External.Map(eauth)
 	var entries []any
@@ -25,7 +25,8 @@ func (s *Service) listFor(eauth, user string, groups []any) []any {
 		pattern, _ := k.(string)
 		_, rules := v.([]any)
 		switch {
-		case pattern == "" || strings.HasPrefix(pattern, "^") && !rules: // ^filename and the like are options of the backend
+		case pattern == "" || strings.HasPrefix(pattern, "^") && !rules:
+			// ^filename and the like are options of the backend
 		case pattern == "*" && !s.opt.Permissive:
 		case strings.HasSuffix(pattern, "%"):
 			if slices.Contains(groups, any(strings.TrimRight(pattern, "%"))) {
@@ -58,7 +59,8 @@ func joined(entries []any) []any {
 	return list
 }
 
-// entryMatch is exprMatch for users of external_auth. The entry of ann.lee@example.org is for nobody else, whatever its dots could mean.
+// entryMatch is exprMatch for users of external_auth. The entry of ann.lee@example.org is for nobody else, whatever its
+// dots could mean.
 func entryMatch(entry, user string) bool {
 	return entry == user || strings.ContainsAny(entry, `*?[](){}|^$`) && exprMatch(entry, user)
 }
@@ -117,11 +119,11 @@ func (s *Service) Allowed(list []any, w Want) Grant {
 	return Grant{OK: every || some && !s.opt.RequireAll, Bound: bound}
 }
 
-// allowsOne prefers an entry for all minions to one that binds. With auth.enable_expanded_auth_matching entries for some minions count
-// together: each minion must be in one that allows the function.
+// allowsOne prefers an entry for all minions to one that binds. With auth.enable_expanded_auth_matching entries for
+// some minions count together: each minion must be in one that allows the function.
 //
-// Unlike Salt: 3008.3 then looks minions up among the keys of an answer (auth_check_expanded), so that entries for minions
-// allow nothing, or everything where no minion is targeted.
+// Unlike Salt: 3008.3 then looks minions up among the keys of an answer (auth_check_expanded), so that entries for
+// minions allow nothing, or everything where no minion is targeted.
 func (s *Service) allowsOne(list []any, fun string, published []any, covers func(string) bool) Grant {
 	pos, kw := args.Load(published)
 	var targets []string
@@ -204,7 +206,8 @@ func allowsFun(patterns any, fun string, args []any, kw *payload.Map) bool {
 // allowsArgs compares arguments with {args: [...], kwargs: {...}} or a list of such maps; null allows any value.
 func allowsArgs(conds any, args []any, kw *payload.Map) bool {
 	for _, cond := range asList(conds) {
-		if c, ok := cond.(*payload.Map); ok && allowsPositional(c.List("args"), args) && allowsKeywords(c.Map("kwargs"), kw) {
+		if c, ok := cond.(*payload.Map); ok && allowsPositional(c.List("args"), args) && allowsKeywords(c.Map("kwargs"),
+			kw) {
 			return true
 		}
 	}

@@ -32,11 +32,13 @@ type admitted struct {
 	rules  []any // those of the backend itself, in the place of external_auth; nil: it has none
 }
 
-// backend judges one log-in. It returns nil for wrong credentials, and an error when it cannot tell: nobody comes in then, either.
+// backend judges one log-in. It returns nil for wrong credentials, and an error when it cannot tell: nobody comes in
+// then, either.
 type backend func(ctx context.Context, a *attempt) (*admitted, error)
 
 func backends() map[string]backend {
-	return map[string]backend{"auto": authAuto, "file": authFile, ldapName: authLDAP, pamName: authPAM, restName: authRest,
+	return map[string]backend{"auto": authAuto, "file": authFile, ldapName: authLDAP, pamName: authPAM,
+		restName:       authRest,
 		"sharedsecret": authSharedSecret}
 }
 

@@ -1,6 +1,6 @@
 // Package eauth decides who may do what on a master: the local key files, external_auth with its backends
-// (auto, file, ldap, pam, rest, sharedsecret), tokens, and the lists of allowed functions (publisher_acl, external_auth, peer,
-// peer_run). It does not expand targets; the caller says which minions a target names. Answers to
+// (auto, file, ldap, pam, rest, sharedsecret), tokens, and the lists of allowed functions (publisher_acl,
+// external_auth, peer, peer_run). It does not expand targets; the caller says which minions a target names. Answers to
 // salt/auth/__init__.py, salt/acl, and auth_check, runner_check, wheel_check of salt/utils/minions.py.
 package eauth
 
@@ -34,15 +34,16 @@ type Options struct {
 	TokenDir       string                // one file per token
 	TokenExpire    time.Duration         // life of a new token
 	ExpireOverride any                   // token_expire_user_override: true, or backend → list of users
-	KeepACL        bool                  // keep_acl_in_token; on in any case when external_auth names rest, whose rules nobody can ask for again
-	ACLModule      string                // eauth_acl_module: the backend whose own rules hold for users of all; only rest has some
-	Permissive     bool                  // permissive_acl: "*" adds to a user's own list
-	Expanded       bool                  // auth.enable_expanded_auth_matching: entries for some minions count together
-	SudoACL        bool                  // sudo_acl: publisher_acl holds for sudo users too
-	RequireAll     bool                  // every function of a job must be allowed, not just one
-	FailuresMax    int                   // login_failures_max; 0: no limit
-	Now            func() time.Time
-	Calm           func() bool // whether tokens that have expired may be removed; nil: always
+	// keep_acl_in_token; on in any case when external_auth names rest, whose rules nobody can ask for again
+	KeepACL     bool
+	ACLModule   string // eauth_acl_module: the backend whose own rules hold for users of all; only rest has some
+	Permissive  bool   // permissive_acl: "*" adds to a user's own list
+	Expanded    bool   // auth.enable_expanded_auth_matching: entries for some minions count together
+	SudoACL     bool   // sudo_acl: publisher_acl holds for sudo users too
+	RequireAll  bool   // every function of a job must be allowed, not just one
+	FailuresMax int    // login_failures_max; 0: no limit
+	Now         func() time.Time
+	Calm        func() bool // whether tokens that have expired may be removed; nil: always
 }
 
 // Keys are the contents of the local key files, user → key.
@@ -65,8 +66,8 @@ func New(opt Options) *Service {
 	return &Service{opt: opt, failed: &failures{}, tokens: newTokenStore(&opt)}
 }
 
-// With makes a service with other options that goes on counting the log-ins that failed: new rules are no new start for who
-// tries passwords. Tokens stay where they are.
+// With makes a service with other options that goes on counting the log-ins that failed: new rules are no new start for
+// who tries passwords. Tokens stay where they are.
 func (s *Service) With(opt Options) *Service {
 	next := New(opt)
 	next.failed, next.tokens = s.failed, s.tokens
@@ -122,7 +123,8 @@ func (s *Service) Check(fields *payload.Map, from string) (*Identity, error) {
 	case KindToken:
 		tok := s.Token(c.Token())
 		if tok == nil || !s.opt.External.Has(tok.Str("eauth")) {
-			return nil, &Denied{Kind: KindToken, Name: "TokenAuthenticationError", message: `Authentication failure of type "token" occurred.`}
+			return nil, &Denied{Kind: KindToken, Name: "TokenAuthenticationError",
+				message: `Authentication failure of type "token" occurred.`}
 		}
 		return &Identity{KindToken, tok.Str("name"), s.listOfToken(tok)}, nil
 	case KindEauth:
@@ -135,7 +137,8 @@ func (s *Service) Check(fields *payload.Map, from string) (*Identity, error) {
 	return s.checkKey(c)
 }
 
-var errUser = &Denied{Kind: KindUser, Name: "UserAuthenticationError", message: `Authentication failure of type "user" occurred`}
+var errUser = &Denied{Kind: KindUser, Name: "UserAuthenticationError",
+	message: `Authentication failure of type "user" occurred`}
 
 // checkKey compares the key of a local user. The key of root (or of a user named salt) is good for any name.
 func (s *Service) checkKey(c payload.Credentials) (*Identity, error) {
@@ -205,8 +208,8 @@ func (s *Service) restricted(user, name string) (*Identity, error) {
 // MasterKey tells whether key is that of the master's own user.
 func (s *Service) MasterKey(key string) bool { return s.same(s.opt.User, key) }
 
-// listOf is what somebody may do who has just logged in: the rules of the backend that eauth_acl_module names, or of his
-// own, and where it has none those of external_auth. Source: LoadAuth.get_auth_list.
+// listOf is what somebody may do who has just logged in: the rules of the backend that eauth_acl_module names, or of
+// his own, and where it has none those of external_auth. Source: LoadAuth.get_auth_list.
 func (s *Service) listOf(c payload.Credentials, in *admitted) []any {
 	if in.rules != nil {
 		return in.rules
@@ -228,7 +231,8 @@ func (s *Service) authenticate(c payload.Credentials, from string) (*admitted, *
 	if !enabled || ask == nil {
 		return nil, denied
 	}
-	if c.Username() == "" || len(c.Username()) > payload.MaxUser || len(c.Password()) > payload.MaxPassword || hasNUL(c.Username(), c.Password()) {
+	if c.Username() == "" || len(c.Username()) > payload.MaxUser || len(c.Password()) > payload.MaxPassword ||
+		hasNUL(c.Username(), c.Password()) {
 		denied.Wait = failureTime(s.failed.longest())
 		return nil, denied
 	}

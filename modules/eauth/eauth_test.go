@@ -14,8 +14,8 @@ func service(t *testing.T, change func(*Options)) *Service {
 	t.Helper()
 	opt := Options{
 		External: payload.M(
-			"sharedsecret", payload.M("saltdev", []any{"test.*", payload.M("web1", []any{"grains.*"}), "@runner", "@jobs"}, "ops%", []any{".*"}),
-			"auto", payload.M("*", []any{"test.ping"}),
+			"sharedsecret", payload.M("saltdev", []any{"test.*", payload.M("web1", []any{"grains.*"}), "@runner",
+				"@jobs"}, "ops%", []any{".*"}), "auto", payload.M("*", []any{"test.ping"}),
 		),
 		PublisherACL: payload.M("dev.*", []any{"test.*"}),
 		SharedSecret: "OpenSesame", User: "root", RunningUser: "root", TokenDir: t.TempDir(), TokenExpire: time.Hour,
@@ -69,13 +69,15 @@ func TestEauthAndTokens(t *testing.T) {
 	now := time.Unix(1e9, 0)
 	s := service(t, func(o *Options) { o.Now = func() time.Time { return now } })
 	var denied *Denied
-	if tok, err := s.MakeToken(payload.M("eauth", "sharedsecret", "username", "saltdev", "password", "wrong"), ""); tok != nil || !errors.As(err, &denied) {
+	if tok, err := s.MakeToken(payload.M("eauth", "sharedsecret", "username", "saltdev", "password", "wrong"),
+		""); tok != nil || !errors.As(err, &denied) {
 		t.Fatalf("wrong password: got %v, %v", tok, err)
 	}
 	if denied.Wait < failTime/2 || denied.Wait > 2*failTime {
 		t.Errorf("a failure is held back for %v", denied.Wait)
 	}
-	tok, err := s.MakeToken(payload.M("eauth", "sharedsecret", "username", "saltdev", "password", "OpenSesame", "token_expire", int64(9)), "")
+	tok, err := s.MakeToken(payload.M("eauth", "sharedsecret", "username", "saltdev", "password", "OpenSesame",
+		"token_expire", int64(9)), "")
 	if err != nil || tok == nil {
 		t.Fatalf("MakeToken: %v, %v", tok, err)
 	}
@@ -105,7 +107,9 @@ func TestEauthAndTokens(t *testing.T) {
 }
 
 func TestAllowed(t *testing.T) {
-	list := []any{"test.*", payload.M("web1", []any{"grains.*", payload.M("cmd.run", payload.M("args", []any{"ls", nil}, "kwargs", payload.M("cwd", "/tmp")))})}
+	list := []any{"test.*",
+		payload.M("web1", []any{"grains.*", payload.M("cmd.run", payload.M("args", []any{"ls", nil}, "kwargs",
+			payload.M("cwd", "/tmp")))})}
 	onlyWeb1 := func(target string) bool { return target == "web1" }
 	none := func(string) bool { return false }
 	for _, tt := range []struct {
@@ -121,14 +125,17 @@ func TestAllowed(t *testing.T) {
 		{"anchored at the start only", []string{"test.ping.x"}, nil, none, true, true},
 		{"inside the target", []string{"grains.items"}, nil, onlyWeb1, true, true},
 		{"outside the target", []string{"grains.items"}, nil, none, false, false},
-		{"arguments", []string{"cmd.run"}, []any{"ls", int64(1), payload.M("__kwarg__", true, "cwd", "/tmp")}, onlyWeb1, true, true},
+		{"arguments", []string{"cmd.run"}, []any{"ls", int64(1), payload.M("__kwarg__", true, "cwd", "/tmp")}, onlyWeb1,
+			true, true},
 		{"missing keyword", []string{"cmd.run"}, []any{"ls", int64(1)}, onlyWeb1, false, false},
 		{"one of two", []string{"cmd.run", "test.ping"}, nil, none, true, false},
 		{"find_job", []string{"saltutil.find_job"}, nil, none, true, true},
 		{"find_job does not make up for another", []string{"saltutil.find_job", "cmd.run"}, nil, none, false, false},
 		{"keyword as a text", []string{"cmd.run"}, []any{"ls", "cwd=/tmp", int64(1)}, onlyWeb1, true, true},
-		{"keyword in two places", []string{"cmd.run"}, []any{"ls", int64(1), payload.M("__kwarg__", true, "cwd", "/tmp"), "cwd=/"}, onlyWeb1, false, false},
-		{"mark that is not true", []string{"cmd.run"}, []any{"ls", int64(1), payload.M("__kwarg__", int64(1), "cwd", "/tmp")}, onlyWeb1, false, false},
+		{"keyword in two places", []string{"cmd.run"}, []any{"ls", int64(1), payload.M("__kwarg__", true, "cwd",
+			"/tmp"), "cwd=/"}, onlyWeb1, false, false},
+		{"mark that is not true", []string{"cmd.run"}, []any{"ls", int64(1), payload.M("__kwarg__", int64(1), "cwd",
+			"/tmp")}, onlyWeb1, false, false},
 		{"a text that a minion takes for a keyword is no argument", []string{"cmd.run"},
 			[]any{"a=b", "ls", payload.M("__kwarg__", true, "cwd", "/tmp")}, onlyWeb1, false, false},
 	} {
@@ -151,7 +158,8 @@ func TestAllowed(t *testing.T) {
 func TestBound(t *testing.T) {
 	s := service(t, func(o *Options) { o.RequireAll = true })
 	list := []any{payload.M("web1", []any{"test.*"}), "test.ping", payload.M("*", []any{"test.echo"})}
-	for fun, want := range map[string]Grant{"test.ping": {OK: true}, "test.echo": {OK: true}, "test.arg": {OK: true, Bound: true}, "cmd.run": {}} {
+	for fun, want := range map[string]Grant{"test.ping": {OK: true}, "test.echo": {OK: true},
+		"test.arg": {OK: true, Bound: true}, "cmd.run": {}} {
 		if got := s.Allowed(list, Want{Funs: []string{fun}, Covers: func(string) bool { return true }}); got != want {
 			t.Errorf("%s: got %+v, want %+v", fun, got, want)
 		}
@@ -191,14 +199,17 @@ func TestAllowedForm(t *testing.T) {
 
 func TestPeerAndBlacklist(t *testing.T) {
 	peer := payload.M("web.*", []any{"test.*"})
-	if !PeerAllowed(peer, "web1", "test.ping") || PeerAllowed(peer, "db1", "test.ping") || PeerAllowed(peer, "web1", "cmd.run") {
+	if !PeerAllowed(peer, "web1", "test.ping") || PeerAllowed(peer, "db1", "test.ping") || PeerAllowed(peer, "web1",
+		"cmd.run") {
 		t.Error("peer rules")
 	}
 	black := payload.M("users", []any{"zoe", "^(?!root).*x"}, "modules", []any{"cmd.*"})
-	if !Blacklisted(black, "box", nil) || !Blacklisted(payload.M("modules", []any{"cmd.*|state"}), "root", []string{"cmd.run"}) {
+	if !Blacklisted(black, "box", nil) || !Blacklisted(payload.M("modules", []any{"cmd.*|state"}), "root",
+		[]string{"cmd.run"}) {
 		t.Error("look-arounds and alternatives of a blacklist")
 	}
-	if !Blacklisted(black, "zoe", nil) || Blacklisted(black, "root", []string{"test.ping"}) || !Blacklisted(black, "root", []string{"test.ping", "cmd.run"}) {
+	if !Blacklisted(black, "zoe", nil) || Blacklisted(black, "root", []string{"test.ping"}) ||
+		!Blacklisted(black, "root", []string{"test.ping", "cmd.run"}) {
 		t.Error("blacklist rules")
 	}
 }

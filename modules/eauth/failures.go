@@ -23,7 +23,8 @@ type failures struct {
 // maxSlow bounds how long a slow backend makes every failure.
 const maxSlow = 10 * time.Second
 
-// took notes how long a backend was about a failure and returns the longest: users that it does not know must not stand out.
+// took notes how long a backend was about a failure and returns the longest: users that it does not know must not stand
+// out.
 func (f *failures) took(d time.Duration) time.Duration {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -36,8 +37,8 @@ func (f *failures) longest() time.Duration { return f.took(0) }
 // who is a user at an address, or with user "" all of an address; a user named "" is counted there too.
 type who struct{ from, user string }
 
-// blocked tells whether so many log-ins have failed that the next is not tried. most is the limit of one user at one address,
-// 0: no limit.
+// blocked tells whether so many log-ins have failed that the next is not tried. most is the limit of one user at one
+// address, 0: no limit.
 func (f *failures) blocked(most int, from, user string, now time.Time) bool {
 	if most <= 0 {
 		return false

@@ -22,11 +22,13 @@ import (
 // maxPasswordFile is how much of a file of passwords is read, in bytes.
 const maxPasswordFile = 64 << 20
 
-// authFile looks a user up in a file: fields of a text (^filetype text, the default), or what htpasswd and htdigest of Apache
-// write. The first line of a user decides. A line that lacks a field fails the whole file, as in Salt. Source: salt/auth/file.py.
+// authFile looks a user up in a file: fields of a text (^filetype text, the default), or what htpasswd and htdigest of
+// Apache write. The first line of a user decides. A line that lacks a field fails the whole file, as in Salt. Source:
+// salt/auth/file.py.
 func authFile(_ context.Context, a *attempt) (*admitted, error) {
 	kind := a.setting("filetype", "text")
-	check, ok := map[string]func(*attempt, io.Reader) (bool, error){"text": inText, "htpasswd": inHtpasswd, "htdigest": inHtdigest}[kind]
+	check, ok := map[string]func(*attempt, io.Reader) (bool, error){"text": inText, "htpasswd": inHtpasswd,
+		"htdigest": inHtdigest}[kind]
 	if !ok {
 		return nil, fmt.Errorf("external_auth: file: there is no ^filetype %q", kind)
 	}
@@ -74,7 +76,8 @@ func fieldNumber(conf *payload.Map, key string, def int) int {
 // digest is the hash of a text password file; Salt has md5, sha256 and sha512.
 func digest(name string) func() hash.Hash {
 	return map[string]func() hash.Hash{
-		"md5": md5.New, "sha1": sha1.New, "sha224": sha256.New224, "sha256": sha256.New, "sha384": sha512.New384, "sha512": sha512.New,
+		"md5": md5.New, "sha1": sha1.New, "sha224": sha256.New224, "sha256": sha256.New, "sha384": sha512.New384,
+		"sha512": sha512.New,
 	}[name]
 }
 
@@ -114,8 +117,8 @@ func inHtdigest(a *attempt, r io.Reader) (bool, error) {
 	return same(cells[2], hex.EncodeToString(sum[:])), nil
 }
 
-// apacheLine finds the first line that begins with the wanted cells, nil if there is none. Empty lines and comments count for
-// nothing; any other that does not have n cells makes the file malformed.
+// apacheLine finds the first line that begins with the wanted cells, nil if there is none. Empty lines and comments
+// count for nothing; any other that does not have n cells makes the file malformed.
 func apacheLine(r io.Reader, n int, want ...string) (found []string, err error) {
 	lines := bufio.NewScanner(r)
 	for lines.Scan() {

@@ -9,8 +9,8 @@ import (
 	"brine/wire/payload"
 )
 
-// passwordFile is an attempt against a file with the given lines. The hashes of these tests are those of openssl passwd, of Python's crypt
-// and of hashlib.
+// passwordFile is an attempt against a file with the given lines. The hashes of these tests are those of openssl
+// passwd, of Python's crypt and of hashlib.
 func passwordFile(t *testing.T, text, user, password string, settings ...any) *attempt {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "users")
@@ -91,7 +91,8 @@ func TestFileApache(t *testing.T) {
 		{"an empty password", "ann:\n", "ann", "", pw, false, false},
 		{"digest", htdigest, "dean", "OpenSesame", realm, true, false},
 		{"digest, wrong", htdigest, "dean", "x", realm, false, false},
-		{"digest of another realm", htdigest, "dean", "OpenSesame", []any{"^filetype", "htdigest", "^realm", "third"}, false, false},
+		{"digest of another realm", htdigest, "dean", "OpenSesame", []any{"^filetype", "htdigest", "^realm", "third"},
+			false, false},
 		{"digest without a realm", htdigest, "dean", "OpenSesame", []any{"^filetype", "htdigest"}, false, true},
 		{"a colon in the user of a digest", htdigest, "dean:realm", "OpenSesame", realm, false, false},
 	} {
@@ -112,8 +113,10 @@ func TestHtpasswdHashes(t *testing.T) {
 		{"$5$abcdefgh$qBbrrVHRQIH1GGchza5V2DfDwUte5nBKe2oxe19LNK8", "OpenSesame"},
 		{"$5$saltsaltsalt$WRhkehhwNOQKX0i.FP.aY95Jy9FZhPVjAq09rAEONT/", long},
 		{"$5$rounds=1200$abcdefghijklmnop$lebMpDsO.8zPRaRBsS3B8Bib0HH49m12wsRREB2fQjB", "OpenSesame"},
-		{"$6$abcdefgh$zE1hvMAlpK.GoaLBeiEz4inIeUmFdXwQV9vM7g7XMkwnHAgjatjzwPWLtdvAMfzQX.AOVy0Nvecaw7fiQMY4J.", "OpenSesame"},
-		{"$6$saltsaltsalt$6s27dnLoOnIKYrH3p6vQqpUtUfYIcjJHa0LsvItWl5NXVy8rmqZma9OOus85pAkg6XWhbmgWLsNvWA3GdAXy6/", long},
+		{"$6$abcdefgh$zE1hvMAlpK.GoaLBeiEz4inIeUmFdXwQV9vM7g7XMkwnHAgjatjzwPWLtdvAMfzQX.AOVy0Nvecaw7fiQMY4J.",
+			"OpenSesame"},
+		{"$6$saltsaltsalt$6s27dnLoOnIKYrH3p6vQqpUtUfYIcjJHa0LsvItWl5NXVy8rmqZma9OOus85pAkg6XWhbmgWLsNvWA3GdAXy6/",
+			long},
 		{"$6$rounds=1200$abcdefghijklmnop$XM2BwtB6pOKkBS2SLKcQVXYHOWo3.K0vxx15smLzN2aHQCu1IZoWW.m6UhrBRrKbmUkxm7s3A29JoIKzeB1Wn1", "OpenSesame"},
 		{"$2b$05$abcdefghijklmnopqrstuuOxBIk28OHx01w9TLxCax/ROqtDBIKGG", "OpenSesame"},
 		{"$2y$05$abcdefghijklmnopqrstuuOxBIk28OHx01w9TLxCax/ROqtDBIKGG", "OpenSesame"},
@@ -137,8 +140,9 @@ func TestHtpasswdHashes(t *testing.T) {
 
 // TestHashesOfNoKind: an entry that nobody can check lets nobody in, and no entry makes the machine work for minutes.
 func TestHashesOfNoKind(t *testing.T) {
-	for _, stored := range []string{"abaTeonmxobmo", "$argon2id$v=19$x", "{SSHA}x", "$2b$31$abcdefghijklmnopqrstuuOxBIk28OHx01w9TLxCax/ROqtDBIKGG",
-		"$5$rounds=999999999$a$b", "$6$rounds=x$a$b", "$2", "$2b$05$short"} {
+	for _, stored := range []string{"abaTeonmxobmo", "$argon2id$v=19$x", "{SSHA}x",
+		"$2b$31$abcdefghijklmnopqrstuuOxBIk28OHx01w9TLxCax/ROqtDBIKGG", "$5$rounds=999999999$a$b", "$6$rounds=x$a$b",
+		"$2", "$2b$05$short"} {
 		for _, password := range []string{"OpenSesame", stored, ""} {
 			if ok, err := verify(stored, password); ok || err == nil {
 				t.Errorf("%s with %q: got %v, %v", stored, password, ok, err)

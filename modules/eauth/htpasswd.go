@@ -20,9 +20,10 @@ const (
 	maxCrypted    = 4096 // bytes of a password: the work of crypt grows with its square
 )
 
-// verify compares a password with an entry of an htpasswd file: bcrypt ($2y$ and its like), MD5 of Apache ($apr1$) and of crypt
-// ($1$), SHA-1 ({SHA}), crypt's SHA-256 and SHA-512 ($5$, $6$), or the password itself. An entry that looks like a hash and is none of these is an
-// error: as a plain password, whoever reads the file could type it. crypt's DES counts among those.
+// verify compares a password with an entry of an htpasswd file: bcrypt ($2y$ and its like), MD5 of Apache ($apr1$) and
+// of crypt ($1$), SHA-1 ({SHA}), crypt's SHA-256 and SHA-512 ($5$, $6$), or the password itself. An entry that looks
+// like a hash and is none of these is an error: as a plain password, whoever reads the file could type it. crypt's DES
+// counts among those.
 func verify(stored, given string) (bool, error) {
 	switch {
 	case len(given) > maxCrypted:

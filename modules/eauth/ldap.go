@@ -26,8 +26,8 @@ func authLDAP(ctx context.Context, a *attempt) (*admitted, error) {
 	return in, nil
 }
 
-// Faults are what is wrong with the sections of external_auth before anybody logs in, and with the options of their backends; nil
-// when nothing is. all are the options of the master.
+// Faults are what is wrong with the sections of external_auth before anybody logs in, and with the options of their
+// backends; nil when nothing is. all are the options of the master.
 func Faults(external, all *payload.Map) []error {
 	var faults []error
 	for k, v := range external.All() {
@@ -54,7 +54,8 @@ func expansions(section any) (faults []error) {
 			m, _ := rule.(*payload.Map)
 			for target := range m.All() {
 				if s, _ := target.(string); strings.HasPrefix(s, "ldap(") {
-					faults = append(faults, fmt.Errorf("%.100q of ldap: the target %.100q is not expanded here", user, s))
+					faults = append(faults, fmt.Errorf("%.100q of ldap: the target %.100q is not expanded here", user,
+						s))
 				}
 			}
 		}

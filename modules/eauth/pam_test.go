@@ -12,8 +12,8 @@ import (
 	"brine/wire/payload"
 )
 
-// pamHouse gives a command a machine where /etc/passwd, /etc/shadow, /etc/group and /etc/pam.d/brine-test are its own: user ann
-// has the password OpenSesame, bob's account has expired, and master may read /etc/shadow.
+// pamHouse gives a command a machine where /etc/passwd, /etc/shadow, /etc/group and /etc/pam.d/brine-test are its own:
+// user ann has the password OpenSesame, bob's account has expired, and master may read /etc/shadow.
 const pamHouse = `set -e
 mount -t tmpfs none /mnt
 printf 'root:x:0:0::/:/bin/sh\nann:x:4001:4001::/:/bin/sh\nbob:x:4002:4001::/:/bin/sh\nmaster:x:4003:4003::/:/bin/sh\n' > /mnt/passwd
@@ -105,14 +105,16 @@ func TestPAM(t *testing.T) {
 
 // TestPAMWithoutRoot: a master that is no root, but of the group that may read /etc/shadow, can ask about everybody.
 func TestPAMWithoutRoot(t *testing.T) {
-	if !inPAMHouse(t, "setpriv", "--reuid=4003", "--regid=4003", "--groups=42", "--no-new-privs", "--bounding-set=-all") {
+	if !inPAMHouse(t, "setpriv", "--reuid=4003", "--regid=4003", "--groups=42", "--no-new-privs",
+		"--bounding-set=-all") {
 		return
 	}
 	if os.Geteuid() == 0 {
 		t.Fatal("this is root")
 	}
 	for password, want := range map[string]bool{"OpenSesame": true, "x": false} {
-		if in, err := authPAM(t.Context(), pamAttempt(t, "brine-test", "ann", password)); (in != nil) != want || err != nil {
+		if in, err := authPAM(t.Context(), pamAttempt(t, "brine-test", "ann", password)); (in != nil) != want ||
+			err != nil {
 			t.Errorf("%s: got %v, %v", password, in, err)
 		}
 	}
@@ -122,7 +124,8 @@ func TestPAMWithoutRoot(t *testing.T) {
 func TestPAMSecret(t *testing.T) {
 	dir := t.TempDir()
 	fake, seen := filepath.Join(dir, "python"), filepath.Join(dir, "seen")
-	script := fmt.Sprintf("#!/bin/sh\ncat /proc/$$/cmdline /proc/$$/environ > %s\ncat > %s.in\nprintf 'ops\\0'\n", seen, seen)
+	script := fmt.Sprintf("#!/bin/sh\ncat /proc/$$/cmdline /proc/$$/environ > %s\ncat > %s.in\nprintf 'ops\\0'\n", seen,
+		seen)
 	if err := os.WriteFile(fake, []byte(script), 0o700); err != nil {
 		t.Fatal(err)
 	}
@@ -131,7 +134,8 @@ func TestPAMSecret(t *testing.T) {
 		t.Fatalf("got %v, %v", in, err)
 	}
 	shown, _ := os.ReadFile(seen)
-	if text := string(shown); !strings.Contains(text, "-c") || strings.Contains(text, "OpenSesame") || strings.Contains(text, "ann\x00") {
+	if text := string(shown); !strings.Contains(text, "-c") || strings.Contains(text, "OpenSesame") ||
+		strings.Contains(text, "ann\x00") {
 		t.Errorf("a process shows %q", shown)
 	}
 	if got, _ := os.ReadFile(seen + ".in"); string(got) != pamScript+"sshd\x00ann\x00OpenSesame" {
@@ -148,8 +152,10 @@ func TestPAMNUL(t *testing.T) {
 	for _, tt := range []struct {
 		user, password string
 		want           bool
-	}{{"ann", "x", true}, {"ann\x00", "x", false}, {"ann", "x\x00y", false}, {"ann\x00x\x00", "", false}, {"", "x", false}} {
-		if _, err := s.Check(payload.M("eauth", "pam", "username", tt.user, "password", tt.password), ""); (err == nil) != tt.want {
+	}{{"ann", "x", true}, {"ann\x00", "x", false}, {"ann", "x\x00y", false}, {"ann\x00x\x00", "", false},
+		{"", "x", false}} {
+		if _, err := s.Check(payload.M("eauth", "pam", "username", tt.user, "password", tt.password),
+			""); (err == nil) != tt.want {
 			t.Errorf("%q, %q: got %v", tt.user, tt.password, err)
 		}
 	}

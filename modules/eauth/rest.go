@@ -13,8 +13,8 @@ import (
 	"brine/wire/payload"
 )
 
-// authRest posts user and password as a form to ^url. Status 200 lets the user in; the answer is a list of rules, in JSON, that
-// holds together with the user's own entry of external_auth. Source: salt/auth/rest.py.
+// authRest posts user and password as a form to ^url. Status 200 lets the user in; the answer is a list of rules, in
+// JSON, that holds together with the user's own entry of external_auth. Source: salt/auth/rest.py.
 func authRest(ctx context.Context, a *attempt) (*admitted, error) {
 	own, err := fetchRest(ctx, a)
 	if own == nil || err != nil {
@@ -29,7 +29,8 @@ func restRules(ctx context.Context, a *attempt) ([]any, error) {
 	return restJoined(a, own), err
 }
 
-// restJoined puts the user's own entry before what the server said; nil when neither has rules: then all of external_auth holds.
+// restJoined puts the user's own entry before what the server said; nil when neither has rules: then all of
+// external_auth holds.
 func restJoined(a *attempt, said []any) []any {
 	own := asList(a.opt.External.Map(restName).Value(a.user))
 	if len(own)+len(said) == 0 {
@@ -40,7 +41,8 @@ func restJoined(a *attempt, said []any) []any {
 
 const restPatience = 20 * time.Second
 
-// fetchRest asks the server. nil without an error is a refusal. Unlike Salt: an answer that is no list (nor null) is an error.
+// fetchRest asks the server. nil without an error is a refusal. Unlike Salt: an answer that is no list (nor null) is an
+// error.
 func fetchRest(ctx context.Context, a *attempt) ([]any, error) {
 	at := a.opt.External.Map(restName).Str("^url")
 	if at == "" {
@@ -52,7 +54,8 @@ func fetchRest(ctx context.Context, a *attempt) ([]any, error) {
 	}
 	defer client.Close()
 	form := url.Values{"username": {a.user}, "password": {a.password}}
-	answer, err := client.Ask(ctx, http.MethodPost, at, http.Header{"Content-Type": {"application/x-www-form-urlencoded"}}, []byte(form.Encode()))
+	answer, err := client.Ask(ctx, http.MethodPost, at,
+		http.Header{"Content-Type": {"application/x-www-form-urlencoded"}}, []byte(form.Encode()))
 	if err != nil {
 		return nil, fmt.Errorf("external_auth: rest: %w", err)
 	}

@@ -15,7 +15,8 @@ import (
 func authority(t *testing.T, status int, answer string) string {
 	t.Helper()
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.Method != http.MethodPost || r.FormValue("username") != "ann" || r.PostFormValue("password") != "OpenSesame" {
+		if r.Method != http.MethodPost || r.FormValue("username") != "ann" ||
+			r.PostFormValue("password") != "OpenSesame" {
 			w.WriteHeader(http.StatusUnauthorized)
 			return
 		}
@@ -37,7 +38,8 @@ func TestRest(t *testing.T) {
 		want           string // the rules; "" = refused
 		fault          bool
 	}{
-		{"rules", 200, `["test.*", {"web*": ["pkg.*"]}]`, own, "ann", "OpenSesame", "['own.*', 'test.*', {'web*': ['pkg.*']}]", false},
+		{"rules", 200, `["test.*", {"web*": ["pkg.*"]}]`, own, "ann", "OpenSesame",
+			"['own.*', 'test.*', {'web*': ['pkg.*']}]", false},
 		{"no own ones", 200, `["test.*"]`, payload.M("*", []any{"all.*"}), "ann", "OpenSesame", "['test.*']", false},
 		{"none at all", 200, `[]`, payload.M("*", []any{"all.*"}), "ann", "OpenSesame", "['all.*']", false},
 		{"null", 200, `null`, own, "ann", "OpenSesame", "['own.*']", false},
@@ -73,7 +75,8 @@ func TestRest(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if id, err := s.Check(payload.M("token", tok.Str("token")), ""); err != nil || pytext.Repr(id.List) != tt.want {
+			if id, err := s.Check(payload.M("token", tok.Str("token")), ""); err != nil ||
+				pytext.Repr(id.List) != tt.want {
 				t.Errorf("by token: got %v, %v, want %s", id, err, tt.want)
 			}
 		})

@@ -59,8 +59,8 @@ func denied(v any) any {
 	return v
 }
 
-// TestListsOfSalt: which rules hold for which user, compared with what Salt says once it compares entries with names, and not the
-// other way round. How often that makes a difference is counted, too.
+// TestListsOfSalt: which rules hold for which user, compared with what Salt says once it compares entries with names,
+// and not the other way round. How often that makes a difference is counted, too.
 func TestListsOfSalt(t *testing.T) {
 	all := recorded(t)
 	d := &told{t, map[string]int{
@@ -115,7 +115,9 @@ func TestJobsOfSalt(t *testing.T) {
 // TestExpandedOfSalt: with auth.enable_expanded_auth_matching.
 func TestExpandedOfSalt(t *testing.T) {
 	d := &told{t, map[string]int{"entries for minions allow something": 14, "a job for nobody": 1}, map[string]int{}}
-	eachJob(t, "expanded", func(o *Options) { o.RequireAll, o.Expanded = true, true }, func(list []any, w Want, got, salt any, what string) {
+	eachJob(t, "expanded", func(o *Options) {
+		o.RequireAll, o.Expanded = true, true
+	}, func(list []any, w Want, got, salt any, what string) {
 		why := ""
 		switch first, _ := list[0].(*payload.Map); {
 		case salt == true && got == false:
@@ -129,7 +131,8 @@ func TestExpandedOfSalt(t *testing.T) {
 }
 
 // eachJob hands what is allowed here, and what Salt says, to take.
-func eachJob(t *testing.T, part string, change func(*Options), take func(list []any, w Want, got, salt any, what string)) {
+func eachJob(t *testing.T, part string, change func(*Options), take func(list []any, w Want, got, salt any,
+	what string)) {
 	t.Helper()
 	all := recorded(t)
 	inside := all.Map("inside")
@@ -152,7 +155,8 @@ func eachJob(t *testing.T, part string, change func(*Options), take func(list []
 			return in.(bool)
 		}
 		list := all.Map("rules").List(r[0].(string))
-		take(list, w, s.Allowed(list, w).OK, denied(r[4]), fmt.Sprintf("%s: %v %v on %v", r[0], w.Funs, w.Args, minions))
+		take(list, w, s.Allowed(list, w).OK, denied(r[4]), fmt.Sprintf("%s: %v %v on %v", r[0], w.Funs, w.Args,
+			minions))
 	}
 }
 
@@ -166,8 +170,8 @@ func whyJob(list []any, w Want) string {
 	return ""
 }
 
-// TestFormsOfSalt: which runner and wheel functions a list allows. That a name has one dot is the caller's to check, so that Salt's
-// answer to others is an error.
+// TestFormsOfSalt: which runner and wheel functions a list allows. That a name has one dot is the caller's to check, so
+// that Salt's answer to others is an error.
 func TestFormsOfSalt(t *testing.T) {
 	all := recorded(t)
 	for _, row := range all.List("forms") {
@@ -182,7 +186,8 @@ func TestFormsOfSalt(t *testing.T) {
 	}
 }
 
-// TestTokensOfSalt: what the owner of a token may do. With rest among the backends keep_acl_in_token is on, whatever is said.
+// TestTokensOfSalt: what the owner of a token may do. With rest among the backends keep_acl_in_token is on, whatever is
+// said.
 func TestTokensOfSalt(t *testing.T) {
 	for _, row := range recorded(t).List("tokens") {
 		r := row.([]any)

@@ -18,8 +18,8 @@ import (
 
 // MakeToken authenticates by external authentication and stores a new token.
 //
-// It returns {start, expire, name, eauth[, auth_list][, groups], token}, times in float epoch seconds. The error is a *Denied when
-// the authentication failed; another means that the token could not be stored.
+// It returns {start, expire, name, eauth[, auth_list][, groups], token}, times in float epoch seconds. The error is a
+// *Denied when the authentication failed; another means that the token could not be stored.
 func (s *Service) MakeToken(fields *payload.Map, from string) (*payload.Map, error) {
 	c := payload.NewCredentials(fields)
 	if !c.HasEauth() {
@@ -92,8 +92,8 @@ func tokenName(name string) bool {
 	return err == nil
 }
 
-// Token is the data of a token; nil when it is unknown, unreadable or expired, and while its store is away. What is damaged is set
-// aside, or removed where it is no file; what has expired is removed unless the clock may be wrong.
+// Token is the data of a token; nil when it is unknown, unreadable or expired, and while its store is away. What is
+// damaged is set aside, or removed where it is no file; what has expired is removed unless the clock may be wrong.
 func (s *Service) Token(name string) *payload.Map {
 	if !tokenName(name) {
 		return nil
@@ -133,15 +133,16 @@ func (s *Service) setAside(name string, why error) bool {
 			err = errors.New(cover(err.Error()))
 		}
 		s.opt.Damaged(setaside.Damage{Path: cover(filepath.Join(string(files), name)), Kept: kept,
-			Err: errors.Join(fmt.Errorf("a token counts no more, its owner has to log in again: %w", cmp.Or(why, errNoToken)), err)})
+			Err: errors.Join(fmt.Errorf("a token counts no more, its owner has to log in again: %w",
+				cmp.Or(why, errNoToken)), err)})
 	}
 	return err == nil
 }
 
 var errNoToken = errors.New("it says no end")
 
-// Revoke removes a token from its store, whether it is there or not. Who may do so is for the caller to know. The error does not show
-// the token.
+// Revoke removes a token from its store, whether it is there or not. Who may do so is for the caller to know. The error
+// does not show the token.
 func (s *Service) Revoke(name string) error {
 	if !tokenName(name) {
 		return errors.New("revoke token: it is none")

@@ -19,7 +19,8 @@ import (
 	"brine/wire/payload"
 )
 
-// tokenStore keeps tokens by name. Names are hex digits, whoever asks. An error is one of the store; what is not there is nil.
+// tokenStore keeps tokens by name. Names are hex digits, whoever asks. An error is one of the store; what is not there
+// is nil.
 type tokenStore interface {
 	get(name string) ([]byte, error)
 	put(name string, tok *payload.Map) error
@@ -34,7 +35,8 @@ const (
 	driverCluster = "rediscluster" // salt/tokens/rediscluster.py
 )
 
-// newTokenStore makes the store that options name: eauth_tokens.cache_driver, or eauth_tokens as releases before 3008 have it.
+// newTokenStore makes the store that options name: eauth_tokens.cache_driver, or eauth_tokens as releases before 3008
+// have it.
 func newTokenStore(opt *Options) tokenStore {
 	all := opt.Settings
 	driver := all.Str("eauth_tokens.cache_driver")
@@ -42,7 +44,8 @@ func newTokenStore(opt *Options) tokenStore {
 	case driverRedis:
 		return newHashTokens(all, opt.Now)
 	case driverCluster:
-		at := cmp.Or(all.Str("eauth_redis_host"), "localhost") + ":" + strconv.Itoa(number64(all, "eauth_redis_port", 6379))
+		at := cmp.Or(all.Str("eauth_redis_host"), "localhost") + ":" + strconv.Itoa(number64(all, "eauth_redis_port",
+			6379))
 		return &clusterTokens{redisdb.Options{Nodes: []string{at}}}
 	}
 	return fileTokens(opt.TokenDir)
@@ -58,8 +61,8 @@ func number64(all *payload.Map, key string, def int) int {
 	return def
 }
 
-// fileTokens is a directory with a file (mode 0600) for each token, as Salt's token module localfs has it. Those of Salt 3008, whose
-// names end in ".p", are read, too.
+// fileTokens is a directory with a file (mode 0600) for each token, as Salt's token module localfs has it. Those of
+// Salt 3008, whose names end in ".p", are read, too.
 type fileTokens string
 
 const cacheSuffix = ".p" // of files that Salt's cache keeps
@@ -124,8 +127,8 @@ func askRedis(o redisdb.Options, use func(ctx context.Context, c redisdb.Client)
 	return redisdb.With(ctx, o, use)
 }
 
-// clusterTokens keeps each token under its own name in a cluster of Redis servers, which forgets it when its time is over. Salt's
-// tokens stay until its master finds them, among all keys that there are.
+// clusterTokens keeps each token under its own name in a cluster of Redis servers, which forgets it when its time is
+// over. Salt's tokens stay until its master finds them, among all keys that there are.
 type clusterTokens struct{ at redisdb.Options }
 
 func (t *clusterTokens) get(name string) (b []byte, err error) {
@@ -169,8 +172,8 @@ func (t *clusterTokens) remove(name string) error {
 
 func (t *clusterTokens) names() ([]string, error) { return nil, nil }
 
-// hashTokens keeps tokens as Salt's cache driver redis keeps a bank: {token: {data, _expires}} in one hash, times of change in another,
-// and the name of the hash in a sorted set (cache.redis.*).
+// hashTokens keeps tokens as Salt's cache driver redis keeps a bank: {token: {data, _expires}} in one hash, times of
+// change in another, and the name of the hash in a sorted set (cache.redis.*).
 type hashTokens struct {
 	at                  redisdb.Options
 	banks, bank, stamps string
@@ -180,10 +183,12 @@ type hashTokens struct {
 func newHashTokens(all *payload.Map, now func() time.Time) *hashTokens {
 	text := func(key, def string) string { return cmp.Or(all.Str(key), def) }
 	sep := text("cache.redis.separator", "_")
-	t := &hashTokens{now: now, banks: text("cache.redis.banks_prefix", "$BANKS") + sep, bank: text("cache.redis.keys_prefix", "$KEYS") + sep + "tokens/",
+	t := &hashTokens{now: now, banks: text("cache.redis.banks_prefix", "$BANKS") + sep,
+		bank:   text("cache.redis.keys_prefix", "$KEYS") + sep + "tokens/",
 		stamps: text("cache.redis.timestamp_prefix", "$TSTAMP") + sep + "tokens/",
-		at: redisdb.Options{Host: text("cache.redis.host", "localhost"), Port: number64(all, "cache.redis.port", 6379), Socket: all.Str("cache.redis.unix_socket_path"),
-			DB: number64(all, "cache.redis.db", 0), Password: all.Str("cache.redis.password")}}
+		at: redisdb.Options{Host: text("cache.redis.host", "localhost"), Port: number64(all, "cache.redis.port", 6379),
+			Socket: all.Str("cache.redis.unix_socket_path"), DB: number64(all, "cache.redis.db", 0),
+			Password: all.Str("cache.redis.password")}}
 	if on, _ := all.Value("cache.redis.cluster_mode").(bool); on {
 		for _, v := range all.List("cache.redis.cluster.startup_nodes") {
 			node, _ := v.(*payload.Map)
@@ -219,7 +224,8 @@ func (t *hashTokens) put(name string, tok *payload.Map) error {
 		return err
 	}
 	return askRedis(t.at, func(ctx context.Context, c redisdb.Client) error {
-		return errors.Join(c.Do(ctx, "ZADD", t.banks, 0, t.bank).Err(), c.HSet(ctx, t.bank, name, b).Err(), c.HSet(ctx, t.stamps, name, stamp).Err())
+		return errors.Join(c.Do(ctx, "ZADD", t.banks, 0, t.bank).Err(), c.HSet(ctx, t.bank, name, b).Err(),
+			c.HSet(ctx, t.stamps, name, stamp).Err())
 	})
 }
 

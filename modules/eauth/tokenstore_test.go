@@ -34,7 +34,8 @@ func redisAt(t *testing.T, more ...string) int {
 		t.Skip("no redis-server here: ", err)
 	}
 	port := freePort(t)
-	cmd := exec.Command("redis-server", append([]string{"--port", strconv.Itoa(port), "--bind", "127.0.0.1", "--dir", t.TempDir(), "--save", ""}, more...)...)
+	cmd := exec.Command("redis-server", append([]string{"--port", strconv.Itoa(port), "--bind", "127.0.0.1", "--dir",
+		t.TempDir(), "--save", ""}, more...)...)
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
@@ -55,7 +56,10 @@ func await(t *testing.T, port int, words ...any) {
 }
 
 func redisDo(t *testing.T, port int, words ...any) error {
-	return redisdb.With(t.Context(), redisdb.Options{Host: "127.0.0.1", Port: port}, func(ctx context.Context, c redisdb.Client) error { return c.Do(ctx, words...).Err() })
+	return redisdb.With(t.Context(), redisdb.Options{Host: "127.0.0.1", Port: port}, func(ctx context.Context,
+		c redisdb.Client) error {
+		return c.Do(ctx, words...).Err()
+	})
 }
 
 // TestTokenStores: a token is good in every store until its time is over, and only under its own name.
@@ -63,15 +67,18 @@ func TestTokenStores(t *testing.T) {
 	for name, settings := range map[string]func(t *testing.T) *payload.Map{
 		"files": func(*testing.T) *payload.Map { return payload.M("eauth_tokens", "localfs") },
 		"redis": func(t *testing.T) *payload.Map {
-			return payload.M("eauth_tokens.cache_driver", "redis", "cache.redis.host", "127.0.0.1", "cache.redis.port", int64(redisAt(t)), "cache.redis.db", "2")
+			return payload.M("eauth_tokens.cache_driver", "redis", "cache.redis.host", "127.0.0.1", "cache.redis.port",
+				int64(redisAt(t)), "cache.redis.db", "2")
 		},
 		"a cluster": func(t *testing.T) *payload.Map {
-			port := redisAt(t, "--cluster-enabled", "yes", "--cluster-port", strconv.Itoa(freePort(t))) // by default port+10000, which anybody may have
+			// by default port+10000, which anybody may have
+			port := redisAt(t, "--cluster-enabled", "yes", "--cluster-port", strconv.Itoa(freePort(t)))
 			if err := redisDo(t, port, "CLUSTER", "ADDSLOTSRANGE", 0, 16383); err != nil {
 				t.Skip("this redis-server makes no cluster of one: ", err)
 			}
 			await(t, port, "SET", "x", "y")
-			return payload.M("eauth_tokens", "rediscluster", "eauth_redis_host", "127.0.0.1", "eauth_redis_port", int64(port))
+			return payload.M("eauth_tokens", "rediscluster", "eauth_redis_host", "127.0.0.1", "eauth_redis_port",
+				int64(port))
 		},
 	} {
 		t.Run(name, func(t *testing.T) { testTokenStore(t, settings(t)) })
@@ -90,7 +97,8 @@ func testTokenStore(t *testing.T, settings *payload.Map) {
 	if got := s.Token(name); pytext.Repr(got) != pytext.Repr(tok) {
 		t.Errorf("got %v, want %v", pytext.Repr(got), pytext.Repr(tok))
 	}
-	for _, bad := range []string{"", strings.Repeat("0", 64), "../" + name, name + "\x00", name[:31], name + "/", strings.ToUpper(name), name + ".p", "*", "$KEYS_tokens/"} {
+	for _, bad := range []string{"", strings.Repeat("0", 64), "../" + name, name + "\x00", name[:31], name + "/",
+		strings.ToUpper(name), name + ".p", "*", "$KEYS_tokens/"} {
 		if got := s.Token(bad); got != nil {
 			t.Errorf("%q is a token: %v", bad, pytext.Repr(got))
 		}
@@ -190,7 +198,8 @@ func TestFilesOfSalt3008(t *testing.T) {
 	s := service(t, func(o *Options) { o.Now = func() time.Time { return now } })
 	name := strings.Repeat("ab", 32)
 	file := filepath.Join(s.opt.TokenDir, name+".p")
-	b, err := payload.Marshal(payload.M("data", payload.M("start", 1.79e9, "expire", 1.8e9+60, "name", "ann", "eauth", "auto", "token", name), "_expires", int64(1.8e9+60)))
+	b, err := payload.Marshal(payload.M("data", payload.M("start", 1.79e9, "expire", 1.8e9+60, "name", "ann", "eauth",
+		"auto", "token", name), "_expires", int64(1.8e9+60)))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,7 +10,10 @@ import (
 // TestWith: new rules hold at once, and failed log-ins stay counted.
 func TestWith(t *testing.T) {
 	now := time.Now()
-	opt := Options{External: payload.M("sharedsecret", payload.M("ann", []any{"test.ping"})), SharedSecret: "right", FailuresMax: 2, Now: func() time.Time { return now }}
+	opt := Options{External: payload.M("sharedsecret", payload.M("ann", []any{"test.ping"})), SharedSecret: "right",
+		FailuresMax: 2, Now: func() time.Time {
+			return now
+		}}
 	s := New(opt)
 	try := func(s *Service, password string) error {
 		_, err := s.Check(payload.M("eauth", "sharedsecret", "username", "ann", "password", password), "10.0.0.1")

@@ -41,7 +41,8 @@ func (c *crowd) enter(host string) bool {
 	defer c.mu.Unlock()
 	if c.all >= hookConnections || c.of[host] >= hookPerAddress {
 		if c.refused++; c.refused&(c.refused-1) == 0 {
-			c.log.Warn("the webhook closes a connection: there are too many", "peer", host, "of the address", c.of[host], "all", c.all, "times", c.refused)
+			c.log.Warn("the webhook closes a connection: there are too many", "peer", host, "of the address",
+				c.of[host], "all", c.all, "times", c.refused)
 		}
 		return false
 	}

@@ -13,10 +13,11 @@ import (
 	"brine/wire/payload"
 )
 
-// Door is an engine, or any other program beside a daemon, that is a program of the operator's: it is told of events on its standard
-// input and says on its standard output what is to be fired, logged or called, a JSON text a line. docs/engines.md has the
-// protocol. It runs in a process group of its own, without open files of the daemon, with a small environment; the group is
-// ended with it. One that does not read loses events and delays nobody; one that does not end its lines is ended.
+// Door is an engine, or any other program beside a daemon, that is a program of the operator's: it is told of events on
+// its standard input and says on its standard output what is to be fired, logged or called, a JSON text a line.
+// docs/engines.md has the protocol. It runs in a process group of its own, without open files of the daemon, with a
+// small environment; the group is ended with it. One that does not read loses events and delays nobody; one that does
+// not end its lines is ended.
 type Door struct {
 	name   string
 	argv   []string
@@ -82,7 +83,8 @@ func (d *Door) start(ctx context.Context) (*program.Live, error) {
 	return live, nil
 }
 
-// lastWords is how long what a program has written is still read when it has ended: something it has started may hold its output open.
+// lastWords is how long what a program has written is still read when it has ended: something it has started may hold
+// its output open.
 const lastWords = time.Second
 
 // Run runs the program to its end.

@@ -85,7 +85,8 @@ func TestDoorEnds(t *testing.T) {
 		{"in order", "", "has ended with exit code 0"},
 		{"by a signal", "kill -9 $$", "has ended with exit code -9"},
 		{"a line without end", "exec tr '\\0' x < /dev/zero", errLongLine.Error()},
-		{"calls whose results nobody reads", `while :; do echo '{"kind": "call", "fun": "a.b"}'; done`, errManyCalls.Error()},
+		{"calls whose results nobody reads", `while :; do echo '{"kind": "call", "fun": "a.b"}'; done`,
+			errManyCalls.Error()},
 		{"its output stays open", "exit 4", "has ended with exit code 4"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -113,7 +114,9 @@ func TestDoorEnds(t *testing.T) {
 func TestDoorStops(t *testing.T) {
 	for _, text := range []string{"trap '' TERM\n", "exec >&- 2>&-\n"} {
 		file := filepath.Join(t.TempDir(), "pids")
-		r := begin(t, newFake(t), behind(shell(t, "echo '{\"tag\": \"here\"}'\n"+text+"sleep 1000 &\necho $! $$ > "+file+".new; mv "+file+".new "+file+"\nwhile :; do sleep 1000; done\n"), ""))
+		r := begin(t, newFake(t),
+			behind(shell(t, "echo '{\"tag\": \"here\"}'\n"+text+"sleep 1000 &\necho $! $$ > "+file+".new; mv "+file+
+				".new "+file+"\nwhile :; do sleep 1000; done\n"), ""))
 		r.next()
 		r.eventually("it runs", func() error { _, err := os.Stat(file); return err })
 		r.stop()
@@ -122,13 +125,14 @@ func TestDoorStops(t *testing.T) {
 	}
 }
 
-// TestDoorDeaf: a program that does not read holds up nobody and no memory; what it did not get is counted. It may be told in
-// several pieces: some events can be lost before the program has been told its first.
+// TestDoorDeaf: a program that does not read holds up nobody and no memory; what it did not get is counted. It may be
+// told in several pieces: some events can be lost before the program has been told its first.
 func TestDoorDeaf(t *testing.T) {
 	const all, queued = 20_000, 1000 // 200 MB, of which the queue and a pipe hold less than a twentieth
 	dir := t.TempDir()
 	wake, heard := filepath.Join(dir, "wake"), filepath.Join(dir, "heard")
-	r := begin(t, newFake(t), behind(shell(t, "while [ ! -e "+wake+" ]; do sleep 0.02; done\nexec cat > "+heard+"\n"), ", events: ['*']"))
+	r := begin(t, newFake(t), behind(shell(t, "while [ ! -e "+wake+" ]; do sleep 0.02; done\nexec cat > "+heard+"\n"),
+		", events: ['*']"))
 	sink := <-r.listen
 	data := payload.M("text", strings.Repeat("x", 10_000), "_stamp", "s")
 	for range all {

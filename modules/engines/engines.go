@@ -1,8 +1,8 @@
-// Package engines is what runs beside the jobs of a master or a minion for as long as the daemon does: scripts whose lines become
-// events, a port for webhooks, events that go elsewhere, and programs by the door (see Door), which may be anything. An engine
-// takes the daemon through a small interface, and ends when its context does, or with an error; who keeps it alive is none of its
-// business. The Reactor is an engine by its name only: a daemon has it as a part (actors/reacting). Answers to
-// salt/engines.
+// Package engines is what runs beside the jobs of a master or a minion for as long as the daemon does: scripts whose
+// lines become events, a port for webhooks, events that go elsewhere, and programs by the door (see Door), which may be
+// anything. An engine takes the daemon through a small interface, and ends when its context does, or with an error; who
+// keeps it alive is none of its business. The Reactor is an engine by its name only: a daemon has it as a part
+// (actors/reacting). Answers to salt/engines.
 package engines
 
 import (
@@ -18,11 +18,11 @@ import (
 
 // Daemon is what an engine has of the daemon around it. Any number of goroutines may use it.
 type Daemon interface {
-	// Listen shows all events of the daemon's bus from now on to sink, which must not block and may keep body, but not change
-	// it. Who listens calls stop at the end.
+	// Listen shows all events of the daemon's bus from now on to sink, which must not block and may keep body, but not
+	// change it. Who listens calls stop at the end.
 	Listen(ctx context.Context, sink func(tag string, body []byte)) (stop func(), err error)
-	// Fire puts an event on the master's bus; a minion sends it to its masters, or, where it has none, takes its own bus. It
-	// may wait for room. data is not kept.
+	// Fire puts an event on the master's bus; a minion sends it to its masters, or, where it has none, takes its own
+	// bus. It may wait for room. data is not kept.
 	Fire(ctx context.Context, tag string, data *payload.Map) error
 	// Call runs a function: client is "execution", and on a master "runner" or "wheel", too.
 	Call(ctx context.Context, client, fun string, args []any, kw *payload.Map) (any, error)
@@ -37,8 +37,8 @@ type Surroundings struct {
 	Log      *slog.Logger
 }
 
-// Engine is what a supervised child does. Run blocks until ctx ends or the engine cannot go on. It may be called anew after it
-// has returned, and leaves nothing behind.
+// Engine is what a supervised child does. Run blocks until ctx ends or the engine cannot go on. It may be called anew
+// after it has returned, and leaves nothing behind.
 type Engine interface {
 	Run(ctx context.Context, s Surroundings) error
 }
@@ -72,12 +72,14 @@ type Named struct {
 	Tuning *ReactorTuning // of the Reactor; nil: of another one
 }
 
-// ReactorTuning are the options of the engine reactor, which stand above those of the configuration. Negative: not given.
+// ReactorTuning are the options of the engine reactor, which stand above those of the configuration. Negative: not
+// given.
 type ReactorTuning struct{ Refresh, Threads, Queue int }
 
-// Parse reads the option engines: a list of names and of maps {name: options}, or one map. An option engine_module says which
-// engine it is, where the name does not; an option program makes it one by the door. Errors name what is wrong, all of it.
-// Unlike Salt, which passes over engines that it does not have, and starts one with wrong options again and again.
+// Parse reads the option engines: a list of names and of maps {name: options}, or one map. An option engine_module says
+// which engine it is, where the name does not; an option program makes it one by the door. Errors name what is wrong,
+// all of it. Unlike Salt, which passes over engines that it does not have, and starts one with wrong options again and
+// again.
 func Parse(option any, role string) ([]Named, error) {
 	var all []Named
 	var failed error
@@ -132,7 +134,8 @@ func entryOf(member any) entry {
 		}
 		return entry{fault: fmt.Sprintf("%v is neither a name nor a map", member)}
 	case m.Len() != 1:
-		return entry{fault: fmt.Sprintf("an entry with the names %v: it must have one, with its options indented below it", m.Keys())}
+		return entry{fault: fmt.Sprintf("an entry with the names %v: it must have one, with its options indented "+
+			"below it", m.Keys())}
 	}
 	name := m.Keys()[0]
 	return entry{name: text(name), options: m.Value(name)}
@@ -157,9 +160,11 @@ func (e entry) make(role string) (Named, error) {
 	case f.has("program"):
 		n.Module, n.Engine = "program", newDoor(e.name, f)
 	case module == Reactor:
-		n.Tuning = &ReactorTuning{f.whole("refresh_interval", -1), f.whole("worker_threads", -1), f.whole("worker_hwm", -1)}
+		n.Tuning = &ReactorTuning{f.whole("refresh_interval", -1), f.whole("worker_threads", -1),
+			f.whole("worker_hwm", -1)}
 	case make == nil:
-		return Named{}, fmt.Errorf("engine '%s': there is no engine %s here (there are %s); a program can take its place, by the option program (docs/engines.md)",
+		return Named{}, fmt.Errorf("engine '%s': there is no engine %s here (there are %s); a program can take its "+
+			"place, by the option program (docs/engines.md)",
 			e.name, module, strings.Join(Names(), ", "))
 	default:
 		n.Engine = make(f)

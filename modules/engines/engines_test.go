@@ -13,7 +13,8 @@ func TestParse(t *testing.T) {
 		{"[test]", "test=test", ""},
 		{"[test, test, {test: {}}]", "test=test test-2=test test-3=test", ""},
 		{"{test: {}, webhook: {port: 8000}}", "test=test webhook=webhook", ""},
-		{"[{a: {engine_module: script, cmd: x}}, {b: {engine_module: script, cmd: y, interval: 0.5, onchange: true, output: yaml}}]", "a=script b=script", ""},
+		{"[{a: {engine_module: script, cmd: x}}, {b: {engine_module: script, cmd: y, interval: 0.5, onchange: true, " +
+			"output: yaml}}]", "a=script b=script", ""},
 		{"[{'my/own one': {program: [/bin/true]}}]", "my_own_one=program", ""},
 		{"[{slack_bolt: {program: /bin/true -v, app_token: x, events: ['*']}}]", "slack_bolt=program", ""},
 		{"[reactor]", "reactor=reactor", ""},
@@ -21,7 +22,8 @@ func TestParse(t *testing.T) {
 		{"[{reactor: {threads: 5}}]", "", "engine 'reactor': there is no option threads"},
 		{"reactor", "", "neither a list nor a map"},
 		{"[3]", "", "3 is neither a name nor a map"},
-		{"[slack]", "", "engine 'slack': there is no engine slack here (there are http_logstash, reactor, script, test, webhook); a program"},
+		{"[slack]", "", "engine 'slack': there is no engine slack here (there are http_logstash, reactor, script, " +
+			"test, webhook); a program"},
 		{"[{x: {engine_module: ircbot}}]", "", "there is no engine ircbot here"},
 		{"[{script: null, cmd: x}]", "", "an entry with the names [script cmd]"},
 		{"[{script: [cmd]}]", "", "engine 'script': its options are no map"},
@@ -74,8 +76,10 @@ func TestTuning(t *testing.T) {
 
 // TestParseExt: classes in Python are told, programs are made.
 func TestParseExt(t *testing.T) {
-	programs, python, err := ParseExt(option(t, "[my.module.Class, {sidecar: {program: [/bin/true], user: nobody}}, {sidecar: {program: x}}]"))
-	if err != nil || len(programs) != 2 || programs[0].Name != "sidecar" || programs[1].Name != "sidecar-2" || len(python) != 1 || python[0] != "my.module.Class" {
+	programs, python, err := ParseExt(option(t, "[my.module.Class, {sidecar: {program: [/bin/true], user: nobody}}, "+
+		"{sidecar: {program: x}}]"))
+	if err != nil || len(programs) != 2 || programs[0].Name != "sidecar" || programs[1].Name != "sidecar-2" ||
+		len(python) != 1 || python[0] != "my.module.Class" {
 		t.Errorf("got %v, %v, %v", programs, python, err)
 	}
 	for _, text := range []string{"[{a: {cmd: x}}]", "[{a: [x]}]", "x", "[1]"} {

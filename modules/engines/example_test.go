@@ -37,7 +37,8 @@ func TestDocumentedProgram(t *testing.T) {
 	for i := range 3 {
 		put(t, sink, fmt.Sprintf("salt/job/%d/new", i), payload.M("fun", "test.ping"))
 		put(t, sink, fmt.Sprintf("salt/job/%d/ret/web1", i), payload.NewMap(0))
-		if got, want := r.next().String(), fmt.Sprintf(`fleet/jobs {"count": %d, "last": "test.ping"}`, i+1); got != want {
+		if got, want := r.next().String(), fmt.Sprintf(`fleet/jobs {"count": %d, "last": "test.ping"}`,
+			i+1); got != want {
 			t.Errorf("got %s, want %s", got, want)
 		}
 	}

@@ -7,8 +7,9 @@ import (
 	"brine/wire/payload"
 )
 
-// ParseExt reads the option ext_processes of a master: a list of maps {name: options}, each a program by the door. Salt's members are
-// names of classes in Python, of which 3008.3 runs none either: it logs that it could not. They are given back as python.
+// ParseExt reads the option ext_processes of a master: a list of maps {name: options}, each a program by the door.
+// Salt's members are names of classes in Python, of which 3008.3 runs none either: it logs that it could not. They are
+// given back as python.
 func ParseExt(option any) (programs []Named, python []string, failed error) {
 	for e := range entriesOf(option) {
 		if e.fault == "" && e.options == nil {

@@ -25,7 +25,8 @@ func (f *fields) take(key string) any {
 }
 
 func (f *fields) fault(key string, v any, want string) {
-	f.wrong = append(f.wrong, fmt.Errorf("option %s with value %v is no %s", key, config.Redacted(payload.M(key, v)).Value(key), want))
+	f.wrong = append(f.wrong, fmt.Errorf("option %s with value %v is no %s", key,
+		config.Redacted(payload.M(key, v)).Value(key), want))
 }
 
 // need is a text that must be there.

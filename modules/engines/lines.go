@@ -18,8 +18,8 @@ type lines struct{ r *bufio.Reader }
 
 func newLines(r io.Reader) *lines { return &lines{bufio.NewReaderSize(r, 16<<10)} }
 
-// next is the next line without its end; the last one may have none. The error is io.EOF, errLongLine, or that of the reader. The
-// line is valid until the next call.
+// next is the next line without its end; the last one may have none. The error is io.EOF, errLongLine, or that of the
+// reader. The line is valid until the next call.
 func (l *lines) next() ([]byte, error) {
 	line, err := l.r.ReadSlice('\n')
 	if errors.Is(err, bufio.ErrBufferFull) {

@@ -14,7 +14,8 @@ import (
 	"brine/wire/payload"
 )
 
-// logstash posts the data of events to a URL, as JSON (salt/engines/http_logstash.py of 3006 and 3007; 3008 has it no more).
+// logstash posts the data of events to a URL, as JSON (salt/engines/http_logstash.py of 3006 and 3007; 3008 has it no
+// more).
 type logstash struct {
 	url  string
 	tags []string // globs; nil: all
@@ -26,7 +27,8 @@ const postTimeout = 30 * time.Second
 
 func newLogstash(f *fields) Engine {
 	l := &logstash{url: f.need("url"), tags: f.texts("tags"), funs: f.texts("funs")}
-	if u, err := url.Parse(l.url); l.url != "" && (err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https") {
+	if u, err := url.Parse(l.url); l.url != "" && (err != nil || u.Host == "" || u.Scheme != "http" &&
+		u.Scheme != "https") {
 		f.fault("url", l.url, "URL of http or https")
 	}
 	return l

@@ -27,13 +27,15 @@ func TestLogstash(t *testing.T) {
 		got <- r.Method + " " + r.URL.Path + " " + r.Header.Get("Content-Type") + " " + string(b)
 	}))
 	defer server.Close()
-	r := begin(t, newFake(t), fmt.Sprintf("[{http_logstash: {url: %q, tags: ['salt/job/*', other], funs: [test.ping]}}]", server.URL+"/in"))
+	r := begin(t, newFake(t),
+		fmt.Sprintf("[{http_logstash: {url: %q, tags: ['salt/job/*', other], funs: [test.ping]}}]", server.URL+"/in"))
 	sink := <-r.listen
 	put(t, sink, "salt/job/1/ret/a", payload.M("fun", "test.ping", "n", int64(1), "_stamp", "s"))
 	put(t, sink, "salt/job/2/ret/a", payload.M("fun", "cmd.run", "_stamp", "s"))
 	put(t, sink, "not/wanted", payload.M("_stamp", "s"))
 	put(t, sink, "other", payload.M("text", "é", "bytes", []byte("b"), "_stamp", "s"))
-	for _, want := range []string{`{"fun": "test.ping", "n": 1, "_stamp": "s"}`, `{"text": "é", "bytes": "b", "_stamp": "s"}`} {
+	for _, want := range []string{`{"fun": "test.ping", "n": 1, "_stamp": "s"}`,
+		`{"text": "é", "bytes": "b", "_stamp": "s"}`} {
 		select {
 		case one := <-got:
 			if one != "POST /in application/json "+want {
@@ -82,7 +84,8 @@ func TestLogstashSecrets(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 	l := &logstash{url: "http://me:hunter2@127.0.0.1:1/?token=hunter2"}
-	if err := l.post(t.Context(), http.DefaultClient, payload.M("a", "b")); err == nil || strings.Contains(err.Error(), "hunter2") {
+	if err := l.post(t.Context(), http.DefaultClient, payload.M("a", "b")); err == nil || strings.Contains(err.Error(),
+		"hunter2") {
 		t.Errorf("got %v", err)
 	}
 }

@@ -137,7 +137,8 @@ func begin(t *testing.T, d *fakeDaemon, text string) *running {
 	r := &running{fakeDaemon: d, log: &logged{}, end: make(chan error, 1)}
 	var ctx context.Context
 	ctx, r.stop = context.WithCancel(t.Context())
-	s := Surroundings{Daemon: d, Role: "master", ID: "m1", MaxEvent: 1 << 20, Log: slog.New(slog.NewTextHandler(r.log, &slog.HandlerOptions{Level: slog.LevelDebug}))}
+	s := Surroundings{Daemon: d, Role: "master", ID: "m1", MaxEvent: 1 << 20,
+		Log: slog.New(slog.NewTextHandler(r.log, &slog.HandlerOptions{Level: slog.LevelDebug}))}
 	go func() { r.end <- all[0].Engine.Run(ctx, s) }()
 	t.Cleanup(func() {
 		r.stop()

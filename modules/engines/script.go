@@ -32,7 +32,8 @@ type script struct {
 
 // readers are the values of output; Salt takes any of its serializers.
 var readers = map[string]func(string) (any, error){
-	"json": pyjson.Load, "yaml": saltyaml.Deserialize, "yamlex": saltyaml.DeserializeYamlex, "msgpack": nil, "configparser": nil, "toml": nil, "python": nil, "plist": nil,
+	"json": pyjson.Load, "yaml": saltyaml.Deserialize, "yamlex": saltyaml.DeserializeYamlex, "msgpack": nil,
+	"configparser": nil, "toml": nil, "python": nil, "plist": nil,
 }
 
 func newScript(f *fields) Engine {
@@ -70,9 +71,11 @@ func (s *script) Run(ctx context.Context, to Surroundings) error {
 	}
 }
 
-// once runs the program to its end. An exit code is logged; what ends the engine are lines that are no events, as in Salt.
+// once runs the program to its end. An exit code is logged; what ends the engine are lines that are no events, as in
+// Salt.
 func (s *script) once(ctx context.Context, to Surroundings, last map[string]*payload.Map) error {
-	live, err := program.Open(ctx, program.Spec{Argv: s.argv, Env: program.Environment{Account: &program.Account{}}.List(), Merge: true})
+	live, err := program.Open(ctx, program.Spec{Argv: s.argv,
+		Env: program.Environment{Account: &program.Account{}}.List(), Merge: true})
 	if err != nil {
 		return fmt.Errorf("start %s: %w", s.argv[0], err)
 	}

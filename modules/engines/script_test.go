@@ -26,7 +26,8 @@ func scripted(path, more string) string {
 	return fmt.Sprintf("[{script: {cmd: %q, interval: 0.01%s}}]", path, more)
 }
 
-// TestScript: lines with a tag become events, with the id of the daemon unless they have one; the script is run again and again.
+// TestScript: lines with a tag become events, with the id of the daemon unless they have one; the script is run again
+// and again.
 func TestScript(t *testing.T) {
 	r := begin(t, newFake(t), scripted(shell(t, `echo '{"tag": "a/b", "data": {"n": 1, "id": "x"}}'
 echo '{"tag": "a/c", "data": {"l": [1.5, null, "é"]}}'
@@ -58,7 +59,8 @@ func TestScriptOnChange(t *testing.T) {
 echo '{"tag": "same", "data": {"n": 1}}'
 echo '{"tag": "other", "data": {"n": '$(($(wc -l < `+count+`) / 3))'}}'
 `), ", onchange: true"))
-	for _, want := range []string{`same {"n": 1, "id": "m1"}`, `other {"n": 0, "id": "m1"}`, `other {"n": 1, "id": "m1"}`, `other {"n": 2, "id": "m1"}`} {
+	for _, want := range []string{`same {"n": 1, "id": "m1"}`, `other {"n": 0, "id": "m1"}`,
+		`other {"n": 1, "id": "m1"}`, `other {"n": 2, "id": "m1"}`} {
 		if got := r.next().String(); got != want {
 			t.Errorf("got %s, want %s", got, want)
 		}
@@ -76,7 +78,8 @@ func TestScriptEnds(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			file := filepath.Join(t.TempDir(), "pids")
-			r := begin(t, newFake(t), scripted(shell(t, "sleep 1000 &\necho $! > "+file+"\n"+tt.text+"\nsleep 1000\n"), ""))
+			r := begin(t, newFake(t), scripted(shell(t, "sleep 1000 &\necho $! > "+file+"\n"+tt.text+"\nsleep 1000\n"),
+				""))
 			if err := r.ended(); err == nil || !strings.Contains(err.Error(), tt.want) {
 				t.Errorf("got %v, want %s", err, tt.want)
 			}
@@ -116,7 +119,8 @@ func alive(pid int) error {
 	return fmt.Errorf("it lives: %s", stat)
 }
 
-// TestScriptStops: a script that does not end, one that is deaf to SIGTERM, and what has left it in the background end with the engine.
+// TestScriptStops: a script that does not end, one that is deaf to SIGTERM, and what has left it in the background end
+// with the engine.
 func TestScriptStops(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "pids")
 	r := begin(t, newFake(t), scripted(shell(t, `trap '' TERM

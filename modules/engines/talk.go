@@ -51,7 +51,8 @@ type talk struct {
 }
 
 func newTalk(d *Door, live *program.Live, s Surroundings) *talk {
-	return &talk{door: d, live: live, s: s, queue: newQueue(d.events), turn: make(chan struct{}, callsAtOnce), log: &chatter{log: s.Log}}
+	return &talk{door: d, live: live, s: s, queue: newQueue(d.events), turn: make(chan struct{}, callsAtOnce),
+		log: &chatter{log: s.Log}}
 }
 
 // watch ends all reading and writing when the daemon wants the engine to end, and a while after the program has.
@@ -69,10 +70,11 @@ func (t *talk) watch(ctx context.Context) {
 	t.live.Interrupt()
 }
 
-// tell writes what the program is told: first what it is, then events. When it cannot, the program is about to end, or has
-// closed its input, which it may.
+// tell writes what the program is told: first what it is, then events. When it cannot, the program is about to end, or
+// has closed its input, which it may.
 func (t *talk) tell(ctx context.Context) {
-	first := payload.M("kind", kindStart, "protocol", int64(protocol), "engine", t.door.name, "role", t.s.Role, "id", t.s.ID, "options", t.door.rest)
+	first := payload.M("kind", kindStart, "protocol", int64(protocol), "engine", t.door.name, "role", t.s.Role, "id",
+		t.s.ID, "options", t.door.rest)
 	if t.write(first) != nil || len(t.door.events) == 0 {
 		return
 	}
@@ -195,7 +197,8 @@ func (t *talk) call(ctx context.Context, m *payload.Map) error {
 			answer.Set("return", v)
 		}
 		if line, err := jsonLine(answer); err != nil || len(line) > resultMost {
-			answer = payload.M("kind", kindResult, "id", m.Value("id"), "error", fmt.Sprintf("the result has no form in JSON, or more than %d bytes", resultMost))
+			answer = payload.M("kind", kindResult, "id", m.Value("id"), "error",
+				fmt.Sprintf("the result has no form in JSON, or more than %d bytes", resultMost))
 		}
 		_ = t.write(answer) // it does not read any more
 	})

@@ -20,13 +20,13 @@ import (
 	"brine/wire/payload"
 )
 
-// webhook fires an event for each POST request: its path stands behind salt/engines/hook/ in the tag, headers and body are the
-// data (salt/engines/webhook.py). Anybody who reaches the port may do that, as in Salt.
+// webhook fires an event for each POST request: its path stands behind salt/engines/hook/ in the tag, headers and body
+// are the data (salt/engines/webhook.py). Anybody who reaches the port may do that, as in Salt.
 //
-// Unlike Salt: a path with control characters, one that is no UTF-8 or too long is refused (a newline would begin the data), as is
-// one that looks like the tag of a job to who searches tags for one. A certificate without a key does not mean clear text. Slow
-// and half-open requests are given up, and what all together may hold in memory is bounded. Who sends a request is told when its event
-// could not be fired.
+// Unlike Salt: a path with control characters, one that is no UTF-8 or too long is refused (a newline would begin the
+// data), as is one that looks like the tag of a job to who searches tags for one. A certificate without a key does not
+// mean clear text. Slow and half-open requests are given up, and what all together may hold in memory is bounded. Who
+// sends a request is told when its event could not be fired.
 type webhook struct {
 	address, cert, key string
 	port               int
@@ -34,20 +34,22 @@ type webhook struct {
 
 // Bounds of the webhook.
 const (
-	hookConnections = 512                  // at once
-	hookPerAddress  = 128                  // of one address, which may be a proxy
-	hookBody        = 100 << 20            // of one body in bytes, as Tornado has it; what is above max_event_size is not kept
-	hookHeld        = 32 << 20             // of all bodies at once in bytes
-	hookHeaders     = 64 << 10             // of one request in bytes, as Tornado has it
-	hookFirst       = 10 * time.Second     // for headers, and for the handshake of TLS
-	hookWhole       = time.Minute          // for a request
-	hookIdle        = 2 * time.Minute      // between requests
-	hookFire        = 30 * time.Second     // until the event has been taken
-	hookTag         = "salt/engines/hook/" // begins all tags
+	hookConnections = 512 // at once
+	hookPerAddress  = 128 // of one address, which may be a proxy
+	// of one body in bytes, as Tornado has it; what is above max_event_size is not kept
+	hookBody    = 100 << 20
+	hookHeld    = 32 << 20             // of all bodies at once in bytes
+	hookHeaders = 64 << 10             // of one request in bytes, as Tornado has it
+	hookFirst   = 10 * time.Second     // for headers, and for the handshake of TLS
+	hookWhole   = time.Minute          // for a request
+	hookIdle    = 2 * time.Minute      // between requests
+	hookFire    = 30 * time.Second     // until the event has been taken
+	hookTag     = "salt/engines/hook/" // begins all tags
 )
 
 func newWebhook(f *fields) Engine {
-	w := &webhook{address: f.text("address", ""), cert: f.text("ssl_crt", ""), key: f.text("ssl_key", ""), port: f.whole("port", 5000)}
+	w := &webhook{address: f.text("address", ""), cert: f.text("ssl_crt", ""), key: f.text("ssl_key", ""),
+		port: f.whole("port", 5000)}
 	if (w.cert == "") != (w.key == "") {
 		f.wrong = append(f.wrong, errors.New("ssl_crt and ssl_key belong together"))
 	}
@@ -70,10 +72,15 @@ func (w *webhook) Run(ctx context.Context, to Surroundings) error {
 		if err != nil {
 			return fmt.Errorf("webhook: %w", err)
 		}
-		listener = tls.NewListener(listener, &tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12})
+		listener = tls.NewListener(listener, &tls.Config{Certificates: []tls.Certificate{pair},
+			MinVersion: tls.VersionTLS12})
 	}
-	server := &http.Server{Handler: netapi.Lingering(&hook{to: to}), ReadHeaderTimeout: hookFirst, ReadTimeout: hookWhole, WriteTimeout: hookWhole + hookFire, IdleTimeout: hookIdle,
-		MaxHeaderBytes: hookHeaders, ErrorLog: slog.NewLogLogger(to.Log.Handler(), slog.LevelDebug), BaseContext: func(net.Listener) context.Context { return ctx }}
+	server := &http.Server{Handler: netapi.Lingering(&hook{to: to}), ReadHeaderTimeout: hookFirst,
+		ReadTimeout: hookWhole, WriteTimeout: hookWhole + hookFire, IdleTimeout: hookIdle, MaxHeaderBytes: hookHeaders,
+		ErrorLog: slog.NewLogLogger(to.Log.Handler(), slog.LevelDebug),
+		BaseContext: func(net.Listener) context.Context {
+			return ctx
+		}}
 	defer context.AfterFunc(ctx, func() { _ = server.Close() })()
 	defer func() { _ = server.Close() }()
 	to.Log.Info("the webhook listens", "address", open.Addr().String(), "tls", w.cert != "")
@@ -121,7 +128,8 @@ func (h *hook) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 func refuse(w http.ResponseWriter, code int) {
 	w.WriteHeader(code)
-	_, _ = fmt.Fprintf(w, "<html><title>%d: %s</title><body>%[1]d: %[2]s</body></html>", code, http.StatusText(code)) // he may have gone
+	// he may have gone
+	_, _ = fmt.Fprintf(w, "<html><title>%d: %s</title><body>%[1]d: %[2]s</body></html>", code, http.StatusText(code))
 }
 
 // step is how much of a body is read at once, in bytes.

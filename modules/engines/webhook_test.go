@@ -63,7 +63,8 @@ func ask(t *testing.T, addr, request string) (status int, body string) {
 }
 
 func post(path, body string) string {
-	return fmt.Sprintf("POST %s HTTP/1.1\r\nHost: h\r\nX-B: 2\r\nx-a: 1\r\nX-B: 3\r\nContent-Length: %d\r\n\r\n%s", path, len(body), body)
+	return fmt.Sprintf("POST %s HTTP/1.1\r\nHost: h\r\nX-B: 2\r\nx-a: 1\r\nX-B: 3\r\nContent-Length: %d\r\n\r\n%s",
+		path, len(body), body)
 }
 
 // TestWebhook: the path stands behind salt/engines/hook/, headers and body are the data.
@@ -85,7 +86,8 @@ func TestWebhook(t *testing.T) {
 		if got, ok := f.data.Value("body").([]byte); !ok || string(got) != "\x00\xff body" {
 			t.Errorf("%s: the body is %v", tt.path, f.data.Value("body"))
 		}
-		if got := jsonOf(f.data.Map("headers")); got != `{"Host": "h", "Content-Length": "7", "X-A": "1", "X-B": "2,3"}` {
+		if got := jsonOf(
+			f.data.Map("headers")); got != `{"Host": "h", "Content-Length": "7", "X-A": "1", "X-B": "2,3"}` {
 			t.Errorf("%s: headers %s", tt.path, got)
 		}
 	}
@@ -131,7 +133,8 @@ func TestWebhookRefuses(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if _, err := io.WriteString(conn, "POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 10\r\n\r\nhalf"); err != nil {
+			if _, err := io.WriteString(conn,
+				"POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 10\r\n\r\nhalf"); err != nil {
 				t.Fatal(err)
 			}
 			if err := conn.Close(); err != nil {
@@ -172,7 +175,8 @@ func TestWebhookLarge(t *testing.T) {
 	}
 }
 
-// TestWebhookCrowd: half-open and slow connections of one address have a bound, and others are served. What all bodies hold has one, too.
+// TestWebhookCrowd: half-open and slow connections of one address have a bound, and others are served. What all bodies
+// hold has one, too.
 func TestWebhookCrowd(t *testing.T) {
 	r, addr := hooked(t, "")
 	var conns []net.Conn
@@ -192,7 +196,8 @@ func TestWebhookCrowd(t *testing.T) {
 	}
 	for range hookPerAddress + 10 {
 		c := dial("127.0.0.2")
-		_, _ = io.WriteString(c, "POST /slow HTTP/1.1\r\nHost: h\r\nContent-Length: 5000000\r\n\r\n") // those above the bound are closed
+		// those above the bound are closed
+		_, _ = io.WriteString(c, "POST /slow HTTP/1.1\r\nHost: h\r\nContent-Length: 5000000\r\n\r\n")
 	}
 	r.logs("the webhook closes a connection: there are too many")
 	if status, _ := ask(t, addr, post("/quick", "x")); status != 200 {
@@ -203,7 +208,8 @@ func TestWebhookCrowd(t *testing.T) {
 	held := 0
 	r.eventually("bodies are refused for want of room", func() error {
 		// Each takes less than what is asked for: so those that still fit in the end leave too little room for that.
-		_, _ = io.WriteString(dial(fmt.Sprintf("127.0.0.%d", 3+held/100)), "POST /slow HTTP/1.1\r\nHost: h\r\nContent-Length: 5000000\r\n\r\n"+strings.Repeat("x", 256<<10))
+		_, _ = io.WriteString(dial(fmt.Sprintf("127.0.0.%d", 3+held/100)),
+			"POST /slow HTTP/1.1\r\nHost: h\r\nContent-Length: 5000000\r\n\r\n"+strings.Repeat("x", 256<<10))
 		held++
 		status, text := ask(t, addr, more)
 		if status == 200 {
@@ -229,7 +235,8 @@ func TestWebhookCrowd(t *testing.T) {
 func TestWebhookTLS(t *testing.T) {
 	dir := t.TempDir()
 	crt, key := filepath.Join(dir, "crt"), filepath.Join(dir, "key")
-	out, err := exec.Command("openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=localhost", "-keyout", key, "-out", crt).CombinedOutput()
+	out, err := exec.Command("openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj",
+		"/CN=localhost", "-keyout", key, "-out", crt).CombinedOutput()
 	if err != nil {
 		t.Skipf("openssl makes no certificate: %v %s", err, out)
 	}
@@ -250,7 +257,8 @@ func TestWebhookTLS(t *testing.T) {
 	if err := os.Remove(key); err != nil {
 		t.Fatal(err)
 	}
-	bad := begin(t, newFake(t), fmt.Sprintf("[{webhook: {address: 127.0.0.1, port: %d, ssl_crt: %q, ssl_key: %q}}]", freePort(t), crt, key))
+	bad := begin(t, newFake(t), fmt.Sprintf("[{webhook: {address: 127.0.0.1, port: %d, ssl_crt: %q, ssl_key: %q}}]",
+		freePort(t), crt, key))
 	if err := bad.ended(); err == nil || !strings.Contains(err.Error(), key) {
 		t.Errorf("a key that is not there: %v", err)
 	}
@@ -264,7 +272,8 @@ func TestWebhookTaken(t *testing.T) {
 		t.Fatal(err)
 	}
 	text := "[{webhook: {address: 127.0.0.1, port: " + port + "}}]"
-	if err := begin(t, newFake(t), text).ended(); err == nil || !strings.Contains(err.Error(), "address already in use") {
+	if err := begin(t, newFake(t), text).ended(); err == nil || !strings.Contains(err.Error(),
+		"address already in use") {
 		t.Errorf("got %v", err)
 	}
 	r.stop()

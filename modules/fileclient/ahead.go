@@ -6,11 +6,12 @@ import (
 	"brine/wire/payload"
 )
 
-// piecesAhead is how many pieces are asked for while another one is written. Each keeps one of the five workers of a master of Salt
-// busy, and a megabyte of both sides: one is enough to hide the way there and the work of the master.
+// piecesAhead is how many pieces are asked for while another one is written. Each keeps one of the five workers of a
+// master of Salt busy, and a megabyte of both sides: one is enough to hide the way there and the work of the master.
 const piecesAhead = 1
 
-// roomBeside is what an answer has beside its piece, at most, in bytes: mark, nonce, padding, names of fields, the path.
+// roomBeside is what an answer has beside its piece, at most, in bytes: mark, nonce, padding, names of fields, the
+// path.
 const roomBeside = 16 << 10
 
 // piece is a part of a file as it came.
@@ -22,7 +23,8 @@ type piece struct {
 	room   []byte
 }
 
-// reader asks for the pieces of a file in order. Once it knows how long they are it asks for some before they are wanted.
+// reader asks for the pieces of a file in order. Once it knows how long they are it asks for some before they are
+// wanted.
 type reader struct {
 	t      *transfer
 	ctx    context.Context
@@ -40,7 +42,8 @@ func (t *transfer) reader(ctx context.Context, h *hashing) *reader {
 	return r
 }
 
-// at gives the piece at loc. One that was asked for elsewhere, because the pieces are not as long as they were, is forgotten.
+// at gives the piece at loc. One that was asked for elsewhere, because the pieces are not as long as they were, is
+// forgotten.
 func (r *reader) at(loc int64) *piece {
 	if len(r.coming) == 0 {
 		r.next = loc
@@ -65,8 +68,8 @@ func (r *reader) again(lost *piece) {
 	r.coming = append([]chan *piece{r.begin(lost.loc)}, r.coming...)
 }
 
-// ahead asks for more, now that a piece has come, which somebody is going to write. One of another length than those before is the
-// last one.
+// ahead asks for more, now that a piece has come, which somebody is going to write. One of another length than those
+// before is the last one.
 func (r *reader) ahead(p *piece) {
 	n := int64(len(p.data))
 	if p.packed { // how long it really is shows later
@@ -102,8 +105,8 @@ func (r *reader) begin(loc int64) chan *piece {
 	return came
 }
 
-// giveBack says that the bytes of a piece are needed no more. What comes next will lie in its room as they did, and so that it can be
-// written past the page cache without another copy.
+// giveBack says that the bytes of a piece are needed no more. What comes next will lie in its room as they did, and so
+// that it can be written past the page cache without another copy.
 func (r *reader) giveBack(p *piece) {
 	room := p.room
 	if room == nil {

@@ -10,8 +10,8 @@ import (
 	"brine/wire/payload"
 )
 
-// roomed lets a site answer in the room that is lent, as a minion's session does, and spoils the room afterwards. Every third answer
-// leaves the hash of the piece before it to others.
+// roomed lets a site answer in the room that is lent, as a minion's session does, and spoils the room afterwards. Every
+// third answer leaves the hash of the piece before it to others.
 func (s *site) roomed() {
 	s.client.opt.AskIn = func(ctx context.Context, load *payload.Map, room []byte, beside payload.Beside) (any, error) {
 		v, err := s.ask(ctx, load)
@@ -32,11 +32,12 @@ func (s *site) roomed() {
 	}
 }
 
-// TestAhead: pieces are asked for before they are wanted, each once, whatever length they have, and nothing is asked for when the
-// hash tells that all is there.
+// TestAhead: pieces are asked for before they are wanted, each once, whatever length they have, and nothing is asked
+// for when the hash tells that all is there.
 func TestAhead(t *testing.T) {
 	for name, text := range map[string]string{
-		"nothing": "", "a piece": long[:1000], "less": long[:999], "two": long[:2000], "more": long[:2001], "many": long, "short ends": long[:1001],
+		"nothing": "", "a piece": long[:1000], "less": long[:999], "two": long[:2000], "more": long[:2001],
+		"many": long, "short ends": long[:1001],
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newSite(t)
@@ -102,7 +103,8 @@ func TestAheadEnds(t *testing.T) {
 	s.clean(filepath.Join(s.client.opt.CacheDir, "files/base"))
 }
 
-// TestRoomsOfPages: from the third piece in a room on, what comes lies where a page begins, whatever stands before it in the answer.
+// TestRoomsOfPages: from the third piece in a room on, what comes lies where a page begins, whatever stands before it
+// in the answer.
 func TestRoomsOfPages(t *testing.T) {
 	s := newSite(t)
 	s.write(filepath.Join(s.root, "f"), strings.Repeat(long, 3))

@@ -10,12 +10,14 @@ import (
 )
 
 const (
-	// directFrom is how much of a file is written as all files are, in bytes. What comes behind it goes past the page cache: it
-	// would push out what others need, and costs a machine that gives its memory page by page more than all the rest of the way.
+	// directFrom is how much of a file is written as all files are, in bytes. What comes behind it goes past the page
+	// cache: it would push out what others need, and costs a machine that gives its memory page by page more than all
+	// the rest of the way.
 	directFrom = 32 << 20
 	// directStep is the room for what does not lie as direct writes want it, in bytes.
 	directStep = 256 << 10
-	// directAlign is what place, length and memory of a direct write are multiples of: the page, which no disk asks more than.
+	// directAlign is what place, length and memory of a direct write are multiples of: the page, which no disk asks
+	// more than.
 	directAlign = 4096
 )
 

@@ -50,8 +50,8 @@ func urlOf(name string) string {
 	return scheme + strings.TrimLeft(strings.ReplaceAll(name, "\\", "/"), "/")
 }
 
-// CacheDir caches what lies below a folder, as far as include and exclude let it, and returns the paths; with empty also those
-// of empty folders, which are made.
+// CacheDir caches what lies below a folder, as far as include and exclude let it, and returns the paths; with empty
+// also those of empty folders, which are made.
 func (c *Client) CacheDir(ctx context.Context, url, env string, empty bool, include, exclude any) ([]any, error) {
 	dir, ok := serverPath(url)
 	if !ok {
@@ -148,7 +148,8 @@ func fits(name string, patterns any) (bool, error) {
 	return false, nil
 }
 
-// GetDir copies a folder of the server into one of this machine, with its empty folders, and returns the paths in order.
+// GetDir copies a folder of the server into one of this machine, with its empty folders, and returns the paths in
+// order.
 func (c *Client) GetDir(ctx context.Context, url, dest, env string, level int) ([]string, error) {
 	dir, ok := serverPath(url)
 	if !ok {
@@ -186,7 +187,9 @@ func (c *Client) GetDir(ctx context.Context, url, dest, env string, level int) (
 		return path, err
 	})
 	if err == nil {
-		err = each(payload.CmdFileListEmptyDirs, func(_, to string) (string, error) { return to, os.MkdirAll(to, 0o755) })
+		err = each(payload.CmdFileListEmptyDirs, func(_, to string) (string, error) {
+			return to, os.MkdirAll(to, 0o755)
+		})
 	}
 	slices.Sort(out)
 	return out, err

@@ -20,7 +20,8 @@ import (
 // moduleFiles are the files that count as modules.
 const moduleFiles = `E@\.(pyx?|so|zip)$`
 
-// Sync says which modules in Python come from the file server into extension_modules, for programs of Salt on this machine.
+// Sync says which modules in Python come from the file server into extension_modules, for programs of Salt on this
+// machine.
 type Sync struct {
 	Form      string   // the kind: the folder _FORM of an environment, and FORM of extension_modules
 	Dir       string   // extension_modules
@@ -29,17 +30,20 @@ type Sync struct {
 	Clean     bool     // what the file server has no more goes (clean_dynamic_modules)
 }
 
-// SyncOf is the Sync that a configuration asks for. Arguments of a call, a text with commas or a map of lists, stand in for its lists
-// of names.
+// SyncOf is the Sync that a configuration asks for. Arguments of a call, a text with commas or a map of lists, stand in
+// for its lists of names.
 func SyncOf(opts *payload.Map, form string, envs []string, whitelist, blacklist any) Sync {
-	return Sync{Form: form, Dir: opts.Str("extension_modules"), Envs: envs, Clean: opts.Value("clean_dynamic_modules") == true,
-		Only: namesOf(whitelist, opts.Value("extmod_whitelist"), form), Not: namesOf(blacklist, opts.Value("extmod_blacklist"), form)}
+	return Sync{Form: form, Dir: opts.Str("extension_modules"), Envs: envs,
+		Clean: opts.Value("clean_dynamic_modules") == true, Only: namesOf(whitelist, opts.Value("extmod_whitelist"),
+			form), Not: namesOf(blacklist, opts.Value("extmod_blacklist"), form)}
 }
 
-// SyncModules brings one kind of modules, and returns the names of what is new or another, each as FORM.NAME. What fails is told in
-// the log only, and the answer tells what was done before, as with Salt. Answers to salt/utils/extmods.py.
+// SyncModules brings one kind of modules, and returns the names of what is new or another, each as FORM.NAME. What
+// fails is told in the log only, and the answer tells what was done before, as with Salt. Answers to
+// salt/utils/extmods.py.
 func (c *Client) SyncModules(ctx context.Context, how Sync) []any {
-	s := &moduleSync{form: how.Form, dir: filepath.Join(how.Dir, how.Form), only: how.Only, not: how.Not, kept: map[string]bool{}, changed: []any{}}
+	s := &moduleSync{form: how.Form, dir: filepath.Join(how.Dir, how.Form), only: how.Only, not: how.Not,
+		kept: map[string]bool{}, changed: []any{}}
 	err := errors.New("extension_modules is not set")
 	if how.Dir != "" {
 		err = os.MkdirAll(s.dir, 0o700)

@@ -26,19 +26,21 @@ type Fetch struct {
 	ETag       bool   // a file of the cache is fetched again only if the server has another one
 }
 
-// connectTimeout bounds the way to a server, fetchTimeout a whole file (Salt's http_connect_timeout and http_request_timeout).
+// connectTimeout bounds the way to a server, fetchTimeout a whole file (Salt's http_connect_timeout and
+// http_request_timeout).
 const (
 	connectTimeout = 20 * time.Second
 	fetchTimeout   = time.Hour
 )
 
-// CacheFile puts a file into the cache, and returns its path; false when the file server has none. A file of this machine stays
-// where it is.
+// CacheFile puts a file into the cache, and returns its path; false when the file server has none. A file of this
+// machine stays where it is.
 func (c *Client) CacheFile(ctx context.Context, url, env string, how Fetch) (any, error) {
 	return c.GetURL(ctx, url, Want{Env: env, MakeDirs: true}, how)
 }
 
-// GetURL fetches any URL, and returns the path of the file; false when the file server has none, "" when its folder is not to be made.
+// GetURL fetches any URL, and returns the path of the file; false when the file server has none, "" when its folder is
+// not to be made.
 func (c *Client) GetURL(ctx context.Context, text string, w Want, how Fetch) (any, error) {
 	u := parseURL(text)
 	switch {
@@ -51,7 +53,8 @@ func (c *Client) GetURL(ctx context.Context, text string, w Want, how Fetch) (an
 	case u.scheme == "file" || u.scheme == "":
 		return localPath(u)
 	case u.scheme != "http" && u.scheme != "https":
-		return nil, loader.Raise("salt.exceptions.MinionError", "brine cannot fetch %s yet: only salt, http, https and file", payload.Show(u.scheme+"://"))
+		return nil, loader.Raise("salt.exceptions.MinionError", "brine cannot fetch %s yet: only salt, http, https "+
+			"and file", payload.Show(u.scheme+"://"))
 	}
 	dest := w.Dest
 	if info, err := os.Stat(dest); dest != "" && (strings.HasSuffix(dest, "/") || err == nil && info.IsDir()) {
@@ -103,8 +106,8 @@ func localPath(u fileURL) (string, error) {
 	return path, nil
 }
 
-// Content is what a URL holds: a text, or bytes where it is none; false when the file server has no such file. It goes through
-// the cache only for salt://.
+// Content is what a URL holds: a text, or bytes where it is none; false when the file server has no such file. It goes
+// through the cache only for salt://.
 func (c *Client) Content(ctx context.Context, text, env string) (any, error) {
 	switch u := parseURL(text); u.scheme {
 	case "http", "https":
@@ -181,8 +184,8 @@ func (c *Client) ask(ctx context.Context, text string, how Fetch, tag string) (*
 	if tag != "" {
 		req.Header.Set("If-None-Match", tag)
 	}
-	web := &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: how.Insecure}, DisableCompression: true, DisableKeepAlives: true,
-		TLSHandshakeTimeout: connectTimeout, ResponseHeaderTimeout: fetchTimeout}
+	web := &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: how.Insecure}, DisableCompression: true,
+		DisableKeepAlives: true, TLSHandshakeTimeout: connectTimeout, ResponseHeaderTimeout: fetchTimeout}
 	resp, err := (&http.Client{Transport: web}).Do(req)
 	if err != nil {
 		cancel()

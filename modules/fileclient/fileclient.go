@@ -1,8 +1,8 @@
-// Package fileclient fetches files for a minion: from the file server of its master or of its own machine (salt://), by http and
-// https, and puts them into the cache or where they are wanted. The cache is laid out as Salt's: files/ENV/PATH for salt://,
-// extrn_files/ENV/HOST/PATH for other URLs, localfiles/PATH for files of the machine. Nothing is written out of it by a path, an
-// environment or a link. The package knows no daemon: how to ask, and who else wants the same file, comes in by Options. Answers
-// to salt/fileclient.py.
+// Package fileclient fetches files for a minion: from the file server of its master or of its own machine (salt://), by
+// http and https, and puts them into the cache or where they are wanted. The cache is laid out as Salt's:
+// files/ENV/PATH for salt://, extrn_files/ENV/HOST/PATH for other URLs, localfiles/PATH for files of the machine.
+// Nothing is written out of it by a path, an environment or a link. The package knows no daemon: how to ask, and who
+// else wants the same file, comes in by Options. Answers to salt/fileclient.py.
 package fileclient
 
 import (
@@ -22,8 +22,8 @@ type Options struct {
 	HashType string // of files of this machine (hash_type)
 	// Ask asks the file server: a command of the wire with its answer.
 	Ask func(ctx context.Context, load *payload.Map) (any, error)
-	// AskIn is Ask for pieces of files: what is long in the answer may stand in room, and beside may be done along with it
-	// (loader.PieceChannel). nil: Ask is.
+	// AskIn is Ask for pieces of files: what is long in the answer may stand in room, and beside may be done along with
+	// it (loader.PieceChannel). nil: Ask is.
 	AskIn func(ctx context.Context, load *payload.Map, room []byte, beside payload.Beside) (any, error)
 	// Transfers lets one fetch a file for all who want it now; nil: everybody fetches.
 	Transfers loader.Transfers
@@ -44,7 +44,8 @@ func New(opt Options) *Client {
 // For is the client of a function call: file_client says whose files it fetches.
 func For(c *loader.Call) (*Client, error) {
 	opts, host := c.Opts(), c.Host()
-	o := Options{CacheDir: opts.Str("cachedir"), HashType: strings.ToLower(opts.Str("hash_type")), Transfers: host.Transfers, Log: c.Log}
+	o := Options{CacheDir: opts.Str("cachedir"), HashType: strings.ToLower(opts.Str("hash_type")),
+		Transfers: host.Transfers, Log: c.Log}
 	if opts.Str("file_client") == "local" {
 		s, err := fileserver.Configured(opts)
 		if s == nil {

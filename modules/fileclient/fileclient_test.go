@@ -35,8 +35,8 @@ type site struct {
 func newSite(t *testing.T) *site {
 	t.Helper()
 	s := &site{t: t, root: t.TempDir()}
-	server, err := fileserver.Configured(payload.M("file_roots", payload.M("base", []any{s.root}), "hash_type", "sha256", "file_buffer_size", 1000,
-		"cachedir", t.TempDir(), "fileserver_followsymlinks", true))
+	server, err := fileserver.Configured(payload.M("file_roots", payload.M("base", []any{s.root}), "hash_type",
+		"sha256", "file_buffer_size", 1000, "cachedir", t.TempDir(), "fileserver_followsymlinks", true))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -124,7 +124,8 @@ func TestResumed(t *testing.T) {
 		t.Errorf("%d pieces were asked for, %d in vain", s.served(), failed)
 	}
 	asked := len(s.asked)
-	if _, _, err := s.client.GetFile(t.Context(), "salt://long", Want{Env: "base"}); err != nil || len(s.asked) != asked+1 {
+	if _, _, err := s.client.GetFile(t.Context(), "salt://long", Want{Env: "base"}); err != nil ||
+		len(s.asked) != asked+1 {
 		t.Errorf("a file that is there was asked for with %d requests, %v", len(s.asked)-asked, err)
 	}
 }
@@ -140,7 +141,8 @@ func TestBroken(t *testing.T) {
 		},
 		"other content": func(_ *payload.Map, v any) (any, error) {
 			if m := v.(*payload.Map); len(m.Bytes("data")) > 0 {
-				return m.Clone().Set("data", payload.Bytes(bytes.ToUpper(append([]byte("x"), m.Bytes("data")[1:]...)))), nil
+				return m.Clone().Set("data", payload.Bytes(bytes.ToUpper(append([]byte("x"), m.Bytes("data")[1:]...)))),
+					nil
 			}
 			return v, nil
 		},
@@ -160,7 +162,8 @@ func TestBroken(t *testing.T) {
 			}
 			dir := t.TempDir()
 			old := s.write(filepath.Join(dir, "old"), "old")
-			if _, found, err := s.client.GetFile(t.Context(), "salt://long", Want{Env: "base", Dest: old}); err == nil || found {
+			if _, found, err := s.client.GetFile(t.Context(), "salt://long",
+				Want{Env: "base", Dest: old}); err == nil || found {
 				t.Errorf("got %v, %v", found, err)
 			}
 			if s.read(old) != "old" {
@@ -215,7 +218,8 @@ func TestLeads(t *testing.T) {
 	if err := os.Symlink(outside, filepath.Join(cache, "files/base/link")); err != nil {
 		t.Fatal(err)
 	}
-	for _, path := range []string{"../evil", "a/../../../evil", "|../evil", "link/evil", "", ".", "a\x00b", "..", "link/../../../evil"} {
+	for _, path := range []string{"../evil", "a/../../../evil", "|../evil", "link/evil", "", ".", "a\x00b", "..",
+		"link/../../../evil"} {
 		for _, env := range []string{"base", "../..", "..", "/", "base/../..", ".", "", "base\x00"} {
 			if at, found, err := s.client.GetFile(t.Context(), "salt://"+path, Want{Env: env}); err == nil && found {
 				t.Errorf("%q of %q: got %s", path, env, at)
@@ -249,7 +253,8 @@ func TestReplaced(t *testing.T) {
 	s.write(filepath.Join(files, "a/x/y"), "old")
 	s.write(filepath.Join(files, "b"), "old")
 	for _, name := range []string{"a", "b/c/d"} {
-		if path, found, err := s.client.GetFile(t.Context(), "salt://"+name, Want{Env: "base"}); err != nil || !found || path != filepath.Join(files, name) {
+		if path, found, err := s.client.GetFile(t.Context(), "salt://"+name, Want{Env: "base"}); err != nil || !found ||
+			path != filepath.Join(files, name) {
 			t.Errorf("%s: %s, %v, %v", name, path, found, err)
 		}
 	}
@@ -305,7 +310,8 @@ func TestWeb(t *testing.T) {
 	at := filepath.Join(s.client.opt.CacheDir, "extrn_files/base", host, "file")
 	sum := sha256.Sum256([]byte("content"))
 	for _, how := range []Fetch{{}, {SourceHash: "sha256=" + hex.EncodeToString(sum[:])}, {ETag: true}, {ETag: true}} {
-		if v, err := s.client.CacheFile(t.Context(), web.URL+"/file", "base", how); err != nil || v != at || s.read(at) != "content" {
+		if v, err := s.client.CacheFile(t.Context(), web.URL+"/file", "base", how); err != nil || v != at ||
+			s.read(at) != "content" {
 			t.Errorf("%v: got %v, %v", how, v, err)
 		}
 	}
@@ -313,13 +319,16 @@ func TestWeb(t *testing.T) {
 		t.Errorf("%d requests, want 3", hits)
 	}
 	dest := filepath.Join(t.TempDir(), "x")
-	if v, err := s.client.GetURL(t.Context(), web.URL+"/to", Want{Env: "base", Dest: dest}, Fetch{}); err != nil || v != dest || s.read(dest) != "content" {
+	if v, err := s.client.GetURL(t.Context(), web.URL+"/to", Want{Env: "base", Dest: dest}, Fetch{}); err != nil ||
+		v != dest || s.read(dest) != "content" {
 		t.Errorf("redirect: %v, %v", v, err)
 	}
-	if v, err := s.client.Content(t.Context(), strings.Replace(web.URL, "http://", "http://u:p@", 1)+"/secret", "base"); err != nil || v != "u:p" {
+	if v, err := s.client.Content(t.Context(), strings.Replace(web.URL, "http://", "http://u:p@", 1)+"/secret",
+		"base"); err != nil || v != "u:p" {
 		t.Errorf("content: %v, %v", v, err)
 	}
-	for path, want := range map[string]string{"/none": "Error: HTTP 404: Not Found reading /none", "/cut": "unexpected EOF"} {
+	for path, want := range map[string]string{"/none": "Error: HTTP 404: Not Found reading /none",
+		"/cut": "unexpected EOF"} {
 		_, err := s.client.GetURL(t.Context(), web.URL+path, Want{Env: "base", Dest: dest}, Fetch{})
 		if err == nil || !strings.Contains(err.Error(), want) || s.read(dest) != "content" {
 			t.Errorf("%s: %v", path, err)
@@ -331,7 +340,8 @@ func TestWeb(t *testing.T) {
 		t.Errorf("refused: %v", err)
 	}
 	for _, url := range []string{"ftp://h/x", "s3://b/x", "swift://b/x"} {
-		if _, err := s.client.CacheFile(t.Context(), url, "base", Fetch{}); err == nil || !strings.Contains(err.Error(), "brine cannot fetch") {
+		if _, err := s.client.CacheFile(t.Context(), url, "base", Fetch{}); err == nil || !strings.Contains(err.Error(),
+			"brine cannot fetch") {
 			t.Errorf("%s: %v", url, err)
 		}
 	}

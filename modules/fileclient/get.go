@@ -28,16 +28,17 @@ type Want struct {
 	Gzip     int    // level by which the server compresses; 0: not at all
 }
 
-// How often a transfer is begun anew because what came is not what was asked for, and how often a piece is asked for again
-// although no request brought an answer. Each of those has had the tries of every request.
+// How often a transfer is begun anew because what came is not what was asked for, and how often a piece is asked for
+// again although no request brought an answer. Each of those has had the tries of every request.
 const (
 	wholeTries = 3
 	pieceTries = 3
 )
 
-// GetFile fetches a file of the file server, unless it is in its place already, and returns the path; found is false when the
-// server has no such file, or its folder is not to be made. What comes is checked by the server's hash: nothing is in its place
-// before it is whole. Unlike Salt, which writes into the file that is there, and does not look at the hash afterwards.
+// GetFile fetches a file of the file server, unless it is in its place already, and returns the path; found is false
+// when the server has no such file, or its folder is not to be made. What comes is checked by the server's hash:
+// nothing is in its place before it is whole. Unlike Salt, which writes into the file that is there, and does not look
+// at the hash afterwards.
 func (c *Client) GetFile(ctx context.Context, url string, w Want) (path string, found bool, err error) {
 	url, env := SplitEnv(url)
 	if env != "" {
@@ -66,8 +67,8 @@ func (c *Client) GetFile(ctx context.Context, url string, w Want) (path string, 
 	return path, err == nil, err
 }
 
-// serverHash is the hash of a file. It may come later when nothing is in the way of beginning before: the file goes to a place in the cache that
-// is empty.
+// serverHash is the hash of a file. It may come later when nothing is in the way of beginning before: the file goes to
+// a place in the cache that is empty.
 func (c *Client) serverHash(ctx context.Context, url string, w Want) *promise {
 	name, remote := serverPath(url)
 	if rel, ok := slot(w.Env, name); ok && remote && w.Dest == "" {
@@ -113,11 +114,13 @@ func (t *transfer) place(url string) (path string, err error) {
 	return path, nil
 }
 
-// absent is nil when the server has no such file, and an error when it could not look: as a hash it tells the same of both.
+// absent is nil when the server has no such file, and an error when it could not look: as a hash it tells the same of
+// both.
 func (t *transfer) absent(ctx context.Context) error {
 	v, err := t.c.opt.Ask(ctx, payload.M("path", t.name, "saltenv", t.want.Env, "cmd", payload.CmdFileFind))
 	if _, told := v.(*payload.Map); err == nil && !told {
-		err = &loader.ClientError{Message: fmt.Sprintf("the file server could not look for %s: its log tells why", payload.Show(scheme+t.name))}
+		err = &loader.ClientError{Message: fmt.Sprintf("the file server could not look for %s: its log tells why",
+			payload.Show(scheme+t.name))}
 	}
 	return err
 }
@@ -150,9 +153,11 @@ func (t *transfer) run(ctx context.Context) error {
 			return err
 		}
 		if try == wholeTries {
-			return &loader.ClientError{Message: fmt.Sprintf("%s could not be fetched: its hash is %s, and not %s", t.name, got, want)}
+			return &loader.ClientError{Message: fmt.Sprintf("%s could not be fetched: its hash is %s, and not %s",
+				t.name, got, want)}
 		}
-		t.c.opt.Log(slog.LevelWarn, fmt.Sprintf("Bad download of file %s, attempt %d of %d", payload.Show(t.name), try, wholeTries))
+		t.c.opt.Log(slog.LevelWarn, fmt.Sprintf("Bad download of file %s, attempt %d of %d", payload.Show(t.name), try,
+			wholeTries))
 		t.sum = kept(t.c.Hash(ctx, scheme+t.name, t.want.Env)) // it may be another file by now
 		if t.sum.err != nil {
 			return t.sum.err
@@ -211,8 +216,8 @@ func (t *transfer) judge(ctx context.Context, out *landing, guess string, sum ha
 	return got, err
 }
 
-// pieces brings one piece after the other, until the hash is the one that the server has told, or there are no more. After a request
-// without an answer the next one asks for the same piece.
+// pieces brings one piece after the other, until the hash is the one that the server has told, or there are no more.
+// After a request without an answer the next one asks for the same piece.
 func (t *transfer) pieces(ctx context.Context, out io.Writer, sum hash.Hash) error {
 	h := newHashing(sum)
 	r := t.reader(ctx, h)
@@ -224,7 +229,8 @@ func (t *transfer) pieces(ctx context.Context, out io.Writer, sum hash.Hash) err
 			if failed++; failed >= pieceTries || ctx.Err() != nil {
 				return t.broken(ctx, p.err, time.Since(began))
 			}
-			t.c.opt.Log(slog.LevelWarn, fmt.Sprintf("Data transport is broken at byte %d of %s, attempt %d of %d: %s", loc, payload.Show(t.name), failed, pieceTries, p.err))
+			t.c.opt.Log(slog.LevelWarn, fmt.Sprintf("Data transport is broken at byte %d of %s, attempt %d of %d: %s",
+				loc, payload.Show(t.name), failed, pieceTries, p.err))
 			r.again(p)
 			continue
 		}
@@ -243,8 +249,8 @@ func (t *transfer) pieces(ctx context.Context, out io.Writer, sum hash.Hash) err
 	return nil
 }
 
-// shortPiece is the length below which a first piece is taken for the whole file, in bytes, until the hash says something else: servers
-// send more at a time, and none is asked for what is behind the end.
+// shortPiece is the length below which a first piece is taken for the whole file, in bytes, until the hash says
+// something else: servers send more at a time, and none is asked for what is behind the end.
 const shortPiece = 64 << 10
 
 // take writes a piece, and has more asked for. The hash of what is not the first one comes later, if more comes.

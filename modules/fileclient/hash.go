@@ -40,8 +40,8 @@ func isFile(path string) bool {
 	return err == nil && info.Mode().IsRegular()
 }
 
-// Hash is the hash of a file with its type: of the server for a salt:// URL, else of this machine. What is not there is "" on the
-// server, and here a list of an empty map and nil, as with Salt.
+// Hash is the hash of a file with its type: of the server for a salt:// URL, else of this machine. What is not there is
+// "" on the server, and here a list of an empty map and nil, as with Salt.
 func (c *Client) Hash(ctx context.Context, url, env string) (any, error) {
 	path, remote := serverPath(url)
 	if remote {
@@ -61,7 +61,8 @@ func (c *Client) Hash(ctx context.Context, url, env string) (any, error) {
 func (c *Client) present(path string) bool {
 	ok := isFile(path)
 	if !ok {
-		c.opt.Log(slog.LevelWarn, fmt.Sprintf("specified file %s is not present to generate hash: Unsupported path: %s", path, path))
+		c.opt.Log(slog.LevelWarn, fmt.Sprintf("specified file %s is not present to generate hash: Unsupported path: %s",
+			path, path))
 	}
 	return ok
 }

@@ -5,8 +5,8 @@ import (
 	"sync/atomic"
 )
 
-// hashing is the hash of what has come. A piece may be left to whoever opens the next one, who takes two thirds of the time for both
-// hashes together (payload.Beside). One goroutine uses it, but for take.
+// hashing is the hash of what has come. A piece may be left to whoever opens the next one, who takes two thirds of the
+// time for both hashes together (payload.Beside). One goroutine uses it, but for take.
 type hashing struct {
 	sum     hash.Hash // nil: nobody wants one
 	waiting atomic.Pointer[pieceToHash]

@@ -88,7 +88,8 @@ func (c *Client) CacheLocal(path string) (string, error) {
 	return c.cached("localfiles", rel), nil
 }
 
-// External is where a URL other than salt:// is kept in the cache; a salt:// URL by its path, as Salt does with templates.
+// External is where a URL other than salt:// is kept in the cache; a salt:// URL by its path, as Salt does with
+// templates.
 func (c *Client) External(url, env string) (string, error) {
 	at := c.extern(url, env)
 	if at == invalidPath {
@@ -97,8 +98,8 @@ func (c *Client) External(url, env string) (string, error) {
 	return at, nil
 }
 
-// WriteFile writes a whole file that only its owner reads, as Salt's templates are; ok is false when its folder is not there,
-// and is not to be made.
+// WriteFile writes a whole file that only its owner reads, as Salt's templates are; ok is false when its folder is not
+// there, and is not to be made.
 func (c *Client) WriteFile(path string, data []byte, dirs bool) (ok bool, err error) {
 	if ok, err := parent(path, dirs); !ok {
 		return false, err

@@ -7,8 +7,8 @@ import (
 	"brine/wire/payload"
 )
 
-// headStart is how long a transfer waits for the hash of its file before the first piece is asked for. A server reads the whole of a
-// large file for it; of others it comes sooner.
+// headStart is how long a transfer waits for the hash of its file before the first piece is asked for. A server reads
+// the whole of a large file for it; of others it comes sooner.
 const headStart = 20 * time.Millisecond
 
 // promise is the server's hash of a file, which may still be on its way. v and err are there once told is closed.
@@ -25,8 +25,8 @@ func kept(v any, err error) *promise {
 	return p
 }
 
-// promise asks for a hash, and waits for headStart. The question goes on when ctx ends: a transfer outlives who has begun it as long as
-// others wait for the file.
+// promise asks for a hash, and waits for headStart. The question goes on when ctx ends: a transfer outlives who has
+// begun it as long as others wait for the file.
 func (c *Client) promise(ctx context.Context, url, env string) *promise {
 	p := &promise{told: make(chan struct{})}
 	go func() {

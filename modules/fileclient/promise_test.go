@@ -22,8 +22,8 @@ var longer = strings.Repeat("0123456789", shortPiece/2)
 func newLateSite(t *testing.T, hashType string) *site {
 	t.Helper()
 	s := newSite(t)
-	server, err := fileserver.Configured(payload.M("file_roots", payload.M("base", []any{s.root}), "hash_type", hashType,
-		"file_buffer_size", shortPiece, "cachedir", t.TempDir()))
+	server, err := fileserver.Configured(payload.M("file_roots", payload.M("base", []any{s.root}), "hash_type",
+		hashType, "file_buffer_size", shortPiece, "cachedir", t.TempDir()))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -33,7 +33,8 @@ func newLateSite(t *testing.T, hashType string) *site {
 	return s
 }
 
-// lateHash has the first hash of a file wait until a piece behind its end was asked for, so that nothing is known of the file before.
+// lateHash has the first hash of a file wait until a piece behind its end was asked for, so that nothing is known of
+// the file before.
 func (s *site) lateHash() {
 	ended := make(chan struct{})
 	var once sync.Once
@@ -53,7 +54,8 @@ func (s *site) lateHash() {
 	}
 }
 
-// TestLateHash: pieces come before the server has told the hash, and count only when it agrees with them, of whatever kind it is.
+// TestLateHash: pieces come before the server has told the hash, and count only when it agrees with them, of whatever
+// kind it is.
 func TestLateHash(t *testing.T) {
 	for _, kind := range []string{"sha256", "md5", "sha512"} {
 		t.Run(kind, func(t *testing.T) {
@@ -75,7 +77,8 @@ func TestLateHashDiffers(t *testing.T) {
 	s := newLateSite(t, "sha256")
 	first := true
 	s.spoil = func(cmd string, load *payload.Map, v any, err error) (any, error) {
-		if m, ok := v.(*payload.Map); ok && cmd == payload.CmdServeFile && first && load.Value("loc") == int64(2*shortPiece) {
+		if m, ok := v.(*payload.Map); ok && cmd == payload.CmdServeFile && first &&
+			load.Value("loc") == int64(2*shortPiece) {
 			first = false
 			return m.Clone().Set("data", payload.Bytes(strings.Repeat("x", shortPiece))), err
 		}
@@ -88,11 +91,13 @@ func TestLateHashDiffers(t *testing.T) {
 	s.clean(filepath.Dir(path), "f")
 }
 
-// TestLateAbsence: a file that is not there is not found, and one that the server cannot look for is an error, also when pieces were asked for first.
+// TestLateAbsence: a file that is not there is not found, and one that the server cannot look for is an error, also
+// when pieces were asked for first.
 func TestLateAbsence(t *testing.T) {
 	s := newSite(t)
 	s.lateHash()
-	if path, found, err := s.client.GetFile(t.Context(), "salt://nothing", Want{Env: "base"}); found || err != nil || path != "" {
+	if path, found, err := s.client.GetFile(t.Context(), "salt://nothing", Want{Env: "base"}); found || err != nil ||
+		path != "" {
 		t.Errorf("got %q, %v, %v", path, found, err)
 	}
 	if _, err := os.Lstat(filepath.Join(s.client.opt.CacheDir, "files")); !errors.Is(err, fs.ErrNotExist) {

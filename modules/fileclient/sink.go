@@ -33,7 +33,8 @@ func (s *sink) finish(err error) error {
 	return nil
 }
 
-// landing opens a sink when something of the file has come: of one that is not there nothing is left, its folder neither.
+// landing opens a sink when something of the file has come: of one that is not there nothing is left, its folder
+// neither.
 type landing struct {
 	open func() (*sink, error)
 	sink *sink
@@ -145,8 +146,8 @@ func makeDirs(root *os.Root, dir string) error {
 	return root.MkdirAll(dir, 0o700)
 }
 
-// atPlace opens a sink at any path of the machine. A file that is there keeps its mode and owner, and a link that leads to one
-// stays; what is no regular file is written to as it is.
+// atPlace opens a sink at any path of the machine. A file that is there keeps its mode and owner, and a link that leads
+// to one stays; what is no regular file is written to as it is.
 func atPlace(path string) (*sink, error) {
 	if real, err := filepath.EvalSymlinks(path); err == nil {
 		path = real

@@ -15,8 +15,8 @@ const scheme = "salt://"
 // maxName is how long a name of a URL may be before its hash takes its place in the cache.
 const maxName = 255
 
-// Parse takes a salt:// URL apart: the path, and the environment if it says one. Anything else is a path as it is. Answers to
-// salt/utils/url.py.
+// Parse takes a salt:// URL apart: the path, and the environment if it says one. Anything else is a path as it is.
+// Answers to salt/utils/url.py.
 func Parse(url string) (path, env string) {
 	rest, ok := strings.CutPrefix(url, scheme)
 	if !ok {
@@ -86,8 +86,8 @@ func isScheme(s string) bool {
 	return s != ""
 }
 
-// extern is where a URL other than salt:// is kept in the cache. A path that leads out of its folder is no path, and the text
-// says so, as with Salt.
+// extern is where a URL other than salt:// is kept in the cache. A path that leads out of its folder is no path, and
+// the text says so, as with Salt.
 func (c *Client) extern(text, env string) string {
 	u := parseURL(text)
 	host := u.netloc[strings.LastIndexByte(u.netloc, '@')+1:]
@@ -126,7 +126,8 @@ func base(url string) string {
 func slot(env, name string) (rel string, ok bool) {
 	name = strings.TrimLeft(name, "|/")
 	rel = path.Join(env, name)
-	ok = filepath.IsLocal(env) && filepath.IsLocal(name) && path.Clean(name) != "." && path.Clean(env) != "." && !strings.Contains(rel, "\x00")
+	ok = filepath.IsLocal(env) && filepath.IsLocal(name) && path.Clean(name) != "." && path.Clean(env) != "." &&
+		!strings.Contains(rel, "\x00")
 	return rel, ok
 }
 

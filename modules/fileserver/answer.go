@@ -8,8 +8,8 @@ import (
 	"brine/wire/payload"
 )
 
-// Answer carries out a command of the wire (salt/master.py, AESFuncs) by its load and returns the reply. What is missing in
-// a load, and what is not found, is answered as Salt does. ok is false when it is no command about files.
+// Answer carries out a command of the wire (salt/master.py, AESFuncs) by its load and returns the reply. What is
+// missing in a load, and what is not found, is answered as Salt does. ok is false when it is no command about files.
 func (s *Server) Answer(cmd string, load *payload.Map) (reply any, ok bool, err error) {
 	answer := map[string]func(*Server, *payload.Map) (any, error){
 		payload.CmdFileEnvs:        (*Server).fileEnvs,
@@ -35,8 +35,8 @@ func (s *Server) Answer(cmd string, load *payload.Map) (reply any, ok bool, err 
 	return reply, true, err
 }
 
-// AnswerToPack is Answer for a reply that is packed once, at once, and then forgotten: a piece of a file is read where it is packed
-// (payload.Filled).
+// AnswerToPack is Answer for a reply that is packed once, at once, and then forgotten: a piece of a file is read where
+// it is packed (payload.Filled).
 func (s *Server) AnswerToPack(cmd string, load *payload.Map) (reply any, ok bool, err error) {
 	level, packed := load.Int("gzip")
 	path, hasPath := text(load, "path")
@@ -201,8 +201,8 @@ func prefixOf(load *payload.Map) string {
 	return strings.Trim(prefix, "/")
 }
 
-// symlinkList tells of the links of an environment. Unlike Salt: those of all backends, the first counts; with Salt only the
-// last backend's do.
+// symlinkList tells of the links of an environment. Unlike Salt: those of all backends, the first counts; with Salt
+// only the last backend's do.
 func (s *Server) symlinkList(load *payload.Map) (any, error) {
 	env, ok := text(load, "saltenv")
 	if !ok {

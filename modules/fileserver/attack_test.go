@@ -39,11 +39,13 @@ func TestEnvironmentStaysBelow(t *testing.T) {
 	dir := t.TempDir()
 	put(t, filepath.Join(dir, "envs/qa/file"), "mine")
 	put(t, filepath.Join(dir, "secret/file"), "secret")
-	s := serving(t, RootsOptions{Envs: map[string][]string{anyEnv: {filepath.Join(dir, "envs", anyEnv)}}, FollowSymlinks: true})
+	s := serving(t, RootsOptions{Envs: map[string][]string{anyEnv: {filepath.Join(dir, "envs", anyEnv)}},
+		FollowSymlinks: true})
 	if p, err := s.Serve("file", "qa", 0, 0); err != nil || string(p.Data) != "mine" {
 		t.Fatalf("got %q, %v", p.Data, err)
 	}
-	for _, env := range []string{"../secret", "..", "qa/../../secret", "/secret", filepath.Join(dir, "secret"), "", ".", "../secret\x00"} {
+	for _, env := range []string{"../secret", "..", "qa/../../secret", "/secret", filepath.Join(dir, "secret"), "", ".",
+		"../secret\x00"} {
 		p, err := s.Serve("file", env, 0, 0)
 		if err != nil || p.Dest != "" {
 			t.Errorf("environment %q: got %q from %q, %v", env, p.Data, p.Dest, err)
@@ -57,8 +59,8 @@ func TestEnvironmentStaysBelow(t *testing.T) {
 	}
 }
 
-// TestSwappedForALink: where links are not followed out of a root, a file that turns into one between two looks gives nothing
-// away.
+// TestSwappedForALink: where links are not followed out of a root, a file that turns into one between two looks gives
+// nothing away.
 func TestSwappedForALink(t *testing.T) {
 	dir := t.TempDir()
 	put(t, filepath.Join(dir, "root/file"), "open")
@@ -136,11 +138,15 @@ func TestPatternThatTakesTooLong(t *testing.T) {
 	}
 }
 
-// TestListsAreRemembered for ListTime, and as long as nobody asks for them to be forgotten; a clock that goes back ends it.
+// TestListsAreRemembered for ListTime, and as long as nobody asks for them to be forgotten; a clock that goes back ends
+// it.
 func TestListsAreRemembered(t *testing.T) {
 	dir, now := t.TempDir(), time.Unix(1_700_000_000, 0)
 	put(t, filepath.Join(dir, "one"), "")
-	roots, err := NewRoots(RootsOptions{Envs: map[string][]string{"base": {dir}}, ListTime: 20 * time.Second, Now: func() time.Time { return now }})
+	roots, err := NewRoots(RootsOptions{Envs: map[string][]string{"base": {dir}}, ListTime: 20 * time.Second,
+		Now: func() time.Time {
+			return now
+		}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -203,7 +209,8 @@ func TestHashFollowsTheFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	put(t, path, strings.Repeat("y", 1<<20))
-	if err := os.Chtimes(path, info.ModTime(), info.ModTime()); err != nil { // same size, same time: its change is younger
+	if err := os.Chtimes(path, info.ModTime(), info.ModTime()); err != nil {
+		// same size, same time: its change is younger
 		t.Fatal(err)
 	}
 	if sum, _, _, err := s.Hash("file", "base"); sum == first || err != nil {
@@ -243,7 +250,8 @@ func FuzzFind(f *testing.F) {
 			f.Fatal(err)
 		}
 	}
-	roots, err := NewRoots(RootsOptions{Envs: map[string][]string{"base": {filepath.Join(dir, "root")}, anyEnv: {filepath.Join(dir, "root", anyEnv)}}, FollowSymlinks: true})
+	roots, err := NewRoots(RootsOptions{Envs: map[string][]string{"base": {filepath.Join(dir, "root")},
+		anyEnv: {filepath.Join(dir, "root", anyEnv)}}, FollowSymlinks: true})
 	if err != nil {
 		f.Fatal(err)
 	}
@@ -251,7 +259,8 @@ func FuzzFind(f *testing.F) {
 	if err != nil {
 		f.Fatal(err)
 	}
-	for _, path := range []string{"sub/file", "../secret", "sub/../../secret", "|../secret", "sub/file?saltenv=..", "a?index=-1", "\x00"} {
+	for _, path := range []string{"sub/file", "../secret", "sub/../../secret", "|../secret", "sub/file?saltenv=..",
+		"a?index=-1", "\x00"} {
 		f.Add(path, "base")
 		f.Add("secret", path)
 	}
@@ -276,7 +285,8 @@ func TestRootsStayLocal(t *testing.T) {
 		}
 	}
 	for _, follow := range []bool{true, false} {
-		r, err := NewRoots(RootsOptions{Envs: map[string][]string{"base": {filepath.Join(dir, "srv")}, anyEnv: {filepath.Join(dir, "envs", anyEnv)}}, FollowSymlinks: follow})
+		r, err := NewRoots(RootsOptions{Envs: map[string][]string{"base": {filepath.Join(dir, "srv")},
+			anyEnv: {filepath.Join(dir, "envs", anyEnv)}}, FollowSymlinks: follow})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -285,8 +295,9 @@ func TestRootsStayLocal(t *testing.T) {
 			want      bool
 		}{
 			{"base", "inside", true}, {"base", "x/../inside", true}, {"dev", "f", true},
-			{"base", "../secret", false}, {"base", "x/../../secret", false}, {"base", filepath.Join(dir, "secret"), false}, {"base", "..", false},
-			{"..", "secret", false}, {"../../" + filepath.Base(dir), "secret", false}, {".", "dev/f", false},
+			{"base", "../secret", false}, {"base", "x/../../secret", false}, {"base", filepath.Join(dir, "secret"),
+				false}, {"base", "..", false}, {"..", "secret", false}, {"../../" + filepath.Base(dir), "secret",
+				false}, {".", "dev/f", false},
 		} {
 			if f, ok := r.Find(tt.env, tt.path, nil); ok != tt.want {
 				t.Errorf("links followed %t: %s of %s is found: %t (%s)", follow, tt.path, tt.env, ok, f.Path)

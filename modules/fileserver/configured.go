@@ -18,9 +18,9 @@ const (
 	updateTime = 60
 )
 
-// Kind is a kind of backend: its name as fileserver_backend has it once the configuration is loaded (minionfs, not minion), and what
-// makes one of a configuration. A backend with an error works, as far as the error does not say; without a backend the error tells
-// which option is at fault, unless it is ErrLeftOut: then the others do without it.
+// Kind is a kind of backend: its name as fileserver_backend has it once the configuration is loaded (minionfs, not
+// minion), and what makes one of a configuration. A backend with an error works, as far as the error does not say;
+// without a backend the error tells which option is at fault, unless it is ErrLeftOut: then the others do without it.
 type Kind struct {
 	Name string
 	Make func(opts *payload.Map) (Backend, error)
@@ -32,10 +32,11 @@ var ErrLeftOut = errors.New("left out")
 // kinds are those of this package.
 func kinds() []Kind { return []Kind{{backendRoots, makeRoots}, {backendMinions, makeMinions}} }
 
-// Configured returns the server that a configuration asks for (config.Master or config.Minion, the map of all options), with the
-// backends in the order of fileserver_backend; more are kinds of backends of other packages. With it may come an error that names
-// what is left out, as patterns that are none: the server works without them. Without a server the error tells which option is at
-// fault. Unlike Salt: a backend that is not there is an error, and not left out in silence.
+// Configured returns the server that a configuration asks for (config.Master or config.Minion, the map of all options),
+// with the backends in the order of fileserver_backend; more are kinds of backends of other packages. With it may come
+// an error that names what is left out, as patterns that are none: the server works without them. Without a server the
+// error tells which option is at fault. Unlike Salt: a backend that is not there is an error, and not left out in
+// silence.
 func Configured(opts *payload.Map, more ...Kind) (*Server, error) {
 	list, bad := backendsOf(opts, append(kinds(), more...))
 	if list == nil {
@@ -59,7 +60,8 @@ func backendsOf(opts *payload.Map, known []Kind) (list []Backend, bad error) {
 	for i, name := range names {
 		at := slices.IndexFunc(known, func(k Kind) bool { return k.Name == name })
 		if at < 0 {
-			return nil, fmt.Errorf("fileserver_backend: there is no backend %s here, only %s", payload.Show(name), namesOf(known))
+			return nil, fmt.Errorf("fileserver_backend: there is no backend %s here, only %s", payload.Show(name),
+				namesOf(known))
 		}
 		if slices.Contains(names[:i], name) {
 			continue
@@ -73,7 +75,8 @@ func backendsOf(opts *payload.Map, known []Kind) (list []Backend, bad error) {
 		}
 	}
 	if list == nil {
-		return nil, errors.Join(bad, fmt.Errorf("fileserver_backend: %s leaves no backend", payload.Show(strings.Join(names, ", "))))
+		return nil, errors.Join(bad, fmt.Errorf("fileserver_backend: %s leaves no backend",
+			payload.Show(strings.Join(names, ", "))))
 	}
 	return list, bad
 }
@@ -89,20 +92,23 @@ func namesOf(known []Kind) string {
 
 func makeRoots(opts *payload.Map) (Backend, error) {
 	return NewRoots(RootsOptions{
-		Envs: envsOf(opts), FollowSymlinks: opts.Bool("fileserver_followsymlinks"), IgnoreSymlinks: opts.Bool("fileserver_ignoresymlinks"),
-		IgnoreRegex: wordsOf(opts.Value("file_ignore_regex")), IgnoreGlob: wordsOf(opts.Value("file_ignore_glob")),
-		ListTime: seconds(opts, "fileserver_list_cache_time", listTime), MtimeFile: filepath.Join(opts.Str("cachedir"), backendRoots, "mtime_map"),
+		Envs: envsOf(opts), FollowSymlinks: opts.Bool("fileserver_followsymlinks"),
+		IgnoreSymlinks: opts.Bool("fileserver_ignoresymlinks"), IgnoreRegex: wordsOf(opts.Value("file_ignore_regex")),
+		IgnoreGlob: wordsOf(opts.Value("file_ignore_glob")), ListTime: seconds(opts, "fileserver_list_cache_time",
+			listTime), MtimeFile: filepath.Join(opts.Str("cachedir"), backendRoots, "mtime_map"),
 	})
 }
 
 func makeMinions(opts *payload.Map) (Backend, error) {
 	if !opts.Bool("file_recv") {
-		return nil, fmt.Errorf("fileserver_backend: %s is %w: minions may push no files (file_recv)", backendMinions, ErrLeftOut)
+		return nil, fmt.Errorf("fileserver_backend: %s is %w: minions may push no files (file_recv)", backendMinions,
+			ErrLeftOut)
 	}
 	return NewMinions(MinionsOptions{
-		Dir: filepath.Join(opts.Str("cachedir"), "minions"), Env: opts.Str("minionfs_env"), Mount: opts.Str("minionfs_mountpoint"),
-		Whitelist: wordsOf(opts.Value("minionfs_whitelist")), Blacklist: wordsOf(opts.Value("minionfs_blacklist")),
-		IgnoreRegex: wordsOf(opts.Value("file_ignore_regex")), IgnoreGlob: wordsOf(opts.Value("file_ignore_glob")),
+		Dir: filepath.Join(opts.Str("cachedir"), "minions"), Env: opts.Str("minionfs_env"),
+		Mount: opts.Str("minionfs_mountpoint"), Whitelist: wordsOf(opts.Value("minionfs_whitelist")),
+		Blacklist: wordsOf(opts.Value("minionfs_blacklist")), IgnoreRegex: wordsOf(opts.Value("file_ignore_regex")),
+		IgnoreGlob: wordsOf(opts.Value("file_ignore_glob")),
 	})
 }
 

@@ -1,6 +1,7 @@
-// Package fileserver finds, lists, hashes and reads the files that minions ask a master for by salt:// and an environment.
-// Backends hold the files: roots takes them from directories of the master, minionfs from what minions have pushed. The package
-// knows neither sockets nor who asks: every minion may have every file, as with Salt. Answers to salt/fileserver/__init__.py.
+// Package fileserver finds, lists, hashes and reads the files that minions ask a master for by salt:// and an
+// environment. Backends hold the files: roots takes them from directories of the master, minionfs from what minions
+// have pushed. The package knows neither sockets nor who asks: every minion may have every file, as with Salt. Answers
+// to salt/fileserver/__init__.py.
 package fileserver
 
 import (
@@ -12,8 +13,8 @@ import (
 	"time"
 )
 
-// Backend is one source of files. Its methods may be called by many goroutines. It may be an Updater, too, and a Paced one, and
-// have a way of its own with prefixes (Selector).
+// Backend is one source of files. Its methods may be called by many goroutines. It may be an Updater, too, and a Paced
+// one, and have a way of its own with prefixes (Selector).
 type Backend interface {
 	Name() string
 	// Envs lists the environments, in order.
@@ -25,8 +26,8 @@ type Backend interface {
 	Open(env string, f File) (*os.File, error)
 	// Lists returns all names of an environment; an unknown one has none. The lists are shared: only read them.
 	Lists(env string) (*Lists, error)
-	// Remembered are the environments of which lists are remembered, in order. Forget drops those of one and tells whether
-	// there were any.
+	// Remembered are the environments of which lists are remembered, in order. Forget drops those of one and tells
+	// whether there were any.
 	Remembered() []string
 	Forget(env string) bool
 }
@@ -73,15 +74,19 @@ func New(opt Options) (*Server, error) {
 	return &Server{opt: opt, hashes: h}, nil
 }
 
-// backends are those that were asked for: all (nil, ""), names, short ones too, or, where all names begin with "-", all but those.
+// backends are those that were asked for: all (nil, ""), names, short ones too, or, where all names begin with "-", all
+// but those.
 func (s *Server) backends(want []string) (out []Backend) {
 	want = slices.Clone(want)
 	for i, name := range want {
 		want[i] = fullName(name)
 	}
-	without := len(want) > 0 && !slices.ContainsFunc(want, func(name string) bool { return !strings.HasPrefix(name, "-") })
+	without := len(want) > 0 && !slices.ContainsFunc(want, func(name string) bool {
+		return !strings.HasPrefix(name, "-")
+	})
 	for _, b := range s.opt.Backends {
-		if len(want) == 0 || without && !slices.Contains(want, "-"+b.Name()) || !without && slices.Contains(want, b.Name()) {
+		if len(want) == 0 || without && !slices.Contains(want, "-"+b.Name()) || !without &&
+			slices.Contains(want, b.Name()) {
 			out = append(out, b)
 		}
 	}

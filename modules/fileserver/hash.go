@@ -21,7 +21,8 @@ import (
 
 // hashers are the values of hash_type.
 var hashers = map[string]func() hash.Hash{
-	"md5": md5.New, "sha1": sha1.New, "sha224": sha256.New224, "sha256": sha256.New, "sha384": sha512.New384, "sha512": sha512.New,
+	"md5": md5.New, "sha1": sha1.New, "sha224": sha256.New224, "sha256": sha256.New, "sha384": sha512.New384,
+	"sha512": sha512.New,
 }
 
 // Hashers are the values of hash_type, and what makes each.
@@ -95,7 +96,8 @@ func newHashes(name string) (*hashes, error) {
 	if !ok {
 		return nil, fmt.Errorf("fileserver: no hash_type %q", name)
 	}
-	return &hashes{name: name, make: h, long: make(chan struct{}, max(1, runtime.NumCPU()/2)), young: map[string]hashed{}, busy: map[string]*sync.WaitGroup{}}, nil
+	return &hashes{name: name, make: h, long: make(chan struct{}, max(1, runtime.NumCPU()/2)),
+		young: map[string]hashed{}, busy: map[string]*sync.WaitGroup{}}, nil
 }
 
 // of is the hash of the file at path, which open opens.
@@ -187,5 +189,6 @@ func stateOf(info os.FileInfo) (state, bool) {
 	if !ok {
 		return state{}, false
 	}
-	return state{uint64(s.Dev), s.Ino, s.Size, int64(s.Mtim.Sec), int64(s.Ctim.Sec), int64(s.Mtim.Nsec), int64(s.Ctim.Nsec)}, true
+	return state{uint64(s.Dev), s.Ino, s.Size, int64(s.Mtim.Sec), int64(s.Ctim.Sec), int64(s.Mtim.Nsec),
+		int64(s.Ctim.Nsec)}, true
 }

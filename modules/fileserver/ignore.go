@@ -29,8 +29,8 @@ func newIgnore(regexps, globs []string) (ig *ignore, err error) {
 	return ig, err
 }
 
-// has tells whether a path is not served. A pattern that takes too long for it hides it: what was to be kept back is not
-// given away.
+// has tells whether a path is not served. A pattern that takes too long for it hides it: what was to be kept back is
+// not given away.
 func (ig *ignore) has(path string) bool {
 	for _, re := range ig.regexps {
 		if ok, err := re.Match(path); ok || err != nil {

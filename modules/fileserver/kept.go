@@ -55,8 +55,8 @@ const (
 	ClearLock
 )
 
-// Do does a chore for the remotes of some backends, nil for all, that a glob means, "" for all, and tells what was done and what
-// could not be, in Salt's words.
+// Do does a chore for the remotes of some backends, nil for all, that a glob means, "" for all, and tells what was done
+// and what could not be, in Salt's words.
 func (s *Server) Do(chore Chore, back []string, remote string) (done, failed []string) {
 	for _, b := range s.backends(back) {
 		kept, ok := b.(Kept)

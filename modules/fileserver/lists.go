@@ -52,12 +52,14 @@ func (r *Roots) Lists(env string) (*Lists, error) {
 	if age := now.Sub(l.at); l.lists != nil && age >= 0 && age < r.opt.ListTime {
 		return l.lists, nil
 	}
-	w := walk{roots: r, files: map[string]bool{}, dirs: map[string]bool{}, empty: map[string]bool{}, links: map[string]string{}}
+	w := walk{roots: r, files: map[string]bool{}, dirs: map[string]bool{}, empty: map[string]bool{},
+		links: map[string]string{}}
 	for _, dir := range dirs {
 		w.root, w.real = dir, realPath(dir)
 		w.dir("", nil)
 	}
-	l.lists, l.at = &Lists{Files: sorted(w.files), Dirs: sorted(w.dirs), EmptyDirs: sorted(w.empty), Links: w.links}, now
+	l.lists, l.at = &Lists{Files: sorted(w.files), Dirs: sorted(w.dirs), EmptyDirs: sorted(w.empty), Links: w.links},
+		now
 	return l.lists, nil
 }
 
@@ -123,8 +125,8 @@ func (w *walk) entry(rel string, e fs.DirEntry, above []os.FileInfo) {
 	}
 }
 
-// link notes what a link leads to, as Salt decides it: with followed links only where that is inside the root, by a rule that
-// takes a target which begins with ".." as relative to the link itself.
+// link notes what a link leads to, as Salt decides it: with followed links only where that is inside the root, by a
+// rule that takes a target which begins with ".." as relative to the link itself.
 func (w *walk) link(rel, path string) {
 	target, err := os.Readlink(path)
 	if err != nil {

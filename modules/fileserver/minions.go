@@ -20,17 +20,18 @@ import (
 
 // MinionsOptions are the options of a Minions.
 type MinionsOptions struct {
-	Dir                  string   // has a folder for each minion, with a folder "files" in it
-	Env                  string   // minionfs_env: the one environment that has them
-	Mount                string   // minionfs_mountpoint: the folder in which minions appear, with or without salt://; "": at the top
+	Dir string // has a folder for each minion, with a folder "files" in it
+	Env string // minionfs_env: the one environment that has them
+	// minionfs_mountpoint: the folder in which minions appear, with or without salt://; "": at the top
+	Mount                string
 	Whitelist, Blacklist []string // minionfs_whitelist, minionfs_blacklist: globs, or regular expressions for whole ids
 	IgnoreRegex          []string // file_ignore_regex
 	IgnoreGlob           []string // file_ignore_glob
 }
 
-// Minions serves the files that minions have pushed (cp.push), as MOUNT/ID/PATH. What a minion pushes is nobody's but its own word:
-// top files are never served, nor is a name that is no UTF-8, for the lists of all would be broken by it. No link leads out of the
-// folder of a minion. Answers to salt/fileserver/minionfs.py.
+// Minions serves the files that minions have pushed (cp.push), as MOUNT/ID/PATH. What a minion pushes is nobody's but
+// its own word: top files are never served, nor is a name that is no UTF-8, for the lists of all would be broken by it.
+// No link leads out of the folder of a minion. Answers to salt/fileserver/minionfs.py.
 type Minions struct {
 	opt          MinionsOptions
 	mount        string // with a slash behind it, unless it is empty
@@ -52,7 +53,8 @@ func NewMinions(opt MinionsOptions) (*Minions, error) {
 	if mount != "" {
 		mount += "/"
 	}
-	return &Minions{opt: opt, mount: mount, ignore: ig, white: newExposed(opt.Whitelist), black: newExposed(opt.Blacklist)}, err
+	return &Minions{opt: opt, mount: mount, ignore: ig, white: newExposed(opt.Whitelist),
+		black: newExposed(opt.Blacklist)}, err
 }
 
 // Name is "minionfs".
@@ -67,8 +69,8 @@ func (m *Minions) shown(id string) bool {
 		(len(m.opt.Whitelist) == 0 || m.white.has(id, false))
 }
 
-// Find finds MOUNT/ID/PATH. Unlike Salt: what does not stand below the mountpoint is not found, and not looked for behind as many
-// other characters.
+// Find finds MOUNT/ID/PATH. Unlike Salt: what does not stand below the mountpoint is not found, and not looked for
+// behind as many other characters.
 func (m *Minions) Find(env, name string, _ map[string]string) (File, bool) {
 	folder := strings.HasSuffix(name, "/")
 	name, mounted := strings.CutPrefix(path.Clean(name), m.mount)
@@ -104,7 +106,8 @@ func (m *Minions) Open(_ string, f File) (file *os.File, err error) {
 	return file, err
 }
 
-// Select: unlike with other backends a prefix is the name of a folder that is listed whole, and one that is only a minion is none.
+// Select: unlike with other backends a prefix is the name of a folder that is listed whole, and one that is only a
+// minion is none.
 func (m *Minions) Select(prefix string, dirs bool) func(name string) bool {
 	prefix = strings.TrimPrefix(prefix, m.mount)
 	if prefix == "" {
@@ -120,8 +123,8 @@ func (m *Minions) Select(prefix string, dirs bool) func(name string) bool {
 	}
 }
 
-// Lists walks the folders of all minions. A list is as new as the question: who has waited for another one's walk that began after
-// he had come takes what that has found.
+// Lists walks the folders of all minions. A list is as new as the question: who has waited for another one's walk that
+// began after he had come takes what that has found.
 func (m *Minions) Lists(env string) (*Lists, error) {
 	if env != m.opt.Env {
 		return &Lists{}, nil

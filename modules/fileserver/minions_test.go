@@ -19,7 +19,8 @@ func TestMinionsAsSalt(t *testing.T) {
 	rec, root := load(t, "minions3008.json")
 	n := 0
 	for i, config := range rec.Configs {
-		opts := payload.M("hash_type", "sha256", "file_buffer_size", 1<<20, "fileserver_followsymlinks", true, "minionfs_env", "base")
+		opts := payload.M("hash_type", "sha256", "file_buffer_size", 1<<20, "fileserver_followsymlinks", true,
+			"minionfs_env", "base")
 		opts.Update(underRoot(fromJSON(config.Opts), root).(*payload.Map))
 		s, err := Configured(opts)
 		if s == nil {
@@ -46,9 +47,9 @@ func TestMinionsAsSalt(t *testing.T) {
 	}
 }
 
-// unlikeSaltsMinions names what is answered otherwise. Salt gives away the cache of a minion that is called "files" by ./data.p,
-// any file of the master by ID//PATH, and tells of web1/./etc/motd by that name. It has no hash of a file whose environment stands
-// behind a question mark.
+// unlikeSaltsMinions names what is answered otherwise. Salt gives away the cache of a minion that is called "files" by
+// ./data.p, any file of the master by ID//PATH, and tells of web1/./etc/motd by that name. It has no hash of a file
+// whose environment stands behind a question mark.
 func unlikeSaltsMinions(cmd string, asked map[string]any) bool {
 	path, _ := asked["path"].(string)
 	return strings.Contains(path, "./") || cmd == "file_hash" && strings.Contains(path, "saltenv=")
@@ -91,20 +92,24 @@ func minionFiles(t *testing.T, names ...string) (*Minions, string) {
 	return m, dir
 }
 
-// TestMinionsHostileNames: what a minion calls its files breaks no list of others, reaches no other folder, and is no top file.
+// TestMinionsHostileNames: what a minion calls its files breaks no list of others, reaches no other folder, and is no
+// top file.
 func TestMinionsHostileNames(t *testing.T) {
-	m, dir := minionFiles(t, "m1/files/good", "m1/files/\xff\xfe", "m1/files/\xff/inside", "m1/files/new\nline", "m1/files/top.sls", "m1/files/-rf", "m1/data.p",
-		"files/files/x", "files/data.p", "bad\x01id/files/f")
-	for name, to := range map[string]string{"m1/files/out": "../data.p", "m1/files/abs": filepath.Join(dir, "m1/data.p"), "m1/files/up": ".."} {
+	m, dir := minionFiles(t, "m1/files/good", "m1/files/\xff\xfe", "m1/files/\xff/inside", "m1/files/new\nline",
+		"m1/files/top.sls", "m1/files/-rf", "m1/data.p", "files/files/x", "files/data.p", "bad\x01id/files/f")
+	for name, to := range map[string]string{"m1/files/out": "../data.p", "m1/files/abs": filepath.Join(dir,
+		"m1/data.p"), "m1/files/up": ".."} {
 		if err := os.Symlink(to, filepath.Join(dir, name)); err != nil {
 			t.Fatal(err)
 		}
 	}
 	for path, want := range map[string]bool{
 		"m1/good": true, "m1/new\nline": true, "m1/-rf": true, "files/x": true,
-		"m1/\xff\xfe": false, "m1/\xff/inside": false, "m1/top.sls": false, "m1/./top.sls": false, "m1/top.sls/": false, "m1/x/../top.sls": false,
-		"m1/out": false, "m1/abs": false, "m1/up/data.p": false, "m1/../data.p": false, "m1/../m1/data.p": false,
-		"./data.p": false, "./files/data.p": false, "files/../../m1/data.p": false, "bad\x01id/f": false, "m1": false, "": false, "/": false, "m1//": false, "m1//etc/passwd": false, "m1//" + dir + "/m1/data.p": false,
+		"m1/\xff\xfe": false, "m1/\xff/inside": false, "m1/top.sls": false, "m1/./top.sls": false, "m1/top.sls/": false,
+		"m1/x/../top.sls": false, "m1/out": false, "m1/abs": false, "m1/up/data.p": false, "m1/../data.p": false,
+		"m1/../m1/data.p": false,
+		"./data.p":        false, "./files/data.p": false, "files/../../m1/data.p": false, "bad\x01id/f": false,
+		"m1": false, "": false, "/": false, "m1//": false, "m1//etc/passwd": false, "m1//" + dir + "/m1/data.p": false,
 	} {
 		f, ok := m.Find("base", path, nil)
 		if ok != want {

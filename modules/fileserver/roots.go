@@ -17,14 +17,15 @@ const anyEnv = "__env__"
 
 // RootsOptions are the options of a Roots.
 type RootsOptions struct {
-	Envs           map[string][]string // file_roots: the directories of each environment, absolute, the first has precedence
-	FollowSymlinks bool                // fileserver_followsymlinks: links may lead out of their root
-	IgnoreSymlinks bool                // fileserver_ignoresymlinks: links are not listed
-	IgnoreRegex    []string            // file_ignore_regex, where one fits anywhere in a path
-	IgnoreGlob     []string            // file_ignore_glob, as fnmatch reads them
-	ListTime       time.Duration       // fileserver_list_cache_time: so old may a list be
-	MtimeFile      string              // keeps the times of change from one update to the next
-	Now            func() time.Time    // nil: time.Now
+	// file_roots: the directories of each environment, absolute, the first has precedence
+	Envs           map[string][]string
+	FollowSymlinks bool             // fileserver_followsymlinks: links may lead out of their root
+	IgnoreSymlinks bool             // fileserver_ignoresymlinks: links are not listed
+	IgnoreRegex    []string         // file_ignore_regex, where one fits anywhere in a path
+	IgnoreGlob     []string         // file_ignore_glob, as fnmatch reads them
+	ListTime       time.Duration    // fileserver_list_cache_time: so old may a list be
+	MtimeFile      string           // keeps the times of change from one update to the next
+	Now            func() time.Time // nil: time.Now
 }
 
 // Roots takes files from directories of this machine. Answers to salt/fileserver/roots.py.

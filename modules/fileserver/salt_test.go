@@ -18,8 +18,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// recorded is a tree, configurations, and what Salt 3008.3 answers: testdata/salt3008.json (generate.py), and minions3008.json
-// (generate_minions.py).
+// recorded is a tree, configurations, and what Salt 3008.3 answers: testdata/salt3008.json (generate.py), and
+// minions3008.json (generate_minions.py).
 type recorded struct {
 	Tree    [][]string
 	Configs []struct {
@@ -143,8 +143,9 @@ func TestAnswersAsSalt(t *testing.T) {
 	}
 }
 
-// unlikeSalt names the two cases that are answered otherwise. A file of another environment, named behind a question mark, is
-// found by Salt, and then served without its content. A path with a NUL in it makes it fail where it reads links.
+// unlikeSalt names the two cases that are answered otherwise. A file of another environment, named behind a question
+// mark, is found by Salt, and then served without its content. A path with a NUL in it makes it fail where it reads
+// links.
 func unlikeSalt(asked map[string]any, answer any) bool {
 	path, _ := asked["path"].(string)
 	reply, _ := answer.(map[string]any)

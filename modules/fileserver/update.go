@@ -18,13 +18,14 @@ import (
 	"brine/wire/payload"
 )
 
-// Updater is a backend that has something to do from time to time. It tells what has changed since it last did so; nil is nothing.
+// Updater is a backend that has something to do from time to time. It tells what has changed since it last did so; nil
+// is nothing.
 type Updater interface {
 	Update(ctx context.Context) (*Changes, error)
 }
 
-// Paced is an Updater that is updated for its own sake, and not only for who wants to hear of it: it fetches what it serves
-// (gitfs_update_interval).
+// Paced is an Updater that is updated for its own sake, and not only for who wants to hear of it: it fetches what it
+// serves (gitfs_update_interval).
 type Paced interface{ UpdateInterval() time.Duration }
 
 // Rhythm is how often a backend is to be updated.
@@ -65,7 +66,8 @@ func (c *Changes) Event() *payload.Map {
 	if c.Unnamed {
 		return payload.M("changed", changed, "backend", c.Backend)
 	}
-	files := payload.M("changed", payload.AnyList(c.Changed), "removed", payload.AnyList(c.Removed), "added", payload.AnyList(c.Added))
+	files := payload.M("changed", payload.AnyList(c.Changed), "removed", payload.AnyList(c.Removed), "added",
+		payload.AnyList(c.Added))
 	return payload.M("changed", changed, "files", files, "backend", c.Backend)
 }
 
@@ -87,8 +89,8 @@ func (s *Server) Update(ctx context.Context, back []string) (all []*Changes, err
 	return all, err
 }
 
-// Forget drops the lists that some backends, none for all, remember of some environments, none for all, and returns which those
-// were, by backend.
+// Forget drops the lists that some backends, none for all, remember of some environments, none for all, and returns
+// which those were, by backend.
 func (s *Server) Forget(envs, back []string) *payload.Map {
 	out := payload.NewMap(1)
 	for _, b := range s.backends(back) {
@@ -117,8 +119,8 @@ func (r *Roots) Remembered() []string {
 	return out
 }
 
-// Update compares the times of change of all files with those of the update before, which a file of Salt's form keeps (one
-// PATH:SECONDS per line, as in 3008).
+// Update compares the times of change of all files with those of the update before, which a file of Salt's form keeps
+// (one PATH:SECONDS per line, as in 3008).
 func (r *Roots) Update(ctx context.Context) (*Changes, error) {
 	now, err := r.times(ctx)
 	if err != nil {

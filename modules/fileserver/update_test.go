@@ -17,8 +17,9 @@ import (
 // TestConfigured reads options as they stand in a configuration.
 func TestConfigured(t *testing.T) {
 	dir := t.TempDir()
-	opts := payload.M("file_roots", payload.M("base", []any{dir}, 7, []any{dir}), "fileserver_backend", []any{"roots"}, "hash_type", "SHA256",
-		"file_buffer_size", 1<<20, "cachedir", dir, "file_ignore_regex", "(", "file_ignore_glob", []any{"*.bak"})
+	opts := payload.M("file_roots", payload.M("base", []any{dir}, 7, []any{dir}), "fileserver_backend", []any{"roots"},
+		"hash_type", "SHA256", "file_buffer_size", 1<<20, "cachedir", dir, "file_ignore_regex", "(", "file_ignore_glob",
+		[]any{"*.bak"})
 	s, err := Configured(opts)
 	if s == nil || err == nil {
 		t.Fatalf("a bad pattern: %v, %v", s, err)
@@ -26,7 +27,8 @@ func TestConfigured(t *testing.T) {
 	if diff := cmp.Diff([]string{"7", "base"}, s.Envs(nil)); diff != "" {
 		t.Error(diff)
 	}
-	for _, bad := range []*payload.Map{payload.M("fileserver_backend", []any{"roots", "gitfs"}), payload.M("hash_type", "crc32"), payload.M("file_buffer_size", 0)} {
+	for _, bad := range []*payload.Map{payload.M("fileserver_backend", []any{"roots", "gitfs"}),
+		payload.M("hash_type", "crc32"), payload.M("file_buffer_size", 0)} {
 		one := opts.Clone()
 		one.Update(bad)
 		if s, err := Configured(one); s != nil || err == nil {
@@ -41,8 +43,8 @@ type otherKind struct{ *Roots }
 func (otherKind) Name() string                  { return "other" }
 func (otherKind) UpdateInterval() time.Duration { return 7 * time.Second }
 
-// TestBackends: they stand in the order of fileserver_backend, each once; one that cannot work with the other options is named and
-// left out, and none at all is an error.
+// TestBackends: they stand in the order of fileserver_backend, each once; one that cannot work with the other options
+// is named and left out, and none at all is an error.
 func TestBackends(t *testing.T) {
 	other := Kind{"other", func(*payload.Map) (Backend, error) {
 		r, err := NewRoots(RootsOptions{})
@@ -61,8 +63,8 @@ func TestBackends(t *testing.T) {
 		{[]any{}, true, nil, "leaves no backend"},
 		{[]any{"roots", "s3fs"}, true, nil, "s3fs here, only minionfs, other, roots"},
 	} {
-		s, err := Configured(payload.M("hash_type", "md5", "file_buffer_size", 1, "fileserver_backend", tt.backends, "file_recv", tt.receives,
-			"roots_update_interval", 3), other)
+		s, err := Configured(payload.M("hash_type", "md5", "file_buffer_size", 1, "fileserver_backend", tt.backends,
+			"file_recv", tt.receives, "roots_update_interval", 3), other)
 		if tt.bad == "" && err != nil || tt.bad != "" && (err == nil || !strings.Contains(err.Error(), tt.bad)) {
 			t.Errorf("%v: %v", tt.backends, err)
 		}
@@ -80,7 +82,8 @@ func TestBackends(t *testing.T) {
 			t.Error(diff)
 		}
 		for _, r := range s.Rhythms() {
-			if want := map[string]Rhythm{"roots": {"roots", 3 * time.Second, false}, "other": {"other", 7 * time.Second, true}}[r.Backend]; r != want {
+			if want := map[string]Rhythm{"roots": {"roots", 3 * time.Second, false}, "other": {"other", 7 * time.Second,
+				true}}[r.Backend]; r != want {
 				t.Errorf("%+v, want %+v", r, want)
 			}
 		}
@@ -90,7 +93,8 @@ func TestBackends(t *testing.T) {
 // TestUpdate: what came, went and changed since the update before is told, also by a server that was not there then.
 func TestUpdate(t *testing.T) {
 	dir, cache := t.TempDir(), t.TempDir()
-	opts := payload.M("file_roots", payload.M("base", []any{dir}), "hash_type", "sha256", "file_buffer_size", 1, "cachedir", cache)
+	opts := payload.M("file_roots", payload.M("base", []any{dir}), "hash_type", "sha256", "file_buffer_size", 1,
+		"cachedir", cache)
 	write := func(name, text string) {
 		t.Helper()
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
@@ -135,7 +139,8 @@ func TestUpdate(t *testing.T) {
 // TestForget: lists are remembered until somebody forgets them.
 func TestForget(t *testing.T) {
 	dir := t.TempDir()
-	s, err := Configured(payload.M("file_roots", payload.M("base", []any{dir}, "dev", []any{dir}), "hash_type", "sha256", "file_buffer_size", 1, "cachedir", dir))
+	s, err := Configured(payload.M("file_roots", payload.M("base", []any{dir}, "dev", []any{dir}), "hash_type",
+		"sha256", "file_buffer_size", 1, "cachedir", dir))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -170,21 +175,23 @@ func TestForget(t *testing.T) {
 	}
 }
 
-// TestAnswerToPack: packed, a piece that is read where it is packed is the one that Answer gives, and one of a file that has become
-// shorter is an error.
+// TestAnswerToPack: packed, a piece that is read where it is packed is the one that Answer gives, and one of a file
+// that has become shorter is an error.
 func TestAnswerToPack(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "a")
 	if err := os.WriteFile(path, []byte("0123456789"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	s, err := Configured(payload.M("file_roots", payload.M("base", []any{dir}), "hash_type", "sha256", "file_buffer_size", 4, "cachedir", dir))
+	s, err := Configured(payload.M("file_roots", payload.M("base", []any{dir}), "hash_type", "sha256",
+		"file_buffer_size", 4, "cachedir", dir))
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, load := range []*payload.Map{
-		payload.M("path", "a", "saltenv", "base", "loc", 0), payload.M("path", "a", "saltenv", "base", "loc", 8), payload.M("path", "a", "saltenv", "base", "loc", 10),
-		payload.M("path", "a", "saltenv", "base", "loc", 1000), payload.M("path", "b", "saltenv", "base", "loc", 0), payload.M("path", "a", "saltenv", "base"),
+		payload.M("path", "a", "saltenv", "base", "loc", 0), payload.M("path", "a", "saltenv", "base", "loc", 8),
+		payload.M("path", "a", "saltenv", "base", "loc", 10), payload.M("path", "a", "saltenv", "base", "loc", 1000),
+		payload.M("path", "b", "saltenv", "base", "loc", 0), payload.M("path", "a", "saltenv", "base"),
 		payload.M("path", "a", "saltenv", "base", "loc", 0, "gzip", 5), payload.M("path", "a", "loc", 0),
 	} {
 		want, _, err1 := s.Answer(payload.CmdServeFile, load)
@@ -195,7 +202,8 @@ func TestAnswerToPack(t *testing.T) {
 			t.Errorf("%v: %q, want %q; %v", load, gotPacked, wantPacked, err)
 		}
 	}
-	if v, _, err := s.AnswerToPack(payload.CmdServeFile, payload.M("path", "a", "saltenv", "base", "loc", -1)); err == nil {
+	if v, _, err := s.AnswerToPack(payload.CmdServeFile, payload.M("path", "a", "saltenv", "base", "loc",
+		-1)); err == nil {
 		t.Errorf("offset -1: %v", v)
 	}
 	v, _, err := s.AnswerToPack(payload.CmdServeFile, payload.M("path", "a", "saltenv", "base", "loc", 4))

@@ -85,11 +85,15 @@ func TestOldReleaseFiles(t *testing.T) {
 		want  *payload.Map
 	}{
 		{"centos", map[string]string{"etc/centos-release": "CentOS release 6.10 (Final)\n"},
-			payload.M("osfullname", "CentOS", "osrelease", "6.10", "oscodename", "Final", "os", "CentOS", "os_family", "RedHat")},
-		{"suse", map[string]string{"etc/SuSE-release": "SUSE Linux Enterprise Server 11 (x86_64)\nVERSION = 11\nPATCHLEVEL = 4\n"},
-			payload.M("osfullname", "SLES", "osrelease", "11.4", "oscodename", "SUSE Linux Enterprise Server 11 SP4", "os", "SUSE", "os_family", "Suse")},
+			payload.M("osfullname", "CentOS", "osrelease", "6.10", "oscodename", "Final", "os", "CentOS", "os_family",
+				"RedHat")},
+		{"suse", map[string]string{"etc/SuSE-release": "SUSE Linux Enterprise Server 11 (x86_64)\nVERSION = " +
+			"11\nPATCHLEVEL = 4\n"},
+			payload.M("osfullname", "SLES", "osrelease", "11.4", "oscodename", "SUSE Linux Enterprise Server 11 SP4",
+				"os", "SUSE", "os_family", "Suse")},
 		{"alt", map[string]string{"etc/altlinux-release": "ALT Linux 7.0.5 (Centaurus)\n"},
-			payload.M("osfullname", "altlinux", "osrelease", "7.0.5", "oscodename", "Centaurus", "os", "altlinux", "os_family", "altlinux")},
+			payload.M("osfullname", "altlinux", "osrelease", "7.0.5", "oscodename", "Centaurus", "os", "altlinux",
+				"os_family", "altlinux")},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			got := root(t, tt.files).distroGrains()

@@ -18,7 +18,8 @@ const programTimeout = 5 * time.Second
 
 // Options say for which minion the grains are.
 type Options struct {
-	Opts       *payload.Map // the minion's options; read: id, master, conf_file, cachedir, grains_*, enable_*, append_domain, ...
+	// the minion's options; read: id, master, conf_file, cachedir, grains_*, enable_*, append_domain, ...
+	Opts       *payload.Map
 	Static     *payload.Map // grains: of the configuration; wins over everything
 	Version    string       // Salt release the program answers as: "3008.3"
 	ZMQVersion string       // "" leaves the grain out

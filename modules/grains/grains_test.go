@@ -20,11 +20,12 @@ func conf(t *testing.T, grains string) string {
 }
 
 func TestPrecedence(t *testing.T) {
-	opts := payload.M("id", "web1", "master", "salt", "conf_file", conf(t, "os: FromFile\nshell: overridden\nrole: [a]\nid: filed\n"),
-		"grains_blacklist", []any{"cpu*", "role"})
+	opts := payload.M("id", "web1", "master", "salt", "conf_file", conf(t, "os: FromFile\nshell: overridden\nrole: "+
+		"[a]\nid: filed\n"), "grains_blacklist", []any{"cpu*", "role"})
 	c := New(Options{Opts: opts, Static: payload.M("id", "configured", "nest", payload.M("k", "v")), Version: "3008.3"})
 	all := c.Map()
-	for key, want := range map[string]any{"id": "configured", "os": "FromFile", "saltversion": "3008.3", "master": "salt"} {
+	for key, want := range map[string]any{"id": "configured", "os": "FromFile", "saltversion": "3008.3",
+		"master": "salt"} {
 		if got, ok := c.Get(key); !ok || got != want || all.Value(key) != want {
 			t.Errorf("%s: Get %v, Map %v, want %v", key, got, all.Value(key), want)
 		}

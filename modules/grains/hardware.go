@@ -26,9 +26,9 @@ func (h *host) readHardware() *payload.Map {
 
 func (h *host) dmiFiles() *payload.Map {
 	out := payload.NewMap(8)
-	for _, f := range [][2]string{{"biosversion", "bios_version"}, {"biosvendor", "bios_vendor"}, {"boardname", "board_name"},
-		{"productname", "product_name"}, {"manufacturer", "sys_vendor"}, {"biosreleasedate", "bios_date"},
-		{"uuid", "product_uuid"}, {"serialnumber", "product_serial"}} {
+	for _, f := range [][2]string{{"biosversion", "bios_version"}, {"biosvendor", "bios_vendor"},
+		{"boardname", "board_name"}, {"productname", "product_name"}, {"manufacturer", "sys_vendor"},
+		{"biosreleasedate", "bios_date"}, {"uuid", "product_uuid"}, {"serialnumber", "product_serial"}} {
 		file := "sys/class/dmi/id/" + f[1]
 		if !h.readable(file) {
 			continue
@@ -47,8 +47,9 @@ func validText(s string) string { return strings.ToValidUTF8(s, string(utf8.Rune
 
 func dmiProgram(tool string) *payload.Map {
 	out := payload.NewMap(8)
-	for _, f := range [][2]string{{"biosversion", "bios-version"}, {"biosvendor", "bios-vendor"}, {"productname", "system-product-name"},
-		{"manufacturer", "system-manufacturer"}, {"biosreleasedate", "bios-release-date"}, {"uuid", "system-uuid"}} {
+	for _, f := range [][2]string{{"biosversion", "bios-version"}, {"biosvendor", "bios-vendor"},
+		{"productname", "system-product-name"}, {"manufacturer", "system-manufacturer"},
+		{"biosreleasedate", "bios-release-date"}, {"uuid", "system-uuid"}} {
 		if v, ok := dmiString(tool, f[1]); ok {
 			out.Set(f[0], v)
 		}
@@ -79,7 +80,8 @@ func dmiString(tool, key string) (string, bool) {
 
 func bootEnv(tool string) *payload.Map {
 	out := payload.NewMap(3)
-	for _, f := range [][2]string{{"manufacturer", "manufacturer"}, {"serialnumber", "serial#"}, {"productname", "DeviceDesc"}} {
+	for _, f := range [][2]string{{"manufacturer", "manufacturer"}, {"serialnumber", "serial#"},
+		{"productname", "DeviceDesc"}} {
 		text, ok := output(tool, f[1])
 		_, value, found := strings.Cut(text, "=")
 		switch {
@@ -100,9 +102,10 @@ var (
 	fillSerial   = pattern.New(`^0+$|^0?12345678?9?0?`)
 	fillSerialCI = pattern.New(`(?i)sernum|part[_-]?number|specified|filled|applicable`)
 	fillAsset    = pattern.New(`(?i)manufacturer|to be filled|available|asset|^no(ne|t)`)
-	fillOther    = pattern.New(`(?i)to be filled|un(known|specified)|no(t|ne)? (asset|provided|defined|available|present|specified)`)
-	serialKeys   = pattern.New(`serial|part|version`)
-	assetKeys    = pattern.New(`asset|manufacturer`)
+	fillOther    = pattern.New(
+		`(?i)to be filled|un(known|specified)|no(t|ne)? (asset|provided|defined|available|present|specified)`)
+	serialKeys = pattern.New(`serial|part|version`)
+	assetKeys  = pattern.New(`asset|manufacturer`)
 )
 
 func meaningful(key, value string) bool {

@@ -20,7 +20,8 @@ import (
 func TestAgainstSalt(t *testing.T) {
 	tool := modtest.SaltProgram(t, "3008", "salt-call")
 	dir := t.TempDir()
-	conf := fmt.Sprintf("id: web1\nmaster: 127.0.0.1\nroot_dir: %s\nfile_client: local\nenable_fqdns_grains: False\n", dir)
+	conf := fmt.Sprintf("id: web1\nmaster: 127.0.0.1\nroot_dir: %s\nfile_client: local\nenable_fqdns_grains: False\n",
+		dir)
 	if err := os.WriteFile(filepath.Join(dir, "minion"), []byte(conf), 0o644); err != nil {
 		t.Fatal(err)
 	}
@@ -32,8 +33,8 @@ func TestAgainstSalt(t *testing.T) {
 	if err := json.Unmarshal(out, &real); err != nil {
 		t.Fatal(err)
 	}
-	ours := grains.New(grains.Options{Version: "3008.3", ZMQVersion: "4.3.4", Opts: payload.M("id", "web1", "master", "127.0.0.1",
-		"conf_file", filepath.Join(dir, "minion"))}).Map()
+	ours := grains.New(grains.Options{Version: "3008.3", ZMQVersion: "4.3.4", Opts: payload.M("id", "web1", "master",
+		"127.0.0.1", "conf_file", filepath.Join(dir, "minion"))}).Map()
 	problems, err := modtest.GrainDifferences("testdata/differences.json", real.Local, plain(t, ours), true)
 	if err != nil {
 		t.Fatal(err)

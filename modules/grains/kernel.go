@@ -64,7 +64,8 @@ func (h *host) selinux() *payload.Map {
 	}
 	state := payload.M("enabled", h.isDir("sys/fs/selinux") && h.exists("sys/fs/selinux/enforce"))
 	if program.Which("getenforce") != "" {
-		mode := map[string]string{"1": "Enforcing", "0": "Permissive"}[strings.TrimSpace(h.read("sys/fs/selinux/enforce"))]
+		mode := map[string]string{"1": "Enforcing",
+			"0": "Permissive"}[strings.TrimSpace(h.read("sys/fs/selinux/enforce"))]
 		if mode == "" {
 			mode = "Disabled"
 		}

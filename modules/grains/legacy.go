@@ -157,7 +157,8 @@ func (h *host) nameAndRelease(out *payload.Map, osr map[string]string) {
 // bestVersion is the most exact version any release file tells.
 func (h *host) bestVersion(osr map[string]string) string {
 	best := osr["VERSION_ID"]
-	for _, name := range []string{"etc/centos-release", "etc/redhat-release", "etc/system-release", "etc/debian_version"} {
+	for _, name := range []string{"etc/centos-release", "etc/redhat-release", "etc/system-release",
+		"etc/debian_version"} {
 		v := leadingNumber.FindString(h.read(name))
 		if strings.Count(v, ".") > strings.Count(best, ".") || best == "" {
 			best = v

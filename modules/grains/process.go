@@ -64,7 +64,8 @@ func (h *host) process() *payload.Map {
 			group = g.Name
 		}
 	}
-	return payload.M("username", name, "groupname", group, "pid", int64(os.Getpid()), "gid", int64(gid), "uid", int64(uid))
+	return payload.M("username", name, "groupname", group, "pid", int64(os.Getpid()), "gid", int64(gid), "uid",
+		int64(uid))
 }
 
 func (h *host) allOpts() *payload.Map {

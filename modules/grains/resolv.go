@@ -23,9 +23,10 @@ func (h *host) dns() *payload.Map {
 		}
 	}
 	r := parseResolv(h.read(name))
-	return one("dns", payload.M("nameservers", payload.AnyList(r.servers), "ip4_nameservers", payload.AnyList(r.servers4),
-		"ip6_nameservers", payload.AnyList(r.servers6), "sortlist", payload.AnyList(r.sortlist), "domain", r.domain,
-		"search", payload.AnyList(r.search), "options", payload.AnyList(r.options)))
+	return one("dns", payload.M("nameservers", payload.AnyList(r.servers), "ip4_nameservers",
+		payload.AnyList(r.servers4), "ip6_nameservers", payload.AnyList(r.servers6), "sortlist",
+		payload.AnyList(r.sortlist), "domain", r.domain, "search", payload.AnyList(r.search), "options",
+		payload.AnyList(r.options)))
 }
 
 func parseResolv(text string) resolvConf {

@@ -23,7 +23,8 @@ func (g *guest) lookAround(h *host) {
 		g.virtual = "kvm"
 	}
 	g.firstWord(h.read("sys/devices/virtual/dmi/id/product_name"), []hint{{"VirtualBox", "VirtualBox", ""},
-		{"RHEV Hypervisor", "kvm", "rhev"}, {"oVirt Node", "kvm", "ovirt"}, {"Google", "gce", ""}, {"BHYVE", "bhyve", ""}})
+		{"RHEV Hypervisor", "kvm", "rhev"}, {"oVirt Node", "kvm", "ovirt"}, {"Google", "gce", ""},
+		{"BHYVE", "bhyve", ""}})
 	g.container(h)
 }
 
@@ -71,7 +72,8 @@ func (g *guest) container(h *host) {
 	case strings.Contains(groups, ":/libpod_parent/"):
 		g.subtype = "libpod"
 	default:
-		g.firstWord(groups, []hint{{":/system.slice/docker", "container", "Docker"}, {":/docker/", "container", "Docker"},
+		g.firstWord(groups, []hint{{":/system.slice/docker", "container", "Docker"}, {":/docker/", "container",
+			"Docker"},
 			{":/docker-ce/", "container", "Docker"}})
 	}
 	if g.subtype != "LXC" && strings.Contains(h.read("proc/1/environ"), "container=lxc") {
@@ -126,7 +128,8 @@ func (h *host) xen() *payload.Map {
 func (h *host) ps() *payload.Map {
 	switch {
 	case h.virtual().Str("virtual") == "openvzhn":
-		return one("ps", `ps -fH -p $(grep -l "^envID:[[:space:]]*0\$" /proc/[0-9]*/status | sed -e "s=/proc/\([0-9]*\)/.*=\1=")  | awk '{ $7=""; print }'`)
+		return one("ps",
+			`ps -fH -p $(grep -l "^envID:[[:space:]]*0\$" /proc/[0-9]*/status | sed -e "s=/proc/\([0-9]*\)/.*=\1=")  | awk '{ $7=""; print }'`)
 	case h.distro().Str("os_family") == "NILinuxRT":
 		return one("ps", "ps -o user,pid,ppid,tty,time,comm")
 	}

@@ -78,8 +78,9 @@ func (g *guest) fromSystemd(text string) bool {
 		g.virtual = text
 		return true
 	}
-	return g.firstWord(text, []hint{{"vmware", "VMware", ""}, {"microsoft", "VirtualPC", ""}, {"lxc", "container", "LXC"},
-		{"podman", "container", "Podman"}, {"docker", "container", "Docker"}, {"amazon", "Nitro", "Amazon EC2"}})
+	return g.firstWord(text, []hint{{"vmware", "VMware", ""}, {"microsoft", "VirtualPC", ""},
+		{"lxc", "container", "LXC"}, {"podman", "container", "Podman"}, {"docker", "container", "Docker"},
+		{"amazon", "Nitro", "Amazon EC2"}})
 }
 
 // hint maps a word in some output to a kind of machine.
@@ -108,9 +109,10 @@ func (g *guest) fromVirtWhat(text string) {
 			g.virtual = "kvm"
 			return
 		}
-		if g.firstWord(line, []hint{{"lxc", "container", "LXC"}, {"docker", "container", "Docker"}, {"vmware", "VMware", ""},
-			{"parallels", "Parallels", ""}, {"nutanix", "kvm", "Nutanix AHV"}, {"hyperv", "HyperV", ""},
-			{"ibm_power-lpar_shared", "LPAR", "shared"}, {"ibm_power-lpar_dedicated", "LPAR", "dedicated"}}) {
+		if g.firstWord(line, []hint{{"lxc", "container", "LXC"}, {"docker", "container", "Docker"},
+			{"vmware", "VMware", ""}, {"parallels", "Parallels", ""}, {"nutanix", "kvm", "Nutanix AHV"},
+			{"hyperv", "HyperV", ""}, {"ibm_power-lpar_shared", "LPAR", "shared"}, {"ibm_power-lpar_dedicated", "LPAR",
+				"dedicated"}}) {
 			return
 		}
 	}
@@ -138,7 +140,8 @@ func (g *guest) fromDMI(text string) {
 }
 
 func (g *guest) fromPCI(text string) {
-	g.firstWord(text, []hint{{"vmware", "VMware", ""}, {"virtualbox", "VirtualBox", ""}, {"qemu", "kvm", ""}, {"virtio", "kvm", ""}})
+	g.firstWord(text, []hint{{"vmware", "VMware", ""}, {"virtualbox", "VirtualBox", ""}, {"qemu", "kvm", ""},
+		{"virtio", "kvm", ""}})
 }
 
 var (

@@ -79,7 +79,8 @@ func (b *binder) defaults() error {
 	if len(missing) == 0 {
 		return nil
 	}
-	return b.errorf("missing %d required positional argument%s: %s", len(missing), plural(len(missing)), enumerate(missing))
+	return b.errorf("missing %d required positional argument%s: %s", len(missing), plural(len(missing)),
+		enumerate(missing))
 }
 
 func (b *binder) errorf(format string, a ...any) error {

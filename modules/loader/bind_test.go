@@ -40,7 +40,8 @@ func TestBindWords(t *testing.T) {
 		{"middle missing", three, []any{1}, payload.M("c", 3), "f() missing 1 required positional argument: 'b'"},
 		{"twice", echo, []any{1}, payload.M("text", 2), "echo() got multiple values for argument 'text'"},
 		{"unexpected", echo, []any{1}, payload.M("nope", 2), "echo() got an unexpected keyword argument 'nope'"},
-		{"unexpected before count", ping, []any{1}, payload.M("nope", 2), "ping() got an unexpected keyword argument 'nope'"},
+		{"unexpected before count", ping, []any{1}, payload.M("nope", 2),
+			"ping() got an unexpected keyword argument 'nope'"},
 		{"varargs missing", varargs, nil, payload.M("x", 1), "v() missing 1 required positional argument: 'a'"},
 		{"python name", renamed, []any{1}, nil, "true_() takes 0 positional arguments but 1 was given"},
 	} {
@@ -60,7 +61,8 @@ func TestBindValues(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got.Get("a") != int64(1) || got.Get("b") != int64(2) || !cmp.Equal(got.Rest, []any{int64(3)}) || got.KW.Str("x") != "y" {
+	if got.Get("a") != int64(1) || got.Get("b") != int64(2) || !cmp.Equal(got.Rest, []any{int64(3)}) ||
+		got.KW.Str("x") != "y" {
 		t.Errorf("bound: %v %v %v %v", got.Get("a"), got.Get("b"), got.Rest, got.KW)
 	}
 	got, err = loader.Bind(f, nil, payload.M("a", nil))
@@ -89,7 +91,8 @@ func TestLoadArgs(t *testing.T) {
 		{"unknown", plain, []any{payload.M("x", int64(1), "y", payload.M("k", "v"), "__kwarg__", true)}, nil, nil,
 			"The following keyword arguments are not valid: x=1, y={'k': 'v'}"},
 		{"unknown text", plain, []any{"foo=bar"}, nil, nil, "The following keyword arguments are not valid: foo=bar"},
-		{"publication fields", open, []any{"q=1"}, nil, payload.M("q", int64(1), "__pub_fun", "m.k", "__pub_jid", "1"), ""},
+		{"publication fields", open, []any{"q=1"}, nil, payload.M("q", int64(1), "__pub_fun", "m.k", "__pub_jid", "1"),
+			""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			args, kw, err := loader.LoadArgs(tt.f, tt.list, data)
@@ -131,7 +134,8 @@ func TestMisspeltArgument(t *testing.T) {
 	reg := loader.NewRegistry()
 	ok := func(_ *loader.Call, a loader.Args) (any, error) { return a.Str("name"), nil }
 	wrong := func(_ *loader.Call, a loader.Args) (any, error) { return a.Bool("namme") || a.Str("naem") == "", nil }
-	if err := reg.Register(loader.Func{Name: "x.ok", Params: []loader.Param{loader.Req("name")}, Run: ok}, loader.Func{Name: "x.wrong", Params: []loader.Param{loader.Req("name")}, Run: wrong}); err != nil {
+	if err := reg.Register(loader.Func{Name: "x.ok", Params: []loader.Param{loader.Req("name")}, Run: ok},
+		loader.Func{Name: "x.wrong", Params: []loader.Param{loader.Req("name")}, Run: wrong}); err != nil {
 		t.Fatal(err)
 	}
 	env := &loader.Env{Registry: reg}

@@ -2,7 +2,8 @@ package loader
 
 import "strings"
 
-const blackoutText = "Minion in blackout mode. Set 'minion_blackout' to False in pillar or grains to resume operations. " +
+const blackoutText = "Minion in blackout mode. Set 'minion_blackout' to False in pillar or grains to resume " +
+	"operations. " +
 	"Only saltutil.refresh_pillar allowed in blackout mode."
 
 // BlackedOut tells the return of a function that was not called because the minion is in blackout.
@@ -16,7 +17,8 @@ func blackedOut(c *Call, connected bool, fun string) bool {
 	if fun == "saltutil.refresh_pillar" {
 		return false
 	}
-	if pillar := c.Pillar(); connected && Truthy(pillar.Value("minion_blackout")) && !listed(pillar.Value("minion_blackout_whitelist"), fun) {
+	if pillar := c.Pillar(); connected && Truthy(pillar.Value("minion_blackout")) &&
+		!listed(pillar.Value("minion_blackout_whitelist"), fun) {
 		return true
 	}
 	on, _ := c.Grain("minion_blackout")

@@ -48,7 +48,8 @@ func NewCall(ctx context.Context, env *Env, fun string, load *payload.Map) *Call
 // Opts are the minion's options.
 func (c *Call) Opts() *payload.Map { return provided(c.Env.Opts) }
 
-// WithResources is a copy of the options of a minion with what Salt adds to them at work: the resources that it manages, none here.
+// WithResources is a copy of the options of a minion with what Salt adds to them at work: the resources that it
+// manages, none here.
 func WithResources(opts *payload.Map) *payload.Map {
 	out := opts.Clone()
 	if !out.Has("resources") {

@@ -12,9 +12,9 @@ const (
 )
 
 // Context is what the functions of one module keep between calls (__context__ of Salt): a cache and nothing more, since
-// what was not used for long goes when the place is needed. It is shared by all calls of a registry, in whatever job they
-// are, so an entry must say itself up to when it holds. A process of its own for a job starts with an empty one, as
-// in Salt. Values are shared: nobody changes one that is in it.
+// what was not used for long goes when the place is needed. It is shared by all calls of a registry, in whatever job
+// they are, so an entry must say itself up to when it holds. A process of its own for a job starts with an empty one,
+// as in Salt. Values are shared: nobody changes one that is in it.
 type Context struct {
 	of     *contextStore
 	module string

@@ -41,12 +41,15 @@ func sample() []loader.Func {
 		{Name: "test.panic", Run: func(*loader.Call, loader.Args) (any, error) { panic("boom") }},
 		{Name: "test.high", Outputter: "highstate", Run: ret(payload.M("a", 1), nil)},
 		{Name: "test.queued", Run: ret(payload.M("__no_return__", true), nil)},
-		{Name: "test.nested", Run: func(c *loader.Call, _ loader.Args) (any, error) { return c.Call("no.such", nil, nil) }},
+		{Name: "test.nested", Run: func(c *loader.Call, _ loader.Args) (any, error) {
+			return c.Call("no.such", nil, nil)
+		}},
 	}
 }
 
 func job(fun any, arg ...any) loader.Job {
-	return loader.Job{Load: payload.M("fun", fun, "arg", arg, "tgt", "*", "jid", "1", "ret", "", "user", "root"), Connected: true}
+	return loader.Job{Load: payload.M("fun", fun, "arg", arg, "tgt", "*", "jid", "1", "ret", "", "user", "root"),
+		Connected: true}
 }
 
 func TestExecuteOne(t *testing.T) {
@@ -54,7 +57,8 @@ func TestExecuteOne(t *testing.T) {
 	no := func(why string) func(loader.Place) (bool, string) {
 		return func(loader.Place) (bool, string) { return false, why }
 	}
-	env.Registry.Offer(loader.Listed{{File: "xyz", Virtual: no("xyz is not installed")}, {File: "abc", Virtual: no("")}})
+	env.Registry.Offer(loader.Listed{{File: "xyz", Virtual: no("xyz is not installed")},
+		{File: "abc", Virtual: no("")}})
 	env.Registry.On(env)
 	for _, tt := range []struct {
 		name    string
@@ -70,20 +74,24 @@ func TestExecuteOne(t *testing.T) {
 		{"success 0", job("test.success"), payload.M("success", int64(0), "result", true), 1, ""},
 		{"outputter", job("test.high"), payload.M("a", 1), 0, "highstate"},
 		{"unknown", job("no.such"), "'no.such' is not available.", 1, "nested"},
-		{"unknown with docs", job("test.pin"), payload.M("test.ping", "DOC", "test.pin", "'test.pin' is not available."), 1, "nested"},
+		{"unknown with docs", job("test.pin"), payload.M("test.ping", "DOC", "test.pin",
+			"'test.pin' is not available."), 1, "nested"},
 		{"refused module", job("xyz.f"), "'xyz' __virtual__ returned False: xyz is not installed", 1, "nested"},
 		{"refused silently", job("abc.f"), "'abc' __virtual__ returned False", 1, "nested"},
-		{"too many", job("test.ping", "foo"), "Passed invalid arguments to test.ping: ping() takes 0 positional arguments but 1 was given\nDOC", 1, "nested"},
+		{"too many", job("test.ping", "foo"), "Passed invalid arguments to test.ping: ping() takes 0 positional " +
+			"arguments but 1 was given\nDOC", 1, "nested"},
 		{"bad keyword", job("test.ping", payload.M("foo", "bar", "__kwarg__", true)),
 			"ERROR executing 'test.ping': The following keyword arguments are not valid: foo=bar", 1, "nested"},
 		{"execution error", job("test.exec"), "ERROR: abc", 1, "nested"},
-		{"command not found", job("test.notfound"), "Command required for 'test.notfound' not found: no git", 1, "nested"},
+		{"command not found", job("test.notfound"), "Command required for 'test.notfound' not found: no git", 1,
+			"nested"},
 		{"invocation error", job("test.invoc"), "ERROR executing 'test.invoc': wrong", 1, "nested"},
 		{"client error", job("test.client"), "ERROR executing 'test.client': no master", 1, "nested"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			got := loader.Execute(t.Context(), env, tt.job)
-			if !payload.Equal(got.Return, tt.want) || got.Retcode != tt.retcode || got.Success != (tt.retcode == 0) || got.Out != tt.out {
+			if !payload.Equal(got.Return, tt.want) || got.Retcode != tt.retcode || got.Success != (tt.retcode == 0) ||
+				got.Out != tt.out {
 				t.Errorf("got %v retcode %v success %v out %q, want %v %d out %q",
 					got.Return, got.Retcode, got.Success, got.Out, tt.want, tt.retcode, tt.out)
 			}
@@ -97,12 +105,14 @@ func TestExecuteOne(t *testing.T) {
 func TestExecuteCrash(t *testing.T) {
 	env := modtest.Env(t, nil, sample())
 	for fun, last := range map[string]string{
-		"test.value": "ValueError: bad", "test.plain": "Exception: plain", "test.late": "salt.exceptions.SaltReqTimeoutError: Message timed out",
-		"test.panic": "RuntimeError: boom", "test.nested": "KeyError: 'no.such'",
+		"test.value": "ValueError: bad", "test.plain": "Exception: plain",
+		"test.late": "salt.exceptions.SaltReqTimeoutError: Message timed out", "test.panic": "RuntimeError: boom",
+		"test.nested": "KeyError: 'no.such'",
 	} {
 		got := loader.Execute(t.Context(), env, job(fun))
 		text, _ := got.Return.(string)
-		if !strings.HasPrefix(text, "The minion function caused an exception: Traceback (most recent call last):\n  ") ||
+		if !strings.HasPrefix(text,
+			"The minion function caused an exception: Traceback (most recent call last):\n  ") ||
 			!strings.HasSuffix(text, "\n"+last+"\n") || got.Retcode != int64(1) || got.Out != "nested" || !got.Crashed {
 			t.Errorf("%s: %q %v %q crashed %v", fun, text, got.Retcode, got.Out, got.Crashed)
 		}
@@ -114,7 +124,8 @@ func TestExecuteCrash(t *testing.T) {
 
 func TestExecuteBlackout(t *testing.T) {
 	black := payload.M("minion_blackout", true, "minion_blackout_whitelist", []any{"test.echo"})
-	const refusal = "ERROR executing 'test.ping': Minion in blackout mode. Set 'minion_blackout' to False in pillar or grains " +
+	const refusal = "ERROR executing 'test.ping': Minion in blackout mode. Set 'minion_blackout' to False in pillar " +
+		"or grains " +
 		"to resume operations. Only saltutil.refresh_pillar allowed in blackout mode."
 	for _, tt := range []struct {
 		name           string
@@ -152,9 +163,11 @@ func TestExecutors(t *testing.T) {
 	}{
 		{"default", nil, nil, true},
 		{"text", "direct_call", nil, true},
-		{"of the minion", nil, payload.M("module_executors", []any{"nosuch"}), "ERROR executing 'test.ping': Executor 'nosuch' is not available"},
+		{"of the minion", nil, payload.M("module_executors", []any{"nosuch"}),
+			"ERROR executing 'test.ping': Executor 'nosuch' is not available"},
 		{"unknown", []any{"nosuch"}, nil, "ERROR executing 'test.ping': Executor 'nosuch' is not available"},
-		{"no list", int64(3), nil, "ERROR executing 'test.ping': Wrong executors specification: 3. String or non-empty list expected"},
+		{"no list", int64(3), nil, "ERROR executing 'test.ping': Wrong executors specification: 3. String or " +
+			"non-empty list expected"},
 		{"sudo without user", []any{"sudo"}, nil, "ERROR executing 'test.ping': Executor 'sudo' is not available"},
 		{"splay then call", []any{"splay", "direct_call"}, payload.M("splaytime", 0.001), true},
 	} {
@@ -177,7 +190,8 @@ func TestSudoExecutor(t *testing.T) {
 	}
 	t.Setenv("PATH", bin)
 	var argv []any
-	answer := payload.M("retcode", int64(0), "stdout", `{"local": {"return": {"b": 1, "a": [true, null]}, "retcode": 3}}`, "stderr", "no")
+	answer := payload.M("retcode", int64(0), "stdout",
+		`{"local": {"return": {"b": 1, "a": [true, null]}, "retcode": 3}}`, "stderr", "no")
 	runAll := loader.Func{Name: "cmd.run_all", Params: []loader.Param{loader.Req("cmd")}, KWArgs: true,
 		Run: func(_ *loader.Call, a loader.Args) (any, error) {
 			argv, _ = a.Get("cmd").([]any)
@@ -185,8 +199,8 @@ func TestSudoExecutor(t *testing.T) {
 		}}
 	env := modtest.Env(t, payload.M("sudo_user", "deploy", "config_dir", "/etc/salt"), sample(), []loader.Func{runAll})
 	got := loader.Execute(t.Context(), env, job("test.echo", "a b", payload.M("__kwarg__", true)))
-	want := []any{"sudo", "-u", "deploy", "salt-call", "--priv", "deploy", "--out", "json", "--metadata", "-c", "/etc/salt", "--",
-		"test.echo", "'a b'"}
+	want := []any{"sudo", "-u", "deploy", "salt-call", "--priv", "deploy", "--out", "json", "--metadata", "-c",
+		"/etc/salt", "--", "test.echo", "'a b'"}
 	if !payload.Equal(argv, want) {
 		t.Errorf("argv %v", argv)
 	}
@@ -194,7 +208,8 @@ func TestSudoExecutor(t *testing.T) {
 		t.Errorf("got %v %v", got.Return, got.Retcode)
 	}
 	answer = payload.M("retcode", int64(9), "stdout", "", "stderr", "sorry")
-	if got := loader.Execute(t.Context(), env, job("test.echo", "x")); got.Return != "sorry" || got.Retcode != int64(9) {
+	if got := loader.Execute(t.Context(), env, job("test.echo", "x")); got.Return != "sorry" ||
+		got.Retcode != int64(9) {
 		t.Errorf("failed sudo: %v %v", got.Return, got.Retcode)
 	}
 }
@@ -215,20 +230,25 @@ func TestExecuteSeveral(t *testing.T) {
 	got := loader.Execute(t.Context(), modtest.Env(t, nil, sample()), loader.Job{Load: load})
 	ret := got.Return.(*payload.Map)
 	trace := ret.Str("no.such")
-	if !strings.HasPrefix(trace, "Traceback (most recent call last):\n  ") || !strings.HasSuffix(trace, "\nTypeError: 'str' object is not callable\n") {
+	if !strings.HasPrefix(trace, "Traceback (most recent call last):\n  ") || !strings.HasSuffix(trace,
+		"\nTypeError: 'str' object is not callable\n") {
 		t.Errorf("traceback %q", trace)
 	}
 	if ret.Value("test.ping") != true || ret.Value("test.false") != false ||
-		!payload.Equal(got.Retcode, payload.M("test.ping", int64(0), "test.retcode", int64(3), "test.false", int64(0))) ||
-		!payload.Equal(got.Success, payload.M("test.ping", true, "test.retcode", false, "no.such", false, "test.false", true)) || got.Out != "" {
+		!payload.Equal(got.Retcode, payload.M("test.ping", int64(0), "test.retcode", int64(3), "test.false",
+			int64(0))) ||
+		!payload.Equal(got.Success, payload.M("test.ping", true, "test.retcode", false, "no.such", false, "test.false",
+			true)) || got.Out != "" {
 		t.Errorf("got %v", got)
 	}
 	if m := got.Map(); m.Str("metadata") != "text" || m.Has("out") || m.Str("user") != "root" {
 		t.Errorf("map %v", m)
 	}
-	ordered := loader.Execute(t.Context(), modtest.Env(t, payload.M("multifunc_ordered", true), sample()), loader.Job{Load: load})
+	ordered := loader.Execute(t.Context(), modtest.Env(t, payload.M("multifunc_ordered", true), sample()),
+		loader.Job{Load: load})
 	list := ordered.Return.([]any)
-	if list[0] != true || list[3] != false || !payload.Equal(ordered.Retcode, []any{int64(0), int64(3), nil, int64(0)}) ||
+	if list[0] != true || list[3] != false || !payload.Equal(ordered.Retcode, []any{int64(0), int64(3), nil,
+		int64(0)}) ||
 		!payload.Equal(ordered.Success, []any{true, false, false, true}) {
 		t.Errorf("ordered %v", ordered)
 	}
@@ -239,8 +259,8 @@ func TestResultMap(t *testing.T) {
 	j := job("test.ping")
 	j.Load.Set("master_id", "m1").Set("metadata", "not a map")
 	r := loader.Execute(t.Context(), env, j)
-	if got := r.Map(); !got.Equal(payload.M("success", true, "return", true, "retcode", int64(0), "jid", "1", "fun", "test.ping",
-		"fun_args", []any(nil), "user", "root", "master_id", "m1")) {
+	if got := r.Map(); !got.Equal(payload.M("success", true, "return", true, "retcode", int64(0), "jid", "1", "fun",
+		"test.ping", "fun_args", []any(nil), "user", "root", "master_id", "m1")) {
 		t.Errorf("map %v", got.Keys())
 	}
 	r = loader.Execute(t.Context(), env, job("test.exec"))

@@ -10,8 +10,8 @@ import (
 	"brine/wire/payload"
 )
 
-// Fn makes a function of a module: its name without that of the module, its body, one sentence of help, and examples of arguments
-// ("hosts.add_host <ip> <alias>", without the program).
+// Fn makes a function of a module: its name without that of the module, its body, one sentence of help, and examples of
+// arguments ("hosts.add_host <ip> <alias>", without the program).
 //
 // A is a struct whose fields are the parameters, in their order. The tag of a field reads like a signature of Python:
 //
@@ -20,8 +20,9 @@ import (
 //	Rest    []any        `arg:"*args"`         // more positional arguments; fields after it are given by name only
 //	KW      *payload.Map `arg:"**kwargs"`      // keywords that are no parameter, the __pub_* fields included; never nil
 //
-// The type of a field says how the value is read: any as it is, string as Python's str() with "" for None, bool as Python's truth,
-// int64 as Python's int(), whose error ends the call, []string as a list of texts or one text with commas, *payload.Map and []any the value is of that type and nil otherwise. An embedded struct gives its fields.
+// The type of a field says how the value is read: any as it is, string as Python's str() with "" for None, bool as
+// Python's truth, int64 as Python's int(), whose error ends the call, []string as a list of texts or one text with
+// commas, *payload.Map and []any the value is of that type and nil otherwise. An embedded struct gives its fields.
 func Fn[A, R any](name string, run func(*Call, A) (R, error), doc string, examples ...string) Func {
 	f := Func{Name: name, Doc: doc}
 	sig, err := signatureOf(reflect.TypeFor[A](), &f)

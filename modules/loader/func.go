@@ -83,8 +83,8 @@ type Args struct {
 	misread *atomic.Pointer[string] // the first name that was read and is not declared; nil: nobody asks
 }
 
-// Get is the value of a declared parameter. A function that reads a name it does not declare gets nil, and its call ends
-// with an error: see attentive.
+// Get is the value of a declared parameter. A function that reads a name it does not declare gets nil, and its call
+// ends with an error: see attentive.
 func (a Args) Get(name string) any {
 	if i := a.fn.param(name); i >= 0 {
 		return a.values[i]
@@ -102,7 +102,8 @@ func attentive(run func(*Call, Args) (any, error)) func(*Call, Args) (any, error
 		a.misread = new(atomic.Pointer[string])
 		v, err := run(c, a)
 		if name := a.misread.Load(); name != nil {
-			return nil, errors.Join(fmt.Errorf("modules: %s reads an argument %q that it does not declare", a.fn.Name, *name), err)
+			return nil, errors.Join(fmt.Errorf("modules: %s reads an argument %q that it does not declare", a.fn.Name,
+				*name), err)
 		}
 		return v, err
 	}

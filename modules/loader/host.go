@@ -34,8 +34,9 @@ type MasterChannel interface {
 	Request(ctx context.Context, load *payload.Map) (any, error)
 }
 
-// PieceChannel is a MasterChannel that is asked for large answers, which are soon forgotten, too: what is long in one is a []byte
-// that stands in room, as far as it fits, and in memory of its own else. Who opens it may do other work along with it.
+// PieceChannel is a MasterChannel that is asked for large answers, which are soon forgotten, too: what is long in one
+// is a []byte that stands in room, as far as it fits, and in memory of its own else. Who opens it may do other work
+// along with it.
 type PieceChannel interface {
 	RequestIn(ctx context.Context, load *payload.Map, room []byte, beside payload.Beside) (any, error)
 }
@@ -63,7 +64,8 @@ type Jobs interface {
 	Signal(jid string, sig int) (text string, ok bool)
 }
 
-// MasterRun is a run of a runner or wheel function that a function on the master's host asks for (saltutil.runner, saltutil.wheel).
+// MasterRun is a run of a runner or wheel function that a function on the master's host asks for (saltutil.runner,
+// saltutil.wheel).
 type MasterRun struct {
 	Fun     string
 	Args    []any
@@ -115,7 +117,8 @@ type PillarQuery struct {
 	Override           *payload.Map // nil: none
 	Ext                any          // one more external pillar, {name: arguments}; nil: none
 
-	// Onto has a minion that compiles its pillar itself start from the one that it has. Whoever provides that one must not set it.
+	// Onto has a minion that compiles its pillar itself start from the one that it has. Whoever provides that one must
+	// not set it.
 	Onto bool
 }
 
@@ -131,8 +134,8 @@ type Daemon interface {
 
 // Transfers lets one fetch a file for all who want it at the same time.
 type Transfers interface {
-	// Once calls fetch, unless a call with the same key is under way: then it waits for that one. The error is that of fetch, or
-	// the cause of ctx. fetch goes on as long as anybody waits for it.
+	// Once calls fetch, unless a call with the same key is under way: then it waits for that one. The error is that of
+	// fetch, or the cause of ctx. fetch goes on as long as anybody waits for it.
 	Once(ctx context.Context, key string, fetch func(ctx context.Context) error) error
 }
 

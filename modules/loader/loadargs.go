@@ -14,8 +14,9 @@ import (
 // every field of data as __pub_<field>. A keyword f cannot take is an InvocationError that names them all.
 // The list itself is not changed. Source: salt/minion.py, load_args_and_kwargs.
 //
-// A job of a schedule has its arguments from there: its texts are texts, whatever their form, and it has fewer fields. A function that
-// a reaction calls sees none: it was not asked for from afar, and cmd.run, for one, takes no shell then.
+// A job of a schedule has its arguments from there: its texts are texts, whatever their form, and it has fewer fields.
+// A function that a reaction calls sees none: it was not asked for from afar, and cmd.run, for one, takes no shell
+// then.
 func LoadArgs(f *Func, list []any, data *payload.Map) ([]any, *payload.Map, error) {
 	var (
 		positional []any
@@ -31,7 +32,8 @@ func LoadArgs(f *Func, list []any, data *payload.Map) ([]any, *payload.Map, erro
 		for k, v := range words.All() {
 			name, _ := k.(string)
 			switch {
-			case name == args.KwargMark, f.KWArgs && strings.HasPrefix(name, pubPrefix): // Unlike Salt: only the load says what is in it
+			case name == args.KwargMark, f.KWArgs && strings.HasPrefix(name, pubPrefix):
+				// Unlike Salt: only the load says what is in it
 			case f.KWArgs || f.param(name) >= 0:
 				kw.Set(k, v)
 			default:

@@ -8,14 +8,15 @@ import (
 	"strings"
 )
 
-// Module is one file of the reference, a set of functions. Several may have one name, of which each host loads one: pkg is aptpkg
-// here and yumpkg there.
+// Module is one file of the reference, a set of functions. Several may have one name, of which each host loads one: pkg
+// is aptpkg here and yumpkg there.
 type Module struct {
 	File string // its name among the files: "aptpkg". disable_modules may name it, and a refusal is told under it
 	Name string // the name under which its functions are called (__virtualname__): "pkg"; "": File
 
 	// Virtual tells whether the module loads here, and if not, why; "" is Salt's bare False. It is asked once, when a
-	// function of that name or a list of functions is first wanted, and must not call functions. nil: it loads everywhere.
+	// function of that name or a list of functions is first wanted, and must not call functions. nil: it loads
+	// everywhere.
 	Virtual func(Place) (loads bool, why string)
 
 	// Funcs makes the functions, when Virtual lets them be. Their names go without the module's.
@@ -25,8 +26,8 @@ type Module struct {
 // Always is the Virtual of a module that loads everywhere.
 func Always(Place) (loads bool, why string) { return true, "" }
 
-// Source is where modules come from. Modules is called once, when a function is first wanted; what it returns counts in this order:
-// of two functions with one name the first is there.
+// Source is where modules come from. Modules is called once, when a function is first wanted; what it returns counts in
+// this order: of two functions with one name the first is there.
 type Source interface{ Modules() []Module }
 
 // Table is a Source of modules that are written in Go, a line for each.
@@ -188,7 +189,8 @@ func (m *offer) make() {
 	}
 }
 
-// Check loads every module and tells what is wrong with its functions: it is for a test. On a host such a function is not there.
+// Check loads every module and tells what is wrong with its functions: it is for a test. On a host such a function is
+// not there.
 func (r *Registry) Check() error {
 	r.load("")
 	r.mu.RLock()
@@ -210,7 +212,8 @@ func (r *Registry) Check() error {
 func (m *Module) decide(place Place) (loads bool, why string) {
 	defer func() {
 		if p := recover(); p != nil {
-			loads, why = false, fmt.Sprintf("Exception raised when processing __virtual__ function for salt.loaded.int.module.%s. "+
+			loads, why = false, fmt.Sprintf("Exception raised when processing __virtual__ function for "+
+				"salt.loaded.int.module.%s. "+
 				"Module will not be loaded: %v", m.File, p)
 		}
 	}()
@@ -246,5 +249,6 @@ func (f *Func) file() string { return strings.TrimSuffix(path.Base(f.Source), ".
 
 // forbid tells whether a module must not be there, by either of its names.
 func (l Limits) forbid(mod, file string) bool {
-	return slices.Contains(l.Disabled, mod) || slices.Contains(l.Disabled, file) || len(l.Whitelist) > 0 && !slices.Contains(l.Whitelist, mod)
+	return slices.Contains(l.Disabled, mod) || slices.Contains(l.Disabled, file) || len(l.Whitelist) > 0 &&
+		!slices.Contains(l.Whitelist, mod)
 }

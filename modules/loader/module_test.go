@@ -43,8 +43,8 @@ func onHost(t *testing.T, family string, opts *payload.Map) (reg *loader.Registr
 	return reg, asked
 }
 
-// TestVirtual: of modules with one name the one that loads on this host is there, and nothing else of them. The texts are
-// those of Salt 3008.3, which tells the refusals of all modules of a name together.
+// TestVirtual: of modules with one name the one that loads on this host is there, and nothing else of them. The texts
+// are those of Salt 3008.3, which tells the refusals of all modules of a name together.
 func TestVirtual(t *testing.T) {
 	both := "'pkg' __virtual__ returned False: aptpkg is for Debian; yumpkg is for RedHat"
 	for _, tt := range []struct {
@@ -54,13 +54,17 @@ func TestVirtual(t *testing.T) {
 		pkg, own     string // of calls of pkg.nosuch and aptpkg.version
 	}{
 		{"first", "Debian", nil, "aptpkg", "'pkg.nosuch' is not available.", "'aptpkg.version' is not available."},
-		{"second", "RedHat", nil, "yumpkg", "'pkg.nosuch' is not available.", "'aptpkg' __virtual__ returned False: aptpkg is for Debian"},
+		{"second", "RedHat", nil, "yumpkg", "'pkg.nosuch' is not available.",
+			"'aptpkg' __virtual__ returned False: aptpkg is for Debian"},
 		{"none", "Suse", nil, "", both, "'aptpkg' __virtual__ returned False: aptpkg is for Debian"},
 		{"disabled by file", "Debian", payload.M("disable_modules", []any{"aptpkg"}), "",
 			"'pkg' __virtual__ returned False: yumpkg is for RedHat", "'aptpkg.version' is not available."},
-		{"disabled by name", "Debian", payload.M("disable_modules", []any{"pkg"}), "", "'pkg.nosuch' is not available.", "'aptpkg.version' is not available."},
-		{"not in the whitelist", "Debian", payload.M("whitelist_modules", []any{"test"}), "", "'pkg.nosuch' is not available.", "'aptpkg.version' is not available."},
-		{"in the whitelist", "Debian", payload.M("whitelist_modules", []any{"pkg"}), "aptpkg", "'pkg.nosuch' is not available.", "'aptpkg.version' is not available."},
+		{"disabled by name", "Debian", payload.M("disable_modules", []any{"pkg"}), "", "'pkg.nosuch' is not available.",
+			"'aptpkg.version' is not available."},
+		{"not in the whitelist", "Debian", payload.M("whitelist_modules", []any{"test"}), "",
+			"'pkg.nosuch' is not available.", "'aptpkg.version' is not available."},
+		{"in the whitelist", "Debian", payload.M("whitelist_modules", []any{"pkg"}), "aptpkg",
+			"'pkg.nosuch' is not available.", "'aptpkg.version' is not available."},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			reg, _ := onHost(t, tt.family, tt.opts)
@@ -117,7 +121,8 @@ func TestVirtualPanics(t *testing.T) {
 	reg := loader.NewRegistry()
 	reg.Offer(loader.Listed{{File: "bad", Virtual: func(loader.Place) (bool, string) { panic("boom") }}})
 	reg.On(&loader.Env{Registry: reg})
-	if got := reg.MissingText("bad.f"); !strings.HasPrefix(got, "'bad' __virtual__ returned False: Exception raised when processing") || !strings.HasSuffix(got, "boom") {
+	if got := reg.MissingText("bad.f"); !strings.HasPrefix(got, "'bad' __virtual__ returned False: Exception raised "+
+		"when processing") || !strings.HasSuffix(got, "boom") {
 		t.Error(got)
 	}
 }

@@ -50,7 +50,8 @@ type Limits struct {
 // LimitsOf reads the options disable_modules and whitelist_modules, or with another word for what disable_runners,
 // disable_wheels.
 func LimitsOf(opts *payload.Map, what string) Limits {
-	return Limits{Disabled: StringList(opts.Value("disable_" + what)), Whitelist: StringList(opts.Value("whitelist_" + what))}
+	return Limits{Disabled: StringList(opts.Value("disable_" + what)),
+		Whitelist: StringList(opts.Value("whitelist_" + what))}
 }
 
 // Limit takes away the functions that limits do not let be. Unlike Salt: a whitelist holds for calls of functions among
@@ -164,10 +165,12 @@ func (r *Registry) Modules() []string {
 	return slices.Compact(mods)
 }
 
-// Lacks sets what is said of a function that is not here beside Salt's words; "" is nothing. It is called before others see the registry.
+// Lacks sets what is said of a function that is not here beside Salt's words; "" is nothing. It is called before others
+// see the registry.
 func (r *Registry) Lacks(say func(name string) string) { r.lacks = say }
 
-// MissingText says that a function is not here, in Salt's words (LazyLoader.missing_fun_string), and more where Lacks knows more.
+// MissingText says that a function is not here, in Salt's words (LazyLoader.missing_fun_string), and more where Lacks
+// knows more.
 func (r *Registry) MissingText(name string) string {
 	r.load(ModuleOf(name))
 	r.mu.RLock()

@@ -18,13 +18,15 @@ func TestLimit(t *testing.T) {
 		{"by name", payload.M("disable_modules", []any{"cmd", "other"}), []string{"grains.get", "test.ping"}},
 		{"by file", payload.M("disable_modules", []any{"cmdmod"}), []string{"grains.get", "test.ping"}},
 		{"whitelist", payload.M("whitelist_modules", []any{"test", "cmd"}), []string{"cmd.run", "test.ping"}},
-		{"both", payload.M("whitelist_modules", []any{"test", "cmd"}, "disable_modules", []any{"cmd"}), []string{"test.ping"}},
+		{"both", payload.M("whitelist_modules", []any{"test", "cmd"}, "disable_modules", []any{"cmd"}),
+			[]string{"test.ping"}},
 		{"a text", payload.M("disable_modules", "cmd, test"), []string{"grains.get"}},
 		{"of another kind", payload.M("disable_runners", []any{"cmd"}), []string{"cmd.run", "grains.get", "test.ping"}},
 	} {
 		reg := NewRegistry()
 		err := reg.Register(Func{Name: "cmd.run", Source: "salt/modules/cmdmod.py", Run: run},
-			Func{Name: "grains.get", Source: "salt/modules/grains.py", Run: run}, Func{Name: "test.ping", Source: "salt/modules/test.py", Run: run})
+			Func{Name: "grains.get", Source: "salt/modules/grains.py", Run: run},
+			Func{Name: "test.ping", Source: "salt/modules/test.py", Run: run})
 		if err != nil {
 			t.Fatal(err)
 		}

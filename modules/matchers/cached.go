@@ -34,7 +34,8 @@ func (e *expansion) data(bank, id string, keys []any) (*payload.Map, error) {
 }
 
 // scan runs a test over the cached data of the minions that come into question: every accepted one when greedy,
-// those with cached grains otherwise. The test gets the entries under keys, and nil for a minion without data in the bank.
+// those with cached grains otherwise. The test gets the entries under keys, and nil for a minion without data in the
+// bank.
 func (e *expansion) scan(bank string, keys []any, keep func(id string, data *payload.Map) bool) (Expansion, error) {
 	ids, err := e.candidates()
 	if err != nil || !e.DataCache {

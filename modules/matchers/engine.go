@@ -9,9 +9,9 @@ import (
 // matchTimeout bounds one match of a pattern that needs backtracking.
 const matchTimeout = 200 * time.Millisecond
 
-// engine is a pattern that is matched by trying one way after another, as look-arounds and back references need it. Some
-// patterns have more ways than there is time. It is made by newEngine alone, which gives it a deadline; no other file of the
-// tree may use the library (TestOneEngine).
+// engine is a pattern that is matched by trying one way after another, as look-arounds and back references need it.
+// Some patterns have more ways than there is time. It is made by newEngine alone, which gives it a deadline; no other
+// file of the tree may use the library (TestOneEngine).
 type engine struct{ re *regexp2.Regexp }
 
 func newEngine(expr string, ignoreCase, multiLine bool) (engine, error) {

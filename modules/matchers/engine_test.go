@@ -11,8 +11,8 @@ import (
 	"testing"
 )
 
-// TestOneEngine: no file of the tree but engine.go uses the library that tries one way after another, tests included, and in
-// it the library is asked for a pattern at one place, which gives it a deadline.
+// TestOneEngine: no file of the tree but engine.go uses the library that tries one way after another, tests included,
+// and in it the library is asked for a pattern at one place, which gives it a deadline.
 func TestOneEngine(t *testing.T) {
 	const library = `"github.com/dlclark/regexp2`
 	root, uses := filepath.Join("..", ".."), 0
@@ -33,7 +33,8 @@ func TestOneEngine(t *testing.T) {
 			if strings.HasPrefix(spec.Path.Value, library) {
 				uses++
 				if path != filepath.Join(root, "modules", "matchers", "engine.go") || spec.Name != nil {
-					t.Errorf("%s imports %s: patterns are compiled by modules/matchers, with a deadline", path, spec.Path.Value)
+					t.Errorf("%s imports %s: patterns are compiled by modules/matchers, with a deadline", path,
+						spec.Path.Value)
 				}
 			}
 		}
@@ -59,11 +60,13 @@ func TestOneEngine(t *testing.T) {
 	}
 }
 
-// TestEveryPatternHasADeadline: whatever this package compiles ends in time over a text that has more ways than there is time.
+// TestEveryPatternHasADeadline: whatever this package compiles ends in time over a text that has more ways than there
+// is time.
 func TestEveryPatternHasADeadline(t *testing.T) {
 	const slow = `(?!db)([a-z]+)*\d`
 	text := strings.Repeat("a", 44)
-	for name, compile := range map[string]func(string) (*Regexp, error){"start": CompileRegexp, "search": CompileSearch, "whole": CompileWhole} {
+	for name, compile := range map[string]func(string) (*Regexp, error){"start": CompileRegexp, "search": CompileSearch,
+		"whole": CompileWhole} {
 		re, err := compile(slow)
 		if err != nil {
 			t.Fatal(err)

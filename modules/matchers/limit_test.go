@@ -110,9 +110,10 @@ func TestPrograms(t *testing.T) {
 func TestExpandCancelled(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	for tgtType, tgt := range map[string]string{"glob": "*", "pcre": "a.*", "list": "a,b", "grain": "long:*", "grain_pcre": "long:a",
-		"ipcidr": "10.0.0.1", "compound": "a* or G@long:*"} {
-		if got, err := evilMaster(3).Expand(ctx, tgt, tgtType, "", true); !errors.Is(err, ErrTime) || got.Minions != nil {
+	for tgtType, tgt := range map[string]string{"glob": "*", "pcre": "a.*", "list": "a,b", "grain": "long:*",
+		"grain_pcre": "long:a", "ipcidr": "10.0.0.1", "compound": "a* or G@long:*"} {
+		if got, err := evilMaster(3).Expand(ctx, tgt, tgtType, "", true); !errors.Is(err, ErrTime) ||
+			got.Minions != nil {
 			t.Errorf("%s: got %v, %v", tgtType, got.Minions, err)
 		}
 	}
@@ -139,13 +140,17 @@ func TestMatchEnds(t *testing.T) {
 		deep = payload.M("a", deep)
 	}
 	began := workTime(t)
-	hit, err := Match("deep:"+strings.Repeat("a:", 300)+"x", "grain", "", &Facts{Grains: func() *payload.Map { return payload.M("deep", deep) }})
+	hit, err := Match("deep:"+strings.Repeat("a:", 300)+"x", "grain", "", &Facts{Grains: func() *payload.Map {
+		return payload.M("deep", deep)
+	}})
 	if took := workTime(t) - began; hit || !errors.Is(err, ErrTime) || took > slowest {
 		t.Errorf("got %v, %v after %v", hit, err, took)
 	}
 	deeper := strings.Repeat("G@deep:"+strings.Repeat("a:", 300)+"x or ", 50) + "x" // all its words together
 	began = workTime(t)
-	hit, err = Match(deeper, "compound", "", &Facts{ID: "m", Grains: func() *payload.Map { return payload.M("deep", deep) }})
+	hit, err = Match(deeper, "compound", "", &Facts{ID: "m", Grains: func() *payload.Map {
+		return payload.M("deep", deep)
+	}})
 	if took := workTime(t) - began; hit || !errors.Is(err, ErrTime) || took > slowest {
 		t.Errorf("words: got %v, %v after %v", hit, err, took)
 	}

@@ -22,7 +22,8 @@ const (
 
 // Lines compares words with the lines of files such as autosign_file: a line is the word itself, a glob, or a regular
 // expression over the whole word; empty ones and those that begin with # mean nobody (salt/utils/stringutils.py,
-// expr_match). Compiled lines are kept, for a file of many is read at every sign-in of a storm. It is safe for concurrent use.
+// expr_match). Compiled lines are kept, for a file of many is read at every sign-in of a storm. It is safe for
+// concurrent use.
 type Lines struct {
 	// Slow is told of a line that takes too long, the first time; nil: nobody is.
 	Slow func(line string)
@@ -42,8 +43,8 @@ type line struct {
 	rest time.Time // until then it is left alone
 }
 
-// Any tells whether one of some lines means a word. With ErrSlow none was found, but one of those that took too long may.
-// However many lines there are, it waits for one that takes too long, and asks no further that might.
+// Any tells whether one of some lines means a word. With ErrSlow none was found, but one of those that took too long
+// may. However many lines there are, it waits for one that takes too long, and asks no further that might.
 func (l *Lines) Any(lines []string, word string) (bool, error) {
 	unsure, waited := "", false
 	for _, text := range lines {
@@ -111,8 +112,8 @@ func (l *Lines) match(text, word string, hasty bool) answer {
 	return what
 }
 
-// ask compares a word with the expression, a word at a time, so that only one takes long with it, and leaves a line alone that
-// has to rest. first tells that it took too long for the first time.
+// ask compares a word with the expression, a word at a time, so that only one takes long with it, and leaves a line
+// alone that has to rest. first tells that it took too long for the first time.
 func (o *line) ask(word string, clock func() time.Time) (what answer, first bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()

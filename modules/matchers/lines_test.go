@@ -58,7 +58,8 @@ func TestLines(t *testing.T) {
 func TestLinesTogether(t *testing.T) {
 	var l Lines
 	lines := []string{"", "# web1", "#web2", "db*", "(", `(?i)WEB\d`}
-	for id, want := range map[string]bool{"db1": true, "# web1": false, "#web2": false, "web3": true, "": false, "x": false} {
+	for id, want := range map[string]bool{"db1": true, "# web1": false, "#web2": false, "web3": true, "": false,
+		"x": false} {
 		if hit, err := l.Any(lines, id); hit != want || err != nil {
 			t.Errorf("%q: %v, %v", id, hit, err)
 		}
@@ -78,8 +79,8 @@ func TestLinesAreBounded(t *testing.T) {
 	}
 }
 
-// TestSlowLines: of a file of lines that would take years one is waited for, nobody is meant by them, lines that take no time
-// count all the same, and each slow one is named once. It is asked again when it has rested.
+// TestSlowLines: of a file of lines that would take years one is waited for, nobody is meant by them, lines that take
+// no time count all the same, and each slow one is named once. It is asked again when it has rested.
 func TestSlowLines(t *testing.T) {
 	now := time.Unix(0, 0)
 	var told []string
@@ -129,7 +130,8 @@ func TestSlowLineOfMany(t *testing.T) {
 	var all sync.WaitGroup
 	for i := range 16 {
 		all.Go(func() {
-			if hit, err := l.Any([]string{`(?!db)([a-z]+)*\d`}, strings.Repeat("a", 40+i)); hit || !errors.Is(err, ErrSlow) {
+			if hit, err := l.Any([]string{`(?!db)([a-z]+)*\d`}, strings.Repeat("a", 40+i)); hit ||
+				!errors.Is(err, ErrSlow) {
 				t.Errorf("%v, %v", hit, err)
 			}
 		})

@@ -49,8 +49,8 @@ type Expansion struct {
 // Expand works a target out. tgtType "" is glob; the delimiter counts for grain and pillar types, "" is ":".
 // Greedy is the way of publishing: minions that may match are in. Without it only minions with cached data are,
 // as mine and peer permissions want it. An error says what is wrong with the target; the answer beside it is
-// usable, and empty as a rule. When ctx ends, or a single match takes too long, the error wraps ErrTime and the answer is
-// empty. Source: salt/utils/minions.py, CkMinions.check_minions.
+// usable, and empty as a rule. When ctx ends, or a single match takes too long, the error wraps ErrTime and the answer
+// is empty. Source: salt/utils/minions.py, CkMinions.check_minions.
 func (x *Expander) Expand(ctx context.Context, tgt any, tgtType, delimiter string, greedy bool) (Expansion, error) {
 	if tgtType == "" {
 		tgtType = "glob"

@@ -13,7 +13,8 @@ func smallMaster() *Expander {
 	os := func(name, ip string) *payload.Map { return payload.M("os", name, "ipv4", []any{ip}) }
 	return &Expander{DataCache: true, Nodegroups: payload.M("webs", "L@web1,web2"),
 		Source: &fakeSource{accepted: []string{"cold", "db1", "web1", "web2"}, data: map[string]map[string]*payload.Map{
-			BankGrains: {"db1": os("RedHat", "10.1.0.1"), "web1": os("Debian", "10.0.0.1"), "web2": os("Debian", "10.0.0.2")},
+			BankGrains: {"db1": os("RedHat", "10.1.0.1"), "web1": os("Debian", "10.0.0.1"),
+				"web2": os("Debian", "10.0.0.2")},
 			BankPillar: {"web1": payload.M("role", "web")},
 		}}}
 }
@@ -48,10 +49,12 @@ func TestExpandBeyondSalt(t *testing.T) {
 		{name: "no resources", tgt: "T@dummy or db1", tgtType: "compound", want: []string{"db1"}},
 		{name: "a bad network spoils all", tgt: "not S@10.0.0.1/8", tgtType: "compound", err: ErrTarget},
 		{name: "a bad pattern spoils all", tgt: "E@( or web1", tgtType: "compound", err: ErrRegexp},
-		{name: "targets in parentheses", tgt: "( web1 ) or ( L@db1,web2 )", tgtType: "compound", want: []string{"db1", "web1", "web2"}},
+		{name: "targets in parentheses", tgt: "( web1 ) or ( L@db1,web2 )", tgtType: "compound",
+			want: []string{"db1", "web1", "web2"}},
 		{name: "an excluded list misses nobody", tgt: "web* and not L@gone", tgtType: "compound",
 			want: []string{"web1", "web2"}},
-		{name: "a list misses", tgt: "L@web1,gone", tgtType: "compound", want: []string{"web1"}, missing: []string{"gone"}},
+		{name: "a list misses", tgt: "L@web1,gone", tgtType: "compound", want: []string{"web1"},
+			missing: []string{"gone"}},
 		{name: "unknown type", tgt: "x", tgtType: "nope", err: ErrTarget},
 		{name: "no target", tgt: nil, want: nil},
 		{name: "a number", tgt: int64(5), tgtType: "compound", err: ErrTarget},

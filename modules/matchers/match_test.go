@@ -55,7 +55,8 @@ func TestMatchBeyondSalt(t *testing.T) {
 	} {
 		got, err := Match(tt.tgt, tt.tgtType, tt.delimiter, f)
 		if got != tt.want || (err != nil) != tt.wantErr {
-			t.Errorf("Match(%v as %s): got %v, %v, want %v, error %v", tt.tgt, tt.tgtType, got, err, tt.want, tt.wantErr)
+			t.Errorf("Match(%v as %s): got %v, %v, want %v, error %v", tt.tgt, tt.tgtType, got, err, tt.want,
+				tt.wantErr)
 		}
 	}
 	if hit, err := Match("a:b", "grain", "", &Facts{ID: "web1"}); hit || err != nil {
@@ -142,7 +143,8 @@ func FuzzRegexp(f *testing.F) {
 
 // FuzzCompound checks that minion and master agree on any target of ids alone.
 func FuzzCompound(f *testing.F) {
-	for _, s := range []string{"web1 and not db1", "( web1 or db1 ) and web*", "not not web1", "L@web1,db1", "N@g or E@d", "P\xc4", "MM@@*"} {
+	for _, s := range []string{"web1 and not db1", "( web1 or db1 ) and web*", "not not web1", "L@web1,db1",
+		"N@g or E@d", "P\xc4", "MM@@*"} {
 		f.Add(s)
 	}
 	groups := payload.M("g", "web1 or db1", "h", "N@g and not db1")
@@ -151,7 +153,8 @@ func FuzzCompound(f *testing.F) {
 		if strings.ContainsAny(target, "@(") && !strings.Contains(target, "N@") {
 			target = strings.NewReplacer("R@", "", "T@", "", "S@", "", "(", "").Replace(target)
 		}
-		for strings.Contains(target, "M@") { // a glob to the master and an id to the minion, as in Salt; what goes may leave another
+		for strings.Contains(target, "M@") {
+			// a glob to the master and an id to the minion, as in Salt; what goes may leave another
 			target = strings.ReplaceAll(target, "M@", "")
 		}
 		all, err := x.Expand(t.Context(), target, "compound", "", true)
@@ -170,7 +173,8 @@ func FuzzCompound(f *testing.F) {
 
 // TestMatchLooksAtOneGrain asks for the grain that a target names and for no other.
 func TestMatchLooksAtOneGrain(t *testing.T) {
-	grains := payload.M("fqdn", "web1.example.com", "os", "Debian", "ipv4", []any{"10.0.0.1"}, "role", payload.M("name", "web"))
+	grains := payload.M("fqdn", "web1.example.com", "os", "Debian", "ipv4", []any{"10.0.0.1"}, "role",
+		payload.M("name", "web"))
 	for _, tt := range []struct{ tgt, tgtType, asked string }{
 		{"os:Debian", "grain", "os"},
 		{"os:deb.*", "grain_pcre", "os"},

@@ -149,7 +149,8 @@ func fixedDelimiter(m minionMatcher) minionMatcher {
 	return func(f *Facts, tgt any, _ string) (bool, error) { return m(f, tgt, defaultDelimiter) }
 }
 
-func (f *Facts) matchTree(what string, tgt any, delimiter string, mode Mode, data func(keys []any) *payload.Map) (bool, error) {
+func (f *Facts) matchTree(what string, tgt any, delimiter string, mode Mode, data func(keys []any) *payload.Map) (bool,
+	error) {
 	expr, ok := tgt.(string)
 	if !ok {
 		return false, targetErr("%s target is no text", what)

@@ -26,8 +26,8 @@ func fromPython(pattern string) (translated string, ascii bool, err error) {
 	return t.out.String(), t.ascii, nil
 }
 
-// maxRepeat is the longest text that repeats what stands before it, in bytes. Looking no further keeps the work on a pattern
-// that is full of beginnings of such texts in proportion to its length.
+// maxRepeat is the longest text that repeats what stands before it, in bytes. Looking no further keeps the work on a
+// pattern that is full of beginnings of such texts in proportion to its length.
 const maxRepeat = 64
 
 type translator struct {

@@ -10,15 +10,16 @@ import (
 	"brine/wire/payload"
 )
 
-// Bounds of what the engine without a time limit is given. A few bytes of pattern may stand for a large program: x{999}.
+// Bounds of what the engine without a time limit is given. A few bytes of pattern may stand for a large program:
+// x{999}.
 const (
 	maxProgram  = 1 << 17  // instructions; compiling as many takes a tenth of a second
 	maxCaptures = 1 << 21  // instructions times groups: the numbers that a match keeps
 	maxFastWork = 16 << 20 // instructions times bytes of text: some hundred milliseconds
 )
 
-// maxFullText bounds a text for the engine with one, in bytes: it looks at the clock every thousand steps, and a step may go
-// over the whole text.
+// maxFullText bounds a text for the engine with one, in bytes: it looks at the clock every thousand steps, and a step
+// may go over the whole text.
 const maxFullText = 1 << 18
 
 // ErrRegexp means a pattern Python's re would refuse, or one that took too long.
@@ -107,7 +108,8 @@ func programSize(re *syntax.Regexp) int {
 	return min(n+1, maxProgram+1)
 }
 
-// work is how much one match takes, as a limit weighs it. Of the engine with a time limit each match is worth a look at the clock.
+// work is how much one match takes, as a limit weighs it. Of the engine with a time limit each match is worth a look at
+// the clock.
 func (r *Regexp) work(s string) int {
 	if r.isFast(s) {
 		return r.size + r.size*len(s)
@@ -119,7 +121,8 @@ func (r *Regexp) isFast(s string) bool {
 	return r.fast != nil && r.size*len(s) < maxFastWork && plainText(s, r.ascii)
 }
 
-// Match tells whether the pattern fits at the start of s, or anywhere if it was made by CompileSearch. An error means the time limit was hit.
+// Match tells whether the pattern fits at the start of s, or anywhere if it was made by CompileSearch. An error means
+// the time limit was hit.
 func (r *Regexp) Match(s string) (bool, error) {
 	if r.isFast(s) {
 		return r.fast.MatchString(s), nil

@@ -38,8 +38,8 @@ type subdictTry struct {
 	want string
 }
 
-// CompileSubdict reads an expression. Without a delimiter in it nothing matches (ok is false). Unlike Salt: nor does one
-// of more than 512 levels or 256 KiB.
+// CompileSubdict reads an expression. Without a delimiter in it nothing matches (ok is false). Unlike Salt: nor does
+// one of more than 512 levels or 256 KiB.
 func CompileSubdict(expr, delimiter string, mode Mode) (s *Subdict, ok bool) {
 	return compileSubdict(expr, delimiter, mode, nil)
 }

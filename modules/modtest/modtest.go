@@ -42,7 +42,8 @@ func Call(t testing.TB, env *loader.Env, fun string, args []any, kw *payload.Map
 }
 
 // CallContext is Call under a context of the test's own.
-func CallContext(ctx context.Context, t testing.TB, env *loader.Env, fun string, args []any, kw *payload.Map) (any, int, error) {
+func CallContext(ctx context.Context, t testing.TB, env *loader.Env, fun string, args []any, kw *payload.Map) (any, int,
+	error) {
 	t.Helper()
 	f, ok := env.Registry.Lookup(fun)
 	if !ok {
@@ -188,17 +189,20 @@ func (h *Host) Signal(jid string, sig int) (string, bool) {
 
 // Run notes a runner call as a request.
 func (h *Host) Run(ctx context.Context, run loader.MasterRun, full bool) (any, error) {
-	return h.Request(ctx, payload.M("runner", run.Fun, "args", run.Args, "kw", run.KW, "full", full, "saltenv", run.Saltenv, "pub", run.Pub))
+	return h.Request(ctx, payload.M("runner", run.Fun, "args", run.Args, "kw", run.KW, "full", full, "saltenv",
+		run.Saltenv, "pub", run.Pub))
 }
 
 // Wheel notes a wheel call as a request.
 func (h *Host) Wheel(ctx context.Context, run loader.MasterRun) (any, error) {
-	return h.Request(ctx, payload.M("wheel", run.Fun, "args", run.Args, "kw", run.KW, "saltenv", run.Saltenv, "pub", run.Pub))
+	return h.Request(ctx, payload.M("wheel", run.Fun, "args", run.Args, "kw", run.KW, "saltenv", run.Saltenv, "pub",
+		run.Pub))
 }
 
 // Cmd notes a publication as a request.
 func (h *Host) Cmd(ctx context.Context, cmd loader.LocalCmd) (*payload.Map, error) {
-	load := payload.M("tgt", cmd.Tgt, "fun", cmd.Fun, "args", cmd.Args, "kw", cmd.KW, "tgt_type", cmd.TgtType, "ret", cmd.Ret)
+	load := payload.M("tgt", cmd.Tgt, "fun", cmd.Fun, "args", cmd.Args, "kw", cmd.KW, "tgt_type", cmd.TgtType, "ret",
+		cmd.Ret)
 	if cmd.Timeout != nil {
 		load.Set("timeout", *cmd.Timeout)
 	}

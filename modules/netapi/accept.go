@@ -44,8 +44,8 @@ func readAccept(header string) []accepted {
 	return list
 }
 
-// Negotiate picks the media type of an answer among those offered; the first one serves whoever has no wish. The error is a 406
-// (cherrypy/lib/cptools.py, accept).
+// Negotiate picks the media type of an answer among those offered; the first one serves whoever has no wish. The error
+// is a 406 (cherrypy/lib/cptools.py, accept).
 func Negotiate(header string, offered ...string) (string, error) {
 	if header == "" {
 		return offered[0], nil
@@ -72,8 +72,8 @@ func Negotiate(header string, offered ...string) (string, error) {
 		". But this resource only emits these media types: " + strings.Join(offered, ", ") + "."}
 }
 
-// AcceptsGzip says whether a client wants an answer compressed, by its header Accept-Encoding: it does not where it likes identity as well
-// or better (cherrypy/lib/encoding.py, gzip).
+// AcceptsGzip says whether a client wants an answer compressed, by its header Accept-Encoding: it does not where it
+// likes identity as well or better (cherrypy/lib/encoding.py, gzip).
 func AcceptsGzip(header string) bool {
 	for _, a := range readAccept(header) {
 		switch {

@@ -35,8 +35,8 @@ const (
 	weighWord  = 512 // of a form, and read as YAML
 )
 
-// Bodies is the room that the bodies of all requests have together, from when they come until their requests are answered. Any number of goroutines
-// may use it.
+// Bodies is the room that the bodies of all requests have together, from when they come until their requests are
+// answered. Any number of goroutines may use it.
 type Bodies struct {
 	one   int64
 	large Room
@@ -71,8 +71,8 @@ type Intake struct {
 // Text is the body as it came.
 func (in *Intake) Text() string { return in.text }
 
-// Take reads the body of a request. An error says 413 for one that is declared, or is, too long; 503 when there is no room; 408 for one that does not
-// come in time. Nobody reads what is left then (see Lingering).
+// Take reads the body of a request. An error says 413 for one that is declared, or is, too long; 503 when there is no
+// room; 408 for one that does not come in time. Nobody reads what is left then (see Lingering).
 func (b *Bodies) Take(w http.ResponseWriter, r *http.Request, from string, l Limits) (*Intake, error) {
 	n := r.ContentLength
 	if n > l.Longest {
@@ -90,7 +90,8 @@ func (b *Bodies) Take(w http.ResponseWriter, r *http.Request, from string, l Lim
 	if l.Grace == 0 {
 		l.Grace = bodyGrace
 	}
-	in := &Intake{bodies: b, ctx: r.Context(), from: from, until: time.Now().Add(l.Grace + time.Duration(n/bodySpeed)*time.Second)}
+	in := &Intake{bodies: b, ctx: r.Context(), from: from,
+		until: time.Now().Add(l.Grace + time.Duration(n/bodySpeed)*time.Second)}
 	ctl := http.NewResponseController(w)
 	err := unsupported(ctl.SetReadDeadline(in.until))
 	if err == nil {
@@ -137,8 +138,8 @@ func (in *Intake) read(body io.Reader, longest int64) error {
 	}
 }
 
-// Spend takes room for what a part of the body comes to. The error is a 413 for a body that comes to too much, or takes too long; a 503 when there is no
-// room; that of the context when nobody waits for the answer any more.
+// Spend takes room for what a part of the body comes to. The error is a 413 for a body that comes to too much, or takes
+// too long; a 503 when there is no room; that of the context when nobody waits for the answer any more.
 func (in *Intake) Spend(bytes int) error {
 	in.left -= int64(bytes)
 	in.spent += int64(bytes)

@@ -33,7 +33,8 @@ func taken(t testing.TB, b *Bodies, body string) *Intake {
 	return in
 }
 
-// heavy are bodies of each kind that come to far more than their length: the parts that are repeated, and what stands around them.
+// heavy are bodies of each kind that come to far more than their length: the parts that are repeated, and what stands
+// around them.
 var heavy = map[string]struct{ kind, before, part, after string }{
 	"JSON list":      {TypeJSON, "[", "1,", "1]"},
 	"JSON maps":      {TypeJSON, "[", "{},", "1]"},
@@ -47,8 +48,8 @@ var heavy = map[string]struct{ kind, before, part, after string }{
 	"form, kwarg":    {typeForm, "kwarg={a: [", "1,", "1]}"},
 }
 
-// TestHeavyBodies: whatever the kind, a body of the longest length is refused when what it means is too much, its room is given back, and one of moderate
-// length is read.
+// TestHeavyBodies: whatever the kind, a body of the longest length is refused when what it means is too much, its room
+// is given back, and one of moderate length is read.
 func TestHeavyBodies(t *testing.T) {
 	const longest = 4 << 20
 	for name, h := range heavy {
@@ -76,7 +77,8 @@ func TestHeavyBodies(t *testing.T) {
 // TestLongBodies: text that means little else than text is read up to the longest length, in every kind.
 func TestLongBodies(t *testing.T) {
 	b, text := NewBodies(16<<20), strings.Repeat("some text, and more: of it\\n", 590_000)
-	for kind, body := range map[string]string{TypeJSON: `{"arg": "` + text + `"}`, TypeYAML: `{"arg": "` + text + `"}`, typeForm: "data=" + text, typeText: text} {
+	for kind, body := range map[string]string{TypeJSON: `{"arg": "` + text + `"}`, TypeYAML: `{"arg": "` + text + `"}`,
+		typeForm: "data=" + text, typeText: text} {
 		in := taken(t, b, body)
 		got, err := in.Read(kind)
 		if m, _ := got.Data.(*payload.Map); err != nil || m == nil && kind != typeText {
@@ -86,7 +88,8 @@ func TestLongBodies(t *testing.T) {
 	}
 }
 
-// TestRoomForBodies: all bodies that are waited for have one room; an address does not get all of it, and others find some.
+// TestRoomForBodies: all bodies that are waited for have one room; an address does not get all of it, and others find
+// some.
 func TestRoomForBodies(t *testing.T) {
 	b, body := NewBodies(4<<20), strings.Repeat(" ", 900_000)
 	n := 0
@@ -135,7 +138,8 @@ func TestBodyEndsWithClient(t *testing.T) {
 	}
 }
 
-// TestLingering: who declares a large body that is not wanted is answered before he has sent it, and sees the answer when he sends it first.
+// TestLingering: who declares a large body that is not wanted is answered before he has sent it, and sees the answer
+// when he sends it first.
 func TestLingering(t *testing.T) {
 	b := NewBodies(1 << 20)
 	server := httptest.NewServer(Lingering(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

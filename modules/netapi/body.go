@@ -47,7 +47,8 @@ func media(contentType string) string {
 	return name
 }
 
-// Read understands a body by its Content-Type. Errors are 400 for what cannot be read, 406 for another type, and those of Spend.
+// Read understands a body by its Content-Type. Errors are 400 for what cannot be read, 406 for another type, and those
+// of Spend.
 func (in *Intake) Read(contentType string) (Body, error) {
 	b := Body{Raw: in.text}
 	if err := Acceptable(contentType); err != nil {
@@ -97,8 +98,8 @@ func (in *Intake) yaml() (any, error) {
 	return v, nil
 }
 
-// maxValues is how many values a YAML body may come to once its aliases are written out. A body of some hundred bytes can come
-// to more than there is memory.
+// maxValues is how many values a YAML body may come to once its aliases are written out. A body of some hundred bytes
+// can come to more than there is memory.
 const maxValues = 1 << 20
 
 func tooMuch(v any) bool {
@@ -132,8 +133,8 @@ func count(v any, left *int, depth int) bool {
 	return *left >= 0
 }
 
-// form reads name=value pairs. A name that stands once has a text, else a list of texts; pairs with an empty value do not
-// count. arg and kwarg are typed as words of a command line.
+// form reads name=value pairs. A name that stands once has a text, else a list of texts; pairs with an empty value do
+// not count. arg and kwarg are typed as words of a command line.
 func (in *Intake) form() (*payload.Map, error) {
 	fields := payload.NewMap(4)
 	for pair := range strings.SplitSeq(in.text, "&") {
@@ -164,7 +165,8 @@ func (in *Intake) form() (*payload.Map, error) {
 	return fields, in.over
 }
 
-// typed is a word of a form, read as YAML. When there is no room for more it stays a text, and the error is told at the end.
+// typed is a word of a form, read as YAML. When there is no room for more it stays a text, and the error is told at the
+// end.
 func (in *Intake) typed(v any) any {
 	text, ok := v.(string)
 	if !ok || in.Spend(weighWord) != nil {
@@ -177,7 +179,8 @@ func (in *Intake) typed(v any) any {
 	return v
 }
 
-// unquote reads + as a blank and %XX as a byte; what is no such code stays. Bytes that are no UTF-8 become U+FFFD, as in Python.
+// unquote reads + as a blank and %XX as a byte; what is no such code stays. Bytes that are no UTF-8 become U+FFFD, as
+// in Python.
 func unquote(s string) string {
 	if !strings.ContainsAny(s, "+%") {
 		return pytext.DecodeUTF8([]byte(s))

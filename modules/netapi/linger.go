@@ -14,8 +14,9 @@ const (
 	lingerSilent = time.Second // without a byte
 )
 
-// Lingering answers at once when a handler does not want the body of a request, and reads what still comes after the answer, within bounds: a client
-// that sends all the same when the connection is closed sees that alone, and not the answer.
+// Lingering answers at once when a handler does not want the body of a request, and reads what still comes after the
+// answer, within bounds: a client that sends all the same when the connection is closed sees that alone, and not the
+// answer.
 func Lingering(h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.ContentLength < lingerLeast {
@@ -61,7 +62,8 @@ func (e *earlyWriter) WriteHeader(status int) {
 	if !e.begun && status >= http.StatusOK {
 		e.begun = true
 		if e.body.left >= lingerLeast {
-			e.closes = http.NewResponseController(e.ResponseWriter).EnableFullDuplex() == nil // else the server would read on before it answers
+			// else the server would read on before it answers
+			e.closes = http.NewResponseController(e.ResponseWriter).EnableFullDuplex() == nil
 			e.Header().Set("Connection", "close")
 		}
 	}

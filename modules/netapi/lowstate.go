@@ -26,8 +26,8 @@ func Lowstate(data any) ([]any, error) {
 	return nil, BadRequest("Lowstates must be a list")
 }
 
-// Chunk prepares one element of a lowstate. token and client, when not empty, take the place of what stands there. Errors: 401 for
-// a token that cannot be one, ErrUnexpected for what is no map. The map of the caller is not changed.
+// Chunk prepares one element of a lowstate. token and client, when not empty, take the place of what stands there.
+// Errors: 401 for a token that cannot be one, ErrUnexpected for what is no map. The map of the caller is not changed.
 func Chunk(element any, client, token string) (*payload.Map, error) {
 	m, ok := element.(*payload.Map)
 	if !ok {
@@ -67,7 +67,8 @@ func Hex(v any) bool {
 	if t := strings.ToLower(text); strings.HasPrefix(t, "0x") {
 		text = strings.TrimPrefix(t[2:], "_")
 	}
-	if text == "" || strings.HasPrefix(text, "_") || strings.HasSuffix(text, "_") || strings.Contains(text, "__") || strings.ContainsAny(text, "+-") {
+	if text == "" || strings.HasPrefix(text, "_") || strings.HasSuffix(text, "_") || strings.Contains(text, "__") ||
+		strings.ContainsAny(text, "+-") {
 		return false
 	}
 	_, ok = new(big.Int).SetString(strings.ReplaceAll(text, "_", ""), 16)
@@ -88,7 +89,8 @@ func (r Rules) Check(low *payload.Map) (string, error) {
 	}
 	name, _ := client.(string)
 	if !contains(r.Enabled, name) {
-		return "", BadRequest("Client disabled: '" + name + "'. Add to 'netapi_enable_clients' master config option to enable.")
+		return "", BadRequest("Client disabled: '" + name + "'. Add to 'netapi_enable_clients' master config option " +
+			"to enable.")
 	}
 	if !low.Has("token") && !low.Has("eauth") {
 		return "", Unauthorized("No authentication credentials given")

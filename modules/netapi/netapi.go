@@ -1,6 +1,6 @@
-// Package netapi is what Salt's REST servers do with bytes and values: bodies of requests into lowstates, checks of a lowstate,
-// negotiation of the type of an answer, its JSON or YAML, error pages. It opens no ports and asks no master (see actors/netapi).
-// Answers to salt/netapi/__init__.py and salt/netapi/rest_cherrypy/app.py.
+// Package netapi is what Salt's REST servers do with bytes and values: bodies of requests into lowstates, checks of a
+// lowstate, negotiation of the type of an answer, its JSON or YAML, error pages. It opens no ports and asks no master
+// (see actors/netapi). Answers to salt/netapi/__init__.py and salt/netapi/rest_cherrypy/app.py.
 package netapi
 
 import (
@@ -35,8 +35,8 @@ const (
 	WheelAsync  = "wheel_async"
 )
 
-// Clients lists them in the order in which they are shown. Unlike Salt 3008: without the method destroy, which stands there by
-// accident.
+// Clients lists them in the order in which they are shown. Unlike Salt 3008: without the method destroy, which stands
+// there by accident.
 func Clients() []any {
 	return []any{Local, LocalAsync, LocalBatch, LocalSubset, Runner, RunnerAsync, SSH, Wheel, WheelAsync}
 }

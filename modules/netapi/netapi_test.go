@@ -37,10 +37,13 @@ func TestRead(t *testing.T) {
 		{"text/yaml", "a: [", "", 400},
 		{"application/xml", "<x/>", "", 406},
 		{"", "{}", "", 406},
-		{"application/x-www-form-urlencoded", "fun=test.arg&arg=1&arg=foo%3Dbar&arg=%5B1%2C2%5D&empty=&x=12&x=13", `{"fun": "test.arg", "arg": [1, "foo=bar", [1, 2]], "x": ["12", "13"]}`, 200},
-		{"application/x-www-form-urlencoded", "arg=true&kwarg=%7Bx%3A%201%7D", `{"arg": [true], "kwarg": {"x": 1}}`, 200},
+		{"application/x-www-form-urlencoded", "fun=test.arg&arg=1&arg=foo%3Dbar&arg=%5B1%2C2%5D&empty=&x=12&x=13",
+			`{"fun": "test.arg", "arg": [1, "foo=bar", [1, 2]], "x": ["12", "13"]}`, 200},
+		{"application/x-www-form-urlencoded", "arg=true&kwarg=%7Bx%3A%201%7D", `{"arg": [true], "kwarg": {"x": 1}}`,
+			200},
 		{"application/x-www-form-urlencoded", "a=%zz+%4", `{"a": "%zz %4"}`, 200},
-		{"application/x-www-form-urlencoded", "a=%FC%DFe&b=\xfc\xdf&c=%E2%98", `{"a": "��e", "b": "��", "c": "�"}`, 200},
+		{"application/x-www-form-urlencoded", "a=%FC%DFe&b=\xfc\xdf&c=%E2%98", `{"a": "��e", "b": "��", "c": "�"}`,
+			200},
 	} {
 		b, err := taken(t, NewBodies(1<<20), tt.body).Read(tt.kind)
 		if statusOf(err) != tt.status {
@@ -69,7 +72,8 @@ func FuzzRead(f *testing.F) {
 func TestNegotiate(t *testing.T) {
 	for header, want := range map[string]string{
 		"": TypeJSON, "*/*": TypeJSON, "application/*": TypeJSON, TypeYAML: TypeYAML, "text/html, */*;q=0.1": TypeJSON,
-		"application/json;q=0.1, application/x-yaml;q=0.9": TypeYAML, "application/json;q=0": "", "text/html": "", "text/*": "", "application/json;q=x": "",
+		"application/json;q=0.1, application/x-yaml;q=0.9": TypeYAML, "application/json;q=0": "", "text/html": "",
+		"text/*": "", "application/json;q=x": "",
 	} {
 		got, err := Negotiate(header, TypeJSON, TypeYAML)
 		if got != want || (want == "") != (statusOf(err) == http.StatusNotAcceptable) {
@@ -79,8 +83,9 @@ func TestNegotiate(t *testing.T) {
 }
 
 func TestAcceptsGzip(t *testing.T) {
-	for header, want := range map[string]bool{"": false, "gzip": true, "x-gzip": true, "gzip, deflate, br": true, "gzip;q=0": false, "deflate": false, "*": false,
-		"gzip;q=0, *": false, "identity, gzip": false, "gzip, identity;q=0.5": true, "identity;q=0, gzip;q=0.1": true, "notgzip": false} {
+	for header, want := range map[string]bool{"": false, "gzip": true, "x-gzip": true, "gzip, deflate, br": true,
+		"gzip;q=0": false, "deflate": false, "*": false, "gzip;q=0, *": false, "identity, gzip": false,
+		"gzip, identity;q=0.5": true, "identity;q=0, gzip;q=0.1": true, "notgzip": false} {
 		if AcceptsGzip(header) != want {
 			t.Errorf("%q: want %t", header, want)
 		}
@@ -93,7 +98,8 @@ func TestHex(t *testing.T) {
 			t.Errorf("%q is a number", ok)
 		}
 	}
-	for _, bad := range []any{"", "zz", "../../x", "0x", "1__0", "_1", "1_", "--1", "+-1", nil, int64(1), true, []any{"a"}, strings.Repeat("a", 2000)} {
+	for _, bad := range []any{"", "zz", "../../x", "0x", "1__0", "_1", "1_", "--1", "+-1", nil, int64(1), true,
+		[]any{"a"}, strings.Repeat("a", 2000)} {
 		if Hex(bad) {
 			t.Errorf("%v is none", bad)
 		}
@@ -101,7 +107,8 @@ func TestHex(t *testing.T) {
 }
 
 func TestPermissions(t *testing.T) {
-	rules := payload.M("ann", []any{payload.M("b*", []any{"x"}), "test.ping", "@jobs", "test.ping"}, "*", []any{"a.b"}, "ops%", []any{"c.d"}, "ops", []any{"no"})
+	rules := payload.M("ann", []any{payload.M("b*", []any{"x"}), "test.ping", "@jobs", "test.ping"}, "*", []any{"a.b"},
+		"ops%", []any{"c.d"}, "ops", []any{"no"})
 	got := outputters.JSON(Permissions(rules, "ann", []any{"ops", "other", "ops"}))
 	if want := `["@jobs", "a.b", "c.d", "test.ping", {"b*": ["x"]}]`; got != want {
 		t.Errorf("got %s, want %s", got, want)
@@ -121,12 +128,14 @@ func TestWrite(t *testing.T) {
 	if b, err := Write(TypeYAML, payload.M("b", "é", "a", []any{})); err != nil || string(b) != "a: []\nb: é\n" {
 		t.Errorf("got %q, %v", b, err)
 	}
-	if page := string((&Error{Status: 404, Message: "<script>"}).Page()); strings.Contains(page, "<script>") || !strings.Contains(page, "<h2>404 Not Found</h2>") {
+	if page := string((&Error{Status: 404, Message: "<script>"}).Page()); strings.Contains(page, "<script>") ||
+		!strings.Contains(page, "<h2>404 Not Found</h2>") {
 		t.Errorf("page: %s", page)
 	}
 }
 
-// TestSessions: a bounded number in all and of each user, the longest unused goes first; they end with time and with log-out.
+// TestSessions: a bounded number in all and of each user, the longest unused goes first; they end with time and with
+// log-out.
 func TestSessions(t *testing.T) {
 	now := time.Unix(1e9, 0)
 	s := NewSessions(3, 2)
@@ -146,7 +155,8 @@ func TestSessions(t *testing.T) {
 	}
 	later := now.Add(SessionLife - time.Second)
 	s.Token(later, a3)
-	if later = later.Add(2 * time.Second); s.Token(later, b2) != "" || s.Token(later, a3) != "t3" || s.Len() != 1 || len(s.byUser) != 1 {
+	if later = later.Add(2 * time.Second); s.Token(later, b2) != "" || s.Token(later, a3) != "t3" || s.Len() != 1 ||
+		len(s.byUser) != 1 {
 		t.Errorf("of %d sessions of %d users the one in use is left", s.Len(), len(s.byUser))
 	}
 }

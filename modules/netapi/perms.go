@@ -8,9 +8,9 @@ import (
 	"brine/wire/payload"
 )
 
-// Permissions lists what a user may do, for display: the entries of his name, of everybody and of his groups; texts first, sorted
-// and once each, then the others by their text. rules is external_auth of the backend. No permissions are an empty map
-// (salt/netapi/__init__.py, sum_permissions and sorted_permissions).
+// Permissions lists what a user may do, for display: the entries of his name, of everybody and of his groups; texts
+// first, sorted and once each, then the others by their text. rules is external_auth of the backend. No permissions are
+// an empty map (salt/netapi/__init__.py, sum_permissions and sorted_permissions).
 func Permissions(rules *payload.Map, name string, groups []any) any {
 	all := slices.Concat(entries(rules, name), entries(rules, "*"))
 	for i, g := range groups {

@@ -7,8 +7,9 @@ import (
 	"strings"
 )
 
-// BehindProxies is a handler whose requests come from whom trusted proxies name: the address of a client is the last in X-Forwarded-For that is no
-// proxy's own. What others say in that header counts for nothing. The address is in RemoteAddr, and From of the context.
+// BehindProxies is a handler whose requests come from whom trusted proxies name: the address of a client is the last in
+// X-Forwarded-For that is no proxy's own. What others say in that header counts for nothing. The address is in
+// RemoteAddr, and From of the context.
 func BehindProxies(proxies []netip.Prefix, h http.Handler) http.Handler {
 	if len(proxies) == 0 {
 		return h

@@ -7,7 +7,8 @@ import (
 	"brine/modules/fleet/door"
 )
 
-// resting are the connections on which nothing is asked at the moment: those of each address, the longest at rest first.
+// resting are the connections on which nothing is asked at the moment: those of each address, the longest at rest
+// first.
 type resting struct {
 	of map[string]*list.List
 	at map[io.Closer]*list.Element
@@ -47,8 +48,9 @@ func (r *Room) wake(from string, c io.Closer) {
 	}
 }
 
-// GiveWay is the connection at rest that is to be closed so that one of an address finds a place: of the same address, or, where there is no
-// place left at all, of the one that has most. nil: none would help, or would take from whom has no more.
+// GiveWay is the connection at rest that is to be closed so that one of an address finds a place: of the same address,
+// or, where there is no place left at all, of the one that has most. nil: none would help, or would take from whom has
+// no more.
 func (r *Room) GiveWay(from string) io.Closer {
 	proxy := trusted(r.Proxies, from)
 	from = door.Network(from)

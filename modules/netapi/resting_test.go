@@ -11,7 +11,8 @@ type held struct{ from string }
 
 func (*held) Close() error { return nil }
 
-// TestGiveWay: the longest at rest gives way, to its own address first, and to another only where there is no place left and whose it is has more.
+// TestGiveWay: the longest at rest gives way, to its own address first, and to another only where there is no place
+// left and whose it is has more.
 func TestGiveWay(t *testing.T) {
 	r := &Room{Most: 64, Proxies: []netip.Prefix{netip.MustParsePrefix("10.0.0.1/32")}}
 	fill := func(from string, n int) (list []*held) {

@@ -13,9 +13,9 @@ const (
 	addressPart = 8 // and so much an address gets beyond it; what trusted proxies leave to others
 )
 
-// Room is the room of a server for connections. While less than half of it is taken each address gets what it wants; then an eighth, so
-// that a stranger does not shut out the others, and many behind one address have half of it all the same. A network of 64 bits is one
-// address of IPv6. It may be used by any number of goroutines.
+// Room is the room of a server for connections. While less than half of it is taken each address gets what it wants;
+// then an eighth, so that a stranger does not shut out the others, and many behind one address have half of it all the
+// same. A network of 64 bits is one address of IPv6. It may be used by any number of goroutines.
 type Room struct {
 	Most    int            // in all, at least 1
 	Each    int            // of an address; 0: as above

@@ -17,7 +17,8 @@ func TestRoom(t *testing.T) {
 		return n
 	}
 	r := &Room{Most: 64}
-	if evil, honest, next := enter(r, "203.0.113.9"), enter(r, "198.51.100.1"), enter(r, "198.51.100.2"); evil != 32 || honest != 8 || next != 8 {
+	if evil, honest, next := enter(r, "203.0.113.9"), enter(r, "198.51.100.1"), enter(r, "198.51.100.2"); evil != 32 ||
+		honest != 8 || next != 8 {
 		t.Errorf("one has %d, another %d, the next %d", evil, honest, next)
 	}
 	if enter(r, "203.0.113.9") != 0 {
@@ -60,7 +61,8 @@ func TestBehindProxies(t *testing.T) {
 		{"10.0.0.1:5", []string{"203.0.113.9"}, "203.0.113.9"},
 		{"10.0.0.1:5", nil, "10.0.0.1"},
 		{"203.0.113.9:5", []string{"198.51.100.1"}, "203.0.113.9"},
-		{"10.0.0.1:5", []string{"198.51.100.1, 203.0.113.9"}, "203.0.113.9"},             // the first is the client's own word
+		// the first is the client's own word
+		{"10.0.0.1:5", []string{"198.51.100.1, 203.0.113.9"}, "203.0.113.9"},
 		{"10.0.0.1:5", []string{"198.51.100.1", "203.0.113.9, 10.2.3.4"}, "203.0.113.9"}, // two proxies
 		{"10.0.0.1:5", []string{"198.51.100.1, 10.2.3.4", "203.0.113.9"}, "203.0.113.9"}, // a proxy that he names
 		{"10.0.0.1:5", []string{"203.0.113.9, evil"}, "10.0.0.1"},                        // who cannot be read
@@ -72,7 +74,9 @@ func TestBehindProxies(t *testing.T) {
 		{"10.0.0.1:5", []string{", , ,"}, "10.0.0.1"},                                    //
 	} {
 		var got, from string
-		h := BehindProxies(proxies, http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { got, from = r.RemoteAddr, From(r.Context()) }))
+		h := BehindProxies(proxies, http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+			got, from = r.RemoteAddr, From(r.Context())
+		}))
 		r := httptest.NewRequestWithContext(WithFrom(t.Context(), "peer"), "GET", "/", nil)
 		r.RemoteAddr = tt.peer
 		r.Header["X-Forwarded-For"] = tt.headers

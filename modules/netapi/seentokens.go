@@ -14,8 +14,8 @@ const (
 	refusedCount = time.Minute // how long a refusal counts
 )
 
-// SeenTokens are the last eauth tokens of which the master has said something. It is a bounded number; the oldest go first. Any number of
-// goroutines may use it.
+// SeenTokens are the last eauth tokens of which the master has said something. It is a bounded number; the oldest go
+// first. Any number of goroutines may use it.
 type SeenTokens struct {
 	mu             sync.Mutex
 	taken, refused digests

@@ -34,9 +34,9 @@ func SessionID(id string) bool {
 	return true
 }
 
-// SessionStore keeps which session id stands for which eauth token: a bounded number, in all and of each user; the one that was not
-// used for longest goes first. It looks ids up by their digest, so that the time that takes tells nothing about them. It has no
-// clock and no locks.
+// SessionStore keeps which session id stands for which eauth token: a bounded number, in all and of each user; the one
+// that was not used for longest goes first. It looks ids up by their digest, so that the time that takes tells nothing
+// about them. It has no clock and no locks.
 type SessionStore struct {
 	most, each int
 	byID       map[[sha256.Size]byte]*list.Element
@@ -53,7 +53,8 @@ type session struct {
 
 // NewSessions makes a store for so many sessions.
 func NewSessions(most, each int) *SessionStore {
-	return &SessionStore{most: most, each: each, byID: map[[sha256.Size]byte]*list.Element{}, byUser: map[string]*list.List{}, all: list.New()}
+	return &SessionStore{most: most, each: each, byID: map[[sha256.Size]byte]*list.Element{},
+		byUser: map[string]*list.List{}, all: list.New()}
 }
 
 // Len is how many sessions there are.

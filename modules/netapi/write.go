@@ -9,8 +9,8 @@ import (
 	"brine/wire/payload"
 )
 
-// JSON writes a value as Salt's servers do: blanks behind commas and colons, keys in their order, letters as they are. The error
-// is a 500: there are values that JSON has no form for.
+// JSON writes a value as Salt's servers do: blanks behind commas and colons, keys in their order, letters as they are.
+// The error is a 500: there are values that JSON has no form for.
 func JSON(v any) ([]byte, error) {
 	if hasBytes(v) {
 		return nil, notSerialisable()
@@ -90,6 +90,7 @@ func (e *Error) text() string {
 // Page is the HTML of an error: the status in an h2, the message in a p.
 func (e *Error) Page() []byte {
 	status := html.EscapeString(StatusText(e.Status))
-	return []byte("<!DOCTYPE html>\n<html>\n<head>\n<meta charset=\"utf-8\">\n<title>" + status + "</title>\n</head>\n<body>\n<h2>" + status +
+	return []byte("<!DOCTYPE html>\n<html>\n<head>\n<meta charset=\"utf-8\">\n<title>" + status +
+		"</title>\n</head>\n<body>\n<h2>" + status +
 		"</h2>\n<p>" + html.EscapeString(e.text()) + "</p>\n</body>\n</html>\n")
 }

@@ -32,7 +32,8 @@ func loadGolden(t *testing.T) golden {
 }
 
 // token stands for what changed from run to run; the data of these tests has one value for each.
-var token = strings.NewReplacer("{HMS}", "10:56:01.123456", "{DUR}", "0.5", "{JID}", "20261121105627000651", "{TMP}", "/tmp")
+var token = strings.NewReplacer("{HMS}", "10:56:01.123456", "{DUR}", "0.5", "{JID}", "20261121105627000651", "{TMP}",
+	"/tmp")
 
 var totalTime = regexp.MustCompile(`Total run time: +[0-9.]+ m?s`)
 
@@ -157,7 +158,8 @@ func TestGoldenStates(t *testing.T) {
 		{"state-bad", badStates(), state()},
 		{"state-bad-color", badStates(), colored},
 		{"state-test", fileState(nil, "The file /tmp/salt-golden-file is set to be changed\nNote: No changes made, "+
-			"actual changes may\nbe different due to other states.", payload.M("newfile", "/tmp/salt-golden-file")), state()},
+			"actual changes may\nbe different due to other states.", payload.M("newfile", "/tmp/salt-golden-file")),
+			state()},
 		{"state-file", fileState(true, "File /tmp/salt-golden-file updated", payload.M("diff", "New file")), state()},
 		{"state-mixed", badStates(), state("state_output", "mixed")},
 		{"state-changes", badStates(), state("state_output", "changes")},

@@ -45,8 +45,9 @@ func JSON(data any) string {
 type JSONOptions struct {
 	Indent      int
 	Sort, ASCII bool
-	// Bytes is for events (salt/modules/state.py, _json_safe): bytes are text where they are UTF-8, base64 otherwise, and so are keys.
-	// Unlike Salt: its streams end with an event that has such a key. Without this option bytes appear as their repr.
+	// Bytes is for events (salt/modules/state.py, _json_safe): bytes are text where they are UTF-8, base64 otherwise,
+	// and so are keys. Unlike Salt: its streams end with an event that has such a key. Without this option bytes appear
+	// as their repr.
 	Bytes bool
 }
 

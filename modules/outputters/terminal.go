@@ -8,8 +8,8 @@ import (
 	"brine/wire/payload"
 )
 
-// shown is data as it goes to an outputter. Where the outputter colours for a terminal, nothing in the data may look like
-// a colour of ours, and where lines tell by their beginnings whose they are, no name goes on in the next one.
+// shown is data as it goes to an outputter. Where the outputter colours for a terminal, nothing in the data may look
+// like a colour of ours, and where lines tell by their beginnings whose they are, no name goes on in the next one.
 func (o *Options) shown(name string, data any) any {
 	if !o.Terminal {
 		return data
@@ -24,8 +24,8 @@ func (o *Options) shown(name string, data any) any {
 	return onOneLine(data)
 }
 
-// onOneLine writes out line ends in the names of a value: the keys of its maps, and what a state says of itself beside its
-// comment and its changes. Of all other texts outputters indent each line. It changes nothing in place.
+// onOneLine writes out line ends in the names of a value: the keys of its maps, and what a state says of itself beside
+// its comment and its changes. Of all other texts outputters indent each line. It changes nothing in place.
 func onOneLine(v any) any {
 	switch x := v.(type) {
 	case []any:
@@ -76,8 +76,8 @@ func line(text string) string {
 // printable is the finished text as it may reach its reader. With strip_colors: False minions may colour.
 //
 // Unlike Salt: on a terminal control characters that came from a minion are written out, and so are marks that turn the
-// direction of a text. Salt replaces ESC in some places and prints the rest, with which a minion writes to the clipboard
-// of the operator, or over lines of others. A file or a pipe gets what Salt would write.
+// direction of a text. Salt replaces ESC in some places and prints the rest, with which a minion writes to the
+// clipboard of the operator, or over lines of others. A file or a pipe gets what Salt would write.
 func (o *Options) printable(name, text string) string {
 	switch {
 	case !o.Terminal:

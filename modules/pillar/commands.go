@@ -64,7 +64,8 @@ func cmdJSON(e *extCall) (any, error) {
 	return payload.NewMap(0), nil
 }
 
-// cmdYAMLEX is salt/pillar/cmd_yamlex.py of 3007; 3008 has it in an extension. Marks of its lists and maps hold within the output.
+// cmdYAMLEX is salt/pillar/cmd_yamlex.py of 3007; 3008 has it in an extension. Marks of its lists and maps hold within
+// the output.
 func cmdYAMLEX(e *extCall) (any, error) {
 	command, out, err := e.output("cmd.run", nil)
 	if err == nil {

@@ -23,7 +23,9 @@ func (r *run) rendererOptions(blacklist, whitelist []string) renderers.Options {
 // gpg is the renderer of that name; its directory of keys is worked out when it is needed.
 func (r *run) gpg() renderers.GPG {
 	must, set := r.opts.Get("gpg_decrypt_must_succeed")
-	return renderers.GPG{KeyDir: func() string { return renderers.KeyDirOf(r.opts) }, MustSucceed: !set || loader.Truthy(must)}
+	return renderers.GPG{KeyDir: func() string {
+		return renderers.KeyDirOf(r.opts)
+	}, MustSucceed: !set || loader.Truthy(must)}
 }
 
 func (r *run) gpgInput(data any) renderers.Input {
@@ -116,7 +118,8 @@ func (r *run) decryptValue(value, by any) (any, error) {
 	name := pytext.Str(by)
 	valid := loader.StringList(r.opts.Value("decrypt_pillar_renderers"))
 	if len(valid) > 0 && !slices.Contains(valid, name) {
-		return nil, loader.InvocErr("'%s' is not a valid decryption renderer. Valid choices are: %s", name, strings.Join(valid, ", "))
+		return nil, loader.InvocErr("'%s' is not a valid decryption renderer. Valid choices are: %s", name,
+			strings.Join(valid, ", "))
 	}
 	plain, ok, err := r.render.Step(r.ctx, name, r.gpgInput(value))
 	if !ok {

@@ -36,29 +36,32 @@ var extPillars = map[string]extPillar{
 	"cmd_json":   {params: []loader.Param{loader.Req("command")}, run: cmdJSON},
 	"cmd_yamlex": {params: []loader.Param{loader.Req("command")}, run: cmdYAMLEX},
 	"file_tree":  {params: fileTreeParams, run: fileTree},
-	"http_json":  {params: append(webParams[:len(webParams):len(webParams)], loader.Opt("namespace", nil)), run: web(decodeJSON)},
+	"http_json": {params: append(webParams[:len(webParams):len(webParams)], loader.Opt("namespace", nil)),
+		run: web(decodeJSON)},
 	"http_yaml":  {params: webParams, run: web(decodeYAML)},
 	"redis":      {params: []loader.Param{loader.Req("function")}, keywords: true, run: redisExt},
 	"postgres":   {varArgs: true, keywords: true, run: postgresExt},
 	"nodegroups": {params: []loader.Param{loader.Opt("pillar_name", nil)}, run: nodegroups},
 	"stack":      {varArgs: true, keywords: true, run: stack},
 	"gpg":        {varArgs: true, keywords: true, run: extGPG},
-	"extra_minion_data_in_pillar": {params: []loader.Param{loader.Req("include"), loader.Opt("extra_minion_data", nil)}, extra: true,
-		run: extraMinionData},
+	"extra_minion_data_in_pillar": {params: []loader.Param{loader.Req("include"), loader.Opt("extra_minion_data", nil)},
+		extra: true,
+		run:   extraMinionData},
 }
 
 // gitPillarName is the external pillar that stands in no table: it compiles pillars itself.
 const gitPillarName = "git"
 
 // notYet are the external pillars of Salt and of its extensions that are missed here: a pillar that lacks them says so.
-var notYet = []string{"cobbler", "confidant", "consul_pillar", "csvpillar", "digicert", "django_orm", "ec2_pillar", "etcd_pillar",
-	"etcd", "consul", "foreman", "git_pillar", "hg", "hg_pillar", "hiera", "libvirt", "makostack", "mongo", "mysql", "nacl",
-	"netbox", "neutron", "nsot", "pepa", "pillar_ldap", "puppet", "reclass_adapter", "reclass", "redismod", "rethinkdb", "rethinkdb_pillar",
-	"s3", "saltclass", "sql_base", "sqlcipher", "sqlite3", "svn_pillar", "svn", "varstack_pillar", "varstack", "vault", "venafi", "virtkey",
+var notYet = []string{"cobbler", "confidant", "consul_pillar", "csvpillar", "digicert", "django_orm", "ec2_pillar",
+	"etcd_pillar", "etcd", "consul", "foreman", "git_pillar", "hg", "hg_pillar", "hiera", "libvirt", "makostack",
+	"mongo", "mysql", "nacl", "netbox", "neutron", "nsot", "pepa", "pillar_ldap", "puppet", "reclass_adapter",
+	"reclass", "redismod", "rethinkdb", "rethinkdb_pillar", "s3", "saltclass", "sql_base", "sqlcipher", "sqlite3",
+	"svn_pillar", "svn", "varstack_pillar", "varstack", "vault", "venafi", "virtkey",
 	"vmware_pillar"}
 
-// Missing are those of a list of external pillars (the option ext_pillar) that brine does not have: those that Salt or an extension has,
-// and others, which may be somebody's own.
+// Missing are those of a list of external pillars (the option ext_pillar) that brine does not have: those that Salt or
+// an extension has, and others, which may be somebody's own.
 func Missing(option any) (later, unknown []string) {
 	list, _ := option.([]any)
 	for _, entry := range list {
@@ -91,8 +94,8 @@ func (r *run) onDemand(opts *payload.Map) any {
 	allowed := loader.StringList(opts.Value("on_demand_ext_pillar"))
 	for key := range ext.All() {
 		if name, ok := key.(string); !ok || !slices.Contains(allowed, name) {
-			r.log(slog.LevelError, "The ext_pillar module %s is not allowed for on-demand pillar data: on_demand_ext_pillar has %s",
-				pytext.Str(key), strings.Join(allowed, ", "))
+			r.log(slog.LevelError, "The ext_pillar module %s is not allowed for on-demand pillar data: "+
+				"on_demand_ext_pillar has %s", pytext.Str(key), strings.Join(allowed, ", "))
 			return nil
 		}
 	}
@@ -175,8 +178,8 @@ func (r *run) callExternal(name string, given any, pillar *payload.Map, ext *any
 	r.fail("Failed to load ext_pillar %s: %s", name, loader.Message(err))
 }
 
-// bind sorts the arguments of the option: a map by name, a list by place, anything else as the only one. The minion's id and
-// the pillar are the first two in Python's counts.
+// bind sorts the arguments of the option: a map by name, a list by place, anything else as the only one. The minion's
+// id and the pillar are the first two in Python's counts.
 func (e *extCall) bind(p extPillar, given any) error {
 	var list []any
 	e.args, e.kw = map[string]any{}, payload.NewMap(0)
@@ -206,7 +209,8 @@ func (e *extCall) bind(p extPillar, given any) error {
 			e.args[param.Name] = v
 			e.kw.Delete(param.Name)
 		} else if param.Required && missing == nil {
-			missing = &loader.ArgumentError{Message: "ext_pillar() missing 1 required positional argument: '" + param.Name + "'"}
+			missing = &loader.ArgumentError{Message: "ext_pillar() missing 1 required positional argument: '" +
+				param.Name + "'"}
 		}
 	}
 	if err := e.surplus(p, list, required); err != nil {
@@ -234,7 +238,8 @@ func (e *extCall) surplus(p extPillar, list []any, required int) error {
 	if required < all {
 		takes = fmt.Sprintf("from %d to %d", required, all)
 	}
-	return &loader.ArgumentError{Message: fmt.Sprintf("ext_pillar() takes %s positional arguments but %d were given", takes, n)}
+	return &loader.ArgumentError{Message: fmt.Sprintf("ext_pillar() takes %s positional arguments but %d were given",
+		takes, n)}
 }
 
 // nodegroups tells which node groups of the master the minion is in.

@@ -75,11 +75,12 @@ func (r *run) expand(names []string, env string) ([]string, error) {
 	return out, nil
 }
 
-// state renders one SLS file with what it includes. mods holds what is rendered already, without its includes. The result is
-// nil where there is nothing; an error is an exception that Salt does not catch.
+// state renders one SLS file with what it includes. mods holds what is rendered already, without its includes. The
+// result is nil where there is nothing; an error is an exception that Salt does not catch.
 func (r *run) state(sls, env string, mods map[string]any, defaults any, depth int) (state any, wrong []any, err error) {
 	if depth > maxIncludes {
-		return nil, nil, loader.Raise("RecursionError", "maximum recursion depth exceeded: pillar files include each other %d levels deep", depth)
+		return nil, nil, loader.Raise("RecursionError", "maximum recursion depth exceeded: pillar files include "+
+			"each other %d levels deep", depth)
 	}
 	tell := func(text string) {
 		r.log(slog.LevelError, "%s", text)
@@ -127,7 +128,8 @@ func (r *run) state(sls, env string, mods map[string]any, defaults any, depth in
 		return m, wrong, nil
 	}
 	m.Delete("include")
-	i := includer{run: r, sls: sls, env: env, mods: mods, defaults: defaults, init: strings.HasSuffix(relative, "/init.sls"), depth: depth, wrong: wrong}
+	i := includer{run: r, sls: sls, env: env, mods: mods, defaults: defaults, init: strings.HasSuffix(relative,
+		"/init.sls"), depth: depth, wrong: wrong}
 	return i.all(m, list)
 }
 
@@ -141,7 +143,8 @@ func (r *run) renderState(file, sls, env string, defaults any) (any, error) {
 	}
 	given, ok := defaults.(*payload.Map)
 	if !ok {
-		return nil, &loader.ArgumentError{Message: "salt.template.compile_template() argument after ** must be a mapping, not " + pytext.Type(defaults)}
+		return nil, &loader.ArgumentError{Message: "salt.template.compile_template() argument after ** must be a " +
+			"mapping, not " + pytext.Type(defaults)}
 	}
 	kw := payload.NewMap(given.Len())
 	for key, value := range given.All() {
@@ -150,9 +153,11 @@ func (r *run) renderState(file, sls, env string, defaults any) (any, error) {
 		case !ok:
 			return nil, &loader.ArgumentError{Message: "keywords must be strings"}
 		case slices.Contains(arguments, name):
-			return nil, &loader.ArgumentError{Message: "compile_template() got multiple values for argument '" + name + "'"}
+			return nil, &loader.ArgumentError{Message: "compile_template() got multiple values for argument '" + name +
+				"'"}
 		case name == "argline" && loader.Truthy(value) && value != any("-s"):
-			return nil, loader.Raise("salt.exceptions.SaltRenderError", "Unknown renderer option: %s", pytext.Str(value))
+			return nil, loader.Raise("salt.exceptions.SaltRenderError", "Unknown renderer option: %s",
+				pytext.Str(value))
 		case name != "env" && name != "tmplpath" && name != "argline":
 			kw.Set(name, value)
 		}
@@ -166,10 +171,11 @@ type includer struct {
 	sls, env string
 	init     bool // the file is an init.sls
 	mods     map[string]any
-	defaults any   // those of the last include that had some: they stay for the next ones, as in Salt
-	last     []any // the errors of the SLS that was rendered last: Salt tells them again for one that is not rendered again
-	wrong    []any
-	depth    int
+	defaults any // those of the last include that had some: they stay for the next ones, as in Salt
+	// the errors of the SLS that was rendered last: Salt tells them again for one that is not rendered again
+	last  []any
+	wrong []any
+	depth int
 }
 
 // all merges what is included, and the file itself over it, or under it with pillar_includes_override_sls.
@@ -257,8 +263,8 @@ func noAttribute(v any, name string) error {
 	return loader.Raise("AttributeError", "'%s' object has no attribute '%s'", pytext.Type(v), name)
 }
 
-// targets are the SLS files that an include means. Salt looks for the name as it stands, and for the one that it stands for
-// where it begins with a dot; one that both find comes twice, and so do its values in lists that are merged.
+// targets are the SLS files that an include means. Salt looks for the name as it stands, and for the one that it stands
+// for where it begins with a dot; one that both find comes twice, and so do its values in lists that are merged.
 func (i *includer) targets(name string) ([]string, error) {
 	found, ok, err := i.envs.matching(strings.ReplaceAll(strings.TrimLeft(name, "."), "/", "."), i.env)
 	if err != nil {

@@ -15,9 +15,9 @@ import (
 )
 
 // fileTreeParams are the arguments of file_tree (salt/pillar/file_tree.py).
-var fileTreeParams = []loader.Param{loader.Opt("root_dir", nil), loader.Opt("follow_dir_links", false), loader.Opt("debug", false),
-	loader.Opt("keep_newline", false), loader.Opt("render_default", nil), loader.Opt("renderer_blacklist", nil),
-	loader.Opt("renderer_whitelist", nil), loader.Opt("template", false)}
+var fileTreeParams = []loader.Param{loader.Opt("root_dir", nil), loader.Opt("follow_dir_links", false),
+	loader.Opt("debug", false), loader.Opt("keep_newline", false), loader.Opt("render_default", nil),
+	loader.Opt("renderer_blacklist", nil), loader.Opt("renderer_whitelist", nil), loader.Opt("template", false)}
 
 // maxTree bounds what one tree may hold, in bytes. Salt has no bound.
 const maxTree = 64 << 20
@@ -33,14 +33,16 @@ func fileTree(e *extCall) (any, error) {
 	switch e.args["keep_newline"].(type) {
 	case bool, []any:
 	default:
-		e.log(slog.LevelError, "file_tree: keep_newline must be either True/False or a list of file globs. Skipping this ext_pillar for root_dir %s", root)
+		e.log(slog.LevelError, "file_tree: keep_newline must be either True/False or a list of file globs. Skipping "+
+			"this ext_pillar for root_dir %s", root)
 		return none, nil
 	}
 	dirs := []string{root}
 	if !filepath.IsAbs(root) {
 		env := text(e.opts.Value("pillarenv"))
 		if !e.envs.has(env) {
-			e.log(slog.LevelError, "file_tree: root_dir is relative, and there are no pillar_roots of the pillarenv %q", env)
+			e.log(slog.LevelError, "file_tree: root_dir is relative, and there are no pillar_roots of the pillarenv %q",
+				env)
 			return none, nil
 		}
 		dirs = nil
@@ -48,9 +50,11 @@ func fileTree(e *extCall) (any, error) {
 			dirs = append(dirs, filepath.Join(dir, root))
 		}
 	}
-	t := &tree{extCall: e, left: maxTree, keep: e.args["keep_newline"], follow: loader.Truthy(e.args["follow_dir_links"])}
+	t := &tree{extCall: e, left: maxTree, keep: e.args["keep_newline"],
+		follow: loader.Truthy(e.args["follow_dir_links"])}
 	if e.args["template"] == true {
-		t.render = renderers.New(e.rendererOptions(loader.StringList(e.args["renderer_blacklist"]), loader.StringList(e.args["renderer_whitelist"])))
+		t.render = renderers.New(e.rendererOptions(loader.StringList(e.args["renderer_blacklist"]),
+			loader.StringList(e.args["renderer_whitelist"])))
 	}
 	out := payload.NewMap(0)
 	for _, dir := range dirs {
@@ -100,7 +104,8 @@ func (t *tree) root(dir string, out *payload.Map) error {
 	return t.dir(host, "", out, nil)
 }
 
-// dir reads one directory: its directories first, then its files, each by name. above holds the directories that it lies in.
+// dir reads one directory: its directories first, then its files, each by name. above holds the directories that it
+// lies in.
 func (t *tree) dir(dir, prefix string, out *payload.Map, above []os.FileInfo) error {
 	here, err := os.Stat(dir)
 	if err != nil {
@@ -137,7 +142,8 @@ func (t *tree) dir(dir, prefix string, out *payload.Map, above []os.FileInfo) er
 		}
 	}
 	for _, entry := range inside {
-		if err := t.dir(filepath.Join(dir, entry.Name()), filepath.Join(prefix, entry.Name()), out.Map(entry.Name()), above); err != nil {
+		if err := t.dir(filepath.Join(dir, entry.Name()), filepath.Join(prefix, entry.Name()), out.Map(entry.Name()),
+			above); err != nil {
 			return err
 		}
 	}
@@ -166,7 +172,8 @@ func (t *tree) file(dir, prefix, name string, out *payload.Map) error {
 	}
 	v := any(payload.NewMap(0))
 	if strings.TrimSpace(string(content)) != "" {
-		v, err = t.render.Compile(t.ctx, text(t.args["render_default"]), renderers.Input{Template: renderers.InString, Data: string(content)})
+		v, err = t.render.Compile(t.ctx, text(t.args["render_default"]), renderers.Input{Template: renderers.InString,
+			Data: string(content)})
 	}
 	if err == nil {
 		out.Set(name, v)

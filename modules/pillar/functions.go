@@ -11,9 +11,9 @@ import (
 	"brine/wire/payload"
 )
 
-// FunctionsOf are the functions of an environment for templates: they see the minion, its grains and its pillar in place of
-// the environment's own, and of the process what functions outside of pillars see, but for the source of pillars: a pillar does not wait
-// for itself. One that panics is an error of the template.
+// FunctionsOf are the functions of an environment for templates: they see the minion, its grains and its pillar in
+// place of the environment's own, and of the process what functions outside of pillars see, but for the source of
+// pillars: a pillar does not wait for itself. One that panics is an error of the template.
 func FunctionsOf(on *loader.Env) func(Surroundings) Functions {
 	return func(s Surroundings) Functions {
 		vars := new(environ.Vars) // what one template sets another one of the same pillar sees

@@ -12,8 +12,9 @@ import (
 	"brine/wire/payload"
 )
 
-// Passed is what a minion tells external pillars of its own options: those that pass_to_ext_pillars names, NAME or NAME:BELOW, each
-// where it stands. A name that there is not gives nothing. Source: salt/pillar/__init__.py, RemotePillarMixin.
+// Passed is what a minion tells external pillars of its own options: those that pass_to_ext_pillars names, NAME or
+// NAME:BELOW, each where it stands. A name that there is not gives nothing. Source: salt/pillar/__init__.py,
+// RemotePillarMixin.
 func Passed(opts *payload.Map) *payload.Map {
 	out := payload.NewMap(0)
 	for _, name := range opts.List("pass_to_ext_pillars") {
@@ -33,8 +34,8 @@ func Passed(opts *payload.Map) *payload.Map {
 }
 
 // KeepOnMinion writes the pillar of a minion to files of a folder of their own, as pillar_roots may name it (option
-// minion_pillar_cache): cache.sls, and a top.sls that gives it to that minion in its environment, "" for base. Nobody but the owner may read
-// them. Source: salt/minion.py, SMinion.
+// minion_pillar_cache): cache.sls, and a top.sls that gives it to that minion in its environment, "" for base. Nobody
+// but the owner may read them. Source: salt/minion.py, SMinion.
 func KeepOnMinion(cacheDir, id, saltenv string, data *payload.Map) error {
 	if saltenv == "" {
 		saltenv = "base"
@@ -46,7 +47,8 @@ func KeepOnMinion(cacheDir, id, saltenv string, data *payload.Map) error {
 	if data == nil {
 		data = payload.NewMap(0)
 	}
-	for name, v := range map[string]any{"cache.sls": data, "top.sls": payload.M(saltenv, payload.M(id, []any{"cache"}))} {
+	for name, v := range map[string]any{"cache.sls": data, "top.sls": payload.M(saltenv,
+		payload.M(id, []any{"cache"}))} {
 		if err := wholefile.Write(filepath.Join(dir, name), []byte(saltyaml.Dump(v)), wholefile.Options{}); err != nil {
 			return fmt.Errorf("keep the pillar: %w", err)
 		}

@@ -18,15 +18,19 @@ func TestPassed(t *testing.T) {
 		}
 		return v
 	}
-	opts := load(`{"a": {"b": {"c": [1, 2]}, "d": "x", "e": null}, "l": [1], "t": "text", "n": {"m": {"k": 1, "j": 2}}, "z": 0}`).(*payload.Map)
+	opts := load(
+		`{"a": {"b": {"c": [1, 2]}, "d": "x", "e": null}, "l": [1], "t": "text", "n": {"m": {"k": 1, "j": 2}}, "z": 0}`).(*payload.Map)
 	for _, tt := range [][2]string{
 		{`[]`, `{}`}, {`["t"]`, `{"t": "text"}`}, {`["a:b"]`, `{"a": {"b": {"c": [1, 2]}}}`},
-		{`["a:b:c", "a:d"]`, `{"a": {"b": {"c": [1, 2]}, "d": "x"}}`}, {`["a:b:c", "a:b"]`, `{"a": {"b": {"c": [1, 2]}}}`},
-		{`["a", "a:b:c"]`, `{"a": {"b": {"c": [1, 2]}, "d": "x", "e": null}}`}, {`["nosuch"]`, `{}`}, {`["a:nosuch"]`, `{}`}, {`["nosuch:b"]`, `{}`},
-		{`["a:e"]`, `{"a": {"e": null}}`}, {`["a:e:f"]`, `{}`}, {`["l", "l"]`, `{"l": [1]}`}, {`["n:m:k", "n:m:j"]`, `{"n": {"m": {"k": 1, "j": 2}}}`},
-		{`["z"]`, `{"z": 0}`}, {`["z:y"]`, `{}`}, {`["a:b:c", "a:b:c"]`, `{"a": {"b": {"c": [1, 2]}}}`},
+		{`["a:b:c", "a:d"]`, `{"a": {"b": {"c": [1, 2]}, "d": "x"}}`},
+		{`["a:b:c", "a:b"]`, `{"a": {"b": {"c": [1, 2]}}}`},
+		{`["a", "a:b:c"]`, `{"a": {"b": {"c": [1, 2]}, "d": "x", "e": null}}`}, {`["nosuch"]`, `{}`},
+		{`["a:nosuch"]`, `{}`}, {`["nosuch:b"]`, `{}`}, {`["a:e"]`, `{"a": {"e": null}}`}, {`["a:e:f"]`, `{}`},
+		{`["l", "l"]`, `{"l": [1]}`}, {`["n:m:k", "n:m:j"]`, `{"n": {"m": {"k": 1, "j": 2}}}`}, {`["z"]`, `{"z": 0}`},
+		{`["z:y"]`, `{}`}, {`["a:b:c", "a:b:c"]`, `{"a": {"b": {"c": [1, 2]}}}`},
 	} {
-		if got, want := Passed(opts.Clone().Set("pass_to_ext_pillars", load(tt[0]))), load(tt[1]).(*payload.Map); !got.Equal(want) {
+		if got, want := Passed(opts.Clone().Set("pass_to_ext_pillars", load(tt[0]))),
+			load(tt[1]).(*payload.Map); !got.Equal(want) {
 			t.Errorf("%s: got %v, want %v", tt[0], got, want)
 		}
 	}
@@ -49,7 +53,8 @@ func TestKeepOnMinion(t *testing.T) {
 			t.Errorf("%s: %v, %v", name, info.Mode(), err)
 		}
 	}
-	opts := defaults(dir).Set("renderer", "yaml").Set("pillar_roots", payload.M("base", []any{filepath.Join(dir, "pillar")}))
+	opts := defaults(dir).Set("renderer", "yaml").Set("pillar_roots",
+		payload.M("base", []any{filepath.Join(dir, "pillar")}))
 	got, err := New(Options{Opts: opts}).Compile(t.Context(), Question{ID: "web*1"})
 	if err != nil || !got.Equal(data) {
 		t.Errorf("got %v, %v, want %v", got, err, data)

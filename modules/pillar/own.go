@@ -10,8 +10,8 @@ import (
 	"brine/wire/payload"
 )
 
-// Own compiles the pillar of a minion that serves itself (file_client: local): the minion's own options say of pillars what
-// those of a master do. It is safe for concurrent use. Source: salt/pillar/__init__.py, get_pillar.
+// Own compiles the pillar of a minion that serves itself (file_client: local): the minion's own options say of pillars
+// what those of a master do. It is safe for concurrent use. Source: salt/pillar/__init__.py, get_pillar.
 type Own struct {
 	compiler *Compiler
 	on       *loader.Env
@@ -28,8 +28,8 @@ func NewOwn(on *loader.Env) *Own {
 		Limits: jinja.Limits{Memory: memory.ForTemplate()}})}
 }
 
-// Compile compiles the pillar with the grains of now. With Onto, templates see the pillar that the minion has until the new one is
-// there, and keys that only the old one has stay, as with Salt. The errors are those of Compiler.Compile.
+// Compile compiles the pillar with the grains of now. With Onto, templates see the pillar that the minion has until the
+// new one is there, and keys that only the old one has stay, as with Salt. The errors are those of Compiler.Compile.
 func (o *Own) Compile(ctx context.Context, q loader.PillarQuery) (*payload.Map, error) {
 	env := func(name string) any {
 		if name == "" {

@@ -31,9 +31,9 @@ const (
 )
 
 // pgArrays are the types of arrays that psycopg2 reads, and the types of what is in them. 25 is text.
-var pgArrays = map[uint32]uint32{1000: pgBool, 1001: pgBytea, 1005: pgInt2, 1007: pgInt4, 1016: pgInt8, 1028: pgOID, 1021: pgFloat4, 1022: pgFloat8,
-	1002: 25, 1003: 25, 1009: 25, 1014: 25, 1015: 25, 1182: pgDate, 1115: pgTimestamp, 1185: pgTimestamptz, 1183: 25, 1187: 25, 1231: 25, 1270: 25,
-	199: pgJSON, 3807: pgJSONB}
+var pgArrays = map[uint32]uint32{1000: pgBool, 1001: pgBytea, 1005: pgInt2, 1007: pgInt4, 1016: pgInt8, 1028: pgOID,
+	1021: pgFloat4, 1022: pgFloat8, 1002: 25, 1003: 25, 1009: 25, 1014: 25, 1015: 25, 1182: pgDate, 1115: pgTimestamp,
+	1185: pgTimestamptz, 1183: 25, 1187: 25, 1231: 25, 1270: 25, 199: pgJSON, 3807: pgJSONB}
 
 // pgValue is a value from its text.
 //

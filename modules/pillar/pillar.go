@@ -1,7 +1,8 @@
-// Package pillar compiles the pillar of a minion: the top file says which SLS files it gets, these are rendered, merged and
-// completed by external pillars. It knows neither sockets nor caches: who asks, with which grains and overrides, stands in a
-// Question, and functions that templates call come in by Options. What is wrong with a tree becomes a text under "_errors",
-// in Salt's words. It answers to salt/pillar/__init__.py; the external pillars are those of salt/pillar.
+// Package pillar compiles the pillar of a minion: the top file says which SLS files it gets, these are rendered, merged
+// and completed by external pillars. It knows neither sockets nor caches: who asks, with which grains and overrides,
+// stands in a Question, and functions that templates call come in by Options. What is wrong with a tree becomes a text
+// under "_errors", in Salt's words. It answers to salt/pillar/__init__.py; the external pillars are those of
+// salt/pillar.
 package pillar
 
 import (
@@ -55,8 +56,9 @@ type Question struct {
 	Known     *payload.Map // the pillar that templates see before the compilation, and whose keys stay; nil: none
 	Override  *payload.Map // goes over what is compiled
 	Extra     *payload.Map // data for external pillars (extra_minion_data)
-	Ext       any          // an external pillar that is wanted besides, {name: arguments}; it must be in on_demand_ext_pillar
-	NoExt     bool         // without external pillars
+	// an external pillar that is wanted besides, {name: arguments}; it must be in on_demand_ext_pillar
+	Ext   any
+	NoExt bool // without external pillars
 }
 
 // Compiler compiles pillars with the options of one master. It is safe for concurrent use.
@@ -68,9 +70,9 @@ type Compiler struct {
 // New returns a compiler.
 func New(opt Options) *Compiler { return &Compiler{opt: opt, roots: newRoots(opt.Opts)} }
 
-// Compile returns the pillar that answers a question; it shares nothing with the question or with other pillars. What is
-// wrong with single files is told within it, under "_errors". An error is what ends Salt's compilation with an exception,
-// or the end of ctx.
+// Compile returns the pillar that answers a question; it shares nothing with the question or with other pillars. What
+// is wrong with single files is told within it, under "_errors". An error is what ends Salt's compilation with an
+// exception, or the end of ctx.
 func (c *Compiler) Compile(ctx context.Context, q Question) (*payload.Map, error) {
 	r := c.newRun(ctx, q)
 	out, err := r.compile()
@@ -119,8 +121,9 @@ func (r *run) mergingOf() dicts.Merging {
 	if strategy == "" {
 		strategy = "smart"
 	}
-	return dicts.Merging{Strategy: strategy, Renderer: r.renderer(), Lists: loader.Truthy(r.opts.Value("pillar_merge_lists")),
-		Warn: func(text string) { r.log(slog.LevelWarn, "%s", text) }}
+	return dicts.Merging{Strategy: strategy, Renderer: r.renderer(),
+		Lists: loader.Truthy(r.opts.Value("pillar_merge_lists")),
+		Warn:  func(text string) { r.log(slog.LevelWarn, "%s", text) }}
 }
 
 func (r *run) grains() *payload.Map {

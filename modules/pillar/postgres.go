@@ -23,7 +23,8 @@ const (
 
 // postgresExt asks a PostgreSQL database (salt/pillar/postgres.py). The minion's id goes as a parameter.
 //
-// Unlike Salt: a query that fails is an error of the pillar, where Salt logs it and gives the minion what the queries before it gave.
+// Unlike Salt: a query that fails is an error of the pillar, where Salt logs it and gives the minion what the queries
+// before it gave.
 func postgresExt(e *extCall) (any, error) {
 	queries, err := sqlQueries(e.rest, e.kw)
 	if err != nil {
@@ -70,7 +71,8 @@ func (e *extCall) postgresConfig() (*pgconn.Config, error) {
 	for _, o := range []struct {
 		name, word string
 		usual      any
-	}{{"host", "host", "localhost"}, {"user", "user", "salt"}, {"pass", "password", "salt"}, {"db", "dbname", "salt"}, {"port", "port", int64(5432)}} {
+	}{{"host", "host", "localhost"}, {"user", "user", "salt"}, {"pass", "password", "salt"}, {"db", "dbname", "salt"},
+		{"port", "port", int64(5432)}} {
 		v, ok := given.Get(o.name)
 		if !ok {
 			v = o.usual
@@ -81,7 +83,8 @@ func (e *extCall) postgresConfig() (*pgconn.Config, error) {
 	}
 	conf, err := pgconn.ParseConfig(dsn.String())
 	if err != nil { // its text may hold the password
-		return nil, loader.ExecErr("the option postgres makes no connection: look at host, port and the variables of libpq (PGSSLMODE, ...)")
+		return nil, loader.ExecErr("the option postgres makes no connection: look at host, port and the variables " +
+			"of libpq (PGSSLMODE, ...)")
 	}
 	if conf.ConnectTimeout == 0 {
 		conf.ConnectTimeout = pgConnectMost
@@ -103,7 +106,8 @@ func pgReason(err error) string {
 }
 
 // pgRows runs one statement and returns the names of its columns and its rows; left is how many bytes may still come.
-func pgRows(ctx context.Context, conn *pgconn.PgConn, text string, params [][]byte, left *int) (names []string, rows [][]any, err error) {
+func pgRows(ctx context.Context, conn *pgconn.PgConn, text string, params [][]byte, left *int) (names []string,
+	rows [][]any, err error) {
 	r := conn.ExecParams(ctx, text, params, nil, nil, nil) // values come as text
 	var types []uint32
 	for _, f := range r.FieldDescriptions() {
@@ -114,7 +118,8 @@ func pgRows(ctx context.Context, conn *pgconn.PgConn, text string, params [][]by
 		for i, raw := range r.Values() {
 			if *left -= len(raw); *left < 0 || len(rows) >= sqlMostRows {
 				_ = conn.Close(ctx)
-				return nil, nil, loader.ExecErr("the database gives more than %d bytes or %d rows", sqlMostBytes, sqlMostRows)
+				return nil, nil, loader.ExecErr("the database gives more than %d bytes or %d rows", sqlMostBytes,
+					sqlMostRows)
 			}
 			if raw == nil {
 				continue

@@ -27,11 +27,13 @@ func TestPostgres(t *testing.T) {
 	}
 }
 
-// TestPostgresAttacks: an id is never SQL, no server holds up a compilation or fills the memory, and no error tells the password.
+// TestPostgresAttacks: an id is never SQL, no server holds up a compilation or fills the memory, and no error tells the
+// password.
 func TestPostgresAttacks(t *testing.T) {
 	opts := startPostgres(t)
 	all := payload.M("postgres", []any{"SELECT pillar, value FROM pillars WHERE minion = %s ORDER BY n"})
-	for _, id := range []string{"x' OR '1'='1", "x'; DROP TABLE pillars; --", `\'; --`, "%s", "%", "$1", "x\"", "web1'--", "ü'"} {
+	for _, id := range []string{"x' OR '1'='1", "x'; DROP TABLE pillars; --", `\'; --`, "%s", "%", "$1", "x\"",
+		"web1'--", "ü'"} {
 		want := "{}"
 		if id == "%" {
 			want = "{str all=>str z}" // a row of its own
@@ -50,8 +52,10 @@ func TestPostgresAttacks(t *testing.T) {
 	if got := pillarWith(t, t.Context(), "web3", all, opts); got != "{}" {
 		t.Errorf("what a query wrote has stayed: %s", got)
 	}
-	many := payload.M("postgres", []any{"SELECT n, repeat('x', 1000) FROM generate_series(1, 100000) AS n WHERE %s != ''"})
-	if got := pillarWith(t, t.Context(), "web1", many, opts); !strings.Contains(got, "more than 16777216 bytes or 131072 rows") {
+	many := payload.M("postgres", []any{"SELECT n, repeat('x', 1000) FROM generate_series(1, 100000) AS n WHERE %s " +
+		"!= ''"})
+	if got := pillarWith(t, t.Context(), "web1", many, opts); !strings.Contains(got,
+		"more than 16777216 bytes or 131072 rows") {
 		t.Errorf("many bytes: %.200s", got)
 	}
 	slowly := payload.M("postgres", []any{"SELECT slowly(%s), 1"})
@@ -64,12 +68,14 @@ func TestPostgresAttacks(t *testing.T) {
 	if got := pillarWith(t, t.Context(), "fast", slowly, opts); got != "{str fast=>int 1}" {
 		t.Errorf("another minion meanwhile: %s", got)
 	}
-	for _, wrong := range []*payload.Map{payload.M("pass", "secret's"), payload.M("user", "nobody'"), payload.M("db", "none"), payload.M("port", "x"), payload.M("port", int64(99999)),
+	for _, wrong := range []*payload.Map{payload.M("pass", "secret's"), payload.M("user", "nobody'"),
+		payload.M("db", "none"), payload.M("port", "x"), payload.M("port", int64(99999)),
 		payload.M("host", filepath.Join(t.TempDir(), "none"))} {
 		o := opts.Map("postgres").Clone()
 		o.Update(wrong)
 		got := pillarWith(t, t.Context(), "web1", all, payload.M("postgres", o))
-		if !strings.Contains(got, "Failed to load ext_pillar postgres: ") || strings.Contains(got, pgPassword) || strings.Contains(got, "secret's") || strings.Contains(got, "et=x") {
+		if !strings.Contains(got, "Failed to load ext_pillar postgres: ") || strings.Contains(got, pgPassword) ||
+			strings.Contains(got, "secret's") || strings.Contains(got, "et=x") {
 			t.Errorf("%v: got %s", wrong, got)
 		}
 	}
@@ -85,7 +91,8 @@ func TestPostgresSilent(t *testing.T) {
 	ctx, cancel := context.WithTimeoutCause(t.Context(), 200*time.Millisecond, errors.New("too late"))
 	defer cancel()
 	opts := payload.M("postgres", payload.M("host", filepath.Dir(silent.Addr().String())))
-	if got := pillarWith(t, ctx, "web1", payload.M("postgres", []any{"SELECT %s, 1"}), opts); !strings.Contains(got, "too late") {
+	if got := pillarWith(t, ctx, "web1", payload.M("postgres", []any{"SELECT %s, 1"}), opts); !strings.Contains(got,
+		"too late") {
 		t.Errorf("got %s", got)
 	}
 }

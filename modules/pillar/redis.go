@@ -21,7 +21,8 @@ const redisMost = 16 << 20
 
 const redisMoment = 10 * time.Millisecond
 
-// redisExt reads the key of a Redis server that is called as the minion (salt/pillar/redismod.py of 3007; 3008 has it in an extension).
+// redisExt reads the key of a Redis server that is called as the minion (salt/pillar/redismod.py of 3007; 3008 has it
+// in an extension).
 //
 // Unlike Salt, which gives nothing then: a function that there is not is an error of the pillar.
 func redisExt(e *extCall) (any, error) {
@@ -29,7 +30,8 @@ func redisExt(e *extCall) (any, error) {
 	if !ok {
 		return nil, noAttribute(e.args["function"], "startswith")
 	}
-	read := map[string]func(context.Context, redisdb.Client, string, any) (any, error){"key_value": redisValue, "key_json": redisJSON}[name]
+	read := map[string]func(context.Context, redisdb.Client, string, any) (any, error){"key_value": redisValue,
+		"key_json": redisJSON}[name]
 	if read == nil {
 		return nil, loader.ExecErr("there is no function %s: redis has key_value and key_json", pytext.Repr(name))
 	}
@@ -39,7 +41,8 @@ func redisExt(e *extCall) (any, error) {
 	}
 	for key, v := range e.kw.All() {
 		if key != any("pillar_key") {
-			return nil, &loader.ArgumentError{Message: name + "() got an unexpected keyword argument " + pytext.Repr(key)}
+			return nil, &loader.ArgumentError{Message: name + "() got an unexpected keyword argument " + pytext.Repr(
+				key)}
 		}
 		under = v
 	}

@@ -28,28 +28,34 @@ func startRedis(t testing.TB) *payload.Map {
 	}
 	t.Cleanup(func() { _ = port.Release() })
 	socket := filepath.Join(dir, "s")
-	serve(t, as, dir, socket, serverProgram(t, "redis-server", "/usr/bin/redis-server"), "--port", pytext.Str(port.Number), "--bind", "127.0.0.1", "--unixsocket", socket,
-		"--unixsocketperm", "777", "--dir", dir, "--save", "", "--appendonly", "no", "--requirepass", redisPassword)
-	err = redisdb.With(t.Context(), redisdb.Options{Socket: socket, Password: redisPassword, DB: 3}, func(ctx context.Context, c redisdb.Client) error {
-		for _, cmd := range [][]any{
-			{"SET", "text", "grüß"}, {"SET", "empty", ""}, {"SET", "bytes", "a\xff"}, {"HSET", "hash", "b", "1", "a", "x"}, {"RPUSH", "list", "b", "a", "b"},
-			{"SADD", "set", "b", "a", "c"}, {"ZADD", "zset", 2, "a", 1, "b"}, {"XADD", "stream", "*", "a", "b"}, {"SET", "json", `{"z": 1, "a": [1, 2.5, null]}`},
-			{"SET", "jsonlist", `[1, "x"]`}, {"SET", "jsonbad", `{"a": `}, {"SET", "jsonnull", "null"}, {"SETRANGE", "large", redisMost + 1, "x"},
-		} {
-			if err := c.Do(ctx, cmd...).Err(); err != nil {
-				return err
+	serve(t, as, dir, socket, serverProgram(t, "redis-server", "/usr/bin/redis-server"), "--port",
+		pytext.Str(port.Number), "--bind", "127.0.0.1", "--unixsocket", socket, "--unixsocketperm", "777", "--dir", dir,
+		"--save", "", "--appendonly", "no", "--requirepass", redisPassword)
+	err = redisdb.With(t.Context(), redisdb.Options{Socket: socket, Password: redisPassword, DB: 3},
+		func(ctx context.Context, c redisdb.Client) error {
+			for _, cmd := range [][]any{
+				{"SET", "text", "grüß"}, {"SET", "empty", ""}, {"SET", "bytes", "a\xff"}, {"HSET", "hash", "b", "1",
+					"a", "x"}, {"RPUSH", "list", "b", "a", "b"}, {"SADD", "set", "b", "a", "c"},
+				{"ZADD", "zset", 2, "a", 1, "b"}, {"XADD", "stream", "*", "a", "b"},
+				{"SET", "json", `{"z": 1, "a": [1, 2.5, null]}`}, {"SET", "jsonlist", `[1, "x"]`},
+				{"SET", "jsonbad", `{"a": `}, {"SET", "jsonnull", "null"}, {"SETRANGE", "large", redisMost + 1, "x"},
+			} {
+				if err := c.Do(ctx, cmd...).Err(); err != nil {
+					return err
+				}
 			}
-		}
-		return nil
-	})
+			return nil
+		})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return payload.M("redis.host", "127.0.0.1", "redis.port", int64(port.Number), "redis.db", int64(3), "redis.password", redisPassword)
+	return payload.M("redis.host", "127.0.0.1", "redis.port", int64(port.Number), "redis.db", int64(3),
+		"redis.password", redisPassword)
 }
 
 // redisIDs are the minions that are asked for, each with every question.
-var redisIDs = []string{"text", "empty", "bytes", "hash", "list", "zset", "stream", "json", "jsonlist", "jsonbad", "jsonnull", "nobody", "set"}
+var redisIDs = []string{"text", "empty", "bytes", "hash", "list", "zset", "stream", "json", "jsonlist", "jsonbad",
+	"jsonnull", "nobody", "set"}
 
 // TestRedis asks a real server.
 func TestRedis(t *testing.T) {
@@ -82,16 +88,20 @@ func TestRedisAttacks(t *testing.T) {
 				t.Errorf("%q: %s", id, got)
 			}
 		}
-		for _, wrong := range []*payload.Map{payload.M("redis.password", "secret's"), payload.M("redis.port", int64(1)), payload.M("redis.port", "x"), payload.M("redis.db", int64(-1)),
+		for _, wrong := range []*payload.Map{payload.M("redis.password", "secret's"), payload.M("redis.port", int64(1)),
+			payload.M("redis.port", "x"), payload.M("redis.db", int64(-1)),
 			payload.M("redis.host", filepath.Join(t.TempDir(), "none"))} {
 			o := opts.Clone()
 			o.Update(wrong)
-			if got := pillarWith(t, t.Context(), "text", ext, o); !strings.Contains(got, "Failed to load ext_pillar redis: ") || strings.Contains(got, "secret") || strings.Contains(got, redisPassword) {
+			if got := pillarWith(t, t.Context(), "text", ext, o); !strings.Contains(got,
+				"Failed to load ext_pillar redis: ") || strings.Contains(got, "secret") ||
+				strings.Contains(got, redisPassword) {
 				t.Errorf("%v: got %s", wrong, got)
 			}
 		}
 	}
-	if got := pillarWith(t, t.Context(), "text", payload.M("redis", payload.M("function", "key_value")), opts); got != "{str redis_pillar=>str grüß}" {
+	if got := pillarWith(t, t.Context(), "text", payload.M("redis", payload.M("function", "key_value")),
+		opts); got != "{str redis_pillar=>str grüß}" {
 		t.Errorf("after the attacks: %s", got)
 	}
 	silent, err := net.Listen("unix", filepath.Join(t.TempDir(), "s"))
@@ -101,7 +111,8 @@ func TestRedisAttacks(t *testing.T) {
 	defer silent.Close()
 	ctx, cancel := context.WithTimeoutCause(t.Context(), 200*time.Millisecond, errors.New("too late"))
 	defer cancel()
-	if got := pillarWith(t, ctx, "text", payload.M("redis", payload.M("function", "key_value")), payload.M("redis.host", silent.Addr().String())); !strings.Contains(got, "too late") {
+	if got := pillarWith(t, ctx, "text", payload.M("redis", payload.M("function", "key_value")),
+		payload.M("redis.host", silent.Addr().String())); !strings.Contains(got, "too late") {
 		t.Errorf("a silent server: %s", got)
 	}
 }

@@ -19,8 +19,8 @@ import (
 // anyEnv is the environment of pillar_roots that stands for one that has none of its own.
 const anyEnv = "__env__"
 
-// roots are pillar_roots: environments in their order, and the directories of each. Globs among them are expanded once, when
-// the compiler is made, as Salt does when it reads its configuration.
+// roots are pillar_roots: environments in their order, and the directories of each. Globs among them are expanded once,
+// when the compiler is made, as Salt does when it reads its configuration.
 type roots struct {
 	names []string
 	dirs  map[string][]string
@@ -77,7 +77,9 @@ func (r *roots) of(pillarenv, saltenv string) *envs {
 		if env == "" {
 			env = "base"
 		}
-		e.names, e.dirs = slices.DeleteFunc(slices.Clone(r.names), func(n string) bool { return n == anyEnv }), map[string][]string{}
+		e.names, e.dirs = slices.DeleteFunc(slices.Clone(r.names), func(n string) bool {
+			return n == anyEnv
+		}), map[string][]string{}
 		for name, dirs := range r.dirs {
 			e.dirs[name] = dirs
 		}

@@ -140,7 +140,9 @@ func registry(t testing.TB) *loader.Registry {
 // functions gives templates the functions of a registry.
 func functions(reg *loader.Registry) func(Surroundings) Functions {
 	return func(s Surroundings) Functions {
-		env := &loader.Env{Registry: reg, ID: s.ID, Opts: func() *payload.Map { return s.Opts }, Grains: func() *payload.Map { return s.Grains },
+		env := &loader.Env{Registry: reg, ID: s.ID, Opts: func() *payload.Map {
+			return s.Opts
+		}, Grains: func() *payload.Map { return s.Grains },
 			Pillar: s.Pillar}
 		return Functions{
 			Has: func(name string) bool {
@@ -167,10 +169,11 @@ func (k keys) Fields(_, _ string, _ ...any) (*payload.Map, error) { return nil, 
 
 // defaults are options of a master that has none of its own.
 func defaults(root string) *payload.Map {
-	return payload.M("renderer", "jinja|yaml", "state_top", "top.sls", "pillar_roots", payload.M("base", []any{root + "/base"}),
-		"pillar_safe_render_error", true, "ext_pillar", []any{}, "decrypt_pillar", []any{}, "decrypt_pillar_delimiter", ":",
-		"decrypt_pillar_default", "gpg", "decrypt_pillar_renderers", []any{"gpg"}, "pillarenv", nil, "saltenv", nil,
-		"gpg_keydir", root+"/gpg", "pillar_source_merging_strategy", "smart")
+	return payload.M("renderer", "jinja|yaml", "state_top", "top.sls", "pillar_roots",
+		payload.M("base", []any{root + "/base"}), "pillar_safe_render_error", true, "ext_pillar", []any{},
+		"decrypt_pillar", []any{}, "decrypt_pillar_delimiter", ":", "decrypt_pillar_default", "gpg",
+		"decrypt_pillar_renderers", []any{"gpg"}, "pillarenv", nil, "saltenv", nil, "gpg_keydir", root+"/gpg",
+		"pillar_source_merging_strategy", "smart")
 }
 
 // compiled is what brine makes of a row.
@@ -185,13 +188,14 @@ func compiled(t testing.TB, row *payload.Map, reg *loader.Registry) string {
 	opts.Update(replaced(row.Map("opts"), root).(*payload.Map))
 	id := row.Str("id")
 	expander := &matchers.Expander{Source: keys{id, "other"}, Nodegroups: opts.Map("nodegroups"), DataCache: true}
-	c := New(Options{Opts: opts, Functions: functions(reg), Means: func(ctx context.Context, target any, id string) bool {
+	c := New(Options{Opts: opts, Functions: functions(reg), Means: func(ctx context.Context, target any,
+		id string) bool {
 		x, err := expander.Expand(ctx, target, "compound", "", true)
 		return err == nil && slices.Contains(x.Minions, id)
 	}})
 	override, _ := row.Value("override").(*payload.Map)
-	out, err := c.Compile(t.Context(), Question{ID: id, Grains: row.Map("grains"), Saltenv: row.Value("saltenv"), Pillarenv: row.Value("pillarenv"),
-		Override: override, Ext: row.Value("ext"), Extra: row.Map("extra")})
+	out, err := c.Compile(t.Context(), Question{ID: id, Grains: row.Map("grains"), Saltenv: row.Value("saltenv"),
+		Pillarenv: row.Value("pillarenv"), Override: override, Ext: row.Value("ext"), Extra: row.Map("extra")})
 	if loader.Truthy(row.Map("opts").Value("pillar_opts")) && err == nil {
 		some := payload.NewMap(0)
 		for _, name := range []string{"id", "pillar_opts", "pillar_roots", "pillarenv", "state_top"} {
@@ -229,7 +233,8 @@ func TestAsSalt(t *testing.T) {
 				return
 			}
 			if got != want {
-				t.Errorf("files %s\nopts %s\n got %s\nSalt %s", pytext.Repr(row.Map("files")), pytext.Repr(row.Map("opts")), got, want)
+				t.Errorf("files %s\nopts %s\n got %s\nSalt %s", pytext.Repr(row.Map("files")),
+					pytext.Repr(row.Map("opts")), got, want)
 			}
 		})
 	}

@@ -18,7 +18,8 @@ import (
 )
 
 // besideSalt asks the servers of a table by Salt, too. What brine is wanted to answer is what Salt answers.
-func besideSalt(t *testing.T, release string, table []asked, ids []string, path string, opts *payload.Map, place string) {
+func besideSalt(t *testing.T, release string, table []asked, ids []string, path string, opts *payload.Map,
+	place string) {
 	t.Helper()
 	var questions []any
 	for _, tt := range table {
@@ -27,7 +28,8 @@ func besideSalt(t *testing.T, release string, table []asked, ids []string, path 
 			t.Fatal(err)
 		}
 		for _, id := range ids {
-			questions = append(questions, payload.M("ext", ext, "id", id, "opts", opts, "grains", payload.M("g", "a b")))
+			questions = append(questions, payload.M("ext", ext, "id", id, "opts", opts, "grains",
+				payload.M("g", "a b")))
 		}
 	}
 	in, _ := outputters.DumpJSON(questions, outputters.JSONOptions{})
@@ -83,13 +85,16 @@ func drivers(t *testing.T, name string) string {
 func TestServersBesideSalt(t *testing.T) {
 	t.Run("postgres", func(t *testing.T) {
 		opts := startPostgres(t)
-		besideSalt(t, "3008", askedOf(t, "postgres"), []string{"web1"}, drivers(t, "sql"), opts, opts.Map("postgres").Str("host"))
+		besideSalt(t, "3008", askedOf(t, "postgres"), []string{"web1"}, drivers(t, "sql"), opts,
+			opts.Map("postgres").Str("host"))
 	})
 	t.Run("redis", func(t *testing.T) {
 		opts := startRedis(t)
-		besideSalt(t, "3006", askedOf(t, "redis"), redisIDs[:len(redisIDs)-1], drivers(t, "3006"), opts, "$S") // sets have no order in Salt
+		// sets have no order in Salt
+		besideSalt(t, "3006", askedOf(t, "redis"), redisIDs[:len(redisIDs)-1], drivers(t, "3006"), opts, "$S")
 	})
 	t.Run("web", func(t *testing.T) {
-		besideSalt(t, "3007", askedOf(t, "web"), []string{"web1"}, "", payload.M("grains", payload.M("g", "a b")), startWeb(t))
+		besideSalt(t, "3007", askedOf(t, "web"), []string{"web1"}, "", payload.M("grains", payload.M("g", "a b")),
+			startWeb(t))
 	})
 }

@@ -19,8 +19,8 @@ import (
 	"brine/wire/payload"
 )
 
-// asked is one external pillar that asks a server, and the pillar that brine compiles with it; Salt's is the same (TestServersBesideSalt)
-// unless differ says why it is not. $S stands for where the server is.
+// asked is one external pillar that asks a server, and the pillar that brine compiles with it; Salt's is the same
+// (TestServersBesideSalt) unless differ says why it is not. $S stands for where the server is.
 type asked struct {
 	ext, want, differ string // ext is JSON
 }
@@ -143,7 +143,8 @@ GRANT ALL ON ALL TABLES IN SCHEMA public TO salt;
 // startPostgres starts a server with these tables on a Unix socket, and returns the option postgres that leads to it.
 func startPostgres(t testing.TB) *payload.Map {
 	t.Helper()
-	initdb, program := serverProgram(t, "initdb", "/usr/lib/postgresql/*/bin/initdb"), serverProgram(t, "postgres", "/usr/lib/postgresql/*/bin/postgres")
+	initdb, program := serverProgram(t, "initdb", "/usr/lib/postgresql/*/bin/initdb"), serverProgram(t, "postgres",
+		"/usr/lib/postgresql/*/bin/postgres")
 	dir, as := serverDir(t)
 	run := func(in, name string, args ...string) error {
 		cmd := exec.CommandContext(t.Context(), name, args...)
@@ -155,18 +156,23 @@ func startPostgres(t testing.TB) *payload.Map {
 		return nil
 	}
 	data := filepath.Join(dir, "data")
-	if err := run("", initdb, "-D", data, "-U", "boss", "-A", "trust", "-E", "UTF8", "--locale=C", "--no-sync"); err != nil {
+	if err := run("", initdb, "-D", data, "-U", "boss", "-A", "trust", "-E", "UTF8", "--locale=C",
+		"--no-sync"); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(filepath.Join(data, "pg_hba.conf"), []byte("local all boss trust\nlocal all all scram-sha-256\n"), 0o644); err != nil {
+	if err := os.WriteFile(filepath.Join(data, "pg_hba.conf"), []byte("local all boss trust\nlocal all all "+
+		"scram-sha-256\n"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	serve(t, as, dir, filepath.Join(dir, ".s.PGSQL.5432"), program, "-D", data, "-c", "listen_addresses=", "-c", "unix_socket_directories="+dir, "-c", "fsync=off",
-		"-c", "shared_buffers=16MB", "-c", "max_connections=40", "-c", "timezone=UTC")
+	serve(t, as, dir, filepath.Join(dir, ".s.PGSQL.5432"), program, "-D", data, "-c", "listen_addresses=", "-c",
+		"unix_socket_directories="+dir, "-c", "fsync=off", "-c", "shared_buffers=16MB", "-c", "max_connections=40",
+		"-c", "timezone=UTC")
 	tables := "CREATE ROLE salt LOGIN PASSWORD '" + strings.ReplaceAll(pgPassword, "'", "''") + "';\n" + pgTables
 	var err error
-	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); <-time.After(50 * time.Millisecond) { // it takes connections before it is up
-		if err = run(tables, serverProgram(t, "psql", "/usr/lib/postgresql/*/bin/psql"), "-v", "ON_ERROR_STOP=1", "-q", "-h", dir, "-U", "boss", "postgres"); err == nil {
+	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); <-time.After(50 * time.Millisecond) {
+		// it takes connections before it is up
+		if err = run(tables, serverProgram(t, "psql", "/usr/lib/postgresql/*/bin/psql"), "-v", "ON_ERROR_STOP=1", "-q",
+			"-h", dir, "-U", "boss", "postgres"); err == nil {
 			break
 		}
 	}

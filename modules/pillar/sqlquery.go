@@ -22,8 +22,8 @@ type sqlQuery struct {
 	ignoreNull bool   // null overwrites nothing
 }
 
-// sqlQueries are those of the arguments: first those by place, then those by name in the order of their names. What holds no query is
-// left out.
+// sqlQueries are those of the arguments: first those by place, then those by name in the order of their names. What
+// holds no query is left out.
 func sqlQueries(list []any, named *payload.Map) ([]sqlQuery, error) {
 	var out []sqlQuery
 	add := func(root, given any) error {
@@ -69,7 +69,8 @@ func sqlQueryOf(given any) (q sqlQuery, ok bool, err error) {
 		if d, given := v.Get("depth"); given {
 			depth = d
 		}
-		q.asList, q.asJSON, q.ignoreNull = loader.Truthy(v.Value("as_list")), loader.Truthy(v.Value("as_json")), loader.Truthy(v.Value("ignore_null"))
+		q.asList, q.asJSON, q.ignoreNull = loader.Truthy(v.Value("as_list")), loader.Truthy(v.Value("as_json")),
+			loader.Truthy(v.Value("ignore_null"))
 		if q.withLists, err = columnsOf(v.Value("with_lists")); err != nil {
 			return q, false, err
 		}
@@ -88,7 +89,8 @@ func sqlQueryOf(given any) (q sqlQuery, ok bool, err error) {
 		}
 	}
 	if !isNumber || n < 0 || n > 1<<16 { // Unlike Salt, where below 0 columns are counted from the end
-		return q, false, loader.Raise("TypeError", "the depth of a query is %s and no number of columns", pytext.Repr(depth))
+		return q, false, loader.Raise("TypeError", "the depth of a query is %s and no number of columns",
+			pytext.Repr(depth))
 	}
 	q.depth = int(n)
 	return q, true, nil
@@ -121,8 +123,8 @@ func columnsOf(v any) ([]any, error) {
 // lists tells whether a column, counted from 1, is to become a list.
 func (q *sqlQuery) lists(column int) bool { return dicts.Contains(q.withLists, int64(column)) }
 
-// bound is the query with a number in place of its %s, as PostgreSQL wants it, and what goes beside it: the id, which never goes into the
-// text. %% is %. What psycopg2 would refuse is refused in its words.
+// bound is the query with a number in place of its %s, as PostgreSQL wants it, and what goes beside it: the id, which
+// never goes into the text. %% is %. What psycopg2 would refuse is refused in its words.
 func (q *sqlQuery) bound(id string) (text string, params [][]byte, err error) {
 	var out strings.Builder
 	places := 0
@@ -143,7 +145,8 @@ func (q *sqlQuery) bound(id string) (text string, params [][]byte, err error) {
 		case q.text[i] == '(':
 			return "", nil, loader.Raise("TypeError", "tuple indices must be integers or slices, not str")
 		default:
-			return "", nil, loader.Raise("ValueError", "unsupported format character '%c' (0x%x) at index %d", q.text[i], q.text[i], i)
+			return "", nil, loader.Raise("ValueError", "unsupported format character '%c' (0x%x) at index %d",
+				q.text[i], q.text[i], i)
 		}
 	}
 	switch places {

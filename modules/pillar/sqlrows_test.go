@@ -53,7 +53,8 @@ func TestSQLRows(t *testing.T) {
 	for _, row := range cases {
 		row := row.(*payload.Map)
 		if got, want := answer(rowsAsPillar(row.Value("args"), row.Map("tables"))), row.Str("result"); got != want {
-			t.Errorf("%s\nof %s\n got %s\nSalt %s", pytext.Repr(row.Value("args")), pytext.Repr(row.Value("tables")), got, want)
+			t.Errorf("%s\nof %s\n got %s\nSalt %s", pytext.Repr(row.Value("args")), pytext.Repr(row.Value("tables")),
+				got, want)
 		}
 	}
 }
@@ -61,9 +62,10 @@ func TestSQLRows(t *testing.T) {
 // TestSQLBound: the id goes beside the text of a query, and what psycopg2 refuses is refused in its words.
 func TestSQLBound(t *testing.T) {
 	for text, want := range map[string]string{
-		"SELECT a FROM b WHERE c = %s": "SELECT a FROM b WHERE c = $1", "c LIKE 'x%%' AND d = %s": "c LIKE 'x%' AND d = $1", "%%%s%%": "%$1%",
-		"SELECT '1%%'": "SELECT '1%'", "%s %s": "error IndexError: tuple index out of range",
-		"%(id)s": "error TypeError: tuple indices must be integers or slices, not str", "%s 5%": "error ValueError: incomplete placeholder: '%' without 's' or '('",
+		"SELECT a FROM b WHERE c = %s": "SELECT a FROM b WHERE c = $1",
+		"c LIKE 'x%%' AND d = %s":      "c LIKE 'x%' AND d = $1", "%%%s%%": "%$1%", "SELECT '1%%'": "SELECT '1%'",
+		"%s %s": "error IndexError: tuple index out of range", "%(id)s": "error TypeError: tuple indices must be " +
+			"integers or slices, not str", "%s 5%": "error ValueError: incomplete placeholder: '%' without 's' or '('",
 		"%s %d": "error ValueError: unsupported format character 'd' (0x64) at index 4",
 	} {
 		got, params, err := (&sqlQuery{text: text}).bound("web1")

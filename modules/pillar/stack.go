@@ -18,7 +18,8 @@ import (
 	"brine/wire/payload"
 )
 
-// stack is the external pillar of that name (salt/pillar/stack.py): lists of YAML files, merged by strategies that these name.
+// stack is the external pillar of that name (salt/pillar/stack.py): lists of YAML files, merged by strategies that
+// these name.
 func stack(e *extCall) (any, error) {
 	files, err := stackFiles(e)
 	if err != nil {
@@ -38,7 +39,8 @@ func stack(e *extCall) (any, error) {
 	return out, nil
 }
 
-// stackFiles are the lists of files: those that are given, and those for values of the pillar, the grains or the options.
+// stackFiles are the lists of files: those that are given, and those for values of the pillar, the grains or the
+// options.
 func stackFiles(e *extCall) ([]string, error) {
 	files := loader.StringList(e.rest)
 	env := "base"
@@ -58,7 +60,8 @@ func stackFiles(e *extCall) ([]string, error) {
 		case !ok:
 			return nil, loader.Raise("ValueError", "not enough values to unpack (expected 2, got 1)")
 		case data[where] == nil:
-			return nil, loader.Raise("Exception", "Unknown traverse option \"%s\", should be one of dict_keys(['pillar', 'grains', 'opts'])", where)
+			return nil, loader.Raise("Exception", "Unknown traverse option \"%s\", should be one of "+
+				"dict_keys(['pillar', 'grains', 'opts'])", where)
 		case !isMap:
 			return nil, noAttribute(by, "get")
 		}
@@ -114,7 +117,8 @@ func (s *stacker) template(name string, out *payload.Map, more map[string]any) (
 	}
 	vars := map[string]any{
 		"__opts__": s.opts, "__grains__": s.grains(), "__salt__": jinja.Functions{Find: find, HasModule: s.has},
-		"__stack__": payload.M("cfg_path", s.config), "minion_id": s.q.ID, "pillar": s.pillar, "pillarenv": s.opts.Value("pillarenv"), "stack": out,
+		"__stack__": payload.M("cfg_path", s.config), "minion_id": s.q.ID, "pillar": s.pillar,
+		"pillarenv": s.opts.Value("pillarenv"), "stack": out,
 	}
 	for name, v := range more {
 		vars[name] = v
@@ -168,11 +172,13 @@ func (s *stacker) one(file string, out *payload.Map) (*payload.Map, error) {
 	}
 	text, err := s.template(name, out, map[string]any{"ymlpath": file})
 	if err != nil {
-		return nil, loader.Raise("Exception", "Stack pillar template render error in %s:\n\"%s\"", file, loader.Message(err))
+		return nil, loader.Raise("Exception", "Stack pillar template render error in %s:\n\"%s\"", file,
+			loader.Message(err))
 	}
 	v, err := saltyaml.Load(text)
 	if err != nil {
-		return nil, loader.Raise("Exception", "Stack pillar yaml parsing error in %s:\n%s\n%s", file, loader.Message(err), text)
+		return nil, loader.Raise("Exception", "Stack pillar yaml parsing error in %s:\n%s\n%s", file,
+			loader.Message(err), text)
 	}
 	m, ok := v.(*payload.Map)
 	if !ok {
@@ -199,7 +205,8 @@ func stackStrategy(v any) (string, error) {
 	case any("overwrite"), any("merge-first"), any("merge-last"), any("remove"):
 		return v.(string), nil
 	}
-	return "", loader.Raise("Exception", "Unknown strategy \"%s\", should be one of ('overwrite', 'merge-first', 'merge-last', 'remove')", pytext.Str(v))
+	return "", loader.Raise("Exception", "Unknown strategy \"%s\", should be one of ('overwrite', 'merge-first', "+
+		"'merge-last', 'remove')", pytext.Str(v))
 }
 
 // stackMaps puts a map over the stack.

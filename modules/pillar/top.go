@@ -282,8 +282,8 @@ func (r *run) matches(top *topFile) (*matched, error) {
 }
 
 // matchTypes are the matchers that a top file can name. "data" cannot be used on a master, in Salt neither.
-var matchTypes = []string{"glob", "pcre", "list", "grain", "grain_pcre", "pillar", "pillar_pcre", "pillar_exact", "ipcidr", "range",
-	"compound", "nodegroup", "resource", "managing_minion"}
+var matchTypes = []string{"glob", "pcre", "list", "grain", "grain_pcre", "pillar", "pillar_pcre", "pillar_exact",
+	"ipcidr", "range", "compound", "nodegroup", "resource", "managing_minion"}
 
 // confirm is salt/matchers/confirm_top.py.
 func (r *run) confirm(facts *matchers.Facts, tgt any, data []any) (bool, error) {
@@ -299,7 +299,8 @@ func (r *run) confirm(facts *matchers.Facts, tgt any, data []any) (bool, error) 
 		if _, isList := kind.([]any); isList {
 			return false, &loader.ArgumentError{Message: `can only concatenate list (not "str") to list`}
 		}
-		return false, &loader.ArgumentError{Message: "unsupported operand type(s) for +: '" + pytext.Type(kind) + "' and 'str'"}
+		return false, &loader.ArgumentError{Message: "unsupported operand type(s) for +: '" + pytext.Type(kind) +
+			"' and 'str'"}
 	case name == "data":
 		return false, loader.Raise("KeyError", "'data.getval'")
 	case !slices.Contains(matchTypes, name):
@@ -374,5 +375,6 @@ func toInt(v any) (int64, error) {
 		}
 		return n, nil
 	}
-	return 0, &loader.ArgumentError{Message: "int() argument must be a string, a bytes-like object or a real number, not '" + pytext.Type(v) + "'"}
+	return 0, &loader.ArgumentError{Message: "int() argument must be a string, a bytes-like object or a real " +
+		"number, not '" + pytext.Type(v) + "'"}
 }

@@ -20,9 +20,10 @@ import (
 	"brine/wire/payload"
 )
 
-// webParams are the arguments of http_json and http_yaml (salt/pillar/http_json.py and http_yaml.py of 3007; 3008 has them in an extension).
-var webParams = []loader.Param{loader.Req("url"), loader.Opt("with_grains", false), loader.Opt("header_dict", nil), loader.Opt("auth", nil),
-	loader.Opt("username", nil), loader.Opt("password", nil)}
+// webParams are the arguments of http_json and http_yaml (salt/pillar/http_json.py and http_yaml.py of 3007; 3008 has
+// them in an extension).
+var webParams = []loader.Param{loader.Req("url"), loader.Opt("with_grains", false), loader.Opt("header_dict", nil),
+	loader.Opt("auth", nil), loader.Opt("username", nil), loader.Opt("password", nil)}
 
 // Bounds of one answer. Salt waits for an hour, and has no bound.
 const (
@@ -33,7 +34,8 @@ const (
 // grainInURL is <NAME> in a URL.
 var grainInURL = pattern.New(`<(.*?)>`)
 
-// webURL puts the minion's id in place of %s, and values of grains in place of <NAME>. ok is false when there is no such grain.
+// webURL puts the minion's id in place of %s, and values of grains in place of <NAME>. ok is false when there is no
+// such grain.
 //
 // Unlike Salt: minions say what their grains are, so no value is more than one step of a path.
 func (e *extCall) webURL() (string, bool, error) {
@@ -56,7 +58,8 @@ func (e *extCall) webURL() (string, bool, error) {
 	return at, true, nil
 }
 
-// web is an external pillar over HTTP; what cannot be had is logged and gives nothing, and what cannot be read is an error, as in Salt.
+// web is an external pillar over HTTP; what cannot be had is logged and gives nothing, and what cannot be read is an
+// error, as in Salt.
 func web(decode func(text []byte) (any, error)) func(e *extCall) (any, error) {
 	return func(e *extCall) (any, error) {
 		at, ok, err := e.webURL()

@@ -11,10 +11,11 @@ import (
 )
 
 // internal are the keys of low data that are no arguments (REACTOR_INTERNAL_KEYWORDS).
-var internal = map[any]bool{"__id__": true, "__sls__": true, "name": true, "order": true, "fun": true, "key": true, "state": true}
+var internal = map[any]bool{"__id__": true, "__sls__": true, "name": true, "order": true, "fun": true, "key": true,
+	"state": true}
 
-// formatCall gathers the arguments of a function from low data: those without a default by position, the others by name, each with
-// its default where it is not given. Source: salt/utils/args.py, format_call.
+// formatCall gathers the arguments of a function from low data: those without a default by position, the others by
+// name, each with its default where it is not given. Source: salt/utils/args.py, format_call.
 func formatCall(f *loader.Func, low *payload.Map) (args []any, kw *payload.Map, err error) {
 	left := low.Clone()
 	kw, args = payload.NewMap(0), []any{}
@@ -65,7 +66,8 @@ func unexpected(f *loader.Func, extra *payload.Map) error {
 	case 0:
 		return loader.InvocErr("%s is an invalid keyword argument for '%s'", names[0], f.Name)
 	default:
-		return loader.InvocErr("%s and %s are invalid keyword arguments for '%s'", strings.Join(names[:last], ", "), names[last], f.Name)
+		return loader.InvocErr("%s and %s are invalid keyword arguments for '%s'", strings.Join(names[:last], ", "),
+			names[last], f.Name)
 	}
 }
 
@@ -79,8 +81,9 @@ func dictlist(list []any) bool {
 	return true
 }
 
-// repack makes one map of a list of maps with one key. A text or a number among them is a key without a value; a text in place of
-// the list is YAML. why is what is logged of one that cannot be packed. Source: salt/utils/data.py, repack_dictlist.
+// repack makes one map of a list of maps with one key. A text or a number among them is a key without a value; a text
+// in place of the list is YAML. why is what is logged of one that cannot be packed. Source: salt/utils/data.py,
+// repack_dictlist.
 func repack(v any) (m *payload.Map, why string) {
 	if text, ok := v.(string); ok {
 		loaded, err := yaml.Load([]byte(text))
@@ -98,7 +101,8 @@ func repack(v any) (m *payload.Map, why string) {
 		switch item := item.(type) {
 		case *payload.Map:
 			if item.Len() != 1 {
-				return nil, fmt.Sprintf("Invalid input for repack_dictlist: key/value pairs must contain only one element (data passed: %s).", pytext.Str(item))
+				return nil, fmt.Sprintf("Invalid input for repack_dictlist: key/value pairs must contain only one "+
+					"element (data passed: %s).", pytext.Str(item))
 			}
 			m.Update(item)
 		case string, int64, int, float64, bool:
@@ -107,7 +111,8 @@ func repack(v any) (m *payload.Map, why string) {
 			}
 			m.Set(item, nil)
 		default:
-			return nil, fmt.Sprintf("Invalid input for repack_dictlist: element %s is not a string/dict/numeric value", pytext.Str(item))
+			return nil, fmt.Sprintf("Invalid input for repack_dictlist: element %s is not a string/dict/numeric value",
+				pytext.Str(item))
 		}
 	}
 	return m, ""

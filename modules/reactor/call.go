@@ -25,10 +25,11 @@ type Call struct {
 	More          *payload.Map // the other keywords: of a job tgt_type, ret and so on, and what low data has beside
 }
 
-// Call turns a chunk of low data into the call that it asks for. ok is false when it asks for none that can be made; that is
-// logged and err says it. Source: ReactWrap.run.
+// Call turns a chunk of low data into the call that it asks for. ok is false when it asks for none that can be made;
+// that is logged and err says it. Source: ReactWrap.run.
 func (r *Reactor) Call(chunk *payload.Map) (c Call, err error) {
-	c = Call{Kind: pytext.Str(chunk.Value("state")), ID: pytext.Str(chunk.Value("__id__")), Fun: pytext.Str(chunk.Value("fun"))}
+	c = Call{Kind: pytext.Str(chunk.Value("state")), ID: pytext.Str(chunk.Value("__id__")),
+		Fun: pytext.Str(chunk.Value("fun"))}
 	err = r.fill(&c, chunk)
 	return c, err
 }
@@ -43,7 +44,8 @@ func (r *Reactor) fill(c *Call, low *payload.Map) error {
 		kw.Delete("args")
 		for _, item := range []string{"arg", "kwarg"} {
 			if v, ok := low.Get(item); ok {
-				r.opt.Log(slog.LevelWarn, "Reactor '"+c.ID+"' is ignoring '"+item+"' param "+pytext.Str(v)+" due to presence of 'args' param. "+
+				r.opt.Log(slog.LevelWarn, "Reactor '"+c.ID+"' is ignoring '"+item+"' param "+pytext.Str(v)+
+					" due to presence of 'args' param. "+
 					"Check the Reactor System documentation for the correct argument format.", nil)
 			}
 		}
@@ -99,20 +101,23 @@ func (r *Reactor) wrapped(c *Call, low *payload.Map) (*payload.Map, error) {
 // ownKeys are those of a reaction that stand beside args and are read, or are put there by the compiler of reactions.
 var ownKeys = []string{"state", "name", "order", "__id__", "__sls__", "__env__", "__user__", "__state__"}
 
-// tellUnread names the keys beside args that change nothing, kwargs among them. Salt drops them in silence. Those of a job go to its
-// master.
+// tellUnread names the keys beside args that change nothing, kwargs among them. Salt drops them in silence. Those of a
+// job go to its master.
 func (r *Reactor) tellUnread(c *Call) {
 	if c.Kind == KindLocal {
 		return
 	}
 	for key := range c.More.All() {
 		if name := pytext.Str(key); name != "fun" && !slices.Contains(ownKeys, name) {
-			r.opt.Log(slog.LevelWarn, "Reactor '"+c.ID+"' is ignoring '"+name+"': nothing reads it beside 'args'. Arguments by position and by name together are 'arg' and 'kwarg'.", nil)
+			r.opt.Log(slog.LevelWarn, "Reactor '"+c.ID+"' is ignoring '"+name+
+				"': nothing reads it beside 'args'. Arguments by position and by name together are 'arg' and 'kwarg'.",
+				nil)
 		}
 	}
 }
 
-// fillNew takes args: a map, or a list of maps with one key. A list of anything else is what caller takes for positions.
+// fillNew takes args: a map, or a list of maps with one key. A list of anything else is what caller takes for
+// positions.
 func (r *Reactor) fillNew(c *Call, args any) error {
 	c.Arg, c.KWArg = []any{}, args
 	if list, ok := args.([]any); ok && c.Kind == KindCaller && !dictlist(list) {
@@ -161,8 +166,8 @@ func (r *Reactor) Failed(c Call, err error) { _ = r.failed(&c, err) }
 // Name is the name that the reaction was given, or its ID.
 func (c *Call) Name() string { return pytext.Str(c.More.Value("name")) }
 
-// Args are the positional arguments. Unlike Salt: a text or a number is one argument, where Salt takes the letters of a text for
-// arguments and dies of a number; a map stands for its keys, as in Python.
+// Args are the positional arguments. Unlike Salt: a text or a number is one argument, where Salt takes the letters of a
+// text for arguments and dies of a number; a map stands for its keys, as in Python.
 func (c *Call) Args() []any {
 	switch v := c.Arg.(type) {
 	case []any:

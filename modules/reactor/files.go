@@ -9,8 +9,8 @@ import (
 	"brine/modules/matchers"
 )
 
-// globFiles lists the files that a pattern of Python's glob.glob means, by name. Unlike Salt: in that order, where Salt has that
-// of the directory.
+// globFiles lists the files that a pattern of Python's glob.glob means, by name. Unlike Salt: in that order, where Salt
+// has that of the directory.
 func globFiles(pattern string) []string {
 	if !matchers.HasGlob(pattern) {
 		if _, err := os.Lstat(pattern); err != nil || pattern == "" {
@@ -31,7 +31,8 @@ func globFiles(pattern string) []string {
 	return out
 }
 
-// below lists what of a directory a pattern without slashes means; files whose names begin with a dot only if it does, too.
+// below lists what of a directory a pattern without slashes means; files whose names begin with a dot only if it does,
+// too.
 func below(dir, base string) (out []string) {
 	if !matchers.HasGlob(base) {
 		name := path.Join(dir, base)

@@ -1,6 +1,6 @@
-// Package reactor is the thinking of Salt's Reactor: which SLS files an event means, what they render to, and which functions are
-// to be called with which arguments. It fires nothing and calls nothing. Tag and data of an event reach a template as values; they
-// are never text of it. Answers to salt/utils/reactor.py.
+// Package reactor is the thinking of Salt's Reactor: which SLS files an event means, what they render to, and which
+// functions are to be called with which arguments. It fires nothing and calls nothing. Tag and data of an event reach a
+// template as values; they are never text of it. Answers to salt/utils/reactor.py.
 package reactor
 
 import (
@@ -17,8 +17,8 @@ import (
 	"brine/wire/payload"
 )
 
-// User is whose the runner and wheel functions are that a reaction calls. Events of this user are not reacted to, so that a
-// function does not set itself off.
+// User is whose the runner and wheel functions are that a reaction calls. Events of this user are not reacted to, so
+// that a function does not set itself off.
 const User = "Reactor"
 
 // maxChunks is how many calls one event may come to.
@@ -59,9 +59,10 @@ func (r *Reactor) errorf(err error, format string, a ...any) {
 // Own tells whether an event comes from what a reaction called: it is not reacted to.
 func Own(data *payload.Map) bool { return data.Value("user") == User }
 
-// Chunks renders SLS files for an event and compiles them: low data, in the order of the calls. What is wrong is logged, and the
-// rest goes on, as in Salt; failed is the first thing that was wrong. Source: Reactor.reactions.
-func (r *Reactor) Chunks(ctx context.Context, tag string, data *payload.Map, sls []any) (chunks []*payload.Map, failed error) {
+// Chunks renders SLS files for an event and compiles them: low data, in the order of the calls. What is wrong is
+// logged, and the rest goes on, as in Salt; failed is the first thing that was wrong. Source: Reactor.reactions.
+func (r *Reactor) Chunks(ctx context.Context, tag string, data *payload.Map, sls []any) (chunks []*payload.Map,
+	failed error) {
 	high := payload.NewMap(0)
 	for _, ref := range sls {
 		name, ok := ref.(string)
@@ -88,7 +89,8 @@ func (r *Reactor) Chunks(ctx context.Context, tag string, data *payload.Map, sls
 	}
 	if len(errs) > 0 {
 		list := pytext.Str(payload.AnyList(errs))
-		r.errorf(nil, "Unable to render reactions for event %s due to errors (%s) in one or more of the sls files (%s)", tag, list, pytext.Str(sls))
+		r.errorf(nil, "Unable to render reactions for event %s due to errors (%s) in one or more of the sls files (%s)",
+			tag, list, pytext.Str(sls))
 		return nil, errors.New(list)
 	}
 	for _, chunk := range chunks {
@@ -132,7 +134,8 @@ func (r *Reactor) fetch(ctx context.Context, url string) string {
 
 // renderFile renders one file and notes in every body where it comes from.
 func (r *Reactor) renderFile(ctx context.Context, file, tag string, data *payload.Map) (*payload.Map, error) {
-	out, err := r.opt.Renderers.Compile(ctx, r.opt.Pipe, renderers.Input{Template: file, KW: payload.M("tag", tag, "data", data)})
+	out, err := r.opt.Renderers.Compile(ctx, r.opt.Pipe, renderers.Input{Template: file, KW: payload.M("tag", tag,
+		"data", data)})
 	if err != nil {
 		return nil, err
 	}
@@ -147,7 +150,8 @@ func (r *Reactor) renderFile(ctx context.Context, file, tag string, data *payloa
 	for id, v := range high.All() {
 		body, ok := v.(*payload.Map)
 		if !ok {
-			return nil, loader.Raise("TypeError", "'%s' object does not support item assignment: %s", pytext.Type(v), pytext.Str(id))
+			return nil, loader.Raise("TypeError", "'%s' object does not support item assignment: %s", pytext.Type(v),
+				pytext.Str(id))
 		}
 		body.Set("__sls__", file)
 	}

@@ -36,7 +36,9 @@ func TestEndlessTemplate(t *testing.T) {
 	} {
 		path := filepath.Join(put(t, payload.M("a.sls", text)), "a.sls")
 		h := &heard{}
-		set := renderers.New(renderers.Options{Jinja: renderers.Jinja{Opts: payload.NewMap(0), Has: func(string) bool { return false }, Limits: jinja.Limits{Steps: 100000, Memory: 1 << 20, Output: 1 << 20}}})
+		set := renderers.New(renderers.Options{Jinja: renderers.Jinja{Opts: payload.NewMap(0), Has: func(string) bool {
+			return false
+		}, Limits: jinja.Limits{Steps: 100000, Memory: 1 << 20, Output: 1 << 20}}})
 		r := New(Options{Renderers: set, Pipe: "jinja|yaml", Functions: functions(t), Log: h.log})
 		chunks, err := r.Chunks(context.Background(), "t", payload.NewMap(0), []any{path})
 		if err == nil || chunks != nil || len(h.lines) != 1 {
@@ -56,7 +58,8 @@ func TestData(t *testing.T) {
 	nasty := "{{ salt['cmd.run']('id') }}{% include '/etc/passwd' %}\n- x: [}"
 	big := strings.Repeat("{{ 7*7 }}", 1<<20/9)
 	data := payload.M("n", nasty, "big", big, nasty, "as a key")
-	chunks, h, err := rendered(t, "a:\n  local.test.arg:\n    - tgt: t\n    - arg: [{{ data.n | json }}, {{ data.big | json }}, {{ data | json }}, {{ tag | json }}]\n", nasty, data)
+	chunks, h, err := rendered(t, "a:\n  local.test.arg:\n    - tgt: t\n    - arg: [{{ data.n | json }}, {{ "+
+		"data.big | json }}, {{ data | json }}, {{ tag | json }}]\n", nasty, data)
 	if err != nil || len(chunks) != 1 {
 		t.Fatalf("got %d chunks, %v, %v", len(chunks), err, h.lines)
 	}
@@ -87,14 +90,16 @@ func TestUnknownKind(t *testing.T) {
 	if _, err := r.Call(chunks[1]); err == nil || !strings.Contains(err.Error(), "there is no reaction 'thorium'") {
 		t.Errorf("got %v", err)
 	}
-	if diff := cmp.Diff([]any{[]any{"ERROR", "ReactWrap is missing a wrapper function for 'thorium'"}}, h.lines); diff != "" {
+	if diff := cmp.Diff([]any{[]any{"ERROR", "ReactWrap is missing a wrapper function for 'thorium'"}},
+		h.lines); diff != "" {
 		t.Error(diff)
 	}
 }
 
 // TestUnread: what stands beside args and changes nothing is named, also where Salt says nothing.
 func TestUnread(t *testing.T) {
-	const text = "a: {caller.test.arg: [args: [1], kwargs: {x: 2}, order: 1, name: n]}\nb: {runner.test.arg: [args: {x: 1}, tgt: t]}\n" +
+	const text = "a: {caller.test.arg: [args: [1], kwargs: {x: 2}, order: 1, name: n]}\nb: {runner.test.arg: [args: " +
+		"{x: 1}, tgt: t]}\n" +
 		"c: {local.test.arg: [tgt: t, args: {x: 1}, ret: r]}\nd: {caller.test.arg: [arg: [1], kwarg: {x: 2}]}\n"
 	chunks, h, err := rendered(t, text, "t", payload.NewMap(0))
 	if err != nil || len(chunks) != 4 {
@@ -106,8 +111,10 @@ func TestUnread(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	const because = ": nothing reads it beside 'args'. Arguments by position and by name together are 'arg' and 'kwarg'."
-	want := []any{[]any{"WARNING", "Reactor 'a' is ignoring 'kwargs'" + because}, []any{"WARNING", "Reactor 'b' is ignoring 'tgt'" + because}}
+	const because = ": nothing reads it beside 'args'. Arguments by position and by name together are 'arg' and " +
+		"'kwarg'."
+	want := []any{[]any{"WARNING", "Reactor 'a' is ignoring 'kwargs'" + because},
+		[]any{"WARNING", "Reactor 'b' is ignoring 'tgt'" + because}}
 	if diff := cmp.Diff(want, h.lines); diff != "" {
 		t.Error(diff)
 	}
@@ -121,8 +128,10 @@ func (f found) Path(_ context.Context, url string) (string, bool) { return f.pat
 func TestSaltURL(t *testing.T) {
 	dir := put(t, payload.M("a.sls", "a: {local.test.ping: [tgt: t]}\n"))
 	h := &heard{}
-	r := New(Options{Renderers: newReactor(t, h).opt.Renderers, Pipe: "jinja|yaml", Functions: functions(t), Log: h.log, Files: found{"salt://r/a.sls", dir + "/a.sls"}})
-	if chunks, err := r.Chunks(context.Background(), "t", payload.NewMap(0), []any{"salt://r/a.sls"}); err != nil || len(chunks) != 1 {
+	r := New(Options{Renderers: newReactor(t, h).opt.Renderers, Pipe: "jinja|yaml", Functions: functions(t), Log: h.log,
+		Files: found{"salt://r/a.sls", dir + "/a.sls"}})
+	if chunks, err := r.Chunks(context.Background(), "t", payload.NewMap(0), []any{"salt://r/a.sls"}); err != nil ||
+		len(chunks) != 1 {
 		t.Errorf("got %d, %v, %v", len(chunks), err, h.lines)
 	}
 }
@@ -142,11 +151,13 @@ func TestTagIsText(t *testing.T) {
 
 // TestProblems: entries that are passed over are named.
 func TestProblems(t *testing.T) {
-	r, problems := ParseRules([]any{"text", payload.M("a", "x", "b", "y"), payload.M(int64(5), "x"), payload.M("t", int64(5)), payload.M("ok", "x")})
+	r, problems := ParseRules([]any{"text", payload.M("a", "x", "b", "y"), payload.M(int64(5), "x"),
+		payload.M("t", int64(5)), payload.M("ok", "x")})
 	if got := r.Match("ok"); len(got) != 1 || len(problems) != 4 {
 		t.Errorf("got %v, %q", got, problems)
 	}
-	for i, want := range []string{"entry 1, text, is not a map", "entry 2, {'a': 'x', 'b': 'y'}, is not a map", "entry 3, {5: 'x'}, has a tag that is no text", "entry 4, {'t': 5}, has neither"} {
+	for i, want := range []string{"entry 1, text, is not a map", "entry 2, {'a': 'x', 'b': 'y'}, is not a map",
+		"entry 3, {5: 'x'}, has a tag that is no text", "entry 4, {'t': 5}, has neither"} {
 		if i < len(problems) && !strings.Contains(problems[i], want) {
 			t.Errorf("got %q, want %q", problems[i], want)
 		}
@@ -165,7 +176,9 @@ func TestReadRules(t *testing.T) {
 	if diff := cmp.Diff([]Rule{{"a/*", []string{"/x.sls"}}, {"b", []string{"/y.sls"}}}, r.Tags()); diff != "" {
 		t.Error(diff)
 	}
-	for name, want := range map[string]string{"map": "Failed to parse YAML in reactor map", "bad": "Failed to parse YAML in reactor map", "empty": "Failed to parse", "none": "Failed to read reactor map", ".": "Failed to read"} {
+	for name, want := range map[string]string{"map": "Failed to parse YAML in reactor map",
+		"bad": "Failed to parse YAML in reactor map", "empty": "Failed to parse", "none": "Failed to read reactor map",
+		".": "Failed to read"} {
 		if _, _, err := ReadRules(filepath.Join(dir, name)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: got %v", name, err)
 		}
@@ -174,7 +187,8 @@ func TestReadRules(t *testing.T) {
 
 func TestArgs(t *testing.T) {
 	for _, tt := range []struct{ arg, want any }{
-		{[]any{"x", int64(1)}, []any{"x", int64(1)}}, {"text", []any{"text"}}, {int64(5), []any{int64(5)}}, {payload.M("k", 1), []any{"k"}}, {nil, []any(nil)},
+		{[]any{"x", int64(1)}, []any{"x", int64(1)}}, {"text", []any{"text"}}, {int64(5), []any{int64(5)}},
+		{payload.M("k", 1), []any{"k"}}, {nil, []any(nil)},
 	} {
 		c := Call{Arg: tt.arg}
 		if diff := cmp.Diff(tt.want, any(c.Args())); diff != "" {
@@ -186,10 +200,13 @@ func TestArgs(t *testing.T) {
 // fifty are fifty rules of which three match an event.
 func fifty(b *testing.B) (*Rules, string) {
 	b.Helper()
-	dir := put(b, payload.M("a.sls", "{% if data.get('ok') %}\nr_{{ data['id'] }}:\n  local.test.ping:\n    - tgt: {{ data['id'] }}\n    - arg: [{{ tag }}]\n{% endif %}\n", "b.sls", "b: {runner.test.arg: [args: {x: 1}]}\n"))
-	entries := []any{payload.M("my/*/event", dir+"/a.sls"), payload.M("my/app/*", []any{dir + "/b.sls"}), payload.M("*", dir+"/b.sls")}
+	dir := put(b, payload.M("a.sls", "{% if data.get('ok') %}\nr_{{ data['id'] }}:\n  local.test.ping:\n    - tgt: "+
+		"{{ data['id'] }}\n    - arg: [{{ tag }}]\n{% endif %}\n", "b.sls", "b: {runner.test.arg: [args: {x: 1}]}\n"))
+	entries := []any{payload.M("my/*/event", dir+"/a.sls"), payload.M("my/app/*", []any{dir + "/b.sls"}),
+		payload.M("*", dir+"/b.sls")}
 	for i := len(entries); i < 50; i++ {
-		entries = append(entries, payload.M(fmt.Sprintf([]string{"salt/job/*/ret/%d", "my/%d/*", "*/%d/end", "salt/minion/*/start%d"}[i%4], i), dir+"/b.sls"))
+		entries = append(entries, payload.M(fmt.Sprintf([]string{"salt/job/*/ret/%d", "my/%d/*", "*/%d/end",
+			"salt/minion/*/start%d"}[i%4], i), dir+"/b.sls"))
 	}
 	r, problems := ParseRules(entries)
 	if problems != nil {
@@ -227,7 +244,8 @@ func BenchmarkEvent(b *testing.B) {
 			}
 		}
 	}
-	b.ReportMetric(float64((used(b)-began).Microseconds())/float64(b.N), "cpu-µs/op") // of a machine that does other things, too
+	// of a machine that does other things, too
+	b.ReportMetric(float64((used(b)-began).Microseconds())/float64(b.N), "cpu-µs/op")
 }
 
 // used is the time that this process has had of the processors.

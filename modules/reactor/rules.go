@@ -27,14 +27,15 @@ type rule struct {
 	sls  []any
 }
 
-// ParseRules reads the option reactor: a list of maps with one key, the glob of tags, and an SLS or a list of them as the value.
-// What Salt passes over is passed over here, too; problems says what that is.
+// ParseRules reads the option reactor: a list of maps with one key, the glob of tags, and an SLS or a list of them as
+// the value. What Salt passes over is passed over here, too; problems says what that is.
 func ParseRules(entries []any) (r *Rules, problems []string) {
 	r = &Rules{entries: entries}
 	for i, entry := range entries {
 		one, why := parseRule(entry)
 		if why != "" {
-			problems = append(problems, fmt.Sprintf("reactor: entry %d, %s, %s", i+1, payload.Show(pytext.Str(entry)), why))
+			problems = append(problems, fmt.Sprintf("reactor: entry %d, %s, %s", i+1, payload.Show(pytext.Str(entry)),
+				why))
 			continue
 		}
 		r.rules = append(r.rules, one)
@@ -148,8 +149,8 @@ func (r *Rules) Tags() []Rule {
 // List is the entries as they were given, for reactor.list.
 func (r *Rules) List() []any { return r.entries }
 
-// Add adds an entry at the end, unless there is one with the same tag. answer is what reactor.add returns. Unlike Salt: the entry
-// reacts, where Salt's only shows in the list.
+// Add adds an entry at the end, unless there is one with the same tag. answer is what reactor.add returns. Unlike Salt:
+// the entry reacts, where Salt's only shows in the list.
 func (r *Rules) Add(tag, sls any) (now *Rules, answer *payload.Map) {
 	if r.place(tag) >= 0 {
 		return r, payload.M("status", false, "comment", "Reactor already exists.")

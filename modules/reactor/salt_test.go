@@ -51,7 +51,9 @@ func (h *heard) log(level slog.Level, text string, _ error) {
 
 func newReactor(t testing.TB, h *heard) *Reactor {
 	t.Helper()
-	set := renderers.New(renderers.Options{Jinja: renderers.Jinja{Opts: payload.NewMap(0), Has: func(string) bool { return false }}})
+	set := renderers.New(renderers.Options{Jinja: renderers.Jinja{Opts: payload.NewMap(0), Has: func(string) bool {
+		return false
+	}}})
 	return New(Options{Renderers: set, Pipe: "jinja|yaml", Functions: functions(t), Log: h.log})
 }
 

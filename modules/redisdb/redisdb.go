@@ -1,5 +1,6 @@
-// Package redisdb opens connections to Redis servers, alone or in a cluster, for one call each: nothing of them is kept. It
-// knows no keys (see modules/returners, modules/pillar). It answers to what Salt does with redis-py and redis-py-cluster.
+// Package redisdb opens connections to Redis servers, alone or in a cluster, for one call each: nothing of them is
+// kept. It knows no keys (see modules/returners, modules/pillar). It answers to what Salt does with redis-py and
+// redis-py-cluster.
 package redisdb
 
 import (
@@ -41,8 +42,8 @@ func WrongType(err error) bool { return redis.HasErrorPrefix(err, "WRONGTYPE") }
 // timeout is how long a server may be silent when the context of the call has no deadline.
 const timeout = 30 * time.Second
 
-// With opens a client, hands it to use and closes it. Connections are made when commands need them, and break when ctx ends.
-// Its errors name the server, never the password.
+// With opens a client, hands it to use and closes it. Connections are made when commands need them, and break when ctx
+// ends. Its errors name the server, never the password.
 func With(ctx context.Context, o Options, use func(ctx context.Context, c Client) error) (err error) {
 	logging.Disable() // the library would write to the standard error of the process
 	ctx, cancel := context.WithCancel(ctx)
@@ -69,17 +70,19 @@ func (o Options) place() string {
 func (o Options) client(ctx context.Context) Client {
 	dial := dialer(ctx)
 	if len(o.Nodes) > 0 {
-		return redis.NewClusterClient(&redis.ClusterOptions{Addrs: o.Nodes, Password: o.Password, Protocol: 2, Dialer: dial, DialerRetries: 1,
-			PoolSize: 1, MaxActiveConns: 1, PipelinePoolSize: -1, ReadTimeout: timeout, WriteTimeout: timeout, ContextTimeoutEnabled: true,
-			DisableIdentity: true, MaintNotificationsConfig: &maintnotifications.Config{Mode: maintnotifications.ModeDisabled}})
+		return redis.NewClusterClient(&redis.ClusterOptions{Addrs: o.Nodes, Password: o.Password, Protocol: 2,
+			Dialer: dial, DialerRetries: 1, PoolSize: 1, MaxActiveConns: 1, PipelinePoolSize: -1, ReadTimeout: timeout,
+			WriteTimeout: timeout, ContextTimeoutEnabled: true, DisableIdentity: true,
+			MaintNotificationsConfig: &maintnotifications.Config{Mode: maintnotifications.ModeDisabled}})
 	}
 	network, addr := "tcp", o.place()
 	if o.Socket != "" {
 		network = "unix"
 	}
-	return redis.NewClient(&redis.Options{Network: network, Addr: addr, DB: o.DB, Password: o.Password, Protocol: 2, Dialer: dial, DialerRetries: 1,
-		PoolSize: 1, MaxActiveConns: 1, PipelinePoolSize: -1, MaxRetries: -1, ReadTimeout: timeout, WriteTimeout: timeout, ContextTimeoutEnabled: true,
-		DisableIdentity: true, MaintNotificationsConfig: &maintnotifications.Config{Mode: maintnotifications.ModeDisabled}})
+	return redis.NewClient(&redis.Options{Network: network, Addr: addr, DB: o.DB, Password: o.Password, Protocol: 2,
+		Dialer: dial, DialerRetries: 1, PoolSize: 1, MaxActiveConns: 1, PipelinePoolSize: -1, MaxRetries: -1,
+		ReadTimeout: timeout, WriteTimeout: timeout, ContextTimeoutEnabled: true, DisableIdentity: true,
+		MaintNotificationsConfig: &maintnotifications.Config{Mode: maintnotifications.ModeDisabled}})
 }
 
 // dialer makes connections that end with ctx, also while the server is silent.
@@ -95,8 +98,8 @@ func dialer(ctx context.Context) func(context.Context, string, string) (net.Conn
 	}
 }
 
-// EachKey hands the keys that match a glob of Redis to take, without an order, a page after the other. In a cluster those of
-// all masters. It never holds up the server as KEYS does.
+// EachKey hands the keys that match a glob of Redis to take, without an order, a page after the other. In a cluster
+// those of all masters. It never holds up the server as KEYS does.
 func EachKey(ctx context.Context, c Client, glob string, take func(keys []string) error) error {
 	if cluster, ok := c.(*redis.ClusterClient); ok {
 		var found []string // masters answer side by side

@@ -23,12 +23,14 @@ func benchmarkCompile(b *testing.B, pipe, text string) {
 func BenchmarkYAML(b *testing.B) {
 	var text strings.Builder
 	for i := range 300 {
-		fmt.Fprintf(&text, "state_%d:\n  file.managed:\n    - name: /etc/f%d\n    - mode: 0644\n    - require: [pkg: p%d]\n", i, i, i)
+		fmt.Fprintf(&text, "state_%d:\n  file.managed:\n    - name: /etc/f%d\n    - mode: 0644\n    - require: "+
+			"[pkg: p%d]\n", i, i, i)
 	}
 	benchmarkCompile(b, "yaml", text.String())
 }
 
 func BenchmarkJinjaYAML(b *testing.B) {
-	benchmarkCompile(b, "jinja|yaml", "{% for i in range(300) %}\nstate_{{ i }}:\n  file.managed:\n    - name: /etc/f{{ i }}\n    - mode: 0644\n"+
+	benchmarkCompile(b, "jinja|yaml", "{% for i in range(300) %}\nstate_{{ i }}:\n  file.managed:\n    - name: "+
+		"/etc/f{{ i }}\n    - mode: 0644\n"+
 		"    - require: [pkg: p{{ i }}]\n{% endfor %}\n")
 }

@@ -112,7 +112,8 @@ func (g GPG) message(ctx context.Context, message []byte) ([]byte, error) {
 	dir := g.KeyDir()
 	dropDeadLocks(dir)
 	input := string(message)
-	ran, err := program.Run(ctx, program.Spec{Argv: []string{"gpg", "--homedir", dir, "--status-fd", "2", "--no-tty", "-d"},
+	ran, err := program.Run(ctx, program.Spec{Argv: []string{"gpg", "--homedir", dir, "--status-fd", "2", "--no-tty",
+		"-d"},
 		Input: &input, Timeout: gpgPatience})
 	switch {
 	case err != nil:

@@ -22,7 +22,8 @@ func keyring(t *testing.T) (dir string, encrypt func(string) string) {
 		t.Fatal(err)
 	}
 	gpg := func(input string, args ...string) string {
-		cmd := exec.CommandContext(t.Context(), "gpg", append([]string{"--homedir", dir, "--batch", "--quiet", "--no-tty"}, args...)...)
+		cmd := exec.CommandContext(t.Context(), "gpg", append([]string{"--homedir", dir, "--batch", "--quiet",
+			"--no-tty"}, args...)...)
 		cmd.Stdin = strings.NewReader(input)
 		out, err := cmd.Output()
 		if err != nil {
@@ -63,7 +64,8 @@ func TestGPG(t *testing.T) {
 	if _, err := os.Stat(lock); !os.IsNotExist(err) {
 		t.Errorf("a lock of a process that is gone is still there: %v", err)
 	}
-	if got := compile(Input{Template: InString, Data: `a: 'x\ny'`, KW: payload.M("translate_newlines", true)}); got != "{str a=>str x\ny}" {
+	if got := compile(Input{Template: InString, Data: `a: 'x\ny'`, KW: payload.M("translate_newlines",
+		true)}); got != "{str a=>str x\ny}" {
 		t.Errorf("translate_newlines: got %s", got)
 	}
 
@@ -73,7 +75,8 @@ func TestGPG(t *testing.T) {
 		t.Errorf("nonsense: got %s, want %s...", got, want)
 	}
 	opt.GPG.MustSucceed = false
-	if got := compile(Input{Template: InString, Data: broken}); got != "{str a=>str -----BEGIN PGP MESSAGE-----\nnonsense\n-----END PGP MESSAGE-----}" {
+	if got := compile(Input{Template: InString, Data: broken}); got != "{str a=>str -----BEGIN PGP "+
+		"MESSAGE-----\nnonsense\n-----END PGP MESSAGE-----}" {
 		t.Errorf("nonsense that may stay: got %s", got)
 	}
 	if len(warned) != 1 || !strings.HasPrefix(warned[0], "Could not decrypt cipher b'") {

@@ -31,8 +31,8 @@ func firstLine(template, text string) (string, error) {
 	return words[0], nil
 }
 
-// pipe lists the renderers that a first line names, or else those of standard. One that the configuration forbids is left
-// out; if one does not exist there is no pipe at all.
+// pipe lists the renderers that a first line names, or else those of standard. One that the configuration forbids is
+// left out; if one does not exist there is no pipe at all.
 func (s *Set) pipe(line, standard string) []step {
 	pipe := standard
 	if strings.HasPrefix(line, "#!") && !strings.HasPrefix(line, "#!/") {
@@ -45,7 +45,8 @@ func (s *Set) pipe(line, standard string) []step {
 	var steps []step
 	for _, part := range parts {
 		name, arguments, _ := strings.Cut(strings.TrimSpace(part), " ")
-		if len(s.opt.Whitelist) > 0 && !slices.Contains(s.opt.Whitelist, name) || slices.Contains(s.opt.Blacklist, name) {
+		if len(s.opt.Whitelist) > 0 && !slices.Contains(s.opt.Whitelist, name) || slices.Contains(s.opt.Blacklist,
+			name) {
 			s.log(slog.LevelWarn, "The renderer %q is disallowed by configuration and will be skipped.", name)
 			continue
 		}

@@ -1,6 +1,6 @@
-// Package renderers turns templates into data: a file or a text goes through a pipe of renderers that its first line names
-// ("#!jinja|yaml"), or the configuration. It knows no daemon and no file server: what a step needs comes in by Options.
-// It answers to salt/template.py and salt/renderers.
+// Package renderers turns templates into data: a file or a text goes through a pipe of renderers that its first line
+// names ("#!jinja|yaml"), or the configuration. It knows no daemon and no file server: what a step needs comes in by
+// Options. It answers to salt/template.py and salt/renderers.
 //
 // yaml, json and gpg are here and below; jinja comes in by an interface.
 package renderers
@@ -65,7 +65,8 @@ func New(opt Options) *Set {
 	if opt.GPG.Log == nil {
 		opt.GPG.Log = opt.Log
 	}
-	s := &Set{opt: opt, byName: map[string]Func{"yaml": renderYAML, "yamlex": renderYamlex, "json": renderJSON, "gpg": opt.GPG.render}}
+	s := &Set{opt: opt, byName: map[string]Func{"yaml": renderYAML, "yamlex": renderYamlex, "json": renderJSON,
+		"gpg": opt.GPG.render}}
 	if opt.Jinja != nil {
 		s.byName["jinja"] = func(ctx context.Context, in Input) (any, error) { return renderJinja(ctx, opt.Jinja, in) }
 	}
@@ -85,8 +86,8 @@ func New(opt Options) *Set {
 
 // notYet are renderers of Salt and its extensions that are missed here. To say so is better than what Salt does for a
 // name that it does not know, an empty map.
-var notYet = []string{"jinja", "py", "pyobjects", "pydsl", "mako", "cheetah", "genshi", "wempy", "stateconf", "hjson", "json5",
-	"msgpack", "toml", "nacl", "pass", "dson", "aws_kms"}
+var notYet = []string{"jinja", "py", "pyobjects", "pydsl", "mako", "cheetah", "genshi", "wempy", "stateconf", "hjson",
+	"json5", "msgpack", "toml", "nacl", "pass", "dson", "aws_kms"}
 
 func renderError(format string, a ...any) error {
 	return loader.Raise("salt.exceptions.SaltRenderError", format, a...)
@@ -98,8 +99,8 @@ func (s *Set) log(level slog.Level, format string, a ...any) {
 	}
 }
 
-// Compile renders a template through its pipe. in.Template is a path, or InString with the text in in.Data; pipe is used
-// where the text does not begin with one. A file that is missing or empty is an empty map, as in Salt.
+// Compile renders a template through its pipe. in.Template is a path, or InString with the text in in.Data; pipe is
+// used where the text does not begin with one. A file that is missing or empty is an empty map, as in Salt.
 func (s *Set) Compile(ctx context.Context, pipe string, in Input) (any, error) {
 	if in.Saltenv == "" {
 		in.Saltenv = "base"
@@ -143,8 +144,8 @@ func (s *Set) Step(ctx context.Context, name string, in Input) (out any, ok bool
 	return out, true, err
 }
 
-// longest is the longest template, in bytes: 64 MiB, or a 16th of what Go may have where that is less. A file can have any
-// size and no content, and a process that asks for more memory than there is ends.
+// longest is the longest template, in bytes: 64 MiB, or a 16th of what Go may have where that is less. A file can have
+// any size and no content, and a process that asks for more memory than there is ends.
 func longest() int64 { return min(64<<20, memory.ForGo()/16) }
 
 // read reads a template; ok is false for one that Salt does not render.
@@ -168,7 +169,8 @@ func (s *Set) read(path string) (text string, ok bool, err error) {
 	return text, strings.TrimSpace(text) != "", nil
 }
 
-// readBounded reads a file that is not longer than the longest. It waits for no other end of a pipe that has come into its place.
+// readBounded reads a file that is not longer than the longest. It waits for no other end of a pipe that has come into
+// its place.
 func readBounded(path string) ([]byte, error) {
 	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {

@@ -123,7 +123,8 @@ func TestPipes(t *testing.T) {
 		t.Errorf("without an engine: got %s, want %s", got, want)
 	}
 	white := New(Options{Whitelist: []string{"yaml"}})
-	if got := answer(white.Compile(t.Context(), "json|yaml", Input{Template: InString, Data: "a: b"})); got != "{str a=>str b}" {
+	if got := answer(white.Compile(t.Context(), "json|yaml", Input{Template: InString,
+		Data: "a: b"})); got != "{str a=>str b}" {
 		t.Errorf("whitelist: got %s", got)
 	}
 }

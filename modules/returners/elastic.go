@@ -15,12 +15,14 @@ const elasticName = "elasticsearch"
 
 // elasticOptions is where the returner finds its options; those of the connection stand in the map elasticsearch.
 // Source: salt/returners/elasticsearch_return.py, _get_options.
-var elasticOptions = lookup{name: elasticName, options: []string{"debug_returner_payload", "doc_type", "functions_blacklist", "index_date",
-	"master_event_index", "master_event_doc_type", "master_job_cache_index", "master_job_cache_doc_type", "number_of_shards", "number_of_replicas",
-	"states_count", "states_order_output", "states_single_index"},
-	defaults: settings{"debug_returner_payload": false, "doc_type": "default", "functions_blacklist": []any{}, "index_date": false,
-		"master_event_index": "salt-master-event-cache", "master_event_doc_type": "default", "master_job_cache_index": "salt-master-job-cache",
-		"master_job_cache_doc_type": "default", "number_of_shards": int64(1), "number_of_replicas": int64(0), "states_order_output": false,
+var elasticOptions = lookup{name: elasticName, options: []string{"debug_returner_payload", "doc_type",
+	"functions_blacklist", "index_date", "master_event_index", "master_event_doc_type", "master_job_cache_index",
+	"master_job_cache_doc_type", "number_of_shards", "number_of_replicas", "states_count", "states_order_output",
+	"states_single_index"},
+	defaults: settings{"debug_returner_payload": false, "doc_type": "default", "functions_blacklist": []any{},
+		"index_date": false, "master_event_index": "salt-master-event-cache", "master_event_doc_type": "default",
+		"master_job_cache_index": "salt-master-job-cache", "master_job_cache_doc_type": "default",
+		"number_of_shards": int64(1), "number_of_replicas": int64(0), "states_order_output": false,
 		"states_count": false, "states_single_index": false}}
 
 // elasticFunctions index returns, events and loads in Elasticsearch.
@@ -42,7 +44,8 @@ CLI Example:
 				if err := s.ensure(c, index); err != nil {
 					return err
 				}
-				return s.put(c, []string{index, opt.text("master_job_cache_doc_type"), jid}, payload.M("jid", jid, "load", load))
+				return s.put(c, []string{index, opt.text("master_job_cache_doc_type"), jid},
+					payload.M("jid", jid, "load", load))
 			})
 		}),
 		byJID(elasticName, "get_load", "Show the load of a job.", elasticLoad),
@@ -58,7 +61,8 @@ func elasticLoad(c *loader.Call, jid string) (any, error) {
 	}
 	load := payload.NewMap(0)
 	err = withElastic(c, opt, func(s *elastic) error {
-		answer, err := s.ask(c, http.MethodGet, []string{opt.text("master_job_cache_index"), opt.text("master_job_cache_doc_type"), jid}, "")
+		answer, err := s.ask(c, http.MethodGet, []string{opt.text("master_job_cache_index"),
+			opt.text("master_job_cache_doc_type"), jid}, "")
 		if err != nil || answer.Status == http.StatusNotFound {
 			return err
 		}

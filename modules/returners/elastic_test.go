@@ -27,7 +27,8 @@ func elasticServer(t *testing.T) *recorder {
 		index, rest, _ := strings.Cut(strings.TrimPrefix(a.path, "/"), "/")
 		switch {
 		case index == "":
-			return http.StatusOK, `{"name": "n", "cluster_name": "c", "version": {"number": "7.17.0", "build_flavor": "default"}, "tagline": "You Know, for Search"}`
+			return http.StatusOK,
+				`{"name": "n", "cluster_name": "c", "version": {"number": "7.17.0", "build_flavor": "default"}, "tagline": "You Know, for Search"}`
 		case a.method == http.MethodHead && there[index] == "":
 			return http.StatusNotFound, ""
 		case a.method == http.MethodPut && strings.HasPrefix(rest, "_alias/"):
@@ -43,7 +44,8 @@ func elasticServer(t *testing.T) *recorder {
 	})
 }
 
-// elasticCases gives the requests of each call, but those that only look whether the server is there; "error" where the returner failed.
+// elasticCases gives the requests of each call, but those that only look whether the server is there; "error" where the
+// returner failed.
 func elasticCases(t *testing.T, r *recorder, call func(opts *payload.Map, fun string, args ...any) error) []any {
 	var out []any
 	note := func(err error) {
@@ -53,11 +55,13 @@ func elasticCases(t *testing.T, r *recorder, call func(opts *payload.Map, fun st
 				continue
 			}
 			body := any(stampText.ReplaceAllString(a.body, "then"))
-			if v, err := pyjson.Load(a.body); err == nil && a.method == http.MethodPut && !strings.Contains(a.path, "/default/") {
+			if v, err := pyjson.Load(a.body); err == nil && a.method == http.MethodPut && !strings.Contains(a.path,
+				"/default/") {
 				body = v // Salt's library writes these with other blanks
 			}
-			list = append(list, payload.M("asked", a.method+" "+uuidText.ReplaceAllString(dayText.ReplaceAllString(a.path, "day"), "uuid"), "body", body,
-				"auth", a.header.Get("Authorization")))
+			list = append(list,
+				payload.M("asked", a.method+" "+uuidText.ReplaceAllString(dayText.ReplaceAllString(a.path, "day"),
+					"uuid"), "body", body, "auth", a.header.Get("Authorization")))
 		}
 		row := payload.M("requests", list)
 		if err != nil {
@@ -66,8 +70,9 @@ func elasticCases(t *testing.T, r *recorder, call func(opts *payload.Map, fun st
 		out = append(out, row)
 	}
 	plain := payload.M("elasticsearch", payload.M("host", strings.TrimPrefix(r.URL, "http://")))
-	full := payload.M("elasticsearch", payload.M("hosts", []any{r.URL}, "username", "u", "password", "p", "index_date", true, "number_of_shards", int64(5),
-		"number_of_replicas", int64(1), "states_count", true, "states_order_output", true, "states_single_index", true, "functions_blacklist", []any{"test.echo"}))
+	full := payload.M("elasticsearch", payload.M("hosts", []any{r.URL}, "username", "u", "password", "p", "index_date",
+		true, "number_of_shards", int64(5), "number_of_replicas", int64(1), "states_count", true, "states_order_output",
+		true, "states_single_index", true, "functions_blacklist", []any{"test.echo"}))
 	for _, opts := range []*payload.Map{plain, full} {
 		for _, ret := range testFile(t, "returns.json").([]any) {
 			note(call(opts, "elasticsearch.returner", ret))
@@ -76,9 +81,11 @@ func elasticCases(t *testing.T, r *recorder, call func(opts *payload.Map, fun st
 			l := l.(*payload.Map)
 			note(call(opts, "elasticsearch.save_load", l.Value("jid"), l.Value("load")))
 		}
-		note(call(opts, "elasticsearch.event_return", []any{payload.M("tag", "salt/a", "data", payload.M("x.y", int64(1)))}))
+		note(call(opts, "elasticsearch.event_return",
+			[]any{payload.M("tag", "salt/a", "data", payload.M("x.y", int64(1)))}))
 	}
-	note(call(plain, "elasticsearch.returner", payload.M("id", "a", "jid", "1", "fun", "state.apply", "return", []any{"Rendering failed"}, "retcode", int64(1))))
+	note(call(plain, "elasticsearch.returner", payload.M("id", "a", "jid", "1", "fun", "state.apply", "return",
+		[]any{"Rendering failed"}, "retcode", int64(1))))
 	return out
 }
 
@@ -120,12 +127,14 @@ func TestElasticReads(t *testing.T) {
 	r := elasticServer(t)
 	s := brine(t, payload.M("elasticsearch", payload.M("host", r.URL)))
 	s.call("elasticsearch.event_return", []any{payload.M("tag", "a"), payload.M("tag", "b", "data", int64(1))})
-	if seen := r.take(); len(seen) != 5 || !strings.Contains(seen[3].body, `"a"`) || !strings.Contains(seen[4].body, `"b"`) {
+	if seen := r.take(); len(seen) != 5 || !strings.Contains(seen[3].body, `"a"`) || !strings.Contains(seen[4].body,
+		`"b"`) {
 		t.Errorf("the server was asked %v", seen)
 	}
 	load := testFile(t, "loads.json").([]any)[1].(*payload.Map)
 	s.call("elasticsearch.save_load", load.Value("jid"), load.Value("load"))
-	if diff := cmp.Diff(sorted(t, load.Value("load")), sorted(t, s.call("elasticsearch.get_load", load.Value("jid")))); diff != "" {
+	if diff := cmp.Diff(sorted(t, load.Value("load")),
+		sorted(t, s.call("elasticsearch.get_load", load.Value("jid")))); diff != "" {
 		t.Error(diff)
 	}
 	if got := s.call("elasticsearch.get_load", "none").(*payload.Map).Len(); got != 0 {
@@ -139,8 +148,9 @@ func TestElasticReads(t *testing.T) {
 // The names of indices and of kinds of documents are those of the options.
 func TestElasticNames(t *testing.T) {
 	r := elasticServer(t)
-	s := brine(t, payload.M("elasticsearch", payload.M("host", r.URL, "doc_type", "kind", "master_event_index", "events", "master_event_doc_type", "event",
-		"master_job_cache_index", "jobs", "master_job_cache_doc_type", "job")))
+	s := brine(t, payload.M("elasticsearch", payload.M("host", r.URL, "doc_type", "kind", "master_event_index",
+		"events", "master_event_doc_type", "event", "master_job_cache_index", "jobs", "master_job_cache_doc_type",
+		"job")))
 	s.call("elasticsearch.returner", ret())
 	s.call("elasticsearch.event_return", []any{payload.M("tag", "a")})
 	s.call("elasticsearch.save_load", "20261123093900000001", payload.M("fun", "test.ping"))
@@ -149,11 +159,13 @@ func TestElasticNames(t *testing.T) {
 	}
 	var got []string
 	for _, a := range r.take() {
-		if path := uuidText.ReplaceAllString(a.path, "uuid"); strings.Count(path, "/") > 1 && !strings.Contains(path, "_alias") {
+		if path := uuidText.ReplaceAllString(a.path, "uuid"); strings.Count(path, "/") > 1 &&
+			!strings.Contains(path, "_alias") {
 			got = append(got, a.method+" "+path)
 		}
 	}
-	want := []string{"POST /salt-test_ping/kind", "PUT /events/event/uuid", "PUT /jobs/job/20261123093900000001", "GET /jobs/job/20261123093900000001"}
+	want := []string{"POST /salt-test_ping/kind", "PUT /events/event/uuid", "PUT /jobs/job/20261123093900000001",
+		"GET /jobs/job/20261123093900000001"}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}
@@ -163,16 +175,19 @@ func TestElasticNames(t *testing.T) {
 func TestElasticPaths(t *testing.T) {
 	r := elasticServer(t)
 	s := brine(t, payload.M("elasticsearch", payload.M("host", r.URL)))
-	s.call("elasticsearch.returner", payload.M("id", "a", "jid", "1", "fun", "../_all?pretty#x/%2e", "return", int64(1)))
+	s.call("elasticsearch.returner", payload.M("id", "a", "jid", "1", "fun", "../_all?pretty#x/%2e", "return",
+		int64(1)))
 	s.call("elasticsearch.save_load", "../../_all", payload.NewMap(0))
 	for _, a := range r.take() {
-		if strings.ContainsAny(a.path, "?#") || strings.Count(a.path, "/") > 3 || strings.Contains(a.path, "/..") && !strings.Contains(a.path, "/..%2F") {
+		if strings.ContainsAny(a.path, "?#") || strings.Count(a.path, "/") > 3 || strings.Contains(a.path, "/..") &&
+			!strings.Contains(a.path, "/..%2F") {
 			t.Errorf("asked %s %s", a.method, a.path)
 		}
 	}
 }
 
-// The next server is asked where one is away. A refused document is hopeless, other answers are not; no error has a secret.
+// The next server is asked where one is away. A refused document is hopeless, other answers are not; no error has a
+// secret.
 func TestElasticFails(t *testing.T) {
 	r := elasticServer(t)
 	ok := payload.M("elasticsearch", payload.M("hosts", []any{"127.0.0.1:1", r.URL}))
@@ -185,7 +200,8 @@ func TestElasticFails(t *testing.T) {
 		hopeless bool
 		shown    string
 	}{
-		{http.StatusBadRequest, `{"error": {"type": "mapper_parsing_exception", "reason": "geheim"}}`, true, "mapper_parsing_exception"},
+		{http.StatusBadRequest, `{"error": {"type": "mapper_parsing_exception", "reason": "geheim"}}`, true,
+			"mapper_parsing_exception"},
 		{http.StatusUnauthorized, `{"error": {"type": "geheim-1"}}`, false, "401"},
 		{http.StatusServiceUnavailable, "geheim", false, "503"},
 		{http.StatusFound, "http://127.0.0.1:1/geheim", false, "302"},
@@ -199,13 +215,16 @@ func TestElasticFails(t *testing.T) {
 				arg = ret()
 			}
 			err := brineElastic(t)(opts, fun, arg)
-			if err == nil || Hopeless(err) != tt.hopeless || strings.Contains(err.Error(), "geheim") || strings.HasSuffix(fun, "load") && !strings.Contains(err.Error(), tt.shown) {
+			if err == nil || Hopeless(err) != tt.hopeless || strings.Contains(err.Error(), "geheim") ||
+				strings.HasSuffix(fun, "load") && !strings.Contains(err.Error(), tt.shown) {
 				t.Errorf("%d, %s: %v, hopeless %t", tt.status, fun, err, Hopeless(err))
 			}
 		}
 	}
-	for _, conf := range []*payload.Map{payload.M("host", "http://u:geheim@\x7f"), payload.M("hosts", []any{int64(1)}), payload.M("proxies", []any{payload.M("http", "geheim")})} {
-		if err := brineElastic(t)(payload.M("elasticsearch", conf), "elasticsearch.returner", ret()); err == nil || Hopeless(err) || strings.Contains(err.Error(), "geheim") {
+	for _, conf := range []*payload.Map{payload.M("host", "http://u:geheim@\x7f"), payload.M("hosts", []any{int64(1)}),
+		payload.M("proxies", []any{payload.M("http", "geheim")})} {
+		if err := brineElastic(t)(payload.M("elasticsearch", conf), "elasticsearch.returner", ret()); err == nil ||
+			Hopeless(err) || strings.Contains(err.Error(), "geheim") {
 			t.Errorf("%v: %v", conf, err)
 		}
 	}
@@ -221,7 +240,8 @@ func TestElasticHosts(t *testing.T) {
 		{payload.M("host", "a"), []elasticHost{{"http://a:9200", ""}}},
 		{payload.M("hosts", []any{"a:1", "https://u%40:p@b/pre/", "https://c:2"}, "username", "x", "password", "y"),
 			[]elasticHost{{"http://a:1", "x:y"}, {"https://b:443/pre", "u@:p"}, {"https://c:2", "x:y"}}},
-		{payload.M("hosts", []any{payload.M("host", "a", "port", int64(3), "use_ssl", true), "[::1]:4"}), []elasticHost{{"https://a:3", ""}, {"http://[::1]:4", ""}}},
+		{payload.M("hosts", []any{payload.M("host", "a", "port", int64(3), "use_ssl", true), "[::1]:4"}),
+			[]elasticHost{{"https://a:3", ""}, {"http://[::1]:4", ""}}},
 		{payload.M("host", "a:1", "use_ssl", true), []elasticHost{{"https://a:1", ""}}},
 	} {
 		got, err := elasticHosts(tt.conf)
@@ -235,11 +255,14 @@ func TestElasticHosts(t *testing.T) {
 		t.Fatal(err)
 	}
 	at.User = url.UserPassword("u", "p")
-	for _, proxies := range []any{payload.M("http", at.String()), []any{payload.M("https", "http://127.0.0.1:1"), payload.M("http", at.String())}} {
-		if err := brineElastic(t)(payload.M("elasticsearch", payload.M("host", "far.invalid:1", "proxies", proxies)), "elasticsearch.returner", ret()); err != nil {
+	for _, proxies := range []any{payload.M("http", at.String()), []any{payload.M("https", "http://127.0.0.1:1"),
+		payload.M("http", at.String())}} {
+		if err := brineElastic(t)(payload.M("elasticsearch", payload.M("host", "far.invalid:1", "proxies", proxies)),
+			"elasticsearch.returner", ret()); err != nil {
 			t.Error(err)
 		}
-		if seen := proxy.take(); len(seen) == 0 || seen[0].host != "far.invalid:1" || !loader.Truthy(seen[0].header.Get("Proxy-Authorization")) {
+		if seen := proxy.take(); len(seen) == 0 || seen[0].host != "far.invalid:1" ||
+			!loader.Truthy(seen[0].header.Get("Proxy-Authorization")) {
 			t.Errorf("the proxy saw %v", seen)
 		}
 	}

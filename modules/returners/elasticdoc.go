@@ -9,7 +9,8 @@ import (
 	"brine/wire/payload"
 )
 
-// elasticDocument makes the index and the document of a return. Source: salt/returners/elasticsearch_return.py, returner.
+// elasticDocument makes the index and the document of a return. Source: salt/returners/elasticsearch_return.py,
+// returner.
 func elasticDocument(opt settings, ret *payload.Map, now time.Time) (string, *payload.Map) {
 	fun := word(ret, "fun")
 	states := fun == "state.apply" || fun == "state.highstate" || fun == "state.sls"
@@ -36,8 +37,9 @@ func elasticDocument(opt settings, ret *payload.Map, now time.Time) (string, *pa
 	if v, ok := ret.Get("retcode"); ok {
 		retcode = v
 	}
-	return index, payload.M("@timestamp", now.UTC().Format("2006-01-02T15:04:05.000000-07:00"), "success", !loader.Truthy(retcode), "retcode", retcode,
-		"minion", ret.Value("id"), "fun", ret.Value("fun"), "jid", ret.Value("jid"), "counts", counts, "data", elasticKeys(value))
+	return index, payload.M("@timestamp", now.UTC().Format("2006-01-02T15:04:05.000000-07:00"), "success",
+		!loader.Truthy(retcode), "retcode", retcode, "minion", ret.Value("id"), "fun", ret.Value("fun"), "jid",
+		ret.Value("jid"), "counts", counts, "data", elasticKeys(value))
 }
 
 // elasticOrdered puts the number of each state before its tag, and its function into it.

@@ -30,14 +30,16 @@ const (
 	elasticTimeout = 10 // seconds
 )
 
-// withElastic makes the client that the option elasticsearch describes. Source: salt/modules/elasticsearch.py, _get_instance.
+// withElastic makes the client that the option elasticsearch describes. Source: salt/modules/elasticsearch.py,
+// _get_instance.
 func withElastic(c *loader.Call, opt settings, use func(s *elastic) error) error {
 	v, err := configOption(c, elasticName)
 	if err != nil {
 		return err
 	}
 	conf, _ := v.(*payload.Map)
-	o := web.Options{Authority: conf.Str("ca_certs"), Insecure: conf.Value("verify_certs") == false, Patience: elasticTimeout * time.Second}
+	o := web.Options{Authority: conf.Str("ca_certs"), Insecure: conf.Value("verify_certs") == false,
+		Patience: elasticTimeout * time.Second}
 	if s, ok := loader.ToFloat(conf.Value("timeout")); ok && s > 0 {
 		o.Patience = time.Duration(s * float64(time.Second))
 	}
@@ -152,7 +154,8 @@ func elasticHostOf(item any, secure bool, sign string) (elasticHost, error) {
 	if strings.Contains(host, ":") {
 		host = "[" + host + "]"
 	}
-	return elasticHost{base: scheme + "://" + host + ":" + port + strings.TrimSuffix(u.EscapedPath(), "/"), auth: sign}, nil
+	return elasticHost{base: scheme + "://" + host + ":" + port + strings.TrimSuffix(u.EscapedPath(), "/"), auth: sign},
+		nil
 }
 
 // ask sends one request to the first server that answers.
@@ -204,7 +207,8 @@ func (s *elastic) ensure(c *loader.Call, index string) error {
 	if answer.Status != http.StatusNotFound {
 		return refusedByElastic(answer)
 	}
-	made := payload.M("settings", payload.M("number_of_shards", s.opt["number_of_shards"], "number_of_replicas", s.opt["number_of_replicas"]))
+	made := payload.M("settings", payload.M("number_of_shards", s.opt["number_of_shards"], "number_of_replicas",
+		s.opt["number_of_replicas"]))
 	text, err := dumps(elasticName, made)
 	if err != nil {
 		return err
@@ -213,7 +217,8 @@ func (s *elastic) ensure(c *loader.Call, index string) error {
 	if err != nil {
 		return err
 	}
-	if answer.Status >= http.StatusMultipleChoices && !strings.HasSuffix(elasticError(answer), "already_exists_exception") {
+	if answer.Status >= http.StatusMultipleChoices && !strings.HasSuffix(elasticError(answer),
+		"already_exists_exception") {
 		return refusedByElastic(answer)
 	}
 	answer, err = s.ask(c, http.MethodPut, []string{index + "-v1", "_alias", index}, "")
@@ -253,7 +258,8 @@ func elasticError(answer web.Answer) string {
 
 // refusedByElastic is the error of an answer. What is wrong with a document stays wrong.
 func refusedByElastic(answer web.Answer) error {
-	err := fmt.Errorf("the server answers %d %s %s", answer.Status, http.StatusText(answer.Status), elasticError(answer))
+	err := fmt.Errorf("the server answers %d %s %s", answer.Status, http.StatusText(answer.Status),
+		elasticError(answer))
 	if answer.Status == http.StatusBadRequest || answer.Status == http.StatusRequestEntityTooLarge {
 		return &Unusable{err}
 	}

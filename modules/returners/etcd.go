@@ -15,8 +15,8 @@ const (
 	etcdLoad = ".load.p" // beside the minions of a job
 )
 
-// etcdFunctions keep returns and jobs in etcd: ROOT/minions/ID is the last job id of a minion, ROOT/jobs/JID/ID/FIELD a field
-// of a return in JSON, ROOT/jobs/JID/.load.p the load of a job. Source: salt/returners/etcd_return.py.
+// etcdFunctions keep returns and jobs in etcd: ROOT/minions/ID is the last job id of a minion, ROOT/jobs/JID/ID/FIELD a
+// field of a return in JSON, ROOT/jobs/JID/.load.p the load of a job. Source: salt/returners/etcd_return.py.
 func etcdFunctions() []loader.Func {
 	return []loader.Func{
 		taker(etcdName, `Keep the return in etcd.
@@ -31,12 +31,15 @@ CLI Example:
 		byFun(etcdName, etcdGetFun),
 		plain(etcdName, "get_jids", "Show the ids of all jobs.", etcdGetJIDs),
 		plain(etcdName, "get_minions", "Show the minions that have returned something.", etcdGetMinions),
-		plain(etcdName, "clean_old_jobs", "Does nothing: etcd.ttl makes jobs go.", func(*loader.Call) (any, error) { return nil, nil }),
+		plain(etcdName, "clean_old_jobs", "Does nothing: etcd.ttl makes jobs go.", func(*loader.Call) (any, error) {
+			return nil, nil
+		}),
 		jidMaker(etcdName),
 	}
 }
 
-// etcdPart refuses what would leave its place among the keys. Unlike Salt: minions say what the fields of a return are called.
+// etcdPart refuses what would leave its place among the keys. Unlike Salt: minions say what the fields of a return are
+// called.
 func etcdPart(v any) (string, error) {
 	text := pytext.Str(v)
 	if text == "" || text == "." || text == ".." || strings.ContainsAny(text, "/\x00") {

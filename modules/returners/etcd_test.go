@@ -29,8 +29,9 @@ func etcdServerAt(t testing.TB) int64 {
 			return fmt.Errorf("%d, %v", answer.StatusCode, err)
 		}
 		return nil
-	}, "etcd", "--data-dir", t.TempDir(), "--enable-v2", "--listen-client-urls", client, "--advertise-client-urls", client, "--listen-peer-urls", peer,
-		"--initial-advertise-peer-urls", peer, "--initial-cluster", "default="+peer, "--logger", "zap", "--log-outputs", "stderr")
+	}, "etcd", "--data-dir", t.TempDir(), "--enable-v2", "--listen-client-urls", client, "--advertise-client-urls",
+		client, "--listen-peer-urls", peer, "--initial-advertise-peer-urls", peer, "--initial-cluster", "default="+peer,
+		"--logger", "zap", "--log-outputs", "stderr")
 	return int64(ports[0])
 }
 
@@ -43,7 +44,8 @@ func etcdOpts(port int64, kind string) *payload.Map {
 	case "v3 plain":
 		profile.Set("etcd.require_v2", false).Set("etcd.encode_values", false)
 	}
-	return payload.M("etcd.returner", "my", "my", profile, "etcd.returner_root", "/"+strings.ReplaceAll(kind, " ", "")+"/return")
+	return payload.M("etcd.returner", "my", "my", profile, "etcd.returner_root", "/"+strings.ReplaceAll(kind, " ",
+		"")+"/return")
 }
 
 var etcdKinds = []string{"v2", "v3", "v3 plain"}
@@ -51,7 +53,10 @@ var etcdKinds = []string{"v2", "v3", "v3 plain"}
 // etcdCan says that names can be parts of keys and, without msgpack, that Salt can write the value.
 func etcdCan(kind string, v any) bool {
 	text := outputters.JSON(v)
-	return !strings.Contains(v.(*payload.Map).Str("id"), "/") && (kind != "v3 plain" || strings.IndexFunc(text, func(r rune) bool { return r > 127 }) < 0)
+	return !strings.Contains(v.(*payload.Map).Str("id"), "/") &&
+		(kind != "v3 plain" || strings.IndexFunc(text, func(r rune) bool {
+			return r > 127
+		}) < 0)
 }
 
 func etcdFill(t *testing.T, kind string, call func(fun string, args ...any)) {
@@ -73,7 +78,8 @@ func etcdFill(t *testing.T, kind string, call func(fun string, args ...any)) {
 func etcdReads(kind string, ask func(fun string, args ...any) any) *payload.Map {
 	out := payload.NewMap(0)
 	list := func(v any) string { l := loader.StringList(v); slices.Sort(l); return pytext.Repr(l) }
-	jids, loads := []any{"20261123093900000001", "20261123093900000004", "20261123093900000008"}, []any{"20261123093900000001", "20261123093900000003_77"}
+	jids, loads := []any{"20261123093900000001", "20261123093900000004", "20261123093900000008"},
+		[]any{"20261123093900000001", "20261123093900000003_77"}
 	if kind != "v3 plain" {
 		jids, loads = append(jids, "20261123093900000002"), append(loads, "20261123093900000002")
 	}
@@ -120,7 +126,8 @@ func TestEtcd(t *testing.T) {
 		if diff := cmp.Diff(sorted(t, want.Map(kind).Value("reads")), sorted(t, etcdReads(kind, s.call))); diff != "" {
 			t.Errorf("%s: reads (-Salt +brine):\n%s", kind, diff)
 		}
-		if none := s.call("etcd.get_jid", "none").(*payload.Map).Len() + s.call("etcd.get_load", "none").(*payload.Map).Len(); none != 0 {
+		if none := s.call("etcd.get_jid", "none").(*payload.Map).Len() + s.call("etcd.get_load",
+			"none").(*payload.Map).Len(); none != 0 {
 			t.Errorf("%s: a job that is none has %d fields", kind, none)
 		}
 	}
@@ -146,7 +153,8 @@ func TestEtcdTTL(t *testing.T) {
 				t.Errorf("%s: leases %v", kind, leases)
 				return err
 			}
-			left, err := e.post("/lease/timetolive", payload.M("ID", leases.List("leases")[0].(*payload.Map).Str("ID"), "keys", true))
+			left, err := e.post("/lease/timetolive", payload.M("ID", leases.List("leases")[0].(*payload.Map).Str("ID"),
+				"keys", true))
 			if ttl := left.Str("TTL"); len(ttl) != 4 || ttl < "4900" || len(left.List("keys")) != 6 {
 				t.Errorf("%s: the lease %v", kind, left)
 			}
@@ -164,7 +172,8 @@ func TestEtcdKeys(t *testing.T) {
 	for _, kind := range []string{"v2", "v3"} {
 		s := brine(t, etcdOpts(port, kind))
 		for _, bad := range []*payload.Map{
-			ret().Set("../../../minions/web9", "x"), ret().Set("id", ".."), ret().Set("jid", "a/b"), ret().Set("id", ""), ret().Set("..", int64(1)), ret().Set("a\x00b", int64(1)),
+			ret().Set("../../../minions/web9", "x"), ret().Set("id", ".."), ret().Set("jid", "a/b"),
+			ret().Set("id", ""), ret().Set("..", int64(1)), ret().Set("a\x00b", int64(1)),
 		} {
 			if _, err := s.try("etcd.returner", bad); !Hopeless(err) {
 				t.Errorf("%s: %v: %v", kind, bad, err)
@@ -175,7 +184,8 @@ func TestEtcdKeys(t *testing.T) {
 			t.Errorf("%s: got %v", kind, got)
 		}
 	}
-	if _, err := brine(t, etcdOpts(port, "v3")).try("etcd.returner", ret().Set("return", strings.Repeat("x", 3<<20))); !Hopeless(err) {
+	if _, err := brine(t, etcdOpts(port, "v3")).try("etcd.returner",
+		ret().Set("return", strings.Repeat("x", 3<<20))); !Hopeless(err) {
 		t.Errorf("3 MiB: %v", err)
 	}
 }
@@ -187,7 +197,8 @@ func TestEtcdProfiles(t *testing.T) {
 		return payload.M("etcd.host", "127.0.0.1", "etcd.port", port, "etcd.require_v2", false)
 	}
 	const jid = "20261123093900000001"
-	opts := payload.M("here", at(here), "there", at(there), "etcd.returner", "here", "etcd.returner_write_profile", "there")
+	opts := payload.M("here", at(here), "there", at(there), "etcd.returner", "here", "etcd.returner_write_profile",
+		"there")
 	brine(t, opts).call("etcd.save_load", jid, payload.M("fun", "test.ping"), []any{})
 	has := func(want int, opts *payload.Map) {
 		t.Helper()
@@ -212,7 +223,8 @@ func TestEtcdFails(t *testing.T) {
 	}{
 		{"away", away.Clone(), false},
 		{"away, version 3", away.Clone().Set("etcd.require_v2", false), false},
-		{"nobody signs in there", payload.M("etcd.port", port, "etcd.username", "u", "etcd.password", secret, "etcd.require_v2", false), false},
+		{"nobody signs in there", payload.M("etcd.port", port, "etcd.username", "u", "etcd.password", secret,
+			"etcd.require_v2", false), false},
 		{"no port", payload.M("etcd.port", secret), false},
 		{"no profile", payload.M("etcd.returner", "none"), false},
 		{"no time", payload.M("etcd.port", port, "etcd.ttl", "x"), false},

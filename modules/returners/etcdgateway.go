@@ -40,7 +40,8 @@ func (s *etcdServer) begin(conf *payload.Map) error {
 	if !loader.Truthy(conf.Value("etcd.username")) || !loader.Truthy(conf.Value("etcd.password")) {
 		return nil
 	}
-	token, err := s.post("/auth/authenticate", payload.M("name", word(conf, "etcd.username"), "password", word(conf, "etcd.password")))
+	token, err := s.post("/auth/authenticate", payload.M("name", word(conf, "etcd.username"), "password",
+		word(conf, "etcd.password")))
 	if err == nil {
 		s.header.Set("Authorization", token.Str("token"))
 	}
@@ -135,7 +136,8 @@ func (s *etcdServer) find(key string, all bool) ([]etcdPair, error) {
 	if all {
 		end := []byte(s.key(key) + "/")
 		end[len(end)-1]++
-		ask.Set("key", base64.StdEncoding.EncodeToString([]byte(s.key(key)+"/"))).Set("range_end", base64.StdEncoding.EncodeToString(end))
+		ask.Set("key", base64.StdEncoding.EncodeToString([]byte(s.key(key)+"/"))).Set("range_end",
+			base64.StdEncoding.EncodeToString(end))
 	}
 	said, err := s.post("/kv/range", ask)
 	if err != nil {

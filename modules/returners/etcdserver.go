@@ -33,8 +33,8 @@ type etcdServer struct {
 // etcdPair is a key below the root and its value.
 type etcdPair struct{ key, value string }
 
-// withEtcd makes the client that a profile describes; the name of the profile stands in the option, else in etcd.returner; without
-// one the options themselves do. Source: salt/utils/etcd_util.py, get_conn.
+// withEtcd makes the client that a profile describes; the name of the profile stands in the option, else in
+// etcd.returner; without one the options themselves do. Source: salt/utils/etcd_util.py, get_conn.
 func withEtcd(c *loader.Call, option string, use func(s *etcdServer) error) error {
 	all := c.Pillar().Map("master").Clone()
 	all.Update(c.Pillar())
@@ -81,13 +81,15 @@ func newEtcdServer(c *loader.Call, conf *payload.Map, ttl any) (*etcdServer, err
 		}
 		return or
 	}
-	s := &etcdServer{c: c, header: http.Header{}, root: etcdRoot, v3: !flag("etcd.require_v2", true), encodeKeys: flag("etcd.encode_keys", false),
+	s := &etcdServer{c: c, header: http.Header{}, root: etcdRoot, v3: !flag("etcd.require_v2", true),
+		encodeKeys:   flag("etcd.encode_keys", false),
 		encodeValues: flag("etcd.encode_values", true)}
 	if v, ok := c.Opts().Get("etcd.returner_root"); ok {
 		s.root = pytext.Str(v)
 	}
 	if how := text("etcd.unicode_errors", "surrogateescape"); how != "surrogateescape" {
-		c.Log(slog.LevelWarn, "etcd.unicode_errors "+how+" has no effect: texts that are not UTF-8 are kept as they are")
+		c.Log(slog.LevelWarn,
+			"etcd.unicode_errors "+how+" has no effect: texts that are not UTF-8 are kept as they are")
 	}
 	var err error
 	if loader.Truthy(ttl) {

@@ -12,8 +12,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// Real Salt leaves in a Redis server what is recorded (with BRINE_RECORD it is recorded), and it and brine read what the
-// other has written.
+// Real Salt leaves in a Redis server what is recorded (with BRINE_RECORD it is recorded), and it and brine read what
+// the other has written.
 func TestRedisBesideSalt(t *testing.T) {
 	judge := realSalt(t)
 	written := func(o redisdb.Options, call func(fun string, args ...any)) *payload.Map {
@@ -31,7 +31,9 @@ func TestRedisBesideSalt(t *testing.T) {
 		}
 	}
 	salts := asks(redisOpts(theirs))
-	seen := payload.M("holds", written(redisdb.Options{Socket: theirs, DB: 1}, func(fun string, args ...any) { salts(fun, args...) }))
+	seen := payload.M("holds", written(redisdb.Options{Socket: theirs, DB: 1}, func(fun string, args ...any) {
+		salts(fun, args...)
+	}))
 	seen.Set("reads", redisReads(salts))
 	recorded := record(t, "redis.json", seen)
 	if diff := cmp.Diff(sorted(t, recorded), sorted(t, seen)); diff != "" {
@@ -112,7 +114,8 @@ func TestEtcdBesideSalt(t *testing.T) {
 		seen.Set(kind, payload.M("holds", etcdDump(t, etcdOpts(theirs, kind)), "reads", reads))
 		s := brine(t, etcdOpts(ours, kind))
 		etcdFill(t, kind, func(fun string, args ...any) { s.call(fun, args...) })
-		if diff := cmp.Diff(sorted(t, reads), sorted(t, etcdReads(kind, brine(t, etcdOpts(theirs, kind)).call))); diff != "" {
+		if diff := cmp.Diff(sorted(t, reads),
+			sorted(t, etcdReads(kind, brine(t, etcdOpts(theirs, kind)).call))); diff != "" {
 			t.Errorf("%s: brine reads what Salt wrote (-Salt +brine):\n%s", kind, diff)
 		}
 		if diff := cmp.Diff(sorted(t, reads), sorted(t, etcdReads(kind, asks(etcdOpts(ours, kind))))); diff != "" {

@@ -12,27 +12,32 @@ import (
 	"brine/wire/payload"
 )
 
-// What job caches share: NAME.prep_jid, save_load, get_load, ... are called by the master whose job cache (master_job_cache,
-// ext_job_cache) is NAME.
+// What job caches share: NAME.prep_jid, save_load, get_load, ... are called by the master whose job cache
+// (master_job_cache, ext_job_cache) is NAME.
 
 // saver is the body of NAME.save_load, which keeps a publication.
 func saver(name string, save func(c *loader.Call, jid string, load any) error) loader.Func {
-	return loader.Func{Name: name + ".save_load", Params: []loader.Param{loader.Req("jid"), loader.Req("load"), loader.Opt("minions", nil)},
-		Source: source(name), Doc: "Keep the load of a job.", Run: func(c *loader.Call, a loader.Args) (any, error) {
-			return nil, save(c, a.Str("jid"), a.Get("load"))
-		}}
+	return loader.Func{Name: name + ".save_load", Params: []loader.Param{loader.Req("jid"), loader.Req("load"),
+		loader.Opt("minions", nil)}, Source: source(name), Doc: "Keep the load of a job.", Run: func(c *loader.Call,
+		a loader.Args) (any, error) {
+		return nil, save(c, a.Str("jid"), a.Get("load"))
+	}}
 }
 
 // byJID is the body of NAME.get_load or NAME.get_jid.
 func byJID(name, what, doc string, get func(c *loader.Call, jid string) (any, error)) loader.Func {
-	return loader.Func{Name: name + "." + what, Params: []loader.Param{loader.Req("jid")}, Source: source(name), Doc: doc,
+	return loader.Func{Name: name + "." + what, Params: []loader.Param{loader.Req("jid")}, Source: source(name),
+		Doc: doc,
 		Run: func(c *loader.Call, a loader.Args) (any, error) { return get(c, a.Str("jid")) }}
 }
 
 // byFun is the body of NAME.get_fun.
 func byFun(name string, get func(c *loader.Call, fun string) (any, error)) loader.Func {
 	return loader.Func{Name: name + ".get_fun", Params: []loader.Param{loader.Req("fun")}, Source: source(name),
-		Doc: "Show the last return of a function of each minion.", Run: func(c *loader.Call, a loader.Args) (any, error) { return get(c, a.Str("fun")) }}
+		Doc: "Show the last return of a function of each minion.", Run: func(c *loader.Call, a loader.Args) (any,
+			error) {
+			return get(c, a.Str("fun"))
+		}}
 }
 
 // plain is the body of a function without arguments.
@@ -43,15 +48,17 @@ func plain(name, what, doc string, run func(c *loader.Call) (any, error)) loader
 
 // minionSaver is NAME.save_minions of a returner that keeps nothing of them.
 func minionSaver(name string) loader.Func {
-	return loader.Func{Name: name + ".save_minions", Params: []loader.Param{loader.Req("jid"), loader.Req("minions"), loader.Opt("syndic_id", nil)},
-		Source: source(name), Doc: "Takes the minions of a job, and keeps nothing of them.",
+	return loader.Func{Name: name + ".save_minions", Params: []loader.Param{loader.Req("jid"), loader.Req("minions"),
+		loader.Opt("syndic_id", nil)}, Source: source(name), Doc: "Takes the minions of a job, and keeps nothing of " +
+		"them.",
 		Run: func(*loader.Call, loader.Args) (any, error) { return nil, nil }}
 }
 
 // jidMaker is NAME.prep_jid: the job id that is passed, or a new one.
 func jidMaker(name string) loader.Func {
-	return loader.Func{Name: name + ".prep_jid", Params: []loader.Param{loader.Opt("nocache", false), loader.Opt("passed_jid", nil)},
-		Source: source(name), Doc: "Give the id of a job: the one that is passed, else a new one.",
+	return loader.Func{Name: name + ".prep_jid", Params: []loader.Param{loader.Opt("nocache", false),
+		loader.Opt("passed_jid", nil)}, Source: source(name), Doc: "Give the id of a job: the one that is passed, " +
+		"else a new one.",
 		Run: func(c *loader.Call, a loader.Args) (any, error) {
 			if v := a.Get("passed_jid"); v != nil {
 				return v, nil

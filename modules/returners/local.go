@@ -21,6 +21,8 @@ func localFunctions(w io.Writer) []loader.Func {
 CLI Example:
 
     salt '*' test.ping --return local`, func(_ *loader.Call, ret *payload.Map) error { return show(ret) }),
-		listener("local", `Print events on the terminal of the master.`, func(_ *loader.Call, events []any) error { return show(events) }),
+		listener("local", `Print events on the terminal of the master.`, func(_ *loader.Call, events []any) error {
+			return show(events)
+		}),
 	}
 }

@@ -34,8 +34,8 @@ const (
 
 // mailTo reads the options of a mail.
 func mailTo(opt settings) (mailer, error) {
-	m := mailer{from: opt.text("from"), host: opt.text("host"), user: opt.text("username"), password: opt.text("password"), port: mailPort,
-		to: strings.Split(opt.text("to"), ","), tls: opt["tls"] == true}
+	m := mailer{from: opt.text("from"), host: opt.text("host"), user: opt.text("username"),
+		password: opt.text("password"), port: mailPort, to: strings.Split(opt.text("to"), ","), tls: opt["tls"] == true}
 	for _, name := range []string{"from", "to", "host"} {
 		if text := opt.text(name); text == "" || strings.ContainsAny(text, "\r\n") {
 			return m, misset("smtp.%s is not set, or has several lines", name)
@@ -57,12 +57,14 @@ func mailTo(opt settings) (mailer, error) {
 func (m mailer) compose(subject, body string, now time.Time) []byte {
 	var out bytes.Buffer
 	body = crlf(body)
-	fmt.Fprintf(&out, "From: %s\r\nTo: %s\r\nDate: %s\r\nSubject: %s\r\n", header(m.from), header(strings.Join(m.to, ", ")), now.Format(time.RFC1123Z), header(subject))
+	fmt.Fprintf(&out, "From: %s\r\nTo: %s\r\nDate: %s\r\nSubject: %s\r\n", header(m.from),
+		header(strings.Join(m.to, ", ")), now.Format(time.RFC1123Z), header(subject))
 	if plainMail(body) {
 		out.WriteString("\r\n" + body)
 		return out.Bytes()
 	}
-	out.WriteString("MIME-Version: 1.0\r\nContent-Type: text/plain; charset=utf-8\r\nContent-Transfer-Encoding: quoted-printable\r\n\r\n")
+	out.WriteString("MIME-Version: 1.0\r\nContent-Type: text/plain; charset=utf-8\r\nContent-Transfer-Encoding: " +
+		"quoted-printable\r\n\r\n")
 	w := quotedprintable.NewWriter(&out)
 	_, _ = w.Write([]byte(strings.ToValidUTF8(body, "\ufffd"))) // neither fails on a buffer
 	_ = w.Close()
@@ -173,7 +175,8 @@ func (m mailer) greet(c *smtp.Client) error {
 		}
 	}
 	if m.tls {
-		if err := c.StartTLS(&tls.Config{ServerName: m.host, InsecureSkipVerify: !m.verify, MinVersion: tls.VersionTLS12}); err != nil {
+		if err := c.StartTLS(&tls.Config{ServerName: m.host, InsecureSkipVerify: !m.verify,
+			MinVersion: tls.VersionTLS12}); err != nil {
 			return err
 		}
 	}

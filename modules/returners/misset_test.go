@@ -8,8 +8,8 @@ import (
 	"brine/wire/payload"
 )
 
-// TestMisset: what an operator can mend in the options keeps what waits for the returner; options that the job itself has brought
-// stay wrong.
+// TestMisset: what an operator can mend in the options keeps what waits for the returner; options that the job itself
+// has brought stay wrong.
 func TestMisset(t *testing.T) {
 	reg := registry(t, Options{})
 	for _, tt := range []struct {

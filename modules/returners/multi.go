@@ -48,7 +48,9 @@ func Expand(names []string, opts *payload.Map) []string {
 			add(name)
 			continue
 		}
-		parts := slices.DeleteFunc(loader.StringList(opts.Value(multiName)), func(part string) bool { return part == multiName })
+		parts := slices.DeleteFunc(loader.StringList(opts.Value(multiName)), func(part string) bool {
+			return part == multiName
+		})
 		if len(parts) == 0 {
 			parts = []string{multiName}
 		}

@@ -87,8 +87,8 @@ func (l lookup) configured(c *loader.Call, ret *payload.Map) (settings, error) {
 	return l.read(c, plain)
 }
 
-// guard refuses to bring the password of the configuration to a server that ret_kwargs name, or there in another way: who may run
-// a function is not for that one who may know the password. Unlike Salt.
+// guard refuses to bring the password of the configuration to a server that ret_kwargs name, or there in another way:
+// who may run a function is not for that one who may know the password. Unlike Salt.
 func (l lookup) guard(c *loader.Call, ret *payload.Map, places ...string) error {
 	given := ret.Map(payload.FieldRetKwargs)
 	if loader.Truthy(given.Value("password")) {
@@ -103,7 +103,8 @@ func (l lookup) guard(c *loader.Call, ret *payload.Map, places ...string) error 
 			return err
 		}
 		if own.text("password") != "" {
-			return unusable("%s: ret_kwargs name %s, but no password: that of the configuration goes nowhere else (use ret_config)", l.name, name)
+			return unusable("%s: ret_kwargs name %s, but no password: that of the configuration goes nowhere else "+
+				"(use ret_config)", l.name, name)
 		}
 	}
 	return nil

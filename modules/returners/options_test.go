@@ -42,8 +42,11 @@ func TestOptions(t *testing.T) {
 		for k, v := range row.Map("got").All() {
 			want[k.(string)] = v
 		}
-		if diff := cmp.Diff(want, got, cmp.Comparer(func(a, b *payload.Map) bool { return payload.Equal(a, b) })); diff != "" {
-			t.Errorf("conf %v, ret %v, defaults %v:\n%s", row.Value("conf"), row.Value("ret"), row.Value("defaults"), diff)
+		if diff := cmp.Diff(want, got, cmp.Comparer(func(a, b *payload.Map) bool {
+			return payload.Equal(a, b)
+		})); diff != "" {
+			t.Errorf("conf %v, ret %v, defaults %v:\n%s", row.Value("conf"), row.Value("ret"), row.Value("defaults"),
+				diff)
 		}
 		compared++
 	}

@@ -11,6 +11,6 @@ const (
 	maxPause   = 5 * time.Minute
 )
 
-// Pause is how long a returner that failed is let be: before is the pause after its last failure, 0 when it has succeeded
-// since.
+// Pause is how long a returner that failed is let be: before is the pause after its last failure, 0 when it has
+// succeeded since.
 func Pause(before time.Duration) time.Duration { return min(max(2*before, firstPause), maxPause) }

@@ -13,7 +13,8 @@ import (
 )
 
 // rawfile is where rawfile_json finds its one option.
-var rawfile = lookup{name: "rawfile_json", options: []string{"filename"}, defaults: settings{"filename": "/var/log/salt/events"}}
+var rawfile = lookup{name: "rawfile_json", options: []string{"filename"},
+	defaults: settings{"filename": "/var/log/salt/events"}}
 
 // rawfileFunctions append JSON, a line for each return or event, to a file (option rawfile_json.filename).
 func rawfileFunctions() []loader.Func {
@@ -29,13 +30,14 @@ CLI Example:
 			}
 			return appendLines(opt.text("filename"), []any{ret})
 		}),
-		listener("rawfile_json", `Append events to a file on the master, a line of JSON for each.`, func(c *loader.Call, events []any) error {
-			opt, err := rawfile.read(c, nil)
-			if err != nil {
-				return err
-			}
-			return appendLines(opt.text("filename"), events)
-		}),
+		listener("rawfile_json", `Append events to a file on the master, a line of JSON for each.`,
+			func(c *loader.Call, events []any) error {
+				opt, err := rawfile.read(c, nil)
+				if err != nil {
+					return err
+				}
+				return appendLines(opt.text("filename"), events)
+			}),
 	}
 }
 

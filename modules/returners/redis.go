@@ -15,11 +15,11 @@ import (
 )
 
 // redisOptions is where the returner finds its options. Source: salt/returners/redis_return.py, _get_options.
-var redisOptions = lookup{name: "redis", options: []string{"host", "port", "unix_socket_path", "db", "password", "cluster_mode",
-	"cluster.startup_nodes", "cluster.skip_full_coverage_check"}}
+var redisOptions = lookup{name: "redis", options: []string{"host", "port", "unix_socket_path", "db", "password",
+	"cluster_mode", "cluster.startup_nodes", "cluster.skip_full_coverage_check"}}
 
-// Keys of the returner: a hash of a job's returns by minion, its load, the set of all minions; MINION:FUN holds the last job
-// id of a function.
+// Keys of the returner: a hash of a job's returns by minion, its load, the set of all minions; MINION:FUN holds the
+// last job id of a function.
 const (
 	redisReturns = "ret:"
 	redisLoad    = "load:"
@@ -39,17 +39,30 @@ CLI Example:
 		saver(name, redisSave),
 		minionSaver(name),
 		byJID(name, "get_load", "Show the load of a job.", func(c *loader.Call, jid string) (any, error) {
-			return redisAsk(c, func(ctx context.Context, db redisdb.Client) (any, error) { return redisGetLoad(ctx, db, jid) })
+			return redisAsk(c, func(ctx context.Context, db redisdb.Client) (any, error) {
+				return redisGetLoad(ctx, db, jid)
+			})
 		}),
 		byJID(name, "get_jid", "Show the returns of a job.", func(c *loader.Call, jid string) (any, error) {
-			return redisAsk(c, func(ctx context.Context, db redisdb.Client) (any, error) { return redisGetJID(ctx, db, jid) })
+			return redisAsk(c, func(ctx context.Context, db redisdb.Client) (any, error) {
+				return redisGetJID(ctx, db, jid)
+			})
 		}),
 		byFun(name, func(c *loader.Call, fun string) (any, error) {
-			return redisAsk(c, func(ctx context.Context, db redisdb.Client) (any, error) { return redisGetFun(ctx, db, fun) })
+			return redisAsk(c, func(ctx context.Context, db redisdb.Client) (any, error) {
+				return redisGetFun(ctx, db, fun)
+			})
 		}),
-		plain(name, "get_jids", "Show all jobs.", func(c *loader.Call) (any, error) { return redisAsk(c, redisGetJIDs) }),
-		plain(name, "get_minions", "Show the minions that have returned something.", func(c *loader.Call) (any, error) { return redisAsk(c, redisGetMinions) }),
-		plain(name, "clean_old_jobs", "Remove the returns of jobs whose loads are gone.", func(c *loader.Call) (any, error) { return redisAsk(c, redisClean) }),
+		plain(name, "get_jids", "Show all jobs.", func(c *loader.Call) (any, error) {
+			return redisAsk(c, redisGetJIDs)
+		}),
+		plain(name, "get_minions", "Show the minions that have returned something.", func(c *loader.Call) (any, error) {
+			return redisAsk(c, redisGetMinions)
+		}),
+		plain(name, "clean_old_jobs", "Remove the returns of jobs whose loads are gone.", func(c *loader.Call) (any,
+			error) {
+			return redisAsk(c, redisClean)
+		}),
 		jidMaker(name),
 	}, "redis_return")
 }
@@ -58,7 +71,8 @@ CLI Example:
 func redisServer(c *loader.Call, ret *payload.Map) (redisdb.Options, error) {
 	opt, err := redisOptions.read(c, ret)
 	if err == nil {
-		err = redisOptions.guard(c, ret, "host", "port", "unix_socket_path", "cluster_mode", "startup_nodes", "cluster.startup_nodes")
+		err = redisOptions.guard(c, ret, "host", "port", "unix_socket_path", "cluster_mode", "startup_nodes",
+			"cluster.startup_nodes")
 	}
 	if err != nil {
 		return redisdb.Options{}, err
@@ -125,8 +139,8 @@ func redisAsk(c *loader.Call, ask func(ctx context.Context, db redisdb.Client) (
 }
 
 // redisTake writes one return.
-// Unlike Salt: with keep_jobs_seconds 0 nothing expires, where Salt's commands fail half way; and a minion called "ret" or
-// "load" has no key that is another job's.
+// Unlike Salt: with keep_jobs_seconds 0 nothing expires, where Salt's commands fail half way; and a minion called "ret"
+// or "load" has no key that is another job's.
 func redisTake(c *loader.Call, ret *payload.Map) error {
 	o, err := redisServer(c, ret)
 	if err != nil {
@@ -218,7 +232,9 @@ func redisGetFun(ctx context.Context, db redisdb.Client, fun string) (any, error
 	}
 	out := payload.NewMap(0)
 	for _, batch := range batches(minions) {
-		jids, err := redisTexts(ctx, db, batch, func(p redisPipe, minion string) redisText { return p.Get(ctx, minion+":"+fun) })
+		jids, err := redisTexts(ctx, db, batch, func(p redisPipe, minion string) redisText {
+			return p.Get(ctx, minion+":"+fun)
+		})
 		if err != nil {
 			return nil, err
 		}
@@ -229,7 +245,9 @@ func redisGetFun(ctx context.Context, db redisdb.Client, fun string) (any, error
 				asked, last[batch[i]] = append(asked, batch[i]), jid
 			}
 		}
-		texts, err := redisTexts(ctx, db, asked, func(p redisPipe, minion string) redisText { return p.HGet(ctx, redisReturns+last[minion], minion) })
+		texts, err := redisTexts(ctx, db, asked, func(p redisPipe, minion string) redisText {
+			return p.HGet(ctx, redisReturns+last[minion], minion)
+		})
 		if err != nil {
 			return nil, err
 		}
@@ -306,7 +324,8 @@ type (
 )
 
 // redisTexts asks for a text by each name; "" for one that is not there, or is no text.
-func redisTexts(ctx context.Context, db redisdb.Client, names []string, ask func(p redisPipe, name string) redisText) ([]string, error) {
+func redisTexts(ctx context.Context, db redisdb.Client, names []string, ask func(p redisPipe, name string) redisText) (
+	[]string, error) {
 	if len(names) == 0 {
 		return nil, nil
 	}

@@ -71,19 +71,23 @@ func redisServerAt(t testing.TB, more ...string) string {
 			err = conn.Close()
 		}
 		return err
-	}, "redis-server", append([]string{"--port", "0", "--unixsocket", socket, "--dir", dir, "--save", "", "--appendonly", "no", "--logfile",
+	}, "redis-server", append([]string{"--port", "0", "--unixsocket", socket, "--dir", dir, "--save", "",
+		"--appendonly", "no", "--logfile",
 		filepath.Join(dir, "log")}, more...)...)
 	return socket
 }
 
-// redisDump is all of a database: by key, what kind it is, what it holds, and its time to live in whole seconds (0: none),
-// rounded up to minutes.
+// redisDump is all of a database: by key, what kind it is, what it holds, and its time to live in whole seconds (0:
+// none), rounded up to minutes.
 func redisDump(t testing.TB, o redisdb.Options) *payload.Map {
 	t.Helper()
 	out := payload.NewMap(0)
 	err := redisdb.With(t.Context(), o, func(ctx context.Context, db redisdb.Client) error {
 		var keys []string
-		if err := redisdb.EachKey(ctx, db, "*", func(page []string) error { keys = append(keys, page...); return nil }); err != nil {
+		if err := redisdb.EachKey(ctx, db, "*", func(page []string) error {
+			keys = append(keys, page...)
+			return nil
+		}); err != nil {
 			return err
 		}
 		slices.Sort(keys)
@@ -143,8 +147,10 @@ func redisFill(t *testing.T, call func(fun string, args ...any)) {
 // redisReads are the questions to a filled server.
 func redisReads(ask func(fun string, args ...any) any) *payload.Map {
 	out := payload.NewMap(0)
-	for _, jid := range []any{"20261123093900000001", "20261123093900000002", "20261123093900000003_77", "20261123093900000004", "none"} {
-		out.Set("get_jid "+jid.(string), ask("redis.get_jid", jid)).Set("get_load "+jid.(string), ask("redis.get_load", jid))
+	for _, jid := range []any{"20261123093900000001", "20261123093900000002", "20261123093900000003_77",
+		"20261123093900000004", "none"} {
+		out.Set("get_jid "+jid.(string), ask("redis.get_jid", jid)).Set("get_load "+jid.(string),
+			ask("redis.get_load", jid))
 	}
 	for _, fun := range []any{"test.ping", "test.echo", "state.apply", "x:y z.\n", "none"} {
 		out.Set("get_fun "+fun.(string), ask("redis.get_fun", fun))
@@ -166,7 +172,8 @@ func TestRedis(t *testing.T) {
 	s := brine(t, redisOpts(socket))
 	redisFill(t, func(fun string, args ...any) { s.call(fun, args...) })
 	want := testFile(t, "redis.json").(*payload.Map)
-	if diff := cmp.Diff(sorted(t, want.Value("holds")), sorted(t, redisDump(t, redisdb.Options{Socket: socket, DB: 1}))); diff != "" {
+	if diff := cmp.Diff(sorted(t, want.Value("holds")),
+		sorted(t, redisDump(t, redisdb.Options{Socket: socket, DB: 1}))); diff != "" {
 		t.Errorf("the server holds (-Salt +brine):\n%s", diff)
 	}
 	if diff := cmp.Diff(sorted(t, want.Value("reads")), sorted(t, redisReads(s.call))); diff != "" {
@@ -214,15 +221,18 @@ func TestRedisKeysOfOthers(t *testing.T) {
 	redisFill(t, func(fun string, args ...any) { s.call(fun, args...) })
 	before := sorted(t, s.call("redis.get_jid", "20261123093900000001"))
 	for _, id := range []string{"ret", "load"} {
-		if _, err := s.try("redis.returner", payload.M("id", id, "jid", "1", "fun", "20261123093900000001", "return", true)); !Hopeless(err) {
+		if _, err := s.try("redis.returner", payload.M("id", id, "jid", "1", "fun", "20261123093900000001", "return",
+			true)); !Hopeless(err) {
 			t.Errorf("a return of minion %s: got %v, want a hopeless error", id, err)
 		}
 	}
 	if after := sorted(t, s.call("redis.get_jid", "20261123093900000001")); after != before {
 		t.Errorf("the returns of another job changed:\n%s", cmp.Diff(before, after))
 	}
-	err := redisdb.With(t.Context(), redisdb.Options{Socket: socket, DB: 1}, func(ctx context.Context, db redisdb.Client) error {
-		return errors.Join(db.Set(ctx, "load:x", "20261123093900000001", 0).Err(), db.HSet(ctx, "load:y", "a", "b").Err())
+	err := redisdb.With(t.Context(), redisdb.Options{Socket: socket, DB: 1}, func(ctx context.Context,
+		db redisdb.Client) error {
+		return errors.Join(db.Set(ctx, "load:x", "20261123093900000001", 0).Err(), db.HSet(ctx, "load:y", "a",
+			"b").Err())
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -245,11 +255,13 @@ func TestRedisFails(t *testing.T) {
 		{"wrong password", redisOpts(socket).Set("redis.password", secret), false},
 		{"no password", redisOpts(socket), false},
 		{"no server", redisOpts(filepath.Join(t.TempDir(), "none")).Set("redis.password", secret), false},
-		{"port of nobody", payload.M("redis.host", "127.0.0.1", "redis.port", int64(1), "redis.password", secret), false},
+		{"port of nobody", payload.M("redis.host", "127.0.0.1", "redis.port", int64(1), "redis.password", secret),
+			false},
 		{"no number of a database", redisOpts(socket).Set("redis.db", "another-salt"), false},
 		{"no port", payload.M("redis.host", "127.0.0.1", "redis.port", "x"), false},
 		{"no members", payload.M("redis.cluster_mode", true), false},
-		{"members of another kind", payload.M("redis.cluster_mode", true, "redis.cluster.startup_nodes", []any{"a:1"}), false},
+		{"members of another kind", payload.M("redis.cluster_mode", true, "redis.cluster.startup_nodes", []any{"a:1"}),
+			false},
 		{"no time", redisOpts(socket).Set("keep_jobs_seconds", "x"), false},
 	} {
 		_, err := brine(t, tt.opts).try("redis.returner", one)
@@ -264,15 +276,18 @@ func TestRedisFails(t *testing.T) {
 func TestRedisGuard(t *testing.T) {
 	socket, other := redisServerAt(t, "--requirepass", "geheim"), redisServerAt(t, "--requirepass", "geheim")
 	s := brine(t, redisOpts(socket).Set("redis.password", "geheim"))
-	for _, kw := range []*payload.Map{payload.M("unix_socket_path", other), payload.M("host", "127.0.0.1"), payload.M("port", int64(1)),
+	for _, kw := range []*payload.Map{payload.M("unix_socket_path", other), payload.M("host", "127.0.0.1"),
+		payload.M("port", int64(1)),
 		payload.M("cluster_mode", true, "startup_nodes", []any{payload.M("host", "127.0.0.1")})} {
-		if _, err := s.try("redis.returner", ret().Set("ret_kwargs", kw)); !Hopeless(err) || !strings.Contains(err.Error(), "password") {
+		if _, err := s.try("redis.returner", ret().Set("ret_kwargs", kw)); !Hopeless(err) ||
+			!strings.Contains(err.Error(), "password") {
 			t.Errorf("%v: %v", kw, err)
 		}
 	}
 	s.call("redis.returner", ret().Set("ret_kwargs", payload.M("unix_socket_path", other, "password", "geheim")))
 	s.call("redis.returner", ret().Set("ret_kwargs", payload.M("db", "2")))
-	for where, want := range map[*redisdb.Options]int{{Socket: other, DB: 1, Password: "geheim"}: 3, {Socket: socket, DB: 2, Password: "geheim"}: 3} {
+	for where, want := range map[*redisdb.Options]int{{Socket: other, DB: 1, Password: "geheim"}: 3,
+		{Socket: socket, DB: 2, Password: "geheim"}: 3} {
 		if got := redisDump(t, *where).Len(); got != want {
 			t.Errorf("%d keys, want %d", got, want)
 		}
@@ -285,9 +300,13 @@ func TestRedisCluster(t *testing.T) {
 	port := freePort(t)
 	node := redisdb.Options{Host: "127.0.0.1", Port: port}
 	ask := func(words ...any) error {
-		return redisdb.With(t.Context(), node, func(ctx context.Context, db redisdb.Client) error { return db.Do(ctx, words...).Err() })
+		return redisdb.With(t.Context(), node, func(ctx context.Context, db redisdb.Client) error {
+			return db.Do(ctx, words...).Err()
+		})
 	}
-	startStore(t, func() error { return ask("PING") }, "redis-server", "--port", strconv.Itoa(port), "--bind", "127.0.0.1", "--cluster-enabled", "yes",
+	startStore(t, func() error {
+		return ask("PING")
+	}, "redis-server", "--port", strconv.Itoa(port), "--bind", "127.0.0.1", "--cluster-enabled", "yes",
 		"--cluster-port", strconv.Itoa(freePort(t)), "--dir", dir, "--save", "", "--logfile", filepath.Join(dir, "log"))
 	if err := ask("CLUSTER", "ADDSLOTSRANGE", 0, 16383); err != nil {
 		t.Skip("this redis-server makes no cluster of one: ", err)
@@ -300,8 +319,9 @@ func TestRedisCluster(t *testing.T) {
 	if err := ask("DEL", "x"); err != nil {
 		t.Fatal(err)
 	}
-	s := brine(t, payload.M("redis.cluster_mode", true, "redis.cluster.startup_nodes", []any{payload.M("host", "127.0.0.1", "port", int64(port))},
-		"redis.cluster.skip_full_coverage_check", true, "keep_jobs_seconds", int64(7200)))
+	s := brine(t, payload.M("redis.cluster_mode", true, "redis.cluster.startup_nodes",
+		[]any{payload.M("host", "127.0.0.1", "port", int64(port))}, "redis.cluster.skip_full_coverage_check", true,
+		"keep_jobs_seconds", int64(7200)))
 	redisFill(t, func(fun string, args ...any) { s.call(fun, args...) })
 	want := testFile(t, "redis.json").(*payload.Map)
 	if diff := cmp.Diff(sorted(t, want.Value("holds")), sorted(t, redisDump(t, node))); diff != "" {
@@ -330,7 +350,10 @@ func TestRedisSilent(t *testing.T) {
 	done := make(chan error, 1)
 	port := l.Addr().(*net.TCPAddr).Port
 	go func() {
-		done <- redisdb.With(ctx, redisdb.Options{Host: "127.0.0.1", Port: port}, func(ctx context.Context, db redisdb.Client) error { return db.Ping(ctx).Err() })
+		done <- redisdb.With(ctx, redisdb.Options{Host: "127.0.0.1", Port: port}, func(ctx context.Context,
+			db redisdb.Client) error {
+			return db.Ping(ctx).Err()
+		})
 	}()
 	conn := <-came
 	defer func() { _ = conn.Close() }()

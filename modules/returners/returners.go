@@ -67,8 +67,8 @@ func unusable(format string, values ...any) error {
 	return &Unusable{fmt.Errorf(format, values...)}
 }
 
-// missetError is an error of the configuration: it goes when an operator has mended an option, so what waits for the returner is
-// kept until then.
+// missetError is an error of the configuration: it goes when an operator has mended an option, so what waits for the
+// returner is kept until then.
 type missetError struct{ error }
 
 func (m *missetError) Unwrap() error { return m.error }
@@ -82,7 +82,8 @@ func misset(format string, values ...any) error {
 func forJob(value any, err error) error {
 	var m *missetError
 	ret, _ := value.(*payload.Map)
-	if errors.As(err, &m) && (ret.Map(payload.FieldRetKwargs).Len() > 0 || loader.Truthy(ret.Value(payload.FieldRetConfig))) {
+	if errors.As(err, &m) && (ret.Map(payload.FieldRetKwargs).Len() > 0 ||
+		loader.Truthy(ret.Value(payload.FieldRetConfig))) {
 		return &Unusable{err}
 	}
 	return err
@@ -126,7 +127,8 @@ func run(c *loader.Call, reg *loader.Registry, name, what string, value any) err
 
 // taker is the body of NAME.returner.
 func taker(name, doc string, take func(c *loader.Call, ret *payload.Map) error) loader.Func {
-	return loader.Func{Name: name + ".returner", Params: []loader.Param{loader.Req("ret")}, Source: source(name), Doc: doc,
+	return loader.Func{Name: name + ".returner", Params: []loader.Param{loader.Req("ret")}, Source: source(name),
+		Doc: doc,
 		Run: func(c *loader.Call, a loader.Args) (any, error) {
 			ret, ok := a.Get("ret").(*payload.Map)
 			if !ok {
@@ -138,7 +140,8 @@ func taker(name, doc string, take func(c *loader.Call, ret *payload.Map) error) 
 
 // listener is the body of NAME.event_return.
 func listener(name, doc string, take func(c *loader.Call, events []any) error) loader.Func {
-	return loader.Func{Name: name + ".event_return", Params: []loader.Param{loader.Req("events")}, Source: source(name), Doc: doc,
+	return loader.Func{Name: name + ".event_return", Params: []loader.Param{loader.Req("events")}, Source: source(name),
+		Doc: doc,
 		Run: func(c *loader.Call, a loader.Args) (any, error) {
 			events, ok := a.Get("events").([]any)
 			if !ok {

@@ -30,7 +30,9 @@ func call(t testing.TB, env *loader.Env) *loader.Call {
 func registry(t testing.TB, opt Options) *loader.Registry {
 	t.Helper()
 	reg := loader.NewRegistry()
-	if err := errors.Join(Register(reg, opt), reg.Register(taker("fails", "", func(*loader.Call, *payload.Map) error { return errors.New("no") }))); err != nil {
+	if err := errors.Join(Register(reg, opt), reg.Register(taker("fails", "", func(*loader.Call, *payload.Map) error {
+		return errors.New("no")
+	}))); err != nil {
 		t.Fatal(err)
 	}
 	return reg
@@ -38,7 +40,8 @@ func registry(t testing.TB, opt Options) *loader.Registry {
 
 // ret is a return.
 func ret() *payload.Map {
-	return payload.M("id", "web1", "jid", "1", "fun", "test.ping", "return", payload.M("a", "ü", "b", []any{int64(1), 2.5, nil, true}), "line", "one\ntwo")
+	return payload.M("id", "web1", "jid", "1", "fun", "test.ping", "return", payload.M("a", "ü", "b",
+		[]any{int64(1), 2.5, nil, true}), "line", "one\ntwo")
 }
 
 // retJSON is how Salt 3008.3 writes it, to files and to the system's log.
@@ -50,7 +53,8 @@ func TestRawfile(t *testing.T) {
 	if err := Return(call(t, env), reg, "rawfile_json", ret()); err != nil {
 		t.Fatal(err)
 	}
-	events := []any{payload.M("tag", "a", "data", payload.M("x", int64(1))), payload.M("tag", "b", "data", payload.NewMap(0))}
+	events := []any{payload.M("tag", "a", "data", payload.M("x", int64(1))), payload.M("tag", "b", "data",
+		payload.NewMap(0))}
 	if err := Events(call(t, env), reg, "rawfile_json", events); err != nil {
 		t.Fatal(err)
 	}
@@ -70,7 +74,8 @@ func TestRawfile(t *testing.T) {
 
 // A full disk leaves no part of a line behind, and the error is worth another try.
 func TestRawfileFull(t *testing.T) {
-	if err := Return(call(t, modtest.Env(t, payload.M("rawfile_json.filename", "/dev/full"), configmod.Functions())), registry(t, Options{}), "rawfile_json", ret()); err == nil || Hopeless(err) {
+	if err := Return(call(t, modtest.Env(t, payload.M("rawfile_json.filename", "/dev/full"), configmod.Functions())),
+		registry(t, Options{}), "rawfile_json", ret()); err == nil || Hopeless(err) {
 		t.Errorf("/dev/full: %v", err)
 	}
 	file := filepath.Join(t.TempDir(), "events")
@@ -139,8 +144,10 @@ func TestSyslog(t *testing.T) {
 		tag  string
 	}{
 		{payload.M("syslog", payload.M("tag", "x y")), "<14>", "x y: "},
-		{payload.M("syslog.tag", "brine", "syslog.level", "LOG_ERR", "syslog.facility", "LOG_LOCAL3", "syslog.options", []any{"LOG_CONS"}), "<155>", "brine: "},
-		{payload.M("syslog.tag", "brine", "syslog.options", []any{"LOG_NDELAY", "LOG_PID"}), "<14>", fmt.Sprintf("brine[%d]: ", os.Getpid())},
+		{payload.M("syslog.tag", "brine", "syslog.level", "LOG_ERR", "syslog.facility", "LOG_LOCAL3", "syslog.options",
+			[]any{"LOG_CONS"}), "<155>", "brine: "},
+		{payload.M("syslog.tag", "brine", "syslog.options", []any{"LOG_NDELAY", "LOG_PID"}), "<14>",
+			fmt.Sprintf("brine[%d]: ", os.Getpid())},
 	} {
 		if err := Return(call(t, modtest.Env(t, tt.conf, configmod.Functions())), reg, "syslog", ret()); err != nil {
 			t.Fatal(err)
@@ -175,12 +182,14 @@ func TestSyslogRefused(t *testing.T) {
 		{"two lines", payload.M("syslog.tag", "a\nb")},
 		{"number", payload.M("syslog.tag", int64(5))},
 	} {
-		if err := Return(call(t, modtest.Env(t, tt.conf, configmod.Functions())), registry(t, Options{}), "syslog", ret()); !Hopeless(err) {
+		if err := Return(call(t, modtest.Env(t, tt.conf, configmod.Functions())), registry(t, Options{}), "syslog",
+			ret()); !Hopeless(err) {
 			t.Errorf("%s: got %v, want a hopeless error", tt.name, err)
 		}
 	}
 	gone := registry(t, Options{Syslog: filepath.Join(t.TempDir(), "log")})
-	if err := Return(call(t, modtest.Env(t, nil, configmod.Functions())), gone, "syslog", ret()); err == nil || Hopeless(err) {
+	if err := Return(call(t, modtest.Env(t, nil, configmod.Functions())), gone, "syslog", ret()); err == nil ||
+		Hopeless(err) {
 		t.Errorf("no logger: %v", err)
 	}
 }
@@ -214,7 +223,8 @@ func TestLocal(t *testing.T) {
 	var out bytes.Buffer
 	reg := registry(t, Options{Stdout: &out})
 	c := call(t, modtest.Env(t, nil))
-	if err := errors.Join(Return(c, reg, "local", payload.M("id", "web1", "return", true)), Events(c, reg, "local", []any{payload.M("tag", "a")})); err != nil {
+	if err := errors.Join(Return(c, reg, "local", payload.M("id", "web1", "return", true)),
+		Events(c, reg, "local", []any{payload.M("tag", "a")})); err != nil {
 		t.Fatal(err)
 	}
 	if want := "{'id': 'web1', 'return': True}\n[{'tag': 'a'}]\n"; out.String() != want {
@@ -225,14 +235,17 @@ func TestLocal(t *testing.T) {
 // multi_returner calls each of its returners, also after one that fails.
 func TestMulti(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "events")
-	env := modtest.Env(t, payload.M("multi_returner", []any{"fails", "rawfile_json"}, "rawfile_json.filename", file), configmod.Functions())
-	if err := Return(call(t, env), registry(t, Options{}), "multi_returner", ret()); err == nil || !strings.Contains(err.Error(), "fails: no") {
+	env := modtest.Env(t, payload.M("multi_returner", []any{"fails", "rawfile_json"}, "rawfile_json.filename", file),
+		configmod.Functions())
+	if err := Return(call(t, env), registry(t, Options{}), "multi_returner", ret()); err == nil ||
+		!strings.Contains(err.Error(), "fails: no") {
 		t.Errorf("got %v, want that fails failed", err)
 	}
 	if got, _ := os.ReadFile(file); string(got) != retJSON+"\n" {
 		t.Errorf("the second returner wrote %q", got)
 	}
-	if err := Return(call(t, modtest.Env(t, nil, configmod.Functions())), registry(t, Options{}), "multi_returner", ret()); !Hopeless(err) {
+	if err := Return(call(t, modtest.Env(t, nil, configmod.Functions())), registry(t, Options{}), "multi_returner",
+		ret()); !Hopeless(err) {
 		t.Errorf("no option multi_returner: %v", err)
 	}
 }

@@ -30,7 +30,8 @@ const releaseWithReturners = "3006"
 func realSalt(t *testing.T) *salt {
 	t.Helper()
 	python := modtest.SaltProgram(t, releaseWithReturners, "python")
-	libraries := filepath.Join(filepath.Dir(filepath.Dir(filepath.Dir(filepath.Dir(python)))), "returners", releaseWithReturners)
+	libraries := filepath.Join(filepath.Dir(filepath.Dir(filepath.Dir(filepath.Dir(python)))), "returners",
+		releaseWithReturners)
 	if _, err := os.Stat(filepath.Join(libraries, ".complete")); err != nil {
 		t.Skip("no libraries for Salt's returners here (.ci/store-peers): ", err)
 	}

@@ -20,8 +20,10 @@ const (
 )
 
 // slackOptions is where the returner finds its options. Source: salt/returners/slack_webhook_return.py, _get_options.
-var slackOptions = lookup{name: slackName, options: []string{"webhook", "success_title", "failure_title", "author_icon", "show_tasks"},
-	defaults: settings{"success_title": "{id} | Succeeded", "failure_title": "{id} | Failed", "author_icon": "", "show_tasks": false}}
+var slackOptions = lookup{name: slackName, options: []string{"webhook", "success_title", "failure_title", "author_icon",
+	"show_tasks"},
+	defaults: settings{"success_title": "{id} | Succeeded", "failure_title": "{id} | Failed", "author_icon": "",
+		"show_tasks": false}}
 
 // slackFunctions post messages to Slack by its incoming webhooks.
 func slackFunctions() []loader.Func {
@@ -31,22 +33,23 @@ func slackFunctions() []loader.Func {
 CLI Example:
 
     salt '*' test.ping --return slack_webhook`, func(c *loader.Call, ret *payload.Map) error { return slackPost(c, ret, false) }),
-		listener(slackName, `Post the events that are returns of functions to Slack.`, func(c *loader.Call, events []any) error {
-			var hopeless []error // of events that keep no other from being posted
-			for _, e := range events {
-				event, _ := e.(*payload.Map)
-				ret := event.Map("data")
-				if !ret.Has("fun") || strings.Contains(word(ret, "fun"), "saltutil.find_job") {
-					continue
+		listener(slackName, `Post the events that are returns of functions to Slack.`,
+			func(c *loader.Call, events []any) error {
+				var hopeless []error // of events that keep no other from being posted
+				for _, e := range events {
+					event, _ := e.(*payload.Map)
+					ret := event.Map("data")
+					if !ret.Has("fun") || strings.Contains(word(ret, "fun"), "saltutil.find_job") {
+						continue
+					}
+					if err := slackPost(c, ret, true); Hopeless(err) {
+						hopeless = append(hopeless, err)
+					} else if err != nil {
+						return err
+					}
 				}
-				if err := slackPost(c, ret, true); Hopeless(err) {
-					hopeless = append(hopeless, err)
-				} else if err != nil {
-					return err
-				}
-			}
-			return errors.Join(hopeless...)
-		}),
+				return errors.Join(hopeless...)
+			}),
 	}
 }
 
@@ -54,8 +57,8 @@ CLI Example:
 var slackWord = pattern.New(`^[a-z_]{1,60}$`)
 
 // slackPost posts one message. The address is a secret, and in no error.
-// Unlike Salt: what Slack did not take is an error, so that it is tried again; and the data of an event, which any minion may
-// have made, holds no options.
+// Unlike Salt: what Slack did not take is an error, so that it is tried again; and the data of an event, which any
+// minion may have made, holds no options.
 func slackPost(c *loader.Call, ret *payload.Map, event bool) error {
 	from := ret
 	if event {
@@ -80,7 +83,8 @@ func slackPost(c *loader.Call, ret *payload.Map, event bool) error {
 	}
 	defer client.Close()
 	header := http.Header{"Content-Type": {"application/x-www-form-urlencoded"}, "User-Agent": {"Salt http.query()"}}
-	answer, err := client.Ask(c.Ctx, http.MethodPost, base.ResolveReference(hook).String(), header, []byte("payload="+url.QueryEscape(text)))
+	answer, err := client.Ask(c.Ctx, http.MethodPost, base.ResolveReference(hook).String(), header,
+		[]byte("payload="+url.QueryEscape(text)))
 	if err != nil {
 		return fmt.Errorf("slack_webhook: %w", err)
 	}
@@ -98,10 +102,12 @@ func slackPost(c *loader.Call, ret *payload.Map, event bool) error {
 	return err
 }
 
-// webClient is a client with the proxy that the options of a daemon tell (proxy_host and others). Source: salt/utils/http.py.
+// webClient is a client with the proxy that the options of a daemon tell (proxy_host and others). Source:
+// salt/utils/http.py.
 func webClient(opts *payload.Map, host string) (*web.Client, error) {
 	o := web.Options{}
-	if opts.Str("proxy_host") != "" && loader.Truthy(opts.Value("proxy_port")) && !contains(opts.List("no_proxy"), host) {
+	if opts.Str("proxy_host") != "" && loader.Truthy(opts.Value("proxy_port")) && !contains(opts.List("no_proxy"),
+		host) {
 		proxy := &url.URL{Scheme: "http", Host: opts.Str("proxy_host") + ":" + word(opts, "proxy_port")}
 		if opts.Str("proxy_username") != "" && loader.Truthy(opts.Value("proxy_password")) {
 			proxy.User = url.UserPassword(opts.Str("proxy_username"), word(opts, "proxy_password"))

@@ -12,8 +12,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// slackCases gives, for each return under two sets of options and for a list of events, what is posted: path, body and the
-// headers that matter; "error" where the returner failed.
+// slackCases gives, for each return under two sets of options and for a list of events, what is posted: path, body and
+// the headers that matter; "error" where the returner failed.
 func slackCases(t *testing.T, r *recorder, call func(opts *payload.Map, fun string, arg any) error) []any {
 	var out []any
 	note := func(err error) {
@@ -29,17 +29,22 @@ func slackCases(t *testing.T, r *recorder, call func(opts *payload.Map, fun stri
 		}
 		out = append(out, row)
 	}
-	plain := payload.M("slack_webhook.webhook", r.URL+"/services/T0/B0/secret", "grains", payload.M("id", "web1", "localhost", "host1"))
-	full := payload.M("slack_webhook", payload.M("webhook", r.URL+"/services/T1/B1/other", "success_title", "[{id}] ok {none} {id", "failure_title", "}{id}{",
-		"author_icon", "https://icon.invalid/i.png", "show_tasks", true), "grains", payload.M("id", "web1", "localhost", "host1"))
+	plain := payload.M("slack_webhook.webhook", r.URL+"/services/T0/B0/secret", "grains",
+		payload.M("id", "web1", "localhost", "host1"))
+	full := payload.M("slack_webhook", payload.M("webhook", r.URL+"/services/T1/B1/other", "success_title",
+		"[{id}] ok {none} {id", "failure_title", "}{id}{",
+		"author_icon", "https://icon.invalid/i.png", "show_tasks", true), "grains", payload.M("id", "web1", "localhost",
+		"host1"))
 	for _, opts := range []*payload.Map{plain, full} {
 		for _, ret := range testFile(t, "returns.json").([]any) {
 			note(call(opts, "slack_webhook.returner", ret))
 		}
 	}
 	note(call(plain, "slack_webhook.event_return", []any{
-		payload.M("tag", "salt/job/1/ret/web2", "data", payload.M("id", "web2", "fun", "test.ping", "jid", "1", "return", true, "retcode", int64(0), "tag", "x")),
-		payload.M("tag", "salt/job/2/ret/web2", "data", payload.M("id", "web2", "fun", "test.echo", "jid", "2", "return", []any{"a", nil}, "retcode", int64(3), "tag", "x")),
+		payload.M("tag", "salt/job/1/ret/web2", "data", payload.M("id", "web2", "fun", "test.ping", "jid", "1",
+			"return", true, "retcode", int64(0), "tag", "x")),
+		payload.M("tag", "salt/job/2/ret/web2", "data", payload.M("id", "web2", "fun", "test.echo", "jid", "2",
+			"return", []any{"a", nil}, "retcode", int64(3), "tag", "x")),
 	}))
 	return out
 }
@@ -88,8 +93,10 @@ func TestSlackEvents(t *testing.T) {
 	r := newRecorder(t, slackAnswer)
 	opts := payload.M("slack_webhook.webhook", r.URL+"/x")
 	err := brineSlack(t)(opts, "slack_webhook.event_return", []any{
-		payload.M("tag", "salt/auth", "data", payload.M("act", "accept", "id", "web1")), payload.M("tag", "a", "data", payload.NewMap(0)), payload.M("tag", "b"), "c",
-		payload.M("tag", "salt/job/1/ret/a", "data", payload.M("id", "a", "fun", "saltutil.find_job", "jid", "1", "return", payload.NewMap(0)))})
+		payload.M("tag", "salt/auth", "data", payload.M("act", "accept", "id", "web1")), payload.M("tag", "a", "data",
+			payload.NewMap(0)), payload.M("tag", "b"), "c",
+		payload.M("tag", "salt/job/1/ret/a", "data", payload.M("id", "a", "fun", "saltutil.find_job", "jid", "1",
+			"return", payload.NewMap(0)))})
 	if seen := r.take(); err != nil || len(seen) != 0 {
 		t.Errorf("posted %v, %v", seen, err)
 	}
@@ -99,8 +106,9 @@ func TestSlackEvents(t *testing.T) {
 func TestSlackEventOptions(t *testing.T) {
 	r, evil := newRecorder(t, slackAnswer), newRecorder(t, slackAnswer)
 	opts := payload.M("slack_webhook.webhook", r.URL+"/x", "other.slack_webhook.webhook", evil.URL)
-	err := brineSlack(t)(opts, "slack_webhook.event_return", []any{payload.M("tag", "a", "data", ret().Set("ret_kwargs", payload.M("webhook", evil.URL)).
-		Set("ret_config", "other"))})
+	err := brineSlack(t)(opts, "slack_webhook.event_return",
+		[]any{payload.M("tag", "a", "data", ret().Set("ret_kwargs", payload.M("webhook", evil.URL)).
+			Set("ret_config", "other"))})
 	if own, others := len(r.take()), len(evil.take()); err != nil || own != 1 || others != 0 {
 		t.Errorf("%d posts to the webhook of the options, %d to that of the event, %v", own, others, err)
 	}
@@ -123,8 +131,10 @@ func TestSlackRefused(t *testing.T) {
 		{http.StatusInternalServerError, "secret/echoed", false, "500"},
 	} {
 		r := newRecorder(t, func(asked) (int, string) { return tt.status, tt.body })
-		err := brineSlack(t)(payload.M("slack_webhook.webhook", r.URL+"/services/secret"), "slack_webhook.returner", ret())
-		if err == nil || Hopeless(err) != tt.hopeless || !strings.Contains(err.Error(), tt.shown) || strings.Contains(err.Error(), "secret") {
+		err := brineSlack(t)(payload.M("slack_webhook.webhook", r.URL+"/services/secret"), "slack_webhook.returner",
+			ret())
+		if err == nil || Hopeless(err) != tt.hopeless || !strings.Contains(err.Error(), tt.shown) ||
+			strings.Contains(err.Error(), "secret") {
 			t.Errorf("%d %s: got %v, hopeless %t", tt.status, tt.body, err, Hopeless(err))
 		}
 		if n := len(r.take()); n != 1 {
@@ -146,14 +156,17 @@ func TestSlackProxy(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	opts := payload.M("slack_webhook.webhook", "http://far.invalid/x", "proxy_host", at.Hostname(), "proxy_port", at.Port(), "proxy_username", "u", "proxy_password", "p")
+	opts := payload.M("slack_webhook.webhook", "http://far.invalid/x", "proxy_host", at.Hostname(), "proxy_port",
+		at.Port(), "proxy_username", "u", "proxy_password", "p")
 	if err := brineSlack(t)(opts, "slack_webhook.returner", ret()); err != nil {
 		t.Fatal(err)
 	}
-	if seen := proxy.take(); len(seen) != 1 || seen[0].host != "far.invalid" || seen[0].header.Get("Proxy-Authorization") != "Basic dTpw" {
+	if seen := proxy.take(); len(seen) != 1 || seen[0].host != "far.invalid" ||
+		seen[0].header.Get("Proxy-Authorization") != "Basic dTpw" {
 		t.Errorf("the proxy saw %v", seen)
 	}
-	if err := brineSlack(t)(opts.Set("no_proxy", []any{"far.invalid"}), "slack_webhook.returner", ret()); err == nil || len(proxy.take()) != 0 {
+	if err := brineSlack(t)(opts.Set("no_proxy", []any{"far.invalid"}), "slack_webhook.returner", ret()); err == nil ||
+		len(proxy.take()) != 0 {
 		t.Errorf("with no_proxy: %v, and the proxy was asked", err)
 	}
 }

@@ -13,8 +13,9 @@ import (
 	"brine/wire/payload"
 )
 
-// slackMessage is the payload of a webhook: an attachment about the job, then either one with the return or three with the
-// counts of a run of states. Source: salt/returners/slack_webhook_return.py, _generate_report and _generate_payload.
+// slackMessage is the payload of a webhook: an attachment about the job, then either one with the return or three with
+// the counts of a run of states. Source: salt/returners/slack_webhook_return.py, _generate_report and
+// _generate_payload.
 func slackMessage(c *loader.Call, opt settings, ret *payload.Map, event bool) *payload.Map {
 	success := ret.Value("retcode") == int64(0) || ret.Value("retcode") == false
 	title := "failure_title"
@@ -38,8 +39,9 @@ func slackMessage(c *loader.Call, opt settings, ret *payload.Map, event bool) *p
 	if isRun {
 		text += fmt.Sprintf("Total: %d\nDuration: %.2f secs", run.total, run.duration/1000)
 	}
-	about := payload.M("fallback", sprinkle(c, opt.text(title)), "color", "#272727", "author_name", author, "author_link", sprinkle(c, "{localhost}"),
-		"author_icon", opt["author_icon"], "title", "Success: "+pytext.Str(success), "text", text)
+	about := payload.M("fallback", sprinkle(c, opt.text(title)), "color", "#272727", "author_name", author,
+		"author_link", sprinkle(c, "{localhost}"), "author_icon", opt["author_icon"], "title",
+		"Success: "+pytext.Str(success), "text", text)
 	if isRun {
 		return payload.M("attachments", append([]any{about}, run.attachments(loader.Truthy(opt["show_tasks"]))...))
 	}
@@ -47,7 +49,8 @@ func slackMessage(c *loader.Call, opt settings, ret *payload.Map, event bool) *p
 	if success {
 		color = "good"
 	}
-	return payload.M("attachments", []any{about, payload.M("color", color, "title", "Return: "+slackReturn(ret.Value("return")))})
+	return payload.M("attachments",
+		[]any{about, payload.M("color", color, "title", "Return: "+slackReturn(ret.Value("return")))})
 }
 
 // slackReturn shows a return: maps as YAML.
@@ -119,6 +122,7 @@ func (r stateRun) attachments(tasks bool) []any {
 		}
 		return m
 	}
-	return []any{payload.M("color", "good", "title", fmt.Sprintf("Unchanged: %d", r.total-len(r.failed)-len(r.changed))),
+	return []any{payload.M("color", "good", "title", fmt.Sprintf("Unchanged: %d",
+		r.total-len(r.failed)-len(r.changed))),
 		counted("warning", "Changed", r.changed), counted("danger", "Failed", r.failed)}
 }

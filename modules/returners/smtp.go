@@ -15,12 +15,13 @@ import (
 	"brine/wire/payload"
 )
 
-// smtpOptions is where the returner finds its options. Source: salt/returners/smtp_return.py, _get_options. verify_ssl is brine's.
-var smtpOptions = lookup{name: "smtp", options: []string{"from", "to", "host", "port", "username", "password", "subject", "gpgowner", "fields", "tls",
-	"renderer", "template", "verify_ssl"}}
+// smtpOptions is where the returner finds its options. Source: salt/returners/smtp_return.py, _get_options. verify_ssl
+// is brine's.
+var smtpOptions = lookup{name: "smtp", options: []string{"from", "to", "host", "port", "username", "password",
+	"subject", "gpgowner", "fields", "tls", "renderer", "template", "verify_ssl"}}
 
-// smtpOwn are options that only the configuration gives, or whoever may run a function and names this returner reads any
-// file of the minion.
+// smtpOwn are options that only the configuration gives, or whoever may run a function and names this returner reads
+// any file of the minion.
 var smtpOwn = []string{"template", "renderer", "gpgowner", "verify_ssl"}
 
 // smtpLimits bound a template.
@@ -28,7 +29,8 @@ var smtpLimits = jinja.Limits{Steps: 5_000_000, Memory: 256 << 20, Output: 64 <<
 
 const (
 	smtpSubject = "Email from Salt"
-	smtpBody    = "id: {{id}}\r\nfunction: {{fun}}\r\nfunction args: {{fun_args}}\r\njid: {{jid}}\r\nreturn: {{return}}\r\n"
+	smtpBody    = "id: {{id}}\r\nfunction: {{fun}}\r\nfunction args: {{fun_args}}\r\njid: {{jid}}\r\nreturn: " +
+		"{{return}}\r\n"
 	gpgPatience = time.Minute
 )
 
@@ -59,34 +61,35 @@ CLI Example:
 			}
 			return smtpSend(c, opt, ret, home)
 		}),
-		listener(name, `Send the data of events by mail. What they hold is no option of the mail.`, func(c *loader.Call, events []any) error {
-			opt, err := smtpOptions.read(c, nil)
-			if err != nil {
-				return err
-			}
-			var hopeless []error // of events that keep no other from being sent
-			for _, e := range events {
-				event, _ := e.(*payload.Map)
-				data := event.Map("data")
-				if data.Len() == 0 {
-					continue
-				}
-				if err := smtpSend(c, opt, data, home); Hopeless(err) {
-					hopeless = append(hopeless, err)
-				} else if err != nil {
+		listener(name, `Send the data of events by mail. What they hold is no option of the mail.`,
+			func(c *loader.Call, events []any) error {
+				opt, err := smtpOptions.read(c, nil)
+				if err != nil {
 					return err
 				}
-			}
-			return errors.Join(hopeless...)
-		}),
+				var hopeless []error // of events that keep no other from being sent
+				for _, e := range events {
+					event, _ := e.(*payload.Map)
+					data := event.Map("data")
+					if data.Len() == 0 {
+						continue
+					}
+					if err := smtpSend(c, opt, data, home); Hopeless(err) {
+						hopeless = append(hopeless, err)
+					} else if err != nil {
+						return err
+					}
+				}
+				return errors.Join(hopeless...)
+			}),
 		jidMaker(name),
 	}
 }
 
 // smtpSend renders one mail and sends it.
 //
-// Unlike Salt: the fields of the subject are values and no part of its template; a subject has one line; what is not to be
-// sent in clear is not sent where gpg is missing; texts that are not ASCII have their headers, where Salt fails.
+// Unlike Salt: the fields of the subject are values and no part of its template; a subject has one line; what is not to
+// be sent in clear is not sent where gpg is missing; texts that are not ASCII have their headers, where Salt fails.
 func smtpSend(c *loader.Call, opt settings, ret *payload.Map, home func(string) string) error {
 	m, err := mailTo(opt)
 	if err != nil {
@@ -96,7 +99,8 @@ func smtpSend(c *loader.Call, opt settings, ret *payload.Map, home func(string) 
 	if subject == "" {
 		subject = smtpSubject
 	}
-	if subject, err = smtpRender(c, opt, renderers.Input{Template: renderers.InString, Data: subject, KW: ret}); err != nil {
+	if subject, err = smtpRender(c, opt, renderers.Input{Template: renderers.InString, Data: subject,
+		KW: ret}); err != nil {
 		return err
 	}
 	if fields := opt.text("fields"); fields != "" {
@@ -108,7 +112,8 @@ func smtpSend(c *loader.Call, opt settings, ret *payload.Map, home func(string) 
 	}
 	in := renderers.Input{Template: opt.text("template"), KW: ret}
 	if in.Template == "" {
-		in.Template, in.Data, in.KW = renderers.InString, smtpBody, payload.M("id", "", "fun", "", "fun_args", "", "jid", "", "return", "")
+		in.Template, in.Data, in.KW = renderers.InString, smtpBody, payload.M("id", "", "fun", "", "fun_args", "",
+			"jid", "", "return", "")
 		in.KW.Update(ret) // events have not all of them
 	}
 	body, err := smtpRender(c, opt, in)
@@ -127,9 +132,15 @@ func smtpSend(c *loader.Call, opt settings, ret *payload.Map, home func(string) 
 func smtpRender(c *loader.Call, opt settings, in renderers.Input) (string, error) {
 	opts := c.Opts()
 	set := renderers.New(renderers.Options{
-		Jinja:     renderers.Jinja{Opts: opts, Grains: c.Grains, Pillar: c.Pillar, Limits: smtpLimits, Has: func(string) bool { return false }},
-		Blacklist: loader.StringList(opts.Value("renderer_blacklist")), Whitelist: loader.StringList(opts.Value("renderer_whitelist")),
-		Disabled: loader.StringList(opts.Value("disable_renders")), Log: func(level slog.Level, text string) { c.Log(level, text) }})
+		Jinja: renderers.Jinja{Opts: opts, Grains: c.Grains, Pillar: c.Pillar, Limits: smtpLimits,
+			Has: func(string) bool {
+				return false
+			}},
+		Blacklist: loader.StringList(opts.Value("renderer_blacklist")),
+		Whitelist: loader.StringList(opts.Value("renderer_whitelist")),
+		Disabled:  loader.StringList(opts.Value("disable_renders")), Log: func(level slog.Level, text string) {
+			c.Log(level, text)
+		}})
 	pipe := opt.text("renderer")
 	if pipe == "" {
 		pipe = "jinja"
@@ -143,7 +154,8 @@ func smtpRender(c *loader.Call, opt settings, in renderers.Input) (string, error
 
 // gpgEncrypt encrypts a text for the recipients of a mail. When that fails the mail says so, as Salt's does.
 func gpgEncrypt(ctx context.Context, keys string, to []string, text string) (string, error) {
-	argv := []string{"gpg", "--homedir", keys, "--batch", "--no-tty", "--no-autostart", "--trust-model", "always", "--armor", "--encrypt"}
+	argv := []string{"gpg", "--homedir", keys, "--batch", "--no-tty", "--no-autostart", "--trust-model", "always",
+		"--armor", "--encrypt"}
 	for _, address := range to {
 		argv = append(argv, "--recipient", address)
 	}

@@ -21,7 +21,8 @@ import (
 
 // smtpOpts are the options for a test server.
 func smtpOpts(s *mailServer) *payload.Map {
-	return payload.M("smtp.from", "Salt <salt@example.net>", "smtp.to", "a@example.net, Bert <b@example.net>", "smtp.host", "127.0.0.1", "smtp.port", int64(s.port))
+	return payload.M("smtp.from", "Salt <salt@example.net>", "smtp.to", "a@example.net, Bert <b@example.net>",
+		"smtp.host", "127.0.0.1", "smtp.port", int64(s.port))
 }
 
 var (
@@ -29,13 +30,16 @@ var (
 	sizeWord = regexp.MustCompile(`(?i) (size|body)=\w+`)
 )
 
-// smtpCases gives the mails of each return under three sets of options, and of events; "error" where the returner failed.
+// smtpCases gives the mails of each return under three sets of options, and of events; "error" where the returner
+// failed.
 func smtpCases(t *testing.T, s *mailServer, call func(opts *payload.Map, fun string, arg any) error) []any {
 	template := filepath.Join(t.TempDir(), "mail.j2")
-	if err := os.WriteFile(template, []byte("Minion {{ id }}\n{% if fun is string %}ran {{ fun | upper }}{% endif %}\n.\n..{{ fun_args }}\n\n{{ missing | default('-') }}\n"), 0o600); err != nil {
+	if err := os.WriteFile(template, []byte("Minion {{ id }}\n{% if fun is string %}ran {{ fun | upper }}{% endif "+
+		"%}\n.\n..{{ fun_args }}\n\n{{ missing | default('-') }}\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	full := smtpOpts(s).Set("smtp.subject", "{{ id }} of {{ jid }}").Set("smtp.template", template).Set("smtp.username", "user").Set("smtp.password", "word")
+	full := smtpOpts(s).Set("smtp.subject", "{{ id }} of {{ jid }}").Set("smtp.template", template).Set("smtp.username",
+		"user").Set("smtp.password", "word")
 	var out []any
 	note := func(err error) {
 		var mails []any
@@ -44,8 +48,8 @@ func smtpCases(t *testing.T, s *mailServer, call func(opts *payload.Map, fun str
 			for _, text := range m.to {
 				to = append(to, text)
 			}
-			mails = append(mails, payload.M("from", sizeWord.ReplaceAllString(m.from, ""), "to", to, "signed in", m.signedIn,
-				"text", dateLine.ReplaceAllString(m.text, "Date: then\r")))
+			mails = append(mails, payload.M("from", sizeWord.ReplaceAllString(m.from, ""), "to", to, "signed in",
+				m.signedIn, "text", dateLine.ReplaceAllString(m.text, "Date: then\r")))
 		}
 		row := payload.M("mails", mails)
 		if err != nil {
@@ -53,12 +57,14 @@ func smtpCases(t *testing.T, s *mailServer, call func(opts *payload.Map, fun str
 		}
 		out = append(out, row)
 	}
-	for _, opts := range []*payload.Map{smtpOpts(s), full, smtpOpts(s).Set("smtp.fields", "id,jid,none").Set("smtp.subject", "of")} {
+	for _, opts := range []*payload.Map{smtpOpts(s), full, smtpOpts(s).Set("smtp.fields",
+		"id,jid,none").Set("smtp.subject", "of")} {
 		for _, ret := range testFile(t, "returns.json").([]any) {
 			note(call(opts, "smtp.returner", ret))
 		}
 	}
-	note(call(full, "smtp.event_return", []any{payload.M("tag", "a", "data", payload.M("id", "web2", "fun", "x", "jid", "1")), payload.M("tag", "b", "data", payload.NewMap(0)),
+	note(call(full, "smtp.event_return", []any{payload.M("tag", "a", "data", payload.M("id", "web2", "fun", "x", "jid",
+		"1")), payload.M("tag", "b", "data", payload.NewMap(0)),
 		payload.M("tag", "c", "data", payload.M("id", "web3", "fun", "y", "jid", "2", "fun_args", []any{int64(1)}))}))
 	return out
 }
@@ -100,7 +106,8 @@ func TestSMTP(t *testing.T) {
 // Letters that are not ASCII, long lines and zero bytes arrive.
 func TestSMTPLetters(t *testing.T) {
 	s := newMailServer(t, &mailServer{})
-	for _, text := range []string{"größe – 日本語 🚀\n.\n..\r\nend", strings.Repeat("x", 5000), "a\x00b", "bad \xff end", strings.Repeat("line\n", 1000)} {
+	for _, text := range []string{"größe – 日本語 🚀\n.\n..\r\nend", strings.Repeat("x", 5000), "a\x00b", "bad \xff end",
+		strings.Repeat("line\n", 1000)} {
 		opts := smtpOpts(s).Set("smtp.subject", "Größe {{ id }}").Set("smtp.template", filepath.Join(t.TempDir(), "t"))
 		if err := os.WriteFile(opts.Str("smtp.template"), []byte("{{ return }}"), 0o600); err != nil {
 			t.Fatal(err)
@@ -135,7 +142,8 @@ func TestSMTPInjection(t *testing.T) {
 	opts := smtpOpts(s).Set("smtp.fields", "id,fun").Set("smtp.subject", "s {{ id }}").Set("root_password", "geheim")
 	for _, ret := range []*payload.Map{
 		payload.M("id", evil, "fun", "{{ opts }}", "jid", evil, "fun_args", []any{evil}, "return", evil),
-		payload.M("id", "a", "fun", "\n.\nMAIL FROM:<x>\u2028\u0085\x00", "jid", "1", "fun_args", nil, "return", "\r\n.\r\nRSET\r\n"),
+		payload.M("id", "a", "fun", "\n.\nMAIL FROM:<x>\u2028\u0085\x00", "jid", "1", "fun_args", nil, "return",
+			"\r\n.\r\nRSET\r\n"),
 	} {
 		if err := brineSMTP(t)(opts, "smtp.returner", ret); err != nil {
 			t.Fatal(err)
@@ -171,7 +179,8 @@ func TestSMTPOwnOptions(t *testing.T) {
 	if got := evil.take(); len(got) != 1 || strings.Contains(got[0].text, "geheim") {
 		t.Errorf("the mail to the server of ret_kwargs: %v", got)
 	}
-	if err := brineSMTP(t)(smtpOpts(s), "smtp.event_return", []any{payload.M("tag", "a", "data", ret().Set("ret_kwargs", kw))}); err != nil {
+	if err := brineSMTP(t)(smtpOpts(s), "smtp.event_return",
+		[]any{payload.M("tag", "a", "data", ret().Set("ret_kwargs", kw))}); err != nil {
 		t.Fatal(err)
 	}
 	if own, others := len(s.take()), len(evil.take()); own != 1 || others != 0 {
@@ -183,12 +192,15 @@ func TestSMTPOwnOptions(t *testing.T) {
 func TestSMTPGuard(t *testing.T) {
 	s, evil := newMailServer(t, &mailServer{kinds: "PLAIN"}), newMailServer(t, &mailServer{kinds: "PLAIN"})
 	opts := smtpOpts(s).Set("smtp.username", "user").Set("smtp.password", "geheim").Set("smtp.verify_ssl", false)
-	for _, kw := range []*payload.Map{payload.M("port", int64(evil.port)), payload.M("host", "localhost"), payload.M("tls", false)} {
-		if err := brineSMTP(t)(opts, "smtp.returner", ret().Set("ret_kwargs", kw)); !Hopeless(err) || len(evil.take()) != 0 {
+	for _, kw := range []*payload.Map{payload.M("port", int64(evil.port)), payload.M("host", "localhost"),
+		payload.M("tls", false)} {
+		if err := brineSMTP(t)(opts, "smtp.returner", ret().Set("ret_kwargs", kw)); !Hopeless(err) ||
+			len(evil.take()) != 0 {
 			t.Errorf("%v: %v", kw, err)
 		}
 	}
-	if err := brineSMTP(t)(opts, "smtp.returner", ret().Set("ret_kwargs", payload.M("port", int64(evil.port), "password", "own"))); err != nil {
+	if err := brineSMTP(t)(opts, "smtp.returner", ret().Set("ret_kwargs", payload.M("port", int64(evil.port),
+		"password", "own"))); err != nil {
 		t.Error(err)
 	}
 	if got := evil.take(); len(got) != 1 || got[0].signedIn != "PLAIN user own" {
@@ -200,7 +212,8 @@ func TestSMTPGuard(t *testing.T) {
 func TestSMTPEvents(t *testing.T) {
 	s := newMailServer(t, &mailServer{})
 	opts := smtpOpts(s).Set("smtp.subject", "{{ act }}")
-	err := brineSMTP(t)(opts, "smtp.event_return", []any{payload.M("tag", "a", "data", payload.M("id", "a")), payload.M("tag", "b", "data", payload.M("act", "accept"))})
+	err := brineSMTP(t)(opts, "smtp.event_return", []any{payload.M("tag", "a", "data", payload.M("id", "a")),
+		payload.M("tag", "b", "data", payload.M("act", "accept"))})
 	got := s.take()
 	if !Hopeless(err) || len(got) != 1 || !strings.Contains(got[0].text, "Subject: accept\r\n") {
 		t.Errorf("%d mails, %v", len(got), err)
@@ -216,14 +229,16 @@ func TestSMTPSignIn(t *testing.T) {
 			t.Fatal(err)
 		}
 		opts.Set("smtp.username", "user").Set("smtp.password", "geheim")
-		if err := brineSMTP(t)(opts, "smtp.returner", ret()); err == nil || Hopeless(err) || strings.Contains(err.Error(), "geheim") {
+		if err := brineSMTP(t)(opts, "smtp.returner", ret()); err == nil || Hopeless(err) ||
+			strings.Contains(err.Error(), "geheim") {
 			t.Errorf("a password for a server nobody knows: %v", err)
 		}
 		if err := brineSMTP(t)(opts.Set("smtp.verify_ssl", false), "smtp.returner", ret()); err != nil {
 			t.Fatal(err)
 		}
 		got := s.take()
-		if len(got) != 2 || !got[0].tls || got[0].signedIn != "" || !got[1].tls || !strings.Contains(got[1].signedIn, "user") {
+		if len(got) != 2 || !got[0].tls || got[0].signedIn != "" || !got[1].tls || !strings.Contains(got[1].signedIn,
+			"user") {
 			t.Errorf("%s: the server got %+v", kinds, got)
 		}
 	}
@@ -260,7 +275,8 @@ func TestSMTPRefused(t *testing.T) {
 	for _, name := range []string{"smtp.from", "smtp.to", "smtp.host"} {
 		opts := smtpOpts(s)
 		opts.Delete(name)
-		if err := brineSMTP(t)(opts, "smtp.returner", ret()); err == nil || Hopeless(err) || !strings.Contains(err.Error(), name) {
+		if err := brineSMTP(t)(opts, "smtp.returner", ret()); err == nil || Hopeless(err) ||
+			!strings.Contains(err.Error(), name) {
 			t.Errorf("without %s: %v", name, err)
 		}
 	}
@@ -282,7 +298,8 @@ func TestSMTPEncrypted(t *testing.T) {
 	}
 	gpg := func(input string, args ...string) string {
 		t.Helper()
-		cmd := exec.Command("gpg", append([]string{"--homedir", keys, "--batch", "--pinentry-mode", "loopback", "--passphrase", ""}, args...)...)
+		cmd := exec.Command("gpg", append([]string{"--homedir", keys, "--batch", "--pinentry-mode", "loopback",
+			"--passphrase", ""}, args...)...)
 		cmd.Stdin = strings.NewReader(input)
 		out, err := cmd.Output()
 		if err != nil {
@@ -293,7 +310,8 @@ func TestSMTPEncrypted(t *testing.T) {
 	defer func() { _ = exec.Command("gpgconf", "--homedir", keys, "--kill", "all").Run() }()
 	gpg("", "--quick-gen-key", "a@example.net", "rsa2048", "encr", "never")
 	s := newMailServer(t, &mailServer{})
-	env, reg := modtest.Env(t, smtpOpts(s).Set("smtp.to", "a@example.net").Set("smtp.gpgowner", "somebody"), configmod.Functions()),
+	env, reg := modtest.Env(t, smtpOpts(s).Set("smtp.to", "a@example.net").Set("smtp.gpgowner", "somebody"),
+		configmod.Functions()),
 		registry(t, Options{Home: func(string) string { return home }})
 	if err := Return(call(t, env), reg, "smtp", ret()); err != nil {
 		t.Fatal(err)
@@ -306,7 +324,8 @@ func TestSMTPEncrypted(t *testing.T) {
 	if err := Return(call(t, other), reg, "smtp", ret()); err != nil {
 		t.Fatal(err)
 	}
-	if got := s.take()[0].text; !strings.Contains(got, "Encryption failed, the return data was not sent.") || strings.Contains(got, "web1") {
+	if got := s.take()[0].text; !strings.Contains(got, "Encryption failed, the return data was not sent.") ||
+		strings.Contains(got, "web1") {
 		t.Errorf("the mail to somebody without a key: %s", got)
 	}
 }

@@ -23,13 +23,16 @@ var syslogOptions = lookup{name: "syslog", options: []string{"level", "facility"
 
 // levels and facilities have the numbers of syslog(3).
 var (
-	levels = map[string]int{"LOG_EMERG": 0, "LOG_ALERT": 1, "LOG_CRIT": 2, "LOG_ERR": 3, "LOG_WARNING": 4, "LOG_NOTICE": 5, "LOG_INFO": 6, "LOG_DEBUG": 7}
+	levels = map[string]int{"LOG_EMERG": 0, "LOG_ALERT": 1, "LOG_CRIT": 2, "LOG_ERR": 3, "LOG_WARNING": 4,
+		"LOG_NOTICE": 5, "LOG_INFO": 6, "LOG_DEBUG": 7}
 
-	facilities = map[string]int{"LOG_KERN": 0, "LOG_USER": 8, "LOG_MAIL": 16, "LOG_DAEMON": 24, "LOG_AUTH": 32, "LOG_SYSLOG": 40, "LOG_LPR": 48, "LOG_NEWS": 56,
-		"LOG_UUCP": 64, "LOG_CRON": 72, "LOG_AUTHPRIV": 80, "LOG_LOCAL0": 128, "LOG_LOCAL1": 136, "LOG_LOCAL2": 144, "LOG_LOCAL3": 152, "LOG_LOCAL4": 160,
+	facilities = map[string]int{"LOG_KERN": 0, "LOG_USER": 8, "LOG_MAIL": 16, "LOG_DAEMON": 24, "LOG_AUTH": 32,
+		"LOG_SYSLOG": 40, "LOG_LPR": 48, "LOG_NEWS": 56, "LOG_UUCP": 64, "LOG_CRON": 72, "LOG_AUTHPRIV": 80,
+		"LOG_LOCAL0": 128, "LOG_LOCAL1": 136, "LOG_LOCAL2": 144, "LOG_LOCAL3": 152, "LOG_LOCAL4": 160,
 		"LOG_LOCAL5": 168, "LOG_LOCAL6": 176, "LOG_LOCAL7": 184}
 
-	syslogWords = map[string]bool{"LOG_PID": true, "LOG_CONS": true, "LOG_NDELAY": true, "LOG_ODELAY": true, "LOG_NOWAIT": true, "LOG_PERROR": true}
+	syslogWords = map[string]bool{"LOG_PID": true, "LOG_CONS": true, "LOG_NDELAY": true, "LOG_ODELAY": true,
+		"LOG_NOWAIT": true, "LOG_PERROR": true}
 )
 
 // mostTag is the longest tag in characters.
@@ -61,8 +64,9 @@ CLI Example:
 	})}
 }
 
-// syslogHead is what stands before the text: priority, time, tag and, with LOG_PID, the process. It also gives the words
-// of the option options. An unknown level, facility or word, or a tag that is too long, is an error; Salt logs it.
+// syslogHead is what stands before the text: priority, time, tag and, with LOG_PID, the process. It also gives the
+// words of the option options. An unknown level, facility or word, or a tag that is too long, is an error; Salt logs
+// it.
 func syslogHead(opt settings, now time.Time) (string, map[string]bool, error) {
 	level, ok := levels[opt.text("level")]
 	facility, known := facilities[opt.text("facility")]

@@ -13,8 +13,8 @@ import (
 	"brine/wire/payload"
 )
 
-// Path is the file in which a minion keeps what was changed of its schedule: _schedule.conf in the folder of default_include,
-// from where it is read as a part of the configuration.
+// Path is the file in which a minion keeps what was changed of its schedule: _schedule.conf in the folder of
+// default_include, from where it is read as a part of the configuration.
 func Path(opts *payload.Map) string {
 	dir := opts.Str("conf_dir")
 	if dir == "" {
@@ -29,13 +29,15 @@ func Path(opts *payload.Map) string {
 
 // Save writes jobs into the file, whole or not at all, and makes its folder.
 //
-// Unlike Salt: nobody else may read a new file, for arguments of jobs may be secrets; and a reader never finds half of it.
+// Unlike Salt: nobody else may read a new file, for arguments of jobs may be secrets; and a reader never finds half of
+// it.
 func Save(path string, jobs *payload.Map) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return fmt.Errorf("save the schedule: %w", err)
 	}
 	text := outputters.DumpYAML(payload.M("schedule", jobs), outputters.FlowLeaves, 0)
-	if err := wholefile.Write(path, []byte(text), wholefile.Options{Mode: 0o600, KeepMode: true, Sync: true}); err != nil {
+	if err := wholefile.Write(path, []byte(text), wholefile.Options{Mode: 0o600, KeepMode: true,
+		Sync: true}); err != nil {
 		return fmt.Errorf("save the schedule: %w", err)
 	}
 	return nil

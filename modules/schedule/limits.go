@@ -80,7 +80,8 @@ func (t *turn) span(option, of, noMap string) (start, end time.Time, err error) 
 
 // inRange runs a job only inside of a range, or only outside of it.
 func (t *turn) inRange() error {
-	start, end, err := t.span("range", "", fmt.Sprintf("schedule.handle_func: Invalid, range must be specified as a dictionary.Ignoring job %s.", t.name))
+	start, end, err := t.span("range", "", fmt.Sprintf("schedule.handle_func: Invalid, range must be specified as a "+
+		"dictionary.Ignoring job %s.", t.name))
 	if err != nil {
 		return err
 	}
@@ -145,7 +146,8 @@ func (t *turn) explicit(option string) ([]time.Time, error) {
 			format := m.Str("time_fmt")
 			var err error
 			if at, err = dates.Scan(m.Str("time"), format); err != nil {
-				return nil, fmt.Errorf("time data %s does not match format %s", pytext.Repr(m.Str("time")), pytext.Repr(format))
+				return nil, fmt.Errorf("time data %s does not match format %s", pytext.Repr(m.Str("time")),
+					pytext.Repr(format))
 			}
 		}
 		if at.IsZero() {
@@ -176,7 +178,8 @@ func (t *turn) runExplicit() error {
 
 // skipExplicit does not run a job at times that are to be skipped.
 //
-// Unlike Salt: a time to be skipped does not keep the job from being run before it. There it does, for as long as the time lies ahead.
+// Unlike Salt: a time to be skipped does not keep the job from being run before it. There it does, for as long as the
+// time lies ahead.
 func (t *turn) skipExplicit() error {
 	times, err := t.explicit("skip_explicit")
 	if err != nil {

@@ -47,15 +47,18 @@ func (r *request) reply(what string) {
 	r.out.Replies = append(r.out.Replies, Reply{What: what, Data: payload.M("complete", true, "schedule", r.s.Jobs())})
 }
 
-// Manage carries out what an event manage_schedule asks for: func, name, schedule, where, persist and what belongs to the function.
-// A request that makes no sense is logged, and nothing answers it, as in Salt. Answers to salt/minion.py, manage_schedule.
+// Manage carries out what an event manage_schedule asks for: func, name, schedule, where, persist and what belongs to
+// the function. A request that makes no sense is logged, and nothing answers it, as in Salt. Answers to salt/minion.py,
+// manage_schedule.
 func (s State) Manage(data *payload.Map, now time.Time, opt Options) (State, Effects) {
 	s.options, s.pillar = s.options.Clone(), s.pillar.Clone()
-	r := &request{s: &s, data: data, name: loader.Text(data.Value("name")), persist: loader.Truthy(data.Value("persist")), now: now, opt: &opt}
+	r := &request{s: &s, data: data, name: loader.Text(data.Value("name")),
+		persist: loader.Truthy(data.Value("persist")), now: now, opt: &opt}
 	do, ok := map[string]func(*request){
-		"add": (*request).add, "delete": (*request).delete, "modify": (*request).modify, "enable": (*request).enableAll, "disable": (*request).disableAll,
-		"enable_job": (*request).enableJob, "disable_job": (*request).disableJob, "run_job": (*request).runJob, "postpone_job": (*request).postpone,
-		"skip_job": (*request).skip, "reload": (*request).reload, "list": (*request).list, "save_schedule": (*request).save,
+		"add": (*request).add, "delete": (*request).delete, "modify": (*request).modify, "enable": (*request).enableAll,
+		"disable": (*request).disableAll, "enable_job": (*request).enableJob, "disable_job": (*request).disableJob,
+		"run_job": (*request).runJob, "postpone_job": (*request).postpone, "skip_job": (*request).skip,
+		"reload": (*request).reload, "list": (*request).list, "save_schedule": (*request).save,
 		"get_next_fire_time": (*request).nextFireTime, "job_status": (*request).status,
 	}[data.Str("func")]
 	if !ok {
@@ -68,7 +71,8 @@ func (s State) Manage(data *payload.Map, now time.Time, opt Options) (State, Eff
 }
 
 // asks are the functions that change no job.
-var asks = map[string]bool{"list": true, "save_schedule": true, "get_next_fire_time": true, "job_status": true, "run_job": true}
+var asks = map[string]bool{"list": true, "save_schedule": true, "get_next_fire_time": true, "job_status": true,
+	"run_job": true}
 
 // foreign tells whether a job is only in the pillar, which no request changes, and says so.
 func (r *request) foreign(what string) bool {
@@ -250,7 +254,8 @@ func (r *request) nextFireTime() {
 	if at := TimeOf(job.Value("_next_fire_time")); !at.IsZero() {
 		next = dates.Format(at, explicitFormat)
 	}
-	r.out.Replies = append(r.out.Replies, Reply{What: "next_fire_time", Data: payload.M("complete", true, "next_fire_time", next)})
+	r.out.Replies = append(r.out.Replies, Reply{What: "next_fire_time", Data: payload.M("complete", true,
+		"next_fire_time", next)})
 }
 
 func (r *request) status() {

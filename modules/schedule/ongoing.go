@@ -2,8 +2,9 @@ package schedule
 
 import "sync"
 
-// Ongoing are the runs that go on. Who decides begins them, and whoever has one in hand ends it, in any goroutine: so a run counts
-// from the decision on, and there are never more than maxrunning. In Salt two runs can begin before the first is noted.
+// Ongoing are the runs that go on. Who decides begins them, and whoever has one in hand ends it, in any goroutine: so a
+// run counts from the decision on, and there are never more than maxrunning. In Salt two runs can begin before the
+// first is noted.
 type Ongoing struct {
 	mu     sync.Mutex
 	byName map[string]map[string]bool // name of the job → job ids

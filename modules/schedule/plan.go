@@ -11,8 +11,8 @@ import (
 // sayAgain is the time after which a line that has not changed is logged once more.
 const sayAgain = time.Hour
 
-// Plan is the schedule of a daemon at work, with all that is noted of it. It outlives the Scheduler, and the one that lives is the
-// only one to touch it; Ongoing alone may be used by any goroutine.
+// Plan is the schedule of a daemon at work, with all that is noted of it. It outlives the Scheduler, and the one that
+// lives is the only one to touch it; Ongoing alone may be used by any goroutine.
 type Plan struct {
 	State   State
 	Ongoing *Ongoing
@@ -26,9 +26,9 @@ func NewPlan(configured *payload.Map) *Plan {
 	return &Plan{State: New(configured, nil), Ongoing: NewOngoing(), said: map[Message]time.Time{}}
 }
 
-// Look decides what is to be run: wall is what a clock on the wall shows, now the same moment by the clock of the daemon. What was decided
-// is not decided again, whatever becomes of the runs. The messages are those that are new: Salt says each second what is wrong with a
-// job.
+// Look decides what is to be run: wall is what a clock on the wall shows, now the same moment by the clock of the
+// daemon. What was decided is not decided again, whatever becomes of the runs. The messages are those that are new:
+// Salt says each second what is wrong with a job.
 func (p *Plan) Look(wall, now time.Time, opt Options) ([]Run, []Message) {
 	state, runs, messages := p.State.Next(wall, opt)
 	p.State = state
@@ -60,8 +60,8 @@ func (p *Plan) NextJID(now time.Time, unique bool) string {
 	return payload.NewUniqueJID(now, unique)
 }
 
-// Begin counts a run among those that go on, if its job wants that, until the function that it gives is called. Any goroutine may call that, once
-// or more often.
+// Begin counts a run among those that go on, if its job wants that, until the function that it gives is called. Any
+// goroutine may call that, once or more often.
 func (p *Plan) Begin(run Run) (end func()) {
 	if include, ok := run.Job.Get("jid_include"); !ok || loader.Truthy(include) {
 		p.Ongoing.Begin(run.Name, run.JID)
@@ -70,7 +70,8 @@ func (p *Plan) Begin(run Run) (end func()) {
 	return func() { ongoing.End(name, jid) }
 }
 
-// Args are the arguments of a run: those by place, and the keywords, nil without any. Given is both as a return shows them.
+// Args are the arguments of a run: those by place, and the keywords, nil without any. Given is both as a return shows
+// them.
 func (r Run) Args() (list []any, kw *payload.Map, given []any) {
 	list = slices.Clone(r.Job.List("args"))
 	given = append([]any{}, list...)
@@ -80,8 +81,8 @@ func (r Run) Args() (list []any, kw *payload.Map, given []any) {
 	return list, kw, given
 }
 
-// Metadata is that of a run with the times that Salt adds; nil without any. ok is false when the job has something else than a map.
-// The last two digits of _TT are the month, as in Salt.
+// Metadata is that of a run with the times that Salt adds; nil without any. ok is false when the job has something else
+// than a map. The last two digits of _TT are the month, as in Salt.
 func (r Run) Metadata(now time.Time) (meta *payload.Map, ok bool) {
 	v, has := r.Job.Get("metadata")
 	if !has {
@@ -92,7 +93,8 @@ func (r Run) Metadata(now time.Time) (meta *payload.Map, ok bool) {
 		return nil, false
 	}
 	local := now.Local()
-	return given.Clone().Set("_TOS", local.Format("-0700")).Set("_TS", local.Format(time.ANSIC)).Set("_TT", now.UTC().Format("2006 January 02 Mon 15 01")), true
+	return given.Clone().Set("_TOS", local.Format("-0700")).Set("_TS", local.Format(time.ANSIC)).Set("_TT",
+		now.UTC().Format("2006 January 02 Mon 15 01")), true
 }
 
 // NoMetadata is the line about a job whose metadata are no map.

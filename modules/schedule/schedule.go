@@ -1,6 +1,7 @@
-// Package schedule decides which jobs of a schedule are due. It is pure: the time, the random numbers and what is known of running
-// jobs are given to it, and it answers with a new state, with what is to be run and with what is to be logged. It starts nothing,
-// reads no file and knows no daemon. A time here is what a clock on the wall shows (see dates). Answers to salt/utils/schedule.py.
+// Package schedule decides which jobs of a schedule are due. It is pure: the time, the random numbers and what is known
+// of running jobs are given to it, and it answers with a new state, with what is to be run and with what is to be
+// logged. It starts nothing, reads no file and knows no daemon. A time here is what a clock on the wall shows (see
+// dates). Answers to salt/utils/schedule.py.
 package schedule
 
 import (
@@ -102,8 +103,9 @@ const late = time.Minute
 
 // window is the time back from now in which such a job is still run.
 //
-// Unlike Salt: a decision that comes late, on a busy machine or after a restart of whoever asks for it, looks back to the one
-// before. There a job by when is lost if the schedule was not looked at within the loop interval. A suspended machine loses it here too.
+// Unlike Salt: a decision that comes late, on a busy machine or after a restart of whoever asks for it, looks back to
+// the one before. There a job by when is lost if the schedule was not looked at within the loop interval. A suspended
+// machine loses it here too.
 func (s State) window(now time.Time, loop time.Duration) time.Duration {
 	if since := now.Sub(s.last); !s.last.IsZero() && since > loop && since <= late {
 		return since
@@ -116,7 +118,8 @@ func (s State) Next(now time.Time, opt Options) (State, []Run, []Message) {
 	loop := s.window(now, opt.Loop)
 	s.options, s.pillar = s.options.Clone(), s.pillar.Clone()
 	jobs := s.Jobs()
-	for key, to := range map[string]*any{"skip_function": &s.skipFun, "skip_during_range": &s.skipRange, "enabled": &s.enabled, "splay": &s.splay} {
+	for key, to := range map[string]*any{"skip_function": &s.skipFun, "skip_during_range": &s.skipRange,
+		"enabled": &s.enabled, "splay": &s.splay} {
 		if v, ok := jobs.Get(key); ok {
 			*to = v
 		}
@@ -142,7 +145,8 @@ func (s State) Next(now time.Time, opt Options) (State, []Run, []Message) {
 			}
 			s.with(key, t.job)
 		} else {
-			t.say(slog.LevelError, "Scheduled job %q should have a dict value, not %s", key, "<class '"+typeName(v)+"'>")
+			t.say(slog.LevelError, "Scheduled job %q should have a dict value, not %s", key,
+				"<class '"+typeName(v)+"'>")
 		}
 		messages = append(messages, t.messages...)
 	}

@@ -40,9 +40,11 @@ func (t *turn) byInterval() error {
 			t.set("_next_fire_time", t.now.Add(time.Duration(min(total, maxSeconds))*time.Second))
 		}
 	}
-	// Unlike Salt: after the clock was set back, a job waits for one interval, not until the clock shows what it showed before.
+	// Unlike Salt: after the clock was set back, a job waits for one interval, not until the clock shows what it showed
+	// before.
 	seconds, _ := t.job.Int("_seconds")
-	if longest := t.now.Add(time.Duration(seconds) * time.Second); t.back() > 0 && t.time("_next_fire_time").After(longest) {
+	if longest := t.now.Add(time.Duration(seconds) * time.Second); t.back() > 0 &&
+		t.time("_next_fire_time").After(longest) {
 		t.set("_next_fire_time", longest)
 		t.job.Set("_splay", nil)
 	}
@@ -70,7 +72,8 @@ func (t *turn) byOnce() error {
 		given, isText := t.job.Value("once").(string)
 		var err error
 		if once, err = dates.Scan(given, format); err != nil || !isText {
-			return t.fault("Date string could not be parsed: %s, %s. Ignoring job %s.", text(t.job.Value("once")), format, t.name)
+			return t.fault("Date string could not be parsed: %s, %s. Ignoring job %s.", text(t.job.Value("once")),
+				format, t.name)
 		}
 	}
 	t.set("_next_fire_time", once)
@@ -89,7 +92,8 @@ func (t *turn) byWhen() error {
 	if at := t.time("_splay"); !at.IsZero() {
 		whens = append(whens, at)
 	} else if next := t.time("_next_fire_time"); !next.IsZero() && next.Before(t.now.Add(-t.loop)) && t.truthy("_run") {
-		// Unlike Salt: a time that was missed, by a suspended machine for one, is given up. There the job never runs again.
+		// Unlike Salt: a time that was missed, by a suspended machine for one, is given up. There the job never runs
+		// again.
 		t.job.Set("_run", false)
 	}
 	slices.SortFunc(whens, time.Time.Compare)
@@ -116,7 +120,8 @@ func (t *turn) byWhen() error {
 		t.set("_next_fire_time", when)
 	}
 	// Unlike Salt: after the clock was set back, a time that has become the next one again is waited for.
-	if next.Before(when) && !t.run && !t.truthy("_run") || t.back() > 0 && next.After(when) && t.time("_splay").IsZero() {
+	if next.Before(when) && !t.run && !t.truthy("_run") || t.back() > 0 && next.After(when) &&
+		t.time("_splay").IsZero() {
 		t.set("_next_fire_time", when)
 		t.job.Set("_run", true)
 	}
@@ -184,8 +189,8 @@ func (t *turn) byCron() error {
 		return t.fault("Invalid cron string. Ignoring job %s.", t.name)
 	}
 	next := t.time("_next_fire_time")
-	// Unlike Salt: after the clock was set back, the line is asked again. One that names hours is not when the clock was set back
-	// by little, as on the last Sunday in October: it would be run twice.
+	// Unlike Salt: after the clock was set back, the line is asked again. One that names hours is not when the clock
+	// was set back by little, as on the last Sunday in October: it would be run twice.
 	if back := t.back(); back > summer || back > 0 && line.EveryHour() {
 		next = time.Time{}
 	}

@@ -78,8 +78,8 @@ func (t *turn) truthy(option string) bool { return loader.Truthy(t.job.Value(opt
 
 // decide tells whether the job is to be run, and changes its notes.
 //
-// Unlike Salt: an option that Salt's code stumbles over ends the decision about this job only, with the line that Salt has for it;
-// in Salt no job is run then.
+// Unlike Salt: an option that Salt's code stumbles over ends the decision about this job only, with the line that Salt
+// has for it; in Salt no job is run then.
 func (t *turn) decide() (Run, bool) {
 	run, due, err := t.weigh()
 	if err != nil && err != errIgnored {
@@ -239,7 +239,8 @@ func (t *turn) random(option any) (time.Duration, error) {
 			high, err = loader.ToInt(m.Value("end"))
 		}
 		if err == nil && high < low {
-			t.say(slog.LevelError, "schedule.handle_func: Invalid Splay, end must be larger than start. Ignoring splay.")
+			t.say(slog.LevelError,
+				"schedule.handle_func: Invalid Splay, end must be larger than start. Ignoring splay.")
 			// Unlike Salt: it says so, and stumbles over it then.
 			return 0, nil
 		}
@@ -281,7 +282,8 @@ func (t *turn) isDue(seconds float64) {
 
 // ranAt tells whether a job was run for this time.
 //
-// Unlike Salt: there a job is run twice when the schedule is looked at twice within a loop interval, or the clock shows an hour twice.
+// Unlike Salt: there a job is run twice when the schedule is looked at twice within a loop interval, or the clock shows
+// an hour twice.
 func (t *turn) ranAt(at time.Time) bool {
 	last := t.time("_last_run")
 	return !last.Before(at) && !last.After(t.now.Add(t.loop))
@@ -295,7 +297,8 @@ func (t *turn) start(seconds float64, shown string) (Run, bool) {
 	if include, ok := t.job.Get("jid_include"); !ok || loader.Truthy(include) {
 		t.job.Set("jid_include", true)
 		if !t.job.Has("maxrunning") {
-			t.say(slog.LevelInfo, "schedule: maxrunning parameter was not specified for job %s, defaulting to 1.", t.name)
+			t.say(slog.LevelInfo, "schedule: maxrunning parameter was not specified for job %s, defaulting to 1.",
+				t.name)
 			t.job.Set("maxrunning", int64(1))
 		}
 	}

@@ -1,6 +1,6 @@
-// Package tops asks systems outside of the fleet which states a minion is to have, beside those of the top file (option master_tops).
-// Of Salt's it has ext_nodes; the others are refused by name. It answers to salt/tops and MasterApi._master_tops of
-// salt/daemons/masterapi.py.
+// Package tops asks systems outside of the fleet which states a minion is to have, beside those of the top file (option
+// master_tops). Of Salt's it has ext_nodes; the others are refused by name. It answers to salt/tops and
+// MasterApi._master_tops of salt/daemons/masterapi.py.
 package tops
 
 import (
@@ -32,7 +32,8 @@ type Tops struct {
 	places  chan struct{}
 }
 
-// New reads the option master_tops. What is there but not known here is an error that names it: states would be missed silently.
+// New reads the option master_tops. What is there but not known here is an error that names it: states would be missed
+// silently.
 func New(option *payload.Map) (*Tops, error) {
 	t := &Tops{places: make(chan struct{}, atOnce)}
 	var missed []string
@@ -63,7 +64,8 @@ func New(option *payload.Map) (*Tops, error) {
 	return t, nil
 }
 
-// Of is which states a minion is to have, by environment: {env: [sls, ...]}; empty where nobody says any. ctx ends the program.
+// Of is which states a minion is to have, by environment: {env: [sls, ...]}; empty where nobody says any. ctx ends the
+// program.
 func (t *Tops) Of(ctx context.Context, id string) (*payload.Map, error) {
 	if len(t.command) == 0 {
 		return payload.NewMap(0), nil
@@ -77,7 +79,8 @@ func (t *Tops) Of(ctx context.Context, id string) (*payload.Map, error) {
 	case <-ctx.Done():
 		return nil, fmt.Errorf("ext_nodes: %w", context.Cause(ctx))
 	}
-	out, err := program.Run(ctx, program.Spec{Argv: append(slices.Clone(t.command), shlex.Quote(shlex.Quote(id))), Output: program.NewBudget(most)})
+	out, err := program.Run(ctx, program.Spec{Argv: append(slices.Clone(t.command), shlex.Quote(shlex.Quote(id))),
+		Output: program.NewBudget(most)})
 	switch {
 	case err != nil:
 		return nil, fmt.Errorf("ext_nodes: %w", err)

@@ -77,10 +77,12 @@ func TestWordsAsSalt(t *testing.T) {
 	}
 }
 
-// TestAttacks: no id is an option or a command, no program runs for ever or fills the memory, and no more than a few run.
+// TestAttacks: no id is an option or a command, no program runs for ever or fills the memory, and no more than a few
+// run.
 func TestAttacks(t *testing.T) {
 	proof := filepath.Join(t.TempDir(), "proof")
-	for _, id := range []string{"; touch " + proof, "$(touch " + proof + ")", "`touch " + proof + "`", "'; touch " + proof + " '", "x\ntouch " + proof} {
+	for _, id := range []string{"; touch " + proof, "$(touch " + proof + ")", "`touch " + proof + "`",
+		"'; touch " + proof + " '", "x\ntouch " + proof} {
 		if _, err := of(t, script(t, "echo 'classes: []'"), id); err != nil {
 			t.Errorf("%q: %v", id, err)
 		}
@@ -91,10 +93,12 @@ func TestAttacks(t *testing.T) {
 	if _, err := of(t, script(t, "echo 'classes: []'"), "--help"); err == nil {
 		t.Error("an option as an id is no error")
 	}
-	if _, err := of(t, script(t, "head -c 20000000 /dev/zero"), "web1"); err == nil || !strings.Contains(err.Error(), "writes more") {
+	if _, err := of(t, script(t, "head -c 20000000 /dev/zero"), "web1"); err == nil || !strings.Contains(err.Error(),
+		"writes more") {
 		t.Errorf("much output: %v", err)
 	}
-	if _, err := of(t, script(t, "echo 'classes: [a]'; exit 3"), "web1"); err == nil || !strings.Contains(err.Error(), "exit status 3") {
+	if _, err := of(t, script(t, "echo 'classes: [a]'; exit 3"), "web1"); err == nil || !strings.Contains(err.Error(),
+		"exit status 3") {
 		t.Errorf("a failure: %v", err)
 	}
 	if _, err := of(t, filepath.Join(t.TempDir(), "none"), "web1"); err == nil {
@@ -123,14 +127,16 @@ func TestAttacks(t *testing.T) {
 // TestRefused: what is not there is named, and nothing is configured by mistake.
 func TestRefused(t *testing.T) {
 	for want, option := range map[string]*payload.Map{
-		"names cobbler, saltclass": payload.M("saltclass", payload.M("path", "/x"), "ext_nodes", "x", "cobbler", nil), "names ext_node:": payload.M("ext_node", "x"),
-		"ext_nodes is 7": payload.M("ext_nodes", 7), `ext_nodes is "it's"`: payload.M("ext_nodes", "it's"), "ext_nodes is ' '": payload.M("ext_nodes", " "),
+		"names cobbler, saltclass": payload.M("saltclass", payload.M("path", "/x"), "ext_nodes", "x", "cobbler", nil),
+		"names ext_node:":          payload.M("ext_node", "x"), "ext_nodes is 7": payload.M("ext_nodes", 7),
+		`ext_nodes is "it's"`: payload.M("ext_nodes", "it's"), "ext_nodes is ' '": payload.M("ext_nodes", " "),
 	} {
 		if _, err := New(option); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v: got %v, want %s", option, err, want)
 		}
 	}
-	for _, option := range []*payload.Map{nil, payload.NewMap(0), payload.M("ext_nodes", nil), payload.M("ext_nodes", "")} {
+	for _, option := range []*payload.Map{nil, payload.NewMap(0), payload.M("ext_nodes", nil),
+		payload.M("ext_nodes", "")} {
 		tops, err := New(option)
 		if err != nil {
 			t.Fatal(err)

@@ -1,6 +1,7 @@
-// Package directory asks an LDAP directory whether a password is right and which groups a user is in. What groups may do is not its
-// business (see modules/eauth). Names of users come from outside: they are escaped wherever they enter a filter or a name, and an empty
-// password, with which a directory lets everybody in as nobody, is refused before it is asked. It answers to salt/auth/ldap.py.
+// Package directory asks an LDAP directory whether a password is right and which groups a user is in. What groups may
+// do is not its business (see modules/eauth). Names of users come from outside: they are escaped wherever they enter a
+// filter or a name, and an empty password, with which a directory lets everybody in as nobody, is refused before it is
+// asked. It answers to salt/auth/ldap.py.
 package directory
 
 import (
@@ -24,8 +25,8 @@ type Answer struct{ Groups []string }
 // errRefused is a password that is wrong, or a user that is not there.
 var errRefused = errors.New("refused")
 
-// Authenticate asks the directory. nil without an error is a refusal: wrong password, no such user, or more than one. An error
-// names the server and never a password.
+// Authenticate asks the directory. nil without an error is a refusal: wrong password, no such user, or more than one.
+// An error names the server and never a password.
 func Authenticate(ctx context.Context, o *Options, user, password string) (*Answer, error) {
 	if user == "" || password == "" {
 		return nil, nil
@@ -114,7 +115,8 @@ func (o *Options) bindToSearch(conn *ldap.Conn) error {
 
 func bind(conn *ldap.Conn, dn, password string) error {
 	err := conn.Bind(dn, password)
-	if ldap.IsErrorAnyOf(err, ldap.LDAPResultInvalidCredentials, ldap.LDAPResultNoSuchObject, ldap.LDAPResultInvalidDNSyntax,
+	if ldap.IsErrorAnyOf(err, ldap.LDAPResultInvalidCredentials, ldap.LDAPResultNoSuchObject,
+		ldap.LDAPResultInvalidDNSyntax,
 		ldap.LDAPResultInappropriateAuthentication) {
 		return errRefused
 	}
@@ -148,8 +150,10 @@ func (o *Options) find(conn *ldap.Conn, user string) (string, error) {
 const most = 10000
 
 // search gives entries; none when the base is not there. Referrals are not followed.
-func (o *Options) search(conn *ldap.Conn, base string, scope int, filter string, attributes ...string) ([]*ldap.Entry, error) {
-	found, err := conn.Search(ldap.NewSearchRequest(base, scope, ldap.NeverDerefAliases, most, int(patience/time.Second), false, filter, attributes, nil))
+func (o *Options) search(conn *ldap.Conn, base string, scope int, filter string, attributes ...string) ([]*ldap.Entry,
+	error) {
+	found, err := conn.Search(ldap.NewSearchRequest(base, scope, ldap.NeverDerefAliases, most,
+		int(patience/time.Second), false, filter, attributes, nil))
 	switch {
 	case ldap.IsErrorWithCode(err, ldap.LDAPResultNoSuchObject):
 		return nil, nil

@@ -31,12 +31,13 @@ const base = "dc=example,dc=org"
 
 // searching is a configuration with an account that looks users up.
 func searching(port int, more ...any) []any {
-	return append([]any{"server", "localhost", "port", int64(port), "basedn", base, "binddn", "uid=svc," + base, "bindpw", "Lookup",
-		"filter", "uid={{ username }}", "accountattributename", "memberUid"}, more...)
+	return append([]any{"server", "localhost", "port", int64(port), "basedn", base, "binddn", "uid=svc," + base,
+		"bindpw", "Lookup", "filter", "uid={{ username }}", "accountattributename", "memberUid"}, more...)
 }
 
 func naming(port int, more ...any) []any {
-	return append([]any{"port", fmt.Sprint(port), "basedn", base, "binddn", "uid={{username}},ou=people," + base}, more...)
+	return append([]any{"port", fmt.Sprint(port), "basedn", base, "binddn", "uid={{username}},ou=people," + base},
+		more...)
 }
 
 // TestAuthenticate asks a real slapd about its users in all the ways that the options know.
@@ -54,7 +55,8 @@ func TestAuthenticate(t *testing.T) {
 		{"wrong password", "ann", "opensesame", searching(s.port), ""},
 		{"nobody", "zoe", right, searching(s.port), ""},
 		{"two entries", "twin", right, searching(s.port), ""},
-		{"two entries, a filter that tells them apart", "twin", right, searching(s.port, "basedn", "ou=people,"+base, "groupou", ""), "[]"},
+		{"two entries, a filter that tells them apart", "twin", right, searching(s.port, "basedn", "ou=people,"+base,
+			"groupou", ""), "[]"},
 		{"scope one level", "ann", right, searching(s.port, "scope", int64(1)), ""},
 		{"no group unit", "ann", right, searching(s.port, "groupou", "Nowhere"), "[]"},
 		{"no unit of its own", "ann", right, searching(s.port, "groupou", ""), "[ops]"},
@@ -63,12 +65,14 @@ func TestAuthenticate(t *testing.T) {
 		{"made of the name", "bob", right, naming(s.port), "[dev]"},
 		{"made of the name, wrong", "bob", "x", naming(s.port), ""},
 		{"made of the name, nobody", "zoe", right, naming(s.port), ""},
-		{"groups of the user's entry", "ann", right, searching(s.port, "groupou", "", "groupclass", "inetOrgPerson", "accountattributename", "uid"), "[Ann admins]"},
-		{"active directory", "ann", right, searching(s.port, "activedirectory", true, "accountattributename", "uid", "persontype", "inetOrgPerson",
-			"groupclass", "groupOfNames"), "[admins]"},
+		{"groups of the user's entry", "ann", right, searching(s.port, "groupou", "", "groupclass", "inetOrgPerson",
+			"accountattributename", "uid"), "[Ann admins]"},
+		{"active directory", "ann", right, searching(s.port, "activedirectory", true, "accountattributename", "uid",
+			"persontype", "inetOrgPerson", "groupclass", "groupOfNames"), "[admins]"},
 		{"freeipa", "ann", right, searching(s.port, "freeipa", true, "group_basedn", "ou=Groups,"+base, "group_filter",
 			"(&(memberUid={{ username }})(objectClass=posixGroup))"), "[ops]"},
-		{"freeipa by names of entries", "ann", right, searching(s.port, "freeipa", true, "group_basedn", base, "accountattributename", "member", "group_filter",
+		{"freeipa by names of entries", "ann", right, searching(s.port, "freeipa", true, "group_basedn", base,
+			"accountattributename", "member", "group_filter",
 			"(member=uid={{ username }},ou=people,"+base+")"), "[admins]"},
 		{"tls", "ann", right, searching(s.tlsPort, "tls", true), "[ops]"},
 		{"starttls", "ann", right, searching(s.port, "starttls", true), "[ops]"},
@@ -116,11 +120,13 @@ func testFaults(t *testing.T, s *server) {
 		{"over", ended, searching(s.port)},
 	} {
 		known, err := Authenticate(tt.ctx, options(t, tt.pairs...), "ann", "OpenSesame")
-		if known != nil || err == nil || strings.Contains(err.Error(), "OpenSesame") || strings.Contains(err.Error(), "Lookup") {
+		if known != nil || err == nil || strings.Contains(err.Error(), "OpenSesame") || strings.Contains(err.Error(),
+			"Lookup") {
 			t.Errorf("%s: got %v, %v", tt.name, known, err)
 		}
 	}
-	if known, err := Authenticate(t.Context(), options(t, searching(s.tlsPort, "tls", true, "server", "127.0.0.1", "no_verify", true)...), "ann", "OpenSesame"); known == nil || err != nil {
+	if known, err := Authenticate(t.Context(), options(t, searching(s.tlsPort, "tls", true, "server", "127.0.0.1",
+		"no_verify", true)...), "ann", "OpenSesame"); known == nil || err != nil {
 		t.Errorf("no_verify: got %v, %v", known, err)
 	}
 }
@@ -146,7 +152,8 @@ func TestParse(t *testing.T) {
 		{"group_filter", searching(389, "freeipa", true)},
 	} {
 		_, err := Parse(settings(tt.pairs...))
-		if (tt.want == "") != (err == nil) || err != nil && (!strings.Contains(err.Error(), tt.want) || strings.Contains(err.Error(), "secret")) {
+		if (tt.want == "") != (err == nil) || err != nil && (!strings.Contains(err.Error(), tt.want) ||
+			strings.Contains(err.Error(), "secret")) {
 			t.Errorf("%v: got %v, want %q", tt.pairs, err, tt.want)
 		}
 	}

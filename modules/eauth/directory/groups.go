@@ -8,8 +8,8 @@ import (
 	"github.com/go-ldap/ldap/v3"
 )
 
-// groups are the names of the groups of a user, by the one of three ways that the options choose. Salt puts the user's name into two
-// of the filters as it is.
+// groups are the names of the groups of a user, by the one of three ways that the options choose. Salt puts the user's
+// name into two of the filters as it is.
 func (o *Options) groups(conn *ldap.Conn, user string) ([]string, error) {
 	switch {
 	case o.activeDirectory:
@@ -45,10 +45,12 @@ func firstNames(entries []*ldap.Entry) (out []string) {
 
 // groupsByFilter looks below auth.ldap.group_basedn for what auth.ldap.group_filter fits (auth.ldap.freeipa).
 func (o *Options) groupsByFilter(conn *ldap.Conn, user string) ([]string, error) {
-	found, err := o.search(conn, o.groupBase, ldap.ScopeWholeSubtree, render(o.groupFilter, ldap.EscapeFilter(user)), o.account, o.groupAttribute, "cn")
+	found, err := o.search(conn, o.groupBase, ldap.ScopeWholeSubtree, render(o.groupFilter, ldap.EscapeFilter(user)),
+		o.account, o.groupAttribute, "cn")
 	var out []string
 	for _, e := range found {
-		members := slices.Concat(e.GetEqualFoldAttributeValues(o.account), e.GetEqualFoldAttributeValues(o.groupAttribute))
+		members := slices.Concat(e.GetEqualFoldAttributeValues(o.account),
+			e.GetEqualFoldAttributeValues(o.groupAttribute))
 		if slices.ContainsFunc(members, func(m string) bool { return nameIn(m) == user }) {
 			out = append(out, nameIn(e.DN))
 		}
@@ -56,13 +58,15 @@ func (o *Options) groupsByFilter(conn *ldap.Conn, user string) ([]string, error)
 	return out, err
 }
 
-// groupsByAttribute looks below the groups' own unit for entries that name the user, and for his entry, which names groups.
+// groupsByAttribute looks below the groups' own unit for entries that name the user, and for his entry, which names
+// groups.
 func (o *Options) groupsByAttribute(conn *ldap.Conn, user string) ([]string, error) {
 	base := o.baseDN
 	if o.groupOU != "" {
 		base = "ou=" + o.groupOU + "," + o.baseDN
 	}
-	found, err := o.search(conn, base, ldap.ScopeWholeSubtree, both(o.account, user, o.groupClass), o.account, "cn", o.groupAttribute)
+	found, err := o.search(conn, base, ldap.ScopeWholeSubtree, both(o.account, user, o.groupClass), o.account, "cn",
+		o.groupAttribute)
 	var out []string
 	for _, e := range found {
 		if slices.Contains(e.GetEqualFoldAttributeValues(o.account), user) {

@@ -33,18 +33,23 @@ type Options struct {
 
 const prefix = "auth.ldap."
 
-// Parse reads auth.ldap.* among the options of a master, with Salt's defaults. An error names the option that makes a log-in
-// impossible, or possible without a password.
+// Parse reads auth.ldap.* among the options of a master, with Salt's defaults. An error names the option that makes a
+// log-in impossible, or possible without a password.
 func Parse(all *payload.Map) (*Options, error) {
 	r := reader{all}
-	o := &Options{startTLS: r.flag("auth.ldap.starttls"), noVerify: r.flag("auth.ldap.no_verify"), anonymous: r.flag("auth.ldap.anonymous"),
-		bindDN: r.text("auth.ldap.binddn", ""), bindPW: r.text("auth.ldap.bindpw", ""), baseDN: r.text("auth.ldap.basedn", ""), filter: r.text("auth.ldap.filter", ""),
-		activeDirectory: r.flag("auth.ldap.activedirectory"), freeIPA: r.flag("auth.ldap.freeipa"), groupOU: r.orNone("auth.ldap.groupou", "Groups"),
-		groupBase: r.text("auth.ldap.group_basedn", ""), groupClass: r.text("auth.ldap.groupclass", "posixGroup"), groupFilter: r.text("auth.ldap.group_filter", ""),
-		account: r.text("auth.ldap.accountattributename", "memberUid"), groupAttribute: r.text("auth.ldap.groupattribute", "memberOf"), personType: r.text("auth.ldap.persontype", "person")}
+	o := &Options{startTLS: r.flag("auth.ldap.starttls"), noVerify: r.flag("auth.ldap.no_verify"),
+		anonymous: r.flag("auth.ldap.anonymous"), bindDN: r.text("auth.ldap.binddn", ""),
+		bindPW: r.text("auth.ldap.bindpw", ""), baseDN: r.text("auth.ldap.basedn", ""),
+		filter: r.text("auth.ldap.filter", ""), activeDirectory: r.flag("auth.ldap.activedirectory"),
+		freeIPA: r.flag("auth.ldap.freeipa"), groupOU: r.orNone("auth.ldap.groupou", "Groups"),
+		groupBase: r.text("auth.ldap.group_basedn", ""), groupClass: r.text("auth.ldap.groupclass", "posixGroup"),
+		groupFilter: r.text("auth.ldap.group_filter", ""), account: r.text("auth.ldap.accountattributename",
+			"memberUid"), groupAttribute: r.text("auth.ldap.groupattribute", "memberOf"),
+		personType: r.text("auth.ldap.persontype", "person")}
 	o.filter, o.groupFilter = inParentheses(o.filter), inParentheses(o.groupFilter)
 	var err error
-	if o.scope, err = strconv.Atoi(r.text("auth.ldap.scope", "2")); err != nil || o.scope < ldap.ScopeBaseObject || o.scope > ldap.ScopeWholeSubtree {
+	if o.scope, err = strconv.Atoi(r.text("auth.ldap.scope", "2")); err != nil || o.scope < ldap.ScopeBaseObject ||
+		o.scope > ldap.ScopeWholeSubtree {
 		return nil, errors.New(prefix + "scope must be 0, 1 or 2")
 	}
 	if o.uris, err = r.servers(); err != nil {
@@ -63,7 +68,8 @@ func inParentheses(filter string) string {
 
 // check finds what does not go together.
 func (o *Options) check(r reader) error {
-	for name, template := range map[string]string{"binddn": o.bindDN, "filter": o.filter, "group_filter": o.groupFilter} {
+	for name, template := range map[string]string{"binddn": o.bindDN, "filter": o.filter,
+		"group_filter": o.groupFilter} {
 		if strings.Contains(template, "{%") || strings.Contains(render(template, ""), "{{") {
 			return fmt.Errorf("%s%s: a template other than {{ username }} is not there yet", prefix, name)
 		}
@@ -130,7 +136,8 @@ func (r reader) servers() ([]string, error) {
 	if r.flag("auth.ldap.tls") {
 		scheme = "ldaps"
 	}
-	uris := strings.Fields(r.text("auth.ldap.uri", scheme+"://"+net.JoinHostPort(r.text("auth.ldap.server", "localhost"), r.text("auth.ldap.port", "389"))))
+	uris := strings.Fields(r.text("auth.ldap.uri", scheme+"://"+net.JoinHostPort(r.text("auth.ldap.server",
+		"localhost"), r.text("auth.ldap.port", "389"))))
 	for _, uri := range uris {
 		u, err := url.Parse(uri)
 		if err != nil || u.Scheme != "ldap" && u.Scheme != "ldaps" && u.Scheme != "ldapi" || u.User != nil {

@@ -39,7 +39,8 @@ access to attrs=userPassword by * auth
 access to * by * read
 `
 
-// entries are two users with the password OpenSesame, three with names that mean something in a filter or in a name of the directory, and groups.
+// entries are two users with the password OpenSesame, three with names that mean something in a filter or in a name of
+// the directory, and groups.
 const entries = `dn: dc=example,dc=org
 objectClass: dcObject
 objectClass: organization
@@ -118,7 +119,8 @@ func startServer(t *testing.T) *server {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = os.RemoveAll(dir) })
-	s := &server{port: freePort(t), tlsPort: freePort(t), socket: filepath.Join(dir, "sock"), cert: filepath.Join(dir, "cert")}
+	s := &server{port: freePort(t), tlsPort: freePort(t), socket: filepath.Join(dir, "sock"), cert: filepath.Join(dir,
+		"cert")}
 	wiretest.Certificate(t, s.cert, filepath.Join(dir, "key"), 1, "localhost") // and not for its address
 	conf, ldif := filepath.Join(dir, "conf"), filepath.Join(dir, "ldif")
 	write(t, conf, strings.ReplaceAll(slapdConf, "DIR", dir))
@@ -130,7 +132,8 @@ func startServer(t *testing.T) *server {
 		t.Fatalf("slapadd: %v\n%s", err, out)
 	}
 	socketURI := "ldapi://" + strings.ReplaceAll(s.socket, "/", "%2F")
-	cmd := exec.Command(slapd, "-d", "0", "-f", conf, "-h", fmt.Sprintf("ldap://127.0.0.1:%d ldaps://127.0.0.1:%d %s", s.port, s.tlsPort, socketURI))
+	cmd := exec.Command(slapd, "-d", "0", "-f", conf, "-h", fmt.Sprintf("ldap://127.0.0.1:%d ldaps://127.0.0.1:%d %s",
+		s.port, s.tlsPort, socketURI))
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}

@@ -65,7 +65,8 @@ func (f *forge) tree(of ...any) plumbing.Hash {
 
 // commit makes a commit and lets a reference mean it.
 func (f *forge) commit(ref string, tree plumbing.Hash) plumbing.Hash {
-	h := f.put(plumbing.CommitObject, fmt.Appendf(nil, "tree %s\nauthor a <a@b> 0 +0000\ncommitter a <a@b> 0 +0000\n\nx\n", tree))
+	h := f.put(plumbing.CommitObject, fmt.Appendf(nil, "tree %s\nauthor a <a@b> 0 +0000\ncommitter a <a@b> 0 "+
+		"+0000\n\nx\n", tree))
 	f.refs(ref, h)
 	return h
 }
@@ -76,7 +77,9 @@ func (f *forge) refs(of ...any) {
 	path := filepath.Join(f.dir, "packed-refs")
 	old, _ := os.ReadFile(path)
 	for i := 0; i < len(of); i += 2 {
-		lines := slices.DeleteFunc(strings.Split(string(old), "\n"), func(l string) bool { return l == "" || strings.HasSuffix(l, " "+of[i].(string)) })
+		lines := slices.DeleteFunc(strings.Split(string(old), "\n"), func(l string) bool {
+			return l == "" || strings.HasSuffix(l, " "+of[i].(string))
+		})
 		old = []byte(strings.Join(append(lines, of[i+1].(plumbing.Hash).String()+" "+of[i].(string)), "\n") + "\n")
 	}
 	if err := os.WriteFile(path, old, 0o644); err != nil {
@@ -119,12 +122,14 @@ func TestEvilTrees(t *testing.T) {
 	bad, good := f.blob("evil"), f.blob("good")
 	up := f.tree(modeFile|0o644, "passwd", bad)
 	tree := f.tree(
-		modeDir, "..", up, modeDir, ".", up, modeDir, ".git", f.tree(modeDir, "hooks", f.tree(modeFile|0o755, "post-checkout", bad)),
-		modeDir, ".GIT", up, modeFile|0o644, "../../up", bad, modeFile|0o644, "/etc/x", bad, modeFile|0o644, "", bad, modeFile|0o644, "bad\xff", bad,
+		modeDir, "..", up, modeDir, ".", up, modeDir, ".git", f.tree(modeDir, "hooks",
+			f.tree(modeFile|0o755, "post-checkout", bad)), modeDir, ".GIT", up, modeFile|0o644, "../../up", bad,
+		modeFile|0o644, "/etc/x", bad, modeFile|0o644, "", bad, modeFile|0o644, "bad\xff", bad,
 		modeFile|0o644, "good.txt", good, modeModule, "module", plumbing.NewHash(strings.Repeat("ab", 20)),
-		modeLink, "etc", f.blob("/etc"), modeLink, "out", f.blob("../../../../../../../../etc/passwd"), modeLink, "self", f.blob("self"),
-		modeLink, "dot", f.blob("."), modeLink, "in", f.blob("good.txt"), modeLink, "nul", f.blob("a\x00b"), modeLink, "empty", f.blob(""),
-		modeDir, "sub", f.tree(modeLink, "top", f.blob(".."), modeLink, "trick", f.blob("top/../../x"), modeLink, "climb", f.blob("../../x")))
+		modeLink, "etc", f.blob("/etc"), modeLink, "out", f.blob("../../../../../../../../etc/passwd"), modeLink,
+		"self", f.blob("self"), modeLink, "dot", f.blob("."), modeLink, "in", f.blob("good.txt"), modeLink, "nul",
+		f.blob("a\x00b"), modeLink, "empty", f.blob(""), modeDir, "sub", f.tree(modeLink, "top", f.blob(".."), modeLink,
+			"trick", f.blob("top/../../x"), modeLink, "climb", f.blob("../../x")))
 	f.commit(master, tree)
 	b := f.fetched()
 	l, err := b.Lists("base")
@@ -135,8 +140,9 @@ func TestEvilTrees(t *testing.T) {
 	if !slices.Equal(l.Files, want) {
 		t.Errorf("files: %q", l.Files)
 	}
-	for _, name := range []string{"../passwd", "passwd", ".git/hooks/post-checkout", ".GIT/passwd", "../../up", "/etc/x", "etc/passwd", "out", "self", "dot",
-		"sub/top", "sub/trick", "sub/climb", "module", "nul", "empty", "bad\xff", "", ".", "..", "sub"} {
+	for _, name := range []string{"../passwd", "passwd", ".git/hooks/post-checkout", ".GIT/passwd", "../../up",
+		"/etc/x", "etc/passwd", "out", "self", "dot", "sub/top", "sub/trick", "sub/climb", "module", "nul", "empty",
+		"bad\xff", "", ".", "..", "sub"} {
 		if f, ok := b.Find("base", name, nil); ok {
 			t.Errorf("%q is found: %v", name, f)
 		}
@@ -149,7 +155,8 @@ func TestEvilTrees(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, want := everything(t, dir), []string{".", "dot", "good.txt", "in", "self", "sub", "sub/top"}; !slices.Equal(got, want) {
+	if got, want := everything(t, dir), []string{".", "dot", "good.txt", "in", "self", "sub", "sub/top"}; !slices.Equal(
+		got, want) {
 		t.Errorf("written out: %q", got)
 	}
 	for _, p := range everything(t, filepath.Dir(filepath.Dir(r.dir))) {
@@ -165,8 +172,10 @@ func TestStaysInside(t *testing.T) {
 		name, target string
 		want         bool
 	}{
-		{"a", "b", true}, {"a", "..", false}, {"d/a", "..", true}, {"d/a", "../..", false}, {"d/a", "../b/c", true}, {"d/e/a", "../../x", true},
-		{"d/a", "b/../c", false}, {"a", "/etc", false}, {"a", "", false}, {"a", "./b", true}, {"d/a", ".././/../x", false}, {"a", "b\x00", false},
+		{"a", "b", true}, {"a", "..", false}, {"d/a", "..", true}, {"d/a", "../..", false}, {"d/a", "../b/c", true},
+		{"d/e/a", "../../x", true},
+		{"d/a", "b/../c", false}, {"a", "/etc", false}, {"a", "", false}, {"a", "./b", true},
+		{"d/a", ".././/../x", false}, {"a", "b\x00", false},
 	} {
 		if got := staysInside(tt.name, tt.target); got != tt.want {
 			t.Errorf("%s -> %q: got %v", tt.name, tt.target, got)
@@ -178,8 +187,10 @@ func TestStaysInside(t *testing.T) {
 func TestEvilRefs(t *testing.T) {
 	f := newForge(t)
 	h := f.commit(master, f.tree(modeFile|0o644, "a", f.blob("a")))
-	for _, name := range []string{"refs/heads/../../x", "refs/heads/a..b", "refs/heads/.hidden", "refs/heads/x.lock", "refs/heads/con\x01trol", "refs/heads/esc\x1b[31m",
-		"refs/heads/back\\slash", "refs/heads/bad\xff", "refs/heads/a//b", "refs/heads/end.", "refs/heads/a@{b", "refs/heads/star*", "refs/heads/" + strings.Repeat("x", 2000)} {
+	for _, name := range []string{"refs/heads/../../x", "refs/heads/a..b", "refs/heads/.hidden", "refs/heads/x.lock",
+		"refs/heads/con\x01trol", "refs/heads/esc\x1b[31m",
+		"refs/heads/back\\slash", "refs/heads/bad\xff", "refs/heads/a//b", "refs/heads/end.", "refs/heads/a@{b",
+		"refs/heads/star*", "refs/heads/" + strings.Repeat("x", 2000)} {
 		f.refs(name, h)
 	}
 	f.refs("refs/heads/feature/deep/er", h, "refs/heads/ünï", h, "refs/tags/key", f.blob("a tag may mean a file"))
@@ -187,7 +198,8 @@ func TestEvilRefs(t *testing.T) {
 	if got, want := b.Envs(), []string{"base", "feature/deep/er", "key", "ünï"}; !slices.Equal(got, want) {
 		t.Errorf("environments: %q", got)
 	}
-	for _, env := range []string{"key", "..", "../x", "feature", "refs/heads/master", "origin/master", "", "\x00", "HEAD", strings.Repeat("a", 5000), "master:a", "base^{tree}"} {
+	for _, env := range []string{"key", "..", "../x", "feature", "refs/heads/master", "origin/master", "", "\x00",
+		"HEAD", strings.Repeat("a", 5000), "master:a", "base^{tree}"} {
 		if f, ok := b.Find(env, "a", nil); ok {
 			t.Errorf("environment %q has %v", env, f)
 		}
@@ -278,7 +290,8 @@ func TestEvilPacks(t *testing.T) {
 	text := []byte("some text")
 	sum := sha1.Sum([]byte("blob 9\x00some text"))
 	delta := func(from, to uint64) []byte {
-		return append(binary.AppendUvarint(binary.AppendUvarint(nil, from), to), 9, 's', 'o', 'm', 'e', ' ', 't', 'e', 'x', 't')
+		return append(binary.AppendUvarint(binary.AppendUvarint(nil, from), to), 9, 's', 'o', 'm', 'e', ' ', 't', 'e',
+			'x', 't')
 	}
 	var many [][]byte
 	for i := range 5 {
@@ -286,7 +299,8 @@ func TestEvilPacks(t *testing.T) {
 	}
 	good := packOf(packEntry(3, 9, nil, text))
 	for name, pack := range map[string][]byte{
-		"nothing": nil, "no pack": []byte("PACK it in"), "cut short": good[:len(good)-25], "another sum": append(slices.Clone(good[:len(good)-1]), 0),
+		"nothing": nil, "no pack": []byte("PACK it in"), "cut short": good[:len(good)-25],
+		"another sum":             append(slices.Clone(good[:len(good)-1]), 0),
 		"many entries claimed":    append([]byte("PACK\x00\x00\x00\x02\xff\xff\xff\xff"), good[12:]...),
 		"object too large":        packOf(packEntry(3, 2<<20, nil, make([]byte, 2<<20))),
 		"size of 2^60":            packOf(packEntry(3, 1<<60, nil, text)),
@@ -366,14 +380,17 @@ func TestRewritten(t *testing.T) {
 // TestBadRemotes: what is no URL of a repository is refused, and no program is started for it.
 func TestBadRemotes(t *testing.T) {
 	touched := filepath.Join(t.TempDir(), "touched")
-	for _, u := range []string{"ext::sh -c touch% " + touched, "ext::touch " + touched, "fd::7", "git://x/y.git", "ftp://x/y", "-oProxyCommand=touch " + touched,
-		"ssh://-oProxyCommand=x/y", "file://", "http:///x", "https://", "/srv/repo.git", "x", "", "http://x/a b", "http://x/\x00", "ssh://x/a'`id`", "--upload-pack=id",
+	for _, u := range []string{"ext::sh -c touch% " + touched, "ext::touch " + touched, "fd::7", "git://x/y.git",
+		"ftp://x/y", "-oProxyCommand=touch " + touched,
+		"ssh://-oProxyCommand=x/y", "file://", "http:///x", "https://", "/srv/repo.git", "x", "", "http://x/a b",
+		"http://x/\x00", "ssh://x/a'`id`", "--upload-pack=id",
 		"git@-x:y", "javascript:x", "https://h/%zz", "ssh://h", "file:relative"} {
 		if b, err := backendOf(t, u); err == nil || len(b.repos) != 0 {
 			t.Errorf("%q is taken", u)
 		}
 	}
-	for _, u := range []string{"git@host:path/x.git", "ssh://git@h:2222/x", "https://u:p@h/x.git", "file:///srv/x%20y.git", "http://h:8080/x"} {
+	for _, u := range []string{"git@host:path/x.git", "ssh://git@h:2222/x", "https://u:p@h/x.git",
+		"file:///srv/x%20y.git", "http://h:8080/x"} {
 		if _, err := backendOf(t, u); err != nil {
 			t.Errorf("%q: %v", u, err)
 		}
@@ -381,7 +398,8 @@ func TestBadRemotes(t *testing.T) {
 	if _, err := os.Stat(touched); err == nil {
 		t.Error("a program was started")
 	}
-	for _, params := range [][]any{{"nosuch", 1}, {"depth", 1}, {"refspecs", "refs/heads/*"}, {"refspecs", "^refs/heads/x:y"}, {"ref_types", "branches"}, {"update_interval", "soon"},
+	for _, params := range [][]any{{"nosuch", 1}, {"depth", 1}, {"refspecs", "refs/heads/*"},
+		{"refspecs", "^refs/heads/x:y"}, {"ref_types", "branches"}, {"update_interval", "soon"},
 		{"privkey", "/nonexistent"}, {"user", "x"}, {"env", "base"}} {
 		if b, err := backendOf(t, "https://h/x.git", params...); err == nil || len(b.repos) != 0 {
 			t.Errorf("%v is taken", params)
@@ -390,7 +408,8 @@ func TestBadRemotes(t *testing.T) {
 	for _, opts := range []*payload.Map{
 		payload.M("gitfs_remotes", []any{"https://h/x.git"}, "gitfs_provider", "dulwich"),
 		payload.M("gitfs_remotes", []any{"https://h/x.git", "https://h/x.git"}),
-		payload.M("gitfs_remotes", []any{payload.M("https://h/x.git", []any{payload.M("name", "a")}), payload.M("https://h/y.git", []any{payload.M("name", "a")})}),
+		payload.M("gitfs_remotes", []any{payload.M("https://h/x.git", []any{payload.M("name", "a")}),
+			payload.M("https://h/y.git", []any{payload.M("name", "a")})}),
 	} {
 		if b, err := New(opts.Set("cachedir", t.TempDir())); err == nil || b != nil {
 			t.Errorf("%v is taken", opts)
@@ -406,16 +425,19 @@ func TestLock(t *testing.T) {
 	if told, err := b.Lock("*nothing*"); err != nil || told != nil {
 		t.Errorf("of others: %v, %v", told, err)
 	}
-	if told, err := b.Lock(""); err != nil || len(told) != 1 || !strings.HasPrefix(told[0], "Set update lock for gitfs remote 'file://") {
+	if told, err := b.Lock(""); err != nil || len(told) != 1 || !strings.HasPrefix(told[0],
+		"Set update lock for gitfs remote 'file://") {
 		t.Errorf("got %v, %v", told, err)
 	}
-	if _, err := b.Update(t.Context()); !errors.Is(err, errLocked) && (err == nil || !strings.Contains(err.Error(), errLocked.Error())) {
+	if _, err := b.Update(t.Context()); !errors.Is(err, errLocked) &&
+		(err == nil || !strings.Contains(err.Error(), errLocked.Error())) {
 		t.Errorf("locked: %v", err)
 	}
 	if raw, err := os.ReadFile(b.repos[0].lockFile()); err != nil || !strings.HasPrefix(string(raw), "0\n") {
 		t.Errorf("the lock names a process, which may end: %q, %v", raw, err)
 	}
-	if told, err := b.ClearLock(""); err != nil || len(told) != 1 || !strings.HasPrefix(told[0], "Removed update lock for gitfs remote 'file://") {
+	if told, err := b.ClearLock(""); err != nil || len(told) != 1 || !strings.HasPrefix(told[0],
+		"Removed update lock for gitfs remote 'file://") {
 		t.Errorf("got %v, %v", told, err)
 	}
 	if _, err := b.Update(t.Context()); err != nil {

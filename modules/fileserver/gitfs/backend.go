@@ -27,8 +27,8 @@ type Backend struct {
 	now   func() time.Time
 }
 
-// New returns the backend of a configuration. Beside one, the error names remotes that are left out; without one it tells why none
-// is served. No remote is reached yet: that is the first Update's.
+// New returns the backend of a configuration. Beside one, the error names remotes that are left out; without one it
+// tells why none is served. No remote is reached yet: that is the first Update's.
 func New(opts *payload.Map) (*Backend, error) {
 	list, _ := opts.Value("gitfs_remotes").([]any)
 	remotes, bad, fatal := parseRemotes(RoleFiles, list, opts)
@@ -140,8 +140,8 @@ func (r *repo) look(st *state, env string) (*listing, error) {
 	return r.list(st, commit)
 }
 
-// Find looks into one remote after the other. What is found is written below the cache first; where that fails, or a remote cannot be
-// read, no other one answers in its place.
+// Find looks into one remote after the other. What is found is written below the cache first; where that fails, or a
+// remote cannot be read, no other one answers in its place.
 func (b *Backend) Find(env, name string, _ map[string]string) (fileserver.File, bool) {
 	name = path.Clean(name)
 	if !filepath.IsLocal(name) {
@@ -233,8 +233,8 @@ func (b *Backend) UpdateInterval() time.Duration {
 	return least
 }
 
-// Update fetches the remotes whose time has come, beside each other: one that hangs delays no other, and what the others bring is
-// served at once. The error names each remote that failed.
+// Update fetches the remotes whose time has come, beside each other: one that hangs delays no other, and what the
+// others bring is served at once. The error names each remote that failed.
 func (b *Backend) Update(ctx context.Context) (*fileserver.Changes, error) {
 	least := b.UpdateInterval()
 	return b.fetch(ctx, func(r *repo) bool {

@@ -14,7 +14,8 @@ import (
 	"github.com/go-git/go-git/v5/plumbing"
 )
 
-// errNotKept means that what could be read could not be written: the disk is full, or the folder is not to be written to.
+// errNotKept means that what could be read could not be written: the disk is full, or the folder is not to be written
+// to.
 var errNotKept = errors.New("cannot be written below the cache")
 
 // keeper writes to a file, and says of its errors that they are those of the place.

@@ -21,8 +21,9 @@ const (
 
 func hashOf(text string) plumbing.Hash { return plumbing.NewHash(text) }
 
-// checkout writes the tree of a commit below the cache, once, and returns its folder. It is never changed afterwards, so who
-// compiles a pillar sees one commit, whatever is fetched meanwhile. Links that lead out of the tree are left out.
+// checkout writes the tree of a commit below the cache, once, and returns its folder. It is never changed afterwards,
+// so who compiles a pillar sees one commit, whatever is fetched meanwhile. Links that lead out of the tree are left
+// out.
 func (r *repo) checkout(st *state, commit plumbing.Hash) (string, error) {
 	l, err := r.list(st, commit)
 	if err != nil || l == nil {
@@ -62,8 +63,8 @@ func (r *repo) checkout(st *state, commit plumbing.Hash) (string, error) {
 	return dir, nil
 }
 
-// export writes all files of a tree into a folder. No name of a tree can lead out of it (parseTree), and no link is there while
-// files are written.
+// export writes all files of a tree into a folder. No name of a tree can lead out of it (parseTree), and no link is
+// there while files are written.
 func (o *objects) export(l *listing, dir string) error {
 	if len(l.entries) > maxCheckoutFiles {
 		return fmt.Errorf("the tree has %d names, and %d are the most", len(l.entries), maxCheckoutFiles)
@@ -101,8 +102,8 @@ func (o *objects) export(l *listing, dir string) error {
 	return nil
 }
 
-// staysInside tells whether a link can only lead to something in its tree, whatever other links there are: it climbs first, no
-// higher than the top, and then goes down.
+// staysInside tells whether a link can only lead to something in its tree, whatever other links there are: it climbs
+// first, no higher than the top, and then goes down.
 func staysInside(name, target string) bool {
 	if target == "" || strings.HasPrefix(target, "/") || strings.Contains(target, "\x00") {
 		return false

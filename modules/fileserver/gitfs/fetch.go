@@ -15,8 +15,8 @@ import (
 	"github.com/go-git/go-git/v5/plumbing"
 )
 
-// fetch brings what is new of the remote, within its limits of time and size. One that is under way already, or a lock, is
-// errLocked. changed tells whether any reference means something else than before.
+// fetch brings what is new of the remote, within its limits of time and size. One that is under way already, or a lock,
+// is errLocked. changed tells whether any reference means something else than before.
 func (r *repo) fetch(ctx context.Context) (changed bool, err error) {
 	if !r.busy.CompareAndSwap(false, true) {
 		return false, errLocked
@@ -80,8 +80,8 @@ type work struct {
 	have      *objects
 }
 
-// full tells whether there are too many packs, or far more bytes in them than a whole clone took: what force-pushes have thrown away
-// stays in packs, and goes when all is fetched anew into another folder.
+// full tells whether there are too many packs, or far more bytes in them than a whole clone took: what force-pushes
+// have thrown away stays in packs, and goes when all is fetched anew into another folder.
 func (w *work) full() bool {
 	n, size := packsIn(filepath.Join(w.dir, w.old.Objects))
 	return n > maxPacks || w.old.Whole > 0 && size > 2*w.old.Whole+w.limits.Spare
@@ -154,8 +154,8 @@ func (w *work) take(ctx context.Context, src source, refs, peeled map[string]plu
 	return nil
 }
 
-// tags takes, as git does, tags that no refspec names where what they mean is there. A tag with a text is an object of its own, and
-// fetched by itself unless the server has sent it along.
+// tags takes, as git does, tags that no refspec names where what they mean is there. A tag with a text is an object of
+// its own, and fetched by itself unless the server has sent it along.
 func (w *work) tags(ctx context.Context, refs, peeled map[string]plumbing.Hash) error {
 	var wants []plumbing.Hash
 	for _, name := range sortedKeys(refs) {
@@ -163,7 +163,8 @@ func (w *work) tags(ctx context.Context, refs, peeled map[string]plumbing.Hash) 
 		if !ok {
 			means = refs[name]
 		}
-		if _, taken := w.next.Refs[name]; taken || !strings.HasPrefix(name, "refs/tags/") || !validRef(name) || !w.have.has(means) {
+		if _, taken := w.next.Refs[name]; taken || !strings.HasPrefix(name, "refs/tags/") || !validRef(name) ||
+			!w.have.has(means) {
 			continue
 		}
 		w.next.Refs[name] = refs[name].String()
@@ -229,7 +230,8 @@ func (w *work) commit() (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	if err := wholefile.Write(filepath.Join(w.dir, "state"), raw, wholefile.Options{Sync: true, Sole: true}); err != nil {
+	if err := wholefile.Write(filepath.Join(w.dir, "state"), raw, wholefile.Options{Sync: true,
+		Sole: true}); err != nil {
 		return false, err
 	}
 	w.mu.Lock()

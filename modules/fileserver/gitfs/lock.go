@@ -11,8 +11,8 @@ import (
 	"syscall"
 )
 
-// lockFile keeps updates away, ours and other processes', until it is removed. It names the process and the machine that have made it,
-// in two lines, as Salt's does.
+// lockFile keeps updates away, ours and other processes', until it is removed. It names the process and the machine
+// that have made it, in two lines, as Salt's does.
 func (r *repo) lockFile() string { return filepath.Join(r.dir, "update.lk") }
 
 // machineID is what tells this machine from others that share a cache.
@@ -31,8 +31,8 @@ var errLocked = errors.New("the update lock is held")
 // lock makes the lock file of an update. One whose process has gone, on this machine, is taken over.
 func (r *repo) lock() (string, error) { return r.lockFor(os.Getpid()) }
 
-// keep makes the lock file of an operator, which stays until it is removed: it names no process. Unlike Salt, where the lock of
-// salt-run fileserver.lock is taken over because salt-run has ended.
+// keep makes the lock file of an operator, which stays until it is removed: it names no process. Unlike Salt, where the
+// lock of salt-run fileserver.lock is taken over because salt-run has ended.
 func (r *repo) keep() (string, error) { return r.lockFor(0) }
 
 func (r *repo) lockFor(pid int) (string, error) {
@@ -47,7 +47,8 @@ func (r *repo) lockFor(pid int) (string, error) {
 			if err = errors.Join(err, f.Close()); err != nil {
 				return "", err
 			}
-			return fmt.Sprintf("Set update lock for %s remote '%s' on machine_id '%s'", r.role, redactURL(r.id), id), nil
+			return fmt.Sprintf("Set update lock for %s remote '%s' on machine_id '%s'", r.role, redactURL(r.id), id),
+				nil
 		}
 		if !errors.Is(err, fs.ErrExist) {
 			return "", err
@@ -91,7 +92,9 @@ func (r *repo) unlock() (string, error) {
 		return "", nil
 	}
 	if err != nil {
-		return "", fmt.Errorf("Unable to remove update lock for %s (%s): %w", redactURL(r.url), r.lockFile(), err) // Salt's words
+		// Salt's words
+		return "", fmt.Errorf("Unable to remove update lock for %s (%s): %w", redactURL(r.url), r.lockFile(), err)
 	}
-	return fmt.Sprintf("Removed update lock for %s remote '%s' on machine_id '%s'", r.role, redactURL(r.id), machineID()), nil
+	return fmt.Sprintf("Removed update lock for %s remote '%s' on machine_id '%s'", r.role, redactURL(r.id),
+		machineID()), nil
 }

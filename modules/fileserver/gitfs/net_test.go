@@ -24,8 +24,8 @@ import (
 	"golang.org/x/crypto/ssh/knownhosts"
 )
 
-// gitRepos are the repositories of testdata as a git program takes them: with a folder refs and a configuration. Tests that need that
-// program are skipped without it.
+// gitRepos are the repositories of testdata as a git program takes them: with a folder refs and a configuration. Tests
+// that need that program are skipped without it.
 func gitRepos(t *testing.T) string {
 	t.Helper()
 	if _, err := exec.LookPath("git"); err != nil {
@@ -39,7 +39,8 @@ func gitRepos(t *testing.T) string {
 		if err := os.MkdirAll(filepath.Join(dir, name, "refs"), 0o755); err != nil {
 			t.Fatal(err)
 		}
-		if err := os.WriteFile(filepath.Join(dir, name, "config"), []byte("[core]\n\tbare = true\n\trepositoryformatversion = 0\n"), 0o644); err != nil {
+		if err := os.WriteFile(filepath.Join(dir, name, "config"), []byte("[core]\n\tbare = "+
+			"true\n\trepositoryformatversion = 0\n"), 0o644); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -57,8 +58,8 @@ func webServer(t *testing.T, user, password string) http.Handler {
 	if _, err := os.Stat(program); err != nil {
 		t.Skip("there is no git-http-backend")
 	}
-	h := &cgi.Handler{Path: program, Env: []string{"GIT_PROJECT_ROOT=" + gitRepos(t), "GIT_HTTP_EXPORT_ALL=1", "GIT_CONFIG_COUNT=1",
-		"GIT_CONFIG_KEY_0=safe.directory", "GIT_CONFIG_VALUE_0=*"}}
+	h := &cgi.Handler{Path: program, Env: []string{"GIT_PROJECT_ROOT=" + gitRepos(t), "GIT_HTTP_EXPORT_ALL=1",
+		"GIT_CONFIG_COUNT=1", "GIT_CONFIG_KEY_0=safe.directory", "GIT_CONFIG_VALUE_0=*"}}
 	return http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
 		if u, p, _ := req.BasicAuth(); u != user || p != password {
 			w.Header().Set("WWW-Authenticate", "Basic")
@@ -185,7 +186,8 @@ func TestSecretsOfURLs(t *testing.T) {
 	}
 }
 
-// sshServer lets one key in and serves repositories. It returns its address, and writes known_hosts into the home of the test.
+// sshServer lets one key in and serves repositories. It returns its address, and writes known_hosts into the home of
+// the test.
 func sshServer(t *testing.T) (addr, keyFile string) {
 	t.Helper()
 	repos, home := gitRepos(t), t.TempDir()
@@ -211,7 +213,8 @@ func sshServer(t *testing.T) (addr, keyFile string) {
 	if err := os.WriteFile(keyFile, pem.EncodeToMemory(block), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	config := &ssh.ServerConfig{PublicKeyCallback: func(_ ssh.ConnMetadata, key ssh.PublicKey) (*ssh.Permissions, error) {
+	config := &ssh.ServerConfig{PublicKeyCallback: func(_ ssh.ConnMetadata, key ssh.PublicKey) (*ssh.Permissions,
+		error) {
 		if mine, err := ssh.NewPublicKey(public); err != nil || string(key.Marshal()) != string(mine.Marshal()) {
 			return nil, fmt.Errorf("no")
 		}
@@ -262,7 +265,8 @@ func serveSSH(conn net.Conn, config *ssh.ServerConfig, repos string) {
 			if !ok {
 				continue
 			}
-			cmd := exec.Command("git", "-c", "safe.directory=*", "upload-pack", filepath.Join(repos, strings.TrimSuffix(path, "'")))
+			cmd := exec.Command("git", "-c", "safe.directory=*", "upload-pack",
+				filepath.Join(repos, strings.TrimSuffix(path, "'")))
 			cmd.Stdin, cmd.Stdout = ch, ch
 			_ = cmd.Run()
 			ch.Close()
@@ -337,7 +341,8 @@ func TestSilence(t *testing.T) {
 		t.Fatal(err)
 	}
 	b, err := New(payload.M("cachedir", t.TempDir(), "gitfs_remotes", []any{"http://" + l.Addr().String() + "/x.git",
-		payload.M("ssh://git@"+l.Addr().String()+"/x.git", []any{payload.M("privkey", key)}), "file://" + repos + "/main.git"}))
+		payload.M("ssh://git@"+l.Addr().String()+"/x.git", []any{payload.M("privkey", key)}),
+		"file://" + repos + "/main.git"}))
 	if err != nil {
 		t.Fatal(err)
 	}

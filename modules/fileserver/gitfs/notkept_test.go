@@ -9,8 +9,8 @@ import (
 	"brine/wire/payload"
 )
 
-// TestNotKept: a file that cannot be written below the cache is an error. It is not as if there were none, no other backend has it in its
-// place, and what was fetched does not count as damaged.
+// TestNotKept: a file that cannot be written below the cache is an error. It is not as if there were none, no other
+// backend has it in its place, and what was fetched does not count as damaged.
 func TestNotKept(t *testing.T) {
 	f := newForge(t)
 	f.commit(master, f.tree(modeFile|0o644, "a", f.blob("a")))
@@ -34,14 +34,16 @@ func TestNotKept(t *testing.T) {
 	if err != nil || bad != nil {
 		t.Fatal(err, bad)
 	}
-	s, err := fileserver.New(fileserver.Options{HashType: "sha256", Buffer: 1024, Backends: []fileserver.Backend{b, roots}})
+	s, err := fileserver.New(fileserver.Options{HashType: "sha256", Buffer: 1024, Backends: []fileserver.Backend{b,
+		roots}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if p, err := s.Serve("a", "base", 0, 0); err == nil {
 		t.Errorf("served: %q of %q", p.Data, p.Dest)
 	}
-	for _, cmd := range []string{payload.CmdServeFile, payload.CmdFileFind, payload.CmdFileHash, payload.CmdFileHashAndStat} {
+	for _, cmd := range []string{payload.CmdServeFile, payload.CmdFileFind, payload.CmdFileHash,
+		payload.CmdFileHashAndStat} {
 		if v, _, err := s.Answer(cmd, payload.M("path", "a", "saltenv", "base", "loc", 0)); err == nil {
 			t.Errorf("%s: %v", cmd, v)
 		}

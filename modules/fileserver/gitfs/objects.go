@@ -22,8 +22,9 @@ const (
 	maxEntries  = 300_000  // names in all trees of a commit
 	maxDepth    = 256      // folders within each other
 	maxTagChain = 16       // tags of tags
-	inMemory    = 4 << 20  // bytes of a file up to which it is read whole; greater ones are streamed where the pack allows it
-	objectCache = 4 << 20  // bytes of objects that one repository remembers
+	// bytes of a file up to which it is read whole; greater ones are streamed where the pack allows it
+	inMemory    = 4 << 20
+	objectCache = 4 << 20 // bytes of objects that one repository remembers
 )
 
 // objects reads the objects of a repository. It is not for two goroutines at a time.

@@ -52,8 +52,9 @@ func (b *bounded) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// takePack writes a pack into a folder of objects, with its index, and only when all of it is sound: no object and no sum of
-// objects is greater than the limits, also where a delta only claims so. Everything happens in the calling goroutine.
+// takePack writes a pack into a folder of objects, with its index, and only when all of it is sound: no object and no
+// sum of objects is greater than the limits, also where a delta only claims so. Everything happens in the calling
+// goroutine.
 func takePack(ctx context.Context, dir string, r io.Reader, lim Limits) (err error) {
 	defer rescue(&err)
 	packs := filepath.Join(dir, "objects", "pack")
@@ -143,7 +144,8 @@ func (p *prefix) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// index writes the index beside a pack, and gives both their names, the pack last: without it the index is not looked at.
+// index writes the index beside a pack, and gives both their names, the pack last: without it the index is not looked
+// at.
 func index(ctx context.Context, f *os.File, packs string) error {
 	if _, err := f.Seek(0, io.SeekStart); err != nil {
 		return err

@@ -28,14 +28,16 @@ type given struct {
 func paramsGiven(key string) map[string]given {
 	main, stands := "main", func(f func(*remote) any, want any) given { return given{want, f, want} }
 	return map[string]given{
-		"base":                    stands(func(r *remote) any { return r.base }, "main"),
-		"fallback":                stands(func(r *remote) any { return r.fallback }, "main"),
-		"mountpoint":              {"salt://a/b", func(r *remote) any { return r.mountpoint }, "a/b"},
-		"root":                    {"a/b/", func(r *remote) any { return r.root }, "a/b"},
-		"ssl_verify":              stands(func(r *remote) any { return r.auth.sslVerify }, false),
-		"saltenv_whitelist":       {[]any{"a", "b*"}, func(r *remote) any { return r.whitelist }, []string{"a", "b*"}},
-		"saltenv_blacklist":       {"a,b*", func(r *remote) any { return r.blacklist }, []string{"a", "b*"}},
-		"refspecs":                {[]any{"+refs/x/*:refs/y/*"}, func(r *remote) any { return []string{r.refspecs[0].from, r.refspecs[0].to} }, []string{"refs/x/*", "refs/y/*"}},
+		"base":              stands(func(r *remote) any { return r.base }, "main"),
+		"fallback":          stands(func(r *remote) any { return r.fallback }, "main"),
+		"mountpoint":        {"salt://a/b", func(r *remote) any { return r.mountpoint }, "a/b"},
+		"root":              {"a/b/", func(r *remote) any { return r.root }, "a/b"},
+		"ssl_verify":        stands(func(r *remote) any { return r.auth.sslVerify }, false),
+		"saltenv_whitelist": {[]any{"a", "b*"}, func(r *remote) any { return r.whitelist }, []string{"a", "b*"}},
+		"saltenv_blacklist": {"a,b*", func(r *remote) any { return r.blacklist }, []string{"a", "b*"}},
+		"refspecs": {[]any{"+refs/x/*:refs/y/*"}, func(r *remote) any {
+			return []string{r.refspecs[0].from, r.refspecs[0].to}
+		}, []string{"refs/x/*", "refs/y/*"}},
 		"disable_saltenv_mapping": stands(func(r *remote) any { return r.noMapping }, true),
 		"ref_types":               {[]any{"Tag"}, func(r *remote) any { return r.refTypes }, []string{"tag"}},
 		"update_interval":         {int64(7), func(r *remote) any { return r.interval.String() }, "7s"},
@@ -48,8 +50,11 @@ func paramsGiven(key string) map[string]given {
 		"insecure_auth":           stands(func(r *remote) any { return r.auth.insecure }, true),
 		"all_saltenvs":            {"main", func(r *remote) any { return r.allSaltenvs }, &main},
 		"name":                    stands(func(r *remote) any { return r.name }, "n"),
-		"saltenv":                 {[]any{payload.M("dev", []any{payload.M("ref", "main")})}, func(r *remote) any { ref, _ := r.ref("dev"); return ref }, "main"},
-		"env":                     stands(func(r *remote) any { return r.env }, "dev"),
+		"saltenv": {[]any{payload.M("dev", []any{payload.M("ref", "main")})}, func(r *remote) any {
+			ref, _ := r.ref("dev")
+			return ref
+		}, "main"},
+		"env": stands(func(r *remote) any { return r.env }, "dev"),
 	}
 }
 
@@ -79,9 +84,9 @@ func the(role, id, param string, value any, opts *payload.Map) (*remote, error) 
 	return out[0], nil
 }
 
-// TestEachParameter: each parameter that 3008.3 has for remotes is taken, for one and for all where Salt has it for all, and nothing else
-// is: depth and names that there are not are refused by name. The fields are followed by TestSalt, TestSaltPillar, TestHTTP, TestProxy and
-// TestSSH.
+// TestEachParameter: each parameter that 3008.3 has for remotes is taken, for one and for all where Salt has it for
+// all, and nothing else is: depth and names that there are not are refused by name. The fields are followed by
+// TestSalt, TestSaltPillar, TestHTTP, TestProxy and TestSSH.
 func TestEachParameter(t *testing.T) {
 	key := filepath.Join(t.TempDir(), "key")
 	if err := os.WriteFile(key, nil, 0o600); err != nil {
@@ -89,7 +94,8 @@ func TestEachParameter(t *testing.T) {
 	}
 	table, salt := paramsGiven(key), saltParams(t)
 	needs := payload.M("gitfs_privkey", key, "git_pillar_privkey", key) // credentials without a key are refused
-	for role, id := range map[string]string{RoleFiles: "ssh://127.0.0.1/r.git", RolePillar: "__env__ ssh://127.0.0.1/r.git"} {
+	for role, id := range map[string]string{RoleFiles: "ssh://127.0.0.1/r.git",
+		RolePillar: "__env__ ssh://127.0.0.1/r.git"} {
 		plain, err := the(role, id, "", nil, needs)
 		if err != nil {
 			t.Fatal(err)
@@ -102,7 +108,8 @@ func TestEachParameter(t *testing.T) {
 			}
 			r, err := the(role, id, param, g.value, needs)
 			if param == "depth" {
-				if _, err = the(role, id, param, int64(1), needs); err == nil || !strings.Contains(err.Error(), "depth is not honoured") {
+				if _, err = the(role, id, param, int64(1), needs); err == nil || !strings.Contains(err.Error(),
+					"depth is not honoured") {
 					t.Errorf("depth of %s: %v", role, err)
 				}
 				continue
@@ -114,7 +121,8 @@ func TestEachParameter(t *testing.T) {
 				t.Errorf("%s of %s: it is so without", param, role)
 			}
 			if slices.Contains(overrides, param) {
-				if r, err = the(role, id, "", nil, needs.Clone().Set(role+"_"+param, g.value)); err != nil || !cmp.Equal(g.field(r), g.want) {
+				if r, err = the(role, id, "", nil, needs.Clone().Set(role+"_"+param, g.value)); err != nil ||
+					!cmp.Equal(g.field(r), g.want) {
 					t.Errorf("%s_%s: %v", role, param, err)
 				}
 			}
@@ -125,18 +133,21 @@ func TestEachParameter(t *testing.T) {
 			}
 		}
 		for param := range table {
-			if _, err := the(role, id, param, table[param].value, needs); (err == nil) != slices.Contains(slices.Concat(overrides, salt[role+"_only"]), param) {
+			if _, err := the(role, id, param, table[param].value, needs); (err == nil) != slices.Contains(
+				slices.Concat(overrides, salt[role+"_only"]), param) {
 				t.Errorf("%s of %s, as Salt has it or has it not: %v", param, role, err)
 			}
 		}
 	}
 	for _, param := range salt["saltenv"] {
-		r, err := the(RoleFiles, "ssh://127.0.0.1/r.git", "saltenv", []any{payload.M("dev", []any{payload.M(param, "x")})}, needs)
+		r, err := the(RoleFiles, "ssh://127.0.0.1/r.git", "saltenv",
+			[]any{payload.M("dev", []any{payload.M(param, "x")})}, needs)
 		if err != nil {
 			t.Fatal(err)
 		}
 		ref, _ := r.ref("dev")
-		if got := map[string]string{"ref": ref, "mountpoint": r.mountOf("dev"), "root": r.rootOf("dev")}[param]; got != "x" {
+		if got := map[string]string{"ref": ref, "mountpoint": r.mountOf("dev"),
+			"root": r.rootOf("dev")}[param]; got != "x" {
 			t.Errorf("%s of an environment: got %q", param, got)
 		}
 	}

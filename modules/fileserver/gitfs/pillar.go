@@ -18,8 +18,9 @@ import (
 	"brine/wire/payload"
 )
 
-// Pillars keeps the repositories of the git external pillars of a master. Trees are taken from what was fetched before: a pillar
-// waits for no fetch, and nobody who asks for a pillar can name a repository that the master does not. It is safe for concurrent use.
+// Pillars keeps the repositories of the git external pillars of a master. Trees are taken from what was fetched before:
+// a pillar waits for no fetch, and nobody who asks for a pillar can name a repository that the master does not. It is
+// safe for concurrent use.
 type Pillars struct {
 	opts  *payload.Map
 	repos []*repo
@@ -27,8 +28,8 @@ type Pillars struct {
 	log   func(slog.Level, string)
 }
 
-// NewPillars reads the entries git of ext_pillar; it is nil where there is none. The error names what is wrong with one of them: a
-// master then refuses to start, unless git_pillar_verify_config is off.
+// NewPillars reads the entries git of ext_pillar; it is nil where there is none. The error names what is wrong with one
+// of them: a master then refuses to start, unless git_pillar_verify_config is off.
 func NewPillars(opts *payload.Map, log func(slog.Level, string)) (*Pillars, error) {
 	var list []any
 	entries, _ := opts.Value("ext_pillar").([]any)
@@ -62,10 +63,12 @@ func NewPillars(opts *payload.Map, log func(slog.Level, string)) (*Pillars, erro
 		}
 		for _, r := range remotes {
 			if len(r.idle) > 0 {
-				log(slog.LevelWarn, fmt.Sprintf("git_pillar remote '%s': %s is not honoured, by Salt neither: a branch is looked for, then a tag", redactURL(r.id), strings.Join(r.idle, ", ")))
+				log(slog.LevelWarn, fmt.Sprintf("git_pillar remote '%s': %s is not honoured, by Salt neither: a "+
+					"branch is looked for, then a tag", redactURL(r.id), strings.Join(r.idle, ", ")))
 			}
 			if p.repo(r) == nil {
-				p.repos = append(p.repos, newRepo(r, filepath.Join(opts.Str("cachedir"), folder), globalLock(opts, RolePillar)))
+				p.repos = append(p.repos, newRepo(r, filepath.Join(opts.Str("cachedir"), folder),
+					globalLock(opts, RolePillar)))
 			}
 		}
 	}
@@ -94,15 +97,16 @@ func (p *Pillars) Update(ctx context.Context) error {
 	return err
 }
 
-// Fetched is what came of the update of one repository. The ID is without user and password of its URL: unlike Salt, where the bus and
-// the job cache get them.
+// Fetched is what came of the update of one repository. The ID is without user and password of its URL: unlike Salt,
+// where the bus and the job cache get them.
 type Fetched struct {
 	ID      string
 	Changed bool
 	Err     error
 }
 
-// UpdateSome fetches the repositories of a branch and of a URL or name, "" for any, as the runner git_pillar.update does.
+// UpdateSome fetches the repositories of a branch and of a URL or name, "" for any, as the runner git_pillar.update
+// does.
 func (p *Pillars) UpdateSome(ctx context.Context, branch, repo string) (out []Fetched) {
 	for _, r := range p.repos {
 		if branch != "" && branch != r.branch || repo != "" && repo != r.url && repo != r.name {
@@ -121,8 +125,8 @@ type Tree struct {
 	Mounted bool // it has no top file of its own, and is there for others to include
 }
 
-// Trees are those of some remotes (the arguments of ext_pillar: git), in order. A branch or root that is not there is left out, and
-// the log tells, as with Salt; a repository that was never fetched is an error.
+// Trees are those of some remotes (the arguments of ext_pillar: git), in order. A branch or root that is not there is
+// left out, and the log tells, as with Salt; a repository that was never fetched is an error.
 func (p *Pillars) Trees(remotes []any, pillarenv, saltenv string) ([]Tree, error) {
 	parsed, bad, fatal := parseRemotes(RolePillar, remotes, p.opts)
 	if err := errors.Join(bad, fatal); err != nil {
@@ -139,14 +143,16 @@ func (p *Pillars) Trees(remotes []any, pillarenv, saltenv string) ([]Tree, error
 	for _, r := range parsed {
 		copied := p.repo(r)
 		if copied == nil {
-			return nil, fmt.Errorf("git_pillar remote '%s' is not among those of the master's ext_pillar", redactURL(r.id))
+			return nil, fmt.Errorf("git_pillar remote '%s' is not among those of the master's ext_pillar",
+				redactURL(r.id))
 		}
 		t, err := copied.tree(r, env)
 		if err != nil {
 			return nil, fmt.Errorf("git_pillar remote '%s': %w", redactURL(r.id), err)
 		}
 		if t.Dir == "" {
-			p.log(slog.LevelError, fmt.Sprintf("git_pillar remote '%s' has no branch or tag %s, or no root %s in it: it is left out", redactURL(r.id), r.target(env), payload.Show(r.root)))
+			p.log(slog.LevelError, fmt.Sprintf("git_pillar remote '%s' has no branch or tag %s, or no root %s in "+
+				"it: it is left out", redactURL(r.id), r.target(env), payload.Show(r.root)))
 			continue
 		}
 		out = append(out, t)
@@ -202,7 +208,8 @@ func (r *repo) tree(want *remote, env string) (Tree, error) {
 				return Tree{}, err
 			}
 			root := filepath.Join(dir, want.root)
-			if info, err := os.Stat(root); err != nil || !info.IsDir() || !filepath.IsLocal(filepath.Join(".", want.root)) {
+			if info, err := os.Stat(root); err != nil || !info.IsDir() ||
+				!filepath.IsLocal(filepath.Join(".", want.root)) {
 				return Tree{}, nil
 			}
 			if t.Dir = root; t.Mounted {
@@ -234,7 +241,8 @@ func (r *repo) mount(dir, point string) (string, error) {
 	return top, nil
 }
 
-// sweep removes trees that no reference means any more, an hour after they were last used. It is done by the process that fetches.
+// sweep removes trees that no reference means any more, an hour after they were last used. It is done by the process
+// that fetches.
 func (r *repo) sweep() error {
 	st := r.state()
 	r.mu.Lock()

@@ -59,8 +59,9 @@ func TestSaltPillar(t *testing.T) {
 			if id == "" {
 				id = "m1"
 			}
-			got, err := pillar.New(pillar.Options{Opts: opts, Git: git, Log: log}).Compile(t.Context(), pillar.Question{ID: id,
-				Grains: payload.M("id", id), Saltenv: ask.Value("saltenv"), Pillarenv: ask.Value("pillarenv")})
+			got, err := pillar.New(pillar.Options{Opts: opts, Git: git, Log: log}).Compile(t.Context(),
+				pillar.Question{ID: id, Grains: payload.M("id", id), Saltenv: ask.Value("saltenv"),
+					Pillarenv: ask.Value("pillarenv")})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -7,8 +7,9 @@ import (
 	"unicode/utf8"
 )
 
-// refspec says which references of a remote are fetched, and under which names they are kept; one star stands for anything. A
-// reference that was rewritten is taken as it is now, with or without a plus sign: as with Salt's own, which all have one.
+// refspec says which references of a remote are fetched, and under which names they are kept; one star stands for
+// anything. A reference that was rewritten is taken as it is now, with or without a plus sign: as with Salt's own,
+// which all have one.
 type refspec struct{ from, to string }
 
 func parseRefspecs(list []string) ([]refspec, error) {
@@ -16,7 +17,8 @@ func parseRefspecs(list []string) ([]refspec, error) {
 	for _, text := range list {
 		from, to, ok := strings.Cut(strings.TrimPrefix(text, "+"), ":")
 		if !ok || from == "" || to == "" || strings.HasPrefix(text, "^") {
-			return nil, fmt.Errorf("refspecs: %s is not honoured: a refspec has the form +refs/heads/*:refs/remotes/origin/*", text)
+			return nil, fmt.Errorf("refspecs: %s is not honoured: a refspec has the form "+
+				"+refs/heads/*:refs/remotes/origin/*", text)
 		}
 		if strings.Count(from, "*") > 1 || strings.Count(from, "*") != strings.Count(to, "*") {
 			return nil, fmt.Errorf("refspecs: %s has no star, or one, on both sides", text)
@@ -41,10 +43,13 @@ func swap(name, from, to string) (string, bool) {
 	return strings.Replace(to, "*", name[len(before):len(name)-len(after)], 1), true
 }
 
-// validRef holds a name to the rules of git check-ref-format, and to text: the rest of it becomes the name of an environment.
+// validRef holds a name to the rules of git check-ref-format, and to text: the rest of it becomes the name of an
+// environment.
 func validRef(name string) bool {
-	if !strings.HasPrefix(name, "refs/") || len(name) > 1024 || !utf8.ValidString(name) || strings.Contains(name, "..") ||
-		strings.Contains(name, "@{") || strings.Contains(name, "//") || strings.HasSuffix(name, "/") || strings.HasSuffix(name, ".") ||
+	if !strings.HasPrefix(name, "refs/") || len(name) > 1024 || !utf8.ValidString(name) ||
+		strings.Contains(name, "..") ||
+		strings.Contains(name, "@{") || strings.Contains(name, "//") || strings.HasSuffix(name, "/") ||
+		strings.HasSuffix(name, ".") ||
 		strings.ContainsAny(name, " ~^:?*[\\") || strings.ContainsFunc(name, unicode.IsControl) {
 		return false
 	}

@@ -54,26 +54,32 @@ type auth struct {
 // envConf is what holds for one environment only.
 type envConf struct{ ref, mountpoint, root *string }
 
-// Parameters of remotes (salt/fileserver/gitfs.py and salt/pillar/git_pillar.py; the credentials are those of pygit2 and gitcli).
+// Parameters of remotes (salt/fileserver/gitfs.py and salt/pillar/git_pillar.py; the credentials are those of pygit2
+// and gitcli).
 var (
-	authParams   = []string{"user", "password", "pubkey", "privkey", "passphrase", "insecure_auth"}
-	fileParams   = []string{"base", "fallback", "mountpoint", "root", "ssl_verify", "saltenv_whitelist", "saltenv_blacklist", "refspecs", "disable_saltenv_mapping", "ref_types", "update_interval", "proxy", "depth"}
-	pillarParams = []string{"base", "env", "root", "ssl_verify", "refspecs", "fallback", "proxy", "ref_types", "disable_saltenv_mapping", "depth"}
-	fileOnly     = []string{"all_saltenvs", "name", "saltenv"}
-	pillarOnly   = []string{"name", "mountpoint", "all_saltenvs"}
-	refKinds     = []string{"branch", "tag", "sha"}
-	// pillarIdle are those of pillarParams that change nothing, in Salt as here: its pillars look for a branch, then for a tag, whatever
-	// they say (salt/utils/gitfs.py, checkout; only the file server's envs and get_tree read them).
+	authParams = []string{"user", "password", "pubkey", "privkey", "passphrase", "insecure_auth"}
+	fileParams = []string{"base", "fallback", "mountpoint", "root", "ssl_verify", "saltenv_whitelist",
+		"saltenv_blacklist", "refspecs", "disable_saltenv_mapping", "ref_types", "update_interval", "proxy", "depth"}
+	pillarParams = []string{"base", "env", "root", "ssl_verify", "refspecs", "fallback", "proxy", "ref_types",
+		"disable_saltenv_mapping", "depth"}
+	fileOnly   = []string{"all_saltenvs", "name", "saltenv"}
+	pillarOnly = []string{"name", "mountpoint", "all_saltenvs"}
+	refKinds   = []string{"branch", "tag", "sha"}
+	// pillarIdle are those of pillarParams that change nothing, in Salt as here: its pillars look for a branch, then
+	// for a tag, whatever they say (salt/utils/gitfs.py, checkout; only the file server's envs and get_tree read them).
 	pillarIdle = []string{"ref_types", "disable_saltenv_mapping"}
 )
 
-// parseRemotes reads a list of remotes (gitfs_remotes, or the arguments of ext_pillar: git). What is wrong with one remote is told
-// in err, without credentials, and that remote is left out; fatal means that Salt would serve none of them.
+// parseRemotes reads a list of remotes (gitfs_remotes, or the arguments of ext_pillar: git). What is wrong with one
+// remote is told in err, without credentials, and that remote is left out; fatal means that Salt would serve none of
+// them.
 func parseRemotes(role string, list []any, opts *payload.Map) (out []*remote, err, fatal error) {
 	switch p, _ := opts.Value(role + "_provider").(string); strings.ToLower(p) {
 	case "", "pygit2", "gitpython", "gitcli":
 	default:
-		return nil, nil, fmt.Errorf("Invalid %s_provider %s. Valid choices are: pygit2, gitpython, gitcli", role, payload.Show(p)) // Salt's words
+		// Salt's words
+		return nil, nil, fmt.Errorf("Invalid %s_provider %s. Valid choices are: pygit2, gitpython, gitcli", role,
+			payload.Show(p))
 	}
 	for _, entry := range list {
 		ids := []string{pytext.Str(entry)}
@@ -97,7 +103,8 @@ func parseRemotes(role string, list []any, opts *payload.Map) (out []*remote, er
 	for i, a := range out {
 		for _, b := range out[:i] {
 			if a.key() == b.key() {
-				return nil, err, fmt.Errorf("the following %s remotes have conflicting cachedirs: %s, %s; resolve this using a per-remote parameter called 'name'",
+				return nil, err, fmt.Errorf("the following %s remotes have conflicting cachedirs: %s, %s; resolve "+
+					"this using a per-remote parameter called 'name'",
 					role, redactURL(b.id), redactURL(a.id))
 			}
 		}
@@ -119,7 +126,8 @@ func newRemote(role, id string, conf any, hasConf bool, opts *payload.Map) (*rem
 	own := payload.NewMap(0)
 	if hasConf {
 		if own = dictlist(conf); own.Len() == 0 {
-			return nil, errors.New("no per-remote parameters are specified; there may be a trailing colon after the URL, which should be removed")
+			return nil, errors.New("no per-remote parameters are specified; there may be a trailing colon after the " +
+				"URL, which should be removed")
 		}
 	}
 	if err := r.check(own); err != nil {
@@ -142,7 +150,8 @@ func newRemote(role, id string, conf any, hasConf bool, opts *payload.Map) (*rem
 	return r, r.auth.check(r.url, role)
 }
 
-// idleOf names what a pillar's remote sets by itself and what changes nothing; of the options for all of them config tells.
+// idleOf names what a pillar's remote sets by itself and what changes nothing; of the options for all of them config
+// tells.
 func idleOf(own *payload.Map) (names []string) {
 	for _, key := range pillarIdle {
 		if own.Has(key) {
@@ -163,7 +172,9 @@ func (r *remote) check(own *payload.Map) error {
 	}
 	for k := range own.All() {
 		if key := pytext.Str(k); !slices.Contains(valid, key) {
-			return fmt.Errorf("Invalid %s configuration parameter '%s'. Valid parameters are: %s", r.role, key, strings.Join(valid, ", ")) // Salt's words
+			// Salt's words
+			return fmt.Errorf("Invalid %s configuration parameter '%s'. Valid parameters are: %s", r.role, key,
+				strings.Join(valid, ", "))
 		}
 	}
 	if v, ok := own.Get("depth"); ok && pytext.Str(v) != "0" {
@@ -182,7 +193,8 @@ func (r *remote) fill(get func(string) any, own *payload.Map) (err error) {
 	truth := func(key string) bool { return loader.Truthy(get(key)) }
 	r.base, r.fallback, r.root = str("base"), str("fallback"), strings.TrimRight(str("root"), "/")
 	r.mountpoint = strings.Trim(stripProto(str("mountpoint")), "/")
-	r.whitelist, r.blacklist, r.noMapping = wordList(get("saltenv_whitelist")), wordList(get("saltenv_blacklist")), truth("disable_saltenv_mapping")
+	r.whitelist, r.blacklist, r.noMapping = wordList(get("saltenv_whitelist")), wordList(get("saltenv_blacklist")),
+		truth("disable_saltenv_mapping")
 	if r.role == RolePillar {
 		r.env = str("env")
 		r.mountpoint = ""
@@ -202,7 +214,8 @@ func (r *remote) fill(get func(string) any, own *payload.Map) (err error) {
 	}
 	seconds, bad := strconv.Atoi(str("update_interval"))
 	if bad != nil {
-		return fmt.Errorf("update_interval is %s, and must be a number of seconds", payload.Show(str("update_interval")))
+		return fmt.Errorf("update_interval is %s, and must be a number of seconds",
+			payload.Show(str("update_interval")))
 	}
 	if seconds <= 0 {
 		seconds = 60
@@ -211,15 +224,17 @@ func (r *remote) fill(get func(string) any, own *payload.Map) (err error) {
 	for _, kind := range wordList(get("ref_types")) {
 		kind = strings.ToLower(kind)
 		if !slices.Contains(refKinds, kind) {
-			return fmt.Errorf("the ref_types %s are invalid; the supported values are: %s", kind, strings.Join(refKinds, ", "))
+			return fmt.Errorf("the ref_types %s are invalid; the supported values are: %s", kind,
+				strings.Join(refKinds, ", "))
 		}
 		r.refTypes = append(r.refTypes, kind)
 	}
 	if r.refspecs, err = parseRefspecs(wordList(get("refspecs"))); err != nil {
 		return err
 	}
-	r.auth = auth{user: str("user"), password: str("password"), pubkey: str("pubkey"), privkey: str("privkey"), passphrase: str("passphrase"),
-		insecure: truth("insecure_auth"), sslVerify: truth("ssl_verify"), proxy: str("proxy")}
+	r.auth = auth{user: str("user"), password: str("password"), pubkey: str("pubkey"), privkey: str("privkey"),
+		passphrase: str("passphrase"), insecure: truth("insecure_auth"), sslVerify: truth("ssl_verify"),
+		proxy: str("proxy")}
 	return nil
 }
 

@@ -14,7 +14,8 @@ import (
 	"github.com/go-git/go-git/v5/plumbing"
 )
 
-// repo is the copy of a remote. What is served comes from its state, which a fetch replaces as a whole: nobody waits for one.
+// repo is the copy of a remote. What is served comes from its state, which a fetch replaces as a whole: nobody waits
+// for one.
 type repo struct {
 	*remote
 	dir        string
@@ -45,18 +46,20 @@ type listed struct {
 type state struct {
 	Objects string            `json:"objects"` // folder of the objects
 	Refs    map[string]string `json:"refs"`    // hash by the local name of a reference
-	Whole   int64             `json:"whole"`   // bytes of the packs when the folder was new; 0 of a brine that did not count them
+	// bytes of the packs when the folder was new; 0 of a brine that did not count them
+	Whole int64 `json:"whole"`
 }
 
-// maxListings is how many trees are remembered by a repository, maxPacks how many packs it keeps before it begins anew (it does so
-// as well when they take too much room: Limits.Spare).
+// maxListings is how many trees are remembered by a repository, maxPacks how many packs it keeps before it begins anew
+// (it does so as well when they take too much room: Limits.Spare).
 const (
 	maxListings = 16
 	maxPacks    = 48
 )
 
 func newRepo(r *remote, root string, globalLock bool) *repo {
-	return &repo{remote: r, dir: filepath.Join(root, r.key()), globalLock: globalLock, limits: defaultLimits, timeout: 10 * time.Minute}
+	return &repo{remote: r, dir: filepath.Join(root, r.key()), globalLock: globalLock, limits: defaultLimits,
+		timeout: 10 * time.Minute}
 }
 
 // seen is a state, and which file it was read from: salt-run may have fetched, too, or cleared the cache.
@@ -82,7 +85,8 @@ func (r *repo) state() *state {
 	}
 	st := &state{}
 	raw, err := os.ReadFile(path)
-	if err != nil || json.Unmarshal(raw, st) != nil || !strings.HasPrefix(st.Objects, "o-") || filepath.Base(st.Objects) != st.Objects {
+	if err != nil || json.Unmarshal(raw, st) != nil || !strings.HasPrefix(st.Objects, "o-") ||
+		filepath.Base(st.Objects) != st.Objects {
 		st = &state{}
 	}
 	if st.Refs == nil {

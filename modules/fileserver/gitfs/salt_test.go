@@ -87,7 +87,8 @@ func (b *Backend) answer(t *testing.T, env string, want answer) answer {
 		t.Error(err)
 	}
 	got := answer{l.Files, l.Dirs, l.Links, map[string][]any{}}
-	ask := slices.Concat(l.Files, []string{"top.sls", "web/init.sls", "nothing", "sub", "link/x", "dirlink/init.sls", "a/b/top.sls", "m/deep/er/a.txt", "init.sls"})
+	ask := slices.Concat(l.Files, []string{"top.sls", "web/init.sls", "nothing", "sub", "link/x", "dirlink/init.sls",
+		"a/b/top.sls", "m/deep/er/a.txt", "init.sls"})
 	for path := range want.Found {
 		ask = append(ask, path)
 	}

@@ -28,7 +28,8 @@ import (
 // sshTime is how long a server may take until it has let us in.
 const sshTime = 30 * time.Second
 
-// overSSH is a remote behind ssh. All that is read and written ends with the context of the fetch: the connection is cut then.
+// overSSH is a remote behind ssh. All that is read and written ends with the context of the fetch: the connection is
+// cut then.
 type overSSH struct {
 	conn    net.Conn
 	client  *ssh.Client
@@ -113,7 +114,8 @@ func sshConfig(e *transport.Endpoint, a auth, addr string) (*ssh.ClientConfig, f
 		closer()
 		return nil, nil, err
 	}
-	config := &ssh.ClientConfig{User: name, Auth: methods, HostKeyCallback: known, Timeout: sshTime, HostKeyAlgorithms: algorithms(known, addr)}
+	config := &ssh.ClientConfig{User: name, Auth: methods, HostKeyCallback: known, Timeout: sshTime,
+		HostKeyAlgorithms: algorithms(known, addr)}
 	return config, closer, nil
 }
 
@@ -131,7 +133,9 @@ func sshMethods(e *transport.Endpoint, a auth) ([]ssh.AuthMethod, func(), error)
 	closer := nothing
 	if path := os.Getenv("SSH_AUTH_SOCK"); path != "" {
 		if conn, err := net.DialTimeout("unix", path, sshTime); err == nil {
-			out, closer = append(out, ssh.PublicKeysCallback(agent.NewClient(conn).Signers)), func() { _ = conn.Close() }
+			out, closer = append(out, ssh.PublicKeysCallback(agent.NewClient(conn).Signers)), func() {
+				_ = conn.Close()
+			}
 		}
 	}
 	home, _ := os.UserHomeDir()
@@ -164,8 +168,8 @@ func readKey(path, passphrase string) (ssh.Signer, error) {
 	return ssh.ParsePrivateKey(pem)
 }
 
-// knownHosts reads the files of keys of servers, the user's and the system's. Unlike Salt with gitcli: a server that is in none of
-// them is not believed.
+// knownHosts reads the files of keys of servers, the user's and the system's. Unlike Salt with gitcli: a server that is
+// in none of them is not believed.
 func knownHosts() (ssh.HostKeyCallback, error) {
 	home, _ := os.UserHomeDir()
 	var files []string
@@ -226,7 +230,8 @@ func (s *overSSH) pack(_ context.Context, wants, haves []plumbing.Hash) (rc io.R
 	defer rescue(&err)
 	req := packRequest(s.caps, wants, haves)
 	var text bytes.Buffer
-	err = errors.Join(req.UploadRequest.Encode(&text), req.UploadHaves.Encode(&text, true), pktline.NewEncoder(&text).EncodeString("done\n"))
+	err = errors.Join(req.UploadRequest.Encode(&text), req.UploadHaves.Encode(&text, true),
+		pktline.NewEncoder(&text).EncodeString("done\n"))
 	if err != nil {
 		return nil, err
 	}

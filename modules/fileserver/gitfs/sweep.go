@@ -12,9 +12,9 @@ import (
 	"github.com/go-git/go-git/v5/plumbing"
 )
 
-// Contents of files that were asked for are kept below blobs until nobody has asked for a day, so those of commits that a force-push
-// has thrown away go; and they take no more than so much room, except for what was asked for within the hour. One that is wanted
-// again is written again.
+// Contents of files that were asked for are kept below blobs until nobody has asked for a day, so those of commits that
+// a force-push has thrown away go; and they take no more than so much room, except for what was asked for within the
+// hour. One that is wanted again is written again.
 const (
 	blobAge    = 24 * time.Hour
 	blobRest   = time.Hour
@@ -23,8 +23,8 @@ const (
 	sweepEvery = time.Hour
 )
 
-// kept tells whether the content of a file is there, and notes on the file itself that it was asked for: other processes of this
-// master sweep, too.
+// kept tells whether the content of a file is there, and notes on the file itself that it was asked for: other
+// processes of this master sweep, too.
 func kept(path string, now time.Time) bool {
 	info, err := os.Lstat(path)
 	if err != nil || !info.Mode().IsRegular() {
@@ -36,7 +36,8 @@ func kept(path string, now time.Time) bool {
 	return os.Chtimes(path, time.Time{}, now) == nil // else it was swept just now
 }
 
-// again opens a file that was swept after it was found, and writes it anew for that. One whose objects have gone is no longer there.
+// again opens a file that was swept after it was found, and writes it anew for that. One whose objects have gone is no
+// longer there.
 func (r *repo) again(rel string) (*os.File, error) {
 	name := filepath.Dir(rel) + filepath.Base(rel)
 	if len(name) != 40 || !isHex(name) {
@@ -62,8 +63,8 @@ type stored struct {
 	asked time.Time
 }
 
-// sweepBlobs removes contents of files by the rules above; room is how many bytes may stay. It is done by the process that holds the
-// lock of an update. Who reads one that is open goes on reading.
+// sweepBlobs removes contents of files by the rules above; room is how many bytes may stay. It is done by the process
+// that holds the lock of an update. Who reads one that is open goes on reading.
 func (r *repo) sweepBlobs(now time.Time, room int64) error {
 	var all []stored
 	var sum int64

@@ -38,7 +38,8 @@ func (g *rewriter) git(dir string, args ...string) {
 	g.t.Helper()
 	cmd := exec.Command("git", args...)
 	cmd.Dir = dir
-	cmd.Env = append(os.Environ(), "GIT_CONFIG_GLOBAL=/dev/null", "GIT_CONFIG_NOSYSTEM=1", "GIT_AUTHOR_NAME=a", "GIT_AUTHOR_EMAIL=a@b", "GIT_COMMITTER_NAME=a", "GIT_COMMITTER_EMAIL=a@b")
+	cmd.Env = append(os.Environ(), "GIT_CONFIG_GLOBAL=/dev/null", "GIT_CONFIG_NOSYSTEM=1", "GIT_AUTHOR_NAME=a",
+		"GIT_AUTHOR_EMAIL=a@b", "GIT_COMMITTER_NAME=a", "GIT_COMMITTER_EMAIL=a@b")
 	if out, err := cmd.CombinedOutput(); err != nil {
 		g.t.Fatalf("git %s: %v: %s", strings.Join(args, " "), err, out)
 	}
@@ -82,8 +83,8 @@ func (g *rewriter) on(b *Backend) (files int, size int64) {
 	return files, size
 }
 
-// TestMonth: a remote is force-pushed each day of a month, and each file is asked for each day. What no reference needs is not kept,
-// what is needed is served each day, and who reads a file that is swept reads it to its end.
+// TestMonth: a remote is force-pushed each day of a month, and each file is asked for each day. What no reference needs
+// is not kept, what is needed is served each day, and who reads a file that is swept reads it to its end.
 func TestMonth(t *testing.T) {
 	const files = 5
 	g := newRewriter(t)
@@ -150,9 +151,9 @@ func bytesBelow(t *testing.T, dir string) (sum int64) {
 	return sum
 }
 
-// TestForcePushes: a remote whose whole history is replaced again and again by contents that cannot be packed takes no more room than
-// Limits.Spare beside twice a clone and the push that came last, though each push is fewer packs than are kept. Each state is served.
-// A tree that only grows is not fetched anew for that until it has doubled.
+// TestForcePushes: a remote whose whole history is replaced again and again by contents that cannot be packed takes no
+// more room than Limits.Spare beside twice a clone and the push that came last, though each push is fewer packs than
+// are kept. Each state is served. A tree that only grows is not fetched anew for that until it has doubled.
 func TestForcePushes(t *testing.T) {
 	const pushes, size = 24, 30_000
 	f := newForge(t)
@@ -225,7 +226,8 @@ func TestSweptBetween(t *testing.T) {
 	if raw, err := io.ReadAll(file); err != nil || string(raw) != "first" {
 		t.Errorf("got %q, %v", raw, err)
 	}
-	for _, rel := range []string{"../state", "ab/" + strings.Repeat("0", 38), "x", strings.Repeat("z", 2) + "/" + strings.Repeat("z", 38)} {
+	for _, rel := range []string{"../state", "ab/" + strings.Repeat("0", 38), "x",
+		strings.Repeat("z", 2) + "/" + strings.Repeat("z", 38)} {
 		if file, err := b.repos[0].again(rel); err == nil {
 			file.Close()
 			t.Errorf("%s opens", rel)
@@ -236,7 +238,8 @@ func TestSweptBetween(t *testing.T) {
 // TestRoom: where contents take too much room those that were asked for longest ago go, but none of the last hour.
 func TestRoom(t *testing.T) {
 	f := newForge(t)
-	f.commit(master, f.tree(modeFile|0o644, "a", f.blob("aaaa"), modeFile|0o644, "b", f.blob("bbbb"), modeFile|0o644, "c", f.blob("cccc")))
+	f.commit(master, f.tree(modeFile|0o644, "a", f.blob("aaaa"), modeFile|0o644, "b", f.blob("bbbb"), modeFile|0o644,
+		"c", f.blob("cccc")))
 	b := f.fetched()
 	now := time.Now()
 	path := map[string]string{}

@@ -53,8 +53,8 @@ func (r *remote) redact(err error) error {
 	return errors.New(redactURL(text))
 }
 
-// validURL refuses what is no URL of a repository. No transport helper (ext::), no option in the place of a host, and no other
-// program is ever reached by one.
+// validURL refuses what is no URL of a repository. No transport helper (ext::), no option in the place of a host, and
+// no other program is ever reached by one.
 func validURL(s string) error {
 	e, err := endpoint(s)
 	if err != nil {
@@ -124,7 +124,9 @@ func (a *auth) check(raw, role string) error {
 			missing = append(missing, "password")
 		}
 		if missing == nil && e.Protocol == "http" && !a.insecure {
-			return fmt.Errorf("Authentication is disabled by default on http remotes. Either set %s_insecure_auth to True, set a per-remote "+ // Salt's words
+			// Salt's words
+			return fmt.Errorf("Authentication is disabled by default on http remotes. Either set %s_insecure_auth "+
+				"to True, set a per-remote "+
 				"option named 'insecure_auth' to True, or use https or ssh-based authentication", role)
 		}
 	}

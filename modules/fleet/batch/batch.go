@@ -1,6 +1,6 @@
-// Package batch decides about the batches of salt: who gets the job next, what the state of a batch is for who shows and stops
-// it, and which target means just its minions. It holds no connection; cmd/salt and actors/netapi drive it. Answers to
-// salt/utils/batch_state.py.
+// Package batch decides about the batches of salt: who gets the job next, what the state of a batch is for who shows
+// and stops it, and which target means just its minions. It holds no connection; cmd/salt and actors/netapi drive it.
+// Answers to salt/utils/batch_state.py.
 package batch
 
 import (
@@ -85,7 +85,8 @@ func New(spec Spec, minions []string, now time.Time) (*State, error) {
 // places is how many of n minions work at the same time, at least one: a number, or a percentage of n.
 func places(size any, n int) (int, error) {
 	text := strings.TrimSpace(pytext.Str(size))
-	bad := fmt.Errorf("Invalid batch specification %s: must be an integer or percentage string like '10' or '25%%'.", pytext.Repr(size))
+	bad := fmt.Errorf("Invalid batch specification %s: must be an integer or percentage string like '10' or '25%%'.",
+		pytext.Repr(size))
 	if !strings.Contains(text, "%") {
 		places, err := strconv.Atoi(strings.ReplaceAll(text, "_", ""))
 		if err != nil {
@@ -137,8 +138,8 @@ func (b *State) Step(now time.Time, returns []Return, silent []string) (publish 
 	return publish, changed || len(publish) > 0 || b.halted
 }
 
-// Adopt takes minions in that have the job though they were none of the batch: the target was sent again, and means them
-// since. It returns those who are new.
+// Adopt takes minions in that have the job though they were none of the batch: the target was sent again, and means
+// them since. It returns those who are new.
 func (b *State) Adopt(now time.Time, ids []string) (fresh []string) {
 	in := make(map[string]bool, len(b.all))
 	for _, id := range b.all {

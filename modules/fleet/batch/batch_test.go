@@ -22,8 +22,9 @@ func TestSize(t *testing.T) {
 		want int // 0: refused
 	}{
 		{"3", 10, 3}, {int64(4), 10, 4}, {" 2 ", 10, 2}, {"0", 10, 1}, {"-5", 10, 1}, {"100", 3, 100},
-		{"50%", 3, 1}, {"100%", 3, 3}, {"10%", 3, 1}, {"%40", 10, 4}, {"33.4%", 9, 3}, {"99%", 100, 99}, {"-10%", 10, 1},
-		{"abc", 3, 0}, {"1.5", 3, 0}, {"x%", 3, 0}, {"nan%", 3, 0}, {"inf%", 3, 0}, {"", 3, 0}, {"%", 3, 0}, {nil, 3, 0},
+		{"50%", 3, 1}, {"100%", 3, 3}, {"10%", 3, 1}, {"%40", 10, 4}, {"33.4%", 9, 3}, {"99%", 100, 99},
+		{"-10%", 10, 1}, {"abc", 3, 0}, {"1.5", 3, 0}, {"x%", 3, 0}, {"nan%", 3, 0}, {"inf%", 3, 0}, {"", 3, 0},
+		{"%", 3, 0}, {nil, 3, 0},
 	} {
 		got, err := places(tt.size, tt.n)
 		if got != tt.want || (err != nil) != (tt.want == 0) {
@@ -63,9 +64,11 @@ func TestStep(t *testing.T) {
 		{"all at once", Spec{Size: "100%"}, "a b c", []step{
 			{take: "a b c"}, {returns: []Return{ret("b", 0)}}, {silent: []string{"a", "b", "c"}, done: true}}},
 		{"a silent one makes room", Spec{Size: "2"}, "a b c", []step{
-			{take: "a b"}, {silent: []string{"b"}, take: "c"}, {returns: []Return{ret("a", 0), ret("c", 0)}, done: true}}},
+			{take: "a b"}, {silent: []string{"b"}, take: "c"}, {returns: []Return{ret("a", 0), ret("c", 0)},
+				done: true}}},
 		{"a late return of a silent one does not count", Spec{Size: "1"}, "a b", []step{
-			{take: "a"}, {silent: []string{"a"}, take: "b"}, {returns: []Return{ret("a", 1)}}, {returns: []Return{ret("b", 0)}, done: true}}},
+			{take: "a"}, {silent: []string{"a"}, take: "b"}, {returns: []Return{ret("a", 1)}},
+			{returns: []Return{ret("b", 0)}, done: true}}},
 		{"failhard", Spec{Size: "1", Failhard: true}, "a b c", []step{
 			{take: "a"}, {returns: []Return{ret("a", 0)}, take: "b"}, {returns: []Return{ret("b", 2)}, done: true}}},
 		{"failhard and a job that did not arrive", Spec{Size: "1", Failhard: true}, "a b", []step{
@@ -160,23 +163,26 @@ func TestTakesEachOnce(t *testing.T) {
 // TestEvents: the state and the events carry Salt's keys in Salt's order.
 func TestEvents(t *testing.T) {
 	b, err := New(Spec{JID: "20261121120000000000", Fun: "test.ping", Tgt: "*", TgtType: "glob", User: "root",
-		Driver: ByMaster, Size: "50%", Wait: 1500 * time.Millisecond, Timeout: 5 * time.Second, Gather: 10 * time.Second}, []string{"a", "b"}, start)
+		Driver: ByMaster, Size: "50%", Wait: 1500 * time.Millisecond, Timeout: 5 * time.Second,
+		Gather: 10 * time.Second}, []string{"a", "b"}, start)
 	if err != nil {
 		t.Fatal(err)
 	}
 	b.Step(start, nil, nil)
 	b.Step(start, []Return{ret("a", 0)}, nil)
 	at := float64(start.Unix())
-	want := payload.M("jid", "20261121120000000000", "all_minions", []any{"a", "b"}, "pending", []any{"b"}, "active", payload.NewMap(0),
-		"done", payload.M("a", payload.M("ret", true, "retcode", 0)), "failed", payload.NewMap(0), "wait", []any{at + 1.5}, "batch_size", 1,
-		"fun", "test.ping", "arg", []any{}, "kwargs", payload.NewMap(0), "tgt", "*", "tgt_type", "glob", "failhard", false,
-		"batch_wait", 1.5, "timeout", int64(5), "gather_job_timeout", int64(10), "last_progress", at, "created", at,
-		"halted", false, "halted_reason", nil, "driver", "master", "ret", "", "user", "root")
+	want := payload.M("jid", "20261121120000000000", "all_minions", []any{"a", "b"}, "pending", []any{"b"}, "active",
+		payload.NewMap(0), "done", payload.M("a", payload.M("ret", true, "retcode", 0)), "failed", payload.NewMap(0),
+		"wait", []any{at + 1.5}, "batch_size", 1, "fun", "test.ping", "arg", []any{}, "kwargs", payload.NewMap(0),
+		"tgt", "*", "tgt_type", "glob", "failhard", false, "batch_wait", 1.5, "timeout", int64(5), "gather_job_timeout",
+		int64(10), "last_progress", at, "created", at, "halted", false, "halted_reason", nil, "driver", "master", "ret",
+		"", "user", "root")
 	if d := cmp.Diff(packed(t, want), packed(t, b.Map())); d != "" {
 		t.Error(d)
 	}
 	head := payload.M("jid", "20261121120000000000", "fun", "test.ping", "tgt", "*", "tgt_type", "glob", "user", "root")
-	if d := cmp.Diff(packed(t, head.Clone().Set("total_minions", 2).Set("batch_size", 1).Set("driver", "master").Set("created", at)), packed(t, b.NewEvent())); d != "" {
+	if d := cmp.Diff(packed(t, head.Clone().Set("total_minions", 2).Set("batch_size", 1).Set("driver",
+		"master").Set("created", at)), packed(t, b.NewEvent())); d != "" {
 		t.Error(d)
 	}
 	b.Halt("stop")
@@ -190,9 +196,11 @@ func TestEvents(t *testing.T) {
 
 // TestShownEntry: what came with a return stands before it, the outputter apart.
 func TestShownEntry(t *testing.T) {
-	e := Entry(payload.NewReturn(payload.M("jid", "1", "id", "web1", "return", "x", "retcode", 4, "out", "txt", "success", false)))
+	e := Entry(payload.NewReturn(payload.M("jid", "1", "id", "web1", "return", "x", "retcode", 4, "out", "txt",
+		"success", false)))
 	shown, out := Shown("web1", e)
-	if d := cmp.Diff(packed(t, payload.M("retcode", 4, "jid", "1", "web1", "x")), packed(t, shown)); d != "" || out != "txt" {
+	if d := cmp.Diff(packed(t, payload.M("retcode", 4, "jid", "1", "web1", "x")), packed(t, shown)); d != "" ||
+		out != "txt" {
 		t.Errorf("outputter %q, %s", out, d)
 	}
 }

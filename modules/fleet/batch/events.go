@@ -25,11 +25,12 @@ func (b *State) Map() *payload.Map {
 	if b.reason != "" {
 		reason = b.reason
 	}
-	return payload.M("jid", b.JID, "all_minions", payload.AnyList(b.all), "pending", payload.AnyList(b.pending), "active", b.active,
-		"done", b.done, "failed", b.failed, "wait", waits, "batch_size", b.places, "fun", b.Fun, "arg", arg, "kwargs", kwargs,
-		"tgt", b.Tgt, "tgt_type", b.TgtType, "failhard", b.Failhard, "batch_wait", number(b.Wait), "timeout", number(b.Timeout),
-		"gather_job_timeout", number(b.Gather), "last_progress", epoch(b.last), "created", epoch(b.created),
-		"halted", b.halted, "halted_reason", reason, "driver", b.Driver, "ret", b.Ret, "user", b.User)
+	return payload.M("jid", b.JID, "all_minions", payload.AnyList(b.all), "pending", payload.AnyList(b.pending),
+		"active", b.active, "done", b.done, "failed", b.failed, "wait", waits, "batch_size", b.places, "fun", b.Fun,
+		"arg", arg, "kwargs", kwargs, "tgt", b.Tgt, "tgt_type", b.TgtType, "failhard", b.Failhard, "batch_wait",
+		number(b.Wait), "timeout", number(b.Timeout), "gather_job_timeout", number(b.Gather), "last_progress",
+		epoch(b.last), "created", epoch(b.created), "halted", b.halted, "halted_reason", reason, "driver", b.Driver,
+		"ret", b.Ret, "user", b.User)
 }
 
 // number is a duration in seconds: a whole number where it is one.
@@ -52,7 +53,8 @@ func (b *State) StateEvent() *payload.Map {
 
 // NewEvent hands a batch to the master.
 func (b *State) NewEvent() *payload.Map {
-	return b.head().Set("total_minions", len(b.all)).Set("batch_size", b.places).Set("driver", b.Driver).Set("created", epoch(b.created))
+	return b.head().Set("total_minions", len(b.all)).Set("batch_size", b.places).Set("driver", b.Driver).Set("created",
+		epoch(b.created))
 }
 
 // EntryValue is the field of an entry with what the function returned.

@@ -8,8 +8,8 @@ import (
 
 // Whole means just the minions of a batch.
 //
-// Unlike Salt: it is sent in place of the list of their ids. That goes to every minion of the master, each of which takes
-// it apart: with ten thousand minions it is a gigabyte, and all that the master does for a while.
+// Unlike Salt: it is sent in place of the list of their ids. That goes to every minion of the master, each of which
+// takes it apart: with ten thousand minions it is a gigabyte, and all that the master does for a while.
 type Whole struct {
 	Tgt  any
 	Kind string
@@ -21,8 +21,8 @@ const (
 	leftOutOf   = 10
 )
 
-// WholeOf finds the target for those minions that are up, of all that tgt means to the master; nil when only a list will
-// do. Where few do not answer, they are left out by name.
+// WholeOf finds the target for those minions that are up, of all that tgt means to the master; nil when only a list
+// will do. Where few do not answer, they are left out by name.
 func WholeOf(tgt any, kind string, all, up, down []string) *Whole {
 	both := slices.Sorted(slices.Values(slices.Concat(up, down)))
 	if kind == "list" || !slices.Equal(both, slices.Sorted(slices.Values(all))) {

@@ -83,7 +83,8 @@ func AttachBanks(cacheDir string) *Banks { return &Banks{dir: cacheDir} }
 
 // notBanks are the folders and files of cachedir that hold no data cache: what stands there is a secret, or a record of
 // jobs. Unlike Salt: its cache runner lists the tokens of everybody, and flushes the jobs.
-var notBanks = []string{"tokens", "sessions", "jobs", jobstore.StoreFile, jobstore.NotesFile, "proc", "publish_auth", "syndics", "queues", "health", "extmods", setaside.Folder}
+var notBanks = []string{"tokens", "sessions", "jobs", jobstore.StoreFile, jobstore.NotesFile, "proc", "publish_auth",
+	"syndics", "queues", "health", "extmods", setaside.Folder}
 
 // path is the file or directory of a bank or key. Names may hold "/", but must stay inside the cache.
 func (b *Banks) path(bank, key string) (string, error) {
@@ -116,7 +117,8 @@ func (b *Banks) Store(bank, key string, value any) error {
 	return nil
 }
 
-// Fetch returns the value under a key; nil when there is none. A damaged file is an error that wraps packedfile.ErrDamaged.
+// Fetch returns the value under a key; nil when there is none. A damaged file is an error that wraps
+// packedfile.ErrDamaged.
 func (b *Banks) Fetch(bank, key string) (any, error) {
 	file, err := b.path(bank, key)
 	if err != nil {

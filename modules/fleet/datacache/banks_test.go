@@ -73,7 +73,8 @@ func TestBanksReadSalt(t *testing.T) {
 func TestBanksWriteAsSalt(t *testing.T) {
 	b, dir := openBanks(t)
 	err := errors.Join(
-		b.Keep("web1", payload.M("os", "Debian", "ipv4", []any{"10.0.0.1"}, "raw", []byte{0xff}), payload.M("a", payload.M("b", 1))),
+		b.Keep("web1", payload.M("os", "Debian", "ipv4", []any{"10.0.0.1"}, "raw", []byte{0xff}),
+			payload.M("a", payload.M("b", 1))),
 		b.StoreMine("web1", payload.M("test.ping", true)),
 		b.Store("minions/old1", "data", payload.M("grains", payload.M("os", "Suse"), "pillar", payload.M("p", 1))),
 		b.Store("minions/old1", "mine", payload.M("network.ip_addrs", []any{"10.0.0.9"})))
@@ -104,7 +105,8 @@ func TestBanks(t *testing.T) {
 	if err := b.StorePillar("web1", "dev/x", payload.M("k", "v")); err != nil {
 		t.Fatal(err)
 	}
-	if !exists(dir, "pillar/web1:dev/x.p") || !b.Contains("pillar", "web1:dev/x") || !b.Contains("pillar", "") || b.Contains("x", "") == b.Contains("x", "z") {
+	if !exists(dir, "pillar/web1:dev/x.p") || !b.Contains("pillar", "web1:dev/x") || !b.Contains("pillar", "") ||
+		b.Contains("x", "") == b.Contains("x", "z") {
 		t.Error("Contains, or the file of an environment with a slash")
 	}
 	if since := time.Since(b.Updated("x", "y")); since < 0 || since > time.Minute || !b.Updated("x", "z").IsZero() {
@@ -127,8 +129,9 @@ func TestBanksStayInside(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer os.Remove(filepath.Join(filepath.Dir(dir), "secret.p"))
-	for _, at := range [][2]string{{"..", "secret"}, {"grains", "../../secret"}, {"/etc", "passwd"}, {"", "x"}, {"grains", "a\x00b"}, {".", ""}, {"grains/../..", ""},
-		{"tokens", ""}, {"tokens", "x"}, {"grains/../tokens", ""}, {"./sessions", ""}, {"jobs", ""}, {"jobs.db", ""}, {".root_key", ""}, {"proc", "1"}} {
+	for _, at := range [][2]string{{"..", "secret"}, {"grains", "../../secret"}, {"/etc", "passwd"}, {"", "x"},
+		{"grains", "a\x00b"}, {".", ""}, {"grains/../..", ""}, {"tokens", ""}, {"tokens", "x"},
+		{"grains/../tokens", ""}, {"./sessions", ""}, {"jobs", ""}, {"jobs.db", ""}, {".root_key", ""}, {"proc", "1"}} {
 		if v, err := b.Fetch(at[0], at[1]); err == nil {
 			t.Errorf("fetch %q: got %v, want an error", at, v)
 		}
@@ -170,7 +173,8 @@ func TestBanksDamage(t *testing.T) {
 
 func TestBanksForget(t *testing.T) {
 	b, dir := openBanks(t)
-	for _, at := range [][2]string{{"grains", "m"}, {"pillar", "m"}, {"mine", "m"}, {"minions/m", "data"}, {"minions/m", "mine"}, {"grains", "other"}} {
+	for _, at := range [][2]string{{"grains", "m"}, {"pillar", "m"}, {"mine", "m"}, {"minions/m", "data"},
+		{"minions/m", "mine"}, {"grains", "other"}} {
 		if err := b.Store(at[0], at[1], payload.M("a", 1)); err != nil {
 			t.Fatal(err)
 		}
@@ -262,7 +266,8 @@ func TestFields(t *testing.T) {
 		t.Fatal(err)
 	}
 	check("flushed", nil, "os")
-	if err := b.Store("minions/web1", "data", payload.M("grains", payload.M("os", "Old"), "pillar", payload.M("a", 1))); err != nil {
+	if err := b.Store("minions/web1", "data", payload.M("grains", payload.M("os", "Old"), "pillar",
+		payload.M("a", 1))); err != nil {
 		t.Fatal(err)
 	}
 	check("of an old release", payload.M("os", "Old"), "os")
@@ -328,8 +333,8 @@ func exists(parts ...string) bool {
 	return err == nil
 }
 
-// TestDamagedIsSetAside: who owns the cache puts a damaged file where no bank is, once, and goes on as if there were none; who does not
-// leaves it.
+// TestDamagedIsSetAside: who owns the cache puts a damaged file where no bank is, once, and goes on as if there were
+// none; who does not leaves it.
 func TestDamagedIsSetAside(t *testing.T) {
 	dir := t.TempDir()
 	b, err := OpenBanks(dir)
@@ -355,7 +360,8 @@ func TestDamagedIsSetAside(t *testing.T) {
 					t.Errorf("%s %s: got %v, %v", bank, name, m, err)
 				}
 			}
-			if len(told) != 1 || told[0].Path != file || filepath.Dir(told[0].Kept) != filepath.Join(dir, setaside.Folder) {
+			if len(told) != 1 || told[0].Path != file || filepath.Dir(told[0].Kept) != filepath.Join(dir,
+				setaside.Folder) {
 				t.Fatalf("%s %s: told of %v", bank, name, told)
 			}
 			if kept, err := os.ReadFile(told[0].Kept); err != nil || string(kept) != text {

@@ -10,8 +10,8 @@ import (
 // newerBanks hold what is known of minions in the newer form.
 var newerBanks = [...]string{BankGrains, BankPillar, BankMine}
 
-// ForgetAllBut removes all that is known of ids which keep does not name, in both forms, with the pillars of all environments. Files
-// that a minion has pushed stay.
+// ForgetAllBut removes all that is known of ids which keep does not name, in both forms, with the pillars of all
+// environments. Files that a minion has pushed stay.
 //
 // Unlike Salt: 3008 keeps the mine of a minion without a key.
 func (b *Banks) ForgetAllBut(keep func(id string) bool) error {
@@ -25,7 +25,8 @@ func (b *Banks) ForgetAllBut(keep func(id string) bool) error {
 			if keep(key) || keep(minionOf(key)) {
 				continue
 			}
-			if err := os.RemoveAll(filepath.Join(b.dir, bank, name)); err != nil { // a slash in the name of an environment makes a folder
+			if err := os.RemoveAll(filepath.Join(b.dir, bank, name)); err != nil {
+				// a slash in the name of an environment makes a folder
 				return fmt.Errorf("data cache: clear %s of %s: %w", bank, key, err)
 			}
 		}

@@ -105,8 +105,8 @@ func (b *Banks) Cached(bank string) ([]string, error) {
 	return ids, nil
 }
 
-// Keep keeps the grains that a minion has sent and the pillar of the default environment that was compiled for it. What is nil
-// stays as it was.
+// Keep keeps the grains that a minion has sent and the pillar of the default environment that was compiled for it. What
+// is nil stays as it was.
 func (b *Banks) Keep(id string, grains, pillar *payload.Map) error {
 	defer b.turns.take(id)()
 	if err := b.takeOver(id, grains == nil, pillar == nil); err != nil {
@@ -126,8 +126,8 @@ func (b *Banks) Keep(id string, grains, pillar *payload.Map) error {
 // StoreGrains keeps the grains that a minion has sent.
 func (b *Banks) StoreGrains(id string, grains *payload.Map) error { return b.Keep(id, grains, nil) }
 
-// StorePillar keeps the pillar that was compiled for a minion; env is "" for the default environment. The older form has no
-// place for others.
+// StorePillar keeps the pillar that was compiled for a minion; env is "" for the default environment. The older form
+// has no place for others.
 func (b *Banks) StorePillar(id, env string, pillar *payload.Map) error {
 	if env != "" {
 		return b.Store(BankPillar, id+":"+env, pillar)

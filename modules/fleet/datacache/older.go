@@ -81,8 +81,8 @@ func (b *Banks) copied(bank, id string) bool {
 	return err == nil && info.Mode().IsRegular() && info.Mode().Perm() == copyMode
 }
 
-// writeOlder writes a file of the older form. A copy that is there already is not written again: nothing looks at its age, and
-// what minions tell seldom changes.
+// writeOlder writes a file of the older form. A copy that is there already is not written again: nothing looks at its
+// age, and what minions tell seldom changes.
 func (b *Banks) writeOlder(bank, id string, data *payload.Map, mode fs.FileMode) error {
 	file := b.olderFile(bank, id)
 	if file == "" {
@@ -165,7 +165,8 @@ func (b *Banks) forgetOlder(id string, banks []string) error {
 	return nil
 }
 
-// cutData leaves in the file of grains and pillar what is not forgotten, with the time that it had. A file that cannot be read goes.
+// cutData leaves in the file of grains and pillar what is not forgotten, with the time that it had. A file that cannot
+// be read goes.
 func (b *Banks) cutData(id string, banks []string) error {
 	file := b.olderFile(BankGrains, id)
 	if file == "" {

@@ -19,7 +19,8 @@ import (
 func putOld(t *testing.T, dir, file string, minutes int, value any) {
 	t.Helper()
 	path, when := filepath.Join(dir, file), time.Now().Add(-time.Duration(minutes)*time.Minute)
-	err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), packedfile.Write(path, value, wholefile.Options{}), os.Chtimes(path, when, when))
+	err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), packedfile.Write(path, value, wholefile.Options{}),
+		os.Chtimes(path, when, when))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -54,10 +55,12 @@ func checkData(t *testing.T, b *Banks, what string, bank string, want *payload.M
 // TestNewestCounts: a master of another release may have had the cache before or after a brine master.
 func TestNewestCounts(t *testing.T) {
 	b, dir := openBanks(t)
-	if err := errors.Join(b.Keep("web1", payload.M("os", "new"), payload.M("p", "new")), b.StoreMine("web1", payload.M("f", "new"))); err != nil {
+	if err := errors.Join(b.Keep("web1", payload.M("os", "new"), payload.M("p", "new")),
+		b.StoreMine("web1", payload.M("f", "new"))); err != nil {
 		t.Fatal(err)
 	}
-	putOld(t, dir, "minions/web1/data.p", 5, payload.M("grains", payload.M("os", "old"), "pillar", payload.M("p", "old")))
+	putOld(t, dir, "minions/web1/data.p", 5, payload.M("grains", payload.M("os", "old"), "pillar",
+		payload.M("p", "old")))
 	putOld(t, dir, "minions/web1/mine.p", 5, payload.M("f", "old"))
 	checkData(t, b, "an older original", BankGrains, payload.M("os", "new"))
 	checkData(t, b, "an older original", BankPillar, payload.M("p", "new"))
@@ -72,7 +75,8 @@ func TestNewestCounts(t *testing.T) {
 	}
 	checkData(t, b, "what the original alone held", BankGrains, payload.M("os", "old"))
 	checkData(t, b, "stored", BankPillar, payload.M("p", "newer"))
-	if got := read(t, dir, "minions/web1/data.p"); !payload.Equal(got, payload.M("grains", payload.M("os", "old"), "pillar", payload.M("p", "newer"))) {
+	if got := read(t, dir, "minions/web1/data.p"); !payload.Equal(got, payload.M("grains", payload.M("os", "old"),
+		"pillar", payload.M("p", "newer"))) {
 		t.Errorf("the copy is %v", got)
 	}
 }
@@ -80,7 +84,8 @@ func TestNewestCounts(t *testing.T) {
 // TestCopiesAreNotRead: what a tool of Salt 3008 removes is gone, though a copy of it is left.
 func TestCopiesAreNotRead(t *testing.T) {
 	b, dir := openBanks(t)
-	if err := errors.Join(b.Keep("web1", payload.M("os", "Debian"), payload.M("p", 1)), b.StoreMine("web1", payload.M("f", 1))); err != nil {
+	if err := errors.Join(b.Keep("web1", payload.M("os", "Debian"), payload.M("p", 1)),
+		b.StoreMine("web1", payload.M("f", 1))); err != nil {
 		t.Fatal(err)
 	}
 	for _, file := range []string{"grains/web1.p", "pillar/web1.p", "mine/web1.p"} {
@@ -114,7 +119,8 @@ func TestForget(t *testing.T) {
 			t.Run(tt.name+" of "+by, func(t *testing.T) {
 				b, dir := openBanks(t)
 				if by == "brine" {
-					if err := errors.Join(b.Keep("web1", payload.M("os", "x"), payload.M("p", 1)), b.StoreMine("web1", payload.M("f", 1))); err != nil {
+					if err := errors.Join(b.Keep("web1", payload.M("os", "x"), payload.M("p", 1)),
+						b.StoreMine("web1", payload.M("f", 1))); err != nil {
 						t.Fatal(err)
 					}
 				} else {
@@ -147,8 +153,12 @@ func TestDropMine(t *testing.T) {
 		newer, old any
 		copied     bool
 	}{
-		{"brine", func(b *Banks, _ string) error { return b.StoreMine("web1", payload.M("f", 1, "g", 2)) }, rest, rest, true},
-		{"3008", func(b *Banks, _ string) error { return b.Store(BankMine, "web1", payload.M("f", 1, "g", 2)) }, rest, nil, false},
+		{"brine", func(b *Banks, _ string) error {
+			return b.StoreMine("web1", payload.M("f", 1, "g", 2))
+		}, rest, rest, true},
+		{"3008", func(b *Banks, _ string) error {
+			return b.Store(BankMine, "web1", payload.M("f", 1, "g", 2))
+		}, rest, nil, false},
 		{"3006", func(_ *Banks, dir string) error {
 			putOld(t, dir, "minions/web1/mine.p", 5, payload.M("f", 1, "g", 2))
 			return nil
@@ -156,13 +166,15 @@ func TestDropMine(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			b, dir := openBanks(t)
-			if err := errors.Join(tt.put(b, dir), b.DropMine("web1", "f"), b.DropMine("web1", "none"), b.DropMine("web2", "f")); err != nil {
+			if err := errors.Join(tt.put(b, dir), b.DropMine("web1", "f"), b.DropMine("web1", "none"),
+				b.DropMine("web2", "f")); err != nil {
 				t.Fatal(err)
 			}
 			if got := read(t, dir, "mine/web1.p"); !payload.Equal(got, tt.newer) {
 				t.Errorf("the newer form holds %v, want %v", got, tt.newer)
 			}
-			if got := read(t, dir, "minions/web1/mine.p"); !payload.Equal(got, tt.old) || b.copied(BankMine, "web1") != tt.copied {
+			if got := read(t, dir, "minions/web1/mine.p"); !payload.Equal(got, tt.old) ||
+				b.copied(BankMine, "web1") != tt.copied {
 				t.Errorf("the older form holds %v, want %v; a copy: %v", got, tt.old, b.copied(BankMine, "web1"))
 			}
 			checkData(t, b, "afterwards", BankMine, rest)
@@ -175,7 +187,8 @@ func TestForgetAllBut(t *testing.T) {
 	b, dir := openBanks(t)
 	for _, id := range []string{"web1", "gone", "gone:x"} {
 		if err := errors.Join(b.Keep(id, payload.M("id", id), payload.M("p", 1)), b.StoreMine(id, payload.M("f", 1)),
-			b.StorePillar(id, "dev", payload.M("s", 1)), b.StorePillar(id, "feature/x", payload.M("s", 1))); err != nil {
+			b.StorePillar(id, "dev", payload.M("s", 1)), b.StorePillar(id, "feature/x",
+				payload.M("s", 1))); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -186,8 +199,8 @@ func TestForgetAllBut(t *testing.T) {
 	if err := b.ForgetAllBut(func(id string) bool { return id == "web1" }); err != nil {
 		t.Fatal(err)
 	}
-	want := []string{"grains/web1.p", "mine/web1.p", "minions/pushed/files/var/log/x", "minions/web1/data.p", "minions/web1/mine.p",
-		"pillar/web1.p", "pillar/web1:dev.p", "pillar/web1:feature/x.p"}
+	want := []string{"grains/web1.p", "mine/web1.p", "minions/pushed/files/var/log/x", "minions/web1/data.p",
+		"minions/web1/mine.p", "pillar/web1.p", "pillar/web1:dev.p", "pillar/web1:feature/x.p"}
 	got := names(files(t, dir))
 	slices.Sort(got)
 	if diff := cmp.Diff(want, got); diff != "" {
@@ -204,7 +217,8 @@ func TestSweep(t *testing.T) {
 	keyed, stamp := map[string]bool{}, int64(1)
 	for _, id := range []string{"stays", "by3006", "by3008", "preserved"} {
 		keyed[id] = true
-		if err := errors.Join(b.Keep(id, payload.M("id", id), payload.M("secret", 1)), b.StoreMine(id, payload.M("f", 1)),
+		if err := errors.Join(b.Keep(id, payload.M("id", id), payload.M("secret", 1)),
+			b.StoreMine(id, payload.M("f", 1)),
 			b.StorePillar(id, "dev", payload.M("s", 1))); err != nil {
 			t.Fatal(err)
 		}
@@ -212,7 +226,9 @@ func TestSweep(t *testing.T) {
 	if err := b.Store(BankPillar, "before", payload.M("kept", "on purpose")); err != nil {
 		t.Fatal(err)
 	}
-	s := &Sweep{Banks: b, Keyed: func() (map[string]bool, error) { return keyed, nil }, Changed: func() int64 { return stamp }}
+	s := &Sweep{Banks: b, Keyed: func() (map[string]bool, error) {
+		return keyed, nil
+	}, Changed: func() int64 { return stamp }}
 	look := func(want ...string) {
 		t.Helper()
 		got, err := s.Look()
@@ -236,8 +252,9 @@ func TestSweep(t *testing.T) {
 	look()
 	left := names(files(t, dir))
 	slices.Sort(left)
-	want := []string{"grains/preserved.p", "grains/stays.p", "mine/preserved.p", "mine/stays.p", "minions/preserved/data.p", "minions/preserved/mine.p",
-		"minions/stays/data.p", "minions/stays/mine.p", "pillar/before.p", "pillar/preserved.p", "pillar/preserved:dev.p", "pillar/stays.p", "pillar/stays:dev.p"}
+	want := []string{"grains/preserved.p", "grains/stays.p", "mine/preserved.p", "mine/stays.p",
+		"minions/preserved/data.p", "minions/preserved/mine.p", "minions/stays/data.p", "minions/stays/mine.p",
+		"pillar/before.p", "pillar/preserved.p", "pillar/preserved:dev.p", "pillar/stays.p", "pillar/stays:dev.p"}
 	if diff := cmp.Diff(want, left); diff != "" {
 		t.Errorf("left (-want +got)\n%s", diff)
 	}
@@ -285,7 +302,8 @@ func BenchmarkKeep(b *testing.B) {
 	}
 	b.Run("newer form", func(b *testing.B) {
 		for i := range b.N {
-			if err := errors.Join(banks.Store(BankGrains, id(i), grains), banks.Store(BankPillar, id(i), pillar)); err != nil {
+			if err := errors.Join(banks.Store(BankGrains, id(i), grains), banks.Store(BankPillar, id(i),
+				pillar)); err != nil {
 				b.Fatal(err)
 			}
 		}

@@ -2,9 +2,10 @@ package datacache
 
 import "slices"
 
-// Sweep ends what a tool of Salt has ended by halves: salt-key of 3006 and 3007 removes the older form of a minion whose key it
-// deletes, that of 3008 the newer one. An id without a key of which one form stands without the other is forgotten. What stood so
-// when the first look was made stays: a master of one form may have left it there on purpose (salt-key --preserve-minions).
+// Sweep ends what a tool of Salt has ended by halves: salt-key of 3006 and 3007 removes the older form of a minion
+// whose key it deletes, that of 3008 the newer one. An id without a key of which one form stands without the other is
+// forgotten. What stood so when the first look was made stays: a master of one form may have left it there on purpose
+// (salt-key --preserve-minions).
 type Sweep struct {
 	Banks   *Banks
 	Keyed   func() (map[string]bool, error) // ids with a key of any status

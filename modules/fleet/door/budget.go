@@ -10,8 +10,8 @@ const (
 	budgetWho    = 1024 // people of whom lines are counted apart; past it all others are one
 )
 
-// Budget is how much may be written in a minute: so many bytes, and so many lines about one who. 0 is no limit of that kind. Any number of
-// goroutines may use it.
+// Budget is how much may be written in a minute: so many bytes, and so many lines about one who. 0 is no limit of that
+// kind. Any number of goroutines may use it.
 type Budget struct {
 	Bytes, Lines int
 
@@ -23,8 +23,8 @@ type Budget struct {
 	now     func() time.Time // nil: the clock
 }
 
-// Spend tells whether a line is to be written, and how many were not before it. who is whom the line is about; "" is nobody. The first line of a minute
-// always is.
+// Spend tells whether a line is to be written, and how many were not before it. who is whom the line is about; "" is
+// nobody. The first line of a minute always is.
 func (b *Budget) Spend(who string, bytes int) (more int, ok bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -11,8 +11,8 @@ const (
 	addressPart  = 8 // and so much an address gets beyond it
 )
 
-// Crowd is the room for what waits of people who have shown nothing yet: so many requests and so many bytes. One address
-// gets half of it at most; when others come, they find room. Nobody is shut out: what was answered makes room.
+// Crowd is the room for what waits of people who have shown nothing yet: so many requests and so many bytes. One
+// address gets half of it at most; when others come, they find room. Nobody is shut out: what was answered makes room.
 type Crowd struct {
 	MaxRequests int
 	MaxBytes    int64

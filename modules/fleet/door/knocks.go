@@ -19,9 +19,10 @@ const (
 // ErrKnocks means that too many of somebody's knocks have failed, or wait.
 var ErrKnocks = errors.New("door: too many have failed")
 
-// Knocks counts the log-ins that failed in the present minute, by address and user and by address alone, and lets no more be tried at
-// a time than may still fail: a storm of them is not over before the first has failed. Users who have come in at an address before are counted
-// together apart from those who have not: who guesses names there does not shut them out. The zero value is ready.
+// Knocks counts the log-ins that failed in the present minute, by address and user and by address alone, and lets no
+// more be tried at a time than may still fail: a storm of them is not over before the first has failed. Users who have
+// come in at an address before are counted together apart from those who have not: who guesses names there does not
+// shut them out. The zero value is ready.
 type Knocks struct {
 	Waiting int // of an address so many wait at most; 0: 256
 
@@ -43,8 +44,8 @@ type knocks struct{ failed, inside, waiting int }
 
 func (k *knocks) idle() bool { return *k == knocks{} }
 
-// Enter waits until a log-in may be tried; most failures of a user at an address are allowed in a minute, and ten times as many of an
-// address. Who was let in leaves and tells whether it failed. The error is ErrKnocks, or the context's.
+// Enter waits until a log-in may be tried; most failures of a user at an address are allowed in a minute, and ten times
+// as many of an address. Who was let in leaves and tells whether it failed. The error is ErrKnocks, or the context's.
 func (k *Knocks) Enter(ctx context.Context, most int, from, user string) (leave func(failed bool), err error) {
 	if most <= 0 {
 		return func(bool) {}, nil

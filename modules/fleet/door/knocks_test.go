@@ -8,7 +8,8 @@ import (
 	"time"
 )
 
-// TestKnocks: failures count for a user at an address, and for an address; nobody else is shut out, and a minute later nobody at all.
+// TestKnocks: failures count for a user at an address, and for an address; nobody else is shut out, and a minute later
+// nobody at all.
 func TestKnocks(t *testing.T) {
 	now := time.Unix(1e9, 0)
 	k := Knocks{now: func() time.Time { return now }}
@@ -35,7 +36,8 @@ func TestKnocks(t *testing.T) {
 	if err := knock("10.0.0.1", "ann", false); !errors.Is(err, ErrKnocks) {
 		t.Errorf("a fourth: %v", err)
 	}
-	if err := errors.Join(knock("10.0.0.1", "ben", false), knock("10.0.0.1", "", false), knock("10.0.0.2", "ann", false)); err != nil {
+	if err := errors.Join(knock("10.0.0.1", "ben", false), knock("10.0.0.1", "", false), knock("10.0.0.2", "ann",
+		false)); err != nil {
 		t.Errorf("others: %v", err)
 	}
 	tried := 0
@@ -63,7 +65,8 @@ func TestKnocks(t *testing.T) {
 	}
 }
 
-// TestKnocksAtOnce: no more are tried at a time than may fail; the next wait, and hear of it when that many have failed.
+// TestKnocksAtOnce: no more are tried at a time than may fail; the next wait, and hear of it when that many have
+// failed.
 func TestKnocksAtOnce(t *testing.T) {
 	var k Knocks
 	var inside []func(bool)
@@ -131,7 +134,8 @@ func TestManyKnockers(t *testing.T) {
 	}
 }
 
-// TestKnocksOfGuests: who has come in at an address is not shut out by what others do there, and has no more failures of his own for it.
+// TestKnocksOfGuests: who has come in at an address is not shut out by what others do there, and has no more failures
+// of his own for it.
 func TestKnocksOfGuests(t *testing.T) {
 	now := time.Unix(1e9, 0)
 	k := Knocks{now: func() time.Time { return now }}

@@ -10,8 +10,8 @@ const (
 	maxLines     = 1024        // causes and addresses that are told apart; past it all others are one
 )
 
-// Lines bounds what strangers make the log say. The zero value is ready. The first of a cause and an address is written at once; how many more
-// there were is in the next record of the same kind, a minute later at the earliest.
+// Lines bounds what strangers make the log say. The zero value is ready. The first of a cause and an address is written
+// at once; how many more there were is in the next record of the same kind, a minute later at the earliest.
 type Lines struct {
 	mu   sync.Mutex
 	seen map[lineKey]*lineCount

@@ -2,8 +2,8 @@ package door
 
 import "slices"
 
-// Queue is a line in which every address has its turn: who brings much waits behind himself. The zero value is empty. It
-// is not safe for concurrent use.
+// Queue is a line in which every address has its turn: who brings much waits behind himself. The zero value is empty.
+// It is not safe for concurrent use.
 type Queue[T any] struct {
 	from  map[string][]T
 	turns []string // addresses of which somebody waits, whose turn it is first

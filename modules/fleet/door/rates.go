@@ -10,7 +10,8 @@ const (
 	maxRates = 1 << 14 // addresses that are told apart; past it all others are one
 )
 
-// Rates lets so many things a minute come from one address, and ten times as many at once. The zero value lets all come.
+// Rates lets so many things a minute come from one address, and ten times as many at once. The zero value lets all
+// come.
 type Rates struct {
 	PerMinute int // 0: no limit
 	Now       func() time.Time

@@ -13,9 +13,9 @@ const maxTurns = 32
 // ErrTurns means a minion of whom too many requests wait.
 var ErrTurns = errors.New("too many targets of one minion wait to be worked out")
 
-// Turns is the order in which targets are worked out that minions ask for: one of each minion at a time, and few at once
-// of all. A minion chooses patterns and grains, so that a single target may take until target_timeout; it must not take
-// the workers that others need.
+// Turns is the order in which targets are worked out that minions ask for: one of each minion at a time, and few at
+// once of all. A minion chooses patterns and grains, so that a single target may take until target_timeout; it must not
+// take the workers that others need.
 type Turns struct {
 	all chan struct{}
 

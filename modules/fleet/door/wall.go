@@ -24,13 +24,14 @@ const (
 	notShown   = "not_shown"
 )
 
-// Wall is the handler through which all that a daemon logs has to go: passwords in it are masked, each record has a bounded length, and each place in the code a bounded number
-// of bytes in a minute, so that no stranger fills the disk, whatever he makes it say. Of one minion, user or address a place tells twenty times
-// a minute. How many records were left out is in the next one of the same place. The first record of a place is always written.
+// Wall is the handler through which all that a daemon logs has to go: passwords in it are masked, each record has a
+// bounded length, and each place in the code a bounded number of bytes in a minute, so that no stranger fills the disk,
+// whatever he makes it say. Of one minion, user or address a place tells twenty times a minute. How many records were
+// left out is in the next one of the same place. The first record of a place is always written.
 func Wall(h slog.Handler) slog.Handler { return &wall{next: h, sites: &sites{}} }
 
-// Known is a logger whose records are bounded in length alone. It is for lines that nobody can cause but those whom the daemon knows, and of which
-// there are many on a good day. TestWalls of cmd/session lists who uses it.
+// Known is a logger whose records are bounded in length alone. It is for lines that nobody can cause but those whom the
+// daemon knows, and of which there are many on a good day. TestWalls of cmd/session lists who uses it.
 func Known(l *slog.Logger) *slog.Logger {
 	w, is := l.Handler().(*wall)
 	if !is {

@@ -57,8 +57,8 @@ func refuse(l *slog.Logger, from string) {
 	l.Warn("refused", "from", from, "fun", strings.Repeat("x", 1<<14))
 }
 
-// TestWallRate: one who floods gets some lines, all together get no more than a place may write, others still find room, and the next minute tells
-// what is missing.
+// TestWallRate: one who floods gets some lines, all together get no more than a place may write, others still find
+// room, and the next minute tells what is missing.
 func TestWallRate(t *testing.T) {
 	l, out, clock := walled()
 	for i := range 5000 {
@@ -87,7 +87,8 @@ func TestWallRate(t *testing.T) {
 	}
 }
 
-// TestWallKnown: what those cause whom a daemon knows has no rate. Lines for an operator who looks closer have a larger one.
+// TestWallKnown: what those cause whom a daemon knows has no rate. Lines for an operator who looks closer have a larger
+// one.
 func TestWallKnown(t *testing.T) {
 	l, out, _ := walled()
 	for range 3000 {
@@ -114,7 +115,8 @@ func TestWallMasks(t *testing.T) {
 	const secret = "hunter2hunter2"
 	l, out, _ := walled()
 	for _, l := range []*slog.Logger{l, Known(l)} {
-		l.Error("connect Server=db;UID=sa;Pwd="+secret+": refused", "err", errors.New("dial postgres://u:"+secret+"@h/x"), slog.Group("g", "header", "Cookie: session_id="+secret))
+		l.Error("connect Server=db;UID=sa;Pwd="+secret+": refused", "err",
+			errors.New("dial postgres://u:"+secret+"@h/x"), slog.Group("g", "header", "Cookie: session_id="+secret))
 		l.With("url", "https://h/?token="+secret).Error("x")
 	}
 	if text := out.String(); strings.Contains(text, secret) || strings.Count(text, "(masked)") != 8 {

@@ -1,5 +1,5 @@
-// Package jobids gives out job ids, and knows whose the latest are. It keeps nothing on disk, and does not know what a job is.
-// Answers to salt/utils/jid.py, gen_jid; Salt remembers nobody's.
+// Package jobids gives out job ids, and knows whose the latest are. It keeps nothing on disk, and does not know what a
+// job is. Answers to salt/utils/jid.py, gen_jid; Salt remembers nobody's.
 package jobids
 
 import (
@@ -10,8 +10,8 @@ import (
 	"brine/wire/payload"
 )
 
-// Book gives out job ids, and knows whose the latest are: those that it gave out, and those that somebody brought along. What
-// it has forgotten the job store knows.
+// Book gives out job ids, and knows whose the latest are: those that it gave out, and those that somebody brought
+// along. What it has forgotten the job store knows.
 type Book struct {
 	last   atomic.Int64 // microseconds; each id is greater than the one before
 	unique bool         // unique_jid: the process id stands behind the time
@@ -23,11 +23,12 @@ type Book struct {
 	others latest
 }
 
-// Master owns what the master itself numbers, and what whoever may do everything brings along. All other owners are users.
+// Master owns what the master itself numbers, and what whoever may do everything brings along. All other owners are
+// users.
 const Master = ""
 
-// MaxLatest is how many job ids of users with rules are remembered, how many of the master, and how many that it gave out for
-// what guests start: none pushes out the others.
+// MaxLatest is how many job ids of users with rules are remembered, how many of the master, and how many that it gave
+// out for what guests start: none pushes out the others.
 const MaxLatest = 16384
 
 // latest are the last ids, in a ring.
@@ -52,8 +53,8 @@ func (j *Book) NextOf(now time.Time, who string) string {
 	return j.next(now, who, &j.others)
 }
 
-// NextForGuest numbers what the master does for a minion, or for a user with rules: nobody may bring such an id along, as
-// with those of the master, and however many a guest asks for, he makes it forget none of its own.
+// NextForGuest numbers what the master does for a minion, or for a user with rules: nobody may bring such an id along,
+// as with those of the master, and however many a guest asks for, he makes it forget none of its own.
 func (j *Book) NextForGuest(now time.Time) string { return j.next(now, Master, &j.guests) }
 
 func (j *Book) next(now time.Time, who string, ring *latest) string {

@@ -7,8 +7,8 @@ import (
 	"brine/wire/payload"
 )
 
-// TestForgotten: users with rules push no job id of the master out of what is remembered, and the clock gives out none that
-// is somebody's.
+// TestForgotten: users with rules push no job id of the master out of what is remembered, and the clock gives out none
+// that is somebody's.
 func TestForgotten(t *testing.T) {
 	ids, now := New(false), time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	first := ids.Next(now)

@@ -1,5 +1,5 @@
-// Package jobrecord makes of a publication what tools and job caches show of a job: its function, arguments, target, user and
-// time. It holds no jobs (see jobstore and the returners). It answers to salt/utils/jid.py.
+// Package jobrecord makes of a publication what tools and job caches show of a job: its function, arguments, target,
+// user and time. It holds no jobs (see jobstore and the returners). It answers to salt/utils/jid.py.
 package jobrecord
 
 import (

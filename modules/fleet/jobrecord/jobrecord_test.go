@@ -14,7 +14,8 @@ func TestDated(t *testing.T) {
 		load *payload.Map
 		want string
 	}{
-		{"20261121105327000651", payload.M("fun", "test.ping", "arg", []any{}, "tgt", "*", "tgt_type", "glob", "user", "root"),
+		{"20261121105327000651", payload.M("fun", "test.ping", "arg", []any{}, "tgt", "*", "tgt_type", "glob", "user",
+			"root"),
 			`{"Function": "test.ping", "Arguments": [], "Target": "*", "Target-type": "glob", "User": "root", "StartTime": "2026, Nov 21 10:53:27.000651"}`},
 		{"20261121105327000651_77", payload.M("arg", []any{payload.M("__kwarg__", true, "metadata", "m")}),
 			`{"Function": "unknown-function", "Arguments": [{"__kwarg__": true, "metadata": "m"}], "Target": "unknown-target", ` +

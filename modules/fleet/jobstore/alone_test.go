@@ -14,7 +14,8 @@ import (
 // deepReturn is a return that a peer can send: a field beside its result is as deeply nested as a load may be.
 func deepReturn(t *testing.T, jid, id string) Return {
 	t.Helper()
-	b := append([]byte{0x83, 0xa3, 'j', 'i', 'd', 1, 0xa6, 'r', 'e', 't', 'u', 'r', 'n', 0xc3, 0xa5, 'e', 'x', 't', 'r', 'a'}, bytes.Repeat([]byte{0x91}, 511)...)
+	b := append([]byte{0x83, 0xa3, 'j', 'i', 'd', 1, 0xa6, 'r', 'e', 't', 'u', 'r', 'n', 0xc3, 0xa5, 'e', 'x', 't', 'r',
+		'a'}, bytes.Repeat([]byte{0x91}, 511)...)
 	load, err := payload.UnmarshalLoad(append(b, 0xc0))
 	if err != nil {
 		t.Fatal(err)
@@ -42,7 +43,8 @@ func bothCaches(t *testing.T, f func(*testing.T, commits)) {
 // TestDeepReturn stores what a peer can send, however deep.
 func TestDeepReturn(t *testing.T) {
 	bothCaches(t, func(t *testing.T, c commits) {
-		all := []Return{answer("20260101000000000001", "a", "x"), deepReturn(t, "20260101000000000002", "b"), answer("20260101000000000003", "c", "y")}
+		all := []Return{answer("20260101000000000001", "a", "x"), deepReturn(t, "20260101000000000002", "b"),
+			answer("20260101000000000003", "c", "y")}
 		res, err := c.Commit(nil, all)
 		if err != nil || len(res.Failed)+len(res.Extras) > 0 {
 			t.Fatalf("%+v, %v", res, err)
@@ -69,7 +71,8 @@ func TestFailsAlone(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if len(res.Failed) != 2 || res.Failed[0].Index != 1 || res.Failed[1].Index != 3 || len(res.Loads) != 1 || res.Loads[0].Index != 0 {
+		if len(res.Failed) != 2 || res.Failed[0].Index != 1 || res.Failed[1].Index != 3 || len(res.Loads) != 1 ||
+			res.Loads[0].Index != 0 {
 			t.Errorf("failed: %+v, loads %+v", res.Failed, res.Loads)
 		}
 		for i, r := range all {
@@ -80,13 +83,15 @@ func TestFailsAlone(t *testing.T) {
 	})
 }
 
-// TestDamageAlone: a page of the file that stops a transaction fails what needs that page, as long as the file cannot be repaired.
+// TestDamageAlone: a page of the file that stops a transaction fails what needs that page, as long as the file cannot
+// be repaired.
 func TestDamageAlone(t *testing.T) {
 	dir := t.TempDir()
 	s := openStore(t, dir)
 	jid := func(i int) string { return fmt.Sprintf("2026010100000000%04d", i) }
 	for i := range 20 {
-		if _, err := s.StoreReturns([]Return{answer(jid(i), "a", strings.Repeat(string(rune('a'+i)), 3000))}); err != nil {
+		if _, err := s.StoreReturns([]Return{answer(jid(i), "a", strings.Repeat(string(rune('a'+i)),
+			3000))}); err != nil {
 			t.Fatal(err)
 		}
 	}

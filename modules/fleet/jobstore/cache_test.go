@@ -64,7 +64,8 @@ func ping(jid string) *payload.Map {
 }
 
 func answer(jid, id string, v any) Return {
-	return Return{JID: jid, ID: id, Load: payload.M("jid", jid, "id", id, "return", v, "retcode", 0, "success", true, "fun", "test.ping")}
+	return Return{JID: jid, ID: id, Load: payload.M("jid", jid, "id", id, "return", v, "retcode", 0, "success", true,
+		"fun", "test.ping")}
 }
 
 func getLoad(t *testing.T, c cache, jid string) *payload.Map {
@@ -120,7 +121,8 @@ func TestJob(t *testing.T) {
 			t.Errorf("unknown job: got returns %v, want none", ret)
 		}
 		commit(t, c, []Load{{JID: jid1, Load: ping(jid1), Minions: []string{"web2", "web1"}}},
-			Return{JID: jid1, ID: "web1", Load: payload.M("return", payload.M("b", []byte{0xff}, "é", 1.5), "retcode", 2, "success", false, "out", "nested", "jid", jid1)},
+			Return{JID: jid1, ID: "web1", Load: payload.M("return", payload.M("b", []byte{0xff}, "é", 1.5), "retcode",
+				2, "success", false, "out", "nested", "jid", jid1)},
 			answer(jid1, "web2", true))
 		c.Close()
 		c = open(Options{})
@@ -128,8 +130,8 @@ func TestJob(t *testing.T) {
 			t.Errorf("load (-want +got)\n%s", diff)
 		}
 		returns := payload.M(
-			"web1", payload.M("return", payload.M("b", []byte{0xff}, "é", 1.5), "retcode", 2, "success", false, "out", "nested"),
-			"web2", payload.M("return", true, "retcode", 0, "success", true))
+			"web1", payload.M("return", payload.M("b", []byte{0xff}, "é", 1.5), "retcode", 2, "success", false, "out",
+				"nested"), "web2", payload.M("return", true, "retcode", 0, "success", true))
 		if diff := cmp.Diff(returns, getJID(t, c, jid1)); diff != "" {
 			t.Errorf("returns (-want +got)\n%s", diff)
 		}
@@ -191,7 +193,8 @@ func TestFirstReturnStays(t *testing.T) {
 func TestUnannouncedJob(t *testing.T) {
 	each(t, func(t *testing.T, dir string, open func(Options) cache) {
 		c := open(Options{})
-		late := Return{JID: jid1, ID: "web1", Load: payload.M("jid", jid1, "id", "web1", "return", payload.M("fun", "x.y", "user", "ada"))}
+		late := Return{JID: jid1, ID: "web1", Load: payload.M("jid", jid1, "id", "web1", "return",
+			payload.M("fun", "x.y", "user", "ada"))}
 		commit(t, c, nil, late)
 		want := payload.M("jid", jid1, "id", "web1", "fun", "x.y", "user", "ada", "Minions", []any{})
 		if diff := cmp.Diff(want, getLoad(t, c, jid1)); diff != "" {
@@ -214,7 +217,8 @@ func TestNotStored(t *testing.T) {
 	each(t, func(t *testing.T, dir string, open func(Options) cache) {
 		c := open(Options{})
 		res := commit(t, c, []Load{{JID: jid1, Load: ping(jid1), NoCache: true}, {JID: "", Load: ping("")}},
-			answer(jid1, "a", 1), answer("", "a", 1), answer(jid2, "../x", 1), answer(jid2, "", 1), answer(strings.Repeat("9", 500), "a", 1), answer("x\x00y", "a", 1))
+			answer(jid1, "a", 1), answer("", "a", 1), answer(jid2, "../x", 1), answer(jid2, "", 1),
+			answer(strings.Repeat("9", 500), "a", 1), answer("x\x00y", "a", 1))
 		want := []Extra{{0, Uncached}, {1, Malformed}, {2, Malformed}, {3, Malformed}, {4, Malformed}, {5, Malformed}}
 		if diff := cmp.Diff(want, res.Extras); diff != "" {
 			t.Errorf("(-want +got)\n%s", diff)
@@ -254,7 +258,8 @@ func TestMinionsAreAdded(t *testing.T) {
 		if got := getLoad(t, c, jid2); got != nil {
 			t.Errorf("a job of which only minions are known: got load %v, want nil", got)
 		}
-		if v, err := packedfile.Read(filepath.Join(jobDir(t, dir, jid1), ".minions.syn1.p")); err != nil || !payload.Equal(v, []any{"c"}) {
+		if v, err := packedfile.Read(filepath.Join(jobDir(t, dir, jid1), ".minions.syn1.p")); err != nil ||
+			!payload.Equal(v, []any{"c"}) {
 			t.Errorf("minions of the syndic: got %v, %v", v, err)
 		}
 		if err := c.SaveMinions(jid1, []string{"c"}, "../../evil"); err == nil {
@@ -287,7 +292,8 @@ func TestGetJIDs(t *testing.T) {
 		now := time.Unix(1000, 0)
 		c := open(Options{Now: func() time.Time { now = now.Add(time.Second); return now }})
 		find := ping(jid2).Set("fun", "saltutil.find_job")
-		commit(t, c, []Load{{JID: jid1, Load: ping(jid1)}, {JID: jid2, Load: find}, {JID: jid3, Load: ping(jid3)}, {JID: "9", Minions: []string{"a"}}})
+		commit(t, c, []Load{{JID: jid1, Load: ping(jid1)}, {JID: jid2, Load: find}, {JID: jid3, Load: ping(jid3)},
+			{JID: "9", Minions: []string{"a"}}})
 		for _, tt := range []struct {
 			filter Filter
 			want   []any
@@ -310,7 +316,9 @@ func TestGetJIDs(t *testing.T) {
 
 func TestEndTime(t *testing.T) {
 	each(t, func(t *testing.T, dir string, open func(Options) cache) {
-		c := open(Options{EndTimes: true, Now: func() time.Time { return time.Date(2026, 11, 20, 10, 53, 27, 651000, time.UTC) }})
+		c := open(Options{EndTimes: true, Now: func() time.Time {
+			return time.Date(2026, 11, 20, 10, 53, 27, 651000, time.UTC)
+		}})
 		commit(t, c, nil, answer(jid1, "a", 1))
 		if got := c.EndTime(jid1); got != "2026, Nov 20 10:53:27.000651" {
 			t.Errorf("got %q", got)

@@ -65,7 +65,8 @@ func (s *Store) commit(loads []Load, returns []Return) (Result, error) {
 		return c.run(t, loads, returns)
 	})
 	if err != nil {
-		return Result{}, fmt.Errorf("job store %s: write %d loads, %d returns: %w", s.file, len(loads), len(returns), err)
+		return Result{}, fmt.Errorf("job store %s: write %d loads, %d returns: %w", s.file, len(loads), len(returns),
+			err)
 	}
 	s.release(time.Now())
 	c.res.Files = errors.Join(s.syncFiles(c.files, c.evicted), s.returnFiles(c.stored, returns), s.notes.stored(c.jids))
@@ -141,7 +142,8 @@ func (c *batch) run(t *txn, loads []Load, returns []Return) error {
 	return err
 }
 
-// add makes the result of a part of a batch one of the whole: where the part begins, and that all of it failed if it did.
+// add makes the result of a part of a batch one of the whole: where the part begins, and that all of it failed if it
+// did.
 func (r *Result) add(loads, returns int, err error, firstLoad, firstReturn int) {
 	if err != nil {
 		for i := range loads {
@@ -163,7 +165,8 @@ func (r *Result) add(loads, returns int, err error, firstLoad, firstReturn int) 
 }
 
 func (r Result) join(o Result) Result {
-	return Result{append(r.Extras, o.Extras...), append(r.Failed, o.Failed...), append(r.Loads, o.Loads...), errors.Join(r.Files, o.Files)}
+	return Result{append(r.Extras, o.Extras...), append(r.Failed, o.Failed...), append(r.Loads, o.Loads...),
+		errors.Join(r.Files, o.Files)}
 }
 
 // syncFiles writes the files of jobs that were not announced and removes those of jobs that had to go.

@@ -39,10 +39,11 @@ var errRepaired = errors.New("the file was repaired meanwhile")
 // errNoRoom means that the disk has too little room for a second file.
 var errNoRoom = errors.New("not enough room on the disk for a second file")
 
-// Compact writes the file anew without its free pages, if CompactWhen asks for it, and says how large it was and is; 0 and
-// 0: nothing was done. Commits and readers go on meanwhile; the last changes are copied while commits wait. The new file
-// takes the name of the old when it is whole and on disk, so that whenever the process or the machine ends, the file of
-// that name has all that was committed. After an error the old file is in use as before, and the next try waits an hour.
+// Compact writes the file anew without its free pages, if CompactWhen asks for it, and says how large it was and is; 0
+// and 0: nothing was done. Commits and readers go on meanwhile; the last changes are copied while commits wait. The new
+// file takes the name of the old when it is whole and on disk, so that whenever the process or the machine ends, the
+// file of that name has all that was committed. After an error the old file is in use as before, and the next try waits
+// an hour.
 func (s *Store) Compact(ctx context.Context) (from, to int64, err error) {
 	if s.opt.Compact.Percent <= 0 || time.Now().Before(s.retry) {
 		return 0, 0, nil
@@ -73,7 +74,8 @@ func (s *Store) writeAnew(ctx context.Context) (size int64, err error) {
 	if err := ignoreMissing(os.Remove(path)); err != nil {
 		return 0, err
 	}
-	into, err := bbolt.Open(path, 0o600, &bbolt.Options{FreelistType: bbolt.FreelistMapType, NoStatistics: true, NoSync: true, NoGrowSync: true})
+	into, err := bbolt.Open(path, 0o600, &bbolt.Options{FreelistType: bbolt.FreelistMapType, NoStatistics: true,
+		NoSync: true, NoGrowSync: true})
 	if err != nil {
 		return 0, err
 	}

@@ -146,7 +146,8 @@ func TestCompactBusy(t *testing.T) {
 		for i := 0; !done.Load(); i++ {
 			jid := fmt.Sprintf("%020d", 1_000_000+i)
 			load := Load{JID: jid, Load: ping(jid), Announced: true}
-			if _, err := s.Commit([]Load{load}, []Return{answer(jid, "a", strings.Repeat("y", rand.IntN(5000)))}); err != nil {
+			if _, err := s.Commit([]Load{load},
+				[]Return{answer(jid, "a", strings.Repeat("y", rand.IntN(5000)))}); err != nil {
 				t.Error(err)
 				return
 			}
@@ -244,7 +245,8 @@ func compactForever(dir string) error {
 	}()
 	for i := 0; ; i++ {
 		jid := fmt.Sprintf("%020d", i/50)
-		if _, err := s.StoreReturns([]Return{answer(jid, fmt.Sprintf("minion%06d", i), strings.Repeat("x", 500))}); err != nil {
+		if _, err := s.StoreReturns([]Return{answer(jid, fmt.Sprintf("minion%06d", i),
+			strings.Repeat("x", 500))}); err != nil {
 			return err
 		}
 		fmt.Fprintln(os.Stdout, i)
@@ -310,7 +312,8 @@ func compactFull(dir string) error {
 	if from, _, err := s.Compact(context.Background()); from != 0 || err != nil {
 		return fmt.Errorf("tried again at once: %w", err)
 	}
-	if err := unix.Setrlimit(unix.RLIMIT_FSIZE, &unix.Rlimit{Cur: unix.RLIM_INFINITY, Max: unix.RLIM_INFINITY}); err != nil {
+	if err := unix.Setrlimit(unix.RLIMIT_FSIZE, &unix.Rlimit{Cur: unix.RLIM_INFINITY,
+		Max: unix.RLIM_INFINITY}); err != nil {
 		return err
 	}
 	if _, err := os.Stat(s.Path() + compactSuffix); !errors.Is(err, os.ErrNotExist) {

@@ -34,8 +34,9 @@ func TestFacts(t *testing.T) {
 	defer s.Close()
 	ret := answer(jid1, "a", "value")
 	ret.Facts = []byte("of a")
-	if _, err := s.Commit([]Load{{JID: jid1, Load: ping(jid1), Minions: []string{"a", "b"}}, {JID: jid1, Facts: []byte("one")}, {JID: jid1, Facts: []byte("two")},
-		{JID: jid2, Facts: []byte("of no job")}}, []Return{ret, answer(jid1, "b", 1)}); err != nil {
+	if _, err := s.Commit([]Load{{JID: jid1, Load: ping(jid1), Minions: []string{"a", "b"}},
+		{JID: jid1, Facts: []byte("one")}, {JID: jid1, Facts: []byte("two")}, {JID: jid2, Facts: []byte("of no job")}},
+		[]Return{ret, answer(jid1, "b", 1)}); err != nil {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff([]string{"one", "two", "of a"}, facts(t, s, jid1)); diff != "" {
@@ -56,10 +57,13 @@ func TestFacts(t *testing.T) {
 	if found, _, err := s.Pending(Search{Most: 10, Stop: func() bool { return false }}); err != nil || len(found) != 0 {
 		t.Errorf("outstanding %v, %v", found, err)
 	}
-	if _, err := s.Commit([]Load{{JID: jid2, Load: ping(jid2), Minions: []string{"a", "b"}}, {JID: jid2, Facts: []byte("x")}}, []Return{answer(jid2, "a", 1)}); err != nil {
+	if _, err := s.Commit([]Load{{JID: jid2, Load: ping(jid2), Minions: []string{"a", "b"}},
+		{JID: jid2, Facts: []byte("x")}}, []Return{answer(jid2, "a", 1)}); err != nil {
 		t.Fatal(err)
 	}
-	if found, _, err := s.Pending(Search{Most: 10, Stop: func() bool { return false }}); err != nil || len(found) != 1 || found[0].Silent[0] != "b" {
+	if found, _, err := s.Pending(Search{Most: 10, Stop: func() bool {
+		return false
+	}}); err != nil || len(found) != 1 || found[0].Silent[0] != "b" {
 		t.Errorf("outstanding %v, %v", found, err)
 	}
 	ret.Facts = []byte("other facts")
@@ -96,7 +100,9 @@ func TestDamagedFacts(t *testing.T) {
 	}
 	defer s.Close()
 	for _, value := range []string{"\xc1", "\xc1\x00\x00\x00", "\xc1\x00\x00\x00\x09abc", "\xc1\xff\xff\xff\xffabc"} {
-		err := s.update(func(tx *bbolt.Tx) error { return tx.Bucket(bucketReturns).Put(returnKey(jid1, "a"), []byte(value)) })
+		err := s.update(func(tx *bbolt.Tx) error {
+			return tx.Bucket(bucketReturns).Put(returnKey(jid1, "a"), []byte(value))
+		})
 		if err != nil {
 			t.Fatal(err)
 		}

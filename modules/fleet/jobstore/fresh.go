@@ -42,7 +42,8 @@ func (l layout) writeFresh(dir string, job Load, durable bool) error {
 		return err
 	}
 	how := wholefile.Options{Mode: l.fileMode(), Umask: true, Sync: durable}
-	if err := wholefile.Create(filepath.Join(dir, fileJID), []byte(job.JID), wholefile.Options{Mode: l.fileMode(), Umask: true}); err != nil {
+	if err := wholefile.Create(filepath.Join(dir, fileJID), []byte(job.JID), wholefile.Options{Mode: l.fileMode(),
+		Umask: true}); err != nil {
 		return err
 	}
 	if job.NoCache {

@@ -51,7 +51,8 @@ func checkFile(file string) error {
 	case newest.pages == 0:
 		return fmt.Errorf("%w: it is no job store", packedfile.ErrDamaged)
 	case newest.pages > uint64(info.Size())/newest.pageSize:
-		return fmt.Errorf("%w: it has %d bytes and should have %d", packedfile.ErrDamaged, info.Size(), newest.pages*newest.pageSize)
+		return fmt.Errorf("%w: it has %d bytes and should have %d", packedfile.ErrDamaged, info.Size(),
+			newest.pages*newest.pageSize)
 	}
 	return nil
 }
@@ -84,8 +85,10 @@ func readMeta(f io.ReaderAt, at int64) (meta, error) {
 	sum := fnv.New64a()
 	sum.Write(b[:metaSize-8])
 	order := binary.NativeEndian
-	m := meta{uint64(order.Uint32(b[8:])), order.Uint64(b[16:]), order.Uint64(b[32:]), order.Uint64(b[40:]), order.Uint64(b[48:])}
-	if order.Uint32(b) != metaMagic || order.Uint32(b[4:]) != metaVersion || order.Uint64(b[56:]) != sum.Sum64() || m.pageSize == 0 {
+	m := meta{uint64(order.Uint32(b[8:])), order.Uint64(b[16:]), order.Uint64(b[32:]), order.Uint64(b[40:]),
+		order.Uint64(b[48:])}
+	if order.Uint32(b) != metaMagic || order.Uint32(b[4:]) != metaVersion || order.Uint64(b[56:]) != sum.Sum64() ||
+		m.pageSize == 0 {
 		return meta{}, errNoMeta
 	}
 	return m, nil

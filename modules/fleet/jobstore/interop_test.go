@@ -20,7 +20,8 @@ func TestSaltRunReads(t *testing.T) {
 	tool := modtest.SaltProgram(t, "3008", "salt-run")
 	root := t.TempDir()
 	cache := filepath.Join(root, "cache")
-	conf := fmt.Sprintf("root_dir: %s\npki_dir: %s/pki\ncachedir: %s\nsock_dir: %s/run\nlog_file: %s/log\nid: m_master\n", root, root, cache, root, root)
+	conf := fmt.Sprintf("root_dir: %s\npki_dir: %s/pki\ncachedir: %s\nsock_dir: %s/run\nlog_file: %s/log\nid: "+
+		"m_master\n", root, root, cache, root, root)
 	for _, dir := range []string{filepath.Join(cache, "proc"), filepath.Join(root, "pki"), filepath.Join(root, "run")} {
 		if err := os.MkdirAll(dir, 0o700); err != nil {
 			t.Fatal(err)

@@ -90,12 +90,14 @@ func (l layout) writeLoad(job Load, durable bool) error {
 func (l layout) extend(dir string, job Load, durable bool) error {
 	how := wholefile.Options{Mode: l.fileMode(), Umask: true, Sync: durable}
 	if _, err := os.Lstat(filepath.Join(dir, fileJID)); err != nil {
-		if err := wholefile.Write(filepath.Join(dir, fileJID), []byte(job.JID), wholefile.Options{Mode: l.fileMode(), Umask: true}); err != nil {
+		if err := wholefile.Write(filepath.Join(dir, fileJID), []byte(job.JID), wholefile.Options{Mode: l.fileMode(),
+			Umask: true}); err != nil {
 			return err
 		}
 	}
 	if job.NoCache {
-		if err := wholefile.Write(filepath.Join(dir, fileNoCache), nil, wholefile.Options{Mode: l.fileMode(), Umask: true}); err != nil {
+		if err := wholefile.Write(filepath.Join(dir, fileNoCache), nil, wholefile.Options{Mode: l.fileMode(),
+			Umask: true}); err != nil {
 			return err
 		}
 	}

@@ -180,15 +180,16 @@ func (c *LocalCache) store(r Return) (Why, error) {
 	}
 	if c.opt.EndTimes {
 		text := []byte(EndTime(c.opt.now()))
-		if err := wholefile.Write(filepath.Join(dir, fileEndTime), text, wholefile.Options{Mode: c.layout.fileMode(), Umask: true}); err != nil {
+		if err := wholefile.Write(filepath.Join(dir, fileEndTime), text, wholefile.Options{Mode: c.layout.fileMode(),
+			Umask: true}); err != nil {
 			return 0, fmt.Errorf("end time of job %s: %w", r.JID, err)
 		}
 	}
 	return 0, nil
 }
 
-// writeReturn writes the files of one return into the directory of its minion, which is nobody else's to read: Salt's command
-// line needs loads.
+// writeReturn writes the files of one return into the directory of its minion, which is nobody else's to read: Salt's
+// command line needs loads.
 func (l layout) writeReturn(sub string, rec *payload.Map, durable bool) error {
 	if err := os.MkdirAll(filepath.Dir(sub), l.dirMode()); err != nil {
 		return err

@@ -20,16 +20,20 @@ const saltNoCache = "20261120105324000000" // a job of it that is marked nocache
 // saltLoad is the load of jid1 in saltDir.
 func saltLoad() *payload.Map {
 	return payload.M("cmd", "publish", "tgt", "web*", "fun", "test.ping", "arg", []any{}, "tgt_type", "glob", "ret", "",
-		"timeout", 5, "jid", jid1, "kwargs", payload.M("show_timeout", true, "show_jid", false, "delimiter", ":"), "user", "root")
+		"timeout", 5, "jid", jid1, "kwargs", payload.M("show_timeout", true, "show_jid", false, "delimiter", ":"),
+		"user", "root")
 }
 
 // saltReturns are the returns that make.py stores, the one that came too late included.
 func saltReturns() []Return {
 	return []Return{
-		{JID: jid1, ID: "web1", Load: payload.M("jid", jid1, "id", "web1", "return", true, "retcode", 0, "success", true, "fun", "test.ping")},
-		{JID: jid1, ID: "web2", Load: payload.M("jid", jid1, "id", "web2", "return", payload.M("b", []any{1, 2.5, nil, []byte{0xff, 0}}, "é", "text"),
-			"retcode", 2, "success", false, "out", "nested")},
-		{JID: jid1, ID: "web1", Load: payload.M("jid", jid1, "id", "web1", "return", "late", "retcode", 0, "success", true)},
+		{JID: jid1, ID: "web1", Load: payload.M("jid", jid1, "id", "web1", "return", true, "retcode", 0, "success",
+			true, "fun", "test.ping")},
+		{JID: jid1, ID: "web2", Load: payload.M("jid", jid1, "id", "web2", "return",
+			payload.M("b", []any{1, 2.5, nil, []byte{0xff, 0}}, "é", "text"), "retcode", 2, "success", false, "out",
+			"nested")},
+		{JID: jid1, ID: "web1", Load: payload.M("jid", jid1, "id", "web1", "return", "late", "retcode", 0, "success",
+			true)},
 	}
 }
 
@@ -72,9 +76,11 @@ func TestWritesAsSalt(t *testing.T) {
 	commit(t, c, []Load{
 		{JID: jid1, Load: saltLoad(), Minions: []string{"web2", "web1"}},
 		{JID: jid1, Minions: []string{"web9", "web8"}, Syndic: "syn1"},
-		{JID: saltNoCache, Load: payload.M("jid", saltNoCache, "fun", "saltutil.find_job", "tgt", "*"), Minions: []string{"web1"}, NoCache: true},
+		{JID: saltNoCache, Load: payload.M("jid", saltNoCache, "fun", "saltutil.find_job", "tgt", "*"),
+			Minions: []string{"web1"}, NoCache: true},
 	}, saltReturns()...)
-	if err := os.WriteFile(filepath.Join(jobDir(t, dir, jid1), fileEndTime), []byte("2026, Nov 20 10:53:27.000651"), 0o644); err != nil {
+	if err := os.WriteFile(filepath.Join(jobDir(t, dir, jid1), fileEndTime), []byte("2026, Nov 20 10:53:27.000651"),
+		0o644); err != nil {
 		t.Fatal(err)
 	}
 	want, got := files(t, filepath.Join(saltDir, "jobs")), files(t, filepath.Join(dir, "jobs"))
@@ -107,7 +113,8 @@ func TestLocalCacheDamage(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	commit(t, c, []Load{{JID: jid1, Load: ping(jid1)}, {JID: jid2, Load: ping(jid2)}}, answer(jid1, "a", 1), answer(jid1, "b", 1))
+	commit(t, c, []Load{{JID: jid1, Load: ping(jid1)}, {JID: jid2, Load: ping(jid2)}}, answer(jid1, "a", 1),
+		answer(jid1, "b", 1))
 	job := jobDir(t, dir, jid1)
 	for _, name := range []string{".load.p", "a/return.p"} {
 		if err := os.WriteFile(filepath.Join(job, name), []byte{0xc1}, 0o600); err != nil {

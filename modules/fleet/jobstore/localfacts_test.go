@@ -42,7 +42,8 @@ func TestLocalFacts(t *testing.T) {
 	}
 	ret, late := answer(jid1, "a", "value"), answer(jid1, "b", 1)
 	ret.Facts, late.Facts = []byte("of a"), []byte("of b")
-	commit(t, c, []Load{{JID: jid1, Load: ping(jid1), Minions: []string{"a", "b"}}, {JID: jid1, Facts: []byte("one")}, {JID: jid2, Facts: []byte("of no job")}}, ret)
+	commit(t, c, []Load{{JID: jid1, Load: ping(jid1), Minions: []string{"a", "b"}}, {JID: jid1, Facts: []byte("one")},
+		{JID: jid2, Facts: []byte("of no job")}}, ret)
 	commit(t, c, []Load{{JID: jid1, Facts: []byte("two")}}, late)
 	want := []string{"one", "of a r", "two", "of b r"}
 	wantFacts(t, c, jid1, want...)

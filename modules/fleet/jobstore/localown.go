@@ -10,15 +10,18 @@ import (
 	"brine/wire/payload"
 )
 
-// fileBy names the minion whose job it is; a job that somebody asked the master for has none. Salt's tools pass over it.
+// fileBy names the minion whose job it is; a job that somebody asked the master for has none. Salt's tools pass over
+// it.
 const fileBy = ".by"
 
-// setOwner notes whose job it is that has just been written. A job that somebody asks the master for is no minion's any more.
+// setOwner notes whose job it is that has just been written. A job that somebody asks the master for is no minion's any
+// more.
 func (l layout) setOwner(job Load, fresh bool) error {
 	dir := l.dir(job.JID)
 	switch {
 	case fresh && validID(job.By):
-		return wholefile.Write(filepath.Join(dir, fileBy), []byte(job.By), wholefile.Options{Mode: l.fileMode(), Umask: true})
+		return wholefile.Write(filepath.Join(dir, fileBy), []byte(job.By), wholefile.Options{Mode: l.fileMode(),
+			Umask: true})
 	case !fresh && job.By == "" && job.Load != nil:
 		return ignoreMissing(os.Remove(filepath.Join(dir, fileBy)))
 	}
@@ -48,8 +51,8 @@ func (c *LocalCache) Asked(jid string) (*payload.Map, error) {
 	return c.GetLoad(jid)
 }
 
-// shrinkOwn chooses what goes first where all is too much, as that of txn does: of the minion with the most bytes of its own the
-// oldest jobs, as long as it has more than its share. jobs are in order; those that stay are returned.
+// shrinkOwn chooses what goes first where all is too much, as that of txn does: of the minion with the most bytes of
+// its own the oldest jobs, as long as it has more than its share. jobs are in order; those that stay are returned.
 func shrinkOwn(jobs []aged, most int64) (gone, stay []aged, total int64) {
 	byOwner, owners := map[string]int64{}, make([]string, len(jobs))
 	for i, j := range jobs {

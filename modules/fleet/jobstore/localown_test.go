@@ -11,8 +11,8 @@ import (
 	"brine/wire/payload"
 )
 
-// TestOwnFilesGoFirst: in Salt's layout too the jobs that a minion makes up go before published ones, and before another minion's
-// few; one that was published since is nobody's.
+// TestOwnFilesGoFirst: in Salt's layout too the jobs that a minion makes up go before published ones, and before
+// another minion's few; one that was published since is nobody's.
 func TestOwnFilesGoFirst(t *testing.T) {
 	dir := t.TempDir()
 	c, err := OpenLocalCache(Options{CacheDir: dir, MaxBytes: 200_000})
@@ -27,7 +27,8 @@ func TestOwnFilesGoFirst(t *testing.T) {
 		if load != nil {
 			loads = []Load{{JID: jid, Load: load, Minions: []string{id}}}
 		}
-		commit(t, c, loads, Return{JID: jid, ID: id, By: id, Load: payload.M("return", strings.Repeat("x", n), "fun", "test.ping")})
+		commit(t, c, loads, Return{JID: jid, ID: id, By: id, Load: payload.M("return", strings.Repeat("x", n), "fun",
+			"test.ping")})
 		at := time.Now().Add(time.Duration(minute-1000) * time.Minute) // the age of a job is that of this file
 		minute++
 		if err := os.Chtimes(filepath.Join(jobDir(t, dir, jid), fileJID), at, at); err != nil {

@@ -121,7 +121,8 @@ func fillDisk(dir string) error {
 	}
 	stored := 0
 	for ; stored < 10_000; stored++ {
-		if _, err = s.StoreReturns([]Return{answer(jid1, fmt.Sprintf("m%d", stored), strings.Repeat("x", 2000))}); err != nil {
+		if _, err = s.StoreReturns([]Return{answer(jid1, fmt.Sprintf("m%d", stored),
+			strings.Repeat("x", 2000))}); err != nil {
 			break
 		}
 	}

@@ -22,8 +22,8 @@ const NotesFile = "jobs.notes"
 // notesSize is the size beyond which the file is written anew, in bytes.
 const notesSize = 1 << 20
 
-// notes keep loads past the death of this process, and with sync past that of the machine, until a commit has stored them. Each
-// is appended to one file, which is emptied when all are stored. Any number of goroutines may use them.
+// notes keep loads past the death of this process, and with sync past that of the machine, until a commit has stored
+// them. Each is appended to one file, which is emptied when all are stored. Any number of goroutines may use them.
 type notes struct {
 	path string
 	told func(setaside.Damage)
@@ -39,8 +39,8 @@ type notes struct {
 	left   map[string]Load // noted, and in no commit yet
 }
 
-// openNotes opens the file and reads what a predecessor has left in it. What of it is damaged is told of. A file that cannot be
-// made now is made with a later note.
+// openNotes opens the file and reads what a predecessor has left in it. What of it is damaged is told of. A file that
+// cannot be made now is made with a later note.
 func openNotes(path string, sync bool, told func(setaside.Damage)) (*notes, error) {
 	n := &notes{path: path, sync: sync, told: told, most: notesSize, left: map[string]Load{}}
 	f, err := os.OpenFile(path, os.O_RDWR, 0)
@@ -66,8 +66,8 @@ func openNotes(path string, sync bool, told func(setaside.Damage)) (*notes, erro
 	return n, nil
 }
 
-// damaged puts the file aside and begins another one with the notes that are whole. Where that fails the file is added to at its
-// end, if it can be read at all.
+// damaged puts the file aside and begins another one with the notes that are whole. Where that fails the file is added
+// to at its end, if it can be read at all.
 func (n *notes) damaged(why error) error {
 	d := setaside.Damage{Path: n.path, Err: why}
 	err := n.make(recordlog.Making{Sync: n.sync, Kept: &d.Kept})
@@ -214,7 +214,8 @@ func (n *notes) rewrite() error { return n.make(recordlog.Making{Sync: n.sync}) 
 
 func (n *notes) make(how recordlog.Making) error {
 	n.most = n.size + notesSize // until this succeeds, not with every commit
-	f, format, size, err := recordlog.Create(n.path, how, func(put func(func([]byte) []byte) (int64, int64, error)) error {
+	f, format, size, err := recordlog.Create(n.path, how, func(put func(func([]byte) []byte) (int64, int64,
+		error)) error {
 		for _, l := range n.left {
 			body, err := packNote(l)
 			if err == nil {
@@ -284,7 +285,8 @@ func (s *Store) Note(l Load) error {
 	return nil
 }
 
-// takeNotes stores what a predecessor noted and could not store any more. Where the disk does not take it now, it waits in Left.
+// takeNotes stores what a predecessor noted and could not store any more. Where the disk does not take it now, it waits
+// in Left.
 func (s *Store) takeNotes() error {
 	var known []string
 	for jid, l := range s.notes.left {
@@ -304,6 +306,6 @@ func (s *Store) takeNotes() error {
 	return nil
 }
 
-// Left are the loads that a predecessor noted and that are in no commit yet. Whoever commits is to commit them, now or when the
-// disk has room: until then they are known by their notes.
+// Left are the loads that a predecessor noted and that are in no commit yet. Whoever commits is to commit them, now or
+// when the disk has room: until then they are known by their notes.
 func (s *Store) Left() []Load { return s.left }

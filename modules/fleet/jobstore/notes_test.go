@@ -145,8 +145,8 @@ func TestNotesRewritten(t *testing.T) {
 	checkNoted(t, afterDeath(t, dir), jid1, "after death")
 }
 
-// TestNotesDamaged: what is damaged takes nothing with it, is told of and set aside, and the next process finds a whole file. Files
-// of older releases are read as well.
+// TestNotesDamaged: what is damaged takes nothing with it, is told of and set aside, and the next process finds a whole
+// file. Files of older releases are read as well.
 func TestNotesDamaged(t *testing.T) {
 	pack := func(l Load) []byte {
 		b, err := packNote(l)
@@ -155,7 +155,8 @@ func TestNotesDamaged(t *testing.T) {
 		}
 		return b
 	}
-	first, second := pack(Load{JID: jid1, Load: ping(jid1), Minions: []string{"web1"}}), pack(Load{JID: jid2, NoCache: true})
+	first, second := pack(Load{JID: jid1, Load: ping(jid1), Minions: []string{"web1"}}),
+		pack(Load{JID: jid2, NoCache: true})
 	file := func(m recordlog.Format, head []byte) []byte {
 		for _, body := range [][]byte{first, second} {
 			head = m.Append(head, func(b []byte) []byte { return append(b, body...) })
@@ -163,7 +164,10 @@ func TestNotesDamaged(t *testing.T) {
 		return head
 	}
 	path := filepath.Join(t.TempDir(), "new")
-	f, format, _, err := recordlog.Create(path, recordlog.Making{}, func(func(func([]byte) []byte) (int64, int64, error)) error { return nil })
+	f, format, _, err := recordlog.Create(path, recordlog.Making{},
+		func(func(func([]byte) []byte) (int64, int64, error)) error {
+			return nil
+		})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -215,7 +219,8 @@ func TestNotesDamaged(t *testing.T) {
 						t.Errorf("%s does not hold what was there: %v", d.Kept, err)
 					}
 				}
-				if got := n.left[jid1]; got.JID != "" && (!payload.Equal(got.Load, ping(jid1)) || !slices.Equal(got.Minions, []string{"web1"}) || !got.Announced) {
+				if got := n.left[jid1]; got.JID != "" && (!payload.Equal(got.Load, ping(jid1)) ||
+					!slices.Equal(got.Minions, []string{"web1"}) || !got.Announced) {
 					t.Errorf("the load is %v", got)
 				}
 				if err := n.close(); err != nil {

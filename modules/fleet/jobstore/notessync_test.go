@@ -83,8 +83,8 @@ func TestSyncedNotes(t *testing.T) {
 	}
 }
 
-// BenchmarkNotes is what journal_fsync costs a publication that is alone, and one of many: notes with it and without take
-// turns.
+// BenchmarkNotes is what journal_fsync costs a publication that is alone, and one of many: notes with it and without
+// take turns.
 func BenchmarkNotes(b *testing.B) {
 	for _, atOnce := range []int{1, 16} {
 		b.Run(fmt.Sprintf("%d at once", atOnce), func(b *testing.B) {
@@ -104,7 +104,8 @@ func BenchmarkNotes(b *testing.B) {
 					var wg sync.WaitGroup
 					for k := range atOnce {
 						wg.Go(func() {
-							if err := s.Note(Load{JID: fmt.Sprintf("2026010100000000%04d", k), Load: load}); err != nil {
+							if err := s.Note(Load{JID: fmt.Sprintf("2026010100000000%04d", k),
+								Load: load}); err != nil {
 								b.Error(err)
 							}
 						})

@@ -37,8 +37,8 @@ type Search struct {
 
 func (q Search) wants(p *Pending) bool { return p != nil && (q.Want == nil || q.Want(p.Load)) }
 
-// Pending finds jobs of which returns are outstanding, or all jobs, the newest first. whole is false when the search was
-// ended before it had seen all.
+// Pending finds jobs of which returns are outstanding, or all jobs, the newest first. whole is false when the search
+// was ended before it had seen all.
 func (s *Store) Pending(q Search) (found []Pending, whole bool, err error) {
 	whole = true
 	err = s.view(func(tx *bbolt.Tx) error {
@@ -107,8 +107,8 @@ func (w *wholeJobs) add(jid string, minions int) {
 	w.jobs[jid] = minions
 }
 
-// pendingJob compares the minions of a stored job with its returns; nil when none is outstanding, unless all are wanted. Both
-// are in order, so the job is read as a whole only where they differ.
+// pendingJob compares the minions of a stored job with its returns; nil when none is outstanding, unless all are
+// wanted. Both are in order, so the job is read as a whole only where they differ.
 func pendingJob(jid string, packed []byte, returns *bbolt.Cursor, all bool) (*Pending, error) {
 	if !all && inOrder(jid, packed, returns) {
 		return nil, nil

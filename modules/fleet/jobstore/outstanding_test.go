@@ -26,7 +26,8 @@ func TestPending(t *testing.T) {
 			}
 		}
 		commit([]Load{{JID: jid1, Load: ping(jid1), Minions: []string{"b", "a", "c"}}}, answer(jid1, "b", true))
-		commit([]Load{{JID: jid2, Load: ping(jid2), Minions: []string{"a"}}}, answer(jid2, "a", true), answer(jid2, "stranger", true))
+		commit([]Load{{JID: jid2, Load: ping(jid2), Minions: []string{"a"}}}, answer(jid2, "a", true),
+			answer(jid2, "stranger", true))
 		commit([]Load{{JID: jid3, Load: ping(jid3), Minions: []string{"a"}}}, answer(jid3, "stranger", true))
 		search := func(q Search) (list []string, whole bool) {
 			t.Helper()
@@ -51,17 +52,22 @@ func TestPending(t *testing.T) {
 		if got, whole := search(Search{Since: hour, Most: 1, Stop: never}); len(got) != 1 || whole {
 			t.Errorf("one: got %v, %v", got, whole)
 		}
-		if got, whole := search(Search{Since: hour, Most: 10, Stop: func() bool { return true }}); len(got) != 0 || whole {
+		if got, whole := search(Search{Since: hour, Most: 10, Stop: func() bool {
+			return true
+		}}); len(got) != 0 || whole {
 			t.Errorf("stopped: got %v, %v", got, whole)
 		}
-		if got, whole := search(Search{Since: time.Now().Add(time.Hour), Most: 10, Stop: never}); len(got) != 0 || !whole {
+		if got, whole := search(Search{Since: time.Now().Add(time.Hour), Most: 10, Stop: never}); len(got) != 0 ||
+			!whole {
 			t.Errorf("later: got %v, %v", got, whole)
 		}
 		commit([]Load{{JID: jid2, Minions: []string{"late"}}})
-		if got, _ := search(Search{Since: hour, Most: 10, Stop: never}); len(got) != 3 || got[1] != jid2+" 2 [late] test.ping" {
+		if got, _ := search(Search{Since: hour, Most: 10, Stop: never}); len(got) != 3 ||
+			got[1] != jid2+" 2 [late] test.ping" {
 			t.Errorf("a minion that came later: got %v", got)
 		}
-		commit(nil, answer(jid1, "a", true), answer(jid1, "c", true), answer(jid3, "a", true), answer(jid2, "late", true))
+		commit(nil, answer(jid1, "a", true), answer(jid1, "c", true), answer(jid3, "a", true),
+			answer(jid2, "late", true))
 		if got, whole := search(Search{Since: hour, Most: 10, Stop: never}); len(got) != 0 || !whole {
 			t.Errorf("all returned: got %v, %v", got, whole)
 		}
@@ -78,7 +84,8 @@ func TestNewest(t *testing.T) {
 			load    Load
 			returns []Return
 		}{
-			{Load{JID: jid1, Load: ping(jid1), Minions: []string{"a", "b"}}, []Return{answer(jid1, "a", true), answer(jid1, "b", true)}},
+			{Load{JID: jid1, Load: ping(jid1), Minions: []string{"a", "b"}}, []Return{answer(jid1, "a", true),
+				answer(jid1, "b", true)}},
 			{Load{JID: jid2, Load: ping(jid2), Minions: []string{"a"}, NoCache: true}, nil},
 			{Load{JID: jid3, Load: mine, Minions: []string{"a", "b"}}, []Return{answer(jid3, "b", true)}},
 		} {

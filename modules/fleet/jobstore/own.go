@@ -9,12 +9,12 @@ import (
 	"go.etcd.io/bbolt"
 )
 
-// ownShare is the part of a store that has a cap which the jobs of one minion may take that nobody asked the master for: those
-// of its schedules, and those that it made up. Beyond it they go before all others when the store is full.
+// ownShare is the part of a store that has a cap which the jobs of one minion may take that nobody asked the master
+// for: those of its schedules, and those that it made up. Beyond it they go before all others when the store is full.
 const ownShare = 64
 
-// setOwner notes whose job it is that has just been stored, in the bucket order. A job that somebody asks the master for is no
-// minion's any more.
+// setOwner notes whose job it is that has just been stored, in the bucket order. A job that somebody asks the master
+// for is no minion's any more.
 func (t *txn) setOwner(l Load, key []byte, fresh bool) error {
 	switch old := t.order.Get(key); {
 	case fresh && l.By != "":
@@ -32,8 +32,8 @@ type own struct {
 	total int64
 }
 
-// shrinkOwn makes room in a store that is full: of the minion with the most bytes of its own the oldest jobs go, as long as it
-// has more than its share.
+// shrinkOwn makes room in a store that is full: of the minion with the most bytes of its own the oldest jobs go, as
+// long as it has more than its share.
 func (t *txn) shrinkOwn(maxBytes int64) error {
 	limit, share := maxBytes-maxBytes/20, maxBytes/ownShare
 	all := t.owned()

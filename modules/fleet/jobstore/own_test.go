@@ -8,8 +8,8 @@ import (
 	"brine/wire/payload"
 )
 
-// TestOwnJobsGoFirst: in a store that is full the jobs that a minion makes up take the place of its own, not of published jobs
-// nor of another minion's few.
+// TestOwnJobsGoFirst: in a store that is full the jobs that a minion makes up take the place of its own, not of
+// published jobs nor of another minion's few.
 func TestOwnJobsGoFirst(t *testing.T) {
 	const most = 1 << 20
 	s, err := Open(Options{CacheDir: t.TempDir(), MaxBytes: most})
@@ -19,7 +19,8 @@ func TestOwnJobsGoFirst(t *testing.T) {
 	defer s.Close()
 	jid := func(kind, i int) string { return fmt.Sprintf("202601%02d%012d", kind, i) }
 	ret := func(jid, id string) Return {
-		return Return{JID: jid, ID: id, By: id, Load: payload.M("return", strings.Repeat("x", 1000), "fun", "test.ping")}
+		return Return{JID: jid, ID: id, By: id, Load: payload.M("return", strings.Repeat("x", 1000), "fun",
+			"test.ping")}
 	}
 	for i := range 300 {
 		load := Load{JID: jid(1, i), Load: payload.M("fun", "test.ping"), Minions: []string{"honest"}, Announced: true}
@@ -28,7 +29,8 @@ func TestOwnJobsGoFirst(t *testing.T) {
 		}
 	}
 	for i := range 10 {
-		if _, err := s.Commit([]Load{{JID: jid(2, i), By: "honest", Load: payload.M("fun", "schedule"), Announced: true}}, []Return{ret(jid(2, i), "honest")}); err != nil {
+		if _, err := s.Commit([]Load{{JID: jid(2, i), By: "honest", Load: payload.M("fun", "schedule"),
+			Announced: true}}, []Return{ret(jid(2, i), "honest")}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -64,7 +66,8 @@ func TestPublishedIsNobodysOwn(t *testing.T) {
 	}
 	defer s.Close()
 	const jid = "20260101000000000001"
-	if _, err := s.Commit(nil, []Return{{JID: jid, ID: "thief", By: "thief", Load: payload.M("return", true)}}); err != nil {
+	if _, err := s.Commit(nil,
+		[]Return{{JID: jid, ID: "thief", By: "thief", Load: payload.M("return", true)}}); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := s.Commit([]Load{{JID: jid, Load: payload.M("fun", "test.ping"), Announced: true}}, nil); err != nil {
@@ -72,7 +75,8 @@ func TestPublishedIsNobodysOwn(t *testing.T) {
 	}
 	before, _ := s.Bytes()
 	for i := range 30 {
-		if _, err := s.Commit(nil, []Return{{JID: fmt.Sprintf("20260102%012d", i), ID: "thief", By: "thief", Load: payload.M("return", strings.Repeat("x", 50_000))}}); err != nil {
+		if _, err := s.Commit(nil, []Return{{JID: fmt.Sprintf("20260102%012d", i), ID: "thief", By: "thief",
+			Load: payload.M("return", strings.Repeat("x", 50_000))}}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -117,7 +121,8 @@ func TestAsked(t *testing.T) {
 		}
 		for jid, want := range map[string]bool{asked: true, noted: true, made: false, taken: true, none: false} {
 			load, err := s.Asked(jid)
-			if err != nil || (load != nil) != want || want && (load.Str("fun") != "test.ping" || len(MinionsOf(load)) != 2) {
+			if err != nil || (load != nil) != want || want && (load.Str("fun") != "test.ping" ||
+				len(MinionsOf(load)) != 2) {
 				t.Errorf("%T: job %s: %v, %v", s, jid, load, err)
 			}
 		}

@@ -5,14 +5,15 @@ import (
 	"io"
 )
 
-// What bbolt's pages hold (go.etcd.io/bbolt, internal/common/page.go and bucket.go). A page begins with its number (8 bytes), its kind
-// (2), how many elements it has (2), and how many pages follow that belong to it (4).
+// What bbolt's pages hold (go.etcd.io/bbolt, internal/common/page.go and bucket.go). A page begins with its number (8
+// bytes), its kind (2), how many elements it has (2), and how many pages follow that belong to it (4).
 const (
 	branchFlag  = 0x01
 	leafFlag    = 0x02
 	elementSize = 16
 	bucketFlag  = 0x01 // of an element of a leaf: its value is a bucket
-	bucketHead  = 16   // of such a value: the number of its root page (8), a sequence (8); root 0: the page itself follows
+	// of such a value: the number of its root page (8), a sequence (8); root 0: the page itself follows
+	bucketHead = 16
 )
 
 // pages reads the pages of a file of jobs one by one, past those that are damaged. bbolt gives up at the first of them.

@@ -34,15 +34,16 @@ func resident(t *testing.T, file string) (kb int) {
 	return kb
 }
 
-// TestPagesAreGivenBack reads all of a file that has grown, and commits once more: the pages are no memory of this process any
-// longer, and everything can be read.
+// TestPagesAreGivenBack reads all of a file that has grown, and commits once more: the pages are no memory of this
+// process any longer, and everything can be read.
 func TestPagesAreGivenBack(t *testing.T) {
 	s := openStore(t, t.TempDir())
 	const jid, many = "20261123094200000000", 600
 	commit := func(from, to int) {
 		var returns []Return
 		for i := from; i < to; i++ {
-			returns = append(returns, Return{JID: jid, ID: fmt.Sprintf("m%d", i), Load: payload.M("return", strings.Repeat("x", 10_000), "fun", "test.ping")})
+			returns = append(returns, Return{JID: jid, ID: fmt.Sprintf("m%d", i), Load: payload.M("return",
+				strings.Repeat("x", 10_000), "fun", "test.ping")})
 		}
 		if _, err := s.Commit(nil, returns); err != nil {
 			t.Fatal(err)

@@ -17,14 +17,15 @@ import (
 // repairSuffix names the file into which what is whole of a damaged one is taken over.
 const repairSuffix = ".repair"
 
-// repairPause is the least time between two repairs while a store is open: what the first did not mend another will not.
-// repairRetry is that after one that could not be made.
+// repairPause is the least time between two repairs while a store is open: what the first did not mend another will
+// not. repairRetry is that after one that could not be made.
 const (
 	repairPause = 10 * time.Minute
 	repairRetry = 10 * time.Second
 )
 
-// rebuild puts a new file, with all that is whole in the damaged one, in its place, and sets that aside. No other process has it open.
+// rebuild puts a new file, with all that is whole in the damaged one, in its place, and sets that aside. No other
+// process has it open.
 func rebuild(file string, why error, now time.Time) (d setaside.Damage, err error) {
 	d = setaside.Damage{Path: file, Err: why}
 	f, err := os.OpenFile(file, os.O_RDWR, 0)
@@ -43,14 +44,16 @@ func rebuild(file string, why error, now time.Time) (d setaside.Damage, err erro
 		}
 	}
 	if err != nil {
-		return d, errors.Join(fmt.Errorf("take over what is whole of %s: %w", file, err), ignoreMissing(os.Remove(path)))
+		return d, errors.Join(fmt.Errorf("take over what is whole of %s: %w", file, err),
+			ignoreMissing(os.Remove(path)))
 	}
 	d.Err = fmt.Errorf("%w; %s", why, got)
 	return d, syncDir(filepath.Dir(file))
 }
 
-// repair puts what is whole of the file in use into another one, which takes its place. Commits wait; who reads ends in the old one.
-// It tells whether there is a new file: a failure that has nothing to do with the pages of the file is none.
+// repair puts what is whole of the file in use into another one, which takes its place. Commits wait; who reads ends in
+// the old one. It tells whether there is a new file: a failure that has nothing to do with the pages of the file is
+// none.
 func (s *Store) repair(why error) bool {
 	s.writing.Lock()
 	defer s.writing.Unlock()
@@ -85,7 +88,8 @@ func (s *Store) replace(why error) (setaside.Damage, error) {
 	}
 	var fresh *bbolt.DB
 	if err == nil {
-		fresh, err = bbolt.Open(path, 0o600, &bbolt.Options{Timeout: lockWait, FreelistType: bbolt.FreelistMapType, NoStatistics: true})
+		fresh, err = bbolt.Open(path, 0o600, &bbolt.Options{Timeout: lockWait, FreelistType: bbolt.FreelistMapType,
+			NoStatistics: true})
 	}
 	if err == nil {
 		d.Kept, err = setaside.Keep(s.file, filepath.Dir(s.file), time.Now())
@@ -108,8 +112,8 @@ func (s *Store) replace(why error) (setaside.Damage, error) {
 	return d, syncDir(filepath.Dir(s.file))
 }
 
-// check looks at every page of the file, once for each process: damage in a job that nobody asks for shows, too. Commits go on
-// meanwhile, and may write over what it comes to: what looks damaged is looked at again while they wait.
+// check looks at every page of the file, once for each process: damage in a job that nobody asks for shows, too.
+// Commits go on meanwhile, and may write over what it comes to: what looks damaged is looked at again while they wait.
 func (s *Store) check() error {
 	bad, err := s.unreadable()
 	if err != nil || bad == 0 {

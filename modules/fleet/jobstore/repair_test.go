@@ -95,8 +95,8 @@ func harmed(t *testing.T, b []byte) (s *Store, told *[]setaside.Damage) {
 	return s, told
 }
 
-// TestDamage harms the file in every page by itself, and in other ways. The store opens, says what is damaged, sets it aside as it
-// was, has all that did not stand in that page, and takes what comes.
+// TestDamage harms the file in every page by itself, and in other ways. The store opens, says what is damaged, sets it
+// aside as it was, has all that did not stand in that page, and takes what comes.
 func TestDamage(t *testing.T) {
 	whole := rich(t)
 	page := os.Getpagesize()
@@ -144,7 +144,8 @@ func TestDamage(t *testing.T) {
 		jobs, returns := holdings(t, s)
 		gone := rescueJobs - jobs + rescueJobs*rescueMinions - returns
 		if c.keepsMost && gone > (rescueJobs+rescueJobs*rescueMinions)/4 {
-			t.Errorf("%s: %d of %d jobs and %d of %d returns are left", c.name, jobs, rescueJobs, returns, rescueJobs*rescueMinions)
+			t.Errorf("%s: %d of %d jobs and %d of %d returns are left", c.name, jobs, rescueJobs, returns,
+				rescueJobs*rescueMinions)
 		}
 		if len(*told) == 0 {
 			silent++
@@ -164,7 +165,9 @@ func TestDamage(t *testing.T) {
 		if err := s.Close(); err != nil {
 			t.Errorf("%s: %v", c.name, err)
 		}
-		again, err := Open(Options{CacheDir: filepath.Dir(s.file), Damaged: func(d setaside.Damage) { t.Errorf("%s: told once more: %+v", c.name, d) }})
+		again, err := Open(Options{CacheDir: filepath.Dir(s.file), Damaged: func(d setaside.Damage) {
+			t.Errorf("%s: told once more: %+v", c.name, d)
+		}})
 		if err != nil {
 			t.Errorf("%s: again: %v", c.name, err)
 			continue
@@ -176,7 +179,8 @@ func TestDamage(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	t.Logf("%d cases, %d jobs and returns lost in all, %d without a word (pages that are free)", len(cases), lost, silent)
+	t.Logf("%d cases, %d jobs and returns lost in all, %d without a word (pages that are free)", len(cases), lost,
+		silent)
 	if lost == 0 {
 		t.Error("nothing was ever lost: the harm does not reach the store")
 	}
@@ -204,8 +208,8 @@ func lastOfJobs(t testing.TB, f *os.File) (id uint64) {
 	return id
 }
 
-// TestRepairInUse: damage that comes while the store is open is repaired by the commit that meets it, which stores what it was given.
-// A full disk in the way of that is told of once, and the repair is made when there is room.
+// TestRepairInUse: damage that comes while the store is open is repaired by the commit that meets it, which stores what
+// it was given. A full disk in the way of that is told of once, and the repair is made when there is room.
 func TestRepairInUse(t *testing.T) {
 	s, told := harmed(t, rich(t))
 	f, err := os.OpenFile(s.file, os.O_RDWR, 0)
@@ -213,7 +217,8 @@ func TestRepairInUse(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer f.Close()
-	if _, err := f.WriteAt(bytes.Repeat([]byte("noise"), 819), int64(lastOfJobs(t, f))*int64(os.Getpagesize())); err != nil {
+	if _, err := f.WriteAt(bytes.Repeat([]byte("noise"), 819),
+		int64(lastOfJobs(t, f))*int64(os.Getpagesize())); err != nil {
 		t.Fatal(err)
 	}
 	inTheWay := s.file + repairSuffix // stands for a disk that takes no second file
@@ -268,7 +273,8 @@ func repairAll(t testing.TB, s *Store) bool {
 		t.Fatal(err)
 	}
 	defer f.Close()
-	if _, err := f.WriteAt(make([]byte, os.Getpagesize()), int64(lastOfJobs(t, f))*int64(os.Getpagesize())); err != nil {
+	if _, err := f.WriteAt(make([]byte, os.Getpagesize()),
+		int64(lastOfJobs(t, f))*int64(os.Getpagesize())); err != nil {
 		t.Fatal(err)
 	}
 	return s.repair(packedfile.ErrDamaged)

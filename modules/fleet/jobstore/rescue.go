@@ -22,7 +22,8 @@ type rescued struct {
 }
 
 func (r rescued) String() string {
-	return fmt.Sprintf("%d jobs and %d returns were taken over; %d of its pages and %d of its jobs and returns cannot be read, and %d jobs are known by their returns alone",
+	return fmt.Sprintf("%d jobs and %d returns were taken over; %d of its pages and %d of its jobs and returns "+
+		"cannot be read, and %d jobs are known by their returns alone",
 		r.jobs, r.returns, r.bad, r.spoiled, r.made)
 }
 
@@ -114,7 +115,10 @@ func (r *rescue) takeNew(bucket []byte, e element) error {
 		return err
 	}
 	there := false
-	if err := r.into.View(func(tx *bbolt.Tx) error { there = tx.Bucket(bucket).Get(e.key) != nil; return nil }); err != nil || there {
+	if err := r.into.View(func(tx *bbolt.Tx) error {
+		there = tx.Bucket(bucket).Get(e.key) != nil
+		return nil
+	}); err != nil || there {
 		return err
 	}
 	return r.take(bucket, e)
@@ -184,7 +188,8 @@ func (r *rescue) flush() error {
 	return err
 }
 
-// fit makes what was taken over fit together: each job is in the order, each in the order is a job, each return has one.
+// fit makes what was taken over fit together: each job is in the order, each in the order is a job, each return has
+// one.
 func (r *rescue) fit(tx *bbolt.Tx) error {
 	jobs, order := tx.Bucket(bucketJobs), tx.Bucket(bucketOrder)
 	if err := r.makeJobs(tx); err != nil {

@@ -10,8 +10,8 @@ import (
 )
 
 // returnFiles writes the returns of a commit once more, as files, for jobs that have files: those that Salt's own tools
-// published or that nobody announced to this master. Salt's runners find them there (jobs.lookup_jid). The store has them
-// already, so nothing waits for the disk, and what is lost with the process is lost for Salt's tools alone.
+// published or that nobody announced to this master. Salt's runners find them there (jobs.lookup_jid). The store has
+// them already, so nothing waits for the disk, and what is lost with the process is lost for Salt's tools alone.
 func (s *Store) returnFiles(stored []int, returns []Return) error {
 	var first error             // one is told: a disk that is full is full for all
 	dirs := map[string]string{} // jid → directory, "" of a job without files
@@ -45,7 +45,8 @@ func (s *Store) endTimeFiles(dirs map[string]string) error {
 		if dir == "" {
 			continue
 		}
-		if err := wholefile.Write(filepath.Join(dir, fileEndTime), text, wholefile.Options{Mode: s.layout.fileMode(), Umask: true}); err != nil {
+		if err := wholefile.Write(filepath.Join(dir, fileEndTime), text, wholefile.Options{Mode: s.layout.fileMode(),
+			Umask: true}); err != nil {
 			errs = append(errs, fmt.Errorf("end time of job %s: %w", jid, err))
 		}
 	}

@@ -13,8 +13,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// TestReturnFiles stores the jobs of make.py in brine's own store. What was announced has every file Salt's own job cache
-// has, byte by byte, whoever wrote it first.
+// TestReturnFiles stores the jobs of make.py in brine's own store. What was announced has every file Salt's own job
+// cache has, byte by byte, whoever wrote it first.
 func TestReturnFiles(t *testing.T) {
 	dir := t.TempDir()
 	s := openStore(t, dir)
@@ -24,10 +24,12 @@ func TestReturnFiles(t *testing.T) {
 	}
 	load.Announced = true
 	commit(t, s, []Load{load, {JID: jid1, Minions: []string{"web9", "web8"}, Syndic: "syn1"},
-		{JID: saltNoCache, Load: payload.M("jid", saltNoCache, "fun", "saltutil.find_job", "tgt", "*"), Minions: []string{"web1"}, NoCache: true},
+		{JID: saltNoCache, Load: payload.M("jid", saltNoCache, "fun", "saltutil.find_job", "tgt", "*"),
+			Minions: []string{"web1"}, NoCache: true},
 	})
 	commit(t, s, nil, saltReturns()...)
-	if err := os.WriteFile(filepath.Join(jobDir(t, dir, jid1), fileEndTime), []byte("2026, Nov 20 10:53:27.000651"), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(jobDir(t, dir, jid1), fileEndTime), []byte("2026, Nov 20 10:53:27.000651"),
+		0o600); err != nil {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff(files(t, filepath.Join(saltDir, "jobs")), files(t, filepath.Join(dir, "jobs"))); diff != "" {
@@ -35,8 +37,8 @@ func TestReturnFiles(t *testing.T) {
 	}
 }
 
-// TestReturnFilesFirst: the first return of a minion stays in the files too, also over a restart, and a job that brine's
-// tools published has none.
+// TestReturnFilesFirst: the first return of a minion stays in the files too, also over a restart, and a job that
+// brine's tools published has none.
 func TestReturnFilesFirst(t *testing.T) {
 	dir := t.TempDir()
 	s := openStore(t, dir)
@@ -51,7 +53,8 @@ func TestReturnFilesFirst(t *testing.T) {
 		t.Fatal(err)
 	}
 	s = openStore(t, dir)
-	commit(t, s, nil, answer(jid1, "web1", "third"), answer(jid1, "web2", "late"), answer(jid3, "web2", "nobody published it"))
+	commit(t, s, nil, answer(jid1, "web1", "third"), answer(jid1, "web2", "late"),
+		answer(jid3, "web2", "nobody published it"))
 	want := map[string]string{"web1": "first", "web2": "late"}
 	for id, text := range want {
 		v, err := packedfile.Read(filepath.Join(jobDir(t, dir, jid1), id, fileReturn))

@@ -23,16 +23,17 @@ import (
 
 // Options say where a job cache lies and what it keeps.
 type Options struct {
-	CacheDir  string                // the master's cachedir
-	HashType  string                // of the job directories; "" is sha256
-	Keep      time.Duration         // age beyond which Clean removes a job; 0: none
-	MaxBytes  int64                 // beyond it the oldest jobs go first; 0: no cap
-	Compact   CompactWhen           // when the file is written anew without its free pages
-	SyncNotes bool                  // Note waits for the disk itself
-	Shared    bool                  // other users of this machine may read loads: they run salt (publisher_acl, external_auth)
-	EndTimes  bool                  // note when the last return came (job_cache_store_endtime)
-	Damaged   func(setaside.Damage) // is told of each file that is damaged; may be nil
-	Now       func() time.Time      // time.Now unless set
+	CacheDir  string        // the master's cachedir
+	HashType  string        // of the job directories; "" is sha256
+	Keep      time.Duration // age beyond which Clean removes a job; 0: none
+	MaxBytes  int64         // beyond it the oldest jobs go first; 0: no cap
+	Compact   CompactWhen   // when the file is written anew without its free pages
+	SyncNotes bool          // Note waits for the disk itself
+	// other users of this machine may read loads: they run salt (publisher_acl, external_auth)
+	Shared   bool
+	EndTimes bool                  // note when the last return came (job_cache_store_endtime)
+	Damaged  func(setaside.Damage) // is told of each file that is damaged; may be nil
+	Now      func() time.Time      // time.Now unless set
 }
 
 func (o Options) now() time.Time {
@@ -82,8 +83,10 @@ type Store struct {
 	released atomic.Int64 // when the pages of the file were given back, in nanoseconds since 1970
 }
 
-// Buckets of the file. A key of returns is jid, NUL, id; beside the returns of a job lie its facts, see facts.go; one of order is the time of creation (8 bytes) and the
-// jid; its value is the minion whose own job it is, empty of those that somebody asked the master for. totals holds the number of bytes of all keys and values under "bytes", and the version of the format.
+// Buckets of the file. A key of returns is jid, NUL, id; beside the returns of a job lie its facts, see facts.go; one
+// of order is the time of creation (8 bytes) and the jid; its value is the minion whose own job it is, empty of those
+// that somebody asked the master for. totals holds the number of bytes of all keys and values under "bytes", and the
+// version of the format.
 var (
 	bucketJobs    = []byte("jobs")
 	bucketReturns = []byte("returns")
@@ -96,8 +99,8 @@ var (
 // formatVersion is the version of the file's format.
 const formatVersion = 1
 
-// Open opens the job store in CacheDir, and makes it when there is none. What is whole of a damaged file is taken over into another
-// one, and the damaged one is set aside; Options.Damaged is told.
+// Open opens the job store in CacheDir, and makes it when there is none. What is whole of a damaged file is taken over
+// into another one, and the damaged one is set aside; Options.Damaged is told.
 func Open(opt Options) (*Store, error) {
 	l, err := newLayout(opt.CacheDir, opt.HashType, opt.Shared)
 	if err != nil {
@@ -141,7 +144,8 @@ func (s *Store) prepare() (err error) {
 	if err := ignoreMissing(os.Remove(s.file + compactSuffix)); err != nil {
 		return err
 	}
-	if err := s.view(prepared); errors.Is(err, errUnprepared) { // a file that is ready is not written: there may be no room
+	if err := s.view(prepared); errors.Is(err, errUnprepared) {
+		// a file that is ready is not written: there may be no room
 		err = s.update(prepare)
 		if err != nil {
 			return err
@@ -192,12 +196,14 @@ func openOnce(file string, wait time.Duration) (db *bbolt.DB, same bool, err err
 		return err
 	})
 	if err != nil && held != nil {
-		_ = errors.Join(syscall.Flock(int(held.Fd()), syscall.LOCK_UN), held.Close()) // bbolt keeps the lock when it panics, and its memory holds that
+		// bbolt keeps the lock when it panics, and its memory holds that
+		_ = errors.Join(syscall.Flock(int(held.Fd()), syscall.LOCK_UN), held.Close())
 	}
 	switch {
 	case errors.Is(err, bolterrors.ErrTimeout):
 		return nil, false, ErrInUse
-	case errors.Is(err, bolterrors.ErrInvalid), errors.Is(err, bolterrors.ErrChecksum), errors.Is(err, bolterrors.ErrVersionMismatch):
+	case errors.Is(err, bolterrors.ErrInvalid), errors.Is(err, bolterrors.ErrChecksum),
+		errors.Is(err, bolterrors.ErrVersionMismatch):
 		return nil, false, fmt.Errorf("%w: %w", packedfile.ErrDamaged, err)
 	case err != nil:
 		return nil, false, err
@@ -225,8 +231,8 @@ func makeFile(file string) error {
 	return errors.Join(err, os.Remove(temp))
 }
 
-// damagedHead tells of a file of which one of the two heads is damaged. The other one holds, and is that of the last commit or of the
-// one before. The next commit mends it.
+// damagedHead tells of a file of which one of the two heads is damaged. The other one holds, and is that of the last
+// commit or of the one before. The next commit mends it.
 func damagedHead(file string) error {
 	f, err := os.Open(file)
 	if err != nil {
@@ -236,7 +242,8 @@ func damagedHead(file string) error {
 	if newest, whole := newestMeta(f); whole || newest.pages == 0 {
 		return nil
 	}
-	return fmt.Errorf("%w: one of its two heads cannot be read; what came with the last commit may be missing", packedfile.ErrDamaged)
+	return fmt.Errorf("%w: one of its two heads cannot be read; what came with the last commit may be missing",
+		packedfile.ErrDamaged)
 }
 
 // suspects notes damage that somebody has met.
@@ -373,7 +380,8 @@ func unpackJob(b []byte) (*job, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read job: %w: %w", packedfile.ErrDamaged, err)
 	}
-	j := &job{created: createdOf(b), noCache: b[8] == 1, minions: payload.Texts(m.Value("minions")), endTime: m.Str("endtime")}
+	j := &job{created: createdOf(b), noCache: b[8] == 1, minions: payload.Texts(m.Value("minions")),
+		endTime: m.Str("endtime")}
 	j.load, _ = m.Value("load").(*payload.Map)
 	return j, nil
 }

@@ -35,7 +35,8 @@ func filled(t testing.TB, dir string) string {
 	s := openStore(t, dir)
 	for i := range 20 {
 		jid := fmt.Sprintf("%020d", i)
-		if _, err := s.Commit([]Load{{JID: jid, Load: ping(jid)}}, []Return{answer(jid, "a", strings.Repeat("x", 3000))}); err != nil {
+		if _, err := s.Commit([]Load{{JID: jid, Load: ping(jid)}},
+			[]Return{answer(jid, "a", strings.Repeat("x", 3000))}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -54,7 +55,8 @@ func TestInUse(t *testing.T) {
 }
 
 func TestOptionErrors(t *testing.T) {
-	if _, err := Open(Options{CacheDir: t.TempDir(), HashType: "crc"}); err == nil || !strings.Contains(err.Error(), `unknown hash_type "crc"`) {
+	if _, err := Open(Options{CacheDir: t.TempDir(), HashType: "crc"}); err == nil || !strings.Contains(err.Error(),
+		`unknown hash_type "crc"`) {
 		t.Errorf("got %v", err)
 	}
 	if _, err := Open(Options{CacheDir: t.TempDir() + "/none"}); !errors.Is(err, os.ErrNotExist) {
@@ -68,13 +70,16 @@ func TestFormatVersion(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := db.Update(func(tx *bbolt.Tx) error { return tx.Bucket(bucketTotals).Put(keyVersion, []byte{9}) }); err != nil {
+	if err := db.Update(func(tx *bbolt.Tx) error {
+		return tx.Bucket(bucketTotals).Put(keyVersion, []byte{9})
+	}); err != nil {
 		t.Fatal(err)
 	}
 	if err := db.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Open(Options{CacheDir: dir}); err == nil || !strings.Contains(err.Error(), "its format has version [9], this program knows 1") {
+	if _, err := Open(Options{CacheDir: dir}); err == nil || !strings.Contains(err.Error(),
+		"its format has version [9], this program knows 1") {
 		t.Errorf("got %v", err)
 	}
 }
@@ -89,7 +94,8 @@ func TestTotals(t *testing.T) {
 		jid := fmt.Sprintf("%020d", random.IntN(40))
 		var loads []Load
 		if random.IntN(2) == 0 {
-			loads = []Load{{JID: jid, Load: ping(jid), Minions: []string{fmt.Sprint("m", i%7)}, By: []string{"", "m1"}[random.IntN(2)]}}
+			loads = []Load{{JID: jid, Load: ping(jid), Minions: []string{fmt.Sprint("m", i%7)},
+				By: []string{"", "m1"}[random.IntN(2)]}}
 		}
 		commit(t, s, loads, answer(jid, fmt.Sprint("m", random.IntN(5)), strings.Repeat("x", random.IntN(900))))
 	}
@@ -146,7 +152,8 @@ func TestReadersBesideWriter(t *testing.T) {
 	}
 	for i := range 50 {
 		jid := fmt.Sprintf("%020d", i)
-		commit(t, s, []Load{{JID: jid, Load: ping(jid)}}, answer(jid, "a", strings.Repeat("x", 2000)), answer(jid, "b", 1))
+		commit(t, s, []Load{{JID: jid, Load: ping(jid)}}, answer(jid, "a", strings.Repeat("x", 2000)),
+			answer(jid, "b", 1))
 	}
 	close(done)
 	wg.Wait()
@@ -177,7 +184,8 @@ func TestAnnouncedOnly(t *testing.T) {
 	dir := t.TempDir()
 	s := openStore(t, dir)
 	for jid, noCache := range map[string]bool{jid1: false, jid2: true} {
-		if err := s.Announce(Load{JID: jid, Load: ping(jid).Set("tgt", "web*"), Minions: []string{"web2", "web1"}, NoCache: noCache}); err != nil {
+		if err := s.Announce(Load{JID: jid, Load: ping(jid).Set("tgt", "web*"), Minions: []string{"web2", "web1"},
+			NoCache: noCache}); err != nil {
 			t.Fatal(err)
 		}
 		check := func(when string) {
@@ -272,7 +280,8 @@ func BenchmarkAnnounce(b *testing.B) {
 
 // FuzzUnpackJob reads job records of a spoiled file.
 func FuzzUnpackJob(f *testing.F) {
-	b, err := (&job{created: time.Unix(1, 2), noCache: true, load: ping(jid1), minions: []string{"a"}, endTime: "x"}).pack()
+	b, err := (&job{created: time.Unix(1, 2), noCache: true, load: ping(jid1), minions: []string{"a"},
+		endTime: "x"}).pack()
 	if err != nil {
 		f.Fatal(err)
 	}
@@ -326,7 +335,8 @@ func BenchmarkLocalCache(b *testing.B) {
 				for b.Loop() {
 					returns := make([]Return, 100)
 					for i := range returns {
-						returns[i] = answer(fmt.Sprintf("%020d", n/1000*jobs+i%jobs), fmt.Sprintf("minion%d.example.net", n%1000), "text")
+						returns[i] = answer(fmt.Sprintf("%020d", n/1000*jobs+i%jobs),
+							fmt.Sprintf("minion%d.example.net", n%1000), "text")
 						returns[i].Facts = make([]byte, size)
 						n++
 					}

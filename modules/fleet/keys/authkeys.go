@@ -46,9 +46,9 @@ func (s *Store) ForAuth(autosignTimeout time.Duration) *AuthKeys {
 // Close ends the watch over the key folders. The other methods go on, at the price of a look at the disk each time.
 func (a *AuthKeys) Close() { a.cache.close() }
 
-// Get returns the state and the text of id's key, "" for none. A pending key beside one that an operator has decided on is
-// removed: it was stored by a sign-in that came just then. 3008's salt-key takes a key out of one folder before it is
-// in the other.
+// Get returns the state and the text of id's key, "" for none. A pending key beside one that an operator has decided on
+// is removed: it was stored by a sign-in that came just then. 3008's salt-key takes a key out of one folder before it
+// is in the other.
 func (a *AuthKeys) Get(id string) (state, pub string, err error) {
 	if pub, ok := a.Accepted(id); ok {
 		return Accepted.State(), pub, nil
@@ -93,8 +93,8 @@ func (a *AuthKeys) Put(id, state, pub string) error {
 	return fmt.Errorf("store key of %s: no such state: %q", id, state)
 }
 
-// TakeAutosign removes id's stub in minions_autosign and tells whether there was one in time. The folder may lie on a file
-// system that hangs, as the files of the rules may: then there is none, until somebody has looked. A stub that was
+// TakeAutosign removes id's stub in minions_autosign and tells whether there was one in time. The folder may lie on a
+// file system that hangs, as the files of the rules may: then there is none, until somebody has looked. A stub that was
 // removed so late counts for the next sign-in of its id.
 func (a *AuthKeys) TakeAutosign(id string) bool {
 	if a.takenLate(id) {

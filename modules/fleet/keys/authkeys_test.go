@@ -190,7 +190,8 @@ func TestSessions(t *testing.T) {
 		id   string
 		at   time.Time
 		want bool
-	}{{"web1", now, true}, {"web1", now.Add(time.Hour), true}, {"web1", now.Add(61 * time.Minute), false}, {"../sessions/web1", now, false}} {
+	}{{"web1", now, true}, {"web1", now.Add(time.Hour), true}, {"web1", now.Add(61 * time.Minute), false},
+		{"../sessions/web1", now, false}} {
 		if key, ok := s.Session(tt.id, pem, tt.at); ok != tt.want || ok && key != "key two" {
 			t.Errorf("Session(%s, +%v): %q %v", tt.id, tt.at.Sub(now), key, ok)
 		}

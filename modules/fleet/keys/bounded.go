@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// Bounded reads rule files within a time (wire/auth.RuleFiles): they may lie on a file system that hangs, and a sign-in holds a
-// worker. As long as one read hangs, others are not begun. Its methods may be called by many goroutines.
+// Bounded reads rule files within a time (wire/auth.RuleFiles): they may lie on a file system that hangs, and a sign-in
+// holds a worker. As long as one read hangs, others are not begun. Its methods may be called by many goroutines.
 type Bounded struct {
 	Files interface {
 		Lines(path string) []string
@@ -36,8 +36,8 @@ func (b *Bounded) within(path string, read func(string) []string) ([]string, boo
 	return lines, known
 }
 
-// within does something that may hang, unless something counted in hung does so already. What comes of it after the limit
-// is not known to the caller; it goes to late.
+// within does something that may hang, unless something counted in hung does so already. What comes of it after the
+// limit is not known to the caller; it goes to late.
 func within[T any](hung *atomic.Int64, limit time.Duration, do func() T, late func(T)) (v T, known, hangs bool) {
 	if hung.Load() > 0 {
 		return v, false, false

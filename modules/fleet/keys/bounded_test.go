@@ -48,8 +48,8 @@ func TestBounded(t *testing.T) {
 	t.Error("nothing is read any more")
 }
 
-// TestAutosignHangs: a folder of stubs that hangs holds no sign-in up, is told of once, and a stub that was there counts when
-// the folder is back, once.
+// TestAutosignHangs: a folder of stubs that hangs holds no sign-in up, is told of once, and a stub that was there
+// counts when the folder is back, once.
 func TestAutosignHangs(t *testing.T) {
 	s, dir := newStore(t, map[string]string{"minions_autosign/new": ""})
 	a, told := s.ForAuth(time.Hour), []string{}

@@ -15,8 +15,8 @@ func OpenStore(cfg *config.Master) *Store {
 	return NewStore(Options{Dir: dir, MasterDir: cfg.PKIDir})
 }
 
-// Configured are the options of a manager as the configuration of a master wants them, with the master's own data cache.
-// Daemon and tools begin with these and change what their callers ask for.
+// Configured are the options of a manager as the configuration of a master wants them, with the master's own data
+// cache. Daemon and tools begin with these and change what their callers ask for.
 func Configured(cfg *config.Master) ManagerOptions {
 	return ManagerOptions{
 		CacheDir: cfg.CacheDir, MasterID: cfg.ID, HashType: cfg.HashType, RotateAESKey: cfg.RotateAESKey,

@@ -77,7 +77,8 @@ func weakKey(t *testing.T) string {
 	return string(stdpem.EncodeToMemory(&stdpem.Block{Type: "PUBLIC KEY", Bytes: der}))
 }
 
-// TestConfiguredWeakKeys: a key that others can break is accepted where allow_weak_keys says so, and what is no key never.
+// TestConfiguredWeakKeys: a key that others can break is accepted where allow_weak_keys says so, and what is no key
+// never.
 func TestConfiguredWeakKeys(t *testing.T) {
 	weak := weakKey(t)
 	for _, tt := range []struct {
@@ -90,7 +91,8 @@ func TestConfiguredWeakKeys(t *testing.T) {
 			cfg := aMaster(t)
 			cfg.AllowWeakKeys = tt.allow
 			writeFile(t, filepath.Join(cfg.PKIDir, "minions_pre", "web1"), tt.pub)
-			done, err := NewManager(OpenStore(cfg), Configured(cfg)).Accept(Groups{{Status: Pending, IDs: []string{"web1"}}}, Include{})
+			done, err := NewManager(OpenStore(cfg), Configured(cfg)).Accept(
+				Groups{{Status: Pending, IDs: []string{"web1"}}}, Include{})
 			if err != nil || (len(done.Invalid) == 1) != tt.refused || (len(done.IDs) == 1) == tt.refused {
 				t.Errorf("got %+v, %v, want refused %v", done, err, tt.refused)
 			}
@@ -98,8 +100,8 @@ func TestConfiguredWeakKeys(t *testing.T) {
 	}
 }
 
-// TestConfiguredDelete: the data cache of the configuration forgets a minion whose key goes, and the master is asked for
-// another shared key.
+// TestConfiguredDelete: the data cache of the configuration forgets a minion whose key goes, and the master is asked
+// for another shared key.
 func TestConfiguredDelete(t *testing.T) {
 	cfg := aMaster(t)
 	cfg.RotateAESKey = true
@@ -111,7 +113,8 @@ func TestConfiguredDelete(t *testing.T) {
 		t.Fatal(err)
 	}
 	writeFile(t, filepath.Join(cfg.PKIDir, "minions", "web1"), "key")
-	if _, err := NewManager(OpenStore(cfg), Configured(cfg)).Delete(Groups{{Status: Accepted, IDs: []string{"web1"}}}); err != nil {
+	if _, err := NewManager(OpenStore(cfg), Configured(cfg)).Delete(
+		Groups{{Status: Accepted, IDs: []string{"web1"}}}); err != nil {
 		t.Fatal(err)
 	}
 	if left, err := banks.List("grains"); err != nil || len(left) > 0 {

@@ -1,7 +1,7 @@
 // Package keys is the master's store of minion keys: the folders below pki_dir as Salt's salt-key and its
 // localfs_key driver know them, and the operations on them (list, accept, reject, delete, fingerprint). Real
-// salt-key may work on the same folders at the same time: what it does counts at once. OpenStore and Configured read from
-// the configuration of a master what store and manager need. Answers to salt/key.py and salt/cache/localfs_key.py.
+// salt-key may work on the same folders at the same time: what it does counts at once. OpenStore and Configured read
+// from the configuration of a master what store and manager need. Answers to salt/key.py and salt/cache/localfs_key.py.
 package keys
 
 import (

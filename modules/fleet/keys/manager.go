@@ -217,8 +217,8 @@ func (m *Manager) after(preserve []string) error {
 	return m.askRotation()
 }
 
-// replace gives id a key of another status, or another accepted key. Unlike Salt: whoever takes the place of another one's
-// key gets neither the session that this has nor the shared key that it knows.
+// replace gives id a key of another status, or another accepted key. Unlike Salt: whoever takes the place of another
+// one's key gets neither the session that this has nor the shared key that it knows.
 func (m *Manager) replace(to Status, id, pub string) error {
 	before, was, err := m.Read(Accepted, id)
 	if err != nil {

@@ -31,7 +31,8 @@ func newManager(t *testing.T, change func(*ManagerOptions)) (*Manager, string) {
 	t.Helper()
 	s, dir := newStore(t, map[string]string{
 		"minions/web1": pem, "minions/web2": pem, "minions_pre/New1": pem, "minions_pre/new2": pem,
-		"minions_pre/old.example": pem, "minions_pre/junk": "no key", "minions_denied/evil1": pem, "minions_rejected/bad1": pem,
+		"minions_pre/old.example": pem, "minions_pre/junk": "no key", "minions_denied/evil1": pem,
+		"minions_rejected/bad1": pem,
 	})
 	o := ManagerOptions{CacheDir: filepath.Join(dir, "cache"), MasterID: "m_master", RotateAESKey: true,
 		CheckKey: func(text string) error {
@@ -209,14 +210,16 @@ func TestTexts(t *testing.T) {
 	}{
 		{Include{}, "The key glob 'zzz' does not match any unaccepted keys."},
 		{Include{Rejected: true}, "The key glob 'zzz' does not match any unaccepted or rejected keys."},
-		{Include{Accepted: true, Denied: true}, "The key glob 'zzz' does not match any unaccepted, accepted or denied keys."},
+		{Include{Accepted: true, Denied: true}, "The key glob 'zzz' does not match any unaccepted, accepted or " +
+			"denied keys."},
 	} {
 		if got := tt.inc.NoMatchText("zzz"); got != tt.want {
 			t.Errorf("got %s", got)
 		}
 	}
 	where, err := m.Where(Groups{{Pending, []string{"new2", "web1", "nobody"}}})
-	if diff := cmp.Diff(Groups{{Pending, []string{"new2"}}, {Accepted, []string{"web1"}}}, where); diff != "" || err != nil {
+	if diff := cmp.Diff(Groups{{Pending, []string{"new2"}}, {Accepted, []string{"web1"}}}, where); diff != "" ||
+		err != nil {
 		t.Errorf("Where: %v\n%s", err, diff)
 	}
 	list, err := m.MatchList([]string{"web2", "evil1", "bad1", "nobody"})
@@ -354,7 +357,8 @@ func TestSignature(t *testing.T) {
 func TestPlaces(t *testing.T) {
 	m, _ := newManager(t, func(*ManagerOptions) {})
 	writeFile(t, filepath.Join(m.Store.opt.Dir, "master.pem"), "SECRET")
-	for _, st := range []Status{"", ".", "..", "/", "minions/..", "../minions", "minions_pre/../minions", "minions\x00", "autosign", "minions_autosign", Local} {
+	for _, st := range []Status{"", ".", "..", "/", "minions/..", "../minions", "minions_pre/../minions", "minions\x00",
+		"autosign", "minions_autosign", Local} {
 		if _, err := m.Remove(st, "master.pem"); !errors.Is(err, ErrInvalidStatus) {
 			t.Errorf("Remove with the status %q: %v", st, err)
 		}
@@ -371,7 +375,8 @@ func TestPlaces(t *testing.T) {
 			t.Errorf("Delete with the status %q: %v, %v", st, ch, err)
 		}
 	}
-	for _, id := range []string{"", ".", "..", "../master.pem", "a/b", "a\\b", "a\x00", "a\nb", "a\r", "\x1b[2J", "a\u0085", strings.Repeat("a", 256)} {
+	for _, id := range []string{"", ".", "..", "../master.pem", "a/b", "a\\b", "a\x00", "a\nb", "a\r", "\x1b[2J",
+		"a\u0085", strings.Repeat("a", 256)} {
 		for _, st := range append(order[:], Local) {
 			_, _, readErr := m.Read(st, id)
 			_, removeErr := m.Remove(st, id)
@@ -394,8 +399,9 @@ func TestPlaces(t *testing.T) {
 		t.Errorf("master.pem: %q, %v", text, err)
 	}
 	pki := m.Store.opt.MasterDir
-	for path, ok := range map[string]bool{"": true, pki: true, pki + "/": true, pki + "/made": true, pki + "/..": false, "/etc": false, "made": false,
-		pki + "/minions": false, pki + "/minions/": false, pki + "/x/../minions_pre": false, pki + "/minions_autosign/x": false, pki + "/a\x00": false} {
+	for path, ok := range map[string]bool{"": true, pki: true, pki + "/": true, pki + "/made": true, pki + "/..": false,
+		"/etc": false, "made": false, pki + "/minions": false, pki + "/minions/": false,
+		pki + "/x/../minions_pre": false, pki + "/minions_autosign/x": false, pki + "/a\x00": false} {
 		if err := m.Inside(path); (err == nil) != ok {
 			t.Errorf("Inside(%q): %v", path, err)
 		}

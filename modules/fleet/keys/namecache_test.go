@@ -58,19 +58,28 @@ func TestNameCacheSeesChanges(t *testing.T) {
 		{"folder two and file made", func() { writeFile(t, in("two/a"), "two") }, "two"},
 		{"folder one and file made", func() { writeFile(t, in("one/a"), "one") }, "one"},
 		{"written in place", func() { writeFile(t, in("one/a"), "ONE") }, "ONE"},
-		{"replaced by another file", func() { writeFile(t, in("one/b"), "new"); do(os.Rename(in("one/b"), in("one/a"))) }, "new"},
+		{"replaced by another file", func() {
+			writeFile(t, in("one/b"), "new")
+			do(os.Rename(in("one/b"), in("one/a")))
+		}, "new"},
 		{"removed", func() { do(os.Remove(in("one/a"))) }, "two"},
 		{"moved between the folders", func() { do(os.Rename(in("two/a"), in("one/a"))) }, "two"},
 		{"folder renamed", func() { do(os.Rename(in("one"), in("three"))) }, ""},
 		{"file in the renamed folder", func() { writeFile(t, in("three/a"), "three") }, ""},
 		{"folder renamed back", func() { do(os.Rename(in("three"), in("one"))) }, "three"},
-		{"folder removed and made again", func() { do(os.RemoveAll(in("one"))); writeFile(t, in("one/a"), "again") }, "again"},
+		{"folder removed and made again", func() {
+			do(os.RemoveAll(in("one")))
+			writeFile(t, in("one/a"), "again")
+		}, "again"},
 		{"another folder in its place", func() {
 			writeFile(t, in("other/a"), "other")
 			do(os.Rename(in("one"), in("old")))
 			do(os.Rename(in("other"), in("one")))
 		}, "other"},
-		{"file made unreadable by a folder", func() { do(os.Remove(in("one/a"))); do(os.Mkdir(in("one/a"), 0o700)) }, ""},
+		{"file made unreadable by a folder", func() {
+			do(os.Remove(in("one/a")))
+			do(os.Mkdir(in("one/a"), 0o700))
+		}, ""},
 		{"all removed", func() { do(os.RemoveAll(in("one"))); do(os.RemoveAll(in("two"))) }, ""},
 	} {
 		tt.change()
@@ -207,7 +216,8 @@ func TestNameCacheExpires(t *testing.T) {
 func BenchmarkAccepted(b *testing.B) {
 	for _, watch := range []bool{true, false} {
 		b.Run(fmt.Sprintf("watch=%v", watch), func(b *testing.B) {
-			s, dir := newStore(b, map[string]string{"minions/web1": "one", "minions_pre/x": "", "minions_rejected/x": ""})
+			s, dir := newStore(b, map[string]string{"minions/web1": "one", "minions_pre/x": "",
+				"minions_rejected/x": ""})
 			old := time.Now().Add(-time.Hour)
 			if err := os.Chtimes(filepath.Join(dir, "minions/web1"), old, old); err != nil {
 				b.Fatal(err)

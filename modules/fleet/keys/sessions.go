@@ -118,7 +118,8 @@ func (s *Sessions) Create(id, pub, key string, now time.Time) error {
 
 // create writes the mark first: a session key is never found beside the mark of somebody else.
 func (s *Sessions) create(id, pub, key string) error {
-	for _, f := range [...]struct{ dir, text string }{{s.owners, digest(key) + "\n" + digest(pub) + "\n"}, {s.dir, key}} {
+	for _, f := range [...]struct{ dir, text string }{{s.owners, digest(key) + "\n" + digest(pub) + "\n"},
+		{s.dir, key}} {
 		if err := os.MkdirAll(f.dir, dirMode); err != nil {
 			return err
 		}

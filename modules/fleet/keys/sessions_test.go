@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// TestSessionsAreOfAKey: a session counts for the public key it was made for, and for no other, in this process and in the
-// next one.
+// TestSessionsAreOfAKey: a session counts for the public key it was made for, and for no other, in this process and in
+// the next one.
 func TestSessionsAreOfAKey(t *testing.T) {
 	dir, now := t.TempDir(), time.Now()
 	first := NewSessions(dir, time.Hour)
@@ -66,8 +66,8 @@ func TestSessionsAreOfAKey(t *testing.T) {
 	}
 }
 
-// TestAcceptAnotherKey: another accepted key ends the session of the one before and asks for a new shared key; the same key
-// does neither.
+// TestAcceptAnotherKey: another accepted key ends the session of the one before and asks for a new shared key; the same
+// key does neither.
 func TestAcceptAnotherKey(t *testing.T) {
 	for _, tt := range []struct {
 		name, denied string

@@ -135,8 +135,8 @@ func (s *Store) IsFolder(st Status, id string) bool {
 }
 
 // Put gives id the key pub with that status. Of Accepted, Pending and Rejected an id has one at a time: the new
-// file is in place before the others go, and lookups see the stricter one until then. Denied stands beside. Pending takes
-// no other away: what an operator has decided meanwhile stands.
+// file is in place before the others go, and lookups see the stricter one until then. Denied stands beside. Pending
+// takes no other away: what an operator has decided meanwhile stands.
 func (s *Store) Put(st Status, id, pub string) error {
 	path, err := s.minionPlace(st, id)
 	if err != nil {

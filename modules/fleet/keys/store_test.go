@@ -39,9 +39,9 @@ func writeFile(t testing.TB, path, text string) {
 
 func TestGetOrder(t *testing.T) {
 	s, dir := newStore(t, map[string]string{
-		"minions/a": "accepted", "minions_pre/b": "pending", "minions_rejected/c": "rejected", "minions_denied/d": "denied",
-		"minions/two": "accepted", "minions_pre/two": "pending", "minions/three": "x", "minions_rejected/three": "rejected",
-		"minions/crlf": "a\r\nb\r\n", "minions/folder/x": "",
+		"minions/a": "accepted", "minions_pre/b": "pending", "minions_rejected/c": "rejected",
+		"minions_denied/d": "denied", "minions/two": "accepted", "minions_pre/two": "pending", "minions/three": "x",
+		"minions_rejected/three": "rejected", "minions/crlf": "a\r\nb\r\n", "minions/folder/x": "",
 	})
 	if err := os.Symlink(filepath.Join(dir, "minions/a"), filepath.Join(dir, "minions/link")); err != nil {
 		t.Fatal(err)
@@ -155,8 +155,8 @@ func TestMovesAreAtomicForReaders(t *testing.T) {
 func TestListOrderAndWhatIsIgnored(t *testing.T) {
 	s, dir := newStore(t, map[string]string{
 		"minions/web2": "", "minions/Web1": "", "minions/web1": "", "minions/db": "", "minions/.hidden": "",
-		"minions/.key_cache": "", "minions_pre/new": "", "minions_pre/two": "", "minions/two": "", "minions_denied/web1": "",
-		"master.pem": "", "master.pub": "", "notes.txt": "",
+		"minions/.key_cache": "", "minions_pre/new": "", "minions_pre/two": "", "minions/two": "",
+		"minions_denied/web1": "", "master.pem": "", "master.pub": "", "notes.txt": "",
 	})
 	if err := os.Symlink("web1", filepath.Join(dir, "minions/link")); err != nil {
 		t.Fatal(err)
@@ -204,7 +204,8 @@ func TestListSeesOtherProcesses(t *testing.T) {
 
 func TestAutosignStubs(t *testing.T) {
 	now := time.Now()
-	s, dir := newStore(t, map[string]string{"minions_autosign/new": "", "minions_autosign/old": "", "minions_autosign/keep": ""})
+	s, dir := newStore(t, map[string]string{"minions_autosign/new": "", "minions_autosign/old": "",
+		"minions_autosign/keep": ""})
 	old := now.Add(-3 * time.Hour)
 	if err := os.Chtimes(filepath.Join(dir, "minions_autosign/old"), old, old); err != nil {
 		t.Fatal(err)

@@ -178,8 +178,8 @@ func (b *Book) Returned(jid, id string, ret Return) (asks string) {
 	return e.job.Asks
 }
 
-// Stance is how a return stands to its job: whether that was announced here, whether its target means the minion, and whether
-// the minion has returned it already.
+// Stance is how a return stands to its job: whether that was announced here, whether its target means the minion, and
+// whether the minion has returned it already.
 func (b *Book) Stance(jid, id string) (announced, meant, again bool) {
 	p := b.part(jid)
 	p.mu.Lock()
@@ -290,8 +290,8 @@ func (b *Book) TakeReturn(jid, id string, now Stamp) ([]byte, error) {
 	return r.pack(append(make([]byte, 0, 192), returnPiece)), nil
 }
 
-// Take makes a piece of the other facts of a job that are not stored yet, and counts them as stored. Those of a job that
-// is on its way to the minions are left for later, unless all are wanted. nil: there are none.
+// Take makes a piece of the other facts of a job that are not stored yet, and counts them as stored. Those of a job
+// that is on its way to the minions are left for later, unless all are wanted. nil: there are none.
 func (b *Book) Take(jid string, all bool) ([]byte, error) {
 	p := b.part(jid)
 	p.mu.Lock()

@@ -43,29 +43,33 @@ func TestBookAndStore(t *testing.T) {
 	b, disk := NewBook(Limits{Jobs: 100, Rows: 1000}), &stored{t: t}
 	b.Peers.Start(1)
 	newPorts(&b.Peers).to("a", 1, 2)
-	b.Begin(Job{JID: "j", Fun: "test.ping", Tgt: "*", TgtType: "glob", User: "root", Request: 10, Work: 11, Announced: 12,
-		Minions: []string{"a", "b"}, Missing: []string{"x"}})
+	b.Begin(Job{JID: "j", Fun: "test.ping", Tgt: "*", TgtType: "glob", User: "root", Request: 10, Work: 11,
+		Announced: 12, Minions: []string{"a", "b"}, Missing: []string{"x"}})
 	b.Note("j", func(j *Job) { j.Sealed, j.Sent = 13, 14 })
 	got := disk.take(b, "j", 20)
-	want := &Snapshot{Job: Job{JID: "j", Fun: "test.ping", Tgt: "*", TgtType: "glob", User: "root", Request: 10, Work: 11, Announced: 12,
-		Sealed: 13, Sent: 14, Stored: 20, Missing: []string{"x"}}, Rows: map[string]*Row{}, Links: &Links{Rest: LinkDown, Other: map[string]State{"a": LinkUp}}}
+	want := &Snapshot{Job: Job{JID: "j", Fun: "test.ping", Tgt: "*", TgtType: "glob", User: "root", Request: 10,
+		Work: 11, Announced: 12, Sealed: 13, Sent: 14, Stored: 20, Missing: []string{"x"}}, Rows: map[string]*Row{},
+		Links: &Links{Rest: LinkDown, Other: map[string]State{"a": LinkUp}}}
 	if diff := cmp.Diff(want, got, cmpopts.EquateEmpty()); diff != "" {
 		t.Errorf("job (-want +got):\n%s", diff)
 	}
-	if asks := b.Returned("j", "a", Return{At: 30, Worker: "w", Retcode: 1, Minion: &Minion{Received: 25, Outcome: Done, Offset: -3}}); asks != "" {
+	if asks := b.Returned("j", "a", Return{At: 30, Worker: "w", Retcode: 1, Minion: &Minion{Received: 25, Outcome: Done,
+		Offset: -3}}); asks != "" {
 		t.Errorf("asks %q", asks)
 	}
 	b.Fired("j", "a", 31)
 	got = disk.take(b, "j", 40)
 	b.Kept("j", "a", 41, "")
-	wantRow := &Row{ID: "a", Worker: "w", Returned: 30, Fired: 31, Stored: 40, Retcode: 1, Minion: &Minion{Received: 25, Outcome: Done, Offset: -3}}
+	wantRow := &Row{ID: "a", Worker: "w", Returned: 30, Fired: 31, Stored: 40, Retcode: 1, Minion: &Minion{Received: 25,
+		Outcome: Done, Offset: -3}}
 	if diff := cmp.Diff(wantRow, got.Row("a"), cmpopts.IgnoreUnexported(Row{})); diff != "" {
 		t.Errorf("row (-want +got):\n%s", diff)
 	}
 	if piece, err := b.Take("j", true); piece != nil || err != nil {
 		t.Errorf("nothing is new, got %x, %v", piece, err)
 	}
-	if joined := got.Join(b.Snapshot("j")); joined.Row("a").Stored != 40 || joined.Job.Sent != 14 || len(joined.Job.Minions) != 2 {
+	if joined := got.Join(b.Snapshot("j")); joined.Row("a").Stored != 40 || joined.Job.Sent != 14 ||
+		len(joined.Job.Minions) != 2 {
 		t.Errorf("joined %+v", joined)
 	}
 }
@@ -89,7 +93,8 @@ func TestBookBatch(t *testing.T) {
 	b.Returned("j", "a", Return{At: 40})
 	disk.take(b, "j", 50)
 	got := disk.take(b, "j", 60).Join(b.Snapshot("j"))
-	if diff := cmp.Diff([]string{"a", "b", "c", "d"}, got.Job.Minions); diff != "" || got.Job.Sent != 32 || !b.Meant("j", "d") {
+	if diff := cmp.Diff([]string{"a", "b", "c", "d"}, got.Job.Minions); diff != "" || got.Job.Sent != 32 ||
+		!b.Meant("j", "d") {
 		t.Errorf("sent %v, minions (-want +got):\n%s", got.Job.Sent, diff)
 	}
 	for id, want := range map[string]State{"a": LinkUp, "b": LinkUp, "c": LinkDown, "d": LinkDown} {
@@ -150,7 +155,8 @@ func TestBookIsBounded(t *testing.T) {
 			rows += len(e.rows)
 		}
 		if len(p.jobs) > 10 || rows != p.rows || rows > 100+30 || len(p.order)-p.head != len(p.jobs) {
-			t.Errorf("part %d: %d jobs, %d rows, counted %d, order %d", i, len(p.jobs), rows, p.rows, len(p.order)-p.head)
+			t.Errorf("part %d: %d jobs, %d rows, counted %d, order %d", i, len(p.jobs), rows, p.rows,
+				len(p.order)-p.head)
 		}
 	}
 	if b.Snapshot("j0") != nil || b.Snapshot(fmt.Sprint("j", 1000*shards-1)) == nil {
@@ -159,7 +165,8 @@ func TestBookIsBounded(t *testing.T) {
 	b.Note("j0", func(*Job) { t.Error("of a job that is not known") })
 }
 
-// TestLargeJobsAreBounded: of jobs that mean a whole fleet a few stay, however many parts there are, and small ones beside them.
+// TestLargeJobsAreBounded: of jobs that mean a whole fleet a few stay, however many parts there are, and small ones
+// beside them.
 func TestLargeJobsAreBounded(t *testing.T) {
 	const fleet, limit = 1000, 2000
 	b := NewBook(Limits{Jobs: 100 * shards, Rows: limit})
@@ -352,7 +359,8 @@ func TestClaimsAreNoFacts(t *testing.T) {
 	if got := p.At("a", 3*u); got != LinkUp {
 		t.Errorf("a: %v", got)
 	}
-	if p.Unsubscribed("a", "other", 0, 3*u) || p.Unsubscribed("never", topic, 0, 3*u) || p.Holds("a", "other") || !p.Holds("a", topic) {
+	if p.Unsubscribed("a", "other", 0, 3*u) || p.Unsubscribed("never", topic, 0, 3*u) || p.Holds("a", "other") ||
+		!p.Holds("a", topic) {
 		t.Error("topics that nobody holds")
 	}
 	p.Subscribed("a", topic, 77, 4*u) // somebody has overheard it, and makes the most of it
@@ -440,7 +448,8 @@ func TestClock(t *testing.T) {
 	for _, tt := range []struct {
 		sent, now Stamp
 		want      int64
-	}{{1000, 1500, 500}, {2000, 2100, 100}, {3000, 3900, 100}, {10_000, 3600_010_000, 3600_000_000}, {20_000, 20_100, 100}} {
+	}{{1000, 1500, 500}, {2000, 2100, 100}, {3000, 3900, 100}, {10_000, 3600_010_000, 3600_000_000},
+		{20_000, 20_100, 100}} {
 		if got := p.Clock("a", tt.sent, tt.now); got != tt.want {
 			t.Errorf("%v: got %d", tt, got)
 		}
@@ -467,7 +476,8 @@ func TestClaimsAreBounded(t *testing.T) {
 	if len(p.claims) > maxClaims || len(p.byID) != len(real) {
 		t.Errorf("%d claims, %d peers", len(p.claims), len(p.byID))
 	}
-	if p.Get("up").Up != 1 || p.At("down", 3) != LinkDown || p.Get("busy").JobJID != "1" || p.Get("refused").RefusedAs.Text != "clock" {
+	if p.Get("up").Up != 1 || p.At("down", 3) != LinkDown || p.Get("busy").JobJID != "1" ||
+		p.Get("refused").RefusedAs.Text != "clock" {
 		t.Errorf("up %+v, down %v, busy %+v", p.Get("up"), p.At("down", 3), p.Get("busy"))
 	}
 	p.Refused("refused", Reason{RefusedRequest, "no session"}, false, 4)
@@ -520,7 +530,8 @@ func BenchmarkReturn(b *testing.B) {
 		if i%1000 == 0 {
 			book.Begin(Job{JID: jid, Minions: ids})
 		}
-		book.Returned(jid, id, Return{At: Stamp(i), Worker: "MWorker-fast-1", Minion: &Minion{Received: 1, Started: 2, Ended: 3, Made: 4, Outcome: Done}})
+		book.Returned(jid, id, Return{At: Stamp(i), Worker: "MWorker-fast-1", Minion: &Minion{Received: 1, Started: 2,
+			Ended: 3, Made: 4, Outcome: Done}})
 		book.Fired(jid, id, Stamp(i))
 		book.Kept(jid, id, Stamp(i), "")
 		if _, err := book.TakeReturn(jid, id, Stamp(i)); err != nil {
@@ -529,8 +540,8 @@ func BenchmarkReturn(b *testing.B) {
 	}
 }
 
-// TestConnectionsInAnyOrder: the events of a connection, its subscription and the end of that come by two ways. Whatever
-// comes first, once all is told the minion that is there is known, and nobody else is.
+// TestConnectionsInAnyOrder: the events of a connection, its subscription and the end of that come by two ways.
+// Whatever comes first, once all is told the minion that is there is known, and nobody else is.
 func TestConnectionsInAnyOrder(t *testing.T) {
 	var p Peers
 	p.init()
@@ -549,7 +560,8 @@ func TestConnectionsInAnyOrder(t *testing.T) {
 		p.Connection(conn-1, "", false, now)
 		p.Unsubscribed("a", "A", 0, now)
 	}
-	if p.nameless != 0 || p.Connections() != 1 || len(p.conns) > 2 || len(p.vouched) > 2 || len(p.byID["a"].links[0].conns) > 2 {
+	if p.nameless != 0 || p.Connections() != 1 || len(p.conns) > 2 || len(p.vouched) > 2 ||
+		len(p.byID["a"].links[0].conns) > 2 {
 		t.Errorf("%d nameless, %v, %v, %+v", p.nameless, p.conns, p.vouched, p.byID["a"].links[0])
 	}
 	p.Unsubscribed("a", "A", 0, 100) // its end, and then the event

@@ -21,7 +21,8 @@ const (
 
 // String is the name of a denial in events, and in what operators are shown.
 func (d Denial) String() string {
-	return [...]string{"tag", "return", "syndic", "version", "events", "jobs", "mine", "grains", "return_bytes", "files", "peer", ""}[min(max(d, 0), denials)]
+	return [...]string{"tag", "return", "syndic", "version", "events", "jobs", "mine", "grains", "return_bytes",
+		"files", "peer", ""}[min(max(d, 0), denials)]
 }
 
 // Denials count what a minion was refused since the master began.

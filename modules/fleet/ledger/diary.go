@@ -5,8 +5,8 @@ import "sync"
 // Field is the name under which a brine minion adds what it knows of a job to the job's return, for a brine master.
 const Field = "__brine"
 
-// FieldRefused holds, in what a minion says of a job that it does not know, the last publications that it could not make
-// a job of: [[when, why, outcome], ...], by its own clock.
+// FieldRefused holds, in what a minion says of a job that it does not know, the last publications that it could not
+// make a job of: [[when, why, outcome], ...], by its own clock.
 const FieldRefused = "refused"
 
 // Refusal is a publication that a minion could not make a job of, whatever job it was.

@@ -18,8 +18,9 @@ func TestRefusals(t *testing.T) {
 	if got := ReadRefusals(PackRefusals(all)); !slices.Equal(got, all) {
 		t.Errorf("got %v, want %v", got, all)
 	}
-	odd := []any{nil, "x", []any{}, []any{int64(1), "why"}, []any{"1", "why", "unopened"}, []any{int64(1), 2, "unopened"}, []any{int64(1), "why", 3},
-		[]any{int64(1), "why", "done"}, []any{int64(1), "why", "unopened"}}
+	odd := []any{nil, "x", []any{}, []any{int64(1), "why"}, []any{"1", "why", "unopened"},
+		[]any{int64(1), 2, "unopened"}, []any{int64(1), "why", 3}, []any{int64(1), "why", "done"},
+		[]any{int64(1), "why", "unopened"}}
 	if got := ReadRefusals(odd); !slices.Equal(got, []Refusal{{1, "why", Unopened}}) {
 		t.Errorf("got %v", got)
 	}

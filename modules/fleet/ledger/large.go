@@ -6,8 +6,9 @@ import (
 	"sync/atomic"
 )
 
-// large are the jobs of a book that have more rows than a part may have together, the oldest first. A part keeps the job that came
-// last whatever its size, so that without them as many jobs of a large fleet would stay as there are parts.
+// large are the jobs of a book that have more rows than a part may have together, the oldest first. A part keeps the
+// job that came last whatever its size, so that without them as many jobs of a large fleet would stay as there are
+// parts.
 type large struct {
 	from int          // so many rows make a job large
 	most int64        // rows of all jobs while there are several large ones

@@ -22,8 +22,8 @@ func (p *part) entry(jid, of string, most Limits) *entry {
 	return e
 }
 
-// shrink forgets what is too much, but not the job that came last. Jobs that only minions speak of have a part of their own:
-// they take the place of none that was begun here.
+// shrink forgets what is too much, but not the job that came last. Jobs that only minions speak of have a part of their
+// own: they take the place of none that was begun here.
 func (p *part) shrink(most Limits) {
 	for p.strays.n > 1 && (p.strays.n > max(1, most.Jobs/strayShare) || p.rows > most.Rows) {
 		p.forget(p.strays.pick())

@@ -61,8 +61,8 @@ type change struct {
 	up bool
 }
 
-// Peers are the minions as a master meets them on its ports. What somebody without a key says of an id is kept apart from
-// what is known of minions: there can be any amount of it.
+// Peers are the minions as a master meets them on its ports. What somebody without a key says of an id is kept apart
+// from what is known of minions: there can be any amount of it.
 type Peers struct {
 	// Accepted tells whether an id has an accepted key; nil: all have. It is set before the first use.
 	Accepted func(id string) bool

@@ -134,7 +134,8 @@ func Why(c Case) Reason {
 
 // rules in the order in which they count: what is certain and nearest to the return comes first.
 var rules = []func(*Case) Reason{
-	unknownJob, returned, refusedReturn, byKey, notMeant, notSent, byMinion, refusedAtPort, foundRunning, claimedAtPort, byOtherKey, byLink, foundIdle, byPresence,
+	unknownJob, returned, refusedReturn, byKey, notMeant, notSent, byMinion, refusedAtPort, foundRunning, claimedAtPort,
+	byOtherKey, byLink, foundIdle, byPresence,
 }
 
 func (c *Case) row() *Row {
@@ -198,7 +199,8 @@ func returned(c *Case) Reason {
 		return say(ReturnLost, "its return came ", at, " and is not stored: ", r.Lost, again)
 	}
 	if cl := c.Job.Job.Client; cl != nil && cl.Ended != 0 && r.Returned > cl.Ended && cl.Seen[c.ID] == 0 {
-		return say(ReturnedLate, "it returned ", at, ", ", span(r.Returned.Sub(cl.Ended)), " after the command line had stopped waiting; see salt-run jobs.lookup_jid ", c.JID)
+		return say(ReturnedLate, "it returned ", at, ", ", span(r.Returned.Sub(cl.Ended)),
+			" after the command line had stopped waiting; see salt-run jobs.lookup_jid ", c.JID)
 	}
 	more := ""
 	if m := c.minion(); m != nil {
@@ -230,17 +232,22 @@ func (c *Case) died() Reason {
 	case Stopping:
 		return say(JobStopping, "the job came when the minion was about to end, ", at, ", and was not run")
 	case QueueFull:
-		return say(JobQueueFull, "the job queue of the minion was full ", at, more, "; see process_count_max and job_queue_max")
+		return say(JobQueueFull, "the job queue of the minion was full ", at, more,
+			"; see process_count_max and job_queue_max")
 	case SetAside:
-		return say(JobSetAside, "the job was not run: the minion's Dispatcher died of it twice, and it was set aside ", at, more)
+		return say(JobSetAside, "the job was not run: the minion's Dispatcher died of it twice, and it was set aside ",
+			at, more)
 	case BlackedOut:
 		return say(JobBlackout, "the minion is in blackout (minion_blackout) and ran nothing", more)
 	case TooBig:
-		return say(TooLarge, "what the function returned is larger than a message may be, and the reason was sent in its place", more)
+		return say(TooLarge, "what the function returned is larger than a message may be, and the reason was sent "+
+			"in its place", more)
 	case Unkept:
-		return say(ReturnUnkept, "the minion had no room to keep the return for a master that did not answer, and the reason was sent in its place", more)
+		return say(ReturnUnkept, "the minion had no room to keep the return for a master that did not answer, and "+
+			"the reason was sent in its place", more)
 	case ReturnAside:
-		return say(ReturnSpoilt, "the job ended ", at, "; what it returned is lost, for the minion's ReturnSender died of it twice, and the reason was sent in its place", more)
+		return say(ReturnSpoilt, "the job ended ", at, "; what it returned is lost, for the minion's ReturnSender "+
+			"died of it twice, and the reason was sent in its place", more)
 	case Unpackable:
 		return say(JobUnpackable, "what the function returned cannot be sent", more)
 	}
@@ -264,7 +271,8 @@ func notSent(c *Case) Reason {
 	case j.Failed != "":
 		return say(NotSent, "the master did not send the job: ", j.Failed)
 	case c.Here && j.Sent == 0 && j.Request != 0:
-		return say(Publishing, "the master has had the job in hand since ", clock(j.Request), " and has not sent it yet; see brine tree")
+		return say(Publishing, "the master has had the job in hand since ", clock(j.Request),
+			" and has not sent it yet; see brine tree")
 	}
 	return Reason{}
 }
@@ -283,7 +291,8 @@ func byKey(c *Case) Reason {
 		case c.weak().Code != "":
 			return c.weak()
 		case c.Denied:
-			r = say(KeyDenied, "its key is denied: another key was known for the id; salt-key -d ", c.ID, ", and let it sign in again")
+			r = say(KeyDenied, "its key is denied: another key was known for the id; salt-key -d ", c.ID,
+				", and let it sign in again")
 		case c.Target == Meant:
 			return say(KeyDeleted, "its key was deleted since the job was published")
 		default:
@@ -303,7 +312,8 @@ func notMeant(c *Case) Reason {
 		if r := c.notItsTurn(j.Client); r.Code != "" {
 			return r
 		}
-		return say(NotTargeted, "the target ", j.Tgt, " (", j.TgtType, ") did not mean it when the job was published; salt --preview-target shows whom a target means")
+		return say(NotTargeted, "the target ", j.Tgt, " (", j.TgtType, ") did not mean it when the job was "+
+			"published; salt --preview-target shows whom a target means")
 	case Missing:
 		return say(KeyNone, "the master had no accepted key of it when the job was published")
 	}
@@ -322,8 +332,8 @@ func refusedAtPort(c *Case) Reason {
 	return c.refusedAs(p.RefusedAt, p.RefusedAs)
 }
 
-// claimedAtPort tells of what the master turned away in the name of a minion, without knowing who it was. It is no reason for
-// the silence of one that is connected or has answered: that was somebody else.
+// claimedAtPort tells of what the master turned away in the name of a minion, without knowing who it was. It is no
+// reason for the silence of one that is connected or has answered: that was somebody else.
 func claimedAtPort(c *Case) Reason {
 	p := &c.Peer
 	if c.LinkNow == LinkUp || c.Asked == Answered {
@@ -334,9 +344,11 @@ func claimedAtPort(c *Case) Reason {
 		case c.weak().Code != "":
 			return c.weak()
 		case p.SignAct == "" && p.SignWhy.Code == RefusedVersion:
-			return say(RefusedVersion, "the master refused a sign-in in its name ", c.at(p.SignedAt), ": ", p.SignWhy.Text, "; see minimum_auth_version")
+			return say(RefusedVersion, "the master refused a sign-in in its name ", c.at(p.SignedAt), ": ",
+				p.SignWhy.Text, "; see minimum_auth_version")
 		case p.SignAct == "":
-			return say(RefusedRequest, "the master refused a sign-in in its name ", c.at(p.SignedAt), ": ", p.SignWhy.Text)
+			return say(RefusedRequest, "the master refused a sign-in in its name ", c.at(p.SignedAt), ": ",
+				p.SignWhy.Text)
 		}
 	}
 	if p.ClaimedAt <= p.Heard || p.ClaimedAt < c.sent() {
@@ -350,9 +362,11 @@ func (c *Case) refusedAs(at Stamp, as Reason) Reason {
 	why := as.Text
 	switch as.Code {
 	case RefusedClock:
-		return say(RefusedClock, "the master refuses requests in its name, the last one ", c.at(at), ", as ", why, ": its clock is behind, or the network slow")
+		return say(RefusedClock, "the master refuses requests in its name, the last one ", c.at(at), ", as ", why,
+			": its clock is behind, or the network slow")
 	case RefusedVersion:
-		return say(RefusedVersion, "the master refuses requests in its name, the last one ", c.at(at), ": ", why, "; see minimum_auth_version")
+		return say(RefusedVersion, "the master refuses requests in its name, the last one ", c.at(at), ": ", why,
+			"; see minimum_auth_version")
 	}
 	return say(RefusedRequest, "the master refuses requests in its name, the last one ", c.at(at), ": ", why)
 }
@@ -377,28 +391,36 @@ func foundIdle(c *Case) Reason {
 	if r.FoundAt == 0 {
 		return Reason{}
 	}
-	return say(NotRunning, "it answered to find_job ", c.at(r.FoundAt), " that it does not run the job: it did not take it, has not begun, or its return was lost")
+	return say(NotRunning, "it answered to find_job ", c.at(r.FoundAt),
+		" that it does not run the job: it did not take it, has not begun, or its return was lost")
 }
 
 func byPresence(c *Case) Reason {
 	switch {
 	case c.Answer != nil || c.Asked == Answered:
-		return say(NeverReceived, "it is connected and answers, and knows nothing of the job: the publication did not reach it")
+		return say(NeverReceived, "it is connected and answers, and knows nothing of the job: the publication did "+
+			"not reach it")
 	case c.LinkNow == LinkDown && c.Peer.changed() == 0:
-		return say(NotConnected, "it is not connected now", c.heard(), "; whether it was when the job was sent is not known")
+		return say(NotConnected, "it is not connected now", c.heard(), "; whether it was when the job was sent is "+
+			"not known")
 	case c.LinkNow == LinkDown:
-		return say(ConnectionLost, "its connection was lost ", c.at(c.Peer.changed()), ", after the job was sent", c.stillHeard(), "; what it did with the job is not known")
+		return say(ConnectionLost, "its connection was lost ", c.at(c.Peer.changed()), ", after the job was sent",
+			c.stillHeard(), "; what it did with the job is not known")
 	case c.Asked == Silent && c.LinkNow != LinkUp:
-		return say(UnknownCause, "whether it is connected is not known", c.heard(), c.byAddress(), ", and it did not answer when asked just now")
+		return say(UnknownCause, "whether it is connected is not known", c.heard(), c.byAddress(),
+			", and it did not answer when asked just now")
 	case c.Asked == Silent:
-		return say(NoAnswer, "it is connected", c.heard(), " and did not answer when asked just now: its process is stopped or overloaded, or the network drops what is sent")
+		return say(NoAnswer, "it is connected", c.heard(), " and did not answer when asked just now: its process is "+
+			"stopped or overloaded, or the network drops what is sent")
 	case c.LinkNow == LinkUp:
 		return say(UnknownCause, "it is connected", c.heard(), " and was not asked")
 	}
-	return say(OldMinion, "whether it is connected is not known", c.heard(), c.byAddress(), "; Salt's minions say no more: salt ", c.ID, " saltutil.find_job ", c.JID, " asks it")
+	return say(OldMinion, "whether it is connected is not known", c.heard(), c.byAddress(),
+		"; Salt's minions say no more: salt ", c.ID, " saltutil.find_job ", c.JID, " asks it")
 }
 
-// byAddress tells what addresses say. Other minions and anybody else may have the same, or it may come from another one.
+// byAddress tells what addresses say. Other minions and anybody else may have the same, or it may come from another
+// one.
 func (c *Case) byAddress() string {
 	switch c.Address {
 	case LinkUp:

@@ -25,9 +25,12 @@ func (c *Case) notItsTurn(cl *Client) Reason {
 	}
 	switch {
 	case cl.Ended != 0:
-		return say(BatchTurn, "the batch ended ", c.at(cl.Ended), " before its turn had come: the job was never sent to it")
+		return say(BatchTurn, "the batch ended ", c.at(cl.Ended), " before its turn had come: the job was never "+
+			"sent to it")
 	case c.Undriven:
-		return say(BatchTurn, "its turn in the batch had not come when process ", fmt.Sprint(cl.PID), " ended, which drove the batch: the job was never sent to it")
+		return say(BatchTurn, "its turn in the batch had not come when process ", fmt.Sprint(cl.PID),
+			" ended, which drove the batch: the job was never sent to it")
 	}
-	return say(BatchTurn, "its turn in the batch has not come: the job is sent to it when others have returned, by process ", fmt.Sprint(cl.PID), ", which drives the batch")
+	return say(BatchTurn, "its turn in the batch has not come: the job is sent to it when others have returned, by "+
+		"process ", fmt.Sprint(cl.PID), ", which drives the batch")
 }

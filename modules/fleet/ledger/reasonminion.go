@@ -19,11 +19,14 @@ func byMinion(c *Case) Reason {
 	case m.Made != 0:
 		return c.undelivered(m)
 	case m.Started != 0:
-		return c.stale(m, say(JobRunning, "it has been running the job since ", clock(m.Started), " (", c.since(m.Started), "); salt ", c.ID, " saltutil.kill_job ", c.JID, " ends it"))
+		return c.stale(m, say(JobRunning, "it has been running the job since ", clock(m.Started), " (",
+			c.since(m.Started), "); salt ", c.ID, " saltutil.kill_job ", c.JID, " ends it"))
 	case m.Queued != 0:
-		return c.stale(m, say(JobQueued, "the job has been waiting behind ", count(m.Behind, "other"), " on the minion since ", clock(m.Queued), " (", c.since(m.Queued), "); see process_count_max"))
+		return c.stale(m, say(JobQueued, "the job has been waiting behind ", count(m.Behind, "other"),
+			" on the minion since ", clock(m.Queued), " (", c.since(m.Queued), "); see process_count_max"))
 	case m.Received != 0:
-		return c.stale(m, say(JobReceived, "the minion has had the job since ", clock(m.Received), " and has not begun it"))
+		return c.stale(m, say(JobReceived, "the minion has had the job since ", clock(m.Received),
+			" and has not begun it"))
 	}
 	return Reason{}
 }
@@ -35,23 +38,27 @@ func (c *Case) notTaken(m *Minion) Reason {
 	case NotMatched:
 		return say(JobNotMatched, "the job came ", at, ", and its target does not mean the minion there", more)
 	case MatchFailed:
-		return say(JobUnmatched, "the job came ", at, " and was not run: the minion's Dispatcher died of it twice before it could tell whether the target means the minion there", more)
+		return say(JobUnmatched, "the job came ", at, " and was not run: the minion's Dispatcher died of it twice "+
+			"before it could tell whether the target means the minion there", more)
 	case SeenBefore:
 		return say(JobSeen, "the job came ", at, ", and the minion has had one of this jid before", more)
 	case TooOld:
-		return say(JobTooOld, "the job came ", at, " and was refused: its jid is older than those that the minion remembers, and nothing shows that it is no recorded one", more)
+		return say(JobTooOld, "the job came ", at, " and was refused: its jid is older than those that the minion "+
+			"remembers, and nothing shows that it is no recorded one", more)
 	case Stopping:
 		return say(JobStopping, "the job came ", at, " when the minion was about to end", more)
 	case Malformed:
 		return say(JobMalformed, "the job came ", at, " and is none", more)
 	case OutcomeNotReady:
-		return say(JobNotReady, "the minion was not ready for what came before ", clock(m.Received), ", and dropped it", more)
+		return say(JobNotReady, "the minion was not ready for what came before ", clock(m.Received), ", and dropped it",
+			more)
 	case Unopened:
 		return say(JobUnopened, "the minion could not open what came at that time", more)
 	case NoReturn:
 		return say(JobNoReturn, "the job ended ", c.at(m.Made), " and answers nobody, on purpose", more)
 	case Dropped:
-		return say(ReturnDropped, "the minion gave up its return ", c.at(m.Tried), more, "; see return_spool_max_bytes and return_spool_max_age")
+		return say(ReturnDropped, "the minion gave up its return ", c.at(m.Tried), more,
+			"; see return_spool_max_bytes and return_spool_max_age")
 	}
 	return Reason{}
 }
@@ -68,10 +75,12 @@ func (c *Case) undelivered(m *Minion) Reason {
 	switch {
 	case m.Outcome == Unkept:
 		code = ReturnUnkept
-		text += "; the minion had no room to keep its return" + detail(m.Detail) + "; the reason waits in its place on the minion's disk"
+		text += "; the minion had no room to keep its return" + detail(m.Detail) +
+			"; the reason waits in its place on the minion's disk"
 	case m.Outcome == ReturnAside:
 		code = ReturnSpoilt
-		text += "; the minion's ReturnSender died of its return twice" + detail(m.Detail) + "; the reason waits in its place"
+		text += "; the minion's ReturnSender died of its return twice" + detail(m.Detail) +
+			"; the reason waits in its place"
 	case m.Spooled == 0:
 		code = SpoolFailed
 		text += "; its return could not be put on the minion's disk and is kept in memory"
@@ -110,7 +119,8 @@ func (c *Case) stale(m *Minion, r Reason) Reason {
 		r.Text += ", and it did not answer when asked just now; whether it is connected is not known"
 	case c.Asked == Silent:
 		weak(NoAnswer)
-		r.Text += ", and it did not answer when asked just now: its process is stopped or overloaded, or the network drops what is sent"
+		r.Text += ", and it did not answer when asked just now: its process is stopped or overloaded, or the " +
+			"network drops what is sent"
 	}
 	return r
 }

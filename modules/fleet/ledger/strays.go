@@ -2,8 +2,8 @@ package ledger
 
 import "slices"
 
-// strayShare is which part of the jobs that are remembered may besides be such of which only minions speak: their schedules',
-// and what they invent.
+// strayShare is which part of the jobs that are remembered may besides be such of which only minions speak: their
+// schedules', and what they invent.
 const strayShare = 4
 
 // strays are the jobs of which only minions speak, by minion, the oldest first.

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestStrays: jobs of which only minions speak push out none that was begun here, and those of a minion that invents many push
-// out its own before those of others.
+// TestStrays: jobs of which only minions speak push out none that was begun here, and those of a minion that invents
+// many push out its own before those of others.
 func TestStrays(t *testing.T) {
 	const part = 64 // jobs that a part of the book has room for; which job is in which part is left to chance
 	const begun, own = part, part/strayShare/2 - 1

@@ -20,9 +20,10 @@ type HopState string
 
 // The states of a hop.
 const (
-	HopDone    HopState = "done"
-	HopLate    HopState = "late"    // it took much longer than it should
-	HopOpen    HopState = "open"    // it comes next and may take any time: the end of a function, the start behind others
+	HopDone HopState = "done"
+	HopLate HopState = "late" // it took much longer than it should
+	// it comes next and may take any time: the end of a function, the start behind others
+	HopOpen    HopState = "open"
 	HopMissing HopState = "missing" // it should have come next and has not
 	HopUntold  HopState = "untold"  // whoever took it does not tell: Salt's minions, other command lines
 )
@@ -54,9 +55,10 @@ const (
 
 // slow is how long the way to a hop may take; without a limit a hop is never late.
 var slow = map[string]time.Duration{
-	HopRequest: time.Second, HopWorker: time.Second, HopTarget: 2 * time.Second, HopAnnounce: time.Second, HopSeal: time.Second,
-	HopPublish: time.Second, HopReply: time.Second, HopSave: 5 * time.Second, HopTold: time.Second, HopReceive: 2 * time.Second,
-	HopStart: time.Second, HopReturn: time.Second, HopArrive: 2 * time.Second, HopEvent: time.Second, HopStore: 5 * time.Second, HopSeen: 2 * time.Second,
+	HopRequest: time.Second, HopWorker: time.Second, HopTarget: 2 * time.Second, HopAnnounce: time.Second,
+	HopSeal: time.Second, HopPublish: time.Second, HopReply: time.Second, HopSave: 5 * time.Second,
+	HopTold: time.Second, HopReceive: 2 * time.Second, HopStart: time.Second, HopReturn: time.Second,
+	HopArrive: 2 * time.Second, HopEvent: time.Second, HopStore: 5 * time.Second, HopSeen: 2 * time.Second,
 }
 
 // Trace is the way of a job: its own hops, then those of each minion, sorted by id, then the end of the command line.
@@ -145,11 +147,13 @@ func rowHops(s *Snapshot, r *Row) []Hop {
 			hops = append(hops, Hop{Name: HopQueue, At: m.Queued, Where: "behind " + count(m.Behind, "other")})
 		}
 		if m.Started != 0 || m.Made == 0 { // what ends before it begins has no start
-			hops = append(hops, Hop{Name: HopStart, At: m.Started}, Hop{Name: HopEnd, At: m.Ended, Where: string(m.Outcome)})
+			hops = append(hops, Hop{Name: HopStart, At: m.Started}, Hop{Name: HopEnd, At: m.Ended,
+				Where: string(m.Outcome)})
 		}
 		hops = append(hops, Hop{Name: HopReturn, At: m.Made})
 	}
-	arrived := []Hop{{Name: HopArrive, At: r.Returned, Where: r.Worker}, {Name: HopEvent, At: r.Fired, Where: "EventPublisher"},
+	arrived := []Hop{{Name: HopArrive, At: r.Returned, Where: r.Worker}, {Name: HopEvent, At: r.Fired,
+		Where: "EventPublisher"},
 		{Name: HopStore, At: r.Stored, Where: "JobStore"}}
 	if r.Lost != "" && r.Stored == 0 {
 		arrived[2].Where = r.Lost
@@ -194,8 +198,8 @@ func chain(hops []Hop, before Stamp) []Hop {
 	return hops
 }
 
-// firstMissing leaves of the hops behind the last known one only the first: it is where the job is. What may take any time
-// is open there, not missing.
+// firstMissing leaves of the hops behind the last known one only the first: it is where the job is. What may take any
+// time is open there, not missing.
 func firstMissing(hops []Hop) []Hop {
 	last := -1
 	for i, h := range hops {

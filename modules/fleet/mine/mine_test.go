@@ -79,7 +79,8 @@ func (s site) mine(id string) (*payload.Map, error) { return s.mines.Map(id), ni
 func (s site) Cached(string) ([]string, error) { return s.ids(), nil }
 
 func (s site) Data(bank, id string) (*payload.Map, error) {
-	return map[string]*payload.Map{matchers.BankGrains: payload.M("os", "Debian", "id", id), matchers.BankPillar: payload.M("role", "web")}[bank], nil
+	return map[string]*payload.Map{matchers.BankGrains: payload.M("os", "Debian", "id", id),
+		matchers.BankPillar: payload.M("role", "web")}[bank], nil
 }
 
 func (s site) Fields(bank, id string, _ ...any) (*payload.Map, error) { return s.Data(bank, id) }
@@ -92,11 +93,13 @@ func answer(t *testing.T, s site, q question) any {
 	if q.MineGet != nil {
 		opts.Set("mine_get", value(t, q.MineGet))
 	}
-	r := &mine.Reader{Opts: opts, Mine: s.mine, Expand: func(ctx context.Context, tgt any, tgtType string, greedy bool) ([]string, error) {
+	r := &mine.Reader{Opts: opts, Mine: s.mine, Expand: func(ctx context.Context, tgt any, tgtType string,
+		greedy bool) ([]string, error) {
 		found, err := targets.Expand(ctx, tgt, tgtType, "", greedy)
 		return found.Minions, err
 	}}
-	got, err := r.Get(t.Context(), mine.Question{Asker: q.Load.ID, Tgt: value(t, q.Load.Tgt), TgtType: q.Load.TgtType, Fun: value(t, q.Load.Fun)})
+	got, err := r.Get(t.Context(), mine.Question{Asker: q.Load.ID, Tgt: value(t, q.Load.Tgt), TgtType: q.Load.TgtType,
+		Fun: value(t, q.Load.Fun)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -122,7 +125,8 @@ func TestAsSalt(t *testing.T) {
 	s := site{value(t, all.Mines).(*payload.Map)}
 	for _, q := range all.Asks {
 		if diff := cmp.Diff(plain(value(t, q.Answer)), answer(t, s, q)); diff != "" {
-			t.Errorf("%s asks %s of %s, mine_get %s (-Salt +brine):\n%s", q.Load.ID, q.Load.Fun, q.Load.Tgt, q.MineGet, diff)
+			t.Errorf("%s asks %s of %s, mine_get %s (-Salt +brine):\n%s", q.Load.ID, q.Load.Fun, q.Load.Tgt, q.MineGet,
+				diff)
 		}
 	}
 }

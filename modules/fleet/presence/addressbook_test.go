@@ -23,7 +23,8 @@ func (c *countingCache) Data(bank, id string) (*payload.Map, error) {
 
 // TestAddressBook reads grains once until they change, and no longer than it is let.
 func TestAddressBook(t *testing.T) {
-	cache := &countingCache{fakeCache: fakeCache{"far": grains("192.0.2.7", ""), "gone": grains("10.9.9.9", ""), "none": nil}}
+	cache := &countingCache{fakeCache: fakeCache{"far": grains("192.0.2.7", ""), "gone": grains("10.9.9.9", ""),
+		"none": nil}}
 	changed := time.Unix(1, 0)
 	peers := []Conn{{4505, netip.MustParseAddrPort("192.0.2.7:1234")}}
 	b := &AddressBook{Updated: func(string) time.Time { return changed },

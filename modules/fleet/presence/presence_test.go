@@ -35,7 +35,8 @@ func TestParse(t *testing.T) {
 		want       []Conn
 	}{
 		{"empty", "", nil},
-		{"tcp", table, []Conn{conn(4505, "192.0.2.7:54321"), conn(4505, "127.0.0.1:54322"), conn(4506, "192.0.2.8:54321")}},
+		{"tcp", table, []Conn{conn(4505, "192.0.2.7:54321"), conn(4505, "127.0.0.1:54322"),
+			conn(4506, "192.0.2.8:54321")}},
 		{"tcp6", table6, []Conn{conn(4505, "[2001:db8::5]:54321"), conn(4505, "192.0.2.9:54322")}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

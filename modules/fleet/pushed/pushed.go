@@ -1,5 +1,5 @@
-// Package pushed keeps the files that minions push to a master (cp.push), within bounds for all files of one minion. It does
-// not know who asks. Answers to salt/master.py, AESFuncs._file_recv, which bounds one file only.
+// Package pushed keeps the files that minions push to a master (cp.push), within bounds for all files of one minion. It
+// does not know who asks. Answers to salt/master.py, AESFuncs._file_recv, which bounds one file only.
 package pushed
 
 import (
@@ -44,8 +44,8 @@ type usage struct {
 	bytes   int64
 }
 
-// Write puts a piece at an offset of a file; offset 0 begins the file anew. rel must be local. It follows no link out of the
-// minion's directory. The error is ErrFull when the minion has no room.
+// Write puts a piece at an offset of a file; offset 0 begins the file anew. rel must be local. It follows no link out
+// of the minion's directory. The error is ErrFull when the minion has no room.
 func (s *Store) Write(id, rel string, offset int64, data []byte, now time.Time) error {
 	u := s.of(id)
 	u.mu.Lock()
@@ -127,8 +127,8 @@ func size(info fs.FileInfo) int64 {
 	return perEntry
 }
 
-// growth is by how much a piece lets the files of a minion grow. A link that an operator has made within the directory is written
-// through, so what it leads to counts.
+// growth is by how much a piece lets the files of a minion grow. A link that an operator has made within the directory
+// is written through, so what it leads to counts.
 func growth(root *os.Root, rel string, offset int64, n int) int64 {
 	end := offset + int64(n)
 	if info, err := root.Stat(rel); err == nil && info.Mode().IsRegular() {

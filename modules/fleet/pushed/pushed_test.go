@@ -32,15 +32,16 @@ func TestModes(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	for rel, want := range map[string]os.FileMode{".": 0o700 | os.ModeDir, "again": 0o600, "etc": 0o700 | os.ModeDir, "etc/shadow": 0o600} {
+	for rel, want := range map[string]os.FileMode{".": 0o700 | os.ModeDir, "again": 0o600, "etc": 0o700 | os.ModeDir,
+		"etc/shadow": 0o600} {
 		if info, err := os.Stat(filepath.Join(old, rel)); err != nil || info.Mode() != want {
 			t.Errorf("%s: %v %v, want %v", rel, info.Mode(), err, want)
 		}
 	}
 }
 
-// TestFull: all files of a minion share a bound, names and directories count, other minions have their own, and the files
-// of before are counted.
+// TestFull: all files of a minion share a bound, names and directories count, other minions have their own, and the
+// files of before are counted.
 func TestFull(t *testing.T) {
 	s, dir := newStore(t, 100_000)
 	put := func(id, rel string, offset int64, n int, at time.Time) error {
@@ -106,7 +107,8 @@ func TestLinks(t *testing.T) {
 	}
 }
 
-// TestLinkWithin: a piece that is written through a link takes no more room than one that is written to the file itself.
+// TestLinkWithin: a piece that is written through a link takes no more room than one that is written to the file
+// itself.
 func TestLinkWithin(t *testing.T) {
 	s, dir := newStore(t, 100_000)
 	if err := s.Write("m1", "a", 0, make([]byte, 60_000), someTime); err != nil {

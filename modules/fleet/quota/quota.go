@@ -1,5 +1,5 @@
-// Package quota counts what somebody uses of things of which he may have only so much in an hour. It holds no clock and does
-// not know what the things are. Salt has nothing like it.
+// Package quota counts what somebody uses of things of which he may have only so much in an hour. It holds no clock and
+// does not know what the things are. Salt has nothing like it.
 package quota
 
 import (
@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// Book keeps what everybody has used. What was used is forgotten evenly: an hour after somebody has used all, he may use all
-// again, and meanwhile as much as has been forgotten. Its methods may be called by many goroutines.
+// Book keeps what everybody has used. What was used is forgotten evenly: an hour after somebody has used all, he may
+// use all again, and meanwhile as much as has been forgotten. Its methods may be called by many goroutines.
 type Book struct {
 	perHour []float64
 

@@ -18,8 +18,8 @@ const BankResources = "resources"
 // maxResources is how many resources a minion may manage.
 const maxResources = 10000
 
-// Resources remember which minion manages which resource. An id has one manager, the first that names it, until that one
-// names it no more or loses its key. Its methods may be called by many goroutines.
+// Resources remember which minion manages which resource. An id has one manager, the first that names it, until that
+// one names it no more or loses its key. Its methods may be called by many goroutines.
 //
 // Unlike Salt: there the last minion that names an id has it, and returns are not compared with that.
 type Resources struct {
@@ -87,7 +87,8 @@ func readResources(kept any) iter.Seq2[string, int64] {
 	}
 }
 
-// Register takes over what a minion manages. refused are ids that it may not have: of minions, and of others' resources.
+// Register takes over what a minion manages. refused are ids that it may not have: of minions, and of others'
+// resources.
 func (s *Resources) Register(minion string, ids []string) (refused []string, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -138,8 +139,8 @@ const bankBelow = BankSpeakers + "/below"
 // maxBelow is how many ids are remembered at a time without looking at the disk.
 const maxBelow = 1 << 16
 
-// Below notes that a syndic speaks for an id, which from then on is no minion's to register: a resource of that name is taken
-// from whoever has it. An error means that it is not on disk.
+// Below notes that a syndic speaks for an id, which from then on is no minion's to register: a resource of that name is
+// taken from whoever has it. An error means that it is not on disk.
 func (s *Resources) Below(syndic, id string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -1,6 +1,6 @@
-// Package speakers remembers by what right the minions of a master speak: whether an id is a minion or a syndic, whether it has
-// spoken a version of the protocol that proves who speaks, and which resources it manages. It knows no requests and decides
-// nothing. Salt has only the registry of resources (salt/utils/resource_registry.py).
+// Package speakers remembers by what right the minions of a master speak: whether an id is a minion or a syndic,
+// whether it has spoken a version of the protocol that proves who speaks, and which resources it manages. It knows no
+// requests and decides nothing. Salt has only the registry of resources (salt/utils/resource_registry.py).
 package speakers
 
 import (
@@ -25,8 +25,8 @@ const (
 	RoleSyndic = "syndic"
 )
 
-// Roles remember of accepted ids by what they have spoken, on disk: what an id has once shown, somebody who only names it
-// cannot take back. Its methods may be called by many goroutines.
+// Roles remember of accepted ids by what they have spoken, on disk: what an id has once shown, somebody who only names
+// it cannot take back. Its methods may be called by many goroutines.
 type Roles struct {
 	Keys      *keys.Store
 	Cache     *datacache.Banks

@@ -8,7 +8,8 @@ import (
 	"brine/modules/fleet/keys"
 )
 
-// TestRoles: what an id has shown stays over a restart as long as its key does, and a damaged file forgets nothing to its good.
+// TestRoles: what an id has shown stays over a restart as long as its key does, and a damaged file forgets nothing to
+// its good.
 func TestRoles(t *testing.T) {
 	dir := t.TempDir()
 	banks, err := datacache.OpenBanks(dir)
@@ -65,7 +66,8 @@ func TestResourcesSince(t *testing.T) {
 	since := func(minion, id string, want int64) {
 		t.Helper()
 		at, ok := s.Since(minion, id)
-		if want < 0 && ok || want >= 0 && !ok || want == 0 && !at.IsZero() || want > 0 && !at.Equal(time.UnixMicro(want)) {
+		if want < 0 && ok || want >= 0 && !ok || want == 0 && !at.IsZero() || want > 0 &&
+			!at.Equal(time.UnixMicro(want)) {
 			t.Errorf("%s manages %s: %v since %v, want %d", minion, id, ok, at, want)
 		}
 	}

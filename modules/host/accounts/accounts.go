@@ -1,5 +1,5 @@
-// Package accounts lists the users and groups of this machine: by getent(1), which knows all sources that the C library knows,
-// and by the files below a root. It changes none. It answers to Python's pwd and grp, and to salt/utils/user.py.
+// Package accounts lists the users and groups of this machine: by getent(1), which knows all sources that the C library
+// knows, and by the files below a root. It changes none. It answers to Python's pwd and grp, and to salt/utils/user.py.
 package accounts
 
 import (
@@ -108,7 +108,8 @@ func groupIDs(ctx context.Context, name string) []int64 {
 // rows are the lines of a database, or those of one key.
 func rows(ctx context.Context, root, database string, key ...string) ([][]string, error) {
 	if root == "" && program.Which("getent") != "" {
-		r, err := program.Run(ctx, program.Spec{Argv: append([]string{"getent", "--", database}, key...), Timeout: patience})
+		r, err := program.Run(ctx, program.Spec{Argv: append([]string{"getent", "--", database}, key...),
+			Timeout: patience})
 		if err == nil && !r.TimedOut && r.Code == 0 {
 			return split(r.Stdout), nil
 		}
@@ -147,7 +148,8 @@ func userOf(f []string) (User, bool) {
 	}
 	uid, err1 := strconv.ParseInt(f[2], 10, 64)
 	gid, err2 := strconv.ParseInt(f[3], 10, 64)
-	return User{Name: f[0], Passwd: f[1], UID: uid, GID: gid, Gecos: f[4], Home: f[5], Shell: f[6]}, err1 == nil && err2 == nil
+	return User{Name: f[0], Passwd: f[1], UID: uid, GID: gid, Gecos: f[4], Home: f[5], Shell: f[6]}, err1 == nil &&
+		err2 == nil
 }
 
 func groupOf(f []string) (Group, bool) {

@@ -11,7 +11,8 @@ import (
 
 // TestLook registers a collector and reads it twice.
 func TestLook(t *testing.T) {
-	depth, dropped, unread := Gauge("depth", "How deep.", "pool"), Counter("dropped_total", "How many."), Gauge("unread", "Never told.")
+	depth, dropped, unread := Gauge("depth", "How deep.", "pool"), Counter("dropped_total", "How many."),
+		Gauge("unread", "Never told.")
 	n := 0.0
 	reg := prometheus.NewRegistry()
 	err := reg.Register(Look(func(tell Tell) {
@@ -38,7 +39,8 @@ func TestLook(t *testing.T) {
 				got[name] = m.GetGauge().GetValue() + m.GetCounter().GetValue()
 			}
 		}
-		want := map[string]float64{"depth GAUGE pool=fast": round, "depth GAUGE pool=slow": -round, "dropped_total COUNTER": 7}
+		want := map[string]float64{"depth GAUGE pool=fast": round, "depth GAUGE pool=slow": -round,
+			"dropped_total COUNTER": 7}
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("read %v (-want +got):\n%s", slices.Sorted(maps.Keys(got)), diff)
 		}

@@ -35,8 +35,8 @@ func methods() map[string]method {
 		callSignal:  answerSignal,
 		callReload:  func(_ context.Context, h *loader.Host, _ []any) (any, error) { return nil, h.Minion.Reload() },
 		callCompile: func(ctx context.Context, h *loader.Host, a []any) (any, error) {
-			return h.Secrets.Compile(ctx, loader.PillarQuery{Saltenv: field[string](a, 0), Pillarenv: field[string](a, 1),
-				Override: field[*payload.Map](a, 2), Ext: field[any](a, 3), Onto: field[bool](a, 4)})
+			return h.Secrets.Compile(ctx, loader.PillarQuery{Saltenv: field[string](a, 0), Pillarenv: field[string](a,
+				1), Override: field[*payload.Map](a, 2), Ext: field[any](a, 3), Onto: field[bool](a, 4)})
 		},
 		callActors: func(ctx context.Context, h *loader.Host, a []any) (any, error) {
 			return h.Daemon.Actors(ctx, field[string](a, 0))

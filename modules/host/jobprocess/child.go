@@ -126,7 +126,8 @@ func (s start) env(reg *loader.Registry, back *remote) *loader.Env {
 	return env
 }
 
-// ownPillars gives pillars that the minion compiled itself their OrderedDicts back, which the way to this process takes from them.
+// ownPillars gives pillars that the minion compiled itself their OrderedDicts back, which the way to this process takes
+// from them.
 type ownPillars struct {
 	loader.PillarSource
 	opts func() *payload.Map

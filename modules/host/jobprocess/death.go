@@ -28,7 +28,8 @@ type Death struct {
 // Ends tells the signals that end a process which does not expect them.
 func Ends(sig syscall.Signal) bool {
 	switch sig {
-	case 0, unix.SIGCHLD, unix.SIGCONT, unix.SIGSTOP, unix.SIGTSTP, unix.SIGTTIN, unix.SIGTTOU, unix.SIGURG, unix.SIGWINCH:
+	case 0, unix.SIGCHLD, unix.SIGCONT, unix.SIGSTOP, unix.SIGTSTP, unix.SIGTTIN, unix.SIGTTOU, unix.SIGURG,
+		unix.SIGWINCH:
 		return false
 	}
 	return sig > 0
@@ -43,7 +44,8 @@ func (d *Death) Text() string {
 		return fmt.Sprintf("The job was ended by signal %d (%v): it has used its %v of processor time (job_cpu_limit)",
 			int(unix.SIGXCPU), unix.SIGXCPU, d.Limits.CPU)
 	case d.OOM && d.Limits.Memory > 0:
-		return fmt.Sprintf("The job was ended: out of memory, with a limit of %d bytes (job_memory_limit)%s", d.Limits.Memory, d.by())
+		return fmt.Sprintf("The job was ended: out of memory, with a limit of %d bytes (job_memory_limit)%s",
+			d.Limits.Memory, d.by())
 	case d.OOM:
 		return "The job was ended: out of memory" + d.by()
 	case d.Signal != 0:
@@ -130,7 +132,8 @@ func lastWords(from io.ReaderAt) string {
 // outOfMemory knows the last words of a Go program that the kernel has refused memory.
 func outOfMemory(words string) bool {
 	first, _, _ := strings.Cut(words, "\n")
-	for _, s := range []string{"out of memory", "cannot allocate memory", "cannot map pages", "failed to allocate", "failed to create new OS thread", "pthread_create failed"} {
+	for _, s := range []string{"out of memory", "cannot allocate memory", "cannot map pages", "failed to allocate",
+		"failed to create new OS thread", "pthread_create failed"} {
 		if strings.Contains(first, s) {
 			return true
 		}

@@ -44,7 +44,8 @@ type start struct {
 }
 
 func (s start) message() []any {
-	return []any{s.load, s.id, s.connected, s.limits.Memory, int64(s.limits.CPU), s.offers, s.limited.Disabled, s.limited.Whitelist, s.opts, s.grains, s.pillar}
+	return []any{s.load, s.id, s.connected, s.limits.Memory, int64(s.limits.CPU), s.offers, s.limited.Disabled,
+		s.limited.Whitelist, s.opts, s.grains, s.pillar}
 }
 
 func names(v any) (out []string) {

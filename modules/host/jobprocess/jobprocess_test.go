@@ -108,7 +108,8 @@ func launcher(t testing.TB, limits Limits) *Launcher {
 }
 
 func job(fun string, args ...any) loader.Job {
-	return loader.Job{Load: payload.M("fun", fun, "arg", args, "tgt", "*", "jid", "20260102030405000001", "ret", "", "user", "root"), Connected: true}
+	return loader.Job{Load: payload.M("fun", fun, "arg", args, "tgt", "*", "jid", "20260102030405000001", "ret", "",
+		"user", "root"), Connected: true}
 }
 
 // run runs one job to its end.
@@ -142,12 +143,14 @@ func TestModules(t *testing.T) {
 // TestReturn carries a job to the process and its return back, unchanged.
 func TestReturn(t *testing.T) {
 	l, m := launcher(t, Limits{}), newMinion()
-	args := []any{"text", []byte{0xff, 0}, int64(-1), uint64(1) << 63, 1.5, nil, true, payload.M("b", []any{}, "a", payload.NewMap(0))}
+	args := []any{"text", []byte{0xff, 0}, int64(-1), uint64(1) << 63, 1.5, nil, true, payload.M("b", []any{}, "a",
+		payload.NewMap(0))}
 	out := run(t, l, m, job("w.echo", args...))
 	if got := out.Return.Value(); !payload.Equal(got, args) {
 		t.Errorf("return %v, want %v", got, args)
 	}
-	if !payload.Equal(out.Return.FunArgs(), args) || out.Return.Field("success") != true || out.Return.JID() != "20260102030405000001" {
+	if !payload.Equal(out.Return.FunArgs(), args) || out.Return.Field("success") != true ||
+		out.Return.JID() != "20260102030405000001" {
 		t.Errorf("return %v", out.Return)
 	}
 	facts := run(t, l, m, job("w.facts")).Return.Map().Map("return")
@@ -155,8 +158,8 @@ func TestReturn(t *testing.T) {
 		t.Errorf("it ran in process %d", pid)
 	}
 	facts.Delete("pid")
-	want := payload.M("id", "web1", "jid", "20260102030405000001", "opts", payload.M("cachedir", "/nowhere"), "grains", payload.M("id", "web1"),
-		"pillar", payload.M("secret", "x"))
+	want := payload.M("id", "web1", "jid", "20260102030405000001", "opts", payload.M("cachedir", "/nowhere"), "grains",
+		payload.M("id", "web1"), "pillar", payload.M("secret", "x"))
 	if !payload.Equal(facts, want) {
 		t.Errorf("the function sees %v, want %v", facts, want)
 	}
@@ -169,10 +172,11 @@ func TestHost(t *testing.T) {
 	m.Reply = payload.M("came", true)
 	m.Jobs = []*payload.Map{payload.M("jid", "20260102030405000001")}
 	out := run(t, launcher(t, Limits{}), m, job("w.host"))
-	want := payload.M("request", payload.M("raw", []byte{0xfe}), "other", true, "none", false, "event", payload.M("came", true), "got", true,
-		"text", "Signal 15 sent to job 20260102030405000001 at pid 7", "ok", true, "ghost", false, "master", true, "local", true,
-		"running", []any{payload.M("jid", "20260102030405000001")}, "pillar", payload.M("o", 1, "saltenv", "base", "pillarenv", ""),
-		"actors", nil, "list", payload.M("running", []any{}), "actors_err", "no actor nosuch", "reload", "not now", "runner", false)
+	want := payload.M("request", payload.M("raw", []byte{0xfe}), "other", true, "none", false, "event",
+		payload.M("came", true), "got", true, "text", "Signal 15 sent to job 20260102030405000001 at pid 7", "ok", true,
+		"ghost", false, "master", true, "local", true, "running", []any{payload.M("jid", "20260102030405000001")},
+		"pillar", payload.M("o", 1, "saltenv", "base", "pillarenv", ""), "actors", nil, "list",
+		payload.M("running", []any{}), "actors_err", "no actor nosuch", "reload", "not now", "runner", false)
 	got := out.Return.Map().Map("return")
 	got.Set("actors", nil) // an empty map is no map
 	if !payload.Equal(got, want) {
@@ -221,10 +225,13 @@ func TestDeaths(t *testing.T) {
 		limits Limits
 		want   []string // in the text
 	}{
-		{"w.crash", Limits{}, []string{"The process of the job ended with exit code 2, without a return", "panic: boom far away"}},
+		{"w.crash", Limits{}, []string{"The process of the job ended with exit code 2, without a return",
+			"panic: boom far away"}},
 		{"w.exit", Limits{}, []string{"The process of the job ended with exit code 7, without a return"}},
-		{"w.grow", Limits{Memory: 64 << 20}, []string{"The job was ended: out of memory, with a limit of 67108864 bytes (job_memory_limit)"}},
-		{"w.burn", Limits{CPU: time.Second}, []string{"The job was ended by signal 24 (CPU time limit exceeded): it has used its 1s of processor time (job_cpu_limit)"}},
+		{"w.grow", Limits{Memory: 64 << 20}, []string{"The job was ended: out of memory, with a limit of 67108864 " +
+			"bytes (job_memory_limit)"}},
+		{"w.burn", Limits{CPU: time.Second}, []string{"The job was ended by signal 24 (CPU time limit exceeded): it " +
+			"has used its 1s of processor time (job_cpu_limit)"}},
 	} {
 		t.Run(tt.fun, func(t *testing.T) {
 			t.Parallel()
@@ -239,9 +246,11 @@ func TestDeaths(t *testing.T) {
 			}
 		})
 	}
-	for fun, want := range map[string]string{"w.panic": "RuntimeError: boom", "w.odd": "The return cannot be packed", "w.nosuch": "'w.nosuch' is not available."} {
+	for fun, want := range map[string]string{"w.panic": "RuntimeError: boom", "w.odd": "The return cannot be packed",
+		"w.nosuch": "'w.nosuch' is not available."} {
 		out := run(t, launcher(t, Limits{}), newMinion(), job(fun))
-		if text := fmt.Sprint(out.Return.Value()); !strings.Contains(text, want) || out.Return.Field("success") != false {
+		if text := fmt.Sprint(out.Return.Value()); !strings.Contains(text, want) ||
+			out.Return.Field("success") != false {
 			t.Errorf("%s: %v, want %q", fun, out.Return, want)
 		}
 		if out.Crashed != (fun == "w.panic") {
@@ -262,8 +271,13 @@ func TestSignals(t *testing.T) {
 	}{
 		{"term", func(p *Process) { p.Signal(unix.SIGTERM) }, "The job was ended by signal 15 (terminated)"},
 		{"kill", func(p *Process) { p.Signal(unix.SIGKILL) }, "The job was ended by signal 9 (killed)"},
-		{"another's kill", func(p *Process) { _ = unix.Kill(p.PID(), unix.SIGKILL) }, "The job was ended by signal 9 (killed)"},
-		{"stopped, then term", func(p *Process) { p.Signal(unix.SIGSTOP); p.Signal(unix.SIGTERM) }, "The job was ended by signal 15 (terminated)"},
+		{"another's kill", func(p *Process) {
+			_ = unix.Kill(p.PID(), unix.SIGKILL)
+		}, "The job was ended by signal 9 (killed)"},
+		{"stopped, then term", func(p *Process) {
+			p.Signal(unix.SIGSTOP)
+			p.Signal(unix.SIGTERM)
+		}, "The job was ended by signal 15 (terminated)"},
 		{"hangup", func(p *Process) { p.Signal(unix.SIGHUP) }, "The job was ended by signal 1 (hangup)"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -276,7 +290,8 @@ func TestSignals(t *testing.T) {
 			got := make(chan Outcome, 1)
 			pids := t.TempDir() + "/pids"
 			// The command ignores SIGTERM and has a group of its own, its child does not ignore it.
-			line := "trap '' TERM HUP; echo $$ >> " + pids + "; sleep 600 & echo $! >> " + pids + "; echo ready >> " + pids + "; wait"
+			line := "trap '' TERM HUP; echo $$ >> " + pids + "; sleep 600 & echo $! >> " + pids + "; echo ready >> " +
+				pids + "; wait"
 			go func() { got <- p.Run(t.Context(), m.env(t), job("cmd.run", line)) }()
 			text := waitFor(t, pids, "ready")
 			tt.send(p)
@@ -315,10 +330,13 @@ func TestSignalBeforeResult(t *testing.T) {
 			}
 			got := make(chan Outcome, 1)
 			ready := t.TempDir() + "/ready"
-			go func() { got <- p.Run(t.Context(), m.env(t), job("cmd.run", "echo ready > "+ready+"; exec sleep 600")) }()
+			go func() {
+				got <- p.Run(t.Context(), m.env(t), job("cmd.run", "echo ready > "+ready+"; exec sleep 600"))
+			}()
 			waitFor(t, ready, "ready")
 			p.Signal(unix.SIGTERM)
-			if out := await(t, "end", got); out.Return != nil || out.Death.Text() != "The job was ended by signal 15 (terminated)" {
+			if out := await(t, "end", got); out.Return != nil || out.Death.Text() != "The job was ended by signal "+
+				"15 (terminated)" {
 				t.Errorf("got %v, %q", out.Return, out.Death.Text())
 			}
 			p.Wait()
@@ -355,7 +373,8 @@ func TestMinionGone(t *testing.T) {
 	}
 	pids := t.TempDir() + "/pids"
 	s := newStream(p.conn)
-	if err := p.begin(s, m.env(t), job("cmd.run", "sleep 600 & echo $! >> "+pids+"; echo ready >> "+pids+"; wait")); err != nil {
+	if err := p.begin(s, m.env(t), job("cmd.run", "sleep 600 & echo $! >> "+pids+"; echo ready >> "+pids+
+		"; wait")); err != nil {
 		t.Fatal(err)
 	}
 	pid, _ := strconv.Atoi(strings.Fields(waitFor(t, pids, "ready"))[0])
@@ -431,7 +450,8 @@ func TestCommandLine(t *testing.T) {
 	got := make(chan Outcome, 1)
 	go func() { got <- p.Run(t.Context(), m.env(t), job("w.wait")) }()
 	var line []byte
-	for limit := time.Now().Add(patience); len(line) == 0 && err == nil && time.Now().Before(limit); { // empty until the kernel has laid it out
+	for limit := time.Now().Add(patience); len(line) == 0 && err == nil && time.Now().Before(limit); {
+		// empty until the kernel has laid it out
 		line, err = os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", p.PID()))
 	}
 	if want := Name + "\x00ProcessPayload(jid=20260102030405000001)\x00"; err != nil || string(line) != want {

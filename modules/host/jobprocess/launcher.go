@@ -54,8 +54,9 @@ func (l *Launcher) Start(label string) (*Process, error) {
 		_ = ours.Close()
 		return nil, err
 	}
-	cmd := &exec.Cmd{Path: l.opt.Path, Args: append(l.opt.Args[:len(l.opt.Args):len(l.opt.Args)], label), Stdout: os.Stdout, Stderr: os.Stderr,
-		ExtraFiles: []*os.File{theirs, words}, SysProcAttr: &syscall.SysProcAttr{Setsid: true}}
+	cmd := &exec.Cmd{Path: l.opt.Path, Args: append(l.opt.Args[:len(l.opt.Args):len(l.opt.Args)], label),
+		Stdout: os.Stdout, Stderr: os.Stderr, ExtraFiles: []*os.File{theirs, words},
+		SysProcAttr: &syscall.SysProcAttr{Setsid: true}}
 	if err := cmd.Start(); err != nil {
 		_, _ = ours.Close(), words.Close()
 		return nil, fmt.Errorf("start the process of a job: %w", err)

@@ -30,7 +30,8 @@ func TestMain(m *testing.M) {
 	go func() { <-over; os.Exit(ExitCPU) }()
 	reg := loader.NewRegistry()
 	reg.Offer(loader.Listed{choosy("here", "web1"), choosy("there", "web2")})
-	if err := errors.Join(reg.Register(functions()...), reg.Register(cmdmod.Functions()...), Main(reg, nil)); err != nil {
+	if err := errors.Join(reg.Register(functions()...), reg.Register(cmdmod.Functions()...),
+		Main(reg, nil)); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
@@ -45,7 +46,9 @@ func choosy(file, id string) loader.Module {
 		c.Context().Put("calls", calls+1, 8)
 		return payload.M("file", file, "before", calls), nil
 	}
-	return loader.Module{File: file, Name: "choosy", Funcs: func() []loader.Func { return []loader.Func{{Name: "count", Run: count}} },
+	return loader.Module{File: file, Name: "choosy", Funcs: func() []loader.Func {
+		return []loader.Func{{Name: "count", Run: count}}
+	},
 		Virtual: func(p loader.Place) (bool, string) {
 			v, _ := p.Grain("id")
 			return v == id, file + " is for " + id
@@ -58,9 +61,12 @@ func functions() []loader.Func {
 		return loader.Func{Name: "w." + name, Run: func(c *loader.Call, _ loader.Args) (any, error) { return run(c) }}
 	}
 	return []loader.Func{
-		{Name: "w.echo", VarArgs: true, KWArgs: true, Run: func(_ *loader.Call, a loader.Args) (any, error) { return a.Rest, nil }},
+		{Name: "w.echo", VarArgs: true, KWArgs: true, Run: func(_ *loader.Call, a loader.Args) (any, error) {
+			return a.Rest, nil
+		}},
 		fun("facts", func(c *loader.Call) (any, error) {
-			return payload.M("id", c.ID, "jid", c.JID, "opts", c.Opts(), "grains", c.Grains(), "pillar", c.Pillar(), "pid", os.Getpid()), nil
+			return payload.M("id", c.ID, "jid", c.JID, "opts", c.Opts(), "grains", c.Grains(), "pillar", c.Pillar(),
+				"pid", os.Getpid()), nil
 		}),
 		fun("host", useHost),
 		fun("ask", func(c *loader.Call) (any, error) {
@@ -142,8 +148,10 @@ func useHost(c *loader.Call) (any, error) {
 	}
 	c.Log(slog.LevelWarn, "a line")
 	c.LogAs("a.logger", slog.LevelDebug, "another line")
-	return payload.M("request", v, "other", other, "none", none, "event", event, "got", got, "text", text, "ok", ok, "ghost", ghost,
-		"master", h.Events.FireMaster(c.Ctx, "t", "text", payload.M("p", 1)), "local", h.Events.FireLocal(c.Ctx, "t", nil),
-		"running", h.Jobs.Running(), "pillar", pillar, "actors", actors, "list", list, "actors_err", fmt.Sprint(actorsErr), "reload", fmt.Sprint(h.Minion.Reload()),
-		"runner", h.Runner != nil), nil
+	return payload.M("request", v, "other", other, "none", none, "event", event, "got", got, "text", text, "ok", ok,
+			"ghost", ghost, "master", h.Events.FireMaster(c.Ctx, "t", "text", payload.M("p", 1)), "local",
+			h.Events.FireLocal(c.Ctx, "t", nil), "running", h.Jobs.Running(), "pillar", pillar, "actors", actors,
+			"list", list, "actors_err", fmt.Sprint(actorsErr), "reload", fmt.Sprint(h.Minion.Reload()), "runner",
+			h.Runner != nil),
+		nil
 }

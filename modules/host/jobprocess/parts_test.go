@@ -58,7 +58,8 @@ func TestOOMKills(t *testing.T) {
 	for _, c := range oomCounters(own, dir) {
 		paths = append(paths, strings.TrimPrefix(c.path, dir))
 	}
-	if want := []string{"/memory/b/memory.oom_control", "/memory/memory.oom_control", "/c/d/memory.events", "/proc/vmstat"}; !slices.Equal(paths, want) {
+	if want := []string{"/memory/b/memory.oom_control", "/memory/memory.oom_control", "/c/d/memory.events",
+		"/proc/vmstat"}; !slices.Equal(paths, want) {
 		t.Errorf("counters %q", paths)
 	}
 	path := filepath.Join(dir, "memory.events")
@@ -72,7 +73,8 @@ func TestOOMKills(t *testing.T) {
 		text string
 		want bool
 	}{
-		{"low 0\noom 3\noom_kill 0\noom_group_kill 9\n", false}, {"oom_kill 1\n", true}, {"oom_kill 1\n", false}, {"oom_kill 4\n", true}, {"rubbish", false}, {"oom_kill 4\n", false},
+		{"low 0\noom 3\noom_kill 0\noom_group_kill 9\n", false}, {"oom_kill 1\n", true}, {"oom_kill 1\n", false},
+		{"oom_kill 4\n", true}, {"rubbish", false}, {"oom_kill 4\n", false},
 	} {
 		write(tt.text)
 		if got := k.another(); got != tt.want {
@@ -89,9 +91,12 @@ func TestLastWords(t *testing.T) {
 		words, want string
 		oom         bool
 	}{
-		{"panic: x\n\ngoroutine 1 [running]:\na\n\tb\n\ngoroutine 2 [idle]:\nc\n", "panic: x\n\ngoroutine 1 [running]:\na\n\tb", false},
-		{"fatal error: runtime: out of memory\n\nruntime stack:\na\n\ngoroutine 1 [x]:\nb\n\ngoroutine 2", "fatal error: runtime: out of memory\n\nruntime stack:\na\n\ngoroutine 1 [x]:\nb", true},
-		{"runtime: failed to create new OS thread (have 5 already; errno=11)", "runtime: failed to create new OS thread (have 5 already; errno=11)", true},
+		{"panic: x\n\ngoroutine 1 [running]:\na\n\tb\n\ngoroutine 2 [idle]:\nc\n",
+			"panic: x\n\ngoroutine 1 [running]:\na\n\tb", false},
+		{"fatal error: runtime: out of memory\n\nruntime stack:\na\n\ngoroutine 1 [x]:\nb\n\ngoroutine 2",
+			"fatal error: runtime: out of memory\n\nruntime stack:\na\n\ngoroutine 1 [x]:\nb", true},
+		{"runtime: failed to create new OS thread (have 5 already; errno=11)",
+			"runtime: failed to create new OS thread (have 5 already; errno=11)", true},
 		{"panic: x\n\nout of memory", "panic: x\n\nout of memory", false},
 		{"\xff", "?", false},
 		{"", "", false},
@@ -110,8 +115,10 @@ func TestRefused(t *testing.T) {
 		d    Death
 		want bool
 	}{
-		{Death{Limits: tight, RSS: 60 << 20, Code: 2, Words: "SIGSEGV: segmentation violation\nPC=0x4346dd m=5 sigcode=1 addr=0x0"}, true},
-		{Death{Limits: tight, RSS: 60 << 20, Code: 2, Words: "SIGSEGV: segmentation violation\nPC=0x4346dd m=5 sigcode=0 addr=0x0"}, false},
+		{Death{Limits: tight, RSS: 60 << 20, Code: 2, Words: "SIGSEGV: segmentation violation\nPC=0x4346dd m=5 " +
+			"sigcode=1 addr=0x0"}, true},
+		{Death{Limits: tight, RSS: 60 << 20, Code: 2, Words: "SIGSEGV: segmentation violation\nPC=0x4346dd m=5 " +
+			"sigcode=0 addr=0x0"}, false},
 		{Death{Limits: tight, RSS: 60 << 20, Code: 2, Words: "panic: x"}, false},
 		{Death{Limits: tight, RSS: 20 << 20, Code: 2, Words: "SIGSEGV: segmentation violation"}, false},
 		{Death{Limits: tight, RSS: 60 << 20, Code: 3}, false},
@@ -132,7 +139,8 @@ type duplex struct {
 // FuzzNext reads whatever stands on the socket: it ends, and never claims more memory than a message may have.
 func FuzzNext(f *testing.F) {
 	var out bytes.Buffer
-	if err := newStream(duplex{nil, &out}).send(msgCall, int64(1), callRequest, payload.M("cmd", "_x"), ""); err != nil {
+	if err := newStream(duplex{nil, &out}).send(msgCall, int64(1), callRequest, payload.M("cmd", "_x"),
+		""); err != nil {
 		f.Fatal(err)
 	}
 	f.Add(out.Bytes())
@@ -156,7 +164,8 @@ func FuzzNext(f *testing.F) {
 }
 
 func TestSendRefuses(t *testing.T) {
-	if err := newStream(duplex{nil, io.Discard}).send(msgReturn, make(chan int)); !errors.Is(err, payload.ErrUnencodable) {
+	if err := newStream(duplex{nil, io.Discard}).send(msgReturn, make(chan int)); !errors.Is(err,
+		payload.ErrUnencodable) {
 		t.Errorf("a channel: %v", err)
 	}
 }

@@ -75,7 +75,8 @@ func (p *Process) Run(ctx context.Context, env *loader.Env, job loader.Job) Outc
 			d.drop(field[int64](m, 0))
 		case kind == msgReturn:
 			go p.reap()
-			return Outcome{Return: returned(field[*payload.Map](m, 0)), NoReturn: field[bool](m, 1), Crashed: field[bool](m, 2)}
+			return Outcome{Return: returned(field[*payload.Map](m, 0)), NoReturn: field[bool](m, 1),
+				Crashed: field[bool](m, 2)}
 		}
 	}
 }
@@ -90,7 +91,8 @@ func returned(load *payload.Map) *payload.Return {
 
 // begin sends the job.
 func (p *Process) begin(s *stream, env *loader.Env, job loader.Job) error {
-	first := start{load: job.Load, id: env.ID, connected: job.Connected, limits: p.from.opt.Limits, offers: offers(&env.Host)}
+	first := start{load: job.Load, id: env.ID, connected: job.Connected, limits: p.from.opt.Limits,
+		offers: offers(&env.Host)}
 	if env.Registry != nil {
 		first.limited = env.Registry.Limits()
 	}
@@ -176,8 +178,8 @@ func (p *Process) clear(asked syscall.Signal) {
 	p.alone(killGrace, func(left []int) { kill(left, unix.SIGKILL) })
 }
 
-// alone waits until no other process of the job is left, and does something about them meanwhile. The process itself has
-// ended, or is about to: it was not waited for, so that its number is nobody else's.
+// alone waits until no other process of the job is left, and does something about them meanwhile. The process itself
+// has ended, or is about to: it was not waited for, so that its number is nobody else's.
 func (p *Process) alone(within time.Duration, do func(left []int)) {
 	for limit := time.Now().Add(within); ; time.Sleep(lookEvery) {
 		left := p.from.table.family(p.PID(), time.Now())
@@ -205,7 +207,8 @@ func (p *Process) reap() {
 	close(p.end)
 }
 
-// awaitEnd waits for the end of the stream, so that no thread is blocked in the system call for as long as the job runs.
+// awaitEnd waits for the end of the stream, so that no thread is blocked in the system call for as long as the job
+// runs.
 func (p *Process) awaitEnd() {
 	if err := p.conn.SetReadDeadline(time.Now().Add(exitGrace)); err == nil {
 		var rest [512]byte

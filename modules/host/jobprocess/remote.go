@@ -203,8 +203,9 @@ func offers(h *loader.Host) (names []string) {
 		name string
 		has  bool
 	}{
-		{offerMaster, h.Master != nil}, {offerEvents, h.Events != nil}, {offerJobs, h.Jobs != nil}, {offerMinion, h.Minion != nil},
-		{offerLog, h.Log != nil}, {offerSecrets, h.Secrets != nil}, {offerDaemon, h.Daemon != nil},
+		{offerMaster, h.Master != nil}, {offerEvents, h.Events != nil}, {offerJobs, h.Jobs != nil},
+		{offerMinion, h.Minion != nil}, {offerLog, h.Log != nil}, {offerSecrets, h.Secrets != nil},
+		{offerDaemon, h.Daemon != nil},
 	} {
 		if o.has {
 			names = append(names, o.name)

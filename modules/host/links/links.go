@@ -1,5 +1,5 @@
-// Package links asks the kernel for network interfaces, their addresses and the default routes. It holds no addresses of other
-// hosts and changes nothing. It answers to what Salt reads from ip(8).
+// Package links asks the kernel for network interfaces, their addresses and the default routes. It holds no addresses
+// of other hosts and changes nothing. It answers to what Salt reads from ip(8).
 package links
 
 import (

@@ -25,9 +25,9 @@ var OfGroup = sync.OnceValue(func() int64 {
 	return limitOf(string(own), "/sys/fs/cgroup", os.ReadFile)
 })
 
-// ForGo is what Go may take in this process, in bytes; math.MaxInt64: as much as there is. It goes by the control group, an
-// operator's GOMEMLIMIT and the limit of a job's process, and not by the limit that the collector has just now, which a master
-// keeps low for as long as it can.
+// ForGo is what Go may take in this process, in bytes; math.MaxInt64: as much as there is. It goes by the control
+// group, an operator's GOMEMLIMIT and the limit of a job's process, and not by the limit that the collector has just
+// now, which a master keeps low for as long as it can.
 func ForGo() int64 {
 	if os.Getenv("GOMEMLIMIT") != "" {
 		return debug.SetMemoryLimit(-1)

@@ -1,5 +1,5 @@
-// Package openfiles counts the open files of this process, and keeps them to itself. What the system allows is the business of who asks. Answers
-// to the num_fds of psutil, which Salt uses.
+// Package openfiles counts the open files of this process, and keeps them to itself. What the system allows is the
+// business of who asks. Answers to the num_fds of psutil, which Salt uses.
 package openfiles
 
 import "os"

@@ -31,8 +31,8 @@ var (
 	ErrNoGroup = errors.New("program: no such group")
 )
 
-// LookupAccount finds a user, "" for that of this process, with all its groups, and a group that stands in the place of its
-// first one, "" for that. Unlike Salt: the group is set by this process, sudo is not needed for it.
+// LookupAccount finds a user, "" for that of this process, with all its groups, and a group that stands in the place of
+// its first one, "" for that. Unlike Salt: the group is set by this process, sudo is not needed for it.
 func LookupAccount(name, group string) (*Account, error) {
 	u, err := user.Current()
 	if name != "" {
@@ -99,8 +99,8 @@ func (a *Account) Login(ctx context.Context, shell string) (*Vars, error) {
 	if shell != "" {
 		argv = append([]string{"-s", shell}, argv...)
 	}
-	// A log-in script of the user may write without end. What the shell's own exit code is does not matter once both markers
-	// are there.
+	// A log-in script of the user may write without end. What the shell's own exit code is does not matter once both
+	// markers are there.
 	r, err := Run(ctx, Spec{Argv: append([]string{"su"}, argv...), Timeout: loginTimeout, Output: NewBudget(loginMax)})
 	parts := strings.Split(string(r.Stdout), marker)
 	if len(parts) != 3 {

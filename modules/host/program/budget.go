@@ -8,8 +8,9 @@ import (
 	"brine/modules/host/memory"
 )
 
-// MaxOutput is how much output of one program is kept where nothing else is said: 100 MiB, or about a 32nd of the memory
-// limit of the control group where that is less. A daemon gives Go two fifths of that limit, and this goes by what Go has.
+// MaxOutput is how much output of one program is kept where nothing else is said: 100 MiB, or about a 32nd of the
+// memory limit of the control group where that is less. A daemon gives Go two fifths of that limit, and this goes by
+// what Go has.
 func MaxOutput() int64 {
 	const most, share = 100 << 20, 13
 	if limit := memory.ForGo(); limit < math.MaxInt64 {

@@ -74,7 +74,8 @@ func (v *Vars) remove(name string) {
 	}
 }
 
-// hideOptions removes the options of this minion, which another user must not read, but for those that the caller gives.
+// hideOptions removes the options of this minion, which another user must not read, but for those that the caller
+// gives.
 func (v *Vars) hideOptions(given *Vars) {
 	for _, name := range slices.Clone(v.names) {
 		if (given == nil || !given.has(name)) && config.IsVariable(name) {
@@ -84,7 +85,8 @@ func (v *Vars) hideOptions(given *Vars) {
 }
 
 // localeNames are the variables that an English locale sets to C.
-const localeNames = "LC_CTYPE LC_NUMERIC LC_TIME LC_COLLATE LC_MONETARY LC_MESSAGES LC_PAPER LC_NAME LC_ADDRESS LC_TELEPHONE " +
+const localeNames = "LC_CTYPE LC_NUMERIC LC_TIME LC_COLLATE LC_MONETARY LC_MESSAGES LC_PAPER LC_NAME LC_ADDRESS " +
+	"LC_TELEPHONE " +
 	"LC_MEASUREMENT LC_IDENTIFICATION LANGUAGE"
 
 // Environment says what a program finds in its environment: the variables of this process, over them those of the
@@ -99,8 +101,8 @@ type Environment struct {
 	Prepend string
 }
 
-// List is the environment as Spec wants it. The socket of the service manager is not for programs, and options of this minion
-// that stand in its environment are not for other users.
+// List is the environment as Spec wants it. The socket of the service manager is not for programs, and options of this
+// minion that stand in its environment are not for other users.
 func (e Environment) List() []string {
 	own := NewVars(nil)
 	own.update(e.Login)

@@ -13,8 +13,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Live is a program that is talked with while it runs. Who has opened it closes it, whatever became of it; Input, Output and
-// Errors may then still be in use by other goroutines, whose calls end with an error.
+// Live is a program that is talked with while it runs. Who has opened it closes it, whatever became of it; Input,
+// Output and Errors may then still be in use by other goroutines, whose calls end with an error.
 type Live struct {
 	PID    int
 	Input  *os.File // the writing end of its standard input
@@ -27,8 +27,9 @@ type Live struct {
 	once   sync.Once
 }
 
-// Open starts a program in a process group of its own, once what a process before this one has left running is gone; ctx bounds the wait
-// for that. Input, Timeout, Terminal and the budget of s mean nothing here. The group is not bound to a context: Close ends it.
+// Open starts a program in a process group of its own, once what a process before this one has left running is gone;
+// ctx bounds the wait for that. Input, Timeout, Terminal and the budget of s mean nothing here. The group is not bound
+// to a context: Close ends it.
 func Open(ctx context.Context, s Spec) (*Live, error) {
 	if err := custody.Settled(ctx); err != nil {
 		return nil, err
@@ -86,8 +87,8 @@ func (l *Live) connect(s *Spec) (theirs []*os.File, err error) {
 	return theirs, err
 }
 
-// awaitExit blocks until a child has ended, and leaves it unreaped: as long as it is, nobody else gets its number or that of its
-// group.
+// awaitExit blocks until a child has ended, and leaves it unreaped: as long as it is, nobody else gets its number or
+// that of its group.
 func awaitExit(pid int) {
 	for {
 		err := unix.Waitid(unix.P_PID, pid, nil, unix.WEXITED|unix.WNOWAIT, nil)
@@ -109,8 +110,8 @@ func (l *Live) Interrupt() {
 	}
 }
 
-// Close ends the group, and gives the exit code of the program, minus the signal where one ended it. A program that runs gets
-// SIGTERM first, and as long as patience to end.
+// Close ends the group, and gives the exit code of the program, minus the signal where one ended it. A program that
+// runs gets SIGTERM first, and as long as patience to end.
 func (l *Live) Close(patience time.Duration) int64 {
 	l.once.Do(func() {
 		select {

@@ -22,8 +22,8 @@ import (
 // drainTime is how long output is still read after a kill: a process that left the group may hold the pipe open.
 const drainTime = time.Second
 
-// Run runs a program to its end. An error is that of the start (PID is 0 then), or the cause of the context, which ended
-// before the program did. When it has ended already, nothing is started.
+// Run runs a program to its end. An error is that of the start (PID is 0 then), or the cause of the context, which
+// ended before the program did. When it has ended already, nothing is started.
 func Run(ctx context.Context, s Spec) (Result, error) {
 	if ctx.Err() != nil {
 		return Result{}, context.Cause(ctx)
@@ -77,8 +77,8 @@ func drain(done <-chan struct{}, stdout, stderr *collector) {
 }
 
 func result(ctx context.Context, proc *exec.Cmd, stdout, stderr *collector, killed, timedOut bool) (Result, error) {
-	r := Result{PID: proc.Process.Pid, TimedOut: timedOut, Stdout: stdout.buf.buf.Bytes(), Stderr: stderr.buf.buf.Bytes(),
-		Lost: stdout.buf.lost, LostErr: stderr.buf.lost}
+	r := Result{PID: proc.Process.Pid, TimedOut: timedOut, Stdout: stdout.buf.buf.Bytes(),
+		Stderr: stderr.buf.buf.Bytes(), Lost: stdout.buf.lost, LostErr: stderr.buf.lost}
 	if killed && !timedOut {
 		return r, context.Cause(ctx)
 	}
@@ -105,8 +105,8 @@ func (s *Spec) await(ctx context.Context, done <-chan struct{}, pid int) (killed
 	return true, timedOut
 }
 
-// Start starts a program in the background and forgets it; it is reaped when it ends. Its output goes where that of this
-// process goes. Input, Merge, Terminal, Timeout and Output of s mean nothing here.
+// Start starts a program in the background and forgets it; it is reaped when it ends. Its output goes where that of
+// this process goes. Input, Merge, Terminal, Timeout and Output of s mean nothing here.
 func Start(s Spec) (pid int, err error) {
 	proc := s.process()
 	proc.Stdout, proc.Stderr = os.Stdout, os.Stderr
@@ -125,11 +125,12 @@ func (s *Spec) process() *exec.Cmd {
 		env = os.Environ()
 	}
 	path, err := lookPath(s.Argv[0], env)
-	return &exec.Cmd{Path: path, Err: err, Args: s.Argv, Env: env, Dir: s.Dir, SysProcAttr: &syscall.SysProcAttr{Setpgid: true, Credential: s.As}}
+	return &exec.Cmd{Path: path, Err: err, Args: s.Argv, Env: env, Dir: s.Dir,
+		SysProcAttr: &syscall.SysProcAttr{Setpgid: true, Credential: s.As}}
 }
 
-// connect gives the program its standard files. Without input it reads from /dev/null, since it is in a process group of
-// its own and a terminal would stop it.
+// connect gives the program its standard files. Without input it reads from /dev/null, since it is in a process group
+// of its own and a terminal would stop it.
 func (s *Spec) connect(proc *exec.Cmd, stdout, stderr *collector) error {
 	if s.Input != nil {
 		proc.Stdin = strings.NewReader(*s.Input)
@@ -148,8 +149,9 @@ func (s *Spec) connect(proc *exec.Cmd, stdout, stderr *collector) error {
 	return err
 }
 
-// start starts a program under its umask and niceness. Both belong to a thread, the umask once that thread stops sharing
-// it, so the start happens on a thread that is thrown away afterwards. kind says how the program ends with this process; 0: it does not.
+// start starts a program under its umask and niceness. Both belong to a thread, the umask once that thread stops
+// sharing it, so the start happens on a thread that is thrown away afterwards. kind says how the program ends with this
+// process; 0: it does not.
 func (s *Spec) start(proc *exec.Cmd, kind custody.Kind) error {
 	openfiles.Keep()
 	if s.Umask == 0 && s.Nice == 0 {

@@ -1,12 +1,13 @@
-// Package program starts the programs that functions, grains and the like run: it is the one place below modules that does.
-// Who calls it says what is run (the words, the environment, the directory, the user) and gets what came of it as bytes and
-// an exit code. What an option of cmd.run means, how output is decoded and what is logged is the caller's business.
+// Package program starts the programs that functions, grains and the like run: it is the one place below modules that
+// does. Who calls it says what is run (the words, the environment, the directory, the user) and gets what came of it as
+// bytes and an exit code. What an option of cmd.run means, how output is decoded and what is logged is the caller's
+// business.
 //
 // Every program runs in a process group of its own. The group is killed when the time of the program is over and when
 // the caller's context ends, so nothing is left behind; the reference kills the first process only. What was started in
-// the background is left alone by both. Programs of a daemon end with it, even when it is killed (see modules/host/program/custody).
-// Output is read while the program runs and kept up to a budget. No open file of this process goes to a program. It answers to
-// salt/utils/timed_subprocess.py and salt/utils/vt.py.
+// the background is left alone by both. Programs of a daemon end with it, even when it is killed (see
+// modules/host/program/custody). Output is read while the program runs and kept up to a budget. No open file of this
+// process goes to a program. It answers to salt/utils/timed_subprocess.py and salt/utils/vt.py.
 package program
 
 import (

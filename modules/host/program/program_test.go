@@ -44,7 +44,8 @@ func TestRun(t *testing.T) {
 		{"pwd", program.Spec{Dir: real}, real + "\n", "", 0},
 		{"umask", program.Spec{Umask: 0o27}, "0027\n", "", 0},
 		{"echo $A", program.Spec{Env: []string{"A=1"}}, "1\n", "", 0},
-		{"printf 0123456789; printf 0123456789 >&2", program.Spec{Merge: true, Output: program.NewBudget(15)}, "012345678901234", "", 0},
+		{"printf 0123456789; printf 0123456789 >&2", program.Spec{Merge: true, Output: program.NewBudget(15)},
+			"012345678901234", "", 0},
 	} {
 		r := run(t, tt.line, tt.spec)
 		if string(r.Stdout) != tt.stdout || string(r.Stderr) != tt.stderr || r.Code != tt.code || r.TimedOut {
@@ -82,8 +83,8 @@ func TestNice(t *testing.T) {
 	}
 }
 
-// TestNotFromHere: a name is sought on the PATH alone. What lies in the directory of the process is not started, whoever
-// put it there.
+// TestNotFromHere: a name is sought on the PATH alone. What lies in the directory of the process is not started,
+// whoever put it there.
 func TestNotFromHere(t *testing.T) {
 	dir := t.TempDir()
 	if err := os.WriteFile(filepath.Join(dir, "brine-trap"), []byte("#!/bin/sh\necho trapped\n"), 0o755); err != nil {
@@ -99,7 +100,8 @@ func TestNotFromHere(t *testing.T) {
 	}
 }
 
-// TestEnvironment: what a program finds comes from this process, the login of its account and the caller, in this order.
+// TestEnvironment: what a program finds comes from this process, the login of its account and the caller, in this
+// order.
 func TestEnvironment(t *testing.T) {
 	t.Setenv("A", "process")
 	t.Setenv("NOTIFY_SOCKET", "/run/x")
@@ -111,10 +113,13 @@ func TestEnvironment(t *testing.T) {
 		env       program.Environment
 		has, lack []string
 	}{
-		{"process", program.Environment{}, []string{"A=process", "BRINE_MINION__PROXY_PASSWORD=secret"}, []string{"NOTIFY_SOCKET=", "LC_TIME=C"}},
+		{"process", program.Environment{}, []string{"A=process", "BRINE_MINION__PROXY_PASSWORD=secret"},
+			[]string{"NOTIFY_SOCKET=", "LC_TIME=C"}},
 		{"account", program.Environment{Account: who, Login: login, Given: given, English: true},
-			[]string{"A=login", "B=given", "USER=web", "HOME=/srv/web", "LANGUAGE=de", "LC_TIME=C"}, []string{"BRINE_MINION__PROXY_PASSWORD="}},
-		{"clean", program.Environment{Given: given, Clean: true, Prepend: "/opt/bin"}, []string{"B=given", "PATH=/opt/bin:"}, []string{"A="}},
+			[]string{"A=login", "B=given", "USER=web", "HOME=/srv/web", "LANGUAGE=de", "LC_TIME=C"},
+			[]string{"BRINE_MINION__PROXY_PASSWORD="}},
+		{"clean", program.Environment{Given: given, Clean: true, Prepend: "/opt/bin"},
+			[]string{"B=given", "PATH=/opt/bin:"}, []string{"A="}},
 	} {
 		lines := tt.env.List()
 		text := "\n" + strings.Join(lines, "\n") + "\n"

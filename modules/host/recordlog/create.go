@@ -23,10 +23,11 @@ const newSuffix = ".new"
 // writeAt is how many bytes are written together.
 const writeAt = 256 << 10
 
-// Create makes a file with the records that fill puts, in the place of the one that is at path. put tells where the body of a
-// record is, and how long the whole record. Until all of it is written the old file stands, and it does after an error. The new
-// file is open, and size is where the next record goes.
-func Create(path string, how Making, fill func(put func(body func([]byte) []byte) (at, n int64, err error)) error) (f *os.File, m Format, size int64, err error) {
+// Create makes a file with the records that fill puts, in the place of the one that is at path. put tells where the
+// body of a record is, and how long the whole record. Until all of it is written the old file stands, and it does after
+// an error. The new file is open, and size is where the next record goes.
+func Create(path string, how Making, fill func(put func(body func([]byte) []byte) (at, n int64, err error)) error) (
+	f *os.File, m Format, size int64, err error) {
 	if f, err = os.OpenFile(path+newSuffix, os.O_RDWR|os.O_CREATE|os.O_TRUNC, 0o600); err != nil {
 		return nil, Format{}, 0, err
 	}
@@ -58,7 +59,8 @@ func Create(path string, how Making, fill func(put func(body func([]byte) []byte
 }
 
 // write writes the records of a new file.
-func (m Format) write(f *os.File, fill func(func(func([]byte) []byte) (int64, int64, error)) error) (size int64, err error) {
+func (m Format) write(f *os.File, fill func(func(func([]byte) []byte) (int64, int64, error)) error) (size int64,
+	err error) {
 	var b []byte
 	size = m.begin
 	flush := func() error {

@@ -1,9 +1,10 @@
-// Package recordlog is the form of files to which records are appended: a head, then records with their length and a checksum. It
-// finds damage, and every record before and behind it. It knows neither what is in a record nor who writes.
+// Package recordlog is the form of files to which records are appended: a head, then records with their length and a
+// checksum. It finds damage, and every record before and behind it. It knows neither what is in a record nor who
+// writes.
 //
-// The head says how the checksums of this file begin, by a number that nobody outside can know: what somebody else put into a record
-// is never taken for a record when the one around it is damaged. It stands there twice, further apart than a page is long. A
-// file is made with its head at once, so an empty one is damaged, too.
+// The head says how the checksums of this file begin, by a number that nobody outside can know: what somebody else put
+// into a record is never taken for a record when the one around it is damaged. It stands there twice, further apart
+// than a page is long. A file is made with its head at once, so an empty one is damaged, too.
 package recordlog
 
 import (
@@ -24,7 +25,8 @@ const (
 	before   = 8    // bytes before each record: its length (4), its checksum (4)
 )
 
-// Begin is where the first record is, in a file with a head; Overhead is what a record takes beside its body. Both are bytes.
+// Begin is where the first record is, in a file with a head; Overhead is what a record takes beside its body. Both are
+// bytes.
 const (
 	Begin    = headGap + headSize
 	Overhead = before
@@ -73,7 +75,8 @@ func New(f io.WriterAt) (Format, error) {
 
 func parseHead(b []byte) (Format, bool) {
 	n := len(magic) + 4
-	if len(b) < headSize || !bytes.HasPrefix(b, []byte(magic)) || crc32.Checksum(b[:n], castagnoli) != binary.BigEndian.Uint32(b[n:]) {
+	if len(b) < headSize || !bytes.HasPrefix(b, []byte(magic)) ||
+		crc32.Checksum(b[:n], castagnoli) != binary.BigEndian.Uint32(b[n:]) {
 		return Format{}, false
 	}
 	return Format{castagnoli, binary.BigEndian.Uint32(b[len(magic):]), Begin}, true
@@ -119,11 +122,13 @@ func (f Found) Damage() error {
 	}
 	switch {
 	case f.Empty:
-		return fmt.Errorf("%w: it is empty, and what stood there is lost (unless an older release has left it so)", ErrDamaged)
+		return fmt.Errorf("%w: it is empty, and what stood there is lost (unless an older release has left it so)",
+			ErrDamaged)
 	case f.Format.table == nil:
 		return fmt.Errorf("%w: none of its %d bytes can be read", ErrDamaged, n)
 	case n > 0:
-		return fmt.Errorf("%w: %d bytes from %d on cannot be read, in %d places; the records around them are whole", ErrDamaged, n, f.Bad[0].From, len(f.Bad))
+		return fmt.Errorf("%w: %d bytes from %d on cannot be read, in %d places; the records around them are whole",
+			ErrDamaged, n, f.Bad[0].From, len(f.Bad))
 	}
 	return nil
 }
@@ -131,9 +136,9 @@ func (f Found) Damage() error {
 // ErrDamaged means that a file does not hold what was written to it.
 var ErrDamaged = errors.New("the file is damaged")
 
-// Scan shows the bodies of all whole records of a file in their order, and where each stands; a body is lent until each returns.
-// One that each does not like is damaged, whatever its checksum. old is the format of files without a head. The error is one of
-// reading.
+// Scan shows the bodies of all whole records of a file in their order, and where each stands; a body is lent until each
+// returns. One that each does not like is damaged, whatever its checksum. old is the format of files without a head.
+// The error is one of reading.
 func Scan(file *os.File, old Format, each func(at int64, body []byte) error) (Found, error) {
 	info, err := file.Stat()
 	if err != nil {

@@ -75,14 +75,16 @@ func TestWhole(t *testing.T) {
 		path := filepath.Join(t.TempDir(), "log")
 		bodies, ends := made(t, path, headed, sizes...)
 		got, found := scan(t, path)
-		if found.Damage() != nil || found.End != ends[len(ends)-1] || found.Format.Headed() != headed || !slices.EqualFunc(got, bodies, bytes.Equal) {
-			t.Errorf("headed %v: %d of %d records, %v, end %d", headed, len(got), len(bodies), found.Damage(), found.End)
+		if found.Damage() != nil || found.End != ends[len(ends)-1] || found.Format.Headed() != headed ||
+			!slices.EqualFunc(got, bodies, bytes.Equal) {
+			t.Errorf("headed %v: %d of %d records, %v, end %d", headed, len(got), len(bodies), found.Damage(),
+				found.End)
 		}
 	}
 }
 
-// TestDamage: noise at each place, a cut at each place, nothing at all. Every record that was not touched is found, the damage is
-// told, and nothing is taken for a record that was none.
+// TestDamage: noise at each place, a cut at each place, nothing at all. Every record that was not touched is found, the
+// damage is told, and nothing is taken for a record that was none.
 func TestDamage(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "whole")
@@ -108,7 +110,8 @@ func TestDamage(t *testing.T) {
 			}
 			last, touched = end, true
 		}
-		if onEdge := cut && (slices.Contains(ends, from) || from == Begin); onEdge { // whoever cuts between two records is not seen
+		if onEdge := cut && (slices.Contains(ends, from) || from == Begin); onEdge {
+			// whoever cuts between two records is not seen
 			touched = false
 		}
 		if !slices.EqualFunc(got, want, bytes.Equal) {
@@ -128,7 +131,8 @@ func TestDamage(t *testing.T) {
 		n := copy(b[at:], noise)
 		check(fmt.Sprintf("noise at %d", at), b, at, at+int64(n))
 		clear(b[at : at+int64(n)])
-		if at != headGap-pageSize && at != headGap-pageSize/2 || at > Begin { // zeros between the heads are what was there
+		if at != headGap-pageSize && at != headGap-pageSize/2 || at > Begin {
+			// zeros between the heads are what was there
 			check(fmt.Sprintf("zeros at %d", at), b, at, at+int64(n))
 		}
 	}
@@ -158,14 +162,15 @@ func TestNothing(t *testing.T) {
 			t.Fatal(err)
 		}
 		got, found := scan(t, path)
-		if len(got) > 0 || !errors.Is(found.Damage(), ErrDamaged) || found.Empty != (name == "empty") || found.End != 0 {
+		if len(got) > 0 || !errors.Is(found.Damage(), ErrDamaged) || found.Empty != (name == "empty") ||
+			found.End != 0 {
 			t.Errorf("%s: %d records, %v", name, len(got), found)
 		}
 	}
 }
 
-// TestForged: a record inside of another one is none, when the head of the outer one is damaged: who wrote the body does not know
-// how the checksums of this file begin.
+// TestForged: a record inside of another one is none, when the head of the outer one is damaged: who wrote the body
+// does not know how the checksums of this file begin.
 func TestForged(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "log")
 	f, err := os.Create(path)

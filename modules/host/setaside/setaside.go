@@ -1,5 +1,5 @@
-// Package setaside takes a damaged file out of the way and keeps it: whoever wants to know what was in it can look. It deletes
-// nothing. Every package may import it; it imports none of ours.
+// Package setaside takes a damaged file out of the way and keeps it: whoever wants to know what was in it can look. It
+// deletes nothing. Every package may import it; it imports none of ours.
 package setaside
 
 import (
@@ -40,8 +40,8 @@ func To(path, dir string, now time.Time) (to string, err error) {
 	return to, nil
 }
 
-// Keep gives a damaged file a second name in a folder, for one whose place another file takes by a rename. It needs no room for
-// the content.
+// Keep gives a damaged file a second name in a folder, for one whose place another file takes by a rename. It needs no
+// room for the content.
 func Keep(path, dir string, now time.Time) (to string, err error) {
 	base := filepath.Join(dir, filepath.Base(path)) + Mark + now.UTC().Format("20060102150405")
 	to = base

@@ -1,6 +1,6 @@
-// Package steady tells whether what is old by the clock of this machine may be removed for its age. A clock that is a year
-// ahead makes everything too old at once, and all is gone when it is right again. Nothing here sets a clock or asks for
-// the time elsewhere.
+// Package steady tells whether what is old by the clock of this machine may be removed for its age. A clock that is a
+// year ahead makes everything too old at once, and all is gone when it is right again. Nothing here sets a clock or
+// asks for the time elsewhere.
 package steady
 
 import (
@@ -10,8 +10,8 @@ import (
 
 const (
 	jumpMost = time.Minute // less than that is how clocks are corrected, and a machine that slept for a moment
-	// Rest is for how long nothing is removed for its age: after the start, for nobody knows yet whether the clock is right,
-	// and after a jump of the clock.
+	// Rest is for how long nothing is removed for its age: after the start, for nobody knows yet whether the clock is
+	// right, and after a jump of the clock.
 	Rest = time.Hour
 )
 
@@ -23,7 +23,8 @@ type Watch struct {
 	seen    bool          // one was
 }
 
-// Look takes the time of the machine and that since the start; it returns how far the clock has jumped since the last look.
+// Look takes the time of the machine and that since the start; it returns how far the clock has jumped since the last
+// look.
 func (w *Watch) Look(wall time.Time, elapsed time.Duration) (jump time.Duration) {
 	wall = wall.Round(0)
 	if !w.wall.IsZero() {

@@ -13,7 +13,8 @@ func TestWatch(t *testing.T) {
 		jump time.Duration
 		want bool
 	}{
-		{"corrected", 30 * time.Second, true}, {"an hour ahead", time.Hour, false}, {"an hour back", -time.Hour, false}, {"a year ahead", 365 * 24 * time.Hour, false},
+		{"corrected", 30 * time.Second, true}, {"an hour ahead", time.Hour, false}, {"an hour back", -time.Hour, false},
+		{"a year ahead", 365 * 24 * time.Hour, false},
 	} {
 		var w Watch
 		if w.Look(start, time.Second); w.Calm() {
@@ -41,7 +42,9 @@ func TestWatch(t *testing.T) {
 func TestClock(t *testing.T) {
 	at, elapsed := start, time.Duration(0)
 	var jumps []time.Duration
-	c := New(func() (time.Time, time.Duration) { return at, elapsed }, func(jump time.Duration) { jumps = append(jumps, jump) })
+	c := New(func() (time.Time, time.Duration) {
+		return at, elapsed
+	}, func(jump time.Duration) { jumps = append(jumps, jump) })
 	step := func(wall, time time.Duration) bool {
 		at, elapsed = at.Add(wall), elapsed+time
 		return c.Calm()

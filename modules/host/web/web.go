@@ -1,5 +1,6 @@
-// Package web asks web servers on behalf of one call: bounded in time and size, without environment, cookies and redirects,
-// and with errors that never show a URL, which may hold a secret. It knows no service (see modules/returners).
+// Package web asks web servers on behalf of one call: bounded in time and size, without environment, cookies and
+// redirects, and with errors that never show a URL, which may hold a secret. It knows no service (see
+// modules/returners).
 package web
 
 import (
@@ -76,8 +77,11 @@ func New(o Options) (*Client, error) {
 	if c.patience <= 0 {
 		c.patience = patience
 	}
-	transport := &http.Transport{TLSClientConfig: conf, Proxy: func(r *http.Request) (*url.URL, error) { return o.Proxies[r.URL.Scheme], nil },
-		DisableCompression: true, MaxConnsPerHost: 2, IdleConnTimeout: patience, TLSHandshakeTimeout: patience, MaxResponseHeaderBytes: 1 << 20}
+	transport := &http.Transport{TLSClientConfig: conf, Proxy: func(r *http.Request) (*url.URL, error) {
+		return o.Proxies[r.URL.Scheme], nil
+	},
+		DisableCompression: true, MaxConnsPerHost: 2, IdleConnTimeout: patience, TLSHandshakeTimeout: patience,
+		MaxResponseHeaderBytes: 1 << 20}
 	if o.Connect > 0 {
 		transport.DialContext = (&net.Dialer{Timeout: o.Connect}).DialContext
 	}

@@ -31,7 +31,8 @@ func TestAsk(t *testing.T) {
 	if err != nil || got.Status != http.StatusTeapot || string(got.Body) != "axxx" {
 		t.Errorf("got %d %q, %v", got.Status, got.Body, err)
 	}
-	if got, err := c.Ask(t.Context(), http.MethodPost, s.URL+"/away", nil, nil); err != nil || got.Status != http.StatusTemporaryRedirect || followed {
+	if got, err := c.Ask(t.Context(), http.MethodPost, s.URL+"/away", nil, nil); err != nil ||
+		got.Status != http.StatusTemporaryRedirect || followed {
 		t.Errorf("a redirect: got %d, %v; followed %t", got.Status, err, followed)
 	}
 }
@@ -54,14 +55,16 @@ func TestProxy(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer c.Close()
-	if _, err := c.Ask(t.Context(), http.MethodGet, "http://far.invalid/x", nil, nil); err != nil || seen != "http://far.invalid/x Basic dTpw" {
+	if _, err := c.Ask(t.Context(), http.MethodGet, "http://far.invalid/x", nil, nil); err != nil ||
+		seen != "http://far.invalid/x Basic dTpw" {
 		t.Errorf("the proxy saw %q, %v", seen, err)
 	}
 }
 
 // Errors show neither the URL nor the password of a proxy; a silent server is left in time.
 func TestErrors(t *testing.T) {
-	c, err := New(Options{Patience: 50 * time.Millisecond, Proxies: map[string]*url.URL{"https": {Scheme: "http", Host: "127.0.0.1:1", User: url.UserPassword("u", "geheim")}}})
+	c, err := New(Options{Patience: 50 * time.Millisecond, Proxies: map[string]*url.URL{"https": {Scheme: "http",
+		Host: "127.0.0.1:1", User: url.UserPassword("u", "geheim")}}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -70,8 +73,10 @@ func TestErrors(t *testing.T) {
 	s := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { <-stop }))
 	defer s.Close()
 	defer close(stop)
-	for _, at := range []string{"http://127.0.0.1:1/geheim", "http://\x7f/geheim", s.URL + "/geheim", "https://far.invalid/geheim", "gopher://geheim/"} {
-		if _, err := c.Ask(t.Context(), http.MethodGet, at, nil, nil); err == nil || strings.Contains(err.Error(), "geheim") {
+	for _, at := range []string{"http://127.0.0.1:1/geheim", "http://\x7f/geheim", s.URL + "/geheim",
+		"https://far.invalid/geheim", "gopher://geheim/"} {
+		if _, err := c.Ask(t.Context(), http.MethodGet, at, nil, nil); err == nil || strings.Contains(err.Error(),
+			"geheim") {
 			t.Errorf("%q: got error %v", at, err)
 		}
 	}

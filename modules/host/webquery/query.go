@@ -34,7 +34,8 @@ type Options struct {
 }
 
 // refused are options of Salt's query that are not honoured. Any other keyword means nothing, to Salt too.
-var refused = strings.Fields("cookies persist_session data_render data_renderer header_render header_renderer headers_out stream streaming_callback " +
+var refused = strings.Fields("cookies persist_session data_render data_renderer header_render header_renderer " +
+	"headers_out stream streaming_callback " +
 	"header_callback handle formdata formdata_fieldname formdata_filename")
 
 // ofFiles are those that need Files.

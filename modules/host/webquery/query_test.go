@@ -111,7 +111,8 @@ func TestQuerySecrets(t *testing.T) {
 		http.Redirect(w, r, other.URL+"/x", code)
 	}))
 	defer s.Close()
-	options := payload.M("username", "u", "password", "geheim", "header_dict", payload.M("X-Token", "geheim", "Cookie", "geheim"), "params", payload.M("k", "geheim"))
+	options := payload.M("username", "u", "password", "geheim", "header_dict", payload.M("X-Token", "geheim", "Cookie",
+		"geheim"), "params", payload.M("k", "geheim"))
 	for _, method := range []string{"GET", "POST"} {
 		if a := asked(t, nil, s.URL+"/", options.Clone().Set("method", method).Set("data",
 			"geheim")); method == "POST" && a.Has("error") {

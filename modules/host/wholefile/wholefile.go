@@ -25,16 +25,16 @@ type Options struct {
 	Follow   bool        // a symbolic link in the place stays, and what it leads to is replaced
 	Temp     string      // folder of the unfinished file, on the same file system; "" is the file's own
 	New      bool        // a name that is taken, by a link that leads nowhere too, is fs.ErrExist
-	// Sole says that nobody else writes at this path: the unfinished file is the path with TempSuffix, and what a process that
-	// was killed has left there the next write takes over. Otherwise somebody has to look for such files.
+	// Sole says that nobody else writes at this path: the unfinished file is the path with TempSuffix, and what a
+	// process that was killed has left there the next write takes over. Otherwise somebody has to look for such files.
 	Sole bool
 }
 
 // TempSuffix ends the name of the unfinished file of a Sole writer.
 const TempSuffix = ".tmp"
 
-// Write puts data into the file at path. After an error the old content stands, and nothing is left behind. Write follows
-// no link but for Options.Follow, and the folder must be there.
+// Write puts data into the file at path. After an error the old content stands, and nothing is left behind. Write
+// follows no link but for Options.Follow, and the folder must be there.
 func Write(path string, data []byte, o Options) (err error) {
 	if o.Mode == 0 {
 		o.Mode = 0o600
@@ -86,9 +86,9 @@ func (o Options) first() fs.FileMode {
 	return 0o600
 }
 
-// Create makes a file under its own name at once, for which nobody looks before it is there: that costs one inode less to be
-// changed than Write. A name that is taken is fs.ErrExist; what cannot be written whole does not stay. Of the options Mode,
-// Umask, UID and Sync count.
+// Create makes a file under its own name at once, for which nobody looks before it is there: that costs one inode less
+// to be changed than Write. A name that is taken is fs.ErrExist; what cannot be written whole does not stay. Of the
+// options Mode, Umask, UID and Sync count.
 func Create(path string, data []byte, o Options) error {
 	if o.Mode == 0 {
 		o.Mode = 0o600
@@ -111,7 +111,8 @@ func fill(f *os.File, data []byte, o Options) error {
 		}
 	}
 	if o.UID != nil { // before the mode, which a change of owner can touch
-		if err := f.Chown(*o.UID, -1); err != nil && !errors.Is(err, fs.ErrPermission) && !errors.Is(err, syscall.EINVAL) {
+		if err := f.Chown(*o.UID, -1); err != nil && !errors.Is(err, fs.ErrPermission) &&
+			!errors.Is(err, syscall.EINVAL) {
 			return err
 		}
 	}

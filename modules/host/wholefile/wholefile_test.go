@@ -128,7 +128,8 @@ func TestFailed(t *testing.T) {
 		t.Error("a folder was replaced")
 	}
 	alone(t, folder)
-	if err := wholefile.Write(filepath.Join(folder, "missing", "file"), nil, wholefile.Options{}); !errors.Is(err, fs.ErrNotExist) {
+	if err := wholefile.Write(filepath.Join(folder, "missing", "file"), nil, wholefile.Options{}); !errors.Is(err,
+		fs.ErrNotExist) {
 		t.Errorf("in no folder: %v, want %v", err, fs.ErrNotExist)
 	}
 }

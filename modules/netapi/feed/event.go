@@ -30,8 +30,8 @@ type form struct {
 	made any
 }
 
-// overhead is what an event takes in the ring beside its bytes; each of these is kept up to four times: packed, as JSON, as values,
-// in a form.
+// overhead is what an event takes in the ring beside its bytes; each of these is kept up to four times: packed, as
+// JSON, as values, in a form.
 const (
 	overhead = 512
 	copies   = 4

@@ -61,10 +61,12 @@ type Ring struct {
 
 // NewRing makes an empty one.
 func NewRing(limits Limits) *Ring {
-	return &Ring{limits: limits.filled(), wake: make(chan struct{}), readers: map[*Stream]bool{}, from: map[string]int{}}
+	return &Ring{limits: limits.filled(), wake: make(chan struct{}), readers: map[*Stream]bool{},
+		from: map[string]int{}}
 }
 
-// Add takes the body of an event in and drops the oldest beyond the limits. Nobody is woken. The body belongs to the ring.
+// Add takes the body of an event in and drops the oldest beyond the limits. Nobody is woken. The body belongs to the
+// ring.
 func (r *Ring) Add(body []byte, now time.Time) {
 	e := newEvent(body, now)
 	r.mu.Lock()
@@ -132,7 +134,8 @@ func (r *Ring) End(why error) {
 	}
 }
 
-// Admit gives a reader its place: behind the last event. from is the address under which it counts. Errors: ErrFull, or that of End.
+// Admit gives a reader its place: behind the last event. from is the address under which it counts. Errors: ErrFull, or
+// that of End.
 func (r *Ring) Admit(from string) (*Stream, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

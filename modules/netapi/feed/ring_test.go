@@ -41,8 +41,10 @@ func TestBytesAsJSON(t *testing.T) {
 		data *payload.Map
 		want string
 	}{
-		{payload.M("der", []byte{0x30, 0x82, 0xff}, "text", []byte("ab"), "_stamp", "now"), `{"data": {"der": "MIL/", "text": "ab", "_stamp": "now"}, "tag": "salt/x"}`},
-		{payload.M("a", 1, "_stamp", "now").Set(payload.Bytes("\xff"), []any{[]byte{0xff}}), `{"data": {"a": 1, "_stamp": "now", "/w==": ["/w=="]}, "tag": "salt/x"}`},
+		{payload.M("der", []byte{0x30, 0x82, 0xff}, "text", []byte("ab"), "_stamp", "now"),
+			`{"data": {"der": "MIL/", "text": "ab", "_stamp": "now"}, "tag": "salt/x"}`},
+		{payload.M("a", 1, "_stamp", "now").Set(payload.Bytes("\xff"), []any{[]byte{0xff}}),
+			`{"data": {"a": 1, "_stamp": "now", "/w==": ["/w=="]}, "tag": "salt/x"}`},
 	} {
 		if got := newEvent(pack(t, "salt/x", tt.data), time.Now()).JSON(); got != tt.want {
 			t.Errorf("got  %s\nwant %s", got, tt.want)

@@ -20,9 +20,9 @@ type Stream struct {
 	left  atomic.Bool
 }
 
-// Next waits for events and returns those that there are, up to some dozens; they hold until the next call. None and no error
-// means that there was something else to look at: time has passed, or the bus has come or gone. Errors: ErrSlow, ErrStopped, or
-// the context's.
+// Next waits for events and returns those that there are, up to some dozens; they hold until the next call. None and no
+// error means that there was something else to look at: time has passed, or the bus has come or gone. Errors: ErrSlow,
+// ErrStopped, or the context's.
 func (s *Stream) Next(ctx context.Context) ([]*Event, error) {
 	clear(s.room)
 	got, wake, err := s.ring.read(s.next, s.room[:0], batch)

@@ -22,8 +22,8 @@ const (
 	Minions = "minions"
 )
 
-// Tables are the summaries of the events that a reader gets with format_events: which jobs there were since it came, how far each
-// is, and which minions. They are used from one goroutine.
+// Tables are the summaries of the events that a reader gets with format_events: which jobs there were since it came,
+// how far each is, and which minions. They are used from one goroutine.
 //
 //	jobs     {jid: {jid, start_time, minions: {id: {success[, return, retcode]}}, fun, tgt, tgt_type, state}}
 //	minions  {id: {[grains,] id}} of rest_tornado, a list of the same of rest_cherrypy
@@ -108,8 +108,8 @@ func (t *Tables) newJob(e *Event) []string {
 		minions.Set(id, payload.M("success", false))
 	}
 	t.jobs.remove(jid)
-	t.jobs.put(jid, payload.M("jid", jid, "start_time", data.Value("_stamp"), "minions", minions, "fun", data.Value("fun"), "tgt", data.Value("tgt"),
-		"tgt_type", data.Value("tgt_type"), "state", "running"), e.size())
+	t.jobs.put(jid, payload.M("jid", jid, "start_time", data.Value("_stamp"), "minions", minions, "fun",
+		data.Value("fun"), "tgt", data.Value("tgt"), "tgt_type", data.Value("tgt_type"), "state", "running"), e.size())
 	t.jobs.bound(jobsMost, jobBytes)
 	if fun == funGrains && !t.tornado {
 		t.minions = newTable() // they are asked anew
@@ -133,7 +133,8 @@ func (t *Tables) jobReturn(e *Event, jid, id string) []string {
 		minion = payload.NewMap(3)
 		minions.Set(id, minion)
 	}
-	minion.Set("return", data.Value("return")).Set("retcode", data.Value("retcode")).Set("success", data.Value("success"))
+	minion.Set("return", data.Value("return")).Set("retcode", data.Value("retcode")).Set("success",
+		data.Value("success"))
 	if allSucceeded(minions) {
 		job.Set("state", "complete")
 	}

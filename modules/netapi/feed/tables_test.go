@@ -23,7 +23,8 @@ func told(t *testing.T, tables *Tables, tag string, data *payload.Map) (texts, f
 const someJID = "20261123120000000000"
 
 func jobNew(jid, fun string, minions ...any) *payload.Map {
-	return payload.M("jid", jid, "tgt_type", "glob", "tgt", "m*", "user", "admin", "fun", fun, "arg", []any{}, "minions", minions, "missing", []any{})
+	return payload.M("jid", jid, "tgt_type", "glob", "tgt", "m*", "user", "admin", "fun", fun, "arg", []any{},
+		"minions", minions, "missing", []any{})
 }
 
 func jobRet(jid, id, fun string, value any, ok bool) *payload.Map {
@@ -41,13 +42,16 @@ func TestJobsOfAReader(t *testing.T) {
 			want []string
 		}{
 			{someJID, payload.M("minions", []any{"m1"}), nil},
-			{"salt/job/" + someJID + "/new", jobNew(someJID, "test.ping", "m1", "m2"), []string{`{"jobs": {"` + someJID + `": {"jid": "` + someJID +
-				`", "start_time": "now", "minions": {"m1": {"success": false}, "m2": {"success": false}}, "fun": "test.ping", "tgt": "m*", "tgt_type": "glob", "state": "running"}}}`}},
+			{"salt/job/" + someJID + "/new", jobNew(someJID, "test.ping", "m1", "m2"),
+				[]string{`{"jobs": {"` + someJID + `": {"jid": "` + someJID +
+					`", "start_time": "now", "minions": {"m1": {"success": false}, "m2": {"success": false}}, "fun": "test.ping", "tgt": "m*", "tgt_type": "glob", "state": "running"}}}`}},
 			{"salt/job/" + someJID + "/publish", payload.M("fun", "test.ping"), nil},
-			{"salt/job/" + someJID + "/ret/m1", jobRet(someJID, "m1", "test.ping", true, true), []string{`{"jobs": {"` + someJID + `": {"jid": "` + someJID +
-				`", "start_time": "now", "minions": {"m1": {"success": true, "return": true, "retcode": 0}, "m2": {"success": false}}, "fun": "test.ping", "tgt": "m*", "tgt_type": "glob", "state": "running"}}}`}},
-			{"salt/job/" + someJID + "/ret/m2", jobRet(someJID, "m2", "test.ping", "x", true), []string{`{"jobs": {"` + someJID + `": {"jid": "` + someJID +
-				`", "start_time": "now", "minions": {"m1": {"success": true, "return": true, "retcode": 0}, "m2": {"success": true, "return": "x", "retcode": 0}}, "fun": "test.ping", "tgt": "m*", "tgt_type": "glob", "state": "complete"}}}`}},
+			{"salt/job/" + someJID + "/ret/m1", jobRet(someJID, "m1", "test.ping", true, true),
+				[]string{`{"jobs": {"` + someJID + `": {"jid": "` + someJID +
+					`", "start_time": "now", "minions": {"m1": {"success": true, "return": true, "retcode": 0}, "m2": {"success": false}}, "fun": "test.ping", "tgt": "m*", "tgt_type": "glob", "state": "running"}}}`}},
+			{"salt/job/" + someJID + "/ret/m2", jobRet(someJID, "m2", "test.ping", "x", true),
+				[]string{`{"jobs": {"` + someJID + `": {"jid": "` + someJID +
+					`", "start_time": "now", "minions": {"m1": {"success": true, "return": true, "retcode": 0}, "m2": {"success": true, "return": "x", "retcode": 0}}, "fun": "test.ping", "tgt": "m*", "tgt_type": "glob", "state": "complete"}}}`}},
 		} {
 			got, _ := told(t, tables, step.tag, step.data)
 			for i := range step.want {
@@ -76,11 +80,15 @@ func TestMinionsOfAReader(t *testing.T) {
 		cherry, tornado string
 		fresh           []string
 	}{
-		{"salt/key", payload.M("act", "accept", "id", "m1", "result", true), `{"minions": [{"id": "m1"}]}`, `{"minions": {"m1": {"id": "m1"}}}`, nil},
-		{"salt/presence/present", payload.M("present", []any{"m1", "m2"}), `{"minions": [{"id": "m1"}]}`, `{"minions": {"m1": {"id": "m1"}, "m2": {"id": "m2"}}}`, []string{"m2"}},
-		{"salt/job/1/ret/m2", jobRet("1", "m2", "grains.items", payload.M("os", "Debian"), true), `{"minions": [{"id": "m1"}, {"grains": {"os": "Debian"}, "id": "m2"}]}`,
+		{"salt/key", payload.M("act", "accept", "id", "m1", "result", true), `{"minions": [{"id": "m1"}]}`,
+			`{"minions": {"m1": {"id": "m1"}}}`, nil},
+		{"salt/presence/present", payload.M("present", []any{"m1", "m2"}), `{"minions": [{"id": "m1"}]}`,
+			`{"minions": {"m1": {"id": "m1"}, "m2": {"id": "m2"}}}`, []string{"m2"}},
+		{"salt/job/1/ret/m2", jobRet("1", "m2", "grains.items", payload.M("os", "Debian"), true),
+			`{"minions": [{"id": "m1"}, {"grains": {"os": "Debian"}, "id": "m2"}]}`,
 			`{"minions": {"m1": {"id": "m1"}, "m2": {"grains": {"os": "Debian"}, "id": "m2"}}}`, nil},
-		{"salt/key", payload.M("act", "delete", "id", "m1", "result", true), `{"minions": [{"grains": {"os": "Debian"}, "id": "m2"}]}`,
+		{"salt/key", payload.M("act", "delete", "id", "m1", "result", true),
+			`{"minions": [{"grains": {"os": "Debian"}, "id": "m2"}]}`,
 			`{"minions": {"m2": {"grains": {"os": "Debian"}, "id": "m2"}}}`, nil},
 		{"salt/presence/present", payload.M("present", []any{}), `{"minions": []}`, `{"minions": {}}`, nil},
 	} {
@@ -100,10 +108,12 @@ func TestPresenceChange(t *testing.T) {
 	tables := NewTables(true)
 	told(t, tables, "salt/key", payload.M("act", "accept", "id", "old"))
 	got, fresh := told(t, tables, "salt/presence/change", payload.M("new", []any{"m9"}, "lost", []any{"old"}))
-	if want := `{"minions": {"m9": {"id": "m9"}}}` + "\n\n"; len(got) != 1 || got[0] != want || !slices.Equal(fresh, []string{"m9"}) {
+	if want := `{"minions": {"m9": {"id": "m9"}}}` + "\n\n"; len(got) != 1 || got[0] != want ||
+		!slices.Equal(fresh, []string{"m9"}) {
 		t.Errorf("got %q, %v", got, fresh)
 	}
-	if got, _ := told(t, NewTables(false), "salt/presence/change", payload.M("new", []any{"m9"}, "lost", []any{})); got != nil {
+	if got, _ := told(t, NewTables(false), "salt/presence/change", payload.M("new", []any{"m9"}, "lost",
+		[]any{})); got != nil {
 		t.Errorf("rest_cherrypy looks at those present only: %q", got)
 	}
 }
@@ -112,9 +122,11 @@ func TestPresenceChange(t *testing.T) {
 func TestOddEventsChangeNothing(t *testing.T) {
 	for _, tornado := range []bool{false, true} {
 		tables := NewTables(tornado)
-		for _, tag := range []string{"x", "salt/job", "salt/job/error", "salt/job/1", "salt/job/1/new", "salt/job/1/ret/m1", "salt/job/1/ret/a/b",
+		for _, tag := range []string{"x", "salt/job", "salt/job/error", "salt/job/1", "salt/job/1/new",
+			"salt/job/1/ret/m1", "salt/job/1/ret/a/b",
 			"salt/key", "salt/presence/present", "salt/presence/change", "x/job/1/new/y", "//"} {
-			for _, data := range []*payload.Map{payload.M(), payload.M("minions", 5, "id", 7, "jid", nil, "present", "m1", "return2", 1), payload.M("jid", []any{}, "minions", []any{1, nil})} {
+			for _, data := range []*payload.Map{payload.M(), payload.M("minions", 5, "id", 7, "jid", nil, "present",
+				"m1", "return2", 1), payload.M("jid", []any{}, "minions", []any{1, nil})} {
 				if got, fresh := told(t, tables, tag, data); len(got) > 0 || len(fresh) > 0 {
 					t.Errorf("%s %v: got %q, %v", tag, data, got, fresh)
 				}
@@ -147,7 +159,8 @@ func TestTablesAreBounded(t *testing.T) {
 	if n := tables.minions.m.Len(); n > minionsMost {
 		t.Errorf("%d minions", n)
 	}
-	if _, fresh := told(t, tables, "salt/presence/present", payload.M("present", manyIDs(5000))); len(fresh) > freshMost {
+	if _, fresh := told(t, tables, "salt/presence/present", payload.M("present", manyIDs(5000))); len(
+		fresh) > freshMost {
 		t.Errorf("%d minions would be asked at once", len(fresh))
 	}
 }

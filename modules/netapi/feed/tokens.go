@@ -21,8 +21,9 @@ const (
 // askingMost is how many questions about tokens that have held are under way at once.
 const askingMost = 16
 
-// Tokens knows which eauth tokens of readers still hold. However many readers a token has, the master is asked once a second
-// for it while there are events, and twice a minute while there are none. Salt asks before each event, for each reader.
+// Tokens knows which eauth tokens of readers still hold. However many readers a token has, the master is asked once a
+// second for it while there are events, and twice a minute while there are none. Salt asks before each event, for each
+// reader.
 type Tokens struct {
 	ask    func(ctx context.Context, token string) (*payload.Map, error)
 	now    func() time.Time
@@ -93,8 +94,8 @@ func (t *Tokens) Drop(name string) {
 	}
 }
 
-// Check tells whether the token holds; busy before events are handed out. The error is ErrToken, or that of asking: who cannot be
-// asked about is not let in.
+// Check tells whether the token holds; busy before events are handed out. The error is ErrToken, or that of asking: who
+// cannot be asked about is not let in.
 func (h *Holder) Check(ctx context.Context, busy bool) error {
 	fresh := freshIdle
 	if busy {

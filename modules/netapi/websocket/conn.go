@@ -41,7 +41,8 @@ type Message = websocket.PreparedMessage
 
 // Text makes a Message of parts.
 func Text(parts ...string) *Message {
-	m, _ := websocket.NewPreparedMessage(websocket.TextMessage, []byte(strings.Join(parts, ""))) // it fails for unknown kinds only
+	// it fails for unknown kinds only
+	m, _ := websocket.NewPreparedMessage(websocket.TextMessage, []byte(strings.Join(parts, "")))
 	return m
 }
 
@@ -72,8 +73,8 @@ func newConn(ws *websocket.Conn, l *line) *Conn {
 // NetConn is the connection that the HTTP server has handed over.
 func (c *Conn) NetConn() net.Conn { return c.line.Conn }
 
-// Read waits for a message of the client; pings are answered meanwhile. Errors: ErrClosed, a fault of the client, or that of the
-// connection; the client has been told, and nothing more can be read.
+// Read waits for a message of the client; pings are answered meanwhile. Errors: ErrClosed, a fault of the client, or
+// that of the connection; the client has been told, and nothing more can be read.
 func (c *Conn) Read() (data []byte, text bool, err error) {
 	kind, data, err := c.ws.ReadMessage()
 	text = kind == websocket.TextMessage
@@ -108,7 +109,8 @@ func (c *Conn) countFrame(now time.Time) error {
 	return nil
 }
 
-// Send sends messages, many in one write, for which room is used. A client that does not take 64 KiB of them in WriteTimeout is lost.
+// Send sends messages, many in one write, for which room is used. A client that does not take 64 KiB of them in
+// WriteTimeout is lost.
 func (c *Conn) Send(room *[]byte, messages iter.Seq[*Message]) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -131,7 +133,9 @@ func (c *Conn) SendText(text string) error {
 
 // sendClose sends the last frame, unless it was sent. Nobody waits for its answer.
 func (c *Conn) sendClose(status int, reason string) {
-	_ = c.ws.WriteControl(websocket.CloseMessage, websocket.FormatCloseMessage(status, reason), time.Now().Add(lastWord)) // the end in any case
+	// the end in any case
+	_ = c.ws.WriteControl(websocket.CloseMessage, websocket.FormatCloseMessage(status, reason),
+		time.Now().Add(lastWord))
 }
 
 // Close tells the client why, and closes the connection. A Read that waits ends.

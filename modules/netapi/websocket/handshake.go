@@ -15,7 +15,8 @@ import (
 
 // Errors of Upgrade.
 var (
-	ErrHandshake = errors.New("websocket: no handshake")                     // the request is none of RFC 6455, version 13
+	// the request is none of RFC 6455, version 13
+	ErrHandshake = errors.New("websocket: no handshake")
 	ErrLost      = errors.New("websocket: connection lost in the handshake") // nothing can be answered any more
 )
 
@@ -34,8 +35,8 @@ func NewServer() *Server {
 	}}
 }
 
-// Upgrade answers the handshake of a client; header is sent along. The answer is left to the caller with ErrHandshake, and when the
-// connection cannot be taken over; it is too late for one with ErrLost.
+// Upgrade answers the handshake of a client; header is sent along. The answer is left to the caller with ErrHandshake,
+// and when the connection cannot be taken over; it is too late for one with ErrLost.
 func (s *Server) Upgrade(w http.ResponseWriter, r *http.Request, header http.Header) (*Conn, error) {
 	if !r.ProtoAtLeast(1, 1) {
 		return nil, ErrHandshake
@@ -79,10 +80,11 @@ func (t *takeover) Hijack() (net.Conn, *bufio.ReadWriter, error) {
 	return t.line, rw, nil
 }
 
-// SameOrigin tells whether a request comes from a page of its own host, or from no page at all. A browser sends cookies along with
-// what any page of the same site asks, other ports of the host included, so where a cookie is what lets a client in, another origin has to be
-// refused. What browsers say of the site (Sec-Fetch-Site) counts first, for a proxy may have changed the host; they say it where there is TLS.
-// Who follows a link or types an address comes from no page. Programs say nothing of all this.
+// SameOrigin tells whether a request comes from a page of its own host, or from no page at all. A browser sends cookies
+// along with what any page of the same site asks, other ports of the host included, so where a cookie is what lets a
+// client in, another origin has to be refused. What browsers say of the site (Sec-Fetch-Site) counts first, for a proxy
+// may have changed the host; they say it where there is TLS. Who follows a link or types an address comes from no page.
+// Programs say nothing of all this.
 func SameOrigin(r *http.Request) bool {
 	origins := r.Header["Origin"]
 	switch site := r.Header.Get("Sec-Fetch-Site"); {

@@ -19,8 +19,8 @@ const (
 
 var errFlood = fmt.Errorf("websocket: more than %d frames or %d bytes in a second", framesSecond, bytesSecond)
 
-// line is the connection below a websocket. It gathers what is written while it has room for it, gives each piece its own time, and
-// ends floods.
+// line is the connection below a websocket. It gathers what is written while it has room for it, gives each piece its
+// own time, and ends floods.
 type line struct {
 	net.Conn
 	ending atomic.Bool // nobody waits for the client any more

@@ -41,7 +41,8 @@ func masked(head byte, data string) []byte {
 	return b
 }
 
-const request = "GET / HTTP/1.1\r\nHost: api\r\nConnection: keep-alive, Upgrade\r\nUpgrade: WebSocket\r\nSec-WebSocket-Version: 13\r\n" +
+const request = "GET / HTTP/1.1\r\nHost: api\r\nConnection: keep-alive, Upgrade\r\nUpgrade: " +
+	"WebSocket\r\nSec-WebSocket-Version: 13\r\n" +
 	"Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n"
 
 // answers sends a request to a server and returns the head of its answer, without its last line.
@@ -85,7 +86,8 @@ func pair(t *testing.T) (*Conn, net.Conn, *bufio.Reader) {
 	c := <-made
 	t.Cleanup(func() { _ = c.line.Close() })
 	// of RFC 6455, 1.3
-	for _, line := range []string{"HTTP/1.1 101 Switching Protocols\r\n", "Sec-WebSocket-Accept: s3pPLMBiTxaQ9kYGzzhZRbK+xOo=\r\n", "X-Test: yes\r\n"} {
+	for _, line := range []string{"HTTP/1.1 101 Switching Protocols\r\n",
+		"Sec-WebSocket-Accept: s3pPLMBiTxaQ9kYGzzhZRbK+xOo=\r\n", "X-Test: yes\r\n"} {
 		if !strings.Contains(head, line) {
 			t.Errorf("no %q in %q", line, head)
 		}
@@ -144,15 +146,19 @@ func TestRead(t *testing.T) {
 		status int // of the close frame
 		closed bool
 	}{
-		{name: "text", sent: [][]byte{masked(0x81, "hello"), masked(0x88, "\x03\xe8")}, want: []string{"hello"}, status: 1000, closed: true},
-		{name: "binary", sent: [][]byte{masked(0x82, "\xff\x00"), masked(0x88, "\x03\xe9bye")}, want: []string{"\xff\x00"}, status: 1001, closed: true},
-		{name: "in parts", sent: [][]byte{masked(0x01, "a\xc3"), masked(0x00, ""), masked(0x89, ""), masked(0x80, "\xa4b"), masked(0x88, "\x03\xe8")},
-			want: []string{"aäb"}, status: 1000, closed: true},
-		{name: "longest", sent: [][]byte{masked(0x81, long), masked(0x88, "\x03\xe8")}, want: []string{long}, status: 1000, closed: true},
+		{name: "text", sent: [][]byte{masked(0x81, "hello"), masked(0x88, "\x03\xe8")}, want: []string{"hello"},
+			status: 1000, closed: true},
+		{name: "binary", sent: [][]byte{masked(0x82, "\xff\x00"), masked(0x88, "\x03\xe9bye")},
+			want: []string{"\xff\x00"}, status: 1001, closed: true},
+		{name: "in parts", sent: [][]byte{masked(0x01, "a\xc3"), masked(0x00, ""), masked(0x89, ""),
+			masked(0x80, "\xa4b"), masked(0x88, "\x03\xe8")}, want: []string{"aäb"}, status: 1000, closed: true},
+		{name: "longest", sent: [][]byte{masked(0x81, long), masked(0x88, "\x03\xe8")}, want: []string{long},
+			status: 1000, closed: true},
 		{name: "pong", sent: [][]byte{masked(0x8a, "x"), masked(0x88, "\x03\xe8")}, status: 1000, closed: true},
 		{name: "too long", sent: [][]byte{masked(0x81, long+"x")}, status: tooBig},
 		{name: "too long in parts", sent: [][]byte{masked(0x01, long), masked(0x80, "x")}, status: tooBig},
-		{name: "huge", sent: [][]byte{{0x81, 0xff, 0x7f, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0, 0, 0, 0}}, status: tooBig},
+		{name: "huge", sent: [][]byte{{0x81, 0xff, 0x7f, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0, 0, 0, 0}},
+			status: tooBig},
 		{name: "no mask", sent: [][]byte{{0x81, 0x01, 'x'}}, status: protocol},
 		{name: "reserved bits", sent: [][]byte{masked(0xc1, "x")}, status: protocol},
 		{name: "unknown kind", sent: [][]byte{masked(0x83, "x")}, status: protocol},
@@ -166,8 +172,10 @@ func TestRead(t *testing.T) {
 		{name: "close with bad text", sent: [][]byte{masked(0x88, "\x03\xe8\xff")}, status: protocol},
 		{name: "flood of pongs", sent: [][]byte{bytes.Repeat(masked(0x8a, ""), 3*framesSecond)}, status: StatusPolicy},
 		{name: "flood of pings", sent: [][]byte{bytes.Repeat(masked(0x89, ""), 3*framesSecond)}, status: StatusPolicy},
-		{name: "flood of empty parts", sent: [][]byte{masked(0x01, ""), bytes.Repeat(masked(0x00, ""), bytesSecond)}, status: StatusPolicy},
-		{name: "flood of long messages", sent: [][]byte{bytes.Repeat(masked(0x81, long), 8)}, want: []string{long}, status: StatusPolicy},
+		{name: "flood of empty parts", sent: [][]byte{masked(0x01, ""), bytes.Repeat(masked(0x00, ""), bytesSecond)},
+			status: StatusPolicy},
+		{name: "flood of long messages", sent: [][]byte{bytes.Repeat(masked(0x81, long), 8)}, want: []string{long},
+			status: StatusPolicy},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			messages, got, err := exchange(t, bytes.Join(tt.sent, nil))
@@ -191,7 +199,8 @@ func TestReadEnds(t *testing.T) {
 		"huge":  {0x81, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0, 0, 0, 0},
 		"close": masked(0x88, ""), "half a status": masked(0x88, "x"),
 	} {
-		if messages, _, err := exchange(t, sent); len(messages) > 0 || err == nil || errors.Is(err, ErrClosed) != (name != "huge") {
+		if messages, _, err := exchange(t, sent); len(messages) > 0 || err == nil ||
+			errors.Is(err, ErrClosed) != (name != "huge") {
 			t.Errorf("%s: got %q, %v", name, messages, err)
 		}
 	}
@@ -219,7 +228,8 @@ func TestSend(t *testing.T) {
 		if c == two {
 			in = fromTwo
 		}
-		want := "\x81\x02ab\x81\x02ab\x81\x7f\x00\x00\x00\x00\x00\x01\x86\xa0" + strings.Repeat("x", 100_000) + "\x81\x02ab\x81\x05alone"
+		want := "\x81\x02ab\x81\x02ab\x81\x7f\x00\x00\x00\x00\x00\x01\x86\xa0" + strings.Repeat("x",
+			100_000) + "\x81\x02ab\x81\x05alone"
 		got := make([]byte, len(want))
 		if _, err := io.ReadFull(in, got); string(got) != want || err != nil {
 			t.Errorf("got %.80q, %v", got, err)
@@ -339,8 +349,10 @@ func TestTooEarly(t *testing.T) {
 
 func TestSameOrigin(t *testing.T) {
 	for origin, want := range map[string]bool{
-		"": true, "http://api:8000": true, "https://API:8000": true, "http://api": false, "http://evil": false, "null": false,
-		"http://api:8000.evil": false, "http://api:8000@evil": false, "api:8000": false, "http://evil/http://api:8000": false,
+		"": true, "http://api:8000": true, "https://API:8000": true, "http://api": false, "http://evil": false,
+		"null":                 false,
+		"http://api:8000.evil": false, "http://api:8000@evil": false, "api:8000": false,
+		"http://evil/http://api:8000": false,
 	} {
 		r := &http.Request{Host: "api:8000", Header: http.Header{}}
 		if origin != "" {
@@ -375,7 +387,8 @@ func TestSameOriginBySite(t *testing.T) {
 		{"https://evil.example", "made up", "navigate", false},    //
 	} {
 		r := httptest.NewRequest("GET", "http://upstream:8000/", nil)
-		for name, v := range map[string]string{"Origin": tt.origin, "Sec-Fetch-Site": tt.site, "Sec-Fetch-Mode": tt.mode} {
+		for name, v := range map[string]string{"Origin": tt.origin, "Sec-Fetch-Site": tt.site,
+			"Sec-Fetch-Mode": tt.mode} {
 			if v != "" {
 				r.Header.Set(name, v)
 			}

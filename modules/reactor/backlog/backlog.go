@@ -1,10 +1,11 @@
-// Package backlog keeps the events that the Reactor has yet to react to, on disk and bounded, and remembers which of their calls were
-// begun. It knows neither rules nor calls. Events of one lane are handed out one after another, in their order; those of different
-// lanes do not wait for each other. It has no counterpart in Salt, whose Reactor forgets what it had not come to.
+// Package backlog keeps the events that the Reactor has yet to react to, on disk and bounded, and remembers which of
+// their calls were begun. It knows neither rules nor calls. Events of one lane are handed out one after another, in
+// their order; those of different lanes do not wait for each other. It has no counterpart in Salt, whose Reactor
+// forgets what it had not come to.
 //
-// The file is a log: an event, a call that is begun, an event that is done with; each record with its length and a checksum. It is
-// emptied when nothing waits, and made anew when most of it is done with. Nothing is synced: what is in it outlives the process,
-// not a power cut.
+// The file is a log: an event, a call that is begun, an event that is done with; each record with its length and a
+// checksum. It is emptied when nothing waits, and made anew when most of it is done with. Nothing is synced: what is in
+// it outlives the process, not a power cut.
 package backlog
 
 import (
@@ -99,17 +100,19 @@ type Backlog struct {
 	memory  int64 // of those in memory
 }
 
-// Open takes up what a process before has left in a file, which is made if it is not there. laneOf says in which lane an event
-// of a tag is; it is called for each that was left. What is damaged is set aside and told of, and so is what it may mean: an event
-// that stood there is lost, one whose end stood there comes up again.
-func Open(path string, limits Limits, laneOf func(tag string) string, told func(setaside.Damage)) (b *Backlog, err error) {
+// Open takes up what a process before has left in a file, which is made if it is not there. laneOf says in which lane
+// an event of a tag is; it is called for each that was left. What is damaged is set aside and told of, and so is what
+// it may mean: an event that stood there is lost, one whose end stood there comes up again.
+func Open(path string, limits Limits, laneOf func(tag string) string, told func(setaside.Damage)) (b *Backlog,
+	err error) {
 	b = &Backlog{limits: limits.filled(), told: told, entries: map[uint64]*entry{}, lanes: map[string]*lane{}}
 	var order []uint64
 	var damage error
 	b.log, damage, err = openLog(path, func(r record) {
 		switch r.kind {
 		case kindEvent:
-			b.entries[r.seq] = &entry{seq: r.seq, at: r.at, size: len(r.rest), lane: &lane{name: laneOf(event.Tag(r.rest))}}
+			b.entries[r.seq] = &entry{seq: r.seq, at: r.at, size: len(r.rest),
+				lane: &lane{name: laneOf(event.Tag(r.rest))}}
 			order = append(order, r.seq)
 		case kindBegun:
 			if e := b.entries[r.seq]; e != nil {
@@ -136,7 +139,8 @@ func Open(path string, limits Limits, laneOf func(tag string) string, told func(
 	}
 	switch {
 	case damage != nil:
-		told(b.setAside(fmt.Errorf("%w: events for the Reactor, or what it has made of them; %d events are whole and wait", damage, len(b.entries))))
+		told(b.setAside(fmt.Errorf("%w: events for the Reactor, or what it has made of them; %d events are whole "+
+			"and wait", damage, len(b.entries))))
 	case b.log.f != nil && !b.log.format.Headed():
 		b.renew() // of an older release
 	}
@@ -182,7 +186,8 @@ func (b *Backlog) wake(l *lane) {
 	}
 }
 
-// Keep takes an event. Where the disk does not take it, it is kept in memory as far as there is room, and err says so with kept true.
+// Keep takes an event. Where the disk does not take it, it is kept in memory as far as there is room, and err says so
+// with kept true.
 func (b *Backlog) Keep(lane string, body []byte) (kept bool, err error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -302,8 +307,8 @@ const (
 	Before              // a process before this one has begun it; nobody knows how far it came
 )
 
-// Begin asks whether a call of an event is to be made, and notes that it is begun. jid is what it is made under: of one that was
-// begun before, the id of then.
+// Begin asks whether a call of an event is to be made, and notes that it is begun. jid is what it is made under: of one
+// that was begun before, the id of then.
 func (b *Backlog) Begin(seq uint64, call, jid string) (State, string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -316,7 +321,8 @@ func (b *Backlog) Begin(seq uint64, call, jid string) (State, string) {
 	case !known:
 		e.begin(call, note{jid: jid})
 		if e.at >= 0 {
-			_, _ = b.log.append(record{kind: kindBegun, seq: seq, call: call, jid: jid}) // one that cannot be written counts for this process
+			// one that cannot be written counts for this process
+			_, _ = b.log.append(record{kind: kindBegun, seq: seq, call: call, jid: jid})
 		}
 		return Mine, jid
 	case n.before:
@@ -337,7 +343,8 @@ func (b *Backlog) End(seq uint64, call string) {
 	n := note{jid: e.begun[call].jid, ended: true}
 	e.begin(call, n)
 	if e.at >= 0 {
-		_, _ = b.log.append(record{kind: kindEnded, seq: seq, call: call, jid: n.jid}) // without it the call is in doubt after a restart
+		// without it the call is in doubt after a restart
+		_, _ = b.log.append(record{kind: kindEnded, seq: seq, call: call, jid: n.jid})
 	}
 }
 
@@ -359,7 +366,8 @@ func (b *Backlog) settle(e *entry) {
 	if e.at < 0 {
 		b.memory -= int64(e.size)
 	} else {
-		_, _ = b.log.append(record{kind: kindDone, seq: e.seq}) // without it the event comes up again after a restart, its calls begun
+		// without it the event comes up again after a restart, its calls begun
+		_, _ = b.log.append(record{kind: kindDone, seq: e.seq})
 	}
 	switch {
 	case len(b.entries) == 0:

@@ -228,8 +228,8 @@ func TestDiskFails(t *testing.T) {
 	}
 }
 
-// TestDamaged: whatever stands in the file, the events that are whole come, whether before or behind the damage, and the next events do,
-// too. The damage is told of, once, and the file is kept as it was.
+// TestDamaged: whatever stands in the file, the events that are whole come, whether before or behind the damage, and
+// the next events do, too. The damage is told of, once, and the file is kept as it was.
 func TestDamaged(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "b")
 	b := open(t, path, Limits{})
@@ -252,7 +252,9 @@ func TestDamaged(t *testing.T) {
 			t.Fatal(err)
 		}
 		var damages []setaside.Damage
-		b, err := Open(path, Limits{}, func(string) string { return "one" }, func(d setaside.Damage) { damages = append(damages, d) })
+		b, err := Open(path, Limits{}, func(string) string {
+			return "one"
+		}, func(d setaside.Damage) { damages = append(damages, d) })
 		if err != nil {
 			t.Fatal(name, err)
 		}
@@ -290,8 +292,10 @@ func TestDamaged(t *testing.T) {
 	check("empty", nil, 0, len(whole), true)
 	for cut := recordlog.Begin; cut < len(whole); cut += 3 {
 		check(fmt.Sprintf("cut at %d", cut), whole[:cut], cut, len(whole), !slices.Contains(ends, cut))
-		check(fmt.Sprintf("another bit at %d", cut), slices.Concat(whole[:cut], []byte{whole[cut] ^ 1}, whole[cut+1:]), cut, cut+1, true)
-		check(fmt.Sprintf("garbage at %d", cut), slices.Concat(whole[:cut], []byte("garbage that is longer than a head")), cut, len(whole), true)
+		check(fmt.Sprintf("another bit at %d", cut), slices.Concat(whole[:cut], []byte{whole[cut] ^ 1}, whole[cut+1:]),
+			cut, cut+1, true)
+		check(fmt.Sprintf("garbage at %d", cut), slices.Concat(whole[:cut],
+			[]byte("garbage that is longer than a head")), cut, len(whole), true)
 	}
 }
 
@@ -299,7 +303,9 @@ func TestDamaged(t *testing.T) {
 func TestDamagedMeanwhile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "b")
 	var damages []setaside.Damage
-	b, err := Open(path, Limits{}, func(string) string { return "one" }, func(d setaside.Damage) { damages = append(damages, d) })
+	b, err := Open(path, Limits{}, func(string) string {
+		return "one"
+	}, func(d setaside.Damage) { damages = append(damages, d) })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -322,7 +328,8 @@ func TestOlder(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "b")
 	var text []byte
 	for i := range 2 {
-		text = recordlog.Old(crc32.IEEETable).Append(text, record{kind: kindEvent, seq: uint64(i + 1), rest: body(t, "a", i)}.pack)
+		text = recordlog.Old(crc32.IEEETable).Append(text, record{kind: kindEvent, seq: uint64(i + 1),
+			rest: body(t, "a", i)}.pack)
 	}
 	if err := os.WriteFile(path, text, 0o600); err != nil {
 		t.Fatal(err)

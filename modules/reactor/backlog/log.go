@@ -44,8 +44,8 @@ type log struct {
 	size   int64 // where the next record goes
 }
 
-// openLog opens the file and calls each for all records that are whole. What is damaged is told of. A file that cannot be made now
-// is made with a later record.
+// openLog opens the file and calls each for all records that are whole. What is damaged is told of. A file that cannot
+// be made now is made with a later record.
 func openLog(path string, each func(record)) (l *log, damage error, err error) {
 	l = &log{path: path}
 	f, err := os.OpenFile(path, os.O_RDWR, 0)
@@ -72,8 +72,8 @@ func openLog(path string, each func(record)) (l *log, damage error, err error) {
 
 func nothing(func(record) (int64, error)) error { return nil }
 
-// setAside keeps a damaged file under another name, in whose place renew puts another one. Where it cannot, the file is added to at
-// its end.
+// setAside keeps a damaged file under another name, in whose place renew puts another one. Where it cannot, the file is
+// added to at its end.
 func (l *log) setAside(why error, fill func(put func(record) (int64, error)) error) setaside.Damage {
 	d := setaside.Damage{Path: l.path, Err: why}
 	err := l.make(recordlog.Making{Kept: &d.Kept}, fill)
@@ -97,7 +97,8 @@ func parse(at int64, body []byte) (record, error) {
 	if len(body) < fixedSize {
 		return record{}, errDamaged
 	}
-	r := record{kind: body[0], seq: binary.BigEndian.Uint64(body[1:fixedSize]), rest: body[fixedSize:], at: at + fixedSize}
+	r := record{kind: body[0], seq: binary.BigEndian.Uint64(body[1:fixedSize]), rest: body[fixedSize:],
+		at: at + fixedSize}
 	if r.kind == kindBegun || r.kind == kindEnded {
 		if len(r.rest) == 0 || int(r.rest[0]) > len(r.rest)-1 {
 			return record{}, errDamaged
@@ -172,13 +173,15 @@ func (l *log) cut() {
 	}
 }
 
-// renew makes a new file of the records that fill puts, and takes it in place of this one. Where that fails, this one stays.
+// renew makes a new file of the records that fill puts, and takes it in place of this one. Where that fails, this one
+// stays.
 func (l *log) renew(fill func(put func(record) (int64, error)) error) bool {
 	return l.make(recordlog.Making{}, fill) == nil
 }
 
 func (l *log) make(how recordlog.Making, fill func(put func(record) (int64, error)) error) error {
-	f, format, size, err := recordlog.Create(l.path, how, func(put func(func([]byte) []byte) (int64, int64, error)) error {
+	f, format, size, err := recordlog.Create(l.path, how, func(put func(func([]byte) []byte) (int64, int64,
+		error)) error {
 		return fill(func(r record) (int64, error) {
 			at, _, err := put(r.pack)
 			return at + fixedSize, err

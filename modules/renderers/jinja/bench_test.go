@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// BenchmarkStates renders the 300 states of testdata/states.sls, as a run of states does: the text is compiled each time.
-// testdata/bench.py does the same with Salt.
+// BenchmarkStates renders the 300 states of testdata/states.sls, as a run of states does: the text is compiled each
+// time. testdata/bench.py does the same with Salt.
 func BenchmarkStates(b *testing.B) {
 	text, err := os.ReadFile("testdata/states.sls")
 	if err != nil {

@@ -43,7 +43,8 @@ func (v *vm) super(r *room, name string, stack []blockBody, depth int) any {
 // Call renders the block.
 func (b *blockRef) Call(_ *py.Work, a py.Args) (any, error) {
 	if len(a.Pos)+len(a.Kw) > 0 {
-		return nil, py.Errorf("TypeError", "BlockReference.__call__() takes 1 positional argument but %d were given", len(a.Pos)+1)
+		return nil, py.Errorf("TypeError", "BlockReference.__call__() takes 1 positional argument but %d were given",
+			len(a.Pos)+1)
 	}
 	var out strings.Builder
 	err := b.vm.renderBlock(b.room, b.name, b.stack, b.depth, nil, &out)

@@ -32,8 +32,8 @@ var dates = sync.OnceValue(func() datePatterns {
 	}
 })
 
-// readDate reads the common forms of dates, as timelib does: what the clock on the wall shows, whatever zone the text names.
-// What timelib knows besides (weekdays, times alone, "first day of") is not read.
+// readDate reads the common forms of dates, as timelib does: what the clock on the wall shows, whatever zone the text
+// names. What timelib knows besides (weekdays, times alone, "first day of") is not read.
 func readDate(text string, now time.Time) (time.Time, bool) {
 	text = strings.ToLower(strings.TrimSpace(text))
 	if len(text) > 64 {
@@ -87,7 +87,8 @@ func wholeDate(text string) (time.Time, bool) {
 	if got["month"] == 0 || got["day"] == 0 || got["year"] == 0 {
 		return time.Time{}, false
 	}
-	return time.Date(got["year"], time.Month(got["month"]), got["day"], got["hour"], got["minute"], got["second"], 0, time.UTC), true
+	return time.Date(got["year"], time.Month(got["month"]), got["day"], got["hour"], got["minute"], got["second"], 0,
+		time.UTC), true
 }
 
 // moved is a time so many days and so on from another.

@@ -36,8 +36,9 @@ type YAML interface {
 	Dump(v any, flow bool) (string, error)
 }
 
-// Func is a function that a template may call. Arguments and result are values of wire/payload. A map among the arguments is
-// the function's own; when it is what the function returns, changed or not, the template has changed its dictionary, too.
+// Func is a function that a template may call. Arguments and result are values of wire/payload. A map among the
+// arguments is the function's own; when it is what the function returns, changed or not, the template has changed its
+// dictionary, too.
 type Func func(ctx context.Context, args []any, kwargs *payload.Map) (any, error)
 
 // Limits bound what one rendering may cost. 0 is the default, below 0 means no limit.

@@ -131,7 +131,8 @@ func (r *run) cond(e *syntax.Cond) (any, error) {
 		return r.eval(e.Else)
 	}
 	return &py.Undefined{ // never a strict one
-		Hint:    "the inline if-expression on line " + itoa(e.At()) + " evaluated to false and no else section was defined.",
+		Hint: "the inline if-expression on line " + itoa(e.At()) + " evaluated to false and no else section was " +
+			"defined.",
 		Lenient: true,
 	}, nil
 }

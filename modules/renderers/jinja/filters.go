@@ -24,7 +24,8 @@ func allFilters() map[string]*builtin {
 }
 
 // contextual1 are the filters that Jinja gives the environment as a first argument: it counts in messages.
-var contextual1 = strings.Fields("attr first groupby join last map random reject rejectattr replace select selectattr sort sum truncate urlize wordwrap xmlattr")
+var contextual1 = strings.Fields("attr first groupby join last map random reject rejectattr replace select " +
+	"selectattr sort sum truncate urlize wordwrap xmlattr")
 
 // onText makes a filter of a function on text. Markup stays Markup.
 func onText(name, params string, f func(r *run, s string, a []any) (string, error), defaults ...any) *builtin {

@@ -42,7 +42,8 @@ func escape(r *run, a []any) (any, error) {
 
 var (
 	tags     = pattern.New(`(?s)<!--.*?-->|<.*?>`)
-	entities = strings.NewReplacer("&lt;", "<", "&gt;", ">", "&#34;", `"`, "&quot;", `"`, "&#39;", "'", "&apos;", "'", "&nbsp;", "\u00a0", "&amp;", "&")
+	entities = strings.NewReplacer("&lt;", "<", "&gt;", ">", "&#34;", `"`, "&quot;", `"`, "&#39;", "'", "&apos;", "'",
+		"&nbsp;", "\u00a0", "&amp;", "&")
 )
 
 func striptags(r *run, a []any) (any, error) {

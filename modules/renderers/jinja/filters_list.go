@@ -383,7 +383,8 @@ func groupby(r *run, a []any) (any, error) {
 		}
 		if !eq {
 			key = t[0]
-			out.Items = append(out.Items, &py.Tuple{Items: []any{t[2], py.NewList()}, Named: []string{"grouper", "list"}})
+			out.Items = append(out.Items, &py.Tuple{Items: []any{t[2], py.NewList()}, Named: []string{"grouper",
+				"list"}})
 		}
 		group := out.Items[len(out.Items)-1].(*py.Tuple).Items[1].(*py.List)
 		group.Items = append(group.Items, t[1])

@@ -22,12 +22,16 @@ func textFilters() map[string]*builtin {
 		"center":     filter("do_center", "value width=", center, int64(80)),
 		"replace":    filter("do_replace", "s old new count=", replace, nil),
 		"indent":     filter("do_indent", "s width= first= blank=", indent, int64(4), false, false),
-		"truncate":   filter("do_truncate", "s length= killwords= end= leeway=", truncate, int64(255), false, "...", nil),
-		"wordwrap":   filter("do_wordwrap", "s width= break_long_words= wrapstring= break_on_hyphens=", wordwrap, int64(79), true, nil, true),
-		"wordcount":  filter("do_wordcount", "s", wordcount),
-		"format":     filter("do_format", "value *args **kwargs", format),
-		"join":       filter("sync_do_join", "value d= attribute=", join, "", nil),
-		"pprint":     filter("do_pprint", "value", func(r *run, a []any) (any, error) { return py.Pretty(r.work, a[0], 80) }),
+		"truncate": filter("do_truncate", "s length= killwords= end= leeway=", truncate, int64(255), false, "...",
+			nil),
+		"wordwrap": filter("do_wordwrap", "s width= break_long_words= wrapstring= break_on_hyphens=", wordwrap,
+			int64(79), true, nil, true),
+		"wordcount": filter("do_wordcount", "s", wordcount),
+		"format":    filter("do_format", "value *args **kwargs", format),
+		"join":      filter("sync_do_join", "value d= attribute=", join, "", nil),
+		"pprint": filter("do_pprint", "value", func(r *run, a []any) (any, error) {
+			return py.Pretty(r.work, a[0], 80)
+		}),
 	}
 }
 

@@ -10,7 +10,8 @@ func FuzzRender(f *testing.F) {
 	for _, c := range readRecorded(f) {
 		f.Add(c.Template)
 	}
-	e := New(Options{Limits: Limits{Steps: 20_000, Memory: 1 << 20, Output: 1 << 18, Depth: 30}, Loader: files("testdata/files"), YAML: testYAML{}})
+	e := New(Options{Limits: Limits{Steps: 20_000, Memory: 1 << 20, Output: 1 << 18, Depth: 30},
+		Loader: files("testdata/files"), YAML: testYAML{}})
 	vars := variables(f)
 	f.Fuzz(func(t *testing.T, text string) {
 		if len(text) > 4096 {

@@ -54,7 +54,8 @@ func rangeOf(_ *py.Work, a py.Args) (any, error) {
 	}
 	r := &py.Range{Start: n[0], Stop: n[1], Step: n[2]}
 	if r.Len() > maxRange {
-		return nil, py.Errorf("OverflowError", "Range too big. The sandbox blocks ranges larger than MAX_RANGE (%d).", maxRange)
+		return nil, py.Errorf("OverflowError", "Range too big. The sandbox blocks ranges larger than MAX_RANGE (%d).",
+			maxRange)
 	}
 	return r, nil
 }
@@ -166,8 +167,9 @@ func raise(w *py.Work, a py.Args) (any, error) {
 	return nil, py.Errorf("TemplateError", "%s", text)
 }
 
-// ifelse is Salt's. Conditions that are targets are matched by the function match.ifelse, where a template has functions.
-// Unlike Salt: in 3008.3 this global ends with "name '__context__' is not defined" as soon as it has a condition.
+// ifelse is Salt's. Conditions that are targets are matched by the function match.ifelse, where a template has
+// functions. Unlike Salt: in 3008.3 this global ends with "name '__context__' is not defined" as soon as it has a
+// condition.
 type ifelse struct{}
 
 // TypeName is that of Python.

@@ -10,8 +10,8 @@ import (
 
 // Host is the machine that a template may look at by Salt's filters for files, users and names.
 type Host interface {
-	// Ask answers the filter of this name. The arguments are values of the package py, as many as Salt's filter has, with its
-	// defaults; so is the answer.
+	// Ask answers the filter of this name. The arguments are values of the package py, as many as Salt's filter has,
+	// with its defaults; so is the answer.
 	Ask(ctx context.Context, filter string, args []any) (any, error)
 }
 
@@ -33,15 +33,20 @@ func hostFilters() map[string]*builtin {
 	}
 }
 
-// queryParams are the parameters of http_query (salt/utils/http.py, query). What is not given is None here, and stands for the
-// default.
-const queryParams = "url method= params= data= data_file= header_dict= header_list= header_file= username= password= auth= decode= " +
-	"decode_type= status= headers= text= cookies= cookie_jar= cookie_format= persist_session= session_cookie_jar= data_render= " +
-	"data_renderer= header_render= header_renderer= template_dict= test= test_url= node= port= opts= backend= ca_bundle= verify_ssl= " +
-	"cert= text_out= headers_out= decode_out= stream= streaming_callback= header_callback= handle= agent= hide_fields= raise_error= " +
+// queryParams are the parameters of http_query (salt/utils/http.py, query). What is not given is None here, and stands
+// for the default.
+const queryParams = "url method= params= data= data_file= header_dict= header_list= header_file= username= " +
+	"password= auth= decode= " +
+	"decode_type= status= headers= text= cookies= cookie_jar= cookie_format= persist_session= session_cookie_jar= " +
+	"data_render= " +
+	"data_renderer= header_render= header_renderer= template_dict= test= test_url= node= port= opts= backend= " +
+	"ca_bundle= verify_ssl= " +
+	"cert= text_out= headers_out= decode_out= stream= streaming_callback= header_callback= handle= agent= " +
+	"hide_fields= raise_error= " +
 	"formdata= formdata_fieldname= formdata_filename= decode_body= **kwargs"
 
-// httpQuery gives the Host a URL and a dictionary of what was given. The last argument of Salt's is for others, and not looked at.
+// httpQuery gives the Host a URL and a dictionary of what was given. The last argument of Salt's is for others, and not
+// looked at.
 func httpQuery(r *run, a []any) (any, error) {
 	given := py.NewDict()
 	for i, name := range strings.Fields(queryParams) {
@@ -55,7 +60,8 @@ func httpQuery(r *run, a []any) (any, error) {
 // ask has a filter answered by the Host, and pays for the answer.
 func (r *run) ask(name string, a []any) (any, error) {
 	if r.engine.opt.Host == nil {
-		return nil, py.Errorf("NotImplementedError", "the filter %s is not there: this template does not reach files, users and networks", quote(name))
+		return nil, py.Errorf("NotImplementedError", "the filter %s is not there: this template does not reach "+
+			"files, users and networks", quote(name))
 	}
 	const cost = 500 // of a look at the machine, in steps
 	if err := r.work.Step(cost); err != nil {

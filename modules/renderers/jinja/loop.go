@@ -141,7 +141,8 @@ func (l *loop) Call(_ *py.Work, a py.Args) (any, error) {
 		return nil, py.Errorf("TypeError", "The loop must have the 'recursive' marker to be called recursively.")
 	}
 	if len(a.Pos) != 1 || len(a.Kw) > 0 {
-		return nil, py.Errorf("TypeError", "LoopContext.__call__() takes 2 positional arguments but %d were given", len(a.Pos)+1)
+		return nil, py.Errorf("TypeError", "LoopContext.__call__() takes 2 positional arguments but %d were given",
+			len(a.Pos)+1)
 	}
 	return l.run.recurse(l.stmt, a.Pos[0], l.depth0+1)
 }

@@ -146,7 +146,8 @@ func (m *macro) rest(in *run, a py.Args) error {
 	} else if len(a.Kw) > 0 {
 		for _, k := range a.Kw {
 			if k.Name == "caller" {
-				return py.Errorf("TypeError", "macro %s was invoked with two values for the special caller argument. This is most likely a bug.", m.shownName())
+				return py.Errorf("TypeError", "macro %s was invoked with two values for the special caller "+
+					"argument. This is most likely a bug.", m.shownName())
 			}
 		}
 		return py.Errorf("TypeError", "macro %s takes no keyword argument %s", m.shownName(), quote(a.Kw[0].Name))

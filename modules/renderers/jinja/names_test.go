@@ -20,7 +20,8 @@ func TestNames(t *testing.T) {
 	}
 	all := builtins()
 	for kind, got := range map[string][]string{
-		"filters": slices.Sorted(maps.Keys(all.filters)), "tests": slices.Sorted(maps.Keys(all.tests)), "globals": slices.Sorted(maps.Keys(all.globals)),
+		"filters": slices.Sorted(maps.Keys(all.filters)), "tests": slices.Sorted(maps.Keys(all.tests)),
+		"globals": slices.Sorted(maps.Keys(all.globals)),
 	} {
 		if len(want[kind]) < 10 {
 			t.Errorf("%s: only %d were recorded", kind, len(want[kind]))

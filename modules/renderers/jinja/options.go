@@ -9,8 +9,8 @@ import (
 
 const header = "#jinja2:"
 
-// headerOptions takes the line "#jinja2: {...}" off the text and returns its options. It may stand behind a line with the
-// names of renderers.
+// headerOptions takes the line "#jinja2: {...}" off the text and returns its options. It may stand behind a line with
+// the names of renderers.
 func (e *Engine) headerOptions(text string) (map[string]any, string) {
 	before, rest := "", text
 	if strings.HasPrefix(text, "#!") && !strings.HasPrefix(text, "#!/") {

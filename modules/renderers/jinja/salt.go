@@ -9,8 +9,9 @@ import (
 // saltFilters are the filters Salt adds.
 func saltFilters() map[string]*builtin {
 	return map[string]*builtin{
-		"tojson":    guarded(filter("tojson", "val indent= **options", tojson, nil)),
-		"json":      guarded(filter("SerializerExtension.format_json", "value sort_keys= indent=", formatJSON, true, nil)),
+		"tojson": guarded(filter("tojson", "val indent= **options", tojson, nil)),
+		"json": guarded(filter("SerializerExtension.format_json", "value sort_keys= indent=", formatJSON, true,
+			nil)),
 		"yaml":      guarded(filter("SerializerExtension.format_yaml", "value flow_style=", formatYAML, true)),
 		"xml":       guarded(filter("SerializerExtension.format_xml", "value", formatXML)),
 		"python":    guarded(filter("SerializerExtension.format_python", "value", formatPython)),

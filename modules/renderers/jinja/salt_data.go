@@ -8,35 +8,56 @@ import (
 
 func saltDataFilters() map[string]*builtin {
 	return map[string]*builtin{
-		"unique":               filter("unique", "values", saltUnique),
-		"min":                  filter("lst_min", "obj", func(r *run, a []any) (any, error) { return extreme(r, "min", a[0], py.Less) }),
-		"max":                  filter("lst_max", "obj", func(r *run, a []any) (any, error) { return extreme(r, "max", a[0], greater) }),
-		"avg":                  filter("lst_avg", "lst", average),
-		"union":                filter("union", "lst1 lst2", func(r *run, a []any) (any, error) { return setFilter(r, "union", a) }),
-		"intersect":            filter("intersect", "lst1 lst2", func(r *run, a []any) (any, error) { return setFilter(r, "intersection", a) }),
-		"difference":           filter("difference", "lst1 lst2", func(r *run, a []any) (any, error) { return setFilter(r, "difference", a) }),
-		"symmetric_difference": filter("symmetric_difference", "lst1 lst2", func(r *run, a []any) (any, error) { return setFilter(r, "symmetric_difference", a) }),
-		"method_call":          filter("method_call", "obj f_name *f_args **f_kwargs", methodCall),
-		"sequence":             filter("ensure_sequence_filter", "data", ensureSequence),
-		"to_bool":              filter("to_bool", "val", toBool),
-		"is_list":              filter("is_list", "value", func(_ *run, a []any) (any, error) { return isType[*py.List](a[0]), nil }),
-		"is_iter":              filter("is_iter", "thing ignore=", isIter, nil),
-		"sorted_ignorecase":    filter("sorted_ignorecase", "to_sort", sortedIgnoreCase),
-		"substring_in_list":    filter("substr_in_list", "string_to_search_for list_to_search", substringInList),
-		"exactly_n_true":       filter("exactly_n", "iterable amount=", exactly, int64(1)),
-		"exactly_one_true":     filter("exactly_one", "iterable", func(r *run, a []any) (any, error) { return exactly(r, append(a, int64(1))) }),
-		"traverse":             filter("traverse_dict_and_list", "data key default= delimiter=", traverse, nil, ":"),
-		"flatten":              filter("flatten", "data levels= preserve_nulls=", flatten, nil, false),
-		"to_entries":           filter("to_entries", "data", toEntries),
-		"from_entries":         filter("from_entries", "entries", fromEntries),
-		"compare_lists":        filter("compare_lists", "old= new=", compareLists, nil, nil),
-		"compare_dicts":        filter("compare_dicts", "old= new=", compareDicts, nil, nil),
-		"mysql_to_dict":        filter("mysql_to_dict", "data key", mysqlToDict),
-		"json_encode_dict":     filter("encode_dict", "data encoding= errors= keep= preserve_dict_class= preserve_tuples=", encodeAll, nil, "strict", false, false, false),
-		"json_decode_dict":     filter("encode_dict", "data encoding= errors= keep= preserve_dict_class= preserve_tuples=", encodeAll, nil, "strict", false, false, false),
-		"json_encode_list":     filter("encode_list", "data encoding= errors= keep= preserve_dict_class= preserve_tuples=", encodeAll, nil, "strict", false, false, false),
-		"json_decode_list":     filter("encode_list", "data encoding= errors= keep= preserve_dict_class= preserve_tuples=", encodeAll, nil, "strict", false, false, false),
-		"dict_to_sls_yaml_params": guarded(filter("SerializerExtension.dict_to_sls_yaml_params", "value flow_style=", dictToParams,
+		"unique": filter("unique", "values", saltUnique),
+		"min": filter("lst_min", "obj", func(r *run, a []any) (any, error) {
+			return extreme(r, "min", a[0], py.Less)
+		}),
+		"max": filter("lst_max", "obj", func(r *run, a []any) (any, error) {
+			return extreme(r, "max", a[0], greater)
+		}),
+		"avg": filter("lst_avg", "lst", average),
+		"union": filter("union", "lst1 lst2", func(r *run, a []any) (any, error) {
+			return setFilter(r, "union", a)
+		}),
+		"intersect": filter("intersect", "lst1 lst2", func(r *run, a []any) (any, error) {
+			return setFilter(r, "intersection", a)
+		}),
+		"difference": filter("difference", "lst1 lst2", func(r *run, a []any) (any, error) {
+			return setFilter(r, "difference", a)
+		}),
+		"symmetric_difference": filter("symmetric_difference", "lst1 lst2", func(r *run, a []any) (any, error) {
+			return setFilter(r, "symmetric_difference", a)
+		}),
+		"method_call": filter("method_call", "obj f_name *f_args **f_kwargs", methodCall),
+		"sequence":    filter("ensure_sequence_filter", "data", ensureSequence),
+		"to_bool":     filter("to_bool", "val", toBool),
+		"is_list": filter("is_list", "value", func(_ *run, a []any) (any, error) {
+			return isType[*py.List](a[0]), nil
+		}),
+		"is_iter":           filter("is_iter", "thing ignore=", isIter, nil),
+		"sorted_ignorecase": filter("sorted_ignorecase", "to_sort", sortedIgnoreCase),
+		"substring_in_list": filter("substr_in_list", "string_to_search_for list_to_search", substringInList),
+		"exactly_n_true":    filter("exactly_n", "iterable amount=", exactly, int64(1)),
+		"exactly_one_true": filter("exactly_one", "iterable", func(r *run, a []any) (any, error) {
+			return exactly(r, append(a, int64(1)))
+		}),
+		"traverse":      filter("traverse_dict_and_list", "data key default= delimiter=", traverse, nil, ":"),
+		"flatten":       filter("flatten", "data levels= preserve_nulls=", flatten, nil, false),
+		"to_entries":    filter("to_entries", "data", toEntries),
+		"from_entries":  filter("from_entries", "entries", fromEntries),
+		"compare_lists": filter("compare_lists", "old= new=", compareLists, nil, nil),
+		"compare_dicts": filter("compare_dicts", "old= new=", compareDicts, nil, nil),
+		"mysql_to_dict": filter("mysql_to_dict", "data key", mysqlToDict),
+		"json_encode_dict": filter("encode_dict", "data encoding= errors= keep= preserve_dict_class= preserve_tuples=",
+			encodeAll, nil, "strict", false, false, false),
+		"json_decode_dict": filter("encode_dict", "data encoding= errors= keep= preserve_dict_class= preserve_tuples=",
+			encodeAll, nil, "strict", false, false, false),
+		"json_encode_list": filter("encode_list", "data encoding= errors= keep= preserve_dict_class= preserve_tuples=",
+			encodeAll, nil, "strict", false, false, false),
+		"json_decode_list": filter("encode_list", "data encoding= errors= keep= preserve_dict_class= preserve_tuples=",
+			encodeAll, nil, "strict", false, false, false),
+		"dict_to_sls_yaml_params": guarded(filter("SerializerExtension.dict_to_sls_yaml_params", "value flow_style=",
+			dictToParams,
 			false)),
 	}
 }
@@ -186,7 +207,8 @@ func methodCall(r *run, a []any) (any, error) {
 		return nil, nil
 	}
 	if strings.HasPrefix(name, "_") || m == nil { // Unlike Salt: the way around the sandbox is closed
-		return nil, py.Errorf("SecurityError", "access to attribute %s of %s object is unsafe.", quote(name), quote(py.TypeName(a[0])))
+		return nil, py.Errorf("SecurityError", "access to attribute %s of %s object is unsafe.", quote(name),
+			quote(py.TypeName(a[0])))
 	}
 	return py.Call(r.work, m, py.Args{Pos: a[2].(*py.Tuple).Items, Kw: keywords(a[3].(*py.Dict))})
 }

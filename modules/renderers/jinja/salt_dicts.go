@@ -44,10 +44,12 @@ func saltDictFilters() map[string]*builtin {
 			return r.work.Grow(64)
 		}),
 		"update_dict_key_value": at("update_dict_key_value", updateAt),
-		"append_dict_key_value": at("append_dict_key_value", func(r *run, d *py.Dict, key string, value any, _ string) error {
+		"append_dict_key_value": at("append_dict_key_value", func(r *run, d *py.Dict, key string, value any,
+			_ string) error {
 			return listAt(r, d, key, value, "append")
 		}),
-		"extend_dict_key_value": at("extend_dict_key_value", func(r *run, d *py.Dict, key string, value any, _ string) error {
+		"extend_dict_key_value": at("extend_dict_key_value", func(r *run, d *py.Dict, key string, value any,
+			_ string) error {
 			return listAt(r, d, key, value, "extend")
 		}),
 	}

@@ -7,13 +7,20 @@ import (
 // saltIterFilters are those of Python's itertools. Each is computed tuple by tuple.
 func saltIterFilters() map[string]*builtin {
 	return map[string]*builtin{
-		"combinations":                  guarded(filter("combinations", "iterable r", func(r *run, a []any) (any, error) { return choose(r, "combinations", a, false, false) })),
-		"combinations_with_replacement": guarded(filter("combinations_with_replacement", "iterable r", func(r *run, a []any) (any, error) { return choose(r, "combinations_with_replacement", a, true, false) })),
-		"permutations":                  guarded(filter("permutations", "iterable r=", func(r *run, a []any) (any, error) { return choose(r, "permutations", a, false, true) }, nil)),
-		"product":                       guarded(filter("product", "iterable *iterables **kw", product)),
-		"compress":                      guarded(filter("compress", "data selectors", compress)),
-		"zip":                           guarded(filter("zip", "iterable *iterables **kw", zip)),
-		"zip_longest":                   guarded(filter("zip_longest", "iterable *iterables **kw", zipLongest)),
+		"combinations": guarded(filter("combinations", "iterable r", func(r *run, a []any) (any, error) {
+			return choose(r, "combinations", a, false, false)
+		})),
+		"combinations_with_replacement": guarded(filter("combinations_with_replacement", "iterable r",
+			func(r *run, a []any) (any, error) {
+				return choose(r, "combinations_with_replacement", a, true, false)
+			})),
+		"permutations": guarded(filter("permutations", "iterable r=", func(r *run, a []any) (any, error) {
+			return choose(r, "permutations", a, false, true)
+		}, nil)),
+		"product":     guarded(filter("product", "iterable *iterables **kw", product)),
+		"compress":    guarded(filter("compress", "data selectors", compress)),
+		"zip":         guarded(filter("zip", "iterable *iterables **kw", zip)),
+		"zip_longest": guarded(filter("zip_longest", "iterable *iterables **kw", zipLongest)),
 	}
 }
 

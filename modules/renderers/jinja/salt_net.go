@@ -21,7 +21,9 @@ func saltNetFilters() map[string]*builtin {
 		}, nil)
 	}
 	only := func(name string, version int) *builtin {
-		return filter(name, "value options=", func(r *run, a []any) (any, error) { return ipFilter(r, a[0], version, a[1]) }, nil)
+		return filter(name, "value options=", func(r *run, a []any) (any, error) {
+			return ipFilter(r, a[0], version, a[1])
+		}, nil)
 	}
 	return map[string]*builtin{
 		"is_ip": is("is_ip_filter", 4, 6), "is_ipv4": is("is_ipv4_filter", 4), "is_ipv6": is("is_ipv6_filter", 6),

@@ -11,7 +11,9 @@ import (
 
 func randomFilters() map[string]*builtin {
 	return map[string]*builtin{
-		"random_sample": filter("sample", "value size seed=", func(r *run, a []any) (any, error) { return sample(r, a[0], a[1], a[2]) }, nil),
+		"random_sample": filter("sample", "value size seed=", func(r *run, a []any) (any, error) {
+			return sample(r, a[0], a[1], a[2])
+		}, nil),
 		"random_shuffle": filter("shuffle", "value seed=", func(r *run, a []any) (any, error) {
 			n, err := py.Len(a[0])
 			if err != nil {

@@ -11,8 +11,12 @@ import (
 func regexFilters() map[string]*builtin {
 	const params = "txt rgx ignorecase= multiline="
 	return map[string]*builtin{
-		"regex_search":  filter("regex_search", params, func(r *run, a []any) (any, error) { return regexFind(r, a, false) }, false, false),
-		"regex_match":   filter("regex_match", params, func(r *run, a []any) (any, error) { return regexFind(r, a, true) }, false, false),
+		"regex_search": filter("regex_search", params, func(r *run, a []any) (any, error) {
+			return regexFind(r, a, false)
+		}, false, false),
+		"regex_match": filter("regex_match", params, func(r *run, a []any) (any, error) {
+			return regexFind(r, a, true)
+		}, false, false),
 		"regex_replace": filter("regex_replace", "txt rgx val ignorecase= multiline=", regexReplace, false, false),
 		"regex_escape": filter("regex_escape", "value", func(r *run, a []any) (any, error) {
 			s, err := expectText(a[0])
@@ -195,7 +199,8 @@ func expand(b *strings.Builder, with string, s []rune, spans []matchers.Span, g 
 			}
 			i += end
 		default:
-			esc, ok := map[byte]byte{'n': '\n', 't': '\t', 'r': '\r', '\\': '\\', 'a': '\a', 'b': '\b', 'f': '\f', 'v': '\v'}[c]
+			esc, ok := map[byte]byte{'n': '\n', 't': '\t', 'r': '\r', '\\': '\\', 'a': '\a', 'b': '\b', 'f': '\f',
+				'v': '\v'}[c]
 			if !ok {
 				b.WriteByte('\\')
 				esc = c

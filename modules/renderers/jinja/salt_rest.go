@@ -39,7 +39,8 @@ func whenOf(r *run, v any) (time.Time, error) {
 	text, isText := py.Text(v)
 	if isText && !isStamp(text) {
 		_, offset := now.Zone()
-		if when, ok := readDate(text, now.UTC().Add(time.Duration(offset)*time.Second)); ok && when.Year() > 0 && when.Year() < 10000 {
+		if when, ok := readDate(text, now.UTC().Add(time.Duration(offset)*time.Second)); ok && when.Year() > 0 &&
+			when.Year() < 10000 {
 			return when, nil
 		}
 	}

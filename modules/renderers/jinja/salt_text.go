@@ -140,12 +140,16 @@ func saltTextFilters() map[string]*builtin {
 		"contains_whitespace": ofText("contains_whitespace", "text", func(s string, _ []any) (any, error) {
 			return strings.IndexFunc(s, unicode.IsSpace) >= 0, nil
 		}),
-		"human_to_bytes":            filter("human_to_bytes", "size default_unit= handle_metric=", humanToBytes, "B", false),
-		"to_snake_case":             ofText("camel_to_snake_case", "camel_input", func(s string, _ []any) (any, error) { return snakeCase(s) }),
-		"to_camelcase":              filter("snake_to_camel_case", "snake_input uppercamel=", camelCase, false),
-		"check_whitelist_blacklist": filter("check_whitelist_blacklist", "value whitelist= blacklist=", whiteBlack, nil, nil),
-		"quote":                     filter("quote", "txt", quoted),
-		"skip":                      filter("skip_filter", "data", func(*run, []any) (any, error) { return "", nil }),
+		"human_to_bytes": filter("human_to_bytes", "size default_unit= handle_metric=", humanToBytes, "B",
+			false),
+		"to_snake_case": ofText("camel_to_snake_case", "camel_input", func(s string, _ []any) (any, error) {
+			return snakeCase(s)
+		}),
+		"to_camelcase": filter("snake_to_camel_case", "snake_input uppercamel=", camelCase, false),
+		"check_whitelist_blacklist": filter("check_whitelist_blacklist", "value whitelist= blacklist=", whiteBlack, nil,
+			nil),
+		"quote": filter("quote", "txt", quoted),
+		"skip":  filter("skip_filter", "data", func(*run, []any) (any, error) { return "", nil }),
 		"yaml_squote": filter("yaml_squote", "text", func(r *run, a []any) (any, error) {
 			s, err := py.Str(r.work, a[0])
 			return yamlSingle(s), err
@@ -435,7 +439,8 @@ func yamlEncode(r *run, a []any) (any, error) {
 		s, _ := py.Text(x)
 		return py.YAMLQuote(s, true), nil
 	case *py.List, *py.Dict, *py.Tuple, *py.Set:
-		return nil, py.Errorf("TypeError", "yaml_encode() only works with YAML scalar data; failed for <class '%s'>", py.TypeName(x))
+		return nil, py.Errorf("TypeError", "yaml_encode() only works with YAML scalar data; failed for <class '%s'>",
+			py.TypeName(x))
 	}
 	return py.Str(r.work, a[0])
 }

@@ -69,15 +69,19 @@ func allTests() map[string]*builtin {
 		"true":      isTest("test_true", func(v any) bool { return v == true }),
 		"integer":   isTest("test_integer", isInt),
 		"float":     isTest("test_float", isType[float64]),
-		"number":    isTest("test_number", func(v any) bool { return isInt(v) || isType[float64](v) || isType[bool](v) }),
-		"string":    isTest("test_string", isText),
-		"mapping":   isTest("test_mapping", isType[*py.Dict]),
-		"sequence":  testOf("test_sequence", isSequence),
-		"iterable":  testOf("test_iterable", isIterable),
-		"callable":  isTest("callable", isCallable),
-		"escaped":   isTest("test_escaped", isType[py.Markup]),
-		"list":      isTest("is_list", isType[*py.List]),
-		"sameas":    {py.Sig("test_sameas", "value other"), func(_ *run, a []any) (any, error) { return a[0] == a[1], nil }},
+		"number": isTest("test_number", func(v any) bool {
+			return isInt(v) || isType[float64](v) || isType[bool](v)
+		}),
+		"string":   isTest("test_string", isText),
+		"mapping":  isTest("test_mapping", isType[*py.Dict]),
+		"sequence": testOf("test_sequence", isSequence),
+		"iterable": testOf("test_iterable", isIterable),
+		"callable": isTest("callable", isCallable),
+		"escaped":  isTest("test_escaped", isType[py.Markup]),
+		"list":     isTest("is_list", isType[*py.List]),
+		"sameas": {py.Sig("test_sameas", "value other"), func(_ *run, a []any) (any, error) {
+			return a[0] == a[1], nil
+		}},
 		"in": {py.Sig("test_in", "value seq"), func(r *run, a []any) (any, error) {
 			return py.Contains(r.work, a[1], a[0])
 		}},
@@ -89,12 +93,17 @@ func allTests() map[string]*builtin {
 			s, err := py.Str(r.work, a[0])
 			return py.IsUpper(s), err
 		}},
-		"filter": {py.Sig("test_filter", "value"), func(r *run, a []any) (any, error) { return known(r.engine.filters, a[0]) }},
-		"test":   {py.Sig("test_test", "value"), func(r *run, a []any) (any, error) { return known(r.engine.tests, a[0]) }},
-		"match":  {py.Sig("test_match", "txt rgx ignorecase= multiline=", false, false), testMatch},
+		"filter": {py.Sig("test_filter", "value"), func(r *run, a []any) (any, error) {
+			return known(r.engine.filters, a[0])
+		}},
+		"test": {py.Sig("test_test", "value"), func(r *run, a []any) (any, error) {
+			return known(r.engine.tests, a[0])
+		}},
+		"match": {py.Sig("test_match", "txt rgx ignorecase= multiline=", false, false), testMatch},
 	}
 	for op, names := range map[string]string{
-		"==": "== eq equalto", "!=": "!= ne", ">": "> gt greaterthan", ">=": ">= ge", "<": "< lt lessthan", "<=": "<= le",
+		"==": "== eq equalto", "!=": "!= ne", ">": "> gt greaterthan", ">=": ">= ge", "<": "< lt lessthan",
+		"<=": "<= le",
 	} {
 		for _, name := range strings.Fields(names) {
 			t[name] = comparison(op)

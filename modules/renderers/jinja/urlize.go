@@ -10,7 +10,8 @@ import (
 )
 
 var (
-	webAddress = pattern.New(`(?i)^((https?://|www\.)(([\w%-]+\.)+)?([a-z]{2,63}|xn--[\w%]{2,59})|([\w%-]{2,63}\.)+(com|net|int|edu|gov|org|info|mil)|(https?://)((([\d]{1,3})(\.[\d]{1,3}){3})|(\[([\da-f]{0,4}:){2}([\da-f]{0,4}:?){1,6}])))(?::[\d]{1,5})?(?:[/?#]\S*)?$`)
+	webAddress = pattern.New(
+		`(?i)^((https?://|www\.)(([\w%-]+\.)+)?([a-z]{2,63}|xn--[\w%]{2,59})|([\w%-]{2,63}\.)+(com|net|int|edu|gov|org|info|mil)|(https?://)((([\d]{1,3})(\.[\d]{1,3}){3})|(\[([\da-f]{0,4}:){2}([\da-f]{0,4}:?){1,6}])))(?::[\d]{1,5})?(?:[/?#]\S*)?$`)
 	mail       = pattern.New(`^\S+@\w[\w.-]*\.\w+$`)
 	leading    = pattern.New(`^([(<]|&lt;)+`)
 	trailing   = pattern.New(`([)>.,\n]|&gt;)+$`)
@@ -140,7 +141,8 @@ func (l *linker) link(s string) string {
 		return `<a href="https://` + s + `"` + l.rel + l.target + `>` + l.shown(s) + `</a>`
 	case strings.HasPrefix(s, "mailto:") && mail.MatchString(s[len("mailto:"):]):
 		return `<a href="` + s + `">` + s[len("mailto:"):] + `</a>`
-	case strings.Contains(s, "@") && !strings.HasPrefix(s, "www.") && !strings.HasPrefix(s, "@") && !strings.Contains(s, ":") && mail.MatchString(s):
+	case strings.Contains(s, "@") && !strings.HasPrefix(s, "www.") && !strings.HasPrefix(s, "@") &&
+		!strings.Contains(s, ":") && mail.MatchString(s):
 		return `<a href="mailto:` + s + `">` + s + `</a>`
 	}
 	for _, scheme := range l.schemes {

@@ -97,7 +97,8 @@ func (r *run) inner() *run {
 var placeNames = []string{"tplfile", "tpldir", "tpldot"}
 
 func (v *vm) newRoom(t *Template, over map[string]any) *room {
-	r := &room{tmpl: t, over: over, vars: map[string]any{}, exported: map[string]bool{}, blocks: map[string][]blockBody{}, places: map[string]any{}}
+	r := &room{tmpl: t, over: over, vars: map[string]any{}, exported: map[string]bool{},
+		blocks: map[string][]blockBody{}, places: map[string]any{}}
 	for _, name := range placeNames {
 		if p, ok := v.global(name); ok {
 			r.places[name] = p

@@ -65,7 +65,8 @@ func wrapLine(line string, width int, long, hyphens bool) []string {
 			cur, n, chunks = append(cur, chunks[0]), n+l, chunks[1:]
 		}
 		if len(chunks) > 0 && utf8.RuneCountInString(chunks[0]) > width {
-			room := width - n // Python's textwrap takes nothing of the word into a full line, and keeps that line's last blank
+			// Python's textwrap takes nothing of the word into a full line, and keeps that line's last blank
+			room := width - n
 			switch r := []rune(chunks[0]); {
 			case long:
 				if i := lastHyphen(r, room); hyphens && i > 0 {

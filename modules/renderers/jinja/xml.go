@@ -20,8 +20,8 @@ type xmlTree struct {
 	depth int
 }
 
-// formatXML shows a dictionary of one key as a document: simple values of a dictionary are attributes, dictionaries and lists
-// children. format_xml of salt/utils/jinja.py.
+// formatXML shows a dictionary of one key as a document: simple values of a dictionary are attributes, dictionaries and
+// lists children. format_xml of salt/utils/jinja.py.
 func formatXML(r *run, a []any) (any, error) {
 	t := &xmlTree{work: r.work}
 	pairs, err := t.pairs(a[0])

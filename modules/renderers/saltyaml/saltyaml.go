@@ -154,7 +154,8 @@ func Serialize(v any, options *payload.Map) (string, error) {
 		case "canonical", "default_style", "line_break", "version", "tags", "Dumper", "stream":
 			return "", loader.Raise(serializationClass, "brine does not know the option %s yet", name)
 		default:
-			return "", loader.Raise(serializationClass, "dump_all() got an unexpected keyword argument %s", pytext.Repr(name))
+			return "", loader.Raise(serializationClass, "dump_all() got an unexpected keyword argument %s",
+				pytext.Repr(name))
 		}
 	}
 	return strings.TrimSuffix(outputters.DumpYAMLBy(v, o), "\n"), nil

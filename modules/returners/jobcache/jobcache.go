@@ -1,6 +1,7 @@
-// Package jobcache is a returner as a job cache of a master (master_job_cache, ext_job_cache): NAME.save_load, returner,
-// get_load, ... by name and with Salt's arguments. It holds no jobs and waits for nobody; what is to be written later is a
-// Record. It answers to salt/utils/job.py and to what salt/master.py and salt/runners/jobs.py ask of returners.
+// Package jobcache is a returner as a job cache of a master (master_job_cache, ext_job_cache): NAME.save_load,
+// returner, get_load, ... by name and with Salt's arguments. It holds no jobs and waits for nobody; what is to be
+// written later is a Record. It answers to salt/utils/job.py and to what salt/master.py and salt/runners/jobs.py ask of
+// returners.
 package jobcache
 
 import (
@@ -42,7 +43,8 @@ func (c Cache) Missing(master bool) []string {
 	return c.lacks(saveLoad)
 }
 
-// Unreadable names the functions without which salt-run jobs.* cannot read the cache (print_job, lookup_jid, list_jobs).
+// Unreadable names the functions without which salt-run jobs.* cannot read the cache (print_job, lookup_jid,
+// list_jobs).
 func (c Cache) Unreadable() []string { return c.lacks(getLoad, getJID, getJIDs) }
 
 func (c Cache) lacks(need ...string) (out []string) {
@@ -98,7 +100,8 @@ func (c Cache) GetJIDs(ctx context.Context) (*payload.Map, error) { return c.map
 // GetJIDsFilter lists the records of the newest jobs, the oldest first. Not every returner can.
 func (c Cache) GetJIDsFilter(ctx context.Context, count int64, skipFindJob bool) (any, error) {
 	if !c.has(filtered) {
-		return nil, loader.Raise("NotImplementedError", "%s", fmt.Sprintf("'%s.%s' returner function not implemented yet.", c.Name, filtered))
+		return nil, loader.Raise("NotImplementedError", "%s", fmt.Sprintf("'%s.%s' returner function not "+
+			"implemented yet.", c.Name, filtered))
 	}
 	return c.call(ctx, filtered, count, skipFindJob)
 }

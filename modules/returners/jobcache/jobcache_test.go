@@ -12,7 +12,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// TestMissing: which returners can be a job cache, and what the others lack. Salt's of these names lack the same, but for multi_returner.
+// TestMissing: which returners can be a job cache, and what the others lack. Salt's of these names lack the same, but
+// for multi_returner.
 func TestMissing(t *testing.T) {
 	reg := loader.NewRegistry()
 	if err := returners.Register(reg, returners.Options{}); err != nil {
@@ -24,7 +25,8 @@ func TestMissing(t *testing.T) {
 		"nosuch":        {master: all, ext: "save_load", unread: "get_load get_jid get_jids"},
 	}
 	for _, name := range []string{"local", "multi_returner", "rawfile_json", "slack_webhook", "smtp", "syslog"} {
-		want[name] = struct{ master, ext, unread string }{"save_load get_load get_jid get_jids", "save_load", "get_load get_jid get_jids"}
+		want[name] = struct{ master, ext, unread string }{"save_load get_load get_jid get_jids", "save_load",
+			"get_load get_jid get_jids"}
 	}
 	names := []string{"nosuch"}
 	for _, fun := range reg.Names() {
@@ -37,7 +39,8 @@ func TestMissing(t *testing.T) {
 		for _, row := range []struct {
 			got  []string
 			want string
-		}{{c.Missing(true), want[name].master}, {c.Missing(false), want[name].ext}, {c.Unreadable(), want[name].unread}} {
+		}{{c.Missing(true), want[name].master}, {c.Missing(false), want[name].ext},
+			{c.Unreadable(), want[name].unread}} {
 			if diff := cmp.Diff(row.want, strings.ReplaceAll(strings.Join(row.got, " "), name+".", "")); diff != "" {
 				t.Errorf("%s: %s", name, diff)
 			}

@@ -20,8 +20,8 @@ type Record struct {
 	End     string       // when it came (job_cache_store_endtime); "": that is not kept
 }
 
-// chosen are the fields of a return by which it would choose where its returner writes. What a minion sends does not: it
-// would have the master open connections, with the master's password, wherever it likes.
+// chosen are the fields of a return by which it would choose where its returner writes. What a minion sends does not:
+// it would have the master open connections, with the master's password, wherever it likes.
 var chosen = []string{payload.FieldRetConfig, payload.FieldRetKwargs}
 
 // Pack makes a record of bytes. A return is written without what would choose where it goes.
@@ -62,7 +62,8 @@ func Unpack(b []byte) (Record, error) {
 	if err != nil {
 		return Record{}, &returners.Unusable{Err: err}
 	}
-	r := Record{To: payload.Texts(m.Value("to")), JID: m.Str("jid"), Load: m.Map("load"), Syndic: m.Str("syndic"), Return: m.Map("return"), End: m.Str("end")}
+	r := Record{To: payload.Texts(m.Value("to")), JID: m.Str("jid"), Load: m.Map("load"), Syndic: m.Str("syndic"),
+		Return: m.Map("return"), End: m.Str("end")}
 	if v, ok := m.Get("minions"); ok {
 		r.Minions = payload.Texts(v)
 	}
@@ -72,8 +73,8 @@ func Unpack(b []byte) (Record, error) {
 	return r, nil
 }
 
-// Replay writes a record to the cache. It may have been written before: a load that is there is left alone, when the returner does not
-// take it again.
+// Replay writes a record to the cache. It may have been written before: a load that is there is left alone, when the
+// returner does not take it again.
 func (c Cache) Replay(ctx context.Context, r Record) error {
 	if r.Return != nil {
 		if _, err := c.call(ctx, returner, r.Return); err != nil {

@@ -1,10 +1,11 @@
 // Package queue keeps on disk what returners are to be given: one line of records, in their order, and for each reader,
-// which is a returner, its own place in it. So one that is slow or away holds up no other, and what waits costs no memory.
-// It knows neither events nor jobs, and calls nobody.
+// which is a returner, its own place in it. So one that is slow or away holds up no other, and what waits costs no
+// memory. It knows neither events nor jobs, and calls nobody.
 //
 // The line is cut into files of records (recordlog), each with its number and its time. What is in them outlives the
-// process; if Append is asked for it the power of the machine, too. A reader that takes records says so when it has them: what it took and
-// did not say it finds again. Beyond MaxBytes and MaxAge the oldest records go, which Dropped is told of.
+// process; if Append is asked for it the power of the machine, too. A reader that takes records says so when it has
+// them: what it took and did not say it finds again. Beyond MaxBytes and MaxAge the oldest records go, which Dropped is
+// told of.
 package queue
 
 import (
@@ -29,7 +30,8 @@ type Options struct {
 	Memory   int64         // bytes of records that the disk does not take, for as long as it does not; 0: Append fails
 	// Dropped is told of records that a reader will not get. It must not block, nor use the Queue. nil: nobody is.
 	Dropped func(reader string, records uint64, why string)
-	// Damaged is told of files that are damaged; of the records that stood there Dropped is told when their turn comes. nil: nobody is.
+	// Damaged is told of files that are damaged; of the records that stood there Dropped is told when their turn comes.
+	// nil: nobody is.
 	Damaged func(setaside.Damage)
 }
 
@@ -82,8 +84,9 @@ type reader struct {
 // nowhere is the segment of an offset that is not known.
 const nowhere = math.MaxUint64
 
-// Open takes up what a process before has left, for readers that were there by then; a new one begins with what comes. A file that is
-// damaged is kept beside, and the records in it that are whole are used. What cannot be made now, for the disk is full, is made later.
+// Open takes up what a process before has left, for readers that were there by then; a new one begins with what comes.
+// A file that is damaged is kept beside, and the records in it that are whole are used. What cannot be made now, for
+// the disk is full, is made later.
 func Open(opt Options) (q *Queue, err error) {
 	if opt.MaxBytes <= 0 {
 		opt.MaxBytes = defaultMaxBytes
@@ -140,7 +143,8 @@ func (q *Queue) beginAgain(r *reader, why error) {
 		r.next = q.segs[0].first
 	}
 	kept, err := setaside.Move(r.path, time.Now())
-	q.opt.tell(setaside.Damage{Path: r.path, Kept: kept, Err: errors.Join(fmt.Errorf("%w: it is not known what %s has taken; it gets %d records, perhaps again", why, r.name, q.next-r.next), err)})
+	q.opt.tell(setaside.Damage{Path: r.path, Kept: kept, Err: errors.Join(fmt.Errorf("%w: it is not known what %s "+
+		"has taken; it gets %d records, perhaps again", why, r.name, q.next-r.next), err)})
 	_ = r.keep()
 }
 
@@ -161,8 +165,8 @@ func (q *Queue) Close() error {
 	return errors.Join(all...)
 }
 
-// Append puts records at the end, all or none; with sync they are on the disk itself before it returns. Where the disk does
-// not take them they are kept in memory, as far as there is room: err says so with kept true.
+// Append puts records at the end, all or none; with sync they are on the disk itself before it returns. Where the disk
+// does not take them they are kept in memory, as far as there is room: err says so with kept true.
 func (q *Queue) Append(now time.Time, sync bool, bodies ...[]byte) (kept bool, err error) {
 	q.mu.Lock()
 	defer q.mu.Unlock()

@@ -98,7 +98,8 @@ func TestReaderGone(t *testing.T) {
 	same(t, take(t, q, "a", 9))
 }
 
-// What is whole in a damaged file is read, before and behind the damage; how many are lost is told, once, and the file is kept.
+// What is whole in a damaged file is read, before and behind the damage; how many are lost is told, once, and the file
+// is kept.
 func TestDamaged(t *testing.T) {
 	opt := Options{Dir: t.TempDir(), Readers: []string{"a", "b"}}
 	q := open(t, opt)
@@ -152,8 +153,8 @@ func TestDamagedMeanwhile(t *testing.T) {
 	_ = q.Close()
 }
 
-// Every file emptied, and noise in every file: it is told and kept, what comes afterwards comes through, and a reader whose place is
-// not known gets all that is there.
+// Every file emptied, and noise in every file: it is told and kept, what comes afterwards comes through, and a reader
+// whose place is not known gets all that is there.
 func TestSpoilt(t *testing.T) {
 	for _, tt := range []struct {
 		name, pattern, with string
@@ -321,7 +322,10 @@ func TestLarge(t *testing.T) {
 // What grew too old goes, by its time.
 func TestExpire(t *testing.T) {
 	var dropped uint64
-	opt := Options{Dir: t.TempDir(), Readers: []string{"a"}, MaxAge: time.Hour, Dropped: func(_ string, n uint64, _ string) { dropped += n }}
+	opt := Options{Dir: t.TempDir(), Readers: []string{"a"}, MaxAge: time.Hour, Dropped: func(_ string, n uint64,
+		_ string) {
+		dropped += n
+	}}
 	q := open(t, opt)
 	now := time.Now()
 	for _, age := range []time.Duration{3 * time.Hour, 2 * time.Hour} {

@@ -157,7 +157,8 @@ type position struct {
 	off  int64
 }
 
-// walk shows the records of a segment from a position on, until f has enough. A damaged one is an error, unless there are holes.
+// walk shows the records of a segment from a position on, until f has enough. A damaged one is an error, unless there
+// are holes.
 func (s *segment) walk(p position, f func(Item) bool) error {
 	switch {
 	case s.file == nil:
@@ -213,7 +214,8 @@ func parseRecord(b []byte) (Item, error) {
 	if len(b) < 16 {
 		return Item{}, errDamaged
 	}
-	return Item{Seq: binary.BigEndian.Uint64(b), At: time.Unix(0, int64(binary.BigEndian.Uint64(b[8:]))), Body: b[16:]}, nil
+	return Item{Seq: binary.BigEndian.Uint64(b), At: time.Unix(0, int64(binary.BigEndian.Uint64(b[8:]))), Body: b[16:]},
+		nil
 }
 
 // readRecord reads one of at most room bytes, and tells how many it took.
@@ -283,7 +285,8 @@ func (r *reader) open() (fresh bool, err error) {
 		return false, err
 	}
 	var b [placeSize]byte
-	if _, err := r.file.ReadAt(b[:], 0); err != nil || crc32.Checksum(b[:8], castagnoli) != binary.BigEndian.Uint32(b[8:]) {
+	if _, err := r.file.ReadAt(b[:], 0); err != nil || crc32.Checksum(b[:8], castagnoli) != binary.BigEndian.Uint32(
+		b[8:]) {
 		err := r.file.Close()
 		r.file = nil
 		return false, errors.Join(errDamaged, err)

@@ -120,7 +120,8 @@ func (q *Queue) openSegments() error {
 		if !ok || err != nil {
 			continue // not ours
 		}
-		if err := q.openSegment(&segment{first: first, end: first, path: filepath.Join(q.opt.Dir, e.Name())}); err != nil {
+		if err := q.openSegment(&segment{first: first, end: first, path: filepath.Join(q.opt.Dir,
+			e.Name())}); err != nil {
 			return err
 		}
 	}

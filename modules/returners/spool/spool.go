@@ -59,8 +59,8 @@ type Spool struct {
 // ErrFull means that there is no room for a record.
 var ErrFull = errors.New("spool: no room")
 
-// Open reads the folder. A record that is damaged is set aside and told of; one that is unfinished is removed. A folder that is missing
-// is made, now or when there is room.
+// Open reads the folder. A record that is damaged is set aside and told of; one that is unfinished is removed. A folder
+// that is missing is made, now or when there is room.
 func Open(opt Options) (*Spool, error) {
 	s := &Spool{opt: opt}
 	entries, err := os.ReadDir(opt.Dir)
@@ -144,7 +144,8 @@ func (s *Spool) read(name string) (any, Item, error) {
 			return nil, Item{}, fmt.Errorf("%w: %w", errDamaged, err)
 		}
 	}
-	return value, Item{Name: name, Returner: m.Str("returner"), Line: m.Str("line"), Made: time.Unix(made, 0), Bytes: int64(len(b))}, nil
+	return value, Item{Name: name, Returner: m.Str("returner"), Line: m.Str("line"), Made: time.Unix(made, 0),
+		Bytes: int64(len(b))}, nil
 }
 
 // Put keeps a value for a returner, at the end of a line. ErrFull: there is no room for it, whatever else is there.
@@ -152,7 +153,8 @@ func (s *Spool) Put(returner, line string, value any, now time.Time) (Item, erro
 	packed, err := payload.MarshalBin(value)
 	var b []byte
 	if err == nil {
-		b, err = payload.MarshalBin(payload.M("returner", returner, "line", line, "made", now.Unix(), "packed", packed, "sum", sumOf(returner, line, now.Unix(), packed)))
+		b, err = payload.MarshalBin(payload.M("returner", returner, "line", line, "made", now.Unix(), "packed", packed,
+			"sum", sumOf(returner, line, now.Unix(), packed)))
 	}
 	if err != nil {
 		return Item{}, fmt.Errorf("spool of returners: %w", err)

@@ -83,7 +83,8 @@ func TestDamaged(t *testing.T) {
 	dir := t.TempDir()
 	s, _ := open(t, Options{Dir: dir})
 	put(t, s, "redis", true, noon)
-	for name, text := range map[string]string{fileName(7): "\x81", fileName(8): "", fileName(9): "\x80", ".brine-abc": "half", "notes.txt": "mine", "9.p": "mine"} {
+	for name, text := range map[string]string{fileName(7): "\x81", fileName(8): "", fileName(9): "\x80",
+		".brine-abc": "half", "notes.txt": "mine", "9.p": "mine"} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}

@@ -29,7 +29,8 @@ type someCase struct {
 // cases are returns with all kinds of values.
 func cases() []someCase {
 	ret := func(jid string, v any, more ...any) *payload.Map {
-		m := payload.M("id", "web1", "jid", jid, "fun", "test.echo", "fun_args", []any{}, "return", v, "retcode", int64(0), "success", true)
+		m := payload.M("id", "web1", "jid", jid, "fun", "test.echo", "fun_args", []any{}, "return", v, "retcode",
+			int64(0), "success", true)
 		m.Update(payload.M(more...))
 		return m
 	}
@@ -42,18 +43,22 @@ func cases() []someCase {
 	}
 	return []someCase{
 		{"ping", plain},
-		{"nested", ret("20261123000000000002", payload.M("ü", "☃", "list", []any{int64(1), 2.5, 1e16, 1e-7, nil, true, ""}, "empty", payload.NewMap(0)),
-			"fun_args", []any{"a b", int64(5), payload.M("__kwarg__", true, "name", "it's")}, "success", false, "retcode", int64(2))},
+		{"nested", ret("20261123000000000002", payload.M("ü", "☃", "list", []any{int64(1), 2.5, 1e16, 1e-7, nil, true,
+			""}, "empty", payload.NewMap(0)), "fun_args", []any{"a b", int64(5), payload.M("__kwarg__", true, "name",
+			"it's")}, "success", false, "retcode", int64(2))},
 		{"bytes", ret("20261123000000000003", []any{[]byte("text ü"), payload.M("in", []byte("deep"))})},
-		{"numbers", ret("20261123000000000004", []any{uint64(math.MaxUint64), int64(math.MinInt64), 0.1, math.Copysign(0, -1), 1.7976931348623157e308, 5e-324})},
+		{"numbers", ret("20261123000000000004", []any{uint64(math.MaxUint64), int64(math.MinInt64), 0.1,
+			math.Copysign(0, -1), 1.7976931348623157e308, 5e-324})},
 		{"none numbers", ret("20261123000000000005", []any{math.NaN(), math.Inf(1), math.Inf(-1)})},
-		{"controls", ret("20261123000000000006", "tab\t quote\" back\\ slash/ del\x7f esc\x1b line\r\n 'single' %s ? $1 :x")},
+		{"controls", ret("20261123000000000006", "tab\t quote\" back\\ slash/ del\x7f esc\x1b line\r\n 'single' %s "+
+			"? $1 :x")},
 		{"NUL", ret("20261123000000000007", payload.M("k", "a\x00b", "z\x00", int64(1)))},
 		{"no success", without},
 		{"deep", ret("20261123000000000009", nest)},
 		{"emoji", ret("20261123000000000010", "😀 is outside of the first plane")},
 		{"keys", ret("20261123000000000011", payload.M(int64(7), "int", true, "bool", nil, "none", 2.5, "float"))},
-		{"several functions", ret("20261123000000000012", payload.M("test.ping", true), "fun", []any{"test.ping", "test.echo"}, "fun_args", []any{[]any{}, []any{"x"}})},
+		{"several functions", ret("20261123000000000012", payload.M("test.ping", true), "fun",
+			[]any{"test.ping", "test.echo"}, "fun_args", []any{[]any{}, []any{"x"}})},
 		{"odd bytes", ret("20261123000000000013", []byte("\xff\xfe"))},
 		{"long", ret("20261123000000000014", strings.Repeat("x", 2000))},
 		{"text success", ret("20261123000000000015", "x", "success", "maybe")},
@@ -135,8 +140,8 @@ func readRecorded(t testing.TB, name string) recorded {
 	return out
 }
 
-// compareRows holds the rows that brine wrote to those of Salt, column by column, and gives the names of the cases that Salt
-// does not store.
+// compareRows holds the rows that brine wrote to those of Salt, column by column, and gives the names of the cases that
+// Salt does not store.
 func compareRows(t *testing.T, name string, rows func(jid string) map[string]string) (more []string) {
 	t.Helper()
 	want := readRecorded(t, name)

@@ -28,9 +28,10 @@ type dialect struct {
 	refuses func(error) bool                                // whether the database will never take what it was given
 	row     func(*loader.Call, *payload.Map) ([]any, error) // the values of statements.ret
 	value   func(v any) (string, error)                     // JSON for a column
-	narrow  func([]any, error) ([]any, bool)                // other values that mean the same, for a table that lacks letters; nil: none
-	filled  func(full string) any                           // what get_jid and get_fun give of the column full_ret
-	wantsID bool                                            // a standalone return (jid "req") gets an id and a load of its own
+	// other values that mean the same, for a table that lacks letters; nil: none
+	narrow  func([]any, error) ([]any, bool)
+	filled  func(full string) any // what get_jid and get_fun give of the column full_ret
+	wantsID bool                  // a standalone return (jid "req") gets an id and a load of its own
 }
 
 // statements are SQL with places for parameters.
@@ -115,9 +116,9 @@ func (s *store) opened(opt options) (*sql.DB, error) {
 	return db, nil
 }
 
-// guard refuses to bring the password of the configuration to a place that the job names, or there in a way that it names:
-// who may publish test.ping is not for that one who may know the password.
-// Unlike Salt, which connects to any host of ret_kwargs with it.
+// guard refuses to bring the password of the configuration to a place that the job names, or there in a way that it
+// names: who may publish test.ping is not for that one who may know the password. Unlike Salt, which connects to any
+// host of ret_kwargs with it.
 func (s *store) guard(ret *payload.Map) error {
 	given := ret.Map(payload.FieldRetKwargs)
 	if s.secret == "" || given.Str(s.secret) != "" {
@@ -125,7 +126,8 @@ func (s *store) guard(ret *payload.Map) error {
 	}
 	for _, name := range s.wire {
 		if given.Has(name) {
-			return refuse("ret_kwargs name %s, but no %s: the password of the configuration goes nowhere else (use ret_config)", name, s.secret)
+			return refuse("ret_kwargs name %s, but no %s: the password of the configuration goes nowhere else (use "+
+				"ret_config)", name, s.secret)
 		}
 	}
 	return nil

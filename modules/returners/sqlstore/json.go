@@ -9,9 +9,8 @@ import (
 	"brine/wire/payload"
 )
 
-// textJSON is salt.utils.json.dumps of salt.utils.data.decode: bytes that are UTF-8 are text. Other bytes have the form in
-// which Python prints them.
-// Unlike Salt, which loses the return for them.
+// textJSON is salt.utils.json.dumps of salt.utils.data.decode: bytes that are UTF-8 are text. Other bytes have the form
+// in which Python prints them. Unlike Salt, which loses the return for them.
 func textJSON(v any) (string, error) {
 	text, ok := outputters.DumpJSON(decoded(v), outputters.JSONOptions{Indent: -1})
 	if !ok {

@@ -7,9 +7,9 @@ import (
 	"brine/wire/payload"
 )
 
-// binaryJSON is textJSON for a column of the type jsonb, which knows neither NUL nor numbers that are none: these are told
-// as text, the way PostgreSQL itself makes jsonb of them, and NUL as U+FFFD.
-// Unlike Salt, which loses the return for them.
+// binaryJSON is textJSON for a column of the type jsonb, which knows neither NUL nor numbers that are none: these are
+// told as text, the way PostgreSQL itself makes jsonb of them, and NUL as U+FFFD. Unlike Salt, which loses the return
+// for them.
 func binaryJSON(v any) (string, error) {
 	if !plain(v) {
 		v = storable(decoded(v))

@@ -21,21 +21,28 @@ import (
 func mySQL() *dialect {
 	names := []string{"host", "user", "pass", "db", "port", "ssl_ca", "ssl_cert", "ssl_key"}
 	return &dialect{
-		name: "mysql", source: "salt/returners/mysql.py", secret: "pass", wire: []string{"host", "port", "ssl_ca", "ssl_cert", "ssl_key"}, kept: true, wantsID: true,
+		name: "mysql", source: "salt/returners/mysql.py", secret: "pass", wire: []string{"host", "port", "ssl_ca",
+			"ssl_cert", "ssl_key"}, kept: true, wantsID: true,
 		want: Wanted{Place: "mysql", Names: names,
-			Defaults: map[string]any{"host": "salt", "user": "salt", "pass": "salt", "db": "salt", "port": int64(3306)}},
-		open: openMySQL, refuses: refusedByMySQL, row: mysqlRow, value: textJSON, narrow: narrowMySQL, filled: readJSON, archive: mysqlArchive(),
+			Defaults: map[string]any{"host": "salt", "user": "salt", "pass": "salt", "db": "salt",
+				"port": int64(3306)}},
+		open: openMySQL, refuses: refusedByMySQL, row: mysqlRow, value: textJSON, narrow: narrowMySQL, filled: readJSON,
+		archive: mysqlArchive(),
 		sql: statements{
-			ret:   "INSERT INTO `salt_returns` (`fun`, `jid`, `return`, `id`, `success`, `full_ret`) VALUES (?, ?, ?, ?, ?, ?)",
+			ret: "INSERT INTO `salt_returns` (`fun`, `jid`, `return`, `id`, `success`, `full_ret`) VALUES (?, ?, " +
+				"?, ?, ?, ?)",
 			event: "INSERT INTO `salt_events` (`tag`, `data`, `master_id`) VALUES", eventRow: " (?, ?, ?)",
 			load:    "INSERT INTO `jids` (`jid`, `load`) VALUES (?, ?) ON DUPLICATE KEY UPDATE `jid` = `jids`.`jid`",
 			getLoad: "SELECT `jid`, `load` FROM `jids` WHERE `jid` = ?",
 			getJID:  "SELECT `id`, `full_ret` FROM `salt_returns` WHERE `jid` = ? ORDER BY `alter_time`",
-			getFun: "SELECT s.`id`, s.`full_ret` FROM `salt_returns` s JOIN (SELECT `id`, MAX(`jid`) AS `jid` FROM `salt_returns` WHERE `fun` = ? GROUP BY `id`) latest " +
+			getFun: "SELECT s.`id`, s.`full_ret` FROM `salt_returns` s JOIN (SELECT `id`, MAX(`jid`) AS `jid` FROM " +
+				"`salt_returns` WHERE `fun` = ? GROUP BY `id`) latest " +
 				"ON s.`id` = latest.`id` AND s.`jid` = latest.`jid` ORDER BY s.`alter_time`",
-			getJIDs:  "SELECT `jid`, `load` FROM `jids` ORDER BY `jid`",
-			filtered: "SELECT `jid`, `load` FROM (SELECT `jid`, `load` FROM `jids` ORDER BY `jid` DESC LIMIT ?) latest ORDER BY `jid`",
-			unfound: "SELECT `jid`, `load` FROM (SELECT `jid`, `load` FROM `jids` WHERE `load` NOT LIKE '%\"fun\": \"saltutil.find_job\"%' " +
+			getJIDs: "SELECT `jid`, `load` FROM `jids` ORDER BY `jid`",
+			filtered: "SELECT `jid`, `load` FROM (SELECT `jid`, `load` FROM `jids` ORDER BY `jid` DESC LIMIT ?) " +
+				"latest ORDER BY `jid`",
+			unfound: "SELECT `jid`, `load` FROM (SELECT `jid`, `load` FROM `jids` WHERE `load` NOT LIKE '%\"fun\": " +
+				"\"saltutil.find_job\"%' " +
 				"ORDER BY `jid` DESC LIMIT ?) latest ORDER BY `jid`",
 			minions: "SELECT DISTINCT `id`, NULL FROM `salt_returns`",
 		},
@@ -66,11 +73,12 @@ func openMySQL(opt options) (*sql.DB, error) {
 	return sql.OpenDB(connector), nil
 }
 
-// mysqlAddress is where a server listens. localhost is the socket of a server of this machine, where that has one, as for
-// the library of MySQL; only at places that its user alone may write to.
+// mysqlAddress is where a server listens. localhost is the socket of a server of this machine, where that has one, as
+// for the library of MySQL; only at places that its user alone may write to.
 func mysqlAddress(host, port string) (network, address string) {
 	if host == "localhost" {
-		for _, path := range []string{os.Getenv("MYSQL_UNIX_PORT"), "/run/mysqld/mysqld.sock", "/var/lib/mysql/mysql.sock"} {
+		for _, path := range []string{os.Getenv("MYSQL_UNIX_PORT"), "/run/mysqld/mysqld.sock",
+			"/var/lib/mysql/mysql.sock"} {
 			if info, err := os.Stat(path); path != "" && err == nil && info.Mode().Type() == os.ModeSocket {
 				return "unix", path
 			}
@@ -79,8 +87,8 @@ func mysqlAddress(host, port string) (network, address string) {
 	return "tcp", net.JoinHostPort(host, port)
 }
 
-// mysqlTLS is what protects a connection; nil without the options for it. With ssl_ca the name of the server is checked,
-// too. Without it nothing is, as in Salt: the connection is hidden from who only listens.
+// mysqlTLS is what protects a connection; nil without the options for it. With ssl_ca the name of the server is
+// checked, too. Without it nothing is, as in Salt: the connection is hidden from who only listens.
 func mysqlTLS(opt options) (*tls.Config, error) {
 	ca, cert, key := opt.text("ssl_ca"), opt.text("ssl_cert"), opt.text("ssl_key")
 	if ca == "" && cert == "" && key == "" {
@@ -109,7 +117,8 @@ func mysqlTLS(opt options) (*tls.Config, error) {
 
 // mysqlRefusals are errors of values that the tables will never take: too long, no letters of the table's, NULL, out of
 // range, larger than a packet, a violated constraint.
-var mysqlRefusals = []uint16{1048, 1062, 1153, 1241, 1264, 1265, 1292, mysqlLetters, 1301, 1390, 1406, 1452, 3140, 3819, 4025}
+var mysqlRefusals = []uint16{1048, 1062, 1153, 1241, 1264, 1265, 1292, mysqlLetters, 1301, 1390, 1406, 1452, 3140, 3819,
+	4025}
 
 // mysqlLetters is the error of text that has letters which the table has not.
 const mysqlLetters = 1366
@@ -137,12 +146,12 @@ func mysqlRow(_ *loader.Call, ret *payload.Map) ([]any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return []any{textField(ret, "fun"), textField(ret, "jid"), short, textField(ret, "id"), success(ret, false, "1", "0"), full}, nil
+	return []any{textField(ret, "fun"), textField(ret, "jid"), short, textField(ret, "id"), success(ret, false, "1",
+		"0"), full}, nil
 }
 
-// narrowMySQL escapes, in columns that hold JSON, the letters that the character set utf8 of Salt's tables lacks: those of
-// four bytes. JSON with escapes means the same.
-// Unlike Salt, which loses the return for them.
+// narrowMySQL escapes, in columns that hold JSON, the letters that the character set utf8 of Salt's tables lacks: those
+// of four bytes. JSON with escapes means the same. Unlike Salt, which loses the return for them.
 func narrowMySQL(values []any, err error) ([]any, bool) {
 	var e *mysql.MySQLError
 	if !errors.As(err, &e) || e.Number != mysqlLetters {
@@ -182,21 +191,25 @@ func escaped(text string) string {
 }
 
 // mysqlArchive copies rows and removes them in one transaction.
-// Unlike Salt, events get new numbers in the archive: a server that restarts with an empty table gives old ones again, with
-// which the archive would take no more events, ever. A job that came again replaces the one in the archive.
+// Unlike Salt, events get new numbers in the archive: a server that restarts with an empty table gives old ones again,
+// with which the archive would take no more events, ever. A job that came again replaces the one in the archive.
 func mysqlArchive() *archive {
 	const (
-		oldJobs = " FROM `jids` WHERE EXISTS (SELECT 1 FROM `salt_returns` r WHERE r.`jid` = `jids`.`jid` AND r.`alter_time` < ?) " +
+		oldJobs = " FROM `jids` WHERE EXISTS (SELECT 1 FROM `salt_returns` r WHERE r.`jid` = `jids`.`jid` AND " +
+			"r.`alter_time` < ?) " +
 			"AND NOT EXISTS (SELECT 1 FROM `salt_returns` r WHERE r.`jid` = `jids`.`jid` AND NOT r.`alter_time` < ?)"
 		oldReturns = " FROM `salt_returns` WHERE `alter_time` < ?"
 		oldEvents  = " FROM `salt_events` WHERE `alter_time` < ?"
 	)
 	return &archive{
 		stamp: "SELECT CAST(DATE_SUB(NOW(), INTERVAL ? SECOND) AS CHAR)",
-		make: []string{"CREATE TABLE IF NOT EXISTS `jids_archive` LIKE `jids`", "CREATE TABLE IF NOT EXISTS `salt_returns_archive` LIKE `salt_returns`",
+		make: []string{"CREATE TABLE IF NOT EXISTS `jids_archive` LIKE `jids`",
+			"CREATE TABLE IF NOT EXISTS `salt_returns_archive` LIKE `salt_returns`",
 			"CREATE TABLE IF NOT EXISTS `salt_events_archive` LIKE `salt_events`"},
-		keep: []string{"REPLACE INTO `jids_archive` SELECT *" + oldJobs, "INSERT INTO `salt_returns_archive` SELECT *" + oldReturns,
-			"INSERT INTO `salt_events_archive` (`tag`, `data`, `alter_time`, `master_id`) SELECT `tag`, `data`, `alter_time`, `master_id`" + oldEvents,
+		keep: []string{"REPLACE INTO `jids_archive` SELECT *" + oldJobs, "INSERT INTO `salt_returns_archive` SELECT *" +
+			oldReturns,
+			"INSERT INTO `salt_events_archive` (`tag`, `data`, `alter_time`, `master_id`) SELECT `tag`, `data`, " +
+				"`alter_time`, `master_id`" + oldEvents,
 			"DELETE" + oldJobs, "DELETE" + oldReturns, "DELETE" + oldEvents},
 		remove: []string{"DELETE" + oldJobs, "DELETE" + oldReturns, "DELETE" + oldEvents},
 	}

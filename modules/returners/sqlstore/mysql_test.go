@@ -34,11 +34,14 @@ func startMySQL(t testing.TB, more ...string) *server {
 	}
 	dir, as := unprivileged(t)
 	data := filepath.Join(dir, "data")
-	run(t, as, dir, "", install, "--no-defaults", "--datadir="+data, "--auth-root-authentication-method=normal", "--skip-test-db", "--skip-name-resolve")
+	run(t, as, dir, "", install, "--no-defaults", "--datadir="+data, "--auth-root-authentication-method=normal",
+		"--skip-test-db", "--skip-name-resolve")
 	s := &server{port: freePort(t)}
-	s.stop = start(t, as, dir, syscall.SIGKILL, program, append([]string{"--no-defaults", "--datadir=" + data, "--port=" + strconv.Itoa(s.port), "--bind-address=127.0.0.1",
-		"--socket=" + filepath.Join(dir, "s"), "--pid-file=" + filepath.Join(dir, "pid"), "--skip-name-resolve", "--innodb-flush-log-at-trx-commit=0",
-		"--innodb-buffer-pool-size=16M", "--innodb-log-file-size=16M", "--sql-mode="}, more...)...) // not strict: brine is
+	s.stop = start(t, as, dir, syscall.SIGKILL, program, append([]string{"--no-defaults", "--datadir=" + data,
+		"--port=" + strconv.Itoa(s.port), "--bind-address=127.0.0.1", "--socket=" + filepath.Join(dir, "s"),
+		"--pid-file=" + filepath.Join(dir, "pid"), "--skip-name-resolve", "--innodb-flush-log-at-trx-commit=0",
+		// not strict: brine is
+		"--innodb-buffer-pool-size=16M", "--innodb-log-file-size=16M", "--sql-mode="}, more...)...)
 	db, err := sql.Open("mysql", fmt.Sprintf("root@unix(%s)/?multiStatements=true", filepath.Join(dir, "s")))
 	if err != nil {
 		t.Fatal(err)
@@ -61,16 +64,19 @@ func quoted(text string) string {
 func mysqlDatabase(t testing.TB, s *server, charset string) (*sql.DB, *payload.Map) {
 	t.Helper()
 	tables := strings.ReplaceAll(pgTables(t, "mysql"), "CHARSET=utf8", "CHARSET="+charset)
-	if _, err := s.db.Exec("DROP DATABASE IF EXISTS salt; CREATE DATABASE salt; USE salt; GRANT ALL ON salt.* TO salt@'127.0.0.1'; " + tables); err != nil {
+	if _, err := s.db.Exec("DROP DATABASE IF EXISTS salt; CREATE DATABASE salt; USE salt; GRANT ALL ON salt.* TO " +
+		"salt@'127.0.0.1'; " + tables); err != nil {
 		t.Fatal(err)
 	}
-	return s.db, payload.M("mysql.host", "127.0.0.1", "mysql", payload.M("user", "salt", "db", "salt"), "mysql.port", int64(s.port), "mysql.pass", mysqlPassword)
+	return s.db, payload.M("mysql.host", "127.0.0.1", "mysql", payload.M("user", "salt", "db", "salt"), "mysql.port",
+		int64(s.port), "mysql.pass", mysqlPassword)
 }
 
 // mysqlRow is the row of a job, by column.
 func mysqlRow(t testing.TB, db *sql.DB, jid string) map[string]string {
 	t.Helper()
-	return tableRow(t, db, "SELECT `fun`, `jid`, `return`, `id`, `success`, `full_ret`, CAST(`alter_time` AS CHAR) AS `date` FROM `salt_returns` WHERE `jid` = ?", jid)
+	return tableRow(t, db, "SELECT `fun`, `jid`, `return`, `id`, `success`, `full_ret`, CAST(`alter_time` AS CHAR) "+
+		"AS `date` FROM `salt_returns` WHERE `jid` = ?", jid)
 }
 
 func TestMySQL(t *testing.T) {
@@ -84,9 +90,11 @@ func TestMySQL(t *testing.T) {
 		db, opts := mysqlDatabase(t, s, "utf8")
 		h := hostOf(t, opts)
 		events(t, h, "mysql", db)
-		h.must("mysql.event_return", []any{payload.M("tag", "plain", "data", "x"), payload.M("tag", "smile", "data", "😀")})
+		h.must("mysql.event_return", []any{payload.M("tag", "plain", "data", "x"), payload.M("tag", "smile", "data",
+			"😀")})
 		var data string
-		if err := db.QueryRow("SELECT `data` FROM `salt_events` WHERE `tag` = 'smile'").Scan(&data); err != nil || data != `"\ud83d\ude00"` {
+		if err := db.QueryRow("SELECT `data` FROM `salt_events` WHERE `tag` = 'smile'").Scan(&data); err != nil ||
+			data != `"\ud83d\ude00"` {
 			t.Errorf("%s, %v", data, err)
 		}
 	})
@@ -94,12 +102,14 @@ func TestMySQL(t *testing.T) {
 	t.Run("request", func(t *testing.T) { mysqlRequest(t, s) })
 	t.Run("clean", func(t *testing.T) {
 		db, opts := mysqlDatabase(t, s, "utf8")
-		cleans(t, opts, "mysql", db, "UPDATE `salt_returns` SET `alter_time` = DATE_SUB(NOW(), INTERVAL 1 HOUR) WHERE `return` = '\"old\"'",
+		cleans(t, opts, "mysql", db, "UPDATE `salt_returns` SET `alter_time` = DATE_SUB(NOW(), INTERVAL 1 HOUR) "+
+			"WHERE `return` = '\"old\"'",
 			"UPDATE `salt_events` SET `alter_time` = DATE_SUB(NOW(), INTERVAL 1 HOUR) WHERE `tag` = 'old'")
 	})
 	t.Run("large", func(t *testing.T) {
 		_, opts := mysqlDatabase(t, s, "utf8")
-		if _, err := s.db.Exec("ALTER TABLE salt_returns MODIFY `return` longtext, MODIFY full_ret longtext; SET GLOBAL max_allowed_packet = 128*1024*1024"); err != nil {
+		if _, err := s.db.Exec("ALTER TABLE salt_returns MODIFY `return` longtext, MODIFY full_ret longtext; SET " +
+			"GLOBAL max_allowed_packet = 128*1024*1024"); err != nil {
 			t.Fatal(err)
 		}
 		large(t, hostOf(t, opts), "mysql", false)
@@ -109,7 +119,8 @@ func TestMySQL(t *testing.T) {
 
 // mysqlRows compares rows with those of Salt, in tables with the letters of utf8 and of utf8mb4.
 func mysqlRows(t *testing.T, s *server) {
-	for charset, smile := range map[string]string{"utf8": `"\ud83d\ude00 is outside of the first plane"`, "utf8mb4": `"😀 is outside of the first plane"`} {
+	for charset, smile := range map[string]string{"utf8": `"\ud83d\ude00 is outside of the first plane"`,
+		"utf8mb4": `"😀 is outside of the first plane"`} {
 		db, opts := mysqlDatabase(t, s, charset)
 		h := hostOf(t, opts)
 		for _, c := range cases() {
@@ -120,12 +131,14 @@ func mysqlRows(t *testing.T, s *server) {
 		if want := []string{"emoji", "several functions", "odd bytes"}; !slices.Equal(more, want) {
 			t.Errorf("Salt does not store %q, want %q", more, want)
 		}
-		for jid, want := range map[string]string{"20261123000000000010": smile, "20261123000000000013": `"b'\\xff\\xfe'"`} {
+		for jid, want := range map[string]string{"20261123000000000010": smile,
+			"20261123000000000013": `"b'\\xff\\xfe'"`} {
 			if got := row(jid)["return"]; got != want {
 				t.Errorf("%s, job %s: %s, want %s", charset, jid, got, want)
 			}
 		}
-		same(t, "emoji", h.must("mysql.get_jid", "20261123000000000010").(*payload.Map).Map("web1").Value("return"), "😀 is outside of the first plane")
+		same(t, "emoji", h.must("mysql.get_jid", "20261123000000000010").(*payload.Map).Map("web1").Value("return"),
+			"😀 is outside of the first plane")
 	}
 }
 
@@ -138,10 +151,12 @@ func mysqlFilter(t *testing.T, s *server) {
 	}
 	job := func(i int, fun string) any {
 		return payload.M("Function", fun, "Arguments", []any{}, "Target", "*", "Target-type", "list", "User", "root",
-			"JID", fmt.Sprintf("2026112310101000000%d", i), "StartTime", fmt.Sprintf("2026, Nov 23 10:10:10.00000%d", i))
+			"JID", fmt.Sprintf("2026112310101000000%d", i), "StartTime", fmt.Sprintf("2026, Nov 23 10:10:10.00000%d",
+				i))
 	}
 	same(t, "two", h.must("mysql.get_jids_filter", int64(2)), []any{job(0, "test.a"), job(2, "test.b")})
-	same(t, "two of all", h.must("mysql.get_jids_filter", int64(2), false), []any{job(2, "test.b"), job(3, "saltutil.find_job")})
+	same(t, "two of all", h.must("mysql.get_jids_filter", int64(2), false),
+		[]any{job(2, "test.b"), job(3, "saltutil.find_job")})
 	if _, err := h.call("mysql.get_jids_filter", "1; DROP TABLE jids"); !returners.Hopeless(err) {
 		t.Errorf("a count that is none: %v", err)
 	}

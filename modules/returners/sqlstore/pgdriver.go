@@ -13,8 +13,8 @@ import (
 )
 
 // Connections to PostgreSQL for database/sql, on pgconn alone: what pgx has for it brings all types of the database, of
-// which none but text is used here, and 3 MB. Statements have no names, so that proxies which share connections (PgBouncer)
-// do not matter; values go and come as text, of the types that the server finds.
+// which none but text is used here, and 3 MB. Statements have no names, so that proxies which share connections
+// (PgBouncer) do not matter; values go and come as text, of the types that the server finds.
 type (
 	pgConnector struct{ conf *pgconn.Config }
 

@@ -18,8 +18,8 @@ const (
 	keptConns = 4                // connections to one database
 )
 
-// pool keeps databases open for the next call, each for a short while: a minion that returns something once an hour holds
-// no connection in between.
+// pool keeps databases open for the next call, each for a short while: a minion that returns something once an hour
+// holds no connection in between.
 type pool struct {
 	idle time.Duration
 

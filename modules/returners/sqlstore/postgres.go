@@ -40,7 +40,8 @@ func postgres() *dialect {
 }
 
 // pgjsonb is the returner of that name: JSON in columns of jsonb.
-// Unlike Salt: a row has the time of the database, by which clean_old_jobs goes, not that of a minion whose clock may be wrong.
+// Unlike Salt: a row has the time of the database, by which clean_old_jobs goes, not that of a minion whose clock may
+// be wrong.
 func pgjsonb() *dialect {
 	d := postgresLike("pgjsonb", "pass")
 	d.want.Names = append(d.want.Names, "connect_timeout", "sslmode", "sslcert", "sslkey", "sslrootcert", "sslcrl")
@@ -63,10 +64,11 @@ func pgjsonb() *dialect {
 
 // postgresLike is what both have in common.
 func postgresLike(name, secret string) *dialect {
-	d := &dialect{name: name, source: "salt/returners/" + name + ".py", secret: secret, wire: []string{"host", "port"}, kept: true,
-		refuses: refusedByPostgres, filled: readJSON,
+	d := &dialect{name: name, source: "salt/returners/" + name + ".py", secret: secret, wire: []string{"host", "port"},
+		kept: true, refuses: refusedByPostgres, filled: readJSON,
 		want: Wanted{Place: "returner." + name, Names: []string{"host", "user", secret, "db", "port"},
-			Defaults: map[string]any{"host": "localhost", "user": "salt", secret: "salt", "db": "salt", "port": int64(5432)}}}
+			Defaults: map[string]any{"host": "localhost", "user": "salt", secret: "salt", "db": "salt",
+				"port": int64(5432)}}}
 	d.open = func(opt options) (*sql.DB, error) { return openPostgres(opt, secret) }
 	return d
 }
@@ -80,9 +82,9 @@ func openPostgres(opt options, secret string) (*sql.DB, error) {
 	if opt.text("sslcrl") != "" {
 		return nil, refuse("the option sslcrl is not honoured yet")
 	}
-	words := []string{"host", opt.text("host"), "port", port, "user", opt.text("user"), "password", opt.text(secret), "dbname", opt.text("db"),
-		"connect_timeout", opt.text("connect_timeout"), "sslmode", opt.text("sslmode"), "sslcert", opt.text("sslcert"), "sslkey", opt.text("sslkey"),
-		"sslrootcert", opt.text("sslrootcert")}
+	words := []string{"host", opt.text("host"), "port", port, "user", opt.text("user"), "password", opt.text(secret),
+		"dbname", opt.text("db"), "connect_timeout", opt.text("connect_timeout"), "sslmode", opt.text("sslmode"),
+		"sslcert", opt.text("sslcert"), "sslkey", opt.text("sslkey"), "sslrootcert", opt.text("sslrootcert")}
 	var dsn strings.Builder
 	for i := 0; i < len(words); i += 2 {
 		if words[i+1] != "" {
@@ -141,7 +143,8 @@ func pgRow(ret *payload.Map, value func(any) (string, error)) ([]any, error) {
 	if err != nil {
 		return nil, err
 	}
-	row := []any{pgText(ret.Value("fun")), pgText(ret.Value("jid")), short, pgText(ret.Value("id")), success(ret, false, "true", "false"), full}
+	row := []any{pgText(ret.Value("fun")), pgText(ret.Value("jid")), short, pgText(ret.Value("id")),
+		success(ret, false, "true", "false"), full}
 	for _, i := range []int{0, 1, 3, 4} {
 		if text, ok := row[i].(string); ok && strings.Contains(text, "\x00") {
 			return nil, refuse("the fields fun, jid, id and success cannot hold NUL: %s", strconv.Quote(text))
@@ -185,7 +188,8 @@ func pgjsonbArchive() *archive {
 	}
 	return &archive{
 		stamp: `SELECT (now() - make_interval(secs => $1::float8))::text`,
-		make: []string{`CREATE TABLE IF NOT EXISTS jids_archive (LIKE jids)`, `CREATE TABLE IF NOT EXISTS salt_returns_archive (LIKE salt_returns)`,
+		make: []string{`CREATE TABLE IF NOT EXISTS jids_archive (LIKE jids)`,
+			`CREATE TABLE IF NOT EXISTS salt_returns_archive (LIKE salt_returns)`,
 			`CREATE TABLE IF NOT EXISTS salt_events_archive (LIKE salt_events)`},
 		keep:   []string{move("jids", oldJobs), move("salt_returns", oldReturns), move("salt_events", oldEvents)},
 		remove: []string{`DELETE ` + oldJobs, `DELETE ` + oldReturns, `DELETE ` + oldEvents},

@@ -73,7 +73,8 @@ func run(t testing.TB, as func(*exec.Cmd), dir, stdin, name string, args ...stri
 }
 
 // start starts a server; its output goes to a file, which a failed test shows.
-func start(t testing.TB, as func(*exec.Cmd), dir string, sig syscall.Signal, name string, args ...string) (stop func()) {
+func start(t testing.TB, as func(*exec.Cmd), dir string, sig syscall.Signal, name string,
+	args ...string) (stop func()) {
 	t.Helper()
 	log, err := os.Create(filepath.Join(dir, "log"))
 	if err != nil {
@@ -163,11 +164,13 @@ func startPostgres(t testing.TB) *server {
 		t.Fatal(err)
 	}
 	s := &server{port: freePort(t), dir: dir}
-	s.stop = start(t, as, dir, syscall.SIGQUIT, program, "-D", data, "-p", strconv.Itoa(s.port), "-c", "listen_addresses=127.0.0.1", "-c", "unix_socket_directories="+dir,
-		"-c", "fsync=off", "-c", "shared_buffers=16MB", "-c", "max_connections=30")
+	s.stop = start(t, as, dir, syscall.SIGQUIT, program, "-D", data, "-p", strconv.Itoa(s.port), "-c",
+		"listen_addresses=127.0.0.1", "-c", "unix_socket_directories="+dir, "-c", "fsync=off", "-c",
+		"shared_buffers=16MB", "-c", "max_connections=30")
 	boss := openAs(t, s.port, "boss", "postgres")
 	await(t, boss)
-	for _, text := range []string{`CREATE ROLE salt LOGIN PASSWORD '` + strings.ReplaceAll(pgPassword, "'", "''") + `'`, `CREATE DATABASE textdb OWNER salt`, `CREATE DATABASE jsondb OWNER salt`} {
+	for _, text := range []string{`CREATE ROLE salt LOGIN PASSWORD '` + strings.ReplaceAll(pgPassword, "'", "''") + `'`,
+		`CREATE DATABASE textdb OWNER salt`, `CREATE DATABASE jsondb OWNER salt`} {
 		if _, err := boss.Exec(text); err != nil {
 			t.Fatal(err)
 		}
@@ -178,7 +181,8 @@ func startPostgres(t testing.TB) *server {
 
 func openAs(t testing.TB, port int, role, name string) *sql.DB {
 	t.Helper()
-	db, err := sqlstore.OpenPG(fmt.Sprintf("host=127.0.0.1 port=%d user=%s dbname=%s sslmode=disable", port, role, name))
+	db, err := sqlstore.OpenPG(fmt.Sprintf("host=127.0.0.1 port=%d user=%s dbname=%s sslmode=disable", port, role,
+		name))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -200,14 +204,17 @@ func pgTables(t testing.TB, name string) string {
 func pgDatabase(t testing.TB, s *server, name string) (*sql.DB, *payload.Map) {
 	t.Helper()
 	db := openAs(t, s.port, "boss", map[string]string{"postgres": "textdb", "pgjsonb": "jsondb"}[name])
-	if _, err := db.Exec(`SET ROLE salt; DROP SCHEMA public CASCADE; CREATE SCHEMA public; ` + pgTables(t, name)); err != nil {
-		if _, err := db.Exec(`DROP SCHEMA public CASCADE; CREATE SCHEMA public AUTHORIZATION salt; SET ROLE salt; ` + pgTables(t, name)); err != nil {
+	if _, err := db.Exec(`SET ROLE salt; DROP SCHEMA public CASCADE; CREATE SCHEMA public; ` + pgTables(t,
+		name)); err != nil {
+		if _, err := db.Exec(`DROP SCHEMA public CASCADE; CREATE SCHEMA public AUTHORIZATION salt; SET ROLE salt; ` +
+			pgTables(t, name)); err != nil {
 			t.Fatal(err)
 		}
 	}
 	secret := map[string]string{"postgres": "passwd", "pgjsonb": "pass"}[name]
 	dbname := map[string]string{"postgres": "textdb", "pgjsonb": "jsondb"}[name]
-	return db, payload.M("returner."+name, payload.M("host", "127.0.0.1", "port", strconv.Itoa(s.port), "user", "salt", secret, pgPassword, "db", dbname))
+	return db, payload.M("returner."+name, payload.M("host", "127.0.0.1", "port", strconv.Itoa(s.port), "user", "salt",
+		secret, pgPassword, "db", dbname))
 }
 
 // pgRow is the row of a job, by column.
@@ -239,7 +246,8 @@ func TestPostgres(t *testing.T) {
 	}
 	t.Run("clean", func(t *testing.T) {
 		db, opts := pgDatabase(t, s, "pgjsonb")
-		cleans(t, opts, "pgjsonb", db, `UPDATE salt_returns SET alter_time = now() - interval '1 hour' WHERE return::text = '"old"'`,
+		cleans(t, opts, "pgjsonb", db,
+			`UPDATE salt_returns SET alter_time = now() - interval '1 hour' WHERE return::text = '"old"'`,
 			`UPDATE salt_events SET alter_time = now() - interval '1 hour' WHERE tag = 'old'`)
 	})
 	t.Run("restart", func(t *testing.T) { // last: the server is gone then
@@ -247,7 +255,8 @@ func TestPostgres(t *testing.T) {
 		h := hostOf(t, opts)
 		h.must("postgres.returner", cases()[0].ret)
 		s.stop()
-		if _, err := h.call("postgres.returner", cases()[0].ret); err == nil || returners.Hopeless(err) || strings.Contains(err.Error(), "cr") {
+		if _, err := h.call("postgres.returner", cases()[0].ret); err == nil || returners.Hopeless(err) ||
+			strings.Contains(err.Error(), "cr") {
 			t.Errorf("no server: %v", err)
 		}
 	})
@@ -308,10 +317,12 @@ func events(t *testing.T, h *host, name string, db *sql.DB) {
 		t.Fatalf("%d events of 1200", n)
 	}
 	var data, master string
-	if err := db.QueryRow(`SELECT data, master_id FROM salt_events WHERE tag = 'salt/many/7'`).Scan(&data, &master); err != nil || data != `{"n": 7}` || master != "web1" {
+	if err := db.QueryRow(`SELECT data, master_id FROM salt_events WHERE tag = 'salt/many/7'`).Scan(&data,
+		&master); err != nil || data != `{"n": 7}` || master != "web1" {
 		t.Errorf("event: %s, %s, %v", data, master, err)
 	}
-	_, err := h.call(name+".event_return", []any{event("a", "1"), event(strings.Repeat("x", 256), "2"), event("c", payload.M("ü", []byte("text"))), payload.M()})
+	_, err := h.call(name+".event_return", []any{event("a", "1"), event(strings.Repeat("x", 256), "2"),
+		event("c", payload.M("ü", []byte("text"))), payload.M()})
 	if err == nil || !returners.Hopeless(err) || !strings.Contains(err.Error(), "1 of 4 events are not written") {
 		t.Errorf("one bad event: %v", err)
 	}
@@ -383,7 +394,8 @@ func pgErrors(t *testing.T, s *server, name string) {
 	}
 }
 
-// large writes 30 MB, and a value that lies deeper than any stack: it is kept or refused, and the next one comes through.
+// large writes 30 MB, and a value that lies deeper than any stack: it is kept or refused, and the next one comes
+// through.
 func large(t *testing.T, h *host, name string, refusesDeep bool) {
 	t.Helper()
 	ret := func(jid string, v any) *payload.Map {
@@ -402,7 +414,8 @@ func large(t *testing.T, h *host, name string, refusesDeep bool) {
 	for range 50_000 {
 		deep = []any{deep}
 	}
-	if _, err := h.call(name+".returner", ret("2", deep)); (err != nil) != refusesDeep || err != nil && !returners.Hopeless(err) {
+	if _, err := h.call(name+".returner", ret("2", deep)); (err != nil) != refusesDeep || err != nil &&
+		!returners.Hopeless(err) {
 		t.Errorf("a deep value: %v", err)
 	}
 	h.must(name+".get_jid", "2")
@@ -420,7 +433,8 @@ func TestSilentServer(t *testing.T) {
 	for _, name := range []string{"returner.postgres", "returner.pgjsonb", "mysql"} {
 		h := newHost(t, name, payload.M("host", "127.0.0.1", "port", int64(port)))
 		h.within = 50 * time.Millisecond
-		if _, err := h.call(strings.TrimPrefix(name, "returner.")+".returner", cases()[0].ret); err == nil || returners.Hopeless(err) {
+		if _, err := h.call(strings.TrimPrefix(name, "returner.")+".returner", cases()[0].ret); err == nil ||
+			returners.Hopeless(err) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -433,7 +447,8 @@ func cleans(t *testing.T, opts *payload.Map, name string, db *sql.DB, age ...str
 	fill := func() {
 		for i, jid := range []string{"1", "1", "2", "3", "3"} {
 			h.must(name+".save_load", jid, payload.M("fun", "test.ping", "jid", jid))
-			h.must(name+".returner", payload.M("id", "m"+strconv.Itoa(i), "jid", jid, "fun", "test.ping", "return", []any{"old", "old", "new", "old", "new"}[i]))
+			h.must(name+".returner", payload.M("id", "m"+strconv.Itoa(i), "jid", jid, "fun", "test.ping", "return",
+				[]any{"old", "old", "new", "old", "new"}[i]))
 		}
 		h.must(name+".event_return", []any{payload.M("tag", "old", "data", "x"), payload.M("tag", "new", "data", "x")})
 		for _, text := range age {
@@ -466,7 +481,8 @@ func cleans(t *testing.T, opts *payload.Map, name string, db *sql.DB, age ...str
 	fill()
 	hostOf(t, opts, "keep_jobs_seconds", 1800, "archive_jobs", true).must(name + ".clean_old_jobs")
 	hostOf(t, opts, "keep_jobs_seconds", 1800, "archive_jobs", true).must(name + ".clean_old_jobs")
-	if left, kept := counts(""), counts("_archive"); !slices.Equal(left, []int{2, 4, 2}) || !slices.Equal(kept, []int{1, 3, 1}) {
+	if left, kept := counts(""), counts("_archive"); !slices.Equal(left, []int{2, 4, 2}) ||
+		!slices.Equal(kept, []int{1, 3, 1}) {
 		t.Errorf("left %v, archived %v", left, kept)
 	}
 }

@@ -4,7 +4,8 @@ package sqlstore_test
 
 import "testing"
 
-// Salt 3006, the last long-term release that has the returner, stores the recorded rows, and both read what either wrote.
+// Salt 3006, the last long-term release that has the returner, stores the recorded rows, and both read what either
+// wrote.
 func TestSaltMySQL(t *testing.T) {
 	env := drivers(t, "3006")
 	s := startMySQL(t, "--sql-mode=STRICT_TRANS_TABLES")

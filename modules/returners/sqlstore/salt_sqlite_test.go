@@ -8,7 +8,8 @@ import (
 	"brine/wire/payload"
 )
 
-// Salt 3006, the last long-term release that has the returner, stores the recorded rows, and both read what either wrote.
+// Salt 3006, the last long-term release that has the returner, stores the recorded rows, and both read what either
+// wrote.
 func TestSaltSQLite(t *testing.T) {
 	path, db := newSQLite(t)
 	opts := payload.M("sqlite3.database", path, "sqlite3.timeout", 5.0)

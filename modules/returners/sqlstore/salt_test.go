@@ -18,7 +18,8 @@ import (
 var record = flag.Bool("record", false, "write what Salt stores to testdata")
 
 // salt calls functions of a returner of a Salt release.
-func salt(t testing.TB, release, name string, opts *payload.Map, env []string, calls ...[]any) (results []any, seconds float64) {
+func salt(t testing.TB, release, name string, opts *payload.Map, env []string, calls ...[]any) (results []any,
+	seconds float64) {
 	t.Helper()
 	list := make([]any, len(calls))
 	for i, c := range calls {
@@ -53,7 +54,8 @@ func given(t testing.TB, result any) any {
 }
 
 // saltStores holds the recorded rows to those that Salt writes now, or records them.
-func saltStores(t *testing.T, release, name string, opts *payload.Map, env []string, row func(jid string) map[string]string) {
+func saltStores(t *testing.T, release, name string, opts *payload.Map, env []string,
+	row func(jid string) map[string]string) {
 	t.Helper()
 	var calls [][]any
 	for _, c := range cases() {
@@ -93,19 +95,22 @@ func saltStores(t *testing.T, release, name string, opts *payload.Map, env []str
 // saltReads lets Salt read what brine wrote, and the other way round.
 func saltReads(t *testing.T, h *host, release, name string, opts *payload.Map, env []string) {
 	t.Helper()
-	load := payload.M("fun", "test.echo", "arg", []any{"ü", payload.M("__kwarg__", true, "a", int64(1))}, "tgt", "web*", "tgt_type", "glob", "user", "root")
+	load := payload.M("fun", "test.echo", "arg", []any{"ü", payload.M("__kwarg__", true, "a", int64(1))}, "tgt", "web*",
+		"tgt_type", "glob", "user", "root")
 	ret := func(id, jid, text string) *payload.Map {
-		return payload.M("id", id, "jid", jid, "fun", "test.echo", "fun_args", []any{}, "return", payload.M("who", text, "n", []any{nil, true, 1.5}), "retcode", int64(0), "success", true)
+		return payload.M("id", id, "jid", jid, "fun", "test.echo", "fun_args", []any{}, "return",
+			payload.M("who", text, "n", []any{nil, true, 1.5}), "retcode", int64(0), "success", true)
 	}
 	brines, salts := ret("web1", "20261123101010000011", "brine ☃"), ret("web2", "20261123101010000012", "salt ☃")
 	h.must(name+".save_load", "20261123101010000011", load)
 	h.must(name+".returner", brines)
-	wrote, _ := salt(t, release, name, opts, env, []any{"save_load", "20261123101010000012", load}, []any{"returner", salts})
+	wrote, _ := salt(t, release, name, opts, env, []any{"save_load", "20261123101010000012", load},
+		[]any{"returner", salts})
 	for _, r := range wrote {
 		given(t, r)
 	}
-	asked := [][]any{{"get_load", "20261123101010000011"}, {"get_load", "20261123101010000012"}, {"get_jid", "20261123101010000011"},
-		{"get_jid", "20261123101010000012"}, {"get_jids"}, {"get_minions"}}
+	asked := [][]any{{"get_load", "20261123101010000011"}, {"get_load", "20261123101010000012"},
+		{"get_jid", "20261123101010000011"}, {"get_jid", "20261123101010000012"}, {"get_jids"}, {"get_minions"}}
 	read, _ := salt(t, release, name, opts, env, asked...)
 	for i, call := range asked {
 		want := given(t, read[i])

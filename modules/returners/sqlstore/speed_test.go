@@ -26,7 +26,8 @@ func TestSaltSpeed(t *testing.T) {
 		name, release string
 		opts          *payload.Map
 	}{
-		{"sqlite3", "3006", payload.M("sqlite3.database", path, "sqlite3.timeout", 5.0)}, {"postgres", "3008", text}, {"pgjsonb", "3008", json}, {"mysql", "3006", mysql},
+		{"sqlite3", "3006", payload.M("sqlite3.database", path, "sqlite3.timeout", 5.0)}, {"postgres", "3008", text},
+		{"pgjsonb", "3008", json}, {"mysql", "3006", mysql},
 	} {
 		var calls [][]any
 		for range *speed {
@@ -41,6 +42,7 @@ func TestSaltSpeed(t *testing.T) {
 			h.must(tt.name+".returner", cases()[1].ret)
 		}
 		took := time.Since(begin).Seconds()
-		t.Logf("%s: Salt %.0f a second, brine %.0f, %.1f times", tt.name, float64(*speed)/seconds, float64(*speed)/took, seconds/took)
+		t.Logf("%s: Salt %.0f a second, brine %.0f, %.1f times", tt.name, float64(*speed)/seconds, float64(*speed)/took,
+			seconds/took)
 	}
 }

@@ -15,5 +15,6 @@ func refusedBySQLite(err error) bool {
 	if !errors.As(err, &e) {
 		return false
 	}
-	return e.Code == sqlite3.ErrTooBig || e.Code == sqlite3.ErrConstraint || e.Code == sqlite3.ErrMismatch || e.Code == sqlite3.ErrRange
+	return e.Code == sqlite3.ErrTooBig || e.Code == sqlite3.ErrConstraint || e.Code == sqlite3.ErrMismatch ||
+		e.Code == sqlite3.ErrRange
 }

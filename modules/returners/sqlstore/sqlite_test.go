@@ -99,7 +99,8 @@ func TestSQLiteRows(t *testing.T) {
 	if want := []string{"bytes", "several functions", "odd bytes"}; !slices.Equal(more, want) {
 		t.Errorf("Salt does not store %q, want %q", more, want)
 	}
-	for jid, want := range map[string]string{"20261123000000000003": `["text ü", {"in": "deep"}]`, "20261123000000000013": `"b'\\xff\\xfe'"`} {
+	for jid, want := range map[string]string{"20261123000000000003": `["text ü", {"in": "deep"}]`,
+		"20261123000000000013": `"b'\\xff\\xfe'"`} {
 		if got := sqliteRow(t, db, jid)["full_ret"]; got != want {
 			t.Errorf("job %s: %s, want %s", jid, got, want)
 		}
@@ -114,10 +115,12 @@ func TestSQLiteReads(t *testing.T) {
 	path, db := newSQLite(t)
 	h := newHost(t, "sqlite3", payload.M("database", path, "timeout", "5"))
 	reads(t, h, "sqlite3", func(ret *payload.Map) any { return payload.M("return", ret.Value("return")) })
-	if _, err := db.Exec(`INSERT INTO jids VALUES ('9', '{broken'); UPDATE salt_returns SET full_ret = 'no JSON' WHERE id = 'web1' AND jid = ?`, jobs[0]); err != nil {
+	if _, err := db.Exec(
+		`INSERT INTO jids VALUES ('9', '{broken'); UPDATE salt_returns SET full_ret = 'no JSON' WHERE id = 'web1' AND jid = ?`, jobs[0]); err != nil {
 		t.Fatal(err)
 	}
-	same(t, "unreadable return", h.must("sqlite3.get_jid", jobs[0]).(*payload.Map).Map("web1").Value("return"), "no JSON")
+	same(t, "unreadable return", h.must("sqlite3.get_jid", jobs[0]).(*payload.Map).Map("web1").Value("return"),
+		"no JSON")
 	same(t, "unreadable load", h.must("sqlite3.get_load", "9"), payload.NewMap(0))
 	if n := h.must("sqlite3.get_jids").(*payload.Map).Len(); n != 3 {
 		t.Errorf("%d jobs", n)
@@ -130,15 +133,18 @@ var jobs = []string{"20261123101010000001", "20261123101010000002"}
 // reads writes two jobs and reads them by all functions. stored is what get_jid gives of a return.
 func reads(t *testing.T, h *host, name string, stored func(ret *payload.Map) any) {
 	t.Helper()
-	load := payload.M("fun", "test.echo", "arg", []any{"ü"}, "tgt", "web*", "tgt_type", "glob", "user", "root", "jid", jobs[0], "ret", "", "metadata", payload.M("a", int64(1)))
+	load := payload.M("fun", "test.echo", "arg", []any{"ü"}, "tgt", "web*", "tgt_type", "glob", "user", "root", "jid",
+		jobs[0], "ret", "", "metadata", payload.M("a", int64(1)))
 	h.must(name+".save_load", jobs[0], load)
 	h.must(name+".save_load", jobs[1], payload.M("fun", "test.ping", "jid", jobs[1]), []any{"web1"})
 	h.must(name+".save_load", jobs[1], payload.M("fun", "test.ping", "jid", jobs[1])) // again
 	h.must(name+".save_minions", jobs[0], []any{"web1"}, "syndic")
 	ret := func(id, jid string, v any) *payload.Map {
-		return payload.M("id", id, "jid", jid, "fun", "test.echo", "fun_args", []any{"ü"}, "return", v, "retcode", int64(0), "success", true)
+		return payload.M("id", id, "jid", jid, "fun", "test.echo", "fun_args", []any{"ü"}, "return", v, "retcode",
+			int64(0), "success", true)
 	}
-	rets := []*payload.Map{ret("web1", jobs[0], "old"), ret("web2", jobs[0], payload.M("big", uint64(1<<63))), ret("web1", jobs[1], []any{nil, 1.5})}
+	rets := []*payload.Map{ret("web1", jobs[0], "old"), ret("web2", jobs[0], payload.M("big", uint64(1<<63))),
+		ret("web1", jobs[1], []any{nil, 1.5})}
 	for _, r := range rets {
 		h.must(name+".returner", r)
 	}
@@ -146,11 +152,13 @@ func reads(t *testing.T, h *host, name string, stored func(ret *payload.Map) any
 	same(t, "get_load of none", h.must(name+".get_load", "nosuch"), payload.NewMap(0))
 	same(t, "get_jid", h.must(name+".get_jid", jobs[0]), payload.M("web1", stored(rets[0]), "web2", stored(rets[1])))
 	same(t, "get_jid of none", h.must(name+".get_jid", "' OR 1=1 --"), payload.NewMap(0))
-	same(t, "get_fun", h.must(name+".get_fun", "test.echo"), payload.M("web2", stored(rets[1]), "web1", stored(rets[2])))
+	same(t, "get_fun", h.must(name+".get_fun", "test.echo"), payload.M("web2", stored(rets[1]), "web1",
+		stored(rets[2])))
 	same(t, "get_fun of none", h.must(name+".get_fun", "test.none"), payload.NewMap(0))
 	all := h.must(name + ".get_jids").(*payload.Map)
-	same(t, "get_jids", all.Map(jobs[0]), payload.M("Function", "test.echo", "Arguments", []any{"ü"}, "Target", "web*", "Target-type", "glob", "User", "root",
-		"Metadata", payload.M("a", int64(1)), "StartTime", "2026, Nov 23 10:10:10.000001"))
+	same(t, "get_jids", all.Map(jobs[0]), payload.M("Function", "test.echo", "Arguments", []any{"ü"}, "Target", "web*",
+		"Target-type", "glob", "User", "root", "Metadata", payload.M("a", int64(1)), "StartTime",
+		"2026, Nov 23 10:10:10.000001"))
 	if all.Len() != 2 {
 		t.Errorf("get_jids: %v", all)
 	}
@@ -181,8 +189,10 @@ func TestSQLiteErrors(t *testing.T) {
 		{"bad timeout", "no number of seconds", false, try(c.ret, "sqlite3.database", path, "sqlite3.timeout", "soon")},
 		{"no file", "unable to open", false, try(c.ret, "sqlite3.database", path+"x", "sqlite3.timeout", 1)},
 		{"memory", "unable to open", false, try(c.ret, "sqlite3.database", ":memory:", "sqlite3.timeout", 1)},
-		{"no return", "has no return", true, try(payload.M("id", "a", "jid", "1", "fun", "x"), "sqlite3.database", path, "sqlite3.timeout", 1)},
-		{"null success", "NOT NULL", true, try(c.ret.Clone().Set("success", nil), "sqlite3.database", path, "sqlite3.timeout", 1)},
+		{"no return", "has no return", true, try(payload.M("id", "a", "jid", "1", "fun", "x"), "sqlite3.database", path,
+			"sqlite3.timeout", 1)},
+		{"null success", "NOT NULL", true, try(c.ret.Clone().Set("success", nil), "sqlite3.database", path,
+			"sqlite3.timeout", 1)},
 	} {
 		if tt.err == nil || !strings.Contains(tt.err.Error(), tt.text) || returners.Hopeless(tt.err) != tt.hopeless {
 			t.Errorf("%s: %v, hopeless %v", tt.name, tt.err, returners.Hopeless(tt.err))
@@ -195,7 +205,8 @@ func TestSQLiteErrors(t *testing.T) {
 	if _, err := db.Exec("BEGIN EXCLUSIVE"); err != nil {
 		t.Fatal(err)
 	}
-	if err := try(c.ret, "sqlite3.database", path, "sqlite3.timeout", 0.01); err == nil || returners.Hopeless(err) || !strings.Contains(err.Error(), "locked") {
+	if err := try(c.ret, "sqlite3.database", path, "sqlite3.timeout", 0.01); err == nil || returners.Hopeless(err) ||
+		!strings.Contains(err.Error(), "locked") {
 		t.Errorf("locked: %v", err)
 	}
 	if _, err := db.Exec("ROLLBACK; DROP TABLE salt_returns"); err != nil {

@@ -1,10 +1,10 @@
-// Package sqlstore holds the returners that write to SQL databases: sqlite3, postgres, pgjsonb and mysql. They write the
-// tables that Salt documents, with the same contents, so that both can write into one database, and read what either wrote.
-// The tables are the operator's: none is made here but those of the archive.
+// Package sqlstore holds the returners that write to SQL databases: sqlite3, postgres, pgjsonb and mysql. They write
+// the tables that Salt documents, with the same contents, so that both can write into one database, and read what
+// either wrote. The tables are the operator's: none is made here but those of the archive.
 //
-// SQL is constant text with parameters. The package finds no options and knows no spool: package returners gives it both
-// as a Host. It answers to salt/returners/{sqlite3_return,postgres,pgjsonb,mysql}.py, of 3008.3 where that has them, else of
-// 3006.28.
+// SQL is constant text with parameters. The package finds no options and knows no spool: package returners gives it
+// both as a Host. It answers to salt/returners/{sqlite3_return,postgres,pgjsonb,mysql}.py, of 3008.3 where that has
+// them, else of 3006.28.
 package sqlstore
 
 import (
@@ -54,30 +54,37 @@ func (s *store) functions() []loader.Func {
 	jid := loader.Req("jid")
 	minions := loader.Opt("minions", nil)
 	all := []loader.Func{
-		s.function("returner", s.returner, "Write a return to the database.\n\nCLI Example:\n\n    salt '*' test.ping --return "+s.name, loader.Req("ret")),
+		s.function("returner", s.returner, "Write a return to the database.\n\nCLI Example:\n\n    salt '*' "+
+			"test.ping --return "+s.name, loader.Req("ret")),
 		s.function("save_load", s.saveLoad, "Keep the publication of a job.", jid, loader.Req("load"), minions),
-		s.function("save_minions", nothing, "Do nothing: the tables have no place for the minions of a job.", jid, loader.Req("minions"), loader.Opt("syndic_id", nil)),
+		s.function("save_minions", nothing, "Do nothing: the tables have no place for the minions of a job.", jid,
+			loader.Req("minions"), loader.Opt("syndic_id", nil)),
 		s.function("get_load", s.getLoad, "The publication of a job.", jid),
 		s.function("get_jid", s.getJID, "The returns of a job, by minion.", jid),
 		s.function("get_fun", s.getFun, "The latest return of a function, by minion.", loader.Req("fun")),
 		s.function("get_jids", s.getJIDs, "All jobs."),
 		s.function("get_minions", s.getMinions, "All minions that have returned something."),
-		s.function("prep_jid", prepJID, "Make a job id, or give back the one that is there.", loader.Opt("nocache", false), loader.Opt("passed_jid", nil)),
+		s.function("prep_jid", prepJID, "Make a job id, or give back the one that is there.",
+			loader.Opt("nocache", false), loader.Opt("passed_jid", nil)),
 	}
 	if s.sql.event != "" {
-		all = append(all, s.function("event_return", s.eventReturn, "Write events to the database.", loader.Req("events")))
+		all = append(all, s.function("event_return", s.eventReturn, "Write events to the database.",
+			loader.Req("events")))
 	}
 	if s.sql.filtered != "" {
-		all = append(all, s.function("get_jids_filter", s.getJIDsFilter, "The latest jobs.", loader.Req("count"), loader.Opt("filter_find_job", true)))
+		all = append(all, s.function("get_jids_filter", s.getJIDsFilter, "The latest jobs.", loader.Req("count"),
+			loader.Opt("filter_find_job", true)))
 	}
 	if s.archive != nil {
-		all = append(all, s.function("clean_old_jobs", s.cleanOldJobs, "Remove, or put into the tables of the archive, what is older than keep_jobs_seconds."))
+		all = append(all, s.function("clean_old_jobs", s.cleanOldJobs, "Remove, or put into the tables of the "+
+			"archive, what is older than keep_jobs_seconds."))
 	}
 	return all
 }
 
 // function is one of them.
-func (s *store) function(name string, run func(*loader.Call, loader.Args) (any, error), doc string, params ...loader.Param) loader.Func {
+func (s *store) function(name string, run func(*loader.Call, loader.Args) (any, error), doc string,
+	params ...loader.Param) loader.Func {
 	return loader.Func{Name: s.name + "." + name, Params: params, Source: s.source, Doc: doc,
 		Run: func(c *loader.Call, a loader.Args) (any, error) {
 			v, err := run(c, a)

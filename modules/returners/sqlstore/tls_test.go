@@ -42,7 +42,8 @@ func protected(t *testing.T, opts *payload.Map, name, place string, want string,
 	m := opts.Map(place).Clone()
 	m.Update(payload.M(tls...))
 	_, err := hostOf(t, opts, place, m).call(name+".returner", cases()[0].ret)
-	if want == "" && err != nil || want != "" && (err == nil || returners.Hopeless(err) || !strings.Contains(err.Error(), want)) {
+	if want == "" && err != nil || want != "" && (err == nil || returners.Hopeless(err) ||
+		!strings.Contains(err.Error(), want)) {
 		t.Errorf("%s with %v: %v, want %q", name, tls, err, want)
 	}
 }
@@ -55,7 +56,8 @@ func TestConnectTimeout(t *testing.T) {
 	}
 	defer l.Close()
 	port := l.Addr().(*net.TCPAddr).Port
-	opts := payload.M("returner.pgjsonb", payload.M("host", "127.0.0.1", "port", port, "user", "u", "pass", "p", "db", "d"))
+	opts := payload.M("returner.pgjsonb", payload.M("host", "127.0.0.1", "port", port, "user", "u", "pass", "p", "db",
+		"d"))
 	protected(t, opts, "pgjsonb", "returner.pgjsonb", "timeout", "connect_timeout", 1)
 }
 
@@ -65,7 +67,8 @@ func TestTLS(t *testing.T) {
 		s := startPostgres(t)
 		cert, key := certificate(t, s.dir, "server")
 		other, _ := certificate(t, t.TempDir(), "other")
-		for _, text := range []string{"ALTER SYSTEM SET ssl_cert_file = '" + cert + "'", "ALTER SYSTEM SET ssl_key_file = '" + key + "'", "ALTER SYSTEM SET ssl = on", "SELECT pg_reload_conf()"} {
+		for _, text := range []string{"ALTER SYSTEM SET ssl_cert_file = '" + cert + "'",
+			"ALTER SYSTEM SET ssl_key_file = '" + key + "'", "ALTER SYSTEM SET ssl = on", "SELECT pg_reload_conf()"} {
 			if _, err := s.db.Exec(text); err != nil {
 				t.Fatal(err)
 			}
@@ -83,8 +86,10 @@ func TestTLS(t *testing.T) {
 		protected(t, opts, "pgjsonb", "returner.pgjsonb", "certificate", "sslmode", "verify-ca", "sslrootcert", other)
 		protected(t, opts, "pgjsonb", "returner.pgjsonb", "", "sslmode", "require")
 		protected(t, opts, "pgjsonb", "returner.pgjsonb", "", "sslmode", "require", "sslcert", cert, "sslkey", key)
-		protected(t, opts, "pgjsonb", "returner.pgjsonb", "/none", "sslmode", "require", "sslcert", "/none", "sslkey", key)
-		protected(t, opts, "pgjsonb", "returner.pgjsonb", "private key does not match", "sslmode", "require", "sslcert", other, "sslkey", key)
+		protected(t, opts, "pgjsonb", "returner.pgjsonb", "/none", "sslmode", "require", "sslcert", "/none", "sslkey",
+			key)
+		protected(t, opts, "pgjsonb", "returner.pgjsonb", "private key does not match", "sslmode", "require", "sslcert",
+			other, "sslkey", key)
 		var n int
 		if err := db.QueryRow("SELECT count(*) FROM salt_returns").Scan(&n); err != nil || n != 3 {
 			t.Errorf("%d rows, %v", n, err)

@@ -82,9 +82,8 @@ const (
 	eventsBytes = 4 << 20
 )
 
-// eventReturn writes events, all or none. When the database refuses one of them, the others are written and the error says
-// how many were not.
-// Unlike Salt, which writes none then.
+// eventReturn writes events, all or none. When the database refuses one of them, the others are written and the error
+// says how many were not. Unlike Salt, which writes none then.
 func (s *store) eventReturn(c *loader.Call, a loader.Args) (any, error) {
 	events, ok := a.Get("events").([]any)
 	if !ok {

@@ -1,6 +1,7 @@
-// Package cron tells when a crontab line is due: five fields, a sixth of seconds, names, lists, ranges, steps, the last day of a
-// month (L) and the n-th weekday of it (mon#2, L5). It knows no zones: a date is what a clock on the wall shows. Hashed and
-// random fields (H, R) and weekdays nearest to a day (15W) are refused. It answers to croniter, which Salt asks.
+// Package cron tells when a crontab line is due: five fields, a sixth of seconds, names, lists, ranges, steps, the last
+// day of a month (L) and the n-th weekday of it (mon#2, L5). It knows no zones: a date is what a clock on the wall
+// shows. Hashed and random fields (H, R) and weekdays nearest to a day (15W) are refused. It answers to croniter, which
+// Salt asks.
 package cron
 
 import (
@@ -30,7 +31,8 @@ type Line struct {
 
 // names that stand for whole lines.
 var aliases = map[string]string{
-	"@midnight": "0 0 * * *", "@hourly": "0 * * * *", "@daily": "0 0 * * *", "@weekly": "0 0 * * 0", "@monthly": "0 0 1 * *", "@yearly": "0 0 1 1 *", "@annually": "0 0 1 1 *",
+	"@midnight": "0 0 * * *", "@hourly": "0 * * * *", "@daily": "0 0 * * *", "@weekly": "0 0 * * 0",
+	"@monthly": "0 0 1 * *", "@yearly": "0 0 1 1 *", "@annually": "0 0 1 1 *",
 }
 
 // Parse reads a line.
@@ -124,7 +126,8 @@ func (l *Line) readWeekday(text string) error {
 	return err
 }
 
-// years is how far Next looks: two leap years that are eight apart (1896, 1904), and no line needs more than the weekday of one.
+// years is how far Next looks: two leap years that are eight apart (1896, 1904), and no line needs more than the
+// weekday of one.
 const years = 50
 
 // Next is the first date after at when the line is due; false when there is none within fifty years.
@@ -176,10 +179,11 @@ func (l *Line) turn(t time.Time) bool {
 
 // Fields of a line.
 var (
-	minutes  = field{low: 0, high: 59}
-	hours    = field{low: 0, high: 23}
-	days     = field{low: 1, high: 31}
-	months   = field{low: 1, high: 12, names: []string{"jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"}}
+	minutes = field{low: 0, high: 59}
+	hours   = field{low: 0, high: 23}
+	days    = field{low: 1, high: 31}
+	months  = field{low: 1, high: 12, names: []string{"jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep",
+		"oct", "nov", "dec"}}
 	weekdays = field{low: 0, high: 7, names: []string{"sun", "mon", "tue", "wed", "thu", "fri", "sat"}}
 )
 

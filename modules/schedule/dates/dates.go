@@ -1,6 +1,6 @@
-// Package dates reads and writes the texts of dates that stand in a schedule: free ones ("Monday 5:00pm") as python-dateutil
-// reads them, and those that follow a format of strftime. A date here is what a clock on the wall shows: a time.Time in UTC
-// whatever the zone of the machine. It is no calendar and knows nothing of schedules.
+// Package dates reads and writes the texts of dates that stand in a schedule: free ones ("Monday 5:00pm") as
+// python-dateutil reads them, and those that follow a format of strftime. A date here is what a clock on the wall
+// shows: a time.Time in UTC whatever the zone of the machine. It is no calendar and knows nothing of schedules.
 package dates
 
 import (
@@ -22,8 +22,8 @@ func Wall(t time.Time) time.Time {
 	return time.Date(year, month, day, hour, minute, second, t.Nanosecond()/1000*1000, time.UTC)
 }
 
-// Parse reads a free text. What it does not say is taken from now: the day, but not the time of the day, which is midnight.
-// A weekday is the next of its name, today included. Answers to dateutil.parser.parse.
+// Parse reads a free text. What it does not say is taken from now: the day, but not the time of the day, which is
+// midnight. A weekday is the next of its name, today included. Answers to dateutil.parser.parse.
 func Parse(text string, now time.Time) (time.Time, error) {
 	p := &parser{tokens: split(text), now: now}
 	if err := p.parse(); err != nil {

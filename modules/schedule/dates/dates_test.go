@@ -67,7 +67,8 @@ func TestScan(t *testing.T) {
 // TestWall shows what a clock on the wall shows, whatever the zone.
 func TestWall(t *testing.T) {
 	berlin := time.FixedZone("", 3600)
-	if got := Wall(time.Date(2026, 11, 30, 9, 5, 6, 7, berlin)).Format(time.RFC3339Nano); got != "2026-11-30T09:05:06Z" {
+	if got := Wall(time.Date(2026, 11, 30, 9, 5, 6, 7, berlin)).Format(
+		time.RFC3339Nano); got != "2026-11-30T09:05:06Z" {
 		t.Error(got)
 	}
 }

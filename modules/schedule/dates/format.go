@@ -24,9 +24,10 @@ func Format(at time.Time, format string) string {
 
 // layouts are directives that have a layout in Go.
 var layouts = map[byte]string{
-	'Y': "2006", 'm': "01", 'd': "02", 'H': "15", 'M': "04", 'S': "05", 'y': "06", 'b': "Jan", 'h': "Jan", 'B': "January", 'a': "Mon", 'A': "Monday",
-	'I': "03", 'p': "PM", 'j': "002", 'e': "_2", 'T': "15:04:05", 'D': "01/02/06", 'F': "2006-01-02", 'R': "15:04", 'c': "Mon Jan _2 15:04:05 2006",
-	'x': "01/02/06", 'X': "15:04:05", 'r': "03:04:05 PM",
+	'Y': "2006", 'm': "01", 'd': "02", 'H': "15", 'M': "04", 'S': "05", 'y': "06", 'b': "Jan", 'h': "Jan",
+	'B': "January", 'a': "Mon", 'A': "Monday", 'I': "03", 'p': "PM", 'j': "002", 'e': "_2", 'T': "15:04:05",
+	'D': "01/02/06", 'F': "2006-01-02", 'R': "15:04", 'c': "Mon Jan _2 15:04:05 2006", 'x': "01/02/06", 'X': "15:04:05",
+	'r': "03:04:05 PM",
 }
 
 func directive(at time.Time, c byte) string {
@@ -72,7 +73,8 @@ var ErrFormat = errors.New("dates: the text does not follow its format")
 // Scan reads a date in a format of strptime. What the format does not hold is that of 1 January 1900, midnight.
 func Scan(text, format string) (time.Time, error) {
 	s := &scanner{text: text, year: 1900, month: 1, day: 1}
-	format = strings.NewReplacer("%%", "%%", "%c", "%a %b %d %H:%M:%S %Y", "%x", "%m/%d/%y", "%X", "%H:%M:%S").Replace(format)
+	format = strings.NewReplacer("%%", "%%", "%c", "%a %b %d %H:%M:%S %Y", "%x", "%m/%d/%y", "%X",
+		"%H:%M:%S").Replace(format)
 	for i := 0; i < len(format); i++ {
 		switch c := format[i]; {
 		case c == '%' && i+1 < len(format):

@@ -14,7 +14,8 @@ func (p *parser) number(i int) (int, error) {
 		return i, ErrUnread
 	}
 	switch next := p.at(i + 1); {
-	case len(p.ymd.v) == 3 && (len(t) == 2 || len(t) == 4) && !dotted && p.hour == nil && (!p.has(i+1) || next != ":" && word(units, next) < 0):
+	case len(p.ymd.v) == 3 && (len(t) == 2 || len(t) == 4) && !dotted && p.hour == nil && (!p.has(i+1) || next != ":" &&
+		word(units, next) < 0):
 		return i, p.packed(t, &p.hour, &p.minute)
 	case len(t) == 6 || len(t) > 6 && strings.IndexByte(t, '.') == 6:
 		return i, p.six(t)
@@ -118,7 +119,8 @@ func sixtieths(t string) (int, bool) {
 	return 60 * n / ten, true
 }
 
-// unit is the place of the word for hours, minutes or seconds that belongs to a number: behind it or before it; -1: none.
+// unit is the place of the word for hours, minutes or seconds that belongs to a number: behind it or before it; -1:
+// none.
 func (p *parser) unit(i int) int {
 	last := len(p.tokens) - 1
 	switch {

@@ -9,10 +9,13 @@ import (
 
 // Words of a date in English; the place in the list is the value.
 var (
-	jumps    = []string{" ", ".", ",", ";", "-", "/", "'", "at", "on", "and", "ad", "m", "t", "of", "st", "nd", "rd", "th"}
-	weekdays = [][]string{{"mon", "monday"}, {"tue", "tuesday"}, {"wed", "wednesday"}, {"thu", "thursday"}, {"fri", "friday"}, {"sat", "saturday"}, {"sun", "sunday"}}
-	months   = [][]string{{"jan", "january"}, {"feb", "february"}, {"mar", "march"}, {"apr", "april"}, {"may"}, {"jun", "june"}, {"jul", "july"},
-		{"aug", "august"}, {"sep", "sept", "september"}, {"oct", "october"}, {"nov", "november"}, {"dec", "december"}}
+	jumps = []string{" ", ".", ",", ";", "-", "/", "'", "at", "on", "and", "ad", "m", "t", "of", "st", "nd", "rd",
+		"th"}
+	weekdays = [][]string{{"mon", "monday"}, {"tue", "tuesday"}, {"wed", "wednesday"}, {"thu", "thursday"},
+		{"fri", "friday"}, {"sat", "saturday"}, {"sun", "sunday"}}
+	months = [][]string{{"jan", "january"}, {"feb", "february"}, {"mar", "march"}, {"apr", "april"}, {"may"},
+		{"jun", "june"}, {"jul", "july"}, {"aug", "august"}, {"sep", "sept", "september"}, {"oct", "october"},
+		{"nov", "november"}, {"dec", "december"}}
 	units   = [][]string{{"h", "hour", "hours"}, {"m", "minute", "minutes"}, {"s", "second", "seconds"}}
 	halves  = [][]string{{"am", "a"}, {"pm", "p"}}
 	utcText = []string{"utc", "gmt", "z"}

@@ -16,8 +16,8 @@ const (
 	dottedDigits
 )
 
-// lexer cuts a text into runs of letters and runs of digits; all else stands for itself. Dots separate ("Sep.20.2009"), but
-// for the one in a number (30.5).
+// lexer cuts a text into runs of letters and runs of digits; all else stands for itself. Dots separate ("Sep.20.2009"),
+// but for the one in a number (30.5).
 type lexer struct {
 	text   []rune
 	at     int

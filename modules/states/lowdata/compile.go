@@ -8,9 +8,9 @@ import (
 	"brine/wire/payload"
 )
 
-// Compile turns high data that Verify has nothing against into chunks in their order. A chunk holds state (the module), fun, name,
-// __id__, order, what the SLS was called (__sls__, __env__), and the arguments. With errors, of requisites, the chunks are
-// of no use. The chunks are the caller's; the values in them are shared with high.
+// Compile turns high data that Verify has nothing against into chunks in their order. A chunk holds state (the module),
+// fun, name, __id__, order, what the SLS was called (__sls__, __env__), and the arguments. With errors, of requisites,
+// the chunks are of no use. The chunks are the caller's; the values in them are shared with high.
 //
 // Without an order of its own a chunk comes after those with a smaller one, and by its name then.
 func Compile(high *payload.Map) (chunks []*payload.Map, errs []string) {
@@ -113,7 +113,8 @@ func takeArgument(chunk, arg *payload.Map, names []any) []any {
 
 // tagOf tells chunks apart.
 func tagOf(chunk *payload.Map) string {
-	return strings.Join([]string{pytext.Str(chunk.Value("state")), pytext.Str(chunk.Value("__id__")), pytext.Str(chunk.Value("name")), pytext.Str(chunk.Value("fun"))}, "_|-")
+	return strings.Join([]string{pytext.Str(chunk.Value("state")), pytext.Str(chunk.Value("__id__")),
+		pytext.Str(chunk.Value("name")), pytext.Str(chunk.Value("fun"))}, "_|-")
 }
 
 // integer is a whole number, as which Python counts a truth value, too.

@@ -11,10 +11,12 @@ import (
 )
 
 // requisiteTypes are the kinds of edges, the weakest first (RequisiteType).
-var requisiteTypes = []string{"onfail", "onfail_any", "onfail_all", "require", "require_any", "onchanges", "onchanges_any", "watch", "watch_any", "prereq", "prerequired", "listen"}
+var requisiteTypes = []string{"onfail", "onfail_any", "onfail_all", "require", "require_any", "onchanges",
+	"onchanges_any", "watch", "watch_any", "prereq", "prerequired", "listen"}
 
 // followed are those that make edges, in the order in which a chunk is asked for them.
-var followed = []string{"require", "require_any", "watch", "watch_any", "prereq", "onfail", "onfail_any", "onfail_all", "onchanges", "onchanges_any"}
+var followed = []string{"require", "require_any", "watch", "watch_any", "prereq", "onfail", "onfail_any", "onfail_all",
+	"onchanges", "onchanges_any"}
 
 // node is a chunk in the graph, or its test run before a chunk with prereq.
 type node struct {
@@ -44,7 +46,8 @@ func newGraph() *graph {
 	return &graph{byID: map[string]*node{}, lookup: map[[2]string][]*node{}, bySLS: map[string][]*node{}}
 }
 
-// node returns the node of an id, a new one if need be, that stands for a chunk. Of two chunks with one id the last counts.
+// node returns the node of an id, a new one if need be, that stands for a chunk. Of two chunks with one id the last
+// counts.
 func (g *graph) node(id string, chunk *payload.Map) *node {
 	n := g.byID[id]
 	if n == nil {
@@ -58,7 +61,8 @@ func (g *graph) node(id string, chunk *payload.Map) *node {
 
 func (g *graph) add(chunk *payload.Map) {
 	n := g.node(tagOf(chunk), chunk)
-	state, name, id := pytext.Str(chunk.Value("state")), pytext.Str(chunk.Value("name")), pytext.Str(chunk.Value("__id__"))
+	state, name, id := pytext.Str(chunk.Value("state")), pytext.Str(chunk.Value("name")),
+		pytext.Str(chunk.Value("__id__"))
 	for _, key := range [][2]string{{state, name}, {state, id}, {"id", id}, {"id", name}} {
 		if g.lookup[key] == nil {
 			g.keys = append(g.keys, key)
@@ -119,10 +123,12 @@ func (g *graph) require(chunk *payload.Map) string {
 			}
 			wanted, ok := m.Value(first).(string)
 			if !ok {
-				return fmt.Sprintf("Requisite [%s: %s] in state [%s] in SLS [%s] must have a string as the value", kind, key, pytext.Str(chunk.Value("name")), pytext.Str(chunk.Value("__sls__")))
+				return fmt.Sprintf("Requisite [%s: %s] in state [%s] in SLS [%s] must have a string as the value", kind,
+					key, pytext.Str(chunk.Value("name")), pytext.Str(chunk.Value("__sls__")))
 			}
 			if !g.depend(chunk, kind, key, wanted) {
-				return fmt.Sprintf("Referenced state does not exist for requisite [%s: (%s: %s)] in state [%s] in SLS [%s]", kind, key, wanted, pytext.Str(chunk.Value("name")), pytext.Str(chunk.Value("__sls__")))
+				return fmt.Sprintf("Referenced state does not exist for requisite [%s: (%s: %s)] in state [%s] in "+
+					"SLS [%s]", kind, key, wanted, pytext.Str(chunk.Value("name")), pytext.Str(chunk.Value("__sls__")))
 			}
 		}
 	}

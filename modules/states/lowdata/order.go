@@ -17,7 +17,8 @@ type rank struct {
 }
 
 func (a rank) less(b rank) bool {
-	return cmp.Or(cmp.Compare(a.order, b.order), cmp.Compare(a.own, b.own), cmp.Compare(a.label, b.label), cmp.Compare(a.id, b.id)) < 0
+	return cmp.Or(cmp.Compare(a.order, b.order), cmp.Compare(a.own, b.own), cmp.Compare(a.label, b.label),
+		cmp.Compare(a.id, b.id)) < 0
 }
 
 // ready are the nodes that wait for nothing, the next one first.
@@ -39,7 +40,8 @@ func (r *ready) Pop() any {
 	return x
 }
 
-// sort returns the chunks in their order; false when some wait for each other. limit is the order of a chunk that has none.
+// sort returns the chunks in their order; false when some wait for each other. limit is the order of a chunk that has
+// none.
 func (g *graph) sort(limit float64) (chunks []*payload.Map, ok bool) {
 	waits := map[*node]int{}
 	var now ready

@@ -1,7 +1,7 @@
-// Package lowdata turns high data, which an SLS renders to, into low data: a list of chunks, each of them one call of a function,
-// in the order in which they are to be made. High data is a map of IDs; the body of an ID maps a module to its function and
-// arguments. The package renders nothing and calls nothing; the Reactor and, one day, states stand on it. Answers to the class
-// Compiler of salt/state.py and to salt/utils/requisite.py.
+// Package lowdata turns high data, which an SLS renders to, into low data: a list of chunks, each of them one call of a
+// function, in the order in which they are to be made. High data is a map of IDs; the body of an ID maps a module to
+// its function and arguments. The package renders nothing and calls nothing; the Reactor and, one day, states stand on
+// it. Answers to the class Compiler of salt/state.py and to salt/utils/requisite.py.
 package lowdata
 
 import (
@@ -11,8 +11,9 @@ import (
 	"brine/wire/payload"
 )
 
-// Pad brings short forms into the full one, in place: "id: pkg.installed" and "id: {pkg.installed: [...]}" name the function as
-// an argument of the module. A module that has a function already keeps a second one as it is, which Verify refuses.
+// Pad brings short forms into the full one, in place: "id: pkg.installed" and "id: {pkg.installed: [...]}" name the
+// function as an argument of the module. A module that has a function already keeps a second one as it is, which Verify
+// refuses.
 func Pad(high *payload.Map) {
 	for _, id := range high.Keys() {
 		switch body := high.Value(id).(type) {

@@ -83,7 +83,9 @@ func plain(v any) any {
 
 // FuzzCompile: whatever an SLS renders to, nothing fails, and what Verify takes is compiled.
 func FuzzCompile(f *testing.F) {
-	for _, seed := range []string{`{"a":"test.nop"}`, `{"a":{"test":["nop",{"names":["x",{"y":[]}]}]}}`, `{"a":{"test":["nop",{"require":[{"test":"a"}]}]}}`, `{"a":{"test.nop":[{"order":-1},{}]}}`, `[]`, `{"1":{"x":null}}`} {
+	for _, seed := range []string{`{"a":"test.nop"}`, `{"a":{"test":["nop",{"names":["x",{"y":[]}]}]}}`,
+		`{"a":{"test":["nop",{"require":[{"test":"a"}]}]}}`, `{"a":{"test.nop":[{"order":-1},{}]}}`, `[]`,
+		`{"1":{"x":null}}`} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, text string) {

@@ -9,8 +9,9 @@ import (
 )
 
 // requisites are the keywords whose value is a list of references (STATE_REQUISITE_KEYWORDS).
-var requisites = map[string]bool{"onfail": true, "onfail_any": true, "onfail_all": true, "require": true, "require_any": true,
-	"onchanges": true, "onchanges_any": true, "watch": true, "watch_any": true, "prereq": true, "prerequired": true, "listen": true, "onfail_stop": true}
+var requisites = map[string]bool{"onfail": true, "onfail_any": true, "onfail_all": true, "require": true,
+	"require_any": true, "onchanges": true, "onchanges_any": true, "watch": true, "watch_any": true, "prereq": true,
+	"prerequired": true, "listen": true, "onfail_stop": true}
 
 // Verify tells what is wrong with high data, in Salt's words; nothing when it can be compiled.
 func Verify(data any) (errs []string) {
@@ -25,11 +26,13 @@ func Verify(data any) (errs []string) {
 		case isText && strings.HasPrefix(id, "__"):
 			continue
 		case !isText:
-			errs = append(errs, fmt.Sprintf("ID '%s' in SLS '%s' is not formed as a string, but is type %s. It may need to be quoted.",
+			errs = append(errs, fmt.Sprintf("ID '%s' in SLS '%s' is not formed as a string, but is type %s. It may "+
+				"need to be quoted.",
 				pytext.Str(key), slsOf(body), pytext.Type(key)))
 		}
 		if !isMap {
-			errs = append(errs, fmt.Sprintf("The type %s in %s is not formatted as a dictionary", pytext.Str(key), pytext.Str(v)))
+			errs = append(errs, fmt.Sprintf("The type %s in %s is not formatted as a dictionary", pytext.Str(key),
+				pytext.Str(v)))
 			continue
 		}
 		c := check{id: pytext.Str(key), sls: slsOf(body)}
@@ -56,7 +59,8 @@ func (c *check) errorf(format string, a ...any) { c.errs = append(c.errs, fmt.Sp
 func (c *check) state(key, v any) {
 	state, isText := key.(string)
 	if !isText { // Unlike Salt: it fails with a traceback
-		c.errorf("The module %s in state '%s' in SLS '%s' is not formed as a string, but is type %s", pytext.Str(key), c.id, c.sls, pytext.Type(key))
+		c.errorf("The module %s in state '%s' in SLS '%s' is not formed as a string, but is type %s", pytext.Str(key),
+			c.id, c.sls, pytext.Type(key))
 		return
 	}
 	args, isList := v.([]any)
@@ -64,7 +68,8 @@ func (c *check) state(key, v any) {
 	case strings.HasPrefix(state, "__"):
 		return
 	case v == nil:
-		c.errorf("ID '%s' in SLS '%s' contains a short declaration (%s) with a trailing colon. When not passing any arguments to a state, the colon must be omitted.", c.id, c.sls, state)
+		c.errorf("ID '%s' in SLS '%s' contains a short declaration (%s) with a trailing colon. When not passing any "+
+			"arguments to a state, the colon must be omitted.", c.id, c.sls, state)
 		return
 	case !isList:
 		c.errorf("State '%s' in SLS '%s' is not formed as a list", c.id, c.sls)
@@ -79,7 +84,8 @@ func (c *check) state(key, v any) {
 		case string:
 			funs = append(funs, arg)
 			if strings.Contains(strings.TrimSpace(arg), " ") {
-				c.errorf(`The function "%s" in state "%s" in SLS "%s" has whitespace, a function with whitespace is not supported, perhaps this is an argument that is missing a ":"`, arg, c.id, c.sls)
+				c.errorf(
+					`The function "%s" in state "%s" in SLS "%s" has whitespace, a function with whitespace is not supported, perhaps this is an argument that is missing a ":"`, arg, c.id, c.sls)
 			}
 		case *payload.Map:
 			c.argument(arg)
@@ -89,7 +95,8 @@ func (c *check) state(key, v any) {
 	case len(funs) == 0:
 		c.errorf("No function declared in state '%s' in SLS '%s'", c.id, c.sls)
 	case len(funs) > 1:
-		c.errorf("Too many functions declared in state '%s' in SLS '%s'. Please choose one of the following: %s", c.id, c.sls, strings.Join(funs, ", "))
+		c.errorf("Too many functions declared in state '%s' in SLS '%s'. Please choose one of the following: %s", c.id,
+			c.sls, strings.Join(funs, ", "))
 	}
 }
 
@@ -126,12 +133,14 @@ func (c *check) reference(ref any) {
 	}
 	m, ok := ref.(*payload.Map)
 	if !ok || m.Len() != 1 {
-		c.errorf("Requisite declaration %s in state %s in SLS %s is not formed as a single key dictionary", pytext.Str(ref), c.id, c.sls)
+		c.errorf("Requisite declaration %s in state %s in SLS %s is not formed as a single key dictionary",
+			pytext.Str(ref), c.id, c.sls)
 		return
 	}
 	key := pytext.Str(m.Keys()[0])
 	if name, _, dotted := strings.Cut(key, "."); dotted {
-		c.errorf("Invalid requisite type '%s' in state '%s', in SLS '%s'. Requisite types must not contain dots, did you mean '%s'?", key, c.id, c.sls, name)
+		c.errorf("Invalid requisite type '%s' in state '%s', in SLS '%s'. Requisite types must not contain dots, "+
+			"did you mean '%s'?", key, c.id, c.sls, name)
 	}
 	switch v := m.Value(m.Keys()[0]).(type) {
 	case []any, *payload.Map:

@@ -39,12 +39,13 @@ func TestYamlify(t *testing.T) {
 		want any
 	}{
 		{"1", int64(1)}, {"1.50", 1.5}, {"007", int64(7)}, {"010", int64(10)}, {"0x10", int64(16)}, {"0x1f", int64(31)},
-		{"true", true}, {"yes", true}, {"on", true}, {"no", false}, {"off", false}, {"null", nil}, {"~", nil}, {"None", nil},
-		{"# c", "# c"}, {"2024-01-01", "2024-01-01"}, {"1e3", "1e3"}, {"1:30", int64(90)}, {"12:30", int64(750)},
-		{"12:30:45", int64(45045)}, {`"q"`, "q"}, {`"1"`, "1"}, {"=x", "=x"}, {"two words", "two words"}, {"0o17", "0o17"},
-		{"{}", payload.NewMap(0)}, {"{'a': 1}", payload.M("a", int64(1))}, {"a: b", "a: b"}, {"1_000", "1_000"},
-		{"%x", "%x"}, {"!x", "!x"}, {"@y", "@y"}, {"[1", "[1"}, {"", ""}, {" ", " "}, {"---", "---"}, {"...", "..."},
-		{"|", "|"}, {"!", "!"}, {"a\tb", "a\tb"}, {"[1, a] # c", []any{int64(1), "a"}},
+		{"true", true}, {"yes", true}, {"on", true}, {"no", false}, {"off", false}, {"null", nil}, {"~", nil},
+		{"None", nil}, {"# c", "# c"}, {"2024-01-01", "2024-01-01"}, {"1e3", "1e3"}, {"1:30", int64(90)},
+		{"12:30", int64(750)}, {"12:30:45", int64(45045)}, {`"q"`, "q"}, {`"1"`, "1"}, {"=x", "=x"},
+		{"two words", "two words"}, {"0o17", "0o17"}, {"{}", payload.NewMap(0)}, {"{'a': 1}", payload.M("a", int64(1))},
+		{"a: b", "a: b"}, {"1_000", "1_000"}, {"%x", "%x"}, {"!x", "!x"}, {"@y", "@y"}, {"[1", "[1"}, {"", ""},
+		{" ", " "}, {"---", "---"}, {"...", "..."}, {"|", "|"}, {"!", "!"}, {"a\tb", "a\tb"},
+		{"[1, a] # c", []any{int64(1), "a"}},
 	} {
 		if diff := cmp.Diff(tt.want, Yamlify(tt.word)); diff != "" {
 			t.Errorf("Yamlify(%q): (-want +got)\n%s", tt.word, diff)
@@ -60,9 +61,11 @@ func TestParse(t *testing.T) {
 		want    []any
 	}{
 		{"none", nil, nil, []any{}},
-		{"keywords go last", []string{"a=1", "x", "b=c=d"}, nil, []any{"x", payload.M("__kwarg__", true, "a", int64(1), "b", "c=d")}},
+		{"keywords go last", []string{"a=1", "x", "b=c=d"}, nil, []any{"x", payload.M("__kwarg__", true, "a", int64(1),
+			"b", "c=d")}},
 		{"later keyword wins", []string{"a=1", "a=2"}, nil, []any{payload.M("__kwarg__", true, "a", int64(2))}},
-		{"not typed", []string{"a=1", "b=1"}, []string{"a"}, []any{payload.M("__kwarg__", true, "a", "1", "b", int64(1))}},
+		{"not typed", []string{"a=1", "b=1"}, []string{"a"}, []any{payload.M("__kwarg__", true, "a", "1", "b",
+			int64(1))}},
 		{"empty value", []string{"e="}, nil, []any{payload.M("__kwarg__", true, "e", "")}},
 		{"job id", []string{"20261120105323573103"}, nil, []any{"20261120105323573103"}},
 		{"line break behind =", []string{"a=b\nc"}, nil, []any{"a=b\nc"}},

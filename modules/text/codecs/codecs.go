@@ -1,6 +1,6 @@
 // Package codecs encodes and decodes text by the names of Python's codecs, with Python's error handlers and Python's
-// texts of errors. It holds UTF-8, UTF-16, UTF-32, ASCII, Latin-1 and the tables of one byte a character that are in use on Unix. It
-// answers to str.encode and bytes.decode. A name that Python does not know is an unknown encoding, too.
+// texts of errors. It holds UTF-8, UTF-16, UTF-32, ASCII, Latin-1 and the tables of one byte a character that are in
+// use on Unix. It answers to str.encode and bytes.decode. A name that Python does not know is an unknown encoding, too.
 package codecs
 
 import (
@@ -92,9 +92,9 @@ var aliases = map[string]string{
 	"us_ascii": "ascii", "us": "ascii", "646": "ascii", "ansi_x3.4_1968": "ascii", "ansi_x3_4_1968": "ascii",
 	"ansi_x3.4_1986": "ascii", "cp367": "ascii", "csascii": "ascii", "ibm367": "ascii", "iso646_us": "ascii",
 	"iso_646.irv_1991": "ascii", "iso_ir_6": "ascii",
-	"latin1": "latin_1", "latin": "latin_1", "l1": "latin_1", "8859": "latin_1", "cp819": "latin_1", "ibm819": "latin_1",
-	"iso8859": "latin_1", "iso8859_1": "latin_1", "iso_8859_1": "latin_1", "iso_8859_1_1987": "latin_1",
-	"iso_ir_100": "latin_1", "csisolatin1": "latin_1",
+	"latin1": "latin_1", "latin": "latin_1", "l1": "latin_1", "8859": "latin_1", "cp819": "latin_1",
+	"ibm819": "latin_1", "iso8859": "latin_1", "iso8859_1": "latin_1", "iso_8859_1": "latin_1",
+	"iso_8859_1_1987": "latin_1", "iso_ir_100": "latin_1", "csisolatin1": "latin_1",
 }
 
 func byName(name string) *codec {

@@ -72,7 +72,8 @@ func (c *codec) encodeError(runes []rune, start, end int) error {
 		}
 	}
 	if end-start == 1 {
-		return encodeError("'%s' codec can't encode character '%s' in position %d: %s", c.name, escaped(runes[start]), start, why)
+		return encodeError("'%s' codec can't encode character '%s' in position %d: %s", c.name, escaped(runes[start]),
+			start, why)
 	}
 	return encodeError("'%s' codec can't encode characters in position %d-%d: %s", c.name, start, end-1, why)
 }
@@ -125,7 +126,8 @@ func (c *codec) cannotDecode(data string, at, size int, why, handler string) (st
 		}
 		return b.String(), nil
 	case "surrogateescape", "surrogatepass":
-		return "", &Error{"LookupError", fmt.Sprintf("brine does not have the error handler '%s' for what it decodes", handler)}
+		return "", &Error{"LookupError", fmt.Sprintf("brine does not have the error handler '%s' for what it decodes",
+			handler)}
 	case "strict":
 		if size == 1 {
 			return "", decodeError("'%s' codec can't decode byte 0x%02x in position %d: %s", c.name, data[at], at, why)

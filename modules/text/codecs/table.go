@@ -44,8 +44,8 @@ func table(name string) *codec {
 		return nil
 	}
 	iso := strings.HasPrefix(name, "iso")
-	// The control characters of ISO's tables stand for themselves in Python and are left out by the library. In Windows' code
-	// pages it is the other way round.
+	// The control characters of ISO's tables stand for themselves in Python and are left out by the library. In
+	// Windows' code pages it is the other way round.
 	control := func(r rune) bool { return r >= utf8.RuneSelf && r < 0xa0 }
 	return &codec{
 		name: "charmap",

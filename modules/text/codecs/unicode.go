@@ -79,7 +79,8 @@ func takeUTF16(o order) step {
 	}
 }
 
-// byMark goes by the mark at the start of the data. Without one the small end comes first, as on the machine that Python runs on.
+// byMark goes by the mark at the start of the data. Without one the small end comes first, as on the machine that
+// Python runs on.
 func byMark(name string, size int) func(data string) (*codec, int) {
 	return func(data string) (*codec, int) {
 		start := data[:min(len(data), size)]

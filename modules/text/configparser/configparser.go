@@ -1,6 +1,6 @@
-// Package configparser reads and writes INI files as Python's configparser does with its defaults: keys in small letters, a section
-// DEFAULT that all others see, %(key)s inside of values, values over several lines. It answers to Lib/configparser.py of Python 3.11
-// and salt/serializers/configparser.py.
+// Package configparser reads and writes INI files as Python's configparser does with its defaults: keys in small
+// letters, a section DEFAULT that all others see, %(key)s inside of values, values over several lines. It answers to
+// Lib/configparser.py of Python 3.11 and salt/serializers/configparser.py.
 package configparser
 
 import (
@@ -22,8 +22,8 @@ const (
 	source   = "'<???>'" // what Python names a text that is no file
 )
 
-// Parse reads a text. It returns the sections in the order of the text, each a map from keys to texts; DEFAULT is none of them.
-// Its errors are *Error.
+// Parse reads a text. It returns the sections in the order of the text, each a map from keys to texts; DEFAULT is none
+// of them. Its errors are *Error.
 func Parse(text string) (*payload.Map, error) {
 	r := &reader{sections: map[string]*section{defaults: newSection()}, seen: map[[2]string]bool{}}
 	if err := r.read(text); err != nil {
@@ -113,7 +113,8 @@ func (r *reader) line(number int, line string) error {
 func (r *reader) open(number int, name string) error {
 	if name != defaults {
 		if r.seen[[2]string{name}] {
-			return fault("While reading from %s [line %2d]: section %s already exists", source, number, pytext.Repr(name))
+			return fault("While reading from %s [line %2d]: section %s already exists", source, number,
+				pytext.Repr(name))
 		}
 		r.seen[[2]string{name}] = true
 		r.sections[name] = newSection()
@@ -134,7 +135,8 @@ func (r *reader) option(number int, line, value string) error {
 		r.fault(number, line)
 	}
 	if r.seen[[2]string{r.name, "\x00" + key}] {
-		return fault("While reading from %s [line %2d]: option %s in section %s already exists", source, number, pytext.Repr(key), pytext.Repr(r.name))
+		return fault("While reading from %s [line %2d]: option %s in section %s already exists", source, number,
+			pytext.Repr(key), pytext.Repr(r.name))
 	}
 	r.seen[[2]string{r.name, "\x00" + key}] = true
 	r.in.set(key, strings.Trim(value[at+1:], blanks))
@@ -189,7 +191,8 @@ type expansion struct {
 
 func (x *expansion) some(rest string, depth int) error {
 	if depth > maxDepth {
-		return fault("Recursion limit exceeded in value substitution: option %s in section %s contains an interpolation key which cannot be substituted in %d steps. Raw value: %s",
+		return fault("Recursion limit exceeded in value substitution: option %s in section %s contains an "+
+			"interpolation key which cannot be substituted in %d steps. Raw value: %s",
 			pytext.Repr(x.option), pytext.Repr(x.section), maxDepth, pytext.Repr(x.raw))
 	}
 	for rest != "" {
@@ -228,7 +231,8 @@ func (x *expansion) percent(rest string, depth int) (string, error) {
 	name := strings.ToLower(m[1])
 	value, ok := x.values.Get(name)
 	if !ok {
-		return "", fault("Bad value substitution: option %s in section %s contains an interpolation key %s which is not a valid option name. Raw value: %s",
+		return "", fault("Bad value substitution: option %s in section %s contains an interpolation key %s which is "+
+			"not a valid option name. Raw value: %s",
 			pytext.Repr(x.option), pytext.Repr(x.section), pytext.Repr(name), pytext.Repr(x.raw))
 	}
 	rest = rest[len(m[0]):]

@@ -92,8 +92,8 @@ func Clone(v any) any {
 	return v
 }
 
-// OrderBelow makes all maps below the outermost one ordered ones and returns it: a pillar that was compiled on this machine and went
-// through MessagePack has them again.
+// OrderBelow makes all maps below the outermost one ordered ones and returns it: a pillar that was compiled on this
+// machine and went through MessagePack has them again.
 func OrderBelow(m *payload.Map) *payload.Map {
 	for _, v := range m.All() {
 		order(v)

@@ -8,7 +8,8 @@ import (
 )
 
 func TestTraverse(t *testing.T) {
-	data := payload.M("a", payload.M("b", []any{"x", payload.M("c", int64(5)), payload.M(int64(3), "three")}), int64(1), "one", "n", nil)
+	data := payload.M("a", payload.M("b", []any{"x", payload.M("c", int64(5)), payload.M(int64(3), "three")}), int64(1),
+		"one", "n", nil)
 	for _, tt := range []struct {
 		path, delim string
 		want        any
@@ -38,10 +39,12 @@ func TestUpdate(t *testing.T) {
 	build := func() *payload.Map {
 		return payload.M("m", payload.M("a", int64(1), "b", int64(2)), "l", []any{"x", "y"}, "s", "old")
 	}
-	upd := payload.M("m", payload.M("b", int64(3), "c", int64(4)), "l", []any{"y", "z"}, "s", payload.M("k", "v"), "new", true)
+	upd := payload.M("m", payload.M("b", int64(3), "c", int64(4)), "l", []any{"y", "z"}, "s", payload.M("k", "v"),
+		"new", true)
 	got := build()
 	dicts.Update(got, upd, false)
-	want := payload.M("m", payload.M("a", int64(1), "b", int64(3), "c", int64(4)), "l", []any{"y", "z"}, "s", payload.M("k", "v"), "new", true)
+	want := payload.M("m", payload.M("a", int64(1), "b", int64(3), "c", int64(4)), "l", []any{"y", "z"}, "s",
+		payload.M("k", "v"), "new", true)
 	if !got.Equal(want) {
 		t.Errorf("lists replaced: %v", got)
 	}
@@ -58,7 +61,8 @@ func TestIsTrue(t *testing.T) {
 			t.Errorf("IsTrue(%v) is false", v)
 		}
 	}
-	for _, v := range []any{nil, false, int64(0), int64(-1), "", "yes", "0", "-1", "false", []any{}, payload.NewMap(0)} {
+	for _, v := range []any{nil, false, int64(0), int64(-1), "", "yes", "0", "-1", "false", []any{},
+		payload.NewMap(0)} {
 		if dicts.IsTrue(v) {
 			t.Errorf("IsTrue(%v) is true", v)
 		}
@@ -89,10 +93,14 @@ func TestFilterBy(t *testing.T) {
 		{"list", dicts.FilterBy{Path: "list", Default: "default"}, payload.M("pkg", "apache2"), ""},
 		{"default", dicts.FilterBy{Path: "nope", Default: "default"}, payload.M("pkg", "none"), ""},
 		{"no default", dicts.FilterBy{Path: "nope", Default: "zzz"}, nil, ""},
-		{"base", dicts.FilterBy{Path: "list", Default: "default", Base: "base"}, payload.M("pkg", "apache2", "svc", "web"), ""},
-		{"base alone", dicts.FilterBy{Path: "nope", Default: "zzz", Base: "base"}, payload.M("pkg", "x", "svc", "web"), ""},
-		{"merge", dicts.FilterBy{Path: "list", Default: "default", Merge: payload.M("a", "b")}, payload.M("pkg", "apache2", "a", "b"), ""},
-		{"bad merge", dicts.FilterBy{Path: "list", Default: "default", Merge: "x"}, nil, "filter_by merge argument must be a dictionary."},
+		{"base", dicts.FilterBy{Path: "list", Default: "default", Base: "base"}, payload.M("pkg", "apache2", "svc",
+			"web"), ""},
+		{"base alone", dicts.FilterBy{Path: "nope", Default: "zzz", Base: "base"}, payload.M("pkg", "x", "svc", "web"),
+			""},
+		{"merge", dicts.FilterBy{Path: "list", Default: "default", Merge: payload.M("a", "b")},
+			payload.M("pkg", "apache2", "a", "b"), ""},
+		{"bad merge", dicts.FilterBy{Path: "list", Default: "default", Merge: "x"}, nil,
+			"filter_by merge argument must be a dictionary."},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			tt.f.Table, tt.f.In = table, in
@@ -109,10 +117,13 @@ func TestMergedLists(t *testing.T) {
 	for _, tt := range []struct{ a, b, want []any }{
 		{[]any{int64(1)}, []any{int64(2), int64(2)}, []any{int64(1), int64(2), int64(2)}},
 		{[]any{int64(1), int64(0)}, []any{true, 1.0, false, "1"}, []any{int64(1), int64(0), "1"}},
-		{[]any{[]any{1.0}}, []any{[]any{int64(1)}, []any{int64(1), int64(2)}}, []any{[]any{1.0}, []any{int64(1), int64(2)}}},
-		{[]any{payload.M("k", true)}, []any{payload.M("k", int64(1)), payload.M("k", nil)}, []any{payload.M("k", true), payload.M("k", nil)}},
+		{[]any{[]any{1.0}}, []any{[]any{int64(1)}, []any{int64(1), int64(2)}},
+			[]any{[]any{1.0}, []any{int64(1), int64(2)}}},
+		{[]any{payload.M("k", true)}, []any{payload.M("k", int64(1)), payload.M("k", nil)}, []any{payload.M("k", true),
+			payload.M("k", nil)}},
 	} {
-		got, err := dicts.Merging{Strategy: "smart", Renderer: "jinja|yaml", Lists: true}.Merge(payload.M("l", tt.a), payload.M("l", tt.b))
+		got, err := dicts.Merging{Strategy: "smart", Renderer: "jinja|yaml", Lists: true}.Merge(payload.M("l", tt.a),
+			payload.M("l", tt.b))
 		if want := payload.M("l", tt.want); err != nil || !payload.Equal(got, want) {
 			t.Errorf("%v and %v: got %v, %v", tt.a, tt.b, got, err)
 		}

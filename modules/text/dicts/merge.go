@@ -28,7 +28,8 @@ func Update(dest, upd *payload.Map, mergeLists bool) {
 	}
 }
 
-// lacking is a list with the elements of another that it lacks. One that stands twice in the other comes twice, as in Salt.
+// lacking is a list with the elements of another that it lacks. One that stands twice in the other comes twice, as in
+// Salt.
 func lacking(old, more []any) []any {
 	out := append([]any(nil), old...)
 	for _, v := range more {
@@ -182,8 +183,8 @@ func mergeList(a, b any) (any, error) {
 	return out, nil
 }
 
-// aggregate is the merge of yamlex for data without its marks: the outermost maps and lists are joined (outermost true),
-// of maps below only what the second has is kept.
+// aggregate is the merge of yamlex for data without its marks: the outermost maps and lists are joined (outermost
+// true), of maps below only what the second has is kept.
 func aggregate(a, b any, outermost bool) any {
 	left, okLeft := a.(*payload.Map)
 	right, okRight := b.(*payload.Map)

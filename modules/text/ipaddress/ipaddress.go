@@ -1,5 +1,5 @@
-// Package ipaddress reads and writes addresses and networks as Python's ipaddress module does: masks in three forms, zones, what
-// is private and what is reserved. It answers to Lib/ipaddress.py of Python 3.11.
+// Package ipaddress reads and writes addresses and networks as Python's ipaddress module does: masks in three forms,
+// zones, what is private and what is reserved. It answers to Lib/ipaddress.py of Python 3.11.
 package ipaddress
 
 import (
@@ -46,7 +46,8 @@ func Parse(s string) (p Network, explicit, ok bool) {
 	if err != nil || !found {
 		return p, false, false
 	}
-	if bits, err := strconv.Atoi(mask); err == nil && bits >= 0 && bits <= a.BitLen() && strings.Trim(mask, "0123456789") == "" {
+	if bits, err := strconv.Atoi(mask); err == nil && bits >= 0 && bits <= a.BitLen() &&
+		strings.Trim(mask, "0123456789") == "" {
 		return Network{netip.PrefixFrom(a, bits), a.Zone()}, true, true
 	}
 	if bits, ok := dottedMask(a, mask); ok {
@@ -74,10 +75,14 @@ func dottedMask(a netip.Addr, mask string) (int, bool) {
 
 // reserved are the blocks Python calls reserved, besides those the standard library of Go knows.
 var (
-	privateBlocks = prefixes("0.0.0.0/8 10.0.0.0/8 127.0.0.0/8 169.254.0.0/16 172.16.0.0/12 192.0.0.0/29 192.0.0.170/31 192.0.2.0/24 192.168.0.0/16 198.18.0.0/15 198.51.100.0/24 203.0.113.0/24 240.0.0.0/4 255.255.255.255/32 ::1/128 ::/128 ::ffff:0:0/96 100::/64 2001::/23 2001:2::/48 2001:db8::/32 2001:10::/28 fc00::/7 fe80::/10")
-	reserved6     = prefixes("::/8 100::/8 200::/7 400::/6 800::/5 1000::/4 4000::/3 6000::/3 8000::/3 A000::/3 C000::/3 E000::/4 F000::/5 F800::/6 FE00::/9")
-	reserved4     = prefixes("240.0.0.0/4")
-	siteLocal     = prefixes("fec0::/10")
+	privateBlocks = prefixes("0.0.0.0/8 10.0.0.0/8 127.0.0.0/8 169.254.0.0/16 172.16.0.0/12 192.0.0.0/29 " +
+		"192.0.0.170/31 192.0.2.0/24 192.168.0.0/16 198.18.0.0/15 198.51.100.0/24 203.0.113.0/24 240.0.0.0/4 " +
+		"255.255.255.255/32 ::1/128 ::/128 ::ffff:0:0/96 100::/64 2001::/23 2001:2::/48 2001:db8::/32 2001:10::/28 " +
+		"fc00::/7 fe80::/10")
+	reserved6 = prefixes("::/8 100::/8 200::/7 400::/6 800::/5 1000::/4 4000::/3 6000::/3 8000::/3 A000::/3 " +
+		"C000::/3 E000::/4 F000::/5 F800::/6 FE00::/9")
+	reserved4 = prefixes("240.0.0.0/4")
+	siteLocal = prefixes("fec0::/10")
 )
 
 func prefixes(s string) []netip.Prefix {
@@ -97,7 +102,8 @@ func inAny(blocks []netip.Prefix, a netip.Addr) bool {
 	return false
 }
 
-// Holds tells whether an option of the filters holds for an address ("private", "loopback", ...), and whether there is such an option.
+// Holds tells whether an option of the filters holds for an address ("private", "loopback", ...), and whether there is
+// such an option.
 func Holds(name string, a netip.Addr) (holds, known bool) {
 	// Python looks through a mapped address for what is private, and for nothing else.
 	mapped := a.Is4In6()

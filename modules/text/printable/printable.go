@@ -1,7 +1,7 @@
 // Package printable writes out what must not reach a terminal as it is: control characters, which move cursors, fill
 // clipboards, end lines and hide what stood there, and marks that turn the direction of a text. What peers say comes
-// before the eyes of operators, in logs and in the output of tools. It does not know where a text goes: its users ask for
-// it where that is a log or a terminal. Answers to nothing in Salt.
+// before the eyes of operators, in logs and in the output of tools. It does not know where a text goes: its users ask
+// for it where that is a log or a terminal. Answers to nothing in Salt.
 package printable
 
 import (
@@ -95,7 +95,8 @@ func color(s string) int {
 // hidden tells the characters beyond ASCII that end lines, control terminals or turn the direction of what follows.
 func hidden(r rune) bool {
 	switch {
-	case r >= 0x80 && r <= 0x9f, r == 0x61c, r >= 0x200e && r <= 0x200f, r >= 0x2028 && r <= 0x202e, r >= 0x2066 && r <= 0x2069, r == 0xfeff:
+	case r >= 0x80 && r <= 0x9f, r == 0x61c, r >= 0x200e && r <= 0x200f, r >= 0x2028 && r <= 0x202e, r >= 0x2066 &&
+		r <= 0x2069, r == 0xfeff:
 		return true
 	}
 	return false

@@ -14,11 +14,13 @@ func TestPrintable(t *testing.T) {
 		{"größer 東京 🙂", "", "", ""},
 		{"a\nb\r\nc\rd", `a\nb\r\nc\rd`, "a\nb\nc" + `\rd`, "a\nb\nc" + `\rd`},
 		{"\x1b[2J\x00\x7f\x1b", `\x1b[2J\x00\x7f\x1b`, `\x1b[2J\x00\x7f\x1b`, `\x1b[2J\x00\x7f\x1b`},
-		{"\x1b[0;31mred\x1b[0;0m\x1b[m", `\x1b[0;31mred\x1b[0;0m\x1b[m`, `\x1b[0;31mred\x1b[0;0m\x1b[m`, "\x1b[0;31mred\x1b[0;0m\x1b[m"},
+		{"\x1b[0;31mred\x1b[0;0m\x1b[m", `\x1b[0;31mred\x1b[0;0m\x1b[m`, `\x1b[0;31mred\x1b[0;0m\x1b[m`,
+			"\x1b[0;31mred\x1b[0;0m\x1b[m"},
 		{"\x1b]52;c;QQ==\a", `\x1b]52;c;QQ==\x07`, `\x1b]52;c;QQ==\x07`, `\x1b]52;c;QQ==\x07`},
 		{"\x1b[3\x1b[1m", `\x1b[3\x1b[1m`, `\x1b[3\x1b[1m`, `\x1b[3` + "\x1b[1m"},
 		{"\xff\xfea\x9b2J", `\xff\xfea\x9b2J`, `\xff\xfea\x9b2J`, `\xff\xfea\x9b2J`},
-		{"\u0085\u009b\u2028\u2029\u202e\u2066\ufeff", `\u0085\u009b\u2028\u2029\u202e\u2066\ufeff`, `\u0085\u009b\u2028\u2029\u202e\u2066\ufeff`, `\u0085\u009b\u2028\u2029\u202e\u2066\ufeff`},
+		{"\u0085\u009b\u2028\u2029\u202e\u2066\ufeff", `\u0085\u009b\u2028\u2029\u202e\u2066\ufeff`,
+			`\u0085\u009b\u2028\u2029\u202e\u2066\ufeff`, `\u0085\u009b\u2028\u2029\u202e\u2066\ufeff`},
 	} {
 		if tt.line == "" {
 			tt.line, tt.text, tt.colored = tt.in, tt.in, tt.in
@@ -33,7 +35,8 @@ func TestPrintable(t *testing.T) {
 
 // FuzzPrintable: nothing controls a terminal but what may stay, and what is printable once stays so.
 func FuzzPrintable(f *testing.F) {
-	for _, s := range []string{"", "a\r\n\r\nb", "\x1b[31m", "\x1b[\x1b[0m", "\u2028", "\xff", "\xc2", "\u202e", "\x1b[;;;"} {
+	for _, s := range []string{"", "a\r\n\r\nb", "\x1b[31m", "\x1b[\x1b[0m", "\u2028", "\xff", "\xc2", "\u202e",
+		"\x1b[;;;"} {
 		f.Add(s)
 	}
 	sequence := regexp.MustCompile("\x1b\\[[0-9;]*m")

@@ -1,5 +1,5 @@
-// Package pyjson reads JSON as Python's json module does, with the order of keys, NaN and Infinity, and its words for what
-// is wrong. Writing JSON is not done here (see modules/outputters). It answers to json/decoder.py of Python 3.11.
+// Package pyjson reads JSON as Python's json module does, with the order of keys, NaN and Infinity, and its words for
+// what is wrong. Writing JSON is not done here (see modules/outputters). It answers to json/decoder.py of Python 3.11.
 package pyjson
 
 import (
@@ -42,8 +42,8 @@ func Load(text string) (any, error) { return LoadWithin(text, nil) }
 // mapWeighs is how many values an object counts for.
 const mapWeighs = 5
 
-// LoadWithin is Load of a text of which not all may be worth reading: spend is asked before each value, of which an object counts for some. Its error
-// ends the reading, and is the one that is returned.
+// LoadWithin is Load of a text of which not all may be worth reading: spend is asked before each value, of which an
+// object counts for some. Its error ends the reading, and is the one that is returned.
 func LoadWithin(text string, spend func(values int) error) (any, error) {
 	d := &decoder{text: text, spend: spend}
 	if strings.HasPrefix(text, "\ufeff") {
@@ -97,7 +97,8 @@ func (d *decoder) next(c byte) bool { return d.pos < len(d.text) && d.text[d.pos
 var words = []struct {
 	text  string
 	value any
-}{{"null", nil}, {"true", true}, {"false", false}, {"NaN", math.NaN()}, {"Infinity", math.Inf(1)}, {"-Infinity", math.Inf(-1)}}
+}{{"null", nil}, {"true", true}, {"false", false}, {"NaN", math.NaN()}, {"Infinity", math.Inf(1)},
+	{"-Infinity", math.Inf(-1)}}
 
 func (d *decoder) value(depth int) (any, error) {
 	if err := d.afford(); err != nil {

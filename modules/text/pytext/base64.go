@@ -40,7 +40,8 @@ func DecodeBase64(text []byte) ([]byte, error) {
 	case 0:
 		return out, nil
 	case 1:
-		return nil, &Base64Error{fmt.Sprintf("Invalid base64-encoded string: number of data characters (%d) cannot be 1 more than a multiple of 4", len(out)/3*4+1)}
+		return nil, &Base64Error{fmt.Sprintf("Invalid base64-encoded string: number of data characters (%d) cannot "+
+			"be 1 more than a multiple of 4", len(out)/3*4+1)}
 	}
 	return nil, &Base64Error{"Incorrect padding"}
 }

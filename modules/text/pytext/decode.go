@@ -26,7 +26,8 @@ func UTF8Error(b []byte) string {
 	return "'utf-8' codec can't decode " + what + ": " + why
 }
 
-// BrokenUTF8 tells how many bytes at the start of b belong to one broken sequence, and what Python says is wrong with it.
+// BrokenUTF8 tells how many bytes at the start of b belong to one broken sequence, and what Python says is wrong with
+// it.
 func BrokenUTF8(b []byte) (bad int, why string) {
 	want, low, high := 2, byte(0x80), byte(0xbf) // of the second byte
 	switch c := b[0]; {

@@ -13,11 +13,12 @@ func TestRepr(t *testing.T) {
 		v    any
 		want string
 	}{
-		{nil, "None"}, {true, "True"}, {false, "False"}, {int64(-3), "-3"}, {uint64(math.MaxUint64), "18446744073709551615"},
-		{1.0, "1.0"}, {0.1, "0.1"}, {1e16, "1e+16"}, {1e15, "1000000000000000.0"}, {0.0001, "0.0001"}, {0.00001, "1e-05"},
+		{nil, "None"}, {true, "True"}, {false, "False"}, {int64(-3), "-3"}, {uint64(math.MaxUint64),
+			"18446744073709551615"}, {1.0, "1.0"}, {0.1, "0.1"}, {1e16, "1e+16"}, {1e15, "1000000000000000.0"},
+		{0.0001, "0.0001"}, {0.00001, "1e-05"},
 		{math.Inf(-1), "-inf"}, {math.NaN(), "nan"},
-		{"a", "'a'"}, {"it's", `"it's"`}, {`it's "x"`, `'it\'s "x"'`}, {"a\nb\tc\\", `'a\nb\tc\\'`}, {"\x00\x7f", `'\x00\x7f'`},
-		{"ü€", "'ü€'"}, {"\u200b", `'\u200b'`}, {"\U000e0001", `'\U000e0001'`},
+		{"a", "'a'"}, {"it's", `"it's"`}, {`it's "x"`, `'it\'s "x"'`}, {"a\nb\tc\\", `'a\nb\tc\\'`},
+		{"\x00\x7f", `'\x00\x7f'`}, {"ü€", "'ü€'"}, {"\u200b", `'\u200b'`}, {"\U000e0001", `'\U000e0001'`},
 		{[]byte("a'\xff"), `b"a'\xff"`},
 		{[]any{}, "[]"}, {[]any{int64(1), "x", nil}, "[1, 'x', None]"},
 		{payload.NewMap(0), "{}"}, {payload.M("a", int64(1), int64(2), []any{}), "{'a': 1, 2: []}"},
@@ -37,8 +38,8 @@ func TestStrTupleType(t *testing.T) {
 			t.Errorf("Tuple(%v): got %s, want %s", v, got, want)
 		}
 	}
-	for want, v := range map[string]any{"NoneType": nil, "bool": true, "int": int64(1), "float": 1.5, "str": "", "bytes": []byte{},
-		"list": []any{}, "dict": payload.NewMap(0)} {
+	for want, v := range map[string]any{"NoneType": nil, "bool": true, "int": int64(1), "float": 1.5, "str": "",
+		"bytes": []byte{}, "list": []any{}, "dict": payload.NewMap(0)} {
 		if got := pytext.Type(v); got != want {
 			t.Errorf("Type(%v): got %s, want %s", v, got, want)
 		}

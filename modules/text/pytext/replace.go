@@ -5,8 +5,8 @@ import (
 	"unicode/utf8"
 )
 
-// DecodeUTF8 reads bytes as UTF-8 and puts one U+FFFD in the place of each ill-formed sequence, as long as it could have gone on, which
-// is how Python counts them.
+// DecodeUTF8 reads bytes as UTF-8 and puts one U+FFFD in the place of each ill-formed sequence, as long as it could
+// have gone on, which is how Python counts them.
 func DecodeUTF8(b []byte) string {
 	var out strings.Builder
 	out.Grow(len(b))

@@ -38,7 +38,8 @@ func TestSplit(t *testing.T) {
 }
 
 func TestQuote(t *testing.T) {
-	for in, want := range map[string]string{"": "''", "a-b/c=d": "a-b/c=d", "a b": "'a b'", "it's": `'it'"'"'s'`, "ü": "'ü'", "$x": "'$x'"} {
+	for in, want := range map[string]string{"": "''", "a-b/c=d": "a-b/c=d", "a b": "'a b'", "it's": `'it'"'"'s'`,
+		"ü": "'ü'", "$x": "'$x'"} {
 		if got := shlex.Quote(in); got != want {
 			t.Errorf("Quote(%q): got %s, want %s", in, got, want)
 		}

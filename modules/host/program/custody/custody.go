@@ -1,9 +1,10 @@
-// Package custody sees to it that the programs of a daemon end with the daemon, whatever ends it, and that a daemon ends what one before it
-// has left. It starts programs and is told when they are over. It does not wait for them, and knows nothing of what they are for:
-// see modules/host/program and modules/host/jobprocess, which are its callers. How it works, and why so, stands in docs/decisions/0069.
+// Package custody sees to it that the programs of a daemon end with the daemon, whatever ends it, and that a daemon
+// ends what one before it has left. It starts programs and is told when they are over. It does not wait for them, and
+// knows nothing of what they are for: see modules/host/program and modules/host/jobprocess, which are its callers. How
+// it works, and why so, stands in docs/decisions/0069.
 //
-// Three things know of a program that runs: the kernel, which signals its first process when this one dies; the guard, a small process
-// that ends its whole group then (guard.c); and a record on disk, for the daemon that comes next.
+// Three things know of a program that runs: the kernel, which signals its first process when this one dies; the guard,
+// a small process that ends its whole group then (guard.c); and a record on disk, for the daemon that comes next.
 //
 // Only daemons have custody: before Begin, and in other tools, a program is merely started.
 package custody
@@ -60,14 +61,15 @@ type keeper struct {
 	failed time.Time // when a guard could not be started, or died
 }
 
-// ofProcess is where that of this process is, nil before Begin. A process has one, as it has one set of children, and whoever starts a program
-// comes by here.
+// ofProcess is where that of this process is, nil before Begin. A process has one, as it has one set of children, and
+// whoever starts a program comes by here.
 var ofProcess = sync.OnceValue(func() *atomic.Pointer[keeper] { return &atomic.Pointer[keeper]{} })
 
 func mine() *keeper { return ofProcess().Load() }
 
-// Begin begins the custody of this process: what it starts from now on ends with it. What a process before it has left is ended beside
-// the rest of the start; Settled waits for that. It is called once, with the rights that programs will be started with.
+// Begin begins the custody of this process: what it starts from now on ends with it. What a process before it has left
+// is ended beside the rest of the start; Settled waits for that. It is called once, with the rights that programs will
+// be started with.
 func Begin(o Options) {
 	ofProcess().Store(newKeeper(o))
 }
@@ -88,7 +90,8 @@ func newKeeper(o Options) *keeper {
 	return k
 }
 
-// Settled waits until nothing is left of the programs of a process before this one: they may hold what their successors need.
+// Settled waits until nothing is left of the programs of a process before this one: they may hold what their successors
+// need.
 func Settled(ctx context.Context) error {
 	k := mine()
 	if k == nil {
@@ -102,7 +105,8 @@ func Settled(ctx context.Context) error {
 	}
 }
 
-// Start starts a program that is the first process of a group of its own. Over is told when it has ended, before it is waited for.
+// Start starts a program that is the first process of a group of its own. Over is told when it has ended, before it is
+// waited for.
 func Start(cmd *exec.Cmd, kind Kind) error {
 	k := mine()
 	if k == nil {
@@ -119,8 +123,8 @@ func Start(cmd *exec.Cmd, kind Kind) error {
 // deathSignals are what the kernel sends to a program when its daemon dies. The process of a job notices by itself.
 var deathSignals = map[Kind]syscall.Signal{Program: unix.SIGTERM, Command: unix.SIGKILL}
 
-// lasting is the way to a thread that lives as long as this process. The kernel's signal comes when the thread dies that has started the
-// program, and Go ends threads.
+// lasting is the way to a thread that lives as long as this process. The kernel's signal comes when the thread dies
+// that has started the program, and Go ends threads.
 var lasting = sync.OnceValue(func() chan<- func() {
 	work := make(chan func())
 	go func() {
@@ -145,7 +149,8 @@ func Started(pid int, kind Kind) {
 	}
 }
 
-// Over gives a program back: it has ended, and what it has left is to stay. Its number is still its own, as nobody has waited for it.
+// Over gives a program back: it has ended, and what it has left is to stay. Its number is still its own, as nobody has
+// waited for it.
 func Over(pid int) {
 	if k := mine(); k != nil {
 		k.over(pid)
@@ -275,6 +280,7 @@ func describe(pid int, kind Kind) (entry, error) {
 	if err != nil {
 		return entry{}, fmt.Errorf("session of process %d: %w", pid, err)
 	}
-	shared := session != os.Getpid() && session != os.Getppid() // it is that of a terminal, in which others start programs, too
+	// it is that of a terminal, in which others start programs, too
+	shared := session != os.Getpid() && session != os.Getppid()
 	return entry{kind: kind, pid: pid, start: start, session: session, sure: true, alone: !shared}, nil
 }

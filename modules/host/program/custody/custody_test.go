@@ -13,7 +13,8 @@ import (
 var lines = []struct{ how, line string }{
 	{"open", "echo $$ > $P; exec sleep 1000"},
 	{"open", "sleep 1000 & echo $! > $P; wait"}, // the first process dies of the signal
-	{"open", "trap '' TERM; sh -c 'trap \"\" TERM; echo $$ > $P; while :; do sleep 1; done' & wait; sleep 1000"}, // it hears no signal
+	// it hears no signal
+	{"open", "trap '' TERM; sh -c 'trap \"\" TERM; echo $$ > $P; while :; do sleep 1; done' & wait; sleep 1000"},
 	{"run", "echo $$ > $P; exec sleep 1000"},
 	{"run", "sleep 1000 & echo $! > $P; wait"},
 	{"run", "trap '' TERM; sleep 1000 | (echo $$ > $P; cat)"},
@@ -42,7 +43,8 @@ func TestKilled(t *testing.T) {
 		gone(t, l.how+" "+l.line, pids[i])
 	}
 	if !alive(background) || !alive(left) {
-		t.Errorf("what was started in the background is alive: %v, what a command has left: %v", alive(background), alive(left))
+		t.Errorf("what was started in the background is alive: %v, what a command has left: %v", alive(background),
+			alive(left))
 	}
 }
 
@@ -67,7 +69,8 @@ func TestLeft(t *testing.T) {
 		}
 	}
 	if !alive(background) || !alive(left) {
-		t.Errorf("what was started in the background is alive: %v, what a command has left: %v", alive(background), alive(left))
+		t.Errorf("what was started in the background is alive: %v, what a command has left: %v", alive(background),
+			alive(left))
 	}
 	next.kill(false)
 	if !strings.Contains(next.said.String(), "were ended") {
@@ -88,8 +91,9 @@ func TestSuccessor(t *testing.T) {
 	next.line("closed 0")
 }
 
-// TestOthers: what has the number of a program of a dead daemon, and is not that, is left alone. So are groups of which nothing shows
-// whose they are, the processes of another start of the machine, and records that somebody else could have written.
+// TestOthers: what has the number of a program of a dead daemon, and is not that, is left alone. So are groups of which
+// nothing shows whose they are, the processes of another start of the machine, and records that somebody else could
+// have written.
 func TestOthers(t *testing.T) {
 	d := start(t, t.TempDir())
 	d.settled()

@@ -29,7 +29,8 @@ type guard struct {
 	gone chan struct{} // closed when it has ended
 }
 
-// startGuard starts one. locked, when not nil, is locked for as long as it lives; out, when not nil, gets what it says in the end.
+// startGuard starts one. locked, when not nil, is locked for as long as it lives; out, when not nil, gets what it says
+// in the end.
 func startGuard(locked, out *os.File) (*guard, error) {
 	fds, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_SEQPACKET|unix.SOCK_CLOEXEC, 0)
 	if err != nil {
@@ -38,8 +39,8 @@ func startGuard(locked, out *os.File) (*guard, error) {
 	theirs := os.NewFile(uintptr(fds[1]), "guard")
 	defer theirs.Close()
 	g := &guard{fd: fds[0], gone: make(chan struct{})}
-	g.cmd = &exec.Cmd{Path: "/proc/self/exe", Args: []string{guardName, fmt.Sprintf("of process %d", os.Getpid())}, Env: []string{}, Dir: "/",
-		Stdin: theirs, SysProcAttr: &syscall.SysProcAttr{Setsid: true}}
+	g.cmd = &exec.Cmd{Path: "/proc/self/exe", Args: []string{guardName, fmt.Sprintf("of process %d", os.Getpid())},
+		Env: []string{}, Dir: "/", Stdin: theirs, SysProcAttr: &syscall.SysProcAttr{Setsid: true}}
 	if out != nil {
 		g.cmd.Stdout = out
 	}

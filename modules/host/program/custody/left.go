@@ -47,7 +47,8 @@ func (k *keeper) begin(f *os.File) error {
 	return nil
 }
 
-// endLeft ends what a process before this one has left running, and says so. A guard of its own does that: it knows how.
+// endLeft ends what a process before this one has left running, and says so. A guard of its own does that: it knows
+// how.
 func (k *keeper) endLeft(f *os.File) {
 	left, err := readLeft(f)
 	if err == nil && len(left) > 0 {
@@ -92,7 +93,8 @@ func (k *keeper) report(from *bufio.Scanner) error {
 		case 'e':
 			ended++
 		case 'u':
-			k.log.Warn("a group of processes may be what a program of the process before this one has left running; it is not ended, as nothing shows that",
+			k.log.Warn("a group of processes may be what a program of the process before this one has left running; "+
+				"it is not ended, as nothing shows that",
 				"group", pid)
 		}
 	}

@@ -115,7 +115,8 @@ func start(t *testing.T, dir string) *daemon {
 	return d
 }
 
-// tell lets it start something, in which $P stands for a file that tells that it has begun: it is to hold the number of a process.
+// tell lets it start something, in which $P stands for a file that tells that it has begun: it is to hold the number of
+// a process.
 func (d *daemon) tell(how, line string) (pid int) {
 	d.t.Helper()
 	d.n++

@@ -25,7 +25,8 @@ type entry struct {
 	slot    int  // its place in the record
 }
 
-// The record is a line of text that says when it is true, and a line of 64 bytes for each program. A line that is empty is free.
+// The record is a line of text that says when it is true, and a line of 64 bytes for each program. A line that is empty
+// is free.
 const (
 	recordTitle = "brine programs 1"
 	titleBytes  = 128
@@ -142,8 +143,9 @@ func (e *entry) text() string {
 	return fmt.Sprintf("%c %d %d %d %s", e.kind, e.pid, e.start, e.session, alone)
 }
 
-// parseEntry reads a line. Whether what is left of a group without its first process is ours cannot be told from the number of the group
-// alone, which may be another's by now: that of its session has to be ours, too, and the session nobody else's.
+// parseEntry reads a line. Whether what is left of a group without its first process is ours cannot be told from the
+// number of the group alone, which may be another's by now: that of its session has to be ours, too, and the session
+// nobody else's.
 func parseEntry(text string) (entry, bool) {
 	words := strings.Fields(text)
 	if len(words) != 5 || len(words[0]) != 1 {
@@ -156,7 +158,8 @@ func parseEntry(text string) (entry, bool) {
 	if errors.Join(err, startErr, sessionErr) != nil || pid <= 1 || kind != Program && kind != Command && kind != Job {
 		return entry{}, false
 	}
-	return entry{kind: kind, pid: int(pid), start: start, session: int(session), sure: words[4] == "own" && session != pid}, true
+	return entry{kind: kind, pid: int(pid), start: start, session: int(session), sure: words[4] == "own" &&
+		session != pid}, true
 }
 
 // readLeft are the entries of a record, if it speaks of this start of the machine.

@@ -144,7 +144,8 @@ func (s *search) choose(n *node, v any) (any, error) {
 	return list, nil
 }
 
-// project does the same with each item: kids are where the items come from and what is done, for filter also the condition.
+// project does the same with each item: kids are where the items come from and what is done, for filter also the
+// condition.
 func (s *search) project(n *node, v any) (any, error) {
 	base, err := s.eval(n.kids[0], v)
 	if err != nil {

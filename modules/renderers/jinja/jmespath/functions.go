@@ -8,8 +8,8 @@ import (
 	"brine/modules/renderers/jinja/py"
 )
 
-// function is one of the language's functions: the types of its arguments ("" takes any, "a|b" either), and what it does. With
-// many the last one may come more than once.
+// function is one of the language's functions: the types of its arguments ("" takes any, "a|b" either), and what it
+// does. With many the last one may come more than once.
 type function struct {
 	types []string
 	many  bool
@@ -22,12 +22,17 @@ func functions() map[string]function {
 		return function{[]string{types}, false, func(s *search, a []any) (any, error) { return do(s, a[0]) }}
 	}
 	affix := func(test func(s, affix string) bool) function {
-		return function{[]string{"string", "string"}, false, func(_ *search, a []any) (any, error) { return test(a[0].(string), a[1].(string)), nil }}
+		return function{[]string{"string", "string"}, false, func(_ *search, a []any) (any, error) {
+			return test(a[0].(string), a[1].(string)), nil
+		}}
 	}
 	return map[string]function{
 		"abs": one("number", absolute), "avg": one("array-number", average), "sum": one("array-number", sum),
 		"ceil": one("number", rounded(math.Ceil)), "floor": one("number", rounded(math.Floor)),
-		"length": one("string|array|object", func(_ *search, v any) (any, error) { n, err := py.Len(v); return int64(n), err }),
+		"length": one("string|array|object", func(_ *search, v any) (any, error) {
+			n, err := py.Len(v)
+			return int64(n), err
+		}),
 		"keys":   one("object", func(s *search, v any) (any, error) { return s.copied(v.(*py.Dict).Keys()) }),
 		"values": one("object", values), "reverse": one("array|string", reverse), "type": one("", typeOf),
 		"sort": one("array-string|array-number", func(s *search, v any) (any, error) {
@@ -44,14 +49,22 @@ func functions() map[string]function {
 		}),
 		"to_number": one("", toNumber), "to_string": one("", toString),
 		"starts_with": affix(strings.HasPrefix), "ends_with": affix(strings.HasSuffix),
-		"contains": {[]string{"array|string", ""}, false, func(s *search, a []any) (any, error) { return py.Contains(s.work, a[0], a[1]) }},
-		"join":     {[]string{"string", "array-string"}, false, join},
-		"map":      {[]string{"expref", "array"}, false, func(s *search, a []any) (any, error) { return s.each(a[0], a[1]) }},
+		"contains": {[]string{"array|string", ""}, false, func(s *search, a []any) (any, error) {
+			return py.Contains(s.work, a[0], a[1])
+		}},
+		"join": {[]string{"string", "array-string"}, false, join},
+		"map": {[]string{"expref", "array"}, false, func(s *search, a []any) (any, error) {
+			return s.each(a[0], a[1])
+		}},
 		"merge":    {[]string{"object"}, true, merge},
 		"not_null": {[]string{""}, true, notNull},
 		"sort_by":  {[]string{"array", "expref"}, false, sortBy},
-		"min_by":   {[]string{"array", "expref"}, false, func(s *search, a []any) (any, error) { return s.bestBy("min_by", "<", a) }},
-		"max_by":   {[]string{"array", "expref"}, false, func(s *search, a []any) (any, error) { return s.bestBy("max_by", ">", a) }},
+		"min_by": {[]string{"array", "expref"}, false, func(s *search, a []any) (any, error) {
+			return s.bestBy("min_by", "<", a)
+		}},
+		"max_by": {[]string{"array", "expref"}, false, func(s *search, a []any) (any, error) {
+			return s.bestBy("max_by", ">", a)
+		}},
 	}
 }
 
@@ -90,7 +103,8 @@ func (s *search) arguments(name string, f function, args []any) error {
 		if want == 1 {
 			plural = ""
 		}
-		return py.Errorf("ArityError", "Expected %s%d argument%s for function %s(), received %d", least, want, plural, name, len(args))
+		return py.Errorf("ArityError", "Expected %s%d argument%s for function %s(), received %d", least, want, plural,
+			name, len(args))
 	}
 	for i, types := range f.types {
 		if types == "" {
@@ -110,8 +124,8 @@ func kindOf(v any) string {
 
 func kindNamed(python string) string {
 	kind, ok := map[string]string{
-		"bool": "boolean", "list": "array", "dict": "object", "OrderedDict": "object", "NoneType": "null", "str": "string",
-		"float": "number", "int": "number", "_Expression": "expref",
+		"bool": "boolean", "list": "array", "dict": "object", "OrderedDict": "object", "NoneType": "null",
+		"str": "string", "float": "number", "int": "number", "_Expression": "expref",
 	}[python]
 	if !ok {
 		return "unknown"
@@ -125,8 +139,8 @@ func (s *search) wrong(name string, v any, types []string, got string) error {
 	if err != nil {
 		return err
 	}
-	return py.Errorf("JMESPathTypeError", "In function %s(), invalid type for value: %s, expected one of: ['%s'], received: \"%s\"",
-		name, shown, strings.Join(types, "', '"), got)
+	return py.Errorf("JMESPathTypeError", "In function %s(), invalid type for value: %s, expected one of: ['%s'], "+
+		"received: \"%s\"", name, shown, strings.Join(types, "', '"), got)
 }
 
 // check holds a value to types; array-number is a list of numbers only.

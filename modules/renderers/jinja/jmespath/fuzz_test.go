@@ -10,8 +10,9 @@ import (
 // FuzzSearch: any expression is answered or refused by an error of Python's or of the limits, and always ends.
 func FuzzSearch(f *testing.F) {
 	for _, expr := range []string{
-		"a.b[0]", "l[?@ > `1`] | [0]", "*.x[]", "{a: b, \"c\": d}", "sort_by(l, &x)[::-1]", "join(',', keys(@))", "!a || b && c", "a[", "'x", "`1", "\"\\u00\"",
-		"l[:-1:2].[a, b]", "merge(a, {x: y})", "max_by(l, &@)", "l[9999999999999999999999]", "a.b(c d,)", "-", "==", "&a",
+		"a.b[0]", "l[?@ > `1`] | [0]", "*.x[]", "{a: b, \"c\": d}", "sort_by(l, &x)[::-1]", "join(',', keys(@))",
+		"!a || b && c", "a[", "'x", "`1", "\"\\u00\"", "l[:-1:2].[a, b]", "merge(a, {x: y})", "max_by(l, &@)",
+		"l[9999999999999999999999]", "a.b(c d,)", "-", "==", "&a",
 	} {
 		f.Add(expr)
 	}

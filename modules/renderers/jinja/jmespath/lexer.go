@@ -18,13 +18,14 @@ type token struct {
 // signs are the tokens of one character.
 const signs = ".dot *star ]rbracket ,comma :colon @current (lparen )rparen {lbrace }rbrace"
 
-// pairs are those that a second character makes another: the first, the second, their name together, that of the first alone.
+// pairs are those that a second character makes another: the first, the second, their name together, that of the first
+// alone.
 var pairs = []struct {
 	first, second   rune
 	both, firstOnly string
 }{
-	{'|', '|', "or", "pipe"}, {'&', '&', "and", "expref"}, {'<', '=', "lte", "lt"}, {'>', '=', "gte", "gt"}, {'!', '=', "ne", "not"},
-	{'[', ']', "flatten", "lbracket"}, {'[', '?', "filter", "lbracket"},
+	{'|', '|', "or", "pipe"}, {'&', '&', "and", "expref"}, {'<', '=', "lte", "lt"}, {'>', '=', "gte", "gt"},
+	{'!', '=', "ne", "not"}, {'[', ']', "flatten", "lbracket"}, {'[', '?', "filter", "lbracket"},
 }
 
 type lexer struct {

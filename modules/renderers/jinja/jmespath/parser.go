@@ -86,7 +86,8 @@ func (p *parser) fail(t token, what string) {
 // incomplete is the error of an expression that ends too early.
 func (p *parser) incomplete() {
 	under := strings.Repeat(" ", utf8.RuneCountInString(p.text)+1)
-	p.stop(py.Errorf("IncompleteExpressionError", "Invalid jmespath expression: Incomplete expression:\n\"%s\"\n%s^", p.text, under))
+	p.stop(py.Errorf("IncompleteExpressionError", "Invalid jmespath expression: Incomplete expression:\n\"%s\"\n%s^",
+		p.text, under))
 }
 
 // must takes a token or fails; expected is how Python shows what it waited for.

@@ -12,8 +12,8 @@ import (
 // maxAddresses bounds how many addresses of a name are tried.
 const maxAddresses = 8
 
-// dnsCheck is the first address of a name that takes a connection, else its first one; in brackets for IPv6. ipv6 is nil for
-// either kind, true for IPv6 with IPv4 in need, false for IPv4.
+// dnsCheck is the first address of a name that takes a connection, else its first one; in brackets for IPv6. ipv6 is
+// nil for either kind, true for IPv6 with IPv4 in need, false for IPv4.
 func dnsCheck(ctx context.Context, addr, port, safe, ipv6 any) (any, error) {
 	name, ok := py.Text(addr)
 	if !ok {

@@ -12,8 +12,9 @@ import (
 // python is an error of the system in Python's words.
 func python(path string, err error) error {
 	words := map[syscall.Errno]string{
-		syscall.ENOENT: "No such file or directory", syscall.EACCES: "Permission denied", syscall.EISDIR: "Is a directory",
-		syscall.ENOTDIR: "Not a directory", syscall.ELOOP: "Too many levels of symbolic links", syscall.ENAMETOOLONG: "File name too long",
+		syscall.ENOENT: "No such file or directory", syscall.EACCES: "Permission denied",
+		syscall.EISDIR: "Is a directory", syscall.ENOTDIR: "Not a directory",
+		syscall.ELOOP: "Too many levels of symbolic links", syscall.ENAMETOOLONG: "File name too long",
 	}
 	var no syscall.Errno
 	if errors.As(err, &no) && words[no] != "" {

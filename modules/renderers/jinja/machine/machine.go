@@ -92,7 +92,8 @@ func noPath(filter string, v any) error {
 	u, undefined := v.(*py.Undefined)
 	switch {
 	case filter == "is_empty" || filter == "is_bin_file":
-		return py.Errorf("TypeError", "stat: path should be string, bytes, os.PathLike or integer, not %s", py.TypeName(v))
+		return py.Errorf("TypeError", "stat: path should be string, bytes, os.PathLike or integer, not %s",
+			py.TypeName(v))
 	case undefined:
 		return u.Err()
 	}

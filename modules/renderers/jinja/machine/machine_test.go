@@ -25,7 +25,8 @@ func TestNoPlainFile(t *testing.T) {
 				t.Errorf("%s of %s: %v, %v", filter, path, got, err)
 			}
 		}
-		if got, err := (Machine{}).Ask(t.Context(), "file_hashsum", []any{path, "md5", int64(1)}); err == nil || !strings.Contains(err.Error(), "no plain file") {
+		if got, err := (Machine{}).Ask(t.Context(), "file_hashsum", []any{path, "md5", int64(1)}); err == nil ||
+			!strings.Contains(err.Error(), "no plain file") {
 			t.Errorf("file_hashsum of %s: %v, %v", path, got, err)
 		}
 	}
@@ -45,7 +46,8 @@ func TestTooManyFiles(t *testing.T) {
 		}
 	}
 	for _, dir := range []string{wide, deep} {
-		if got, err := (Machine{MaxFiles: 20}).Ask(t.Context(), "list_files", []any{dir}); err == nil || !strings.Contains(err.Error(), "more than 20 files") {
+		if got, err := (Machine{MaxFiles: 20}).Ask(t.Context(), "list_files", []any{dir}); err == nil ||
+			!strings.Contains(err.Error(), "more than 20 files") {
 			t.Errorf("%v, %v", got, err)
 		}
 		got, err := (Machine{MaxFiles: 31}).Ask(t.Context(), "list_files", []any{dir})
@@ -53,7 +55,8 @@ func TestTooManyFiles(t *testing.T) {
 			t.Errorf("%v, %v, want 31 names", got, err)
 		}
 	}
-	if _, err := (Machine{}).Ask(t.Context(), "list_files", []any{"/"}); err != nil && !strings.Contains(err.Error(), "more than 100000 files") {
+	if _, err := (Machine{}).Ask(t.Context(), "list_files", []any{"/"}); err != nil && !strings.Contains(err.Error(),
+		"more than 100000 files") {
 		t.Error(err)
 	}
 }
@@ -67,7 +70,8 @@ func TestEnded(t *testing.T) {
 	if err := os.WriteFile(file, []byte("x"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	for filter, args := range map[string][]any{"list_files": {filepath.Dir(file)}, "file_hashsum": {file, "md5", int64(1)}} {
+	for filter, args := range map[string][]any{"list_files": {filepath.Dir(file)}, "file_hashsum": {file, "md5",
+		int64(1)}} {
 		if _, err := (Machine{}).Ask(ctx, filter, args); !errors.Is(err, why) {
 			t.Errorf("%s: %v", filter, err)
 		}
@@ -85,7 +89,8 @@ func TestDNSCheck(t *testing.T) {
 			t.Errorf("port %v: %v", port, got)
 		}
 	}
-	if got, err := (Machine{}).Ask(t.Context(), "dns_check", []any{"no name at all", int64(1), false, nil}); err == nil || !strings.Contains(err.Error(), "DNS lookup or connection check") {
+	if got, err := (Machine{}).Ask(t.Context(), "dns_check", []any{"no name at all", int64(1), false,
+		nil}); err == nil || !strings.Contains(err.Error(), "DNS lookup or connection check") {
 		t.Errorf("%v, %v", got, err)
 	}
 }

@@ -166,7 +166,8 @@ func ParseInt(s string, base int64) (any, error) {
 	}
 	t = strings.ReplaceAll(t, "_", "")
 	if len(t) > maxDigits {
-		return nil, valueError("Exceeds the limit (%d digits) for integer string conversion: value has %d digits; use sys.set_int_max_str_digits() to increase the limit", maxDigits, len(t))
+		return nil, valueError("Exceeds the limit (%d digits) for integer string conversion: value has %d digits; "+
+			"use sys.set_int_max_str_digits() to increase the limit", maxDigits, len(t))
 	}
 	n, ok := new(big.Int).SetString(sign+t, int(base))
 	if !ok {

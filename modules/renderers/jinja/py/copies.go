@@ -2,9 +2,10 @@ package py
 
 import "brine/wire/payload"
 
-// Copies are the arguments of one call of a function that knows the values of wire/payload. A function of Python may change
-// a dictionary that it is given, or return it or a part of it, and the caller sees that in his own: so when such a function
-// returns one of the maps that it was given, the dictionary behind it is brought up to date and takes its place.
+// Copies are the arguments of one call of a function that knows the values of wire/payload. A function of Python may
+// change a dictionary that it is given, or return it or a part of it, and the caller sees that in his own: so when such
+// a function returns one of the maps that it was given, the dictionary behind it is brought up to date and takes its
+// place.
 type Copies struct{ of map[*payload.Map]*Dict }
 
 // NewCopies are those of a call that has no arguments yet.

@@ -10,8 +10,8 @@ import (
 // indexFrom is the number of entries from which a Dict has an index.
 const indexFrom = 9
 
-// Ordered is the class of dictionaries that print as OrderedDict where Python's str() and repr() are used, and keep the order of
-// their keys in the filter yaml.
+// Ordered is the class of dictionaries that print as OrderedDict where Python's str() and repr() are used, and keep the
+// order of their keys in the filter yaml.
 const Ordered = "OrderedDict"
 
 // Dict is a dictionary: it keeps the order in which its keys were set, and 1, 1.0 and True are one key. Class is

@@ -171,7 +171,9 @@ func Item(w *Work, v, key any) (item any, found bool, err error) {
 	case string:
 		return at("string", utf8.RuneCountInString(v), func(i int) any { return cut(v, i, i+1) })
 	case Markup:
-		return at("string", utf8.RuneCountInString(string(v)), func(i int) any { return Markup(cut(string(v), i, i+1)) })
+		return at("string", utf8.RuneCountInString(string(v)), func(i int) any {
+			return Markup(cut(string(v), i, i+1))
+		})
 	case *Undefined:
 		return nil, false, v.Err()
 	case Itemer:

@@ -89,5 +89,6 @@ func ToInt(v any) (any, error) {
 	case *Undefined:
 		return nil, x.Err()
 	}
-	return nil, typeError("int() argument must be a string, a bytes-like object or a real number, not '%s'", TypeName(v))
+	return nil, typeError("int() argument must be a string, a bytes-like object or a real number, not '%s'",
+		TypeName(v))
 }

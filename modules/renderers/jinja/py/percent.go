@@ -201,7 +201,8 @@ func (p *percenter) convert(c rune, v any, s spec, at int) error {
 			return typeError("%%c requires int or char")
 		}
 	default:
-		return valueError("unsupported format character '%c' (0x%x) at index %d", c, c, utf8.RuneCountInString(p.text[:at]))
+		return valueError("unsupported format character '%c' (0x%x) at index %d", c, c,
+			utf8.RuneCountInString(p.text[:at]))
 	}
 	p.out.WriteString(out)
 	return err

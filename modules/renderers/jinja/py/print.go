@@ -303,7 +303,8 @@ func bigText(n *big.Int) (string, error) {
 	if n.BitLen() > maxDigits*3 { // surely more than a digit for every 4 bits
 		s := n.String()
 		if len(strings.TrimPrefix(s, "-")) > maxDigits {
-			return "", valueError("Exceeds the limit (%d digits) for integer string conversion; use sys.set_int_max_str_digits() to increase the limit", maxDigits)
+			return "", valueError("Exceeds the limit (%d digits) for integer string conversion; use "+
+				"sys.set_int_max_str_digits() to increase the limit", maxDigits)
 		}
 		return s, nil
 	}

@@ -128,7 +128,8 @@ func (s *Signature) tooMany(n int) error {
 		plural = ""
 	}
 	if least != most {
-		return typeError("%s() takes from %d to %d positional argument%s but %d %s given", s.Name, least, most, plural, n, were)
+		return typeError("%s() takes from %d to %d positional argument%s but %d %s given", s.Name, least, most, plural,
+			n, were)
 	}
 	return typeError("%s() takes %d positional argument%s but %d %s given", s.Name, most, plural, n, were)
 }

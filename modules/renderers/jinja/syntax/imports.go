@@ -131,7 +131,8 @@ func (p *parser) macroBody(n *Macro, end string) {
 	}
 	for i, a := range n.Args {
 		if a == "caller" && i < len(n.Args)-len(n.Defaults) {
-			p.failAt(n.At(), `When defining macros or call blocks the special "caller" argument must be omitted or be given a default.`)
+			p.failAt(n.At(),
+				`When defining macros or call blocks the special "caller" argument must be omitted or be given a default.`)
 		}
 	}
 }

@@ -20,8 +20,8 @@ type lexer struct {
 	rules    []startRule
 }
 
-// tokenize returns the tokens of a template, comments and white space left out. The last is of the kind eof. With an error
-// come the tokens before it: the parser may object to one of those.
+// tokenize returns the tokens of a template, comments and white space left out. The last is of the kind eof. With an
+// error come the tokens before it: the parser may object to one of those.
 func tokenize(src string, opt Options) ([]token, *Error) {
 	l := &lexer{opt: opt, line: 1, starting: true}
 	src = strings.ReplaceAll(strings.ReplaceAll(src, "\r\n", "\n"), "\r", "\n")

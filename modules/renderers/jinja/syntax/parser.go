@@ -180,7 +180,8 @@ func (p *parser) unknownTag(name string, line int) {
 		}
 		or := strings.Join(looking, " or ")
 		if name != "" && p.expected(name) {
-			message += " You probably made a nesting mistake. Jinja is expecting this tag, but currently looking for " + or + "."
+			message += " You probably made a nesting mistake. Jinja is expecting this tag, but currently looking for " +
+				or + "."
 		} else {
 			message += " Jinja was looking for the following tags: " + or + "."
 		}

@@ -164,7 +164,8 @@ func (p *parser) test(e Expr) Expr {
 	switch t := p.cur(); {
 	case t.kind == "lparen":
 		n.Args = p.args()
-	case t.isAny("name", "string", "integer", "float", "lbracket", "lbrace") && !t.isAny("name:else", "name:or", "name:and"):
+	case t.isAny("name", "string", "integer", "float", "lbracket", "lbrace") && !t.isAny("name:else", "name:or",
+		"name:and"):
 		if t.is("name:is") {
 			p.fail("You cannot chain multiple tests with is")
 		}

@@ -149,7 +149,8 @@ func stringLen(s string) int {
 }
 
 var simpleEscapes = map[byte]string{
-	'\n': "", '\\': `\`, '\'': "'", '"': `"`, 'a': "\a", 'b': "\b", 'f': "\f", 'n': "\n", 'r': "\r", 't': "\t", 'v': "\v",
+	'\n': "", '\\': `\`, '\'': "'", '"': `"`, 'a': "\a", 'b': "\b", 'f': "\f", 'n': "\n", 'r': "\r", 't': "\t",
+	'v': "\v",
 }
 
 // unescape replaces the escapes of a string by Python's rules (codec unicode-escape).

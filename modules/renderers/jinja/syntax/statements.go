@@ -180,7 +180,8 @@ func (p *parser) blockTag() []Stmt {
 	n.Scoped = p.skipIf("name:scoped")
 	n.Required = p.skipIf("name:required")
 	if p.cur().kind == "sub" {
-		p.fail("Block names in Jinja have to be valid Python identifiers and may not contain hyphens, use an underscore instead.")
+		p.fail("Block names in Jinja have to be valid Python identifiers and may not contain hyphens, use an " +
+			"underscore instead.")
 	}
 	p.blocks = append(p.blocks, n)
 	names := len(p.names)

@@ -23,6 +23,7 @@ import (
 	"brine/modules/execution/slsutil"
 	"brine/modules/execution/ssh"
 	"brine/modules/execution/systemd_service"
+	"brine/modules/execution/test"
 	"brine/modules/execution/useradd"
 	"brine/modules/loader"
 )
@@ -51,6 +52,7 @@ func Execution() loader.Table {
 		slsutil.Module,
 		ssh.Module,
 		systemd_service.Module,
+		test.Module,
 		useradd.Module,
 	}
 }

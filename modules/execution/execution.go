@@ -22,7 +22,6 @@ import (
 	"brine/modules/execution/sdbmod"
 	"brine/modules/execution/statusmod"
 	"brine/modules/execution/sysmod"
-	"brine/modules/execution/testmod"
 	"brine/modules/loader"
 	"brine/wire/payload"
 )
@@ -40,7 +39,6 @@ type Options struct {
 func Register(reg *loader.Registry, opt Options) error {
 	reg.Lacks(absent.Of(absent.Execution))
 	old := slices.Concat(
-		testmod.Functions(testmod.Options{Version: opt.Version, Versions: opt.Versions}),
 		cmdmod.Functions(),
 		sysmod.Functions(sysmod.Sources{
 			States: opt.States, Runners: opt.Runners, Returners: opt.Returners, Renderers: opt.Renderers,

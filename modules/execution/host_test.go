@@ -314,7 +314,7 @@ func TestReports(t *testing.T) {
 	if m := report.(*payload.Map); len(m.List("functions")) != len(reg.Names()) || len(m.List("missing_attrs")) != 0 {
 		t.Errorf("module_report %v", m)
 	}
-	if got, _, _ := modtest.Call(t, env, "test.stack", nil, nil); !strings.Contains(got.(string), "testmod.stack") {
+	if got, _, _ := modtest.Call(t, env, "test.stack", nil, nil); !strings.Contains(got.(string), "execution/test.stack") {
 		t.Errorf("stack %v", got)
 	}
 }

@@ -22,6 +22,7 @@ import (
 	"brine/modules/execution/schedule"
 	"brine/modules/execution/slsutil"
 	"brine/modules/execution/ssh"
+	"brine/modules/execution/sysmod"
 	"brine/modules/execution/systemd_service"
 	"brine/modules/execution/test"
 	"brine/modules/execution/useradd"
@@ -51,6 +52,7 @@ func Execution() loader.Table {
 		schedule.Module,
 		slsutil.Module,
 		ssh.Module,
+		sysmod.Module,
 		systemd_service.Module,
 		test.Module,
 		useradd.Module,

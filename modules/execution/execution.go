@@ -21,7 +21,6 @@ import (
 	"brine/modules/execution/minionmod"
 	"brine/modules/execution/sdbmod"
 	"brine/modules/execution/statusmod"
-	"brine/modules/execution/sysmod"
 	"brine/modules/loader"
 	"brine/wire/payload"
 )
@@ -40,9 +39,6 @@ func Register(reg *loader.Registry, opt Options) error {
 	reg.Lacks(absent.Of(absent.Execution))
 	old := slices.Concat(
 		cmdmod.Functions(),
-		sysmod.Functions(sysmod.Sources{
-			States: opt.States, Runners: opt.Runners, Returners: opt.Returners, Renderers: opt.Renderers,
-		}),
 		configmod.Functions(),
 		statusmod.Functions(),
 		dnsutil.Functions(),

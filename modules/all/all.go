@@ -3,6 +3,7 @@ package all
 
 import (
 	"brine/modules/execution/aptpkg"
+	"brine/modules/execution/cmdmod"
 	"brine/modules/execution/cp"
 	"brine/modules/execution/defaults"
 	"brine/modules/execution/event"
@@ -33,6 +34,7 @@ import (
 func Execution() loader.Table {
 	return loader.Table{
 		aptpkg.Module,
+		cmdmod.Module,
 		cp.Module,
 		defaults.Module,
 		event.Module,

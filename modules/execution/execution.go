@@ -12,7 +12,6 @@ import (
 	"brine/modules/absent"
 	"brine/modules/all"
 	"brine/modules/execution/brinemod"
-	"brine/modules/execution/cmdmod"
 	"brine/modules/execution/configmod"
 	"brine/modules/execution/dnsutil"
 	"brine/modules/execution/environmod"
@@ -38,7 +37,6 @@ type Options struct {
 func Register(reg *loader.Registry, opt Options) error {
 	reg.Lacks(absent.Of(absent.Execution))
 	old := slices.Concat(
-		cmdmod.Functions(),
 		configmod.Functions(),
 		statusmod.Functions(),
 		dnsutil.Functions(),

@@ -3,7 +3,6 @@ package cmdmod
 import (
 	"testing"
 
-	"brine/modules/loader"
 	"brine/wire/payload"
 )
 
@@ -44,7 +43,6 @@ func FuzzReplaceInvalid(f *testing.F) {
 }
 
 func TestChrootLine(t *testing.T) {
-	f := loader.Func{Name: "cmd.run_chroot", Params: params(paramsChroot, "/bin/sh", nil), KWArgs: true}
 	dir := t.TempDir()
 	for _, tt := range []struct {
 		kw   *payload.Map
@@ -54,11 +52,8 @@ func TestChrootLine(t *testing.T) {
 		{payload.M("cmd", []any{"echo", int64(1)}, "runas", "u"), "chroot --userspec u: " + dir + " /bin/sh -c 'echo 1'"},
 		{payload.M("cmd", "ls", "runas", "u", "group", "g"), "chroot --userspec u:g " + dir + " /bin/sh -c ls"},
 	} {
-		bound, err := loader.Bind(&f, []any{dir}, tt.kw)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got := chrootLine(options{args: bound}, dir); got != tt.want {
+		o := common(tt.kw)
+		if got := chrootLine(o.Cmd, o.RunAs, o.Group, dir); got != tt.want {
 			t.Errorf("got %s, want %s", got, tt.want)
 		}
 	}

@@ -23,9 +23,9 @@ import (
 func env(t testing.TB, opts *payload.Map) *loader.Env {
 	t.Helper()
 	t.Setenv("SHELL", "/bin/sh")
-	env := modtest.Env(t, opts, cmdmod.Functions())
-	env.Registry.Offer(loader.Listed{cp.Module()})
-	return env
+	e := modtest.Env(t, opts)
+	e.Registry.Offer(loader.Listed{cmdmod.Module(), cp.Module()})
+	return e
 }
 
 // patience is how long a test waits for what must happen.

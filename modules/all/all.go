@@ -4,6 +4,7 @@ package all
 import (
 	"brine/modules/execution/aptpkg"
 	"brine/modules/execution/cmdmod"
+	"brine/modules/execution/config"
 	"brine/modules/execution/cp"
 	"brine/modules/execution/defaults"
 	"brine/modules/execution/event"
@@ -35,6 +36,7 @@ func Execution() loader.Table {
 	return loader.Table{
 		aptpkg.Module,
 		cmdmod.Module,
+		config.Module,
 		cp.Module,
 		defaults.Module,
 		event.Module,

@@ -12,7 +12,6 @@ import (
 	"brine/modules/absent"
 	"brine/modules/all"
 	"brine/modules/execution/brinemod"
-	"brine/modules/execution/configmod"
 	"brine/modules/execution/dnsutil"
 	"brine/modules/execution/environmod"
 	"brine/modules/execution/httpmod"
@@ -37,7 +36,6 @@ type Options struct {
 func Register(reg *loader.Registry, opt Options) error {
 	reg.Lacks(absent.Of(absent.Execution))
 	old := slices.Concat(
-		configmod.Functions(),
 		statusmod.Functions(),
 		dnsutil.Functions(),
 		environmod.Functions(),

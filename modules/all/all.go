@@ -7,6 +7,7 @@ import (
 	"brine/modules/execution/config"
 	"brine/modules/execution/cp"
 	"brine/modules/execution/defaults"
+	"brine/modules/execution/environ"
 	"brine/modules/execution/event"
 	"brine/modules/execution/file"
 	"brine/modules/execution/grains"
@@ -39,6 +40,7 @@ func Execution() loader.Table {
 		config.Module,
 		cp.Module,
 		defaults.Module,
+		environ.Module,
 		event.Module,
 		file.Module,
 		grains.Module,

@@ -13,7 +13,6 @@ import (
 	"brine/modules/all"
 	"brine/modules/execution/brinemod"
 	"brine/modules/execution/dnsutil"
-	"brine/modules/execution/environmod"
 	"brine/modules/execution/httpmod"
 	"brine/modules/execution/logmod"
 	"brine/modules/execution/minionmod"
@@ -38,7 +37,6 @@ func Register(reg *loader.Registry, opt Options) error {
 	old := slices.Concat(
 		statusmod.Functions(),
 		dnsutil.Functions(),
-		environmod.Functions(),
 		httpmod.Functions(),
 		logmod.Functions(),
 		minionmod.Functions(),

@@ -1,4 +1,4 @@
-package environmod_test
+package environ_test
 
 import (
 	"os"

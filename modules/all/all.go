@@ -25,6 +25,7 @@ import (
 	"brine/modules/execution/schedule"
 	"brine/modules/execution/slsutil"
 	"brine/modules/execution/ssh"
+	"brine/modules/execution/status"
 	"brine/modules/execution/sysmod"
 	"brine/modules/execution/systemd_service"
 	"brine/modules/execution/test"
@@ -58,6 +59,7 @@ func Execution() loader.Table {
 		schedule.Module,
 		slsutil.Module,
 		ssh.Module,
+		status.Module,
 		sysmod.Module,
 		systemd_service.Module,
 		test.Module,

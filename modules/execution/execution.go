@@ -17,7 +17,6 @@ import (
 	"brine/modules/execution/logmod"
 	"brine/modules/execution/minionmod"
 	"brine/modules/execution/sdbmod"
-	"brine/modules/execution/statusmod"
 	"brine/modules/loader"
 	"brine/wire/payload"
 )
@@ -35,7 +34,6 @@ type Options struct {
 func Register(reg *loader.Registry, opt Options) error {
 	reg.Lacks(absent.Of(absent.Execution))
 	old := slices.Concat(
-		statusmod.Functions(),
 		dnsutil.Functions(),
 		httpmod.Functions(),
 		logmod.Functions(),

@@ -23,6 +23,7 @@ import (
 	"brine/modules/execution/publish"
 	"brine/modules/execution/saltutil"
 	"brine/modules/execution/schedule"
+	"brine/modules/execution/sdb"
 	"brine/modules/execution/slsutil"
 	"brine/modules/execution/ssh"
 	"brine/modules/execution/status"
@@ -57,6 +58,7 @@ func Execution() loader.Table {
 		publish.Module,
 		saltutil.Module,
 		schedule.Module,
+		sdb.Module,
 		slsutil.Module,
 		ssh.Module,
 		status.Module,

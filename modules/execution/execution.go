@@ -16,7 +16,6 @@ import (
 	"brine/modules/execution/httpmod"
 	"brine/modules/execution/logmod"
 	"brine/modules/execution/minionmod"
-	"brine/modules/execution/sdbmod"
 	"brine/modules/loader"
 	"brine/wire/payload"
 )
@@ -38,7 +37,6 @@ func Register(reg *loader.Registry, opt Options) error {
 		httpmod.Functions(),
 		logmod.Functions(),
 		minionmod.Functions(),
-		sdbmod.Functions(),
 		brinemod.Functions(),
 	)
 	reg.Offer(all.Execution())

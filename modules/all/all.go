@@ -13,6 +13,7 @@ import (
 	"brine/modules/execution/grains"
 	"brine/modules/execution/groupadd"
 	"brine/modules/execution/hashutil"
+	"brine/modules/execution/http"
 	"brine/modules/execution/jinja"
 	"brine/modules/execution/key"
 	"brine/modules/execution/match"
@@ -48,6 +49,7 @@ func Execution() loader.Table {
 		grains.Module,
 		groupadd.Module,
 		hashutil.Module,
+		http.Module,
 		jinja.Module,
 		key.Module,
 		match.Module,

@@ -13,7 +13,6 @@ import (
 	"brine/modules/all"
 	"brine/modules/execution/brinemod"
 	"brine/modules/execution/dnsutil"
-	"brine/modules/execution/httpmod"
 	"brine/modules/execution/logmod"
 	"brine/modules/execution/minionmod"
 	"brine/modules/loader"
@@ -34,7 +33,6 @@ func Register(reg *loader.Registry, opt Options) error {
 	reg.Lacks(absent.Of(absent.Execution))
 	old := slices.Concat(
 		dnsutil.Functions(),
-		httpmod.Functions(),
 		logmod.Functions(),
 		minionmod.Functions(),
 		brinemod.Functions(),

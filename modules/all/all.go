@@ -16,6 +16,7 @@ import (
 	"brine/modules/execution/http"
 	"brine/modules/execution/jinja"
 	"brine/modules/execution/key"
+	"brine/modules/execution/logmod"
 	"brine/modules/execution/match"
 	"brine/modules/execution/mine"
 	"brine/modules/execution/mod_random"
@@ -52,6 +53,7 @@ func Execution() loader.Table {
 		http.Module,
 		jinja.Module,
 		key.Module,
+		logmod.Module,
 		match.Module,
 		mine.Module,
 		mod_random.Module,

@@ -13,7 +13,6 @@ import (
 	"brine/modules/all"
 	"brine/modules/execution/brinemod"
 	"brine/modules/execution/dnsutil"
-	"brine/modules/execution/logmod"
 	"brine/modules/execution/minionmod"
 	"brine/modules/loader"
 	"brine/wire/payload"
@@ -33,7 +32,6 @@ func Register(reg *loader.Registry, opt Options) error {
 	reg.Lacks(absent.Of(absent.Execution))
 	old := slices.Concat(
 		dnsutil.Functions(),
-		logmod.Functions(),
 		minionmod.Functions(),
 		brinemod.Functions(),
 	)

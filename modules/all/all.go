@@ -19,6 +19,7 @@ import (
 	"brine/modules/execution/logmod"
 	"brine/modules/execution/match"
 	"brine/modules/execution/mine"
+	"brine/modules/execution/minion"
 	"brine/modules/execution/mod_random"
 	"brine/modules/execution/network"
 	"brine/modules/execution/pillar"
@@ -56,6 +57,7 @@ func Execution() loader.Table {
 		logmod.Module,
 		match.Module,
 		mine.Module,
+		minion.Module,
 		mod_random.Module,
 		network.Module,
 		pillar.Module,

@@ -13,7 +13,6 @@ import (
 	"brine/modules/all"
 	"brine/modules/execution/brinemod"
 	"brine/modules/execution/dnsutil"
-	"brine/modules/execution/minionmod"
 	"brine/modules/loader"
 	"brine/wire/payload"
 )
@@ -32,7 +31,6 @@ func Register(reg *loader.Registry, opt Options) error {
 	reg.Lacks(absent.Of(absent.Execution))
 	old := slices.Concat(
 		dnsutil.Functions(),
-		minionmod.Functions(),
 		brinemod.Functions(),
 	)
 	reg.Offer(all.Execution())

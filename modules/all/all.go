@@ -3,6 +3,7 @@ package all
 
 import (
 	"brine/modules/execution/aptpkg"
+	"brine/modules/execution/brine"
 	"brine/modules/execution/cmdmod"
 	"brine/modules/execution/config"
 	"brine/modules/execution/cp"
@@ -41,6 +42,7 @@ import (
 func Execution() loader.Table {
 	return loader.Table{
 		aptpkg.Module,
+		brine.Module,
 		cmdmod.Module,
 		config.Module,
 		cp.Module,

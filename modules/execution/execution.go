@@ -11,7 +11,6 @@ import (
 
 	"brine/modules/absent"
 	"brine/modules/all"
-	"brine/modules/execution/brinemod"
 	"brine/modules/execution/dnsutil"
 	"brine/modules/loader"
 	"brine/wire/payload"
@@ -31,7 +30,6 @@ func Register(reg *loader.Registry, opt Options) error {
 	reg.Lacks(absent.Of(absent.Execution))
 	old := slices.Concat(
 		dnsutil.Functions(),
-		brinemod.Functions(),
 	)
 	reg.Offer(all.Execution())
 	reg.Of(loader.Program{Version: opt.Version, Versions: opt.Versions, States: opt.States, Runners: opt.Runners,

@@ -1,4 +1,4 @@
-package brinemod_test
+package brine_test
 
 import (
 	"context"
@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"brine/modules/execution/brinemod"
+	"brine/modules/execution/brine"
 	"brine/modules/loader"
 	"brine/modules/modtest"
 	"brine/wire/payload"
@@ -35,15 +35,12 @@ func (daemon) JobList(context.Context) (*payload.Map, error) {
 
 func TestJobs(t *testing.T) {
 	env := modtest.Env(t, nil)
-	env.Registry = loader.NewRegistry()
-	if err := env.Registry.Register(brinemod.Functions()...); err != nil {
-		t.Fatal(err)
-	}
-	if _, _, err := modtest.Call(t, env, brinemod.Jobs, nil, nil); err == nil || !strings.Contains(err.Error(), "No brine minion") {
+	env.Registry.Offer(loader.Listed{brine.Module()})
+	if _, _, err := modtest.Call(t, env, brine.Jobs, nil, nil); err == nil || !strings.Contains(err.Error(), "No brine minion") {
 		t.Errorf("without a daemon: got %v", err)
 	}
 	env.Host.Daemon = daemon{}
-	got, _, err := modtest.Call(t, env, brinemod.Jobs, nil, nil)
+	got, _, err := modtest.Call(t, env, brine.Jobs, nil, nil)
 	if list, _ := got.(*payload.Map); err != nil || len(list.List("running")) != 1 {
 		t.Errorf("got %v, %v", got, err)
 	}
@@ -51,11 +48,8 @@ func TestJobs(t *testing.T) {
 
 func TestActors(t *testing.T) {
 	env := modtest.Env(t, nil)
-	env.Registry = loader.NewRegistry()
-	if err := env.Registry.Register(brinemod.Functions()...); err != nil {
-		t.Fatal(err)
-	}
-	if _, _, err := modtest.Call(t, env, brinemod.Actors, nil, nil); err == nil || !strings.Contains(err.Error(), "No brine minion") {
+	env.Registry.Offer(loader.Listed{brine.Module()})
+	if _, _, err := modtest.Call(t, env, brine.Actors, nil, nil); err == nil || !strings.Contains(err.Error(), "No brine minion") {
 		t.Errorf("without a daemon: got %v", err)
 	}
 	env.Host.Daemon = daemon{}
@@ -69,7 +63,7 @@ func TestActors(t *testing.T) {
 		{[]any{"Jobs"}, payload.M("brief", true), false, ""},
 		{[]any{"nobody"}, nil, false, "no such child"},
 	} {
-		got, _, err := modtest.Call(t, env, brinemod.Actors, tt.args, tt.kw)
+		got, _, err := modtest.Call(t, env, brine.Actors, tt.args, tt.kw)
 		if tt.err != "" {
 			if err == nil || !strings.Contains(err.Error(), tt.err) {
 				t.Errorf("%v: got %v", tt.args, err)
@@ -92,15 +86,12 @@ func TestActors(t *testing.T) {
 
 func TestJob(t *testing.T) {
 	env := modtest.Env(t, nil)
-	env.Registry = loader.NewRegistry()
-	if err := env.Registry.Register(brinemod.Functions()...); err != nil {
-		t.Fatal(err)
-	}
-	if _, _, err := modtest.Call(t, env, brinemod.Job, []any{"1"}, nil); err == nil || !strings.Contains(err.Error(), "No brine minion") {
+	env.Registry.Offer(loader.Listed{brine.Module()})
+	if _, _, err := modtest.Call(t, env, brine.Job, []any{"1"}, nil); err == nil || !strings.Contains(err.Error(), "No brine minion") {
 		t.Errorf("without a daemon: got %v", err)
 	}
 	env.Host.Daemon = daemon{}
-	got, _, err := modtest.Call(t, env, brinemod.Job, []any{"20260102030405060708"}, nil)
+	got, _, err := modtest.Call(t, env, brine.Job, []any{"20260102030405060708"}, nil)
 	if m, _ := got.(*payload.Map); err != nil || m.Str("of") != "20260102030405060708" {
 		t.Errorf("got %v, %v", got, err)
 	}

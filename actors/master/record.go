@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"brine/actors/master/tracing"
-	"brine/modules/execution/brinemod"
+	"brine/modules/execution/brine"
 	"brine/modules/fleet/ledger"
 	"brine/modules/text/pytext"
 	"brine/wire/payload"
@@ -83,8 +83,8 @@ func (n *record) returned(ret *payload.Return, from origin) {
 	}
 	asks := n.book.Returned(jid, id, ledger.Return{At: ledger.At(at), Worker: from.worker, Retcode: retcode,
 		Minion: from.minion})
-	if fun := pytext.Str(ret.Fun()); fun != funFindJob && fun != brinemod.Actors && fun != brinemod.Jobs &&
-		fun != brinemod.Job {
+	if fun := pytext.Str(ret.Fun()); fun != funFindJob && fun != brine.Actors && fun != brine.Jobs &&
+		fun != brine.Job {
 		n.book.Peers.Worked(id, jid, fun, ledger.At(at))
 	}
 	if asks == "" || retcode != 0 {

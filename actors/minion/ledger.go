@@ -6,7 +6,7 @@ import (
 	"strings"
 	"syscall"
 
-	"brine/modules/execution/brinemod"
+	"brine/modules/execution/brine"
 	"brine/modules/fleet/ledger"
 	"brine/modules/host/jobprocess"
 	"brine/modules/loader"
@@ -19,7 +19,7 @@ const diaryJobs = 1000
 // note notes what becomes of a publication that is no job yet. What is known of a job of that jid stays.
 func (d *dispatcher) note(m *JobReceived, outcome ledger.Outcome, detail string) {
 	jid := m.Job.JID()
-	if jid == "" || jid == jidReq || m.Job.Function() == brinemod.Job { // that one asks
+	if jid == "" || jid == jidReq || m.Job.Function() == brine.Job { // that one asks
 		return
 	}
 	at := ledger.At(m.at)

@@ -24,8 +24,8 @@ func TestMain(m *testing.M) {
 	signal.Notify(over, syscall.SIGXCPU)
 	go func() { <-over; os.Exit(jobprocess.ExitCPU) }()
 	reg := loader.NewRegistry()
-	if err := errors.Join(execution.Register(reg, execution.Options{Version: "3008.3"}),
-		reg.Register(processFunctions()...), jobprocess.Main(reg, nil)); err != nil {
+	execution.Register(reg, execution.Options{Version: "3008.3"})
+	if err := errors.Join(reg.Register(processFunctions()...), jobprocess.Main(reg, nil)); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"brine/modules/execution/brinemod"
+	"brine/modules/execution/brine"
 	"brine/wire/payload"
 )
 
@@ -137,7 +137,7 @@ func (r *registry) counted() int {
 // onlyAsks tells the functions that ask about jobs and actors, and change nothing.
 func onlyAsks(job *payload.Job) bool {
 	switch job.Function() {
-	case brinemod.Actors, brinemod.Jobs, brinemod.Job, "saltutil.running", "saltutil.find_job", "saltutil.is_running",
+	case brine.Actors, brine.Jobs, brine.Job, "saltutil.running", "saltutil.find_job", "saltutil.is_running",
 		"saltutil.find_cached_job":
 		return true
 	}
@@ -147,7 +147,7 @@ func onlyAsks(job *payload.Job) bool {
 // aboutJobs tells the functions that ask about jobs and actors, or end them.
 func aboutJobs(job *payload.Job) bool {
 	fun := job.Function()
-	if fun == brinemod.Actors || fun == brinemod.Jobs || fun == brinemod.Job {
+	if fun == brine.Actors || fun == brine.Jobs || fun == brine.Job {
 		return true
 	}
 	name, ok := strings.CutPrefix(fun, "saltutil.")

@@ -8,7 +8,6 @@ import (
 	"log/slog"
 	"os"
 	"path"
-	"slices"
 	"strings"
 
 	"brine/modules/loader"
@@ -70,7 +69,7 @@ func (t Templates) has(name string) bool {
 		_, ok := t.Registry.Lookup(name)
 		return ok
 	}
-	return slices.Contains(t.Registry.Modules(), name)
+	return t.Registry.HasModule(name)
 }
 
 // served are the files of the file server for reactions and their templates.

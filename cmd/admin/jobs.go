@@ -9,7 +9,7 @@ import (
 	"brine/cmd/optparse"
 	"brine/cmd/tool"
 	"brine/cmd/top"
-	"brine/modules/execution/brinemod"
+	"brine/modules/execution/brine"
 	"brine/modules/text/pytext"
 	"brine/wire/control"
 	"brine/wire/payload"
@@ -65,7 +65,7 @@ func (a *adminTool) minionJobs(id string) (func() (*payload.Map, error), error) 
 	if err != nil {
 		return nil, err
 	}
-	f.job.Tgt, f.job.TgtType, f.job.Fun = []any{id}, "list", brinemod.Jobs
+	f.job.Tgt, f.job.TgtType, f.job.Fun = []any{id}, "list", brine.Jobs
 	return func() (*payload.Map, error) {
 		returns, silent, err := f.returns(context.Background())
 		if err != nil {
@@ -87,7 +87,7 @@ func withoutQuestions(jobs []any) []any {
 	for _, j := range jobs {
 		m, _ := j.(*payload.Map)
 		switch m.Str("fun") {
-		case "saltutil.find_job", "saltutil.running", "saltutil.is_running", brinemod.Actors, brinemod.Jobs:
+		case "saltutil.find_job", "saltutil.running", "saltutil.is_running", brine.Actors, brine.Jobs:
 		default:
 			out = append(out, j)
 		}

@@ -13,7 +13,7 @@ import (
 	"brine/cmd/session"
 	"brine/cmd/tool"
 	"brine/cmd/top"
-	"brine/modules/execution/brinemod"
+	"brine/modules/execution/brine"
 	"brine/supervisor/stats"
 	"brine/wire/client"
 	"brine/wire/control"
@@ -98,7 +98,7 @@ func (a *adminTool) fleet(target string) (*fleetTool, error) {
 		return nil, tool.Exit(tool.ExitGeneric, "brine: %v", err)
 	}
 	return &fleetTool{adminTool: a, wire: masterlink.NewClient(a.Session),
-		job: client.Job{Tgt: strings.Join(words, " "), TgtType: "compound", Fun: brinemod.Actors, Timeout: answerWithin,
+		job: client.Job{Tgt: strings.Join(words, " "), TgtType: "compound", Fun: brine.Actors, Timeout: answerWithin,
 			GatherJobTimeout: gatherWithin}}, nil
 }
 

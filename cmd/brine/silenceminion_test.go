@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"brine/modules/execution/brinemod"
+	"brine/modules/execution/brine"
 	"brine/modules/fleet/keys"
 	"brine/modules/fleet/ledger"
 	"brine/wire/auth"
@@ -114,7 +114,7 @@ func (m *scripted) up(t *testing.T, named bool) *scripted {
 // hear answers questions about jobs.
 func (m *scripted) hear(frames [][]byte) {
 	load, err := m.OpenPublication(frames[len(frames)-1])
-	if err != nil || load.Str("fun") != brinemod.Job {
+	if err != nil || load.Str("fun") != brine.Job {
 		return
 	}
 	m.mu.Lock()
@@ -131,7 +131,7 @@ func (m *scripted) hear(frames [][]byte) {
 		out = (&ledger.Minion{Outcome: ledger.Unknown, Now: said.Now}).Map().Set(ledger.FieldRefused,
 			ledger.PackRefusals([]ledger.Refusal{{At: said.Now, Why: said.Detail, Outcome: said.Outcome}}))
 	}
-	_, _ = m.tell(payload.M("cmd", payload.CmdReturn, "id", m.id, "jid", load.Str("jid"), "fun", brinemod.Job,
+	_, _ = m.tell(payload.M("cmd", payload.CmdReturn, "id", m.id, "jid", load.Str("jid"), "fun", brine.Job,
 		"fun_args", []any{}, "return", out, "retcode", int64(0), "success", true))
 }
 

@@ -21,15 +21,12 @@ func RunJob(*tool.Call) error {
 		<-over
 		os.Exit(jobprocess.ExitCPU)
 	}()
-	reg, err := functions()
-	if err != nil {
-		return err
-	}
-	return jobprocess.Main(reg, saltrun.OfferMaster(slog.New(slog.DiscardHandler)))
+	return jobprocess.Main(functions(), saltrun.OfferMaster(slog.New(slog.DiscardHandler)))
 }
 
 // functions are what a minion's jobs may call.
-func functions() (*loader.Registry, error) {
+func functions() *loader.Registry {
 	reg := loader.NewRegistry()
-	return reg, execution.Register(reg, execution.Options{Version: tool.SaltVersion})
+	execution.Register(reg, execution.Options{Version: tool.SaltVersion})
+	return reg
 }

@@ -25,9 +25,7 @@ func (m Machine) Functions() (*loader.Registry, error) {
 		return nil, err
 	}
 	reg := loader.NewRegistry()
-	if err := Register(reg, Options{Version: m.Version, Returners: kept}); err != nil {
-		return nil, err
-	}
+	Register(reg, Options{Version: m.Version, Returners: kept})
 	reg.Limit(loader.LimitsOf(m.Opts, "modules"))
 	return reg, nil
 }

@@ -6,23 +6,8 @@
 package execution
 
 import (
-	"fmt"
-	"slices"
-
 	"brine/modules/absent"
 	"brine/modules/all"
-	"brine/modules/execution/brinemod"
-	"brine/modules/execution/cmdmod"
-	"brine/modules/execution/configmod"
-	"brine/modules/execution/dnsutil"
-	"brine/modules/execution/environmod"
-	"brine/modules/execution/httpmod"
-	"brine/modules/execution/logmod"
-	"brine/modules/execution/minionmod"
-	"brine/modules/execution/sdbmod"
-	"brine/modules/execution/statusmod"
-	"brine/modules/execution/sysmod"
-	"brine/modules/execution/testmod"
 	"brine/modules/loader"
 	"brine/wire/payload"
 )
@@ -37,29 +22,9 @@ type Options struct {
 }
 
 // Register adds all functions.
-func Register(reg *loader.Registry, opt Options) error {
+func Register(reg *loader.Registry, opt Options) {
 	reg.Lacks(absent.Of(absent.Execution))
-	old := slices.Concat(
-		testmod.Functions(testmod.Options{Version: opt.Version, Versions: opt.Versions}),
-		cmdmod.Functions(),
-		sysmod.Functions(sysmod.Sources{
-			States: opt.States, Runners: opt.Runners, Returners: opt.Returners, Renderers: opt.Renderers,
-		}),
-		configmod.Functions(),
-		statusmod.Functions(),
-		dnsutil.Functions(),
-		environmod.Functions(),
-		httpmod.Functions(),
-		logmod.Functions(),
-		minionmod.Functions(),
-		sdbmod.Functions(),
-		brinemod.Functions(),
-	)
 	reg.Offer(all.Execution())
 	reg.Of(loader.Program{Version: opt.Version, Versions: opt.Versions, States: opt.States, Runners: opt.Runners,
 		Returners: opt.Returners, Renderers: opt.Renderers})
-	if err := reg.Register(old...); err != nil {
-		return fmt.Errorf("register execution functions: %w", err)
-	}
-	return nil
 }

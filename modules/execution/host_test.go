@@ -238,9 +238,7 @@ func TestSysOfOthers(t *testing.T) {
 		t.Fatal(err)
 	}
 	reg := loader.NewRegistry()
-	if err := execution.Register(reg, execution.Options{Version: "3008.3", Runners: runners, States: states}); err != nil {
-		t.Fatal(err)
-	}
+	execution.Register(reg, execution.Options{Version: "3008.3", Runners: runners, States: states})
 	env := modtest.Env(t, nil)
 	env.Registry = reg
 	kinds := []any{}
@@ -280,9 +278,7 @@ func TestSysOfOthers(t *testing.T) {
 func TestReports(t *testing.T) {
 	reg := loader.NewRegistry()
 	versions := func() *payload.Map { return payload.M("Dependency Versions", payload.M("Go", "1.26", "libgit2", nil)) }
-	if err := execution.Register(reg, execution.Options{Version: "3008.3", Versions: versions}); err != nil {
-		t.Fatal(err)
-	}
+	execution.Register(reg, execution.Options{Version: "3008.3", Versions: versions})
 	env := modtest.Env(t, payload.M("hash_type", "md5", "id", "web1"))
 	env.Registry = reg
 	text := "Salt Version:\n     Salt: 3008.3\n \nDependency Versions:\n       Go: 1.26\n  libgit2: Not Installed\n "
@@ -314,7 +310,7 @@ func TestReports(t *testing.T) {
 	if m := report.(*payload.Map); len(m.List("functions")) != len(reg.Names()) || len(m.List("missing_attrs")) != 0 {
 		t.Errorf("module_report %v", m)
 	}
-	if got, _, _ := modtest.Call(t, env, "test.stack", nil, nil); !strings.Contains(got.(string), "testmod.stack") {
+	if got, _, _ := modtest.Call(t, env, "test.stack", nil, nil); !strings.Contains(got.(string), "execution/test.stack") {
 		t.Errorf("stack %v", got)
 	}
 }

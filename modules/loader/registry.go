@@ -165,6 +165,12 @@ func (r *Registry) Modules() []string {
 	return slices.Compact(mods)
 }
 
+// HasModule tells whether a module has a function here.
+func (r *Registry) HasModule(mod string) bool {
+	r.load(mod)
+	return r.has(mod)
+}
+
 // Lacks sets what is said of a function that is not here beside Salt's words; "" is nothing. It is called before others
 // see the registry.
 func (r *Registry) Lacks(say func(name string) string) { r.lacks = say }

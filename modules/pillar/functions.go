@@ -24,7 +24,7 @@ func FunctionsOf(on *loader.Env) func(Surroundings) Functions {
 		return Functions{
 			Has: func(name string) bool {
 				if !strings.Contains(name, ".") {
-					return slices.Contains(on.Registry.Modules(), name)
+					return on.Registry.HasModule(name)
 				}
 				_, ok := on.Registry.Lookup(name)
 				return ok

@@ -13,9 +13,7 @@ import (
 // TestVariables: a variable that one template of a pillar sets is there for the next one, and not for another pillar.
 func TestVariables(t *testing.T) {
 	reg := loader.NewRegistry()
-	if err := execution.Register(reg, execution.Options{Version: "3008.3"}); err != nil {
-		t.Fatal(err)
-	}
+	execution.Register(reg, execution.Options{Version: "3008.3"})
 	of := pillar.FunctionsOf(&loader.Env{Registry: reg})
 	surroundings := pillar.Surroundings{ID: "web1", Opts: payload.NewMap(0), Grains: payload.NewMap(0)}
 	one, two := of(surroundings), of(surroundings)

@@ -3,8 +3,6 @@ package returners
 import (
 	"testing"
 
-	"brine/modules/execution/configmod"
-	"brine/modules/modtest"
 	"brine/wire/payload"
 )
 
@@ -24,7 +22,7 @@ func TestMisset(t *testing.T) {
 		{"slack_webhook", payload.NewMap(0), payload.M("username", "x")},
 		{"smtp", payload.M("smtp.host", "h"), payload.M("subject", "x")},
 	} {
-		env := modtest.Env(t, tt.opts, configmod.Functions())
+		env := withConfig(t, tt.opts)
 		full := ret().Set("fun_args", []any{}).Set("retcode", int64(0)).Set("success", true)
 		if err := Return(call(t, env), reg, tt.name, full); err == nil || Hopeless(err) {
 			t.Errorf("%s: %v, hopeless %v", tt.name, err, Hopeless(err))

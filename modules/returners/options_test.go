@@ -4,8 +4,6 @@ import (
 	"os"
 	"testing"
 
-	"brine/modules/execution/configmod"
-	"brine/modules/modtest"
 	"brine/modules/text/pyjson"
 	"brine/wire/payload"
 
@@ -29,7 +27,7 @@ func TestOptions(t *testing.T) {
 		if row.Has("error") {
 			continue
 		}
-		env := modtest.Env(t, row.Map("conf"), configmod.Functions())
+		env := withConfig(t, row.Map("conf"))
 		l := lookup{name: "r", options: []string{"host", "port"}, defaults: settings{}}
 		for k, v := range row.Map("defaults").All() {
 			l.defaults[k.(string)] = v

@@ -15,11 +15,18 @@ import (
 	"testing"
 	"time"
 
-	"brine/modules/execution/configmod"
+	"brine/modules/execution/config"
 	"brine/modules/loader"
 	"brine/modules/modtest"
 	"brine/wire/payload"
 )
+
+// withConfig is an environment whose functions are those of the module config.
+func withConfig(t testing.TB, opts *payload.Map) *loader.Env {
+	env := modtest.Env(t, opts)
+	env.Registry.Offer(loader.Listed{config.Module()})
+	return env
+}
 
 // call is a call in which returners find their options.
 func call(t testing.TB, env *loader.Env) *loader.Call {
@@ -49,7 +56,7 @@ const retJSON = `{"id": "web1", "jid": "1", "fun": "test.ping", "return": {"a": 
 
 func TestRawfile(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "events")
-	env, reg := modtest.Env(t, payload.M("rawfile_json.filename", file), configmod.Functions()), registry(t, Options{})
+	env, reg := withConfig(t, payload.M("rawfile_json.filename", file)), registry(t, Options{})
 	if err := Return(call(t, env), reg, "rawfile_json", ret()); err != nil {
 		t.Fatal(err)
 	}
@@ -74,8 +81,8 @@ func TestRawfile(t *testing.T) {
 
 // A full disk leaves no part of a line behind, and the error is worth another try.
 func TestRawfileFull(t *testing.T) {
-	if err := Return(call(t, modtest.Env(t, payload.M("rawfile_json.filename", "/dev/full"), configmod.Functions())),
-		registry(t, Options{}), "rawfile_json", ret()); err == nil || Hopeless(err) {
+	if err := Return(call(t, withConfig(t, payload.M("rawfile_json.filename", "/dev/full"))), registry(t, Options{}),
+		"rawfile_json", ret()); err == nil || Hopeless(err) {
 		t.Errorf("/dev/full: %v", err)
 	}
 	file := filepath.Join(t.TempDir(), "events")
@@ -149,7 +156,7 @@ func TestSyslog(t *testing.T) {
 		{payload.M("syslog.tag", "brine", "syslog.options", []any{"LOG_NDELAY", "LOG_PID"}), "<14>",
 			fmt.Sprintf("brine[%d]: ", os.Getpid())},
 	} {
-		if err := Return(call(t, modtest.Env(t, tt.conf, configmod.Functions())), reg, "syslog", ret()); err != nil {
+		if err := Return(call(t, withConfig(t, tt.conf)), reg, "syslog", ret()); err != nil {
 			t.Fatal(err)
 		}
 		buf := make([]byte, 4096)
@@ -182,14 +189,12 @@ func TestSyslogRefused(t *testing.T) {
 		{"two lines", payload.M("syslog.tag", "a\nb")},
 		{"number", payload.M("syslog.tag", int64(5))},
 	} {
-		if err := Return(call(t, modtest.Env(t, tt.conf, configmod.Functions())), registry(t, Options{}), "syslog",
-			ret()); !Hopeless(err) {
+		if err := Return(call(t, withConfig(t, tt.conf)), registry(t, Options{}), "syslog", ret()); !Hopeless(err) {
 			t.Errorf("%s: got %v, want a hopeless error", tt.name, err)
 		}
 	}
 	gone := registry(t, Options{Syslog: filepath.Join(t.TempDir(), "log")})
-	if err := Return(call(t, modtest.Env(t, nil, configmod.Functions())), gone, "syslog", ret()); err == nil ||
-		Hopeless(err) {
+	if err := Return(call(t, withConfig(t, nil)), gone, "syslog", ret()); err == nil || Hopeless(err) {
 		t.Errorf("no logger: %v", err)
 	}
 }
@@ -202,7 +207,7 @@ func TestSyslogStuck(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer l.Close()
-	env, reg := modtest.Env(t, nil, configmod.Functions()), registry(t, Options{Syslog: socket})
+	env, reg := withConfig(t, nil), registry(t, Options{Syslog: socket})
 	for i := 0; ; i++ {
 		ctx, stop := context.WithTimeout(t.Context(), 50*time.Millisecond)
 		err := Return(loader.NewCall(ctx, env, "test.ping", nil), reg, "syslog", ret())
@@ -235,8 +240,7 @@ func TestLocal(t *testing.T) {
 // multi_returner calls each of its returners, also after one that fails.
 func TestMulti(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "events")
-	env := modtest.Env(t, payload.M("multi_returner", []any{"fails", "rawfile_json"}, "rawfile_json.filename", file),
-		configmod.Functions())
+	env := withConfig(t, payload.M("multi_returner", []any{"fails", "rawfile_json"}, "rawfile_json.filename", file))
 	if err := Return(call(t, env), registry(t, Options{}), "multi_returner", ret()); err == nil ||
 		!strings.Contains(err.Error(), "fails: no") {
 		t.Errorf("got %v, want that fails failed", err)
@@ -244,8 +248,7 @@ func TestMulti(t *testing.T) {
 	if got, _ := os.ReadFile(file); string(got) != retJSON+"\n" {
 		t.Errorf("the second returner wrote %q", got)
 	}
-	if err := Return(call(t, modtest.Env(t, nil, configmod.Functions())), registry(t, Options{}), "multi_returner",
-		ret()); !Hopeless(err) {
+	if err := Return(call(t, withConfig(t, nil)), registry(t, Options{}), "multi_returner", ret()); !Hopeless(err) {
 		t.Errorf("no option multi_returner: %v", err)
 	}
 }

@@ -9,7 +9,6 @@ import (
 	"path/filepath"
 	"testing"
 
-	"brine/modules/execution/configmod"
 	"brine/modules/loader"
 	"brine/modules/modtest"
 	"brine/modules/outputters"
@@ -115,7 +114,7 @@ type store struct {
 }
 
 func brine(t *testing.T, opts *payload.Map) *store {
-	return &store{t, modtest.Env(t, opts, configmod.Functions()), registry(t, Options{})}
+	return &store{t, withConfig(t, opts), registry(t, Options{})}
 }
 
 func (s *store) try(fun string, args ...any) (any, error) {

@@ -12,8 +12,6 @@ import (
 	"strings"
 	"testing"
 
-	"brine/modules/execution/configmod"
-	"brine/modules/modtest"
 	"brine/wire/payload"
 
 	"github.com/google/go-cmp/cmp"
@@ -310,8 +308,7 @@ func TestSMTPEncrypted(t *testing.T) {
 	defer func() { _ = exec.Command("gpgconf", "--homedir", keys, "--kill", "all").Run() }()
 	gpg("", "--quick-gen-key", "a@example.net", "rsa2048", "encr", "never")
 	s := newMailServer(t, &mailServer{})
-	env, reg := modtest.Env(t, smtpOpts(s).Set("smtp.to", "a@example.net").Set("smtp.gpgowner", "somebody"),
-		configmod.Functions()),
+	env, reg := withConfig(t, smtpOpts(s).Set("smtp.to", "a@example.net").Set("smtp.gpgowner", "somebody")),
 		registry(t, Options{Home: func(string) string { return home }})
 	if err := Return(call(t, env), reg, "smtp", ret()); err != nil {
 		t.Fatal(err)
@@ -320,7 +317,7 @@ func TestSMTPEncrypted(t *testing.T) {
 	if clear := gpg(body, "--decrypt"); !strings.Contains(clear, "id: web1\r\nfunction: test.ping\r\n") {
 		t.Errorf("the mail holds %q", clear)
 	}
-	other := modtest.Env(t, smtpOpts(s).Set("smtp.gpgowner", "somebody"), configmod.Functions())
+	other := withConfig(t, smtpOpts(s).Set("smtp.gpgowner", "somebody"))
 	if err := Return(call(t, other), reg, "smtp", ret()); err != nil {
 		t.Fatal(err)
 	}

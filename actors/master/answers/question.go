@@ -5,7 +5,7 @@ import (
 	"sync"
 	"time"
 
-	"brine/modules/execution/brinemod"
+	"brine/modules/execution/brine"
 	"brine/modules/fleet/ledger"
 	"brine/wire/payload"
 )
@@ -27,7 +27,7 @@ type answer struct {
 
 // take hands a return over that answers a question. False: it answers none.
 func (q *questions) take(ret *payload.Return, at time.Time) bool {
-	if ret.Function() != brinemod.Job {
+	if ret.Function() != brine.Job {
 		return false
 	}
 	v, ok := q.open.Load(ret.JID())
@@ -81,7 +81,7 @@ func (d *Desk) ask(ctx context.Context, jid string, all []ledger.Case) {
 	}
 	d.questions.open.Store(own, q)
 	defer d.questions.open.Delete(own)
-	d.Ask(own, brinemod.Job, []any{jid}, ids)
+	d.Ask(own, brine.Job, []any{jid}, ids)
 	for len(waiting) > 0 {
 		select {
 		case a := <-q.answers:

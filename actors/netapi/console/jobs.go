@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"brine/actors/netapi/aside"
-	"brine/modules/execution/brinemod"
+	"brine/modules/execution/brine"
 	"brine/modules/outputters"
 	"brine/wire/control"
 	"brine/wire/payload"
@@ -98,8 +98,8 @@ func (l *jobList) shows(j *JobRow) bool { return l.all || l.c.ownJob(l.who, j.Us
 // questions are the functions of jobs that only ask about others, or about a minion: tools and this page do so again
 // and again. As brine jobs, the list leaves them out.
 func questions() []string {
-	return []string{"saltutil.find_job", "saltutil.running", "saltutil.is_running", brinemod.Actors, brinemod.Jobs,
-		brinemod.Job,
+	return []string{"saltutil.find_job", "saltutil.running", "saltutil.is_running", brine.Actors, brine.Jobs,
+		brine.Job,
 		"runner.jobs.list_job", "runner.jobs.list_jobs", "wheel.key.list_all"} // which Salt's masters store as well
 }
 

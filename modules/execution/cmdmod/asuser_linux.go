@@ -9,8 +9,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// asUser runs do with the rights that a user has on files, whoever this process runs as. Only the thread of do is changed,
-// and it ends with do.
+// asUser runs do with the rights that a user has on files, whoever this process runs as. Only the thread of do is
+// changed, and it ends with do.
 func asUser(who *syscall.Credential, do func() error) error {
 	done := make(chan error, 1)
 	go func() {
@@ -27,7 +27,8 @@ func asUser(who *syscall.Credential, do func() error) error {
 // become changes the thread. The calls of package syscall would change the whole process.
 func become(who *syscall.Credential) error {
 	groups := append([]uint32{who.Gid}, who.Groups...)
-	if _, _, errno := unix.RawSyscall(unix.SYS_SETGROUPS, uintptr(len(groups)), uintptr(unsafe.Pointer(&groups[0])), 0); errno != 0 {
+	if _, _, errno := unix.RawSyscall(unix.SYS_SETGROUPS, uintptr(len(groups)), uintptr(unsafe.Pointer(&groups[0])),
+		0); errno != 0 {
 		return fmt.Errorf("set the groups of user %d: %w", who.Uid, errno)
 	}
 	for _, set := range [...]struct {

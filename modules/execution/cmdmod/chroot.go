@@ -14,19 +14,38 @@ import (
 	"brine/modules/loader"
 	"brine/modules/text/pytext"
 	"brine/modules/text/shlex"
+	"brine/wire/payload"
 )
+
+type chrootArgs struct {
+	Root string `arg:"root"`
+	Cmd  any    `arg:"cmd"`
+	where
+	PythonShell any `arg:"python_shell=True"`
+	Binds       any `arg:"binds=None"`
+	made
+	Encoding    string `arg:"output_encoding=None"`
+	Loglevel    any    `arg:"output_loglevel=quiet"`
+	LogCallback bool   `arg:"log_callback=None"`
+	HideOutput  bool   `arg:"hide_output=False"`
+	Timeout     any    `arg:"timeout=None"`
+	kept
+	BG bool `arg:"bg=False"`
+	rules
+	KW *payload.Map `arg:"**kwargs"`
+}
 
 // runChroot runs a command in another root directory, with the kernel's file systems and the wanted directories
 // mounted there as long as it runs. Processes left inside are ended before anything is unmounted.
-func runChroot(c *loader.Call, a loader.Args) (any, error) {
-	o := options{args: a}
-	root := o.text("root")
-	mounted := mountAll(c, root, o.get("binds"))
-	line := chrootLine(o, root)
-	// The user and group are those of the chroot: chroot(8) looks them up inside.
-	run := o.with(map[string]any{"cmd": line, "runas": nil, "group": nil})
-	r, err := perform(c, run, false)
-	endProcesses(c, root)
+func runChroot(c *loader.Call, a chrootArgs) (any, error) {
+	o := common(a.KW)
+	o.where, o.PythonShell, o.made, o.kept, o.rules, o.BG = a.where, a.PythonShell, a.made, a.kept, a.rules, a.BG
+	o.told = told{a.Encoding, a.Loglevel, a.LogCallback, a.HideOutput, a.Timeout}
+	mounted := mountAll(c, a.Root, a.Binds)
+	o.Cmd = chrootLine(a.Cmd, a.RunAs, a.Group, a.Root)
+	o.RunAs, o.Group = "", "" // they are those of the chroot: chroot(8) looks them up inside
+	r, err := perform(c, o, false)
+	endProcesses(c, a.Root)
 	unmountAll(c, mounted)
 	if err != nil {
 		return nil, err
@@ -34,13 +53,13 @@ func runChroot(c *loader.Call, a loader.Args) (any, error) {
 	return hidden(o, r.Map), nil
 }
 
-func chrootLine(o options, root string) string {
+func chrootLine(command any, runas, group, root string) string {
 	shell := "/bin/sh"
 	if fi, err := os.Stat(filepath.Join(root, "bin/bash")); err == nil && fi.Mode().IsRegular() {
 		shell = "/bin/bash"
 	}
-	text := pytext.Str(o.get("cmd"))
-	if list, ok := o.get("cmd").([]any); ok {
+	text := pytext.Str(command)
+	if list, ok := command.([]any); ok {
 		words := make([]string, len(list))
 		for i := range list {
 			words[i] = pytext.Str(list[i])
@@ -48,8 +67,8 @@ func chrootLine(o options, root string) string {
 		text = strings.Join(words, " ")
 	}
 	spec := ""
-	if u := o.text("runas"); u != "" {
-		spec = "--userspec " + u + ":" + o.text("group")
+	if runas != "" {
+		spec = "--userspec " + runas + ":" + group
 	}
 	return fmt.Sprintf("chroot %s %s %s -c %s", spec, root, shell, shlex.Quote(text))
 }

@@ -22,7 +22,7 @@ import (
 // command is one program run, worked out from its options.
 type command struct {
 	call      *loader.Call
-	opt       options
+	opt       *options
 	original  any      // as the caller gave it
 	shown     any      // as messages show it: the text or the list of words
 	argv      []string // program and arguments
@@ -47,14 +47,15 @@ type command struct {
 }
 
 // prepare checks and completes the options, in the order in which the reference finds their faults.
-func prepare(c *loader.Call, o options, merge bool) (*command, error) {
-	cmd := &command{call: c, opt: o, original: o.get("cmd"), merge: merge, shell: o.text("shell"), useShell: o.pythonShell(c),
-		runas: o.text("runas"), group: o.text("group"), bg: o.flag("bg"), vt: o.flag("use_vt")}
+func prepare(c *loader.Call, o *options, merge bool) (*command, error) {
+	cmd := &command{call: c, opt: o, original: o.Cmd, merge: merge, shell: o.Shell, useShell: o.pythonShell(c),
+		runas: o.RunAs, group: o.Group, bg: o.BG, vt: o.UseVT}
 	cmd.vt = cmd.vt && !cmd.bg
 	most, _ := c.Opts().Int("command_output_max_bytes")
 	cmd.budget = program.NewBudget(most)
-	steps := []func() error{cmd.checkArguments, cmd.checkShell, cmd.setDirectory, cmd.render, cmd.checkPermitted, cmd.announce, cmd.setAccount,
-		cmd.setEnvironment, cmd.setUmask, cmd.checkDirectory, cmd.setWords, cmd.setSuccess, cmd.setInput, cmd.setTimeout}
+	steps := []func() error{cmd.checkArguments, cmd.checkShell, cmd.setDirectory, cmd.render, cmd.checkPermitted,
+		cmd.announce, cmd.setAccount, cmd.setEnvironment, cmd.setUmask, cmd.checkDirectory, cmd.setWords,
+		cmd.setSuccess, cmd.setInput, cmd.setTimeout}
 	for _, step := range steps {
 		if err := step(); err != nil {
 			return nil, err
@@ -65,18 +66,24 @@ func prepare(c *loader.Call, o options, merge bool) (*command, error) {
 
 // checkArguments refuses arguments that promise what does not exist here. Salt passes over what it does not know.
 func (cmd *command) checkArguments() error {
-	for _, name := range []string{"tty", "pty", "log_callback", "encoded_cmd"} {
-		if v := cmd.opt.get(name); loader.Truthy(v) {
-			return loader.ExecErr("The argument '%s' of cmd functions is not supported on this minion", name)
+	for _, arg := range []struct {
+		name  string
+		wants bool
+	}{
+		{"tty", loader.Truthy(cmd.opt.KW.Value("tty"))}, {"pty", loader.Truthy(cmd.opt.KW.Value("pty"))},
+		{"log_callback", cmd.opt.LogCallback}, {"encoded_cmd", cmd.opt.EncodedCmd},
+	} {
+		if arg.wants {
+			return loader.ExecErr("The argument '%s' of cmd functions is not supported on this minion", arg.name)
 		}
 	}
 	return nil
 }
 
 func (cmd *command) checkShell() error {
-	level, known := levelOf(cmd.opt.get("output_loglevel"))
+	level, known := levelOf(cmd.opt.Loglevel)
 	if !known {
-		logUnknownLevel(cmd.call, cmd.opt.get("output_loglevel"))
+		logUnknownLevel(cmd.call, cmd.opt.Loglevel)
 	}
 	cmd.level, cmd.quiet = level, level == levelQuiet
 	if !cmd.quiet && !validShell(cmd.shell) {
@@ -95,7 +102,7 @@ func (cmd *command) checkShell() error {
 
 // setDirectory takes the given directory, else the home of the user, else / where that cannot be entered.
 func (cmd *command) setDirectory() error {
-	if v := cmd.opt.get("cwd"); loader.Truthy(v) {
+	if v := cmd.opt.Cwd; loader.Truthy(v) {
 		cmd.cwd = pytext.Str(v)
 		return nil
 	}
@@ -111,7 +118,7 @@ const engines = " cheetah genshi jinja mako py wempy "
 
 // render renders the command and its directory as templates, where that is wanted.
 func (cmd *command) render() (err error) {
-	engine := cmd.opt.get("template")
+	engine := cmd.opt.Template
 	if !loader.Truthy(engine) {
 		return nil
 	}
@@ -120,8 +127,9 @@ func (cmd *command) render() (err error) {
 	case !strings.Contains(engines, " "+name+" "):
 		return loader.ExecErr("Attempted to render file paths with unavailable engine %s", name)
 	case name != "jinja":
-		return loader.ExecErr("Failed to execute cmd with error: template engine %s is not available on this minion", name)
-	case loader.Truthy(cmd.opt.get("pillar")) || loader.Truthy(cmd.opt.get("pillarenv")):
+		return loader.ExecErr("Failed to execute cmd with error: template engine %s is not available on this minion",
+			name)
+	case loader.Truthy(cmd.opt.KW.Value("pillar")) || loader.Truthy(cmd.opt.KW.Value("pillarenv")):
 		return loader.ExecErr("Commands cannot be rendered with another pillar on this minion (pillar, pillarenv)")
 	}
 	if text, ok := cmd.original.(string); ok {
@@ -134,7 +142,7 @@ func (cmd *command) render() (err error) {
 }
 
 func (cmd *command) rendered(text string) (string, error) {
-	env := cmd.opt.text("saltenv")
+	env := cmd.opt.Saltenv
 	if env == "" {
 		env = cmp.Or(cmd.call.Opts().Str("saltenv"), "base")
 	}
@@ -158,7 +166,7 @@ func (cmd *command) setAccount() (err error) {
 
 // checkPermitted honours cmd_blacklist_glob and cmd_whitelist_glob for calls from outside.
 func (cmd *command) checkPermitted() error {
-	if !cmd.opt.args.KW.Has("__pub_jid") {
+	if !cmd.opt.KW.Has("__pub_jid") {
 		return nil
 	}
 	text := pytext.Str(cmd.original)
@@ -223,7 +231,8 @@ func (cmd *command) announce() error {
 	if cmd.bg {
 		end = ". Executing command in the background, no output will be logged."
 	}
-	cmd.call.Log(slog.LevelInfo, fmt.Sprintf("Executing command %s%s%s %sin directory '%s'%s", quote, name, quote, who, cmd.cwd, end))
+	cmd.call.Log(slog.LevelInfo, fmt.Sprintf("Executing command %s%s%s %sin directory '%s'%s",
+		quote, name, quote, who, cmd.cwd, end))
 	return nil
 }
 
@@ -283,12 +292,12 @@ func (cmd *command) setWords() error {
 }
 
 func (cmd *command) setInput() error {
-	v := cmd.opt.get("stdin")
+	v := cmd.opt.Stdin
 	if v == nil || cmd.bg {
 		return nil
 	}
 	text := pytext.Str(v)
-	if !cmd.opt.flag("stdin_raw_newlines") {
+	if !loader.Truthy(cmd.opt.KW.Value("stdin_raw_newlines")) {
 		text = strings.ReplaceAll(text, `\n`, "\n")
 	}
 	cmd.stdin = &text
@@ -296,13 +305,14 @@ func (cmd *command) setInput() error {
 }
 
 func (cmd *command) setTimeout() error {
-	cmd.timeoutBy = cmd.opt.get("timeout")
+	cmd.timeoutBy = cmd.opt.Timeout
 	if !loader.Truthy(cmd.timeoutBy) {
 		return nil
 	}
 	seconds, ok := loader.ToFloat(cmd.timeoutBy)
 	if !ok {
-		return loader.Raise("salt.exceptions.TimedProcTimeoutError", "Error: timeout %s must be a number", pytext.Str(cmd.timeoutBy))
+		return loader.Raise("salt.exceptions.TimedProcTimeoutError", "Error: timeout %s must be a number",
+			pytext.Str(cmd.timeoutBy))
 	}
 	cmd.timeout = seconds
 	return nil

@@ -13,13 +13,14 @@ import (
 // decode makes text of output in the encoding the caller named, UTF-8 without. What is no text is replaced and
 // logged.
 func (cmd *command) decode(b []byte, name string) (string, error) {
-	text, clean, err := decodeAs(b, cmd.opt.text("output_encoding"))
+	text, clean, err := decodeAs(b, cmd.opt.Encoding)
 	if err != nil {
 		return "", err
 	}
 	if !clean {
 		word, _ := firstWord(cmd.shown)
-		cmd.call.Log(slog.LevelError, fmt.Sprintf("Failed to decode %s from command %s, non-decodable characters have been replaced", name, word))
+		cmd.call.Log(slog.LevelError, fmt.Sprintf("Failed to decode %s from command %s, non-decodable characters "+
+			"have been replaced", name, word))
 	}
 	return text, nil
 }

@@ -17,14 +17,14 @@ import (
 // whose login fails has none, which is logged and no error.
 func (cmd *command) setEnvironment() error {
 	env := program.Environment{Own: environ.Of(cmd.call.Ctx).ForPrograms(), Given: cmd.givenEnv(), Account: cmd.account,
-		Clean: cmd.opt.flag("clean_env"), Prepend: cmd.opt.text("prepend_path")}
-	env.English, _ = cmd.opt.get("reset_system_locale").(bool)
+		Clean: cmd.opt.CleanEnv, Prepend: cmd.opt.PrependPath}
+	env.English, _ = cmd.opt.ResetLocale.(bool)
 	if cmd.account != nil {
 		var err error
 		var login *program.LoginError
 		if env.Login, err = cmd.account.Login(cmd.call.Ctx, cmd.shell); errors.As(err, &login) {
-			cmd.call.Log(slog.LevelError, fmt.Sprintf("Environment could not be retrieved for user '%s': stderr=%s stdout=%s",
-				cmd.account.Name, pytext.Repr(login.Stderr), pytext.Repr(login.Stdout)))
+			cmd.call.Log(slog.LevelError, fmt.Sprintf("Environment could not be retrieved for user '%s': "+
+				"stderr=%s stdout=%s", cmd.account.Name, pytext.Repr(login.Stderr), pytext.Repr(login.Stdout)))
 		}
 	}
 	cmd.env = env.List()
@@ -34,7 +34,7 @@ func (cmd *command) setEnvironment() error {
 // givenEnv is the env argument: a map, or a list of maps with one entry each.
 func (cmd *command) givenEnv() *program.Vars {
 	out := program.NewVars(nil)
-	for name, value := range envMap(cmd.opt.get("env")).All() {
+	for name, value := range envMap(cmd.opt.Env).All() {
 		text := ""
 		if value == nil {
 			cmd.call.Log(slog.LevelError, fmt.Sprintf("Environment variable '%s' passed without a value. "+
@@ -73,7 +73,7 @@ func envMap(v any) *payload.Map {
 
 // setUmask reads the umask, whose digits are octal however they came in.
 func (cmd *command) setUmask() error {
-	v := cmd.opt.get("umask")
+	v := cmd.opt.Umask
 	if v == nil {
 		return nil
 	}

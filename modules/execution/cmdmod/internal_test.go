@@ -3,7 +3,6 @@ package cmdmod
 import (
 	"testing"
 
-	"brine/modules/loader"
 	"brine/wire/payload"
 )
 
@@ -44,21 +43,18 @@ func FuzzReplaceInvalid(f *testing.F) {
 }
 
 func TestChrootLine(t *testing.T) {
-	f := loader.Func{Name: "cmd.run_chroot", Params: params(paramsChroot, "/bin/sh", nil), KWArgs: true}
 	dir := t.TempDir()
 	for _, tt := range []struct {
 		kw   *payload.Map
 		want string
 	}{
 		{payload.M("cmd", "echo 'a b'"), "chroot  " + dir + ` /bin/sh -c 'echo '"'"'a b'"'"''`},
-		{payload.M("cmd", []any{"echo", int64(1)}, "runas", "u"), "chroot --userspec u: " + dir + " /bin/sh -c 'echo 1'"},
+		{payload.M("cmd", []any{"echo", int64(1)}, "runas", "u"),
+			"chroot --userspec u: " + dir + " /bin/sh -c 'echo 1'"},
 		{payload.M("cmd", "ls", "runas", "u", "group", "g"), "chroot --userspec u:g " + dir + " /bin/sh -c ls"},
 	} {
-		bound, err := loader.Bind(&f, []any{dir}, tt.kw)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got := chrootLine(options{args: bound}, dir); got != tt.want {
+		o := common(tt.kw)
+		if got := chrootLine(o.Cmd, o.RunAs, o.Group, dir); got != tt.want {
 			t.Errorf("got %s, want %s", got, tt.want)
 		}
 	}
@@ -69,10 +65,14 @@ func TestShellVersion(t *testing.T) {
 		name, text string
 		want       *payload.Map
 	}{
-		{"bash", "GNU bash, version 5.2.15(1)-release (x86_64)", payload.M("installed", true, "path", "/p", "version_raw", "5.2.15(1)-release", "version", "5.2.15")},
-		{"python", "Python 3.11.7\n", payload.M("installed", true, "path", "/p", "version_raw", "3.11.7", "version", "3.11.7")},
+		{"bash", "GNU bash, version 5.2.15(1)-release (x86_64)",
+			payload.M("installed", true, "path", "/p", "version_raw", "5.2.15(1)-release", "version", "5.2.15")},
+		{"python", "Python 3.11.7\n",
+			payload.M("installed", true, "path", "/p", "version_raw", "3.11.7", "version", "3.11.7")},
 		{"zsh", "zsh 5 (x)", payload.M("installed", true, "path", "/p", "version_raw", "5", "version", "5.0")},
-		{"php", "nonsense", payload.M("installed", nil, "path", "/p", "error", "The version regex pattern for shell php, could not find the version string", "stdout", "nonsense")},
+		{"php", "nonsense", payload.M("installed", nil, "path", "/p",
+			"error", "The version regex pattern for shell php, could not find the version string",
+			"stdout", "nonsense")},
 	} {
 		if got := shellVersion(tt.name, "/p", shellProbes()[tt.name].pattern, tt.text); !got.Equal(tt.want) {
 			t.Errorf("%s: got %v", tt.name, got)

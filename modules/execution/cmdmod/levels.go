@@ -38,6 +38,6 @@ func levelOf(v any) (level slog.Level, known bool) {
 }
 
 func logUnknownLevel(c *loader.Call, v any) {
-	c.Log(slog.LevelError, fmt.Sprintf("Invalid output_loglevel '%s'. Valid levels are: warning, trace, quiet, profile, info, garbage, "+
-		"error, debug, critical, all. Falling back to 'info'.", pytext.Str(v)))
+	c.Log(slog.LevelError, fmt.Sprintf("Invalid output_loglevel '%s'. Valid levels are: warning, trace, quiet, "+
+		"profile, info, garbage, error, debug, critical, all. Falling back to 'info'.", pytext.Str(v)))
 }

@@ -13,8 +13,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// TestOutputIsCut: output beyond the limit is dropped while the program goes on to its end, and the return says so. Both outputs
-// share the limit, and it is nobody's to say which of them is read first.
+// TestOutputIsCut: output beyond the limit is dropped while the program goes on to its end, and the return says so.
+// Both outputs share the limit, and it is nobody's to say which of them is read first.
 func TestOutputIsCut(t *testing.T) {
 	const most, written, errors = 1000, 5500, len("done\n")
 	e := env(t, payload.M("command_output_max_bytes", int64(most)))
@@ -30,10 +30,12 @@ func TestOutputIsCut(t *testing.T) {
 		kept, note, _ := strings.Cut(fmt.Sprint(got), "\nThe output was cut here: ")
 		lost := 0
 		_, _ = fmt.Sscan(note, &lost)
-		if err != nil || code != 3 || !strings.HasPrefix(kept, "0123456789") || note != fmt.Sprintf("%d bytes more (command_output_max_bytes is %d)", lost, most) {
+		want := fmt.Sprintf("%d bytes more (command_output_max_bytes is %d)", lost, most)
+		if err != nil || code != 3 || !strings.HasPrefix(kept, "0123456789") || note != want {
 			t.Errorf("%s %v: exit code %d, %v, %d bytes and %q", tt.fun, tt.kw, code, err, len(kept), note)
 		}
-		if tt.kw == nil && (len(kept)+lost != written || len(kept) > most || len(kept) < most-errors) || len(kept) > most+100 {
+		wrong := len(kept)+lost != written || len(kept) > most || len(kept) < most-errors
+		if tt.kw == nil && wrong || len(kept) > most+100 {
 			t.Errorf("%s %v: %d bytes are kept, %d lost", tt.fun, tt.kw, len(kept), lost)
 		}
 	}
@@ -62,24 +64,28 @@ func TestRunaway(t *testing.T) {
 // TestPromisesRefused: what Salt passes over without a word is refused by name where it promises something.
 func TestPromisesRefused(t *testing.T) {
 	for _, name := range []string{"tty", "pty", "log_callback", "encoded_cmd"} {
-		_, _, err := modtest.Call(t, env(t, nil), "cmd.run", []any{"echo x"}, payload.M(name, true))
-		if err == nil || !strings.Contains(err.Error(), "'"+name+"'") {
-			t.Errorf("%s: %v", name, err)
+		_, _, failed := modtest.Call(t, env(t, nil), "cmd.run", []any{"echo x"}, payload.M(name, true))
+		if failed == nil || !strings.Contains(failed.Error(), "'"+name+"'") {
+			t.Errorf("%s: %v", name, failed)
 		}
-		if got, _, err := modtest.Call(t, env(t, nil), "cmd.run", []any{"echo x"}, payload.M(name, false)); got != "x" || err != nil {
+		got, _, err := modtest.Call(t, env(t, nil), "cmd.run", []any{"echo x"}, payload.M(name, false))
+		if got != "x" || err != nil {
 			t.Errorf("%s=False: %v, %v", name, got, err)
 		}
 	}
 }
 
-// TestOtherPillarRefused: a command that is a template is not rendered with the minion's pillar where another one is given.
+// TestOtherPillarRefused: a command that is a template is not rendered with the minion's pillar where another one is
+// given.
 func TestOtherPillarRefused(t *testing.T) {
 	for name, v := range map[string]any{"pillar": payload.M("a", int64(1)), "pillarenv": "dev"} {
-		_, _, err := modtest.Call(t, env(t, nil), "cmd.run", []any{"echo x"}, payload.M("template", "jinja", name, v))
-		if err == nil || !strings.Contains(err.Error(), "pillarenv") {
-			t.Errorf("%s: %v", name, err)
+		other := payload.M("template", "jinja", name, v)
+		_, _, failed := modtest.Call(t, env(t, nil), "cmd.run", []any{"echo x"}, other)
+		if failed == nil || !strings.Contains(failed.Error(), "pillarenv") {
+			t.Errorf("%s: %v", name, failed)
 		}
-		if got, _, err := modtest.Call(t, env(t, nil), "cmd.run", []any{"echo x"}, payload.M(name, v)); got != "x" || err != nil {
+		got, _, err := modtest.Call(t, env(t, nil), "cmd.run", []any{"echo x"}, payload.M(name, v))
+		if got != "x" || err != nil {
 			t.Errorf("%s without a template: %v, %v", name, got, err)
 		}
 	}
@@ -98,7 +104,9 @@ func TestNoFilesInherited(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer file.Close()
-	for _, kw := range []*payload.Map{nil, payload.M("use_vt", true), payload.M("umask", "077"), payload.M("python_shell", false)} {
+	for _, kw := range []*payload.Map{
+		nil, payload.M("use_vt", true), payload.M("umask", "077"), payload.M("python_shell", false),
+	} {
 		got, _, err := modtest.Call(t, env(t, nil), "cmd.run", []any{"ls -l /proc/self/fd"}, kw)
 		text := fmt.Sprint(got)
 		if err != nil || strings.Contains(text, "socket:") || strings.Contains(text, file.Name()) {

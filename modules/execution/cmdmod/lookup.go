@@ -16,12 +16,16 @@ import (
 	"brine/wire/payload"
 )
 
-func whichFunc(c *loader.Call, a loader.Args) (any, error) {
-	name := a.Str("cmd")
-	if name == "" {
+// wanted is the program that is looked for.
+type wanted struct {
+	Cmd string `arg:"cmd"`
+}
+
+func whichFunc(c *loader.Call, a wanted) (any, error) {
+	if a.Cmd == "" {
 		c.Log(slog.LevelError, "No executable was passed to be searched by salt.utils.path.which()")
 	}
-	return textOrNil(which(c, name)), nil
+	return textOrNil(which(c, a.Cmd)), nil
 }
 
 // which finds a program on the PATH of the job.
@@ -37,9 +41,13 @@ func textOrNil(s string) any {
 	return s
 }
 
-func whichBin(c *loader.Call, a loader.Args) (any, error) {
+type wantedOfSome struct {
+	Cmds any `arg:"cmds"`
+}
+
+func whichBin(c *loader.Call, a wantedOfSome) (any, error) {
 	var names []any
-	switch x := a.Get("cmds").(type) {
+	switch x := a.Cmds.(type) {
 	case string:
 		names = []any{x}
 	case []any:
@@ -53,8 +61,8 @@ func whichBin(c *loader.Call, a loader.Args) (any, error) {
 	return nil, nil
 }
 
-func hasExec(c *loader.Call, a loader.Args) (any, error) {
-	return which(c, a.Str("cmd")) != "", nil
+func hasExec(c *loader.Call, a wanted) (bool, error) {
+	return which(c, a.Cmd) != "", nil
 }
 
 const shellsFile = "/etc/shells"
@@ -84,7 +92,7 @@ func validShell(shell string) bool {
 	return !ok
 }
 
-func shells(*loader.Call, loader.Args) (any, error) {
+func shells(*loader.Call, struct{}) ([]any, error) {
 	lines, _ := shellLines()
 	out := []any{}
 	for _, l := range lines {
@@ -95,9 +103,14 @@ func shells(*loader.Call, loader.Args) (any, error) {
 	return out, nil
 }
 
+type terminalText struct {
+	Device string `arg:"device"`
+	Text   string `arg:"echo=''"`
+}
+
 // tty writes to a terminal. Unlike Salt: a device that is not there is not created as a file.
-func tty(_ *loader.Call, a loader.Args) (any, error) {
-	device := a.Str("device")
+func tty(_ *loader.Call, a terminalText) (*payload.Map, error) {
+	device := a.Device
 	path := ""
 	switch {
 	case strings.HasPrefix(device, "tty"):
@@ -109,7 +122,7 @@ func tty(_ *loader.Call, a loader.Args) (any, error) {
 	}
 	f, err := os.OpenFile(path, os.O_WRONLY, 0)
 	if err == nil {
-		_, err = f.WriteString(a.Str("echo"))
+		_, err = f.WriteString(a.Text)
 		if cerr := f.Close(); err == nil {
 			err = cerr
 		}
@@ -142,10 +155,15 @@ const shellProbeTimeout = 10 * time.Second
 
 var versionNumber = pattern.New(`^\d[\d.]*`)
 
+type askedShell struct {
+	Shell string `arg:"shell"`
+	List  any    `arg:"list_modules=False"`
+}
+
 // shellInfo asks a shell for its version. Unlike Salt 3008.3, whose function fails on the bytes it reads, it
 // returns what its documentation says.
-func shellInfo(c *loader.Call, a loader.Args) (any, error) {
-	name := a.Str("shell")
+func shellInfo(c *loader.Call, a askedShell) (*payload.Map, error) {
+	name := a.Shell
 	probe, ok := shellProbes()[name]
 	if !ok {
 		return payload.M("error", "Salt does not know how to get the version number for "+name, "installed", nil), nil
@@ -153,10 +171,12 @@ func shellInfo(c *loader.Call, a loader.Args) (any, error) {
 	line := strings.Join(probe.argv, " ")
 	path := which(c, probe.argv[0])
 	if path == "" {
-		return payload.M("error", fmt.Sprintf("Unable to run command '%s' Reason: [Errno 2] No such file or directory: '%s'",
-			line, probe.argv[0]), "installed", false), nil
+		why := fmt.Sprintf("Unable to run command '%s' Reason: [Errno 2] No such file or directory: '%s'", line,
+			probe.argv[0])
+		return payload.M("error", why, "installed", false), nil
 	}
-	out, err := program.Run(c.Ctx, program.Spec{Argv: append([]string{path}, probe.argv[1:]...), Merge: true, Timeout: shellProbeTimeout})
+	argv := append([]string{path}, probe.argv[1:]...)
+	out, err := program.Run(c.Ctx, program.Spec{Argv: argv, Merge: true, Timeout: shellProbeTimeout})
 	if out.TimedOut || err != nil && out.PID != 0 {
 		return payload.M("error", "Unable to run command '"+line+"' Reason: Timed out.", "installed", false), nil
 	}
@@ -166,12 +186,13 @@ func shellInfo(c *loader.Call, a loader.Args) (any, error) {
 func shellVersion(name, path, pattern, text string) *payload.Map {
 	m := regexp.MustCompile("(?i)" + pattern).FindStringSubmatch(text)
 	if m == nil {
-		return payload.M("installed", nil, "path", path, "error", fmt.Sprintf("The version regex pattern for shell %s, could not "+
-			"find the version string", name), "stdout", text)
+		why := "The version regex pattern for shell " + name + ", could not find the version string"
+		return payload.M("installed", nil, "path", path, "error", why, "stdout", text)
 	}
 	parts := strings.Split(strings.TrimRight(versionNumber.FindString(m[1]), "."), ".")
 	if len(parts) == 1 {
 		parts = append(parts, "0")
 	}
-	return payload.M("installed", true, "path", path, "version_raw", m[1], "version", strings.Join(parts[:min(3, len(parts))], "."))
+	return payload.M("installed", true, "path", path, "version_raw", m[1],
+		"version", strings.Join(parts[:min(3, len(parts))], "."))
 }

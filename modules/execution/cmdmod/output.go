@@ -18,16 +18,13 @@ func (o Output) Lines() []string {
 	return strings.FieldsFunc(o.Stdout, func(r rune) bool { return r == '\n' })
 }
 
-// RunAll runs a program for a function of another module, as that calls cmd.run_all through __salt__ in the reference: without a
-// shell, with the same environment, exit code of the job and log lines. more are further arguments of cmd.run_all; they
-// may be nil. Unlike Salt: the function needs no cmd.run_all, so that disable_modules may take that from those who call
-// it by name.
+// RunAll runs a program for a function of another module, as that calls cmd.run_all through __salt__ in the reference:
+// without a shell, with the same environment, exit code of the job and log lines. more are further arguments of
+// cmd.run_all; they may be nil. Unlike Salt: the function needs no cmd.run_all, so that disable_modules may take that
+// from those who call it by name.
 func RunAll(c *loader.Call, argv []string, more *payload.Map) (Output, error) {
-	o, err := optionsOf(argv, more)
-	if err != nil {
-		return Output{}, err
-	}
-	r, err := perform(c, o, o.flag("redirect_stderr"))
+	o := optionsOf(argv, more)
+	r, err := perform(c, o, o.RedirectStderr)
 	if err != nil {
 		return Output{}, err
 	}
@@ -37,19 +34,15 @@ func RunAll(c *loader.Call, argv []string, more *payload.Map) (Output, error) {
 
 // Run is RunAll for what calls cmd.run: it gives the output, with standard error in it.
 func Run(c *loader.Call, argv []string, more *payload.Map) (string, error) {
-	o, err := optionsOf(argv, more)
-	o.fixed = map[string]any{"redirect_stderr": true}
-	if err != nil {
-		return "", err
-	}
+	o := optionsOf(argv, more)
+	o.RedirectStderr = true
 	text, err := runMerged(c, o)
 	return loader.Text(text), err
 }
 
 // optionsOf are the options of a program that a function of another module runs.
-func optionsOf(argv []string, more *payload.Map) (options, error) {
+func optionsOf(argv []string, more *payload.Map) *options {
 	kw := payload.M("cmd", payload.AnyList(argv), "python_shell", false, "output_loglevel", "trace")
 	kw.Update(more)
-	bound, err := loader.Bind(&loader.Func{Name: "cmd.run_all", Params: params(paramsAll, defaultShell(), nil), KWArgs: true}, nil, kw)
-	return options{args: bound}, err
+	return common(kw)
 }

@@ -23,9 +23,9 @@ import (
 func env(t testing.TB, opts *payload.Map) *loader.Env {
 	t.Helper()
 	t.Setenv("SHELL", "/bin/sh")
-	env := modtest.Env(t, opts, cmdmod.Functions())
-	env.Registry.Offer(loader.Listed{cp.Module()})
-	return env
+	e := modtest.Env(t, opts)
+	e.Registry.Offer(loader.Listed{cmdmod.Module(), cp.Module()})
+	return e
 }
 
 // patience is how long a test waits for what must happen.
@@ -54,7 +54,8 @@ func waitGone(t *testing.T, pid int) {
 func grandchild(t *testing.T) (line, pidFile string) {
 	t.Helper()
 	pidFile = filepath.Join(t.TempDir(), "pid")
-	return fmt.Sprintf("(echo $BASHPID$(exec sh -c 'echo $PPID') > %s.new; mv %s.new %s; exec sleep 600) & sleep 600", pidFile, pidFile, pidFile), pidFile
+	return fmt.Sprintf("(echo $BASHPID$(exec sh -c 'echo $PPID') > %[1]s.new; mv %[1]s.new %[1]s; exec sleep 600) & "+
+		"sleep 600", pidFile), pidFile
 }
 
 func readPID(t *testing.T, path string) int {
@@ -169,7 +170,8 @@ func TestRunas(t *testing.T) {
 		t.Skip(err)
 	}
 	e := env(t, nil)
-	got, _, err := modtest.Call(t, e, "cmd.run", []any{"id -u; id -g; echo $USER $HOME"}, payload.M("runas", "nobody", "output_loglevel", "quiet"))
+	got, _, err := modtest.Call(t, e, "cmd.run", []any{"id -u; id -g; echo $USER $HOME"},
+		payload.M("runas", "nobody", "output_loglevel", "quiet"))
 	want := nobody.Uid + "\n" + nobody.Gid + "\nnobody " + nobody.HomeDir
 	if err != nil || got != want {
 		t.Errorf("runas: got %q %v, want %q", got, err, want)
@@ -178,7 +180,8 @@ func TestRunas(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, _, err := modtest.Call(t, e, "cmd.run", []any{"id -u; id -gn"}, payload.M("group", group.Name)); err != nil || got != "0\n"+group.Name {
+	got, _, err = modtest.Call(t, e, "cmd.run", []any{"id -u; id -gn"}, payload.M("group", group.Name))
+	if err != nil || got != "0\n"+group.Name {
 		t.Errorf("group: got %q %v", got, err)
 	}
 	dir := t.TempDir()
@@ -204,15 +207,19 @@ func TestTerminal(t *testing.T) {
 		t.Skip(err)
 	}
 	e := env(t, nil)
-	got, code, err := modtest.Call(t, e, "cmd.run_all", []any{"test -t 1 && test -t 2 && echo out; echo err >&2; exit 4"}, payload.M("use_vt", true))
+	line := "test -t 1 && test -t 2 && echo out; echo err >&2; exit 4"
+	got, code, err := modtest.Call(t, e, "cmd.run_all", []any{line}, payload.M("use_vt", true))
 	m, _ := got.(*payload.Map)
-	if err != nil || m.Str("stdout") != "out\n" || m.Str("stderr") != "err\n" || m.Value("retcode") != int64(4) || code != 4 {
+	if err != nil || m.Str("stdout") != "out\n" || m.Str("stderr") != "err\n" ||
+		m.Value("retcode") != int64(4) || code != 4 {
 		t.Errorf("got %v %d %v", got, code, err)
 	}
 	for _, seconds := range timeouts {
-		got, _, err = modtest.Call(t, e, "cmd.run_all", []any{"echo before; sleep 600"}, payload.M("use_vt", true, "timeout", seconds))
+		got, _, err = modtest.Call(t, e, "cmd.run_all", []any{"echo before; sleep 600"},
+			payload.M("use_vt", true, "timeout", seconds))
 		m, _ = got.(*payload.Map)
-		if err != nil || m.Str("stderr") != fmt.Sprintf("SALT: Timeout after %vs\n", seconds) || m.Value("retcode") != nil {
+		want := fmt.Sprintf("SALT: Timeout after %vs\n", seconds)
+		if err != nil || m.Str("stderr") != want || m.Value("retcode") != nil {
 			t.Errorf("timeout: %v %v", got, err)
 		}
 		if m.Str("stdout") != "" {
@@ -268,7 +275,8 @@ func TestNestedCall(t *testing.T) {
 
 // TestLargeOutput reads what does not fit into any pipe, from both streams at once.
 func TestLargeOutput(t *testing.T) {
-	got, _, err := modtest.Call(t, env(t, nil), "cmd.run_all", []any{"head -c 3000000 /dev/zero | tr '\\0' a; head -c 2000000 /dev/zero | tr '\\0' b >&2"}, nil)
+	line := "head -c 3000000 /dev/zero | tr '\\0' a; head -c 2000000 /dev/zero | tr '\\0' b >&2"
+	got, _, err := modtest.Call(t, env(t, nil), "cmd.run_all", []any{line}, nil)
 	m, _ := got.(*payload.Map)
 	if err != nil || len(m.Str("stdout")) != 3000000 || len(m.Str("stderr")) != 2000000 {
 		t.Errorf("%d %d %v", len(m.Str("stdout")), len(m.Str("stderr")), err)
@@ -277,14 +285,16 @@ func TestLargeOutput(t *testing.T) {
 
 func TestStdinRaw(t *testing.T) {
 	for raw, want := range map[bool]string{true: `a\nb`, false: "a\nb"} {
-		if got, _, err := modtest.Call(t, env(t, nil), "cmd.run", []any{"cat"}, payload.M("stdin", `a\nb`, "stdin_raw_newlines", raw)); err != nil || got != want {
+		given := payload.M("stdin", `a\nb`, "stdin_raw_newlines", raw)
+		if got, _, err := modtest.Call(t, env(t, nil), "cmd.run", []any{"cat"}, given); err != nil || got != want {
 			t.Errorf("raw %v: got %q %v", raw, got, err)
 		}
 	}
 }
 
 func TestNoInput(t *testing.T) {
-	if got, _, err := modtest.Call(t, env(t, nil), "cmd.run", []any{"cat"}, payload.M("timeout", int64(60))); err != nil || got != "" {
+	got, _, err := modtest.Call(t, env(t, nil), "cmd.run", []any{"cat"}, payload.M("timeout", int64(60)))
+	if err != nil || got != "" {
 		t.Errorf("a command without stdin reads %q %v", got, err)
 	}
 }
@@ -303,7 +313,8 @@ func BenchmarkLargeOutput(b *testing.B) {
 	const size = 64 << 20
 	b.SetBytes(size)
 	for b.Loop() {
-		if _, _, err := modtest.Call(b, e, "cmd.run", []any{fmt.Sprintf("head -c %d /dev/zero | tr '\\0' a", size)}, payload.M("output_loglevel", "quiet")); err != nil {
+		line := fmt.Sprintf("head -c %d /dev/zero | tr '\\0' a", size)
+		if _, _, err := modtest.Call(b, e, "cmd.run", []any{line}, payload.M("output_loglevel", "quiet")); err != nil {
 			b.Fatal(err)
 		}
 	}

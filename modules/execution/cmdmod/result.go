@@ -23,7 +23,7 @@ type ran struct {
 func (r ran) retcode() (int64, bool) { return r.Int("retcode") }
 
 // perform runs a command with these options, sets the job's exit code and logs as the reference does.
-func perform(c *loader.Call, o options, merge bool) (ran, error) {
+func perform(c *loader.Call, o *options, merge bool) (ran, error) {
 	cmd, err := prepare(c, o, merge)
 	if err != nil {
 		return ran{}, err
@@ -115,7 +115,7 @@ func (cmd *command) finish(out program.Result) (ran, error) {
 	if err != nil {
 		return ran{}, err
 	}
-	if cmd.opt.flag("rstrip") {
+	if cmd.opt.Rstrip {
 		stdout, stderr = rstrip(stdout), rstrip(stderr)
 	}
 	code := cmd.success.code(out.Code, stdout, stderr)
@@ -131,7 +131,8 @@ func (cmd *command) note(text, name string, lost int64) string {
 	if lost == 0 {
 		return text
 	}
-	cmd.call.Log(slog.LevelWarn, fmt.Sprintf("The %s of command '%s' was cut: %d bytes more (command_output_max_bytes is %d)", name, pytext.Str(cmd.shown), lost, cmd.budget.Most))
+	cmd.call.Log(slog.LevelWarn, fmt.Sprintf("The %s of command '%s' was cut: %d bytes more "+
+		"(command_output_max_bytes is %d)", name, pytext.Str(cmd.shown), lost, cmd.budget.Most))
 	return text + fmt.Sprintf(textCut, lost, cmd.budget.Most)
 }
 
@@ -142,7 +143,7 @@ func rstrip(s string) string {
 
 func (cmd *command) setRetcode(r ran) {
 	code, ok := r.retcode()
-	if cmd.opt.flag("ignore_retcode") || cmd.bg {
+	if cmd.opt.IgnoreRetcode || cmd.bg {
 		code = 0
 	} else if !ok {
 		code = 1 // a terminal that ran out of time has no code; it is no success
@@ -168,7 +169,8 @@ func (cmd *command) startError(err error) error {
 	if file == "" {
 		reason += ": ''"
 	}
-	return loader.ExecErr("Unable to run command '%s' with the context '%s', reason: %s", shown, pytext.Repr(cmd.context()), reason)
+	return loader.ExecErr("Unable to run command '%s' with the context '%s', reason: %s", shown,
+		pytext.Repr(cmd.context()), reason)
 }
 
 // context is what the reference passes to subprocess, as far as its message shows it: -1 is a pipe, -2 stdout.
@@ -192,7 +194,7 @@ func (cmd *command) logResult(r ran) {
 	}
 	level := cmd.level
 	code, _ := r.Get("retcode")
-	if failed(code) && !cmd.opt.flag("ignore_retcode") && !cmd.bg {
+	if failed(code) && !cmd.opt.IgnoreRetcode && !cmd.bg {
 		level = max(level, slog.LevelError)
 		cmd.logFailure(code)
 	}

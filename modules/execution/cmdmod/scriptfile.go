@@ -21,10 +21,10 @@ type scriptFile struct {
 }
 
 // makeScript puts content into a new file, to be run in dir by runas, or by this process's user for "". It has the mode
-// 0500 unless plain is given, and belongs to who runs it. Unlike Salt: it is made with the rights of that user, and where he
-// has none in dir among the temporary files; nothing is changed or given away by its name. In a directory that he, or
-// anybody else, can change he could put another file in its place, or lead to another directory: a file for this process's
-// own user is made among the temporary files then.
+// 0500 unless plain is given, and belongs to who runs it. Unlike Salt: it is made with the rights of that user, and
+// where he has none in dir among the temporary files; nothing is changed or given away by its name. In a directory that
+// he, or anybody else, can change he could put another file in its place, or lead to another directory: a file for this
+// process's own user is made among the temporary files then.
 func makeScript(dir, ext, runas string, content io.Reader, plain bool) (*scriptFile, error) {
 	owner, err := ownerOf(runas)
 	if err != nil {
@@ -138,7 +138,8 @@ func ours(dir string) bool {
 
 const maxLinks = 40 // as the kernel
 
-// safe tells whether a directory or a link belongs to root or this process's user, and nobody else can change what is in it.
+// safe tells whether a directory or a link belongs to root or this process's user, and nobody else can change what is
+// in it.
 func safe(path string) bool {
 	info, err := os.Lstat(path)
 	if err != nil {

@@ -59,7 +59,8 @@ func TestScriptPlace(t *testing.T) {
 	source, e := whereAmI(t), env(t, nil)
 	roots := filepath.Join(filepath.Dir(home), "roots")
 	link, good := filepath.Join(home, "link"), filepath.Join(filepath.Dir(home), "good")
-	if err := errors.Join(os.Mkdir(roots, 0o755), os.Symlink(filepath.Base(roots), good), os.Symlink(roots, link), os.Lchown(link, 65534, 65534)); err != nil {
+	if err := errors.Join(os.Mkdir(roots, 0o755), os.Symlink(filepath.Base(roots), good), os.Symlink(roots, link),
+		os.Lchown(link, 65534, 65534)); err != nil {
 		t.Fatal(err)
 	}
 	for _, tt := range []struct{ name, cwd, runas, where, owner string }{

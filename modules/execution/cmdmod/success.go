@@ -15,7 +15,7 @@ type success struct {
 
 func (cmd *command) setSuccess() error {
 	cmd.success.codes = []int64{0}
-	if v := cmd.opt.get("success_retcodes"); v != nil {
+	if v := cmd.opt.SuccessRetcodes; v != nil {
 		cmd.success.codes = nil
 		for _, w := range splitInput(v) {
 			n, err := loader.ToInt(w)
@@ -25,8 +25,8 @@ func (cmd *command) setSuccess() error {
 			cmd.success.codes = append(cmd.success.codes, n)
 		}
 	}
-	cmd.success.stdout = splitTexts(cmd.opt.get("success_stdout"))
-	cmd.success.stderr = splitTexts(cmd.opt.get("success_stderr"))
+	cmd.success.stdout = splitTexts(cmd.opt.SuccessStdout)
+	cmd.success.stderr = splitTexts(cmd.opt.SuccessStderr)
 	return nil
 }
 

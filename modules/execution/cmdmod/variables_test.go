@@ -9,8 +9,8 @@ import (
 	"brine/wire/payload"
 )
 
-// TestOptionsOfEnvironment: a command that runs as another user does not see the options of the minion that stand in the
-// environment, unless the caller gives it one.
+// TestOptionsOfEnvironment: a command that runs as another user does not see the options of the minion that stand in
+// the environment, unless the caller gives it one.
 func TestOptionsOfEnvironment(t *testing.T) {
 	if os.Geteuid() != 0 {
 		t.Skip("only root can run commands as another user")

@@ -23,34 +23,30 @@ import (
 // noDig is the answer where only dig could tell.
 const noDig = "This function requires dig, which is not currently available"
 
-// Functions lists the functions of the module.
-func Functions() []loader.Func {
-	return []loader.Func{of("A", "IPv4", "ip4"), of("AAAA", "IPv6", "ip6")}
+// Module is the module dnsutil.
+func Module() loader.Module {
+	return loader.Module{File: "dnsutil", Virtual: loader.Always, Funcs: func() []loader.Func {
+		return []loader.Func{of("A", "IPv4", "ip4"), of("AAAA", "IPv6", "ip6")}
+	}}
+}
+
+type question struct {
+	Host   any `arg:"host"`
+	Server any `arg:"nameserver=None"`
 }
 
 // of is the function for one kind of record.
 func of(record, family, network string) loader.Func {
-	return loader.Func{
-		Name:   "dnsutil." + record,
-		Params: []loader.Param{loader.Req("host"), loader.Opt("nameserver", nil)},
-		Source: "salt/modules/dnsutil.py",
-		Doc: fmt.Sprintf(`List the %s addresses of a name.
-
-CLI Example:
-
-    salt ns1 dnsutil.%s www.example.com`, family, record),
-		Run: func(c *loader.Call, a loader.Args) (any, error) {
-			host, server := a.Get("host"), a.Get("nameserver")
-			path, _ := environ.Of(c.Ctx).Get("PATH")
-			switch {
-			case program.WhichOn(path, "dig") != "":
-				return dig(c, record, host, server)
-			case server == nil:
-				return resolve(c, network, host)
-			}
-			return noDig, nil
-		},
-	}
+	return loader.Fn(record, func(c *loader.Call, a question) (any, error) {
+		path, _ := environ.Of(c.Ctx).Get("PATH")
+		switch {
+		case program.WhichOn(path, "dig") != "":
+			return dig(c, record, a.Host, a.Server)
+		case a.Server == nil:
+			return resolve(c, network, a.Host)
+		}
+		return noDig, nil
+	}, "List the "+family+" addresses of a name.", "salt ns1 dnsutil."+record+" www.example.com")
 }
 
 // dig lists the addresses among what dig says; other lines are names on the way to them. A dig that fails knows none.

@@ -1,5 +1,5 @@
-// Package logmod holds the execution functions of the module log: a template writes to the log of the process that
-// renders it. It answers to salt/modules/logmod.py.
+// Package logmod is the execution module log: a template writes to the log of the process that renders it. It answers
+// to salt/modules/logmod.py.
 package logmod
 
 import (
@@ -15,28 +15,33 @@ const logger = "salt.loaded.int.module.logmod"
 // levelCritical is Salt's CRITICAL, which slog has no name for (see cmd/saltlog).
 const levelCritical = slog.Level(12)
 
-// Functions lists the functions, one a level.
+// Module is the module log.
 //
 // Unlike Salt: log.exception writes no second line "NoneType: None". No function is called while Python handles an
 // exception.
-func Functions() []loader.Func {
-	var out []loader.Func
-	for _, f := range []struct {
-		name  string
-		level slog.Level
-	}{
-		{"debug", slog.LevelDebug}, {"info", slog.LevelInfo}, {"warning", slog.LevelWarn}, {"error", slog.LevelError},
-		{"critical", levelCritical}, {"exception", slog.LevelError},
-	} {
-		name := "log." + f.name
-		out = append(out, loader.Func{Name: name, Source: "salt/modules/logmod.py",
-			Params: []loader.Param{loader.Req("message")},
-			Run: func(c *loader.Call, a loader.Args) (any, error) {
-				c.LogAs(logger, f.level, pytext.Str(a.Get("message")))
-				return true, nil
-			},
-			Doc: "Write a line to the log at the level " + f.name + ".\n\nCLI Example:\n\n    salt '*' " + name +
-				" 'what a template wants to tell'"})
+func Module() loader.Module {
+	return loader.Module{File: "logmod", Name: "log", Virtual: loader.Always, Funcs: func() []loader.Func {
+		return []loader.Func{
+			at("debug", slog.LevelDebug),
+			at("info", slog.LevelInfo),
+			at("warning", slog.LevelWarn),
+			at("error", slog.LevelError),
+			at("critical", levelCritical),
+			at("exception", slog.LevelError),
+		}
+	}}
+}
+
+type line struct {
+	Message any `arg:"message"`
+}
+
+// at is the function that writes at a level.
+func at(name string, level slog.Level) loader.Func {
+	write := func(c *loader.Call, a line) (bool, error) {
+		c.LogAs(logger, level, pytext.Str(a.Message))
+		return true, nil
 	}
-	return out
+	return loader.Fn(name, write, "Write a line to the log at the level "+name+".",
+		"log."+name+" 'what a template wants to tell'")
 }

@@ -12,7 +12,8 @@ import (
 
 // TestLevels: each function writes at its level, under the name of Salt's logger.
 func TestLevels(t *testing.T) {
-	env := modtest.Env(t, nil, logmod.Functions())
+	env := modtest.Env(t, nil)
+	env.Registry.Offer(loader.Listed{logmod.Module()})
 	log := &modtest.Log{}
 	env.Host = loader.Host{Log: log}
 	for _, name := range []string{"debug", "info", "warning", "error", "critical", "exception"} {

@@ -28,12 +28,7 @@ func Templates(c *loader.Call) renderers.Templater {
 		},
 		Has: func(name string) bool {
 			if !strings.Contains(name, ".") {
-				for _, mod := range c.Registry().Modules() {
-					if mod == name {
-						return true
-					}
-				}
-				return false
+				return c.Registry().HasModule(name)
 			}
 			_, ok := c.Registry().Lookup(name)
 			return ok

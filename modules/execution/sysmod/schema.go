@@ -6,12 +6,12 @@ import (
 )
 
 // schemas describes functions as JSON schemas: every parameter may be a boolean, a number or a text.
-func schemas(from pick) func(*loader.Call, loader.Args) (any, error) {
-	return func(c *loader.Call, a loader.Args) (any, error) {
+func schemas(from pick) func(*loader.Call, ofModule) ([]any, error) {
+	return func(c *loader.Call, a ofModule) ([]any, error) {
 		out := []any{}
 		reg := from(c)
 		for _, name := range reg.Names() {
-			if f, ok := reg.Lookup(name); ok && listed(a.Str("module"), name) {
+			if f, ok := reg.Lookup(name); ok && listed(a.Module, name) {
 				out = append(out, schema(f))
 			}
 		}

@@ -1,6 +1,5 @@
-// Package sysmod holds the execution functions of module sys: documentation, signatures and lists of everything
-// that can be called. All of it comes from the declarations in the registries. It answers to
-// salt/modules/sysmod.py.
+// Package sysmod is the execution module sys: documentation, signatures and lists of everything that can be called. All
+// of it comes from the declarations in the registries. It answers to salt/modules/sysmod.py.
 package sysmod
 
 import (
@@ -13,130 +12,106 @@ import (
 	"brine/wire/payload"
 )
 
-// Sources are the other registries the module tells about; nil ones are empty.
-type Sources struct {
-	States, Runners, Returners, Renderers *loader.Registry
-}
-
-// Functions lists the module's functions.
-func Functions(src Sources) []loader.Func {
-	empty := loader.NewRegistry()
-	for _, r := range []**loader.Registry{&src.States, &src.Runners, &src.Returners, &src.Renderers} {
-		if *r == nil {
-			*r = empty
-		}
-	}
-	funcs := slices.Concat(own(), family("state", src.States), family("runner", src.Runners), family("returner", src.Returners),
-		special(src))
-	for i := range funcs {
-		funcs[i].Source = "salt/modules/sysmod.py"
-	}
-	return funcs
+// Module is the module sys.
+func Module() loader.Module {
+	return loader.Module{File: "sysmod", Name: "sys", Virtual: loader.Always, Funcs: func() []loader.Func {
+		return slices.Concat(own(), family("state", states), family("runner", runners), family("returner", returners),
+			special())
+	}}
 }
 
 // pick says which registry a function tells about.
 type pick func(c *loader.Call) *loader.Registry
 
-func fixed(reg *loader.Registry) pick { return func(*loader.Call) *loader.Registry { return reg } }
-
 func ofMinion(c *loader.Call) *loader.Registry { return c.Registry() }
+
+func states(c *loader.Call) *loader.Registry { return orEmpty(c.Registry().Program().States) }
+
+func runners(c *loader.Call) *loader.Registry { return orEmpty(c.Registry().Program().Runners) }
+
+func returners(c *loader.Call) *loader.Registry { return orEmpty(c.Registry().Program().Returners) }
+
+func renderers(c *loader.Call) *loader.Registry { return orEmpty(c.Registry().Program().Renderers) }
+
+func orEmpty(reg *loader.Registry) *loader.Registry {
+	if reg == nil {
+		return loader.NewRegistry()
+	}
+	return reg
+}
 
 func own() []loader.Func {
 	return []loader.Func{
-		{Name: "sys.doc", VarArgs: true, Run: doc(ofMinion), Doc: `Show the documentation of functions: all, or those of names, modules and globs.
-
-CLI Example:
-
-    salt '*' sys.doc
-    salt '*' sys.doc sys.doc
-    salt '*' sys.doc 'sys.list_*'`},
-		{Name: "sys.list_functions", VarArgs: true, KWArgs: true, Run: listFunctions(ofMinion), Doc: `List functions: all, or those of modules and globs.
-
-CLI Example:
-
-    salt '*' sys.list_functions
-    salt '*' sys.list_functions 'module.specific_function'`},
-		{Name: "sys.list_modules", VarArgs: true, Run: listModules(ofMinion), Doc: `List modules: all, or those that match.
-
-CLI Example:
-
-    salt '*' sys.list_modules
-    salt '*' sys.list_modules 's*'`},
-		{Name: "sys.argspec", Params: moduleParam(), Run: argspec(ofMinion), Doc: `Show the parameters of functions.
-
-CLI Example:
-
-    salt '*' sys.argspec pkg.install
-    salt '*' sys.argspec 'sys.*'`},
-		{Name: reloadModules, Params: []loader.Param{loader.Opt("initial_load", false), loader.Opt("context", nil)}, Run: reload, Doc: `Tell the minion to load its modules again.
-
-CLI Example:
-
-    salt '*' sys.reload_modules`},
+		loader.Fn("doc", doc(ofMinion),
+			"Show the documentation of functions: all, or those of names, modules and globs.",
+			"sys.doc", "sys.doc sys.doc", "sys.doc 'sys.list_*'"),
+		loader.Fn("list_functions", listFunctions(ofMinion), "List functions: all, or those of modules and globs.",
+			"sys.list_functions", "sys.list_functions 'module.specific_function'"),
+		loader.Fn("list_modules", listModules(ofMinion), "List modules: all, or those that match.",
+			"sys.list_modules", "sys.list_modules 's*'"),
+		loader.Fn("argspec", argspec(ofMinion), "Show the parameters of functions.",
+			"sys.argspec pkg.install", "sys.argspec 'sys.*'"),
+		loader.Fn("reload_modules", reload, "Tell the minion to load its modules again.", "sys.reload_modules"),
 	}
 }
-
-func moduleParam() []loader.Param { return []loader.Param{loader.Opt("module", "")} }
 
 // family is the set of functions every other kind of module has.
-func family(kind string, reg *loader.Registry) []loader.Func {
-	from := fixed(reg)
-	names := "sys.list_" + kind + "s"
+func family(kind string, from pick) []loader.Func {
+	spec, functions, modules := kind+"_argspec", "list_"+kind+"_functions", "list_"+kind+"s"
 	if kind == "state" {
-		names = "sys.list_state_modules"
+		modules = "list_state_modules"
 	}
-	example := func(fun string) string { return "\n\nCLI Example:\n\n    salt '*' " + fun }
 	return []loader.Func{
-		{Name: "sys." + kind + "_doc", VarArgs: true, Run: doc(from),
-			Doc: "Show the documentation of " + kind + " functions: all, or those of names, modules and globs." + example("sys."+kind+"_doc")},
-		{Name: "sys." + kind + "_argspec", Params: moduleParam(), Run: argspec(from),
-			Doc: "Show the parameters of " + kind + " functions." + example("sys."+kind+"_argspec")},
-		{Name: "sys.list_" + kind + "_functions", VarArgs: true, KWArgs: true, Run: listFunctions(from),
-			Doc: "List " + kind + " functions: all, or those of modules and globs." + example("sys.list_"+kind+"_functions")},
-		{Name: names, VarArgs: true, Run: listModules(from), Doc: "List " + kind + " modules: all, or those that match." + example(names)},
+		loader.Fn(kind+"_doc", doc(from),
+			"Show the documentation of "+kind+" functions: all, or those of names, modules and globs.",
+			"sys."+kind+"_doc"),
+		loader.Fn(spec, argspec(from), "Show the parameters of "+kind+" functions.", "sys."+spec),
+		loader.Fn(functions, listFunctions(from), "List "+kind+" functions: all, or those of modules and globs.",
+			"sys."+functions),
+		loader.Fn(modules, listModules(from), "List "+kind+" modules: all, or those that match.", "sys."+modules),
 	}
 }
 
-func special(src Sources) []loader.Func {
+func special() []loader.Func {
 	return []loader.Func{
-		{Name: "sys.renderer_doc", VarArgs: true, Run: doc(fixed(src.Renderers)), Doc: `Show the documentation of renderers.
-
-CLI Example:
-
-    salt '*' sys.renderer_doc`},
-		{Name: "sys.list_renderers", VarArgs: true, Run: listModules(fixed(src.Renderers)), Doc: `List renderers: all, or those that match.
-
-CLI Example:
-
-    salt '*' sys.list_renderers`},
-		{Name: "sys.state_schema", Params: moduleParam(), Run: schemas(fixed(src.States)), Doc: `Show the JSON schema of state functions.
-
-CLI Example:
-
-    salt '*' sys.state_schema pkg.installed`},
+		loader.Fn("renderer_doc", doc(renderers), "Show the documentation of renderers.", "sys.renderer_doc"),
+		loader.Fn("list_renderers", listModules(renderers), "List renderers: all, or those that match.",
+			"sys.list_renderers"),
+		loader.Fn("state_schema", schemas(states), "Show the JSON schema of state functions.",
+			"sys.state_schema pkg.installed"),
 	}
 }
 
-func words(a loader.Args) []string {
-	out := make([]string, len(a.Rest))
-	for i, w := range a.Rest {
+// named are the functions or modules that a caller wants to hear of.
+type named struct {
+	Words []any `arg:"*args"`
+}
+
+func (a named) texts() []string {
+	out := make([]string, len(a.Words))
+	for i, w := range a.Words {
 		out[i] = pytext.Str(w)
 	}
 	return out
 }
 
-func doc(from pick) func(*loader.Call, loader.Args) (any, error) {
-	return func(c *loader.Call, a loader.Args) (any, error) { return from(c).Docs(words(a)...), nil }
+func doc(from pick) func(*loader.Call, named) (*payload.Map, error) {
+	return func(c *loader.Call, a named) (*payload.Map, error) { return from(c).Docs(a.texts()...), nil }
 }
 
-func listFunctions(from pick) func(*loader.Call, loader.Args) (any, error) {
-	return func(c *loader.Call, a loader.Args) (any, error) {
-		if len(a.Rest) == 0 {
+type listedFunctions struct {
+	named
+	KW *payload.Map `arg:"**kwargs"`
+}
+
+func listFunctions(from pick) func(*loader.Call, listedFunctions) ([]any, error) {
+	return func(c *loader.Call, a listedFunctions) ([]any, error) {
+		if len(a.Words) == 0 {
 			return payload.AnyList(from(c).Names()), nil
 		}
 		out := []any{}
 		for _, name := range from(c).Names() {
-			if slices.ContainsFunc(words(a), func(w string) bool { return listed(w, name) }) {
+			if slices.ContainsFunc(a.texts(), func(w string) bool { return listed(w, name) }) {
 				out = append(out, name)
 			}
 		}
@@ -153,14 +128,14 @@ func listed(word, name string) bool {
 	return strings.HasPrefix(name, word+".")
 }
 
-func listModules(from pick) func(*loader.Call, loader.Args) (any, error) {
-	return func(c *loader.Call, a loader.Args) (any, error) {
-		if len(a.Rest) == 0 {
+func listModules(from pick) func(*loader.Call, named) ([]any, error) {
+	return func(c *loader.Call, a named) ([]any, error) {
+		if len(a.Words) == 0 {
 			return payload.AnyList(from(c).Modules()), nil
 		}
 		var mods []string
 		for _, name := range from(c).Names() {
-			if slices.ContainsFunc(words(a), func(w string) bool { return meansModule(w, name) }) {
+			if slices.ContainsFunc(a.texts(), func(w string) bool { return meansModule(w, name) }) {
 				mods = append(mods, loader.ModuleOf(name))
 			}
 		}
@@ -176,8 +151,13 @@ func meansModule(word, name string) bool {
 	return loader.ModuleOf(name) == word
 }
 
-func argspec(from pick) func(*loader.Call, loader.Args) (any, error) {
-	return func(c *loader.Call, a loader.Args) (any, error) { return specs(from(c), a.Str("module")), nil }
+// ofModule is a module, a function or a glob.
+type ofModule struct {
+	Module string `arg:"module=''"`
+}
+
+func argspec(from pick) func(*loader.Call, ofModule) (*payload.Map, error) {
+	return func(c *loader.Call, a ofModule) (*payload.Map, error) { return specs(from(c), a.Module), nil }
 }
 
 // reloadModules is a method of the minion itself in the reference, with its parameters, and stands before all others.
@@ -197,7 +177,12 @@ func specs(reg *loader.Registry, word string) *payload.Map {
 	return out
 }
 
-func reload(c *loader.Call, _ loader.Args) (any, error) {
+type reloaded struct {
+	First   any `arg:"initial_load=False"`
+	Context any `arg:"context=None"`
+}
+
+func reload(c *loader.Call, _ reloaded) (any, error) {
 	c.Registry().Reload()
 	if m := c.Host().Minion; m != nil {
 		if err := m.Reload(); err != nil {

@@ -86,8 +86,8 @@ func came(m Minion) func(*Case) {
 	})
 }
 
-// whyCase is what is known, and the reason.
-type whyCase struct {
+// whyRow is what is known, and the reason.
+type whyRow struct {
 	name string
 	c    Case
 	code Code
@@ -96,8 +96,8 @@ type whyCase struct {
 
 const second = time.Second
 
-func whyCases() []whyCase {
-	return []whyCase{
+func whyCases() []whyRow {
+	return []whyRow{
 		{"no such job", meant(unknown), UnknownJob, "knows no job 20260102115950000000"},
 		{"an old job", meant(unknown, func(c *Case) {
 			c.Age, c.Keep = 48*time.Hour, 24*time.Hour
@@ -173,8 +173,8 @@ func whyCases() []whyCase {
 	}
 }
 
-func moreWhyCases() []whyCase {
-	return []whyCase{
+func moreWhyCases() []whyRow {
+	return []whyRow{
 		{"running", meant(answers(Minion{Received: ago(9 * second), Started: ago(8 * second)})), JobRunning,
 			"running the job since 11:59:52 UTC (8s); salt m1 saltutil.kill_job"},
 		{"running, it said", meant(says(Minion{Started: ago(8 * second)})), JobRunning,

@@ -29,9 +29,8 @@ func TestMain(m *testing.M) {
 	signal.Notify(over, syscall.SIGXCPU)
 	go func() { <-over; os.Exit(ExitCPU) }()
 	reg := loader.NewRegistry()
-	reg.Offer(loader.Listed{choosy("here", "web1"), choosy("there", "web2")})
-	if err := errors.Join(reg.Register(functions()...), reg.Register(cmdmod.Functions()...),
-		Main(reg, nil)); err != nil {
+	reg.Offer(loader.Listed{choosy("here", "web1"), choosy("there", "web2"), cmdmod.Module()})
+	if err := errors.Join(reg.Register(functions()...), Main(reg, nil)); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}

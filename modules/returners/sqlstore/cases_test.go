@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"brine/modules/execution/configmod"
+	"brine/modules/execution/config"
 	"brine/modules/loader"
 	"brine/modules/modtest"
 	"brine/modules/outputters"
@@ -82,7 +82,9 @@ func newHost(t testing.TB, opts ...any) *host {
 	}
 	conf := payload.M("id", "web1")
 	conf.Update(payload.M(opts...))
-	return &host{t: t, env: modtest.Env(t, conf, configmod.Functions()), reg: reg}
+	env := modtest.Env(t, conf)
+	env.Registry.Offer(loader.Listed{config.Module()})
+	return &host{t: t, env: env, reg: reg}
 }
 
 // call calls one function.

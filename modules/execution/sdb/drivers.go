@@ -1,4 +1,4 @@
-package sdbmod
+package sdb
 
 import (
 	"errors"
@@ -62,8 +62,8 @@ func getYAML(p place) (any, error) {
 	if p.profile.Bool("gpg") {
 		opts := p.call.Opts()
 		must, told := opts.Get("gpg_decrypt_must_succeed")
-		gpg := renderers.GPG{KeyDir: func() string { return renderers.KeyDirOf(opts) }, MustSucceed: !told ||
-			loader.Truthy(must), Log: p.call.Log}
+		gpg := renderers.GPG{KeyDir: func() string { return renderers.KeyDirOf(opts) },
+			MustSucceed: !told || loader.Truthy(must), Log: p.call.Log}
 		plain, err := gpg.Decrypt(p.call.Ctx, data)
 		if err != nil {
 			return nil, err
@@ -86,10 +86,8 @@ func (p place) load(file string) (any, error) {
 
 // over merges the data of a file into those of the files before it.
 func (p place) over(data, more any) (any, error) {
-	how := dicts.Merging{Strategy: "smart", Renderer: "yaml", Warn: func(text string) {
-		p.call.Log(slog.LevelWarn,
-			text)
-	}}
+	warn := func(text string) { p.call.Log(slog.LevelWarn, text) }
+	how := dicts.Merging{Strategy: "smart", Renderer: "yaml", Warn: warn}
 	for k, v := range p.profile.Map("merge").All() {
 		switch name := pytext.Str(k); name {
 		case "strategy":

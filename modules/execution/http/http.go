@@ -1,6 +1,6 @@
-// Package httpmod holds the execution functions of the module http: questions to web servers (modules/host/webquery,
-// which has the options). It answers to salt/modules/http.py.
-package httpmod
+// Package http is the execution module http: questions to web servers (modules/host/webquery, which has the options).
+// It answers to salt/modules/http.py.
+package http
 
 import (
 	"context"
@@ -18,42 +18,31 @@ import (
 	"brine/wire/payload"
 )
 
-// Functions lists the functions of the module.
-func Functions() []loader.Func {
-	url := loader.Req("url")
-	all := []loader.Func{
-		{Name: "http.query", Params: []loader.Param{url}, KWArgs: true,
-			Run: func(c *loader.Call, a loader.Args) (any, error) {
-				return query(c, a.Get("url"), a.KW)
-			}, Doc: `Ask a web server, and decode what it answers.
-
-CLI Example:
-
-    salt '*' http.query http://somelink.com/
-    salt '*' http.query http://somelink.com/ method=POST params='{"key1": "val1", "key2": "val2"}'`},
-		{Name: "http.wait_for_successful_query", Params: []loader.Param{url, loader.Opt("wait_for", int64(300))},
-			KWArgs: true, Run: wait,
-			Doc: `Ask a web server until it answers without an error.
-
-CLI Example:
-
-    salt '*' http.wait_for_successful_query http://somelink.com/ wait_for=160 request_interval=1`},
-		{Name: "http.update_ca_bundle", Params: []loader.Param{loader.Opt("target", nil), loader.Opt("source", nil),
-			loader.Opt("merge_files", nil)},
-			Run: updateBundle, Doc: `Fetch the file of the authorities of web servers, and add files of one's own to it.
-
-CLI Example:
-
-    salt '*' http.update_ca_bundle source=https://example.com/cacerts.pem`},
-	}
-	for i := range all {
-		all[i].Source = "salt/modules/http.py"
-	}
-	return all
+// Module is the module http.
+func Module() loader.Module {
+	return loader.Module{File: "http", Virtual: loader.Always, Funcs: func() []loader.Func {
+		return []loader.Func{
+			loader.Fn("query", query, "Ask a web server, and decode what it answers.",
+				"http.query http://somelink.com/",
+				`http.query http://somelink.com/ method=POST params='{"key1": "val1", "key2": "val2"}'`),
+			loader.Fn("wait_for_successful_query", wait, "Ask a web server until it answers without an error.",
+				"http.wait_for_successful_query http://somelink.com/ wait_for=160 request_interval=1"),
+			loader.Fn("update_ca_bundle", updateBundle,
+				"Fetch the file of the authorities of web servers, and add files of one's own to it.",
+				"http.update_ca_bundle source=https://example.com/cacerts.pem"),
+		}
+	}}
 }
 
-// query asks once. Every error is a CommandExecutionError, but for the end of the job.
-func query(c *loader.Call, at any, kw *payload.Map) (*payload.Map, error) {
+type question struct {
+	URL any          `arg:"url"`
+	KW  *payload.Map `arg:"**kwargs"`
+}
+
+func query(c *loader.Call, a question) (*payload.Map, error) { return ask(c, a.URL, a.KW) }
+
+// ask asks once. Every error is a CommandExecutionError, but for the end of the job.
+func ask(c *loader.Call, at any, kw *payload.Map) (*payload.Map, error) {
 	opts := c.Opts()
 	if more, ok := kw.Value("opts").(*payload.Map); ok {
 		opts = opts.Clone()
@@ -70,11 +59,17 @@ func query(c *loader.Call, at any, kw *payload.Map) (*payload.Map, error) {
 // pause is the time between two questions that nobody has set. Unlike Salt, which asks again at once.
 const pause = 200 * time.Millisecond
 
-func wait(c *loader.Call, a loader.Args) (any, error) {
-	patience, ok := loader.ToFloat(a.Get("wait_for"))
+type repeated struct {
+	URL     any          `arg:"url"`
+	WaitFor any          `arg:"wait_for=300"`
+	KW      *payload.Map `arg:"**kwargs"`
+}
+
+func wait(c *loader.Call, a repeated) (any, error) {
+	patience, ok := loader.ToFloat(a.WaitFor)
 	if !ok {
 		return nil, &loader.ArgumentError{Message: fmt.Sprintf("unsupported operand type(s) for +: 'float' and '%s'",
-			pytext.Type(a.Get("wait_for")))}
+			pytext.Type(a.WaitFor))}
 	}
 	between := pause
 	if v, given := a.KW.Get("request_interval"); given {
@@ -87,7 +82,7 @@ func wait(c *loader.Call, a loader.Args) (any, error) {
 	}
 	end := time.Now().Add(time.Duration(patience * float64(time.Second)))
 	for {
-		out, err := query(c, a.Get("url"), a.KW)
+		out, err := ask(c, a.URL, a.KW)
 		if err == nil && !loader.Truthy(out.Value("Error")) && !loader.Truthy(out.Value("error")) {
 			return out, nil
 		}
@@ -106,10 +101,17 @@ func wait(c *loader.Call, a loader.Args) (any, error) {
 }
 
 // bundles are the places of the authorities on several systems.
-const bundles = "/etc/ssl/certs/ca-certificates.crt /etc/pki/tls/certs/ca-bundle.crt /etc/pki/tls/certs/ca-bundle.trust.crt " +
-	"/etc/ssl/certs/ca-bundle.crt /var/lib/ca-certificates/ca-bundle.pem /etc/ssl/cert.pem"
+const bundles = "/etc/ssl/certs/ca-certificates.crt /etc/pki/tls/certs/ca-bundle.crt " +
+	"/etc/pki/tls/certs/ca-bundle.trust.crt /etc/ssl/certs/ca-bundle.crt " +
+	"/var/lib/ca-certificates/ca-bundle.pem /etc/ssl/cert.pem"
 
-func updateBundle(c *loader.Call, a loader.Args) (any, error) {
+type bundle struct {
+	Target any `arg:"target=None"`
+	Source any `arg:"source=None"`
+	Files  any `arg:"merge_files=None"`
+}
+
+func updateBundle(c *loader.Call, a bundle) (any, error) {
 	option := func(given any, name, otherwise string) string {
 		if v := c.Opts().Value(name); given == nil && v != nil {
 			given = v
@@ -119,7 +121,7 @@ func updateBundle(c *loader.Call, a loader.Args) (any, error) {
 		}
 		return pytext.Str(given)
 	}
-	target := option(a.Get("target"), "ca_bundle", "")
+	target := option(a.Target, "ca_bundle", "")
 	for _, place := range strings.Fields(bundles) {
 		if _, err := os.Stat(place); err == nil && target == "" {
 			target = place
@@ -128,15 +130,15 @@ func updateBundle(c *loader.Call, a loader.Args) (any, error) {
 	if target == "" {
 		return nil, loader.ExecErr("Unable to detect location to write CA bundle to")
 	}
-	source := option(a.Get("source"), "ca_bundle_url", "http://curl.haxx.se/ca/cacert.pem")
-	out, err := query(c, source, payload.M("text", true, "text_out", target))
+	source := option(a.Source, "ca_bundle_url", "http://curl.haxx.se/ca/cacert.pem")
+	out, err := ask(c, source, payload.M("text", true, "text_out", target))
 	if err != nil {
 		return nil, err
 	}
 	if out.Has("error") { // Unlike Salt, which tells nobody
 		return nil, loader.ExecErr("%s: %s", source, out.Str("error"))
 	}
-	return nil, merge(target, a.Get("merge_files"))
+	return nil, merge(target, a.Files)
 }
 
 // merge adds files to a bundle.

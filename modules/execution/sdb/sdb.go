@@ -1,7 +1,7 @@
-// Package sdbmod holds the execution functions of the module sdb: values behind URIs such as sdb://osenv/HOME, whose
-// profile stands in the options or the pillar. The drivers are those of the core of 3008.3, env and yaml; the others
-// are extensions of Salt, and refused by name. It answers to salt/modules/sdb.py, salt/utils/sdb.py and salt/sdb/*.py.
-package sdbmod
+// Package sdb is the execution module sdb: values behind URIs such as sdb://osenv/HOME, whose profile stands in the
+// options or the pillar. The drivers are those of the core of 3008.3, env and yaml; the others are extensions of Salt,
+// and refused by name. It answers to salt/modules/sdb.py, salt/utils/sdb.py and salt/sdb/*.py.
+package sdb
 
 import (
 	"crypto/rand"
@@ -13,54 +13,21 @@ import (
 	"brine/wire/payload"
 )
 
-// Functions lists the functions of the module.
-func Functions() []loader.Func {
-	uri := loader.Req("uri")
-	const chars = "abcdefghijklmnopqrstuvwxyz0123456789!@#$%^&*(-_=+)"
-	all := []loader.Func{
-		{Name: "sdb.get", Params: []loader.Param{uri, loader.Opt("strict", false)},
-			Run: func(c *loader.Call, a loader.Args) (any, error) {
-				return get(c, a.Get("uri"), a.Bool("strict"))
-			}, Doc: `Show the value of a URI. What is no URI of a profile is shown as it is, or refused with strict.
-
-CLI Example:
-
-    salt '*' sdb.get sdb://mymemcached/foo strict=True`},
-		{Name: "sdb.set", Params: []loader.Param{uri, loader.Req("value")}, PyName: "set_",
-			Run: func(c *loader.Call, a loader.Args) (any, error) {
-				p, ok := placeOf(c, a.Get("uri"))
-				if !ok {
-					return false, nil
-				}
-				return p.set(a.Get("value"))
-			}, Doc: `Give a URI a value; False where it is none of a profile.
-
-CLI Example:
-
-    salt '*' sdb.set sdb://mymemcached/foo bar`},
-		{Name: "sdb.delete", Params: []loader.Param{uri}, Run: func(c *loader.Call, a loader.Args) (any, error) {
-			p, ok := placeOf(c, a.Get("uri"))
-			if !ok {
-				return false, nil
-			}
-			return nil, p.missing("delete")
-		}, Doc: `Delete the value of a URI; False where it is none of a profile.
-
-CLI Example:
-
-    salt '*' sdb.delete sdb://mymemcached/foo`},
-		{Name: "sdb.get_or_set_hash", Params: []loader.Param{uri, loader.Opt("length", int64(8)), loader.Opt("chars",
-			chars)}, Run: getOrSet,
-			Doc: `Show the value of a URI, or give it one by chance and show that.
-
-CLI Example:
-
-    salt '*' sdb.get_or_set_hash 'sdb://mymemcached/SECRET_KEY' 50`},
-	}
-	for i := range all {
-		all[i].Source = "salt/modules/sdb.py"
-	}
-	return all
+// Module is the module sdb.
+func Module() loader.Module {
+	return loader.Module{File: "sdb", Virtual: loader.Always, Funcs: func() []loader.Func {
+		return []loader.Func{
+			loader.Fn("get", show,
+				"Show the value of a URI. What is no URI of a profile is shown as it is, or refused with strict.",
+				"sdb.get sdb://mymemcached/foo strict=True"),
+			loader.Fn("set", set, "Give a URI a value; False where it is none of a profile.",
+				"sdb.set sdb://mymemcached/foo bar").Named("set_"),
+			loader.Fn("delete", remove, "Delete the value of a URI; False where it is none of a profile.",
+				"sdb.delete sdb://mymemcached/foo"),
+			loader.Fn("get_or_set_hash", getOrSet, "Show the value of a URI, or give it one by chance and show that.",
+				"sdb.get_or_set_hash 'sdb://mymemcached/SECRET_KEY' 50"),
+		}
+	}}
 }
 
 // scheme begins every URI.
@@ -105,6 +72,38 @@ func (p place) missing(fun string) error {
 		return loader.Raise("KeyError", "'%s.%s'", p.driver, fun)
 	}
 	return loader.ExecErr("the sdb driver '%s' is not there: brine has 'env' and 'yaml'", p.driver)
+}
+
+type shown struct {
+	URI    any  `arg:"uri"`
+	Strict bool `arg:"strict=False"`
+}
+
+func show(c *loader.Call, a shown) (any, error) { return get(c, a.URI, a.Strict) }
+
+type given struct {
+	URI   any `arg:"uri"`
+	Value any `arg:"value"`
+}
+
+func set(c *loader.Call, a given) (any, error) {
+	p, ok := placeOf(c, a.URI)
+	if !ok {
+		return false, nil
+	}
+	return p.set(a.Value)
+}
+
+type removed struct {
+	URI any `arg:"uri"`
+}
+
+func remove(c *loader.Call, a removed) (any, error) {
+	p, ok := placeOf(c, a.URI)
+	if !ok {
+		return false, nil
+	}
+	return nil, p.missing("delete")
 }
 
 func get(c *loader.Call, uri any, strict bool) (any, error) {
@@ -154,8 +153,14 @@ func (p place) set(value any) (any, error) {
 // maxHash is the longest value that is made.
 const maxHash = 1 << 20
 
-func getOrSet(c *loader.Call, a loader.Args) (any, error) {
-	uri, isText := a.Get("uri").(string)
+type chosen struct {
+	URI    any    `arg:"uri"`
+	Length any    `arg:"length=8"`
+	Chars  string `arg:"chars=abcdefghijklmnopqrstuvwxyz0123456789!@#$%^&*(-_=+)"`
+}
+
+func getOrSet(c *loader.Call, a chosen) (any, error) {
+	uri, isText := a.URI.(string)
 	if !isText || !strings.HasPrefix(uri, scheme) {
 		return false, nil
 	}
@@ -167,15 +172,15 @@ func getOrSet(c *loader.Call, a loader.Args) (any, error) {
 		return nil, loader.Raise("UnboundLocalError",
 			"cannot access local variable 'val' where it is not associated with a value")
 	}
-	length, ok := a.Get("length").(int64)
+	length, ok := a.Length.(int64)
 	if !ok {
-		return nil, &loader.ArgumentError{Message: "'" + pytext.Type(a.Get("length")) +
+		return nil, &loader.ArgumentError{Message: "'" + pytext.Type(a.Length) +
 			"' object cannot be interpreted as an integer"}
 	}
 	if length > maxHash {
 		return nil, loader.ExecErr("a value of %d characters is too long", length)
 	}
-	made, err := choose(int(length), []rune(a.Str("chars")))
+	made, err := choose(int(length), []rune(a.Chars))
 	if err != nil {
 		return nil, err
 	}

@@ -1,4 +1,4 @@
-package brinemod_test
+package brine_test
 
 import (
 	"context"
@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"brine/modules/execution/brinemod"
+	"brine/modules/execution/brine"
 	"brine/modules/loader"
 	"brine/modules/modtest"
 	"brine/wire/payload"
@@ -25,7 +25,8 @@ func (daemon) Actors(_ context.Context, path string) (*payload.Map, error) {
 	}
 	death := func() *payload.Map { return payload.M("reason", "x", "stack", "main.go:1") }
 	spread := func() *payload.Map { return payload.M("count", 1, "buckets", []any{1}) }
-	child := payload.M("name", path, "deaths", []any{death()}, "last_death", death(), "handling", spread(), "waiting", spread())
+	child := payload.M("name", path, "deaths", []any{death()}, "last_death", death(),
+		"handling", spread(), "waiting", spread())
 	return payload.M("name", "minion", "deaths", []any{}, "last_death", nil, "children", []any{child}), nil
 }
 
@@ -33,17 +34,16 @@ func (daemon) JobList(context.Context) (*payload.Map, error) {
 	return payload.M("running", []any{payload.M("jid", "1")}), nil
 }
 
+func noDaemon(err error) bool { return err != nil && strings.Contains(err.Error(), "No brine minion") }
+
 func TestJobs(t *testing.T) {
 	env := modtest.Env(t, nil)
-	env.Registry = loader.NewRegistry()
-	if err := env.Registry.Register(brinemod.Functions()...); err != nil {
-		t.Fatal(err)
-	}
-	if _, _, err := modtest.Call(t, env, brinemod.Jobs, nil, nil); err == nil || !strings.Contains(err.Error(), "No brine minion") {
+	env.Registry.Offer(loader.Listed{brine.Module()})
+	if _, _, err := modtest.Call(t, env, brine.Jobs, nil, nil); !noDaemon(err) {
 		t.Errorf("without a daemon: got %v", err)
 	}
 	env.Host.Daemon = daemon{}
-	got, _, err := modtest.Call(t, env, brinemod.Jobs, nil, nil)
+	got, _, err := modtest.Call(t, env, brine.Jobs, nil, nil)
 	if list, _ := got.(*payload.Map); err != nil || len(list.List("running")) != 1 {
 		t.Errorf("got %v, %v", got, err)
 	}
@@ -51,11 +51,8 @@ func TestJobs(t *testing.T) {
 
 func TestActors(t *testing.T) {
 	env := modtest.Env(t, nil)
-	env.Registry = loader.NewRegistry()
-	if err := env.Registry.Register(brinemod.Functions()...); err != nil {
-		t.Fatal(err)
-	}
-	if _, _, err := modtest.Call(t, env, brinemod.Actors, nil, nil); err == nil || !strings.Contains(err.Error(), "No brine minion") {
+	env.Registry.Offer(loader.Listed{brine.Module()})
+	if _, _, err := modtest.Call(t, env, brine.Actors, nil, nil); !noDaemon(err) {
 		t.Errorf("without a daemon: got %v", err)
 	}
 	env.Host.Daemon = daemon{}
@@ -69,7 +66,7 @@ func TestActors(t *testing.T) {
 		{[]any{"Jobs"}, payload.M("brief", true), false, ""},
 		{[]any{"nobody"}, nil, false, "no such child"},
 	} {
-		got, _, err := modtest.Call(t, env, brinemod.Actors, tt.args, tt.kw)
+		got, _, err := modtest.Call(t, env, brine.Actors, tt.args, tt.kw)
 		if tt.err != "" {
 			if err == nil || !strings.Contains(err.Error(), tt.err) {
 				t.Errorf("%v: got %v", tt.args, err)
@@ -81,10 +78,12 @@ func TestActors(t *testing.T) {
 		}
 		tree, _ := got.(*payload.Map)
 		child, _ := tree.List("children")[0].(*payload.Map)
-		if child.Str("name") != "Jobs" || child.Map("last_death").Str("reason") != "x" || child.Map("handling").Value("count") == nil {
+		if child.Str("name") != "Jobs" || child.Map("last_death").Str("reason") != "x" ||
+			child.Map("handling").Value("count") == nil {
 			t.Errorf("%v: got %v", tt.kw, child)
 		}
-		if child.Has("deaths") != tt.long || child.Map("last_death").Has("stack") != tt.long || child.Map("waiting").Has("buckets") != tt.long {
+		if child.Has("deaths") != tt.long || child.Map("last_death").Has("stack") != tt.long ||
+			child.Map("waiting").Has("buckets") != tt.long {
 			t.Errorf("%v: got %v", tt.kw, child)
 		}
 	}
@@ -92,15 +91,12 @@ func TestActors(t *testing.T) {
 
 func TestJob(t *testing.T) {
 	env := modtest.Env(t, nil)
-	env.Registry = loader.NewRegistry()
-	if err := env.Registry.Register(brinemod.Functions()...); err != nil {
-		t.Fatal(err)
-	}
-	if _, _, err := modtest.Call(t, env, brinemod.Job, []any{"1"}, nil); err == nil || !strings.Contains(err.Error(), "No brine minion") {
+	env.Registry.Offer(loader.Listed{brine.Module()})
+	if _, _, err := modtest.Call(t, env, brine.Job, []any{"1"}, nil); !noDaemon(err) {
 		t.Errorf("without a daemon: got %v", err)
 	}
 	env.Host.Daemon = daemon{}
-	got, _, err := modtest.Call(t, env, brinemod.Job, []any{"20260102030405060708"}, nil)
+	got, _, err := modtest.Call(t, env, brine.Job, []any{"20260102030405060708"}, nil)
 	if m, _ := got.(*payload.Map); err != nil || m.Str("of") != "20260102030405060708" {
 		t.Errorf("got %v, %v", got, err)
 	}

@@ -1,4 +1,4 @@
-package httpmod_test
+package http_test
 
 import (
 	"context"
@@ -11,19 +11,26 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"brine/modules/execution/httpmod"
+	httpmod "brine/modules/execution/http"
 	"brine/modules/host/webquery/webtest"
 	"brine/modules/loader"
 	"brine/modules/modtest"
 	"brine/wire/payload"
 )
 
+// withModule is an environment whose functions are those of the module.
+func withModule(t *testing.T, opts *payload.Map) *loader.Env {
+	env := modtest.Env(t, opts)
+	env.Registry.Offer(loader.Listed{httpmod.Module()})
+	return env
+}
+
 // TestQuery: the function gives what webquery gives, takes options of its own call, and every error is a
 // CommandExecutionError.
 func TestQuery(t *testing.T) {
 	s := httptest.NewServer(http.HandlerFunc(webtest.Serve))
 	defer s.Close()
-	env := modtest.Env(t, nil, httpmod.Functions())
+	env := withModule(t, nil)
 	for _, tt := range []struct {
 		at   any
 		kw   *payload.Map
@@ -66,7 +73,7 @@ func TestWait(t *testing.T) {
 		}
 	}))
 	defer s.Close()
-	env := modtest.Env(t, nil, httpmod.Functions())
+	env := withModule(t, nil)
 	v, _, err := modtest.Call(t, env, "http.wait_for_successful_query", []any{s.URL},
 		payload.M("request_interval", 0.01))
 	if m, ok := v.(*payload.Map); err != nil || !ok || m.Has("error") || asked.Load() != 3 {
@@ -95,7 +102,7 @@ func TestBundle(t *testing.T) {
 	if err := os.WriteFile(own, []byte("mine\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	env := modtest.Env(t, payload.M("ca_bundle", target, "verify_ssl", false), httpmod.Functions())
+	env := withModule(t, payload.M("ca_bundle", target, "verify_ssl", false))
 	if v, _, err := modtest.Call(t, env, "http.update_ca_bundle", nil, payload.M("source", s.URL+"/plain",
 		"merge_files", own)); v != nil || err != nil {
 		t.Errorf("%v, %v", v, err)

@@ -1,4 +1,4 @@
-package configmod
+package config
 
 import (
 	"fmt"
@@ -18,23 +18,39 @@ type place struct {
 	read func() *payload.Map
 }
 
+// omitted says which maps are not asked.
+type omitted struct{ opts, grains, pillar, master bool }
+
 // places lists the maps in the order in which they are asked.
-func places(c *loader.Call, a loader.Args) []place {
+func places(c *loader.Call, omit omitted) []place {
 	return []place{
-		{a.Bool("omit_opts"), c.Opts},
-		{a.Bool("omit_grains"), c.Grains},
-		{a.Bool("omit_pillar"), c.Pillar},
-		{a.Bool("omit_master"), func() *payload.Map { return masterOpts(c) }},
+		{omit.opts, c.Opts},
+		{omit.grains, c.Grains},
+		{omit.pillar, c.Pillar},
+		{omit.master, func() *payload.Map { return masterOpts(c) }},
 		{false, defaults},
 	}
 }
 
-func get(c *loader.Call, a loader.Args) (any, error) {
-	key, delimiter := pytext.Str(a.Get("key")), pytext.Str(a.Get("delimiter"))
-	if v := a.Get("merge"); v != nil {
-		return merged(c, a, key, delimiter, pytext.Str(v))
+// path is what config.get looks up.
+type path struct {
+	Key        any  `arg:"key"`
+	Default    any  `arg:"default=''"`
+	Delimiter  any  `arg:"delimiter=:"`
+	Merge      any  `arg:"merge=None"`
+	OmitOpts   bool `arg:"omit_opts=False"`
+	OmitPillar bool `arg:"omit_pillar=False"`
+	OmitMaster bool `arg:"omit_master=False"`
+	OmitGrains bool `arg:"omit_grains=False"`
+}
+
+func get(c *loader.Call, a path) (any, error) {
+	key, delimiter := pytext.Str(a.Key), pytext.Str(a.Delimiter)
+	if a.Merge != nil {
+		return merged(c, a.Default, key, delimiter, pytext.Str(a.Merge))
 	}
-	for i, p := range places(c, a) {
+	omit := omitted{opts: a.OmitOpts, grains: a.OmitGrains, pillar: a.OmitPillar, master: a.OmitMaster}
+	for i, p := range places(c, omit) {
 		if p.omit {
 			continue
 		}
@@ -47,7 +63,7 @@ func get(c *loader.Call, a loader.Args) (any, error) {
 			}
 		}
 	}
-	return a.Get("default"), nil
+	return a.Default, nil
 }
 
 // insideOpts finds paths that begin with grains or pillar, which count as options too.
@@ -64,7 +80,7 @@ func insideOpts(c *loader.Call, key, delimiter string) (any, bool) {
 }
 
 // merged joins all places, the strongest last, and looks the path up in the result.
-func merged(c *loader.Call, a loader.Args, key, delimiter, strategy string) (any, error) {
+func merged(c *loader.Call, otherwise any, key, delimiter, strategy string) (any, error) {
 	if strategy != "recurse" && strategy != "overwrite" {
 		c.Log(slog.LevelWarn, fmt.Sprintf("Unsupported merge strategy '%s'. Falling back to 'recurse'.", strategy))
 		strategy = "recurse"
@@ -84,29 +100,40 @@ func merged(c *loader.Call, a loader.Args, key, delimiter, strategy string) (any
 	if v, ok := dicts.Traverse(data, key, delimiter); ok {
 		return v, nil
 	}
-	return a.Get("default"), nil
+	return otherwise, nil
 }
 
-func option(c *loader.Call, a loader.Args) (any, error) {
-	all := places(c, a)
-	if a.Bool("omit_all") {
-		for i := range all[:4] {
-			all[i].omit = true
-		}
+// choice is the option, or the glob, that config.option looks up.
+type choice struct {
+	Name       any  `arg:"value"`
+	Default    any  `arg:"default=None"`
+	OmitOpts   bool `arg:"omit_opts=False"`
+	OmitGrains bool `arg:"omit_grains=False"`
+	OmitPillar bool `arg:"omit_pillar=False"`
+	OmitMaster bool `arg:"omit_master=False"`
+	OmitAll    bool `arg:"omit_all=False"`
+	Wildcard   bool `arg:"wildcard=False"`
+}
+
+func option(c *loader.Call, a choice) (any, error) {
+	omit := omitted{a.OmitOpts, a.OmitGrains, a.OmitPillar, a.OmitMaster}
+	if a.OmitAll {
+		omit = omitted{true, true, true, true}
 	}
-	if a.Bool("wildcard") {
-		return matching(all, a.Str("value"), a.Get("default")), nil
+	all := places(c, omit)
+	if a.Wildcard {
+		return matching(all, loader.Text(a.Name), a.Default), nil
 	}
 	for _, p := range all {
 		if p.omit {
 			continue
 		}
-		if v, ok := p.read().Get(a.Get("value")); ok {
+		if v, ok := p.read().Get(a.Name); ok {
 			return v, nil
 		}
 	}
-	if d := a.Get("default"); d != nil {
-		return d, nil
+	if a.Default != nil {
+		return a.Default, nil
 	}
 	return "", nil
 }
@@ -137,15 +164,23 @@ func matching(all []place, glob string, def any) any {
 	return payload.NewMap(0)
 }
 
-func merge(c *loader.Call, a loader.Args) (any, error) {
-	name := a.Get("value")
+// joined is the option that config.merge puts together.
+type joined struct {
+	Name       any  `arg:"value"`
+	Default    any  `arg:"default=''"`
+	OmitOpts   bool `arg:"omit_opts=False"`
+	OmitMaster bool `arg:"omit_master=False"`
+	OmitPillar bool `arg:"omit_pillar=False"`
+}
+
+func merge(c *loader.Call, a joined) (any, error) {
 	var found any
 	for _, p := range []place{
-		{a.Bool("omit_opts"), c.Opts},
-		{a.Bool("omit_master"), func() *payload.Map { return masterOpts(c) }},
-		{a.Bool("omit_pillar"), c.Pillar},
+		{a.OmitOpts, c.Opts},
+		{a.OmitMaster, func() *payload.Map { return masterOpts(c) }},
+		{a.OmitPillar, c.Pillar},
 	} {
-		v, ok := p.read().Get(name)
+		v, ok := p.read().Get(a.Name)
 		if p.omit || !ok {
 			continue
 		}
@@ -155,10 +190,10 @@ func merge(c *loader.Call, a loader.Args) (any, error) {
 		}
 	}
 	if found == nil {
-		if v, ok := defaults().Get(name); ok {
+		if v, ok := defaults().Get(a.Name); ok {
 			return v, nil
 		}
-		return a.Get("default"), nil
+		return a.Default, nil
 	}
 	return found, nil
 }

@@ -1,4 +1,4 @@
-package statusmod
+package status
 
 import (
 	"slices"
@@ -85,8 +85,8 @@ func readDiskStats(out *payload.Map, text string) {
 			continue
 		}
 		out.Set(words[2], named(words, 0,
-			"major minor device reads_issued reads_merged sectors_read ms_spent_reading writes_completed writes_merged "+
-				"sectors_written ms_spent_writing io_in_progress ms_spent_in_io weighted_ms_spent_in_io"))
+			"major minor device reads_issued reads_merged sectors_read ms_spent_reading writes_completed "+
+				"writes_merged sectors_written ms_spent_writing io_in_progress ms_spent_in_io weighted_ms_spent_in_io"))
 	}
 }
 
@@ -126,8 +126,8 @@ func readNetDev(out *payload.Map, text string) {
 		}
 		words := strings.Fields(rest)
 		m := named(words, 0,
-			"rx_bytes rx_packets rx_errs rx_drop rx_fifo rx_frame rx_compressed rx_multicast tx_bytes tx_packets tx_errs tx_drop tx_fifo "+
-				"tx_colls tx_carrier tx_compressed")
+			"rx_bytes rx_packets rx_errs rx_drop rx_fifo rx_frame rx_compressed rx_multicast "+
+				"tx_bytes tx_packets tx_errs tx_drop tx_fifo tx_colls tx_carrier tx_compressed")
 		name = strings.TrimSpace(name)
 		out.Set(name, sortedByName(m.Set("iface", name)))
 	}

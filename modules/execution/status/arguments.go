@@ -1,4 +1,4 @@
-package statusmod
+package status
 
 import (
 	"log/slog"
@@ -19,41 +19,34 @@ import (
 // withArguments are the functions that take some.
 func withArguments() []loader.Func {
 	return []loader.Func{
-		{Name: "status.time", Params: []loader.Param{loader.Opt("format", "%A, %d. %B %Y %I:%M%p")}, Run: now,
-			Doc: `Show the time of the machine.
-
-CLI Example:
-
-    salt '*' status.time
-    salt '*' status.time '%s'`},
-		{Name: "status.diskusage", VarArgs: true, Run: diskUsage,
-			Doc: `Show how many bytes file systems have, and have left: those of paths, of types, or all.
-
-CLI Example:
-
-    salt '*' status.diskusage / ext4
-    salt '*' status.diskusage 'ext?'`},
-		{Name: "status.pid", Params: []loader.Param{loader.Req("sig")}, Run: pids,
-			Doc: `List the processes whose line fits a regular expression.
-
-CLI Example:
-
-    salt '*' status.pid <sig>`},
+		loader.Fn("time", now, "Show the time of the machine.", "status.time", "status.time '%s'").Named("time_"),
+		loader.Fn("diskusage", diskUsage,
+			"Show how many bytes file systems have, and have left: those of paths, of types, or all.",
+			"status.diskusage / ext4", "status.diskusage 'ext?'"),
+		loader.Fn("pid", pids, "List the processes whose line fits a regular expression.", "status.pid <sig>"),
 	}
 }
 
-func now(_ *loader.Call, a loader.Args) (any, error) {
-	format, ok := a.Get("format").(string)
+type layout struct {
+	Format any `arg:"format=%A, %d. %B %Y %I:%M%p"`
+}
+
+func now(_ *loader.Call, a layout) (any, error) {
+	format, ok := a.Format.(string)
 	if !ok {
-		return nil, &loader.ArgumentError{Message: "strftime() argument 1 must be str, not " +
-			pytext.Type(a.Get("format"))}
+		return nil, &loader.ArgumentError{Message: "strftime() argument 1 must be str, not " + pytext.Type(a.Format)}
 	}
 	return pytime.Strftime(time.Now(), format), nil
 }
 
-func diskUsage(c *loader.Call, a loader.Args) (any, error) {
+// fileSystems are paths and globs of types.
+type fileSystems struct {
+	Words []any `arg:"*args"`
+}
+
+func diskUsage(c *loader.Call, a fileSystems) (any, error) {
 	var places, types []string
-	for _, v := range a.Rest {
+	for _, v := range a.Words {
 		text, ok := v.(string)
 		switch {
 		case !ok:
@@ -64,7 +57,7 @@ func diskUsage(c *loader.Call, a loader.Args) (any, error) {
 			types = append(types, text)
 		}
 	}
-	if len(a.Rest) == 0 {
+	if len(a.Words) == 0 {
 		types = []string{"*"}
 	}
 	mounted, err := mounts(types)
@@ -78,12 +71,13 @@ func diskUsage(c *loader.Call, a loader.Args) (any, error) {
 		}
 		var fs unix.Statfs_t
 		if err := unix.Statfs(place, &fs); err != nil {
-			c.Log(slog.LevelWarn, "Cannot get stats from '"+place+"': "+loader.Message(&os.PathError{Op: "statfs",
-				Path: place, Err: err}))
+			why := loader.Message(&os.PathError{Op: "statfs", Path: place, Err: err})
+			c.Log(slog.LevelWarn, "Cannot get stats from '"+place+"': "+why)
 			out.Set(place, payload.M("available", nil, "total", nil))
 			continue
 		}
-		out.Set(place, payload.M("available", int64(fs.Bavail)*int64(fs.Bsize), "total", int64(fs.Blocks)*int64(fs.Bsize)))
+		block := int64(fs.Bsize)
+		out.Set(place, payload.M("available", int64(fs.Bavail)*block, "total", int64(fs.Blocks)*block))
 	}
 	return out, nil
 }
@@ -109,9 +103,13 @@ func mounts(types []string) ([]string, error) {
 	return out, nil
 }
 
+type signature struct {
+	Pattern any `arg:"sig"`
+}
+
 // pids leaves out every line with the number of this process in it, as the reference does.
-func pids(c *loader.Call, a loader.Args) (any, error) {
-	text, ok := a.Get("sig").(string)
+func pids(c *loader.Call, a signature) (any, error) {
+	text, ok := a.Pattern.(string)
 	if !ok {
 		return nil, &loader.ArgumentError{Message: "first argument must be string or compiled pattern"}
 	}

@@ -1,7 +1,7 @@
-// Package brinemod is the module brine: functions that tell a job about the brine daemon it runs in. A Salt minion has
-// none of them, so they answer to no file of Salt; an operator reaches them with `brine tree --minion ID` and
-// `brine top --minions TARGET`, or with the command salt.
-package brinemod
+// Package brine is the execution module brine: functions that tell a job about the brine daemon it runs in. A Salt
+// minion has none of them, so they answer to no file of Salt. An operator reaches them with `brine tree --minion ID`
+// and `brine top --minions TARGET`, or with the command salt.
+package brine
 
 import (
 	"slices"
@@ -17,43 +17,40 @@ const (
 	Job    = "brine.job"    // tells what became of one job
 )
 
-// Functions are the functions of the module.
-func Functions() []loader.Func {
-	return []loader.Func{
-		{Name: Actors, Params: []loader.Param{loader.Opt("path", ""), loader.Opt("brief", false)}, Run: actors, Outputter: "nested",
-			Doc: `Show the actors of this minion: state, restarts, mailbox, messages, busy share, last deaths.
-brief leaves out stacks and histograms.
-
-CLI Example:
-
-    salt '*' brine.actors
-    salt web1 brine.actors Dispatcher brief=True`},
-		{Name: Job, Params: []loader.Param{loader.Req("jid")}, Run: job, Outputter: "nested",
-			Doc: `Tell what this minion knows of a job: when it came, was queued, began and ended, how, and where its return is.
-Times are microseconds since 1970 by the clock of the minion. See also brine why and brine trace on the master.
-
-CLI Example:
-
-    salt web1 brine.job 20260102030405060708`},
-		{Name: Jobs, Run: jobs, Outputter: "nested",
-			Doc: `Show the jobs that run on this minion, those that wait behind process_count_max, and the returns its masters lack.
-
-CLI Example:
-
-    salt '*' brine.jobs`},
-	}
+// Module is the module brine.
+func Module() loader.Module {
+	return loader.Module{File: "brine", Virtual: loader.Always, Funcs: func() []loader.Func {
+		return []loader.Func{
+			loader.Fn(Actors, actors,
+				"Show the actors of this minion: state, restarts, mailbox, messages, busy share, last deaths.\n"+
+					"brief leaves out stacks and histograms.",
+				"brine.actors", "salt web1 brine.actors Dispatcher brief=True").Shows("nested"),
+			loader.Fn(Job, job,
+				"Tell what this minion knows of a job: when it came, was queued, began and ended, how, and where its "+
+					"return is.\nTimes are microseconds since 1970 by the clock of the minion. See also brine why and "+
+					"brine trace on the master.",
+				"salt web1 brine.job 20260102030405060708").Shows("nested"),
+			loader.Fn(Jobs, jobs, "Show the jobs that run on this minion, those that wait behind process_count_max, "+
+				"and the returns its masters lack.", "brine.jobs").Shows("nested"),
+		}
+	}}
 }
 
-func actors(c *loader.Call, a loader.Args) (any, error) {
+type subtree struct {
+	Path  string `arg:"path=''"`
+	Brief bool   `arg:"brief=False"`
+}
+
+func actors(c *loader.Call, a subtree) (*payload.Map, error) {
 	daemon := c.Host().Daemon
 	if daemon == nil {
 		return nil, errNoDaemon()
 	}
-	tree, err := daemon.Actors(c.Ctx, a.Str("path"))
+	tree, err := daemon.Actors(c.Ctx, a.Path)
 	if err != nil {
 		return nil, loader.ExecErr("%s", err)
 	}
-	if a.Bool("brief") {
+	if a.Brief {
 		shorten(tree)
 	}
 	return tree, nil
@@ -61,7 +58,7 @@ func actors(c *loader.Call, a loader.Args) (any, error) {
 
 func errNoDaemon() error { return loader.ExecErr("No brine minion runs around this function") }
 
-func jobs(c *loader.Call, _ loader.Args) (any, error) {
+func jobs(c *loader.Call, _ struct{}) (*payload.Map, error) {
 	daemon := c.Host().Daemon
 	if daemon == nil {
 		return nil, errNoDaemon()
@@ -73,12 +70,16 @@ func jobs(c *loader.Call, _ loader.Args) (any, error) {
 	return list.Set("running", without(list.List("running"), c.JID)), nil
 }
 
-func job(c *loader.Call, a loader.Args) (any, error) {
+type asked struct {
+	JID string `arg:"jid"`
+}
+
+func job(c *loader.Call, a asked) (*payload.Map, error) {
 	daemon := c.Host().Daemon
 	if daemon == nil {
 		return nil, errNoDaemon()
 	}
-	facts, err := daemon.JobFacts(c.Ctx, a.Str("jid"))
+	facts, err := daemon.JobFacts(c.Ctx, a.JID)
 	if err != nil {
 		return nil, loader.ExecErr("%s", err)
 	}

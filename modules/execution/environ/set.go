@@ -1,4 +1,4 @@
-package environmod
+package environ
 
 import (
 	"log/slog"
@@ -13,29 +13,24 @@ import (
 
 func writers() []loader.Func {
 	return []loader.Func{
-		{Name: "environ.setval", Params: []loader.Param{loader.Req("key"), loader.Req("val"),
-			loader.Opt("false_unsets", false),
-			loader.Opt("permanent", false)}, Run: setVal, Doc: `Set an environment variable of this job.
-
-CLI Example:
-
-    salt '*' environ.setval foo bar
-    salt '*' environ.setval baz val=False false_unsets=True`},
-		{Name: "environ.setenv", Params: []loader.Param{loader.Req("environ"), loader.Opt("false_unsets", false),
-			loader.Opt("clear_all", false), loader.Opt("update_minion", false), loader.Opt("permanent", false)},
-			Run: setEnv,
-			Doc: `Set environment variables of this job, with update_minion those of the minion too.
-
-CLI Example:
-
-    salt '*' environ.setenv '{"foo": "bar", "baz": "quux"}'
-    salt '*' environ.setenv '{"a": "b", "c": False}' false_unsets=True`},
+		loader.Fn("setval", setVal, "Set an environment variable of this job.",
+			"environ.setval foo bar", "environ.setval baz val=False false_unsets=True"),
+		loader.Fn("setenv", setEnv,
+			"Set environment variables of this job, with update_minion those of the minion too.",
+			`environ.setenv '{"foo": "bar", "baz": "quux"}'`,
+			`environ.setenv '{"a": "b", "c": False}' false_unsets=True`),
 	}
 }
 
-func setVal(c *loader.Call, a loader.Args) (any, error) {
-	a.Get("permanent") // is for Windows
-	return set(c, a.Get("key"), a.Get("val"), a.Get("false_unsets") == true), nil
+type variable struct {
+	Key         any `arg:"key"`
+	Value       any `arg:"val"`
+	FalseUnsets any `arg:"false_unsets=False"`
+	Permanent   any `arg:"permanent=False"` // is for Windows
+}
+
+func setVal(c *loader.Call, a variable) (any, error) {
+	return set(c, a.Key, a.Value, a.FalseUnsets == true), nil
 }
 
 // set gives a variable its value; False is an empty one, or none. It tells the value, nil for none, and False for what
@@ -66,8 +61,8 @@ func set(c *loader.Call, key, val any, unsets bool) any {
 func remove(c *loader.Call, key any) any {
 	name, ok := key.(string)
 	if !ok {
-		c.Log(slog.LevelError,
-			logger+": Exception occurred when unsetting environ key '"+pytext.Str(key)+"': '"+loader.Message(notText(key))+"'")
+		c.Log(slog.LevelError, logger+": Exception occurred when unsetting environ key '"+pytext.Str(key)+"': '"+
+			loader.Message(notText(key))+"'")
 		return false
 	}
 	environ.Of(c.Ctx).Unset(name)
@@ -95,15 +90,22 @@ func refused(key any, value string) string {
 	return ""
 }
 
-func setEnv(c *loader.Call, a loader.Args) (any, error) {
-	a.Get("permanent") // is for Windows
-	given, ok := a.Get("environ").(*payload.Map)
+type variables struct {
+	Environ      any `arg:"environ"`
+	FalseUnsets  any `arg:"false_unsets=False"`
+	ClearAll     any `arg:"clear_all=False"`
+	UpdateMinion any `arg:"update_minion=False"`
+	Permanent    any `arg:"permanent=False"` // is for Windows
+}
+
+func setEnv(c *loader.Call, a variables) (any, error) {
+	given, ok := a.Environ.(*payload.Map)
 	if !ok {
-		c.Log(slog.LevelDebug, logger+": 'environ' argument is not a dict: '"+pytext.Str(a.Get("environ"))+"'")
+		c.Log(slog.LevelDebug, logger+": 'environ' argument is not a dict: '"+pytext.Str(a.Environ)+"'")
 		return false, nil
 	}
-	out, unsets := payload.NewMap(given.Len()), a.Get("false_unsets") == true
-	if a.Get("clear_all") == true {
+	out, unsets := payload.NewMap(given.Len()), a.FalseUnsets == true
+	if a.ClearAll == true {
 		for name := range all(c).All() {
 			if !given.Has(name) {
 				out.Set(name, set(c, name, false, unsets))
@@ -117,12 +119,11 @@ func setEnv(c *loader.Call, a loader.Args) (any, error) {
 		}
 		out.Set(key, set(c, key, val, unsets))
 	}
-	if a.Get("update_minion") != true {
+	if a.UpdateMinion != true {
 		return out, nil
 	}
-	_, err := c.Call("event.fire", []any{payload.M("environ", given, "false_unsets", a.Get("false_unsets"),
-		"clear_all", a.Get("clear_all"),
-		"permanent", a.Get("permanent")), event.TagSetEnv}, nil)
+	_, err := c.Call("event.fire", []any{payload.M("environ", given, "false_unsets", a.FalseUnsets,
+		"clear_all", a.ClearAll, "permanent", a.Permanent), event.TagSetEnv}, nil)
 	return out, err
 }
 

@@ -1,16 +1,18 @@
-package testmod_test
+package test_test
 
 import (
 	"slices"
 	"testing"
 
-	"brine/modules/execution/testmod"
+	"brine/modules/execution/test"
+	"brine/modules/loader"
 	"brine/modules/modtest"
 )
 
 // TestDeprecationWarning: the two warnings of Salt stand in the log.
 func TestDeprecationWarning(t *testing.T) {
-	env, log := modtest.Env(t, nil, testmod.Functions(testmod.Options{})), &modtest.Log{}
+	env, log := modtest.Env(t, nil), &modtest.Log{}
+	env.Registry.Offer(loader.Listed{test.Module()})
 	env.Host.Log = log
 	if got, _, err := modtest.Call(t, env, "test.deprecation_warning", nil, nil); err != nil || got != true {
 		t.Errorf("got %v, %v", got, err)

@@ -1,4 +1,4 @@
-package environmod_test
+package environ_test
 
 import (
 	"os"
@@ -15,9 +15,7 @@ import (
 // for.
 func TestOwn(t *testing.T) {
 	env := modtest.Env(t, nil)
-	if err := execution.Register(env.Registry, execution.Options{}); err != nil {
-		t.Fatal(err)
-	}
+	execution.Register(env.Registry, execution.Options{})
 	host := &modtest.Host{}
 	host.Attach(env)
 	set := payload.M("T_ENVIRON", "x")

@@ -1,4 +1,4 @@
-package statusmod
+package status
 
 import (
 	"fmt"
@@ -17,7 +17,22 @@ import (
 	"brine/wire/payload"
 )
 
-func loadavg(*loader.Call) (any, error) {
+// machine are the functions of the machine that take no arguments.
+func machine() []loader.Func {
+	return []loader.Func{
+		loader.Fn("loadavg", loadavg,
+			"Show how many processes wanted to run, on average of one, five and fifteen minutes.", "status.loadavg"),
+		loader.Fn("uptime", uptime, "Show since when the machine runs, and how many users are logged in.",
+			"status.uptime"),
+		loader.Fn("nproc", nproc, "Show how many processors this process may use.", "status.nproc"),
+		loader.Fn("w", loggedIn, "List who is logged in and does what.", "status.w"),
+		loader.Fn("procs", procs, "List the processes with their users and commands.", "status.procs"),
+		loader.Fn("custom", custom, "Show what the options status.FUNCTION.custom name.", "status.custom"),
+		loader.Fn("all_status", allStatus, "Show what most other functions of the module show.", "status.all_status"),
+	}
+}
+
+func loadavg(*loader.Call, struct{}) (any, error) {
 	text, err := os.ReadFile("/proc/loadavg")
 	words := strings.Fields(string(text))
 	if err != nil || len(words) < 3 {
@@ -26,7 +41,7 @@ func loadavg(*loader.Call) (any, error) {
 	return payload.M("1-min", number(words[0]), "5-min", number(words[1]), "15-min", number(words[2])), nil
 }
 
-func uptime(c *loader.Call) (any, error) {
+func uptime(c *loader.Call, _ struct{}) (any, error) {
 	const file = "/proc/uptime"
 	text, err := os.ReadFile(file)
 	if err != nil {
@@ -56,7 +71,7 @@ func output(c *loader.Call, line string) (string, error) {
 	return loader.Text(v), err
 }
 
-func nproc(c *loader.Call) (any, error) {
+func nproc(c *loader.Call, _ struct{}) (any, error) {
 	text, err := output(c, "nproc")
 	if err != nil {
 		return nil, err
@@ -64,7 +79,7 @@ func nproc(c *loader.Call) (any, error) {
 	return number(strings.TrimSpace(text)), nil
 }
 
-func loggedIn(c *loader.Call) (any, error) {
+func loggedIn(c *loader.Call, _ struct{}) (any, error) {
 	if runtime.GOOS != "linux" {
 		return elsewhere, nil
 	}
@@ -73,8 +88,7 @@ func loggedIn(c *loader.Call) (any, error) {
 	for line := range strings.Lines(text) {
 		if words := strings.Fields(line); len(words) > 5 {
 			out = append(out, payload.M("idle", words[3], "jcpu", words[4], "login", words[2], "pcpu", words[5],
-				"tty", words[1], "user", words[0],
-				"what", strings.Join(words[6:], " ")))
+				"tty", words[1], "user", words[0], "what", strings.Join(words[6:], " ")))
 		}
 	}
 	return out, err
@@ -87,7 +101,7 @@ func processes(c *loader.Call) ([]string, error) {
 	return strings.Split(loader.Text(v), "\n"), err
 }
 
-func procs(c *loader.Call) (any, error) {
+func procs(c *loader.Call, _ struct{}) (any, error) {
 	lines, err := processes(c)
 	if err != nil {
 		return nil, err
@@ -114,7 +128,7 @@ func procs(c *loader.Call) (any, error) {
 }
 
 // custom calls the functions that options such as status.cpustats.custom name, and shows of each what is listed there.
-func custom(c *loader.Call) (any, error) {
+func custom(c *loader.Call, _ struct{}) (any, error) {
 	conf, err := c.Call("config.dot_vals", []any{"status"}, nil)
 	if err != nil {
 		return nil, err
@@ -149,9 +163,10 @@ func custom(c *loader.Call) (any, error) {
 	return out, nil
 }
 
-func allStatus(c *loader.Call) (any, error) {
+func allStatus(c *loader.Call, _ struct{}) (any, error) {
 	out := payload.NewMap(11)
-	for _, name := range strings.Fields("cpuinfo cpustats diskstats diskusage loadavg meminfo netdev netstats uptime vmstats w") {
+	const names = "cpuinfo cpustats diskstats diskusage loadavg meminfo netdev netstats uptime vmstats w"
+	for _, name := range strings.Fields(names) {
 		v, err := c.Call("status."+name, nil, nil)
 		if err != nil {
 			return nil, err

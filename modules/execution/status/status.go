@@ -1,11 +1,12 @@
-// Package statusmod holds the execution functions of the module status: what the kernel counts, how long the machine is
-// up, who is logged in, what time it is. It reads Linux's /proc. It answers to salt/modules/status.py; master,
-// ping_master and proxy_reconnect are not there.
-package statusmod
+// Package status is the execution module status: what the kernel counts, how long the machine is up, who is logged in,
+// what time it is. It reads Linux's /proc. It answers to salt/modules/status.py; master, ping_master and
+// proxy_reconnect are not there.
+package status
 
 import (
 	"os"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -13,32 +14,21 @@ import (
 	"brine/wire/payload"
 )
 
-// Functions lists the functions of the module.
-func Functions() []loader.Func {
-	var all []loader.Func
-	add := func(name, doc string, run func(*loader.Call) (any, error)) {
-		all = append(all, loader.Func{Name: "status." + name,
-			Doc: doc + "\n\nCLI Example:\n\n    salt '*' status." + name,
-			Run: func(c *loader.Call, _ loader.Args) (any, error) { return run(c) }})
-	}
+// Module is the module status.
+func Module() loader.Module {
+	return loader.Module{File: "status", Virtual: loader.Always, Funcs: func() []loader.Func {
+		return slices.Concat(counts(), machine(), withArguments())
+	}}
+}
+
+// counts are a function for each table.
+func counts() []loader.Func {
+	var out []loader.Func
 	for _, t := range tables() {
-		add(t.name, t.doc, func(*loader.Call) (any, error) { return t.value(), nil })
+		show := func(*loader.Call, struct{}) (any, error) { return t.value(), nil }
+		out = append(out, loader.Fn(t.name, show, t.doc, "status."+t.name))
 	}
-	add("loadavg", "Show how many processes wanted to run, on average of one, five and fifteen minutes.", loadavg)
-	add("uptime", "Show since when the machine runs, and how many users are logged in.", uptime)
-	add("nproc", "Show how many processors this process may use.", nproc)
-	add("w", "List who is logged in and does what.", loggedIn)
-	add("procs", "List the processes with their users and commands.", procs)
-	add("custom", "Show what the options status.FUNCTION.custom name.", custom)
-	add("all_status", "Show what most other functions of the module show.", allStatus)
-	all = append(all, withArguments()...)
-	for i := range all {
-		all[i].Source = "salt/modules/status.py"
-		if all[i].Name == "status.time" {
-			all[i].PyName = "time_"
-		}
-	}
-	return all
+	return out
 }
 
 // elsewhere is the answer on systems other than Linux.
@@ -94,8 +84,8 @@ func number(text string) any {
 			return n
 		}
 	}
-	if f, err := strconv.ParseFloat(text, 64); err == nil && !strings.HasPrefix(strings.ToLower(strings.TrimLeft(text,
-		"+-")), "0x") {
+	unsigned := strings.ToLower(strings.TrimLeft(text, "+-"))
+	if f, err := strconv.ParseFloat(text, 64); err == nil && !strings.HasPrefix(unsigned, "0x") {
 		return f
 	}
 	return text

@@ -1,6 +1,6 @@
-// Package minionmod holds the function list of the execution module minion: the keys of minions on a machine that is a
-// master too. Its functions that end or restart the minion are not there. It answers to salt/modules/minion.py.
-package minionmod
+// Package minion is the function list of the execution module minion: the keys of minions on a machine that is a master
+// too. The functions that end or restart the minion are not there. It answers to salt/modules/minion.py.
+package minion
 
 import (
 	"os"
@@ -14,18 +14,19 @@ import (
 	"brine/wire/payload"
 )
 
-// Functions lists the functions.
-func Functions() []loader.Func {
-	return []loader.Func{{Name: "minion.list", PyName: "list_", Source: "salt/modules/minion.py", Run: list,
-		Doc: `List the minions whose keys are accepted, pending, rejected and denied: what salt-key -L shows.
-
-CLI Example:
-
-    salt 'master' minion.list`}}
+// Module is the module minion.
+func Module() loader.Module {
+	return loader.Module{File: "minion", Virtual: loader.Always, Funcs: func() []loader.Func {
+		return []loader.Func{
+			loader.Fn("list", list,
+				"List the minions whose keys are accepted, pending, rejected and denied: what salt-key -L shows.",
+				"salt 'master' minion.list").Named("list_"),
+		}
+	}}
 }
 
 // list goes by the minion's directory of keys, with master in the place of minion.
-func list(c *loader.Call, _ loader.Args) (any, error) {
+func list(c *loader.Call, _ struct{}) (*payload.Map, error) {
 	dir := strings.ReplaceAll(pytext.Str(c.Opts().Value("pki_dir")), "minion", "master")
 	out := payload.NewMap(4)
 	for _, status := range []keys.Status{keys.Accepted, keys.Pending, keys.Rejected, keys.Denied} {
@@ -41,8 +42,7 @@ func list(c *loader.Call, _ loader.Args) (any, error) {
 			names = nil // the directory is not there
 		}
 		slices.SortStableFunc(names, func(a, b string) int {
-			return strings.Compare(strings.ToLower(a),
-				strings.ToLower(b))
+			return strings.Compare(strings.ToLower(a), strings.ToLower(b))
 		})
 		out.Set(string(status), anyOf(names))
 	}

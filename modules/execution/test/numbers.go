@@ -1,4 +1,4 @@
-package testmod
+package test
 
 import (
 	"crypto/md5"
@@ -16,41 +16,21 @@ import (
 
 func numbers() []loader.Func {
 	return []loader.Func{
-		{Name: "test.fib", Params: []loader.Param{loader.Req("num")}, Tuple: true, Run: fib,
-			Doc: `The num-th Fibonacci number and the seconds it took.
-
-CLI Example:
-
-    salt '*' test.fib 3`},
-		{Name: "test.collatz", Params: []loader.Param{loader.Req("start")}, Tuple: true, Run: collatz,
-			Doc: `The Collatz sequence from start down to 1, and the seconds it took.
-
-CLI Example:
-
-    salt '*' test.collatz 3`},
-		{Name: "test.random_hash", Params: hashParams(), Run: randomHash, Doc: `The hash of a random number below size.
-
-CLI Example:
-
-    salt '*' test.random_hash
-    salt '*' test.random_hash hash_type=sha512`},
-		{Name: "test.rand_str", Params: hashParams(), Run: randomHash, Doc: `The same as test.random_hash, by its old name.
-
-CLI Example:
-
-    salt '*' test.rand_str`},
+		loader.Fn("fib", fib, "The num-th Fibonacci number and the seconds it took.", "test.fib 3").AsTuple(),
+		loader.Fn("collatz", collatz, "The Collatz sequence from start down to 1, and the seconds it took.",
+			"test.collatz 3").AsTuple(),
+		loader.Fn("random_hash", randomHash, "The hash of a random number below size.",
+			"test.random_hash", "test.random_hash hash_type=sha512"),
+		loader.Fn("rand_str", randomHash, "The same as test.random_hash, by its old name.", "test.rand_str"),
 	}
 }
 
-func hashParams() []loader.Param {
-	return []loader.Param{loader.Opt("size", int64(9999999999)), loader.Opt("hash_type", nil)}
+type nth struct {
+	N int64 `arg:"num"`
 }
 
-func fib(_ *loader.Call, a loader.Args) (any, error) {
-	n, err := a.Int("num")
-	if err != nil {
-		return nil, err
-	}
+func fib(_ *loader.Call, a nth) (any, error) {
+	n := a.N
 	if n < 0 {
 		return nil, loader.Raise("ValueError", "Negative number is not allowed!")
 	}
@@ -76,12 +56,13 @@ func whole(n *big.Int) any {
 	return n
 }
 
+type begun struct {
+	Start int64 `arg:"start"`
+}
+
 // collatz keeps the oddity of the reference: a halved number is a float from there on.
-func collatz(c *loader.Call, a loader.Args) (any, error) {
-	n, err := a.Int("start")
-	if err != nil {
-		return nil, err
-	}
+func collatz(c *loader.Call, a begun) (any, error) {
+	n := a.Start
 	if n < 1 { // Unlike Salt: the reference never ends here and eats all memory
 		return nil, loader.Raise("ValueError", "start must be positive")
 	}
@@ -105,12 +86,13 @@ func collatzStep(n int64, halved bool) (int64, bool) {
 	return 3*n + 1, halved
 }
 
-func randomHash(c *loader.Call, a loader.Args) (any, error) {
-	size, err := a.Int("size")
-	if err != nil {
-		return nil, err
-	}
-	kind := a.Str("hash_type")
+type hashed struct {
+	Size int64  `arg:"size=9999999999"`
+	Hash string `arg:"hash_type=None"`
+}
+
+func randomHash(c *loader.Call, a hashed) (any, error) {
+	kind := a.Hash
 	if kind == "" {
 		kind = c.Opts().Str("hash_type")
 	}
@@ -118,7 +100,7 @@ func randomHash(c *loader.Call, a loader.Args) (any, error) {
 	if sum == nil {
 		return nil, loader.Raise("AttributeError", "module 'hashlib' has no attribute '%s'", kind)
 	}
-	n, err := rand.Int(rand.Reader, big.NewInt(max(size, 0)+1))
+	n, err := rand.Int(rand.Reader, big.NewInt(max(a.Size, 0)+1))
 	if err != nil {
 		return nil, err
 	}

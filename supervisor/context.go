@@ -9,8 +9,9 @@ import (
 // The functions below are for the inside of Receive. Under an actor that no supervisor started they do
 // the harmless thing said with each.
 
-// Context is cancelled before the actor is told to stop and as soon as it dies. Unsupervised: Background.
-func Context(ctx actor.Context) context.Context {
+// Lifetime is the context of this incarnation: cancelled before the actor is told to stop and as soon as it dies.
+// Unsupervised: Background.
+func Lifetime(ctx actor.Context) context.Context {
 	if inc := of(ctx); inc != nil {
 		return inc.ctx
 	}
@@ -52,7 +53,7 @@ func Nest(ctx actor.Context, opt Options) *Supervisor {
 	return Start(ctx.ActorSystem(), opt)
 }
 
-// Go runs f in a goroutine that belongs to this incarnation, such as a socket loop. Its context is Context(ctx).
+// Go runs f in a goroutine that belongs to this incarnation, such as a socket loop. Its context is Lifetime(ctx).
 // If f panics, or returns an error while that context lives, the actor dies of it. The next incarnation starts
 // only when f has returned (or StopTimeout is over), so a socket is closed before it is bound again.
 // Unsupervised: a plain goroutine.

@@ -262,7 +262,7 @@ func TestRuleKillChildrenInReverseOrderContextFirst(t *testing.T) {
 	for i := range 5 {
 		add(t, s, scriptOn(fmt.Sprintf("c%d", i), func(ctx actor.Context) {
 			if _, ok := ctx.Message().(*actor.Stopping); ok {
-				events <- fmt.Sprintf("c%d stopping, %v", i, supervisor.Context(ctx).Err())
+				events <- fmt.Sprintf("c%d stopping, %v", i, supervisor.Lifetime(ctx).Err())
 			}
 		}))
 	}
@@ -290,7 +290,7 @@ func TestRuleKillChildrenWakesAChildThatWaitsForItsContext(t *testing.T) {
 	s := actortest.Start(t, supervisor.Options{})
 	ref := add(t, s, script("a"))
 	reached := make(chan struct{})
-	ref.Send(&do{func(ctx actor.Context) { close(reached); <-supervisor.Context(ctx).Done() }})
+	ref.Send(&do{func(ctx actor.Context) { close(reached); <-supervisor.Lifetime(ctx).Done() }})
 	actortest.Wait(t, "waiting handler", reached)
 	if r := s.Stop(time.Minute); len(r.Abandoned) > 0 || len(r.Stopped) != 1 {
 		t.Errorf("got %+v", r)

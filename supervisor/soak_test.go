@@ -37,7 +37,7 @@ func (b *balance) on(ctx actor.Context) {
 		}
 	case *actor.Stopped:
 		b.alive[path]--
-		if supervisor.Context(ctx).Err() == nil {
+		if supervisor.Lifetime(ctx).Err() == nil {
 			b.t.Errorf("%s stopped before its context was cancelled", path)
 		}
 	}
@@ -202,7 +202,7 @@ func TestSoakHangs(t *testing.T) {
 				case 2:
 					if ok {
 						sent.Add(1)
-						ref.Send(&do{func(ctx actor.Context) { told.Add(1); <-supervisor.Context(ctx).Done() }})
+						ref.Send(&do{func(ctx actor.Context) { told.Add(1); <-supervisor.Lifetime(ctx).Done() }})
 					}
 				case 3:
 					s.Snapshot()

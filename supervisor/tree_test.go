@@ -503,7 +503,7 @@ func TestUnsupervised(t *testing.T) {
 		tree := supervisor.Nest(ctx, supervisor.Options{})
 		go tree.Stop(time.Minute)
 		supervisor.Go(ctx, "x", func(context.Context) error { return errBoom })
-		done <- fmt.Sprint(supervisor.Context(ctx).Err(), supervisor.Self(ctx) == nil, supervisor.Of(ctx) == nil,
+		done <- fmt.Sprint(supervisor.Lifetime(ctx).Err(), supervisor.Self(ctx) == nil, supervisor.Of(ctx) == nil,
 			supervisor.Incarnation(ctx))
 	}})
 	if got := actortest.Wait(t, "answer", done); got != "<nil> true true 1" {

@@ -100,7 +100,7 @@ func (a *admin) onAnswered(ctx actor.Context, m *Answered) {
 	if m.Changes {
 		level = slog.LevelInfo
 	}
-	ctx.Logger().Log(supervisor.Context(ctx), level, "operator asked", "command", m.Command, "uid", m.UID, "took",
+	ctx.Logger().Log(supervisor.Lifetime(ctx), level, "operator asked", "command", m.Command, "uid", m.UID, "took",
 		m.Took, "err", m.Err)
 	if m.Err != nil {
 		supervisor.Failed(ctx)

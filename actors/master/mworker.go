@@ -197,7 +197,7 @@ func (w *mworker) serve(ctx actor.Context, r *request, o *auth.Opened, began tim
 		return
 	}
 	supervisor.Note(ctx, payload.Show(o.Load.Str(payload.FieldJID)))
-	c := &call{ctx: supervisor.Context(ctx), load: o.Load, id: o.ID, req: r, rules: r.rules, log: w.opt.log,
+	c := &call{ctx: supervisor.Lifetime(ctx), load: o.Load, id: o.ID, req: r, rules: r.rules, log: w.opt.log,
 		beside: beside(ctx, r),
 		from:   origin{at: r.at, began: began, lane: w.opt.pools.name(w.pool), worker: w.name, noFiles: r.noFiles}}
 	v, err := handler(w.opt.desks, c)

@@ -105,7 +105,7 @@ func (s *jobStore) owe(ctx actor.Context) {
 	self := supervisor.Self(ctx)
 	unhook := make(chan func() bool, 1) // or each pause would leave something on the context
 	stop := time.AfterFunc(pause, func() { (<-unhook)(); self.Send(&RetryJobs{}) })
-	unhook <- context.AfterFunc(supervisor.Context(ctx), func() { stop.Stop() })
+	unhook <- context.AfterFunc(supervisor.Lifetime(ctx), func() { stop.Stop() })
 }
 
 // addOwed takes over what the writer could not write.

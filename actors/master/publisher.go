@@ -138,7 +138,7 @@ func (p *publisher) onPublishJob(ctx actor.Context, m *PublishJob) {
 			continue
 		}
 		p.refused(m, sealed, err)
-		if supervisor.Context(ctx).Err() == nil { // the socket is bad: die and be restarted
+		if supervisor.Lifetime(ctx).Err() == nil { // the socket is bad: die and be restarted
 			supervisor.Crash(fmt.Errorf("publisher: send job %s: %w", m.Job.JID(), err))
 		}
 		// this incarnation ends, and its socket is closed: the next one sends it, if there is one

@@ -134,7 +134,7 @@ func (s *reqServer) onStarted(ctx actor.Context) {
 		supervisor.Crash(fmt.Errorf("request server: %w", err))
 	}
 	s.load = &load{crowd: door.Crowd{MaxRequests: s.opt.queueMax / guestPart, MaxBytes: s.opt.bytesMax / guestBytes}}
-	open, end := context.WithCancelCause(context.WithoutCancel(supervisor.Context(ctx)))
+	open, end := context.WithCancelCause(context.WithoutCancel(supervisor.Lifetime(ctx)))
 	supervisor.Go(ctx, "request socket", s.listen(router, open))
 	supervisor.Go(ctx, "last answers", s.sayNo(end))
 	self := s.self

@@ -44,7 +44,7 @@ func (l *listener) Receive(ctx actor.Context) {
 
 func (l *listener) onStarted(ctx actor.Context) {
 	addr := net.JoinHostPort(l.opt.Host, strconv.Itoa(l.opt.Port))
-	ln, err := (&net.ListenConfig{}).Listen(supervisor.Context(ctx), "tcp", addr)
+	ln, err := (&net.ListenConfig{}).Listen(supervisor.Lifetime(ctx), "tcp", addr)
 	if err != nil {
 		supervisor.Crash(fmt.Errorf("metrics: %w", err))
 	}

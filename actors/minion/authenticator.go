@@ -234,7 +234,7 @@ func (a *authenticator) onPending(ctx actor.Context, s auth.Step) {
 // onRefused ends the process, after the wait that keeps a service manager from starting it again at once.
 func (a *authenticator) onRefused(ctx actor.Context, s auth.Step) {
 	exit, clock := a.opt.exit, a.link.clock
-	during(supervisor.Context(ctx), clock, s.Wait, func() { exit(Exit{Code: s.ExitCode, Text: s.Text}) })
+	during(supervisor.Lifetime(ctx), clock, s.Wait, func() { exit(Exit{Code: s.ExitCode, Text: s.Text}) })
 	a.answer(refused(s.Text))
 	a.link.log.Log(context.Background(), levelCritical, s.Text)
 }

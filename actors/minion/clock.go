@@ -21,7 +21,7 @@ func (realClock) AfterFunc(d time.Duration, f func()) func() bool { return time.
 // after sends msg to the actor itself when d is over, unless this incarnation has ended by then.
 func after(ctx actor.Context, clock supervisor.Clock, d time.Duration, msg any) {
 	self := supervisor.Self(ctx)
-	during(supervisor.Context(ctx), clock, d, func() { self.Send(msg) })
+	during(supervisor.Lifetime(ctx), clock, d, func() { self.Send(msg) })
 }
 
 // during calls f when d is over, unless life has ended by then. Neither end leaves anything behind with the other: what

@@ -151,7 +151,7 @@ func (d *dispatcher) matches(ctx actor.Context, m *JobReceived) (hit bool) {
 
 // measure notes how many jobs there are. One that was left behind does not: they are its successor's.
 func (d *dispatcher) measure(ctx actor.Context) {
-	if d.reg != nil && supervisor.Context(ctx).Err() == nil {
+	if d.reg != nil && supervisor.Lifetime(ctx).Err() == nil {
 		d.opt.meter.inHand(len(d.reg.running), len(d.reg.waiting))
 	}
 }
@@ -179,7 +179,7 @@ func (d *dispatcher) onJobReceived(ctx actor.Context, m *JobReceived) {
 	}
 	jid := job.JID()
 	matched := jid != "" && d.matches(ctx, m)
-	if supervisor.Context(ctx).Err() != nil {
+	if supervisor.Lifetime(ctx).Err() != nil {
 		return // it took so long that another Dispatcher has the job by now
 	}
 	if !matched {

@@ -96,7 +96,7 @@ func (f *fileClient) onFetchFile(ctx actor.Context, m *FetchFile) {
 
 // begin starts a transfer, for one who waits.
 func (f *fileClient) begin(ctx actor.Context, m *FetchFile) *transfer {
-	own, cancel := context.WithCancel(supervisor.Context(ctx))
+	own, cancel := context.WithCancel(supervisor.Lifetime(ctx))
 	t := &transfer{cancel: cancel, done: make(chan struct{}), died: true, err: errors.New("the FileClient died")}
 	t.waiting.Store(1)
 	self, fetch, key := supervisor.Self(ctx), m.Fetch, m.Key

@@ -232,7 +232,7 @@ func (j *job) show() {
 
 // run calls the function in a goroutine of this incarnation.
 func (j *job) run(ctx actor.Context) {
-	run, stop := context.WithCancelCause(supervisor.Context(ctx))
+	run, stop := context.WithCancelCause(supervisor.Lifetime(ctx))
 	j.stop = stop
 	self, env, what := j.self, j.opt.env(j.rec.link), j.execution()
 	j.note(func(m *ledger.Minion, now ledger.Stamp) { m.Started = now })

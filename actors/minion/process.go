@@ -56,7 +56,7 @@ func inProcess(job *payload.Job) bool {
 
 // runProcess calls the function in a process of its own, which ends with this incarnation.
 func (j *job) runProcess(ctx actor.Context) {
-	run, stop := context.WithCancelCause(supervisor.Context(ctx))
+	run, stop := context.WithCancelCause(supervisor.Lifetime(ctx))
 	j.stop, j.proc = stop, &jobProcess{}
 	j.note(func(m *ledger.Minion, now ledger.Stamp) { m.Started = now })
 	self, launch, env, what := j.self, j.opt.launch, j.opt.env(j.rec.link), j.execution()

@@ -103,7 +103,7 @@ func (r *returnSender) onDelivered(ctx actor.Context, m *delivered) {
 		r.opt.log.Error("a return is lost", "jid", m.ret.jid, "err", m.err)
 		r.opt.over(m.ret.key)
 		r.forget(m.ret)
-	case supervisor.Context(ctx).Err() != nil: // broken off by our own end, which says nothing of the master
+	case supervisor.Lifetime(ctx).Err() != nil: // broken off by our own end, which says nothing of the master
 		r.failed = append(r.failed, m.ret)
 		return
 	case notTaken(m.err):

@@ -188,7 +188,7 @@ func (s *subscriber) subscribe(ctx actor.Context) {
 	s.n++
 	s.done = make(chan struct{})
 	var life context.Context
-	life, s.cancel = context.WithCancel(supervisor.Context(ctx))
+	life, s.cancel = context.WithCancel(supervisor.Lifetime(ctx))
 	n, port, done, l, to := s.n, s.port, s.done, s.link, s.sinks(life, s.n)
 	self := s.self
 	supervisor.Go(ctx, "publish socket", func(context.Context) error {

@@ -91,7 +91,7 @@ func (l *listener) onStarted(ctx actor.Context) {
 		server.TLSNextProto = map[string]func(*http.Server, *tls.Conn, http.Handler){}
 	}
 	addr := net.JoinHostPort(l.opt.Host, strconv.Itoa(l.opt.Port))
-	ln, err := (&net.ListenConfig{}).Listen(supervisor.Context(ctx), "tcp", addr)
+	ln, err := (&net.ListenConfig{}).Listen(supervisor.Lifetime(ctx), "tcp", addr)
 	if err != nil {
 		supervisor.Crash(fmt.Errorf("%s: %w", l.name, err))
 	}

@@ -72,8 +72,8 @@ func (w *worker) Receive(ctx actor.Context) {
 
 func (w *worker) onCompileEvent(ctx actor.Context, m *CompileEvent) {
 	supervisor.Note(ctx, m.ev.Tag)
-	calls := w.compile(supervisor.Context(ctx), m.ev)
-	if w.cutOff(supervisor.Context(ctx)) {
+	calls := w.compile(supervisor.Lifetime(ctx), m.ev)
+	if w.cutOff(supervisor.Lifetime(ctx)) {
 		return // whoever starts next begins anew
 	}
 	supervisor.Send(ctx, m.reactor, &EventCompiled{of: m.of, worker: m.worker, ev: m.ev, calls: calls})

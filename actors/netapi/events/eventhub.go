@@ -140,7 +140,7 @@ func (h *eventHub) join(ctx actor.Context) {
 	if h.cancel != nil {
 		return
 	}
-	own, cancel := context.WithCancel(supervisor.Context(ctx))
+	own, cancel := context.WithCancel(supervisor.Lifetime(ctx))
 	h.cancel = cancel
 	h.n = int(h.hub.subs.Add(1))
 	self, hub, n := supervisor.Self(ctx), h.hub, h.n

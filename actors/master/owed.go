@@ -8,8 +8,6 @@ import (
 
 	"brine/supervisor"
 	"brine/wire/payload"
-
-	"github.com/asynkron/protoactor-go/actor"
 )
 
 // owed is what the JobStore could not write and nobody sends again: the loads of jobs, and the returns of the master's
@@ -93,7 +91,7 @@ func weight(load *payload.Map) int64 {
 }
 
 // owe keeps what could not be written, and tries again after a pause.
-func (s *jobStore) owe(ctx actor.Context) {
+func (s *jobStore) owe(ctx supervisor.Context) {
 	o := s.opt.owed
 	s.addOwed()
 	if o.empty() || s.retrying {

@@ -456,6 +456,8 @@ func TestRulesBite(t *testing.T) {
 		{"imports", "config/x.go", `package x; import "crypto/aes"`, "must not import crypto/aes"},
 		{"imports", "wire/event/x.go", `package x; import "github.com/asynkron/protoactor-go/actor"`,
 			"must not import github.com"},
+		{"imports", "actors/minion/x_test.go", `package x; import "github.com/asynkron/protoactor-go/actor"`,
+			"must not import github.com"},
 		{"imports", "modules/x/x.go", `package x; import "brine/wire/wiretest"`, "must not import"},
 		{"imports", "extra/x.go", `package x`, "no place"},
 		{"doc comments", "config/x.go", "package x", "0 doc comments"},

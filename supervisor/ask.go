@@ -46,6 +46,6 @@ func (a *asker) refused(why error) {
 	}
 }
 
-func (a *asker) SendUserMessage(*actor.PID, any)   {}
-func (a *asker) SendSystemMessage(*actor.PID, any) {}
-func (a *asker) Stop(*actor.PID)                   {}
+func (a *asker) SendUserMessage(*PID, any)   {}
+func (a *asker) SendSystemMessage(*PID, any) {}
+func (a *asker) Stop(*PID)                   {}

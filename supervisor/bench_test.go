@@ -12,21 +12,21 @@ import (
 	"github.com/asynkron/protoactor-go/actor"
 )
 
-func benchSystem() *actor.ActorSystem { return NewSystem(slog.New(slog.DiscardHandler)) }
+func benchSystem() *System { return NewSystem(slog.New(slog.DiscardHandler)) }
 
 // token counts down in the actor under measurement.
 type token struct{ wg *sync.WaitGroup }
 
 type sink struct{}
 
-func (sink) Receive(ctx actor.Context) {
+func (sink) Receive(ctx Context) {
 	if m, ok := ctx.Message().(*token); ok {
 		m.wg.Done()
 	}
 }
 
 func sinkSpec(name string) Spec {
-	return Spec{Name: name, New: func() actor.Actor { return sink{} }}
+	return Spec{Name: name, New: func() Actor { return sink{} }}
 }
 
 // ready adds a child and waits until it is there.
@@ -60,7 +60,7 @@ func measure(b *testing.B, send func(msg any)) {
 func BenchmarkSend(b *testing.B) {
 	b.Run("plain", func(b *testing.B) {
 		system := benchSystem()
-		pid := system.Root.Spawn(actor.PropsFromProducer(func() actor.Actor { return sink{} }))
+		pid := system.Root.Spawn(actor.PropsFromProducer(func() Actor { return sink{} }))
 		measure(b, func(msg any) { system.Root.Send(pid, msg) })
 	})
 	for _, tt := range []struct {
@@ -92,7 +92,7 @@ func BenchmarkSendFromMany(b *testing.B) {
 	}
 	b.Run("plain", func(b *testing.B) {
 		system := benchSystem()
-		pid := system.Root.Spawn(actor.PropsFromProducer(func() actor.Actor { return sink{} }))
+		pid := system.Root.Spawn(actor.PropsFromProducer(func() Actor { return sink{} }))
 		run(b, func(msg any) { system.Root.Send(pid, msg) })
 	})
 	b.Run("measured", func(b *testing.B) {
@@ -107,11 +107,11 @@ func BenchmarkSendFromMany(b *testing.B) {
 type ping struct{ left int }
 
 type ponger struct {
-	send func(ctx actor.Context, m *ping)
+	send func(ctx Context, m *ping)
 	done chan struct{}
 }
 
-func (p *ponger) Receive(ctx actor.Context) {
+func (p *ponger) Receive(ctx Context) {
 	m, ok := ctx.Message().(*ping)
 	if !ok {
 		return
@@ -127,10 +127,10 @@ func (p *ponger) Receive(ctx actor.Context) {
 func BenchmarkPingPong(b *testing.B) {
 	b.Run("plain", func(b *testing.B) {
 		system, done := benchSystem(), make(chan struct{})
-		var pids [2]*actor.PID
+		var pids [2]*PID
 		for i := range pids {
-			p := &ponger{send: func(ctx actor.Context, m *ping) { ctx.Send(pids[1-i], m) }, done: done}
-			pids[i] = system.Root.Spawn(actor.PropsFromProducer(func() actor.Actor { return p }))
+			p := &ponger{send: func(ctx Context, m *ping) { ctx.Send(pids[1-i], m) }, done: done}
+			pids[i] = system.Root.Spawn(actor.PropsFromProducer(func() Actor { return p }))
 		}
 		b.ResetTimer()
 		system.Root.Send(pids[0], &ping{b.N})
@@ -141,8 +141,8 @@ func BenchmarkPingPong(b *testing.B) {
 		defer s.Stop(time.Minute)
 		var refs [2]*Ref
 		for i := range refs {
-			p := &ponger{send: func(ctx actor.Context, m *ping) { Send(ctx, refs[1-i], m) }, done: done}
-			refs[i] = ready(b, s, Spec{Name: fmt.Sprint(i), New: func() actor.Actor { return p }})
+			p := &ponger{send: func(ctx Context, m *ping) { Send(ctx, refs[1-i], m) }, done: done}
+			refs[i] = ready(b, s, Spec{Name: fmt.Sprint(i), New: func() Actor { return p }})
 		}
 		b.ResetTimer()
 		refs[0].Send(&ping{b.N})
@@ -159,8 +159,8 @@ func BenchmarkJob(b *testing.B) {
 	for i := range b.N {
 		wg.Add(1)
 		name := fmt.Sprintf("Job-%d", i)
-		ref, err := s.Add(Spec{Name: name, New: func() actor.Actor {
-			return actor.ReceiveFunc(func(ctx actor.Context) {
+		ref, err := s.Add(Spec{Name: name, New: func() Actor {
+			return ReceiveFunc(func(ctx Context) {
 				if m, ok := ctx.Message().(*token); ok {
 					Of(ctx).Done(name)
 					m.wg.Done()
@@ -186,7 +186,7 @@ func BenchmarkRestart(b *testing.B) {
 			s := Start(benchSystem(), Options{RestartDelayMax: 1})
 			defer s.Stop(time.Minute)
 			answers := make(chan struct{}, 1)
-			ref := ready(b, s, Spec{Name: "a", New: func() actor.Actor { return mortal(workers, answers) }})
+			ref := ready(b, s, Spec{Name: "a", New: func() Actor { return mortal(workers, answers) }})
 			took := make([]time.Duration, 0, b.N)
 			b.ResetTimer()
 			for range b.N {
@@ -205,13 +205,13 @@ func BenchmarkRestart(b *testing.B) {
 }
 
 // mortal dies of a ping. A token it answers itself, or has answered by the last of its workers.
-func mortal(workers int, answers chan<- struct{}) actor.Actor {
+func mortal(workers int, answers chan<- struct{}) Actor {
 	var last *Ref
-	return actor.ReceiveFunc(func(ctx actor.Context) {
+	return ReceiveFunc(func(ctx Context) {
 		switch m := ctx.Message().(type) {
-		case *actor.Started:
+		case *Started:
 			for i := range workers {
-				ref, err := Nest(ctx, Options{}).Add(Spec{Name: fmt.Sprint(i), New: func() actor.Actor {
+				ref, err := Nest(ctx, Options{}).Add(Spec{Name: fmt.Sprint(i), New: func() Actor {
 					return mortal(0, answers)
 				}})
 				if err != nil {

@@ -79,7 +79,7 @@ func TestComponentThatWorks(t *testing.T) {
 		}})
 	ref := add(t, s, component("a"))
 	reached, over := make(chan struct{}), new(atomic.Bool)
-	ref.Send(&do{func(actor.Context) {
+	ref.Send(&do{func(supervisor.Context) {
 		close(reached)
 		for !over.Load() {
 			runtime.Gosched()
@@ -109,7 +109,7 @@ func TestPatientComponent(t *testing.T) {
 		}})
 	ref := add(t, s, component("a"))
 	reached, over := make(chan struct{}), make(chan struct{})
-	ref.Send(&do{func(ctx actor.Context) { supervisor.Patiently(ctx, func() { close(reached); <-over }) }})
+	ref.Send(&do{func(ctx supervisor.Context) { supervisor.Patiently(ctx, func() { close(reached); <-over }) }})
 	actortest.Wait(t, "handler", reached)
 	for range 4 * 10 {
 		tickOn(t, clock)

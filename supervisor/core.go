@@ -67,7 +67,7 @@ type record struct {
 	ref      *Ref
 	life     life
 	inc      *incarnation
-	pid      *actor.PID
+	pid      *PID
 	delay    func() bool // stops the back-off timer
 	patience func() bool // stops the timer of doPatience
 	suspect  int         // incarnation that the last sweep missed
@@ -83,12 +83,12 @@ func newCore(s *Supervisor, resting bool) *core {
 // alwaysStop is the strategy towards failing children: protoactor only ever stops them, restarts are ours.
 type alwaysStop struct{}
 
-func (alwaysStop) HandleFailure(_ *actor.ActorSystem, s actor.Supervisor, child *actor.PID, _ *actor.RestartStatistics,
+func (alwaysStop) HandleFailure(_ *System, s actor.Supervisor, child *PID, _ *actor.RestartStatistics,
 	_, _ any) {
 	s.StopChildren(child)
 }
 
-func (c *core) Receive(ctx actor.Context) {
+func (c *core) Receive(ctx Context) {
 	defer func() { // a supervisor does not die of its own faults
 		if r := recover(); r != nil {
 			c.sup.log.Error("panic in a supervisor", "actor", c.sup.path, "err", fmt.Sprint(r), "stack",
@@ -122,7 +122,7 @@ func (c *core) Receive(ctx actor.Context) {
 	}
 }
 
-func (c *core) onPost(ctx actor.Context, m *post) {
+func (c *core) onPost(ctx Context, m *post) {
 	rec, ok := c.records[m.ref]
 	if m.ev.kind == evAdd && !ok && !c.over {
 		rec = &record{ref: m.ref, life: life{n: m.ref.face.incarnation}}
@@ -137,7 +137,7 @@ func (c *core) onPost(ctx actor.Context, m *post) {
 	}
 }
 
-func (c *core) onTerminated(ctx actor.Context, m *actor.Terminated) {
+func (c *core) onTerminated(ctx Context, m *actor.Terminated) {
 	rec, ok := c.byID[m.Who.Id]
 	if !ok {
 		c.stray(m.Who.Id)
@@ -152,7 +152,7 @@ func (c *core) stray(id string) {
 }
 
 // feed gives one event to the policy, then those that its effects answer at once.
-func (c *core) feed(ctx actor.Context, rec *record, first event) {
+func (c *core) feed(ctx Context, rec *record, first event) {
 	for queue := []event{first}; len(queue) > 0; queue = queue[1:] {
 		var effects []effect
 		rec.life, effects = next(rec.life, queue[0], c.env())
@@ -183,7 +183,7 @@ func (c *core) env() env {
 		delayMax: c.sup.opt.RestartDelayMax}
 }
 
-func (c *core) onRevive(ctx actor.Context) {
+func (c *core) onRevive(ctx Context) {
 	c.resting = false
 	for _, rec := range c.inOrder() {
 		c.feed(ctx, rec, event{kind: evAdd})
@@ -201,7 +201,7 @@ func (c *core) inOrder() []*record {
 
 // onSweep is check_children: a child that the registry has lost and that does nothing any more counts as
 // dead the second time it is missed, since the first time the news of its death may be under way.
-func (c *core) onSweep(ctx actor.Context) {
+func (c *core) onSweep(ctx Context) {
 	if c.over {
 		return
 	}

@@ -18,7 +18,7 @@ import (
 const statusKilled = -9
 
 // do carries out one effect. Some are answered by an event at once.
-func (c *core) do(ctx actor.Context, rec *record, f effect) (answer event, ok bool) {
+func (c *core) do(ctx Context, rec *record, f effect) (answer event, ok bool) {
 	switch f.kind {
 	case doSpawn:
 		c.spawn(ctx, rec, f.n)
@@ -64,7 +64,7 @@ func (c *core) stopsLast(rec *record) bool {
 }
 
 // spawn starts incarnation n. The actor's value is made in its own goroutine (see guard).
-func (c *core) spawn(ctx actor.Context, rec *record, n int) {
+func (c *core) spawn(ctx Context, rec *record, n int) {
 	prefix := ctx.Self().Id + "/"
 	for {
 		id := freeID(c.sup.system, prefix, rec.ref.spec.Name+"#"+strconv.Itoa(n))
@@ -91,7 +91,7 @@ func (c *core) spawn(ctx actor.Context, rec *record, n int) {
 
 func (inc *incarnation) props() *actor.Props {
 	return actor.PropsFromProducer(
-		func() actor.Actor { return &guard{inc: inc} },
+		func() Actor { return &guard{inc: inc} },
 		actor.WithMailbox(func() actor.Mailbox { return inc.mailbox }),
 	)
 }

@@ -14,13 +14,13 @@ import (
 type (
 	// ChildDied says that an incarnation has ended and nobody had asked for it, or that it had not ended well.
 	ChildDied struct {
-		PID        *actor.PID // of the incarnation
+		PID        *PID // of the incarnation
 		Death      stats.Death
 		Restarting bool // another one follows
 	}
 	// ChildRestarted says that an incarnation has been started after another one.
 	ChildRestarted struct {
-		PID         *actor.PID
+		PID         *PID
 		Path        string
 		Incarnation int
 	}

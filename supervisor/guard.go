@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"log/slog"
 	"runtime/debug"
-
-	"github.com/asynkron/protoactor-go/actor"
 )
 
 // injected makes an actor fail from outside, past its waiting messages.
@@ -19,16 +17,16 @@ type injected struct {
 // that is neither alive nor reported dead.
 type guard struct {
 	inc    *incarnation
-	inner  actor.Actor
+	inner  Actor
 	bound  bound
 	ending bool
 }
 
-func (g *guard) Receive(ctx actor.Context) {
+func (g *guard) Receive(ctx Context) {
 	switch m := ctx.Message().(type) {
-	case *actor.Started:
+	case *Started:
 		g.start(ctx)
-	case *actor.Stopping, *actor.Stopped, *actor.Restarting:
+	case *Stopping, *Stopped, *Restarting:
 		g.ending = true
 		g.last()
 	case *injected:
@@ -42,7 +40,7 @@ func (g *guard) Receive(ctx actor.Context) {
 	}
 }
 
-func (g *guard) start(ctx actor.Context) {
+func (g *guard) start(ctx Context) {
 	g.bound = bound{Context: ctx, inc: g.inc, guard: g}
 	g.inner = g.inc.ref.spec.New()
 	g.inner.Receive(&g.bound)
@@ -77,25 +75,25 @@ func (g *guard) suffer(m *injected) {
 // bound is the context a supervised actor gets: protoactor's, plus the way to its incarnation, and counting
 // what is sent.
 type bound struct {
-	actor.Context
+	Context
 	inc   *incarnation
 	guard *guard
 }
 
-func (b *bound) Actor() actor.Actor   { return b.guard.inner }
+func (b *bound) Actor() Actor         { return b.guard.inner }
 func (b *bound) Logger() *slog.Logger { return b.inc.log() }
 
-func (b *bound) Send(pid *actor.PID, msg any) {
+func (b *bound) Send(pid *PID, msg any) {
 	b.inc.ref.stats.Sent.Add(1)
 	b.Context.Send(pid, msg)
 }
 
-func (b *bound) Request(pid *actor.PID, msg any) {
+func (b *bound) Request(pid *PID, msg any) {
 	b.inc.ref.stats.Sent.Add(1)
 	b.Context.Request(pid, msg)
 }
 
-func (b *bound) RequestWithCustomSender(pid *actor.PID, msg any, sender *actor.PID) {
+func (b *bound) RequestWithCustomSender(pid *PID, msg any, sender *PID) {
 	b.inc.ref.stats.Sent.Add(1)
 	b.Context.RequestWithCustomSender(pid, msg, sender)
 }
@@ -105,13 +103,13 @@ func (b *bound) Respond(msg any) {
 	b.Context.Respond(msg)
 }
 
-func (b *bound) Forward(pid *actor.PID) {
+func (b *bound) Forward(pid *PID) {
 	b.inc.ref.stats.Sent.Add(1)
 	b.Context.Forward(pid)
 }
 
 // Stop of itself cancels the context first, like every other way to end.
-func (b *bound) Stop(pid *actor.PID) {
+func (b *bound) Stop(pid *PID) {
 	if pid.Equal(b.Self()) {
 		b.inc.cancel()
 	}
@@ -121,9 +119,9 @@ func (b *bound) Stop(pid *actor.PID) {
 // group is the actor of a child made by AddTree: it does nothing but own the tree.
 type group struct{ tree *Supervisor }
 
-func (g *group) Receive(ctx actor.Context) {
+func (g *group) Receive(ctx Context) {
 	switch ctx.Message().(type) {
-	case *actor.Started:
+	case *Started:
 		if inc := of(ctx); inc != nil {
 			inc.adopt(g.tree)
 		}
@@ -133,19 +131,9 @@ func (g *group) Receive(ctx actor.Context) {
 }
 
 // of finds the incarnation behind a context, nil for an unsupervised actor.
-func of(ctx actor.Context) *incarnation {
+func of(ctx Context) *incarnation {
 	if b, ok := ctx.(*bound); ok {
 		return b.inc
 	}
 	return nil
-}
-
-// runtimeMessage tells the messages of protoactor from those of its users.
-func runtimeMessage(msg any) bool {
-	switch msg.(type) {
-	case actor.SystemMessage, actor.AutoReceiveMessage, actor.MailboxMessage, actor.InfrastructureMessage,
-		*actor.ReceiveTimeout, *actor.DeadLetterResponse:
-		return true
-	}
-	return false
 }

@@ -2,8 +2,6 @@ package supervisor
 
 import (
 	"time"
-
-	"github.com/asynkron/protoactor-go/actor"
 )
 
 // halting is a halt under way.
@@ -35,7 +33,7 @@ func (h *halting) abandoned(rec *record, name string) {
 }
 
 // onHalt begins a halt, or makes the one under way final.
-func (c *core) onHalt(ctx actor.Context, m *haltTree) {
+func (c *core) onHalt(ctx Context, m *haltTree) {
 	switch {
 	case c.over:
 	case c.halt == nil:
@@ -50,7 +48,7 @@ func (c *core) onHalt(ctx actor.Context, m *haltTree) {
 	}
 }
 
-func (c *core) begin(ctx actor.Context, m *haltTree) {
+func (c *core) begin(ctx Context, m *haltTree) {
 	now := c.sup.opt.Clock.Now()
 	h := &halting{final: m.final, began: now, until: now.Add(m.within)}
 	c.halt, c.resting = h, true
@@ -69,7 +67,7 @@ func (c *core) begin(ctx actor.Context, m *haltTree) {
 }
 
 // step feeds the shutdown policy and carries out its orders. It is called again by what it does.
-func (c *core) step(ctx actor.Context, e haltEvent) {
+func (c *core) step(ctx Context, e haltEvent) {
 	h := c.halt
 	h.pending = append(h.pending, e)
 	if h.stepping {
@@ -90,7 +88,7 @@ func (c *core) step(ctx actor.Context, e haltEvent) {
 	}
 }
 
-func (c *core) carryOut(ctx actor.Context, o orders) {
+func (c *core) carryOut(ctx Context, o orders) {
 	kind := evHalt
 	if c.halt.final {
 		kind = evStop
@@ -128,7 +126,7 @@ func (c *core) note(r Report) {
 	}
 }
 
-func (c *core) finish(ctx actor.Context) {
+func (c *core) finish(ctx Context) {
 	h := c.halt
 	c.halt = nil
 	for _, stop := range h.timers {

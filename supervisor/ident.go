@@ -8,7 +8,7 @@ import (
 
 // freeID returns name, or name with a suffix, such that prefix+name is free in the registry and the registry
 // can store it: on 32-bit machines it panics on half of all ids, those whose hash is negative as an int.
-func freeID(system *actor.ActorSystem, prefix, name string) string {
+func freeID(system *System, prefix, name string) string {
 	id := name
 	for k := 1; !registrable(system.ProcessRegistry, prefix+id); k++ {
 		id = name + "." + strconv.Itoa(k)
@@ -25,7 +25,7 @@ func registrable(registry *actor.ProcessRegistryValue, id string) (ok bool) {
 }
 
 // register enters a process of our own under an id like the one given.
-func register(system *actor.ActorSystem, p actor.Process, id string) *actor.PID {
+func register(system *System, p actor.Process, id string) *PID {
 	for {
 		if pid, fresh := system.ProcessRegistry.Add(p, freeID(system, "", id)); fresh {
 			return pid

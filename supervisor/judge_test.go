@@ -4,8 +4,6 @@ import (
 	"strings"
 	"testing"
 	"time"
-
-	"github.com/asynkron/protoactor-go/actor"
 )
 
 func TestJudge(t *testing.T) {
@@ -121,8 +119,8 @@ func TestStackOfExactlyOne(t *testing.T) {
 	var refs []*Ref
 	for _, name := range []string{"a", "b", "c"} {
 		reached := make(chan struct{})
-		ref, err := s.Add(Spec{Name: name, New: func() actor.Actor {
-			return actor.ReceiveFunc(func(ctx actor.Context) {
+		ref, err := s.Add(Spec{Name: name, New: func() Actor {
+			return ReceiveFunc(func(ctx Context) {
 				if _, ok := ctx.Message().(*ping); ok {
 					close(reached)
 					<-over

@@ -36,9 +36,9 @@ func collector(name string) (spec supervisor.Spec, got chan int, lost chan loss)
 	got, lost = make(chan int, 1000), make(chan loss, 1000)
 	spec = script(name)
 	inner := spec.New
-	spec.New = func() actor.Actor {
+	spec.New = func() supervisor.Actor {
 		a := inner()
-		return actor.ReceiveFunc(func(ctx actor.Context) {
+		return supervisor.ReceiveFunc(func(ctx supervisor.Context) {
 			if m, ok := ctx.Message().(*numbered); ok {
 				got <- m.n
 				return
@@ -200,7 +200,7 @@ func TestMessagesToAnEndedChildAreLost(t *testing.T) {
 	if l := actortest.Wait(t, "loss", lost); l.msg.(*numbered).n != 2 || !errors.Is(l.why, supervisor.ErrGone) {
 		t.Errorf("lost %v: %v", l.msg, l.why)
 	}
-	letters := call(t, add(t, s, script("b")), func(ctx actor.Context) uint64 {
+	letters := call(t, add(t, s, script("b")), func(ctx supervisor.Context) uint64 {
 		ctx.Send(pid, &numbered{3})
 		return supervisor.DeadLetters(ctx.ActorSystem())
 	})
@@ -290,8 +290,9 @@ func TestPIDStaysValid(t *testing.T) {
 	ref.Send(boom())
 	incarnation(t, ref)
 	// a request through the PID, answered to the PID
-	call(t, add(t, s, script("c")), func(ctx actor.Context) bool {
-		ctx.RequestWithCustomSender(ref.PID(), &do{func(ctx actor.Context) { ctx.Respond(&numbered{7}) }}, other.PID())
+	call(t, add(t, s, script("c")), func(ctx supervisor.Context) bool {
+		seven := func(ctx supervisor.Context) { ctx.Respond(&numbered{7}) }
+		ctx.RequestWithCustomSender(ref.PID(), &do{seven}, other.PID())
 		return true
 	})
 	if m := actortest.Find[*numbered](t, probe); m.n != 7 {
@@ -301,7 +302,7 @@ func TestPIDStaysValid(t *testing.T) {
 		t.Error("PID changes")
 	}
 	// who watches the PID hears of the next end
-	call(t, other2(t, s, ref, probe), func(actor.Context) bool { return true })
+	call(t, other2(t, s, ref, probe), func(supervisor.Context) bool { return true })
 	ref.Send(exit())
 	actortest.Find[*actor.Terminated](t, probe)
 }
@@ -309,11 +310,11 @@ func TestPIDStaysValid(t *testing.T) {
 // other2 is a child that watches ref and passes its messages to probe.
 func other2(t *testing.T, s *supervisor.Supervisor, ref *supervisor.Ref, probe *actortest.Probe) *supervisor.Ref {
 	t.Helper()
-	return add(t, s, supervisor.Spec{Name: "watcher", New: func() actor.Actor {
+	return add(t, s, supervisor.Spec{Name: "watcher", New: func() supervisor.Actor {
 		inner := &scripted{}
-		return actor.ReceiveFunc(func(ctx actor.Context) {
+		return supervisor.ReceiveFunc(func(ctx supervisor.Context) {
 			switch ctx.Message().(type) {
-			case *actor.Started:
+			case *supervisor.Started:
 				ctx.Watch(ref.PID())
 			case *actor.Terminated:
 				probe.Receive(ctx)
@@ -367,8 +368,8 @@ func TestNoMessageIsLostInSilence(t *testing.T) {
 			}
 			note(msg.(*tagged), why.Error())
 		},
-		New: func() actor.Actor {
-			return actor.ReceiveFunc(func(ctx actor.Context) {
+		New: func() supervisor.Actor {
+			return supervisor.ReceiveFunc(func(ctx supervisor.Context) {
 				m, ok := ctx.Message().(*tagged)
 				if !ok {
 					return
@@ -441,8 +442,8 @@ func TestAnswerToTheIncarnation(t *testing.T) {
 	spec, got, lost := collector("a")
 	a := add(t, s, spec)
 	b := add(t, s, script("b"))
-	self := call(t, a, func(ctx actor.Context) *actor.PID {
-		ctx.Request(b.PID(), &do{func(ctx actor.Context) { ctx.Respond(&numbered{1}) }})
+	self := call(t, a, func(ctx supervisor.Context) *supervisor.PID {
+		ctx.Request(b.PID(), &do{func(ctx supervisor.Context) { ctx.Respond(&numbered{1}) }})
 		return ctx.Self()
 	})
 	if out := take(t, got, 1); out[0] != 1 {
@@ -453,7 +454,7 @@ func TestAnswerToTheIncarnation(t *testing.T) {
 		t.Fatalf("got incarnation %d", n)
 	}
 	actortest.Wait(t, "loss of the boom", lost)
-	letters := call(t, b, func(ctx actor.Context) uint64 {
+	letters := call(t, b, func(ctx supervisor.Context) uint64 {
 		ctx.Send(self, &numbered{2})
 		return supervisor.DeadLetters(ctx.ActorSystem())
 	})

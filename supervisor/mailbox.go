@@ -107,7 +107,7 @@ func (m *mailbox) PostSystemMessage(msg any) {
 	m.sys = append(m.sys, msg)
 	m.sysLen.Store(int32(len(m.sys)))
 	m.sysMu.Unlock()
-	if _, first := msg.(*actor.Started); first {
+	if _, first := msg.(*Started); first {
 		m.inbox.attach(m)
 	}
 	m.wake()

@@ -12,7 +12,6 @@ import (
 	"brine/supervisor"
 	"brine/supervisor/stats"
 
-	"github.com/asynkron/protoactor-go/actor"
 	"go.uber.org/goleak"
 )
 
@@ -22,16 +21,16 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 const patience = time.Minute
 
 // do is a message that tells a scripted actor what to do with it.
-type do struct{ f func(ctx actor.Context) }
+type do struct{ f func(ctx supervisor.Context) }
 
 // scripted does what its messages say; on is called for the runtime's messages.
-type scripted struct{ on func(ctx actor.Context) }
+type scripted struct{ on func(ctx supervisor.Context) }
 
-func (s *scripted) Receive(ctx actor.Context) {
+func (s *scripted) Receive(ctx supervisor.Context) {
 	switch m := ctx.Message().(type) {
 	case *do:
 		m.f(ctx)
-	case *actor.Started, *actor.Stopping, *actor.Stopped:
+	case *supervisor.Started, *supervisor.Stopping, *supervisor.Stopped:
 		if s.on != nil {
 			s.on(ctx)
 		}
@@ -42,31 +41,31 @@ func (s *scripted) Receive(ctx actor.Context) {
 
 // script is the Spec of a scripted actor.
 func script(name string) supervisor.Spec {
-	return supervisor.Spec{Name: name, New: func() actor.Actor { return &scripted{} }}
+	return supervisor.Spec{Name: name, New: func() supervisor.Actor { return &scripted{} }}
 }
 
 // scriptOn has a handler for the runtime's messages.
-func scriptOn(name string, on func(ctx actor.Context)) supervisor.Spec {
-	return supervisor.Spec{Name: name, New: func() actor.Actor { return &scripted{on: on} }}
+func scriptOn(name string, on func(ctx supervisor.Context)) supervisor.Spec {
+	return supervisor.Spec{Name: name, New: func() supervisor.Actor { return &scripted{on: on} }}
 }
 
 var errBoom = errors.New("boom")
 
-func boom() any { return &do{func(actor.Context) { supervisor.Crash(errBoom) }} }
+func boom() any { return &do{func(supervisor.Context) { supervisor.Crash(errBoom) }} }
 
-func exit() any { return &do{func(ctx actor.Context) { ctx.Stop(ctx.Self()) }} }
+func exit() any { return &do{func(ctx supervisor.Context) { ctx.Stop(ctx.Self()) }} }
 
 // incarnation asks an actor which one it is.
 func incarnation(t testing.TB, ref *supervisor.Ref) int {
 	t.Helper()
-	return call(t, ref, func(ctx actor.Context) int { return supervisor.Incarnation(ctx) })
+	return call(t, ref, func(ctx supervisor.Context) int { return supervisor.Incarnation(ctx) })
 }
 
 // call runs f inside the actor and returns its result.
-func call[T any](t testing.TB, ref *supervisor.Ref, f func(ctx actor.Context) T) T {
+func call[T any](t testing.TB, ref *supervisor.Ref, f func(ctx supervisor.Context) T) T {
 	t.Helper()
 	return actortest.Ask(t, ref, func(reply chan<- T) any {
-		return &do{func(ctx actor.Context) { reply <- f(ctx) }}
+		return &do{func(ctx supervisor.Context) { reply <- f(ctx) }}
 	})
 }
 
@@ -74,7 +73,7 @@ func call[T any](t testing.TB, ref *supervisor.Ref, f func(ctx actor.Context) T)
 func hang(t testing.TB, ref *supervisor.Ref) (release func()) {
 	t.Helper()
 	reached, over := make(chan struct{}), make(chan struct{})
-	ref.Send(&do{func(actor.Context) { close(reached); <-over }})
+	ref.Send(&do{func(supervisor.Context) { close(reached); <-over }})
 	actortest.Wait(t, "hanging handler", reached)
 	return func() { close(over) }
 }
@@ -92,7 +91,7 @@ func even(s string) string { return suffix.ReplaceAllString(s, "$1") }
 // poison sends a poison pill to ref from an actor of s.
 func poison(t testing.TB, s *supervisor.Supervisor, ref *supervisor.Ref) {
 	t.Helper()
-	call(t, add(t, s, script("poisoner")), func(ctx actor.Context) bool { ctx.Poison(ref.PID()); return true })
+	call(t, add(t, s, script("poisoner")), func(ctx supervisor.Context) bool { ctx.Poison(ref.PID()); return true })
 }
 
 // awaitChild waits until a child is in a state.

@@ -11,17 +11,15 @@ import (
 
 	"brine/actors/actortest"
 	"brine/supervisor"
-
-	"github.com/asynkron/protoactor-go/actor"
 )
 
 // phased is the Spec of an actor that tells what it is asked for; answer is called with each question.
-func phased(name string, log lives, answer func(ctx actor.Context, done func())) supervisor.Spec {
+func phased(name string, log lives, answer func(ctx supervisor.Context, done func())) supervisor.Spec {
 	spec := script(name)
 	inner := spec.New
-	spec.New = func() actor.Actor {
+	spec.New = func() supervisor.Actor {
 		a := inner()
-		return actor.ReceiveFunc(func(ctx actor.Context) {
+		return supervisor.ReceiveFunc(func(ctx supervisor.Context) {
 			switch m := ctx.Message().(type) {
 			case *supervisor.CloseIntake:
 				log <- name + " closes"
@@ -29,7 +27,7 @@ func phased(name string, log lives, answer func(ctx actor.Context, done func()))
 			case *supervisor.Flush:
 				log <- name + " flushes"
 				answer(ctx, m.Done)
-			case *actor.Stopping:
+			case *supervisor.Stopping:
 				log <- name + " stops"
 			default:
 				a.Receive(ctx)
@@ -50,21 +48,21 @@ func names(phases []supervisor.Phase) (out []string) {
 func TestStopGoesInPhases(t *testing.T) {
 	s := actortest.Start(t, supervisor.Options{})
 	log := make(lives, 100)
-	atOnce := func(_ actor.Context, done func()) { done() }
+	atOnce := func(_ supervisor.Context, done func()) { done() }
 	store := phased("store", log, atOnce)
 	store.Store = true
 	storeRef := add(t, s, store)
-	server := phased("server", log, func(_ actor.Context, done func()) { go done() })
+	server := phased("server", log, func(_ supervisor.Context, done func()) { go done() })
 	server.Intake = true
 	server.New = nest(server.New, phased("worker", log, atOnce))
 	add(t, s, server)
 	worker, _ := s.Lookup("server/worker")
 	release := hang(t, worker)
 	// what the worker does last makes work for the store, which makes some for itself
-	worker.Send(&do{func(ctx actor.Context) {
+	worker.Send(&do{func(ctx supervisor.Context) {
 		log <- "worker works"
-		supervisor.Send(ctx, storeRef, &do{func(ctx actor.Context) {
-			supervisor.Send(ctx, storeRef, &do{func(actor.Context) { log <- "store works" }})
+		supervisor.Send(ctx, storeRef, &do{func(ctx supervisor.Context) {
+			supervisor.Send(ctx, storeRef, &do{func(supervisor.Context) { log <- "store works" }})
 		}})
 	}})
 	reports := make(chan supervisor.Report, 1)
@@ -86,20 +84,20 @@ func TestStopGoesInPhases(t *testing.T) {
 func TestStoreTakesTheLastMessages(t *testing.T) {
 	s := actortest.Start(t, supervisor.Options{})
 	log, release := make(lives, 100), make(chan struct{})
-	store := phased("store", log, func(_ actor.Context, done func()) { done() })
+	store := phased("store", log, func(_ supervisor.Context, done func()) { done() })
 	store.Store = true
 	ref := add(t, s, store)
 	last := script("last")
 	inner := last.New
-	last.New = func() actor.Actor {
+	last.New = func() supervisor.Actor {
 		a := inner()
-		return actor.ReceiveFunc(func(ctx actor.Context) {
-			if _, ok := ctx.Message().(*actor.Stopping); !ok {
+		return supervisor.ReceiveFunc(func(ctx supervisor.Context) {
+			if _, ok := ctx.Message().(*supervisor.Stopping); !ok {
 				a.Receive(ctx)
 				return
 			}
-			ref.Send(&do{func(actor.Context) { <-release }})
-			ref.Send(&do{func(actor.Context) { log <- "store works" }})
+			ref.Send(&do{func(supervisor.Context) { <-release }})
+			ref.Send(&do{func(supervisor.Context) { log <- "store works" }})
 		})
 	}
 	add(t, s, last)
@@ -117,11 +115,11 @@ func TestStoreTakesTheLastMessages(t *testing.T) {
 }
 
 // nest makes an actor own a subtree of one.
-func nest(make func() actor.Actor, below supervisor.Spec) func() actor.Actor {
-	return func() actor.Actor {
+func nest(make func() supervisor.Actor, below supervisor.Spec) func() supervisor.Actor {
+	return func() supervisor.Actor {
 		a := make()
-		return actor.ReceiveFunc(func(ctx actor.Context) {
-			if _, ok := ctx.Message().(*actor.Started); ok {
+		return supervisor.ReceiveFunc(func(ctx supervisor.Context) {
+			if _, ok := ctx.Message().(*supervisor.Started); ok {
 				ref, err := supervisor.Nest(ctx, supervisor.Options{}).Add(below)
 				if err == nil {
 					err = ref.Ready(context.Background())
@@ -153,13 +151,13 @@ func TestPhasesHaveDeadlines(t *testing.T) {
 	s := supervisor.Start(supervisor.NewSystem(told.Logger()), supervisor.Options{Name: "test", Clock: clock,
 		Logger: told.Logger()})
 	log := make(lives, 100)
-	never := func(actor.Context, func()) {}
+	never := func(supervisor.Context, func()) {}
 	answered := make(chan bool, 2)
 	var refs []*supervisor.Ref
 	for _, name := range []string{"deaf", "good"} {
 		spec := phased(name, log, never)
 		if name == "good" {
-			spec = phased(name, log, func(_ actor.Context, done func()) {
+			spec = phased(name, log, func(_ supervisor.Context, done func()) {
 				done()
 				answered <- true
 			})
@@ -205,13 +203,13 @@ func TestPhasesHaveDeadlines(t *testing.T) {
 func TestDeadActorHoldsUpNoPhase(t *testing.T) {
 	s := actortest.Start(t, supervisor.Options{})
 	log := make(lives, 100)
-	dies := phased("dies", log, func(actor.Context, func()) { supervisor.Crash(errBoom) })
+	dies := phased("dies", log, func(supervisor.Context, func()) { supervisor.Crash(errBoom) })
 	dies.Intake, dies.Store = true, true
 	ref := add(t, s, dies)
 	refuses := script("refuses") // it has no case for the question
 	refuses.Intake = true
 	add(t, s, refuses)
-	ref.Send(&do{func(actor.Context) {}})
+	ref.Send(&do{func(supervisor.Context) {}})
 	began := time.Now()
 	r := s.Stop(10 * time.Minute)
 	if late := names(r.Phases); time.Since(began) > time.Minute {

@@ -132,7 +132,7 @@ func pushBounded[T any](list []T, one T, bound int) []T {
 // killedBy takes note that an incarnation died, or was abandoned, with msg in hand.
 func (r *Ref) killedBy(msg any, reason string) {
 	msg = unwrap(msg)
-	if runtimeMessage(msg) {
+	if RuntimeMessage(msg) {
 		return
 	}
 	m, size, again := r.inbox.ward.killed(msg)

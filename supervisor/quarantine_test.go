@@ -11,8 +11,6 @@ import (
 	"brine/actors/actortest"
 	"brine/supervisor"
 	"brine/supervisor/stats"
-
-	"github.com/asynkron/protoactor-go/actor"
 )
 
 // frame is a message made of bytes; kill is the byte that its actor dies of.
@@ -42,9 +40,9 @@ func mortal(name string) (spec supervisor.Spec, got chan any, lost chan error) {
 	got, lost = make(chan any, 100), make(chan error, 100)
 	spec = script(name)
 	inner := spec.New
-	spec.New = func() actor.Actor {
+	spec.New = func() supervisor.Actor {
 		a := inner()
-		return actor.ReceiveFunc(func(ctx actor.Context) {
+		return supervisor.ReceiveFunc(func(ctx supervisor.Context) {
 			switch m := ctx.Message().(type) {
 			case *frame:
 				if m.bytes[0] == kill {
@@ -119,8 +117,8 @@ func TestMessageThatHangsTwiceIsSetAside(t *testing.T) {
 	over := make(chan struct{})
 	defer close(over)
 	reached, lost := make(chan struct{}, 10), make(chan error, 10)
-	spec := supervisor.Spec{Name: "a", OnLost: func(_ any, why error) { lost <- why }, New: func() actor.Actor {
-		return actor.ReceiveFunc(func(ctx actor.Context) {
+	spec := supervisor.Spec{Name: "a", OnLost: func(_ any, why error) { lost <- why }, New: func() supervisor.Actor {
+		return supervisor.ReceiveFunc(func(ctx supervisor.Context) {
 			if _, ok := ctx.Message().(*frame); ok {
 				reached <- struct{}{}
 				<-over

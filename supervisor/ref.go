@@ -63,7 +63,7 @@ type Ref struct {
 
 	mu    sync.Mutex
 	face  face
-	pid   *actor.PID
+	pid   *PID
 	ready chan struct{} // closed when face.begun or face.ended, nil while nobody waits
 	// estates are those of the children of its last subtree, until the next one takes them over.
 	estates map[string]*estate
@@ -133,7 +133,7 @@ func (r *Ref) Depth() int { return r.inbox.depth() }
 
 // PID is a process id that stays valid over incarnations; messages sent to it take the way of Send, a
 // Stop sent to it kills the incarnation that lives. Once the child is gone they become dead letters.
-func (r *Ref) PID() *actor.PID {
+func (r *Ref) PID() *PID {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.pid == nil {
@@ -174,7 +174,7 @@ func (r *Ref) waiter() <-chan struct{} {
 func (r *Ref) lose(msg any, why error) {
 	envelope, _ := msg.(*actor.MessageEnvelope)
 	msg = unwrap(msg)
-	if runtimeMessage(msg) {
+	if RuntimeMessage(msg) {
 		return
 	}
 	r.stats.Lost[kindOf(why)].Add(1)
@@ -201,7 +201,7 @@ func (r *Ref) lose(msg any, why error) {
 
 // refuse tells who has sent a request that no answer will come: an Ask ends with why, an actor gets a
 // DeadLetterResponse as from a process that is not there.
-func (r *Ref) refuse(sender *actor.PID, why error) {
+func (r *Ref) refuse(sender *PID, why error) {
 	system := r.sup.system
 	if p, ok := system.ProcessRegistry.GetLocal(sender.Id); ok {
 		if a, asks := p.(*asker); asks {
@@ -226,9 +226,9 @@ func (r *Ref) close() []item {
 // process is the face of a Ref towards protoactor.
 type process struct{ r *Ref }
 
-func (p process) SendUserMessage(_ *actor.PID, msg any) { p.r.Send(msg) }
+func (p process) SendUserMessage(_ *PID, msg any) { p.r.Send(msg) }
 
-func (p process) SendSystemMessage(pid *actor.PID, msg any) {
+func (p process) SendSystemMessage(pid *PID, msg any) {
 	if m := p.r.inbox.cur.Load(); m != nil {
 		m.PostSystemMessage(msg)
 		return
@@ -236,4 +236,4 @@ func (p process) SendSystemMessage(pid *actor.PID, msg any) {
 	p.r.sup.system.DeadLetter.SendSystemMessage(pid, msg)
 }
 
-func (p process) Stop(*actor.PID) { p.r.sup.tell(&post{ref: p.r, ev: event{kind: evKill}}) }
+func (p process) Stop(*PID) { p.r.sup.tell(&post{ref: p.r, ev: event{kind: evKill}}) }

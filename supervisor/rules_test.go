@@ -13,8 +13,6 @@ import (
 	"brine/actors/actortest"
 	"brine/supervisor"
 	"brine/supervisor/stats"
-
-	"github.com/asynkron/protoactor-go/actor"
 )
 
 // TestEveryNameCanBeStarted: on 32-bit machines the registry panics on half of all ids.
@@ -53,34 +51,34 @@ func TestRuleAddStartsAtOnceAndEntersTheMap(t *testing.T) {
 func TestRuleAnyDeathIsAnsweredByANewIncarnation(t *testing.T) {
 	for _, tt := range []struct {
 		name   string
-		kill   func(ref *supervisor.Ref, system *actor.ActorSystem)
+		kill   func(ref *supervisor.Ref, system *supervisor.System)
 		reason string
 		status int
 	}{
-		{"panic", func(ref *supervisor.Ref, _ *actor.ActorSystem) { ref.Send(boom()) }, "boom", 1},
-		{"runtime error", func(ref *supervisor.Ref, _ *actor.ActorSystem) {
-			ref.Send(&do{func(actor.Context) { _ = []int{}[ref.Depth()] }})
+		{"panic", func(ref *supervisor.Ref, _ *supervisor.System) { ref.Send(boom()) }, "boom", 1},
+		{"runtime error", func(ref *supervisor.Ref, _ *supervisor.System) {
+			ref.Send(&do{func(supervisor.Context) { _ = []int{}[ref.Depth()] }})
 		}, "index out of range", 1},
-		{"self-stop", func(ref *supervisor.Ref, _ *actor.ActorSystem) { ref.Send(exit()) }, "exit", 0},
-		{"poison", func(ref *supervisor.Ref, system *actor.ActorSystem) { system.Root.Poison(ref.PID()) }, "exit", 0},
-		{"stop from outside", func(ref *supervisor.Ref, system *actor.ActorSystem) {
+		{"self-stop", func(ref *supervisor.Ref, _ *supervisor.System) { ref.Send(exit()) }, "exit", 0},
+		{"poison", func(ref *supervisor.Ref, system *supervisor.System) { system.Root.Poison(ref.PID()) }, "exit", 0},
+		{"stop from outside", func(ref *supervisor.Ref, system *supervisor.System) {
 			system.Root.Stop(ref.PID())
 		}, "exit", 0},
-		{"Goexit", func(ref *supervisor.Ref, _ *actor.ActorSystem) {
-			ref.Send(&do{func(actor.Context) { runtime.Goexit() }})
+		{"Goexit", func(ref *supervisor.Ref, _ *supervisor.System) {
+			ref.Send(&do{func(supervisor.Context) { runtime.Goexit() }})
 		}, "Goexit", 1},
-		{"error in a goroutine", func(ref *supervisor.Ref, _ *actor.ActorSystem) {
-			ref.Send(&do{func(ctx actor.Context) {
+		{"error in a goroutine", func(ref *supervisor.Ref, _ *supervisor.System) {
+			ref.Send(&do{func(ctx supervisor.Context) {
 				supervisor.Go(ctx, "loop", func(context.Context) error { return errBoom })
 			}})
 		}, "loop: boom", 1},
-		{"panic in a goroutine", func(ref *supervisor.Ref, _ *actor.ActorSystem) {
-			ref.Send(&do{func(ctx actor.Context) {
+		{"panic in a goroutine", func(ref *supervisor.Ref, _ *supervisor.System) {
+			ref.Send(&do{func(ctx supervisor.Context) {
 				supervisor.Go(ctx, "loop", func(context.Context) error { panic("ouch") })
 			}})
 		}, "loop: ouch", 1},
-		{"Goexit in a goroutine", func(ref *supervisor.Ref, _ *actor.ActorSystem) {
-			ref.Send(&do{func(ctx actor.Context) {
+		{"Goexit in a goroutine", func(ref *supervisor.Ref, _ *supervisor.System) {
+			ref.Send(&do{func(ctx supervisor.Context) {
 				supervisor.Go(ctx, "loop", func(context.Context) error { runtime.Goexit(); return nil })
 			}})
 		}, "loop: runtime.Goexit", 1},
@@ -106,16 +104,16 @@ func TestRuleAnyDeathIsAnsweredByANewIncarnation(t *testing.T) {
 
 // TestRuleDeathWhileStartingOrStopping: the traps that would leave a zombie.
 func TestRuleDeathWhileStartingOrStopping(t *testing.T) {
-	crashFirst := func(where func(msg any) bool) func(actor.Context) {
-		return func(ctx actor.Context) {
+	crashFirst := func(where func(msg any) bool) func(supervisor.Context) {
+		return func(ctx supervisor.Context) {
 			if where(ctx.Message()) && supervisor.Incarnation(ctx) == 1 {
 				supervisor.Crash(errBoom)
 			}
 		}
 	}
-	started := func(msg any) bool { _, ok := msg.(*actor.Started); return ok }
-	stopping := func(msg any) bool { _, ok := msg.(*actor.Stopping); return ok }
-	stopped := func(msg any) bool { _, ok := msg.(*actor.Stopped); return ok }
+	started := func(msg any) bool { _, ok := msg.(*supervisor.Started); return ok }
+	stopping := func(msg any) bool { _, ok := msg.(*supervisor.Stopping); return ok }
+	stopped := func(msg any) bool { _, ok := msg.(*supervisor.Stopped); return ok }
 	ending := func(msg any) bool { return stopping(msg) || stopped(msg) }
 	for _, tt := range []struct {
 		name  string
@@ -142,7 +140,7 @@ func TestRuleDeathWhileStartingOrStopping(t *testing.T) {
 	t.Run("panic in New", func(t *testing.T) {
 		s := actortest.Start(t, supervisor.Options{})
 		tries := 0
-		ref := add(t, s, supervisor.Spec{Name: "a", New: func() actor.Actor {
+		ref := add(t, s, supervisor.Spec{Name: "a", New: func() supervisor.Actor {
 			if tries++; tries < 3 {
 				supervisor.Crash(errBoom)
 			}
@@ -235,7 +233,7 @@ func TestRuleCheckChildren(t *testing.T) {
 	s := supervisor.Start(system, supervisor.Options{Clock: clock})
 	defer s.Stop(time.Minute)
 	ref := add(t, s, script("a"))
-	self := call(t, ref, func(ctx actor.Context) *actor.PID { return ctx.Self() })
+	self := call(t, ref, func(ctx supervisor.Context) *supervisor.PID { return ctx.Self() })
 	awaitRest(t, ref)                   // a sweep that finds it at work does not count
 	system.ProcessRegistry.Remove(self) // gone without a word
 	sweep := func() {
@@ -260,9 +258,9 @@ func TestRuleKillChildrenInReverseOrderContextFirst(t *testing.T) {
 	s := actortest.Start(t, supervisor.Options{})
 	events := make(chan string, 100)
 	for i := range 5 {
-		add(t, s, scriptOn(fmt.Sprintf("c%d", i), func(ctx actor.Context) {
-			if _, ok := ctx.Message().(*actor.Stopping); ok {
-				events <- fmt.Sprintf("c%d stopping, %v", i, supervisor.Context(ctx).Err())
+		add(t, s, scriptOn(fmt.Sprintf("c%d", i), func(ctx supervisor.Context) {
+			if _, ok := ctx.Message().(*supervisor.Stopping); ok {
+				events <- fmt.Sprintf("c%d stopping, %v", i, supervisor.Lifetime(ctx).Err())
 			}
 		}))
 	}
@@ -290,7 +288,7 @@ func TestRuleKillChildrenWakesAChildThatWaitsForItsContext(t *testing.T) {
 	s := actortest.Start(t, supervisor.Options{})
 	ref := add(t, s, script("a"))
 	reached := make(chan struct{})
-	ref.Send(&do{func(ctx actor.Context) { close(reached); <-supervisor.Context(ctx).Done() }})
+	ref.Send(&do{func(ctx supervisor.Context) { close(reached); <-supervisor.Lifetime(ctx).Done() }})
 	actortest.Wait(t, "waiting handler", reached)
 	if r := s.Stop(time.Minute); len(r.Abandoned) > 0 || len(r.Stopped) != 1 {
 		t.Errorf("got %+v", r)
@@ -424,8 +422,8 @@ func TestRuleLogLines(t *testing.T) {
 func TestRuleDoneRemovesAJob(t *testing.T) {
 	s := actortest.Start(t, supervisor.Options{})
 	stopped := make(chan int, 10)
-	on := func(ctx actor.Context) {
-		if _, ok := ctx.Message().(*actor.Stopped); ok {
+	on := func(ctx supervisor.Context) {
+		if _, ok := ctx.Message().(*supervisor.Stopped); ok {
 			stopped <- supervisor.Incarnation(ctx)
 		}
 	}
@@ -435,7 +433,7 @@ func TestRuleDoneRemovesAJob(t *testing.T) {
 		t.Fatalf("got incarnation %d, want 2", n)
 	}
 	<-stopped
-	job.Send(&do{func(ctx actor.Context) { supervisor.Of(ctx).Done(supervisor.Self(ctx).Name()) }})
+	job.Send(&do{func(ctx supervisor.Context) { supervisor.Of(ctx).Done(supervisor.Self(ctx).Name()) }})
 	if n := actortest.Wait(t, "end of the job", stopped); n != 2 {
 		t.Errorf("incarnation %d stopped, want 2", n)
 	}

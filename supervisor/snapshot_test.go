@@ -9,24 +9,22 @@ import (
 	"brine/actors/actortest"
 	"brine/supervisor"
 	"brine/supervisor/stats"
-
-	"github.com/asynkron/protoactor-go/actor"
 )
 
 func TestSnapshotOfAHungActor(t *testing.T) {
 	clock := actortest.NewClock()
 	s := actortest.Start(t, supervisor.Options{Clock: clock})
 	ref := add(t, s, script("a"))
-	call(t, ref, func(ctx actor.Context) bool {
+	call(t, ref, func(ctx supervisor.Context) bool {
 		supervisor.Note(ctx, "20240517120000000000")
 		supervisor.Failed(ctx)
 		return true
 	})
 	release := hang(t, ref)
 	clock.Advance(3 * time.Second)
-	ref.Send(&do{func(actor.Context) {}})
+	ref.Send(&do{func(supervisor.Context) {}})
 	clock.Advance(2 * time.Second)
-	ref.Send(&do{func(actor.Context) {}})
+	ref.Send(&do{func(supervisor.Context) {}})
 	clock.Advance(time.Second)
 	c := s.Snapshot()[0]
 	if c.State != stats.StateRunning || c.InHand != "*supervisor_test.do" || c.InHandMS != 6000 {
@@ -40,7 +38,7 @@ func TestSnapshotOfAHungActor(t *testing.T) {
 		t.Errorf("got busy %v, %d ms, rate %v", c.Busy, c.BusyMS, c.Rate)
 	}
 	release()
-	call(t, ref, func(actor.Context) bool { return true })
+	call(t, ref, func(supervisor.Context) bool { return true })
 	for s.Snapshot()[0].InHand != "" {
 	}
 	clock.Advance(6 * time.Second)
@@ -80,14 +78,14 @@ func TestSentIsCounted(t *testing.T) {
 	probe := actortest.NewProbe()
 	to := add(t, s, supervisor.Spec{Name: "probe", New: probe.New})
 	ref := add(t, s, script("a"))
-	call(t, ref, func(ctx actor.Context) bool {
+	call(t, ref, func(ctx supervisor.Context) bool {
 		supervisor.Send(ctx, to, &numbered{1})
 		ctx.Send(to.PID(), &numbered{2})
 		ctx.Request(to.PID(), &numbered{3})
 		return true
 	})
-	call(t, add(t, s, script("b")), func(ctx actor.Context) bool {
-		ctx.RequestWithCustomSender(ref.PID(), &do{func(ctx actor.Context) {
+	call(t, add(t, s, script("b")), func(ctx supervisor.Context) bool {
+		ctx.RequestWithCustomSender(ref.PID(), &do{func(ctx supervisor.Context) {
 			ctx.Respond(&numbered{4})
 			ctx.RequestWithCustomSender(to.PID(), &numbered{5}, ref.PID())
 			ctx.Forward(to.PID())
@@ -161,12 +159,12 @@ func TestSnapshotWhileEverythingHappens(t *testing.T) {
 		}
 	}()
 	for i := range 300 {
-		ref.Send(&do{func(actor.Context) {}})
+		ref.Send(&do{func(supervisor.Context) {}})
 		if i%20 == 0 {
 			ref.Send(boom())
 		}
 		if w, ok := s.Lookup("ReqServer/MWorker-0"); ok {
-			w.Send(&do{func(actor.Context) {}})
+			w.Send(&do{func(supervisor.Context) {}})
 			if i%30 == 0 {
 				w.Send(exit())
 			}

@@ -15,8 +15,6 @@ import (
 	"brine/actors/actortest"
 	"brine/supervisor"
 	"brine/supervisor/stats"
-
-	"github.com/asynkron/protoactor-go/actor"
 )
 
 // balance counts incarnations that have started and not stopped, by path.
@@ -26,18 +24,18 @@ type balance struct {
 	alive map[string]int
 }
 
-func (b *balance) on(ctx actor.Context) {
+func (b *balance) on(ctx supervisor.Context) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	path := supervisor.Self(ctx).Path()
 	switch ctx.Message().(type) {
-	case *actor.Started:
+	case *supervisor.Started:
 		if b.alive[path]++; b.alive[path] > 1 {
 			b.t.Errorf("%s lives %d times", path, b.alive[path])
 		}
-	case *actor.Stopped:
+	case *supervisor.Stopped:
 		b.alive[path]--
-		if supervisor.Context(ctx).Err() == nil {
+		if supervisor.Lifetime(ctx).Err() == nil {
 			b.t.Errorf("%s stopped before its context was cancelled", path)
 		}
 	}
@@ -91,9 +89,9 @@ func TestSoak(t *testing.T) {
 
 // owner has n workers of its own.
 func owner(b *balance, name string, n int) supervisor.Spec {
-	return scriptOn(name, func(ctx actor.Context) {
+	return scriptOn(name, func(ctx supervisor.Context) {
 		b.on(ctx)
-		if _, ok := ctx.Message().(*actor.Started); !ok {
+		if _, ok := ctx.Message().(*supervisor.Started); !ok {
 			return
 		}
 		tree := supervisor.Nest(ctx, supervisor.Options{})
@@ -144,7 +142,7 @@ func runJobs(t *testing.T, s *supervisor.Supervisor, b *balance, done *atomic.In
 		if i%3 == 0 {
 			ref.Send(boom())
 		}
-		ref.Send(&do{func(ctx actor.Context) {
+		ref.Send(&do{func(ctx supervisor.Context) {
 			once.Do(func() { done.Add(1); wg.Done() })
 			supervisor.Of(ctx).Done(name)
 		}})
@@ -162,7 +160,7 @@ func TestSoakHangs(t *testing.T) {
 		WorkerTimeout: 8 * time.Millisecond, WaitForKill: time.Minute, Chaos: true,
 	})
 	var sent, told atomic.Int64
-	spec := func(name string, on func(actor.Context)) supervisor.Spec {
+	spec := func(name string, on func(supervisor.Context)) supervisor.Spec {
 		spec := scriptOn(name, on)
 		spec.OnLost = func(msg any, _ error) {
 			if _, ok := msg.(*do); ok {
@@ -171,8 +169,8 @@ func TestSoakHangs(t *testing.T) {
 		}
 		return spec
 	}
-	server := spec("server", func(ctx actor.Context) {
-		if _, ok := ctx.Message().(*actor.Started); !ok {
+	server := spec("server", func(ctx supervisor.Context) {
+		if _, ok := ctx.Message().(*supervisor.Started); !ok {
 			return
 		}
 		tree := supervisor.Nest(ctx, supervisor.Options{})
@@ -202,13 +200,13 @@ func TestSoakHangs(t *testing.T) {
 				case 2:
 					if ok {
 						sent.Add(1)
-						ref.Send(&do{func(ctx actor.Context) { told.Add(1); <-supervisor.Context(ctx).Done() }})
+						ref.Send(&do{func(ctx supervisor.Context) { told.Add(1); <-supervisor.Lifetime(ctx).Done() }})
 					}
 				case 3:
 					s.Snapshot()
 					if ok {
 						sent.Add(1)
-						ref.Send(&do{func(actor.Context) { told.Add(1) }})
+						ref.Send(&do{func(supervisor.Context) { told.Add(1) }})
 					}
 				}
 			}

@@ -5,8 +5,6 @@ import (
 	"time"
 
 	"brine/supervisor/stats"
-
-	"github.com/asynkron/protoactor-go/actor"
 )
 
 // Defaults of Options and Spec.
@@ -26,7 +24,7 @@ type Spec struct {
 
 	// New makes the value of one incarnation. It is called in the goroutine of the new actor, before its
 	// Started message; a panic in it is a death like any other.
-	New func() actor.Actor
+	New func() Actor
 
 	// OnLost is told of every message that this child took and that no incarnation will handle to its end:
 	// the one in hand at a crash, the queued ones when the child goes for good, the ones refused because the

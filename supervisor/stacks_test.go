@@ -11,8 +11,6 @@ import (
 
 	"brine/actors/actortest"
 	"brine/supervisor"
-
-	"github.com/asynkron/protoactor-go/actor"
 )
 
 // waitWithin is where a goroutine of Go waits.
@@ -40,7 +38,7 @@ func TestStack(t *testing.T) {
 	}
 	defer hangDeep(t, other)()
 	begun := make(chan struct{})
-	call(t, ref, func(ctx actor.Context) bool {
+	call(t, ref, func(ctx supervisor.Context) bool {
 		supervisor.Go(ctx, "wait", func(ctx context.Context) error { return waitWithin(ctx, begun) })
 		return true
 	})
@@ -101,12 +99,12 @@ func TestStackOfPlainGoroutines(t *testing.T) {
 	end := make(chan struct{})
 	defer close(end)
 	var begun sync.WaitGroup
-	call(t, ref, func(actor.Context) bool {
+	call(t, ref, func(supervisor.Context) bool {
 		startWithin(end, &begun)
 		return true
 	})
 	started := make(chan struct{})
-	call(t, tasks, func(ctx actor.Context) bool {
+	call(t, tasks, func(ctx supervisor.Context) bool {
 		supervisor.Go(ctx, "starts", func(ctx context.Context) error {
 			startWithin(end, &begun)
 			return waitWithin(ctx, started)

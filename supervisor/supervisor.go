@@ -27,7 +27,7 @@ var (
 // Supervisor starts actors and starts them again when they die, with the rules of Salt's ProcessManager.
 // All methods may be called from any goroutine, from inside any actor, and none but Stop blocks.
 type Supervisor struct {
-	system *actor.ActorSystem
+	system *System
 	opt    Options // with defaults
 	since  time.Time
 	log    *slog.Logger
@@ -36,7 +36,7 @@ type Supervisor struct {
 	owner  *Ref        // of a subtree made by Nest
 	past   *history    // the root's
 	ward   *quarantine // of all children together, nil: each has its own
-	core   *actor.PID
+	core   *PID
 	nanos  func() int64
 
 	frozen   atomic.Bool   // StopRestarting was called here
@@ -54,7 +54,7 @@ type Supervisor struct {
 }
 
 // Start makes the root supervisor of a daemon.
-func Start(system *actor.ActorSystem, opt Options) *Supervisor {
+func Start(system *System, opt Options) *Supervisor {
 	if opt.Logger == nil {
 		opt.Logger = system.Logger()
 	}
@@ -64,7 +64,7 @@ func Start(system *actor.ActorSystem, opt Options) *Supervisor {
 	return s
 }
 
-func newSupervisor(system *actor.ActorSystem, opt Options, path string) *Supervisor {
+func newSupervisor(system *System, opt Options, path string) *Supervisor {
 	opt = opt.withDefaults()
 	s := &Supervisor{
 		system: system, opt: opt, since: opt.Clock.Now(), log: opt.Logger, path: path, nanos: nanosOf(opt.Clock),
@@ -79,7 +79,7 @@ func newSupervisor(system *actor.ActorSystem, opt Options, path string) *Supervi
 // launch starts the core actor. A resting tree starts its children when it is revived.
 func (s *Supervisor) launch(base context.Context, resting bool) {
 	s.base = base
-	props := actor.PropsFromProducer(func() actor.Actor {
+	props := actor.PropsFromProducer(func() Actor {
 		return newCore(s, resting)
 	}, actor.WithSupervisor(alwaysStop{}))
 	for s.core == nil {
@@ -143,7 +143,7 @@ func (s *Supervisor) Add(spec Spec) (*Ref, error) {
 // belongs to a working actor is made by Nest instead.
 func (s *Supervisor) AddTree(name string, opt Options) (*Supervisor, error) {
 	tree := s.inherit(opt, s.path+"/"+name)
-	spec := Spec{Name: name, New: func() actor.Actor { return &group{tree: tree} }}
+	spec := Spec{Name: name, New: func() Actor { return &group{tree: tree} }}
 	if _, err := s.enter(spec, tree); err != nil {
 		return nil, err
 	}

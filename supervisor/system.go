@@ -15,10 +15,10 @@ import (
 
 // NewSystem makes the one actor system of a process: no metrics library, quiet about what the supervisors log
 // themselves, dead letters counted.
-func NewSystem(logger *slog.Logger) *actor.ActorSystem {
+func NewSystem(logger *slog.Logger) *System {
 	oneShard()
 	quiet := slog.New(quietHandler{logger.Handler()})
-	system := actor.NewActorSystem(actor.WithLoggerFactory(func(*actor.ActorSystem) *slog.Logger { return quiet }))
+	system := actor.NewActorSystem(actor.WithLoggerFactory(func(*System) *slog.Logger { return quiet }))
 	letters := &deadLetters{system: system, log: logger}
 	system.Extensions.Register(letters)
 	// protoactor's own subscribers log whole messages and keep a goroutine for a second after each dead letter
@@ -33,7 +33,7 @@ func NewSystem(logger *slog.Logger) *actor.ActorSystem {
 var oneShard = sync.OnceFunc(func() { cmap.SHARD_COUNT = 1 })
 
 // DeadLetters counts the messages sent to processes that were not there, since NewSystem made the system.
-func DeadLetters(system *actor.ActorSystem) uint64 {
+func DeadLetters(system *System) uint64 {
 	if letters, ok := system.Extensions.Get(deadLettersID).(*deadLetters); ok {
 		return letters.count.Load()
 	}
@@ -44,7 +44,7 @@ var deadLettersID = extensions.NextExtensionID()
 
 // deadLetters is where messages to dead PIDs end. A message to a Ref never does.
 type deadLetters struct {
-	system *actor.ActorSystem
+	system *System
 	log    *slog.Logger
 	count  atomic.Uint64
 }
@@ -61,7 +61,7 @@ func (d *deadLetters) take(event any) {
 		watcher.SendSystemMessage(watch.Watcher, &actor.Terminated{Who: letter.PID,
 			Why: actor.TerminatedReason_NotFound})
 	}
-	if runtimeMessage(letter.Message) {
+	if RuntimeMessage(letter.Message) {
 		return
 	}
 	d.count.Add(1)

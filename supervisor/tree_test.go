@@ -21,12 +21,12 @@ import (
 // lives collects what happens to the actors of a tree.
 type lives chan string
 
-func (l lives) tell(ctx actor.Context) {
+func (l lives) tell(ctx supervisor.Context) {
 	var what string
 	switch ctx.Message().(type) {
-	case *actor.Started:
+	case *supervisor.Started:
 		what = "starts"
-	case *actor.Stopping:
+	case *supervisor.Stopping:
 		what = "stops"
 	default:
 		return
@@ -45,8 +45,8 @@ func (l lives) expect(t testing.TB, want ...string) {
 
 // server is the Spec of an actor that owns two workers, as ReqServer does.
 func server(t testing.TB, log lives, opt supervisor.Options) supervisor.Spec {
-	return scriptOn("ReqServer", func(ctx actor.Context) {
-		if _, ok := ctx.Message().(*actor.Started); ok {
+	return scriptOn("ReqServer", func(ctx supervisor.Context) {
+		if _, ok := ctx.Message().(*supervisor.Started); ok {
 			tree := supervisor.Nest(ctx, opt)
 			for i := range 2 {
 				ref, err := tree.Add(scriptOn(fmt.Sprintf("MWorker-%d", i), log.tell))
@@ -107,7 +107,7 @@ func TestSubtreeKeepsItsHistory(t *testing.T) {
 	worker.Send(&numbered{1})
 	incarnation(t, worker)
 	before, _ := child(s.Snapshot(), "ReqServer/MWorker-0")
-	call(t, ref, func(ctx actor.Context) bool {
+	call(t, ref, func(ctx supervisor.Context) bool {
 		supervisor.Nest(ctx, supervisor.Options{}).Done("MWorker-1")
 		return true
 	})
@@ -220,7 +220,7 @@ func TestAddTree(t *testing.T) {
 	a, b := add(t, tree, scriptOn("a", log.tell)), add(t, tree, scriptOn("b", log.tell))
 	log.expect(t, "test/engines/a#1 starts", "test/engines/b#1 starts")
 	release := hang(t, a)
-	a.Send(&do{func(actor.Context) { log <- "kept" }})
+	a.Send(&do{func(supervisor.Context) { log <- "kept" }})
 	if err := s.Restart("engines"); err != nil {
 		t.Fatal(err)
 	}
@@ -260,9 +260,9 @@ func TestNextIncarnationWaitsForGoroutines(t *testing.T) {
 	log := make(lives, 100)
 	let := make(chan struct{})
 	defer close(let)
-	ref := add(t, s, scriptOn("Publisher", func(ctx actor.Context) {
+	ref := add(t, s, scriptOn("Publisher", func(ctx supervisor.Context) {
 		log.tell(ctx)
-		if _, ok := ctx.Message().(*actor.Started); ok {
+		if _, ok := ctx.Message().(*supervisor.Started); ok {
 			supervisor.Go(ctx, "socket", func(ctx context.Context) error {
 				<-ctx.Done()
 				log <- "closing"
@@ -289,7 +289,7 @@ func TestStuckGoroutineIsNamed(t *testing.T) {
 	let := make(chan struct{})
 	defer close(let)
 	ref := add(t, s, script("a"))
-	call(t, ref, func(ctx actor.Context) bool {
+	call(t, ref, func(ctx supervisor.Context) bool {
 		supervisor.Go(ctx, "socket", func(context.Context) error { <-let; return nil })
 		return true
 	})
@@ -375,8 +375,8 @@ func TestInject(t *testing.T) {
 func TestReady(t *testing.T) {
 	s := actortest.Start(t, supervisor.Options{})
 	let := make(chan struct{})
-	ref, err := s.Add(scriptOn("a", func(ctx actor.Context) {
-		if _, ok := ctx.Message().(*actor.Started); ok {
+	ref, err := s.Add(scriptOn("a", func(ctx supervisor.Context) {
+		if _, ok := ctx.Message().(*supervisor.Started); ok {
 			<-let
 		}
 	}))
@@ -394,7 +394,7 @@ func TestReady(t *testing.T) {
 	if err := actortest.Wait(t, "start", done); err != nil {
 		t.Error(err)
 	}
-	never, err := s.Add(scriptOn("b", func(ctx actor.Context) { supervisor.Crash(errBoom) }))
+	never, err := s.Add(scriptOn("b", func(ctx supervisor.Context) { supervisor.Crash(errBoom) }))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -411,7 +411,7 @@ func TestAskErrors(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(context.Background())
 	cancel(errBoom)
 	ask := func() error {
-		_, err := supervisor.Ask(ctx, ref, func(chan<- int) any { return &do{func(actor.Context) {}} })
+		_, err := supervisor.Ask(ctx, ref, func(chan<- int) any { return &do{func(supervisor.Context) {}} })
 		return err
 	}
 	if err := ask(); !errors.Is(err, errBoom) {
@@ -425,19 +425,19 @@ func TestAskErrors(t *testing.T) {
 
 // TestAskIsRefusedAtOnce: who asks does not wait for an answer that cannot come any more.
 func TestAskIsRefusedAtOnce(t *testing.T) {
-	ask := func(ref *supervisor.Ref, f func(ctx actor.Context, reply chan<- int)) (int, error) {
+	ask := func(ref *supervisor.Ref, f func(ctx supervisor.Context, reply chan<- int)) (int, error) {
 		return supervisor.Ask(t.Context(), ref, func(reply chan<- int) any {
-			return &do{func(ctx actor.Context) { f(ctx, reply) }}
+			return &do{func(ctx supervisor.Context) { f(ctx, reply) }}
 		})
 	}
 	s := actortest.Start(t, supervisor.Options{WaitForKill: time.Millisecond})
 	ref := add(t, s, script("a"))
-	if _, err := ask(ref, func(actor.Context, chan<- int) {
+	if _, err := ask(ref, func(supervisor.Context, chan<- int) {
 		supervisor.Crash(errBoom)
 	}); !errors.Is(err, supervisor.ErrCrashed) || !strings.Contains(err.Error(), "boom") {
 		t.Errorf("crashed: got %v", err)
 	}
-	if n, err := ask(ref, func(_ actor.Context, reply chan<- int) {
+	if n, err := ask(ref, func(_ supervisor.Context, reply chan<- int) {
 		reply <- 7
 		supervisor.Crash(errBoom)
 	}); n != 7 && !errors.Is(err, supervisor.ErrCrashed) {
@@ -447,7 +447,7 @@ func TestAskIsRefusedAtOnce(t *testing.T) {
 	defer close(over)
 	hung := make(chan error, 1)
 	go func() {
-		_, err := ask(ref, func(actor.Context, chan<- int) { close(reached); <-over })
+		_, err := ask(ref, func(supervisor.Context, chan<- int) { close(reached); <-over })
 		hung <- err
 	}()
 	actortest.Wait(t, "hanging handler", reached)
@@ -469,9 +469,9 @@ func TestRequestIsRefused(t *testing.T) {
 	s := actortest.Start(t, supervisor.Options{})
 	ref := add(t, s, script("a"))
 	refused := make(chan string, 1)
-	asker := add(t, s, supervisor.Spec{Name: "asker", New: func() actor.Actor {
+	asker := add(t, s, supervisor.Spec{Name: "asker", New: func() supervisor.Actor {
 		inner := &scripted{}
-		return actor.ReceiveFunc(func(ctx actor.Context) {
+		return supervisor.ReceiveFunc(func(ctx supervisor.Context) {
 			if m, ok := ctx.Message().(*actor.DeadLetterResponse); ok {
 				refused <- m.Target.Id
 				return
@@ -479,7 +479,7 @@ func TestRequestIsRefused(t *testing.T) {
 			inner.Receive(ctx)
 		})
 	}})
-	call(t, asker, func(ctx actor.Context) bool { ctx.Request(ref.PID(), boom()); return true })
+	call(t, asker, func(ctx supervisor.Context) bool { ctx.Request(ref.PID(), boom()); return true })
 	if id := actortest.Wait(t, "refusal", refused); id != ref.Path() {
 		t.Errorf("got %s", id)
 	}
@@ -489,7 +489,7 @@ func TestUnsupervised(t *testing.T) {
 	log := actortest.NewLog()
 	system := supervisor.NewSystem(log.Logger())
 	done := make(chan string, 1)
-	pid := system.Root.Spawn(actor.PropsFromFunc(func(ctx actor.Context) {
+	pid := system.Root.Spawn(actor.PropsFromFunc(func(ctx supervisor.Context) {
 		m, ok := ctx.Message().(*do)
 		if !ok {
 			supervisor.Unhandled(ctx)
@@ -497,13 +497,13 @@ func TestUnsupervised(t *testing.T) {
 		}
 		m.f(ctx)
 	}))
-	system.Root.Send(pid, &do{func(ctx actor.Context) {
+	system.Root.Send(pid, &do{func(ctx supervisor.Context) {
 		supervisor.Note(ctx, "x")
 		supervisor.Failed(ctx)
 		tree := supervisor.Nest(ctx, supervisor.Options{})
 		go tree.Stop(time.Minute)
 		supervisor.Go(ctx, "x", func(context.Context) error { return errBoom })
-		done <- fmt.Sprint(supervisor.Context(ctx).Err(), supervisor.Self(ctx) == nil, supervisor.Of(ctx) == nil,
+		done <- fmt.Sprint(supervisor.Lifetime(ctx).Err(), supervisor.Self(ctx) == nil, supervisor.Of(ctx) == nil,
 			supervisor.Incarnation(ctx))
 	}})
 	if got := actortest.Wait(t, "answer", done); got != "<nil> true true 1" {
@@ -538,8 +538,8 @@ func TestDeathDuringStopIsFinal(t *testing.T) {
 	if l := actortest.Wait(t, "loss", lost); !errors.Is(l.why, supervisor.ErrGone) {
 		t.Errorf("lost %T: %v", l.msg, l.why)
 	}
-	call(t, leaf, func(ctx actor.Context) bool { ctx.Stop(group.PID()); return true })
-	for leaf.Send(&do{func(actor.Context) {}}) { // its tree goes with the group
+	call(t, leaf, func(ctx supervisor.Context) bool { ctx.Stop(group.PID()); return true })
+	for leaf.Send(&do{func(supervisor.Context) {}}) { // its tree goes with the group
 		runtime.Gosched()
 	}
 	release()
@@ -565,12 +565,12 @@ func TestHaltBecomesFinal(t *testing.T) {
 		t.Fatal(err)
 	}
 	awaitChild(t, s, "group/second", stats.StateStopped)
-	if !second.Send(&do{func(actor.Context) {}}) {
+	if !second.Send(&do{func(supervisor.Context) {}}) {
 		t.Error("a child that rests takes no message")
 	}
 	s.Done("group")
 	poison(t, s, group)
-	for second.Send(&do{func(actor.Context) {}}) { // at rest it would, gone it does not
+	for second.Send(&do{func(supervisor.Context) {}}) { // at rest it would, gone it does not
 		runtime.Gosched()
 	}
 	release()

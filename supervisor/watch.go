@@ -8,8 +8,6 @@ import (
 	"time"
 
 	"brine/supervisor/stats"
-
-	"github.com/asynkron/protoactor-go/actor"
 )
 
 // The watchdog: the core of the root looks at every handler of the tree four times in SlowAfter. What it reads are
@@ -222,7 +220,7 @@ func (r *Ref) tellSlow(slow stats.Slow, text string) {
 }
 
 // onHung gives up a handler of one of this supervisor's children, if it still runs.
-func (c *core) onHung(ctx actor.Context, m *hung) {
+func (c *core) onHung(ctx Context, m *hung) {
 	rec := c.records[m.found.ref]
 	if rec == nil || rec.inc == nil || rec.inc.mailbox != m.found.mailbox || !rec.life.working() || !m.found.current() {
 		return

@@ -11,8 +11,6 @@ import (
 	"brine/actors/actortest"
 	"brine/supervisor"
 	"brine/supervisor/stats"
-
-	"github.com/asynkron/protoactor-go/actor"
 )
 
 // tickOn lets the clock go on by one look of the watchdog.
@@ -38,7 +36,7 @@ func deepWithin(reached chan<- struct{}, over <-chan struct{}) {
 func hangDeep(t testing.TB, ref *supervisor.Ref) (release func()) {
 	t.Helper()
 	reached, over := make(chan struct{}), make(chan struct{})
-	ref.Send(&do{func(actor.Context) { deepWithin(reached, over) }})
+	ref.Send(&do{func(supervisor.Context) { deepWithin(reached, over) }})
 	actortest.Wait(t, "hanging handler", reached)
 	return func() { close(over) }
 }
@@ -103,7 +101,7 @@ func TestSlowHandlerThatEndsBetweenTwoLooks(t *testing.T) {
 	clock.WaitTimer(t, lookEvery)
 	clock.Advance(lookEvery / 2)
 	ref := add(t, s, script("a"))
-	ref.Send(&do{func(actor.Context) {
+	ref.Send(&do{func(supervisor.Context) {
 		clock.Advance(time.Second + 1) // the look that is due finds nothing: it takes place in the supervisor, later
 	}})
 	x := actortest.Wait(t, "report", told)
@@ -173,16 +171,16 @@ func TestHungWhileStartingOrStopping(t *testing.T) {
 		in   func(msg any) bool
 		kill any
 	}{
-		{"Started", func(msg any) bool { _, ok := msg.(*actor.Started); return ok }, nil},
-		{"Stopping after a panic", func(msg any) bool { _, ok := msg.(*actor.Stopping); return ok }, boom()},
-		{"Stopping after a self-stop", func(msg any) bool { _, ok := msg.(*actor.Stopping); return ok }, exit()},
-		{"Stopped", func(msg any) bool { _, ok := msg.(*actor.Stopped); return ok }, exit()},
+		{"Started", func(msg any) bool { _, ok := msg.(*supervisor.Started); return ok }, nil},
+		{"Stopping after a panic", func(msg any) bool { _, ok := msg.(*supervisor.Stopping); return ok }, boom()},
+		{"Stopping after a self-stop", func(msg any) bool { _, ok := msg.(*supervisor.Stopping); return ok }, exit()},
+		{"Stopped", func(msg any) bool { _, ok := msg.(*supervisor.Stopped); return ok }, exit()},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			clock := actortest.NewClock()
 			s := actortest.Start(t, supervisor.Options{Clock: clock, WorkerTimeout: time.Second})
 			reached, over := make(chan struct{}), make(chan struct{})
-			ref, err := s.Add(scriptOn("a", func(ctx actor.Context) {
+			ref, err := s.Add(scriptOn("a", func(ctx supervisor.Context) {
 				if tt.in(ctx.Message()) && supervisor.Incarnation(ctx) == 1 {
 					close(reached)
 					<-over
@@ -214,8 +212,8 @@ func TestNextAfterAHungOneWaitsForTheSocket(t *testing.T) {
 	s := actortest.Start(t, supervisor.Options{Clock: clock, WorkerTimeout: time.Second})
 	log := make(lives, 100)
 	let := make(chan struct{})
-	ref := add(t, s, scriptOn("ReqServer", func(ctx actor.Context) {
-		if _, ok := ctx.Message().(*actor.Started); !ok {
+	ref := add(t, s, scriptOn("ReqServer", func(ctx supervisor.Context) {
+		if _, ok := ctx.Message().(*supervisor.Started); !ok {
 			return
 		}
 		log.tell(ctx)
@@ -250,7 +248,7 @@ func TestStuckGoroutinesAreCounted(t *testing.T) {
 	ref := add(t, s, script("a"))
 	over := make(chan struct{})
 	for range 2 {
-		call(t, ref, func(ctx actor.Context) bool {
+		call(t, ref, func(ctx supervisor.Context) bool {
 			supervisor.Go(ctx, "loop", func(context.Context) error { <-over; return nil })
 			return true
 		})
@@ -320,7 +318,7 @@ func TestLateDeathOfAHungOneHidesNobody(t *testing.T) {
 			s := actortest.Start(t, supervisor.Options{Clock: clock, WorkerTimeout: time.Second})
 			ref := add(t, s, script("a"))
 			reached, over := make(chan struct{}), make(chan struct{})
-			ref.Send(&do{func(actor.Context) { close(reached); <-over; tt.end() }})
+			ref.Send(&do{func(supervisor.Context) { close(reached); <-over; tt.end() }})
 			actortest.Wait(t, "hanging handler", reached)
 			for range 5 {
 				tickOn(t, clock)

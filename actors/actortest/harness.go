@@ -11,8 +11,6 @@ import (
 	"time"
 
 	"brine/supervisor"
-
-	"github.com/asynkron/protoactor-go/actor"
 )
 
 // Start makes a system and a root supervisor that ends with the test. Unless opt says otherwise it is named
@@ -147,11 +145,5 @@ func sameType(like any) func(any) bool {
 		want := reflect.TypeOf(like)
 		return func(msg any) bool { return reflect.TypeOf(msg) == want }
 	}
-	return func(msg any) bool {
-		switch msg.(type) {
-		case actor.SystemMessage, actor.AutoReceiveMessage:
-			return false
-		}
-		return true
-	}
+	return func(msg any) bool { return !supervisor.RuntimeMessage(msg) }
 }

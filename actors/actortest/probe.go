@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/asynkron/protoactor-go/actor"
+	"brine/supervisor"
 )
 
 // Probe is an actor that hands every message it gets to the test, over all its incarnations. It stands for
@@ -22,16 +22,11 @@ func NewProbe() *Probe { return &Probe{got: make(chan any, 4096)} }
 func NewLifecycleProbe() *Probe { return &Probe{got: make(chan any, 4096), lifecycle: true} }
 
 // New is the constructor for a Spec or for Props.
-func (p *Probe) New() actor.Actor { return p }
+func (p *Probe) New() supervisor.Actor { return p }
 
 // Receive passes the message on.
-func (p *Probe) Receive(ctx actor.Context) {
-	switch m := ctx.Message().(type) {
-	case actor.SystemMessage, actor.AutoReceiveMessage:
-		if p.lifecycle {
-			p.got <- m
-		}
-	default:
+func (p *Probe) Receive(ctx supervisor.Context) {
+	if m := ctx.Message(); p.lifecycle || !supervisor.RuntimeMessage(m) {
 		p.got <- m
 	}
 }

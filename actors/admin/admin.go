@@ -12,8 +12,6 @@ import (
 	"brine/wire/control"
 	"brine/wire/ipc"
 	"brine/wire/payload"
-
-	"github.com/asynkron/protoactor-go/actor"
 )
 
 // Messages of the admin actor.
@@ -53,7 +51,7 @@ func Spec(opt Options) supervisor.Spec {
 	opt.since = time.Now()
 	return supervisor.Spec{
 		Name: "Admin", Component: true,
-		New: func() actor.Actor { return &admin{opt: opt, table: newTable(opt)} },
+		New: func() supervisor.Actor { return &admin{opt: opt, table: newTable(opt)} },
 	}
 }
 
@@ -63,9 +61,9 @@ type admin struct {
 	table table
 }
 
-func (a *admin) Receive(ctx actor.Context) {
+func (a *admin) Receive(ctx supervisor.Context) {
 	switch m := ctx.Message().(type) {
-	case *actor.Started:
+	case *supervisor.Started:
 		a.onStarted(ctx)
 	case *Answered:
 		a.onAnswered(ctx, m)
@@ -74,7 +72,7 @@ func (a *admin) Receive(ctx actor.Context) {
 	}
 }
 
-func (a *admin) onStarted(ctx actor.Context) {
+func (a *admin) onStarted(ctx supervisor.Context) {
 	server := ipc.NewControlServer(ipc.ControlOptions{
 		Path: a.opt.Path, Mode: a.opt.Mode, Logger: a.opt.Logger,
 		Allow: func(ipc.Peer) bool { return true }, // who can open the socket may read, see handle
@@ -95,12 +93,12 @@ func (a *admin) onStarted(ctx actor.Context) {
 	})
 }
 
-func (a *admin) onAnswered(ctx actor.Context, m *Answered) {
+func (a *admin) onAnswered(ctx supervisor.Context, m *Answered) {
 	level := slog.LevelDebug
 	if m.Changes {
 		level = slog.LevelInfo
 	}
-	ctx.Logger().Log(supervisor.Context(ctx), level, "operator asked", "command", m.Command, "uid", m.UID, "took",
+	ctx.Logger().Log(supervisor.Lifetime(ctx), level, "operator asked", "command", m.Command, "uid", m.UID, "took",
 		m.Took, "err", m.Err)
 	if m.Err != nil {
 		supervisor.Failed(ctx)

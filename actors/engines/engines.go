@@ -10,8 +10,6 @@ import (
 
 	"brine/modules/engines"
 	"brine/supervisor"
-
-	"github.com/asynkron/protoactor-go/actor"
 )
 
 // What the names of the children begin with.
@@ -76,7 +74,7 @@ func (o Options) child(kind string, n engines.Named) supervisor.Spec {
 	name := kind + n.Name
 	around := engines.Surroundings{Daemon: o.Daemon, Role: o.Role, ID: o.ID, MaxEvent: o.MaxEvent,
 		Log: o.Log.With("actor", name)}
-	return supervisor.Spec{Name: name, New: func() actor.Actor { return &runs{engine: n.Engine, around: around} }}
+	return supervisor.Spec{Name: name, New: func() supervisor.Actor { return &runs{engine: n.Engine, around: around} }}
 }
 
 // runs is an engine that lives. It gets no messages: what it does is done in a goroutine of its own.
@@ -85,16 +83,16 @@ type runs struct {
 	around engines.Surroundings
 }
 
-func (r *runs) Receive(ctx actor.Context) {
+func (r *runs) Receive(ctx supervisor.Context) {
 	switch ctx.Message().(type) {
-	case *actor.Started:
+	case *supervisor.Started:
 		r.onStarted(ctx)
 	default:
 		supervisor.Unhandled(ctx)
 	}
 }
 
-func (r *runs) onStarted(ctx actor.Context) {
+func (r *runs) onStarted(ctx supervisor.Context) {
 	engine, around := r.engine, r.around
 	supervisor.Go(ctx, "engine", func(ctx context.Context) error {
 		err := engine.Run(ctx, around)

@@ -8,8 +8,6 @@ import (
 	"brine/actors/actortest"
 	"brine/supervisor"
 	"brine/wire/payload"
-
-	"github.com/asynkron/protoactor-go/actor"
 )
 
 // TestAnsweredIsDropped: a request that was answered as failed while it waited for its worker is not carried out. It is
@@ -18,7 +16,7 @@ func TestAnsweredIsDropped(t *testing.T) {
 	r := newRig(t)
 	own, server := actortest.Start(t, supervisor.Options{}), actortest.NewProbe()
 	to := actortest.Add(t, own, supervisor.Spec{Name: "Server", New: server.New})
-	worker := actortest.Add(t, own, supervisor.Spec{Name: "MWorker", New: func() actor.Actor {
+	worker := actortest.Add(t, own, supervisor.Spec{Name: "MWorker", New: func() supervisor.Actor {
 		return &mworker{name: "MWorker", pool: r.m.core.pools.of(payload.CmdWheel), server: to,
 			opt: r.m.core.workerOptions()}
 	}})

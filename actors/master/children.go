@@ -8,8 +8,6 @@ import (
 
 	"brine/supervisor"
 	"brine/wire/bus"
-
-	"github.com/asynkron/protoactor-go/actor"
 )
 
 // Names of children that others look up.
@@ -34,28 +32,28 @@ func (c *core) children() []child {
 	subs := &bus.Subscribers{}
 	past := &remembered{rotated: time.Now(), began: time.Now()}
 	return slices.Concat([]child{
-		{&c.events.ref, supervisor.Spec{Name: nameEventPublisher, Component: true, New: func() actor.Actor {
+		{&c.events.ref, supervisor.Spec{Name: nameEventPublisher, Component: true, New: func() supervisor.Actor {
 			return &eventPublisher{opt: c.busOptions(subs)}
 		}}},
 	}, c.elsewhere.rows(), []child{
 		{&c.publications.publisher, supervisor.Spec{Name: "Publisher", Component: true, OnLost: c.publications.lost,
-			New: func() actor.Actor {
+			New: func() supervisor.Actor {
 				return &publisher{opt: c.publisherOptions()}
 			}}},
-		{&c.jobs.writer, supervisor.Spec{Name: "JobStore", Store: true, New: func() actor.Actor {
+		{&c.jobs.writer, supervisor.Spec{Name: "JobStore", Store: true, New: func() supervisor.Actor {
 			return &jobStore{opt: c.jobStoreOptions()}
 		}}},
 		c.tracer(),
-		{nil, supervisor.Spec{Name: nameMaintenance, New: func() actor.Actor {
+		{nil, supervisor.Spec{Name: nameMaintenance, New: func() supervisor.Actor {
 			return &maintenance{opt: c.upkeep.options(past)}
 		}}},
 		{&c.pillars.ref, supervisor.Spec{Name: "Pillar", New: pillarOf(c.pillars.options(), newPillarWork())}},
 		c.pillars.gitChild(),
-		{nil, supervisor.Spec{Name: "FileServer", New: func() actor.Actor {
+		{nil, supervisor.Spec{Name: "FileServer", New: func() supervisor.Actor {
 			return &fileServer{opt: c.files.options()}
 		}}},
 	}, c.reactions.rows(), []child{
-		{nil, supervisor.Spec{Name: nameReqServer, Component: true, Intake: true, New: func() actor.Actor {
+		{nil, supervisor.Spec{Name: nameReqServer, Component: true, Intake: true, New: func() supervisor.Actor {
 			return &reqServer{opt: c.reqOptions()}
 		}}},
 	}, c.engines.rows())

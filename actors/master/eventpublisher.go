@@ -9,8 +9,6 @@ import (
 	"brine/supervisor"
 	"brine/wire/bus"
 	"brine/wire/event"
-
-	"github.com/asynkron/protoactor-go/actor"
 )
 
 // Messages of the EventPublisher.
@@ -78,9 +76,9 @@ type eventPublisher struct {
 	nudging bool // a nudge is on its way
 }
 
-func (p *eventPublisher) Receive(ctx actor.Context) {
+func (p *eventPublisher) Receive(ctx supervisor.Context) {
 	switch m := ctx.Message().(type) {
-	case *actor.Started:
+	case *supervisor.Started:
 		p.onStarted(ctx)
 	case *FireEvent:
 		p.onFireEvent(ctx, m)
@@ -97,7 +95,7 @@ func (p *eventPublisher) Receive(ctx actor.Context) {
 	}
 }
 
-func (p *eventPublisher) onStarted(ctx actor.Context) {
+func (p *eventPublisher) onStarted(ctx supervisor.Context) {
 	p.bus = p.opt.open()
 	p.opt.meter.opened(p.bus)
 	if err := p.bus.Listen(); err != nil {
@@ -121,7 +119,7 @@ func (p *eventPublisher) onStarted(ctx actor.Context) {
 	})
 }
 
-func (p *eventPublisher) onFireEvent(ctx actor.Context, m *FireEvent) {
+func (p *eventPublisher) onFireEvent(ctx supervisor.Context, m *FireEvent) {
 	p.bus.Publish(m.Body)
 	p.opt.meter.event(m.Body)
 	m.leave()
@@ -131,13 +129,13 @@ func (p *eventPublisher) onFireEvent(ctx actor.Context, m *FireEvent) {
 	}
 }
 
-func (p *eventPublisher) arm(ctx actor.Context, step int) {
+func (p *eventPublisher) arm(ctx supervisor.Context, step int) {
 	self := supervisor.Self(ctx)
 	time.AfterFunc(nudgeAt[step], func() { self.Send(&nudge{step: step}) })
 }
 
 // onNudge nudges, and goes on as long as there is somebody young.
-func (p *eventPublisher) onNudge(ctx actor.Context, m *nudge) {
+func (p *eventPublisher) onNudge(ctx supervisor.Context, m *nudge) {
 	young := p.bus.Nudge(p.opt.young, time.Now().Add(-youth))
 	if young == 0 || m.step+1 == len(nudgeAt) {
 		p.nudging = false

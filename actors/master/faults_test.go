@@ -17,8 +17,6 @@ import (
 	"brine/supervisor"
 	"brine/supervisor/stats"
 	"brine/wire/payload"
-
-	"github.com/asynkron/protoactor-go/actor"
 )
 
 // TestWorkerPanics: a worker that dies of a request answers it, and the next request finds workers.
@@ -146,7 +144,7 @@ func TestUnwritableCache(t *testing.T) {
 	store := &brokenStore{}
 	log := actortest.NewLog()
 	s := actortest.Start(t, supervisor.Options{})
-	ref := actortest.Add(t, s, supervisor.Spec{Name: "JobStore", New: func() actor.Actor {
+	ref := actortest.Add(t, s, supervisor.Spec{Name: "JobStore", New: func() supervisor.Actor {
 		return &jobStore{opt: jobStoreOptions{store: store, log: log.Logger()}}
 	}})
 	give := func() error {
@@ -211,7 +209,7 @@ func (b *brokenStore) Compact(context.Context) (int64, int64, error) { return 0,
 func TestJobStoreGroups(t *testing.T) {
 	store := &brokenStore{entered: make(chan struct{}, 10), release: make(chan struct{})}
 	s := actortest.Start(t, supervisor.Options{})
-	ref := actortest.Add(t, s, supervisor.Spec{Name: "JobStore", New: func() actor.Actor {
+	ref := actortest.Add(t, s, supervisor.Spec{Name: "JobStore", New: func() supervisor.Actor {
 		return &jobStore{opt: jobStoreOptions{store: store, log: discard()}}
 	}})
 	done := make(chan error, 20)
@@ -257,7 +255,7 @@ func TestJobStoreGroups(t *testing.T) {
 func TestJobStoreDies(t *testing.T) {
 	store := &brokenStore{entered: make(chan struct{}, 10), release: make(chan struct{})}
 	s := actortest.Start(t, supervisor.Options{})
-	crasher := actortest.NewCrasher(func() actor.Actor {
+	crasher := actortest.NewCrasher(func() supervisor.Actor {
 		return &jobStore{opt: jobStoreOptions{store: store, log: discard()}}
 	})
 	ref := actortest.Add(t, s, supervisor.Spec{Name: "JobStore", New: crasher.New})

@@ -6,8 +6,6 @@ import (
 
 	"brine/modules/fileserver"
 	"brine/supervisor"
-
-	"github.com/asynkron/protoactor-go/actor"
 )
 
 // Messages of the FileServer.
@@ -39,9 +37,9 @@ type fileServer struct {
 	busy  map[string]bool // the backends of which an update is under way
 }
 
-func (f *fileServer) Receive(ctx actor.Context) {
+func (f *fileServer) Receive(ctx supervisor.Context) {
 	switch m := ctx.Message().(type) {
-	case *actor.Started:
+	case *supervisor.Started:
 		f.onStarted(ctx)
 	case *UpdateFiles:
 		f.onUpdateFiles(ctx, m)
@@ -52,7 +50,7 @@ func (f *fileServer) Receive(ctx actor.Context) {
 	}
 }
 
-func (f *fileServer) onStarted(ctx actor.Context) {
+func (f *fileServer) onStarted(ctx supervisor.Context) {
 	files, err := f.opt.open()
 	if files == nil {
 		supervisor.Crash(err)
@@ -74,7 +72,7 @@ func (f *fileServer) onStarted(ctx actor.Context) {
 	}
 }
 
-func (f *fileServer) onUpdateFiles(ctx actor.Context, m *UpdateFiles) {
+func (f *fileServer) onUpdateFiles(ctx supervisor.Context, m *UpdateFiles) {
 	if f.busy[m.Backend] {
 		return
 	}
@@ -87,7 +85,7 @@ func (f *fileServer) onUpdateFiles(ctx actor.Context, m *UpdateFiles) {
 	})
 }
 
-func (f *fileServer) onFilesUpdated(ctx actor.Context, m *FilesUpdated) {
+func (f *fileServer) onFilesUpdated(ctx supervisor.Context, m *FilesUpdated) {
 	delete(f.busy, m.Backend)
 	if m.Err != nil {
 		supervisor.Failed(ctx)

@@ -6,8 +6,6 @@ import (
 	"time"
 
 	"brine/supervisor"
-
-	"github.com/asynkron/protoactor-go/actor"
 )
 
 // Messages of the GitPillar.
@@ -32,9 +30,9 @@ type gitPillar struct {
 	busy bool
 }
 
-func (g *gitPillar) Receive(ctx actor.Context) {
+func (g *gitPillar) Receive(ctx supervisor.Context) {
 	switch m := ctx.Message().(type) {
-	case *actor.Started:
+	case *supervisor.Started:
 		g.onStarted(ctx)
 	case *FetchPillars:
 		g.onFetchPillars(ctx)
@@ -45,13 +43,13 @@ func (g *gitPillar) Receive(ctx actor.Context) {
 	}
 }
 
-func (g *gitPillar) onStarted(ctx actor.Context) {
+func (g *gitPillar) onStarted(ctx supervisor.Context) {
 	self, every := supervisor.Self(ctx), g.opt.every
 	self.Send(&FetchPillars{})
 	supervisor.Go(ctx, "timer", func(ctx context.Context) error { return self.SendEvery(ctx, every, &FetchPillars{}) })
 }
 
-func (g *gitPillar) onFetchPillars(ctx actor.Context) {
+func (g *gitPillar) onFetchPillars(ctx supervisor.Context) {
 	if g.busy {
 		return
 	}
@@ -63,7 +61,7 @@ func (g *gitPillar) onFetchPillars(ctx actor.Context) {
 	})
 }
 
-func (g *gitPillar) onPillarsFetched(ctx actor.Context, m *PillarsFetched) {
+func (g *gitPillar) onPillarsFetched(ctx supervisor.Context, m *PillarsFetched) {
 	g.busy = false
 	if m.Err != nil {
 		supervisor.Failed(ctx)

@@ -8,8 +8,6 @@ import (
 
 	"brine/modules/fleet/jobstore"
 	"brine/supervisor"
-
-	"github.com/asynkron/protoactor-go/actor"
 )
 
 // jobWriter is the job store as its one writer uses it.
@@ -54,9 +52,9 @@ type group struct {
 
 func (g *group) empty() bool { return len(g.loads)+len(g.returns)+len(g.waiting) == 0 && !g.facts }
 
-func (s *jobStore) Receive(ctx actor.Context) {
+func (s *jobStore) Receive(ctx supervisor.Context) {
 	switch m := ctx.Message().(type) {
-	case *actor.Started:
+	case *supervisor.Started:
 		s.onStarted(ctx)
 	case *SaveLoad:
 		s.next.loads = append(s.next.loads, m)
@@ -81,7 +79,7 @@ func (s *jobStore) Receive(ctx actor.Context) {
 		s.commit()
 	case *CleanDone:
 		s.cleaning = false
-	case *actor.Stopping:
+	case *supervisor.Stopping:
 		s.onStopping()
 	default:
 		supervisor.Unhandled(ctx)
@@ -99,7 +97,7 @@ func (s *jobStore) onAwaitJobs(m *AwaitJobs) {
 }
 
 // onStarted starts the writer. The next incarnation starts when it has ended: two never write at once.
-func (s *jobStore) onStarted(ctx actor.Context) {
+func (s *jobStore) onStarted(ctx supervisor.Context) {
 	s.next, s.work, s.ended, s.failed = &group{}, make(chan *group, 1), make(chan struct{}), make(chan *group, 1)
 	if s.opt.owed == nil {
 		s.opt.owed = &owed{log: s.opt.log}
@@ -238,7 +236,7 @@ func (s *jobStore) tell(res jobstore.Result, g *group) {
 	}
 }
 
-func (s *jobStore) onCommitDone(ctx actor.Context, m *CommitDone) {
+func (s *jobStore) onCommitDone(ctx supervisor.Context, m *CommitDone) {
 	if m.by != s {
 		return // a predecessor's: the writer of this one may have another group
 	}
@@ -262,7 +260,7 @@ func (s *jobStore) onCommitDone(ctx actor.Context, m *CommitDone) {
 }
 
 // onCleanJobs removes old jobs beside the commits, and then makes the file smaller when that is worth it.
-func (s *jobStore) onCleanJobs(ctx actor.Context, m *CleanJobs) {
+func (s *jobStore) onCleanJobs(ctx supervisor.Context, m *CleanJobs) {
 	if s.cleaning {
 		return
 	}

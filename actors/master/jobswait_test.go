@@ -10,8 +10,6 @@ import (
 	"brine/modules/fleet/jobstore"
 	"brine/supervisor"
 	"brine/wire/payload"
-
-	"github.com/asynkron/protoactor-go/actor"
 )
 
 // gatedStore commits when it is let.
@@ -31,7 +29,7 @@ func (g *gatedStore) Compact(context.Context) (int64, int64, error) { return 0, 
 func TestAwaitJobs(t *testing.T) {
 	store := &gatedStore{make(chan struct{}, 3), make(chan struct{})}
 	s := actortest.Start(t, supervisor.Options{})
-	ref := actortest.Add(t, s, supervisor.Spec{Name: "JobStore", New: func() actor.Actor {
+	ref := actortest.Add(t, s, supervisor.Spec{Name: "JobStore", New: func() supervisor.Actor {
 		return &jobStore{opt: jobStoreOptions{store: store, log: slog.New(slog.DiscardHandler)}}
 	}})
 	wait := func() chan struct{} {

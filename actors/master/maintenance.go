@@ -10,8 +10,6 @@ import (
 	"brine/supervisor"
 	"brine/wire/event"
 	"brine/wire/payload"
-
-	"github.com/asynkron/protoactor-go/actor"
 )
 
 // Messages of Maintenance.
@@ -66,9 +64,9 @@ type maintenance struct {
 	ends   time.Time
 }
 
-func (m *maintenance) Receive(ctx actor.Context) {
+func (m *maintenance) Receive(ctx supervisor.Context) {
 	switch msg := ctx.Message().(type) {
-	case *actor.Started:
+	case *supervisor.Started:
 		m.onStarted(ctx)
 	case *Maintain:
 		m.onMaintain(ctx, msg.Now)
@@ -81,7 +79,7 @@ func (m *maintenance) Receive(ctx actor.Context) {
 	}
 }
 
-func (m *maintenance) onStarted(ctx actor.Context) {
+func (m *maintenance) onStarted(ctx supervisor.Context) {
 	self := supervisor.Self(ctx)
 	self.Send(&Maintain{Now: time.Now()})
 	if first := m.opt.first; first != nil && supervisor.Incarnation(ctx) == 1 {
@@ -113,12 +111,12 @@ func (s dueTimes) next(now time.Time, loop time.Duration) (then dueTimes, doLoop
 	return then, doLoop, doAlive
 }
 
-func (m *maintenance) onMaintain(ctx actor.Context, now time.Time) {
+func (m *maintenance) onMaintain(ctx supervisor.Context, now time.Time) {
 	m.turn(ctx, now, now.Sub(m.opt.past.began))
 }
 
 // turn does what is due at a moment; elapsed is the time since the start, which no clock can set.
-func (m *maintenance) turn(ctx actor.Context, now time.Time, elapsed time.Duration) {
+func (m *maintenance) turn(ctx supervisor.Context, now time.Time, elapsed time.Duration) {
 	if jump := m.opt.past.clock.Look(now, elapsed); jump != 0 {
 		m.opt.log.Warn("the clock of this machine was set: nothing is removed for its age for a while", "by", jump,
 			"while", steady.Rest)
@@ -150,7 +148,7 @@ var nothingOld = time.Unix(0, 0)
 // checkKeys ends the sessions of minions whose keys are gone or others, whoever has changed them, and rotates the
 // shared key when that is asked for or due. A key that was exchanged in its file changes no folder: it is found with
 // all. Unlike Salt: real masters keep the session key of a deleted minion, and give it to the next one of its id.
-func (m *maintenance) checkKeys(ctx actor.Context, now time.Time, all bool) {
+func (m *maintenance) checkKeys(ctx supervisor.Context, now time.Time, all bool) {
 	keys, sessions := m.opt.changed()
 	if all = all || m.moved(keys, m.keys); all || m.moved(sessions, m.ends) {
 		m.looked, m.keys, m.ends = now, keys, sessions
@@ -198,7 +196,7 @@ func (m *maintenance) endSessions(foreign bool) error {
 	return err
 }
 
-func (m *maintenance) check(ctx actor.Context, what string, err error) {
+func (m *maintenance) check(ctx supervisor.Context, what string, err error) {
 	if err != nil {
 		supervisor.Failed(ctx)
 		m.opt.log.Error(what, "err", err)
@@ -206,7 +204,7 @@ func (m *maintenance) check(ctx actor.Context, what string, err error) {
 }
 
 // rotate makes a new shared key. Minions notice with the next publication they cannot open.
-func (m *maintenance) rotate(ctx actor.Context, now time.Time) {
+func (m *maintenance) rotate(ctx supervisor.Context, now time.Time) {
 	m.opt.log.Info("Rotating master AES key")
 	if err := m.opt.rotate(); err != nil {
 		m.check(ctx, "the shared key cannot be rotated", err)

@@ -10,8 +10,6 @@ import (
 	"brine/supervisor"
 	"brine/wire/auth"
 	"brine/wire/payload"
-
-	"github.com/asynkron/protoactor-go/actor"
 )
 
 // Work hands one request to a worker.
@@ -81,9 +79,9 @@ func (r *call) finish(v any) { r.req.finish(v, r.log) }
 // errLater is returned by a handler that answers by call.finish, later and from another actor.
 var errLater = errors.New("the answer comes later")
 
-func (w *mworker) Receive(ctx actor.Context) {
+func (w *mworker) Receive(ctx supervisor.Context) {
 	switch m := ctx.Message().(type) {
-	case *actor.Started:
+	case *supervisor.Started:
 		w.stats = workerStats{since: time.Now()}
 		w.ready(ctx, nil)
 	case *Work:
@@ -94,19 +92,19 @@ func (w *mworker) Receive(ctx actor.Context) {
 }
 
 // ready asks for the next request; after a death of the worker it is how the ReqServer learns of the new one.
-func (w *mworker) ready(ctx actor.Context, done *Work) {
+func (w *mworker) ready(ctx supervisor.Context, done *Work) {
 	supervisor.Send(ctx, w.server, &WorkerReady{Pool: w.pool, Ref: supervisor.Self(ctx),
 		Life: supervisor.Incarnation(ctx), Done: done})
 }
 
 // onWork handles one request, then asks for another. One that panics does not: its successor does when it starts.
-func (w *mworker) onWork(ctx actor.Context, m *Work) {
+func (w *mworker) onWork(ctx supervisor.Context, m *Work) {
 	m.taker.Store(int64(supervisor.Incarnation(ctx)))
 	w.handle(ctx, m.Req)
 	w.ready(ctx, m)
 }
 
-func (w *mworker) handle(ctx actor.Context, r *request) {
+func (w *mworker) handle(ctx supervisor.Context, r *request) {
 	if r.answered.Load() { // its peer was told that it failed: it must not happen now
 		return
 	}
@@ -130,7 +128,7 @@ func (w *mworker) handle(ctx actor.Context, r *request) {
 	}
 }
 
-func (w *mworker) signIn(ctx actor.Context, r *request) {
+func (w *mworker) signIn(ctx supervisor.Context, r *request) {
 	reply, outcome := w.opt.auth.Handle(r.env, time.Now())
 	if outcome.ID == "" {
 		outcome.ID = claimedID(r.env)
@@ -144,7 +142,7 @@ func (w *mworker) signIn(ctx actor.Context, r *request) {
 
 // open checks a request once. It returns nil when there is nothing more to do here: the request was refused,
 // or its command belongs to another pool.
-func (w *mworker) open(ctx actor.Context, r *request) *auth.Opened {
+func (w *mworker) open(ctx supervisor.Context, r *request) *auth.Opened {
 	opened := r.opened.Load()
 	if opened == nil {
 		var refuse []byte
@@ -180,7 +178,7 @@ func (w *mworker) open(ctx actor.Context, r *request) *auth.Opened {
 }
 
 // serve runs the command's handler and answers in the form of the request.
-func (w *mworker) serve(ctx actor.Context, r *request, o *auth.Opened, began time.Time) {
+func (w *mworker) serve(ctx supervisor.Context, r *request, o *auth.Opened, began time.Time) {
 	table := aesCommands
 	if o.Clear {
 		table = clearCommands
@@ -197,7 +195,7 @@ func (w *mworker) serve(ctx actor.Context, r *request, o *auth.Opened, began tim
 		return
 	}
 	supervisor.Note(ctx, payload.Show(o.Load.Str(payload.FieldJID)))
-	c := &call{ctx: supervisor.Context(ctx), load: o.Load, id: o.ID, req: r, rules: r.rules, log: w.opt.log,
+	c := &call{ctx: supervisor.Lifetime(ctx), load: o.Load, id: o.ID, req: r, rules: r.rules, log: w.opt.log,
 		beside: beside(ctx, r),
 		from:   origin{at: r.at, began: began, lane: w.opt.pools.name(w.pool), worker: w.name, noFiles: r.noFiles}}
 	v, err := handler(w.opt.desks, c)
@@ -218,7 +216,7 @@ func (w *mworker) serve(ctx actor.Context, r *request, o *auth.Opened, began tim
 }
 
 // beside is the one of a call that answers r.
-func beside(ctx actor.Context, r *request) func(string, func(context.Context)) {
+func beside(ctx supervisor.Context, r *request) func(string, func(context.Context)) {
 	return func(name string, f func(context.Context)) {
 		supervisor.Go(ctx, name, func(ctx context.Context) error {
 			whole := false

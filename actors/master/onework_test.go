@@ -9,8 +9,6 @@ import (
 	"brine/supervisor"
 	"brine/wire/payload"
 	"brine/wire/zmq"
-
-	"github.com/asynkron/protoactor-go/actor"
 )
 
 // watchedWorker is a worker that dies of its first request, and then looks whether a second one waits behind each that
@@ -22,7 +20,7 @@ type watchedWorker struct {
 	behind chan<- int      // requests that wait behind one
 }
 
-func (w *watchedWorker) Receive(ctx actor.Context) {
+func (w *watchedWorker) Receive(ctx supervisor.Context) {
 	if _, work := ctx.Message().(*Work); work {
 		if supervisor.Incarnation(ctx) == 1 {
 			<-w.die
@@ -63,7 +61,7 @@ func TestOneRequestAtATime(t *testing.T) {
 		return zmq.NewRouter(zmq.RouterOptions{Endpoint: zmq.BindEndpoint("127.0.0.1", pub)})
 	}
 	plain := opt.worker
-	opt.worker = func(name string, pool int, ref *supervisor.Ref) actor.Actor {
+	opt.worker = func(name string, pool int, ref *supervisor.Ref) supervisor.Actor {
 		w, _ := plain(name, pool, ref).(*mworker)
 		if opt.pools.list[pool].name != "fast" {
 			return w
@@ -73,7 +71,7 @@ func TestOneRequestAtATime(t *testing.T) {
 			return server
 		}, die: die, behind: behind}
 	}
-	server, err := r.m.top.Add(supervisor.Spec{Name: "OtherServer", New: func() actor.Actor {
+	server, err := r.m.top.Add(supervisor.Spec{Name: "OtherServer", New: func() supervisor.Actor {
 		return &reqServer{opt: opt}
 	}})
 	if err != nil {

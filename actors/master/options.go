@@ -11,8 +11,6 @@ import (
 	"brine/wire/ipc"
 	"brine/wire/payload"
 	"brine/wire/zmq"
-
-	"github.com/asynkron/protoactor-go/actor"
 )
 
 func (c *core) publisherOptions() publisherOptions {
@@ -72,7 +70,7 @@ func (c *core) reqOptions() reqServerOptions {
 		pools: c.pools, queueMax: cfg.RequestQueueMax, bytesMax: c.ports.requestBytes, timeout: cfg.RequestTimeout,
 		meter: c.meter, warn: c.complaints.warn, log: c.log,
 		nest: supervisor.Options{Pool: true},
-		worker: func(name string, pool int, server *supervisor.Ref) actor.Actor {
+		worker: func(name string, pool int, server *supervisor.Ref) supervisor.Actor {
 			return &mworker{name: name, pool: pool, server: server, opt: opt}
 		},
 	}

@@ -8,8 +8,6 @@ import (
 
 	"brine/supervisor"
 	"brine/wire/payload"
-
-	"github.com/asynkron/protoactor-go/actor"
 )
 
 // owed is what the JobStore could not write and nobody sends again: the loads of jobs, and the returns of the master's
@@ -93,7 +91,7 @@ func weight(load *payload.Map) int64 {
 }
 
 // owe keeps what could not be written, and tries again after a pause.
-func (s *jobStore) owe(ctx actor.Context) {
+func (s *jobStore) owe(ctx supervisor.Context) {
 	o := s.opt.owed
 	s.addOwed()
 	if o.empty() || s.retrying {
@@ -105,7 +103,7 @@ func (s *jobStore) owe(ctx actor.Context) {
 	self := supervisor.Self(ctx)
 	unhook := make(chan func() bool, 1) // or each pause would leave something on the context
 	stop := time.AfterFunc(pause, func() { (<-unhook)(); self.Send(&RetryJobs{}) })
-	unhook <- context.AfterFunc(supervisor.Context(ctx), func() { stop.Stop() })
+	unhook <- context.AfterFunc(supervisor.Lifetime(ctx), func() { stop.Stop() })
 }
 
 // addOwed takes over what the writer could not write.

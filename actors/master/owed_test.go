@@ -13,8 +13,6 @@ import (
 	"brine/modules/fleet/jobstore"
 	"brine/supervisor"
 	"brine/wire/payload"
-
-	"github.com/asynkron/protoactor-go/actor"
 )
 
 // fullStore takes nothing while it is full, and some returns never.
@@ -73,7 +71,7 @@ func startStore(t *testing.T, store jobWriter, o *owed) (*supervisor.Ref, *actor
 	}
 	o.log = log.Logger()
 	s := actortest.Start(t, supervisor.Options{})
-	ref := actortest.Add(t, s, supervisor.Spec{Name: "JobStore", New: func() actor.Actor {
+	ref := actortest.Add(t, s, supervisor.Spec{Name: "JobStore", New: func() supervisor.Actor {
 		return &jobStore{opt: jobStoreOptions{store: store, log: log.Logger(), owed: o}}
 	}})
 	return ref, log, s

@@ -26,7 +26,6 @@ import (
 	"brine/wire/payload"
 	"brine/wire/wiretest"
 
-	"github.com/asynkron/protoactor-go/actor"
 	"github.com/google/go-cmp/cmp"
 )
 
@@ -267,7 +266,7 @@ func TestMaintenanceGoesOn(t *testing.T) {
 	did := make(chan string, 100)
 	broken := errors.New("broken")
 	s := actortest.Start(t, supervisor.Options{})
-	ref := actortest.Add(t, s, supervisor.Spec{Name: "Maintenance", New: func() actor.Actor {
+	ref := actortest.Add(t, s, supervisor.Spec{Name: "Maintenance", New: func() supervisor.Actor {
 		return &maintenance{opt: maintenanceOptions{loop: time.Hour, past: &remembered{}, log: log.Logger(),
 			takeDrop: func() (bool, error) { return false, broken }, rotate: func() error { return broken },
 			changed: func() (time.Time, time.Time) {
@@ -321,7 +320,7 @@ func TestPublisherTopics(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			sock := &frames{sent: make(chan [][]byte, 10)}
 			s := actortest.Start(t, supervisor.Options{})
-			ref := actortest.Add(t, s, supervisor.Spec{Name: "Publisher", New: func() actor.Actor {
+			ref := actortest.Add(t, s, supervisor.Spec{Name: "Publisher", New: func() supervisor.Actor {
 				return &publisher{opt: publisherOptions{open: func() pubSocket {
 					return sock
 				}, filter: tt.filter, syndic: tt.syndic, log: discard(),

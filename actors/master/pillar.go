@@ -9,8 +9,6 @@ import (
 	"brine/modules/pillar"
 	"brine/supervisor"
 	"brine/wire/payload"
-
-	"github.com/asynkron/protoactor-go/actor"
 )
 
 // Messages of the Pillar.
@@ -100,9 +98,9 @@ type pillarMaker struct {
 	work *pillarWork
 }
 
-func (p *pillarMaker) Receive(ctx actor.Context) {
+func (p *pillarMaker) Receive(ctx supervisor.Context) {
 	switch m := ctx.Message().(type) {
-	case *actor.Started:
+	case *supervisor.Started:
 		p.onStarted(ctx)
 	case *CompilePillar:
 		p.onCompilePillar(ctx, m)
@@ -116,7 +114,7 @@ func (p *pillarMaker) Receive(ctx actor.Context) {
 }
 
 // onStarted takes up what the predecessor left.
-func (p *pillarMaker) onStarted(ctx actor.Context) {
+func (p *pillarMaker) onStarted(ctx supervisor.Context) {
 	w := p.work
 	w.running, w.late, w.queue, w.slow = 0, 0, nil, nil
 	var worn []*compilation
@@ -135,7 +133,7 @@ func (p *pillarMaker) onStarted(ctx actor.Context) {
 	p.begin(ctx)
 }
 
-func (p *pillarMaker) onCompilePillar(ctx actor.Context, m *CompilePillar) {
+func (p *pillarMaker) onCompilePillar(ctx supervisor.Context, m *CompilePillar) {
 	w := p.work
 	if c := w.open[m.Key]; c != nil {
 		c.waiting = append(c.waiting, m.Reply)
@@ -178,7 +176,7 @@ func (w *pillarWork) remember(line string) {
 }
 
 // begin begins what there is a place for.
-func (p *pillarMaker) begin(ctx actor.Context) {
+func (p *pillarMaker) begin(ctx supervisor.Context) {
 	w := p.work
 	for w.running < p.opt.most && len(w.queue) > 0 {
 		w.running++
@@ -194,7 +192,7 @@ func (p *pillarMaker) begin(ctx actor.Context) {
 }
 
 // compile compiles beside the actor.
-func (p *pillarMaker) compile(ctx actor.Context, c *compilation) {
+func (p *pillarMaker) compile(ctx supervisor.Context, c *compilation) {
 	c.begun++
 	c.runs = true
 	self, opt, key, begun, ask := supervisor.Self(ctx), p.opt, c.key, c.begun, c.ask
@@ -220,7 +218,7 @@ func caught(ctx context.Context, q pillar.Question, compile func(context.Context
 	return compile(ctx, q)
 }
 
-func (p *pillarMaker) onPillarCompiled(ctx actor.Context, m *PillarCompiled) {
+func (p *pillarMaker) onPillarCompiled(ctx supervisor.Context, m *PillarCompiled) {
 	c := p.work.open[m.Key]
 	if c == nil || !c.runs || c.begun != m.Begun { // the predecessor's, which was cut off
 		return
@@ -257,7 +255,7 @@ func (p *pillarMaker) settle(c *compilation, a pillarAnswer) {
 }
 
 // onPillarLate gives the place of a compilation that waits, for an external pillar as a rule, to the others.
-func (p *pillarMaker) onPillarLate(ctx actor.Context, m *PillarLate) {
+func (p *pillarMaker) onPillarLate(ctx supervisor.Context, m *PillarLate) {
 	c, w := p.work.open[m.Key], p.work
 	if c == nil || !c.runs || c.begun != m.Begun || c.late || w.late >= pillarsLate {
 		return
@@ -269,6 +267,6 @@ func (p *pillarMaker) onPillarLate(ctx actor.Context, m *PillarLate) {
 }
 
 // pillarOf makes the Pillar; its incarnations share the work.
-func pillarOf(opt pillarOptions, work *pillarWork) func() actor.Actor {
-	return func() actor.Actor { return &pillarMaker{opt: opt, work: work} }
+func pillarOf(opt pillarOptions, work *pillarWork) func() supervisor.Actor {
+	return func() supervisor.Actor { return &pillarMaker{opt: opt, work: work} }
 }

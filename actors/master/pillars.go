@@ -17,8 +17,6 @@ import (
 	"brine/modules/renderers/jinja"
 	"brine/supervisor"
 	"brine/wire/payload"
-
-	"github.com/asynkron/protoactor-go/actor"
 )
 
 // pillars is the pillars of minions: how they are asked for. Any number of goroutines may use it.
@@ -67,7 +65,7 @@ func (p *pillars) gitChild() child {
 		return child{}
 	}
 	opt := gitPillarOptions{update: p.git.Update, every: p.git.Interval(), log: p.log}
-	return child{nil, supervisor.Spec{Name: "GitPillar", New: func() actor.Actor { return &gitPillar{opt: opt} }}}
+	return child{nil, supervisor.Spec{Name: "GitPillar", New: func() supervisor.Actor { return &gitPillar{opt: opt} }}}
 }
 
 // options are those of the Pillar.

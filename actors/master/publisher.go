@@ -9,8 +9,6 @@ import (
 
 	"brine/supervisor"
 	"brine/wire/payload"
-
-	"github.com/asynkron/protoactor-go/actor"
 )
 
 // Messages of the Publisher: a command comes in, one of two events goes out, to the ReqServer.
@@ -96,9 +94,9 @@ type publisher struct {
 	sock pubSocket // nil until onStarted
 }
 
-func (p *publisher) Receive(ctx actor.Context) {
+func (p *publisher) Receive(ctx supervisor.Context) {
 	switch m := ctx.Message().(type) {
-	case *actor.Started:
+	case *supervisor.Started:
 		p.onStarted(ctx)
 	case *PublishJob:
 		p.onPublishJob(ctx, m)
@@ -107,7 +105,7 @@ func (p *publisher) Receive(ctx actor.Context) {
 	}
 }
 
-func (p *publisher) onStarted(ctx actor.Context) {
+func (p *publisher) onStarted(ctx supervisor.Context) {
 	p.sock = p.opt.open()
 	if err := p.sock.Open(); err != nil {
 		supervisor.Crash(fmt.Errorf("publisher: %w", err))
@@ -119,7 +117,7 @@ func (p *publisher) onStarted(ctx actor.Context) {
 	})
 }
 
-func (p *publisher) onPublishJob(ctx actor.Context, m *PublishJob) {
+func (p *publisher) onPublishJob(ctx supervisor.Context, m *PublishJob) {
 	frame, err := p.opt.seal(m.Job.Map())
 	if err != nil { // the job is bad, the actor is well
 		supervisor.Failed(ctx)
@@ -138,7 +136,7 @@ func (p *publisher) onPublishJob(ctx actor.Context, m *PublishJob) {
 			continue
 		}
 		p.refused(m, sealed, err)
-		if supervisor.Context(ctx).Err() == nil { // the socket is bad: die and be restarted
+		if supervisor.Lifetime(ctx).Err() == nil { // the socket is bad: die and be restarted
 			supervisor.Crash(fmt.Errorf("publisher: send job %s: %w", m.Job.JID(), err))
 		}
 		// this incarnation ends, and its socket is closed: the next one sends it, if there is one

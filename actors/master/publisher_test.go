@@ -10,8 +10,6 @@ import (
 	"brine/modules/fleet/ledger"
 	"brine/supervisor"
 	"brine/wire/payload"
-
-	"github.com/asynkron/protoactor-go/actor"
 )
 
 // badSocket fails as it is told, or hangs until it is closed.
@@ -60,7 +58,7 @@ func TestPublicationOutlivesThePublisher(t *testing.T) {
 			book.Begin(ledger.Job{JID: "1"})
 			s := actortest.Start(t, supervisor.Options{})
 			c.publisher = actortest.Add(t, s, supervisor.Spec{Name: "Publisher", OnLost: c.lost,
-				New: func() actor.Actor {
+				New: func() supervisor.Actor {
 					open := func() pubSocket {
 						return &badSocket{frames: frames{sent: sent}, failures: failures, hangs: tt.hangs,
 							closed: make(chan struct{})}
@@ -100,7 +98,7 @@ func TestPublisherTells(t *testing.T) {
 	s := actortest.Start(t, supervisor.Options{})
 	told := actortest.Add(t, s, supervisor.Spec{Name: nameReqServer, New: server.New})
 	sock := &frames{sent: make(chan [][]byte, 10)}
-	ref := actortest.Add(t, s, supervisor.Spec{Name: "Publisher", New: func() actor.Actor {
+	ref := actortest.Add(t, s, supervisor.Spec{Name: "Publisher", New: func() supervisor.Actor {
 		return &publisher{opt: publisherOptions{open: func() pubSocket {
 			return sock
 		}, record: &record{book: book}, log: discard(),

@@ -13,8 +13,6 @@ import (
 	"brine/supervisor"
 	"brine/wire/payload"
 	"brine/wire/zmq"
-
-	"github.com/asynkron/protoactor-go/actor"
 )
 
 // Messages of the ReqServer.
@@ -67,7 +65,7 @@ type reqServerOptions struct {
 	queueMax int           // requests waiting for one pool, or not yet looked at; more are refused
 	bytesMax int64         // of requests not yet answered; more are refused
 	timeout  time.Duration // of one request in a worker's hand
-	worker   func(name string, pool int, server *supervisor.Ref) actor.Actor
+	worker   func(name string, pool int, server *supervisor.Ref) supervisor.Actor
 	nest     supervisor.Options
 	meter    *meter
 	warn     func(cause, from string, attrs ...any)
@@ -87,9 +85,9 @@ type reqServer struct {
 	owned   *supervisor.Supervisor
 }
 
-func (s *reqServer) Receive(ctx actor.Context) {
+func (s *reqServer) Receive(ctx supervisor.Context) {
 	switch m := ctx.Message().(type) {
-	case *actor.Started:
+	case *supervisor.Started:
 		s.onStarted(ctx)
 	case *HandleRequest:
 		s.onHandleRequest(ctx, m)
@@ -105,7 +103,7 @@ func (s *reqServer) Receive(ctx actor.Context) {
 		m.Done()
 	case *CheckDeadlines:
 		s.onCheckDeadlines(ctx)
-	case *actor.Stopping:
+	case *supervisor.Stopping:
 		s.onStopping()
 	case *supervisor.CloseIntake:
 		s.load.closed.Store(true)
@@ -115,7 +113,7 @@ func (s *reqServer) Receive(ctx actor.Context) {
 	}
 }
 
-func (s *reqServer) onStarted(ctx actor.Context) {
+func (s *reqServer) onStarted(ctx supervisor.Context) {
 	s.scratch = newScratch()
 	s.self = supervisor.Self(ctx)
 	s.lanes = make([]lane, len(s.opt.pools.list))
@@ -134,7 +132,7 @@ func (s *reqServer) onStarted(ctx actor.Context) {
 		supervisor.Crash(fmt.Errorf("request server: %w", err))
 	}
 	s.load = &load{crowd: door.Crowd{MaxRequests: s.opt.queueMax / guestPart, MaxBytes: s.opt.bytesMax / guestBytes}}
-	open, end := context.WithCancelCause(context.WithoutCancel(supervisor.Context(ctx)))
+	open, end := context.WithCancelCause(context.WithoutCancel(supervisor.Lifetime(ctx)))
 	supervisor.Go(ctx, "request socket", s.listen(router, open))
 	supervisor.Go(ctx, "last answers", s.sayNo(end))
 	self := s.self
@@ -211,7 +209,7 @@ func (s *reqServer) addWorker(name string, pool int) {
 	self := s.self
 	_, err := s.owned.Add(supervisor.Spec{
 		Name: name,
-		New:  func() actor.Actor { return s.opt.worker(name, pool, self) },
+		New:  func() supervisor.Actor { return s.opt.worker(name, pool, self) },
 	})
 	if err != nil {
 		supervisor.Crash(fmt.Errorf("request server: add %s: %w", name, err))
@@ -219,7 +217,7 @@ func (s *reqServer) addWorker(name string, pool int) {
 }
 
 // onHandleRequest reads the envelope and finds the pool. What is no envelope is answered here, in Salt's words.
-func (s *reqServer) onHandleRequest(ctx actor.Context, m *HandleRequest) {
+func (s *reqServer) onHandleRequest(ctx supervisor.Context, m *HandleRequest) {
 	if m.over.Load() { // refused with the socket by which it came
 		return
 	}
@@ -259,7 +257,7 @@ func (s *reqServer) onHandleRequest(ctx actor.Context, m *HandleRequest) {
 
 // dispatch hands a request to an idle worker of its pool, or queues it. A full queue sheds the newest request
 // with Salt's failure text: its peer asks again later, those that wait longer are served first.
-func (s *reqServer) dispatch(ctx actor.Context, r *request) {
+func (s *reqServer) dispatch(ctx supervisor.Context, r *request) {
 	l := &s.lanes[r.pool]
 	r.given = time.Time{}
 	if n := len(l.idle); n > 0 {
@@ -279,7 +277,7 @@ func (s *reqServer) dispatch(ctx actor.Context, r *request) {
 	s.opt.meter.waiting(r.pool, l.length())
 }
 
-func (s *reqServer) assign(ctx actor.Context, ref *supervisor.Ref, r *request) {
+func (s *reqServer) assign(ctx supervisor.Context, ref *supervisor.Ref, r *request) {
 	r.begun.Store(true)
 	r.given = time.Now()
 	w := &Work{Req: r, Since: r.given, pool: r.pool, worker: ref, server: s.self}
@@ -289,7 +287,7 @@ func (s *reqServer) assign(ctx actor.Context, ref *supervisor.Ref, r *request) {
 
 // next is the request that has waited longest in a pool; nil: none. What has waited for too long is answered and not
 // begun: its peer has given up.
-func (s *reqServer) next(ctx actor.Context, pool int) *request {
+func (s *reqServer) next(ctx supervisor.Context, pool int) *request {
 	l, now := &s.lanes[pool], time.Now()
 	for r := l.pop(); r != nil; r = l.pop() {
 		s.opt.meter.waiting(pool, l.length())
@@ -317,7 +315,7 @@ func (m *WorkerReady) frees(w *Work) bool {
 	return taker > 0 && taker < int64(m.Life) // it died of it
 }
 
-func (s *reqServer) onWorkerReady(ctx actor.Context, m *WorkerReady) {
+func (s *reqServer) onWorkerReady(ctx supervisor.Context, m *WorkerReady) {
 	w := s.inHand[m.Ref]
 	if !m.frees(w) {
 		return
@@ -343,7 +341,7 @@ func (s *reqServer) onWorkerReady(ctx actor.Context, m *WorkerReady) {
 
 // onCheckDeadlines answers requests that have waited for too long. A worker that has had one in hand for as long hangs,
 // and is replaced, which ends the context of what it does.
-func (s *reqServer) onCheckDeadlines(ctx actor.Context) {
+func (s *reqServer) onCheckDeadlines(ctx supervisor.Context) {
 	s.scratch.rest()
 	now := time.Now()
 	late := func(r *request) bool { return !r.answered.Load() && now.Sub(r.at) >= s.opt.timeout }
@@ -395,7 +393,7 @@ func (s *reqServer) onStopping() {
 	}
 }
 
-func (s *reqServer) expire(ctx actor.Context, r *request, now time.Time) {
+func (s *reqServer) expire(ctx supervisor.Context, r *request, now time.Time) {
 	supervisor.Failed(ctx)
 	s.opt.meter.fail(failedLate)
 	cmd := ""

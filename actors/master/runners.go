@@ -13,8 +13,6 @@ import (
 	"brine/modules/runners"
 	"brine/supervisor"
 	"brine/wire/payload"
-
-	"github.com/asynkron/protoactor-go/actor"
 )
 
 // RunRunner starts one runner function as an actor of its own. Unlike Salt: it stays under the supervisor,
@@ -75,9 +73,9 @@ type runnerActor struct {
 	end *runnerEnd
 }
 
-func (a *runnerActor) Receive(ctx actor.Context) {
+func (a *runnerActor) Receive(ctx supervisor.Context) {
 	switch ctx.Message().(type) {
-	case *actor.Started:
+	case *supervisor.Started:
 		a.onStarted(ctx)
 	case *runnerOutcome:
 		a.finish(ctx)
@@ -86,7 +84,7 @@ func (a *runnerActor) Receive(ctx actor.Context) {
 	}
 }
 
-func (a *runnerActor) onStarted(ctx actor.Context) {
+func (a *runnerActor) onStarted(ctx supervisor.Context) {
 	if supervisor.Incarnation(ctx) > 1 {
 		a.tellDeath()
 		a.finish(ctx)
@@ -143,14 +141,14 @@ func (a *runnerActor) tell(t *runnerTold) {
 }
 
 // finish answers who waits, once, and ends the actor.
-func (a *runnerActor) finish(ctx actor.Context) {
+func (a *runnerActor) finish(ctx supervisor.Context) {
 	if a.end.over.CompareAndSwap(false, true) {
 		a.answer(ctx, a.end.told.Load())
 	}
 	supervisor.Of(ctx).Done(supervisor.Self(ctx).Name())
 }
 
-func (a *runnerActor) answer(ctx actor.Context, told *runnerTold) {
+func (a *runnerActor) answer(ctx supervisor.Context, told *runnerTold) {
 	a.opt.ended()
 	if told.died != nil {
 		supervisor.Failed(ctx)
@@ -170,7 +168,7 @@ func (f *ownFunctions) start(m *RunRunner) error {
 	_, err := f.tree.Load().Add(supervisor.Spec{
 		Name:        name,
 		StopTimeout: time.Second,
-		New: func() actor.Actor {
+		New: func() supervisor.Actor {
 			return &runnerActor{req: m, end: end, opt: runnerOptions{run: f.run, fire: f.events.fire, id: f.opt.id,
 				log: f.log, ended: ended,
 				store: func(l *SaveLoad, r *StoreReturn) { f.jobs.writer.Send(l); f.jobs.writer.Send(r) }}}

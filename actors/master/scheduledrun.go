@@ -13,8 +13,6 @@ import (
 	"brine/supervisor"
 	"brine/wire/event"
 	"brine/wire/payload"
-
-	"github.com/asynkron/protoactor-go/actor"
 )
 
 // scheduledOutcome is what a run of the schedule came to.
@@ -29,9 +27,9 @@ type scheduledRun struct {
 	told  bool // what its predecessor had found out may come after that
 }
 
-func (a *scheduledRun) Receive(ctx actor.Context) {
+func (a *scheduledRun) Receive(ctx supervisor.Context) {
 	switch m := ctx.Message().(type) {
-	case *actor.Started:
+	case *supervisor.Started:
 		a.onStarted(ctx)
 	case *scheduledOutcome:
 		a.onOutcome(ctx, m.ret)
@@ -40,7 +38,7 @@ func (a *scheduledRun) Receive(ctx actor.Context) {
 	}
 }
 
-func (a *scheduledRun) onStarted(ctx actor.Context) {
+func (a *scheduledRun) onStarted(ctx supervisor.Context) {
 	self, run := supervisor.Self(ctx), a.run
 	ret := a.begin(run)
 	if supervisor.Incarnation(ctx) > 1 {
@@ -60,7 +58,7 @@ func (a *scheduledRun) onStarted(ctx actor.Context) {
 
 // onOutcome puts the return on the bus, unless the job does not want that (return_job). A return that has gone to no
 // returner has no job id there, as in Salt; nothing stores it.
-func (a *scheduledRun) onOutcome(ctx actor.Context, ret *payload.Map) {
+func (a *scheduledRun) onOutcome(ctx supervisor.Context, ret *payload.Map) {
 	if a.told {
 		return
 	}

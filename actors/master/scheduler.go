@@ -14,8 +14,6 @@ import (
 	"brine/modules/schedule/dates"
 	"brine/supervisor"
 	"brine/wire/payload"
-
-	"github.com/asynkron/protoactor-go/actor"
 )
 
 // LookAtSchedule has the Scheduler run what is due at a moment.
@@ -61,16 +59,16 @@ func (s *schedules) rows() []child {
 	if s.opt.jobs.Len() == 0 {
 		return nil
 	}
-	return []child{{nil, supervisor.Spec{Name: "Scheduler", New: func() actor.Actor { return &scheduler{s} }}}}
+	return []child{{nil, supervisor.Spec{Name: "Scheduler", New: func() supervisor.Actor { return &scheduler{s} }}}}
 }
 
 // scheduler looks at the schedule each second. What is due is decided by modules/schedule; each run is an actor of its
 // own.
 type scheduler struct{ *schedules }
 
-func (s *scheduler) Receive(ctx actor.Context) {
+func (s *scheduler) Receive(ctx supervisor.Context) {
 	switch m := ctx.Message().(type) {
-	case *actor.Started:
+	case *supervisor.Started:
 		s.onStarted(ctx)
 	case *LookAtSchedule:
 		s.onLookAtSchedule(m.Now)
@@ -79,7 +77,7 @@ func (s *scheduler) Receive(ctx actor.Context) {
 	}
 }
 
-func (s *scheduler) onStarted(ctx actor.Context) {
+func (s *scheduler) onStarted(ctx supervisor.Context) {
 	self := supervisor.Self(ctx)
 	self.Send(&LookAtSchedule{Now: time.Now()})
 	supervisor.Go(ctx, "timer", func(ctx context.Context) error {
@@ -123,7 +121,7 @@ func (s *schedules) start(run schedule.Run) {
 	over := s.plan.Begin(run)
 	ended := func() { s.functions.busy.Delete(name); over() }
 	_, err := s.tree.Load().Add(supervisor.Spec{Name: name, StopTimeout: time.Second,
-		New: func() actor.Actor { return &scheduledRun{schedules: s, run: run, ended: ended} }})
+		New: func() supervisor.Actor { return &scheduledRun{schedules: s, run: run, ended: ended} }})
 	if err != nil {
 		ended()
 		s.log.Error("a job of the schedule is not run", "schedule", run.Key, "err", err)

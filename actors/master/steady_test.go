@@ -7,8 +7,6 @@ import (
 	"brine/actors/actortest"
 	"brine/supervisor"
 	"brine/wire/payload"
-
-	"github.com/asynkron/protoactor-go/actor"
 )
 
 // TestClockJumps: after a jump nothing is removed for its age, and changes of keys are seen at once, though what was
@@ -33,7 +31,7 @@ func TestClockJumps(t *testing.T) {
 		tasks: []func(time.Time) error{func(time.Time) error { looked <- look{"turn"}; return nil }}}
 	m := &maintenance{opt: opt}
 	s := actortest.Start(t, supervisor.Options{})
-	ref := actortest.Add(t, s, supervisor.Spec{Name: "Maintenance", New: func() actor.Actor { return still{m} }})
+	ref := actortest.Add(t, s, supervisor.Spec{Name: "Maintenance", New: func() supervisor.Actor { return still{m} }})
 	turn := func(at time.Time, elapsed time.Duration) (seen map[string]int) {
 		done := make(chan struct{})
 		ref.Send(&turnOf{at, elapsed, done})
@@ -79,7 +77,7 @@ type turnOf struct {
 // still is Maintenance without its timer.
 type still struct{ m *maintenance }
 
-func (s still) Receive(ctx actor.Context) {
+func (s still) Receive(ctx supervisor.Context) {
 	if msg, ok := ctx.Message().(*turnOf); ok {
 		s.m.turn(ctx, msg.at, msg.elapsed)
 		close(msg.done)

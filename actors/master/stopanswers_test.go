@@ -9,8 +9,6 @@ import (
 	"brine/supervisor"
 	"brine/wire/auth"
 	"brine/wire/payload"
-
-	"github.com/asynkron/protoactor-go/actor"
 )
 
 // receiptOf is that of a request with one return; what it is answered comes out of the channel.
@@ -27,7 +25,7 @@ func stoppingStore(t *testing.T, server func() *supervisor.Ref) (*supervisor.Ref
 	t.Helper()
 	store := &brokenStore{entered: make(chan struct{}, 10), release: make(chan struct{}, 10)}
 	s := actortest.Start(t, supervisor.Options{})
-	return actortest.Add(t, s, supervisor.Spec{Name: "JobStore", New: func() actor.Actor {
+	return actortest.Add(t, s, supervisor.Spec{Name: "JobStore", New: func() supervisor.Actor {
 		return &jobStore{opt: jobStoreOptions{store: store, log: discard(), server: server}}
 	}}), store
 }

@@ -13,7 +13,6 @@ import (
 
 	"brine/supervisor"
 
-	"github.com/asynkron/protoactor-go/actor"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 )
 
@@ -27,24 +26,24 @@ type ListenerOptions struct {
 
 // Listener is the child that a daemon adds to its tree.
 func Listener(opt ListenerOptions) supervisor.Spec {
-	return supervisor.Spec{Name: "Metrics", New: func() actor.Actor { return &listener{opt: opt} }}
+	return supervisor.Spec{Name: "Metrics", New: func() supervisor.Actor { return &listener{opt: opt} }}
 }
 
 // listener owns the port. It gets no messages: what it serves is made in the goroutines of the HTTP server.
 type listener struct{ opt ListenerOptions }
 
-func (l *listener) Receive(ctx actor.Context) {
+func (l *listener) Receive(ctx supervisor.Context) {
 	switch ctx.Message().(type) {
-	case *actor.Started:
+	case *supervisor.Started:
 		l.onStarted(ctx)
 	default:
 		supervisor.Unhandled(ctx)
 	}
 }
 
-func (l *listener) onStarted(ctx actor.Context) {
+func (l *listener) onStarted(ctx supervisor.Context) {
 	addr := net.JoinHostPort(l.opt.Host, strconv.Itoa(l.opt.Port))
-	ln, err := (&net.ListenConfig{}).Listen(supervisor.Context(ctx), "tcp", addr)
+	ln, err := (&net.ListenConfig{}).Listen(supervisor.Lifetime(ctx), "tcp", addr)
 	if err != nil {
 		supervisor.Crash(fmt.Errorf("metrics: %w", err))
 	}

@@ -9,8 +9,6 @@ import (
 	"brine/modules/fleet/ledger"
 	"brine/supervisor"
 	"brine/wire/payload"
-
-	"github.com/asynkron/protoactor-go/actor"
 )
 
 // Messages of a Job whose return is not taken.
@@ -32,7 +30,7 @@ func (m *reasonNoted) decided(put bool, err error) any {
 }
 
 // receiveFailure takes what has to do with a return that is not taken.
-func (j *job) receiveFailure(ctx actor.Context) {
+func (j *job) receiveFailure(ctx supervisor.Context) {
 	switch m := ctx.Message().(type) {
 	case *answerAgain:
 		j.send(ctx)
@@ -45,7 +43,7 @@ func (j *job) receiveFailure(ctx actor.Context) {
 
 // onReturnFailed sends a return again that a ReturnSender died of. The second time it is set aside, and the reason
 // takes its place.
-func (j *job) onReturnFailed(ctx actor.Context, why error) {
+func (j *job) onReturnFailed(ctx supervisor.Context, why error) {
 	switch {
 	case j.rec.answered.Load():
 	case errors.Is(why, supervisor.ErrQuarantined):
@@ -64,7 +62,7 @@ const textReturnAside = "The return of the job is lost: the minion's ReturnSende
 
 // setAside puts the reason into the journal, not by way of the ReturnSender. A ReturnSender may have put the return
 // there before it died: then that one counts.
-func (j *job) setAside(ctx actor.Context) {
+func (j *job) setAside(ctx supervisor.Context) {
 	why, key := j.fatal, j.rec.key
 	if why == nil {
 		why = supervisor.ErrQuarantined
@@ -91,7 +89,7 @@ func (j *job) setAside(ctx actor.Context) {
 }
 
 // onReasonNoted ends the job. Where nothing can be put on disk, the ReturnSender holds the reason in memory.
-func (j *job) onReasonNoted(ctx actor.Context, m *reasonNoted) {
+func (j *job) onReasonNoted(ctx supervisor.Context, m *reasonNoted) {
 	if j.rec.answered.Load() {
 		return
 	}

@@ -11,8 +11,6 @@ import (
 	"brine/actors/actortest"
 	"brine/modules/fleet/ledger"
 	"brine/supervisor"
-
-	"github.com/asynkron/protoactor-go/actor"
 )
 
 // mortal lets the ReturnSender die of the returns of some jobs, before it has looked at them or after that.
@@ -22,11 +20,11 @@ type mortal struct {
 	poison func(m *SendReturn) bool
 }
 
-func (d *mortal) around(name string, inner actor.Actor) actor.Actor {
+func (d *mortal) around(name string, inner supervisor.Actor) supervisor.Actor {
 	if name != "ReturnSender" {
 		return inner
 	}
-	return actor.ReceiveFunc(func(ctx actor.Context) {
+	return supervisor.ReceiveFunc(func(ctx supervisor.Context) {
 		m, ok := ctx.Message().(*SendReturn)
 		if !ok || !d.poison(m) || d.deaths.Add(-1) < 0 {
 			inner.Receive(ctx)
@@ -173,12 +171,12 @@ func TestReturnAsideHangs(t *testing.T) {
 	r.cfg.WorkerTimeout = time.Minute
 	made, reached, over := make(chan struct{}, 10), make(chan struct{}, 10), make(chan struct{})
 	t.Cleanup(func() { close(over) })
-	r.opt.around = func(name string, inner actor.Actor) actor.Actor {
+	r.opt.around = func(name string, inner supervisor.Actor) supervisor.Actor {
 		if name != "ReturnSender" {
 			return inner
 		}
 		made <- struct{}{}
-		return actor.ReceiveFunc(func(ctx actor.Context) {
+		return supervisor.ReceiveFunc(func(ctx supervisor.Context) {
 			if m, ok := ctx.Message().(*SendReturn); ok && !m.reason {
 				reached <- struct{}{}
 				<-over
@@ -213,8 +211,8 @@ func TestReturnAsideHangs(t *testing.T) {
 func TestReturnNotedKills(t *testing.T) {
 	r := newRig(t, "")
 	var died atomic.Bool
-	r.opt.around = func(_ string, inner actor.Actor) actor.Actor {
-		return actor.ReceiveFunc(func(ctx actor.Context) {
+	r.opt.around = func(_ string, inner supervisor.Actor) supervisor.Actor {
+		return supervisor.ReceiveFunc(func(ctx supervisor.Context) {
 			if _, ok := ctx.Message().(*returnNoted); ok && !died.Swap(true) {
 				panic("poisoned")
 			}

@@ -12,8 +12,6 @@ import (
 	"brine/wire/auth"
 	"brine/wire/sealed"
 	"brine/wire/zmq"
-
-	"github.com/asynkron/protoactor-go/actor"
 )
 
 // Messages of the Authenticator.
@@ -79,9 +77,9 @@ type authenticator struct {
 	closed  bool      // the minion stops
 }
 
-func (a *authenticator) Receive(ctx actor.Context) {
+func (a *authenticator) Receive(ctx supervisor.Context) {
 	switch m := ctx.Message().(type) {
-	case *actor.Started:
+	case *supervisor.Started:
 		a.onStarted(ctx)
 	case *SignIn:
 		a.onSignIn(ctx, m)
@@ -91,7 +89,7 @@ func (a *authenticator) Receive(ctx actor.Context) {
 		a.onAgain(ctx, m)
 	case *supervisor.CloseIntake:
 		a.onCloseIntake(m)
-	case *actor.Stopping:
+	case *supervisor.Stopping:
 		a.answer(errBrokenOff)
 	default:
 		supervisor.Unhandled(ctx)
@@ -99,7 +97,7 @@ func (a *authenticator) Receive(ctx actor.Context) {
 }
 
 // onStarted signs in, also in an incarnation after the first: whatever its predecessor had begun is void.
-func (a *authenticator) onStarted(ctx actor.Context) {
+func (a *authenticator) onStarted(ctx supervisor.Context) {
 	a.self, a.link = supervisor.Self(ctx), a.opt.link
 	a.busy = true
 	if most := a.link.opt.startDelay; most > 0 && !a.link.delayed.Swap(true) {
@@ -114,7 +112,7 @@ func (a *authenticator) onStarted(ctx actor.Context) {
 }
 
 // onSignIn joins the sign-in that is under way, or begins one.
-func (a *authenticator) onSignIn(ctx actor.Context, m *SignIn) {
+func (a *authenticator) onSignIn(ctx supervisor.Context, m *SignIn) {
 	if m.After < a.link.sessions.Load() {
 		m.done(nil) // another request has found out before
 		return
@@ -126,14 +124,14 @@ func (a *authenticator) onSignIn(ctx actor.Context, m *SignIn) {
 	}
 }
 
-func (a *authenticator) onAgain(ctx actor.Context, m *again) {
+func (a *authenticator) onAgain(ctx supervisor.Context, m *again) {
 	if a.busy && m.turn == a.turn {
 		a.signIn(ctx)
 	}
 }
 
 // signIn sends sign-in requests in a goroutine; the outcome comes back as a message.
-func (a *authenticator) signIn(ctx actor.Context) {
+func (a *authenticator) signIn(ctx supervisor.Context) {
 	a.rests = false
 	self, l := a.self, a.link
 	supervisor.Go(ctx, "sign-in", func(ctx context.Context) error {
@@ -181,7 +179,7 @@ func askSignIn(ctx context.Context, l *link) ([]byte, error) {
 	})
 }
 
-func (a *authenticator) onReplied(ctx actor.Context, m *replied) {
+func (a *authenticator) onReplied(ctx supervisor.Context, m *replied) {
 	s := m.step
 	a.away = m.away
 	a.link.meter.signIn(a.link, s.Verdict)
@@ -199,7 +197,7 @@ func (a *authenticator) onReplied(ctx actor.Context, m *replied) {
 	}
 }
 
-func (a *authenticator) onAccepted(ctx actor.Context, s auth.Step) {
+func (a *authenticator) onAccepted(ctx supervisor.Context, s auth.Step) {
 	l := a.link
 	l.log.Info(fmt.Sprintf("Authentication with master at %s successful!", l.master.Host))
 	a.busy, a.rounds, a.pending, a.lookups = false, 0, 0, 0
@@ -218,7 +216,7 @@ func refused(text string) error {
 }
 
 // onPending waits for an operator. With auth_retries the attempt ends after so many of these answers.
-func (a *authenticator) onPending(ctx actor.Context, s auth.Step) {
+func (a *authenticator) onPending(ctx supervisor.Context, s auth.Step) {
 	a.pending++
 	if most := a.link.opt.pendingMost; most > 0 && a.pending >= most {
 		a.pending = 0
@@ -232,15 +230,15 @@ func (a *authenticator) onPending(ctx actor.Context, s auth.Step) {
 }
 
 // onRefused ends the process, after the wait that keeps a service manager from starting it again at once.
-func (a *authenticator) onRefused(ctx actor.Context, s auth.Step) {
+func (a *authenticator) onRefused(ctx supervisor.Context, s auth.Step) {
 	exit, clock := a.opt.exit, a.link.clock
-	during(supervisor.Context(ctx), clock, s.Wait, func() { exit(Exit{Code: s.ExitCode, Text: s.Text}) })
+	during(supervisor.Lifetime(ctx), clock, s.Wait, func() { exit(Exit{Code: s.ExitCode, Text: s.Text}) })
 	a.answer(refused(s.Text))
 	a.link.log.Log(context.Background(), levelCritical, s.Text)
 }
 
 // onUnresolved waits retry_dns for the name of the master, retry_dns_count times.
-func (a *authenticator) onUnresolved(ctx actor.Context, s auth.Step) {
+func (a *authenticator) onUnresolved(ctx supervisor.Context, s auth.Step) {
 	l := a.link
 	a.lookups++
 	a.answer(refused(s.Text))
@@ -256,7 +254,7 @@ func (a *authenticator) onUnresolved(ctx actor.Context, s auth.Step) {
 }
 
 // fail ends one attempt. Those who wait are told; the next attempt begins after a growing wait.
-func (a *authenticator) fail(ctx actor.Context, s auth.Step) {
+func (a *authenticator) fail(ctx supervisor.Context, s auth.Step) {
 	l := a.link
 	a.rounds++
 	l.log.Error(fmt.Sprintf("Error while bringing up minion for multi-master. Is master at %s responding? The error "+
@@ -278,7 +276,7 @@ func roundWait(n int, first, most time.Duration) time.Duration {
 // back by and by; otherwise a sign-in does not wait once the master listens.
 const usualReauthDelay = 10 * time.Second
 
-func (a *authenticator) wait(ctx actor.Context, d time.Duration) {
+func (a *authenticator) wait(ctx supervisor.Context, d time.Duration) {
 	a.turn++
 	a.rests = true
 	after(ctx, a.link.clock, d, &again{turn: a.turn})

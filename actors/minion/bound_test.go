@@ -10,13 +10,12 @@ import (
 	"testing"
 
 	"brine/actors/actortest"
+	"brine/supervisor"
 	"brine/wire/auth"
 	"brine/wire/event"
 	"brine/wire/ipc"
 	"brine/wire/payload"
 	"brine/wire/sealed"
-
-	"github.com/asynkron/protoactor-go/actor"
 )
 
 // barrier holds one actor of a minion when a kind of message reaches it.
@@ -32,7 +31,7 @@ func (r *rig) hold(name string, on func(msg any) bool) *barrier {
 	b := &barrier{name: name, on: on, over: make(chan struct{})}
 	b.open = sync.OnceFunc(func() { close(b.over) })
 	r.t.Cleanup(b.open)
-	r.opt.around = func(name string, inner actor.Actor) actor.Actor {
+	r.opt.around = func(name string, inner supervisor.Actor) supervisor.Actor {
 		if name != b.name {
 			return inner
 		}
@@ -43,10 +42,10 @@ func (r *rig) hold(name string, on func(msg any) bool) *barrier {
 
 type held struct {
 	*barrier
-	inner actor.Actor
+	inner supervisor.Actor
 }
 
-func (h held) Receive(ctx actor.Context) {
+func (h held) Receive(ctx supervisor.Context) {
 	if h.on(ctx.Message()) {
 		<-h.over
 	}

@@ -7,8 +7,6 @@ import (
 
 	"brine/supervisor"
 	"brine/wire/bus"
-
-	"github.com/asynkron/protoactor-go/actor"
 )
 
 // child is a row of a table of children: an actor, or a subtree with children of its own.
@@ -29,7 +27,7 @@ type subtree struct {
 //
 // One more child is one more row, such as
 //
-//	{ref: &m.reactor, spec: supervisor.Spec{Name: "Reactor", New: func() actor.Actor { return &reactor{m: m} }}},
+//	{ref: &m.reactor, spec: supervisor.Spec{Name: "Reactor", New: func() supervisor.Actor { return &reactor{m: m} }}},
 //
 // and, if others send to it, its Ref beside those of Minion. One that depends on the configuration is a method that
 // returns an empty row where there is to be none, like mineTimer. New runs once for each incarnation, when all Refs of
@@ -41,25 +39,27 @@ func (m *Minion) children(mem memory) []child {
 	journalOpt := m.journalOptions(mem)
 	dispatcherOpt := sync.OnceValue(func() dispatcherOptions { return m.dispatcherOptions(mem) })
 	rows := []child{
-		{ref: &m.bus, spec: supervisor.Spec{Name: "EventBus", Component: true, New: func() actor.Actor {
+		{ref: &m.bus, spec: supervisor.Spec{Name: "EventBus", Component: true, New: func() supervisor.Actor {
 			return m.newEventBus(subs)
 		}}},
-		{ref: &m.journal, spec: supervisor.Spec{Name: "Journal", Store: true, New: func() actor.Actor {
+		{ref: &m.journal, spec: supervisor.Spec{Name: "Journal", Store: true, New: func() supervisor.Actor {
 			return &journal{opt: journalOpt}
 		}}},
 		m.returnerSpool(),
-		{ref: &m.refresher, spec: supervisor.Spec{Name: "Refresher", Component: true, New: func() actor.Actor {
+		{ref: &m.refresher, spec: supervisor.Spec{Name: "Refresher", Component: true, New: func() supervisor.Actor {
 			return &refresher{opt: m.refresherOptions()}
 		}}},
-		{ref: &m.files, spec: supervisor.Spec{Name: "FileClient", New: func() actor.Actor { return &fileClient{} }}},
+		{ref: &m.files, spec: supervisor.Spec{Name: "FileClient", New: func() supervisor.Actor {
+			return &fileClient{}
+		}}},
 		{spec: supervisor.Spec{Name: "Jobs"}, tree: &subtree{ref: &m.jobs,
 			opt: supervisor.Options{WaitForKill: time.Second}}},
-		{ref: &m.teller, spec: supervisor.Spec{Name: "Teller", New: func() actor.Actor { return &teller{m: m} }}},
-		{ref: &m.dispatcher, spec: supervisor.Spec{Name: "Dispatcher", Component: true, New: func() actor.Actor {
+		{ref: &m.teller, spec: supervisor.Spec{Name: "Teller", New: func() supervisor.Actor { return &teller{m: m} }}},
+		{ref: &m.dispatcher, spec: supervisor.Spec{Name: "Dispatcher", Component: true, New: func() supervisor.Actor {
 			return &dispatcher{opt: dispatcherOpt()}
 		}}},
 		m.mineTimer(),
-		{ref: &m.scheduler, spec: supervisor.Spec{Name: "Scheduler", Component: true, New: func() actor.Actor {
+		{ref: &m.scheduler, spec: supervisor.Spec{Name: "Scheduler", Component: true, New: func() supervisor.Actor {
 			return &scheduler{m: m, opt: scheduleOptionsOf(m.cfg), plan: m.plan}
 		}}},
 	}
@@ -74,16 +74,16 @@ func (m *Minion) connection(l *link) child {
 	unkept, held := &[]*SendReturn{}, &heldFrames{most: m.bounds.held, mostBytes: m.bounds.heldBytes}
 	return child{spec: supervisor.Spec{Name: "Master-" + l.name()}, tree: &subtree{children: []child{
 		{ref: &l.sender, spec: supervisor.Spec{Name: "ReturnSender", Component: true, Store: true,
-			New: func() actor.Actor {
+			New: func() supervisor.Actor {
 				return &returnSender{opt: m.returnSenderOptions(l, unkept)}
 			}}},
 		{ref: &l.subscriber, spec: supervisor.Spec{Name: "Subscriber", Component: true, Intake: true,
-			New: func() actor.Actor {
+			New: func() supervisor.Actor {
 				return &subscriber{opt: m.subscriberOptions(l, held)}
 			}}},
 		m.pinger(l),
 		{ref: &l.authenticator, spec: supervisor.Spec{Name: "Authenticator", Component: true, Intake: true,
-			New: func() actor.Actor {
+			New: func() supervisor.Actor {
 				return &authenticator{opt: authenticatorOptions{link: l, exit: m.opt.Exit}}
 			}}},
 	}}}
@@ -94,7 +94,7 @@ func (m *Minion) mineTimer() child {
 	if !m.cfg.MineEnabled || m.cfg.MineInterval <= 0 {
 		return child{}
 	}
-	return child{ref: &m.mine, spec: supervisor.Spec{Name: "MineTimer", New: func() actor.Actor {
+	return child{ref: &m.mine, spec: supervisor.Spec{Name: "MineTimer", New: func() supervisor.Actor {
 		return &mineTimer{m: m, every: m.cfg.MineInterval}
 	}}}
 }
@@ -104,9 +104,8 @@ func (m *Minion) returnerSpool() child {
 	if m.opt.Returners == nil {
 		return child{}
 	}
-	return child{ref: &m.returners, spec: supervisor.Spec{Name: "ReturnerSpool", Store: true, New: func() actor.Actor {
-		return &returnerSpool{opt: m.returnerSpoolOptions()}
-	}}}
+	spool := func() supervisor.Actor { return &returnerSpool{opt: m.returnerSpoolOptions()} }
+	return child{ref: &m.returners, spec: supervisor.Spec{Name: "ReturnerSpool", Store: true, New: spool}}
 }
 
 // pinger is the row of the Pinger of a master, unless there are no pings.
@@ -114,7 +113,7 @@ func (m *Minion) pinger(l *link) child {
 	if m.cfg.PingInterval <= 0 {
 		return child{}
 	}
-	return child{spec: supervisor.Spec{Name: "Pinger", New: func() actor.Actor {
+	return child{spec: supervisor.Spec{Name: "Pinger", New: func() supervisor.Actor {
 		return &pinger{m: m, every: m.cfg.PingInterval, anew: m.cfg.AuthSafemode, link: l}
 	}}}
 }
@@ -165,7 +164,7 @@ func (m *Minion) addOne(to *supervisor.Supervisor, row child) error {
 // waiting is a child that begins when its neighbours are known.
 func (m *Minion) waiting(spec supervisor.Spec) supervisor.Spec {
 	inner := spec.New
-	spec.New = func() actor.Actor {
+	spec.New = func() supervisor.Actor {
 		<-m.wired
 		made := inner()
 		if m.opt.around != nil {

@@ -8,8 +8,6 @@ import (
 	"brine/actors/actortest"
 	"brine/supervisor"
 	"brine/supervisor/stats"
-
-	"github.com/asynkron/protoactor-go/actor"
 )
 
 // TestStartOrder compares the tree of a minion with the order in which its children are to start.
@@ -60,7 +58,7 @@ func TestChildrenKnowEachOther(t *testing.T) {
 	saw := make(chan *supervisor.Ref, 1)
 	idle := actortest.NewProbe().New
 	err := m.add(top, []child{
-		{spec: supervisor.Spec{Name: "First", New: func() actor.Actor {
+		{spec: supervisor.Spec{Name: "First", New: func() supervisor.Actor {
 			saw <- last
 			return idle()
 		}}},

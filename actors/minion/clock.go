@@ -7,8 +7,6 @@ import (
 
 	"brine/modules/host/steady"
 	"brine/supervisor"
-
-	"github.com/asynkron/protoactor-go/actor"
 )
 
 // realClock is the Clock of the machine.
@@ -19,9 +17,9 @@ func (realClock) Now() time.Time { return time.Now() }
 func (realClock) AfterFunc(d time.Duration, f func()) func() bool { return time.AfterFunc(d, f).Stop }
 
 // after sends msg to the actor itself when d is over, unless this incarnation has ended by then.
-func after(ctx actor.Context, clock supervisor.Clock, d time.Duration, msg any) {
+func after(ctx supervisor.Context, clock supervisor.Clock, d time.Duration, msg any) {
 	self := supervisor.Self(ctx)
-	during(supervisor.Context(ctx), clock, d, func() { self.Send(msg) })
+	during(supervisor.Lifetime(ctx), clock, d, func() { self.Send(msg) })
 }
 
 // during calls f when d is over, unless life has ended by then. Neither end leaves anything behind with the other: what

@@ -14,8 +14,6 @@ import (
 	"brine/supervisor"
 	"brine/wire/auth"
 	"brine/wire/payload"
-
-	"github.com/asynkron/protoactor-go/actor"
 )
 
 // Messages of the Dispatcher.
@@ -82,7 +80,7 @@ type dispatcherOptions struct {
 	// gathering says that the grains are not there yet: matching may wait for them, which take seconds on some hosts.
 	gathering func() bool
 	jobs      *supervisor.Supervisor
-	job       func(rec *jobRecord) func() actor.Actor
+	job       func(rec *jobRecord) func() supervisor.Actor
 	links     []*link
 	begun     func(key string) bool // by the process before this one
 	reg       *registry
@@ -108,10 +106,10 @@ type dispatcher struct {
 	ended    chan<- struct{} // closed when no job runs any more; nil before StopJobs and after that
 }
 
-func (d *dispatcher) Receive(ctx actor.Context) {
+func (d *dispatcher) Receive(ctx supervisor.Context) {
 	defer d.measure(ctx)
 	switch m := ctx.Message().(type) {
-	case *actor.Started:
+	case *supervisor.Started:
 		d.onStarted(ctx)
 	case *JobReceived:
 		d.onJobReceived(ctx, m)
@@ -141,7 +139,7 @@ func (d *dispatcher) Receive(ctx actor.Context) {
 }
 
 // matches asks whether a job is for this minion.
-func (d *dispatcher) matches(ctx actor.Context, m *JobReceived) (hit bool) {
+func (d *dispatcher) matches(ctx supervisor.Context, m *JobReceived) (hit bool) {
 	if !d.opt.gathering() {
 		return d.opt.match(m.Job, m.Link)
 	}
@@ -150,14 +148,14 @@ func (d *dispatcher) matches(ctx actor.Context, m *JobReceived) (hit bool) {
 }
 
 // measure notes how many jobs there are. One that was left behind does not: they are its successor's.
-func (d *dispatcher) measure(ctx actor.Context) {
-	if d.reg != nil && supervisor.Context(ctx).Err() == nil {
+func (d *dispatcher) measure(ctx supervisor.Context) {
+	if d.reg != nil && supervisor.Lifetime(ctx).Err() == nil {
 		d.opt.meter.inHand(len(d.reg.running), len(d.reg.waiting))
 	}
 }
 
 // onStarted forgets jobs whose end a predecessor was not told of, and reads the queue at the first start.
-func (d *dispatcher) onStarted(ctx actor.Context) {
+func (d *dispatcher) onStarted(ctx supervisor.Context) {
 	d.self, d.reg = supervisor.Self(ctx), d.opt.reg
 	if supervisor.Incarnation(ctx) > 1 {
 		for _, j := range append([]*runningJob(nil), d.reg.running...) {
@@ -171,7 +169,7 @@ func (d *dispatcher) onStarted(ctx actor.Context) {
 	d.next(ctx)
 }
 
-func (d *dispatcher) onJobReceived(ctx actor.Context, m *JobReceived) {
+func (d *dispatcher) onJobReceived(ctx supervisor.Context, m *JobReceived) {
 	job := m.Job
 	if field := job.Lacks(); field != "" {
 		d.note(m, ledger.Malformed, "no "+field)
@@ -179,7 +177,7 @@ func (d *dispatcher) onJobReceived(ctx actor.Context, m *JobReceived) {
 	}
 	jid := job.JID()
 	matched := jid != "" && d.matches(ctx, m)
-	if supervisor.Context(ctx).Err() != nil {
+	if supervisor.Lifetime(ctx).Err() != nil {
 		return // it took so long that another Dispatcher has the job by now
 	}
 	if !matched {
@@ -257,7 +255,7 @@ func (d *dispatcher) remember(job *payload.Job, mark auth.Mark) {
 func shownTarget(job *payload.Job) string { return fmt.Sprintf("%v (%s)", job.Tgt(), job.TgtType()) }
 
 // onLostJob answers for a job of a dead process, which counts as seen.
-func (d *dispatcher) onLostJob(ctx actor.Context, m *LostJob) {
+func (d *dispatcher) onLostJob(ctx supervisor.Context, m *LostJob) {
 	jid := m.job.JID()
 	d.reg.take(jid, d.opt.seenMost)
 	d.reg.began(jid)
@@ -267,7 +265,7 @@ func (d *dispatcher) onLostJob(ctx actor.Context, m *LostJob) {
 }
 
 // spawn starts the actor of a job.
-func (d *dispatcher) spawn(ctx actor.Context, rec *jobRecord) {
+func (d *dispatcher) spawn(ctx supervisor.Context, rec *jobRecord) {
 	jid := rec.job.JID()
 	switch {
 	case rec.key != "":
@@ -312,7 +310,7 @@ func (d *dispatcher) add(rec *jobRecord) (*supervisor.Ref, error) {
 	return d.opt.jobs.Add(spec)
 }
 
-func (d *dispatcher) onJobEnded(ctx actor.Context, m *JobEnded) {
+func (d *dispatcher) onJobEnded(ctx supervisor.Context, m *JobEnded) {
 	d.reg.ended(m.Name)
 	if d.stopping {
 		d.checkStopped()
@@ -321,7 +319,7 @@ func (d *dispatcher) onJobEnded(ctx actor.Context, m *JobEnded) {
 	d.next(ctx)
 }
 
-func (d *dispatcher) signal(ctx actor.Context, m *SignalJob) string {
+func (d *dispatcher) signal(ctx supervisor.Context, m *SignalJob) string {
 	j, pid := d.reg.find(m.JID), os.Getpid()
 	switch {
 	case j == nil:

@@ -9,8 +9,6 @@ import (
 	"brine/wire/bus"
 	"brine/wire/event"
 	"brine/wire/payload"
-
-	"github.com/asynkron/protoactor-go/actor"
 )
 
 // Messages of the EventBus.
@@ -50,9 +48,9 @@ type eventBus struct {
 	bus      *bus.Bus
 }
 
-func (b *eventBus) Receive(ctx actor.Context) {
+func (b *eventBus) Receive(ctx supervisor.Context) {
 	switch m := ctx.Message().(type) {
-	case *actor.Started:
+	case *supervisor.Started:
 		b.onStarted(ctx)
 	case *FireEvent:
 		m.place.leave()
@@ -66,7 +64,7 @@ func (b *eventBus) Receive(ctx actor.Context) {
 	}
 }
 
-func (b *eventBus) onStarted(ctx actor.Context) {
+func (b *eventBus) onStarted(ctx supervisor.Context) {
 	b.bus = b.open(b.subs)
 	if err := b.bus.Listen(); err != nil {
 		supervisor.Crash(fmt.Errorf("event bus: %w", err))
@@ -86,7 +84,7 @@ func (b *eventBus) onStarted(ctx actor.Context) {
 }
 
 // onFireEvent shows an event to everybody and does what it asks of the minion.
-func (b *eventBus) onFireEvent(ctx actor.Context, body []byte) {
+func (b *eventBus) onFireEvent(ctx supervisor.Context, body []byte) {
 	b.bus.Publish(body)
 	tag := event.Tag(body)
 	for _, h := range b.handlers {

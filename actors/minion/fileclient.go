@@ -7,8 +7,6 @@ import (
 	"sync/atomic"
 
 	"brine/supervisor"
-
-	"github.com/asynkron/protoactor-go/actor"
 )
 
 // FetchFile asks the FileClient for the transfer of a key: the one under way, or a new one that fetch makes.
@@ -70,9 +68,9 @@ type fileClient struct {
 	under map[string]*transfer
 }
 
-func (f *fileClient) Receive(ctx actor.Context) {
+func (f *fileClient) Receive(ctx supervisor.Context) {
 	switch m := ctx.Message().(type) {
-	case *actor.Started:
+	case *supervisor.Started:
 		f.under = map[string]*transfer{}
 	case *FetchFile:
 		f.onFetchFile(ctx, m)
@@ -85,7 +83,7 @@ func (f *fileClient) Receive(ctx actor.Context) {
 	}
 }
 
-func (f *fileClient) onFetchFile(ctx actor.Context, m *FetchFile) {
+func (f *fileClient) onFetchFile(ctx supervisor.Context, m *FetchFile) {
 	t := f.under[m.Key]
 	if t == nil || !t.join() {
 		t = f.begin(ctx, m)
@@ -95,8 +93,8 @@ func (f *fileClient) onFetchFile(ctx actor.Context, m *FetchFile) {
 }
 
 // begin starts a transfer, for one who waits.
-func (f *fileClient) begin(ctx actor.Context, m *FetchFile) *transfer {
-	own, cancel := context.WithCancel(supervisor.Context(ctx))
+func (f *fileClient) begin(ctx supervisor.Context, m *FetchFile) *transfer {
+	own, cancel := context.WithCancel(supervisor.Lifetime(ctx))
 	t := &transfer{cancel: cancel, done: make(chan struct{}), died: true, err: errors.New("the FileClient died")}
 	t.waiting.Store(1)
 	self, fetch, key := supervisor.Self(ctx), m.Fetch, m.Key

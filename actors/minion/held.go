@@ -8,8 +8,6 @@ import (
 	"brine/supervisor"
 	"brine/wire/auth"
 	"brine/wire/payload"
-
-	"github.com/asynkron/protoactor-go/actor"
 )
 
 // heldFrames are the publications that are not opened yet, in order. They outlive the Subscriber, and the one
@@ -73,7 +71,7 @@ func (h *heldFrames) pop() {
 }
 
 // drain opens what waits, until something needs a sign-in first.
-func (s *subscriber) drain(ctx actor.Context) {
+func (s *subscriber) drain(ctx supervisor.Context) {
 	for s.link.ready.Load() && !s.asked {
 		session := s.link.sessions.Load()
 		frame, spoilt, ok := s.held.front()
@@ -99,7 +97,7 @@ func (s *subscriber) drain(ctx actor.Context) {
 }
 
 // renew asks for a session after the given one.
-func (s *subscriber) renew(ctx actor.Context, session int64) {
+func (s *subscriber) renew(ctx supervisor.Context, session int64) {
 	s.asked = true
 	self := s.self
 	supervisor.Send(ctx, s.link.authenticator, &SignIn{After: session, Done: func(err error) {
@@ -109,7 +107,7 @@ func (s *subscriber) renew(ctx actor.Context, session int64) {
 
 // onRenewed goes on after a sign-in. Where there is none to be had soon, what waits is dropped: a job must not
 // begin hours after it was asked for.
-func (s *subscriber) onRenewed(ctx actor.Context, err error) {
+func (s *subscriber) onRenewed(ctx supervisor.Context, err error) {
 	s.asked = false
 	if errors.Is(err, errBrokenOff) || errors.Is(err, supervisor.ErrCrashed) ||
 		errors.Is(err, supervisor.ErrAbandoned) {
@@ -123,13 +121,13 @@ func (s *subscriber) onRenewed(ctx actor.Context, err error) {
 	s.drain(ctx)
 }
 
-func (s *subscriber) drop(ctx actor.Context, outcome ledger.Outcome, why error) {
+func (s *subscriber) drop(ctx supervisor.Context, outcome ledger.Outcome, why error) {
 	supervisor.Failed(ctx)
 	s.refuse(outcome, why)
 	s.link.log.Error("publication dropped", "why", why)
 }
 
-func (s *subscriber) deliver(ctx actor.Context, m *JobReceived, err error) {
+func (s *subscriber) deliver(ctx supervisor.Context, m *JobReceived, err error) {
 	switch {
 	case errors.Is(err, auth.ErrIgnore):
 		s.refuse(ledger.Unopened, err)

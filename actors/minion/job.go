@@ -16,8 +16,6 @@ import (
 	"brine/modules/loader"
 	"brine/supervisor"
 	"brine/wire/payload"
-
-	"github.com/asynkron/protoactor-go/actor"
 )
 
 // Messages of a Job.
@@ -121,9 +119,9 @@ type job struct {
 	fatal error // what a ReturnSender died of when it had the return in hand
 }
 
-func (j *job) Receive(ctx actor.Context) {
+func (j *job) Receive(ctx supervisor.Context) {
 	switch m := ctx.Message().(type) {
-	case *actor.Started:
+	case *supervisor.Started:
 		j.onStarted(ctx)
 	case *begunNoted:
 		j.onBegunNoted(ctx)
@@ -154,7 +152,7 @@ func (j *job) Receive(ctx actor.Context) {
 
 func (j *job) jid() string { return j.rec.job.JID() }
 
-func (j *job) onStarted(ctx actor.Context) {
+func (j *job) onStarted(ctx supervisor.Context) {
 	j.self = supervisor.Self(ctx)
 	supervisor.Note(ctx, j.jid())
 	switch {
@@ -178,7 +176,7 @@ func (j *job) onStarted(ctx actor.Context) {
 
 // begin makes the record by which a later process can answer for the job. When it stands the function is called;
 // where it cannot be made, all the same.
-func (j *job) begin(ctx actor.Context) {
+func (j *job) begin(ctx supervisor.Context) {
 	body, err := payload.MarshalBin(j.withFacts(j.rec.entry.Map()))
 	if err != nil { // it came as msgpack, so this is not
 		supervisor.Crash(fmt.Errorf("pack job %s: %w", j.jid(), err))
@@ -195,7 +193,7 @@ func (j *job) begin(ctx actor.Context) {
 // showAfter is how long a job runs before it has a proc entry.
 const showAfter = 100 * time.Millisecond
 
-func (j *job) onBegunNoted(ctx actor.Context) {
+func (j *job) onBegunNoted(ctx supervisor.Context) {
 	if j.rec.ret.Load() != nil || j.stop != nil {
 		return // killed meanwhile
 	}
@@ -231,8 +229,8 @@ func (j *job) show() {
 }
 
 // run calls the function in a goroutine of this incarnation.
-func (j *job) run(ctx actor.Context) {
-	run, stop := context.WithCancelCause(supervisor.Context(ctx))
+func (j *job) run(ctx supervisor.Context) {
+	run, stop := context.WithCancelCause(supervisor.Lifetime(ctx))
 	j.stop = stop
 	self, env, what := j.self, j.opt.env(j.rec.link), j.execution()
 	j.note(func(m *ledger.Minion, now ledger.Stamp) { m.Started = now })
@@ -244,7 +242,7 @@ func (j *job) run(ctx actor.Context) {
 }
 
 // onKill answers at once. The function's context has ended; a function that does not honour it is left behind.
-func (j *job) onKill(ctx actor.Context, m *killJob) {
+func (j *job) onKill(ctx supervisor.Context, m *killJob) {
 	if j.rec.ret.Load() != nil {
 		return
 	}
@@ -263,22 +261,22 @@ func (j *job) onKill(ctx actor.Context, m *killJob) {
 }
 
 // tell answers for a job whose function has no result.
-func (j *job) tell(ctx actor.Context, what string, outcome ledger.Outcome, detail string) {
+func (j *job) tell(ctx supervisor.Context, what string, outcome ledger.Outcome, detail string) {
 	r := loader.Result{Job: j.rec.job.Map(), Return: what, Retcode: int64(1), Success: false, Out: "nested"}
 	j.close(ctx, payload.NewReturn(r.Map()), false, false, outcome, detail)
 }
 
 // finish makes the return, of the first outcome only: a function may come to its end after it was killed.
-func (j *job) finish(ctx actor.Context, r loader.Result) {
+func (j *job) finish(ctx supervisor.Context, r loader.Result) {
 	j.conclude(ctx, payload.NewReturn(r.Map()), r.NoReturn, r.Crashed)
 }
 
 // conclude ends a job whose function has come to its end.
-func (j *job) conclude(ctx actor.Context, ret *payload.Return, noReturn, crashed bool) {
+func (j *job) conclude(ctx supervisor.Context, ret *payload.Return, noReturn, crashed bool) {
 	j.close(ctx, ret, noReturn, crashed, outcomeOf(ret, noReturn), "")
 }
 
-func (j *job) close(ctx actor.Context, ret *payload.Return, noReturn, crashed bool, outcome ledger.Outcome,
+func (j *job) close(ctx supervisor.Context, ret *payload.Return, noReturn, crashed bool, outcome ledger.Outcome,
 	detail string) {
 	ret = scheduledReturn(j.rec.job, j.pid(), ret)
 	detail = j.noteUncalled(ret, detail)
@@ -338,7 +336,7 @@ func (j *job) forget() {
 }
 
 // onAnswered ends the actor, when the returners that the job names have their copies, or the ReturnerSpool has.
-func (j *job) onAnswered(ctx actor.Context) {
+func (j *job) onAnswered(ctx supervisor.Context) {
 	if j.over {
 		return
 	}
@@ -354,7 +352,7 @@ func (j *job) onAnswered(ctx actor.Context) {
 }
 
 // lastDeath tells what the incarnation before this one died of.
-func lastDeath(ctx actor.Context) string {
+func lastDeath(ctx supervisor.Context) string {
 	path := supervisor.Self(ctx).Path()
 	why := "its actor ended"
 	for _, d := range supervisor.Of(ctx).History() {

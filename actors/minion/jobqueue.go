@@ -13,9 +13,8 @@ import (
 	"brine/modules/fleet/ledger"
 	"brine/modules/host/jobprocess"
 	"brine/modules/host/setaside"
+	"brine/supervisor"
 	"brine/wire/payload"
-
-	"github.com/asynkron/protoactor-go/actor"
 )
 
 // jobQueue keeps the publications on disk that wait behind process_count_max, under the names of Salt:
@@ -92,7 +91,7 @@ func (q jobQueue) read(l *link, told func(setaside.Damage)) ([]*queuedJob, error
 }
 
 // enqueue lets a job wait for its turn. One that a Dispatcher died of may wait already.
-func (d *dispatcher) enqueue(ctx actor.Context, m *JobReceived, why string) {
+func (d *dispatcher) enqueue(ctx supervisor.Context, m *JobReceived, why string) {
 	job, l, jid, name := m.Job, m.Link, m.Job.JID(), fileName(m.at, m.Job.JID())
 	if slices.ContainsFunc(d.reg.waiting, func(q *queuedJob) bool { return q.name == name && q.link == l }) {
 		return
@@ -151,7 +150,7 @@ func (d *dispatcher) full(jid string) string {
 }
 
 // next starts what waits, as far as there is room.
-func (d *dispatcher) next(ctx actor.Context) {
+func (d *dispatcher) next(ctx supervisor.Context) {
 	for len(d.reg.waiting) > 0 && !d.stopping && d.reg.counted() < d.opt.room.most {
 		if d.opt.room.lacks(d.opt.clock.Now()) != "" {
 			d.arm(ctx)
@@ -165,14 +164,14 @@ func (d *dispatcher) next(ctx actor.Context) {
 }
 
 // arm looks at the queue again soon: not only the end of a job makes room.
-func (d *dispatcher) arm(ctx actor.Context) {
+func (d *dispatcher) arm(ctx supervisor.Context) {
 	if !d.armed {
 		d.armed = true
 		after(ctx, d.opt.clock, queueEvery, &takeQueued{})
 	}
 }
 
-func (d *dispatcher) onTakeQueued(ctx actor.Context) {
+func (d *dispatcher) onTakeQueued(ctx supervisor.Context) {
 	d.armed = false
 	d.next(ctx)
 	if len(d.reg.waiting) > 0 && d.reg.counted() < d.opt.room.most {
@@ -181,7 +180,7 @@ func (d *dispatcher) onTakeQueued(ctx actor.Context) {
 }
 
 // onJobPostponed puts a job back to where it was in the queue.
-func (d *dispatcher) onJobPostponed(ctx actor.Context, m *JobPostponed) {
+func (d *dispatcher) onJobPostponed(ctx supervisor.Context, m *JobPostponed) {
 	d.reg.ended(m.Name)
 	d.opt.room.refused(d.opt.clock.Now())
 	q := &queuedJob{jid: m.Job.JID(), path: m.Path, name: m.Turn, job: m.Job, link: m.Link}
@@ -196,7 +195,7 @@ func (d *dispatcher) onJobPostponed(ctx actor.Context, m *JobPostponed) {
 }
 
 // unqueue takes a job out of the queue that a signal is meant for, and answers for it.
-func (d *dispatcher) unqueue(ctx actor.Context, m *SignalJob) bool {
+func (d *dispatcher) unqueue(ctx supervisor.Context, m *SignalJob) bool {
 	i := slices.IndexFunc(d.reg.waiting, func(q *queuedJob) bool { return q.jid == m.JID })
 	if i < 0 {
 		return false

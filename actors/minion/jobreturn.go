@@ -6,12 +6,10 @@ import (
 	"brine/modules/fleet/ledger"
 	"brine/supervisor"
 	"brine/wire/payload"
-
-	"github.com/asynkron/protoactor-go/actor"
 )
 
 // send hands the return over. Its record takes the place of the one that the job has begun.
-func (j *job) send(ctx actor.Context) {
+func (j *job) send(ctx supervisor.Context) {
 	rec, self := j.rec, j.self
 	if !j.opt.pubRet || rec.link == nil || unreturned(rec.job) {
 		j.drop(ctx)
@@ -56,7 +54,7 @@ func (j *job) packed() (*payload.Return, []byte) {
 }
 
 // drop ends a job whose return nobody wants.
-func (j *job) drop(ctx actor.Context) {
+func (j *job) drop(ctx supervisor.Context) {
 	j.forget()
 	j.rec.answered.Store(true)
 	supervisor.Send(ctx, j.opt.journal, &WriteRecord{Record: journalRecord{kind: journalGone, key: j.rec.key}})

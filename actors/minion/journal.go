@@ -8,8 +8,6 @@ import (
 
 	"brine/supervisor"
 	"brine/wire/payload"
-
-	"github.com/asynkron/protoactor-go/actor"
 )
 
 // Messages of the Journal. Who has something written names itself as Asker, and in Note the event that it gets, with
@@ -112,9 +110,9 @@ type journal struct {
 	looked  time.Time       // when the file was last seen in its place
 }
 
-func (j *journal) Receive(ctx actor.Context) {
+func (j *journal) Receive(ctx supervisor.Context) {
 	switch m := ctx.Message().(type) {
-	case *actor.Started:
+	case *supervisor.Started:
 		j.onStarted(ctx)
 	case *WriteRecord:
 		j.onWrite(m)
@@ -131,14 +129,14 @@ func (j *journal) Receive(ctx actor.Context) {
 		j.onReplace(m)
 	case *WriteReason:
 		j.onWriteReason(m)
-	case *actor.Stopping:
+	case *supervisor.Stopping:
 		j.onStopping()
 	default:
 		supervisor.Unhandled(ctx)
 	}
 }
 
-func (j *journal) onStarted(ctx actor.Context) {
+func (j *journal) onStarted(ctx supervisor.Context) {
 	j.self = supervisor.Self(ctx)
 	if supervisor.Incarnation(ctx) == 1 {
 		j.file = j.opt.first

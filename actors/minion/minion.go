@@ -20,7 +20,6 @@ import (
 	"brine/wire/payload"
 	"brine/wire/zmq"
 
-	"github.com/asynkron/protoactor-go/actor"
 	"github.com/prometheus/client_golang/prometheus"
 )
 
@@ -62,7 +61,7 @@ type Options struct {
 	// journalPatience takes the place of the constant; 0: it does not.
 	journalPatience time.Duration
 	// stands before the actors that do not end; nil: nothing
-	around func(name string, inner actor.Actor) actor.Actor
+	around func(name string, inner supervisor.Actor) supervisor.Actor
 }
 
 // Minion is a running minion.
@@ -206,8 +205,8 @@ func (m *Minion) dispatcherOptions(mem memory) dispatcherOptions {
 			return m.opt.Match(job, matchers.Facts{ID: m.cfg.ID, Grains: l.facts.grains, Grain: l.facts.grain,
 				Pillar: l.pillarData.Load})
 		},
-		job: func(rec *jobRecord) func() actor.Actor {
-			return func() actor.Actor { return &job{opt: m.job, rec: rec} }
+		job: func(rec *jobRecord) func() supervisor.Actor {
+			return func() supervisor.Actor { return &job{opt: m.job, rec: rec} }
 		},
 		begun: func(key string) bool { return mem.keys[key] },
 		queue: m.jobQueue(), room: newRoom(m.cfg.ProcessCountMax, m.cfg.Multiprocessing, m.opt.room), bounds: m.bounds,

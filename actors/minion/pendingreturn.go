@@ -10,8 +10,6 @@ import (
 	"brine/modules/fleet/ledger"
 	"brine/supervisor"
 	"brine/wire/payload"
-
-	"github.com/asynkron/protoactor-go/actor"
 )
 
 // spooled is a return in the journal.
@@ -49,7 +47,7 @@ func (p *pendingReturn) onDisk() bool { return p.asked == nil }
 // trim makes room for the returns that a master which is away, or takes none, will get: what is too old is dropped, and
 // beyond the cap of the spool the oldest are replaced by the reason, or dropped. While the master answers the cap
 // counts only for those that it does not take.
-func (r *returnSender) trim(ctx actor.Context) {
+func (r *returnSender) trim(ctx supervisor.Context) {
 	size := r.untaken.size
 	if r.away {
 		size = r.size
@@ -73,7 +71,7 @@ func (r *returnSender) many() bool {
 }
 
 // trimAged is trim that looks at the age of those that the master does not take, too.
-func (r *returnSender) trimAged(ctx actor.Context) {
+func (r *returnSender) trimAged(ctx supervisor.Context) {
 	now := r.opt.link.clock.Now()
 	if most := r.maxAge(); most > 0 && slices.ContainsFunc(r.untaken.list, func(p *pendingReturn) bool {
 		return p.onDisk() && now.Sub(p.at) > most
@@ -85,7 +83,7 @@ func (r *returnSender) trimAged(ctx actor.Context) {
 }
 
 // cut is what trim does.
-func (r *returnSender) cut(ctx actor.Context) {
+func (r *returnSender) cut(ctx supervisor.Context) {
 	most, lists := r.opt.maxBytes, [][]*pendingReturn{r.failed, r.waiting, r.untaken.list}
 	if !r.away {
 		most = 0
@@ -168,7 +166,7 @@ func surplus(all []spooled, maxBytes int64, maxAge time.Duration, now time.Time)
 }
 
 // replace puts the reason into the journal in place of a return.
-func (r *returnSender) replace(ctx actor.Context, p *pendingReturn) {
+func (r *returnSender) replace(ctx supervisor.Context, p *pendingReturn) {
 	p.ret, p.reason = nil, true
 	r.resize(p, reasonSize)
 	opt, size := r.opt, p.bytes

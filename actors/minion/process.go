@@ -12,7 +12,6 @@ import (
 	"brine/supervisor"
 	"brine/wire/payload"
 
-	"github.com/asynkron/protoactor-go/actor"
 	"golang.org/x/sys/unix"
 )
 
@@ -55,8 +54,8 @@ func inProcess(job *payload.Job) bool {
 }
 
 // runProcess calls the function in a process of its own, which ends with this incarnation.
-func (j *job) runProcess(ctx actor.Context) {
-	run, stop := context.WithCancelCause(supervisor.Context(ctx))
+func (j *job) runProcess(ctx supervisor.Context) {
+	run, stop := context.WithCancelCause(supervisor.Lifetime(ctx))
 	j.stop, j.proc = stop, &jobProcess{}
 	j.note(func(m *ledger.Minion, now ledger.Stamp) { m.Started = now })
 	self, launch, env, what := j.self, j.opt.launch, j.opt.env(j.rec.link), j.execution()
@@ -75,7 +74,7 @@ func (j *job) runProcess(ctx actor.Context) {
 }
 
 // onProcessBegun makes the pid known, and hands on what was meant for the process before it was there.
-func (j *job) onProcessBegun(ctx actor.Context, m *processBegun) {
+func (j *job) onProcessBegun(ctx supervisor.Context, m *processBegun) {
 	j.proc.pid, j.proc.is = m.pid, m.is
 	supervisor.Send(ctx, j.rec.dispatcher, &JobStarted{Name: j.rec.name, PID: m.pid})
 	if j.proc.ending != nil {
@@ -93,7 +92,7 @@ func (j *job) signalProcess(m *killJob) {
 	}
 }
 
-func (j *job) onProcessEnded(ctx actor.Context, m *processEnded) {
+func (j *job) onProcessEnded(ctx supervisor.Context, m *processEnded) {
 	out := m.out
 	switch end := j.proc.ending; {
 	case out.Return != nil:
@@ -107,7 +106,7 @@ func (j *job) onProcessEnded(ctx actor.Context, m *processEnded) {
 }
 
 // onProcessRefused puts a job back into the queue that cannot be started now, and answers for one that never can.
-func (j *job) onProcessRefused(ctx actor.Context, m *processRefused) {
+func (j *job) onProcessRefused(ctx supervisor.Context, m *processRefused) {
 	if j.rec.ret.Load() != nil {
 		return
 	}
@@ -133,7 +132,7 @@ func (j *job) onProcessRefused(ctx actor.Context, m *processRefused) {
 }
 
 // onPostponeNoted ends the actor of a job that is in the queue, and not begun, for any later process.
-func (j *job) onPostponeNoted(ctx actor.Context) {
+func (j *job) onPostponeNoted(ctx supervisor.Context) {
 	if j.rec.ret.Load() != nil {
 		return // killed meanwhile
 	}

@@ -12,8 +12,6 @@ import (
 	"brine/supervisor"
 	"brine/supervisor/stats"
 	"brine/wire/payload"
-
-	"github.com/asynkron/protoactor-go/actor"
 )
 
 // deathsFile is where the last deaths are kept for the next start, in the cache directory.
@@ -50,7 +48,7 @@ const textSetAside = "The job was not run: the minion's Dispatcher died of it tw
 
 // onJobSetAside answers for a job, unless it has begun: then it answers by itself. A minion that the target may not
 // mean does not answer; what it knows the master is told.
-func (d *dispatcher) onJobSetAside(ctx actor.Context, m *JobSetAside) {
+func (d *dispatcher) onJobSetAside(ctx supervisor.Context, m *JobSetAside) {
 	jid := m.Job.JID()
 	if jid == "" || m.Job.Lacks() != "" {
 		return

@@ -10,8 +10,6 @@ import (
 	"brine/modules/pillar"
 	"brine/supervisor"
 	"brine/wire/payload"
-
-	"github.com/asynkron/protoactor-go/actor"
 )
 
 // Messages of the Refresher.
@@ -90,9 +88,9 @@ type nextPillar struct {
 	done  []func(error)
 }
 
-func (r *refresher) Receive(ctx actor.Context) {
+func (r *refresher) Receive(ctx supervisor.Context) {
 	switch m := ctx.Message().(type) {
-	case *actor.Started:
+	case *supervisor.Started:
 		r.onStarted(ctx)
 	case *RefreshGrains:
 		r.onRefreshGrains(ctx, m)
@@ -102,7 +100,7 @@ func (r *refresher) Receive(ctx actor.Context) {
 		r.onPillarFetched(ctx, m)
 	case *grainsComputed:
 		r.onGrainsComputed(ctx, m)
-	case *actor.Stopping:
+	case *supervisor.Stopping:
 		r.onStopping()
 	case *tick:
 		r.onTick(ctx)
@@ -114,7 +112,7 @@ func (r *refresher) Receive(ctx actor.Context) {
 // tick is the message of a timer.
 type tick struct{}
 
-func (r *refresher) onStarted(ctx actor.Context) {
+func (r *refresher) onStarted(ctx supervisor.Context) {
 	r.self, r.pillars = supervisor.Self(ctx), map[*link]*nextPillar{}
 	facts := r.opt.facts
 	supervisor.Go(ctx, "grains", func(context.Context) error {
@@ -127,14 +125,14 @@ func (r *refresher) onStarted(ctx actor.Context) {
 	r.arm(ctx)
 }
 
-func (r *refresher) arm(ctx actor.Context) {
+func (r *refresher) arm(ctx supervisor.Context) {
 	if every := r.opt.every; every > 0 {
 		after(ctx, r.opt.clock, every, &tick{})
 	}
 }
 
 // onTick is grains_refresh_every: a master that matches by grains learns of changes from the pillar request.
-func (r *refresher) onTick(ctx actor.Context) {
+func (r *refresher) onTick(ctx supervisor.Context) {
 	r.arm(ctx)
 	self := r.self
 	r.onRefreshGrains(ctx, &RefreshGrains{Done: func(changed bool) {
@@ -144,7 +142,7 @@ func (r *refresher) onTick(ctx actor.Context) {
 	}})
 }
 
-func (r *refresher) onRefreshGrains(ctx actor.Context, m *RefreshGrains) {
+func (r *refresher) onRefreshGrains(ctx supervisor.Context, m *RefreshGrains) {
 	if len(r.grains) >= r.opt.most {
 		r.opt.log.Warn("the grains are not computed once more: too many wait for them", "waiting", len(r.grains))
 		m.done(false)
@@ -155,7 +153,7 @@ func (r *refresher) onRefreshGrains(ctx actor.Context, m *RefreshGrains) {
 }
 
 // compute computes the grains for all who wait, unless that is being done.
-func (r *refresher) compute(ctx actor.Context) {
+func (r *refresher) compute(ctx supervisor.Context) {
 	if r.busy || len(r.grains) == 0 {
 		return
 	}
@@ -175,7 +173,7 @@ func (r *refresher) compute(ctx actor.Context) {
 	})
 }
 
-func (r *refresher) onGrainsComputed(ctx actor.Context, m *grainsComputed) {
+func (r *refresher) onGrainsComputed(ctx supervisor.Context, m *grainsComputed) {
 	if m.by == r {
 		r.busy = false
 		r.compute(ctx)
@@ -199,7 +197,7 @@ func tellAll(all []func(error), err error) {
 	}
 }
 
-func (r *refresher) onRefreshPillar(ctx actor.Context, m *RefreshPillar) {
+func (r *refresher) onRefreshPillar(ctx supervisor.Context, m *RefreshPillar) {
 	if m.Link != nil {
 		r.fetch(ctx, m.Link, m.Clean, m.done)
 		return
@@ -240,7 +238,7 @@ func collect(ctx context.Context, results <-chan error) (all error) {
 	return all
 }
 
-func (r *refresher) fetch(ctx actor.Context, l *link, clean bool, done func(error)) {
+func (r *refresher) fetch(ctx supervisor.Context, l *link, clean bool, done func(error)) {
 	n := r.pillars[l]
 	if n == nil {
 		n = &nextPillar{}
@@ -256,7 +254,7 @@ func (r *refresher) fetch(ctx actor.Context, l *link, clean bool, done func(erro
 }
 
 // fetchNext asks a master for all who wait, unless it is being asked.
-func (r *refresher) fetchNext(ctx actor.Context, l *link) {
+func (r *refresher) fetchNext(ctx supervisor.Context, l *link) {
 	n := r.pillars[l]
 	if n == nil || n.busy || len(n.done) == 0 {
 		return
@@ -331,7 +329,7 @@ func (o refresherOptions) keep(l *link, data *payload.Map) {
 	}
 }
 
-func (r *refresher) onPillarFetched(ctx actor.Context, m *pillarFetched) {
+func (r *refresher) onPillarFetched(ctx supervisor.Context, m *pillarFetched) {
 	if m.err != nil {
 		supervisor.Failed(ctx)
 		r.logOf(m.link).Error("Pillar data could not be refreshed. One or more masters may be down!", "err", m.err)

@@ -11,12 +11,10 @@ import (
 	"brine/supervisor"
 	"brine/wire/payload"
 	"brine/wire/zmq"
-
-	"github.com/asynkron/protoactor-go/actor"
 )
 
 // fly sends what waits, as far as there is room.
-func (r *returnSender) fly(ctx actor.Context) {
+func (r *returnSender) fly(ctx supervisor.Context) {
 	for len(r.waiting) > 0 && r.flying < r.window {
 		p := r.waiting[0]
 		r.waiting[0] = nil
@@ -83,7 +81,7 @@ func (o *returnSenderOptions) read(ctx context.Context, key string) (*payload.Re
 	}
 }
 
-func (r *returnSender) onDelivered(ctx actor.Context, m *delivered) {
+func (r *returnSender) onDelivered(ctx supervisor.Context, m *delivered) {
 	if m.sender != r {
 		r.onDeliveredBefore(m)
 		return
@@ -103,7 +101,7 @@ func (r *returnSender) onDelivered(ctx actor.Context, m *delivered) {
 		r.opt.log.Error("a return is lost", "jid", m.ret.jid, "err", m.err)
 		r.opt.over(m.ret.key)
 		r.forget(m.ret)
-	case supervisor.Context(ctx).Err() != nil: // broken off by our own end, which says nothing of the master
+	case supervisor.Lifetime(ctx).Err() != nil: // broken off by our own end, which says nothing of the master
 		r.failed = append(r.failed, m.ret)
 		return
 	case notTaken(m.err):
@@ -118,7 +116,7 @@ func (r *returnSender) onDelivered(ctx actor.Context, m *delivered) {
 }
 
 // answered goes on after an answer of the master: what has failed because it was away is tried again.
-func (r *returnSender) answered(ctx actor.Context) {
+func (r *returnSender) answered(ctx supervisor.Context) {
 	back := r.pauses > 1 // for one that failed alone the pause stands
 	r.pauses, r.away = 0, false
 	if back {
@@ -147,7 +145,7 @@ func (r *returnSender) onDeliveredBefore(m *delivered) {
 }
 
 // hold keeps a return for the next retry.
-func (r *returnSender) hold(ctx actor.Context, p *pendingReturn, err error) {
+func (r *returnSender) hold(ctx supervisor.Context, p *pendingReturn, err error) {
 	level := slog.LevelWarn
 	if p.failed {
 		level = slog.LevelDebug // said before
@@ -170,7 +168,7 @@ func (r *returnSender) hold(ctx actor.Context, p *pendingReturn, err error) {
 }
 
 // whenListening sends msg as soon as the master of a link accepts a connection, if that is within the time.
-func whenListening(ctx actor.Context, l *link, within time.Duration, to *supervisor.Ref, msg any) {
+func whenListening(ctx supervisor.Context, l *link, within time.Duration, to *supervisor.Ref, msg any) {
 	supervisor.Go(ctx, "connection", func(ctx context.Context) error {
 		ctx, cancel := context.WithTimeout(ctx, within)
 		defer cancel()
@@ -193,7 +191,7 @@ func (r *returnSender) setBack(p *pendingReturn) {
 }
 
 // retry sends again what has failed, before what came later.
-func (r *returnSender) retry(ctx actor.Context) {
+func (r *returnSender) retry(ctx supervisor.Context) {
 	r.trim(ctx)
 	r.waiting = append(r.failed, r.waiting...)
 	r.failed = nil

@@ -13,8 +13,6 @@ import (
 	"brine/modules/text/pytext"
 	"brine/supervisor"
 	"brine/wire/payload"
-
-	"github.com/asynkron/protoactor-go/actor"
 )
 
 // Messages of the ReturnerSpool.
@@ -72,9 +70,9 @@ type returnerLine struct {
 	pause         time.Duration // before the next try; 0: the last one succeeded
 }
 
-func (s *returnerSpool) Receive(ctx actor.Context) {
+func (s *returnerSpool) Receive(ctx supervisor.Context) {
 	switch m := ctx.Message().(type) {
-	case *actor.Started:
+	case *supervisor.Started:
 		s.onStarted(ctx)
 	case *KeepReturn:
 		s.onKeepReturn(ctx, m)
@@ -91,7 +89,7 @@ func (s *returnerSpool) Receive(ctx actor.Context) {
 	}
 }
 
-func (s *returnerSpool) onStarted(ctx actor.Context) {
+func (s *returnerSpool) onStarted(ctx supervisor.Context) {
 	s.opt.spool.Damaged = tellDamage(s.opt.log)
 	var err error
 	if s.spool, err = spool.Open(s.opt.spool); err != nil {
@@ -105,7 +103,7 @@ func (s *returnerSpool) onStarted(ctx actor.Context) {
 }
 
 // onKeepReturn takes one copy for each returner.
-func (s *returnerSpool) onKeepReturn(ctx actor.Context, m *KeepReturn) {
+func (s *returnerSpool) onKeepReturn(ctx supervisor.Context, m *KeepReturn) {
 	for _, name := range returners.Expand(m.Returners, provided(s.opt.env().Opts)) {
 		switch {
 		case slices.Contains(s.opt.disabled, name):
@@ -131,7 +129,7 @@ func provided(f func() *payload.Map) *payload.Map {
 }
 
 // keep makes the record of a copy. One for which there is no room is handed over all the same, but once.
-func (s *returnerSpool) keep(ctx actor.Context, name string, ret *payload.Map) {
+func (s *returnerSpool) keep(ctx supervisor.Context, name string, ret *payload.Map) {
 	line := lineOf(name, ret)
 	_, err := s.spool.Put(name, line, ret, s.opt.clock.Now())
 	switch {
@@ -154,7 +152,7 @@ func lineOf(name string, ret *payload.Map) string {
 }
 
 // call hands the oldest copy of a line to its returner, unless that has one in hand, or rests.
-func (s *returnerSpool) call(ctx actor.Context, name string) {
+func (s *returnerSpool) call(ctx supervisor.Context, name string) {
 	line := s.lines[name]
 	if line == nil {
 		line = &returnerLine{}
@@ -174,7 +172,7 @@ func (s *returnerSpool) call(ctx actor.Context, name string) {
 }
 
 // hand calls a returner beside the actor.
-func (s *returnerSpool) hand(ctx actor.Context, done *returnerCalled, value func() (any, error)) {
+func (s *returnerSpool) hand(ctx supervisor.Context, done *returnerCalled, value func() (any, error)) {
 	self, opt := supervisor.Self(ctx), s.opt
 	done.by = s
 	supervisor.Go(ctx, "returner", func(ctx context.Context) error {
@@ -201,7 +199,7 @@ func (o *returnerSpoolOptions) hand(ctx context.Context, name string, value func
 	return returners.Return(loader.NewCall(ctx, o.env(), ret.Str("fun"), ret), o.registry, name, ret)
 }
 
-func (s *returnerSpool) onReturnerCalled(ctx actor.Context, m *returnerCalled) {
+func (s *returnerSpool) onReturnerCalled(ctx supervisor.Context, m *returnerCalled) {
 	if m.by != s {
 		return // a predecessor's: this one has called, too
 	}
@@ -232,7 +230,7 @@ func (s *returnerSpool) onReturnerCalled(ctx actor.Context, m *returnerCalled) {
 }
 
 // rest lets a returner be for a while.
-func (s *returnerSpool) rest(ctx actor.Context, m *returnerCalled) {
+func (s *returnerSpool) rest(ctx supervisor.Context, m *returnerCalled) {
 	line := s.lines[m.item.Line]
 	line.busy, line.resting = false, true
 	line.pause = returners.Pause(line.pause)
@@ -241,7 +239,7 @@ func (s *returnerSpool) rest(ctx actor.Context, m *returnerCalled) {
 	after(ctx, s.opt.clock, line.pause, &returnerRested{m.item.Line})
 }
 
-func (s *returnerSpool) onReturnerRested(ctx actor.Context, m *returnerRested) {
+func (s *returnerSpool) onReturnerRested(ctx supervisor.Context, m *returnerRested) {
 	if line := s.lines[m.line]; line != nil {
 		line.resting = false
 		s.call(ctx, m.line)
@@ -249,7 +247,7 @@ func (s *returnerSpool) onReturnerRested(ctx actor.Context, m *returnerRested) {
 }
 
 // onExpireCopies removes what is too old, but for copies that are being handed over.
-func (s *returnerSpool) onExpireCopies(ctx actor.Context) {
+func (s *returnerSpool) onExpireCopies(ctx supervisor.Context) {
 	after(ctx, s.opt.clock, expireCopiesEvery, &expireCopies{})
 	if !s.opt.calm() {
 		return

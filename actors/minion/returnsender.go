@@ -11,8 +11,6 @@ import (
 	"brine/modules/fleet/ledger"
 	"brine/supervisor"
 	"brine/wire/payload"
-
-	"github.com/asynkron/protoactor-go/actor"
 )
 
 // Messages of the ReturnSender.
@@ -152,11 +150,11 @@ const (
 	retryPauseMax = 30 * time.Second
 )
 
-func (r *returnSender) Receive(ctx actor.Context) {
+func (r *returnSender) Receive(ctx supervisor.Context) {
 	defer r.measure()
 	defer r.flushed()
 	switch m := ctx.Message().(type) {
-	case *actor.Started:
+	case *supervisor.Started:
 		r.onStarted(ctx)
 	case *SendReturn:
 		r.onSendReturn(ctx, m)
@@ -196,7 +194,7 @@ func (r *returnSender) measure() {
 }
 
 // onStarted asks for what a predecessor, or the process before this one, left in the journal.
-func (r *returnSender) onStarted(ctx actor.Context) {
+func (r *returnSender) onStarted(ctx supervisor.Context) {
 	r.self, r.known, r.window = supervisor.Self(ctx), make(map[string]*pendingReturn), firstFlying
 	self := r.self
 	unkept := *r.opt.unkept
@@ -214,7 +212,7 @@ func (r *returnSender) onStarted(ctx actor.Context) {
 	}})
 }
 
-func (r *returnSender) onListed(ctx actor.Context, m *returnsListed) {
+func (r *returnSender) onListed(ctx supervisor.Context, m *returnsListed) {
 	if m.sender != r {
 		return
 	}
@@ -225,7 +223,7 @@ func (r *returnSender) onListed(ctx actor.Context, m *returnsListed) {
 	r.fly(ctx)
 }
 
-func (r *returnSender) onTakeReturn(ctx actor.Context, m *TakeReturn) {
+func (r *returnSender) onTakeReturn(ctx supervisor.Context, m *TakeReturn) {
 	r.admit(m.Return, m.JID)
 	r.trim(ctx)
 	r.fly(ctx)
@@ -243,7 +241,7 @@ func (r *returnSender) admit(s spooled, jid string) {
 
 // onSendReturn puts a return into the journal. It is sent when it is there. One that the journal may not take is held
 // in memory, and in the journal stands what is to be said if it comes to nothing.
-func (r *returnSender) onSendReturn(ctx actor.Context, m *SendReturn) {
+func (r *returnSender) onSendReturn(ctx supervisor.Context, m *SendReturn) {
 	if p := r.known[m.Key]; p != nil { // asked again
 		if p.onDisk() {
 			m.kept()
@@ -267,7 +265,7 @@ func (r *returnSender) onSendReturn(ctx actor.Context, m *SendReturn) {
 }
 
 // write puts a return into the journal. The note comes back with the outcome.
-func (r *returnSender) write(ctx actor.Context, m *SendReturn, body []byte, note recordNote) {
+func (r *returnSender) write(ctx supervisor.Context, m *SendReturn, body []byte, note recordNote) {
 	supervisor.Send(ctx, r.opt.journal, &WriteRecord{
 		Record: journalRecord{kind: journalReturn, key: m.Key, link: r.opt.link.name(), body: body},
 		Asker:  r.self, Note: note,
@@ -281,7 +279,7 @@ func (m *SendReturn) kept() {
 }
 
 // onNoted sends a return that is in the journal by now, or cannot be put there.
-func (r *returnSender) onNoted(ctx actor.Context, m *returnNoted) {
+func (r *returnSender) onNoted(ctx supervisor.Context, m *returnNoted) {
 	p := m.ret
 	r.noteSpooled(p, m.err)
 	if m.sender != r { // asked for by a predecessor
@@ -345,7 +343,7 @@ func (o *returnSenderOptions) over(key string) {
 	o.journal.Send(&WriteRecord{Record: journalRecord{kind: journalGone, key: key}})
 }
 
-func (r *returnSender) onSendRequest(ctx actor.Context, m *SendRequest) {
+func (r *returnSender) onSendRequest(ctx supervisor.Context, m *SendRequest) {
 	l := r.opt.link
 	if m.Timeout == 0 {
 		m.Timeout = l.times.Load().requestChannelTimeout

@@ -7,9 +7,8 @@ import (
 	"brine/modules/loader"
 	"brine/modules/schedule"
 	"brine/modules/text/args"
+	"brine/supervisor"
 	"brine/wire/payload"
-
-	"github.com/asynkron/protoactor-go/actor"
 )
 
 // RunScheduled is a job of the schedule. Ended is called when it has been answered, or is
@@ -97,7 +96,7 @@ func unreturned(job *payload.Job) bool {
 }
 
 // onRunScheduled starts a job of the schedule, which is for this minion and was never anywhere else.
-func (d *dispatcher) onRunScheduled(ctx actor.Context, m *RunScheduled) {
+func (d *dispatcher) onRunScheduled(ctx supervisor.Context, m *RunScheduled) {
 	jid := m.Load.Str("jid")
 	if d.stopping || !d.reg.take(jid, d.opt.seenMost) || d.reg.find(jid) != nil {
 		m.Ended()

@@ -11,8 +11,6 @@ import (
 	"brine/supervisor"
 	"brine/wire/event"
 	"brine/wire/payload"
-
-	"github.com/asynkron/protoactor-go/actor"
 )
 
 // Messages of the Scheduler.
@@ -75,9 +73,9 @@ type scheduler struct {
 	wait time.Duration // for which that was set, 0: it is not
 }
 
-func (s *scheduler) Receive(ctx actor.Context) {
+func (s *scheduler) Receive(ctx supervisor.Context) {
 	switch m := ctx.Message().(type) {
-	case *actor.Started:
+	case *supervisor.Started:
 		s.onStarted(ctx)
 	case *BeginSchedule:
 		s.onBegin(ctx)
@@ -92,13 +90,13 @@ func (s *scheduler) Receive(ctx actor.Context) {
 	}
 }
 
-func (s *scheduler) onStarted(ctx actor.Context) {
+func (s *scheduler) onStarted(ctx supervisor.Context) {
 	if s.plan.begun {
 		s.look(ctx)
 	}
 }
 
-func (s *scheduler) onBegin(ctx actor.Context) {
+func (s *scheduler) onBegin(ctx supervisor.Context) {
 	if !s.plan.begun {
 		s.plan.begun = true
 		s.look(ctx)
@@ -106,14 +104,14 @@ func (s *scheduler) onBegin(ctx actor.Context) {
 }
 
 // onPillarStored looks at once, if the schedule may be another one.
-func (s *scheduler) onPillarStored(ctx actor.Context) {
+func (s *scheduler) onPillarStored(ctx supervisor.Context) {
 	if s.readPillar() && s.plan.begun {
 		s.look(ctx)
 	}
 }
 
 // onLookAtSchedule looks, unless another timer has taken the place of this one.
-func (s *scheduler) onLookAtSchedule(ctx actor.Context, m *lookAtSchedule) {
+func (s *scheduler) onLookAtSchedule(ctx supervisor.Context, m *lookAtSchedule) {
 	if m.turn == s.turn {
 		s.wait = 0
 		s.look(ctx)
@@ -121,7 +119,7 @@ func (s *scheduler) onLookAtSchedule(ctx actor.Context, m *lookAtSchedule) {
 }
 
 // look runs what is due now.
-func (s *scheduler) look(ctx actor.Context) {
+func (s *scheduler) look(ctx supervisor.Context) {
 	s.readPillar()
 	runs, messages := s.plan.Look(s.now(), s.m.clock.Now(), s.options())
 	for _, msg := range messages {
@@ -134,7 +132,7 @@ func (s *scheduler) look(ctx actor.Context) {
 }
 
 // arm sets the timer of the next look, unless one is set that comes as soon.
-func (s *scheduler) arm(ctx actor.Context) {
+func (s *scheduler) arm(ctx supervisor.Context) {
 	every := scheduleEvery
 	if s.plan.State.Jobs().Len() == 0 {
 		every = scheduleIdle
@@ -201,7 +199,7 @@ func (s *scheduler) run(run schedule.Run) {
 }
 
 // onManage carries out a request and answers it.
-func (s *scheduler) onManage(ctx actor.Context, data *payload.Map) {
+func (s *scheduler) onManage(ctx supervisor.Context, data *payload.Map) {
 	s.onPillarStored(ctx)
 	state, out := s.plan.State.Manage(data, s.now(), s.options())
 	s.plan.State = state
@@ -227,7 +225,7 @@ func (s *scheduler) onManage(ctx actor.Context, data *payload.Map) {
 }
 
 // persist writes the schedule down. The request stands even if that fails.
-func (s *scheduler) persist(ctx actor.Context) {
+func (s *scheduler) persist(ctx supervisor.Context) {
 	path, jobs := s.opt.path, s.plan.State.Saveable()
 	supervisor.Patiently(ctx, func() {
 		if err := schedule.Save(path, jobs); err != nil {

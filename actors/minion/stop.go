@@ -9,8 +9,6 @@ import (
 	"brine/modules/fleet/ledger"
 	"brine/supervisor"
 	"brine/wire/payload"
-
-	"github.com/asynkron/protoactor-go/actor"
 )
 
 // stopJobsWithin is how long the functions may take to notice that their job is over.
@@ -82,13 +80,13 @@ func (d *dispatcher) checkStopped() {
 }
 
 // turnAway answers for a job that comes while the minion stops.
-func (d *dispatcher) turnAway(ctx actor.Context, job *payload.Job, l *link) {
+func (d *dispatcher) turnAway(ctx supervisor.Context, job *payload.Job, l *link) {
 	d.reg.began(job.JID())
 	d.spawn(ctx, &jobRecord{job: job, link: l, told: textStopping, outcome: ledger.Stopping})
 }
 
 // onCloseIntake ends the subscription. What has come before is still opened.
-func (s *subscriber) onCloseIntake(ctx actor.Context, m *supervisor.CloseIntake) {
+func (s *subscriber) onCloseIntake(ctx supervisor.Context, m *supervisor.CloseIntake) {
 	s.closed = true
 	if s.cancel == nil {
 		m.Done()

@@ -10,8 +10,6 @@ import (
 	"brine/modules/fleet/ledger"
 	"brine/supervisor"
 	"brine/wire/payload"
-
-	"github.com/asynkron/protoactor-go/actor"
 )
 
 // Messages of the Subscriber.
@@ -91,9 +89,9 @@ type subscriber struct {
 	closed   bool          // the minion stops
 }
 
-func (s *subscriber) Receive(ctx actor.Context) {
+func (s *subscriber) Receive(ctx supervisor.Context) {
 	switch m := ctx.Message().(type) {
-	case *actor.Started:
+	case *supervisor.Started:
 		s.onStarted(ctx)
 	case *frameReceived:
 		m.place.leave()
@@ -112,7 +110,7 @@ func (s *subscriber) Receive(ctx actor.Context) {
 }
 
 // receiveLink takes what has to do with the connection.
-func (s *subscriber) receiveLink(ctx actor.Context) {
+func (s *subscriber) receiveLink(ctx supervisor.Context) {
 	switch m := ctx.Message().(type) {
 	case *linkChanged:
 		s.onLinkChanged(ctx, m)
@@ -139,7 +137,7 @@ func (s *subscriber) receiveLink(ctx actor.Context) {
 	}
 }
 
-func (s *subscriber) onStarted(ctx actor.Context) {
+func (s *subscriber) onStarted(ctx supervisor.Context) {
 	s.self, s.link, s.held = supervisor.Self(ctx), s.opt.link, s.opt.held
 	if s.link.opt.filtering {
 		s.topics = []string{payload.TopicBroadcast, payload.Topic(s.link.opt.id)}
@@ -152,7 +150,7 @@ func (s *subscriber) onStarted(ctx actor.Context) {
 }
 
 // onSignedIn connects, or connects anew when the port is another one.
-func (s *subscriber) onSignedIn(ctx actor.Context) {
+func (s *subscriber) onSignedIn(ctx supervisor.Context) {
 	port := int(s.link.publishPort.Load())
 	if own := s.link.opt.publishPort; own != 0 {
 		port = own
@@ -176,7 +174,7 @@ func (s *subscriber) subscribed() []string {
 }
 
 // subscribe ends the subscription there is, and then begins one.
-func (s *subscriber) subscribe(ctx actor.Context) {
+func (s *subscriber) subscribe(ctx supervisor.Context) {
 	if s.closed {
 		return
 	}
@@ -188,7 +186,7 @@ func (s *subscriber) subscribe(ctx actor.Context) {
 	s.n++
 	s.done = make(chan struct{})
 	var life context.Context
-	life, s.cancel = context.WithCancel(supervisor.Context(ctx))
+	life, s.cancel = context.WithCancel(supervisor.Lifetime(ctx))
 	n, port, done, l, to := s.n, s.port, s.done, s.link, s.sinks(life, s.n)
 	self := s.self
 	supervisor.Go(ctx, "publish socket", func(context.Context) error {
@@ -224,7 +222,7 @@ func sizeOf(frames [][]byte) (n int) {
 	return n
 }
 
-func (s *subscriber) onUnsubscribed(ctx actor.Context, m *unsubscribed) {
+func (s *subscriber) onUnsubscribed(ctx supervisor.Context, m *unsubscribed) {
 	if m.n != s.n {
 		return
 	}
@@ -235,7 +233,7 @@ func (s *subscriber) onUnsubscribed(ctx actor.Context, m *unsubscribed) {
 
 // onLinkChanged notes a connection that was made or lost. Behind one made again there may be another process,
 // with other keys: to ask now keeps the next job from having to wait.
-func (s *subscriber) onLinkChanged(ctx actor.Context, m *linkChanged) {
+func (s *subscriber) onLinkChanged(ctx supervisor.Context, m *linkChanged) {
 	if m.n != s.n || s.link.connected.Swap(m.up) == m.up {
 		return
 	}
@@ -266,7 +264,7 @@ func (s *subscriber) fetchPillar() {
 	s.opt.pillar(func(err error) { self.Send(&pillarTried{err}) })
 }
 
-func (s *subscriber) onPillarTried(ctx actor.Context, err error) {
+func (s *subscriber) onPillarTried(ctx supervisor.Context, err error) {
 	s.fetching = false
 	if err != nil {
 		s.failures++
@@ -282,12 +280,12 @@ func (s *subscriber) onPillarTried(ctx actor.Context, err error) {
 // watchEvery is how often a name without a connection is looked up.
 const watchEvery = 10 * time.Second
 
-func (s *subscriber) watch(ctx actor.Context) {
+func (s *subscriber) watch(ctx supervisor.Context) {
 	after(ctx, s.link.clock, watchEvery, &lookAgain{})
 }
 
 // onLookAgain asks for the master's address: the connection is lost, or requests are not answered.
-func (s *subscriber) onLookAgain(ctx actor.Context) {
+func (s *subscriber) onLookAgain(ctx supervisor.Context) {
 	if s.looking || s.port == 0 {
 		return
 	}
@@ -299,7 +297,7 @@ func (s *subscriber) onLookAgain(ctx actor.Context) {
 	})
 }
 
-func (s *subscriber) onLooked(ctx actor.Context, moved bool) {
+func (s *subscriber) onLooked(ctx supervisor.Context, moved bool) {
 	s.looking = false
 	switch {
 	case moved:
@@ -312,7 +310,7 @@ func (s *subscriber) onLooked(ctx actor.Context, moved bool) {
 }
 
 // onFrame takes one message: one frame, or a topic of ours and a frame.
-func (s *subscriber) onFrame(ctx actor.Context, frames [][]byte) {
+func (s *subscriber) onFrame(ctx supervisor.Context, frames [][]byte) {
 	switch {
 	case len(frames) == 2 && len(s.topics) > 0 && !slices.Contains(s.topics, string(frames[0])):
 		return // another minion's

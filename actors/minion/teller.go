@@ -6,8 +6,6 @@ import (
 	"brine/modules/fleet/ledger"
 	"brine/supervisor"
 	"brine/wire/payload"
-
-	"github.com/asynkron/protoactor-go/actor"
 )
 
 // Messages of the Teller.
@@ -34,9 +32,9 @@ type teller struct {
 	timer   bool
 }
 
-func (t *teller) Receive(ctx actor.Context) {
+func (t *teller) Receive(ctx supervisor.Context) {
 	switch m := ctx.Message().(type) {
-	case *actor.Started:
+	case *supervisor.Started:
 		t.waiting = map[*link]map[string]bool{}
 	case *TellFacts:
 		t.onTellFacts(ctx, m)
@@ -47,7 +45,7 @@ func (t *teller) Receive(ctx actor.Context) {
 	}
 }
 
-func (t *teller) onTellFacts(ctx actor.Context, m *TellFacts) {
+func (t *teller) onTellFacts(ctx supervisor.Context, m *TellFacts) {
 	if m.Link == nil || !m.Link.brine.Load() {
 		return
 	}

@@ -9,8 +9,6 @@ import (
 	"brine/modules/loader"
 	"brine/supervisor"
 	"brine/wire/event"
-
-	"github.com/asynkron/protoactor-go/actor"
 )
 
 // Messages of the MineTimer.
@@ -30,9 +28,9 @@ type mineTimer struct {
 	busy  bool
 }
 
-func (t *mineTimer) Receive(ctx actor.Context) {
+func (t *mineTimer) Receive(ctx supervisor.Context) {
 	switch m := ctx.Message().(type) {
-	case *actor.Started:
+	case *supervisor.Started:
 		t.onStarted(ctx)
 	case *BeginMine:
 		t.onBegin(ctx)
@@ -45,14 +43,14 @@ func (t *mineTimer) Receive(ctx actor.Context) {
 	}
 }
 
-func (t *mineTimer) onStarted(ctx actor.Context) {
+func (t *mineTimer) onStarted(ctx supervisor.Context) {
 	t.self = supervisor.Self(ctx)
 	if supervisor.Incarnation(ctx) > 1 {
 		t.onBegin(ctx)
 	}
 }
 
-func (t *mineTimer) onBegin(ctx actor.Context) {
+func (t *mineTimer) onBegin(ctx supervisor.Context) {
 	if !t.begun {
 		t.begun = true
 		t.update(ctx)
@@ -60,7 +58,7 @@ func (t *mineTimer) onBegin(ctx actor.Context) {
 }
 
 // update asks for one update, unless the one before still goes on.
-func (t *mineTimer) update(ctx actor.Context) {
+func (t *mineTimer) update(ctx supervisor.Context) {
 	after(ctx, t.m.clock, t.every, &tick{})
 	if t.busy {
 		return
@@ -104,9 +102,9 @@ type pinger struct {
 // ponged is the outcome of a ping.
 type ponged struct{ err error }
 
-func (p *pinger) Receive(ctx actor.Context) {
+func (p *pinger) Receive(ctx supervisor.Context) {
 	switch m := ctx.Message().(type) {
-	case *actor.Started:
+	case *supervisor.Started:
 		p.self = supervisor.Self(ctx)
 		p.arm(ctx)
 	case *tick:
@@ -118,9 +116,9 @@ func (p *pinger) Receive(ctx actor.Context) {
 	}
 }
 
-func (p *pinger) arm(ctx actor.Context) { after(ctx, p.m.clock, p.every, &tick{}) }
+func (p *pinger) arm(ctx supervisor.Context) { after(ctx, p.m.clock, p.every, &tick{}) }
 
-func (p *pinger) onTick(ctx actor.Context) {
+func (p *pinger) onTick(ctx supervisor.Context) {
 	p.arm(ctx)
 	self := p.self
 	p.link.post(&SendRequest{Load: p.m.eventLoad(event.TagMinionPing, "ping"), Done: func(_ any, err error) {
@@ -128,7 +126,7 @@ func (p *pinger) onTick(ctx actor.Context) {
 	}})
 }
 
-func (p *pinger) onPonged(ctx actor.Context, err error) {
+func (p *pinger) onPonged(ctx supervisor.Context, err error) {
 	switch {
 	case err == nil:
 	case errors.Is(err, errNoMaster) && p.anew:

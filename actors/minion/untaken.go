@@ -7,10 +7,9 @@ import (
 	"slices"
 	"time"
 
+	"brine/supervisor"
 	"brine/wire/auth"
 	"brine/wire/payload"
-
-	"github.com/asynkron/protoactor-go/actor"
 )
 
 // A master may answer and yet not take a return: its disk is full, a signature is missing, it dies of just this one.
@@ -87,7 +86,7 @@ func (u *untaken) next() *pendingReturn {
 }
 
 // refuse keeps a return that the master has not taken.
-func (r *returnSender) refuse(ctx actor.Context, p *pendingReturn, err error) {
+func (r *returnSender) refuse(ctx supervisor.Context, p *pendingReturn, err error) {
 	level, most := slog.LevelWarn, untakenPauseMax
 	if p.refusals > 0 {
 		level = slog.LevelDebug // said before
@@ -115,7 +114,7 @@ func growing(n int, most time.Duration) time.Duration {
 }
 
 // probeLater sets the timer for the next attempt, unless it is set.
-func (r *returnSender) probeLater(ctx actor.Context) {
+func (r *returnSender) probeLater(ctx supervisor.Context) {
 	p := r.untaken.next()
 	if p == nil || r.untaken.timer {
 		return
@@ -126,7 +125,7 @@ func (r *returnSender) probeLater(ctx actor.Context) {
 }
 
 // onProbe tries the return that is due.
-func (r *returnSender) onProbe(ctx actor.Context) {
+func (r *returnSender) onProbe(ctx supervisor.Context) {
 	r.untaken.timer = false
 	r.trimAged(ctx)
 	p := r.untaken.next()
@@ -146,7 +145,7 @@ func (r *returnSender) onProbe(ctx actor.Context) {
 }
 
 // releaseUntaken tries all of them: the master has taken one, or is back.
-func (r *returnSender) releaseUntaken(ctx actor.Context) {
+func (r *returnSender) releaseUntaken(ctx supervisor.Context) {
 	if len(r.untaken.list) == 0 {
 		return
 	}
@@ -155,7 +154,7 @@ func (r *returnSender) releaseUntaken(ctx actor.Context) {
 }
 
 // again puts a return into the journal that could not be put there before: there may be room by now.
-func (r *returnSender) again(ctx actor.Context, p *pendingReturn) {
+func (r *returnSender) again(ctx supervisor.Context, p *pendingReturn) {
 	if m := p.asked; m != nil && len(m.Body) > 0 && !p.noting &&
 		(r.opt.maxBytes <= 0 || int64(len(m.Body)) <= r.opt.maxBytes) {
 		p.noting = true

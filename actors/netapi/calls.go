@@ -10,8 +10,6 @@ import (
 
 	"brine/modules/netapi"
 	"brine/supervisor"
-
-	"github.com/asynkron/protoactor-go/actor"
 )
 
 // callsMax is how many chunks are at work at the same time.
@@ -81,7 +79,7 @@ func onBehalf(ctx context.Context, f work) work {
 func (c *calls) start(f work) (<-chan outcome, string, error) {
 	name := "Call-" + strconv.FormatUint(c.next.Add(1), 10)
 	done := make(chan outcome, 1)
-	_, err := c.tree.Add(supervisor.Spec{Name: name, StopTimeout: time.Second, New: func() actor.Actor {
+	_, err := c.tree.Add(supervisor.Spec{Name: name, StopTimeout: time.Second, New: func() supervisor.Actor {
 		return &call{work: f, done: done}
 	}})
 	if err != nil {
@@ -104,9 +102,9 @@ type call struct {
 	done chan<- outcome
 }
 
-func (c *call) Receive(ctx actor.Context) {
+func (c *call) Receive(ctx supervisor.Context) {
 	switch m := ctx.Message().(type) {
-	case *actor.Started:
+	case *supervisor.Started:
 		c.onStarted(ctx)
 	case *callNoted:
 		supervisor.Note(ctx, m.text)
@@ -117,7 +115,7 @@ func (c *call) Receive(ctx actor.Context) {
 	}
 }
 
-func (c *call) onStarted(ctx actor.Context) {
+func (c *call) onStarted(ctx supervisor.Context) {
 	self, f := supervisor.Self(ctx), c.work
 	if supervisor.Incarnation(ctx) > 1 {
 		c.finish(ctx, outcome{err: errCancelled})
@@ -130,7 +128,7 @@ func (c *call) onStarted(ctx actor.Context) {
 	})
 }
 
-func (c *call) finish(ctx actor.Context, o outcome) {
+func (c *call) finish(ctx supervisor.Context, o outcome) {
 	select {
 	case c.done <- o:
 	default: // it was answered already

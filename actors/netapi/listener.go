@@ -16,8 +16,6 @@ import (
 	"brine/modules/fleet/door"
 	"brine/modules/netapi"
 	"brine/supervisor"
-
-	"github.com/asynkron/protoactor-go/actor"
 )
 
 // Listen says where a server listens.
@@ -43,7 +41,7 @@ const (
 
 // listenerSpec is the child that owns the port of a server.
 func listenerSpec(m Module, h http.Handler) supervisor.Spec {
-	return supervisor.Spec{Name: m.Name, Intake: false, StopTimeout: 2 * stopWithin, New: func() actor.Actor {
+	return supervisor.Spec{Name: m.Name, Intake: false, StopTimeout: 2 * stopWithin, New: func() supervisor.Actor {
 		return &listener{opt: m.Listen, name: m.Name, handler: h}
 	}}
 }
@@ -69,16 +67,16 @@ func addressOf(conn net.Conn) string {
 	return from
 }
 
-func (l *listener) Receive(ctx actor.Context) {
+func (l *listener) Receive(ctx supervisor.Context) {
 	switch ctx.Message().(type) {
-	case *actor.Started:
+	case *supervisor.Started:
 		l.onStarted(ctx)
 	default:
 		supervisor.Unhandled(ctx)
 	}
 }
 
-func (l *listener) onStarted(ctx actor.Context) {
+func (l *listener) onStarted(ctx supervisor.Context) {
 	server := &http.Server{Handler: netapi.BehindProxies(l.opt.Front.Proxies, netapi.Lingering(l.handler)),
 		ErrorLog: slog.NewLogLogger(l.opt.Logger.Handler(), slog.LevelDebug), ReadHeaderTimeout: headerTimeout,
 		IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeader, ConnContext: clientOf, ConnState: atRest}
@@ -91,7 +89,7 @@ func (l *listener) onStarted(ctx actor.Context) {
 		server.TLSNextProto = map[string]func(*http.Server, *tls.Conn, http.Handler){}
 	}
 	addr := net.JoinHostPort(l.opt.Host, strconv.Itoa(l.opt.Port))
-	ln, err := (&net.ListenConfig{}).Listen(supervisor.Context(ctx), "tcp", addr)
+	ln, err := (&net.ListenConfig{}).Listen(supervisor.Lifetime(ctx), "tcp", addr)
 	if err != nil {
 		supervisor.Crash(fmt.Errorf("%s: %w", l.name, err))
 	}

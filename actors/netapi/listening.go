@@ -6,8 +6,6 @@ import (
 
 	"brine/supervisor"
 	"brine/wire/client"
-
-	"github.com/asynkron/protoactor-go/actor"
 )
 
 // listenAgain is the pause between two attempts to join the bus of the master.
@@ -19,15 +17,15 @@ const noTag = "\x00"
 // listeningSpec is the child that keeps the client's subscription to the bus open. Without it each command would join
 // the bus anew.
 func listeningSpec(c *client.Client) supervisor.Spec {
-	return supervisor.Spec{Name: "Listening", New: func() actor.Actor { return &listening{client: c} }}
+	return supervisor.Spec{Name: "Listening", New: func() supervisor.Actor { return &listening{client: c} }}
 }
 
 // listening gets no messages.
 type listening struct{ client *client.Client }
 
-func (l *listening) Receive(ctx actor.Context) {
+func (l *listening) Receive(ctx supervisor.Context) {
 	switch ctx.Message().(type) {
-	case *actor.Started:
+	case *supervisor.Started:
 		supervisor.Go(ctx, "listening", l.listen)
 	default:
 		supervisor.Unhandled(ctx)

@@ -7,8 +7,6 @@ import (
 	"brine/config"
 	"brine/modules/netapi"
 	"brine/supervisor"
-
-	"github.com/asynkron/protoactor-go/actor"
 )
 
 // Messages of the Sessions actor.
@@ -58,7 +56,7 @@ func sessionsSpec(conf *config.Netapi) supervisor.Spec {
 		most, each = c.SessionsMax, c.SessionsEach
 	}
 	store := netapi.NewSessions(most, each)
-	return supervisor.Spec{Name: "Sessions", Component: true, New: func() actor.Actor {
+	return supervisor.Spec{Name: "Sessions", Component: true, New: func() supervisor.Actor {
 		return &sessions{store: store}
 	}}
 }
@@ -66,7 +64,7 @@ func sessionsSpec(conf *config.Netapi) supervisor.Spec {
 // sessions owns the table of sessions.
 type sessions struct{ store *netapi.SessionStore }
 
-func (s *sessions) Receive(ctx actor.Context) {
+func (s *sessions) Receive(ctx supervisor.Context) {
 	switch m := ctx.Message().(type) {
 	case *OpenSession:
 		m.Reply <- s.store.Open(time.Now(), m.Token, m.User)

@@ -8,8 +8,6 @@ import (
 	"brine/modules/reactor"
 	"brine/modules/reactor/backlog"
 	"brine/supervisor"
-
-	"github.com/asynkron/protoactor-go/actor"
 )
 
 // Messages of the Reactor. Those of workers carry the incarnation that had asked: what a later one hears of them is of
@@ -82,12 +80,12 @@ func (p *pool) take() (worker int, ref *supervisor.Ref) {
 
 // Child is the Reactor as a child of a daemon.
 func (p *Part) Child() supervisor.Spec {
-	return supervisor.Spec{Name: NameReactor, New: func() actor.Actor { return &reacts{part: p} }}
+	return supervisor.Spec{Name: NameReactor, New: func() supervisor.Actor { return &reacts{part: p} }}
 }
 
-func (r *reacts) Receive(ctx actor.Context) {
+func (r *reacts) Receive(ctx supervisor.Context) {
 	switch m := ctx.Message().(type) {
-	case *actor.Started:
+	case *supervisor.Started:
 		r.onStarted(ctx)
 	case *EventsWait:
 		r.part.poked.Store(false)
@@ -109,14 +107,14 @@ func (r *reacts) Receive(ctx actor.Context) {
 }
 
 // onStarted takes up whatever its predecessor had in hand: the pool of that has ended by now.
-func (r *reacts) onStarted(ctx actor.Context) {
+func (r *reacts) onStarted(ctx supervisor.Context) {
 	p := r.part
 	r.self, r.n, r.open = supervisor.Self(ctx), supervisor.Incarnation(ctx), map[uint64]int{}
 	nest := supervisor.Nest(ctx, supervisor.Options{Pool: true})
 	add := func(to *pool, name string, n int) {
 		for i := range n {
 			ref, err := nest.Add(supervisor.Spec{Name: fmt.Sprintf("%s-%d", name, i+1), DropQueued: true,
-				New: func() actor.Actor {
+				New: func() supervisor.Actor {
 					return &worker{part: p}
 				}})
 			if err != nil {
@@ -138,7 +136,7 @@ func (r *reacts) onStarted(ctx actor.Context) {
 }
 
 // dispatch gives work to whoever has none. Events stay in the backlog while as many calls wait for the pool as may.
-func (r *reacts) dispatch(ctx actor.Context) {
+func (r *reacts) dispatch(ctx supervisor.Context) {
 	if r.part.halted.Load() {
 		return
 	}
@@ -171,7 +169,7 @@ func (r *reacts) giveUp(ev backlog.Event) {
 	p.back.Settle(ev.Seq)
 }
 
-func (r *reacts) onEventCompiled(ctx actor.Context, m *EventCompiled) {
+func (r *reacts) onEventCompiled(ctx supervisor.Context, m *EventCompiled) {
 	if m.of != r.n {
 		return
 	}
@@ -188,7 +186,7 @@ func (r *reacts) onEventCompiled(ctx actor.Context, m *EventCompiled) {
 	r.dispatch(ctx)
 }
 
-func (r *reacts) onCallEnded(ctx actor.Context, m *CallEnded) {
+func (r *reacts) onCallEnded(ctx supervisor.Context, m *CallEnded) {
 	p := r.part
 	p.count(m.out)
 	if m.of != r.n {
@@ -209,7 +207,7 @@ func (r *reacts) ended(seq uint64) {
 
 // onWorkLost hears of a worker that died. What was begun is not begun again; of a call that runs elsewhere the end will
 // be told.
-func (r *reacts) onWorkLost(ctx actor.Context, m *workLost) {
+func (r *reacts) onWorkLost(ctx supervisor.Context, m *workLost) {
 	if m.of != r.n {
 		return
 	}

@@ -6,8 +6,6 @@ import (
 	"sync/atomic"
 
 	"brine/supervisor"
-
-	"github.com/asynkron/protoactor-go/actor"
 )
 
 // Names of the actors.
@@ -56,12 +54,12 @@ const holdEvents = 1 << 20
 
 // Keeper is the ReactorKeeper as a child of a daemon.
 func (p *Part) Keeper() supervisor.Spec {
-	return supervisor.Spec{Name: NameKeeper, Hold: holdEvents, Store: true, New: func() actor.Actor {
+	return supervisor.Spec{Name: NameKeeper, Hold: holdEvents, Store: true, New: func() supervisor.Actor {
 		return &keeper{p}
 	}}
 }
 
-func (k *keeper) Receive(ctx actor.Context) {
+func (k *keeper) Receive(ctx supervisor.Context) {
 	switch m := ctx.Message().(type) {
 	case *KeepEvent:
 		k.onKeepEvent(ctx, m)
@@ -72,7 +70,7 @@ func (k *keeper) Receive(ctx actor.Context) {
 	}
 }
 
-func (k *keeper) onKeepEvent(ctx actor.Context, m *KeepEvent) {
+func (k *keeper) onKeepEvent(ctx supervisor.Context, m *KeepEvent) {
 	defer m.leave()
 	if m.kept == nil {
 		m.kept = new(atomic.Bool)

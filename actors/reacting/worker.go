@@ -10,8 +10,6 @@ import (
 	"brine/modules/reactor/backlog"
 	"brine/supervisor"
 	"brine/wire/event"
-
-	"github.com/asynkron/protoactor-go/actor"
 )
 
 // Messages of the pool.
@@ -59,7 +57,7 @@ const (
 // worker works out events, or makes calls, one at a time. It has no state.
 type worker struct{ part *Part }
 
-func (w *worker) Receive(ctx actor.Context) {
+func (w *worker) Receive(ctx supervisor.Context) {
 	switch m := ctx.Message().(type) {
 	case *CompileEvent:
 		w.onCompileEvent(ctx, m)
@@ -70,10 +68,10 @@ func (w *worker) Receive(ctx actor.Context) {
 	}
 }
 
-func (w *worker) onCompileEvent(ctx actor.Context, m *CompileEvent) {
+func (w *worker) onCompileEvent(ctx supervisor.Context, m *CompileEvent) {
 	supervisor.Note(ctx, m.ev.Tag)
-	calls := w.compile(supervisor.Context(ctx), m.ev)
-	if w.cutOff(supervisor.Context(ctx)) {
+	calls := w.compile(supervisor.Lifetime(ctx), m.ev)
+	if w.cutOff(supervisor.Lifetime(ctx)) {
 		return // whoever starts next begins anew
 	}
 	supervisor.Send(ctx, m.reactor, &EventCompiled{of: m.of, worker: m.worker, ev: m.ev, calls: calls})
@@ -141,7 +139,7 @@ func (w *worker) publish(ctx context.Context, ev backlog.Event, c reactor.Call) 
 }
 
 // onMakeCall begins a call; its end is told to the Reactor by whoever runs it.
-func (w *worker) onMakeCall(ctx actor.Context, m *MakeCall) {
+func (w *worker) onMakeCall(ctx supervisor.Context, m *MakeCall) {
 	p, c := w.part, m.call
 	if p.halted.Load() {
 		return // it is not begun

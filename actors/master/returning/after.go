@@ -5,13 +5,11 @@ import (
 	"time"
 
 	"brine/supervisor"
-
-	"github.com/asynkron/protoactor-go/actor"
 )
 
 // after sends the actor a message when some time is over, unless it has ended by then.
-func after(ctx actor.Context, d time.Duration, msg any) {
-	self, life := supervisor.Self(ctx), supervisor.Context(ctx)
+func after(ctx supervisor.Context, d time.Duration, msg any) {
+	self, life := supervisor.Self(ctx), supervisor.Lifetime(ctx)
 	var unhook func() bool
 	ready := make(chan struct{})
 	timer := time.AfterFunc(d, func() {

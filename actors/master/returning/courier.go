@@ -12,8 +12,6 @@ import (
 	"brine/modules/returners/queue"
 	"brine/supervisor"
 	"brine/wire/payload"
-
-	"github.com/asynkron/protoactor-go/actor"
 )
 
 // Messages of EventReturn and JobCache.
@@ -105,9 +103,9 @@ type line struct {
 	failures      int           // in a row
 }
 
-func (c *courier) Receive(ctx actor.Context) {
+func (c *courier) Receive(ctx supervisor.Context) {
 	switch m := ctx.Message().(type) {
-	case *actor.Started:
+	case *supervisor.Started:
 		c.onStarted(ctx)
 	case *KeepRecord:
 		c.onKeepRecord(ctx, m)
@@ -127,14 +125,14 @@ func (c *courier) Receive(ctx actor.Context) {
 		c.onRecordsDropped(ctx, m)
 	case *supervisor.Flush:
 		c.onFlush(ctx, m)
-	case *actor.Stopping, *actor.Restarting:
+	case *supervisor.Stopping, *supervisor.Restarting:
 		c.onStopping()
 	default:
 		supervisor.Unhandled(ctx)
 	}
 }
 
-func (c *courier) onStarted(ctx actor.Context) {
+func (c *courier) onStarted(ctx supervisor.Context) {
 	c.n = supervisor.Incarnation(ctx)
 	c.lines = map[string]*line{}
 	for _, name := range c.part.opt.Queue.Readers {
@@ -150,7 +148,7 @@ func (c *courier) onStarted(ctx actor.Context) {
 	}
 }
 
-func (c *courier) onKeepRecord(ctx actor.Context, m *KeepRecord) {
+func (c *courier) onKeepRecord(ctx supervisor.Context, m *KeepRecord) {
 	if !m.kept.Swap(true) {
 		before := c.part.unwanted.Load()
 		c.part.keep(m.Body)
@@ -168,13 +166,13 @@ func (c *courier) onKeepRecord(ctx actor.Context, m *KeepRecord) {
 // noteEvery is after how many records the tree shows the state anew, besides after each call.
 const noteEvery = 256
 
-func (c *courier) onRecordsWait(ctx actor.Context) {
+func (c *courier) onRecordsWait(ctx supervisor.Context) {
 	c.part.poked.Store(false)
 	c.look(ctx)
 }
 
 // look finds out which records are to be handed over by now, and calls the returners that have none in hand.
-func (c *courier) look(ctx actor.Context) {
+func (c *courier) look(ctx supervisor.Context) {
 	p := c.part
 	end, ripe := p.queue.End(), p.ripe.Load()
 	switch {
@@ -190,14 +188,14 @@ func (c *courier) look(ctx actor.Context) {
 }
 
 // onRecordsRipe hands over what has come since, too.
-func (c *courier) onRecordsRipe(ctx actor.Context, _ *recordsRipe) {
+func (c *courier) onRecordsRipe(ctx supervisor.Context, _ *recordsRipe) {
 	c.timed = false
 	c.part.ripe.Store(c.part.queue.End())
 	c.look(ctx)
 }
 
 // call gives a returner its next records, unless it has some in hand, or rests.
-func (c *courier) call(ctx actor.Context, name string) {
+func (c *courier) call(ctx supervisor.Context, name string) {
 	l, p := c.lines[name], c.part
 	if l.busy || l.resting || p.queue.Next(name) >= p.ripe.Load() {
 		return
@@ -272,7 +270,7 @@ func (p *Part) done(returner string, last queue.Item) {
 	}
 }
 
-func (c *courier) onRecordsHanded(ctx actor.Context, m *recordsHanded) {
+func (c *courier) onRecordsHanded(ctx supervisor.Context, m *recordsHanded) {
 	if m.of != c.n {
 		return
 	}
@@ -302,7 +300,7 @@ func (c *courier) onRecordsHanded(ctx actor.Context, m *recordsHanded) {
 }
 
 // rest lets a returner be for a while.
-func (c *courier) rest(ctx actor.Context, m *recordsHanded) {
+func (c *courier) rest(ctx supervisor.Context, m *recordsHanded) {
 	l, p := c.lines[m.returner], c.part
 	l.failures++
 	l.resting, l.pause = true, returners.Pause(l.pause)
@@ -312,7 +310,7 @@ func (c *courier) rest(ctx actor.Context, m *recordsHanded) {
 	after(ctx, l.pause, &returnerRested{c.n, m.returner})
 }
 
-func (c *courier) onReturnerRested(ctx actor.Context, m *returnerRested) {
+func (c *courier) onReturnerRested(ctx supervisor.Context, m *returnerRested) {
 	if m.of != c.n {
 		return
 	}
@@ -320,7 +318,7 @@ func (c *courier) onReturnerRested(ctx actor.Context, m *returnerRested) {
 	c.look(ctx)
 }
 
-func (c *courier) onAwaitHanded(ctx actor.Context, m *AwaitHanded) {
+func (c *courier) onAwaitHanded(ctx supervisor.Context, m *AwaitHanded) {
 	p := c.part
 	if p.ripe.Load() < m.End {
 		p.ripe.Store(p.queue.End())
@@ -359,14 +357,14 @@ func (c *courier) tellWaiting(m *recordsHanded) {
 }
 
 // onRecordsDropped fires the event beside the actor, which may listen to it.
-func (c *courier) onRecordsDropped(ctx actor.Context, m *recordsDropped) {
+func (c *courier) onRecordsDropped(ctx supervisor.Context, m *recordsDropped) {
 	supervisor.Go(ctx, "event", func(context.Context) error {
 		c.part.opt.Fire(tagDropped, m.data)
 		return nil
 	})
 }
 
-func (c *courier) onExpireRecords(ctx actor.Context) {
+func (c *courier) onExpireRecords(ctx supervisor.Context) {
 	after(ctx, expireEvery, &expireRecords{})
 	if c.part.opt.Calm == nil || c.part.opt.Calm() {
 		c.part.queue.Expire(time.Now())
@@ -374,7 +372,7 @@ func (c *courier) onExpireRecords(ctx actor.Context) {
 }
 
 // onFlush hands over what is there. What a returner does not take now waits for the next start.
-func (c *courier) onFlush(ctx actor.Context, m *supervisor.Flush) {
+func (c *courier) onFlush(ctx supervisor.Context, m *supervisor.Flush) {
 	if c.flushed != nil {
 		c.flushed()
 	}

@@ -18,8 +18,6 @@ import (
 	"brine/modules/returners/queue"
 	"brine/supervisor"
 	"brine/wire/payload"
-
-	"github.com/asynkron/protoactor-go/actor"
 )
 
 // Options are what the actor needs of the master.
@@ -80,7 +78,7 @@ func New(opt Options) (*Part, error) {
 
 // Child is the actor as a child of the master.
 func (p *Part) Child() supervisor.Spec {
-	return supervisor.Spec{Name: p.opt.Name, Hold: holdRecords, Store: true, New: func() actor.Actor {
+	return supervisor.Spec{Name: p.opt.Name, Hold: holdRecords, Store: true, New: func() supervisor.Actor {
 		return &courier{part: p}
 	}}
 }

@@ -9,8 +9,6 @@ import (
 	"brine/config"
 	"brine/supervisor"
 	"brine/wire/otlp"
-
-	"github.com/asynkron/protoactor-go/actor"
 )
 
 // Messages of the Tracer. They say that there is news of a job; the facts are in the ledger.
@@ -67,9 +65,9 @@ type tracer struct {
 	out   chan *tracedJob
 }
 
-func (t *tracer) Receive(ctx actor.Context) {
+func (t *tracer) Receive(ctx supervisor.Context) {
 	switch m := ctx.Message().(type) {
-	case *actor.Started:
+	case *supervisor.Started:
 		t.onStarted(ctx)
 	case *TraceJob:
 		t.onJob(m)
@@ -82,7 +80,7 @@ func (t *tracer) Receive(ctx actor.Context) {
 	}
 }
 
-func (t *tracer) onStarted(ctx actor.Context) {
+func (t *tracer) onStarted(ctx supervisor.Context) {
 	t.jobs, t.out = map[string]*tracedJob{}, make(chan *tracedJob, maxTraced)
 	self, every, e := supervisor.Self(ctx), t.opt.tick, &spanExport{opt: t.opt, in: t.out}
 	supervisor.Go(ctx, "look around", func(ctx context.Context) error {

@@ -13,8 +13,6 @@ import (
 	"brine/config"
 	"brine/supervisor"
 	"brine/wire/otlp"
-
-	"github.com/asynkron/protoactor-go/actor"
 )
 
 // traceRig is a Tracer whose spans are the names of its jobs.
@@ -57,7 +55,7 @@ func newTraceRig(t *testing.T, idle time.Duration) *traceRig {
 		}, now: time.Now, tick: time.Millisecond, settle: time.Millisecond, idle: idle, log: r.log.Logger(),
 	}
 	r.tree = actortest.Start(t, supervisor.Options{})
-	r.ref = actortest.Add(t, r.tree, supervisor.Spec{Name: "Tracer", New: func() actor.Actor {
+	r.ref = actortest.Add(t, r.tree, supervisor.Spec{Name: "Tracer", New: func() supervisor.Actor {
 		return &tracer{opt: opt}
 	}})
 	return r

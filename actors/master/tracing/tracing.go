@@ -14,8 +14,6 @@ import (
 	"brine/supervisor"
 	"brine/wire/otlp"
 	"brine/wire/payload"
-
-	"github.com/asynkron/protoactor-go/actor"
 )
 
 // fieldTraceparent carries the context of a trace in a request and in a publication, as in Salt 3008.
@@ -67,7 +65,9 @@ func New(opt Options) *Tracing {
 
 // Child is the Tracer as a child of the master.
 func (t *Tracing) Child() supervisor.Spec {
-	return supervisor.Spec{Name: "Tracer", Limit: traceMail, New: func() actor.Actor { return &tracer{opt: t.opt} }}
+	return supervisor.Spec{Name: "Tracer", Limit: traceMail, New: func() supervisor.Actor {
+		return &tracer{opt: t.opt}
+	}}
 }
 
 // Begin names the trace of a job that was asked for with load, and puts it into the publication: Salt's minions that

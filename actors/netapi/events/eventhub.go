@@ -8,8 +8,6 @@ import (
 	"brine/modules/netapi/feed"
 	"brine/supervisor"
 	"brine/wire/event"
-
-	"github.com/asynkron/protoactor-go/actor"
 )
 
 // Messages of the EventHub.
@@ -79,9 +77,9 @@ type eventHub struct {
 	waking bool      // they will be
 }
 
-func (h *eventHub) Receive(ctx actor.Context) {
+func (h *eventHub) Receive(ctx supervisor.Context) {
 	switch m := ctx.Message().(type) {
-	case *actor.Started:
+	case *supervisor.Started:
 		h.onStarted(ctx)
 	case *JoinBus:
 		h.onJoinBus(ctx, m)
@@ -106,7 +104,7 @@ func (h *eventHub) Receive(ctx actor.Context) {
 }
 
 // onStarted joins the bus again for readers that outlived the incarnation before.
-func (h *eventHub) onStarted(ctx actor.Context) {
+func (h *eventHub) onStarted(ctx supervisor.Context) {
 	self := supervisor.Self(ctx)
 	h.hub.ref.Store(self)
 	h.hub.ring.SetUp(false)
@@ -118,7 +116,7 @@ func (h *eventHub) onStarted(ctx actor.Context) {
 	}
 }
 
-func (h *eventHub) onJoinBus(ctx actor.Context, m *JoinBus) {
+func (h *eventHub) onJoinBus(ctx supervisor.Context, m *JoinBus) {
 	if h.up {
 		m.Reply <- nil
 		return
@@ -136,11 +134,11 @@ func (h *eventHub) answer(err error) {
 }
 
 // join starts the subscription, if there is none.
-func (h *eventHub) join(ctx actor.Context) {
+func (h *eventHub) join(ctx supervisor.Context) {
 	if h.cancel != nil {
 		return
 	}
-	own, cancel := context.WithCancel(supervisor.Context(ctx))
+	own, cancel := context.WithCancel(supervisor.Lifetime(ctx))
 	h.cancel = cancel
 	h.n = int(h.hub.subs.Add(1))
 	self, hub, n := supervisor.Self(ctx), h.hub, h.n
@@ -220,7 +218,7 @@ func (h *eventHub) onBusAway(m *busAway) {
 	}
 }
 
-func (h *eventHub) onEventCame(ctx actor.Context, m *eventCame) {
+func (h *eventHub) onEventCame(ctx supervisor.Context, m *eventCame) {
 	<-m.room
 	now := time.Now()
 	h.hub.ring.Add(m.body, now)
@@ -244,7 +242,7 @@ func (h *eventHub) rouse(now time.Time) {
 }
 
 // onSweep drops what is old, and leaves a bus to which nobody has listened for a while.
-func (h *eventHub) onSweep(ctx actor.Context) {
+func (h *eventHub) onSweep(ctx supervisor.Context) {
 	h.hub.ring.Expire(time.Now())
 	readers, kept := h.hub.ring.Count()
 	supervisor.Note(ctx, fmt.Sprintf("%d readers, %d events kept", readers, kept))

@@ -11,8 +11,6 @@ import (
 	"brine/modules/netapi/feed"
 	"brine/modules/netapi/websocket"
 	"brine/supervisor"
-
-	"github.com/asynkron/protoactor-go/actor"
 )
 
 // Name is the name of the actor.
@@ -53,7 +51,7 @@ func New(opt Options) *Hub {
 
 // Spec is the actor, a child of the root of salt-api.
 func (h *Hub) Spec() supervisor.Spec {
-	return supervisor.Spec{Name: Name, Component: true, Intake: true, New: func() actor.Actor {
+	return supervisor.Spec{Name: Name, Component: true, Intake: true, New: func() supervisor.Actor {
 		return &eventHub{hub: h}
 	}}
 }

@@ -13,8 +13,6 @@ import (
 	"brine/supervisor"
 	"brine/wire/event"
 	"brine/wire/payload"
-
-	"github.com/asynkron/protoactor-go/actor"
 )
 
 func TestAllReadersGetAllEventsInOrder(t *testing.T) {
@@ -194,7 +192,7 @@ func TestTheGapGrowsWithTheReaders(t *testing.T) {
 func TestUnknownMessages(t *testing.T) {
 	h, _, _ := startHub(t, newFakeBus(), feed.Limits{})
 	ref := h.ref.Load()
-	ref.Send(&actor.Touch{})
+	ref.Send(&struct{}{})
 	ref.Send(&busLost{n: 7})
 	ref.Send(&busJoined{n: 7})
 	ref.Send(&busAway{n: 7})

@@ -17,12 +17,10 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"unicode/utf8"
 )
 
-const (
-	maxFileLines = 600
-	maxFuncLines = 100
-)
+const maxFileLines, maxFuncLines, maxColumns = 600, 100, 120
 
 // importTable is docs/imports.md. mayImport says what of ours a package may import, alone who may import what the rest
 // of the tree must not.
@@ -62,7 +60,7 @@ type sourceFile struct {
 	*ast.File
 	dir, name string // dir is relative to the root, with slashes
 	test      bool
-	lines     int
+	lines     []string
 }
 
 // tree is what the rules look at; found collects what breaks one.
@@ -81,14 +79,20 @@ func (t *tree) at(n ast.Node) string {
 
 // add parses one file; src nil means the file on disk.
 func (t *tree) add(name string, src any) error {
-	f, err := parser.ParseFile(t.fset, name, src, parser.ParseComments)
-	if err != nil {
-		return err
+	if src == nil {
+		text, err := os.ReadFile(name)
+		if err != nil {
+			return err
+		}
+		src = string(text)
 	}
-	name = filepath.ToSlash(name)
-	t.files = append(t.files, &sourceFile{File: f, dir: path.Dir(name), name: name,
-		test: strings.HasSuffix(name, "_test.go"), lines: t.fset.File(f.Pos()).LineCount()})
-	return nil
+	f, err := parser.ParseFile(t.fset, name, src, parser.ParseComments)
+	if err == nil {
+		name = filepath.ToSlash(name)
+		t.files = append(t.files, &sourceFile{File: f, dir: path.Dir(name), name: name,
+			test: strings.HasSuffix(name, "_test.go"), lines: strings.Split(src.(string), "\n")})
+	}
+	return err
 }
 
 func loadTree(t *testing.T) *tree {
@@ -98,8 +102,7 @@ func loadTree(t *testing.T) *tree {
 		switch {
 		case err != nil:
 			return err
-		case d.IsDir() && p != "." && (strings.HasPrefix(d.Name(), ".") || d.Name() == "testdata" ||
-			d.Name() == "tools"):
+		case d.IsDir() && p != "." && (d.Name()[0] == '.' || d.Name() == "testdata" || d.Name() == "tools"):
 			return filepath.SkipDir
 		case d.IsDir() || filepath.Ext(p) != ".go":
 			return nil
@@ -130,17 +133,11 @@ func longestKey(dir string) (string, bool) {
 // oursAllowed says whether a file of package from may import our package to.
 func oursAllowed(from, to string, test bool) bool {
 	if to == "wire/payload" || to == "modules/host/wholefile" || to == "modules/host/setaside" || within(from, to) ||
-		within(to, from) {
-		return true
-	}
-	if test && (to == "wire/wiretest" || to == "wire/loopback" || to == "actors/actortest") {
+		within(to, from) || test && (to == "wire/wiretest" || to == "wire/loopback" || to == "actors/actortest") {
 		return true
 	}
 	key, ok := longestKey(from)
-	if !ok {
-		return false
-	}
-	return covered(to, mayImport[key])
+	return ok && covered(to, mayImport[key])
 }
 
 // covered says whether one of the patterns names dir.
@@ -173,12 +170,7 @@ func checkImports(tr *tree) {
 
 // TestDeps asks the go command what the packages below the actors really link.
 func TestDeps(t *testing.T) {
-	var roots []string
-	for _, d := range []string{"wire", "modules", "config"} {
-		if _, err := os.Stat(d); err == nil {
-			roots = append(roots, "./"+d+"/...")
-		}
-	}
+	roots := []string{"./wire/...", "./modules/...", "./config/..."}
 	cmd := exec.Command("go", append([]string{"list", "-deps", "-f", "{{.ImportPath}}"}, roots...)...)
 	cmd.Stderr = os.Stderr
 	out, err := cmd.Output()
@@ -202,8 +194,7 @@ func checkDocComments(tr *tree) {
 		if strings.HasSuffix(name, "_test") {
 			continue
 		}
-		docs[f.dir] += 0
-		if f.Doc == nil {
+		if docs[f.dir] += 0; f.Doc == nil {
 			continue
 		}
 		docs[f.dir]++
@@ -220,16 +211,34 @@ func checkDocComments(tr *tree) {
 
 func checkSizes(tr *tree) {
 	for _, f := range tr.files {
-		if f.lines > maxFileLines {
-			tr.errorf("%s has %d lines, the limit is %d", f.name, f.lines, maxFileLines)
+		if n := len(f.lines) - 1; n > maxFileLines {
+			tr.errorf("%s has %d lines, the limit is %d", f.name, n, maxFileLines)
 		}
 		for _, d := range f.Decls {
-			fn, ok := d.(*ast.FuncDecl)
-			if !ok {
-				continue
-			}
-			if n := tr.fset.Position(fn.End()).Line - tr.fset.Position(fn.Pos()).Line + 1; n > maxFuncLines {
+			n := tr.fset.Position(d.End()).Line - tr.fset.Position(d.Pos()).Line + 1
+			if fn, ok := d.(*ast.FuncDecl); ok && n > maxFuncLines {
 				tr.errorf("%s: func %s has %d lines, the limit is %d", tr.at(fn), fn.Name.Name, n, maxFuncLines)
+			}
+		}
+	}
+}
+
+// checkColumns leaves raw texts, tables in comments and instructions to tools as they are.
+func checkColumns(tr *tree) {
+	for _, f := range tr.files {
+		raw := map[int]bool{}
+		ast.Inspect(f.File, func(n ast.Node) bool {
+			if lit, ok := n.(*ast.BasicLit); ok && lit.Value[0] == '`' {
+				for l := tr.fset.Position(lit.Pos()).Line; l <= tr.fset.Position(lit.End()).Line; l++ {
+					raw[l] = true
+				}
+			}
+			return true
+		})
+		for i, line := range f.lines {
+			table := strings.HasPrefix(strings.TrimSpace(line), "//\t") || strings.HasPrefix(line, "//go:")
+			if n := utf8.RuneCountInString(line); n > maxColumns && !raw[i+1] && !table {
+				tr.errorf("%s:%d has %d columns, the limit is %d", f.name, i+1, n, maxColumns)
 			}
 		}
 	}
@@ -429,6 +438,7 @@ var rules = map[string]func(*tree){
 	"imports":      checkImports,
 	"doc comments": checkDocComments,
 	"sizes":        checkSizes,
+	"columns":      checkColumns,
 	"statements":   checkStatements,
 	"package vars": checkPackageVars,
 }
@@ -463,6 +473,7 @@ func TestRulesBite(t *testing.T) {
 		{"doc comments", "config/x.go", "package x", "0 doc comments"},
 		{"doc comments", "config/x.go", "// X is no Package.\npackage x", "does not start with"},
 		{"sizes", "config/x.go", long, "601 lines"},
+		{"columns", "config/x.go", "package x // " + strings.Repeat("x", maxColumns), "columns"},
 		{"sizes", "config/x.go", "package x\nfunc f() {" + strings.Repeat("\n", maxFuncLines) + "}",
 			"func f has 101 lines"},
 		{"statements", "x.go", "package x", "at the root"},
@@ -579,8 +590,8 @@ func TestDependenciesAreExplained(t *testing.T) {
 	defer mod.Close()
 	for s := bufio.NewScanner(mod); s.Scan(); {
 		w := strings.Fields(s.Text())
-		if len(w) == 2 && strings.Contains(w[0], ".") && strings.HasPrefix(w[1], "v") && !strings.Contains(string(doc),
-			"`"+w[0]+"`") {
+		module := len(w) == 2 && strings.Contains(w[0], ".") && strings.HasPrefix(w[1], "v")
+		if module && !strings.Contains(string(doc), "`"+w[0]+"`") {
 			t.Errorf("docs/dependencies.md does not tell what %s is for", w[0])
 		}
 	}

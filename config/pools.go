@@ -55,7 +55,8 @@ func (c *poolCheck) pool(key, def any) {
 			"traversal attacks.", name)
 		return
 	case name == "..":
-		c.fault("Pool name '%s' is invalid. Pool names cannot be or start with '../' to prevent path traversal attacks.", name)
+		c.fault("Pool name '%s' is invalid. Pool names cannot be or start with '../' to prevent path traversal attacks.",
+			name)
 		return
 	case strings.Contains(name, "\x00"):
 		c.fault("Pool name contains null byte, which is not allowed.")

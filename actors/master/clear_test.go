@@ -139,7 +139,8 @@ func TestPublishNoFiles(t *testing.T) {
 	m := r.minion("m1")
 	publish := func() string {
 		t.Helper()
-		reply, _ := r.ask(clearEnvelope(r.publishLoad(payload.M("tgt", "m*"))).Set("brine_no_files", true)).(*payload.Map)
+		reply, _ := r.ask(clearEnvelope(r.publishLoad(payload.M("tgt", "m*"))).Set("brine_no_files",
+			true)).(*payload.Map)
 		return reply.Map("load").Str("jid")
 	}
 	jid := publish()
@@ -182,39 +183,47 @@ func TestPublication(t *testing.T) {
 	r := newRig(t)
 	r.accept("m1", "minion")
 	ear := r.hear()
-	jid := r.publish(payload.M("tgt", []any{"m1", "m1", "zz"}, "tgt_type", "list", "fun", []any{"test.ping", "test.echo"}, "arg", []any{[]any{}, []any{1}},
-		"ret", "redis", "jid", "20210101000000000001", "to", 7, "kwargs", payload.M("ret_config", "c", "metadata", payload.M("a", 1),
-			"module_executors", []any{"direct_call"}, "executor_opts", payload.M("x", 1), "ret_kwargs", payload.M("y", 2),
-			"delimiter", "|", "id", "m7", "master_id", "top", "start_event", true, "batch", "5%")))
+	jid := r.publish(payload.M("tgt", []any{"m1", "m1", "zz"}, "tgt_type", "list", "fun",
+		[]any{"test.ping", "test.echo"}, "arg", []any{[]any{}, []any{1}}, "ret", "redis", "jid", "20210101000000000001",
+		"to", 7, "kwargs", payload.M("ret_config", "c", "metadata", payload.M("a", 1), "module_executors",
+			[]any{"direct_call"}, "executor_opts", payload.M("x", 1), "ret_kwargs", payload.M("y", 2), "delimiter", "|",
+			"id", "m7", "master_id", "top", "start_event", true, "batch", "5%")))
 	equal(t, "given jid", jid, "20210101000000000001")
 	data := ear.await("salt/job/" + jid + "/publish")
 	data.Delete("_stamp")
-	equal(t, "publication", data, payload.M("fun", []any{"test.ping", "test.echo"}, "arg", []any{[]any{}, []any{1}}, "tgt", []any{"m1", "m1", "zz"},
-		"jid", jid, "ret", "redis", "master_id", "top", "delimiter", "|", "id", "m7", "tgt_type", "list", "to", 7, "ret_config", "c",
-		"metadata", payload.M("a", 1), "module_executors", []any{"direct_call"}, "executor_opts", payload.M("x", 1),
-		"ret_kwargs", payload.M("y", 2), "start_event", true, "user", userName()))
-	reply := r.clear(r.publishLoad(payload.M("tgt", []any{"m1", "m1", "zz"}, "tgt_type", "list"))).(*payload.Map).Map("load")
+	equal(t, "publication", data, payload.M("fun", []any{"test.ping", "test.echo"}, "arg", []any{[]any{}, []any{1}},
+		"tgt", []any{"m1", "m1", "zz"}, "jid", jid, "ret", "redis", "master_id", "top", "delimiter", "|", "id", "m7",
+		"tgt_type", "list", "to", 7, "ret_config", "c", "metadata", payload.M("a", 1), "module_executors",
+		[]any{"direct_call"}, "executor_opts", payload.M("x", 1), "ret_kwargs", payload.M("y", 2), "start_event", true,
+		"user", userName()))
+	reply := r.clear(r.publishLoad(payload.M("tgt", []any{"m1", "m1", "zz"}, "tgt_type", "list"))).(*payload.Map).Map(
+		"load")
 	equal(t, "minions", reply.Value("minions"), []any{"m1"})
 	equal(t, "missing", reply.Value("missing"), []any{"zz"})
 }
 
 var (
-	authenticationError = payload.M("error", payload.M("name", "AuthenticationError", "message", "Authentication error occurred."))
-	authorizationError  = payload.M("error", payload.M("name", "AuthorizationError", "message", "Authorization error occurred."))
+	authenticationError = payload.M("error", payload.M("name", "AuthenticationError", "message",
+		"Authentication error occurred."))
+	authorizationError = payload.M("error", payload.M("name", "AuthorizationError", "message",
+		"Authorization error occurred."))
 )
 
 func noMatch(tgt string) *payload.Map {
-	return payload.M("enc", "clear", "load", payload.M("jid", nil, "minions", []any{}, "error", "Master could not resolve minions for target "+tgt))
+	return payload.M("enc", "clear", "load", payload.M("jid", nil, "minions", []any{}, "error",
+		"Master could not resolve minions for target "+tgt))
 }
 
 // TestPublishRefusals: the order of the checks shows in which of two faults is told.
 func TestPublishRefusals(t *testing.T) {
-	r := newRig(t, "publisher_acl_blacklist: {users: ['bad.*'], modules: ['cmd.*']}", "publisher_acl: {ada: ['test.*']}", "client_acl_verify: false",
+	r := newRig(t, "publisher_acl_blacklist: {users: ['bad.*'], modules: ['cmd.*']}",
+		"publisher_acl: {ada: ['test.*']}", "client_acl_verify: false",
 		"external_auth: {auto: {tester: ['test.*', {'m2': ['net.run']}, {'m*': [{'x.y': {args: ['^a$']}}]}]}}")
 	r.accept("m1", "minion")
 	r.accept("m2", "minion")
 	ada := r.read(filepath.Join(r.cfg.CacheDir, ".ada_key"))
-	token := r.clear(cmd("mk_token", "username", "tester", "password", "x", "eauth", "auto")).(*payload.Map).Str("token")
+	token := r.clear(cmd("mk_token", "username", "tester", "password", "x", "eauth", "auto")).(*payload.Map).Str(
+		"token")
 	tok := func(kv ...any) *payload.Map {
 		m := payload.M("kwargs", payload.M("token", token))
 		m.Update(payload.M(kv...))
@@ -236,7 +245,8 @@ func TestPublishRefusals(t *testing.T) {
 		{"unknown target type", payload.M("tgt_type", "zodiac"), noMatch("*")},
 		{"blacklisted user", payload.M("user", "badman"), authorizationError},
 		{"blacklisted function", payload.M("fun", "cmd.run"), authorizationError},
-		{"one of two blacklisted", payload.M("fun", []any{"test.ping", "cmd.run"}, "arg", []any{[]any{}, []any{}}), authorizationError},
+		{"one of two blacklisted", payload.M("fun", []any{"test.ping", "cmd.run"}, "arg", []any{[]any{}, []any{}}),
+			authorizationError},
 		{"blacklisted, and wrong key", payload.M("fun", "cmd.run", "key", "x"), authenticationError},
 		{"key of root for anybody", payload.M("user", "eve"), ok},
 		{"sudo", payload.M("user", "sudo_eve"), ok},
@@ -245,21 +255,27 @@ func TestPublishRefusals(t *testing.T) {
 		{"key of ada as root", payload.M("user", "root", "key", ada), authenticationError},
 		{"key of ada for eve", payload.M("user", "eve", "key", ada), authenticationError},
 		{"key of ada under sudo", payload.M("user", "sudo_eve", "key", ada), authenticationError},
-		{"find_job for ada", payload.M("user", "ada", "key", ada, "fun", "saltutil.find_job", "arg", []any{someJID}), ok},
-		{"auth_list of ada counts for nothing", payload.M("user", "ada", "key", ada, "fun", "state.apply", "kwargs", payload.M("auth_list", []any{".*"})), authorizationError},
-		{"auth_list of a syndic", payload.M("fun", "state.apply", "kwargs", payload.M("auth_list", []any{"test.*"})), authorizationError},
+		{"find_job for ada", payload.M("user", "ada", "key", ada, "fun", "saltutil.find_job", "arg", []any{someJID}),
+			ok},
+		{"auth_list of ada counts for nothing", payload.M("user", "ada", "key", ada, "fun", "state.apply", "kwargs",
+			payload.M("auth_list", []any{".*"})), authorizationError},
+		{"auth_list of a syndic", payload.M("fun", "state.apply", "kwargs", payload.M("auth_list", []any{"test.*"})),
+			authorizationError},
 		{"token", tok(), ok},
 		{"token beyond its list", tok("fun", "state.apply"), authorizationError},
 		{"token for a target", tok("fun", "net.run", "tgt", "m2"), ok},
 		{"token beyond its target", tok("fun", "net.run", "tgt", "*"), authorizationError},
 		{"token with arguments", tok("fun", "x.y", "arg", []any{"a"}), ok},
 		{"token with other arguments", tok("fun", "x.y", "arg", []any{"b"}), authorizationError},
-		{"token for one of two functions", tok("fun", []any{"test.ping", "state.apply"}, "arg", []any{[]any{}, []any{}}), authorizationError},
+		{"token for one of two functions", tok("fun", []any{"test.ping", "state.apply"}, "arg",
+			[]any{[]any{}, []any{}}), authorizationError},
 		{"token, nobody matches", tok("tgt", "zz"), noMatch("zz")},
 		{"unknown token", payload.M("kwargs", payload.M("token", "abcd")), authenticationError},
 		{"eauth", payload.M("kwargs", payload.M("eauth", "auto", "username", "tester", "password", "x")), ok},
-		{"eauth of a stranger", payload.M("kwargs", payload.M("eauth", "auto", "username", "zz", "password", "x")), authorizationError},
-		{"eauth that is not enabled", payload.M("kwargs", payload.M("eauth", "pam", "username", "tester", "password", "x")), authenticationError},
+		{"eauth of a stranger", payload.M("kwargs", payload.M("eauth", "auto", "username", "zz", "password", "x")),
+			authorizationError},
+		{"eauth that is not enabled", payload.M("kwargs", payload.M("eauth", "pam", "username", "tester", "password",
+			"x")), authenticationError},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			got := r.clear(r.publishLoad(tt.load))
@@ -285,14 +301,18 @@ func TestPublishErrorEvents(t *testing.T) {
 	ear := r.hear()
 	secret := "Sup3rS3cret"
 	for _, load := range []*payload.Map{
-		payload.M("key", secret), payload.M("key", secret, "jid", someJID), payload.M("kwargs", payload.M("token", secret), "jid", someJID),
-		payload.M("password", secret, "token", secret, "kwargs", payload.M("eauth", "pam", "username", "tester", "password", secret)),
+		payload.M("key", secret), payload.M("key", secret, "jid", someJID),
+		payload.M("kwargs", payload.M("token", secret), "jid", someJID),
+		payload.M("password", secret, "token", secret, "kwargs", payload.M("eauth", "pam", "username", "tester",
+			"password", secret)),
 	} {
 		equal(t, "reply", r.clear(r.publishLoad(load)), authenticationError)
 	}
-	denied := r.publishLoad(payload.M("kwargs", payload.M("eauth", "auto", "username", "tester", "password", secret), "fun", "cmd.run"))
+	denied := r.publishLoad(payload.M("kwargs", payload.M("eauth", "auto", "username", "tester", "password", secret),
+		"fun", "cmd.run"))
 	equal(t, "reply", r.clear(denied), authorizationError)
-	withoutJID := r.publishLoad(payload.M("kwargs", payload.M("eauth", "auto", "username", "tester", "password", secret), "fun", "cmd.run"))
+	withoutJID := r.publishLoad(payload.M("kwargs", payload.M("eauth", "auto", "username", "tester", "password",
+		secret), "fun", "cmd.run"))
 	withoutJID.Delete("jid")
 	equal(t, "reply", r.clear(withoutJID), authorizationError)
 	r.m.Fire("test/end", payload.NewMap(0))
@@ -316,7 +336,8 @@ func TestPublishNamesUser(t *testing.T) {
 	r := newRig(t, "external_auth: {auto: {tester: ['test.*']}}")
 	r.accept("m1", "minion")
 	ear := r.hear()
-	jid := r.publish(payload.M("user", "root", "kwargs", payload.M("eauth", "auto", "username", "tester", "password", "pw")))
+	jid := r.publish(payload.M("user", "root", "kwargs", payload.M("eauth", "auto", "username", "tester", "password",
+		"pw")))
 	equal(t, "user", ear.await("salt/job/"+jid+"/publish").Value("user"), "tester")
 	load, err := payload.UnmarshalMap([]byte(r.read(filepath.Join(r.jobDir(jid), ".load.p"))))
 	if err != nil || strings.Contains(text(load), "pw") {
@@ -327,7 +348,8 @@ func TestPublishNamesUser(t *testing.T) {
 func TestPublishOrderMasters(t *testing.T) {
 	r := newRig(t, "order_masters: true", "publisher_acl: {ada: ['test.*']}", "client_acl_verify: false")
 	ear := r.hear()
-	jid := r.publish(payload.M("tgt", "below-a-syndic", "user", "ada", "key", r.read(filepath.Join(r.cfg.CacheDir, ".ada_key"))))
+	jid := r.publish(payload.M("tgt", "below-a-syndic", "user", "ada", "key",
+		r.read(filepath.Join(r.cfg.CacheDir, ".ada_key"))))
 	equal(t, "auth_list", ear.await("salt/job/"+jid+"/publish").Value("auth_list"), []any{"test.*"})
 }
 
@@ -366,8 +388,8 @@ func TestWheel(t *testing.T) {
 	}
 	got := wheel("key.accept", "match", "m5")
 	jid := strings.TrimPrefix(got.Str("tag"), "salt/wheel/")
-	equal(t, "reply", got, payload.M("tag", "salt/wheel/"+jid, "data", payload.M("fun", "wheel.key.accept", "jid", jid, "tag", "salt/wheel/"+jid,
-		"user", userName(), "return", payload.M("minions", []any{"m5"}), "success", true)))
+	equal(t, "reply", got, payload.M("tag", "salt/wheel/"+jid, "data", payload.M("fun", "wheel.key.accept", "jid", jid,
+		"tag", "salt/wheel/"+jid, "user", userName(), "return", payload.M("minions", []any{"m5"}), "success", true)))
 	var tags []string
 	for _, tag := range ear.until("salt/wheel/" + jid + "/ret") {
 		tags = append(tags, strings.ReplaceAll(tag, jid, "J"))
@@ -381,13 +403,18 @@ func TestWheel(t *testing.T) {
 	bad := wheel("key.nosuch")
 	equal(t, "unknown function", bad.Map("data").Value("success"), false)
 	equal(t, "no argument", wheel("key.finger").Map("data").Value("success"), false)
-	equal(t, "too many arguments, apart", wheel("key.finger", "arg", []any{"a", "b", "c"}, "kwarg", payload.NewMap(0)).Map("data").Value("success"), true)
-	equal(t, "wrong key", wheel("key.list_all", "key", "x"), payload.M("error", payload.M("name", "UserAuthenticationError",
-		"message", `Authentication failure of type "user" occurred`)))
+	equal(t, "too many arguments, apart", wheel("key.finger", "arg", []any{"a", "b", "c"}, "kwarg",
+		payload.NewMap(0)).Map("data").Value("success"), true)
+	equal(t, "wrong key", wheel("key.list_all", "key", "x"),
+		payload.M("error", payload.M("name", "UserAuthenticationError", "message",
+			`Authentication failure of type "user" occurred`)))
 	equal(t, "no dot", r.clear(cmd("wheel", "fun", "list", "eauth", "auto", "username", "tester", "password", "x")),
-		payload.M("error", payload.M("name", "SaltInvocationError", "message", "A command invocation error occurred: Check syntax.")))
-	equal(t, "not allowed", r.clear(cmd("wheel", "fun", "key.list_all", "eauth", "auto", "username", "mini", "password", "x")),
-		payload.M("error", payload.M("name", "EauthAuthenticationError", "message", `Authentication failure of type "eauth" occurred for user mini.`)))
+		payload.M("error", payload.M("name", "SaltInvocationError", "message",
+			"A command invocation error occurred: Check syntax.")))
+	equal(t, "not allowed", r.clear(cmd("wheel", "fun", "key.list_all", "eauth", "auto", "username", "mini", "password",
+		"x")),
+		payload.M("error", payload.M("name", "EauthAuthenticationError", "message",
+			`Authentication failure of type "eauth" occurred for user mini.`)))
 }
 
 func TestRunner(t *testing.T) {
@@ -404,11 +431,13 @@ func TestRunner(t *testing.T) {
 	jid := run("kwarg", payload.M("arg", []any{"a"}, "kwarg", payload.M("k", 1)))
 	data := ear.await("salt/run/" + jid + "/new")
 	data.Delete("_stamp")
-	equal(t, "new", data, payload.M("fun", "runner.test.arg", "jid", jid, "user", userName(), "fun_args", []any{"a", payload.M("k", 1)}))
+	equal(t, "new", data, payload.M("fun", "runner.test.arg", "jid", jid, "user", userName(), "fun_args",
+		[]any{"a", payload.M("k", 1)}))
 	data = ear.await("salt/run/" + jid + "/ret")
 	data.Delete("_stamp")
-	equal(t, "ret", data, payload.M("fun", "runner.test.arg", "jid", jid, "user", userName(), "fun_args", []any{"a", payload.M("k", 1)},
-		"return", payload.M("args", []any{"a"}, "kwargs", payload.M("k", 1)), "success", true))
+	equal(t, "ret", data, payload.M("fun", "runner.test.arg", "jid", jid, "user", userName(), "fun_args",
+		[]any{"a", payload.M("k", 1)}, "return", payload.M("args", []any{"a"}, "kwargs", payload.M("k", 1)), "success",
+		true))
 	r.eventually("the run in the job store", func() error {
 		if got := r.stored(jid).Map("testmaster"); !got.Has("return") {
 			return fmt.Errorf("stored: %v", got)
@@ -417,8 +446,9 @@ func TestRunner(t *testing.T) {
 	})
 	jid = run("fun", "nope.nope", "kwarg", payload.NewMap(0))
 	equal(t, "unknown function", ear.await("salt/run/"+jid+"/ret").Value("success"), false)
-	equal(t, "token", r.clear(cmd("runner", "fun", "test.arg", "token", "dead")), payload.M("error", payload.M("name", "TokenAuthenticationError",
-		"message", `Authentication failure of type "token" occurred.`)))
+	equal(t, "token", r.clear(cmd("runner", "fun", "test.arg", "token", "dead")),
+		payload.M("error", payload.M("name", "TokenAuthenticationError", "message",
+			`Authentication failure of type "token" occurred.`)))
 	r.eventually("the end of the run", func() error { // which is not before its last event
 		if child, ok := r.m.Supervisor().Lookup("Runner-" + jid); ok {
 			return fmt.Errorf("%s is still there", child.Path())

@@ -50,7 +50,8 @@ func TestKeptPrograms(t *testing.T) {
 	s.minion("web1", false, "engines: [{"+script("minion-script")+"}, {door: {program: "+program("door")+"}}]")
 	s.start("master", "salt-master")
 	s.start("web1", "salt-minion")
-	caches := map[string]string{"master": s.path("m/var/cache/salt/master"), "web1": s.path("web1/var/cache/salt/minion")}
+	caches := map[string]string{"master": s.path("m/var/cache/salt/master"),
+		"web1": s.path("web1/var/cache/salt/minion")}
 	programs := map[string][]string{"master": {"ext", "master-script"}, "web1": {"minion-script", "door"}}
 	alone := func(daemon string, was map[string]int) map[string]int {
 		now := map[string]int{}

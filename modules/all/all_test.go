@@ -141,7 +141,9 @@ func TestLazy(t *testing.T) {
 		table = append(table, func() loader.Module {
 			return loader.Module{File: file, Funcs: func() []loader.Func {
 				made[file] = true
-				return []loader.Func{loader.Fn("f", func(*loader.Call, struct{}) (any, error) { return file, nil }, "x", file+".f")}
+				return []loader.Func{loader.Fn("f", func(*loader.Call, struct{}) (any, error) {
+					return file, nil
+				}, "x", file+".f")}
 			}}
 		})
 	}

@@ -49,7 +49,8 @@ func TestFileText(t *testing.T) {
 		"sha224": "e3944b8d7d4ae622365c64ed624dd36b6c0edf6074345a958d83dc12",
 		"sha256": "5ff0e82e56c3cf647e81f5134d3e4f839875efb69bf4d271298e11e032da5db5",
 		"sha384": "f4b23e2d02cc59b4fe0d1893b1d11309bb2650c88498de6b8ee9627ebbe1349e687a32c7751783a82946a0df86bd9223",
-		"sha512": "da0f46990f3d9a7222911d8f674b19792623347d3e4d4a516127d610dfde0dd40001a228ffc64252ea67f70a9e7d81610f3c4f2123ba54f7c7f93a539577db93",
+		"sha512": "da0f46990f3d9a7222911d8f674b19792623347d3e4d4a516127d610dfde0dd4" +
+			"0001a228ffc64252ea67f70a9e7d81610f3c4f2123ba54f7c7f93a539577db93",
 	} {
 		checkFile(t, passwordFile(t, "ann:"+stored, "ann", "OpenSesame", "^hashtype", kind), true, false)
 		checkFile(t, passwordFile(t, "ann:"+stored, "ann", stored, "^hashtype", kind), false, false)
@@ -117,7 +118,8 @@ func TestHtpasswdHashes(t *testing.T) {
 			"OpenSesame"},
 		{"$6$saltsaltsalt$6s27dnLoOnIKYrH3p6vQqpUtUfYIcjJHa0LsvItWl5NXVy8rmqZma9OOus85pAkg6XWhbmgWLsNvWA3GdAXy6/",
 			long},
-		{"$6$rounds=1200$abcdefghijklmnop$XM2BwtB6pOKkBS2SLKcQVXYHOWo3.K0vxx15smLzN2aHQCu1IZoWW.m6UhrBRrKbmUkxm7s3A29JoIKzeB1Wn1", "OpenSesame"},
+		{"$6$rounds=1200$abcdefghijklmnop$XM2BwtB6pOKkBS2SLKcQVXYHOWo3.K0vxx15smLzN2aHQCu1IZoWW." +
+			"m6UhrBRrKbmUkxm7s3A29JoIKzeB1Wn1", "OpenSesame"},
 		{"$2b$05$abcdefghijklmnopqrstuuOxBIk28OHx01w9TLxCax/ROqtDBIKGG", "OpenSesame"},
 		{"$2y$05$abcdefghijklmnopqrstuuOxBIk28OHx01w9TLxCax/ROqtDBIKGG", "OpenSesame"},
 		{"$2a$05$abcdefghijklmnopqrstuuOxBIk28OHx01w9TLxCax/ROqtDBIKGG", "OpenSesame"},

@@ -30,7 +30,8 @@ type answer struct {
 }
 
 func (a answer) String() string {
-	return fmt.Sprintf("return %s retcode %s class %s error %s log %s", oneSpelling(a.Return), a.Retcode, a.Class, a.Error, strings.Join(a.Log, " | "))
+	return fmt.Sprintf("return %s retcode %s class %s error %s log %s", oneSpelling(a.Return), a.Retcode, a.Class,
+		a.Error, strings.Join(a.Log, " | "))
 }
 
 // oneSpelling writes JSON without blanks and without escapes that are not needed.
@@ -97,8 +98,10 @@ func readCalls(t *testing.T, file string) []oneCall {
 func confDir(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
-	conf := fmt.Sprintf("id: web1\nmaster: 127.0.0.1\nroot_dir: %s/root\nfile_client: local\nenable_fqdns_grains: False\n", dir)
-	for name, text := range map[string]string{"minion": conf, "script.sh": "#!/bin/sh\necho \"$0 $1\" | sed 's,.*/,,'\nexit 6\n"} {
+	conf := fmt.Sprintf("id: web1\nmaster: 127.0.0.1\nroot_dir: %s/root\nfile_client: local\nenable_fqdns_grains: "+
+		"False\n", dir)
+	for name, text := range map[string]string{"minion": conf, "script.sh": "#!/bin/sh\necho \"$0 $1\" | sed " +
+		"'s,.*/,,'\nexit 6\n"} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
 			t.Fatal(err)
 		}

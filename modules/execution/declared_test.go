@@ -12,8 +12,8 @@ import (
 	"brine/wire/payload"
 )
 
-// TestDeclaredArguments: no function reads an argument it does not declare, as far as a call in an empty place gets. The
-// functions that run programs are left to tests of their own.
+// TestDeclaredArguments: no function reads an argument it does not declare, as far as a call in an empty place gets.
+// The functions that run programs are left to tests of their own.
 func TestDeclaredArguments(t *testing.T) {
 	t.Chdir(t.TempDir()) // some make a file that an argument names
 	reg := loader.NewRegistry()
@@ -24,7 +24,8 @@ func TestDeclaredArguments(t *testing.T) {
 			continue
 		}
 		dir := t.TempDir()
-		opts := payload.M("id", "web1", "conf_file", filepath.Join(dir, "minion"), "cachedir", dir, "default_include", "minion.d/*.conf")
+		opts := payload.M("id", "web1", "conf_file", filepath.Join(dir, "minion"), "cachedir", dir, "default_include",
+			"minion.d/*.conf")
 		env := modtest.Env(t, opts)
 		env.Registry = reg
 		(&modtest.Host{}).Attach(env)

@@ -38,7 +38,8 @@ func (m Machine) Returners() (*loader.Registry, error) {
 
 // Grains are the grains of the machine, with those of the configuration. None is computed before it is asked for.
 func (m Machine) Grains() *grains.Collector {
-	return grains.New(grains.Options{Opts: m.Opts, Static: m.Opts.Map("grains"), Version: m.Version, ZMQVersion: m.ZMQVersion, Refresh: m.Refresh})
+	return grains.New(grains.Options{Opts: m.Opts, Static: m.Opts.Map("grains"), Version: m.Version,
+		ZMQVersion: m.ZMQVersion, Refresh: m.Refresh})
 }
 
 // NewEnv is what functions are called in. The caller adds what its process offers them (loader.Host), and a pillar.
@@ -48,7 +49,9 @@ func NewEnv(m Machine) (*loader.Env, error) {
 		return nil, err
 	}
 	facts := m.Grains()
-	env := &loader.Env{Registry: reg, ID: m.ID, Opts: func() *payload.Map { return m.Opts }, Grains: facts.Map, GrainOf: facts.Get}
+	env := &loader.Env{Registry: reg, ID: m.ID, Opts: func() *payload.Map {
+		return m.Opts
+	}, Grains: facts.Map, GrainOf: facts.Get}
 	reg.On(env)
 	return env, nil
 }

@@ -8,15 +8,16 @@ import (
 	"brine/wire/payload"
 )
 
-// TestNewEnv: functions run with the options, the grains of the configuration win over those of the machine, and what the
-// options disable is not there.
+// TestNewEnv: functions run with the options, the grains of the configuration win over those of the machine, and what
+// the options disable is not there.
 func TestNewEnv(t *testing.T) {
 	opts := payload.M("id", "web1", "grains", payload.M("os", "Mine", "site", "ams"), "disable_modules", []any{"sys"})
 	env, err := execution.NewEnv(execution.Machine{ID: "web1", Opts: opts, Version: "3008.3", ZMQVersion: "4.3.5"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, want := range map[string]any{"os": "Mine", "site": "ams", "kernel": "Linux", "saltversion": "3008.3", "zmqversion": "4.3.5"} {
+	for name, want := range map[string]any{"os": "Mine", "site": "ams", "kernel": "Linux", "saltversion": "3008.3",
+		"zmqversion": "4.3.5"} {
 		if got, _, err := modtest.Call(t, env, "grains.get", []any{name}, nil); err != nil || got != want {
 			t.Errorf("grains.get %s: %v, %v, want %v", name, got, err, want)
 		}

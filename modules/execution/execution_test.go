@@ -89,7 +89,8 @@ func TestDocs(t *testing.T) {
 	for _, name := range reg.Names() {
 		f, _ := reg.Lookup(name)
 		source := strings.HasSuffix(f.Source, ".py") || f.Source == "" && f.Module() == ownModule
-		if f.Doc == "" || strings.HasPrefix(f.Doc, "\n") || !strings.Contains(f.Doc, "CLI Example:\n\n    ") || !source {
+		if f.Doc == "" || strings.HasPrefix(f.Doc, "\n") || !strings.Contains(f.Doc, "CLI Example:\n\n    ") ||
+			!source {
 			t.Errorf("%s: doc %q, source %q", name, f.Doc, f.Source)
 		}
 		for _, line := range strings.Split(f.Doc, "\n") {

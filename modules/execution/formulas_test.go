@@ -28,7 +28,8 @@ func serveFormulas(t *testing.T, dir string) {
 	if err != nil || readErr != nil {
 		t.Fatal(err, readErr)
 	}
-	text = fmt.Appendf(text, "file_roots:\n  base: [%[1]s/formulas/states]\npillar_roots:\n  base: [%[1]s/formulas/pillar]\n", dir)
+	text = fmt.Appendf(text, "file_roots:\n  base: [%[1]s/formulas/states]\npillar_roots:\n  base: "+
+		"[%[1]s/formulas/pillar]\n", dir)
 	if err := os.WriteFile(conf, text, 0o644); err != nil {
 		t.Fatal(err)
 	}

@@ -17,8 +17,9 @@ const (
 func populate(t *testing.T, dir string) {
 	t.Helper()
 	for name, text := range map[string]string{
-		"passwd": "root:x:0:0:root:/root:/bin/bash\nbrine-t1:x:61001:61001:A Name,5,1234,5678,else,more:/home/t1:/bin/sh\nbrine-t2:!:61002:7::/:\n",
-		"group":  "root:x:0:\nbrine-t1:x:61001:brine-t1,brine-t2\nbrine-t2:x:61002:\n",
+		"passwd": "root:x:0:0:root:/root:/bin/bash\nbrine-t1:x:61001:61001:A " +
+			"Name,5,1234,5678,else,more:/home/t1:/bin/sh\nbrine-t2:!:61002:7::/:\n",
+		"group": "root:x:0:\nbrine-t1:x:61001:brine-t1,brine-t2\nbrine-t2:x:61002:\n",
 	} {
 		path := filepath.Join(dir, "r", "etc", name)
 		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {

@@ -154,7 +154,8 @@ func TestFilesAgainstSalt(t *testing.T) {
 			t.Errorf("%s %q:\n got %s\nSalt %s", c.fun, c.words, got, want)
 		}
 	}
-	for _, sub := range []string{"got", "root/var/cache/salt/minion/files", "root/var/cache/salt/minion/localfiles", "root/var/cache/salt/minion/extrn_files"} {
+	for _, sub := range []string{"got", "root/var/cache/salt/minion/files", "root/var/cache/salt/minion/localfiles",
+		"root/var/cache/salt/minion/extrn_files"} {
 		if diff := cmp.Diff(layout(t, theirs, sub), layout(t, ours, sub)); diff != "" {
 			t.Errorf("%s: Salt -, brine +\n%s", sub, diff)
 		}

@@ -51,9 +51,12 @@ func furnish(t *testing.T, dir string) {
 	}
 	defer conf.Close()
 	_, err = fmt.Fprintf(conf,
-		"osenv: {driver: env}\nnosuch: {driver: vault}\nnodriver: {a: b}\nfiles: {driver: yaml, files: [%[1]s/s1.yaml, %[1]s/none.yaml, "+
-			"%[1]s/s2.yaml]}\nlists: {driver: yaml, files: [%[1]s/s1.yaml, %[1]s/s2.yaml], merge: {merge_lists: true}}\nfirst: {driver: yaml, files: [%[1]s/s1.yaml, "+
-			"%[1]s/s2.yaml], merge: {strategy: overwrite}}\nwrong: {driver: yaml, files: [%[1]s/s1.yaml, %[1]s/s3.yaml]}\nbad: {driver: yaml, files: [%[1]s/s4.yaml]}\n"+
+		"osenv: {driver: env}\nnosuch: {driver: vault}\nnodriver: {a: b}\nfiles: {driver: yaml, files: "+
+			"[%[1]s/s1.yaml, %[1]s/none.yaml, "+
+			"%[1]s/s2.yaml]}\nlists: {driver: yaml, files: [%[1]s/s1.yaml, %[1]s/s2.yaml], merge: {merge_lists: "+
+			"true}}\nfirst: {driver: yaml, files: [%[1]s/s1.yaml, "+
+			"%[1]s/s2.yaml], merge: {strategy: overwrite}}\nwrong: {driver: yaml, files: [%[1]s/s1.yaml, "+
+			"%[1]s/s3.yaml]}\nbad: {driver: yaml, files: [%[1]s/s4.yaml]}\n"+
 			"odd: {driver: yaml, files: [%[1]s/s1.yaml], merge: {nosuch: 1}}\nnone: {driver: yaml}\n", m)
 	err = errors.Join(err, os.Symlink("a.txt", m+"/link"), os.Symlink("nowhere", m+"/broken"), os.Symlink("sub",
 		m+"/linkdir"), os.Symlink("loop", m+"/loop"),

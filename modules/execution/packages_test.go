@@ -16,8 +16,8 @@ const (
 	packageAnswers = "testdata/packages_3008.json"
 )
 
-// What dpkg knows in these tests: one package that can be upgraded, one that cannot, one of another architecture, one of which
-// only the configuration is left, one that is held.
+// What dpkg knows in these tests: one package that can be upgraded, one that cannot, one of another architecture, one
+// of which only the configuration is left, one that is held.
 const dpkgStatus = `Package: bash
 Status: install ok installed
 Priority: required
@@ -187,7 +187,8 @@ func TestPackagesAreKept(t *testing.T) {
 	version("5.2.15-2+b8", nil, 1)
 	version("5.2.15-2+b8", payload.M("use_context", false), 2)
 	newer := filepath.Join(dir, "dpkg/status-new")
-	if err := os.WriteFile(newer, []byte(strings.ReplaceAll(dpkgStatus, "5.2.15-2+b8", "5.2.15-2+b9")), 0o644); err != nil {
+	if err := os.WriteFile(newer, []byte(strings.ReplaceAll(dpkgStatus, "5.2.15-2+b8", "5.2.15-2+b9")),
+		0o644); err != nil {
 		t.Fatal(err)
 	}
 	if err := os.Rename(newer, filepath.Join(dir, "dpkg/status")); err != nil {

@@ -63,8 +63,8 @@ func compareRecorded(t *testing.T, env *loader.Env, log *modtest.Log, dir, calls
 // the configuration directory.
 func recordedGrains(t *testing.T, dir string) *payload.Map {
 	t.Helper()
-	out := payload.M("id", "web1", "os", "Debian", "os_family", "Debian", "osmajorrelease", int64(12), "num_gpus", int64(0), "efi", false,
-		"fqdns", []any{}, "ip4_interfaces", payload.M("lo", []any{"127.0.0.1"}))
+	out := payload.M("id", "web1", "os", "Debian", "os_family", "Debian", "osmajorrelease", int64(12), "num_gpus",
+		int64(0), "efi", false, "fqdns", []any{}, "ip4_interfaces", payload.M("lo", []any{"127.0.0.1"}))
 	text, err := os.ReadFile(filepath.Join(dir, "grains"))
 	if err != nil {
 		return out

@@ -82,8 +82,8 @@ func indentOf(opts *payload.Map) Indent {
 }
 
 // Choose picks the outputter as Salt's tools do. asked is --out or the option output, out what the return wants;
-// --out=highstate does not override it. Unlike Salt 3006: an outputter that shows texts without saying whose they are is not for
-// a return to choose. Static mode shows functions of the state module as highstate.
+// --out=highstate does not override it. Unlike Salt 3006: a return does not choose an outputter that shows texts
+// without saying whose they are. Static mode shows functions of the state module as highstate.
 func Choose(asked, out string, static bool, fun string) string {
 	const states = "state."
 	if out == "newline_values_only" { // a minion that asks for it would write lines of others

@@ -93,8 +93,11 @@ func TestParsePublicKeyForms(t *testing.T) {
 }
 
 func TestBadKeys(t *testing.T) {
-	ec := "-----BEGIN PUBLIC " +
-		"KEY-----\nMFkwEwYHKoZIzj0CAQYIKoZIzj0DAQcDQgAEjyQvvJHQ9Gq/nU8L2zxbGlPgYV0I\nYRhP9A0VHmBGZYnbrtB5dR7rr7P3G0rCzUAMs4FoQfVZ3mKhR6bNqVxJ2A==\n-----END PUBLIC KEY-----\n"
+	ec := `-----BEGIN PUBLIC KEY-----
+MFkwEwYHKoZIzj0CAQYIKoZIzj0DAQcDQgAEjyQvvJHQ9Gq/nU8L2zxbGlPgYV0I
+YRhP9A0VHmBGZYnbrtB5dR7rr7P3G0rCzUAMs4FoQfVZ3mKhR6bNqVxJ2A==
+-----END PUBLIC KEY-----
+`
 	for _, text := range []string{
 		"", "garbage", "-----BEGIN PUBLIC KEY-----\nAAAA\n-----END PUBLIC KEY-----\n", ec,
 		"-----BEGIN RSA PUBLIC KEY-----\nAAAA\n-----END RSA PUBLIC KEY-----\n",

@@ -18,8 +18,11 @@ import (
 	"github.com/chromedp/chromedp/kb"
 )
 
-const stackOfADeath = "goroutine 81 " +
-	"[running]:\nbrine/supervisor.Crash(...)\n\t/build/brine/supervisor/crash.go:31\nbrine/actors/master.(*jobStore).commit(0xc0004a2000, 0xc000512345)\n\t/build/brine/actors/master/jobstore.go:211 +0x1d4"
+const stackOfADeath = `goroutine 81 [running]:
+brine/supervisor.Crash(...)
+	/build/brine/supervisor/crash.go:31
+brine/actors/master.(*jobStore).commit(0xc0004a2000, 0xc000512345)
+	/build/brine/actors/master/jobstore.go:211 +0x1d4`
 
 // told are the answers below /console/api/ of a fleet that has something of everything.
 func told(w http.ResponseWriter, r *http.Request) {
@@ -91,7 +94,9 @@ func fleetLooks() []look {
 					Heard: at(time.Duration(i*i) * 40 * time.Second), JID: jid(time.Duration(i) * time.Hour),
 					Fun: []string{"state.apply", "test.ping", "pkg.upgrade"}[i%3]}
 			}
-			m["accepted/a"] = console.Minion{ID: "build-runner-with-a-name-that-somebody-made-far-too-long-0001.eu-central-1.compute.internal.example.com", Key: "accepted", Connected: "yes", Version: "3008.3", Heard: at(3 * time.Second), JID: jid(time.Minute), Fun: "saltutil.refresh_pillar", Refused: 4}
+			m["accepted/a"] = console.Minion{ID: "build-runner-with-a-name-that-somebody-made-far-too-long-0001." +
+				"eu-central-1.compute.internal.example.com", Key: "accepted", Connected: "yes", Version: "3008.3",
+				Heard: at(3 * time.Second), JID: jid(time.Minute), Fun: "saltutil.refresh_pillar", Refused: 4}
 			for _, id := range []string{"db1", "db2", "edge-gw-17.site-b"} {
 				m["pending/"+id] = console.Minion{ID: id, Key: "pending", Heard: at(20 * time.Second)}
 			}

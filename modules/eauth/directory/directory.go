@@ -108,7 +108,7 @@ func (o *Options) bindToSearch(conn *ldap.Conn) error {
 		return nil
 	}
 	if err := bind(conn, o.bindDN, o.bindPW); err != nil {
-		return fmt.Errorf("auth.ldap.binddn cannot sign in: %v", err) //nolint:errorlint // a refusal of it is none of the user
+		return fmt.Errorf("auth.ldap.binddn cannot sign in: %v", err) //nolint:errorlint // not the user's refusal
 	}
 	return nil
 }

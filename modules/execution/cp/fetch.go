@@ -63,7 +63,8 @@ func getFile(c *loader.Call, a copied, client *fileclient.Client, env string) (a
 	if sum, err := client.Hash(c.Ctx, url, env); err != nil || !loader.Truthy(sum) {
 		return "", err
 	}
-	got, found, err := client.GetFile(c.Ctx, url, fileclient.Want{Env: env, Dest: dest, MakeDirs: a.MakeDirs, Gzip: zip})
+	got, found, err := client.GetFile(c.Ctx, url, fileclient.Want{Env: env, Dest: dest, MakeDirs: a.MakeDirs,
+		Gzip: zip})
 	if !found {
 		return false, err
 	}

@@ -24,7 +24,8 @@ func movers() []loader.Func {
 	return []loader.Func{
 		loader.Fn("push", push, "Send a file of this minion to the master, which must allow it (file_recv).",
 			"cp.push /etc/fstab"),
-		loader.Fn("push_dir", pushDir, "Send a directory of this minion to the master, which must allow it (file_recv).",
+		loader.Fn("push_dir", pushDir,
+			"Send a directory of this minion to the master, which must allow it (file_recv).",
 			"cp.push_dir /etc/modprobe.d/ glob='*.conf'"),
 		loader.Fn("recv", recv, "Write the files that salt-cp sends. It is not meant to be called by hand.", "cp.recv"),
 		loader.Fn("recv_chunked", recvChunked,

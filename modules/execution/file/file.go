@@ -18,7 +18,8 @@ import (
 // Module is the module file.
 func Module() loader.Module {
 	return loader.Module{File: "file", Virtual: loader.Always, Funcs: func() []loader.Func {
-		return slices.Concat(names(), kinds(), devices(), facts(), owners(), contents(), searches(), finders(), writers())
+		return slices.Concat(names(), kinds(), devices(), facts(), owners(), contents(), searches(), finders(),
+			writers())
 	}}
 }
 

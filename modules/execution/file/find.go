@@ -17,7 +17,8 @@ import (
 
 func finders() []loader.Func {
 	return []loader.Func{
-		loader.Fn("find", runFind, "Find files below a directory by name (name, iname, regex, iregex), type, owner, group, "+
+		loader.Fn("find", runFind, "Find files below a directory by name (name, iname, regex, iregex), type, owner, "+
+			"group, "+
 			"size, mtime and content (grep), and\nprint, delete or exec what was found.",
 			`file.find / type=f name=\*.bak size=+10m`,
 			"file.find /var mtime=+30d size=+10m print=path,size,mtime",

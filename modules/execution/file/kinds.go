@@ -127,7 +127,8 @@ func devices() []loader.Func {
 	return []loader.Func{
 		loader.Fn("is_chrdev", isNode(unix.S_IFCHR), "Tell whether a path is a character device.",
 			"file.is_chrdev /dev/chr"),
-		loader.Fn("is_blkdev", isNode(unix.S_IFBLK), "Tell whether a path is a block device.", "file.is_blkdev /dev/blk"),
+		loader.Fn("is_blkdev", isNode(unix.S_IFBLK), "Tell whether a path is a block device.",
+			"file.is_blkdev /dev/blk"),
 		loader.Fn("is_fifo", isNode(unix.S_IFIFO), "Tell whether a path is a named pipe.", "file.is_fifo /dev/fifo"),
 		loader.Fn("get_devmm", deviceNumbers, "Show the major and the minor number of a device.",
 			"file.get_devmm /dev/chr").AsTuple(),

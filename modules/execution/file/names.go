@@ -49,8 +49,9 @@ func join(_ *loader.Call, a parts) (any, error) {
 	for i, v := range a.Parts {
 		text, ok := v.(string)
 		if !ok {
-			return nil, &loader.ArgumentError{Message: "join() argument must be str, bytes, or os.PathLike object, not " +
-				pytext.Repr(pytext.Type(v))}
+			return nil,
+				&loader.ArgumentError{Message: "join() argument must be str, bytes, or os.PathLike object, not " +
+					pytext.Repr(pytext.Type(v))}
 		}
 		texts[i] = text
 	}

@@ -18,7 +18,8 @@ func searches() []loader.Func {
 	return []loader.Func{
 		loader.Fn("contains", contains, "Tell whether a text is in a file.",
 			"file.contains /etc/crontab 'mymaintenance.sh'"),
-		loader.Fn("contains_regex", containsRegex, "Tell whether a regular expression fits somewhere in a line of a file.",
+		loader.Fn("contains_regex", containsRegex, "Tell whether a regular expression fits somewhere in a line of a "+
+			"file.",
 			"file.contains_regex /etc/crontab '^maint'"),
 		loader.Fn("contains_glob", containsGlob, "Tell whether a pattern of the shell fits the whole of a file.",
 			"file.contains_glob /etc/foobar '*cheese*'"),

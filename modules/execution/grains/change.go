@@ -201,7 +201,8 @@ func wrap(c *loader.Call, key, delim string, a placed) (top string, whole any, r
 			value = intoList(x, tail, value)
 		default:
 			if outer != any(tail) && !a.Force {
-				return "", nil, fmt.Sprintf("The key '%s' value is '%s', which is different from the provided key '%s'. "+
+				return "", nil, fmt.Sprintf("The key '%s' value is '%s', which is different from the provided key "+
+					"'%s'. "+
 					"Use 'force=True' to overwrite.", head, pytext.Str(outer), tail)
 			}
 			value = payload.M(tail, value)

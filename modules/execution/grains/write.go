@@ -91,7 +91,8 @@ func store(c *loader.Call, values *payload.Map, how storing) (any, error) {
 		c.Log(slog.LevelError, fmt.Sprintf("Unable to write to cache file %s. Check permissions.", mark))
 	}
 	if !loader.Truthy(c.Opts().Value("local")) {
-		if _, err := c.Call("saltutil.refresh_grains", nil, payload.M("refresh_pillar", how.RefreshPillar)); err != nil {
+		if _, err := c.Call("saltutil.refresh_grains", nil, payload.M("refresh_pillar",
+			how.RefreshPillar)); err != nil {
 			return nil, err
 		}
 	}

@@ -8,7 +8,8 @@ import "brine/modules/loader"
 func Module() loader.Module {
 	return loader.Module{File: "hashutil", Virtual: loader.Always, Funcs: func() []loader.Func {
 		return []loader.Func{
-			loader.Fn("digest", digest, "Show the hash sum of a text: md5, sha256 or sha512.", "hashutil.digest 'get salted'"),
+			loader.Fn("digest", digest, "Show the hash sum of a text: md5, sha256 or sha512.",
+				"hashutil.digest 'get salted'"),
 			loader.Fn("digest_file", digestFile, "Show the hash sum of a file: md5, sha256 or sha512.",
 				"hashutil.digest_file /path/to/file"),
 			sumOf("md5"),
@@ -19,14 +20,20 @@ func Module() loader.Module {
 				"hashutil.hmac_signature 'get salted' 'shared secret' 'eBWf9bstXg+NiP5AOwppB5HMvZiYMPzEM9W5YMm/AmQ='"),
 			loader.Fn("hmac_compute", hmacCompute, "Show the signature (HMAC with SHA-256) of a text with a secret.",
 				"hashutil.hmac_compute 'get salted' 'shared secret'"),
-			loader.Fn("github_signature", githubSignature, "Tell whether this is GitHub's signature of a text with a secret.",
-				"hashutil.github_signature '{\"ref\":....} ' 'shared secret' 'sha1=bc6550fc290acf5b42283fa8deaf55cea0f8c206'"),
+			loader.Fn("github_signature", githubSignature, "Tell whether this is GitHub's signature of a text with "+
+				"a secret.",
+				"hashutil.github_signature '{\"ref\":....} ' 'shared secret' "+
+					"'sha1=bc6550fc290acf5b42283fa8deaf55cea0f8c206'"),
 			text("base64_b64encode", "Encode a text in base64, in one line.",
 				func(data []byte) (any, error) { return oneLine(data), nil }),
-			text("base64_b64decode", "Decode a text in base64.", func(data []byte) (any, error) { return decoded(data) }),
+			text("base64_b64decode", "Decode a text in base64.", func(data []byte) (any, error) {
+				return decoded(data)
+			}),
 			text("base64_encodestring", "Encode a text in base64, in lines.",
 				func(data []byte) (any, error) { return inLines(data), nil }),
-			text("base64_decodestring", "Decode a text in base64.", func(data []byte) (any, error) { return decoded(data) }),
+			text("base64_decodestring", "Decode a text in base64.", func(data []byte) (any, error) {
+				return decoded(data)
+			}),
 			loader.Fn("base64_encodefile", encodeFile, "Show a file in base64, in lines.",
 				"hashutil.base64_encodefile /path/to/binary_file"),
 			loader.Fn("base64_decodefile", decodeFile, "Write to a file what a text in base64 stands for.",
@@ -36,7 +43,9 @@ func Module() loader.Module {
 }
 
 func sumOf(form string) loader.Func {
-	return text(form+"_digest", "Show the "+form+" sum of a text.", func(data []byte) (any, error) { return sum(form, data) })
+	return text(form+"_digest", "Show the "+form+" sum of a text.", func(data []byte) (any, error) {
+		return sum(form, data)
+	})
 }
 
 // text is a function of one text.

@@ -32,9 +32,11 @@ var kinds = map[string]kind{
 func Module() loader.Module {
 	return loader.Module{File: "match", Virtual: loader.Always, Funcs: func() []loader.Func {
 		return append(tellers(),
-			loader.Fn("filter_by", filterBy, "Give the first row of a table whose key is a target that means this minion.",
+			loader.Fn("filter_by", filterBy, "Give the first row of a table whose key is a target that means this "+
+				"minion.",
 				"match.filter_by '{web*: app, db*: data}'"),
-			loader.Fn("search_by", searchBy, "Give the keys of a table for each target below them that means this minion.",
+			loader.Fn("search_by", searchBy, "Give the keys of a table for each target below them that means this "+
+				"minion.",
 				"match.search_by '{web: [node1, node2], db: [node2]}'"),
 			loader.Fn("ifelse", ifElse, "Take targets and values in turn, and a last value: "+
 				"give that behind the first target that means this minion, else the last.",
@@ -72,7 +74,9 @@ func tellerOf(name string, k kind) loader.Func {
 	var f loader.Func
 	switch k.second {
 	case "minion_id":
-		f = loader.Fn(k.kind, func(c *loader.Call, a ofMinion) (bool, error) { return tell(c, a.Tgt, a.ID) }, doc, example)
+		f = loader.Fn(k.kind, func(c *loader.Call, a ofMinion) (bool, error) {
+			return tell(c, a.Tgt, a.ID)
+		}, doc, example)
 	case "delimiter":
 		body := func(c *loader.Call, a ofDelimiter) (bool, error) { return tell(c, a.Tgt, a.Delimiter) }
 		f = loader.Fn(k.kind, body, doc, example)

@@ -157,7 +157,8 @@ func ifElse(c *loader.Call, a pairs) (any, error) {
 	n := len(a.Given)
 	switch {
 	case n%2 == 0:
-		return nil, loader.Raise("salt.exceptions.SaltException", "The ifelse function must have an odd number of arguments!")
+		return nil, loader.Raise("salt.exceptions.SaltException", "The ifelse function must have an odd number of "+
+			"arguments!")
 	case n == 1:
 		return a.Given[0], nil
 	}

@@ -34,7 +34,8 @@ func Module() loader.Module {
 				"mine.send network.ip_addrs interface=eth0",
 				"mine.send eth0_ip_addrs mine_function=network.ip_addrs interface=eth0"),
 			loader.Fn("get", get,
-				"Get what minions sent to the mine: minion to value for one function, function to minion to value for several.",
+				"Get what minions sent to the mine: minion to value for one function, function to minion to value "+
+					"for several.",
 				"mine.get '*' network.interfaces",
 				"mine.get 'os:Fedora' network.interfaces grain"),
 			loader.Fn("delete", remove, "Remove one function of this minion from the mine.",

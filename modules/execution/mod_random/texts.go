@@ -200,6 +200,7 @@ func shadowHash(c *loader.Call, a shadowed) (any, error) {
 		return hash, nil
 	}
 	return nil, loader.InvocErr("Cannot hash using '%s' hash algorithm. Natively supported algorithms are: %s. "+
-		"If passlib is installed (False), the supported algorithms are: ['sha512', 'sha256', 'blowfish', 'md5', 'crypt'].",
+		"If passlib is installed (False), the supported algorithms are: ['sha512', 'sha256', 'blowfish', 'md5', "+
+		"'crypt'].",
 		pytext.Str(algorithm), pytext.Repr(known))
 }

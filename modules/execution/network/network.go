@@ -43,7 +43,8 @@ func addresses() []loader.Func {
 		loader.Fn("ipaddrs", ipAddrs, "List the IPv4 addresses of this host; the same as ip_addrs.", "network.ipaddrs"),
 		loader.Fn("ipaddrs6", ipAddrs6, "List the IPv6 addresses of this host; the same as ip_addrs6.",
 			"network.ipaddrs6"),
-		loader.Fn("ip_addrs", ipAddrs, "List the IPv4 addresses of this host, those of the loopback only where they are "+
+		loader.Fn("ip_addrs", ipAddrs, "List the IPv4 addresses of this host, those of the loopback only where they "+
+			"are "+
 			"asked for. The type is public or private.", "network.ip_addrs cidr=10.0.0.0/8"),
 		loader.Fn("ip_addrs6", ipAddrs6, "List the IPv6 addresses of this host.", "network.ip_addrs6"),
 		loader.Fn("ip_networks", ipNetworks(4), "List the IPv4 networks that this host belongs to.",

@@ -101,7 +101,8 @@ func TestFresh(t *testing.T) {
 		{"pillar.ls", nil, nil, nil, "['k', 'l', 'none']", "|"},
 		{"pillar.ext", []any{"{nodegroups: {}}"}, nil, nil, masked, "|{'nodegroups': {}}"},
 		{"pillar.get", []any{"k"}, payload.M("pillarenv", "dev", "unmask", true), nil, mask, "dev|"},
-		{"pillar.get", []any{"k"}, payload.M("saltenv", "dev"), payload.M("pillarenv_from_saltenv", true), mask, "dev|"},
+		{"pillar.get", []any{"k"}, payload.M("saltenv", "dev"), payload.M("pillarenv_from_saltenv", true), mask,
+			"dev|"},
 	} {
 		m := &master{}
 		opts := payload.NewMap(0)

@@ -1,5 +1,5 @@
-// Package publish is the execution module publish: a minion lets its master run functions on other minions, and runners.
-// It answers to salt/modules/publish.py.
+// Package publish is the execution module publish: a minion lets its master run functions on other minions, and
+// runners. It answers to salt/modules/publish.py.
 package publish
 
 import (
@@ -20,8 +20,9 @@ import (
 func Module() loader.Module {
 	return loader.Module{File: "publish", Virtual: loader.Always, Funcs: func() []loader.Func {
 		return []loader.Func{
-			loader.Fn("publish", clean, "Let the master run a function on other minions and return what they answered. "+
-				"The master must allow it (peer).",
+			loader.Fn("publish", clean,
+				"Let the master run a function on other minions and return what they answered. "+
+					"The master must allow it (peer).",
 				"salt system.example.com publish.publish '*' cmd.run 'ls -la /tmp'",
 				`salt system.example.com publish.publish '*' test.kwarg arg="['cheese=spam','spam=cheese']"`),
 			loader.Fn("full_data", full, "Like publish.publish, with the whole return of each minion.",
@@ -89,7 +90,8 @@ func ask(c *loader.Call, a publication, via any, form string) (any, error) {
 func masterByHost(master loader.MasterChannel, host string) (loader.MasterChannel, error) {
 	several, ok := master.(loader.MasterByHost)
 	if !ok {
-		return nil, loader.InvocErr("Could not find list of masters in minion configuration but `via_master` was specified.")
+		return nil, loader.InvocErr("Could not find list of masters in minion configuration but `via_master` was " +
+			"specified.")
 	}
 	found, ok := several.MasterByHost(host)
 	if !ok {

@@ -19,7 +19,8 @@ import (
 
 func cacheFunctions() []loader.Func {
 	return []loader.Func{
-		loader.Fn("clear_cache", clearCache, "Remove all files of the minion's cache directory.", "saltutil.clear_cache"),
+		loader.Fn("clear_cache", clearCache, "Remove all files of the minion's cache directory.",
+			"saltutil.clear_cache"),
 		loader.Fn("clear_job_cache", clearJobCache, "Remove cached returns of jobs older than a number of hours.",
 			"saltutil.clear_job_cache hours=12"),
 		loader.Fn("list_extmods", listExtmods, "List the modules that were brought from the file server.",

@@ -62,7 +62,8 @@ func (p procDir) Signal(jid string, sig int) (string, bool) {
 		pid, _ := job.Int("pid")
 		// Unlike Salt: a job that runs inside the minion is not worth the minion.
 		if int(pid) == p.daemon {
-			return fmt.Sprintf("Job %s runs inside the minion (pid %d), which alone can end it: ask by a master", jid, pid), true
+			return fmt.Sprintf("Job %s runs inside the minion (pid %d), which alone can end it: ask by a master", jid,
+				pid), true
 		}
 		for _, child := range descendants(int(pid)) {
 			_ = syscall.Kill(child, syscall.Signal(sig)) // gone in between is as good

@@ -32,7 +32,8 @@ func newEnv(t *testing.T, opts *payload.Map, funcs ...loader.Func) *loader.Env {
 }
 
 func TestJobs(t *testing.T) {
-	a, b, multi := job("1", "test.sleep"), job("2", "state.apply"), payload.M("jid", "3", "fun", []any{"x.y", "test.ping"})
+	a, b, multi := job("1", "test.sleep"), job("2", "state.apply"), payload.M("jid", "3", "fun",
+		[]any{"x.y", "test.ping"})
 	host := &modtest.Host{Jobs: []*payload.Map{a, job(ownJID, "saltutil.running"), b, multi}}
 	env := newEnv(t, payload.M("cachedir", t.TempDir()))
 	host.Attach(env)
@@ -171,7 +172,8 @@ func TestRefresh(t *testing.T) {
 		{"saltutil.refresh_grains", nil, payload.M("clean_pillar_cache", true), "pillar_refresh",
 			payload.M("clean_cache", true), true},
 		{"saltutil.refresh_pillar", nil, nil, "pillar_refresh", payload.M("clean_cache", true), true},
-		{"saltutil.pillar_refresh", nil, payload.M("clean_cache", false), "pillar_refresh", payload.M("clean_cache", false),
+		{"saltutil.pillar_refresh", nil, payload.M("clean_cache", false), "pillar_refresh", payload.M("clean_cache",
+			false),
 			true},
 		{"saltutil.refresh_pillar", []any{true}, nil, "pillar_refresh", payload.M("clean_cache", true), true},
 		{"saltutil.refresh_beacons", nil, nil, "beacons_refresh", payload.NewMap(0), true},
@@ -186,7 +188,8 @@ func TestRefresh(t *testing.T) {
 		t.Run(tt.fun, func(t *testing.T) {
 			host := &modtest.Host{Reply: payload.M("complete", true)}
 			dir := t.TempDir()
-			env := newEnv(t, payload.M("cachedir", dir, "extension_modules", filepath.Join(dir, "extmods"), "file_client",
+			env := newEnv(t, payload.M("cachedir", dir, "extension_modules", filepath.Join(dir, "extmods"),
+				"file_client",
 				"remote"))
 			host.Attach(env)
 			got, _, err := modtest.Call(t, env, tt.fun, tt.args, tt.kw)
@@ -232,7 +235,8 @@ func TestSync(t *testing.T) {
 	put := func(name, text string) {
 		t.Helper()
 		path := filepath.Join(srv, name)
-		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, []byte(text), 0o644)); err != nil {
+		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, []byte(text),
+			0o644)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -243,8 +247,8 @@ func TestSync(t *testing.T) {
 	put("_states/s.py", "4")
 	put("_output/shown.so", "5")
 	log := &modtest.Log{}
-	env := newEnv(t, payload.M("cachedir", dir, "extension_modules", filepath.Join(dir, "extmods"), "file_client", "local",
-		"hash_type", "sha256", "file_buffer_size", 1000,
+	env := newEnv(t, payload.M("cachedir", dir, "extension_modules", filepath.Join(dir, "extmods"), "file_client",
+		"local", "hash_type", "sha256", "file_buffer_size", 1000,
 		"file_roots", payload.M("base", []any{srv}), "clean_dynamic_modules", true, "extmod_blacklist",
 		payload.M("states", []any{"s"})))
 	(&modtest.Host{Reply: payload.NewMap(0)}).Attach(env)
@@ -304,7 +308,8 @@ func TestSyncWithMaster(t *testing.T) {
 func TestCaches(t *testing.T) {
 	dir, pki := t.TempDir(), t.TempDir()
 	old, fresh := filepath.Join(dir, "minion_jobs", "1"), filepath.Join(dir, "minion_jobs", "2")
-	journal, queued := filepath.Join(dir, "jobs.journal"), filepath.Join(dir, "queues", "m", "job_queue", "queued_1_2.p")
+	journal, queued := filepath.Join(dir, "jobs.journal"), filepath.Join(dir, "queues", "m", "job_queue",
+		"queued_1_2.p")
 	ret, err := payload.MarshalBin(payload.M("return", true))
 	if err != nil {
 		t.Fatal(err)
@@ -361,17 +366,19 @@ func TestMaster(t *testing.T) {
 			payload.M("cmd", "revoke_auth", "id", "web1", "preserve_minion_cache", false)},
 		{"runner", "saltutil.runner", []any{"jobs.active", []any{"x"}},
 			payload.M("a", int64(1), "kwarg", payload.M("b", int64(2))), "r", "r",
-			payload.M("runner", "jobs.active", "args", []any{"x"}, "kw", payload.M("b", int64(2), "a", int64(1)), "full", false,
-				"saltenv", "base", "pub", payload.M("user", "root"))},
+			payload.M("runner", "jobs.active", "args", []any{"x"}, "kw", payload.M("b", int64(2), "a", int64(1)),
+				"full", false, "saltenv", "base", "pub", payload.M("user", "root"))},
 		{"runner of a job", "saltutil.runner", []any{"jobs.active"},
 			payload.M("saltenv", "dev", "full_return", true, "__x", 1), "r", "r",
-			payload.M("runner", "jobs.active", "args", []any(nil), "kw", payload.NewMap(0), "full", true, "saltenv", "dev",
-				"pub", payload.M("user", "root"))},
-		{"runner of a state", "saltutil.runner", []any{"jobs.active"}, payload.M("saltenv", "dev", "__env__", "qa"), "r", "r",
-			payload.M("runner", "jobs.active", "args", []any(nil), "kw", payload.NewMap(0), "full", false, "saltenv", "qa",
-				"pub", payload.M("user", "root"))},
+			payload.M("runner", "jobs.active", "args", []any(nil), "kw", payload.NewMap(0), "full", true, "saltenv",
+				"dev", "pub", payload.M("user", "root"))},
+		{"runner of a state", "saltutil.runner", []any{"jobs.active"}, payload.M("saltenv", "dev", "__env__", "qa"),
+			"r", "r",
+			payload.M("runner", "jobs.active", "args", []any(nil), "kw", payload.NewMap(0), "full", false, "saltenv",
+				"qa", "pub", payload.M("user", "root"))},
 		{"wheel", "saltutil.wheel", []any{"key.accept", "web*"}, payload.M("a", int64(1)), "r", "r",
-			payload.M("wheel", "key.accept", "args", []any{"web*"}, "kw", payload.M("a", int64(1)), "saltenv", "base", "pub",
+			payload.M("wheel", "key.accept", "args", []any{"web*"}, "kw", payload.M("a", int64(1)), "saltenv", "base",
+				"pub",
 				payload.NewMap(0))},
 		{"cmd", "saltutil.cmd", []any{"*", "test.ping"},
 			payload.M("timeout", "3", "kwarg", payload.M("k", "v"), "subset", int64(1)),
@@ -397,8 +404,9 @@ func TestMaster(t *testing.T) {
 
 func TestWithoutMaster(t *testing.T) {
 	env := newEnv(t, nil)
-	for fun, class := range map[string]string{"revoke_auth": "KeyError", "runner": "salt.exceptions.CommandExecutionError",
-		"wheel": "salt.exceptions.CommandExecutionError", "cmd": "salt.exceptions.SaltClientError"} {
+	for fun, class := range map[string]string{"revoke_auth": "KeyError",
+		"runner": "salt.exceptions.CommandExecutionError", "wheel": "salt.exceptions.CommandExecutionError",
+		"cmd": "salt.exceptions.SaltClientError"} {
 		args := []any{"x", "y"}[:map[string]int{"revoke_auth": 0, "runner": 1, "wheel": 1, "cmd": 2}[fun]]
 		if _, _, err := modtest.Call(t, env, "saltutil."+fun, args, nil); err == nil || loader.ClassOf(err) != class {
 			t.Errorf("%s: %v", fun, err)

@@ -32,7 +32,9 @@ var now = time.Date(2026, 11, 23, 10, 20, 30, 0, time.UTC)
 
 func options() schedule.Options {
 	return schedule.Options{Loop: time.Second, Random: func(low, _ int64) int64 { return low },
-		Known: func(string) bool { return true }, Running: func(string) int { return 0 }, JID: func() string { return "JID" }}
+		Known: func(string) bool {
+			return true
+		}, Running: func(string) int { return 0 }, JID: func() string { return "JID" }}
 }
 
 // manage carries out a request; it gives the last answer whose tag begins so.

@@ -108,7 +108,8 @@ func reload(c *loader.Call, _ struct{}) (any, error) {
 	}
 	if all, ok := v.(*payload.Map); ok && loader.Truthy(all.Value("schedule")) {
 		say(tell(c, payload.M("func", "reload", "schedule", all)),
-			"Reloaded schedule on minion from schedule.conf.", "Failed to reload schedule on minion from schedule.conf.")
+			"Reloaded schedule on minion from schedule.conf.",
+			"Failed to reload schedule on minion from schedule.conf.")
 	} else {
 		say(false, "", "Failed to reload schedule on minion.  Saved file is empty or invalid.")
 	}

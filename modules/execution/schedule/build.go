@@ -108,7 +108,8 @@ func badWhen(kw *payload.Map) (any, error) {
 	for _, when := range all {
 		text, ok := when.(string)
 		if !ok {
-			return nil, loader.Raise("TypeError", "Parser must be a string or character stream, not %s", pytext.Type(when))
+			return nil, loader.Raise("TypeError", "Parser must be a string or character stream, not %s",
+				pytext.Type(when))
 		}
 		if _, err := dates.Parse(text, time.Now()); err != nil && !errors.Is(err, dates.ErrZoned) {
 			return when, nil

@@ -84,7 +84,8 @@ func deleteJob(c *loader.Call, a ofJob) (any, error) {
 
 func add(c *loader.Call, a ofJob) (any, error) {
 	name, offline := a.Name, set(a.KW, "offline")
-	ret := payload.M("comment", "Failed to add job "+name+" to schedule.", "result", false, "changes", payload.NewMap(0))
+	ret := payload.M("comment", "Failed to add job "+name+" to schedule.", "result", false, "changes",
+		payload.NewMap(0))
 	added := func() (any, error) {
 		ret.Map("changes").Set(name, "added")
 		return ret.Set("result", true), nil

@@ -138,7 +138,8 @@ func postponeJob(c *loader.Call, a postponed) (any, error) {
 	if loader.Truthy(c.Opts().Value("test")) {
 		return ret.Set("comment", "Job: "+name+" would be postponed in schedule."), nil
 	}
-	request := payload.M("name", name, "time", current, "new_time", next, "time_fmt", format(a.KW), "func", "postpone_job")
+	request := payload.M("name", name, "time", current, "new_time", next, "time_fmt", format(a.KW), "func",
+		"postpone_job")
 	return shift(c, ret, request, name, "Postponed Job ", "postpone")
 }
 

@@ -62,7 +62,8 @@ type templatesKey struct{}
 func deeper(ctx context.Context) (context.Context, error) {
 	n, _ := ctx.Value(templatesKey{}).(int)
 	if n >= maxTemplates {
-		return nil, loader.Raise("RecursionError", "maximum recursion depth exceeded: %d templates render each other", n)
+		return nil, loader.Raise("RecursionError", "maximum recursion depth exceeded: %d templates render each other",
+			n)
 	}
 	return context.WithValue(ctx, templatesKey{}, n+1), nil
 }

@@ -127,7 +127,8 @@ func deserialize(_ *loader.Call, a serialized) (any, error) {
 		return v, nil
 	case "yaml":
 		for k := range kw.All() {
-			return nil, loader.Raise(deserializationError, "load() got an unexpected keyword argument %s", pytext.Repr(k))
+			return nil, loader.Raise(deserializationError, "load() got an unexpected keyword argument %s",
+				pytext.Repr(k))
 		}
 		if !isText {
 			return nil, loader.Raise(deserializationError, "a string or stream input is required")

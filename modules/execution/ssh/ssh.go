@@ -25,7 +25,8 @@ func Module() loader.Module {
 		return []loader.Func{{
 			Name: "ssh.recv_known_host_entries",
 			Params: []loader.Param{loader.Req("hostname"), loader.Opt("enc", nil), loader.Opt("port", nil),
-				loader.Opt("hash_known_hosts", true), loader.Opt("timeout", int64(5)), loader.Opt("fingerprint_hash_type", nil)},
+				loader.Opt("hash_known_hosts", true), loader.Opt("timeout", int64(5)),
+				loader.Opt("fingerprint_hash_type", nil)},
 			Run: receive,
 			Doc: `List the public keys that a host offers, with their fingerprints; None when it offers none.
 

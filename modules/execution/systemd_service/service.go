@@ -51,8 +51,8 @@ func (o Options) ofOne() []loader.Func {
 	return []loader.Func{
 		o.fn("available", "Tell whether systemd knows a service.", "ssh", availableFunc, name),
 		o.fn("missing", "Tell whether systemd knows a service not.", "ssh", missingFunc, name),
-		o.fn("status", "Tell whether a service runs; for a glob, which of those that it names do.", "'ssh*'", statusFunc,
-			name, loader.Opt("sig", nil)),
+		o.fn("status", "Tell whether a service runs; for a glob, which of those that it names do.", "'ssh*'",
+			statusFunc, name, loader.Opt("sig", nil)),
 		enabled,
 		o.fn("disabled", "Tell whether a service does not start with the host.", "ssh", disabledFunc, name, root),
 		o.fn("masked", "Tell whether a service is masked for good, or with runtime=True until the next boot.",

@@ -112,7 +112,8 @@ func (s *smart) Close() error {
 func dialHTTP(e *transport.Endpoint, a auth, lim Limits) (source, error) {
 	base := http.DefaultTransport.(*http.Transport).Clone()
 	base.TLSHandshakeTimeout, base.ResponseHeaderTimeout = 30*time.Second, 5*time.Minute
-	base.TLSClientConfig = &tls.Config{InsecureSkipVerify: !a.sslVerify, MinVersion: tls.VersionTLS12} //nolint:gosec // ssl_verify: False
+	base.TLSClientConfig = &tls.Config{MinVersion: tls.VersionTLS12}
+	base.TLSClientConfig.InsecureSkipVerify = !a.sslVerify //nolint:gosec // ssl_verify: False
 	if a.proxy != "" {
 		u, err := url.Parse(a.proxy)
 		if err != nil || u.Host == "" {

@@ -32,7 +32,8 @@ func TestSize(t *testing.T) {
 		}
 	}
 	_, err := places("abc", 1)
-	if want := "Invalid batch specification 'abc': must be an integer or percentage string like '10' or '25%'."; err.Error() != want {
+	want := "Invalid batch specification 'abc': must be an integer or percentage string like '10' or '25%'."
+	if err.Error() != want {
 		t.Errorf("got %q, want %q", err, want)
 	}
 }

@@ -10,6 +10,8 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"brine/modules/absent"
+	"brine/modules/all"
 	"brine/modules/eauth"
 	"brine/modules/execution"
 	"brine/modules/fleet/door"
@@ -60,8 +62,9 @@ func newOwnFunctions(opt functionOptions, in inside, st *stores, who *attendance
 		return nil, err
 	}
 	f.calls = &returnerCalls{kept, onMaster}
+	wheels.Lacks(absent.Of(absent.Wheel))
+	wheels.Offer(all.Wheel(wheel.Options{Keys: manager, Events: in, Presence: who, Values: opt.fromNow}))
 	err = errors.Join(
-		wheel.Register(wheels, wheel.Options{Keys: manager, Events: in, Presence: who, Values: opt.fromNow}),
 		runners.Register(runs, runners.Options{
 			Publisher: in, Jobs: settledJobs{jobs}, JobCaches: f.jobCache, Minions: st.cache, Banks: st.cache,
 			Keys: manager, Presence: who, Bus: in, Mine: in, Files: in.files, Pillar: f, Targets: in.targets.expander,

@@ -10,6 +10,8 @@ import (
 	"brine/cmd/masterlink"
 	"brine/cmd/session"
 	"brine/cmd/tool"
+	"brine/modules/absent"
+	"brine/modules/all"
 	"brine/modules/execution"
 	"brine/modules/fleet/keys"
 	"brine/modules/loader"
@@ -36,9 +38,9 @@ func (r *runTool) build() error {
 	exp, cache := masterlink.Expander(r.Session), masterlink.Cache(r.Session)
 	reg, wheels := loader.NewRegistry(), loader.NewRegistry()
 	bus := &runBus{Bus: r.bus, tool: r}
+	wheels.Lacks(absent.Of(absent.Wheel))
+	wheels.Offer(all.Wheel(wheel.Options{Keys: manager, Events: r.bus, Presence: masterlink.NewPresence(r.Session)}))
 	err = errors.Join(
-		wheel.Register(wheels, wheel.Options{Keys: manager, Events: r.bus,
-			Presence: masterlink.NewPresence(r.Session)}),
 		runners.Register(reg, runners.Options{
 			Publisher: runPublisher{r}, Jobs: r.jobs, JobCaches: caches, Minions: cache, Banks: cache, Keys: manager,
 			Presence: masterlink.NewPresence(r.Session), Bus: bus, Mine: newMines(r.Session, exp, cache),

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"brine/modules/all"
 	"brine/modules/loader"
 	"brine/modules/renderers"
 	"brine/modules/runners"
@@ -36,9 +37,7 @@ func functions(t testing.TB) registry {
 	if err := runners.Register(r[KindRunner], runners.Options{}); err != nil {
 		t.Fatal(err)
 	}
-	if err := wheel.Register(r[KindWheel], wheel.Options{}); err != nil {
-		t.Fatal(err)
-	}
+	r[KindWheel].Offer(all.Wheel(wheel.Options{}))
 	return r
 }
 

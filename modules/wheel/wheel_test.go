@@ -1,4 +1,4 @@
-package wheel
+package wheel_test
 
 import (
 	"context"
@@ -8,10 +8,12 @@ import (
 	"strings"
 	"testing"
 
+	"brine/modules/all"
 	"brine/modules/fleet/keys"
 	"brine/modules/loader"
 	"brine/modules/outputters"
 	"brine/modules/runners"
+	"brine/modules/wheel"
 	"brine/wire/payload"
 
 	"github.com/google/go-cmp/cmp"
@@ -55,9 +57,8 @@ func newRig(t *testing.T) *rig {
 		CacheDir: r.dir, MasterID: "m_master",
 		Generate: func(int) (string, string, error) { return "PRIVATE", pem, nil }})
 	reg := loader.NewRegistry()
-	if err := Register(reg, Options{Keys: manager, Events: r.bus, Presence: presence{"web2": "10.0.0.2", "web1": "10.0.0.1"}}); err != nil {
-		t.Fatal(err)
-	}
+	reg.Offer(all.Wheel(wheel.Options{Keys: manager, Events: r.bus,
+		Presence: presence{"web2": "10.0.0.2", "web1": "10.0.0.1"}}))
 	opts := payload.M("conf_file", filepath.Join(r.dir, "master"), "config_dir", r.dir, "hash_type", "md5",
 		"default_include", "master.d/*.conf", "interface", "0.0.0.0")
 	r.env = &loader.Env{Registry: reg, ID: "m_master", Opts: func() *payload.Map { return opts }}
@@ -152,9 +153,7 @@ func TestFailures(t *testing.T) {
 		}
 	}
 	bare := loader.NewRegistry()
-	if err := Register(bare, Options{}); err != nil {
-		t.Fatal(err)
-	}
+	bare.Offer(all.Wheel(wheel.Options{}))
 	for _, fun := range []string{"key.list_all", "minions.connected"} {
 		res := runners.Run(context.Background(), &loader.Env{Registry: bare}, runners.Request{Kind: runners.KindWheel, Fun: fun}, nil)
 		if text, _ := res.Return.(string); !strings.Contains(text, "this process has no") {

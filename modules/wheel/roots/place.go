@@ -1,4 +1,4 @@
-package wheel
+package roots
 
 import (
 	"crypto/rand"

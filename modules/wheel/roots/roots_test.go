@@ -1,4 +1,4 @@
-package wheel
+package roots
 
 import (
 	"encoding/json"
@@ -41,9 +41,7 @@ func plantRoots(t *testing.T) (string, *loader.Env) {
 		}
 	}
 	reg := loader.NewRegistry()
-	if err := Register(reg, Options{}); err != nil {
-		t.Fatal(err)
-	}
+	reg.Offer(loader.Listed{{File: "file_roots", Funcs: Files}, {File: "pillar_roots", Funcs: Pillars}})
 	envs := payload.M("base", []any{top + "/a", top + "/b", top + "/c"}, "deep", []any{top + "/b/deep/er"})
 	opts := payload.M("file_roots", envs, "pillar_roots", envs)
 	return top, &loader.Env{Registry: reg, Opts: func() *payload.Map { return opts }}

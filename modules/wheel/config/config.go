@@ -27,8 +27,10 @@ func Module(o wheel.Options) loader.Module {
 	return loader.Module{File: "config", Virtual: loader.Always, Funcs: func() []loader.Func {
 		return []loader.Func{
 			loader.Fn("values", m.values, "Show the options of the master as its files and defaults give them."),
-			loader.Fn("apply", m.apply, "Set one option and write every option to the configuration file; comments are lost."),
-			loader.Fn("update_config", updateConfig, "Write options to a file of the folder of default_include (master.d)."),
+			loader.Fn("apply", m.apply,
+				"Set one option and write every option to the configuration file; comments are lost."),
+			loader.Fn("update_config", updateConfig,
+				"Write options to a file of the folder of default_include (master.d)."),
 		}
 	}}
 }
@@ -87,8 +89,8 @@ func updateConfig(c *loader.Call, a included) (string, error) {
 	return "Wrote " + name, nil
 }
 
-// replaceText writes a file whole: a master that starts meanwhile reads all of it. A file that was there keeps its mode:
-// options hold passwords.
+// replaceText writes a file whole: a master that starts meanwhile reads all of it. A file that was there keeps its
+// mode: options hold passwords.
 func replaceText(path, text string) error {
 	if err := wholefile.Write(path, []byte(text), wholefile.Options{Mode: configFileMode, KeepMode: true}); err != nil {
 		return fmt.Errorf("write configuration: %w", err)

@@ -63,8 +63,8 @@ func genAccept(m *keys.Manager, _ *loader.Call, a acceptedPair) (*payload.Map, e
 	return pairMap(pair), nil
 }
 
-// inside refuses paths outside the master's key directory. Unlike Salt: a wheel function there reads and writes wherever
-// the master's user can; salt-key, which its own user calls, still does.
+// inside refuses paths outside the master's key directory. Unlike Salt: a wheel function there reads and writes
+// wherever the master's user can; salt-key, which its own user calls, still does.
 func inside(m *keys.Manager, paths ...string) error {
 	for _, p := range paths {
 		if err := m.Inside(p); err != nil {

@@ -20,8 +20,8 @@ type roots struct {
 // Files are the functions of the module file_roots: they look at the files below the option of that name, and write
 // them.
 //
-// Unlike Salt: no path of pillar_roots.find and read leads out either, and no link whatever is exchanged meanwhile; a file
-// is there whole or not at all.
+// Unlike Salt: no path of pillar_roots.find and read leads out either, and no link whatever is exchanged meanwhile; a
+// file is there whole or not at all.
 func Files() []loader.Func {
 	return roots{option: "file_roots", invalid: func(path string) string { return "Invalid path: " + path }}.funcs()
 }
@@ -33,7 +33,8 @@ func Pillars() []loader.Func {
 
 func (r roots) funcs() []loader.Func {
 	return []loader.Func{
-		loader.Fn("find", r.find, "Tell in which directories of an environment a file is, and whether it is text or binary."),
+		loader.Fn("find", r.find,
+			"Tell in which directories of an environment a file is, and whether it is text or binary."),
 		loader.Fn("list_env", r.listEnv, "List the files in the directories of an environment, as a tree."),
 		loader.Fn("list_roots", r.listRoots, "List the files of all environments, as a tree."),
 		loader.Fn("read", r.read, "Show a file of text, as it is in each directory of an environment."),

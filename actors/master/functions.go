@@ -64,17 +64,14 @@ func newOwnFunctions(opt functionOptions, in inside, st *stores, who *attendance
 	f.calls = &returnerCalls{kept, onMaster}
 	wheels.Lacks(absent.Of(absent.Wheel))
 	wheels.Offer(all.Wheel(wheel.Options{Keys: manager, Events: in, Presence: who, Values: opt.fromNow}))
-	err = errors.Join(
-		runners.Register(runs, runners.Options{
-			Publisher: in, Jobs: settledJobs{jobs}, JobCaches: f.jobCache, Minions: st.cache, Banks: st.cache,
-			Keys: manager, Presence: who, Bus: in, Mine: in, Files: in.files, Pillar: f, Targets: in.targets.expander,
-			Token:   f.makeToken,
-			Running: f.list, Runners: runs, Wheel: wheels, Execution: onMaster, Version: opt.version,
-			Reactor: func() (runners.Reactor, bool) { return f.reactor() },
-		}))
-	if err != nil {
-		return nil, err
-	}
+	runs.Lacks(absent.Of(absent.Runner))
+	runs.Offer(all.Runners(runners.Options{
+		Publisher: in, Jobs: settledJobs{jobs}, JobCaches: f.jobCache, Minions: st.cache, Banks: st.cache,
+		Keys: manager, Presence: who, Bus: in, Mine: in, Files: in.files, Pillar: f, Targets: in.targets.expander,
+		Token:   f.makeToken,
+		Running: f.list, Runners: runs, Wheel: wheels, Execution: onMaster, Version: opt.version,
+		Reactor: func() (runners.Reactor, bool) { return f.reactor() },
+	}))
 	for what, reg := range map[string]*loader.Registry{"wheels": wheels, "runners": runs} {
 		reg.Limit(loader.LimitsOf(opt.values, what))
 	}

@@ -31,9 +31,7 @@ func has(t *testing.T) map[string]bool {
 	registries := map[string]*loader.Registry{absent.Execution: loader.NewRegistry(),
 		absent.Runner: loader.NewRegistry(), absent.Wheel: loader.NewRegistry()}
 	execution.Register(registries[absent.Execution], execution.Options{})
-	if err := runners.Register(registries[absent.Runner], runners.Options{}); err != nil {
-		t.Fatal(err)
-	}
+	registries[absent.Runner].Offer(all.Runners(runners.Options{}))
 	registries[absent.Wheel].Offer(all.Wheel(wheel.Options{}))
 	for kind, reg := range registries {
 		for _, name := range reg.Names() {

@@ -34,9 +34,7 @@ func (r registry) Lookup(kind, fun string) (*loader.Func, bool) { return r[kind]
 func functions(t testing.TB) registry {
 	t.Helper()
 	r := registry{KindRunner: loader.NewRegistry(), KindWheel: loader.NewRegistry()}
-	if err := runners.Register(r[KindRunner], runners.Options{}); err != nil {
-		t.Fatal(err)
-	}
+	r[KindRunner].Offer(all.Runners(runners.Options{}))
 	r[KindWheel].Offer(all.Wheel(wheel.Options{}))
 	return r
 }

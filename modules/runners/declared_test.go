@@ -1,4 +1,4 @@
-package runners
+package runners_test
 
 import (
 	"fmt"

@@ -1,4 +1,4 @@
-package runners
+package runners_test
 
 import (
 	"context"
@@ -6,6 +6,7 @@ import (
 
 	"brine/modules/loader"
 	"brine/modules/outputters"
+	"brine/modules/runners"
 	"brine/wire/payload"
 )
 
@@ -37,7 +38,7 @@ func TestFunArgsOfLoads(t *testing.T) {
 		{"key.any", []any{int64(1), int64(2)}, payload.M(), false, `[1, 2]`},
 	} {
 		var told []string
-		Run(context.Background(), &loader.Env{Registry: reg}, Request{Kind: KindWheel, Fun: tt.fun, Args: tt.args, KW: tt.kw, JID: jidA, Low: tt.low},
+		runners.Run(context.Background(), &loader.Env{Registry: reg}, runners.Request{Kind: runners.KindWheel, Fun: tt.fun, Args: tt.args, KW: tt.kw, JID: jidA, Low: tt.low},
 			func(_ string, data *payload.Map) { told = append(told, outputters.JSON(data.Value("fun_args"))) })
 		if len(told) != 2 || told[0] != tt.want || told[1] != tt.want {
 			t.Errorf("%s %v %v: told %q, want %s", tt.fun, tt.args, tt.kw, told, tt.want)

@@ -1,4 +1,4 @@
-package runners
+package jobs
 
 import (
 	"context"
@@ -6,8 +6,11 @@ import (
 
 	"brine/modules/fleet/jobrecord"
 	"brine/modules/loader"
+	"brine/modules/runners"
 	"brine/wire/payload"
 )
+
+const jidA = "20261121105627000651"
 
 // otherCache stands for a returner that keeps jobs.
 type otherCache struct{ name string }
@@ -38,7 +41,7 @@ func TestJobSource(t *testing.T) {
 	for _, row := range []struct{ ext, asked, master, want string }{
 		{"", "", "sql", "sql"}, {"", "es", "sql", "es"}, {"redis", "es", "sql", "redis"}, {"", "es", "", "es"}, {"redis", "local_cache", "", "redis"},
 	} {
-		r := &runner{Options{JobCaches: func(name string) JobCache { return otherCache{name} }}}
+		r := &master{runners.Options{JobCaches: func(name string) runners.JobCache { return otherCache{name} }}}
 		opts := payload.M("ext_job_cache", row.ext, "master_job_cache", row.master, "job_cache_store_endtime", row.master != "")
 		c := loader.NewCall(t.Context(), &loader.Env{Opts: func() *payload.Map { return opts }}, "jobs", nil)
 		got, err := r.printJob(c, jidA, row.asked)
@@ -54,7 +57,7 @@ func TestJobSource(t *testing.T) {
 		}
 	}
 	for _, v := range []any{nil, "local_cache"} {
-		r := &runner{}
+		r := &master{}
 		c := loader.NewCall(t.Context(), &loader.Env{Opts: func() *payload.Map { return payload.M("master_job_cache", v) }}, "jobs", nil)
 		if _, err := r.source(c, ""); err == nil {
 			t.Errorf("%v: a source without a store", v)

@@ -1,4 +1,4 @@
-package runners
+package jobs
 
 import (
 	"slices"
@@ -8,16 +8,17 @@ import (
 	"brine/modules/fleet/jobrecord"
 	"brine/modules/loader"
 	"brine/modules/matchers"
+	"brine/modules/runners"
 	"brine/modules/text/pytext"
 	"brine/wire/payload"
 )
 
 // loads returns all jids in order and the loads by jid.
-func (r *runner) loads() ([]string, *payload.Map, error) {
-	if r.Jobs == nil {
-		return nil, nil, unavailable("job cache")
+func (m *master) loads() ([]string, *payload.Map, error) {
+	if m.Jobs == nil {
+		return nil, nil, runners.Unavailable("job cache")
 	}
-	loads, err := r.Jobs.Loads()
+	loads, err := m.Jobs.Loads()
 	if err != nil {
 		return nil, nil, err
 	}
@@ -45,7 +46,7 @@ type jobFilter struct {
 }
 
 // search lists the jobs that fit every filter given.
-func (r *runner) search(c *loader.Call, ext string, f jobFilter) (*payload.Map, error) {
+func (m *master) search(c *loader.Call, ext string, f jobFilter) (*payload.Map, error) {
 	start, hasStart, err := parseTime(f.start)
 	if err != nil {
 		return nil, err
@@ -54,7 +55,7 @@ func (r *runner) search(c *loader.Call, ext string, f jobFilter) (*payload.Map, 
 	if err != nil {
 		return nil, err
 	}
-	from, err := r.source(c, ext)
+	from, err := m.source(c, ext)
 	if err != nil {
 		return nil, err
 	}

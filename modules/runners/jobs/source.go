@@ -1,7 +1,8 @@
-package runners
+package jobs
 
 import (
 	"brine/modules/loader"
+	"brine/modules/runners"
 	"brine/wire/payload"
 )
 
@@ -21,23 +22,23 @@ func jobCacheName(c *loader.Call, ext string) string {
 
 // jobSource is where the functions of this module read jobs: the master's own store, or a returner.
 type jobSource struct {
-	*runner
-	cache JobCache // nil: the own store
+	*master
+	cache runners.JobCache // nil: the own store
 }
 
 // source is the job cache to read from.
-func (r *runner) source(c *loader.Call, ext string) (jobSource, error) {
+func (m *master) source(c *loader.Call, ext string) (jobSource, error) {
 	name := jobCacheName(c, ext)
 	if name == ownCache {
-		if r.Jobs == nil {
-			return jobSource{}, unavailable("job cache")
+		if m.Jobs == nil {
+			return jobSource{}, runners.Unavailable("job cache")
 		}
-		return jobSource{r, nil}, nil
+		return jobSource{m, nil}, nil
 	}
-	if r.JobCaches == nil {
-		return jobSource{}, unavailable("returners")
+	if m.JobCaches == nil {
+		return jobSource{}, runners.Unavailable("returners")
 	}
-	return jobSource{r, r.JobCaches(name)}, nil
+	return jobSource{m, m.JobCaches(name)}, nil
 }
 
 func (s jobSource) load(c *loader.Call, jid string) (*payload.Map, error) {
@@ -95,18 +96,18 @@ func (s jobSource) newest(c *loader.Call, count int64, skipFindJob bool) (any, e
 	if s.cache != nil {
 		return s.cache.GetJIDsFilter(c.Ctx, count, skipFindJob)
 	}
-	return s.runner.newest(count, skipFindJob)
+	return s.master.newest(count, skipFindJob)
 }
 
 // addEnd adds the time a job ended, where the master's job cache keeps it.
-func (r *runner) addEnd(c *loader.Call, jid string, record *payload.Map) error {
+func (m *master) addEnd(c *loader.Call, jid string, record *payload.Map) error {
 	if !c.Opts().Bool("job_cache_store_endtime") {
 		return nil
 	}
 	end, err := "", error(nil)
-	if name := c.Opts().Str("master_job_cache"); name != "" && name != ownCache && r.JobCaches != nil {
-		end, err = r.JobCaches(name).EndTime(c.Ctx, jid)
-	} else if ends, ok := r.Jobs.(EndTimes); ok {
+	if name := c.Opts().Str("master_job_cache"); name != "" && name != ownCache && m.JobCaches != nil {
+		end, err = m.JobCaches(name).EndTime(c.Ctx, jid)
+	} else if ends, ok := m.Jobs.(runners.EndTimes); ok {
 		end = ends.EndTime(jid)
 	}
 	if end != "" {
@@ -115,7 +116,8 @@ func (r *runner) addEnd(c *loader.Call, jid string, record *payload.Map) error {
 	return err
 }
 
-// bare is what a minion returned, of what is kept of its return. Unlike Salt, which fails where a returner keeps no more than that.
+// bare is what a minion returned, of what is kept of its return. Unlike Salt, which fails where a returner keeps no
+// more than that.
 func bare(ret *payload.Map, isMap bool, v any) any {
 	if isMap && ret.Has("return") {
 		return ret.Value("return")

@@ -1,23 +1,29 @@
-package runners
+// Package survey is the runner module survey: it groups minions by what they return. Answers to salt/runners/survey.py.
+package survey
 
 import (
 	"slices"
 	"sort"
 
 	"brine/modules/loader"
+	"brine/modules/runners"
 	"brine/modules/text/pytext"
 	"brine/wire/payload"
 )
 
-func (r *runner) surveyFuncs() []loader.Func {
-	return []loader.Func{
-		{Name: "survey.hash", Source: "salt/runners/survey.py", VarArgs: true, KWArgs: true, Run: r.surveyHash,
-			Doc: "Group minions by what they return; survey_sort=up puts the smallest group first.\n\nCLI Example:\n\n    salt-run survey.hash '*' test.ping"},
-		{Name: "error.error", Source: "salt/runners/error.py", Run: raise,
-			Params: []loader.Param{loader.Opt("name", nil), loader.Opt("message", "")},
-			Doc:    "Raise an exception by its name; without one return an empty map.\n\nCLI Example:\n\n    salt-run error.error name='Exception' message='This is an error.'"},
-	}
+// Module is the module survey.
+func Module(o runners.Options) loader.Module {
+	m := &master{o}
+	return loader.Module{File: "survey", Virtual: loader.Always, Funcs: func() []loader.Func {
+		return []loader.Func{
+			loader.Fn("hash", m.hash,
+				"Group minions by what they return; survey_sort=up puts the smallest group first.",
+				"salt-run survey.hash '*' test.ping"),
+		}
+	}}
 }
+
+type master struct{ runners.Options }
 
 // pool is the minions that returned the same text.
 type pool struct {
@@ -25,13 +31,18 @@ type pool struct {
 	result string
 }
 
-// surveyHash takes a compound target (or pcre with tgt_type), a function and its arguments.
-func (r *runner) surveyHash(c *loader.Call, a loader.Args) (any, error) {
+type question struct {
+	Args []any        `arg:"*args"`
+	KW   *payload.Map `arg:"**kwargs"`
+}
+
+// hash takes a compound target (or pcre with tgt_type), a function and its arguments.
+func (m *master) hash(c *loader.Call, a question) ([]any, error) {
 	const wanted = 2
-	if len(a.Rest) < wanted {
+	if len(a.Args) < wanted {
 		return nil, loader.Raise("IndexError", "tuple index out of range")
 	}
-	kw := a.UserKW()
+	kw := loader.CleanKWArgs(a.KW)
 	upwards := kw.Str("survey_sort") == "up"
 	tgtType := kw.Str("tgt_type")
 	if tgtType != "pcre" {
@@ -39,7 +50,8 @@ func (r *runner) surveyHash(c *loader.Call, a loader.Args) (any, error) {
 	}
 	kw.Delete("survey_sort")
 	kw.Delete("tgt_type")
-	got, err := r.collect(c, Job{Tgt: a.Rest[0], TgtType: tgtType, Fun: pytext.Str(a.Rest[1]), Args: a.Rest[wanted:], KW: kw})
+	got, err := m.Collect(c, runners.Job{Tgt: a.Args[0], TgtType: tgtType, Fun: pytext.Str(a.Args[1]),
+		Args: a.Args[wanted:], KW: kw})
 	if err != nil {
 		return nil, err
 	}
@@ -58,7 +70,7 @@ func (r *runner) surveyHash(c *loader.Call, a loader.Args) (any, error) {
 }
 
 // poolsOf groups ids by the text of their return; those without one returned False.
-func poolsOf(got *Collected) []*pool {
+func poolsOf(got *runners.Collected) []*pool {
 	ids := slices.Clone(got.Minions)
 	for id := range got.Returns.All() {
 		ids = append(ids, pytext.Str(id))
@@ -78,11 +90,4 @@ func poolsOf(got *Collected) []*pool {
 		byText[text].ids = append(byText[text].ids, id)
 	}
 	return pools
-}
-
-func raise(_ *loader.Call, a loader.Args) (any, error) {
-	if a.Get("name") == nil {
-		return payload.NewMap(0), nil
-	}
-	return nil, loader.Raise(a.Str("name"), "%s", a.Str("message"))
 }

@@ -1,6 +1,6 @@
-// Package wheel is what the functions that manage the master itself stand on. Salt's tools call the functions by name
-// with wheel requests; a module of them is a folder below. runners.Run runs them with runners.KindWheel. Answers to
-// salt/wheel.
+// Package wheel is what the functions that manage the master itself stand on, and what the modules file_roots and
+// pillar_roots have in common. Salt's tools call the functions by name with wheel requests; a module of them is a
+// folder below. runners.Run runs them with runners.KindWheel. Answers to salt/wheel.
 package wheel
 
 import (

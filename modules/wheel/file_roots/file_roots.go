@@ -4,10 +4,10 @@ package file_roots
 
 import (
 	"brine/modules/loader"
-	"brine/modules/wheel/roots"
+	"brine/modules/wheel"
 )
 
 // Module is the module file_roots.
 func Module() loader.Module {
-	return loader.Module{File: "file_roots", Virtual: loader.Always, Funcs: roots.Files}
+	return loader.Module{File: "file_roots", Virtual: loader.Always, Funcs: wheel.FileRoots}
 }

@@ -4,10 +4,10 @@ package pillar_roots
 
 import (
 	"brine/modules/loader"
-	"brine/modules/wheel/roots"
+	"brine/modules/wheel"
 )
 
 // Module is the module pillar_roots.
 func Module() loader.Module {
-	return loader.Module{File: "pillar_roots", Virtual: loader.Always, Funcs: roots.Pillars}
+	return loader.Module{File: "pillar_roots", Virtual: loader.Always, Funcs: wheel.PillarRoots}
 }

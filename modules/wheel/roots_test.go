@@ -1,4 +1,4 @@
-package roots
+package wheel
 
 import (
 	"encoding/json"
@@ -41,7 +41,7 @@ func plantRoots(t *testing.T) (string, *loader.Env) {
 		}
 	}
 	reg := loader.NewRegistry()
-	reg.Offer(loader.Listed{{File: "file_roots", Funcs: Files}, {File: "pillar_roots", Funcs: Pillars}})
+	reg.Offer(loader.Listed{{File: "file_roots", Funcs: FileRoots}, {File: "pillar_roots", Funcs: PillarRoots}})
 	envs := payload.M("base", []any{top + "/a", top + "/b", top + "/c"}, "deep", []any{top + "/b/deep/er"})
 	opts := payload.M("file_roots", envs, "pillar_roots", envs)
 	return top, &loader.Env{Registry: reg, Opts: func() *payload.Map { return opts }}

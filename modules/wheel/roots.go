@@ -1,6 +1,4 @@
-// Package roots is what the wheel modules file_roots and pillar_roots have in common: functions that show and write
-// the files below an option. It answers to salt/wheel/file_roots.py and salt/wheel/pillar_roots.py.
-package roots
+package wheel
 
 import (
 	"path/filepath"
@@ -17,17 +15,18 @@ type roots struct {
 	invalid func(path string) string // what write answers to a path that leads out
 }
 
-// Files are the functions of the module file_roots: they look at the files below the option of that name, and write
-// them.
+// FileRoots are the functions of the module file_roots: they look at the files below the option of that name, and write
+// them. They answer to salt/wheel/file_roots.py.
 //
 // Unlike Salt: no path of pillar_roots.find and read leads out either, and no link whatever is exchanged meanwhile; a
 // file is there whole or not at all.
-func Files() []loader.Func {
+func FileRoots() []loader.Func {
 	return roots{option: "file_roots", invalid: func(path string) string { return "Invalid path: " + path }}.funcs()
 }
 
-// Pillars are the functions of the module pillar_roots; see Files.
-func Pillars() []loader.Func {
+// PillarRoots are the functions of the module pillar_roots, as FileRoots are. They answer to
+// salt/wheel/pillar_roots.py.
+func PillarRoots() []loader.Func {
 	return roots{option: "pillar_roots", invalid: func(string) string { return "Invalid path" }}.funcs()
 }
 

@@ -1,4 +1,4 @@
-package roots
+package wheel
 
 import (
 	"crypto/rand"

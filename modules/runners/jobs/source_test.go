@@ -35,14 +35,16 @@ func (o otherCache) GetJIDsFilter(context.Context, int64, bool) (any, error) {
 
 func (o otherCache) EndTime(context.Context, string) (string, error) { return "end of " + o.name, nil }
 
-// Jobs are read from the returner of ext_job_cache, else of ext_source, else of master_job_cache, as in Salt; ends are those that
-// the master job cache keeps.
+// Jobs are read from the returner of ext_job_cache, else of ext_source, else of master_job_cache, as in Salt; ends
+// are those that the master job cache keeps.
 func TestJobSource(t *testing.T) {
 	for _, row := range []struct{ ext, asked, master, want string }{
-		{"", "", "sql", "sql"}, {"", "es", "sql", "es"}, {"redis", "es", "sql", "redis"}, {"", "es", "", "es"}, {"redis", "local_cache", "", "redis"},
+		{"", "", "sql", "sql"}, {"", "es", "sql", "es"}, {"redis", "es", "sql", "redis"}, {"", "es", "", "es"},
+		{"redis", "local_cache", "", "redis"},
 	} {
 		r := &master{runners.Options{JobCaches: func(name string) runners.JobCache { return otherCache{name} }}}
-		opts := payload.M("ext_job_cache", row.ext, "master_job_cache", row.master, "job_cache_store_endtime", row.master != "")
+		opts := payload.M("ext_job_cache", row.ext, "master_job_cache", row.master, "job_cache_store_endtime",
+			row.master != "")
 		c := loader.NewCall(t.Context(), &loader.Env{Opts: func() *payload.Map { return opts }}, "jobs", nil)
 		got, err := r.printJob(c, jidA, row.asked)
 		if err != nil || got.Map(jidA).Str("Target") != row.want {
@@ -58,7 +60,8 @@ func TestJobSource(t *testing.T) {
 	}
 	for _, v := range []any{nil, "local_cache"} {
 		r := &master{}
-		c := loader.NewCall(t.Context(), &loader.Env{Opts: func() *payload.Map { return payload.M("master_job_cache", v) }}, "jobs", nil)
+		c := loader.NewCall(t.Context(), &loader.Env{Opts: func() *payload.Map { return payload.M("master_job_cache", v) }},
+			"jobs", nil)
 		if _, err := r.source(c, ""); err == nil {
 			t.Errorf("%v: a source without a store", v)
 		}
@@ -68,7 +71,8 @@ func TestJobSource(t *testing.T) {
 // What a minion returned is shown whatever of it a returner keeps.
 func TestBare(t *testing.T) {
 	for _, row := range []struct{ kept, want any }{
-		{payload.M("return", int64(3), "retcode", int64(0)), int64(3)}, {true, true}, {payload.M("a", int64(1)), payload.M("a", int64(1))},
+		{payload.M("return", int64(3), "retcode", int64(0)), int64(3)}, {true, true},
+		{payload.M("a", int64(1)), payload.M("a", int64(1))},
 		{payload.M("retcode", int64(1)), nil},
 	} {
 		m, isMap := row.kept.(*payload.Map)

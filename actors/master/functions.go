@@ -10,6 +10,8 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"brine/modules/absent"
+	"brine/modules/all"
 	"brine/modules/eauth"
 	"brine/modules/execution"
 	"brine/modules/fleet/door"
@@ -60,18 +62,16 @@ func newOwnFunctions(opt functionOptions, in inside, st *stores, who *attendance
 		return nil, err
 	}
 	f.calls = &returnerCalls{kept, onMaster}
-	err = errors.Join(
-		wheel.Register(wheels, wheel.Options{Keys: manager, Events: in, Presence: who, Values: opt.fromNow}),
-		runners.Register(runs, runners.Options{
-			Publisher: in, Jobs: settledJobs{jobs}, JobCaches: f.jobCache, Minions: st.cache, Banks: st.cache,
-			Keys: manager, Presence: who, Bus: in, Mine: in, Files: in.files, Pillar: f, Targets: in.targets.expander,
-			Token:   f.makeToken,
-			Running: f.list, Runners: runs, Wheel: wheels, Execution: onMaster, Version: opt.version,
-			Reactor: func() (runners.Reactor, bool) { return f.reactor() },
-		}))
-	if err != nil {
-		return nil, err
-	}
+	wheels.Lacks(absent.Of(absent.Wheel))
+	wheels.Offer(all.Wheel(wheel.Options{Keys: manager, Events: in, Presence: who, Values: opt.fromNow}))
+	runs.Lacks(absent.Of(absent.Runner))
+	runs.Offer(all.Runners(runners.Options{
+		Publisher: in, Jobs: settledJobs{jobs}, JobCaches: f.jobCache, Minions: st.cache, Banks: st.cache,
+		Keys: manager, Presence: who, Bus: in, Mine: in, Files: in.files, Pillar: f, Targets: in.targets.expander,
+		Token:   f.makeToken,
+		Running: f.list, Runners: runs, Wheel: wheels, Execution: onMaster, Version: opt.version,
+		Reactor: func() (runners.Reactor, bool) { return f.reactor() },
+	}))
 	for what, reg := range map[string]*loader.Registry{"wheels": wheels, "runners": runs} {
 		reg.Limit(loader.LimitsOf(opt.values, what))
 	}

@@ -11,6 +11,7 @@ import (
 	"brine/cmd/session"
 	"brine/cmd/tool"
 	"brine/config"
+	"brine/modules/all"
 	"brine/modules/loader"
 	"brine/modules/runners"
 	"brine/wire/event"
@@ -35,11 +36,9 @@ func alive(m *config.Master) error {
 
 // runnerFinder finds runner functions by this program's own, of which a master of brine has the same. One of Salt may
 // have others, each a function of a module.
-func runnerFinder(s *session.Session) (func(fun string) (*loader.Func, bool), error) {
+func runnerFinder(s *session.Session) func(fun string) (*loader.Func, bool) {
 	reg := loader.NewRegistry()
-	if err := runners.Register(reg, runners.Options{Runners: reg, Version: tool.SaltVersion}); err != nil {
-		return nil, fmt.Errorf("list the runner functions: %w", err)
-	}
+	reg.Offer(all.Runners(runners.Options{Runners: reg, Version: tool.SaltVersion}))
 	reg.Limit(loader.LimitsOf(s.Master.Raw, "runners"))
 	return func(fun string) (*loader.Func, bool) {
 		f, known := reg.Lookup(fun)
@@ -47,5 +46,5 @@ func runnerFinder(s *session.Session) (func(fun string) (*loader.Func, bool), er
 			known = strings.Count(fun, ".") == 1
 		}
 		return f, known
-	}, nil
+	}
 }

@@ -111,15 +111,11 @@ func start(s *session.Session, conf *config.Netapi) (daemon.Service, error) {
 	if err != nil || !ok {
 		return nil, err
 	}
-	find, err := runnerFinder(s)
-	if err != nil {
-		return nil, err
-	}
 	tokens := eauth.New(eauth.Options{Settings: s.Master.Raw, TokenDir: s.Master.TokenDir}) // the store of the master
 	own := rightsOf(s)
 	gate := netapi.NewLogInGate(s.Master.LoginFailuresMax, s.Log)
 	opt := netapi.Options{Config: conf, Master: s.Master, Client: masterlink.NewGatedClient(s, gate.Pass),
-		Logger: s.Log, Runners: find, Revoke: tokens.Revoke, MayRun: own.mayRun, Ours: func() bool {
+		Logger: s.Log, Runners: runnerFinder(s), Revoke: tokens.Revoke, MayRun: own.mayRun, Ours: func() bool {
 			return masterlink.Daemon(s) != nil
 		},
 		MasterAlive: func() error { return alive(s.Master) }, Modules: servers(s, conf, own)}

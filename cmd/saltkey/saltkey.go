@@ -16,7 +16,7 @@ import (
 	"brine/cmd/session"
 	"brine/cmd/tool"
 	"brine/modules/fleet/keys"
-	"brine/modules/wheel"
+	"brine/modules/wheel/key"
 	"brine/wire/event"
 	"brine/wire/payload"
 )
@@ -96,7 +96,7 @@ func (k *keyTool) list(match string) error {
 	if err != nil {
 		return err
 	}
-	return k.show(wheel.GroupsMap(groups), "local")
+	return k.show(key.GroupsMap(groups), "local")
 }
 
 func (k *keyTool) print(match string) error {
@@ -111,7 +111,7 @@ func (k *keyTool) print(match string) error {
 	if err != nil {
 		return err
 	}
-	return k.show(wheel.TextsMap(texts), "")
+	return k.show(key.TextsMap(texts), "")
 }
 
 func (k *keyTool) finger(match string) error {
@@ -126,7 +126,7 @@ func (k *keyTool) finger(match string) error {
 	if err != nil {
 		return err
 	}
-	return k.show(wheel.TextsMap(texts), "")
+	return k.show(key.TextsMap(texts), "")
 }
 
 // show displays keys by status, without one of the statuses.
@@ -170,7 +170,7 @@ func (k *keyTool) change(match, verb, choice string, inc keys.Include, do func(k
 		return nil
 	}
 	fmt.Fprintf(k.Stdout, "The following keys are going to be %sed:\n", verb)
-	if err := k.show(wheel.GroupsMap(sel), ""); err != nil {
+	if err := k.show(key.GroupsMap(sel), ""); err != nil {
 		return err
 	}
 	if ok, err := k.confirmed(choice); !ok {

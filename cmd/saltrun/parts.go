@@ -10,6 +10,8 @@ import (
 	"brine/cmd/masterlink"
 	"brine/cmd/session"
 	"brine/cmd/tool"
+	"brine/modules/absent"
+	"brine/modules/all"
 	"brine/modules/execution"
 	"brine/modules/fleet/keys"
 	"brine/modules/loader"
@@ -36,24 +38,24 @@ func (r *runTool) build() error {
 	exp, cache := masterlink.Expander(r.Session), masterlink.Cache(r.Session)
 	reg, wheels := loader.NewRegistry(), loader.NewRegistry()
 	bus := &runBus{Bus: r.bus, tool: r}
-	err = errors.Join(
-		wheel.Register(wheels, wheel.Options{Keys: manager, Events: r.bus,
-			Presence: masterlink.NewPresence(r.Session)}),
-		runners.Register(reg, runners.Options{
-			Publisher: runPublisher{r}, Jobs: r.jobs, JobCaches: caches, Minions: cache, Banks: cache, Keys: manager,
-			Presence: masterlink.NewPresence(r.Session), Bus: bus, Mine: newMines(r.Session, exp, cache),
-			Files: &masterFiles{session: r.Session}, Pillar: &masterPillar{r.Session, execEnv, exp}, Targets: exp,
-			Running: r.running, Runners: reg, Wheel: wheels, Execution: execEnv,
-			Reactor: func() (runners.Reactor, bool) { return masterReactor{r.Session}, reactorConfigured(r.Session) },
-			Token:   func(fields *payload.Map) (*payload.Map, error) { return r.makeToken(fields) },
-			Version: tool.SaltVersion, Print: func(line string) { fmt.Fprintln(r.Stdout, line) },
-		}))
+	wheels.Lacks(absent.Of(absent.Wheel))
+	wheels.Offer(all.Wheel(wheel.Options{Keys: manager, Events: r.bus, Presence: masterlink.NewPresence(r.Session)}))
+	reg.Lacks(absent.Of(absent.Runner))
+	reg.Offer(all.Runners(runners.Options{
+		Publisher: runPublisher{r}, Jobs: r.jobs, JobCaches: caches, Minions: cache, Banks: cache, Keys: manager,
+		Presence: masterlink.NewPresence(r.Session), Bus: bus, Mine: newMines(r.Session, exp, cache),
+		Files: &masterFiles{session: r.Session}, Pillar: &masterPillar{r.Session, execEnv, exp}, Targets: exp,
+		Running: r.running, Runners: reg, Wheel: wheels, Execution: execEnv,
+		Reactor: func() (runners.Reactor, bool) { return masterReactor{r.Session}, reactorConfigured(r.Session) },
+		Token:   func(fields *payload.Map) (*payload.Map, error) { return r.makeToken(fields) },
+		Version: tool.SaltVersion, Print: func(line string) { fmt.Fprintln(r.Stdout, line) },
+	}))
 	reg.Limit(loader.LimitsOf(r.Master.Raw, "runners"))
 	wheels.Limit(loader.LimitsOf(r.Master.Raw, "wheels"))
 	r.env, r.wheel = envOf(r.Session, reg), envOf(r.Session, wheels)
 	own := r.client()
 	execEnv.Host.Runner, execEnv.Host.Wheel, execEnv.Host.Local = own, own, own
-	return err
+	return nil
 }
 
 // close gives the connections back, where the process does not end with the tool.

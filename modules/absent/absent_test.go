@@ -1,7 +1,6 @@
 package absent_test
 
 import (
-	"errors"
 	"flag"
 	"os"
 	"slices"
@@ -9,6 +8,7 @@ import (
 	"testing"
 
 	"brine/modules/absent"
+	"brine/modules/all"
 	"brine/modules/execution"
 	"brine/modules/loader"
 	"brine/modules/runners"
@@ -31,10 +31,8 @@ func has(t *testing.T) map[string]bool {
 	registries := map[string]*loader.Registry{absent.Execution: loader.NewRegistry(),
 		absent.Runner: loader.NewRegistry(), absent.Wheel: loader.NewRegistry()}
 	execution.Register(registries[absent.Execution], execution.Options{})
-	if err := errors.Join(runners.Register(registries[absent.Runner], runners.Options{}),
-		wheel.Register(registries[absent.Wheel], wheel.Options{})); err != nil {
-		t.Fatal(err)
-	}
+	registries[absent.Runner].Offer(all.Runners(runners.Options{}))
+	registries[absent.Wheel].Offer(all.Wheel(wheel.Options{}))
 	for kind, reg := range registries {
 		for _, name := range reg.Names() {
 			out[kind+" "+name] = true

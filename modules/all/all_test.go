@@ -9,12 +9,15 @@ import (
 
 	"brine/modules/all"
 	"brine/modules/loader"
+	"brine/modules/runners"
+	"brine/modules/wheel"
 	"brine/wire/payload"
 )
 
 // lists are the lists with the folders that they are of.
-func lists() map[string]loader.Table {
-	return map[string]loader.Table{"execution": all.Execution()}
+func lists() map[string]loader.Source {
+	return map[string]loader.Source{"execution": all.Execution(), "runners": all.Runners(runners.Options{}),
+		"wheel": all.Wheel(wheel.Options{})}
 }
 
 // TestFolders: each folder with Go files is a line of its list, and each line has its folder, by the module's file.

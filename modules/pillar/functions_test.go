@@ -10,11 +10,21 @@ import (
 	"brine/wire/payload"
 )
 
-// TestVariables: a variable that one template of a pillar sets is there for the next one, and not for another pillar.
-func TestVariables(t *testing.T) {
+// TestMain gives the tests inside of the package the functions that templates call.
+func TestMain(m *testing.M) {
+	pillar.NewRegistry = registry
+	m.Run()
+}
+
+func registry() *loader.Registry {
 	reg := loader.NewRegistry()
 	execution.Register(reg, execution.Options{Version: "3008.3"})
-	of := pillar.FunctionsOf(&loader.Env{Registry: reg})
+	return reg
+}
+
+// TestVariables: a variable that one template of a pillar sets is there for the next one, and not for another pillar.
+func TestVariables(t *testing.T) {
+	of := pillar.FunctionsOf(&loader.Env{Registry: registry()})
 	surroundings := pillar.Surroundings{ID: "web1", Opts: payload.NewMap(0), Grains: payload.NewMap(0)}
 	one, two := of(surroundings), of(surroundings)
 	call := func(f pillar.Functions, fun string, args ...any) any {

@@ -11,7 +11,6 @@ import (
 	"strings"
 	"testing"
 
-	"brine/modules/execution"
 	"brine/modules/host/program"
 	"brine/modules/loader"
 	"brine/modules/matchers"
@@ -130,9 +129,7 @@ func build(t testing.TB, root string, files *payload.Map) {
 // registry has the functions that templates call.
 func registry(t testing.TB) *loader.Registry {
 	t.Helper()
-	reg := loader.NewRegistry()
-	execution.Register(reg, execution.Options{Version: "3008.3"})
-	return reg
+	return NewRegistry()
 }
 
 // functions gives templates the functions of a registry.

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"brine/modules/all"
 	"brine/modules/loader"
 	"brine/modules/renderers"
 	"brine/modules/runners"
@@ -33,12 +34,8 @@ func (r registry) Lookup(kind, fun string) (*loader.Func, bool) { return r[kind]
 func functions(t testing.TB) registry {
 	t.Helper()
 	r := registry{KindRunner: loader.NewRegistry(), KindWheel: loader.NewRegistry()}
-	if err := runners.Register(r[KindRunner], runners.Options{}); err != nil {
-		t.Fatal(err)
-	}
-	if err := wheel.Register(r[KindWheel], wheel.Options{}); err != nil {
-		t.Fatal(err)
-	}
+	r[KindRunner].Offer(all.Runners(runners.Options{}))
+	r[KindWheel].Offer(all.Wheel(wheel.Options{}))
 	return r
 }
 

@@ -1,11 +1,13 @@
-package runners
+package runners_test
 
 import (
 	"fmt"
 	"strings"
 	"testing"
 
+	"brine/modules/all"
 	"brine/modules/loader"
+	"brine/modules/runners"
 	"brine/wire/payload"
 )
 
@@ -13,17 +15,17 @@ import (
 func TestMakeToken(t *testing.T) {
 	reg := loader.NewRegistry()
 	var got *payload.Map
-	if err := Register(reg, Options{Token: func(fields *payload.Map) (*payload.Map, error) {
+	reg.Offer(all.Runners(runners.Options{Token: func(fields *payload.Map) (*payload.Map, error) {
 		got = fields
 		return payload.M("token", "t"), nil
-	}}); err != nil {
-		t.Fatal(err)
-	}
+	}}))
 	var told strings.Builder
-	res := Run(t.Context(), &loader.Env{Registry: reg}, Request{Kind: KindRunner, Fun: funMakeToken, JID: "1",
-		KW: payload.M("username", "ann", "password", "hush", "eauth", "pam")},
+	res := runners.Run(t.Context(), &loader.Env{Registry: reg},
+		runners.Request{Kind: runners.KindRunner, Fun: "auth.mk_token", JID: "1",
+			KW: payload.M("username", "ann", "password", "hush", "eauth", "pam")},
 		func(tag string, data *payload.Map) { fmt.Fprintln(&told, tag, data) })
-	if m, _ := res.Return.(*payload.Map); m.Str("token") != "t" || got.Str("password") != "hush" || got.Str("username") != "ann" {
+	if m, _ := res.Return.(*payload.Map); m.Str("token") != "t" || got.Str("password") != "hush" ||
+		got.Str("username") != "ann" {
 		t.Errorf("got %v with %v", res.Return, got)
 	}
 	if strings.Contains(told.String(), "hush") || !strings.Contains(told.String(), "salt/run/1/ret") {

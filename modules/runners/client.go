@@ -10,8 +10,8 @@ import (
 	"brine/wire/payload"
 )
 
-// Client runs functions of the master for the execution functions on its machine (loader.Host): for saltutil.runner, saltutil.wheel and
-// saltutil.cmd. Source: salt/client/mixins.py, cmd; salt/modules/saltutil.py.
+// Client runs functions of the master for the execution functions on its machine (loader.Host): for saltutil.runner,
+// saltutil.wheel and saltutil.cmd. Source: salt/client/mixins.py, cmd; salt/modules/saltutil.py.
 type Client struct {
 	Env func(Kind) *loader.Env // the functions of a kind
 	// Do runs one, under a job id of its own, and gives the record of the run, which is the caller's.

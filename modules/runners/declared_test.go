@@ -1,4 +1,4 @@
-package runners
+package runners_test
 
 import (
 	"fmt"
@@ -8,8 +8,8 @@ import (
 	"brine/wire/payload"
 )
 
-// TestDeclaredArguments: no runner reads an argument it does not declare, as far as a call in a small fleet gets. The two
-// that wait are left out.
+// TestDeclaredArguments: no runner reads an argument it does not declare, as far as a call in a small fleet gets. The
+// two that wait are left out.
 func TestDeclaredArguments(t *testing.T) {
 	for _, name := range newRig(t).env.Registry.Names() {
 		if name == "state.event" || name == "test.sleep" || name == "test.stream" {

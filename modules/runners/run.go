@@ -139,13 +139,15 @@ func lowError(f *loader.Func, req Request) error {
 	case given < needed && needed == 1:
 		return &loader.InvocationError{Message: name + " takes at least 1 argument (0 given)"}
 	case given < needed:
-		return &loader.InvocationError{Message: fmt.Sprintf("%s takes at least %d arguments (%d given)", name, needed, given)}
+		return &loader.InvocationError{
+			Message: fmt.Sprintf("%s takes at least %d arguments (%d given)", name, needed, given)}
 	case f.KWArgs || last < 0:
 		return nil
 	case last == 0:
 		return &loader.InvocationError{Message: names[0] + " is an invalid keyword argument " + owner}
 	}
-	return &loader.InvocationError{Message: strings.Join(names[:last], ", ") + " and " + names[last] + " are invalid keyword arguments " + owner}
+	return &loader.InvocationError{Message: strings.Join(names[:last], ", ") + " and " + names[last] +
+		" are invalid keyword arguments " + owner}
 }
 
 // funArgs are the arguments as events tell them. f is the function, where that is known.
@@ -160,8 +162,8 @@ func funArgs(f *loader.Func, req Request) []any {
 	return args
 }
 
-// byDeclaration sorts arguments that were fields of a load: what a function must have goes by position, all else by name, with what
-// was not given as it is then (salt/utils/args.py, format_call).
+// byDeclaration sorts arguments that were fields of a load: what a function must have goes by position, all else by
+// name, with what was not given as it is then (salt/utils/args.py, format_call).
 func byDeclaration(f *loader.Func, args []any, kw *payload.Map) ([]any, *payload.Map) {
 	given, left, named := args, kw.Clone(), payload.NewMap(len(f.Params))
 	args = []any{}

@@ -1,15 +1,12 @@
-// Package runners holds the functions salt-run calls on the master: jobs, manage, cache, event, state.event,
-// config, mine, match, fileserver, pillar, doc, salt, survey, error, test. It also runs one function the way Salt's runner and wheel
-// clients do (Run). It has no sockets and no files: what it needs of the master comes in by small interfaces.
-// Answers to salt/runners and salt/client/mixins.py.
+// Package runners is what the functions that salt-run calls on the master stand on; a module of them is a folder below.
+// It also runs one function the way Salt's runner and wheel clients do (Run). It has no sockets and no files: what the
+// functions need of the master comes in by small interfaces. Answers to salt/runners and salt/client/mixins.py.
 package runners
 
 import (
 	"context"
-	"slices"
 	"time"
 
-	"brine/modules/absent"
 	"brine/modules/fileserver"
 	"brine/modules/fleet/keys"
 	"brine/modules/loader"
@@ -69,8 +66,8 @@ type EndTimes interface {
 	EndTime(jid string) string
 }
 
-// Minions is what the master's data cache knows of minions, in whichever form of Salt's releases it stands. bank is grains,
-// pillar or mine.
+// Minions is what the master's data cache knows of minions, in whichever form of Salt's releases it stands. bank is
+// grains, pillar or mine.
 type Minions interface {
 	Cached(bank string) ([]string, error)       // ids, in order
 	Data(bank, id string) (*payload.Map, error) // nil: nothing is known
@@ -127,6 +124,16 @@ type Pillar interface {
 	Top(ctx context.Context, q pillar.Question) (*payload.Map, []any, error)
 }
 
+// Reactor is the Reactor of the master, as its runner functions see it.
+type Reactor interface {
+	List(ctx context.Context) ([]any, error)
+	// Add and Delete answer with {status, comment}.
+	Add(ctx context.Context, tag, sls any) (*payload.Map, error)
+	Delete(ctx context.Context, tag any) (*payload.Map, error)
+	Leader(ctx context.Context) (bool, error)
+	SetLeader(ctx context.Context, yes bool) (bool, error)
+}
+
 // Options are what the functions stand on. The master's options come with the call (loader.Env). A nil member
 // makes the functions that need it answer with an error.
 type Options struct {
@@ -151,49 +158,4 @@ type Options struct {
 	Version   string                 // of Salt, as this master answers to test.version
 	Reactor   func() (Reactor, bool) // false: no Reactor runs
 	Print     func(line string)      // the tool's standard output; nil when nobody looks
-}
-
-// Register adds every runner function to reg.
-func Register(reg *loader.Registry, o Options) error {
-	r := &runner{Options: o}
-	reg.Lacks(absent.Of(absent.Runner))
-	return reg.Register(slices.Concat(r.jobsFuncs(), r.manageFuncs(), r.cacheFuncs(), r.eventFuncs(),
-		r.configFuncs(), r.fileserverFuncs(), r.saltutilFuncs(), r.pillarFuncs(), r.gitPillarFuncs(), r.docFuncs(), r.testFuncs(), r.saltFuncs(), r.surveyFuncs(), r.reactorFuncs(), r.authFuncs())...)
-}
-
-// runner carries the options into the functions.
-type runner struct{ Options }
-
-// unavailable is the answer of a function that lacks a part of the master.
-func unavailable(what string) error {
-	return loader.ExecErr("this process has no %s", what)
-}
-
-func (r *runner) print(line string) {
-	if r.Print != nil {
-		r.Print(line)
-	}
-}
-
-// progress fires an event below the run's tag, when the caller asked for progress.
-func (r *runner) progress(c *loader.Call, on bool, message string) {
-	if !on || r.Bus == nil {
-		return
-	}
-	// Progress is a service: a bus that cannot be reached does not fail the run.
-	_ = r.Bus.Fire(c.Ctx, Tag(KindRunner, c.JID)+"/progress", payload.M("message", message))
-}
-
-// collect publishes a job and waits.
-func (r *runner) collect(c *loader.Call, job Job) (*Collected, error) {
-	if r.Publisher == nil {
-		return nil, unavailable("connection to minions")
-	}
-	return r.Publisher.Collect(c.Ctx, job)
-}
-
-// seconds reads an argument that is a number of seconds; nil and 0 are 0.
-func seconds(v any) time.Duration {
-	f, _ := loader.ToFloat(v)
-	return time.Duration(f * float64(time.Second))
 }

@@ -1,4 +1,4 @@
-package runners
+package runners_test
 
 import (
 	"context"
@@ -11,10 +11,12 @@ import (
 	"testing"
 	"time"
 
+	"brine/modules/all"
 	"brine/modules/fleet/keys"
 	"brine/modules/loader"
 	"brine/modules/matchers"
 	"brine/modules/outputters"
+	"brine/modules/runners"
 	"brine/wire/payload"
 
 	"github.com/google/go-cmp/cmp"
@@ -22,8 +24,8 @@ import (
 
 // fakeMaster stands for everything runners ask of a master.
 type fakeMaster struct {
-	asked   []Job
-	answers map[string]*Collected // by function
+	asked   []runners.Job
+	answers map[string]*runners.Collected // by function
 	err     error
 	loads   *payload.Map
 	returns map[string]*payload.Map
@@ -34,7 +36,7 @@ type fakeMaster struct {
 	closed  bool
 }
 
-func (m *fakeMaster) Collect(_ context.Context, job Job) (*Collected, error) {
+func (m *fakeMaster) Collect(_ context.Context, job runners.Job) (*runners.Collected, error) {
 	m.asked = append(m.asked, job)
 	if m.err != nil {
 		return nil, m.err
@@ -42,7 +44,7 @@ func (m *fakeMaster) Collect(_ context.Context, job Job) (*Collected, error) {
 	if c := m.answers[fmt.Sprint(job.Fun)]; c != nil {
 		return c, nil
 	}
-	return &Collected{}, nil
+	return &runners.Collected{}, nil
 }
 
 func (m *fakeMaster) Load(jid string) (*payload.Map, error)    { return m.loads.Map(jid), m.err }
@@ -101,7 +103,7 @@ func (m *fakeMaster) Fire(_ context.Context, tag string, data *payload.Map) erro
 	return m.err
 }
 
-func (m *fakeMaster) Watch(context.Context, string, string) (Stream, error) { return m, m.err }
+func (m *fakeMaster) Watch(context.Context, string, string) (runners.Stream, error) { return m, m.err }
 
 func (m *fakeMaster) Next(context.Context) (string, *payload.Map, error) {
 	if len(m.events) == 0 {
@@ -128,12 +130,14 @@ func returned(v any) *payload.Map { return payload.M("return", v, "retcode", 0, 
 
 func newFake() *fakeMaster {
 	load := func(fun, tgt string, arg ...any) *payload.Map {
-		return payload.M("fun", fun, "arg", arg, "tgt", tgt, "tgt_type", "glob", "user", "root", "Minions", []any{"web1", "web2"})
+		return payload.M("fun", fun, "arg", arg, "tgt", tgt, "tgt_type", "glob", "user", "root", "Minions",
+			[]any{"web1", "web2"})
 	}
 	return &fakeMaster{
-		answers: map[string]*Collected{},
+		answers: map[string]*runners.Collected{},
 		loads: payload.M(jidA, load("test.echo", "web*", "hello"),
-			jidB, load("state.apply", "web1", payload.M("__kwarg__", true, "metadata", payload.M("team", "x"))).Set("metadata", payload.M("team", "y")),
+			jidB, load("state.apply", "web1", payload.M("__kwarg__", true, "metadata", payload.M("team", "x"))).Set("metadata",
+				payload.M("team", "y")),
 			jidC, load("saltutil.find_job", "*", jidA)),
 		returns: map[string]*payload.Map{
 			jidA: payload.M("web1", returned("hello")),
@@ -167,26 +171,26 @@ func newRig(t *testing.T) *rig {
 		}
 	}
 	exec := loader.NewRegistry()
-	if err := exec.Register(loader.Func{Name: "test.ping", Run: func(*loader.Call, loader.Args) (any, error) { return true, nil }}); err != nil {
+	if err := exec.Register(loader.Func{Name: "test.ping",
+		Run: func(*loader.Call, loader.Args) (any, error) { return true, nil }}); err != nil {
 		t.Fatal(err)
 	}
 	reg := loader.NewRegistry()
-	err := Register(reg, Options{Publisher: r, Jobs: r, Minions: r, Banks: r, Presence: r, Bus: r, Mine: r, Runners: reg, Wheel: exec,
+	reg.Offer(all.Runners(runners.Options{Publisher: r, Jobs: r, Minions: r, Banks: r, Presence: r, Bus: r, Mine: r,
+		Runners: reg, Wheel: exec,
 		Keys:      keys.NewManager(keys.NewStore(keys.Options{Dir: dir}), keys.ManagerOptions{}),
 		Targets:   &matchers.Expander{Source: r, DataCache: true},
 		Running:   func() []*payload.Map { return []*payload.Map{payload.M("fun", "runner.test.sleep")} },
 		Execution: &loader.Env{Registry: exec}, Version: "3008.3",
-		Print: func(line string) { r.printed = append(r.printed, line) }})
-	if err != nil {
-		t.Fatal(err)
-	}
+		Print: func(line string) { r.printed = append(r.printed, line) }}))
 	opts := payload.M("nodegroups", payload.M("dbs", "E@db.*"), "job_cache_store_endtime", false)
 	r.env = &loader.Env{Registry: reg, ID: "m_master", Opts: func() *payload.Map { return opts }}
 	return r
 }
 
-func (r *rig) run(fun string, args []any, kw *payload.Map) *Result {
-	return Run(context.Background(), r.env, Request{Kind: KindRunner, Fun: fun, Args: args, KW: kw, JID: jidC, User: "root"}, nil)
+func (r *rig) run(fun string, args []any, kw *payload.Map) *runners.Result {
+	return runners.Run(context.Background(), r.env,
+		runners.Request{Kind: runners.KindRunner, Fun: fun, Args: args, KW: kw, JID: jidC, User: "root"}, nil)
 }
 
 // kwargs reads "k", v pairs; none is nil.
@@ -211,13 +215,15 @@ const (
 
 // prepare gives a rig the answers of a small fleet.
 func prepare(r *rig) {
-	versions := &Collected{Minions: []string{"a", "b", "c", "d", "e"}, Returns: payload.M("a", returned("3008.3"),
+	versions := &runners.Collected{Minions: []string{"a", "b", "c", "d", "e"}, Returns: payload.M("a", returned("3008.3"),
 		"b", returned("3006.28"), "c", returned("3009.0rc1"), "d", payload.M("retcode", 1, "return", "boom"))}
-	running := &Collected{Returns: payload.M("web1", returned([]any{payload.M("jid", jidA, "fun", "test.sleep", "arg", []any{int64(4)},
-		"tgt", "web1", "tgt_type", "glob", "user", "root", "pid", 77)}), "web2", returned("no list"))}
-	pings := &Collected{Minions: []string{"web2", "web1", "db1", "db1"}, Returns: payload.M("web2", returned(true), "web1", returned(true))}
+	running := &runners.Collected{Returns: payload.M("web1",
+		returned([]any{payload.M("jid", jidA, "fun", "test.sleep", "arg", []any{int64(4)},
+			"tgt", "web1", "tgt_type", "glob", "user", "root", "pid", 77)}), "web2", returned("no list"))}
+	pings := &runners.Collected{Minions: []string{"web2", "web1", "db1", "db1"},
+		Returns: payload.M("web2", returned(true), "web1", returned(true))}
 	r.answers["test.version"], r.answers["saltutil.running"], r.answers["test.ping"] = versions, running, pings
-	r.answers["sys.doc"] = &Collected{Returns: payload.M("web1", returned(payload.M("test.ping", "doc")))}
+	r.answers["sys.doc"] = &runners.Collected{Returns: payload.M("web1", returned(payload.M("test.ping", "doc")))}
 }
 
 func TestFunctions(t *testing.T) {
@@ -326,7 +332,8 @@ func TestSleepOfNoNumber(t *testing.T) {
 		{payload.NewMap(0), "TypeError: 'dict' object cannot be interpreted as an integer"},
 		{int64(-1), "ValueError: sleep length must be non-negative"},
 	} {
-		if res := newRig(t).run("test.sleep", []any{tt.v}, nil); res.Success || !strings.Contains(fmt.Sprint(res.Return), tt.want) {
+		if res := newRig(t).run("test.sleep", []any{tt.v}, nil); res.Success ||
+			!strings.Contains(fmt.Sprint(res.Return), tt.want) {
 			t.Errorf("%v: got %v, %v, want %s", tt.v, res.Success, res.Return, tt.want)
 		}
 	}
@@ -334,11 +341,13 @@ func TestSleepOfNoNumber(t *testing.T) {
 
 // TestGuardedBanks: no function reaches what the master knows of who may speak as what, however its name is written.
 func TestGuardedBanks(t *testing.T) {
-	for _, bank := range []string{"speakers", "resources", "./speakers", "grains/../resources", "resources/x", "speakers/"} {
-		for fun, args := range map[string][]any{"cache.store": {bank, "m1", []any{"r1"}}, "cache.fetch": {bank, "m1"}, "cache.list": {bank},
-			"cache.flush": {bank, "m1"}} {
+	for _, bank := range []string{"speakers", "resources", "./speakers", "grains/../resources", "resources/x",
+		"speakers/"} {
+		for fun, args := range map[string][]any{"cache.store": {bank, "m1", []any{"r1"}}, "cache.fetch": {bank, "m1"},
+			"cache.list": {bank}, "cache.flush": {bank, "m1"}} {
 			r := newRig(t)
-			if res := r.run(fun, args, nil); res.Success || !strings.Contains(fmt.Sprint(res.Return), "is not open to functions") {
+			if res := r.run(fun, args, nil); res.Success ||
+				!strings.Contains(fmt.Sprint(res.Return), "is not open to functions") {
 				t.Errorf("%s %q: %v", fun, bank, res.Return)
 			}
 		}
@@ -352,8 +361,9 @@ func TestGuardedBanks(t *testing.T) {
 func TestWhatFunctionsAsk(t *testing.T) {
 	r := newRig(t)
 	r.run("manage.up", []any{"os:x", "grain"}, payload.M("timeout", 2, "gather_job_timeout", 1.5))
-	want := Job{Tgt: "os:x", TgtType: "grain", Fun: "test.ping", Timeout: 2 * time.Second, Gather: 1500 * time.Millisecond}
-	if diff := cmp.Diff([]Job{want}, r.asked); diff != "" {
+	want := runners.Job{Tgt: "os:x", TgtType: "grain", Fun: "test.ping", Timeout: 2 * time.Second,
+		Gather: 1500 * time.Millisecond}
+	if diff := cmp.Diff([]runners.Job{want}, r.asked); diff != "" {
 		t.Errorf("manage.up asks (-want +got):\n%s", diff)
 	}
 	r.run("cache.clear_all", []any{"web1"}, nil)
@@ -375,7 +385,8 @@ func TestWhatFunctionsAsk(t *testing.T) {
 
 func TestRemoveKeysOfDownMinions(t *testing.T) {
 	r := newRig(t)
-	r.answers["test.ping"] = &Collected{Minions: []string{"db1", "web1"}, Returns: payload.M("web1", returned(true))}
+	r.answers["test.ping"] = &runners.Collected{Minions: []string{"db1", "web1"},
+		Returns: payload.M("web1", returned(true))}
 	if res := r.run("manage.down", nil, payload.M("removekeys", true)); outputters.JSON(res.Return) != `["db1"]` {
 		t.Errorf("down: %v", res.Return)
 	}
@@ -391,7 +402,8 @@ func TestStateEvent(t *testing.T) {
 	r := newRig(t)
 	r.events = []string{"salt/auth", "salt/job/1/new", "salt/job/1/ret/web1", "salt/job/2/new", "salt/job/3/new"}
 	res := r.run("state.event", []any{"salt/job/*/new"}, payload.M("count", 2))
-	want := []string{"salt/job/1/new\t{\"b\": 1, \"a\": \"salt/job/1/new\"}", "salt/job/2/new\t{\"b\": 1, \"a\": \"salt/job/2/new\"}"}
+	want := []string{"salt/job/1/new\t{\"b\": 1, \"a\": \"salt/job/1/new\"}",
+		"salt/job/2/new\t{\"b\": 1, \"a\": \"salt/job/2/new\"}"}
 	if res.Return != nil || !slices.Equal(r.printed, want) || !r.closed {
 		t.Errorf("got %v, printed %q, closed %v", res.Return, r.printed, r.closed)
 	}
@@ -410,8 +422,9 @@ func TestRunEvents(t *testing.T) {
 	r := newRig(t)
 	var seen []string
 	fire := func(tag string, data *payload.Map) { seen = append(seen, tag+" "+outputters.JSON(data)) }
-	res := Run(context.Background(), r.env, Request{Kind: KindRunner, Fun: "test.metasyntactic", Args: []any{"fr"},
-		KW: payload.NewMap(0), JID: jidA}, fire)
+	res := runners.Run(context.Background(), r.env,
+		runners.Request{Kind: runners.KindRunner, Fun: "test.metasyntactic", Args: []any{"fr"},
+			KW: payload.NewMap(0), JID: jidA}, fire)
 	base := `{"fun": "runner.test.metasyntactic", "jid": "` + jidA + `", "user": "UNKNOWN", "fun_args": ["fr"]`
 	want := []string{"salt/run/" + jidA + "/new " + base + "}",
 		"salt/run/" + jidA + "/ret " + base + `, "return": null, "success": true}`}
@@ -419,7 +432,8 @@ func TestRunEvents(t *testing.T) {
 		t.Errorf("events (-want +got):\n%s", diff)
 	}
 	seen = nil
-	Run(context.Background(), r.env, Request{Kind: KindWheel, Fun: "nope.nope", JID: jidA, User: "me"}, fire)
+	runners.Run(context.Background(), r.env,
+		runners.Request{Kind: runners.KindWheel, Fun: "nope.nope", JID: jidA, User: "me"}, fire)
 	if len(seen) != 1 || !strings.HasPrefix(seen[0], "salt/wheel/"+jidA+`/ret {"fun": "wheel.nope.nope"`) ||
 		!strings.Contains(seen[0], "'nope.nope' is not available.") || !strings.HasSuffix(seen[0], `"success": false, "retcode": 1}`) {
 		t.Errorf("an unknown function: %q", seen)
@@ -430,11 +444,15 @@ func TestRunFailures(t *testing.T) {
 	r := newRig(t)
 	err := r.env.Registry.Register(
 		loader.Func{Name: "x.panics", Run: func(*loader.Call, loader.Args) (any, error) { panic("boom") }},
-		loader.Func{Name: "x.code", Run: func(c *loader.Call, _ loader.Args) (any, error) { c.SetRetcode(3); return "v", nil }},
-		loader.Func{Name: "x.orch", Params: []loader.Param{loader.Req("result")}, Run: func(_ *loader.Call, a loader.Args) (any, error) {
-			states := payload.M("m_master", payload.M("test_|-a_|-a_|-nop", payload.M("result", a.Get("result"))))
-			return payload.M("data", states, "outputter", "highstate", "retcode", 1), nil
-		}})
+		loader.Func{Name: "x.code", Run: func(c *loader.Call, _ loader.Args) (any, error) {
+			c.SetRetcode(3)
+			return "v", nil
+		}},
+		loader.Func{Name: "x.orch", Params: []loader.Param{loader.Req("result")},
+			Run: func(_ *loader.Call, a loader.Args) (any, error) {
+				states := payload.M("m_master", payload.M("test_|-a_|-a_|-nop", payload.M("result", a.Get("result"))))
+				return payload.M("data", states, "outputter", "highstate", "retcode", 1), nil
+			}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -447,9 +465,11 @@ func TestRunFailures(t *testing.T) {
 		retcode  int
 	}{
 		{"manage.up", []any{"a", "b", "c", "d", "e", "f"},
-			"\nPassed invalid arguments: up() takes from 0 to 4 positional arguments but 6 were given\n\nUsage:\nList the minions", true, 0},
+			"\nPassed invalid arguments: up() takes from 0 to 4 positional arguments but 6 were given\n\nUsage:\n" +
+				"List the minions", true, 0},
 		{"manage.up", nil, "Exception occurred in runner manage.up: Traceback (most recent call last):\n", false, 1},
-		{"manage.up", nil, "\nsalt.exceptions.SaltClientError: The salt master could not be contacted. Is master running?\n", false, 1},
+		{"manage.up", nil, "\nsalt.exceptions.SaltClientError: The salt master could not be contacted. Is master running?\n",
+			false, 1},
 		{"x.panics", nil, "RuntimeError: boom", false, 1},
 		{"x.code", nil, "v", false, 3},
 		{"jobs.list_jobs", nil, "SaltClientError", false, 1},
@@ -464,7 +484,8 @@ func TestRunFailures(t *testing.T) {
 			t.Errorf("%s: %q, success %v, retcode %d", tt.fun, text, res.Success, res.Retcode)
 		}
 	}
-	if res := r.run("jobs.list_jobs", nil, payload.M("start_time", "soon")); !strings.Contains(res.Return.(string), "Unknown string format: soon") {
+	if res := r.run("jobs.list_jobs", nil, payload.M("start_time", "soon")); !strings.Contains(res.Return.(string),
+		"Unknown string format: soon") {
 		t.Errorf("a time that is none: %v", res.Return)
 	}
 	for result, want := range map[bool]bool{true: true, false: false} {
@@ -483,9 +504,7 @@ func TestRunFailures(t *testing.T) {
 // A process that lacks parts of a master says so instead of crashing, whatever is called.
 func TestNothingBehind(t *testing.T) {
 	reg := loader.NewRegistry()
-	if err := Register(reg, Options{}); err != nil {
-		t.Fatal(err)
-	}
+	reg.Offer(all.Runners(runners.Options{}))
 	env := &loader.Env{Registry: reg}
 	ctx, cancel := context.WithCancelCause(context.Background())
 	cancel(errors.New("stopped"))
@@ -497,27 +516,12 @@ func TestNothingBehind(t *testing.T) {
 				args = append(args, "x")
 			}
 		}
-		res := Run(ctx, env, Request{Kind: KindRunner, Fun: name, Args: args, JID: jidA}, nil)
+		res := runners.Run(ctx, env, runners.Request{Kind: runners.KindRunner, Fun: name, Args: args, JID: jidA}, nil)
 		if text, ok := res.Return.(string); ok && strings.Contains(text, "RuntimeError") {
 			t.Errorf("%s: %s", name, text)
 		}
 		if f.Doc == "" || f.Source == "" {
 			t.Errorf("%s has no help or no source", name)
-		}
-	}
-}
-
-func TestCompareVersions(t *testing.T) {
-	for _, tt := range []struct {
-		a, b string
-		want int
-	}{
-		{"3008.3", "3008.3", 0}, {"3006.28", "3008.3", -1}, {"3008.10", "3008.3", 1}, {"3008", "3008.0", 0},
-		{"3009.0rc1", "3009.0", -1}, {"3009.0rc1", "3009.0rc2", -1}, {"3009.0b5", "3009.0rc1", -1}, {"v2019.2.0", "3000", -1},
-		{"3008.3+12.gabc", "3008.3", 0}, {"odd", "3008", 1},
-	} {
-		if got := compareVersions(tt.a, tt.b); got != tt.want {
-			t.Errorf("%s and %s: got %d", tt.a, tt.b, got)
 		}
 	}
 }

@@ -151,7 +151,7 @@ func (p place) replace(root *os.Root, info fs.FileInfo, data []byte) error {
 	return nil
 }
 
-// listDirs lists directories as trees: a map for each directory, "f" for each file. Links to directories are not entered.
+// listDirs lists directories as trees: a map for each directory, "f" for each file. It enters no links to directories.
 func listDirs(c *loader.Call, dirs []string) (*payload.Map, error) {
 	out := payload.NewMap(len(dirs))
 	for _, dir := range dirs {

@@ -15,45 +15,55 @@ type roots struct {
 	invalid func(path string) string // what write answers to a path that leads out
 }
 
-// rootFuncs look at the files below file_roots and pillar_roots, and write them.
+// FileRoots are the functions of the module file_roots: they look at the files below the option of that name, and write
+// them. They answer to salt/wheel/file_roots.py.
 //
-// Unlike Salt: no path of pillar_roots.find and read leads out either, and no link whatever is exchanged meanwhile; a file is there whole or
-// not at all.
-func (w *wheel) rootFuncs() []loader.Func {
-	files := roots{option: "file_roots", invalid: func(path string) string { return "Invalid path: " + path }}
-	pillars := roots{option: "pillar_roots", invalid: func(string) string { return "Invalid path" }}
-	return append(files.funcs(), pillars.funcs()...)
+// Unlike Salt: no path of pillar_roots.find and read leads out either, and no link whatever is exchanged meanwhile; a
+// file is there whole or not at all.
+func FileRoots() []loader.Func {
+	return roots{option: "file_roots", invalid: func(path string) string { return "Invalid path: " + path }}.funcs()
+}
+
+// PillarRoots are the functions of the module pillar_roots, as FileRoots are. They answer to
+// salt/wheel/pillar_roots.py.
+func PillarRoots() []loader.Func {
+	return roots{option: "pillar_roots", invalid: func(string) string { return "Invalid path" }}.funcs()
 }
 
 func (r roots) funcs() []loader.Func {
-	path, env := loader.Req("path"), loader.Opt("saltenv", "base")
-	funcs := []loader.Func{
-		{Name: "find", Params: []loader.Param{path, env}, Run: r.find,
-			Doc: "Tell in which directories of an environment a file is, and whether it is text or binary."},
-		{Name: "list_env", Params: []loader.Param{env}, Run: r.listEnv, Doc: "List the files in the directories of an environment, as a tree."},
-		{Name: "list_roots", Run: r.listRoots, Doc: "List the files of all environments, as a tree."},
-		{Name: "read", Params: []loader.Param{path, env}, Run: r.read, Doc: "Show a file of text, as it is in each directory of an environment."},
-		{Name: "write", Params: []loader.Param{loader.Req("data"), path, env, loader.Opt("index", int64(0))}, Run: r.write,
-			Doc: "Write a file into a directory of an environment, the first unless index names another one."},
+	return []loader.Func{
+		loader.Fn("find", r.find,
+			"Tell in which directories of an environment a file is, and whether it is text or binary."),
+		loader.Fn("list_env", r.listEnv, "List the files in the directories of an environment, as a tree."),
+		loader.Fn("list_roots", r.listRoots, "List the files of all environments, as a tree."),
+		loader.Fn("read", r.read, "Show a file of text, as it is in each directory of an environment."),
+		loader.Fn("write", r.write,
+			"Write a file into a directory of an environment, the first unless index names another one."),
 	}
-	for i := range funcs {
-		funcs[i].Name = r.option + "." + funcs[i].Name
-		funcs[i].Source = "salt/wheel/" + r.option + ".py"
-	}
-	return funcs
+}
+
+// environment is the argument saltenv.
+type environment struct {
+	Saltenv string `arg:"saltenv=base"`
+}
+
+// wanted is a file of an environment.
+type wanted struct {
+	Path string `arg:"path"`
+	environment
 }
 
 // dirs are the directories of an environment; false: there is no such environment.
-func (r roots) dirs(c *loader.Call, a loader.Args) ([]string, bool) {
-	v, ok := c.Opts().Map(r.option).Get(a.Str("saltenv"))
+func (r roots) dirs(c *loader.Call, env string) ([]string, bool) {
+	v, ok := c.Opts().Map(r.option).Get(env)
 	return loader.StringList(v), ok
 }
 
 // found calls do with each file that the path of a call means.
-func (r roots) found(c *loader.Call, a loader.Args, do func(name string, data []byte, text bool) error) error {
-	dirs, _ := r.dirs(c, a)
+func (r roots) found(c *loader.Call, a wanted, do func(name string, data []byte, text bool) error) error {
+	dirs, _ := r.dirs(c, a.Saltenv)
 	for _, dir := range dirs {
-		place, ok := placeIn(dir, a.Str("path"))
+		place, ok := placeIn(dir, a.Path)
 		if !ok {
 			continue
 		}
@@ -69,7 +79,7 @@ func (r roots) found(c *loader.Call, a loader.Args, do func(name string, data []
 	return nil
 }
 
-func (r roots) find(c *loader.Call, a loader.Args) (any, error) {
+func (r roots) find(c *loader.Call, a wanted) ([]any, error) {
 	out := []any{}
 	err := r.found(c, a, func(name string, _ []byte, text bool) error {
 		kind := "bin"
@@ -82,7 +92,7 @@ func (r roots) find(c *loader.Call, a loader.Args) (any, error) {
 	return out, err
 }
 
-func (r roots) read(c *loader.Call, a loader.Args) (any, error) {
+func (r roots) read(c *loader.Call, a wanted) ([]any, error) {
 	out := []any{}
 	err := r.found(c, a, func(name string, data []byte, text bool) error {
 		if !text {
@@ -97,12 +107,12 @@ func (r roots) read(c *loader.Call, a loader.Args) (any, error) {
 	return out, err
 }
 
-func (r roots) listEnv(c *loader.Call, a loader.Args) (any, error) {
-	dirs, _ := r.dirs(c, a)
+func (r roots) listEnv(c *loader.Call, a environment) (*payload.Map, error) {
+	dirs, _ := r.dirs(c, a.Saltenv)
 	return listDirs(c, dirs)
 }
 
-func (r roots) listRoots(c *loader.Call, _ loader.Args) (any, error) {
+func (r roots) listRoots(c *loader.Call, _ struct{}) (*payload.Map, error) {
 	out := payload.NewMap(0)
 	for env, v := range c.Opts().Map(r.option).All() {
 		tree, err := listDirs(c, loader.StringList(v))
@@ -114,13 +124,19 @@ func (r roots) listRoots(c *loader.Call, _ loader.Args) (any, error) {
 	return out, nil
 }
 
-func (r roots) write(c *loader.Call, a loader.Args) (any, error) {
-	dirs, ok := r.dirs(c, a)
-	env, path := a.Str("saltenv"), a.Str("path")
+type written struct {
+	Data any `arg:"data"`
+	wanted
+	Index any `arg:"index=0"`
+}
+
+func (r roots) write(c *loader.Call, a written) (any, error) {
+	dirs, ok := r.dirs(c, a.Saltenv)
+	env, path := a.Saltenv, a.Path
 	if !ok {
 		return "Named environment " + env + " is not present", nil
 	}
-	index, err := a.Int("index")
+	index, err := loader.ToInt(a.Index)
 	if err != nil {
 		return nil, err
 	}
@@ -138,7 +154,7 @@ func (r roots) write(c *loader.Call, a loader.Args) (any, error) {
 	if strings.Contains(path, "\x00") {
 		return nil, loader.Raise("ValueError", "embedded null byte")
 	}
-	data, err := text(a.Get("data"))
+	data, err := text(a.Data)
 	if err != nil {
 		return nil, err
 	}

@@ -19,19 +19,23 @@ import (
 
 // rootsTree is the tree of testdata/roots.py.
 var rootsTree = map[string]string{
-	"a/top.sls": "base: {}\n", "a/web/init.sls": "grüße\n", "a/bin": "\x00\x01", "a/empty": "", "a/latin": "gr\xfc\xdfe" + strings.Repeat("x", 40),
-	"a/odd":     strings.Repeat("\x01\x02\x03\x04\x05\x06\x07\x08\t\n\x0b\x0c\r\x0e\x0f\x10\x11\x12\x13\x14\x15\x16\x17\x18\x19\x1a\x1b\x1c\x1d\x1e\x1f", 3),
+	"a/top.sls": "base: {}\n", "a/web/init.sls": "grüße\n", "a/bin": "\x00\x01", "a/empty": "",
+	"a/latin": "gr\xfc\xdfe" + strings.Repeat("x", 40),
+	"a/odd": strings.Repeat("\x01\x02\x03\x04\x05\x06\x07\x08\t\n\x0b\x0c\r\x0e\x0f"+
+		"\x10\x11\x12\x13\x14\x15\x16\x17\x18\x19\x1a\x1b\x1c\x1d\x1e\x1f", 3),
 	"b/top.sls": "second\n", "b/deep/er/x": "1", "out/secret": "secret\n",
 }
 
-var rootsLinks = map[string]string{"a/in": "web", "a/abs": "DIR/a/web", "a/out": "../out", "a/gone": "nothing", "a/leave": "../out/new", "a/file": "top.sls"}
+var rootsLinks = map[string]string{"a/in": "web", "a/abs": "DIR/a/web", "a/out": "../out", "a/gone": "nothing",
+	"a/leave": "../out/new", "a/file": "top.sls"}
 
 // plantRoots makes the tree, and an environment of wheel functions for it.
 func plantRoots(t *testing.T) (string, *loader.Env) {
 	t.Helper()
 	top := t.TempDir()
 	for name, text := range rootsTree {
-		if err := errors.Join(os.MkdirAll(filepath.Dir(filepath.Join(top, name)), 0o755), os.WriteFile(filepath.Join(top, name), []byte(text), 0o644)); err != nil {
+		if err := errors.Join(os.MkdirAll(filepath.Dir(filepath.Join(top, name)), 0o755),
+			os.WriteFile(filepath.Join(top, name), []byte(text), 0o644)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -41,9 +45,7 @@ func plantRoots(t *testing.T) (string, *loader.Env) {
 		}
 	}
 	reg := loader.NewRegistry()
-	if err := Register(reg, Options{}); err != nil {
-		t.Fatal(err)
-	}
+	reg.Offer(loader.Listed{{File: "file_roots", Funcs: FileRoots}, {File: "pillar_roots", Funcs: PillarRoots}})
 	envs := payload.M("base", []any{top + "/a", top + "/b", top + "/c"}, "deep", []any{top + "/b/deep/er"})
 	opts := payload.M("file_roots", envs, "pillar_roots", envs)
 	return top, &loader.Env{Registry: reg, Opts: func() *payload.Map { return opts }}
@@ -77,8 +79,8 @@ type recordedCall struct {
 	Wrote        map[string]string
 }
 
-// TestRootsAsSalt calls the functions of file_roots and pillar_roots as they were recorded from Salt 3008.3, and looks at what they
-// wrote. Where a call fails nothing is written: Salt empties the file.
+// TestRootsAsSalt calls the functions of file_roots and pillar_roots as they were recorded from Salt 3008.3, and
+// looks at what they wrote. Where a call fails nothing is written: Salt empties the file.
 func TestRootsAsSalt(t *testing.T) {
 	text, err := os.ReadFile("testdata/roots.json")
 	if err != nil {
@@ -156,7 +158,8 @@ func TestRootsWriteWhole(t *testing.T) {
 	call := func(fun string, args ...any) (any, error) {
 		return loader.NewCall(t.Context(), env, "", nil).Call(fun, args, nil)
 	}
-	if err := errors.Join(os.Chmod(filepath.Join(top, "a/top.sls"), 0o640), syscall.Mkfifo(filepath.Join(top, "a/pipe"), 0o600)); err != nil {
+	if err := errors.Join(os.Chmod(filepath.Join(top, "a/top.sls"), 0o640),
+		syscall.Mkfifo(filepath.Join(top, "a/pipe"), 0o600)); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := call("pillar_roots.write", "secret\n", "top.sls"); err != nil {
@@ -181,7 +184,8 @@ func TestRootsExchanged(t *testing.T) {
 		if !ok {
 			t.Fatal(rel)
 		}
-		if err := errors.Join(os.Rename(filepath.Join(top, "a/web"), filepath.Join(top, "a/was")), os.Symlink("../out", filepath.Join(top, "a/web"))); err != nil {
+		if err := errors.Join(os.Rename(filepath.Join(top, "a/web"), filepath.Join(top, "a/was")),
+			os.Symlink("../out", filepath.Join(top, "a/web"))); err != nil {
 			t.Fatal(err)
 		}
 		if f, err := p.open(); err == nil {
@@ -190,7 +194,8 @@ func TestRootsExchanged(t *testing.T) {
 		if ok, err := p.write([]byte("x")); ok && err == nil {
 			t.Errorf("%s was written", rel)
 		}
-		if err := errors.Join(os.Remove(filepath.Join(top, "a/web")), os.Rename(filepath.Join(top, "a/was"), filepath.Join(top, "a/web"))); err != nil {
+		if err := errors.Join(os.Remove(filepath.Join(top, "a/web")),
+			os.Rename(filepath.Join(top, "a/was"), filepath.Join(top, "a/web"))); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -1,4 +1,4 @@
-package wheel
+package wheel_test
 
 import (
 	"context"
@@ -8,10 +8,12 @@ import (
 	"strings"
 	"testing"
 
+	"brine/modules/all"
 	"brine/modules/fleet/keys"
 	"brine/modules/loader"
 	"brine/modules/outputters"
 	"brine/modules/runners"
+	"brine/modules/wheel"
 	"brine/wire/payload"
 
 	"github.com/google/go-cmp/cmp"
@@ -55,9 +57,8 @@ func newRig(t *testing.T) *rig {
 		CacheDir: r.dir, MasterID: "m_master",
 		Generate: func(int) (string, string, error) { return "PRIVATE", pem, nil }})
 	reg := loader.NewRegistry()
-	if err := Register(reg, Options{Keys: manager, Events: r.bus, Presence: presence{"web2": "10.0.0.2", "web1": "10.0.0.1"}}); err != nil {
-		t.Fatal(err)
-	}
+	reg.Offer(all.Wheel(wheel.Options{Keys: manager, Events: r.bus,
+		Presence: presence{"web2": "10.0.0.2", "web1": "10.0.0.1"}}))
 	opts := payload.M("conf_file", filepath.Join(r.dir, "master"), "config_dir", r.dir, "hash_type", "md5",
 		"default_include", "master.d/*.conf", "interface", "0.0.0.0")
 	r.env = &loader.Env{Registry: reg, ID: "m_master", Opts: func() *payload.Map { return opts }}
@@ -152,19 +153,18 @@ func TestFailures(t *testing.T) {
 		}
 	}
 	bare := loader.NewRegistry()
-	if err := Register(bare, Options{}); err != nil {
-		t.Fatal(err)
-	}
+	bare.Offer(all.Wheel(wheel.Options{}))
 	for _, fun := range []string{"key.list_all", "minions.connected"} {
-		res := runners.Run(context.Background(), &loader.Env{Registry: bare}, runners.Request{Kind: runners.KindWheel, Fun: fun}, nil)
+		res := runners.Run(context.Background(), &loader.Env{Registry: bare},
+			runners.Request{Kind: runners.KindWheel, Fun: fun}, nil)
 		if text, _ := res.Return.(string); !strings.Contains(text, "this process has no") {
 			t.Errorf("%s without a master: %v", fun, res.Return)
 		}
 	}
 }
 
-// TestFieldsOfALoad calls functions with the fields of a request, as salt-api does. The texts are those of Salt 3006 and 3007; 3008.3
-// dies of telling them.
+// TestFieldsOfALoad calls functions with the fields of a request, as salt-api does. The texts are those of Salt 3006
+// and 3007; 3008.3 dies of telling them.
 func TestFieldsOfALoad(t *testing.T) {
 	for _, tt := range []struct {
 		fun  string
@@ -175,12 +175,16 @@ func TestFieldsOfALoad(t *testing.T) {
 		{"key.finger", nil, payload.M("match", "web1"), ""},
 		{"key.finger", []any{"web1"}, nil, ""},
 		{"key.finger", nil, nil, "SaltInvocationError: finger takes at least 1 argument (0 given)\n"},
-		{"key.gen_signature", nil, payload.M("priv", ""), "SaltInvocationError: gen_signature takes at least 3 arguments (1 given)\n"},
-		{"key.list_all", nil, payload.M("nosuch", 1), "'nosuch' is an invalid keyword argument for 'salt.loaded.int.wheel.key.list_all'\n"},
-		{"key.list_all", nil, payload.M("a", 1, "b", 2, "c", 3), "'a', 'b' and 'c' are invalid keyword arguments for 'salt.loaded.int.wheel.key.list_all'\n"},
+		{"key.gen_signature", nil, payload.M("priv", ""),
+			"SaltInvocationError: gen_signature takes at least 3 arguments (1 given)\n"},
+		{"key.list_all", nil, payload.M("nosuch", 1),
+			"'nosuch' is an invalid keyword argument for 'salt.loaded.int.wheel.key.list_all'\n"},
+		{"key.list_all", nil, payload.M("a", 1, "b", 2, "c", 3),
+			"'a', 'b' and 'c' are invalid keyword arguments for 'salt.loaded.int.wheel.key.list_all'\n"},
 	} {
 		r := newRig(t)
-		res := runners.Run(t.Context(), r.env, runners.Request{Kind: runners.KindWheel, Fun: tt.fun, Args: tt.args, KW: tt.kw, Low: true}, nil)
+		res := runners.Run(t.Context(), r.env,
+			runners.Request{Kind: runners.KindWheel, Fun: tt.fun, Args: tt.args, KW: tt.kw, Low: true}, nil)
 		text, _ := res.Return.(string)
 		if res.Success != (tt.want == "") || !strings.HasSuffix(text, tt.want) {
 			t.Errorf("%s %v %v: %q, success %v, want %q", tt.fun, tt.args, tt.kw, text, res.Success, tt.want)
@@ -204,7 +208,8 @@ func TestConfigFunctions(t *testing.T) {
 		t.Errorf("apply: %v", res.Return)
 	}
 	text, err := os.ReadFile(path)
-	if err != nil || !strings.Contains(string(text), "\nworker_threads: 7\n") || !strings.Contains(string(text), "interface: 0.0.0.0\n") {
+	if err != nil || !strings.Contains(string(text), "\nworker_threads: 7\n") ||
+		!strings.Contains(string(text), "interface: 0.0.0.0\n") {
 		t.Errorf("the file after apply: %q %v", text, err)
 	}
 	if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o640 {

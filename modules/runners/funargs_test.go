@@ -17,7 +17,8 @@ func TestFunArgsOfLoads(t *testing.T) {
 	reg := loader.NewRegistry()
 	if err := reg.Register(
 		loader.Func{Name: "key.list", Params: []loader.Param{loader.Req("match")}, Run: nothing},
-		loader.Func{Name: "key.accept", Params: []loader.Param{loader.Req("match"), loader.Opt("include_rejected", false),
+		loader.Func{Name: "key.accept", Params: []loader.Param{loader.Req("match"), loader.Opt("include_rejected",
+			false),
 			loader.Opt("include_denied", false)}, Run: nothing},
 		loader.Func{Name: "key.list_all", Run: nothing},
 		loader.Func{Name: "key.any", Params: []loader.Param{loader.Req("b"), loader.Opt("a", nil)}, KWArgs: true,
@@ -35,8 +36,10 @@ func TestFunArgsOfLoads(t *testing.T) {
 		{"key.list", nil, payload.M("match", "accepted"), true, `["accepted"]`},
 		{"key.list", nil, payload.M("match", "accepted"), false, `[{"match": "accepted"}]`},
 		{"key.list_all", nil, nil, true, `[]`},
-		{"key.accept", nil, payload.M("include_denied", true, "match", "web1"), true, `["web1", {"include_rejected": false, "include_denied": true}]`},
-		{"key.accept", []any{"web1"}, payload.M(), true, `["web1", {"include_rejected": false, "include_denied": false}]`},
+		{"key.accept", nil, payload.M("include_denied", true, "match", "web1"), true,
+			`["web1", {"include_rejected": false, "include_denied": true}]`},
+		{"key.accept", []any{"web1"}, payload.M(), true,
+			`["web1", {"include_rejected": false, "include_denied": false}]`},
 		{"key.any", nil, payload.M("c", 3, "b", 2), true, `[2, {"a": null, "c": 3}]`},
 		{"key.any", []any{int64(1), int64(2)}, payload.M(), false, `[1, 2]`},
 	} {

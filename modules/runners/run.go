@@ -35,8 +35,9 @@ type Request struct {
 	Args []any
 	KW   *payload.Map // without a __kwarg__ mark
 	JID  string
-	User string       // "" is UNKNOWN
-	Low  bool         // the arguments are fields of a load: wrong ones are an exception (salt/utils/args.py, format_call)
+	User string // "" is UNKNOWN
+	// the arguments are fields of a load: wrong ones are an exception (salt/utils/args.py, format_call)
+	Low  bool
 	Note func() error // leaves word that the function runs; an error of it is the run's. nil: nothing is left
 }
 

@@ -136,7 +136,8 @@ func newFake() *fakeMaster {
 	return &fakeMaster{
 		answers: map[string]*runners.Collected{},
 		loads: payload.M(jidA, load("test.echo", "web*", "hello"),
-			jidB, load("state.apply", "web1", payload.M("__kwarg__", true, "metadata", payload.M("team", "x"))).Set("metadata",
+			jidB, load("state.apply", "web1", payload.M("__kwarg__", true, "metadata", payload.M("team", "x"))).Set(
+				"metadata",
 				payload.M("team", "y")),
 			jidC, load("saltutil.find_job", "*", jidA)),
 		returns: map[string]*payload.Map{
@@ -209,14 +210,16 @@ const (
 	startA  = `, "StartTime": "2026, Nov 21 10:56:27.000651"`
 	startB  = `, "StartTime": "2026, Nov 21 10:56:28.000001"`
 	startC  = `, "StartTime": "2026, Nov 21 10:56:29.000002"`
-	recordC = `"Function": "saltutil.find_job", "Arguments": ["` + jidA + `"], "Target": "*", "Target-type": "glob", "User": "root"`
+	recordC = `"Function": "saltutil.find_job", "Arguments": ["` + jidA +
+		`"], "Target": "*", "Target-type": "glob", "User": "root"`
 	resultA = `, "Result": {"web1": {"return": "hello", "retcode": 0, "success": true}}`
 )
 
 // prepare gives a rig the answers of a small fleet.
 func prepare(r *rig) {
-	versions := &runners.Collected{Minions: []string{"a", "b", "c", "d", "e"}, Returns: payload.M("a", returned("3008.3"),
-		"b", returned("3006.28"), "c", returned("3009.0rc1"), "d", payload.M("retcode", 1, "return", "boom"))}
+	versions := &runners.Collected{Minions: []string{"a", "b", "c", "d", "e"},
+		Returns: payload.M("a", returned("3008.3"), "b", returned("3006.28"), "c", returned("3009.0rc1"), "d",
+			payload.M("retcode", 1, "return", "boom"))}
 	running := &runners.Collected{Returns: payload.M("web1",
 		returned([]any{payload.M("jid", jidA, "fun", "test.sleep", "arg", []any{int64(4)},
 			"tgt", "web1", "tgt_type", "glob", "user", "root", "pid", 77)}), "web2", returned("no list"))}
@@ -241,14 +244,16 @@ func TestFunctions(t *testing.T) {
 		{"manage.list_state", nil, []any{"show_ip", true}, `{"web1": "10.0.0.1", "web2": "10.0.0.2"}`},
 		{"manage.not_alived", nil, nil, `["db1"]`},
 		{"manage.list_not_state", nil, []any{"subset", []any{"web1"}}, `[]`},
-		{"manage.versions", nil, nil, `{"Minion offline": {"d": false, "e": false}, "Minion requires update": {"b": "3006.28"}, ` +
-			`"Up to date": {"a": "3008.3"}, "Minion newer than master": {"c": "3009.0rc1"}, "Master": "3008.3"}`},
+		{"manage.versions", nil, nil,
+			`{"Minion offline": {"d": false, "e": false}, "Minion requires update": {"b": "3006.28"}, ` +
+				`"Up to date": {"a": "3008.3"}, "Minion newer than master": {"c": "3009.0rc1"}, "Master": "3008.3"}`},
 		{"jobs.active", nil, nil, `{"` + jidA + `": {"Function": "test.sleep", "Arguments": [4], "Target": "web1", ` +
 			`"Target-type": "glob", "User": "root"` + startA + `, "Running": [{"web1": 77}], "Returned": ["web1"]}}`},
 		{"jobs.list_job", []any{jidA}, nil, `{"jid": "` + jidA + `", ` + recordA + minions + startA + resultA + `}`},
 		{"jobs.print_job", []any{jidA}, nil, `{"` + jidA + `": {` + recordA + minions + startA + resultA + `}}`},
-		{"jobs.print_job", []any{"20200101000000000000"}, nil, `{"20200101000000000000": {"Error": "Cannot contact returner ` +
-			`or no job with this jid", "StartTime": "2020, Jan 01 00:00:00.000000", "Result": {}}}`},
+		{"jobs.print_job", []any{"20200101000000000000"}, nil,
+			`{"20200101000000000000": {"Error": "Cannot contact returner ` +
+				`or no job with this jid", "StartTime": "2020, Jan 01 00:00:00.000000", "Result": {}}}`},
 		{"jobs.lookup_jid", []any{jidA}, nil, `{"web1": "hello"}`},
 		{"jobs.lookup_jid", []any{jidA}, []any{"missing", true}, `{"web1": "hello", "web2": "Minion did not return"}`},
 		{"jobs.lookup_jid", []any{jidA}, []any{"returned", false}, `{}`},
@@ -256,15 +261,22 @@ func TestFunctions(t *testing.T) {
 		{"jobs.lookup_jid", []any{"20200101000000000000"}, nil, `{}`},
 		{"jobs.exit_success", []any{jidA}, nil, `{"web1": true, "web2": false}`},
 		{"jobs.exit_success", []any{jidB}, nil, `{"web1": false, "web2": false}`},
-		{"jobs.list_jobs", nil, []any{"search_function", "test.*,pkg.*"}, `{"` + jidA + `": {` + recordA + startA + `}}`},
+		{"jobs.list_jobs", nil, []any{"search_function", "test.*,pkg.*"}, `{"` + jidA + `": {` + recordA + startA +
+			`}}`},
 		{"jobs.list_jobs", nil, []any{"search_target", []any{"web1"}}, `{"` + jidB + `": {` + recordB + startB + `}}`},
-		{"jobs.list_jobs", nil, []any{"search_metadata", payload.M("team", "y")}, `{"` + jidB + `": {` + recordB + startB + `}}`},
+		{"jobs.list_jobs", nil, []any{"search_metadata", payload.M("team", "y")},
+			`{"` + jidB + `": {` + recordB + startB + `}}`},
 		{"jobs.list_jobs", nil, []any{"search_metadata", payload.M("team", "z")}, `{}`},
-		{"jobs.list_jobs", nil, []any{"start_time", "2026, Nov 21 10:56:27", "end_time", "2026-11-21 10:56:28"}, `{"` + jidA + `": {` + recordA + startA + `}}`},
-		{"jobs.list_jobs", nil, []any{"outputter", "raw", "search_function", "none"}, `{"outputter": "raw", "data": {}}`},
-		{"jobs.list_jobs_filter", []any{int64(1)}, nil, `[{` + recordB + minions + `, "JID": "` + jidB + `"` + startB + `}]`},
-		{"jobs.list_jobs_filter", []any{int64(1), false}, nil, `[{` + recordC + minions + `, "JID": "` + jidC + `"` + startC + `}]`},
-		{"jobs.last_run", nil, []any{"function", "test.*"}, `{"` + jidA + `": {` + recordA + minions + startA + resultA + `}}`},
+		{"jobs.list_jobs", nil, []any{"start_time", "2026, Nov 21 10:56:27", "end_time", "2026-11-21 10:56:28"},
+			`{"` + jidA + `": {` + recordA + startA + `}}`},
+		{"jobs.list_jobs", nil, []any{"outputter", "raw", "search_function", "none"},
+			`{"outputter": "raw", "data": {}}`},
+		{"jobs.list_jobs_filter", []any{int64(1)}, nil, `[{` + recordB + minions + `, "JID": "` + jidB + `"` + startB +
+			`}]`},
+		{"jobs.list_jobs_filter", []any{int64(1), false}, nil, `[{` + recordC + minions + `, "JID": "` + jidC + `"` +
+			startC + `}]`},
+		{"jobs.last_run", nil, []any{"function", "test.*"}, `{"` + jidA + `": {` + recordA + minions + startA +
+			resultA + `}}`},
 		{"jobs.last_run", nil, []any{"target", "nobody"}, `false`},
 		{"jobs.last_run", nil, []any{"metadata", "text"}, `false`},
 		{"jobs.master", nil, nil, `[{"fun": "runner.test.sleep"}]`},
@@ -297,9 +309,12 @@ func TestFunctions(t *testing.T) {
 		{"doc.wheel", nil, nil, `{"test.ping": ""}`},
 		{"doc.execution", nil, nil, `{"test.ping": "doc"}`},
 		{"salt.cmd", []any{"test.ping"}, nil, `true`},
-		{"salt.execute", []any{"*", "test.ping"}, []any{"timeout", int64(3)}, `{"web2": true, "web1": true, "db1": false}`},
-		{"survey.hash", []any{"web*", "test.ping"}, nil, `[{"pool": ["web1", "web2"], "result": "True"}, {"pool": ["db1"], "result": "False"}]`},
-		{"survey.hash", []any{"web*", "test.ping"}, []any{"survey_sort", "up"}, `[{"pool": ["db1"], "result": "False"}, {"pool": ["web1", "web2"], "result": "True"}]`},
+		{"salt.execute", []any{"*", "test.ping"}, []any{"timeout", int64(3)},
+			`{"web2": true, "web1": true, "db1": false}`},
+		{"survey.hash", []any{"web*", "test.ping"}, nil,
+			`[{"pool": ["web1", "web2"], "result": "True"}, {"pool": ["db1"], "result": "False"}]`},
+		{"survey.hash", []any{"web*", "test.ping"}, []any{"survey_sort", "up"},
+			`[{"pool": ["db1"], "result": "False"}, {"pool": ["web1", "web2"], "result": "True"}]`},
 		{"error.error", nil, nil, `{}`},
 		{"event.send", []any{"my/tag", payload.M("a", 1)}, nil, `true`},
 		{"test.arg", []any{"a"}, []any{"k", "v", "__x", 1}, `{"args": ["a"], "kwargs": {"k": "v"}}`},
@@ -435,7 +450,8 @@ func TestRunEvents(t *testing.T) {
 	runners.Run(context.Background(), r.env,
 		runners.Request{Kind: runners.KindWheel, Fun: "nope.nope", JID: jidA, User: "me"}, fire)
 	if len(seen) != 1 || !strings.HasPrefix(seen[0], "salt/wheel/"+jidA+`/ret {"fun": "wheel.nope.nope"`) ||
-		!strings.Contains(seen[0], "'nope.nope' is not available.") || !strings.HasSuffix(seen[0], `"success": false, "retcode": 1}`) {
+		!strings.Contains(seen[0], "'nope.nope' is not available.") || !strings.HasSuffix(seen[0],
+		`"success": false, "retcode": 1}`) {
 		t.Errorf("an unknown function: %q", seen)
 	}
 }
@@ -468,8 +484,8 @@ func TestRunFailures(t *testing.T) {
 			"\nPassed invalid arguments: up() takes from 0 to 4 positional arguments but 6 were given\n\nUsage:\n" +
 				"List the minions", true, 0},
 		{"manage.up", nil, "Exception occurred in runner manage.up: Traceback (most recent call last):\n", false, 1},
-		{"manage.up", nil, "\nsalt.exceptions.SaltClientError: The salt master could not be contacted. Is master running?\n",
-			false, 1},
+		{"manage.up", nil, "\nsalt.exceptions.SaltClientError: The salt master could not be contacted. Is master " +
+			"running?\n", false, 1},
 		{"x.panics", nil, "RuntimeError: boom", false, 1},
 		{"x.code", nil, "v", false, 3},
 		{"jobs.list_jobs", nil, "SaltClientError", false, 1},

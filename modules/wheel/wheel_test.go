@@ -66,8 +66,8 @@ func newRig(t *testing.T) *rig {
 }
 
 func (r *rig) run(fun string, args []any, kw *payload.Map) *runners.Result {
-	return runners.Run(context.Background(), r.env, runners.Request{Kind: runners.KindWheel, Fun: fun, Args: args, KW: kw,
-		JID: "20261121105627000651", User: "root"}, nil)
+	return runners.Run(context.Background(), r.env, runners.Request{Kind: runners.KindWheel, Fun: fun, Args: args,
+		KW: kw, JID: "20261121105627000651", User: "root"}, nil)
 }
 
 func TestKeyFunctions(t *testing.T) {
@@ -83,20 +83,25 @@ func TestKeyFunctions(t *testing.T) {
 	}{
 		{"key.list", []any{"accepted"}, nil, `{"minions": ["web1", "web2"]}`, nil},
 		{"key.list", []any{"nonsense"}, nil, `{}`, nil},
-		{"key.list_all", nil, nil, `{"minions_pre": ["new"], "minions_rejected": ["bad"], "minions": ["web1", "web2"], ` +
-			`"minions_denied": ["evil"], "local": ["master.pub"]}`, nil},
+		{"key.list_all", nil, nil,
+			`{"minions_pre": ["new"], "minions_rejected": ["bad"], "minions": ["web1", "web2"], ` +
+				`"minions_denied": ["evil"], "local": ["master.pub"]}`, nil},
 		{"key.glob_match", []any{"web*,new"}, nil, `{"minions_pre": ["new"], "minions": ["web1", "web2"]}`, nil},
 		{"key.name_match", []any{"zzz"}, nil, `{}`, nil},
 		{"key.accept", []any{"new"}, nil, `{"minions": ["new"]}`, []string{"accepted new"}},
 		{"key.accept", []any{"bad"}, nil, `{"minions_rejected": ["bad"]}`, nil},
-		{"key.accept", []any{"bad"}, payload.M("include_rejected", true), `{"minions": ["bad"]}`, []string{"accepted bad"}},
-		{"key.accept_dict", []any{payload.M("minions_pre", []any{"new"})}, nil, `{"minions": ["new"]}`, []string{"accepted new"}},
+		{"key.accept", []any{"bad"}, payload.M("include_rejected", true), `{"minions": ["bad"]}`,
+			[]string{"accepted bad"}},
+		{"key.accept_dict", []any{payload.M("minions_pre", []any{"new"})}, nil, `{"minions": ["new"]}`,
+			[]string{"accepted new"}},
 		{"key.reject", []any{"*"}, payload.M("include_accepted", true),
 			`{"minions_rejected": ["bad", "new", "web1", "web2"], "minions_denied": ["evil"]}`,
 			[]string{"rejected new", "rejected web1", "rejected web2"}},
-		{"key.reject_dict", []any{payload.M("minions_pre", []any{"new"})}, nil, `{"minions_rejected": ["new"]}`, []string{"rejected new"}},
+		{"key.reject_dict", []any{payload.M("minions_pre", []any{"new"})}, nil, `{"minions_rejected": ["new"]}`,
+			[]string{"rejected new"}},
 		{"key.delete", []any{"web1"}, nil, `{}`, []string{"delete web1"}},
-		{"key.delete_dict", []any{payload.M("minions", []any{"web1", "new"})}, nil, `{"minions_pre": ["new"]}`, []string{"delete web1"}},
+		{"key.delete_dict", []any{payload.M("minions", []any{"web1", "new"})}, nil, `{"minions_pre": ["new"]}`,
+			[]string{"delete web1"}},
 		{"key.print", []any{"web1"}, nil, `{"minions": {"web1": ` + outputters.JSON(pem) + `}}`, nil},
 		{"key.finger", []any{"web1"}, nil, `{"minions": {"web1": "` + finger[false] + `"}}`, nil},
 		{"key.finger", []any{"master.pub", "sha1"}, nil, `{"local": {"master.pub": "` + finger[true] + `"}}`, nil},
@@ -135,7 +140,8 @@ func TestFailures(t *testing.T) {
 		ok   bool
 	}{
 		{"key.nope", nil, nil, "'key.nope' is not available.", false},
-		{"key.accept", nil, nil, "Passed invalid arguments: accept() missing 1 required positional argument: 'match'", true},
+		{"key.accept", nil, nil, "Passed invalid arguments: accept() missing 1 required positional argument: 'match'",
+			true},
 		{"key.accept", []any{"x"}, payload.M("user", "root"), "unexpected keyword argument 'user'", true},
 		{"key.accept_dict", []any{"x"}, nil, "Exception occurred in wheel key.accept_dict: Traceback", false},
 		{"key.gen_keys", nil, payload.M("keydir", "/proc/nowhere"), "Exception occurred in wheel key.gen_keys", false},

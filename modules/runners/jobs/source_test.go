@@ -60,7 +60,9 @@ func TestJobSource(t *testing.T) {
 	}
 	for _, v := range []any{nil, "local_cache"} {
 		r := &master{}
-		c := loader.NewCall(t.Context(), &loader.Env{Opts: func() *payload.Map { return payload.M("master_job_cache", v) }},
+		c := loader.NewCall(t.Context(), &loader.Env{Opts: func() *payload.Map {
+			return payload.M("master_job_cache", v)
+		}},
 			"jobs", nil)
 		if _, err := r.source(c, ""); err == nil {
 			t.Errorf("%v: a source without a store", v)

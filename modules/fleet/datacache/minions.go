@@ -42,38 +42,52 @@ func (b *Banks) standing(bank, id string) (standing, error) {
 	return found, nil
 }
 
-// Data returns the grains, pillar or mine of a minion; nil when there is none. A damaged file is an error that wraps
-// packedfile.ErrDamaged.
+// Data returns the grains, pillar or mine of a minion; nil when there is none. A damaged file is set aside, and what
+// the other form holds counts; one that cannot be set aside is an error that wraps packedfile.ErrDamaged.
 func (b *Banks) Data(bank, id string) (*payload.Map, error) {
+	for range formsOfData - 1 {
+		if m, again, err := b.standingData(bank, id); !again {
+			return m, err
+		}
+	}
+	m, _, err := b.standingData(bank, id)
+	return m, err
+}
+
+// formsOfData is in how many files the same data may stand.
+const formsOfData = 2
+
+// standingData reads the file that counts now. Again means that it was damaged and is set aside.
+func (b *Banks) standingData(bank, id string) (m *payload.Map, again bool, err error) {
 	at, err := b.standing(bank, id)
 	if err != nil || at.info == nil {
-		return nil, err
+		return nil, false, err
 	}
 	v, err := packedfile.Read(at.file)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
+		return nil, false, nil
 	}
 	if errors.Is(err, packedfile.ErrDamaged) && b.damaged(at.file, err) {
-		return nil, nil
+		return nil, true, nil
 	}
 	if err != nil {
-		return nil, fmt.Errorf("data cache: %w", err)
+		return nil, false, fmt.Errorf("data cache: %w", err)
 	}
 	m, ok := v.(*payload.Map)
 	if ok && at.older && bank != BankMine {
 		if v = m.Value(bank); v == nil {
-			return nil, nil
+			return nil, false, nil
 		}
 		m, ok = v.(*payload.Map)
 	}
 	if !ok {
 		err := fmt.Errorf("data cache: %s of %s: %w: it holds no map", bank, id, packedfile.ErrDamaged)
 		if b.damaged(at.file, err) {
-			return nil, nil
+			return nil, true, nil
 		}
-		return nil, err
+		return nil, false, err
 	}
-	return m, nil
+	return m, false, nil
 }
 
 // Mine returns the mine of a minion; nil when there is none.

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"brine/modules/host/packedfile"
+	"brine/modules/host/setaside"
 	"brine/modules/host/wholefile"
 	"brine/wire/payload"
 
@@ -48,6 +49,39 @@ func checkData(t *testing.T, b *Banks, what string, bank string, want *payload.M
 		got, err = b.Fields(bank, "web1", want.Keys()...)
 		if err != nil || !payload.Equal(got, want) {
 			t.Errorf("%s: fields of %s are %v, %v; want %v", what, bank, got, err, want)
+		}
+	}
+}
+
+// TestOtherFormCounts: the other form takes the place of a newest file that is damaged, and is set aside if it is, too.
+func TestOtherFormCounts(t *testing.T) {
+	b, dir := openBanks(t)
+	told := 0
+	b.Own(func(setaside.Damage) { told++ })
+	if err := b.StoreMine("web1", payload.M("f", "new")); err != nil {
+		t.Fatal(err)
+	}
+	old, own := filepath.Join(dir, "minions/web1/mine.p"), filepath.Join(dir, "mine/web1.p")
+	later := time.Now().Add(time.Minute)
+	harm := func(path string) {
+		t.Helper()
+		if err := errors.Join(os.WriteFile(path, []byte("\xc1"), 0o600), os.Chmod(path, 0o600),
+			os.Chtimes(path, later, later)); err != nil {
+			t.Fatal(err)
+		}
+		later = later.Add(time.Minute)
+	}
+	harm(old)
+	checkData(t, b, "the older form is damaged", BankMine, payload.M("f", "new"))
+	harm(own)
+	harm(old)
+	checkData(t, b, "both are damaged", BankMine, nil)
+	if told != 3 {
+		t.Errorf("%d damages were told, want 3", told)
+	}
+	for _, path := range []string{old, own} {
+		if _, err := os.Stat(path); !errors.Is(err, os.ErrNotExist) {
+			t.Errorf("%s was not set aside: %v", path, err)
 		}
 	}
 }

@@ -6,12 +6,14 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"time"
 
+	"brine/modules/host/setaside"
 	"brine/modules/host/wholefile"
 	"brine/wire/payload"
 )
 
-// Store is the file. One that cannot be read is an empty store.
+// Store is the file. One that cannot be read is an empty store; a damaged one is set aside.
 type Store struct{ path string }
 
 // In is the store in a cache directory.
@@ -26,7 +28,8 @@ func (s Store) load() *payload.Map {
 		return payload.NewMap(0)
 	}
 	m, err := payload.UnmarshalMap(b)
-	if err != nil {
+	if err != nil { // what it held is kept for whoever can read it
+		_, _ = setaside.Move(s.path, time.Now()) // if not, the next Update replaces it
 		return payload.NewMap(0)
 	}
 	return m

@@ -24,7 +24,7 @@ import (
 // Python's truth, int64 as Python's int(), whose error ends the call, []string as a list of texts or one text with
 // commas, *payload.Map and []any the value is of that type and nil otherwise. An embedded struct gives its fields.
 func Fn[A, R any](name string, run func(*Call, A) (R, error), doc string, examples ...string) Func {
-	f := Func{Name: name, Doc: doc}
+	f := Func{Name: name, Doc: doc, typed: true}
 	sig, err := signatureOf(reflect.TypeFor[A](), &f)
 	if err != nil {
 		f.wrong = fmt.Errorf("register %s: %w", name, err)

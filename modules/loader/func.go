@@ -38,6 +38,7 @@ type Func struct {
 	Run       func(c *Call, a Args) (any, error)
 
 	wrong error // why it cannot be declared
+	typed bool  // Fn made it
 }
 
 // Module is the part of the name before the first dot.

@@ -202,6 +202,8 @@ func (r *Registry) Check() error {
 				all = append(all, err)
 			} else if m.funcs[i].Module() != m.Name {
 				all = append(all, fmt.Errorf("register %s: not of the module %s", m.funcs[i].Name, m.Name))
+			} else if !m.funcs[i].typed {
+				all = append(all, fmt.Errorf("register %s: its parameters are no struct (Fn)", m.funcs[i].Name))
 			}
 		}
 	}

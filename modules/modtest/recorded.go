@@ -133,3 +133,14 @@ func Fakes(t *testing.T) string {
 	t.Setenv("PATH", bin+":"+os.Getenv("PATH"))
 	return bin
 }
+
+// StartsNothing calls a function with one argument: it has to fail before it starts a program of Fakes.
+func StartsNothing(t *testing.T, env *loader.Env, fun, arg string) {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "asked")
+	t.Setenv("BRINE_T_ASKED", file)
+	v, err := loader.NewCall(t.Context(), env, fun, nil).Call(fun, []any{arg}, nil)
+	if asked, _ := os.ReadFile(file); err == nil || strings.Contains(string(asked), arg) {
+		t.Errorf("%s %s: %v, %v, and asked %q", fun, arg, v, err, asked)
+	}
+}

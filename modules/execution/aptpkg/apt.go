@@ -33,6 +33,9 @@ func latestVersion(c *loader.Call, a several) (any, error) {
 
 // latest is the version that each package could have. A text for one package, else a map.
 func latest(c *loader.Call, names []string, kw *payload.Map) (any, error) {
+	if err := cmdmod.Operand(names...); err != nil {
+		return nil, err
+	}
 	there, err := list(c, true)
 	if err != nil {
 		return nil, err

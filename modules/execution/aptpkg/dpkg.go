@@ -32,6 +32,10 @@ func compare(c *loader.Call, one, other any, ignoreEpoch bool) any {
 		}
 		return s
 	}
+	if err := cmdmod.Operand(text(one), text(other)); err != nil {
+		c.Log(slog.LevelError, err.Error())
+		return nil
+	}
 	for _, order := range []struct {
 		word string
 		is   int64
@@ -56,6 +60,9 @@ func owner(c *loader.Call, a several) (any, error) {
 	owners := payload.NewMap(0)
 	for _, v := range a.Names {
 		path := pytext.Str(v)
+		if err := cmdmod.Operand(path); err != nil {
+			return nil, err
+		}
 		out, err := cmdmod.RunAll(c, []string{"dpkg", "-S", path}, nil)
 		if err != nil {
 			return nil, err
@@ -74,6 +81,9 @@ func owner(c *loader.Call, a several) (any, error) {
 func files(c *loader.Call, a several, do func(name string, files []string)) (failure string, err error) {
 	argv := []string{"dpkg-query", "-f=${db:Status-Status}\t${binary:Package}\n", "-W"}
 	for _, v := range a.Names {
+		if err := cmdmod.Operand(pytext.Str(v)); err != nil {
+			return "", err
+		}
 		argv = append(argv, pytext.Str(v))
 	}
 	options := payload.M("output_loglevel", "debug")
@@ -131,6 +141,9 @@ func selections(c *loader.Call, a selected) (*payload.Map, error) {
 	pattern := "*"
 	if loader.Truthy(a.Pattern) {
 		pattern = pytext.Str(a.Pattern)
+	}
+	if err := cmdmod.Operand(pattern); err != nil {
+		return nil, err
 	}
 	out, err := cmdmod.RunAll(c, []string{"dpkg", "--get-selections", pattern}, nil)
 	if err != nil {

@@ -46,3 +46,14 @@ func optionsOf(argv []string, more *payload.Map) *options {
 	kw.Update(more)
 	return common(kw)
 }
+
+// Operand refuses callers' words that a program would take for options. A module that puts a name into a command line
+// asks first: an option can have the program read any file, or reach any machine, with the rights of the minion.
+func Operand(words ...string) error {
+	for _, word := range words {
+		if strings.HasPrefix(word, "-") {
+			return loader.ExecErr("'%s' is no name: it would be taken for an option", word)
+		}
+	}
+	return nil
+}

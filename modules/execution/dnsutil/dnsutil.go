@@ -52,6 +52,9 @@ func of(record, family, network string) loader.Func {
 // dig lists the addresses among what dig says; other lines are names on the way to them. A dig that fails knows none.
 func dig(c *loader.Call, record string, host, server any) (any, error) {
 	argv := []string{"dig", "+short", pytext.Str(host), record}
+	if err := operand(argv[2]); err != nil {
+		return nil, err
+	}
 	if server != nil {
 		argv = append(argv, "@"+pytext.Str(server))
 	}
@@ -70,6 +73,15 @@ func dig(c *loader.Call, record string, host, server any) (any, error) {
 		}
 	}
 	return found, nil
+}
+
+// operand refuses a name that dig would take for an option, for another server or for a switch. Unlike Salt, where
+// -f/FILE has dig ask a server about the lines of a file.
+func operand(name string) error {
+	if strings.HasPrefix(name, "@") || strings.HasPrefix(name, "+") {
+		return loader.ExecErr("'%s' is no name: it would be taken for an option", name)
+	}
+	return cmdmod.Operand(name)
 }
 
 // resolve asks the resolver of the host. Its failure is an answer, a text. Unlike Salt: an IPv4 address is four decimal

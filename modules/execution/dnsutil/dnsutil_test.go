@@ -23,3 +23,13 @@ func TestRecorded(t *testing.T) {
 		return env, nil
 	})
 }
+
+// TestNoOption: a name that dig would take for an option, a server or a switch starts no program.
+func TestNoOption(t *testing.T) {
+	modtest.Fakes(t)
+	env := modtest.Env(t, nil)
+	env.Registry.Offer(loader.Table{dnsutil.Module})
+	for _, name := range []string{"-f/etc/shadow", "@192.0.2.1", "+trace"} {
+		modtest.StartsNothing(t, env, "dnsutil.A", name)
+	}
+}

@@ -21,19 +21,10 @@ import (
 
 // Module is ssh, where there is a client of it.
 func Module() loader.Module {
-	return loader.Module{File: "ssh", Name: "ssh", Virtual: virtual, Funcs: func() []loader.Func {
-		return []loader.Func{{
-			Name: "ssh.recv_known_host_entries",
-			Params: []loader.Param{loader.Req("hostname"), loader.Opt("enc", nil), loader.Opt("port", nil),
-				loader.Opt("hash_known_hosts", true), loader.Opt("timeout", int64(5)),
-				loader.Opt("fingerprint_hash_type", nil)},
-			Run: receive,
-			Doc: `List the public keys that a host offers, with their fingerprints; None when it offers none.
-
-CLI Example:
-
-    salt '*' ssh.recv_known_host_entries git.example.com enc=ed25519 port=2222`,
-		}}
+	return loader.Module{File: "ssh", Virtual: virtual, Funcs: func() []loader.Func {
+		return []loader.Func{loader.Fn("recv_known_host_entries", receive,
+			"List the public keys that a host offers, with their fingerprints; None when it offers none.",
+			"ssh.recv_known_host_entries git.example.com enc=ed25519 port=2222")}
 	}}
 }
 
@@ -47,7 +38,19 @@ func virtual(loader.Place) (bool, string) {
 // attempts is how often ssh-keyscan is run until it says anything.
 const attempts = 5
 
-func receive(c *loader.Call, a loader.Args) (any, error) {
+type asked struct {
+	Host     string `arg:"hostname"`
+	Enc      any    `arg:"enc=None"`
+	Port     any    `arg:"port=None"`
+	Hashed   bool   `arg:"hash_known_hosts=True"`
+	Timeout  string `arg:"timeout=5"`
+	HashType any    `arg:"fingerprint_hash_type=None"`
+}
+
+func receive(c *loader.Call, a asked) (any, error) {
+	if err := cmdmod.Operand(a.Host); err != nil { // unlike Salt, where -f/FILE reads a file
+		return nil, err
+	}
 	path, _ := environ.Of(c.Ctx).Get("PATH")
 	if program.WhichOn(path, "ssh-keyscan") == "" {
 		return nil, &loader.CommandNotFoundError{Message: "The 'ssh-keyscan' binary was not found in $PATH."}
@@ -63,24 +66,24 @@ func receive(c *loader.Call, a loader.Args) (any, error) {
 			break
 		}
 	}
-	return entries(text, a.Get("fingerprint_hash_type"))
+	return entries(text, a.HashType)
 }
 
 // command is the command line of ssh-keyscan. That of CentOS 5 wants a type of key.
-func command(c *loader.Call, a loader.Args) []string {
+func command(c *loader.Call, a asked) []string {
 	argv := []string{"ssh-keyscan"}
-	if a.Bool("port") {
-		argv = append(argv, "-p", a.Str("port"))
+	if loader.Truthy(a.Port) {
+		argv = append(argv, "-p", loader.Text(a.Port))
 	}
-	if a.Bool("enc") {
-		argv = append(argv, "-t", a.Str("enc"))
+	if loader.Truthy(a.Enc) {
+		argv = append(argv, "-t", loader.Text(a.Enc))
 	} else if finger, _ := c.Grain("osfinger"); finger == "CentOS-5" {
 		argv = append(argv, "-t", "rsa")
 	}
-	if a.Bool("hash_known_hosts") {
+	if a.Hashed {
 		argv = append(argv, "-H")
 	}
-	return append(argv, "-T", loader.Text(a.Get("timeout")), a.Str("hostname"))
+	return append(argv, "-T", a.Timeout, a.Host)
 }
 
 // entries reads lines "host type key". Others, and keys that are none, are passed over.

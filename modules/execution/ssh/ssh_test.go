@@ -17,3 +17,11 @@ func TestRecorded(t *testing.T) {
 		return env, nil
 	})
 }
+
+// TestNoOption: a name that ssh-keyscan would take for an option starts no program.
+func TestNoOption(t *testing.T) {
+	modtest.Fakes(t)
+	env := modtest.Env(t, nil)
+	env.Registry.Offer(loader.Table{ssh.Module})
+	modtest.StartsNothing(t, env, "ssh.recv_known_host_entries", "-f/etc/shadow")
+}

@@ -130,7 +130,7 @@ func starts(link, name string) bool {
 	return false
 }
 
-func getAll(h *host, a loader.Args) (any, error) { return payload.AnyList(h.all(a.Get("root"))), nil }
+func getAll(h *host, a rooted) (any, error) { return payload.AnyList(h.all(a.Root)), nil }
 
 // all are the services that there are, in order.
 func (h *host) all(root any) []string {
@@ -142,7 +142,7 @@ func (h *host) all(root any) []string {
 }
 
 // getRunning reads the fourth column of systemctl's table. Unlike Salt: a line that has none is passed over.
-func getRunning(h *host, _ loader.Args) (any, error) {
+func getRunning(h *host, _ struct{}) (any, error) {
 	text, err := h.read(quiet, nil, "--full", "--no-legend", "--no-pager")
 	if err != nil {
 		return nil, err
@@ -188,24 +188,24 @@ func withScripts(h *host, root any, state string, start bool) (any, error) {
 	return payload.AnyList(out.sorted()), nil
 }
 
-func getEnabled(h *host, a loader.Args) (any, error) {
-	return withScripts(h, a.Get("root"), "enabled", true)
+func getEnabled(h *host, a rooted) (any, error) {
+	return withScripts(h, a.Root, "enabled", true)
 }
 
-func getDisabled(h *host, a loader.Args) (any, error) {
-	return withScripts(h, a.Get("root"), "disabled", false)
+func getDisabled(h *host, a rooted) (any, error) {
+	return withScripts(h, a.Root, "disabled", false)
 }
 
-func getStatic(h *host, a loader.Args) (any, error) {
-	out, err := h.inState("static", a.Get("root"))
+func getStatic(h *host, a rooted) (any, error) {
+	out, err := h.inState("static", a.Root)
 	return payload.AnyList(out.sorted()), err
 }
 
 // execs are the programs of the services that have one.
-func execs(h *host, a loader.Args) (any, error) {
+func execs(h *host, a rooted) (any, error) {
 	out := payload.NewMap(0)
-	for _, name := range h.all(a.Get("root")) {
-		properties, err := h.show(name, a.Get("root"))
+	for _, name := range h.all(a.Root) {
+		properties, err := h.show(name, a.Root)
 		if err != nil {
 			return nil, err
 		}

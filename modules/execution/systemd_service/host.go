@@ -82,19 +82,28 @@ func (h *host) command(root any, words ...string) []string {
 	return append(argv, words...)
 }
 
-// ask runs systemctl.
+// about runs systemctl with a unit. Unlike Salt: a name that systemctl would take for an option is refused, since one
+// like --host=... would have the minion sign in at another machine.
+func (h *host) about(how *payload.Map, root any, verb, name string, more ...string) (cmdmod.Output, error) {
+	if err := cmdmod.Operand(name); err != nil {
+		return cmdmod.Output{}, err
+	}
+	return h.ask(how, root, append([]string{verb, unit(name)}, more...)...)
+}
+
+// ask runs systemctl. No word is a caller's: see about.
 func (h *host) ask(how *payload.Map, root any, words ...string) (cmdmod.Output, error) {
 	return cmdmod.RunAll(h.c, h.command(root, words...), how)
 }
 
-// read runs systemctl as cmd.run does.
+// read runs systemctl as cmd.run does. No word is a caller's.
 func (h *host) read(how *payload.Map, root any, words ...string) (string, error) {
 	return cmdmod.Run(h.c, h.command(root, words...), how)
 }
 
 // state asks systemd for the state of a unit.
 func (h *host) state(name string) (cmdmod.Output, error) {
-	return h.ask(merged, nil, "status", unit(name), "-n", "0")
+	return h.about(merged, nil, "status", name, "-n", "0")
 }
 
 var releaseNumber = pattern.New(`\w+ ([0-9]+)`)

@@ -18,10 +18,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-func availableFunc(h *host, a loader.Args) (any, error) { return h.available(a.Str("name")) }
+func availableFunc(h *host, a named) (bool, error) { return h.available(a.Name) }
 
-func missingFunc(h *host, a loader.Args) (any, error) {
-	there, err := h.available(a.Str("name"))
+func missingFunc(h *host, a named) (bool, error) {
+	there, err := h.available(a.Name)
 	return !there, err
 }
 
@@ -92,16 +92,22 @@ func (h *host) untracked(name string) (bool, error) {
 	return !known, err
 }
 
-func maskedFunc(h *host, a loader.Args) (any, error) {
-	name := a.Str("name")
+type masking struct {
+	named
+	Runtime bool `arg:"runtime=False"`
+	rooted
+}
+
+func maskedFunc(h *host, a masking) (bool, error) {
+	name := a.Name
 	if err := h.notice(name); err != nil {
-		return nil, err
+		return false, err
 	}
 	dir := "/etc"
-	if a.Bool("runtime") {
+	if a.Runtime {
 		dir = "/run"
 	}
-	path := pypath.Join(h.at(dir, a.Get("root")), "systemd", "system", unit(name))
+	path := pypath.Join(h.at(dir, a.Root), "systemd", "system", unit(name))
 	target, err := os.Readlink(path)
 	if errors.Is(err, syscall.EINVAL) {
 		h.c.Log(slog.LevelError, "Whether "+name+" is masked cannot be told: "+path+" is a file and no link")
@@ -111,11 +117,16 @@ func maskedFunc(h *host, a loader.Args) (any, error) {
 
 var globbing = pattern.New(`\*|\?|\[.+\]`)
 
-func statusFunc(h *host, a loader.Args) (any, error) {
-	name, ok := a.Get("name").(string)
+type running struct {
+	Name any `arg:"name"`
+	Sig  any `arg:"sig=None"` // of other modules of that name
+}
+
+func statusFunc(h *host, a running) (any, error) {
+	name, ok := a.Name.(string)
 	if !ok {
 		return nil, &loader.ArgumentError{Message: "expected string or bytes-like object, got '" +
-			pytext.Type(a.Get("name")) + "'"}
+			pytext.Type(a.Name) + "'"}
 	}
 	if !globbing.MatchString(name) {
 		return h.active(name)
@@ -138,16 +149,24 @@ func (h *host) active(name string) (bool, error) {
 	if err := h.notice(name); err != nil {
 		return false, err
 	}
-	out, err := h.ask(merged, nil, "is-active", unit(name))
+	out, err := h.about(merged, nil, "is-active", name)
 	return out.Code == 0, err
 }
 
-func enabledFunc(h *host, a loader.Args) (any, error) {
-	return h.enabled(a.Get("name"), a.Get("root"))
+type starting struct {
+	Name any `arg:"name"`
+	rooted
 }
 
-func disabledFunc(h *host, a loader.Args) (any, error) {
-	enabled, err := h.enabled(a.Get("name"), a.Get("root"))
+type startingWith struct {
+	starting
+	KW *payload.Map `arg:"**kwargs"` // of states, for other modules of that name
+}
+
+func enabledFunc(h *host, a startingWith) (bool, error) { return h.enabled(a.Name, a.Root) }
+
+func disabledFunc(h *host, a starting) (bool, error) {
+	enabled, err := h.enabled(a.Name, a.Root)
 	return !enabled, err
 }
 
@@ -155,7 +174,7 @@ func disabledFunc(h *host, a loader.Args) (any, error) {
 // System V.
 func (h *host) enabled(of, root any) (bool, error) {
 	name := loader.Text(of)
-	out, err := h.ask(quiet, root, "is-enabled", unit(name))
+	out, err := h.about(quiet, root, "is-enabled", name)
 	switch {
 	case err != nil:
 		return false, err
@@ -182,18 +201,21 @@ func (h *host) enabled(of, root any) (bool, error) {
 
 // aliasEnabled tells of the service behind another name of it.
 func (h *host) aliasEnabled(name string, root any) (bool, error) {
-	out, err := h.ask(nil, root, "show", unit(name), "-P", "Id")
+	out, err := h.about(nil, root, "show", name, "-P", "Id")
 	if err != nil {
 		return false, err
 	}
-	out, err = h.ask(merged, root, "is-enabled", unit(out.Stdout))
+	out, err = h.about(merged, root, "is-enabled", out.Stdout)
 	return out.Code == 0, err
 }
 
-func showFunc(h *host, a loader.Args) (any, error) { return h.show(a.Str("name"), a.Get("root")) }
+func showFunc(h *host, a namedIn) (*payload.Map, error) { return h.show(a.Name, a.Root) }
 
 // show reads the properties of a unit: structures become maps, and some lists lists.
 func (h *host) show(name string, root any) (*payload.Map, error) {
+	if err := cmdmod.Operand(name); err != nil {
+		return nil, err
+	}
 	text, err := h.read(nil, root, "show", unit(name))
 	if err != nil {
 		return nil, err

@@ -6,6 +6,7 @@ package systemd_service
 
 import (
 	"os"
+	"strings"
 
 	"brine/modules/loader"
 )
@@ -30,47 +31,50 @@ func ModuleOf(opt Options) loader.Module {
 		Funcs: func() []loader.Func { return append(opt.ofOne(), opt.ofAll()...) }}
 }
 
-// run is the body of a function.
-type run = func(*host, loader.Args) (any, error)
-
 // fn declares a function; example is what stands behind its name on a command line.
-func (o Options) fn(name, doc, example string, f run, params ...loader.Param) loader.Func {
-	if example != "" {
-		example = " " + example
-	}
-	return loader.Func{Name: "service." + name, Params: params,
-		Doc: doc + "\n\nCLI Example:\n\n    salt '*' service." + name + example,
-		Run: func(c *loader.Call, a loader.Args) (any, error) { return f(newHost(o, c), a) }}
+func fn[A, R any](o Options, name string, f func(*host, A) (R, error), doc, example string) loader.Func {
+	return loader.Fn(name, func(c *loader.Call, a A) (R, error) { return f(newHost(o, c), a) }, doc,
+		strings.TrimSpace("service."+name+" "+example))
 }
+
+// Arguments of several functions. Root is another root directory or nothing.
+type (
+	named struct {
+		Name string `arg:"name"`
+	}
+	rooted struct {
+		Root any `arg:"root=None"`
+	}
+	namedIn struct {
+		named
+		rooted
+	}
+)
 
 // ofOne are the functions that tell of one service, or of those that a glob names.
 func (o Options) ofOne() []loader.Func {
-	name, root := loader.Req("name"), loader.Opt("root", nil)
-	enabled := o.fn("enabled", "Tell whether a service starts with the host.", "ssh", enabledFunc, name, root)
-	enabled.KWArgs = true
 	return []loader.Func{
-		o.fn("available", "Tell whether systemd knows a service.", "ssh", availableFunc, name),
-		o.fn("missing", "Tell whether systemd knows a service not.", "ssh", missingFunc, name),
-		o.fn("status", "Tell whether a service runs; for a glob, which of those that it names do.", "'ssh*'",
-			statusFunc, name, loader.Opt("sig", nil)),
-		enabled,
-		o.fn("disabled", "Tell whether a service does not start with the host.", "ssh", disabledFunc, name, root),
-		o.fn("masked", "Tell whether a service is masked for good, or with runtime=True until the next boot.",
-			"ssh runtime=True", maskedFunc, name, loader.Opt("runtime", false), root),
-		o.fn("show", "Show the properties of a service.", "ssh", showFunc, name, root),
+		fn(o, "available", availableFunc, "Tell whether systemd knows a service.", "ssh"),
+		fn(o, "missing", missingFunc, "Tell whether systemd knows a service not.", "ssh"),
+		fn(o, "status", statusFunc, "Tell whether a service runs; for a glob, which of those that it names do.",
+			"'ssh*'"),
+		fn(o, "enabled", enabledFunc, "Tell whether a service starts with the host.", "ssh"),
+		fn(o, "disabled", disabledFunc, "Tell whether a service does not start with the host.", "ssh"),
+		fn(o, "masked", maskedFunc,
+			"Tell whether a service is masked for good, or with runtime=True until the next boot.", "ssh runtime=True"),
+		fn(o, "show", showFunc, "Show the properties of a service.", "ssh"),
 	}
 }
 
 // ofAll are the functions that list services.
 func (o Options) ofAll() []loader.Func {
-	root := loader.Opt("root", nil)
 	return []loader.Func{
-		o.fn("get_all", "List the services that there are.", "", getAll, root),
-		o.fn("get_running", "List the services that run.", "", getRunning),
-		o.fn("get_enabled", "List the services that start with the host.", "", getEnabled, root),
-		o.fn("get_disabled", "List the services that do not start with the host.", "", getDisabled, root),
-		o.fn("get_static", "List the services that start only because another one wants them.", "", getStatic, root),
-		o.fn("execs", "Show which file each service starts.", "", execs, root),
+		fn(o, "get_all", getAll, "List the services that there are.", ""),
+		fn(o, "get_running", getRunning, "List the services that run.", ""),
+		fn(o, "get_enabled", getEnabled, "List the services that start with the host.", ""),
+		fn(o, "get_disabled", getDisabled, "List the services that do not start with the host.", ""),
+		fn(o, "get_static", getStatic, "List the services that start only because another one wants them.", ""),
+		fn(o, "execs", execs, "Show which file each service starts.", ""),
 	}
 }
 

@@ -51,3 +51,18 @@ func TestVirtual(t *testing.T) {
 type place string
 
 func (p place) Grain(name string) (any, bool) { return string(p), name == "kernel" && p != "" }
+
+// TestNoOption: a name that systemctl would take for an option starts no program.
+func TestNoOption(t *testing.T) {
+	modtest.Fakes(t)
+	dir, err := filepath.Abs(filepath.Join("testdata", "debian12"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("BRINE_T_HOST", dir)
+	env := modtest.Env(t, nil)
+	env.Registry.Offer(loader.Listed{systemd_service.ModuleOf(systemd_service.Options{Root: dir})})
+	for _, fun := range []string{"available", "missing", "status", "enabled", "disabled", "masked", "show"} {
+		modtest.StartsNothing(t, env, "service."+fun, "--host=evil.example.com")
+	}
+}

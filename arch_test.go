@@ -3,7 +3,6 @@
 package brine
 
 import (
-	"bufio"
 	"fmt"
 	"go/ast"
 	"go/parser"
@@ -20,7 +19,10 @@ import (
 	"unicode/utf8"
 )
 
-const maxFileLines, maxFuncLines, maxColumns = 600, 100, 120
+const maxFileLines, maxFuncLines, maxColumns, maxFiles = 600, 100, 120, 45
+
+// large are packages that are to be cut into parts: they may shrink, and none may join them.
+var large = map[string]int{"actors/master": 92, "actors/minion": 58}
 
 // importTable is docs/imports.md. mayImport says what of ours a package may import, alone who may import what the rest
 // of the tree must not.
@@ -210,7 +212,14 @@ func checkDocComments(tr *tree) {
 }
 
 func checkSizes(tr *tree) {
+	files := map[string]int{}
 	for _, f := range tr.files {
+		if !f.test {
+			files[f.dir]++
+		}
+		if n := max(maxFiles, large[f.dir]); files[f.dir] > n {
+			tr.errorf("%s: package %s has more than %d files", f.name, f.dir, n)
+		}
 		if n := len(f.lines) - 1; n > maxFileLines {
 			tr.errorf("%s has %d lines, the limit is %d", f.name, n, maxFileLines)
 		}
@@ -521,10 +530,7 @@ const treePage = "docs/architecture.md"
 // TestArchitectureShowsTheTree: the tree of docs/architecture.md says in a line what each folder with Go files is, down
 // to the second level and in rooms, which hold none of their own, one further. It shows no other.
 func TestArchitectureShowsTheTree(t *testing.T) {
-	page, err := os.ReadFile(treePage)
-	if err != nil {
-		t.Fatal(err)
-	}
+	page, _ := os.ReadFile(treePage) // without it there is no section
 	shown, err := treeOf(string(page))
 	if err != nil {
 		t.Fatal(err)
@@ -580,16 +586,12 @@ func treeOf(page string) (map[string]int, error) {
 
 func TestDependenciesAreExplained(t *testing.T) {
 	doc, err := os.ReadFile("docs/dependencies.md")
-	if err != nil {
-		t.Fatal(err)
+	mod, errMod := os.ReadFile("go.mod")
+	if err != nil || errMod != nil {
+		t.Fatal(err, errMod)
 	}
-	mod, err := os.Open("go.mod")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer mod.Close()
-	for s := bufio.NewScanner(mod); s.Scan(); {
-		w := strings.Fields(s.Text())
+	for line := range strings.Lines(string(mod)) {
+		w := strings.Fields(line)
 		module := len(w) == 2 && strings.Contains(w[0], ".") && strings.HasPrefix(w[1], "v")
 		if module && !strings.Contains(string(doc), "`"+w[0]+"`") {
 			t.Errorf("docs/dependencies.md does not tell what %s is for", w[0])

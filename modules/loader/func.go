@@ -110,9 +110,6 @@ func attentive(run func(*Call, Args) (any, error)) func(*Call, Args) (any, error
 	}
 }
 
-// Declared tells whether the function has a parameter of that name.
-func (a Args) Declared(name string) bool { return a.fn.param(name) >= 0 }
-
 // Str is the value as text: a string as it is, nil as "", anything else in Python's str form.
 func (a Args) Str(name string) string { return Text(a.Get(name)) }
 
@@ -121,9 +118,6 @@ func (a Args) Bool(name string) bool { return Truthy(a.Get(name)) }
 
 // Int is the value as a whole number in the manner of Python's int(): numbers, booleans and decimal text.
 func (a Args) Int(name string) (int64, error) { return ToInt(a.Get(name)) }
-
-// UserKW is KW without the names that begin with "__" (the publication's fields and Salt's own markers).
-func (a Args) UserKW() *payload.Map { return CleanKWArgs(a.KW) }
 
 // CleanKWArgs copies kw without the names that begin with "__" (salt.utils.args.clean_kwargs).
 func CleanKWArgs(kw *payload.Map) *payload.Map {

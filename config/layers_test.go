@@ -138,8 +138,8 @@ func TestIsVariable(t *testing.T) {
 
 // viper, which turns names to lower case and splits them into paths, keeps the names of options apart.
 func TestNamesInViper(t *testing.T) {
-	names := []any{"role", "Role", "ROLE", "rOLE", "\x01role", "keys.cache_driver", "Keys.cache_driver", "a\x00b", "a\x010b",
-		"É", "é", "İ", "i", "1", int64(1), 1.0, true, nil, ""}
+	names := []any{"role", "Role", "ROLE", "rOLE", "\x01role", "keys.cache_driver", "Keys.cache_driver", "a\x00b",
+		"a\x010b", "É", "é", "İ", "i", "1", int64(1), 1.0, true, nil, ""}
 	std := payload.M("role", "default")
 	l := newLayers(std)
 	s := newSource()

@@ -35,7 +35,7 @@ type link struct {
 	master config.MasterAddr
 	twin   bool // another link has a master on the same host
 	auth   *auth.Minion
-	wire   transport
+	wire   carrier
 	meter  *meter
 	clock  supervisor.Clock
 	log    *slog.Logger

@@ -53,7 +53,7 @@ type Options struct {
 	Worker jobprocess.Options
 
 	// Of tests:
-	transport func(config.MasterAddr) (transport, error)
+	transport func(config.MasterAddr) (carrier, error)
 	launch    launcher
 	room      roomSources
 	elapsed   func() time.Duration // since the start, whatever the clock says; nil: by the clock

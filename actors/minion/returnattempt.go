@@ -10,7 +10,7 @@ import (
 
 	"brine/supervisor"
 	"brine/wire/payload"
-	"brine/wire/zmq"
+	"brine/wire/transport"
 )
 
 // fly sends what waits, as far as there is room.
@@ -160,7 +160,7 @@ func (r *returnSender) hold(ctx supervisor.Context, p *pendingReturn, err error)
 		r.pauses++
 		pause := min(retryPause<<min(r.pauses, 5), retryPauseMax)
 		after(ctx, r.opt.link.clock, between(pause/2, pause), &retryTimer{})
-		if errors.Is(err, zmq.ErrUnconnected) {
+		if errors.Is(err, transport.ErrUnconnected) {
 			whenListening(ctx, r.opt.link, pause, r.self, &retrySpool{})
 		}
 	}

@@ -18,8 +18,8 @@ import (
 	"brine/wire/auth"
 	"brine/wire/crypt"
 	"brine/wire/payload"
+	"brine/wire/transport"
 	"brine/wire/wiretest"
-	"brine/wire/zmq"
 )
 
 // patience is how long a test waits for what must happen; it only passes when the test fails.
@@ -112,7 +112,7 @@ func (r *rig) options() Options {
 		},
 		Exit:  func(e Exit) { r.exits <- e },
 		Ready: func() { r.ready <- struct{}{} },
-		transport: func(config.MasterAddr) (transport, error) {
+		transport: func(config.MasterAddr) (carrier, error) {
 			next++
 			return r.masters[(next-1)%len(r.masters)], nil
 		},
@@ -304,9 +304,9 @@ func (f *fakeMaster) exchange(ctx context.Context, frame, _ []byte) ([]byte, err
 	case lookup != nil:
 		return nil, lookup
 	case down && f.listens != nil:
-		return nil, zmq.ErrUnconnected
+		return nil, transport.ErrUnconnected
 	case down:
-		return nil, zmq.ErrTimeout
+		return nil, transport.ErrTimeout
 	}
 	req, err := payload.DecodeRequest(frame)
 	if err != nil {
@@ -317,7 +317,7 @@ func (f *fakeMaster) exchange(ctx context.Context, frame, _ []byte) ([]byte, err
 		reply, _ := master.Handle(req, time.Now())
 		f.set(func() { f.signIns++ })
 		if f.broken(payload.CmdAuth) {
-			return nil, zmq.ErrLost
+			return nil, transport.ErrLost
 		}
 		return reply, nil
 	}
@@ -340,7 +340,7 @@ func (f *fakeMaster) exchange(ctx context.Context, frame, _ []byte) ([]byte, err
 		<-ctx.Done()
 	}
 	if f.broken(o.Cmd) {
-		return nil, zmq.ErrLost
+		return nil, transport.ErrLost
 	}
 	return reply, err
 }
@@ -559,8 +559,8 @@ func (s *memSessions) Remove(id string) error {
 }
 
 // portSpy is a master that tells the ports it is subscribed on.
-func portSpy(f *fakeMaster, ports chan<- int) func(config.MasterAddr) (transport, error) {
-	return func(config.MasterAddr) (transport, error) { return spied{f, ports}, nil }
+func portSpy(f *fakeMaster, ports chan<- int) func(config.MasterAddr) (carrier, error) {
+	return func(config.MasterAddr) (carrier, error) { return spied{f, ports}, nil }
 }
 
 type spied struct {

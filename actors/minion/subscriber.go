@@ -9,7 +9,7 @@ import (
 
 	"brine/modules/fleet/ledger"
 	"brine/supervisor"
-	"brine/wire/payload"
+	"brine/wire/zmq"
 )
 
 // Messages of the Subscriber.
@@ -140,7 +140,7 @@ func (s *subscriber) receiveLink(ctx supervisor.Context) {
 func (s *subscriber) onStarted(ctx supervisor.Context) {
 	s.self, s.link, s.held = supervisor.Self(ctx), s.opt.link, s.opt.held
 	if s.link.opt.filtering {
-		s.topics = []string{payload.TopicBroadcast, payload.Topic(s.link.opt.id)}
+		s.topics = []string{zmq.TopicBroadcast, zmq.Topic(s.link.opt.id)}
 	}
 	if s.link.sessions.Load() > 0 { // a new incarnation of a subscriber that was connected
 		s.onSignedIn(ctx)

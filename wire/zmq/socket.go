@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/pebbe/zmq4"
+
+	"brine/wire/transport"
 )
 
 const (
@@ -64,7 +66,7 @@ func (s *socket) openLocked(kind zmq4.Type, configure func(*setup) error, onEven
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.closed {
-		return ErrClosed
+		return transport.ErrClosed
 	}
 	if s.raw != nil {
 		return nil
@@ -227,7 +229,7 @@ func (s *socket) take(batch [][][]byte) ([][][]byte, *waker, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.raw == nil {
-		return nil, nil, ErrClosed
+		return nil, nil, transport.ErrClosed
 	}
 	s.waiting, s.from = false, s.from[:0]
 	for len(batch) < cap(batch) {
@@ -306,7 +308,7 @@ func (s *socket) discard() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.raw == nil {
-		return ErrClosed
+		return transport.ErrClosed
 	}
 	for {
 		if _, err := s.recv(); isAgain(err) {
@@ -327,7 +329,7 @@ func (s *socket) sending(write func(*socket) error) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.raw == nil {
-		return ErrClosed
+		return transport.ErrClosed
 	}
 	err := write(s)
 	if !s.waiting {

@@ -19,7 +19,8 @@ import (
 
 func (m *Minion) returnSenderOptions(l *link, unkept *[]*SendReturn) returnSenderOptions {
 	return returnSenderOptions{link: l, log: l.log, journal: m.journal, most: m.bounds.returns, calm: m.steady.Calm,
-		maxBytes: m.cfg.ReturnSpoolMaxBytes, maxAge: m.cfg.ReturnSpoolMaxAge, diary: m.diary, unkept: unkept}
+		maxBytes: m.cfg.ReturnSpoolMaxBytes, maxAge: m.cfg.ReturnSpoolMaxAge, diary: m.diary,
+		heeded: m.heeded, unkept: unkept}
 }
 
 func (m *Minion) subscriberOptions(l *link, held *heldFrames) subscriberOptions {
@@ -101,7 +102,7 @@ func alive(pid int) bool {
 }
 
 func (m *Minion) newEventBus(subs *bus.Subscribers) *eventBus {
-	return &eventBus{open: m.openBus, subs: subs, handlers: m.busHandlers(), room: m.events}
+	return &eventBus{open: m.openBus, subs: subs, handlers: m.busHandlers(), room: m.bus.Room()}
 }
 
 func (m *Minion) openBus(subs *bus.Subscribers) *bus.Bus {

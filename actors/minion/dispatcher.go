@@ -8,6 +8,7 @@ import (
 	"syscall"
 	"time"
 
+	"brine/actors/daemon"
 	"brine/modules/fleet/door"
 	"brine/modules/fleet/ledger"
 	"brine/modules/host/jobprocess"
@@ -79,7 +80,7 @@ type dispatcherOptions struct {
 	match     func(job *payload.Job, l *link) bool
 	// gathering says that the grains are not there yet: matching may wait for them, which take seconds on some hosts.
 	gathering func() bool
-	jobs      *supervisor.Supervisor
+	jobs      func() *supervisor.Supervisor
 	job       func(rec *jobRecord) func() supervisor.Actor
 	links     []*link
 	begun     func(key string) bool // by the process before this one
@@ -88,6 +89,7 @@ type dispatcherOptions struct {
 	queue     jobQueue
 	room      *room
 	bounds    bounds
+	heeded    *daemon.Bell // rung for those that wait until a publication is looked at
 	diary     *ledger.Diary
 	tell      func(key string, l *link) // tells the master of a job that takes time
 	meter     *meter
@@ -149,6 +151,7 @@ func (d *dispatcher) matches(ctx supervisor.Context, m *JobReceived) (hit bool) 
 
 // measure notes how many jobs there are. One that was left behind does not: they are its successor's.
 func (d *dispatcher) measure(ctx supervisor.Context) {
+	d.opt.heeded.Ring()
 	if d.reg != nil && supervisor.Lifetime(ctx).Err() == nil {
 		d.opt.meter.inHand(len(d.reg.running), len(d.reg.waiting))
 	}
@@ -159,7 +162,7 @@ func (d *dispatcher) onStarted(ctx supervisor.Context) {
 	d.self, d.reg = supervisor.Self(ctx), d.opt.reg
 	if supervisor.Incarnation(ctx) > 1 {
 		for _, j := range append([]*runningJob(nil), d.reg.running...) {
-			if _, ok := d.opt.jobs.Lookup(j.name); !ok {
+			if _, ok := d.opt.jobs().Lookup(j.name); !ok {
 				d.reg.ended(j.name)
 			}
 		}
@@ -297,17 +300,17 @@ func jobName(key string) string { return "Job-" + key }
 // of the same jid, long seen, is about to end.
 func (d *dispatcher) add(rec *jobRecord) (*supervisor.Ref, error) {
 	spec := supervisor.Spec{Name: rec.name, StopTimeout: time.Second, New: d.opt.job(rec)}
-	ref, err := d.opt.jobs.Add(spec)
+	ref, err := d.opt.jobs().Add(spec)
 	if !errors.Is(err, supervisor.ErrNameTaken) {
 		return ref, err
 	}
-	if ref, ok := d.opt.jobs.Lookup(rec.name); ok && rec.again {
+	if ref, ok := d.opt.jobs().Lookup(rec.name); ok && rec.again {
 		return ref, nil
 	}
 	d.reg.reqs++
 	rec.name = fmt.Sprintf("%s-%d", rec.name, d.reg.reqs)
 	spec.Name = rec.name
-	return d.opt.jobs.Add(spec)
+	return d.opt.jobs().Add(spec)
 }
 
 func (d *dispatcher) onJobEnded(ctx supervisor.Context, m *JobEnded) {

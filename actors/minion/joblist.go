@@ -18,7 +18,7 @@ func (m *Minion) JobList(ctx context.Context) (*payload.Map, error) {
 		return nil, err
 	}
 	since := map[string]time.Time{}
-	for _, c := range m.jobs.Snapshot() {
+	for _, c := range m.jobs.Supervisor().Snapshot() {
 		since[strings.TrimPrefix(c.Name, "Job-")] = c.Since
 	}
 	running, queued := []any{}, []any{}

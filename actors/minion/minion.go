@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"brine/actors/daemon"
 	"brine/config"
 	"brine/modules/fleet/ledger"
 	"brine/modules/host/jobprocess"
@@ -74,7 +75,7 @@ type Minion struct {
 	log      *slog.Logger
 	clock    supervisor.Clock
 	top      *supervisor.Supervisor
-	jobs     *supervisor.Supervisor
+	jobs     *daemon.Tree
 	links    []*link
 	facts    *facts
 	meter    *meter
@@ -83,24 +84,26 @@ type Minion struct {
 	job      *jobOptions
 
 	bounds bounds
-	events *bound
+	bell   *daemon.Bell // rings when a request to a master or an event has left its place
+	heeded *daemon.Bell // rings when the Dispatcher has looked at a message, or a ReturnSender has fewer returns
 	steady *steady.Clock
 
 	plan      *plan
 	reactions *reactions // nil: the Reactor is not among the engines
 
-	bus, journal, dispatcher, refresher, returners, teller, mine, scheduler, files *supervisor.Ref
+	bus *daemon.Bus
+
+	journal, dispatcher, refresher, teller, scheduler, files *supervisor.Ref
+	returners, mine                                          *supervisor.Ref // nil: there is none
 
 	orphans int // jobs that ran when the process before this one ended
-
-	wired chan struct{} // closed when all children are known to each other
 }
 
 // Start starts the children and returns at once: the connections are made behind the caller's back. On an
 // error nothing of the minion is left running.
 func Start(opt Options) (*Minion, error) {
 	m := &Minion{opt: opt, cfg: opt.Config, own: ownOptionsOf(opt.Config), times: newTimes(opt.Config), log: opt.Logger,
-		clock: opt.Clock, facts: newFacts(opt.Grains), diary: ledger.NewDiary(diaryJobs), wired: make(chan struct{})}
+		clock: opt.Clock, facts: newFacts(opt.Grains), diary: ledger.NewDiary(diaryJobs)}
 	if m.opt.room.memory == nil {
 		m.opt.room = realRoom()
 	}
@@ -110,7 +113,7 @@ func Start(opt Options) (*Minion, error) {
 	if m.bounds = defaultBounds(); opt.bounds != nil {
 		m.bounds = *opt.bounds
 	}
-	m.events = m.busBound()
+	m.makeRefs()
 	m.steady = m.newSteady()
 	if m.cfg.CommandOutputMaxBytes == 0 { // here: a job's own process does not know the limit of the control group
 		m.cfg.Raw.Set("command_output_max_bytes", program.MaxOutput())
@@ -143,6 +146,23 @@ func Start(opt Options) (*Minion, error) {
 	return m, nil
 }
 
+// makeRefs makes what the actors know each other by.
+func (m *Minion) makeRefs() {
+	m.bell, m.heeded = &daemon.Bell{}, &daemon.Bell{}
+	m.bus = daemon.NewBus(m.busBound())
+	m.jobs = daemon.NewTree(supervisor.Options{WaitForKill: time.Second})
+	for _, ref := range []**supervisor.Ref{&m.journal, &m.dispatcher, &m.refresher, &m.teller, &m.scheduler,
+		&m.files} {
+		*ref = supervisor.NewRef()
+	}
+	if m.opt.Returners != nil {
+		m.returners = supervisor.NewRef()
+	}
+	if m.mines() {
+		m.mine = supervisor.NewRef()
+	}
+}
+
 // makeLinks makes the connections, one for each master of the configuration.
 func (m *Minion) makeLinks() error {
 	seen := map[string]bool{}
@@ -152,6 +172,7 @@ func (m *Minion) makeLinks() error {
 			return fmt.Errorf("master %s: %w", addr.Host, err)
 		}
 		l := &link{opt: linkOptionsOf(m.cfg), times: m.times, master: addr, auth: signIn, clock: m.clock,
+			authenticator: supervisor.NewRef(), subscriber: supervisor.NewRef(), sender: supervisor.NewRef(),
 			log: m.log.With("master", addr.Host)}
 		if seen[l.name()] {
 			continue // named twice
@@ -198,8 +219,8 @@ func (m *Minion) envOf(l *link) *loader.Env {
 func (m *Minion) dispatcherOptions(mem memory) dispatcherOptions {
 	return dispatcherOptions{
 		id: m.cfg.ID, seenMost: m.cfg.MinionJIDQueueHWM, seenFor: m.cfg.MinionJIDQueueAge, queueMost: m.cfg.JobQueueMax,
-		jobs: m.jobs, links: m.links, reg: &registry{}, past: mem.past, diary: m.diary, tell: m.tellOf, meter: m.meter,
-		clock: m.clock, log: m.log,
+		jobs: m.jobs.Supervisor, links: m.links, reg: &registry{}, past: mem.past, diary: m.diary, tell: m.tellOf,
+		meter: m.meter, clock: m.clock, log: m.log,
 		gathering: func() bool { return m.facts.now.Load() == nil },
 		match: func(job *payload.Job, l *link) bool {
 			return m.opt.Match(job, matchers.Facts{ID: m.cfg.ID, Grains: l.facts.grains, Grain: l.facts.grain,
@@ -210,6 +231,7 @@ func (m *Minion) dispatcherOptions(mem memory) dispatcherOptions {
 		},
 		begun: func(key string) bool { return mem.keys[key] },
 		queue: m.jobQueue(), room: newRoom(m.cfg.ProcessCountMax, m.cfg.Multiprocessing, m.opt.room), bounds: m.bounds,
+		heeded: m.heeded,
 	}
 }
 

@@ -20,9 +20,6 @@ const deathsFile = "brine_deaths.jsonl"
 // The messages that are sent again when an actor died of them say what they are, so that the second death is the
 // last (see supervisor.Content).
 
-// Content is the packed event: whoever fires it again, it is the same.
-func (m *FireEvent) Content() []byte { return m.Body }
-
 // Content is the publication as it came.
 func (m *frameReceived) Content() []byte { return bytes.Join(m.frames, nil) }
 
@@ -91,7 +88,7 @@ func (d *dispatcher) begun(jid string) bool {
 	if jid == jidReq {
 		return false
 	}
-	_, lives := d.opt.jobs.Lookup(jobName(safeName(jid)))
+	_, lives := d.opt.jobs().Lookup(jobName(safeName(jid)))
 	waits := slices.ContainsFunc(d.reg.waiting, func(q *queuedJob) bool { return q.jid == jid })
 	return lives || waits || d.reg.find(jid) != nil || d.answered(jid)
 }

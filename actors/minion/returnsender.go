@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"brine/actors/daemon"
 	"brine/modules/fleet/ledger"
 	"brine/supervisor"
 	"brine/wire/payload"
@@ -44,7 +45,7 @@ type (
 		Timeout time.Duration // 0: request_channel_timeout
 		Tries   int           // 0: request_channel_tries
 		Done    func(v any, err error)
-		place   *ticket
+		place   daemon.Place
 	}
 	// delivered is the outcome of one attempt to deliver a return.
 	delivered struct {
@@ -101,7 +102,7 @@ func (m *returnNoted) Lost(why error) {
 
 // Lost tells the requester that no answer will come.
 func (m *SendRequest) Lost(why error) {
-	m.place.leave()
+	m.place.Leave()
 	if m.Done != nil {
 		m.Done(nil, why)
 	}
@@ -118,6 +119,7 @@ type returnSenderOptions struct {
 	// unkept are the returns that are not on disk as they are; they outlive the actor.
 	unkept *[]*SendReturn
 	diary  *ledger.Diary
+	heeded *daemon.Bell // rung for those that wait until there are fewer returns
 	log    *slog.Logger
 }
 
@@ -191,6 +193,7 @@ func (r *returnSender) Receive(ctx supervisor.Context) {
 func (r *returnSender) measure() {
 	r.opt.link.gauges.returns.Store(int64(len(r.known)))
 	r.opt.link.gauges.bytes.Store(r.size)
+	r.opt.heeded.Ring()
 }
 
 // onStarted asks for what a predecessor, or the process before this one, left in the journal.
@@ -352,7 +355,7 @@ func (r *returnSender) onSendRequest(ctx supervisor.Context, m *SendRequest) {
 		m.Tries = l.times.Load().requestChannelTries
 	}
 	supervisor.Go(ctx, "request", func(ctx context.Context) error {
-		defer m.place.leave()
+		defer m.place.Leave()
 		v, err := l.request(ctx, m.Load, m.Timeout, m.Tries)
 		if m.Done != nil {
 			m.Done(v, err)

@@ -130,7 +130,7 @@ func (r *rig) start() *rig {
 	r.t.Cleanup(r.stop)
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
-	if err := m.bus.Ready(ctx); err != nil { // it opens sockets; the clock must not run away from it
+	if err := m.bus.Ref().Ready(ctx); err != nil { // it opens sockets; the clock must not run away from it
 		r.t.Fatal(err)
 	}
 	return r

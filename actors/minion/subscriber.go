@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"brine/actors/daemon"
 	"brine/modules/fleet/ledger"
 	"brine/supervisor"
 	"brine/wire/payload"
@@ -21,7 +22,7 @@ type (
 		frames [][]byte
 		to     *supervisor.Ref
 		again  bool // it was lost once
-		place  *ticket
+		place  daemon.Place
 	}
 	// linkChanged tells that a subscription has made or lost its connection.
 	linkChanged struct {
@@ -53,7 +54,7 @@ type (
 
 // Lost sends a publication again that died with an incarnation, once.
 func (m *frameReceived) Lost(why error) {
-	m.place.leave()
+	m.place.Leave()
 	if !m.again && (errors.Is(why, supervisor.ErrCrashed) || errors.Is(why, supervisor.ErrAbandoned)) {
 		m.to.Send(&frameReceived{frames: m.frames, to: m.to, again: true})
 	}
@@ -94,7 +95,7 @@ func (s *subscriber) Receive(ctx supervisor.Context) {
 	case *supervisor.Started:
 		s.onStarted(ctx)
 	case *frameReceived:
-		m.place.leave()
+		m.place.Leave()
 		s.onFrame(ctx, m.frames)
 	case *renewed:
 		if m.by == s { // not a predecessor: its sign-in may be one from before
@@ -208,8 +209,10 @@ func (s *subscriber) sinks(life context.Context, n int) publications {
 	return publications{
 		topics: s.subscribed(),
 		frames: func(frames [][]byte) {
-			room.wait(life)
-			self.Send(&frameReceived{frames: frames, to: self, place: room.enter(sizeOf(frames))})
+			room.Wait(life)
+			m := &frameReceived{frames: frames, to: self}
+			m.place.Enter(room, sizeOf(frames))
+			self.Send(m)
 		},
 		link: func(up bool) { self.Send(&linkChanged{n, up}) },
 	}

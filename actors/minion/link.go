@@ -99,5 +99,5 @@ func (l *link) up() bool { return l.ready.Load() && l.connected.Load() }
 // come back at one moment.
 func (l *link) returnTimeout() time.Duration {
 	now := l.times.Load()
-	return between(now.returnRetryTimer, now.returnRetryTimerMax)
+	return daemon.Between(now.returnRetryTimer, now.returnRetryTimerMax)
 }

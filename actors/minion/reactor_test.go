@@ -1,7 +1,6 @@
 package minion
 
 import (
-	"brine/actors/daemon"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -9,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"brine/actors/daemon"
 	"brine/config"
 	"brine/modules/text/pytext"
 	"brine/supervisor/stats"

@@ -231,7 +231,7 @@ func (s *subscriber) onUnsubscribed(ctx supervisor.Context, m *unsubscribed) {
 	}
 	supervisor.Failed(ctx)
 	s.link.log.Error("the publications of the master cannot be received", "err", m.err)
-	after(ctx, s.link.clock, max(s.link.opt.retryDNS, time.Second), &subscribeAgain{m.n})
+	daemon.After(ctx, s.link.clock, max(s.link.opt.retryDNS, time.Second), &subscribeAgain{m.n})
 }
 
 // onLinkChanged notes a connection that was made or lost. Behind one made again there may be another process,
@@ -271,7 +271,7 @@ func (s *subscriber) onPillarTried(ctx supervisor.Context, err error) {
 	s.fetching = false
 	if err != nil {
 		s.failures++
-		after(ctx, s.link.clock, roundWait(s.failures, s.link.opt.wait, s.link.opt.waitMax), &tryPillar{})
+		daemon.After(ctx, s.link.clock, roundWait(s.failures, s.link.opt.wait, s.link.opt.waitMax), &tryPillar{})
 		return
 	}
 	if !s.link.ready.Swap(true) {
@@ -284,7 +284,7 @@ func (s *subscriber) onPillarTried(ctx supervisor.Context, err error) {
 const watchEvery = 10 * time.Second
 
 func (s *subscriber) watch(ctx supervisor.Context) {
-	after(ctx, s.link.clock, watchEvery, &lookAgain{})
+	daemon.After(ctx, s.link.clock, watchEvery, &lookAgain{})
 }
 
 // onLookAgain asks for the master's address: the connection is lost, or requests are not answered.

@@ -4,12 +4,14 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"testing"
 	"time"
 
 	"brine/actors/actortest"
+	"brine/actors/minion/journal"
 	"brine/config"
 	"brine/modules/execution"
 	"brine/modules/loader"
@@ -130,7 +132,7 @@ func (r *rig) start() *rig {
 	r.t.Cleanup(r.stop)
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
-	if err := m.bus.Ready(ctx); err != nil { // it opens sockets; the clock must not run away from it
+	if err := m.bus.Ref().Ready(ctx); err != nil { // it opens sockets; the clock must not run away from it
 		r.t.Fatal(err)
 	}
 	return r
@@ -448,6 +450,17 @@ func (l lock) Lock()   { l <- struct{}{} }
 func (l lock) Unlock() { <-l }
 
 // jid makes the n-th job id of a test.
+// Texts of the log of the Journal.
+const (
+	sayNoJournal    = "jobs and returns cannot be kept on disk"
+	sayJournalAgain = "jobs and returns are kept on disk again"
+)
+
+// openLeft opens the journal of a process that has ended.
+func openLeft(path string) (*journal.File, error) {
+	return journal.Open(path, time.Nanosecond, slog.New(slog.DiscardHandler))
+}
+
 func jid(n int) string { return fmt.Sprintf("20260102030405%06d", n) }
 
 // testKey is a recorded key pair.

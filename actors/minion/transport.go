@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"brine/actors/daemon"
 	"brine/config"
 	"brine/supervisor"
 	"brine/wire/transport"
@@ -161,7 +162,7 @@ func (t *zmqTransport) subscribe(ctx context.Context, port int, to publications)
 	o := t.opt
 	ivl := o.reconnect
 	if o.reconnectRandom {
-		ivl = between(o.reconnect, o.reconnect+o.reconnectLonger)
+		ivl = daemon.Between(o.reconnect, o.reconnect+o.reconnectLonger)
 	}
 	sub := zmq.NewSub(zmq.SubOptions{
 		Endpoint: zmq.ConnectEndpoint(addr, port, t.source, o.subPort), IPv6: o.ipv6, Identity: o.id, Topics: to.topics,

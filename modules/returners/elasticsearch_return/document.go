@@ -1,4 +1,4 @@
-package returners
+package elasticsearch_return
 
 import (
 	"strconv"
@@ -6,13 +6,15 @@ import (
 	"time"
 
 	"brine/modules/loader"
+	"brine/modules/returners"
+	"brine/modules/returners/options"
 	"brine/wire/payload"
 )
 
-// elasticDocument makes the index and the document of a return. Source: salt/returners/elasticsearch_return.py,
+// document makes the index and the document of a return. Source: salt/returners/elasticsearch_return.py,
 // returner.
-func elasticDocument(opt settings, ret *payload.Map, now time.Time) (string, *payload.Map) {
-	fun := word(ret, "fun")
+func document(opt options.Values, ret *payload.Map, now time.Time) (string, *payload.Map) {
+	fun := returners.Word(ret, "fun")
 	states := fun == "state.apply" || fun == "state.highstate" || fun == "state.sls"
 	index := "salt-" + strings.ReplaceAll(fun, ".", "_")
 	if states && loader.Truthy(opt["states_single_index"]) {
@@ -25,12 +27,12 @@ func elasticDocument(opt settings, ret *payload.Map, now time.Time) (string, *pa
 		switch {
 		case isRun && loader.Truthy(opt["states_order_output"]):
 			index += "-ordered"
-			run = elasticOrdered(run)
+			run = ordered(run)
 		case !isRun:
 			run = payload.M("return", value)
 		}
 		if value = run; loader.Truthy(opt["states_count"]) {
-			counts = elasticCounts(run)
+			counts = counted(run)
 		}
 	}
 	var retcode any = int64(1)
@@ -39,11 +41,11 @@ func elasticDocument(opt settings, ret *payload.Map, now time.Time) (string, *pa
 	}
 	return index, payload.M("@timestamp", now.UTC().Format("2006-01-02T15:04:05.000000-07:00"), "success",
 		!loader.Truthy(retcode), "retcode", retcode, "minion", ret.Value("id"), "fun", ret.Value("fun"), "jid",
-		ret.Value("jid"), "counts", counts, "data", elasticKeys(value))
+		ret.Value("jid"), "counts", counts, "data", counters(value))
 }
 
-// elasticOrdered puts the number of each state before its tag, and its function into it.
-func elasticOrdered(run *payload.Map) *payload.Map {
+// ordered puts the number of each state before its tag, and its function into it.
+func ordered(run *payload.Map) *payload.Map {
 	width := len(strconv.Itoa(run.Len()))
 	out := payload.NewMap(run.Len())
 	for k, v := range run.All() {
@@ -54,15 +56,15 @@ func elasticOrdered(run *payload.Map) *payload.Map {
 			continue
 		}
 		parts := strings.Split(tag, "_|-")
-		number := word(state, "__run_num__")
+		number := returners.Word(state, "__run_num__")
 		number = strings.Repeat("0", max(0, width-len(number))) + number
 		out.Set(number+"_|-"+tag, state.Clone().Set("_func", parts[0]+"."+parts[len(parts)-1]))
 	}
 	return out
 }
 
-// elasticCounts counts the states that failed, and those that did not.
-func elasticCounts(run *payload.Map) *payload.Map {
+// counted counts the states that failed, and those that did not.
+func counted(run *payload.Map) *payload.Map {
 	var succeeded, failed int64
 	for _, v := range run.All() {
 		if state, ok := v.(*payload.Map); ok && state.Value("result") == false {
@@ -74,8 +76,8 @@ func elasticCounts(run *payload.Map) *payload.Map {
 	return payload.M("succeeded", succeeded, "failed", failed)
 }
 
-// elasticKeys writes keys without dots, which Elasticsearch takes for paths.
-func elasticKeys(v any) any {
+// counters writes keys without dots, which Elasticsearch takes for paths.
+func counters(v any) any {
 	switch x := v.(type) {
 	case *payload.Map:
 		out := payload.NewMap(x.Len())
@@ -84,13 +86,13 @@ func elasticKeys(v any) any {
 				out.Set("_orig_key", name)
 				k = strings.ReplaceAll(name, ".", "_")
 			}
-			out.Set(k, elasticKeys(v))
+			out.Set(k, counters(v))
 		}
 		return out
 	case []any:
 		out := make([]any, len(x))
 		for i := range x {
-			out[i] = elasticKeys(x[i])
+			out[i] = counters(x[i])
 		}
 		return out
 	}

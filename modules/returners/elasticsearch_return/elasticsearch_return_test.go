@@ -1,4 +1,4 @@
-package returners
+package elasticsearch_return
 
 import (
 	"net/http"
@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"brine/modules/loader"
+	"brine/modules/returners"
+	"brine/modules/returners/returnertest"
 	"brine/modules/text/pyjson"
 	"brine/wire/payload"
 
@@ -20,48 +22,48 @@ var (
 	uuidText  = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}`)
 )
 
-// elasticServer answers as Elasticsearch does, of which only the existence of indices and the documents by id are kept.
-func elasticServer(t *testing.T) *recorder {
+// startElastic answers as Elasticsearch does, of which only the existence of indices and the documents by id are kept.
+func startElastic(t *testing.T) *returnertest.Recorder {
 	there := map[string]string{}
-	return newRecorder(t, func(a asked) (int, string) {
-		index, rest, _ := strings.Cut(strings.TrimPrefix(a.path, "/"), "/")
+	return returnertest.NewRecorder(t, func(a returnertest.Asked) (int, string) {
+		index, rest, _ := strings.Cut(strings.TrimPrefix(a.Path, "/"), "/")
 		switch {
 		case index == "":
 			return http.StatusOK,
 				`{"name": "n", "cluster_name": "c", "version": {"number": "7.17.0", "build_flavor": "default"}, "tagline": "You Know, for Search"}`
-		case a.method == http.MethodHead && there[index] == "":
+		case a.Method == http.MethodHead && there[index] == "":
 			return http.StatusNotFound, ""
-		case a.method == http.MethodPut && strings.HasPrefix(rest, "_alias/"):
+		case a.Method == http.MethodPut && strings.HasPrefix(rest, "_alias/"):
 			there[strings.TrimPrefix(rest, "_alias/")] = "alias"
-		case a.method == http.MethodPut && rest != "":
-			there[a.path] = a.body
-		case a.method == http.MethodGet && there[a.path] == "":
+		case a.Method == http.MethodPut && rest != "":
+			there[a.Path] = a.Body
+		case a.Method == http.MethodGet && there[a.Path] == "":
 			return http.StatusNotFound, `{"found": false}`
-		case a.method == http.MethodGet:
-			return http.StatusOK, `{"found": true, "_source": ` + there[a.path] + `}`
+		case a.Method == http.MethodGet:
+			return http.StatusOK, `{"found": true, "_source": ` + there[a.Path] + `}`
 		}
 		return http.StatusOK, `{"acknowledged": true}`
 	})
 }
 
-// elasticCases gives the requests of each call, but those that only look whether the server is there; "error" where the
+// cases gives the requests of each call, but those that only look whether the server is there; "error" where the
 // returner failed.
-func elasticCases(t *testing.T, r *recorder, call func(opts *payload.Map, fun string, args ...any) error) []any {
+func cases(t *testing.T, r *returnertest.Recorder, call func(opts *payload.Map, fun string, args ...any) error) []any {
 	var out []any
 	note := func(err error) {
 		var list []any
-		for _, a := range r.take() {
-			if a.path == "/" {
+		for _, a := range r.Take() {
+			if a.Path == "/" {
 				continue
 			}
-			body := any(stampText.ReplaceAllString(a.body, "then"))
-			if v, err := pyjson.Load(a.body); err == nil && a.method == http.MethodPut && !strings.Contains(a.path,
+			body := any(stampText.ReplaceAllString(a.Body, "then"))
+			if v, err := pyjson.Load(a.Body); err == nil && a.Method == http.MethodPut && !strings.Contains(a.Path,
 				"/default/") {
 				body = v // Salt's library writes these with other blanks
 			}
 			list = append(list,
-				payload.M("asked", a.method+" "+uuidText.ReplaceAllString(dayText.ReplaceAllString(a.path, "day"),
-					"uuid"), "body", body, "auth", a.header.Get("Authorization")))
+				payload.M("asked", a.Method+" "+uuidText.ReplaceAllString(dayText.ReplaceAllString(a.Path, "day"),
+					"uuid"), "body", body, "auth", a.Header.Get("Authorization")))
 		}
 		row := payload.M("requests", list)
 		if err != nil {
@@ -74,10 +76,10 @@ func elasticCases(t *testing.T, r *recorder, call func(opts *payload.Map, fun st
 		true, "number_of_shards", int64(5), "number_of_replicas", int64(1), "states_count", true, "states_order_output",
 		true, "states_single_index", true, "functions_blacklist", []any{"test.echo"}))
 	for _, opts := range []*payload.Map{plain, full} {
-		for _, ret := range testFile(t, "returns.json").([]any) {
+		for _, ret := range returnertest.Shared(t, "returns.json").([]any) {
 			note(call(opts, "elasticsearch.returner", ret))
 		}
-		for _, l := range testFile(t, "loads.json").([]any) {
+		for _, l := range returnertest.Shared(t, "loads.json").([]any) {
 			l := l.(*payload.Map)
 			note(call(opts, "elasticsearch.save_load", l.Value("jid"), l.Value("load")))
 		}
@@ -89,15 +91,15 @@ func elasticCases(t *testing.T, r *recorder, call func(opts *payload.Map, fun st
 	return out
 }
 
-func brineElastic(t *testing.T) func(opts *payload.Map, fun string, args ...any) error {
+func onBrine(t *testing.T) func(opts *payload.Map, fun string, args ...any) error {
 	return func(opts *payload.Map, fun string, args ...any) error {
-		_, err := brine(t, opts).try(fun, args...)
+		_, err := brine(t, opts).Try(fun, args...)
 		return err
 	}
 }
 
-// compareElastic compares but where Salt failed.
-func compareElastic(t *testing.T, want, got []any) {
+// compare compares but where Salt failed.
+func compare(t *testing.T, want, got []any) {
 	t.Helper()
 	if len(want) != len(got) {
 		t.Fatalf("%d rows, want %d", len(got), len(want))
@@ -108,7 +110,7 @@ func compareElastic(t *testing.T, want, got []any) {
 			continue
 		}
 		compared++
-		if diff := cmp.Diff(sorted(t, want[i]), sorted(t, got[i])); diff != "" {
+		if diff := cmp.Diff(returnertest.Sorted(t, want[i]), returnertest.Sorted(t, got[i])); diff != "" {
 			t.Errorf("row %d (-Salt +brine):\n%s", i, diff)
 		}
 	}
@@ -119,49 +121,49 @@ func compareElastic(t *testing.T, want, got []any) {
 
 // brine asks Elasticsearch for what Salt asks it for.
 func TestElastic(t *testing.T) {
-	compareElastic(t, testFile(t, "elasticsearch.json").([]any), elasticCases(t, elasticServer(t), brineElastic(t)))
+	compare(t, returnertest.File(t, "elasticsearch.json").([]any), cases(t, startElastic(t), onBrine(t)))
 }
 
 // All events arrive; loads can be read again.
 func TestElasticReads(t *testing.T) {
-	r := elasticServer(t)
+	r := startElastic(t)
 	s := brine(t, payload.M("elasticsearch", payload.M("host", r.URL)))
-	s.call("elasticsearch.event_return", []any{payload.M("tag", "a"), payload.M("tag", "b", "data", int64(1))})
-	if seen := r.take(); len(seen) != 5 || !strings.Contains(seen[3].body, `"a"`) || !strings.Contains(seen[4].body,
+	s.Call("elasticsearch.event_return", []any{payload.M("tag", "a"), payload.M("tag", "b", "data", int64(1))})
+	if seen := r.Take(); len(seen) != 5 || !strings.Contains(seen[3].Body, `"a"`) || !strings.Contains(seen[4].Body,
 		`"b"`) {
 		t.Errorf("the server was asked %v", seen)
 	}
-	load := testFile(t, "loads.json").([]any)[1].(*payload.Map)
-	s.call("elasticsearch.save_load", load.Value("jid"), load.Value("load"))
-	if diff := cmp.Diff(sorted(t, load.Value("load")),
-		sorted(t, s.call("elasticsearch.get_load", load.Value("jid")))); diff != "" {
+	load := returnertest.Shared(t, "loads.json").([]any)[1].(*payload.Map)
+	s.Call("elasticsearch.save_load", load.Value("jid"), load.Value("load"))
+	if diff := cmp.Diff(returnertest.Sorted(t, load.Value("load")),
+		returnertest.Sorted(t, s.Call("elasticsearch.get_load", load.Value("jid")))); diff != "" {
 		t.Error(diff)
 	}
-	if got := s.call("elasticsearch.get_load", "none").(*payload.Map).Len(); got != 0 {
+	if got := s.Call("elasticsearch.get_load", "none").(*payload.Map).Len(); got != 0 {
 		t.Errorf("no load has %d fields", got)
 	}
-	if _, err := s.try("elasticsearch.get_load", ".."); !Hopeless(err) {
+	if _, err := s.Try("elasticsearch.get_load", ".."); !returners.Hopeless(err) {
 		t.Errorf("..: %v", err)
 	}
 }
 
 // The names of indices and of kinds of documents are those of the options.
 func TestElasticNames(t *testing.T) {
-	r := elasticServer(t)
+	r := startElastic(t)
 	s := brine(t, payload.M("elasticsearch", payload.M("host", r.URL, "doc_type", "kind", "master_event_index",
 		"events", "master_event_doc_type", "event", "master_job_cache_index", "jobs", "master_job_cache_doc_type",
 		"job")))
-	s.call("elasticsearch.returner", ret())
-	s.call("elasticsearch.event_return", []any{payload.M("tag", "a")})
-	s.call("elasticsearch.save_load", "20261123093900000001", payload.M("fun", "test.ping"))
-	if got := s.call("elasticsearch.get_load", "20261123093900000001").(*payload.Map).Str("fun"); got != "test.ping" {
+	s.Call("elasticsearch.returner", returnertest.Ret())
+	s.Call("elasticsearch.event_return", []any{payload.M("tag", "a")})
+	s.Call("elasticsearch.save_load", "20261123093900000001", payload.M("fun", "test.ping"))
+	if got := s.Call("elasticsearch.get_load", "20261123093900000001").(*payload.Map).Str("fun"); got != "test.ping" {
 		t.Errorf("the load has fun %q", got)
 	}
 	var got []string
-	for _, a := range r.take() {
-		if path := uuidText.ReplaceAllString(a.path, "uuid"); strings.Count(path, "/") > 1 &&
+	for _, a := range r.Take() {
+		if path := uuidText.ReplaceAllString(a.Path, "uuid"); strings.Count(path, "/") > 1 &&
 			!strings.Contains(path, "_alias") {
-			got = append(got, a.method+" "+path)
+			got = append(got, a.Method+" "+path)
 		}
 	}
 	want := []string{"POST /salt-test_ping/kind", "PUT /events/event/uuid", "PUT /jobs/job/20261123093900000001",
@@ -173,15 +175,15 @@ func TestElasticNames(t *testing.T) {
 
 // Names of functions and jobs leave no index or document.
 func TestElasticPaths(t *testing.T) {
-	r := elasticServer(t)
+	r := startElastic(t)
 	s := brine(t, payload.M("elasticsearch", payload.M("host", r.URL)))
-	s.call("elasticsearch.returner", payload.M("id", "a", "jid", "1", "fun", "../_all?pretty#x/%2e", "return",
+	s.Call("elasticsearch.returner", payload.M("id", "a", "jid", "1", "fun", "../_all?pretty#x/%2e", "return",
 		int64(1)))
-	s.call("elasticsearch.save_load", "../../_all", payload.NewMap(0))
-	for _, a := range r.take() {
-		if strings.ContainsAny(a.path, "?#") || strings.Count(a.path, "/") > 3 || strings.Contains(a.path, "/..") &&
-			!strings.Contains(a.path, "/..%2F") {
-			t.Errorf("asked %s %s", a.method, a.path)
+	s.Call("elasticsearch.save_load", "../../_all", payload.NewMap(0))
+	for _, a := range r.Take() {
+		if strings.ContainsAny(a.Path, "?#") || strings.Count(a.Path, "/") > 3 || strings.Contains(a.Path, "/..") &&
+			!strings.Contains(a.Path, "/..%2F") {
+			t.Errorf("asked %s %s", a.Method, a.Path)
 		}
 	}
 }
@@ -189,9 +191,9 @@ func TestElasticPaths(t *testing.T) {
 // The next server is asked where one is away. A refused document is hopeless, other answers are not; no error has a
 // secret.
 func TestElasticFails(t *testing.T) {
-	r := elasticServer(t)
+	r := startElastic(t)
 	ok := payload.M("elasticsearch", payload.M("hosts", []any{"127.0.0.1:1", r.URL}))
-	if err := brineElastic(t)(ok, "elasticsearch.returner", ret()); err != nil {
+	if err := onBrine(t)(ok, "elasticsearch.returner", returnertest.Ret()); err != nil {
 		t.Error(err)
 	}
 	for _, tt := range []struct {
@@ -206,25 +208,25 @@ func TestElasticFails(t *testing.T) {
 		{http.StatusServiceUnavailable, "geheim", false, "503"},
 		{http.StatusFound, "http://127.0.0.1:1/geheim", false, "302"},
 	} {
-		r := newRecorder(t, func(asked) (int, string) { return tt.status, tt.body })
+		r := returnertest.NewRecorder(t, func(returnertest.Asked) (int, string) { return tt.status, tt.body })
 		opts := payload.M("elasticsearch", payload.M("hosts", r.URL, "username", "u", "password", "geheim"))
 		// the first request has no answer to read, so the second is looked at, too
 		for _, fun := range []string{"elasticsearch.returner", "elasticsearch.get_load"} {
 			var arg any = "1"
 			if strings.HasSuffix(fun, "returner") {
-				arg = ret()
+				arg = returnertest.Ret()
 			}
-			err := brineElastic(t)(opts, fun, arg)
-			if err == nil || Hopeless(err) != tt.hopeless || strings.Contains(err.Error(), "geheim") ||
+			err := onBrine(t)(opts, fun, arg)
+			if err == nil || returners.Hopeless(err) != tt.hopeless || strings.Contains(err.Error(), "geheim") ||
 				strings.HasSuffix(fun, "load") && !strings.Contains(err.Error(), tt.shown) {
-				t.Errorf("%d, %s: %v, hopeless %t", tt.status, fun, err, Hopeless(err))
+				t.Errorf("%d, %s: %v, hopeless %t", tt.status, fun, err, returners.Hopeless(err))
 			}
 		}
 	}
 	for _, conf := range []*payload.Map{payload.M("host", "http://u:geheim@\x7f"), payload.M("hosts", []any{int64(1)}),
 		payload.M("proxies", []any{payload.M("http", "geheim")})} {
-		if err := brineElastic(t)(payload.M("elasticsearch", conf), "elasticsearch.returner", ret()); err == nil ||
-			Hopeless(err) || strings.Contains(err.Error(), "geheim") {
+		if err := onBrine(t)(payload.M("elasticsearch", conf), "elasticsearch.returner", returnertest.Ret()); err == nil ||
+			returners.Hopeless(err) || strings.Contains(err.Error(), "geheim") {
 			t.Errorf("%v: %v", conf, err)
 		}
 	}
@@ -234,22 +236,22 @@ func TestElasticFails(t *testing.T) {
 func TestElasticHosts(t *testing.T) {
 	for _, tt := range []struct {
 		conf *payload.Map
-		want []elasticHost
+		want []server
 	}{
-		{nil, []elasticHost{{"http://127.0.0.1:9200", ""}}},
-		{payload.M("host", "a"), []elasticHost{{"http://a:9200", ""}}},
+		{nil, []server{{"http://127.0.0.1:9200", ""}}},
+		{payload.M("host", "a"), []server{{"http://a:9200", ""}}},
 		{payload.M("hosts", []any{"a:1", "https://u%40:p@b/pre/", "https://c:2"}, "username", "x", "password", "y"),
-			[]elasticHost{{"http://a:1", "x:y"}, {"https://b:443/pre", "u@:p"}, {"https://c:2", "x:y"}}},
+			[]server{{"http://a:1", "x:y"}, {"https://b:443/pre", "u@:p"}, {"https://c:2", "x:y"}}},
 		{payload.M("hosts", []any{payload.M("host", "a", "port", int64(3), "use_ssl", true), "[::1]:4"}),
-			[]elasticHost{{"https://a:3", ""}, {"http://[::1]:4", ""}}},
-		{payload.M("host", "a:1", "use_ssl", true), []elasticHost{{"https://a:1", ""}}},
+			[]server{{"https://a:3", ""}, {"http://[::1]:4", ""}}},
+		{payload.M("host", "a:1", "use_ssl", true), []server{{"https://a:1", ""}}},
 	} {
-		got, err := elasticHosts(tt.conf)
-		if err != nil || !cmp.Equal(got, tt.want, cmp.AllowUnexported(elasticHost{})) {
+		got, err := serversOf(tt.conf)
+		if err != nil || !cmp.Equal(got, tt.want, cmp.AllowUnexported(server{})) {
 			t.Errorf("%v: got %v, %v, want %v", tt.conf, got, err, tt.want)
 		}
 	}
-	proxy := elasticServer(t)
+	proxy := startElastic(t)
 	at, err := url.Parse(proxy.URL)
 	if err != nil {
 		t.Fatal(err)
@@ -257,13 +259,19 @@ func TestElasticHosts(t *testing.T) {
 	at.User = url.UserPassword("u", "p")
 	for _, proxies := range []any{payload.M("http", at.String()), []any{payload.M("https", "http://127.0.0.1:1"),
 		payload.M("http", at.String())}} {
-		if err := brineElastic(t)(payload.M("elasticsearch", payload.M("host", "far.invalid:1", "proxies", proxies)),
-			"elasticsearch.returner", ret()); err != nil {
+		if err := onBrine(t)(payload.M("elasticsearch", payload.M("host", "far.invalid:1", "proxies", proxies)),
+			"elasticsearch.returner", returnertest.Ret()); err != nil {
 			t.Error(err)
 		}
-		if seen := proxy.take(); len(seen) == 0 || seen[0].host != "far.invalid:1" ||
-			!loader.Truthy(seen[0].header.Get("Proxy-Authorization")) {
+		if seen := proxy.Take(); len(seen) == 0 || seen[0].Host != "far.invalid:1" ||
+			!loader.Truthy(seen[0].Header.Get("Proxy-Authorization")) {
 			t.Errorf("the proxy saw %v", seen)
 		}
 	}
+}
+
+// brine is the returner with options of a minion.
+func brine(t *testing.T, opts *payload.Map) *returnertest.Store {
+	t.Helper()
+	return returnertest.New(t, opts, Module())
 }

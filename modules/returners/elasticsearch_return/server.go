@@ -1,4 +1,4 @@
-package returners
+package elasticsearch_return
 
 import (
 	"encoding/base64"
@@ -11,43 +11,46 @@ import (
 
 	"brine/modules/host/web"
 	"brine/modules/loader"
+	"brine/modules/returners"
+	"brine/modules/returners/options"
+	"brine/modules/text/pattern"
 	"brine/modules/text/pytext"
 	"brine/wire/payload"
 )
 
-// elastic asks the servers of a cluster, the next one where one does not answer.
-type elastic struct {
+// cluster asks the servers of a cluster, the next one where one does not answer.
+type cluster struct {
 	web   *web.Client
-	opt   settings
-	hosts []elasticHost
+	opt   options.Values
+	hosts []server
 }
 
-type elasticHost struct{ base, auth string }
+type server struct{ base, auth string }
 
 const (
-	elasticHere    = "127.0.0.1:9200"
-	elasticPort    = "9200"
-	elasticTimeout = 10 // seconds
+	here        = "127.0.0.1:9200"
+	defaultPort = "9200"
+	timeout     = 10 // seconds
 )
 
-// withElastic makes the client that the option elasticsearch describes. Source: salt/modules/elasticsearch.py,
+// with makes the client that the option elasticsearch describes. Source: salt/modules/elasticsearch.py,
 // _get_instance.
-func withElastic(c *loader.Call, opt settings, use func(s *elastic) error) error {
-	v, err := configOption(c, elasticName)
+func with(c *loader.Call, opt options.Values, use func(s *cluster) error) error {
+	v, err := options.Config(c, returnerName)
 	if err != nil {
 		return err
 	}
 	conf, _ := v.(*payload.Map)
 	o := web.Options{Authority: conf.Str("ca_certs"), Insecure: conf.Value("verify_certs") == false,
-		Patience: elasticTimeout * time.Second}
+		Patience: timeout * time.Second}
 	if s, ok := loader.ToFloat(conf.Value("timeout")); ok && s > 0 {
 		o.Patience = time.Duration(s * float64(time.Second))
 	}
-	if o.Proxies, err = elasticProxies(conf.Value("proxies")); err != nil {
+	if o.Proxies, err = proxiesOf(conf.Value("proxies")); err != nil {
 		return err
 	}
-	s := &elastic{opt: opt}
-	if s.hosts, err = elasticHosts(conf); err != nil {
+	s := &cluster{opt: opt}
+	if s.hosts, err = serversOf(conf); err != nil {
 		return err
 	}
 	if s.web, err = web.New(o); err != nil {
@@ -60,8 +63,8 @@ func withElastic(c *loader.Call, opt settings, use func(s *elastic) error) error
 	return nil
 }
 
-// elasticProxies are proxies by scheme, in a map or, as Salt's documentation has it, in a list of maps.
-func elasticProxies(v any) (map[string]*url.URL, error) {
+// proxiesOf are proxies by scheme, in a map or, as Salt's documentation has it, in a list of maps.
+func proxiesOf(v any) (map[string]*url.URL, error) {
 	out := map[string]*url.URL{}
 	list, ok := v.([]any)
 	if !ok {
@@ -72,7 +75,7 @@ func elasticProxies(v any) (map[string]*url.URL, error) {
 		for scheme, at := range m.All() {
 			u, err := url.Parse(pytext.Str(at))
 			if err != nil || u.Host == "" {
-				return nil, misset("elasticsearch: a proxy is no URL")
+				return nil, returners.Misset("elasticsearch: a proxy is no URL")
 			}
 			out[pytext.Str(scheme)] = u
 		}
@@ -80,8 +83,8 @@ func elasticProxies(v any) (map[string]*url.URL, error) {
 	return out, nil
 }
 
-// elasticHosts are the servers: "host:port", a URL, or a map of host, port, use_ssl and others.
-func elasticHosts(conf *payload.Map) ([]elasticHost, error) {
+// serversOf are the servers: "host:port", a URL, or a map of host, port, use_ssl and others.
+func serversOf(conf *payload.Map) ([]server, error) {
 	v := conf.Value("host")
 	if !loader.Truthy(v) {
 		v = conf.Value("hosts")
@@ -91,15 +94,15 @@ func elasticHosts(conf *payload.Map) ([]elasticHost, error) {
 		list = []any{v}
 	}
 	if !loader.Truthy(v) {
-		list = []any{elasticHere}
+		list = []any{here}
 	}
 	sign := ""
 	if loader.Truthy(conf.Value("username")) && loader.Truthy(conf.Value("password")) {
-		sign = word(conf, "username") + ":" + word(conf, "password")
+		sign = returners.Word(conf, "username") + ":" + returners.Word(conf, "password")
 	}
-	var out []elasticHost
+	var out []server
 	for _, item := range list {
-		h, err := elasticHostOf(item, loader.Truthy(conf.Value("use_ssl")), sign)
+		h, err := serverOf(item, loader.Truthy(conf.Value("use_ssl")), sign)
 		if err != nil {
 			return nil, err
 		}
@@ -108,7 +111,7 @@ func elasticHosts(conf *payload.Map) ([]elasticHost, error) {
 	return out, nil
 }
 
-func elasticHostOf(item any, secure bool, sign string) (elasticHost, error) {
+func serverOf(item any, secure bool, sign string) (server, error) {
 	text := ""
 	switch x := item.(type) {
 	case string:
@@ -116,7 +119,7 @@ func elasticHostOf(item any, secure bool, sign string) (elasticHost, error) {
 	case *payload.Map:
 		text = x.Str("host")
 		if x.Has("port") {
-			text += ":" + word(x, "port")
+			text += ":" + returners.Word(x, "port")
 		}
 		if text += "/" + strings.TrimPrefix(x.Str("url_prefix"), "/"); x.Has("use_ssl") {
 			secure = loader.Truthy(x.Value("use_ssl"))
@@ -130,7 +133,7 @@ func elasticHostOf(item any, secure bool, sign string) (elasticHost, error) {
 	}
 	u, err := url.Parse(text)
 	if err != nil || u.Hostname() == "" {
-		return elasticHost{}, misset("elasticsearch: one of the hosts is no name, URL or map")
+		return server{}, returners.Misset("elasticsearch: one of the hosts is no name, URL or map")
 	}
 	port := u.Port()
 	switch {
@@ -140,7 +143,7 @@ func elasticHostOf(item any, secure bool, sign string) (elasticHost, error) {
 			port = "443"
 		}
 	case port == "":
-		port = elasticPort
+		port = defaultPort
 	}
 	if u.User != nil {
 		password, _ := u.User.Password()
@@ -154,18 +157,18 @@ func elasticHostOf(item any, secure bool, sign string) (elasticHost, error) {
 	if strings.Contains(host, ":") {
 		host = "[" + host + "]"
 	}
-	return elasticHost{base: scheme + "://" + host + ":" + port + strings.TrimSuffix(u.EscapedPath(), "/"), auth: sign},
+	return server{base: scheme + "://" + host + ":" + port + strings.TrimSuffix(u.EscapedPath(), "/"), auth: sign},
 		nil
 }
 
 // ask sends one request to the first server that answers.
-func (s *elastic) ask(c *loader.Call, method string, path []string, body string) (web.Answer, error) {
+func (s *cluster) ask(c *loader.Call, method string, path []string, body string) (web.Answer, error) {
 	var at strings.Builder
 	for _, part := range path {
 		if part == "" || part == "." || part == ".." {
-			return web.Answer{}, unusable("%q is no name of an index or document", part)
+			return web.Answer{}, returners.Refuse("%q is no name of an index or document", part)
 		}
-		at.WriteString("/" + quote(part))
+		at.WriteString("/" + web.PathPart(part))
 	}
 	var failed []error
 	for _, h := range s.hosts {
@@ -178,38 +181,25 @@ func (s *elastic) ask(c *loader.Call, method string, path []string, body string)
 			return answer, nil
 		}
 		if err == nil {
-			err = refusedByElastic(answer)
+			err = refused(answer)
 		}
 		failed = append(failed, err)
 	}
 	return web.Answer{}, errors.Join(failed...)
 }
 
-// quote escapes a part of a path as elasticsearch-py does.
-func quote(text string) string {
-	var out strings.Builder
-	for _, b := range []byte(text) {
-		if b >= '0' && b <= '9' || b >= 'A' && b <= 'Z' || b >= 'a' && b <= 'z' || strings.IndexByte("_.-~,*", b) >= 0 {
-			out.WriteByte(b)
-		} else {
-			fmt.Fprintf(&out, "%%%02X", b)
-		}
-	}
-	return out.String()
-}
-
 // ensure makes an index and its alias, unless it is there. Source: _ensure_index.
-func (s *elastic) ensure(c *loader.Call, index string) error {
+func (s *cluster) ensure(c *loader.Call, index string) error {
 	answer, err := s.ask(c, http.MethodHead, []string{index}, "")
 	if err != nil || answer.Status == http.StatusOK {
 		return err
 	}
 	if answer.Status != http.StatusNotFound {
-		return refusedByElastic(answer)
+		return refused(answer)
 	}
 	made := payload.M("settings", payload.M("number_of_shards", s.opt["number_of_shards"], "number_of_replicas",
 		s.opt["number_of_replicas"]))
-	text, err := dumps(elasticName, made)
+	text, err := returners.Dump(returnerName, made)
 	if err != nil {
 		return err
 	}
@@ -217,20 +207,20 @@ func (s *elastic) ensure(c *loader.Call, index string) error {
 	if err != nil {
 		return err
 	}
-	if answer.Status >= http.StatusMultipleChoices && !strings.HasSuffix(elasticError(answer),
+	if answer.Status >= http.StatusMultipleChoices && !strings.HasSuffix(errorKind(answer),
 		"already_exists_exception") {
-		return refusedByElastic(answer)
+		return refused(answer)
 	}
 	answer, err = s.ask(c, http.MethodPut, []string{index + "-v1", "_alias", index}, "")
 	if err == nil && answer.Status >= http.StatusMultipleChoices {
-		err = refusedByElastic(answer)
+		err = refused(answer)
 	}
 	return err
 }
 
 // put indexes a document: path is index, type and, unless the server chooses it, id.
-func (s *elastic) put(c *loader.Call, path []string, doc *payload.Map) error {
-	text, err := dumps(elasticName, doc)
+func (s *cluster) put(c *loader.Call, path []string, doc *payload.Map) error {
+	text, err := returners.Dump(returnerName, doc)
 	if err != nil {
 		return err
 	}
@@ -240,28 +230,31 @@ func (s *elastic) put(c *loader.Call, path []string, doc *payload.Map) error {
 	}
 	answer, err := s.ask(c, method, path, text)
 	if err == nil && answer.Status >= http.StatusMultipleChoices {
-		err = refusedByElastic(answer)
+		err = refused(answer)
 	}
 	return err
 }
 
-// elasticError is the kind of error in an answer.
-func elasticError(answer web.Answer) string {
-	v, err := loads("the answer", string(answer.Body))
+// errorWord is a kind of error; other texts may be anybody's, and are not shown.
+var errorWord = pattern.New(`^[a-z_]{1,60}$`)
+
+// errorKind is the kind of error in an answer.
+func errorKind(answer web.Answer) string {
+	v, err := returners.Load("the answer", string(answer.Body))
 	if m, ok := v.(*payload.Map); ok && err == nil {
-		if kind := m.Map("error").Str("type"); slackWord.MatchString(kind) {
+		if kind := m.Map("error").Str("type"); errorWord.MatchString(kind) {
 			return kind
 		}
 	}
 	return ""
 }
 
-// refusedByElastic is the error of an answer. What is wrong with a document stays wrong.
-func refusedByElastic(answer web.Answer) error {
+// refused is the error of an answer. What is wrong with a document stays wrong.
+func refused(answer web.Answer) error {
 	err := fmt.Errorf("the server answers %d %s %s", answer.Status, http.StatusText(answer.Status),
-		elasticError(answer))
+		errorKind(answer))
 	if answer.Status == http.StatusBadRequest || answer.Status == http.StatusRequestEntityTooLarge {
-		return &Unusable{err}
+		return &returners.Unusable{Err: err}
 	}
 	return err
 }

@@ -1,4 +1,4 @@
-package returners
+package etcd_return
 
 import (
 	"fmt"
@@ -9,18 +9,20 @@ import (
 
 	"brine/modules/loader"
 	"brine/modules/outputters"
+	"brine/modules/returners"
+	"brine/modules/returners/returnertest"
 	"brine/modules/text/pytext"
 	"brine/wire/payload"
 
 	"github.com/google/go-cmp/cmp"
 )
 
-// etcdServerAt starts an etcd with both APIs, and gives its port.
-func etcdServerAt(t testing.TB) int64 {
+// startEtcd starts an etcd with both APIs, and gives its port.
+func startEtcd(t testing.TB) int64 {
 	t.Helper()
-	ports := []int{freePort(t), freePort(t)}
+	ports := []int{returnertest.FreePort(t), returnertest.FreePort(t)}
 	client, peer := fmt.Sprintf("http://127.0.0.1:%d", ports[0]), fmt.Sprintf("http://127.0.0.1:%d", ports[1])
-	startStore(t, func() error {
+	returnertest.StartServer(t, func() error {
 		answer, err := http.Get(client + "/health")
 		if err != nil {
 			return err
@@ -35,8 +37,8 @@ func etcdServerAt(t testing.TB) int64 {
 	return int64(ports[0])
 }
 
-// etcdOpts are the options for a server: of version 2, of version 3, of version 3 without msgpack.
-func etcdOpts(port int64, kind string) *payload.Map {
+// optsOf are the options for a server: of version 2, of version 3, of version 3 without msgpack.
+func optsOf(port int64, kind string) *payload.Map {
 	profile := payload.M("etcd.host", "127.0.0.1", "etcd.port", port)
 	switch kind {
 	case "v3":
@@ -48,10 +50,10 @@ func etcdOpts(port int64, kind string) *payload.Map {
 		"")+"/return")
 }
 
-var etcdKinds = []string{"v2", "v3", "v3 plain"}
+var kinds = []string{"v2", "v3", "v3 plain"}
 
-// etcdCan says that names can be parts of keys and, without msgpack, that Salt can write the value.
-func etcdCan(kind string, v any) bool {
+// can says that names can be parts of keys and, without msgpack, that Salt can write the value.
+func can(kind string, v any) bool {
 	text := outputters.JSON(v)
 	return !strings.Contains(v.(*payload.Map).Str("id"), "/") &&
 		(kind != "v3 plain" || strings.IndexFunc(text, func(r rune) bool {
@@ -59,23 +61,23 @@ func etcdCan(kind string, v any) bool {
 		}) < 0)
 }
 
-func etcdFill(t *testing.T, kind string, call func(fun string, args ...any)) {
-	for _, ret := range testFile(t, "returns.json").([]any) {
-		if etcdCan(kind, ret) {
+func fill(t *testing.T, kind string, call func(fun string, args ...any)) {
+	for _, ret := range returnertest.Shared(t, "returns.json").([]any) {
+		if can(kind, ret) {
 			call("etcd.returner", ret)
 		}
 	}
-	for _, l := range testFile(t, "loads.json").([]any) {
+	for _, l := range returnertest.Shared(t, "loads.json").([]any) {
 		l := l.(*payload.Map)
-		if !etcdCan(kind, l) {
+		if !can(kind, l) {
 			continue
 		}
 		call("etcd.save_load", l.Value("jid"), l.Value("load"), []any{"web1"})
 	}
 }
 
-// etcdReads are the questions to a filled server; lists have no order.
-func etcdReads(kind string, ask func(fun string, args ...any) any) *payload.Map {
+// reads are the questions to a filled server; lists have no order.
+func reads(kind string, ask func(fun string, args ...any) any) *payload.Map {
 	out := payload.NewMap(0)
 	list := func(v any) string { l := loader.StringList(v); slices.Sort(l); return pytext.Repr(l) }
 	jids, loads := []any{"20261123093900000001", "20261123093900000004", "20261123093900000008"},
@@ -95,12 +97,12 @@ func etcdReads(kind string, ask func(fun string, args ...any) any) *payload.Map 
 	return out.Set("get_jids", list(ask("etcd.get_jids"))).Set("get_minions", list(ask("etcd.get_minions")))
 }
 
-// etcdDump is all that a server holds below a root, read by brine's client without its knowledge of jobs.
-func etcdDump(t *testing.T, opts *payload.Map) any {
+// dump is all that a server holds below a root, read by brine's client without its knowledge of jobs.
+func dump(t *testing.T, opts *payload.Map) any {
 	t.Helper()
 	var out any
-	c := call(t, brine(t, opts).env)
-	err := withEtcd(c, "", func(s *etcdServer) error {
+	c := returnertest.Call(t, brine(t, opts).Env)
+	err := with(c, "", func(s *server) error {
 		s.root, _, _ = strings.Cut(s.root, "/return")
 		tree, err := s.tree("return")
 		out = tree
@@ -114,19 +116,21 @@ func etcdDump(t *testing.T, opts *payload.Map) any {
 
 // brine leaves in etcd what Salt leaves there, and reads the same.
 func TestEtcd(t *testing.T) {
-	port := etcdServerAt(t)
-	want := testFile(t, "etcd.json").(*payload.Map)
-	for _, kind := range etcdKinds {
-		opts := etcdOpts(port, kind)
+	port := startEtcd(t)
+	want := returnertest.File(t, "etcd.json").(*payload.Map)
+	for _, kind := range kinds {
+		opts := optsOf(port, kind)
 		s := brine(t, opts)
-		etcdFill(t, kind, func(fun string, args ...any) { s.call(fun, args...) })
-		if diff := cmp.Diff(sorted(t, want.Map(kind).Value("holds")), sorted(t, etcdDump(t, opts))); diff != "" {
+		fill(t, kind, func(fun string, args ...any) { s.Call(fun, args...) })
+		if diff := cmp.Diff(returnertest.Sorted(t, want.Map(kind).Value("holds")), returnertest.Sorted(t, dump(t,
+			opts))); diff != "" {
 			t.Errorf("%s: the server holds (-Salt +brine):\n%s", kind, diff)
 		}
-		if diff := cmp.Diff(sorted(t, want.Map(kind).Value("reads")), sorted(t, etcdReads(kind, s.call))); diff != "" {
+		if diff := cmp.Diff(returnertest.Sorted(t, want.Map(kind).Value("reads")), returnertest.Sorted(t, reads(kind,
+			s.Call))); diff != "" {
 			t.Errorf("%s: reads (-Salt +brine):\n%s", kind, diff)
 		}
-		if none := s.call("etcd.get_jid", "none").(*payload.Map).Len() + s.call("etcd.get_load",
+		if none := s.Call("etcd.get_jid", "none").(*payload.Map).Len() + s.Call("etcd.get_load",
 			"none").(*payload.Map).Len(); none != 0 {
 			t.Errorf("%s: a job that is none has %d fields", kind, none)
 		}
@@ -135,12 +139,12 @@ func TestEtcd(t *testing.T) {
 
 // What is written goes after etcd.ttl, and needs no more than one lease.
 func TestEtcdTTL(t *testing.T) {
-	port := etcdServerAt(t)
+	port := startEtcd(t)
 	for _, kind := range []string{"v2", "v3"} {
-		opts := etcdOpts(port, kind).Set("etcd.ttl", int64(5000))
+		opts := optsOf(port, kind).Set("etcd.ttl", int64(5000))
 		s := brine(t, opts)
-		s.call("etcd.returner", ret())
-		err := withEtcd(call(t, s.env), "", func(e *etcdServer) error {
+		s.Call("etcd.returner", returnertest.Ret())
+		err := with(returnertest.Call(t, s.Env), "", func(e *server) error {
 			if kind == "v2" {
 				node, _, err := e.node(http.MethodGet, "minions/web1", "", "")
 				if ttl, _ := loader.ToInt(node.Value("ttl")); ttl < 4900 || ttl > 5000 {
@@ -168,41 +172,42 @@ func TestEtcdTTL(t *testing.T) {
 
 // Names with slashes or dots reach no other key; a large return is refused for good.
 func TestEtcdKeys(t *testing.T) {
-	port := etcdServerAt(t)
+	port := startEtcd(t)
 	for _, kind := range []string{"v2", "v3"} {
-		s := brine(t, etcdOpts(port, kind))
+		s := brine(t, optsOf(port, kind))
 		for _, bad := range []*payload.Map{
-			ret().Set("../../../minions/web9", "x"), ret().Set("id", ".."), ret().Set("jid", "a/b"),
-			ret().Set("id", ""), ret().Set("..", int64(1)), ret().Set("a\x00b", int64(1)),
+			returnertest.Ret().Set("../../../minions/web9", "x"), returnertest.Ret().Set("id", ".."),
+			returnertest.Ret().Set("jid", "a/b"),
+			returnertest.Ret().Set("id", ""), returnertest.Ret().Set("..", int64(1)), returnertest.Ret().Set("a\x00b", int64(1)),
 		} {
-			if _, err := s.try("etcd.returner", bad); !Hopeless(err) {
+			if _, err := s.Try("etcd.returner", bad); !returners.Hopeless(err) {
 				t.Errorf("%s: %v: %v", kind, bad, err)
 			}
 		}
-		s.call("etcd.returner", ret().Set("id", "a b?c#d%2e&ü").Set("f?=&", "x"))
-		if got := s.call("etcd.get_jid", "1").(*payload.Map); got.Len() != 1 || !got.Has("a b?c#d%2e&ü") {
+		s.Call("etcd.returner", returnertest.Ret().Set("id", "a b?c#d%2e&ü").Set("f?=&", "x"))
+		if got := s.Call("etcd.get_jid", "1").(*payload.Map); got.Len() != 1 || !got.Has("a b?c#d%2e&ü") {
 			t.Errorf("%s: got %v", kind, got)
 		}
 	}
-	if _, err := brine(t, etcdOpts(port, "v3")).try("etcd.returner",
-		ret().Set("return", strings.Repeat("x", 3<<20))); !Hopeless(err) {
+	if _, err := brine(t, optsOf(port, "v3")).Try("etcd.returner",
+		returnertest.Ret().Set("return", strings.Repeat("x", 3<<20))); !returners.Hopeless(err) {
 		t.Errorf("3 MiB: %v", err)
 	}
 }
 
 // What is written goes by the profile for writers, loads are read by that for readers, the rest by the profile for all.
 func TestEtcdProfiles(t *testing.T) {
-	here, there := etcdServerAt(t), etcdServerAt(t)
+	here, there := startEtcd(t), startEtcd(t)
 	at := func(port int64) *payload.Map {
 		return payload.M("etcd.host", "127.0.0.1", "etcd.port", port, "etcd.require_v2", false)
 	}
 	const jid = "20261123093900000001"
 	opts := payload.M("here", at(here), "there", at(there), "etcd.returner", "here", "etcd.returner_write_profile",
 		"there")
-	brine(t, opts).call("etcd.save_load", jid, payload.M("fun", "test.ping"), []any{})
+	brine(t, opts).Call("etcd.save_load", jid, payload.M("fun", "test.ping"), []any{})
 	has := func(want int, opts *payload.Map) {
 		t.Helper()
-		if got := brine(t, opts).call("etcd.get_load", jid).(*payload.Map).Len(); got != want {
+		if got := brine(t, opts).Call("etcd.get_load", jid).(*payload.Map).Len(); got != want {
 			t.Errorf("the load has %d fields, want %d", got, want)
 		}
 	}
@@ -214,7 +219,7 @@ func TestEtcdProfiles(t *testing.T) {
 // A server that is away is asked again, and after wrong options, which may be mended. No error has the password.
 func TestEtcdFails(t *testing.T) {
 	const secret = "geheim"
-	port := etcdServerAt(t)
+	port := startEtcd(t)
 	away := payload.M("etcd.port", int64(1), "etcd.username", "u", "etcd.password", secret)
 	for _, tt := range []struct {
 		name     string
@@ -230,16 +235,25 @@ func TestEtcdFails(t *testing.T) {
 		{"no time", payload.M("etcd.port", port, "etcd.ttl", "x"), false},
 		{"no file", payload.M("etcd.port", port, "etcd.ca", "/none"), false},
 	} {
-		_, err := brine(t, tt.opts).try("etcd.returner", ret())
-		if err == nil || Hopeless(err) != tt.hopeless || strings.Contains(err.Error(), secret) {
-			t.Errorf("%s: %v, hopeless %t", tt.name, err, Hopeless(err))
+		_, err := brine(t, tt.opts).Try("etcd.returner", returnertest.Ret())
+		if err == nil || returners.Hopeless(err) != tt.hopeless || strings.Contains(err.Error(), secret) {
+			t.Errorf("%s: %v, hopeless %t", tt.name, err, returners.Hopeless(err))
 		}
 	}
-	r := newRecorder(t, func(asked) (int, string) { return http.StatusNotFound, "404 page not found\n" })
+	r := returnertest.NewRecorder(t, func(returnertest.Asked) (int, string) {
+		return http.StatusNotFound,
+			"404 page not found\n"
+	})
 	opts := payload.M("etcd.port", r.URL[strings.LastIndexByte(r.URL, ':')+1:])
 	for _, fun := range []string{"etcd.get_jids", "etcd.get_minions"} {
-		if _, err := brine(t, opts).try(fun); err == nil || !strings.Contains(err.Error(), "require_v2") {
+		if _, err := brine(t, opts).Try(fun); err == nil || !strings.Contains(err.Error(), "require_v2") {
 			t.Errorf("a server without version 2: %v", err)
 		}
 	}
+}
+
+// brine is the returner with options of a minion.
+func brine(t *testing.T, opts *payload.Map) *returnertest.Store {
+	t.Helper()
+	return returnertest.New(t, opts, Module())
 }

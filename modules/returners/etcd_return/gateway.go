@@ -1,4 +1,4 @@
-package returners
+package etcd_return
 
 import (
 	"encoding/base64"
@@ -7,21 +7,22 @@ import (
 	"strings"
 
 	"brine/modules/loader"
+	"brine/modules/returners"
 	"brine/wire/payload"
 )
 
 // Version 3 of etcd's API, through the JSON gateway that etcd3-py uses as well: keys and values travel in base64.
 
-// etcdAtOnce is how many keys one transaction sets; servers take 128.
-const etcdAtOnce = 100
+// atOnce is how many keys one transaction sets; servers take 128.
+const atOnce = 100
 
 // begin finds out where the gateway is, and signs in.
-func (s *etcdServer) begin(conf *payload.Map) error {
+func (s *server) begin(conf *payload.Map) error {
 	answer, err := s.web.Ask(s.c.Ctx, http.MethodGet, s.base+"/version", nil, nil)
 	if err != nil {
 		return err
 	}
-	v, _ := loads("the answer", string(answer.Body))
+	v, _ := returners.Load("the answer", string(answer.Body))
 	said, _ := v.(*payload.Map)
 	major, rest, _ := strings.Cut(said.Str("etcdserver"), ".")
 	minor, _, _ := strings.Cut(rest, ".")
@@ -29,7 +30,7 @@ func (s *etcdServer) begin(conf *payload.Map) error {
 	second, _ := strconv.Atoi(minor)
 	switch {
 	case first == 0:
-		return refusedByEtcd(answer, "")
+		return refused(answer, "")
 	case first == 3 && second < 3:
 		s.prefix = "/v3alpha"
 	case first == 3 && second == 3:
@@ -40,8 +41,8 @@ func (s *etcdServer) begin(conf *payload.Map) error {
 	if !loader.Truthy(conf.Value("etcd.username")) || !loader.Truthy(conf.Value("etcd.password")) {
 		return nil
 	}
-	token, err := s.post("/auth/authenticate", payload.M("name", word(conf, "etcd.username"), "password",
-		word(conf, "etcd.password")))
+	token, err := s.post("/auth/authenticate", payload.M("name", returners.Word(conf, "etcd.username"), "password",
+		returners.Word(conf, "etcd.password")))
 	if err == nil {
 		s.header.Set("Authorization", token.Str("token"))
 	}
@@ -49,8 +50,8 @@ func (s *etcdServer) begin(conf *payload.Map) error {
 }
 
 // post calls one function of the gateway.
-func (s *etcdServer) post(path string, value *payload.Map) (*payload.Map, error) {
-	text, err := dumps(etcdName, value)
+func (s *server) post(path string, value *payload.Map) (*payload.Map, error) {
+	text, err := returners.Dump(returnerName, value)
 	if err != nil {
 		return nil, err
 	}
@@ -60,10 +61,10 @@ func (s *etcdServer) post(path string, value *payload.Map) (*payload.Map, error)
 	if err != nil {
 		return nil, err
 	}
-	v, failed := loads("the answer", string(answer.Body))
+	v, failed := returners.Load("the answer", string(answer.Body))
 	said, _ := v.(*payload.Map)
 	if answer.Status >= http.StatusMultipleChoices {
-		return nil, refusedByEtcd(answer, said.Str("error"))
+		return nil, refused(answer, said.Str("error"))
 	}
 	return said, failed
 }
@@ -74,7 +75,7 @@ func packed(text string, encode bool) (string, error) {
 	if encode {
 		var err error
 		if b, err = payload.MarshalBin(text); err != nil {
-			return "", &Unusable{err}
+			return "", &returners.Unusable{Err: err}
 		}
 	}
 	return base64.StdEncoding.EncodeToString(b), nil
@@ -91,7 +92,7 @@ func unpacked(text string, encoded bool) (string, error) {
 }
 
 // put sets keys, all or none of each hundred, with one lease.
-func (s *etcdServer) put(pairs []etcdPair) error {
+func (s *server) put(pairs []pair) error {
 	lease := ""
 	if s.ttl > 0 {
 		granted, err := s.post("/lease/grant", payload.M("TTL", s.ttl, "ID", int64(0)))
@@ -101,7 +102,7 @@ func (s *etcdServer) put(pairs []etcdPair) error {
 		lease = granted.Str("ID")
 	}
 	for len(pairs) > 0 {
-		now := pairs[:min(len(pairs), etcdAtOnce)]
+		now := pairs[:min(len(pairs), atOnce)]
 		pairs = pairs[len(now):]
 		var all []any
 		for _, p := range now {
@@ -127,7 +128,7 @@ func (s *etcdServer) put(pairs []etcdPair) error {
 }
 
 // find gives a key, or all that begin with it.
-func (s *etcdServer) find(key string, all bool) ([]etcdPair, error) {
+func (s *server) find(key string, all bool) ([]pair, error) {
 	first, err := packed(s.key(key), s.encodeKeys)
 	if err != nil {
 		return nil, err
@@ -143,7 +144,7 @@ func (s *etcdServer) find(key string, all bool) ([]etcdPair, error) {
 	if err != nil {
 		return nil, err
 	}
-	var out []etcdPair
+	var out []pair
 	for _, item := range said.List("kvs") {
 		m, _ := item.(*payload.Map)
 		name, err := unpacked(m.Str("key"), s.encodeKeys)
@@ -154,7 +155,7 @@ func (s *etcdServer) find(key string, all bool) ([]etcdPair, error) {
 		if err != nil {
 			return nil, err
 		}
-		out = append(out, etcdPair{name, value})
+		out = append(out, pair{name, value})
 	}
 	return out, nil
 }

@@ -1,4 +1,4 @@
-package returners
+package etcd_return
 
 import (
 	"encoding/base64"
@@ -12,12 +12,13 @@ import (
 
 	"brine/modules/host/web"
 	"brine/modules/loader"
+	"brine/modules/returners"
 	"brine/modules/text/pytext"
 	"brine/wire/payload"
 )
 
-// etcdServer asks one etcd by the API of version 2, or by the JSON gateway of version 3, about keys below the root.
-type etcdServer struct {
+// server asks one etcd by the API of version 2, or by the JSON gateway of version 3, about keys below the root.
+type server struct {
 	c      *loader.Call
 	web    *web.Client
 	base   string // of the URL
@@ -30,12 +31,12 @@ type etcdServer struct {
 	encodeKeys, encodeValues bool // version 3: in msgpack
 }
 
-// etcdPair is a key below the root and its value.
-type etcdPair struct{ key, value string }
+// pair is a key below the root and its value.
+type pair struct{ key, value string }
 
-// withEtcd makes the client that a profile describes; the name of the profile stands in the option, else in
+// with makes the client that a profile describes; the name of the profile stands in the option, else in
 // etcd.returner; without one the options themselves do. Source: salt/utils/etcd_util.py, get_conn.
-func withEtcd(c *loader.Call, option string, use func(s *etcdServer) error) error {
+func with(c *loader.Call, option string, use func(s *server) error) error {
 	all := c.Pillar().Map("master").Clone()
 	all.Update(c.Pillar())
 	all.Update(c.Opts())
@@ -48,10 +49,10 @@ func withEtcd(c *loader.Call, option string, use func(s *etcdServer) error) erro
 	}
 	if loader.Truthy(name) {
 		if conf = all.Map(pytext.Str(name)); conf.Len() == 0 {
-			return misset("etcd: there is no profile %s in the configuration", pytext.Str(name))
+			return returners.Misset("etcd: there is no profile %s in the configuration", pytext.Str(name))
 		}
 	}
-	s, err := newEtcdServer(c, conf, ttl)
+	s, err := newServer(c, conf, ttl)
 	if err != nil {
 		return err
 	}
@@ -68,7 +69,7 @@ func withEtcd(c *loader.Call, option string, use func(s *etcdServer) error) erro
 	return nil
 }
 
-func newEtcdServer(c *loader.Call, conf *payload.Map, ttl any) (*etcdServer, error) {
+func newServer(c *loader.Call, conf *payload.Map, ttl any) (*server, error) {
 	text := func(name, or string) string {
 		if v := conf.Value(name); loader.Truthy(v) {
 			return pytext.Str(v)
@@ -81,7 +82,7 @@ func newEtcdServer(c *loader.Call, conf *payload.Map, ttl any) (*etcdServer, err
 		}
 		return or
 	}
-	s := &etcdServer{c: c, header: http.Header{}, root: etcdRoot, v3: !flag("etcd.require_v2", true),
+	s := &server{c: c, header: http.Header{}, root: defaultRoot, v3: !flag("etcd.require_v2", true),
 		encodeKeys:   flag("etcd.encode_keys", false),
 		encodeValues: flag("etcd.encode_values", true)}
 	if v, ok := c.Opts().Get("etcd.returner_root"); ok {
@@ -94,12 +95,12 @@ func newEtcdServer(c *loader.Call, conf *payload.Map, ttl any) (*etcdServer, err
 	var err error
 	if loader.Truthy(ttl) {
 		if s.ttl, err = loader.ToInt(ttl); err != nil || s.ttl < 0 {
-			return nil, misset("etcd.ttl is no number of seconds: %s", pytext.Repr(ttl))
+			return nil, returners.Misset("etcd.ttl is no number of seconds: %s", pytext.Repr(ttl))
 		}
 	}
 	port, err := strconv.ParseUint(text("etcd.port", "2379"), 10, 16)
 	if err != nil {
-		return nil, misset("etcd.port is no port")
+		return nil, returners.Misset("etcd.port is no port")
 	}
 	scheme, o := "http", web.Options{Authority: text("etcd.ca", "")}
 	cert, key := text("etcd.client_cert", ""), text("etcd.client_key", "")
@@ -117,10 +118,10 @@ func newEtcdServer(c *loader.Call, conf *payload.Map, ttl any) (*etcdServer, err
 }
 
 // key is a whole key.
-func (s *etcdServer) key(name string) string { return s.root + "/" + name }
+func (s *server) key(name string) string { return s.root + "/" + name }
 
 // write sets keys, those of version 3 at once.
-func (s *etcdServer) write(pairs []etcdPair) error {
+func (s *server) write(pairs []pair) error {
 	if s.v3 {
 		return s.put(pairs)
 	}
@@ -137,7 +138,7 @@ func (s *etcdServer) write(pairs []etcdPair) error {
 }
 
 // read gives the value of a key.
-func (s *etcdServer) read(key string) (string, bool, error) {
+func (s *server) read(key string) (string, bool, error) {
 	if s.v3 {
 		list, err := s.find(key, false)
 		if err != nil || len(list) == 0 {
@@ -150,13 +151,13 @@ func (s *etcdServer) read(key string) (string, bool, error) {
 }
 
 // tree gives what stands below a key: texts, and maps by the parts of longer keys.
-func (s *etcdServer) tree(key string) (*payload.Map, error) {
+func (s *server) tree(key string) (*payload.Map, error) {
 	if !s.v3 {
 		node, _, err := s.node(http.MethodGet, key, "?recursive=true", "")
 		return branches(node), err
 	}
 	if s.encodeKeys {
-		return nil, misset("etcd.encode_keys leaves nothing to search in")
+		return nil, returners.Misset("etcd.encode_keys leaves nothing to search in")
 	}
 	list, err := s.find(key, true)
 	out := payload.NewMap(0)
@@ -196,14 +197,14 @@ func branches(node *payload.Map) *payload.Map {
 	return out
 }
 
-// etcdNotFound is the error code of version 2 for a key that is not there.
-const etcdNotFound = int64(100)
+// notFound is the error code of version 2 for a key that is not there.
+const notFound = int64(100)
 
 // node asks for a key by version 2.
-func (s *etcdServer) node(method, key, query, form string) (*payload.Map, bool, error) {
+func (s *server) node(method, key, query, form string) (*payload.Map, bool, error) {
 	var path strings.Builder
 	for part := range strings.SplitSeq(strings.Trim(s.key(key), "/"), "/") {
-		path.WriteString("/" + quote(part))
+		path.WriteString("/" + web.PathPart(part))
 	}
 	header := s.header.Clone()
 	if form != "" {
@@ -213,28 +214,28 @@ func (s *etcdServer) node(method, key, query, form string) (*payload.Map, bool, 
 	if err != nil {
 		return nil, false, err
 	}
-	v, failed := loads("the answer", string(answer.Body))
+	v, failed := returners.Load("the answer", string(answer.Body))
 	said, _ := v.(*payload.Map)
 	switch {
-	case said.Value("errorCode") == etcdNotFound:
+	case said.Value("errorCode") == notFound:
 		return nil, false, nil
 	case answer.Status == http.StatusNotFound && failed != nil:
 		return nil, false, errors.New("the server does not have the API of version 2 (etcd.require_v2)")
 	case answer.Status >= http.StatusMultipleChoices:
-		return nil, false, refusedByEtcd(answer, said.Str("message"))
+		return nil, false, refused(answer, said.Str("message"))
 	}
 	return said.Map("node"), true, failed
 }
 
-// refusedByEtcd is the error of an answer.
-func refusedByEtcd(answer web.Answer, message string) error {
+// refused is the error of an answer.
+func refused(answer web.Answer, message string) error {
 	if len(message) > 200 {
 		message = message[:200]
 	}
 	err := fmt.Errorf("the server answers %d %s %q", answer.Status, http.StatusText(answer.Status), message)
 	if answer.Status == http.StatusRequestEntityTooLarge || strings.Contains(message, "request is too large") ||
 		strings.Contains(message, "larger than max") {
-		return &Unusable{err}
+		return &returners.Unusable{Err: err}
 	}
 	return err
 }

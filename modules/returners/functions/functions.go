@@ -1,135 +1,109 @@
-package returners
+// Package functions declares the functions of returners: their names, parameters and help are Salt's, so that a
+// returner gives only the bodies. Those that a job cache needs (save_load, get_load, ...) are called by the master
+// whose job cache (master_job_cache, ext_job_cache) is that returner. Answers to salt/returners/*.py.
+package functions
 
 import (
-	"fmt"
-	"strings"
 	"time"
 
 	"brine/modules/loader"
-	"brine/modules/outputters"
-	"brine/modules/text/pyjson"
-	"brine/modules/text/pytext"
+	"brine/modules/returners"
 	"brine/wire/payload"
 )
 
-// What job caches share: NAME.prep_jid, save_load, get_load, ... are called by the master whose job cache
-// (master_job_cache, ext_job_cache) is NAME.
-
-// saver is the body of NAME.save_load, which keeps a publication.
-func saver(name string, save func(c *loader.Call, jid string, load any) error) loader.Func {
-	return loader.Func{Name: name + ".save_load", Params: []loader.Param{loader.Req("jid"), loader.Req("load"),
-		loader.Opt("minions", nil)}, Source: source(name), Doc: "Keep the load of a job.", Run: func(c *loader.Call,
-		a loader.Args) (any, error) {
-		return nil, save(c, a.Str("jid"), a.Get("load"))
-	}}
+type given struct {
+	Ret any `arg:"ret"`
 }
 
-// byJID is the body of NAME.get_load or NAME.get_jid.
-func byJID(name, what, doc string, get func(c *loader.Call, jid string) (any, error)) loader.Func {
-	return loader.Func{Name: name + "." + what, Params: []loader.Param{loader.Req("jid")}, Source: source(name),
-		Doc: doc,
-		Run: func(c *loader.Call, a loader.Args) (any, error) { return get(c, a.Str("jid")) }}
-}
-
-// byFun is the body of NAME.get_fun.
-func byFun(name string, get func(c *loader.Call, fun string) (any, error)) loader.Func {
-	return loader.Func{Name: name + ".get_fun", Params: []loader.Param{loader.Req("fun")}, Source: source(name),
-		Doc: "Show the last return of a function of each minion.", Run: func(c *loader.Call, a loader.Args) (any,
-			error) {
-			return get(c, a.Str("fun"))
-		}}
-}
-
-// plain is the body of a function without arguments.
-func plain(name, what, doc string, run func(c *loader.Call) (any, error)) loader.Func {
-	return loader.Func{Name: name + "." + what, Source: source(name), Doc: doc,
-		Run: func(c *loader.Call, _ loader.Args) (any, error) { return run(c) }}
-}
-
-// minionSaver is NAME.save_minions of a returner that keeps nothing of them.
-func minionSaver(name string) loader.Func {
-	return loader.Func{Name: name + ".save_minions", Params: []loader.Param{loader.Req("jid"), loader.Req("minions"),
-		loader.Opt("syndic_id", nil)}, Source: source(name), Doc: "Takes the minions of a job, and keeps nothing of " +
-		"them.",
-		Run: func(*loader.Call, loader.Args) (any, error) { return nil, nil }}
-}
-
-// jidMaker is NAME.prep_jid: the job id that is passed, or a new one.
-func jidMaker(name string) loader.Func {
-	return loader.Func{Name: name + ".prep_jid", Params: []loader.Param{loader.Opt("nocache", false),
-		loader.Opt("passed_jid", nil)}, Source: source(name), Doc: "Give the id of a job: the one that is passed, " +
-		"else a new one.",
-		Run: func(c *loader.Call, a loader.Args) (any, error) {
-			if v := a.Get("passed_jid"); v != nil {
-				return v, nil
-			}
-			return payload.NewUniqueJID(time.Now(), loader.Truthy(c.Opts().Value("unique_jid"))), nil
-		}}
-}
-
-// aliases adds functions under a second name of their returner.
-func aliases(funcs []loader.Func, name string) []loader.Func {
-	out := funcs
-	for _, f := range funcs {
-		_, what, _ := strings.Cut(f.Name, ".")
-		f.Name = name + "." + what
-		out = append(out, f)
-	}
-	return out
-}
-
-const (
-	keepDefault     = 24 * time.Hour // keep_jobs_seconds
-	keepJobsDefault = 24             // keep_jobs, in hours
-)
-
-// keepJobs is how long jobs are kept, in whole seconds; 0: for ever. Source: salt/utils/job.py, get_keep_jobs_seconds.
-func keepJobs(opts *payload.Map) (time.Duration, error) {
-	number := func(name string, or int64) (int64, error) {
-		v, ok := opts.Get(name)
+// Returner is NAME.returner, which takes one return.
+func Returner(name, doc string, take func(c *loader.Call, ret *payload.Map) error) loader.Func {
+	return loader.Fn("returner", func(c *loader.Call, a given) (any, error) {
+		ret, ok := a.Ret.(*payload.Map)
 		if !ok {
-			return or, nil
+			return nil, returners.Refuse("%s.returner wants a return, which is a map", name)
 		}
-		n, err := loader.ToInt(v)
-		if err != nil {
-			return 0, misset("%s is no number: %s", name, pytext.Repr(v))
+		return nil, take(c, ret)
+	}, doc, "test.ping --return "+name)
+}
+
+type fired struct {
+	Events any `arg:"events"`
+}
+
+// EventReturn is NAME.event_return, which takes events. An empty list does not reach take.
+func EventReturn(name, doc string, take func(c *loader.Call, events []any) error) loader.Func {
+	return loader.Fn("event_return", func(c *loader.Call, a fired) (any, error) {
+		events, ok := a.Events.([]any)
+		if !ok {
+			return nil, returners.Refuse("%s.event_return wants a list of events", name)
 		}
-		return n, nil
-	}
-	seconds, err := number("keep_jobs_seconds", int64(keepDefault/time.Second))
-	if err != nil {
-		return 0, err
-	}
-	hours, err := number("keep_jobs", keepJobsDefault)
-	if err != nil {
-		return 0, err
-	}
-	if seconds == int64(keepDefault/time.Second) {
-		seconds = hours * 3600
-	}
-	if seconds < 0 || seconds > int64(1<<62)/int64(time.Second) {
-		seconds = 0
-	}
-	return time.Duration(seconds) * time.Second, nil
+		if len(events) == 0 {
+			return nil, nil
+		}
+		return nil, take(c, events)
+	}, doc)
 }
 
-// dumps writes a value as Salt's JSON. What JSON has no form for is written as Python prints it; Salt fails.
-func dumps(name string, v any) (string, error) {
-	text, ok := outputters.DumpJSON(v, outputters.JSONOptions{Indent: -1})
-	if !ok {
-		return "", unusable("%s: a key of the value has no form in JSON", name)
-	}
-	return text, nil
+type published struct {
+	JID     string `arg:"jid"`
+	Load    any    `arg:"load"`
+	Minions any    `arg:"minions=None"`
 }
 
-// loads reads such a text; where tells its place.
-func loads(where, text string) (any, error) {
-	v, err := pyjson.Load(text)
-	if err != nil {
-		return nil, fmt.Errorf("%s holds no JSON: %w", where, err)
-	}
-	return v, nil
+// SaveLoad is NAME.save_load, which keeps a publication.
+func SaveLoad(save func(c *loader.Call, jid string, load any) error) loader.Func {
+	return loader.Fn("save_load", func(c *loader.Call, a published) (any, error) {
+		return nil, save(c, a.JID, a.Load)
+	}, "Keep the load of a job.")
 }
 
-// word is a field of a return as Python's format() writes it.
-func word(m *payload.Map, field string) string { return pytext.Str(m.Value(field)) }
+type expected struct {
+	JID     any `arg:"jid"`
+	Minions any `arg:"minions"`
+	Syndic  any `arg:"syndic_id=None"`
+}
+
+// SaveMinions is NAME.save_minions of a returner that keeps nothing of them.
+func SaveMinions() loader.Func {
+	return loader.Fn("save_minions", func(*loader.Call, expected) (any, error) { return nil, nil },
+		"Takes the minions of a job, and keeps nothing of them.")
+}
+
+type ofJob struct {
+	JID string `arg:"jid"`
+}
+
+// ByJID is a function that reads what is kept of a job: get_load, get_jid.
+func ByJID(what, doc string, get func(c *loader.Call, jid string) (any, error)) loader.Func {
+	return loader.Fn(what, func(c *loader.Call, a ofJob) (any, error) { return get(c, a.JID) }, doc)
+}
+
+type ofFunction struct {
+	Fun string `arg:"fun"`
+}
+
+// GetFun is NAME.get_fun.
+func GetFun(get func(c *loader.Call, fun string) (any, error)) loader.Func {
+	return loader.Fn("get_fun", func(c *loader.Call, a ofFunction) (any, error) { return get(c, a.Fun) },
+		"Show the last return of a function of each minion.")
+}
+
+// Plain is a function without arguments.
+func Plain(what, doc string, run func(c *loader.Call) (any, error)) loader.Func {
+	return loader.Fn(what, func(c *loader.Call, _ struct{}) (any, error) { return run(c) }, doc)
+}
+
+type passed struct {
+	NoCache any `arg:"nocache=False"`
+	JID     any `arg:"passed_jid=None"`
+}
+
+// PrepJID is NAME.prep_jid: the job id that is passed, or a new one.
+func PrepJID() loader.Func {
+	return loader.Fn("prep_jid", func(c *loader.Call, a passed) (any, error) {
+		if a.JID != nil {
+			return a.JID, nil
+		}
+		return payload.NewUniqueJID(time.Now(), loader.Truthy(c.Opts().Value("unique_jid"))), nil
+	}, "Give the id of a job: the one that is passed, else a new one.")
+}

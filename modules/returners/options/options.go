@@ -1,34 +1,37 @@
-package returners
+// Package options finds the options of a returner for one call: where Salt has them, with what the job brings. It also
+// holds the rules that several returners have for them. Answers to salt/returners/__init__.py, get_returner_options.
+package options
 
 import (
 	"maps"
 
 	"brine/modules/loader"
+	"brine/modules/returners"
 	"brine/modules/text/pytext"
 	"brine/wire/payload"
 )
 
-// settings are the options of one call of a returner, by the names that the returner has for them.
-type settings map[string]any
+// Values are the options of one call of a returner, by the names that the returner has for them.
+type Values map[string]any
 
-// lookup says where a returner's options stand.
-type lookup struct {
-	name     string   // "rawfile_json", "returner.postgres"
-	options  []string // that it knows
-	defaults settings
+// Lookup says where a returner's options stand.
+type Lookup struct {
+	Name     string   // "rawfile_json", "returner.postgres"
+	Options  []string // that it knows
+	Defaults Values
 }
 
-// read finds the options for a return. Each is looked for as NAME.OPTION, or as OPTION in the map NAME; with
+// Read finds the options for a return. Each is looked for as NAME.OPTION, or as OPTION in the map NAME; with
 // ret_config C before that as OPTION in the map C.NAME, or as C.NAME.OPTION. ret_kwargs come last and win, also those
 // that the returner does not know. ret is nil for events. Source: salt/returners/__init__.py, get_returner_options.
-func (l lookup) read(c *loader.Call, ret *payload.Map) (settings, error) {
-	out := settings{}
-	maps.Copy(out, l.defaults)
+func (l Lookup) Read(c *loader.Call, ret *payload.Map) (Values, error) {
+	out := Values{}
+	maps.Copy(out, l.Defaults)
 	other := ""
 	if v, ok := ret.Get(payload.FieldRetConfig); ok {
 		other = pytext.Str(v)
 	}
-	for _, name := range l.options {
+	for _, name := range l.Options {
 		v, err := l.option(c, other, name)
 		if err != nil {
 			return nil, err
@@ -46,19 +49,19 @@ func (l lookup) read(c *loader.Call, ret *payload.Map) (settings, error) {
 }
 
 // option is one of them, nil or "" where it stands nowhere.
-func (l lookup) option(c *loader.Call, other, name string) (any, error) {
+func (l Lookup) option(c *loader.Call, other, name string) (any, error) {
 	if other != "" {
-		v, err := at(c, other+"."+l.name, name)
+		v, err := at(c, other+"."+l.Name, name)
 		if err != nil || loader.Truthy(v) {
 			return v, err
 		}
 	}
-	return at(c, l.name, name)
+	return at(c, l.Name, name)
 }
 
 // at is an option by its place: in the map of that name, else by its full name.
 func at(c *loader.Call, place, name string) (any, error) {
-	whole, err := configOption(c, place)
+	whole, err := Config(c, place)
 	if err != nil {
 		return nil, err
 	}
@@ -67,29 +70,29 @@ func at(c *loader.Call, place, name string) (any, error) {
 			return v, nil
 		}
 	}
-	return configOption(c, place+"."+name)
+	return Config(c, place+"."+name)
 }
 
-// configOption asks the options, grains and pillar of a minion, or what a master has of them; "" where none has it.
-func configOption(c *loader.Call, name string) (any, error) {
+// Config asks the options, grains and pillar of a minion, or what a master has of them; "" where none has it.
+func Config(c *loader.Call, name string) (any, error) {
 	return c.Call("config.option", []any{name}, nil)
 }
 
-// configured is read without the ret_kwargs of a return.
-func (l lookup) configured(c *loader.Call, ret *payload.Map) (settings, error) {
+// Configured is Read without the ret_kwargs of a return.
+func (l Lookup) Configured(c *loader.Call, ret *payload.Map) (Values, error) {
 	if ret == nil {
-		return l.read(c, nil)
+		return l.Read(c, nil)
 	}
 	plain := payload.NewMap(1)
 	if v, ok := ret.Get(payload.FieldRetConfig); ok {
 		plain.Set(payload.FieldRetConfig, v)
 	}
-	return l.read(c, plain)
+	return l.Read(c, plain)
 }
 
-// guard refuses to bring the password of the configuration to a server that ret_kwargs name, or there in another way:
+// Guard refuses to bring the password of the configuration to a server that ret_kwargs name, or there in another way:
 // who may run a function is not for that one who may know the password. Unlike Salt.
-func (l lookup) guard(c *loader.Call, ret *payload.Map, places ...string) error {
+func (l Lookup) Guard(c *loader.Call, ret *payload.Map, places ...string) error {
 	given := ret.Map(payload.FieldRetKwargs)
 	if loader.Truthy(given.Value("password")) {
 		return nil
@@ -98,20 +101,20 @@ func (l lookup) guard(c *loader.Call, ret *payload.Map, places ...string) error 
 		if !given.Has(name) {
 			continue
 		}
-		own, err := l.configured(c, ret)
+		own, err := l.Configured(c, ret)
 		if err != nil {
 			return err
 		}
-		if own.text("password") != "" {
-			return unusable("%s: ret_kwargs name %s, but no password: that of the configuration goes nowhere else "+
-				"(use ret_config)", l.name, name)
+		if own.Text("password") != "" {
+			return returners.Refuse("%s: ret_kwargs name %s, but no password: that of the configuration goes nowhere else "+
+				"(use ret_config)", l.Name, name)
 		}
 	}
 	return nil
 }
 
-// text is an option as text.
-func (s settings) text(name string) string {
+// Text is an option as text.
+func (s Values) Text(name string) string {
 	if v, ok := s[name]; ok && v != nil {
 		return pytext.Str(v)
 	}

@@ -1,9 +1,11 @@
-package returners
+package options_test
 
 import (
 	"os"
 	"testing"
 
+	"brine/modules/returners/options"
+	"brine/modules/returners/returnertest"
 	"brine/modules/text/pyjson"
 	"brine/wire/payload"
 
@@ -27,16 +29,16 @@ func TestOptions(t *testing.T) {
 		if row.Has("error") {
 			continue
 		}
-		env := withConfig(t, row.Map("conf"))
-		l := lookup{name: "r", options: []string{"host", "port"}, defaults: settings{}}
+		env := returnertest.Config(t, row.Map("conf"))
+		l := options.Lookup{Name: "r", Options: []string{"host", "port"}, Defaults: options.Values{}}
 		for k, v := range row.Map("defaults").All() {
-			l.defaults[k.(string)] = v
+			l.Defaults[k.(string)] = v
 		}
-		got, err := l.read(call(t, env), row.Map("ret"))
+		got, err := l.Read(returnertest.Call(t, env), row.Map("ret"))
 		if err != nil {
 			t.Fatal(err)
 		}
-		want := settings{}
+		want := options.Values{}
 		for k, v := range row.Map("got").All() {
 			want[k.(string)] = v
 		}

@@ -1,4 +1,6 @@
-package returners
+// Package rawfile_json is the returner rawfile_json: it appends JSON, a line for each return or event, to a file
+// (option rawfile_json.filename). Answers to salt/returners/rawfile_json.py.
+package rawfile_json
 
 import (
 	"errors"
@@ -9,36 +11,41 @@ import (
 
 	"brine/modules/loader"
 	"brine/modules/outputters"
+	"brine/modules/returners"
+	"brine/modules/returners/functions"
+	"brine/modules/returners/options"
 	"brine/wire/payload"
 )
 
-// rawfile is where rawfile_json finds its one option.
-var rawfile = lookup{name: "rawfile_json", options: []string{"filename"},
-	defaults: settings{"filename": "/var/log/salt/events"}}
+// wanted is where the returner finds its one option.
+var wanted = options.Lookup{Name: "rawfile_json", Options: []string{"filename"},
+	Defaults: options.Values{"filename": "/var/log/salt/events"}}
 
-// rawfileFunctions append JSON, a line for each return or event, to a file (option rawfile_json.filename).
-func rawfileFunctions() []loader.Func {
-	return []loader.Func{
-		taker("rawfile_json", `Append the return to a file on the minion, as a line of JSON.
+// Module is the returner rawfile_json.
+func Module() loader.Module {
+	return loader.Module{File: "rawfile_json", Virtual: loader.Always, Funcs: func() []loader.Func {
+		return []loader.Func{
+			functions.Returner("rawfile_json", "Append the return to a file on the minion, as a line of JSON.", take),
+			functions.EventReturn("rawfile_json", "Append events to a file on the master, a line of JSON for each.",
+				takeEvents),
+		}
+	}}
+}
 
-CLI Example:
-
-    salt '*' test.ping --return rawfile_json`, func(c *loader.Call, ret *payload.Map) error {
-			opt, err := rawfile.read(c, ret)
-			if err != nil {
-				return err
-			}
-			return appendLines(opt.text("filename"), []any{ret})
-		}),
-		listener("rawfile_json", `Append events to a file on the master, a line of JSON for each.`,
-			func(c *loader.Call, events []any) error {
-				opt, err := rawfile.read(c, nil)
-				if err != nil {
-					return err
-				}
-				return appendLines(opt.text("filename"), events)
-			}),
+func take(c *loader.Call, ret *payload.Map) error {
+	opt, err := wanted.Read(c, ret)
+	if err != nil {
+		return err
 	}
+	return appendLines(opt.Text("filename"), []any{ret})
+}
+
+func takeEvents(c *loader.Call, events []any) error {
+	opt, err := wanted.Read(c, nil)
+	if err != nil {
+		return err
+	}
+	return appendLines(opt.Text("filename"), events)
 }
 
 // appendLines adds all values or, when one of them cannot be written as JSON, none. The file is locked meanwhile, as
@@ -49,7 +56,7 @@ func appendLines(path string, values []any) (err error) {
 	for _, v := range values {
 		line, ok := outputters.DumpJSON(v, outputters.JSONOptions{Indent: -1})
 		if !ok {
-			return unusable("rawfile_json: a key of the value has no form in JSON")
+			return returners.Refuse("rawfile_json: a key of the value has no form in JSON")
 		}
 		lines.WriteString(line)
 		lines.WriteByte('\n')

@@ -1,10 +1,9 @@
-package returners
+package redis_return
 
 import (
 	"context"
 	"errors"
 	"net"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -14,58 +13,20 @@ import (
 
 	"brine/modules/loader"
 	"brine/modules/redisdb"
+	"brine/modules/returners"
+	"brine/modules/returners/returnertest"
 	"brine/modules/text/pytext"
-	"brine/wire/loopback"
 	"brine/wire/payload"
 
 	"github.com/google/go-cmp/cmp"
 )
 
-// startStore starts a server of Debian's, waits until it answers, and ends it with the test.
-func startStore(t testing.TB, ready func() error, program string, args ...string) {
-	t.Helper()
-	path, err := exec.LookPath(program)
-	if err != nil {
-		t.Skip("no "+program+" here (.ci/store-peers): ", err)
-	}
-	cmd := exec.Command(path, args...)
-	var log strings.Builder
-	cmd.Stdout, cmd.Stderr = &log, &log
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		_ = cmd.Process.Kill()
-		_ = cmd.Wait()
-	})
-	for deadline := time.Now().Add(time.Minute); ; <-time.After(10 * time.Millisecond) {
-		err := ready()
-		if err == nil {
-			return
-		}
-		if time.Now().After(deadline) {
-			t.Fatalf("%s does not answer: %v", program, err)
-		}
-	}
-}
-
-// freePort is a port of 127.0.0.1 that nobody else gets until the test is over.
-func freePort(t testing.TB) int {
-	t.Helper()
-	port, err := loopback.Reserve()
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = port.Release() })
-	return port.Number
-}
-
-// redisServerAt starts a Redis server on a Unix socket, and gives the path.
-func redisServerAt(t testing.TB, more ...string) string {
+// startRedis starts a Redis server on a Unix socket, and gives the path.
+func startRedis(t testing.TB, more ...string) string {
 	t.Helper()
 	dir := t.TempDir()
 	socket := filepath.Join(dir, "s")
-	startStore(t, func() error {
+	returnertest.StartServer(t, func() error {
 		conn, err := net.Dial("unix", socket)
 		if err == nil {
 			err = conn.Close()
@@ -77,9 +38,9 @@ func redisServerAt(t testing.TB, more ...string) string {
 	return socket
 }
 
-// redisDump is all of a database: by key, what kind it is, what it holds, and its time to live in whole seconds (0:
+// dump is all of a database: by key, what kind it is, what it holds, and its time to live in whole seconds (0:
 // none), rounded up to minutes.
-func redisDump(t testing.TB, o redisdb.Options) *payload.Map {
+func dump(t testing.TB, o redisdb.Options) *payload.Map {
 	t.Helper()
 	out := payload.NewMap(0)
 	err := redisdb.With(t.Context(), o, func(ctx context.Context, db redisdb.Client) error {
@@ -132,20 +93,20 @@ func redisDump(t testing.TB, o redisdb.Options) *payload.Map {
 	return out
 }
 
-// redisFill makes the calls that testdata/redis.json tells the outcome of.
-func redisFill(t *testing.T, call func(fun string, args ...any)) {
-	for _, ret := range testFile(t, "returns.json").([]any) {
+// fill makes the calls that testdata/redis.json tells the outcome of.
+func fill(t *testing.T, call func(fun string, args ...any)) {
+	for _, ret := range returnertest.Shared(t, "returns.json").([]any) {
 		call("redis.returner", ret)
 	}
-	for _, l := range testFile(t, "loads.json").([]any) {
+	for _, l := range returnertest.Shared(t, "loads.json").([]any) {
 		l := l.(*payload.Map)
 		call("redis_return.save_load", l.Value("jid"), l.Value("load"), []any{"web1"})
 	}
 	call("redis.save_minions", "20261123093900000001", []any{"web1"}, "syndic")
 }
 
-// redisReads are the questions to a filled server.
-func redisReads(ask func(fun string, args ...any) any) *payload.Map {
+// reads are the questions to a filled server.
+func reads(ask func(fun string, args ...any) any) *payload.Map {
 	out := payload.NewMap(0)
 	for _, jid := range []any{"20261123093900000001", "20261123093900000002", "20261123093900000003_77",
 		"20261123093900000004", "none"} {
@@ -161,25 +122,25 @@ func redisReads(ask func(fun string, args ...any) any) *payload.Map {
 		Set("prep_jid", ask("redis.prep_jid", false, "20261123093900000001"))
 }
 
-// redisOpts are the options for a server on a socket.
-func redisOpts(socket string) *payload.Map {
+// optsOf are the options for a server on a socket.
+func optsOf(socket string) *payload.Map {
 	return payload.M("redis.unix_socket_path", socket, "redis.db", "1", "keep_jobs_seconds", int64(7200))
 }
 
 // brine leaves the same keys, values and times to live in a server as Salt does, and reads the same out of it.
 func TestRedis(t *testing.T) {
-	socket := redisServerAt(t)
-	s := brine(t, redisOpts(socket))
-	redisFill(t, func(fun string, args ...any) { s.call(fun, args...) })
-	want := testFile(t, "redis.json").(*payload.Map)
-	if diff := cmp.Diff(sorted(t, want.Value("holds")),
-		sorted(t, redisDump(t, redisdb.Options{Socket: socket, DB: 1}))); diff != "" {
+	socket := startRedis(t)
+	s := brine(t, optsOf(socket))
+	fill(t, func(fun string, args ...any) { s.Call(fun, args...) })
+	want := returnertest.File(t, "redis.json").(*payload.Map)
+	if diff := cmp.Diff(returnertest.Sorted(t, want.Value("holds")),
+		returnertest.Sorted(t, dump(t, redisdb.Options{Socket: socket, DB: 1}))); diff != "" {
 		t.Errorf("the server holds (-Salt +brine):\n%s", diff)
 	}
-	if diff := cmp.Diff(sorted(t, want.Value("reads")), sorted(t, redisReads(s.call))); diff != "" {
+	if diff := cmp.Diff(returnertest.Sorted(t, want.Value("reads")), returnertest.Sorted(t, reads(s.Call))); diff != "" {
 		t.Errorf("reads (-Salt +brine):\n%s", diff)
 	}
-	jid, err := s.try("redis.prep_jid")
+	jid, err := s.Try("redis.prep_jid")
 	if err != nil || !payload.IsJID(jid.(string)) {
 		t.Errorf("prep_jid: got %v, %v, want a new job id", jid, err)
 	}
@@ -187,12 +148,12 @@ func TestRedis(t *testing.T) {
 
 // Returns without a load go; those with one stay.
 func TestRedisCleans(t *testing.T) {
-	socket := redisServerAt(t)
-	s := brine(t, redisOpts(socket))
-	redisFill(t, func(fun string, args ...any) { s.call(fun, args...) })
-	s.call("redis.clean_old_jobs")
+	socket := startRedis(t)
+	s := brine(t, optsOf(socket))
+	fill(t, func(fun string, args ...any) { s.Call(fun, args...) })
+	s.Call("redis.clean_old_jobs")
 	var left []string
-	for k := range redisDump(t, redisdb.Options{Socket: socket, DB: 1}).All() {
+	for k := range dump(t, redisdb.Options{Socket: socket, DB: 1}).All() {
 		if name := k.(string); strings.HasPrefix(name, "ret:") {
 			left = append(left, name)
 		}
@@ -204,10 +165,10 @@ func TestRedisCleans(t *testing.T) {
 
 // With keep_jobs_seconds 0 nothing expires.
 func TestRedisKeeps(t *testing.T) {
-	socket := redisServerAt(t)
-	s := brine(t, redisOpts(socket).Set("keep_jobs_seconds", int64(0)))
-	redisFill(t, func(fun string, args ...any) { s.call(fun, args...) })
-	for k, v := range redisDump(t, redisdb.Options{Socket: socket, DB: 1}).All() {
+	socket := startRedis(t)
+	s := brine(t, optsOf(socket).Set("keep_jobs_seconds", int64(0)))
+	fill(t, func(fun string, args ...any) { s.Call(fun, args...) })
+	for k, v := range dump(t, redisdb.Options{Socket: socket, DB: 1}).All() {
 		if ttl := v.(*payload.Map).Value("ttl"); ttl != int64(0) {
 			t.Errorf("%v expires after %v s", k, ttl)
 		}
@@ -216,17 +177,17 @@ func TestRedisKeeps(t *testing.T) {
 
 // A minion with a name like a key overwrites no returns, and what it leaves hides no jobs.
 func TestRedisKeysOfOthers(t *testing.T) {
-	socket := redisServerAt(t)
-	s := brine(t, redisOpts(socket))
-	redisFill(t, func(fun string, args ...any) { s.call(fun, args...) })
-	before := sorted(t, s.call("redis.get_jid", "20261123093900000001"))
+	socket := startRedis(t)
+	s := brine(t, optsOf(socket))
+	fill(t, func(fun string, args ...any) { s.Call(fun, args...) })
+	before := returnertest.Sorted(t, s.Call("redis.get_jid", "20261123093900000001"))
 	for _, id := range []string{"ret", "load"} {
-		if _, err := s.try("redis.returner", payload.M("id", id, "jid", "1", "fun", "20261123093900000001", "return",
-			true)); !Hopeless(err) {
+		if _, err := s.Try("redis.returner", payload.M("id", id, "jid", "1", "fun", "20261123093900000001", "return",
+			true)); !returners.Hopeless(err) {
 			t.Errorf("a return of minion %s: got %v, want a hopeless error", id, err)
 		}
 	}
-	if after := sorted(t, s.call("redis.get_jid", "20261123093900000001")); after != before {
+	if after := returnertest.Sorted(t, s.Call("redis.get_jid", "20261123093900000001")); after != before {
 		t.Errorf("the returns of another job changed:\n%s", cmp.Diff(before, after))
 	}
 	err := redisdb.With(t.Context(), redisdb.Options{Socket: socket, DB: 1}, func(ctx context.Context,
@@ -237,7 +198,7 @@ func TestRedisKeysOfOthers(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := s.call("redis.get_jids").(*payload.Map).Len(); got != 3 {
+	if got := s.Call("redis.get_jids").(*payload.Map).Len(); got != 3 {
 		t.Errorf("get_jids shows %d jobs, want 3", got)
 	}
 }
@@ -245,50 +206,51 @@ func TestRedisKeysOfOthers(t *testing.T) {
 // Errors that another try may mend are no *Unusable, those of options are; none tells the password.
 func TestRedisFails(t *testing.T) {
 	const secret = "geheim-4711"
-	socket := redisServerAt(t, "--requirepass", "right")
+	socket := startRedis(t, "--requirepass", "right")
 	one := payload.M("id", "web1", "jid", "1", "fun", "test.ping", "return", true)
 	for _, tt := range []struct {
 		name     string
 		opts     *payload.Map
 		hopeless bool
 	}{
-		{"wrong password", redisOpts(socket).Set("redis.password", secret), false},
-		{"no password", redisOpts(socket), false},
-		{"no server", redisOpts(filepath.Join(t.TempDir(), "none")).Set("redis.password", secret), false},
+		{"wrong password", optsOf(socket).Set("redis.password", secret), false},
+		{"no password", optsOf(socket), false},
+		{"no server", optsOf(filepath.Join(t.TempDir(), "none")).Set("redis.password", secret), false},
 		{"port of nobody", payload.M("redis.host", "127.0.0.1", "redis.port", int64(1), "redis.password", secret),
 			false},
-		{"no number of a database", redisOpts(socket).Set("redis.db", "another-salt"), false},
+		{"no number of a database", optsOf(socket).Set("redis.db", "another-salt"), false},
 		{"no port", payload.M("redis.host", "127.0.0.1", "redis.port", "x"), false},
 		{"no members", payload.M("redis.cluster_mode", true), false},
 		{"members of another kind", payload.M("redis.cluster_mode", true, "redis.cluster.startup_nodes", []any{"a:1"}),
 			false},
-		{"no time", redisOpts(socket).Set("keep_jobs_seconds", "x"), false},
+		{"no time", optsOf(socket).Set("keep_jobs_seconds", "x"), false},
 	} {
-		_, err := brine(t, tt.opts).try("redis.returner", one)
-		if err == nil || Hopeless(err) != tt.hopeless || strings.Contains(err.Error(), secret) {
-			t.Errorf("%s: got %v, hopeless %t", tt.name, err, Hopeless(err))
+		_, err := brine(t, tt.opts).Try("redis.returner", one)
+		if err == nil || returners.Hopeless(err) != tt.hopeless || strings.Contains(err.Error(), secret) {
+			t.Errorf("%s: got %v, hopeless %t", tt.name, err, returners.Hopeless(err))
 		}
 	}
-	brine(t, redisOpts(socket).Set("redis.password", "right")).call("redis.returner", one)
+	brine(t, optsOf(socket).Set("redis.password", "right")).Call("redis.returner", one)
 }
 
 // The password of the configuration goes to no server of ret_kwargs.
 func TestRedisGuard(t *testing.T) {
-	socket, other := redisServerAt(t, "--requirepass", "geheim"), redisServerAt(t, "--requirepass", "geheim")
-	s := brine(t, redisOpts(socket).Set("redis.password", "geheim"))
+	socket, other := startRedis(t, "--requirepass", "geheim"), startRedis(t, "--requirepass", "geheim")
+	s := brine(t, optsOf(socket).Set("redis.password", "geheim"))
 	for _, kw := range []*payload.Map{payload.M("unix_socket_path", other), payload.M("host", "127.0.0.1"),
 		payload.M("port", int64(1)),
 		payload.M("cluster_mode", true, "startup_nodes", []any{payload.M("host", "127.0.0.1")})} {
-		if _, err := s.try("redis.returner", ret().Set("ret_kwargs", kw)); !Hopeless(err) ||
+		if _, err := s.Try("redis.returner", returnertest.Ret().Set("ret_kwargs", kw)); !returners.Hopeless(err) ||
 			!strings.Contains(err.Error(), "password") {
 			t.Errorf("%v: %v", kw, err)
 		}
 	}
-	s.call("redis.returner", ret().Set("ret_kwargs", payload.M("unix_socket_path", other, "password", "geheim")))
-	s.call("redis.returner", ret().Set("ret_kwargs", payload.M("db", "2")))
+	s.Call("redis.returner", returnertest.Ret().Set("ret_kwargs", payload.M("unix_socket_path", other, "password",
+		"geheim")))
+	s.Call("redis.returner", returnertest.Ret().Set("ret_kwargs", payload.M("db", "2")))
 	for where, want := range map[*redisdb.Options]int{{Socket: other, DB: 1, Password: "geheim"}: 3,
 		{Socket: socket, DB: 2, Password: "geheim"}: 3} {
-		if got := redisDump(t, *where).Len(); got != want {
+		if got := dump(t, *where).Len(); got != want {
 			t.Errorf("%d keys, want %d", got, want)
 		}
 	}
@@ -297,17 +259,18 @@ func TestRedisGuard(t *testing.T) {
 // A cluster takes what one server takes.
 func TestRedisCluster(t *testing.T) {
 	dir := t.TempDir()
-	port := freePort(t)
+	port := returnertest.FreePort(t)
 	node := redisdb.Options{Host: "127.0.0.1", Port: port}
 	ask := func(words ...any) error {
 		return redisdb.With(t.Context(), node, func(ctx context.Context, db redisdb.Client) error {
 			return db.Do(ctx, words...).Err()
 		})
 	}
-	startStore(t, func() error {
+	returnertest.StartServer(t, func() error {
 		return ask("PING")
 	}, "redis-server", "--port", strconv.Itoa(port), "--bind", "127.0.0.1", "--cluster-enabled", "yes",
-		"--cluster-port", strconv.Itoa(freePort(t)), "--dir", dir, "--save", "", "--logfile", filepath.Join(dir, "log"))
+		"--cluster-port", strconv.Itoa(returnertest.FreePort(t)), "--dir", dir, "--save", "", "--logfile", filepath.Join(dir,
+			"log"))
 	if err := ask("CLUSTER", "ADDSLOTSRANGE", 0, 16383); err != nil {
 		t.Skip("this redis-server makes no cluster of one: ", err)
 	}
@@ -322,15 +285,15 @@ func TestRedisCluster(t *testing.T) {
 	s := brine(t, payload.M("redis.cluster_mode", true, "redis.cluster.startup_nodes",
 		[]any{payload.M("host", "127.0.0.1", "port", int64(port))}, "redis.cluster.skip_full_coverage_check", true,
 		"keep_jobs_seconds", int64(7200)))
-	redisFill(t, func(fun string, args ...any) { s.call(fun, args...) })
-	want := testFile(t, "redis.json").(*payload.Map)
-	if diff := cmp.Diff(sorted(t, want.Value("holds")), sorted(t, redisDump(t, node))); diff != "" {
+	fill(t, func(fun string, args ...any) { s.Call(fun, args...) })
+	want := returnertest.File(t, "redis.json").(*payload.Map)
+	if diff := cmp.Diff(returnertest.Sorted(t, want.Value("holds")), returnertest.Sorted(t, dump(t, node))); diff != "" {
 		t.Errorf("the cluster holds (-Salt in one server +brine):\n%s", diff)
 	}
-	if diff := cmp.Diff(sorted(t, want.Value("reads")), sorted(t, redisReads(s.call))); diff != "" {
+	if diff := cmp.Diff(returnertest.Sorted(t, want.Value("reads")), returnertest.Sorted(t, reads(s.Call))); diff != "" {
 		t.Errorf("reads:\n%s", diff)
 	}
-	s.call("redis.clean_old_jobs")
+	s.Call("redis.clean_old_jobs")
 }
 
 // A server that says nothing is let go with the call.
@@ -366,4 +329,10 @@ func TestRedisSilent(t *testing.T) {
 	case <-time.After(20 * time.Second):
 		t.Error("the call outlives its context")
 	}
+}
+
+// brine is the returner with options of a minion.
+func brine(t *testing.T, opts *payload.Map) *returnertest.Store {
+	t.Helper()
+	return returnertest.New(t, opts, Module())
 }

@@ -1,4 +1,4 @@
-package returners
+package returnertest
 
 import (
 	"io"
@@ -8,25 +8,26 @@ import (
 	"testing"
 )
 
-// recorder is a web server that keeps what it is asked.
-type recorder struct {
+// Recorder is a web server that keeps what it is asked.
+type Recorder struct {
 	*httptest.Server
 	mu   sync.Mutex
-	seen []asked
+	seen []Asked
 }
 
-type asked struct {
-	method, host, path, body string
-	header                   http.Header
+// Asked is one question to a Recorder.
+type Asked struct {
+	Method, Host, Path, Body string
+	Header                   http.Header
 }
 
-// newRecorder starts one that answers as answer does.
-func newRecorder(t testing.TB, answer func(a asked) (status int, body string)) *recorder {
+// NewRecorder starts one that answers as answer does.
+func NewRecorder(t testing.TB, answer func(a Asked) (status int, body string)) *Recorder {
 	t.Helper()
-	r := &recorder{}
+	r := &Recorder{}
 	r.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
 		body, _ := io.ReadAll(req.Body)
-		a := asked{req.Method, req.Host, req.URL.RequestURI(), string(body), req.Header}
+		a := Asked{req.Method, req.Host, req.URL.RequestURI(), string(body), req.Header}
 		r.mu.Lock()
 		r.seen = append(r.seen, a)
 		r.mu.Unlock()
@@ -43,8 +44,8 @@ func newRecorder(t testing.TB, answer func(a asked) (status int, body string)) *
 	return r
 }
 
-// take gives what was asked, and forgets it.
-func (r *recorder) take() []asked {
+// Take gives what was asked, and forgets it.
+func (r *Recorder) Take() []Asked {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	out := r.seen

@@ -1,4 +1,4 @@
-package returners
+package slack_webhook_return
 
 import (
 	"cmp"
@@ -9,14 +9,16 @@ import (
 
 	"brine/modules/loader"
 	"brine/modules/outputters"
+	"brine/modules/returners"
+	"brine/modules/returners/options"
 	"brine/modules/text/pytext"
 	"brine/wire/payload"
 )
 
-// slackMessage is the payload of a webhook: an attachment about the job, then either one with the return or three with
+// message is the payload of a webhook: an attachment about the job, then either one with the return or three with
 // the counts of a run of states. Source: salt/returners/slack_webhook_return.py, _generate_report and
 // _generate_payload.
-func slackMessage(c *loader.Call, opt settings, ret *payload.Map, event bool) *payload.Map {
+func message(c *loader.Call, opt options.Values, ret *payload.Map, event bool) *payload.Map {
 	success := ret.Value("retcode") == int64(0) || ret.Value("retcode") == false
 	title := "failure_title"
 	if success {
@@ -24,9 +26,9 @@ func slackMessage(c *loader.Call, opt settings, ret *payload.Map, event bool) *p
 	}
 	author := sprinkle(c, "{id}")
 	if event {
-		author = word(ret, "id")
+		author = returners.Word(ret, "id")
 	}
-	text := "Function: " + word(ret, "fun") + "\n"
+	text := "Function: " + returners.Word(ret, "fun") + "\n"
 	if args := ret.List("fun_args"); len(args) > 0 {
 		words := make([]any, len(args))
 		for i, a := range args {
@@ -34,12 +36,12 @@ func slackMessage(c *loader.Call, opt settings, ret *payload.Map, event bool) *p
 		}
 		text += "Function Args: " + pytext.Repr(words) + "\n"
 	}
-	text += "JID: " + word(ret, "jid") + "\n"
-	run, isRun := slackRun(ret.Value("return"))
+	text += "JID: " + returners.Word(ret, "jid") + "\n"
+	run, isRun := runOf(ret.Value("return"))
 	if isRun {
 		text += fmt.Sprintf("Total: %d\nDuration: %.2f secs", run.total, run.duration/1000)
 	}
-	about := payload.M("fallback", sprinkle(c, opt.text(title)), "color", "#272727", "author_name", author,
+	about := payload.M("fallback", sprinkle(c, opt.Text(title)), "color", "#272727", "author_name", author,
 		"author_link", sprinkle(c, "{localhost}"), "author_icon", opt["author_icon"], "title",
 		"Success: "+pytext.Str(success), "text", text)
 	if isRun {
@@ -50,11 +52,11 @@ func slackMessage(c *loader.Call, opt settings, ret *payload.Map, event bool) *p
 		color = "good"
 	}
 	return payload.M("attachments",
-		[]any{about, payload.M("color", color, "title", "Return: "+slackReturn(ret.Value("return")))})
+		[]any{about, payload.M("color", color, "title", "Return: "+returnText(ret.Value("return")))})
 }
 
-// slackReturn shows a return: maps as YAML.
-func slackReturn(v any) string {
+// returnText shows a return: maps as YAML.
+func returnText(v any) string {
 	if m, ok := v.(*payload.Map); ok {
 		return "\n" + outputters.DumpYAML(m, outputters.FlowLeaves, 2)
 	}
@@ -68,9 +70,9 @@ type stateRun struct {
 	duration        float64 // in ms
 }
 
-// slackRun counts states; not ok for what is none.
+// runOf counts states; not ok for what is none.
 // Unlike Salt: a map that only begins like a run of states is no run, where Salt fails.
-func slackRun(v any) (run stateRun, ok bool) {
+func runOf(v any) (run stateRun, ok bool) {
 	states, isMap := v.(*payload.Map)
 	if !isMap || states.Len() == 0 {
 		return run, false
@@ -91,7 +93,7 @@ func slackRun(v any) (run stateRun, ok bool) {
 	}
 	slices.SortStableFunc(rows, func(a, b row) int { return cmp.Compare(runNumber(a.state), runNumber(b.state)) })
 	for _, r := range rows {
-		task := payload.M("value", word(r.state, "__sls__")+".sls | "+r.id, "short", false)
+		task := payload.M("value", returners.Word(r.state, "__sls__")+".sls | "+r.id, "short", false)
 		if r.state.Has("result") && !loader.Truthy(r.state.Value("result")) {
 			run.failed = append(run.failed, task)
 		}

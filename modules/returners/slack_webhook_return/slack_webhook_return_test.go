@@ -1,4 +1,4 @@
-package returners
+package slack_webhook_return
 
 import (
 	"fmt"
@@ -7,21 +7,23 @@ import (
 	"strings"
 	"testing"
 
+	"brine/modules/returners"
+	"brine/modules/returners/returnertest"
 	"brine/wire/payload"
 
 	"github.com/google/go-cmp/cmp"
 )
 
-// slackCases gives, for each return under two sets of options and for a list of events, what is posted: path, body and
+// cases gives, for each return under two sets of options and for a list of events, what is posted: path, body and
 // the headers that matter; "error" where the returner failed.
-func slackCases(t *testing.T, r *recorder, call func(opts *payload.Map, fun string, arg any) error) []any {
+func cases(t *testing.T, r *returnertest.Recorder, call func(opts *payload.Map, fun string, arg any) error) []any {
 	var out []any
 	note := func(err error) {
 		var posts []any
-		for _, a := range r.take() {
-			form, failed := url.ParseQuery(a.body)
-			posts = append(posts, payload.M("asked", a.method+" "+a.path, "payload", form.Get("payload"), "raw", a.body,
-				"type", a.header.Get("Content-Type"), "ok", failed == nil))
+		for _, a := range r.Take() {
+			form, failed := url.ParseQuery(a.Body)
+			posts = append(posts, payload.M("asked", a.Method+" "+a.Path, "payload", form.Get("payload"), "raw", a.Body,
+				"type", a.Header.Get("Content-Type"), "ok", failed == nil))
 		}
 		row := payload.M("posts", posts)
 		if err != nil {
@@ -36,7 +38,7 @@ func slackCases(t *testing.T, r *recorder, call func(opts *payload.Map, fun stri
 		"author_icon", "https://icon.invalid/i.png", "show_tasks", true), "grains", payload.M("id", "web1", "localhost",
 		"host1"))
 	for _, opts := range []*payload.Map{plain, full} {
-		for _, ret := range testFile(t, "returns.json").([]any) {
+		for _, ret := range returnertest.Shared(t, "returns.json").([]any) {
 			note(call(opts, "slack_webhook.returner", ret))
 		}
 	}
@@ -49,20 +51,20 @@ func slackCases(t *testing.T, r *recorder, call func(opts *payload.Map, fun stri
 	return out
 }
 
-func slackAnswer(asked) (int, string) { return http.StatusOK, "ok" }
+func answer(returnertest.Asked) (int, string) { return http.StatusOK, "ok" }
 
-// brineSlack calls brine's returner with the grains of the options.
-func brineSlack(t *testing.T) func(opts *payload.Map, fun string, arg any) error {
+// onBrine calls brine's returner with the grains of the options.
+func onBrine(t *testing.T) func(opts *payload.Map, fun string, arg any) error {
 	return func(opts *payload.Map, fun string, arg any) error {
 		s := brine(t, opts)
-		s.env.Grains = func() *payload.Map { return opts.Map("grains") }
-		_, err := s.try(fun, arg)
+		s.Env.Grains = func() *payload.Map { return opts.Map("grains") }
+		_, err := s.Try(fun, arg)
 		return err
 	}
 }
 
-// compareSlack compares posts but where Salt failed.
-func compareSlack(t *testing.T, want, got []any) {
+// compare compares posts but where Salt failed.
+func compare(t *testing.T, want, got []any) {
 	t.Helper()
 	if len(want) != len(got) {
 		t.Fatalf("%d rows, want %d", len(got), len(want))
@@ -73,7 +75,7 @@ func compareSlack(t *testing.T, want, got []any) {
 			continue
 		}
 		compared++
-		if diff := cmp.Diff(sorted(t, want[i]), sorted(t, got[i])); diff != "" {
+		if diff := cmp.Diff(returnertest.Sorted(t, want[i]), returnertest.Sorted(t, got[i])); diff != "" {
 			t.Errorf("row %d (-Salt +brine):\n%s", i, diff)
 		}
 	}
@@ -84,32 +86,32 @@ func compareSlack(t *testing.T, want, got []any) {
 
 // brine posts to Slack byte for byte what Salt posts.
 func TestSlack(t *testing.T) {
-	r := newRecorder(t, slackAnswer)
-	compareSlack(t, testFile(t, "slack.json").([]any), slackCases(t, r, brineSlack(t)))
+	r := returnertest.NewRecorder(t, answer)
+	compare(t, returnertest.File(t, "slack.json").([]any), cases(t, r, onBrine(t)))
 }
 
 // Events that are no returns, or are looks at jobs, are not posted.
 func TestSlackEvents(t *testing.T) {
-	r := newRecorder(t, slackAnswer)
+	r := returnertest.NewRecorder(t, answer)
 	opts := payload.M("slack_webhook.webhook", r.URL+"/x")
-	err := brineSlack(t)(opts, "slack_webhook.event_return", []any{
+	err := onBrine(t)(opts, "slack_webhook.event_return", []any{
 		payload.M("tag", "salt/auth", "data", payload.M("act", "accept", "id", "web1")), payload.M("tag", "a", "data",
 			payload.NewMap(0)), payload.M("tag", "b"), "c",
 		payload.M("tag", "salt/job/1/ret/a", "data", payload.M("id", "a", "fun", "saltutil.find_job", "jid", "1",
 			"return", payload.NewMap(0)))})
-	if seen := r.take(); err != nil || len(seen) != 0 {
+	if seen := r.Take(); err != nil || len(seen) != 0 {
 		t.Errorf("posted %v, %v", seen, err)
 	}
 }
 
 // The data of an event says where nothing goes.
 func TestSlackEventOptions(t *testing.T) {
-	r, evil := newRecorder(t, slackAnswer), newRecorder(t, slackAnswer)
+	r, evil := returnertest.NewRecorder(t, answer), returnertest.NewRecorder(t, answer)
 	opts := payload.M("slack_webhook.webhook", r.URL+"/x", "other.slack_webhook.webhook", evil.URL)
-	err := brineSlack(t)(opts, "slack_webhook.event_return",
-		[]any{payload.M("tag", "a", "data", ret().Set("ret_kwargs", payload.M("webhook", evil.URL)).
+	err := onBrine(t)(opts, "slack_webhook.event_return",
+		[]any{payload.M("tag", "a", "data", returnertest.Ret().Set("ret_kwargs", payload.M("webhook", evil.URL)).
 			Set("ret_config", "other"))})
-	if own, others := len(r.take()), len(evil.take()); err != nil || own != 1 || others != 0 {
+	if own, others := len(r.Take()), len(evil.Take()); err != nil || own != 1 || others != 0 {
 		t.Errorf("%d posts to the webhook of the options, %d to that of the event, %v", own, others, err)
 	}
 }
@@ -130,43 +132,50 @@ func TestSlackRefused(t *testing.T) {
 		{http.StatusFound, "/inside", false, "302"},
 		{http.StatusInternalServerError, "secret/echoed", false, "500"},
 	} {
-		r := newRecorder(t, func(asked) (int, string) { return tt.status, tt.body })
-		err := brineSlack(t)(payload.M("slack_webhook.webhook", r.URL+"/services/secret"), "slack_webhook.returner",
-			ret())
-		if err == nil || Hopeless(err) != tt.hopeless || !strings.Contains(err.Error(), tt.shown) ||
+		r := returnertest.NewRecorder(t, func(returnertest.Asked) (int, string) { return tt.status, tt.body })
+		err := onBrine(t)(payload.M("slack_webhook.webhook", r.URL+"/services/secret"), "slack_webhook.returner",
+			returnertest.Ret())
+		if err == nil || returners.Hopeless(err) != tt.hopeless || !strings.Contains(err.Error(), tt.shown) ||
 			strings.Contains(err.Error(), "secret") {
-			t.Errorf("%d %s: got %v, hopeless %t", tt.status, tt.body, err, Hopeless(err))
+			t.Errorf("%d %s: got %v, hopeless %t", tt.status, tt.body, err, returners.Hopeless(err))
 		}
-		if n := len(r.take()); n != 1 {
+		if n := len(r.Take()); n != 1 {
 			t.Errorf("%d %s: %d requests, want 1", tt.status, tt.body, n)
 		}
 	}
 	for _, hook := range []any{nil, "", ":secret", "http://\x7fsecret", "http://127.0.0.1:1/secret"} {
-		err := brineSlack(t)(payload.M("slack_webhook.webhook", hook), "slack_webhook.returner", ret())
-		if err == nil || Hopeless(err) || strings.Contains(fmt.Sprint(err), "secret") {
-			t.Errorf("webhook %q: got %v, hopeless %t", hook, err, Hopeless(err))
+		err := onBrine(t)(payload.M("slack_webhook.webhook", hook), "slack_webhook.returner", returnertest.Ret())
+		if err == nil || returners.Hopeless(err) || strings.Contains(fmt.Sprint(err), "secret") {
+			t.Errorf("webhook %q: got %v, hopeless %t", hook, err, returners.Hopeless(err))
 		}
 	}
 }
 
 // The proxy of the options is used, unless no_proxy names the host.
 func TestSlackProxy(t *testing.T) {
-	proxy := newRecorder(t, slackAnswer)
+	proxy := returnertest.NewRecorder(t, answer)
 	at, err := url.Parse(proxy.URL)
 	if err != nil {
 		t.Fatal(err)
 	}
 	opts := payload.M("slack_webhook.webhook", "http://far.invalid/x", "proxy_host", at.Hostname(), "proxy_port",
 		at.Port(), "proxy_username", "u", "proxy_password", "p")
-	if err := brineSlack(t)(opts, "slack_webhook.returner", ret()); err != nil {
+	if err := onBrine(t)(opts, "slack_webhook.returner", returnertest.Ret()); err != nil {
 		t.Fatal(err)
 	}
-	if seen := proxy.take(); len(seen) != 1 || seen[0].host != "far.invalid" ||
-		seen[0].header.Get("Proxy-Authorization") != "Basic dTpw" {
+	if seen := proxy.Take(); len(seen) != 1 || seen[0].Host != "far.invalid" ||
+		seen[0].Header.Get("Proxy-Authorization") != "Basic dTpw" {
 		t.Errorf("the proxy saw %v", seen)
 	}
-	if err := brineSlack(t)(opts.Set("no_proxy", []any{"far.invalid"}), "slack_webhook.returner", ret()); err == nil ||
-		len(proxy.take()) != 0 {
+	if err := onBrine(t)(opts.Set("no_proxy", []any{"far.invalid"}), "slack_webhook.returner",
+		returnertest.Ret()); err == nil ||
+		len(proxy.Take()) != 0 {
 		t.Errorf("with no_proxy: %v, and the proxy was asked", err)
 	}
+}
+
+// brine is the returner with options of a minion.
+func brine(t *testing.T, opts *payload.Map) *returnertest.Store {
+	t.Helper()
+	return returnertest.New(t, opts, Module())
 }

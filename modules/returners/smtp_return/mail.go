@@ -1,4 +1,4 @@
-package returners
+package smtp_return
 
 import (
 	"bytes"
@@ -17,6 +17,9 @@ import (
 	"strings"
 	"time"
 	"unicode/utf8"
+
+	"brine/modules/returners"
+	"brine/modules/returners/options"
 )
 
 // mailer is who sends mails to whom, through which server.
@@ -33,18 +36,18 @@ const (
 )
 
 // mailTo reads the options of a mail.
-func mailTo(opt settings) (mailer, error) {
-	m := mailer{from: opt.text("from"), host: opt.text("host"), user: opt.text("username"),
-		password: opt.text("password"), port: mailPort, to: strings.Split(opt.text("to"), ","), tls: opt["tls"] == true}
+func mailTo(opt options.Values) (mailer, error) {
+	m := mailer{from: opt.Text("from"), host: opt.Text("host"), user: opt.Text("username"),
+		password: opt.Text("password"), port: mailPort, to: strings.Split(opt.Text("to"), ","), tls: opt["tls"] == true}
 	for _, name := range []string{"from", "to", "host"} {
-		if text := opt.text(name); text == "" || strings.ContainsAny(text, "\r\n") {
-			return m, misset("smtp.%s is not set, or has several lines", name)
+		if text := opt.Text(name); text == "" || strings.ContainsAny(text, "\r\n") {
+			return m, returners.Misset("smtp.%s is not set, or has several lines", name)
 		}
 	}
-	if text := opt.text("port"); text != "" && text != "0" {
+	if text := opt.Text("port"); text != "" && text != "0" {
 		n, err := strconv.ParseUint(strings.TrimSpace(text), 10, 16)
 		if err != nil {
-			return m, misset("smtp.port is no port: %q", text)
+			return m, returners.Misset("smtp.port is no port: %q", text)
 		}
 		m.port = int(n)
 	}
@@ -118,7 +121,7 @@ func (m mailer) send(ctx context.Context, text []byte) error {
 	err := m.talk(ctx, text)
 	var said *textproto.Error
 	if errors.As(err, &said) && said.Code == 552 { // too large
-		return &Unusable{fmt.Errorf("smtp: %s: %w", m.host, err)}
+		return &returners.Unusable{Err: fmt.Errorf("smtp: %s: %w", m.host, err)}
 	}
 	if err != nil {
 		return fmt.Errorf("smtp: %s: %w", m.host, err)

@@ -1,4 +1,4 @@
-package returners
+package smtp_return
 
 import (
 	"bufio"

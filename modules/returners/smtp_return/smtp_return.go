@@ -1,4 +1,6 @@
-package returners
+// Package smtp_return is the returner smtp: it sends returns and events by mail. Answers to
+// salt/returners/smtp_return.py.
+package smtp_return
 
 import (
 	"context"
@@ -11,116 +13,127 @@ import (
 	"brine/modules/loader"
 	"brine/modules/renderers"
 	"brine/modules/renderers/jinja"
+	"brine/modules/returners"
+	"brine/modules/returners/functions"
+	"brine/modules/returners/options"
 	"brine/modules/text/pytext"
 	"brine/wire/payload"
 )
 
-// smtpOptions is where the returner finds its options. Source: salt/returners/smtp_return.py, _get_options. verify_ssl
+// wanted is where the returner finds its options. Source: salt/returners/smtp_return.py, _get_options. verify_ssl
 // is brine's.
-var smtpOptions = lookup{name: "smtp", options: []string{"from", "to", "host", "port", "username", "password",
+var wanted = options.Lookup{Name: "smtp", Options: []string{"from", "to", "host", "port", "username", "password",
 	"subject", "gpgowner", "fields", "tls", "renderer", "template", "verify_ssl"}}
 
-// smtpOwn are options that only the configuration gives, or whoever may run a function and names this returner reads
-// any file of the minion.
-var smtpOwn = []string{"template", "renderer", "gpgowner", "verify_ssl"}
+// configuredOnly are options that only the configuration gives, or whoever may run a function and names this returner
+// reads any file of the minion.
+var configuredOnly = []string{"template", "renderer", "gpgowner", "verify_ssl"}
 
-// smtpLimits bound a template.
-var smtpLimits = jinja.Limits{Steps: 5_000_000, Memory: 256 << 20, Output: 64 << 20}
+// limits bound a template.
+var limits = jinja.Limits{Steps: 5_000_000, Memory: 256 << 20, Output: 64 << 20}
 
 const (
-	smtpSubject = "Email from Salt"
-	smtpBody    = "id: {{id}}\r\nfunction: {{fun}}\r\nfunction args: {{fun_args}}\r\njid: {{jid}}\r\nreturn: " +
+	defaultSubject = "Email from Salt"
+	defaultBody    = "id: {{id}}\r\nfunction: {{fun}}\r\nfunction args: {{fun_args}}\r\njid: {{jid}}\r\nreturn: " +
 		"{{return}}\r\n"
 	gpgPatience = time.Minute
 )
 
-// smtpFunctions send mails. home finds the home directory of a user.
-func smtpFunctions(home func(user string) string) []loader.Func {
-	const name = "smtp"
-	return []loader.Func{
-		taker(name, `Send the return by mail.
-
-CLI Example:
-
-    salt '*' test.ping --return smtp`, func(c *loader.Call, ret *payload.Map) error {
-			opt, err := smtpOptions.read(c, ret)
-			if err != nil {
-				return err
-			}
-			own, err := smtpOptions.configured(c, ret)
-			if err == nil {
-				err = smtpOptions.guard(c, ret, "host", "port", "tls")
-			}
-			if err != nil {
-				return err
-			}
-			for _, name := range smtpOwn {
-				if delete(opt, name); own[name] != nil {
-					opt[name] = own[name]
-				}
-			}
-			return smtpSend(c, opt, ret, home)
-		}),
-		listener(name, `Send the data of events by mail. What they hold is no option of the mail.`,
-			func(c *loader.Call, events []any) error {
-				opt, err := smtpOptions.read(c, nil)
-				if err != nil {
-					return err
-				}
-				var hopeless []error // of events that keep no other from being sent
-				for _, e := range events {
-					event, _ := e.(*payload.Map)
-					data := event.Map("data")
-					if data.Len() == 0 {
-						continue
-					}
-					if err := smtpSend(c, opt, data, home); Hopeless(err) {
-						hopeless = append(hopeless, err)
-					} else if err != nil {
-						return err
-					}
-				}
-				return errors.Join(hopeless...)
-			}),
-		jidMaker(name),
+// Module is the returner smtp.
+func Module(o returners.Options) loader.Module {
+	m := mails{home: o.Home}
+	if m.home == nil {
+		m.home = program.Home
 	}
+	return loader.Module{File: "smtp_return", Name: "smtp", Virtual: loader.Always, Funcs: func() []loader.Func {
+		return []loader.Func{
+			functions.Returner("smtp", "Send the return by mail.", m.take),
+			functions.EventReturn("smtp", "Send the data of events by mail. What they hold is no option of the mail.",
+				m.takeEvents),
+			functions.PrepJID(),
+		}
+	}}
 }
 
-// smtpSend renders one mail and sends it.
+// mails sends them; home finds the home directory of a user.
+type mails struct{ home func(user string) string }
+
+func (m mails) take(c *loader.Call, ret *payload.Map) error {
+	opt, err := wanted.Read(c, ret)
+	if err != nil {
+		return err
+	}
+	own, err := wanted.Configured(c, ret)
+	if err == nil {
+		err = wanted.Guard(c, ret, "host", "port", "tls")
+	}
+	if err != nil {
+		return err
+	}
+	for _, name := range configuredOnly {
+		if delete(opt, name); own[name] != nil {
+			opt[name] = own[name]
+		}
+	}
+	return send(c, opt, ret, m.home)
+}
+
+func (m mails) takeEvents(c *loader.Call, events []any) error {
+	opt, err := wanted.Read(c, nil)
+	if err != nil {
+		return err
+	}
+	var hopeless []error // of events that keep no other from being sent
+	for _, e := range events {
+		event, _ := e.(*payload.Map)
+		data := event.Map("data")
+		if data.Len() == 0 {
+			continue
+		}
+		if err := send(c, opt, data, m.home); returners.Hopeless(err) {
+			hopeless = append(hopeless, err)
+		} else if err != nil {
+			return err
+		}
+	}
+	return errors.Join(hopeless...)
+}
+
+// send renders one mail and sends it.
 //
 // Unlike Salt: the fields of the subject are values and no part of its template; a subject has one line; what is not to
 // be sent in clear is not sent where gpg is missing; texts that are not ASCII have their headers, where Salt fails.
-func smtpSend(c *loader.Call, opt settings, ret *payload.Map, home func(string) string) error {
+func send(c *loader.Call, opt options.Values, ret *payload.Map, home func(string) string) error {
 	m, err := mailTo(opt)
 	if err != nil {
 		return err
 	}
-	subject := opt.text("subject")
+	subject := opt.Text("subject")
 	if subject == "" {
-		subject = smtpSubject
+		subject = defaultSubject
 	}
-	if subject, err = smtpRender(c, opt, renderers.Input{Template: renderers.InString, Data: subject,
+	if subject, err = render(c, opt, renderers.Input{Template: renderers.InString, Data: subject,
 		KW: ret}); err != nil {
 		return err
 	}
-	if fields := opt.text("fields"); fields != "" {
+	if fields := opt.Text("fields"); fields != "" {
 		for field := range strings.SplitSeq(fields, ",") {
 			if v, ok := ret.Get(field); ok {
 				subject += " " + pytext.Str(v)
 			}
 		}
 	}
-	in := renderers.Input{Template: opt.text("template"), KW: ret}
+	in := renderers.Input{Template: opt.Text("template"), KW: ret}
 	if in.Template == "" {
-		in.Template, in.Data, in.KW = renderers.InString, smtpBody, payload.M("id", "", "fun", "", "fun_args", "",
+		in.Template, in.Data, in.KW = renderers.InString, defaultBody, payload.M("id", "", "fun", "", "fun_args", "",
 			"jid", "", "return", "")
 		in.KW.Update(ret) // events have not all of them
 	}
-	body, err := smtpRender(c, opt, in)
+	body, err := render(c, opt, in)
 	if err != nil {
 		return err
 	}
-	if owner := opt.text("gpgowner"); owner != "" {
+	if owner := opt.Text("gpgowner"); owner != "" {
 		if body, err = gpgEncrypt(c.Ctx, home(owner)+"/.gnupg", m.to, body); err != nil {
 			return err
 		}
@@ -128,11 +141,11 @@ func smtpSend(c *loader.Call, opt settings, ret *payload.Map, home func(string) 
 	return m.send(c.Ctx, m.compose(subject, body, time.Now()))
 }
 
-// smtpRender renders a template of the operator's with the fields of a return as its names; it calls no functions.
-func smtpRender(c *loader.Call, opt settings, in renderers.Input) (string, error) {
+// render renders a template of the operator's with the fields of a return as its names; it calls no functions.
+func render(c *loader.Call, opt options.Values, in renderers.Input) (string, error) {
 	opts := c.Opts()
 	set := renderers.New(renderers.Options{
-		Jinja: renderers.Jinja{Opts: opts, Grains: c.Grains, Pillar: c.Pillar, Limits: smtpLimits,
+		Jinja: renderers.Jinja{Opts: opts, Grains: c.Grains, Pillar: c.Pillar, Limits: limits,
 			Has: func(string) bool {
 				return false
 			}},
@@ -141,13 +154,13 @@ func smtpRender(c *loader.Call, opt settings, in renderers.Input) (string, error
 		Disabled:  loader.StringList(opts.Value("disable_renders")), Log: func(level slog.Level, text string) {
 			c.Log(level, text)
 		}})
-	pipe := opt.text("renderer")
+	pipe := opt.Text("renderer")
 	if pipe == "" {
 		pipe = "jinja"
 	}
 	v, err := set.Compile(c.Ctx, pipe, in)
 	if err != nil {
-		return "", &Unusable{err}
+		return "", &returners.Unusable{Err: err}
 	}
 	return pytext.Str(v), nil
 }

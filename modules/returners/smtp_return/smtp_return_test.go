@@ -1,4 +1,4 @@
-package returners
+package smtp_return
 
 import (
 	"io"
@@ -12,13 +12,15 @@ import (
 	"strings"
 	"testing"
 
+	"brine/modules/returners"
+	"brine/modules/returners/returnertest"
 	"brine/wire/payload"
 
 	"github.com/google/go-cmp/cmp"
 )
 
-// smtpOpts are the options for a test server.
-func smtpOpts(s *mailServer) *payload.Map {
+// optsOf are the options for a test server.
+func optsOf(s *mailServer) *payload.Map {
 	return payload.M("smtp.from", "Salt <salt@example.net>", "smtp.to", "a@example.net, Bert <b@example.net>",
 		"smtp.host", "127.0.0.1", "smtp.port", int64(s.port))
 }
@@ -28,15 +30,15 @@ var (
 	sizeWord = regexp.MustCompile(`(?i) (size|body)=\w+`)
 )
 
-// smtpCases gives the mails of each return under three sets of options, and of events; "error" where the returner
+// cases gives the mails of each return under three sets of options, and of events; "error" where the returner
 // failed.
-func smtpCases(t *testing.T, s *mailServer, call func(opts *payload.Map, fun string, arg any) error) []any {
+func cases(t *testing.T, s *mailServer, call func(opts *payload.Map, fun string, arg any) error) []any {
 	template := filepath.Join(t.TempDir(), "mail.j2")
 	if err := os.WriteFile(template, []byte("Minion {{ id }}\n{% if fun is string %}ran {{ fun | upper }}{% endif "+
 		"%}\n.\n..{{ fun_args }}\n\n{{ missing | default('-') }}\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	full := smtpOpts(s).Set("smtp.subject", "{{ id }} of {{ jid }}").Set("smtp.template", template).Set("smtp.username",
+	full := optsOf(s).Set("smtp.subject", "{{ id }} of {{ jid }}").Set("smtp.template", template).Set("smtp.username",
 		"user").Set("smtp.password", "word")
 	var out []any
 	note := func(err error) {
@@ -55,9 +57,9 @@ func smtpCases(t *testing.T, s *mailServer, call func(opts *payload.Map, fun str
 		}
 		out = append(out, row)
 	}
-	for _, opts := range []*payload.Map{smtpOpts(s), full, smtpOpts(s).Set("smtp.fields",
+	for _, opts := range []*payload.Map{optsOf(s), full, optsOf(s).Set("smtp.fields",
 		"id,jid,none").Set("smtp.subject", "of")} {
-		for _, ret := range testFile(t, "returns.json").([]any) {
+		for _, ret := range returnertest.Shared(t, "returns.json").([]any) {
 			note(call(opts, "smtp.returner", ret))
 		}
 	}
@@ -67,9 +69,9 @@ func smtpCases(t *testing.T, s *mailServer, call func(opts *payload.Map, fun str
 	return out
 }
 
-func brineSMTP(t *testing.T) func(opts *payload.Map, fun string, arg any) error {
+func onBrine(t *testing.T) func(opts *payload.Map, fun string, arg any) error {
 	return func(opts *payload.Map, fun string, arg any) error {
-		_, err := brine(t, opts).try(fun, arg)
+		_, err := brine(t, opts).Try(fun, arg)
 		return err
 	}
 }
@@ -86,7 +88,7 @@ func compareMails(t *testing.T, want, got []any) {
 			continue
 		}
 		compared++
-		if diff := cmp.Diff(sorted(t, want[i]), sorted(t, got[i])); diff != "" {
+		if diff := cmp.Diff(returnertest.Sorted(t, want[i]), returnertest.Sorted(t, got[i])); diff != "" {
 			t.Errorf("row %d (-Salt +brine):\n%s", i, diff)
 		}
 	}
@@ -98,7 +100,7 @@ func compareMails(t *testing.T, want, got []any) {
 // brine sends the mails that Salt sends, as far as Salt can send them.
 func TestSMTP(t *testing.T) {
 	s := newMailServer(t, &mailServer{kinds: "LOGIN"})
-	compareMails(t, testFile(t, "smtp.json").([]any), smtpCases(t, s, brineSMTP(t)))
+	compareMails(t, returnertest.File(t, "smtp.json").([]any), cases(t, s, onBrine(t)))
 }
 
 // Letters that are not ASCII, long lines and zero bytes arrive.
@@ -106,11 +108,11 @@ func TestSMTPLetters(t *testing.T) {
 	s := newMailServer(t, &mailServer{})
 	for _, text := range []string{"größe – 日本語 🚀\n.\n..\r\nend", strings.Repeat("x", 5000), "a\x00b", "bad \xff end",
 		strings.Repeat("line\n", 1000)} {
-		opts := smtpOpts(s).Set("smtp.subject", "Größe {{ id }}").Set("smtp.template", filepath.Join(t.TempDir(), "t"))
+		opts := optsOf(s).Set("smtp.subject", "Größe {{ id }}").Set("smtp.template", filepath.Join(t.TempDir(), "t"))
 		if err := os.WriteFile(opts.Str("smtp.template"), []byte("{{ return }}"), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if err := brineSMTP(t)(opts, "smtp.returner", ret().Set("return", text)); err != nil {
+		if err := onBrine(t)(opts, "smtp.returner", returnertest.Ret().Set("return", text)); err != nil {
 			t.Fatal(err)
 		}
 		got, err := mail.ReadMessage(strings.NewReader(s.take()[0].text))
@@ -137,13 +139,13 @@ func TestSMTPLetters(t *testing.T) {
 func TestSMTPInjection(t *testing.T) {
 	s := newMailServer(t, &mailServer{})
 	const evil = "x\r\nBcc: evil@example.net\r\n\r\n{{ 7 * 191 }}{% raw %}"
-	opts := smtpOpts(s).Set("smtp.fields", "id,fun").Set("smtp.subject", "s {{ id }}").Set("root_password", "geheim")
+	opts := optsOf(s).Set("smtp.fields", "id,fun").Set("smtp.subject", "s {{ id }}").Set("root_password", "geheim")
 	for _, ret := range []*payload.Map{
 		payload.M("id", evil, "fun", "{{ opts }}", "jid", evil, "fun_args", []any{evil}, "return", evil),
 		payload.M("id", "a", "fun", "\n.\nMAIL FROM:<x>\u2028\u0085\x00", "jid", "1", "fun_args", nil, "return",
 			"\r\n.\r\nRSET\r\n"),
 	} {
-		if err := brineSMTP(t)(opts, "smtp.returner", ret); err != nil {
+		if err := onBrine(t)(opts, "smtp.returner", ret); err != nil {
 			t.Fatal(err)
 		}
 		mails := s.take()
@@ -158,7 +160,7 @@ func TestSMTPInjection(t *testing.T) {
 			t.Errorf("a value was a template:\n%s", mails[0].text)
 		}
 	}
-	if err := brineSMTP(t)(smtpOpts(s).Set("smtp.from", "a@b\r\nBcc: c"), "smtp.returner", ret()); err == nil {
+	if err := onBrine(t)(optsOf(s).Set("smtp.from", "a@b\r\nBcc: c"), "smtp.returner", returnertest.Ret()); err == nil {
 		t.Errorf("a sender of two lines: %v", err)
 	}
 }
@@ -171,14 +173,14 @@ func TestSMTPOwnOptions(t *testing.T) {
 		t.Fatal(err)
 	}
 	kw := payload.M("template", secret, "renderer", "py", "port", int64(evil.port), "gpgowner", "root")
-	if err := brineSMTP(t)(smtpOpts(s), "smtp.returner", ret().Set("ret_kwargs", kw)); err != nil {
+	if err := onBrine(t)(optsOf(s), "smtp.returner", returnertest.Ret().Set("ret_kwargs", kw)); err != nil {
 		t.Fatal(err)
 	}
 	if got := evil.take(); len(got) != 1 || strings.Contains(got[0].text, "geheim") {
 		t.Errorf("the mail to the server of ret_kwargs: %v", got)
 	}
-	if err := brineSMTP(t)(smtpOpts(s), "smtp.event_return",
-		[]any{payload.M("tag", "a", "data", ret().Set("ret_kwargs", kw))}); err != nil {
+	if err := onBrine(t)(optsOf(s), "smtp.event_return",
+		[]any{payload.M("tag", "a", "data", returnertest.Ret().Set("ret_kwargs", kw))}); err != nil {
 		t.Fatal(err)
 	}
 	if own, others := len(s.take()), len(evil.take()); own != 1 || others != 0 {
@@ -189,15 +191,15 @@ func TestSMTPOwnOptions(t *testing.T) {
 // The password of the configuration goes to no server of ret_kwargs.
 func TestSMTPGuard(t *testing.T) {
 	s, evil := newMailServer(t, &mailServer{kinds: "PLAIN"}), newMailServer(t, &mailServer{kinds: "PLAIN"})
-	opts := smtpOpts(s).Set("smtp.username", "user").Set("smtp.password", "geheim").Set("smtp.verify_ssl", false)
+	opts := optsOf(s).Set("smtp.username", "user").Set("smtp.password", "geheim").Set("smtp.verify_ssl", false)
 	for _, kw := range []*payload.Map{payload.M("port", int64(evil.port)), payload.M("host", "localhost"),
 		payload.M("tls", false)} {
-		if err := brineSMTP(t)(opts, "smtp.returner", ret().Set("ret_kwargs", kw)); !Hopeless(err) ||
+		if err := onBrine(t)(opts, "smtp.returner", returnertest.Ret().Set("ret_kwargs", kw)); !returners.Hopeless(err) ||
 			len(evil.take()) != 0 {
 			t.Errorf("%v: %v", kw, err)
 		}
 	}
-	if err := brineSMTP(t)(opts, "smtp.returner", ret().Set("ret_kwargs", payload.M("port", int64(evil.port),
+	if err := onBrine(t)(opts, "smtp.returner", returnertest.Ret().Set("ret_kwargs", payload.M("port", int64(evil.port),
 		"password", "own"))); err != nil {
 		t.Error(err)
 	}
@@ -209,11 +211,11 @@ func TestSMTPGuard(t *testing.T) {
 // An event that a template cannot show keeps no other from being sent.
 func TestSMTPEvents(t *testing.T) {
 	s := newMailServer(t, &mailServer{})
-	opts := smtpOpts(s).Set("smtp.subject", "{{ act }}")
-	err := brineSMTP(t)(opts, "smtp.event_return", []any{payload.M("tag", "a", "data", payload.M("id", "a")),
+	opts := optsOf(s).Set("smtp.subject", "{{ act }}")
+	err := onBrine(t)(opts, "smtp.event_return", []any{payload.M("tag", "a", "data", payload.M("id", "a")),
 		payload.M("tag", "b", "data", payload.M("act", "accept"))})
 	got := s.take()
-	if !Hopeless(err) || len(got) != 1 || !strings.Contains(got[0].text, "Subject: accept\r\n") {
+	if !returners.Hopeless(err) || len(got) != 1 || !strings.Contains(got[0].text, "Subject: accept\r\n") {
 		t.Errorf("%d mails, %v", len(got), err)
 	}
 }
@@ -222,16 +224,16 @@ func TestSMTPEvents(t *testing.T) {
 func TestSMTPSignIn(t *testing.T) {
 	for _, kinds := range []string{"PLAIN LOGIN", "LOGIN", "CRAM-MD5 PLAIN"} {
 		s := newMailServer(t, &mailServer{kinds: kinds, tls: certified(t)})
-		opts := smtpOpts(s).Set("smtp.tls", true)
-		if err := brineSMTP(t)(opts, "smtp.returner", ret()); err != nil {
+		opts := optsOf(s).Set("smtp.tls", true)
+		if err := onBrine(t)(opts, "smtp.returner", returnertest.Ret()); err != nil {
 			t.Fatal(err)
 		}
 		opts.Set("smtp.username", "user").Set("smtp.password", "geheim")
-		if err := brineSMTP(t)(opts, "smtp.returner", ret()); err == nil || Hopeless(err) ||
+		if err := onBrine(t)(opts, "smtp.returner", returnertest.Ret()); err == nil || returners.Hopeless(err) ||
 			strings.Contains(err.Error(), "geheim") {
 			t.Errorf("a password for a server nobody knows: %v", err)
 		}
-		if err := brineSMTP(t)(opts.Set("smtp.verify_ssl", false), "smtp.returner", ret()); err != nil {
+		if err := onBrine(t)(opts.Set("smtp.verify_ssl", false), "smtp.returner", returnertest.Ret()); err != nil {
 			t.Fatal(err)
 		}
 		got := s.take()
@@ -241,11 +243,12 @@ func TestSMTPSignIn(t *testing.T) {
 		}
 	}
 	s := newMailServer(t, &mailServer{kinds: "PLAIN", refuse: map[string]string{"AUTH": "535 no"}})
-	err := brineSMTP(t)(smtpOpts(s).Set("smtp.username", "user").Set("smtp.password", "geheim"), "smtp.returner", ret())
-	if err == nil || Hopeless(err) || strings.Contains(err.Error(), "geheim") {
+	err := onBrine(t)(optsOf(s).Set("smtp.username", "user").Set("smtp.password", "geheim"), "smtp.returner",
+		returnertest.Ret())
+	if err == nil || returners.Hopeless(err) || strings.Contains(err.Error(), "geheim") {
 		t.Errorf("a wrong password: %v", err)
 	}
-	if err := brineSMTP(t)(smtpOpts(s).Set("smtp.tls", true), "smtp.returner", ret()); err == nil {
+	if err := onBrine(t)(optsOf(s).Set("smtp.tls", true), "smtp.returner", returnertest.Ret()); err == nil {
 		t.Error("a server without TLS got a mail")
 	}
 }
@@ -264,16 +267,16 @@ func TestSMTPRefused(t *testing.T) {
 		{map[string]string{"end of DATA": "451 later"}, false, false},
 	} {
 		s := newMailServer(t, &mailServer{refuse: tt.refuse})
-		err := brineSMTP(t)(smtpOpts(s), "smtp.returner", ret())
-		if (err == nil) != tt.ok || Hopeless(err) != tt.hopeless || (len(s.take()) == 1) != tt.ok {
-			t.Errorf("%v: %v, hopeless %t", tt.refuse, err, Hopeless(err))
+		err := onBrine(t)(optsOf(s), "smtp.returner", returnertest.Ret())
+		if (err == nil) != tt.ok || returners.Hopeless(err) != tt.hopeless || (len(s.take()) == 1) != tt.ok {
+			t.Errorf("%v: %v, hopeless %t", tt.refuse, err, returners.Hopeless(err))
 		}
 	}
 	s := newMailServer(t, &mailServer{})
 	for _, name := range []string{"smtp.from", "smtp.to", "smtp.host"} {
-		opts := smtpOpts(s)
+		opts := optsOf(s)
 		opts.Delete(name)
-		if err := brineSMTP(t)(opts, "smtp.returner", ret()); err == nil || Hopeless(err) ||
+		if err := onBrine(t)(opts, "smtp.returner", returnertest.Ret()); err == nil || returners.Hopeless(err) ||
 			!strings.Contains(err.Error(), name) {
 			t.Errorf("without %s: %v", name, err)
 		}
@@ -308,21 +311,27 @@ func TestSMTPEncrypted(t *testing.T) {
 	defer func() { _ = exec.Command("gpgconf", "--homedir", keys, "--kill", "all").Run() }()
 	gpg("", "--quick-gen-key", "a@example.net", "rsa2048", "encr", "never")
 	s := newMailServer(t, &mailServer{})
-	env, reg := withConfig(t, smtpOpts(s).Set("smtp.to", "a@example.net").Set("smtp.gpgowner", "somebody")),
-		registry(t, Options{Home: func(string) string { return home }})
-	if err := Return(call(t, env), reg, "smtp", ret()); err != nil {
+	env, reg := returnertest.Config(t, optsOf(s).Set("smtp.to", "a@example.net").Set("smtp.gpgowner", "somebody")),
+		returnertest.Registry(Module(returners.Options{Home: func(string) string { return home }}))
+	if err := returners.Return(returnertest.Call(t, env), reg, "smtp", returnertest.Ret()); err != nil {
 		t.Fatal(err)
 	}
 	_, body, _ := strings.Cut(s.take()[0].text, "\r\n\r\n")
 	if clear := gpg(body, "--decrypt"); !strings.Contains(clear, "id: web1\r\nfunction: test.ping\r\n") {
 		t.Errorf("the mail holds %q", clear)
 	}
-	other := withConfig(t, smtpOpts(s).Set("smtp.gpgowner", "somebody"))
-	if err := Return(call(t, other), reg, "smtp", ret()); err != nil {
+	other := returnertest.Config(t, optsOf(s).Set("smtp.gpgowner", "somebody"))
+	if err := returners.Return(returnertest.Call(t, other), reg, "smtp", returnertest.Ret()); err != nil {
 		t.Fatal(err)
 	}
 	if got := s.take()[0].text; !strings.Contains(got, "Encryption failed, the return data was not sent.") ||
 		strings.Contains(got, "web1") {
 		t.Errorf("the mail to somebody without a key: %s", got)
 	}
+}
+
+// brine is the returner with options of a minion.
+func brine(t *testing.T, opts *payload.Map) *returnertest.Store {
+	t.Helper()
+	return returnertest.New(t, opts, Module(returners.Options{}))
 }

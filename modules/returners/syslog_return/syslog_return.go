@@ -1,4 +1,6 @@
-package returners
+// Package syslog_return is the returner syslog: it writes returns, as JSON, to the log of the system. Answers to
+// salt/returners/syslog_return.py.
+package syslog_return
 
 import (
 	"errors"
@@ -13,13 +15,16 @@ import (
 
 	"brine/modules/loader"
 	"brine/modules/outputters"
+	"brine/modules/returners"
+	"brine/modules/returners/functions"
+	"brine/modules/returners/options"
 	"brine/modules/text/pytext"
 	"brine/wire/payload"
 )
 
-// syslogOptions are where the returner syslog finds its options.
-var syslogOptions = lookup{name: "syslog", options: []string{"level", "facility", "tag", "options"},
-	defaults: settings{"level": "LOG_INFO", "facility": "LOG_USER", "options": []any{}}}
+// wanted are where the returner syslog finds its options.
+var wanted = options.Lookup{Name: "syslog", Options: []string{"level", "facility", "tag", "options"},
+	Defaults: options.Values{"level": "LOG_INFO", "facility": "LOG_USER", "options": []any{}}}
 
 // levels and facilities have the numbers of syslog(3).
 var (
@@ -31,47 +36,52 @@ var (
 		"LOG_LOCAL0": 128, "LOG_LOCAL1": 136, "LOG_LOCAL2": 144, "LOG_LOCAL3": 152, "LOG_LOCAL4": 160,
 		"LOG_LOCAL5": 168, "LOG_LOCAL6": 176, "LOG_LOCAL7": 184}
 
-	syslogWords = map[string]bool{"LOG_PID": true, "LOG_CONS": true, "LOG_NDELAY": true, "LOG_ODELAY": true,
+	optionWords = map[string]bool{"LOG_PID": true, "LOG_CONS": true, "LOG_NDELAY": true, "LOG_ODELAY": true,
 		"LOG_NOWAIT": true, "LOG_PERROR": true}
 )
 
 // mostTag is the longest tag in characters.
 const mostTag = 32
 
-// syslogFunctions write returns to the log of the system.
-func syslogFunctions(socket string) []loader.Func {
-	return []loader.Func{taker("syslog", `Write the return, as JSON, to the log of the system.
-
-CLI Example:
-
-    salt '*' test.ping --return syslog`, func(c *loader.Call, ret *payload.Map) error {
-		opt, err := syslogOptions.read(c, ret)
-		if err != nil {
-			return err
-		}
-		head, words, err := syslogHead(opt, time.Now())
-		if err != nil {
-			return &Unusable{err}
-		}
-		text, ok := outputters.DumpJSON(ret, outputters.JSONOptions{Indent: -1})
-		if !ok {
-			return unusable("syslog: a key of the return has no form in JSON")
-		}
-		if words["LOG_PERROR"] {
-			fmt.Fprintln(os.Stderr, text)
-		}
-		return toSyslog(c, socket, head+text)
-	})}
+// Module is the returner syslog.
+func Module(o returners.Options) loader.Module {
+	socket := o.Syslog
+	if socket == "" {
+		socket = "/dev/log"
+	}
+	return loader.Module{File: "syslog_return", Name: "syslog", Virtual: loader.Always, Funcs: func() []loader.Func {
+		return []loader.Func{functions.Returner("syslog", "Write the return, as JSON, to the log of the system.",
+			func(c *loader.Call, ret *payload.Map) error { return take(c, socket, ret) })}
+	}}
 }
 
-// syslogHead is what stands before the text: priority, time, tag and, with LOG_PID, the process. It also gives the
+func take(c *loader.Call, socket string, ret *payload.Map) error {
+	opt, err := wanted.Read(c, ret)
+	if err != nil {
+		return err
+	}
+	head, words, err := headOf(opt, time.Now())
+	if err != nil {
+		return &returners.Unusable{Err: err}
+	}
+	text, ok := outputters.DumpJSON(ret, outputters.JSONOptions{Indent: -1})
+	if !ok {
+		return returners.Refuse("syslog: a key of the return has no form in JSON")
+	}
+	if words["LOG_PERROR"] {
+		fmt.Fprintln(os.Stderr, text)
+	}
+	return send(c, socket, head+text)
+}
+
+// headOf is what stands before the text: priority, time, tag and, with LOG_PID, the process. It also gives the
 // words of the option options. An unknown level, facility or word, or a tag that is too long, is an error; Salt logs
 // it.
-func syslogHead(opt settings, now time.Time) (string, map[string]bool, error) {
-	level, ok := levels[opt.text("level")]
-	facility, known := facilities[opt.text("facility")]
+func headOf(opt options.Values, now time.Time) (string, map[string]bool, error) {
+	level, ok := levels[opt.Text("level")]
+	facility, known := facilities[opt.Text("facility")]
 	if !ok || !known {
-		return "", nil, fmt.Errorf("syslog: level %s or facility %s is none", opt.text("level"), opt.text("facility"))
+		return "", nil, fmt.Errorf("syslog: level %s or facility %s is none", opt.Text("level"), opt.Text("facility"))
 	}
 	list, ok := opt["options"].([]any)
 	if !ok {
@@ -79,7 +89,7 @@ func syslogHead(opt settings, now time.Time) (string, map[string]bool, error) {
 	}
 	words := map[string]bool{}
 	for _, v := range list {
-		if !syslogWords[pytext.Str(v)] {
+		if !optionWords[pytext.Str(v)] {
 			return "", nil, fmt.Errorf("syslog: there is no option %s", pytext.Str(v))
 		}
 		words[pytext.Str(v)] = true
@@ -99,8 +109,8 @@ func syslogHead(opt settings, now time.Time) (string, map[string]bool, error) {
 	return fmt.Sprintf("<%d>%s %s: ", facility|level, now.Format(time.Stamp), tag), words, nil
 }
 
-// toSyslog sends one message to the socket, which is one of datagrams or, with some loggers, a stream.
-func toSyslog(c *loader.Call, socket, message string) (err error) {
+// send sends one message to the socket, which is one of datagrams or, with some loggers, a stream.
+func send(c *loader.Call, socket, message string) (err error) {
 	var d net.Dialer
 	conn, err := d.DialContext(c.Ctx, "unixgram", socket)
 	if err != nil {
@@ -117,7 +127,7 @@ func toSyslog(c *loader.Call, socket, message string) (err error) {
 	}
 	if _, err := conn.Write([]byte(message)); err != nil {
 		if strings.Contains(err.Error(), "message too long") {
-			return &Unusable{fmt.Errorf("syslog: %w", err)}
+			return &returners.Unusable{Err: fmt.Errorf("syslog: %w", err)}
 		}
 		return fmt.Errorf("syslog: %w", err)
 	}

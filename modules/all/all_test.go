@@ -25,13 +25,23 @@ func lists() map[string]loader.Source {
 var shared = map[string][]string{"returners": {"functions", "jobcache", "options", "queue", "returnertest", "spool",
 	"sqlstore"}}
 
+// files are the files of all lists, by kind.
+func files() map[string][]string {
+	out := map[string][]string{}
+	for kind, table := range lists() {
+		for _, m := range table.Modules() {
+			out[kind] = append(out[kind], m.File)
+		}
+	}
+	for _, m := range all.Grains() {
+		out["grains"] = append(out["grains"], m.File)
+	}
+	return out
+}
+
 // TestFolders: each folder with Go files is a line of its list, and each line has its folder, by the module's file.
 func TestFolders(t *testing.T) {
-	for kind, table := range lists() {
-		var listed []string
-		for _, m := range table.Modules() {
-			listed = append(listed, m.File)
-		}
+	for kind, listed := range files() {
 		found, err := filepath.Glob("../" + kind + "/*/*.go")
 		if err != nil {
 			t.Fatal(err)

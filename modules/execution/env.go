@@ -37,7 +37,7 @@ func (m Machine) Returners() *loader.Registry {
 // Grains are the grains of the machine, with those of the configuration. None is computed before it is asked for.
 func (m Machine) Grains() *grains.Collector {
 	return grains.New(grains.Options{Opts: m.Opts, Static: m.Opts.Map("grains"), Version: m.Version,
-		ZMQVersion: m.ZMQVersion, Refresh: m.Refresh})
+		ZMQVersion: m.ZMQVersion, Refresh: m.Refresh}, all.Grains())
 }
 
 // NewEnv is what functions are called in. The caller adds what its process offers them (loader.Host), and a pillar.

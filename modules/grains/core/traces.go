@@ -1,4 +1,4 @@
-package grains
+package core
 
 import (
 	"strconv"
@@ -11,31 +11,31 @@ import (
 var vzEnv = pattern.New(`(?m)^envID:\s+(\d+)$`)
 
 // lookAround reads the traces hypervisors and container engines leave in /proc and /sys.
-func (g *guest) lookAround(h *host) {
+func (g *guest) lookAround(h *machine) {
 	if !h.sameRoot() {
 		g.subtype = "chroot"
 	}
 	g.openVZ(h)
-	if h.isDir("proc/sys/xen") || h.isDir("sys/bus/xen") || h.isDir("proc/xen") {
+	if h.IsDir("proc/sys/xen") || h.IsDir("sys/bus/xen") || h.IsDir("proc/xen") {
 		g.xen(h)
 	}
-	if strings.Contains(h.read("proc/cpuinfo"), "QEMU Virtual CPU") {
+	if strings.Contains(h.Read("proc/cpuinfo"), "QEMU Virtual CPU") {
 		g.virtual = "kvm"
 	}
-	g.firstWord(h.read("sys/devices/virtual/dmi/id/product_name"), []hint{{"VirtualBox", "VirtualBox", ""},
+	g.firstWord(h.Read("sys/devices/virtual/dmi/id/product_name"), []hint{{"VirtualBox", "VirtualBox", ""},
 		{"RHEV Hypervisor", "kvm", "rhev"}, {"oVirt Node", "kvm", "ovirt"}, {"Google", "gce", ""},
 		{"BHYVE", "bhyve", ""}})
 	g.container(h)
 }
 
-func (g *guest) openVZ(h *host) {
+func (g *guest) openVZ(h *machine) {
 	switch {
-	case h.isFile("proc/vz/version"):
+	case h.IsFile("proc/vz/version"):
 		g.virtual = "openvzhn"
-	case h.isFile("proc/vz/veinfo"):
+	case h.IsFile("proc/vz/veinfo"):
 		g.virtual = "openvzve"
 	}
-	if m := vzEnv.FindStringSubmatch(h.read("proc/self/status")); m != nil {
+	if m := vzEnv.FindStringSubmatch(h.Read("proc/self/status")); m != nil {
 		g.virtual = "openvzve"
 		if n, err := strconv.Atoi(m[1]); err == nil && n == 0 {
 			g.virtual = "openvzhn"
@@ -43,18 +43,18 @@ func (g *guest) openVZ(h *host) {
 	}
 }
 
-func (g *guest) xen(h *host) {
+func (g *guest) xen(h *machine) {
 	switch {
-	case h.isFile("proc/xen/xsd_kva"):
+	case h.IsFile("proc/xen/xsd_kva"):
 		g.subtype = "Xen Dom0"
 	case h.hardware().Str("productname") == "HVM domU":
 		g.subtype = "Xen HVM DomU"
-	case h.isFile("proc/xen/capabilities") && h.readable("proc/xen/capabilities"):
+	case h.IsFile("proc/xen/capabilities") && h.Readable("proc/xen/capabilities"):
 		g.subtype = "Xen Dom0"
-		if !strings.Contains(h.read("proc/xen/capabilities"), "control_d") {
+		if !strings.Contains(h.Read("proc/xen/capabilities"), "control_d") {
 			g.subtype = "Xen PV DomU"
 		}
-	case h.isDir("sys/bus/xen/drivers/xenconsole"):
+	case h.IsDir("sys/bus/xen/drivers/xenconsole"):
 		g.subtype = "Xen PV DomU"
 	}
 	if strings.Contains(strings.ToLower(g.subtype), "dom") {
@@ -62,8 +62,8 @@ func (g *guest) xen(h *host) {
 	}
 }
 
-func (g *guest) container(h *host) {
-	groups := h.read("proc/1/cgroup")
+func (g *guest) container(h *machine) {
+	groups := h.Read("proc/1/cgroup")
 	switch {
 	case strings.Contains(groups, ":/lxc/"):
 		g.virtual, g.subtype = "container", "LXC"
@@ -76,7 +76,7 @@ func (g *guest) container(h *host) {
 			"Docker"},
 			{":/docker-ce/", "container", "Docker"}})
 	}
-	if g.subtype != "LXC" && strings.Contains(h.read("proc/1/environ"), "container=lxc") {
+	if g.subtype != "LXC" && strings.Contains(h.Read("proc/1/environ"), "container=lxc") {
 		g.virtual, g.subtype = "container", "LXC"
 	}
 }
@@ -98,18 +98,18 @@ const xenFeatures = `0 writable_page_tables
 14 ARM_SMCCC_supported`
 
 // xen tells version and features of a Xen hypervisor, on Xen only.
-func (h *host) xen() *payload.Map {
+func (h *machine) xen() *payload.Map {
 	out := payload.NewMap(4)
 	if !strings.Contains(h.virtual().Str("virtual"), "xen") {
 		return out
 	}
-	part := func(name string) string { return strings.TrimSpace(h.read("sys/hypervisor/version/" + name)) }
-	if h.readable("sys/hypervisor/version/major") {
+	part := func(name string) string { return strings.TrimSpace(h.Read("sys/hypervisor/version/" + name)) }
+	if h.Readable("sys/hypervisor/version/major") {
 		major, minor, extra := part("major"), part("minor"), part("extra")
 		out.Set("virtual_hv_version", major+"."+minor+extra)
 		out.Set("virtual_hv_version_info", []any{major, minor, extra})
 	}
-	word := strings.TrimSpace(h.read("sys/hypervisor/properties/features"))
+	word := strings.TrimSpace(h.Read("sys/hypervisor/properties/features"))
 	bits, err := strconv.ParseUint(word, 16, 64)
 	if err != nil {
 		return out
@@ -125,13 +125,13 @@ func (h *host) xen() *payload.Map {
 }
 
 // ps is the command that lists processes.
-func (h *host) ps() *payload.Map {
+func (h *machine) ps() *payload.Map {
 	switch {
 	case h.virtual().Str("virtual") == "openvzhn":
-		return one("ps",
+		return payload.M("ps",
 			`ps -fH -p $(grep -l "^envID:[[:space:]]*0\$" /proc/[0-9]*/status | sed -e "s=/proc/\([0-9]*\)/.*=\1=")  | awk '{ $7=""; print }'`)
 	case h.distro().Str("os_family") == "NILinuxRT":
-		return one("ps", "ps -o user,pid,ppid,tty,time,comm")
+		return payload.M("ps", "ps -o user,pid,ppid,tty,time,comm")
 	}
-	return one("ps", "ps -efHww")
+	return payload.M("ps", "ps -efHww")
 }

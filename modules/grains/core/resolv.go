@@ -1,4 +1,4 @@
-package grains
+package core
 
 import (
 	"net/netip"
@@ -14,16 +14,16 @@ type resolvConf struct {
 	domain                                                 string
 }
 
-func (h *host) dns() *payload.Map {
+func (h *machine) dns() *payload.Map {
 	name := "run/systemd/resolve/resolv.conf"
-	if !h.exists(name) {
+	if !h.Exists(name) {
 		name = "etc/resolv.conf"
-		if !h.exists(name) {
-			return none()
+		if !h.Exists(name) {
+			return payload.NewMap(0)
 		}
 	}
-	r := parseResolv(h.read(name))
-	return one("dns", payload.M("nameservers", payload.AnyList(r.servers), "ip4_nameservers",
+	r := parseResolv(h.Read(name))
+	return payload.M("dns", payload.M("nameservers", payload.AnyList(r.servers), "ip4_nameservers",
 		payload.AnyList(r.servers4), "ip6_nameservers", payload.AnyList(r.servers6), "sortlist",
 		payload.AnyList(r.sortlist), "domain", r.domain, "search", payload.AnyList(r.search), "options",
 		payload.AnyList(r.options)))

@@ -1,4 +1,4 @@
-package grains
+package core
 
 import (
 	"strings"
@@ -16,7 +16,7 @@ var (
 )
 
 // legacy completes the distribution's grains from lsb data, os-release and the release files of old systems.
-func (h *host) legacy(out *payload.Map, osr map[string]string) {
+func (h *machine) legacy(out *payload.Map, osr map[string]string) {
 	if strings.HasPrefix(strings.ToLower(out.Str("lsb_distrib_description")), "antergos") {
 		out.Set("osfullname", "Antergos Linux")
 	} else if !out.Has("lsb_distrib_id") {
@@ -32,15 +32,15 @@ func (h *host) legacy(out *payload.Map, osr map[string]string) {
 }
 
 // fillLSB sets lsb_distrib_* where there is no lsb-release.
-func (h *host) fillLSB(out *payload.Map, osr map[string]string) {
+func (h *machine) fillLSB(out *payload.Map, osr map[string]string) {
 	switch {
 	case osr != nil:
 		lsbFromOSRelease(out, osr)
-	case h.isFile("etc/SuSE-release"):
+	case h.IsFile("etc/SuSE-release"):
 		h.lsbFromSuse(out)
-	case h.isFile("etc/altlinux-release"):
+	case h.IsFile("etc/altlinux-release"):
 		h.lsbFromAlt(out)
-	case h.isFile("etc/centos-release"):
+	case h.IsFile("etc/centos-release"):
 		h.lsbFromCentOS(out)
 	}
 }
@@ -87,10 +87,10 @@ func cpe(name string) (vendor, version string) {
 	return "", ""
 }
 
-func (h *host) lsbFromSuse(out *payload.Map) {
+func (h *machine) lsbFromSuse(out *payload.Map) {
 	out.Set("lsb_distrib_id", "SUSE")
 	version, patch, name := "", "", ""
-	for line := range strings.Lines(h.read("etc/SuSE-release")) {
+	for line := range strings.Lines(h.Read("etc/SuSE-release")) {
 		switch low := strings.ToLower(line); {
 		case strings.Contains(low, "enterprise"):
 			out.Set("lsb_distrib_id", "SLES")
@@ -110,9 +110,9 @@ func (h *host) lsbFromSuse(out *payload.Map) {
 	out.Set("lsb_distrib_release", version).Set("lsb_distrib_codename", firstOf(name, "n.a"))
 }
 
-func (h *host) lsbFromAlt(out *payload.Map) {
+func (h *machine) lsbFromAlt(out *payload.Map) {
 	out.Set("lsb_distrib_id", "altlinux")
-	for line := range strings.Lines(h.read("etc/altlinux-release")) {
+	for line := range strings.Lines(h.Read("etc/altlinux-release")) {
 		if words := strings.Fields(line); len(words) > 3 && words[0] == "ALT" {
 			out.Set("lsb_distrib_release", words[2])
 			out.Set("lsb_distrib_codename", strings.Trim(words[3], "()"))
@@ -120,9 +120,9 @@ func (h *host) lsbFromAlt(out *payload.Map) {
 	}
 }
 
-func (h *host) lsbFromCentOS(out *payload.Map) {
+func (h *machine) lsbFromCentOS(out *payload.Map) {
 	out.Set("lsb_distrib_id", "CentOS")
-	for line := range strings.Lines(h.read("etc/centos-release")) {
+	for line := range strings.Lines(h.Read("etc/centos-release")) {
 		if v := centosRelease.FindString(line); v != "" {
 			out.Set("lsb_distrib_release", v)
 		}
@@ -133,7 +133,7 @@ func (h *host) lsbFromCentOS(out *payload.Map) {
 }
 
 // nameAndRelease sets osfullname and osrelease.
-func (h *host) nameAndRelease(out *payload.Map, osr map[string]string) {
+func (h *machine) nameAndRelease(out *payload.Map, osr map[string]string) {
 	if !out.Has("osfullname") {
 		full := firstOf(out.Str("lsb_distrib_id"), osr["NAME"])
 		if strings.HasPrefix(strings.ToLower(full), "nilrt") {
@@ -155,11 +155,11 @@ func (h *host) nameAndRelease(out *payload.Map, osr map[string]string) {
 }
 
 // bestVersion is the most exact version any release file tells.
-func (h *host) bestVersion(osr map[string]string) string {
+func (h *machine) bestVersion(osr map[string]string) string {
 	best := osr["VERSION_ID"]
 	for _, name := range []string{"etc/centos-release", "etc/redhat-release", "etc/system-release",
 		"etc/debian_version"} {
-		v := leadingNumber.FindString(h.read(name))
+		v := leadingNumber.FindString(h.Read(name))
 		if strings.Count(v, ".") > strings.Count(best, ".") || best == "" {
 			best = v
 		}

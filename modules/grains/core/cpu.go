@@ -1,18 +1,19 @@
-package grains
+package core
 
 import (
 	"strconv"
 	"strings"
 
+	"brine/modules/grains"
 	"brine/modules/host/program"
 	"brine/modules/text/pattern"
 	"brine/wire/payload"
 )
 
 // cpu reads /proc/cpuinfo, whose field names differ by architecture.
-func (h *host) cpu() *payload.Map {
+func (h *machine) cpu() *payload.Map {
 	count, model, flags := int64(0), "Unknown", []any{}
-	for line := range strings.Lines(h.read("proc/cpuinfo")) {
+	for line := range strings.Lines(h.Read("proc/cpuinfo")) {
 		key, value, ok := strings.Cut(line, ":")
 		if !ok {
 			continue
@@ -38,9 +39,9 @@ func (h *host) cpu() *payload.Map {
 	return payload.M("num_cpus", count, "cpu_model", model, "cpu_flags", flags)
 }
 
-func (h *host) memory() *payload.Map {
+func (h *machine) memory() *payload.Map {
 	out := payload.M("mem_total", int64(0), "swap_total", int64(0))
-	for line := range strings.Lines(h.read("proc/meminfo")) {
+	for line := range strings.Lines(h.Read("proc/meminfo")) {
 		key, value, _ := strings.Cut(line, ":")
 		f := strings.Fields(value)
 		if len(f) == 0 {
@@ -60,10 +61,10 @@ var (
 )
 
 // gpus lists graphics devices by lspci; none where it is not installed or not wanted.
-func (h *host) gpus() *payload.Map {
+func (h *machine) gpus() *payload.Map {
 	devices := []any{}
-	if tool := program.Which("lspci"); tool != "" && h.enabled("enable_lspci") && h.enabled("enable_gpu_grains") {
-		text, _ := output(tool, "-vmm")
+	if tool := program.Which("lspci"); tool != "" && h.Enabled("enable_lspci") && h.Enabled("enable_gpu_grains") {
+		text, _ := grains.Output(tool, "-vmm")
 		devices = parseGPUs(text)
 	}
 	return payload.M("num_gpus", int64(len(devices)), "gpus", devices)

@@ -1,4 +1,4 @@
-package grains
+package core
 
 import (
 	"bytes"
@@ -12,15 +12,15 @@ import (
 
 // localeInfo tells language, encoding and time zone as Python sees them: it sets the C locale to C.UTF-8 on its
 // own, and takes that for American English.
-func (h *host) localeInfo() *payload.Map {
+func (h *machine) localeInfo() *payload.Map {
 	language, encoding := pythonLocale(h.currentLocale())
 	zone, _ := time.Now().Zone()
-	return one("locale_info", payload.M("defaultlanguage", language, "defaultencoding", encoding,
+	return payload.M("locale_info", payload.M("defaultlanguage", language, "defaultencoding", encoding,
 		"detectedencoding", "utf-8", "timezone", zone))
 }
 
 // currentLocale is the LC_CTYPE locale a Python process of this environment ends up with.
-func (h *host) currentLocale() string {
+func (h *machine) currentLocale() string {
 	name := firstOf(os.Getenv("LC_ALL"), os.Getenv("LC_CTYPE"), os.Getenv("LANG"), "C")
 	if !h.localeInstalled(name) {
 		name = "C"
@@ -31,18 +31,18 @@ func (h *host) currentLocale() string {
 	return name
 }
 
-func (h *host) localeInstalled(name string) bool {
+func (h *machine) localeInstalled(name string) bool {
 	lang, codeset, _ := strings.Cut(name, ".")
 	normal := strings.ReplaceAll(strings.ToLower(codeset), "-", "")
 	if lang == "C" || lang == "POSIX" {
 		return true
 	}
 	for _, dir := range []string{name, lang + "." + normal} {
-		if h.isDir(filepath.Join("usr/lib/locale", dir)) {
+		if h.IsDir(filepath.Join("usr/lib/locale", dir)) {
 			return true
 		}
 	}
-	return bytes.Contains([]byte(h.read("usr/lib/locale/locale-archive")), []byte(lang+"."+normal+"\x00"))
+	return bytes.Contains([]byte(h.Read("usr/lib/locale/locale-archive")), []byte(lang+"."+normal+"\x00"))
 }
 
 // pythonLocale is locale.getlocale(): language and encoding, nil for the plain C locale.

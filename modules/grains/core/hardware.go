@@ -1,39 +1,40 @@
-package grains
+package core
 
 import (
 	"strings"
 	"unicode/utf8"
 
+	"brine/modules/grains"
 	"brine/modules/host/program"
 	"brine/modules/text/pattern"
 	"brine/wire/payload"
 )
 
-func (h *host) hardwareGrains() *payload.Map { return h.hardware().Clone() }
+func (h *machine) hardwareGrains() *payload.Map { return h.hardware().Clone() }
 
 // readHardware takes firmware facts from sysfs, else from dmidecode or the boot loader's environment.
-func (h *host) readHardware() *payload.Map {
+func (h *machine) readHardware() *payload.Map {
 	switch {
-	case h.exists("sys/class/dmi/id"):
+	case h.Exists("sys/class/dmi/id"):
 		return h.dmiFiles()
 	case program.Which("dmidecode") != "":
 		return dmiProgram(program.Which("dmidecode"))
 	case program.Which("fw_printenv") != "":
 		return bootEnv(program.Which("fw_printenv"))
 	}
-	return none()
+	return payload.NewMap(0)
 }
 
-func (h *host) dmiFiles() *payload.Map {
+func (h *machine) dmiFiles() *payload.Map {
 	out := payload.NewMap(8)
 	for _, f := range [][2]string{{"biosversion", "bios_version"}, {"biosvendor", "bios_vendor"},
 		{"boardname", "board_name"}, {"productname", "product_name"}, {"manufacturer", "sys_vendor"},
 		{"biosreleasedate", "bios_date"}, {"uuid", "product_uuid"}, {"serialnumber", "product_serial"}} {
 		file := "sys/class/dmi/id/" + f[1]
-		if !h.readable(file) {
+		if !h.Readable(file) {
 			continue
 		}
-		value := validText(strings.TrimSpace(h.read(file)))
+		value := validText(strings.TrimSpace(h.Read(file)))
 		if f[0] == "uuid" {
 			value = strings.ToLower(value)
 		}
@@ -67,7 +68,7 @@ func dmiProgram(tool string) *payload.Map {
 }
 
 func dmiString(tool, key string) (string, bool) {
-	text, _ := output(tool, "-s", key)
+	text, _ := grains.Output(tool, "-s", key)
 	var lines []string
 	for line := range strings.SplitSeq(strings.TrimSpace(text), "\n") {
 		if !strings.HasPrefix(line, "#") {
@@ -82,7 +83,7 @@ func bootEnv(tool string) *payload.Map {
 	out := payload.NewMap(3)
 	for _, f := range [][2]string{{"manufacturer", "manufacturer"}, {"serialnumber", "serial#"},
 		{"productname", "DeviceDesc"}} {
-		text, ok := output(tool, f[1])
+		text, ok := grains.Output(tool, f[1])
 		_, value, found := strings.Cut(text, "=")
 		switch {
 		case !ok || !found:
@@ -123,9 +124,9 @@ func meaningful(key, value string) bool {
 }
 
 // deviceTree takes maker, model and serial number from a device tree.
-func (h *host) deviceTree() *payload.Map {
+func (h *machine) deviceTree() *payload.Map {
 	out := payload.NewMap(3)
-	property := func(name string) string { return strings.TrimRight(h.read("proc/device-tree/"+name), "\x00") }
+	property := func(name string) string { return strings.TrimRight(h.Read("proc/device-tree/"+name), "\x00") }
 	if model := property("model"); model != "" {
 		if maker, product, ok := strings.Cut(model, ","); ok {
 			out.Set("manufacturer", maker).Set("productname", product)

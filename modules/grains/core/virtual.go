@@ -1,9 +1,10 @@
-package grains
+package core
 
 import (
 	"os"
 	"strings"
 
+	"brine/modules/grains"
 	"brine/modules/host/program"
 	"brine/modules/text/pattern"
 	"brine/wire/payload"
@@ -14,10 +15,10 @@ type guest struct {
 	virtual, subtype string
 }
 
-func (h *host) virtualGrains() *payload.Map { return h.virtual().Clone() }
+func (h *machine) virtualGrains() *payload.Map { return h.virtual().Clone() }
 
 // detectVirtual asks the tools for virtual machines first, then looks for traces in /proc and /sys, which win.
-func (h *host) detectVirtual() *payload.Map {
+func (h *machine) detectVirtual() *payload.Map {
 	g := guest{virtual: "physical"}
 	g.askPrograms(h)
 	g.lookAround(h)
@@ -28,7 +29,7 @@ func (h *host) detectVirtual() *payload.Map {
 	case "qemu", "kvm", "xen", "amazon":
 		g.askSystemTable()
 	}
-	out := one("virtual", g.virtual)
+	out := payload.M("virtual", g.virtual)
 	if g.subtype != "" {
 		out.Set("virtual_subtype", g.subtype)
 	}
@@ -37,12 +38,12 @@ func (h *host) detectVirtual() *payload.Map {
 
 // askPrograms runs the tools in Salt's order until one knows: virt-what alone where it is installed, else
 // systemd-detect-virt and dmidecode; lspci last.
-func (g *guest) askPrograms(h *host) {
+func (g *guest) askPrograms(h *machine) {
 	names := []string{"systemd-detect-virt", "virt-what", "dmidecode"}
 	if program.Which("virt-what") != "" {
 		names = []string{"virt-what"}
 	}
-	if h.enabled("enable_lspci") && h.exists("proc/bus/pci") {
+	if h.Enabled("enable_lspci") && h.Exists("proc/bus/pci") {
 		names = append(names, "lspci")
 	}
 	for _, name := range names {
@@ -50,7 +51,7 @@ func (g *guest) askPrograms(h *host) {
 		if path == "" {
 			continue
 		}
-		text, ok := output(path)
+		text, ok := grains.Output(path)
 		if ok && g.judge(name, text) {
 			return
 		}
@@ -155,7 +156,7 @@ func (g *guest) askSystemTable() {
 	if tool == "" {
 		return
 	}
-	text, _ := output(tool, "-t", "system")
+	text, _ := grains.Output(tool, "-t", "system")
 	switch {
 	case strings.Contains(text, "Manufacturer: Amazon EC2"):
 		if g.virtual != "xen" {
@@ -173,11 +174,11 @@ func (g *guest) askSystemTable() {
 }
 
 // sameRoot compares the root directory with that of pid 1; unknown counts as the same.
-func (h *host) sameRoot() bool {
-	own, err := os.Stat(h.path("/"))
+func (h *machine) sameRoot() bool {
+	own, err := os.Stat(h.Path("/"))
 	if err != nil {
 		return true
 	}
-	first, err := os.Stat(h.path("proc/1/root") + "/.")
+	first, err := os.Stat(h.Path("proc/1/root") + "/.")
 	return err != nil || os.SameFile(own, first)
 }

@@ -1,30 +1,22 @@
-package grains
+package core
 
 import (
 	"encoding/json"
 	"os"
-	"path/filepath"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
+	"brine/modules/grains"
+	"brine/modules/modtest"
 	"brine/wire/payload"
 )
 
-// root writes files below a fresh directory that stands for /.
-func root(t *testing.T, files map[string]string) *host {
+// root is a host whose / holds these files.
+func root(t *testing.T, files map[string]string) *machine {
 	t.Helper()
-	dir := t.TempDir()
-	for name, text := range files {
-		path := filepath.Join(dir, name)
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	return newHost(Options{Root: dir, Opts: payload.M("id", "web1"), Version: "3008.3"})
+	return newMachine(grains.NewHost(grains.Options{Root: modtest.Files(t, files), Opts: payload.M("id", "web1"),
+		Version: "3008.3"}))
 }
 
 func TestDistributions(t *testing.T) {

@@ -1,8 +1,6 @@
-package grains
+package core
 
 import (
-	"os"
-	"path/filepath"
 	"testing"
 
 	"brine/modules/host/program"
@@ -14,67 +12,61 @@ func TestFromFiles(t *testing.T) {
 	for _, tt := range []struct {
 		name  string
 		files map[string]string
-		run   func(*host) *payload.Map
+		run   func(*machine) *payload.Map
 		want  *payload.Map
 	}{
 		{"x86", map[string]string{"proc/cpuinfo": "processor\t: 0\nvendor_id\t: Auth\nmodel name\t: A: " +
-			"B\nflags\t\t: fpu vme\n\nprocessor\t: 1\n"}, (*host).cpu,
+			"B\nflags\t\t: fpu vme\n\nprocessor\t: 1\n"}, (*machine).cpu,
 			payload.M("num_cpus", int64(2), "cpu_model", "A", "cpu_flags", []any{"fpu", "vme"})},
 		{"arm", map[string]string{"proc/cpuinfo": "Processor\t: ARMv6-compatible processor\nFeatures\t: swp half\n"},
-			(*host).cpu,
+			(*machine).cpu,
 			payload.M("num_cpus", int64(1), "cpu_model", "ARMv6", "cpu_flags", []any{"swp", "half"})},
-		{"s390", map[string]string{"proc/cpuinfo": "vendor_id : IBM/S390\n# processors : 2\n"}, (*host).cpu,
+		{"s390", map[string]string{"proc/cpuinfo": "vendor_id : IBM/S390\n# processors : 2\n"}, (*machine).cpu,
 			payload.M("num_cpus", int64(2), "cpu_model", "IBM/S390", "cpu_flags", []any{})},
-		{"no cpuinfo", nil, (*host).cpu, payload.M("num_cpus", int64(0), "cpu_model", "Unknown", "cpu_flags", []any{})},
+		{"no cpuinfo", nil, (*machine).cpu, payload.M("num_cpus", int64(0), "cpu_model", "Unknown", "cpu_flags", []any{})},
 		{"memory", map[string]string{"proc/meminfo": "MemTotal:  2047 kB\nMemFree: 1 kB\nSwapTotal: 4096 kB\n"},
-			(*host).memory,
+			(*machine).memory,
 			payload.M("mem_total", int64(1), "swap_total", int64(4))},
-		{"kernel line", map[string]string{"proc/cmdline": "root=/dev/sda ro a=b=c x=\"y z\"\n"}, (*host).kernelParams,
+		{"kernel line", map[string]string{"proc/cmdline": "root=/dev/sda ro a=b=c x=\"y z\"\n"}, (*machine).kernelParams,
 			payload.M("kernelparams", []any{[]any{"root", "/dev/sda"}, []any{"ro", nil}, []any{"a", nil},
 				[]any{"x", "y z"}})},
-		{"systemd", map[string]string{"run/systemd/system/x": ""}, (*host).initSystem, payload.M("init", "systemd")},
+		{"systemd", map[string]string{"run/systemd/system/x": ""}, (*machine).initSystem, payload.M("init", "systemd")},
 		{"init program", map[string]string{"proc/1/cmdline": "/sbin/init\x00",
-			"sbin/init": "...\x00Upstart\x00systemd"}, (*host).initSystem, payload.M("init", "upstart")},
-		{"runit", map[string]string{"proc/1/cmdline": "runit\x00"}, (*host).initSystem, payload.M("init", "runit")},
-		{"other init", map[string]string{"proc/1/cmdline": "/bin/foo\x00"}, (*host).initSystem,
+			"sbin/init": "...\x00Upstart\x00systemd"}, (*machine).initSystem, payload.M("init", "upstart")},
+		{"runit", map[string]string{"proc/1/cmdline": "runit\x00"}, (*machine).initSystem, payload.M("init", "runit")},
+		{"other init", map[string]string{"proc/1/cmdline": "/bin/foo\x00"}, (*machine).initSystem,
 			payload.M("init", "unknown")},
-		{"machine id", map[string]string{"var/lib/dbus/machine-id": "abc\n"}, (*host).machineID,
+		{"machine id", map[string]string{"var/lib/dbus/machine-id": "abc\n"}, (*machine).machineID,
 			payload.M("machine_id", "abc")},
-		{"mdadm", map[string]string{"proc/mdstat": "Personalities : [raid1]\nmd1 : active raid1\nmd0 : active " +
-			"raid1\nunused devices: <none>\n"}, (*host).mdadm, payload.M("mdadm", []any{"md0", "md1"})},
-		{"no mdadm", nil, (*host).mdadm, payload.NewMap(0)},
 		{"dmi", map[string]string{"sys/class/dmi/id/product_uuid": "AB-CD\n", "sys/class/dmi/id/sys_vendor": "Acme \n",
-			"sys/class/dmi/id/bios_vendor": "X\xff\n"}, (*host).hardwareGrains, payload.M("biosvendor", "X\uFFFD",
+			"sys/class/dmi/id/bios_vendor": "X\xff\n"}, (*machine).hardwareGrains, payload.M("biosvendor", "X\uFFFD",
 			"manufacturer", "Acme", "uuid", "ab-cd")},
 		{"device tree", map[string]string{"proc/device-tree/model": "raspberrypi,4-model-b\x00",
-			"proc/device-tree/serial-number": "100\x00", "proc/device-tree/system-id": "9"}, (*host).deviceTree,
+			"proc/device-tree/serial-number": "100\x00", "proc/device-tree/system-id": "9"}, (*machine).deviceTree,
 			payload.M("manufacturer", "raspberrypi", "productname", "4-model-b", "serialnumber", "100")},
-		{"efi", map[string]string{"sys/firmware/efi/efivars/SecureBoot-8be4": "\x06\x00\x00\x00\x01"}, (*host).efi,
-			payload.M("efi", true, "efi-secure-boot", true)},
-		{"no efi", nil, (*host).efi, payload.M("efi", false, "efi-secure-boot", false)},
 		{"resolv", map[string]string{"etc/resolv.conf": "nameserver 10.0.0.1 ; x\nnameserver ::1\nnameserver " +
 			"bad\nsearch a.b c.d # no\ndomain d.e\noptions ndots:2 rotate\nsortlist 130.155.160.0/255.255.240.0 " +
-			"130.155.0.0\n"}, (*host).dns, payload.M("dns", payload.M("nameservers", []any{"10.0.0.1", "::1"},
+			"130.155.0.0\n"}, (*machine).dns, payload.M("dns", payload.M("nameservers", []any{"10.0.0.1", "::1"},
 			"ip4_nameservers", []any{"10.0.0.1"}, "ip6_nameservers", []any{"::1"}, "sortlist",
 			[]any{"130.155.160.0/255.255.240.0", "130.155.0.0/255.255.0.0"}, "domain", "d.e", "search",
 			[]any{"a.b", "c.d"}, "options", []any{"ndots:2"}))},
-		{"server id", nil, (*host).serverID, payload.M("server_id", int64(1826842219))},
-		{"lxc", map[string]string{"proc/1/cgroup": "1:name=systemd:/lxc/x\n"}, (*host).virtualGrains,
+		{"server id", nil, (*machine).serverID, payload.M("server_id", int64(1826842219))},
+		{"lxc", map[string]string{"proc/1/cgroup": "1:name=systemd:/lxc/x\n"}, (*machine).virtualGrains,
 			payload.M("virtual", "container", "virtual_subtype", "LXC")},
-		{"docker", map[string]string{"proc/1/cgroup": "1:cpu:/docker/abc\n"}, (*host).virtualGrains,
+		{"docker", map[string]string{"proc/1/cgroup": "1:cpu:/docker/abc\n"}, (*machine).virtualGrains,
 			payload.M("virtual", "container", "virtual_subtype", "Docker")},
-		{"kubernetes", map[string]string{"proc/1/cgroup": "1:cpu:/kubepods/abc\n"}, (*host).virtualGrains,
+		{"kubernetes", map[string]string{"proc/1/cgroup": "1:cpu:/kubepods/abc\n"}, (*machine).virtualGrains,
 			payload.M("virtual", "virtual", "virtual_subtype", "kubernetes")},
-		{"openvz", map[string]string{"proc/self/status": "Name: x\nenvID:\t7\n"}, (*host).virtualGrains,
+		{"openvz", map[string]string{"proc/self/status": "Name: x\nenvID:\t7\n"}, (*machine).virtualGrains,
 			payload.M("virtual", "openvzve")},
-		{"qemu", map[string]string{"proc/cpuinfo": "model name : QEMU Virtual CPU\n"}, (*host).virtualGrains,
+		{"qemu", map[string]string{"proc/cpuinfo": "model name : QEMU Virtual CPU\n"}, (*machine).virtualGrains,
 			payload.M("virtual", "kvm")},
 		{"xen", map[string]string{"proc/xen/capabilities": "", "sys/hypervisor/version/major": "4\n",
 			"sys/hypervisor/version/minor": "2", "sys/hypervisor/version/extra": ".amazon",
-			"sys/hypervisor/properties/features": "5"}, (*host).xen, payload.M("virtual_hv_version", "4.2.amazon",
+			"sys/hypervisor/properties/features": "5"}, (*machine).xen, payload.M("virtual_hv_version", "4.2.amazon",
 			"virtual_hv_version_info", []any{"4", "2", ".amazon"}, "virtual_hv_features", "5",
 			"virtual_hv_features_list", []any{"writable_page_tables", "auto_translated_physmap"})},
-		{"physical", nil, (*host).virtualGrains, payload.M("virtual", "physical")},
+		{"physical", nil, (*machine).virtualGrains, payload.M("virtual", "physical")},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			if tt.name == "lxc" || tt.name == "docker" || tt.name == "kubernetes" || tt.name == "openvz" ||
@@ -148,23 +140,6 @@ func TestDMIFillers(t *testing.T) {
 				t.Errorf("%s %q: got %v", key, v, got)
 			}
 		}
-	}
-}
-
-func TestDisks(t *testing.T) {
-	h := root(t, map[string]string{"sys/devices/pci/sda/queue/rotational": "1\n",
-		"sys/devices/pci/nvme0/queue/rotational": "0\n", "sys/devices/virtual/loop0/queue/rotational": "1\n"})
-	dir := h.path("sys/block")
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		t.Fatal(err)
-	}
-	for _, name := range []string{"pci/sda", "pci/nvme0", "virtual/loop0"} {
-		if err := os.Symlink("../devices/"+name, filepath.Join(dir, filepath.Base(name))); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if got := h.disks(); !payload.Equal(got, payload.M("disks", []any{"sda"}, "ssds", []any{"nvme0"})) {
-		t.Errorf("got %v", got)
 	}
 }
 

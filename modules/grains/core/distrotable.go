@@ -1,4 +1,4 @@
-package grains
+package core
 
 import "strings"
 

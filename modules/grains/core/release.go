@@ -1,4 +1,4 @@
-package grains
+package core
 
 import (
 	"fmt"
@@ -7,22 +7,23 @@ import (
 	"strconv"
 	"strings"
 
+	"brine/modules/grains"
 	"brine/modules/host/program"
 	"brine/wire/payload"
 )
 
 // release cuts osrelease into its parts and makes osfinger of it.
-func (h *host) release() *payload.Map {
+func (h *machine) release() *payload.Map {
 	d := h.distro()
 	text := d.Str("osrelease")
 	if text == "" {
-		return none()
+		return payload.NewMap(0)
 	}
 	var parts []any
 	for p := range strings.SplitSeq(text, ".") {
 		parts = append(parts, numberOrText(p))
 	}
-	out := one("osrelease_info", parts)
+	out := payload.M("osrelease_info", parts)
 	if n, ok := parts[0].(int64); ok {
 		out.Set("osmajorrelease", n)
 	}
@@ -45,26 +46,26 @@ func numberOrText(s string) any {
 }
 
 // osarch is the name the package manager has for the architecture.
-func (h *host) osarch() *payload.Map {
+func (h *machine) osarch() *payload.Map {
 	machine := h.kernel().machine
 	switch h.distro().Str("os_family") {
 	case "Debian":
-		if text, ok := output(firstOf(program.Which("dpkg"), "dpkg"), "--print-architecture"); ok {
-			return one("osarch", text)
+		if text, ok := grains.Output(firstOf(program.Which("dpkg"), "dpkg"), "--print-architecture"); ok {
+			return payload.M("osarch", text)
 		}
-		return one("osarch", debianArch(machine))
+		return payload.M("osarch", debianArch(machine))
 	case "RedHat", "Suse":
 		if rpm := program.Which("rpm"); rpm != "" {
-			if text, ok := output(rpm, "--eval", "%{_host_cpu}"); ok && text != "" {
-				return one("osarch", text)
+			if text, ok := grains.Output(rpm, "--eval", "%{_host_cpu}"); ok && text != "" {
+				return payload.M("osarch", text)
 			}
 		}
 	case "NILinuxRT", "Poky":
-		if text, ok := output(firstOf(program.Which("opkg"), "opkg"), "print-architecture"); ok {
-			return one("osarch", opkgArchs(text))
+		if text, ok := grains.Output(firstOf(program.Which("opkg"), "opkg"), "print-architecture"); ok {
+			return payload.M("osarch", opkgArchs(text))
 		}
 	}
-	return one("osarch", machine)
+	return payload.M("osarch", machine)
 }
 
 func debianArch(machine string) string {

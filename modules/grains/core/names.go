@@ -1,4 +1,4 @@
-package grains
+package core
 
 import (
 	"context"
@@ -11,26 +11,27 @@ import (
 	"strings"
 	"sync"
 
+	"brine/modules/grains"
 	"brine/wire/payload"
 )
 
-func (h *host) id() *payload.Map { return one("id", h.opt.Opts.Str("id")) }
+func (h *machine) id() *payload.Map { return payload.M("id", h.Opts.Str("id")) }
 
-func (h *host) master() *payload.Map {
-	v, ok := h.opt.Opts.Get("master")
+func (h *machine) master() *payload.Map {
+	v, ok := h.Opts.Get("master")
 	if !ok {
 		v = ""
 	}
-	return one("master", v)
+	return payload.M("master", v)
 }
 
 // serverID is the SHA-256 of the id, modulo 2^31.
-func (h *host) serverID() *payload.Map {
-	sum := sha256.Sum256([]byte(h.opt.Opts.Str("id")))
-	return one("server_id", int64(binary.BigEndian.Uint32(sum[28:])&0x7fffffff))
+func (h *machine) serverID() *payload.Map {
+	sum := sha256.Sum256([]byte(h.Opts.Str("id")))
+	return payload.M("server_id", int64(binary.BigEndian.Uint32(sum[28:])&0x7fffffff))
 }
 
-func (h *host) hostname() *payload.Map {
+func (h *machine) hostname() *payload.Map {
 	name, _ := os.Hostname()
 	fqdn := h.fqdn()
 	short, domain, _ := strings.Cut(fqdn, ".")
@@ -38,12 +39,12 @@ func (h *host) hostname() *payload.Map {
 }
 
 // lookupFQDN is the canonical name of the host name.
-func (h *host) lookupFQDN() string {
+func (h *machine) lookupFQDN() string {
 	name, err := os.Hostname()
 	if err != nil || name == "" {
 		return "localhost.localdomain"
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), programTimeout)
+	ctx, cancel := context.WithTimeout(context.Background(), grains.Timeout)
 	defer cancel()
 	canonical, err := net.DefaultResolver.LookupCNAME(ctx, name)
 	if err != nil || canonical == "" || canonical == "." {
@@ -53,7 +54,7 @@ func (h *host) lookupFQDN() string {
 }
 
 // fqdnAddresses are the addresses of the full name, by family; none for a family without any address here.
-func (h *host) fqdnAddresses() *payload.Map {
+func (h *machine) fqdnAddresses() *payload.Map {
 	out := payload.NewMap(2)
 	have := h.addresses()
 	for _, f := range []struct{ key, own, network string }{{"fqdn_ip4", "ipv4", "ip4"}, {"fqdn_ip6", "ipv6", "ip6"}} {
@@ -67,7 +68,7 @@ func (h *host) fqdnAddresses() *payload.Map {
 }
 
 func lookup(network, name string) []any {
-	ctx, cancel := context.WithTimeout(context.Background(), programTimeout)
+	ctx, cancel := context.WithTimeout(context.Background(), grains.Timeout)
 	defer cancel()
 	addrs, err := net.DefaultResolver.LookupNetIP(ctx, network, name)
 	if err != nil {
@@ -80,11 +81,11 @@ func lookup(network, name string) []any {
 }
 
 // fqdns are the names all own addresses resolve back to, without loopback.
-func (h *host) fqdns() *payload.Map {
-	if on, _ := h.opt.Opts.Value("enable_fqdns_grains").(bool); !on {
-		return one("fqdns", []any{})
+func (h *machine) fqdns() *payload.Map {
+	if on, _ := h.Opts.Value("enable_fqdns_grains").(bool); !on {
+		return payload.M("fqdns", []any{})
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), programTimeout)
+	ctx, cancel := context.WithTimeout(context.Background(), grains.Timeout)
 	defer cancel()
 	var (
 		mu    sync.Mutex
@@ -106,7 +107,7 @@ func (h *host) fqdns() *payload.Map {
 	}
 	wg.Wait()
 	slices.Sort(names)
-	return one("fqdns", payload.AnyList(slices.Compact(names)))
+	return payload.M("fqdns", payload.AnyList(slices.Compact(names)))
 }
 
 func reverse(ctx context.Context, a netip.Addr) []string {
@@ -120,18 +121,18 @@ func reverse(ctx context.Context, a netip.Addr) []string {
 	return found
 }
 
-func (h *host) appendDomain() *payload.Map {
-	if v, ok := h.opt.Opts.Get("append_domain"); ok && v != nil {
-		return one("append_domain", v)
+func (h *machine) appendDomain() *payload.Map {
+	if v, ok := h.Opts.Get("append_domain"); ok && v != nil {
+		return payload.M("append_domain", v)
 	}
-	return none()
+	return payload.NewMap(0)
 }
 
-func (h *host) machineID() *payload.Map {
+func (h *machine) machineID() *payload.Map {
 	for _, name := range []string{"etc/machine-id", "var/lib/dbus/machine-id"} {
-		if id := strings.TrimSpace(h.read(name)); id != "" {
-			return one("machine_id", id)
+		if id := strings.TrimSpace(h.Read(name)); id != "" {
+			return payload.M("machine_id", id)
 		}
 	}
-	return none()
+	return payload.NewMap(0)
 }

@@ -1,4 +1,4 @@
-package grains
+package core
 
 import (
 	"net/netip"
@@ -9,33 +9,33 @@ import (
 	"brine/wire/payload"
 )
 
-func (h *host) hwaddrs() *payload.Map {
+func (h *machine) hwaddrs() *payload.Map {
 	out := payload.NewMap(0)
 	for _, i := range h.ifaces() {
 		if i.HWAddr != "" {
 			out.Set(i.Name, i.HWAddr)
 		}
 	}
-	return one("hwaddr_interfaces", out)
+	return payload.M("hwaddr_interfaces", out)
 }
 
-func (h *host) ipInterfaces() *payload.Map {
-	return one("ip_interfaces", h.perInterface(func(i links.Interface) []any {
+func (h *machine) ipInterfaces() *payload.Map {
+	return payload.M("ip_interfaces", h.perInterface(func(i links.Interface) []any {
 		return slices.Concat(addrTexts(i.Inet), addrTexts(i.Inet6), addrTexts(i.Secondary))
 	}))
 }
 
-func (h *host) ip4Interfaces() *payload.Map {
-	return one("ip4_interfaces", h.perInterface(func(i links.Interface) []any {
+func (h *machine) ip4Interfaces() *payload.Map {
+	return payload.M("ip4_interfaces", h.perInterface(func(i links.Interface) []any {
 		return slices.Concat(addrTexts(i.Inet), addrTexts(i.Secondary))
 	}))
 }
 
-func (h *host) ip6Interfaces() *payload.Map {
-	return one("ip6_interfaces", h.perInterface(func(i links.Interface) []any { return addrTexts(i.Inet6) }))
+func (h *machine) ip6Interfaces() *payload.Map {
+	return payload.M("ip6_interfaces", h.perInterface(func(i links.Interface) []any { return addrTexts(i.Inet6) }))
 }
 
-func (h *host) perInterface(addrs func(links.Interface) []any) *payload.Map {
+func (h *machine) perInterface(addrs func(links.Interface) []any) *payload.Map {
 	out := payload.NewMap(0)
 	for _, i := range h.ifaces() {
 		if list := addrs(i); list != nil {
@@ -56,7 +56,7 @@ func addrTexts[A interface{ String() string }](addrs []A) []any {
 }
 
 // addresses are all addresses, loopback included, without doubles and in numeric order.
-func (h *host) addresses() *payload.Map {
+func (h *machine) addresses() *payload.Map {
 	var v4, v6 []netip.Addr
 	for _, i := range h.ifaces() {
 		v4 = append(append(v4, plain(i.Inet)...), plain(i.Secondary)...)
@@ -80,7 +80,7 @@ func sorted(addrs []netip.Addr) []netip.Addr {
 }
 
 // gateways tells whether there are default routes, and by which gateway.
-func (h *host) gateways() *payload.Map {
+func (h *machine) gateways() *payload.Map {
 	out := payload.M("ip_gw", false, "ip4_gw", false, "ip6_gw", false)
 	for key, family := range map[string]int{"ip4_gw": syscall.AF_INET, "ip6_gw": syscall.AF_INET6} {
 		gw, found := links.DefaultRoute(family)

@@ -1,4 +1,4 @@
-package grains
+package core
 
 import (
 	"slices"
@@ -16,12 +16,12 @@ var (
 	versionAndName = pattern.New(`^\d[\d.+\-a-z]* \((.+)\)`)
 )
 
-func (h *host) distroGrains() *payload.Map { return h.distro().Clone() }
+func (h *machine) distroGrains() *payload.Map { return h.distro().Clone() }
 
 // readDistro finds out the distribution: os-release first, then what /etc/lsb-release and the old release files
 // say. The reference has no lsb_release module of Python at hand in its own packages, so it always ends in the
 // part that fills lsb_distrib_* and takes osrelease and oscodename from there; so does this.
-func (h *host) readDistro() *payload.Map {
+func (h *machine) readDistro() *payload.Map {
 	out := h.lsbRelease()
 	osr := h.osRelease()
 	if osr != nil {
@@ -32,9 +32,9 @@ func (h *host) readDistro() *payload.Map {
 	return out
 }
 
-func (h *host) lsbRelease() *payload.Map {
+func (h *machine) lsbRelease() *payload.Map {
 	out := payload.NewMap(0)
-	for line := range strings.Lines(h.read("etc/lsb-release")) {
+	for line := range strings.Lines(h.Read("etc/lsb-release")) {
 		if m := lsbLine.FindStringSubmatch(strings.TrimRight(line, "\n")); m != nil {
 			out.Set("lsb_"+strings.ToLower(m[1]), strings.TrimRight(m[2], " \t"))
 		}
@@ -43,10 +43,10 @@ func (h *host) lsbRelease() *payload.Map {
 }
 
 // osRelease reads os-release; nil when there is none.
-func (h *host) osRelease() map[string]string {
+func (h *machine) osRelease() map[string]string {
 	for _, name := range []string{"etc/os-release", "usr/lib/os-release"} {
-		if h.isFile(name) {
-			return parseOSRelease(h.read(name))
+		if h.IsFile(name) {
+			return parseOSRelease(h.Read(name))
 		}
 	}
 	return nil

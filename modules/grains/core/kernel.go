@@ -1,4 +1,4 @@
-package grains
+package core
 
 import (
 	"path/filepath"
@@ -6,6 +6,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"brine/modules/grains"
 	"brine/modules/host/program"
 	"brine/modules/text/shlex"
 	"brine/wire/payload"
@@ -26,20 +27,20 @@ func readKernel() kernelNames {
 	}
 }
 
-func (h *host) kernelGrains() *payload.Map {
+func (h *machine) kernelGrains() *payload.Map {
 	k := h.kernel()
 	return payload.M("kernel", k.kernel, "nodename", k.node, "kernelrelease", k.release, "kernelversion", k.version,
 		"cpuarch", k.machine)
 }
 
 // kernelParams are the words of the kernel's command line as pairs; a word without "=" or with several has nil.
-func (h *host) kernelParams() *payload.Map {
-	if !h.exists("proc/cmdline") {
-		return none()
+func (h *machine) kernelParams() *payload.Map {
+	if !h.Exists("proc/cmdline") {
+		return payload.NewMap(0)
 	}
-	words, err := shlex.Split(h.read("proc/cmdline"))
+	words, err := shlex.Split(h.Read("proc/cmdline"))
 	if err != nil {
-		words = strings.Fields(h.read("proc/cmdline"))
+		words = strings.Fields(h.Read("proc/cmdline"))
 	}
 	params := make([]any, 0, len(words))
 	for _, w := range words {
@@ -50,55 +51,55 @@ func (h *host) kernelParams() *payload.Map {
 		}
 		params = append(params, []any{parts[0], value})
 	}
-	return one("kernelparams", params)
+	return payload.M("kernelparams", params)
 }
 
-func (h *host) fibreChannel() *payload.Map {
-	return one("fibre_channel_host", h.isDir("sys/class/fc_host"))
+func (h *machine) fibreChannel() *payload.Map {
+	return payload.M("fibre_channel_host", h.IsDir("sys/class/fc_host"))
 }
 
 // selinux tells whether SELinux is on and how it acts; only where its tools are installed.
-func (h *host) selinux() *payload.Map {
+func (h *machine) selinux() *payload.Map {
 	if program.Which("selinuxenabled") == "" {
-		return none()
+		return payload.NewMap(0)
 	}
-	state := payload.M("enabled", h.isDir("sys/fs/selinux") && h.exists("sys/fs/selinux/enforce"))
+	state := payload.M("enabled", h.IsDir("sys/fs/selinux") && h.Exists("sys/fs/selinux/enforce"))
 	if program.Which("getenforce") != "" {
 		mode := map[string]string{"1": "Enforcing",
-			"0": "Permissive"}[strings.TrimSpace(h.read("sys/fs/selinux/enforce"))]
+			"0": "Permissive"}[strings.TrimSpace(h.Read("sys/fs/selinux/enforce"))]
 		if mode == "" {
 			mode = "Disabled"
 		}
 		state.Set("enforced", mode)
 	}
-	return one("selinux", state)
+	return payload.M("selinux", state)
 }
 
 // systemd is what systemctl says of its version; only where systemctl and localectl are installed.
-func (h *host) systemd() *payload.Map {
+func (h *machine) systemd() *payload.Map {
 	ctl := program.Which("systemctl")
 	if ctl == "" || program.Which("localectl") == "" {
-		return none()
+		return payload.NewMap(0)
 	}
 	version, features := "UNDEFINED", ""
-	if text, ok := output(ctl, "--version"); ok {
+	if text, ok := grains.Output(ctl, "--version"); ok {
 		lines := strings.Split(text, "\n")
 		if words := strings.Fields(lines[0]); len(words) > 1 && words[0] == "systemd" && len(lines) > 1 {
 			version, features = words[1], lines[1]
 		}
 	}
-	return one("systemd", payload.M("version", version, "features", features))
+	return payload.M("systemd", payload.M("version", version, "features", features))
 }
 
 // initSystem names the program behind pid 1.
-func (h *host) initSystem() *payload.Map {
-	if h.exists("run/systemd/system") {
-		return one("init", "systemd")
+func (h *machine) initSystem() *payload.Map {
+	if h.Exists("run/systemd/system") {
+		return payload.M("init", "systemd")
 	}
-	return one("init", h.initOf(strings.Fields(strings.ReplaceAll(h.read("proc/1/cmdline"), "\x00", " "))))
+	return payload.M("init", h.initOf(strings.Fields(strings.ReplaceAll(h.Read("proc/1/cmdline"), "\x00", " "))))
 }
 
-func (h *host) initOf(cmdline []string) string {
+func (h *machine) initOf(cmdline []string) string {
 	if len(cmdline) == 0 {
 		return "unknown"
 	}
@@ -106,7 +107,7 @@ func (h *host) initOf(cmdline []string) string {
 	if !filepath.IsAbs(path) {
 		path = program.Which(path)
 	}
-	if strings.HasSuffix(path, "bin/init") && h.isFile(path) {
+	if strings.HasSuffix(path, "bin/init") && h.IsFile(path) {
 		return h.initInside(path)
 	}
 	for _, name := range []string{"supervisord", "dumb-init", "tini"} {
@@ -121,8 +122,8 @@ func (h *host) initOf(cmdline []string) string {
 }
 
 // initInside looks for the name of an init system in the program itself.
-func (h *host) initInside(path string) string {
-	text := strings.ToLower(h.read(path))
+func (h *machine) initInside(path string) string {
+	text := strings.ToLower(h.Read(path))
 	first, name := len(text), "unknown"
 	for _, n := range []string{"upstart", "sysvinit", "systemd"} {
 		if at := strings.Index(text, n); at >= 0 && at < first {

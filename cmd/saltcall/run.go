@@ -61,11 +61,7 @@ func (t *callTool) toReturners(ctx context.Context, ret *payload.Map) {
 	if len(names) == 0 {
 		return
 	}
-	reg, err := execution.Machine{}.Returners()
-	if err != nil {
-		t.Log.Error("returners cannot be called", "err", err)
-		return
-	}
+	reg := execution.Machine{}.Returners()
 	for _, name := range returners.Expand(names, t.Minion.Raw) {
 		if slices.Contains(t.Minion.DisableReturners, name) {
 			t.Log.Warn("Returner " + name + " is disabled (disable_returners)")

@@ -110,6 +110,7 @@ func TestStateFiles(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts a fleet")
 	}
+	t.Parallel()
 	s := newSilentSite(t)
 	s.withState(t)
 	gold := t.TempDir()

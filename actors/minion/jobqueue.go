@@ -12,8 +12,8 @@ import (
 
 	"brine/modules/fleet/ledger"
 	"brine/modules/host/jobprocess"
-	"brine/modules/host/setaside"
 	"brine/supervisor"
+	"brine/wire/disk/setaside"
 	"brine/wire/payload"
 )
 

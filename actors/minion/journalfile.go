@@ -10,7 +10,7 @@ import (
 	"slices"
 	"time"
 
-	"brine/modules/host/recordlog"
+	"brine/wire/disk/recordlog"
 	"brine/wire/payload"
 
 	"golang.org/x/sys/unix"

@@ -7,7 +7,7 @@ import (
 	"math"
 	"time"
 
-	"brine/modules/host/recordlog"
+	"brine/wire/disk/recordlog"
 )
 
 // journalKind is what a record says.

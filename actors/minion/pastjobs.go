@@ -10,9 +10,9 @@ import (
 	"slices"
 	"time"
 
-	"brine/modules/host/recordlog"
-	"brine/modules/host/setaside"
 	"brine/wire/auth"
+	"brine/wire/disk/recordlog"
+	"brine/wire/disk/setaside"
 	"brine/wire/payload"
 )
 

@@ -8,8 +8,8 @@ import (
 	"path/filepath"
 	"time"
 
-	"brine/modules/host/setaside"
 	"brine/modules/loader"
+	"brine/wire/disk/setaside"
 	"brine/wire/payload"
 )
 

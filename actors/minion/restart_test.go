@@ -11,8 +11,8 @@ import (
 	"time"
 
 	"brine/actors/actortest"
-	"brine/modules/host/setaside"
 	"brine/supervisor"
+	"brine/wire/disk/setaside"
 	"brine/wire/payload"
 )
 

@@ -12,12 +12,12 @@ import (
 	"strings"
 	"sync/atomic"
 
-	"brine/modules/host/setaside"
 	"brine/modules/reactor"
 	"brine/modules/reactor/backlog"
 	"brine/modules/text/pytext"
 	"brine/supervisor"
 	"brine/wire/bus"
+	"brine/wire/disk/setaside"
 	"brine/wire/payload"
 )
 

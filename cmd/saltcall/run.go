@@ -14,11 +14,11 @@ import (
 	"brine/cmd/display"
 	"brine/cmd/tool"
 	"brine/modules/execution"
-	"brine/modules/host/wholefile"
 	"brine/modules/loader"
 	"brine/modules/returners"
 	"brine/modules/text/args"
 	"brine/modules/text/pytext"
+	"brine/wire/disk/wholefile"
 	"brine/wire/payload"
 )
 

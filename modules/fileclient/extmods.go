@@ -11,9 +11,9 @@ import (
 	"slices"
 	"strings"
 
-	"brine/modules/host/wholefile"
 	"brine/modules/loader"
 	"brine/modules/text/pytext"
+	"brine/wire/disk/wholefile"
 	"brine/wire/payload"
 )
 

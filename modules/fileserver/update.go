@@ -13,8 +13,8 @@ import (
 	"strings"
 	"time"
 
-	"brine/modules/host/wholefile"
 	"brine/modules/text/pytext"
+	"brine/wire/disk/wholefile"
 	"brine/wire/payload"
 )
 

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"brine/config/yaml"
-	"brine/modules/host/wholefile"
+	"brine/wire/disk/wholefile"
 	"brine/wire/payload"
 )
 

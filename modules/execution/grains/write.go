@@ -12,10 +12,10 @@ import (
 
 	"brine/config/yaml"
 	"brine/modules/grains"
-	"brine/modules/host/wholefile"
 	"brine/modules/loader"
 	"brine/modules/outputters"
 	"brine/modules/text/dicts"
+	"brine/wire/disk/wholefile"
 	"brine/wire/payload"
 )
 

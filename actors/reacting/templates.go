@@ -15,8 +15,8 @@ import (
 	"brine/modules/renderers"
 	"brine/modules/renderers/jinja"
 	"brine/modules/renderers/jinja/machine"
-	"brine/modules/text/pytext"
 	"brine/wire/payload"
+	"brine/wire/python"
 )
 
 // Templates are what the templates of reactions see of their daemon.
@@ -59,7 +59,7 @@ func (t Templates) Engine(dry bool, log func(level slog.Level, text string, err 
 		Disabled:  loader.StringList(opts.Value("disable_renders")), Log: func(level slog.Level, text string) {
 			log(level, text, nil)
 		}})
-	return reactor.New(reactor.Options{Renderers: set, Pipe: pytext.Str(opts.Value("renderer")), Files: served{t.Files},
+	return reactor.New(reactor.Options{Renderers: set, Pipe: python.Str(opts.Value("renderer")), Files: served{t.Files},
 		Functions: t.Functions, Log: log})
 }
 

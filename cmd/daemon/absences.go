@@ -11,8 +11,8 @@ import (
 	"brine/modules/absent"
 	"brine/modules/loader"
 	"brine/modules/pillar"
-	"brine/modules/text/pytext"
 	"brine/wire/payload"
+	"brine/wire/python"
 )
 
 // absences name what the options of a daemon ask for and brine does not have: external pillars, and functions in
@@ -61,7 +61,7 @@ func oneOf(names []string) string {
 func functionsIn(key string, v any) (names []string) {
 	m, _ := v.(*payload.Map)
 	for name, entry := range m.All() {
-		fun := pytext.Str(name)
+		fun := python.Str(name)
 		job, isMap := entry.(*payload.Map)
 		if key == "schedule" {
 			fun = job.Str("function")

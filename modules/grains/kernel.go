@@ -7,8 +7,8 @@ import (
 	"golang.org/x/sys/unix"
 
 	"brine/modules/host/program"
-	"brine/modules/text/shlex"
 	"brine/wire/payload"
+	"brine/wire/python/shlex"
 )
 
 // kernelNames are the fields of uname(2).

@@ -7,9 +7,9 @@ import (
 	"time"
 
 	"brine/modules/host/program"
-	"brine/modules/text/pytext"
-	"brine/modules/text/shlex"
 	"brine/wire/payload"
+	"brine/wire/python"
+	"brine/wire/python/shlex"
 )
 
 // invocation is a function with its loaded arguments, on the way through the executors.
@@ -50,7 +50,7 @@ func executorNames(c *Call, load *payload.Map) ([]string, error) {
 		}
 	}
 	if len(names) == 0 {
-		return nil, InvocErr("Wrong executors specification: %s. String or non-empty list expected", pytext.Str(spec))
+		return nil, InvocErr("Wrong executors specification: %s. String or non-empty list expected", python.Str(spec))
 	}
 	if Truthy(c.Opts().Value("sudo_user")) {
 		names[len(names)-1] = "sudo"
@@ -159,10 +159,10 @@ func (v invocation) sudo() (any, error) {
 		kw.Set("concurrent", true)
 	}
 	for _, a := range v.args {
-		argv = append(argv, shlex.Quote(pytext.Str(a)))
+		argv = append(argv, shlex.Quote(python.Str(a)))
 	}
 	for k, val := range kw.All() {
-		argv = append(argv, shlex.Quote(pytext.Str(k)+"="+pytext.Str(val)))
+		argv = append(argv, shlex.Quote(python.Str(k)+"="+python.Str(val)))
 	}
 	out, err := v.call.Call("cmd.run_all", []any{argv}, payload.M("use_vt", true, "python_shell", false))
 	if err != nil {

@@ -6,8 +6,8 @@ import (
 	"strconv"
 	"strings"
 
-	"brine/modules/text/pytext"
 	"brine/wire/payload"
+	"brine/wire/python"
 )
 
 // Text is v as Python's str() shows it, with nil as "".
@@ -15,7 +15,7 @@ func Text(v any) string {
 	if v == nil {
 		return ""
 	}
-	return pytext.Str(v)
+	return python.Str(v)
 }
 
 // Truthy is the truth of a payload value by Python's rules.
@@ -69,12 +69,12 @@ func ToInt(v any) (int64, error) {
 	case string:
 		n, err := strconv.ParseInt(strings.ReplaceAll(strings.TrimSpace(x), "_", ""), 10, 64)
 		if err != nil {
-			return 0, Raise("ValueError", "invalid literal for int() with base 10: %s", pytext.Repr(x))
+			return 0, Raise("ValueError", "invalid literal for int() with base 10: %s", python.Repr(x))
 		}
 		return n, nil
 	case float64:
 		if math.IsNaN(x) || math.IsInf(x, 0) {
-			return 0, Raise("OverflowError", "cannot convert float %s to integer", pytext.Str(x))
+			return 0, Raise("OverflowError", "cannot convert float %s to integer", python.Str(x))
 		}
 		return int64(x), nil
 	case int64:
@@ -86,7 +86,7 @@ func ToInt(v any) (int64, error) {
 		return int64(f), nil
 	}
 	return 0, &ArgumentError{Message: fmt.Sprintf(
-		"int() argument must be a string, a bytes-like object or a real number, not '%s'", pytext.Type(v))}
+		"int() argument must be a string, a bytes-like object or a real number, not '%s'", python.Type(v))}
 }
 
 // StringList reads a list of texts: a list as it is, a string as one element or, with a comma, as several.

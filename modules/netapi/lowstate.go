@@ -6,8 +6,8 @@ import (
 	"strings"
 
 	"brine/modules/loader"
-	"brine/modules/text/pytext"
 	"brine/wire/payload"
+	"brine/wire/python"
 )
 
 // ErrUnexpected is a request that Salt's servers die of: the answer says no more than that (500).
@@ -85,7 +85,7 @@ type Rules struct {
 func (r Rules) Check(low *payload.Map) (string, error) {
 	client := low.Value("client")
 	if !known(client) {
-		return "", BadRequest("Invalid client specified: '" + pytext.Str(client) + "'")
+		return "", BadRequest("Invalid client specified: '" + python.Str(client) + "'")
 	}
 	name, _ := client.(string)
 	if !contains(r.Enabled, name) {

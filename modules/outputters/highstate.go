@@ -4,8 +4,8 @@ import (
 	"strings"
 
 	"brine/modules/loader"
-	"brine/modules/text/pytext"
 	"brine/wire/payload"
+	"brine/wire/python"
 )
 
 // StateOptions are the options of the highstate outputter. The zero value is Salt's default.
@@ -173,10 +173,10 @@ func (c *stateCounts) add(result any, n int) bool {
 func (c *stateCounts) total() (n, digits int) {
 	for _, count := range c.seen {
 		n += count
-		digits = max(digits, len(pytext.Repr(int64(count))))
+		digits = max(digits, len(python.Repr(int64(count))))
 	}
 	if c.warnings > 0 {
-		digits = max(digits, len(pytext.Repr(int64(c.warnings))))
+		digits = max(digits, len(python.Repr(int64(c.warnings))))
 	}
 	return n, digits
 }

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"brine/modules/loader"
-	"brine/modules/text/pytext"
+	"brine/wire/python"
 )
 
 // terse shows one state on one line.
@@ -112,5 +112,5 @@ func percent(n, of int) string {
 	if err != nil {
 		return ""
 	}
-	return pytext.Float(f)
+	return python.Float(f)
 }

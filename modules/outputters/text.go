@@ -6,8 +6,8 @@ import (
 	"strings"
 	"unicode"
 
-	"brine/modules/text/pytext"
 	"brine/wire/payload"
+	"brine/wire/python"
 )
 
 // isSpace is what Python's str.strip takes off: Unicode white space and the separators of ASCII.
@@ -60,7 +60,7 @@ func splitLines(s string, keep bool) []string {
 func runeLen(s string) int { return len([]rune(s)) }
 
 // str is Python's str of a value.
-func str(v any) string { return pytext.Str(v) }
+func str(v any) string { return python.Str(v) }
 
 // entry is one key and value of a map.
 type entry struct{ key, value any }

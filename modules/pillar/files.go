@@ -6,8 +6,8 @@ import (
 	"strings"
 
 	"brine/modules/loader"
-	"brine/modules/text/pytext"
 	"brine/wire/payload"
+	"brine/wire/python"
 )
 
 // maxIncludes is how deep includes may lie in each other. Salt ends at about there with a RecursionError.
@@ -144,7 +144,7 @@ func (r *run) renderState(file, sls, env string, defaults any) (any, error) {
 	given, ok := defaults.(*payload.Map)
 	if !ok {
 		return nil, &loader.ArgumentError{Message: "salt.template.compile_template() argument after ** must be a " +
-			"mapping, not " + pytext.Type(defaults)}
+			"mapping, not " + python.Type(defaults)}
 	}
 	kw := payload.NewMap(given.Len())
 	for key, value := range given.All() {
@@ -157,7 +157,7 @@ func (r *run) renderState(file, sls, env string, defaults any) (any, error) {
 				"'"}
 		case name == "argline" && loader.Truthy(value) && value != any("-s"):
 			return nil, loader.Raise("salt.exceptions.SaltRenderError", "Unknown renderer option: %s",
-				pytext.Str(value))
+				python.Str(value))
 		case name != "env" && name != "tmplpath" && name != "argline":
 			kw.Set(name, value)
 		}
@@ -260,7 +260,7 @@ func (i *includer) read(include any) (name string, key []string, err error) {
 }
 
 func noAttribute(v any, name string) error {
-	return loader.Raise("AttributeError", "'%s' object has no attribute '%s'", pytext.Type(v), name)
+	return loader.Raise("AttributeError", "'%s' object has no attribute '%s'", python.Type(v), name)
 }
 
 // targets are the SLS files that an include means. Salt looks for the name as it stands, and for the one that it stands

@@ -14,9 +14,9 @@ import (
 	"brine/modules/host/program"
 	"brine/modules/loader"
 	"brine/modules/matchers"
-	"brine/modules/text/pyjson"
-	"brine/modules/text/pytext"
 	"brine/wire/payload"
+	"brine/wire/python"
+	"brine/wire/python/pyjson"
 )
 
 // recorded are the rows of testdata/salt3008.json (testdata/generate.py).
@@ -228,8 +228,8 @@ func TestAsSalt(t *testing.T) {
 				return
 			}
 			if got != want {
-				t.Errorf("files %s\nopts %s\n got %s\nSalt %s", pytext.Repr(row.Map("files")),
-					pytext.Repr(row.Map("opts")), got, want)
+				t.Errorf("files %s\nopts %s\n got %s\nSalt %s", python.Repr(row.Map("files")),
+					python.Repr(row.Map("opts")), got, want)
 			}
 		})
 	}

@@ -15,9 +15,9 @@ import (
 	"brine/modules/loader"
 	"brine/modules/text/dicts"
 	"brine/modules/text/pattern"
-	"brine/modules/text/pyjson"
-	"brine/modules/text/pytext"
 	"brine/wire/payload"
+	"brine/wire/python"
+	"brine/wire/python/pyjson"
 )
 
 // webParams are the arguments of http_json and http_yaml (salt/pillar/http_json.py and http_yaml.py of 3007; 3008 has
@@ -53,7 +53,7 @@ func (e *extCall) webURL() (string, bool, error) {
 			e.log(slog.LevelError, "Unable to get minion '%s' grain: %s", e.q.ID, found[1])
 			return "", false, nil
 		}
-		at = strings.ReplaceAll(at, found[0], url.PathEscape(pytext.Str(v)))
+		at = strings.ReplaceAll(at, found[0], url.PathEscape(python.Str(v)))
 	}
 	return at, true, nil
 }
@@ -95,10 +95,10 @@ func (e *extCall) get(at string) ([]byte, error) {
 	}
 	headers, _ := e.args["header_dict"].(*payload.Map)
 	for key, value := range headers.All() {
-		req.Header.Set(pytext.Str(key), pytext.Str(value))
+		req.Header.Set(python.Str(key), python.Str(value))
 	}
 	if name := e.args["username"]; loader.Truthy(name) {
-		req.SetBasicAuth(pytext.Str(name), pytext.Str(e.args["password"]))
+		req.SetBasicAuth(python.Str(name), python.Str(e.args["password"]))
 	}
 	resp, err := http.DefaultClient.Do(req)
 	if err != nil {

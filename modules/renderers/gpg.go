@@ -17,8 +17,8 @@ import (
 
 	"brine/modules/host/program"
 	"brine/modules/loader"
-	"brine/modules/text/pytext"
 	"brine/wire/payload"
+	"brine/wire/python"
 )
 
 // GPG decrypts messages with the keys of a directory (salt/renderers/gpg.py). The program is gpg.
@@ -123,7 +123,7 @@ func (g GPG) message(ctx context.Context, message []byte) ([]byte, error) {
 	case len(ran.Stdout) > 0:
 		return ran.Stdout, nil
 	}
-	text := fmt.Sprintf("Could not decrypt cipher %s, received: %s", pytext.Repr(message), pytext.Repr(ran.Stderr))
+	text := fmt.Sprintf("Could not decrypt cipher %s, received: %s", python.Repr(message), python.Repr(ran.Stderr))
 	if g.MustSucceed {
 		return nil, renderError("%s", text)
 	}

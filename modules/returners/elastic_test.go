@@ -8,8 +8,8 @@ import (
 	"testing"
 
 	"brine/modules/loader"
-	"brine/modules/text/pyjson"
 	"brine/wire/payload"
+	"brine/wire/python/pyjson"
 
 	"github.com/google/go-cmp/cmp"
 )

@@ -11,8 +11,8 @@ import (
 
 	"brine/modules/host/web"
 	"brine/modules/loader"
-	"brine/modules/text/pytext"
 	"brine/wire/payload"
+	"brine/wire/python"
 )
 
 // elastic asks the servers of a cluster, the next one where one does not answer.
@@ -70,11 +70,11 @@ func elasticProxies(v any) (map[string]*url.URL, error) {
 	for _, item := range list {
 		m, _ := item.(*payload.Map)
 		for scheme, at := range m.All() {
-			u, err := url.Parse(pytext.Str(at))
+			u, err := url.Parse(python.Str(at))
 			if err != nil || u.Host == "" {
 				return nil, misset("elasticsearch: a proxy is no URL")
 			}
-			out[pytext.Str(scheme)] = u
+			out[python.Str(scheme)] = u
 		}
 	}
 	return out, nil

@@ -5,8 +5,8 @@ import (
 	"strings"
 
 	"brine/modules/loader"
-	"brine/modules/text/pytext"
 	"brine/wire/payload"
+	"brine/wire/python"
 )
 
 const (
@@ -41,7 +41,7 @@ CLI Example:
 // etcdPart refuses what would leave its place among the keys. Unlike Salt: minions say what the fields of a return are
 // called.
 func etcdPart(v any) (string, error) {
-	text := pytext.Str(v)
+	text := python.Str(v)
 	if text == "" || text == "." || text == ".." || strings.ContainsAny(text, "/\x00") {
 		return "", unusable("etcd: %q can be no part of a key", text)
 	}
@@ -127,7 +127,7 @@ func etcdGetJID(c *loader.Call, jid string) (any, error) {
 			if !ok || !fields.Has("return") {
 				continue // the load, or a return that is being written
 			}
-			value, err := loads("the return of "+pytext.Str(id), fields.Str("return"))
+			value, err := loads("the return of "+python.Str(id), fields.Str("return"))
 			if err != nil {
 				return err
 			}
@@ -143,7 +143,7 @@ func etcdGetFun(c *loader.Call, fun string) (any, error) {
 	out := payload.NewMap(0)
 	err := etcdTree(c, "minions", func(s *etcdServer, tree *payload.Map) error {
 		for id, jid := range tree.All() {
-			text, ok, err := s.read(fmt.Sprintf("jobs/%s/%s/fun", pytext.Str(jid), pytext.Str(id)))
+			text, ok, err := s.read(fmt.Sprintf("jobs/%s/%s/fun", python.Str(jid), python.Str(id)))
 			if err != nil {
 				return err
 			}

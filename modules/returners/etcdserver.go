@@ -12,8 +12,8 @@ import (
 
 	"brine/modules/host/web"
 	"brine/modules/loader"
-	"brine/modules/text/pytext"
 	"brine/wire/payload"
+	"brine/wire/python"
 )
 
 // etcdServer asks one etcd by the API of version 2, or by the JSON gateway of version 3, about keys below the root.
@@ -42,13 +42,13 @@ func withEtcd(c *loader.Call, option string, use func(s *etcdServer) error) erro
 	conf, ttl := all, any(nil)
 	name := c.Opts().Value(option)
 	if loader.Truthy(name) {
-		ttl = c.Opts().Map(pytext.Str(name)).Value("etcd.ttl")
+		ttl = c.Opts().Map(python.Str(name)).Value("etcd.ttl")
 	} else {
 		name, ttl = c.Opts().Value("etcd.returner"), c.Opts().Value("etcd.ttl")
 	}
 	if loader.Truthy(name) {
-		if conf = all.Map(pytext.Str(name)); conf.Len() == 0 {
-			return misset("etcd: there is no profile %s in the configuration", pytext.Str(name))
+		if conf = all.Map(python.Str(name)); conf.Len() == 0 {
+			return misset("etcd: there is no profile %s in the configuration", python.Str(name))
 		}
 	}
 	s, err := newEtcdServer(c, conf, ttl)
@@ -71,7 +71,7 @@ func withEtcd(c *loader.Call, option string, use func(s *etcdServer) error) erro
 func newEtcdServer(c *loader.Call, conf *payload.Map, ttl any) (*etcdServer, error) {
 	text := func(name, or string) string {
 		if v := conf.Value(name); loader.Truthy(v) {
-			return pytext.Str(v)
+			return python.Str(v)
 		}
 		return or
 	}
@@ -85,7 +85,7 @@ func newEtcdServer(c *loader.Call, conf *payload.Map, ttl any) (*etcdServer, err
 		encodeKeys:   flag("etcd.encode_keys", false),
 		encodeValues: flag("etcd.encode_values", true)}
 	if v, ok := c.Opts().Get("etcd.returner_root"); ok {
-		s.root = pytext.Str(v)
+		s.root = python.Str(v)
 	}
 	if how := text("etcd.unicode_errors", "surrogateescape"); how != "surrogateescape" {
 		c.Log(slog.LevelWarn,
@@ -94,7 +94,7 @@ func newEtcdServer(c *loader.Call, conf *payload.Map, ttl any) (*etcdServer, err
 	var err error
 	if loader.Truthy(ttl) {
 		if s.ttl, err = loader.ToInt(ttl); err != nil || s.ttl < 0 {
-			return nil, misset("etcd.ttl is no number of seconds: %s", pytext.Repr(ttl))
+			return nil, misset("etcd.ttl is no number of seconds: %s", python.Repr(ttl))
 		}
 	}
 	port, err := strconv.ParseUint(text("etcd.port", "2379"), 10, 16)

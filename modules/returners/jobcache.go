@@ -7,9 +7,9 @@ import (
 
 	"brine/modules/loader"
 	"brine/modules/outputters"
-	"brine/modules/text/pyjson"
-	"brine/modules/text/pytext"
 	"brine/wire/payload"
+	"brine/wire/python"
+	"brine/wire/python/pyjson"
 )
 
 // What job caches share: NAME.prep_jid, save_load, get_load, ... are called by the master whose job cache
@@ -92,7 +92,7 @@ func keepJobs(opts *payload.Map) (time.Duration, error) {
 		}
 		n, err := loader.ToInt(v)
 		if err != nil {
-			return 0, misset("%s is no number: %s", name, pytext.Repr(v))
+			return 0, misset("%s is no number: %s", name, python.Repr(v))
 		}
 		return n, nil
 	}
@@ -132,4 +132,4 @@ func loads(where, text string) (any, error) {
 }
 
 // word is a field of a return as Python's format() writes it.
-func word(m *payload.Map, field string) string { return pytext.Str(m.Value(field)) }
+func word(m *payload.Map, field string) string { return python.Str(m.Value(field)) }

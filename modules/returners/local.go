@@ -5,14 +5,14 @@ import (
 	"io"
 
 	"brine/modules/loader"
-	"brine/modules/text/pytext"
 	"brine/wire/payload"
+	"brine/wire/python"
 )
 
 // localFunctions print to the terminal of the daemon, as Python prints a map.
 func localFunctions(w io.Writer) []loader.Func {
 	show := func(v any) error {
-		_, err := fmt.Fprintln(w, pytext.Repr(v))
+		_, err := fmt.Fprintln(w, python.Repr(v))
 		return err
 	}
 	return []loader.Func{

@@ -4,8 +4,8 @@ import (
 	"maps"
 
 	"brine/modules/loader"
-	"brine/modules/text/pytext"
 	"brine/wire/payload"
+	"brine/wire/python"
 )
 
 // settings are the options of one call of a returner, by the names that the returner has for them.
@@ -26,7 +26,7 @@ func (l lookup) read(c *loader.Call, ret *payload.Map) (settings, error) {
 	maps.Copy(out, l.defaults)
 	other := ""
 	if v, ok := ret.Get(payload.FieldRetConfig); ok {
-		other = pytext.Str(v)
+		other = python.Str(v)
 	}
 	for _, name := range l.options {
 		v, err := l.option(c, other, name)
@@ -113,7 +113,7 @@ func (l lookup) guard(c *loader.Call, ret *payload.Map, places ...string) error 
 // text is an option as text.
 func (s settings) text(name string) string {
 	if v, ok := s[name]; ok && v != nil {
-		return pytext.Str(v)
+		return python.Str(v)
 	}
 	return ""
 }

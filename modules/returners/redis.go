@@ -10,8 +10,8 @@ import (
 	"brine/modules/fleet/jobrecord"
 	"brine/modules/loader"
 	"brine/modules/redisdb"
-	"brine/modules/text/pytext"
 	"brine/wire/payload"
+	"brine/wire/python"
 )
 
 // redisOptions is where the returner finds its options. Source: salt/returners/redis_return.py, _get_options.
@@ -112,11 +112,11 @@ func redisNodes(opt settings) ([]string, error) {
 	for _, item := range list {
 		m, ok := item.(*payload.Map)
 		if !ok || word(m, "host") == "None" {
-			return nil, misset("redis: cluster.startup_nodes wants maps of host and port, not %s", pytext.Repr(item))
+			return nil, misset("redis: cluster.startup_nodes wants maps of host and port, not %s", python.Repr(item))
 		}
 		port := "7000" // redis-py-cluster's
 		if p, ok := m.Get("port"); ok {
-			port = pytext.Str(p)
+			port = python.Str(p)
 		}
 		out = append(out, net.JoinHostPort(word(m, "host"), port))
 	}
@@ -157,7 +157,7 @@ func redisTake(c *loader.Call, ret *payload.Map) error {
 	minion, jid := word(ret, "id"), word(ret, "jid")
 	last := minion + ":" + word(ret, "fun")
 	if strings.HasPrefix(last, redisReturns) || strings.HasPrefix(last, redisLoad) {
-		return unusable("redis: the return of minion %s would overwrite another job", pytext.Repr(minion))
+		return unusable("redis: the return of minion %s would overwrite another job", python.Repr(minion))
 	}
 	return redisdb.With(c.Ctx, o, func(ctx context.Context, db redisdb.Client) error {
 		p := db.Pipeline()

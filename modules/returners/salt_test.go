@@ -12,8 +12,8 @@ import (
 	"brine/modules/loader"
 	"brine/modules/modtest"
 	"brine/modules/outputters"
-	"brine/modules/text/pyjson"
 	"brine/wire/payload"
+	"brine/wire/python/pyjson"
 )
 
 // salt is a process of a real Salt that calls its returners (testdata/callsalt.py).

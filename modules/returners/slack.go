@@ -10,8 +10,8 @@ import (
 	"brine/modules/host/web"
 	"brine/modules/loader"
 	"brine/modules/text/pattern"
-	"brine/modules/text/pytext"
 	"brine/wire/payload"
+	"brine/wire/python"
 )
 
 const (
@@ -135,7 +135,7 @@ func sprinkle(c *loader.Call, text string) string {
 	for i := 1; i < len(parts); i += 2 {
 		v, ok := c.Grain(parts[i])
 		if parts[i] = ""; ok {
-			parts[i] = pytext.Str(v)
+			parts[i] = python.Str(v)
 		}
 	}
 	return strings.Join(parts, "")

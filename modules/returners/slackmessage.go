@@ -9,8 +9,8 @@ import (
 
 	"brine/modules/loader"
 	"brine/modules/outputters"
-	"brine/modules/text/pytext"
 	"brine/wire/payload"
+	"brine/wire/python"
 )
 
 // slackMessage is the payload of a webhook: an attachment about the job, then either one with the return or three with
@@ -30,9 +30,9 @@ func slackMessage(c *loader.Call, opt settings, ret *payload.Map, event bool) *p
 	if args := ret.List("fun_args"); len(args) > 0 {
 		words := make([]any, len(args))
 		for i, a := range args {
-			words[i] = pytext.Str(a)
+			words[i] = python.Str(a)
 		}
-		text += "Function Args: " + pytext.Repr(words) + "\n"
+		text += "Function Args: " + python.Repr(words) + "\n"
 	}
 	text += "JID: " + word(ret, "jid") + "\n"
 	run, isRun := slackRun(ret.Value("return"))
@@ -41,7 +41,7 @@ func slackMessage(c *loader.Call, opt settings, ret *payload.Map, event bool) *p
 	}
 	about := payload.M("fallback", sprinkle(c, opt.text(title)), "color", "#272727", "author_name", author,
 		"author_link", sprinkle(c, "{localhost}"), "author_icon", opt["author_icon"], "title",
-		"Success: "+pytext.Str(success), "text", text)
+		"Success: "+python.Str(success), "text", text)
 	if isRun {
 		return payload.M("attachments", append([]any{about}, run.attachments(loader.Truthy(opt["show_tasks"]))...))
 	}
@@ -58,7 +58,7 @@ func slackReturn(v any) string {
 	if m, ok := v.(*payload.Map); ok {
 		return "\n" + outputters.DumpYAML(m, outputters.FlowLeaves, 2)
 	}
-	return pytext.Str(v)
+	return python.Str(v)
 }
 
 // stateRun is what happened in a run of states.

@@ -11,8 +11,8 @@ import (
 	"brine/modules/loader"
 	"brine/modules/renderers"
 	"brine/modules/renderers/jinja"
-	"brine/modules/text/pytext"
 	"brine/wire/payload"
+	"brine/wire/python"
 )
 
 // smtpOptions is where the returner finds its options. Source: salt/returners/smtp_return.py, _get_options. verify_ssl
@@ -106,7 +106,7 @@ func smtpSend(c *loader.Call, opt settings, ret *payload.Map, home func(string) 
 	if fields := opt.text("fields"); fields != "" {
 		for field := range strings.SplitSeq(fields, ",") {
 			if v, ok := ret.Get(field); ok {
-				subject += " " + pytext.Str(v)
+				subject += " " + python.Str(v)
 			}
 		}
 	}
@@ -149,7 +149,7 @@ func smtpRender(c *loader.Call, opt settings, in renderers.Input) (string, error
 	if err != nil {
 		return "", &Unusable{err}
 	}
-	return pytext.Str(v), nil
+	return python.Str(v), nil
 }
 
 // gpgEncrypt encrypts a text for the recipients of a mail. When that fails the mail says so, as Salt's does.

@@ -13,8 +13,8 @@ import (
 
 	"brine/modules/loader"
 	"brine/modules/outputters"
-	"brine/modules/text/pytext"
 	"brine/wire/payload"
+	"brine/wire/python"
 )
 
 // syslogOptions are where the returner syslog finds its options.
@@ -79,10 +79,10 @@ func syslogHead(opt settings, now time.Time) (string, map[string]bool, error) {
 	}
 	words := map[string]bool{}
 	for _, v := range list {
-		if !syslogWords[pytext.Str(v)] {
-			return "", nil, fmt.Errorf("syslog: there is no option %s", pytext.Str(v))
+		if !syslogWords[python.Str(v)] {
+			return "", nil, fmt.Errorf("syslog: there is no option %s", python.Str(v))
 		}
-		words[pytext.Str(v)] = true
+		words[python.Str(v)] = true
 	}
 	tag := filepath.Base(os.Args[0])
 	if v, ok := opt["tag"]; ok {

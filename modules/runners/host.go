@@ -6,8 +6,8 @@ import (
 	"time"
 
 	"brine/modules/loader"
-	"brine/modules/text/pytext"
 	"brine/wire/payload"
+	"brine/wire/python"
 )
 
 // Banks of what is known of minions.
@@ -94,7 +94,7 @@ func ListOf(v any) []string {
 	case []any:
 		return payload.Texts(v)
 	default:
-		text := pytext.Str(v)
+		text := python.Str(v)
 		if text == "" {
 			return nil
 		}

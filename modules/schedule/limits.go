@@ -8,8 +8,8 @@ import (
 
 	"brine/modules/loader"
 	"brine/modules/schedule/dates"
-	"brine/modules/text/pytext"
 	"brine/wire/payload"
+	"brine/wire/python"
 )
 
 // explicitFormat is the format of times that are skipped or added.
@@ -65,7 +65,7 @@ func (t *turn) span(option, of, noMap string) (start, end time.Time, err error) 
 		to   *time.Time
 	}{{"start", &start}, {"end", &end}} {
 		if !m.Has(side.name) {
-			return start, end, errors.New(pytext.Repr(side.name))
+			return start, end, errors.New(python.Repr(side.name))
 		}
 		*side.to, err = t.date(m.Value(side.name))
 		if errors.Is(err, dates.ErrUnread) {
@@ -146,12 +146,12 @@ func (t *turn) explicit(option string) ([]time.Time, error) {
 			format := m.Str("time_fmt")
 			var err error
 			if at, err = dates.Scan(m.Str("time"), format); err != nil {
-				return nil, fmt.Errorf("time data %s does not match format %s", pytext.Repr(m.Str("time")),
-					pytext.Repr(format))
+				return nil, fmt.Errorf("time data %s does not match format %s", python.Repr(m.Str("time")),
+					python.Repr(format))
 			}
 		}
 		if at.IsZero() {
-			return nil, fmt.Errorf("%s is no time", pytext.Repr(v))
+			return nil, fmt.Errorf("%s is no time", python.Repr(v))
 		}
 		out = append(out, at)
 	}

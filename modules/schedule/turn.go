@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"brine/modules/loader"
-	"brine/modules/text/pytext"
 	"brine/wire/payload"
+	"brine/wire/python"
 )
 
 // errIgnored ends the decision about a job: the reason is noted in the job, and logged.
@@ -48,9 +48,9 @@ func (t *turn) skip(why string) {
 	t.run = false
 }
 
-func text(v any) string { return pytext.Str(v) }
+func text(v any) string { return python.Str(v) }
 
-func typeName(v any) string { return pytext.Type(v) }
+func typeName(v any) string { return python.Type(v) }
 
 // time is a note of a job that is a time; the zero time when there is none.
 func (t *turn) time(note string) time.Time { return TimeOf(t.job.Value(note)) }
@@ -220,7 +220,7 @@ func (t *turn) splay() (float64, string, error) {
 	}
 	if at := t.time("_splay"); !at.IsZero() {
 		seconds = at.Sub(t.now).Seconds()
-		shown = pytext.Float(math.Abs(seconds))
+		shown = python.Float(math.Abs(seconds))
 		if t.job.Has("when") {
 			t.set("_next_fire_time", at)
 		}

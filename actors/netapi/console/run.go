@@ -7,9 +7,9 @@ import (
 	"strings"
 
 	"brine/modules/text/args"
-	"brine/modules/text/shlex"
 	"brine/wire/control"
 	"brine/wire/payload"
+	"brine/wire/python/shlex"
 )
 
 type (

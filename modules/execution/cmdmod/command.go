@@ -14,9 +14,9 @@ import (
 	"brine/modules/loader"
 	"brine/modules/matchers"
 	"brine/modules/renderers"
-	"brine/modules/text/pytext"
-	"brine/modules/text/shlex"
 	"brine/wire/payload"
+	"brine/wire/python"
+	"brine/wire/python/shlex"
 )
 
 // command is one program run, worked out from its options.
@@ -103,7 +103,7 @@ func (cmd *command) checkShell() error {
 // setDirectory takes the given directory, else the home of the user, else / where that cannot be entered.
 func (cmd *command) setDirectory() error {
 	if v := cmd.opt.Cwd; loader.Truthy(v) {
-		cmd.cwd = pytext.Str(v)
+		cmd.cwd = python.Str(v)
 		return nil
 	}
 	cmd.cwd = program.Home(cmd.runas)
@@ -122,7 +122,7 @@ func (cmd *command) render() (err error) {
 	if !loader.Truthy(engine) {
 		return nil
 	}
-	name := pytext.Str(engine)
+	name := python.Str(engine)
 	switch {
 	case !strings.Contains(engines, " "+name+" "):
 		return loader.ExecErr("Attempted to render file paths with unavailable engine %s", name)
@@ -169,11 +169,11 @@ func (cmd *command) checkPermitted() error {
 	if !cmd.opt.KW.Has("__pub_jid") {
 		return nil
 	}
-	text := pytext.Str(cmd.original)
+	text := python.Str(cmd.original)
 	if list, ok := cmd.original.([]any); ok {
 		words := make([]string, len(list))
 		for i := range list {
-			words[i] = pytext.Str(list[i])
+			words[i] = python.Str(list[i])
 		}
 		text = strings.Join(words, " ")
 	}
@@ -182,7 +182,7 @@ func (cmd *command) checkPermitted() error {
 		allowed = matchesAny(white, text)
 	}
 	if !allowed || matchesAny(cmd.globs("cmd_blacklist_glob"), text) {
-		return loader.ExecErr(`The shell command "%s" is not permitted`, pytext.Str(cmd.original))
+		return loader.ExecErr(`The shell command "%s" is not permitted`, python.Str(cmd.original))
 	}
 	return nil
 }
@@ -199,7 +199,7 @@ func (cmd *command) globs(name string) []any {
 
 func matchesAny(globs []any, text string) bool {
 	for _, g := range globs {
-		if matchers.GlobMatch(pytext.Str(g), text) {
+		if matchers.GlobMatch(python.Str(g), text) {
 			return true
 		}
 	}
@@ -242,9 +242,9 @@ func firstWord(v any) (string, bool) {
 		if len(list) == 0 {
 			return "", false
 		}
-		return strings.TrimSpace(pytext.Str(list[0])), true
+		return strings.TrimSpace(python.Str(list[0])), true
 	}
-	words := strings.Fields(pytext.Str(v))
+	words := strings.Fields(python.Str(v))
 	if len(words) == 0 {
 		return "", false
 	}
@@ -263,14 +263,14 @@ func (cmd *command) setWords() error {
 	cmd.shown = cmd.original
 	if list, ok := cmd.original.([]any); ok {
 		for _, v := range list {
-			cmd.argv = append(cmd.argv, pytext.Str(v))
+			cmd.argv = append(cmd.argv, python.Str(v))
 		}
 		if cmd.useShell || cmd.vt {
 			cmd.argv = append([]string{cmd.shell, "-c"}, cmd.argv...)
 		}
 		return nil
 	}
-	text := pytext.Str(cmd.original)
+	text := python.Str(cmd.original)
 	cmd.shown = text
 	if cmd.useShell {
 		cmd.argv = []string{cmd.shell, "-c", text}
@@ -296,7 +296,7 @@ func (cmd *command) setInput() error {
 	if v == nil || cmd.bg {
 		return nil
 	}
-	text := pytext.Str(v)
+	text := python.Str(v)
 	if !loader.Truthy(cmd.opt.KW.Value("stdin_raw_newlines")) {
 		text = strings.ReplaceAll(text, `\n`, "\n")
 	}
@@ -312,7 +312,7 @@ func (cmd *command) setTimeout() error {
 	seconds, ok := loader.ToFloat(cmd.timeoutBy)
 	if !ok {
 		return loader.Raise("salt.exceptions.TimedProcTimeoutError", "Error: timeout %s must be a number",
-			pytext.Str(cmd.timeoutBy))
+			python.Str(cmd.timeoutBy))
 	}
 	cmd.timeout = seconds
 	return nil

@@ -11,8 +11,8 @@ import (
 
 	"brine/modules/fileclient"
 	"brine/modules/loader"
-	"brine/modules/text/pytext"
 	"brine/wire/payload"
+	"brine/wire/python"
 )
 
 // Module is the module cp.
@@ -30,10 +30,10 @@ type within struct {
 // environment is the argument, the option saltenv, base.
 func (w within) environment(c *loader.Call) string {
 	if loader.Truthy(w.Saltenv) {
-		return pytext.Str(w.Saltenv)
+		return python.Str(w.Saltenv)
 	}
 	if v := c.Opts().Value("saltenv"); loader.Truthy(v) {
-		return pytext.Str(v)
+		return python.Str(v)
 	}
 	return "base"
 }

@@ -9,8 +9,8 @@ import (
 
 	"brine/modules/host/pypath"
 	"brine/modules/loader"
-	"brine/modules/text/pytext"
 	"brine/wire/payload"
+	"brine/wire/python"
 
 	"golang.org/x/sys/unix"
 )
@@ -105,7 +105,7 @@ func (f *finder) read(options *payload.Map) error {
 	}
 	f.test = loader.Truthy(options.Value("test"))
 	for k, v := range options.All() {
-		key := pytext.Str(k)
+		key := python.Str(k)
 		if strings.HasPrefix(key, "_") || key == "mindepth" || key == "maxdepth" || key == "test" {
 			continue
 		}
@@ -138,7 +138,7 @@ func (f *finder) depths(options *payload.Map) error {
 		n, ok := loader.ToFloat(v)
 		if !ok {
 			return &loader.ArgumentError{Message: fmt.Sprintf("'%s' not supported between instances of '%s' and 'int'",
-				d.sign, pytext.Type(v))}
+				d.sign, python.Type(v))}
 		}
 		*d.into = n
 		f.bounded = f.bounded || d.name == "maxdepth"
@@ -229,6 +229,6 @@ func compare(a, b any) (int, error) {
 			return cmp.Compare(len(x), len(y)), nil
 		}
 	}
-	return 0, &loader.ArgumentError{Message: "'<' not supported between instances of '" + pytext.Type(b) + "' and '" +
-		pytext.Type(a) + "'"}
+	return 0, &loader.ArgumentError{Message: "'<' not supported between instances of '" + python.Type(b) + "' and '" +
+		python.Type(a) + "'"}
 }

@@ -14,8 +14,8 @@ import (
 	"brine/modules/host/program"
 	"brine/modules/host/webquery"
 	"brine/modules/loader"
-	"brine/modules/text/pytext"
 	"brine/wire/payload"
+	"brine/wire/python"
 )
 
 // Module is the module http.
@@ -69,13 +69,13 @@ func wait(c *loader.Call, a repeated) (any, error) {
 	patience, ok := loader.ToFloat(a.WaitFor)
 	if !ok {
 		return nil, &loader.ArgumentError{Message: fmt.Sprintf("unsupported operand type(s) for +: 'float' and '%s'",
-			pytext.Type(a.WaitFor))}
+			python.Type(a.WaitFor))}
 	}
 	between := pause
 	if v, given := a.KW.Get("request_interval"); given {
 		seconds, ok := loader.ToFloat(v)
 		if !ok {
-			return nil, &loader.ArgumentError{Message: "'" + pytext.Type(v) +
+			return nil, &loader.ArgumentError{Message: "'" + python.Type(v) +
 				"' object cannot be interpreted as an integer"}
 		}
 		between = time.Duration(seconds * float64(time.Second))
@@ -119,7 +119,7 @@ func updateBundle(c *loader.Call, a bundle) (any, error) {
 		if given == nil {
 			return otherwise
 		}
-		return pytext.Str(given)
+		return python.Str(given)
 	}
 	target := option(a.Target, "ca_bundle", "")
 	for _, place := range strings.Fields(bundles) {

@@ -2,8 +2,8 @@ package pillar
 
 import (
 	"brine/modules/loader"
-	"brine/modules/text/pytext"
 	"brine/wire/payload"
+	"brine/wire/python"
 )
 
 func fromMaster() []loader.Func {
@@ -102,7 +102,7 @@ func types(v any) any {
 		}
 		return out
 	}
-	return "<" + pytext.Type(v) + ">"
+	return "<" + python.Type(v) + ">"
 }
 
 func ls(c *loader.Call, a fresh) (any, error) {

@@ -12,8 +12,8 @@ import (
 	"brine/config/yaml"
 	"brine/modules/loader"
 	"brine/modules/text/dicts"
-	"brine/modules/text/pytext"
 	"brine/wire/payload"
+	"brine/wire/python"
 )
 
 // unset is the default that stands for none (salt.defaults.NOT_SET).
@@ -93,7 +93,7 @@ func get(c *loader.Call, a path) (any, error) {
 	}
 	switch {
 	case !ok && raise:
-		return nil, loader.Raise("KeyError", "%s", pytext.Repr("Pillar key not found: "+a.Key))
+		return nil, loader.Raise("KeyError", "%s", python.Repr("Pillar key not found: "+a.Key))
 	case !ok:
 		found = def
 	}
@@ -129,12 +129,12 @@ func merge(c *loader.Call, nested, def, found any, ok bool) (any, bool) {
 			return out, true
 		}
 	default:
-		c.Log(slog.LevelError, "pillar.get: Default ("+pytext.Str(def)+") is of type '"+pytext.Type(def)+
+		c.Log(slog.LevelError, "pillar.get: Default ("+python.Str(def)+") is of type '"+python.Type(def)+
 			"', must be a dict or list to merge. Merge will be skipped.")
 		return nil, false
 	}
-	c.Log(slog.LevelError, "pillar.get: the default is of type '"+pytext.Type(def)+
-		"', but the returned pillar value is of type '"+pytext.Type(found)+"'. Merge will be skipped.")
+	c.Log(slog.LevelError, "pillar.get: the default is of type '"+python.Type(def)+
+		"', but the returned pillar value is of type '"+python.Type(found)+"'. Merge will be skipped.")
 	return nil, false
 }
 
@@ -195,7 +195,7 @@ type listed struct {
 func keys(c *loader.Call, a listed) (any, error) {
 	v, ok := dicts.Traverse(c.Pillar(), a.Key, a.Delimiter)
 	if !ok {
-		return nil, loader.Raise("KeyError", "%s", pytext.Repr("Pillar key not found: "+a.Key))
+		return nil, loader.Raise("KeyError", "%s", python.Repr("Pillar key not found: "+a.Key))
 	}
 	m, ok := v.(*payload.Map)
 	if !ok {
@@ -215,7 +215,7 @@ type filtered struct {
 func filterBy(c *loader.Call, a filtered) (any, error) {
 	table, ok := a.Table.(*payload.Map)
 	if !ok {
-		return nil, loader.Raise("AttributeError", "'%s' object has no attribute 'get'", pytext.Type(a.Table))
+		return nil, loader.Raise("AttributeError", "'%s' object has no attribute 'get'", python.Type(a.Table))
 	}
 	v, wrong := dicts.FilterBy{Table: table, Own: c.Nested(), Path: a.Path, In: c.Pillar(),
 		Merge: a.Merge, Default: a.Default, Base: a.Base}.Pick()

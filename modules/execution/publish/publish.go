@@ -12,8 +12,8 @@ import (
 
 	"brine/modules/loader"
 	"brine/modules/text/args"
-	"brine/modules/text/pytext"
 	"brine/wire/payload"
+	"brine/wire/python"
 )
 
 // Module is the module publish.
@@ -77,7 +77,7 @@ func ask(c *loader.Call, a publication, via any, form string) (any, error) {
 		"tgt_type", a.TgtType, "ret", a.Returner, "tmo", a.Timeout, "form", form, "id", c.ID,
 		"no_parse", listOpt(c, "no_parse"))
 	if loader.Truthy(via) {
-		other, err := masterByHost(master, pytext.Str(via))
+		other, err := masterByHost(master, python.Str(via))
 		if err != nil {
 			return nil, err
 		}

@@ -9,8 +9,8 @@ import (
 
 	"brine/modules/loader"
 	"brine/modules/matchers"
-	"brine/modules/text/pytext"
 	"brine/wire/payload"
+	"brine/wire/python"
 )
 
 // jobsOf are the jobs of the minion around the call.
@@ -163,7 +163,7 @@ func killAll(c *loader.Call, _ struct{}) ([]any, error) { return signalAll(c, sy
 func signalAll(c *loader.Call, sig syscall.Signal) []any {
 	out := []any{}
 	for _, j := range others(c) {
-		out = append(out, signal(c, pytext.Str(j.Value("jid")), int(sig)))
+		out = append(out, signal(c, python.Str(j.Value("jid")), int(sig)))
 	}
 	return out
 }

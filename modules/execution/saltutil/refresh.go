@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"brine/modules/loader"
-	"brine/modules/text/pytext"
 	"brine/wire/payload"
+	"brine/wire/python"
 )
 
 // Tags of the minion's bus: what asks for a renewal, and what tells that it is done (salt/defaults/events.py).
@@ -73,7 +73,7 @@ func refreshGrains(c *loader.Call, a keywords) (any, error) {
 	if kw.Len() > 0 {
 		var invalid []string
 		for k, v := range kw.All() {
-			invalid = append(invalid, pytext.Str(k)+"="+pytext.Str(v))
+			invalid = append(invalid, python.Str(k)+"="+python.Str(v))
 		}
 		return nil, loader.InvalidKeywords(invalid)
 	}
@@ -113,7 +113,7 @@ func refreshPillar(c *loader.Call, a pillarRefresh) (bool, error) {
 	answer, fired := await(c, tagPillar, data, tagPillarComplete, time.Duration(seconds*float64(time.Second)))
 	if complete, told := answer.Get("complete"); answer == nil || told && !loader.Truthy(complete) {
 		c.Log(slog.LevelWarn,
-			fmt.Sprintf("Pillar refresh did not complete within timeout %s", pytext.Str(a.Timeout)))
+			fmt.Sprintf("Pillar refresh did not complete within timeout %s", python.Str(a.Timeout)))
 	}
 	return fired, nil
 }

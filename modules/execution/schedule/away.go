@@ -7,9 +7,9 @@ import (
 	"brine/config/yaml"
 	"brine/modules/loader"
 	"brine/modules/schedule"
-	"brine/modules/text/pytext"
 	"brine/wire/event"
 	"brine/wire/payload"
+	"brine/wire/python"
 )
 
 type elsewhere struct {
@@ -62,7 +62,7 @@ func publish(c *loader.Call, a elsewhere, done string) (*payload.Map, bool, erro
 	}
 	words := []any{}
 	for k, v := range job.All() {
-		words = append(words, loader.Text(k)+"="+pytext.Str(v))
+		words = append(words, loader.Text(k)+"="+python.Str(v))
 	}
 	v, err := c.Call("publish.publish", []any{a.Target, "schedule.add", words}, nil)
 	if err != nil {

@@ -8,8 +8,8 @@ import (
 
 	"brine/modules/loader"
 	"brine/modules/renderers"
-	"brine/modules/text/pytext"
 	"brine/wire/payload"
+	"brine/wire/python"
 )
 
 // template is a file or a text to render.
@@ -36,7 +36,7 @@ func render(c *loader.Call, a template) (any, error) {
 	kw := loader.CleanKWArgs(a.KW)
 	in := renderers.Input{Template: renderers.InString, Data: text, Saltenv: take(kw, "saltenv"), SLS: take(kw, "sls")}
 	if loader.Truthy(path) {
-		file, err := localFile(c, pytext.Str(path), in.Saltenv)
+		file, err := localFile(c, python.Str(path), in.Saltenv)
 		if err != nil {
 			return nil, err
 		}
@@ -116,7 +116,7 @@ func localFile(c *loader.Call, path, saltenv string) (string, error) {
 			return "", err
 		}
 		if _, ok := got.(string); !ok {
-			c.Log(slog.LevelError, "Template was specified incorrectly: "+pytext.Str(got))
+			c.Log(slog.LevelError, "Template was specified incorrectly: "+python.Str(got))
 			return "", nil
 		}
 		return loader.Text(got), nil

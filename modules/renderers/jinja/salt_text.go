@@ -18,8 +18,8 @@ import (
 	"brine/modules/matchers"
 	"brine/modules/renderers/jinja/py"
 	"brine/modules/text/codecs"
-	"brine/modules/text/pytext"
-	"brine/modules/text/shlex"
+	"brine/wire/python"
+	"brine/wire/python/shlex"
 )
 
 // toBytes are the bytes of text, as Salt's to_bytes.
@@ -198,7 +198,7 @@ func decode64(_ *run, a []any) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	raw, err := pytext.DecodeBase64([]byte(s))
+	raw, err := python.DecodeBase64([]byte(s))
 	if err != nil {
 		return nil, py.Errorf("Error", "%s", err)
 	}

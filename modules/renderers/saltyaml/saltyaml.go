@@ -10,8 +10,8 @@ import (
 	"brine/config/yaml"
 	"brine/modules/loader"
 	"brine/modules/outputters"
-	"brine/modules/text/pytext"
 	"brine/wire/payload"
+	"brine/wire/python"
 )
 
 // Error is what Python says of a text, with the place that Salt's binding of libyaml keeps to itself. It is a
@@ -136,7 +136,7 @@ func unread(err error) *Error {
 func Serialize(v any, options *payload.Map) (string, error) {
 	o := outputters.YAMLOptions{Flow: outputters.FlowLeaves, ASCII: true}
 	for k, value := range options.All() {
-		name := pytext.Str(k)
+		name := python.Str(k)
 		switch name {
 		case "default_flow_style":
 			o.Flow = flowOf(value)
@@ -155,7 +155,7 @@ func Serialize(v any, options *payload.Map) (string, error) {
 			return "", loader.Raise(serializationClass, "brine does not know the option %s yet", name)
 		default:
 			return "", loader.Raise(serializationClass, "dump_all() got an unexpected keyword argument %s",
-				pytext.Repr(name))
+				python.Repr(name))
 		}
 	}
 	return strings.TrimSuffix(outputters.DumpYAMLBy(v, o), "\n"), nil

@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"brine/modules/loader"
-	"brine/modules/text/pytext"
 	"brine/wire/payload"
+	"brine/wire/python"
 )
 
 // sqlite is the returner sqlite3: a file of the machine, opened for each call.
@@ -53,9 +53,9 @@ func openSQLite(opt options) (*sql.DB, error) {
 		ok = err == nil
 	}
 	if !ok || !(seconds > 0) {
-		return nil, refuse("the option timeout is no number of seconds: %s", pytext.Repr(opt["timeout"]))
+		return nil, refuse("the option timeout is no number of seconds: %s", python.Repr(opt["timeout"]))
 	}
-	path, err := filepath.Abs(pytext.Str(opt["database"]))
+	path, err := filepath.Abs(python.Str(opt["database"]))
 	if err != nil {
 		return nil, err
 	}
@@ -77,7 +77,7 @@ func sqliteRow(_ *loader.Call, ret *payload.Map) ([]any, error) {
 	}
 	var args any
 	if v := ret.Value("fun_args"); loader.Truthy(v) {
-		args = pytext.Str(v)
+		args = python.Str(v)
 	}
 	return []any{textField(ret, "fun"), textField(ret, "jid"), textField(ret, "id"), args, pythonNow(time.Now()), full,
 		success(ret, "", "1", "0")}, nil

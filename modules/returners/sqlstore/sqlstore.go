@@ -11,8 +11,8 @@ import (
 	"fmt"
 
 	"brine/modules/loader"
-	"brine/modules/text/pytext"
 	"brine/wire/payload"
+	"brine/wire/python"
 )
 
 // Host is what the databases need of the package returners.
@@ -107,4 +107,4 @@ func (s *store) judge(err error) error {
 }
 
 // argText is an argument as text, as drivers of Python bind it.
-func argText(a loader.Args, name string) string { return pytext.Str(a.Get(name)) }
+func argText(a loader.Args, name string) string { return python.Str(a.Get(name)) }

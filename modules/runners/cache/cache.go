@@ -12,8 +12,8 @@ import (
 	"brine/modules/fleet/speakers"
 	"brine/modules/loader"
 	"brine/modules/runners"
-	"brine/modules/text/pytext"
 	"brine/wire/payload"
+	"brine/wire/python"
 )
 
 // Module is the module cache.
@@ -147,7 +147,7 @@ func (m *master) clearMineFunc(c *loader.Call, a mineFunc) (bool, error) {
 		return false, err
 	}
 	for _, id := range ids {
-		if err := m.Minions.DropMine(id, pytext.Str(a.Fun)); err != nil {
+		if err := m.Minions.DropMine(id, python.Str(a.Fun)); err != nil {
 			return false, err
 		}
 	}

@@ -7,10 +7,10 @@ import (
 	"strings"
 	"unicode"
 
-	"brine/modules/text/pytext"
+	"brine/wire/python"
 )
 
-func quote(s string) string { return pytext.Repr(s) }
+func quote(s string) string { return python.Repr(s) }
 
 // Str is str(v). A strict undefined value is an error.
 func Str(w *Work, v any) (string, error) {
@@ -78,7 +78,7 @@ func (p *printer) write(v any, depth int) error {
 	}
 	switch v := v.(type) {
 	case nil, bool, float64, string:
-		p.b.WriteString(pytext.Repr(v))
+		p.b.WriteString(python.Repr(v))
 	case int64:
 		fmt.Fprint(&p.b, v)
 	case *big.Int:
@@ -88,7 +88,7 @@ func (p *printer) write(v any, depth int) error {
 	case Markup:
 		p.b.WriteString("Markup(" + quote(string(v)) + ")")
 	case Bytes:
-		p.b.WriteString(pytext.Repr([]byte(v)))
+		p.b.WriteString(python.Repr([]byte(v)))
 	case *Range:
 		p.b.WriteString(v.String())
 	case *Undefined:

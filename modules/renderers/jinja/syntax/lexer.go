@@ -5,7 +5,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"brine/modules/text/pytext"
+	"brine/wire/python"
 )
 
 // lexer cuts a template into tokens.
@@ -287,7 +287,7 @@ func (l *lexer) operator(rest string) *Error {
 	switch sign {
 	case "":
 		r, _ := utf8.DecodeRuneInString(rest)
-		return l.errorf("unexpected char %s at %d", pytext.Repr(string(r)), utf8.RuneCountInString(l.src[:l.pos]))
+		return l.errorf("unexpected char %s at %d", python.Repr(string(r)), utf8.RuneCountInString(l.src[:l.pos]))
 	case "(", "[", "{":
 		l.balance = append(l.balance, closing[sign])
 	case ")", "]", "}":

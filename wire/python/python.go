@@ -1,7 +1,9 @@
-// Package pytext writes payload values the way Python's str(), repr() and type() show them. Salt's texts carry
-// such forms: "not valid: a={'b': 1}", test.arg_repr, messages about a grain's old value.
-// It is not the raw or pprint outputter.
-package pytext
+// Package python has Python's rules for the values of wire/payload, once for the whole tree: str(), repr(), bool(),
+// int(), float(), the names of types, white space, UTF-8 and base64. Salt's texts carry such forms: "not valid:
+// a={'b': 1}", test.arg_repr, messages about a grain's old value. Patterns, words of a shell and JSON have packages of
+// their own below it. It imports wire/payload alone. The mutable values of templates have their rules beside them
+// (modules/renderers/jinja/py), and take those of texts and numbers from here.
+package python
 
 import (
 	"fmt"

@@ -64,7 +64,7 @@ func (a *scheduledRun) onOutcome(ctx supervisor.Context, ret *payload.Map) {
 	}
 	a.told = true
 	say, has := a.run.Job.Get("return_job")
-	if !has || loader.Truthy(say) {
+	if !has || python.Truth(say) {
 		if len(a.run.Returners(a.opt.returners)) == 0 {
 			jid := "req"
 			if say == "nocache" {

@@ -10,6 +10,7 @@ import (
 	"brine/actors/engines"
 	"brine/modules/loader"
 	"brine/wire/payload"
+	"brine/wire/python"
 )
 
 // engineRoom is this minion as its engines see it. Any number of goroutines may use it.
@@ -36,7 +37,7 @@ func (r *engineRoom) Listen(ctx context.Context, sink func(tag string, body []by
 // without.
 func (r *engineRoom) Fire(ctx context.Context, tag string, data *payload.Map) error {
 	sent, err := r.Call(ctx, "execution", "event.send", []any{tag, data}, nil)
-	if err == nil && !loader.Truthy(sent) {
+	if err == nil && !python.Truth(sent) {
 		err = errors.New("no master has taken it")
 	}
 	return err

@@ -6,7 +6,6 @@ import (
 	"strconv"
 	"time"
 
-	"brine/modules/loader"
 	"brine/modules/matchers"
 	"brine/modules/netapi"
 	"brine/modules/text/args"
@@ -169,7 +168,7 @@ func (s *Server) gather(ctx context.Context, job client.Job, full any, note func
 		if err != nil {
 			return nil, err
 		}
-		out.Set(ret.ID, result(ret, run.JID, loader.Truthy(full)))
+		out.Set(ret.ID, result(ret, run.JID, python.Truth(full)))
 	}
 	return out, nil
 }

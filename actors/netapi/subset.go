@@ -8,7 +8,6 @@ import (
 
 	"brine/actors/netapi/aside"
 	"brine/modules/fleet/batch"
-	"brine/modules/loader"
 	"brine/modules/netapi"
 	"brine/wire/client"
 	"brine/wire/event"
@@ -119,11 +118,11 @@ func (s *Server) localBatch(ctx context.Context, low *payload.Map, note func(str
 	}
 	note("batch " + job.JID + " " + python.Str(job.Fun))
 	state, err := batch.New(batch.Spec{JID: job.JID, Fun: job.Fun, Arg: job.Arg, Size: size, Wait: wait,
-		Failhard: loader.Truthy(low.Value("failhard"))}, up, time.Now())
+		Failhard: python.Truth(low.Value("failhard"))}, up, time.Now())
 	if err != nil {
 		return nil, netapi.BadRequest(err.Error())
 	}
-	b := &batchRun{Server: s, job: job, state: state, raw: loader.Truthy(low.Value("raw")), news: make(chan batchNews),
+	b := &batchRun{Server: s, job: job, state: state, raw: python.Truth(low.Value("raw")), news: make(chan batchNews),
 		out: Several{}}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()

@@ -53,7 +53,7 @@ func (t Templates) Engine(dry bool, log func(level slog.Level, text string, err 
 	set := renderers.New(renderers.Options{Jinja: templates,
 		GPG: renderers.GPG{KeyDir: func() string {
 			return renderers.KeyDirOf(opts)
-		}, MustSucceed: !ok || loader.Truthy(must)},
+		}, MustSucceed: !ok || python.Truth(must)},
 		Blacklist: loader.StringList(opts.Value("renderer_blacklist")),
 		Whitelist: loader.StringList(opts.Value("renderer_whitelist")),
 		Disabled:  loader.StringList(opts.Value("disable_renders")), Log: func(level slog.Level, text string) {

@@ -9,7 +9,6 @@ import (
 	"brine/cmd/session"
 	"brine/config"
 	"brine/modules/absent"
-	"brine/modules/loader"
 	"brine/modules/pillar"
 	"brine/wire/payload"
 	"brine/wire/python"
@@ -34,7 +33,7 @@ func absences(s *session.Session) (out []config.Notice) {
 	kind := absent.Execution
 	if s.Master != nil {
 		kind = absent.Runner
-		if names := config.SecretOptions(c.Raw); loader.Truthy(c.Raw.Value("pillar_opts")) {
+		if names := config.SecretOptions(c.Raw); python.Truth(c.Raw.Value("pillar_opts")) {
 			say("pillar_opts", "every minion gets all options of this master in its pillar, unmasked; secrets are in "+
 				oneOf(names))
 		}

@@ -27,7 +27,7 @@ func reactorConfigured(s *session.Session) bool {
 		}
 		return false
 	}
-	return loader.Truthy(s.Master.Raw.Value("reactor"))
+	return python.Truth(s.Master.Raw.Value("reactor"))
 }
 
 // masterReactor is the Reactor of the running master. One of brine is asked on its control socket, so that no key goes

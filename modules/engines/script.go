@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"brine/modules/host/program"
-	"brine/modules/loader"
 	"brine/modules/renderers/saltyaml"
 	"brine/wire/payload"
 	"brine/wire/python"
@@ -140,7 +139,7 @@ func (s *script) line(ctx context.Context, to Surroundings, line string, last ma
 		data, ok = payload.NewMap(0), true
 	}
 	tag := m.Value("tag")
-	if !loader.Truthy(tag) {
+	if !python.Truth(tag) {
 		return nil
 	}
 	name, isText := tag.(string)

@@ -33,7 +33,7 @@ func Perform(c *Call, f *Func, args []any, kw, data *payload.Map, executors []st
 // the last one becomes sudo.
 func executorNames(c *Call, load *payload.Map) ([]string, error) {
 	spec := load.Value("module_executors")
-	if !Truthy(spec) {
+	if !python.Truth(spec) {
 		if v, ok := c.Opts().Get("module_executors"); ok {
 			spec = v
 		} else {
@@ -52,7 +52,7 @@ func executorNames(c *Call, load *payload.Map) ([]string, error) {
 	if len(names) == 0 {
 		return nil, InvocErr("Wrong executors specification: %s. String or non-empty list expected", python.Str(spec))
 	}
-	if Truthy(c.Opts().Value("sudo_user")) {
+	if python.Truth(c.Opts().Value("sudo_user")) {
 		names[len(names)-1] = "sudo"
 	}
 	return names, nil
@@ -80,7 +80,7 @@ func (v invocation) executor(name string) func() (any, error) {
 	case "splay":
 		return v.splay
 	case "sudo":
-		if program.Which("sudo") != "" && Truthy(v.call.Opts().Value("sudo_user")) {
+		if program.Which("sudo") != "" && python.Truth(v.call.Opts().Value("sudo_user")) {
 			return v.sudo
 		}
 	}
@@ -109,7 +109,7 @@ func (v invocation) splay() (any, error) {
 	if own, ok := v.load.Map("executor_opts").Get("splaytime"); ok {
 		from = own
 	}
-	if f, ok := ToFloat(from); ok {
+	if f, ok := python.Number(from); ok {
 		seconds = f
 	}
 	if seconds <= 0 {

@@ -5,7 +5,6 @@ import (
 	"math/big"
 	"strings"
 
-	"brine/modules/loader"
 	"brine/wire/payload"
 	"brine/wire/python"
 )
@@ -95,7 +94,7 @@ func (r Rules) Check(low *payload.Map) (string, error) {
 	if !low.Has("token") && !low.Has("eauth") {
 		return "", Unauthorized("No authentication credentials given")
 	}
-	if loader.Truthy(low.Value("raw_shell")) && !r.RawShell {
+	if python.Truth(low.Value("raw_shell")) && !r.RawShell {
 		return "", Unauthorized("Raw shell option not allowed.")
 	}
 	return name, nil

@@ -3,7 +3,6 @@ package outputters
 import (
 	"strings"
 
-	"brine/modules/loader"
 	"brine/wire/payload"
 	"brine/wire/python"
 )
@@ -22,8 +21,8 @@ type StateOptions struct {
 }
 
 func stateOptions(opts *payload.Map) StateOptions {
-	off := func(name string) bool { v, ok := opts.Get(name); return ok && !loader.Truthy(v) }
-	on := func(name string) bool { return loader.Truthy(opts.Value(name)) }
+	off := func(name string) bool { v, ok := opts.Get(name); return ok && !python.Truth(v) }
+	on := func(name string) bool { return python.Truth(opts.Value(name)) }
 	var words *payload.Map
 	for _, arg := range opts.List("arg") {
 		if m, ok := arg.(*payload.Map); ok && m.Has("__kwarg__") {

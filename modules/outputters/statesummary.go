@@ -5,14 +5,13 @@ import (
 	"strconv"
 	"strings"
 
-	"brine/modules/loader"
 	"brine/wire/python"
 )
 
 // terse shows one state on one line.
 func (b *hostBlock) terse(e *stateEntry) error {
 	word := "Clean"
-	if loader.Truthy(e.ret.Value("changes")) {
+	if python.Truth(e.ret.Value("changes")) {
 		word = "Changed"
 	}
 	switch e.result {

@@ -25,7 +25,7 @@ func (r *run) gpg() renderers.GPG {
 	must, set := r.opts.Get("gpg_decrypt_must_succeed")
 	return renderers.GPG{KeyDir: func() string {
 		return renderers.KeyDirOf(r.opts)
-	}, MustSucceed: !set || loader.Truthy(must)}
+	}, MustSucceed: !set || python.Truth(must)}
 }
 
 func (r *run) gpgInput(data any) renderers.Input {
@@ -54,7 +54,7 @@ func (r *run) has(fun string) bool { return r.funcs.Has != nil && r.funcs.Has(fu
 // decrypt decrypts the values that decrypt_pillar names, in place. It returns what is wrong.
 func (r *run) decrypt(pillar *payload.Map) (wrong []any) {
 	option := r.opts.Value("decrypt_pillar")
-	if !loader.Truthy(option) {
+	if !python.Truth(option) {
 		return nil
 	}
 	keys := decryptKeys(option)
@@ -110,8 +110,8 @@ func decryptKeys(option any) *payload.Map {
 }
 
 func (r *run) decryptValue(value, by any) (any, error) {
-	if !loader.Truthy(by) {
-		if by = r.opts.Value("decrypt_pillar_default"); !loader.Truthy(by) {
+	if !python.Truth(by) {
+		if by = r.opts.Value("decrypt_pillar_default"); !python.Truth(by) {
 			by = "gpg"
 		}
 	}

@@ -83,7 +83,7 @@ func Missing(option any) (later, unknown []string) {
 
 // onDemand is the external pillar that a question asks for, if the master allows it.
 func (r *run) onDemand(opts *payload.Map) any {
-	if !loader.Truthy(r.q.Ext) {
+	if !python.Truth(r.q.Ext) {
 		return nil
 	}
 	ext, ok := r.q.Ext.(*payload.Map)
@@ -142,7 +142,7 @@ func (r *run) external(pillar *payload.Map) (*payload.Map, error) {
 				return nil, r.ctx.Err()
 			}
 		}
-		if loader.Truthy(ext) {
+		if python.Truth(ext) {
 			if pillar, err = r.merge(pillar, ext); err != nil {
 				return nil, err
 			}
@@ -245,7 +245,7 @@ func (e *extCall) surplus(p extPillar, list []any, required int) error {
 // nodegroups tells which node groups of the master the minion is in.
 func nodegroups(e *extCall) (any, error) {
 	name := e.args["pillar_name"]
-	if !loader.Truthy(name) {
+	if !python.Truth(name) {
 		name = "nodegroups"
 	}
 	in := []any{}

@@ -51,7 +51,7 @@ func fileTree(e *extCall) (any, error) {
 		}
 	}
 	t := &tree{extCall: e, left: maxTree, keep: e.args["keep_newline"],
-		follow: loader.Truthy(e.args["follow_dir_links"])}
+		follow: python.Truth(e.args["follow_dir_links"])}
 	if e.args["template"] == true {
 		t.render = renderers.New(e.rendererOptions(loader.StringList(e.args["renderer_blacklist"]),
 			loader.StringList(e.args["renderer_whitelist"])))

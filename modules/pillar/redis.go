@@ -172,10 +172,10 @@ func redisJSON(ctx context.Context, c redisdb.Client, key string, under any) (an
 	if err != nil {
 		return nil, err
 	}
-	if m, ok := v.(*payload.Map); ok && !loader.Truthy(under) {
+	if m, ok := v.(*payload.Map); ok && !python.Truth(under) {
 		return m, nil
 	}
-	if !loader.Truthy(under) {
+	if !python.Truth(under) {
 		under = "redis_pillar"
 	}
 	return payload.M(under, v), nil

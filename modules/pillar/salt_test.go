@@ -191,7 +191,7 @@ func compiled(t testing.TB, row *payload.Map, reg *loader.Registry) string {
 	override, _ := row.Value("override").(*payload.Map)
 	out, err := c.Compile(t.Context(), Question{ID: id, Grains: row.Map("grains"), Saltenv: row.Value("saltenv"),
 		Pillarenv: row.Value("pillarenv"), Override: override, Ext: row.Value("ext"), Extra: row.Map("extra")})
-	if loader.Truthy(row.Map("opts").Value("pillar_opts")) && err == nil {
+	if python.Truth(row.Map("opts").Value("pillar_opts")) && err == nil {
 		some := payload.NewMap(0)
 		for _, name := range []string{"id", "pillar_opts", "pillar_roots", "pillarenv", "state_top"} {
 			some.Set(name, out.Map("master").Value(name))

@@ -69,13 +69,13 @@ func sqlQueryOf(given any) (q sqlQuery, ok bool, err error) {
 		if d, given := v.Get("depth"); given {
 			depth = d
 		}
-		q.asList, q.asJSON, q.ignoreNull = loader.Truthy(v.Value("as_list")), loader.Truthy(v.Value("as_json")),
-			loader.Truthy(v.Value("ignore_null"))
+		q.asList, q.asJSON, q.ignoreNull = python.Truth(v.Value("as_list")), python.Truth(v.Value("as_json")),
+			python.Truth(v.Value("ignore_null"))
 		if q.withLists, err = columnsOf(v.Value("with_lists")); err != nil {
 			return q, false, err
 		}
 	}
-	if !loader.Truthy(text) {
+	if !python.Truth(text) {
 		return q, false, nil
 	}
 	if q.text, ok = text.(string); !ok {
@@ -98,7 +98,7 @@ func sqlQueryOf(given any) (q sqlQuery, ok bool, err error) {
 
 // columnsOf are the columns of with_lists: a list, or a text with commas.
 func columnsOf(v any) ([]any, error) {
-	if !loader.Truthy(v) {
+	if !python.Truth(v) {
 		return nil, nil
 	}
 	switch v := v.(type) {

@@ -217,7 +217,7 @@ func (r *run) joinTarget(in *topEnv, env string, tgt, given any) error {
 					return err
 				}
 			}
-			ignoreMissing = ignoreMissing || loader.Truthy(c.Value("ignore_missing"))
+			ignoreMissing = ignoreMissing || python.Truth(c.Value("ignore_missing"))
 		case string:
 			if !slices.Contains(states, any(c)) {
 				states = append(states, c)

@@ -44,12 +44,12 @@ func (e *extCall) webURL() (string, bool, error) {
 		return "", false, noAttribute(e.args["url"], "replace")
 	}
 	at = strings.ReplaceAll(at, "%s", url.PathEscape(e.q.ID))
-	if !loader.Truthy(e.args["with_grains"]) {
+	if !python.Truth(e.args["with_grains"]) {
 		return at, true, nil
 	}
 	for _, found := range grainInURL.FindAllStringSubmatch(at, -1) {
 		v, _ := dicts.Traverse(e.grains(), found[1], ":")
-		if !loader.Truthy(v) || v == any(".") || v == any("..") {
+		if !python.Truth(v) || v == any(".") || v == any("..") {
 			e.log(slog.LevelError, "Unable to get minion '%s' grain: %s", e.q.ID, found[1])
 			return "", false, nil
 		}
@@ -66,7 +66,7 @@ func web(decode func(text []byte) (any, error)) func(e *extCall) (any, error) {
 		if err != nil || !ok {
 			return payload.NewMap(0), err
 		}
-		if loader.Truthy(e.args["auth"]) {
+		if python.Truth(e.args["auth"]) {
 			return nil, loader.ExecErr("brine does not have the argument auth yet")
 		}
 		text, err := e.get(at)
@@ -78,7 +78,7 @@ func web(decode func(text []byte) (any, error)) func(e *extCall) (any, error) {
 		if err != nil {
 			return nil, err
 		}
-		if name := e.args["namespace"]; loader.Truthy(name) {
+		if name := e.args["namespace"]; python.Truth(name) {
 			return payload.M(name, v), nil
 		}
 		return v, nil
@@ -97,7 +97,7 @@ func (e *extCall) get(at string) ([]byte, error) {
 	for key, value := range headers.All() {
 		req.Header.Set(python.Str(key), python.Str(value))
 	}
-	if name := e.args["username"]; loader.Truthy(name) {
+	if name := e.args["username"]; python.Truth(name) {
 		req.SetBasicAuth(python.Str(name), python.Str(e.args["password"]))
 	}
 	resp, err := http.DefaultClient.Do(req)

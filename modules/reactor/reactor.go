@@ -141,7 +141,7 @@ func (r *Reactor) renderFile(ctx context.Context, file, tag string, data *payloa
 	}
 	high, ok := out.(*payload.Map)
 	if !ok {
-		if !loader.Truthy(out) {
+		if !python.Truth(out) {
 			return nil, nil
 		}
 		return nil, loader.Raise("TypeError", "it renders to %s, where a dictionary is expected", python.Type(out))

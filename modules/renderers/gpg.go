@@ -16,7 +16,6 @@ import (
 	"unicode/utf8"
 
 	"brine/modules/host/program"
-	"brine/modules/loader"
 	"brine/wire/payload"
 	"brine/wire/python"
 )
@@ -38,7 +37,7 @@ func (g GPG) render(ctx context.Context, in Input) (any, error) {
 		return nil, renderError("GPG unavailable")
 	}
 	newlines, _ := in.KW.Get("translate_newlines")
-	return g.decrypt(ctx, in.Data, loader.Truthy(newlines))
+	return g.decrypt(ctx, in.Data, python.Truth(newlines))
 }
 
 // Decrypt replaces the messages in data.

@@ -9,6 +9,7 @@ import (
 
 	"brine/modules/loader"
 	"brine/wire/payload"
+	"brine/wire/python"
 )
 
 const elasticName = "elasticsearch"
@@ -93,7 +94,7 @@ func elasticTake(c *loader.Call, ret *payload.Map) error {
 	if err != nil {
 		return err
 	}
-	if loader.Truthy(opt["debug_returner_payload"]) {
+	if python.Truth(opt["debug_returner_payload"]) {
 		c.Log(slog.LevelDebug, "elasticsearch payload: "+text)
 	}
 	return withElastic(c, opt, func(s *elastic) error {
@@ -133,7 +134,7 @@ func elasticEvents(c *loader.Call, events []any) error {
 
 // dated is the name of an index, with the local date where the options want it.
 func dated(opt settings, index string, now time.Time) string {
-	if loader.Truthy(opt["index_date"]) {
+	if python.Truth(opt["index_date"]) {
 		return index + now.Format("-2006.01.02")
 	}
 	return index

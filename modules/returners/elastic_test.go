@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"brine/modules/loader"
 	"brine/wire/payload"
+	"brine/wire/python"
 	"brine/wire/python/pyjson"
 
 	"github.com/google/go-cmp/cmp"
@@ -262,7 +262,7 @@ func TestElasticHosts(t *testing.T) {
 			t.Error(err)
 		}
 		if seen := proxy.take(); len(seen) == 0 || seen[0].host != "far.invalid:1" ||
-			!loader.Truthy(seen[0].header.Get("Proxy-Authorization")) {
+			!python.Truth(seen[0].header.Get("Proxy-Authorization")) {
 			t.Errorf("the proxy saw %v", seen)
 		}
 	}

@@ -40,7 +40,7 @@ func withElastic(c *loader.Call, opt settings, use func(s *elastic) error) error
 	conf, _ := v.(*payload.Map)
 	o := web.Options{Authority: conf.Str("ca_certs"), Insecure: conf.Value("verify_certs") == false,
 		Patience: elasticTimeout * time.Second}
-	if s, ok := loader.ToFloat(conf.Value("timeout")); ok && s > 0 {
+	if s, ok := python.Number(conf.Value("timeout")); ok && s > 0 {
 		o.Patience = time.Duration(s * float64(time.Second))
 	}
 	if o.Proxies, err = elasticProxies(conf.Value("proxies")); err != nil {
@@ -83,23 +83,23 @@ func elasticProxies(v any) (map[string]*url.URL, error) {
 // elasticHosts are the servers: "host:port", a URL, or a map of host, port, use_ssl and others.
 func elasticHosts(conf *payload.Map) ([]elasticHost, error) {
 	v := conf.Value("host")
-	if !loader.Truthy(v) {
+	if !python.Truth(v) {
 		v = conf.Value("hosts")
 	}
 	list, ok := v.([]any)
 	if !ok {
 		list = []any{v}
 	}
-	if !loader.Truthy(v) {
+	if !python.Truth(v) {
 		list = []any{elasticHere}
 	}
 	sign := ""
-	if loader.Truthy(conf.Value("username")) && loader.Truthy(conf.Value("password")) {
+	if python.Truth(conf.Value("username")) && python.Truth(conf.Value("password")) {
 		sign = word(conf, "username") + ":" + word(conf, "password")
 	}
 	var out []elasticHost
 	for _, item := range list {
-		h, err := elasticHostOf(item, loader.Truthy(conf.Value("use_ssl")), sign)
+		h, err := elasticHostOf(item, python.Truth(conf.Value("use_ssl")), sign)
 		if err != nil {
 			return nil, err
 		}
@@ -119,7 +119,7 @@ func elasticHostOf(item any, secure bool, sign string) (elasticHost, error) {
 			text += ":" + word(x, "port")
 		}
 		if text += "/" + strings.TrimPrefix(x.Str("url_prefix"), "/"); x.Has("use_ssl") {
-			secure = loader.Truthy(x.Value("use_ssl"))
+			secure = python.Truth(x.Value("use_ssl"))
 		}
 		if x.Str("http_auth") != "" {
 			sign = x.Str("http_auth")

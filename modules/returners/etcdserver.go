@@ -41,12 +41,12 @@ func withEtcd(c *loader.Call, option string, use func(s *etcdServer) error) erro
 	all.Update(c.Opts())
 	conf, ttl := all, any(nil)
 	name := c.Opts().Value(option)
-	if loader.Truthy(name) {
+	if python.Truth(name) {
 		ttl = c.Opts().Map(python.Str(name)).Value("etcd.ttl")
 	} else {
 		name, ttl = c.Opts().Value("etcd.returner"), c.Opts().Value("etcd.ttl")
 	}
-	if loader.Truthy(name) {
+	if python.Truth(name) {
 		if conf = all.Map(python.Str(name)); conf.Len() == 0 {
 			return misset("etcd: there is no profile %s in the configuration", python.Str(name))
 		}
@@ -70,14 +70,14 @@ func withEtcd(c *loader.Call, option string, use func(s *etcdServer) error) erro
 
 func newEtcdServer(c *loader.Call, conf *payload.Map, ttl any) (*etcdServer, error) {
 	text := func(name, or string) string {
-		if v := conf.Value(name); loader.Truthy(v) {
+		if v := conf.Value(name); python.Truth(v) {
 			return python.Str(v)
 		}
 		return or
 	}
 	flag := func(name string, or bool) bool {
 		if v, ok := conf.Get(name); ok {
-			return loader.Truthy(v)
+			return python.Truth(v)
 		}
 		return or
 	}
@@ -92,7 +92,7 @@ func newEtcdServer(c *loader.Call, conf *payload.Map, ttl any) (*etcdServer, err
 			"etcd.unicode_errors "+how+" has no effect: texts that are not UTF-8 are kept as they are")
 	}
 	var err error
-	if loader.Truthy(ttl) {
+	if python.Truth(ttl) {
 		if s.ttl, err = loader.ToInt(ttl); err != nil || s.ttl < 0 {
 			return nil, misset("etcd.ttl is no number of seconds: %s", python.Repr(ttl))
 		}

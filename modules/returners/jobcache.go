@@ -63,7 +63,7 @@ func jidMaker(name string) loader.Func {
 			if v := a.Get("passed_jid"); v != nil {
 				return v, nil
 			}
-			return payload.NewUniqueJID(time.Now(), loader.Truthy(c.Opts().Value("unique_jid"))), nil
+			return payload.NewUniqueJID(time.Now(), python.Truth(c.Opts().Value("unique_jid"))), nil
 		}}
 }
 

@@ -49,7 +49,7 @@ func (l lookup) read(c *loader.Call, ret *payload.Map) (settings, error) {
 func (l lookup) option(c *loader.Call, other, name string) (any, error) {
 	if other != "" {
 		v, err := at(c, other+"."+l.name, name)
-		if err != nil || loader.Truthy(v) {
+		if err != nil || python.Truth(v) {
 			return v, err
 		}
 	}
@@ -91,7 +91,7 @@ func (l lookup) configured(c *loader.Call, ret *payload.Map) (settings, error) {
 // who may run a function is not for that one who may know the password. Unlike Salt.
 func (l lookup) guard(c *loader.Call, ret *payload.Map, places ...string) error {
 	given := ret.Map(payload.FieldRetKwargs)
-	if loader.Truthy(given.Value("password")) {
+	if python.Truth(given.Value("password")) {
 		return nil
 	}
 	for _, name := range places {

@@ -78,7 +78,7 @@ func redisServer(c *loader.Call, ret *payload.Map) (redisdb.Options, error) {
 		return redisdb.Options{}, err
 	}
 	o := redisdb.Options{Host: opt.text("host"), Socket: opt.text("unix_socket_path"), Password: opt.text("password")}
-	if loader.Truthy(opt["cluster_mode"]) {
+	if python.Truth(opt["cluster_mode"]) {
 		o.Nodes, err = redisNodes(opt)
 		return o, err
 	}

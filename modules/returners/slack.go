@@ -106,10 +106,10 @@ func slackPost(c *loader.Call, ret *payload.Map, event bool) error {
 // salt/utils/http.py.
 func webClient(opts *payload.Map, host string) (*web.Client, error) {
 	o := web.Options{}
-	if opts.Str("proxy_host") != "" && loader.Truthy(opts.Value("proxy_port")) && !contains(opts.List("no_proxy"),
+	if opts.Str("proxy_host") != "" && python.Truth(opts.Value("proxy_port")) && !contains(opts.List("no_proxy"),
 		host) {
 		proxy := &url.URL{Scheme: "http", Host: opts.Str("proxy_host") + ":" + word(opts, "proxy_port")}
-		if opts.Str("proxy_username") != "" && loader.Truthy(opts.Value("proxy_password")) {
+		if opts.Str("proxy_username") != "" && python.Truth(opts.Value("proxy_password")) {
 			proxy.User = url.UserPassword(opts.Str("proxy_username"), word(opts, "proxy_password"))
 		}
 		o.Proxies = map[string]*url.URL{"http": proxy, "https": proxy}

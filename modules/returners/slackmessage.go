@@ -43,7 +43,7 @@ func slackMessage(c *loader.Call, opt settings, ret *payload.Map, event bool) *p
 		"author_link", sprinkle(c, "{localhost}"), "author_icon", opt["author_icon"], "title",
 		"Success: "+python.Str(success), "text", text)
 	if isRun {
-		return payload.M("attachments", append([]any{about}, run.attachments(loader.Truthy(opt["show_tasks"]))...))
+		return payload.M("attachments", append([]any{about}, run.attachments(python.Truth(opt["show_tasks"]))...))
 	}
 	color := "danger"
 	if success {
@@ -92,14 +92,14 @@ func slackRun(v any) (run stateRun, ok bool) {
 	slices.SortStableFunc(rows, func(a, b row) int { return cmp.Compare(runNumber(a.state), runNumber(b.state)) })
 	for _, r := range rows {
 		task := payload.M("value", word(r.state, "__sls__")+".sls | "+r.id, "short", false)
-		if r.state.Has("result") && !loader.Truthy(r.state.Value("result")) {
+		if r.state.Has("result") && !python.Truth(r.state.Value("result")) {
 			run.failed = append(run.failed, task)
 		}
-		if loader.Truthy(r.state.Value("changes")) {
+		if python.Truth(r.state.Value("changes")) {
 			run.changed = append(run.changed, task)
 		}
 		run.total++
-		if d, ok := loader.ToFloat(r.state.Value("duration")); ok {
+		if d, ok := python.Number(r.state.Value("duration")); ok {
 			run.duration += d
 		} else if d, err := strconv.ParseFloat(strings.TrimSpace(r.state.Str("duration")), 64); err == nil {
 			run.duration += d

@@ -6,7 +6,6 @@ import (
 	"log/slog"
 	"time"
 
-	"brine/modules/loader"
 	"brine/modules/schedule/dates"
 	"brine/wire/payload"
 	"brine/wire/python"
@@ -19,7 +18,7 @@ const explicitFormat = "%Y-%m-%dT%H:%M:%S"
 //
 // Unlike Salt: all of them must agree. There the last one wins: a job with until is run whatever its range says.
 func (t *turn) limits() error {
-	if !t.job.Has("skip_during_range") && loader.Truthy(t.s.skipRange) {
+	if !t.job.Has("skip_during_range") && python.Truth(t.s.skipRange) {
 		t.job.Set("skip_during_range", t.s.skipRange)
 	}
 	for _, limit := range []struct {
@@ -47,7 +46,7 @@ func (t *turn) limits() error {
 
 // instead runs the function that stands for jobs which are skipped; false when there is none.
 func (t *turn) instead() bool {
-	if !loader.Truthy(t.s.skipFun) {
+	if !python.Truth(t.s.skipFun) {
 		return false
 	}
 	t.fun, t.run = t.s.skipFun, true
@@ -88,7 +87,7 @@ func (t *turn) inRange() error {
 	if !end.After(start) {
 		return t.wrongWay()
 	}
-	invert := loader.Truthy(t.job.Value("range").(*payload.Map).Value("invert"))
+	invert := python.Truth(t.job.Value("range").(*payload.Map).Value("invert"))
 	switch {
 	case invert && (!t.now.After(start) || !t.now.Before(end)):
 	case invert:

@@ -74,7 +74,7 @@ func (t *turn) set(note string, at time.Time) {
 	}
 }
 
-func (t *turn) truthy(option string) bool { return loader.Truthy(t.job.Value(option)) }
+func (t *turn) truthy(option string) bool { return python.Truth(t.job.Value(option)) }
 
 // decide tells whether the job is to be run, and changes its notes.
 //
@@ -115,7 +115,7 @@ func (t *turn) weigh() (Run, bool, error) {
 	if t.truthy("_continue") {
 		t.run = false
 	}
-	if enabled, ok := t.job.Get("enabled"); !loader.Truthy(t.s.enabled) || ok && !loader.Truthy(enabled) {
+	if enabled, ok := t.job.Get("enabled"); !python.Truth(t.s.enabled) || ok && !python.Truth(enabled) {
 		t.skip("disabled")
 	}
 	run, due2 := t.start(due, splayed)
@@ -294,7 +294,7 @@ func (t *turn) start(seconds float64, shown string) (Run, bool) {
 	if !t.run {
 		return Run{}, false
 	}
-	if include, ok := t.job.Get("jid_include"); !ok || loader.Truthy(include) {
+	if include, ok := t.job.Get("jid_include"); !ok || python.Truth(include) {
 		t.job.Set("jid_include", true)
 		if !t.job.Has("maxrunning") {
 			t.say(slog.LevelInfo, "schedule: maxrunning parameter was not specified for job %s, defaulting to 1.",
@@ -320,7 +320,7 @@ func (t *turn) start(seconds float64, shown string) (Run, bool) {
 
 // tooMany tells whether as many runs of a job are going on as it may have.
 func tooMany(job *payload.Map, running func(string) int) bool {
-	if include, ok := job.Get("jid_include"); ok && !loader.Truthy(include) || running == nil {
+	if include, ok := job.Get("jid_include"); ok && !python.Truth(include) || running == nil {
 		return false
 	}
 	now := running(text(job.Value("name")))

@@ -11,7 +11,6 @@ import (
 
 	"brine/config/yaml"
 	"brine/modules/host/program"
-	"brine/modules/loader"
 	"brine/wire/payload"
 	"brine/wire/python"
 	"brine/wire/python/shlex"
@@ -47,7 +46,7 @@ func New(option *payload.Map) (*Tops, error) {
 		return nil, fmt.Errorf("option 'master_tops' names %s: brine has ext_nodes only", strings.Join(missed, ", "))
 	}
 	command := option.Value(extNodes)
-	if !loader.Truthy(command) {
+	if !python.Truth(command) {
 		return t, nil
 	}
 	line, ok := command.(string)

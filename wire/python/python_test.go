@@ -19,7 +19,7 @@ func TestRepr(t *testing.T) {
 		{math.Inf(-1), "-inf"}, {math.NaN(), "nan"},
 		{"a", "'a'"}, {"it's", `"it's"`}, {`it's "x"`, `'it\'s "x"'`}, {"a\nb\tc\\", `'a\nb\tc\\'`},
 		{"\x00\x7f", `'\x00\x7f'`}, {"ü€", "'ü€'"}, {"\u200b", `'\u200b'`}, {"\U000e0001", `'\U000e0001'`},
-		{[]byte("a'\xff"), `b"a'\xff"`},
+		{[]byte("a'\xff"), `b"a'\xff"`}, {payload.Bytes("a"), "b'a'"}, {"\ufffd", "'\ufffd'"}, {"\xff", `'\ufffd'`},
 		{[]any{}, "[]"}, {[]any{int64(1), "x", nil}, "[1, 'x', None]"},
 		{payload.NewMap(0), "{}"}, {payload.M("a", int64(1), int64(2), []any{}), "{'a': 1, 2: []}"},
 	} {
@@ -39,7 +39,7 @@ func TestStrTupleType(t *testing.T) {
 		}
 	}
 	for want, v := range map[string]any{"NoneType": nil, "bool": true, "int": int64(1), "float": 1.5, "str": "",
-		"bytes": []byte{}, "list": []any{}, "dict": payload.NewMap(0)} {
+		"bytes": payload.Bytes(""), "list": []any{}, "dict": payload.NewMap(0)} {
 		if got := python.Type(v); got != want {
 			t.Errorf("Type(%v): got %s, want %s", v, got, want)
 		}

@@ -46,7 +46,7 @@ func latest(c *loader.Call, names []string, kw *payload.Map) (any, error) {
 		}
 	}
 	argv := append([]string{"apt-cache", "-q", "policy"}, names...)
-	if from := kw.Value("fromrepo"); loader.Truthy(from) {
+	if from := kw.Value("fromrepo"); python.Truth(from) {
 		argv = append(argv, "-o", "APT::Default-Release="+python.Str(from))
 	}
 	out, err := cmdmod.RunAll(c, argv, nil)
@@ -193,7 +193,7 @@ const refreshSeconds = 30
 // refresh fetches the lists of packages, unless that was done within some seconds: repository → fetched (true), not
 // changed (nil), failed (false).
 func refresh(c *loader.Call, validFor any, kw *payload.Map) (*payload.Map, error) {
-	seconds, ok := loader.ToFloat(validFor)
+	seconds, ok := python.Number(validFor)
 	info, err := os.Stat(listsDir)
 	if ok && seconds > 0 && err == nil && time.Since(info.ModTime()).Seconds() < seconds {
 		return payload.NewMap(0), nil

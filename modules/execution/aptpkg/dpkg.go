@@ -139,7 +139,7 @@ type selected struct {
 
 func selections(c *loader.Call, a selected) (*payload.Map, error) {
 	pattern := "*"
-	if loader.Truthy(a.Pattern) {
+	if python.Truth(a.Pattern) {
 		pattern = python.Str(a.Pattern)
 	}
 	if err := cmdmod.Operand(pattern); err != nil {
@@ -156,7 +156,7 @@ func selections(c *loader.Call, a selected) (*payload.Map, error) {
 			states.Set(cols[1], append(of, cols[0]))
 		}
 	}
-	if loader.Truthy(a.State) {
+	if python.Truth(a.State) {
 		of, _ := states.Value(a.State).([]any)
 		return payload.M(a.State, append([]any{}, of...)), nil
 	}

@@ -139,7 +139,7 @@ func listPkgs(c *loader.Call, a listed) (*payload.Map, error) {
 // useContext is whether the caller takes what an earlier call has kept.
 func useContext(kw *payload.Map) bool {
 	v, given := kw.Get("use_context")
-	return !given || loader.Truthy(v)
+	return !given || python.Truth(v)
 }
 
 // asWanted writes the versions of each package in one text, unless lists are wanted. The lists of m stay as they are.

@@ -70,7 +70,7 @@ func (cmd *command) checkArguments() error {
 		name  string
 		wants bool
 	}{
-		{"tty", loader.Truthy(cmd.opt.KW.Value("tty"))}, {"pty", loader.Truthy(cmd.opt.KW.Value("pty"))},
+		{"tty", python.Truth(cmd.opt.KW.Value("tty"))}, {"pty", python.Truth(cmd.opt.KW.Value("pty"))},
 		{"log_callback", cmd.opt.LogCallback}, {"encoded_cmd", cmd.opt.EncodedCmd},
 	} {
 		if arg.wants {
@@ -102,7 +102,7 @@ func (cmd *command) checkShell() error {
 
 // setDirectory takes the given directory, else the home of the user, else / where that cannot be entered.
 func (cmd *command) setDirectory() error {
-	if v := cmd.opt.Cwd; loader.Truthy(v) {
+	if v := cmd.opt.Cwd; python.Truth(v) {
 		cmd.cwd = python.Str(v)
 		return nil
 	}
@@ -119,7 +119,7 @@ const engines = " cheetah genshi jinja mako py wempy "
 // render renders the command and its directory as templates, where that is wanted.
 func (cmd *command) render() (err error) {
 	engine := cmd.opt.Template
-	if !loader.Truthy(engine) {
+	if !python.Truth(engine) {
 		return nil
 	}
 	name := python.Str(engine)
@@ -129,7 +129,7 @@ func (cmd *command) render() (err error) {
 	case name != "jinja":
 		return loader.ExecErr("Failed to execute cmd with error: template engine %s is not available on this minion",
 			name)
-	case loader.Truthy(cmd.opt.KW.Value("pillar")) || loader.Truthy(cmd.opt.KW.Value("pillarenv")):
+	case python.Truth(cmd.opt.KW.Value("pillar")) || python.Truth(cmd.opt.KW.Value("pillarenv")):
 		return loader.ExecErr("Commands cannot be rendered with another pillar on this minion (pillar, pillarenv)")
 	}
 	if text, ok := cmd.original.(string); ok {
@@ -297,7 +297,7 @@ func (cmd *command) setInput() error {
 		return nil
 	}
 	text := python.Str(v)
-	if !loader.Truthy(cmd.opt.KW.Value("stdin_raw_newlines")) {
+	if !python.Truth(cmd.opt.KW.Value("stdin_raw_newlines")) {
 		text = strings.ReplaceAll(text, `\n`, "\n")
 	}
 	cmd.stdin = &text
@@ -306,10 +306,10 @@ func (cmd *command) setInput() error {
 
 func (cmd *command) setTimeout() error {
 	cmd.timeoutBy = cmd.opt.Timeout
-	if !loader.Truthy(cmd.timeoutBy) {
+	if !python.Truth(cmd.timeoutBy) {
 		return nil
 	}
-	seconds, ok := loader.ToFloat(cmd.timeoutBy)
+	seconds, ok := python.Number(cmd.timeoutBy)
 	if !ok {
 		return loader.Raise("salt.exceptions.TimedProcTimeoutError", "Error: timeout %s must be a number",
 			python.Str(cmd.timeoutBy))

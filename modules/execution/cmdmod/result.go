@@ -6,7 +6,6 @@ import (
 	"strings"
 	"syscall"
 	"time"
-	"unicode"
 
 	"brine/modules/host/program"
 	"brine/modules/loader"
@@ -138,7 +137,7 @@ func (cmd *command) note(text, name string, lost int64) string {
 
 // rstrip cuts what Python's str.rstrip cuts.
 func rstrip(s string) string {
-	return strings.TrimRightFunc(s, func(r rune) bool { return unicode.IsSpace(r) || r >= 0x1c && r <= 0x1f })
+	return strings.TrimRightFunc(s, python.IsSpace)
 }
 
 func (cmd *command) setRetcode(r ran) {
@@ -204,7 +203,7 @@ func (cmd *command) logResult(r ran) {
 	if s := r.Str("stderr"); s != "" {
 		cmd.call.Log(level, "stderr: "+s)
 	}
-	if loader.Truthy(code) {
+	if python.Truth(code) {
 		cmd.call.Log(level, "retcode: "+python.Str(code))
 	}
 }

@@ -135,7 +135,7 @@ func queryOf(source string) string {
 func fetch(c *loader.Call, source string, o *options) (path string, remove func(), err error) {
 	remove = func() {}
 	env := cmp.Or(o.Saltenv, "base")
-	if engine := o.Template; loader.Truthy(engine) {
+	if engine := o.Template; python.Truth(engine) {
 		dir, err := os.MkdirTemp("", "__salt.tmp.")
 		if err != nil {
 			return "", remove, fmt.Errorf("fetch the script: %w", err)

@@ -95,7 +95,7 @@ type backup struct {
 }
 
 func backupMode(c *loader.Call, a backup) (any, error) {
-	if loader.Truthy(a.Mode) {
+	if python.Truth(a.Mode) {
 		return a.Mode, nil
 	}
 	return c.Call("config.option", []any{"backup_mode"}, nil)

@@ -56,7 +56,7 @@ func pushFile(c *loader.Call, path string, upload any, links, remove bool) (any,
 		path = real
 	}
 	to := path
-	if loader.Truthy(upload) {
+	if python.Truth(upload) {
 		if to = python.Str(upload); strings.Contains(to, "../") {
 			return false, nil
 		}
@@ -111,7 +111,7 @@ func send(c *loader.Call, f io.Reader, load *payload.Map) (any, error) {
 		if err != nil {
 			return nil, err
 		}
-		if !loader.Truthy(v) {
+		if !python.Truth(v) {
 			c.Log(slog.LevelError, "cp.push Failed transfer failed. Ensure master has 'file_recv' set to 'True' "+
 				"and that the file is not larger than the 'file_recv_max_size' setting on the master.")
 			return v, nil
@@ -153,10 +153,10 @@ func pushDir(c *loader.Call, a pushedDir) (any, error) {
 	}
 	for _, name := range files {
 		to := upload
-		if loader.Truthy(upload) {
+		if python.Truth(upload) {
 			to = "/" + strings.Trim(python.Str(upload), "/") + "/" + strings.Trim(strings.TrimPrefix(name, path), "/")
 		}
-		if ok, err := pushFile(c, name, to, false, false); err != nil || !loader.Truthy(ok) {
+		if ok, err := pushFile(c, name, to, false, false); err != nil || !python.Truth(ok) {
 			return ok, err
 		}
 	}

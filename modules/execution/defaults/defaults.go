@@ -65,7 +65,7 @@ func loadDefaults(c *loader.Call, formula string) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	i := slices.IndexFunc(files, loader.Truthy)
+	i := slices.IndexFunc(files, python.Truth)
 	if i < 0 {
 		return nil, nil
 	}
@@ -82,7 +82,7 @@ func loadDefaults(c *loader.Call, formula string) (any, error) {
 		load = saltyaml.Load
 	}
 	v, err := load(string(text))
-	if err == nil && !loader.Truthy(v) {
+	if err == nil && !python.Truth(v) {
 		v = payload.NewMap(0)
 	}
 	return v, err

@@ -97,7 +97,7 @@ func ownersOf(c *loader.Call, v, user, group any) (o ownership, err error) {
 		return o, err
 	}
 	for _, id := range []struct{ found, given *any }{{&o.uid, &user}, {&o.gid, &group}} {
-		if *id.found == "" && !loader.Truthy(*id.given) {
+		if *id.found == "" && !python.Truth(*id.given) {
 			*id.found = int64(-1)
 		}
 	}

@@ -74,7 +74,7 @@ func stats(c *loader.Call, v, hashType any, follow bool) (*payload.Map, error) {
 		"group", groupName(int64(st.Gid)), "user", userName(int64(st.Uid)),
 		"atime", seconds(st.Atim), "mtime", seconds(st.Mtim), "ctime", seconds(st.Ctim), "size", st.Size, "mode",
 		fmt.Sprintf("%04o", st.Mode&0o7777))
-	if loader.Truthy(hashType) {
+	if python.Truth(hashType) {
 		sum, err := hashOf(c, name, hashType)
 		if err != nil {
 			return nil, err

@@ -103,13 +103,13 @@ func (f *finder) read(options *payload.Map) error {
 	if err := f.depths(options); err != nil {
 		return err
 	}
-	f.test = loader.Truthy(options.Value("test"))
+	f.test = python.Truth(options.Value("test"))
 	for k, v := range options.All() {
 		key := python.Str(k)
 		if strings.HasPrefix(key, "_") || key == "mindepth" || key == "maxdepth" || key == "test" {
 			continue
 		}
-		if !loader.Truthy(v) {
+		if !python.Truth(v) {
 			return loader.Raise("ValueError", `missing value for "%s" option`, key)
 		}
 		make, ok := findOptions()[strings.ToLower(key)]
@@ -135,7 +135,7 @@ func (f *finder) depths(options *payload.Map) error {
 		if !given || v == nil && d.name == "maxdepth" {
 			continue
 		}
-		n, ok := loader.ToFloat(v)
+		n, ok := python.Number(v)
 		if !ok {
 			return &loader.ArgumentError{Message: fmt.Sprintf("'%s' not supported between instances of '%s' and 'int'",
 				d.sign, python.Type(v))}

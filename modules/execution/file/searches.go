@@ -100,7 +100,7 @@ func containsRegex(c *loader.Call, a withRegex) (any, error) {
 			if reErr != nil {
 				return false, reErr
 			}
-			if loader.Truthy(a.Strip) {
+			if python.Truth(a.Strip) {
 				line = strings.TrimLeft(line, strip)
 			}
 			if fits, err := re.Match(line); fits || err != nil {
@@ -146,7 +146,7 @@ func sedContains(c *loader.Call, a sedSearch) (any, error) {
 	}
 	script := limit + "s/" + quote(python.Str(a.Text)) + "/$/p" + python.Str(a.Flags)
 	out, err := c.Call("cmd.run", []any{[]any{"sed", "-n", "-r", "-e", script, name}}, payload.M("python_shell", false))
-	return loader.Truthy(out), err
+	return python.Truth(out), err
 }
 
 // searched is a file and a regular expression with its flags.

@@ -66,14 +66,14 @@ type repeated struct {
 }
 
 func wait(c *loader.Call, a repeated) (any, error) {
-	patience, ok := loader.ToFloat(a.WaitFor)
+	patience, ok := python.Number(a.WaitFor)
 	if !ok {
 		return nil, &loader.ArgumentError{Message: fmt.Sprintf("unsupported operand type(s) for +: 'float' and '%s'",
 			python.Type(a.WaitFor))}
 	}
 	between := pause
 	if v, given := a.KW.Get("request_interval"); given {
-		seconds, ok := loader.ToFloat(v)
+		seconds, ok := python.Number(v)
 		if !ok {
 			return nil, &loader.ArgumentError{Message: "'" + python.Type(v) +
 				"' object cannot be interpreted as an integer"}
@@ -83,7 +83,7 @@ func wait(c *loader.Call, a repeated) (any, error) {
 	end := time.Now().Add(time.Duration(patience * float64(time.Second)))
 	for {
 		out, err := ask(c, a.URL, a.KW)
-		if err == nil && !loader.Truthy(out.Value("Error")) && !loader.Truthy(out.Value("error")) {
+		if err == nil && !python.Truth(out.Value("Error")) && !python.Truth(out.Value("error")) {
 			return out, nil
 		}
 		if time.Now().After(end) {

@@ -29,9 +29,9 @@ func (m matcher) of(c *loader.Call) (func(tgt any) (bool, error), error) {
 	}
 	return func(tgt any) (bool, error) {
 		switch {
-		case !loader.Truthy(id) && how.second == "delimiter":
+		case !python.Truth(id) && how.second == "delimiter":
 			return means(c, kind, tgt, ":"), nil
-		case !loader.Truthy(id):
+		case !python.Truth(id):
 			return means(c, kind, tgt, nil), nil
 		case how.second == "":
 			return false, loader.Raise("TypeError", "%s() takes 1 positional argument but 2 were given", kind)
@@ -79,7 +79,7 @@ func pick(c *loader.Call, table *payload.Map, by matcher, with merging, otherwis
 }
 
 func (m merging) over(row any) (any, error) {
-	if !loader.Truthy(m.Merge) {
+	if !python.Truth(m.Merge) {
 		return row, nil
 	}
 	merge, ok := m.Merge.(*payload.Map)

@@ -59,7 +59,7 @@ func asList(v any) []any {
 	if list, ok := v.([]any); ok {
 		return list
 	}
-	if !loader.Truthy(v) {
+	if !python.Truth(v) {
 		return nil
 	}
 	return []any{v}

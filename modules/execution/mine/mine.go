@@ -81,7 +81,7 @@ func parse(alias string, def any) function {
 	}
 	f.name = loader.Text(take(f.kw, "mine_function"))
 	for _, key := range []string{"allow_tgt", "allow_tgt_type"} {
-		if v := take(f.kw, key); loader.Truthy(v) {
+		if v := take(f.kw, key); python.Truth(v) {
 			f.acl.Set(key, v)
 		}
 	}
@@ -107,9 +107,9 @@ func (f function) entry(value any) any {
 
 // configured lists the usable entries of mine_functions; ok is false where there are none at all.
 func configured(c *loader.Call, given any) (funcs []function, ok bool) {
-	if !loader.Truthy(given) {
+	if !python.Truth(given) {
 		merged, err := c.Call("config.merge", []any{"mine_functions", payload.NewMap(0)}, nil)
-		if err != nil || !loader.Truthy(merged) {
+		if err != nil || !python.Truth(merged) {
 			return nil, false
 		}
 		given = merged

@@ -104,7 +104,7 @@ func index(v any, what string) (int64, error) {
 	if err != nil {
 		return 0, err
 	}
-	if f, ok := loader.ToFloat(v); !ok || f != float64(n) {
+	if f, ok := python.Number(v); !ok || f != float64(n) {
 		return 0, loader.Raise("ValueError", "non-integer %s for randrange()", what)
 	}
 	return n, nil

@@ -40,7 +40,7 @@ type drawn struct {
 
 func getStr(c *loader.Call, a drawn) (any, error) {
 	chars, ok := a.Chars.(string)
-	if v := a.Chars; !ok && loader.Truthy(v) {
+	if v := a.Chars; !ok && python.Truth(v) {
 		return nil, cannot(c, "expected string or bytes-like object, got '"+python.Type(v)+"'")
 	}
 	if a.Printable {

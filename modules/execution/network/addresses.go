@@ -89,7 +89,7 @@ type (
 
 func ipAddrs(c *loader.Call, a wanted4) (any, error) {
 	addrs := own(a.Interface, a.Loopback, 4)
-	if cidr := a.CIDR; loader.Truthy(cidr) {
+	if cidr := a.CIDR; python.Truth(cidr) {
 		return texts(addrs, within(c, cidr)), nil
 	}
 	switch a.Type {
@@ -103,7 +103,7 @@ func ipAddrs(c *loader.Call, a wanted4) (any, error) {
 
 func ipAddrs6(c *loader.Call, a wanted6) (any, error) {
 	addrs := own(a.Interface, a.Loopback, 6)
-	if cidr := a.CIDR; loader.Truthy(cidr) {
+	if cidr := a.CIDR; python.Truth(cidr) {
 		return texts(addrs, within(c, cidr)), nil
 	}
 	return texts(addrs, nil), nil

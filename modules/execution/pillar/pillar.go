@@ -81,7 +81,7 @@ func get(c *loader.Call, a path) (any, error) {
 		return nil, err
 	}
 	def := a.Default
-	raise := def == any(unset) && loader.Truthy(c.Opts().Value("pillar_raise_on_missing"))
+	raise := def == any(unset) && python.Truth(c.Opts().Value("pillar_raise_on_missing"))
 	if def == any(unset) {
 		def = ""
 	}
@@ -112,7 +112,7 @@ func merge(c *loader.Call, nested, def, found any, ok bool) (any, bool) {
 		}
 		if over, ok := found.(*payload.Map); ok {
 			out := dicts.Clone(d).(*payload.Map)
-			dicts.Update(out, over, loader.Truthy(nested))
+			dicts.Update(out, over, python.Truth(nested))
 			return out, true
 		}
 	case []any:
@@ -175,8 +175,8 @@ type part struct {
 }
 
 func raw(c *loader.Call, a part) (any, error) {
-	plain := a.Unmask == nil || loader.Truthy(a.Unmask)
-	if !loader.Truthy(a.Key) {
+	plain := a.Unmask == nil || python.Truth(a.Unmask)
+	if !python.Truth(a.Key) {
 		return shown(c.Pillar().Clone(), plain), nil
 	}
 	v, ok := c.Pillar().Get(a.Key)
@@ -237,7 +237,7 @@ func fileExists(c *loader.Call, a file) (any, error) {
 		return nil, loader.ExecErr("No pillar_roots found. Are you running this on the master?")
 	}
 	for env, dirs := range roots.All() {
-		if loader.Truthy(a.Saltenv) && env != a.Saltenv {
+		if python.Truth(a.Saltenv) && env != a.Saltenv {
 			continue
 		}
 		for _, dir := range loader.StringList(dirs) {

@@ -67,7 +67,7 @@ type aged struct {
 }
 
 func clearJobCache(c *loader.Call, a aged) (any, error) {
-	hours, ok := loader.ToFloat(a.Hours)
+	hours, ok := python.Number(a.Hours)
 	if !ok {
 		return nil, &loader.ArgumentError{Message: "unsupported operand type(s) for -: 'float' and '" +
 			python.Type(a.Hours) + "'"}

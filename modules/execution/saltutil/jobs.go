@@ -113,7 +113,7 @@ func findCachedJob(c *loader.Call, a named) (any, error) {
 	jid := a.JID
 	dir := filepath.Join(c.Opts().Str("cachedir"), "minion_jobs", jid)
 	if fi, err := os.Stat(dir); err != nil || !fi.IsDir() || jid != filepath.Base(jid) || strings.HasPrefix(jid, ".") {
-		if !loader.Truthy(c.Opts().Value("cache_jobs")) {
+		if !python.Truth(c.Opts().Value("cache_jobs")) {
 			return "Local jobs cache directory not found; you may need to enable cache_jobs on this minion", nil
 		}
 		return fmt.Sprintf("Local jobs cache directory %s not found", dir), nil

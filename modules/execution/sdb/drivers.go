@@ -63,7 +63,7 @@ func getYAML(p place) (any, error) {
 		opts := p.call.Opts()
 		must, told := opts.Get("gpg_decrypt_must_succeed")
 		gpg := renderers.GPG{KeyDir: func() string { return renderers.KeyDirOf(opts) },
-			MustSucceed: !told || loader.Truthy(must), Log: p.call.Log}
+			MustSucceed: !told || python.Truth(must), Log: p.call.Log}
 		plain, err := gpg.Decrypt(p.call.Ctx, data)
 		if err != nil {
 			return nil, err
@@ -95,7 +95,7 @@ func (p place) over(data, more any) (any, error) {
 		case "renderer":
 			how.Renderer = python.Str(v)
 		case "merge_lists":
-			how.Lists = loader.Truthy(v)
+			how.Lists = python.Truth(v)
 		default:
 			return nil, &loader.ArgumentError{Message: "merge() got an unexpected keyword argument " +
 				python.Repr(name)}

@@ -56,7 +56,7 @@ func placeOf(c *loader.Call, uri any) (place, bool) {
 		return place{}, false
 	}
 	found := c.Opts().Value(name)
-	if !loader.Truthy(found) {
+	if !python.Truth(found) {
 		found = c.Pillar().Value(name)
 	}
 	profile, _ := found.(*payload.Map)
@@ -165,7 +165,7 @@ func getOrSet(c *loader.Call, a chosen) (any, error) {
 		return false, nil
 	}
 	old, err := get(c, uri, false)
-	if err != nil || loader.Truthy(old) {
+	if err != nil || python.Truth(old) {
 		return old, err
 	}
 	if old != nil {

@@ -63,9 +63,9 @@ func toJSON(v any, kw *payload.Map) (any, error) {
 			}
 			o.Indent = int(max(n, 0))
 		case "sort_keys":
-			o.Sort = loader.Truthy(value)
+			o.Sort = python.Truth(value)
 		case "ensure_ascii":
-			o.ASCII = loader.Truthy(value)
+			o.ASCII = python.Truth(value)
 		case "skipkeys", "check_circular", "allow_nan", "separators", "default", "cls", "fp":
 			return nil, loader.Raise(serializationError, "brine does not know the option %s yet", name)
 		default:

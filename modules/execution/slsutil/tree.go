@@ -87,7 +87,7 @@ type upwards struct {
 // findUp is slsutil.findup.
 func findUp(c *loader.Call, a upwards) (any, error) {
 	start, env := "", python.Str(a.Saltenv)
-	if v := a.Start; loader.Truthy(v) {
+	if v := a.Start; python.Truth(v) {
 		start = path.Clean(python.Str(v))
 		there, err := inLists(c, start, env, listFiles, listDirs)
 		if err != nil {

@@ -8,7 +8,6 @@ import (
 	"strings"
 	"time"
 
-	"brine/modules/loader"
 	"brine/modules/matchers"
 	"brine/wire/payload"
 	"brine/wire/python"
@@ -190,7 +189,7 @@ func (r *remote) fill(get func(string) any, own *payload.Map) (err error) {
 		}
 		return ""
 	}
-	truth := func(key string) bool { return loader.Truthy(get(key)) }
+	truth := func(key string) bool { return python.Truth(get(key)) }
 	r.base, r.fallback, r.root = str("base"), str("fallback"), strings.TrimRight(str("root"), "/")
 	r.mountpoint = strings.Trim(stripProto(str("mountpoint")), "/")
 	r.whitelist, r.blacklist, r.noMapping = wordList(get("saltenv_whitelist")), wordList(get("saltenv_blacklist")),

@@ -60,12 +60,12 @@ func Ask(ctx context.Context, o Options, at any, given *payload.Map) (*payload.M
 	q := &query{Options: o, given: given, header: http.Header{}}
 	for name, v := range given.All() {
 		text := python.Str(name)
-		if loader.Truthy(v) && (slices.Contains(refused, text) || !o.Files && slices.Contains(ofFiles, text)) {
+		if python.Truth(v) && (slices.Contains(refused, text) || !o.Files && slices.Contains(ofFiles, text)) {
 			return nil, loader.Raise("NotImplementedError", "%s does not have the option '%s' yet", o.Name, text)
 		}
 	}
 	if given.Bool("test") {
-		if !loader.Truthy(given.Value("test_url")) {
+		if !python.Truth(given.Value("test_url")) {
 			return payload.NewMap(0), nil
 		}
 		at = given.Value("test_url")
@@ -156,7 +156,7 @@ func (q *query) file(option string, otherwise any) (any, error) {
 // keep writes the body to the file that an option names.
 func (q *query) keep(option string, body any) error {
 	v := q.given.Value(option)
-	if !loader.Truthy(v) {
+	if !python.Truth(v) {
 		return nil
 	}
 	text, ok := body.(string)
@@ -189,7 +189,7 @@ func (q *query) client() (*web.Client, error) {
 	if most, err := loader.ToInt(q.Opts.Value("http_max_body")); err == nil && most > 0 && most < q.Most {
 		o.Most = most
 	}
-	if v := value("verify_ssl"); v != nil && !loader.Truthy(v) {
+	if v := value("verify_ssl"); v != nil && !python.Truth(v) {
 		o.Insecure = true
 	}
 	if pair := loader.StringList(value("cert")); len(pair) > 0 {

@@ -308,9 +308,9 @@ func readJSON(dec *json.Decoder, depth int) (any, error) {
 	switch x := t.(type) {
 	case json.Number:
 		if strings.ContainsAny(string(x), ".eE") {
-			return py.ParseFloat(string(x))
+			return python.ParseFloat(string(x))
 		}
-		return py.ParseInt(string(x), 10)
+		return python.ParseInt(string(x), 10)
 	case json.Delim:
 		if x == '[' {
 			out := py.NewList()

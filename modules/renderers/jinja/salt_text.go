@@ -134,7 +134,7 @@ func saltTextFilters() map[string]*builtin {
 		"random_str": filter("random", "size=", randomStr, int64(32)),
 		"is_hex": filter("is_hex", "value", func(_ *run, a []any) (any, error) {
 			s, ok := py.Text(a[0])
-			_, err := py.ParseInt(s, 16)
+			_, err := python.ParseInt(s, 16)
 			return ok && err == nil, nil
 		}),
 		"contains_whitespace": ofText("contains_whitespace", "text", func(s string, _ []any) (any, error) {
@@ -291,8 +291,8 @@ func humanToBytes(r *run, a []any) (any, error) {
 		unit = strings.ToLower(def)
 	}
 	var value any
-	if value, err = py.ParseInt(s[:n], 10); err != nil {
-		if value, err = py.ParseFloat(s[:n]); err != nil {
+	if value, err = python.ParseInt(s[:n], 10); err != nil {
+		if value, err = python.ParseFloat(s[:n]); err != nil {
 			return int64(0), nil
 		}
 	}

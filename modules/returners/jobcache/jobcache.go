@@ -112,7 +112,7 @@ func (c Cache) EndTime(ctx context.Context, jid string) (string, error) {
 		return "", nil
 	}
 	v, err := c.call(ctx, getEnd, jid)
-	if err != nil || !loader.Truthy(v) {
+	if err != nil || !python.Truth(v) {
 		return "", err
 	}
 	return python.Str(v), nil

@@ -40,13 +40,13 @@ func sqlite() *dialect {
 // openSQLite opens the file of the option database; timeout is how long a lock of others is waited for, in seconds.
 // Unlike Salt, a file that is not there is not made: it would hold no tables.
 func openSQLite(opt options) (*sql.DB, error) {
-	if !loader.Truthy(opt["database"]) {
+	if !python.Truth(opt["database"]) {
 		return nil, refuse(`config option "sqlite3.database" is missing`)
 	}
-	if !loader.Truthy(opt["timeout"]) {
+	if !python.Truth(opt["timeout"]) {
 		return nil, refuse(`config option "sqlite3.timeout" is missing`)
 	}
-	seconds, ok := loader.ToFloat(opt["timeout"])
+	seconds, ok := python.Number(opt["timeout"])
 	if text, isText := opt["timeout"].(string); isText {
 		var err error
 		seconds, err = strconv.ParseFloat(text, 64)
@@ -76,7 +76,7 @@ func sqliteRow(_ *loader.Call, ret *payload.Map) ([]any, error) {
 		return nil, err
 	}
 	var args any
-	if v := ret.Value("fun_args"); loader.Truthy(v) {
+	if v := ret.Value("fun_args"); python.Truth(v) {
 		args = python.Str(v)
 	}
 	return []any{textField(ret, "fun"), textField(ret, "jid"), textField(ret, "id"), args, pythonNow(time.Now()), full,

@@ -80,7 +80,7 @@ type wantedGrains struct {
 }
 
 func (m *master) grains(c *loader.Call, a wantedGrains) (*payload.Map, error) {
-	if !loader.Truthy(a.Tgt) {
+	if !python.Truth(a.Tgt) {
 		return payload.NewMap(0), nil
 	}
 	return m.cached(c.Ctx, runners.BankGrains, target{a.Tgt, a.Type})

@@ -210,7 +210,7 @@ func (m *master) exitSuccess(c *loader.Call, a oneJob) (*payload.Map, error) {
 		out.Set(id, false)
 	}
 	for id, v := range result.All() {
-		if ret, isMap := v.(*payload.Map); loader.Truthy(bare(ret, isMap, v)) {
+		if ret, isMap := v.(*payload.Map); python.Truth(bare(ret, isMap, v)) {
 			out.Set(id, true)
 		}
 	}
@@ -291,7 +291,7 @@ type lastRun struct {
 }
 
 func (m *master) lastRun(c *loader.Call, a lastRun) (any, error) {
-	if _, isMap := a.Metadata.(*payload.Map); loader.Truthy(a.Metadata) && !isMap {
+	if _, isMap := a.Metadata.(*payload.Map); python.Truth(a.Metadata) && !isMap {
 		return false, nil
 	}
 	found, err := m.search(c, a.Ext, jobFilter{metadata: a.Metadata, function: words(a.Function),

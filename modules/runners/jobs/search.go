@@ -32,7 +32,7 @@ func (m *master) loads() ([]string, *payload.Map, error) {
 
 // words reads a filter: one text with commas, or a list.
 func words(v any) []string {
-	if !loader.Truthy(v) {
+	if !python.Truth(v) {
 		return nil
 	}
 	return loader.StringList(v)
@@ -80,7 +80,7 @@ func (m *master) search(c *loader.Call, ext string, f jobFilter) (*payload.Map, 
 }
 
 func (f *jobFilter) fits(record *payload.Map) bool {
-	if loader.Truthy(f.metadata) && !sharesEntry(record.Map("Metadata"), f.metadata) {
+	if python.Truth(f.metadata) && !sharesEntry(record.Map("Metadata"), f.metadata) {
 		return false
 	}
 	if f.target != nil && !anyMatches(targets(record.Value("Target")), f.target) {

@@ -192,7 +192,7 @@ func formatInt(w *Work, n *big.Int, p spec) (string, error) {
 		return "", unknownCode(p.kind, "int")
 	}
 	digits := new(big.Int).Abs(n).Text(base)
-	if base == 10 && len(digits) > maxDigits {
+	if base == 10 && len(digits) > python.MaxDigits {
 		return bigText(n)
 	}
 	if !p.alt {

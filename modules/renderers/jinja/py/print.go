@@ -296,15 +296,12 @@ func (r *Range) String() string {
 	return fmt.Sprintf("range(%d, %d, %d)", r.Start, r.Stop, r.Step)
 }
 
-// maxDigits is how many digits Python writes of a whole number.
-const maxDigits = 4300
-
 func bigText(n *big.Int) (string, error) {
-	if n.BitLen() > maxDigits*3 { // surely more than a digit for every 4 bits
+	if n.BitLen() > python.MaxDigits*3 { // surely more than a digit for every 4 bits
 		s := n.String()
-		if len(strings.TrimPrefix(s, "-")) > maxDigits {
+		if len(strings.TrimPrefix(s, "-")) > python.MaxDigits {
 			return "", valueError("Exceeds the limit (%d digits) for integer string conversion; use "+
-				"sys.set_int_max_str_digits() to increase the limit", maxDigits)
+				"sys.set_int_max_str_digits() to increase the limit", python.MaxDigits)
 		}
 		return s, nil
 	}

@@ -15,7 +15,7 @@ import (
 	"syscall"
 	"testing"
 
-	"brine/modules/host/setaside"
+	"brine/wire/disk/setaside"
 )
 
 // What becomes of a daemon and of a file of its state that is damaged when it starts.

@@ -24,6 +24,7 @@ func (m Machine) Functions() *loader.Registry {
 	reg := loader.NewRegistry()
 	Register(reg, Options{Version: m.Version, Returners: m.Returners()})
 	reg.Limit(loader.LimitsOf(m.Opts, "modules"))
+	reg.Provide(loader.ProvidersOf(m.Opts))
 	return reg
 }
 

@@ -39,6 +39,12 @@ type Table []func() Module
 // Listed is a Source of modules that are there already.
 type Listed []Module
 
+// Later is a Source that is made when its modules are first wanted.
+type Later func() Source
+
+// Modules are those of the source.
+func (l Later) Modules() []Module { return l().Modules() }
+
 // Modules are those of the list.
 func (l Listed) Modules() []Module { return l }
 

@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"brine/actors/actortest"
+	"brine/actors/daemon"
+	"brine/actors/minion/journal"
 	"brine/supervisor"
 	"brine/wire/auth"
 	"brine/wire/event"
@@ -60,6 +62,14 @@ func (r *rig) within(change func(*bounds)) *rig {
 	return r
 }
 
+// textWaits is what the log says of a sender that has to wait.
+const textWaits = "too much waits: who sends more has to wait, too"
+
+func empty(b *daemon.Bound) bool {
+	n, bytes := b.Waiting()
+	return n == 0 && bytes == 0
+}
+
 // TestPublicationFlood: while the Dispatcher does not get on, the publish socket is not read; no publication is lost.
 func TestPublicationFlood(t *testing.T) {
 	const flood, most = 300, 20
@@ -87,17 +97,20 @@ func TestPublicationFlood(t *testing.T) {
 	for i := range flood {
 		f.awaitReturn(t, jid(i))
 	}
-	r.wait(t, "empty rooms", func() bool { return l.coming.n.Load() == 0 && l.coming.bytes.Load() == 0 })
+	r.wait(t, "empty rooms", func() bool { return empty(l.coming) })
 }
 
 // TestBusFlood: a local tool that fires more than the bus takes has to wait and loses nothing; a function is told.
 func TestBusFlood(t *testing.T) {
 	const flood, most = 500, 20
 	r := newRig(t, "").within(func(b *bounds) { b.events = most })
-	b := r.hold("EventBus", func(msg any) bool { m, ok := msg.(*FireEvent); return ok && event.Tag(m.Body) == "flood" })
+	b := r.hold("EventBus", func(msg any) bool {
+		m, ok := msg.(*daemon.FireEvent)
+		return ok && event.Tag(m.Body) == "flood"
+	})
 	r.up()
 	got, stands := make(chan string, flood), make(chan struct{})
-	r.m.bus.Send(&Subscribe{Name: "ear", Done: stands, Sink: func(tag string, _ []byte) {
+	r.m.bus.Ref().Send(&daemon.Subscribe{Name: "ear", Done: stands, Sink: func(tag string, _ []byte) {
 		if tag == "flood" {
 			got <- tag
 		}
@@ -106,14 +119,14 @@ func TestBusFlood(t *testing.T) {
 	done := make(chan error, 1)
 	go func() { done <- r.tool(flood, "flood", payload.M("x", 1)) }()
 	r.log.Await(t, textWaits)
-	if n := r.m.bus.Depth(); n > most+1 {
+	if n := r.m.bus.Ref().Depth(); n > most+1 {
 		t.Errorf("%d events wait", n)
 	}
 	refused := false
 	for range 3 * most {
 		refused = refused || !r.m.fire("own", payload.M("x", 1))
 	}
-	if n := r.m.bus.Depth(); !refused || n > 2*most+1 {
+	if n := r.m.bus.Ref().Depth(); !refused || n > 2*most+1 {
 		t.Errorf("the minion's own events: refused %v, %d wait", refused, n)
 	}
 	b.open()
@@ -123,7 +136,7 @@ func TestBusFlood(t *testing.T) {
 	for range flood {
 		actortest.Wait(t, "event", got)
 	}
-	r.wait(t, "empty room", func() bool { return r.m.events.n.Load() == 0 && r.m.events.bytes.Load() == 0 })
+	r.wait(t, "empty room", func() bool { return empty(r.m.bus.Room()) })
 }
 
 // tool fires events as a local tool does.
@@ -179,7 +192,7 @@ func TestRequestFlood(t *testing.T) {
 	if err := actortest.Wait(t, "refusal", errs); err != errTooMuch {
 		t.Errorf("refused with %v", err)
 	}
-	if n := l.asking.n.Load(); n > most+1 { // the bus and this test may both have seen the last place
+	if n, _ := l.asking.Waiting(); n > most+1 { // the bus and this test may both have seen the last place
 		t.Errorf("%d requests are under way", n)
 	}
 	open()
@@ -187,7 +200,7 @@ func TestRequestFlood(t *testing.T) {
 		t.Fatal(err)
 	}
 	r.wait(t, "requests of the tool", func() bool { return custom.Load() >= flood })
-	r.wait(t, "empty room", func() bool { return l.asking.n.Load() == 0 })
+	r.wait(t, "empty room", func() bool { return empty(l.asking) })
 }
 
 // TestRefreshFlood: thousands who ask for grains and pillars cost one more of each; all are told.
@@ -260,7 +273,7 @@ func TestRefresherDies(t *testing.T) {
 // TestActorFlood: questions about jobs are answered past process_count_max, but not by any number of actors.
 func TestActorFlood(t *testing.T) {
 	r := newRig(t, "process_count_max: 2\n").within(func(b *bounds) { b.actors = 5 })
-	b := r.hold("Journal", func(msg any) bool { _, ok := msg.(*WriteRecord); return ok })
+	b := r.hold("Journal", func(msg any) bool { _, ok := msg.(*journal.Write); return ok })
 	r.up()
 	f := r.master()
 	for i := range 50 {
@@ -268,7 +281,7 @@ func TestActorFlood(t *testing.T) {
 	}
 	r.log.Await(t, "too many are in hand")
 	r.wait(t, "refusal of the last", func() bool { return r.m.JobFacts(jid(49)).Str("outcome") == "queue_full" })
-	if n := len(r.m.jobs.Snapshot()); n != 7 {
+	if n := len(r.m.jobs.Supervisor().Snapshot()); n != 7 {
 		t.Errorf("%d actors of jobs", n)
 	}
 	b.open()

@@ -142,9 +142,9 @@ func (m *Minion) fire(tag string, data *payload.Map) bool {
 		m.log.Error("event cannot be packed", "tag", tag, "err", err)
 		return false
 	}
-	if m.events.n.Load() >= 2*m.events.most || m.events.bytes.Load() >= 2*m.events.mostBytes {
-		m.events.tell(textRefused)
+	if m.bus.Room().Fill() >= 2 {
+		m.bus.Room().Refused()
 		return false
 	}
-	return m.bus.Send(&FireEvent{body, m.events.enter(len(body))})
+	return m.bus.Put(body)
 }

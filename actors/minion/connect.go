@@ -8,6 +8,7 @@ import (
 	"sync"
 	"syscall"
 
+	"brine/actors/minion/journal"
 	"brine/modules/loader"
 	"brine/modules/returners/spool"
 	"brine/supervisor"
@@ -19,7 +20,8 @@ import (
 
 func (m *Minion) returnSenderOptions(l *link, unkept *[]*SendReturn) returnSenderOptions {
 	return returnSenderOptions{link: l, log: l.log, journal: m.journal, most: m.bounds.returns, calm: m.steady.Calm,
-		maxBytes: m.cfg.ReturnSpoolMaxBytes, maxAge: m.cfg.ReturnSpoolMaxAge, diary: m.diary, unkept: unkept}
+		maxBytes: m.cfg.ReturnSpoolMaxBytes, maxAge: m.cfg.ReturnSpoolMaxAge, diary: m.diary,
+		heeded: m.heeded, unkept: unkept}
 }
 
 func (m *Minion) subscriberOptions(l *link, held *heldFrames) subscriberOptions {
@@ -48,11 +50,12 @@ func (m *Minion) refresherOptions() refresherOptions {
 		most: m.bounds.refreshes, clock: m.clock, log: m.log}
 }
 
-func (m *Minion) journalOptions(mem memory) journalOptions {
-	opt := journalOptions{path: m.journalPath(), first: mem.file, sync: m.cfg.JournalFsync, clock: m.clock, log: m.log}
+func (m *Minion) journalOptions(mem memory) journal.Options {
+	opt := journal.Options{Ref: m.journal, Path: m.journalPath(), First: mem.file, Sync: m.cfg.JournalFsync,
+		Clock: m.clock, Log: m.log}
 	if mem.file == nil {
 		var once sync.Once
-		opt.opened = func(file *journalFile) { once.Do(func() { m.recallLate(file, mem.keys) }) }
+		opt.Opened = func(file *journal.File) { once.Do(func() { m.recallLate(file, mem.keys) }) }
 	}
 	return opt
 }
@@ -101,7 +104,7 @@ func alive(pid int) bool {
 }
 
 func (m *Minion) newEventBus(subs *bus.Subscribers) *eventBus {
-	return &eventBus{open: m.openBus, subs: subs, handlers: m.busHandlers(), room: m.events}
+	return &eventBus{open: m.openBus, subs: subs, handlers: m.busHandlers(), room: m.bus.Room()}
 }
 
 func (m *Minion) openBus(subs *bus.Subscribers) *bus.Bus {

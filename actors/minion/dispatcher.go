@@ -8,6 +8,9 @@ import (
 	"syscall"
 	"time"
 
+	"brine/actors/daemon"
+	"brine/actors/minion/jobfiles"
+	"brine/actors/minion/journal"
 	"brine/modules/fleet/door"
 	"brine/modules/fleet/ledger"
 	"brine/modules/host/jobprocess"
@@ -79,15 +82,16 @@ type dispatcherOptions struct {
 	match     func(job *payload.Job, l *link) bool
 	// gathering says that the grains are not there yet: matching may wait for them, which take seconds on some hosts.
 	gathering func() bool
-	jobs      *supervisor.Supervisor
+	jobs      func() *supervisor.Supervisor
 	job       func(rec *jobRecord) func() supervisor.Actor
 	links     []*link
 	begun     func(key string) bool // by the process before this one
 	reg       *registry
-	past      *pastJobs
+	past      *journal.Past
 	queue     jobQueue
 	room      *room
 	bounds    bounds
+	heeded    *daemon.Bell // rung for those that wait until a publication is looked at
 	diary     *ledger.Diary
 	tell      func(key string, l *link) // tells the master of a job that takes time
 	meter     *meter
@@ -149,6 +153,7 @@ func (d *dispatcher) matches(ctx supervisor.Context, m *JobReceived) (hit bool) 
 
 // measure notes how many jobs there are. One that was left behind does not: they are its successor's.
 func (d *dispatcher) measure(ctx supervisor.Context) {
+	d.opt.heeded.Ring()
 	if d.reg != nil && supervisor.Lifetime(ctx).Err() == nil {
 		d.opt.meter.inHand(len(d.reg.running), len(d.reg.waiting))
 	}
@@ -159,7 +164,7 @@ func (d *dispatcher) onStarted(ctx supervisor.Context) {
 	d.self, d.reg = supervisor.Self(ctx), d.opt.reg
 	if supervisor.Incarnation(ctx) > 1 {
 		for _, j := range append([]*runningJob(nil), d.reg.running...) {
-			if _, ok := d.opt.jobs.Lookup(j.name); !ok {
+			if _, ok := d.opt.jobs().Lookup(j.name); !ok {
 				d.reg.ended(j.name)
 			}
 		}
@@ -223,18 +228,18 @@ func (d *dispatcher) onJobReceived(ctx supervisor.Context, m *JobReceived) {
 func (d *dispatcher) isPast(m *JobReceived) bool {
 	jid := m.Job.JID()
 	switch {
-	case d.opt.past.has(jid, m.mark):
+	case d.opt.past.Has(jid, m.mark):
 		d.opt.log.Warn("job was taken before this process began: somebody has sent it again", "jid", jid, "fun",
 			m.Job.Fun())
 		d.note(m, ledger.SeenBefore, "")
-	case d.opt.past.outdated(jid, m.mark, d.opt.clock.Now()):
+	case d.opt.past.Outdated(jid, m.mark, d.opt.clock.Now()):
 		d.opt.log.Warn("job is refused: its jid is older than minion_jid_queue_age, and the master has not numbered it",
 			"jid", jid, "fun", m.Job.Fun())
 		d.note(m, ledger.TooOld, "minion_jid_queue_age is "+d.opt.seenFor.String())
 	default:
 		return false
 	}
-	d.opt.tell(safeName(jid), m.Link)
+	d.opt.tell(jobfiles.Name(jid), m.Link)
 	return true
 }
 
@@ -243,7 +248,7 @@ func (d *dispatcher) remember(job *payload.Job, mark auth.Mark) {
 	if job.JID() == jidReq || onlyAsks(job) {
 		return
 	}
-	err := d.opt.past.take(job.JID(), mark, d.opt.clock.Now())
+	err := d.opt.past.Take(job.JID(), mark, d.opt.clock.Now())
 	if err != nil && !d.reg.unwritten {
 		d.opt.log.Error("jobs that are taken cannot be remembered on disk; one that is sent again after a restart "+
 			"would run again", "err", err)
@@ -274,7 +279,7 @@ func (d *dispatcher) spawn(ctx supervisor.Context, rec *jobRecord) {
 		// not the pid: a later process may have it
 		rec.key = fmt.Sprintf("%s-%d-%d", jidReq, d.opt.clock.Now().UnixMicro(), d.reg.reqs)
 	default:
-		rec.key = safeName(jid)
+		rec.key = jobfiles.Name(jid)
 	}
 	rec.name = jobName(rec.key)
 	rec.entry = newEntry(rec.job)
@@ -297,17 +302,17 @@ func jobName(key string) string { return "Job-" + key }
 // of the same jid, long seen, is about to end.
 func (d *dispatcher) add(rec *jobRecord) (*supervisor.Ref, error) {
 	spec := supervisor.Spec{Name: rec.name, StopTimeout: time.Second, New: d.opt.job(rec)}
-	ref, err := d.opt.jobs.Add(spec)
+	ref, err := d.opt.jobs().Add(spec)
 	if !errors.Is(err, supervisor.ErrNameTaken) {
 		return ref, err
 	}
-	if ref, ok := d.opt.jobs.Lookup(rec.name); ok && rec.again {
+	if ref, ok := d.opt.jobs().Lookup(rec.name); ok && rec.again {
 		return ref, nil
 	}
 	d.reg.reqs++
 	rec.name = fmt.Sprintf("%s-%d", rec.name, d.reg.reqs)
 	spec.Name = rec.name
-	return d.opt.jobs.Add(spec)
+	return d.opt.jobs().Add(spec)
 }
 
 func (d *dispatcher) onJobEnded(ctx supervisor.Context, m *JobEnded) {

@@ -111,7 +111,7 @@ func (h host) FireMaster(ctx context.Context, tag string, data any, preload *pay
 func (h host) FireLocal(ctx context.Context, tag string, data any) bool {
 	ctx, cancel := context.WithTimeout(ctx, eventPatience)
 	defer cancel()
-	h.m.events.wait(ctx)
+	h.m.bus.Room().Wait(ctx)
 	return h.m.fire(tag, asData(data))
 }
 
@@ -124,9 +124,8 @@ func asData(v any) *payload.Map {
 
 // AwaitLocal fires tag and waits for an event whose tag begins with answer.
 func (h host) AwaitLocal(ctx context.Context, tag string, data any, answer string) (*payload.Map, bool) {
-	got, stands := make(chan *payload.Map, 1), make(chan struct{})
-	name := "await-" + payload.NewJID(h.m.clock.Now()) + tag
-	h.m.bus.Send(&Subscribe{Name: name, Done: stands, Sink: func(t string, body []byte) {
+	got := make(chan *payload.Map, 1)
+	stop, err := h.m.bus.Listen(ctx, "await", func(t string, body []byte) {
 		if !strings.HasPrefix(t, answer) {
 			return
 		}
@@ -136,13 +135,11 @@ func (h host) AwaitLocal(ctx context.Context, tag string, data any, answer strin
 			default:
 			}
 		}
-	}})
-	defer h.m.bus.Send(&Unsubscribe{Name: name})
-	select {
-	case <-stands:
-	case <-ctx.Done():
+	})
+	if err != nil {
 		return nil, false
 	}
+	defer stop()
 	h.FireLocal(ctx, tag, data)
 	select {
 	case m := <-got:

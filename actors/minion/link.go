@@ -6,6 +6,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"brine/actors/daemon"
 	"brine/config"
 	"brine/modules/loader"
 	"brine/supervisor"
@@ -35,7 +36,7 @@ type link struct {
 	master config.MasterAddr
 	twin   bool // another link has a master on the same host
 	auth   *auth.Minion
-	wire   transport
+	wire   carrier
 	meter  *meter
 	clock  supervisor.Clock
 	log    *slog.Logger
@@ -52,8 +53,8 @@ type link struct {
 	brine       atomic.Bool  // the master is brine: it may be told what Salt's do not know
 	topic       atomic.Pointer[string]
 
-	coming *bound // publications
-	asking *bound // requests for others
+	coming *daemon.Bound // publications
+	asking *daemon.Bound // requests for others
 	gauges linkGauges
 
 	facts      *linkFacts
@@ -98,5 +99,5 @@ func (l *link) up() bool { return l.ready.Load() && l.connected.Load() }
 // come back at one moment.
 func (l *link) returnTimeout() time.Duration {
 	now := l.times.Load()
-	return between(now.returnRetryTimer, now.returnRetryTimerMax)
+	return daemon.Between(now.returnRetryTimer, now.returnRetryTimerMax)
 }

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"brine/actors/daemon"
 	"brine/config"
 	"brine/modules/fleet/ledger"
 	"brine/modules/host/jobprocess"
@@ -53,12 +54,12 @@ type Options struct {
 	Worker jobprocess.Options
 
 	// Of tests:
-	transport func(config.MasterAddr) (transport, error)
+	transport func(config.MasterAddr) (carrier, error)
 	launch    launcher
 	room      roomSources
 	elapsed   func() time.Duration // since the start, whatever the clock says; nil: by the clock
 	bounds    *bounds              // nil: as they are
-	// journalPatience takes the place of the constant; 0: it does not.
+	// journal.patience takes the place of the constant; 0: it does not.
 	journalPatience time.Duration
 	// stands before the actors that do not end; nil: nothing
 	around func(name string, inner supervisor.Actor) supervisor.Actor
@@ -74,7 +75,7 @@ type Minion struct {
 	log      *slog.Logger
 	clock    supervisor.Clock
 	top      *supervisor.Supervisor
-	jobs     *supervisor.Supervisor
+	jobs     *daemon.Tree
 	links    []*link
 	facts    *facts
 	meter    *meter
@@ -83,34 +84,36 @@ type Minion struct {
 	job      *jobOptions
 
 	bounds bounds
-	events *bound
+	bell   *daemon.Bell // rings when a request to a master or an event has left its place
+	heeded *daemon.Bell // rings when the Dispatcher has looked at a message, or a ReturnSender has fewer returns
 	steady *steady.Clock
 
 	plan      *plan
 	reactions *reactions // nil: the Reactor is not among the engines
 
-	bus, journal, dispatcher, refresher, returners, teller, mine, scheduler, files *supervisor.Ref
+	bus *daemon.Bus
+
+	journal, dispatcher, refresher, teller, scheduler, files *supervisor.Ref
+	returners, mine                                          *supervisor.Ref // nil: there is none
 
 	orphans int // jobs that ran when the process before this one ended
-
-	wired chan struct{} // closed when all children are known to each other
 }
 
 // Start starts the children and returns at once: the connections are made behind the caller's back. On an
 // error nothing of the minion is left running.
 func Start(opt Options) (*Minion, error) {
 	m := &Minion{opt: opt, cfg: opt.Config, own: ownOptionsOf(opt.Config), times: newTimes(opt.Config), log: opt.Logger,
-		clock: opt.Clock, facts: newFacts(opt.Grains), diary: ledger.NewDiary(diaryJobs), wired: make(chan struct{})}
+		clock: opt.Clock, facts: newFacts(opt.Grains), diary: ledger.NewDiary(diaryJobs)}
 	if m.opt.room.memory == nil {
 		m.opt.room = realRoom()
 	}
 	if m.clock == nil {
-		m.clock = realClock{}
+		m.clock = daemon.RealClock{}
 	}
 	if m.bounds = defaultBounds(); opt.bounds != nil {
 		m.bounds = *opt.bounds
 	}
-	m.events = m.busBound()
+	m.makeRefs()
 	m.steady = m.newSteady()
 	if m.cfg.CommandOutputMaxBytes == 0 { // here: a job's own process does not know the limit of the control group
 		m.cfg.Raw.Set("command_output_max_bytes", program.MaxOutput())
@@ -135,12 +138,29 @@ func Start(opt Options) (*Minion, error) {
 		m.top.Stop(m.cfg.StopTimeout)
 		err = errors.Join(err, m.reactions.close())
 		if m.journal == nil && mem.file != nil {
-			err = errors.Join(err, mem.file.close())
+			err = errors.Join(err, mem.file.Close())
 		}
 		return nil, err
 	}
 	m.answerFor(mem.lost)
 	return m, nil
+}
+
+// makeRefs makes what the actors know each other by.
+func (m *Minion) makeRefs() {
+	m.bell, m.heeded = &daemon.Bell{}, &daemon.Bell{}
+	m.bus = daemon.NewBus(m.busBound())
+	m.jobs = daemon.NewTree(supervisor.Options{WaitForKill: time.Second})
+	for _, ref := range []**supervisor.Ref{&m.journal, &m.dispatcher, &m.refresher, &m.teller, &m.scheduler,
+		&m.files} {
+		*ref = supervisor.NewRef()
+	}
+	if m.opt.Returners != nil {
+		m.returners = supervisor.NewRef()
+	}
+	if m.mines() {
+		m.mine = supervisor.NewRef()
+	}
 }
 
 // makeLinks makes the connections, one for each master of the configuration.
@@ -152,6 +172,7 @@ func (m *Minion) makeLinks() error {
 			return fmt.Errorf("master %s: %w", addr.Host, err)
 		}
 		l := &link{opt: linkOptionsOf(m.cfg), times: m.times, master: addr, auth: signIn, clock: m.clock,
+			authenticator: supervisor.NewRef(), subscriber: supervisor.NewRef(), sender: supervisor.NewRef(),
 			log: m.log.With("master", addr.Host)}
 		if seen[l.name()] {
 			continue // named twice
@@ -198,8 +219,8 @@ func (m *Minion) envOf(l *link) *loader.Env {
 func (m *Minion) dispatcherOptions(mem memory) dispatcherOptions {
 	return dispatcherOptions{
 		id: m.cfg.ID, seenMost: m.cfg.MinionJIDQueueHWM, seenFor: m.cfg.MinionJIDQueueAge, queueMost: m.cfg.JobQueueMax,
-		jobs: m.jobs, links: m.links, reg: &registry{}, past: mem.past, diary: m.diary, tell: m.tellOf, meter: m.meter,
-		clock: m.clock, log: m.log,
+		jobs: m.jobs.Supervisor, links: m.links, reg: &registry{}, past: mem.past, diary: m.diary, tell: m.tellOf,
+		meter: m.meter, clock: m.clock, log: m.log,
 		gathering: func() bool { return m.facts.now.Load() == nil },
 		match: func(job *payload.Job, l *link) bool {
 			return m.opt.Match(job, matchers.Facts{ID: m.cfg.ID, Grains: l.facts.grains, Grain: l.facts.grain,
@@ -210,6 +231,7 @@ func (m *Minion) dispatcherOptions(mem memory) dispatcherOptions {
 		},
 		begun: func(key string) bool { return mem.keys[key] },
 		queue: m.jobQueue(), room: newRoom(m.cfg.ProcessCountMax, m.cfg.Multiprocessing, m.opt.room), bounds: m.bounds,
+		heeded: m.heeded,
 	}
 }
 
@@ -244,3 +266,19 @@ func (m *Minion) Orphans() int { return m.orphans }
 
 // Supervisor is the root of the actor tree, for the admin command.
 func (m *Minion) Supervisor() *supervisor.Supervisor { return m.top }
+
+// newSteady watches the clock of this machine.
+func (m *Minion) newSteady() *steady.Clock {
+	began := m.clock.Now()
+	look := func() (time.Time, time.Duration) {
+		now := m.clock.Now()
+		if m.opt.elapsed != nil {
+			return now, m.opt.elapsed()
+		}
+		return now, now.Sub(began)
+	}
+	return steady.New(look, func(jump time.Duration) {
+		m.log.Warn("the clock of this machine was set: nothing is removed for its age for a while", "by", jump, "while",
+			steady.Rest)
+	})
+}

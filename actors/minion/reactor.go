@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync/atomic"
 
+	"brine/actors/daemon"
 	"brine/actors/reacting"
 	"brine/modules/engines"
 	"brine/modules/fileclient"
@@ -15,7 +16,6 @@ import (
 	"brine/modules/reactor"
 	"brine/modules/text/args"
 	"brine/modules/text/pytext"
-	"brine/wire/bus"
 	"brine/wire/control"
 	"brine/wire/payload"
 )
@@ -38,7 +38,7 @@ type reactions struct {
 }
 
 // reactorRows are the Reactor as children of the minion, where its engines name it (tuning).
-func (m *Minion) reactorRows(tuning *engines.ReactorTuning) ([]child, error) {
+func (m *Minion) reactorRows(tuning *engines.ReactorTuning) ([]daemon.Child, error) {
 	if tuning == nil {
 		return nil, nil
 	}
@@ -53,13 +53,13 @@ func (m *Minion) reactorRows(tuning *engines.ReactorTuning) ([]child, error) {
 		Fire: func(tag string, data *payload.Map) {
 			m.fire(tag, data)
 		},
-		Subscribe: func(name string, sink bus.Sink) { m.bus.Send(&Subscribe{Name: name, Sink: sink}) },
+		Subscribe: m.bus.Subscribe,
 		MasterKey: func(string) bool { return false }, Log: m.log})
 	if err != nil {
 		return nil, err
 	}
 	m.reactions = r
-	return []child{{ref: &r.part.KeeperRef, spec: r.part.Keeper()}, {spec: r.part.Child()}}, nil
+	return []daemon.Child{{Spec: r.part.Keeper()}, {Spec: r.part.Child()}}, nil
 }
 
 // tuned is an option of the engine, of the configuration, or Salt's.

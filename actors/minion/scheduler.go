@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"brine/actors/daemon"
 	"brine/modules/loader"
 	"brine/modules/schedule"
 	"brine/modules/schedule/dates"
@@ -142,7 +143,7 @@ func (s *scheduler) arm(ctx supervisor.Context) {
 	}
 	s.wait = every
 	s.turn++
-	after(ctx, s.m.clock, every, &lookAtSchedule{s.turn})
+	daemon.After(ctx, s.m.clock, every, &lookAtSchedule{s.turn})
 }
 
 // readPillar takes over the schedule of a pillar that has changed, and tells whether it has.

@@ -48,7 +48,7 @@ func (m *Minion) stopJobs(within time.Duration) supervisor.Phase {
 	select {
 	case <-ended:
 	case <-over:
-		for _, c := range m.jobs.Snapshot() {
+		for _, c := range m.jobs.Supervisor().Snapshot() {
 			phase.Late = append(phase.Late, c.Path)
 		}
 		m.log.Warn("jobs did not end in time", "actor", phase.Late)

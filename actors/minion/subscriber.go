@@ -7,9 +7,10 @@ import (
 	"slices"
 	"time"
 
+	"brine/actors/daemon"
 	"brine/modules/fleet/ledger"
 	"brine/supervisor"
-	"brine/wire/payload"
+	"brine/wire/zmq"
 )
 
 // Messages of the Subscriber.
@@ -21,7 +22,7 @@ type (
 		frames [][]byte
 		to     *supervisor.Ref
 		again  bool // it was lost once
-		place  *ticket
+		place  daemon.Place
 	}
 	// linkChanged tells that a subscription has made or lost its connection.
 	linkChanged struct {
@@ -53,7 +54,7 @@ type (
 
 // Lost sends a publication again that died with an incarnation, once.
 func (m *frameReceived) Lost(why error) {
-	m.place.leave()
+	m.place.Leave()
 	if !m.again && (errors.Is(why, supervisor.ErrCrashed) || errors.Is(why, supervisor.ErrAbandoned)) {
 		m.to.Send(&frameReceived{frames: m.frames, to: m.to, again: true})
 	}
@@ -94,7 +95,7 @@ func (s *subscriber) Receive(ctx supervisor.Context) {
 	case *supervisor.Started:
 		s.onStarted(ctx)
 	case *frameReceived:
-		m.place.leave()
+		m.place.Leave()
 		s.onFrame(ctx, m.frames)
 	case *renewed:
 		if m.by == s { // not a predecessor: its sign-in may be one from before
@@ -140,7 +141,7 @@ func (s *subscriber) receiveLink(ctx supervisor.Context) {
 func (s *subscriber) onStarted(ctx supervisor.Context) {
 	s.self, s.link, s.held = supervisor.Self(ctx), s.opt.link, s.opt.held
 	if s.link.opt.filtering {
-		s.topics = []string{payload.TopicBroadcast, payload.Topic(s.link.opt.id)}
+		s.topics = []string{zmq.TopicBroadcast, zmq.Topic(s.link.opt.id)}
 	}
 	if s.link.sessions.Load() > 0 { // a new incarnation of a subscriber that was connected
 		s.onSignedIn(ctx)
@@ -208,8 +209,10 @@ func (s *subscriber) sinks(life context.Context, n int) publications {
 	return publications{
 		topics: s.subscribed(),
 		frames: func(frames [][]byte) {
-			room.wait(life)
-			self.Send(&frameReceived{frames: frames, to: self, place: room.enter(sizeOf(frames))})
+			room.Wait(life)
+			m := &frameReceived{frames: frames, to: self}
+			m.place.Enter(room, sizeOf(frames))
+			self.Send(m)
 		},
 		link: func(up bool) { self.Send(&linkChanged{n, up}) },
 	}
@@ -228,7 +231,7 @@ func (s *subscriber) onUnsubscribed(ctx supervisor.Context, m *unsubscribed) {
 	}
 	supervisor.Failed(ctx)
 	s.link.log.Error("the publications of the master cannot be received", "err", m.err)
-	after(ctx, s.link.clock, max(s.link.opt.retryDNS, time.Second), &subscribeAgain{m.n})
+	daemon.After(ctx, s.link.clock, max(s.link.opt.retryDNS, time.Second), &subscribeAgain{m.n})
 }
 
 // onLinkChanged notes a connection that was made or lost. Behind one made again there may be another process,
@@ -268,7 +271,7 @@ func (s *subscriber) onPillarTried(ctx supervisor.Context, err error) {
 	s.fetching = false
 	if err != nil {
 		s.failures++
-		after(ctx, s.link.clock, roundWait(s.failures, s.link.opt.wait, s.link.opt.waitMax), &tryPillar{})
+		daemon.After(ctx, s.link.clock, roundWait(s.failures, s.link.opt.wait, s.link.opt.waitMax), &tryPillar{})
 		return
 	}
 	if !s.link.ready.Swap(true) {
@@ -281,7 +284,7 @@ func (s *subscriber) onPillarTried(ctx supervisor.Context, err error) {
 const watchEvery = 10 * time.Second
 
 func (s *subscriber) watch(ctx supervisor.Context) {
-	after(ctx, s.link.clock, watchEvery, &lookAgain{})
+	daemon.After(ctx, s.link.clock, watchEvery, &lookAgain{})
 }
 
 // onLookAgain asks for the master's address: the connection is lost, or requests are not answered.

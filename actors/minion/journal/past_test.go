@@ -1,4 +1,4 @@
-package minion
+package journal
 
 import (
 	"errors"
@@ -13,18 +13,18 @@ import (
 )
 
 // past opens the file of a test as the next process does.
-func past(t *testing.T, path string, now time.Time) *pastJobs {
+func past(t *testing.T, path string, now time.Time) *Past {
 	t.Helper()
-	p, err := openPastJobs(path, 7*24*time.Hour, now, nil)
+	p, err := OpenPast(path, 7*24*time.Hour, false, now, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return p
 }
 
-func takes(t *testing.T, p *pastJobs, jid string, mark auth.Mark, now time.Time) {
+func takes(t *testing.T, p *Past, jid string, mark auth.Mark, now time.Time) {
 	t.Helper()
-	if err := p.take(jid, mark, now); err != nil {
+	if err := p.Take(jid, mark, now); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -54,11 +54,11 @@ func TestPastJobsOutliveTheProcess(t *testing.T) {
 			{"nightly", auth.Mark{Key: "k", Serial: 12}, false},
 			{payload.NewJID(now.Add(time.Second)), auth.Mark{}, false},
 		} {
-			if got := p.has(tt.jid, tt.mark); got != tt.want {
+			if got := p.Has(tt.jid, tt.mark); got != tt.want {
 				t.Errorf("%v later: has(%s, %v) is %v", later, tt.jid, tt.mark, got)
 			}
 		}
-		if n := p.serialNow()("k"); n != 9 {
+		if n := p.SerialNow()("k"); n != 9 {
 			t.Errorf("%v later: the number is %d", later, n)
 		}
 	}
@@ -91,11 +91,11 @@ func TestOutdated(t *testing.T) {
 	} {
 		p := past(t, filepath.Join(t.TempDir(), "jobs.past"), now)
 		takes(t, p, at(tt.newest), auth.Mark{}, now)
-		if got := p.outdated(tt.jid, tt.mark, now); got != tt.want {
+		if got := p.Outdated(tt.jid, tt.mark, now); got != tt.want {
 			t.Errorf("%s: %v", tt.name, got)
 		}
 	}
-	if p := past(t, filepath.Join(t.TempDir(), "jobs.past"), now); p.outdated(at(-8*day), auth.Mark{}, now) {
+	if p := past(t, filepath.Join(t.TempDir(), "jobs.past"), now); p.Outdated(at(-8*day), auth.Mark{}, now) {
 		t.Error("a minion that has taken nothing refuses a job")
 	}
 }
@@ -116,10 +116,10 @@ func TestPastJobsAreBounded(t *testing.T) {
 	}
 	again := past(t, path, now)
 	old := payload.NewJID(start)
-	if again.has(old, auth.Mark{}) || !again.outdated(old, auth.Mark{}, now) {
+	if again.Has(old, auth.Mark{}) || !again.Outdated(old, auth.Mark{}, now) {
 		t.Error("an old job is neither forgotten nor refused for its age")
 	}
-	if young := payload.NewJID(now.Add(-6 * 24 * time.Hour)); !again.has(young, auth.Mark{}) {
+	if young := payload.NewJID(now.Add(-6 * 24 * time.Hour)); !again.Has(young, auth.Mark{}) {
 		t.Error("a job of this week is forgotten")
 	}
 }
@@ -143,17 +143,17 @@ func TestPastJobsFileFails(t *testing.T) {
 		t.Fatal(err)
 	}
 	p.sync = true
-	if err := p.take("d", auth.Mark{}, now); err == nil || !p.has("d", auth.Mark{}) {
+	if err := p.Take("d", auth.Mark{}, now); err == nil || !p.Has("d", auth.Mark{}) {
 		t.Errorf("a directory in its place: %v", err)
 	}
 	if err := os.RemoveAll(path); err != nil {
 		t.Fatal(err)
 	}
 	takes(t, p, "e", auth.Mark{Key: "k", Serial: 3}, now)
-	check := func(p *pastJobs, what string) {
+	check := func(p *Past, what string) {
 		t.Helper()
 		for _, jid := range []string{"a", "b", "c", "d", "e"} {
-			if !p.has(jid, auth.Mark{}) {
+			if !p.Has(jid, auth.Mark{}) {
 				t.Errorf("%s: %s is forgotten", what, jid)
 			}
 		}
@@ -170,7 +170,7 @@ func TestPastJobsFileFails(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	torn, err := openPastJobs(path, time.Hour, now, nil)
+	torn, err := OpenPast(path, time.Hour, false, now, nil)
 	if err == nil {
 		t.Error("a torn end is not told of")
 	}
@@ -178,21 +178,58 @@ func TestPastJobsFileFails(t *testing.T) {
 	takes(t, torn, "f", auth.Mark{}, now)
 	next := past(t, path, now)
 	check(next, "after a torn end")
-	if !next.has("f", auth.Mark{}) {
+	if !next.Has("f", auth.Mark{}) {
 		t.Error("what came after a torn end is forgotten")
 	}
 }
 
 func BenchmarkPastJobs(b *testing.B) {
-	p, err := openPastJobs(filepath.Join(b.TempDir(), "jobs.past"), 7*24*time.Hour, time.Now(), nil)
+	p, err := OpenPast(filepath.Join(b.TempDir(), "jobs.past"), 7*24*time.Hour, false, time.Now(), nil)
 	if err != nil {
 		b.Fatal(err)
 	}
 	now := time.Now()
 	for i := 0; b.Loop(); i++ {
-		if err := p.take(payload.NewJID(now.Add(time.Duration(i)*time.Microsecond)),
+		if err := p.Take(payload.NewJID(now.Add(time.Duration(i)*time.Microsecond)),
 			auth.Mark{Key: "0123456789abcdef0123456789abcdef", Serial: int64(i)}, now); err != nil {
 			b.Fatal(err)
 		}
 	}
 }
+
+// TestPastJobsWithClocksAhead: when the clocks of master and minion are a year ahead for a while, jids that were taken
+// before are refused all the same, then and later.
+func TestPastJobsWithClocksAhead(t *testing.T) {
+	const keep = 7 * 24 * time.Hour
+	path, now := filepath.Join(t.TempDir(), "jobs.past"), time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)
+	calm := true
+	open := func(now time.Time) *Past {
+		t.Helper()
+		p, err := OpenPast(path, keep, false, now, func() bool { return calm })
+		if err != nil {
+			t.Fatal(err)
+		}
+		return p
+	}
+	young := payload.NewJID(now)
+	takes(t, open(now), young, auth.Mark{}, now)
+	calm = false
+	for range 3 {
+		ahead := open(now.Add(year))
+		if !ahead.Has(young, auth.Mark{}) {
+			t.Fatal("forgotten by a minion whose clock is a year ahead")
+		}
+		takes(t, ahead, payload.NewJID(now.Add(year)), auth.Mark{}, now.Add(year))
+		ahead.size = -1 // it is written anew
+		takes(t, ahead, payload.NewJID(now.Add(year+time.Second)), auth.Mark{}, now.Add(year))
+	}
+	calm = true
+	if p := open(now); !p.Has(young, auth.Mark{}) {
+		t.Error("forgotten when the clock is right again")
+	}
+	if p := open(now.Add(year + keep/2)); p.Has(young, auth.Mark{}) {
+		t.Error("kept for ever")
+	}
+}
+
+const year = 365 * 24 * time.Hour

@@ -1,4 +1,6 @@
-package minion
+// Package jobfiles names the small files of jobs and writes them whole: job ids come from outside and may be anything.
+// It keeps no state and asks nobody.
+package jobfiles
 
 import (
 	"crypto/sha256"
@@ -17,9 +19,9 @@ import (
 // maxName bounds file names made of names from outside, in bytes.
 const maxName = 128
 
-// safeName makes a jid a file name and an actor name; jids come from outside. A usual one is its own name, of others
+// Name makes a jid a file name and an actor name; jids come from outside. A usual one is its own name, of others
 // the name carries a hash, so that two never have the same.
-func safeName(jid string) string {
+func Name(jid string) string {
 	plain := func(r rune) bool {
 		return 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' || r == '-' || r == '_' || r == '.'
 	}
@@ -37,12 +39,12 @@ func safeName(jid string) string {
 	return "_" + name[:min(len(name), maxName)] + "-" + hex.EncodeToString(sum[:8])
 }
 
-// tmpSuffix marks a file that is being written.
-const tmpSuffix = wholefile.TempSuffix
+// TempSuffix marks a file that is being written.
+const TempSuffix = wholefile.TempSuffix
 
-// writeFile writes a file whole, for its owner; the directory is made where it is missing. The file is safe against the
+// Write writes a file whole, for its owner; the directory is made where it is missing. The file is safe against the
 // death of this process, not against that of the host.
-func writeFile(path string, b []byte) error {
+func Write(path string, b []byte) error {
 	how := wholefile.Options{Umask: true, Sole: true}
 	err := wholefile.Write(path, b, how)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -53,12 +55,12 @@ func writeFile(path string, b []byte) error {
 	return err
 }
 
-// tellDamage says which file is damaged, where it was put, and what is lost.
-func tellDamage(log *slog.Logger) func(setaside.Damage) {
+// TellDamage says which file is damaged, where it was put, and what is lost.
+func TellDamage(log *slog.Logger) func(setaside.Damage) {
 	return func(d setaside.Damage) { log.Error(setaside.Text, d.Attrs()...) }
 }
 
-func removeIfThere(path string) error {
+func Remove(path string) error {
 	if path == "" {
 		return nil
 	}

@@ -1,4 +1,4 @@
-package payload
+package zmq
 
 import (
 	"crypto/sha1"

@@ -6,15 +6,15 @@ import (
 	"time"
 )
 
-// TestGate tells a wait that ended by its limit from the others.
-func TestGate(t *testing.T) {
+// TestWaker tells a wait that ended by its limit from the others.
+func TestWaker(t *testing.T) {
 	r, w, err := os.Pipe()
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer r.Close()
 	defer w.Close()
-	g, err := newGate(int(r.Fd()))
+	g, err := newWaker(int(r.Fd()))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,4 +1,4 @@
-package minion
+package journal
 
 import (
 	"encoding/binary"
@@ -10,18 +10,19 @@ import (
 	"slices"
 	"time"
 
+	"brine/actors/minion/jobfiles"
 	"brine/modules/host/recordlog"
 	"brine/modules/host/setaside"
 	"brine/wire/auth"
 	"brine/wire/payload"
 )
 
-// pastJobs remembers on disk which jobs were taken, so that a publication that somebody has recorded is not run by the
+// Past remembers on disk which jobs were taken, so that a publication that somebody has recorded is not run by the
 // next process either. Beside each jid stands how far the master had counted under its shared key: what it seals later
 // is new, whatever its jid. Jids are kept for minion_jid_queue_age, by the time of the master as far as that is known:
 // a clock of this machine that is wrong for a while makes it forget nothing. The file is appended to before a job
 // begins; it is safe against the death of the process. The Dispatcher is the only one to touch it.
-type pastJobs struct {
+type Past struct {
 	path    string // "": nothing is kept on disk, as with Salt
 	keep    time.Duration
 	sync    bool      // wait for the disk itself (journal_fsync)
@@ -53,14 +54,15 @@ const (
 	minRewrite     = 1 << 16 // bytes of a file that is left as it is
 )
 
-// journalPast is the kind of the records in the file. They are those of the journal: the key is the jid, or "" for a
+// pastKind is the kind of the records in the file. They are those of the journal: the key is the jid, or "" for a
 // number alone; the link is the digest of the shared key, the body the number (8 bytes).
-const journalPast journalKind = 's'
+const pastKind Kind = 's'
 
-// openPastJobs reads what the processes before this one have taken. The error tells of a file that cannot be read; it
+// OpenPast reads what the processes before this one have taken. With keep 0 nothing is kept on disk; sync lets a
+// write wait for the disk itself (journal_fsync). The error tells of a file that cannot be read; it
 // is begun anew then.
-func openPastJobs(path string, keep time.Duration, now time.Time, calm func() bool) (*pastJobs, error) {
-	p := &pastJobs{path: path, keep: keep, calm: calm, known: map[string]bool{}, size: -1}
+func OpenPast(path string, keep time.Duration, sync bool, now time.Time, calm func() bool) (*Past, error) {
+	p := &Past{path: path, keep: keep, sync: sync, calm: calm, known: map[string]bool{}, size: -1}
 	if keep == 0 {
 		p.path = ""
 	}
@@ -74,7 +76,7 @@ func openPastJobs(path string, keep time.Duration, now time.Time, calm func() bo
 	if err != nil {
 		return p, fmt.Errorf("jobs taken before: %w", err)
 	}
-	found, err := recordlog.Scan(f, oldJournal, p.read)
+	found, err := recordlog.Scan(f, oldForm, p.read)
 	if err = errors.Join(err, f.Close()); err != nil {
 		return p, fmt.Errorf("jobs taken before: %w", err)
 	}
@@ -91,20 +93,20 @@ func openPastJobs(path string, keep time.Duration, now time.Time, calm func() bo
 }
 
 // read takes one record.
-func (p *pastJobs) read(_ int64, body []byte) error {
-	e, err := parseJournal(body)
+func (p *Past) read(_ int64, body []byte) error {
+	e, err := parse(body)
 	if err != nil {
 		return err
 	}
-	if e.kind != journalPast || e.body != 8 {
-		return errJournal
+	if e.kind != pastKind || e.body != 8 {
+		return errDamaged
 	}
-	p.note(e.key, auth.Mark{Key: e.link, Serial: int64(binary.BigEndian.Uint64(body[len(body)-8:]))}, e.at)
+	p.note(e.Key, auth.Mark{Key: e.Link, Serial: int64(binary.BigEndian.Uint64(body[len(body)-8:]))}, e.at)
 	return nil
 }
 
 // note remembers a job in memory.
-func (p *pastJobs) note(jid string, mark auth.Mark, at time.Time) {
+func (p *Past) note(jid string, mark auth.Mark, at time.Time) {
 	if mark.Serial > 0 {
 		last := max(mark.Serial, p.serial(mark.Key))
 		p.serials = slices.DeleteFunc(p.serials, func(s pastSerial) bool { return s.key == mark.Key })
@@ -126,7 +128,7 @@ func (p *pastJobs) note(jid string, mark auth.Mark, at time.Time) {
 }
 
 // serial is the last number that a job was taken with under a shared key.
-func (p *pastJobs) serial(key string) int64 {
+func (p *Past) serial(key string) int64 {
 	for _, s := range p.serials {
 		if s.key == key {
 			return s.serial
@@ -135,9 +137,9 @@ func (p *pastJobs) serial(key string) int64 {
 	return 0
 }
 
-// serialNow is serial as it stands when this process begins; what comes later the sign-in counts itself. Any goroutine
+// SerialNow is serial as it stands when this process begins; what comes later the sign-in counts itself. Any goroutine
 // may call it.
-func (p *pastJobs) serialNow() func(key string) int64 {
+func (p *Past) SerialNow() func(key string) int64 {
 	serials := slices.Clone(p.serials)
 	return func(key string) int64 {
 		for _, s := range serials {
@@ -151,27 +153,27 @@ func (p *pastJobs) serialNow() func(key string) int64 {
 
 // horizon is the time before which jids are forgotten, and not taken any more. It goes by the earlier one of two
 // clocks: that of this machine and, as its jids show it, the master's. Either alone may be wrong.
-func (p *pastJobs) horizon(now time.Time) int64 {
+func (p *Past) horizon(now time.Time) int64 {
 	return min(now.UnixMicro(), p.newest) - p.keep.Microseconds()
 }
 
-// has tells whether a job was taken before. A name that is no time stamp may come back: then the number must show that
+// Has tells whether a job was taken before. A name that is no time stamp may come back: then the number must show that
 // the master means it.
-func (p *pastJobs) has(jid string, mark auth.Mark) bool {
+func (p *Past) Has(jid string, mark auth.Mark) bool {
 	_, stamp := payload.JIDTime(jid)
 	return p.known[jid] && (stamp || mark.Serial == 0)
 }
 
-// outdated tells whether a jid is so old that it would be forgotten if it had been taken. With a number of the master
+// Outdated tells whether a jid is so old that it would be forgotten if it had been taken. With a number of the master
 // it is shown to be new: a batch may last for weeks, and all its jobs have the jid of the first.
-func (p *pastJobs) outdated(jid string, mark auth.Mark, now time.Time) bool {
+func (p *Past) Outdated(jid string, mark auth.Mark, now time.Time) bool {
 	t, ok := payload.JIDTime(jid)
 	return ok && p.path != "" && mark.Serial == 0 && t.UnixMicro() < p.horizon(now)
 }
 
-// take remembers a job, on disk before this returns. After an error it is remembered in memory, and the next call tries
+// Take remembers a job, on disk before this returns. After an error it is remembered in memory, and the next call tries
 // to write all.
-func (p *pastJobs) take(jid string, mark auth.Mark, now time.Time) error {
+func (p *Past) Take(jid string, mark auth.Mark, now time.Time) error {
 	if p.path == "" {
 		return nil
 	}
@@ -180,7 +182,7 @@ func (p *pastJobs) take(jid string, mark auth.Mark, now time.Time) error {
 		p.forget(now)
 		p.size = -1
 	}
-	err := errPastJobs
+	err := errPast
 	if p.size >= 0 {
 		err = p.append(p.appendPast(nil, jid, mark, now))
 	}
@@ -194,17 +196,17 @@ func (p *pastJobs) take(jid string, mark auth.Mark, now time.Time) error {
 	return nil
 }
 
-// errPastJobs means that the file is not as this process has left it: somebody has removed it.
-var errPastJobs = errors.New("not as it was")
+// errPast means that the file is not as this process has left it: somebody has removed it.
+var errPast = errors.New("not as it was")
 
-func (p *pastJobs) append(b []byte) error {
+func (p *Past) append(b []byte) error {
 	f, err := os.OpenFile(p.path, os.O_WRONLY|os.O_APPEND, 0)
 	if err != nil {
 		return err
 	}
 	info, err := f.Stat()
 	if err == nil && info.Size() != p.size {
-		err = errPastJobs
+		err = errPast
 	}
 	if err == nil {
 		_, err = f.Write(b)
@@ -218,7 +220,7 @@ func (p *pastJobs) append(b []byte) error {
 }
 
 // writeAll makes the file anew.
-func (p *pastJobs) writeAll() error {
+func (p *Past) writeAll() error {
 	b, format := recordlog.Blank()
 	p.format = format
 	for _, s := range p.serials {
@@ -230,7 +232,7 @@ func (p *pastJobs) writeAll() error {
 	if err := os.MkdirAll(filepath.Dir(p.path), 0o700); err != nil {
 		return err
 	}
-	if err := writeFile(p.path, b); err != nil {
+	if err := jobfiles.Write(p.path, b); err != nil {
 		return err
 	}
 	p.size = int64(len(b))
@@ -241,15 +243,15 @@ func (p *pastJobs) writeAll() error {
 	return nil
 }
 
-func (p *pastJobs) appendPast(b []byte, jid string, mark auth.Mark, at time.Time) []byte {
-	r := journalRecord{kind: journalPast, key: jid, link: mark.Key, body: binary.BigEndian.AppendUint64(nil,
+func (p *Past) appendPast(b []byte, jid string, mark auth.Mark, at time.Time) []byte {
+	r := Record{Kind: pastKind, Key: jid, Link: mark.Key, Body: binary.BigEndian.AppendUint64(nil,
 		uint64(mark.Serial))}
 	return p.format.Append(b, func(dst []byte) []byte { return r.append(dst, at) })
 }
 
 // forget drops what is older than the horizon, unless the clock may be wrong: what would come again is refused for its
 // age, or for its number.
-func (p *pastJobs) forget(now time.Time) {
+func (p *Past) forget(now time.Time) {
 	p.rewrite = max(2*p.size, minRewrite)
 	if p.calm != nil && !p.calm() {
 		return // the clocks of this machine and of the master may be wrong together

@@ -1,4 +1,4 @@
-package minion
+package journal
 
 import (
 	"errors"
@@ -10,12 +10,13 @@ import (
 	"strings"
 	"time"
 
+	"brine/actors/minion/jobfiles"
 	"brine/wire/payload"
 )
 
-// takeSpool puts the returns into the journal that releases before the journal kept as files: spool/MASTER/KEY.p in
+// TakeSpool puts the returns into the journal that releases before the journal kept as files: spool/MASTER/KEY.p in
 // cachedir. What cannot be read stays where it is.
-func takeSpool(to *journalFile, dir string, now time.Time) error {
+func TakeSpool(to *File, dir string, now time.Time) error {
 	masters, err := os.ReadDir(dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -29,13 +30,13 @@ func takeSpool(to *journalFile, dir string, now time.Time) error {
 }
 
 // takeReturns takes those for one master, oldest first. A file goes when the journal has what is in it.
-func takeReturns(to *journalFile, dir, master string, now time.Time) error {
+func takeReturns(to *File, dir, master string, now time.Time) error {
 	entries, err := os.ReadDir(dir)
 	slices.SortStableFunc(entries, func(a, b os.DirEntry) int { return modified(a).Compare(modified(b)) })
 	for _, e := range entries {
 		path := filepath.Join(dir, e.Name())
-		if strings.HasSuffix(e.Name(), tmpSuffix) { // a death in the middle of a write
-			err = errors.Join(err, removeIfThere(path))
+		if strings.HasSuffix(e.Name(), jobfiles.TempSuffix) { // a death in the middle of a write
+			err = errors.Join(err, jobfiles.Remove(path))
 		}
 		key, ok := strings.CutSuffix(e.Name(), ".p")
 		if !ok {
@@ -46,10 +47,10 @@ func takeReturns(to *journalFile, dir, master string, now time.Time) error {
 			_, readErr = payload.UnmarshalBinMap(body)
 		}
 		if readErr == nil {
-			readErr = to.write(now, journalRecord{kind: journalReturn, key: key, link: master, body: body})
+			readErr = to.Write(now, Record{Kind: Returned, Key: key, Link: master, Body: body})
 		}
 		if readErr == nil {
-			readErr = removeIfThere(path)
+			readErr = jobfiles.Remove(path)
 		}
 		if readErr != nil {
 			err = errors.Join(err, fmt.Errorf("%s: %w", path, readErr))

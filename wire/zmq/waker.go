@@ -11,15 +11,15 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// gate puts a goroutine to sleep until the descriptor of a socket is readable, or somebody pokes it. It
+// waker puts a goroutine to sleep until the descriptor of a socket is readable, or somebody pokes it. It
 // works on a copy of the descriptor, so that closing it leaves libzmq's own alone.
-type gate struct {
+type waker struct {
 	file  *os.File
 	conn  syscall.RawConn
 	poked atomic.Bool
 }
 
-func newGate(fd int) (*gate, error) {
+func newWaker(fd int) (*waker, error) {
 	dup, err := unix.FcntlInt(uintptr(fd), unix.F_DUPFD_CLOEXEC, 0)
 	if err != nil {
 		return nil, fmt.Errorf("copy descriptor: %w", err)
@@ -32,7 +32,7 @@ func newGate(fd int) (*gate, error) {
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("watch descriptor: %w", err), file.Close())
 	}
-	return &gate{file: file, conn: conn}, nil
+	return &waker{file: file, conn: conn}, nil
 }
 
 // wait returns when the descriptor is readable, after a poke (also one that came before), or after limit; silent says
@@ -40,31 +40,31 @@ func newGate(fd int) (*gate, error) {
 //
 // The netpoller forgets an edge it saw before the read began, so the callback asks the descriptor itself;
 // the poke is kept in a flag, because setting the deadline here would undo one set by poke just before.
-func (g *gate) wait(limit time.Duration) (silent bool, err error) {
-	if err := g.file.SetReadDeadline(time.Now().Add(limit)); err != nil {
-		return false, fmt.Errorf("arm gate: %w", err)
+func (w *waker) wait(limit time.Duration) (silent bool, err error) {
+	if err := w.file.SetReadDeadline(time.Now().Add(limit)); err != nil {
+		return false, fmt.Errorf("arm waker: %w", err)
 	}
-	if g.poked.Swap(false) {
+	if w.poked.Swap(false) {
 		return false, nil
 	}
-	err = g.conn.Read(readable)
-	poked := g.poked.Swap(false)
+	err = w.conn.Read(readable)
+	poked := w.poked.Swap(false)
 	switch {
 	case err == nil:
 		return false, nil
 	case errors.Is(err, os.ErrDeadlineExceeded):
 		return !poked, nil
 	}
-	return false, fmt.Errorf("wait at gate: %w", err)
+	return false, fmt.Errorf("wait at waker: %w", err)
 }
 
 // poke ends the wait that runs, or the next one.
-func (g *gate) poke() {
-	g.poked.Store(true)
-	_ = g.file.SetReadDeadline(time.Unix(1, 0)) // fails only when closed, and then nobody waits
+func (w *waker) poke() {
+	w.poked.Store(true)
+	_ = w.file.SetReadDeadline(time.Unix(1, 0)) // fails only when closed, and then nobody waits
 }
 
-func (g *gate) close() error { return g.file.Close() }
+func (w *waker) close() error { return w.file.Close() }
 
 // readable asks the kernel whether the descriptor is readable now.
 func readable(fd uintptr) bool {

@@ -1,4 +1,4 @@
-package minion
+package journal
 
 import (
 	"errors"
@@ -16,27 +16,27 @@ import (
 
 // compact drops the records that count no more, when they are many. After an error the file is as before, and the
 // next attempt waits until it has grown some more.
-func (j *journalFile) compact() error {
+func (j *File) compact() error {
 	switch dead := j.size - j.format.Begin() - j.used; {
-	case dead < journalSlack || dead < j.used || j.size < j.patience:
+	case dead < slack || dead < j.used || j.size < j.patience:
 		return nil
 	case j.used == 0:
 		return j.clear()
 	}
 	err := j.rewrite()
 	if err != nil {
-		j.patience = j.size + journalSlack
+		j.patience = j.size + slack
 	}
 	return err
 }
 
 // clear empties a journal in which nothing counts.
-func (j *journalFile) clear() error {
+func (j *File) clear() error {
 	if !j.format.Headed() {
 		return j.rewrite()
 	}
 	if err := j.f.Truncate(j.format.Begin()); err != nil {
-		j.patience = j.size + journalSlack
+		j.patience = j.size + slack
 		return fmt.Errorf("journal: %w", err)
 	}
 	j.size, j.patience = j.format.Begin(), 0
@@ -44,15 +44,15 @@ func (j *journalFile) clear() error {
 }
 
 // rewrite copies the live records into a new file that takes the place of the old one.
-func (j *journalFile) rewrite() error { return j.make(nil) }
+func (j *File) rewrite() error { return j.make(nil) }
 
 // make is rewrite; kept: the old file is damaged, and set aside under a name that goes there.
-func (j *journalFile) make(kept *string) error {
+func (j *File) make(kept *string) error {
 	if err := os.MkdirAll(filepath.Dir(j.path), 0o700); err != nil {
 		return fmt.Errorf("journal: %w", err)
 	}
-	all := append(j.list(journalBegun, ""), j.list(journalReturn, "")...)
-	slices.SortFunc(all, func(a, b *journalEntry) int { return int(a.off - b.off) })
+	all := append(j.List(Begun, ""), j.List(Returned, "")...)
+	slices.SortFunc(all, func(a, b *Entry) int { return int(a.off - b.off) })
 	offs := make([]int64, len(all))
 	f, format, size, err := recordlog.Create(j.path, recordlog.Making{Sync: j.sync, Own: lockFile, Kept: kept},
 		func(put func(func([]byte) []byte) (int64, int64, error)) error {
@@ -61,8 +61,8 @@ func (j *journalFile) make(kept *string) error {
 				if _, err := j.f.ReadAt(b, e.off); err != nil {
 					return err
 				}
-				at, _, err := put(func(dst []byte) []byte { return append(dst, b[journalHead:]...) })
-				if offs[i] = at - journalHead; err != nil {
+				at, _, err := put(func(dst []byte) []byte { return append(dst, b[head:]...) })
+				if offs[i] = at - head; err != nil {
 					return err
 				}
 			}
@@ -80,7 +80,7 @@ func (j *journalFile) make(kept *string) error {
 }
 
 // syncName lets the name of the file outlive the power of the machine.
-func (j *journalFile) syncName() error {
+func (j *File) syncName() error {
 	if !j.sync {
 		return nil
 	}
@@ -92,26 +92,26 @@ func (j *journalFile) syncName() error {
 }
 
 // removed tells whether somebody has deleted the file that this process writes to.
-func (j *journalFile) removed() bool {
+func (j *File) removed() bool {
 	var stat unix.Stat_t
 	return unix.Fstat(int(j.f.Fd()), &stat) == nil && stat.Nlink == 0
 }
 
-// errJournalTaken means that another process writes to the journal.
-var errJournalTaken = errors.New("another process has it")
+// errTaken means that another process writes to the journal.
+var errTaken = errors.New("another process has it")
 
 // lockFile keeps other processes from a journal as long as this one has it open. A file system without locks has no
 // such guard.
 func lockFile(f *os.File) error {
 	if errors.Is(unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB), unix.EWOULDBLOCK) {
-		return errJournalTaken
+		return errTaken
 	}
 	return nil
 }
 
-// close lets go of the lock by itself: a child that is just being started has a copy of the descriptor until it runs
+// Close lets go of the lock by itself: a child that is just being started has a copy of the descriptor until it runs
 // its program, and a lock lasts as long as any copy of it.
-func (j *journalFile) close() error {
+func (j *File) Close() error {
 	_ = unix.Flock(int(j.f.Fd()), unix.LOCK_UN) // a file system without locks has none to let go
 	return j.f.Close()
 }

@@ -1,4 +1,4 @@
-package minion
+package journal
 
 import (
 	"bytes"
@@ -18,27 +18,27 @@ import (
 
 var journalTime = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 
-func openAt(t testing.TB, path string) *journalFile {
+func openAt(t testing.TB, path string) *File {
 	t.Helper()
-	j, err := openJournal(path)
+	j, err := openFile(path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { j.close() })
+	t.Cleanup(func() { j.Close() })
 	return j
 }
 
-func writeTo(t testing.TB, j *journalFile, records ...journalRecord) {
+func writeTo(t testing.TB, j *File, records ...Record) {
 	t.Helper()
-	if err := j.write(journalTime, records...); err != nil {
+	if err := j.Write(journalTime, records...); err != nil {
 		t.Fatal(err)
 	}
 }
 
-func keys(entries []*journalEntry) string {
+func keys(entries []*Entry) string {
 	var all []string
 	for _, e := range entries {
-		all = append(all, e.key)
+		all = append(all, e.Key)
 	}
 	return strings.Join(all, " ")
 }
@@ -47,27 +47,27 @@ func keys(entries []*journalEntry) string {
 func TestJournal(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "a", "jobs.journal")
 	j := openAt(t, path)
-	writeTo(t, j, journalRecord{journalBegun, "1", "m", []byte("one")}, journalRecord{journalBegun, "2", "m",
+	writeTo(t, j, Record{Begun, "1", "m", []byte("one")}, Record{Begun, "2", "m",
 		[]byte("two")})
-	writeTo(t, j, journalRecord{journalReturn, "1", "m", []byte("uno")}, journalRecord{journalReturn, "3", "n", nil})
-	writeTo(t, j, journalRecord{journalGone, "unknown", "", nil}, journalRecord{journalGone, "3", "", nil})
+	writeTo(t, j, Record{Returned, "1", "m", []byte("uno")}, Record{Returned, "3", "n", nil})
+	writeTo(t, j, Record{Gone, "unknown", "", nil}, Record{Gone, "3", "", nil})
 	for range 2 {
-		if got := keys(j.list(journalBegun, "")); got != "2" {
+		if got := keys(j.List(Begun, "")); got != "2" {
 			t.Errorf("begun: %q", got)
 		}
-		if got := keys(j.list(journalReturn, "m")); got != "1" {
+		if got := keys(j.List(Returned, "m")); got != "1" {
 			t.Errorf("returns for m: %q", got)
 		}
-		if got := keys(j.list(journalReturn, "n")); got != "" {
+		if got := keys(j.List(Returned, "n")); got != "" {
 			t.Errorf("returns for n: %q", got)
 		}
 		if b, err := j.read("1"); err != nil || string(b) != "uno" || !j.live["1"].at.Equal(journalTime) {
 			t.Errorf("read: %q, %v, %v", b, err, j.live["1"].at)
 		}
-		if _, err := j.read("3"); !errors.Is(err, errUnreadable) {
+		if _, err := j.read("3"); !errors.Is(err, ErrUnreadable) {
 			t.Errorf("a record that is gone: %v", err)
 		}
-		j.close()
+		j.Close()
 		j = openAt(t, path)
 	}
 }
@@ -79,14 +79,14 @@ func TestJournalDamage(t *testing.T) {
 	j := openAt(t, path)
 	ends := []int64{j.size}
 	for _, key := range []string{"first", "second", "third"} {
-		writeTo(t, j, journalRecord{journalReturn, key, "m", []byte("body of " + key)})
+		writeTo(t, j, Record{Returned, key, "m", []byte("body of " + key)})
 		ends = append(ends, j.size)
 	}
 	whole, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	j.close()
+	j.Close()
 	check := func(what string, b []byte, from, to int64, damaged bool) {
 		t.Helper()
 		path := filepath.Join(t.TempDir(), "jobs.journal")
@@ -99,11 +99,11 @@ func TestJournalDamage(t *testing.T) {
 				want = append(want, key)
 			}
 		}
-		d, err := openJournal(path)
+		d, err := openFile(path)
 		if d == nil || damaged != errors.Is(err, recordlog.ErrDamaged) {
 			t.Fatalf("%s: %v", what, err)
 		}
-		if got := keys(d.list(journalReturn, "")); got != strings.Join(want, " ") {
+		if got := keys(d.List(Returned, "")); got != strings.Join(want, " ") {
 			t.Errorf("%s: got %s, want %s", what, got, want)
 		}
 		for key := range d.live {
@@ -118,13 +118,13 @@ func TestJournalDamage(t *testing.T) {
 				t.Errorf("%s: what was set aside is not what was there: %v", what, err)
 			}
 		}
-		writeTo(t, d, journalRecord{journalReturn, "later", "m", nil})
-		d.close()
+		writeTo(t, d, Record{Returned, "later", "m", nil})
+		d.Close()
 		again := openAt(t, path)
-		if got := keys(again.list(journalReturn, "")); got != strings.Join(append(want, "later"), " ") {
+		if got := keys(again.List(Returned, "")); got != strings.Join(append(want, "later"), " ") {
 			t.Errorf("%s: what came after is not there: %s", what, got)
 		}
-		again.close()
+		again.Close()
 	}
 	check("emptied", nil, 0, int64(len(whole)), true)
 	check("noise", bytes.Repeat([]byte("noise"), 3000), 0, int64(len(whole)), true)
@@ -141,14 +141,14 @@ func TestJournalOlder(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "jobs.journal")
 	var b []byte
 	for _, key := range []string{"1", "2"} {
-		r := journalRecord{journalReturn, key, "m", []byte("body")}
-		b = oldJournal.Append(b, func(dst []byte) []byte { return r.append(dst, journalTime) })
+		r := Record{Returned, key, "m", []byte("body")}
+		b = oldForm.Append(b, func(dst []byte) []byte { return r.append(dst, journalTime) })
 	}
 	if err := os.WriteFile(path, b, 0o600); err != nil {
 		t.Fatal(err)
 	}
 	j := openAt(t, path)
-	if got := keys(j.list(journalReturn, "")); got != "1 2" || !j.format.Headed() {
+	if got := keys(j.List(Returned, "")); got != "1 2" || !j.format.Headed() {
 		t.Errorf("got %s", got)
 	}
 }
@@ -158,28 +158,28 @@ func TestJournalCompact(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "jobs.journal")
 	j := openAt(t, path)
 	body := bytes.Repeat([]byte("x"), 10000)
-	writeTo(t, j, journalRecord{journalReturn, "stays", "m", []byte("here")})
+	writeTo(t, j, Record{Returned, "stays", "m", []byte("here")})
 	for i := range 1000 {
 		key := fmt.Sprint(i)
-		writeTo(t, j, journalRecord{journalBegun, key, "m", body}, journalRecord{journalReturn, key, "m", body})
-		writeTo(t, j, journalRecord{journalGone, key, "", nil})
+		writeTo(t, j, Record{Begun, key, "m", body}, Record{Returned, key, "m", body})
+		writeTo(t, j, Record{Gone, key, "", nil})
 		if err := j.compact(); err != nil {
 			t.Fatal(err)
 		}
-		if j.size > 3*journalSlack {
+		if j.size > 3*slack {
 			t.Fatalf("%d bytes after %d jobs", j.size, i)
 		}
 	}
 	if b, err := j.read("stays"); err != nil || string(b) != "here" {
 		t.Errorf("what counts: %q, %v", b, err)
 	}
-	j.close()
+	j.Close()
 	j = openAt(t, path)
 	if b, err := j.read("stays"); err != nil || string(b) != "here" || len(j.live) != 1 {
 		t.Errorf("in the next process: %q, %v", b, err)
 	}
-	writeTo(t, j, journalRecord{journalBegun, "big", "m", bytes.Repeat(body, 200)}, journalRecord{journalGone, "big",
-		"", nil}, journalRecord{journalGone, "stays", "", nil})
+	writeTo(t, j, Record{Begun, "big", "m", bytes.Repeat(body, 200)}, Record{Gone, "big",
+		"", nil}, Record{Gone, "stays", "", nil})
 	if err := j.compact(); err != nil || j.size != recordlog.Begin {
 		t.Errorf("an empty journal has %d bytes: %v", j.size, err)
 	}
@@ -189,14 +189,14 @@ func TestJournalCompact(t *testing.T) {
 func TestJournalFull(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "jobs.journal")
 	j := openAt(t, path)
-	writeTo(t, j, journalRecord{journalBegun, "1", "m", nil})
+	writeTo(t, j, Record{Begun, "1", "m", nil})
 	size := j.size
 	j.f.Close()
-	if err := j.write(journalTime, journalRecord{journalBegun, "2", "m", nil}); err == nil || j.size != size ||
+	if err := j.Write(journalTime, Record{Begun, "2", "m", nil}); err == nil || j.size != size ||
 		j.live["2"] != nil {
 		t.Errorf("a write that failed: %v, size %d, %v", err, j.size, j.live)
 	}
-	if _, err := openJournal(filepath.Join(path, "below")); err == nil {
+	if _, err := openFile(filepath.Join(path, "below")); err == nil {
 		t.Error("a journal below a file was opened")
 	}
 }
@@ -206,14 +206,14 @@ func TestJournalTaken(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "jobs.journal")
 	j := openAt(t, path)
 	for range 2 {
-		if second, err := openJournal(path); second != nil || !errors.Is(err, errJournalTaken) {
+		if second, err := openFile(path); second != nil || !errors.Is(err, errTaken) {
 			t.Errorf("a second process: %v, %v", second, err)
 		}
 		if err := j.rewrite(); err != nil {
 			t.Fatal(err)
 		}
 	}
-	j.close()
+	j.Close()
 	openAt(t, path)
 }
 
@@ -226,10 +226,10 @@ func TestJournalCopied(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer unix.Close(dup)
-	if err := j.close(); err != nil {
+	if err := j.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if err := openAt(t, path).close(); err != nil {
+	if err := openAt(t, path).Close(); err != nil {
 		t.Error(err)
 	}
 }
@@ -238,7 +238,7 @@ func TestJournalCopied(t *testing.T) {
 func TestJournalDeleted(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "cache", "jobs.journal")
 	j := openAt(t, path)
-	writeTo(t, j, journalRecord{journalReturn, "1", "m", []byte("uno")})
+	writeTo(t, j, Record{Returned, "1", "m", []byte("uno")})
 	if j.removed() {
 		t.Error("removed too early")
 	}
@@ -251,11 +251,11 @@ func TestJournalDeleted(t *testing.T) {
 	if err := j.rewrite(); err != nil {
 		t.Fatal(err)
 	}
-	writeTo(t, j, journalRecord{journalReturn, "2", "m", nil})
-	j.close()
+	writeTo(t, j, Record{Returned, "2", "m", nil})
+	j.Close()
 	j = openAt(t, path)
-	if b, err := j.read("1"); err != nil || string(b) != "uno" || keys(j.list(journalReturn, "")) != "1 2" {
-		t.Errorf("afterwards: %q, %v, %q", b, err, keys(j.list(journalReturn, "")))
+	if b, err := j.read("1"); err != nil || string(b) != "uno" || keys(j.List(Returned, "")) != "1 2" {
+		t.Errorf("afterwards: %q, %v, %q", b, err, keys(j.List(Returned, "")))
 	}
 	if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o600 {
 		t.Errorf("mode %v, %v", info.Mode(), err)
@@ -269,10 +269,10 @@ func TestJournalGrows(t *testing.T) {
 	if err := os.Mkdir(path+".new", 0o700); err != nil { // where the copy should be
 		t.Fatal(err)
 	}
-	writeTo(t, j, journalRecord{journalReturn, "stays", "m", nil})
-	failures, body := 0, make([]byte, journalSlack/4)
+	writeTo(t, j, Record{Returned, "stays", "m", nil})
+	failures, body := 0, make([]byte, slack/4)
 	for range 12 {
-		writeTo(t, j, journalRecord{journalBegun, "1", "m", body}, journalRecord{journalGone, "1", "", nil})
+		writeTo(t, j, Record{Begun, "1", "m", body}, Record{Gone, "1", "", nil})
 		if j.compact() != nil {
 			failures++
 		}
@@ -283,9 +283,9 @@ func TestJournalGrows(t *testing.T) {
 	if err := os.Remove(path + ".new"); err != nil {
 		t.Fatal(err)
 	}
-	writeTo(t, j, journalRecord{journalBegun, "1", "m", append(body, make([]byte, journalSlack)...)},
-		journalRecord{journalGone, "1", "", nil})
-	if err := j.compact(); err != nil || j.size > recordlog.Begin+100 || keys(j.list(journalReturn, "")) != "stays" {
+	writeTo(t, j, Record{Begun, "1", "m", append(body, make([]byte, slack)...)},
+		Record{Gone, "1", "", nil})
+	if err := j.compact(); err != nil || j.size > recordlog.Begin+100 || keys(j.List(Returned, "")) != "stays" {
 		t.Errorf("%v, %d bytes", err, j.size)
 	}
 }
@@ -296,24 +296,24 @@ func TestRecordSize(t *testing.T) {
 		key, link, body int
 		want            error
 	}{
-		{1 << 16, 1, 1, errRecordSize},
-		{1, 1 << 16, 1, errRecordSize},
-		{1, 1, journalMost, errRecordSize},
+		{1 << 16, 1, 1, errSize},
+		{1, 1 << 16, 1, errSize},
+		{1, 1, most, errSize},
 		{1<<16 - 1, 1<<16 - 1, 1 << 20, nil},
 	} {
 		if err := checkSizes(tt.key, tt.link, tt.body); !errors.Is(err, tt.want) {
 			t.Errorf("%d, %d, %d bytes: %v", tt.key, tt.link, tt.body, err)
 		}
 	}
-	if r := (journalRecord{key: strings.Repeat("x", 1<<16)}); r.check() == nil {
+	if r := (Record{Key: strings.Repeat("x", 1<<16)}); r.check() == nil {
 		t.Error("a record with a long key")
 	}
 }
 
 // FuzzJournal opens journals of any content.
 func FuzzJournal(f *testing.F) {
-	r := journalRecord{journalReturn, "key", "link", []byte("body")}
-	whole := oldJournal.Append(nil, func(dst []byte) []byte { return r.append(dst, journalTime) })
+	r := Record{Returned, "key", "link", []byte("body")}
+	whole := oldForm.Append(nil, func(dst []byte) []byte { return r.append(dst, journalTime) })
 	blank, format := recordlog.Blank()
 	f.Add(format.Append(blank, func(dst []byte) []byte { return r.append(dst, journalTime) }))
 	f.Add(whole)
@@ -325,18 +325,18 @@ func FuzzJournal(f *testing.F) {
 		if err := os.WriteFile(path, b, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		j, err := openJournal(path)
+		j, err := openFile(path)
 		if j == nil || err != nil && !errors.Is(err, recordlog.ErrDamaged) {
 			t.Fatalf("%v", err)
 		}
-		defer j.close()
+		defer j.Close()
 		for key := range j.live {
 			if _, err := j.read(key); err != nil {
 				t.Errorf("a live record: %v", err)
 			}
 		}
-		writeTo(t, j, journalRecord{journalReturn, "last", "m", []byte("x")})
-		j.close()
+		writeTo(t, j, Record{Returned, "last", "m", []byte("x")})
+		j.Close()
 		if again := openAt(t, path); again.live["last"] == nil || len(again.live) != len(j.live) {
 			t.Errorf("%d live records in the next process, want %d", len(again.live), len(j.live))
 		}
@@ -348,9 +348,9 @@ func BenchmarkJournal(b *testing.B) {
 	j := openAt(b, filepath.Join(b.TempDir(), "jobs.journal"))
 	body := make([]byte, 300)
 	for b.Loop() {
-		writeTo(b, j, journalRecord{journalBegun, "1", "m", body})
-		writeTo(b, j, journalRecord{journalReturn, "1", "m", body})
-		writeTo(b, j, journalRecord{journalGone, "1", "", nil})
+		writeTo(b, j, Record{Begun, "1", "m", body})
+		writeTo(b, j, Record{Returned, "1", "m", body})
+		writeTo(b, j, Record{Gone, "1", "", nil})
 		if err := j.compact(); err != nil {
 			b.Fatal(err)
 		}

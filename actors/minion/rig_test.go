@@ -14,7 +14,6 @@ import (
 	"brine/actors/minion/journal"
 	"brine/config"
 	"brine/modules/execution"
-	"brine/modules/loader"
 	"brine/modules/matchers"
 	"brine/supervisor"
 	"brine/wire/auth"
@@ -88,8 +87,7 @@ func (g fixedGrains) Map() *payload.Map           { return g.all }
 func (g fixedGrains) Get(name string) (any, bool) { return g.all.Get(name) }
 
 func (r *rig) options() Options {
-	reg := loader.NewRegistry()
-	execution.Register(reg, execution.Options{Version: "3008.3"})
+	reg := execution.Machine{Version: "3008.3"}.Functions()
 	if err := reg.Register(r.fun.list()...); err != nil {
 		r.t.Fatal(err)
 	}

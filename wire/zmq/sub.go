@@ -33,8 +33,8 @@ type Sub struct {
 // NewSub makes a Sub; nothing is opened yet.
 func NewSub(opt SubOptions) *Sub { return &Sub{opt: opt, sock: newSocket(opt.Context)} }
 
-// Serve connects and hands each message to sink until ctx ends, then closes and returns context.Cause(ctx).
-// The receiver owns the frames. sink must not block: it posts to a mailbox.
+// Serve connects and hands each message to sink until ctx ends. It then closes and returns context.Cause(ctx). The
+// receiver owns the frames. sink must not block: it posts to a mailbox.
 func (s *Sub) Serve(ctx context.Context, sink func(frames [][]byte)) error {
 	if err := s.sock.open(zmq4.SUB, s.configure, s.opt.OnEvent); err != nil {
 		return err

@@ -77,7 +77,7 @@ func (j *job) setAside(ctx supervisor.Context) {
 	hash := hex.EncodeToString(sum[:])
 	j.opt.log.Error("a return is set aside: the ReturnSender died of it twice", "jid", j.jid(), "hash", hash, "err",
 		why)
-	reason := toMaster(j.rec.link, j.rec.ret.Load()).DropArgs().Fail(fmt.Sprintf(textReturnAside, why, hash))
+	reason := toMaster(j.opt.id, j.rec.ret.Load()).DropArgs().Fail(fmt.Sprintf(textReturnAside, why, hash))
 	body, err := packReason(j.opt.diary, key, reason, func(f *ledger.Minion) {
 		f.Outcome, f.Detail, f.Error, f.Spooled = ledger.ReturnAside, why.Error(), "", ledger.At(j.opt.clock.Now())
 	})
@@ -86,7 +86,7 @@ func (j *job) setAside(ctx supervisor.Context) {
 	}
 	ret := &SendReturn{Key: key, JID: j.jid(), Return: reason, Body: body, Kept: j.kept, reason: true}
 	supervisor.Send(ctx, j.opt.journal, &journal.WriteReason{Record: journal.Record{Kind: journal.Returned, Key: key,
-		Link: j.rec.link.name(), Body: body},
+		Link: j.rec.link.Name(), Body: body},
 		Asker: j.self, Note: &reasonNoted{ret: ret, detail: why.Error()}})
 }
 
@@ -106,11 +106,11 @@ func (j *job) onReasonNoted(ctx supervisor.Context, m *reasonNoted) {
 		}
 	})
 	if m.err != nil {
-		supervisor.Send(ctx, j.rec.link.sender, m.ret)
+		supervisor.Send(ctx, j.rec.link.Sender(), m.ret)
 		return
 	}
 	at := journal.Spooled{Key: m.ret.Key, Size: int64(len(m.ret.Body)), At: j.opt.clock.Now(), Reason: true}
-	supervisor.Send(ctx, j.rec.link.sender, &TakeReturn{JID: m.ret.JID, Return: at})
+	supervisor.Send(ctx, j.rec.link.Sender(), &TakeReturn{JID: m.ret.JID, Return: at})
 	j.kept()
 }
 

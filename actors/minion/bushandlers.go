@@ -4,6 +4,7 @@ import (
 	"os"
 	"strings"
 
+	"brine/actors/minion/link"
 	"brine/modules/loader"
 	"brine/wire/event"
 	"brine/wire/payload"
@@ -79,7 +80,7 @@ func (m *Minion) setEnv(env environ) {
 func (m *Minion) forward(load *payload.Map) {
 	load = unstamped(load)
 	for _, l := range m.links {
-		l.post(&SendRequest{Load: load, Timeout: l.returnTimeout(), Tries: m.times.Load().returnRetryTries,
+		l.Post(&link.Request{Load: load, Timeout: l.ReturnTimeout(), Tries: m.times.Load().ReturnRetryTries,
 			Done: m.logFailure(payload.Command(load))})
 	}
 }
@@ -107,11 +108,11 @@ func (m *Minion) requestFor(tag string, load *payload.Map) {
 	}
 	answer := event.TagReqReturn + "/" + parts[1]
 	for _, l := range m.links {
-		if l.master.Host != parts[2] {
+		if l.Host() != parts[2] {
 			continue
 		}
 		load = unstamped(load)
-		l.post(&SendRequest{Load: load, Timeout: l.returnTimeout(), Tries: m.times.Load().returnRetryTries,
+		l.Post(&link.Request{Load: load, Timeout: l.ReturnTimeout(), Tries: m.times.Load().ReturnRetryTries,
 			Done: func(v any, err error) {
 				data := payload.M("ret", v)
 				if err != nil {

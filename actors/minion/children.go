@@ -5,6 +5,7 @@ import (
 
 	"brine/actors/daemon"
 	"brine/actors/minion/journal"
+	"brine/actors/minion/link"
 	"brine/supervisor"
 	"brine/wire/bus"
 )
@@ -24,9 +25,7 @@ func (m *Minion) children(mem memory) []daemon.Child {
 		}}},
 		journal.New(m.journalOptions(mem)),
 		m.returnerSpool(),
-		{Spec: supervisor.Spec{Ref: m.refresher, Name: "Refresher", Component: true, New: func() supervisor.Actor {
-			return &refresher{opt: m.refresherOptions()}
-		}}},
+		newRefresher(m.refresherOptions()),
 		{Spec: supervisor.Spec{Ref: m.files, Name: "FileClient", New: func() supervisor.Actor {
 			return &fileClient{}
 		}}},
@@ -47,23 +46,13 @@ func (m *Minion) children(mem memory) []daemon.Child {
 }
 
 // connection is the subtree of one master.
-func (m *Minion) connection(l *link) daemon.Child {
-	unkept, held := &[]*SendReturn{}, &heldFrames{most: m.bounds.held, mostBytes: m.bounds.heldBytes}
-	return daemon.NewTree(supervisor.Options{}, []daemon.Child{
-		{Spec: supervisor.Spec{Ref: l.sender, Name: "ReturnSender", Component: true, Store: true,
-			New: func() supervisor.Actor {
-				return &returnSender{opt: m.returnSenderOptions(l, unkept)}
-			}}},
-		{Spec: supervisor.Spec{Ref: l.subscriber, Name: "Subscriber", Component: true, Intake: true,
-			New: func() supervisor.Actor {
-				return &subscriber{opt: m.subscriberOptions(l, held)}
-			}}},
-		m.pinger(l),
-		{Spec: supervisor.Spec{Ref: l.authenticator, Name: "Authenticator", Component: true, Intake: true,
-			New: func() supervisor.Actor {
-				return &authenticator{opt: authenticatorOptions{link: l, exit: m.opt.Exit}}
-			}}},
-	}...).Row("Master-" + l.name())
+func (m *Minion) connection(l *link.Link) daemon.Child {
+	unkept := &[]*SendReturn{}
+	return l.Tree(daemon.Child{Spec: supervisor.Spec{Ref: l.Sender(), Name: "ReturnSender", Component: true,
+		Store: true,
+		New: func() supervisor.Actor {
+			return &returnSender{opt: m.returnSenderOptions(l, unkept)}
+		}}})
 }
 
 // mineTimer is the row of the MineTimer, unless the mine is off.
@@ -85,16 +74,6 @@ func (m *Minion) returnerSpool() daemon.Child {
 	}
 	spool := func() supervisor.Actor { return &returnerSpool{opt: m.returnerSpoolOptions()} }
 	return daemon.Child{Spec: supervisor.Spec{Ref: m.returners, Name: "ReturnerSpool", Store: true, New: spool}}
-}
-
-// pinger is the row of the Pinger of a master, unless there are no pings.
-func (m *Minion) pinger(l *link) daemon.Child {
-	if m.cfg.PingInterval <= 0 {
-		return daemon.Child{}
-	}
-	return daemon.Child{Spec: supervisor.Spec{Name: "Pinger", New: func() supervisor.Actor {
-		return &pinger{m: m, every: m.cfg.PingInterval, anew: m.cfg.AuthSafemode, link: l}
-	}}}
 }
 
 // spawn adds the children. None begins before all are known to each other.

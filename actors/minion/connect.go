@@ -9,6 +9,7 @@ import (
 	"syscall"
 
 	"brine/actors/minion/journal"
+	"brine/actors/minion/link"
 	"brine/modules/loader"
 	"brine/modules/returners/spool"
 	"brine/supervisor"
@@ -18,17 +19,10 @@ import (
 	"brine/wire/payload"
 )
 
-func (m *Minion) returnSenderOptions(l *link, unkept *[]*SendReturn) returnSenderOptions {
-	return returnSenderOptions{link: l, log: l.log, journal: m.journal, most: m.bounds.returns, calm: m.steady.Calm,
-		maxBytes: m.cfg.ReturnSpoolMaxBytes, maxAge: m.cfg.ReturnSpoolMaxAge, diary: m.diary,
-		heeded: m.heeded, unkept: unkept}
-}
-
-func (m *Minion) subscriberOptions(l *link, held *heldFrames) subscriberOptions {
-	return subscriberOptions{link: l, held: held, dispatcher: m.dispatcher,
-		pillar:  func(done func(error)) { m.refresher.Send(&RefreshPillar{Link: l, Done: done}) },
-		onReady: func() { m.onReady(l) }, diary: m.diary,
-	}
+func (m *Minion) returnSenderOptions(l *link.Link, unkept *[]*SendReturn) returnSenderOptions {
+	return returnSenderOptions{link: l, waits: m.waits[l], clock: m.clock, meter: m.meter, log: l.Log(),
+		journal: m.journal, most: m.bounds.returns, calm: m.steady.Calm, maxBytes: m.cfg.ReturnSpoolMaxBytes,
+		maxAge: m.cfg.ReturnSpoolMaxAge, diary: m.diary, heeded: m.heeded, unkept: unkept}
 }
 
 // returnerSpoolOptions are those of the ReturnerSpool.
@@ -38,15 +32,15 @@ func (m *Minion) returnerSpoolOptions() returnerSpoolOptions {
 			MaxAge: m.cfg.ReturnSpoolMaxAge,
 			Sync:   m.cfg.JournalFsync},
 		registry: m.opt.Returners, env: func() *loader.Env {
-			return m.env
+			return m.envs[nil]
 		}, disabled: m.own.disabled, calm: m.steady.Calm, clock: m.clock, log: m.log,
 	}
 }
 
 func (m *Minion) refresherOptions() refresherOptions {
-	return refresherOptions{asked: m.own.pillar, compiles: &m.compiles, stored: func() {
+	return refresherOptions{ref: m.refresher, asked: m.own.pillar, source: m.ownPillar, stored: func() {
 		m.scheduler.Send(&PillarStored{})
-	}, keepIn: keepsPillarIn(m.cfg), every: m.cfg.GrainsRefreshEvery, facts: m.facts, links: m.links,
+	}, keepIn: keepsPillarIn(m.cfg), every: m.cfg.GrainsRefreshEvery, facts: m.facts, masters: m.links,
 		most: m.bounds.refreshes, clock: m.clock, log: m.log}
 }
 
@@ -61,19 +55,19 @@ func (m *Minion) journalOptions(mem memory) journal.Options {
 }
 
 // onReady fires the start events of a master, the first time that jobs can come from it.
-func (m *Minion) onReady(l *link) {
-	l.log.Info("Minion is ready to receive requests!")
+func (m *Minion) onReady(l *link.Link) {
+	l.Log().Info("Minion is ready to receive requests!")
 	text := fmt.Sprintf("Minion %s started at %s", m.cfg.ID, m.clock.Now().Format("Mon Jan _2 15:04:05 2006"))
 	tags := []string{event.TagMinionStarted(m.cfg.ID)}
 	if m.cfg.LegacyStartupEvents {
 		tags = append([]string{event.TagMinionStart}, tags...)
 	}
 	for _, tag := range tags {
-		load := m.eventLoad(tag, text)
+		load := link.EventLoad(m.own.id, tag, text)
 		if len(m.cfg.StartEventGrains) > 0 {
-			load.Set("grains", someGrains(l.facts.grains(), m.cfg.StartEventGrains))
+			load.Set("grains", someGrains(m.facts.of(l).grains(), m.cfg.StartEventGrains))
 		}
-		l.post(&SendRequest{Load: load, Done: m.logFailure(tag)})
+		l.Post(&link.Request{Load: load, Done: m.logFailure(tag)})
 	}
 	if m.mine != nil {
 		m.mine.Send(&BeginMine{})

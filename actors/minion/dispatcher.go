@@ -11,6 +11,8 @@ import (
 	"brine/actors/daemon"
 	"brine/actors/minion/jobfiles"
 	"brine/actors/minion/journal"
+	"brine/actors/minion/link"
+	"brine/actors/minion/meter"
 	"brine/modules/fleet/door"
 	"brine/modules/fleet/ledger"
 	"brine/modules/host/jobprocess"
@@ -23,12 +25,8 @@ import (
 type (
 	// JobReceived is a publication that was opened and verified.
 	JobReceived struct {
-		Job   *payload.Job
-		Link  *link
-		mark  auth.Mark // where it stands among those of its master
-		at    time.Time // when it was opened
+		link.Publication
 		to    *supervisor.Ref
-		size  int  // of the frame
 		again bool // it was lost once
 	}
 	// JobStarted says in which process a job runs.
@@ -43,7 +41,7 @@ type (
 		Name       string // of its actor, which ends
 		Path, Turn string // of its file
 		Job        *payload.Job
-		Link       *link
+		Link       *link.Link
 	}
 	// takeQueued looks at the queue.
 	takeQueued struct{}
@@ -58,12 +56,12 @@ type (
 	// LostJob is a job that a dead predecessor of this process had begun.
 	LostJob struct {
 		orphan
-		Link *link
+		Link *link.Link
 	}
 	// JobSetAside is a job that the Dispatcher has died of twice.
 	JobSetAside struct {
 		Job  *payload.Job
-		Link *link
+		Link *link.Link
 		mark auth.Mark
 		Why  error
 		Hash string    // by which the log knows the message
@@ -79,12 +77,12 @@ type dispatcherOptions struct {
 	seenMost  int           // minion_jid_queue_hwm: job ids that are remembered as taken
 	seenFor   time.Duration // minion_jid_queue_age: for so long they are, and older ones are refused
 	queueMost int           // job_queue_max: jobs that wait; 0 or less: any number
-	match     func(job *payload.Job, l *link) bool
+	match     func(job *payload.Job, l *link.Link) bool
 	// gathering says that the grains are not there yet: matching may wait for them, which take seconds on some hosts.
 	gathering func() bool
 	jobs      func() *supervisor.Supervisor
 	job       func(rec *jobRecord) func() supervisor.Actor
-	links     []*link
+	links     []*link.Link
 	begun     func(key string) bool // by the process before this one
 	reg       *registry
 	past      *journal.Past
@@ -93,8 +91,8 @@ type dispatcherOptions struct {
 	bounds    bounds
 	heeded    *daemon.Bell // rung for those that wait until a publication is looked at
 	diary     *ledger.Diary
-	tell      func(key string, l *link) // tells the master of a job that takes time
-	meter     *meter
+	tell      func(key string, l *link.Link) // tells the master of a job that takes time
+	meter     *meter.Meter
 	clock     supervisor.Clock
 	log       *slog.Logger
 }
@@ -155,7 +153,7 @@ func (d *dispatcher) matches(ctx supervisor.Context, m *JobReceived) (hit bool) 
 func (d *dispatcher) measure(ctx supervisor.Context) {
 	d.opt.heeded.Ring()
 	if d.reg != nil && supervisor.Lifetime(ctx).Err() == nil {
-		d.opt.meter.inHand(len(d.reg.running), len(d.reg.waiting))
+		d.opt.meter.InHand(len(d.reg.running), len(d.reg.waiting))
 	}
 }
 
@@ -206,7 +204,7 @@ func (d *dispatcher) onJobReceived(ctx supervisor.Context, m *JobReceived) {
 		return
 	}
 	d.note(m, ledger.OutcomeNone, "")
-	d.remember(job, m.mark)
+	d.remember(job, m.Mark)
 	if d.stopping {
 		d.turnAway(ctx, job, m.Link)
 		return
@@ -219,7 +217,7 @@ func (d *dispatcher) onJobReceived(ctx supervisor.Context, m *JobReceived) {
 	if why != "" {
 		d.enqueue(ctx, m, why)
 	} else {
-		d.spawn(ctx, &jobRecord{job: job, link: m.Link, again: m.again, turn: fileName(m.at, jid)})
+		d.spawn(ctx, &jobRecord{job: job, link: m.Link, again: m.again, turn: fileName(m.At, jid)})
 	}
 	d.reg.began(jid)
 }
@@ -228,11 +226,11 @@ func (d *dispatcher) onJobReceived(ctx supervisor.Context, m *JobReceived) {
 func (d *dispatcher) isPast(m *JobReceived) bool {
 	jid := m.Job.JID()
 	switch {
-	case d.opt.past.Has(jid, m.mark):
+	case d.opt.past.Has(jid, m.Mark):
 		d.opt.log.Warn("job was taken before this process began: somebody has sent it again", "jid", jid, "fun",
 			m.Job.Fun())
 		d.note(m, ledger.SeenBefore, "")
-	case d.opt.past.Outdated(jid, m.mark, d.opt.clock.Now()):
+	case d.opt.past.Outdated(jid, m.Mark, d.opt.clock.Now()):
 		d.opt.log.Warn("job is refused: its jid is older than minion_jid_queue_age, and the master has not numbered it",
 			"jid", jid, "fun", m.Job.Fun())
 		d.note(m, ledger.TooOld, "minion_jid_queue_age is "+d.opt.seenFor.String())

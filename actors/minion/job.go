@@ -13,6 +13,8 @@ import (
 	"brine/actors/daemon"
 	"brine/actors/minion/jobfiles"
 	"brine/actors/minion/journal"
+	"brine/actors/minion/link"
+	"brine/actors/minion/meter"
 	"brine/modules/fleet/door"
 	"brine/modules/fleet/ledger"
 	"brine/modules/host/jobprocess"
@@ -59,13 +61,14 @@ func (o *jobOptions) lost() string {
 
 // jobOptions are what a Job needs of the minion.
 type jobOptions struct {
-	env     func(*link) *loader.Env
+	id      string // of this minion
+	env     func(*link.Link) *loader.Env
 	journal *supervisor.Ref
 	proc    procDir
 	clock   supervisor.Clock
 	cache   func(jid string, ret *payload.Return) error           // keeps the return locally (cache_jobs); nil: not
-	started func(l *link, job *payload.Job)                       // fires the start event a job asked for (3008)
-	crashed func(l *link, jid string, text string)                // reports an exception (_salt_error)
+	started func(l *link.Link, job *payload.Job)                  // fires the start event a job asked for (3008)
+	crashed func(l *link.Link, jid string, text string)           // reports an exception (_salt_error)
 	returns bool                                                  // to returners, also when the job names none
 	extra   func(job *payload.Job, r *payload.Return) *KeepReturn // what goes to the returners that the job names
 	// returners that it cannot call; nil: none are asked for
@@ -77,8 +80,8 @@ type jobOptions struct {
 	mostReturn int    // bytes of a return
 	ended      string // what ended the process before this one, "" when that is not known
 	diary      *ledger.Diary
-	tell       func(key string, l *link) // tells the master of a job that takes time
-	meter      *meter
+	tell       func(key string, l *link.Link) // tells the master of a job that takes time
+	meter      *meter.Meter
 	log        *slog.Logger
 }
 
@@ -86,7 +89,7 @@ type jobOptions struct {
 // lives writes, and an abandoned one may read.
 type jobRecord struct {
 	job     *payload.Job
-	link    *link          // of the master that is answered; nil: of none
+	link    *link.Link     // of the master that is answered; nil: of none
 	lost    bool           // begun by a process before this one
 	told    string         // when set, the function is not run, and this is the return
 	outcome ledger.Outcome // with told: why
@@ -186,7 +189,7 @@ func (j *job) begin(ctx supervisor.Context) {
 	}
 	master := ""
 	if j.rec.link != nil {
-		master = j.rec.link.name()
+		master = j.rec.link.Name()
 	}
 	supervisor.Send(ctx, j.opt.journal, &journal.Write{Record: journal.Record{Kind: journal.Begun, Key: j.rec.key,
 		Link: master, Body: body},
@@ -292,7 +295,7 @@ func (j *job) close(ctx supervisor.Context, ret *payload.Return, noReturn, crash
 	j.noteEnd(outcome, detail)
 	if j.opt.meter != nil {
 		facts, _ := j.opt.diary.Get(j.rec.key)
-		j.opt.meter.job(j.rec.job, ret, facts)
+		j.opt.meter.Job(j.rec.job, ret, facts)
 	}
 	if noReturn {
 		j.drop(ctx)

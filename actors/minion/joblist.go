@@ -45,13 +45,13 @@ func (m *Minion) unacknowledged(ctx context.Context) ([]any, error) {
 	list := []any{}
 	for _, l := range m.links {
 		waiting, err := supervisor.Ask(ctx, m.journal, func(r chan<- []journal.Spooled) any {
-			return &journal.List{Link: l.name(), Done: func(all []journal.Spooled) { r <- all }}
+			return &journal.List{Link: l.Name(), Done: func(all []journal.Spooled) { r <- all }}
 		})
 		if err != nil {
 			return nil, err
 		}
 		for _, s := range waiting {
-			list = append(list, payload.M("jid", s.Key, "master", l.master.Host, "bytes", s.Size, "since",
+			list = append(list, payload.M("jid", s.Key, "master", l.Host(), "bytes", s.Size, "since",
 				stats.Stamp(s.At)))
 		}
 	}

@@ -12,6 +12,7 @@ import (
 
 	"brine/actors/daemon"
 	"brine/actors/minion/jobfiles"
+	"brine/actors/minion/link"
 	"brine/modules/fleet/ledger"
 	"brine/modules/host/jobprocess"
 	"brine/modules/host/setaside"
@@ -30,10 +31,12 @@ type queuedJob struct {
 	name string // of the file; they begin in the order of names
 	size int    // bytes of the publication
 	job  *payload.Job
-	link *link
+	link *link.Link
 }
 
-func (q jobQueue) dir(l *link) string { return filepath.Join(string(q), l.queueName(), "job_queue") }
+func (q jobQueue) dir(l *link.Link) string {
+	return filepath.Join(string(q), l.QueueName(), "job_queue")
+}
 
 // fileSuffix ends the names of queued jobs. Others are files that are being written.
 const fileSuffix = ".p"
@@ -43,7 +46,7 @@ func fileName(at time.Time, jid string) string {
 	return fmt.Sprintf("queued_%d_%s%s", at.UnixMicro(), jobfiles.Name(jid), fileSuffix)
 }
 
-func (q jobQueue) put(name string, job *payload.Job, l *link) (string, error) {
+func (q jobQueue) put(name string, job *payload.Job, l *link.Link) (string, error) {
 	b, err := payload.MarshalBin(job.Map())
 	if err != nil {
 		return "", fmt.Errorf("queue job: %w", err)
@@ -57,7 +60,7 @@ func (q jobQueue) put(name string, job *payload.Job, l *link) (string, error) {
 
 // read lists what waits for one master, oldest first. What is no job is set aside, and told of; what cannot be read now
 // stays for the next start. Unlike Salt: it removes what is damaged.
-func (q jobQueue) read(l *link, told func(setaside.Damage)) ([]*queuedJob, error) {
+func (q jobQueue) read(l *link.Link, told func(setaside.Damage)) ([]*queuedJob, error) {
 	entries, err := os.ReadDir(q.dir(l))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
@@ -95,11 +98,11 @@ func (q jobQueue) read(l *link, told func(setaside.Damage)) ([]*queuedJob, error
 
 // enqueue lets a job wait for its turn. One that a Dispatcher died of may wait already.
 func (d *dispatcher) enqueue(ctx supervisor.Context, m *JobReceived, why string) {
-	job, l, jid, name := m.Job, m.Link, m.Job.JID(), fileName(m.at, m.Job.JID())
+	job, l, jid, name := m.Job, m.Link, m.Job.JID(), fileName(m.At, m.Job.JID())
 	if slices.ContainsFunc(d.reg.waiting, func(q *queuedJob) bool { return q.name == name && q.link == l }) {
 		return
 	}
-	most, bytes := d.opt.queueMost, m.size
+	most, bytes := d.opt.queueMost, m.Size
 	for _, q := range d.reg.waiting {
 		bytes += q.size
 	}
@@ -116,7 +119,7 @@ func (d *dispatcher) enqueue(ctx supervisor.Context, m *JobReceived, why string)
 		d.opt.log.Error("a queued job does not survive the end of this process", "jid", jid, "err", err)
 	}
 	d.noteQueued(jid, l)
-	d.reg.waiting = append(d.reg.waiting, &queuedJob{jid: jid, path: path, name: name, size: m.size, job: job, link: l})
+	d.reg.waiting = append(d.reg.waiting, &queuedJob{jid: jid, path: path, name: name, size: m.Size, job: job, link: l})
 	d.arm(ctx)
 }
 

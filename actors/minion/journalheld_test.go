@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"brine/actors/minion/journal"
+	"brine/actors/minion/link"
 	"brine/wire/payload"
 )
 
@@ -19,9 +20,9 @@ func leaveJob(t *testing.T, r *rig) *journal.File {
 	if err != nil {
 		t.Fatal(err)
 	}
-	l := &link{master: r.cfg.Masters[0]}
+	l := link.New(link.Options{Master: r.cfg.Masters[0]})
 	body, err := payload.MarshalBin(newEntry(payload.NewJob(load(jid(1), "t.echo"))).Map().Set("pid", int64(1<<30)))
-	if err = errors.Join(err, file.Write(r.clock.Now(), journal.Record{Kind: journal.Begun, Key: jid(1), Link: l.name(),
+	if err = errors.Join(err, file.Write(r.clock.Now(), journal.Record{Kind: journal.Begun, Key: jid(1), Link: l.Name(),
 		Body: body})); err != nil {
 		t.Fatal(err)
 	}

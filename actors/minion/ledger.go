@@ -7,6 +7,7 @@ import (
 	"syscall"
 
 	"brine/actors/minion/jobfiles"
+	"brine/actors/minion/link"
 	"brine/modules/execution/brine"
 	"brine/modules/fleet/ledger"
 	"brine/modules/host/jobprocess"
@@ -23,7 +24,7 @@ func (d *dispatcher) note(m *JobReceived, outcome ledger.Outcome, detail string)
 	if jid == "" || jid == jidReq || m.Job.Function() == brine.Job { // that one asks
 		return
 	}
-	at := ledger.At(m.at)
+	at := ledger.At(m.At)
 	d.opt.diary.Note(jobfiles.Name(jid), func(f *ledger.Minion) {
 		if f.Received == 0 && f.Made == 0 {
 			f.Received, f.Outcome, f.Detail = at, outcome, detail
@@ -32,7 +33,7 @@ func (d *dispatcher) note(m *JobReceived, outcome ledger.Outcome, detail string)
 }
 
 // noteQueued notes a job that has to wait, and lets the master know.
-func (d *dispatcher) noteQueued(jid string, l *link) {
+func (d *dispatcher) noteQueued(jid string, l *link.Link) {
 	key, now := jobfiles.Name(jid), ledger.At(d.opt.clock.Now())
 	behind := int64(d.reg.counted() + len(d.reg.waiting))
 	d.opt.diary.Note(key, func(f *ledger.Minion) { f.Queued, f.Behind = now, behind })
@@ -125,10 +126,10 @@ func (o *returnSenderOptions) addFacts(ret *payload.Return, p *pendingReturn) *p
 		load.Delete(ledger.Field)
 	}
 	f, known := o.diary.Get(p.Key)
-	if !known || !o.link.brine.Load() {
+	if !known || !o.link.Brine() {
 		return load
 	}
-	f.Attempts, f.Now = f.Attempts+1, ledger.At(o.link.clock.Now())
+	f.Attempts, f.Now = f.Attempts+1, ledger.At(o.clock.Now())
 	if f.Spooled == 0 && p.onDisk() && !p.bulky {
 		f.Spooled = ledger.At(p.At)
 	}
@@ -137,7 +138,7 @@ func (o *returnSenderOptions) addFacts(ret *payload.Return, p *pendingReturn) *p
 
 // noteSpooled notes that a return is on disk, or why it is not.
 func (r *returnSender) noteSpooled(p *pendingReturn, err error) {
-	now := ledger.At(r.opt.link.clock.Now())
+	now := ledger.At(r.opt.clock.Now())
 	r.opt.diary.Note(p.Key, func(f *ledger.Minion) {
 		f.Size = p.bytes
 		switch {
@@ -153,8 +154,8 @@ func (r *returnSender) noteSpooled(p *pendingReturn, err error) {
 
 // noteTried notes the outcome of an attempt to deliver a return.
 func (r *returnSender) noteTried(p *pendingReturn, err error) {
-	r.opt.link.meter.tried(r.opt.link, err)
-	now := ledger.At(r.opt.link.clock.Now())
+	r.opt.meter.Tried(r.opt.link.Name(), err)
+	now := ledger.At(r.opt.clock.Now())
 	r.opt.diary.Note(p.Key, func(f *ledger.Minion) {
 		f.Attempts++
 		if f.Size == 0 {
@@ -172,8 +173,8 @@ func (r *returnSender) noteTried(p *pendingReturn, err error) {
 func (r *returnSender) noteReplaced(p *pendingReturn) {
 	r.opt.log.Error("a return is replaced by the reason why it is not kept", "jid", p.jid, "bytes", p.bytes,
 		"return_spool_max_bytes", r.opt.maxBytes)
-	r.opt.link.meter.drop(r.opt.link)
-	now := ledger.At(r.opt.link.clock.Now())
+	r.opt.meter.Drop(r.opt.link.Name())
+	now := ledger.At(r.opt.clock.Now())
 	r.opt.diary.Note(p.Key, func(f *ledger.Minion) {
 		f.Outcome, f.Detail, f.Spooled = ledger.Unkept, r.opt.unkeptText(p.bytes), now
 	})
@@ -181,8 +182,8 @@ func (r *returnSender) noteReplaced(p *pendingReturn) {
 
 // noteDropped notes a return that is given up.
 func (r *returnSender) noteDropped(key string) {
-	r.opt.link.meter.drop(r.opt.link)
-	now := ledger.At(r.opt.link.clock.Now())
+	r.opt.meter.Drop(r.opt.link.Name())
+	now := ledger.At(r.opt.clock.Now())
 	r.opt.diary.Note(key, func(f *ledger.Minion) { f.Tried, f.Outcome = now, ledger.Dropped })
 }
 

@@ -32,12 +32,12 @@ func TestOwnPillar(t *testing.T) {
 	if err := <-refreshed; err != nil {
 		t.Fatal(err)
 	}
-	before, _ := r.m.env.Pillar().Int("compiled")
+	before, _ := r.m.envs[nil].Pillar().Int("compiled")
 	r.m.refresher.Send(&RefreshPillar{Done: func(err error) { refreshed <- err }})
 	if err := <-refreshed; err != nil {
 		t.Fatal(err)
 	}
-	if after, _ := r.m.env.Pillar().Int("compiled"); after <= before {
+	if after, _ := r.m.envs[nil].Pillar().Int("compiled"); after <= before {
 		t.Errorf("compilation %d, then %d", before, after)
 	}
 	if p, err := (host{r.m, nil}).Compile(t.Context(), loader.PillarQuery{}); err != nil || p.Str("where") != "here" {

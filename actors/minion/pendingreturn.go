@@ -64,7 +64,7 @@ func (r *returnSender) many() bool {
 
 // trimAged is trim that looks at the age of those that the master does not take, too.
 func (r *returnSender) trimAged(ctx supervisor.Context) {
-	now := r.opt.link.clock.Now()
+	now := r.opt.clock.Now()
 	if most := r.maxAge(); most > 0 && slices.ContainsFunc(r.untaken.list, func(p *pendingReturn) bool {
 		return p.onDisk() && now.Sub(p.At) > most
 	}) {
@@ -96,7 +96,7 @@ func (r *returnSender) cut(ctx supervisor.Context) {
 	if !r.away && !r.many() {
 		over = 0
 	}
-	replace, drop := surplus(all[over:], most, r.maxAge(), r.opt.link.clock.Now())
+	replace, drop := surplus(all[over:], most, r.maxAge(), r.opt.clock.Now())
 	drop = slices.Concat(all[:over], drop)
 	for _, s := range replace {
 		r.replace(ctx, r.known[s.Key])
@@ -207,7 +207,7 @@ const textUnkept = "The return is lost: the minion keeps at most %d bytes of ret
 func (o *returnSenderOptions) reason(key string, ret *payload.Return, size int64) ([]byte, error) {
 	small := ret.Clone().Fail(fmt.Sprintf(textUnkept, o.maxBytes, size))
 	note := func(f *ledger.Minion) {
-		f.Outcome, f.Detail, f.Spooled = ledger.Unkept, o.unkeptText(size), ledger.At(o.link.clock.Now())
+		f.Outcome, f.Detail, f.Spooled = ledger.Unkept, o.unkeptText(size), ledger.At(o.clock.Now())
 	}
 	body, err := packReason(o.diary, key, small, note)
 	if err == nil && len(body) > reasonSize {
@@ -222,7 +222,7 @@ func (o *returnSenderOptions) unkeptText(size int64) string {
 
 // stale tells whether the oldest return is too old.
 func (r *returnSender) stale() bool {
-	most, now := r.maxAge(), r.opt.link.clock.Now()
+	most, now := r.maxAge(), r.opt.clock.Now()
 	old := func(list []*pendingReturn) bool {
 		return len(list) > 0 && list[0].onDisk() && now.Sub(list[0].At) > most
 	}

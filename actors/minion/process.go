@@ -157,7 +157,7 @@ func noRoom(err error) bool {
 
 // execution is the job as the function gets it.
 func (j *job) execution() loader.Job {
-	return loader.Job{Load: j.rec.entry.job.Map().Clone(), Connected: j.rec.link != nil && j.rec.link.up()}
+	return loader.Job{Load: j.rec.entry.job.Map().Clone(), Connected: j.rec.link != nil && j.rec.link.Up()}
 }
 
 // pid is the number of the process that runs the function.

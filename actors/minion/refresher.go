@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"brine/actors/daemon"
+	"brine/actors/minion/link"
 	"brine/modules/loader"
 	"brine/modules/pillar"
 	"brine/supervisor"
@@ -20,13 +21,13 @@ type (
 	RefreshGrains struct{ Done func(changed bool) }
 	// RefreshPillar asks for the pillar; Done may be nil.
 	RefreshPillar struct {
-		Link  *link // nil: every master that is there
-		Clean bool  // the master is not to answer from its cache
+		Link  *link.Link // nil: every master that is there
+		Clean bool       // the master is not to answer from its cache
 		Done  func(error)
 	}
 	// pillarFetched is the result of one master.
 	pillarFetched struct {
-		link   *link
+		link   *link.Link
 		pillar *payload.Map
 		err    error
 		done   func(error)
@@ -59,16 +60,23 @@ func (m *RefreshPillar) done(err error) {
 
 // refresherOptions are what the Refresher needs of the minion.
 type refresherOptions struct {
-	asked    pillarQuestion
-	compiles *ownPillar
-	stored   func()        // is told that there is another pillar
-	keepIn   string        // below this folder the pillar of a master is kept in files; "": it is not
-	every    time.Duration // grains_refresh_every; 0: never
-	facts    *facts
-	links    []*link
-	most     int // who wait for the grains, or for the pillar of one master
-	clock    supervisor.Clock
-	log      *slog.Logger
+	ref     *supervisor.Ref // by which others know it
+	asked   pillarQuestion
+	source  loader.PillarSource // compiles the pillar on this machine (file_client: local); nil: masters do
+	stored  func()              // is told that there is another pillar
+	keepIn  string              // below this folder the pillar of a master is kept in files; "": it is not
+	every   time.Duration       // grains_refresh_every; 0: never
+	facts   *facts
+	masters []*link.Link
+	most    int // requests that wait for the grains, or for the pillar of one master
+	clock   supervisor.Clock
+	log     *slog.Logger
+}
+
+// newRefresher makes the Refresher as a child.
+func newRefresher(opt refresherOptions) daemon.Child {
+	return daemon.Child{Spec: supervisor.Spec{Ref: opt.ref, Name: "Refresher", Component: true,
+		New: func() supervisor.Actor { return &refresher{opt: opt} }}}
 }
 
 // refresher keeps grains and pillar up to date. A pillar that cannot be had leaves the old one in place. However many
@@ -79,7 +87,7 @@ type refresher struct {
 	self    *supervisor.Ref
 	busy    bool         // grains are being computed
 	grains  []func(bool) // who wait for the next
-	pillars map[*link]*nextPillar
+	pillars map[*link.Link]*nextPillar
 }
 
 // nextPillar is what of a master's pillar is still to be asked for.
@@ -114,13 +122,13 @@ func (r *refresher) Receive(ctx supervisor.Context) {
 type tick struct{}
 
 func (r *refresher) onStarted(ctx supervisor.Context) {
-	r.self, r.pillars = supervisor.Self(ctx), map[*link]*nextPillar{}
+	r.self, r.pillars = supervisor.Self(ctx), map[*link.Link]*nextPillar{}
 	facts := r.opt.facts
 	supervisor.Go(ctx, "grains", func(context.Context) error {
 		facts.first()
 		return nil
 	})
-	if r.opt.compiles.source != nil {
+	if r.opt.source != nil {
 		r.self.Send(&RefreshPillar{})
 	}
 	r.arm(ctx)
@@ -203,17 +211,17 @@ func (r *refresher) onRefreshPillar(ctx supervisor.Context, m *RefreshPillar) {
 		r.fetch(ctx, m.Link, m.Clean, m.done)
 		return
 	}
-	var there []*link
-	if r.opt.compiles.source != nil {
+	var there []*link.Link
+	if r.opt.source != nil {
 		there = append(there, nil) // for jobs of no master
 	}
-	for _, l := range r.opt.links {
-		if l.up() {
+	for _, l := range r.opt.masters {
+		if l.Up() {
 			there = append(there, l)
 		}
 	}
 	if len(there) == 0 {
-		m.done(errNoMaster)
+		m.done(link.ErrNoMaster)
 		return
 	}
 	results := make(chan error, len(there))
@@ -239,7 +247,7 @@ func collect(ctx context.Context, results <-chan error) (all error) {
 	return all
 }
 
-func (r *refresher) fetch(ctx supervisor.Context, l *link, clean bool, done func(error)) {
+func (r *refresher) fetch(ctx supervisor.Context, l *link.Link, clean bool, done func(error)) {
 	n := r.pillars[l]
 	if n == nil {
 		n = &nextPillar{}
@@ -247,7 +255,7 @@ func (r *refresher) fetch(ctx supervisor.Context, l *link, clean bool, done func
 	}
 	if len(n.done) >= r.opt.most {
 		r.logOf(l).Warn("the pillar is not fetched once more: too many wait for it", "waiting", len(n.done))
-		done(errTooMuch)
+		done(link.ErrTooMuch)
 		return
 	}
 	n.clean, n.done = n.clean || clean, append(n.done, done)
@@ -255,7 +263,7 @@ func (r *refresher) fetch(ctx supervisor.Context, l *link, clean bool, done func
 }
 
 // fetchNext asks a master for all who wait, unless it is being asked.
-func (r *refresher) fetchNext(ctx supervisor.Context, l *link) {
+func (r *refresher) fetchNext(ctx supervisor.Context, l *link.Link) {
 	n := r.pillars[l]
 	if n == nil || n.busy || len(n.done) == 0 {
 		return
@@ -266,67 +274,36 @@ func (r *refresher) fetchNext(ctx supervisor.Context, l *link) {
 	supervisor.Go(ctx, "pillar", func(ctx context.Context) error {
 		out := &pillarFetched{link: l, err: supervisor.ErrDropped, done: func(err error) { tellAll(all, err) }, by: r}
 		defer func() { self.Send(out) }() // also when it cannot be asked for
-		if opt.compiles.source != nil {
-			out.pillar, out.err = opt.compiles.compile(ctx, loader.PillarQuery{}, opt.asked)
+		if opt.source != nil {
+			out.pillar, out.err = compile(ctx, opt.source, loader.PillarQuery{}, opt.asked)
 			return nil
 		}
-		load := opt.asked.load(l.facts.grains())
+		load := opt.asked.load(opt.facts.of(l).grains())
 		if clean {
 			load.Set("clean_cache", true)
 		}
-		if out.pillar, out.err = l.pillar(ctx, load); out.err == nil {
+		if out.pillar, out.err = l.Pillar(ctx, load); out.err == nil {
 			opt.keep(l, out.pillar)
 		}
 		return nil
 	})
 }
 
-// pillarVersion is the form of the private reply (not the protocol version).
-const pillarVersion = "2"
-
-// pillarQuestion is whose pillar is asked for, in which environments; "": in none.
-type pillarQuestion struct {
-	id, saltenv, pillarenv string
-	passed                 *payload.Map // for external pillars (pass_to_ext_pillars)
-}
-
-// load is a _pillar request in Salt's order (salt/pillar/__init__.py, RemotePillar.compile_pillar).
-func (q pillarQuestion) load(grains *payload.Map) *payload.Map {
-	return payload.M("id", q.id, "grains", grains, "saltenv", textOrNil(q.saltenv), "pillarenv", textOrNil(q.pillarenv),
-		"pillar_override", payload.NewMap(0), "extra_minion_data", q.extra(), "ver", pillarVersion, "cmd",
-		payload.CmdPillar)
-}
-
-// extra is what external pillars get, a map in any case.
-func (q pillarQuestion) extra() *payload.Map {
-	if q.passed == nil {
-		return payload.NewMap(0)
-	}
-	return q.passed
-}
-
-func textOrNil(s string) any {
-	if s == "" {
-		return nil
-	}
-	return s
-}
-
 // logOf is the log of a link, or the minion's.
-func (r *refresher) logOf(l *link) *slog.Logger {
+func (r *refresher) logOf(l *link.Link) *slog.Logger {
 	if l == nil {
 		return r.opt.log
 	}
-	return l.log
+	return l.Log()
 }
 
 // keep writes the pillar to files, where the configuration wants it (minion_pillar_cache).
-func (o refresherOptions) keep(l *link, data *payload.Map) {
+func (o refresherOptions) keep(l *link.Link, data *payload.Map) {
 	if o.keepIn == "" {
 		return
 	}
 	if err := pillar.KeepOnMinion(o.keepIn, o.asked.id, o.asked.saltenv, data); err != nil {
-		l.log.Error("the pillar could not be kept in files (minion_pillar_cache)", "err", err)
+		l.Log().Error("the pillar could not be kept in files (minion_pillar_cache)", "err", err)
 	}
 }
 
@@ -335,7 +312,7 @@ func (r *refresher) onPillarFetched(ctx supervisor.Context, m *pillarFetched) {
 		supervisor.Failed(ctx)
 		r.logOf(m.link).Error("Pillar data could not be refreshed. One or more masters may be down!", "err", m.err)
 	} else {
-		r.opt.compiles.at(m.link).Store(m.pillar)
+		r.opt.facts.of(m.link).data.Store(m.pillar)
 		r.opt.stored()
 	}
 	m.done(m.err)

@@ -7,6 +7,7 @@ import (
 
 	"brine/actors/minion/jobfiles"
 	"brine/actors/minion/journal"
+	"brine/actors/minion/link"
 	"brine/config"
 )
 
@@ -34,7 +35,7 @@ func (m *Minion) remember() memory {
 	}
 	mem.past = past
 	for _, l := range m.links {
-		l.auth.KnowSerials(past.SerialNow())
+		l.KnowSerials(past.SerialNow())
 	}
 	file, err := journal.Open(m.journalPath(), m.opt.journalPatience, m.log)
 	if err != nil && file != nil {
@@ -103,9 +104,9 @@ func (m *Minion) answerFor(lost []orphan) {
 }
 
 // linkNamed is the connection to a master, the first one where the name is not known any more; nil without masters.
-func (m *Minion) linkNamed(name string) *link {
+func (m *Minion) linkNamed(name string) *link.Link {
 	for _, l := range m.links {
-		if l.name() == name {
+		if l.Name() == name {
 			return l
 		}
 	}

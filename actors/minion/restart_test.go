@@ -13,6 +13,7 @@ import (
 	"brine/actors/actortest"
 	"brine/actors/minion/jobfiles"
 	"brine/actors/minion/journal"
+	"brine/actors/minion/link"
 	"brine/modules/host/setaside"
 	"brine/supervisor"
 	"brine/wire/payload"
@@ -31,7 +32,7 @@ func (r *rig) again() {
 func TestAfterDeath(t *testing.T) {
 	r := newRig(t, "process_count_max: 1\n")
 	proc, queue := procDir(filepath.Join(r.cfg.CacheDir, "proc")), jobQueue(filepath.Join(r.cfg.CacheDir, "queues"))
-	l := &link{master: r.cfg.Masters[0]}
+	l := link.New(link.Options{Master: r.cfg.Masters[0]})
 	must := func(err error) {
 		t.Helper()
 		if err != nil {
@@ -49,25 +50,25 @@ func TestAfterDeath(t *testing.T) {
 	} // nobody's
 	file, err := openLeft(filepath.Join(r.cfg.CacheDir, "jobs.journal"))
 	must(err)
-	must(file.Write(r.clock.Now(), journal.Record{Kind: journal.Begun, Key: jid(1), Link: l.name(), Body: entry(1)},
-		journal.Record{Kind: journal.Begun, Key: jid(2), Link: l.name(), Body: entry(2)},
-		journal.Record{Kind: journal.Returned, Key: jid(2), Link: l.name(),
+	must(file.Write(r.clock.Now(), journal.Record{Kind: journal.Begun, Key: jid(1), Link: l.Name(), Body: entry(1)},
+		journal.Record{Kind: journal.Begun, Key: jid(2), Link: l.Name(), Body: entry(2)},
+		journal.Record{Kind: journal.Returned, Key: jid(2), Link: l.Name(),
 			Body: pack(payload.M("cmd", "_return", "id", "m1", "jid", jid(2), "fun", "t.echo", "return", "kept",
 				"success", true, "retcode", int64(0)))},
 		// still in the queue, too
 		journal.Record{Kind: journal.Begun, Key: jid(4), Link: "gone.test_4506", Body: entry(4)},
-		journal.Record{Kind: journal.Begun, Key: jid(9), Link: l.name(), Body: entry(9)},
+		journal.Record{Kind: journal.Begun, Key: jid(9), Link: l.Name(), Body: entry(9)},
 		journal.Record{Kind: journal.Gone, Key: jid(9)},
-		journal.Record{Kind: journal.Returned, Key: "spoilt", Link: l.name(), Body: []byte("\xc1")}))
+		journal.Record{Kind: journal.Returned, Key: "spoilt", Link: l.Name(), Body: []byte("\xc1")}))
 	must(file.Close())
-	old := filepath.Join(r.cfg.CacheDir, "spool", l.name()) // of a release before the journal
+	old := filepath.Join(r.cfg.CacheDir, "spool", l.Name()) // of a release before the journal
 	must(os.MkdirAll(old, 0o700))
 	must(os.WriteFile(filepath.Join(old, jid(10)+".p"), pack(payload.M("cmd", "_return", "id", "m1", "jid", jid(10),
 		"fun", "t.echo", "return", "of old", "success", true, "retcode", int64(0))), 0o600))
 	must(os.WriteFile(filepath.Join(old, jid(11)+".p.tmp"), nil, 0o600))
 	must(proc.write(jid(10), entry(10)))
 	must(proc.write(jid(12), pack(newEntry(payload.NewJob(load(jid(12), "t.echo"))).Map().Set("pid",
-		int64(1<<30)).Set(procMaster, l.name()))))
+		int64(1<<30)).Set(procMaster, l.Name()))))
 	must(proc.write(jid(1), entry(1)))
 	must(proc.write(jid(2), entry(2)))
 	must(proc.write(jid(3), entry(3))) // of a minion of Salt

@@ -6,10 +6,10 @@ import (
 	"fmt"
 	"log/slog"
 	"slices"
-	"time"
 
 	"brine/actors/daemon"
 	"brine/actors/minion/journal"
+	"brine/actors/minion/link"
 	"brine/supervisor"
 	"brine/wire/payload"
 	"brine/wire/zmq"
@@ -38,7 +38,7 @@ func (r *returnSender) fly(ctx supervisor.Context) {
 }
 
 // deliver makes one attempt. It runs outside the actor.
-func (o *returnSenderOptions) deliver(ctx context.Context, l *link, p *pendingReturn) error {
+func (o *returnSenderOptions) deliver(ctx context.Context, l *link.Link, p *pendingReturn) error {
 	ret := p.ret
 	if ret == nil {
 		var err error
@@ -46,13 +46,13 @@ func (o *returnSenderOptions) deliver(ctx context.Context, l *link, p *pendingRe
 			return err
 		}
 	}
-	if l.sessions.Load() == 0 { // whether the master is brine's shows at the sign-in
-		if err := l.renew(ctx, 0); err != nil {
+	if l.Sessions() == 0 { // whether the master is brine's shows at the sign-in
+		if err := l.Renew(ctx, 0); err != nil {
 			return fmt.Errorf("deliver the return: %w", err)
 		}
 	}
 	load := o.addFacts(ret, p)
-	answer, err := l.request(ctx, load, l.returnTimeout(), l.times.Load().returnRetryTries)
+	answer, err := l.Ask(ctx, load, l.ReturnTimeout(), l.Times().ReturnRetryTries)
 	if err != nil {
 		return err
 	}
@@ -93,7 +93,7 @@ func (r *returnSender) onDelivered(ctx supervisor.Context, m *delivered) {
 	switch {
 	case r.known[m.ret.Key] != m.ret: // dropped meanwhile
 	case m.err == nil:
-		r.window = min(r.window+1, maxFlying)
+		r.window = min(r.window+1, link.MostReturns)
 		r.forget(m.ret)
 		r.answered(ctx)
 		if m.ret.probe {
@@ -161,24 +161,12 @@ func (r *returnSender) hold(ctx supervisor.Context, p *pendingReturn, err error)
 		r.timer = true
 		r.pauses++
 		pause := min(retryPause<<min(r.pauses, 5), retryPauseMax)
-		daemon.After(ctx, r.opt.link.clock, daemon.Between(pause/2, pause), &retryTimer{})
+		daemon.After(ctx, r.opt.clock, daemon.Between(pause/2, pause), &retryTimer{})
 		if errors.Is(err, zmq.ErrUnconnected) {
-			whenListening(ctx, r.opt.link, pause, r.self, &retrySpool{})
+			link.WhenListening(ctx, r.opt.link, pause, r.self, &link.MasterBack{})
 		}
 	}
 	r.trim(ctx)
-}
-
-// whenListening sends msg as soon as the master of a link accepts a connection, if that is within the time.
-func whenListening(ctx supervisor.Context, l *link, within time.Duration, to *supervisor.Ref, msg any) {
-	supervisor.Go(ctx, "connection", func(ctx context.Context) error {
-		ctx, cancel := context.WithTimeout(ctx, within)
-		defer cancel()
-		if l.wire.listening(ctx) == nil {
-			to.Send(msg)
-		}
-		return nil
-	})
 }
 
 // setBack counts an attempt that failed, and lets go what need not be held in memory.

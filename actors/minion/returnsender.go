@@ -1,7 +1,6 @@
 package minion
 
 import (
-	"context"
 	"fmt"
 	"log/slog"
 	"slices"
@@ -10,6 +9,8 @@ import (
 
 	"brine/actors/daemon"
 	"brine/actors/minion/journal"
+	"brine/actors/minion/link"
+	"brine/actors/minion/meter"
 	"brine/modules/fleet/ledger"
 	"brine/supervisor"
 	"brine/wire/payload"
@@ -39,15 +40,6 @@ type (
 		JID    string
 		Return journal.Spooled
 	}
-	// SendRequest asks the master something once; Done gets the answer. Nothing is kept. Functions and tools ask so,
-	// too: Done runs in the goroutine of the request, or in that of who finds the message lost.
-	SendRequest struct {
-		Load    *payload.Map
-		Timeout time.Duration // 0: request_channel_timeout
-		Tries   int           // 0: request_channel_tries
-		Done    func(v any, err error)
-		place   daemon.Place
-	}
 	// delivered is the outcome of one attempt to deliver a return.
 	delivered struct {
 		ret    *pendingReturn
@@ -73,8 +65,6 @@ type (
 		all    []journal.Spooled
 		sender *returnSender
 	}
-	// retrySpool tries the returns again that wait for the master.
-	retrySpool struct{}
 	// retryTimer does the same, when the pause after a failure is over.
 	retryTimer struct{}
 )
@@ -101,17 +91,12 @@ func (m *returnNoted) Lost(why error) {
 	}
 }
 
-// Lost tells the requester that no answer will come.
-func (m *SendRequest) Lost(why error) {
-	m.place.Leave()
-	if m.Done != nil {
-		m.Done(nil, why)
-	}
-}
-
 // returnSenderOptions are what the ReturnSender needs of its connection.
 type returnSenderOptions struct {
-	link     *link
+	link     *link.Link
+	waits    *waitingReturns
+	clock    supervisor.Clock
+	meter    *meter.Meter
 	journal  *supervisor.Ref
 	maxBytes int64         // of returns on disk, 0: no cap
 	most     int           // returns
@@ -145,7 +130,6 @@ type returnSender struct {
 
 // Limits of the ReturnSender.
 const (
-	maxFlying     = 32 // returns under way; requests of other kinds find free sockets
 	firstFlying   = 8  // before it is known how the master copes
 	maxLoaded     = 64 // waiting returns held in memory as well as on disk
 	bulkTries     = 3  // attempts to deliver a return that is held in memory only
@@ -161,8 +145,8 @@ func (r *returnSender) Receive(ctx supervisor.Context) {
 		r.onStarted(ctx)
 	case *SendReturn:
 		r.onSendReturn(ctx, m)
-	case *SendRequest:
-		r.onSendRequest(ctx, m)
+	case *link.Request:
+		r.opt.link.Carry(ctx, m)
 	case *TakeReturn:
 		r.onTakeReturn(ctx, m)
 	case *returnNoted:
@@ -177,7 +161,7 @@ func (r *returnSender) Receive(ctx supervisor.Context) {
 		r.onNotedLate(m)
 	case *probeTimer:
 		r.onProbe(ctx)
-	case *retrySpool:
+	case *link.MasterBack:
 		r.releaseUntaken(ctx)
 		r.retry(ctx)
 	case *retryTimer:
@@ -192,8 +176,8 @@ func (r *returnSender) Receive(ctx supervisor.Context) {
 
 // measure notes how much there is.
 func (r *returnSender) measure() {
-	r.opt.link.gauges.returns.Store(int64(len(r.known)))
-	r.opt.link.gauges.bytes.Store(r.size)
+	r.opt.waits.returns.Store(int64(len(r.known)))
+	r.opt.waits.bytes.Store(r.size)
 	r.opt.heeded.Ring()
 }
 
@@ -211,7 +195,7 @@ func (r *returnSender) onStarted(ctx supervisor.Context) {
 		}
 		self.Send(m)
 	}
-	supervisor.Send(ctx, r.opt.journal, &journal.List{Link: r.opt.link.name(), Done: func(all []journal.Spooled) {
+	supervisor.Send(ctx, r.opt.journal, &journal.List{Link: r.opt.link.Name(), Done: func(all []journal.Spooled) {
 		self.Send(&returnsListed{all, r})
 	}})
 }
@@ -263,7 +247,7 @@ func (r *returnSender) onSendReturn(ctx supervisor.Context, m *SendReturn) {
 			supervisor.Crash(fmt.Errorf("pack reason for %s: %w", m.JID, err))
 		}
 	}
-	p.Spooled = journal.Spooled{Key: m.Key, Size: int64(len(body)), At: r.opt.link.clock.Now()}
+	p.Spooled = journal.Spooled{Key: m.Key, Size: int64(len(body)), At: r.opt.clock.Now()}
 	r.known[m.Key] = p
 	r.write(ctx, m, body, &returnNoted{ret: p, sender: r, asked: m})
 }
@@ -271,7 +255,7 @@ func (r *returnSender) onSendReturn(ctx supervisor.Context, m *SendReturn) {
 // write puts a return into the journal. The note comes back with the outcome.
 func (r *returnSender) write(ctx supervisor.Context, m *SendReturn, body []byte, note journal.Note) {
 	supervisor.Send(ctx, r.opt.journal, &journal.Write{
-		Record: journal.Record{Kind: journal.Returned, Key: m.Key, Link: r.opt.link.name(), Body: body},
+		Record: journal.Record{Kind: journal.Returned, Key: m.Key, Link: r.opt.link.Name(), Body: body},
 		Asker:  r.self, Note: note,
 	})
 }
@@ -347,20 +331,19 @@ func (o *returnSenderOptions) over(key string) {
 	o.journal.Send(&journal.Write{Record: journal.Record{Kind: journal.Gone, Key: key}})
 }
 
-func (r *returnSender) onSendRequest(ctx supervisor.Context, m *SendRequest) {
-	l := r.opt.link
-	if m.Timeout == 0 {
-		m.Timeout = l.times.Load().requestChannelTimeout
+// waitingReturns are how many returns one master has not acknowledged. Any number of goroutines may use it.
+type waitingReturns struct {
+	returns, bytes atomic.Int64 // bytes of those on disk
+}
+
+// flushed tells who waits for it that all has been done for the returns: the master has them, or will not have them
+// now.
+func (r *returnSender) flushed() {
+	if len(r.flush) == 0 || r.opt.link.Up() && len(r.known) > len(r.failed)+len(r.untaken.list) {
+		return
 	}
-	if m.Tries == 0 {
-		m.Tries = l.times.Load().requestChannelTries
+	for _, done := range r.flush {
+		done()
 	}
-	supervisor.Go(ctx, "request", func(ctx context.Context) error {
-		defer m.place.Leave()
-		v, err := l.request(ctx, m.Load, m.Timeout, m.Tries)
-		if m.Done != nil {
-			m.Done(v, err)
-		}
-		return nil
-	})
+	r.flush = nil
 }

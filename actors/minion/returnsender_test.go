@@ -10,6 +10,7 @@ import (
 
 	"brine/actors/actortest"
 	"brine/actors/minion/journal"
+	"brine/actors/minion/link"
 	"brine/supervisor"
 	"brine/wire/auth"
 	"brine/wire/payload"
@@ -19,7 +20,7 @@ import (
 func (r *rig) spooled(t *testing.T) []journal.Spooled {
 	t.Helper()
 	return actortest.Ask(t, r.m.journal, func(reply chan<- []journal.Spooled) any {
-		return &journal.List{Link: r.m.links[0].name(), Done: func(all []journal.Spooled) { reply <- all }}
+		return &journal.List{Link: r.m.links[0].Name(), Done: func(all []journal.Spooled) { reply <- all }}
 	})
 }
 
@@ -44,8 +45,8 @@ func TestOutage(t *testing.T) {
 	f.mu.Lock()
 	to := f.to
 	f.mu.Unlock()
-	to.link(false)
-	to.link(true) // the publish port is back: nobody waits for the next retry
+	to.Link(false)
+	to.Link(true) // the publish port is back: nobody waits for the next retry
 	for i := range n {
 		// but those whose request was under way at that moment
 		r.until(t, "return", func() bool { return f.has(jid(i)) }, retryPause)
@@ -102,12 +103,12 @@ func TestRetryWhenListening(t *testing.T) {
 
 	listens = make(chan struct{})
 	f.set(func() { f.down, f.listens = true, listens })
-	before := r.m.links[0].sessions.Load()
-	r.m.links[0].authenticator.Send(&SignIn{After: before})
+	before := r.m.links[0].Sessions()
+	r.m.links[0].Authenticator().Send(&link.SignIn{After: before})
 	r.log.Await(t, "Error while bringing up minion for multi-master")
 	f.set(func() { f.down = false })
 	close(listens)
-	r.until(t, "session", func() bool { return r.m.links[0].sessions.Load() > before }, 0)
+	r.until(t, "session", func() bool { return r.m.links[0].Sessions() > before }, 0)
 }
 
 // TestRetryFollowsSuccess: when the master answers again after a while, nobody waits for the next retry.

@@ -99,7 +99,7 @@ func (r *returnSender) refuse(ctx supervisor.Context, p *pendingReturn, err erro
 		most = refusedPauseMax
 	}
 	p.probe = false
-	p.due = r.opt.link.clock.Now().Add(growing(p.refusals, most))
+	p.due = r.opt.clock.Now().Add(growing(p.refusals, most))
 	p.refusals++
 	r.setBack(p)
 	r.again(ctx, p)
@@ -121,8 +121,8 @@ func (r *returnSender) probeLater(ctx supervisor.Context) {
 		return
 	}
 	r.untaken.timer = true
-	pause := max(growing(r.untaken.probes, retryPauseMax), p.due.Sub(r.opt.link.clock.Now()))
-	daemon.After(ctx, r.opt.link.clock, pause, &probeTimer{})
+	pause := max(growing(r.untaken.probes, retryPauseMax), p.due.Sub(r.opt.clock.Now()))
+	daemon.After(ctx, r.opt.clock, pause, &probeTimer{})
 }
 
 // onProbe tries the return that is due.
@@ -133,7 +133,7 @@ func (r *returnSender) onProbe(ctx supervisor.Context) {
 	if p == nil {
 		return
 	}
-	if p.due.After(r.opt.link.clock.Now()) {
+	if p.due.After(r.opt.clock.Now()) {
 		r.probeLater(ctx)
 		return
 	}

@@ -1,4 +1,4 @@
-package minion
+package link
 
 import (
 	"context"
@@ -9,8 +9,8 @@ import (
 	"brine/wire/sealed"
 )
 
-// errUnresolved means that the master's name has no address.
-var errUnresolved = errors.New("the name of the master has no address")
+// ErrUnresolved means that the master's name has no address.
+var ErrUnresolved = errors.New("the name of the master has no address")
 
 // localhost stands in for a master whose name has no address, where retry_dns is 0 (Salt's fallback).
 const localhost = "127.0.0.1"
@@ -26,16 +26,16 @@ func (t *zmqTransport) resolve(ctx context.Context, avoid string) (string, error
 	if err != nil && ctx.Err() != nil {
 		return "", sealed.OutOfTime(ctx)
 	}
-	if addr := pick(found, t.opt.ipv6, avoid); addr != "" {
+	if addr := pick(found, t.opt.IPv6, avoid); addr != "" {
 		return addr, nil
 	}
-	if t.opt.toThisHost {
+	if t.opt.ToThisHost {
 		return localhost, nil
 	}
 	if err == nil {
 		err = errors.New("it stands for nothing")
 	}
-	return "", fmt.Errorf("%w: %s: %w", errUnresolved, host, err)
+	return "", fmt.Errorf("%w: %s: %w", ErrUnresolved, host, err)
 }
 
 // pick chooses an address: IPv6 first when the option ipv6 is on, else IPv4, else what there is. Among those

@@ -1,4 +1,7 @@
-package minion
+// Package meter counts what a minion does, for Prometheus: jobs, sign-ins, connections, returns. It owns the counters
+// and knows no part of the minion: each part tells it what happens, with the name of a master as a label, and the
+// minion says what there is when Prometheus comes.
+package meter
 
 import (
 	"fmt"
@@ -13,10 +16,10 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// meter counts what the minion does, for Prometheus. A nil meter counts nothing. The metrics that begin with salt_ are
+// Meter counts what the minion does, for Prometheus. A nil meter counts nothing. The metrics that begin with salt_ are
 // those of Salt 3008 (salt/utils/metrics.py), with seconds where it has milliseconds. All labels are bounded.
-type meter struct {
-	known func(fun string) bool // functions that have a label of their own
+type Meter struct {
+	known func(fun string) bool // tells the functions that have a label of their own
 
 	jobs, signIns, connections, attempts, dropped *prometheus.CounterVec
 	seconds                                       *prometheus.HistogramVec
@@ -24,30 +27,41 @@ type meter struct {
 	running, queued atomic.Int64 // jobs
 }
 
-// linkGauges are what a connection shows of its returns.
-type linkGauges struct {
-	returns, bytes atomic.Int64 // that the master has not acknowledged; bytes of those on disk
+// Options are what a Meter is made from, and whom it asks when Prometheus comes.
+type Options struct {
+	Registry  prometheus.Registerer // nil: nothing is counted
+	Buckets   []float64             // upper bounds that the configuration names; none: the usual ones
+	Names     []string              // of the masters, as labels
+	Masters   func() []Master
+	Known     func(fun string) bool // tells the functions that have a label of their own
+	Functions func() int            // how many there are
+	Journal   string                // path of the journal
+}
+
+// Master is what a connection to a master shows.
+type Master struct {
+	Name           string
+	Connected      bool
+	Returns, Bytes int64 // that the master has not acknowledged; bytes of those on disk
 }
 
 // execBounds are the upper bounds of buckets in seconds, where the configuration says nothing.
 var execBounds = []float64{.001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30, 60, 300, 1800}
 
-// measure makes the counters of the minion, where somebody wants them. given are the upper bounds of buckets that the
-// configuration names.
-func (m *Minion) measure(given []float64) error {
-	reg := m.opt.Metrics
-	if reg == nil {
-		return nil
+// New makes the counters of a minion, where somebody wants them; else the Meter is nil.
+func New(opt Options) (*Meter, error) {
+	if opt.Registry == nil {
+		return nil, nil
 	}
 	bounds := execBounds
-	if len(given) > 0 {
-		bounds = given
+	if len(opt.Buckets) > 0 {
+		bounds = opt.Buckets
 	}
 	counters := func(name, help string, labels ...string) *prometheus.CounterVec {
 		return prometheus.NewCounterVec(prometheus.CounterOpts{Name: name, Help: help}, labels)
 	}
-	m.meter = &meter{
-		known:   func(fun string) bool { _, ok := m.opt.Registry.Lookup(fun); return ok },
+	m := &Meter{
+		known:   opt.Known,
 		jobs:    counters("brine_minion_jobs_total", "Jobs by function and by how they ended.", "fun", "outcome"),
 		signIns: counters("brine_minion_sign_ins_total", "Sign-ins by what came of them.", "master", "result"),
 		connections: counters("brine_minion_connections_total", "Connections made to the publish port of a master.",
@@ -59,24 +73,24 @@ func (m *Minion) measure(given []float64) error {
 			Name: "salt_minion_exec_duration_seconds", Help: "Time that functions took.", Buckets: bounds,
 		}, []string{"fun"}),
 	}
-	for _, c := range []prometheus.Collector{m.meter.jobs, m.meter.signIns, m.meter.connections, m.meter.attempts,
-		m.meter.dropped, m.meter.seconds, m.gauges()} {
-		if err := reg.Register(c); err != nil {
-			return fmt.Errorf("metrics: %w", err)
+	for _, c := range []prometheus.Collector{m.jobs, m.signIns, m.connections, m.attempts, m.dropped, m.seconds,
+		m.gauges(opt)} {
+		if err := opt.Registry.Register(c); err != nil {
+			return nil, fmt.Errorf("metrics: %w", err)
 		}
 	}
-	for _, l := range m.links {
-		m.meter.connections.WithLabelValues(l.name())
-		m.meter.dropped.WithLabelValues(l.name())
+	for _, name := range opt.Names {
+		m.connections.WithLabelValues(name)
+		m.dropped.WithLabelValues(name)
 	}
-	return nil
+	return m, nil
 }
 
 // outcomeFailed is the outcome of a function that has returned and says itself that it has failed.
 const outcomeFailed = "failed"
 
-// job counts a job that has ended.
-func (m *meter) job(job *payload.Job, ret *payload.Return, facts ledger.Minion) {
+// Job counts a job that has ended.
+func (m *Meter) Job(job *payload.Job, ret *payload.Return, facts ledger.Minion) {
 	if m == nil {
 		return
 	}
@@ -93,8 +107,8 @@ func (m *meter) job(job *payload.Job, ret *payload.Return, facts ledger.Minion) 
 	}
 }
 
-// inHand notes how many jobs run and wait.
-func (m *meter) inHand(running, queued int) {
+// InHand notes how many jobs run and wait.
+func (m *Meter) InHand(running, queued int) {
 	if m != nil {
 		m.running.Store(int64(running))
 		m.queued.Store(int64(queued))
@@ -107,7 +121,8 @@ var verdicts = map[auth.Verdict]string{
 	auth.Rejected: "rejected", auth.Fatal: "fatal",
 }
 
-func (m *meter) signIn(l *link, v auth.Verdict) {
+// SignIn counts a sign-in to a master.
+func (m *Meter) SignIn(master string, v auth.Verdict) {
 	if m == nil {
 		return
 	}
@@ -115,17 +130,18 @@ func (m *meter) signIn(l *link, v auth.Verdict) {
 	if !known {
 		result = "error"
 	}
-	m.signIns.WithLabelValues(l.name(), result).Inc()
+	m.signIns.WithLabelValues(master, result).Inc()
 }
 
-func (m *meter) connected(l *link) {
+// Connected counts a connection to the publish port of a master.
+func (m *Meter) Connected(master string) {
 	if m != nil {
-		m.connections.WithLabelValues(l.name()).Inc()
+		m.connections.WithLabelValues(master).Inc()
 	}
 }
 
-// tried counts an attempt to deliver a return.
-func (m *meter) tried(l *link, err error) {
+// Tried counts an attempt to deliver a return.
+func (m *Meter) Tried(master string, err error) {
 	if m == nil {
 		return
 	}
@@ -133,12 +149,13 @@ func (m *meter) tried(l *link, err error) {
 	if err != nil {
 		result = "error"
 	}
-	m.attempts.WithLabelValues(l.name(), result).Inc()
+	m.attempts.WithLabelValues(master, result).Inc()
 }
 
-func (m *meter) drop(l *link) {
+// Drop counts a return that is given up.
+func (m *Meter) Drop(master string) {
 	if m != nil {
-		m.dropped.WithLabelValues(l.name()).Inc()
+		m.dropped.WithLabelValues(master).Inc()
 	}
 }
 
@@ -155,26 +172,28 @@ var (
 	lookFunctions = gauges.Gauge("brine_minion_functions", "Functions that jobs may call.")
 )
 
-func (m *Minion) gauges() prometheus.Collector {
-	return gauges.Look(m.tellGauges, lookRunning, lookQueued, lookConnected, lookReturns, lookSpool, lookJournal,
-		lookFunctions)
+func (m *Meter) gauges(opt Options) prometheus.Collector {
+	return gauges.Look(func(tell gauges.Tell) {
+		m.tell(tell, opt)
+	}, lookRunning, lookQueued, lookConnected, lookReturns,
+		lookSpool, lookJournal, lookFunctions)
 }
 
-// tellGauges tells what there is.
-func (m *Minion) tellGauges(tell gauges.Tell) {
-	tell(lookRunning, float64(m.meter.running.Load()))
-	tell(lookQueued, float64(m.meter.queued.Load()))
-	tell(lookFunctions, float64(len(m.opt.Registry.Names())))
-	for _, l := range m.links {
+// tell tells what there is.
+func (m *Meter) tell(tell gauges.Tell, opt Options) {
+	tell(lookRunning, float64(m.running.Load()))
+	tell(lookQueued, float64(m.queued.Load()))
+	tell(lookFunctions, float64(opt.Functions()))
+	for _, l := range opt.Masters() {
 		up := 0.0
-		if l.connected.Load() {
+		if l.Connected {
 			up = 1
 		}
-		tell(lookConnected, up, l.name())
-		tell(lookReturns, float64(l.gauges.returns.Load()), l.name())
-		tell(lookSpool, float64(l.gauges.bytes.Load()), l.name())
+		tell(lookConnected, up, l.Name)
+		tell(lookReturns, float64(l.Returns), l.Name)
+		tell(lookSpool, float64(l.Bytes), l.Name)
 	}
-	if info, err := os.Stat(m.journalPath()); err == nil {
+	if info, err := os.Stat(opt.Journal); err == nil {
 		tell(lookJournal, float64(info.Size()))
 	}
 }

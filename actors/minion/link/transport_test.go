@@ -1,4 +1,4 @@
-package minion
+package link
 
 import (
 	"context"
@@ -54,12 +54,12 @@ func TestResolve(t *testing.T) {
 		{"10.0.0.9", 0, true, "10.0.0.9", nil},
 		{"::1", 0, true, "::1", nil},
 		{"a.test", 0, true, "10.0.0.1", nil},
-		{"b.test", 30, true, "", errUnresolved},
+		{"b.test", 30, true, "", ErrUnresolved},
 		{"b.test", 0, true, "127.0.0.1", nil},
-		{"b.test", 0, false, "", errUnresolved},
+		{"b.test", 0, false, "", ErrUnresolved},
 	} {
-		z := &zmqTransport{opt: transportOptionsOf(&config.Minion{RetryDNS: tt.retryDNS,
-			ResolveDNSFallback: tt.fallback}), master: config.MasterAddr{Host: tt.host},
+		z := &zmqTransport{opt: TransportOptions{ToThisHost: tt.retryDNS == 0 && tt.fallback},
+			master: config.MasterAddr{Host: tt.host},
 			lookup: func(_ context.Context, host string) ([]net.IPAddr, error) { return names[host], nil }}
 		got, err := z.resolve(t.Context(), "")
 		if got != tt.want || !errors.Is(err, tt.err) {
@@ -132,13 +132,14 @@ func freePort(t *testing.T) int {
 }
 
 // newTransport is a transport over real sockets whose master's name the test resolves.
-func newTransport(t *testing.T, cfg *config.Minion, host string, port int, addr func() string) *zmqTransport {
+func newTransport(t *testing.T, opt TransportOptions, host string, port int, addr func() string) *zmqTransport {
 	t.Helper()
 	zctx, err := zmq.NewContext(1)
 	if err != nil {
 		t.Fatal(err)
 	}
-	z, err := newZMQTransport(transportOptionsOf(cfg), config.MasterAddr{Host: host, Port: port}, zctx,
+	opt.Keepalive = zmq.Keepalive{Idle: -1, Count: -1, Interval: -1} // as the system has it
+	z, err := NewTransport(opt, config.MasterAddr{Host: host, Port: port}, zctx,
 		actortest.NewClock())
 	if err != nil {
 		t.Fatal(err)
@@ -147,7 +148,7 @@ func newTransport(t *testing.T, cfg *config.Minion, host string, port int, addr 
 		return []net.IPAddr{{IP: net.ParseIP(addr())}}, nil
 	}
 	t.Cleanup(func() {
-		z.close()
+		z.Close()
 		if err := zctx.Close(); err != nil {
 			t.Error(err)
 		}
@@ -159,7 +160,7 @@ func ask(t *testing.T, z *zmqTransport, limit time.Duration) (string, error) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), limit)
 	defer cancel()
-	reply, err := z.exchange(ctx, []byte("ping"), nil)
+	reply, err := z.Exchange(ctx, []byte("ping"), nil)
 	return string(reply), err
 }
 
@@ -170,9 +171,9 @@ func TestMasterMoves(t *testing.T) {
 	addr := make(chan string, 1)
 	addr <- "127.0.0.1"
 	where := func() string { now := <-addr; addr <- now; return now }
-	z := newTransport(t, &config.Minion{ReconDefault: time.Millisecond, ReconMax: time.Millisecond}, "master.test",
-		a.ret, where)
-	if got, err := ask(t, z, patience); err != nil || got != "127.0.0.1" {
+	z := newTransport(t, TransportOptions{Reconnect: time.Millisecond, ReconnectLonger: time.Millisecond},
+		"master.test", a.ret, where)
+	if got, err := ask(t, z, time.Minute); err != nil || got != "127.0.0.1" {
 		t.Fatalf("%q, %v", got, err)
 	}
 	links, frames := make(chan bool, 16), make(chan string, 16)
@@ -180,9 +181,9 @@ func TestMasterMoves(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		done := make(chan error, 1)
 		go func() {
-			done <- z.subscribe(ctx, a.pub, publications{link: func(up bool) {
+			done <- z.Subscribe(ctx, a.pub, Publications{Link: func(up bool) {
 				links <- up
-			}, frames: func(f [][]byte) { frames <- string(f[0]) }})
+			}, Frames: func(f [][]byte) { frames <- string(f[0]) }})
 		}()
 		for !actortest.Wait(t, "connection", links) {
 		}
@@ -195,19 +196,19 @@ func TestMasterMoves(t *testing.T) {
 	}
 	stop := subscribe()
 	await(t, a, frames, "of a")
-	if z.moved(t.Context(), true) {
+	if z.Moved(t.Context(), true) {
 		t.Error("moved, to the one address there is")
 	}
 	<-addr
 	addr <- "127.0.0.2"
 	a.stop()
-	if !z.moved(t.Context(), true) {
+	if !z.Moved(t.Context(), true) {
 		t.Error("the move was not noticed")
 	}
 	stop()
 	defer subscribe()()
 	await(t, b, frames, "of b")
-	if got, err := ask(t, z, patience); err != nil || got != "127.0.0.2" {
+	if got, err := ask(t, z, time.Minute); err != nil || got != "127.0.0.2" {
 		t.Errorf("request after the move: %q, %v", got, err)
 	}
 }
@@ -215,7 +216,7 @@ func TestMasterMoves(t *testing.T) {
 // await publishes until a subscriber has it: a subscription takes its way to the master.
 func await(t *testing.T, m *master, frames <-chan string, text string) {
 	t.Helper()
-	limit := time.After(patience)
+	limit := time.After(time.Minute)
 	for {
 		m.send(text)
 		select {
@@ -239,12 +240,12 @@ func TestUnanswered(t *testing.T) {
 	}
 	defer silent.Close()
 	addr := "127.0.0.1"
-	z := newTransport(t, &config.Minion{}, "master.test", b.ret, func() string { return addr })
+	z := newTransport(t, TransportOptions{}, "master.test", b.ret, func() string { return addr })
 	if _, err := ask(t, z, 50*time.Millisecond); !errors.Is(err, zmq.ErrTimeout) {
 		t.Errorf("a silent master: %v", err)
 	}
 	addr = "127.0.0.2"
-	if got, err := ask(t, z, patience); err != nil || got != addr {
+	if got, err := ask(t, z, time.Minute); err != nil || got != addr {
 		t.Errorf("%q, %v", got, err)
 	}
 }
@@ -261,7 +262,7 @@ func TestListening(t *testing.T) {
 	defer cancel()
 	served := make(chan error, 1)
 	go func() { served <- silent.Serve(ctx, func(zmq.Message) {}) }()
-	z := newTransport(t, &config.Minion{}, "master.test", port, func() string { return "127.0.0.1" })
+	z := newTransport(t, TransportOptions{}, "master.test", port, func() string { return "127.0.0.1" })
 	if _, err := ask(t, z, 300*time.Millisecond); !errors.Is(err, zmq.ErrTimeout) ||
 		errors.Is(err, zmq.ErrUnconnected) {
 		t.Errorf("a silent master: %v", err)
@@ -276,18 +277,18 @@ func TestListening(t *testing.T) {
 	}
 	short, end := context.WithTimeout(t.Context(), 100*time.Millisecond)
 	defer end()
-	if err := z.listening(short); !errors.Is(err, context.DeadlineExceeded) {
+	if err := z.Listening(short); !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("nobody listens: %v", err)
 	}
 	seen := make(chan error, 1)
-	go func() { seen <- z.listening(t.Context()) }()
+	go func() { seen <- z.Listening(t.Context()) }()
 	serveMaster(t, "127.0.0.1", port, 0)
 	select {
 	case err := <-seen:
 		if err != nil {
 			t.Error(err)
 		}
-	case <-time.After(patience):
+	case <-time.After(time.Minute):
 		t.Error("the port listens and nobody sees it")
 	}
 }
@@ -301,10 +302,10 @@ func TestIPv6(t *testing.T) {
 	l.Close()
 	m := serveMaster(t, "::1", 0, 0)
 	for _, host := range []string{"::1", "master.test"} {
-		z := newTransport(t, &config.Minion{Common: config.Common{IPv6: true}}, host, m.ret, func() string {
+		z := newTransport(t, TransportOptions{IPv6: true}, host, m.ret, func() string {
 			return "::1"
 		})
-		if got, err := ask(t, z, patience); err != nil || got != "::1" {
+		if got, err := ask(t, z, time.Minute); err != nil || got != "::1" {
 			t.Errorf("%s: %q, %v", host, got, err)
 		}
 	}
@@ -313,13 +314,13 @@ func TestIPv6(t *testing.T) {
 // TestSourcePort uses one request socket where a port is fixed.
 func TestSourcePort(t *testing.T) {
 	m := serveMaster(t, "127.0.0.1", 0, 0)
-	z := newTransport(t, &config.Minion{SourceRetPort: freePort(t), SourceInterfaceName: "lo"}, "127.0.0.1", m.ret, nil)
+	z := newTransport(t, TransportOptions{RequestPort: freePort(t), SourceInterface: "lo"}, "127.0.0.1", m.ret, nil)
 	for range 3 {
-		if got, err := ask(t, z, patience); err != nil || got != "127.0.0.1" {
+		if got, err := ask(t, z, time.Minute); err != nil || got != "127.0.0.1" {
 			t.Errorf("%q, %v", got, err)
 		}
 	}
-	if _, err := sourceAddress(transportOptionsOf(&config.Minion{SourceInterfaceName: "nosuch0"})); err == nil {
+	if _, err := sourceAddress(TransportOptions{SourceInterface: "nosuch0"}); err == nil {
 		t.Error("an interface that is not there has an address")
 	}
 }

@@ -1,4 +1,4 @@
-package minion
+package link
 
 import (
 	"context"
@@ -55,17 +55,10 @@ type Exit struct {
 	Text string
 }
 
-// authenticatorOptions are what the Authenticator needs of its connection.
-type authenticatorOptions struct {
-	link *link
-	exit func(Exit)
-}
-
 // authenticator signs in to one master, waits for an operator where it must, and renews the session when it
 // is told that it has ended. What a reply means is decided by wire/auth.
 type authenticator struct {
-	opt     authenticatorOptions
-	link    *link
+	link    *Link
 	self    *supervisor.Ref
 	waiting []*SignIn // to be told of the outcome
 	busy    bool      // a sign-in is under way, or the wait before it
@@ -99,9 +92,9 @@ func (a *authenticator) Receive(ctx supervisor.Context) {
 
 // onStarted signs in, also in an incarnation after the first: whatever its predecessor had begun is void.
 func (a *authenticator) onStarted(ctx supervisor.Context) {
-	a.self, a.link = supervisor.Self(ctx), a.opt.link
+	a.self = supervisor.Self(ctx)
 	a.busy = true
-	if most := a.link.opt.startDelay; most > 0 && !a.link.delayed.Swap(true) {
+	if most := a.link.opt.StartDelay; most > 0 && !a.link.delayed.Swap(true) {
 		d := daemon.Between(0, most).Round(time.Second)
 		a.link.log.Info(fmt.Sprintf("Minion sleeping for %d seconds due to configured startup_delay between 0 and "+
 			"%d seconds",
@@ -145,15 +138,15 @@ func (a *authenticator) signIn(ctx supervisor.Context) {
 }
 
 // signIn sends requests until one is answered, auth_tries times.
-func signIn(ctx context.Context, l *link) *replied {
+func signIn(ctx context.Context, l *Link) *replied {
 	away := false
-	for range max(1, l.times.Load().authTries) {
+	for range max(1, l.times.Load().AuthTries) {
 		reply, err := askSignIn(ctx, l)
 		away = errors.Is(err, zmq.ErrUnconnected)
 		switch {
 		case err == nil:
 			return &replied{step: l.auth.Reply(reply)}
-		case errors.Is(err, errUnresolved):
+		case errors.Is(err, ErrUnresolved):
 			return &replied{step: auth.Step{Verdict: auth.Failed, Text: err.Error()}, unresolved: true}
 		case !errors.Is(err, zmq.ErrTimeout) || ctx.Err() != nil:
 			return failedSignIn(err)
@@ -168,22 +161,22 @@ func failedSignIn(err error) *replied {
 }
 
 // askSignIn makes one attempt, within auth_timeout. Each frame is a fresh request: its answer fits no other.
-func askSignIn(ctx context.Context, l *link) ([]byte, error) {
-	ctx, cancel := context.WithTimeout(ctx, l.times.Load().authTimeout)
+func askSignIn(ctx context.Context, l *Link) ([]byte, error) {
+	ctx, cancel := context.WithTimeout(ctx, l.times.Load().AuthTimeout)
 	defer cancel()
 	return sealed.Insist(ctx, l.clock, func(ctx context.Context) ([]byte, error) {
 		frame, err := l.auth.Request()
 		if err != nil {
 			return nil, err
 		}
-		return l.wire.exchange(ctx, frame, nil)
+		return l.wire.Exchange(ctx, frame, nil)
 	})
 }
 
 func (a *authenticator) onReplied(ctx supervisor.Context, m *replied) {
 	s := m.step
 	a.away = m.away
-	a.link.meter.signIn(a.link, s.Verdict)
+	a.link.opt.Meter.SignIn(a.link.Name(), s.Verdict)
 	switch {
 	case s.Verdict == auth.Accepted:
 		a.onAccepted(ctx, s)
@@ -191,7 +184,7 @@ func (a *authenticator) onReplied(ctx supervisor.Context, m *replied) {
 		a.onPending(ctx, s)
 	case s.Verdict == auth.Rejected || s.Verdict == auth.Fatal:
 		a.onRefused(ctx, s)
-	case m.unresolved && a.link.opt.retryDNS > 0:
+	case m.unresolved && a.link.opt.RetryDNS > 0:
 		a.onUnresolved(ctx, s)
 	default: // Full, Failed
 		a.fail(ctx, s)
@@ -204,7 +197,7 @@ func (a *authenticator) onAccepted(ctx supervisor.Context, s auth.Step) {
 	a.busy, a.rounds, a.pending, a.lookups = false, 0, 0, 0
 	a.turn++
 	l.publishPort.Store(int64(s.PublishPort))
-	l.brine.Store(s.Brine)
+	l.brine.Store(s.Brine && !l.opt.TakeForSalt)
 	l.topic.Store(&s.Link)
 	l.sessions.Add(1)
 	a.answer(nil)
@@ -219,7 +212,7 @@ func refused(text string) error {
 // onPending waits for an operator. With auth_retries the attempt ends after so many of these answers.
 func (a *authenticator) onPending(ctx supervisor.Context, s auth.Step) {
 	a.pending++
-	if most := a.link.opt.pendingMost; most > 0 && a.pending >= most {
+	if most := a.link.opt.PendingMost; most > 0 && a.pending >= most {
 		a.pending = 0
 		a.fail(ctx, auth.Step{Text: fmt.Sprintf("Failed to authenticate with the master after %d attempts: %s", most,
 			s.Text)})
@@ -232,7 +225,7 @@ func (a *authenticator) onPending(ctx supervisor.Context, s auth.Step) {
 
 // onRefused ends the process, after the wait that keeps a service manager from starting it again at once.
 func (a *authenticator) onRefused(ctx supervisor.Context, s auth.Step) {
-	exit, clock := a.opt.exit, a.link.clock
+	exit, clock := a.link.opt.Exit, a.link.clock
 	daemon.During(supervisor.Lifetime(ctx), clock, s.Wait, func() { exit(Exit{Code: s.ExitCode, Text: s.Text}) })
 	a.answer(refused(s.Text))
 	a.link.log.Log(context.Background(), levelCritical, s.Text)
@@ -243,15 +236,15 @@ func (a *authenticator) onUnresolved(ctx supervisor.Context, s auth.Step) {
 	l := a.link
 	a.lookups++
 	a.answer(refused(s.Text))
-	if most := l.opt.lookupsMost; most > 0 && a.lookups > most {
+	if most := l.opt.LookupsMost; most > 0 && a.lookups > most {
 		l.log.Error(fmt.Sprintf("Master address: '%s' could not be resolved. Invalid or unresolveable address. Set "+
 			"'master' value in minion config.", l.master.Host))
 		a.busy = false // this master is given up, as Salt does; SignIn tries once more
 		return
 	}
 	l.log.Error(fmt.Sprintf("Master hostname: '%s' not found or not responsive. Retrying in %d seconds", l.master.Host,
-		int(l.opt.retryDNS.Seconds())), "why", s.Text)
-	a.wait(ctx, l.opt.retryDNS)
+		int(l.opt.RetryDNS.Seconds())), "why", s.Text)
+	a.wait(ctx, l.opt.RetryDNS)
 }
 
 // fail ends one attempt. Those who wait are told; the next attempt begins after a growing wait.
@@ -261,8 +254,8 @@ func (a *authenticator) fail(ctx supervisor.Context, s auth.Step) {
 	l.log.Error(fmt.Sprintf("Error while bringing up minion for multi-master. Is master at %s responding? The error "+
 		"message was %s", l.master.Host, s.Text))
 	a.answer(refused(s.Text))
-	a.wait(ctx, roundWait(a.rounds, l.opt.wait, l.opt.waitMax)+
-		daemon.Between(0, min(l.opt.reauthDelay, l.opt.wait)))
+	a.wait(ctx, roundWait(a.rounds, l.opt.Wait, l.opt.WaitMax)+
+		daemon.Between(0, min(l.opt.ReauthDelay, l.opt.Wait)))
 }
 
 // roundWait is the wait after the n-th failed attempt: it grows by the first wait up to the greatest.
@@ -281,8 +274,8 @@ func (a *authenticator) wait(ctx supervisor.Context, d time.Duration) {
 	a.turn++
 	a.rests = true
 	daemon.After(ctx, a.link.clock, d, &again{turn: a.turn})
-	if a.away && a.link.opt.reauthDelay <= usualReauthDelay {
-		whenListening(ctx, a.link, d, a.self, &again{turn: a.turn})
+	if a.away && a.link.opt.ReauthDelay <= usualReauthDelay {
+		WhenListening(ctx, a.link, d, a.self, &again{turn: a.turn})
 	}
 	a.breakOff()
 }

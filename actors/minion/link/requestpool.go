@@ -1,4 +1,4 @@
-package minion
+package link
 
 import (
 	"context"
@@ -12,12 +12,13 @@ import (
 
 // Limits of a requestPool.
 const (
-	requestSockets = maxFlying + 4    // requests under way to one master
+	MostReturns    = 32               // returns under way; requests of other kinds find free sockets
+	requestSockets = MostReturns + 4  // requests under way to one master
 	socketIdle     = 30 * time.Second // after which a socket more than the one is closed
 )
 
-// request is one request socket.
-type request struct {
+// socket is one request socket.
+type socket struct {
 	*zmq.Req
 	epoch int64
 	used  time.Time
@@ -27,26 +28,26 @@ type request struct {
 // taken first, so that a quiet minion holds one connection and a busy one as many as it needs.
 type requestPool struct {
 	clock  supervisor.Clock
-	places chan struct{}   // as many as there may be requests under way
-	idle   chan []*request // one list, of the sockets that nobody uses; the one used last is its end
-	armed  atomic.Bool     // a look for sockets to close is to come
+	places chan struct{}  // as many as there may be requests under way
+	idle   chan []*socket // one list, of the sockets that nobody uses; the one used last is its end
+	armed  atomic.Bool    // a look for sockets to close is to come
 }
 
 func newRequestPool(n int, clock supervisor.Clock) *requestPool {
-	p := &requestPool{clock: clock, places: make(chan struct{}, n), idle: make(chan []*request, 1)}
+	p := &requestPool{clock: clock, places: make(chan struct{}, n), idle: make(chan []*socket, 1)}
 	p.idle <- nil
 	return p
 }
 
 // take waits for a place and gives an idle socket, nil when one is to be opened. put is called afterwards.
-func (p *requestPool) take(ctx context.Context) (*request, error) {
+func (p *requestPool) take(ctx context.Context) (*socket, error) {
 	select {
 	case p.places <- struct{}{}:
 	case <-ctx.Done():
 		return nil, sealed.OutOfTime(ctx)
 	}
 	list := <-p.idle
-	var r *request
+	var r *socket
 	if n := len(list); n > 0 {
 		r, list[n-1] = list[n-1], nil
 		list = list[:n-1]
@@ -56,7 +57,7 @@ func (p *requestPool) take(ctx context.Context) (*request, error) {
 }
 
 // put gives back a place, and the socket unless it is nil.
-func (p *requestPool) put(r *request) {
+func (p *requestPool) put(r *socket) {
 	if r != nil {
 		r.used = p.clock.Now()
 		list := append(<-p.idle, r)
@@ -81,8 +82,8 @@ func (p *requestPool) trim() {
 	for old < len(list)-1 && now.Sub(list[old].used) >= socketIdle {
 		old++
 	}
-	gone := append([]*request(nil), list[:old]...)
-	rest := append([]*request(nil), list[old:]...)
+	gone := append([]*socket(nil), list[:old]...)
+	rest := append([]*socket(nil), list[old:]...)
 	p.idle <- rest
 	closeAll(gone)
 	if len(rest) > 1 {
@@ -100,7 +101,7 @@ func (p *requestPool) close() {
 	closeAll(list)
 }
 
-func closeAll(list []*request) {
+func closeAll(list []*socket) {
 	for _, r := range list {
 		_ = r.Close() // nothing is under way on it
 	}

@@ -1,6 +1,7 @@
-package minion
+package link
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -45,11 +46,11 @@ type (
 	pillarTried struct{ err error }
 	// tryPillar says that the wait after a failed one is over.
 	tryPillar struct{}
-	// lookAgain asks whether the master has another address by now; looked is the answer.
-	lookAgain struct{}
+	// LookAgain asks whether the master has another address by now; looked is the answer.
+	LookAgain struct{}
 	looked    struct{ moved bool }
-	// reconnect asks for a new connection whatever seems to be with the old one.
-	reconnect struct{}
+	// Reconnect asks for a new connection whatever seems to be with the old one.
+	Reconnect struct{}
 )
 
 // Lost sends a publication again that died with an incarnation, once.
@@ -60,21 +61,10 @@ func (m *frameReceived) Lost(why error) {
 	}
 }
 
-// subscriberOptions are what the Subscriber needs of its connection.
-type subscriberOptions struct {
-	link       *link
-	held       *heldFrames
-	dispatcher *supervisor.Ref
-	pillar     func(done func(error)) // asks for the pillar
-	onReady    func()                 // told once
-	diary      *ledger.Diary
-}
-
 // subscriber owns the SUB socket of one master: it opens publications and hands jobs to the Dispatcher. It
 // begins with that when the minion has a pillar; what comes before waits.
 type subscriber struct {
-	opt      subscriberOptions
-	link     *link
+	link     *Link
 	held     *heldFrames
 	self     *supervisor.Ref
 	topics   []string // with zmq_filtering; none: everything
@@ -125,11 +115,11 @@ func (s *subscriber) receiveLink(ctx supervisor.Context) {
 		s.onPillarTried(ctx, m.err)
 	case *tryPillar:
 		s.fetchPillar()
-	case *lookAgain:
+	case *LookAgain:
 		s.onLookAgain(ctx)
 	case *looked:
 		s.onLooked(ctx, m.moved)
-	case *reconnect:
+	case *Reconnect:
 		if s.port != 0 {
 			s.subscribe(ctx)
 		}
@@ -139,9 +129,9 @@ func (s *subscriber) receiveLink(ctx supervisor.Context) {
 }
 
 func (s *subscriber) onStarted(ctx supervisor.Context) {
-	s.self, s.link, s.held = supervisor.Self(ctx), s.opt.link, s.opt.held
-	if s.link.opt.filtering {
-		s.topics = []string{payload.TopicBroadcast, payload.Topic(s.link.opt.id)}
+	s.self, s.held = supervisor.Self(ctx), s.link.held
+	if s.link.opt.Filtering {
+		s.topics = []string{payload.TopicBroadcast, payload.Topic(s.link.opt.ID)}
 	}
 	if s.link.sessions.Load() > 0 { // a new incarnation of a subscriber that was connected
 		s.onSignedIn(ctx)
@@ -153,10 +143,10 @@ func (s *subscriber) onStarted(ctx supervisor.Context) {
 // onSignedIn connects, or connects anew when the port is another one.
 func (s *subscriber) onSignedIn(ctx supervisor.Context) {
 	port := int(s.link.publishPort.Load())
-	if own := s.link.opt.publishPort; own != 0 {
+	if own := s.link.opt.PublishPort; own != 0 {
 		port = own
 	}
-	if named := s.link.named(); port != s.port || named != s.named {
+	if named := s.link.Named(); port != s.port || named != s.named {
 		s.port, s.named = port, named
 		s.subscribe(ctx)
 	}
@@ -195,7 +185,7 @@ func (s *subscriber) subscribe(ctx supervisor.Context) {
 		if before != nil {
 			<-before
 		}
-		err := l.wire.subscribe(life, port, to)
+		err := l.wire.Subscribe(life, port, to)
 		if err != nil && life.Err() == nil {
 			self.Send(&unsubscribed{n, err})
 		}
@@ -204,17 +194,17 @@ func (s *subscriber) subscribe(ctx supervisor.Context) {
 }
 
 // sinks are those of a subscription. When too much waits its socket is not read, and what comes waits at the master.
-func (s *subscriber) sinks(life context.Context, n int) publications {
-	self, room := s.self, s.link.coming
-	return publications{
-		topics: s.subscribed(),
-		frames: func(frames [][]byte) {
+func (s *subscriber) sinks(life context.Context, n int) Publications {
+	self, room := s.self, s.link.opt.Coming
+	return Publications{
+		Topics: s.subscribed(),
+		Frames: func(frames [][]byte) {
 			room.Wait(life)
 			m := &frameReceived{frames: frames, to: self}
 			m.place.Enter(room, sizeOf(frames))
 			self.Send(m)
 		},
-		link: func(up bool) { self.Send(&linkChanged{n, up}) },
+		Link: func(up bool) { self.Send(&linkChanged{n, up}) },
 	}
 }
 
@@ -231,7 +221,7 @@ func (s *subscriber) onUnsubscribed(ctx supervisor.Context, m *unsubscribed) {
 	}
 	supervisor.Failed(ctx)
 	s.link.log.Error("the publications of the master cannot be received", "err", m.err)
-	daemon.After(ctx, s.link.clock, max(s.link.opt.retryDNS, time.Second), &subscribeAgain{m.n})
+	daemon.After(ctx, s.link.clock, max(s.link.opt.RetryDNS, time.Second), &subscribeAgain{m.n})
 }
 
 // onLinkChanged notes a connection that was made or lost. Behind one made again there may be another process,
@@ -242,7 +232,7 @@ func (s *subscriber) onLinkChanged(ctx supervisor.Context, m *linkChanged) {
 	}
 	host := s.link.master.Host
 	if m.up {
-		s.link.meter.connected(s.link)
+		s.link.opt.Meter.Connected(s.link.Name())
 	}
 	switch {
 	case !m.up:
@@ -253,7 +243,7 @@ func (s *subscriber) onLinkChanged(ctx supervisor.Context, m *linkChanged) {
 	default:
 		s.link.log.Info(fmt.Sprintf("Connection to master %s re-established", host))
 		supervisor.Send(ctx, s.link.authenticator, &SignIn{After: s.link.sessions.Load()})
-		supervisor.Send(ctx, s.link.sender, &retrySpool{})
+		supervisor.Send(ctx, s.link.sender, &MasterBack{})
 	}
 }
 
@@ -264,18 +254,18 @@ func (s *subscriber) fetchPillar() {
 	}
 	s.fetching = true
 	self := s.self
-	s.opt.pillar(func(err error) { self.Send(&pillarTried{err}) })
+	s.link.opt.Pillar(s.link, func(err error) { self.Send(&pillarTried{err}) })
 }
 
 func (s *subscriber) onPillarTried(ctx supervisor.Context, err error) {
 	s.fetching = false
 	if err != nil {
 		s.failures++
-		daemon.After(ctx, s.link.clock, roundWait(s.failures, s.link.opt.wait, s.link.opt.waitMax), &tryPillar{})
+		daemon.After(ctx, s.link.clock, roundWait(s.failures, s.link.opt.Wait, s.link.opt.WaitMax), &tryPillar{})
 		return
 	}
 	if !s.link.ready.Swap(true) {
-		s.opt.onReady()
+		s.link.opt.Ready(s.link)
 	}
 	s.drain(ctx)
 }
@@ -284,7 +274,7 @@ func (s *subscriber) onPillarTried(ctx supervisor.Context, err error) {
 const watchEvery = 10 * time.Second
 
 func (s *subscriber) watch(ctx supervisor.Context) {
-	daemon.After(ctx, s.link.clock, watchEvery, &lookAgain{})
+	daemon.After(ctx, s.link.clock, watchEvery, &LookAgain{})
 }
 
 // onLookAgain asks for the master's address: the connection is lost, or requests are not answered.
@@ -295,7 +285,7 @@ func (s *subscriber) onLookAgain(ctx supervisor.Context) {
 	s.looking = true
 	self, l := s.self, s.link
 	supervisor.Go(ctx, "look-up", func(ctx context.Context) error {
-		self.Send(&looked{l.wire.moved(ctx, !l.connected.Load())})
+		self.Send(&looked{l.wire.Moved(ctx, !l.connected.Load())})
 		return nil
 	})
 }
@@ -328,3 +318,6 @@ func (s *subscriber) onFrame(ctx supervisor.Context, frames [][]byte) {
 	}
 	s.drain(ctx)
 }
+
+// Content is the publication as it came.
+func (m *frameReceived) Content() []byte { return bytes.Join(m.frames, nil) }

@@ -1,8 +1,9 @@
-package minion
+package link
 
 import (
 	"errors"
 	"fmt"
+	"time"
 
 	"brine/modules/fleet/ledger"
 	"brine/supervisor"
@@ -92,7 +93,8 @@ func (s *subscriber) drain(ctx supervisor.Context) {
 			return
 		}
 		s.held.pop()
-		s.deliver(ctx, &JobReceived{Job: payload.NewJob(load), mark: mark, size: len(frame)}, err)
+		s.deliver(ctx, Publication{Job: payload.NewJob(load), Link: s.link, Mark: mark,
+			At: s.link.clock.Now(), Size: len(frame)}, err)
 	}
 }
 
@@ -127,7 +129,7 @@ func (s *subscriber) drop(ctx supervisor.Context, outcome ledger.Outcome, why er
 	s.link.log.Error("publication dropped", "why", why)
 }
 
-func (s *subscriber) deliver(ctx supervisor.Context, m *JobReceived, err error) {
+func (s *subscriber) deliver(ctx supervisor.Context, p Publication, err error) {
 	switch {
 	case errors.Is(err, auth.ErrIgnore):
 		s.refuse(ledger.Unopened, err)
@@ -135,18 +137,25 @@ func (s *subscriber) deliver(ctx supervisor.Context, m *JobReceived, err error) 
 	case err != nil:
 		s.drop(ctx, ledger.Unopened, err)
 	default:
-		m.to = s.opt.dispatcher
-		m.Link, m.at = s.link, s.link.clock.Now()
-		supervisor.Send(ctx, m.to, m)
+		s.link.opt.Deliver(ctx, p)
 	}
 }
 
 // refuse notes a publication that becomes no job.
 func (s *subscriber) refuse(outcome ledger.Outcome, why error) {
-	s.opt.diary.Refuse(ledger.Refusal{At: ledger.At(s.link.clock.Now()), Why: why.Error(), Outcome: outcome})
+	s.link.opt.Diary.Refuse(ledger.Refusal{At: ledger.At(s.link.clock.Now()), Why: why.Error(), Outcome: outcome})
 }
 
 // full is why the oldest publication is dropped.
 func (h *heldFrames) full() error {
 	return fmt.Errorf("%d publications waited already", len(h.list))
+}
+
+// Publication is a publication that was opened and verified.
+type Publication struct {
+	Job  *payload.Job
+	Link *Link
+	Mark auth.Mark // where it stands among those of its master
+	At   time.Time // when it was opened
+	Size int       // of the frame
 }

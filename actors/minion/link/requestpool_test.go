@@ -1,4 +1,4 @@
-package minion
+package link
 
 import (
 	"context"
@@ -20,7 +20,7 @@ func (p *requestPool) idleSockets() int {
 func TestRequestPool(t *testing.T) {
 	clock := actortest.NewClock()
 	p := newRequestPool(3, clock)
-	take := func() *request {
+	take := func() *socket {
 		t.Helper()
 		r, err := p.take(t.Context())
 		if err != nil {
@@ -28,12 +28,12 @@ func TestRequestPool(t *testing.T) {
 		}
 		return r
 	}
-	fresh := func() *request {
+	fresh := func() *socket {
 		t.Helper()
 		if r := take(); r != nil {
 			t.Error("a socket out of nowhere")
 		}
-		return &request{Req: zmq.NewReq(zmq.ReqOptions{})}
+		return &socket{Req: zmq.NewReq(zmq.ReqOptions{})}
 	}
 	first, second, third := fresh(), fresh(), fresh()
 	ctx, cancel := context.WithTimeout(t.Context(), 0)
@@ -43,9 +43,9 @@ func TestRequestPool(t *testing.T) {
 	}
 	p.put(first)
 	p.put(second) // from now on somebody looks
-	closeAll([]*request{third})
+	closeAll([]*socket{third})
 	p.put(nil)
-	for _, want := range []*request{second, first} {
+	for _, want := range []*socket{second, first} {
 		if take() != want {
 			t.Error("not the one used last")
 		}

@@ -7,6 +7,7 @@ import (
 
 	"brine/actors/daemon"
 	"brine/actors/minion/link"
+	"brine/actors/minion/returns"
 )
 
 // bounds are the limits of what may wait in a minion (docs/decisions/0029).
@@ -43,12 +44,12 @@ func (m *Minion) busBound() *daemon.Bound {
 }
 
 // boundsOf makes the rooms of a connection.
-func (m *Minion) boundsOf(waits *waitingReturns, log *slog.Logger) (coming, asking *daemon.Bound) {
+func (m *Minion) boundsOf(waits *returns.Waiting, log *slog.Logger) (coming, asking *daemon.Bound) {
 	asking = daemon.NewBound(daemon.BoundOptions{What: "requests of tools and jobs to the master",
 		Most: m.bounds.requests, Bell: m.bell, Log: log})
 	heeded := func() bool {
 		// a master that is away, or takes no returns, is not waited for: the oldest returns are dropped
-		return m.dispatcher.Depth() < m.bounds.publications && waits.returns.Load() < 2*int64(m.bounds.returns)
+		return m.dispatcher.Depth() < m.bounds.publications && waits.Returns.Load() < 2*int64(m.bounds.returns)
 	}
 	return daemon.NewBound(daemon.BoundOptions{What: "publications", Most: m.bounds.publications,
 		MostBytes: m.bounds.publicationBytes, Also: heeded, Bell: m.heeded, Log: log}), asking

@@ -11,6 +11,7 @@ import (
 
 	"brine/actors/actortest"
 	"brine/actors/daemon"
+	"brine/actors/minion/facts"
 	"brine/actors/minion/journal"
 	"brine/actors/minion/link"
 	"brine/supervisor"
@@ -214,7 +215,7 @@ func TestRefreshFlood(t *testing.T) {
 	open := sync.OnceFunc(func() { close(over) })
 	t.Cleanup(open)
 	grains := r.opt.Grains
-	r.opt.Grains = func(fresh bool) Grains {
+	r.opt.Grains = func(fresh bool) facts.Grains {
 		if fresh {
 			computed.Add(1)
 			<-over
@@ -233,8 +234,8 @@ func TestRefreshFlood(t *testing.T) {
 	})
 	told := make(chan bool, 2*flood)
 	for range flood {
-		r.m.refresher.Send(&RefreshGrains{Done: func(bool) { told <- true }})
-		r.m.refresher.Send(&RefreshPillar{Link: r.m.links[0], Done: func(error) { told <- true }})
+		r.m.refresher.Send(&facts.RefreshGrains{Done: func(bool) { told <- true }})
+		r.m.refresher.Send(&facts.RefreshPillar{Link: r.m.links[0], Done: func(error) { told <- true }})
 	}
 	r.log.Await(t, "the grains are not computed once more")
 	r.log.Await(t, "the pillar is not fetched once more")
@@ -254,7 +255,7 @@ func TestRefresherDies(t *testing.T) {
 	open := sync.OnceFunc(func() { close(over) })
 	t.Cleanup(open)
 	grains := r.opt.Grains
-	r.opt.Grains = func(fresh bool) Grains {
+	r.opt.Grains = func(fresh bool) facts.Grains {
 		if fresh {
 			<-over
 		}
@@ -263,7 +264,7 @@ func TestRefresherDies(t *testing.T) {
 	r.up()
 	told := make(chan bool, 3)
 	for range 3 {
-		r.m.refresher.Send(&RefreshGrains{Done: func(bool) { told <- true }})
+		r.m.refresher.Send(&facts.RefreshGrains{Done: func(bool) { told <- true }})
 	}
 	r.wait(t, "a Refresher at work", func() bool { return r.m.refresher.Depth() == 0 })
 	harm(t, r, "Refresher", "exit")

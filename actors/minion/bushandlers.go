@@ -4,6 +4,7 @@ import (
 	"os"
 	"strings"
 
+	"brine/actors/minion/facts"
 	"brine/actors/minion/link"
 	"brine/modules/loader"
 	"brine/wire/event"
@@ -26,7 +27,7 @@ func (m *Minion) busHandlers() []busHandler {
 
 // refreshModules computes the grains anew, as loading the modules anew does in Salt.
 func (m *Minion) refreshModules(notify bool) {
-	m.refresher.Send(&RefreshGrains{Done: func(bool) {
+	m.refresher.Send(&facts.RefreshGrains{Done: func(bool) {
 		if notify {
 			m.fire(event.TagMinionComplete("mod_refresh"), payload.M("complete", true))
 		}
@@ -35,8 +36,8 @@ func (m *Minion) refreshModules(notify bool) {
 
 // refreshPillar loads modules and pillar anew and tells when it has ended, well or not.
 func (m *Minion) refreshPillar(clean bool) {
-	m.refresher.Send(&RefreshGrains{Done: func(bool) {
-		m.refresher.Send(&RefreshPillar{Clean: clean, Done: func(error) {
+	m.refresher.Send(&facts.RefreshGrains{Done: func(bool) {
+		m.refresher.Send(&facts.RefreshPillar{Clean: clean, Done: func(error) {
 			m.fire(event.TagMinionComplete("pillar_refresh"), payload.M("complete", true))
 		}})
 	}})
@@ -45,7 +46,7 @@ func (m *Minion) refreshPillar(clean bool) {
 // refreshGrains fetches the pillar for grains that have changed: the master compiles it from them, and keeps
 // them for targets.
 func (m *Minion) refreshGrains(force bool) {
-	m.refresher.Send(&RefreshGrains{Done: func(changed bool) {
+	m.refresher.Send(&facts.RefreshGrains{Done: func(changed bool) {
 		if changed || force {
 			m.refreshPillar(false)
 		}

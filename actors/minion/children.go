@@ -4,8 +4,10 @@ import (
 	"sync"
 
 	"brine/actors/daemon"
+	"brine/actors/minion/copies"
+	"brine/actors/minion/facts"
 	"brine/actors/minion/journal"
-	"brine/actors/minion/link"
+	"brine/actors/minion/returns"
 	"brine/supervisor"
 	"brine/wire/bus"
 )
@@ -25,7 +27,7 @@ func (m *Minion) children(mem memory) []daemon.Child {
 		}}},
 		journal.New(m.journalOptions(mem)),
 		m.returnerSpool(),
-		newRefresher(m.refresherOptions()),
+		facts.NewRefresher(m.refresherOptions()),
 		{Spec: supervisor.Spec{Ref: m.files, Name: "FileClient", New: func() supervisor.Actor {
 			return &fileClient{}
 		}}},
@@ -40,19 +42,9 @@ func (m *Minion) children(mem memory) []daemon.Child {
 		}}},
 	}
 	for _, l := range m.links {
-		rows = append(rows, m.connection(l))
+		rows = append(rows, l.Tree(returns.New(m.returnSenderOptions(l))))
 	}
 	return rows
-}
-
-// connection is the subtree of one master.
-func (m *Minion) connection(l *link.Link) daemon.Child {
-	unkept := &[]*SendReturn{}
-	return l.Tree(daemon.Child{Spec: supervisor.Spec{Ref: l.Sender(), Name: "ReturnSender", Component: true,
-		Store: true,
-		New: func() supervisor.Actor {
-			return &returnSender{opt: m.returnSenderOptions(l, unkept)}
-		}}})
 }
 
 // mineTimer is the row of the MineTimer, unless the mine is off.
@@ -67,13 +59,12 @@ func (m *Minion) mineTimer() daemon.Child {
 
 func (m *Minion) mines() bool { return m.cfg.MineEnabled && m.cfg.MineInterval > 0 }
 
-// returnerSpool is the row of the ReturnerSpool, unless there are no returners.
+// copies.spooler is the row of the ReturnerSpool, unless there are no returners.
 func (m *Minion) returnerSpool() daemon.Child {
 	if m.opt.Returners == nil {
 		return daemon.Child{}
 	}
-	spool := func() supervisor.Actor { return &returnerSpool{opt: m.returnerSpoolOptions()} }
-	return daemon.Child{Spec: supervisor.Spec{Ref: m.returners, Name: "ReturnerSpool", Store: true, New: spool}}
+	return copies.New(m.returnerSpoolOptions())
 }
 
 // spawn adds the children. None begins before all are known to each other.

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"brine/actors/minion/facts"
 	"brine/actors/minion/link"
 	"brine/supervisor"
 	"brine/wire/payload"
@@ -74,7 +75,7 @@ func TestGrainsMayTakeLong(t *testing.T) {
 	open := sync.OnceFunc(func() { close(let) })
 	defer open()
 	plain := r.opt.Grains
-	r.opt.Grains = func(fresh bool) Grains {
+	r.opt.Grains = func(fresh bool) facts.Grains {
 		g, _ := plain(fresh).(fixedGrains)
 		return lateGrains{g, let}
 	}

@@ -3,6 +3,7 @@ package minion
 import (
 	"path/filepath"
 
+	"brine/actors/minion/facts"
 	"brine/actors/minion/link"
 	"brine/config"
 	"brine/modules/loader"
@@ -19,7 +20,7 @@ import (
 // ownOptions are what the minion looks at while it runs, for no actor in particular.
 type ownOptions struct {
 	id                string
-	pillar            pillarQuestion
+	pillar            facts.Question
 	jobsMost          int          // process_count_max as configured
 	eventMost         int          // max_event_size in bytes
 	returners         []string     // option return
@@ -31,7 +32,8 @@ type ownOptions struct {
 }
 
 func ownOptionsOf(cfg *config.Minion) ownOptions {
-	return ownOptions{id: cfg.ID, pillar: pillarQuestion{cfg.ID, cfg.SaltEnv, cfg.PillarEnv, pillar.Passed(cfg.Raw)},
+	return ownOptions{id: cfg.ID, pillar: facts.Question{ID: cfg.ID, Saltenv: cfg.SaltEnv,
+		Pillarenv: cfg.PillarEnv, Passed: pillar.Passed(cfg.Raw)},
 		jobsMost: cfg.ProcessCountMax, eventMost: cfg.MaxEventSize, returners: cfg.Return,
 		disabled: cfg.DisableReturners, scheduleReturners: loader.StringList(cfg.Raw.Value("schedule_returner")),
 		engines: cfg.Raw.Value("engines"), values: cfg.Raw, backlog: filepath.Join(cfg.CacheDir, backlogFile)}

@@ -8,9 +8,11 @@ import (
 	"sync"
 	"syscall"
 
+	"brine/actors/minion/copies"
+	"brine/actors/minion/facts"
 	"brine/actors/minion/journal"
 	"brine/actors/minion/link"
-	"brine/modules/loader"
+	"brine/actors/minion/returns"
 	"brine/modules/returners/spool"
 	"brine/supervisor"
 	"brine/wire/bus"
@@ -19,29 +21,29 @@ import (
 	"brine/wire/payload"
 )
 
-func (m *Minion) returnSenderOptions(l *link.Link, unkept *[]*SendReturn) returnSenderOptions {
-	return returnSenderOptions{link: l, waits: m.waits[l], clock: m.clock, meter: m.meter, log: l.Log(),
-		journal: m.journal, most: m.bounds.returns, calm: m.steady.Calm, maxBytes: m.cfg.ReturnSpoolMaxBytes,
-		maxAge: m.cfg.ReturnSpoolMaxAge, diary: m.diary, heeded: m.heeded, unkept: unkept}
+func (m *Minion) returnSenderOptions(l *link.Link) returns.Options {
+	return returns.Options{Link: l, Waits: m.waits[l], Clock: m.clock, Meter: m.meter, Log: l.Log(),
+		Journal: m.journal, Most: m.bounds.returns, Calm: m.steady.Calm, MaxBytes: m.cfg.ReturnSpoolMaxBytes,
+		MaxAge: m.cfg.ReturnSpoolMaxAge, Diary: m.diary, Heeded: m.heeded}
 }
 
-// returnerSpoolOptions are those of the ReturnerSpool.
-func (m *Minion) returnerSpoolOptions() returnerSpoolOptions {
-	return returnerSpoolOptions{
-		spool: spool.Options{Dir: filepath.Join(m.cfg.CacheDir, "returners"), MaxBytes: m.cfg.ReturnSpoolMaxBytes,
+// copies.Options are those of the ReturnerSpool.
+func (m *Minion) returnerSpoolOptions() copies.Options {
+	return copies.Options{
+		Ref: m.returners,
+		Spool: spool.Options{Dir: filepath.Join(m.cfg.CacheDir, "returners"), MaxBytes: m.cfg.ReturnSpoolMaxBytes,
 			MaxAge: m.cfg.ReturnSpoolMaxAge,
 			Sync:   m.cfg.JournalFsync},
-		registry: m.opt.Returners, env: func() *loader.Env {
-			return m.envs[nil]
-		}, disabled: m.own.disabled, calm: m.steady.Calm, clock: m.clock, log: m.log,
+		Registry: m.opt.Returners, Env: m.envs[nil], Disabled: m.own.disabled, Calm: m.steady.Calm, Clock: m.clock,
+		Log: m.log,
 	}
 }
 
-func (m *Minion) refresherOptions() refresherOptions {
-	return refresherOptions{ref: m.refresher, asked: m.own.pillar, source: m.ownPillar, stored: func() {
+func (m *Minion) refresherOptions() facts.RefresherOptions {
+	return facts.RefresherOptions{Ref: m.refresher, Asked: m.own.pillar, Source: m.ownPillar, Stored: func() {
 		m.scheduler.Send(&PillarStored{})
-	}, keepIn: keepsPillarIn(m.cfg), every: m.cfg.GrainsRefreshEvery, facts: m.facts, masters: m.links,
-		most: m.bounds.refreshes, clock: m.clock, log: m.log}
+	}, KeepIn: keepsPillarIn(m.cfg), Every: m.cfg.GrainsRefreshEvery, Facts: m.facts, Masters: m.links,
+		Most: m.bounds.refreshes, Clock: m.clock, Log: m.log}
 }
 
 func (m *Minion) journalOptions(mem memory) journal.Options {
@@ -65,7 +67,7 @@ func (m *Minion) onReady(l *link.Link) {
 	for _, tag := range tags {
 		load := link.EventLoad(m.own.id, tag, text)
 		if len(m.cfg.StartEventGrains) > 0 {
-			load.Set("grains", someGrains(m.facts.of(l).grains(), m.cfg.StartEventGrains))
+			load.Set("grains", someGrains(m.facts.Of(l).Grains(), m.cfg.StartEventGrains))
 		}
 		l.Post(&link.Request{Load: load, Done: m.logFailure(tag)})
 	}

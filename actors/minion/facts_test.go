@@ -6,62 +6,10 @@ import (
 	"testing"
 
 	"brine/actors/actortest"
-	"brine/config"
+	"brine/actors/minion/facts"
 	"brine/wire/auth"
 	"brine/wire/payload"
 )
-
-// countedGrains count how often all of them are computed.
-type countedGrains struct {
-	values *payload.Map
-	all    *int
-}
-
-func (g countedGrains) Map() *payload.Map {
-	*g.all++
-	return g.values
-}
-
-func (g countedGrains) Get(name string) (any, bool) { return g.values.Get(name) }
-
-// factsFrom are the facts of a minion without a master.
-func factsFrom(compute func(fresh bool) Grains) *facts {
-	return newFacts(factsOptions{compute: compute, options: payload.NewMap(0)})
-}
-
-// TestFacts computes single grains alone, all of them once, and anew when it is told to.
-func TestFacts(t *testing.T) {
-	all, now := 0, "a"
-	var asked []bool
-	f := factsFrom(func(fresh bool) Grains {
-		asked = append(asked, fresh)
-		return countedGrains{payload.M("x", now), &all}
-	})
-	if v, ok := f.grain("x"); v != "a" || !ok || all != 0 {
-		t.Errorf("one grain: %v, %v, all were computed %d times", v, ok, all)
-	}
-	if g := f.grains(); g.Str("x") != "a" || f.grains() != g || all != 1 {
-		t.Errorf("all grains: %v, computed %d times", g, all)
-	}
-	if f.refresh() {
-		t.Error("the same grains are a change")
-	}
-	now = "b"
-	if !f.refresh() || f.grains().Str("x") != "b" {
-		t.Errorf("after a refresh: %v", f.grains())
-	}
-	if v, _ := f.grain("x"); v != "b" {
-		t.Errorf("one grain after a refresh: %v", v)
-	}
-	if len(asked) != 3 || asked[0] || !asked[1] || !asked[2] {
-		t.Errorf("asked past the file: %v", asked)
-	}
-	if early := factsFrom(func(bool) Grains {
-		return countedGrains{payload.M("x", "c"), new(int)}
-	}); !early.refresh() || early.grains().Str("x") != "c" {
-		t.Error("a refresh before anybody has asked")
-	}
-}
 
 // TestMasterOfJob: of a minion with several masters, each sees itself as the master: in grains, options, targets and
 // pillar requests.
@@ -106,21 +54,9 @@ func TestMasterOfJob(t *testing.T) {
 	}
 	before := r.m.envs[r.m.links[1]].Grains()
 	done := make(chan bool, 1)
-	r.m.refresher.Send(&RefreshGrains{Done: func(changed bool) { done <- changed }})
+	r.m.refresher.Send(&facts.RefreshGrains{Done: func(changed bool) { done <- changed }})
 	actortest.Wait(t, "grains", done)
 	if after := r.m.envs[r.m.links[1]].Grains(); after == before || after.Value("master") != "b.test" {
 		t.Errorf("grains that were computed anew have %v", after.Value("master"))
-	}
-}
-
-// TestMasterGrainSet: a grain of that name that the configuration sets is left as it is.
-func TestMasterGrainSet(t *testing.T) {
-	for _, grains := range []*payload.Map{payload.M("master", "mine"), payload.NewMap(0)} {
-		all := factsFrom(func(bool) Grains { return fixedGrains{grains} })
-		f := newView(all, payload.M("master", []any{"a", "b"}), config.MasterAddr{Host: "a", Port: 4506})
-		one, has := f.grain("master")
-		if f.grains() != grains || has != grains.Has("master") || has && one != "mine" {
-			t.Errorf("%v: got %v, %v %v", grains.Keys(), f.grains(), one, has)
-		}
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"syscall"
 
+	"brine/actors/minion/facts"
 	"brine/actors/minion/link"
 	"brine/modules/fleet/door"
 	"brine/modules/loader"
@@ -178,13 +179,13 @@ func (h host) Signal(jid string, sig int) (string, bool) {
 // Reload drops what the process caches: the grains are read anew, and modules are asked again whether they load.
 func (h host) Reload() error {
 	h.m.opt.Registry.Reload()
-	h.m.refresher.Send(&RefreshGrains{})
+	h.m.refresher.Send(&facts.RefreshGrains{})
 	return nil
 }
 
 // Compile gets a fresh pillar without keeping it: from the master, or with file_client: local from this machine.
 func (h host) Compile(ctx context.Context, q loader.PillarQuery) (*payload.Map, error) {
-	pillar, err := askPillar(ctx, h.m.ownPillar, h.m.own.pillar, h.m.facts, h.link, q)
+	pillar, err := facts.CompilePillar(ctx, h.m.ownPillar, h.m.own.pillar, h.m.facts, h.link, q)
 	return pillar, forFunction(err)
 }
 

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"brine/actors/daemon"
+	"brine/actors/minion/copies"
 	"brine/actors/minion/jobfiles"
 	"brine/actors/minion/journal"
 	"brine/actors/minion/link"
@@ -66,11 +67,11 @@ type jobOptions struct {
 	journal *supervisor.Ref
 	proc    procDir
 	clock   supervisor.Clock
-	cache   func(jid string, ret *payload.Return) error           // keeps the return locally (cache_jobs); nil: not
-	started func(l *link.Link, job *payload.Job)                  // fires the start event a job asked for (3008)
-	crashed func(l *link.Link, jid string, text string)           // reports an exception (_salt_error)
-	returns bool                                                  // to returners, also when the job names none
-	extra   func(job *payload.Job, r *payload.Return) *KeepReturn // what goes to the returners that the job names
+	cache   func(jid string, ret *payload.Return) error            // keeps the return locally (cache_jobs); nil: not
+	started func(l *link.Link, job *payload.Job)                   // fires the start event a job asked for (3008)
+	crashed func(l *link.Link, jid string, text string)            // reports an exception (_salt_error)
+	returns bool                                                   // to returners, also when the job names none
+	extra   func(job *payload.Job, r *payload.Return) *copies.Keep // what goes to the returners that the job names
 	// returners that it cannot call; nil: none are asked for
 	uncalled   func(job *payload.Job) []string
 	returners  *supervisor.Ref // of the ReturnerSpool
@@ -147,7 +148,7 @@ func (j *job) Receive(ctx supervisor.Context) {
 		j.onKill(ctx, m)
 	case *jobAnswered:
 		j.onAnswered(ctx)
-	case *returnKept:
+	case *copies.Kept:
 		supervisor.Of(ctx).Done(j.self.Name())
 	case *answerAgain, *returnFailed, *reasonNoted:
 		j.receiveFailure(ctx)

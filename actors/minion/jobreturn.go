@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"brine/actors/minion/journal"
+	"brine/actors/minion/returns"
 	"brine/modules/fleet/ledger"
 	"brine/supervisor"
 	"brine/wire/payload"
@@ -17,7 +18,7 @@ func (j *job) send(ctx supervisor.Context) {
 		return
 	}
 	ret, body := j.packed()
-	supervisor.Send(ctx, rec.link.Sender(), &SendReturn{Key: rec.key, JID: j.jid(), Return: ret, Body: body,
+	supervisor.Send(ctx, rec.link.Sender(), &returns.Send{Key: rec.key, JID: j.jid(), Return: ret, Body: body,
 		Kept:   j.kept,
 		Failed: func(why error) { self.Send(&returnFailed{why}) }})
 }

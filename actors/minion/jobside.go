@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"brine/actors/minion/copies"
 	"brine/actors/minion/jobfiles"
 	"brine/actors/minion/link"
 	"brine/modules/returners"
@@ -71,8 +72,8 @@ func (m *Minion) uncalled(job *payload.Job) []string {
 }
 
 // copies is a return for the returners of its job.
-func (m *Minion) copies(job *payload.Job, ret *payload.Return) *KeepReturn {
+func (m *Minion) copies(job *payload.Job, ret *payload.Return) *copies.Keep {
 	full := ret.Map().Clone().Set(payload.FieldID, m.own.id)
 	job.Pass(full, payload.FieldRetConfig, payload.FieldRetKwargs)
-	return &KeepReturn{Returners: m.returnersOf(job), Return: full}
+	return &copies.Keep{Returners: m.returnersOf(job), Return: full}
 }

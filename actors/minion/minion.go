@@ -8,8 +8,10 @@ import (
 	"time"
 
 	"brine/actors/daemon"
+	"brine/actors/minion/facts"
 	"brine/actors/minion/link"
 	"brine/actors/minion/meter"
+	"brine/actors/minion/returns"
 	"brine/config"
 	"brine/modules/fleet/ledger"
 	"brine/modules/host/jobprocess"
@@ -37,7 +39,7 @@ type Options struct {
 	Clock    supervisor.Clock                              // default: the real one
 	SignIn   func(config.MasterAddr) (*auth.Minion, error) // the sign-in state towards one master
 	Registry *loader.Registry
-	Grains   func(fresh bool) Grains // fresh ones are read past the grains that are kept in a file
+	Grains   func(fresh bool) facts.Grains // fresh ones are read past the grains that are kept in a file
 	// Match tells whether a publication means this minion, of which nobody has asked anything yet.
 	Match func(job *payload.Job, about matchers.Facts) bool
 	// Returners are those that jobs may name; nil: there are none.
@@ -79,8 +81,8 @@ type Minion struct {
 	top       *supervisor.Supervisor
 	jobs      *daemon.Tree
 	links     []*link.Link
-	waits     map[*link.Link]*waitingReturns
-	facts     *facts
+	waits     map[*link.Link]*returns.Waiting
+	facts     *facts.Facts
 	meter     *meter.Meter
 	diary     *ledger.Diary
 	ownPillar loader.PillarSource        // nil: masters compile the pillar
@@ -108,7 +110,7 @@ type Minion struct {
 func Start(opt Options) (*Minion, error) {
 	m := &Minion{opt: opt, cfg: opt.Config, own: ownOptionsOf(opt.Config), times: &link.LatestTimes{}, log: opt.Logger,
 		clock: opt.Clock, envs: map[*link.Link]*loader.Env{},
-		waits: map[*link.Link]*waitingReturns{}, diary: ledger.NewDiary(diaryJobs)}
+		waits: map[*link.Link]*returns.Waiting{}, diary: ledger.NewDiary(diaryJobs)}
 	m.times.Store(timesOf(opt.Config))
 	if m.opt.room.memory == nil {
 		m.opt.room = realRoom()
@@ -173,7 +175,7 @@ func (m *Minion) meterOptions() meter.Options {
 		Masters: func() (all []meter.Master) {
 			for _, l := range m.links {
 				all = append(all, meter.Master{Name: l.Name(), Connected: l.Connected(),
-					Returns: m.waits[l].returns.Load(), Bytes: m.waits[l].bytes.Load()})
+					Returns: m.waits[l].Returns.Load(), Bytes: m.waits[l].Bytes.Load()})
 			}
 			return all
 		}}
@@ -219,7 +221,7 @@ func (m *Minion) makeLinks() error {
 
 // addLink makes a connection; opt is what the configuration says of it.
 func (m *Minion) addLink(opt link.Options) {
-	waits := &waitingReturns{}
+	waits := &returns.Waiting{}
 	opt.Log = m.log.With("master", opt.Master.Host)
 	opt.Coming, opt.Asking = m.boundsOf(waits, opt.Log)
 	opt.Held, opt.HeldBytes = m.bounds.held, m.bounds.heldBytes
@@ -229,14 +231,14 @@ func (m *Minion) addLink(opt link.Options) {
 	opt.Deliver = func(ctx supervisor.Context, p link.Publication) {
 		supervisor.Send(ctx, m.dispatcher, &JobReceived{Publication: p, to: m.dispatcher})
 	}
-	opt.Pillar = func(l *link.Link, done func(error)) { m.refresher.Send(&RefreshPillar{Link: l, Done: done}) }
+	opt.Pillar = func(l *link.Link, done func(error)) { m.refresher.Send(&facts.RefreshPillar{Link: l, Done: done}) }
 	l := link.New(opt)
 	m.links, m.waits[l] = append(m.links, l), waits
 }
 
 // makeEnvs makes the facts, and what functions run in.
 func (m *Minion) makeEnvs() {
-	m.facts = newFacts(factsOptions{compute: m.opt.Grains, options: m.cfg.Raw, masters: m.links})
+	m.facts = facts.New(facts.Options{Compute: m.opt.Grains, Options: m.cfg.Raw, Masters: m.links})
 	m.envs[nil] = m.newEnv(nil)
 	if m.opt.OwnPillar != nil {
 		m.ownPillar = m.opt.OwnPillar(m.envs[nil])
@@ -249,9 +251,9 @@ func (m *Minion) makeEnvs() {
 
 // newEnv is what functions run in that belong to a master, or to none.
 func (m *Minion) newEnv(l *link.Link) *loader.Env {
-	see := m.facts.of(l)
-	env := &loader.Env{Registry: m.opt.Registry, ID: m.cfg.ID, Opts: see.options, Grains: see.grains,
-		GrainOf: see.grain, Pillar: see.pillar, Host: hostOf(host{m, l})}
+	see := m.facts.Of(l)
+	env := &loader.Env{Registry: m.opt.Registry, ID: m.cfg.ID, Opts: see.Options, Grains: see.Grains,
+		GrainOf: see.Grain, Pillar: see.Pillar, Host: hostOf(host{m, l})}
 	if m.opt.Complete != nil {
 		m.opt.Complete(env)
 	}
@@ -265,11 +267,11 @@ func (m *Minion) dispatcherOptions(mem memory) dispatcherOptions {
 		id: m.cfg.ID, seenMost: m.cfg.MinionJIDQueueHWM, seenFor: m.cfg.MinionJIDQueueAge, queueMost: m.cfg.JobQueueMax,
 		jobs: m.jobs.Supervisor, links: m.links, reg: &registry{}, past: mem.past, diary: m.diary, tell: m.tellOf,
 		meter: m.meter, clock: m.clock, log: m.log,
-		gathering: func() bool { return m.facts.known() == nil },
+		gathering: func() bool { return m.facts.Known() == nil },
 		match: func(job *payload.Job, l *link.Link) bool {
-			see := m.facts.of(l)
-			return m.opt.Match(job, matchers.Facts{ID: m.cfg.ID, Grains: see.grains, Grain: see.grain,
-				Pillar: see.pillar})
+			see := m.facts.Of(l)
+			return m.opt.Match(job, matchers.Facts{ID: m.cfg.ID, Grains: see.Grains, Grain: see.Grain,
+				Pillar: see.Pillar})
 		},
 		job: func(rec *jobRecord) func() supervisor.Actor {
 			return func() supervisor.Actor { return &job{opt: m.job, rec: rec} }
@@ -330,3 +332,6 @@ func (m *Minion) newSteady() *steady.Clock {
 
 // Exit is why a minion's process has to end.
 type Exit = link.Exit
+
+// Grains are the grains of this host at one moment.
+type Grains = facts.Grains

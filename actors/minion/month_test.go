@@ -60,7 +60,7 @@ func (r *rig) away(t *testing.T) {
 	f := r.master()
 	f.set(func() { f.down = true })
 	jids := r.jobsOfDay(t, 10)
-	r.wait(t, "returns on disk", func() bool { return r.m.waits[r.m.links[0]].returns.Load() == int64(len(jids)) })
+	r.wait(t, "returns on disk", func() bool { return r.m.waits[r.m.links[0]].Returns.Load() == int64(len(jids)) })
 	f.mu.Lock()
 	to := f.to
 	f.mu.Unlock()
@@ -128,7 +128,7 @@ func (r *rig) day(t *testing.T, n int) {
 	}
 	r.awaitIdle(t)
 	r.awaitSpool(t, 0)
-	r.wait(t, "rest", func() bool { return r.m.waits[r.m.links[0]].returns.Load() == 0 })
+	r.wait(t, "rest", func() bool { return r.m.waits[r.m.links[0]].Returns.Load() == 0 })
 	f.set(func() { clear(f.returns); f.requests = nil })
 	r.fun.mu.Lock()
 	clear(r.fun.runs)

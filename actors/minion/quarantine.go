@@ -98,14 +98,6 @@ func (d *dispatcher) answered(jid string) bool {
 	return known && jid != jidReq && facts.Made != 0
 }
 
-// Content is the job that is answered, with its return or with the reason why there is none.
-func (m *SendReturn) Content() []byte {
-	if m.reason {
-		return []byte(m.Key + " reason")
-	}
-	return []byte(m.Key)
-}
-
 // tagQuarantine is the event of a message that was set aside because the same actor died of it twice, on the minion's
 // bus and on those of its masters.
 const tagQuarantine = "brine/actor/quarantine"

@@ -94,7 +94,7 @@ func (r *reactions) templates() reacting.Templates {
 	return reacting.Templates{Opts: m.own.values, Grains: func() *payload.Map {
 		return m.envOf(m.anyLink()).Grains()
 	}, Registry: m.opt.Registry, Functions: anyFunction{}, Files: r.find,
-		Pillar: func() *payload.Map { return m.facts.of(m.anyLink()).pillar() },
+		Pillar: func() *payload.Map { return m.facts.Of(m.anyLink()).Pillar() },
 		Call: func(ctx context.Context, fun string, pos []any, kw *payload.Map) (any, error) {
 			return loader.NewCall(ctx, m.envOf(m.anyLink()), fun, payload.M("fun", fun)).Call(fun, pos, kw)
 		}}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"brine/actors/actortest"
+	"brine/actors/minion/facts"
 	"brine/actors/minion/journal"
 	"brine/actors/minion/link"
 	"brine/config"
@@ -105,7 +106,7 @@ func (r *rig) options() Options {
 				SignPubMessages: true,
 			})
 		},
-		Grains: func(bool) Grains {
+		Grains: func(bool) facts.Grains {
 			return fixedGrains{payload.M("id", r.cfg.ID, "os", "Debian", "role", "web", "master",
 				r.cfg.Raw.Value("master"))}
 		},

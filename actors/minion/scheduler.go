@@ -162,7 +162,7 @@ func (s *scheduler) readPillar() (changed bool) {
 }
 
 // pillar is that of a master that is there, or that of a minion without masters.
-func (s *scheduler) pillar() *payload.Map { return s.m.facts.of(s.m.anyLink()).pillar() }
+func (s *scheduler) pillar() *payload.Map { return s.m.facts.Of(s.m.anyLink()).Pillar() }
 
 // now is what a clock on the wall of this machine shows.
 func (s *scheduler) now() time.Time { return dates.Wall(s.m.clock.Now().Local()) }
@@ -173,7 +173,7 @@ func (s *scheduler) options() schedule.Options {
 	if opt.Loop <= 0 {
 		opt.Loop = scheduleEvery
 	}
-	opt.Grains = s.m.facts.known() // nil before they are known: computing them may take seconds
+	opt.Grains = s.m.facts.Known() // nil before they are known: computing them may take seconds
 	return opt
 }
 

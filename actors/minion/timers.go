@@ -16,6 +16,8 @@ type (
 	BeginMine struct{}
 	// mineUpdated says that an update has ended, or failed.
 	mineUpdated struct{ err error }
+	// mineDue is the message of the timer.
+	mineDue struct{}
 )
 
 // mineTimer calls mine.update when the minion is ready, and every mine_interval from then on.
@@ -33,7 +35,7 @@ func (t *mineTimer) Receive(ctx supervisor.Context) {
 		t.onStarted(ctx)
 	case *BeginMine:
 		t.onBegin(ctx)
-	case *tick:
+	case *mineDue:
 		t.update(ctx)
 	case *mineUpdated:
 		t.onUpdated(m)
@@ -58,7 +60,7 @@ func (t *mineTimer) onBegin(ctx supervisor.Context) {
 
 // update asks for one update, unless the one before still goes on.
 func (t *mineTimer) update(ctx supervisor.Context) {
-	daemon.After(ctx, t.m.clock, t.every, &tick{})
+	daemon.After(ctx, t.m.clock, t.every, &mineDue{})
 	if t.busy {
 		return
 	}

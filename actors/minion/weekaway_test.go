@@ -22,5 +22,5 @@ func TestWeekAway(t *testing.T) {
 	}
 	r.m.links[0].Sender().Send(&link.MasterBack{})
 	f.set(func() { f.down = false })
-	r.until(t, "return", func() bool { return f.has(jid(1)) }, retryPause)
+	r.until(t, "return", func() bool { return f.has(jid(1)) }, time.Second)
 }

@@ -1,4 +1,4 @@
-package minion
+package returns
 
 import (
 	"fmt"
@@ -18,13 +18,13 @@ import (
 
 // Messages of the ReturnSender.
 type (
-	// SendReturn delivers the return of a job, over restarts of either side. Kept is called when the return is
+	// Send delivers the return of a job, over restarts of either side. Kept is called when the return is
 	// on disk, before it is sent, or else when it is delivered. The ReturnSender runs it in its handler, or whoever
 	// finds its event lost does: the files of the job must be gone before the master can have the return, or the next
 	// process would answer for the job once more (docs/decisions/0044). Failed is called when no ReturnSender takes the
 	// message, mostly because one died of it, by who finds that out; to send it once more is safe, Key tells that it is
 	// the same. Neither may block.
-	SendReturn struct {
+	Send struct {
 		Key    string
 		JID    string
 		Return *payload.Return // as it goes to the master
@@ -33,57 +33,57 @@ type (
 		Failed func(why error)
 		bulk   int64       // bytes of a Body that is larger than the journal may take, and not held beside Return
 		taken  atomic.Bool // the master has acknowledged it; said by the attempt, whose ReturnSender may be dead
-		reason bool        // it says why there is no other return
+		Reason bool        // it says why there is no other return
 	}
-	// TakeReturn delivers a return that somebody else has put into the journal.
-	TakeReturn struct {
+	// Take delivers a return that somebody else has put into the journal.
+	Take struct {
 		JID    string
 		Return journal.Spooled
 	}
 	// delivered is the outcome of one attempt to deliver a return.
 	delivered struct {
-		ret    *pendingReturn
+		ret    *pending
 		err    error
-		sender *returnSender // that made the attempt
+		sender *sender // that made the attempt
 	}
-	// returnNoted says that a return is in the journal, or could not be put there.
-	returnNoted struct {
-		ret    *pendingReturn
+	// noted says that a return is in the journal, or could not be put there.
+	noted struct {
+		ret    *pending
 		err    error
-		sender *returnSender
-		asked  *SendReturn
+		sender *sender
+		asked  *Send
 	}
-	// returnReplaced says that the reason stands in the journal in place of a return, or could not be put there.
-	returnReplaced struct {
-		ret    *pendingReturn
+	// replaced says that the reason stands in the journal in place of a return, or could not be put there.
+	replaced struct {
+		ret    *pending
 		size   int64
 		err    error
-		sender *returnSender
+		sender *sender
 	}
-	// returnsListed are the returns that were in the journal at the start.
-	returnsListed struct {
+	// listed are the returns that were in the journal at the start.
+	listed struct {
 		all    []journal.Spooled
-		sender *returnSender
+		sender *sender
 	}
 	// retryTimer does the same, when the pause after a failure is over.
 	retryTimer struct{}
 )
 
 // Lost tells the job.
-func (m *SendReturn) Lost(why error) {
+func (m *Send) Lost(why error) {
 	if m.Failed != nil {
 		m.Failed(why)
 	}
 }
 
-func (m *returnNoted) Written(err error) any { return &returnNoted{m.ret, err, m.sender, m.asked} }
+func (m *noted) Written(err error) any { return &noted{m.ret, err, m.sender, m.asked} }
 
-func (m *returnReplaced) Replaced(size int64, err error) any {
-	return &returnReplaced{m.ret, size, err, m.sender}
+func (m *replaced) Replaced(size int64, err error) any {
+	return &replaced{m.ret, size, err, m.sender}
 }
 
 // Lost tells the job: the next ReturnSender finds the return in the journal, or gets it again.
-func (m *returnNoted) Lost(why error) {
+func (m *noted) Lost(why error) {
 	if m.err == nil {
 		m.asked.kept()
 	} else {
@@ -91,33 +91,40 @@ func (m *returnNoted) Lost(why error) {
 	}
 }
 
-// returnSenderOptions are what the ReturnSender needs of its connection.
-type returnSenderOptions struct {
-	link     *link.Link
-	waits    *waitingReturns
-	clock    supervisor.Clock
-	meter    *meter.Meter
-	journal  *supervisor.Ref
-	maxBytes int64         // of returns on disk, 0: no cap
-	most     int           // returns
-	maxAge   time.Duration // 0: kept for ever
-	calm     func() bool   // whether the clock may be believed
-	// unkept are the returns that are not on disk as they are; they outlive the actor.
-	unkept *[]*SendReturn
-	diary  *ledger.Diary
-	heeded *daemon.Bell // rung for those that wait until there are fewer returns
-	log    *slog.Logger
+// Options are what the ReturnSender needs of its connection.
+type Options struct {
+	Link     *link.Link
+	Waits    *Waiting
+	Clock    supervisor.Clock
+	Meter    *meter.Meter
+	Journal  *supervisor.Ref
+	MaxBytes int64         // of returns on disk, 0: no cap
+	Most     int           // returns
+	MaxAge   time.Duration // 0: kept for ever
+	Calm     func() bool   // whether the clock may be believed
+	Diary    *ledger.Diary
+	Heeded   *daemon.Bell // rung for those that wait until there are fewer returns
+	Log      *slog.Logger
 }
 
-// returnSender delivers returns to one master. What it has taken is on disk before it is sent, and leaves the
+// New makes the ReturnSender of a link as a child.
+func New(opt Options) daemon.Child {
+	unkept := &[]*Send{}
+	return daemon.Child{Spec: supervisor.Spec{Ref: opt.Link.Sender(), Name: "ReturnSender", Component: true,
+		Store: true,
+		New:   func() supervisor.Actor { return &sender{opt: opt, unkept: unkept} }}}
+}
+
+// sender delivers returns to one master. What it has taken is on disk before it is sent, and leaves the
 // disk when the master has acknowledged it. Unlike Salt: a return is never given up because the master is away, or
 // because it answers that it could not take it.
-type returnSender struct {
-	opt     returnSenderOptions
+type sender struct {
+	opt     Options
+	unkept  *[]*Send // that are not on disk as they are; they outlive the actor
 	self    *supervisor.Ref
-	known   map[string]*pendingReturn // by key
-	waiting []*pendingReturn          // in order; not sent yet
-	failed  []*pendingReturn          // to be sent again by the next retry
+	known   map[string]*pending // by key
+	waiting []*pending          // in order; not sent yet
+	failed  []*pending          // to be sent again by the next retry
 	flying  int
 	window  int      // how many may fly: more with each success, half with each failure
 	pauses  int      // retries so far without a success
@@ -137,27 +144,27 @@ const (
 	retryPauseMax = 30 * time.Second
 )
 
-func (r *returnSender) Receive(ctx supervisor.Context) {
+func (r *sender) Receive(ctx supervisor.Context) {
 	defer r.measure()
 	defer r.flushed()
 	switch m := ctx.Message().(type) {
 	case *supervisor.Started:
 		r.onStarted(ctx)
-	case *SendReturn:
+	case *Send:
 		r.onSendReturn(ctx, m)
 	case *link.Request:
-		r.opt.link.Carry(ctx, m)
-	case *TakeReturn:
+		r.opt.Link.Carry(ctx, m)
+	case *Take:
 		r.onTakeReturn(ctx, m)
-	case *returnNoted:
+	case *noted:
 		r.onNoted(ctx, m)
-	case *returnReplaced:
+	case *replaced:
 		r.onReplaced(m)
 	case *delivered:
 		r.onDelivered(ctx, m)
-	case *returnsListed:
+	case *listed:
 		r.onListed(ctx, m)
-	case *returnNotedLate:
+	case *notedLate:
 		r.onNotedLate(m)
 	case *probeTimer:
 		r.onProbe(ctx)
@@ -175,18 +182,18 @@ func (r *returnSender) Receive(ctx supervisor.Context) {
 }
 
 // measure notes how much there is.
-func (r *returnSender) measure() {
-	r.opt.waits.returns.Store(int64(len(r.known)))
-	r.opt.waits.bytes.Store(r.size)
-	r.opt.heeded.Ring()
+func (r *sender) measure() {
+	r.opt.Waits.Returns.Store(int64(len(r.known)))
+	r.opt.Waits.Bytes.Store(r.size)
+	r.opt.Heeded.Ring()
 }
 
 // onStarted asks for what a predecessor, or the process before this one, left in the journal.
-func (r *returnSender) onStarted(ctx supervisor.Context) {
-	r.self, r.known, r.window = supervisor.Self(ctx), make(map[string]*pendingReturn), firstFlying
+func (r *sender) onStarted(ctx supervisor.Context) {
+	r.self, r.known, r.window = supervisor.Self(ctx), make(map[string]*pending), firstFlying
 	self := r.self
-	unkept := *r.opt.unkept
-	*r.opt.unkept = nil
+	unkept := *r.unkept
+	*r.unkept = nil
 	for _, m := range unkept {
 		// as messages: one of them may kill; before the list, in which the reasons for some of them stand
 		if m.taken.Load() {
@@ -195,12 +202,12 @@ func (r *returnSender) onStarted(ctx supervisor.Context) {
 		}
 		self.Send(m)
 	}
-	supervisor.Send(ctx, r.opt.journal, &journal.List{Link: r.opt.link.Name(), Done: func(all []journal.Spooled) {
-		self.Send(&returnsListed{all, r})
+	supervisor.Send(ctx, r.opt.Journal, &journal.List{Link: r.opt.Link.Name(), Done: func(all []journal.Spooled) {
+		self.Send(&listed{all, r})
 	}})
 }
 
-func (r *returnSender) onListed(ctx supervisor.Context, m *returnsListed) {
+func (r *sender) onListed(ctx supervisor.Context, m *listed) {
 	if m.sender != r {
 		return
 	}
@@ -211,16 +218,16 @@ func (r *returnSender) onListed(ctx supervisor.Context, m *returnsListed) {
 	r.fly(ctx)
 }
 
-func (r *returnSender) onTakeReturn(ctx supervisor.Context, m *TakeReturn) {
+func (r *sender) onTakeReturn(ctx supervisor.Context, m *Take) {
 	r.admit(m.Return, m.JID)
 	r.trim(ctx)
 	r.fly(ctx)
 }
 
 // admit takes a return that is in the journal, unless it has it already.
-func (r *returnSender) admit(s journal.Spooled, jid string) {
+func (r *sender) admit(s journal.Spooled, jid string) {
 	if r.known[s.Key] == nil {
-		p := &pendingReturn{Spooled: s, jid: jid, bytes: s.Size}
+		p := &pending{Spooled: s, jid: jid, bytes: s.Size}
 		r.size += s.Size
 		r.known[s.Key] = p
 		r.waiting = append(r.waiting, p)
@@ -229,7 +236,7 @@ func (r *returnSender) admit(s journal.Spooled, jid string) {
 
 // onSendReturn puts a return into the journal. It is sent when it is there. One that the journal may not take is held
 // in memory, and in the journal stands what is to be said if it comes to nothing.
-func (r *returnSender) onSendReturn(ctx supervisor.Context, m *SendReturn) {
+func (r *sender) onSendReturn(ctx supervisor.Context, m *Send) {
 	if p := r.known[m.Key]; p != nil { // asked again
 		if p.onDisk() {
 			m.kept()
@@ -239,35 +246,35 @@ func (r *returnSender) onSendReturn(ctx supervisor.Context, m *SendReturn) {
 		return
 	}
 	body, size := m.Body, max(m.bulk, int64(len(m.Body)))
-	p := &pendingReturn{jid: m.JID, ret: m.Return, asked: m, bytes: size, bulky: r.opt.maxBytes > 0 &&
-		size > r.opt.maxBytes}
+	p := &pending{jid: m.JID, ret: m.Return, asked: m, bytes: size, bulky: r.opt.MaxBytes > 0 &&
+		size > r.opt.MaxBytes}
 	if p.bulky {
 		var err error
 		if body, err = r.opt.reason(m.Key, m.Return, size); err != nil {
 			supervisor.Crash(fmt.Errorf("pack reason for %s: %w", m.JID, err))
 		}
 	}
-	p.Spooled = journal.Spooled{Key: m.Key, Size: int64(len(body)), At: r.opt.clock.Now()}
+	p.Spooled = journal.Spooled{Key: m.Key, Size: int64(len(body)), At: r.opt.Clock.Now()}
 	r.known[m.Key] = p
-	r.write(ctx, m, body, &returnNoted{ret: p, sender: r, asked: m})
+	r.write(ctx, m, body, &noted{ret: p, sender: r, asked: m})
 }
 
 // write puts a return into the journal. The note comes back with the outcome.
-func (r *returnSender) write(ctx supervisor.Context, m *SendReturn, body []byte, note journal.Note) {
-	supervisor.Send(ctx, r.opt.journal, &journal.Write{
-		Record: journal.Record{Kind: journal.Returned, Key: m.Key, Link: r.opt.link.Name(), Body: body},
+func (r *sender) write(ctx supervisor.Context, m *Send, body []byte, note journal.Note) {
+	supervisor.Send(ctx, r.opt.Journal, &journal.Write{
+		Record: journal.Record{Kind: journal.Returned, Key: m.Key, Link: r.opt.Link.Name(), Body: body},
 		Asker:  r.self, Note: note,
 	})
 }
 
-func (m *SendReturn) kept() {
+func (m *Send) kept() {
 	if m.Kept != nil {
 		m.Kept()
 	}
 }
 
 // onNoted sends a return that is in the journal by now, or cannot be put there.
-func (r *returnSender) onNoted(ctx supervisor.Context, m *returnNoted) {
+func (r *sender) onNoted(ctx supervisor.Context, m *noted) {
 	p := m.ret
 	r.noteSpooled(p, m.err)
 	if m.sender != r { // asked for by a predecessor
@@ -291,18 +298,18 @@ func (r *returnSender) onNoted(ctx supervisor.Context, m *returnNoted) {
 }
 
 // keep notes what of a return is on disk, and holds on to the rest.
-func (r *returnSender) keep(p *pendingReturn, err error) {
+func (r *sender) keep(p *pending, err error) {
 	if err != nil {
 		p.bulky = false // nothing stands in its place
 		p.held = p.asked
-		*r.opt.unkept = append(*r.opt.unkept, p.held)
+		*r.unkept = append(*r.unkept, p.held)
 		return
 	}
 	r.size += p.Size
 	p.asked.kept()
 	if p.bulky {
-		p.held = &SendReturn{Key: p.Key, JID: p.jid, Return: p.ret, bulk: p.bytes}
-		*r.opt.unkept = append(*r.opt.unkept, p.held)
+		p.held = &Send{Key: p.Key, JID: p.jid, Return: p.ret, bulk: p.bytes}
+		*r.unkept = append(*r.unkept, p.held)
 	} else if len(r.waiting) >= maxLoaded {
 		p.ret = nil
 	}
@@ -310,7 +317,7 @@ func (r *returnSender) keep(p *pendingReturn, err error) {
 }
 
 // forget ends the work on a return that is delivered, or cannot be.
-func (r *returnSender) forget(p *pendingReturn) {
+func (r *sender) forget(p *pending) {
 	delete(r.known, p.Key)
 	r.release(p)
 	if p.onDisk() {
@@ -321,29 +328,37 @@ func (r *returnSender) forget(p *pendingReturn) {
 }
 
 // release drops what is held of a return beyond restarts of the actor.
-func (r *returnSender) release(p *pendingReturn) {
-	*r.opt.unkept = slices.DeleteFunc(*r.opt.unkept, func(m *SendReturn) bool { return m.Key == p.Key })
+func (r *sender) release(p *pending) {
+	*r.unkept = slices.DeleteFunc(*r.unkept, func(m *Send) bool { return m.Key == p.Key })
 }
 
 // over lets the journal forget a job: the master has its return, or will never have it. It may be called by any
 // goroutine. A return that could not be put there has left the record of its beginning.
-func (o *returnSenderOptions) over(key string) {
-	o.journal.Send(&journal.Write{Record: journal.Record{Kind: journal.Gone, Key: key}})
+func (o *Options) over(key string) {
+	o.Journal.Send(&journal.Write{Record: journal.Record{Kind: journal.Gone, Key: key}})
 }
 
-// waitingReturns are how many returns one master has not acknowledged. Any number of goroutines may use it.
-type waitingReturns struct {
-	returns, bytes atomic.Int64 // bytes of those on disk
+// Waiting are how many returns one master has not acknowledged. Any number of goroutines may use it.
+type Waiting struct {
+	Returns, Bytes atomic.Int64 // bytes of those on disk
 }
 
 // flushed tells who waits for it that all has been done for the returns: the master has them, or will not have them
 // now.
-func (r *returnSender) flushed() {
-	if len(r.flush) == 0 || r.opt.link.Up() && len(r.known) > len(r.failed)+len(r.untaken.list) {
+func (r *sender) flushed() {
+	if len(r.flush) == 0 || r.opt.Link.Up() && len(r.known) > len(r.failed)+len(r.untaken.list) {
 		return
 	}
 	for _, done := range r.flush {
 		done()
 	}
 	r.flush = nil
+}
+
+// Content is the job that is answered, with its return or with the reason why there is none.
+func (m *Send) Content() []byte {
+	if m.Reason {
+		return []byte(m.Key + " reason")
+	}
+	return []byte(m.Key)
 }

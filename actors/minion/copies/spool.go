@@ -1,4 +1,4 @@
-package minion
+package copies
 
 import (
 	"context"
@@ -19,19 +19,19 @@ import (
 
 // Messages of the ReturnerSpool.
 type (
-	// KeepReturn hands a return to returners. Asker, if any, gets a returnKept when it is on disk, or cannot be.
-	KeepReturn struct {
+	// Keep hands a return to returners. Asker, if any, gets a Kept when it is on disk, or cannot be.
+	Keep struct {
 		Returners []string
 		Return    *payload.Map
 		Asker     *supervisor.Ref
 	}
-	// returnKept answers KeepReturn.
-	returnKept struct{}
+	// Kept answers Keep.
+	Kept struct{}
 	// returnerCalled is the outcome of a call.
 	returnerCalled struct {
 		item spool.Item // Name "": the return was not on disk
 		err  error
-		by   *returnerSpool // who has called
+		by   *spooler // who has called
 	}
 	// returnerRested says that a returner which failed may be called again.
 	returnerRested struct{ line string }
@@ -45,22 +45,29 @@ const (
 	expireCopiesEvery = time.Hour
 )
 
-// returnerSpoolOptions are what the ReturnerSpool needs of the minion.
-type returnerSpoolOptions struct {
-	spool    spool.Options
-	registry *loader.Registry
-	env      func() *loader.Env
-	disabled []string    // disable_returners
-	calm     func() bool // whether the clock may be believed
-	clock    supervisor.Clock
-	log      *slog.Logger
+// Options are what the ReturnerSpool needs of the minion.
+type Options struct {
+	Ref      *supervisor.Ref // by which others know it
+	Spool    spool.Options
+	Registry *loader.Registry
+	Env      *loader.Env
+	Disabled []string    // disable_returners
+	Calm     func() bool // whether the clock may be believed
+	Clock    supervisor.Clock
+	Log      *slog.Logger
 }
 
-// returnerSpool hands returns to returners, those for one returner with the same options one after the other, and keeps
+// New makes the ReturnerSpool as a child.
+func New(opt Options) daemon.Child {
+	return daemon.Child{Spec: supervisor.Spec{Ref: opt.Ref, Name: "ReturnerSpool", Store: true,
+		New: func() supervisor.Actor { return &spooler{opt: opt} }}}
+}
+
+// spooler hands returns to returners, those for one returner with the same options one after the other, and keeps
 // on disk what it could not take: it gets it again, with growing pauses, over restarts. Nothing here delays the return
 // to the master. A copy may reach its returner twice, when the minion ends while it is handed over.
-type returnerSpool struct {
-	opt    returnerSpoolOptions
+type spooler struct {
+	opt    Options
 	spool  *spool.Spool
 	lines  map[string]*returnerLine // by lineOf
 	unkept int                      // calls under way for returns without a record
@@ -72,11 +79,11 @@ type returnerLine struct {
 	pause         time.Duration // before the next try; 0: the last one succeeded
 }
 
-func (s *returnerSpool) Receive(ctx supervisor.Context) {
+func (s *spooler) Receive(ctx supervisor.Context) {
 	switch m := ctx.Message().(type) {
 	case *supervisor.Started:
 		s.onStarted(ctx)
-	case *KeepReturn:
+	case *Keep:
 		s.onKeepReturn(ctx, m)
 	case *returnerCalled:
 		s.onReturnerCalled(ctx, m)
@@ -91,10 +98,10 @@ func (s *returnerSpool) Receive(ctx supervisor.Context) {
 	}
 }
 
-func (s *returnerSpool) onStarted(ctx supervisor.Context) {
-	s.opt.spool.Damaged = jobfiles.TellDamage(s.opt.log)
+func (s *spooler) onStarted(ctx supervisor.Context) {
+	s.opt.Spool.Damaged = jobfiles.TellDamage(s.opt.Log)
 	var err error
-	if s.spool, err = spool.Open(s.opt.spool); err != nil {
+	if s.spool, err = spool.Open(s.opt.Spool); err != nil {
 		supervisor.Crash(err)
 	}
 	s.lines = map[string]*returnerLine{}
@@ -105,21 +112,21 @@ func (s *returnerSpool) onStarted(ctx supervisor.Context) {
 }
 
 // onKeepReturn takes one copy for each returner.
-func (s *returnerSpool) onKeepReturn(ctx supervisor.Context, m *KeepReturn) {
-	for _, name := range returners.Expand(m.Returners, provided(s.opt.env().Opts)) {
+func (s *spooler) onKeepReturn(ctx supervisor.Context, m *Keep) {
+	for _, name := range returners.Expand(m.Returners, provided(s.opt.Env.Opts)) {
 		switch {
-		case slices.Contains(s.opt.disabled, name):
-			s.opt.log.Warn("Returner "+name+" is disabled (disable_returners)", "jid", m.Return.Str("jid"))
-		case !returners.Has(s.opt.registry, name):
+		case slices.Contains(s.opt.Disabled, name):
+			s.opt.Log.Warn("Returner "+name+" is disabled (disable_returners)", "jid", m.Return.Str("jid"))
+		case !returners.Has(s.opt.Registry, name):
 			supervisor.Failed(ctx)
-			s.opt.log.Error("Returner "+name+".returner could not be called: there is no such returner", "jid",
+			s.opt.Log.Error("Returner "+name+".returner could not be called: there is no such returner", "jid",
 				m.Return.Str("jid"))
 		default:
 			s.keep(ctx, name, m.Return)
 		}
 	}
 	if m.Asker != nil {
-		supervisor.Send(ctx, m.Asker, &returnKept{})
+		supervisor.Send(ctx, m.Asker, &Kept{})
 	}
 }
 
@@ -131,18 +138,18 @@ func provided(f func() *payload.Map) *payload.Map {
 }
 
 // keep makes the record of a copy. One for which there is no room is handed over all the same, but once.
-func (s *returnerSpool) keep(ctx supervisor.Context, name string, ret *payload.Map) {
+func (s *spooler) keep(ctx supervisor.Context, name string, ret *payload.Map) {
 	line := lineOf(name, ret)
-	_, err := s.spool.Put(name, line, ret, s.opt.clock.Now())
+	_, err := s.spool.Put(name, line, ret, s.opt.Clock.Now())
 	switch {
 	case err == nil:
 		s.call(ctx, line)
 	case s.unkept >= returnersUnkept:
 		supervisor.Failed(ctx)
-		s.opt.log.Error("a returner gets no copy of a return: too many wait that the disk has no room for", "returner",
+		s.opt.Log.Error("a returner gets no copy of a return: too many wait that the disk has no room for", "returner",
 			name, "jid", ret.Str("jid"), "err", err)
 	default:
-		s.opt.log.Warn("a returner is tried once only", "returner", name, "jid", ret.Str("jid"), "err", err)
+		s.opt.Log.Warn("a returner is tried once only", "returner", name, "jid", ret.Str("jid"), "err", err)
 		s.unkept++
 		s.hand(ctx, &returnerCalled{item: spool.Item{Returner: name}}, func() (any, error) { return ret, nil })
 	}
@@ -154,7 +161,7 @@ func lineOf(name string, ret *payload.Map) string {
 }
 
 // call hands the oldest copy of a line to its returner, unless that has one in hand, or rests.
-func (s *returnerSpool) call(ctx supervisor.Context, name string) {
+func (s *spooler) call(ctx supervisor.Context, name string) {
 	line := s.lines[name]
 	if line == nil {
 		line = &returnerLine{}
@@ -174,7 +181,7 @@ func (s *returnerSpool) call(ctx supervisor.Context, name string) {
 }
 
 // hand calls a returner beside the actor.
-func (s *returnerSpool) hand(ctx supervisor.Context, done *returnerCalled, value func() (any, error)) {
+func (s *spooler) hand(ctx supervisor.Context, done *returnerCalled, value func() (any, error)) {
 	self, opt := supervisor.Self(ctx), s.opt
 	done.by = s
 	supervisor.Go(ctx, "returner", func(ctx context.Context) error {
@@ -187,7 +194,7 @@ func (s *returnerSpool) hand(ctx supervisor.Context, done *returnerCalled, value
 }
 
 // hand calls a returner once.
-func (o *returnerSpoolOptions) hand(ctx context.Context, name string, value func() (any, error)) error {
+func (o *Options) hand(ctx context.Context, name string, value func() (any, error)) error {
 	v, err := value()
 	if err != nil {
 		return &returners.Unusable{Err: err}
@@ -198,10 +205,10 @@ func (o *returnerSpoolOptions) hand(ctx context.Context, name string, value func
 	}
 	ctx, cancel := context.WithTimeout(ctx, returners.CallTimeout)
 	defer cancel()
-	return returners.Return(loader.NewCall(ctx, o.env(), ret.Str("fun"), ret), o.registry, name, ret)
+	return returners.Return(loader.NewCall(ctx, o.Env, ret.Str("fun"), ret), o.Registry, name, ret)
 }
 
-func (s *returnerSpool) onReturnerCalled(ctx supervisor.Context, m *returnerCalled) {
+func (s *spooler) onReturnerCalled(ctx supervisor.Context, m *returnerCalled) {
 	if m.by != s {
 		return // a predecessor's: this one has called, too
 	}
@@ -217,14 +224,14 @@ func (s *returnerSpool) onReturnerCalled(ctx supervisor.Context, m *returnerCall
 		return
 	}
 	if m.err != nil {
-		s.opt.log.Error("a returner did not take a return, which it is not given again", "returner", m.item.Returner,
+		s.opt.Log.Error("a returner did not take a return, which it is not given again", "returner", m.item.Returner,
 			"err", m.err)
 	}
 	if !kept {
 		return
 	}
 	if err := s.spool.Remove(m.item); err != nil { // it would come again with the next start
-		s.opt.log.Error("a copy that a returner has taken stays", "returner", m.item.Returner, "err", err)
+		s.opt.Log.Error("a copy that a returner has taken stays", "returner", m.item.Returner, "err", err)
 	}
 	line := s.lines[m.item.Line]
 	line.busy, line.pause = false, 0
@@ -232,16 +239,16 @@ func (s *returnerSpool) onReturnerCalled(ctx supervisor.Context, m *returnerCall
 }
 
 // rest lets a returner be for a while.
-func (s *returnerSpool) rest(ctx supervisor.Context, m *returnerCalled) {
+func (s *spooler) rest(ctx supervisor.Context, m *returnerCalled) {
 	line := s.lines[m.item.Line]
 	line.busy, line.resting = false, true
 	line.pause = returners.Pause(line.pause)
-	s.opt.log.Error("a returner could not take a return; it is tried again", "returner", m.item.Returner, "after",
+	s.opt.Log.Error("a returner could not take a return; it is tried again", "returner", m.item.Returner, "after",
 		line.pause, "waiting", s.spool.Len(), "err", m.err)
-	daemon.After(ctx, s.opt.clock, line.pause, &returnerRested{m.item.Line})
+	daemon.After(ctx, s.opt.Clock, line.pause, &returnerRested{m.item.Line})
 }
 
-func (s *returnerSpool) onReturnerRested(ctx supervisor.Context, m *returnerRested) {
+func (s *spooler) onReturnerRested(ctx supervisor.Context, m *returnerRested) {
 	if line := s.lines[m.line]; line != nil {
 		line.resting = false
 		s.call(ctx, m.line)
@@ -249,18 +256,18 @@ func (s *returnerSpool) onReturnerRested(ctx supervisor.Context, m *returnerRest
 }
 
 // onExpireCopies removes what is too old, but for copies that are being handed over.
-func (s *returnerSpool) onExpireCopies(ctx supervisor.Context) {
-	daemon.After(ctx, s.opt.clock, expireCopiesEvery, &expireCopies{})
-	if !s.opt.calm() {
+func (s *spooler) onExpireCopies(ctx supervisor.Context) {
+	daemon.After(ctx, s.opt.Clock, expireCopiesEvery, &expireCopies{})
+	if !s.opt.Calm() {
 		return
 	}
-	old, err := s.spool.Expire(s.opt.clock.Now())
+	old, err := s.spool.Expire(s.opt.Clock.Now())
 	for _, i := range old {
 		supervisor.Failed(ctx)
-		s.opt.log.Error("a returner never took a return, which is too old now (return_spool_max_age)", "returner",
+		s.opt.Log.Error("a returner never took a return, which is too old now (return_spool_max_age)", "returner",
 			i.Returner, "made", i.Made)
 	}
 	if err != nil {
-		s.opt.log.Error("copies for returners that are too old stay", "err", err)
+		s.opt.Log.Error("copies for returners that are too old stay", "err", err)
 	}
 }

@@ -1,4 +1,4 @@
-package minion
+package facts
 
 import (
 	"sync"
@@ -16,47 +16,47 @@ type Grains interface {
 	Get(name string) (any, bool)
 }
 
-// factsOptions are what the facts are made from.
-type factsOptions struct {
-	compute func(fresh bool) Grains // fresh ones are read past the grains that are kept in a file
-	options *payload.Map            // of the minion
-	masters []*link.Link
+// Options are what the facts are made from.
+type Options struct {
+	Compute func(fresh bool) Grains // fresh ones are read past the grains that are kept in a file
+	Options *payload.Map            // of the minion
+	Masters []*link.Link
 }
 
-// facts are the grains as the functions see them, and the options and the pillar of each master. Grains are computed at
+// Facts are the grains as the functions see them, and the options and the pillar of each master. Grains are computed at
 // the start behind everybody's back, and a caller that needs them waits for them. They are replaced, never changed. Any
 // number of goroutines may use it.
-type facts struct {
+type Facts struct {
 	compute func(fresh bool) Grains
 	early   atomic.Pointer[Grains] // until all of them are there
 	first   func()                 // computes the grains unless that has been done
 	now     atomic.Pointer[payload.Map]
-	views   map[*link.Link]*view // nil: of jobs of no master
+	views   map[*link.Link]*View // nil: of jobs of no master
 }
 
-func newFacts(opt factsOptions) *facts {
-	f := &facts{compute: opt.compute, views: map[*link.Link]*view{}}
-	g := opt.compute(false)
+func New(opt Options) *Facts {
+	f := &Facts{compute: opt.Compute, views: map[*link.Link]*View{}}
+	g := opt.Compute(false)
 	f.early.Store(&g)
 	f.first = sync.OnceFunc(func() {
 		f.now.CompareAndSwap(nil, g.Map())
 		f.early.Store(nil)
 	})
-	f.views[nil] = &view{all: f, opts: opt.options}
-	for _, l := range opt.masters {
-		f.views[l] = newView(f, opt.options, l.Master())
+	f.views[nil] = &View{all: f, opts: opt.Options}
+	for _, l := range opt.Masters {
+		f.views[l] = newView(f, opt.Options, l.Master())
 	}
 	return f
 }
 
-// of are the facts as the jobs of a master see them; nil: those of no master.
-func (f *facts) of(l *link.Link) *view { return f.views[l] }
+// Of are the facts as the jobs of a master see them; nil: those of no master.
+func (f *Facts) Of(l *link.Link) *View { return f.views[l] }
 
-// known are the grains of now; nil: they are not there yet.
-func (f *facts) known() *payload.Map { return f.now.Load() }
+// Known are the grains of now; nil: they are not there yet.
+func (f *Facts) Known() *payload.Map { return f.now.Load() }
 
-// grains are the grains of now.
-func (f *facts) grains() *payload.Map {
+// Grains are the grains of now.
+func (f *Facts) grains() *payload.Map {
 	if g := f.now.Load(); g != nil {
 		return g
 	}
@@ -64,8 +64,8 @@ func (f *facts) grains() *payload.Map {
 	return f.now.Load()
 }
 
-// grain is one of them, which does not wait for the others.
-func (f *facts) grain(name string) (any, bool) {
+// Grain is one of them, which does not wait for the others.
+func (f *Facts) grain(name string) (any, bool) {
 	if early := f.early.Load(); early != nil && f.now.Load() == nil {
 		return (*early).Get(name)
 	}
@@ -73,15 +73,15 @@ func (f *facts) grain(name string) (any, bool) {
 }
 
 // refresh computes the grains anew, past what is kept in files, and tells whether they are others than before.
-func (f *facts) refresh() (changed bool) {
+func (f *Facts) refresh() (changed bool) {
 	g := f.compute(true).Map()
 	before := f.now.Swap(g)
 	return before == nil || !payload.Equal(before, g)
 }
 
-// view is the facts as the jobs of one master see them: their master is that one, whatever list the configuration has.
-type view struct {
-	all        *facts
+// View is the facts as the jobs of one master see them: their master is that one, whatever list the configuration has.
+type View struct {
+	all        *Facts
 	configured any    // the option master
 	host       string // of the master; "": there is none
 	opts       *payload.Map
@@ -93,19 +93,19 @@ type view struct {
 type ofMaster struct{ from, grains *payload.Map }
 
 // newView is the view of a master; options are those of the minion.
-func newView(all *facts, options *payload.Map, master config.MasterAddr) *view {
+func newView(all *Facts, options *payload.Map, master config.MasterAddr) *View {
 	opts := options.Clone().Set("master", master.Host).Set("master_port", int64(master.Port))
-	return &view{all: all, configured: options.Value("master"), host: master.Host, opts: opts}
+	return &View{all: all, configured: options.Value("master"), host: master.Host, opts: opts}
 }
 
-// pillar is that of now; nil: it is not there yet.
-func (f *view) pillar() *payload.Map { return f.data.Load() }
+// Pillar is that of now; nil: it is not there yet.
+func (f *View) Pillar() *payload.Map { return f.data.Load() }
 
-// options are those of the minion with this master.
-func (f *view) options() *payload.Map { return f.opts }
+// Options are those of the minion with this master.
+func (f *View) Options() *payload.Map { return f.opts }
 
-// grains are the grains of now. One map is made of each, which is only read.
-func (f *view) grains() *payload.Map {
+// Grains are the grains of now. One map is made of each, which is only read.
+func (f *View) Grains() *payload.Map {
 	from := f.all.grains()
 	if made := f.made.Load(); made != nil && made.from == from {
 		return made.grains
@@ -121,8 +121,8 @@ func (f *view) grains() *payload.Map {
 // grainMaster is the grain that comes from the option of that name; the configuration may set it otherwise.
 const grainMaster = "master"
 
-// grain is one of them, which does not wait for the others.
-func (f *view) grain(name string) (any, bool) {
+// Grain is one of them, which does not wait for the others.
+func (f *View) Grain(name string) (any, bool) {
 	v, ok := f.all.grain(name)
 	if name == grainMaster && ok && f.host != "" && payload.Equal(v, f.configured) {
 		return f.host, true

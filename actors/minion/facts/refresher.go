@@ -1,4 +1,4 @@
-package minion
+package facts
 
 import (
 	"context"
@@ -58,24 +58,24 @@ func (m *RefreshPillar) done(err error) {
 	}
 }
 
-// refresherOptions are what the Refresher needs of the minion.
-type refresherOptions struct {
-	ref     *supervisor.Ref // by which others know it
-	asked   pillarQuestion
-	source  loader.PillarSource // compiles the pillar on this machine (file_client: local); nil: masters do
-	stored  func()              // is told that there is another pillar
-	keepIn  string              // below this folder the pillar of a master is kept in files; "": it is not
-	every   time.Duration       // grains_refresh_every; 0: never
-	facts   *facts
-	masters []*link.Link
-	most    int // requests that wait for the grains, or for the pillar of one master
-	clock   supervisor.Clock
-	log     *slog.Logger
+// RefresherOptions are what the Refresher needs of the minion.
+type RefresherOptions struct {
+	Ref     *supervisor.Ref // by which others know it
+	Asked   Question
+	Source  loader.PillarSource // compiles the pillar on this machine (file_client: local); nil: masters do
+	Stored  func()              // is told that there is another pillar
+	KeepIn  string              // below this folder the pillar of a master is kept in files; "": it is not
+	Every   time.Duration       // grains_refresh_every; 0: never
+	Facts   *Facts
+	Masters []*link.Link
+	Most    int // requests that wait for the grains, or for the pillar of one master
+	Clock   supervisor.Clock
+	Log     *slog.Logger
 }
 
-// newRefresher makes the Refresher as a child.
-func newRefresher(opt refresherOptions) daemon.Child {
-	return daemon.Child{Spec: supervisor.Spec{Ref: opt.ref, Name: "Refresher", Component: true,
+// NewRefresher makes the Refresher as a child.
+func NewRefresher(opt RefresherOptions) daemon.Child {
+	return daemon.Child{Spec: supervisor.Spec{Ref: opt.Ref, Name: "Refresher", Component: true,
 		New: func() supervisor.Actor { return &refresher{opt: opt} }}}
 }
 
@@ -83,7 +83,7 @@ func newRefresher(opt refresherOptions) daemon.Child {
 // ask, grains are computed once at a time, and the pillar of a master is fetched once at a time: who asks meanwhile
 // gets the next.
 type refresher struct {
-	opt     refresherOptions
+	opt     RefresherOptions
 	self    *supervisor.Ref
 	busy    bool         // grains are being computed
 	grains  []func(bool) // who wait for the next
@@ -111,32 +111,32 @@ func (r *refresher) Receive(ctx supervisor.Context) {
 		r.onGrainsComputed(ctx, m)
 	case *supervisor.Stopping:
 		r.onStopping()
-	case *tick:
+	case *refreshDue:
 		r.onTick(ctx)
 	default:
 		supervisor.Unhandled(ctx)
 	}
 }
 
-// tick is the message of a timer.
-type tick struct{}
+// refreshDue is the message of the timer.
+type refreshDue struct{}
 
 func (r *refresher) onStarted(ctx supervisor.Context) {
 	r.self, r.pillars = supervisor.Self(ctx), map[*link.Link]*nextPillar{}
-	facts := r.opt.facts
+	facts := r.opt.Facts
 	supervisor.Go(ctx, "grains", func(context.Context) error {
 		facts.first()
 		return nil
 	})
-	if r.opt.source != nil {
+	if r.opt.Source != nil {
 		r.self.Send(&RefreshPillar{})
 	}
 	r.arm(ctx)
 }
 
 func (r *refresher) arm(ctx supervisor.Context) {
-	if every := r.opt.every; every > 0 {
-		daemon.After(ctx, r.opt.clock, every, &tick{})
+	if every := r.opt.Every; every > 0 {
+		daemon.After(ctx, r.opt.Clock, every, &refreshDue{})
 	}
 }
 
@@ -152,8 +152,8 @@ func (r *refresher) onTick(ctx supervisor.Context) {
 }
 
 func (r *refresher) onRefreshGrains(ctx supervisor.Context, m *RefreshGrains) {
-	if len(r.grains) >= r.opt.most {
-		r.opt.log.Warn("the grains are not computed once more: too many wait for them", "waiting", len(r.grains))
+	if len(r.grains) >= r.opt.Most {
+		r.opt.Log.Warn("the grains are not computed once more: too many wait for them", "waiting", len(r.grains))
 		m.done(false)
 		return
 	}
@@ -168,7 +168,7 @@ func (r *refresher) compute(ctx supervisor.Context) {
 	}
 	all := r.grains
 	r.busy, r.grains = true, nil
-	facts, self := r.opt.facts, r.self
+	facts, self := r.opt.Facts, r.self
 	supervisor.Go(ctx, "grains", func(context.Context) error {
 		changed := false
 		defer func() { // also when they cannot be computed
@@ -212,10 +212,10 @@ func (r *refresher) onRefreshPillar(ctx supervisor.Context, m *RefreshPillar) {
 		return
 	}
 	var there []*link.Link
-	if r.opt.source != nil {
+	if r.opt.Source != nil {
 		there = append(there, nil) // for jobs of no master
 	}
-	for _, l := range r.opt.masters {
+	for _, l := range r.opt.Masters {
 		if l.Up() {
 			there = append(there, l)
 		}
@@ -253,7 +253,7 @@ func (r *refresher) fetch(ctx supervisor.Context, l *link.Link, clean bool, done
 		n = &nextPillar{}
 		r.pillars[l] = n
 	}
-	if len(n.done) >= r.opt.most {
+	if len(n.done) >= r.opt.Most {
 		r.logOf(l).Warn("the pillar is not fetched once more: too many wait for it", "waiting", len(n.done))
 		done(link.ErrTooMuch)
 		return
@@ -274,11 +274,11 @@ func (r *refresher) fetchNext(ctx supervisor.Context, l *link.Link) {
 	supervisor.Go(ctx, "pillar", func(ctx context.Context) error {
 		out := &pillarFetched{link: l, err: supervisor.ErrDropped, done: func(err error) { tellAll(all, err) }, by: r}
 		defer func() { self.Send(out) }() // also when it cannot be asked for
-		if opt.source != nil {
-			out.pillar, out.err = compile(ctx, opt.source, loader.PillarQuery{}, opt.asked)
+		if opt.Source != nil {
+			out.pillar, out.err = compile(ctx, opt.Source, loader.PillarQuery{}, opt.Asked)
 			return nil
 		}
-		load := opt.asked.load(opt.facts.of(l).grains())
+		load := opt.Asked.load(opt.Facts.Of(l).Grains())
 		if clean {
 			load.Set("clean_cache", true)
 		}
@@ -292,17 +292,17 @@ func (r *refresher) fetchNext(ctx supervisor.Context, l *link.Link) {
 // logOf is the log of a link, or the minion's.
 func (r *refresher) logOf(l *link.Link) *slog.Logger {
 	if l == nil {
-		return r.opt.log
+		return r.opt.Log
 	}
 	return l.Log()
 }
 
 // keep writes the pillar to files, where the configuration wants it (minion_pillar_cache).
-func (o refresherOptions) keep(l *link.Link, data *payload.Map) {
-	if o.keepIn == "" {
+func (o RefresherOptions) keep(l *link.Link, data *payload.Map) {
+	if o.KeepIn == "" {
 		return
 	}
-	if err := pillar.KeepOnMinion(o.keepIn, o.asked.id, o.asked.saltenv, data); err != nil {
+	if err := pillar.KeepOnMinion(o.KeepIn, o.Asked.ID, o.Asked.Saltenv, data); err != nil {
 		l.Log().Error("the pillar could not be kept in files (minion_pillar_cache)", "err", err)
 	}
 }
@@ -312,8 +312,8 @@ func (r *refresher) onPillarFetched(ctx supervisor.Context, m *pillarFetched) {
 		supervisor.Failed(ctx)
 		r.logOf(m.link).Error("Pillar data could not be refreshed. One or more masters may be down!", "err", m.err)
 	} else {
-		r.opt.facts.of(m.link).data.Store(m.pillar)
-		r.opt.stored()
+		r.opt.Facts.Of(m.link).data.Store(m.pillar)
+		r.opt.Stored()
 	}
 	m.done(m.err)
 	if m.by == r {

@@ -1,4 +1,4 @@
-package minion
+package returns
 
 import (
 	"context"
@@ -29,7 +29,7 @@ type probeTimer struct{}
 
 // untaken are the returns that the master has answered and not taken.
 type untaken struct {
-	list   []*pendingReturn
+	list   []*pending
 	size   int64 // of those on disk, in bytes
 	probes int   // attempts since one was taken
 	timer  bool  // a probeTimer is on its way
@@ -42,7 +42,7 @@ func notTaken(err error) bool {
 		errors.Is(err, payload.ErrUnencodable)
 }
 
-func (u *untaken) add(p *pendingReturn) {
+func (u *untaken) add(p *pending) {
 	p.untaken = true
 	u.list = append(u.list, p)
 	if p.onDisk() {
@@ -51,8 +51,8 @@ func (u *untaken) add(p *pendingReturn) {
 }
 
 // drop takes out of the list what is to go.
-func (u *untaken) drop(gone func(*pendingReturn) bool) {
-	u.list = slices.DeleteFunc(u.list, func(p *pendingReturn) bool {
+func (u *untaken) drop(gone func(*pending) bool) {
+	u.list = slices.DeleteFunc(u.list, func(p *pending) bool {
 		if !gone(p) {
 			return false
 		}
@@ -61,7 +61,7 @@ func (u *untaken) drop(gone func(*pendingReturn) bool) {
 	})
 }
 
-func (u *untaken) leave(p *pendingReturn) {
+func (u *untaken) leave(p *pending) {
 	p.untaken = false
 	if p.onDisk() {
 		u.size -= p.Size
@@ -69,7 +69,7 @@ func (u *untaken) leave(p *pendingReturn) {
 }
 
 // take empties the list.
-func (u *untaken) take() []*pendingReturn {
+func (u *untaken) take() []*pending {
 	all := u.list
 	u.list, u.probes = nil, 0
 	for _, p := range all {
@@ -79,27 +79,27 @@ func (u *untaken) take() []*pendingReturn {
 }
 
 // next is the one that is to be tried next; nil: there is none.
-func (u *untaken) next() *pendingReturn {
+func (u *untaken) next() *pending {
 	if len(u.list) == 0 {
 		return nil
 	}
-	return slices.MinFunc(u.list, func(a, b *pendingReturn) int { return a.due.Compare(b.due) })
+	return slices.MinFunc(u.list, func(a, b *pending) int { return a.due.Compare(b.due) })
 }
 
 // refuse keeps a return that the master has not taken.
-func (r *returnSender) refuse(ctx supervisor.Context, p *pendingReturn, err error) {
+func (r *sender) refuse(ctx supervisor.Context, p *pending, err error) {
 	level, most := slog.LevelWarn, untakenPauseMax
 	if p.refusals > 0 {
 		level = slog.LevelDebug // said before
 	}
-	r.opt.log.Log(context.Background(), level, "the master does not take a return; it is kept and tried again", "jid",
+	r.opt.Log.Log(context.Background(), level, "the master does not take a return; it is kept and tried again", "jid",
 		p.jid, "err", err)
 	var no *payload.NotTaken
 	if errors.As(err, &no) && no.Refused {
 		most = refusedPauseMax
 	}
 	p.probe = false
-	p.due = r.opt.clock.Now().Add(growing(p.refusals, most))
+	p.due = r.opt.Clock.Now().Add(growing(p.refusals, most))
 	p.refusals++
 	r.setBack(p)
 	r.again(ctx, p)
@@ -115,38 +115,38 @@ func growing(n int, most time.Duration) time.Duration {
 }
 
 // probeLater sets the timer for the next attempt, unless it is set.
-func (r *returnSender) probeLater(ctx supervisor.Context) {
+func (r *sender) probeLater(ctx supervisor.Context) {
 	p := r.untaken.next()
 	if p == nil || r.untaken.timer {
 		return
 	}
 	r.untaken.timer = true
-	pause := max(growing(r.untaken.probes, retryPauseMax), p.due.Sub(r.opt.clock.Now()))
-	daemon.After(ctx, r.opt.clock, pause, &probeTimer{})
+	pause := max(growing(r.untaken.probes, retryPauseMax), p.due.Sub(r.opt.Clock.Now()))
+	daemon.After(ctx, r.opt.Clock, pause, &probeTimer{})
 }
 
 // onProbe tries the return that is due.
-func (r *returnSender) onProbe(ctx supervisor.Context) {
+func (r *sender) onProbe(ctx supervisor.Context) {
 	r.untaken.timer = false
 	r.trimAged(ctx)
 	p := r.untaken.next()
 	if p == nil {
 		return
 	}
-	if p.due.After(r.opt.clock.Now()) {
+	if p.due.After(r.opt.Clock.Now()) {
 		r.probeLater(ctx)
 		return
 	}
 	r.untaken.probes++
 	p.probe = true
-	r.untaken.drop(func(q *pendingReturn) bool { return q == p })
-	r.waiting = append([]*pendingReturn{p}, r.waiting...)
+	r.untaken.drop(func(q *pending) bool { return q == p })
+	r.waiting = append([]*pending{p}, r.waiting...)
 	r.fly(ctx)
 	r.probeLater(ctx)
 }
 
 // releaseUntaken tries all of them: the master has taken one, or is back.
-func (r *returnSender) releaseUntaken(ctx supervisor.Context) {
+func (r *sender) releaseUntaken(ctx supervisor.Context) {
 	if len(r.untaken.list) == 0 {
 		return
 	}
@@ -155,25 +155,25 @@ func (r *returnSender) releaseUntaken(ctx supervisor.Context) {
 }
 
 // again puts a return into the journal that could not be put there before: there may be room by now.
-func (r *returnSender) again(ctx supervisor.Context, p *pendingReturn) {
+func (r *sender) again(ctx supervisor.Context, p *pending) {
 	if m := p.asked; m != nil && len(m.Body) > 0 && !p.noting &&
-		(r.opt.maxBytes <= 0 || int64(len(m.Body)) <= r.opt.maxBytes) {
+		(r.opt.MaxBytes <= 0 || int64(len(m.Body)) <= r.opt.MaxBytes) {
 		p.noting = true
-		r.write(ctx, m, m.Body, &returnNotedLate{ret: p, sender: r})
+		r.write(ctx, m, m.Body, &notedLate{ret: p, sender: r})
 	}
 }
 
-// returnNotedLate says that a return is in the journal by now, or still not.
-type returnNotedLate struct {
-	ret    *pendingReturn
+// notedLate says that a return is in the journal by now, or still not.
+type notedLate struct {
+	ret    *pending
 	err    error
-	sender *returnSender
+	sender *sender
 }
 
-func (m *returnNotedLate) Written(err error) any { return &returnNotedLate{m.ret, err, m.sender} }
+func (m *notedLate) Written(err error) any { return &notedLate{m.ret, err, m.sender} }
 
 // onNotedLate ends the time in which a return is in memory only.
-func (r *returnSender) onNotedLate(m *returnNotedLate) {
+func (r *sender) onNotedLate(m *notedLate) {
 	p := m.ret
 	p.noting = false
 	if m.err != nil || m.sender != r || r.known[p.Key] != p || p.onDisk() {

@@ -1,4 +1,4 @@
-package minion
+package returns
 
 import (
 	"context"
@@ -16,13 +16,13 @@ import (
 )
 
 // fly sends what waits, as far as there is room.
-func (r *returnSender) fly(ctx supervisor.Context) {
+func (r *sender) fly(ctx supervisor.Context) {
 	for len(r.waiting) > 0 && r.flying < r.window {
 		p := r.waiting[0]
 		r.waiting[0] = nil
 		r.waiting = r.waiting[1:]
 		r.flying++
-		l, self := r.opt.link, r.self
+		l, self := r.opt.Link, r.self
 		supervisor.Go(ctx, "return", func(ctx context.Context) error {
 			err := r.opt.deliver(ctx, l, p)
 			if err == nil { // not left to the actor, which may be about to end: the journal ends later
@@ -38,7 +38,7 @@ func (r *returnSender) fly(ctx supervisor.Context) {
 }
 
 // deliver makes one attempt. It runs outside the actor.
-func (o *returnSenderOptions) deliver(ctx context.Context, l *link.Link, p *pendingReturn) error {
+func (o *Options) deliver(ctx context.Context, l *link.Link, p *pending) error {
 	ret := p.ret
 	if ret == nil {
 		var err error
@@ -60,13 +60,13 @@ func (o *returnSenderOptions) deliver(ctx context.Context, l *link.Link, p *pend
 }
 
 // read takes a return from the journal.
-func (o *returnSenderOptions) read(ctx context.Context, key string) (*payload.Return, error) {
+func (o *Options) read(ctx context.Context, key string) (*payload.Return, error) {
 	type found struct {
 		ret *payload.Return
 		err error
 	}
 	reply := make(chan found, 1)
-	o.journal.Send(&journal.Read{Key: key, Done: func(ret *payload.Return, err error) {
+	o.Journal.Send(&journal.Read{Key: key, Done: func(ret *payload.Return, err error) {
 		select {
 		case reply <- found{ret, err}:
 		default: // told already
@@ -83,7 +83,7 @@ func (o *returnSenderOptions) read(ctx context.Context, key string) (*payload.Re
 	}
 }
 
-func (r *returnSender) onDelivered(ctx supervisor.Context, m *delivered) {
+func (r *sender) onDelivered(ctx supervisor.Context, m *delivered) {
 	if m.sender != r {
 		r.onDeliveredBefore(m)
 		return
@@ -100,7 +100,7 @@ func (r *returnSender) onDelivered(ctx supervisor.Context, m *delivered) {
 			r.releaseUntaken(ctx)
 		}
 	case errors.Is(m.err, journal.ErrUnreadable):
-		r.opt.log.Error("a return is lost", "jid", m.ret.jid, "err", m.err)
+		r.opt.Log.Error("a return is lost", "jid", m.ret.jid, "err", m.err)
 		r.opt.over(m.ret.Key)
 		r.forget(m.ret)
 	case supervisor.Lifetime(ctx).Err() != nil: // broken off by our own end, which says nothing of the master
@@ -118,7 +118,7 @@ func (r *returnSender) onDelivered(ctx supervisor.Context, m *delivered) {
 }
 
 // answered goes on after an answer of the master: what has failed because it was away is tried again.
-func (r *returnSender) answered(ctx supervisor.Context) {
+func (r *sender) answered(ctx supervisor.Context) {
 	back := r.pauses > 1 // for one that failed alone the pause stands
 	r.pauses, r.away = 0, false
 	if back {
@@ -128,7 +128,7 @@ func (r *returnSender) answered(ctx supervisor.Context) {
 
 // onDeliveredBefore takes the outcome of a predecessor's attempt. What failed is in the journal; what did not needs
 // no other attempt.
-func (r *returnSender) onDeliveredBefore(m *delivered) {
+func (r *sender) onDeliveredBefore(m *delivered) {
 	if m.err != nil {
 		return
 	}
@@ -137,7 +137,7 @@ func (r *returnSender) onDeliveredBefore(m *delivered) {
 		return
 	}
 	p.taken = true // it may be on its way to the journal once more
-	mine := func(q *pendingReturn) bool { return q == p }
+	mine := func(q *pending) bool { return q == p }
 	if p.untaken || slices.ContainsFunc(r.waiting, mine) || slices.ContainsFunc(r.failed, mine) {
 		r.waiting, r.failed = slices.DeleteFunc(r.waiting, mine), slices.DeleteFunc(r.failed, mine)
 		r.untaken.drop(mine)
@@ -147,12 +147,12 @@ func (r *returnSender) onDeliveredBefore(m *delivered) {
 }
 
 // hold keeps a return for the next retry.
-func (r *returnSender) hold(ctx supervisor.Context, p *pendingReturn, err error) {
+func (r *sender) hold(ctx supervisor.Context, p *pending, err error) {
 	level := slog.LevelWarn
 	if p.failed {
 		level = slog.LevelDebug // said before
 	}
-	r.opt.log.Log(context.Background(), level, "the return waits for the master", "jid", p.jid, "err", err)
+	r.opt.Log.Log(context.Background(), level, "the return waits for the master", "jid", p.jid, "err", err)
 	p.failed, r.away = true, true
 	r.setBack(p)
 	r.again(ctx, p)
@@ -161,16 +161,16 @@ func (r *returnSender) hold(ctx supervisor.Context, p *pendingReturn, err error)
 		r.timer = true
 		r.pauses++
 		pause := min(retryPause<<min(r.pauses, 5), retryPauseMax)
-		daemon.After(ctx, r.opt.clock, daemon.Between(pause/2, pause), &retryTimer{})
+		daemon.After(ctx, r.opt.Clock, daemon.Between(pause/2, pause), &retryTimer{})
 		if errors.Is(err, zmq.ErrUnconnected) {
-			link.WhenListening(ctx, r.opt.link, pause, r.self, &link.MasterBack{})
+			link.WhenListening(ctx, r.opt.Link, pause, r.self, &link.MasterBack{})
 		}
 	}
 	r.trim(ctx)
 }
 
 // setBack counts an attempt that failed, and lets go what need not be held in memory.
-func (r *returnSender) setBack(p *pendingReturn) {
+func (r *sender) setBack(p *pending) {
 	p.tries++
 	switch {
 	case p.bulky && p.tries >= bulkTries:
@@ -181,7 +181,7 @@ func (r *returnSender) setBack(p *pendingReturn) {
 }
 
 // retry sends again what has failed, before what came later.
-func (r *returnSender) retry(ctx supervisor.Context) {
+func (r *sender) retry(ctx supervisor.Context) {
 	r.trim(ctx)
 	r.waiting = append(r.failed, r.waiting...)
 	r.failed = nil

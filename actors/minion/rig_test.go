@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"log/slog"
 	"os"
 	"path/filepath"
 	"testing"
@@ -12,7 +11,6 @@ import (
 
 	"brine/actors/actortest"
 	"brine/actors/minion/facts"
-	"brine/actors/minion/journal"
 	"brine/actors/minion/link"
 	"brine/config"
 	"brine/modules/execution"
@@ -410,7 +408,6 @@ func (f *fakeMaster) Moved(context.Context, bool) bool {
 
 func (f *fakeMaster) Close() {}
 
-// load is a job for m1.
 func load(jid, fun string, args ...any) *payload.Map {
 	if args == nil {
 		args = []any{}
@@ -450,18 +447,6 @@ func newLock() lock { return make(lock, 1) }
 
 func (l lock) Lock()   { l <- struct{}{} }
 func (l lock) Unlock() { <-l }
-
-// jid makes the n-th job id of a test.
-// Texts of the log of the Journal.
-const (
-	sayNoJournal    = "jobs and returns cannot be kept on disk"
-	sayJournalAgain = "jobs and returns are kept on disk again"
-)
-
-// openLeft opens the journal of a process that has ended.
-func openLeft(path string) (*journal.File, error) {
-	return journal.Open(path, time.Nanosecond, slog.New(slog.DiscardHandler))
-}
 
 func jid(n int) string { return fmt.Sprintf("20260102030405%06d", n) }
 

@@ -1,14 +1,12 @@
-package minion
+package jobs
 
 import (
-	"context"
 	"fmt"
 	"strings"
 	"syscall"
 
 	"brine/actors/minion/jobfiles"
 	"brine/actors/minion/link"
-	"brine/actors/minion/returns"
 	"brine/modules/execution/brine"
 	"brine/modules/fleet/ledger"
 	"brine/modules/host/jobprocess"
@@ -16,13 +14,13 @@ import (
 	"brine/wire/payload"
 )
 
-// diaryJobs is of how many publications a minion knows what became of them.
-const diaryJobs = 1000
+// DiaryJobs is of how many publications a minion knows what became of them.
+const DiaryJobs = 1000
 
 // note notes what becomes of a publication that is no job yet. What is known of a job of that jid stays.
-func (d *dispatcher) note(m *JobReceived, outcome ledger.Outcome, detail string) {
+func (d *dispatcher) note(m *Received, outcome ledger.Outcome, detail string) {
 	jid := m.Job.JID()
-	if jid == "" || jid == jidReq || m.Job.Function() == brine.Job { // that one asks
+	if jid == "" || jid == JIDReq || m.Job.Function() == brine.Job { // that one asks
 		return
 	}
 	at := ledger.At(m.At)
@@ -104,27 +102,16 @@ func (j *job) pack(ret *payload.Return) ([]byte, error) {
 	return payload.MarshalBinLoad(load)
 }
 
-// takeFacts takes the facts out of what an earlier process has kept of a job.
-func (m *Minion) takeFacts(key string, load *payload.Map) {
-	returns.Restore(m.diary, key, load)
-	load.Delete(ledger.Field)
-}
-
-// JobFacts is what this minion knows of a job, and of the publications that it could not open.
-func (m *Minion) JobFacts(jid string) *payload.Map {
-	f, known := m.diary.Get(jobfiles.Name(jid))
+// Facts is what this minion knows of a job, and of the publications that it could not open.
+func (m *Jobs) Facts(jid string) *payload.Map {
+	f, known := m.opt.Diary.Get(jobfiles.Name(jid))
 	if !known {
 		f.Outcome = ledger.Unknown
 	}
-	f.Now = ledger.At(m.clock.Now())
+	f.Now = ledger.At(m.opt.Clock.Now())
 	out := f.Map()
-	if refusals := m.diary.Refusals(); len(refusals) > 0 && !known {
+	if refusals := m.opt.Diary.Refusals(); len(refusals) > 0 && !known {
 		out.Set(ledger.FieldRefused, ledger.PackRefusals(refusals))
 	}
 	return out
-}
-
-// JobFacts answers a job function.
-func (h host) JobFacts(_ context.Context, jid string) (*payload.Map, error) {
-	return h.m.JobFacts(jid), nil
 }

@@ -1,4 +1,4 @@
-package minion
+package jobs
 
 import (
 	"time"
@@ -12,8 +12,8 @@ import (
 
 // Messages of the Teller.
 type (
-	// TellFacts asks to tell the master of a job what is known of it, unless it ends soon.
-	TellFacts struct {
+	// tellFacts asks to tell the master of a job what is known of it, unless it ends soon.
+	tellFacts struct {
 		Key  string
 		Link *link.Link
 	}
@@ -29,7 +29,7 @@ const (
 
 // teller tells brine masters of jobs that are not over yet, of many at a time.
 type teller struct {
-	m       *Minion
+	opt     *Options
 	waiting map[*link.Link]map[string]bool
 	timer   bool
 }
@@ -38,7 +38,7 @@ func (t *teller) Receive(ctx supervisor.Context) {
 	switch m := ctx.Message().(type) {
 	case *supervisor.Started:
 		t.waiting = map[*link.Link]map[string]bool{}
-	case *TellFacts:
+	case *tellFacts:
 		t.onTellFacts(ctx, m)
 	case *tellGathered:
 		t.onGathered()
@@ -47,7 +47,7 @@ func (t *teller) Receive(ctx supervisor.Context) {
 	}
 }
 
-func (t *teller) onTellFacts(ctx supervisor.Context, m *TellFacts) {
+func (t *teller) onTellFacts(ctx supervisor.Context, m *tellFacts) {
 	if m.Link == nil || !m.Link.Brine() {
 		return
 	}
@@ -59,23 +59,23 @@ func (t *teller) onTellFacts(ctx supervisor.Context, m *TellFacts) {
 	}
 	if !t.timer {
 		t.timer = true
-		daemon.After(ctx, t.m.clock, tellGather, &tellGathered{})
+		daemon.After(ctx, t.opt.Clock, tellGather, &tellGathered{})
 	}
 }
 
 func (t *teller) onGathered() {
 	t.timer = false
-	now := ledger.At(t.m.clock.Now())
+	now := ledger.At(t.opt.Clock.Now())
 	for l, keys := range t.waiting {
 		jobs := payload.NewMap(len(keys))
 		for key := range keys {
-			if f, ok := t.m.diary.Get(key); ok && f.Made == 0 {
+			if f, ok := t.opt.Diary.Get(key); ok && f.Made == 0 {
 				f.Now = now
 				jobs.Set(key, f.Pack())
 			}
 		}
 		if jobs.Len() > 0 && l.Up() {
-			l.Post(&link.Request{Load: payload.M("cmd", payload.CmdBrineFacts, "id", t.m.own.id, "jobs", jobs),
+			l.Post(&link.Request{Load: payload.M("cmd", payload.CmdBrineFacts, "id", t.opt.ID, "jobs", jobs),
 				Tries: 1})
 		}
 	}
@@ -83,4 +83,4 @@ func (t *teller) onGathered() {
 }
 
 // tellOf asks the Teller.
-func (m *Minion) tellOf(key string, l *link.Link) { m.teller.Send(&TellFacts{Key: key, Link: l}) }
+func (m *Jobs) tellOf(key string, l *link.Link) { m.teller.Send(&tellFacts{Key: key, Link: l}) }

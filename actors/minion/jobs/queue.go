@@ -1,4 +1,4 @@
-package minion
+package jobs
 
 import (
 	"errors"
@@ -20,9 +20,9 @@ import (
 	"brine/wire/payload"
 )
 
-// jobQueue keeps the publications on disk that wait behind process_count_max, under the names of Salt:
+// queue keeps the publications on disk that wait behind process_count_max, under the names of Salt:
 // queues/MASTER/job_queue/queued_<microseconds>_<jid>.p in cachedir.
-type jobQueue string
+type queue string
 
 // queuedJob is one of them.
 type queuedJob struct {
@@ -34,7 +34,7 @@ type queuedJob struct {
 	link *link.Link
 }
 
-func (q jobQueue) dir(l *link.Link) string {
+func (q queue) dir(l *link.Link) string {
 	return filepath.Join(string(q), l.QueueName(), "job_queue")
 }
 
@@ -46,7 +46,7 @@ func fileName(at time.Time, jid string) string {
 	return fmt.Sprintf("queued_%d_%s%s", at.UnixMicro(), jobfiles.Name(jid), fileSuffix)
 }
 
-func (q jobQueue) put(name string, job *payload.Job, l *link.Link) (string, error) {
+func (q queue) put(name string, job *payload.Job, l *link.Link) (string, error) {
 	b, err := payload.MarshalBin(job.Map())
 	if err != nil {
 		return "", fmt.Errorf("queue job: %w", err)
@@ -60,7 +60,7 @@ func (q jobQueue) put(name string, job *payload.Job, l *link.Link) (string, erro
 
 // read lists what waits for one master, oldest first. What is no job is set aside, and told of; what cannot be read now
 // stays for the next start. Unlike Salt: it removes what is damaged.
-func (q jobQueue) read(l *link.Link, told func(setaside.Damage)) ([]*queuedJob, error) {
+func (q queue) read(l *link.Link, told func(setaside.Damage)) ([]*queuedJob, error) {
 	entries, err := os.ReadDir(q.dir(l))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
@@ -97,7 +97,7 @@ func (q jobQueue) read(l *link.Link, told func(setaside.Damage)) ([]*queuedJob, 
 }
 
 // enqueue lets a job wait for its turn. One that a Dispatcher died of may wait already.
-func (d *dispatcher) enqueue(ctx supervisor.Context, m *JobReceived, why string) {
+func (d *dispatcher) enqueue(ctx supervisor.Context, m *Received, why string) {
 	job, l, jid, name := m.Job, m.Link, m.Job.JID(), fileName(m.At, m.Job.JID())
 	if slices.ContainsFunc(d.reg.waiting, func(q *queuedJob) bool { return q.name == name && q.link == l }) {
 		return
@@ -106,7 +106,7 @@ func (d *dispatcher) enqueue(ctx supervisor.Context, m *JobReceived, why string)
 	for _, q := range d.reg.waiting {
 		bytes += q.size
 	}
-	if most > 0 && len(d.reg.waiting) >= most || len(d.reg.waiting) > 0 && bytes > d.opt.bounds.queueBytes {
+	if most > 0 && len(d.reg.waiting) >= most || len(d.reg.waiting) > 0 && bytes > d.opt.queueBytes {
 		d.opt.log.Error("the job queue is full", "jid", jid)
 		d.spawn(ctx, &jobRecord{job: job, link: l,
 			told:    fmt.Sprintf("The job queue of the minion is full: %d jobs wait", len(d.reg.waiting)),
@@ -126,9 +126,9 @@ func (d *dispatcher) enqueue(ctx supervisor.Context, m *JobReceived, why string)
 // overrun refuses a publication while so many jobs are in hand that there may not be more actors: questions about jobs,
 // and jobs whose return nobody takes, which process_count_max does not hold up. It gets no return, for that would be
 // one more.
-func (d *dispatcher) overrun(m *JobReceived) bool {
+func (d *dispatcher) overrun(m *Received) bool {
 	n, jid := len(d.reg.running), m.Job.JID()
-	if n < d.opt.room.most+d.opt.bounds.actors || d.reg.taken(jid) {
+	if n < d.opt.room.most+d.opt.actors || d.reg.taken(jid) {
 		return false
 	}
 	if d.reg.overrun++; d.reg.overrun&(d.reg.overrun-1) == 0 {
@@ -186,7 +186,7 @@ func (d *dispatcher) onTakeQueued(ctx supervisor.Context) {
 }
 
 // onJobPostponed puts a job back to where it was in the queue.
-func (d *dispatcher) onJobPostponed(ctx supervisor.Context, m *JobPostponed) {
+func (d *dispatcher) onJobPostponed(ctx supervisor.Context, m *jobPostponed) {
 	d.reg.ended(m.Name)
 	d.opt.room.refused(d.opt.clock.Now())
 	q := &queuedJob{jid: m.Job.JID(), path: m.Path, name: m.Turn, job: m.Job, link: m.Link}
@@ -201,7 +201,7 @@ func (d *dispatcher) onJobPostponed(ctx supervisor.Context, m *JobPostponed) {
 }
 
 // unqueue takes a job out of the queue that a signal is meant for, and answers for it.
-func (d *dispatcher) unqueue(ctx supervisor.Context, m *SignalJob) bool {
+func (d *dispatcher) unqueue(ctx supervisor.Context, m *Signal) bool {
 	i := slices.IndexFunc(d.reg.waiting, func(q *queuedJob) bool { return q.jid == m.JID })
 	if i < 0 {
 		return false

@@ -1,4 +1,4 @@
-package minion
+package jobs
 
 import (
 	"context"
@@ -36,8 +36,8 @@ func (*postponeNoted) Written(error) any { return &postponeNoted{} }
 // signalled takes signals, from any goroutine.
 type signalled interface{ Signal(sig syscall.Signal) }
 
-// launcher starts processes for functions.
-type launcher interface {
+// Launcher starts processes for functions.
+type Launcher interface {
 	Start(label string) (*jobprocess.Process, error)
 }
 
@@ -77,7 +77,7 @@ func (j *job) runProcess(ctx supervisor.Context) {
 // onProcessBegun makes the pid known, and hands on what was meant for the process before it was there.
 func (j *job) onProcessBegun(ctx supervisor.Context, m *processBegun) {
 	j.proc.pid, j.proc.is = m.pid, m.is
-	supervisor.Send(ctx, j.rec.dispatcher, &JobStarted{Name: j.rec.name, PID: m.pid})
+	supervisor.Send(ctx, j.rec.dispatcher, &startedIn{Name: j.rec.name, PID: m.pid})
 	if j.proc.ending != nil {
 		m.is.Signal(j.proc.ending.Sig)
 	}
@@ -140,7 +140,7 @@ func (j *job) onPostponeNoted(ctx supervisor.Context) {
 	j.over = true
 	rec := j.rec
 	rec.postponed.Store(true)
-	supervisor.Send(ctx, rec.dispatcher, &JobPostponed{Name: rec.name, Path: rec.queued, Turn: rec.turn, Job: rec.job,
+	supervisor.Send(ctx, rec.dispatcher, &jobPostponed{Name: rec.name, Path: rec.queued, Turn: rec.turn, Job: rec.job,
 		Link: rec.link})
 	supervisor.Of(ctx).Done(j.self.Name())
 }

@@ -1,4 +1,4 @@
-package minion
+package jobs
 
 import (
 	"bytes"
@@ -17,17 +17,17 @@ import (
 type room struct {
 	most int  // jobs at once
 	own  bool // functions have processes of their own
-	see  roomSources
+	see  Machine
 
 	looked time.Time
 	why    string    // of the last look at descriptors and memory
 	until  time.Time // nothing begins before that: a process could not be started
 }
 
-// roomSources are where the room is looked up; of tests others.
-type roomSources struct {
-	descriptors func() (open, limit int) // limit 0: none
-	memory      func() (percent float64) // in use
+// Machine are where the room is looked up; of tests others.
+type Machine struct {
+	Descriptors func() (open, limit int) // limit 0: none
+	Memory      func() (percent float64) // in use
 }
 
 // Rules of Salt 3008.
@@ -40,7 +40,7 @@ const (
 
 // newRoom makes the room of a minion for so many jobs at once (process_count_max), which have processes of their own
 // (multiprocessing) or not. most below 1: as many as there are descriptors for.
-func newRoom(most int, own bool, see roomSources) *room {
+func newRoom(most int, own bool, see Machine) *room {
 	r := &room{most: most, own: own, see: see}
 	if r.most > 0 {
 		return r
@@ -50,7 +50,7 @@ func newRoom(most int, own bool, see roomSources) *room {
 		each = 5
 	}
 	r.most = 1000
-	if _, limit := see.descriptors(); limit > 0 {
+	if _, limit := see.Descriptors(); limit > 0 {
 		r.most = max(1, (limit-spareDescriptors)/each)
 	}
 	return r
@@ -72,7 +72,7 @@ func (r *room) lacks(now time.Time) string {
 }
 
 func (r *room) look() string {
-	open, limit := r.see.descriptors()
+	open, limit := r.see.Descriptors()
 	most := limit - spareDescriptors
 	if !r.own {
 		most = min(most, limit*8/10)
@@ -80,15 +80,15 @@ func (r *room) look() string {
 	switch {
 	case limit > 0 && open >= most:
 		return fmt.Sprintf("Insufficient FD headroom (Open: %d, Limit: %d)", open, limit)
-	case r.see.memory() > memoryFull:
+	case r.see.Memory() > memoryFull:
 		return "Insufficient memory headroom"
 	}
 	return ""
 }
 
 // realRoom looks at this process and this machine.
-func realRoom() roomSources {
-	return roomSources{descriptors: openDescriptors, memory: memoryInUse}
+func realRoom() Machine {
+	return Machine{Descriptors: openDescriptors, Memory: memoryInUse}
 }
 
 func openDescriptors() (open, limit int) {

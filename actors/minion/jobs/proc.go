@@ -1,4 +1,4 @@
-package minion
+package jobs
 
 import (
 	"errors"
@@ -112,3 +112,5 @@ func (d procDir) orphans(runs func(name string, pid int) bool, told func(setasid
 	}
 	return jobs, err
 }
+
+func procDirIn(cacheDir string) procDir { return procDir(filepath.Join(cacheDir, "proc")) }

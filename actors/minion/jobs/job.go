@@ -1,4 +1,4 @@
-package minion
+package jobs
 
 import (
 	"context"
@@ -75,8 +75,8 @@ type jobOptions struct {
 	// returners that it cannot call; nil: none are asked for
 	uncalled   func(job *payload.Job) []string
 	returners  *supervisor.Ref // of the ReturnerSpool
-	queue      jobQueue
-	launch     launcher // starts processes for functions; nil: they run in this one
+	queue      queue
+	launch     Launcher // starts processes for functions; nil: they run in this one
 	pubRet     bool
 	mostReturn int    // bytes of a return
 	ended      string // what ended the process before this one, "" when that is not known
@@ -348,7 +348,7 @@ func (j *job) onAnswered(ctx supervisor.Context) {
 		return
 	}
 	j.over = true
-	supervisor.Send(ctx, j.rec.dispatcher, &JobEnded{Name: j.rec.name})
+	supervisor.Send(ctx, j.rec.dispatcher, &jobEnded{Name: j.rec.name})
 	if j.opt.extra == nil || len(j.rec.job.Returners()) == 0 && !j.opt.returns {
 		supervisor.Of(ctx).Done(j.self.Name())
 		return

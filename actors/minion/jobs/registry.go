@@ -1,4 +1,4 @@
-package minion
+package jobs
 
 import (
 	"slices"
@@ -44,13 +44,13 @@ type jobInHand struct {
 	shown *payload.Map // the job as Salt lists it
 }
 
-// jidReq is the jid of jobs that the minion begins itself: any number of them.
-const jidReq = "req"
+// JIDReq is the jid of jobs that the minion begins itself: any number of them.
+const JIDReq = "req"
 
 // take notes a jid and tells whether the job is to be started: its jid is new, or a Dispatcher died before it
 // came to it.
 func (r *registry) take(jid string, keep int) bool {
-	if jid == jidReq {
+	if jid == JIDReq {
 		return true
 	}
 	for _, s := range r.seen {

@@ -1,4 +1,4 @@
-package minion
+package jobs
 
 import (
 	"errors"
@@ -23,21 +23,21 @@ import (
 
 // Messages of the Dispatcher.
 type (
-	// JobReceived is a publication that was opened and verified.
-	JobReceived struct {
+	// Received is a publication that was opened and verified.
+	Received struct {
 		link.Publication
 		to    *supervisor.Ref
 		again bool // it was lost once
 	}
-	// JobStarted says in which process a job runs.
-	JobStarted struct {
+	// startedIn says in which process a job runs.
+	startedIn struct {
 		Name string
 		PID  int
 	}
-	// JobEnded says that a job has been answered.
-	JobEnded struct{ Name string }
-	// JobPostponed says that a job could not be started for lack of something. It is in the queue again, on disk.
-	JobPostponed struct {
+	// jobEnded says that a job has been answered.
+	jobEnded struct{ Name string }
+	// jobPostponed says that a job could not be started for lack of something. It is in the queue again, on disk.
+	jobPostponed struct {
 		Name       string // of its actor, which ends
 		Path, Turn string // of its file
 		Job        *payload.Job
@@ -47,19 +47,19 @@ type (
 	takeQueued struct{}
 	// GetRunning asks for the jobs that run now, in order of their start.
 	GetRunning struct{ Reply chan<- []jobInHand }
-	// SignalJob sends a signal to a job; the answer is Salt's sentence, "" for a job that does not run.
-	SignalJob struct {
+	// Signal sends a signal to a job; the answer is Salt's sentence, "" for a job that does not run.
+	Signal struct {
 		JID   string
 		Sig   syscall.Signal
 		Reply chan<- string
 	}
-	// LostJob is a job that a dead predecessor of this process had begun.
-	LostJob struct {
+	// lostJob is a job that a dead predecessor of this process had begun.
+	lostJob struct {
 		orphan
 		Link *link.Link
 	}
-	// JobSetAside is a job that the Dispatcher has died of twice.
-	JobSetAside struct {
+	// jobSetAside is a job that the Dispatcher has died of twice.
+	jobSetAside struct {
 		Job  *payload.Job
 		Link *link.Link
 		mark auth.Mark
@@ -67,8 +67,8 @@ type (
 		Hash string    // by which the log knows the message
 		at   time.Time // when it was opened
 	}
-	// StopJobs ends all jobs because the minion stops; Ended is closed when none runs any more.
-	StopJobs struct{ Ended chan<- struct{} }
+	// Stop ends all jobs because the minion stops; Ended is closed when none runs any more.
+	Stop struct{ Ended chan<- struct{} }
 )
 
 // dispatcherOptions are what the Dispatcher needs of the minion.
@@ -79,22 +79,23 @@ type dispatcherOptions struct {
 	queueMost int           // job_queue_max: jobs that wait; 0 or less: any number
 	match     func(job *payload.Job, l *link.Link) bool
 	// gathering says that the grains are not there yet: matching may wait for them, which take seconds on some hosts.
-	gathering func() bool
-	jobs      func() *supervisor.Supervisor
-	job       func(rec *jobRecord) func() supervisor.Actor
-	links     []*link.Link
-	begun     func(key string) bool // by the process before this one
-	reg       *registry
-	past      *journal.Past
-	queue     jobQueue
-	room      *room
-	bounds    bounds
-	heeded    *daemon.Bell // rung for those that wait until a publication is looked at
-	diary     *ledger.Diary
-	tell      func(key string, l *link.Link) // tells the master of a job that takes time
-	meter     *meter.Meter
-	clock     supervisor.Clock
-	log       *slog.Logger
+	gathering  func() bool
+	tree       *daemon.Tree // of the jobs
+	job        func(rec *jobRecord) func() supervisor.Actor
+	links      []*link.Link
+	begun      func(key string) bool // by the process before this one
+	reg        *registry
+	past       *journal.Past
+	queue      queue
+	room       *room
+	actors     int          // of jobs that process_count_max does not count
+	queueBytes int          // of publications in the queue
+	heeded     *daemon.Bell // rung for those that wait until a publication is looked at
+	diary      *ledger.Diary
+	tell       func(key string, l *link.Link) // tells the master of a job that takes time
+	meter      *meter.Meter
+	clock      supervisor.Clock
+	log        *slog.Logger
 }
 
 // dispatcher decides which publications are jobs of this minion, starts them, and knows all that run. It
@@ -105,7 +106,7 @@ type dispatcher struct {
 	self     *supervisor.Ref
 	stopping bool
 	armed    bool            // takeQueued comes
-	ended    chan<- struct{} // closed when no job runs any more; nil before StopJobs and after that
+	ended    chan<- struct{} // closed when no job runs any more; nil before Stop and after that
 }
 
 func (d *dispatcher) Receive(ctx supervisor.Context) {
@@ -113,27 +114,27 @@ func (d *dispatcher) Receive(ctx supervisor.Context) {
 	switch m := ctx.Message().(type) {
 	case *supervisor.Started:
 		d.onStarted(ctx)
-	case *JobReceived:
+	case *Received:
 		d.onJobReceived(ctx, m)
-	case *RunScheduled:
+	case *Run:
 		d.onRunScheduled(ctx, m)
-	case *LostJob:
+	case *lostJob:
 		d.onLostJob(ctx, m)
-	case *JobStarted:
+	case *startedIn:
 		d.reg.started(m.Name, m.PID)
-	case *JobEnded:
+	case *jobEnded:
 		d.onJobEnded(ctx, m)
-	case *JobPostponed:
+	case *jobPostponed:
 		d.onJobPostponed(ctx, m)
 	case *takeQueued:
 		d.onTakeQueued(ctx)
 	case *GetRunning:
 		m.Reply <- d.reg.list()
-	case *SignalJob:
+	case *Signal:
 		m.Reply <- d.signal(ctx, m)
-	case *JobSetAside:
+	case *jobSetAside:
 		d.onJobSetAside(ctx, m)
-	case *StopJobs:
+	case *Stop:
 		d.onStopJobs(m)
 	default:
 		supervisor.Unhandled(ctx)
@@ -141,7 +142,7 @@ func (d *dispatcher) Receive(ctx supervisor.Context) {
 }
 
 // matches asks whether a job is for this minion.
-func (d *dispatcher) matches(ctx supervisor.Context, m *JobReceived) (hit bool) {
+func (d *dispatcher) matches(ctx supervisor.Context, m *Received) (hit bool) {
 	if !d.opt.gathering() {
 		return d.opt.match(m.Job, m.Link)
 	}
@@ -162,7 +163,7 @@ func (d *dispatcher) onStarted(ctx supervisor.Context) {
 	d.self, d.reg = supervisor.Self(ctx), d.opt.reg
 	if supervisor.Incarnation(ctx) > 1 {
 		for _, j := range append([]*runningJob(nil), d.reg.running...) {
-			if _, ok := d.opt.jobs().Lookup(j.name); !ok {
+			if _, ok := d.opt.tree.Supervisor().Lookup(j.name); !ok {
 				d.reg.ended(j.name)
 			}
 		}
@@ -172,7 +173,7 @@ func (d *dispatcher) onStarted(ctx supervisor.Context) {
 	d.next(ctx)
 }
 
-func (d *dispatcher) onJobReceived(ctx supervisor.Context, m *JobReceived) {
+func (d *dispatcher) onJobReceived(ctx supervisor.Context, m *Received) {
 	job := m.Job
 	if field := job.Lacks(); field != "" {
 		d.note(m, ledger.Malformed, "no "+field)
@@ -188,13 +189,13 @@ func (d *dispatcher) onJobReceived(ctx supervisor.Context, m *JobReceived) {
 		d.opt.log.Debug("publication is not for this minion", "jid", jid, "tgt", job.Tgt())
 		return
 	}
-	if jid != jidReq && !m.again && !d.reg.taken(jid) && d.isPast(m) {
+	if jid != JIDReq && !m.again && !d.reg.taken(jid) && d.isPast(m) {
 		return
 	}
 	if d.overrun(m) {
 		return
 	}
-	if !d.reg.take(jid, d.opt.seenMost) || jid != jidReq && d.reg.find(jid) != nil {
+	if !d.reg.take(jid, d.opt.seenMost) || jid != JIDReq && d.reg.find(jid) != nil {
 		d.opt.log.Debug("job was seen before", "jid", jid)
 		d.note(m, ledger.SeenBefore, "")
 		return
@@ -223,7 +224,7 @@ func (d *dispatcher) onJobReceived(ctx supervisor.Context, m *JobReceived) {
 }
 
 // isPast tells of a job that another process may have taken already, and says so.
-func (d *dispatcher) isPast(m *JobReceived) bool {
+func (d *dispatcher) isPast(m *Received) bool {
 	jid := m.Job.JID()
 	switch {
 	case d.opt.past.Has(jid, m.Mark):
@@ -243,7 +244,7 @@ func (d *dispatcher) isPast(m *JobReceived) bool {
 
 // remember puts a job on disk as taken, unless it only asks for jobs: that may be asked twice.
 func (d *dispatcher) remember(job *payload.Job, mark auth.Mark) {
-	if job.JID() == jidReq || onlyAsks(job) {
+	if job.JID() == JIDReq || onlyAsks(job) {
 		return
 	}
 	err := d.opt.past.Take(job.JID(), mark, d.opt.clock.Now())
@@ -258,7 +259,7 @@ func (d *dispatcher) remember(job *payload.Job, mark auth.Mark) {
 func shownTarget(job *payload.Job) string { return fmt.Sprintf("%v (%s)", job.Tgt(), job.TgtType()) }
 
 // onLostJob answers for a job of a dead process, which counts as seen.
-func (d *dispatcher) onLostJob(ctx supervisor.Context, m *LostJob) {
+func (d *dispatcher) onLostJob(ctx supervisor.Context, m *lostJob) {
 	jid := m.job.JID()
 	d.reg.take(jid, d.opt.seenMost)
 	d.reg.began(jid)
@@ -272,10 +273,10 @@ func (d *dispatcher) spawn(ctx supervisor.Context, rec *jobRecord) {
 	jid := rec.job.JID()
 	switch {
 	case rec.key != "":
-	case jid == jidReq:
+	case jid == JIDReq:
 		d.reg.reqs++
 		// not the pid: a later process may have it
-		rec.key = fmt.Sprintf("%s-%d-%d", jidReq, d.opt.clock.Now().UnixMicro(), d.reg.reqs)
+		rec.key = fmt.Sprintf("%s-%d-%d", JIDReq, d.opt.clock.Now().UnixMicro(), d.reg.reqs)
 	default:
 		rec.key = jobfiles.Name(jid)
 	}
@@ -300,20 +301,20 @@ func jobName(key string) string { return "Job-" + key }
 // of the same jid, long seen, is about to end.
 func (d *dispatcher) add(rec *jobRecord) (*supervisor.Ref, error) {
 	spec := supervisor.Spec{Name: rec.name, StopTimeout: time.Second, New: d.opt.job(rec)}
-	ref, err := d.opt.jobs().Add(spec)
+	ref, err := d.opt.tree.Supervisor().Add(spec)
 	if !errors.Is(err, supervisor.ErrNameTaken) {
 		return ref, err
 	}
-	if ref, ok := d.opt.jobs().Lookup(rec.name); ok && rec.again {
+	if ref, ok := d.opt.tree.Supervisor().Lookup(rec.name); ok && rec.again {
 		return ref, nil
 	}
 	d.reg.reqs++
 	rec.name = fmt.Sprintf("%s-%d", rec.name, d.reg.reqs)
 	spec.Name = rec.name
-	return d.opt.jobs().Add(spec)
+	return d.opt.tree.Supervisor().Add(spec)
 }
 
-func (d *dispatcher) onJobEnded(ctx supervisor.Context, m *JobEnded) {
+func (d *dispatcher) onJobEnded(ctx supervisor.Context, m *jobEnded) {
 	d.reg.ended(m.Name)
 	if d.stopping {
 		d.checkStopped()
@@ -322,7 +323,7 @@ func (d *dispatcher) onJobEnded(ctx supervisor.Context, m *JobEnded) {
 	d.next(ctx)
 }
 
-func (d *dispatcher) signal(ctx supervisor.Context, m *SignalJob) string {
+func (d *dispatcher) signal(ctx supervisor.Context, m *Signal) string {
 	j, pid := d.reg.find(m.JID), os.Getpid()
 	switch {
 	case j == nil:

@@ -1,8 +1,9 @@
-package minion
+package jobs
 
 import (
 	"context"
 	"strings"
+	"syscall"
 	"time"
 
 	"brine/actors/minion/jobfiles"
@@ -12,15 +13,15 @@ import (
 	"brine/wire/payload"
 )
 
-// JobList tells what this minion has in hand: the jobs that run, those that wait behind process_count_max, and the
+// List tells what this minion has in hand: the jobs that run, those that wait behind process_count_max, and the
 // returns that a master has not acknowledged.
-func (m *Minion) JobList(ctx context.Context) (*payload.Map, error) {
+func (m *Jobs) List(ctx context.Context) (*payload.Map, error) {
 	jobs, err := supervisor.Ask(ctx, m.dispatcher, func(r chan<- []jobInHand) any { return &GetRunning{Reply: r} })
 	if err != nil {
 		return nil, err
 	}
 	since := map[string]time.Time{}
-	for _, c := range m.jobs.Supervisor().Snapshot() {
+	for _, c := range m.tree.Supervisor().Snapshot() {
 		since[strings.TrimPrefix(c.Name, "Job-")] = c.Since
 	}
 	running, queued := []any{}, []any{}
@@ -37,14 +38,14 @@ func (m *Minion) JobList(ctx context.Context) (*payload.Map, error) {
 		running = append(running, row.Set("pid", j.pid))
 	}
 	returns, err := m.unacknowledged(ctx)
-	return payload.M("running", running, "queued", queued, "most", m.own.jobsMost, "returns", returns), err
+	return payload.M("running", running, "queued", queued, "most", m.opt.Most, "returns", returns), err
 }
 
 // unacknowledged lists the returns that wait for their masters.
-func (m *Minion) unacknowledged(ctx context.Context) ([]any, error) {
+func (m *Jobs) unacknowledged(ctx context.Context) ([]any, error) {
 	list := []any{}
-	for _, l := range m.links {
-		waiting, err := supervisor.Ask(ctx, m.journal, func(r chan<- []journal.Spooled) any {
+	for _, l := range m.opt.Links {
+		waiting, err := supervisor.Ask(ctx, m.opt.Journal, func(r chan<- []journal.Spooled) any {
 			return &journal.List{Link: l.Name(), Done: func(all []journal.Spooled) { r <- all }}
 		})
 		if err != nil {
@@ -56,4 +57,21 @@ func (m *Minion) unacknowledged(ctx context.Context) ([]any, error) {
 		}
 	}
 	return list, nil
+}
+
+// Running lists the jobs that run and those that wait, as Salt lists them.
+func (m *Jobs) Running(ctx context.Context) ([]*payload.Map, error) {
+	jobs, err := supervisor.Ask(ctx, m.dispatcher, func(r chan<- []jobInHand) any { return &GetRunning{Reply: r} })
+	out := make([]*payload.Map, len(jobs))
+	for i, j := range jobs {
+		out[i] = j.shown
+	}
+	return out, err
+}
+
+// Signal sends a signal to a job. The answer is Salt's sentence; "": the job does not run.
+func (m *Jobs) Signal(ctx context.Context, jid string, sig syscall.Signal) (string, error) {
+	return supervisor.Ask(ctx, m.dispatcher, func(r chan<- string) any {
+		return &Signal{JID: jid, Sig: sig, Reply: r}
+	})
 }

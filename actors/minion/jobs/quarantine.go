@@ -1,4 +1,4 @@
-package minion
+package jobs
 
 import (
 	"crypto/sha256"
@@ -11,29 +11,25 @@ import (
 	"brine/actors/minion/link"
 	"brine/modules/fleet/ledger"
 	"brine/supervisor"
-	"brine/supervisor/stats"
 	"brine/wire/payload"
 )
-
-// deathsFile is where the last deaths are kept for the next start, in the cache directory.
-const deathsFile = "brine_deaths.jsonl"
 
 // The messages that are sent again when an actor died of them say what they are, so that the second death is the
 // last (see supervisor.Content).
 
 // Content is the job, whoever published it.
-func (m *JobReceived) Content() []byte { return []byte(m.Job.JID()) }
+func (m *Received) Content() []byte { return []byte(m.Job.JID()) }
 
 // Lost sends a job again that a Dispatcher died of, once. The second time the message is set aside.
-func (m *JobReceived) Lost(why error) {
+func (m *Received) Lost(why error) {
 	died := errors.Is(why, supervisor.ErrCrashed) || errors.Is(why, supervisor.ErrAbandoned)
 	switch {
 	case m.to == nil:
 	case died && !m.again:
-		m.to.Send(&JobReceived{Publication: m.Publication, to: m.to, again: true})
+		m.to.Send(&Received{Publication: m.Publication, to: m.to, again: true})
 	case died || errors.Is(why, supervisor.ErrQuarantined):
 		sum := sha256.Sum256(m.Content())
-		m.to.Send(&JobSetAside{Job: m.Job, Link: m.Link, mark: m.Mark, Why: why, Hash: hex.EncodeToString(sum[:]),
+		m.to.Send(&jobSetAside{Job: m.Job, Link: m.Link, mark: m.Mark, Why: why, Hash: hex.EncodeToString(sum[:]),
 			at: m.At})
 	}
 }
@@ -43,7 +39,7 @@ const textSetAside = "The job was not run: the minion's Dispatcher died of it tw
 
 // onJobSetAside answers for a job, unless it has begun: then it answers by itself. A minion that the target may not
 // mean does not answer; what it knows the master is told.
-func (d *dispatcher) onJobSetAside(ctx supervisor.Context, m *JobSetAside) {
+func (d *dispatcher) onJobSetAside(ctx supervisor.Context, m *jobSetAside) {
 	jid := m.Job.JID()
 	if jid == "" || m.Job.Lacks() != "" {
 		return
@@ -60,12 +56,12 @@ func (d *dispatcher) onJobSetAside(ctx supervisor.Context, m *JobSetAside) {
 	d.opt.log.Error("a job is set aside: the Dispatcher died of it twice", "jid", jid, "matched", matched, "hash",
 		m.Hash, "err", m.Why)
 	if !matched {
-		d.note(&JobReceived{Publication: link.Publication{Job: m.Job, At: m.at}}, ledger.MatchFailed,
+		d.note(&Received{Publication: link.Publication{Job: m.Job, At: m.at}}, ledger.MatchFailed,
 			fmt.Sprintf("%s: %v", shownTarget(m.Job), m.Why))
 		d.opt.tell(jobfiles.Name(jid), m.Link)
 		return
 	}
-	d.note(&JobReceived{Publication: link.Publication{Job: m.Job, At: m.at}}, ledger.OutcomeNone, "")
+	d.note(&Received{Publication: link.Publication{Job: m.Job, At: m.at}}, ledger.OutcomeNone, "")
 	d.spawn(ctx, &jobRecord{job: m.Job, link: m.Link, told: fmt.Sprintf(textSetAside, m.Why, m.Hash),
 		outcome: ledger.SetAside, detail: m.Why.Error()})
 }
@@ -84,10 +80,10 @@ func (d *dispatcher) named(job *payload.Job) bool {
 
 // begun tells of a job that a Dispatcher died of whether that had started it, or put it into the queue.
 func (d *dispatcher) begun(jid string) bool {
-	if jid == jidReq {
+	if jid == JIDReq {
 		return false
 	}
-	_, lives := d.opt.jobs().Lookup(jobName(jobfiles.Name(jid)))
+	_, lives := d.opt.tree.Supervisor().Lookup(jobName(jobfiles.Name(jid)))
 	waits := slices.ContainsFunc(d.reg.waiting, func(q *queuedJob) bool { return q.jid == jid })
 	return lives || waits || d.reg.find(jid) != nil || d.answered(jid)
 }
@@ -95,18 +91,5 @@ func (d *dispatcher) begun(jid string) bool {
 // answered tells whether a job has a return.
 func (d *dispatcher) answered(jid string) bool {
 	facts, known := d.opt.diary.Get(jobfiles.Name(jid))
-	return known && jid != jidReq && facts.Made != 0
-}
-
-// tagQuarantine is the event of a message that was set aside because the same actor died of it twice, on the minion's
-// bus and on those of its masters.
-const tagQuarantine = "brine/actor/quarantine"
-
-// quarantined tells of a message that was set aside.
-func (m *Minion) quarantined(q stats.Quarantined) {
-	data := payload.M("actor", q.Path, "message", q.Message, "hash", q.Hash, "size", q.Size, "reason", q.Reason)
-	m.fire(tagQuarantine, data)
-	for _, l := range m.links {
-		l.Post(&link.Request{Done: m.logFailure(tagQuarantine), Load: link.EventLoad(m.own.id, tagQuarantine, data)})
-	}
+	return known && jid != JIDReq && facts.Made != 0
 }

@@ -112,9 +112,9 @@ func (r *rig) options() Options {
 		},
 		Exit:  func(e link.Exit) { r.exits <- e },
 		Ready: func() { r.ready <- struct{}{} },
-		transport: func(config.MasterAddr) (link.Transport, error) {
+		transport: func(config.MasterAddr) link.Transport {
 			next++
-			return r.masters[(next-1)%len(r.masters)], nil
+			return r.masters[(next-1)%len(r.masters)]
 		},
 	}
 }
@@ -429,12 +429,12 @@ func (f *fakeMaster) sealed(load *payload.Map) []byte {
 
 // send puts frames on the publish port.
 func (f *fakeMaster) send(frames ...[]byte) {
-	f.await(f.t, "subscription", func() bool { return f.to.Frames != nil })
+	f.await(f.t, "subscription", func() bool { return f.to.Payload != nil })
 	f.mu.Lock()
 	to := f.to
 	f.mu.Unlock()
 	for _, frame := range frames {
-		to.Frames([][]byte{bytes.Clone(frame)})
+		to.Payload(bytes.Clone(frame))
 	}
 }
 
@@ -557,8 +557,8 @@ func (s *memSessions) Remove(id string) error {
 }
 
 // portSpy is a master that tells the ports it is subscribed on.
-func portSpy(f *fakeMaster, ports chan<- int) func(config.MasterAddr) (link.Transport, error) {
-	return func(config.MasterAddr) (link.Transport, error) { return spied{f, ports}, nil }
+func portSpy(f *fakeMaster, ports chan<- int) func(config.MasterAddr) link.Transport {
+	return func(config.MasterAddr) link.Transport { return spied{f, ports} }
 }
 
 type spied struct {

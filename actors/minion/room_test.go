@@ -12,6 +12,7 @@ import (
 
 	"brine/actors/actortest"
 	"brine/modules/host/jobprocess"
+	"brine/modules/modtest"
 
 	"golang.org/x/sys/unix"
 )
@@ -200,9 +201,7 @@ func TestProcessQueueSurvives(t *testing.T) {
 	for _, own := range []string{"True", "False"} {
 		r, trace := processRigWith(t, "process_count_max: 2\n", func(r *rig) {
 			r.cfg.Multiprocessing = own == "True"
-			if err := r.opt.Registry.Register(processFunctions()...); err != nil {
-				t.Fatal(err)
-			}
+			r.opt.Registry.Offer(modtest.Source(processFunctions()...))
 		})
 		f := r.master()
 		for i := range 2 {
@@ -221,9 +220,7 @@ func TestProcessQueueSurvives(t *testing.T) {
 		r.fun = newFunctions()
 		r.opt = r.options()
 		r.opt.Worker = self
-		if err := r.opt.Registry.Register(processFunctions()...); err != nil {
-			t.Fatal(err)
-		}
+		r.opt.Registry.Offer(modtest.Source(processFunctions()...))
 		r.ready = make(chan struct{}, 8)
 		r.start()
 		for i := range 10 {

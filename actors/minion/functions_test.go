@@ -60,29 +60,37 @@ func (f *functions) begin(c *loader.Call) {
 }
 
 func (f *functions) list() []loader.Func {
+	type text struct {
+		Text any `arg:"text"`
+	}
+	type size struct {
+		Bytes int64 `arg:"size"`
+	}
+	type depth struct {
+		Lists int64 `arg:"lists"`
+	}
+	type anything struct {
+		Rest []any        `arg:"*args"`
+		KW   *payload.Map `arg:"**kwargs"`
+	}
 	return []loader.Func{
-		{Name: "t.echo", Params: []loader.Param{loader.Req("text")}, Run: func(c *loader.Call, a loader.Args) (any,
-			error) {
+		loader.Fn("t.echo", func(c *loader.Call, a text) (any, error) {
 			f.begin(c)
-			return a.Get("text"), nil
-		}},
-		{Name: "t.bulk", Params: []loader.Param{loader.Req("size")}, Run: func(c *loader.Call, a loader.Args) (any,
-			error) {
+			return a.Text, nil
+		}, ""),
+		loader.Fn("t.bulk", func(c *loader.Call, a size) (any, error) {
 			f.begin(c)
-			n, err := a.Int("size")
-			return strings.Repeat("x", int(n)), err
-		}},
-		{Name: "t.deep", Params: []loader.Param{loader.Req("lists")}, Run: func(c *loader.Call, a loader.Args) (any,
-			error) {
+			return strings.Repeat("x", int(a.Bytes)), nil
+		}, ""),
+		loader.Fn("t.deep", func(c *loader.Call, a depth) (any, error) {
 			f.begin(c)
-			n, err := a.Int("lists")
 			var v any
-			for range n {
+			for range a.Lists {
 				v = []any{v}
 			}
-			return v, err
-		}},
-		{Name: "t.block", Run: func(c *loader.Call, _ loader.Args) (any, error) { // until its context ends
+			return v, nil
+		}, ""),
+		loader.Fn("t.block", func(c *loader.Call, _ struct{}) (any, error) { // until its context ends
 			f.begin(c)
 			select {
 			case <-c.Ctx.Done():
@@ -90,25 +98,25 @@ func (f *functions) list() []loader.Func {
 			case <-f.over:
 				return "released", nil
 			}
-		}},
-		{Name: "t.deaf", Run: func(c *loader.Call, _ loader.Args) (any, error) { // ignores its context
+		}, ""),
+		loader.Fn("t.deaf", func(c *loader.Call, _ struct{}) (any, error) { // ignores its context
 			f.begin(c)
 			<-f.over
 			return "released", nil
-		}},
-		{Name: "t.panic", Run: func(c *loader.Call, _ loader.Args) (any, error) {
+		}, ""),
+		loader.Fn("t.panic", func(c *loader.Call, _ struct{}) (any, error) {
 			f.begin(c)
 			var none *payload.Map
 			none.Set("x", 1) // a nil map panics
 			return nil, nil
-		}},
-		{Name: "t.odd", Run: func(c *loader.Call, _ loader.Args) (any, error) { // has no bytes
+		}, ""),
+		loader.Fn("t.odd", func(c *loader.Call, _ struct{}) (any, error) { // has no bytes
 			f.begin(c)
 			return make(chan int), nil
-		}},
-		{Name: "t.keywords", VarArgs: true, KWArgs: true, Run: func(_ *loader.Call, a loader.Args) (any, error) {
+		}, ""),
+		loader.Fn("t.keywords", func(_ *loader.Call, a anything) (any, error) {
 			return []any{a.Rest, a.KW.Keys()}, nil
-		}},
-		{Name: "t.pillar", Run: func(c *loader.Call, _ loader.Args) (any, error) { return c.Pillar(), nil }},
+		}, ""),
+		loader.Fn("t.pillar", func(c *loader.Call, _ struct{}) (any, error) { return c.Pillar(), nil }, ""),
 	}
 }

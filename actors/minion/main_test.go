@@ -12,6 +12,7 @@ import (
 	"brine/modules/execution"
 	"brine/modules/host/jobprocess"
 	"brine/modules/loader"
+	"brine/modules/modtest"
 	"brine/wire/payload"
 )
 
@@ -24,7 +25,8 @@ func TestMain(m *testing.M) {
 	signal.Notify(over, syscall.SIGXCPU)
 	go func() { <-over; os.Exit(jobprocess.ExitCPU) }()
 	reg := execution.Machine{Version: "3008.3"}.Functions()
-	if err := errors.Join(reg.Register(processFunctions()...), jobprocess.Main(reg, nil)); err != nil {
+	reg.Offer(modtest.Source(processFunctions()...))
+	if err := jobprocess.Main(reg, nil); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
@@ -33,10 +35,12 @@ func TestMain(m *testing.M) {
 
 // processFunctions are what jobs with a process of their own call. Each leaves a line in the file it is given.
 func processFunctions() []loader.Func {
+	type traced struct {
+		Trace string `arg:"trace"`
+	}
 	fun := func(name string, run func(c *loader.Call) (any, error)) loader.Func {
-		return loader.Func{Name: "p." + name, Params: []loader.Param{loader.Req("trace")}, Run: func(c *loader.Call,
-			a loader.Args) (any, error) {
-			f, err := os.OpenFile(a.Str("trace"), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+		return loader.Fn("p."+name, func(c *loader.Call, a traced) (any, error) {
+			f, err := os.OpenFile(a.Trace, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
 			if err == nil {
 				_, err = fmt.Fprintf(f, "%s %d\n", c.JID, os.Getpid())
 				err = errors.Join(err, f.Close())
@@ -45,7 +49,7 @@ func processFunctions() []loader.Func {
 				return nil, err
 			}
 			return run(c)
-		}}
+		}, "")
 	}
 	return []loader.Func{
 		fun("pid", func(*loader.Call) (any, error) { return int64(os.Getpid()), nil }),

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"brine/modules/host/jobprocess"
+	"brine/modules/modtest"
 	"brine/supervisor"
 	"brine/wire/payload"
 )
@@ -352,9 +353,7 @@ func TestNoZombies(t *testing.T) {
 	for _, own := range []bool{true, false} {
 		r, trace := processRigWith(t, "", func(r *rig) {
 			r.cfg.Multiprocessing = own
-			if err := r.opt.Registry.Register(processFunctions()...); err != nil {
-				t.Fatal(err)
-			}
+			r.opt.Registry.Offer(modtest.Source(processFunctions()...))
 		})
 		f := r.master()
 		const n = 60

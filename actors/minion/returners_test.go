@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"brine/modules/loader"
+	"brine/modules/modtest"
 	"brine/modules/returners"
 	"brine/wire/payload"
 )
@@ -28,17 +29,15 @@ func newKept() *kept {
 }
 
 // registry has three returners: good, bad (which fails as long as fails says so) and slow.
-func (k *kept) registry(t *testing.T) *loader.Registry {
-	t.Helper()
+func (k *kept) registry() *loader.Registry {
 	reg := loader.NewRegistry()
+	type given struct {
+		Ret *payload.Map `arg:"ret"`
+	}
 	for _, name := range []string{"good", "bad", "slow"} {
-		err := reg.Register(loader.Func{Name: name + ".returner", Params: []loader.Param{loader.Req("ret")},
-			Run: func(c *loader.Call, a loader.Args) (any, error) {
-				return nil, k.take(c, name, a.Get("ret").(*payload.Map))
-			}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		reg.Offer(modtest.Source(loader.Fn(name+".returner", func(c *loader.Call, a given) (any, error) {
+			return nil, k.take(c, name, a.Ret)
+		}, "")))
 	}
 	return reg
 }
@@ -90,7 +89,7 @@ func (r *rig) job(jid, fun, returners string, extra ...any) {
 // withReturners is a minion that has these returners.
 func withReturners(t *testing.T, k *kept, extra string) *rig {
 	r := newRig(t, extra)
-	r.opt.Returners = k.registry(t)
+	r.opt.Returners = k.registry()
 	return r.up()
 }
 
@@ -122,6 +121,24 @@ func TestReturners(t *testing.T) {
 	}
 }
 
+// What a return names as not called: what the minion does not have, and what it has and may not call.
+func TestUncalledReturners(t *testing.T) {
+	m := &Minion{own: ownOptions{disabled: []string{"good"}, returners: []string{"slow", "etcd"}}}
+	m.opt.Returners = loader.NewRegistry()
+	job := payload.NewJob(payload.M("jid", "1", "ret", "good, bad,good"))
+	if got, want := m.uncalled(job), []string{"good", "bad", "slow", "etcd"}; !slices.Equal(got, want) {
+		t.Errorf("without any: got %v, want %v", got, want)
+	}
+	m.opt.Returners = newKept().registry()
+	if got, want := m.uncalled(job), []string{"good", "etcd"}; !slices.Equal(got, want) {
+		t.Errorf("got %v, want %v", got, want)
+	}
+	scheduled := payload.NewJob(payload.M("jid", "1", "schedule", "x", "ret", "bad"))
+	if got := m.uncalled(scheduled); len(got) != 0 {
+		t.Errorf("of a schedule: %v", got)
+	}
+}
+
 // TestReturnersLater: what a returner could not take stays on disk over a death of the ReturnerSpool and of the minion,
 // and reaches it in its order when it can be called again. What it never can take is given up, and holds up nothing.
 func TestReturnersLater(t *testing.T) {
@@ -137,7 +154,7 @@ func TestReturnersLater(t *testing.T) {
 	k.fail("bad", &returners.Unusable{Err: errors.New("not this one")})
 	r.fun = newFunctions()
 	r.opt = r.options()
-	r.opt.Returners = k.registry(t)
+	r.opt.Returners = k.registry()
 	r.ready = make(chan struct{}, 8)
 	r.opt.Ready = func() { r.ready <- struct{}{} }
 	r.up()

@@ -15,6 +15,7 @@ import (
 	"brine/config"
 	"brine/modules/execution"
 	"brine/modules/matchers"
+	"brine/modules/modtest"
 	"brine/supervisor"
 	"brine/wire/auth"
 	"brine/wire/crypt"
@@ -88,9 +89,7 @@ func (g fixedGrains) Get(name string) (any, bool) { return g.all.Get(name) }
 
 func (r *rig) options() Options {
 	reg := execution.Machine{Version: "3008.3"}.Functions()
-	if err := reg.Register(r.fun.list()...); err != nil {
-		r.t.Fatal(err)
-	}
+	reg.Offer(modtest.Source(r.fun.list()...))
 	next := 0
 	return Options{
 		Config: r.cfg, Logger: r.log.Logger(), Clock: r.clock, Registry: reg,

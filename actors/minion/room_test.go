@@ -13,6 +13,7 @@ import (
 	"brine/actors/actortest"
 	"brine/actors/minion/jobs"
 	"brine/modules/host/jobprocess"
+	"brine/modules/modtest"
 
 	"golang.org/x/sys/unix"
 )
@@ -115,9 +116,7 @@ func TestProcessQueueSurvives(t *testing.T) {
 	for _, own := range []string{"True", "False"} {
 		r, trace := processRigWith(t, "process_count_max: 2\n", func(r *rig) {
 			r.cfg.Multiprocessing = own == "True"
-			if err := r.opt.Registry.Register(processFunctions()...); err != nil {
-				t.Fatal(err)
-			}
+			r.opt.Registry.Offer(modtest.Source(processFunctions()...))
 		})
 		f := r.master()
 		for i := range 2 {
@@ -136,9 +135,7 @@ func TestProcessQueueSurvives(t *testing.T) {
 		r.fun = newFunctions()
 		r.opt = r.options()
 		r.opt.Worker = self
-		if err := r.opt.Registry.Register(processFunctions()...); err != nil {
-			t.Fatal(err)
-		}
+		r.opt.Registry.Offer(modtest.Source(processFunctions()...))
 		r.ready = make(chan struct{}, 8)
 		r.start()
 		for i := range 10 {

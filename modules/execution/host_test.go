@@ -253,14 +253,17 @@ func TestPublishRunner(t *testing.T) {
 }
 
 func TestSysOfOthers(t *testing.T) {
-	nothing := func(*loader.Call, loader.Args) (any, error) { return nil, nil }
-	runners, states := loader.NewRegistry(), loader.NewRegistry()
-	if err := errors.Join(runners.Register(loader.Func{Name: "jobs.active", Doc: "RUN",
-		Params: []loader.Param{loader.Opt("display_progress", false)}, Run: nothing}),
-		states.Register(loader.Func{Name: "test.nop", Doc: "NOP", Params: []loader.Param{loader.Req("name")},
-			KWArgs: true, Run: nothing})); err != nil {
-		t.Fatal(err)
+	type progress struct {
+		Show any `arg:"display_progress=False"`
 	}
+	type named struct {
+		Name any          `arg:"name"`
+		KW   *payload.Map `arg:"**kwargs"`
+	}
+	runners, states := loader.NewRegistry(), loader.NewRegistry()
+	runners.Offer(modtest.Source(loader.Fn("jobs.active", func(*loader.Call, progress) (any, error) { return nil, nil },
+		"RUN")))
+	states.Offer(modtest.Source(loader.Fn("test.nop", func(*loader.Call, named) (any, error) { return nil, nil }, "NOP")))
 	reg := loader.NewRegistry()
 	reg.Offer(all.Execution())
 	reg.Of(loader.Program{Version: "3008.3", Runners: runners, States: states})

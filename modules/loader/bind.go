@@ -22,7 +22,7 @@ func Bind(f *Func, args []any, kw *payload.Map) (Args, error) {
 	if err := b.defaults(); err != nil {
 		return Args{}, err
 	}
-	return Args{fn: f, values: b.values, Rest: b.rest, KW: extra}, nil
+	return Args{values: b.values, rest: b.rest, kw: extra}, nil
 }
 
 type binder struct {

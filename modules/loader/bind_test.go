@@ -56,18 +56,34 @@ func TestBindWords(t *testing.T) {
 }
 
 func TestBindValues(t *testing.T) {
-	f := fn("m.v", true, true, loader.Req("a"), loader.Opt("b", "def"))
-	got, err := loader.Bind(f, []any{int64(1), int64(2), int64(3)}, payload.M("x", "y"))
-	if err != nil {
-		t.Fatal(err)
+	type given struct {
+		A    any          `arg:"a"`
+		B    string       `arg:"b=def"`
+		Rest []any        `arg:"*rest"`
+		KW   *payload.Map `arg:"**kw"`
 	}
-	if got.Get("a") != int64(1) || got.Get("b") != int64(2) || !cmp.Equal(got.Rest, []any{int64(3)}) ||
-		got.KW.Str("x") != "y" {
-		t.Errorf("bound: %v %v %v %v", got.Get("a"), got.Get("b"), got.Rest, got.KW)
+	var got given
+	f := loader.Fn("m.v", func(_ *loader.Call, a given) (any, error) {
+		got = a
+		return nil, nil
+	}, "")
+	call := func(args []any, kw *payload.Map) {
+		t.Helper()
+		bound, err := loader.Bind(&f, args, kw)
+		if err == nil {
+			_, err = f.Run(nil, bound)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
 	}
-	got, err = loader.Bind(f, nil, payload.M("a", nil))
-	if err != nil || got.Get("a") != nil || got.Str("b") != "def" {
-		t.Errorf("defaults: %v, a=%v b=%v", err, got.Get("a"), got.Get("b"))
+	call([]any{int64(1), int64(2), int64(3)}, payload.M("x", "y"))
+	if got.A != int64(1) || got.B != "2" || !cmp.Equal(got.Rest, []any{int64(3)}) || got.KW.Str("x") != "y" {
+		t.Errorf("bound: %v", got)
+	}
+	call(nil, payload.M("a", nil))
+	if got.A != nil || got.B != "def" || len(got.Rest) != 0 || got.KW.Len() != 0 {
+		t.Errorf("defaults: %v", got)
 	}
 }
 
@@ -110,41 +126,31 @@ func TestLoadArgs(t *testing.T) {
 	}
 }
 
-func TestRegisterRefuses(t *testing.T) {
-	run := func(*loader.Call, loader.Args) (any, error) { return nil, nil }
+// TestCheck: functions that are declared in a wrong way are told, and are not there.
+func TestCheck(t *testing.T) {
+	type twice struct {
+		A any `arg:"a"`
+		B any `arg:"a"`
+	}
+	type order struct {
+		A any `arg:"a=1"`
+		B any `arg:"b"`
+	}
+	type untagged struct{ A any }
 	for _, f := range []loader.Func{
-		{Name: "nodot", Run: run},
 		{Name: "m.nobody"},
-		{Name: "m.twice", Run: run, Params: []loader.Param{loader.Req("a"), loader.Req("a")}},
-		{Name: "m.order", Run: run, Params: []loader.Param{loader.Opt("a", 1), loader.Req("b")}},
-		{Name: "m.taken", Run: run},
+		{Name: "m.old", Run: func(*loader.Call, loader.Args) (any, error) { return nil, nil }},
+		loader.Fn("other.f", func(*loader.Call, struct{}) (any, error) { return nil, nil }, ""),
+		loader.Fn("m.", func(*loader.Call, struct{}) (any, error) { return nil, nil }, ""),
+		loader.Fn("twice", func(*loader.Call, twice) (any, error) { return nil, nil }, ""),
+		loader.Fn("order", func(*loader.Call, order) (any, error) { return nil, nil }, ""),
+		loader.Fn("untagged", func(*loader.Call, untagged) (any, error) { return nil, nil }, ""),
+		loader.Fn("number", func(*loader.Call, int) (any, error) { return nil, nil }, ""),
 	} {
 		reg := loader.NewRegistry()
-		if err := reg.Register(loader.Func{Name: "m.taken", Run: run}); err != nil {
-			t.Fatal(err)
-		}
-		if err := reg.Register(f); err == nil {
-			t.Errorf("Register(%s) was accepted", f.Name)
-		}
-	}
-}
-
-// TestMisspeltArgument: a function that reads a name it does not declare fails, whatever it makes of it.
-func TestMisspeltArgument(t *testing.T) {
-	reg := loader.NewRegistry()
-	ok := func(_ *loader.Call, a loader.Args) (any, error) { return a.Str("name"), nil }
-	wrong := func(_ *loader.Call, a loader.Args) (any, error) { return a.Bool("namme") || a.Str("naem") == "", nil }
-	if err := reg.Register(loader.Func{Name: "x.ok", Params: []loader.Param{loader.Req("name")}, Run: ok},
-		loader.Func{Name: "x.wrong", Params: []loader.Param{loader.Req("name")}, Run: wrong}); err != nil {
-		t.Fatal(err)
-	}
-	env := &loader.Env{Registry: reg}
-	for _, tt := range []struct{ fun, want string }{
-		{"x.ok", ""}, {"x.wrong", `modules: x.wrong reads an argument "namme" that it does not declare`},
-	} {
-		v, err := loader.NewCall(t.Context(), env, "x.top", nil).Call(tt.fun, []any{"n"}, nil)
-		if tt.want == "" && (err != nil || v != "n") || tt.want != "" && (err == nil || err.Error() != tt.want) {
-			t.Errorf("%s: got %v, %v, want %q", tt.fun, v, err, tt.want)
+		reg.Offer(loader.Listed{{File: "m", Funcs: func() []loader.Func { return []loader.Func{f} }}})
+		if err := reg.Check(); err == nil {
+			t.Errorf("%s was accepted", f.Name)
 		}
 	}
 }

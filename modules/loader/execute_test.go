@@ -14,36 +14,42 @@ import (
 )
 
 func sample() []loader.Func {
-	ret := func(v any, err error) func(*loader.Call, loader.Args) (any, error) {
-		return func(*loader.Call, loader.Args) (any, error) { return v, err }
+	ret := func(name string, v any, err error) loader.Func {
+		return loader.Fn("test."+name, func(*loader.Call, struct{}) (any, error) { return v, err }, "")
+	}
+	type text struct {
+		Text any `arg:"text"`
+	}
+	type keywords struct {
+		KW *payload.Map `arg:"**kwargs"`
+	}
+	type code struct {
+		Code int64 `arg:"code=42"`
 	}
 	return []loader.Func{
-		{Name: "test.ping", Doc: "DOC", Run: ret(true, nil)},
-		{Name: "test.echo", Doc: "DOC", Params: []loader.Param{loader.Req("text")},
-			Run: func(_ *loader.Call, a loader.Args) (any, error) { return a.Get("text"), nil }},
-		{Name: "test.kwarg", KWArgs: true, Run: func(_ *loader.Call, a loader.Args) (any, error) { return a.KW, nil }},
-		{Name: "test.retcode", Params: []loader.Param{loader.Opt("code", int64(42))},
-			Run: func(c *loader.Call, a loader.Args) (any, error) {
-				n, err := a.Int("code")
-				c.SetRetcode(int(n))
-				return true, err
-			}},
-		{Name: "test.result", Run: ret(payload.M("result", false), nil)},
-		{Name: "test.success", Run: ret(payload.M("success", int64(0), "result", true), nil)},
-		{Name: "test.false", Run: ret(false, nil)},
-		{Name: "test.exec", Run: ret(nil, loader.ExecErr("abc"))},
-		{Name: "test.notfound", Run: ret(nil, &loader.CommandNotFoundError{Message: "no git"})},
-		{Name: "test.invoc", Run: ret(nil, loader.InvocErr("wrong"))},
-		{Name: "test.client", Run: ret(nil, &loader.ClientError{Message: "no master"})},
-		{Name: "test.value", Run: ret(nil, loader.Raise("ValueError", "bad"))},
-		{Name: "test.plain", Run: ret(nil, errors.New("plain"))},
-		{Name: "test.late", Run: ret(nil, fmt.Errorf("ask: %w", loader.ErrRequestTimeout))},
-		{Name: "test.panic", Run: func(*loader.Call, loader.Args) (any, error) { panic("boom") }},
-		{Name: "test.high", Outputter: "highstate", Run: ret(payload.M("a", 1), nil)},
-		{Name: "test.queued", Run: ret(payload.M("__no_return__", true), nil)},
-		{Name: "test.nested", Run: func(c *loader.Call, _ loader.Args) (any, error) {
+		loader.Fn("test.ping", func(*loader.Call, struct{}) (any, error) { return true, nil }, "DOC"),
+		loader.Fn("test.echo", func(_ *loader.Call, a text) (any, error) { return a.Text, nil }, "DOC"),
+		loader.Fn("test.kwarg", func(_ *loader.Call, a keywords) (any, error) { return a.KW, nil }, ""),
+		loader.Fn("test.retcode", func(c *loader.Call, a code) (any, error) {
+			c.SetRetcode(int(a.Code))
+			return true, nil
+		}, ""),
+		ret("result", payload.M("result", false), nil),
+		ret("success", payload.M("success", int64(0), "result", true), nil),
+		ret("false", false, nil),
+		ret("exec", nil, loader.ExecErr("abc")),
+		ret("notfound", nil, &loader.CommandNotFoundError{Message: "no git"}),
+		ret("invoc", nil, loader.InvocErr("wrong")),
+		ret("client", nil, &loader.ClientError{Message: "no master"}),
+		ret("value", nil, loader.Raise("ValueError", "bad")),
+		ret("plain", nil, errors.New("plain")),
+		ret("late", nil, fmt.Errorf("ask: %w", loader.ErrRequestTimeout)),
+		loader.Fn("test.panic", func(*loader.Call, struct{}) (any, error) { panic("boom") }, ""),
+		ret("high", payload.M("a", 1), nil).Shows("highstate"),
+		ret("queued", payload.M("__no_return__", true), nil),
+		loader.Fn("test.nested", func(c *loader.Call, _ struct{}) (any, error) {
 			return c.Call("no.such", nil, nil)
-		}},
+		}, ""),
 	}
 }
 
@@ -192,11 +198,14 @@ func TestSudoExecutor(t *testing.T) {
 	var argv []any
 	answer := payload.M("retcode", int64(0), "stdout",
 		`{"local": {"return": {"b": 1, "a": [true, null]}, "retcode": 3}}`, "stderr", "no")
-	runAll := loader.Func{Name: "cmd.run_all", Params: []loader.Param{loader.Req("cmd")}, KWArgs: true,
-		Run: func(_ *loader.Call, a loader.Args) (any, error) {
-			argv, _ = a.Get("cmd").([]any)
-			return answer, nil
-		}}
+	type command struct {
+		Cmd []any        `arg:"cmd"`
+		KW  *payload.Map `arg:"**kwargs"`
+	}
+	runAll := loader.Fn("cmd.run_all", func(_ *loader.Call, a command) (any, error) {
+		argv = a.Cmd
+		return answer, nil
+	}, "")
 	env := modtest.Env(t, payload.M("sudo_user", "deploy", "config_dir", "/etc/salt"), sample(), []loader.Func{runAll})
 	got := loader.Execute(t.Context(), env, job("test.echo", "a b", payload.M("__kwarg__", true)))
 	want := []any{"sudo", "-u", "deploy", "salt-call", "--priv", "deploy", "--out", "json", "--metadata", "-c",

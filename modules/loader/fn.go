@@ -28,7 +28,7 @@ func Fn[A, R any](name string, run func(*Call, A) (R, error), doc string, exampl
 	f := Func{Name: name, Doc: doc, typed: true}
 	sig, err := signatureOf(reflect.TypeFor[A](), &f)
 	if err != nil {
-		f.wrong = fmt.Errorf("register %s: %w", name, err)
+		f.wrong = fmt.Errorf("function %s: %w", name, err)
 	}
 	for i, e := range examples {
 		if i == 0 {
@@ -189,9 +189,9 @@ func (s *signature) fill(in reflect.Value, a Args) error {
 		to := in.FieldByIndex(f.index)
 		switch f.param {
 		case restField:
-			to.Set(reflect.ValueOf(a.Rest))
+			to.Set(reflect.ValueOf(a.rest))
 		case kwField:
-			to.Set(reflect.ValueOf(a.KW))
+			to.Set(reflect.ValueOf(a.kw))
 		default:
 			if err := set(to, a.values[f.param]); err != nil {
 				return err

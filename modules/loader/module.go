@@ -227,9 +227,9 @@ func (r *Registry) Check() error {
 			if err := m.funcs[i].check(); err != nil {
 				all = append(all, err)
 			} else if !m.called(m.funcs[i].Module()) {
-				all = append(all, fmt.Errorf("register %s: not of the module %s", m.funcs[i].Name, m.Name))
+				all = append(all, fmt.Errorf("function %s: not of the module %s", m.funcs[i].Name, m.Name))
 			} else if !m.funcs[i].typed {
-				all = append(all, fmt.Errorf("register %s: its parameters are no struct (Fn)", m.funcs[i].Name))
+				all = append(all, fmt.Errorf("function %s: its parameters are no struct (Fn)", m.funcs[i].Name))
 			}
 		}
 	}
@@ -268,7 +268,6 @@ func (r *Registry) add(f *Func) {
 		return
 	}
 	own := *f
-	own.Run = attentive(own.Run)
 	r.funcs[own.Name] = &own
 }
 

@@ -9,13 +9,14 @@ import (
 	"testing"
 
 	"brine/modules/loader"
+	"brine/modules/modtest"
 	"brine/wire/payload"
 )
 
 // packages are two modules of one name, for two families of systems, as the reference has them.
 func packages(asked *atomic.Int64) []loader.Module {
 	of := func(file, family string) loader.Module {
-		run := func(*loader.Call, loader.Args) (any, error) { return file, nil }
+		run := func(*loader.Call, struct{}) (any, error) { return file, nil }
 		return loader.Module{File: file, Name: "pkg",
 			Virtual: func(p loader.Place) (bool, string) {
 				asked.Add(1)
@@ -24,7 +25,7 @@ func packages(asked *atomic.Int64) []loader.Module {
 				}
 				return false, file + " is for " + family
 			},
-			Funcs: func() []loader.Func { return []loader.Func{{Name: "version", Run: run}} }}
+			Funcs: func() []loader.Func { return []loader.Func{loader.Fn("version", run, "")} }}
 	}
 	return []loader.Module{of("aptpkg", "Debian"), of("yumpkg", "RedHat")}
 }
@@ -33,10 +34,8 @@ func packages(asked *atomic.Int64) []loader.Module {
 func onHost(t *testing.T, family string, opts *payload.Map) (reg *loader.Registry, asked *atomic.Int64) {
 	t.Helper()
 	reg, asked = loader.NewRegistry(), &atomic.Int64{}
-	ping := loader.Func{Name: "test.ping", Run: func(*loader.Call, loader.Args) (any, error) { return true, nil }}
-	if err := reg.Register(ping); err != nil {
-		t.Fatal(err)
-	}
+	reg.Offer(modtest.Source(loader.Fn("test.ping", func(*loader.Call, struct{}) (any, error) { return true, nil },
+		"")))
 	reg.Offer(loader.Listed(packages(asked)))
 	reg.Limit(loader.LimitsOf(opts, "modules"))
 	reg.On(&loader.Env{Registry: reg, Grains: func() *payload.Map { return payload.M("os_family", family) }})

@@ -10,7 +10,7 @@ import (
 	"brine/wire/payload"
 )
 
-// Registry holds the functions of one process. It is filled at start and read from many goroutines.
+// Registry holds the functions of one process. It is offered modules at start and read from many goroutines.
 type Registry struct {
 	mu      sync.RWMutex
 	funcs   map[string]*Func
@@ -81,44 +81,26 @@ func NewRegistry() *Registry {
 	return &Registry{funcs: map[string]*Func{}, refused: map[string]string{}}
 }
 
-// Register adds functions. A name without a dot, a missing body, a twice declared parameter or a name already
-// taken is refused, and nothing after it is added.
-func (r *Registry) Register(funcs ...Func) error {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	for i := range funcs {
-		f := funcs[i]
-		if err := f.check(); err != nil {
-			return err
-		}
-		if _, taken := r.funcs[f.Name]; taken {
-			return fmt.Errorf("register %s: name is taken", f.Name)
-		}
-		f.Run = attentive(f.Run)
-		r.funcs[f.Name] = &f
-	}
-	return nil
-}
-
+// check tells what is wrong with a declaration.
 func (f *Func) check() error {
 	mod, name, ok := strings.Cut(f.Name, ".")
 	if !ok || mod == "" || name == "" {
-		return fmt.Errorf("register %q: not of the form module.function", f.Name)
+		return fmt.Errorf("function %q: not of the form module.function", f.Name)
 	}
 	if f.wrong != nil {
 		return f.wrong
 	}
 	if f.Run == nil {
-		return fmt.Errorf("register %s: no body", f.Name)
+		return fmt.Errorf("function %s: no body", f.Name)
 	}
 	seen := map[string]bool{}
 	optional := false
 	for _, p := range f.Params {
 		if p.Name == "" || seen[p.Name] {
-			return fmt.Errorf("register %s: parameter %q declared twice or empty", f.Name, p.Name)
+			return fmt.Errorf("function %s: parameter %q declared twice or empty", f.Name, p.Name)
 		}
 		if p.Required && optional {
-			return fmt.Errorf("register %s: parameter %q without default after one with", f.Name, p.Name)
+			return fmt.Errorf("function %s: parameter %q without default after one with", f.Name, p.Name)
 		}
 		seen[p.Name], optional = true, !p.Required
 	}

@@ -1,14 +1,19 @@
-package loader
+package loader_test
 
 import (
 	"slices"
 	"testing"
 
+	"brine/modules/loader"
 	"brine/wire/payload"
 )
 
 func TestLimit(t *testing.T) {
-	run := func(*Call, Args) (any, error) { return true, nil }
+	of := func(file, name, fun string) loader.Module {
+		return loader.Module{File: file, Name: name, Funcs: func() []loader.Func {
+			return []loader.Func{loader.Fn(fun, func(*loader.Call, struct{}) (any, error) { return true, nil }, "")}
+		}}
+	}
 	for _, tt := range []struct {
 		name string
 		opts *payload.Map
@@ -23,14 +28,9 @@ func TestLimit(t *testing.T) {
 		{"a text", payload.M("disable_modules", "cmd, test"), []string{"grains.get"}},
 		{"of another kind", payload.M("disable_runners", []any{"cmd"}), []string{"cmd.run", "grains.get", "test.ping"}},
 	} {
-		reg := NewRegistry()
-		err := reg.Register(Func{Name: "cmd.run", Source: "salt/modules/cmdmod.py", Run: run},
-			Func{Name: "grains.get", Source: "salt/modules/grains.py", Run: run},
-			Func{Name: "test.ping", Source: "salt/modules/test.py", Run: run})
-		if err != nil {
-			t.Fatal(err)
-		}
-		reg.Limit(LimitsOf(tt.opts, "modules"))
+		reg := loader.NewRegistry()
+		reg.Offer(loader.Listed{of("cmdmod", "cmd", "run"), of("grains", "", "get"), of("test", "", "ping")})
+		reg.Limit(loader.LimitsOf(tt.opts, "modules"))
 		if got := reg.Names(); !slices.Equal(got, tt.want) {
 			t.Errorf("%s: got %v, want %v", tt.name, got, tt.want)
 		}

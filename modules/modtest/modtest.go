@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"slices"
 	"sync"
 	"testing"
 
@@ -18,9 +19,10 @@ func Env(t testing.TB, opts *payload.Map, funcs ...[]loader.Func) *loader.Env {
 	t.Helper()
 	reg := loader.NewRegistry()
 	for _, list := range funcs {
-		if err := reg.Register(list...); err != nil {
-			t.Fatal(err)
-		}
+		reg.Offer(Source(list...))
+	}
+	if err := reg.Check(); err != nil {
+		t.Fatal(err)
 	}
 	if opts == nil {
 		opts = payload.NewMap(0)
@@ -33,6 +35,21 @@ func Env(t testing.TB, opts *payload.Map, funcs ...[]loader.Func) *loader.Env {
 		Grains:   func() *payload.Map { return grains },
 		Pillar:   func() *payload.Map { return pillar },
 	}
+}
+
+// Source makes modules of functions that have whole names ("test.ping"), in the order of their first functions.
+func Source(funcs ...loader.Func) loader.Source {
+	var out loader.Listed
+	for _, f := range funcs {
+		mod := f.Module()
+		at := slices.IndexFunc(out, func(m loader.Module) bool { return m.File == mod })
+		if at < 0 {
+			at, out = len(out), append(out, loader.Module{File: mod, Funcs: func() []loader.Func { return nil }})
+		}
+		before := out[at].Funcs
+		out[at].Funcs = func() []loader.Func { return append(before(), f) }
+	}
+	return out
 }
 
 // Call runs one function as a job from the master does and gives its value, exit code and error.

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"brine/modules/loader"
+	"brine/modules/modtest"
 	"brine/modules/outputters"
 	"brine/modules/runners"
 	"brine/wire/payload"
@@ -13,19 +14,26 @@ import (
 // TestFunArgsOfLoads: events tell the arguments of a wheel function that were fields of a load as Salt's format_call
 // sorts them.
 func TestFunArgsOfLoads(t *testing.T) {
-	nothing := func(*loader.Call, loader.Args) (any, error) { return nil, nil }
-	reg := loader.NewRegistry()
-	if err := reg.Register(
-		loader.Func{Name: "key.list", Params: []loader.Param{loader.Req("match")}, Run: nothing},
-		loader.Func{Name: "key.accept", Params: []loader.Param{loader.Req("match"), loader.Opt("include_rejected",
-			false),
-			loader.Opt("include_denied", false)}, Run: nothing},
-		loader.Func{Name: "key.list_all", Run: nothing},
-		loader.Func{Name: "key.any", Params: []loader.Param{loader.Req("b"), loader.Opt("a", nil)}, KWArgs: true,
-			Run: nothing},
-	); err != nil {
-		t.Fatal(err)
+	type match struct {
+		Match any `arg:"match"`
 	}
+	type accepted struct {
+		Match    any `arg:"match"`
+		Rejected any `arg:"include_rejected=False"`
+		Denied   any `arg:"include_denied=False"`
+	}
+	type other struct {
+		B  any          `arg:"b"`
+		A  any          `arg:"a=None"`
+		KW *payload.Map `arg:"**kwargs"`
+	}
+	reg := loader.NewRegistry()
+	reg.Offer(modtest.Source(
+		loader.Fn("key.list", func(*loader.Call, match) (any, error) { return nil, nil }, ""),
+		loader.Fn("key.accept", func(*loader.Call, accepted) (any, error) { return nil, nil }, ""),
+		loader.Fn("key.list_all", func(*loader.Call, struct{}) (any, error) { return nil, nil }, ""),
+		loader.Fn("key.any", func(*loader.Call, other) (any, error) { return nil, nil }, ""),
+	))
 	for _, tt := range []struct {
 		fun  string
 		args []any

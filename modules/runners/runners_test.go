@@ -15,6 +15,7 @@ import (
 	"brine/modules/fleet/keys"
 	"brine/modules/loader"
 	"brine/modules/matchers"
+	"brine/modules/modtest"
 	"brine/modules/outputters"
 	"brine/modules/runners"
 	"brine/wire/payload"
@@ -172,10 +173,8 @@ func newRig(t *testing.T) *rig {
 		}
 	}
 	exec := loader.NewRegistry()
-	if err := exec.Register(loader.Func{Name: "test.ping",
-		Run: func(*loader.Call, loader.Args) (any, error) { return true, nil }}); err != nil {
-		t.Fatal(err)
-	}
+	exec.Offer(modtest.Source(loader.Fn("test.ping", func(*loader.Call, struct{}) (any, error) { return true, nil },
+		"")))
 	reg := loader.NewRegistry()
 	reg.Offer(all.Runners(runners.Options{Publisher: r, Jobs: r, Minions: r, Banks: r, Presence: r, Bus: r, Mine: r,
 		Runners: reg, Wheel: exec,
@@ -470,20 +469,19 @@ func TestRunEvents(t *testing.T) {
 
 func TestRunFailures(t *testing.T) {
 	r := newRig(t)
-	err := r.env.Registry.Register(
-		loader.Func{Name: "x.panics", Run: func(*loader.Call, loader.Args) (any, error) { panic("boom") }},
-		loader.Func{Name: "x.code", Run: func(c *loader.Call, _ loader.Args) (any, error) {
+	type given struct {
+		Result any `arg:"result"`
+	}
+	r.env.Registry.Offer(modtest.Source(
+		loader.Fn("x.panics", func(*loader.Call, struct{}) (any, error) { panic("boom") }, ""),
+		loader.Fn("x.code", func(c *loader.Call, _ struct{}) (any, error) {
 			c.SetRetcode(3)
 			return "v", nil
-		}},
-		loader.Func{Name: "x.orch", Params: []loader.Param{loader.Req("result")},
-			Run: func(_ *loader.Call, a loader.Args) (any, error) {
-				states := payload.M("m_master", payload.M("test_|-a_|-a_|-nop", payload.M("result", a.Get("result"))))
-				return payload.M("data", states, "outputter", "highstate", "retcode", 1), nil
-			}})
-	if err != nil {
-		t.Fatal(err)
-	}
+		}, ""),
+		loader.Fn("x.orch", func(_ *loader.Call, a given) (any, error) {
+			states := payload.M("m_master", payload.M("test_|-a_|-a_|-nop", payload.M("result", a.Result)))
+			return payload.M("data", states, "outputter", "highstate", "retcode", 1), nil
+		}, "")))
 	r.err = &loader.ClientError{Message: "The salt master could not be contacted. Is master running?"}
 	for _, tt := range []struct {
 		fun      string

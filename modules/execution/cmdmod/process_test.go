@@ -258,15 +258,13 @@ func TestPermitted(t *testing.T) {
 
 // TestNestedCall shows that a command of another function is split into words, not given to a shell.
 func TestNestedCall(t *testing.T) {
-	nested := loader.Func{Name: "x.y", Run: func(c *loader.Call, _ loader.Args) (any, error) {
+	nested := loader.Fn("x.y", func(c *loader.Call, _ struct{}) (any, error) {
 		return c.Call("cmd.run", []any{"echo $HOME ; pwd"}, nil)
-	}}
+	}, "")
 	for safe, want := range map[bool]string{true: "$HOME ; pwd", false: "/x\n/"} {
 		t.Setenv("HOME", "/x")
 		e := env(t, payload.M("cmd_safe", safe))
-		if err := e.Registry.Register(nested); err != nil {
-			t.Fatal(err)
-		}
+		e.Registry.Offer(modtest.Source(nested))
 		if got, _, err := modtest.Call(t, e, "x.y", nil, nil); err != nil || got != want {
 			t.Errorf("cmd_safe %v: got %q %v, want %q", safe, got, err, want)
 		}

@@ -415,8 +415,10 @@ func TestWithoutMaster(t *testing.T) {
 }
 
 func TestMModule(t *testing.T) {
-	echo := loader.Func{Name: "test.echo", Params: []loader.Param{loader.Req("text")},
-		Run: func(_ *loader.Call, a loader.Args) (any, error) { return a.Get("text"), nil }}
+	type given struct {
+		Text any `arg:"text"`
+	}
+	echo := loader.Fn("test.echo", func(_ *loader.Call, a given) (any, error) { return a.Text, nil }, "")
 	env := newEnv(t, nil, echo)
 	if got, _, err := modtest.Call(t, env, "saltutil.mmodule", []any{"base", "test.echo", "hi"}, nil); err != nil ||
 		got != "hi" {

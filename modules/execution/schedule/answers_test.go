@@ -13,6 +13,7 @@ import (
 
 	"brine/config/yaml"
 	"brine/modules/loader"
+	"brine/modules/modtest"
 	"brine/modules/schedule"
 	"brine/wire/event"
 	"brine/wire/payload"
@@ -110,13 +111,13 @@ func TestAnswers(t *testing.T) {
 	var response any
 	published := []any{}
 	reg.Offer(loader.Listed{Module()})
-	publish := func(_ *loader.Call, a loader.Args) (any, error) {
-		published = append(published, a.Rest)
+	type given struct {
+		Args []any `arg:"*args"`
+	}
+	reg.Offer(modtest.Source(loader.Fn("publish.publish", func(_ *loader.Call, a given) (any, error) {
+		published = append(published, a.Args)
 		return response, nil
-	}
-	if err := reg.Register(loader.Func{Name: "publish.publish", VarArgs: true, Run: publish}); err != nil {
-		t.Fatal(err)
-	}
+	}, "")))
 	env := &loader.Env{Registry: reg, Opts: func() *payload.Map { return opts },
 		Pillar: func() *payload.Map { return pillar }, Host: loader.Host{Events: m, Log: m}}
 	for i, r := range rows {

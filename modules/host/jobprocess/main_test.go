@@ -14,6 +14,7 @@ import (
 
 	"brine/modules/execution/cmdmod"
 	"brine/modules/loader"
+	"brine/modules/modtest"
 	"brine/wire/payload"
 
 	"go.uber.org/goleak"
@@ -30,7 +31,8 @@ func TestMain(m *testing.M) {
 	go func() { <-over; os.Exit(ExitCPU) }()
 	reg := loader.NewRegistry()
 	reg.Offer(loader.Listed{choosy("here", "web1"), choosy("there", "web2"), cmdmod.Module()})
-	if err := errors.Join(reg.Register(functions()...), Main(reg, nil)); err != nil {
+	reg.Offer(modtest.Source(functions()...))
+	if err := Main(reg, nil); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
@@ -39,14 +41,14 @@ func TestMain(m *testing.M) {
 
 // choosy is a module that loads on the minion of one id only. Its function counts its calls in one process.
 func choosy(file, id string) loader.Module {
-	count := func(c *loader.Call, _ loader.Args) (any, error) {
+	count := func(c *loader.Call, _ struct{}) (any, error) {
 		n, _ := c.Context().Get("calls")
 		calls, _ := n.(int64)
 		c.Context().Put("calls", calls+1, 8)
 		return payload.M("file", file, "before", calls), nil
 	}
 	return loader.Module{File: file, Name: "choosy", Funcs: func() []loader.Func {
-		return []loader.Func{{Name: "count", Run: count}}
+		return []loader.Func{loader.Fn("count", count, "")}
 	},
 		Virtual: func(p loader.Place) (bool, string) {
 			v, _ := p.Grain("id")
@@ -57,12 +59,14 @@ func choosy(file, id string) loader.Module {
 // functions are what the jobs of these tests call.
 func functions() []loader.Func {
 	fun := func(name string, run func(c *loader.Call) (any, error)) loader.Func {
-		return loader.Func{Name: "w." + name, Run: func(c *loader.Call, _ loader.Args) (any, error) { return run(c) }}
+		return loader.Fn("w."+name, func(c *loader.Call, _ struct{}) (any, error) { return run(c) }, "")
+	}
+	type anything struct {
+		Rest []any        `arg:"*args"`
+		KW   *payload.Map `arg:"**kwargs"`
 	}
 	return []loader.Func{
-		{Name: "w.echo", VarArgs: true, KWArgs: true, Run: func(_ *loader.Call, a loader.Args) (any, error) {
-			return a.Rest, nil
-		}},
+		loader.Fn("w.echo", func(_ *loader.Call, a anything) (any, error) { return a.Rest, nil }, ""),
 		fun("facts", func(c *loader.Call) (any, error) {
 			return payload.M("id", c.ID, "jid", c.JID, "opts", c.Opts(), "grains", c.Grains(), "pillar", c.Pillar(),
 				"pid", os.Getpid()), nil

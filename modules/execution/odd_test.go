@@ -3,7 +3,6 @@ package execution_test
 import (
 	"context"
 	"path/filepath"
-	"strings"
 	"testing"
 
 	"brine/modules/execution"
@@ -12,9 +11,9 @@ import (
 	"brine/wire/payload"
 )
 
-// TestDeclaredArguments: no function reads an argument it does not declare, as far as a call in an empty place gets.
-// The functions that run programs are left to tests of their own.
-func TestDeclaredArguments(t *testing.T) {
+// TestOddArguments: no function panics of a value, as far as a call in an empty place gets. The functions that run
+// programs are left to tests of their own.
+func TestOddArguments(t *testing.T) {
 	t.Chdir(t.TempDir()) // some make a file that an argument names
 	reg := execution.Machine{Version: "3008.3"}.Functions()
 	for _, name := range reg.Names() {
@@ -28,21 +27,20 @@ func TestDeclaredArguments(t *testing.T) {
 		env := modtest.Env(t, opts)
 		env.Registry = reg
 		(&modtest.Host{}).Attach(env)
+		env.Host.Log = &modtest.Log{}
 		for _, word := range []any{"x", int64(0), payload.M("a", "b"), []any{"x"}} {
-			if err := attempt(t, env, f, word); err != nil && strings.Contains(err.Error(), "does not declare") {
-				t.Errorf("%s(%v): %v", name, word, err)
-			}
+			attempt(t, env, f, word)
 		}
 	}
 }
 
 // attempt calls a function with one value for all it requires, in a job that was killed.
-func attempt(t *testing.T, env *loader.Env, f *loader.Func, word any) (err error) {
+func attempt(t *testing.T, env *loader.Env, f *loader.Func, word any) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	defer func() {
 		if p := recover(); p != nil {
-			t.Logf("%s(%v) panics: %v", f.Name, word, p)
+			t.Errorf("%s(%v) panics: %v", f.Name, word, p)
 		}
 	}()
 	kw := payload.NewMap(0)
@@ -51,6 +49,5 @@ func attempt(t *testing.T, env *loader.Env, f *loader.Func, word any) (err error
 			kw.Set(p.Name, word)
 		}
 	}
-	_, _, err = modtest.CallContext(ctx, t, env, f.Name, nil, kw)
-	return err
+	_, _, _ = modtest.CallContext(ctx, t, env, f.Name, nil, kw)
 }

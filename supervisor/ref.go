@@ -69,6 +69,10 @@ type Ref struct {
 	estates map[string]*estate
 }
 
+// NewRef makes the Ref of a child that is added later, with this Ref in its Spec. Until then its messages are lost, and
+// it must not be used beside Add.
+func NewRef() *Ref { return new(Ref) }
+
 func newRef(s *Supervisor, spec Spec, seq uint64, group *Supervisor) *Ref {
 	if spec.Hold <= 0 {
 		spec.Hold = DefaultHold
@@ -79,7 +83,12 @@ func newRef(s *Supervisor, spec Spec, seq uint64, group *Supervisor) *Ref {
 	if spec.WorkerTimeout == 0 {
 		spec.WorkerTimeout = s.opt.WorkerTimeout
 	}
-	r := &Ref{spec: spec, sup: s, path: s.path + "/" + spec.Name, seq: seq, group: group, stats: new(stats.Counters)}
+	r := spec.Ref
+	if r == nil {
+		r = NewRef()
+	}
+	r.spec, r.sup, r.path, r.seq, r.group = spec, s, s.path+"/"+spec.Name, seq, group
+	r.stats = new(stats.Counters)
 	r.inbox.limit, r.inbox.hold, r.inbox.nanos, r.inbox.ward = spec.Limit, spec.Hold, s.nanos, s.ward
 	if r.inbox.ward == nil {
 		r.inbox.ward = new(quarantine)
@@ -104,6 +113,12 @@ func (r *Ref) Path() string { return r.path }
 // child gone, nil); Spec.OnLost and Loser have been told by then. An actor sends with supervisor.Send, so that
 // it is counted.
 func (r *Ref) Send(msg any) bool {
+	if r.sup == nil {
+		if loser, ok := msg.(Loser); ok {
+			loser.Lost(ErrGone)
+		}
+		return false
+	}
 	err := ErrUnhandled
 	if msg != nil {
 		err = r.inbox.push(msg)

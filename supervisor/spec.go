@@ -22,6 +22,9 @@ const (
 type Spec struct {
 	Name string // unique among the living children of its supervisor, without "/" and "#"
 
+	// Ref, made by NewRef, becomes that of the child, so that others know it before it is added; nil: Add makes one.
+	Ref *Ref
+
 	// New makes the value of one incarnation. It is called in the goroutine of the new actor, before its
 	// Started message; a panic in it is a death like any other.
 	New func() Actor

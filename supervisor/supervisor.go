@@ -162,6 +162,9 @@ func (s *Supervisor) enter(spec Spec, tree *Supervisor) (*Ref, error) {
 	if _, taken := s.refs[spec.Name]; taken {
 		return nil, fmt.Errorf("add %s: %w", spec.Name, ErrNameTaken)
 	}
+	if spec.Ref != nil && spec.Ref.sup != nil {
+		return nil, fmt.Errorf("supervisor: child %q: its Ref is another one's", spec.Name)
+	}
 	if tree != nil {
 		tree.launch(context.Background(), true)
 	}

@@ -95,7 +95,7 @@ func (r *reactions) rows() []child {
 	if part == nil {
 		return nil
 	}
-	return []child{{&part.KeeperRef, part.Keeper()}, {nil, part.Child()}}
+	return []child{{nil, part.Keeper()}, {nil, part.Child()}}
 }
 
 // reload takes the rules of a new configuration. Where they are the first ones, the Reactor starts.

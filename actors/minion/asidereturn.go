@@ -5,10 +5,13 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"time"
 
+	"brine/actors/daemon"
+	"brine/actors/minion/journal"
+	"brine/actors/minion/returns"
 	"brine/modules/fleet/ledger"
 	"brine/supervisor"
-	"brine/wire/payload"
 )
 
 // Messages of a Job whose return is not taken.
@@ -18,14 +21,14 @@ type (
 	// reasonNoted says that the reason why there is no return is in the journal (put), that a return is there already,
 	// or that nothing can be put there.
 	reasonNoted struct {
-		ret    *SendReturn // the reason
+		ret    *returns.Send // the reason
 		put    bool
 		err    error
 		detail string
 	}
 )
 
-func (m *reasonNoted) decided(put bool, err error) any {
+func (m *reasonNoted) Decided(put bool, err error) any {
 	return &reasonNoted{m.ret, put, err, m.detail}
 }
 
@@ -52,7 +55,7 @@ func (j *job) onReturnFailed(ctx supervisor.Context, why error) {
 		j.fatal = why
 		j.send(ctx)
 	case errors.Is(why, supervisor.ErrMailboxFull):
-		after(ctx, j.opt.clock, retryPause, &answerAgain{})
+		daemon.After(ctx, j.opt.clock, answerPause, &answerAgain{})
 	}
 }
 
@@ -75,16 +78,16 @@ func (j *job) setAside(ctx supervisor.Context) {
 	hash := hex.EncodeToString(sum[:])
 	j.opt.log.Error("a return is set aside: the ReturnSender died of it twice", "jid", j.jid(), "hash", hash, "err",
 		why)
-	reason := toMaster(j.rec.link, j.rec.ret.Load()).DropArgs().Fail(fmt.Sprintf(textReturnAside, why, hash))
-	body, err := packReason(j.opt.diary, key, reason, func(f *ledger.Minion) {
+	reason := toMaster(j.opt.id, j.rec.ret.Load()).DropArgs().Fail(fmt.Sprintf(textReturnAside, why, hash))
+	body, err := returns.PackReason(j.opt.diary, key, reason, func(f *ledger.Minion) {
 		f.Outcome, f.Detail, f.Error, f.Spooled = ledger.ReturnAside, why.Error(), "", ledger.At(j.opt.clock.Now())
 	})
 	if err != nil {
 		supervisor.Crash(fmt.Errorf("pack reason for %s: %w", j.jid(), err))
 	}
-	ret := &SendReturn{Key: key, JID: j.jid(), Return: reason, Body: body, Kept: j.kept, reason: true}
-	supervisor.Send(ctx, j.opt.journal, &WriteReason{Record: journalRecord{kind: journalReturn, key: key,
-		link: j.rec.link.name(), body: body},
+	ret := &returns.Send{Key: key, JID: j.jid(), Return: reason, Body: body, Kept: j.kept, Reason: true}
+	supervisor.Send(ctx, j.opt.journal, &journal.WriteReason{Record: journal.Record{Kind: journal.Returned, Key: key,
+		Link: j.rec.link.Name(), Body: body},
 		Asker: j.self, Note: &reasonNoted{ret: ret, detail: why.Error()}})
 }
 
@@ -104,20 +107,13 @@ func (j *job) onReasonNoted(ctx supervisor.Context, m *reasonNoted) {
 		}
 	})
 	if m.err != nil {
-		supervisor.Send(ctx, j.rec.link.sender, m.ret)
+		supervisor.Send(ctx, j.rec.link.Sender(), m.ret)
 		return
 	}
-	at := spooled{key: m.ret.Key, size: int64(len(m.ret.Body)), at: j.opt.clock.Now(), reason: true}
-	supervisor.Send(ctx, j.rec.link.sender, &TakeReturn{JID: m.ret.JID, Return: at})
+	at := journal.Spooled{Key: m.ret.Key, Size: int64(len(m.ret.Body)), At: j.opt.clock.Now(), Reason: true}
+	supervisor.Send(ctx, j.rec.link.Sender(), &returns.Take{JID: m.ret.JID, Return: at})
 	j.kept()
 }
 
-// packReason packs what takes the place of a return, with the facts as note changes them.
-func packReason(d *ledger.Diary, key string, ret *payload.Return, note func(*ledger.Minion)) ([]byte, error) {
-	load := ret.Map()
-	if f, ok := d.Get(key); ok {
-		note(&f)
-		load = load.Clone().Set(ledger.Field, f.Pack())
-	}
-	return payload.MarshalBin(load)
-}
+// answerPause is how long a job waits for room at its ReturnSender.
+const answerPause = time.Second

@@ -1,6 +1,7 @@
 package minion
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -9,6 +10,8 @@ import (
 	"time"
 
 	"brine/actors/actortest"
+	"brine/actors/minion/journal"
+	"brine/actors/minion/returns"
 	"brine/modules/fleet/ledger"
 	"brine/supervisor"
 )
@@ -17,7 +20,7 @@ import (
 type mortal struct {
 	deaths atomic.Int64 // still to come
 	late   bool
-	poison func(m *SendReturn) bool
+	poison func(m *returns.Send) bool
 }
 
 func (d *mortal) around(name string, inner supervisor.Actor) supervisor.Actor {
@@ -25,7 +28,7 @@ func (d *mortal) around(name string, inner supervisor.Actor) supervisor.Actor {
 		return inner
 	}
 	return supervisor.ReceiveFunc(func(ctx supervisor.Context) {
-		m, ok := ctx.Message().(*SendReturn)
+		m, ok := ctx.Message().(*returns.Send)
 		if !ok || !d.poison(m) || d.deaths.Add(-1) < 0 {
 			inner.Receive(ctx)
 			return
@@ -39,7 +42,7 @@ func (d *mortal) around(name string, inner supervisor.Actor) supervisor.Actor {
 
 // mortalRig is a minion whose ReturnSender dies so many times of the return of the first job.
 func mortalRig(t *testing.T, deaths int64, late bool) *rig {
-	d := &mortal{late: late, poison: func(m *SendReturn) bool { return m.JID == jid(1) && !m.reason }}
+	d := &mortal{late: late, poison: func(m *returns.Send) bool { return m.JID == jid(1) && !m.Reason }}
 	d.deaths.Store(deaths)
 	r := newRig(t, "")
 	r.opt.around = d.around
@@ -177,7 +180,7 @@ func TestReturnAsideHangs(t *testing.T) {
 		}
 		made <- struct{}{}
 		return supervisor.ReceiveFunc(func(ctx supervisor.Context) {
-			if m, ok := ctx.Message().(*SendReturn); ok && !m.reason {
+			if m, ok := ctx.Message().(*returns.Send); ok && !m.Reason {
 				reached <- struct{}{}
 				<-over
 				return
@@ -213,7 +216,7 @@ func TestReturnNotedKills(t *testing.T) {
 	var died atomic.Bool
 	r.opt.around = func(_ string, inner supervisor.Actor) supervisor.Actor {
 		return supervisor.ReceiveFunc(func(ctx supervisor.Context) {
-			if _, ok := ctx.Message().(*returnNoted); ok && !died.Swap(true) {
+			if fmt.Sprintf("%T", ctx.Message()) == "*returns.noted" && !died.Swap(true) {
 				panic("poisoned")
 			}
 			inner.Receive(ctx)
@@ -231,13 +234,13 @@ func TestReturnNotedKills(t *testing.T) {
 // TestReasonLeavesReturn puts no reason in the place of a return, also of one that is still to be written.
 func TestReasonLeavesReturn(t *testing.T) {
 	r := newRig(t, "").up()
-	record := journalRecord{kind: journalReturn, key: jid(1), link: "other.test_4506"}
-	r.m.journal.Send(&WriteRecord{Record: record})
+	record := journal.Record{Kind: journal.Returned, Key: jid(1), Link: "other.test_4506"}
+	r.m.journal.Send(&journal.Write{Record: record})
 	asker := actortest.NewProbe()
 	ref := actortest.Add(t, r.m.top, supervisor.Spec{Name: "Asker", New: asker.New})
 	for _, key := range []string{jid(1), jid(2)} {
-		record.key = key
-		r.m.journal.Send(&WriteReason{Record: record, Asker: ref, Note: &reasonNoted{detail: key}})
+		record.Key = key
+		r.m.journal.Send(&journal.WriteReason{Record: record, Asker: ref, Note: &reasonNoted{detail: key}})
 	}
 	put := func() bool {
 		note, ok := actortest.Wait(t, "answer", asker.Got()).(*reasonNoted)

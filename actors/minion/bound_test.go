@@ -10,6 +10,10 @@ import (
 	"testing"
 
 	"brine/actors/actortest"
+	"brine/actors/daemon"
+	"brine/actors/minion/facts"
+	"brine/actors/minion/journal"
+	"brine/actors/minion/link"
 	"brine/supervisor"
 	"brine/wire/auth"
 	"brine/wire/event"
@@ -60,6 +64,14 @@ func (r *rig) within(change func(*bounds)) *rig {
 	return r
 }
 
+// textWaits is what the log says of a sender that has to wait.
+const textWaits = "too much waits: who sends more has to wait, too"
+
+func empty(b *daemon.Bound) bool {
+	n, bytes := b.Waiting()
+	return n == 0 && bytes == 0
+}
+
 // TestPublicationFlood: while the Dispatcher does not get on, the publish socket is not read; no publication is lost.
 func TestPublicationFlood(t *testing.T) {
 	const flood, most = 300, 20
@@ -78,7 +90,7 @@ func TestPublicationFlood(t *testing.T) {
 	}()
 	r.log.Await(t, textWaits)
 	l := r.m.links[0]
-	if waits, most := l.subscriber.Depth()+r.m.dispatcher.Depth(), 2*most+2; waits > most ||
+	if waits, most := l.Subscriber().Depth()+r.m.dispatcher.Depth(), 2*most+2; waits > most ||
 		sent.Load() > int64(most)+1 {
 		t.Errorf("%d publications wait, %d were taken, want at most %d", waits, sent.Load(), most)
 	}
@@ -87,17 +99,20 @@ func TestPublicationFlood(t *testing.T) {
 	for i := range flood {
 		f.awaitReturn(t, jid(i))
 	}
-	r.wait(t, "empty rooms", func() bool { return l.coming.n.Load() == 0 && l.coming.bytes.Load() == 0 })
+	r.wait(t, "empty rooms", func() bool { return empty(l.Coming()) })
 }
 
 // TestBusFlood: a local tool that fires more than the bus takes has to wait and loses nothing; a function is told.
 func TestBusFlood(t *testing.T) {
 	const flood, most = 500, 20
 	r := newRig(t, "").within(func(b *bounds) { b.events = most })
-	b := r.hold("EventBus", func(msg any) bool { m, ok := msg.(*FireEvent); return ok && event.Tag(m.Body) == "flood" })
+	b := r.hold("EventBus", func(msg any) bool {
+		m, ok := msg.(*daemon.FireEvent)
+		return ok && event.Tag(m.Body) == "flood"
+	})
 	r.up()
 	got, stands := make(chan string, flood), make(chan struct{})
-	r.m.bus.Send(&Subscribe{Name: "ear", Done: stands, Sink: func(tag string, _ []byte) {
+	r.m.bus.Ref().Send(&daemon.Subscribe{Name: "ear", Done: stands, Sink: func(tag string, _ []byte) {
 		if tag == "flood" {
 			got <- tag
 		}
@@ -106,14 +121,14 @@ func TestBusFlood(t *testing.T) {
 	done := make(chan error, 1)
 	go func() { done <- r.tool(flood, "flood", payload.M("x", 1)) }()
 	r.log.Await(t, textWaits)
-	if n := r.m.bus.Depth(); n > most+1 {
+	if n := r.m.bus.Ref().Depth(); n > most+1 {
 		t.Errorf("%d events wait", n)
 	}
 	refused := false
 	for range 3 * most {
 		refused = refused || !r.m.fire("own", payload.M("x", 1))
 	}
-	if n := r.m.bus.Depth(); !refused || n > 2*most+1 {
+	if n := r.m.bus.Ref().Depth(); !refused || n > 2*most+1 {
 		t.Errorf("the minion's own events: refused %v, %d wait", refused, n)
 	}
 	b.open()
@@ -123,7 +138,7 @@ func TestBusFlood(t *testing.T) {
 	for range flood {
 		actortest.Wait(t, "event", got)
 	}
-	r.wait(t, "empty room", func() bool { return r.m.events.n.Load() == 0 && r.m.events.bytes.Load() == 0 })
+	r.wait(t, "empty room", func() bool { return empty(r.m.bus.Room()) })
 }
 
 // tool fires events as a local tool does.
@@ -174,12 +189,14 @@ func TestRequestFlood(t *testing.T) {
 	l := r.m.links[0]
 	errs := make(chan error, 2*most)
 	for range 2 * most {
-		l.post(&SendRequest{Load: r.m.eventLoad("custom", "x"), Done: func(_ any, err error) { errs <- err }})
+		l.Post(&link.Request{Load: link.EventLoad(r.m.own.id, "custom", "x"), Done: func(_ any, err error) {
+			errs <- err
+		}})
 	}
-	if err := actortest.Wait(t, "refusal", errs); err != errTooMuch {
+	if err := actortest.Wait(t, "refusal", errs); err != link.ErrTooMuch {
 		t.Errorf("refused with %v", err)
 	}
-	if n := l.asking.n.Load(); n > most+1 { // the bus and this test may both have seen the last place
+	if n, _ := l.Asking().Waiting(); n > most+1 { // the bus and this test may both have seen the last place
 		t.Errorf("%d requests are under way", n)
 	}
 	open()
@@ -187,7 +204,7 @@ func TestRequestFlood(t *testing.T) {
 		t.Fatal(err)
 	}
 	r.wait(t, "requests of the tool", func() bool { return custom.Load() >= flood })
-	r.wait(t, "empty room", func() bool { return l.asking.n.Load() == 0 })
+	r.wait(t, "empty room", func() bool { return empty(l.Asking()) })
 }
 
 // TestRefreshFlood: thousands who ask for grains and pillars cost one more of each; all are told.
@@ -198,7 +215,7 @@ func TestRefreshFlood(t *testing.T) {
 	open := sync.OnceFunc(func() { close(over) })
 	t.Cleanup(open)
 	grains := r.opt.Grains
-	r.opt.Grains = func(fresh bool) Grains {
+	r.opt.Grains = func(fresh bool) facts.Grains {
 		if fresh {
 			computed.Add(1)
 			<-over
@@ -217,8 +234,8 @@ func TestRefreshFlood(t *testing.T) {
 	})
 	told := make(chan bool, 2*flood)
 	for range flood {
-		r.m.refresher.Send(&RefreshGrains{Done: func(bool) { told <- true }})
-		r.m.refresher.Send(&RefreshPillar{Link: r.m.links[0], Done: func(error) { told <- true }})
+		r.m.refresher.Send(&facts.RefreshGrains{Done: func(bool) { told <- true }})
+		r.m.refresher.Send(&facts.RefreshPillar{Link: r.m.links[0], Done: func(error) { told <- true }})
 	}
 	r.log.Await(t, "the grains are not computed once more")
 	r.log.Await(t, "the pillar is not fetched once more")
@@ -238,7 +255,7 @@ func TestRefresherDies(t *testing.T) {
 	open := sync.OnceFunc(func() { close(over) })
 	t.Cleanup(open)
 	grains := r.opt.Grains
-	r.opt.Grains = func(fresh bool) Grains {
+	r.opt.Grains = func(fresh bool) facts.Grains {
 		if fresh {
 			<-over
 		}
@@ -247,7 +264,7 @@ func TestRefresherDies(t *testing.T) {
 	r.up()
 	told := make(chan bool, 3)
 	for range 3 {
-		r.m.refresher.Send(&RefreshGrains{Done: func(bool) { told <- true }})
+		r.m.refresher.Send(&facts.RefreshGrains{Done: func(bool) { told <- true }})
 	}
 	r.wait(t, "a Refresher at work", func() bool { return r.m.refresher.Depth() == 0 })
 	harm(t, r, "Refresher", "exit")
@@ -260,7 +277,7 @@ func TestRefresherDies(t *testing.T) {
 // TestActorFlood: questions about jobs are answered past process_count_max, but not by any number of actors.
 func TestActorFlood(t *testing.T) {
 	r := newRig(t, "process_count_max: 2\n").within(func(b *bounds) { b.actors = 5 })
-	b := r.hold("Journal", func(msg any) bool { _, ok := msg.(*WriteRecord); return ok })
+	b := r.hold("Journal", func(msg any) bool { _, ok := msg.(*journal.Write); return ok })
 	r.up()
 	f := r.master()
 	for i := range 50 {
@@ -268,7 +285,7 @@ func TestActorFlood(t *testing.T) {
 	}
 	r.log.Await(t, "too many are in hand")
 	r.wait(t, "refusal of the last", func() bool { return r.m.JobFacts(jid(49)).Str("outcome") == "queue_full" })
-	if n := len(r.m.jobs.Snapshot()); n != 7 {
+	if n := len(r.m.jobs.Supervisor().Snapshot()); n != 7 {
 		t.Errorf("%d actors of jobs", n)
 	}
 	b.open()
@@ -323,19 +340,5 @@ func TestReturnsByNumber(t *testing.T) {
 	defer f.mu.Unlock()
 	if len(f.returns) != 20 {
 		t.Errorf("%d returns, want 20", len(f.returns))
-	}
-}
-
-// TestHeldBytes: publications that wait for a sign-in are bounded by bytes, too; the newest always finds room.
-func TestHeldBytes(t *testing.T) {
-	h := &heldFrames{most: 10, mostBytes: 100}
-	for _, tt := range []struct{ size, dropped, left int }{{40, 0, 1}, {40, 0, 2}, {40, 1, 2}, {200, 2, 1},
-		{10, 1, 1}} {
-		if got := h.add(make([]byte, tt.size)); got != tt.dropped || len(h.list) != tt.left {
-			t.Errorf("%d bytes: %d dropped, %d left", tt.size, got, len(h.list))
-		}
-	}
-	if h.pop(); h.bytes != 0 {
-		t.Errorf("%d bytes of none", h.bytes)
 	}
 }

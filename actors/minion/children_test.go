@@ -5,8 +5,6 @@ import (
 	"testing"
 	"time"
 
-	"brine/actors/actortest"
-	"brine/supervisor"
 	"brine/supervisor/stats"
 )
 
@@ -48,29 +46,4 @@ func order(tree []stats.Child) string {
 		names = append(names, name)
 	}
 	return strings.Join(names, " ")
-}
-
-// TestChildrenKnowEachOther has the first child of a table look for the last one, which is in a subtree.
-func TestChildrenKnowEachOther(t *testing.T) {
-	m := &Minion{wired: make(chan struct{})}
-	top := actortest.Start(t, supervisor.Options{Name: "minion"})
-	var last *supervisor.Ref
-	saw := make(chan *supervisor.Ref, 1)
-	idle := actortest.NewProbe().New
-	err := m.add(top, []child{
-		{spec: supervisor.Spec{Name: "First", New: func() supervisor.Actor {
-			saw <- last
-			return idle()
-		}}},
-		{}, // the configuration does without it
-		{spec: supervisor.Spec{Name: "Tree"},
-			tree: &subtree{children: []child{{ref: &last, spec: supervisor.Spec{Name: "Last", New: idle}}}}},
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	close(m.wired)
-	if got := actortest.Wait(t, "first child", saw); got == nil || got.Name() != "Last" {
-		t.Errorf("the first child sees %v", got)
-	}
 }

@@ -8,6 +8,11 @@ import (
 	"syscall"
 	"time"
 
+	"brine/actors/daemon"
+	"brine/actors/minion/jobfiles"
+	"brine/actors/minion/journal"
+	"brine/actors/minion/link"
+	"brine/actors/minion/meter"
 	"brine/modules/fleet/door"
 	"brine/modules/fleet/ledger"
 	"brine/modules/host/jobprocess"
@@ -20,12 +25,8 @@ import (
 type (
 	// JobReceived is a publication that was opened and verified.
 	JobReceived struct {
-		Job   *payload.Job
-		Link  *link
-		mark  auth.Mark // where it stands among those of its master
-		at    time.Time // when it was opened
+		link.Publication
 		to    *supervisor.Ref
-		size  int  // of the frame
 		again bool // it was lost once
 	}
 	// JobStarted says in which process a job runs.
@@ -40,7 +41,7 @@ type (
 		Name       string // of its actor, which ends
 		Path, Turn string // of its file
 		Job        *payload.Job
-		Link       *link
+		Link       *link.Link
 	}
 	// takeQueued looks at the queue.
 	takeQueued struct{}
@@ -55,12 +56,12 @@ type (
 	// LostJob is a job that a dead predecessor of this process had begun.
 	LostJob struct {
 		orphan
-		Link *link
+		Link *link.Link
 	}
 	// JobSetAside is a job that the Dispatcher has died of twice.
 	JobSetAside struct {
 		Job  *payload.Job
-		Link *link
+		Link *link.Link
 		mark auth.Mark
 		Why  error
 		Hash string    // by which the log knows the message
@@ -76,21 +77,22 @@ type dispatcherOptions struct {
 	seenMost  int           // minion_jid_queue_hwm: job ids that are remembered as taken
 	seenFor   time.Duration // minion_jid_queue_age: for so long they are, and older ones are refused
 	queueMost int           // job_queue_max: jobs that wait; 0 or less: any number
-	match     func(job *payload.Job, l *link) bool
+	match     func(job *payload.Job, l *link.Link) bool
 	// gathering says that the grains are not there yet: matching may wait for them, which take seconds on some hosts.
 	gathering func() bool
-	jobs      *supervisor.Supervisor
+	jobs      func() *supervisor.Supervisor
 	job       func(rec *jobRecord) func() supervisor.Actor
-	links     []*link
+	links     []*link.Link
 	begun     func(key string) bool // by the process before this one
 	reg       *registry
-	past      *pastJobs
+	past      *journal.Past
 	queue     jobQueue
 	room      *room
 	bounds    bounds
+	heeded    *daemon.Bell // rung for those that wait until a publication is looked at
 	diary     *ledger.Diary
-	tell      func(key string, l *link) // tells the master of a job that takes time
-	meter     *meter
+	tell      func(key string, l *link.Link) // tells the master of a job that takes time
+	meter     *meter.Meter
 	clock     supervisor.Clock
 	log       *slog.Logger
 }
@@ -149,8 +151,9 @@ func (d *dispatcher) matches(ctx supervisor.Context, m *JobReceived) (hit bool) 
 
 // measure notes how many jobs there are. One that was left behind does not: they are its successor's.
 func (d *dispatcher) measure(ctx supervisor.Context) {
+	d.opt.heeded.Ring()
 	if d.reg != nil && supervisor.Lifetime(ctx).Err() == nil {
-		d.opt.meter.inHand(len(d.reg.running), len(d.reg.waiting))
+		d.opt.meter.InHand(len(d.reg.running), len(d.reg.waiting))
 	}
 }
 
@@ -159,7 +162,7 @@ func (d *dispatcher) onStarted(ctx supervisor.Context) {
 	d.self, d.reg = supervisor.Self(ctx), d.opt.reg
 	if supervisor.Incarnation(ctx) > 1 {
 		for _, j := range append([]*runningJob(nil), d.reg.running...) {
-			if _, ok := d.opt.jobs.Lookup(j.name); !ok {
+			if _, ok := d.opt.jobs().Lookup(j.name); !ok {
 				d.reg.ended(j.name)
 			}
 		}
@@ -201,7 +204,7 @@ func (d *dispatcher) onJobReceived(ctx supervisor.Context, m *JobReceived) {
 		return
 	}
 	d.note(m, ledger.OutcomeNone, "")
-	d.remember(job, m.mark)
+	d.remember(job, m.Mark)
 	if d.stopping {
 		d.turnAway(ctx, job, m.Link)
 		return
@@ -214,7 +217,7 @@ func (d *dispatcher) onJobReceived(ctx supervisor.Context, m *JobReceived) {
 	if why != "" {
 		d.enqueue(ctx, m, why)
 	} else {
-		d.spawn(ctx, &jobRecord{job: job, link: m.Link, again: m.again, turn: fileName(m.at, jid)})
+		d.spawn(ctx, &jobRecord{job: job, link: m.Link, again: m.again, turn: fileName(m.At, jid)})
 	}
 	d.reg.began(jid)
 }
@@ -223,18 +226,18 @@ func (d *dispatcher) onJobReceived(ctx supervisor.Context, m *JobReceived) {
 func (d *dispatcher) isPast(m *JobReceived) bool {
 	jid := m.Job.JID()
 	switch {
-	case d.opt.past.has(jid, m.mark):
+	case d.opt.past.Has(jid, m.Mark):
 		d.opt.log.Warn("job was taken before this process began: somebody has sent it again", "jid", jid, "fun",
 			m.Job.Fun())
 		d.note(m, ledger.SeenBefore, "")
-	case d.opt.past.outdated(jid, m.mark, d.opt.clock.Now()):
+	case d.opt.past.Outdated(jid, m.Mark, d.opt.clock.Now()):
 		d.opt.log.Warn("job is refused: its jid is older than minion_jid_queue_age, and the master has not numbered it",
 			"jid", jid, "fun", m.Job.Fun())
 		d.note(m, ledger.TooOld, "minion_jid_queue_age is "+d.opt.seenFor.String())
 	default:
 		return false
 	}
-	d.opt.tell(safeName(jid), m.Link)
+	d.opt.tell(jobfiles.Name(jid), m.Link)
 	return true
 }
 
@@ -243,7 +246,7 @@ func (d *dispatcher) remember(job *payload.Job, mark auth.Mark) {
 	if job.JID() == jidReq || onlyAsks(job) {
 		return
 	}
-	err := d.opt.past.take(job.JID(), mark, d.opt.clock.Now())
+	err := d.opt.past.Take(job.JID(), mark, d.opt.clock.Now())
 	if err != nil && !d.reg.unwritten {
 		d.opt.log.Error("jobs that are taken cannot be remembered on disk; one that is sent again after a restart "+
 			"would run again", "err", err)
@@ -274,7 +277,7 @@ func (d *dispatcher) spawn(ctx supervisor.Context, rec *jobRecord) {
 		// not the pid: a later process may have it
 		rec.key = fmt.Sprintf("%s-%d-%d", jidReq, d.opt.clock.Now().UnixMicro(), d.reg.reqs)
 	default:
-		rec.key = safeName(jid)
+		rec.key = jobfiles.Name(jid)
 	}
 	rec.name = jobName(rec.key)
 	rec.entry = newEntry(rec.job)
@@ -297,17 +300,17 @@ func jobName(key string) string { return "Job-" + key }
 // of the same jid, long seen, is about to end.
 func (d *dispatcher) add(rec *jobRecord) (*supervisor.Ref, error) {
 	spec := supervisor.Spec{Name: rec.name, StopTimeout: time.Second, New: d.opt.job(rec)}
-	ref, err := d.opt.jobs.Add(spec)
+	ref, err := d.opt.jobs().Add(spec)
 	if !errors.Is(err, supervisor.ErrNameTaken) {
 		return ref, err
 	}
-	if ref, ok := d.opt.jobs.Lookup(rec.name); ok && rec.again {
+	if ref, ok := d.opt.jobs().Lookup(rec.name); ok && rec.again {
 		return ref, nil
 	}
 	d.reg.reqs++
 	rec.name = fmt.Sprintf("%s-%d", rec.name, d.reg.reqs)
 	spec.Name = rec.name
-	return d.opt.jobs.Add(spec)
+	return d.opt.jobs().Add(spec)
 }
 
 func (d *dispatcher) onJobEnded(ctx supervisor.Context, m *JobEnded) {

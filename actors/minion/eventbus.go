@@ -5,32 +5,12 @@ import (
 	"fmt"
 	"strings"
 
+	"brine/actors/daemon"
 	"brine/supervisor"
 	"brine/wire/bus"
 	"brine/wire/event"
 	"brine/wire/payload"
 )
-
-// Messages of the EventBus.
-type (
-	// FireEvent puts one packed event on the minion's bus.
-	FireEvent struct {
-		Body  []byte
-		place *ticket
-	}
-	// Subscribe asks for all events from now on, within this process; Done is closed when it stands. The EventBus runs
-	// Sink, which must not block, in its handler.
-	Subscribe struct {
-		Name string
-		Sink bus.Sink
-		Done chan<- struct{}
-	}
-	// Unsubscribe ends a subscription.
-	Unsubscribe struct{ Name string }
-)
-
-// Lost makes room.
-func (m *FireEvent) Lost(error) { m.place.leave() }
 
 // busHandler is what the minion does about events whose tags begin with prefix. The EventBus runs it in its handler; it
 // must not block.
@@ -44,7 +24,7 @@ type eventBus struct {
 	open     func(*bus.Subscribers) *bus.Bus
 	subs     *bus.Subscribers // outlives the actor
 	handlers []busHandler
-	room     *bound
+	room     *daemon.Bound
 	bus      *bus.Bus
 }
 
@@ -52,12 +32,12 @@ func (b *eventBus) Receive(ctx supervisor.Context) {
 	switch m := ctx.Message().(type) {
 	case *supervisor.Started:
 		b.onStarted(ctx)
-	case *FireEvent:
-		m.place.leave()
+	case *daemon.FireEvent:
+		m.Leave()
 		b.onFireEvent(ctx, m.Body)
-	case *Subscribe:
+	case *daemon.Subscribe:
 		b.onSubscribe(m)
-	case *Unsubscribe:
+	case *daemon.Unsubscribe:
 		b.subs.Remove(m.Name)
 	default:
 		supervisor.Unhandled(ctx)
@@ -77,8 +57,10 @@ func (b *eventBus) onStarted(ctx supervisor.Context) {
 				log.Warn("an event of a tool is refused", "err", err)
 				return
 			}
-			room.wait(ctx)
-			self.Send(&FireEvent{body, room.enter(len(body))})
+			room.Wait(ctx)
+			m := &daemon.FireEvent{Body: body}
+			m.Enter(room, len(body))
+			self.Send(m)
 		})
 	})
 }
@@ -101,7 +83,7 @@ func (b *eventBus) onFireEvent(ctx supervisor.Context, body []byte) {
 	}
 }
 
-func (b *eventBus) onSubscribe(m *Subscribe) {
+func (b *eventBus) onSubscribe(m *daemon.Subscribe) {
 	b.subs.Add(m.Name, m.Sink)
 	if m.Done != nil {
 		close(m.Done)

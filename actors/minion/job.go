@@ -10,6 +10,12 @@ import (
 	"syscall"
 	"time"
 
+	"brine/actors/daemon"
+	"brine/actors/minion/copies"
+	"brine/actors/minion/jobfiles"
+	"brine/actors/minion/journal"
+	"brine/actors/minion/link"
+	"brine/actors/minion/meter"
 	"brine/modules/fleet/door"
 	"brine/modules/fleet/ledger"
 	"brine/modules/host/jobprocess"
@@ -38,7 +44,7 @@ type (
 	answerAgain struct{}
 )
 
-func (*begunNoted) written(err error) any { return &begunNoted{err} }
+func (*begunNoted) Written(err error) any { return &begunNoted{err} }
 
 // errKilled is the cause of a job's context when it was sent a signal.
 var errKilled = errors.New("killed by a signal")
@@ -56,15 +62,16 @@ func (o *jobOptions) lost() string {
 
 // jobOptions are what a Job needs of the minion.
 type jobOptions struct {
-	env     func(*link) *loader.Env
+	id      string // of this minion
+	env     func(*link.Link) *loader.Env
 	journal *supervisor.Ref
 	proc    procDir
 	clock   supervisor.Clock
-	cache   func(jid string, ret *payload.Return) error           // keeps the return locally (cache_jobs); nil: not
-	started func(l *link, job *payload.Job)                       // fires the start event a job asked for (3008)
-	crashed func(l *link, jid string, text string)                // reports an exception (_salt_error)
-	returns bool                                                  // to returners, also when the job names none
-	extra   func(job *payload.Job, r *payload.Return) *KeepReturn // what goes to the returners that the job names
+	cache   func(jid string, ret *payload.Return) error            // keeps the return locally (cache_jobs); nil: not
+	started func(l *link.Link, job *payload.Job)                   // fires the start event a job asked for (3008)
+	crashed func(l *link.Link, jid string, text string)            // reports an exception (_salt_error)
+	returns bool                                                   // to returners, also when the job names none
+	extra   func(job *payload.Job, r *payload.Return) *copies.Keep // what goes to the returners that the job names
 	// returners that it cannot call; nil: none are asked for
 	uncalled   func(job *payload.Job) []string
 	returners  *supervisor.Ref // of the ReturnerSpool
@@ -74,8 +81,8 @@ type jobOptions struct {
 	mostReturn int    // bytes of a return
 	ended      string // what ended the process before this one, "" when that is not known
 	diary      *ledger.Diary
-	tell       func(key string, l *link) // tells the master of a job that takes time
-	meter      *meter
+	tell       func(key string, l *link.Link) // tells the master of a job that takes time
+	meter      *meter.Meter
 	log        *slog.Logger
 }
 
@@ -83,7 +90,7 @@ type jobOptions struct {
 // lives writes, and an abandoned one may read.
 type jobRecord struct {
 	job     *payload.Job
-	link    *link          // of the master that is answered; nil: of none
+	link    *link.Link     // of the master that is answered; nil: of none
 	lost    bool           // begun by a process before this one
 	told    string         // when set, the function is not run, and this is the return
 	outcome ledger.Outcome // with told: why
@@ -141,7 +148,7 @@ func (j *job) Receive(ctx supervisor.Context) {
 		j.onKill(ctx, m)
 	case *jobAnswered:
 		j.onAnswered(ctx)
-	case *returnKept:
+	case *copies.Kept:
 		supervisor.Of(ctx).Done(j.self.Name())
 	case *answerAgain, *returnFailed, *reasonNoted:
 		j.receiveFailure(ctx)
@@ -183,10 +190,10 @@ func (j *job) begin(ctx supervisor.Context) {
 	}
 	master := ""
 	if j.rec.link != nil {
-		master = j.rec.link.name()
+		master = j.rec.link.Name()
 	}
-	supervisor.Send(ctx, j.opt.journal, &WriteRecord{Record: journalRecord{kind: journalBegun, key: j.rec.key,
-		link: master, body: body},
+	supervisor.Send(ctx, j.opt.journal, &journal.Write{Record: journal.Record{Kind: journal.Begun, Key: j.rec.key,
+		Link: master, Body: body},
 		Asker: j.self, Note: &begunNoted{}})
 }
 
@@ -197,14 +204,14 @@ func (j *job) onBegunNoted(ctx supervisor.Context) {
 	if j.rec.ret.Load() != nil || j.stop != nil {
 		return // killed meanwhile
 	}
-	if err := removeIfThere(j.rec.queued); err != nil {
+	if err := jobfiles.Remove(j.rec.queued); err != nil {
 		j.opt.log.Error("a job that begins stays in the queue", "jid", j.jid(), "err", err)
 	}
 	door.Known(j.opt.log).Info(fmt.Sprintf("Starting a new job %s with PID %v", j.jid(), j.rec.entry.pid))
 	if j.rec.job.StartEvent() {
 		j.opt.started(j.rec.link, j.rec.job)
 	}
-	after(ctx, j.opt.clock, showAfter, &showJob{})
+	daemon.After(ctx, j.opt.clock, showAfter, &showJob{})
 	if j.opt.launch != nil && !inProcess(j.rec.job) {
 		j.runProcess(ctx)
 	} else {
@@ -289,7 +296,7 @@ func (j *job) close(ctx supervisor.Context, ret *payload.Return, noReturn, crash
 	j.noteEnd(outcome, detail)
 	if j.opt.meter != nil {
 		facts, _ := j.opt.diary.Get(j.rec.key)
-		j.opt.meter.job(j.rec.job, ret, facts)
+		j.opt.meter.Job(j.rec.job, ret, facts)
 	}
 	if noReturn {
 		j.drop(ctx)
@@ -326,7 +333,7 @@ func (j *job) noteUncalled(ret *payload.Return, detail string) string {
 
 // forget removes the files of a job. It may be called by any goroutine.
 func (j *job) forget() {
-	err := removeIfThere(j.rec.queued)
+	err := jobfiles.Remove(j.rec.queued)
 	if j.rec.shown.Load() {
 		err = errors.Join(err, j.opt.proc.remove(j.rec.key))
 	}

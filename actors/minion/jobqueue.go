@@ -10,6 +10,9 @@ import (
 	"strings"
 	"time"
 
+	"brine/actors/daemon"
+	"brine/actors/minion/jobfiles"
+	"brine/actors/minion/link"
 	"brine/modules/fleet/ledger"
 	"brine/modules/host/jobprocess"
 	"brine/supervisor"
@@ -28,26 +31,28 @@ type queuedJob struct {
 	name string // of the file; they begin in the order of names
 	size int    // bytes of the publication
 	job  *payload.Job
-	link *link
+	link *link.Link
 }
 
-func (q jobQueue) dir(l *link) string { return filepath.Join(string(q), l.queueName(), "job_queue") }
+func (q jobQueue) dir(l *link.Link) string {
+	return filepath.Join(string(q), l.QueueName(), "job_queue")
+}
 
 // fileSuffix ends the names of queued jobs. Others are files that are being written.
 const fileSuffix = ".p"
 
 // fileName is the name of a job that came at a time.
 func fileName(at time.Time, jid string) string {
-	return fmt.Sprintf("queued_%d_%s%s", at.UnixMicro(), safeName(jid), fileSuffix)
+	return fmt.Sprintf("queued_%d_%s%s", at.UnixMicro(), jobfiles.Name(jid), fileSuffix)
 }
 
-func (q jobQueue) put(name string, job *payload.Job, l *link) (string, error) {
+func (q jobQueue) put(name string, job *payload.Job, l *link.Link) (string, error) {
 	b, err := payload.MarshalBin(job.Map())
 	if err != nil {
 		return "", fmt.Errorf("queue job: %w", err)
 	}
 	path := filepath.Join(q.dir(l), name)
-	if err := writeFile(path, b); err != nil {
+	if err := jobfiles.Write(path, b); err != nil {
 		return "", fmt.Errorf("queue job: %w", err)
 	}
 	return path, nil
@@ -55,7 +60,7 @@ func (q jobQueue) put(name string, job *payload.Job, l *link) (string, error) {
 
 // read lists what waits for one master, oldest first. What is no job is set aside, and told of; what cannot be read now
 // stays for the next start. Unlike Salt: it removes what is damaged.
-func (q jobQueue) read(l *link, told func(setaside.Damage)) ([]*queuedJob, error) {
+func (q jobQueue) read(l *link.Link, told func(setaside.Damage)) ([]*queuedJob, error) {
 	entries, err := os.ReadDir(q.dir(l))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
@@ -63,8 +68,9 @@ func (q jobQueue) read(l *link, told func(setaside.Damage)) ([]*queuedJob, error
 	var jobs []*queuedJob
 	for _, e := range entries {
 		path := filepath.Join(q.dir(l), e.Name())
-		if strings.HasSuffix(e.Name(), fileSuffix+tmpSuffix) { // its process has died; the job was never taken
-			err = errors.Join(err, removeIfThere(path))
+		if strings.HasSuffix(e.Name(), fileSuffix+jobfiles.TempSuffix) {
+			// its process has died; the job was never taken
+			err = errors.Join(err, jobfiles.Remove(path))
 		}
 		if !strings.HasPrefix(e.Name(), "queued_") || !strings.HasSuffix(e.Name(), fileSuffix) {
 			continue
@@ -92,11 +98,11 @@ func (q jobQueue) read(l *link, told func(setaside.Damage)) ([]*queuedJob, error
 
 // enqueue lets a job wait for its turn. One that a Dispatcher died of may wait already.
 func (d *dispatcher) enqueue(ctx supervisor.Context, m *JobReceived, why string) {
-	job, l, jid, name := m.Job, m.Link, m.Job.JID(), fileName(m.at, m.Job.JID())
+	job, l, jid, name := m.Job, m.Link, m.Job.JID(), fileName(m.At, m.Job.JID())
 	if slices.ContainsFunc(d.reg.waiting, func(q *queuedJob) bool { return q.name == name && q.link == l }) {
 		return
 	}
-	most, bytes := d.opt.queueMost, m.size
+	most, bytes := d.opt.queueMost, m.Size
 	for _, q := range d.reg.waiting {
 		bytes += q.size
 	}
@@ -113,7 +119,7 @@ func (d *dispatcher) enqueue(ctx supervisor.Context, m *JobReceived, why string)
 		d.opt.log.Error("a queued job does not survive the end of this process", "jid", jid, "err", err)
 	}
 	d.noteQueued(jid, l)
-	d.reg.waiting = append(d.reg.waiting, &queuedJob{jid: jid, path: path, name: name, size: m.size, job: job, link: l})
+	d.reg.waiting = append(d.reg.waiting, &queuedJob{jid: jid, path: path, name: name, size: m.Size, job: job, link: l})
 	d.arm(ctx)
 }
 
@@ -130,7 +136,7 @@ func (d *dispatcher) overrun(m *JobReceived) bool {
 			d.reg.overrun)
 	}
 	d.note(m, ledger.QueueFull, fmt.Sprintf("%d jobs were in hand", n))
-	d.opt.tell(safeName(jid), m.Link)
+	d.opt.tell(jobfiles.Name(jid), m.Link)
 	return true
 }
 
@@ -167,7 +173,7 @@ func (d *dispatcher) next(ctx supervisor.Context) {
 func (d *dispatcher) arm(ctx supervisor.Context) {
 	if !d.armed {
 		d.armed = true
-		after(ctx, d.opt.clock, queueEvery, &takeQueued{})
+		daemon.After(ctx, d.opt.clock, queueEvery, &takeQueued{})
 	}
 }
 
@@ -214,16 +220,16 @@ func (d *dispatcher) unqueue(ctx supervisor.Context, m *SignalJob) bool {
 func (d *dispatcher) readQueue() error {
 	var errs error
 	for _, l := range d.opt.links {
-		jobs, err := d.opt.queue.read(l, tellDamage(d.opt.log))
+		jobs, err := d.opt.queue.read(l, jobfiles.TellDamage(d.opt.log))
 		errs = errors.Join(errs, err)
 		for _, q := range jobs {
-			if d.opt.begun(safeName(q.jid)) {
-				errs = errors.Join(errs, removeIfThere(q.path))
+			if d.opt.begun(jobfiles.Name(q.jid)) {
+				errs = errors.Join(errs, jobfiles.Remove(q.path))
 			} else if d.reg.take(q.jid, d.opt.seenMost) {
 				d.reg.began(q.jid)
 				d.reg.waiting = append(d.reg.waiting, q)
 			} else { // it stands there twice
-				errs = errors.Join(errs, removeIfThere(q.path))
+				errs = errors.Join(errs, jobfiles.Remove(q.path))
 			}
 		}
 	}

@@ -3,6 +3,8 @@ package minion
 import (
 	"fmt"
 
+	"brine/actors/minion/journal"
+	"brine/actors/minion/returns"
 	"brine/modules/fleet/ledger"
 	"brine/supervisor"
 	"brine/wire/payload"
@@ -16,7 +18,8 @@ func (j *job) send(ctx supervisor.Context) {
 		return
 	}
 	ret, body := j.packed()
-	supervisor.Send(ctx, rec.link.sender, &SendReturn{Key: rec.key, JID: j.jid(), Return: ret, Body: body, Kept: j.kept,
+	supervisor.Send(ctx, rec.link.Sender(), &returns.Send{Key: rec.key, JID: j.jid(), Return: ret, Body: body,
+		Kept:   j.kept,
 		Failed: func(why error) { self.Send(&returnFailed{why}) }})
 }
 
@@ -33,7 +36,7 @@ const mostReturn = payload.MaxFrame / 16 * 15
 
 // packed is the load of the return, and its bytes for the journal. What cannot be sent is replaced by the reason.
 func (j *job) packed() (*payload.Return, []byte) {
-	ret := toMaster(j.rec.link, j.rec.ret.Load())
+	ret := toMaster(j.opt.id, j.rec.ret.Load())
 	body, err := j.pack(ret)
 	why, outcome := "", ledger.Unpackable
 	switch {
@@ -57,13 +60,13 @@ func (j *job) packed() (*payload.Return, []byte) {
 func (j *job) drop(ctx supervisor.Context) {
 	j.forget()
 	j.rec.answered.Store(true)
-	supervisor.Send(ctx, j.opt.journal, &WriteRecord{Record: journalRecord{kind: journalGone, key: j.rec.key}})
+	supervisor.Send(ctx, j.opt.journal, &journal.Write{Record: journal.Record{Kind: journal.Gone, Key: j.rec.key}})
 	j.onAnswered(ctx)
 }
 
 // toMaster is the load of a _return request, in Salt's order.
-func toMaster(l *link, ret *payload.Return) *payload.Return {
-	load := payload.M("cmd", payload.CmdReturn, payload.FieldID, l.opt.id)
+func toMaster(id string, ret *payload.Return) *payload.Return {
+	load := payload.M("cmd", payload.CmdReturn, payload.FieldID, id)
 	load.Update(ret.Map())
 	return payload.NewReturn(load)
 }

@@ -5,18 +5,16 @@ import (
 	"slices"
 	"strings"
 
+	"brine/actors/minion/copies"
+	"brine/actors/minion/jobfiles"
+	"brine/actors/minion/link"
 	"brine/modules/returners"
 	"brine/wire/event"
 	"brine/wire/payload"
 )
 
-// eventLoad is the request that puts an event on the master's bus.
-func (m *Minion) eventLoad(tag string, data any) *payload.Map {
-	return payload.M("id", m.own.id, "cmd", payload.CmdMinionEvent, "pretag", nil, "tag", tag, "data", data)
-}
-
 // jobStarted fires the event that a job published with start_event asks for (3008).
-func (m *Minion) jobStarted(l *link, job *payload.Job) {
+func (m *Minion) jobStarted(l *link.Link, job *payload.Job) {
 	if l == nil {
 		return
 	}
@@ -27,16 +25,16 @@ func (m *Minion) jobStarted(l *link, job *payload.Job) {
 	}
 	job.Pass(data, payload.FieldMasterID, payload.FieldMetadata)
 	tag := event.TagJobStart(jid, m.own.id)
-	l.post(&SendRequest{Done: m.logFailure(tag), Load: m.eventLoad(tag, data)})
+	l.Post(&link.Request{Done: m.logFailure(tag), Load: link.EventLoad(m.own.id, tag, data)})
 }
 
 // jobCrashed reports an exception of a function.
-func (m *Minion) jobCrashed(l *link, jid, text string) {
+func (m *Minion) jobCrashed(l *link.Link, jid, text string) {
 	text, _, _ = strings.Cut(text, ":")
 	data := payload.M("message", text, "args", []any{text})
 	m.fire(event.TagSaltError, data)
 	if l != nil {
-		l.post(&SendRequest{Done: m.logFailure(event.TagSaltError), Load: m.eventLoad(event.TagSaltError,
+		l.Post(&link.Request{Done: m.logFailure(event.TagSaltError), Load: link.EventLoad(m.own.id, event.TagSaltError,
 			data).Set("jid", jid)})
 	}
 }
@@ -47,7 +45,7 @@ func cacheJob(cacheDir, jid string, ret *payload.Return) error {
 	if err != nil {
 		return err
 	}
-	return writeFile(filepath.Join(cacheDir, "minion_jobs", safeName(jid), "return.p"), b)
+	return jobfiles.Write(filepath.Join(cacheDir, "minion_jobs", jobfiles.Name(jid), "return.p"), b)
 }
 
 // returnersOf are the returners that a job and the option return name, each once. The option is not for jobs of the
@@ -74,8 +72,8 @@ func (m *Minion) uncalled(job *payload.Job) []string {
 }
 
 // copies is a return for the returners of its job.
-func (m *Minion) copies(job *payload.Job, ret *payload.Return) *KeepReturn {
+func (m *Minion) copies(job *payload.Job, ret *payload.Return) *copies.Keep {
 	full := ret.Map().Clone().Set(payload.FieldID, m.own.id)
 	job.Pass(full, payload.FieldRetConfig, payload.FieldRetKwargs)
-	return &KeepReturn{Returners: m.returnersOf(job), Return: full}
+	return &copies.Keep{Returners: m.returnersOf(job), Return: full}
 }

@@ -6,6 +6,9 @@ import (
 	"strings"
 	"syscall"
 
+	"brine/actors/minion/jobfiles"
+	"brine/actors/minion/link"
+	"brine/actors/minion/returns"
 	"brine/modules/execution/brine"
 	"brine/modules/fleet/ledger"
 	"brine/modules/host/jobprocess"
@@ -22,8 +25,8 @@ func (d *dispatcher) note(m *JobReceived, outcome ledger.Outcome, detail string)
 	if jid == "" || jid == jidReq || m.Job.Function() == brine.Job { // that one asks
 		return
 	}
-	at := ledger.At(m.at)
-	d.opt.diary.Note(safeName(jid), func(f *ledger.Minion) {
+	at := ledger.At(m.At)
+	d.opt.diary.Note(jobfiles.Name(jid), func(f *ledger.Minion) {
 		if f.Received == 0 && f.Made == 0 {
 			f.Received, f.Outcome, f.Detail = at, outcome, detail
 		}
@@ -31,8 +34,8 @@ func (d *dispatcher) note(m *JobReceived, outcome ledger.Outcome, detail string)
 }
 
 // noteQueued notes a job that has to wait, and lets the master know.
-func (d *dispatcher) noteQueued(jid string, l *link) {
-	key, now := safeName(jid), ledger.At(d.opt.clock.Now())
+func (d *dispatcher) noteQueued(jid string, l *link.Link) {
+	key, now := jobfiles.Name(jid), ledger.At(d.opt.clock.Now())
 	behind := int64(d.reg.counted() + len(d.reg.waiting))
 	d.opt.diary.Note(key, func(f *ledger.Minion) { f.Queued, f.Behind = now, behind })
 	d.opt.tell(key, l)
@@ -103,91 +106,13 @@ func (j *job) pack(ret *payload.Return) ([]byte, error) {
 
 // takeFacts takes the facts out of what an earlier process has kept of a job.
 func (m *Minion) takeFacts(key string, load *payload.Map) {
-	restore(m.diary, key, load)
+	returns.Restore(m.diary, key, load)
 	load.Delete(ledger.Field)
-}
-
-// restore takes the facts that an earlier process has kept of a job.
-func restore(d *ledger.Diary, key string, load *payload.Map) {
-	if f, err := ledger.UnpackMinion(load.Bytes(ledger.Field)); err == nil {
-		d.Restore(key, f)
-	}
-}
-
-// addFacts makes the load of one attempt to deliver a return: with the facts of its job where the master is brine's,
-// never where it is Salt's.
-func (o *returnSenderOptions) addFacts(ret *payload.Return, p *pendingReturn) *payload.Map {
-	load := ret.Map()
-	if load.Has(ledger.Field) { // from the journal
-		restore(o.diary, p.key, load)
-		load = load.Clone()
-		load.Delete(ledger.Field)
-	}
-	f, known := o.diary.Get(p.key)
-	if !known || !o.link.brine.Load() {
-		return load
-	}
-	f.Attempts, f.Now = f.Attempts+1, ledger.At(o.link.clock.Now())
-	if f.Spooled == 0 && p.onDisk() && !p.bulky {
-		f.Spooled = ledger.At(p.at)
-	}
-	return load.Clone().Set(ledger.Field, f.Pack())
-}
-
-// noteSpooled notes that a return is on disk, or why it is not.
-func (r *returnSender) noteSpooled(p *pendingReturn, err error) {
-	now := ledger.At(r.opt.link.clock.Now())
-	r.opt.diary.Note(p.key, func(f *ledger.Minion) {
-		f.Size = p.bytes
-		switch {
-		case err != nil:
-			f.Tried, f.Error = now, err.Error()
-		case p.bulky:
-			f.Tried, f.Error = now, "it is larger than the minion may keep: "+r.opt.unkeptText(p.bytes)
-		default:
-			f.Spooled = now
-		}
-	})
-}
-
-// noteTried notes the outcome of an attempt to deliver a return.
-func (r *returnSender) noteTried(p *pendingReturn, err error) {
-	r.opt.link.meter.tried(r.opt.link, err)
-	now := ledger.At(r.opt.link.clock.Now())
-	r.opt.diary.Note(p.key, func(f *ledger.Minion) {
-		f.Attempts++
-		if f.Size == 0 {
-			f.Size = p.bytes
-		}
-		if err == nil {
-			f.Acked, f.Error = now, ""
-			return
-		}
-		f.Tried, f.Error = now, err.Error()
-	})
-}
-
-// noteReplaced notes a return for which there is no room. The reason is on disk in its place.
-func (r *returnSender) noteReplaced(p *pendingReturn) {
-	r.opt.log.Error("a return is replaced by the reason why it is not kept", "jid", p.jid, "bytes", p.bytes,
-		"return_spool_max_bytes", r.opt.maxBytes)
-	r.opt.link.meter.drop(r.opt.link)
-	now := ledger.At(r.opt.link.clock.Now())
-	r.opt.diary.Note(p.key, func(f *ledger.Minion) {
-		f.Outcome, f.Detail, f.Spooled = ledger.Unkept, r.opt.unkeptText(p.bytes), now
-	})
-}
-
-// noteDropped notes a return that is given up.
-func (r *returnSender) noteDropped(key string) {
-	r.opt.link.meter.drop(r.opt.link)
-	now := ledger.At(r.opt.link.clock.Now())
-	r.opt.diary.Note(key, func(f *ledger.Minion) { f.Tried, f.Outcome = now, ledger.Dropped })
 }
 
 // JobFacts is what this minion knows of a job, and of the publications that it could not open.
 func (m *Minion) JobFacts(jid string) *payload.Map {
-	f, known := m.diary.Get(safeName(jid))
+	f, known := m.diary.Get(jobfiles.Name(jid))
 	if !known {
 		f.Outcome = ledger.Unknown
 	}

@@ -56,8 +56,9 @@ func (r *rig) awaitFacts(id string, ok func(ledger.Minion) bool) {
 
 // TestNothingForSalt: a master that has not said it is brine gets a return as Salt's minions send it, and no more.
 func TestNothingForSalt(t *testing.T) {
-	r := newRig(t, "").up()
-	r.m.links[0].brine.Store(false)
+	r := newRig(t, "")
+	r.opt.takeForSalt = true
+	r.up()
 	if ret := r.run(jid(1), "t.echo", "x"); ret.Has(ledger.Field) {
 		t.Errorf("got %v", ret)
 	}

@@ -6,6 +6,7 @@ import (
 	"os"
 	"syscall"
 
+	"brine/actors/minion/journal"
 	"brine/modules/fleet/ledger"
 	"brine/modules/host/jobprocess"
 	"brine/modules/loader"
@@ -30,7 +31,7 @@ type (
 	processEnded struct{ out jobprocess.Outcome }
 )
 
-func (*postponeNoted) written(error) any { return &postponeNoted{} }
+func (*postponeNoted) Written(error) any { return &postponeNoted{} }
 
 // signalled takes signals, from any goroutine.
 type signalled interface{ Signal(sig syscall.Signal) }
@@ -127,7 +128,7 @@ func (j *job) onProcessRefused(ctx supervisor.Context, m *processRefused) {
 		j.opt.log.Error("a queued job does not survive the end of this process", "jid", j.jid(), "err", err)
 	}
 	j.rec.queued = path
-	supervisor.Send(ctx, j.opt.journal, &WriteRecord{Record: journalRecord{kind: journalGone, key: j.rec.key},
+	supervisor.Send(ctx, j.opt.journal, &journal.Write{Record: journal.Record{Kind: journal.Gone, Key: j.rec.key},
 		Asker: j.self, Note: &postponeNoted{}})
 }
 
@@ -156,7 +157,7 @@ func noRoom(err error) bool {
 
 // execution is the job as the function gets it.
 func (j *job) execution() loader.Job {
-	return loader.Job{Load: j.rec.entry.job.Map().Clone(), Connected: j.rec.link != nil && j.rec.link.up()}
+	return loader.Job{Load: j.rec.entry.job.Map().Clone(), Connected: j.rec.link != nil && j.rec.link.Up()}
 }
 
 // pid is the number of the process that runs the function.

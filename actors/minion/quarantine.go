@@ -1,13 +1,14 @@
 package minion
 
 import (
-	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
 	"fmt"
 	"slices"
 
+	"brine/actors/minion/jobfiles"
+	"brine/actors/minion/link"
 	"brine/modules/fleet/ledger"
 	"brine/supervisor"
 	"brine/supervisor/stats"
@@ -20,12 +21,6 @@ const deathsFile = "brine_deaths.jsonl"
 // The messages that are sent again when an actor died of them say what they are, so that the second death is the
 // last (see supervisor.Content).
 
-// Content is the packed event: whoever fires it again, it is the same.
-func (m *FireEvent) Content() []byte { return m.Body }
-
-// Content is the publication as it came.
-func (m *frameReceived) Content() []byte { return bytes.Join(m.frames, nil) }
-
 // Content is the job, whoever published it.
 func (m *JobReceived) Content() []byte { return []byte(m.Job.JID()) }
 
@@ -35,11 +30,11 @@ func (m *JobReceived) Lost(why error) {
 	switch {
 	case m.to == nil:
 	case died && !m.again:
-		m.to.Send(&JobReceived{Job: m.Job, Link: m.Link, mark: m.mark, at: m.at, to: m.to, size: m.size, again: true})
+		m.to.Send(&JobReceived{Publication: m.Publication, to: m.to, again: true})
 	case died || errors.Is(why, supervisor.ErrQuarantined):
 		sum := sha256.Sum256(m.Content())
-		m.to.Send(&JobSetAside{Job: m.Job, Link: m.Link, mark: m.mark, Why: why, Hash: hex.EncodeToString(sum[:]),
-			at: m.at})
+		m.to.Send(&JobSetAside{Job: m.Job, Link: m.Link, mark: m.Mark, Why: why, Hash: hex.EncodeToString(sum[:]),
+			at: m.At})
 	}
 }
 
@@ -65,11 +60,12 @@ func (d *dispatcher) onJobSetAside(ctx supervisor.Context, m *JobSetAside) {
 	d.opt.log.Error("a job is set aside: the Dispatcher died of it twice", "jid", jid, "matched", matched, "hash",
 		m.Hash, "err", m.Why)
 	if !matched {
-		d.note(&JobReceived{Job: m.Job, at: m.at}, ledger.MatchFailed, fmt.Sprintf("%s: %v", shownTarget(m.Job), m.Why))
-		d.opt.tell(safeName(jid), m.Link)
+		d.note(&JobReceived{Publication: link.Publication{Job: m.Job, At: m.at}}, ledger.MatchFailed,
+			fmt.Sprintf("%s: %v", shownTarget(m.Job), m.Why))
+		d.opt.tell(jobfiles.Name(jid), m.Link)
 		return
 	}
-	d.note(&JobReceived{Job: m.Job, at: m.at}, ledger.OutcomeNone, "")
+	d.note(&JobReceived{Publication: link.Publication{Job: m.Job, At: m.at}}, ledger.OutcomeNone, "")
 	d.spawn(ctx, &jobRecord{job: m.Job, link: m.Link, told: fmt.Sprintf(textSetAside, m.Why, m.Hash),
 		outcome: ledger.SetAside, detail: m.Why.Error()})
 }
@@ -91,23 +87,15 @@ func (d *dispatcher) begun(jid string) bool {
 	if jid == jidReq {
 		return false
 	}
-	_, lives := d.opt.jobs.Lookup(jobName(safeName(jid)))
+	_, lives := d.opt.jobs().Lookup(jobName(jobfiles.Name(jid)))
 	waits := slices.ContainsFunc(d.reg.waiting, func(q *queuedJob) bool { return q.jid == jid })
 	return lives || waits || d.reg.find(jid) != nil || d.answered(jid)
 }
 
 // answered tells whether a job has a return.
 func (d *dispatcher) answered(jid string) bool {
-	facts, known := d.opt.diary.Get(safeName(jid))
+	facts, known := d.opt.diary.Get(jobfiles.Name(jid))
 	return known && jid != jidReq && facts.Made != 0
-}
-
-// Content is the job that is answered, with its return or with the reason why there is none.
-func (m *SendReturn) Content() []byte {
-	if m.reason {
-		return []byte(m.Key + " reason")
-	}
-	return []byte(m.Key)
 }
 
 // tagQuarantine is the event of a message that was set aside because the same actor died of it twice, on the minion's
@@ -119,6 +107,6 @@ func (m *Minion) quarantined(q stats.Quarantined) {
 	data := payload.M("actor", q.Path, "message", q.Message, "hash", q.Hash, "size", q.Size, "reason", q.Reason)
 	m.fire(tagQuarantine, data)
 	for _, l := range m.links {
-		l.post(&SendRequest{Done: m.logFailure(tagQuarantine), Load: m.eventLoad(tagQuarantine, data)})
+		l.Post(&link.Request{Done: m.logFailure(tagQuarantine), Load: link.EventLoad(m.own.id, tagQuarantine, data)})
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync/atomic"
 
+	"brine/actors/daemon"
 	"brine/actors/reacting"
 	"brine/modules/engines"
 	"brine/modules/fileclient"
@@ -14,7 +15,6 @@ import (
 	"brine/modules/loader"
 	"brine/modules/reactor"
 	"brine/modules/text/args"
-	"brine/wire/bus"
 	"brine/wire/control"
 	"brine/wire/payload"
 	"brine/wire/python"
@@ -38,7 +38,7 @@ type reactions struct {
 }
 
 // reactorRows are the Reactor as children of the minion, where its engines name it (tuning).
-func (m *Minion) reactorRows(tuning *engines.ReactorTuning) ([]child, error) {
+func (m *Minion) reactorRows(tuning *engines.ReactorTuning) ([]daemon.Child, error) {
 	if tuning == nil {
 		return nil, nil
 	}
@@ -53,13 +53,13 @@ func (m *Minion) reactorRows(tuning *engines.ReactorTuning) ([]child, error) {
 		Fire: func(tag string, data *payload.Map) {
 			m.fire(tag, data)
 		},
-		Subscribe: func(name string, sink bus.Sink) { m.bus.Send(&Subscribe{Name: name, Sink: sink}) },
+		Subscribe: m.bus.Subscribe,
 		MasterKey: func(string) bool { return false }, Log: m.log})
 	if err != nil {
 		return nil, err
 	}
 	m.reactions = r
-	return []child{{ref: &r.part.KeeperRef, spec: r.part.Keeper()}, {spec: r.part.Child()}}, nil
+	return []daemon.Child{{Spec: r.part.Keeper()}, {Spec: r.part.Child()}}, nil
 }
 
 // tuned is an option of the engine, of the configuration, or Salt's.
@@ -94,7 +94,7 @@ func (r *reactions) templates() reacting.Templates {
 	return reacting.Templates{Opts: m.own.values, Grains: func() *payload.Map {
 		return m.envOf(m.anyLink()).Grains()
 	}, Registry: m.opt.Registry, Functions: anyFunction{}, Files: r.find,
-		Pillar: func() *payload.Map { return m.compiles.at(m.anyLink()).Load() },
+		Pillar: func() *payload.Map { return m.facts.Of(m.anyLink()).Pillar() },
 		Call: func(ctx context.Context, fun string, pos []any, kw *payload.Map) (any, error) {
 			return loader.NewCall(ctx, m.envOf(m.anyLink()), fun, payload.M("fun", fun)).Call(fun, pos, kw)
 		}}

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"brine/actors/daemon"
 	"brine/config"
 	"brine/supervisor/stats"
 	"brine/wire/control"
@@ -37,7 +38,7 @@ func reacts(t *testing.T, rules string, files map[string]string) (*rig, heard) {
 		"[DIR]}\nreactor: "+rules+"\n", "DIR", dir))
 	r.up()
 	ears, stands := make(heard, 1000), make(chan struct{})
-	r.m.bus.Send(&Subscribe{Name: "ears", Done: stands, Sink: func(tag string, body []byte) {
+	r.m.bus.Ref().Send(&daemon.Subscribe{Name: "ears", Done: stands, Sink: func(tag string, body []byte) {
 		if _, data, err := event.Unpack(body); err == nil && strings.HasPrefix(tag, "my/") {
 			ears <- data.Clone().Set("tag", tag)
 		}

@@ -11,6 +11,9 @@ import (
 	"time"
 
 	"brine/actors/actortest"
+	"brine/actors/minion/jobfiles"
+	"brine/actors/minion/journal"
+	"brine/actors/minion/link"
 	"brine/supervisor"
 	"brine/wire/disk/setaside"
 	"brine/wire/payload"
@@ -29,7 +32,7 @@ func (r *rig) again() {
 func TestAfterDeath(t *testing.T) {
 	r := newRig(t, "process_count_max: 1\n")
 	proc, queue := procDir(filepath.Join(r.cfg.CacheDir, "proc")), jobQueue(filepath.Join(r.cfg.CacheDir, "queues"))
-	l := &link{master: r.cfg.Masters[0]}
+	l := link.New(link.Options{Master: r.cfg.Masters[0]})
 	must := func(err error) {
 		t.Helper()
 		if err != nil {
@@ -45,24 +48,27 @@ func TestAfterDeath(t *testing.T) {
 	entry := func(n int) []byte {
 		return pack(newEntry(payload.NewJob(load(jid(n), "t.echo"))).Map().Set("pid", int64(1<<30)))
 	} // nobody's
-	file, err := openJournal(filepath.Join(r.cfg.CacheDir, "jobs.journal"))
+	file, err := openLeft(filepath.Join(r.cfg.CacheDir, "jobs.journal"))
 	must(err)
-	must(file.write(r.clock.Now(), journalRecord{journalBegun, jid(1), l.name(), entry(1)}, journalRecord{journalBegun,
-		jid(2), l.name(), entry(2)},
-		journalRecord{journalReturn, jid(2), l.name(), pack(payload.M("cmd", "_return", "id", "m1", "jid", jid(2),
-			"fun", "t.echo", "return", "kept", "success", true, "retcode", int64(0)))},
-		journalRecord{journalBegun, jid(4), "gone.test_4506", entry(4)}, // still in the queue, too
-		journalRecord{journalBegun, jid(9), l.name(), entry(9)}, journalRecord{journalGone, jid(9), "", nil},
-		journalRecord{journalReturn, "spoilt", l.name(), []byte("\xc1")}))
-	must(file.close())
-	old := filepath.Join(r.cfg.CacheDir, "spool", l.name()) // of a release before the journal
+	must(file.Write(r.clock.Now(), journal.Record{Kind: journal.Begun, Key: jid(1), Link: l.Name(), Body: entry(1)},
+		journal.Record{Kind: journal.Begun, Key: jid(2), Link: l.Name(), Body: entry(2)},
+		journal.Record{Kind: journal.Returned, Key: jid(2), Link: l.Name(),
+			Body: pack(payload.M("cmd", "_return", "id", "m1", "jid", jid(2), "fun", "t.echo", "return", "kept",
+				"success", true, "retcode", int64(0)))},
+		// still in the queue, too
+		journal.Record{Kind: journal.Begun, Key: jid(4), Link: "gone.test_4506", Body: entry(4)},
+		journal.Record{Kind: journal.Begun, Key: jid(9), Link: l.Name(), Body: entry(9)},
+		journal.Record{Kind: journal.Gone, Key: jid(9)},
+		journal.Record{Kind: journal.Returned, Key: "spoilt", Link: l.Name(), Body: []byte("\xc1")}))
+	must(file.Close())
+	old := filepath.Join(r.cfg.CacheDir, "spool", l.Name()) // of a release before the journal
 	must(os.MkdirAll(old, 0o700))
 	must(os.WriteFile(filepath.Join(old, jid(10)+".p"), pack(payload.M("cmd", "_return", "id", "m1", "jid", jid(10),
 		"fun", "t.echo", "return", "of old", "success", true, "retcode", int64(0))), 0o600))
 	must(os.WriteFile(filepath.Join(old, jid(11)+".p.tmp"), nil, 0o600))
 	must(proc.write(jid(10), entry(10)))
 	must(proc.write(jid(12), pack(newEntry(payload.NewJob(load(jid(12), "t.echo"))).Map().Set("pid",
-		int64(1<<30)).Set(procMaster, l.name()))))
+		int64(1<<30)).Set(procMaster, l.Name()))))
 	must(proc.write(jid(1), entry(1)))
 	must(proc.write(jid(2), entry(2)))
 	must(proc.write(jid(3), entry(3))) // of a minion of Salt
@@ -123,7 +129,9 @@ func TestLiveNeighbour(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	lost, err := dir.orphans(func(_ string, pid int) bool { return pid == 77 }, tellDamage(actortest.NewLog().Logger()))
+	lost, err := dir.orphans(func(_ string, pid int) bool {
+		return pid == 77
+	}, jobfiles.TellDamage(actortest.NewLog().Logger()))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -222,14 +230,14 @@ func TestAnsweredWithoutJournal(t *testing.T) {
 	if got := f.awaitReturn(t, jid(1)).Value("return"); got != "released" {
 		t.Errorf("return %v", got)
 	}
-	r.log.Await(t, textNoJournal)
+	r.log.Await(t, sayNoJournal)
 	r.awaitIdle(t)
 	if err := os.Remove(path + ".new"); err != nil {
 		t.Fatal(err)
 	}
 	r.clock.Advance(time.Second)
 	r.run(jid(2), "t.echo", "x")
-	r.log.Await(t, textJournalAgain)
+	r.log.Await(t, sayJournalAgain)
 	r.stop()
 	r.again()
 	actortest.Wait(t, "ready minion", r.ready)

@@ -4,12 +4,16 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"testing"
 	"time"
 
 	"brine/actors/actortest"
+	"brine/actors/minion/facts"
+	"brine/actors/minion/journal"
+	"brine/actors/minion/link"
 	"brine/config"
 	"brine/modules/execution"
 	"brine/modules/loader"
@@ -34,7 +38,7 @@ type rig struct {
 	clock   *actortest.Clock
 	log     *actortest.Log
 	masters []*fakeMaster
-	exits   chan Exit
+	exits   chan link.Exit
 	ready   chan struct{}
 	fun     *functions
 	trust   *memTrust // of the first master
@@ -69,8 +73,8 @@ func newRig(t testing.TB, extra string, hosts ...string) *rig {
 	if err := os.MkdirAll(cfg.SockDir, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	r := &rig{t: t, cfg: cfg, dir: dir, clock: actortest.NewClock(), log: actortest.NewLog(), exits: make(chan Exit, 8),
-		ready: make(chan struct{}, 8), trust: newTrust("")}
+	r := &rig{t: t, cfg: cfg, dir: dir, clock: actortest.NewClock(), log: actortest.NewLog(),
+		exits: make(chan link.Exit, 8), ready: make(chan struct{}, 8), trust: newTrust("")}
 	r.fun = newFunctions()
 	for range hosts {
 		r.masters = append(r.masters, newFakeMaster(t, nil))
@@ -102,7 +106,7 @@ func (r *rig) options() Options {
 				SignPubMessages: true,
 			})
 		},
-		Grains: func(bool) Grains {
+		Grains: func(bool) facts.Grains {
 			return fixedGrains{payload.M("id", r.cfg.ID, "os", "Debian", "role", "web", "master",
 				r.cfg.Raw.Value("master"))}
 		},
@@ -110,9 +114,9 @@ func (r *rig) options() Options {
 			hit, _ := matchers.Match(job.Tgt(), job.TgtType(), "", &about)
 			return hit
 		},
-		Exit:  func(e Exit) { r.exits <- e },
+		Exit:  func(e link.Exit) { r.exits <- e },
 		Ready: func() { r.ready <- struct{}{} },
-		transport: func(config.MasterAddr) (transport, error) {
+		transport: func(config.MasterAddr) (link.Transport, error) {
 			next++
 			return r.masters[(next-1)%len(r.masters)], nil
 		},
@@ -130,7 +134,7 @@ func (r *rig) start() *rig {
 	r.t.Cleanup(r.stop)
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
-	if err := m.bus.Ready(ctx); err != nil { // it opens sockets; the clock must not run away from it
+	if err := m.bus.Ref().Ready(ctx); err != nil { // it opens sockets; the clock must not run away from it
 		r.t.Fatal(err)
 	}
 	return r
@@ -194,7 +198,7 @@ type fakeMaster struct {
 	down     bool
 	lookup   error // of the name
 	pillar   any
-	to       publications
+	to       link.Publications
 	stopSub  func()
 	returns  map[string][]*payload.Map // by jid
 	requests []*payload.Map            // of other commands
@@ -286,8 +290,8 @@ func (f *fakeMaster) events() (tags []string) {
 	return tags
 }
 
-// listening waits for the end of listens.
-func (f *fakeMaster) listening(ctx context.Context) error {
+// Listening waits for the end of listens.
+func (f *fakeMaster) Listening(ctx context.Context) error {
 	select {
 	case <-f.listens:
 		return nil
@@ -296,7 +300,7 @@ func (f *fakeMaster) listening(ctx context.Context) error {
 	}
 }
 
-func (f *fakeMaster) exchange(ctx context.Context, frame, _ []byte) ([]byte, error) {
+func (f *fakeMaster) Exchange(ctx context.Context, frame, _ []byte) ([]byte, error) {
 	f.mu.Lock()
 	down, lookup, master := f.down, f.lookup, f.auth
 	f.mu.Unlock()
@@ -387,16 +391,16 @@ func (f *fakeMaster) seal(o *auth.Opened, v any) []byte {
 	return o.Seal(b)
 }
 
-func (f *fakeMaster) subscribe(ctx context.Context, port int, to publications) error {
+func (f *fakeMaster) Subscribe(ctx context.Context, port int, to link.Publications) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	f.set(func() { f.to, f.stopSub, f.subs = to, cancel, f.subs+1 })
-	to.link(true)
+	to.Link(true)
 	<-ctx.Done()
 	return nil
 }
 
-func (f *fakeMaster) moved(context.Context, bool) bool {
+func (f *fakeMaster) Moved(context.Context, bool) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	moves := f.moves
@@ -404,7 +408,7 @@ func (f *fakeMaster) moved(context.Context, bool) bool {
 	return moves
 }
 
-func (f *fakeMaster) close() {}
+func (f *fakeMaster) Close() {}
 
 // load is a job for m1.
 func load(jid, fun string, args ...any) *payload.Map {
@@ -430,12 +434,12 @@ func (f *fakeMaster) sealed(load *payload.Map) []byte {
 
 // send puts frames on the publish port.
 func (f *fakeMaster) send(frames ...[]byte) {
-	f.await(f.t, "subscription", func() bool { return f.to.frames != nil })
+	f.await(f.t, "subscription", func() bool { return f.to.Frames != nil })
 	f.mu.Lock()
 	to := f.to
 	f.mu.Unlock()
 	for _, frame := range frames {
-		to.frames([][]byte{bytes.Clone(frame)})
+		to.Frames([][]byte{bytes.Clone(frame)})
 	}
 }
 
@@ -448,6 +452,17 @@ func (l lock) Lock()   { l <- struct{}{} }
 func (l lock) Unlock() { <-l }
 
 // jid makes the n-th job id of a test.
+// Texts of the log of the Journal.
+const (
+	sayNoJournal    = "jobs and returns cannot be kept on disk"
+	sayJournalAgain = "jobs and returns are kept on disk again"
+)
+
+// openLeft opens the journal of a process that has ended.
+func openLeft(path string) (*journal.File, error) {
+	return journal.Open(path, time.Nanosecond, slog.New(slog.DiscardHandler))
+}
+
 func jid(n int) string { return fmt.Sprintf("20260102030405%06d", n) }
 
 // testKey is a recorded key pair.
@@ -559,8 +574,8 @@ func (s *memSessions) Remove(id string) error {
 }
 
 // portSpy is a master that tells the ports it is subscribed on.
-func portSpy(f *fakeMaster, ports chan<- int) func(config.MasterAddr) (transport, error) {
-	return func(config.MasterAddr) (transport, error) { return spied{f, ports}, nil }
+func portSpy(f *fakeMaster, ports chan<- int) func(config.MasterAddr) (link.Transport, error) {
+	return func(config.MasterAddr) (link.Transport, error) { return spied{f, ports}, nil }
 }
 
 type spied struct {
@@ -568,7 +583,7 @@ type spied struct {
 	ports chan<- int
 }
 
-func (s spied) subscribe(ctx context.Context, port int, to publications) error {
+func (s spied) Subscribe(ctx context.Context, port int, to link.Publications) error {
 	s.ports <- port
-	return s.fakeMaster.subscribe(ctx, port, to)
+	return s.fakeMaster.Subscribe(ctx, port, to)
 }

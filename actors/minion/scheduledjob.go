@@ -4,6 +4,7 @@ import (
 	"math/rand/v2"
 	"strings"
 
+	"brine/actors/minion/link"
 	"brine/modules/schedule"
 	"brine/modules/text/args"
 	"brine/supervisor"
@@ -15,7 +16,7 @@ import (
 // lost: by the Dispatcher in its handler, or by who finds the message lost. It must not block.
 type RunScheduled struct {
 	Load  *payload.Map
-	Link  *link
+	Link  *link.Link
 	Ended func()
 	// Result is called with the return, before Ended, unless the job does not begin; nil: nobody wants it. It must not
 	// block.

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"brine/actors/minion/facts"
 	"brine/config"
 	"brine/supervisor"
 	"brine/wire/event"
@@ -291,7 +292,7 @@ func TestScheduleAtOnce(t *testing.T) {
 	f.pillar = payload.M("schedule", payload.M("brought", job("brought")))
 	f.mu.Unlock()
 	fetched := make(chan error, 1)
-	r.m.refresher.Send(&RefreshPillar{Done: func(err error) { fetched <- err }})
+	r.m.refresher.Send(&facts.RefreshPillar{Done: func(err error) { fetched <- err }})
 	if err := <-fetched; err != nil {
 		t.Fatal(err)
 	}

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"brine/actors/actortest"
+	"brine/actors/daemon"
 	"brine/modules/fleet/ledger"
 	"brine/modules/matchers"
 	"brine/supervisor/stats"
@@ -117,7 +118,7 @@ func TestSetAsideIsTold(t *testing.T) {
 	deaths.Store(1 << 40)
 	r := newRig(t, "").poisoned(&deaths).up()
 	heard, stands := make(chan *payload.Map, 10), make(chan struct{})
-	r.m.bus.Send(&Subscribe{Name: "ear", Done: stands, Sink: func(tag string, body []byte) {
+	r.m.bus.Ref().Send(&daemon.Subscribe{Name: "ear", Done: stands, Sink: func(tag string, body []byte) {
 		if _, data, err := event.Unpack(body); err == nil && tag == "brine/actor/quarantine" {
 			heard <- data
 		}
@@ -155,14 +156,14 @@ func TestDeadlyEventIsSetAside(t *testing.T) {
 		t.Fatal(err)
 	}
 	stands := make(chan struct{})
-	r.m.bus.Send(&Subscribe{Name: "deadly", Done: stands, Sink: func(tag string, _ []byte) {
+	r.m.bus.Ref().Send(&daemon.Subscribe{Name: "deadly", Done: stands, Sink: func(tag string, _ []byte) {
 		if tag == "a/tag" {
 			panic("poisoned")
 		}
 	}})
 	actortest.Wait(t, "subscription", stands)
 	for range 3 {
-		r.m.bus.Send(&FireEvent{Body: slices.Clone(body)})
+		r.m.bus.Ref().Send(&daemon.FireEvent{Body: slices.Clone(body)})
 	}
 	r.until(t, "quarantine", func() bool {
 		c, err := r.m.top.Look("EventBus")

@@ -1,11 +1,11 @@
 package minion
 
 import (
-	"context"
 	"errors"
 	"syscall"
 	"time"
 
+	"brine/actors/minion/link"
 	"brine/modules/fleet/ledger"
 	"brine/supervisor"
 	"brine/wire/payload"
@@ -33,7 +33,7 @@ func (m *Minion) Stop(within time.Duration) (supervisor.Report, error) {
 		return report, errors.New("not all actors stopped in time")
 	}
 	for _, l := range m.links {
-		l.wire.close()
+		l.Close()
 	}
 	return report, nil
 }
@@ -48,7 +48,7 @@ func (m *Minion) stopJobs(within time.Duration) supervisor.Phase {
 	select {
 	case <-ended:
 	case <-over:
-		for _, c := range m.jobs.Snapshot() {
+		for _, c := range m.jobs.Supervisor().Snapshot() {
 			phase.Late = append(phase.Late, c.Path)
 		}
 		m.log.Warn("jobs did not end in time", "actor", phase.Late)
@@ -80,51 +80,7 @@ func (d *dispatcher) checkStopped() {
 }
 
 // turnAway answers for a job that comes while the minion stops.
-func (d *dispatcher) turnAway(ctx supervisor.Context, job *payload.Job, l *link) {
+func (d *dispatcher) turnAway(ctx supervisor.Context, job *payload.Job, l *link.Link) {
 	d.reg.began(job.JID())
 	d.spawn(ctx, &jobRecord{job: job, link: l, told: textStopping, outcome: ledger.Stopping})
-}
-
-// onCloseIntake ends the subscription. What has come before is still opened.
-func (s *subscriber) onCloseIntake(ctx supervisor.Context, m *supervisor.CloseIntake) {
-	s.closed = true
-	if s.cancel == nil {
-		m.Done()
-		return
-	}
-	s.n++ // what becomes of the connection is no news
-	s.cancel()
-	done := s.done
-	supervisor.Go(ctx, "intake", func(ctx context.Context) error {
-		<-done
-		m.Done()
-		return nil
-	})
-}
-
-// onCloseIntake ends the wait for another sign-in. One that a return needs is still made.
-func (a *authenticator) onCloseIntake(m *supervisor.CloseIntake) {
-	a.closed = true
-	a.breakOff()
-	m.Done()
-}
-
-// breakOff tells those who wait for a sign-in that will not be made any more.
-func (a *authenticator) breakOff() {
-	if a.closed && a.rests {
-		a.busy, a.rests = false, false
-		a.answer(errBrokenOff)
-	}
-}
-
-// flushed tells who waits for it that all has been done for the returns: the master has them, or will not have them
-// now.
-func (r *returnSender) flushed() {
-	if len(r.flush) == 0 || r.opt.link.up() && len(r.known) > len(r.failed)+len(r.untaken.list) {
-		return
-	}
-	for _, done := range r.flush {
-		done()
-	}
-	r.flush = nil
 }

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"brine/actors/actortest"
+	"brine/actors/minion/journal"
+	"brine/actors/minion/link"
 	"brine/supervisor"
 	"brine/wire/auth"
 )
@@ -48,8 +50,9 @@ func TestStop(t *testing.T) {
 	if left := files(t, filepath.Join(r.cfg.CacheDir, "proc")); len(left) > 0 {
 		t.Errorf("proc entries left: %q", left)
 	}
-	if j, err := openJournal(filepath.Join(r.cfg.CacheDir, "jobs.journal")); err != nil || len(j.live) > 0 {
-		t.Errorf("left in the journal: %v, %v", j.live, err)
+	if j, err := openLeft(filepath.Join(r.cfg.CacheDir, "jobs.journal")); err != nil ||
+		len(j.List(journal.Begun, "")) > 0 || len(j.List(journal.Returned, "")) > 0 {
+		t.Errorf("left in the journal: %v, %v", j, err)
 	}
 }
 
@@ -136,21 +139,22 @@ func TestIntakeCloses(t *testing.T) {
 	f, l := r.master(), r.m.links[0]
 	f.publish(jid(1), "t.echo", "x")
 	closed := make(chan struct{})
-	l.subscriber.Send(&supervisor.CloseIntake{Done: func() { close(closed) }})
+	l.Subscriber().Send(&supervisor.CloseIntake{Done: func() { close(closed) }})
 	actortest.Wait(t, "closed intake", closed)
 	f.awaitReturn(t, jid(1))
-	if !l.up() {
+	if !l.Up() {
 		t.Error("the returns do not go out any more")
 	}
 	f.mu.Lock()
 	subs := f.subs
+	f.moves = true
 	f.mu.Unlock()
-	for _, m := range []any{&reconnect{}, &SignedIn{}, &looked{moved: true}} {
-		l.subscriber.Send(m)
+	for _, m := range []any{&link.Reconnect{}, &link.SignedIn{}, &link.LookAgain{}} {
+		l.Subscriber().Send(m)
 	}
 	renewed := make(chan error, 1)
-	l.authenticator.Send(&supervisor.CloseIntake{Done: func() {}})
-	l.authenticator.Send(&SignIn{After: l.sessions.Load(), Done: func(err error) { renewed <- err }})
+	l.Authenticator().Send(&supervisor.CloseIntake{Done: func() {}})
+	l.Authenticator().Send(&link.SignIn{After: l.Sessions(), Done: func(err error) { renewed <- err }})
 	if err := actortest.Wait(t, "sign-in", renewed); err != nil { // a return may need it
 		t.Errorf("sign-in at the end: %v", err)
 	}
@@ -172,9 +176,9 @@ func TestStopWhilePending(t *testing.T) {
 	r.log.Await(t, "operator")
 	told := make(chan error, 1)
 	l := r.m.links[0]
-	l.authenticator.Send(&SignIn{Done: func(err error) { told <- err }})
+	l.Authenticator().Send(&link.SignIn{Done: func(err error) { told <- err }})
 	closed := make(chan struct{})
-	l.authenticator.Send(&supervisor.CloseIntake{Done: func() { close(closed) }})
+	l.Authenticator().Send(&supervisor.CloseIntake{Done: func() { close(closed) }})
 	actortest.Wait(t, "closed intake", closed)
 	if err := actortest.Wait(t, "end of the wait", told); err == nil || !strings.Contains(err.Error(), "broken off") {
 		t.Errorf("who waits is told %v", err)

@@ -3,6 +3,8 @@ package minion
 import (
 	"time"
 
+	"brine/actors/daemon"
+	"brine/actors/minion/link"
 	"brine/modules/fleet/ledger"
 	"brine/supervisor"
 	"brine/wire/payload"
@@ -13,7 +15,7 @@ type (
 	// TellFacts asks to tell the master of a job what is known of it, unless it ends soon.
 	TellFacts struct {
 		Key  string
-		Link *link
+		Link *link.Link
 	}
 	// tellGathered tells what has gathered.
 	tellGathered struct{}
@@ -28,14 +30,14 @@ const (
 // teller tells brine masters of jobs that are not over yet, of many at a time.
 type teller struct {
 	m       *Minion
-	waiting map[*link]map[string]bool
+	waiting map[*link.Link]map[string]bool
 	timer   bool
 }
 
 func (t *teller) Receive(ctx supervisor.Context) {
 	switch m := ctx.Message().(type) {
 	case *supervisor.Started:
-		t.waiting = map[*link]map[string]bool{}
+		t.waiting = map[*link.Link]map[string]bool{}
 	case *TellFacts:
 		t.onTellFacts(ctx, m)
 	case *tellGathered:
@@ -46,7 +48,7 @@ func (t *teller) Receive(ctx supervisor.Context) {
 }
 
 func (t *teller) onTellFacts(ctx supervisor.Context, m *TellFacts) {
-	if m.Link == nil || !m.Link.brine.Load() {
+	if m.Link == nil || !m.Link.Brine() {
 		return
 	}
 	if t.waiting[m.Link] == nil {
@@ -57,7 +59,7 @@ func (t *teller) onTellFacts(ctx supervisor.Context, m *TellFacts) {
 	}
 	if !t.timer {
 		t.timer = true
-		after(ctx, t.m.clock, tellGather, &tellGathered{})
+		daemon.After(ctx, t.m.clock, tellGather, &tellGathered{})
 	}
 }
 
@@ -72,8 +74,8 @@ func (t *teller) onGathered() {
 				jobs.Set(key, f.Pack())
 			}
 		}
-		if jobs.Len() > 0 && l.up() {
-			l.post(&SendRequest{Load: payload.M("cmd", payload.CmdBrineFacts, "id", t.m.own.id, "jobs", jobs),
+		if jobs.Len() > 0 && l.Up() {
+			l.Post(&link.Request{Load: payload.M("cmd", payload.CmdBrineFacts, "id", t.m.own.id, "jobs", jobs),
 				Tries: 1})
 		}
 	}
@@ -81,4 +83,4 @@ func (t *teller) onGathered() {
 }
 
 // tellOf asks the Teller.
-func (m *Minion) tellOf(key string, l *link) { m.teller.Send(&TellFacts{Key: key, Link: l}) }
+func (m *Minion) tellOf(key string, l *link.Link) { m.teller.Send(&TellFacts{Key: key, Link: l}) }

@@ -32,7 +32,7 @@ func (m *KeepEvent) Lost(why error) {
 	}
 	if died := errors.Is(why, supervisor.ErrCrashed) || errors.Is(why, supervisor.ErrAbandoned); died &&
 		m.tries < tries {
-		m.part.KeeperRef.Send(&KeepEvent{Tag: m.Tag, Body: m.Body, part: m.part, kept: m.kept, tries: m.tries + 1})
+		m.part.keeper.Send(&KeepEvent{Tag: m.Tag, Body: m.Body, part: m.part, kept: m.kept, tries: m.tries + 1})
 		return
 	}
 	m.leave()
@@ -54,7 +54,7 @@ const holdEvents = 1 << 20
 
 // Keeper is the ReactorKeeper as a child of a daemon.
 func (p *Part) Keeper() supervisor.Spec {
-	return supervisor.Spec{Name: NameKeeper, Hold: holdEvents, Store: true, New: func() supervisor.Actor {
+	return supervisor.Spec{Name: NameKeeper, Ref: p.keeper, Hold: holdEvents, Store: true, New: func() supervisor.Actor {
 		return &keeper{p}
 	}}
 }

@@ -54,17 +54,17 @@ type Options struct {
 
 // Part is what the actors share; it outlives them all. Any number of goroutines may use it.
 type Part struct {
-	KeeperRef *supervisor.Ref // set when it has started, before the Reactor
-	opt       Options
-	engine    *reactor.Reactor
-	back      *backlog.Backlog
-	rules     atomic.Pointer[ruleSet]
-	reactor   atomic.Pointer[supervisor.Ref] // nil until it has started
-	follower  atomic.Bool                    // another master reacts
-	mailed    atomic.Int64                   // bytes on their way to the ReactorKeeper
-	poked     atomic.Bool                    // the Reactor will look at the backlog
-	halted    atomic.Bool                    // the daemon stops
-	tally     tally
+	keeper   *supervisor.Ref // of the ReactorKeeper
+	opt      Options
+	engine   *reactor.Reactor
+	back     *backlog.Backlog
+	rules    atomic.Pointer[ruleSet]
+	reactor  atomic.Pointer[supervisor.Ref] // nil until it has started
+	follower atomic.Bool                    // another master reacts
+	mailed   atomic.Int64                   // bytes on their way to the ReactorKeeper
+	poked    atomic.Bool                    // the Reactor will look at the backlog
+	halted   atomic.Bool                    // the daemon stops
+	tally    tally
 }
 
 // ruleSet is the rules of a moment, and where they come from.
@@ -91,7 +91,7 @@ func Configured(option any) bool {
 
 // New opens the backlog and reads the rules.
 func New(opt Options) (*Part, error) {
-	p := &Part{opt: opt}
+	p := &Part{opt: opt, keeper: supervisor.NewRef()}
 	p.rules.Store(&ruleSet{Rules: none()})
 	p.engine = opt.Engine(false, func(level slog.Level, text string, err error) {
 		if err != nil {
@@ -153,7 +153,7 @@ func (p *Part) sink(tag string, body []byte) {
 		p.drop(tag, "too much is on its way to the backlog")
 		return
 	}
-	p.KeeperRef.Send(&KeepEvent{Tag: tag, Body: body, part: p})
+	p.keeper.Send(&KeepEvent{Tag: tag, Body: body, part: p})
 }
 
 // drop counts an event that is not reacted to, and names it: the 1st, 2nd, 4th, 8th ... time.

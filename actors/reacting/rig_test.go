@@ -174,10 +174,7 @@ func (r *rig) start(opt Options) {
 		c := actortest.NewCrasher(spec.New)
 		spec.New = c.New
 		r.crash[spec.Name] = c
-		ref := actortest.Add(r, r.sup, spec)
-		if spec.Name == NameKeeper {
-			part.KeeperRef = ref
-		}
+		actortest.Add(r, r.sup, spec)
 	}
 }
 

@@ -12,23 +12,25 @@ import (
 	"brine/wire/python"
 )
 
-// adjustLogFile applies log_dir to what the files say about log_file.
-func (ld *loading) adjustLogFile(opts *payload.Map) {
-	dir := ld.read.opts.Str("log_dir")
+// adjustLogFile applies log_dir to what is said about log_file.
+func (ld *loading) adjustLogFile() error {
+	dir, _ := ld.layers.value("log_dir").(string)
 	if dir == "" {
-		return
+		return nil
 	}
-	name := ld.read.opts.Str("log_file")
+	name, origin := "", ld.layers.origin("log_file")
+	if origin.Layer != LayerDefault {
+		name, _ = ld.layers.value("log_file").(string)
+	} else {
+		origin = ld.layers.origin("log_dir")
+	}
 	if name == "" {
-		name = filepath.Base(opts.Str("log_file"))
+		name = filepath.Base(ld.standard.Str("log_file"))
 	}
 	if !filepath.IsAbs(name) {
 		name = filepath.Join(dir, name)
 	}
-	if !ld.read.opts.Has("log_file") {
-		ld.read.origin["log_file"] = ld.read.origin["log_dir"]
-	}
-	ld.read.opts.Set("log_file", name)
+	return ld.layers.correct("log_file", name, origin)
 }
 
 // applyCommon makes the corrections that both roles share and that come before the paths.
@@ -93,7 +95,7 @@ func applyModules(opts *payload.Map) {
 
 // applyIPCBuffer resolves ipc_write_buffer: "dynamic" is 5 % of the memory, at least 10 MiB.
 func (ld *loading) applyIPCBuffer(opts *payload.Map) {
-	if ld.read.opts.Value("ipc_write_buffer") != "dynamic" {
+	if ld.layers.value("ipc_write_buffer") != "dynamic" {
 		return
 	}
 	size := int64(10 << 20)

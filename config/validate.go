@@ -12,7 +12,7 @@ import (
 // what the files say is looked at.
 func (ld *loading) validate(opts *payload.Map) error {
 	var types *payload.Map // read only when it is needed, which is seldom
-	for key := range ld.read.opts.All() {
+	for _, key := range ld.layers.written {
 		if std, ok := ld.standard.Get(key); ok && python.Type(std) == python.Type(opts.Value(key)) {
 			continue
 		}

@@ -240,13 +240,18 @@ func TestReasonLeavesReturn(t *testing.T) {
 	ref := actortest.Add(t, r.m.top, supervisor.Spec{Name: "Asker", New: asker.New})
 	for _, key := range []string{jid(1), jid(2)} {
 		record.Key = key
-		r.m.journal.Send(&journal.WriteReason{Record: record, Asker: ref, Note: &reasonNoted{detail: key}})
+		r.m.journal.Send(&journal.WriteReason{Record: record, Asker: ref, Note: &decision{}})
 	}
 	put := func() bool {
-		note, ok := actortest.Wait(t, "answer", asker.Got()).(*reasonNoted)
+		note, ok := actortest.Wait(t, "answer", asker.Got()).(*decision)
 		return ok && note.put
 	}
 	if first, second := put(), put(); first || !second {
 		t.Errorf("put: %v where a return was, %v where there was none", first, second)
 	}
 }
+
+// decision is what the Journal says of a reason.
+type decision struct{ put bool }
+
+func (*decision) Decided(put bool, _ error) any { return &decision{put} }

@@ -49,7 +49,7 @@ func (m *Minion) boundsOf(waits *returns.Waiting, log *slog.Logger) (coming, ask
 		Most: m.bounds.requests, Bell: m.bell, Log: log})
 	heeded := func() bool {
 		// a master that is away, or takes no returns, is not waited for: the oldest returns are dropped
-		return m.dispatcher.Depth() < m.bounds.publications && waits.Returns.Load() < 2*int64(m.bounds.returns)
+		return m.jobs.Depth() < m.bounds.publications && waits.Returns.Load() < 2*int64(m.bounds.returns)
 	}
 	return daemon.NewBound(daemon.BoundOptions{What: "publications", Most: m.bounds.publications,
 		MostBytes: m.bounds.publicationBytes, Also: heeded, Bell: m.heeded, Log: log}), asking

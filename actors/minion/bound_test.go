@@ -12,6 +12,7 @@ import (
 	"brine/actors/actortest"
 	"brine/actors/daemon"
 	"brine/actors/minion/facts"
+	"brine/actors/minion/jobs"
 	"brine/actors/minion/journal"
 	"brine/actors/minion/link"
 	"brine/supervisor"
@@ -76,7 +77,7 @@ func empty(b *daemon.Bound) bool {
 func TestPublicationFlood(t *testing.T) {
 	const flood, most = 300, 20
 	r := newRig(t, "minion_jid_queue_hwm: 1000\n").within(func(b *bounds) { b.publications = most })
-	b := r.hold("Dispatcher", func(msg any) bool { _, ok := msg.(*JobReceived); return ok })
+	b := r.hold("Dispatcher", func(msg any) bool { _, ok := msg.(*jobs.Received); return ok })
 	r.up()
 	f := r.master()
 	var sent atomic.Int64
@@ -90,7 +91,7 @@ func TestPublicationFlood(t *testing.T) {
 	}()
 	r.log.Await(t, textWaits)
 	l := r.m.links[0]
-	if waits, most := l.Subscriber().Depth()+r.m.dispatcher.Depth(), 2*most+2; waits > most ||
+	if waits, most := l.Subscriber().Depth()+r.m.jobs.Depth(), 2*most+2; waits > most ||
 		sent.Load() > int64(most)+1 {
 		t.Errorf("%d publications wait, %d were taken, want at most %d", waits, sent.Load(), most)
 	}
@@ -308,7 +309,8 @@ func TestQueueBytes(t *testing.T) {
 		"The job queue of the minion is full") {
 		t.Errorf("return %s", got)
 	}
-	if n := len(files(t, r.m.jobQueue().dir(r.m.links[0]))); n < 5 || n > 10 {
+	if n := len(files(t, filepath.Join(r.cfg.CacheDir, "queues", r.m.links[0].QueueName(), "job_queue"))); n < 5 ||
+		n > 10 {
 		t.Errorf("%d jobs wait", n)
 	}
 	r.fun.release()

@@ -83,7 +83,7 @@ func (m *Minion) forward(load *payload.Map) {
 	load = unstamped(load)
 	for _, l := range m.links {
 		l.Post(&link.Request{Load: load, Timeout: l.ReturnTimeout(), Tries: m.times.Load().ReturnRetryTries,
-			Done: m.logFailure(payload.Command(load))})
+			Done: link.LogFailure(m.log, payload.Command(load))})
 	}
 }
 
@@ -125,17 +125,6 @@ func (m *Minion) requestFor(tag string, load *payload.Map) {
 		return
 	}
 	m.log.Error("a request is for none of our masters", "tag", tag, "cmd", payload.Command(load))
-}
-
-func (m *Minion) logFailure(what string) func(any, error) {
-	return func(v any, err error) {
-		if err == nil {
-			err = payload.Taken(v)
-		}
-		if err != nil {
-			m.log.Error("request to the master failed", "cmd", what, "err", err)
-		}
-	}
 }
 
 // fire packs an event and puts it on the minion's bus; false when it cannot be, or too many wait.

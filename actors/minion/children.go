@@ -1,11 +1,10 @@
 package minion
 
 import (
-	"sync"
-
 	"brine/actors/daemon"
 	"brine/actors/minion/copies"
 	"brine/actors/minion/facts"
+	"brine/actors/minion/jobs"
 	"brine/actors/minion/journal"
 	"brine/actors/minion/returns"
 	"brine/supervisor"
@@ -18,9 +17,8 @@ import (
 // configuration is a method that returns an empty row where there is to be none, like mineTimer. New runs once for each
 // incarnation. What outlives an incarnation is made here, once, and handed to New. The flags of supervisor.Spec say
 // what part a child has in a stop (Intake, Store) and how soon it is replaced when it hangs (Component).
-func (m *Minion) children(mem memory) []daemon.Child {
+func (m *Minion) children(mem jobs.Memory) []daemon.Child {
 	subs := &bus.Subscribers{}
-	dispatcherOpt := sync.OnceValue(func() dispatcherOptions { return m.dispatcherOptions(mem) })
 	rows := []daemon.Child{
 		{Spec: supervisor.Spec{Ref: m.bus.Ref(), Name: "EventBus", Component: true, New: func() supervisor.Actor {
 			return m.newEventBus(subs)
@@ -31,16 +29,14 @@ func (m *Minion) children(mem memory) []daemon.Child {
 		{Spec: supervisor.Spec{Ref: m.files, Name: "FileClient", New: func() supervisor.Actor {
 			return &fileClient{}
 		}}},
-		m.jobs.Row("Jobs"),
-		{Spec: supervisor.Spec{Ref: m.teller, Name: "Teller", New: func() supervisor.Actor { return &teller{m: m} }}},
-		{Spec: supervisor.Spec{Ref: m.dispatcher, Name: "Dispatcher", Component: true, New: func() supervisor.Actor {
-			return &dispatcher{opt: dispatcherOpt()}
-		}}},
-		m.mineTimer(),
-		{Spec: supervisor.Spec{Ref: m.scheduler, Name: "Scheduler", Component: true, New: func() supervisor.Actor {
-			return &scheduler{m: m, opt: scheduleOptionsOf(m.cfg), plan: m.plan}
-		}}},
 	}
+	rows = append(rows, m.jobs.Children()...)
+	rows = append(rows,
+		m.mineTimer(),
+		daemon.Child{Spec: supervisor.Spec{Ref: m.scheduler, Name: "Scheduler", Component: true,
+			New: func() supervisor.Actor {
+				return &scheduler{m: m, opt: scheduleOptionsOf(m.cfg), plan: m.plan}
+			}}})
 	for _, l := range m.links {
 		rows = append(rows, l.Tree(returns.New(m.returnSenderOptions(l))))
 	}
@@ -59,7 +55,7 @@ func (m *Minion) mineTimer() daemon.Child {
 
 func (m *Minion) mines() bool { return m.cfg.MineEnabled && m.cfg.MineInterval > 0 }
 
-// copies.spooler is the row of the ReturnerSpool, unless there are no returners.
+// returnerSpool is the row of the ReturnerSpool, unless there are no returners.
 func (m *Minion) returnerSpool() daemon.Child {
 	if m.opt.Returners == nil {
 		return daemon.Child{}
@@ -68,11 +64,10 @@ func (m *Minion) returnerSpool() daemon.Child {
 }
 
 // spawn adds the children. None begins before all are known to each other.
-func (m *Minion) spawn(mem memory) error {
+func (m *Minion) spawn(mem jobs.Memory) error {
 	rows, err := m.engineRows()
 	if err != nil {
 		return err
 	}
-	m.job = m.newJobOptions()
 	return daemon.Start{Around: m.opt.around}.Add(m.top, append(m.children(mem), rows...))
 }

@@ -1,18 +1,16 @@
 package minion
 
 import (
-	"bytes"
 	"fmt"
-	"os"
 	"path/filepath"
-	"sync"
-	"syscall"
 
 	"brine/actors/minion/copies"
 	"brine/actors/minion/facts"
+	"brine/actors/minion/jobs"
 	"brine/actors/minion/journal"
 	"brine/actors/minion/link"
 	"brine/actors/minion/returns"
+	"brine/config"
 	"brine/modules/returners/spool"
 	"brine/supervisor"
 	"brine/wire/bus"
@@ -46,14 +44,9 @@ func (m *Minion) refresherOptions() facts.RefresherOptions {
 		Most: m.bounds.refreshes, Clock: m.clock, Log: m.log}
 }
 
-func (m *Minion) journalOptions(mem memory) journal.Options {
-	opt := journal.Options{Ref: m.journal, Path: m.journalPath(), First: mem.file, Sync: m.cfg.JournalFsync,
-		Clock: m.clock, Log: m.log}
-	if mem.file == nil {
-		var once sync.Once
-		opt.Opened = func(file *journal.File) { once.Do(func() { m.recallLate(file, mem.keys) }) }
-	}
-	return opt
+func (m *Minion) journalOptions(mem jobs.Memory) journal.Options {
+	return journal.Options{Ref: m.journal, Path: m.journalPath(), First: mem.File, Sync: m.cfg.JournalFsync,
+		Opened: m.jobs.RecallLate, Clock: m.clock, Log: m.log}
 }
 
 // onReady fires the start events of a master, the first time that jobs can come from it.
@@ -69,7 +62,7 @@ func (m *Minion) onReady(l *link.Link) {
 		if len(m.cfg.StartEventGrains) > 0 {
 			load.Set("grains", someGrains(m.facts.Of(l).Grains(), m.cfg.StartEventGrains))
 		}
-		l.Post(&link.Request{Load: load, Done: m.logFailure(tag)})
+		l.Post(&link.Request{Load: load, Done: link.LogFailure(m.log, tag)})
 	}
 	if m.mine != nil {
 		m.mine.Send(&BeginMine{})
@@ -90,15 +83,6 @@ func someGrains(all *payload.Map, names []string) *payload.Map {
 	return out
 }
 
-// alive tells whether a process exists that is a minion's, by its command line.
-func alive(pid int) bool {
-	if pid <= 0 || syscall.Kill(pid, 0) == syscall.ESRCH {
-		return false
-	}
-	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
-	return err != nil || bytes.Contains(b, []byte("salt")) || bytes.Contains(b, []byte("brine"))
-}
-
 func (m *Minion) newEventBus(subs *bus.Subscribers) *eventBus {
 	return &eventBus{open: m.openBus, subs: subs, handlers: m.busHandlers(), room: m.bus.Room()}
 }
@@ -116,3 +100,5 @@ func (m *Minion) openBus(subs *bus.Subscribers) *bus.Bus {
 		ipc.PubOptions{Path: filepath.Join(m.cfg.SockDir, pub), Framing: framing, Queue: m.cfg.EventQueueMax},
 		ipc.PullOptions{Path: filepath.Join(m.cfg.SockDir, pull)}, subs)
 }
+
+func (m *Minion) journalPath() string { return filepath.Join(m.cfg.CacheDir, config.JobsJournal) }

@@ -12,7 +12,6 @@ import (
 	"brine/actors/minion/link"
 	"brine/modules/fleet/door"
 	"brine/modules/loader"
-	"brine/supervisor"
 	"brine/wire/event"
 	"brine/wire/payload"
 )
@@ -45,7 +44,7 @@ func (h host) Request(ctx context.Context, load *payload.Map) (any, error) {
 		for _, l := range h.m.links {
 			if l != h.link && l.Up() {
 				l.Post(&link.Request{Load: load, Timeout: l.ReturnTimeout(), Tries: h.m.times.Load().ReturnRetryTries,
-					Done: h.m.logFailure(payload.Command(load))})
+					Done: link.LogFailure(h.m.log, payload.Command(load))})
 			}
 		}
 	}
@@ -155,13 +154,9 @@ func (h host) AwaitLocal(ctx context.Context, tag string, data any, answer strin
 func (h host) Running() []*payload.Map {
 	ctx, cancel := context.WithTimeout(context.Background(), askTimeout)
 	defer cancel()
-	jobs, err := supervisor.Ask(ctx, h.m.dispatcher, func(r chan<- []jobInHand) any { return &GetRunning{Reply: r} })
+	out, err := h.m.jobs.Running(ctx)
 	if err != nil {
 		h.m.log.Error("the running jobs are not known", "err", err)
-	}
-	out := make([]*payload.Map, len(jobs))
-	for i, j := range jobs {
-		out[i] = j.shown
 	}
 	return out
 }
@@ -170,9 +165,7 @@ func (h host) Running() []*payload.Map {
 func (h host) Signal(jid string, sig int) (string, bool) {
 	ctx, cancel := context.WithTimeout(context.Background(), askTimeout)
 	defer cancel()
-	text, err := supervisor.Ask(ctx, h.m.dispatcher, func(r chan<- string) any {
-		return &SignalJob{JID: jid, Sig: syscall.Signal(sig), Reply: r}
-	})
+	text, err := h.m.jobs.Signal(ctx, jid, syscall.Signal(sig))
 	return text, err == nil && text != ""
 }
 
@@ -220,4 +213,9 @@ func (m *Minion) anyLink() *link.Link {
 		return m.links[0]
 	}
 	return nil
+}
+
+// JobFacts answers a job function.
+func (h host) JobFacts(_ context.Context, jid string) (*payload.Map, error) {
+	return h.m.JobFacts(jid), nil
 }

@@ -1,14 +1,15 @@
 package minion
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"log/slog"
-	"path/filepath"
 	"time"
 
 	"brine/actors/daemon"
 	"brine/actors/minion/facts"
+	"brine/actors/minion/jobs"
 	"brine/actors/minion/link"
 	"brine/actors/minion/meter"
 	"brine/actors/minion/returns"
@@ -23,7 +24,7 @@ import (
 	"brine/supervisor/stats"
 	"brine/wire/auth"
 	"brine/wire/payload"
-	"brine/wire/zmq"
+	"brine/wire/transport"
 
 	"github.com/prometheus/client_golang/prometheus"
 )
@@ -35,7 +36,7 @@ const askTimeout = 5 * time.Second
 type Options struct {
 	Config   *config.Minion
 	Logger   *slog.Logger
-	Context  *zmq.Context
+	Network  transport.Network                             // on which masters are reached
 	Clock    supervisor.Clock                              // default: the real one
 	SignIn   func(config.MasterAddr) (*auth.Minion, error) // the sign-in state towards one master
 	Registry *loader.Registry
@@ -58,13 +59,14 @@ type Options struct {
 	Worker jobprocess.Options
 
 	// Of tests:
-	transport   func(config.MasterAddr) (link.Transport, error)
-	launch      launcher
-	room        roomSources
+	transport   func(config.MasterAddr) link.Transport
+	launch      jobs.Launcher
+	room        jobs.Machine
 	elapsed     func() time.Duration // since the start, whatever the clock says; nil: by the clock
 	bounds      *bounds              // nil: as they are
 	takeForSalt bool                 // masters are taken for those of Salt
-	// journal.patience takes the place of the constant; 0: it does not.
+	mostReturn  int                  // bytes of a return; 0: as it is
+	// journalPatience takes the place of that of the journal; 0: it does not.
 	journalPatience time.Duration
 	// stands before the actors that do not end; nil: nothing
 	around func(name string, inner supervisor.Actor) supervisor.Actor
@@ -79,7 +81,7 @@ type Minion struct {
 	log       *slog.Logger
 	clock     supervisor.Clock
 	top       *supervisor.Supervisor
-	jobs      *daemon.Tree
+	jobs      *jobs.Jobs
 	links     []*link.Link
 	waits     map[*link.Link]*returns.Waiting
 	facts     *facts.Facts
@@ -87,7 +89,6 @@ type Minion struct {
 	diary     *ledger.Diary
 	ownPillar loader.PillarSource        // nil: masters compile the pillar
 	envs      map[*link.Link]*loader.Env // of jobs of a master; nil: of none
-	job       *jobOptions
 
 	bounds bounds
 	bell   *daemon.Bell // rings when a request to a master or an event has left its place
@@ -99,8 +100,8 @@ type Minion struct {
 
 	bus *daemon.Bus
 
-	journal, dispatcher, refresher, teller, scheduler, files *supervisor.Ref
-	returners, mine                                          *supervisor.Ref // nil: there is none
+	journal, refresher, scheduler, files *supervisor.Ref
+	returners, mine                      *supervisor.Ref // nil: there is none
 
 	orphans int // jobs that ran when the process before this one ended
 }
@@ -110,11 +111,8 @@ type Minion struct {
 func Start(opt Options) (*Minion, error) {
 	m := &Minion{opt: opt, cfg: opt.Config, own: ownOptionsOf(opt.Config), times: &link.LatestTimes{}, log: opt.Logger,
 		clock: opt.Clock, envs: map[*link.Link]*loader.Env{},
-		waits: map[*link.Link]*returns.Waiting{}, diary: ledger.NewDiary(diaryJobs)}
+		waits: map[*link.Link]*returns.Waiting{}, diary: ledger.NewDiary(jobs.DiaryJobs)}
 	m.times.Store(timesOf(opt.Config))
-	if m.opt.room.memory == nil {
-		m.opt.room = realRoom()
-	}
 	if m.clock == nil {
 		m.clock = daemon.RealClock{}
 	}
@@ -137,16 +135,17 @@ func Start(opt Options) (*Minion, error) {
 	m.plan = newPlan(m.cfg.Schedule, m.cfg.SchedulerBeforeConnect)
 	m.top = supervisor.Start(supervisor.NewSystem(opt.Logger), m.supervised())
 	mem := m.remember()
-	m.orphans = len(mem.lost)
+	m.orphans = mem.Orphans()
+	m.jobs = jobs.New(m.jobsOptions(mem))
 	if err := m.spawn(mem); err != nil {
 		m.top.Stop(m.cfg.StopTimeout)
 		err = errors.Join(err, m.reactions.close())
-		if m.journal == nil && mem.file != nil {
-			err = errors.Join(err, mem.file.Close())
+		if m.journal.Path() == "" && mem.File != nil { // the Journal was not added
+			err = errors.Join(err, mem.File.Close())
 		}
 		return nil, err
 	}
-	m.answerFor(mem.lost)
+	m.jobs.AnswerForLost()
 	return m, nil
 }
 
@@ -154,9 +153,7 @@ func Start(opt Options) (*Minion, error) {
 func (m *Minion) makeRefs() {
 	m.bell, m.heeded = &daemon.Bell{}, &daemon.Bell{}
 	m.bus = daemon.NewBus(m.busBound())
-	m.jobs = daemon.NewTree(supervisor.Options{WaitForKill: time.Second})
-	for _, ref := range []**supervisor.Ref{&m.journal, &m.dispatcher, &m.refresher, &m.teller, &m.scheduler,
-		&m.files} {
+	for _, ref := range []**supervisor.Ref{&m.journal, &m.refresher, &m.scheduler, &m.files} {
 		*ref = supervisor.NewRef()
 	}
 	if m.opt.Returners != nil {
@@ -207,12 +204,9 @@ func (m *Minion) makeLinks() error {
 		opt.Master, opt.Twin, opt.Auth = addr, seen[plain], signIn
 		seen[name], seen[plain] = true, true
 		if m.opt.transport != nil {
-			opt.Wire, err = m.opt.transport(addr)
+			opt.Wire = m.opt.transport(addr)
 		} else {
-			opt.Wire, err = link.NewTransport(transportOptionsOf(m.cfg), addr, m.opt.Context, m.clock)
-		}
-		if err != nil {
-			return fmt.Errorf("master %s: %w", addr.Host, err)
+			opt.Wire = link.NewTransport(transportOptionsOf(m.cfg, m.opt.Network), addr, m.clock)
 		}
 		m.addLink(opt)
 	}
@@ -229,7 +223,7 @@ func (m *Minion) addLink(opt link.Options) {
 	opt.TakeForSalt = m.opt.takeForSalt
 	opt.Sender, opt.Ready = supervisor.NewRef(), m.onReady
 	opt.Deliver = func(ctx supervisor.Context, p link.Publication) {
-		supervisor.Send(ctx, m.dispatcher, &JobReceived{Publication: p, to: m.dispatcher})
+		m.jobs.Receive(ctx, p)
 	}
 	opt.Pillar = func(l *link.Link, done func(error)) { m.refresher.Send(&facts.RefreshPillar{Link: l, Done: done}) }
 	l := link.New(opt)
@@ -262,51 +256,45 @@ func (m *Minion) newEnv(l *link.Link) *loader.Env {
 
 func (m *Minion) envOf(l *link.Link) *loader.Env { return m.envs[l] }
 
-func (m *Minion) dispatcherOptions(mem memory) dispatcherOptions {
-	return dispatcherOptions{
-		id: m.cfg.ID, seenMost: m.cfg.MinionJIDQueueHWM, seenFor: m.cfg.MinionJIDQueueAge, queueMost: m.cfg.JobQueueMax,
-		jobs: m.jobs.Supervisor, links: m.links, reg: &registry{}, past: mem.past, diary: m.diary, tell: m.tellOf,
-		meter: m.meter, clock: m.clock, log: m.log,
-		gathering: func() bool { return m.facts.Known() == nil },
-		match: func(job *payload.Job, l *link.Link) bool {
+// jobs.Options are what jobs need of this minion. left is what the process before this one has left.
+func (m *Minion) jobsOptions(left jobs.Memory) jobs.Options {
+	opt := jobs.Options{ID: m.cfg.ID, CacheDir: m.cfg.CacheDir, SeenMost: m.cfg.MinionJIDQueueHWM,
+		SeenFor: m.cfg.MinionJIDQueueAge, QueueMost: m.cfg.JobQueueMax, QueueBytes: m.bounds.queueBytes,
+		Most: m.cfg.ProcessCountMax, Actors: m.bounds.actors, Processes: m.cfg.Multiprocessing, Room: m.opt.room,
+		PubRet: m.cfg.PubRet, Cache: m.cfg.CacheJobs, MostReturn: m.opt.mostReturn, Ended: m.opt.Predecessor,
+		Links: m.links, Env: m.envOf, Left: left, Journal: m.journal, Copies: m.returners, Returners: m.opt.Returners,
+		Returns: m.cfg.Return, Disabled: m.own.disabled, Fire: m.fire, Diary: m.diary, Meter: m.meter, Heeded: m.heeded,
+		Clock: m.clock, Log: m.log, Gathering: func() bool { return m.facts.Known() == nil },
+		Match: func(job *payload.Job, l *link.Link) bool {
 			see := m.facts.Of(l)
 			return m.opt.Match(job, matchers.Facts{ID: m.cfg.ID, Grains: see.Grains, Grain: see.Grain,
 				Pillar: see.Pillar})
-		},
-		job: func(rec *jobRecord) func() supervisor.Actor {
-			return func() supervisor.Actor { return &job{opt: m.job, rec: rec} }
-		},
-		begun: func(key string) bool { return mem.keys[key] },
-		queue: m.jobQueue(), room: newRoom(m.cfg.ProcessCountMax, m.cfg.Multiprocessing, m.opt.room), bounds: m.bounds,
-		heeded: m.heeded,
-	}
-}
-
-func (m *Minion) jobQueue() jobQueue {
-	return jobQueue(filepath.Join(m.cfg.CacheDir, config.JobQueues))
-}
-
-func (m *Minion) newJobOptions() *jobOptions {
-	opt := &jobOptions{id: m.own.id, env: m.envOf, journal: m.journal, proc: m.procDir(), queue: m.jobQueue(),
-		clock: m.clock, started: m.jobStarted, crashed: m.jobCrashed, pubRet: m.cfg.PubRet, ended: m.opt.Predecessor,
-		mostReturn: mostReturn, diary: m.diary, tell: m.tellOf, meter: m.meter, log: m.log}
+		}}
 	if m.cfg.Multiprocessing {
 		own := m.opt.Worker
 		own.Limits = jobprocess.Limits{Memory: m.cfg.JobMemoryLimit, CPU: m.cfg.JobCPULimit}
-		if opt.launch = m.opt.launch; opt.launch == nil {
-			opt.launch = jobprocess.New(own)
+		if opt.Launch = m.opt.launch; opt.Launch == nil {
+			opt.Launch = jobprocess.New(own)
 		}
 	} else if m.cfg.JobMemoryLimit > 0 || m.cfg.JobCPULimit > 0 {
 		m.log.Warn("job_memory_limit and job_cpu_limit have no effect without multiprocessing: True")
 	}
-	if m.cfg.CacheJobs {
-		opt.cache = func(jid string, ret *payload.Return) error { return cacheJob(m.cfg.CacheDir, jid, ret) }
-	}
-	if m.opt.Returners != nil {
-		opt.extra, opt.uncalled, opt.returners, opt.returns = m.copies, m.uncalled, m.returners, len(m.cfg.Return) > 0
-	}
 	return opt
 }
+
+// remember is what the process before this one has left.
+func (m *Minion) remember() jobs.Memory {
+	return jobs.Remember(jobs.RememberOptions{CacheDir: m.cfg.CacheDir, Keep: m.cfg.MinionJIDQueueAge,
+		Sync: m.cfg.JournalFsync, Patience: m.opt.journalPatience, Links: m.links, Diary: m.diary, Calm: m.steady.Calm,
+		Clock: m.clock,
+		Log:   m.log})
+}
+
+// JobList tells what this minion has in hand.
+func (m *Minion) JobList(ctx context.Context) (*payload.Map, error) { return m.jobs.List(ctx) }
+
+// JobFacts is what this minion knows of a job, and of the publications that it could not open.
+func (m *Minion) JobFacts(jid string) *payload.Map { return m.jobs.Facts(jid) }
 
 // Orphans is how many jobs ran when the process before this one ended; this one answers for them.
 func (m *Minion) Orphans() int { return m.orphans }

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"log/slog"
 	"os"
 	"path/filepath"
 	"testing"
@@ -12,18 +11,16 @@ import (
 
 	"brine/actors/actortest"
 	"brine/actors/minion/facts"
-	"brine/actors/minion/journal"
 	"brine/actors/minion/link"
 	"brine/config"
 	"brine/modules/execution"
-	"brine/modules/loader"
 	"brine/modules/matchers"
 	"brine/supervisor"
 	"brine/wire/auth"
 	"brine/wire/crypt"
 	"brine/wire/payload"
+	"brine/wire/transport"
 	"brine/wire/wiretest"
-	"brine/wire/zmq"
 )
 
 // patience is how long a test waits for what must happen; it only passes when the test fails.
@@ -90,8 +87,7 @@ func (g fixedGrains) Map() *payload.Map           { return g.all }
 func (g fixedGrains) Get(name string) (any, bool) { return g.all.Get(name) }
 
 func (r *rig) options() Options {
-	reg := loader.NewRegistry()
-	execution.Register(reg, execution.Options{Version: "3008.3"})
+	reg := execution.Machine{Version: "3008.3"}.Functions()
 	if err := reg.Register(r.fun.list()...); err != nil {
 		r.t.Fatal(err)
 	}
@@ -116,9 +112,9 @@ func (r *rig) options() Options {
 		},
 		Exit:  func(e link.Exit) { r.exits <- e },
 		Ready: func() { r.ready <- struct{}{} },
-		transport: func(config.MasterAddr) (link.Transport, error) {
+		transport: func(config.MasterAddr) link.Transport {
 			next++
-			return r.masters[(next-1)%len(r.masters)], nil
+			return r.masters[(next-1)%len(r.masters)]
 		},
 	}
 }
@@ -308,9 +304,9 @@ func (f *fakeMaster) Exchange(ctx context.Context, frame, _ []byte) ([]byte, err
 	case lookup != nil:
 		return nil, lookup
 	case down && f.listens != nil:
-		return nil, zmq.ErrUnconnected
+		return nil, transport.ErrUnconnected
 	case down:
-		return nil, zmq.ErrTimeout
+		return nil, transport.ErrTimeout
 	}
 	req, err := payload.DecodeRequest(frame)
 	if err != nil {
@@ -321,7 +317,7 @@ func (f *fakeMaster) Exchange(ctx context.Context, frame, _ []byte) ([]byte, err
 		reply, _ := master.Handle(req, time.Now())
 		f.set(func() { f.signIns++ })
 		if f.broken(payload.CmdAuth) {
-			return nil, zmq.ErrLost
+			return nil, transport.ErrLost
 		}
 		return reply, nil
 	}
@@ -344,7 +340,7 @@ func (f *fakeMaster) Exchange(ctx context.Context, frame, _ []byte) ([]byte, err
 		<-ctx.Done()
 	}
 	if f.broken(o.Cmd) {
-		return nil, zmq.ErrLost
+		return nil, transport.ErrLost
 	}
 	return reply, err
 }
@@ -410,7 +406,6 @@ func (f *fakeMaster) Moved(context.Context, bool) bool {
 
 func (f *fakeMaster) Close() {}
 
-// load is a job for m1.
 func load(jid, fun string, args ...any) *payload.Map {
 	if args == nil {
 		args = []any{}
@@ -434,12 +429,12 @@ func (f *fakeMaster) sealed(load *payload.Map) []byte {
 
 // send puts frames on the publish port.
 func (f *fakeMaster) send(frames ...[]byte) {
-	f.await(f.t, "subscription", func() bool { return f.to.Frames != nil })
+	f.await(f.t, "subscription", func() bool { return f.to.Payload != nil })
 	f.mu.Lock()
 	to := f.to
 	f.mu.Unlock()
 	for _, frame := range frames {
-		to.Frames([][]byte{bytes.Clone(frame)})
+		to.Payload(bytes.Clone(frame))
 	}
 }
 
@@ -450,18 +445,6 @@ func newLock() lock { return make(lock, 1) }
 
 func (l lock) Lock()   { l <- struct{}{} }
 func (l lock) Unlock() { <-l }
-
-// jid makes the n-th job id of a test.
-// Texts of the log of the Journal.
-const (
-	sayNoJournal    = "jobs and returns cannot be kept on disk"
-	sayJournalAgain = "jobs and returns are kept on disk again"
-)
-
-// openLeft opens the journal of a process that has ended.
-func openLeft(path string) (*journal.File, error) {
-	return journal.Open(path, time.Nanosecond, slog.New(slog.DiscardHandler))
-}
 
 func jid(n int) string { return fmt.Sprintf("20260102030405%06d", n) }
 
@@ -574,8 +557,8 @@ func (s *memSessions) Remove(id string) error {
 }
 
 // portSpy is a master that tells the ports it is subscribed on.
-func portSpy(f *fakeMaster, ports chan<- int) func(config.MasterAddr) (link.Transport, error) {
-	return func(config.MasterAddr) (link.Transport, error) { return spied{f, ports}, nil }
+func portSpy(f *fakeMaster, ports chan<- int) func(config.MasterAddr) link.Transport {
+	return func(config.MasterAddr) link.Transport { return spied{f, ports} }
 }
 
 type spied struct {

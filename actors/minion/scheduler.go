@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"brine/actors/daemon"
+	"brine/actors/minion/jobs"
 	"brine/modules/schedule"
 	"brine/modules/schedule/dates"
 	"brine/supervisor"
@@ -190,7 +191,7 @@ func (s *scheduler) run(run schedule.Run) {
 		return
 	}
 	load := s.m.scheduledLoad(run)
-	s.m.dispatcher.Send(&RunScheduled{Load: load, Link: s.m.anyLink(), Ended: s.plan.Begin(run)})
+	s.m.jobs.Run(&jobs.Run{Load: load, Link: s.m.anyLink(), Ended: s.plan.Begin(run)})
 }
 
 // onManage carries out a request and answers it.

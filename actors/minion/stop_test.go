@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"brine/actors/actortest"
+	"brine/actors/minion/jobs"
 	"brine/actors/minion/journal"
 	"brine/actors/minion/link"
 	"brine/supervisor"
@@ -38,12 +39,12 @@ func TestStop(t *testing.T) {
 	for _, p := range r.report.Phases {
 		phases = append(phases, p.Name)
 	}
-	if want := []string{PhaseJobs, supervisor.PhaseIntake, supervisor.PhaseMail,
+	if want := []string{jobs.PhaseJobs, supervisor.PhaseIntake, supervisor.PhaseMail,
 		supervisor.PhaseFlushed}; !slices.Equal(phases, want) || len(r.late()) > 0 {
 		t.Errorf("phases %q, late %q", phases, r.late())
 	}
 	for i := range 3 {
-		if text := f.awaitReturn(t, jid(i)).Value("return"); text != textStopped && text != "released" {
+		if text := f.awaitReturn(t, jid(i)).Value("return"); text != sayStopped && text != "released" {
 			t.Errorf("return of a job that was running at the stop: %v", text)
 		}
 	}
@@ -99,7 +100,7 @@ func TestStopInOutage(t *testing.T) {
 	r.again()
 	actortest.Wait(t, "ready minion", r.ready)
 	for i := range n {
-		if text := f.awaitReturn(t, jid(i)).Value("return"); text != textStopped && text != "released" {
+		if text := f.awaitReturn(t, jid(i)).Value("return"); text != sayStopped && text != "released" {
 			t.Errorf("return of a job that was running at the stop: %v", text)
 		}
 	}
@@ -117,16 +118,16 @@ func TestJobAtTheEnd(t *testing.T) {
 	f.publish(jid(1), "t.block")
 	r.awaitBegun(t, jid(1), 1)
 	ended := make(chan struct{})
-	r.m.dispatcher.Send(&StopJobs{Ended: ended})
+	r.m.jobs.Dispatcher().Send(&jobs.Stop{Ended: ended})
 	actortest.Wait(t, "end of the jobs", ended)
-	if text := r.run(jid(2), "t.echo", "x").Str("return"); text != textStopping {
+	if text := r.run(jid(2), "t.echo", "x").Str("return"); text != sayStopping {
 		t.Errorf("return %q", text)
 	}
 	r.stop()
 	if r.fun.count(jid(2)) != 0 {
 		t.Error("it ran")
 	}
-	if text := f.awaitReturn(t, jid(1)).Str("return"); text != textStopped {
+	if text := f.awaitReturn(t, jid(1)).Str("return"); text != sayStopped {
 		t.Errorf("return of the job before: %q", text)
 	}
 	once(t, f, jid(1))

@@ -14,6 +14,9 @@ type Module struct {
 	File string // its name among the files: "aptpkg". disable_modules may name it, and a refusal is told under it
 	Name string // the name under which its functions are called (__virtualname__): "pkg"; "": File
 
+	// Aliases are further names of the module (__virtual_aliases__).
+	Aliases []string
+
 	// Virtual tells whether the module loads here, and if not, why; "" is Salt's bare False. It is asked once, when a
 	// function of that name or a list of functions is first wanted, and must not call functions. nil: it loads
 	// everywhere.
@@ -35,6 +38,12 @@ type Table []func() Module
 
 // Listed is a Source of modules that are there already.
 type Listed []Module
+
+// Later is a Source that is made when its modules are first wanted.
+type Later func() Source
+
+// Modules are those of the source.
+func (l Later) Modules() []Module { return l().Modules() }
 
 // Modules are those of the list.
 func (l Listed) Modules() []Module { return l }
@@ -111,6 +120,7 @@ func (r *Registry) Reload() {
 			delete(r.funcs, m.funcs[i].Name)
 		}
 	}
+	r.withdraw()
 }
 
 // load asks the modules that were not asked: those of a name first, and the others when that name is not there, as
@@ -122,14 +132,16 @@ func (r *Registry) load(mod string) {
 	r.loading.Lock()
 	defer r.loading.Unlock()
 	r.list()
+	r.provide(mod)
 	for _, m := range r.offered {
-		if mod != "" && (m.Name == mod || m.File == mod) {
+		if mod != "" && (m.File == mod || m.called(mod)) {
 			r.ask(m)
 		}
 	}
 	if mod != "" && r.has(mod) {
 		return
 	}
+	r.provide("")
 	for _, m := range r.offered {
 		r.ask(m)
 	}
@@ -139,13 +151,17 @@ func (r *Registry) load(mod string) {
 func (r *Registry) waiting() bool {
 	r.mu.RLock()
 	defer r.mu.RUnlock()
-	return len(r.sources) > 0 || slices.ContainsFunc(r.offered, func(m *offer) bool { return !m.asked })
+	if len(r.sources) > 0 || slices.ContainsFunc(r.provided, func(p provision) bool { return !p.asked }) {
+		return true
+	}
+	return slices.ContainsFunc(r.offered, func(m *offer) bool { return !m.asked })
 }
 
 // ask lets a module decide. Whoever calls it holds the lock of loading, so that it is asked once.
 func (r *Registry) ask(m *offer) {
+	r.provide(m.Name)
 	r.mu.RLock()
-	asked, off, place := m.asked, r.limits.forbid(m.Name, m.File), r.place
+	asked, off, place := m.asked, r.limits.forbid(m.Name, m.File) || r.lacksProvider(m.Name), r.place
 	r.mu.RUnlock()
 	if asked {
 		return
@@ -172,7 +188,10 @@ func (r *Registry) ask(m *offer) {
 	}
 }
 
-// make makes the functions, once.
+// called tells whether the functions of a module are called under a name.
+func (m *Module) called(name string) bool { return m.Name == name || slices.Contains(m.Aliases, name) }
+
+// make makes the functions, once, under each name of the module.
 func (m *offer) make() {
 	if m.funcs != nil || m.Funcs == nil {
 		return
@@ -185,6 +204,13 @@ func (m *offer) make() {
 		}
 		if f.Source == "" {
 			f.Source = m.File + ".py"
+		}
+	}
+	own := m.funcs
+	for _, alias := range m.Aliases {
+		for _, f := range own {
+			f.Name = alias + strings.TrimPrefix(f.Name, m.Name)
+			m.funcs = append(m.funcs, f)
 		}
 	}
 }
@@ -200,7 +226,7 @@ func (r *Registry) Check() error {
 		for i := range m.funcs {
 			if err := m.funcs[i].check(); err != nil {
 				all = append(all, err)
-			} else if m.funcs[i].Module() != m.Name {
+			} else if !m.called(m.funcs[i].Module()) {
 				all = append(all, fmt.Errorf("register %s: not of the module %s", m.funcs[i].Name, m.Name))
 			} else if !m.funcs[i].typed {
 				all = append(all, fmt.Errorf("register %s: its parameters are no struct (Fn)", m.funcs[i].Name))

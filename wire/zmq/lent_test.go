@@ -9,9 +9,11 @@ import (
 	"testing"
 	"time"
 	"unsafe"
+
+	"brine/wire/transport"
 )
 
-// loan is memory outside of Go's heap that answers are sent from.
+// loan is memory outside Go's heap from which answers are sent.
 type loan struct {
 	mem []byte
 	out *atomic.Int32
@@ -32,7 +34,7 @@ func newLoan(t *testing.T, size int) loan {
 	return l
 }
 
-// back waits until libzmq needs the memory no more.
+// back waits until libzmq no longer needs the memory.
 func (l loan) back(t *testing.T) {
 	t.Helper()
 	for end := time.Now().Add(patience); l.out.Load() != 0; {
@@ -43,13 +45,13 @@ func (l loan) back(t *testing.T) {
 	}
 }
 
-// TestAnswerLent: answers that stand in memory which is used again once it is back arrive as they were.
+// TestAnswerLent: answers arrive unchanged although their memory is reused as soon as libzmq has returned it.
 func TestAnswerLent(t *testing.T) {
 	l := newLoan(t, 1<<20)
-	r, _ := startRouter(t, RouterOptions{Endpoint: anyPort}, func(r *Router, m Message) {
+	r, _ := startRouter(t, RouterOptions{Endpoint: anyPort}, func(r *Router, m transport.Request) {
 		l.back(t)
 		n := copy(l.mem, bytes.Repeat(m.Payload, len(l.mem)/len(m.Payload)))
-		if err := r.AnswerLent(m, l.mem[:n], l.out); err != nil {
+		if err := m.AnswerLent(l.mem[:n], l.out); err != nil {
 			t.Error(err)
 		}
 	})
@@ -63,12 +65,11 @@ func TestAnswerLent(t *testing.T) {
 	}
 }
 
-// askedByTheDeaf is a Router with a request of a peer that reads nothing from then on, and that goes when the test
-// ends.
-func askedByTheDeaf(t *testing.T) (r *Router, m Message, stop func()) {
+// askedByTheDeaf is a Router with a request of a peer that stops reading after it. The peer goes when the test ends.
+func askedByTheDeaf(t *testing.T) (r *Router, m transport.Request, stop func()) {
 	t.Helper()
-	held := make(chan Message, 1)
-	r, stop = startRouter(t, RouterOptions{Endpoint: anyPort}, func(_ *Router, m Message) { held <- m })
+	held := make(chan transport.Request, 1)
+	r, stop = startRouter(t, RouterOptions{Endpoint: anyPort}, func(_ *Router, m transport.Request) { held <- m })
 	addr, deaf := deafRelay(t, r.Addr())
 	q := NewReq(ReqOptions{Endpoint: addr})
 	asked := make(chan error, 1)
@@ -89,39 +90,38 @@ func askedByTheDeaf(t *testing.T) (r *Router, m Message, stop func()) {
 	return r, m, stop
 }
 
-// TestLentToNobody: memory is back at once when its answer cannot be sent, and when the Router or the peer ends at
-// last.
+// TestLentToNobody: the memory is returned at once if its answer cannot be sent, and at the latest when the Router or
+// the peer ends.
 func TestLentToNobody(t *testing.T) {
 	r, m, stop := askedByTheDeaf(t)
-	nobody := m
-	nobody.Peer = []byte("nobody")
+	nobody := &peer{router: r, identity: []byte("nobody"), account: m.Peer.(*peer).account}
 	l := newLoan(t, 1<<20)
-	if err := r.AnswerLent(nobody, l.mem, l.out); !errors.Is(err, ErrNoPeer) || l.out.Load() != 0 {
+	if err := nobody.AnswerLent(l.mem, l.out); !errors.Is(err, transport.ErrNoPeer) || l.out.Load() != 0 {
 		t.Errorf("to nobody: %v, out is %d", err, l.out.Load())
 	}
 	stop()
-	if err := r.AnswerLent(m, l.mem, l.out); !errors.Is(err, ErrClosed) || l.out.Load() != 0 {
+	if err := m.AnswerLent(l.mem, l.out); !errors.Is(err, transport.ErrClosed) || l.out.Load() != 0 {
 		t.Errorf("after the end: %v, out is %d", err, l.out.Load())
 	}
 }
 
-// TestLentToTheDeaf: memory from which a peer is sent something that it does not read is out until the connection ends.
+// TestLentToTheDeaf: memory of an answer that the peer does not read stays lent until the connection ends.
 func TestLentToTheDeaf(t *testing.T) {
-	const many = 64 // megabytes: more than the network holds on the way
+	const many = 64 // megabytes: more than the network buffers
 	loans := make([]loan, many)
 	for i := range loans {
 		loans[i] = newLoan(t, 1<<20)
 	}
-	r, m, stop := askedByTheDeaf(t)
+	_, m, stop := askedByTheDeaf(t)
 	for _, l := range loans {
-		if err := r.AnswerLent(m, l.mem, l.out); err != nil {
+		if err := m.AnswerLent(l.mem, l.out); err != nil {
 			t.Fatal(err)
 		}
 	}
 	if loans[many-1].out.Load() == 0 {
 		t.Error("the last megabyte is back although nobody has read it")
 	}
-	stop() // after its linger
+	stop() // after the linger time
 	for _, l := range loans {
 		l.back(t)
 	}

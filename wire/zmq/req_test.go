@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/pebbe/zmq4"
+
+	"brine/wire/transport"
 )
 
 // deadline is a context whose deadline passes when over is closed.
@@ -31,8 +33,8 @@ func (d *deadline) Err() error {
 }
 
 func TestTimeout(t *testing.T) {
-	requests := make(chan Message, 1)
-	r, _ := startRouter(t, RouterOptions{Endpoint: anyPort}, func(r *Router, m Message) {
+	requests := make(chan transport.Request, 1)
+	r, _ := startRouter(t, RouterOptions{Endpoint: anyPort}, func(r *Router, m transport.Request) {
 		if string(m.Payload) == "never" {
 			requests <- m
 			return
@@ -48,19 +50,19 @@ func TestTimeout(t *testing.T) {
 	}()
 	late := receive(t, "request", requests)
 	close(over.over)
-	if err := receive(t, "timeout", asked); !errors.Is(err, ErrTimeout) {
-		t.Fatalf("unanswered: got %v, want ErrTimeout", err)
+	if err := receive(t, "timeout", asked); !errors.Is(err, transport.ErrTimeout) {
+		t.Fatalf("unanswered: got %v, want transport.ErrTimeout", err)
 	}
-	// The answer that comes too late must not be taken for the answer to the next request.
-	_ = r.Reply(late.Peer, []byte("late"))
+	// A late answer must not be taken for the answer to the next request.
+	_ = late.Answer([]byte("late"))
 	if got, err := q.Do(testContext(t), []byte("next")); err != nil || string(got) != "next" {
 		t.Errorf("next request: got %q, %v", got, err)
 	}
 }
 
 func TestCancel(t *testing.T) {
-	requests := make(chan Message, 1)
-	r, _ := startRouter(t, RouterOptions{Endpoint: anyPort}, func(_ *Router, m Message) { requests <- m })
+	requests := make(chan transport.Request, 1)
+	r, _ := startRouter(t, RouterOptions{Endpoint: anyPort}, func(_ *Router, m transport.Request) { requests <- m })
 	q := newReq(t, ReqOptions{Endpoint: r.Addr()})
 	cause := errors.New("interrupted")
 	ctx, cancel := context.WithCancelCause(context.Background())
@@ -71,7 +73,7 @@ func TestCancel(t *testing.T) {
 	}()
 	receive(t, "request", requests)
 	waiting := make(chan error, 1)
-	go func() { // a second one waits for its turn and can be cancelled there
+	go func() { // a second request waits for its turn and can be cancelled there
 		_, err := q.Do(ctx, []byte("y"))
 		waiting <- err
 	}()
@@ -87,8 +89,8 @@ func TestNobodyListens(t *testing.T) {
 	q := newReq(t, ReqOptions{Endpoint: "tcp://127.0.0.1:1"})
 	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Millisecond)
 	defer cancel()
-	if _, err := q.Do(ctx, []byte("x")); !errors.Is(err, ErrTimeout) {
-		t.Errorf("got %v, want ErrTimeout", err)
+	if _, err := q.Do(ctx, []byte("x")); !errors.Is(err, transport.ErrTimeout) {
+		t.Errorf("got %v, want transport.ErrTimeout", err)
 	}
 }
 
@@ -97,8 +99,8 @@ func TestReqClosed(t *testing.T) {
 	if err := errors.Join(q.Close(), q.Close()); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := q.Do(testContext(t), []byte("x")); !errors.Is(err, ErrClosed) {
-		t.Errorf("got %v, want ErrClosed", err)
+	if _, err := q.Do(testContext(t), []byte("x")); !errors.Is(err, transport.ErrClosed) {
+		t.Errorf("got %v, want transport.ErrClosed", err)
 	}
 }
 
@@ -142,15 +144,15 @@ func TestReconnectAfterRestart(t *testing.T) {
 	}
 }
 
-// do makes a request that is answered. One that is sent into a connection which is just found to be gone may say so,
-// and without FailFast it waits for its deadline; the next one goes by a new socket.
+// do makes a request that is answered. If the connection has just ended, a request may fail with ErrLost, or without
+// FailFast wait for its deadline; the next one uses a new socket.
 func do(t *testing.T, q *Req) {
 	t.Helper()
 	for tries := 1; ; tries++ {
 		ctx, cancel := context.WithTimeout(testContext(t), patience/6)
 		got, err := q.Do(ctx, []byte("x"))
 		cancel()
-		if q.opt.FailFast && errors.Is(err, ErrLost) || errors.Is(err, ErrTimeout) && tries < 5 {
+		if q.opt.FailFast && errors.Is(err, transport.ErrLost) || errors.Is(err, transport.ErrTimeout) && tries < 5 {
 			continue
 		}
 		if err != nil || string(got) != "x" {
@@ -165,8 +167,8 @@ func TestFailFast(t *testing.T) {
 	addr := samePort(t)
 	q := newReq(t, ReqOptions{Endpoint: addr, FailFast: true})
 	for range 3 {
-		requests := make(chan Message, 1)
-		_, stop := startRouter(t, RouterOptions{Endpoint: addr}, func(_ *Router, m Message) { requests <- m })
+		requests := make(chan transport.Request, 1)
+		_, stop := startRouter(t, RouterOptions{Endpoint: addr}, func(_ *Router, m transport.Request) { requests <- m })
 		lost, begun := make(chan error, 1), make(chan struct{})
 		go func() {
 			for {
@@ -175,15 +177,15 @@ func TestFailFast(t *testing.T) {
 				case <-begun:
 					lost <- err
 					return
-				default: // the connection before was just found to be gone
+				default: // the end of the earlier connection has just been noticed
 				}
 			}
 		}()
 		receive(t, "request", requests)
 		close(begun)
 		stop()
-		if err := receive(t, "end of the request", lost); !errors.Is(err, ErrLost) {
-			t.Fatalf("connection ended: got %v, want ErrLost", err)
+		if err := receive(t, "end of the request", lost); !errors.Is(err, transport.ErrLost) {
+			t.Fatalf("connection ended: got %v, want transport.ErrLost", err)
 		}
 		_, stop = startRouter(t, RouterOptions{Endpoint: addr}, echo)
 		do(t, q)
@@ -196,7 +198,7 @@ func TestFailFastReply(t *testing.T) {
 	addr := samePort(t)
 	for range 20 {
 		answered := make(chan struct{})
-		r, stop := startRouter(t, RouterOptions{Endpoint: addr}, func(r *Router, m Message) {
+		r, stop := startRouter(t, RouterOptions{Endpoint: addr}, func(r *Router, m transport.Request) {
 			echo(r, m)
 			close(answered)
 		})
@@ -208,14 +210,14 @@ func TestFailFastReply(t *testing.T) {
 		}()
 		receive(t, "answer", answered)
 		stop()
-		if err := receive(t, "reply", got); err != nil && !errors.Is(err, ErrLost) {
+		if err := receive(t, "reply", got); err != nil && !errors.Is(err, transport.ErrLost) {
 			t.Error(err)
 		}
 	}
 }
 
-// TestFailFastWaitsForTheFirst has a server that is not there yet, and one that ends connections before they are one:
-// the request waits.
+// TestFailFastWaitsForTheFirst: a request waits while no server listens, and while a server closes connections before
+// their handshake.
 func TestFailFastWaitsForTheFirst(t *testing.T) {
 	addr := samePort(t)
 	q := newReq(t, ReqOptions{Endpoint: addr, FailFast: true})
@@ -231,7 +233,7 @@ func TestFailFastWaitsForTheFirst(t *testing.T) {
 	}
 }
 
-// hangUp accepts n connections at addr and ends each before it has said a word.
+// hangUp accepts n connections at addr and closes each before it sends a byte.
 func hangUp(t *testing.T, addr string, n int) {
 	t.Helper()
 	l, err := net.Listen("tcp", strings.TrimPrefix(addr, "tcp://"))
@@ -248,7 +250,7 @@ func hangUp(t *testing.T, addr string, n int) {
 	}
 }
 
-// TestFailFastIdle ends a connection that nobody uses: the next request takes a new one and is answered.
+// TestFailFastIdle ends an idle connection: the next request uses a new one and is answered.
 func TestFailFastIdle(t *testing.T) {
 	addr := samePort(t)
 	_, stop := startRouter(t, RouterOptions{Endpoint: addr}, echo)
@@ -263,7 +265,7 @@ func TestFailFastIdle(t *testing.T) {
 			t.Fatal("the end of the connection is not noticed")
 		}
 	}
-	if err := q.open(); err != nil { // what Do begins with, while there is nobody to connect to
+	if err := q.open(); err != nil { // Do begins with this, while no server listens
 		t.Fatal(err)
 	}
 	if q.sock == before {
@@ -275,7 +277,7 @@ func TestFailFastIdle(t *testing.T) {
 	}
 }
 
-// Replies that are not [empty, payload], and more replies than requests.
+// TestStrangeReplies: replies that are not [empty, payload], and more replies than requests.
 func TestStrangeReplies(t *testing.T) {
 	c := newContext(t)
 	raw, err := c.socket(zmq4.ROUTER)
@@ -292,7 +294,7 @@ func TestStrangeReplies(t *testing.T) {
 	}
 	q := newReq(t, ReqOptions{Endpoint: addr})
 	var peer sync.WaitGroup
-	defer peer.Wait() // the socket may be closed when nobody uses it any more
+	defer peer.Wait() // the socket may be closed only when no goroutine uses it
 	for _, want := range []string{"one", "two"} {
 		peer.Go(func() { answerStrangely(t, raw) })
 		if got, err := q.Do(testContext(t), []byte(want)); err != nil || string(got) != want {
@@ -306,7 +308,7 @@ func TestStrangeReplies(t *testing.T) {
 	}
 }
 
-// answerStrangely answers one request with two bad replies, a good one, and one that nobody asked for.
+// answerStrangely answers one request with two bad replies, a good one, and one without a request.
 func answerStrangely(t *testing.T, raw *zmq4.Socket) {
 	m, err := raw.RecvMessage(0)
 	if err != nil || len(m) != 3 {
@@ -321,7 +323,7 @@ func answerStrangely(t *testing.T, raw *zmq4.Socket) {
 	}
 }
 
-// awaitInput waits until a message is there that no request waits for.
+// awaitInput waits until a message has arrived that no request waits for.
 func awaitInput(t *testing.T, q *Req) {
 	t.Helper()
 	p := zmq4.NewPoller()
@@ -331,8 +333,8 @@ func awaitInput(t *testing.T, q *Req) {
 	}
 }
 
-// TestReplyInRoom: a large reply that fits stands in the room that was lent, any other in a slice of its own, and the
-// next request finds no room that it was not given.
+// TestReplyInRoom: a large reply that fits is written into the lent memory, any other into a slice of its own. The next
+// request does not use memory that was lent to an earlier one.
 func TestReplyInRoom(t *testing.T) {
 	r, _ := startRouter(t, RouterOptions{Endpoint: anyPort}, echo)
 	q := newReq(t, ReqOptions{Endpoint: r.Addr()})

@@ -10,16 +10,18 @@ import (
 	"brine/wire/loopback"
 
 	"go.uber.org/goleak"
+
+	"brine/wire/transport"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// patience bounds every wait of a test; it is reached only when something is wrong.
+// patience bounds every wait of a test; a test reaches it only when something is wrong.
 const patience = time.Minute
 
 const anyPort = "tcp://127.0.0.1:0"
 
-// samePort is an endpoint whose port nobody else gets until the test is over: it can be bound again and again.
+// samePort is an endpoint whose port stays reserved until the test ends: it can be bound again and again.
 func samePort(t testing.TB) string {
 	t.Helper()
 	p, err := loopback.Reserve()
@@ -36,8 +38,8 @@ func testContext(t testing.TB) context.Context {
 	return ctx
 }
 
-// startRouter serves a Router until the test ends or stop is called; stop waits.
-func startRouter(t testing.TB, opt RouterOptions, sink func(*Router, Message)) (r *Router, stop func()) {
+// startRouter serves a Router until the test ends or stop is called. stop waits for the end.
+func startRouter(t testing.TB, opt RouterOptions, sink func(*Router, transport.Request)) (r *Router, stop func()) {
 	t.Helper()
 	r = NewRouter(opt)
 	if err := r.Listen(); err != nil {
@@ -45,7 +47,7 @@ func startRouter(t testing.TB, opt RouterOptions, sink func(*Router, Message)) (
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
-	go func() { done <- r.Serve(ctx, func(m Message) { sink(r, m) }) }()
+	go func() { done <- r.Serve(ctx, func(m transport.Request) { sink(r, m) }) }()
 	stop = sync.OnceFunc(func() {
 		cancel()
 		if err := <-done; err != context.Canceled {
@@ -56,7 +58,7 @@ func startRouter(t testing.TB, opt RouterOptions, sink func(*Router, Message)) (
 	return r, stop
 }
 
-func echo(r *Router, m Message) { _ = r.Reply(m.Peer, m.Payload) }
+func echo(r *Router, m transport.Request) { _ = m.Answer(m.Payload) }
 
 func newReq(t testing.TB, opt ReqOptions) *Req {
 	q := NewReq(opt)
@@ -86,9 +88,9 @@ func newContext(t testing.TB) *Context {
 func openPub(t testing.TB, opt PubOptions) (*Pub, <-chan subscription) {
 	t.Helper()
 	subs := make(chan subscription, 1<<15)
-	peers := map[string]int{} // calls come one after the other
-	vouch := opt.OnSubscription
-	opt.OnSubscription = func(s Subscription) bool {
+	peers := map[string]int{} // the callbacks run one after the other
+	vouch := opt.Audience.Subscription
+	opt.Audience.Subscription = func(s transport.Subscription) bool {
 		if s.Begin {
 			peers[s.Topic]++
 		} else {
@@ -96,7 +98,7 @@ func openPub(t testing.TB, opt PubOptions) (*Pub, <-chan subscription) {
 		}
 		select {
 		case subs <- subscription{s.Topic, peers[s.Topic]}:
-		default: // nobody reads what a flood brings: the socket must not wait
+		default: // during a flood nobody reads: the socket must not wait
 		}
 		return vouch != nil && vouch(s)
 	}
@@ -117,12 +119,12 @@ type subscription struct {
 	peers int
 }
 
-// startSub serves a Sub until the test ends or stop is called; stop waits.
+// startSub serves a Sub until the test ends or stop is called. stop waits for the end.
 func startSub(t testing.TB, opt SubOptions, sink func([][]byte)) (stop func()) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
-	go func() { done <- NewSub(opt).Serve(ctx, sink) }()
+	go func() { done <- NewSub(opt).serveFrames(ctx, sink) }()
 	stop = sync.OnceFunc(func() {
 		cancel()
 		if err := <-done; err != context.Canceled {

@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"github.com/pebbe/zmq4"
+
+	"brine/wire/transport"
 )
 
 func TestRequestReply(t *testing.T) {
@@ -65,11 +67,11 @@ func TestSourceAddress(t *testing.T) {
 	}
 }
 
-// Identities of libzmq are five bytes; 3006.28 minions set a text; 255 bytes is the most there can be.
+// TestIdentities: identities of libzmq are five bytes; 3006.28 minions set a text; the longest is 255 bytes.
 func TestIdentities(t *testing.T) {
 	peers := make(chan string, 1)
-	r, _ := startRouter(t, RouterOptions{Endpoint: anyPort}, func(r *Router, m Message) {
-		peers <- string(m.Peer)
+	r, _ := startRouter(t, RouterOptions{Endpoint: anyPort}, func(r *Router, m transport.Request) {
+		peers <- string(m.Peer.(*peer).identity)
 		echo(r, m)
 	})
 	for _, identity := range []string{
@@ -86,10 +88,11 @@ func TestIdentities(t *testing.T) {
 	}
 }
 
-// A minion that comes back under its old identity gets the replies, the half-dead connection does not keep them.
+// TestIdentityTakeover: a minion that returns under its old identity gets the replies; the half-dead connection does
+// not.
 func TestIdentityTakeover(t *testing.T) {
-	requests := make(chan Message, 10)
-	r, _ := startRouter(t, RouterOptions{Endpoint: anyPort}, func(r *Router, m Message) {
+	requests := make(chan transport.Request, 10)
+	r, _ := startRouter(t, RouterOptions{Endpoint: anyPort}, func(r *Router, m transport.Request) {
 		if string(m.Payload) == "hold" {
 			requests <- m
 			return
@@ -112,14 +115,14 @@ func TestIdentityTakeover(t *testing.T) {
 			t.Fatalf("request %d of the new connection: got %q, %v", i, got, err)
 		}
 	}
-	if err := r.Reply(held.Peer, []byte("late")); err != nil {
+	if err := held.Answer([]byte("late")); err != nil {
 		t.Errorf("reply to the identity that moved: %v", err)
 	}
 	cancel()
 	if err := <-firstDone; !errors.Is(err, context.Canceled) {
 		t.Errorf("old connection: got %v, want context.Canceled", err)
 	}
-	awaitInput(t, second) // a reply that comes while a request is under way cannot be told from its own
+	awaitInput(t, second) // a late reply cannot be told from the reply to the running request
 	if got, err := second.Do(testContext(t), []byte("last")); err != nil || string(got) != "last" {
 		t.Errorf("a stray reply answered the next request: got %q, %v", got, err)
 	}
@@ -127,19 +130,19 @@ func TestIdentityTakeover(t *testing.T) {
 
 func TestReplyErrors(t *testing.T) {
 	r, stop := startRouter(t, RouterOptions{Endpoint: anyPort}, echo)
-	if err := r.Reply([]byte("nobody"), []byte("x")); !errors.Is(err, ErrNoPeer) {
-		t.Errorf("unknown peer: got %v, want ErrNoPeer", err)
+	if err := r.reply([]byte("nobody"), []byte("x")); !errors.Is(err, transport.ErrNoPeer) {
+		t.Errorf("unknown peer: got %v, want transport.ErrNoPeer", err)
 	}
 	stop()
-	if err := r.Reply([]byte("nobody"), []byte("x")); !errors.Is(err, ErrClosed) {
-		t.Errorf("after the end: got %v, want ErrClosed", err)
+	if err := r.reply([]byte("nobody"), []byte("x")); !errors.Is(err, transport.ErrClosed) {
+		t.Errorf("after the end: got %v, want transport.ErrClosed", err)
 	}
 	if s := r.Stats(); s.Lost != 2 || s.Replied != 0 {
 		t.Errorf("Stats: got %+v, want 2 lost", s)
 	}
 }
 
-// Shapes of wire.md 9: all dropped, none disturbs the next request.
+// TestMalformed: the shapes of wire.md 9 are all dropped, and none disturbs the next request.
 func TestMalformed(t *testing.T) {
 	r, _ := startRouter(t, RouterOptions{Endpoint: anyPort}, echo)
 	c := newContext(t)
@@ -193,7 +196,7 @@ func TestPortTaken(t *testing.T) {
 	}
 }
 
-// The end of the context wakes a reader that waits: it does not sit out the safety time.
+// TestShutdownIsQuick: the end of the context wakes a waiting reader before the safety time is over.
 func TestShutdownIsQuick(t *testing.T) {
 	r := NewRouter(RouterOptions{Endpoint: anyPort})
 	r.sock.safety = noSafety
@@ -202,7 +205,7 @@ func TestShutdownIsQuick(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
-	go func() { ended <- r.Serve(ctx, func(m Message) { echo(r, m) }) }()
+	go func() { ended <- r.Serve(ctx, func(m transport.Request) { echo(r, m) }) }()
 	q := newReq(t, ReqOptions{Endpoint: r.Addr()})
 	if _, err := q.Do(testContext(t), []byte("x")); err != nil {
 		t.Fatal(err)
@@ -213,7 +216,7 @@ func TestShutdownIsQuick(t *testing.T) {
 	}
 }
 
-// Connections that send nothing, stop in the middle of the greeting, or speak something else.
+// TestStrangers: connections that send nothing, stop in the middle of the greeting, or speak another protocol.
 func TestStrangers(t *testing.T) {
 	r, _ := startRouter(t, RouterOptions{Endpoint: anyPort}, echo)
 	p, subs := openPub(t, PubOptions{Endpoint: anyPort})

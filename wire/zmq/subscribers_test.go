@@ -15,9 +15,11 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"brine/wire/transport"
 )
 
-// rawSub is a subscriber that sends whatever it wants.
+// rawSub is a subscriber that sends arbitrary bytes.
 type rawSub struct {
 	net.Conn
 	t testing.TB
@@ -58,7 +60,7 @@ func subFrame(what byte, topic string) []byte {
 	return append(append(b, what), topic...)
 }
 
-// ends waits until the other side has ended the connection.
+// ends waits until the other side has closed the connection.
 func (r rawSub) ends() {
 	r.t.Helper()
 	_ = r.SetReadDeadline(time.Now().Add(patience))
@@ -72,7 +74,7 @@ func (r rawSub) ends() {
 	}
 }
 
-// flood sends messages until the other side has had enough of them, n at most; it returns how many it could send.
+// flood sends up to n messages until the other side closes the connection. It returns how many it could send.
 func (r rawSub) flood(n int, message func(i int) []byte) (sent int) {
 	var b []byte
 	for i := range n {
@@ -100,8 +102,8 @@ func residentBytes(t testing.TB) int {
 	return pages * os.Getpagesize()
 }
 
-// TestSubscribersAreBounded: who sends more, or something longer, than a minion does is cut, costs little and holds
-// nobody up.
+// TestSubscribersAreBounded: a peer that sends more messages, or longer ones, than a minion does is cut. It costs
+// little memory and delays no publication.
 func TestSubscribersAreBounded(t *testing.T) {
 	topic := strings.Repeat("x", maxTopic-8)
 	for name, attack := range map[string]func(r rawSub){
@@ -136,21 +138,21 @@ func TestSubscribersAreBounded(t *testing.T) {
 				r.ends()
 			}
 			close(stop)
-			if d := receive(t, "sender", held); d > 5*time.Second { // a busy machine takes its part of it
+			if d := receive(t, "sender", held); d > 5*time.Second { // on a busy machine other work takes its share
 				t.Errorf("a publication was held up for %v", d)
 			}
 			if grown := (residentBytes(t) - before) >> 20; grown > 600 {
-				// what attacks, and the race detector, have a part in it
+				// the attacker and the race detector take part of it
 				t.Errorf("%d MB more", grown)
 			}
-			if n := len(subs); n > 20_000 { // what was in the buffers when it was cut
+			if n := len(subs); n > 20_000 { // these were in the buffers at the time of the cut
 				t.Errorf("the owner was told of %d subscriptions", n)
 			}
 		})
 	}
 }
 
-// longestSend publishes to nobody, and returns the longest time that one publication took.
+// longestSend publishes without subscribers, and returns the longest time of one publication.
 func longestSend(p *Pub, stop chan struct{}) (longest time.Duration) {
 	for {
 		select {
@@ -166,11 +168,13 @@ func longestSend(p *Pub, stop chan struct{}) (longest time.Duration) {
 	}
 }
 
-// TestSubscriptionsOfAConnection: every claim has the number of its connection, and the end of it has none.
+// TestSubscriptionsOfAConnection: every subscription has the number of its connection, except the one that libzmq ends
+// itself.
 func TestSubscriptionsOfAConnection(t *testing.T) {
-	claims, conns := make(chan Subscription, 100), make(chan Connection, 100)
-	p := NewPub(PubOptions{Endpoint: anyPort, OnConnection: func(c Connection) { conns <- c },
-		OnSubscription: func(s Subscription) bool { claims <- s; return false }})
+	claims, conns := make(chan transport.Subscription, 100), make(chan transport.Connection, 100)
+	p := NewPub(PubOptions{Endpoint: anyPort, Audience: transport.Audience{
+		Connection:   func(c transport.Connection) { conns <- c },
+		Subscription: func(s transport.Subscription) bool { claims <- s; return false }}})
 	if err := p.Open(); err != nil {
 		t.Fatal(err)
 	}
@@ -184,31 +188,31 @@ func TestSubscriptionsOfAConnection(t *testing.T) {
 		t.Fatalf("connections %+v and %+v", one, two)
 	}
 	a.write(subFrame(1, "a\x00\xff"))
-	want := Subscription{Topic: "a\x00\xff", Begin: true, Conn: one.Conn}
+	want := transport.Subscription{Topic: "a\x00\xff", Begin: true, Conn: one.Conn}
 	if got := receive(t, "subscription", claims); got != want {
 		t.Errorf("got %+v, want %+v", got, want)
 	}
-	b.write(subFrame(0, "a\x00\xff")) // it has none
-	want = Subscription{Topic: "a\x00\xff", Conn: two.Conn}
+	b.write(subFrame(0, "a\x00\xff")) // it has no such subscription
+	want = transport.Subscription{Topic: "a\x00\xff", Conn: two.Conn}
 	if got := receive(t, "an end that is claimed", claims); got != want {
 		t.Errorf("got %+v, want %+v", got, want)
 	}
 	_ = a.Close()
-	want = Subscription{Topic: "a\x00\xff"}
+	want = transport.Subscription{Topic: "a\x00\xff"}
 	if got := receive(t, "the end", claims); got != want {
 		t.Errorf("got %+v, want %+v", got, want)
 	}
-	if got := receive(t, "the end of the connection", conns); got != (Connection{one.Conn, false, one.Peer}) {
+	down := transport.Connection{Conn: one.Conn, Peer: one.Peer}
+	if got := receive(t, "the end of the connection", conns); got != down {
 		t.Errorf("got %+v", got)
 	}
 }
 
-// TestVouchedTopics: a connection may have more topics for each that is vouched for.
+// TestVouchedTopics: a connection may have more topics for each one that is vouched for.
 func TestVouchedTopics(t *testing.T) {
 	const minions = 100
-	p, subs := openPub(t, PubOptions{Endpoint: anyPort, OnSubscription: func(s Subscription) bool {
-		return strings.HasPrefix(s.Topic, "known")
-	}})
+	known := func(s transport.Subscription) bool { return strings.HasPrefix(s.Topic, "known") }
+	p, subs := openPub(t, PubOptions{Endpoint: anyPort, Audience: transport.Audience{Subscription: known}})
 	r := dialSub(t, p.Addr())
 	for i := range minions {
 		for _, kind := range []string{"known", "", "other"} {
@@ -225,11 +229,12 @@ func TestVouchedTopics(t *testing.T) {
 	r.ends()
 }
 
-// TestLateTopics: what is read of one connection when another one has its descriptor does not end the other one. That
-// it says too much itself does.
+// TestLateTopics: messages of an earlier connection that are read when its descriptor belongs to another one do not get
+// the other one cut. Its own messages do.
 func TestLateTopics(t *testing.T) {
-	conns := make(chan Connection, 10)
-	p := NewPub(PubOptions{Endpoint: anyPort, OnConnection: func(c Connection) { conns <- c }})
+	conns := make(chan transport.Connection, 10)
+	p := NewPub(PubOptions{Endpoint: anyPort, Audience: transport.Audience{
+		Connection: func(c transport.Connection) { conns <- c }}})
 	if err := p.Open(); err != nil {
 		t.Fatal(err)
 	}
@@ -252,14 +257,14 @@ func TestLateTopics(t *testing.T) {
 	}
 }
 
-// TestDescriptorOfTwo: a connection ends and the next one has its descriptor. In whatever order the events of both and
-// what they subscribe to are read, in the end the second one is up, and its subscription is its own.
+// TestDescriptorOfTwo: a connection ends and the next one gets its descriptor. In any order of both connections' events
+// and subscriptions, the second one is up in the end, and its subscription is its own.
 func TestDescriptorOfTwo(t *testing.T) {
 	events := []string{"first came", "first ended", "second came"}
 	words := []string{"first says", "second says"}
 	orders := 0
 	for _, order := range merges(merges([][]string{nil}, events), words) {
-		for at := range len(order) + 1 { // the kernel gives the descriptor away
+		for at := range len(order) + 1 { // the kernel gives the descriptor to another connection
 			steps := slices.Insert(slices.Clone(order), at, "given away")
 			if slices.Index(steps, "second came") < at || slices.Index(steps, "second says") < at {
 				continue
@@ -273,7 +278,7 @@ func TestDescriptorOfTwo(t *testing.T) {
 	}
 }
 
-// merges gives all ways to put more between the steps of each list, both in their order.
+// merges gives all ways to interleave more with the steps of each list, both in their order.
 func merges(lists [][]string, more []string) (all [][]string) {
 	var merge func(done, a, b []string)
 	merge = func(done, a, b []string) {
@@ -294,7 +299,7 @@ func merges(lists [][]string, more []string) (all [][]string) {
 	return all
 }
 
-// playDescriptor plays one order of what happens to a descriptor that two connections have one after the other.
+// playDescriptor plays one order of events for a descriptor that two connections have in turn.
 func playDescriptor(t *testing.T, steps []string) {
 	first, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM, 0)
 	if err != nil {
@@ -309,15 +314,15 @@ func playDescriptor(t *testing.T, steps []string) {
 	}
 	fd := first[0]
 	up, said := map[uint64]bool{}, map[string]uint64{}
-	p := NewPub(PubOptions{
-		OnConnection: func(c Connection) {
+	p := NewPub(PubOptions{Audience: transport.Audience{
+		Connection: func(c transport.Connection) {
 			if up[c.Conn] == c.Up {
 				t.Errorf("told twice: %+v", c)
 			}
 			up[c.Conn] = c.Up
 		},
-		OnSubscription: func(s Subscription) bool { said[s.Topic] = s.Conn; return true },
-	})
+		Subscription: func(s transport.Subscription) bool { said[s.Topic] = s.Conn; return true },
+	}})
 	do := map[string]func(){
 		"given away": func() {
 			if err := unix.Dup3(second[0], fd, unix.O_CLOEXEC); err != nil {
@@ -344,26 +349,26 @@ func playDescriptor(t *testing.T, steps []string) {
 	}
 }
 
-// TestComeAndGo: while connections come and go, those that stay are known by what they have subscribed to.
+// TestComeAndGo: while connections come and go, the subscriptions of the others stay with their connections.
 func TestComeAndGo(t *testing.T) {
 	var mu sync.Mutex
 	up, of := map[uint64]bool{}, map[string]uint64{}
-	p := NewPub(PubOptions{Endpoint: anyPort,
-		OnConnection: func(c Connection) {
+	p := NewPub(PubOptions{Endpoint: anyPort, Audience: transport.Audience{
+		Connection: func(c transport.Connection) {
 			mu.Lock()
 			defer mu.Unlock()
 			if up[c.Conn] = true; !c.Up {
 				delete(up, c.Conn)
 			}
 		},
-		OnSubscription: func(s Subscription) bool {
+		Subscription: func(s transport.Subscription) bool {
 			mu.Lock()
 			defer mu.Unlock()
 			if s.Begin {
 				of[s.Topic] = s.Conn
 			}
 			return true
-		}})
+		}}})
 	if err := p.Open(); err != nil {
 		t.Fatal(err)
 	}

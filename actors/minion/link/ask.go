@@ -3,6 +3,7 @@ package link
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"time"
 
 	"brine/actors/daemon"
@@ -63,4 +64,16 @@ func (l *Link) Carry(ctx supervisor.Context, m *Request) {
 // EventLoad is the request by which a minion puts an event on the master's bus.
 func EventLoad(id, tag string, data any) *payload.Map {
 	return payload.M("id", id, "cmd", payload.CmdMinionEvent, "pretag", nil, "tag", tag, "data", data)
+}
+
+// LogFailure says in the log that a request came to nothing, for a Request of which nobody wants the answer.
+func LogFailure(log *slog.Logger, what string) func(any, error) {
+	return func(v any, err error) {
+		if err == nil {
+			err = payload.Taken(v)
+		}
+		if err != nil {
+			log.Error("request to the master failed", "cmd", what, "err", err)
+		}
+	}
 }

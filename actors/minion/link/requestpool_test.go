@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"brine/actors/actortest"
+	"brine/wire/transport"
 	"brine/wire/zmq"
 )
 
@@ -33,12 +34,12 @@ func TestRequestPool(t *testing.T) {
 		if r := take(); r != nil {
 			t.Error("a socket out of nowhere")
 		}
-		return &socket{Req: zmq.NewReq(zmq.ReqOptions{})}
+		return &socket{RequestClient: zmq.NewReq(zmq.ReqOptions{})}
 	}
 	first, second, third := fresh(), fresh(), fresh()
 	ctx, cancel := context.WithTimeout(t.Context(), 0)
 	defer cancel()
-	if _, err := p.take(ctx); !errors.Is(err, zmq.ErrTimeout) {
+	if _, err := p.take(ctx); !errors.Is(err, transport.ErrTimeout) {
 		t.Errorf("more requests than there may be: %v", err)
 	}
 	p.put(first)

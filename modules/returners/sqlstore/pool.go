@@ -86,7 +86,7 @@ func (p *pool) drop(key string, k *kept) {
 }
 
 // keyOf tells databases apart. It holds their passwords and is shown to nobody.
-func keyOf(opt options) string {
+func keyOf(opt values) string {
 	var b strings.Builder
 	for _, name := range slices.Sorted(maps.Keys(opt)) {
 		b.WriteString(python.Repr([]any{name, opt[name]}))

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"brine/modules/loader"
+	"brine/modules/returners/options"
 	"brine/wire/payload"
 	"brine/wire/python"
 )
@@ -16,8 +17,8 @@ import (
 // sqlite is the returner sqlite3: a file of the machine, opened for each call.
 func sqlite() *dialect {
 	return &dialect{
-		name: "sqlite3", source: "salt/returners/sqlite3_return.py",
-		want:    Wanted{Place: "sqlite3", Names: []string{"database", "timeout"}},
+		name:    "sqlite3",
+		want:    options.Lookup{Name: "sqlite3", Options: []string{"database", "timeout"}},
 		open:    openSQLite,
 		refuses: refusedBySQLite,
 		row:     sqliteRow,
@@ -39,7 +40,7 @@ func sqlite() *dialect {
 
 // openSQLite opens the file of the option database; timeout is how long a lock of others is waited for, in seconds.
 // Unlike Salt, a file that is not there is not made: it would hold no tables.
-func openSQLite(opt options) (*sql.DB, error) {
+func openSQLite(opt values) (*sql.DB, error) {
 	if !python.Truth(opt["database"]) {
 		return nil, refuse(`config option "sqlite3.database" is missing`)
 	}

@@ -26,9 +26,9 @@ var stateWriters = map[string][2]string{
 	"modules/host/webquery/query.go":         {"", "what a function was asked to put there"},
 	"modules/host/plainfile/plainfile.go":    {"", "files of the operator; it only reads"},
 	"modules/host/program/custody/record.go": {"programs that run"},
-	"actors/minion/files.go":                 {"jobs that wait"},
-	"actors/minion/journalcompact.go":        {"jobs and returns of a minion"},
-	"actors/minion/pastjobs.go":              {"jobs it has taken"},
+	"actors/minion/jobfiles/jobfiles.go":     {"jobs that wait"},
+	"actors/minion/journal/file.go":          {"jobs and returns of a minion"},
+	"actors/minion/journal/past.go":          {"jobs it has taken"},
 	"actors/minion/proc.go":                  {"jobs that run, for Salt's tools"},
 	"cmd/daemon/crash.go":                    {"output of a crash"},
 	"cmd/daemon/daemon.go":                   {"process ids"},
@@ -71,10 +71,11 @@ var stateWriters = map[string][2]string{
 	"wire/disk/packedfile/packedfile.go":    {"", "writes for others of this table"},
 	"modules/host/program/terminal.go":      {"", "a terminal"},
 	"wire/disk/recordlog/create.go":         {"", "writes for others of this table"},
+	"wire/disk/recordlog/log.go":            {"", "writes for others of this table"},
 	"wire/disk/wholefile/wholefile.go":      {"", "writes for others of this table"},
 	"modules/pillar/filetree.go":            {"", "files of the operator; it only reads"},
 	"modules/pillar/minion.go":              {"pillar of the minion"},
-	"modules/reactor/backlog/log.go":        {"events for the Reactor"},
+	"modules/reactor/backlog/backlog.go":    {"events for the Reactor"},
 	"modules/renderers/renderers.go":        {"", "files of the operator; it only reads"},
 	"modules/returners/queue/read.go":       {"what a returner has of them"},
 	"modules/returners/queue/segment.go":    {"events for returners"},
@@ -89,7 +90,7 @@ var stateWriters = map[string][2]string{
 
 // fileMakers are the calls that make or write files.
 var fileMakers = []string{"os.WriteFile", "os.Create", "os.CreateTemp", "os.OpenFile", "wholefile.Write",
-	"wholefile.Create", "packedfile.Write", "recordlog.Create", "recordlog.New", "bbolt.Open"}
+	"wholefile.Create", "packedfile.Write", "recordlog.Create", "recordlog.New", "recordlog.Open", "bbolt.Open"}
 
 // TestStateWriters finds every source file of the daemons that writes a file. The author of a new one must name
 // its row in the table here, and thus decide how the daemon treats the file if the disk damages it.

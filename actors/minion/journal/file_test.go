@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -77,10 +78,10 @@ func TestJournal(t *testing.T) {
 func TestJournalDamage(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "jobs.journal")
 	j := openAt(t, path)
-	ends := []int64{j.size}
+	ends := []int64{j.log.Size()}
 	for _, key := range []string{"first", "second", "third"} {
 		writeTo(t, j, Record{Returned, key, "m", []byte("body of " + key)})
-		ends = append(ends, j.size)
+		ends = append(ends, j.log.Size())
 	}
 	whole, err := os.ReadFile(path)
 	if err != nil {
@@ -136,20 +137,24 @@ func TestJournalDamage(t *testing.T) {
 	}
 }
 
-// TestJournalOlder reads the journal of a release that wrote no heads, and makes it one with a head.
+// TestJournalOlder reads the journal that a release without heads has written, and makes it one with a head.
 func TestJournalOlder(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "jobs.journal")
-	var b []byte
-	for _, key := range []string{"1", "2"} {
-		r := Record{Returned, key, "m", []byte("body")}
-		b = oldForm.Append(b, func(dst []byte) []byte { return r.append(dst, journalTime) })
+	b, err := os.ReadFile("testdata/older.journal")
+	if err == nil {
+		err = os.WriteFile(path, b, 0o600)
 	}
-	if err := os.WriteFile(path, b, 0o600); err != nil {
+	if err != nil {
 		t.Fatal(err)
 	}
-	j := openAt(t, path)
-	if got := keys(j.List(Returned, "")); got != "1 2" || !j.format.Headed() {
-		t.Errorf("got %s", got)
+	for range 2 {
+		j := openAt(t, path)
+		body, err := j.read("1")
+		if got := keys(j.List(Returned, "m")) + "," + keys(j.List(Begun, "m")); got != "1,2" || j.log.IsOld() ||
+			string(body) != "uno" {
+			t.Errorf("got %s, %q, %v", got, body, err)
+		}
+		j.Close()
 	}
 }
 
@@ -166,8 +171,8 @@ func TestJournalCompact(t *testing.T) {
 		if err := j.compact(); err != nil {
 			t.Fatal(err)
 		}
-		if j.size > 3*slack {
-			t.Fatalf("%d bytes after %d jobs", j.size, i)
+		if j.log.Size() > 3*slack {
+			t.Fatalf("%d bytes after %d jobs", j.log.Size(), i)
 		}
 	}
 	if b, err := j.read("stays"); err != nil || string(b) != "here" {
@@ -180,8 +185,8 @@ func TestJournalCompact(t *testing.T) {
 	}
 	writeTo(t, j, Record{Begun, "big", "m", bytes.Repeat(body, 200)}, Record{Gone, "big",
 		"", nil}, Record{Gone, "stays", "", nil})
-	if err := j.compact(); err != nil || j.size != recordlog.Begin {
-		t.Errorf("an empty journal has %d bytes: %v", j.size, err)
+	if err := j.compact(); err != nil || j.log.Size() != recordlog.Begin {
+		t.Errorf("an empty journal has %d bytes: %v", j.log.Size(), err)
 	}
 }
 
@@ -190,11 +195,11 @@ func TestJournalFull(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "jobs.journal")
 	j := openAt(t, path)
 	writeTo(t, j, Record{Begun, "1", "m", nil})
-	size := j.size
-	j.f.Close()
-	if err := j.Write(journalTime, Record{Begun, "2", "m", nil}); err == nil || j.size != size ||
+	size := j.log.Size()
+	j.log.Close()
+	if err := j.Write(journalTime, Record{Begun, "2", "m", nil}); err == nil || j.log.Size() != size ||
 		j.live["2"] != nil {
-		t.Errorf("a write that failed: %v, size %d, %v", err, j.size, j.live)
+		t.Errorf("a write that failed: %v, size %d, %v", err, j.log.Size(), j.live)
 	}
 	if _, err := openFile(filepath.Join(path, "below")); err == nil {
 		t.Error("a journal below a file was opened")
@@ -206,7 +211,7 @@ func TestJournalTaken(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "jobs.journal")
 	j := openAt(t, path)
 	for range 2 {
-		if second, err := openFile(path); second != nil || !errors.Is(err, errTaken) {
+		if second, err := openFile(path); second != nil || !errors.Is(err, recordlog.ErrTaken) {
 			t.Errorf("a second process: %v, %v", second, err)
 		}
 		if err := j.rewrite(); err != nil {
@@ -221,7 +226,7 @@ func TestJournalTaken(t *testing.T) {
 func TestJournalCopied(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "jobs.journal")
 	j := openAt(t, path)
-	dup, err := unix.Dup(int(j.f.Fd()))
+	dup, err := unix.Dup(fdOf(t, path))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -234,18 +239,35 @@ func TestJournalCopied(t *testing.T) {
 	}
 }
 
+// fdOf is the descriptor by which this process has a file open.
+func fdOf(t *testing.T, path string) int {
+	t.Helper()
+	all, err := os.ReadDir("/proc/self/fd")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range all {
+		fd, _ := strconv.Atoi(e.Name())
+		if to, err := os.Readlink("/proc/self/fd/" + e.Name()); err == nil && to == path {
+			return fd
+		}
+	}
+	t.Fatalf("%s is not open", path)
+	return -1
+}
+
 // TestJournalDeleted makes the file anew, with its directory and all that counts.
 func TestJournalDeleted(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "cache", "jobs.journal")
 	j := openAt(t, path)
 	writeTo(t, j, Record{Returned, "1", "m", []byte("uno")})
-	if j.removed() {
+	if j.log.Removed() {
 		t.Error("removed too early")
 	}
 	if err := os.RemoveAll(filepath.Dir(path)); err != nil {
 		t.Fatal(err)
 	}
-	if !j.removed() {
+	if !j.log.Removed() {
 		t.Error("nobody saw it")
 	}
 	if err := j.rewrite(); err != nil {
@@ -285,8 +307,8 @@ func TestJournalGrows(t *testing.T) {
 	}
 	writeTo(t, j, Record{Begun, "1", "m", append(body, make([]byte, slack)...)},
 		Record{Gone, "1", "", nil})
-	if err := j.compact(); err != nil || j.size > recordlog.Begin+100 || keys(j.List(Returned, "")) != "stays" {
-		t.Errorf("%v, %d bytes", err, j.size)
+	if err := j.compact(); err != nil || j.log.Size() > recordlog.Begin+100 || keys(j.List(Returned, "")) != "stays" {
+		t.Errorf("%v, %d bytes", err, j.log.Size())
 	}
 }
 
@@ -313,7 +335,7 @@ func TestRecordSize(t *testing.T) {
 // FuzzJournal opens journals of any content.
 func FuzzJournal(f *testing.F) {
 	r := Record{Returned, "key", "link", []byte("body")}
-	whole := oldForm.Append(nil, func(dst []byte) []byte { return r.append(dst, journalTime) })
+	whole := recordlog.Older()[0].Append(nil, func(dst []byte) []byte { return r.append(dst, journalTime) })
 	blank, format := recordlog.Blank()
 	f.Add(format.Append(blank, func(dst []byte) []byte { return r.append(dst, journalTime) }))
 	f.Add(whole)

@@ -161,8 +161,7 @@ func (j *journal) onStarted(ctx supervisor.Context) {
 
 // synced lets the file wait for the disk from now on, if it is to.
 func (j *journal) synced() {
-	j.file.sync = j.opt.Sync
-	if err := j.file.syncName(); err != nil {
+	if err := j.file.setSync(j.opt.Sync); err != nil {
 		j.opt.Log.Error("the journal may not outlive the power of the machine", "err", err)
 	}
 }
@@ -267,7 +266,7 @@ func (j *journal) look(now time.Time) error {
 	if now.Sub(j.looked) < time.Second {
 		return nil
 	}
-	if j.file.removed() {
+	if j.file.log.Removed() {
 		j.opt.Log.Warn("the journal of jobs and returns was deleted; it is made anew")
 		if err := j.file.rewrite(); err != nil {
 			return err
@@ -289,7 +288,7 @@ func (j *journal) owe(all []*Write) {
 		j.owed = j.owed[max(0, len(j.owed)-maxOwed):]
 		return
 	}
-	if len(j.file.live) == 0 && j.file.size > 0 && j.file.clear() == nil {
+	if len(j.file.live) == 0 && j.file.log.Size() > 0 && j.file.clear() == nil {
 		j.owed = nil
 	}
 }

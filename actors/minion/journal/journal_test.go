@@ -10,7 +10,10 @@ import (
 	"time"
 
 	"brine/actors/actortest"
+	"brine/wire/disk/recordlog"
 	"brine/wire/payload"
+
+	"golang.org/x/sys/unix"
 )
 
 // New is a Journal without an actor system.
@@ -38,12 +41,19 @@ func TestJournalOwes(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "jobs.journal")
 	j, log := testJournal(t, path)
 	writeTo(t, j.file, Record{Returned, "1", "m", nil}, Record{Returned, "2", "m", nil})
-	whole := j.file.f
-	broken, err := os.Open(path) // not for writing
+	fd := fdOf(t, path)
+	whole, err := unix.Dup(fd)
 	if err != nil {
 		t.Fatal(err)
 	}
-	j.file.f = broken
+	defer unix.Close(whole)
+	broken, err := os.Open(path) // not for writing
+	if err == nil {
+		err = unix.Dup3(int(broken.Fd()), fd, unix.O_CLOEXEC)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
 	for _, r := range []Record{{Kind: Gone, Key: "1"}, {Kind: Begun, Key: "3"},
 		{Kind: Gone, Key: "3"}} {
 		if errs := j.flushed(r); len(errs) != 1 || errs[0] == nil {
@@ -53,7 +63,9 @@ func TestJournalOwes(t *testing.T) {
 	if got := keys(j.file.List(Returned, "")); got != "2" {
 		t.Errorf("what counts: %q", got)
 	}
-	j.file.f = whole
+	if err := unix.Dup3(whole, fd, unix.O_CLOEXEC); err != nil {
+		t.Fatal(err)
+	}
 	if errs := j.flushed(Record{Returned, "4", "m", nil}); len(errs) != 1 || errs[0] != nil {
 		t.Errorf("when there is room: %v", errs)
 	}
@@ -79,7 +91,7 @@ func TestJournalOwesClosed(t *testing.T) {
 	j.file = nil
 	for _, key := range []string{"1", "unknown"} {
 		if errs := j.flushed(Record{Kind: Gone, Key: key}); len(errs) != 1 ||
-			!errors.Is(errs[0], errTaken) {
+			!errors.Is(errs[0], recordlog.ErrTaken) {
 			t.Errorf("while another has it: %v", errs)
 		}
 	}

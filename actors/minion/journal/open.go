@@ -4,6 +4,8 @@ import (
 	"errors"
 	"log/slog"
 	"time"
+
+	"brine/wire/disk/recordlog"
 )
 
 // patience is how long the start waits for the journal to be let go.
@@ -20,7 +22,7 @@ func Open(path string, wait time.Duration, log *slog.Logger) (*File, error) {
 	end, said := time.Now().Add(wait), false
 	for {
 		file, err := openFile(path)
-		if !errors.Is(err, errTaken) || time.Now().After(end) {
+		if !errors.Is(err, recordlog.ErrTaken) || time.Now().After(end) {
 			return file, err
 		}
 		if !said {

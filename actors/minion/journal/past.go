@@ -2,18 +2,14 @@ package journal
 
 import (
 	"encoding/binary"
-	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
 	"time"
 
-	"brine/actors/minion/jobfiles"
 	"brine/wire/auth"
 	"brine/wire/disk/recordlog"
-	"brine/wire/disk/setaside"
 	"brine/wire/payload"
 )
 
@@ -31,9 +27,9 @@ type Past struct {
 	serials []pastSerial // of the last shared keys, the last one last
 	newest  int64        // the latest jid that is a time stamp, in microseconds since 1970
 	calm    func() bool  // whether the clock may be believed; nil: always
-	format  recordlog.Format
-	size    int64 // of the file as it should be; -1: it is to be written anew
-	rewrite int64 // the size from which on it is written anew
+	log     *recordlog.Log
+	anew    bool  // the file is to be written anew
+	rewrite int64 // the size from which on it is
 }
 
 // pastJob is a jid, and when it was taken.
@@ -62,31 +58,27 @@ const pastKind Kind = 's'
 // write wait for the disk itself (journal_fsync). The error tells of a file that cannot be read; it
 // is begun anew then.
 func OpenPast(path string, keep time.Duration, sync bool, now time.Time, calm func() bool) (*Past, error) {
-	p := &Past{path: path, keep: keep, sync: sync, calm: calm, known: map[string]bool{}, size: -1}
+	p := &Past{path: path, keep: keep, sync: sync, calm: calm, known: map[string]bool{}}
 	if keep == 0 {
 		p.path = ""
 	}
 	if p.path == "" {
 		return p, nil
 	}
-	f, err := os.Open(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return p, nil
-	}
-	if err != nil {
+	log, damage, err := recordlog.Open(path, recordlog.Options{Sync: sync}, p.read)
+	if err != nil { // the next job begins the file anew
+		p.log, p.anew = recordlog.Later(path, recordlog.Options{Sync: sync}), true
 		return p, fmt.Errorf("jobs taken before: %w", err)
 	}
-	found, err := recordlog.Scan(f, oldForm, p.read)
-	if err = errors.Join(err, f.Close()); err != nil {
-		return p, fmt.Errorf("jobs taken before: %w", err)
-	}
-	if damage := found.Damage(); damage != nil { // the next job writes it anew, with what is whole
-		kept, err := setaside.Move(path, now)
-		return p, errors.Join(fmt.Errorf("jobs taken before: %s: %w; set aside as %s, %d jobs are known", path, damage,
-			kept, len(p.jobs)), err)
-	}
-	if found.Format.Headed() {
-		p.format, p.size = found.Format, found.End
+	p.log = log
+	switch {
+	case damage != nil:
+		d, err := log.SetAside(damage, p.rest, nil)
+		p.anew = err != nil
+		return p, fmt.Errorf("jobs taken before: %s: %w; set aside as %s, %d jobs are known", path, d.Err, d.Kept,
+			len(p.jobs))
+	case log.IsOld():
+		p.anew = log.Rewrite(p.rest, nil) != nil
 	}
 	p.forget(now)
 	return p, nil
@@ -178,81 +170,62 @@ func (p *Past) Take(jid string, mark auth.Mark, now time.Time) error {
 		return nil
 	}
 	p.note(jid, mark, now)
-	if p.size >= 0 && p.size >= p.rewrite && p.rewrite > 0 {
+	if p.rewrite > 0 && p.log.Size() >= p.rewrite {
 		p.forget(now)
-		p.size = -1
+		p.anew = true
 	}
-	err := errPast
-	if p.size >= 0 {
-		err = p.append(p.appendPast(nil, jid, mark, now))
+	if !p.anew && p.log.Intact() { // else somebody has removed it
+		_, err := p.log.Append(p.sync, record(jid, mark, now))
+		p.anew = err != nil
+		p.rewrite = max(p.rewrite, minRewrite)
+	} else {
+		p.anew = true
 	}
-	if err != nil {
-		err = p.writeAll()
+	if !p.anew {
+		return nil
 	}
-	if err != nil {
-		p.size = -1
+	if err := p.writeAll(); err != nil {
 		return fmt.Errorf("jobs taken: %w", err)
 	}
 	return nil
 }
 
-// errPast means that the file is not as this process has left it: somebody has removed it.
-var errPast = errors.New("not as it was")
-
-func (p *Past) append(b []byte) error {
-	f, err := os.OpenFile(p.path, os.O_WRONLY|os.O_APPEND, 0)
-	if err != nil {
-		return err
-	}
-	info, err := f.Stat()
-	if err == nil && info.Size() != p.size {
-		err = errPast
-	}
-	if err == nil {
-		_, err = f.Write(b)
-	}
-	if err == nil && p.sync {
-		err = f.Sync()
-	}
-	p.size += int64(len(b))
-	p.rewrite = max(p.rewrite, minRewrite)
-	return errors.Join(err, f.Close())
-}
-
 // writeAll makes the file anew.
 func (p *Past) writeAll() error {
-	b, format := recordlog.Blank()
-	p.format = format
-	for _, s := range p.serials {
-		b = p.appendPast(b, "", auth.Mark{Key: s.key, Serial: s.serial}, time.UnixMicro(0))
-	}
-	for _, j := range p.jobs {
-		b = p.appendPast(b, j.jid, auth.Mark{}, time.UnixMicro(j.at))
-	}
 	if err := os.MkdirAll(filepath.Dir(p.path), 0o700); err != nil {
 		return err
 	}
-	if err := jobfiles.Write(p.path, b); err != nil {
+	if err := p.log.Rewrite(p.rest, nil); err != nil {
 		return err
 	}
-	p.size = int64(len(b))
-	p.rewrite = max(2*p.size, minRewrite)
-	if p.sync {
-		return p.append(nil)
+	p.anew, p.rewrite = false, max(2*p.log.Size(), minRewrite)
+	return nil
+}
+
+// rest puts all that is known into a new file.
+func (p *Past) rest(put func(recordlog.Body) (int64, error)) error {
+	for _, s := range p.serials {
+		if _, err := put(record("", auth.Mark{Key: s.key, Serial: s.serial}, time.UnixMicro(0))); err != nil {
+			return err
+		}
+	}
+	for _, j := range p.jobs {
+		if _, err := put(record(j.jid, auth.Mark{}, time.UnixMicro(j.at))); err != nil {
+			return err
+		}
 	}
 	return nil
 }
 
-func (p *Past) appendPast(b []byte, jid string, mark auth.Mark, at time.Time) []byte {
-	r := Record{Kind: pastKind, Key: jid, Link: mark.Key, Body: binary.BigEndian.AppendUint64(nil,
-		uint64(mark.Serial))}
-	return p.format.Append(b, func(dst []byte) []byte { return r.append(dst, at) })
+func record(jid string, mark auth.Mark, at time.Time) recordlog.Body {
+	r := Record{Kind: pastKind, Key: jid, Link: mark.Key, Body: binary.BigEndian.AppendUint64(nil, uint64(mark.Serial))}
+	return func(dst []byte) []byte { return r.append(dst, at) }
 }
 
 // forget drops what is older than the horizon, unless the clock may be wrong: what would come again is refused for its
 // age, or for its number.
 func (p *Past) forget(now time.Time) {
-	p.rewrite = max(2*p.size, minRewrite)
+	p.rewrite = max(2*p.log.Size(), minRewrite)
 	if p.calm != nil && !p.calm() {
 		return // the clocks of this machine and of the master may be wrong together
 	}

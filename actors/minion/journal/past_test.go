@@ -143,6 +143,7 @@ func TestPastJobsFileFails(t *testing.T) {
 		t.Fatal(err)
 	}
 	p.sync = true
+	p.log.SetSync(true)
 	if err := p.Take("d", auth.Mark{}, now); err == nil || !p.Has("d", auth.Mark{}) {
 		t.Errorf("a directory in its place: %v", err)
 	}
@@ -220,7 +221,7 @@ func TestPastJobsWithClocksAhead(t *testing.T) {
 			t.Fatal("forgotten by a minion whose clock is a year ahead")
 		}
 		takes(t, ahead, payload.NewJID(now.Add(year)), auth.Mark{}, now.Add(year))
-		ahead.size = -1 // it is written anew
+		ahead.anew = true // it is written anew
 		takes(t, ahead, payload.NewJID(now.Add(year+time.Second)), auth.Mark{}, now.Add(year))
 	}
 	calm = true
@@ -233,3 +234,25 @@ func TestPastJobsWithClocksAhead(t *testing.T) {
 }
 
 const year = 365 * 24 * time.Hour
+
+// TestPastOlder reads the file that a release without heads has written, and makes it one with a head.
+func TestPastOlder(t *testing.T) {
+	path, now := filepath.Join(t.TempDir(), "jobs.past"), time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)
+	b, err := os.ReadFile("testdata/older.past")
+	if err == nil {
+		err = os.WriteFile(path, b, 0o600)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		p := past(t, path, now)
+		if !p.Has("20261122120000000000", auth.Mark{}) || !p.Has("nightly", auth.Mark{}) || p.serial("k") != 9 ||
+			p.log.IsOld() || p.log.Used() == 0 {
+			t.Errorf("known are %v, %v", p.jobs, p.serials)
+		}
+		if err := p.log.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+}

@@ -1,11 +1,7 @@
 package jobstore
 
 import (
-	"errors"
 	"fmt"
-	"hash/crc32"
-	"io/fs"
-	"os"
 	"slices"
 	"strings"
 	"sync"
@@ -25,67 +21,31 @@ const notesSize = 1 << 20
 // notes keep loads past the death of this process, and with sync past that of the machine, until a commit has stored
 // them. Each is appended to one file, which is emptied when all are stored. Any number of goroutines may use them.
 type notes struct {
-	path string
 	told func(setaside.Damage)
+	sync bool // they outlive the machine's power, too
 
-	sync    bool // they outlive the machine's power, too
-	syncing syncing
-
-	mu     sync.Mutex
-	f      *os.File // nil: it cannot be made; each note tries again
-	format recordlog.Format
-	size   int64
-	most   int64           // the size beyond which the file is written anew
-	left   map[string]Load // noted, and in no commit yet
+	mu   sync.Mutex
+	log  *recordlog.Log
+	most int64           // the size beyond which the file is written anew
+	left map[string]Load // noted, and in no commit yet
 }
 
-// openNotes opens the file and reads what a predecessor has left in it. What of it is damaged is told of. A file that
-// cannot be made now is made with a later note.
+// openNotes opens the file and reads what a predecessor has left in it. What of it is damaged is told of.
 func openNotes(path string, sync bool, told func(setaside.Damage)) (*notes, error) {
-	n := &notes{path: path, sync: sync, told: told, most: notesSize, left: map[string]Load{}}
-	f, err := os.OpenFile(path, os.O_RDWR, 0)
-	if errors.Is(err, fs.ErrNotExist) {
-		_ = n.rewrite()
-		return n, nil
-	}
+	n := &notes{sync: sync, told: told, most: notesSize, left: map[string]Load{}}
+	log, damage, err := recordlog.Open(path, recordlog.Options{Sync: sync}, n.read)
 	if err != nil {
-		return nil, fmt.Errorf("open notes: %w", err)
+		return nil, fmt.Errorf("notes: %w", err)
 	}
-	found, err := recordlog.Scan(f, recordlog.Old(crc32.IEEETable), n.read)
-	if err != nil {
-		return nil, errors.Join(fmt.Errorf("read notes: %w", err), f.Close())
-	}
-	n.f, n.format, n.size = f, found.Format, found.End
-	if err := found.Damage(); err != nil {
-		err = n.damaged(fmt.Errorf("%w: jobs of which only a note was left", err))
-		return n, err
-	}
-	if !n.format.Headed() {
+	n.log = log
+	switch {
+	case damage != nil:
+		d, _ := log.SetAside(fmt.Errorf("%w: jobs of which only a note was left", damage), n.rest, n.grown)
+		told(d)
+	case log.IsOld():
 		_ = n.rewrite() // the old form holds until it can be
 	}
 	return n, nil
-}
-
-// damaged puts the file aside and begins another one with the notes that are whole. Where that fails the file is added
-// to at its end, if it can be read at all.
-func (n *notes) damaged(why error) error {
-	d := setaside.Damage{Path: n.path, Err: why}
-	err := n.make(recordlog.Making{Sync: n.sync, Kept: &d.Kept})
-	d.Err = errors.Join(why, err)
-	n.told(d)
-	if err == nil {
-		return nil
-	}
-	if n.format == (recordlog.Format{}) {
-		err := n.f.Close()
-		n.f = nil
-		return err
-	}
-	info, err := n.f.Stat()
-	if err == nil {
-		n.size = info.Size()
-	}
-	return err
 }
 
 // read takes one note of a predecessor.
@@ -106,79 +66,17 @@ func (n *notes) add(l Load) error {
 	if err := n.write(l, b); err != nil || !n.sync {
 		return err
 	}
-	return n.syncing.wait(n.flush)
+	return n.log.Flush()
 }
 
 func (n *notes) write(l Load, body []byte) error {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	if n.f == nil {
-		if err := n.rewrite(); err != nil {
-			return err
-		}
+	_, err := n.log.Append(false, func(dst []byte) []byte { return append(dst, body...) })
+	if err == nil {
+		n.left[l.JID] = l
 	}
-	b := n.format.Append(nil, func(dst []byte) []byte { return append(dst, body...) })
-	if _, err := n.f.WriteAt(b, n.size); err != nil {
-		return errors.Join(err, n.f.Truncate(n.size)) // nothing half
-	}
-	n.size += int64(len(b))
-	n.left[l.JID] = l
-	return nil
-}
-
-// flush waits for the disk.
-func (n *notes) flush() error {
-	for {
-		n.mu.Lock()
-		f := n.f
-		n.mu.Unlock()
-		if f == nil {
-			return os.ErrClosed
-		}
-		if err := f.Sync(); !errors.Is(err, os.ErrClosed) { // else it was written anew meanwhile
-			return err
-		}
-	}
-}
-
-// syncing lets many wait for one flush. What came before a flush has begun is on the disk when it ends.
-type syncing struct {
-	mu    sync.Mutex
-	next  *flushed // that has not begun
-	under *flushed // that is under way
-}
-
-type flushed struct {
-	over chan struct{}
-	err  error
-}
-
-// wait returns what came of the first flush that begins from now on. One of those who wait for it makes it.
-func (s *syncing) wait(flush func() error) error {
-	s.mu.Lock()
-	if s.next != nil {
-		mine := s.next
-		s.mu.Unlock()
-		<-mine.over
-		return mine.err
-	}
-	mine, before := &flushed{over: make(chan struct{})}, s.under
-	s.next = mine
-	s.mu.Unlock()
-	if before != nil {
-		<-before.over
-	}
-	s.mu.Lock()
-	s.next, s.under = nil, mine
-	s.mu.Unlock()
-	mine.err = flush()
-	s.mu.Lock()
-	if s.under == mine {
-		s.under = nil
-	}
-	s.mu.Unlock()
-	close(mine.over)
-	return mine.err
+	return err
 }
 
 // get returns a load that is in no commit yet.
@@ -197,53 +95,37 @@ func (n *notes) stored(jids []string) error {
 		delete(n.left, jid)
 	}
 	switch {
-	case n.f == nil:
-	case len(n.left) == 0 && !n.format.Headed(), n.size > n.most:
+	case n.log.Due(n.most):
 		return n.rewrite()
-	case len(n.left) == 0 && n.size > n.format.Begin():
-		if err := n.f.Truncate(n.format.Begin()); err != nil {
+	case len(n.left) == 0:
+		if err := n.log.Empty(); err != nil {
 			return fmt.Errorf("empty notes: %w", err)
 		}
-		n.size = n.format.Begin()
 	}
 	return nil
 }
 
 // rewrite makes a new file with what is left; n.mu is held, if anybody knows n.
-func (n *notes) rewrite() error { return n.make(recordlog.Making{Sync: n.sync}) }
+func (n *notes) rewrite() error { return n.log.Rewrite(n.rest, n.grown) }
 
-func (n *notes) make(how recordlog.Making) error {
-	n.most = n.size + notesSize // until this succeeds, not with every commit
-	f, format, size, err := recordlog.Create(n.path, how, func(put func(func([]byte) []byte) (int64, int64,
-		error)) error {
-		for _, l := range n.left {
-			body, err := packNote(l)
-			if err == nil {
-				_, _, err = put(func(b []byte) []byte { return append(b, body...) })
-			}
-			if err != nil {
-				return err
-			}
+// grown says when the file is written anew again.
+func (n *notes) grown() { n.most = 2*n.log.Size() + notesSize }
+
+// rest puts what is left into a new file.
+func (n *notes) rest(put func(recordlog.Body) (int64, error)) error {
+	for _, l := range n.left {
+		body, err := packNote(l)
+		if err == nil {
+			_, err = put(func(b []byte) []byte { return append(b, body...) })
 		}
-		return nil
-	})
-	if f == nil {
-		return fmt.Errorf("write notes anew: %w", err)
+		if err != nil {
+			return err
+		}
 	}
-	old := n.f
-	n.f, n.format, n.size, n.most = f, format, size, 2*size+notesSize
-	if old != nil {
-		err = errors.Join(err, old.Close())
-	}
-	return err
+	return nil
 }
 
-func (n *notes) close() error {
-	if n.f == nil {
-		return nil
-	}
-	return n.f.Close()
-}
+func (n *notes) close() error { return n.log.Close() }
 
 // packNote packs a load.
 func packNote(l Load) ([]byte, error) {

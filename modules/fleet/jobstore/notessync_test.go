@@ -1,52 +1,14 @@
 package jobstore
 
 import (
-	"errors"
 	"fmt"
-	"runtime"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
 	"brine/wire/disk/recordlog"
 	"brine/wire/payload"
 )
-
-// TestSyncing: whoever waits gets the outcome of a flush that began after it came, and many share one.
-func TestSyncing(t *testing.T) {
-	var s syncing
-	var written, flushes atomic.Int64
-	var wg sync.WaitGroup
-	const n = 200
-	for range n {
-		wg.Go(func() {
-			mine := written.Add(1)
-			var seen int64
-			if err := s.wait(func() error {
-				seen = written.Load()
-				for flushes.Add(1) == 1 && written.Load() < n { // the first one lasts until everybody is there
-					flushes.Add(-1)
-					runtime.Gosched()
-				}
-				return nil
-			}); err != nil {
-				t.Error(err)
-			}
-			if seen != 0 && seen < mine { // of those who flushed themselves it is known
-				t.Errorf("flushed %d, not %d", seen, mine)
-			}
-		})
-	}
-	wg.Wait()
-	if f := flushes.Load(); f == 0 || f > n/2 {
-		t.Errorf("%d flushes for %d", f, n)
-	}
-	no := errors.New("input/output error")
-	if err := s.wait(func() error { return no }); !errors.Is(err, no) {
-		t.Errorf("got %v", err)
-	}
-}
 
 // TestSyncedNotes: notes that wait for the disk are read as others are, also when their file is written anew meanwhile.
 func TestSyncedNotes(t *testing.T) {

@@ -14,6 +14,7 @@ import (
 	"slices"
 	"sync"
 
+	"brine/wire/disk/recordlog"
 	"brine/wire/disk/setaside"
 	"brine/wire/event"
 )
@@ -90,7 +91,7 @@ type lane struct {
 type Backlog struct {
 	limits  Limits
 	told    func(setaside.Damage)
-	log     *log
+	log     *recordlog.Log
 	mu      sync.Mutex
 	next    uint64
 	entries map[uint64]*entry
@@ -107,8 +108,11 @@ func Open(path string, limits Limits, laneOf func(tag string) string, told func(
 	err error) {
 	b = &Backlog{limits: limits.filled(), told: told, entries: map[uint64]*entry{}, lanes: map[string]*lane{}}
 	var order []uint64
-	var damage error
-	b.log, damage, err = openLog(path, func(r record) {
+	l, damage, err := recordlog.Open(path, recordlog.Options{}, func(at int64, body []byte) error {
+		r, err := parse(at, body)
+		if err != nil {
+			return err
+		}
 		switch r.kind {
 		case kindEvent:
 			b.entries[r.seq] = &entry{seq: r.seq, at: r.at, size: len(r.rest),
@@ -126,10 +130,12 @@ func Open(path string, limits Limits, laneOf func(tag string) string, told func(
 			delete(b.entries, r.seq)
 		}
 		b.next = max(b.next, r.seq)
+		return nil
 	})
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("backlog: %w", err)
 	}
+	b.log = l
 	for _, seq := range order {
 		if e := b.entries[seq]; e != nil {
 			b.bytes += int64(e.size)
@@ -139,9 +145,11 @@ func Open(path string, limits Limits, laneOf func(tag string) string, told func(
 	}
 	switch {
 	case damage != nil:
-		told(b.setAside(fmt.Errorf("%w: events for the Reactor, or what it has made of them; %d events are whole "+
-			"and wait", damage, len(b.entries))))
-	case b.log.f != nil && !b.log.format.Headed():
+		fill, moved := b.rest()
+		d, _ := l.SetAside(fmt.Errorf("%w: events for the Reactor, or what it has made of them; %d events are whole "+
+			"and wait", damage, len(b.entries)), fill, moved)
+		told(d)
+	case l.IsOld():
 		b.renew() // of an older release
 	}
 	return b, nil
@@ -196,7 +204,7 @@ func (b *Backlog) Keep(lane string, body []byte) (kept bool, err error) {
 	}
 	seq := b.next + 1
 	e := &entry{seq: seq, size: len(body)}
-	if e.at, err = b.log.append(record{kind: kindEvent, seq: seq, rest: body}); err != nil {
+	if e.at, err = b.write(record{kind: kindEvent, seq: seq, rest: body}); err != nil {
 		if b.memory+int64(len(body)) > b.limits.Memory {
 			return false, err
 		}
@@ -226,7 +234,7 @@ func (b *Backlog) Take() (ev Event, ok bool) {
 		l.waiting = l.waiting[1:]
 		body, err := b.bodyOf(e)
 		if err != nil { // the file was damaged meanwhile
-			b.told(setaside.Damage{Path: b.log.path, Err: fmt.Errorf("event %d is lost: %w", e.seq, err)})
+			b.told(setaside.Damage{Path: b.log.Path(), Err: fmt.Errorf("event %d is lost: %w", e.seq, err)})
 			b.settle(e)
 			b.wake(l)
 			continue
@@ -237,13 +245,6 @@ func (b *Backlog) Take() (ev Event, ok bool) {
 		return ev, true
 	}
 	return Event{}, false
-}
-
-func (b *Backlog) bodyOf(e *entry) ([]byte, error) {
-	if e.at < 0 {
-		return e.body, nil
-	}
-	return b.log.body(e.at, e.size)
 }
 
 // Free lets the lane of an event that was taken go on. Settle does it, too.
@@ -322,7 +323,7 @@ func (b *Backlog) Begin(seq uint64, call, jid string) (State, string) {
 		e.begin(call, note{jid: jid})
 		if e.at >= 0 {
 			// one that cannot be written counts for this process
-			_, _ = b.log.append(record{kind: kindBegun, seq: seq, call: call, jid: jid})
+			_, _ = b.write(record{kind: kindBegun, seq: seq, call: call, jid: jid})
 		}
 		return Mine, jid
 	case n.before:
@@ -344,7 +345,7 @@ func (b *Backlog) End(seq uint64, call string) {
 	e.begin(call, n)
 	if e.at >= 0 {
 		// without it the call is in doubt after a restart
-		_, _ = b.log.append(record{kind: kindEnded, seq: seq, call: call, jid: n.jid})
+		_, _ = b.write(record{kind: kindEnded, seq: seq, call: call, jid: n.jid})
 	}
 }
 
@@ -367,12 +368,12 @@ func (b *Backlog) settle(e *entry) {
 		b.memory -= int64(e.size)
 	} else {
 		// without it the event comes up again after a restart, its calls begun
-		_, _ = b.log.append(record{kind: kindDone, seq: e.seq})
+		_, _ = b.write(record{kind: kindDone, seq: e.seq})
 	}
 	switch {
-	case len(b.entries) == 0:
-		b.log.empty()
-	case b.log.size > 2*b.bytes+slack:
+	case len(b.entries) == 0 && b.log.Due(slack):
+		_ = b.log.Empty() // else it grows on
+	case b.log.Due(2*b.bytes + slack):
 		b.renew()
 	}
 }
@@ -394,69 +395,18 @@ func (b *Backlog) Close() error {
 		if e.at >= 0 {
 			continue
 		}
-		_, err := b.log.append(record{kind: kindEvent, seq: seq, rest: e.body})
+		_, err := b.write(record{kind: kindEvent, seq: seq, rest: e.body})
 		for call, n := range e.begun {
 			if err == nil {
-				_, err = b.log.append(record{kind: n.kind(), seq: seq, call: call, jid: n.jid})
+				_, err = b.write(record{kind: n.kind(), seq: seq, call: call, jid: n.jid})
 			}
 		}
 		errs = append(errs, err)
 	}
 	if len(b.entries) == 0 {
-		b.log.cut()
+		_ = b.log.Empty()
 	}
-	return errors.Join(append(errs, b.log.close())...)
-}
-
-// renew writes the file anew, with what is not done with.
-func (b *Backlog) renew() {
-	at := make(map[*entry]int64, len(b.entries))
-	if b.log.renew(b.rest(at)) {
-		b.moved(at)
-	}
-}
-
-// setAside is renew for a damaged file, which is kept.
-func (b *Backlog) setAside(why error) setaside.Damage {
-	at := make(map[*entry]int64, len(b.entries))
-	before := b.log.f
-	d := b.log.setAside(why, b.rest(at))
-	if b.log.f != before {
-		b.moved(at)
-	}
-	return d
-}
-
-// rest puts what is not done with into a new file, and notes where.
-func (b *Backlog) rest(at map[*entry]int64) func(put func(record) (int64, error)) error {
-	return func(put func(record) (int64, error)) error {
-		for _, seq := range b.seqs() {
-			e := b.entries[seq]
-			body, err := b.bodyOf(e)
-			if err != nil {
-				return err
-			}
-			if at[e], err = put(record{kind: kindEvent, seq: seq, rest: body}); err != nil {
-				return err
-			}
-			for call, n := range e.begun {
-				if _, err := put(record{kind: n.kind(), seq: seq, call: call, jid: n.jid}); err != nil {
-					return err
-				}
-			}
-		}
-		return nil
-	}
-}
-
-// moved says where the events are in a new file.
-func (b *Backlog) moved(at map[*entry]int64) {
-	for e, where := range at {
-		if e.at < 0 {
-			b.memory -= int64(e.size)
-		}
-		e.at, e.body = where, nil
-	}
+	return errors.Join(append(errs, b.log.Close())...)
 }
 
 // seqs are the events in their order.

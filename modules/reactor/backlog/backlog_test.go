@@ -3,7 +3,6 @@ package backlog
 import (
 	"errors"
 	"fmt"
-	"hash/crc32"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -103,7 +102,7 @@ func TestLanes(t *testing.T) {
 	if err := b.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if info, err := os.Stat(b.log.path); err != nil || info.Size() != recordlog.Begin {
+	if info, err := os.Stat(b.log.Path()); err != nil || info.Size() != recordlog.Begin {
 		t.Errorf("the file is left with %v", info)
 	}
 }
@@ -205,7 +204,7 @@ func TestFull(t *testing.T) {
 // TestDiskFails: an event that the disk does not take is kept in memory, as far as there is room.
 func TestDiskFails(t *testing.T) {
 	b := open(t, filepath.Join(t.TempDir(), "b"), Limits{Memory: 60})
-	if err := b.log.f.Close(); err != nil { // from now on every write fails
+	if err := b.log.Close(); err != nil { // from now on every write fails
 		t.Fatal(err)
 	}
 	one := body(t, "a", 1)
@@ -236,7 +235,7 @@ func TestDamaged(t *testing.T) {
 	ends := []int{recordlog.Begin}
 	for i := range 3 {
 		keep(t, b, "a", i)
-		ends = append(ends, int(b.log.size))
+		ends = append(ends, int(b.log.Size()))
 	}
 	if err := b.Close(); err != nil {
 		t.Fatal(err)
@@ -272,7 +271,7 @@ func TestDamaged(t *testing.T) {
 		}
 		none(t, b)
 		keep(t, b, "b", 9)
-		if err := b.log.close(); err != nil { // the process dies
+		if err := b.log.Close(); err != nil { // the process dies
 			t.Fatal(err)
 		}
 		if told != (len(damages) == 1) {
@@ -287,7 +286,7 @@ func TestDamaged(t *testing.T) {
 		if n, _ := b.Waiting(); n != waiting {
 			t.Fatalf("%s: %d events after it, want %d", name, n, waiting)
 		}
-		_ = b.log.close()
+		_ = b.log.Close()
 	}
 	check("empty", nil, 0, len(whole), true)
 	for cut := recordlog.Begin; cut < len(whole); cut += 3 {
@@ -310,11 +309,9 @@ func TestDamagedMeanwhile(t *testing.T) {
 		t.Fatal(err)
 	}
 	keep(t, b, "a", 1)
-	at := b.log.size - 5
+	at := b.log.Size() - 5
 	keep(t, b, "a", 2)
-	if _, err := b.log.f.WriteAt([]byte("noise"), at); err != nil {
-		t.Fatal(err)
-	}
+	noise(t, path, at)
 	if _, n := take(t, b); n != 2 {
 		t.Errorf("got event %d", n)
 	}
@@ -323,23 +320,44 @@ func TestDamagedMeanwhile(t *testing.T) {
 	}
 }
 
-// TestOlder: the file of a release without heads is read, and is one with a head then.
-func TestOlder(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "b")
-	var text []byte
-	for i := range 2 {
-		text = recordlog.Old(crc32.IEEETable).Append(text, record{kind: kindEvent, seq: uint64(i + 1),
-			rest: body(t, "a", i)}.pack)
+func noise(t *testing.T, path string, at int64) {
+	t.Helper()
+	f, err := os.OpenFile(path, os.O_WRONLY, 0)
+	if err == nil {
+		_, err = f.WriteAt([]byte("noise"), at)
+		err = errors.Join(err, f.Close())
 	}
-	if err := os.WriteFile(path, text, 0o600); err != nil {
+	if err != nil {
 		t.Fatal(err)
 	}
-	b := open(t, path, Limits{})
-	if n, _ := b.Waiting(); n != 2 || !b.log.format.Headed() {
-		t.Errorf("%d events wait", n)
+}
+
+// TestOlder: a file that a release without heads has written is read, and has a head then. One of its three events was
+// done with, and a call of the second had begun.
+func TestOlder(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "b")
+	text, err := os.ReadFile("testdata/older.backlog")
+	if err == nil {
+		err = os.WriteFile(path, text, 0o600)
 	}
-	if _, n := take(t, b); n != 0 {
-		t.Errorf("got event %d", n)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		b := open(t, path, Limits{})
+		if n, _ := b.Waiting(); n != 2 || b.log.IsOld() || b.log.Used() == 0 {
+			t.Errorf("%d events wait", n)
+		}
+		ev, n := take(t, b)
+		if n != 1 || ev.Seq != 2 {
+			t.Errorf("got event %d, number %d", n, ev.Seq)
+		}
+		if state, jid := b.Begin(ev.Seq, "call2", "another"); state != Before || jid != "20260101000000000002" {
+			t.Errorf("its call: %v, %s", state, jid)
+		}
+		if err := b.Close(); err != nil {
+			t.Fatal(err)
+		}
 	}
 }
 
@@ -383,8 +401,8 @@ func TestRenewed(t *testing.T) {
 		b.Free(ev.Seq)
 		b.Settle(ev.Seq)
 	}
-	if b.log.size > 2*slack {
-		t.Errorf("the file has %d bytes", b.log.size)
+	if b.log.Size() > 2*slack {
+		t.Errorf("the file has %d bytes", b.log.Size())
 	}
 	b = open(t, path, Limits{})
 	ev, n := take(t, b)

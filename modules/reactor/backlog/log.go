@@ -4,12 +4,8 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"hash/crc32"
-	"io/fs"
-	"os"
 
 	"brine/wire/disk/recordlog"
-	"brine/wire/disk/setaside"
 )
 
 // Kinds of records.
@@ -33,61 +29,7 @@ type record struct {
 	seq       uint64
 	rest      []byte
 	call, jid string
-	at        int64 // of the rest, in a file that is read
-}
-
-// log is the file.
-type log struct {
-	path   string
-	f      *os.File // nil: it cannot be made; each record tries again
-	format recordlog.Format
-	size   int64 // where the next record goes
-}
-
-// openLog opens the file and calls each for all records that are whole. What is damaged is told of. A file that cannot
-// be made now is made with a later record.
-func openLog(path string, each func(record)) (l *log, damage error, err error) {
-	l = &log{path: path}
-	f, err := os.OpenFile(path, os.O_RDWR, 0)
-	if errors.Is(err, fs.ErrNotExist) {
-		l.renew(nothing)
-		return l, nil, nil
-	}
-	if err != nil {
-		return nil, nil, fmt.Errorf("open backlog: %w", err)
-	}
-	found, err := recordlog.Scan(f, recordlog.Old(crc32.IEEETable), func(at int64, body []byte) error {
-		r, err := parse(at, body)
-		if err == nil {
-			each(r)
-		}
-		return err
-	})
-	if err != nil {
-		return nil, nil, errors.Join(fmt.Errorf("read backlog: %w", err), f.Close())
-	}
-	l.f, l.format, l.size = f, found.Format, found.End
-	return l, found.Damage(), nil
-}
-
-func nothing(func(record) (int64, error)) error { return nil }
-
-// setAside keeps a damaged file under another name, in whose place renew puts another one. Where it cannot, the file is
-// added to at its end.
-func (l *log) setAside(why error, fill func(put func(record) (int64, error)) error) setaside.Damage {
-	d := setaside.Damage{Path: l.path, Err: why}
-	err := l.make(recordlog.Making{Kept: &d.Kept}, fill)
-	if err == nil {
-		return d
-	}
-	d.Err = errors.Join(why, err)
-	if l.format == (recordlog.Format{}) {
-		_ = l.f.Close() // nothing in it can be read
-		l.f = nil
-	} else if info, err := l.f.Stat(); err == nil {
-		l.size = info.Size()
-	}
-	return d
+	at        int64 // of the whole record, in a file that is read
 }
 
 var errDamaged = errors.New("backlog: damaged")
@@ -97,8 +39,7 @@ func parse(at int64, body []byte) (record, error) {
 	if len(body) < fixedSize {
 		return record{}, errDamaged
 	}
-	r := record{kind: body[0], seq: binary.BigEndian.Uint64(body[1:fixedSize]), rest: body[fixedSize:],
-		at: at + fixedSize}
+	r := record{kind: body[0], seq: binary.BigEndian.Uint64(body[1:fixedSize]), rest: body[fixedSize:], at: at}
 	if r.kind == kindBegun || r.kind == kindEnded {
 		if len(r.rest) == 0 || int(r.rest[0]) > len(r.rest)-1 {
 			return record{}, errDamaged
@@ -119,87 +60,62 @@ func (r record) pack(b []byte) []byte {
 	return append(b, r.rest...)
 }
 
-// append writes a record and returns where its rest stands. What was written by halves does not stay.
-func (l *log) append(r record) (int64, error) {
+// write appends a record to the file and returns where it stands.
+func (b *Backlog) write(r record) (int64, error) {
 	if len(r.rest) > maxRecord {
 		return 0, fmt.Errorf("write backlog: a record of %d bytes", len(r.rest))
 	}
-	if l.f == nil {
-		if err := l.make(recordlog.Making{}, nothing); err != nil {
-			return 0, fmt.Errorf("write backlog: %w", err)
-		}
+	at, err := b.log.Append(false, r.pack)
+	if err != nil {
+		return 0, fmt.Errorf("write backlog: %w", err)
 	}
-	raw := l.format.Append(nil, r.pack)
-	if _, err := l.f.WriteAt(raw, l.size); err != nil {
-		return 0, errors.Join(fmt.Errorf("write backlog: %w", err), l.f.Truncate(l.size))
-	}
-	at := l.size + recordlog.Overhead + fixedSize
-	l.size += int64(len(raw))
 	return at, nil
 }
 
-// body is the rest of a record, as it was written.
-func (l *log) body(at int64, size int) ([]byte, error) {
-	if l.f == nil {
-		return nil, os.ErrClosed
+// bodyOf is the body of an event.
+func (b *Backlog) bodyOf(e *entry) ([]byte, error) {
+	if e.at < 0 {
+		return e.body, nil
 	}
-	const before = recordlog.Overhead + fixedSize
-	raw := make([]byte, before+size)
-	if _, err := l.f.ReadAt(raw, at-before); err != nil {
+	raw, err := b.log.Read(e.at, fixedSize+e.size)
+	if err != nil {
 		return nil, fmt.Errorf("read backlog: %w", err)
 	}
-	if _, ok := l.format.Body(raw); !ok {
-		return nil, errDamaged
-	}
-	return raw[before:], nil
+	return raw[fixedSize:], nil
 }
 
-// empty takes all out of the file, once it is worth it.
-func (l *log) empty() {
-	if l.size > slack {
-		l.cut()
-	}
+// renew writes the file anew, with what is not done with. Where that fails, the old one stays.
+func (b *Backlog) renew() {
+	fill, moved := b.rest()
+	_ = b.log.Rewrite(fill, moved)
 }
 
-func (l *log) cut() {
-	switch {
-	case l.f == nil:
-	case !l.format.Headed():
-		l.renew(nothing)
-	default:
-		if err := l.f.Truncate(l.format.Begin()); err == nil { // else it grows on
-			l.size = l.format.Begin()
+// rest puts what is not done with into a new file, and takes over where that stands.
+func (b *Backlog) rest() (fill recordlog.Contents, moved func()) {
+	at := make(map[*entry]int64, len(b.entries))
+	return func(put func(recordlog.Body) (int64, error)) error {
+			for _, seq := range b.seqs() {
+				e := b.entries[seq]
+				body, err := b.bodyOf(e)
+				if err != nil {
+					return err
+				}
+				if at[e], err = put(record{kind: kindEvent, seq: seq, rest: body}.pack); err != nil {
+					return err
+				}
+				for call, n := range e.begun {
+					if _, err := put(record{kind: n.kind(), seq: seq, call: call, jid: n.jid}.pack); err != nil {
+						return err
+					}
+				}
+			}
+			return nil
+		}, func() {
+			for e, where := range at {
+				if e.at < 0 {
+					b.memory -= int64(e.size)
+				}
+				e.at, e.body = where, nil
+			}
 		}
-	}
-}
-
-// renew makes a new file of the records that fill puts, and takes it in place of this one. Where that fails, this one
-// stays.
-func (l *log) renew(fill func(put func(record) (int64, error)) error) bool {
-	return l.make(recordlog.Making{}, fill) == nil
-}
-
-func (l *log) make(how recordlog.Making, fill func(put func(record) (int64, error)) error) error {
-	f, format, size, err := recordlog.Create(l.path, how, func(put func(func([]byte) []byte) (int64, int64,
-		error)) error {
-		return fill(func(r record) (int64, error) {
-			at, _, err := put(r.pack)
-			return at + fixedSize, err
-		})
-	})
-	if err != nil {
-		return err
-	}
-	if l.f != nil {
-		_ = l.f.Close() // it has no name any more
-	}
-	l.f, l.format, l.size = f, format, size
-	return nil
-}
-
-func (l *log) close() error {
-	if l.f == nil {
-		return nil
-	}
-	return l.f.Close()
 }

@@ -205,7 +205,7 @@ var errDiskRests = errors.New("queue of returners: the disk takes nothing")
 // onDisk writes records to the last segment, or a new one.
 func (q *Queue) onDisk(now time.Time, sync bool, n int64, bodies [][]byte) error {
 	s := q.last()
-	if s == nil || s.file == nil || s.size >= q.segmentSize() || s.broken || s.end != q.next {
+	if s == nil || s.log == nil || s.size >= q.segmentSize() || s.broken || s.end != q.next {
 		if !q.made {
 			if err := os.MkdirAll(q.opt.Dir, 0o700); err != nil {
 				return fmt.Errorf("queue of returners: %w", err)
@@ -233,7 +233,7 @@ func (q *Queue) onDisk(now time.Time, sync bool, n int64, bodies [][]byte) error
 // inMemory keeps records that the disk has not taken.
 func (q *Queue) inMemory(now time.Time, n int64, bodies [][]byte) {
 	s := q.last()
-	if s == nil || s.file != nil {
+	if s == nil || s.log != nil {
 		s = &segment{first: q.next, end: q.next}
 		q.segs = append(q.segs, s)
 	}
@@ -284,11 +284,11 @@ func (q *Queue) skip(r *reader, s *segment, why string) {
 func (q *Queue) removeFirst() {
 	s := q.segs[0]
 	q.segs = q.segs[1:]
-	if s.file == nil {
+	if s.log == nil {
 		q.memory -= s.size
-		return
+	} else {
+		q.bytes -= s.size
 	}
-	q.bytes -= s.size
 	_ = s.remove() // it is read as taken when it is found again
 }
 
@@ -301,7 +301,7 @@ func (q *Queue) trim() {
 				return
 			}
 		}
-		if len(q.segs) == 1 && s.file != nil && s.size < minTrim && !s.broken {
+		if len(q.segs) == 1 && s.log != nil && s.size < minTrim && !s.broken {
 			return // a file for each record would cost more
 		}
 		q.removeFirst()

@@ -1,9 +1,8 @@
 package queue
 
 import (
-	"encoding/binary"
+	"bytes"
 	"fmt"
-	"hash/crc32"
 	"os"
 	"path/filepath"
 	"slices"
@@ -210,26 +209,57 @@ func TestShownAgain(t *testing.T) {
 	_ = q.Close()
 }
 
-// Files of a release with another form are read to their end.
+// The files of a release with another form are taken over, in today's form; where the disk does not take that, they are
+// read all the same, and the next process tries again. Reader a had taken two of the four records, b none.
 func TestOlder(t *testing.T) {
-	opt := Options{Dir: t.TempDir(), Readers: []string{"a"}}
-	q := open(t, opt)
-	put(t, q, "zero")
-	same(t, take(t, q, "a", 1), "zero")
-	_ = q.Close()
-	files, _ := filepath.Glob(filepath.Join(opt.Dir, "*"+segmentSuffix))
-	var b []byte
-	for _, text := range []string{"zero", "one", "two"} {
-		rest := append(binary.BigEndian.AppendUint64(nil, uint64(time.Now().UnixNano())), text...)
-		b = binary.BigEndian.AppendUint32(b, uint32(len(text)))
-		b = append(binary.BigEndian.AppendUint32(b, crc32.Checksum(rest, castagnoli)), rest...)
+	for _, refused := range []bool{false, true} {
+		opt := Options{Dir: t.TempDir(), Readers: []string{"a", "b"}}
+		if err := os.CopyFS(opt.Dir, os.DirFS("testdata/older")); err != nil {
+			t.Fatal(err)
+		}
+		file := filepath.Join(opt.Dir, fmt.Sprintf("%020d%s", 0, segmentSuffix))
+		if refused {
+			if err := os.MkdirAll(filepath.Join(file+".new", "in the way"), 0o700); err != nil {
+				t.Fatal(err)
+			}
+		}
+		q := open(t, opt)
+		if (q.segs[0].log == nil) != refused || bytes.HasPrefix([]byte(readAll(t, file)), []byte("BRINELG1")) == refused {
+			t.Errorf("refused %v: it is in the other form", refused)
+		}
+		same(t, take(t, q, "a", 1), "two")
+		_ = q.Close()
+		q = open(t, opt)
+		put(t, q, "four")
+		same(t, take(t, q, "a", 9), "three", "four")
+		same(t, take(t, q, "b", 3), "zero", "one", "two")
+		_ = q.Close()
+		q = open(t, opt)
+		same(t, take(t, q, "b", 9), "three", "four")
+		_ = q.Close()
 	}
-	if err := os.WriteFile(files[0], b, 0o600); err != nil {
+}
+
+// A file of such a release that is damaged is used up to the damage, and kept.
+func TestOlderDamaged(t *testing.T) {
+	opt := Options{Dir: t.TempDir(), Readers: []string{"a", "b"}}
+	if err := os.CopyFS(opt.Dir, os.DirFS("testdata/older")); err != nil {
 		t.Fatal(err)
 	}
-	q = open(t, opt)
-	put(t, q, "three")
-	same(t, take(t, q, "a", 9), "one", "two", "three")
+	file := filepath.Join(opt.Dir, fmt.Sprintf("%020d%s", 0, segmentSuffix))
+	b := []byte(readAll(t, file))
+	b[len(b)-len("three")-16-1] ^= 1 // in "two"
+	if err := os.WriteFile(file, b, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var damages []setaside.Damage
+	opt.Damaged = func(d setaside.Damage) { damages = append(damages, d) }
+	q, err := Open(opt)
+	if err != nil || len(damages) != 1 || readAll(t, damages[0].Kept) != string(b) {
+		t.Fatalf("told of %v", damages)
+	}
+	put(t, q, "later")
+	same(t, take(t, q, "b", 9), "zero", "one", "later")
 	_ = q.Close()
 }
 

@@ -1,13 +1,11 @@
 package queue
 
 import (
-	"bufio"
 	"bytes"
 	"encoding/binary"
 	"errors"
 	"fmt"
 	"hash/crc32"
-	"io"
 	"io/fs"
 	"net/url"
 	"os"
@@ -68,7 +66,7 @@ func (q *Queue) Read(name string, end uint64, most int, bytes int64) ([]Item, er
 			from = position{r.next, r.off}
 		}
 		err := s.walk(from, t.add)
-		if err != nil && !s.holes && !s.older { // it was damaged meanwhile
+		if err != nil && !s.holes { // it was damaged meanwhile
 			s.broken, s.holes = true, true
 			q.opt.tell(setaside.Damage{Path: s.path, Err: fmt.Errorf("records for returners: %w", err)})
 			err = s.walk(from, t.add)
@@ -161,7 +159,7 @@ type position struct {
 // are holes.
 func (s *segment) walk(p position, f func(Item) bool) error {
 	switch {
-	case s.file == nil:
+	case s.log == nil:
 		for i := p.next - s.first; i < uint64(len(s.held)); i++ {
 			it := s.held[i]
 			if it.Seq, it.seg = s.first+i, s.first; !f(it) {
@@ -170,30 +168,22 @@ func (s *segment) walk(p position, f func(Item) bool) error {
 		}
 		return nil
 	case s.holes:
-		_, err := s.each(func(it Item, _ int64) bool {
+		return s.log.Whole(s.each(func(it Item) bool {
 			it.Body = bytes.Clone(it.Body)
 			return f(it)
-		})
-		return err
+		}))
 	}
-	p.off = max(p.off, s.format.Begin())
-	buf := bufio.NewReaderSize(io.NewSectionReader(s.file, p.off, s.tail-p.off), 64<<10)
-	for p.next < s.end {
-		it, n, err := s.readRecord(buf, s.tail-p.off)
+	var damaged error
+	err := s.log.Walk(p.off, func(at int64, body []byte) bool {
+		it, err := parseRecord(body)
 		if err != nil {
-			return err
+			damaged = err
+			return false
 		}
-		p.off += n
-		if s.older {
-			it.Seq = p.next
-		}
-		it.seg, it.end = s.first, p.off
-		p.next = it.Seq + 1
-		if !f(it) {
-			return nil
-		}
-	}
-	return nil
+		it.seg, it.end = s.first, at+int64(len(body))
+		return f(it)
+	})
+	return errors.Join(err, damaged)
 }
 
 // A record of the file is number (8 bytes), time (8), body.
@@ -201,10 +191,12 @@ const head = recordlog.Overhead + 16
 
 func recordSize(body []byte) int64 { return int64(head + len(body)) }
 
-func appendRecord(b []byte, seq uint64, now time.Time, body []byte) []byte {
-	b = binary.BigEndian.AppendUint64(b, seq)
-	b = binary.BigEndian.AppendUint64(b, uint64(now.UnixNano()))
-	return append(b, body...)
+func record(seq uint64, now time.Time, body []byte) recordlog.Body {
+	return func(b []byte) []byte {
+		b = binary.BigEndian.AppendUint64(b, seq)
+		b = binary.BigEndian.AppendUint64(b, uint64(now.UnixNano()))
+		return append(b, body...)
+	}
 }
 
 var errDamaged = errors.New("it is damaged")
@@ -218,56 +210,8 @@ func parseRecord(b []byte) (Item, error) {
 		nil
 }
 
-// readRecord reads one of at most room bytes, and tells how many it took.
-func (s *segment) readRecord(in io.Reader, room int64) (Item, int64, error) {
-	if s.older {
-		it, err := readOlder(in, room)
-		return it, int64(olderHead + len(it.Body)), err
-	}
-	var h [recordlog.Overhead]byte
-	if _, err := io.ReadFull(in, h[:]); err != nil {
-		return Item{}, 0, errDamaged
-	}
-	n := int64(binary.BigEndian.Uint32(h[:]))
-	if n > room-recordlog.Overhead {
-		return Item{}, 0, errDamaged
-	}
-	b := append(h[:], make([]byte, n)...)
-	if _, err := io.ReadFull(in, b[recordlog.Overhead:]); err != nil {
-		return Item{}, 0, errDamaged
-	}
-	body, ok := s.format.Body(b)
-	if !ok {
-		return Item{}, 0, errDamaged
-	}
-	it, err := parseRecord(body)
-	return it, int64(len(b)), err
-}
-
-// olderHead is what stood before a body in files of older releases: length (4), checksum of the rest (4), time (8).
-const olderHead = 16
-
+// castagnoli is for places.
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
-
-// readOlder reads a record of an older release, of at most room bytes.
-func readOlder(in io.Reader, room int64) (Item, error) {
-	var h [olderHead]byte
-	if _, err := io.ReadFull(in, h[:]); err != nil {
-		return Item{}, errDamaged
-	}
-	n := int64(binary.BigEndian.Uint32(h[:]))
-	if n > room-olderHead {
-		return Item{}, errDamaged
-	}
-	body := make([]byte, n)
-	if _, err := io.ReadFull(in, body); err != nil {
-		return Item{}, errDamaged
-	}
-	if crc32.Update(crc32.Checksum(h[8:], castagnoli), castagnoli, body) != binary.BigEndian.Uint32(h[4:]) {
-		return Item{}, errDamaged
-	}
-	return Item{At: time.Unix(0, int64(binary.BigEndian.Uint64(h[8:]))), Body: body}, nil
-}
 
 // placeSuffix ends the names of the files of places.
 const placeSuffix = ".place"

@@ -1,11 +1,11 @@
 package queue
 
 import (
-	"bufio"
+	"bytes"
 	"cmp"
+	"encoding/binary"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -24,13 +24,10 @@ type segment struct {
 	size           int64  // of its records
 	oldest, newest time.Time
 	path           string
-	file           *os.File // nil: it is in memory
-	format         recordlog.Format
-	tail           int64 // where the next record goes
+	log            *recordlog.Log // nil: it is in memory
 	held           []Item
 	broken         bool // nothing more goes into it
 	holes          bool // what is whole in it is found by a search
-	older          bool // it is of a release with another form
 }
 
 // segmentSuffix ends the names of files of records: NUMBER.records
@@ -38,43 +35,24 @@ const segmentSuffix = ".records"
 
 func createSegment(dir string, first uint64, sync bool) (s *segment, err error) {
 	s = &segment{first: first, end: first, path: filepath.Join(dir, fmt.Sprintf("%020d%s", first, segmentSuffix))}
-	if s.file, err = os.OpenFile(s.path, os.O_RDWR|os.O_CREATE|os.O_TRUNC, 0o600); err != nil {
+	if s.log, err = recordlog.Create(s.path, recordlog.Options{Sync: sync}); err != nil {
 		return nil, err
 	}
-	if s.format, err = recordlog.New(s.file); err == nil && sync {
-		err = syncDir(dir)
-	}
-	if err != nil {
-		return nil, errors.Join(err, s.remove())
-	}
-	s.tail = s.format.Begin()
 	return s, nil
-}
-
-func syncDir(dir string) error {
-	d, err := os.Open(dir)
-	if err != nil {
-		return err
-	}
-	return errors.Join(d.Sync(), d.Close())
 }
 
 // append writes records, all or none.
 func (s *segment) append(now time.Time, bodies [][]byte, sync bool) error {
-	var b []byte
+	records := make([]recordlog.Body, len(bodies))
 	for i, body := range bodies {
-		b = s.format.Append(b, func(dst []byte) []byte { return appendRecord(dst, s.end+uint64(i), now, body) })
+		records[i] = record(s.end+uint64(i), now, body)
 	}
-	_, err := s.file.WriteAt(b, s.tail)
-	if err == nil && sync {
-		err = s.file.Sync()
-	}
-	if err != nil {
+	size := s.log.Size()
+	if _, err := s.log.Append(sync, records...); err != nil {
 		s.broken = true
-		return errors.Join(err, s.file.Truncate(s.tail))
+		return err
 	}
-	s.size += int64(len(b))
-	s.tail += int64(len(b))
+	s.size += s.log.Size() - size
 	s.came(now, len(bodies))
 	return nil
 }
@@ -97,13 +75,18 @@ func (s *segment) came(now time.Time, n int) {
 }
 
 func (s *segment) close() error {
-	if s.file == nil {
+	if s.log == nil {
 		return nil
 	}
-	return s.file.Close()
+	return s.log.Close()
 }
 
-func (s *segment) remove() error { return errors.Join(s.close(), os.Remove(s.path)) }
+func (s *segment) remove() error {
+	if s.path == "" {
+		return nil
+	}
+	return errors.Join(s.close(), os.Remove(s.path))
+}
 
 // openSegments reads the files of a process before.
 func (q *Queue) openSegments() error {
@@ -129,15 +112,23 @@ func (q *Queue) openSegments() error {
 	return nil
 }
 
-func (q *Queue) openSegment(s *segment) (err error) {
-	if s.file, err = os.OpenFile(s.path, os.O_RDWR, 0); err != nil {
+func (q *Queue) openSegment(s *segment) error {
+	var damage, err error
+	var older []Item
+	opt := recordlog.Options{Sync: true, Older: func(at int64, body []byte) error {
+		it, err := s.parseOlder(older, at, body)
+		if err == nil {
+			older = append(older, it)
+		}
+		return err
+	}}
+	if s.log, damage, err = recordlog.Open(s.path, opt, s.each(func(it Item) bool {
+		s.count(it)
+		return true
+	})); err != nil {
 		return err
 	}
-	damage, err := s.scan()
-	if err != nil {
-		return errors.Join(err, s.close())
-	}
-	whole := s.end > s.first
+	whole := s.end > s.first || len(older) > 0
 	if damage != nil {
 		d := setaside.Damage{Path: s.path, Err: fmt.Errorf("%w: records for returners", damage)}
 		if whole { // it goes when all have it; the other name stays
@@ -147,76 +138,77 @@ func (q *Queue) openSegment(s *segment) (err error) {
 		}
 		d.Err = errors.Join(d.Err, err)
 		q.opt.tell(d)
-		s.broken, s.holes = true, !s.older
+		s.broken, s.holes = true, true
 	}
 	if damage != nil && !whole {
 		return s.close()
 	}
+	if s.log.IsOld() {
+		s.takeOver(older)
+	}
 	q.segs = append(q.segs, s)
-	q.bytes += s.size
 	q.next = max(q.next, s.end)
+	if s.log == nil {
+		q.memory += s.size
+	} else {
+		q.bytes += s.size
+	}
 	return nil
 }
 
-// scan finds the whole records of a file.
-func (s *segment) scan() (damage, err error) {
-	found, err := s.each(func(it Item, n int64) bool {
-		s.count(it, n)
-		return true
-	})
-	if err != nil {
-		return nil, err
-	}
-	s.format, s.tail = found.Format, found.End
-	if damage = found.Damage(); errors.Is(damage, recordlog.ErrDamaged) && !found.Format.Headed() && !found.Empty {
-		return s.scanOlder(damage)
-	}
-	return damage, nil
-}
-
 // count adds a record that stands there.
-func (s *segment) count(it Item, n int64) {
+func (s *segment) count(it Item) {
 	if s.size == 0 {
 		s.oldest = it.At
 	}
-	s.size += n
+	s.size += recordSize(it.Body)
 	s.end, s.newest = it.Seq+1, it.At
 }
 
-// each shows all records of a file that are whole, and how long each is.
-func (s *segment) each(f func(it Item, n int64) bool) (recordlog.Found, error) {
+// each shows records of a file that are whole, until f has enough.
+func (s *segment) each(f func(it Item) bool) recordlog.Each {
 	enough := false
-	return recordlog.Scan(s.file, recordlog.Format{}, func(at int64, body []byte) error {
+	return func(at int64, body []byte) error {
 		it, err := parseRecord(body)
 		if err != nil || enough || it.Seq < s.first {
 			return err
 		}
 		it.seg, it.end = s.first, at+int64(len(body))
-		enough = !f(it, int64(len(body))+recordlog.Overhead)
+		enough = !f(it)
 		return nil
-	})
+	}
 }
 
-// scanOlder reads a file of a release with another form. Nothing is added to it.
-func (s *segment) scanOlder(damage error) (error, error) {
-	info, err := s.file.Stat()
-	if err != nil {
-		return nil, err
+// parseOlder reads a record of a file of an older release: time (8 bytes), body. Its place in the line is its number,
+// so that none counts behind one that is damaged.
+func (s *segment) parseOlder(before []Item, at int64, body []byte) (Item, error) {
+	next := int64(0)
+	if n := len(before); n > 0 {
+		next = before[n-1].end
 	}
-	s.older, s.broken = true, true
-	buf := bufio.NewReaderSize(io.NewSectionReader(s.file, 0, info.Size()), 64<<10)
-	for s.tail = 0; s.tail < info.Size(); {
-		it, err := readOlder(buf, info.Size()-s.tail)
-		if err != nil {
-			break
+	if len(body) < 8 || at != next+recordlog.Overhead {
+		return Item{}, errDamaged
+	}
+	return Item{Seq: s.first + uint64(len(before)), At: time.Unix(0, int64(binary.BigEndian.Uint64(body))),
+		Body: bytes.Clone(body[8:]), end: at + int64(len(body))}, nil
+}
+
+// takeOver makes a file of today's form of the records of an older release. Where the disk does not take it, they are
+// held in memory, and the file stays for the next process.
+func (s *segment) takeOver(older []Item) {
+	for _, it := range older {
+		s.count(it)
+	}
+	s.broken, s.holes = false, false
+	if err := s.log.Rewrite(func(put func(recordlog.Body) (int64, error)) error {
+		for _, it := range older {
+			if _, err := put(record(it.Seq, it.At, it.Body)); err != nil {
+				return err
+			}
 		}
-		n := int64(olderHead + len(it.Body))
-		it.Seq = s.end
-		s.count(it, n)
-		s.tail += n
+		return nil
+	}, nil); err != nil && s.log.IsOld() {
+		_ = s.log.Close()
+		s.log, s.held = nil, older
 	}
-	if s.tail == info.Size() {
-		return nil, nil
-	}
-	return damage, nil
 }

@@ -9,10 +9,10 @@ import (
 	"brine/wire/disk/setaside"
 )
 
-// Making says how Create makes a file.
-type Making struct {
-	Sync bool                 // it is on the disk, with its name, when Create returns
-	Own  func(*os.File) error // is called before the file gets its name, for a lock; may be nil
+// making says how create makes a file.
+type making struct {
+	Sync bool // it is on the disk, with its name, when create returns
+	Lock bool
 	// Kept says that the old file is damaged, and is set aside; it gets its new name. nil: it goes.
 	Kept *string
 }
@@ -23,16 +23,14 @@ const newSuffix = ".new"
 // writeAt is how many bytes are written together.
 const writeAt = 256 << 10
 
-// Create makes a file with the records that fill puts, in the place of the one that is at path. put tells where the
-// body of a record is, and how long the whole record. Until all of it is written the old file stands, and it does after
-// an error. The new file is open, and size is where the next record goes.
-func Create(path string, how Making, fill func(put func(body func([]byte) []byte) (at, n int64, err error)) error) (
-	f *os.File, m Format, size int64, err error) {
+// create makes a file with the records that fill puts, in the place of the one that is at path. Until all of it is
+// written the old file stands, and it does after an error. The new file is open, and size is where the next record goes.
+func create(path string, how making, fill Contents) (f *os.File, m Format, size int64, err error) {
 	if f, err = os.OpenFile(path+newSuffix, os.O_RDWR|os.O_CREATE|os.O_TRUNC, 0o600); err != nil {
 		return nil, Format{}, 0, err
 	}
-	if how.Own != nil {
-		err = how.Own(f)
+	if how.Lock {
+		err = lock(f)
 	}
 	if err == nil {
 		m, err = New(f)
@@ -59,8 +57,7 @@ func Create(path string, how Making, fill func(put func(body func([]byte) []byte
 }
 
 // write writes the records of a new file.
-func (m Format) write(f *os.File, fill func(func(func([]byte) []byte) (int64, int64, error)) error) (size int64,
-	err error) {
+func (m Format) write(f *os.File, fill Contents) (size int64, err error) {
 	var b []byte
 	size = m.begin
 	flush := func() error {
@@ -69,14 +66,13 @@ func (m Format) write(f *os.File, fill func(func(func([]byte) []byte) (int64, in
 		b = b[:0]
 		return err
 	}
-	err = fill(func(body func([]byte) []byte) (at, n int64, err error) {
-		start := len(b)
+	err = fill(func(body Body) (at int64, err error) {
+		at = size + int64(len(b)) + before
 		b = m.Append(b, body)
-		at, n = size+int64(start)+before, int64(len(b)-start)
 		if len(b) >= writeAt {
 			err = flush()
 		}
-		return at, n, err
+		return at, err
 	})
 	if err == nil {
 		err = flush()

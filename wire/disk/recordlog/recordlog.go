@@ -1,6 +1,7 @@
-// Package recordlog is the form of files to which records are appended: a head, then records with their length and a
-// checksum. It finds damage, and every record before and behind it. It knows neither what is in a record nor who
-// writes.
+// Package recordlog has the files to which records are appended: a head, then records with their length and a checksum.
+// A Log appends, reads, writes anew, empties, waits for the disk, and sets a damaged file aside; it finds every record
+// before and behind damage. Files of older releases are read once and made files of this form. It knows neither what is
+// in a record nor who writes.
 //
 // The head says how the checksums of this file begin, by a number that nobody outside can know: what somebody else put
 // into a record is never taken for a record when the one around it is damaged. It stands there twice, further apart
@@ -39,10 +40,15 @@ type Format struct {
 	table *crc32.Table
 	seed  uint32
 	begin int64
+	less  int64 // how much longer a body is than its record says
 }
 
-// Old is the format of files of releases without heads, whose checksums are of that kind.
-func Old(table *crc32.Table) Format { return Format{table: table} }
+// Older are the formats of files that older releases wrote, without heads: those of minions, those of masters, and
+// those of records for returners, whose lengths leave out the time (8 bytes) that a body begins with. A file has one of
+// them.
+func Older() []Format {
+	return []Format{{table: castagnoli}, {table: crc32.IEEETable}, {table: castagnoli, less: 8}}
+}
 
 // Begin is where the first record is.
 func (m Format) Begin() int64 { return m.begin }
@@ -79,7 +85,8 @@ func parseHead(b []byte) (Format, bool) {
 		crc32.Checksum(b[:n], castagnoli) != binary.BigEndian.Uint32(b[n:]) {
 		return Format{}, false
 	}
-	return Format{castagnoli, binary.BigEndian.Uint32(b[len(magic):]), Begin}, true
+	seed := binary.BigEndian.Uint32(b[len(magic):])
+	return Format{table: castagnoli, seed: seed, begin: Begin}, true
 }
 
 // Append puts a record behind dst. fill appends its body.
@@ -87,7 +94,7 @@ func (m Format) Append(dst []byte, fill func([]byte) []byte) []byte {
 	at := len(dst)
 	dst = fill(append(dst, make([]byte, before)...))
 	body := dst[at+before:]
-	binary.BigEndian.PutUint32(dst[at:], uint32(len(body)))
+	binary.BigEndian.PutUint32(dst[at:], uint32(int64(len(body))-m.less))
 	binary.BigEndian.PutUint32(dst[at+4:], m.sum(body))
 	return dst
 }
@@ -98,7 +105,8 @@ func (m Format) Body(b []byte) (body []byte, ok bool) {
 		return nil, false
 	}
 	body = b[before:]
-	return body, int(binary.BigEndian.Uint32(b)) == len(body) && m.sum(body) == binary.BigEndian.Uint32(b[4:])
+	size, sum := int64(binary.BigEndian.Uint32(b)), binary.BigEndian.Uint32(b[4:])
+	return body, size+m.less == int64(len(body)) && m.sum(body) == sum
 }
 
 func (m Format) sum(body []byte) uint32 { return crc32.Update(m.seed, m.table, body) }
@@ -133,33 +141,50 @@ func (f Found) Damage() error {
 	return nil
 }
 
+// Each takes the body of a record, and where it stands.
+type Each = func(at int64, body []byte) error
+
 // ErrDamaged means that a file does not hold what was written to it.
 var ErrDamaged = errors.New("the file is damaged")
 
 // Scan shows the bodies of all whole records of a file in their order, and where each stands; a body is lent until each
-// returns. One that each does not like is damaged, whatever its checksum. old is the format of files without a head.
-// The error is one of reading.
-func Scan(file *os.File, old Format, each func(at int64, body []byte) error) (Found, error) {
+// returns. One that each does not like is damaged, whatever its checksum. Records of files of older releases go to
+// older, or to each if that is nil. The error is one of reading.
+func Scan(file *os.File, each, older Each) (Found, error) {
 	info, err := file.Stat()
 	if err != nil {
 		return Found{}, err
 	}
 	s := &scanner{in: file, size: info.Size(), each: each}
-	s.budget = searchTimes*s.size + searchLeast
 	if s.size == 0 {
 		return Found{Empty: true}, nil
 	}
-	if err := s.head(old); err != nil {
+	if err := s.head(); err != nil {
 		return Found{}, err
 	}
-	if err := s.run(); err != nil {
-		return Found{}, err
+	tries := []Format{s.found.Format}
+	if s.found.Format.table == nil && !s.cut {
+		tries = Older()
+		if older != nil {
+			s.each = older
+		}
 	}
-	return s.found, nil
+	for _, format := range tries {
+		s.budget = searchTimes*s.size + searchLeast
+		s.found.Format, s.found.End = format, format.begin
+		if err := s.run(); err != nil {
+			return Found{}, err
+		}
+		if s.any || format.Headed() {
+			return s.found, nil
+		}
+		s.found.Bad = nil
+	}
+	return Found{Bad: []Span{{0, s.size}}}, nil
 }
 
-// head finds the format of the file.
-func (s *scanner) head(old Format) error {
+// head finds the format of the file, if it has a head.
+func (s *scanner) head() error {
 	for i, at := range []int64{0, headGap} {
 		b := make([]byte, min(headSize, max(s.size-at, 0)))
 		if _, err := s.in.ReadAt(b, at); err != nil && err != io.EOF {
@@ -177,12 +202,7 @@ func (s *scanner) head(old Format) error {
 		}
 	}
 	if s.found.Format.Headed() && s.size < Begin { // it was cut before its first record
-		s.found.Format, s.found.Bad = Format{}, nil
-		return nil
+		s.found.Format, s.found.Bad, s.cut = Format{}, nil, true
 	}
-	if s.found.Format.table == nil {
-		s.found.Format = old
-	}
-	s.found.End = s.found.Format.begin
 	return nil
 }

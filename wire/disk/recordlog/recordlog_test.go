@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"hash/crc32"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -22,7 +21,7 @@ func made(t testing.TB, path string, headed bool, sizes ...int) (bodies [][]byte
 		t.Fatal(err)
 	}
 	defer f.Close()
-	m := Old(crc32.IEEETable)
+	m := Older()[1]
 	if headed {
 		if m, err = New(f); err != nil {
 			t.Fatal(err)
@@ -49,7 +48,7 @@ func scan(t testing.TB, path string) (got [][]byte, found Found) {
 		t.Fatal(err)
 	}
 	defer f.Close()
-	found, err = Scan(f, Old(crc32.IEEETable), func(at int64, body []byte) error {
+	found, err = Scan(f, func(at int64, body []byte) error {
 		if len(body) < 6 {
 			return errors.New("too short")
 		}
@@ -60,7 +59,7 @@ func scan(t testing.TB, path string) (got [][]byte, found Found) {
 		}
 		got = append(got, bytes.Clone(body))
 		return nil
-	})
+	}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -183,7 +182,7 @@ func TestForged(t *testing.T) {
 		t.Fatal(err)
 	}
 	var evil []byte
-	for _, guess := range []Format{Old(crc32.IEEETable), Old(castagnoli), {castagnoli, 0, Begin}} {
+	for _, guess := range append(Older(), Format{table: castagnoli, begin: Begin}) {
 		evil = guess.Append(evil, func(b []byte) []byte { return append(b, "forged record"...) })
 	}
 	b := m.Append(nil, func(b []byte) []byte { return append(append(b, bytes.Repeat([]byte{0}, 100)...), evil...) })

@@ -10,8 +10,9 @@ import (
 type scanner struct {
 	in     io.ReaderAt
 	size   int64
-	each   func(at int64, body []byte) error
+	each   Each
 	found  Found
+	cut    bool  // it ends within its head
 	any    bool  // a record was whole
 	budget int64 // bytes that may still be summed up in search of a record
 	buf    []byte
@@ -49,9 +50,6 @@ func (s *scanner) run() error {
 		s.bad(at, next)
 		at = next
 	}
-	if !s.any && !s.found.Format.Headed() {
-		s.found.Format, s.found.End = Format{}, 0
-	}
 	return nil
 }
 
@@ -69,7 +67,7 @@ func (s *scanner) record(at int64) (int64, error) {
 	if err != nil || len(head) < before {
 		return 0, err
 	}
-	n, want := int64(binary.BigEndian.Uint32(head)), binary.BigEndian.Uint32(head[4:])
+	n, want := int64(binary.BigEndian.Uint32(head))+s.found.Format.less, binary.BigEndian.Uint32(head[4:])
 	if n > s.size-at-before {
 		return 0, nil
 	}
@@ -118,7 +116,7 @@ func (s *scanner) search(from int64) (int64, error) {
 		if err != nil {
 			return 0, err
 		}
-		n := int64(binary.BigEndian.Uint32(head))
+		n := int64(binary.BigEndian.Uint32(head)) + s.found.Format.less
 		if n > s.size-at-before {
 			continue
 		}

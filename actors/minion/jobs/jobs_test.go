@@ -12,6 +12,7 @@ import (
 	"brine/actors/actortest"
 	"brine/actors/minion/jobfiles"
 	"brine/modules/loader"
+	"brine/modules/modtest"
 	"brine/wire/payload"
 )
 
@@ -143,10 +144,9 @@ func TestUncalledReturners(t *testing.T) {
 		t.Errorf("without any: got %v, want %v", got, want)
 	}
 	for _, name := range []string{"good", "bad", "slow"} {
-		if err := m.opt.Returners.Register(loader.Func{Name: name + ".returner",
-			Run: func(*loader.Call, loader.Args) (any, error) { return nil, nil }}); err != nil {
-			t.Fatal(err)
-		}
+		m.opt.Returners.Offer(modtest.Source(loader.Fn(name+".returner", func(*loader.Call, struct{}) (any, error) {
+			return nil, nil
+		}, "")))
 	}
 	if got, want := m.uncalled(job), []string{"good", "etcd"}; !slices.Equal(got, want) {
 		t.Errorf("got %v, want %v", got, want)

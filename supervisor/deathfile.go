@@ -12,8 +12,8 @@ import (
 	"sync"
 	"time"
 
-	"brine/modules/host/wholefile"
 	"brine/supervisor/stats"
+	"brine/wire/disk/wholefile"
 )
 
 // Limits of the file. At deathLines lines it is rewritten with the last keepHistory deaths. At most the last deathBytes

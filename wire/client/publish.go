@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"brine/wire/payload"
+	"brine/wire/python"
 )
 
 // Job is the content of a publish request. Tgt and TgtType are sent unchanged: the caller must resolve node groups and
@@ -51,7 +52,7 @@ func (c *Client) Publish(ctx context.Context, job Job) (Published, error) {
 	if err != nil {
 		return Published{}, err
 	}
-	if isEmpty(reply) && c.renewKey() {
+	if !python.Truth(reply) && c.renewKey() {
 		if reply, err = c.Request(ctx, c.publishLoad(job, timeout), timeout); err != nil {
 			return Published{}, err
 		}
@@ -124,7 +125,7 @@ func readPublished(reply any) (Published, error) {
 
 // refusal recognizes the forms of a master's refusal: an empty reply, a text, or an error in a map.
 func refusal(reply any) error {
-	if isEmpty(reply) {
+	if !python.Truth(reply) {
 		return ErrEmptyReply
 	}
 	switch v := reply.(type) {
@@ -143,18 +144,4 @@ func refusal(reply any) error {
 		}
 	}
 	return nil
-}
-
-func isEmpty(reply any) bool {
-	switch v := reply.(type) {
-	case nil:
-		return true
-	case bool:
-		return !v
-	case string:
-		return v == ""
-	case *payload.Map:
-		return v.Len() == 0
-	}
-	return false
 }

@@ -60,7 +60,7 @@ SIGHUP comes; anything else is named in the log and waits for a restart.
 An option that nobody knows is the operator's own and is kept. When it looks like a slip of the hand the daemon asks "did you mean".
 `
 
-// TestOptionsDoc compares docs/options.md with the tables that it is made from.
+// TestOptionsDoc compares docs/options.md with the tables from which it is made.
 func TestOptionsDoc(t *testing.T) {
 	var b strings.Builder
 	b.WriteString(optionsHead)
@@ -128,7 +128,7 @@ func saltHas(t *testing.T, key string) bool {
 	return saltTable(t, roleMaster).Has(key) || saltTable(t, roleMinion).Has(key) || saltTable(t, "types").Has(key)
 }
 
-// verdict says what a daemon does with an option.
+// verdict says how a daemon treats an option.
 func verdict(rules []rule, role, key string) string {
 	var out []string
 	for _, r := range rules {
@@ -148,7 +148,7 @@ func verdict(rules []rule, role, key string) string {
 	return strings.Join(out, "; else ")
 }
 
-// shownDefault is a default as a file would say it, unless it is long.
+// shownDefault is a default in the form of a file; a long one is cut.
 func shownDefault(v any) string {
 	text := strings.ReplaceAll(python.Str(v), "\n", " ")
 	switch {
@@ -164,7 +164,7 @@ func cell(text string) string { return strings.ReplaceAll(text, "|", `\|`) }
 
 var spaces = regexp.MustCompile(`\s+`)
 
-// comments are what the option structs say about each option; a field right below another shares its comment.
+// comments are the comments in the option structs, by option; a field directly below another one shares its comment.
 func comments(t *testing.T) map[string]string {
 	t.Helper()
 	fset := token.NewFileSet()
@@ -197,7 +197,7 @@ func comments(t *testing.T) map[string]string {
 				text := shared
 				if note := strings.TrimSpace(field.Comment.Text()); note != "" && field.Doc != nil {
 					text += " (" + note + ")"
-				} else if note != "" { // the comment above speaks of a group
+				} else if note != "" { // the comment above covers a group
 					text = note + ": " + shared
 				}
 				text = strings.Trim(spaces.ReplaceAllString(text, " "), " :")
@@ -223,7 +223,8 @@ func comments(t *testing.T) map[string]string {
 	return out
 }
 
-// own keeps words that only look like fields (Salt, Test): a field's name is its option's without underscores.
+// own tells whether a word is a field's name: then it is the option's name without underscores. Words such as Salt and
+// Test only look like field names.
 func own(key, field string) bool {
 	return strings.Contains(key, "_") && strings.EqualFold(strings.ReplaceAll(key, "_", ""), field)
 }

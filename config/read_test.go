@@ -42,7 +42,7 @@ type listed struct {
 // listPackages lists packages of this module with their imports.
 func listPackages(t *testing.T, pattern string) (all []listed) {
 	t.Helper()
-	// The tags of a build whose packages the compiler has made already: it makes them once more for others.
+	// With the tags of an existing build the compiler need not build the packages again.
 	cmd := exec.Command("go", "list", "-export", "-deps", "-tags", os.Getenv("BRINE_BUILT_TAGS"), "-f",
 		`{{.ImportPath}}|{{.Export}}|{{.Dir}}|{{join .GoFiles ","}}|{{join .CgoFiles ","}}|{{join .Deps ","}}`, pattern)
 	cmd.Dir = ".."

@@ -130,7 +130,7 @@ func (l *layers) lay(s *source) map[string]any {
 // layFiles applies a set of files over the earlier files.
 func (l *layers) layFiles(s *source) error {
 	if err := l.viper.MergeConfigMap(l.lay(s)); err != nil {
-		return &Error{Code: ExitGeneric, Err: fmt.Errorf("lay options over each other: %w", err)}
+		return &Error{Code: ExitGeneric, Err: fmt.Errorf("combine options: %w", err)}
 	}
 	return nil
 }

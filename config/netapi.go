@@ -116,7 +116,7 @@ func (s *section) get(key string) (any, bool) {
 func (s *section) bad(key, want string) {
 	if s.err == nil {
 		s.err = &Error{Key: s.name + ":" + key, Value: s.m.Value(key), Code: ExitGeneric,
-			Err: fmt.Errorf("option '%s' of %s is %s: it has to be %s", key, s.name,
+			Err: fmt.Errorf("option '%s' of %s is %s: it must be %s", key, s.name,
 				payload.Show(python.Str(s.m.Value(key))), want)}
 	}
 }

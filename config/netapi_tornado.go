@@ -86,7 +86,7 @@ func (n *Netapi) readTornado(m *payload.Map, hashType string) (*Tornado, error) 
 	var known bool
 	if t.TokenDigits, known = digits(hashType); !known {
 		return nil, &Error{Key: "hash_type", Value: hashType, Code: ExitGeneric,
-			Err: fmt.Errorf("hash_type %q has no length that tokens could have", hashType)}
+			Err: fmt.Errorf("hash_type %q gives no length for tokens", hashType)}
 	}
 	if !t.DisableSSL && t.SSLCrt == "" && s.err == nil {
 		s.err = &Error{Key: "rest_tornado", Code: ExitGeneric,
@@ -95,7 +95,7 @@ func (n *Netapi) readTornado(m *payload.Map, hashType string) (*Tornado, error) 
 	}
 	for _, opt := range []struct{ key, why string }{
 		{"backlog", "the kernel's backlog is used"}, {"num_processes", "one process serves all processors"},
-		{"debug", "answers never show stacks, and programs are not loaded anew"},
+		{"debug", "answers never show stacks, and programs are not reloaded"},
 	} {
 		if v, given := s.get(opt.key); given && python.Truth(v) && v != int64(1) {
 			n.notice(slog.LevelWarn, "Option '%s' of rest_tornado is not honoured: %s", opt.key, opt.why)

@@ -60,7 +60,7 @@ func readRules(text string) ([]rule, error) {
 	var rules []rule
 	for one := range strings.SplitSeq(text, ",") {
 		if one == "" || strings.IndexByte("+-~!", one[0]) < 0 || len(one) > 1 && one[1] != '=' {
-			return nil, fmt.Errorf("standing of options: %q is no rule", text)
+			return nil, fmt.Errorf("standing of options: %q is not a rule", text)
 		}
 		r := rule{act: one[0]}
 		if len(one) > 2 {

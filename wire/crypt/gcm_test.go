@@ -32,7 +32,8 @@ func goGCM(t testing.TB, b *Box, box []byte, nonce string) ([]byte, error) {
 	return aead.Open(nil, k.nonce, box[GCMLead:], []byte(nonce))
 }
 
-// TestGCM: boxes of any size open to the sealed text, here and by the standard library, and two boxes of one payload differ.
+// TestGCM: boxes of any size open to the sealed text, here and by the standard library, and two boxes of one payload
+// differ.
 func TestGCM(t *testing.T) {
 	b, nonce := newTestBox(t), strings.Repeat("n", nonceSize)
 	for _, n := range []int{0, 1, 15, 16, 100, fromLarge - 1, fromLarge, 70000, 1<<20 + 7} {

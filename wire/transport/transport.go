@@ -4,11 +4,11 @@
 // daemon together choose one.
 //
 //	request channel    RequestClient → RequestServer    one request, one reply
-//	publish channel    Publisher → subscribers          one publication to many
+//	publish channel    Publisher → Subscriber           one publication to many
 //
 // A channel carries one msgpack value in bytes at a time, as wire/payload makes it. The implementation decides how a
 // value is framed, how many requests share a connection, and how a subscriber names itself. The interfaces answer to
-// salt/transport/base.py: RequestServer, RequestClient, PublishServer.
+// salt/transport/base.py: RequestServer, RequestClient, PublishServer, PublishClient.
 package transport
 
 import (
@@ -128,4 +128,29 @@ type Subscription struct {
 	Topic string // "" is everything
 	Begin bool
 	Conn  uint64 // the connection that sent it; 0: libzmq reports it because a connection ended
+}
+
+// Network makes the client ends on a minion.
+type Network interface {
+	// RequestClient makes an end of the request channel towards an address. It connects when it is first used, and its
+	// requests end with its connection (ErrLost).
+	RequestClient(host string, port int) RequestClient
+	// Subscriber makes an end of the publish channel.
+	Subscriber(host string, port int, opt SubscriberOptions) Subscriber
+}
+
+// SubscriberOptions are what a minion says when it subscribes.
+type SubscriberOptions struct {
+	ID     string        // of the minion; a claim
+	Filter bool          // it wants only what is for everybody or for ID (zmq_filtering)
+	Mark   string        // a topic that shows a master who it is (see Subscription); "": none
+	OnLink func(up bool) // told when the connection is made or ends; it must not block
+}
+
+// Subscriber is the client end of the publish channel. It connects again by itself.
+type Subscriber interface {
+	// Serve connects and hands each publication to sink until ctx ends, then closes and returns the cause of ctx. The
+	// receiver owns the bytes, one msgpack value. sink must not block: it posts to a mailbox. Another error means that
+	// it never began.
+	Serve(ctx context.Context, sink func(payload []byte)) error
 }

@@ -150,7 +150,7 @@ func BenchmarkPublish(b *testing.B) {
 			for range peers {
 				readers.Go(func() {
 					s := NewSub(SubOptions{Endpoint: p.Addr(), Context: shared})
-					_ = s.Serve(ctx, func([][]byte) {
+					_ = s.serveFrames(ctx, func([][]byte) {
 						if got.Add(1) == want.Load() {
 							round <- struct{}{}
 						}

@@ -124,7 +124,7 @@ func startSub(t testing.TB, opt SubOptions, sink func([][]byte)) (stop func()) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
-	go func() { done <- NewSub(opt).Serve(ctx, sink) }()
+	go func() { done <- NewSub(opt).serveFrames(ctx, sink) }()
 	stop = sync.OnceFunc(func() {
 		cancel()
 		if err := <-done; err != context.Canceled {

@@ -82,7 +82,7 @@ func TestSoakPublications(t *testing.T) {
 		ctx, cancel := context.WithCancel(context.Background())
 		done := make(chan error, 1)
 		go func() {
-			done <- s.Serve(ctx, func(f [][]byte) { got <- binary.BigEndian.Uint64(f[0]) })
+			done <- s.serveFrames(ctx, func(f [][]byte) { got <- binary.BigEndian.Uint64(f[0]) })
 		}()
 		t.Cleanup(func() { cancel(); <-done })
 		receive(t, "subscription", subs)

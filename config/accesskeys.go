@@ -20,14 +20,13 @@ import (
 	"brine/wire/python/re"
 )
 
-// AccessKeys makes sure that every user who may talk to this master from this host has a key file
-// cachedir/.USER_key, and returns the keys by user. A usable file of an earlier run is kept, as Salt 3008 does, so
-// that running tools stay valid; a new one holds newKey() and belongs to the user alone. told hears of a file that is
-// damaged, which a new one replaces.
+// AccessKeys makes sure that every user who may use this master from this host has a key file cachedir/.USER_key, and
+// returns the keys by user. Like Salt 3008, it keeps a usable file of an earlier run, so that running tools stay valid.
+// A new file holds newKey() and belongs to the user alone. told is called for a damaged file, which is replaced.
 //
-// Users are the one the master runs as, the configured one and the names in publisher_acl; with
-// client_acl_verify names unknown to the system are left out and each name is also tried as a pattern on all
-// users of the system.
+// The users are the master's own user, the configured one, and the names in publisher_acl. With client_acl_verify,
+// names that the system does not know are left out, and each name is also compared as a pattern with all users of the
+// system.
 func (m *Master) AccessKeys(newKey func() string, told func(setaside.Damage)) (map[string]string, error) {
 	if m.PublisherACL.Len() > 0 || m.ExternalAuth.Len() > 0 {
 		letThrough(m.CacheDir)
@@ -35,7 +34,7 @@ func (m *Master) AccessKeys(newKey func() string, told func(setaside.Damage)) (m
 	return AccessKeys(m.CacheDir, m.AccessUsers(), newKey, told)
 }
 
-// AccessUsers are the users who may talk to this master from this host; see AccessKeys.
+// AccessUsers are the users who may use this master from this host; see AccessKeys.
 func (m *Master) AccessUsers() []string {
 	names := []string{m.User, currentUser()}
 	for name := range m.PublisherACL.All() {
@@ -77,16 +76,16 @@ func AccessKeys(dir string, users []string, newKey func() string, told func(seta
 	return keys, nil
 }
 
-// errNoKey means that there is no usable key in a file.
+// errNoKey means that a file holds no usable key.
 var errNoKey = errors.New("no usable key")
 
-// errKeyDamaged means that a file holds something else than a key.
+// errKeyDamaged means that a file holds something other than a key.
 var errKeyDamaged = errors.New("the file is damaged: it holds no access key")
 
-// leastAccessKey is how many bytes a key has at least.
+// leastAccessKey is the smallest size of a key, in bytes.
 const leastAccessKey = 32
 
-// readAccessKey reads a key file. One that is no plain file, or may be read by others, is not usable.
+// readAccessKey reads a key file. A file that is not a plain file, or that other users may access, is not usable.
 func readAccessKey(file string) (string, error) {
 	info, err := os.Lstat(file)
 	switch {
@@ -108,7 +107,7 @@ func readAccessKey(file string) (string, error) {
 	return string(b), nil
 }
 
-// writeAccessKey replaces a key file as a whole: nobody ever sees half a key.
+// writeAccessKey replaces a key file as a whole: no reader ever sees half a key.
 func writeAccessKey(file, name, key string) error {
 	var how wholefile.Options
 	if u, err := user.Lookup(name); err == nil {
@@ -119,14 +118,14 @@ func writeAccessKey(file, name, key string) error {
 	return wholefile.Write(file, []byte(key), how)
 }
 
-// letThrough lets other users reach files in a directory whose names they know.
+// letThrough lets other users open files in a directory if they know their names.
 func letThrough(dir string) {
 	if info, err := os.Stat(dir); err == nil && info.Mode().Perm()&0o001 == 0 {
-		_ = setMode(dir, info.Mode().Perm()|0o001) // without it those users get Salt's own message about the key
+		_ = setMode(dir, info.Mode().Perm()|0o001) // after a failure those users get Salt's own message about the key
 	}
 }
 
-// systemUsers replaces names by the users of the system that they name or match.
+// systemUsers replaces names by the users of the system with these names or matching these patterns.
 func systemUsers(names []string) []string {
 	var out []string
 	for _, name := range names {
@@ -151,7 +150,7 @@ func systemUsers(names []string) []string {
 	return out
 }
 
-// userMatches tries a pattern as a shell glob, then as a regular expression for the whole name.
+// userMatches compares a pattern as a shell glob, then as a regular expression for the whole name.
 func userMatches(pattern, name string) bool {
 	if fnmatch.Match(pattern, name) {
 		return true

@@ -12,7 +12,7 @@ import (
 	"brine/wire/python"
 )
 
-// adjustLogFile applies log_dir to what is said about log_file.
+// adjustLogFile applies log_dir to log_file.
 func (ld *loading) adjustLogFile() error {
 	dir, _ := ld.layers.value("log_dir").(string)
 	if dir == "" {
@@ -33,7 +33,7 @@ func (ld *loading) adjustLogFile() error {
 	return ld.layers.correct("log_file", name, origin)
 }
 
-// applyCommon makes the corrections that both roles share and that come before the paths.
+// applyCommon makes the corrections of both roles that come before the paths.
 func (ld *loading) applyCommon(opts *payload.Map) error {
 	ld.renameEnvironment(opts)
 	fullBackendNames(opts)
@@ -50,7 +50,7 @@ func (ld *loading) applyCommon(opts *payload.Map) error {
 	return nil
 }
 
-// renameEnvironment honours the old name of saltenv.
+// renameEnvironment handles the old name of saltenv.
 func (ld *loading) renameEnvironment(opts *payload.Map) {
 	env, ok := opts.Get("environment")
 	if !ok {
@@ -67,7 +67,7 @@ func (ld *loading) renameEnvironment(opts *payload.Map) {
 	opts.Set("saltenv", env)
 }
 
-// fullBackendNames turns the old names of file server backends (git, hg, svn, minion) into the present ones.
+// fullBackendNames turns the old names of file server backends (git, hg, svn, minion) into the current ones.
 func fullBackendNames(opts *payload.Map) {
 	list := opts.List("fileserver_backend")
 	out := make([]any, len(list))
@@ -106,7 +106,7 @@ func (ld *loading) applyIPCBuffer(opts *payload.Map) {
 	opts.Set("ipc_write_buffer", size)
 }
 
-// applyRoots normalises file_roots and pillar_roots: names are text, directories lists, globs are expanded.
+// applyRoots normalises file_roots and pillar_roots: names become text, directories become lists, globs are expanded.
 func (ld *loading) applyRoots(opts *payload.Map, key, name, base string) {
 	roots, ok := opts.Value(key).(*payload.Map)
 	if !ok {
@@ -138,10 +138,10 @@ func expandDirs(dirs []any) []any {
 	return out
 }
 
-// onlyTrue makes a switch that only a real true turns on a bool.
+// onlyTrue turns an option into a bool that is on only for the value true.
 func onlyTrue(opts *payload.Map, key string) { opts.Set(key, opts.Value(key) == true) }
 
-// isURI tells a log file that is no path but a place such as udp://host.
+// isURI recognizes a log_file that is not a path but a destination such as udp://host.
 func isURI(s string) bool {
 	scheme, _, ok := strings.Cut(s, ":")
 	return ok && isLetter(scheme) && !strings.ContainsFunc(scheme, func(r rune) bool {
@@ -149,11 +149,11 @@ func isURI(s string) bool {
 	})
 }
 
-// isLetter tells whether a text begins with a letter of ASCII.
+// isLetter tells whether a text begins with an ASCII letter.
 func isLetter(s string) bool { return s != "" && (s[0]|0x20) >= 'a' && (s[0]|0x20) <= 'z' }
 
-// prependRoot puts root_dir in front of the named options, and of those log files that are paths. An absolute
-// path outside root_dir is moved into it.
+// prependRoot puts root_dir before the named options, and before log files that are paths. An absolute path outside
+// root_dir is moved into it.
 func (ld *loading) prependRoot(opts *payload.Map, keys []string, logs []string) error {
 	root, ok := opts.Value("root_dir").(string)
 	if !ok {
@@ -188,7 +188,7 @@ func (ld *loading) prependRoot(opts *payload.Map, keys []string, logs []string) 
 	return nil
 }
 
-// below puts a root in front of a path that is not below it.
+// below puts a root before a path that is not below it.
 func below(root, path string) string {
 	return filepath.Join(root, strings.TrimPrefix(path, root+string(os.PathSeparator)))
 }
@@ -217,7 +217,7 @@ var (
 	signingAlgorithms    = []string{"PKCS1v15-SHA1", "PKCS1v15-SHA224"}
 )
 
-// applyLast makes the corrections that both roles share and that come last.
+// applyLast makes the corrections of both roles that come last.
 func (ld *loading) applyLast(opts *payload.Map) error {
 	hash, ok := opts.Value("hash_type").(string)
 	if !ok {

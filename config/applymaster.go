@@ -68,7 +68,7 @@ func (ld *loading) applyMasterID(opts *payload.Map) {
 	}
 }
 
-// applyCluster makes the cluster options agree with each other.
+// applyCluster makes the cluster options consistent.
 func (ld *loading) applyCluster(opts *payload.Map) {
 	peers, pki := opts.Value("cluster_peers"), opts.Value("cluster_pki_dir")
 	if opts.Value("cluster_id") != nil {
@@ -92,7 +92,7 @@ func (ld *loading) applyCluster(opts *payload.Map) {
 	}
 }
 
-// applyIgnores makes lists of file_ignore_regex and file_ignore_glob and drops expressions that do not compile.
+// applyIgnores turns file_ignore_regex and file_ignore_glob into lists, and drops expressions that do not compile.
 func (ld *loading) applyIgnores(opts *payload.Map) {
 	regexes := opts.List("file_ignore_regex")
 	if s := opts.Str("file_ignore_regex"); s != "" {
@@ -116,7 +116,7 @@ func (ld *loading) applyIgnores(opts *payload.Map) {
 	}
 }
 
-// applyWorkers keeps three workers where minions may publish, and checks worker_pools.
+// applyWorkers sets at least three workers if minions may publish, and checks worker_pools.
 func (ld *loading) applyWorkers(opts *payload.Map) error {
 	threads, ok := python.Number(opts.Value("worker_threads"))
 	if !ok {
@@ -139,7 +139,7 @@ func (ld *loading) applyWorkers(opts *payload.Map) error {
 	return nil
 }
 
-// applyNodegroups undoes an empty "nodegroups:" and merges a list of maps.
+// applyNodegroups replaces an empty "nodegroups:" by an empty map, and merges a list of maps.
 func applyNodegroups(opts *payload.Map) {
 	switch v := opts.Value("nodegroups").(type) {
 	case nil:

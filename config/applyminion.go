@@ -56,7 +56,7 @@ func (ld *loading) checkQueueAge(opts *payload.Map) error {
 	return nil
 }
 
-// checkPassed finds a pass_to_ext_pillars with which Salt's minion gets no pillar.
+// checkPassed refuses a pass_to_ext_pillars with which Salt's minion would get no pillar.
 func (ld *loading) checkPassed(opts *payload.Map) error {
 	v, ok := opts.Get("pass_to_ext_pillars")
 	if _, isList := v.([]any); ok && !isList {

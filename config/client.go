@@ -12,18 +12,17 @@ import (
 	"brine/wire/payload"
 )
 
-// Client is the master's configuration as salt, salt-key and salt-run read it: with the personal file of the
-// user on top.
+// Client is the master's configuration for salt, salt-key and salt-run, with the user's personal file on top.
 type Client struct {
 	Master
 	TokenFile string // file of the eauth token, absolute
-	Token     string // its content when it has not expired; a secret
-	MasterURI string // tcp://ADDRESS:RET_PORT, the wildcard address replaced by loopback
-	SaltRC    string // the personal file that was read, "" when there is none
+	Token     string // its content if it has not expired; a secret
+	MasterURI string // tcp://ADDRESS:RET_PORT, with loopback in place of a wildcard address
+	SaltRC    string // the personal file that was read, or ""
 }
 
-// LoadClient reads the master configuration at path and the personal file: the one SALT_CLIENT_CONFIG names, else
-// saltrc in $XDG_CONFIG_HOME/salt when that directory exists, else ~/.saltrc.
+// LoadClient reads the master configuration at path and the personal file: the file named by SALT_CLIENT_CONFIG, else
+// saltrc in $XDG_CONFIG_HOME/salt if that directory exists, else ~/.saltrc.
 func LoadClient(path string, overrides *payload.Map) (*Client, error) {
 	return Loader{Path: path, Overrides: overrides}.Client()
 }
@@ -51,7 +50,7 @@ func (l Loader) Client() (*Client, error) {
 	return c, nil
 }
 
-// personal lays the personal file over the master's options.
+// personal applies the personal file over the master's options.
 func (c *Client) personal(ld *loading, opts *payload.Map) error {
 	dir, name := clientDir(ld.Getenv)
 	file := filepath.Join(dir, name)
@@ -76,14 +75,14 @@ func (c *Client) personal(ld *loading, opts *payload.Map) error {
 		return err
 	}
 	for key := range s.opts.All() {
-		if ld.layers.origin(key).Layer == LayerFile { // else the environment stands over it
+		if ld.layers.origin(key).Layer == LayerFile { // otherwise the environment overrides it
 			opts.Set(key, ld.layers.value(key))
 		}
 	}
 	return nil
 }
 
-// clientDir is where personal files are kept, and the name of the personal configuration there.
+// clientDir is the directory of personal files, and the name of the personal configuration in it.
 func clientDir(getenv func(string) string) (dir, name string) {
 	home := getenv("HOME")
 	if home == "" {
@@ -100,7 +99,7 @@ func clientDir(getenv func(string) string) (dir, name string) {
 	return home, ".saltrc"
 }
 
-// readToken reads the token file unless the token in it has expired.
+// readToken reads the token file unless its token has expired.
 func (c *Client) readToken(opts *payload.Map) {
 	file := expandHome(opts.Str("token_file"))
 	if abs, err := filepath.Abs(file); err == nil {
@@ -116,7 +115,7 @@ func (c *Client) readToken(opts *payload.Map) {
 	}
 }
 
-// loopback is the address under which this host reaches a server that listens on addr.
+// loopback is the address at which this host reaches a server that listens on addr.
 func loopback(addr string) string {
 	switch strings.Trim(addr, "[]") {
 	case "0.0.0.0":

@@ -10,7 +10,7 @@ import (
 	"brine/wire/payload"
 )
 
-// clientIn loads a client configuration with dir as home directory.
+// clientIn loads a client configuration with dir as the home directory.
 func clientIn(t *testing.T, dir string, env map[string]string) (*Client, error) {
 	t.Helper()
 	return Loader{Path: filepath.Join(dir, "master"), Overrides: payload.M("show_jid", true),

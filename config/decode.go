@@ -13,8 +13,8 @@ import (
 	"brine/wire/python"
 )
 
-// required are the options without which the program cannot do its work: a wrong value ends it. Any other wrong
-// value was warned about; the default is used instead.
+// required are the options without which the program cannot work: a wrong value ends it. For any other wrong value
+// there was a warning, and the default is used.
 func required(key string) bool {
 	switch key {
 	case "publish_port", "ret_port", "master_port", "worker_threads", "user", "id", "interface":
@@ -23,7 +23,7 @@ func required(key string) bool {
 	return strings.HasSuffix(key, "_dir") || strings.HasSuffix(key, "dir")
 }
 
-// decode fills a struct with options, each converted to the type of its field.
+// decode fills a struct with options, and converts each to the type of its field.
 func (ld *loading) decode(opts *payload.Map, into any) error {
 	extra := fallbacks()
 	struc := reflect.ValueOf(into).Elem()
@@ -56,7 +56,7 @@ func (ld *loading) decode(opts *payload.Map, into any) error {
 	return nil
 }
 
-// fallback is the default of an option, nil when there is none.
+// fallback is the default of an option, or nil.
 func (ld *loading) fallback(f field, extra *payload.Map) any {
 	std, ok := ld.standard.Get(f.key)
 	if !ok {
@@ -78,7 +78,7 @@ type field struct {
 	unit  time.Duration // of a duration
 }
 
-// fields lists the options of a struct type, those of embedded structs included.
+// fields lists the options of a struct type, including those of embedded structs.
 func fields(t reflect.Type) []field {
 	var out []field
 	for i := range t.NumField() {
@@ -113,8 +113,7 @@ var (
 	modeType     = reflect.TypeFor[fs.FileMode]()
 )
 
-// convert turns the value of an option into the type of its field. nil without an error means: leave the
-// default.
+// convert turns the value of an option into the type of its field. nil without an error means the default.
 func convert(v any, f field) (any, error) {
 	switch {
 	case f.typ == anyType:
@@ -238,7 +237,7 @@ func toInt(v any, t reflect.Type) (any, error) {
 	return out.Interface(), nil
 }
 
-// toMode reads the digits of a file mode in octal. Salt's YAML takes the zero before them away: 0660 arrives as 660.
+// toMode reads a file mode in octal digits. Salt's YAML removes the leading zero: 0660 arrives as 660.
 func toMode(v any) (any, error) {
 	text, err := toText(v)
 	if err != nil {

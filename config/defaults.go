@@ -10,14 +10,14 @@ import (
 	"brine/wire/payload"
 )
 
-// salt3008 holds the option tables of Salt 3008.3: defaults of a master and of a minion, and the types that it
-// checks. Every start of every tool reads them, so they are there packed: to read the YAML beside them, from which they
-// are made, takes longer than all other reading of a configuration.
+// salt3008 holds the option tables of Salt 3008.3: the defaults of a master and of a minion, and the types that Salt
+// checks. The tables are in packed form because every tool reads them at its start: reading the YAML files from which
+// they are made would take longer than reading the rest of a configuration.
 //
 //go:embed salt3008/*.msgpack
 var salt3008 embed.FS
 
-// brineDefaults are the options that Salt does not have, and the ones whose default is another here.
+// brineDefaults are the options that Salt does not have, and those with another default here.
 func brineDefaults(role string) *payload.Map {
 	common := payload.M(
 		"ipc_framing", "plain",
@@ -80,7 +80,7 @@ func brineDefaults(role string) *payload.Map {
 	return common
 }
 
-// fallbacks are options that stand in no table of Salt but are read with a default in its code.
+// fallbacks are options that are in no table of Salt, but that Salt's code reads with a default.
 func fallbacks() *payload.Map {
 	return payload.M(
 		"zmq_heartbeat_ivl", 10000,
@@ -99,7 +99,7 @@ const (
 	roleMinion = "minion"
 )
 
-// defaults returns Salt's options of a role followed by brine's. The map is the caller's.
+// defaults returns Salt's options of a role followed by brine's. The caller owns the map.
 func defaults(role string) (*payload.Map, error) {
 	opts, err := table(role)
 	if err != nil {
@@ -126,7 +126,7 @@ func table(name string) (*payload.Map, error) {
 	return opts, nil
 }
 
-// currentUser is the name of the user of this process, "root" when the system knows no name.
+// currentUser is the name of this process's user, or "root" if the system does not know its name.
 func currentUser() string {
 	u, err := user.LookupId(fmt.Sprint(os.Geteuid()))
 	if err != nil {
@@ -135,7 +135,7 @@ func currentUser() string {
 	return u.Username
 }
 
-// expandHome replaces a leading "~" by the home directory of this process.
+// expandHome replaces a leading "~" by the home directory of this process's user.
 func expandHome(path string) string {
 	if path != "~" && (len(path) < 2 || path[:2] != "~/") {
 		return path

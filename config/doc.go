@@ -1,11 +1,10 @@
-// Package config holds the options of a master and of a minion: their names, units and defaults are those of
-// Salt 3008, their files are Salt's files (master, minion, master.d/*.conf, include, Saltfile, saltrc).
+// Package config holds the options of a master and of a minion: their names, units and defaults are those of Salt 3008,
+// and their files are Salt's files (master, minion, master.d/*.conf, include, Saltfile, saltrc).
 //
-// LoadMaster and LoadMinion read the files and return a struct for the program plus two ordered maps for
-// everything that has no field of its own: Raw, which is what Salt calls opts, and File, which holds only
-// what the operator wrote. Every path in the struct already has root_dir in front.
+// LoadMaster and LoadMinion read the files. They return a struct for the program, with two ordered maps for all options
+// without a field: Raw, which is Salt's opts, and File, which holds only what the operator has written. Every path in
+// the struct already begins with root_dir.
 //
-// The package decides nothing about the process: it never exits, logs or changes the environment. What
-// Salt would log while loading stands in Notices, what would end Salt is a *Error with the exit code to use.
-// It answers to salt/config/__init__.py and salt/utils/verify.py.
+// The package never exits, logs or changes the environment. Notices holds what Salt would log while loading; an error
+// that would end Salt is a *Error with the exit code. It answers to salt/config/__init__.py and salt/utils/verify.py.
 package config

@@ -14,13 +14,13 @@ import (
 	"syscall"
 )
 
-// Environment is what a daemon needs on disk before it starts.
+// Environment is what must exist on disk before a daemon starts.
 type Environment struct {
 	User       string   // name of the user the daemon runs as
-	Dirs       []string // directories, in the order in which they are made
-	PKIDirs    []string // those of Dirs that only the user may enter
-	Private    []string // those that are made so, and are made so if they are the user's and wider
-	Permissive bool     // a foreign group is tolerated when the user is in it
+	Dirs       []string // directories, in the order of their creation
+	PKIDirs    []string // key directories in Dirs, which only the user may enter
+	Private    []string // other directories in Dirs that only the user may enter
+	Permissive bool     // a foreign group is allowed if the user is a member
 }
 
 // Environment lists the directories of a master.
@@ -46,8 +46,8 @@ func (m *Master) Environment() Environment {
 	return env
 }
 
-// Shared tells whether other users of this machine than the master's may publish. Salt's command line reads files of
-// the job cache as the user who runs it.
+// Shared tells whether users other than the master's may publish. Salt's command line reads files of the job cache as
+// the user who runs it.
 func (m *Master) Shared() bool {
 	return m.PublisherACL.Len() > 0 || m.ExternalAuth.Len() > 0
 }
@@ -69,15 +69,15 @@ func (m *Minion) Environment() Environment {
 	}
 }
 
-// owner is who shall own the directories.
+// owner is the user who must own the directories.
 type owner struct {
 	uid, gid int
-	groups   []int // of the user, when a foreign group is tolerated
+	groups   []int // of the user, if a foreign group is allowed
 }
 
-// Verify makes the directories that are missing, and as root gives them and their content to the user. It
-// returns what could not be set right, and a *Error with Salt's exit code when the daemon cannot go on: 67 for
-// an unknown user, the errno for a directory that cannot be made. It answers to salt/utils/verify.py, verify_env.
+// Verify makes missing directories, and as root gives them and their content to the user. It returns notices about what
+// it could not correct. If the daemon cannot start, the error is a *Error with Salt's exit code: 67 for an unknown
+// user, the errno for a directory that cannot be made. It answers to salt/utils/verify.py, verify_env.
 func (e Environment) Verify() ([]Notice, error) {
 	o, err := lookUp(e.User, e.Permissive)
 	if err != nil {
@@ -98,7 +98,7 @@ func (e Environment) Verify() ([]Notice, error) {
 			}
 			o.ownContent(dir)
 		}
-		if slices.Contains(e.PKIDirs, dir) || slices.Contains(e.Private, dir) { // Unlike Salt: it secures its keys only
+		if slices.Contains(e.PKIDirs, dir) || slices.Contains(e.Private, dir) { // Unlike Salt: it protects only its keys
 			if n := secure(dir); n != nil {
 				notices = append(notices, *n)
 			}
@@ -107,7 +107,7 @@ func (e Environment) Verify() ([]Notice, error) {
 	return notices, nil
 }
 
-// dirError words a failure about a directory as Salt does.
+// dirError gives a failure about a directory Salt's text.
 func dirError(dir string, err error) *Error {
 	e := &Error{File: dir, Code: ExitGeneric, Err: err}
 	var errno syscall.Errno
@@ -122,7 +122,7 @@ func dirError(dir string, err error) *Error {
 	return e
 }
 
-// worded is an error in other words.
+// worded is an error with another text.
 type worded struct {
 	text string
 	err  error
@@ -152,8 +152,8 @@ func lookUp(name string, permissive bool) (owner, error) {
 	return o, nil
 }
 
-// makeDirs makes a directory and its parents with mode 0755 whatever the umask is. As root the last one is
-// given to the user.
+// makeDirs makes a directory and its parents with mode 0755, whatever the umask is. With root it gives the directory
+// itself to the user.
 func makeDirs(dir string, o owner, root bool) error {
 	if info, err := os.Stat(dir); err == nil && info.IsDir() {
 		return nil
@@ -164,7 +164,7 @@ func makeDirs(dir string, o owner, root bool) error {
 		}
 	}
 	if err := os.Mkdir(dir, 0o755); errors.Is(err, fs.ErrExist) {
-		return nil // another process was first, or it is none: then what is to be made in it says so
+		return nil // another process has made it, or it is not a directory: then creating its content will fail
 	} else if err != nil {
 		return err
 	}
@@ -177,7 +177,7 @@ func makeDirs(dir string, o owner, root bool) error {
 	return nil
 }
 
-// own gives a directory to the user if it is not his.
+// own gives a directory to the user unless the user already owns it.
 func (o owner) own(dir string) error {
 	f, err := openOwn(dir)
 	if err != nil {
@@ -191,15 +191,15 @@ func (o owner) own(dir string) error {
 	return giveOpened(f, o.uid, o.gid)
 }
 
-// has tells whether a file is the user's.
+// has tells whether the user owns a file.
 func (o owner) has(info fs.FileInfo) bool {
 	st, ok := info.Sys().(*syscall.Stat_t)
 	return ok && (int(st.Uid) == o.uid && int(st.Gid) == o.gid || slices.Contains(o.groups, int(st.Gid)))
 }
 
-// ownContent gives what lies two levels and more below dir to the user, except job files and dot files.
-// Unlike Salt: a symbolic link is changed itself, not what it points to, and nothing outside is reached through one. A
-// file with another name elsewhere stays as it is.
+// ownContent gives everything two or more levels below dir to the user, except job files and dot files. Unlike Salt: it
+// changes a symbolic link itself and not its target, and it reaches nothing outside through a link. It does not change
+// a file that has other names.
 func (o owner) ownContent(dir string) {
 	f, err := openOwn(dir)
 	if err != nil {
@@ -228,7 +228,7 @@ func (o owner) ownContent(dir string) {
 	}
 }
 
-// ownIn gives one file below a directory to the user. One that vanished meanwhile is nobody's.
+// ownIn gives one file below a directory to the user. It ignores a file that has vanished.
 func (o owner) ownIn(root *os.Root, path string) {
 	info, err := root.Lstat(path)
 	if err != nil || o.has(info) {
@@ -240,7 +240,7 @@ func (o owner) ownIn(root *os.Root, path string) {
 	_ = root.Lchown(path, o.uid, o.gid)
 }
 
-// secure sets a key directory that others could read to 0700. 0750 is left alone.
+// secure sets a directory to mode 0700, unless it has 0700 or 0750.
 func secure(dir string) *Notice {
 	info, err := os.Stat(dir)
 	if err != nil {

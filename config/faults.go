@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// Faults are all faults of a configuration. The first one gives the exit code.
+// Faults are all faults of a configuration. The first one determines the exit code.
 type Faults []*Error
 
 func (f Faults) Error() string {
@@ -18,7 +18,7 @@ func (f Faults) Error() string {
 	return strings.Join(texts, "\n")
 }
 
-// Unwrap lets errors.As find the first one.
+// Unwrap lets errors.As find the first fault.
 func (f Faults) Unwrap() []error {
 	out := make([]error, len(f))
 	for i, e := range f {
@@ -27,7 +27,7 @@ func (f Faults) Unwrap() []error {
 	return out
 }
 
-// Err is no error where there are no faults.
+// Err is nil if there are no faults.
 func (f Faults) Err() error {
 	if len(f) == 0 {
 		return nil
@@ -35,8 +35,8 @@ func (f Faults) Err() error {
 	return f
 }
 
-// fault passes an error on. For a loader that looks for all faults it keeps the error and returns none: the loading
-// goes on with the default in the place of what is wrong.
+// fault passes an error on. If the loader has All set, fault stores the error instead and returns nil, and loading
+// continues with the default of the faulty option.
 func (ld *loading) fault(err error) error {
 	var e *Error
 	if !ld.All || !errors.As(err, &e) {
@@ -54,7 +54,7 @@ func (ld *loading) fault(err error) error {
 	return nil
 }
 
-// inTurn makes corrections one after the other, up to the first fault that ends the loading.
+// inTurn runs corrections one after another, up to the first fault that ends the loading.
 func (ld *loading) inTurn(steps ...func() error) error {
 	for _, step := range steps {
 		if err := ld.fault(step()); err != nil {
@@ -64,14 +64,13 @@ func (ld *loading) inTurn(steps ...func() error) error {
 	return nil
 }
 
-// logLevels are Salt's names of them, without regard to case (salt/_logging/impl.py).
+// logLevels are Salt's names of log levels, in any case (salt/_logging/impl.py).
 var logLevels = []string{"all", "garbage", "trace", "debug", "profile", "info", "warning", "error", "critical", "quiet"}
 
-// LogLevels lists the names of the levels of logs.
+// LogLevels lists the names of the log levels.
 func LogLevels() []string { return slices.Clone(logLevels) }
 
-// checkLevels tells of levels of the log that do not exist. Unlike Salt: it logs errors only then; here the default
-// holds.
+// checkLevels reports unknown log levels. Unlike Salt: it then logs only errors; here the default applies.
 func (ld *loading) checkLevels() {
 	for _, key := range []string{"log_level", "log_level_logfile"} {
 		name, ok := ld.layers.value(key).(string)
@@ -83,7 +82,7 @@ func (ld *loading) checkLevels() {
 	}
 }
 
-// fromVariable names the environment variable that set an option, for messages in Salt's words, which tell no place.
+// fromVariable names the environment variable that set an option, for Salt's messages, which name no place.
 func (ld *loading) fromVariable(key string) string {
 	if o := ld.layers.origin(key); o.Layer == LayerEnvironment {
 		return fmt.Sprintf(" (%s)", o)

@@ -9,8 +9,8 @@ import (
 	"brine/wire/payload"
 )
 
-// unlisted are options of the structs that no table of Salt names, because its code reads them with a default
-// or only when they are set.
+// unlisted are options of the structs that are in no table of Salt, because its code reads them with a default or only
+// if they are set.
 var unlisted = []string{
 	"id", "user", "conf_file", "zmq_heartbeat_ivl", "zmq_heartbeat_timeout", "autosign_file", "autosign_grains_dir",
 	"autoreject_file", "autosign_timeout", "token_dir", "syndic_dir", "peer_run", "presence_events",
@@ -18,7 +18,8 @@ var unlisted = []string{
 	"autosign_grains", "module_executors", "mine_functions", "beacons", "minion_pillar_cache",
 }
 
-// TestFieldsAreOptions finds a misspelled tag: every field is an option of Salt, of brine, or listed above.
+// TestFieldsAreOptions finds misspelled tags: every field must be an option of Salt or of brine, or be in the list
+// above.
 func TestFieldsAreOptions(t *testing.T) {
 	types, err := table("types")
 	if err != nil {
@@ -49,7 +50,7 @@ func TestFieldsAreOptions(t *testing.T) {
 	}
 }
 
-// TestDefaultsConvert finds a field whose type cannot hold the default.
+// TestDefaultsConvert finds fields whose type cannot hold the default.
 func TestDefaultsConvert(t *testing.T) {
 	for role, typ := range map[string]reflect.Type{roleMaster: reflect.TypeFor[Master](),
 		roleMinion: reflect.TypeFor[Minion]()} {

@@ -15,8 +15,8 @@ import (
 	"brine/wire/python"
 )
 
-// minionID finds an id for a minion that has none configured: the cached one, else the first acceptable name of
-// this host. fromAddress says that it is an IPv4 address. With cache a generated id is written to the cache.
+// minionID finds an id for a minion without a configured one: the cached id, else the first acceptable name of this
+// host. fromAddress tells whether it is an IPv4 address. With cache, a generated id is written to the cache.
 func (ld *loading) minionID(opts *payload.Map, cache bool) (id string, fromAddress bool) {
 	root := opts.Str("root_dir")
 	if root == "" {
@@ -44,7 +44,7 @@ func (ld *loading) minionID(opts *payload.Map, cache bool) (id string, fromAddre
 	return id, err == nil && addr.Is4()
 }
 
-// cachedID is the first line of the file minion_id, "" when there is none.
+// cachedID is the first line of the file minion_id, or "".
 func cachedID(file string) string {
 	b, err := os.ReadFile(file)
 	if err != nil {
@@ -62,7 +62,7 @@ func writeID(file, id string) error {
 	return os.WriteFile(file, []byte(id), 0o644)
 }
 
-// removeDomain takes the whole domain off a generated id (true) or one given domain.
+// removeDomain removes the whole domain of a generated id (true), or the given domain.
 func removeDomain(id string, domain any) string {
 	switch d := domain.(type) {
 	case bool:
@@ -86,7 +86,7 @@ func appendDomain(opts *payload.Map) {
 	opts.Set("id", id+"."+domain)
 }
 
-// noID matches names that do not tell one host from another.
+// noID matches names that do not distinguish hosts.
 var noID = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(
 		`^(?:localhost.*|ip6-.*|127[.]\d|0\.0\.0\.0|::1.*|ipv6-.*|fe00::.*|fe02::.*|1.0.0.*.ip6.arpa)`)
@@ -106,8 +106,8 @@ func (ld *loading) generateID() string {
 	return "localhost"
 }
 
-// hostNames lists what this host may be called: its full name, its name, names of /etc/hostname and of the
-// local lines of /etc/hosts, its addresses.
+// hostNames lists the possible names of this host: its full name, its name, names from /etc/hostname and from the local
+// lines of /etc/hosts, its addresses.
 func hostNames() []string {
 	host, _ := os.Hostname()
 	names := []string{fullName(host), host}
@@ -127,7 +127,7 @@ func hostNames() []string {
 	return names
 }
 
-// namesOf lists the names in a hosts file that mean this host: lines of one word, and those of a loopback address.
+// namesOf lists the names in a hosts file for this host: lines with one word, and lines with a loopback address.
 func namesOf(text string) []string {
 	var names []string
 	for line := range strings.Lines(text) {
@@ -141,8 +141,8 @@ func namesOf(text string) []string {
 	return names
 }
 
-// fullName is the canonical name of a host as Python's getfqdn finds it: the first name of its address that
-// has a dot, else the name as given.
+// fullName is the canonical name of a host as in Python's getfqdn: the first name of its address with a dot, else the
+// given name.
 func fullName(host string) string {
 	addrs, err := net.LookupHost(host)
 	if err != nil {

@@ -13,7 +13,7 @@ func TestMinionID(t *testing.T) {
 		cached string
 		names  []string
 		want   string
-		file   string // minion_id afterwards
+		file   string // content of minion_id afterwards
 	}{
 		{"configured", "id: web1", "old", []string{"h"}, "web1", "old"},
 		{"number", "id: 12", "", nil, "12", ""},

@@ -11,10 +11,10 @@ import (
 	"brine/wire/payload"
 )
 
-// Layer names one of the places that options come from. A later one wins over those before it.
+// Layer is one of the sources of options. A later layer overrides the earlier ones.
 type Layer string
 
-// The layers, in their order.
+// The layers, in order.
 const (
 	LayerDefault     Layer = "default"
 	LayerFile        Layer = "file" // the main file, then default_include, then include, then a user's own file
@@ -22,7 +22,7 @@ const (
 	LayerCommandLine Layer = "command line"
 )
 
-// Origin tells where the value of an option was set.
+// Origin says where the value of an option was set.
 type Origin struct {
 	Layer    Layer
 	File     string // of LayerFile
@@ -44,23 +44,24 @@ func (o Origin) String() string {
 	return string(o.Layer)
 }
 
-// layers are the places that options come from, laid over each other by viper:
+// layers are the sources of options, which viper combines:
 //
 //	SetDefault      the defaults of Salt and brine
 //	MergeConfigMap  each file or set of included files, in the order of reading
 //	Set             the environment, then the command line
 //
-// viper decides which of them sets an option. A value travels through viper closed, as a setting together with its
-// origin: viper would change the keys of a map to lower case, forget their order, and take null for "not set", where
-// `ssl:` in a file means null. The name of an option travels as viperKey, for the same reason.
+// viper decides which of them sets an option. A value passes through viper as a setting, together with its origin, so
+// that viper does not look inside: it would change the keys of a map to lower case, forget their order, and take null
+// for "not set", although `ssl:` in a file means null. For the same reason the name of an option is encoded by
+// viperKey.
 type layers struct {
 	viper   *viper.Viper
-	keys    []any // every option, in the order in which it was laid first
-	written []any // those that a file or the environment sets, in the order of reading
-	ordered []any // those that the command line sets
+	keys    []any // all options, in the order in which a layer first named them
+	written []any // the options that a file or the environment sets, in the order of reading
+	ordered []any // the options that the command line sets
 }
 
-// setting is a value in one layer; no origin: a default.
+// setting is a value in one layer; without an origin it is a default.
 type setting struct {
 	value  any
 	origin *Origin
@@ -75,14 +76,14 @@ func newLayers(standard *payload.Map) *layers {
 	return l
 }
 
-// Marks in the name of an option on its way through viper.
+// Marks in the name of an option inside viper.
 const (
-	noSplit     = "\x00" // at which viper splits names into paths: none has it, keys.cache_driver is no path
-	capitalMark = "\x01" // before a letter that was a capital
-	typeMark    = "\x02" // before the type and value of a name that is no text
+	noSplit     = "\x00" // viper splits names into paths here; no name contains it, so that keys.cache_driver is not split
+	capitalMark = "\x01" // before a letter that was upper case
+	typeMark    = "\x02" // before the type and value of a name that is not a text
 )
 
-// viperKey writes the name of an option so that viper, which turns names to lower case, keeps all of them apart.
+// viperKey encodes the name of an option so that all names stay distinct although viper changes them to lower case.
 func viperKey(key any) string {
 	name, ok := key.(string)
 	if !ok {
@@ -104,7 +105,7 @@ func viperKey(key any) string {
 	return b.String()
 }
 
-// lay notes the names of a layer and closes its values.
+// lay records the names of a layer and turns its values into settings.
 func (l *layers) lay(s *source) map[string]any {
 	closed := make(map[string]any, s.opts.Len())
 	for key, v := range s.opts.All() {
@@ -126,15 +127,15 @@ func (l *layers) lay(s *source) map[string]any {
 	return closed
 }
 
-// layFiles puts what a set of files says over what the files before it say.
+// layFiles applies a set of files over the earlier files.
 func (l *layers) layFiles(s *source) error {
 	if err := l.viper.MergeConfigMap(l.lay(s)); err != nil {
-		return &Error{Code: ExitGeneric, Err: fmt.Errorf("lay options over each other: %w", err)}
+		return &Error{Code: ExitGeneric, Err: fmt.Errorf("combine options: %w", err)}
 	}
 	return nil
 }
 
-// layEnvironment puts the environment over every file. Of an option that is a map only the named parts change.
+// layEnvironment applies the environment over all files. If an option is a map, only the given parts change.
 func (l *layers) layEnvironment(env *source) {
 	over := &source{payload.NewMap(env.opts.Len()), env.origin}
 	for key, v := range env.opts.All() {
@@ -149,7 +150,7 @@ func (l *layers) layEnvironment(env *source) {
 	}
 }
 
-// correct puts a value in the place of the one that a file or the environment gives an option.
+// correct replaces the value that a file or the environment gives an option.
 func (l *layers) correct(key string, v any, o Origin) error {
 	s := &source{payload.M(key, v), map[string]Origin{key: o}}
 	if o.Layer == LayerEnvironment {
@@ -159,7 +160,7 @@ func (l *layers) correct(key string, v any, o Origin) error {
 	return l.layFiles(s)
 }
 
-// layCommandLine puts the options of the command line on top.
+// layCommandLine applies the options of the command line over everything else.
 func (l *layers) layCommandLine(opts *payload.Map) {
 	for key, v := range opts.All() {
 		if _, ok := l.get(key); !ok {
@@ -170,19 +171,19 @@ func (l *layers) layCommandLine(opts *payload.Map) {
 	}
 }
 
-// get is the setting of an option that wins.
+// get is the effective setting of an option.
 func (l *layers) get(key any) (setting, bool) {
 	one, ok := l.viper.Get(viperKey(key)).(setting)
 	return one, ok
 }
 
-// value is the value of an option that wins, nil where none is set.
+// value is the effective value of an option, nil if there is none.
 func (l *layers) value(key any) any {
 	one, _ := l.get(key)
 	return one.value
 }
 
-// origin tells where the value of an option comes from that wins.
+// origin is the origin of an option's effective value.
 func (l *layers) origin(key any) Origin {
 	if one, _ := l.get(key); one.origin != nil {
 		return *one.origin
@@ -190,7 +191,7 @@ func (l *layers) origin(key any) Origin {
 	return Origin{Layer: LayerDefault}
 }
 
-// options are all options, each with the value that wins.
+// options are all options with their effective values.
 func (l *layers) options() *payload.Map { return l.valuesOf(l.keys) }
 
 // asWritten are the options that a file or the environment sets.
@@ -204,7 +205,7 @@ func (l *layers) valuesOf(keys []any) *payload.Map {
 	return out
 }
 
-// origins are the origins of all options that have not their default.
+// origins are the origins of all options that do not have their default.
 func (l *layers) origins() map[string]Origin {
 	out := map[string]Origin{}
 	for _, key := range slices.Concat(l.written, l.ordered) {
@@ -215,8 +216,8 @@ func (l *layers) origins() map[string]Origin {
 	return out
 }
 
-// Origin tells which layer set an option, and where. An option that nobody set has its default, also one that was
-// worked out from others (a directory below root_dir, a generated id).
+// Origin says which layer set an option, and where. An option that no layer sets has its default, even if its value was
+// derived from other options (a directory below root_dir, a generated id).
 func (c *Common) Origin(key string) Origin {
 	if o, ok := c.origins[key]; ok {
 		return o

@@ -11,7 +11,7 @@ import (
 
 func environOf(pairs ...string) func() []string { return func() []string { return pairs } }
 
-// Every layer wins over those before it, and tells where its value stands.
+// TestLayers: every layer overrides the earlier ones, and the origin says where its value was set.
 func TestLayers(t *testing.T) {
 	dir := write(t, "master", "timeout: 7\nlog_level: info\nssh_timeout: 1\nMyRole: {Inner: A}\nkeep_jobs_seconds: "+
 		"5\n# end\nssl:\n", "master.d/a.conf", "# comment\nlog_level: error\n")
@@ -57,7 +57,7 @@ func TestLayers(t *testing.T) {
 	}
 }
 
-// Only the named part of a map changes, whether files or defaults hold the rest.
+// TestVariablesOfParts: only the given part of a map changes, whether the rest comes from files or defaults.
 func TestVariablesOfParts(t *testing.T) {
 	m, err := Loader{Path: filepath.Join(write(t, "minion", "grains: {role: db, Site: b}\n"), "minion"), Getenv: noEnv,
 		Environ: environOf("BRINE_MINION__GRAINS__ROLE=web", "BRINE_MINION__METRICS__PROMETHEUS__PORT=1234",
@@ -76,7 +76,7 @@ func TestVariablesOfParts(t *testing.T) {
 	}
 }
 
-// The environment is corrected and checked as files are, and may name the files.
+// TestVariablesAreChecked: the environment is corrected and checked like files, and may name the files.
 func TestVariablesAreChecked(t *testing.T) {
 	dir := write(t, "master", "", "other/b.conf", "timeout: 3\n")
 	load := func(pairs ...string) (*Master, error) {
@@ -106,7 +106,7 @@ func TestVariablesAreChecked(t *testing.T) {
 	}
 }
 
-// The personal file of a user stands over the master's files, the environment over both.
+// TestLayersOfClient: the personal file of a user overrides the master's files, and the environment overrides both.
 func TestLayersOfClient(t *testing.T) {
 	dir := write(t, "master", "show_jid: false\ntimeout: 1\n", "rc", "timeout: 2\nverbose: true\n")
 	getenv := func(name string) string {
@@ -136,7 +136,7 @@ func TestIsVariable(t *testing.T) {
 	}
 }
 
-// viper, which turns names to lower case and splits them into paths, keeps the names of options apart.
+// TestNamesInViper: option names stay distinct although viper changes names to lower case and splits them into paths.
 func TestNamesInViper(t *testing.T) {
 	names := []any{"role", "Role", "ROLE", "rOLE", "\x01role", "keys.cache_driver", "Keys.cache_driver", "a\x00b",
 		"a\x010b", "É", "é", "İ", "i", "1", int64(1), 1.0, true, nil, ""}

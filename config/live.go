@@ -9,8 +9,8 @@ import (
 	"brine/wire/payload"
 )
 
-// live names the options that a running daemon takes from a changed file: what it judges requests by, how long it
-// waits, how much it logs, and what only tools read, which look at the files each time.
+// live names the options that a running daemon takes from a changed file: the options by which it judges requests,
+// waiting times, log levels, and options that only tools use, which read the files each time.
 func live(role string) []string {
 	both := []string{"log_level", "log_level_logfile", "nodegroups", "include", "default_include",
 		"state_output", "state_verbose", "state_output_diff", "state_output_profile"}
@@ -26,7 +26,7 @@ func live(role string) []string {
 		"cli_summary", "syndic_wait")
 }
 
-// liveLDAP are the options of the backend ldap, of which each log-in reads those of its moment.
+// liveLDAP are the options of the backend ldap. Each log-in reads their current values.
 func liveLDAP() []string {
 	names := strings.Fields(`accountattributename activedirectory anonymous auth_by_group_membership_only basedn binddn bindpw filter freeipa group_basedn group_filter
 		groupattribute groupclass groupou no_verify persontype port scope server starttls tls uri`)
@@ -36,16 +36,16 @@ func liveLDAP() []string {
 	return names
 }
 
-// Change is an option that a changed file sets to something else.
+// Change is an option that a changed file sets to another value.
 type Change struct {
 	Key     string
-	Live    bool // it takes effect while the daemon runs
-	Foreign bool // it is an option of another program, and none of this daemon's
+	Live    bool // it takes effect in the running daemon
+	Foreign bool // it is an option of another program
 	Origin  Origin
 }
 
-// Changes compares what the operator had written with what he has written now. Options of the command line do not
-// change, whatever files say.
+// Changes compares what the operator had written before with what is written now. Options of the command line do not
+// change, whatever the files say.
 func Changes(was, now *Common) ([]Change, error) {
 	role := now.Raw.Str("__role")
 	std, err := defaults(role)
@@ -78,8 +78,8 @@ func Changes(was, now *Common) ([]Change, error) {
 }
 
 // Folders lists the directories in which a changed, new or removed file may change this configuration, whether they
-// exist or not, and the symbolic links on the way to its files: where one comes to point elsewhere, everything may
-// change.
+// exist or not. It also lists the symbolic links on the way to the files: if the target of a link changes, everything
+// may change.
 func (c *Common) Folders() (dirs, links []string) {
 	return sorted(c.folders), sorted(c.links)
 }
@@ -90,8 +90,8 @@ func sorted(list []string) []string {
 	return slices.Compact(out)
 }
 
-// watch notes the directory of a file or of a glob, and the links on the way to it. The directory is the one behind all
-// links, which stays the same whatever name it was found by.
+// watch records the directory of a file or of a glob, and the links on the way to it. The directory is the one behind
+// all links, which is the same for all names of the file.
 func (ld *loading) watch(path string) {
 	dir := filepath.Dir(path)
 	if strings.ContainsAny(path, "*?[") {
@@ -106,10 +106,10 @@ func (ld *loading) watch(path string) {
 	ld.folders, ld.links = append(ld.folders, filepath.Dir(real)), append(ld.links, links...)
 }
 
-// mostLinks ends links that go round in circles.
+// mostLinks ends circles of links.
 const mostLinks = 64
 
-// followLinks finds what a path means behind all symbolic links, as far as they exist, and lists them.
+// followLinks resolves all symbolic links of a path, as far as they exist, and lists them.
 func followLinks(path string) (real string, links []string) {
 	path, err := filepath.Abs(path)
 	if err != nil {

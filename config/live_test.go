@@ -28,7 +28,7 @@ func TestChanges(t *testing.T) {
 		over *payload.Map
 		want string
 	}{
-		// its default
+		// the default
 		{"log_level: info\nnodegroups: {a: b}\nworker_threads: 4\ntimeout: 7\nmy_own: 1\nuser: root\n", nil, ""},
 		{"log_level: debug\nnodegroups: {a: b}\nworker_threads: 4\ntimeout: 7\nmy_own: 1\nuser: root\n", nil,
 			"log_level live"},
@@ -62,7 +62,7 @@ func TestChanges(t *testing.T) {
 	}
 }
 
-// An option that changes while the daemon runs is one that it honours.
+// TestLiveIsHonoured: an option that may change while the daemon runs is a supported one.
 func TestLiveIsHonoured(t *testing.T) {
 	all := standings(t)
 	for role, rules := range map[string]func(standing) []rule{
@@ -127,7 +127,7 @@ func TestFollowLinks(t *testing.T) {
 	}
 }
 
-// A daemon that loads again takes no broken or missing file for an empty one, and puts none aside.
+// TestLoadAgain: a reload does not treat a broken or missing file as an empty one, and renames none.
 func TestLoadAgain(t *testing.T) {
 	dir := write(t, "minion", "id: x\n", "minion.d/_schedule.conf", "a: [\n")
 	l := Loader{Path: filepath.Join(dir, "minion"), Getenv: noEnv, Again: true}

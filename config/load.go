@@ -8,55 +8,55 @@ import (
 	"brine/wire/payload"
 )
 
-// LoadMaster reads the master configuration at path and everything it includes. A missing file means
-// defaults. overrides are options of the command line: they replace the result and get no root_dir.
-// An error is a *Error.
+// LoadMaster reads the master configuration at path and everything that it includes. For a missing file it returns
+// defaults. overrides are options of the command line: they replace the result and get no root_dir. An error is a
+// *Error.
 func LoadMaster(path string, overrides *payload.Map) (*Master, error) {
 	return Loader{Path: path, Overrides: overrides}.Master()
 }
 
-// LoadMinion is LoadMaster for a minion. It works out the minion id and remembers a generated one in the
-// file minion_id. A broken included file is an error, as for Salt's minion daemon.
+// LoadMinion is LoadMaster for a minion. It determines the minion id, and stores a generated one in the file minion_id.
+// A broken included file is an error, as for Salt's minion daemon.
 func LoadMinion(path string, overrides *payload.Map) (*Minion, error) {
 	return Loader{Path: path, Overrides: overrides, CacheID: true, StrictIncludes: true}.Minion()
 }
 
-// Loader says where a configuration comes from. The zero value of each field but Path is usable.
+// Loader says where a configuration comes from. Every field but Path has a usable zero value.
 type Loader struct {
 	Path           string              // main file
 	Overrides      *payload.Map        // options of the command line
-	Getenv         func(string) string // os.Getenv unless set
-	Environ        func() []string     // os.Environ unless set: options such as BRINE_MASTER__LOG_LEVEL
+	Getenv         func(string) string // default: os.Getenv
+	Environ        func() []string     // default: os.Environ; for options such as BRINE_MASTER__LOG_LEVEL
 	CacheID        bool                // write a generated minion id to the file minion_id
-	StrictIncludes bool                // a broken included file is an error; otherwise it is left out with a notice
-	// for a daemon that runs: the main file must be there, every broken file is an error, none is put aside
+	StrictIncludes bool                // a broken included file is an error; otherwise it is skipped with a notice
+	// for a running daemon: the main file must exist, every broken file is an error, and none is renamed
 	Again     bool
-	All       bool            // go on after a fault: Common.Faults holds them all
-	HostNames func() []string // candidates for a generated id, best first; those of this host unless set
+	All       bool            // continue after a fault: Common.Faults holds all of them
+	HostNames func() []string // candidates for a generated id, best first; default: the names of this host
 }
 
-// Error is a configuration that ends the program.
+// Error is an error in the configuration that ends the program.
 type Error struct {
-	File  string // file it stands in, "" when it is no file's fault
-	Line  int    // from 1, 0 when unknown
-	Key   string // option, "" when the file cannot be read as a whole
+	File  string // the file with the error, "" if no file is at fault
+	Line  int    // from 1, 0 if unknown
+	Key   string // option, "" if the file cannot be read at all
 	Value any
-	Code  int // exit code of Salt in this case
+	Code  int // Salt's exit code in this case
 	Err   error
 }
 
-// Exit codes of a configuration that cannot be used, Salt's but for ExitNotYet.
+// Exit codes for an unusable configuration. They are Salt's, except ExitNotYet.
 const (
-	ExitGeneric = 1  // a file is no YAML or no mapping
-	ExitUsage   = 64 // an option has a value that the program cannot start with
+	ExitGeneric = 1  // a file is not YAML or not a mapping
+	ExitUsage   = 64 // an option has a value with which the program cannot start
 	ExitNoUser  = 67 // the configured user does not exist
-	ExitNotYet  = 78 // an option that somebody relies on is not honoured (EX_CONFIG of sysexits.h)
+	ExitNotYet  = 78 // an option that an operator may rely on is not supported (EX_CONFIG of sysexits.h)
 )
 
 func (e *Error) Error() string { return e.Err.Error() }
 func (e *Error) Unwrap() error { return e.Err }
 
-// DefaultDir is the configuration directory: flag when it is not empty, else SALT_CONFIG_DIR, else /etc/salt.
+// DefaultDir is the configuration directory: flag if it is not empty, else SALT_CONFIG_DIR, else /etc/salt.
 func DefaultDir(flag string) string {
 	if flag != "" {
 		return flag
@@ -100,24 +100,24 @@ func (l Loader) Minion() (*Minion, error) {
 	return m, nil
 }
 
-// loading is one configuration on its way into a struct.
+// loading is the state of loading one configuration.
 type loading struct {
 	Loader
 	role          string
-	main          string       // path of the main file that was read or looked for
-	standard      *payload.Map // the defaults, before anything was read
+	main          string       // path of the main file that was read or is missing
+	standard      *payload.Map // the defaults, before anything is read
 	layers        *layers
-	folders       []string     // where files of this configuration may be
-	links         []string     // symbolic links on the way there
-	opts          *payload.Map // what will be decoded, once the files were read
-	written       *payload.Map // what files and environment say
-	faults        Faults       // with All
+	folders       []string     // directories where files of this configuration may be
+	links         []string     // symbolic links on the way to them
+	opts          *payload.Map // the options to decode, after the files were read
+	written       *payload.Map // the options of files and environment
+	faults        Faults       // if All is set
 	notices       []Notice
-	warned        map[string]bool // options whose type Salt complains about
+	warned        map[string]bool // options whose type Salt warns about
 	idFromAddress bool
 }
 
-// load reads the files of a role, lays them over the defaults and applies Salt's corrections.
+// load reads the files of a role, applies them over the defaults, and makes Salt's corrections.
 func (l Loader) load(role string, apply func(*loading, *payload.Map) error) (*payload.Map, *loading, error) {
 	if l.Getenv == nil {
 		l.Getenv = os.Getenv
@@ -161,14 +161,14 @@ func (l Loader) load(role string, apply func(*loading, *payload.Map) error) (*pa
 	return opts, ld, nil
 }
 
-// fill sets what Common holds besides options.
+// fill sets the fields of Common that are not options.
 func (ld *loading) fill(c *Common, opts *payload.Map) {
 	c.Raw, c.File, c.origins, c.Notices = opts, ld.written, ld.layers.origins(), ld.notices
 	c.folders, c.links = ld.folders, ld.links
 	c.ConfigDir, c.Faults = filepath.Dir(ld.main), ld.faults
 }
 
-// bad makes an error about the value of an option. text is the whole message.
+// bad makes an error about the value of an option. format gives the whole message.
 func (ld *loading) bad(key string, value any, format string, args ...any) *Error {
 	o := ld.layers.origin(key)
 	err := fmt.Errorf(format, args...)

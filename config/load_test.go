@@ -21,7 +21,7 @@ import (
 // noEnv is an environment without variables.
 func noEnv(string) string { return "" }
 
-// write makes a configuration directory from "name", "text" pairs and returns its path.
+// write makes a configuration directory from pairs of name and text, and returns its path.
 func write(t *testing.T, files ...string) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -55,7 +55,7 @@ func loadMinion(t *testing.T, files ...string) *Minion {
 	return m
 }
 
-// generic turns payload values into what encoding/json gives.
+// generic turns payload values into those of encoding/json.
 func generic(t *testing.T, v any) map[string]any {
 	t.Helper()
 	var plain func(v any) any
@@ -87,8 +87,8 @@ func generic(t *testing.T, v any) map[string]any {
 	return out
 }
 
-// TestTreesAsSalt loads each configuration in testdata/trees and compares the options that differ from the
-// defaults, and the log lines, with what Salt 3008.3 made of the same files.
+// TestTreesAsSalt loads each configuration in testdata/trees. It compares the options that differ from the defaults,
+// and the log lines, with those of Salt 3008.3 for the same files.
 func TestTreesAsSalt(t *testing.T) {
 	here, err := filepath.Abs("testdata/trees")
 	if err != nil {
@@ -154,7 +154,7 @@ func compareOptions(t *testing.T, got, want map[string]any, role string) {
 	}
 	for _, opts := range []map[string]any{got, want} {
 		for k := range opts {
-			if strings.HasPrefix(k, "__") || k == "worker_pools" { // Salt derives worker_pools, brine has lanes
+			if strings.HasPrefix(k, "__") || k == "worker_pools" { // Salt derives worker_pools, brine does not
 				delete(opts, k)
 			}
 		}
@@ -258,8 +258,8 @@ Unknown.Key: 1
 	}
 }
 
-// TestModes: a mode is read in octal however it is written, since Salt's YAML drops leading zeros. One that is none
-// leaves the default, and says so.
+// TestModes: a mode is read as octal in any notation, because Salt's YAML drops leading zeros. An invalid mode gives a
+// warning and the default.
 func TestModes(t *testing.T) {
 	for text, want := range map[string]fs.FileMode{
 		"0660": 0o660, "660": 0o660, "'0666'": 0o666, "'0o640'": 0o640, "\"600\"": 0o600, "0": 0,
@@ -422,7 +422,7 @@ func FuzzLoadMaster(f *testing.F) {
 		if err != nil || s.opts.Has("include") || s.opts.Has("default_include") || strings.Contains(string(b), "*") {
 			t.Skip()
 		}
-		if s.opts.Has("id") { // a missing id would be looked up on this host
+		if s.opts.Has("id") { // for a missing id this host would be searched
 			for _, role := range []string{roleMaster, roleMinion} {
 				path := filepath.Join(t.TempDir(), role)
 				if err := os.WriteFile(path, b, 0o600); err != nil {

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// spellings are the ways in which a password stands in a text; %s is where.
+// spellings are the notations of a password in a text; %s is the password.
 var spellings = []string{
 	// ADO, ODBC, OLE DB, JDBC
 	"Server=db;Database=x;User Id=sa;Pwd=%s", "Driver={SQL Server};Server=db;UID=sa;PWD={%s};Encrypt=yes",
@@ -40,8 +40,7 @@ var spellings = []string{
 	"masterauth %s",
 }
 
-// TestMaskText: a password goes, however it is written, in a line of its own and among others, and with what may stand
-// in one.
+// TestMaskText: a password is masked in any notation, alone in a line and among other text, whatever characters it has.
 func TestMaskText(t *testing.T) {
 	for _, form := range spellings {
 		for _, secret := range []string{"hunter2hunter2", "Hunter2,3%%", "hunter2hunter2hunter2.x_y-z~"} {
@@ -50,7 +49,7 @@ func TestMaskText(t *testing.T) {
 			for _, all := range []string{text, "dial: " + text + ": refused", "first line\n" + text + "\nthird line",
 				strings.ToUpper(text), strings.ToLower(text)} {
 				if strings.Contains(form, " -") && all == strings.ToUpper(text) {
-					continue // options of programs have one case
+					continue // options of programs are case-sensitive
 				}
 				if got := MaskText(all); strings.Contains(strings.ToLower(got), "unter2") ||
 					!strings.Contains(got, Masked) {
@@ -61,7 +60,7 @@ func TestMaskText(t *testing.T) {
 	}
 }
 
-// TestMaskTextQuoted: what is quoted goes to its end.
+// TestMaskTextQuoted: a quoted value is masked to its end.
 func TestMaskTextQuoted(t *testing.T) {
 	for text, want := range map[string]string{
 		`Server=db;PWD={hun;ter}}2};Encrypt=yes`:          `Server=db;PWD=(masked);Encrypt=yes`,
@@ -81,7 +80,7 @@ func TestMaskTextQuoted(t *testing.T) {
 	}
 }
 
-// TestMaskTextLeaves: texts of every day stay as they are.
+// TestMaskTextLeaves: ordinary texts stay unchanged.
 func TestMaskTextLeaves(t *testing.T) {
 	for _, text := range []string{
 		"", "User root Published command test.ping with jid 20261125224609376131",

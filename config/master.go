@@ -23,13 +23,13 @@ type Master struct {
 	WorkerPoolsEnabled bool          `mapstructure:"worker_pools_enabled"`
 	WorkerPools        *payload.Map  `mapstructure:"worker_pools"`        // see Pools
 	Timeout            time.Duration `mapstructure:"timeout"`             // the client's wait for returns
-	GatherJobTimeout   time.Duration `mapstructure:"gather_job_timeout"`  // wait for find_job answers
+	GatherJobTimeout   time.Duration `mapstructure:"gather_job_timeout"`  // the client's wait for find_job answers
 	TCPMasterPubPort   int           `mapstructure:"tcp_master_pub_port"` // with ipc_mode: tcp
 	TCPMasterPullPort  int           `mapstructure:"tcp_master_pull_port"`
 	MaxOpenFiles       uint64        `mapstructure:"max_open_files"`
 	MaxMinions         int           `mapstructure:"max_minions"` // 0: no limit
 
-	AutoAccept                bool          `mapstructure:"auto_accept"` // only a real true counts
+	AutoAccept                bool          `mapstructure:"auto_accept"` // only the value true turns it on
 	AutosignFile              string        `mapstructure:"autosign_file"`
 	AutosignGrainsDir         string        `mapstructure:"autosign_grains_dir"`
 	AutosignTimeout           time.Duration `mapstructure:"autosign_timeout" unit:"m"`
@@ -75,11 +75,11 @@ type Master struct {
 	MasterJobCache            string        `mapstructure:"master_job_cache"`
 	JobCache                  bool          `mapstructure:"job_cache"`
 	JobCacheStoreEndtime      bool          `mapstructure:"job_cache_store_endtime"`
-	// 0: jobs are kept for ever
+	// 0: jobs are kept forever
 	KeepJobsSeconds time.Duration `mapstructure:"keep_jobs_seconds"`
-	// events that are handed over together
+	// number of events that are stored together
 	EventReturnQueue int `mapstructure:"event_return_queue"`
-	// 0: fewer wait for the end
+	// 0: an incomplete queue waits for the end
 	EventReturnQueueMaxSeconds time.Duration `mapstructure:"event_return_queue_max_seconds"`
 	EventReturnWhitelist       []string      `mapstructure:"event_return_whitelist"`
 	EventReturnBlacklist       []string      `mapstructure:"event_return_blacklist"`
@@ -98,94 +98,97 @@ type Master struct {
 	ClusterPKIDir              string        `mapstructure:"cluster_pki_dir"`
 	ClusterEncryptionAlgorithm string        `mapstructure:"cluster_encryption_algorithm"`
 
-	// The rest is brine's own.
+	// The remaining options are brine's own.
 
-	// JobStoreMaxBytes caps the job store; beyond it the oldest jobs go first. 0: no cap.
+	// JobStoreMaxBytes is the largest size of the job store; beyond it the oldest jobs are removed. 0: no limit.
 	JobStoreMaxBytes int64 `mapstructure:"job_store_max_bytes"`
-	// JobStoreCompactPercent is how much of the job store's file may be free, in percent; beyond it the file is written
-	// anew while the master works. 0: never.
+	// JobStoreCompactPercent is how much of the job store's file may be free, in percent. Beyond it the file is
+	// rewritten while the master works. 0: never.
 	JobStoreCompactPercent int `mapstructure:"job_store_compact_percent"`
-	// JobStoreCompactMinBytes is the size below which the file is left as it is.
+	// JobStoreCompactMinBytes is the size below which the file is not rewritten.
 	JobStoreCompactMinBytes int64 `mapstructure:"job_store_compact_min_bytes"`
-	// JobStoreQueueMax is how many returns wait for the job store; what comes beyond it is refused, and its minion
-	// keeps it.
+	// JobStoreQueueMax is how many returns may wait for the job store. Further ones are refused, and their minions keep
+	// them.
 	JobStoreQueueMax int `mapstructure:"job_store_queue_max"`
-	// ReturnSpoolMaxBytes caps what is kept on disk for the returners of event_return, as much again for those of
-	// master_job_cache and ext_job_cache, and for those of its own schedule: beyond it the oldest goes, for returners
-	// that do not have it yet.
+	// ReturnSpoolMaxBytes is how much is kept on disk for the returners of event_return. The same limit applies to
+	// those of master_job_cache and ext_job_cache together, and to those of its own schedule. Beyond the limit,
+	// returners lose the oldest entries that they do not have yet.
 	ReturnSpoolMaxBytes int64 `mapstructure:"return_spool_max_bytes"`
-	// ReturnSpoolMaxAge drops of it what is older. 0: never.
+	// ReturnSpoolMaxAge is the age at which entries of the spool are dropped. 0: never.
 	ReturnSpoolMaxAge time.Duration `mapstructure:"return_spool_max_age"`
-	// EventBusMax is how many events wait for the bus, EventBusMaxBytes how many bytes of them. Beyond it who fires has
-	// to wait: tools as long as it takes, the master itself for two seconds.
+	// EventBusMax is how many events may wait for the bus, EventBusMaxBytes how many bytes they may have. Beyond it
+	// senders must wait: tools as long as it takes, the master itself for two seconds.
 	EventBusMax      int   `mapstructure:"event_bus_max"`
 	EventBusMaxBytes int64 `mapstructure:"event_bus_max_bytes"`
-	// JournalFsync lets the note of a job, which stands until the job store has it, outlive the power of the machine:
-	// the command line has its answer when the note is on the disk itself. The job store is synced with or without.
+	// JournalFsync makes the record of a job survive a power failure until the job store has it: the command line gets
+	// its answer only when the record is on the disk itself. The job store itself is always synced.
 	JournalFsync bool `mapstructure:"journal_fsync"`
-	// MaxConnections bounds the connections at each of the two ports; 0: as many as max_open_files leaves room for.
-	// When there is one too many, the network address with the most loses its newest.
+	// MaxConnections is the largest number of connections at each of the two ports; 0: as many as max_open_files
+	// allows. When there is one too many, the network address with the most connections loses its newest.
 	MaxConnections int `mapstructure:"max_connections"`
-	// PubMaxTopics is how many topics a connection to the publish port may subscribe to that nobody vouches for; one
-	// that goes on is cut. Salt's minions have up to three.
+	// PubMaxTopics is how many topics an unknown connection to the publish port may subscribe to; a connection that
+	// exceeds it is cut. Salt's minions have up to three.
 	PubMaxTopics int `mapstructure:"pub_max_topics"`
-	// RequestQueueMax is how many requests wait for workers before the master sheds load.
+	// RequestQueueMax is how many requests may wait for workers before the master refuses further ones.
 	RequestQueueMax int `mapstructure:"request_queue_max"`
-	// RequestTimeout bounds the handling of one request; after it the peer gets the failure text.
+	// RequestTimeout is the time limit for one request; after it the peer gets the failure text.
 	RequestTimeout time.Duration `mapstructure:"request_timeout"`
-	// TargetTimeout bounds the work on one target: patterns and the data of minions may both be made to take for ever.
+	// TargetTimeout is the time limit for evaluating one target: a pattern or a minion's data can be made to take
+	// forever.
 	TargetTimeout time.Duration `mapstructure:"target_timeout"`
-	// LoginFailuresMax is how many log-ins of one user at one address may fail in a minute before the next are not
-	// tried, and a tenth of how many may fail at one address. 0: no limit.
+	// LoginFailuresMax is how many log-ins of one user from one address may fail in a minute; further ones are refused
+	// without a check. Ten times as many may fail from one address. 0: no limit.
 	LoginFailuresMax int `mapstructure:"login_failures_max"`
 	// MaxPendingKeys is how many keys may wait for an operator. 0: no limit.
 	MaxPendingKeys int `mapstructure:"max_pending_keys"`
-	// PendingKeysRate is how many new keys one address may bring in a minute; ten times as many come at once. 0: no
+	// PendingKeysRate is how many new keys one address may send in a minute; ten times as many may come at once. 0: no
 	// limit.
 	PendingKeysRate int `mapstructure:"pending_keys_rate"`
-	// RequestBytesMax is how many bytes of requests that are not yet answered the master holds; strangers get a
-	// quarter.
+	// RequestBytesMax is how many bytes of unanswered requests the master holds; unknown peers get a quarter of it.
 	RequestBytesMax int64 `mapstructure:"request_bytes_max"`
-	// ACLRequireAll wants every function of a multi-function publish to be allowed. Unlike Salt, where one suffices.
+	// ACLRequireAll demands that every function of a multi-function publish is allowed. Unlike Salt, where one
+	// suffices.
 	ACLRequireAll bool `mapstructure:"acl_require_all"`
-	// PublisherACLFields are the fields of a publication that users with rules may set although no rule can speak of
-	// them: ret_config, ret_kwargs, module_executors, executor_opts, master_id, id, nocache. Unlike Salt, where all are
-	// open.
+	// PublisherACLFields are the fields of a publication that users with rules may set although no rule covers them:
+	// ret_config, ret_kwargs, module_executors, executor_opts, master_id, id, nocache. Unlike Salt, where all are open.
 	PublisherACLFields []string `mapstructure:"publisher_acl_fields"`
-	// Syndics are globs of the ids that may speak as syndics, which only order_masters allows. Empty: an id may whose
-	// first word with its key was that of a syndic.
+	// Syndics are globs for the ids that may act as syndics; only order_masters allows syndics. Empty: an id may if the
+	// first message with its key was that of a syndic.
 	Syndics []string `mapstructure:"syndics"`
-	// MinionEventWhitelist are globs of tags that minions may fire although they are in Salt's own namespace and no
-	// minion of Salt fires them.
+	// MinionEventWhitelist are globs for tags that minions may fire although the tags are in Salt's own namespace and
+	// no Salt minion fires them.
 	MinionEventWhitelist []string `mapstructure:"minion_event_whitelist"`
-	// What a minion may do in an hour; 0: as much as it wants. A syndic may do ten times as much, for it speaks for
-	// many.
-	MinionQuotaEvents     int   `mapstructure:"minion_quota_events"`      // events
-	MinionQuotaEventBytes int64 `mapstructure:"minion_quota_event_bytes"` // of their events, packed
-	// returns of jobs that this master did not give to it
+	// MinionQuotaEvents is how many events a minion may fire per hour. As for all quotas of minions, 0 means no limit,
+	// and a syndic has ten times as much, because it acts for many minions.
+	MinionQuotaEvents int `mapstructure:"minion_quota_events"`
+	// MinionQuotaEventBytes is how many bytes the events of a minion may have per hour, packed.
+	MinionQuotaEventBytes int64 `mapstructure:"minion_quota_event_bytes"`
+	// MinionQuotaJobs is how many returns a minion may send per hour for jobs that it did not get from this master.
 	MinionQuotaJobs int `mapstructure:"minion_quota_jobs"`
-	MinionQuotaMine int `mapstructure:"minion_quota_mine"` // changes of its mine
-	// requests for its pillar, each of which stores its grains
-	MinionQuotaGrains      int   `mapstructure:"minion_quota_grains"`
-	MinionQuotaReturnBytes int64 `mapstructure:"minion_quota_return_bytes"` // of returns, as they come
-	// publications and runners that peer and peer_run allow it
+	// MinionQuotaMine is how many times per hour a minion may change its mine.
+	MinionQuotaMine int `mapstructure:"minion_quota_mine"`
+	// MinionQuotaGrains is how many times per hour a minion may request its pillar; each request stores its grains.
+	MinionQuotaGrains int `mapstructure:"minion_quota_grains"`
+	// MinionQuotaReturnBytes is how many bytes of returns a minion may send per hour.
+	MinionQuotaReturnBytes int64 `mapstructure:"minion_quota_return_bytes"`
+	// MinionQuotaPeer is how many publications and runners, allowed by peer and peer_run, a minion may start per hour.
 	MinionQuotaPeer int `mapstructure:"minion_quota_peer"`
-	// MinionFilesMaxBytes caps all files that a minion has pushed (file_recv), each of which counts as 4 KiB more; 0:
-	// no cap.
+	// MinionFilesMaxBytes is the limit for all files that a minion has pushed (file_recv); each file counts as 4 KiB
+	// more. 0: no limit.
 	MinionFilesMaxBytes int64 `mapstructure:"minion_files_max_bytes"`
-	// MinionEventsMax is how many events one request may hold; 0: no limit.
+	// MinionEventsMax is how many events one request may contain; 0: no limit.
 	MinionEventsMax int `mapstructure:"minion_events_max"`
-	// MinionDataMaxBytes caps the mine of a minion, and its grains, each; 0: no cap.
+	// MinionDataMaxBytes is the limit for a minion's mine, and for its grains; 0: no limit.
 	MinionDataMaxBytes int64 `mapstructure:"minion_data_max_bytes"`
-	// Version2Returns says that returns without a token count, as all minions of protocol version 2 send them. Those of
-	// an id that has spoken version 3 never do.
+	// Version2Returns accepts returns without a token, which all minions of protocol version 2 send. An id that has
+	// used version 3 can no longer send them.
 	Version2Returns bool `mapstructure:"version_2_returns"`
-	// Version2Grains says the same of the grains that come with a request for a pillar.
+	// Version2Grains accepts grains without a token in a request for a pillar in the same way.
 	Version2Grains bool `mapstructure:"version_2_grains"`
 }
 
-// AsMinion are the options that functions of minions find where they run on a master: its own, over those of a minion
-// with the same file. Source: salt/config/__init__.py, mminion_config.
+// AsMinion are the options for functions of minions that run on a master: the master's own options over those of a
+// minion with the same file. Source: salt/config/__init__.py, mminion_config.
 func (m *Master) AsMinion() (*payload.Map, error) {
 	like, err := Loader{Path: m.ConfFile, HostNames: func() []string { return []string{m.ID} }}.Minion()
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 	"brine/wire/python"
 )
 
-// masters reads the option master: a text, or a list of texts. A minion that works without a master has none.
+// masters reads the option master: a text, or a list of texts. A minion that works without a master gets none.
 func (ld *loading) masters(opts *payload.Map, port int) ([]MasterAddr, error) {
 	local := opts.Value("file_client") == "local" && !python.Truth(opts.Value("use_master_when_local"))
 	if local || opts.Value("master_type") == "disable" {
@@ -38,8 +38,8 @@ func (ld *loading) masters(opts *payload.Map, port int) ([]MasterAddr, error) {
 	return out, nil
 }
 
-// ParseMaster reads one entry of the option master: host, host:port, 10.0.0.1:4506, [::1]:4506 or ::1. With
-// ipOnly the entry is an address and nothing else. port is used where the entry has none.
+// ParseMaster reads one entry of the option master: host, host:port, 10.0.0.1:4506, [::1]:4506 or ::1. With ipOnly the
+// entry must be just an address. port is used if the entry has none.
 func ParseMaster(entry string, port int, ipOnly bool) (MasterAddr, error) {
 	if entry == "" {
 		return MasterAddr{}, errors.New("the master has no name")
@@ -67,7 +67,7 @@ func ParseMaster(entry string, port int, ipOnly bool) (MasterAddr, error) {
 	return MasterAddr{host, port}, nil
 }
 
-// splitHostPort takes an entry apart. A port of 0 means that there is none.
+// splitHostPort splits an entry. Port 0 means that there is none.
 func splitHostPort(entry string) (host string, port int, err error) {
 	if rest, ok := strings.CutPrefix(entry, "["); ok {
 		i := strings.LastIndex(rest, "]")
@@ -103,7 +103,7 @@ func portNumber(entry, text string) (int, error) {
 	return port, nil
 }
 
-// isHostName says whether a name holds only what host names hold.
+// isHostName tells whether a name contains only characters of host names.
 func isHostName(name string) bool {
 	if name == "" {
 		return false

@@ -10,7 +10,7 @@ import (
 	"brine/wire/python"
 )
 
-// Netapi is what the configuration of a master says to salt-api. Options of the servers have Salt's names, and stand in
+// Netapi is the part of a master's configuration for salt-api. Options of the servers have Salt's names and are in
 // sections of the master's file (salt/netapi/rest_cherrypy/app.py).
 type Netapi struct {
 	CherryPy *CherryPy // rest_cherrypy; nil: not configured
@@ -23,7 +23,7 @@ type Netapi struct {
 	PIDFile string // api_pidfile
 	LogFile string // api_logfile
 
-	Notices []Notice // what is not honoured, for the log
+	Notices []Notice // unsupported options, for the log
 }
 
 // CherryPy is the section rest_cherrypy.
@@ -33,7 +33,7 @@ type CherryPy struct {
 
 	DisableSSL                bool
 	SSLCrt, SSLKey, SSLChain  string // files
-	Debug                     bool   // answers to unexpected errors tell what it was
+	Debug                     bool   // answers to unexpected errors contain the error
 	LogAccessFile             string
 	LogErrorFile              string
 	MaxRequestBodySize        int64 // bytes
@@ -44,25 +44,25 @@ type CherryPy struct {
 	CollectStats              bool
 	StatsDisableAuth          bool
 	Static, StaticPath        string
-	App                       string // file; "": the page that is built in
+	App                       string // file; "": the built-in page
 	AppPath                   string
 	Favicon                   string
 	APIACL                    *payload.Map // nil: not set
 	AuthorizedIPs             []string
 	CORSOrigin                []string // brine's own: origins of other pages that may use the server, "*": all
 	Console                   bool     // brine's own: the pages below /console
-	SessionsMax, SessionsEach int      // brine's own: how many sessions are kept, in all and of one user
+	SessionsMax, SessionsEach int      // brine's own: the largest number of sessions, in total and for one user
 	Front
 }
 
-// Limits of salt-api that Salt does not have, or does not keep.
+// Limits of salt-api that Salt does not have, or does not enforce.
 const (
 	maxBody      = 16 << 20
 	sessionsMax  = 20000
 	sessionsEach = 1000
 )
 
-// NetapiOptions reads what concerns salt-api. An error names the option and its value.
+// NetapiOptions reads the options of salt-api. An error names the option and its value.
 func (m *Master) NetapiOptions() (*Netapi, error) {
 	own := m.NetapiOwn()
 	n := &Netapi{Sections: payload.NewMap(3), NetapiLive: m.netapiLive(), PIDFile: own.Str("api_pidfile"),
@@ -82,7 +82,7 @@ func (m *Master) NetapiOptions() (*Netapi, error) {
 	return n, n.readOthers(m.Raw.Str("hash_type"))
 }
 
-// underRoot is a path of the configuration below root_dir; an address of a log stays as it is.
+// underRoot is a configured path below root_dir; a log address is unchanged.
 func (m *Master) underRoot(key, std string) string {
 	path := m.Raw.Str(key)
 	if path == "" {
@@ -99,7 +99,7 @@ func (n *Netapi) notice(level slog.Level, format string, args ...any) {
 	n.Notices = append(n.Notices, Notice{level, fmt.Sprintf(format, args...)})
 }
 
-// section reads the options of a server, and remembers which it has read.
+// section reads the options of a server and records which ones it has read.
 type section struct {
 	name  string
 	m     *payload.Map
@@ -116,7 +116,7 @@ func (s *section) get(key string) (any, bool) {
 func (s *section) bad(key, want string) {
 	if s.err == nil {
 		s.err = &Error{Key: s.name + ":" + key, Value: s.m.Value(key), Code: ExitGeneric,
-			Err: fmt.Errorf("option '%s' of %s is %s: it has to be %s", key, s.name,
+			Err: fmt.Errorf("option '%s' of %s is %s: it must be %s", key, s.name,
 				payload.Show(python.Str(s.m.Value(key))), want)}
 	}
 }
@@ -220,7 +220,7 @@ func (n *Netapi) readCherryPy(m *payload.Map) (*CherryPy, error) {
 	return c, nil
 }
 
-// checkTLS says what keeps the server from starting with TLS.
+// checkTLS reports a reason why the server cannot start with TLS.
 func (n *Netapi) checkTLS(s *section, c *CherryPy) {
 	switch {
 	case c.DisableSSL:

@@ -6,16 +6,16 @@ import (
 	"brine/wire/payload"
 )
 
-// Front is who may hold connections of a server of salt-api. Its options are brine's own, in the section of the server.
+// Front limits the connections of a salt-api server. Its options are brine's own, in the section of the server.
 type Front struct {
-	// connections_max: in all. Salt's thread_pool: brine takes as many requests at the same time as there are
-	// connections
+	// connections_max: in total. It replaces Salt's thread_pool: brine handles as many requests at the same time as
+	// there are connections
 	MaxConnections int
-	EachAddress    int            // connections_per_address; 0: half of all, and while half is taken an eighth
-	Proxies        []netip.Prefix // trusted_proxies: their X-Forwarded-For tells the address of the client
+	EachAddress    int            // connections_per_address; 0: half of all, or an eighth while half of all are taken
+	Proxies        []netip.Prefix // trusted_proxies: their X-Forwarded-For gives the address of the client
 }
 
-// maxConnections is how many connections a server takes, unless there are too few descriptors.
+// maxConnections is how many connections a server accepts, unless there are too few descriptors.
 const maxConnections = 8192
 
 // front reads these options.
@@ -25,7 +25,7 @@ func (s *section) front() Front {
 		Proxies:     s.networks("trusted_proxies")}
 }
 
-// networks reads addresses and networks, one or a list.
+// networks reads one or a list of addresses and networks.
 func (s *section) networks(key string) (list []netip.Prefix) {
 	v, ok := s.get(key)
 	if !ok {

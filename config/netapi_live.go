@@ -9,12 +9,12 @@ import (
 	"brine/wire/python"
 )
 
-// netapiNow are the options that a running salt-api takes from a changed file. A test holds both lists to what salt-api
-// reads.
+// netapiNow are the options that a running salt-api takes from a changed file. A test compares both lists with the
+// options that salt-api reads.
 const netapiNow = `acl_require_all auth.enable_expanded_auth_matching default_include eauth_acl_module external_auth include keep_acl_in_token log_level
 	log_level_logfile netapi_allow_raw_shell netapi_enable_clients nodegroups permissive_acl rest_timeout`
 
-// netapiLater are those that it reads at its start alone. Others do not concern it.
+// netapiLater are the options that salt-api reads only at its start. It ignores all others.
 const netapiLater = `api_logfile api_pidfile cache.redis.banks_prefix cache.redis.cluster.startup_nodes cache.redis.cluster_mode cache.redis.db cache.redis.host
 	cache.redis.keys_prefix cache.redis.password cache.redis.port cache.redis.separator cache.redis.timestamp_prefix cache.redis.unix_socket_path
 	cachedir cluster_id cluster_pki_dir control_mode disable_runners eauth_redis_host eauth_redis_port eauth_tokens eauth_tokens.cache_driver
@@ -22,18 +22,18 @@ const netapiLater = `api_logfile api_pidfile cache.redis.banks_prefix cache.redi
 	log_fmt_logfile login_failures_max minion_data_cache order_masters pki_dir rest_cherrypy rest_tornado rest_wsgi ret_port root_dir sock_dir
 	stop_timeout syndic_wait tcp_master_pub_port tcp_master_pull_port timeout token_dir unique_jid user verify_env whitelist_runners`
 
-// NetapiTakes tells whether a changed option takes effect in a running salt-api, or else when it is started again.
-// Neither: it does not concern it.
+// NetapiTakes tells whether a changed option takes effect in a running salt-api, or only at its next start. Neither:
+// salt-api does not use it.
 func NetapiTakes(key string) (now, later bool) {
 	return slices.Contains(strings.Fields(netapiNow), key), slices.Contains(strings.Fields(netapiLater), key)
 }
 
-// NetapiLive is what a running salt-api may take from a changed file.
+// NetapiLive are the options that a running salt-api may take from a changed file.
 type NetapiLive struct {
-	EnableClients []any         // netapi_enable_clients: everybody else is refused
+	EnableClients []any         // netapi_enable_clients: all other clients are refused
 	AllowRawShell bool          // netapi_allow_raw_shell
-	RestTimeout   time.Duration // rest_timeout: the wait for a runner
-	ExternalAuth  *payload.Map  // external_auth, for what users are shown of their rights
+	RestTimeout   time.Duration // rest_timeout: how long to wait for a runner
+	ExternalAuth  *payload.Map  // external_auth, to show users their rights
 }
 
 func (m *Master) netapiLive() NetapiLive {
@@ -46,17 +46,17 @@ func (m *Master) netapiLive() NetapiLive {
 	return l
 }
 
-// Follow is these options with what may change in a running salt-api as another has it.
+// Follow returns these options with the live ones of fresh.
 func (n *Netapi) Follow(fresh *Netapi) *Netapi {
 	next := *n
 	next.NetapiLive = fresh.NetapiLive
 	return &next
 }
 
-// restTimeout is rest_timeout where the files do not say, in seconds (salt/config/__init__.py, DEFAULT_API_OPTS).
+// restTimeout is the default of rest_timeout, in seconds (salt/config/__init__.py, DEFAULT_API_OPTS).
 const restTimeout = 300
 
-// NetapiOwn are the options that only salt-api has a default for, as it has them.
+// NetapiOwn are the options for which only salt-api has a default, with their values.
 func (m *Master) NetapiOwn() *payload.Map {
 	own := payload.M("api_pidfile", m.underRoot("api_pidfile", "/var/run/salt-api.pid"), "api_logfile",
 		m.underRoot("api_logfile", "/var/log/salt/api"), "rest_timeout", int64(restTimeout))

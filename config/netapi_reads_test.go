@@ -10,39 +10,39 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// What the walk over salt-api does not look into, for it is not salt-api's.
+// notNetapis are functions that the walk over salt-api skips, because they do not belong to salt-api.
 var notNetapis = []string{
-	// how files become options; the configuration of minions
+	// they turn files into options; the configuration of minions
 	"(brine/config.Loader).load", "(*brine/config.loading).fill", "(brine/config.Loader).Minion",
-	"brine/modules/runners",            // which runner functions there are is read, none is run
-	"brine/cmd/daemon.CheckStanding",   // of daemons that do not check themselves
-	"(*brine/config.Client).readToken", // the token of a tool: salt-api has those of its clients
+	"brine/modules/runners",            // only the names of runner functions are read, none is run
+	"brine/cmd/daemon.CheckStanding",   // for daemons that do not check themselves
+	"(*brine/config.Client).readToken", // the token of a tool: salt-api gets the tokens of its clients
 }
 
-// handsOn are the functions that hand all options on, and where what is asked of them counts.
+// handsOn are the functions that pass all options on. What the receivers read counts instead.
 var handsOn = []string{
 	"(*brine/cmd/saltapi.rights).follow", "brine/cmd/saltapi.start", // to modules/eauth, see asksSettings
 	"brine/cmd/saltapi.runnerFinder", // to LimitsOf, see limitsOf
-	// by names that stand in functions that have them all
+	// their names are in functions that have all of them
 	"(*brine/config.Master).NetapiOptions", "(*brine/config.Master).underRoot",
 	// to the words of the command line, whose names are those of options
 	"(*brine/cmd/session.Session).merge",
-	"(*brine/cmd/session.Session).tellLog",                        // between options of logs, for templates
-	"brine/cmd/daemon.AddControl", "brine/cmd/daemon.crashReport", // which show them all
+	"(*brine/cmd/session.Session).tellLog",                        // between log options, for templates
+	"brine/cmd/daemon.AddControl", "brine/cmd/daemon.crashReport", // they show all options
 }
 
 // asksSettings are functions that have all options under another name.
 var asksSettings = []string{"brine/modules/eauth", "(brine/config.Loader).Client"}
 
-// readBesides are options that the walk finds and that no changed file of salt-api's concerns, with the reason.
+// readBesides are options that the walk finds although changes of them do not concern salt-api, with the reason.
 var readBesides = map[string]string{
 	"conf_file":     "where the file is that has changed",
 	"pidfile":       "the master's: api_pidfile takes its place",
 	"publisher_acl": "whose log files are elsewhere: users of tools",
 }
 
-// TestNetapiTakesWhatIsRead holds the lists of options that concern salt-api to what its code reads: one that is
-// forgotten changes without a word in its log.
+// TestNetapiTakesWhatIsRead compares the lists of options for salt-api with the options that its code reads: salt-api
+// would silently ignore a change of a forgotten one.
 func TestNetapiTakesWhatIsRead(t *testing.T) {
 	p := loadProgram(t, "./cmd/saltapi")
 	all := p.reached(notNetapis, "brine/cmd/saltapi.Run")
@@ -60,7 +60,7 @@ func TestNetapiTakesWhatIsRead(t *testing.T) {
 		t.Errorf("functions that hand all options on: tell the walk what is asked of them (-want +got)\n%s", diff)
 	}
 	live := optionsOf(t, now)
-	live["include"], live["default_include"] = true, true // the files are read anew
+	live["include"], live["default_include"] = true, true // the files are read again
 	if diff := cmp.Diff(strings.Fields(netapiNow), slices.Sorted(maps.Keys(live))); diff != "" {
 		t.Errorf("options that a running salt-api takes (-netapiNow +read)\n%s", diff)
 	}
@@ -77,7 +77,7 @@ func TestNetapiTakesWhatIsRead(t *testing.T) {
 	}
 }
 
-// foreignToMasters are options of others that the walk over a master finds, with the reason.
+// foreignToMasters are options of other programs that the walk over a master finds, with the reason.
 var foreignToMasters = map[string]string{
 	"username": "of other maps: credentials, servers of returners", "password": "the same",
 	"cluster_pki_dir":  "of tools beside Salt's masters of a cluster: a master with cluster_id does not start",
@@ -86,13 +86,12 @@ var foreignToMasters = map[string]string{
 	"mine_functions":   "looked through at the start for functions that are not there, by minions and masters alike",
 }
 
-// TestForeignIsNotRead: a master keeps silent about changes of options that are none of its own, so it must not read
-// them.
+// TestForeignIsNotRead: a master ignores changes of options that it does not have, so it must not read them.
 func TestForeignIsNotRead(t *testing.T) {
 	p := loadProgram(t, "./cmd/saltmaster")
 	ends := []string{"(brine/config.Loader).load", "(*brine/config.loading).fill",
 		"(*brine/config.Master).NetapiOptions",
-		"(*brine/config.Master).AsMinion"} // which reactions see as it was at the start
+		"(*brine/config.Master).AsMinion"} // reactions see the options of the start
 	read, known := optionsOf(t, p.reached(ends, "brine/cmd/saltmaster.Run")), standings(t)
 	if !read["worker_threads"] || !read["signing_algorithm"] || !read["auth.pam.service"] {
 		t.Errorf("the walk misses what is read: %d options", len(read))
@@ -109,7 +108,7 @@ func TestForeignIsNotRead(t *testing.T) {
 	}
 }
 
-// handing are the functions that hand all options on.
+// handing are the functions that pass all options on.
 func handing(reached map[string]*uses) (names []string) {
 	for name, u := range reached {
 		if u.hands {
@@ -120,7 +119,7 @@ func handing(reached map[string]*uses) (names []string) {
 	return names
 }
 
-// optionsOf are the options that functions read: fields of the structs, and texts where all options are at hand.
+// optionsOf are the options that functions read: fields of the structs, and texts in functions that have all options.
 func optionsOf(t *testing.T, reached map[string]*uses) map[string]bool {
 	t.Helper()
 	known, keyOf := standings(t), map[string]string{}

@@ -21,7 +21,8 @@ func netapiOf(t *testing.T, text string) (*Netapi, error) {
 	return m.NetapiOptions()
 }
 
-// TestNetapiTakes: what a running salt-api takes, what waits for its next start, and what is not its business.
+// TestNetapiTakes: the options that a running salt-api takes, those that wait for its next start, and those that it
+// ignores.
 func TestNetapiTakes(t *testing.T) {
 	for key, want := range map[string][2]bool{"netapi_enable_clients": {true, false}, "external_auth": {true, false},
 		"log_level": {true, false}, "rest_cherrypy": {false, true}, "ret_port": {false, true},
@@ -37,7 +38,7 @@ func TestNetapiTakes(t *testing.T) {
 	}
 }
 
-// TestCherryPy: every option of the section is read, refused or named in the log.
+// TestCherryPy: every option of the section is read, refused or reported in the log.
 func TestCherryPy(t *testing.T) {
 	n, err := netapiOf(t, "rest_cherrypy:\n  port: '8000'\n  disable_ssl: True\n  webhook_url: hooks\n  "+
 		"authorized_ips: 10.0.0.1\n  thread_pool: 5\n  nosuch: 1\n"+
@@ -80,7 +81,7 @@ func TestCherryPy(t *testing.T) {
 	}
 }
 
-// TestFront: who may hold connections, in each section.
+// TestFront: the limits for connections, in each section.
 func TestFront(t *testing.T) {
 	const opts = "{port: 1, disable_ssl: True, connections_max: 100, connections_per_address: '7', trusted_proxies: " +
 		"['10.0.0.9/8', '2001:db8::1']}"
@@ -102,7 +103,7 @@ func TestFront(t *testing.T) {
 	}
 }
 
-// TestNetapiPaths: paths of salt-api stand below root_dir, as those of Salt's do.
+// TestNetapiPaths: paths of salt-api are below root_dir, as in Salt.
 func TestNetapiPaths(t *testing.T) {
 	for text, want := range map[string][2]string{
 		"": {"/r/var/run/salt-api.pid", "/r/var/log/salt/api"},

@@ -15,13 +15,13 @@ type Tornado struct {
 	Port    int
 
 	DisableSSL         bool
-	SSLCrt, SSLKey     string   // files; without a key it stands in the file of the certificate
+	SSLCrt, SSLKey     string   // files; without a key file, the certificate file contains the key
 	WebhookDisableAuth bool     // events of /hook need no token
 	CORSOrigin         []string // pages that may use the server, "*": all
 	Websockets         bool     // /all_events and /formatted_events
 	Console            bool     // brine's own: the pages below /console
 
-	TokenDigits        int   // of an eauth token, by hash_type
+	TokenDigits        int   // length of an eauth token, by hash_type
 	MaxRequestBodySize int64 // bytes
 	Front
 }
@@ -51,7 +51,7 @@ func (n *Netapi) readOthers(hashType string) error {
 	return nil
 }
 
-// configured is a section that has a port; without one a server is not loaded.
+// configured returns a section that has a port; a server without a port is not loaded.
 func (n *Netapi) configured(name string) (*payload.Map, bool) {
 	sec := n.Sections.Map(name)
 	if sec.Len() == 0 {
@@ -64,7 +64,7 @@ func (n *Netapi) configured(name string) (*payload.Map, bool) {
 	return sec, true
 }
 
-// digits are the lengths of hexadecimal digests by hash_type.
+// digits returns the length of a hexadecimal digest by hash_type.
 func digits(hashType string) (int, bool) {
 	n, ok := map[string]int{"md5": 32, "sha1": 40, "sha224": 56, "": 64, "sha256": 64, "sha384": 96,
 		"sha512": 128}[hashType]
@@ -86,7 +86,7 @@ func (n *Netapi) readTornado(m *payload.Map, hashType string) (*Tornado, error) 
 	var known bool
 	if t.TokenDigits, known = digits(hashType); !known {
 		return nil, &Error{Key: "hash_type", Value: hashType, Code: ExitGeneric,
-			Err: fmt.Errorf("hash_type %q has no length that tokens could have", hashType)}
+			Err: fmt.Errorf("hash_type %q gives no length for tokens", hashType)}
 	}
 	if !t.DisableSSL && t.SSLCrt == "" && s.err == nil {
 		s.err = &Error{Key: "rest_tornado", Code: ExitGeneric,
@@ -95,7 +95,7 @@ func (n *Netapi) readTornado(m *payload.Map, hashType string) (*Tornado, error) 
 	}
 	for _, opt := range []struct{ key, why string }{
 		{"backlog", "the kernel's backlog is used"}, {"num_processes", "one process serves all processors"},
-		{"debug", "answers never show stacks, and programs are not loaded anew"},
+		{"debug", "answers never show stacks, and programs are not reloaded"},
 	} {
 		if v, given := s.get(opt.key); given && python.Truth(v) && v != int64(1) {
 			n.notice(slog.LevelWarn, "Option '%s' of rest_tornado is not honoured: %s", opt.key, opt.why)
@@ -105,7 +105,7 @@ func (n *Netapi) readTornado(m *payload.Map, hashType string) (*Tornado, error) 
 	return t, s.err
 }
 
-// unknown names the options of a section that nobody reads.
+// unknown reports the options of a section that no code reads.
 func (n *Netapi) unknown(s *section) {
 	for _, k := range s.m.Keys() {
 		if key := python.Str(k); !s.known[key] {

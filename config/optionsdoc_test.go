@@ -23,44 +23,45 @@ const optionsFile = "../docs/options.md"
 
 const optionsHead = `# Options
 
-Made from config/salt3008/standing.txt and the option structs of config: do not edit by hand, but run
+This page is made from config/salt3008/standing.txt and the option structs of config. Do not edit it; run
 
     go test ./config -run OptionsDoc -write
 
 ## Where options come from
 
-Four layers, each over those before it:
+There are four layers. Each overrides the earlier ones:
 
-1. defaults: those of Salt 3008.3, and brine's own below;
+1. defaults: those of Salt 3008.3, and those of brine's own options below;
 2. files: ` + "`master` or `minion`, then `default_include` (`master.d/*.conf`, `minion.d/*.conf`), then `include`" + `;
 3. environment: ` + "`BRINE_MASTER__LOG_LEVEL=debug`, `BRINE_MINION__ID=web1`" + `. A value is YAML, as in a file. A double underscore goes
-   one level down and changes only that part of a map: ` + "`BRINE_MINION__GRAINS__ROLE=web`" + `. A name in capitals means the one in
-   small letters, any other is taken as it is written. An empty variable counts as not set. Commands that a minion runs as
-   another user do not see such variables, and events do not carry them;
+   one level down and changes only that part of a map: ` + "`BRINE_MINION__GRAINS__ROLE=web`" + `. A name in upper case
+   means the one in lower case; any other name is taken unchanged. An empty variable counts as not set. Commands that a
+   minion runs as another user do not get such variables, and events do not contain them;
 4. command line.
 
-` + "`brine config get KEY` and `brine config dump --origin`" + ` show what holds and which layer, file and line it comes from;
-` + "`brine config check`" + ` says what a daemon would say at its start, and all that would keep it from starting.
+` + "`brine config get KEY` and `brine config dump --origin`" + ` show the effective values, and the layer, file and line of each;
+` + "`brine config check`" + ` shows the messages of a daemon's start, and all faults that would prevent it.
 
-A daemon ends with code 64 when ` + "`-c` or `SALT_CONFIG_DIR`" + ` names a directory that does not exist. Salt's starts with its defaults
-then: a master listens on every interface because of a slip in a name.
+A daemon ends with code 64 when ` + "`-c` or `SALT_CONFIG_DIR`" + ` names a missing directory. A Salt daemon starts with its
+defaults in this case: because of a typing error a master listens on every interface.
 
 ## Verdicts
 
-- **yes**: honoured, by the daemon or by its tools;
-- **no**: accepted without effect, because the thing it speaks of does not exist here. A daemon names it in its log when it is set to
+- **yes**: supported, by the daemon or by its tools;
+- **no**: accepted without effect, because brine does not have the feature. A daemon reports it in its log if it is set to a value
   other than Salt's default;
-- **refused**: not honoured, and somebody relies on it, for protection or delivery: the daemon does not start, and ends with code 78;
-- **salt-api**: in the file of a master, read by salt-api; a master says nothing of it;
+- **refused**: not supported, but an operator may rely on it, for protection or delivery: the daemon does not start, and ends with
+  code 78;
+- **salt-api**: in the file of a master, read by salt-api; a master ignores it;
 - **-**: not an option of this daemon.
 
-"no but a" means that the value a is as good as the default. *live* marks what changes while the daemon runs, when a file changes or
-SIGHUP comes; anything else is named in the log and waits for a restart.
+"no but a" means that the value a is accepted like the default. *live* means that a running daemon takes a new value when a file
+changes or on SIGHUP. For any other option the log names the change, which waits for a restart.
 
-An option that nobody knows is the operator's own and is kept. When it looks like a slip of the hand the daemon asks "did you mean".
+An unknown option is the operator's own and is kept. If it looks like a typing error, the daemon asks "did you mean".
 `
 
-// TestOptionsDoc compares docs/options.md with the tables that it is made from.
+// TestOptionsDoc compares docs/options.md with the tables from which it is made.
 func TestOptionsDoc(t *testing.T) {
 	var b strings.Builder
 	b.WriteString(optionsHead)
@@ -128,7 +129,7 @@ func saltHas(t *testing.T, key string) bool {
 	return saltTable(t, roleMaster).Has(key) || saltTable(t, roleMinion).Has(key) || saltTable(t, "types").Has(key)
 }
 
-// verdict says what a daemon does with an option.
+// verdict says how a daemon treats an option.
 func verdict(rules []rule, role, key string) string {
 	var out []string
 	for _, r := range rules {
@@ -148,7 +149,7 @@ func verdict(rules []rule, role, key string) string {
 	return strings.Join(out, "; else ")
 }
 
-// shownDefault is a default as a file would say it, unless it is long.
+// shownDefault is a default in the form of a file; a long one is cut.
 func shownDefault(v any) string {
 	text := strings.ReplaceAll(python.Str(v), "\n", " ")
 	switch {
@@ -164,7 +165,7 @@ func cell(text string) string { return strings.ReplaceAll(text, "|", `\|`) }
 
 var spaces = regexp.MustCompile(`\s+`)
 
-// comments are what the option structs say about each option; a field right below another shares its comment.
+// comments are the comments in the option structs, by option; a field directly below another one shares its comment.
 func comments(t *testing.T) map[string]string {
 	t.Helper()
 	fset := token.NewFileSet()
@@ -197,7 +198,7 @@ func comments(t *testing.T) map[string]string {
 				text := shared
 				if note := strings.TrimSpace(field.Comment.Text()); note != "" && field.Doc != nil {
 					text += " (" + note + ")"
-				} else if note != "" { // the comment above speaks of a group
+				} else if note != "" { // the comment above covers a group
 					text = note + ": " + shared
 				}
 				text = strings.Trim(spaces.ReplaceAllString(text, " "), " :")
@@ -223,7 +224,8 @@ func comments(t *testing.T) map[string]string {
 	return out
 }
 
-// own keeps words that only look like fields (Salt, Test): a field's name is its option's without underscores.
+// own tells whether a word is a field's name: then it is the option's name without underscores. Words such as Salt and
+// Test only look like field names.
 func own(key, field string) bool {
 	return strings.Contains(key, "_") && strings.EqualFold(strings.ReplaceAll(key, "_", ""), field)
 }

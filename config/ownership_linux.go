@@ -11,17 +11,17 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// ErrForeignLink means that the way to a file leads through a symbolic link of somebody else than root and this
-// process's user. Who may change a directory that root works in must not lead it elsewhere.
+// ErrForeignLink means that a path contains a symbolic link of a user other than root and this process's user. A user
+// who can change a directory in which root works must not be able to redirect root.
 var ErrForeignLink = errors.New("a symbolic link of another user is not followed")
 
 const (
-	maxLinks = 40 // as the kernel
+	maxLinks = 40 // like the kernel
 	onlyLook = unix.O_PATH | unix.O_NOFOLLOW | unix.O_CLOEXEC
 )
 
-// openOwn opens a file or a directory as something that can be looked at and given away, not read. On the way only
-// symbolic links of root and of this process's user are followed; the caller closes it.
+// openOwn opens a file or a directory to inspect it or to change its owner, but not to read it. It follows only
+// symbolic links of root and of this process's user. The caller closes the file.
 func openOwn(path string) (*os.File, error) {
 	path, err := filepath.Abs(path)
 	if err != nil {
@@ -63,7 +63,7 @@ func parts(path string) []string {
 	return strings.FieldsFunc(path, func(r rune) bool { return r == filepath.Separator })
 }
 
-// step opens a name in a directory, or returns the target of the link that it is, with next -1.
+// step opens a name in a directory. If the name is a link, it returns the link's target, and -1 for next.
 func step(at int, name string) (next int, target string, err error) {
 	next, err = unix.Openat(at, name, onlyLook, 0)
 	if err != nil {
@@ -85,8 +85,8 @@ func step(at int, name string) (next int, target string, err error) {
 	return -1, string(buf[:n]), nil
 }
 
-// Give gives a file or directory to a user, -1 for what is to stay. Unlike Salt: no name is gone by twice, links of
-// others are not followed, and a file that has another name too is left alone: it may be anybody's.
+// Give changes the owner of a file or directory; -1 leaves the user or group. Unlike Salt: it resolves no name twice,
+// follows no links of other users, and does not change a file that has several names, because it may belong to anybody.
 func Give(path string, uid, gid int) error {
 	f, err := openOwn(path)
 	if err != nil {
@@ -118,7 +118,7 @@ func setMode(path string, mode fs.FileMode) error {
 		return err
 	}
 	defer func() { _ = f.Close() }()
-	fd, err := unix.Openat(int(f.Fd()), ".", unix.O_RDONLY|unix.O_DIRECTORY|unix.O_CLOEXEC, 0) // f has no fchmod
+	fd, err := unix.Openat(int(f.Fd()), ".", unix.O_RDONLY|unix.O_DIRECTORY|unix.O_CLOEXEC, 0) // fchmod does not work on f
 	if err != nil {
 		return &fs.PathError{Op: "chmod", Path: path, Err: err}
 	}
@@ -129,5 +129,5 @@ func setMode(path string, mode fs.FileMode) error {
 	return nil
 }
 
-// asPath is a name of an open file that nobody else can lead elsewhere.
+// asPath is a name of an open file that no other process can redirect.
 func asPath(f *os.File) string { return fmt.Sprintf("/proc/self/fd/%d", f.Fd()) }

@@ -9,7 +9,7 @@ import (
 
 func openOwn(path string) (*os.File, error) { return os.Open(path) }
 
-// Give gives a file or directory to a user, -1 for what is to stay; a symbolic link itself.
+// Give changes the owner of a file or directory, or of a symbolic link itself; -1 leaves the user or group.
 func Give(path string, uid, gid int) error { return os.Lchown(path, uid, gid) }
 
 func giveOpened(f *os.File, uid, gid int) error { return f.Chown(uid, gid) }

@@ -19,8 +19,8 @@ func uidOf(t *testing.T, path string) int {
 	return int(info.Sys().(*syscall.Stat_t).Uid)
 }
 
-// TestVerifyGivesNothingAway: the user a daemon runs as owns its directories, and gets nothing else of root's by what
-// he puts there.
+// TestVerifyGivesNothingAway: the user of a daemon gets its directories, but cannot get anything else of root's by
+// placing links or files there.
 func TestVerifyGivesNothingAway(t *testing.T) {
 	if os.Geteuid() != 0 {
 		t.Skip("only root can give files away")

@@ -9,10 +9,10 @@ import (
 	"brine/wire/python"
 )
 
-// anyCommand is the entry of the pool that takes every command no other pool names.
+// anyCommand stands for all commands that no other pool names.
 const anyCommand = "*"
 
-// checkPools lists everything that is wrong with worker_pools, as Salt words it. nil is a good layout.
+// checkPools lists all faults of worker_pools, in Salt's words. nil means that there are none.
 func checkPools(v any) []error {
 	pools, ok := v.(*payload.Map)
 	if !ok {

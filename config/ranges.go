@@ -7,14 +7,14 @@ import (
 	"brine/wire/python"
 )
 
-// span is what a number may be, both ends included.
+// span is the allowed range of a number, including both ends.
 type span struct {
 	key       string
 	low, high float64
 }
 
-// spans are those of brine's own options. Salt does not look whether a number makes sense; here it would be a limit
-// that is none.
+// spans are the ranges of brine's own options. Salt does not check whether a number makes sense, but here a wrong
+// number would be a limit without effect.
 func spans() []span {
 	const many = 1 << 30
 	return []span{
@@ -45,8 +45,8 @@ func spans() []span {
 	}
 }
 
-// checkSpans refuses numbers that an option cannot have, and what is no number. An option that the daemon does not have
-// is passed over.
+// checkSpans refuses numbers outside the range of an option, and values that are not numbers. It skips options that the
+// daemon does not have.
 func (ld *loading) checkSpans(opts *payload.Map) error {
 	for _, s := range spans() {
 		v, has := opts.Get(s.key)

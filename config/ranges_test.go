@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// TestSpans: a number that is no limit is refused by key and value; the ends of a span and the defaults are not.
+// TestSpans: a number out of range is refused with key and value; the ends of a range and the defaults are accepted.
 func TestSpans(t *testing.T) {
 	for _, s := range spans() {
 		if _, err := (Loader{Path: filepath.Join(write(t, "master", s.key+": -7\n"), "master"),

@@ -12,16 +12,16 @@ import (
 	"testing"
 )
 
-// uses is what a function, or the value of a package variable, speaks of.
+// uses is what a function, or the value of a package variable, refers to.
 type uses struct {
 	names  []string // functions, package variables and types, by their full names
 	calls  []string // methods of interfaces, see signature
 	fields []string // fields of the option structs
-	keys   []string // texts that options are asked for by, and in a function that has all options every text
-	hands  bool     // it hands all options on, to something that asks for texts of its own
+	keys   []string // texts by which options are read; in a function that has all options every text
+	hands  bool     // it passes all options to code that reads them by texts of its own
 }
 
-// program is what the functions of this tree speak of, as far as they are linked into a program.
+// program holds the uses of all functions of this tree that are linked into a program.
 type program struct {
 	funcs   map[string]*uses
 	methods map[string][]method // by signature
@@ -29,7 +29,7 @@ type program struct {
 
 type method struct{ typ, full string }
 
-// loadProgram reads the packages that one links.
+// loadProgram reads the packages of one program.
 func loadProgram(t *testing.T, pattern string) *program {
 	t.Helper()
 	all := listPackages(t, pattern)
@@ -50,7 +50,7 @@ func loadProgram(t *testing.T, pattern string) *program {
 		}
 		conf := types.Config{Importer: from, FakeImportC: true}
 		if len(pkg.cgo) > 0 {
-			conf.Error = func(error) {} // of what C has
+			conf.Error = func(error) {} // for C's names
 		}
 		info := &types.Info{Selections: map[*ast.SelectorExpr]*types.Selection{}, Uses: map[*ast.Ident]types.Object{},
 			Defs: map[*ast.Ident]types.Object{}}
@@ -66,7 +66,7 @@ func loadProgram(t *testing.T, pattern string) *program {
 	return p
 }
 
-// add notes what a declaration speaks of.
+// add records the uses of a declaration.
 func (p *program) add(info *types.Info, path string, d ast.Decl) {
 	switch d := d.(type) {
 	case *ast.FuncDecl:
@@ -85,14 +85,14 @@ func (p *program) add(info *types.Info, path string, d ast.Decl) {
 				for _, name := range spec.Names {
 					p.funcs[path+"."+name.Name] = usesOf(info, spec)
 				}
-			case *ast.TypeSpec: // what is embedded in it, its methods are
+			case *ast.TypeSpec: // the methods of an embedded type count as used
 				p.funcs[path+"."+spec.Name.Name] = usesOf(info, spec)
 			}
 		}
 	}
 }
 
-// signature is the name of a method and the types that it takes and gives.
+// signature is the name of a method with the types of its parameters and results.
 func signature(f *types.Func) string {
 	text := f.Name()
 	for _, tuple := range []*types.Tuple{f.Signature().Params(), f.Signature().Results()} {
@@ -104,7 +104,7 @@ func signature(f *types.Func) string {
 	return text
 }
 
-// typeName is the full name of a type, or of what it points to.
+// typeName is the full name of a type; for a pointer, of its element.
 func typeName(t types.Type) string {
 	if ptr, ok := t.(*types.Pointer); ok {
 		t = ptr.Elem()
@@ -166,8 +166,8 @@ func (u *uses) name(obj types.Object) {
 	}
 }
 
-// reached are the functions that may run once some have been called, with what they speak of. A method runs through an
-// interface when its type is spoken of. ends are functions, or packages, that are not looked into.
+// reached are the functions that may run after some were called, with their uses. A method may be called through an
+// interface if its type is used. The walk does not enter the functions or packages in ends.
 func (p *program) reached(ends []string, roots ...string) map[string]*uses {
 	seen, calls := map[string]*uses{}, map[string]bool{}
 	for todo := roots; len(todo) > 0; {
@@ -186,7 +186,7 @@ func (p *program) reached(ends []string, roots ...string) map[string]*uses {
 				calls[call] = true
 			}
 		}
-		for call := range calls { // through interfaces, now that more types are known
+		for call := range calls { // through interfaces, because more types are known now
 			for _, m := range p.methods[call] {
 				if _, ok := seen[m.full]; !ok && seen[m.typ] != nil {
 					todo = append(todo, m.full)
@@ -200,7 +200,7 @@ func (p *program) reached(ends []string, roots ...string) map[string]*uses {
 	return seen
 }
 
-// within tells whether a function is the one that is named, or one of the package.
+// within tells whether a function is the named one, or belongs to the named package.
 func within(name, end string) bool {
 	return name == end || strings.HasPrefix(strings.TrimLeft(name, "(*"), end+".")
 }

@@ -18,7 +18,7 @@ import (
 	"testing"
 )
 
-// reads is what the code outside of tests reads: fields of the option structs by name, options by key.
+// reads is what the code outside tests reads: fields of the option structs by name, options by key.
 type reads struct {
 	fset   *token.FileSet
 	export map[string]string // import path → file with its types
@@ -33,16 +33,16 @@ var tables = []string{"common.go", "master.go", "minion.go", "defaults.go", "red
 // optionStructs are the structs whose fields are options.
 var optionStructs = []string{"Common", "Brine", "Master", "Minion", "Client"}
 
-// listed is a package as the go command lists it, with all that it imports before it.
+// listed is a package in the form of the go command, after all packages that it imports.
 type listed struct {
 	path, export, dir string
 	files, cgo, deps  []string
 }
 
-// listPackages lists packages of this module, and what they import.
+// listPackages lists packages of this module with their imports.
 func listPackages(t *testing.T, pattern string) (all []listed) {
 	t.Helper()
-	// The tags of a build whose packages the compiler has made already: it makes them once more for others.
+	// With the tags of an existing build the compiler need not build the packages again.
 	cmd := exec.Command("go", "list", "-export", "-deps", "-tags", os.Getenv("BRINE_BUILT_TAGS"), "-f",
 		`{{.ImportPath}}|{{.Export}}|{{.Dir}}|{{join .GoFiles ","}}|{{join .CgoFiles ","}}|{{join .Deps ","}}`, pattern)
 	cmd.Dir = ".."
@@ -60,7 +60,7 @@ func listPackages(t *testing.T, pattern string) (all []listed) {
 	return all
 }
 
-// exportOf is where the types of each package stand.
+// exportOf is the file with the types of each package.
 func exportOf(all []listed) map[string]string {
 	out := map[string]string{}
 	for _, p := range all {
@@ -69,12 +69,12 @@ func exportOf(all []listed) map[string]string {
 	return out
 }
 
-// importing finds packages as the compiler has left them.
+// importing imports packages from the compiler's output.
 func importing(fset *token.FileSet, export map[string]string) types.Importer {
 	return importer.ForCompiler(fset, "gc", func(path string) (io.ReadCloser, error) { return os.Open(export[path]) })
 }
 
-// findReads type-checks every package that reads options, with the compiler's own idea of those that it imports.
+// findReads type-checks every package that reads options, with the compiler's types of imported packages.
 func findReads(t *testing.T) *reads {
 	t.Helper()
 	all := listPackages(t, "./...")
@@ -87,7 +87,7 @@ func findReads(t *testing.T) *reads {
 	return r
 }
 
-// look reads one package: its texts, and its selections where it can know the structs, itself or through others.
+// look reads one package: its texts, and its field selections if it can know the structs, directly or through others.
 func (r *reads) look(t *testing.T, path, dir string, names []string, knowsConfig bool) {
 	t.Helper()
 	own := path == "brine/config"
@@ -121,7 +121,7 @@ func (r *reads) selection(sel *types.Selection) {
 	}
 }
 
-// optionField is the field of an option struct that is selected, "" when it is something else.
+// optionField is the selected field of an option struct, or "" for another selection.
 func optionField(sel *types.Selection) string {
 	field, ok := sel.Obj().(*types.Var)
 	if !ok || sel.Kind() != types.FieldVal || field.Pkg() == nil || field.Pkg().Path() != "brine/config" {
@@ -137,7 +137,7 @@ func optionField(sel *types.Selection) string {
 	return ""
 }
 
-// texts notes every text of a file: an option read by its key is one.
+// texts records every text of a file: options are also read by key.
 func (r *reads) texts(f *ast.File) {
 	ast.Inspect(f, func(n ast.Node) bool {
 		switch n := n.(type) {
@@ -154,7 +154,7 @@ func (r *reads) texts(f *ast.File) {
 	})
 }
 
-// limitsOf are the two keys that LimitsOf makes of the kind that it is given.
+// limitsOf are the two keys that LimitsOf makes from its argument.
 func limitsOf(call *ast.CallExpr) []string {
 	if fun, ok := call.Fun.(*ast.SelectorExpr); ok && fun.Sel.Name == "LimitsOf" && len(call.Args) == 2 {
 		if kind, ok := call.Args[1].(*ast.BasicLit); ok {
@@ -165,8 +165,8 @@ func limitsOf(call *ast.CallExpr) []string {
 	return nil
 }
 
-// TestHonouredIsRead fails on an option that is called honoured and that no code reads, and on a field of the structs
-// that no code reads: whoever relies on either would be deceived.
+// TestHonouredIsRead fails on an option that is listed as supported although no code reads it, and on a field of the
+// structs that no code reads: both would deceive operators.
 func TestHonouredIsRead(t *testing.T) {
 	r := findReads(t)
 	names := map[string][]string{} // key → fields

@@ -10,12 +10,12 @@ import (
 	"brine/wire/payload"
 )
 
-// Masked stands in the place of a secret.
+// Masked replaces a secret.
 const Masked = "(masked)"
 
-// Redacted is a copy of options that may be shown to others: the value of every key that sounds like a secret is
-// masked, at any depth, and so are passwords inside of texts. It errs on the safe side: a path to a key file goes,
-// too. What says nothing (null, an empty text, true or false) stays.
+// Redacted is a copy of options that may be shown to others. It masks the value of every key that sounds like a secret,
+// at any depth, and passwords inside texts. In doubt it masks: it also masks the path of a key file. Values without
+// content (null, an empty text, true, false) stay.
 func Redacted(opts *payload.Map) *payload.Map {
 	out := payload.NewMap(opts.Len())
 	for k, v := range opts.All() {
@@ -28,9 +28,9 @@ func Redacted(opts *payload.Map) *payload.Map {
 	return out
 }
 
-// Masker masks in a text what Redacted masks in options, and their values wherever they are quoted: for who tells what
-// somebody else, such as the driver of a database, says. Values of three characters and less, which stand in other
-// words as well, are left.
+// Masker returns a function that masks all secret values of the options in any text, and everything that MaskText
+// masks. It is for texts of others, such as the driver of a database. Values of up to three characters stay, because
+// other words may contain them.
 func Masker(opts *payload.Map) func(text string) string {
 	found := map[string]bool{}
 	collectSecrets(opts, Redacted(opts), found)
@@ -45,7 +45,7 @@ func Masker(opts *payload.Map) func(text string) string {
 	}
 }
 
-// collectSecrets notes the texts of v in the places where shown, which is v redacted, is masked.
+// collectSecrets records the texts of v that are masked in shown, the redacted form of v.
 func collectSecrets(v, shown any, found map[string]bool) {
 	hidden := shown == Masked
 	at := func(other any) any {
@@ -74,7 +74,7 @@ func collectSecrets(v, shown any, found map[string]bool) {
 	}
 }
 
-// SecretOptions are the names of options, in order, in whose values Redacted masks something.
+// SecretOptions are the sorted names of the options in whose values Redacted masks something.
 func SecretOptions(opts *payload.Map) (names []string) {
 	for k, v := range Redacted(opts).All() {
 		if name, ok := k.(string); ok && hides(v) {
@@ -132,7 +132,7 @@ func redactedValue(v any) any {
 	return v
 }
 
-// masked is what stays of a secret's value.
+// masked is the visible form of a secret value.
 func masked(v any) any {
 	switch x := v.(type) {
 	case nil, bool:
@@ -153,14 +153,15 @@ func masked(v any) any {
 	return Masked
 }
 
-// plainKeys are options whose names sound like secrets and that hold none.
+// plainKeys are options whose names sound like secrets but that contain none.
 var plainKeys = []string{
 	"eauth_tokens", "eauth_tokens.cache_driver", "eauth_tokens.cluster_id", "external_auth", "key_cache", "key_logfile",
 	"keys.cache_driver", "master_sign_key_name", "pass_dir", "pass_gnupghome", "pass_to_ext_pillars",
 	"pass_variable_prefix", "resource_pillar_key", "token_dir", "token_expire",
 }
 
-// secretWords are words in the names of secrets. A name is taken apart at capitals and at what is no letter.
+// secretWords are words in the names of secrets. Names are split into words at capitals, and at characters other than
+// letters.
 var secretWords = []string{
 	"apikey", "authorization", "bearer", "cookie", "cred", "credential", "credentials", "creds", "jwt", "key", "keys",
 	"otp", "pass", "pin", "private", "psk", "pw", "pwd", "webhook",
@@ -171,7 +172,7 @@ func secretKey(name string) bool {
 		return false
 	}
 	lower := strings.ToLower(name)
-	if lower == "pillar" { // what it holds has no telling names
+	if lower == "pillar" { // names inside a pillar do not show what is secret
 		return true
 	}
 	for _, part := range []string{"passw", "passphrase", "secret", "token", "credential"} {
@@ -193,7 +194,7 @@ func secretKey(name string) bool {
 	return words[len(words)-1] == "auth"
 }
 
-// wordsOf takes a name apart, in lower case.
+// wordsOf splits a name into words, in lower case.
 func wordsOf(name string) []string {
 	var b strings.Builder
 	before := ' '

@@ -8,7 +8,7 @@ import (
 	"brine/wire/payload"
 )
 
-// TestRedacted: nothing that is called like a secret gets through, wherever it stands.
+// TestRedacted: every value whose key sounds like a secret is masked, at any place.
 func TestRedacted(t *testing.T) {
 	const secret = "hunter2hunter2"
 	for _, key := range []string{
@@ -33,8 +33,7 @@ func TestRedacted(t *testing.T) {
 	}
 }
 
-// TestSecretOptions: who tells which options hold secrets names them, however deep they lie, and none that hold
-// nothing.
+// TestSecretOptions lists the options with secrets, at any depth, and no options without them.
 func TestSecretOptions(t *testing.T) {
 	opts := payload.M("zoo", "http://u:hunter2@h/", "mysql", payload.M("host", "h", "pass", int64(5)), "interface",
 		"::", "sign_pub_messages", true, "key_pass", nil,
@@ -45,7 +44,7 @@ func TestSecretOptions(t *testing.T) {
 	}
 }
 
-// flat turns maps into what fmt prints.
+// flat turns maps into a form that fmt prints.
 func flat(v any) any {
 	switch x := v.(type) {
 	case *payload.Map:
@@ -64,7 +63,7 @@ func flat(v any) any {
 	return v
 }
 
-// TestRedactedTexts: secrets inside of texts go, the text around them stays.
+// TestRedactedTexts: secrets inside texts are masked, and the text around them stays.
 func TestRedactedTexts(t *testing.T) {
 	for _, tt := range []struct{ text, want string }{
 		{"https://git@host/repo.git", "https://git@host/repo.git"},
@@ -102,7 +101,7 @@ func TestRedactedTexts(t *testing.T) {
 	}
 }
 
-// TestRedactedLeaves keeps what an operator needs, and does not change what it was given.
+// TestRedactedLeaves: values that an operator needs stay, and the argument does not change.
 func TestRedactedLeaves(t *testing.T) {
 	for _, key := range []string{"keysize", "token_expire", "token_dir", "key_logfile", "external_auth", "auth_timeout",
 		"auth_mode", "master_sign_key_name", "master_sign_pubkey", "keys.cache_driver", "keep_jobs_seconds",
@@ -127,7 +126,7 @@ func TestRedactedLeaves(t *testing.T) {
 	}
 }
 
-// What somebody else says is masked by the values of the options that are secrets, wherever they are.
+// TestMasker: secret values of the options are masked in texts of others, anywhere.
 func TestMasker(t *testing.T) {
 	mask := Masker(payload.M("postgres.passwd", "Sesame", "mysql", payload.M("pass", "Sesame open", "host", "db1"),
 		"redis.password", "abc", "etcd", []any{payload.M("token", "T0ken")}))
@@ -143,7 +142,7 @@ func TestMasker(t *testing.T) {
 	}
 }
 
-// TestRedactedNotices: an option of the wrong type is told without the secrets in it.
+// TestRedactedNotices: a notice about an option of the wrong type contains no secrets.
 func TestRedactedNotices(t *testing.T) {
 	m := loadMaster(t, "master", "gitfs_remotes: https://me:hunter2@host/repo.git\n")
 	if text := fmt.Sprint(m.Notices); strings.Contains(text, "hunter2") || !strings.Contains(text, Masked) {

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// misspelt names options of files and environment that nobody knows and that look like a slip of the hand.
+// misspelt reports unknown options of files and environment that look like a typing error.
 func (c *Common) misspelt(known []string) []Notice {
 	names := make(map[string]bool, len(known))
 	for _, name := range known {
@@ -26,9 +26,9 @@ func (c *Common) misspelt(known []string) []Notice {
 	return out
 }
 
-// resembles is the known option that a key is most like, "" when it is like none, or is one itself. A short key must be
-// closer than a long one. Operators keep data of their own in these files: a key that is a known one with something
-// behind it (grains_extra, timeout2) is theirs.
+// resembles is the known option that is most similar to a key, or "" if there is none or the key itself is known. A
+// short key must be closer than a long one. Operators also keep data of their own in these files: a known key with a
+// suffix (grains_extra, timeout2) is theirs.
 func resembles(key string, known []string) string {
 	most := 0
 	switch n := len(key); {
@@ -52,14 +52,14 @@ func resembles(key string, known []string) string {
 	return best
 }
 
-// extended tells whether a key is another one with a word or a number behind it.
+// extended tells whether a key is another key followed by a word or a number.
 func extended(key, name string) bool {
 	rest, ok := strings.CutPrefix(key, name)
 	return ok && rest != "" && (rest[0] == '_' || rest[0] == '.' || rest[0] == '-' || rest[0] >= '0' && rest[0] <= '9')
 }
 
-// editDistance counts the letters to add, to drop, to exchange or to swap with their neighbour,
-// until one text is the other.
+// editDistance counts how many letters to insert, delete, replace or swap with their neighbour turn one text into the
+// other.
 func editDistance(a, b string) int {
 	two, one, now := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)
 	for j := range one {
@@ -82,7 +82,7 @@ func editDistance(a, b string) int {
 	return one[len(b)]
 }
 
-// Resembling is the known option that a key is most like, "" when it is like none, or is one itself.
+// Resembling is the known option that is most similar to a key, or "" if there is none or the key itself is known.
 func Resembling(key string) string {
 	var known []string
 	if err := eachStanding(func(name, _ string) bool { known = append(known, name); return true }); err != nil {

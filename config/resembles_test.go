@@ -21,7 +21,7 @@ func TestResembles(t *testing.T) {
 		{"grain", "grains"},
 		{"returns", "return"},
 		{"fileroots", "file_roots"},
-		// What operators call their own.
+		// operators' own options
 		{"grains_extra", ""},
 		{"timeout2", ""},
 		{"nodegroups.old", ""},
@@ -53,8 +53,8 @@ func TestEditDistance(t *testing.T) {
 	}
 }
 
-// TestNoSuggestionEqualsTheQuestion: an option that is known is not asked about, and with a slip it is another text
-// that is proposed.
+// TestNoSuggestionEqualsTheQuestion: a known option gets no suggestion, and a misspelled one gets another text than
+// itself.
 func TestNoSuggestionEqualsTheQuestion(t *testing.T) {
 	known := slices.Sorted(maps.Keys(standings(t)))
 	for _, key := range known {
@@ -71,7 +71,7 @@ func TestNoSuggestionEqualsTheQuestion(t *testing.T) {
 	}
 }
 
-// TestKnown: whose an option is.
+// TestKnown: which roles have an option.
 func TestKnown(t *testing.T) {
 	for key, want := range map[string][4]bool{ // known, of a master, known, of a minion
 		"api_logfile": {true, true, true, false}, "rest_tornado": {true, true, true, false}, "auth_tries": {true, false,

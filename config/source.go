@@ -14,7 +14,7 @@ import (
 	"brine/wire/python"
 )
 
-// source is what a set of files says: the options and where each was written last.
+// source is the content of a set of files: the options, and where each was last written.
 type source struct {
 	opts   *payload.Map
 	origin map[string]Origin
@@ -22,7 +22,7 @@ type source struct {
 
 func newSource() *source { return &source{opts: payload.NewMap(0), origin: map[string]Origin{}} }
 
-// replace puts the options of another source in the place of those of this one: a file includes others.
+// replace replaces options by those of another source, as when a file includes others.
 func (s *source) replace(over *source) {
 	s.opts.Update(over.opts)
 	for k, p := range over.origin {
@@ -30,8 +30,8 @@ func (s *source) replace(over *source) {
 	}
 }
 
-// merge lays another source over this one and merges maps and lists of equal keys, as Salt does between the
-// files of one include.
+// merge applies another source over this one and merges maps and lists under equal keys, as Salt does for the files of
+// one include.
 func (s *source) merge(over *source) {
 	s.opts = mergeMaps(s.opts, over.opts)
 	for k, p := range over.origin {
@@ -39,8 +39,8 @@ func (s *source) merge(over *source) {
 	}
 }
 
-// mergeMaps returns a with b laid over it: maps are merged at every depth, lists get the values they do not
-// hold yet. The inputs are not changed.
+// mergeMaps returns a with b applied over it: maps are merged at every depth, lists get the values that they do not
+// contain yet. The arguments do not change.
 func mergeMaps(a, b *payload.Map) *payload.Map {
 	out := a.Clone()
 	for k, v := range b.All() {
@@ -70,7 +70,8 @@ func mergeLists(a, b []any) []any {
 	return out
 }
 
-// readFiles lays the main file, then default_include, then include. The environment may say which files are included.
+// readFiles applies the main file, then default_include, then include. The environment may say which files are
+// included.
 func (ld *loading) readFiles(env *source) error {
 	ld.main = ld.mainFile()
 	ld.watch(ld.main)
@@ -108,7 +109,7 @@ func (ld *loading) readFiles(env *source) error {
 	return nil
 }
 
-// mainFile is Path, unless that is the system's file and the environment names another that exists.
+// mainFile is Path. But if Path is the system's file and the environment names another existing file, it is that file.
 func (ld *loading) mainFile() string {
 	if ld.Path != filepath.Join(defaultDir, ld.role) {
 		return ld.Path
@@ -123,11 +124,11 @@ func (ld *loading) mainFile() string {
 	return ld.Path
 }
 
-// maxIncludeDepth ends files that include each other.
+// maxIncludeDepth ends circles of includes.
 const maxIncludeDepth = 32
 
-// include reads the files that patterns (a text or a list of globs, relative to the directory of from) match,
-// in sorted order, with what they include themselves.
+// include reads the files that match patterns (a text or a list of globs, relative to the directory of from), in sorted
+// order, with the files that they include.
 func (ld *loading) include(key string, patterns any, from string, verbose bool, depth int) (*source, error) {
 	out := newSource()
 	globs, err := ld.globs(key, patterns)
@@ -184,7 +185,7 @@ func (ld *loading) globs(key string, patterns any) ([]string, error) {
 		python.Str(patterns))
 }
 
-// included reads one included file. A broken one counts as empty unless StrictIncludes is set.
+// included reads one included file. Unless StrictIncludes or Again is set, a broken file counts as empty.
 func (ld *loading) included(file string, depth int) (*source, error) {
 	ld.watch(file)
 	b, err := os.ReadFile(file)
@@ -232,14 +233,14 @@ func (ld *loading) parse(file string, b []byte) (*source, error) {
 	}
 	switch id := opts.Value("id").(type) {
 	case nil, string:
-	default: // a numeric id is text
+	default: // a numeric id becomes text
 		opts.Set("id", python.Str(id))
 	}
 	s.opts = opts
 	return s, nil
 }
 
-// parseError words a YAML error as Salt does.
+// parseError gives a YAML error Salt's text.
 func parseError(file string, err error) *Error {
 	e := &Error{File: file, Code: ExitGeneric}
 	var y *yaml.Error
@@ -256,15 +257,16 @@ func parseError(file string, err error) *Error {
 	return e
 }
 
-// scheduleFile is written by the minion itself. When it is broken the minion must start all the same.
+// scheduleFile is written by the minion itself. The minion must start even if this file is broken.
 const scheduleFile = "_schedule.conf"
 
-// Own tells whether the daemon has written a change itself, after it had made it: a minion its schedule.
+// Own tells whether the daemon itself has written a change to the file, after applying it: a minion does so with its
+// schedule.
 func (c Change) Own() bool {
 	return c.Key == "schedule" && filepath.Base(c.Origin.File) == scheduleFile
 }
 
-// setAside renames a broken _schedule.conf and goes on without it.
+// setAside renames a broken _schedule.conf and continues without it.
 func (ld *loading) setAside(file string, cause error) (*source, error) {
 	ld.notice(slog.LevelError, "%v", parseError(file, cause))
 	aside := file + "YAMLError"

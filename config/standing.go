@@ -11,15 +11,15 @@ import (
 	"brine/wire/python"
 )
 
-// standing.txt says what brine does with each option. It is read by daemons only, and when their files set something.
+// standing.txt says how brine treats each option. Only daemons read it, and only if their files set an option.
 //
 //go:embed salt3008/standing.txt
 var standingFile embed.FS
 
-// rule is what a daemon does with an option.
+// rule is how a daemon treats an option.
 type rule struct {
 	act  byte     // '+', '-', '~' or '!'
-	fine []string // values to which the rule does not apply, besides Salt's default
+	fine []string // values to which the rule does not apply, in addition to Salt's default
 }
 
 // The acts of a rule.
@@ -60,7 +60,7 @@ func readRules(text string) ([]rule, error) {
 	var rules []rule
 	for one := range strings.SplitSeq(text, ",") {
 		if one == "" || strings.IndexByte("+-~!", one[0]) < 0 || len(one) > 1 && one[1] != '=' {
-			return nil, fmt.Errorf("standing of options: %q is no rule", text)
+			return nil, fmt.Errorf("standing of options: %q is not a rule", text)
 		}
 		r := rule{act: one[0]}
 		if len(one) > 2 {
@@ -71,7 +71,7 @@ func readRules(text string) ([]rule, error) {
 	return rules, nil
 }
 
-// eachStanding calls a function with every line of the table until it returns false.
+// eachStanding calls a function for every line of the table until it returns false.
 func eachStanding(line func(key, text string) bool) error {
 	b, err := standingFile.ReadFile("salt3008/standing.txt")
 	if err != nil {
@@ -86,10 +86,10 @@ func eachStanding(line func(key, text string) bool) error {
 	return nil
 }
 
-// foreign are the options that the table knows and that are not of a role: they belong to other programs.
+// foreign are the options in the table that a role does not have: they belong to other programs.
 func foreign(role string) map[string]bool {
 	out := map[string]bool{}
-	_ = eachStanding(func(key, text string) bool { // of what cannot be read nothing is foreign
+	_ = eachStanding(func(key, text string) bool { // if the table cannot be read, no option is foreign
 		if one, err := readStanding(text); err == nil {
 			out[key] = one.foreign(role)
 		}
@@ -98,11 +98,11 @@ func foreign(role string) map[string]bool {
 	return out
 }
 
-// CheckStanding looks at what files and environment of a daemon set to other than Salt's default. An option that is not
-// honoured is a notice, said by name, as is one that nobody knows and that resembles another; one on which somebody may
-// rely, for protection or delivery, is a *Error with ExitNotYet, several are Faults, and the daemon must not start.
-// Unlike Salt: it keeps silent about options that it does not know. Tools do not ask: they work with every
-// configuration.
+// CheckStanding checks the options that files and environment of a daemon set to a value other than Salt's default. For
+// an unsupported option it returns a notice, and likewise for an unknown option that resembles a known one. If an
+// operator may rely on an unsupported option, for protection or delivery, the error is a *Error with ExitNotYet
+// (several are Faults), and the daemon must not start. Unlike Salt: it ignores options that it does not know. Tools do
+// not call it: they work with every configuration.
 func (c *Common) CheckStanding() ([]Notice, error) {
 	if c.File.Len() == 0 {
 		return nil, nil
@@ -148,8 +148,8 @@ func (c *Common) CheckStanding() ([]Notice, error) {
 	return append(notices, c.misspelt(known)...), nil
 }
 
-// meant is the part of a value that its writer has chosen: Salt's minion writes jobs of its own into the schedule of
-// its files.
+// meant is the part of a value that the operator has written: Salt's minion adds its own jobs to the schedule in its
+// files.
 func meant(key string, v any) any {
 	m, ok := v.(*payload.Map)
 	if key != "schedule" || !ok {
@@ -164,7 +164,7 @@ func meant(key string, v any) any {
 	return out
 }
 
-// of are the rules of a role.
+// of are the rules for a role.
 func (s standing) of(role string) []rule {
 	if role == roleMinion {
 		return s.minion
@@ -172,13 +172,13 @@ func (s standing) of(role string) []rule {
 	return s.master
 }
 
-// foreign tells whether the option is none of a role.
+// foreign tells whether a role does not have the option.
 func (s standing) foreign(role string) bool {
 	rules := s.of(role)
 	return len(rules) == 1 && rules[0].act == actOthers
 }
 
-// act is what a daemon does with a value: the first rule that does not excuse it.
+// act is how a daemon treats a value: the act of the first rule that does not excuse it.
 func (s standing) act(role string, v any) byte {
 	for _, r := range s.of(role) {
 		if !r.excuses(v) {
@@ -188,7 +188,7 @@ func (s standing) act(role string, v any) byte {
 	return 0
 }
 
-// excuses says whether a value is fine: as a whole, or all members of a list, or of a text with commas.
+// excuses tells whether a value is allowed: as a whole, or all members of a list or of a text with commas.
 func (r rule) excuses(v any) bool {
 	if slices.Contains(r.fine, python.Str(v)) {
 		return true
@@ -204,8 +204,8 @@ func (r rule) excuses(v any) bool {
 	})
 }
 
-// Known tells whether an option is one of Salt or brine, and whether a role has it; options of salt-api are the
-// master's here.
+// Known tells whether Salt or brine has an option, and whether a role has it. Options of salt-api count as the
+// master's.
 func Known(key, role string) (known, ofRole bool) {
 	err := eachStanding(func(name, text string) bool {
 		if name != key {
@@ -219,12 +219,12 @@ func Known(key, role string) (known, ofRole bool) {
 	return known && err == nil, ofRole || role == roleMaster && (now || later)
 }
 
-// sameValue tells whether a value says what Salt's default says. What counts as no in Python is the same no.
+// sameValue tells whether a value means the same as Salt's default. All values that are false in Python mean the same.
 func sameValue(v, std any) bool {
 	return !python.Truth(v) && !python.Truth(std) || python.Str(v) == python.Str(std)
 }
 
-// NotYet makes the error of an option that is not honoured although somebody relies on it.
+// NotYet makes the error for an unsupported option that an operator relies on.
 func (c *Common) NotYet(key string, v any, why string, args ...any) *Error {
 	o := c.Origin(key)
 	err := fmt.Errorf("Config option '%s' with value %s cannot be honoured yet: %s (%s)", key, c.shown(key),
@@ -232,7 +232,7 @@ func (c *Common) NotYet(key string, v any, why string, args ...any) *Error {
 	return &Error{File: o.File, Line: o.Line, Key: key, Value: v, Code: ExitNotYet, Err: err}
 }
 
-// shown is the value of an option for the log: secrets are not.
+// shown is the value of an option for the log, without secrets.
 func (c *Common) shown(key string) string {
 	v, _ := Redacted(payload.M(key, c.File.Value(key))).Get(key)
 	return payload.Show(python.Str(v))

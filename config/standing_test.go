@@ -33,11 +33,12 @@ func standings(t *testing.T) map[string]standing {
 	return all
 }
 
-// howToClassify tells who added an option what is missing.
+// howToClassify tells the author of a new option what is missing.
 const howToClassify = "add a line to config/salt3008/standing.txt (its head says how), then run: go test ./config " +
 	"-run OptionsDoc -write"
 
-// Every option of Salt, and every one that brine reads, is classified; no protection is only said to be given.
+// TestStandingIsComplete: every option of Salt, and every one that brine reads, is classified; no protection is claimed
+// without effect.
 func TestStandingIsComplete(t *testing.T) {
 	all := standings(t)
 	for _, name := range []string{roleMaster, roleMinion, "types"} {
@@ -118,7 +119,7 @@ func TestCheckStanding(t *testing.T) {
 		{roleMaster, "event_return: []\nschedule: {}\nreactor:\n", "", ""},
 		{roleMaster, "reactor: [{'a/b': [/x.sls]}]", "", ""},
 		{roleMaster, "reactor: /etc/salt/reactor.map", "", ""},
-		{roleMaster, "engines: [reactor]", "", ""}, // which there are is known to modules/engines
+		{roleMaster, "engines: [reactor]", "", ""}, // modules/engines knows which engines exist
 		{roleMaster, "schedule: {j: {function: test.arg, seconds: 5}}", "", ""},
 		{roleMaster, "ext_job_cache: nobody", "ext_job_cache", ""},
 		{roleMaster, "master_job_cache: nobody", "master_job_cache", ""},

@@ -11,7 +11,7 @@ import (
 
 var pack = flag.Bool("pack", false, "write the packed option tables anew, from the YAML of salt3008/make.py")
 
-// TestTables compares the packed option tables with the YAML that they are made from.
+// TestTables compares the packed option tables with the YAML files from which they are made.
 func TestTables(t *testing.T) {
 	for _, name := range []string{roleMaster, roleMinion, "types"} {
 		text, err := os.ReadFile("salt3008/" + name + ".yaml")

@@ -11,15 +11,15 @@ const (
 	ExporterPrometheus = "prometheus"
 )
 
-// Metrics is the option metrics as it is used. A mapping in the file takes the place of Salt's default as a whole;
-// what it does not name has the value that Salt's code falls back on (salt/utils/metrics.py, 3008).
+// Metrics is the option metrics. A mapping in the file replaces Salt's whole default. A missing key has the fallback
+// value of Salt's code (salt/utils/metrics.py, 3008).
 type Metrics struct {
 	Enabled  bool
 	Exporter string
 	Host     string // of the listener of the exporter prometheus
 	Port     int
-	// Boundaries are the upper bounds of histogram buckets in seconds, by Salt's name of the instrument. Files have
-	// milliseconds.
+	// Boundaries are the upper bounds of histogram buckets in seconds, by Salt's name of the instrument. In files they
+	// are in milliseconds.
 	Boundaries map[string][]float64
 }
 
@@ -45,7 +45,8 @@ func (c *Common) MetricsOptions() Metrics {
 	return m
 }
 
-// rising takes the numbers of a list as long as each is greater than the one before.
+// rising returns the numbers of a list, multiplied by factor. It returns nil if a member is not a number, or not
+// greater than the one before.
 func rising(list []any, factor float64) (out []float64) {
 	for _, v := range list {
 		n, ok := python.Number(v)
@@ -57,11 +58,11 @@ func rising(list []any, factor float64) (out []float64) {
 	return out
 }
 
-// Tracing is the option tracing as it is used (salt/utils/tracing.py, 3008).
+// Tracing is the option tracing (salt/utils/tracing.py, 3008).
 type Tracing struct {
 	Enabled     bool
 	Exporter    string
-	Endpoint    string // "": what the environment says, else the collector on this machine
+	Endpoint    string // "": from the environment, else the collector on this machine
 	ServiceName string // "": salt-master, or salt-minion-ID
 	Sampler     string // parent_based, always_on, always_off or trace_id_ratio
 	SamplerArg  float64
@@ -87,7 +88,7 @@ func (c *Common) TracingOptions() Tracing {
 	return t
 }
 
-// textOr is a text of a mapping, or std where it is missing or empty.
+// textOr is a text in a mapping, or std if it is missing or empty.
 func textOr(m *payload.Map, key, std string) string {
 	if s := m.Str(key); s != "" {
 		return s

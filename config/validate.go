@@ -8,10 +8,10 @@ import (
 	"brine/wire/python"
 )
 
-// validate warns about options whose type is not the one that Salt wants (salt/config, _validate_opts). Only
-// what the files say is looked at.
+// validate warns about options whose type is not the one that Salt wants (salt/config, _validate_opts). It checks only
+// options that files or the environment set.
 func (ld *loading) validate(opts *payload.Map) error {
-	var types *payload.Map // read only when it is needed, which is seldom
+	var types *payload.Map // read only if needed, which is rare
 	for _, key := range ld.layers.written {
 		if std, ok := ld.standard.Get(key); ok && python.Type(std) == python.Type(opts.Value(key)) {
 			continue
@@ -28,7 +28,7 @@ func (ld *loading) validate(opts *payload.Map) error {
 		}
 		v, _ := opts.Get(key)
 		if s, ok := v.(string); ok && strings.HasPrefix(s, "sdb://") {
-			continue // known only when it is looked up
+			continue // the value is only known after a lookup
 		}
 		names := typeNames(want)
 		if !fits(v, names) {
@@ -63,7 +63,7 @@ func orList(names []string) string {
 	return strings.Join(names[:last], ", ") + " or " + names[last]
 }
 
-// lossy names, for each type, the types of values that Python converts into it but that are not meant.
+// lossy lists, for each type, the types of values that Python converts into it although that is not intended.
 func lossy(name string) []string {
 	switch name {
 	case "str":
@@ -80,7 +80,7 @@ func lossy(name string) []string {
 	return nil
 }
 
-// fits says whether Salt takes a value for one of the types without a warning.
+// fits tells whether Salt accepts a value for one of the types without a warning.
 func fits(v any, names []string) bool {
 	have := python.Type(v)
 	if slices.Contains(names, have) {
@@ -101,7 +101,7 @@ func fits(v any, names []string) bool {
 	return false
 }
 
-// converts says whether Python's constructor of a type takes a value.
+// converts tells whether Python's constructor of a type accepts a value.
 func converts(v any, name string) bool {
 	switch name {
 	case "str", "bool":

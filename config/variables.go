@@ -10,9 +10,9 @@ import (
 	"brine/wire/payload"
 )
 
-// Options may stand in the environment: BRINE_MASTER__LOG_LEVEL=debug, BRINE_MINION__ID=web1. A double underscore goes
-// one level down, BRINE_MINION__GRAINS__ROLE=web. A value is YAML, as in a file. A name in capitals means the one in
-// small letters; any other is taken as it is written. An empty variable counts as not set.
+// Options may be set in the environment: BRINE_MASTER__LOG_LEVEL=debug, BRINE_MINION__ID=web1. A double underscore goes
+// one level down, BRINE_MINION__GRAINS__ROLE=web. A value is YAML, as in a file. A name in upper case means the one in
+// lower case; any other name is taken unchanged. An empty variable counts as not set.
 const (
 	masterVariables = "BRINE_MASTER__"
 	minionVariables = "BRINE_MINION__"
@@ -20,12 +20,12 @@ const (
 )
 
 // IsVariable tells whether an environment variable is an option of a master or a minion. Such variables may hold
-// secrets: they are no business of the programs that a minion runs for others, or of events.
+// secrets: they must not reach the programs that a minion runs for others, or events.
 func IsVariable(name string) bool {
 	return strings.HasPrefix(name, masterVariables) || strings.HasPrefix(name, minionVariables)
 }
 
-// environment reads the options of this role from the environment; sorted by name, so that a whole option comes before
+// environment reads the options of this role from the environment, sorted by name, so that a whole option comes before
 // its parts.
 func (ld *loading) environment() (*source, error) {
 	prefix := masterVariables
@@ -62,8 +62,7 @@ func (ld *loading) environment() (*source, error) {
 	return out, nil
 }
 
-// optionPath takes the name of a variable apart. KEYS__CACHE_DRIVER means the option keys.cache_driver, which is not
-// nested.
+// optionPath splits the name of a variable. KEYS__CACHE_DRIVER means the option keys.cache_driver, which is not nested.
 func (ld *loading) optionPath(name string) []string {
 	path := strings.Split(name, levelMark)
 	for i, p := range path {
@@ -77,7 +76,7 @@ func (ld *loading) optionPath(name string) []string {
 	return path
 }
 
-// variableValue reads the value of a variable. An id is text, whatever it looks like: 042 stays 042.
+// variableValue reads the value of a variable. An id is always text: 042 stays 042.
 func variableValue(path []string, text string) (any, error) {
 	v, err := yaml.Load([]byte(text))
 	if err != nil {

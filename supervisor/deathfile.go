@@ -47,7 +47,7 @@ func (f *deathFile) load() []stats.Death {
 	raw, cut, err := readEnd(f.path, deathBytes)
 	if err != nil {
 		if !errors.Is(err, fs.ErrNotExist) {
-			f.log.Warn("the deaths before this start cannot be read", "err", err)
+			f.log.Warn("cannot read the deaths of earlier processes", "err", err)
 		}
 		return nil
 	}
@@ -178,6 +178,6 @@ func (f *deathFile) flush() {
 	select {
 	case <-idle:
 	case <-limit.C:
-		f.log.Warn("the last deaths may not be kept for the next start: the disk does not answer")
+		f.log.Warn("the last deaths may be lost for the next start: the disk does not respond")
 	}
 }

@@ -150,7 +150,7 @@ func (s *Supervisor) AddTree(name string, opt Options) (*Supervisor, error) {
 
 func (s *Supervisor) enter(spec Spec, tree *Supervisor) (*Ref, error) {
 	if spec.Name == "" || strings.ContainsAny(spec.Name, "/#") || spec.New == nil {
-		return nil, fmt.Errorf("supervisor: child %q: a name without / and #, and New, must be given", spec.Name)
+		return nil, fmt.Errorf("supervisor: child %q: it needs New, and a name without / and #", spec.Name)
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -161,7 +161,7 @@ func (s *Supervisor) enter(spec Spec, tree *Supervisor) (*Ref, error) {
 		return nil, fmt.Errorf("add %s: %w", spec.Name, ErrNameTaken)
 	}
 	if spec.Ref != nil && spec.Ref.sup != nil {
-		return nil, fmt.Errorf("supervisor: child %q: its Ref is another one's", spec.Name)
+		return nil, fmt.Errorf("supervisor: child %q: its Ref belongs to another child", spec.Name)
 	}
 	if tree != nil {
 		tree.launch(context.Background(), true)

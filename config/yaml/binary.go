@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// notASCII words what Python says of text that is not ASCII.
+// notASCII gives Python's message about a text that is not ASCII.
 func notASCII(s string) error {
 	first, last := -1, -1
 	var odd rune
@@ -36,7 +36,7 @@ func asciiQuote(r rune) string {
 	return fmt.Sprintf(`'\U%08x'`, r)
 }
 
-// badBase64 words what Python says of base64 that ends too early, after so many characters of it.
+// badBase64 gives Python's message about base64 that ends too early, after that many characters.
 func badBase64(characters int) error {
 	problem := "Incorrect padding"
 	if characters%4 == 1 {
@@ -48,8 +48,8 @@ func badBase64(characters int) error {
 
 const base64Alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
 
-// binary decodes !!binary with the leniency of Python's binascii: characters outside the alphabet are skipped,
-// everything behind the padding is ignored. Salt appends missing padding by the length of the text as written.
+// binary decodes !!binary as leniently as Python's binascii: it skips characters outside the alphabet, and ignores
+// everything after the padding. Salt appends missing padding by the length of the text as written.
 func binary(s string) ([]byte, error) {
 	if missing := len(s) % 4; missing > 0 {
 		s += strings.Repeat("=", 4-missing)

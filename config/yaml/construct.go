@@ -7,21 +7,21 @@ import (
 	"brine/wire/python"
 )
 
-// maxValues bounds how many values a text may stand for once its aliases are followed. Aliases share one
-// value in memory, but whoever walks or packs the result sees every copy.
+// maxValues limits how many values a text may represent with its aliases resolved. Aliases share one value in memory,
+// but code that walks or packs the result handles every copy.
 const maxValues = 1 << 22
 
-// constructor turns nodes into values. Like PyYAML's it goes level by level: the items of a collection are looked at
-// when all its neighbours have been, so the outermost of several faults is the one that is told.
+// constructor turns nodes into values. Like PyYAML's, it goes level by level: it constructs the items of a collection
+// only after all neighbours of the collection. So of several faults, it reports the outermost one.
 type constructor struct {
 	dialect Dialect
-	shared  map[*node]any     // values of collections, when there are aliases
+	shared  map[*node]any     // values of collections, if there are aliases
 	flat    map[*node][]*node // items of mappings with their merge keys resolved
 	busy    map[*node]bool    // mappings being flattened
 	queue   []unfilled
 }
 
-// unfilled is a collection whose items are still to come.
+// unfilled is a collection whose items are not constructed yet.
 type unfilled struct {
 	node  *node
 	value any
@@ -52,7 +52,7 @@ func (c *constructor) document(root *node) (any, error) {
 	return v, nil
 }
 
-// value constructs a scalar, or a collection that is filled later.
+// value constructs a scalar, or a collection whose items are added later.
 func (c *constructor) value(n *node) (any, error) {
 	if n.kind == scalarNode && !isCollectionTag(n.tag) {
 		return c.scalar(n)
@@ -82,7 +82,7 @@ func (c *constructor) value(n *node) (any, error) {
 	return v, nil
 }
 
-// room is what a collection will be put into.
+// room is the empty value for a collection.
 func (c *constructor) room(n *node) any {
 	if n.tag == tagMap || n.tag == tagOmap && c.dialect == SLS {
 		m := payload.NewMap(len(n.items) / 2)
@@ -110,7 +110,7 @@ func (c *constructor) fill(n *node, v any) error {
 	return nil
 }
 
-// scalarOf is a mapping with a scalar's tag: it stands for the value of its key "=".
+// scalarOf handles a mapping with a scalar's tag: it means the value of its key "=".
 func (c *constructor) scalarOf(n *node) (any, error) {
 	if n.kind == mappingNode {
 		for i := 0; i+1 < len(n.items); i += 2 {
@@ -190,7 +190,7 @@ func (c *constructor) mapping(n *node, m *payload.Map) error {
 	return nil
 }
 
-// key constructs the key of an item. A collection cannot be one.
+// key constructs the key of an item. A collection cannot be a key.
 func (c *constructor) key(owner, n *node) (any, error) {
 	if n.tag == tagValue {
 		return n.text, nil

@@ -5,10 +5,10 @@ import (
 	"strings"
 )
 
-// Kind tells which of PyYAML's exceptions an error stands for.
+// Kind is the PyYAML exception that corresponds to an error.
 type Kind uint8
 
-// ValueError is what Python itself says of a scalar that its tag does not fit; it has no place.
+// ValueError is Python's own error about a scalar that does not fit its tag; it has no position.
 const (
 	ReaderError Kind = iota
 	ScannerError
@@ -18,22 +18,22 @@ const (
 	ValueError
 )
 
-// Error says what is wrong with a text and where. Lines and columns count from 1; 0 is unknown. Context and Problem
-// have the words of PyYAML.
+// Error says what is wrong with a text, and where. Lines and columns count from 1; 0 is unknown. Context and Problem
+// have PyYAML's words.
 type Error struct {
 	Kind                       Kind
-	Context                    string // what was being done, with the place where that began
+	Context                    string // the current activity, and the position where it began
 	ContextLine, ContextColumn int
 	Problem                    string
 	Line, Column               int
-	Offset                     int // of a ReaderError, in bytes
+	Offset                     int // for a ReaderError, in bytes
 }
 
-// Error is a line for people.
+// Error is one line for people.
 func (e *Error) Error() string {
 	problem := e.Problem
 	if e.Kind == ComposerError && e.Context != "" {
-		problem = e.Context + ", " + problem // half a sentence each
+		problem = e.Context + ", " + problem // the two form one sentence
 	}
 	switch {
 	case e.Line == 0:
@@ -44,7 +44,7 @@ func (e *Error) Error() string {
 	return fmt.Sprintf("line %d, column %d: %s", e.Line, e.Column, problem)
 }
 
-// Python is str() of the exception in Python, about a text without a file name.
+// Python is str() of Python's exception, for a text without a file name.
 func (e *Error) Python() string {
 	const name = `  in "<unicode string>", `
 	var lines []string
@@ -64,7 +64,7 @@ func (e *Error) Python() string {
 	return strings.Join(lines, "\n")
 }
 
-// newError makes an error about a place.
+// newError makes an error about a position.
 func newError(kind Kind, context string, start mark, problem string, at mark) *Error {
 	e := &Error{Kind: kind, Context: context, Problem: problem, Line: at.line + 1, Column: at.column + 1}
 	if context != "" {
@@ -78,12 +78,12 @@ func at(n *node, format string, args ...any) *Error {
 	return newError(ConstructorError, "", mark{}, fmt.Sprintf(format, args...), n.start)
 }
 
-// within is at while something that began at owner was being done.
+// within is at, with the activity that began at owner.
 func within(context string, owner, n *node, format string, args ...any) *Error {
 	return newError(ConstructorError, context, owner.start, fmt.Sprintf(format, args...), n.start)
 }
 
-// errDeep is what Python says of nodes within nodes without end.
+// errDeep is Python's error about nodes that are nested without end.
 func errDeep(n *node) *Error {
 	return &Error{Kind: ValueError, Problem: "maximum recursion depth exceeded", Line: n.start.line + 1,
 		Column: n.start.column + 1}

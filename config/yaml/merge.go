@@ -1,7 +1,7 @@
 package yaml
 
-// flatten lists the items of a mapping with its merge keys ("<<") resolved. Merged items come first; one whose
-// key text stands in the mapping itself is left out.
+// flatten lists the items of a mapping with its merge keys ("<<") resolved. Merged items come first. An item whose key
+// text is also in the mapping itself is left out.
 func (c *constructor) flatten(n *node) ([]*node, error) {
 	if !hasMerge(n) {
 		return n.items, nil
@@ -45,7 +45,7 @@ func hasMerge(n *node) bool {
 	return false
 }
 
-// withoutOwn puts merged items that own does not name before own.
+// withoutOwn puts the merged items before own, without those that own names.
 func withoutOwn(merged, own []*node) []*node {
 	if len(merged) == 0 {
 		return own
@@ -65,8 +65,8 @@ func withoutOwn(merged, own []*node) []*node {
 	return append(items, own...)
 }
 
-// mergeItems lists what the value of a merge key brings: the items of one mapping, or of a list of mappings,
-// the last of the list first.
+// mergeItems lists the items in the value of a merge key: those of one mapping, or of a list of mappings, the last of
+// the list first.
 func (c *constructor) mergeItems(owner, value *node) ([]*node, error) {
 	switch value.kind {
 	case mappingNode:
@@ -100,11 +100,11 @@ func (c *constructor) mergeList(owner, list *node) ([]*node, error) {
 	return items, nil
 }
 
-// extent finds out how much a text with aliases stands for, before anything of it is made.
+// extent calculates how many values a text with aliases represents, before any of them is made.
 type extent struct{ known map[*node]reach }
 
-// reach is the number of values in a collection, itself included, and how deep it goes; values 0 is a collection that
-// is being looked at.
+// reach is the number of values in a collection, including itself, and its depth. values is 0 while the collection is
+// being calculated.
 type reach struct{ values, depth int }
 
 func (x *extent) check(n *node) error {

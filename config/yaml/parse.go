@@ -8,20 +8,20 @@ const (
 	mappingNode
 )
 
-// node is a value as it was written: a scalar, a sequence, or a mapping with keys and values in turn. An alias is the
-// node that it names.
+// node is a value as written: a scalar, a sequence, or a mapping with alternating keys and values. An alias is the node
+// that it names.
 type node struct {
 	kind  nodeKind
-	tag   string // in full
+	tag   string // the full tag
 	text  string // of a scalar
 	items []*node
 	start mark
 }
 
-// maxDepth bounds how deep collections lie in each other: about where Python gives up.
+// maxDepth is the deepest nesting of collections: about where Python gives up.
 const maxDepth = 1000
 
-// parser makes nodes of tokens, with the grammar of libyaml (parser.c). After an error its functions return nil.
+// parser makes nodes from tokens, with the grammar of libyaml (parser.c). After an error its functions return nil.
 type parser struct {
 	s       *scanner
 	err     *Error
@@ -29,19 +29,19 @@ type parser struct {
 	anchors map[string]*node
 	aliases int
 	depth   int
-	slab    []node                 // room for nodes
-	spend   func(values int) error // asked before each; nil: they are free
-	refused error                  // what it said
+	slab    []node                 // memory for nodes
+	spend   func(values int) error // called before each node; nil: no limit
+	refused error                  // the error of spend
 }
 
-// parse returns the content of the only document of a text, nil when there is none, and whether it has aliases.
+// parse returns the content of the only document of a text, nil if there is none, and whether it has aliases.
 func parse(src string, spend func(values int) error) (root *node, aliases bool, err *Error, refused error) {
 	p := &parser{s: newScanner(src), spend: spend}
 	root = p.stream()
 	return root, p.aliases > 0, p.err, p.refused
 }
 
-// peek is the next token; after an error it is the end of the stream.
+// peek is the next token. After an error it is the end of the stream.
 func (p *parser) peek() *token {
 	if p.err == nil {
 		if t := p.s.peek(); t != nil {
@@ -74,7 +74,7 @@ func (p *parser) newNode(n node) *node {
 	return out
 }
 
-// empty is a scalar that is not there.
+// empty makes the scalar for a missing value.
 func (p *parser) empty(at mark) *node { return p.newNode(node{tag: tagNull, start: at}) }
 
 func (p *parser) stream() *node {
@@ -155,7 +155,7 @@ func (p *parser) directives() {
 	}
 }
 
-// properties are what may stand before a node.
+// properties are the tag and the anchor of a node.
 type properties struct {
 	start       mark
 	tag, anchor string
@@ -192,8 +192,7 @@ func (p *parser) properties() properties {
 	return props
 }
 
-// node reads a node. Within flow collections block is false; indentless says that a sequence may begin without
-// indentation.
+// node reads a node. In flow collections block is false. indentless says that a sequence may begin without indentation.
 func (p *parser) node(block, indentless bool) *node {
 	t := p.peek()
 	if p.err != nil {
@@ -241,8 +240,8 @@ func (p *parser) node(block, indentless bool) *node {
 	return n
 }
 
-// scalarTag is the tag of a scalar: the one that stands there, or what its text looks like. A lone "!" makes even a
-// quoted text look like something.
+// scalarTag is the tag of a scalar: the written one, or the one that its text resolves to. A lone "!" makes even a
+// quoted text resolve like a plain one.
 func scalarTag(tag string, plain bool, text string) string {
 	switch {
 	case tag == "!", tag == "" && plain:
@@ -279,7 +278,7 @@ func (p *parser) anchor(n *node, props properties) {
 	p.anchors[props.anchor] = n
 }
 
-// collection reads the items of a collection that begins with the token at hand.
+// collection reads the items of a collection that begins with the current token.
 func (p *parser) collection(n *node, kind tokenKind) {
 	if p.depth++; p.depth > maxDepth && p.err == nil {
 		p.err = errDeep(n)

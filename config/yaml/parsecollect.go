@@ -1,6 +1,6 @@
 package yaml
 
-// blockSequence reads items behind "-".
+// blockSequence reads the items after "-".
 func (p *parser) blockSequence(n *node) {
 	start := p.peek().start
 	p.s.take()
@@ -18,7 +18,7 @@ func (p *parser) blockSequence(n *node) {
 	}
 }
 
-// indentless reads a sequence that stands no further in than the key before it.
+// indentless reads a sequence that is not indented further than the key before it.
 func (p *parser) indentless(n *node) {
 	for p.err == nil && p.peek().kind == tokEntry {
 		p.entry(n, true)
@@ -60,7 +60,7 @@ func (p *parser) blockMapping(n *node) {
 	}
 }
 
-// blockItem reads what stands behind a key or value sign, which may be nothing.
+// blockItem reads the node after a key or value indicator; it may be missing.
 func (p *parser) blockItem() *node {
 	at := p.peek().end
 	p.s.take()
@@ -100,7 +100,7 @@ func (p *parser) flowSequence(n *node) {
 	}
 }
 
-// singlePair reads "key: value" as an item of a sequence. Like libyaml it loses a token where there is no key.
+// singlePair reads "key: value" as an item of a sequence. Like libyaml, it loses a token if there is no key.
 func (p *parser) singlePair() *node {
 	pair := p.newNode(node{kind: mappingNode, tag: tagMap, start: p.peek().start})
 	p.s.take()

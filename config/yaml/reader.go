@@ -5,7 +5,7 @@ import (
 	"unicode/utf8"
 )
 
-// readable checks that a text is UTF-8 and holds only characters that YAML allows.
+// readable checks that a text is UTF-8 and contains only characters that YAML allows.
 func readable(b []byte) *Error {
 	line, start := 1, 0
 	for i := 0; i < len(b); {

@@ -2,7 +2,7 @@ package yaml
 
 import "strings"
 
-// tagPrefix is what "!!" stands for.
+// tagPrefix is the meaning of "!!".
 const tagPrefix = "tag:yaml.org,2002:"
 
 // Tags of YAML 1.1.
@@ -23,7 +23,7 @@ const (
 	tagOmap    = tagPrefix + "omap"
 	tagPairs   = tagPrefix + "pairs"
 
-	tagEncrypted = "!encrypted" // of Salt's serializer: plain text
+	tagEncrypted = "!encrypted" // from Salt's serializer: plain text
 )
 
 func isCollectionTag(tag string) bool {
@@ -34,8 +34,8 @@ func isCollectionTag(tag string) bool {
 	return false
 }
 
-// resolve tells the tag of a plain scalar. It is PyYAML's list of implicit resolvers: dispatched by the first
-// character, tried in the order bool, float, int, merge, null, timestamp, value.
+// resolve returns the tag of a plain scalar. It is PyYAML's list of implicit resolvers: chosen by the first character,
+// and tried in the order bool, float, int, merge, null, timestamp, value.
 func resolve(s string) string {
 	if s == "" {
 		return tagNull
@@ -172,7 +172,7 @@ func isZone(s string) bool {
 	return s == "" || char(&s, ":") && digits(&s, 2, 2) && s == ""
 }
 
-// digits takes between low and high digits off s, as many as there are.
+// digits removes up to high digits from s, and tells whether there were at least low.
 func digits(s *string, low, high int) bool {
 	n := 0
 	for n < high && n < len(*s) && isDigit((*s)[n]) {
@@ -182,7 +182,7 @@ func digits(s *string, low, high int) bool {
 	return n >= low
 }
 
-// char takes one character of set off s.
+// char removes one character of set from s.
 func char(s *string, set string) bool {
 	if *s == "" || !strings.Contains(set, (*s)[:1]) {
 		return false
@@ -197,7 +197,7 @@ func hexOrUnderscore(c byte) bool {
 	return digitOrUnderscore(c) || c >= 'a' && c <= 'f' || c >= 'A' && c <= 'F'
 }
 
-// at0 is the first byte of s, 0 when s is empty.
+// at0 is the first byte of s, 0 if s is empty.
 func at0(s string) byte {
 	if s == "" {
 		return 0
@@ -230,7 +230,7 @@ func exponentOrEnd(s string) bool {
 	return skip(s, isDigit) == ""
 }
 
-// skipSixties takes (:[0-5]?[0-9])+ off s and says whether there was one at least.
+// skipSixties removes (:[0-5]?[0-9])+ from s, and tells whether there was at least one.
 func skipSixties(s string) (rest string, some bool) {
 	for at0(s) == ':' {
 		part := s[1:]

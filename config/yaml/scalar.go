@@ -11,10 +11,10 @@ import (
 	"brine/wire/python"
 )
 
-// errUndefined: the tag is not one of the loader's.
+// errUndefined means that the loader does not know a tag.
 var errUndefined = errors.New("no constructor")
 
-// valueError is what Python says of a text that its tag does not fit; located means that Salt adds the place.
+// valueError is Python's error about a text that does not fit its tag. located means that Salt adds the position.
 type valueError struct {
 	text    string
 	located bool
@@ -37,7 +37,7 @@ func plain(s string) (any, error) {
 	return typed(tag, s)
 }
 
-// decimal strips the leading zeros that would make a number octal, as Salt does: 010 is ten. Behind a sign they stay.
+// decimal removes leading zeros that would make a number octal, as Salt does: 010 is ten. After a sign they stay.
 func decimal(s string) string {
 	if s == "0" || !strings.HasPrefix(s, "0") || strings.HasPrefix(s, "0b") || strings.HasPrefix(s, "0x") {
 		return s
@@ -48,7 +48,7 @@ func decimal(s string) string {
 	return s
 }
 
-// typed constructs a scalar of a known tag.
+// typed constructs a scalar with a known tag.
 func typed(tag, s string) (any, error) {
 	switch tag {
 	case tagStr, tagTime, tagUnicode:
@@ -100,7 +100,7 @@ func parseInt(s string) (any, error) {
 	return narrow(n), nil
 }
 
-// magnitude reads the digits of an integer, whose base their beginning tells.
+// magnitude reads the digits of an integer; their prefix gives the base.
 func magnitude(text string) (*big.Int, error) {
 	base, digits := 10, text
 	switch {
@@ -121,7 +121,7 @@ func magnitude(text string) (*big.Int, error) {
 	return n, nil
 }
 
-// maxDigits bounds decimal integers as Python does (4300 digits); other bases get the same limit.
+// maxDigits is Python's limit for decimal integers (4300 digits). Other bases have the same limit here.
 const maxDigits = 4300
 
 func bigInt(s string, base int) (*big.Int, bool) {
@@ -145,7 +145,7 @@ func sexagesimal(s string) (*big.Int, error) {
 	return total, nil
 }
 
-// narrow gives the smallest of int64, uint64 and *big.Int that holds n.
+// narrow returns the smallest of int64, uint64 and *big.Int that can hold n.
 func narrow(n *big.Int) any {
 	switch {
 	case n.IsInt64():
@@ -166,7 +166,7 @@ func parseFloat(s string) (any, error) {
 		sign = -1
 	}
 	if text = unsigned(text); text == "" {
-		text = " " // what Python would say of it
+		text = " " // for Python's error message
 	}
 	switch text {
 	case ".inf":
@@ -188,12 +188,12 @@ func parseFloat(s string) (any, error) {
 // mapKey turns a value into one that can be a key of a Go map.
 func mapKey(v any) any {
 	if n, ok := v.(*big.Int); ok {
-		return n.String() // packed as text anyway
+		return n.String() // it is packed as text anyway
 	}
 	return v
 }
 
-// identity maps keys that Python holds for the same dictionary key to one value: 1, 1.0 and true.
+// identity maps keys that are equal in a Python dict to one value: 1, 1.0 and true.
 func identity(key any) any {
 	switch k := key.(type) {
 	case bool:

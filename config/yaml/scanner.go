@@ -2,7 +2,7 @@ package yaml
 
 import "unicode/utf8"
 
-// mark is a place in the text, counted from 0 and in characters.
+// mark is a position in the text, in characters, counted from 0.
 type mark struct{ line, column, index int }
 
 type tokenKind uint8
@@ -37,16 +37,16 @@ type token struct {
 	text, suffix string
 }
 
-// simpleKey is a place where a key may turn out to begin once a ":" follows.
+// simpleKey is a position where a key may begin; whether it does depends on a later ":".
 type simpleKey struct {
-	number   int // of the token it would stand before
+	number   int // of the token that it would precede
 	level    int // of flow collections
 	required bool
 	mark     mark
 }
 
-// scanner takes a text apart into tokens, with the rules of libyaml (scanner.c), which Salt's loader uses. Its errors
-// have libyaml's words and places. It keeps the first error and gives no more tokens after it.
+// scanner splits a text into tokens, with the rules of libyaml (scanner.c), which Salt's loader uses. Its errors have
+// libyaml's words and positions. After its first error it returns no more tokens.
 type scanner struct {
 	src  string
 	pos  int // in bytes
@@ -55,24 +55,24 @@ type scanner struct {
 
 	queue  []token
 	head   int // of the queue
-	parsed int // tokens that were taken
+	parsed int // number of tokens taken
 	ended  bool
 
 	indent     int
 	indents    []int
 	level      int         // of flow collections
 	keyAllowed bool        // whether a simple key may begin here
-	keys       []simpleKey // that are still possible, one a level, the oldest first
+	keys       []simpleKey // keys that are still possible, one for each level, the oldest first
 }
 
-// maxSimpleKey is how long a key in front of ":" may be, in characters.
+// maxSimpleKey is the longest key before ":", in characters.
 const maxSimpleKey = 1024
 
 func newScanner(src string) *scanner {
 	return &scanner{src: src, indent: -1, keyAllowed: true}
 }
 
-// peek returns the next token, which stays; nil after an error.
+// peek returns the next token without removing it; nil after an error.
 func (s *scanner) peek() *token {
 	for s.err == nil && !s.ended && (s.head == len(s.queue) || s.awaitsValue()) {
 		s.fetch()
@@ -83,13 +83,13 @@ func (s *scanner) peek() *token {
 	return &s.queue[s.head]
 }
 
-// awaitsValue says whether the next token may be a key, which only a ":" further on will tell.
+// awaitsValue tells whether the next token may be a key, which depends on a later ":".
 func (s *scanner) awaitsValue() bool {
 	s.dropStale()
 	return len(s.keys) > 0 && s.keys[0].number == s.parsed
 }
 
-// take removes the token that peek returned. The end of the stream is never removed.
+// take removes the token that peek has returned. It never removes the end of the stream.
 func (s *scanner) take() {
 	if s.queue[s.head].kind == tokStreamEnd {
 		return
@@ -111,7 +111,7 @@ func (s *scanner) fail(context string, start mark, problem string) {
 	}
 }
 
-// fetch reads one token more; some bring others before them.
+// fetch reads one more token; some tokens cause others before them.
 func (s *scanner) fetch() {
 	s.toNextToken()
 	if s.err == nil {
@@ -194,7 +194,7 @@ func plainStart(c byte) bool {
 
 func (s *scanner) add(t token) { s.queue = append(s.queue, t) }
 
-// insert puts a token before the one of that number.
+// insert puts a token before the token with that number.
 func (s *scanner) insert(number int, t token) {
 	at := s.head + number - s.parsed
 	s.queue = append(s.queue, token{})
@@ -209,7 +209,7 @@ func (s *scanner) punctuation(kind tokenKind, n int) {
 	s.add(token{kind: kind, start: start, end: s.mark})
 }
 
-// startLine is what a directive or the edge of a document does: all blocks end.
+// startLine handles the beginning of a directive or document: all blocks end.
 func (s *scanner) startLine() {
 	s.unroll(-1)
 	s.dropKey()
@@ -297,7 +297,7 @@ func (s *scanner) keyHere() (simpleKey, bool) {
 	return simpleKey{}, false
 }
 
-// saveKey notes that a key may begin here.
+// saveKey records that a key may begin here.
 func (s *scanner) saveKey() {
 	if !s.keyAllowed {
 		return
@@ -307,7 +307,7 @@ func (s *scanner) saveKey() {
 		required: s.level == 0 && s.indent == s.mark.column, mark: s.mark})
 }
 
-// dropKey forgets the possible key of this level; one that had to be a key is an error.
+// dropKey drops the possible key of this level; if a key was required, that is an error.
 func (s *scanner) dropKey() {
 	if key, ok := s.keyHere(); ok {
 		s.keys = s.keys[:len(s.keys)-1]
@@ -321,7 +321,7 @@ func (s *scanner) lost(key simpleKey) {
 	}
 }
 
-// dropStale forgets keys that have become too long or would go over a line.
+// dropStale drops keys that have become too long or would cross a line end.
 func (s *scanner) dropStale() {
 	n := 0
 	for n < len(s.keys) && (s.keys[n].mark.line < s.mark.line || s.keys[n].mark.index+maxSimpleKey < s.mark.index) {
@@ -331,7 +331,8 @@ func (s *scanner) dropStale() {
 	s.keys = s.keys[n:]
 }
 
-// roll begins a block collection if the column is further in; its token goes before that of number, or last.
+// roll begins a block collection if the column is indented further. Its token goes before the token with that number,
+// or to the end.
 func (s *scanner) roll(column, number int, kind tokenKind, at mark) {
 	if s.level > 0 || s.indent >= column {
 		return
@@ -346,7 +347,7 @@ func (s *scanner) roll(column, number int, kind tokenKind, at mark) {
 	s.insert(number, t)
 }
 
-// unroll ends the block collections that are further in than column.
+// unroll ends the block collections that are indented further than column.
 func (s *scanner) unroll(column int) {
 	if s.level > 0 {
 		return
@@ -386,7 +387,7 @@ func (s *scanner) skipComment() {
 	}
 }
 
-// skipRest goes to the end of the line.
+// skipRest skips to the end of the line.
 func (s *scanner) skipRest() {
 	for s.pos < len(s.src) && s.breakAt(s.pos) == 0 {
 		s.skipChar()
@@ -397,14 +398,14 @@ func (s *scanner) has(prefix string) bool {
 	return len(s.src)-s.pos >= len(prefix) && s.src[s.pos:s.pos+len(prefix)] == prefix
 }
 
-// skip goes over n characters of ASCII that end no line.
+// skip skips n ASCII characters that are not line ends.
 func (s *scanner) skip(n int) {
 	s.pos += n
 	s.mark.column += n
 	s.mark.index += n
 }
 
-// skipChar goes over one character that ends no line.
+// skipChar skips one character that is not a line end.
 func (s *scanner) skipChar() {
 	size := 1
 	if s.src[s.pos] >= utf8.RuneSelf {
@@ -415,7 +416,7 @@ func (s *scanner) skipChar() {
 	s.mark.index++
 }
 
-// breakAt is the length of the line end at a place, 0 if there is none.
+// breakAt is the length of the line end at a position, 0 if there is none.
 func (s *scanner) breakAt(pos int) int {
 	if pos >= len(s.src) {
 		return 0
@@ -436,7 +437,7 @@ func (s *scanner) breakAt(pos int) int {
 	return 0
 }
 
-// skipBreak goes over a line end if there is one.
+// skipBreak skips a line end, if there is one.
 func (s *scanner) skipBreak() bool {
 	n := s.breakAt(s.pos)
 	if n == 0 {
@@ -452,7 +453,7 @@ func (s *scanner) skipBreak() bool {
 	return true
 }
 
-// readBreak is skipBreak that tells the line end as the value of a scalar has it.
+// readBreak is skipBreak, and returns the line end as it appears in the value of a scalar.
 func (s *scanner) readBreak() string {
 	start := s.pos
 	if s.skipBreak(); s.src[start] == 0xe2 {
@@ -465,12 +466,12 @@ func (s *scanner) isBlank(pos int) bool {
 	return pos < len(s.src) && (s.src[pos] == ' ' || s.src[pos] == '\t')
 }
 
-// blankOrEnd says whether white space, a line end or the end of the text is at a place.
+// blankOrEnd tells whether white space, a line end or the end of the text is at a position.
 func (s *scanner) blankOrEnd(pos int) bool {
 	return pos >= len(s.src) || s.isBlank(pos) || s.breakAt(pos) > 0
 }
 
-// documentIndicator says whether "---" or "..." stands here as the edge of a document.
+// documentIndicator tells whether "---" or "..." is here as the edge of a document.
 func (s *scanner) documentIndicator() bool {
 	return s.mark.column == 0 && (s.has("---") || s.has("...")) && s.blankOrEnd(s.pos+3)
 }

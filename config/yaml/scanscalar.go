@@ -54,7 +54,7 @@ func (s *scanner) blockScalar(literal bool) {
 	s.add(token{kind: tokScalar, start: start, end: end, text: out.String()})
 }
 
-// blockHeader reads the signs behind "|": how to treat the last line ends, and the indentation.
+// blockHeader reads the indicators after "|" or ">": how to treat the last line ends, and the indentation.
 func (s *scanner) blockHeader(start mark) (chomp byte, increment int) {
 	for range 2 {
 		if s.pos >= len(s.src) {
@@ -80,7 +80,7 @@ func (s *scanner) blockHeader(start mark) (chomp byte, increment int) {
 	return chomp, increment
 }
 
-// blockBreaks reads indentation and empty lines, and finds out the indentation when it is not known (0).
+// blockBreaks reads indentation and empty lines. If the indentation is unknown (0), it determines it.
 func (s *scanner) blockBreaks(indent *int, start mark, end *mark) string {
 	var out []byte
 	deepest := 0
@@ -107,15 +107,15 @@ func (s *scanner) blockBreaks(indent *int, start mark, end *mark) string {
 	return string(out)
 }
 
-// folding collects what stands between the words of a quoted or plain scalar.
+// folding collects the white space between the words of a quoted or plain scalar.
 type folding struct {
 	spaces string // within a line
 	lead   string // the first line end
 	breaks []byte // the line ends after it
-	broken bool   // a line ended
+	broken bool   // a line has ended
 }
 
-// join is what the white space stands for.
+// join is the text that replaces the white space.
 func (f *folding) join() string {
 	switch {
 	case !f.broken:
@@ -128,7 +128,7 @@ func (f *folding) join() string {
 	return string(f.breaks)
 }
 
-// fold takes white space and line ends. It says false when check refuses a character.
+// fold reads white space and line ends. It returns false if check refuses a character.
 func (s *scanner) fold(f *folding, check func() bool) bool {
 	for from := s.pos; ; {
 		switch {
@@ -182,7 +182,7 @@ func (s *scanner) quoted(quote byte) {
 	s.add(token{kind: tokScalar, start: start, end: s.mark, text: out.String()})
 }
 
-// quotedWords reads until white space or the closing quote; it says whether it ended at an escaped line end.
+// quotedWords reads until white space or the closing quote. It tells whether it ended at an escaped line end.
 func (s *scanner) quotedWords(quote byte, start mark, out *strings.Builder) bool {
 	for !s.blankOrEnd(s.pos) {
 		c := s.src[s.pos]
@@ -209,12 +209,12 @@ func (s *scanner) quotedWords(quote byte, start mark, out *strings.Builder) bool
 	return false
 }
 
-// escapes are the characters behind a backslash and what they stand for, in pairs.
+// escapes are the characters after a backslash and their meanings, in pairs.
 var escapes = strings.NewReplacer("0", "\x00", "a", "\a", "b", "\b", "t", "\t", "\t", "\t", "n", "\n", "v", "\v", "f",
 	"\f", "r", "\r", "e", "\x1b", " ", " ", `"`, `"`, "/", "/", `\`, `\`, "N", "\u0085", "_", "\u00a0", "L", "\u2028",
 	"P", "\u2029")
 
-// escape reads a backslash and what belongs to it.
+// escape reads a backslash and the characters that belong to it.
 func (s *scanner) escape(start mark, out *strings.Builder) {
 	const context = "while parsing a quoted scalar"
 	digits := 0
@@ -270,7 +270,7 @@ func hexDigit(c byte) (byte, bool) {
 	return 0, false
 }
 
-// plain reads a text without quotes. Most stand on one line and need no copy.
+// plain reads a text without quotes. Most of these texts are on one line and need no copy.
 func (s *scanner) plain() {
 	const context = "while scanning a plain scalar"
 	start, end, indent := s.mark, s.mark, s.indent+1
@@ -324,7 +324,7 @@ func (s *scanner) plain() {
 	s.add(token{kind: tokScalar, plain: true, start: start, end: end, text: text})
 }
 
-// plainWord reads until white space or what ends a plain scalar.
+// plainWord reads until white space or the end of the plain scalar.
 func (s *scanner) plainWord(start mark) {
 	for s.pos < len(s.src) {
 		switch c := s.src[s.pos]; c {

@@ -158,7 +158,7 @@ func (s *scanner) tag() {
 	s.add(token{kind: tokTag, start: start, end: s.mark, text: handle, suffix: suffix})
 }
 
-// tagHandle reads "!", "!!" or "!name!"; in a tag also the first word of what stands behind a lone "!".
+// tagHandle reads "!", "!!" or "!name!". In a tag it also reads the first word after a lone "!".
 func (s *scanner) tagHandle(directive bool, start mark) string {
 	if !s.has("!") {
 		s.fail(either(directive, "while scanning a tag directive", "while scanning a tag"), start,
@@ -183,8 +183,8 @@ func either(first bool, a, b string) string {
 	return b
 }
 
-// tagURI reads the rest of a tag; head is what was read of it with its "!". Brackets and commas are part of it only in
-// a full URI.
+// tagURI reads the rest of a tag; head is the part that was already read, with its "!". Only a full URI may contain
+// brackets and commas.
 func (s *scanner) tagURI(full, directive bool, head string, start mark) string {
 	context := either(directive, "while parsing a %TAG directive", "while parsing a tag")
 	signs := ";/?:@&=+$.!~*'()%"
@@ -245,7 +245,7 @@ func (s *scanner) uriEscapes(context string, start mark) string {
 	return strings.ToValidUTF8(string(raw), string(utf8.RuneError))
 }
 
-// octets is the length of a UTF-8 sequence by its first octet, 0 if it is none.
+// octets is the length of a UTF-8 sequence by its first octet, 0 if the octet is invalid.
 func octets(first byte) int {
 	switch {
 	case first&0x80 == 0:

@@ -7,10 +7,10 @@ import (
 	"brine/wire/python"
 )
 
-// maxNodeText bounds how much of a node an error shows.
+// maxNodeText limits how much of a node appears in an error.
 const maxNodeText = 4096
 
-// nodeText shows the value of a node as Python prints one: a text as it is, a collection as a list of nodes.
+// nodeText is the value of a node in Python's form: a text as it is, a collection as a list of nodes.
 func nodeText(n *node) string {
 	if n.kind == scalarNode {
 		return n.text

@@ -1,54 +1,52 @@
-// Package yaml reads YAML 1.1 as Salt's own loader does and returns payload values: mappings are *payload.Map
-// in the order of the text, sequences []any, dates stay text, leading zeros of an integer do not make it
-// octal, a key that stands twice is an error.
+// Package yaml reads YAML 1.1 like Salt's own loader and returns payload values: mappings become *payload.Map in the
+// order of the text, sequences become []any, dates stay text, leading zeros of an integer do not make it octal, and a
+// duplicate key is an error.
 //
-// It goes in four steps, each a file or two: reader and scanner make tokens, parse makes nodes, construct makes values.
-// The grammar, and so the words and places of errors, are libyaml's, which Salt's Python binding uses; the meaning of
-// scalars and tags is PyYAML's and Salt's. Writing YAML is not done here (see modules/outputters).
-// It answers to salt/utils/yamlloader.py on PyYAML's CSafeLoader.
+// It works in four steps, with one or two files for each: reader and scanner make tokens, parse makes nodes, construct
+// makes values. The grammar, with the words and positions of errors, is that of libyaml, which Salt's Python binding
+// uses. The meaning of scalars and tags is PyYAML's and Salt's. The package does not write YAML (see
+// modules/outputters). It answers to salt/utils/yamlloader.py on PyYAML's CSafeLoader.
 package yaml
 
 import "strings"
 
 // Document is one parsed YAML text.
 type Document struct {
-	Value any // as Load returns it
-	// line of each text key of the outermost mapping, from 1; keys that came by a merge have their own line
+	Value any // the result of Load
+	// the line of each text key of the outermost mapping, from 1; merged keys have their own line
 	Lines map[string]int
 }
 
-// Dialect tells the loaders of Salt apart.
+// Dialect distinguishes Salt's loaders.
 type Dialect uint8
 
-// Salt is salt.utils.yaml.safe_load. SLS is the renderer's: an !!omap is a mapping. Plain is PyYAML's own, which
-// salt.serializers.yaml uses: a leading zero means octal, the last of two equal keys wins.
+// Salt is salt.utils.yaml.safe_load. SLS is the renderer's loader: an !!omap is a mapping. Plain is PyYAML's own, which
+// salt.serializers.yaml uses: a leading zero means octal, and the last of two equal keys wins.
 const (
 	Salt Dialect = iota
 	SLS
 	Plain
 )
 
-// Load parses a text that holds at most one YAML document. An empty text is nil.
+// Load parses a text with at most one YAML document. An empty text gives nil.
 //
-// Values are nil, bool, int64, uint64, *big.Int (beyond uint64), float64, string, []byte (!!binary), []any
-// (sequences, sets, pairs) and *payload.Map. What an anchor names is shared by all its aliases, not copied.
-// Every error is a *Error.
+// Values are nil, bool, int64, uint64, *big.Int (beyond uint64), float64, string, []byte (!!binary), []any (sequences,
+// pairs), payload.Set (!!set) and *payload.Map. All aliases of an anchor share its value. Every error is a *Error.
 func Load(b []byte) (any, error) { return LoadAs(b, Salt) }
 
-// LoadAs is Load as one of Salt's loaders does it. Dates stay text in all of them.
+// LoadAs is Load in one of Salt's dialects. Dates stay text in all of them.
 func LoadAs(b []byte, dialect Dialect) (any, error) {
 	v, _, err := load(b, dialect, nil)
 	return v, err
 }
 
-// LoadWithin is Load of a text of which not all may be worth reading: spend is asked before each value. Its error ends
-// the reading, and is the one that is returned.
+// LoadWithin is Load with a limit: spend is called before each value. Its error ends the reading and is returned.
 func LoadWithin(b []byte, spend func(values int) error) (any, error) {
 	v, _, err := load(b, Salt, spend)
 	return v, err
 }
 
-// LoadDocument is Load that also tells where the outermost keys stand.
+// LoadDocument is Load that also returns the lines of the outermost keys.
 func LoadDocument(b []byte) (*Document, error) {
 	v, lines, err := load(b, Salt, nil)
 	if err != nil {
@@ -57,7 +55,7 @@ func LoadDocument(b []byte) (*Document, error) {
 	return &Document{Value: v, Lines: lines()}, nil
 }
 
-// load returns the value and a way to ask for the lines of its keys.
+// load returns the value and a function that returns the lines of its keys.
 func load(b []byte, dialect Dialect, spend func(values int) error) (any, func() map[string]int, error) {
 	none := func() map[string]int { return map[string]int{} }
 	if err := readable(b); err != nil {
@@ -79,7 +77,7 @@ func load(b []byte, dialect Dialect, spend func(values int) error) (any, func() 
 	return v, func() map[string]int { return c.lines(root) }, err
 }
 
-// lines tells where the keys of a mapping that was constructed stand.
+// lines returns the lines of the keys of a constructed mapping.
 func (c *constructor) lines(root *node) map[string]int {
 	lines := map[string]int{}
 	if root.kind != mappingNode {
@@ -94,8 +92,8 @@ func (c *constructor) lines(root *node) map[string]int {
 	return lines
 }
 
-// Scalar types one plain scalar as the loader would: "yes" is true, "010" is 10, "12:30" is 750, "1e3" stays text.
-// A text that the loader refuses as a scalar, or reads as something else than a scalar, is returned as it is.
+// Scalar reads one plain scalar like the loader: "yes" is true, "010" is 10, "12:30" is 750, "1e3" stays text. A text
+// that the loader refuses as a scalar, or does not read as a scalar, is returned unchanged.
 func Scalar(text string) any {
 	v, err := plain(text)
 	if err != nil {

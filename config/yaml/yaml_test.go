@@ -15,7 +15,7 @@ import (
 	"brine/wire/wiretest"
 )
 
-// bigValue is an integer beyond uint64 inside a map, which a payload.Map holds as text.
+// bigValue is an integer beyond uint64 inside a map; a payload.Map holds it as text.
 var bigValue = regexp.MustCompile(`big (-?\d+)`)
 
 func TestAsSalt(t *testing.T) {
@@ -36,7 +36,7 @@ func TestAsSalt(t *testing.T) {
 	}
 }
 
-// exception names the class of Python's exception, and its text.
+// exception is the class of Python's exception, and its text.
 func exception(err error) string {
 	e := err.(*Error)
 	class := map[Kind]string{ReaderError: "ReaderError", ScannerError: "ScannerError", ParserError: "ParserError",
@@ -108,7 +108,7 @@ func TestDocumentLines(t *testing.T) {
 	}
 }
 
-// laughs is the text of many lists, each holding the one before nine times.
+// laughs is the text of several lists; each contains the previous one nine times.
 func laughs(levels int) string {
 	var b strings.Builder
 	b.WriteString("l0: &l0 [x]\n")
@@ -127,7 +127,7 @@ func TestAliasBomb(t *testing.T) {
 	}
 }
 
-// TestDepth: collections that lie too deep in each other are refused, in the text and by way of aliases.
+// TestDepth: collections that are nested too deeply are refused, in the text and through aliases.
 func TestDepth(t *testing.T) {
 	chain := func(n int) string {
 		var b strings.Builder
@@ -159,7 +159,7 @@ func TestDepth(t *testing.T) {
 	}
 }
 
-// The scalar forms of PyYAML's resolver, in the order in which they are tried.
+// forms are the scalar forms of PyYAML's resolver, in the order in which they are tried.
 var forms = []struct {
 	tag   string
 	first string

@@ -14,9 +14,9 @@ const (
 	tagReset     = "!reset"
 )
 
-// LoadYamlex parses a text as salt.serializers.yamlex does: what stands twice under a key is merged, lists and maps
-// tagged !aggregate are joined, a key tagged !reset forgets what stood before. A list that stands twice without a tag
-// becomes empty, as in Salt. Dates stay text, unlike Salt's. Every error is an *Error.
+// LoadYamlex parses a text like salt.serializers.yamlex: values under duplicate keys are merged, lists and maps tagged
+// !aggregate are joined, and a key tagged !reset discards earlier values. As in Salt, a duplicate list without a tag
+// becomes empty. Dates stay text, unlike in Salt. Every error is an *Error.
 func LoadYamlex(b []byte) (any, error) {
 	if err := readable(b); err != nil {
 		return nil, err
@@ -42,13 +42,13 @@ func LoadYamlex(b []byte) (any, error) {
 	return unmarked(v), nil
 }
 
-// yamlex makes values in which maps and lists know whether they are tagged.
+// yamlex makes values in which maps and lists record whether they are tagged.
 type yamlex struct {
 	*constructor
-	deep bool // within what is tagged
+	deep bool // inside a tagged value
 }
 
-// exMap and exList are values under construction; marked ones are joined with others that are marked.
+// exMap and exList are values under construction; marked ones are joined with other marked ones.
 type (
 	exMap struct {
 		*payload.Map
@@ -57,7 +57,7 @@ type (
 	exList struct {
 		items  []any
 		marked bool
-		late   bool // Salt fills it when the maps around it are made: what is copied of it before is empty
+		late   bool // Salt fills it when the maps around it are made: earlier copies of it are empty
 	}
 )
 
@@ -122,7 +122,7 @@ func (x *yamlex) value(n *node) (any, error) {
 	return c.document(n)
 }
 
-// whole is an integer: in base 10 only, a leading zero means nothing.
+// whole is an integer, in base 10 only; leading zeros have no meaning.
 func (x *yamlex) whole(n *node) (any, error) {
 	text := n.text
 	if strings.HasPrefix(text, "0") && !strings.HasPrefix(text, "0b") && !strings.HasPrefix(text, "0x") {
@@ -150,7 +150,7 @@ func (x *yamlex) mapping(n *node) (any, error) {
 	for i := 0; i+1 < len(items); i += 2 {
 		name, item := *items[i], *items[i+1]
 		reset := name.tag == tagReset
-		if name.tag == tagAggregate { // it means the value
+		if name.tag == tagAggregate { // the tag concerns the value
 			item.tag = tagAggregate
 		}
 		if name.kind == scalarNode && (reset || name.tag == tagAggregate) {
@@ -172,7 +172,7 @@ func (x *yamlex) mapping(n *node) (any, error) {
 	return out, nil
 }
 
-// name is the key of an item.
+// name returns the key of an item.
 func (x *yamlex) name(owner, n *node) (any, error) {
 	if n.kind == scalarNode && n.tag == tagInt {
 		return x.whole(n)
@@ -183,7 +183,7 @@ func (x *yamlex) name(owner, n *node) (any, error) {
 	return x.key(owner, n)
 }
 
-// joined is what a and b are together (salt/utils/aggregation.py, aggregate).
+// joined combines a and b (salt/utils/aggregation.py, aggregate).
 func joined(a, b any) any {
 	left, okLeft := a.(exMap)
 	right, okRight := b.(exMap)
@@ -221,7 +221,7 @@ func joined(a, b any) any {
 	return exList{items: out, marked: true}
 }
 
-// unmarked is a value without the marks of its maps and lists.
+// unmarked is a value with plain maps and lists.
 func unmarked(v any) any {
 	switch v := v.(type) {
 	case exMap:

@@ -10,7 +10,7 @@ import (
 	"brine/wire/payload"
 )
 
-// asJSON is a value as Python's json.dumps and a reader of JSON leave it, but for the order of keys.
+// asJSON is a value after Python's json.dumps and a JSON reader, except for the order of keys.
 func asJSON(t *testing.T, v any) any {
 	t.Helper()
 	var plain func(v any) any
@@ -46,7 +46,7 @@ func asJSON(t *testing.T, v any) any {
 	return out
 }
 
-// TestYamlex: the same values as of Salt 3008.3 (testdata/yamlex.py).
+// TestYamlex: the values are those of Salt 3008.3 (testdata/yamlex.py).
 func TestYamlex(t *testing.T) {
 	raw, err := os.ReadFile("testdata/yamlex3008.json")
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 const maxGrains = 1000
 
 // screenSignIn refuses values that no minion sends, before it reads, compares or stores any of them. The sizes come
-// from Salt's own values, see wire/payload. An invalid id gets another answer elsewhere.
+// from Salt's own values, see wire/payload. Handle itself answers an invalid id.
 func screenSignIn(load *payload.Map) *refusal {
 	for _, f := range []struct {
 		name string

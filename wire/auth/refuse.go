@@ -85,7 +85,7 @@ func screenLoad(v any) (load *payload.Map, id string, r *refusal) {
 		return load, "", nil
 	}
 	if id, ok = raw.(string); !ok {
-		text := payload.TextBadLoad // Unlike Salt: a container passes there
+		text := payload.TextBadLoad // Unlike Salt: it lets a container pass
 		if s, scalar := scalarText(raw); scalar {
 			text = fmt.Sprintf(payload.TextIDNotString, s)
 		}
@@ -97,7 +97,7 @@ func screenLoad(v any) (load *payload.Map, id string, r *refusal) {
 	return load, id, nil
 }
 
-// scalarText is str() of a scalar as Python writes it.
+// scalarText returns str() of a scalar in Python's form.
 func scalarText(v any) (text string, scalar bool) {
 	switch v.(type) {
 	case nil, string, bool, int64, uint64, float64:

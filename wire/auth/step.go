@@ -62,9 +62,9 @@ const (
 	textMasterKey  fault = "Invalid master key"
 	textSignature  fault = "Invalid signature"
 	textNonce      fault = "Invalid nonce"
-	textKeyChanged fault = "the master's key has changed: this may be another master; if it is meant, remove " +
+	textKeyChanged fault = "the master's key has changed: this may be another master; if this is intended, remove " +
 		"minion_master.pub"
-	textOtherMaster fault = "another master was there first, and its key is trusted: masters of a list must have " +
+	textOtherMaster fault = "another master answered first, and its key is trusted: masters of a list must have " +
 		"the same key"
 	textMasterSigns  fault = "the master signs its public key, and verify_master_pubkey_sign is off here"
 	textMinionChecks fault = "verify_master_pubkey_sign is on, and the master does not sign its public key"
@@ -85,7 +85,7 @@ const (
 		"minion again"
 	textRejectedRetry = "the master has rejected this minion's public key: delete the key there; this minion goes " +
 		"on asking"
-	textPending     = "the master holds this minion's public key for an operator to accept"
+	textPending     = "this minion's public key waits for an operator to accept it on the master"
 	textTimeout     = "the master did not answer the sign-in in time"
 	textFingerprint = "the master's key has fingerprint %s, and master_finger is %s: this may be another master"
 )

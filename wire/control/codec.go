@@ -9,7 +9,7 @@ import (
 )
 
 // ErrAnswer means that the message of the other end cannot be read.
-var ErrAnswer = errors.New("control: it cannot be read")
+var ErrAnswer = errors.New("control: unreadable message")
 
 // rawTag marks the field that keeps a whole map, including fields that this end does not know.
 const rawTag = ",raw"

@@ -10,9 +10,8 @@ type VersionError struct{ Tool, Daemon int64 }
 
 func (e *VersionError) Error() string {
 	if e.Daemon < e.Tool {
-		return fmt.Sprintf("the daemon is older than this tool (version %d of the control protocol, not %d): start "+
-			"the daemon again, "+
-			"once it is upgraded", e.Daemon, e.Tool)
+		return fmt.Sprintf("the daemon is older than this tool (version %d of the control protocol, not %d): "+
+			"restart it after its upgrade", e.Daemon, e.Tool)
 	}
 	return fmt.Sprintf("the daemon is newer than this tool (version %d of the control protocol, not %d): use the "+
 		"tool of the daemon's release",

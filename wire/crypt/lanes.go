@@ -21,7 +21,7 @@ const (
 	sumSize  = len(sumMagic) + 4*8 + sha256.BlockSize + 8
 )
 
-var errSumState = errors.New("crypt: this SHA-256 keeps another state")
+var errSumState = errors.New("crypt: unknown state of SHA-256")
 
 // stateOf is the state of a hash over whole blocks.
 func stateOf(h hash.Hash) (s laneSum, length uint64, err error) {

@@ -38,7 +38,7 @@ func CheckGuestTag(tag string) error {
 		return err
 	}
 	if Imitates(tag) {
-		return fmt.Errorf("%w: %s looks like that of a job to whoever searches tags for one", ErrBadTag,
+		return fmt.Errorf("%w: %s would be taken for the tag of a job", ErrBadTag,
 			payload.Show(tag))
 	}
 	return nil

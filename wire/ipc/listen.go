@@ -188,7 +188,7 @@ func (l *listener) serveEach(ctx context.Context, grace time.Duration, meet func
 		case slots <- struct{}{}:
 		default:
 			if full.begins() {
-				l.log.Warn("too many connections, those that come now are refused", "socket", l.addr, "limit",
+				l.log.Warn("too many connections, new ones are refused", "socket", l.addr, "limit",
 					cap(slots))
 			}
 			_ = conn.Close()

@@ -23,7 +23,7 @@ func ReturnTaken(v any) error {
 		return nil
 	}
 	if v == false {
-		return &NotTaken{"it answers False, as to a return without the signature that it wants " +
+		return &NotTaken{"it answers False, as for a return without the signature that it demands " +
 			"(require_minion_sign_messages, " +
 			"drop_messages_signature_fail on the master; minion_sign_messages here)", true}
 	}
@@ -43,13 +43,13 @@ func notTaken(v any) error {
 	switch v := v.(type) {
 	case string:
 		if v == "" {
-			return &NotTaken{"it failed with it, as when it cannot store what it got; its log tells more", false}
+			return &NotTaken{"the master failed with it, for example because it could not store the data; see its log", false}
 		}
 		return &NotTaken{fmt.Sprintf("it says %s", Show(v)), false}
 	case *Map:
 		if v.Len() == 0 {
-			return &NotTaken{"it does not do that for this minion: the key is not accepted any more, or the command " +
-				"is unknown to it", true}
+			return &NotTaken{"it refuses this to the minion: the key is not accepted any more, or it does not know " +
+				"the command", true}
 		}
 	case bool:
 		return &NotTaken{fmt.Sprintf("it answers %v", v), !v}

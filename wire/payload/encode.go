@@ -144,7 +144,7 @@ func (e *encoder) bytes(b []byte) {
 
 func (e *encoder) filled(v *Filled) error {
 	if e.bin {
-		return fmt.Errorf("%w: what is read when it is packed, by the bin rule", ErrUnencodable)
+		return fmt.Errorf("%w: a Filled with the bin rule", ErrUnencodable)
 	}
 	e.b = slices.Grow(e.b, v.N+besideFilled)
 	e.rawHeader(v.N)

@@ -121,7 +121,7 @@ func (m *Map) put(k, v any) {
 	}
 }
 
-// reindex drops the gaps and builds the index anew.
+// reindex drops the gaps and builds a new index.
 func (m *Map) reindex() {
 	live := m.entries[:0]
 	pos := make(map[any]int, len(m.entries))

@@ -130,27 +130,27 @@ type Subscription struct {
 	Conn  uint64 // the connection that sent it; 0: libzmq reports it because a connection ended
 }
 
-// Network makes the client ends on a minion.
+// Network makes the client ends for a minion.
 type Network interface {
-	// RequestClient makes an end of the request channel towards an address. It connects when it is first used, and its
+	// RequestClient makes a client end of the request channel for an address. It connects at first use, and its
 	// requests end with its connection (ErrLost).
 	RequestClient(host string, port int) RequestClient
-	// Subscriber makes an end of the publish channel.
+	// Subscriber makes a client end of the publish channel.
 	Subscriber(host string, port int, opt SubscriberOptions) Subscriber
 }
 
-// SubscriberOptions are what a minion says when it subscribes.
+// SubscriberOptions are a minion's options for its subscription.
 type SubscriberOptions struct {
-	ID     string        // of the minion; a claim
-	Filter bool          // it wants only what is for everybody or for ID (zmq_filtering)
-	Mark   string        // a topic that shows a master who it is (see Subscription); "": none
-	OnLink func(up bool) // told when the connection is made or ends; it must not block
+	ID     string        // id of the minion; a claim
+	Filter bool          // only publications for all minions or for ID (zmq_filtering)
+	Mark   string        // a topic that identifies the minion to the master (see Subscription); "": none
+	OnLink func(up bool) // called when the connection is made or ends; must not block
 }
 
-// Subscriber is the client end of the publish channel. It connects again by itself.
+// Subscriber is the client end of the publish channel. It reconnects by itself.
 type Subscriber interface {
-	// Serve connects and hands each publication to sink until ctx ends, then closes and returns the cause of ctx. The
-	// receiver owns the bytes, one msgpack value. sink must not block: it posts to a mailbox. Another error means that
-	// it never began.
+	// Serve connects and hands each publication to sink until ctx ends. It then closes and returns the cause of ctx.
+	// The receiver owns the bytes, one msgpack value. sink must not block: it posts to a mailbox. Any other error means
+	// that Serve could not start.
 	Serve(ctx context.Context, sink func(payload []byte)) error
 }

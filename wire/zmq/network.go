@@ -7,27 +7,27 @@ import (
 	"brine/wire/transport"
 )
 
-// NetworkOptions are what a minion's configuration says of connections to its masters.
+// NetworkOptions are the options of a minion for connections to its masters.
 type NetworkOptions struct {
 	Context              *Context      // nil: each end makes its own
 	IPv6                 bool          // option ipv6
 	Source               string        // address of the local end; "": the system chooses
-	RequestPort, SubPort int           // source_ret_port, source_publish_port: of the local end; 0: any
+	RequestPort, SubPort int           // source_ret_port, source_publish_port: ports of the local end; 0: any
 	Keepalive            *Keepalive    // options tcp_keepalive...; nil: 1, 300, -1, -1
 	HeartbeatIvl         time.Duration // zmq_heartbeat_ivl; 0 is off
 	HeartbeatTimeout     time.Duration // zmq_heartbeat_timeout
 	ReconnectIvl         time.Duration // recon_default
-	ReconnectLonger      time.Duration // recon_max: the most that is added to ReconnectIvl
-	ReconnectRandom      bool          // recon_randomize: what is added is random
+	ReconnectLonger      time.Duration // recon_max: the most that may be added to ReconnectIvl
+	ReconnectRandom      bool          // recon_randomize: add a random part of it
 }
 
 // Network makes Reqs and Subs with the same options.
 type Network struct{ opt NetworkOptions }
 
-// NewNetwork opens nothing.
+// NewNetwork makes a Network; nothing is opened yet.
 func NewNetwork(opt NetworkOptions) *Network { return &Network{opt} }
 
-// RequestClient makes a Req that fails fast.
+// RequestClient makes a Req with FailFast.
 func (n *Network) RequestClient(host string, port int) transport.RequestClient {
 	o := n.opt
 	return NewReq(ReqOptions{Endpoint: ConnectEndpoint(host, port, o.Source, o.RequestPort), IPv6: o.IPv6,
@@ -52,7 +52,7 @@ func (n *Network) Subscriber(host string, port int, opt transport.SubscriberOpti
 		}})
 }
 
-// topicsTo are the topics that a minion subscribes to; none: everything.
+// topicsTo are the topics of a minion's subscriptions; none: everything.
 func topicsTo(opt transport.SubscriberOptions) (topics []string) {
 	if opt.Filter {
 		topics = []string{TopicBroadcast, Topic(opt.ID)}

@@ -10,8 +10,8 @@ import (
 	"brine/wire/transport"
 )
 
-// TestNetworkSubscriber: a minion that filters hears what is for it and for everybody, whether its master filters or
-// not; topics that only begin like its own are another minion's.
+// TestNetworkSubscriber: a minion that filters gets publications for itself and for all minions, whether its master
+// filters or not. A topic that only begins like its own belongs to another minion.
 func TestNetworkSubscriber(t *testing.T) {
 	p, subs := openPub(t, PubOptions{Endpoint: anyPort})
 	c := newContext(t)

@@ -119,8 +119,8 @@ func (s *setup) bind(endpoint string) error {
 }
 
 // connectTimeout ends an attempt to connect. Unlike Salt: it leaves that to the kernel, which gives up after one to two
-// minutes. Near the end the kernel waits for half of that time between two SYNs, so that a client may need as long
-// again to come back after the network does.
+// minutes. Near the end the kernel waits for half of that time between two SYNs, so that a client may come back that
+// much later than the network.
 const connectTimeout = 10 * time.Second
 
 func (s *setup) connect(endpoint string, timeout time.Duration) error {

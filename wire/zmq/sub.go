@@ -16,7 +16,7 @@ type SubOptions struct {
 	Identity         string        // the minion id; no effect on what is received
 	Topics           []string      // none: everything
 	ReconnectIvl     time.Duration // recon_default, or the random value between it and recon_default+recon_max
-	ReconnectIvlMax  time.Duration // recon_max
+	ReconnectIvlMax  time.Duration // recon_default+recon_max
 	HWM              int           // messages kept while sink is behind; 0: 1000
 	Keepalive        *Keepalive    // options tcp_keepalive...; nil: 1, 300, -1, -1
 	HeartbeatIvl     time.Duration // 0 is off, as in Salt
@@ -38,7 +38,7 @@ func NewSub(opt SubOptions) *Sub { return &Sub{opt: opt, sock: newSocket(opt.Con
 
 // Serve connects and hands each publication to sink until ctx ends. It then closes and returns context.Cause(ctx). The
 // receiver owns the bytes. sink must not block: it posts to a mailbox. A publication is one frame, or a topic and a
-// frame. libzmq also delivers topics that only begin like one of the subscription's: these are dropped.
+// frame. libzmq also delivers a topic that only begins with a subscribed topic; Serve drops such a publication.
 func (s *Sub) Serve(ctx context.Context, sink func(payload []byte)) error {
 	all := len(s.opt.Topics) == 0 || slices.Contains(s.opt.Topics, "")
 	return s.serveFrames(ctx, func(frames [][]byte) {
@@ -51,7 +51,7 @@ func (s *Sub) Serve(ctx context.Context, sink func(payload []byte)) error {
 	})
 }
 
-// Malformed is the number of messages of more than two frames, which were dropped.
+// Malformed is the number of messages with more than two frames, which were dropped.
 func (s *Sub) Malformed() uint64 { return s.malformed.Load() }
 
 func (s *Sub) serveFrames(ctx context.Context, sink func(frames [][]byte)) error {

@@ -157,7 +157,7 @@ func (p *Pub) spend(fd int, one *subscriber, vouched bool) {
 // may arrive long after its messages. p.mu is held.
 func (p *Pub) check(fd int, one *subscriber) {
 	if one.used > p.opt.MaxTopics && (one.cookie != 0 || one.addr != "") && one.said >= lateBytes && p.its(fd, one) {
-		p.cut(fd, one, "it subscribes to more than minions do")
+		p.cut(fd, one, "more subscriptions than a minion makes")
 	}
 }
 
@@ -182,8 +182,8 @@ func (p *Pub) cut(fd int, one *subscriber, why string) {
 	p.stats.Cut++
 	if !p.said {
 		p.said = true
-		p.opt.Logger.Warn("connections to the publish port are cut; said once", "peer", cmp.Or(one.addr, peerOf(fd)),
-			"why", why)
+		p.opt.Logger.Warn("connections to the publish port are cut; this is logged once", "peer",
+			cmp.Or(one.addr, peerOf(fd)), "why", why)
 	}
 	if one.has(fd) {
 		sever(fd)

@@ -9,7 +9,7 @@ import (
 	"brine/wire/zmq"
 )
 
-// group is the minions that hear one connection to the publish port.
+// group is the minions that share one connection to the publish port.
 type group struct {
 	f         *Fleet
 	number    int
@@ -19,7 +19,7 @@ type group struct {
 	signedIn  atomic.Int64
 }
 
-// listen connects to the publish port, when the first minion of the group knows it.
+// listen connects to the publish port as soon as the first minion of the group knows it.
 func (g *group) listen(port int) {
 	if g.f.opt.PublishPort != 0 {
 		port = g.f.opt.PublishPort
@@ -46,14 +46,14 @@ func (g *group) onEvent(e zmq.Event) {
 	}
 }
 
-// onFrames gives a publication to the minions of the group; it runs in the socket's goroutine.
+// onFrames passes a publication to the minions of the group. It runs in the socket's goroutine.
 func (g *group) onFrames(frames [][]byte) {
 	if g.f.held.Load() {
 		return
 	}
 	p := g.f.pubs.find(frames[len(frames)-1])
 	if !p.takenBy(g.number) {
-		return // under several topics
+		return // it arrives under several topics
 	}
 	for _, m := range g.minions {
 		if m.in.Load() {

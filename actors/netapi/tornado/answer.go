@@ -14,14 +14,14 @@ import (
 	"brine/modules/outputters"
 )
 
-// Types of answers.
+// These are the types of answers.
 const (
 	typeHTML   = "text/html; charset=UTF-8"
 	typeStream = "text/event-stream"
 )
 
-// negotiate finds the type of the answer: the first in the Accept header that can be served; qualities do not matter.
-// Unlike Salt: browsers may have their stream of events, for which they ask by its type.
+// negotiate chooses the type of the answer. It is the first in the Accept header that can be served; quality
+// values do not count. Unlike Salt: a browser may ask for its stream of events by type.
 func (c *call) negotiate() error {
 	values := c.r.Header.Values("Accept")
 	if len(values) == 0 {
@@ -43,7 +43,7 @@ func (c *call) negotiate() error {
 	return status(http.StatusNotAcceptable)
 }
 
-// mediaOf is the type in a header value, without parameters. What is no type counts as text, as in Python.
+// mediaOf returns the type in a header value, without parameters. An invalid type counts as text, as in Python.
 func mediaOf(value string) string {
 	if strings.TrimSpace(value) == "" {
 		return ""
@@ -59,13 +59,14 @@ func mediaOf(value string) string {
 	return name
 }
 
-// matches tells whether a pattern of a shell matches a type; * goes over slashes.
+// matches tells whether a shell pattern matches a type. * also matches slashes.
 func matches(pattern, name string) bool {
 	ok, err := path.Match(strings.ReplaceAll(pattern, "/", "\x00"), strings.ReplaceAll(name, "/", "\x00"))
 	return ok && err == nil
 }
 
-// send answers a value. A GET has a tag by which a client tells whether it has the answer already.
+// send answers with a value. The answer to a GET has an ETag, with which a client can tell whether it has the
+// answer already.
 func (c *call) send(code int, v any) error {
 	var body []byte
 	if c.media == netapi.TypeYAML {
@@ -89,7 +90,7 @@ func (c *call) send(code int, v any) error {
 	return nil
 }
 
-// knows tells whether a tag stands in a list of them.
+// knows tells whether a list of tags contains a tag.
 func knows(list, tag string) bool {
 	if strings.TrimSpace(list) == "*" {
 		return true
@@ -107,14 +108,14 @@ func (c *call) write(code int, kind string, body []byte) {
 	c.head.Set("Content-Length", strconv.Itoa(len(body)))
 	c.w.WriteHeader(code)
 	if c.r.Method != http.MethodHead {
-		_, _ = c.w.Write(body) // a client that has gone is net/http's matter
+		_, _ = c.w.Write(body) // net/http deals with a client that is gone
 	}
 }
 
-// text answers an error in words.
+// text answers with the text of an error.
 func (c *call) text(code int, text string) { c.write(code, typeHTML, []byte(text)) }
 
-// page answers an error as a page that says no more than the status.
+// page answers with a page that contains only the status of an error.
 func (c *call) page(code int) {
 	for _, name := range []string{"Etag", "Www-Authenticate"} {
 		c.head.Del(name)

@@ -131,10 +131,10 @@ const (
 	saidKnownEnded = "a connection of a minion was ended: too much memory is held"
 )
 
-// TestHoard: forty halves of 100 MiB, and 50 MB of empty frames at each port, which are 1.6 GiB in libzmq, take as much
-// as they may, and little more: 1.1 to 1.3 GiB at most were seen, at rest and beside two busy loops on two cores. How
-// much more is for the machine to decide, as senders go on while the guard looks and ends them. Who holds the memory is
-// told.
+// TestHoard: forty incomplete requests of 100 MiB, and 50 MB of empty frames at each port, which need 1.6 GiB
+// in libzmq, use the permitted memory and little more. The peak was 1.1 to 1.3 GiB, at rest and beside two busy
+// loops on two cores. The excess depends on the machine, because senders continue until the guard has noticed
+// and ended them. The log reports the ended connections.
 func TestHoard(t *testing.T) {
 	if tooltest.Race {
 		t.Skip("the race detector's own memory is no part of what is measured")

@@ -14,8 +14,8 @@ import (
 	"brine/actors/minion/jobfiles"
 	"brine/modules/fleet/ledger"
 	"brine/modules/host/jobprocess"
-	"brine/modules/host/setaside"
 	"brine/supervisor"
+	"brine/wire/disk/setaside"
 	"brine/wire/payload"
 )
 

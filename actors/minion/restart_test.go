@@ -13,8 +13,8 @@ import (
 	"brine/actors/actortest"
 	"brine/actors/minion/jobfiles"
 	"brine/actors/minion/journal"
-	"brine/modules/host/setaside"
 	"brine/supervisor"
+	"brine/wire/disk/setaside"
 	"brine/wire/payload"
 )
 

@@ -6,12 +6,12 @@ import (
 	"time"
 
 	"brine/actors/daemon"
-	"brine/modules/loader"
 	"brine/modules/schedule"
 	"brine/modules/schedule/dates"
 	"brine/supervisor"
 	"brine/wire/event"
 	"brine/wire/payload"
+	"brine/wire/python"
 )
 
 // Messages of the Scheduler.
@@ -154,7 +154,7 @@ func (s *scheduler) readPillar() (changed bool) {
 	}
 	s.plan.pillar = pillar
 	jobs, ok := pillar.Value("schedule").(*payload.Map)
-	if !ok && loader.Truthy(pillar.Value("schedule")) {
+	if !ok && python.Truth(pillar.Value("schedule")) {
 		s.m.log.Error("Exception Schedule must be of type dict. occurred in scheduled job", "of", "pillar")
 	}
 	s.plan.State = s.plan.State.WithPillar(jobs)

@@ -130,6 +130,7 @@ func sayingCases() []sayingCase {
 // TestSaltSaysWhy runs salt in all its forms against silent minions. The reasons appear on stderr. stdout and
 // the exit code are Salt's.
 func TestSaltSaysWhy(t *testing.T) {
+	t.Parallel()
 	s := newSilentSite(t)
 	const noHeartbeat = "zmq_heartbeat_ivl: 0" // the connection of a frozen minion stays open during the whole test
 	s.config("gather_job_timeout: 8", noHeartbeat)

@@ -29,6 +29,7 @@ type silence struct {
 // It uses one master, a few minions, each in its own process, and minions inside this process that do things no
 // healthy minion does.
 func TestSilences(t *testing.T) {
+	t.Parallel()
 	s := newSilentSite(t)
 	s.config()
 	s.start("master", "salt-master")

@@ -15,7 +15,7 @@ import (
 	"syscall"
 	"testing"
 
-	"brine/modules/host/setaside"
+	"brine/wire/disk/setaside"
 )
 
 // These are the ways in which a daemon can treat a damaged file of its state at its start.
@@ -110,6 +110,7 @@ func TestStateFiles(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts a fleet")
 	}
+	t.Parallel()
 	s := newSilentSite(t)
 	s.withState(t)
 	gold := t.TempDir()

@@ -14,12 +14,12 @@ import (
 	"brine/cmd/display"
 	"brine/cmd/tool"
 	"brine/modules/execution"
-	"brine/modules/host/wholefile"
 	"brine/modules/loader"
 	"brine/modules/returners"
 	"brine/modules/text/args"
-	"brine/modules/text/pytext"
+	"brine/wire/disk/wholefile"
 	"brine/wire/payload"
+	"brine/wire/python"
 )
 
 // exitUnknown is the exit code for an unknown function (Salt exits with -1).
@@ -42,7 +42,7 @@ func (t *callTool) run(ctx context.Context, fun string, words []string) error {
 	t.hand(ctx, ret)
 	t.toReturners(ctx, ret)
 	if list, ok := ret.Value("return").([]any); ok && f.Tuple && slices.Contains(pythonic, t.Opt.Str("output")) {
-		ret.Set("return", pytext.ATuple{Values: list})
+		ret.Set("return", python.ATuple{Values: list})
 	}
 	return t.present(ret)
 }

@@ -7,9 +7,10 @@ import (
 	"strings"
 
 	"brine/modules/text/args"
-	"brine/modules/text/shlex"
 	"brine/wire/control"
 	"brine/wire/payload"
+	"brine/wire/python"
+	"brine/wire/python/shlex"
 )
 
 type (
@@ -157,13 +158,8 @@ func signature(spec *payload.Map) string {
 // literal writes a default as a user would type it.
 func literal(v any) string {
 	switch x := v.(type) {
-	case nil:
-		return "None"
-	case bool:
-		if x {
-			return "True"
-		}
-		return "False"
+	case nil, bool:
+		return python.Str(x)
 	case string:
 		if x == "" {
 			return `''`

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"testing"
 
-	"brine/modules/text/shlex"
+	"brine/wire/python/shlex"
 )
 
 // The wanted words are those of Python 3.11's shlex.split.

@@ -8,7 +8,7 @@ import (
 	"syscall"
 	"testing"
 
-	"brine/modules/host/wholefile"
+	"brine/wire/disk/wholefile"
 )
 
 // TestWrite: content and mode of what stands afterwards, and nothing beside it.

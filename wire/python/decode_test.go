@@ -1,4 +1,4 @@
-package pytext
+package python
 
 import "testing"
 

@@ -1,11 +1,14 @@
-// Package pytext writes payload values the way Python's str(), repr() and type() show them. Salt's texts carry
-// such forms: "not valid: a={'b': 1}", test.arg_repr, messages about a grain's old value.
-// It is not the raw or pprint outputter.
-package pytext
+// Package python has Python's rules for the values of wire/payload, once for the whole tree: str(), repr(), bool(),
+// int(), float(), the names of types, white space, UTF-8 and base64. Salt's texts carry such forms: "not valid:
+// a={'b': 1}", test.arg_repr, messages about a grain's old value. Patterns, words of a shell and JSON have packages of
+// their own below it. It imports wire/payload alone. The mutable values of templates have their rules beside them
+// (modules/renderers/jinja/py), and take those of texts and numbers from here.
+package python
 
 import (
 	"fmt"
 	"math"
+	"math/big"
 	"strconv"
 	"strings"
 	"unicode"
@@ -51,16 +54,18 @@ func Type(v any) string {
 		return "NoneType"
 	case bool:
 		return "bool"
-	case int, int64, uint64:
+	case int, int64, uint64, *big.Int:
 		return "int"
 	case float64:
 		return "float"
 	case string:
 		return "str"
-	case []byte:
+	case []byte, payload.Bytes:
 		return "bytes"
 	case []any:
 		return "list"
+	case ATuple:
+		return "tuple"
 	case payload.Set:
 		return "set"
 	case *payload.Map:
@@ -82,6 +87,9 @@ func write(b *strings.Builder, v any) {
 	case []byte:
 		b.WriteByte('b')
 		quoteBytes(b, x)
+	case payload.Bytes:
+		b.WriteByte('b')
+		quoteBytes(b, []byte(x))
 	case []any:
 		writeSeq(b, "[", x, "]")
 	case payload.Set:
@@ -155,7 +163,7 @@ func quoteFor(hasSingle, hasDouble bool) rune {
 func quote(b *strings.Builder, s string) {
 	q := quoteFor(strings.Contains(s, "'"), strings.Contains(s, `"`))
 	b.WriteRune(q)
-	for _, r := range s {
+	for i, r := range s {
 		switch {
 		case r == q || r == '\\':
 			b.WriteByte('\\')
@@ -166,7 +174,7 @@ func quote(b *strings.Builder, s string) {
 			b.WriteString(`\r`)
 		case r == '\t':
 			b.WriteString(`\t`)
-		case r == ' ' || r != utf8.RuneError && unicode.IsPrint(r):
+		case r == ' ' || unicode.IsPrint(r) && (r != utf8.RuneError || replaced(s[i:])):
 			b.WriteRune(r)
 		default:
 			escapeRune(b, r)
@@ -174,6 +182,9 @@ func quote(b *strings.Builder, s string) {
 	}
 	b.WriteRune(q)
 }
+
+// replaced says whether text begins with a U+FFFD of its own, and not with a byte that is no UTF-8.
+func replaced(s string) bool { return strings.HasPrefix(s, "\ufffd") }
 
 func escapeRune(b *strings.Builder, r rune) {
 	switch {

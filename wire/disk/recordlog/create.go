@@ -6,7 +6,7 @@ import (
 	"path/filepath"
 	"time"
 
-	"brine/modules/host/setaside"
+	"brine/wire/disk/setaside"
 )
 
 // Making says how Create makes a file.

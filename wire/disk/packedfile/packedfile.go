@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"os"
 
-	"brine/modules/host/wholefile"
+	"brine/wire/disk/wholefile"
 	"brine/wire/payload"
 )
 

@@ -2,9 +2,9 @@
 // that answer from memory. It produces the load for measurements of a brine master or a real one. It is no real
 // minion (see actors/minion): nothing survives the process.
 //
-// Every minion has its own id and session. Minions share what would cost only this process: some dozens of
-// minions listen on one connection to the publish port, all of them use a few connections to the request port
-// in turn, and each publication is opened once.
+// Every minion has its own id and session. Minions share resources that would cost only this process: some
+// dozens of minions listen on one connection to the publish port, all of them use a few connections to the
+// request port in turn, and each publication is opened once.
 package fleet
 
 import (

@@ -48,7 +48,7 @@ func (p *Parser) ParseMore(v *Values, argv []string) error {
 	return nil
 }
 
-// longOption takes --name, --name=value or --name value from the front of argv and returns what is left.
+// longOption takes --name, --name=value or --name value from the front of argv and returns the rest.
 func (p *Parser) longOption(v *Values, fresh map[string]bool, argv []string) ([]string, error) {
 	name, value, explicit := strings.Cut(argv[0], "=")
 	argv = argv[1:]
@@ -89,7 +89,7 @@ func (p *Parser) matchLong(name string) (string, error) {
 	return "", p.Errorf("ambiguous option: %s (%s?)", name, strings.Join(hits, ", "))
 }
 
-// shortOptions takes -abc, -tVALUE or -t VALUE from the front of argv and returns what is left.
+// shortOptions takes -abc, -tVALUE or -t VALUE from the front of argv and returns the rest.
 func (p *Parser) shortOptions(v *Values, fresh map[string]bool, argv []string) ([]string, error) {
 	letters := argv[0][1:]
 	argv = argv[1:]

@@ -128,8 +128,8 @@ func TestPillarTemplates(t *testing.T) {
 	s.good()
 }
 
-// TestMachineFilters compares what templates of pillars, and templates without functions, can see of the
-// master's machine. The latter see nothing. Pipes and devices delay no request, and data of a minion is no
+// TestMachineFilters: templates of pillars can see the same of the master's machine as in Salt, and templates
+// without functions can see nothing of it. Pipes and devices delay no request, and data of a minion is no
 // template.
 func TestMachineFilters(t *testing.T) {
 	s := newTemplates(t)

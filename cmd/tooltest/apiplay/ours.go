@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// Ours removes from a brine answer what every brine answer has and no Salt answer: HttpOnly and SameSite of the
-// session cookie. A cookie without them gets a mark, so that it equals no other.
+// Ours removes from a brine answer the attributes that every brine answer has and no Salt answer: HttpOnly and
+// SameSite of the session cookie. A cookie without them gets a mark, so that it equals no other.
 func Ours(a Answer) Answer {
 	a.Header = slices.Clone(a.Header)
 	for i, h := range a.Header {
@@ -25,8 +25,8 @@ func Ours(a Answer) Answer {
 	return a
 }
 
-// Theirs removes from a Salt answer what brine omits everywhere on purpose: 3008 counts the method destroy of a
-// class among the clients (spec/api.md, the second chapter 16).
+// Theirs removes from a Salt answer a detail that brine omits everywhere on purpose: 3008 counts the method
+// destroy of a class among the clients (spec/api.md, the second chapter 16).
 func Theirs(a Answer) Answer {
 	a.Body = strings.NewReplacer(`"clients": ["destroy", `, `"clients": [`, `clients:\n- destroy\n`,
 		`clients:\n`).Replace(a.Body)

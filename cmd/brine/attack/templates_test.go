@@ -128,9 +128,8 @@ func TestPillarTemplates(t *testing.T) {
 	s.good()
 }
 
-// TestMachineFilters: templates of pillars can see the same of the master's machine as in Salt, and templates
-// without functions can see nothing of it. Pipes and devices delay no request, and data of a minion is no
-// template.
+// TestMachineFilters checks which data of the master's machine templates of pillars can see. Templates without
+// functions see none. Pipes and devices delay no request, and data of a minion is no template.
 func TestMachineFilters(t *testing.T) {
 	s := newTemplates(t)
 	fill := strings.NewReplacer("ROOT", s.root)

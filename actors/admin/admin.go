@@ -14,39 +14,39 @@ import (
 	"brine/wire/payload"
 )
 
-// Messages of the admin actor.
+// These are the messages of the admin actor.
 type (
-	// Answered is told by the connection that served a request; the actor logs it.
+	// Answered reports a request that a connection has answered. The actor logs it.
 	Answered struct {
 		Command string
 		UID     int
-		Changes bool // it was a command that changes something
+		Changes bool // the command changes something
 		Took    time.Duration
 		Err     error
 	}
 )
 
-// Aside makes what of the daemon goes into a bundle. It runs in the goroutine of the connection.
+// Aside makes a part of a bundle from the daemon's data. It runs in the goroutine of the connection.
 type Aside func(ctx context.Context) (any, error)
 
-// Options of the admin actor.
+// Options configure the admin actor.
 type Options struct {
-	Path     string                 // of the control socket
-	Mode     fs.FileMode            // of the socket file, 0600 when 0
+	Path     string                 // path of the control socket
+	Mode     fs.FileMode            // mode of the socket file; 0 means 0600
 	Tree     *supervisor.Supervisor // the daemon's root
-	Queries  control.Handlers       // of the daemon, beside those of this package; they only read
-	Private  control.Handlers       // those that read what is not for everybody who may open the socket
-	Commands control.Handlers       // those that change something
-	Bundle   map[string]Aside       // what of the daemon goes into a bundle, by the names of the files
-	Version  string                 // of the program
-	Config   func() *payload.Map    // the options, without secrets; may be nil
-	Crashes  func() []string        // paths of the reports of processes that crashed, oldest first; may be nil
-	Logger   *slog.Logger           // of the socket
+	Queries  control.Handlers       // the daemon's commands that only read
+	Private  control.Handlers       // commands that read data for root and the daemon's user only
+	Commands control.Handlers       // commands that change something
+	Bundle   map[string]Aside       // the daemon's parts of a bundle, by file name
+	Version  string                 // version of the program
+	Config   func() *payload.Map    // options without secrets; may be nil
+	Crashes  func() []string        // paths of crash reports, oldest first; may be nil
+	Logger   *slog.Logger           // for the socket
 
-	since time.Time // when the daemon started
+	since time.Time // start of the daemon
 }
 
-// Spec is the child that a daemon adds to its tree.
+// Spec is the spec of the child for the daemon's tree.
 func Spec(opt Options) supervisor.Spec {
 	opt.since = time.Now()
 	return supervisor.Spec{
@@ -75,7 +75,7 @@ func (a *admin) Receive(ctx supervisor.Context) {
 func (a *admin) onStarted(ctx supervisor.Context) {
 	server := ipc.NewControlServer(ipc.ControlOptions{
 		Path: a.opt.Path, Mode: a.opt.Mode, Logger: a.opt.Logger,
-		Allow: func(ipc.Peer) bool { return true }, // who can open the socket may read, see handle
+		Allow: func(ipc.Peer) bool { return true }, // every peer that can open the socket may read, see handle
 	})
 	if err := server.Listen(); err != nil {
 		supervisor.Crash(fmt.Errorf("admin: %w", err))
@@ -105,5 +105,5 @@ func (a *admin) onAnswered(ctx supervisor.Context, m *Answered) {
 	}
 }
 
-// trusted says whether a peer may use private queries, and the commands that change something.
+// trusted tells whether a peer may use private queries, and commands that change something.
 func trusted(peer ipc.Peer) bool { return peer.UID == 0 || peer.UID == os.Geteuid() }

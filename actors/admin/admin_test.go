@@ -96,7 +96,8 @@ func TestTree(t *testing.T) {
 	}
 }
 
-// TestTooLate: what nobody waits for any more is not done, and may still be looked at.
+// TestTooLate: after the deadline of its sender, a command that changes something is refused. A query is still
+// answered.
 func TestTooLate(t *testing.T) {
 	r := newRig(t, true)
 	for cmd, want := range map[string]error{"restart": ErrTooLate, "crash": ErrTooLate, "tree": nil} {
@@ -142,7 +143,7 @@ func TestRestartOfItself(t *testing.T) {
 	}
 	for {
 		if _, err := r.ask(t, "cmd", "help"); err == nil {
-			break // the socket is bound again
+			break // the socket is open again
 		}
 	}
 }
@@ -191,7 +192,8 @@ func TestQueriesOfTheDaemon(t *testing.T) {
 	}
 }
 
-// TestOthersMayOnlyRead: whoever can open the socket may look, changes are for root and the daemon's user.
+// TestOthersMayOnlyRead: any peer that can open the socket may read. Changes are for root and the daemon's
+// user.
 func TestOthersMayOnlyRead(t *testing.T) {
 	tree := actortest.Start(t, supervisor.Options{Chaos: true})
 	changed := false
@@ -207,7 +209,7 @@ func TestOthersMayOnlyRead(t *testing.T) {
 	} {
 		reply, done := commands.handle(context.Background(), other, payload.M("cmd", name, "v", control.Version, "name",
 			"x", "how", "panic"))
-		if name == "tree" { // there is no x, but it was looked for
+		if name == "tree" { // there is no actor x, but the command ran
 			want = ErrUnknownActor
 		}
 		if !errors.Is(done.Err, want) || (done.Err == nil) != (reply != nil) {
@@ -230,7 +232,7 @@ func TestOthersMayOnlyRead(t *testing.T) {
 	}
 }
 
-// TestOtherVersions: of a tool of another version nothing is taken, and it is told which version is spoken here.
+// TestOtherVersions: a request of another version is refused. The answer contains the version of this side.
 func TestOtherVersions(t *testing.T) {
 	tree := actortest.Start(t, supervisor.Options{Chaos: true})
 	changed := false

@@ -15,12 +15,12 @@ import (
 	"brine/wire/payload"
 )
 
-// bundleMost bounds the seconds that a bundle looks at the daemon.
+// bundleMost is the longest time in seconds in which a bundle observes the daemon.
 const bundleMost = 120
 
-// bundle collects what somebody who was not there needs to see what the daemon did: the tree, looks at it over some
-// seconds, deaths, profiles, the redacted configuration, limits. The answer maps names of files to what they hold:
-// bytes, or a value. What could not be had stands in errors.
+// bundle collects the data with which a developer elsewhere can see what the daemon did: the tree, looks at it
+// over some seconds, deaths, profiles, the redacted configuration, limits. The answer maps file names to
+// contents: bytes, or a value. errors lists the parts that could not be collected.
 func (o *operator) bundle(ctx context.Context, q control.GetBundle) (*payload.Map, error) {
 	files, errs := payload.NewMap(16), []any{}
 	put := func(name string, v any, err error) {
@@ -63,7 +63,8 @@ func (o *operator) bundle(ctx context.Context, q control.GetBundle) (*payload.Ma
 	return files.Set("errors", errs), nil
 }
 
-// looks are the tree and the process now and after each of some seconds. Stacks are left to the tree.
+// looks collects the tree and the process once at the start and once per second. Only the file of the tree
+// contains stacks.
 func (o *operator) looks(ctx context.Context, seconds int) ([]any, error) {
 	var list []any
 	tick := time.NewTicker(time.Second)
@@ -87,7 +88,7 @@ func (o *operator) looks(ctx context.Context, seconds int) ([]any, error) {
 	}
 }
 
-// bare takes deaths and the like out of a snapshot, which is nobody else's.
+// bare removes deaths, stacks and the like from a snapshot. The caller must own the snapshot.
 func bare(c *stats.Child) {
 	c.Deaths, c.LastDeath, c.LastSlow, c.Quarantine = nil, nil, nil, nil
 	for i := range c.Children {
@@ -105,8 +106,8 @@ func profile(name string) ([]byte, error) {
 	return b.Bytes(), err
 }
 
-// maskedValue is a part of a bundle without the passwords that stand in texts of it: why actors have died, say.
-// Profiles are no texts.
+// maskedValue removes passwords from the texts in a part of a bundle, such as reasons of deaths. Profiles are
+// bytes and stay unchanged.
 func maskedValue(v any) any {
 	switch x := v.(type) {
 	case string:

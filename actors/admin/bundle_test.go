@@ -15,7 +15,7 @@ import (
 	"brine/wire/payload"
 )
 
-// TestDocsNameTheProcess: what is told of a process stands in docs/admin.md.
+// TestDocsNameTheProcess: docs/admin.md names all fields about a process.
 func TestDocsNameTheProcess(t *testing.T) {
 	doc, err := os.ReadFile("../../docs/admin.md")
 	if err != nil {
@@ -87,7 +87,7 @@ func TestBundle(t *testing.T) {
 	}
 }
 
-// TestBundleIsBrokenOff: who asked has gone.
+// TestBundleIsBrokenOff: a bundle ends if its client is gone.
 func TestBundleIsBrokenOff(t *testing.T) {
 	tree := actortest.Start(t, supervisor.Options{Name: "master"})
 	ctx, cancel := context.WithCancel(context.Background())

@@ -16,7 +16,7 @@ import (
 	"brine/wire/payload"
 )
 
-// Errors an operator may see.
+// These are errors that an operator may see.
 var (
 	ErrUnknownCommand = errors.New("admin: no such command")
 	ErrNotAllowed     = errors.New("admin: only root and the daemon's user may do this")
@@ -26,14 +26,14 @@ var (
 	ErrNoChaos        = errors.New("admin: actors are harmed only where the configuration says chaos: True")
 )
 
-// command is a row of the table of what an operator can ask.
+// command is a row in the table of commands.
 type command struct {
 	run     control.Handler
 	changes bool
-	private bool // it only reads, but what not everybody may know
+	private bool // it only reads, but not everyone may see the data
 }
 
-// table is all of them. A command that is not in it does not exist.
+// table holds all commands. A command that is not in it does not exist.
 type table map[string]command
 
 func newTable(opt Options) table {
@@ -67,7 +67,7 @@ func newTable(opt Options) table {
 	return t
 }
 
-// handle answers one request and says what it was. Without a reply the error is the answer.
+// handle answers one request and reports it. Without a reply the answer is the error.
 func (t table) handle(ctx context.Context, peer ipc.Peer, request *payload.Map) (*payload.Map, *Answered) {
 	began := time.Now()
 	head := control.ReadHead(request)
@@ -103,17 +103,17 @@ func (t table) help(context.Context, control.GetHelp) (*payload.Map, error) {
 	return out, nil
 }
 
-// operator holds what the commands of this package work on.
+// operator holds the data for the commands of this package.
 type operator struct {
 	tree    *supervisor.Supervisor
 	since   time.Time
 	version string
 	config  func() *payload.Map
-	crashes func() []string  // reports
-	asides  map[string]Aside // of the daemon, for a bundle
+	crashes func() []string  // paths of crash reports
+	asides  map[string]Aside // the daemon's parts of a bundle
 }
 
-// path is the actor of a name, as it stands in the tree or without the daemon's name.
+// path converts an actor's name, with or without the daemon's name, to a path.
 func (o *operator) path(name string) string {
 	if name == o.tree.Name() {
 		return ""
@@ -142,7 +142,7 @@ func (o *operator) stack(_ context.Context, q control.GetStack) (control.Stack, 
 	return control.Stack{Path: strings.TrimSuffix(o.tree.Name()+"/"+path, "/"), Stack: text}, err
 }
 
-// acting does something to the actor of a name, and tells its path.
+// acting does something to the named actor, and returns the actor's path.
 func (o *operator) acting(name string, do func(path string) error) (control.Acted, error) {
 	path := o.path(name)
 	if path == "" {

@@ -8,7 +8,7 @@ import (
 	"brine/wire/payload"
 )
 
-// TestMaskedValue: texts of a bundle are told without passwords, wherever they stand; what is no text stays as it is.
+// TestMaskedValue: texts in a bundle contain no passwords, wherever they are. Other values stay unchanged.
 func TestMaskedValue(t *testing.T) {
 	const secret = "hunter2hunter2"
 	profile := []byte("\x1f\x8b\xff password=" + secret)

@@ -14,7 +14,7 @@ import (
 	"brine/wire/control"
 )
 
-// process tells of the daemon as a process. What this system does not tell is 0.
+// process describes the daemon as a process. A number that the system does not provide is 0.
 func (o *operator) process(context.Context, control.GetProcess) (control.Process, error) {
 	return o.self(), nil
 }
@@ -22,7 +22,7 @@ func (o *operator) process(context.Context, control.GetProcess) (control.Process
 func (o *operator) self() control.Process {
 	heap := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}, {Name: "/memory/classes/total:bytes"}}
 	metrics.Read(heap)
-	status, _ := os.ReadFile("/proc/self/status") // not on every system
+	status, _ := os.ReadFile("/proc/self/status") // missing on some systems
 	limits, _ := os.ReadFile("/proc/self/limits")
 	p := control.Process{
 		Version:      o.version,
@@ -49,7 +49,7 @@ func (o *operator) self() control.Process {
 	return p
 }
 
-// fieldOf is the first number after a name at the beginning of a line; 0 when there is none.
+// fieldOf is the first number after a name at the beginning of a line, or 0.
 func fieldOf(text []byte, name string) int64 {
 	for line := range bytes.Lines(text) {
 		rest, ok := bytes.CutPrefix(line, []byte(name))
@@ -59,7 +59,7 @@ func fieldOf(text []byte, name string) int64 {
 		}
 		n, err := strconv.ParseInt(string(words[0]), 10, 64)
 		if err != nil {
-			return 0 // such as "unlimited"
+			return 0 // for example "unlimited"
 		}
 		return n
 	}

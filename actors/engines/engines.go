@@ -1,6 +1,6 @@
-// Package engines makes the engines of a master or a minion, and the other programs beside a master, children of its
-// supervisor: each is an actor that dies when its engine ends, for whatever reason, and is started anew by the rules of
-// ProcessManager. What an engine does is in modules/engines. Answers to salt/engines/__init__.py.
+// Package engines makes the engines of a master or a minion, and the other programs beside a master, children
+// of its supervisor. Each is an actor that dies when its engine ends for any reason, and is restarted by the
+// rules of ProcessManager. The engines themselves are in modules/engines. Answers to salt/engines/__init__.py.
 package engines
 
 import (
@@ -12,37 +12,37 @@ import (
 	"brine/supervisor"
 )
 
-// What the names of the children begin with.
+// The names of the children begin with these prefixes.
 const (
 	prefix    = "Engine-"
 	prefixExt = "ExtProcess-"
 )
 
-// IsChild tells whether the actor at a path, that of the daemon included, is one of these. Its death is its own affair:
-// a daemon starts without it.
+// IsChild tells whether a path, including the daemon's name, is that of an engine. The daemon starts even if
+// such a child is dead.
 func IsChild(path string) bool {
 	_, name, _ := strings.Cut(path, "/")
 	return strings.HasPrefix(name, prefix) || strings.HasPrefix(name, prefixExt)
 }
 
-// Options are what the engines of a daemon need.
+// Options holds the daemon's data for its engines.
 type Options struct {
 	Engines  any // the option engines
-	Ext      any // the option ext_processes; nil: there is none
+	Ext      any // the option ext_processes; nil: none
 	Role     string
-	ID       string // of the daemon
+	ID       string // id of the daemon
 	MaxEvent int    // max_event_size in bytes
 	Daemon   engines.Daemon
 	Log      *slog.Logger
 }
 
-// Set is the engines of a daemon.
+// Set holds the engines of a daemon.
 type Set struct {
 	Children []supervisor.Spec
 	Reactor  *engines.ReactorTuning // nil: the Reactor is not among the engines
 }
 
-// New reads the options. Those of which it cannot make anything are an error, all of them.
+// New reads the options. The error names all faults in them.
 func New(opt Options) (*Set, error) {
 	set := &Set{}
 	named, err := engines.Parse(opt.Engines, opt.Role)
@@ -77,7 +77,7 @@ func (o Options) child(kind string, n engines.Named) supervisor.Spec {
 	return supervisor.Spec{Name: name, New: func() supervisor.Actor { return &runs{engine: n.Engine, around: around} }}
 }
 
-// runs is an engine that lives. It gets no messages: what it does is done in a goroutine of its own.
+// runs is a running engine. It gets no messages. Its work runs in a separate goroutine.
 type runs struct {
 	engine engines.Engine
 	around engines.Surroundings
@@ -99,6 +99,6 @@ func (r *runs) onStarted(ctx supervisor.Context) {
 		if err == nil {
 			err = engines.ErrEnded
 		}
-		return err // while ctx lives, the actor dies of it
+		return err // if ctx is alive, the actor dies of this error
 	})
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// number is one figure of an actor.
+// number is one metric of an actor.
 type number struct {
 	desc *prometheus.Desc
 	kind prometheus.ValueType
@@ -19,8 +19,8 @@ func actorDesc(name, help string, more ...string) *prometheus.Desc {
 	return prometheus.NewDesc("brine_actor_"+name, help, append([]string{"actor"}, more...), nil)
 }
 
-// numbers are the figures of actors that stay. For children that come and go only Actors, mailbox and age are shown:
-// a counter that leaves with its child would run backwards.
+// numbers are the metrics of permanent actors. Children that come and go have only their number, mailbox and
+// age, because a counter that disappears with its child would run backwards.
 var numbers = []number{
 	{actorDesc("restarts_total", "Times the actor was started again."), prometheus.CounterValue,
 		func(c *stats.Child) float64 { return float64(c.Restarts) }},
@@ -63,10 +63,10 @@ var (
 		"the late end of an abandoned one.", nil, nil)
 )
 
-// treeCollector walks the supervisor's snapshot when it is asked. It costs nothing in between.
+// treeCollector walks the supervisor's snapshot at each scrape. It costs nothing in between.
 type treeCollector struct{ set *Set }
 
-// Describe tells what there can be.
+// Describe sends the possible metrics.
 func (t *treeCollector) Describe(to chan<- *prometheus.Desc) {
 	for _, n := range numbers {
 		to <- n.desc
@@ -78,7 +78,7 @@ func (t *treeCollector) Describe(to chan<- *prometheus.Desc) {
 	t.set.deaths.Describe(to)
 }
 
-// Collect tells what there is.
+// Collect sends the current metrics.
 func (t *treeCollector) Collect(to chan<- prometheus.Metric) {
 	defer t.set.deaths.Collect(to) // after the walk, which names the actors
 	tree := t.set.tree.Load()
@@ -100,7 +100,7 @@ func (t *treeCollector) Collect(to chan<- prometheus.Metric) {
 	to <- prometheus.MustNewConstMetric(descStrays, prometheus.CounterValue, float64(tree.Strays()))
 }
 
-// walk is one look at the tree.
+// walk is one walk through the tree.
 type walk struct {
 	labels *labels
 	deaths *prometheus.CounterVec
@@ -109,7 +109,7 @@ type walk struct {
 	lost   map[string]uint64 // dead letters by kind
 }
 
-// row is what is added up under one label.
+// row holds the sums under one label.
 type row struct {
 	states  map[string]int
 	mailbox int
@@ -143,21 +143,21 @@ func (w *walk) tell(label string, c *stats.Child) {
 	for _, n := range numbers {
 		w.to <- prometheus.MustNewConstMetric(n.desc, n.kind, n.read(c), label)
 	}
-	for _, how := range []string{diedExit, diedPanic, diedAbandoned} { // a counter that begins at 1 shows no increase
+	for _, how := range []string{diedExit, diedPanic, diedAbandoned} { // a counter must start at 0
 		w.deaths.WithLabelValues(label, how)
 	}
 	for kind, n := range c.DeadLetters {
 		w.lost[kind] += n
 	}
 	for desc, s := range map[*prometheus.Desc]stats.Spread{descHandling: c.Handling, descWaiting: c.Waiting} {
-		if s.Count > 0 { // many never get a message
+		if s.Count > 0 { // many actors never get a message
 			w.to <- histogram(desc, s, label)
 		}
 	}
 }
 
 func (r *row) tell(label string, to chan<- prometheus.Metric) {
-	r.states[stats.StateRunning] += 0 // that one is always told
+	r.states[stats.StateRunning] += 0 // this state is always shown
 	for s, n := range r.states {
 		to <- prometheus.MustNewConstMetric(descActors, prometheus.GaugeValue, float64(n), label, s)
 	}
@@ -174,7 +174,7 @@ const (
 	everyBound = 3
 )
 
-// histogram shows a Spread. A bucket of Prometheus holds what is at most its bound, one of ours what is below it.
+// histogram converts a Spread. A bucket of Prometheus includes its bound, and a bucket of a Spread does not.
 func histogram(desc *prometheus.Desc, s stats.Spread, label string) prometheus.Metric {
 	buckets := make(map[float64]uint64, (highest-lowest)/everyBound+1)
 	var sum uint64

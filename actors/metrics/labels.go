@@ -6,20 +6,20 @@ import (
 	"sync/atomic"
 )
 
-// maxActors bounds the number of different actor labels, so that no mistake elsewhere floods Prometheus.
+// maxActors limits the number of different actor labels, so that no mistake elsewhere floods Prometheus.
 const maxActors = 200
 
-// other stands for all that is too much.
+// other is the label for all names beyond the limit.
 const other = "other"
 
-// labels gives actors their labels, and remembers which it has given.
+// labels gives actors their labels, and stores which it has given.
 type labels struct {
 	groups []string // see SetOptions
-	given  sync.Map // label → nothing
+	given  sync.Map // set of labels
 	count  atomic.Int64
 }
 
-// of is the label of an actor at a path below the root. A shared label belongs to several actors, which come and go.
+// of is the label of the actor at a path below the root. Several actors that come and go have a shared label.
 func (l *labels) of(path string) (label string, shared bool) {
 	for _, g := range l.groups {
 		if strings.HasPrefix(path, g) {
@@ -38,7 +38,7 @@ func (l *labels) of(path string) (label string, shared bool) {
 	return path, false
 }
 
-// below cuts the name of the root off a path.
+// below removes the name of the root from a path.
 func below(path string) string {
 	_, rest, _ := strings.Cut(path, "/")
 	return rest

@@ -16,20 +16,20 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 )
 
-// ListenerOptions of the listener.
+// ListenerOptions configure the listener.
 type ListenerOptions struct {
 	Host   string
-	Port   int // 0: any that is free
+	Port   int // 0: any free port
 	Set    *Set
-	Logger *slog.Logger // of the HTTP server
+	Logger *slog.Logger // for the HTTP server
 }
 
-// Listener is the child that a daemon adds to its tree.
+// Listener is the spec of the child for the daemon's tree.
 func Listener(opt ListenerOptions) supervisor.Spec {
 	return supervisor.Spec{Name: "Metrics", New: func() supervisor.Actor { return &listener{opt: opt} }}
 }
 
-// listener owns the port. It gets no messages: what it serves is made in the goroutines of the HTTP server.
+// listener owns the port. It gets no messages, because the goroutines of the HTTP server make the answers.
 type listener struct{ opt ListenerOptions }
 
 func (l *listener) Receive(ctx supervisor.Context) {
@@ -52,8 +52,8 @@ func (l *listener) onStarted(ctx supervisor.Context) {
 	supervisor.Go(ctx, "metrics listener", func(ctx context.Context) error { return serve(ctx, server, ln) })
 }
 
-// Limits of the HTTP server: whoever can reach the port can neither hold connections for nothing nor make it gather
-// without end.
+// These limits protect the HTTP server: a client can neither hold connections for nothing nor cause endless
+// scrapes.
 const (
 	headerTimeout = 5 * time.Second
 	writeTimeout  = 30 * time.Second
@@ -69,7 +69,7 @@ func newServer(opt ListenerOptions) *http.Server {
 		ErrorLog: errorLog, ErrorHandling: promhttp.ContinueOnError, MaxRequestsInFlight: maxInFlight,
 	}))
 	mux.HandleFunc("GET /{$}", func(w http.ResponseWriter, _ *http.Request) {
-		_, _ = io.WriteString(w, "The metrics are at /metrics.\n") // a peer that has gone needs no text
+		_, _ = io.WriteString(w, "The metrics are at /metrics.\n") // a client that is gone needs no text
 	})
 	return &http.Server{Handler: mux, ErrorLog: errorLog, ReadHeaderTimeout: headerTimeout, ReadTimeout: headerTimeout,
 		WriteTimeout: writeTimeout, IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeader}

@@ -31,7 +31,7 @@ type rig struct {
 	url    string
 }
 
-// patience is how long a test waits for what must happen.
+// patience bounds the waits of a test.
 const patience = time.Minute
 
 type hello struct{}
@@ -50,7 +50,7 @@ func newRig(t *testing.T) *rig {
 	return newRigOn(t, 0)
 }
 
-// newRigOn is a rig whose listener has a port, 0 for any.
+// newRigOn makes a rig whose listener has a port, or any free port for 0.
 func newRigOn(t *testing.T, port int) *rig {
 	t.Helper()
 	r := &rig{set: newSet(t), log: actortest.NewLog(), probe: actortest.NewProbe()}
@@ -71,7 +71,7 @@ func newRigOn(t *testing.T, port int) *rig {
 	return r
 }
 
-// bound waits for the n-th line that tells the address, and returns it.
+// bound waits for the n-th log line with the address, and returns the address.
 func (r *rig) bound(t *testing.T, n int) string {
 	t.Helper()
 	const text = "INFO Prometheus /metrics listener bound on "
@@ -108,7 +108,7 @@ func (r *rig) get(t *testing.T, path string) (int, []byte) {
 	return res.StatusCode, body
 }
 
-// families is what one scrape tells.
+// families is the result of one scrape.
 type families map[string]*dto.MetricFamily
 
 func (r *rig) scrape(t *testing.T) families {
@@ -125,7 +125,7 @@ func (r *rig) scrape(t *testing.T) families {
 	return got
 }
 
-// find returns the metric with these labels, given as "name=value"; nil when there is none.
+// find returns the metric with these labels, given as "name=value", or nil.
 func (f families) find(name string, labels ...string) *dto.Metric {
 	for _, m := range f[name].GetMetric() {
 		have := map[string]bool{}
@@ -158,7 +158,7 @@ func TestScrape(t *testing.T) {
 		r.worker.Send(&hello{})
 		actortest.Expect[*hello](t, r.probe)
 	}
-	got := r.scrape(t) // of the second message nothing is sure, of the first everything
+	got := r.scrape(t) // the first message is counted, and the second one may be
 	for _, tt := range []struct {
 		name   string
 		labels []string
@@ -206,7 +206,7 @@ func TestScrape(t *testing.T) {
 	}
 }
 
-// TestConventions lets Prometheus' own linter, which promtool uses, look at everything.
+// TestConventions checks everything with the linter of Prometheus, which promtool uses.
 func TestConventions(t *testing.T) {
 	r := newRig(t)
 	r.set.OnDeath(stats.Death{Path: "minion/Worker", Status: 1})
@@ -243,7 +243,7 @@ func TestDeathsAreCounted(t *testing.T) {
 	}
 }
 
-// TestRestart: the listener binds again after its death, and its connections end with the daemon.
+// TestRestart: the listener opens its port again after its death. Its connections end with the daemon.
 func TestRestart(t *testing.T) {
 	r := newRig(t)
 	for n := 2; n < 5; n++ {
@@ -264,7 +264,7 @@ func TestRestart(t *testing.T) {
 	}
 }
 
-// TestTakenPort: a port that is taken is tried again until it is free.
+// TestTakenPort: the listener tries a used port again until it is free.
 func TestTakenPort(t *testing.T) {
 	port, err := loopback.Reserve()
 	if err != nil {
@@ -296,7 +296,7 @@ func TestOtherPaths(t *testing.T) {
 	}
 }
 
-// TestLabelsAreBounded: however many names there are, the labels stay few.
+// TestLabelsAreBounded: the number of labels stays small for any number of names.
 func TestLabelsAreBounded(t *testing.T) {
 	l := &labels{groups: []string{"Jobs/Job-"}}
 	seen := map[string]bool{}

@@ -12,17 +12,18 @@ import (
 	"github.com/prometheus/client_golang/prometheus/collectors"
 )
 
-// SetOptions say what a daemon is, as far as it shows in metrics.
+// SetOptions describe a daemon for its metrics.
 type SetOptions struct {
 	Daemon  string // "master" or "minion"
 	Program string // version of the program
-	Version string // of Salt, that the daemon answers as
-	// Groups are prefixes of paths below the root, such as "Jobs/Job-": children whose paths begin so come and go, and
-	// share a label.
+	Version string // Salt version as which the daemon answers
+	// Groups are prefixes of paths below the root, such as "Jobs/Job-". Children with such a path come and go,
+	// and share a label.
 	Groups []string
 }
 
-// Set is everything one daemon shows. It is made before the daemon, so that the daemon can put its own counters in.
+// Set is everything that one daemon shows. It is made before the daemon, so that the daemon can register its
+// own counters.
 type Set struct {
 	reg    *prometheus.Registry
 	labels *labels
@@ -30,7 +31,7 @@ type Set struct {
 	tree   atomic.Pointer[supervisor.Supervisor] // nil before Watch
 }
 
-// NewSet makes a set with what every process has.
+// NewSet makes a set with the metrics of every process.
 func NewSet(opt SetOptions) (*Set, error) {
 	s := &Set{
 		reg:    prometheus.NewRegistry(),
@@ -52,13 +53,13 @@ func NewSet(opt SetOptions) (*Set, error) {
 	return s, nil
 }
 
-// Registerer takes what the daemon counts itself.
+// Registerer registers the daemon's own counters.
 func (s *Set) Registerer() prometheus.Registerer { return s.reg }
 
 // Watch shows the actors of a tree.
 func (s *Set) Watch(tree *supervisor.Supervisor) { s.tree.Store(tree) }
 
-// How an actor may have died.
+// These are the kinds of deaths of an actor.
 const (
 	diedExit      = "exit"
 	diedPanic     = "panic"
@@ -78,7 +79,7 @@ func (s *Set) OnDeath(d stats.Death) {
 	s.deaths.WithLabelValues(name, how).Inc()
 }
 
-// buildInfo is the constant 1 that tells versions.
+// buildInfo is the constant 1 with the versions as labels.
 func buildInfo(opt SetOptions) prometheus.Collector {
 	g := prometheus.NewGauge(prometheus.GaugeOpts{
 		Name: "brine_build_info", Help: "Always 1; the labels tell what runs.",

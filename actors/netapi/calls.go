@@ -12,29 +12,30 @@ import (
 	"brine/supervisor"
 )
 
-// callsMax is how many chunks are at work at the same time.
+// callsMax is the greatest number of chunks that run at the same time.
 const callsMax = 4096
 
-// calls starts an actor for each chunk of a lowstate, so that what waits can be seen and ended.
+// calls starts an actor for each chunk of a lowstate, so that an operator can see and end waiting requests.
 type calls struct {
 	tree *supervisor.Supervisor
 	next atomic.Uint64
 	now  atomic.Int64
 }
 
-// outcome is what a call came to.
+// outcome is the result of a call.
 type outcome struct {
 	value any
 	err   error
 }
 
-// errCancelled is the answer of a call that an operator has ended.
+// errCancelled is the result of a call that an operator has ended.
 var errCancelled = errors.New("netapi: the call was ended before it was done")
 
-// work is what a call does. It ends with its context; note shows what it waits for in the tree of actors.
+// work is the work of a call. It ends with its context. note shows in the tree of actors what the work waits
+// for.
 type work func(ctx context.Context, note func(text string)) (any, error)
 
-// run runs f as an actor and waits for it. When ctx ends the actor is gone as well.
+// run runs f as an actor and waits for it. The actor ends with ctx.
 func (c *calls) run(ctx context.Context, f work) (any, error) {
 	defer c.now.Add(-1)
 	if c.now.Add(1) > callsMax {
@@ -53,7 +54,7 @@ func (c *calls) run(ctx context.Context, f work) (any, error) {
 	}
 }
 
-// detach runs f as an actor that nobody waits for.
+// detach runs f as an actor without waiting for it.
 func (c *calls) detach(ctx context.Context, f work) error {
 	if c.now.Add(1) > callsMax {
 		c.now.Add(-1)
@@ -69,7 +70,7 @@ func (c *calls) detach(ctx context.Context, f work) error {
 	return err
 }
 
-// onBehalf is work for the client of ctx, which outlives that context.
+// onBehalf makes work for the client of ctx that outlives ctx.
 func onBehalf(ctx context.Context, f work) work {
 	from := netapi.From(ctx)
 	return func(ctx context.Context, note func(string)) (any, error) { return f(netapi.WithFrom(ctx, from), note) }
@@ -88,15 +89,15 @@ func (c *calls) start(f work) (<-chan outcome, string, error) {
 	return done, name, nil
 }
 
-// Messages of a call.
+// These are the messages of a call.
 type (
-	// callNoted shows what it waits for.
+	// callNoted says what the call waits for.
 	callNoted struct{ text string }
-	// callEnded is its end.
+	// callEnded is the end of the call.
 	callEnded struct{ outcome outcome }
 )
 
-// call runs one chunk. Its first incarnation does; a later one only says that it was ended.
+// call runs one chunk. Only the first incarnation runs it. A later one reports that the call was ended.
 type call struct {
 	work work
 	done chan<- outcome
@@ -131,7 +132,7 @@ func (c *call) onStarted(ctx supervisor.Context) {
 func (c *call) finish(ctx supervisor.Context, o outcome) {
 	select {
 	case c.done <- o:
-	default: // it was answered already
+	default: // the client has its answer already
 	}
 	supervisor.Of(ctx).Done(supervisor.Self(ctx).Name())
 }

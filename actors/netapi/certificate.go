@@ -9,28 +9,28 @@ import (
 	"time"
 )
 
-// certificate is the certificate of a server. It is read anew when its files change, without a restart: it is looked at
-// when somebody connects, once a second at most.
+// certificate is the certificate of a server. It is reloaded when its files change, without a restart. A new
+// connection checks the files, at most once a second.
 type certificate struct {
 	opt Listen
 	log *slog.Logger
 
 	now    atomic.Pointer[read]
-	looked atomic.Int64 // at the files, in nanoseconds since 1970
+	looked atomic.Int64 // last check of the files, in nanoseconds since 1970
 }
 
-// read is a certificate and the stamp of the files that it was read from.
+// read is a certificate and the stamp of its files.
 type read struct {
 	cert  *tls.Certificate
 	stamp string
 }
 
-// lookEvery is how often the files are looked at.
+// lookEvery is the time between two checks of the files.
 const lookEvery = time.Second
 
 func newCertificate(opt Listen) *certificate { return &certificate{opt: opt, log: opt.Logger} }
 
-// config reads the files; the error says which of them cannot be used.
+// config reads the files. An error names the unusable file.
 func (c *certificate) config() (*tls.Config, error) {
 	stamp := c.stampNow()
 	cert, err := c.load()
@@ -67,7 +67,7 @@ func (c *certificate) load() (*tls.Certificate, error) {
 	return &cert, nil
 }
 
-// stampNow tells the files of now from those of another time.
+// stampNow returns a stamp that changes when the files change.
 func (c *certificate) stampNow() string {
 	var stamp string
 	for _, path := range []string{c.opt.Certificate, c.opt.Key, c.opt.Chain} {
@@ -78,12 +78,12 @@ func (c *certificate) stampNow() string {
 	return stamp
 }
 
-// current is the certificate for somebody who connects now. Files that cannot be used, half written ones among them,
-// change nothing.
+// current returns the certificate for a new connection. Unusable files, such as half-written ones, change
+// nothing.
 func (c *certificate) current(now time.Time) *tls.Certificate {
 	have, looked := c.now.Load(), c.looked.Load()
 	if now.UnixNano()-looked < int64(lookEvery) || !c.looked.CompareAndSwap(looked, now.UnixNano()) {
-		// somebody else looks
+		// another goroutine checks the files
 		return have.cert
 	}
 	stamp := c.stampNow()

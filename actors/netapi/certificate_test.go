@@ -11,7 +11,7 @@ import (
 	"brine/wire/wiretest"
 )
 
-// TestCertificateIsRenewed: new files are used without a restart; files that cannot be used change nothing.
+// TestCertificateIsRenewed: new files take effect without a restart. Unusable files change nothing.
 func TestCertificateIsRenewed(t *testing.T) {
 	dir := t.TempDir()
 	opt := Listen{Certificate: filepath.Join(dir, "crt"), Key: filepath.Join(dir, "key"),

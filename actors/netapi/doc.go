@@ -1,7 +1,7 @@
-// Package netapi is the daemon salt-api: a supervisor with a child for each server and its listener, the sessions of
-// the people who have logged in, and an actor for every request that waits for minions or runners. What is served
-// stands in the packages below; they see the daemon as an API. It reaches its master as any tool does, by wire/client,
-// so it runs beside a master of Salt too. Answers to salt/cli/api.py and salt/client/netapi.py.
+// Package netapi is the daemon salt-api: a supervisor with a child for each server and its listener, the
+// sessions of logged-in users, and an actor for every request that waits for minions or runners. The packages
+// below contain the servers. They see the daemon as an API. It reaches its master through wire/client, as any
+// tool does, so it also runs beside a Salt master. Answers to salt/cli/api.py and salt/client/netapi.py.
 //
 //	salt-api
 //	├─ Sessions        who has logged in: session id → eauth token

@@ -8,32 +8,33 @@ import (
 	"brine/wire/payload"
 )
 
-// Times of a list of functions: how long it counts for a function that it does not have, how long a master may take to
-// give it, and how long who does not wait for a runner waits for it.
+// These are the times for a list of functions: how long a list without a function counts, how long a master may
+// take to send it, and how long a request that does not wait for its runner waits for the list.
 const (
 	listedFor    = 30 * time.Second
 	listedWithin = 20 * time.Second
 	lackedWithin = 5 * time.Second
 )
 
-// theirs knows the runner functions of a master of Salt, which starts one that it does not have and never says a word
-// of it: Salt's own salt-api looks into the modules of its installation beforehand (salt/runner.py, _reformat_low).
+// theirs knows the runner functions of a Salt master. Such a master starts an unknown function and never
+// reports that it lacks it. Salt's own salt-api therefore checks the modules of its installation beforehand
+// (salt/runner.py, _reformat_low).
 type theirs struct {
 	ask    func(ctx context.Context) (names *payload.Map, err error)
-	beside func(f func(ctx context.Context)) error // runs f beside whoever asks: it ends with the daemon, not with him
+	beside func(f func(ctx context.Context)) error // in the background; f ends with the daemon, not with the request
 	now    func() time.Time
 
-	turn   chan struct{} // who holds the one place may use what follows
-	names  *payload.Map  // nil: they could not be had
-	at     time.Time     // when they were told, zero: never
-	asking chan struct{} // closed when the question under way is answered; nil: there is none
+	turn   chan struct{} // the holder of its one place may use the fields below
+	names  *payload.Map  // nil: the master did not send them
+	at     time.Time     // time of the list; zero: never
+	asking chan struct{} // closed when the current question is answered; nil: there is none
 }
 
-// newTheirs makes one that asks in an actor of calls.
+// newTheirs makes a theirs that asks in an actor of calls.
 func newTheirs(c *client.Client, calls *calls) *theirs {
 	t := &theirs{now: time.Now, turn: make(chan struct{}, 1)}
 	t.ask = func(ctx context.Context) (*payload.Map, error) {
-		// as the master's own user: a list of functions is no secret
+		// with the rights of the master's own user, because a list of functions is no secret
 		_, ret, err := c.RunRunner(ctx, client.Call{Fun: "doc.runner"})
 		if err != nil {
 			return nil, err
@@ -51,7 +52,7 @@ func newTheirs(c *client.Client, calls *calls) *theirs {
 	return t
 }
 
-// surelyLack tells whether the master is known to lack a function. Nobody is asked, and nobody waits.
+// surelyLack tells whether the master is known to lack a function. It does not ask and does not wait.
 func (t *theirs) surelyLack(fun string) bool {
 	t.turn <- struct{}{}
 	defer func() { <-t.turn }()
@@ -59,8 +60,8 @@ func (t *theirs) surelyLack(fun string) bool {
 	return lacks && sure
 }
 
-// lack tells whether the master has no such function, and asks for its list where that is not known. What cannot be
-// found out while ctx lasts is no lack. Any number may ask at the same time.
+// lack tells whether the master lacks a function. It asks for the master's list if necessary. If the answer is
+// not known when ctx ends, it returns false. It is safe for concurrent use.
 func (t *theirs) lack(ctx context.Context, fun string) bool {
 	t.turn <- struct{}{}
 	lacks, sure := t.known(fun)
@@ -72,7 +73,7 @@ func (t *theirs) lack(ctx context.Context, fun string) bool {
 	if answered == nil {
 		answered = make(chan struct{})
 		t.asking = answered
-		if err := t.beside(t.list); err != nil { // there is no room for it now
+		if err := t.beside(t.list); err != nil { // no call is free now
 			t.asking = nil
 			<-t.turn
 			return false
@@ -87,7 +88,7 @@ func (t *theirs) lack(ctx context.Context, fun string) bool {
 	}
 }
 
-// known is what the last list says of a function, and whether that counts.
+// known returns the answer of the last list about a function, and whether the list still counts.
 func (t *theirs) known(fun string) (lacks, sure bool) {
 	if t.names.Has(fun) {
 		return false, true
@@ -95,7 +96,7 @@ func (t *theirs) known(fun string) (lacks, sure bool) {
 	return t.names.Len() > 0, !t.at.IsZero() && t.now().Sub(t.at) <= listedFor
 }
 
-// list asks for the functions. A master that does not tell them is not asked again at once, either.
+// list asks for the functions. If the master does not send them, it is not asked again at once.
 func (t *theirs) list(ctx context.Context) {
 	defer func() {
 		t.turn <- struct{}{}

@@ -10,8 +10,8 @@ import (
 	"brine/wire/payload"
 )
 
-// TestTheirs: a function that a master of Salt does not have is found out with one question, however many want it; a
-// new one is found after a while, and a master that does not tell its functions has all.
+// TestTheirs: one question finds out that a Salt master lacks a function, however many requests name it. A new
+// function is found after a while. A master that does not list its functions counts as having all.
 func TestTheirs(t *testing.T) {
 	now, asked := time.Unix(0, 0), 0
 	list, why := payload.M("jobs.list_jobs", "doc", "site.own", ""), error(nil)
@@ -53,7 +53,8 @@ func TestTheirs(t *testing.T) {
 	}
 }
 
-// TestTheirsGo: who goes away while the master is asked is not waited for, and the answer is there for the next one.
+// TestTheirsGo: a client that goes away while the master is asked does not delay anything. The next request
+// uses the answer.
 func TestTheirsGo(t *testing.T) {
 	asked, answer := make(chan bool, 2), make(chan bool)
 	names := &theirs{turn: make(chan struct{}, 1), now: time.Now, beside: func(f func(context.Context)) error {

@@ -11,21 +11,22 @@ import (
 	"brine/wire/payload"
 )
 
-// share is the part of the failures which the master allows a user that one client of salt-api gets: the master sees
-// one address for all of them, and one client must not use up what others have.
+// share divides the failures that the master allows a user. One client of salt-api gets one such part. The
+// master sees one address for all clients, and one client must not use up the failures of the others.
 const share = 4
 
-// LogInGate bounds the log-ins and the tokens of each client that fail: for the master all come from this machine. Pass
-// is a gate of wire/client.
+// LogInGate limits the failed log-ins and the invalid tokens of each client, because for the master all
+// requests come from this machine. Pass is a gate of wire/client.
 type LogInGate struct {
-	most   int // failures of a user at an address in a minute; 0: no limit
+	most   int // failures of a user at an address per minute; 0: no limit
 	log    *slog.Logger
 	door   door.Knocks
 	lines  door.Lines
 	tokens *tokenGate
 }
 
-// NewLogInGate makes a gate for a master that allows a user so many failures in a minute (login_failures_max).
+// NewLogInGate makes a gate. master is the number of failures per minute that the master allows a user
+// (login_failures_max).
 func NewLogInGate(master int, log *slog.Logger) *LogInGate {
 	g := &LogInGate{log: log, tokens: newTokenGate()}
 	if master > 0 {
@@ -34,7 +35,7 @@ func NewLogInGate(master int, log *slog.Logger) *LogInGate {
 	return g
 }
 
-// Pass holds a log-in, or a token of which nothing is known, back until it may be tried. What is neither passes.
+// Pass delays or refuses a log-in, or a request with an unknown token. Other requests pass.
 func (g *LogInGate) Pass(ctx context.Context, load *payload.Map) (done func(reply any, err error), err error) {
 	if command, token := tokenOf(load); token != "" {
 		done, err := g.tokens.pass(ctx, command, token)
@@ -71,7 +72,7 @@ func (g *LogInGate) Pass(ctx context.Context, load *payload.Map) (done func(repl
 	}, nil
 }
 
-// logIn tells whether a load in clear is authenticated by a backend of the master, and as whom.
+// logIn tells whether an external authentication backend authenticates the load, and returns the user.
 func logIn(load *payload.Map) (user string, is bool) {
 	fields := load
 	switch payload.Command(load) {
@@ -85,7 +86,7 @@ func logIn(load *payload.Map) (user string, is bool) {
 	return c.Username(), c.HasEauth() && !c.HasToken()
 }
 
-// refused tells whether a master has refused a log-in.
+// refused tells whether the master has refused a log-in.
 func refused(load *payload.Map, reply any) bool {
 	m, _ := reply.(*payload.Map)
 	if payload.Command(load) == payload.CmdMkToken {

@@ -18,20 +18,20 @@ import (
 	"brine/supervisor"
 )
 
-// Listen says where a server listens.
+// Listen tells where a server listens.
 type Listen struct {
 	Host string
-	Port int // 0: any that is free
+	Port int // 0: any free port
 
-	// Certificate, key and chain are files of PEM; without a certificate the server speaks plain HTTP.
+	// Certificate, Key and Chain are PEM files. Without a certificate the server uses plain HTTP.
 	Certificate, Key, Chain string
 
-	Front  config.Front // who may hold connections, and behind whom others are
-	Bound  func(string) // told the address; may be nil
+	Front  config.Front // limits for connections, and trusted proxies
+	Bound  func(string) // gets the address; may be nil
 	Logger *slog.Logger
 }
 
-// Limits of a server: nobody can hold connections for nothing. How long a body may take is the handler's.
+// These limits keep clients from holding connections for nothing. The handler limits the time for a body.
 const (
 	headerTimeout = 10 * time.Second
 	idleTimeout   = 2 * time.Minute
@@ -39,26 +39,26 @@ const (
 	stopWithin    = 2 * time.Second
 )
 
-// listenerSpec is the child that owns the port of a server.
+// listenerSpec is the spec of the child that owns the port of a server.
 func listenerSpec(m Module, h http.Handler) supervisor.Spec {
 	return supervisor.Spec{Name: m.Name, Intake: false, StopTimeout: 2 * stopWithin, New: func() supervisor.Actor {
 		return &listener{opt: m.Listen, name: m.Name, handler: h}
 	}}
 }
 
-// listener owns a port. It gets no messages: requests are answered in the goroutines of the HTTP server.
+// listener owns a port. It gets no messages, because goroutines of the HTTP server answer the requests.
 type listener struct {
 	opt     Listen
 	name    string
 	handler http.Handler
 }
 
-// clientOf notes the address of the client in the contexts of its requests.
+// clientOf stores the address of the client in the contexts of its requests.
 func clientOf(ctx context.Context, conn net.Conn) context.Context {
 	return netapi.WithFrom(ctx, addressOf(conn))
 }
 
-// addressOf is the address of the other end, without its port.
+// addressOf is the address of the client, without its port.
 func addressOf(conn net.Conn) string {
 	from, _, err := net.SplitHostPort(conn.RemoteAddr().String())
 	if err != nil {
@@ -85,7 +85,7 @@ func (l *listener) onStarted(ctx supervisor.Context) {
 		if server.TLSConfig, err = newCertificate(l.opt).config(); err != nil {
 			supervisor.Crash(fmt.Errorf("%s: %w", l.name, err))
 		}
-		// HTTP/1.1 alone: WebSockets, and limits by connection
+		// only HTTP/1.1, because of WebSockets and limits for connections
 		server.TLSNextProto = map[string]func(*http.Server, *tls.Conn, http.Handler){}
 	}
 	addr := net.JoinHostPort(l.opt.Host, strconv.Itoa(l.opt.Port))
@@ -106,7 +106,8 @@ func (l *listener) onStarted(ctx supervisor.Context) {
 	})
 }
 
-// serve answers until ctx ends, then closes the port, and every connection once its answer is out or its time is over.
+// serve answers until ctx ends. Then it closes the port, and each connection after its answer or after a
+// timeout.
 func serve(ctx context.Context, server *http.Server, ln net.Listener) error {
 	ended := make(chan error, 1)
 	go func() {
@@ -133,7 +134,7 @@ func serve(ctx context.Context, server *http.Server, ln net.Listener) error {
 	}
 }
 
-// limited takes the connections for which there is room, and closes the others.
+// limited accepts connections within the limits, and closes the others.
 type limited struct {
 	net.Listener
 	room  *netapi.Room
@@ -141,7 +142,7 @@ type limited struct {
 	lines door.Lines
 }
 
-// Accept waits for the next connection for which there is room.
+// Accept waits for the next connection within the limits.
 func (l *limited) Accept() (net.Conn, error) {
 	for {
 		c, err := l.Listener.Accept()
@@ -152,7 +153,7 @@ func (l *limited) Accept() (net.Conn, error) {
 		if l.enter(from) {
 			return &limitedConn{Conn: c, room: l.room, from: from}, nil
 		}
-		_ = c.Close() // there is no room to say why
+		_ = c.Close() // the limit leaves no way to say why
 		if more, due := l.lines.Due("connections", door.Network(from)); due {
 			l.log.Warn("a connection is closed: there are too many, of this address or in all (connections_max, "+
 				"connections_per_address)", "from", from, "more", more)
@@ -160,7 +161,7 @@ func (l *limited) Accept() (net.Conn, error) {
 	}
 }
 
-// enter takes a place. Where there is none, one that is kept alive for requests that may come gives way.
+// enter takes a place. If none is free, an idle kept-alive connection gives way.
 func (l *limited) enter(from string) bool {
 	if l.room.Enter(from) {
 		return true
@@ -169,11 +170,11 @@ func (l *limited) enter(from string) bool {
 	if idle == nil {
 		return false
 	}
-	_ = idle.Close() // nobody waits for anything on it
+	_ = idle.Close() // no request on it waits
 	return l.room.Enter(from)
 }
 
-// limitedConn gives its place back once.
+// limitedConn frees its place once.
 type limitedConn struct {
 	net.Conn
 	room *netapi.Room
@@ -181,7 +182,7 @@ type limitedConn struct {
 	once sync.Once
 }
 
-// NetConn is the connection below, for who sets its options.
+// NetConn returns the connection below, for code that sets its options.
 func (c *limitedConn) NetConn() net.Conn { return c.Conn }
 
 func (c *limitedConn) Close() error {
@@ -192,7 +193,7 @@ func (c *limitedConn) Close() error {
 	return c.Conn.Close()
 }
 
-// atRest notes which connections are kept alive without a request.
+// atRest notes which kept-alive connections have no request.
 func atRest(conn net.Conn, state http.ConnState) {
 	if secured, is := conn.(*tls.Conn); is {
 		conn = secured.NetConn()
@@ -207,7 +208,7 @@ func atRest(conn net.Conn, state http.ConnState) {
 	}
 }
 
-// Secured is Listen with a certificate, where TLS is on.
+// Secured returns Listen with a certificate if TLS is on.
 func (l Listen) Secured(on bool, crt, key, chain string) Listen {
 	if on {
 		l.Certificate, l.Key, l.Chain = crt, key, chain

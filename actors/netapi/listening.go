@@ -8,19 +8,19 @@ import (
 	"brine/wire/client"
 )
 
-// listenAgain is the pause between two attempts to join the bus of the master.
+// listenAgain is the pause between two attempts to connect to the master's bus.
 const listenAgain = time.Second
 
-// noTag begins no tag: who watches it gets no events.
+// noTag is the beginning of no tag, so its subscriber gets no events.
 const noTag = "\x00"
 
-// listeningSpec is the child that keeps the client's subscription to the bus open. Without it each command would join
-// the bus anew.
+// listeningSpec is the spec of the child that keeps the client's subscription to the bus open. Otherwise each
+// command would connect to the bus again.
 func listeningSpec(c *client.Client) supervisor.Spec {
 	return supervisor.Spec{Name: "Listening", New: func() supervisor.Actor { return &listening{client: c} }}
 }
 
-// listening gets no messages.
+// listening keeps the subscription open. It gets no messages.
 type listening struct{ client *client.Client }
 
 func (l *listening) Receive(ctx supervisor.Context) {
@@ -32,11 +32,11 @@ func (l *listening) Receive(ctx supervisor.Context) {
 	}
 }
 
-// listen joins the bus and stays there until ctx ends.
+// listen connects to the bus and stays connected until ctx ends.
 func (l *listening) listen(ctx context.Context) error {
 	for {
 		if stream, err := l.client.Watch(ctx, noTag); err == nil {
-			_, err = stream.Next(ctx) // no event comes; a master that goes away is found again by the client
+			_, err = stream.Next(ctx) // no event arrives; the client reconnects to a restarted master
 			_ = stream.Close()
 			if ctx.Err() != nil {
 				return err

@@ -20,37 +20,37 @@ import (
 	"brine/wire/payload"
 )
 
-// API is what server modules stand on. All methods are safe for many goroutines and end with their context: a client
-// that goes away frees what it held. Errors that are meant for clients are *netapi.Error of modules/netapi.
+// API is the interface for server modules. All methods are safe for concurrent use and end with their context,
+// so a client that goes away frees its resources. Errors meant for clients are *netapi.Error of modules/netapi.
 type API interface {
 	Config() *config.Netapi
-	// MasterHere is an error at once when no master answers.
+	// MasterHere returns an error at once if no master answers.
 	MasterHere() error
-	// Login asks the master for an eauth token. from is the address of who asks.
+	// Login asks the master for an eauth token. from is the address of the client.
 	Login(ctx context.Context, from string, creds *payload.Map) (Login, error)
-	// Sessions are the session ids that stand for eauth tokens.
+	// Sessions maps session ids to eauth tokens.
 	Sessions() Sessions
-	// Token is what the master knows of an eauth token.
+	// Token returns the master's data about an eauth token.
 	Token(ctx context.Context, token string) (*payload.Map, error)
-	// Run runs one chunk of a lowstate, once it is checked. A batch gives Several.
+	// Run checks and runs one chunk of a lowstate. A batch gives Several.
 	Run(ctx context.Context, low *payload.Map) (any, error)
-	// Unlisted runs one chunk of a server that does not ask netapi_enable_clients. A job waits so long at most; nil: it
-	// means nobody.
+	// Unlisted runs one chunk for a server that ignores netapi_enable_clients. A job waits at most the time
+	// within. The result nil means that the target matches no minion.
 	Unlisted(ctx context.Context, low *payload.Map, within time.Duration) (any, error)
-	// Revoke makes an eauth token hold no longer, or tells the log why it does; "" is none.
+	// Revoke makes an eauth token invalid. A failure is logged. "" means no token.
 	Revoke(token string)
-	// Fire puts an event on the bus of the master.
+	// Fire fires an event on the master's bus.
 	Fire(ctx context.Context, tag string, data *payload.Map) error
-	// Hub hands out the events of the master's bus.
+	// Hub distributes the events of the master's bus.
 	Hub() *events.Hub
-	// Tokens knows which eauth tokens of streams still hold.
+	// Tokens knows which eauth tokens of streams are still valid.
 	Tokens() *feed.Tokens
 }
 
-// Several are the results of one chunk that count as several in an answer.
+// Several are several results of one chunk. An answer lists them one by one.
 type Several []any
 
-// Login is a log-in that the master has agreed to.
+// Login is a log-in that the master has accepted.
 type Login struct {
 	Token         string // eauth token, a secret
 	Start, Expire any    // seconds since 1970
@@ -58,31 +58,31 @@ type Login struct {
 	Perms         any // see netapi.Permissions
 }
 
-// Module is a server: its section of the configuration and what it answers.
+// Module is a server: its section of the configuration and its handler.
 type Module struct {
 	Name    string // rest_cherrypy, also the name of its actor
 	Listen  Listen
 	Handler func(API) (http.Handler, error)
 }
 
-// Options of the daemon.
+// Options configure the daemon.
 type Options struct {
 	Config  *config.Netapi
-	Master  *config.Master // beside which it runs
+	Master  *config.Master // the master beside the daemon
 	Client  *client.Client
 	Logger  *slog.Logger
 	Modules []Module
-	// Runners finds a runner function. known without a function: the master has others than this program, and is to say
-	// itself.
+	// Runners finds a runner function. known without a function means that the master has other functions than
+	// this program, and must decide itself.
 	Runners func(fun string) (f *loader.Func, known bool)
-	// Revoke removes an eauth token from the master's store; nil: it stays until it expires.
+	// Revoke removes an eauth token from the master's store. If it is nil, the token stays until it expires.
 	Revoke func(token string) error
-	// MayRun tells whether the holder of a token, as the master knows it, may run the function of a chunk on its
-	// target; nil: nobody may.
+	// MayRun tells whether the holder of a token may run the function of a chunk on its target. tok is the
+	// master's data about the token. If MayRun is nil, nobody may.
 	MayRun func(ctx context.Context, tok, low *payload.Map) bool
-	// Ours says whether the master is one of brine.
+	// Ours tells whether the master is a brine master.
 	Ours func() bool
-	// MasterAlive dials the master, and is an error when nobody answers.
+	// MasterAlive connects to the master. It returns an error if no master answers.
 	MasterAlive func() error
 	Supervision supervisor.Options
 }
@@ -99,13 +99,13 @@ type Server struct {
 	theirs   *theirs
 }
 
-// inForce is what may change while the daemon runs.
+// inForce holds the settings that may change while the daemon runs.
 type inForce struct {
 	conf       *config.Netapi
 	nodegroups *payload.Map
 }
 
-// Reload puts in force what may change of a configuration that was read anew. What is at work goes on as it has begun.
+// Reload puts in force the settings that may change. Running requests go on with the old ones.
 func (s *Server) Reload(conf *config.Netapi, nodegroups *payload.Map) {
 	s.now.Store(&inForce{s.Config().Follow(conf), nodegroups})
 }
@@ -139,7 +139,7 @@ func (s *Server) populate() error {
 	s.theirs = newTheirs(s.opt.Client, s.calls)
 	s.hub = events.New(events.Options{Subscribe: s.subscribe, Log: s.opt.Logger})
 	if ref, err = s.top.Add(s.hub.Spec()); err == nil {
-		err = stands(ref) // else who comes at once is told that there are no events any more
+		err = stands(ref) // otherwise an early request would learn that there are no events any more
 	}
 	if err != nil {
 		return fmt.Errorf("start event hub: %w", err)
@@ -157,7 +157,7 @@ func (s *Server) populate() error {
 	return nil
 }
 
-// startWithin is how long an actor may take to start.
+// startWithin bounds the time for the start of an actor.
 const startWithin = 30 * time.Second
 
 // stands waits until an actor has started.
@@ -167,7 +167,7 @@ func stands(ref *supervisor.Ref) error {
 	return ref.Ready(ctx)
 }
 
-// Supervisor is the root of the actors.
+// Supervisor returns the root of the actors.
 func (s *Server) Supervisor() *supervisor.Supervisor { return s.top }
 
 // Stop ends the daemon.
@@ -176,14 +176,14 @@ func (s *Server) Stop(within time.Duration) (supervisor.Report, error) {
 	return report, s.opt.Client.Close()
 }
 
-// Config is the configuration that is in force. The sections of the servers are those of the start.
+// Config returns the configuration in force. The sections of the servers are those at the start.
 func (s *Server) Config() *config.Netapi { return s.now.Load().conf }
 
-// Sessions are those of this daemon.
+// Sessions returns the sessions of this daemon.
 func (s *Server) Sessions() Sessions { return s.sessions }
 
-// MasterHere is a netapi.MasterGone when nobody answers at the sockets of the master. Unlike Salt: a socket file that
-// was left behind is no master.
+// MasterHere returns netapi.MasterGone if no process listens on the sockets of the master. Unlike Salt: a
+// socket file that was left behind does not count as a master.
 func (s *Server) MasterHere() error {
 	if err := s.opt.MasterAlive(); err != nil {
 		s.opt.Logger.Debug("no master", "err", err)
@@ -192,13 +192,13 @@ func (s *Server) MasterHere() error {
 	return nil
 }
 
-// Login makes a token at the master. A refusal is a 401.
+// Login gets a token from the master. A refusal is a 401.
 func (s *Server) Login(ctx context.Context, from string, creds *payload.Map) (Login, error) {
 	if err := s.MasterHere(); err != nil {
 		return Login{}, err
 	}
 	if name, _ := creds.Value("username").(string); name == "" {
-		// some of Salt's backends let nobody in, if he knows the password
+		// some of Salt's backends accept an empty user name with the right password
 		return Login{}, netapi.Unauthorized("Could not authenticate using provided credentials")
 	}
 	tok, err := s.opt.Client.MkToken(ctx, payload.NewCredentials(creds).LogIn())
@@ -219,7 +219,7 @@ func (s *Server) Login(ctx context.Context, from string, creds *payload.Map) (Lo
 	return l, nil
 }
 
-// permissions are what a log-in is shown of its rights.
+// permissions returns the rights that the answer to a log-in shows.
 func (s *Server) permissions(tok *payload.Map, l Login) any {
 	if list, ok := tok.Value("auth_list").([]any); ok && l.Eauth == "rest" {
 		if len(list) == 0 {
@@ -234,7 +234,7 @@ func (s *Server) permissions(tok *payload.Map, l Login) any {
 	return netapi.Permissions(rules, l.Name, tok.List("groups"))
 }
 
-// Token is what the master knows of an eauth token. One that it does not know is a 401.
+// Token returns the master's data about an eauth token. An unknown token is a 401.
 func (s *Server) Token(ctx context.Context, token string) (*payload.Map, error) {
 	tok, err := s.opt.Client.GetToken(ctx, token)
 	if err != nil {
@@ -255,7 +255,7 @@ func (s *Server) Revoke(token string) {
 	s.tokens.Drop(token)
 }
 
-// Fire puts an event on the bus.
+// Fire fires an event on the bus.
 func (s *Server) Fire(ctx context.Context, tag string, data *payload.Map) error {
 	if err := s.MasterHere(); err != nil {
 		return err
@@ -263,13 +263,13 @@ func (s *Server) Fire(ctx context.Context, tag string, data *payload.Map) error 
 	return s.opt.Client.Fire(ctx, tag, data)
 }
 
-// Hub is the one subscription of this daemon, for its streams.
+// Hub returns the daemon's one subscription, for its streams.
 func (s *Server) Hub() *events.Hub { return s.hub }
 
-// Tokens are those of the streams.
+// Tokens returns the tokens of the streams.
 func (s *Server) Tokens() *feed.Tokens { return s.tokens }
 
-// subscribe joins the bus.
+// subscribe connects to the bus.
 func (s *Server) subscribe(ctx context.Context) (events.Source, error) {
 	if err := s.opt.MasterAlive(); err != nil {
 		return nil, err
@@ -281,11 +281,11 @@ func (s *Server) subscribe(ctx context.Context) (events.Source, error) {
 	return unnudged{all}, nil
 }
 
-// tagNudge is an event by which a brine master wakes tools of Salt that have just begun to listen. It is nobody else's
-// business.
+// tagNudge is the tag of an event with which a brine master wakes tools of Salt that have just begun to listen.
+// Other readers need not see it.
 const tagNudge = "brine/bus/nudge"
 
-// unnudged is a stream without these.
+// unnudged is a stream without these events.
 type unnudged struct{ client.Events }
 
 // Next waits for the next event.
@@ -298,7 +298,7 @@ func (u unnudged) Next(ctx context.Context) ([]byte, error) {
 	}
 }
 
-// Texts of Salt for what a master has not answered.
+// These are Salt's texts for requests that a master has not answered.
 const (
 	textTimedOut = "Salt request timed out. The master is not responding. You may need to run your command with " +
 		"`--async` " +
@@ -310,7 +310,7 @@ const (
 		"but there is a small possibility that a disk error occurred (check disk/inode usage)."
 )
 
-// told turns an error of the master, or of the way to it, into the one that Salt's servers show.
+// told turns an error of the master, or of the connection to it, into the error that Salt's servers show.
 func (s *Server) told(err error) error {
 	var no *client.RemoteError
 	switch {

@@ -33,7 +33,8 @@ func (s *Server) Run(ctx context.Context, low *payload.Map) (any, error) {
 	return v, s.told(err)
 }
 
-// clients are what runs a chunk, by the names of modules/netapi. note shows what is waited for.
+// clients are the functions that run a chunk, by the client names in modules/netapi. note says what a call
+// waits for.
 func (s *Server) clients() map[string]func(ctx context.Context, low *payload.Map, note func(string)) (any, error) {
 	return map[string]func(context.Context, *payload.Map, func(string)) (any, error){
 		netapi.Local: s.local, netapi.LocalAsync: s.localAsync, netapi.LocalBatch: s.localBatch,
@@ -42,16 +43,16 @@ func (s *Server) clients() map[string]func(ctx context.Context, low *payload.Map
 	}
 }
 
-// job is the job that a chunk asks for. Without target or function there is none. Of the chunk it takes over by name
-// what a user may say of a job (payload.ExtrasFor): this daemon can speak with the key of the master's user, who may
-// say more.
+// job makes the job that a chunk describes. It is an error if target or function is missing. Further fields are
+// copied only if a user may set them (payload.ExtrasFor). The reason is that this daemon may use the key of the
+// master's user, who may set more.
 func (s *Server) job(low *payload.Map) (client.Job, error) {
 	tgt, has := low.Get("tgt")
 	fun, hasFun := low.Get("fun")
 	if !has || !hasFun {
 		return client.Job{}, netapi.ErrUnexpected
 	}
-	kw, _ := low.Value("kwarg").(*payload.Map) // anything else is ignored
+	kw, _ := low.Value("kwarg").(*payload.Map) // any other type is ignored
 	job := client.Job{Tgt: tgt, Fun: fun, Arg: args.Condition(low.List("arg"), kw), Ret: low.Str("ret"),
 		JID: low.Str("jid"), Kwargs: payload.ExtrasFor(low)}
 	if job.TgtType = low.Str("tgt_type"); job.TgtType == "" {
@@ -67,10 +68,10 @@ func (s *Server) job(low *payload.Map) (client.Job, error) {
 	return job, s.aim(&job)
 }
 
-// maxWait bounds waits that clients ask for.
+// maxWait is the longest wait that a client may ask for.
 const maxWait = 24 * time.Hour
 
-// seconds reads a wait; 0 when there is none.
+// seconds reads a wait, or returns 0 if there is none.
 func seconds(low *payload.Map, key string) (time.Duration, error) {
 	var n float64
 	switch v := low.Value(key).(type) {
@@ -97,7 +98,7 @@ func seconds(low *payload.Map, key string) (time.Duration, error) {
 	return min(time.Duration(min(n, maxWait.Seconds())*float64(time.Second)), maxWait), nil
 }
 
-// aim puts what a node group stands for in its place: the master does not know that type of target.
+// aim replaces a node group by its target, because the master does not know that target type.
 func (s *Server) aim(job *client.Job) error {
 	if job.TgtType != "nodegroup" {
 		return nil
@@ -105,7 +106,7 @@ func (s *Server) aim(job *client.Job) error {
 	name, _ := job.Tgt.(string)
 	groups := s.now.Load().nodegroups
 	if !groups.Has(name) {
-		// the path of the configuration is no client's business
+		// clients must not see the path of the configuration
 		return netapi.BadRequest(fmt.Sprintf("Node group %s unavailable", name))
 	}
 	words, err := matchers.Nodegroup(name, groups)
@@ -116,7 +117,7 @@ func (s *Server) aim(job *client.Job) error {
 	return nil
 }
 
-// localAsync publishes a job: {jid, minions}, {} when it means nobody.
+// localAsync publishes a job. The result is {jid, minions}, or {} if the target matches no minion.
 func (s *Server) localAsync(ctx context.Context, low *payload.Map, _ func(string)) (any, error) {
 	job, err := s.job(low)
 	if err != nil {
@@ -136,8 +137,8 @@ func (s *Server) nobody(pub client.Published) bool {
 	return pub.JID == "" || pub.JID == "0" || len(pub.Minions) == 0 && !s.opt.Master.OrderMasters
 }
 
-// local publishes a job and waits for its returns: minion to return in the order of their arrival, false for those of
-// whom there is none.
+// local publishes a job and waits for its returns. The result maps minions to returns, in order of arrival. A
+// missing return is false.
 func (s *Server) local(ctx context.Context, low *payload.Map, note func(string)) (any, error) {
 	job, err := s.job(low)
 	if err != nil {
@@ -146,7 +147,7 @@ func (s *Server) local(ctx context.Context, low *payload.Map, note func(string))
 	return s.gather(ctx, job, low.Value("full_return"), note)
 }
 
-// textNoReturn stands in the place of a return of a minion that the master does not know (salt/client/__init__.py).
+// textNoReturn replaces the return of a minion that the master does not know (salt/client/__init__.py).
 const textNoReturn = "Minion did not return. [No response]\nThe minions may not have all finished running and any " +
 	"remaining minions will return " +
 	"upon completion. To look up the return data for this job later, run the following command:\n\nsalt-run " +
@@ -173,7 +174,7 @@ func (s *Server) gather(ctx context.Context, job client.Job, full any, note func
 	return out, nil
 }
 
-// result is what an answer says of one minion.
+// result is the part of an answer about one minion.
 func result(ret client.Return, jid string, full bool) any {
 	switch {
 	case ret.Silence == client.Unknown && full:

@@ -7,7 +7,7 @@ import (
 	"brine/wire/payload"
 )
 
-// TestSeconds: waits come as numbers or as their text, and what is neither is refused whole.
+// TestSeconds: a wait is a number or the text of one. Anything else is refused as a whole.
 func TestSeconds(t *testing.T) {
 	for _, tt := range []struct {
 		v    any

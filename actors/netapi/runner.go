@@ -20,10 +20,10 @@ import (
 // notArguments are fields of a chunk that no runner function gets (salt/runner.py, _reformat_low).
 var notArguments = []any{"username", "password", "eauth", "token", "client", "user", "key", "fun", "arg", "kwarg"}
 
-// credentials are those fields of a chunk that say who asks.
+// credentials returns the fields of a chunk that name the user.
 func credentials(low *payload.Map) *payload.Map { return payload.NewCredentials(low).Shown() }
 
-// functionOf is the function of a chunk for a runner or the wheel.
+// functionOf returns the function of a chunk for a runner or the wheel.
 func functionOf(client string, low *payload.Map) (string, error) {
 	if !low.Has("fun") {
 		return "", netapi.BadRequest(client + " takes at least 1 argument (0 given)")
@@ -35,9 +35,9 @@ func functionOf(client string, low *payload.Map) (string, error) {
 	return fun, nil
 }
 
-// runnerCall is the request that a chunk comes to. Keywords may stand in arg, in kwarg and beside them; the later
-// counts. Those that the function does not know are dropped, and names that begin with __, which masters and their own
-// tools use among themselves.
+// runnerCall turns a chunk into a request. Keywords may stand in arg, in kwarg and beside them; the later ones
+// count. It drops keywords that the function does not know, and names that begin with __, which masters and
+// their own tools use.
 func (s *Server) runnerCall(ctx context.Context, name string, low *payload.Map, own ...any) (client.Call, error) {
 	fun, err := functionOf(name, low)
 	if err != nil {
@@ -73,7 +73,7 @@ func (s *Server) runnerCall(ctx context.Context, name string, low *payload.Map, 
 	return client.Call{Fun: fun, Arg: pos, KWArg: kw, Credentials: credentials(low)}, nil
 }
 
-// foreign tells whether only the master knows if it has a runner function.
+// foreign tells whether only the master knows if a runner function exists.
 func (s *Server) foreign(fun string) bool {
 	f, _ := s.opt.Runners(fun)
 	return f == nil
@@ -88,7 +88,7 @@ func takes(f *loader.Func, name any) bool {
 	return false
 }
 
-// runnerAsync starts a runner: {tag, jid}.
+// runnerAsync starts a runner. The result is {tag, jid}.
 func (s *Server) runnerAsync(ctx context.Context, low *payload.Map, note func(string)) (any, error) {
 	call, err := s.runnerCall(ctx, netapi.RunnerAsync, low)
 	if err != nil {
@@ -105,7 +105,7 @@ func (s *Server) runnerAsync(ctx context.Context, low *payload.Map, note func(st
 	return payload.M("tag", started.Tag, "jid", started.JID), nil
 }
 
-// lacks tells whether the master has no such function, where that can be found out soon.
+// lacks tells whether the master lacks a function, if that can be found out soon.
 func (s *Server) lacks(ctx context.Context, fun string) bool {
 	if !s.foreign(fun) {
 		return false
@@ -115,7 +115,8 @@ func (s *Server) lacks(ctx context.Context, fun string) bool {
 	return s.theirs.lack(soon, fun)
 }
 
-// runner starts a runner and waits for its end, rest_timeout at most: its return, or with full_return its whole event.
+// runner starts a runner and waits for its end, at most rest_timeout. The result is its return, or its whole
+// event with full_return.
 func (s *Server) runner(ctx context.Context, low *payload.Map, note func(string)) (any, error) {
 	call, err := s.runnerCall(ctx, netapi.Runner, low, "timeout", "full_return")
 	if err != nil {
@@ -135,13 +136,13 @@ func (s *Server) runner(ctx context.Context, low *payload.Map, note func(string)
 	if err != nil {
 		return nil, err
 	}
-	defer func() { _ = stream.Close() }() // what it says does not matter any more
+	defer func() { _ = stream.Close() }() // the stream is not needed any more
 	started, err := s.opt.Client.Runner(ctx, call)
 	if err != nil {
 		return nil, err
 	}
 	note("runner " + started.JID + " " + payload.Show(call.Fun))
-	if s.foreign(call.Fun) { // the master has taken who asks: only now it may be asked something on its own account
+	if s.foreign(call.Fun) { // the master has accepted the user; only then may salt-api ask it a question of its own
 		var lacks context.CancelCauseFunc
 		ctx, lacks = context.WithCancelCause(ctx)
 		defer lacks(nil)
@@ -166,7 +167,7 @@ func (s *Server) runner(ctx context.Context, low *payload.Map, note func(string)
 		case event.ByMinion(data):
 			continue
 		case data.Value("success") == false && s.lacks(ctx, call.Fun):
-			// a master of 3006 says so before it has told its functions
+			// a 3006 master may report the failure before salt-api has its list of functions
 			return nil, netapi.ErrUnexpected
 		case python.Truth(low.Value("full_return")):
 			return payload.M("data", data, "tag", started.Tag+"/ret"), nil
@@ -175,10 +176,10 @@ func (s *Server) runner(ctx context.Context, low *payload.Map, note func(string)
 	}
 }
 
-// wheelPatience is how long one try of a wheel request may take: it runs within the master's worker.
+// wheelPatience bounds one attempt of a wheel request, which occupies a worker of the master.
 const wheelPatience = 60 * time.Second
 
-// wheel runs a wheel function within the master: {tag, data}.
+// wheel runs a wheel function in the master. The result is {tag, data}.
 func (s *Server) wheel(ctx context.Context, low *payload.Map, _ func(string)) (any, error) {
 	fun, err := functionOf(netapi.Wheel, low)
 	if err != nil {
@@ -203,11 +204,12 @@ func (s *Server) callWheel(ctx context.Context, load *payload.Map) (*payload.Map
 	return m, nil
 }
 
-// userOfNobody is whom the events of an asynchronous wheel call name, as in Salt.
+// userOfNobody is the user in the events of an asynchronous wheel call, as in Salt.
 const userOfNobody = "UNKNOWN"
 
-// wheelAsync runs a wheel function as an actor that nobody waits for: {tag, jid}. A master of Salt fires the events of
-// that jid itself; one of brine those of its own jid, so that these are fired here.
+// wheelAsync runs a wheel function as an actor without waiting for it. The result is {tag, jid}. A Salt master
+// itself fires the events with that jid. A brine master fires events with its own jid, so wheelAsync fires the
+// others.
 func (s *Server) wheelAsync(ctx context.Context, low *payload.Map, _ func(string)) (any, error) {
 	fun, err := functionOf(netapi.WheelAsync, low)
 	if err != nil {

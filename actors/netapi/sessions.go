@@ -9,34 +9,34 @@ import (
 	"brine/supervisor"
 )
 
-// Messages of the Sessions actor.
+// These are the messages of the Sessions actor.
 type (
-	// OpenSession keeps an eauth token and answers with the session id that stands for it from now on.
+	// OpenSession stores an eauth token and answers with its new session id.
 	OpenSession struct {
 		Token, User string
 		Reply       chan<- string
 	}
-	// GetSession answers with the token behind a session id, "" when there is none, and prolongs the session.
+	// GetSession answers with the token of a session id, or "", and prolongs the session.
 	GetSession struct {
 		ID    string
 		Reply chan<- string
 	}
-	// CloseSession forgets a session, and answers with the token that was behind it.
+	// CloseSession deletes a session and answers with its token.
 	CloseSession struct {
 		ID    string
 		Reply chan<- string
 	}
 )
 
-// Sessions asks the actor of that name. Session ids are secrets like passwords.
+// Sessions gives access to the actor of that name. Session ids are as secret as passwords.
 type Sessions struct{ ref *supervisor.Ref }
 
-// Open keeps a token for a session, and returns its id.
+// Open stores a token for a new session and returns the session's id.
 func (s Sessions) Open(ctx context.Context, token, user string) (id string, err error) {
 	return supervisor.Ask(ctx, s.ref, func(reply chan<- string) any { return &OpenSession{token, user, reply} })
 }
 
-// Token is the eauth token of a session, "" when there is no such session. The session lives longer for it.
+// Token returns the eauth token of a session, or "", and prolongs the session.
 func (s Sessions) Token(ctx context.Context, id string) (string, error) {
 	if !netapi.SessionID(id) {
 		return "", nil
@@ -49,7 +49,8 @@ func (s Sessions) Close(ctx context.Context, id string) (string, error) {
 	return supervisor.Ask(ctx, s.ref, func(reply chan<- string) any { return &CloseSession{id, reply} })
 }
 
-// sessionsSpec is the child that keeps the sessions. The store outlives an incarnation: nobody has to log in anew.
+// sessionsSpec is the spec of the child that keeps the sessions. The store outlives an incarnation, so users
+// need not log in again.
 func sessionsSpec(conf *config.Netapi) supervisor.Spec {
 	most, each := 1000, 100
 	if c := conf.CherryPy; c != nil {

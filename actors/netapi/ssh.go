@@ -10,8 +10,8 @@ import (
 	"brine/wire/python"
 )
 
-// ssh answers as Salt's does with an empty roster: nothing, to who has logged in and may run the function on the
-// minions that the target means (salt/netapi/__init__.py, _authorize_ssh).
+// ssh answers as Salt does with an empty roster. If the user is authenticated and may run the function on the
+// minions that the target matches, the result is empty (salt/netapi/__init__.py, _authorize_ssh).
 func (s *Server) ssh(ctx context.Context, low *payload.Map, _ func(string)) (any, error) {
 	tok, err := s.whoAsks(ctx, low)
 	if errors.Is(err, client.ErrAuthentication) {
@@ -33,8 +33,8 @@ func (s *Server) ssh(ctx context.Context, low *payload.Map, _ func(string)) (any
 	return payload.NewMap(0), nil
 }
 
-// whoAsks is the token of a chunk, or one for its credentials. Unlike Salt: the token that is made for that does not
-// stay.
+// whoAsks returns the master's data about the token of a chunk, or about a new token for its credentials.
+// Unlike Salt: the new token is revoked at once.
 func (s *Server) whoAsks(ctx context.Context, low *payload.Map) (*payload.Map, error) {
 	if token, ok := low.Value("token").(string); ok {
 		return s.opt.Client.GetToken(ctx, token)

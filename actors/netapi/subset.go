@@ -15,7 +15,8 @@ import (
 	"brine/wire/python"
 )
 
-// localSubset runs a job on some of the minions that have the function: subset, 3, which sub may name too.
+// localSubset runs a job on some of the minions that have the function. Their number is subset, or sub, by
+// default 3.
 func (s *Server) localSubset(ctx context.Context, low *payload.Map, note func(string)) (any, error) {
 	job, err := s.job(low)
 	if err != nil {
@@ -38,7 +39,7 @@ func (s *Server) localSubset(ctx context.Context, low *payload.Map, note func(st
 		if hasFunction(have.Value(id), job.Fun) {
 			chosen = append(chosen, id)
 		}
-		if len(chosen) >= most { // Salt looks only now, so that there is one at least
+		if len(chosen) >= most { // Salt checks the number only here, so it chooses at least one minion
 			break
 		}
 	}
@@ -59,7 +60,7 @@ func hasFunction(functions, fun any) bool {
 	return false
 }
 
-// whole reads a whole number under the first of some names that stands there.
+// whole reads a whole number from the first of the named fields that exists.
 func whole(low *payload.Map, std int, names ...string) (int, error) {
 	for _, name := range names {
 		switch v := low.Value(name).(type) {
@@ -93,7 +94,8 @@ type batchNews struct {
 	err error
 }
 
-// localBatch runs a job on so many minions at a time: one result for each that returns, in that order.
+// localBatch runs a job on a limited number of minions at a time. It gives one result for each return, in order
+// of arrival.
 func (s *Server) localBatch(ctx context.Context, low *payload.Map, note func(string)) (any, error) {
 	job, err := s.job(low)
 	if err != nil {
@@ -129,7 +131,7 @@ func (s *Server) localBatch(ctx context.Context, low *payload.Map, note func(str
 	return b.work(ctx)
 }
 
-// answering are the minions of a target that answer a ping.
+// answering returns the minions of a target that answer a ping.
 func (s *Server) answering(ctx context.Context, ping client.Job) ([]string, error) {
 	run, err := s.opt.Client.Run(ctx, ping)
 	if err != nil {
@@ -147,7 +149,7 @@ func (s *Server) answering(ctx context.Context, ping client.Job) ([]string, erro
 	return up, nil
 }
 
-// work goes through the batch.
+// work runs the batch to its end.
 func (b *batchRun) work(ctx context.Context) (any, error) {
 	var returns []batch.Return
 	var silent []string
@@ -194,7 +196,7 @@ func (b *batchRun) element(ret *client.Return) any {
 	return payload.M(ret.ID, ret.Value)
 }
 
-// publish sends the job to some minions and tells of each of them once.
+// publish sends the job to some minions and reports each of them once.
 func (b *batchRun) publish(ctx context.Context, ids []string) {
 	left := make(map[string]bool, len(ids))
 	for _, id := range ids {

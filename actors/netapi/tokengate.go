@@ -12,15 +12,16 @@ import (
 	"brine/wire/payload"
 )
 
-// Limits of what is asked about eauth tokens.
+// These limits apply to questions to the master about eauth tokens.
 const (
-	// that the master has refused, of a client in a minute; so many of whom nothing is known are asked about at a time
+	// tokens of a client that the master refused in a minute; also the number of unknown tokens asked about at
+	// a time
 	wrongTokens = 100
-	tokensWait  = 1024 // questions of a client that wait for their turn
+	tokensWait  = 1024 // waiting questions of a client
 )
 
-// tokenGate bounds the questions about eauth tokens that nobody has: each is one to the master. Tokens that the master
-// has taken pass always, and those that it has just refused never.
+// tokenGate limits the questions about invalid eauth tokens, because each costs the master a request. Tokens
+// that the master has accepted always pass. Tokens that it has just refused never pass.
 type tokenGate struct {
 	door door.Knocks
 	seen *netapi.SeenTokens
@@ -30,8 +31,8 @@ func newTokenGate() *tokenGate {
 	return &tokenGate{door: door.Knocks{Waiting: tokensWait}, seen: netapi.NewSeenTokens()}
 }
 
-// pass holds a question about a token back until it may be asked; command is its load's. The errors are what the master
-// would say, door.ErrKnocks, and that of ctx.
+// pass delays a question about a token until it may be asked. command is the command of its load. The error is
+// the one that the master would give, door.ErrKnocks, or that of ctx.
 func (g *tokenGate) pass(ctx context.Context, command, token string) (done func(reply any, err error), err error) {
 	taken, refused := g.seen.Look(token)
 	switch {
@@ -47,8 +48,8 @@ func (g *tokenGate) pass(ctx context.Context, command, token string) (done func(
 	return func(reply any, err error) { leave(g.note(token, command, reply, err)) }, nil
 }
 
-// note keeps what the master has said of a token, and tells whether it counts against who has asked. Who has not
-// answered has said nothing.
+// note stores the master's answer about a token, and tells whether it counts against the client. A missing
+// answer does not count.
 func (g *tokenGate) note(token, command string, reply any, err error) (against bool) {
 	if err != nil {
 		return false
@@ -60,14 +61,14 @@ func (g *tokenGate) note(token, command string, reply any, err error) (against b
 	return said != tokenTaken
 }
 
-// What a reply says of a token.
+// These are the meanings of a reply for a token.
 const (
-	tokenUnclear = iota // a function that is forbidden to everybody may be refused before anybody is asked who he is
+	tokenUnclear = iota // the master may refuse a function that nobody may run before it checks the user
 	tokenTaken
 	tokenRefused
 )
 
-// saidOf reads a reply.
+// saidOf finds the meaning of a reply.
 func saidOf(command string, reply any) int {
 	m, _ := reply.(*payload.Map)
 	why := m.Map("error")
@@ -77,7 +78,7 @@ func saidOf(command string, reply any) int {
 		return tokenRefused
 	case m.Len() == 0:
 		return tokenUnclear
-	case nobody && strings.Contains(why.Str("message"), " for user "): // its owner may not do that
+	case nobody && strings.Contains(why.Str("message"), " for user "): // the owner of the token may not do that
 		return tokenTaken
 	case nobody:
 		return tokenRefused
@@ -87,7 +88,7 @@ func saidOf(command string, reply any) int {
 	return tokenTaken
 }
 
-// noToken is what a master says of a token that it does not know.
+// noToken is a master's error about an unknown token.
 func noToken(command string) error {
 	switch command {
 	case payload.CmdGetToken:
@@ -99,7 +100,7 @@ func noToken(command string) error {
 		Message: `Authentication failure of type "token" occurred.`}
 }
 
-// tokenOf is the eauth token that a load shows.
+// tokenOf returns the eauth token in a load.
 func tokenOf(load *payload.Map) (command, token string) {
 	fields, command := load, payload.Command(load)
 	switch command {
@@ -113,7 +114,7 @@ func tokenOf(load *payload.Map) (command, token string) {
 	return command, token
 }
 
-// busyTokens is what who asks about too many tokens hears.
+// busyTokens is the error for a client with too many unknown tokens.
 func busyTokens(err error) error {
 	if errors.Is(err, door.ErrKnocks) {
 		return netapi.Busy("unknown tokens")

@@ -13,7 +13,7 @@ import (
 	"brine/wire/payload"
 )
 
-// TestTokenGate: what is asked about tokens is bounded for those that are none, not for others.
+// TestTokenGate: the number of questions is limited for invalid tokens, and not for others.
 func TestTokenGate(t *testing.T) {
 	asked := 0
 	g := NewLogInGate(0, slog.New(slog.DiscardHandler))
@@ -38,7 +38,7 @@ func TestTokenGate(t *testing.T) {
 		"username", "ann"), payload.M("token", "made"))); err != nil {
 		t.Fatal(err)
 	}
-	// A token that was refused is not asked about again for a while, in whatever form.
+	// A refused token leads to no further question for a while, in any kind of request.
 	for i, load := range []*payload.Map{get("wrong"), publish("wrong"), run("wrong"), get("wrong")} {
 		if err := ask("a", load, payload.NewMap(0)); (err == nil) != (i == 0) || i > 0 &&
 			!errors.Is(err, client.ErrAuthentication) {
@@ -55,7 +55,7 @@ func TestTokenGate(t *testing.T) {
 			load, reply = publish(name), no("AuthenticationError", "Authentication error occurred.")
 		case 2:
 			load, reply = run(name), no("TokenAuthenticationError", `Authentication failure of type "token" occurred.`)
-		case 3: // as for a function that nobody may run: of the token it says nothing
+		case 3: // as for a function that nobody may run: the reply tells nothing about the token
 			load, reply = publish(name), no("AuthorizationError", "Authorization error occurred.")
 		}
 		if err := ask("a", load, reply); err != nil && (!errors.As(err, &busy) ||

@@ -11,9 +11,9 @@ import (
 	"brine/wire/python"
 )
 
-// Unlisted runs one chunk of a server that does not ask netapi_enable_clients (rest_tornado): a job, whose answer is of
-// those minions that have returned within a time, a job without waiting, or a runner. nil is the answer of a job that
-// means nobody.
+// Unlisted runs one chunk for a server that ignores netapi_enable_clients (rest_tornado). The chunk is a job
+// whose answer holds the returns that arrive within a time, an asynchronous job, or a runner. The result of a
+// job is nil if its target matches no minion.
 func (s *Server) Unlisted(ctx context.Context, low *payload.Map, within time.Duration) (any, error) {
 	if err := s.MasterHere(); err != nil {
 		return nil, err
@@ -39,7 +39,7 @@ func (s *Server) Unlisted(ctx context.Context, low *payload.Map, within time.Dur
 // errLate ends the wait for returns.
 var errLate = errors.New("netapi: no more time for returns")
 
-// returned publishes a job and collects what has come when all have answered, or the time is over.
+// returned publishes a job. It collects returns until all minions have answered, or the time is over.
 func (s *Server) returned(ctx context.Context, low *payload.Map, within time.Duration, note func(string)) (any, error) {
 	job, err := s.job(low)
 	if err != nil {

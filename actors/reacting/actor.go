@@ -10,19 +10,19 @@ import (
 	"brine/supervisor"
 )
 
-// Messages of the Reactor. Those of workers carry the incarnation that had asked: what a later one hears of them is of
-// no account, for it has taken all events anew.
+// These are the messages of the Reactor. Messages of workers carry the incarnation that gave the order. A later
+// incarnation ignores them, because it has taken all events anew.
 type (
-	// EventsWait says that there is something in the backlog.
+	// EventsWait means that the backlog contains events.
 	EventsWait struct{ part *Part }
-	// EventCompiled says what an event means; its jobs are published.
+	// EventCompiled carries the calls of an event. Its jobs are published already.
 	EventCompiled struct {
 		of     int
 		worker int
 		ev     backlog.Event
-		calls  []reactor.Call // that are to be run by the pool
+		calls  []reactor.Call // calls for the pool
 	}
-	// CallEnded says that a call was made, or will not be.
+	// CallEnded means that a call was made, or will not be made.
 	CallEnded struct {
 		of     int
 		worker int
@@ -30,42 +30,44 @@ type (
 		tag    string
 		out    outcome
 	}
-	// workLost says that no worker will do what it was told.
+	// workLost means that a worker will not do its order.
 	workLost struct {
 		of     int
 		worker int
-		ev     *backlog.Event // it was to be compiled
-		call   *MakeCall      // it was to be made
+		ev     *backlog.Event // the event to compile
+		call   *MakeCall      // the call to make
 		why    error
 	}
-	// tick makes the Reactor look around.
+	// tick makes the Reactor check its rules and the backlog.
 	tick struct{}
 )
 
-// Lost lets the next poke through.
+// Lost allows the next EventsWait.
 func (m *EventsWait) Lost(error) { m.part.poked.Store(false) }
 
-// compilers is how many events are worked out at once.
+// compilers is the number of events that are compiled at the same time.
 const compilers = 4
 
-// lookEvery is how often the Reactor looks for a changed file of rules.
+// lookEvery is the time between two checks of the file of rules.
 const lookEvery = time.Second
 
-// tries is how often what was lost with an actor is tried again: an event may be what the actor died of.
+// tries is how often work that was lost with an actor is repeated. The limit exists because the event itself
+// may kill the actor.
 const tries = 5
 
-// reacts hands out events and calls. What it knows is lost with it; the backlog has what counts.
+// reacts distributes events and calls. Its data is lost with it, and the backlog holds everything that must
+// survive.
 type reacts struct {
 	part      *Part
 	self      *supervisor.Ref
 	n         int // incarnation
 	compilers pool
 	pool      pool
-	calls     []*MakeCall    // that wait for the pool
-	open      map[uint64]int // calls of an event that have not ended
+	calls     []*MakeCall    // waiting for the pool
+	open      map[uint64]int // number of unfinished calls of each event
 }
 
-// pool is workers, and which of them have nothing to do.
+// pool is a group of workers, with a list of the idle ones.
 type pool struct {
 	refs []*supervisor.Ref
 	idle []int
@@ -78,7 +80,7 @@ func (p *pool) take() (worker int, ref *supervisor.Ref) {
 	return worker, p.refs[worker]
 }
 
-// Child is the Reactor as a child of a daemon.
+// Child is the spec of the Reactor as a child of a daemon.
 func (p *Part) Child() supervisor.Spec {
 	return supervisor.Spec{Name: NameReactor, New: func() supervisor.Actor { return &reacts{part: p} }}
 }
@@ -106,7 +108,7 @@ func (r *reacts) Receive(ctx supervisor.Context) {
 	}
 }
 
-// onStarted takes up whatever its predecessor had in hand: the pool of that has ended by now.
+// onStarted takes over all unfinished work of its predecessor, whose pool has ended by now.
 func (r *reacts) onStarted(ctx supervisor.Context) {
 	p := r.part
 	r.self, r.n, r.open = supervisor.Self(ctx), supervisor.Incarnation(ctx), map[uint64]int{}
@@ -135,7 +137,7 @@ func (r *reacts) onStarted(ctx supervisor.Context) {
 	r.dispatch(ctx)
 }
 
-// dispatch gives work to whoever has none. Events stay in the backlog while as many calls wait for the pool as may.
+// dispatch gives work to idle workers. Events stay in the backlog while too many calls wait for the pool.
 func (r *reacts) dispatch(ctx supervisor.Context) {
 	if r.part.halted.Load() {
 		return
@@ -161,7 +163,7 @@ func (r *reacts) dispatch(ctx supervisor.Context) {
 	}
 }
 
-// giveUp leaves an event that has killed whoever took it.
+// giveUp gives up an event that repeatedly killed its worker.
 func (r *reacts) giveUp(ev backlog.Event) {
 	p := r.part
 	p.opt.Log.Error("the Reactor gives an event up: whoever works on it dies", "tag", ev.Tag)
@@ -197,7 +199,7 @@ func (r *reacts) onCallEnded(ctx supervisor.Context, m *CallEnded) {
 	r.dispatch(ctx)
 }
 
-// ended counts the calls of an event down.
+// ended notes the end of one call of an event. After the last call the event is settled.
 func (r *reacts) ended(seq uint64) {
 	if r.open[seq]--; r.open[seq] <= 0 {
 		delete(r.open, seq)
@@ -205,8 +207,8 @@ func (r *reacts) ended(seq uint64) {
 	}
 }
 
-// onWorkLost hears of a worker that died. What was begun is not begun again; of a call that runs elsewhere the end will
-// be told.
+// onWorkLost handles the death of a worker. A call that had begun is not repeated. If it runs elsewhere,
+// CallEnded follows.
 func (r *reacts) onWorkLost(ctx supervisor.Context, m *workLost) {
 	if m.of != r.n {
 		return

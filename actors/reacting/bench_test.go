@@ -10,8 +10,8 @@ import (
 	"brine/wire/payload"
 )
 
-// BenchmarkReactor is the whole way of events through fifty rules: bus, backlog, rendering, and a job for each. The
-// jobs are not published.
+// BenchmarkReactor measures the whole way of events through fifty rules: bus, backlog, rendering, and a job for
+// each. The jobs are not published.
 func BenchmarkReactor(b *testing.B) {
 	r := newRig(b)
 	r.do.order = make(chan string, b.N+100)
@@ -29,7 +29,7 @@ func BenchmarkReactor(b *testing.B) {
 	b.ResetTimer()
 	for range b.N {
 		for r.mailed.Load() > maxMailed/2 {
-			<-r.do.order // the ReactorKeeper is behind
+			<-r.do.order // the ReactorKeeper is late
 		}
 		r.sink("ev/x", body)
 	}
@@ -40,11 +40,11 @@ func BenchmarkReactor(b *testing.B) {
 		b.Fatalf("got %+v", s)
 	}
 	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "events/s")
-	// of a machine that does other things, too
+	// other processes use the machine, too
 	b.ReportMetric(float64((used(b)-began).Microseconds())/float64(b.N), "cpu-µs/op")
 }
 
-// used is the time that this process has had of the processors.
+// used is the processor time of this process so far.
 func used(b *testing.B) time.Duration {
 	b.Helper()
 	var u syscall.Rusage
@@ -54,7 +54,7 @@ func used(b *testing.B) time.Duration {
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
-// BenchmarkUnwanted is what the bus pays for an event that none of fifty rules wants.
+// BenchmarkUnwanted measures the cost on the bus of an event that matches none of fifty rules.
 func BenchmarkUnwanted(b *testing.B) {
 	r := newRig(b)
 	var rules []any

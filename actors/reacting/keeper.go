@@ -19,12 +19,13 @@ type KeepEvent struct {
 	Tag   string
 	Body  []byte
 	part  *Part
-	kept  *atomic.Bool // it is, or it was dropped; nil: nobody has tried
+	kept  *atomic.Bool // the event is stored or dropped; nil: not tried yet
 	tries int          // how often it was lost before
 	left  atomic.Bool
 }
 
-// Lost sends an event once more that a ReactorKeeper has died of. Anybody else's loss is a drop, which is counted.
+// Lost sends an event again if a ReactorKeeper died while handling it. Any other loss is a drop, which is
+// counted.
 func (m *KeepEvent) Lost(why error) {
 	if m.kept != nil && m.kept.Load() {
 		m.leave()
@@ -39,20 +40,20 @@ func (m *KeepEvent) Lost(why error) {
 	m.part.drop(m.Tag, fmt.Sprintf("it did not reach the backlog: %v", why))
 }
 
-// leave makes room for others.
+// leave subtracts the event's bytes from those on their way.
 func (m *KeepEvent) leave() {
 	if !m.left.Swap(true) {
 		m.part.mailed.Add(-int64(len(m.Body)))
 	}
 }
 
-// keeper writes events to the backlog. It has no state: all of it is the backlog's.
+// keeper writes events to the backlog. It has no state of its own.
 type keeper struct{ part *Part }
 
-// holdEvents is how many events may wait while no ReactorKeeper lives; their bytes are bounded by maxMailed.
+// holdEvents is how many events may wait while no ReactorKeeper runs. maxMailed limits their bytes.
 const holdEvents = 1 << 20
 
-// Keeper is the ReactorKeeper as a child of a daemon.
+// Keeper is the spec of the ReactorKeeper as a child of a daemon.
 func (p *Part) Keeper() supervisor.Spec {
 	return supervisor.Spec{Name: NameKeeper, Ref: p.keeper, Hold: holdEvents, Store: true, New: func() supervisor.Actor {
 		return &keeper{p}
@@ -64,7 +65,7 @@ func (k *keeper) Receive(ctx supervisor.Context) {
 	case *KeepEvent:
 		k.onKeepEvent(ctx, m)
 	case *supervisor.Flush:
-		m.Done() // what it has handled is written
+		m.Done() // all handled events are written
 	default:
 		supervisor.Unhandled(ctx)
 	}
@@ -76,7 +77,7 @@ func (k *keeper) onKeepEvent(ctx supervisor.Context, m *KeepEvent) {
 		m.kept = new(atomic.Bool)
 	}
 	if m.kept.Swap(true) {
-		return // by the one before
+		return // an earlier attempt has stored it
 	}
 	p := k.part
 	p.tally.events.Add(1)

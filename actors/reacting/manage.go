@@ -8,19 +8,19 @@ import (
 	"brine/wire/python"
 )
 
-// manageTag is in the tags by which Salt's runner reactor.* speaks with a Reactor.
+// manageTag is in the tags of events between Salt's runner reactor.* and a Reactor.
 const manageTag = "salt/reactors/manage"
 
 // mostManage is how many such events may wait.
 const mostManage = 256
 
-// Manage asks for what an event on the bus says about the Reactor.
+// Manage carries an event of the bus with a request about the Reactor.
 type Manage struct {
 	Tag  string
 	Body []byte
 }
 
-// tellManager passes on what asks for something; the answers of the Reactor have such tags, too.
+// tellManager passes requests on. It ignores the answers of the Reactor, which have similar tags.
 func (p *Part) tellManager(tag string, body []byte) {
 	for _, end := range []string{"/is_leader", "/set_leader", "/add", "/delete", "/list"} {
 		if ref := p.reactor.Load(); strings.HasSuffix(tag, manageTag+end) && ref != nil && ref.Depth() < mostManage {
@@ -29,7 +29,7 @@ func (p *Part) tellManager(tag string, body []byte) {
 	}
 }
 
-// manage does it, if the event has the key of the master, and fires the answer.
+// manage carries out the request if the event contains the key of the master, and fires the answer.
 func (p *Part) manage(m *Manage) {
 	_, data, err := event.Unpack(m.Body)
 	if err != nil || !p.opt.MasterKey(data.Str("key")) {

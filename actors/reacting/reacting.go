@@ -1,8 +1,8 @@
-// Package reacting is the Reactor of a master or a minion: three kinds of actors, and what they share. The
-// ReactorKeeper writes the events that a rule wants to the backlog on disk; the Reactor hands them out; below it
-// Compiler-N renders what an event means and publishes its jobs, and Reaction-N runs the other functions. Whichever of
-// them dies: no event is forgotten, and no call is made twice. What an event means is worked out by modules/reactor.
-// Answers to salt/utils/reactor.py and to the engine reactor.
+// Package reacting is the Reactor of a master or a minion. It consists of three kinds of actors and their
+// shared data. The ReactorKeeper writes the events that a rule wants to the backlog on disk. The Reactor
+// distributes them. Below it, each Compiler-N renders the calls for an event and publishes its jobs, and each
+// Reaction-N runs the other functions. If one of them dies, no event is lost, and no call is made twice.
+// modules/reactor computes the calls for an event. Answers to salt/utils/reactor.py and to the engine reactor.
 package reacting
 
 import (
@@ -21,40 +21,42 @@ import (
 	"brine/wire/python"
 )
 
-// Doer makes the calls of reactions. Any number of goroutines may use it.
+// Doer makes the calls of reactions. It is safe for concurrent use.
 type Doer interface {
 	NextJID() string
-	// Publish publishes a job under an id. It returns when the master has taken it; a minion refuses.
+	// Publish publishes a job under an id. It returns when the master has accepted the job. On a minion it
+	// returns an error.
 	Publish(ctx context.Context, jid string, c reactor.Call) error
-	// Published tells whether there is a job of that id.
+	// Published tells whether a job with that id exists.
 	Published(jid string) bool
-	// Run starts a runner or wheel function; a minion refuses. done is called once, by any goroutine, and must not
-	// block.
+	// Run starts a runner or wheel function. On a minion it returns an error. It calls done once, from any
+	// goroutine. done must not block.
 	Run(jid string, c reactor.Call, done func(error)) error
 	// Execute calls an execution function on this machine.
 	Execute(ctx context.Context, c reactor.Call) error
 }
 
-// Options are what the Reactor needs of its daemon.
+// Options holds the daemon's data for the Reactor.
 type Options struct {
-	Rules   any    // the option reactor: a list, or the name of a file that holds one
-	Threads int    // reactor_worker_threads: functions that run at once
-	Queue   int    // reactor_worker_hwm: calls that wait for that in memory; more wait on disk
-	Path    string // of the backlog
-	ID      string // of the daemon
+	Rules   any    // the option reactor: a list, or the name of a file with a list
+	Threads int    // reactor_worker_threads: functions that run concurrently
+	Queue   int    // reactor_worker_hwm: waiting calls in memory; further ones wait on disk
+	Path    string // path of the backlog
+	ID      string // id of the daemon
 	Limits  backlog.Limits
-	// Engine makes the one that works out what events mean; it logs to log. With dry its templates call no functions.
+	// Engine makes the part that computes the calls for events. It calls log for its messages. With dry its
+	// templates call no functions.
 	Engine    func(dry bool, log func(level slog.Level, text string, err error)) *reactor.Reactor
 	Do        Doer
 	Fire      func(tag string, data *payload.Map)
 	Subscribe func(name string, sink bus.Sink)
-	MasterKey func(key string) bool // whether a key is that of the master's user; never on a minion
+	MasterKey func(key string) bool // tells whether a key is that of the master's user; always false on a minion
 	Log       *slog.Logger
 }
 
-// Part is what the actors share; it outlives them all. Any number of goroutines may use it.
+// Part holds the data that the actors share. It outlives them all, and is safe for concurrent use.
 type Part struct {
-	keeper   *supervisor.Ref // of the ReactorKeeper
+	keeper   *supervisor.Ref // the ReactorKeeper
 	opt      Options
 	engine   *reactor.Reactor
 	back     *backlog.Backlog
@@ -62,23 +64,23 @@ type Part struct {
 	reactor  atomic.Pointer[supervisor.Ref] // nil until it has started
 	follower atomic.Bool                    // another master reacts
 	mailed   atomic.Int64                   // bytes on their way to the ReactorKeeper
-	poked    atomic.Bool                    // the Reactor will look at the backlog
-	halted   atomic.Bool                    // the daemon stops
+	poked    atomic.Bool                    // an EventsWait is on its way to the Reactor
+	halted   atomic.Bool                    // the daemon is stopping
 	tally    tally
 }
 
-// ruleSet is the rules of a moment, and where they come from.
+// ruleSet holds the rules at a moment, with their source.
 type ruleSet struct {
 	*reactor.Rules
-	tallies []*ruleTally // of the rules, in their order
-	option  any          // as it is configured
-	file    string       // "": they stand in the configuration
-	stamp   string       // of the file, when it was read
-	again   bool         // it is read again: it had changed just before
-	wrong   string       // with it
+	tallies []*ruleTally // of the rules, in order
+	option  any          // as configured
+	file    string       // "": the rules are in the configuration
+	stamp   string       // stamp of the file when it was read
+	again   bool         // read the file again, because it had changed just before
+	wrong   string       // errors in the file
 }
 
-// Configured tells whether an option asks for a Reactor at all.
+// Configured tells whether the option configures a Reactor.
 func Configured(option any) bool {
 	switch v := option.(type) {
 	case string:
@@ -114,11 +116,11 @@ func New(opt Options) (*Part, error) {
 	return p, nil
 }
 
-// Halt says that the daemon is about to stop: what is not begun by now is left to the next one, for requests will be
-// refused.
+// Halt announces the stop of the daemon. Work that has not begun is left to the next process, because requests
+// will be refused.
 func (p *Part) Halt() { p.halted.Store(true) }
 
-// Close closes the backlog, when the actors have ended.
+// Close closes the backlog. Call it after the actors have ended.
 func (p *Part) Close() error { return p.back.Close() }
 
 func none() *reactor.Rules {
@@ -126,7 +128,7 @@ func none() *reactor.Rules {
 	return r
 }
 
-// lane is where events of a tag wait for each other: those that mean the same files are reacted to in their order.
+// lane is the queue of events with this tag. Events with the same SLS files are handled in order.
 func (p *Part) lane(tag string) string {
 	var b strings.Builder
 	for _, sls := range p.rules.Load().Match(tag) {
@@ -136,11 +138,11 @@ func (p *Part) lane(tag string) string {
 	return b.String()
 }
 
-// maxMailed is how many bytes of events may be on their way to the ReactorKeeper, which reads as fast as the disk
-// writes. A disk that stands still costs no more than that.
+// maxMailed limits the bytes of events on their way to the ReactorKeeper, which reads as fast as the disk
+// writes. If the disk hangs, no more memory is used.
 const maxMailed = 8 << 20
 
-// sink takes the events of the bus. It runs in the EventPublisher and does little for those that no rule wants.
+// sink handles the events of the bus. It runs in the EventPublisher and does little for events without a rule.
 func (p *Part) sink(tag string, body []byte) {
 	if strings.Contains(tag, manageTag) {
 		p.tellManager(tag, body)
@@ -156,14 +158,14 @@ func (p *Part) sink(tag string, body []byte) {
 	p.keeper.Send(&KeepEvent{Tag: tag, Body: body, part: p})
 }
 
-// drop counts an event that is not reacted to, and names it: the 1st, 2nd, 4th, 8th ... time.
+// drop counts an event without a reaction. It logs the 1st, 2nd, 4th, 8th ... such event.
 func (p *Part) drop(tag, why string) {
 	if n := p.tally.drop(tag, why); n&(n-1) == 0 {
 		p.opt.Log.Error("the Reactor drops an event", "tag", payload.Show(tag), "why", why, "dropped", n)
 	}
 }
 
-// poke makes the Reactor look at the backlog, unless it will anyway.
+// poke sends EventsWait to the Reactor, unless one is on its way.
 func (p *Part) poke() {
 	if ref := p.reactor.Load(); ref != nil && !p.poked.Swap(true) {
 		ref.Send(&EventsWait{part: p})

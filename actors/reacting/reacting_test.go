@@ -18,8 +18,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// TestKilled kills the actors of the Reactor twenty times while two thousand events come. Each is reacted to exactly
-// once, jobs in the order of their events but for those that were in hand at a death.
+// TestKilled kills the actors of the Reactor twenty times while two thousand events arrive. Each event gets
+// exactly one reaction. Jobs are in the order of their events, except those in progress at a death.
 func TestKilled(t *testing.T) {
 	r := newRig(t)
 	r.start(r.options(oneRule(r.dir), map[string]string{"a.sls": both}))
@@ -47,7 +47,7 @@ func TestKilled(t *testing.T) {
 		}
 		last = at
 	}
-	if late > kills { // an event that the ReactorKeeper has died of comes after those that waited then
+	if late > kills { // an event that was lost with a ReactorKeeper comes after those that waited then
 		t.Errorf("%d events were reacted to before the one before them", late)
 	}
 	if len(order) != 2*events {
@@ -58,7 +58,7 @@ func TestKilled(t *testing.T) {
 	}
 }
 
-// kill harms one of the actors: at its next message, after it, or past its mailbox.
+// kill harms one of the actors: at its next message, after it, or independently of messages.
 func (r *rig) kill(i int) {
 	switch i % 7 {
 	case 0:
@@ -78,10 +78,10 @@ func (r *rig) kill(i int) {
 	}
 }
 
-// struck tells whether the harm that waits for a message has been done.
+// struck tells whether the last faults that wait for a message have happened.
 func (r *rig) struck() bool { return r.crash[NameKeeper].Struck() && r.crash[NameReactor].Struck() }
 
-// inject harms an actor past its mailbox, as soon as it lives.
+// inject harms an actor independently of messages, as soon as the actor lives.
 func (r *rig) inject(path string) {
 	r.Helper()
 	r.eventually(path+" can be harmed", func() bool {
@@ -93,7 +93,7 @@ func (r *rig) inject(path string) {
 	})
 }
 
-// TestStopped: events that a stop finds waiting are taken up by the next start, each once.
+// TestStopped: the next start handles the events that waited at a stop, each once.
 func TestStopped(t *testing.T) {
 	r := newRig(t)
 	opt := r.options(oneRule(r.dir), map[string]string{"a.sls": both})
@@ -124,8 +124,7 @@ func TestStopped(t *testing.T) {
 	}
 }
 
-// TestCutOff: an event whose files are being rendered when the master stops, or when somebody kills the Reactor, is not
-// lost.
+// TestCutOff: an event is not lost if the master stops, or the Reactor is killed, while its files are rendered.
 func TestCutOff(t *testing.T) {
 	r := newRig(t)
 	opt := r.options(oneRule(r.dir), map[string]string{"a.sls": "{{ salt['wait.ever']() }}"})
@@ -135,7 +134,7 @@ func TestCutOff(t *testing.T) {
 	r.inject(NameReactor)
 	r.eventually("the template again", func() bool { return r.do.total() == 2 })
 	r.Halt()
-	r.sup.Stop(time.Second) // which first lets actors end what they have in hand
+	r.sup.Stop(time.Second) // it first lets actors finish their work
 	if err := r.Close(); err != nil {
 		t.Fatal(err)
 	}
@@ -149,7 +148,7 @@ func TestCutOff(t *testing.T) {
 	}
 }
 
-// TestRefused: jobs that a master refuses because it stops are published by the next one.
+// TestRefused: if a stopping master refuses jobs, the next process publishes them.
 func TestRefused(t *testing.T) {
 	r := newRig(t)
 	opt := r.options(oneRule(r.dir), map[string]string{"a.sls": "{{ salt['wait.halt']() }}\na: {local.test.arg: " +
@@ -169,8 +168,8 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// TestProcessKilled: what was begun by a process that was killed. A job is published if it was not; a function is not
-// run again.
+// TestProcessKilled: a process was killed after it had begun a call. A job is published if it was not yet. A
+// function is not run again.
 func TestProcessKilled(t *testing.T) {
 	for _, published := range []bool{false, true} {
 		r := newRig(t)
@@ -207,7 +206,7 @@ func TestProcessKilled(t *testing.T) {
 	}
 }
 
-// TestDropped: what there is no room for is counted and named, and there is room again.
+// TestDropped: an event beyond the limits is counted and named. Later events find free space again.
 func TestDropped(t *testing.T) {
 	r := newRig(t)
 	opt := r.options(oneRule(r.dir), map[string]string{"a.sls": both})
@@ -237,8 +236,8 @@ func TestDropped(t *testing.T) {
 	}
 }
 
-// TestKeeperStands: while the ReactorKeeper stands still, as with its disk, no more than 8 MiB wait, the bus is not
-// held up, and what had room is reacted to afterwards.
+// TestKeeperStands: while the ReactorKeeper hangs, as on a hanging disk, at most 8 MiB wait, and the bus is not
+// delayed. The waiting events are handled afterwards.
 func TestKeeperStands(t *testing.T) {
 	r := newRig(t)
 	r.start(r.options(oneRule(r.dir), map[string]string{"a.sls": "j{{ data.n }}: {local.test.arg: [tgt: t, arg: [{{ " +
@@ -255,20 +254,20 @@ func TestKeeperStands(t *testing.T) {
 		}
 	}
 	dropped := int(r.Show().Dropped)
-	release() // the event that it stood at is lost with the one who stood
+	release() // the event on which the ReactorKeeper hung is lost with it
 	r.eventually("reactions", func() bool { return r.do.total() >= events-dropped })
 	r.stop()
 	if dropped < events/2 || dropped > events-70 {
 		t.Errorf("%d dropped", dropped)
 	}
-	for n := range events - dropped { // the first ones have had room
+	for n := range events - dropped { // the first ones were within the limit
 		if got := r.do.count(fmt.Sprintf("local test.arg [%d] []", n)); got != 1 {
 			t.Errorf("event %d was reacted to %d times", n, got)
 		}
 	}
 }
 
-// TestLoopGuard: what a reaction's own functions fire sets nothing off.
+// TestLoopGuard: events that a reaction's own functions fire cause no reaction.
 func TestLoopGuard(t *testing.T) {
 	r := newRig(t)
 	r.start(r.options([]any{payload.M("*", r.dir+"/a.sls")}, map[string]string{"a.sls": "a: {runner.test.arg: [arg: " +
@@ -282,7 +281,7 @@ func TestLoopGuard(t *testing.T) {
 	}
 }
 
-// TestSlow: an event whose functions or templates take long holds up no others than those that mean the same files.
+// TestSlow: an event with slow functions or templates delays only events with the same SLS files.
 func TestSlow(t *testing.T) {
 	r := newRig(t)
 	opt := r.options([]any{payload.M("slow", r.dir+"/slow.sls"), payload.M("ev/*", r.dir+"/a.sls")},
@@ -303,7 +302,7 @@ func TestSlow(t *testing.T) {
 	}
 }
 
-// TestFailures: a call that fails is logged in Salt's words, and counted.
+// TestFailures: a failed call is logged in Salt's words, and counted.
 func TestFailures(t *testing.T) {
 	r := newRig(t)
 	r.do.fail = errors.New("no luck")
@@ -327,7 +326,7 @@ func TestFailures(t *testing.T) {
 	}
 }
 
-// TestManage: rules are changed by events with the key of the master, and only by those.
+// TestManage: only events with the key of the master change rules.
 func TestManage(t *testing.T) {
 	r := newRig(t)
 	r.start(r.options(oneRule(r.dir), map[string]string{"a.sls": "a: {local.test.arg: [tgt: t, arg: [1]]}\n"}))
@@ -375,7 +374,7 @@ func TestManage(t *testing.T) {
 	}
 }
 
-// TestFile: rules in a file are those of the file, also when it changes; one that cannot be read changes nothing.
+// TestFile: rules come from a file, also after it changes. An unreadable file changes nothing.
 func TestFile(t *testing.T) {
 	r := newRig(t)
 	path := filepath.Join(r.dir, "map")
@@ -406,8 +405,8 @@ func TestFile(t *testing.T) {
 	}
 }
 
-// TestRulesAtOnce: a file of rules counts as it is when an event comes, with two changes in the same moment, of the
-// same length and in place; so do the answers about the rules.
+// TestRulesAtOnce: each event uses the current content of the file of rules, even after two changes in the same
+// moment, of the same length and in place. So do answers about the rules.
 func TestRulesAtOnce(t *testing.T) {
 	r := newRig(t)
 	path := filepath.Join(r.dir, "map")
@@ -436,7 +435,7 @@ func TestRulesAtOnce(t *testing.T) {
 	}
 }
 
-// TestSetRules: a changed option is taken, an unchanged one leaves what was added.
+// TestSetRules: a changed option replaces the rules. An unchanged option keeps rules that were added.
 func TestSetRules(t *testing.T) {
 	r := newRig(t)
 	r.start(r.options(oneRule(r.dir), nil))
@@ -457,7 +456,7 @@ func TestSetRules(t *testing.T) {
 	}
 }
 
-// TestTry: what an event would set off is told, and nothing is run.
+// TestTry: the answer contains the calls for an event, and nothing is run.
 func TestTry(t *testing.T) {
 	r := newRig(t)
 	r.start(r.options(append(oneRule(r.dir), payload.M("ev/x", r.dir+"/b.sls"), payload.M("no", "x")),
@@ -476,7 +475,7 @@ func TestTry(t *testing.T) {
 	}
 }
 
-// TestPoison: an event that kills whoever works on it is given up, and named.
+// TestPoison: an event that kills every worker is given up, and named.
 func TestPoison(t *testing.T) {
 	r := newRig(t)
 	r.start(r.options(oneRule(r.dir), map[string]string{"a.sls": both}))
@@ -487,7 +486,7 @@ func TestPoison(t *testing.T) {
 	for range tries {
 		ev, ok := r.back.Take()
 		if !ok {
-			t.Skip("the Reactor was faster") // it looks once a second
+			t.Skip("the Reactor was faster") // it checks once a second
 		}
 		r.back.Return(ev.Seq)
 	}

@@ -27,15 +27,15 @@ import (
 
 const patience = time.Minute
 
-// doer stands for the master: it remembers which calls were made.
+// doer replaces the master and records the calls.
 type doer struct {
-	made      sync.Map    // "KIND FUN ARGS" → *atomic.Int64: how often
-	order     chan string // the same, in their order
+	made      sync.Map    // number of calls (*atomic.Int64) by "KIND FUN ARGS"
+	order     chan string // the same calls in order
 	jids      atomic.Int64
-	published sync.Map      // jid → true
+	published sync.Map      // set of published jids
 	hold      chan struct{} // functions end when it is closed; nil: at once
 	fail      error
-	refuse    atomic.Bool // jobs
+	refuse    atomic.Bool // refuse jobs
 }
 
 func newDoer() *doer { return &doer{order: make(chan string, 10000)} }
@@ -78,7 +78,7 @@ func (d *doer) Run(_ string, c reactor.Call, done func(error)) error {
 
 func (d *doer) Execute(_ context.Context, c reactor.Call) error { return d.note(c) }
 
-// count is how often a call was made.
+// count is the number of times that a call was made.
 func (d *doer) count(name string) int {
 	n, ok := d.made.Load(name)
 	if !ok {
@@ -89,7 +89,7 @@ func (d *doer) count(name string) int {
 
 func (d *doer) total() int { return len(d.order) }
 
-// all are the calls in their order. They are taken out.
+// all takes out the recorded calls, in order.
 func (d *doer) all() (out []string) {
 	for len(d.order) > 0 {
 		out = append(out, <-d.order)
@@ -97,7 +97,7 @@ func (d *doer) all() (out []string) {
 	return out
 }
 
-// rig is a Reactor whose bus is the test.
+// rig is a Reactor. The test is its bus.
 type rig struct {
 	testing.TB
 	*Part
@@ -116,7 +116,7 @@ func (lookup) Lookup(_, fun string) (*loader.Func, bool) {
 	return f, !strings.HasPrefix(fun, "no.")
 }
 
-// options are those of a Reactor with some rules and files.
+// options returns the options of a Reactor with the given rules and files.
 func (r *rig) options(rules any, files map[string]string) Options {
 	for name, text := range files {
 		if err := os.WriteFile(filepath.Join(r.dir, name), []byte(text), 0o600); err != nil {
@@ -200,7 +200,7 @@ func (r *rig) event(tag string, kv ...any) {
 	r.sink(tag, body)
 }
 
-// eventually waits until something is so.
+// eventually waits for a condition.
 func (r *rig) eventually(what string, so func() bool) {
 	r.Helper()
 	end := time.After(patience)
@@ -213,11 +213,11 @@ func (r *rig) eventually(what string, so func() bool) {
 	}
 }
 
-// settled waits until nothing waits.
+// settled waits until no event waits.
 func (r *rig) settled() {
 	r.Helper()
 	r.eventually("nothing waits", func() bool {
-		if r.mailed.Load() != 0 { // looked at first: what is mailed no more may wait by now
+		if r.mailed.Load() != 0 { // checked first, because mailed events may be in the backlog by the next check
 			return false
 		}
 		n, _ := r.back.Waiting()

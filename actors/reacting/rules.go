@@ -11,8 +11,8 @@ import (
 	"brine/wire/payload"
 )
 
-// SetRules takes the option reactor of a new configuration, if it is another one. What was added by hand goes with the
-// old one.
+// SetRules adopts the option reactor of a new configuration if it has changed. Rules that were added by hand
+// are removed with the old ones.
 func (p *Part) SetRules(option any) {
 	now := p.rules.Load()
 	if payload.Equal(now.option, option) {
@@ -45,17 +45,17 @@ func (p *Part) complain(problems []string) {
 	}
 }
 
-// current is the rules that hold for an event of now: a file of them counts as it is.
+// current returns the rules for an event that arrives now, with the current content of a file of rules.
 func (p *Part) current() *ruleSet {
 	p.followFile()
 	return p.rules.Load()
 }
 
-// stampGrain is within what time two changes of a file may have the same stamp. A file that was read so soon after its
-// change is read again.
+// stampGrain is the time within which two changes of a file may have the same stamp. A file that was read so
+// soon after a change is read again.
 const stampGrain = 50 * time.Millisecond
 
-// stampOf tells one state of a file from others. It is not lasting when a change after now could look the same.
+// stampOf is a stamp for the state of a file. lasting is false if a later change could have the same stamp.
 func stampOf(file string) (stamp string, lasting bool) {
 	info, err := os.Stat(file)
 	if err != nil {
@@ -64,7 +64,7 @@ func stampOf(file string) (stamp string, lasting bool) {
 	changed := info.ModTime()
 	stamp = fmt.Sprint(changed.UnixNano(), info.Size())
 	if sys, ok := info.Sys().(*syscall.Stat_t); ok {
-		moved := time.Unix(sys.Ctim.Unix()) // a file that was moved here keeps its time of change
+		moved := time.Unix(sys.Ctim.Unix()) // moving a file keeps its modification time
 		stamp = fmt.Sprint(stamp, moved.UnixNano(), sys.Dev, sys.Ino)
 		if moved.After(changed) {
 			changed = moved
@@ -74,8 +74,8 @@ func stampOf(file string) (stamp string, lasting bool) {
 	return stamp, age > stampGrain || age < -stampGrain
 }
 
-// followFile reads the file of rules when it has changed. One that cannot be read leaves the rules as they are. Unlike
-// Salt, which reads it for every event, and dies of one that it cannot read.
+// followFile reads the file of rules if it has changed. An unreadable file leaves the rules as they are. Unlike
+// Salt: it reads the file for every event, and dies if it cannot read it.
 func (p *Part) followFile() {
 	now := p.rules.Load()
 	if now.file == "" {
@@ -103,7 +103,7 @@ func (p *Part) followFile() {
 	}
 }
 
-// change replaces the rules by what f makes of them.
+// change replaces the rules by the result of f.
 func (p *Part) change(f func(*reactor.Rules) (*reactor.Rules, *payload.Map)) *payload.Map {
 	for {
 		now := p.current()
@@ -116,15 +116,15 @@ func (p *Part) change(f func(*reactor.Rules) (*reactor.Rules, *payload.Map)) *pa
 	}
 }
 
-// List is the entries of the rules, as reactor.list shows them.
+// List returns the entries of the rules, as reactor.list shows them.
 func (p *Part) List() []any { return p.current().List() }
 
-// Add adds an entry, which reacts from now on, until the next start or a change of the option.
+// Add adds an entry. It is valid until the next start or a change of the option.
 func (p *Part) Add(tag, sls any) *payload.Map {
 	return p.change(func(r *reactor.Rules) (*reactor.Rules, *payload.Map) { return r.Add(tag, sls) })
 }
 
-// Delete takes an entry away, for as long.
+// Delete removes an entry for the same time.
 func (p *Part) Delete(tag any) *payload.Map {
 	return p.change(func(r *reactor.Rules) (*reactor.Rules, *payload.Map) { return r.Delete(tag) })
 }
@@ -132,5 +132,5 @@ func (p *Part) Delete(tag any) *payload.Map {
 // Leads tells whether this master reacts to events.
 func (p *Part) Leads() bool { return !p.follower.Load() }
 
-// Lead says whether it does.
+// Lead makes this master react to events, or not.
 func (p *Part) Lead(yes bool) { p.follower.Store(!yes) }

@@ -12,25 +12,25 @@ import (
 	"brine/wire/payload"
 )
 
-// tally counts what became of events. It outlives the actors.
+// tally counts events and reactions. It outlives the actors.
 type tally struct {
 	events, reacted, calls, failures, dropped, doubtful atomic.Int64
 
 	last   atomic.Pointer[lastError]
-	noDisk atomic.Bool // the disk takes no events, which was said
+	noDisk atomic.Bool // a failure to write events to disk has been logged
 }
 
-// lastError is the last thing that went wrong.
+// lastError is the last error.
 type lastError struct{ text, at string }
 
-// ruleTally counts what became of the events of one rule.
+// ruleTally counts the reactions of one rule.
 type ruleTally struct {
 	hits, calls, failures atomic.Int64
 
 	last atomic.Pointer[lastError]
 }
 
-// talliesOf are those of some rules. A rule that was there before keeps its own.
+// talliesOf returns the tallies for rules. A rule that existed before keeps its tally.
 func talliesOf(rules *reactor.Rules, before *ruleSet) []*ruleTally {
 	known := map[string]*ruleTally{}
 	if before != nil {
@@ -67,16 +67,16 @@ func (t *tally) drop(tag, why string) int64 {
 	return t.dropped.Add(1)
 }
 
-// outcome is what became of one event, or of one of its calls.
+// outcome is the result of one event, or of one of its calls.
 type outcome struct {
 	tag      string
-	compiled bool // it was worked out what it means
+	compiled bool // the calls for the event were computed
 	calls    int64
 	err      error
-	doubtful bool // a process before this one had begun the call
+	doubtful bool // an earlier process had begun the call
 }
 
-// count counts an outcome, for the rules that want its tag, too.
+// count counts an outcome, also for the rules that match its tag.
 func (p *Part) count(o outcome) {
 	t, set := &p.tally, p.rules.Load()
 	var last *lastError
@@ -104,9 +104,9 @@ func (p *Part) count(o outcome) {
 	})
 }
 
-// Show tells an operator about the Reactor.
+// Show describes the Reactor for an operator.
 func (p *Part) Show() control.Reactor {
-	events, bytes := p.back.Waiting() // first: what waits no more is counted
+	events, bytes := p.back.Waiting() // read first, so that a settled event is also counted
 	set, t := p.rules.Load(), &p.tally
 	out := control.Reactor{Running: true, Leader: p.Leads(), File: set.file, Events: t.events.Load(),
 		Reacted: t.reacted.Load(), Calls: t.calls.Load(), Failures: t.failures.Load(), Dropped: t.dropped.Load(),

@@ -19,23 +19,23 @@ import (
 	"brine/wire/python"
 )
 
-// Templates are what the templates of reactions see of their daemon.
+// Templates is the environment of the templates of reactions.
 type Templates struct {
-	Opts      *payload.Map // all of the configuration
+	Opts      *payload.Map // the whole configuration
 	Grains    func() *payload.Map
-	Pillar    func() *payload.Map // nil: there is none
+	Pillar    func() *payload.Map // nil: no pillar
 	Registry  *loader.Registry
-	Functions reactor.Functions // that reactions may name
+	Functions reactor.Functions // functions that reactions may call
 	// Call calls an execution function on this machine.
 	Call func(ctx context.Context, fun string, pos []any, kw *payload.Map) (any, error)
-	// Files finds a file of the file server, by its path there.
+	// Files finds a file of the file server by its path there.
 	Files func(ctx context.Context, name string) (path string, ok bool)
 }
 
-// Bounds of a template of a reaction: it stands between an event and what is to be done about it.
+// These limits apply to a template of a reaction, which delays the reaction to an event.
 var limits = jinja.Limits{Steps: 5_000_000, Memory: 128 << 20, Output: 16 << 20}
 
-// Engine works out what events mean. With dry, templates call no functions.
+// Engine makes the part that computes the calls for events. With dry, templates call no functions.
 func (t Templates) Engine(dry bool, log func(level slog.Level, text string, err error)) *reactor.Reactor {
 	opts := t.Opts
 	templates := renderers.Jinja{Opts: opts, Whole: true, Grains: t.Grains, Pillar: t.Pillar, Sources: served{t.Files},
@@ -63,7 +63,7 @@ func (t Templates) Engine(dry bool, log func(level slog.Level, text string, err 
 		Functions: t.Functions, Log: log})
 }
 
-// has tells whether there is a function, or with a name without a dot, a module.
+// has tells whether a function exists or, for a name without a dot, a module.
 func (t Templates) has(name string) bool {
 	if strings.Contains(name, ".") {
 		_, ok := t.Registry.Lookup(name)
@@ -72,12 +72,12 @@ func (t Templates) has(name string) bool {
 	return t.Registry.HasModule(name)
 }
 
-// served are the files of the file server for reactions and their templates.
+// served gives reactions and their templates the files of the file server.
 type served struct {
 	find func(ctx context.Context, name string) (path string, ok bool)
 }
 
-// maxTemplate is the size of the largest template that another one may import, in bytes.
+// maxTemplate is the largest size of an imported template, in bytes.
 const maxTemplate = 16 << 20
 
 // Path finds the file of a URL.
@@ -85,7 +85,7 @@ func (s served) Path(ctx context.Context, url string) (string, bool) {
 	return s.find(ctx, strings.TrimPrefix(url, "salt://"))
 }
 
-// Load reads a template that another one imports.
+// Load reads an imported template.
 func (s served) Load(ctx context.Context, name, from string) (jinja.Source, error) {
 	if strings.HasPrefix(name, "./") || strings.HasPrefix(name, "../") {
 		name = path.Join(from, name)

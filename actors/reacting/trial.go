@@ -11,7 +11,7 @@ import (
 	"brine/wire/python"
 )
 
-// Try tells which rules an event would meet and which calls they come to. It makes none, and the templates call no
+// Try returns the rules that match an event, and their calls. It makes no call, and the templates call no
 // functions.
 func (p *Part) Try(ctx context.Context, tag string, data *payload.Map) control.ReactorTrial {
 	out := control.ReactorTrial{Tag: tag, Own: reactor.Own(data), Leader: p.Leads()}
@@ -32,7 +32,7 @@ func (p *Part) Try(ctx context.Context, tag string, data *payload.Map) control.R
 	for _, chunk := range chunks {
 		c, err := engine.Call(chunk)
 		if err != nil {
-			continue // it is in the log
+			continue // the log contains it
 		}
 		one := control.ReactorCall{Kind: c.Kind, ID: c.ID, Fun: c.Fun, SLS: chunk.Str("__sls__"), Args: c.Args(),
 			KW: c.KW(), More: c.More}

@@ -12,16 +12,16 @@ import (
 	"brine/wire/event"
 )
 
-// Messages of the pool.
+// These are the messages of the pool.
 type (
-	// CompileEvent asks what an event means, and publishes its jobs, in their order.
+	// CompileEvent orders a worker to compute the calls for an event, and to publish its jobs in order.
 	CompileEvent struct {
 		of      int
 		worker  int
 		ev      backlog.Event
 		reactor *supervisor.Ref
 	}
-	// MakeCall makes one call of another kind.
+	// MakeCall orders a worker to make one call that is no job.
 	MakeCall struct {
 		of      int
 		worker  int
@@ -30,16 +30,16 @@ type (
 		call    reactor.Call
 		reactor *supervisor.Ref
 		tries   int         // how often it was lost before
-		running atomic.Bool // somebody will tell of its end
+		running atomic.Bool // CallEnded will follow
 	}
 )
 
-// Lost tells the Reactor.
+// Lost reports the loss to the Reactor.
 func (m *CompileEvent) Lost(why error) {
 	m.reactor.Send(&workLost{of: m.of, worker: m.worker, ev: &m.ev, why: why})
 }
 
-// Lost tells the Reactor.
+// Lost reports the loss to the Reactor.
 func (m *MakeCall) Lost(why error) {
 	m.reactor.Send(&workLost{of: m.of, worker: m.worker, call: m, why: why})
 }
@@ -48,13 +48,13 @@ func (m *MakeCall) repeated() *MakeCall {
 	return &MakeCall{of: m.of, seq: m.seq, tag: m.tag, call: m.call, reactor: m.reactor, tries: m.tries + 1}
 }
 
-// Times that one step of a reaction may take.
+// These are the time limits of one step of a reaction.
 const (
 	compileTime = 10 * time.Second
 	publishTime = 30 * time.Second
 )
 
-// worker works out events, or makes calls, one at a time. It has no state.
+// worker compiles events, or makes calls, one at a time. It has no state.
 type worker struct{ part *Part }
 
 func (w *worker) Receive(ctx supervisor.Context) {
@@ -72,15 +72,15 @@ func (w *worker) onCompileEvent(ctx supervisor.Context, m *CompileEvent) {
 	supervisor.Note(ctx, m.ev.Tag)
 	calls := w.compile(supervisor.Lifetime(ctx), m.ev)
 	if w.cutOff(supervisor.Lifetime(ctx)) {
-		return // whoever starts next begins anew
+		return // the next start of the actor begins anew
 	}
 	supervisor.Send(ctx, m.reactor, &EventCompiled{of: m.of, worker: m.worker, ev: m.ev, calls: calls})
 }
 
-// cutOff tells whether an error may be that of the end of this worker, or of its daemon.
+// cutOff tells whether an error may come from the end of this worker, or of its daemon.
 func (w *worker) cutOff(ctx context.Context) bool { return ctx.Err() != nil || w.part.halted.Load() }
 
-// compile returns the calls that the pool is to make; jobs are published by the way.
+// compile publishes the jobs of an event, and returns the calls for the pool.
 func (w *worker) compile(ctx context.Context, ev backlog.Event) (later []reactor.Call) {
 	p := w.part
 	tag, data, err := event.Unpack(ev.Body)
@@ -111,13 +111,13 @@ func (w *worker) compile(ctx context.Context, ev backlog.Event) (later []reactor
 	return later
 }
 
-// nameOf tells a call from the others of its event, whenever its files are rendered.
+// nameOf identifies a call among those of its event. The name is the same each time the files are rendered.
 func nameOf(c reactor.Call) string {
 	return c.Kind + "\x00" + c.ID + "\x00" + c.Fun + "\x00" + c.Name()
 }
 
-// publish publishes a job, unless that was done. One that a process before this one had begun has its id: a job of that
-// id was published, or is now.
+// publish publishes a job unless it was published already. If an earlier process had begun, the job has its id
+// from then. It is published only if no job with that id exists.
 func (w *worker) publish(ctx context.Context, ev backlog.Event, c reactor.Call) outcome {
 	p, o := w.part, outcome{tag: ev.Tag}
 	state, jid := p.back.Begin(ev.Seq, nameOf(c), p.opt.Do.NextJID())
@@ -128,7 +128,7 @@ func (w *worker) publish(ctx context.Context, ev backlog.Event, c reactor.Call) 
 	defer cancel()
 	o.calls = 1
 	if err := p.opt.Do.Publish(within, jid, c); err != nil {
-		if w.cutOff(ctx) { // the next one will see whether there is such a job
+		if w.cutOff(ctx) { // the next process will check whether the job exists
 			return outcome{tag: ev.Tag}
 		}
 		p.engine.Failed(c, err)
@@ -138,11 +138,11 @@ func (w *worker) publish(ctx context.Context, ev backlog.Event, c reactor.Call) 
 	return o
 }
 
-// onMakeCall begins a call; its end is told to the Reactor by whoever runs it.
+// onMakeCall begins a call. CallEnded reports its end to the Reactor.
 func (w *worker) onMakeCall(ctx supervisor.Context, m *MakeCall) {
 	p, c := w.part, m.call
 	if p.halted.Load() {
-		return // it is not begun
+		return // it does not begin
 	}
 	supervisor.Note(ctx, c.Kind+" "+c.Fun)
 	end := func(o outcome) {
@@ -177,8 +177,8 @@ func (w *worker) onMakeCall(ctx supervisor.Context, m *MakeCall) {
 	}
 }
 
-// notAgain is what is said of a call that was begun. What a function had done when its process died nobody knows: it is
-// not run again, as with jobs.
+// notAgain is the outcome of a call that an earlier process had begun. Nobody knows how far its function got,
+// so it is not run again. The same rule holds for jobs of a minion.
 func (w *worker) notAgain(m *MakeCall, state backlog.State) outcome {
 	if state == backlog.Begun {
 		return outcome{}

@@ -13,7 +13,7 @@ import (
 	"brine/wire/loopback"
 )
 
-// apiMore is what the master's file has beyond configureMaster for the rows of salt-api: anybody may do anything.
+// apiMore extends the master's file for the rows of salt-api: every user may do everything.
 const apiMore = `netapi_enable_clients: [local, runner]
 external_auth: {auto: {bench: ['.*', '@runner']}}
 rest_cherrypy: {port: %d, host: 127.0.0.1, disable_ssl: true, webhook_disable_auth: true}
@@ -21,17 +21,17 @@ api_pidfile: %s/api.pid
 api_logfile: %s/api
 `
 
-// Calls of salt-api: one lowstate each, with credentials, as a client without a session sends them.
+// These are calls of salt-api: one lowstate each, with credentials, as from a client without a session.
 const (
 	apiPing = `[{"client": "local", "tgt": "m1", "fun": "test.ping", "username": "bench", "password": "x", "eauth": "auto"}]`
 	apiUp   = `[{"client": "runner", "fun": "manage.up", "username": "bench", "password": "x", "eauth": "auto"}]`
 	apiArg  = `[{"client": "runner", "fun": "test.arg", "arg": ["here"], "username": "bench", "password": "x", "eauth": "auto"}]`
 )
 
-// thirtyTwo is how many clients call at once.
+// thirtyTwo is the number of clients that call concurrently.
 const thirtyTwo = 32
 
-// apiServer is a salt-api beside the turn's master.
+// apiServer is a salt-api beside the master of a turn.
 type apiServer struct {
 	*process
 	base   string
@@ -66,7 +66,7 @@ func (t *turn) api(ctx context.Context) (err error) {
 		t.apiCalls(ctx, a, apiUp, "m3", rowAPIUp, "", rowAPIUpRate), t.apiWorked(a), t.streams(ctx, a))
 }
 
-// apiMaster starts a master whose configuration is for salt-api, too, and returns the port of that.
+// apiMaster starts a master with a configuration for salt-api, too. It returns the port of salt-api.
 func (t *turn) apiMaster(ctx context.Context) (int, error) {
 	if err := t.configureMaster(); err != nil {
 		return 0, err
@@ -103,7 +103,7 @@ func (t *turn) startAPI(ctx context.Context, port int, call, want string) (*apiS
 	return a, nil
 }
 
-// call sends a lowstate to /run and looks for what the answer must hold.
+// call sends a lowstate to /run and checks that the answer contains want.
 func (a *apiServer) call(ctx context.Context, low, want string) error {
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, a.base+"/run", strings.NewReader(low))
 	if err != nil {
@@ -123,7 +123,7 @@ func (a *apiServer) call(ctx context.Context, low, want string) error {
 	return err
 }
 
-// apiRest reads the size of a salt-api that has answered and rests.
+// apiRest reads the memory of an idle salt-api that has answered once.
 func (t *turn) apiRest(ctx context.Context, a *apiServer) error {
 	if !t.rec.wantsAny([]string{rowAPIIdle, rowAPIIdleP}) {
 		return nil
@@ -137,14 +137,14 @@ func (t *turn) apiRest(ctx context.Context, a *apiServer) error {
 	return nil
 }
 
-// apiWorked reads the size after all calls.
+// apiWorked reads the memory after all calls.
 func (t *turn) apiWorked(a *apiServer) error {
 	rss, _ := a.memory()
 	t.add(rowAPIWorked, rss)
 	return nil
 }
 
-// apiCalls measures one call after the other, and as many as 32 clients can make.
+// apiCalls measures calls one after another, and the rate of 32 concurrent clients.
 func (t *turn) apiCalls(ctx context.Context, a *apiServer, low, want, one, rate1, rate string) error {
 	if t.rec.wants(one) || rate1 != "" && t.rec.wants(rate1) {
 		n := t.times(400, 20)

@@ -16,15 +16,16 @@ import (
 	"brine/wire/crypt"
 )
 
-// What salt-api and its master carry together: so many minions answer each job, and so many clients read all events.
+// This is the load of salt-api and its master: so many minions answer each job, and so many clients read all
+// events.
 const (
 	apiCrowdMinions      = 1000
 	apiCrowdReaders      = 2000
 	apiCrowdReadersQuick = 200
 )
 
-// apiCrowd measures jobs for a thousand emulated minions, published by salt-api, while two thousand clients read every
-// event. Minions and readers are in this process, and share the machine with what is measured.
+// apiCrowd measures jobs for a thousand emulated minions that salt-api publishes while two thousand clients
+// read every event. Minions and readers run in this process, and share the machine with the measured daemons.
 func (t *turn) apiCrowd(ctx context.Context) (err error) {
 	if !t.c.ours {
 		return errOnlyOurs
@@ -65,7 +66,7 @@ func (t *turn) apiCrowd(ctx context.Context) (err error) {
 	return t.withCrowd(ctx, a)
 }
 
-// withCrowd opens the streams, runs jobs one after the other, and waits until all readers have what came.
+// withCrowd opens the streams, runs jobs one after another, and waits until all readers have all events.
 func (t *turn) withCrowd(ctx context.Context, a *apiServer) error {
 	n, span := apiCrowdReaders, 15*time.Second
 	if t.opt.Quick {
@@ -99,7 +100,7 @@ func (t *turn) withCrowd(ctx context.Context, a *apiServer) error {
 	}
 	t.add(rowAPICrowd, float64(jobs)/time.Since(start).Seconds())
 	all := int64(jobs) * apiCrowdMinions * int64(n)
-	_ = t.await(ctx, time.Minute, 20*time.Millisecond, func() error { // what has not come shows below
+	_ = t.await(ctx, time.Minute, 20*time.Millisecond, func() error { // missing events show in the result
 		if got.Load() < all {
 			return errBehind
 		}
@@ -139,7 +140,7 @@ func (a *apiServer) jobForAll(ctx context.Context, token string) error {
 	return err
 }
 
-// countReturns adds up the returns that come until the connection ends.
+// countReturns adds the number of returns to sum until the connection ends.
 func (r *streamReader) countReturns(sum *atomic.Int64) {
 	word := []byte(`"cmd": "_return"`)
 	room := make([]byte, 32<<10)

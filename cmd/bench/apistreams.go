@@ -16,16 +16,16 @@ import (
 	"time"
 )
 
-// How many read the events, and how many events there are in a second.
+// These are the number of readers, and the number of events per second.
 const (
 	streamReaders      = 2000
 	streamReadersQuick = 500
 	streamEvents       = 100
 )
 
-// streams lets many clients read all events while hooks fire them, and takes how late the last of them was, what did
-// not come, and the memory that a reader costs. The salt-api of Salt has a thread for each reader, 100 in all: it takes
-// no part.
+// streams lets many clients read all events while hooks fire them. It measures the greatest delay, the number
+// of lost events, and the memory for each reader. Salt's salt-api has one thread for each reader, 100 in all,
+// so it takes no part.
 func (t *turn) streams(ctx context.Context, a *apiServer) error {
 	rows := []string{rowStreamLag, rowStreamLost, rowStreamKB}
 	if !t.rec.wantsAny(rows) {
@@ -64,7 +64,7 @@ func (t *turn) streams(ctx context.Context, a *apiServer) error {
 		return err
 	}
 	during, _ := a.memory()
-	// what has not come shows below
+	// missing events show in the result
 	_ = t.await(ctx, 10*time.Second, 50*time.Millisecond, func() error { return allOf(readers, fired) })
 	var worst, lost int64
 	for _, r := range readers {
@@ -89,7 +89,7 @@ func allOf(readers []*streamReader, fired int64) error {
 	return nil
 }
 
-// logIn makes a session.
+// logIn logs in and returns the session.
 func (a *apiServer) logIn(ctx context.Context) (string, error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, a.base+"/login",
 		strings.NewReader(`{"username": "bench", "password": "x", "eauth": "auto"}`))
@@ -108,7 +108,7 @@ func (a *apiServer) logIn(ctx context.Context) (string, error) {
 	return res.Header.Get("X-Auth-Token"), nil
 }
 
-// fire posts hooks that say when they were sent, so many in a second, and returns how many.
+// fire posts hooks that contain their time of sending, at a fixed rate, and returns their number.
 func (a *apiServer) fire(ctx context.Context, span time.Duration) (int64, error) {
 	tick := time.NewTicker(time.Second / streamEvents)
 	defer tick.Stop()
@@ -138,7 +138,7 @@ func (a *apiServer) fire(ctx context.Context, span time.Duration) (int64, error)
 type streamReader struct {
 	conn       net.Conn
 	in         *bufio.Reader
-	got, worst atomic.Int64 // events of hooks, nanoseconds of the latest
+	got, worst atomic.Int64 // number of hook events, greatest delay in nanoseconds
 }
 
 func openStream(ctx context.Context, base, token string) (*streamReader, error) {
@@ -163,12 +163,12 @@ func openStream(ctx context.Context, base, token string) (*streamReader, error) 
 
 func (r *streamReader) close() {
 	if r != nil {
-		_ = r.conn.Close() // twice at times
+		_ = r.conn.Close() // close may run twice
 	}
 }
 
-// read counts events until the connection ends. The time stands twice in an event, in its body and in what was read
-// from it.
+// read counts events until the connection ends. An event contains the time twice, in its body and in its parsed
+// data.
 func (r *streamReader) read() {
 	for {
 		line, err := r.in.ReadSlice('\n')

@@ -1,8 +1,8 @@
-// Package bench measures brine, and beside it real Salt on the same machine, in one run: command lines, jobs,
-// sign-ins, returns, starts, stops and memory. It starts real processes in a directory of its own, talks to them
-// over loopback, ends what it started and leaves nothing behind. The load of many minions comes from cmd/fleet.
+// Package bench measures brine and, on the same machine and in one run, real Salt: command lines, jobs,
+// sign-ins, returns, starts, stops and memory. It starts real processes in a separate directory, talks to them
+// over loopback, and removes all traces. cmd/fleet provides the load of many minions.
 //
-// It judges nothing but numbers against the targets in rows.go; whether answers are right is the matter of the tests.
+// It only compares numbers with the targets in rows.go. Tests check whether answers are correct.
 package bench
 
 import (
@@ -17,31 +17,31 @@ import (
 	"time"
 )
 
-// Options say what to measure.
+// Options tells what to measure.
 type Options struct {
 	Self     string    // the brine binary
 	Cache    string    // directory of the Salt releases, see .ci/salt-peers
-	NoSalt   bool      // brine alone
+	NoSalt   bool      // measure brine alone
 	Rows     []string  // keys of rows; none: all
-	Rounds   int       // how often every contender has its turn, 0: 3, or 1 when Quick
+	Rounds   int       // number of turns of each contender; 0: 3, or 1 if Quick
 	Quick    bool      // fewer repetitions
-	Dir      string    // where the scratch directory is made, "": /tmp; a short path
+	Dir      string    // parent of the scratch directory, a short path; "": /tmp
 	Minions  int       // size of the emulated fleet, 0: 1000
 	Version  int       // protocol version of the emulated fleet, 0: the newest
 	Profile  string    // directory for CPU profiles of brine's daemons under load; "": none
-	Progress io.Writer // what is being done, a line at a time; nil: silent
+	Progress io.Writer // receives a line for each step; nil: no output
 }
 
-// bench is a run under way.
+// bench is a run in progress.
 type bench struct {
 	opt  Options
-	root string // scratch directory, short because the paths of Unix sockets are
+	root string // scratch directory, short because paths of Unix sockets are limited
 	rec  *recorder
 
-	before []int // processes below this one that are somebody else's
+	before []int // existing processes below this one
 }
 
-// Run measures and returns what came out, also when it was cut short: the error says by what.
+// Run measures and returns the report. If the run was cut short, it returns the report so far with the error.
 func Run(ctx context.Context, opt Options) (report *Report, err error) {
 	fillDefaults(&opt)
 	if err := checkRows(opt.Rows); err != nil {
@@ -83,7 +83,8 @@ func fillDefaults(opt *Options) {
 	}
 }
 
-// rounds lets the contenders take turns, group by group, so that a change of the machine's mood meets them all.
+// rounds lets the contenders take turns in each group, so that a change of the machine's speed affects them
+// all.
 func (b *bench) rounds(ctx context.Context, contenders []contender) error {
 	for round := range b.opt.Rounds {
 		for _, g := range groups() {
@@ -101,7 +102,7 @@ func (b *bench) rounds(ctx context.Context, contenders []contender) error {
 	return nil
 }
 
-// turn runs one group for one contender. What goes wrong is noted in the rows that got nothing.
+// turn runs one group for one contender. An error is noted in the rows without a sample.
 func (b *bench) turn(ctx context.Context, round int, g group, c contender) {
 	start := time.Now()
 	b.say("round %d of %d: %s, %s", round+1, b.opt.Rounds, g.name, c.name)
@@ -118,7 +119,7 @@ func (b *bench) say(format string, args ...any) { fmt.Fprintf(b.opt.Progress, fo
 
 // contender is one implementation.
 type contender struct {
-	name  string // as the table shows it
+	name  string // name in the table
 	short string // part of a path
 	bin   string // directory of its tools
 	ours  bool
@@ -126,7 +127,7 @@ type contender struct {
 
 func (c contender) tool(name string) string { return filepath.Join(c.bin, name) }
 
-// contenders finds who takes part; absent says who does not, and why.
+// contenders finds the implementations to measure. absent names the others, with the reason.
 func (b *bench) contenders() (list []contender, absent []string, err error) {
 	for _, release := range []string{"3008", "3006"} {
 		dir := filepath.Join(b.opt.Cache, release)
@@ -147,8 +148,8 @@ func (b *bench) contenders() (list []contender, absent []string, err error) {
 	return append(list, contender{name: "brine", short: "b", bin: links, ours: true}), absent, nil
 }
 
-// ownTools makes a directory with a copy of the brine binary, which somebody may be building anew meanwhile, and the
-// names of its tools.
+// ownTools makes a directory with a copy of the brine binary and the names of its tools. It copies the binary
+// because a build may replace it meanwhile.
 func (b *bench) ownTools() (dir string, err error) {
 	dir = filepath.Join(b.root, "bin")
 	if err := os.Mkdir(dir, 0o755); err != nil {
@@ -165,8 +166,8 @@ func (b *bench) ownTools() (dir string, err error) {
 	return dir, nil
 }
 
-// copyProgram copies piece by piece, as a package manager does. Written at once, a file may lie in the page cache in
-// pieces of megabytes, each of which counts as resident when one byte of it is needed.
+// copyProgram copies a file in small pieces, as a package manager does. If a file is written at once, the page
+// cache may hold it in pieces of megabytes. Each piece then counts as resident if one of its bytes is needed.
 func copyProgram(to, from string) error {
 	src, err := os.Open(from)
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 	"brine/wire/crypt"
 )
 
-// crowd is the emulated fleet of a turn with its ear at the event bus.
+// crowd is the emulated fleet of a turn, with a listener on the event bus.
 type crowd struct {
 	*turn
 	f     *fleet.Fleet
@@ -21,7 +21,7 @@ type crowd struct {
 	heard *listener
 }
 
-// limitAll is how long the returns of a whole fleet are waited for.
+// limitAll bounds the wait for the returns of a whole fleet.
 const limitAll = 60 * time.Second
 
 // fleet measures a master with many emulated minions.
@@ -83,7 +83,7 @@ func (cr *crowd) await(ctx context.Context) error {
 	})
 }
 
-// measure takes the rows of a fleet, those first that need a master at rest.
+// measure measures the rows of a fleet. Rows that need an idle master come first.
 func (cr *crowd) measure(ctx context.Context) error {
 	if err := pause(ctx, 5*time.Second); err != nil {
 		return err
@@ -106,7 +106,7 @@ func (cr *crowd) measure(ctx context.Context) error {
 	return nil
 }
 
-// pings measures the last return of a job for everybody, again and again.
+// pings measures repeatedly the time to the last return of a job for all minions.
 func (cr *crowd) pings(ctx context.Context) error {
 	defer cr.profile(cr.master, "fleet")()
 	defer cr.account(rowFleet)()
@@ -121,10 +121,10 @@ func (cr *crowd) pings(ctx context.Context) error {
 	return nil
 }
 
-// burstAtOnce is how many requests of a burst are under way.
+// burstAtOnce is the number of requests of a burst in progress.
 const burstAtOnce = 256
 
-// returns measures how fast the master takes returns of jobs that it knows, each for the first time.
+// returns measures how fast the master accepts returns of known jobs, each for the first time.
 func (cr *crowd) returns(ctx context.Context) error {
 	cr.f.Hold(true)
 	defer cr.f.Hold(false)
@@ -143,7 +143,7 @@ func (cr *crowd) returns(ctx context.Context) error {
 	return cr.burst(rowReturns, func() (fleet.Burst, error) { return cr.f.Returns(ctx, jids, burstAtOnce) })
 }
 
-// signIns measures how fast the master answers minions whose keys it has accepted.
+// signIns measures how fast the master answers minions with accepted keys.
 func (cr *crowd) signIns(ctx context.Context) error {
 	times := cr.times(5, 2)
 	defer cr.profile(cr.master, "sign-ins")()
@@ -164,14 +164,14 @@ func (cr *crowd) burst(row string, run func() (fleet.Burst, error)) error {
 	return nil
 }
 
-// worked reads the size of the master after its work.
+// worked reads the memory of the master after its work.
 func (cr *crowd) worked(context.Context) error {
 	rss, _ := cr.master.memory()
 	cr.add(rowWorked, rss)
 	return nil
 }
 
-// restart measures the first job of a master that has started again: every minion finds its key out of date.
+// restart measures the first job of a restarted master, for which every minion needs a new session key.
 func (cr *crowd) restart(ctx context.Context) error {
 	for range cr.times(4, 1) {
 		cr.heard.close()
@@ -182,13 +182,13 @@ func (cr *crowd) restart(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if cr.c, err = cr.newClient(); err != nil { // a real master changes the key of its tools at each start
+		if cr.c, err = cr.newClient(); err != nil { // a real master changes its tools' key at each start
 			return err
 		}
 		if cr.heard, err = listen(ctx, cr.c); err != nil {
 			return err
 		}
-		// Request sockets may pause for five seconds between attempts to reach a master that is down.
+		// Request sockets may pause for five seconds between attempts to reach a dead master.
 		if err := errors.Join(cr.await(ctx), pause(ctx, 6*time.Second)); err != nil {
 			return err
 		}

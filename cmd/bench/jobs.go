@@ -14,7 +14,7 @@ import (
 	"brine/wire/zmq"
 )
 
-// newClient connects to the master as its tools do. All clients end with the turn.
+// newClient connects to the master as its tools do. All clients close at the end of the turn.
 func (t *turn) newClient() (*client.Client, error) {
 	if t.zctx == nil {
 		var err error
@@ -57,19 +57,19 @@ type listener struct {
 	err  error // the bus ended
 }
 
-// jobReturns is what has come in for one job.
+// jobReturns holds the returns of one job.
 type jobReturns struct {
 	ids  map[string]bool
 	last time.Time     // arrival of the newest
-	want int           // 0 until somebody waits
+	want int           // 0 until a caller waits
 	full chan struct{} // closed when want is reached
 }
 
-// listen joins the bus; what is counted begins here.
+// listen connects to the bus and starts to count.
 func listen(ctx context.Context, c *client.Client) (*listener, error) {
 	var events client.Events
 	var err error
-	for range 100 { // a real master opens its bus a little after its request port
+	for range 100 { // a real master opens its bus a little later than its request port
 		if events, err = c.Events(ctx); err == nil {
 			break
 		}
@@ -86,7 +86,7 @@ func listen(ctx context.Context, c *client.Client) (*listener, error) {
 }
 
 func (l *listener) close() {
-	_ = l.events.Close() // that the other end has gone is no matter
+	_ = l.events.Close() // the other end may have closed it already
 	<-l.done
 }
 
@@ -118,7 +118,7 @@ func returnTag(tag string) (jid, id string, ok bool) {
 	return jid, id, ok
 }
 
-// job returns a job's entry; l.mu is held.
+// job returns a job's entry. The caller holds l.mu.
 func (l *listener) job(jid string) *jobReturns {
 	j := l.jobs[jid]
 	if j == nil {
@@ -138,8 +138,8 @@ func (l *listener) count(jid, id string, now time.Time) {
 	}
 }
 
-// wait waits until want minions have returned a job, at most limit. It tells how many did not, and when the last
-// return came.
+// wait waits until want minions have returned a job, at most limit. It returns the number of missing returns
+// and the time of the last one.
 func (l *listener) wait(ctx context.Context, jid string, want int, limit time.Duration) (missing int, last time.Time,
 	err error) {
 	l.mu.Lock()
@@ -163,10 +163,10 @@ func (l *listener) wait(ctx context.Context, jid string, want int, limit time.Du
 	return want - len(j.ids), j.last, l.err
 }
 
-// errLate means that a job was not answered in time.
+// errLate means that a job did not get its returns in time.
 var errLate = errors.New("no return in time")
 
-// job publishes a test.ping and waits for the last of want returns; took counts from before the publishing.
+// jobTo publishes a test.ping and waits for want returns. took begins before the publication.
 func (l *listener) jobTo(ctx context.Context, c *client.Client, tgt string, want int, limit time.Duration) (
 	took time.Duration, missing int, err error) {
 	start := time.Now()

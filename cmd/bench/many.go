@@ -11,14 +11,14 @@ import (
 	"brine/wire/crypt"
 )
 
-// manyMinions is the size of a fleet at which what grows faster than its number shows.
+// manyMinions is large enough to show costs that grow faster than the number of minions.
 const manyMinions = 10_000
 
-// errOnlyOurs is why real Salt has no turn at a fleet whose sign-ins alone take it minutes.
+// errOnlyOurs is the reason why real Salt takes no part: its sign-ins alone would take minutes.
 var errOnlyOurs = errors.New("measured for brine alone")
 
-// many measures the command line with ten thousand emulated minions: salt, the master and the emulation share the
-// machine.
+// many measures the command line with ten thousand emulated minions. salt, the master and the emulation share
+// the machine.
 func (t *turn) many(ctx context.Context) error {
 	if !t.c.ours {
 		return errOnlyOurs
@@ -54,8 +54,8 @@ func (t *turn) many(ctx context.Context) error {
 	return errors.Join(err, f.Wait())
 }
 
-// withMany takes the rows. The size of the master is that of one that has worked and rests again; at most it was what
-// the kernel says of the whole time, with all sign-ins and jobs.
+// withMany measures the rows. The size of the master is its memory at rest after the work. The peak comes from
+// the kernel and covers all sign-ins and jobs.
 func (t *turn) withMany(ctx context.Context) error {
 	if err := pause(ctx, 5*time.Second); err != nil {
 		return err
@@ -80,7 +80,7 @@ func (t *turn) withMany(ctx context.Context) error {
 	return nil
 }
 
-// manyTimes runs one command line again and again.
+// manyTimes measures one command line repeatedly.
 func (t *turn) manyTimes(ctx context.Context, row string, args ...string) error {
 	defer t.profile(t.master, row)()
 	defer t.account(row)()

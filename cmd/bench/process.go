@@ -16,7 +16,7 @@ import (
 	"time"
 )
 
-// process is a daemon in a process group of its own.
+// process is a daemon in its own process group.
 type process struct {
 	name string
 	cmd  *exec.Cmd
@@ -24,7 +24,7 @@ type process struct {
 	done chan struct{} // closed when the first process of the group has ended
 }
 
-// startProcess starts a program with its output in a file.
+// startProcess starts a program. Its output goes to a file.
 func startProcess(name, log string, env []string, path string, args ...string) (*process, error) {
 	out, err := os.OpenFile(log, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
 	if err != nil {
@@ -38,7 +38,7 @@ func startProcess(name, log string, env []string, path string, args ...string) (
 		return nil, fmt.Errorf("start %s: %w", name, err)
 	}
 	go func() {
-		_ = p.cmd.Wait() // how it ended is in cmd.ProcessState
+		_ = p.cmd.Wait() // cmd.ProcessState holds the result
 		close(p.done)
 	}()
 	return p, nil
@@ -53,7 +53,7 @@ func (p *process) ended() bool {
 	}
 }
 
-// err says that a process that should be running is not, with the end of its log.
+// err returns an error with the end of the log if a process is not running that should be.
 func (p *process) err() error {
 	if !p.ended() {
 		return nil
@@ -66,8 +66,8 @@ func (p *process) err() error {
 	return fmt.Errorf("%s ended: %v: %s", p.name, p.cmd.ProcessState, b[max(0, len(b)-600):])
 }
 
-// stop sends SIGTERM to the first process, as a service manager does, and returns how long it took to end. What
-// is left of the group after half a minute is killed.
+// stop sends SIGTERM to the first process, as a service manager does, and returns the time until it ended.
+// After half a minute it kills the rest of the group.
 func (p *process) stop() (time.Duration, error) {
 	start := time.Now()
 	if err := p.cmd.Process.Signal(syscall.SIGTERM); err != nil && !errors.Is(err, os.ErrProcessDone) {
@@ -86,7 +86,7 @@ func (p *process) stop() (time.Duration, error) {
 func (p *process) kill() error {
 	err := syscall.Kill(-p.cmd.Process.Pid, syscall.SIGKILL)
 	<-p.done
-	if err != nil && !errors.Is(err, syscall.ESRCH) { // nobody left
+	if err != nil && !errors.Is(err, syscall.ESRCH) { // no process is left
 		return fmt.Errorf("kill %s: %w", p.name, err)
 	}
 	return nil
@@ -104,7 +104,7 @@ func (p *process) members() []int {
 		if err != nil {
 			continue // it has ended meanwhile
 		}
-		// pid (name) state ppid pgrp ...: the name may hold anything, so count from its end.
+		// pid (name) state ppid pgrp ...: the name may contain anything, so count from its end.
 		rest := strings.Fields(string(b[bytes.LastIndexByte(b, ')')+1:]))
 		if len(rest) < 3 || rest[2] != strconv.Itoa(p.cmd.Process.Pid) {
 			continue
@@ -116,7 +116,7 @@ func (p *process) members() []int {
 	return pids
 }
 
-// memory adds up the resident and the proportional size of the group, in MB.
+// memory returns the sums of the resident and the proportional set sizes of the group, in MB.
 func (p *process) memory() (rss, pss float64) {
 	for _, pid := range p.members() {
 		rss += kilobytes(fmt.Sprintf("/proc/%d/status", pid), "VmRSS:") / 1024
@@ -125,7 +125,7 @@ func (p *process) memory() (rss, pss float64) {
 	return rss, pss
 }
 
-// peak adds up the most that the processes of the group were resident with since their start, in MB (VmHWM,
+// peak adds the largest resident set sizes of the processes since their start, in MB (VmHWM,
 // proc_pid_status(5)).
 func (p *process) peak() (rss float64) {
 	for _, pid := range p.members() {
@@ -134,15 +134,15 @@ func (p *process) peak() (rss float64) {
 	return rss
 }
 
-// forgetPeak has peak begin anew, where the kernel lets it (proc_pid_clear_refs(5)).
+// forgetPeak resets the peak, if the kernel permits it (proc_pid_clear_refs(5)).
 func (p *process) forgetPeak() {
 	for _, pid := range p.members() {
-		// peak is too high then, which the row shows
+		// on an error the peak in the row is too high
 		_ = os.WriteFile(fmt.Sprintf("/proc/%d/clear_refs", pid), []byte("5"), 0)
 	}
 }
 
-// kilobytes reads a line "NAME 123 kB" of a file; 0 without it.
+// kilobytes reads a line "NAME 123 kB" of a file. It returns 0 without such a line.
 func kilobytes(path, name string) float64 {
 	b, err := os.ReadFile(path)
 	if err != nil {
@@ -166,7 +166,8 @@ func ownCPU() time.Duration {
 	return time.Duration(use.Utime.Nano() + use.Stime.Nano())
 }
 
-// busyCPU is the processor time that everything on this machine has used so far; 0 where nobody counts it.
+// busyCPU is the processor time that everything on this machine has used so far, or 0 if the system does not
+// count it.
 func busyCPU() (sum time.Duration) {
 	b, err := os.ReadFile("/proc/stat")
 	if err != nil {
@@ -182,12 +183,12 @@ func busyCPU() (sum time.Duration) {
 	return sum
 }
 
-// runTool runs a command to its end and returns how long it took and what it printed.
+// runTool runs a command to its end and returns its duration and its output.
 func runTool(ctx context.Context, env []string, path string, args ...string) (time.Duration, string, error) {
 	return runLong(ctx, time.Minute, env, path, args...)
 }
 
-// runLong is runTool with another limit.
+// runLong is runTool with another time limit.
 func runLong(ctx context.Context, limit time.Duration, env []string, path string, args ...string) (time.Duration,
 	string, error) {
 	ctx, cancel := context.WithTimeout(ctx, limit)
@@ -206,12 +207,12 @@ func runLong(ctx context.Context, limit time.Duration, env []string, path string
 	return took, out.String(), nil
 }
 
-// raiseOpenFiles lifts the limit of open files as far as this user may: an emulated fleet needs many.
+// raiseOpenFiles raises the limit of open files as far as this user may, because an emulated fleet needs many.
 func raiseOpenFiles() {
 	var lim syscall.Rlimit
 	if syscall.Getrlimit(syscall.RLIMIT_NOFILE, &lim) == nil && lim.Cur < lim.Max {
 		lim.Cur = lim.Max
-		_ = syscall.Setrlimit(syscall.RLIMIT_NOFILE, &lim) // a small fleet works all the same
+		_ = syscall.Setrlimit(syscall.RLIMIT_NOFILE, &lim) // a small fleet works without it
 	}
 }
 
@@ -220,9 +221,10 @@ func numCPU() int { return runtime.NumCPU() }
 // profilePatience bounds the wait for the file of a profile.
 const profilePatience = 30 * time.Second
 
-// profile begins or ends a CPU profile of a daemon of brine, and waits until the daemon has its file open, or written.
+// profile starts or ends a CPU profile of a brine daemon. It waits until the daemon has opened or closed the
+// file.
 func (p *process) profile(on bool) {
-	_ = p.cmd.Process.Signal(syscall.SIGUSR2) // a process that has ended shows elsewhere
+	_ = p.cmd.Process.Signal(syscall.SIGUSR2) // the end of the process is noticed below
 	tick := time.NewTicker(5 * time.Millisecond)
 	defer tick.Stop()
 	limit := time.After(profilePatience)
@@ -237,10 +239,10 @@ func (p *process) profile(on bool) {
 	}
 }
 
-// profiling tells whether the file of a profile is open: from its beginning until all is written.
+// profiling tells whether the file of a profile is open. It is open until all data is written.
 func (p *process) profiling() bool {
 	return slices.ContainsFunc(p.members(), func(pid int) bool {
-		// the process that works may be another than that of its parent
+		// the working process may be a child of its parent process
 		files, err := filepath.Glob(fmt.Sprintf("/proc/%d/fd/*", pid))
 		return err == nil && slices.ContainsFunc(files, func(path string) bool {
 			to, err := os.Readlink(path)
@@ -249,7 +251,7 @@ func (p *process) profiling() bool {
 	})
 }
 
-// cpu adds up the processor time of the group so far, in nanoseconds.
+// cpu is the processor time of the group so far.
 func (p *process) cpu() time.Duration {
 	var sum time.Duration
 	for _, pid := range p.members() {

@@ -20,13 +20,13 @@ type Report struct {
 	Rows       []Line    `json:"rows"`
 }
 
-// Line is one row with what everybody reached.
+// Line is one row with the results of all contenders.
 type Line struct {
 	Key     string             `json:"key"`
 	Title   string             `json:"title"`
 	Unit    string             `json:"unit,omitempty"`
 	Results map[string]Series  `json:"results"`
-	Ratios  map[string]float64 `json:"ratios"` // how many times better brine is than each of the others
+	Ratios  map[string]float64 `json:"ratios"` // how many times better brine is than each other contender
 	Target  string             `json:"target,omitempty"`
 	Met     *bool              `json:"met,omitempty"` // nil: no target, or brine was not measured
 }
@@ -90,7 +90,7 @@ func (l *Line) judge(row Row, mine Series) {
 	if row.higher == higher {
 		met = mine.P50 >= limit
 	}
-	if row.Key == rowMissing { // one is too many
+	if row.Key == rowMissing { // one missing return is too many
 		met = mine.Max <= limit
 	}
 	l.Met = &met
@@ -163,7 +163,7 @@ func (s Series) cell() string {
 	return fmt.Sprintf("%s (%s..%s, %d)", number(s.P50), number(s.Min), number(s.Max), s.N)
 }
 
-// number shows three digits, and all of them before the point.
+// number writes at least three digits, and all digits before the point.
 func number(v float64) string {
 	switch {
 	case v >= 100 || v == 0:
@@ -197,7 +197,7 @@ func (l Line) verdict() string {
 	return "NO"
 }
 
-// machine names what was measured on.
+// machine describes the machine.
 func machine() string {
 	cpu := "unknown processor"
 	if b, err := os.ReadFile("/proc/cpuinfo"); err == nil {

@@ -26,7 +26,7 @@ func TestSummarize(t *testing.T) {
 	}
 }
 
-// TestReport checks verdicts and ratios, and that the table says why a cell is empty.
+// TestReport checks verdicts and ratios, and the reasons for empty cells in the table.
 func TestReport(t *testing.T) {
 	rec := newRecorder([]string{rowKeys, rowRate, rowStart, rowIdleMasterP})
 	who := []contender{{name: "Salt 3008"}, {name: ours, ours: true}}
@@ -63,7 +63,7 @@ func TestReport(t *testing.T) {
 	}
 }
 
-// TestRelativeTarget checks a row that is judged by the better of the others.
+// TestRelativeTarget checks a row whose target depends on the better of the other contenders.
 func TestRelativeTarget(t *testing.T) {
 	for _, tt := range []struct {
 		mine float64

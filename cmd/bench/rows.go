@@ -1,6 +1,6 @@
 package bench
 
-// better says in which direction a row improves.
+// better tells in which direction a row improves.
 type better int
 
 const (
@@ -8,8 +8,8 @@ const (
 	higher        // rates
 )
 
-// Row is one line of the table. Target is met when the median is not beyond Limit; with Times, Limit is that many
-// times the better of the others.
+// Row is one line of the table. The target is met if the median is not beyond Limit. With Times, Limit is a
+// factor of the better result among the others.
 type Row struct {
 	Key    string
 	Title  string
@@ -17,10 +17,10 @@ type Row struct {
 	Limit  float64
 	Times  bool
 	higher better
-	noGoal bool // shown for what it tells, without a target
+	noGoal bool // shown for information, without a target
 }
 
-// Keys of the rows.
+// These are the keys of the rows.
 const (
 	rowPing3       = "ping3"
 	rowCall        = "call"
@@ -137,7 +137,7 @@ func rows() []Row {
 	}
 }
 
-// groups lists what shares a site, in the order of measuring.
+// groups lists rows that share a site, in the order of measuring.
 func groups() []group {
 	return []group{
 		{"life", []string{rowStart, rowStopMaster}, (*turn).life},

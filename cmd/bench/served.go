@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// How much is served: one large file to three minions, and many small ones to one.
+// These are the amounts to serve: one large file to three minions, and many small files to one.
 const (
 	largeFile      = 1 << 30
 	largeFileQuick = 64 << 20
@@ -49,13 +49,13 @@ func (t *turn) served(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("first answer of three minions: %w", err)
 	}
-	if err := pause(ctx, 5*time.Second); err != nil { // until they rest
+	if err := pause(ctx, 5*time.Second); err != nil { // until the minions are idle
 		return err
 	}
 	return errors.Join(t.largeToAll(ctx, large), t.smallToOne(ctx))
 }
 
-// makeFiles makes what is served.
+// makeFiles makes the files to serve.
 func makeFiles(dir string, large int64, small int) error {
 	text := make([]byte, mebibyte)
 	random := rand.NewChaCha8([32]byte{3})
@@ -87,7 +87,7 @@ func appendTo(path, text string) error {
 	return errors.Join(err, f.Close())
 }
 
-// tell runs a function with one argument by salt, on the first n of the minions; "" is no argument.
+// tell runs a function with salt on the first n of the minions. It passes one argument, or none if arg is "".
 func (t *turn) tell(ctx context.Context, fun, arg string, n int) error {
 	words := []string{"-c", t.masterDir(), "-t", "900", "--out=txt", "-L", strings.Join(trio[:n], ","), fun}
 	if arg != "" {
@@ -103,7 +103,7 @@ func (t *turn) tell(ctx context.Context, fun, arg string, n int) error {
 	return err
 }
 
-// largeToAll has three minions fetch one file at the same time.
+// largeToAll lets three minions fetch one file at the same time.
 func (t *turn) largeToAll(ctx context.Context, size int64) error {
 	if !t.rec.wantsAny([]string{rowLarge, rowLargeMaster, rowLargeMinion}) {
 		return nil
@@ -136,7 +136,7 @@ func (t *turn) largeToAll(ctx context.Context, size int64) error {
 	return nil
 }
 
-// smallToOne has one minion list and fetch many files.
+// smallToOne lets one minion list and fetch many files.
 func (t *turn) smallToOne(ctx context.Context) error {
 	if !t.rec.wants(rowSmall) {
 		return nil

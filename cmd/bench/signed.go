@@ -11,7 +11,7 @@ import (
 	"brine/wire/crypt"
 )
 
-// signed measures what one signed publication costs the master in processor time, with few keys and with many.
+// signed measures the master's processor time for one signed publication, with few keys and with many.
 func (t *turn) signed(ctx context.Context) error {
 	few, err := t.publishCost(ctx, rowPublish10, 10)
 	if err != nil {
@@ -25,7 +25,8 @@ func (t *turn) signed(ctx context.Context) error {
 	return nil
 }
 
-// publishCost has a master with so many accepted keys publish jobs to one emulated minion, one after another.
+// publishCost lets a master with the given number of accepted keys publish jobs to one emulated minion, one
+// after another.
 func (t *turn) publishCost(ctx context.Context, row string, keys int) (cost float64, err error) {
 	sub := &turn{bench: t.bench, c: t.c, dir: filepath.Join(t.dir, fmt.Sprint(keys))}
 	defer func() { err = errors.Join(err, sub.close()) }()
@@ -50,7 +51,7 @@ func (t *turn) publishCost(ctx context.Context, row string, keys int) (cost floa
 	return cost, nil
 }
 
-// plantKeys puts accepted keys of minions that never come into the master's directory.
+// plantKeys adds accepted keys of minions that do not exist to the master's directory.
 func (t *turn) plantKeys(n int) error {
 	dir := filepath.Join(t.conf.PKIDir, "minions")
 	if err := os.MkdirAll(dir, 0o700); err != nil {
@@ -81,7 +82,7 @@ func (cr *crowd) costOf(ctx context.Context) (float64, error) {
 		}
 		return err
 	}
-	for range 5 { // caches
+	for range 5 { // fills caches
 		if err := one(); err != nil {
 			return 0, err
 		}

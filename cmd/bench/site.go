@@ -18,7 +18,7 @@ import (
 	"brine/wire/zmq"
 )
 
-// turn is one contender's go at one group: a directory with a master and what belongs to it.
+// turn is one run of a contender in one group: a directory with a master and everything around it.
 type turn struct {
 	*bench
 	c        contender
@@ -32,8 +32,8 @@ type turn struct {
 	zctx     *zmq.Context
 }
 
-// close ends all that runs. The directory stays until the end of the run: file systems are slow for a while after
-// many files were removed, and that is not to be somebody's bad luck.
+// close ends all processes. The directory stays until the end of the run, because file systems are slow for a
+// while after many files are removed, which would disturb the next contender.
 func (t *turn) close() error {
 	var errs []error
 	for _, c := range t.clients {
@@ -49,7 +49,7 @@ func (t *turn) close() error {
 	for _, p := range all {
 		errs = append(errs, p.kill())
 	}
-	errs = append(errs, endStrays(t.before)) // they would write into the scratch directory while it is removed
+	errs = append(errs, endStrays(t.before)) // strays would write into the scratch directory during its removal
 	for _, p := range t.ports {
 		errs = append(errs, p.Release())
 	}
@@ -62,7 +62,7 @@ func (t *turn) addTime(row string, d time.Duration) { t.add(row, ms(d)) }
 
 func ms(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
 
-// times is how often something is repeated: often with brine, less with what takes seconds.
+// times is the number of repetitions: more for brine, fewer for real Salt, where a repetition takes seconds.
 func (t *turn) times(brine, salt int) int {
 	n := salt
 	if t.c.ours {
@@ -74,7 +74,7 @@ func (t *turn) times(brine, salt int) int {
 	return n
 }
 
-// env keeps files and settings of the user away from the tools.
+// env protects the tools from the user's files and settings.
 func (t *turn) env() []string {
 	env := append(os.Environ(), "HOME="+t.dir, "SALT_CONFIG_DIR=", "LC_ALL=C.UTF-8", "COLUMNS=80",
 		"PYTHONWARNINGS=ignore")
@@ -88,7 +88,8 @@ func (t *turn) masterDir() string { return filepath.Join(t.dir, "etc") }
 
 func (t *turn) minionDir(id string) string { return filepath.Join(t.dir, id, "etc") }
 
-// configureMaster reserves two ports and writes the master's file: Salt's defaults but for places and names.
+// configureMaster reserves two ports and writes the master's file. Only places and names differ from Salt's
+// defaults.
 func (t *turn) configureMaster() error {
 	me, err := user.Current()
 	if err != nil {
@@ -142,7 +143,7 @@ func (t *turn) startMaster(ctx context.Context) (took time.Duration, err error) 
 	return time.Since(start), nil
 }
 
-// awaitPort waits until somebody listens on the request port.
+// awaitPort waits until a process listens on the request port.
 func (t *turn) awaitPort(ctx context.Context) error {
 	return t.await(ctx, time.Minute, time.Millisecond, func() error {
 		conn, err := net.DialTimeout("tcp", fmt.Sprintf("127.0.0.1:%d", t.ret), time.Second)
@@ -153,7 +154,7 @@ func (t *turn) awaitPort(ctx context.Context) error {
 	})
 }
 
-// await repeats try until it succeeds; it gives up after limit, or when a process of ours has ended.
+// await repeats try until it succeeds. It gives up after limit, or when a daemon of this turn has ended.
 func (t *turn) await(ctx context.Context, limit, pause time.Duration, try func() error) error {
 	tick := time.NewTicker(pause)
 	defer tick.Stop()
@@ -176,7 +177,7 @@ func (t *turn) await(ctx context.Context, limit, pause time.Duration, try func()
 	}
 }
 
-// startMinion starts a minion of the contender's kind.
+// startMinion starts a minion of the same implementation.
 func (t *turn) startMinion(id string) error {
 	err := write(filepath.Join(t.minionDir(id), "minion"), fmt.Sprintf(
 		"root_dir: %s\nmaster: 127.0.0.1\npublish_port: %d\nmaster_port: %d\nid: %s\nuser: "+
@@ -194,9 +195,9 @@ func (t *turn) startMinion(id string) error {
 	return nil
 }
 
-// account tells, when the function it returns is called, who has used how much processor time since: the daemons,
-// and this process, which must not be what is measured. What others of this machine used says how far the wall
-// times can be trusted.
+// account starts to count processor time. The returned function prints how much the daemons and this process
+// have used since. This process must not use so much that it affects the result. The time of other processes
+// tells how reliable the wall times are.
 func (t *turn) account(what string) (end func()) {
 	own, daemons, busy, start := ownCPU(), t.cpus(), busyCPU(), time.Now()
 	return func() {
@@ -212,7 +213,7 @@ func (t *turn) account(what string) (end func()) {
 	}
 }
 
-// cpus is the processor time that each daemon has used so far, the master first.
+// cpus returns the processor time that each daemon has used so far, the master first.
 func (t *turn) cpus() []time.Duration {
 	list := []time.Duration{t.master.cpu()}
 	for _, m := range t.minions {
@@ -221,7 +222,7 @@ func (t *turn) cpus() []time.Duration {
 	return list
 }
 
-// pause lets things settle.
+// pause waits until the daemons are at rest.
 func pause(ctx context.Context, d time.Duration) error {
 	select {
 	case <-time.After(d):

@@ -6,16 +6,16 @@ import (
 	"sync"
 )
 
-// Series is what one contender reached in one row.
+// Series is the result of one contender in one row.
 type Series struct {
 	N    int     `json:"n"`
 	Min  float64 `json:"min"`
 	P50  float64 `json:"median"`
 	Max  float64 `json:"max"`
-	Note string  `json:"note,omitempty"` // why there is nothing, or less
+	Note string  `json:"note,omitempty"` // why samples are missing
 }
 
-// summarize orders samples.
+// summarize computes the statistics of samples.
 func summarize(samples []float64) Series {
 	if len(samples) == 0 {
 		return Series{}
@@ -65,7 +65,7 @@ func (r *recorder) add(row, who string, value float64) {
 	r.samples[row][who] = append(r.samples[row][who], value)
 }
 
-// fail notes an error in those rows that have no sample of a contender.
+// fail notes an error in those rows in which a contender has no sample.
 func (r *recorder) fail(rows []string, who string, err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

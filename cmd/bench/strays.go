@@ -13,8 +13,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// adopt has processes that leave their group and their parent, as those of Salt's runners do
-// (salt.utils.process.daemonize), become children of this one: nobody else would end them.
+// adopt makes this process the parent of processes that leave their group and their parent, as Salt's runners
+// do (salt.utils.process.daemonize). Otherwise no process would end them.
 func adopt() error {
 	if err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); err != nil {
 		return fmt.Errorf("adopt what daemons leave behind: %w", err)
@@ -22,7 +22,7 @@ func adopt() error {
 	return nil
 }
 
-// children are the processes below this one.
+// children returns the child processes of this process.
 func children() (pids []int) {
 	b, err := os.ReadFile("/proc/self/stat")
 	if err != nil {
@@ -47,10 +47,11 @@ func children() (pids []int) {
 	return pids
 }
 
-// strayPatience bounds the time in which strays end.
+// strayPatience bounds the time for ending strays.
 const strayPatience = 20 * time.Second
 
-// endStrays ends the children of this process that were not there before, and those that come to it by that.
+// endStrays ends the children of this process that are not in before, and further ones that become its children
+// by that.
 func endStrays(before []int) error {
 	for until := time.Now().Add(strayPatience); ; {
 		strays := slices.DeleteFunc(children(), func(pid int) bool { return slices.Contains(before, pid) })
@@ -70,7 +71,7 @@ func endStrays(before []int) error {
 	}
 }
 
-// reap waits for a child that was killed. One that somebody else has waited for is well.
+// reap waits for a killed child. It is no error if the child was reaped already.
 func reap(pid int) error {
 	_, err := syscall.Wait4(pid, nil, 0, nil)
 	return err

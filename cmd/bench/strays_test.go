@@ -9,7 +9,8 @@ import (
 	"testing"
 )
 
-// TestEndStrays: what has left its group and its parent is ended, and what was there before is not.
+// TestEndStrays: endStrays ends a process that has left its group and its parent, and leaves older processes
+// alone.
 func TestEndStrays(t *testing.T) {
 	if err := adopt(); err != nil {
 		t.Fatal(err)

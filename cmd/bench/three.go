@@ -14,7 +14,7 @@ import (
 // trio are the minions of the small site.
 var trio = [...]string{"m1", "m2", "m3"}
 
-// life measures how fast a master with nothing to do starts and ends.
+// life measures how fast an idle master starts and ends.
 func (t *turn) life(ctx context.Context) error {
 	if err := t.configureMaster(); err != nil {
 		return err
@@ -39,7 +39,7 @@ func (t *turn) life(ctx context.Context) error {
 	return nil
 }
 
-// three measures a master with three minions of its own kind.
+// three measures a master with three minions of the same implementation.
 func (t *turn) three(ctx context.Context) error {
 	if err := t.configureMaster(); err != nil {
 		return err
@@ -92,7 +92,7 @@ func (t *turn) withTrio(ctx context.Context) error {
 	return errors.Join(err, t.rate(ctx, l))
 }
 
-// idleMemory reads the sizes of daemons that have done their first work and rest.
+// idleMemory reads the memory of daemons at rest after their first work.
 func (t *turn) idleMemory(ctx context.Context) error {
 	if !t.rec.wantsAny([]string{rowIdleMaster, rowIdleMasterP, rowIdleMinion, rowIdleMinionP}) {
 		return nil
@@ -111,7 +111,7 @@ func (t *turn) idleMemory(ctx context.Context) error {
 	return nil
 }
 
-// command is one measured command line and what its output must hold.
+// command is a command line to measure. Its output must contain the given texts.
 type command struct {
 	row  string
 	tool string
@@ -119,7 +119,7 @@ type command struct {
 	want string
 }
 
-// commands measures the command lines in turns.
+// commands measures the command lines in turn.
 func (t *turn) commands(ctx context.Context) error {
 	master := []string{"-c", t.masterDir()}
 	list := []command{
@@ -147,17 +147,17 @@ func (t *turn) command(ctx context.Context, cmd command) error {
 			t.rec.fail([]string{cmd.row}, t.c.name, err)
 			return err
 		}
-		if i > 0 { // the first fills the page cache
+		if i > 0 { // the first run fills the page cache
 			t.addTime(cmd.row, took)
 		}
 	}
 	return nil
 }
 
-// sixty is how many jobs are under way at once.
+// sixty is the number of concurrent jobs.
 const sixty = 60
 
-// rate measures how many jobs one minion answers in a second.
+// rate measures how many jobs one minion answers per second.
 func (t *turn) rate(ctx context.Context, l *listener) error {
 	if !t.rec.wants(rowRate) {
 		return nil
@@ -188,8 +188,8 @@ func (t *turn) rate(ctx context.Context, l *listener) error {
 	return t.rateOf(ctx, rowRate, warm, span, work)
 }
 
-// rateOf has all of work done at once, each again and again, and measures how often a second that is within span, once
-// it is warm.
+// rateOf runs all functions of work concurrently and repeatedly. After the time warm it measures for the time
+// span how many calls per second end.
 func (t *turn) rateOf(ctx context.Context, row string, warm, span time.Duration,
 	work []func(context.Context) error) error {
 	ctx, cancel := context.WithCancel(ctx)
@@ -227,7 +227,7 @@ func (t *turn) rateOf(ctx context.Context, row string, warm, span time.Duration,
 	return err
 }
 
-// stopTrio measures how fast minions with nothing to do end.
+// stopTrio measures how fast idle minions end.
 func (t *turn) stopTrio(ctx context.Context) error {
 	if !t.rec.wants(rowStopMinion) {
 		return nil
@@ -245,7 +245,8 @@ func (t *turn) stopTrio(ctx context.Context) error {
 	return nil
 }
 
-// profile has a daemon of brine write its CPU profile to the directory for them; the function it returns ends it.
+// profile lets a brine daemon write its CPU profile into the directory for profiles. The returned function ends
+// it.
 func (t *turn) profile(p *process, name string) (end func()) {
 	if t.opt.Profile == "" || !t.c.ours {
 		return func() {}

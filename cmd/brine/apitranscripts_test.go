@@ -254,7 +254,7 @@ func complete(body string) bool {
 	return false
 }
 
-// before does what happened between two steps of the recording.
+// before repeats the actions between two steps of the recording.
 func (k *talk) before(i int) {
 	if name, isJob := strings.CutPrefix(k.tr.Steps[i].Path, "/jobs/<JID:"); isJob {
 		number, _, _ := strings.Cut(name, ">")

@@ -63,7 +63,7 @@ func (k *killedFleet) publish(name, then string) (jid, trace string) {
 	return jid, trace
 }
 
-// begun tells how often a job has begun.
+// begun counts how often a job has begun.
 func begun(trace string) int {
 	raw, _ := os.ReadFile(trace)
 	return strings.Count(string(raw), "begun")

@@ -11,7 +11,7 @@ import (
 	"brine/cmd/tool"
 )
 
-// callTool runs a tool and returns what it prints.
+// callTool runs a tool and returns its output.
 func callTool(t *testing.T, run func(*tool.Call) error, args ...string) string {
 	t.Helper()
 	var out strings.Builder

@@ -161,7 +161,7 @@ func wrongClock(by time.Duration) func(*auth.MinionOptions) {
 	return func(o *auth.MinionOptions) { o.Now = func() time.Time { return time.Now().Add(by) } }
 }
 
-// unsigned makes a minion that does not sign what it sends.
+// unsigned makes a minion that does not sign its messages.
 func unsigned(o *auth.MinionOptions) { o.SignMessages = false }
 
 // oldProtocol makes a minion that speaks the protocol without session keys.

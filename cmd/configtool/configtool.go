@@ -1,5 +1,6 @@
-// Package configtool is the tool brine config: it shows which options hold and where they come from, and says what a
-// daemon would say of a configuration at its start. It asks no daemon and changes nothing. Salt has none of it.
+// Package configtool is the tool brine config: it shows the options in force and their origins, and the
+// messages about a configuration that a daemon would log at its start. It asks no daemon and changes nothing.
+// Salt has no such tool.
 package configtool
 
 import (
@@ -21,7 +22,7 @@ import (
 	"brine/wire/payload"
 )
 
-// Run is brine config.
+// Run is the tool brine config.
 func Run(c *tool.Call) error {
 	c.Prog = "brine " + c.Prog
 	p := options.NewParser(c, "%prog [options] get KEY | dump | check [FILE]",
@@ -68,8 +69,8 @@ func (t *configTool) mainFile(dir string) string {
 	return filepath.Join(dir, "master")
 }
 
-// load loads the configuration whose main file is at path. strict takes no missing or broken file, and keeps all
-// faults.
+// load loads the configuration whose main file is at path. strict refuses a missing or broken file, and
+// collects all faults.
 func (t *configTool) load(path string, strict bool) (*session.Session, error) {
 	path, err := filepath.Abs(path)
 	if err != nil {
@@ -91,7 +92,8 @@ func (t *configTool) load(path string, strict bool) (*session.Session, error) {
 	return s, nil
 }
 
-// opts are all options. Beside those of a master stand the ones that salt-api has of its own, as it would have them.
+// opts returns all options. To those of a master it adds salt-api's own options, with the values that salt-api
+// would use.
 func (t *configTool) opts(s *session.Session) *payload.Map {
 	if s.Master == nil {
 		return s.Common.Raw
@@ -135,7 +137,7 @@ func (t *configTool) get(dir, path string) error {
 	return err
 }
 
-// missing says why there is nothing at a path, whose option is there or not.
+// missing says why there is no value at a path. there tells whether the option itself exists.
 func (t *configTool) missing(path, key string, there bool) string {
 	role := "master"
 	if t.minion {
@@ -155,7 +157,7 @@ func (t *configTool) missing(path, key string, there bool) string {
 	return fmt.Sprintf("There is no option '%s' here.", path)
 }
 
-// plain is a value as a file would have it, without YAML's end of a document; a text alone is as it is, for scripts.
+// plain writes a value as in a file, without YAML's end-of-document line. A text stays as it is, for scripts.
 func plain(v any) string {
 	if text, ok := v.(string); ok {
 		return text + "\n"
@@ -163,7 +165,7 @@ func plain(v any) string {
 	return strings.TrimSuffix(outputters.DumpYAML(v, outputters.FlowNever, 0), "...\n")
 }
 
-// dump prints all options, in the order of Salt's table and then of the files.
+// dump prints all options: first those in Salt's table, in its order, then others in the order of the files.
 func (t *configTool) dump(dir string) error {
 	s, err := t.load(t.mainFile(dir), false)
 	if err != nil {
@@ -184,8 +186,8 @@ func (t *configTool) dump(dir string) error {
 	return err
 }
 
-// check says what a daemon would say of a configuration, and answers with the errors with which it would end: all of
-// them, where the daemon ends at the first.
+// check prints the messages of a daemon's start with this configuration. It returns all errors that would end
+// the daemon, where the daemon itself stops at the first.
 func (t *configTool) check(path string) error {
 	if _, err := os.Stat(path); err != nil {
 		return tool.Exit(tool.ExitGeneric, "There is no file %s.", path)
@@ -224,7 +226,7 @@ func (t *configTool) check(path string) error {
 	return faults.Err()
 }
 
-// netapiSays is what salt-api would say of its sections in a master's file.
+// netapiSays returns salt-api's messages about its sections in a master's file.
 func netapiSays(s *session.Session) ([]config.Notice, error) {
 	if s.Master == nil {
 		return nil, nil

@@ -10,8 +10,8 @@ import (
 	"brine/wire/python"
 )
 
-// rehearse asks the parts of a master that read their own options when it starts: what they would not start with is a
-// fault, what they would leave out a notice.
+// rehearse calls the parts of a master that read their own options at the start. Options with which a part
+// would not start are faults. Options that it would ignore are notices.
 func rehearse(m *config.Master) (faults config.Faults, notices []config.Notice) {
 	ends := func(key string, err error) {
 		o := m.Origin(key)

@@ -1,5 +1,5 @@
-// Package daemon contains what both daemons need as processes: background, pid file, signals, limits of memory,
-// metrics, control socket. It answers to salt/cli/daemons.py.
+// Package daemon contains the parts that both daemons need as processes: background, pid file, signals, limits
+// of memory, metrics, control socket. It answers to salt/cli/daemons.py.
 package daemon
 
 import (
@@ -66,7 +66,7 @@ type Lifecycle struct {
 	Start  func() (Service, error)
 	Exit   <-chan ExitRequest   // the service asks for the end of the process; may be nil
 	Closed func(string) string  // makes the line for stderr at the end from the reason
-	Lost   func(Service) string // what a killed process lost, and what it did not lose, as its successor knows it
+	Lost   func(Service) string // says what a killed process lost, and what survived, as its successor knows it
 	// folder below the cache directory for crash reports; "" is the cache directory itself; no two daemons
 	// share one
 	State  string

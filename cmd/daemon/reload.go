@@ -102,8 +102,8 @@ func hangUpReloads(s *session.Session) bool {
 	return s.Parent != nil || !term.IsTerminal(int(os.Stdin.Fd()))
 }
 
-// again loads the configuration and puts in force what may change. asked means that a user wants an answer in
-// the log in any case. The results are the places where files of the configuration in force may be.
+// again loads the configuration and puts in force the options that may change. asked means that a user wants an
+// answer in the log in any case. The results are the places where files of the configuration in force may be.
 func (r *reloader) again(asked bool) (folders, links []string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

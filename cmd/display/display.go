@@ -1,5 +1,5 @@
-// Package display shows results: by the outputter that the command line or the result asks for, to stdout or to
-// --out-file. The outputters are modules/outputters. It answers to salt/output/__init__.py.
+// Package display shows results with the outputter that the command line or the result names, on stdout or in
+// --out-file. The outputters are in modules/outputters. It answers to salt/output/__init__.py.
 package display
 
 import (
@@ -17,16 +17,16 @@ import (
 	"brine/wire/python"
 )
 
-// How is how one result wants to be displayed.
+// How tells how to display one result.
 type How struct {
-	Out     string // outputter the result asks for
-	Fun     string // function it comes from
+	Out     string // outputter that the result names
+	Fun     string // function that made the result
 	Retcode int
-	Minions bool // data maps ids of minions to what they said
+	Minions bool // data maps ids of minions to their results
 	indent  int  // nested_indent
 }
 
-// Show prints data by --out, or by what the result asks for, to stdout or to --out-file.
+// Show prints data with the outputter of --out, or of the result, to stdout or to --out-file.
 func Show(s *session.Session, data any, how How) error {
 	name := outputters.Choose(s.Opt.Str("output"), how.Out, s.Opt.Bool("static"), how.Fun)
 	o := outputters.FromOpts(s.Common.Raw)
@@ -51,10 +51,10 @@ func Show(s *session.Session, data any, how How) error {
 	return Paint(s, text+"\n")
 }
 
-// Emit writes a finished text to --out-file or stdout. A reader that went away is no error.
+// Emit writes a finished text to --out-file or stdout. A closed pipe is no error.
 func Emit(s *session.Session, text string) error { return emitTo(s, s.Stdout, text) }
 
-// Paint is emit of a text with control sequences of ours, in which data is printable where it must be.
+// Paint is Emit for a text with brine's own control sequences. The caller makes the data in it printable.
 func Paint(s *session.Session, text string) error { return emitTo(s, terminal.Beneath(s.Stdout), text) }
 
 func emitTo(s *session.Session, stdout io.Writer, text string) error {
@@ -77,8 +77,8 @@ func emitTo(s *session.Session, stdout io.Writer, text string) error {
 	return nil
 }
 
-// color says whether output is coloured: --force-color, then --no-color, then the option color, then whether
-// stdout is a terminal.
+// color tells whether the output is coloured. --force-color decides first, then --no-color, then the option
+// color, then whether stdout is a terminal.
 func color(s *session.Session) bool {
 	conf, set := s.Common.Raw.Get("color")
 	switch {
@@ -92,7 +92,7 @@ func color(s *session.Session) bool {
 	return terminal.IsTerminal(s.Stdout)
 }
 
-// colorTheme reads the file that color_theme names: colour name → code. A file that cannot be used changes nothing.
+// colorTheme reads the file that color_theme names: colour name → code. An unusable file changes nothing.
 func colorTheme(s *session.Session) map[string]string {
 	path := s.Common.Raw.Str("color_theme")
 	if path == "" {

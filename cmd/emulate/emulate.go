@@ -1,4 +1,4 @@
-// Package emulate is the tool brine emulate, around the fleet of cmd/fleet.
+// Package emulate is the tool brine emulate. It uses the fleet in cmd/fleet.
 package emulate
 
 import (
@@ -48,7 +48,7 @@ func emulateParser(c *tool.Call) *optparse.Parser {
 	return p
 }
 
-// Run runs a fleet of emulated minions against a master until a signal ends it, or until it cannot go on.
+// Run runs a fleet of emulated minions against a master until a signal stops it, or until it cannot go on.
 func Run(c *tool.Call) error {
 	v, err := emulateParser(c).Parse(c.Args)
 	if err != nil {
@@ -79,7 +79,7 @@ func Run(c *tool.Call) error {
 	return nil
 }
 
-// keyIn is the key of the fleet in a directory, made with the directory when there is none.
+// keyIn reads the key of the fleet in a directory. If there is none, it makes the key and the directory.
 func keyIn(dir string) (*crypt.PrivateKey, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("make directory of the key: %w", err)
@@ -87,13 +87,13 @@ func keyIn(dir string) (*crypt.PrivateKey, error) {
 	return crypt.LoadOrGenerate(dir, "emulate", 2048, "")
 }
 
-// Of what is wrong the first few lines are said, when they change, and not all the time.
+// The tool shows only the first few problems, when they change, and not more often than troubleEvery.
 const (
 	troubleLines = 5
 	troubleEvery = 5 // seconds
 )
 
-// report says each second how a fleet is, and what is wrong, until it ends.
+// report prints the state of a fleet each second, and its problems, until it ends.
 func report(out, errs io.Writer, f *fleet.Fleet, master string) {
 	tick := time.NewTicker(time.Second)
 	defer tick.Stop()

@@ -10,7 +10,7 @@ import (
 	"brine/cmd/tool"
 )
 
-// TestKeyIn: the directory of the key is made, and the key of the next start is the same one.
+// TestKeyIn: the directory of the key is made. The next start finds the same key.
 func TestKeyIn(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "a", "b")
 	first, err := keyIn(dir)
@@ -28,7 +28,8 @@ func TestKeyIn(t *testing.T) {
 	}
 }
 
-// TestRefused: what cannot be the id of a minion is said before anything is made or asked.
+// TestRefused: an invalid prefix for ids, or a fleet without minions, is refused before anything is made or
+// sent.
 func TestRefused(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "keys")
 	for _, words := range [][]string{{"--prefix", "../x"}, {"--prefix", "a/b"}, {"--prefix", "a\nb"},

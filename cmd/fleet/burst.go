@@ -11,16 +11,16 @@ import (
 	"brine/wire/payload"
 )
 
-// Burst is the outcome of many requests at once. The requests were packed before the clock ran, and the replies
-// were judged after it stopped, so that the time is the master's.
+// Burst is the outcome of many requests sent at once. The requests are packed before the clock starts, and the
+// replies are checked after it stops. The measured time is therefore the master's.
 type Burst struct {
-	Sent    int // requests that were answered
-	Refused int // of these, with something else than was due
+	Sent    int // requests with a reply
+	Refused int // of these, requests with an unexpected reply
 	Took    time.Duration
-	Err     error // the first thing that went wrong
+	Err     error // the first error
 }
 
-// Rate is how many requests were answered in a second.
+// Rate is the number of answered requests per second.
 func (b Burst) Rate() float64 { return float64(b.Sent) / b.Took.Seconds() }
 
 // shot is one request of a burst and its reply.
@@ -32,7 +32,7 @@ type shot struct {
 	err   error
 }
 
-// Returns lets every minion return each of the jobs, atOnce requests under way at a time.
+// Returns lets every minion return each of the jobs. At most atOnce requests are in progress at a time.
 func (f *Fleet) Returns(ctx context.Context, jids []string, atOnce int) (Burst, error) {
 	var shots []shot
 	for _, jid := range jids {
@@ -53,8 +53,8 @@ func (f *Fleet) Returns(ctx context.Context, jids []string, atOnce int) (Burst, 
 	})
 }
 
-// SignIns lets every minion ask to sign in so many times. The keys in the replies are not decrypted, only their
-// presence is looked at; the minions go on with those that they have.
+// SignIns lets every minion sign in the given number of times. It checks that the replies contain keys, but
+// does not decrypt them. The minions keep their old keys.
 func (f *Fleet) SignIns(ctx context.Context, times, atOnce int) (Burst, error) {
 	var shots []shot
 	for range times {
@@ -69,7 +69,7 @@ func (f *Fleet) SignIns(ctx context.Context, times, atOnce int) (Burst, error) {
 	return f.fire(ctx, shots, atOnce, func(s *shot) error { return accepted(s.reply) })
 }
 
-// accepted tells whether the reply to a sign-in has the shape of an acceptance.
+// accepted checks that the reply to a sign-in has the form of an acceptance.
 func accepted(reply []byte) error {
 	outer, err := payload.UnmarshalMap(reply)
 	if err != nil {
@@ -85,7 +85,7 @@ func accepted(reply []byte) error {
 	return nil
 }
 
-// fire sends the shots in their order and judges the replies.
+// fire sends the shots in order and checks the replies.
 func (f *Fleet) fire(ctx context.Context, shots []shot, atOnce int, judge func(*shot) error) (Burst, error) {
 	var next atomic.Int64
 	var wg sync.WaitGroup

@@ -1,10 +1,10 @@
 // Package fleet emulates many minions in one process: real sign-ins, real sockets, real returns, and functions
-// that answer from memory. It is the load of brine's measurements, for a brine master or a real one; it is
-// no minion (see actors/minion): nothing it does survives the process.
+// that answer from memory. It produces the load for measurements of a brine master or a real one. It is no real
+// minion (see actors/minion): nothing survives the process.
 //
-// Every minion has an id and a session of its own. What would only cost this process is shared: some dozens of minions
-// hear one connection to the publish port, all of them take turns at a few connections to the request port, and a
-// publication is opened once.
+// Every minion has its own id and session. Minions share resources that would cost only this process: some
+// dozens of minions listen on one connection to the publish port, all of them use a few connections to the
+// request port in turn, and each publication is opened once.
 package fleet
 
 import (
@@ -21,25 +21,25 @@ import (
 	"brine/wire/zmq"
 )
 
-// Options describe a fleet.
+// Options describes a fleet.
 type Options struct {
 	Minions     int
 	Prefix      string // ids are Prefix0000 and so on
 	Host        string
-	PublishPort int // 0: what the master says
+	PublishPort int // 0: the master's answer gives it
 	RetPort     int
-	Key         *crypt.PrivateKey // one key for all: making a thousand takes minutes
-	Version     int               // 2: speak the protocol of minions before session keys; 0: the newest
-	AtOnce      int               // sign-ins under way at the same time, default 32
-	PerSub      int               // minions that hear one connection to the publish port, default 50
-	Requests    int               // connections to the request port, default 64: requests under way at the same time
+	Key         *crypt.PrivateKey // one key for all minions, because making a thousand takes minutes
+	Version     int               // 2: the protocol without session keys; 0: the newest
+	AtOnce      int               // sign-ins in progress at the same time, default 32
+	PerSub      int               // minions on one connection to the publish port, default 50
+	Requests    int               // connections to the request port, default 64: requests in progress at the same time
 	Answer      func(id string, load *payload.Map) any
 }
 
-// Counts is what a fleet has done so far.
+// Counts holds a fleet's counters.
 type Counts struct {
 	SignedIn int64 // minions with a session
-	Up       int64 // of these, minions whose connection to the publish port stands
+	Up       int64 // of these, minions with a connection to the publish port
 	Jobs     int64 // publications meant for an emulated minion
 	Returns  int64 // returns the master has acknowledged
 	Failures int64 // sign-ins and returns that failed
@@ -51,12 +51,12 @@ type Fleet struct {
 	ctx      context.Context
 	cancel   context.CancelCauseFunc
 	zctx     *zmq.Context
-	turn     chan struct{}  // sign-ins
-	requests chan *zmq.Req  // those that nobody uses
+	turn     chan struct{}  // permits for sign-ins
+	requests chan *zmq.Req  // unused connections
 	todo     chan task      // jobs to be answered
-	pubs     publications   // those of the last moments
+	pubs     publications   // recent publications
 	troubles troubles       // of the minions without a session
-	wg       sync.WaitGroup // all that uses the sockets
+	wg       sync.WaitGroup // goroutines that use the sockets
 	held     atomic.Bool
 	minions  []*emulated
 	groups   []*group
@@ -64,8 +64,8 @@ type Fleet struct {
 	signedIn, jobs, returns, failures atomic.Int64
 }
 
-// Start makes the minions and lets them sign in behind the caller's back. They work until ctx ends, or until they
-// cannot go on; then Wait. An error says that so many cannot work here.
+// Start makes the minions, which sign in in the background. They work until ctx ends, or until they cannot go
+// on. Call Wait then. An error means that this machine cannot run so many.
 func Start(ctx context.Context, opt Options) (*Fleet, error) {
 	opt.AtOnce, opt.PerSub, opt.Requests = orDefault(opt.AtOnce, 32), orDefault(opt.PerSub, 50),
 		orDefault(opt.Requests, 64)
@@ -107,7 +107,7 @@ func orDefault(n, fallback int) int {
 	return n
 }
 
-// addMinion makes one more minion, in the last group or in a new one.
+// addMinion makes another minion, in the last group or in a new one.
 func (f *Fleet) addMinion(id string, token []byte) error {
 	a, err := auth.NewMinion(auth.MinionOptions{ID: id, Key: f.opt.Key, KeyToken: token, Trust: &memory{},
 		AcceptanceWait: time.Second, MaxVersion: f.opt.Version})
@@ -135,14 +135,14 @@ func (f *Fleet) Counts() Counts {
 	return c
 }
 
-// Hold lets the minions take no jobs, or take them again. What they miss is not made up for.
+// Hold makes the minions ignore jobs, or take them again. They do not catch up on missed jobs.
 func (f *Fleet) Hold(hold bool) { f.held.Store(hold) }
 
-// Done is closed when the minions end.
+// Done returns a channel that is closed when the minions end.
 func (f *Fleet) Done() <-chan struct{} { return f.ctx.Done() }
 
-// Wait blocks until every minion has ended and closes the sockets. The error is why they could not go on; that ctx has
-// ended is none.
+// Wait blocks until every minion has ended and closes the sockets. The error is the reason why they could not
+// go on. The end of ctx is no error.
 func (f *Fleet) Wait() error {
 	<-f.ctx.Done()
 	f.wg.Wait()
@@ -153,7 +153,7 @@ func (f *Fleet) Wait() error {
 	return errors.Join(append(errs, f.zctx.Close())...)
 }
 
-// brokenError is the end of a fleet that cannot go on.
+// brokenError is the reason of a fleet that cannot go on.
 type brokenError struct{ error }
 
 // fail ends the fleet.
@@ -166,7 +166,7 @@ func (f *Fleet) broken() error {
 	return nil
 }
 
-// memory is a TrustStore that forgets.
+// memory is a TrustStore that does not write to disk.
 type memory struct{ key atomic.Pointer[string] }
 
 func (m *memory) MasterKey() (string, error) {

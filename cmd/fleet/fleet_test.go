@@ -12,7 +12,7 @@ import (
 	"brine/wire/payload"
 )
 
-// TestFleet lets a small fleet of either version answer a job, and fire its bursts at a master.
+// TestFleet: a small fleet of either protocol answers a job, and sends its bursts to a master.
 func TestFleet(t *testing.T) {
 	const size = 8
 	for _, version := range []int{0, 2} {
@@ -35,7 +35,7 @@ func TestFleet(t *testing.T) {
 	}
 }
 
-// TestSharesSockets keeps the descriptors of a fleet below one for each minion.
+// TestSharesSockets: a fleet needs less than one descriptor for each minion.
 func TestSharesSockets(t *testing.T) {
 	const size = 200
 	r := newRig(t, autoAccept)
@@ -44,7 +44,7 @@ func TestSharesSockets(t *testing.T) {
 	eventually(t, "fleet up", func() bool { return f.Counts().Up == size })
 	answerJob(t, f, r.client(), size)
 	subs := (size + f.opt.PerSub - 1) / f.opt.PerSub
-	// The master is in this process too: it has the other end of each connection.
+	// The master is in this process, too, and has the other end of each connection.
 	if got := openFiles(t) - before; got > (filesPerSocket+1)*(subs+f.opt.Requests) {
 		t.Errorf("%d descriptors for %d minions", got, size)
 	}
@@ -59,14 +59,14 @@ func openFiles(t *testing.T) int {
 	return len(files)
 }
 
-// TestOpensOnce lets one minion open a publication for all that have the same key, and nobody else.
+// TestOpensOnce: one minion opens a publication for all minions with the same key, and for no others.
 func TestOpensOnce(t *testing.T) {
 	r := newRig(t, autoAccept)
 	f := r.gather(Options{Minions: 10, PerSub: 5})
 	eventually(t, "fleet up", func() bool { return f.Counts().Up == 10 })
 	answerJob(t, f, r.client(), 10)
 	f.pubs.mu.Lock()
-	p := f.pubs.last[0] // nothing is published meanwhile
+	p := f.pubs.last[0] // no publication arrives meanwhile
 	f.pubs.mu.Unlock()
 	if f.pubs.find(bytes.Clone(p.frame)) != p {
 		t.Error("the same frame is another publication")
@@ -83,8 +83,8 @@ func TestOpensOnce(t *testing.T) {
 	}
 }
 
-// TestMasterRestarts gives the master another key: every minion signs in again and answers the job that it could not
-// open at first.
+// TestMasterRestarts gives the master another key. Every minion signs in again and answers the job that it
+// could not open before.
 func TestMasterRestarts(t *testing.T) {
 	const size = 40
 	r := newRig(t, autoAccept)
@@ -106,7 +106,7 @@ func TestMasterRestarts(t *testing.T) {
 	}
 }
 
-// TestTroubles says what keeps minions from signing in, and does not ask all the time.
+// TestTroubles: a fleet reports what keeps minions from signing in, and pauses between attempts.
 func TestTroubles(t *testing.T) {
 	const size = 20
 	r := newRig(t, "")
@@ -120,7 +120,7 @@ func TestTroubles(t *testing.T) {
 	}
 }
 
-// TestOpenFiles refuses a fleet that is too big for the limit, in words that help.
+// TestOpenFiles: a fleet that is too big for the limit is refused, with a helpful text.
 func TestOpenFiles(t *testing.T) {
 	opt := Options{Minions: 10_000, PerSub: 50, Requests: 64}
 	need := filesOf(opt)
@@ -129,7 +129,7 @@ func TestOpenFiles(t *testing.T) {
 	}
 	for _, tt := range []struct {
 		soft, hard uint64
-		set        uint64 // 0: nothing
+		set        uint64 // 0: unchanged
 		ok         bool
 	}{{1024, need - 1, 0, false}, {1024, need, need, true}, {need, 2 * need, 0, true}, {1024, 1 << 20, 1 << 20, true}} {
 		got, err := raised(opt, tt.soft, tt.hard)
@@ -142,7 +142,7 @@ func TestOpenFiles(t *testing.T) {
 	}
 }
 
-// TestWhom takes targets apart.
+// TestWhom: whom evaluates targets.
 func TestWhom(t *testing.T) {
 	for _, tt := range []struct {
 		tgt  any
@@ -166,7 +166,7 @@ func TestWhom(t *testing.T) {
 	}
 }
 
-// answerJob publishes to all, then to a list of two.
+// answerJob publishes a job to all minions, and then one to a list of two.
 func answerJob(t *testing.T, f *Fleet, c *client.Client, size int64) {
 	t.Helper()
 	for _, tt := range []struct {
@@ -176,7 +176,7 @@ func answerJob(t *testing.T, f *Fleet, c *client.Client, size int64) {
 	}{{"*", "glob", size}, {[]any{"e0001", "e0002"}, "list", 2}, {"e0003", "glob", 1}} {
 		before := f.Counts()
 		eventually(t, fmt.Sprintf("answers of %v", tt.tgt), func() bool {
-			// a subscription may arrive after the first job
+			// the subscription may be later than the first job
 			if _, err := c.Publish(t.Context(), client.Job{Tgt: tt.tgt, TgtType: tt.kind,
 				Fun: "test.ping"}); err != nil {
 				t.Fatal(err)
@@ -204,7 +204,7 @@ func fireBursts(t *testing.T, f *Fleet, c *client.Client, size int) {
 	}
 }
 
-// TestAccepted checks that only an acceptance counts as one.
+// TestAccepted: only an acceptance counts as one.
 func TestAccepted(t *testing.T) {
 	for name, reply := range map[string][]byte{"nothing": nil, "text": []byte("\xa8bad load"),
 		"no map inside": []byte("\x81\xa4load\xa1x")} {

@@ -9,7 +9,7 @@ import (
 	"brine/wire/zmq"
 )
 
-// group is the minions that hear one connection to the publish port.
+// group is the minions that share one connection to the publish port.
 type group struct {
 	f         *Fleet
 	number    int
@@ -19,7 +19,7 @@ type group struct {
 	signedIn  atomic.Int64
 }
 
-// listen connects to the publish port, when the first minion of the group knows it.
+// listen connects to the publish port as soon as the first minion of the group knows it.
 func (g *group) listen(port int) {
 	if g.f.opt.PublishPort != 0 {
 		port = g.f.opt.PublishPort
@@ -53,7 +53,7 @@ func (g *group) onPublication(frame []byte) {
 	}
 	p := g.f.pubs.find(frame)
 	if !p.takenBy(g.number) {
-		return // under several topics
+		return // it arrives under several topics
 	}
 	for _, m := range g.minions {
 		if m.in.Load() {

@@ -15,14 +15,14 @@ import (
 	"brine/wire/transport"
 )
 
-// patience is how long it is tried to deliver a return, authPatience how long the reply to a sign-in is waited for.
+// patience bounds the attempts to deliver a return, authPatience the wait for the reply to a sign-in.
 const (
 	patience     = time.Minute
 	authPatience = 20 * time.Second
 )
 
-// Pauses after a sign-in that failed: each twice the one before, within a half more or less, so that a fleet does not
-// come all at once.
+// These constants control the pauses after a failed sign-in. Each pause is twice the last one, varied at random
+// by up to a half, so that the minions of a fleet do not all retry at once.
 const (
 	pauseFirst = time.Second
 	pauseMost  = 32 * time.Second
@@ -34,23 +34,23 @@ type emulated struct {
 	id    string
 	auth  *auth.Minion
 	group *group
-	in    atomic.Bool // it has signed in once: it hears publications
+	in    atomic.Bool // it has signed in once and receives publications
 
-	sign    sync.Mutex   // one sign-in at a time
-	signIns atomic.Int64 // that were accepted
+	sign    sync.Mutex   // for one sign-in at a time
+	signIns atomic.Int64 // accepted sign-ins
 }
 
-// task is a job that a minion has to answer.
+// task is a job that a minion must answer.
 type task struct {
 	m    *emulated
 	load *payload.Map
 }
 
-// join signs in for the first time, and begins to hear publications.
+// join signs in for the first time, and starts to receive publications.
 func (m *emulated) join() {
 	port, err := m.signIn(never)
 	if err != nil {
-		return // only the end of the fleet stops the attempts
+		return // only the end of the fleet ends the attempts
 	}
 	m.in.Store(true)
 	m.f.signedIn.Add(1)
@@ -60,8 +60,8 @@ func (m *emulated) join() {
 
 func never() bool { return false }
 
-// signIn tries until the master accepts, or until enough says that another's sign-in has done. The error is the
-// end of the fleet.
+// signIn tries until the master accepts, or until enough returns true because another goroutine has signed in.
+// An error means that the fleet has ended.
 func (m *emulated) signIn(enough func() bool) (port int, err error) {
 	m.sign.Lock()
 	defer m.sign.Unlock()
@@ -111,26 +111,26 @@ func (m *emulated) trySignIn() (auth.Step, error) {
 	return m.auth.Reply(reply), nil
 }
 
-// do sends one frame over a connection that nobody uses, and waits for its reply.
+// do sends one frame over a free connection and waits for the reply.
 func (f *Fleet) do(frame []byte, patience time.Duration) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(f.ctx, patience)
 	defer cancel()
 	return f.exchange(ctx, frame)
 }
 
-// exchange is do until ctx ends.
+// exchange is do without a limit but ctx.
 func (f *Fleet) exchange(ctx context.Context, frame []byte) ([]byte, error) {
-	req := <-f.requests // soon: whoever has one waits no longer than patience
+	req := <-f.requests // short, because a connection is in use for patience at most
 	defer func() { f.requests <- req }()
 	reply, err := req.Do(ctx, frame)
 	if err != nil && f.ctx.Err() == nil && !errors.Is(err, transport.ErrLost) && !errors.Is(err, transport.ErrTimeout) {
-		f.fail(fmt.Errorf("reach the request port: %w", err)) // no socket can be made, and none will be
+		f.fail(fmt.Errorf("reach the request port: %w", err)) // no socket can be made any more
 	}
 	return reply, err
 }
 
-// take makes a publication a job, if it is meant for the minion. Under a key that the minion does not have, it signs in
-// before.
+// take turns a publication into a job, if it targets the minion. If it is sealed with a key that the minion
+// lacks, the minion signs in first.
 func (m *emulated) take(p *publication) {
 	before := m.signIns.Load()
 	err := p.openFor(m.auth)
@@ -149,7 +149,7 @@ func (m *emulated) take(p *publication) {
 	}
 }
 
-// renew signs in again, unless that has been done since there were so many sign-ins.
+// renew signs in again, unless that happened after the given number of sign-ins.
 func (m *emulated) renew(before int64) error {
 	_, err := m.signIn(func() bool { return m.signIns.Load() > before })
 	return err
@@ -171,13 +171,14 @@ func (f *Fleet) put(t task) {
 	}
 }
 
-// lose counts a job that is not answered.
+// lose counts a job that stays without an answer.
 func (f *Fleet) lose(why error) {
 	f.failures.Add(1)
 	f.troubles.lost(why.Error())
 }
 
-// answer returns jobs of all minions, one after another. As many do it at the same time as there are connections.
+// answer returns jobs of all minions, one after another. The number of connections limits how many goroutines
+// do this concurrently.
 func (f *Fleet) answer() {
 	for {
 		select {
@@ -194,7 +195,7 @@ func (f *Fleet) giveBack(t task) {
 	job := payload.NewJob(t.load)
 	switch {
 	case job.Function() == "saltutil.find_job":
-		value = payload.NewMap(0) // what came before is answered before
+		value = payload.NewMap(0) // the minion has answered the earlier jobs already
 	case f.opt.Answer != nil:
 		value = f.opt.Answer(t.m.id, t.load)
 	}
@@ -205,7 +206,7 @@ func (f *Fleet) giveBack(t task) {
 		f.returns.Add(1)
 	case f.ctx.Err() != nil:
 	case errors.Is(err, auth.ErrReauth):
-		f.wg.Go(func() { // the others do not wait for this one's sign-in
+		f.wg.Go(func() { // other minions do not wait for this sign-in
 			if t.m.renew(before) == nil {
 				f.put(t)
 			}
@@ -215,14 +216,14 @@ func (f *Fleet) giveBack(t task) {
 	}
 }
 
-// ret is the load of a return, as a Salt minion makes it.
+// ret builds the load of a return, as a Salt minion does.
 func (m *emulated) ret(jid, fun, arg, value any) *payload.Map {
 	return payload.M("cmd", payload.CmdReturn, "id", m.id, "success", true, "return", value, "retcode", int64(0),
 		"jid", jid, "fun", fun, "fun_args", arg)
 }
 
-// deliver sends a return, and sends it again when its connection ends, as brine's minions do: a master that is started
-// anew is asked as soon as it listens. A session that has ended is renewed by the caller.
+// deliver sends a return. If the connection ends, it sends the return again, as brine's minions do, so that it
+// reaches a restarted master as soon as that listens. The caller renews an expired session.
 func (m *emulated) deliver(load *payload.Map) error {
 	master := &sealed.Channel{Session: m.auth, Exchange: m.f.exchange}
 	answer, err := master.Ask(m.f.ctx, load, sealed.Rules{Timeout: patience, Insist: true})

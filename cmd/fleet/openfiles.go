@@ -5,19 +5,21 @@ import (
 	"syscall"
 )
 
-// Descriptors of this process: of a connection, whose state is followed, and of all the rest.
+// These are numbers of descriptors in this process: for a connection whose state is monitored, and for
+// everything else.
 const (
 	filesPerSocket = 8
 	filesOfProcess = 200
 )
 
-// filesOf is how many descriptors a fleet needs.
+// filesOf is the number of descriptors that a fleet needs.
 func filesOf(opt Options) uint64 {
 	subs := (opt.Minions + opt.PerSub - 1) / opt.PerSub
 	return uint64(filesOfProcess + filesPerSocket*(subs+opt.Requests))
 }
 
-// raiseOpenFiles lifts the limit of open files as far as this user may. The error says that this is not far enough.
+// raiseOpenFiles raises the limit of open files as far as this user may. An error means that this is not
+// enough.
 func raiseOpenFiles(opt Options) error {
 	var lim syscall.Rlimit
 	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &lim); err != nil {
@@ -34,7 +36,7 @@ func raiseOpenFiles(opt Options) error {
 	return nil
 }
 
-// raised is what the soft limit must become, 0 when it will do.
+// raised returns the necessary soft limit, or 0 if the current limit is enough.
 func raised(opt Options, soft, hard uint64) (uint64, error) {
 	need := filesOf(opt)
 	switch {

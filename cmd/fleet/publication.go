@@ -12,26 +12,27 @@ import (
 	"brine/wire/python/fnmatch"
 )
 
-// Limits of what is remembered of publications, by number and by bytes. A group that lags further behind loses jobs.
+// These constants limit the memory of publications, by number and by bytes. A group that is further behind
+// loses jobs.
 const (
 	mostPublications = 1024
 	fewPublications  = 16
 	publicationBytes = 16 << 20
 )
 
-// publications are those of the last moments: every group hears each of them.
+// publications holds the recent publications, because every group receives each of them.
 type publications struct {
 	mu    sync.Mutex
-	last  []*publication // the oldest first
+	last  []*publication // oldest first
 	bytes int
 }
 
-// find returns what is known of a frame.
+// find returns the known publication of a frame.
 func (ps *publications) find(frame []byte) *publication {
 	ps.mu.Lock()
 	defer ps.mu.Unlock()
 	for _, p := range slices.Backward(ps.last) {
-		if bytes.Equal(p.frame, frame) { // they differ in their first bytes: each has a vector of its own
+		if bytes.Equal(p.frame, frame) { // the first bytes differ, as each has its own initialization vector
 			return p
 		}
 	}
@@ -46,18 +47,18 @@ func (ps *publications) find(frame []byte) *publication {
 	return p
 }
 
-// publication is opened by one minion for all that have the same key.
+// publication is opened by one minion for all minions with the same key.
 type publication struct {
 	frame []byte
 
 	mu    sync.Mutex
-	taken []bool               // by groups
-	key   auth.KeyMark         // that it was opened with
-	load  *payload.Map         // nil before
-	meant func(id string) bool // whether it is for a minion; set with load
+	taken []bool               // groups that have it
+	key   auth.KeyMark         // the key that opened it
+	load  *payload.Map         // nil until it is opened
+	meant func(id string) bool // tells whether it targets a minion; set with load
 }
 
-// takenBy notes that a group has it. False: it had it before.
+// takenBy notes that a group has got the publication. It is false if the group had it already.
 func (p *publication) takenBy(group int) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -69,7 +70,8 @@ func (p *publication) takenBy(group int) bool {
 	return first
 }
 
-// openFor opens it, or finds it opened with a key that the minion has. auth.ErrReauth: it has another one.
+// openFor opens the publication, or finds it opened with a key that the minion has. auth.ErrReauth means that
+// the minion has another key.
 func (p *publication) openFor(m *auth.Minion) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -88,7 +90,8 @@ func (p *publication) openFor(m *auth.Minion) error {
 	return nil
 }
 
-// whom takes a target apart, once for all minions. What only a minion's own data tells means nobody here.
+// whom evaluates a target once for all minions. A target that depends on a minion's own data matches no minion
+// here.
 func whom(job *payload.Job) func(id string) bool {
 	tgt, kind := job.Tgt(), job.TgtType()
 	text, _ := tgt.(string)
@@ -110,5 +113,5 @@ func whom(job *payload.Job) func(id string) bool {
 	}
 }
 
-// needsSignIn tells whether a publication does not open because the minion's key is out of date.
+// needsSignIn tells whether a publication cannot be opened because the minion's key is out of date.
 func needsSignIn(err error) bool { return errors.Is(err, auth.ErrReauth) }

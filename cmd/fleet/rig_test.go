@@ -23,16 +23,16 @@ import (
 type rig struct {
 	t    *testing.T
 	file string
-	ret  int // its request port
+	ret  int // request port
 	m    *master.Master
 	user string
 	cfg  *config.Master
 }
 
-// newRig starts a master with more lines in its file.
+// newRig starts a master with further options.
 func newRig(t *testing.T, more string) *rig {
 	t.Helper()
-	dir, err := os.MkdirTemp("/tmp", "bf") // short: Unix socket paths end at 107 bytes
+	dir, err := os.MkdirTemp("/tmp", "bf") // short, because paths of Unix sockets have at most 107 bytes
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -124,7 +124,7 @@ var testKey = sync.OnceValue(func() *crypt.PrivateKey {
 	return key
 })
 
-// autoAccept lets everybody in.
+// autoAccept accepts every key.
 const autoAccept = "auto_accept: True"
 
 func freePort(t *testing.T) int {
@@ -133,11 +133,11 @@ func freePort(t *testing.T) int {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = p.Release() }) // ends with the process at the latest
+	t.Cleanup(func() { _ = p.Release() }) // it ends with the process at the latest
 	return p.Number
 }
 
-// eventually waits until ok, at most a minute.
+// eventually waits for ok, at most a minute.
 func eventually(t *testing.T, what string, ok func() bool) {
 	t.Helper()
 	tick := time.NewTicker(10 * time.Millisecond)

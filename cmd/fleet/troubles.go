@@ -7,21 +7,21 @@ import (
 	"sync"
 )
 
-// Trouble is something that is wrong with a fleet.
+// Trouble is a problem of a fleet.
 type Trouble struct {
 	What    string
-	Minions int64 // whom it keeps from signing in now
-	Jobs    int64 // that were not answered because of it, so far
+	Minions int64 // minions that cannot sign in now because of it
+	Jobs    int64 // jobs without an answer because of it, so far
 }
 
-// troubles gathers them by their words: thousands of minions have the same.
+// troubles groups problems by their texts, because thousands of minions have the same.
 type troubles struct {
 	mu   sync.Mutex
 	of   map[*emulated]string
 	jobs map[string]int64
 }
 
-// set notes what keeps a minion from signing in; "" when nothing does any more.
+// set notes why a minion cannot sign in. "" means that it can.
 func (t *troubles) set(m *emulated, what string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -35,7 +35,7 @@ func (t *troubles) set(m *emulated, what string) {
 	t.of[m] = what
 }
 
-// lost notes why a job was not answered.
+// lost notes why a job has no answer.
 func (t *troubles) lost(what string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -45,7 +45,7 @@ func (t *troubles) lost(what string) {
 	t.jobs[what]++
 }
 
-// Troubles tells what is wrong, what concerns most first.
+// Troubles lists the problems. The one that affects most minions and jobs comes first.
 func (f *Fleet) Troubles() []Trouble {
 	t := &f.troubles
 	t.mu.Lock()

@@ -1,11 +1,12 @@
-// Package keepalive is the parent of a salt-minion, a salt-master or a salt-api and the way to it: a small process that
-// starts the daemon's own, hands signals on to it, and starts another within moments when it dies. It answers to
-// salt_minion of salt/scripts.py. Unlike Salt's it also answers kill -9 and a crash, with -d, too, and masters and
-// salt-api have one; why it is C, and what else it does otherwise, stands in docs/decisions/0009 and 0031.
+// Package keepalive is the parent process of a salt-minion, a salt-master or a salt-api, and the connection to
+// it. The parent is a small process. It starts the daemon's own process, forwards signals to it, and starts
+// another one within moments if it dies. It answers to salt_minion of salt/scripts.py. Unlike Salt: the parent
+// also restarts the daemon after kill -9 and after a crash, also with -d, and masters and salt-api have a
+// parent, too. docs/decisions/0009 and 0031 say why it is written in C, and what else differs.
 //
-// A program that links this package splits in two before its main, where its command line says salt-minion, salt-master
-// or salt-api, and not --disable-keepalive. The parent never comes that far. As process 1 it also reaps what others
-// leave.
+// A program that links this package splits in two before its main function, if its command line says
+// salt-minion, salt-master or salt-api, and not --disable-keepalive. The parent never reaches main. As process
+// 1 it also reaps orphaned processes.
 package keepalive
 
 /*
@@ -28,10 +29,10 @@ import (
 	"time"
 )
 
-// ExitAgain is the exit code by which a process asks for a new one in its place, after a pause of 3 to 12 s.
+// ExitAgain is the exit code with which a process asks for its own replacement, after a pause of 3 to 12 s.
 const ExitAgain = 99
 
-// Words of the process to its parent, and letters that come back (parent.c).
+// These are the words of the process to its parent, and the letters of the answer (parent.c).
 const (
 	sayListening = 'L'
 	sayReady     = 'R'
@@ -39,10 +40,10 @@ const (
 	sayOver      = 'E'
 	sayWatchdog  = 'W'
 	sayAgain     = 'A'
-	hearInt      = 'I' // SIGINT; any other is SIGTERM
+	hearInt      = 'I' // SIGINT; any other letter is SIGTERM
 )
 
-// Parent is the parent of this process. A nil Parent is none, and does nothing.
+// Parent is the parent of this process. A nil Parent means that there is none. Its methods do nothing.
 type Parent struct {
 	conn    *os.File
 	signals chan os.Signal
@@ -50,7 +51,7 @@ type Parent struct {
 	listen  func()
 }
 
-// Find is the parent of this process; nil without one. It is called once.
+// Find returns the parent of this process, or nil. Call it once.
 func Find() *Parent {
 	fd := int(C.keepalive_channel())
 	if fd < 0 {
@@ -67,16 +68,16 @@ func Find() *Parent {
 	return p
 }
 
-// Ended is how a process ended.
+// Ended describes how a process ended.
 type Ended struct {
 	PID    int
 	Status syscall.WaitStatus
-	Deaths int           // of its kind so far that were not on purpose
-	At     time.Time     // when the parent saw it
-	Lived  time.Duration // since its start
+	Deaths int           // unintended deaths of the daemon so far
+	At     time.Time     // when the parent noticed it
+	Lived  time.Duration // time from its start to its end
 }
 
-// How says it in a few words.
+// How describes the end in a few words.
 func (e Ended) How() string {
 	if e.Status.Signaled() {
 		return fmt.Sprintf("signal %d (%v)", int(e.Status.Signal()), e.Status.Signal())
@@ -84,7 +85,7 @@ func (e Ended) How() string {
 	return fmt.Sprintf("exit code %d", e.Status.ExitStatus())
 }
 
-// Code is the exit status as Salt shows it: minus the signal where one ended the process.
+// Code is the exit status as Salt shows it. After a signal it is minus the number of the signal.
 func (e Ended) Code() int {
 	if e.Status.Signaled() {
 		return -int(e.Status.Signal())
@@ -92,7 +93,7 @@ func (e Ended) Code() int {
 	return e.Status.ExitStatus()
 }
 
-// Before is the process before this one; ok is false when this is the first.
+// Before returns the process before this one. ok is false for the first process.
 func (p *Parent) Before() (e Ended, ok bool) {
 	if p == nil || C.keepalive_before_pid() == 0 {
 		return Ended{}, false
@@ -102,18 +103,18 @@ func (p *Parent) Before() (e Ended, ok bool) {
 		Lived: time.Duration(C.keepalive_before_lived()) * time.Millisecond}, true
 }
 
-// File is what has the name of the program when a process is started.
+// File tells which file has the name of the program when a process starts.
 type File int
 
-// The kinds of File, as in upgrade.h.
+// These are the kinds of File, as in upgrade.h.
 const (
-	FileSame   File = iota // the program of this process and of its parent
-	FileNew                // that of this process, which its parent is not
-	FileGone               // nothing: this process is what its parent was started from
-	FileBroken             // one that did not start: the same
+	FileSame   File = iota // this process and its parent are from the same file
+	FileNew                // this process is from a new file, its parent is not
+	FileGone               // the file is gone; this process is from the same file as its parent
+	FileBroken             // the new file did not start; this process is from the same file as its parent
 )
 
-// File tells where this process comes from, and by which path.
+// File tells from which file this process was started, and by which path.
 func (p *Parent) File() (f File, path string) {
 	if p == nil {
 		return FileSame, ""
@@ -121,8 +122,8 @@ func (p *Parent) File() (f File, path string) {
 	return File(C.keepalive_file()), C.GoString(C.keepalive_path())
 }
 
-// Signals are SIGTERM and SIGINT that the parent has got. From the first call on it sends them here, and not to
-// the process.
+// Signals delivers SIGTERM and SIGINT that the parent has received. After the first call the parent sends them
+// here instead of signalling the process.
 func (p *Parent) Signals() <-chan os.Signal {
 	if p == nil {
 		return nil
@@ -131,7 +132,7 @@ func (p *Parent) Signals() <-chan os.Signal {
 	return p.signals
 }
 
-// Gone is closed when the parent has died.
+// Gone returns a channel that is closed when the parent has died.
 func (p *Parent) Gone() <-chan struct{} {
 	if p == nil {
 		return nil
@@ -140,30 +141,31 @@ func (p *Parent) Gone() <-chan struct{} {
 	return p.gone
 }
 
-// Ready and Stopping reach the service manager, which listens to the parent alone.
+// Ready tells the service manager that the daemon is ready. Ready and Stopping go through the parent, because
+// the service manager listens only to it.
 func (p *Parent) Ready() { p.say(sayReady) }
 
-// Stopping is said when the end begins.
+// Stopping tells the service manager that the daemon begins to end.
 func (p *Parent) Stopping() { p.say(sayStopping) }
 
-// Watchdog says that the process is well.
+// Watchdog tells the service manager that the process is healthy.
 func (p *Parent) Watchdog() { p.say(sayWatchdog) }
 
-// Again says before Over that the daemon could not start, for a reason that may pass. If one was up before, the parent
-// tries again and again, with growing pauses. One that is started for the first time ends: whoever has started it is to
-// see that.
+// Again says, before Over, that the daemon could not start for a reason that may pass. If an earlier process
+// was ready, the parent tries again repeatedly, with growing pauses. If not, the parent ends, so that the user
+// who started the daemon notices it.
 func (p *Parent) Again() { p.say(sayAgain) }
 
-// Over is said last: what comes now is no death.
+// Over is the last message: the end of the process is not a death.
 func (p *Parent) Over() { p.say(sayOver) }
 
 func (p *Parent) say(word byte) {
 	if p != nil {
-		_, _ = p.conn.Write([]byte{word}) // a parent that has gone is told of by Gone
+		_, _ = p.conn.Write([]byte{word}) // Gone reports a dead parent
 	}
 }
 
-// hear takes letters until the parent goes.
+// hear receives letters until the parent ends.
 func (p *Parent) hear() {
 	defer close(p.gone)
 	var b [1]byte
@@ -177,7 +179,7 @@ func (p *Parent) hear() {
 		}
 		select {
 		case p.signals <- sig:
-		default: // nobody listens to that many
+		default: // no code waits for so many signals
 		}
 	}
 }

@@ -17,7 +17,7 @@ import (
 
 const patience = time.Minute
 
-// kept is a process that plays a minion, with its parent.
+// kept is a process that acts as a minion, with its parent.
 type kept struct {
 	t     *testing.T
 	cmd   *exec.Cmd
@@ -48,7 +48,7 @@ func start(t *testing.T, change func(*exec.Cmd), argv ...string) *kept {
 	k.cmd.Stdout = w
 	if err := k.cmd.Start(); err != nil {
 		if attr := k.cmd.SysProcAttr; attr != nil && attr.Cloneflags != 0 {
-			t.Skip(err) // namespaces are not to be had everywhere
+			t.Skip(err) // not every system permits namespaces
 		}
 		t.Fatal(err)
 	}
@@ -68,7 +68,7 @@ func start(t *testing.T, change func(*exec.Cmd), argv ...string) *kept {
 	return k
 }
 
-// line waits for a line that begins with these words, and returns the rest.
+// line waits for a line that begins with want and returns the rest.
 func (k *kept) line(want string) string {
 	k.t.Helper()
 	for limit := time.After(patience); ; {
@@ -84,7 +84,7 @@ func (k *kept) line(want string) string {
 	}
 }
 
-// tell lets the process do something.
+// tell sends commands to the process.
 func (k *kept) tell(words ...string) {
 	k.t.Helper()
 	for _, w := range words {
@@ -97,7 +97,7 @@ func (k *kept) tell(words ...string) {
 	}
 }
 
-// begin waits for a process, and tells its pid and what it knows of the one before.
+// begin waits for a process and returns its pid. want are the facts that the process has about its predecessor.
 func (k *kept) begin(want string) (pid int) {
 	k.t.Helper()
 	rest := k.line("begin")
@@ -110,7 +110,7 @@ func (k *kept) begin(want string) (pid int) {
 	return pid
 }
 
-// TestSlack: the process, and what it starts, may be woken a little late (docs/decisions/0063).
+// TestSlack: the kernel may wake the process and its children a little late (docs/decisions/0063).
 func TestSlack(t *testing.T) {
 	k := start(t, nil, "salt-minion")
 	k.begin(first)
@@ -134,7 +134,7 @@ func (k *kept) end(want int) {
 	}
 }
 
-// gone waits until the parent has waited for a process that has ended.
+// gone waits until the parent has reaped a process.
 func (k *kept) gone(pid int) {
 	k.t.Helper()
 	for limit := time.After(patience); syscall.Kill(pid, 0) == nil; {
@@ -153,14 +153,14 @@ func (k *kept) signal(pid int, sig syscall.Signal) {
 	}
 }
 
-// TestMaster has a parent as well.
+// TestMaster: a master has a parent, too.
 func TestMaster(t *testing.T) {
 	for _, argv := range [][]string{{"/x/salt-master", "-c", "etc"}, {"brine", "salt-master"}} {
 		k := start(t, nil, argv...)
 		pid := k.begin(first)
 		k.tell("ready")
 		k.signal(pid, syscall.SIGSEGV)
-		k.begin(fmt.Sprintf("true true %d exit code 2 2 1", pid)) // the Go runtime dies of it by itself
+		k.begin(fmt.Sprintf("true true %d exit code 2 2 1", pid)) // the Go runtime ends the process after this signal
 		k.tell("ready", "over", "exit4")
 		k.end(4)
 	}
@@ -168,7 +168,7 @@ func TestMaster(t *testing.T) {
 
 const first = "true false 0 exit code 0 0 0"
 
-// TestKilled answers every death with a new process, at once.
+// TestKilled: a new process follows every death at once.
 func TestKilled(t *testing.T) {
 	k := start(t, nil, "/x/salt-minion", "-c", "etc")
 	pid := k.begin(first)
@@ -182,13 +182,13 @@ func TestKilled(t *testing.T) {
 		pid = k.begin(fmt.Sprintf("true true %d signal 9 (killed) -9 %d", pid, n+1))
 		t.Logf("a new process after %v", time.Since(since))
 	}
-	k.tell("exit2") // a Go program that dies of a panic; nobody has said that it is on purpose
+	k.tell("exit2") // as a Go program that dies of a panic; the process has not said that it ends on purpose
 	k.begin(fmt.Sprintf("true true %d exit code 2 2 4", pid))
-	k.signal(k.cmd.Process.Pid, syscall.SIGTERM) // it does not listen yet: the signal itself comes
+	k.signal(k.cmd.Process.Pid, syscall.SIGTERM) // it does not listen yet, so the signal goes to it
 	k.end(128 + int(syscall.SIGTERM))
 }
 
-// TestOnPurpose passes the exit code on of what ends on purpose, or has never come up.
+// TestOnPurpose: the parent passes on the exit code of a process that ends on purpose, or that was never ready.
 func TestOnPurpose(t *testing.T) {
 	for _, tt := range []struct {
 		words []string
@@ -206,21 +206,21 @@ func TestOnPurpose(t *testing.T) {
 	}
 }
 
-// TestCannotStart: where a process was up before, one that cannot start for what may pass is tried again, and the next
-// one that works hears of the death, not of the tries. A first process that cannot start ends, and so does one that has
-// its reasons.
+// TestCannotStart: after a process that was ready, the parent repeats a start that fails for a passing reason.
+// The next process that starts hears of the death, and not of the failed starts. If the first process cannot
+// start, the parent ends. It also ends if a process ends for another reason.
 func TestCannotStart(t *testing.T) {
 	k := start(t, nil, "salt-master")
 	pid := k.begin(first)
 	k.tell("ready")
 	k.signal(pid, syscall.SIGKILL)
 	died := fmt.Sprintf("true true %d signal 9 (killed) -9 1", pid)
-	for range 6 { // more than the deaths that are answered at once
+	for range 6 { // more than the number of deaths that are answered at once
 		k.begin(died)
 		k.tell("again", "over", "exit4")
 	}
 	k.begin(died)
-	k.tell("ready", "again", "over", "exit2") // it was up: this is an end on purpose
+	k.tell("ready", "again", "over", "exit2") // it was ready, so this is an end on purpose
 	k.end(2)
 
 	k = start(t, nil, "salt-master")
@@ -237,7 +237,8 @@ func TestCannotStart(t *testing.T) {
 	k.end(2)
 }
 
-// TestAgain pauses where a new process was asked for, and ends meanwhile when it is told to.
+// TestAgain: the parent pauses when a process asks for its replacement. A request to stop ends the parent
+// during the pause.
 func TestAgain(t *testing.T) {
 	const tries = 20
 	for range tries {
@@ -248,13 +249,13 @@ func TestAgain(t *testing.T) {
 	t.Fatalf("this machine was too slow to see the pause, %d times", tries)
 }
 
-// endsWhilePausing is false when the pause may have been over before the parent was told to end.
+// endsWhilePausing is false if the pause may have ended before the parent got the request to stop.
 func endsWhilePausing(t *testing.T) bool {
 	t.Helper()
 	k := start(t, nil, "brine", "salt-minion")
 	pid := k.begin(first)
 	since := time.Now()
-	inPause := func() bool { return time.Since(since) < 2*time.Second } // it takes 3 s and more
+	inPause := func() bool { return time.Since(since) < 2*time.Second } // the pause is 3 s or longer
 	k.tell("ready", "over", "exit99")
 	k.gone(pid)
 	select {
@@ -274,14 +275,15 @@ func endsWhilePausing(t *testing.T) bool {
 	return true
 }
 
-// TestSignals hands signals on: requests to end over the channel once the process listens there.
+// TestSignals: the parent forwards signals. It sends requests to stop through the channel as soon as the
+// process listens there.
 func TestSignals(t *testing.T) {
 	heard := make(chan os.Signal, 1)
-	signal.Notify(heard, syscall.SIGHUP) // under nohup it is ignored, and the processes inherit that
+	signal.Notify(heard, syscall.SIGHUP) // nohup ignores the signal, and the processes inherit that
 	t.Cleanup(func() { signal.Stop(heard) })
 	k := start(t, nil, "salt-minion", "catch")
 	k.begin(first)
-	k.signal(k.cmd.Process.Pid, syscall.SIGHUP) // waits until the process is ready to read its files anew
+	k.signal(k.cmd.Process.Pid, syscall.SIGHUP) // waits until the process is ready to reload its files
 	k.signal(k.cmd.Process.Pid, syscall.SIGUSR1)
 	k.line("own user defined signal 1")
 	k.tell("ready")
@@ -295,18 +297,18 @@ func TestSignals(t *testing.T) {
 	k.line("handed interrupt")
 	k.signal(k.cmd.Process.Pid, syscall.SIGTERM)
 	k.line("handed terminated")
-	k.tell("exit2") // it was told to end: no new one
+	k.tell("exit2") // the process has got a request to stop, so no other follows
 	k.end(2)
 }
 
-// TestHung: what a service manager ends by SIGABRT, because it hangs, takes its process along: one that is stopped says
-// first where it was, one that is deaf is killed.
+// TestHung: a service manager ends a hanging daemon with SIGABRT to the parent, which takes its process along.
+// A process that can still react writes its stacks. Any other is killed.
 func TestHung(t *testing.T) {
 	for _, tt := range []struct {
 		words []string
 		want  int
 	}{
-		{[]string{"ready"}, 2}, // Go writes its stacks and ends with 2
+		{[]string{"ready"}, 2}, // Go writes its stacks and exits with 2
 		{[]string{"ready", "deaf"}, 128 + int(syscall.SIGKILL)},
 	} {
 		k := start(t, func(c *exec.Cmd) { c.Stderr = nil }, "salt-minion")
@@ -319,7 +321,7 @@ func TestHung(t *testing.T) {
 	}
 }
 
-// TestParentKilled lets the process know.
+// TestParentKilled: the process notices the death of its parent.
 func TestParentKilled(t *testing.T) {
 	k := start(t, nil, "salt-minion")
 	k.begin(first)
@@ -328,7 +330,7 @@ func TestParentKilled(t *testing.T) {
 	k.line("gone")
 }
 
-// TestWithout are the command lines that have no parent.
+// TestWithout: these command lines get no parent.
 func TestWithout(t *testing.T) {
 	for _, argv := range [][]string{{"salt-minion", "-c", "x", "--disable-keepalive"}, {"brine", "salt-minion",
 		"--disable-keepalive"}, {"salt-master", "--disable-keepalive"}, {"brine", "salt-master", "-c", "x",
@@ -343,7 +345,7 @@ func TestWithout(t *testing.T) {
 	}
 }
 
-// TestServiceManager hears from the parent alone.
+// TestServiceManager: the service manager gets messages from the parent alone.
 func TestServiceManager(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "notify")
 	for _, name := range []string{path, "@" + path} {
@@ -360,7 +362,7 @@ func TestServiceManager(t *testing.T) {
 		k.end(0)
 		again := fmt.Sprintf("READY=1\nSTATUS=Process %d, after 1 that died; the last one with exit status -9", now)
 		for _, want := range []string{"READY=1", "WATCHDOG=1", "WATCHDOG=1", again, "STOPPING=1"} {
-			// the second is the parent's own
+			// the second message is the parent's own
 			var b [200]byte
 			if err := conn.SetReadDeadline(time.Now().Add(patience)); err != nil {
 				t.Fatal(err)
@@ -374,7 +376,7 @@ func TestServiceManager(t *testing.T) {
 	}
 }
 
-// TestDeafServiceManager: one that takes nothing does not hold up the parent.
+// TestDeafServiceManager: a service manager that does not read cannot block the parent.
 func TestDeafServiceManager(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "notify")
 	conn, err := net.ListenUnixgram("unixgram", &net.UnixAddr{Net: "unixgram", Name: path})
@@ -385,14 +387,14 @@ func TestDeafServiceManager(t *testing.T) {
 	k := start(t, func(c *exec.Cmd) { c.Env = append(c.Env, "NOTIFY_SOCKET="+path) }, "salt-minion")
 	k.begin(first)
 	k.tell("ready")
-	for range 1000 { // far more than wait in such a socket
+	for range 1000 { // far more than such a socket can hold
 		k.tell("watchdog")
 	}
 	k.tell("stopping", "over", "exit0")
 	k.end(0)
 }
 
-// TestInit reaps what others leave when it is process 1, with and without --disable-keepalive.
+// TestInit: as process 1 the parent reaps orphaned processes, with and without --disable-keepalive.
 func TestInit(t *testing.T) {
 	for _, extra := range []string{"-l", "--disable-keepalive"} {
 		k := start(t, func(c *exec.Cmd) { c.SysProcAttr.Cloneflags = syscall.CLONE_NEWPID }, "salt-minion", extra)
@@ -419,7 +421,7 @@ func TestInit(t *testing.T) {
 	}
 }
 
-// TestSmall: the parent of an idle minion costs next to nothing.
+// TestSmall: the parent of an idle minion needs very little memory.
 func TestSmall(t *testing.T) {
 	k := start(t, nil, "salt-minion")
 	k.begin(first)

@@ -12,7 +12,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// TestMain makes the test binary play a minion that has a parent: this package is linked into it, too.
+// TestMain makes the test binary act as a minion that has a parent. This package is linked into it, too.
 func TestMain(m *testing.M) {
 	if os.Getenv("KEEPALIVE_TEST") == "" {
 		os.Exit(m.Run())
@@ -22,7 +22,7 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// play is a process that does what it is told on standard input, one word a line, and says what it sees.
+// play is a process that follows commands on standard input, one word a line, and prints what it observes.
 func play(p *Parent) int {
 	own := make(chan os.Signal, 4)
 	if len(os.Args) > 1 && os.Args[1] == "catch" {
@@ -76,7 +76,7 @@ func play(p *Parent) int {
 				var code int
 				_, _ = fmt.Sscanf(w, "exit%d", &code)
 				return code
-			case "orphan": // its child is left to process 1
+			case "orphan": // its child becomes a child of process 1
 				if err := exec.Command("sh", "-c", "sh -c 'sleep 0.1' & exit 0").Run(); err != nil {
 					fmt.Println(err)
 				}

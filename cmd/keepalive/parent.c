@@ -1,5 +1,6 @@
-// The parent of a minion, a master or a salt-api. It runs before the Go runtime does, in a constructor of the program: there is one thread yet,
-// so that the process can fork, and the parent that stays behind is a megabyte, not ten. See keepalive.go.
+// This is the parent of a minion, a master or a salt-api. It runs in a constructor of the program, before the Go
+// runtime. There is only one thread at that time, so the process can fork, and the remaining parent needs one
+// megabyte instead of ten. See keepalive.go.
 
 #define _GNU_SOURCE
 #include <errno.h>
@@ -28,20 +29,20 @@ enum { STRANGE = 1, KNOWN };
 enum {
 	AGAIN = 99,            // exit code that asks for a new process (salt/defaults/exitcodes.py, SALT_KEEPALIVE)
 	FAILED = 1,
-	QUICK_MS = 1000,       // a life shorter than this is a quick death
-	QUICK_FREE = 3,        // so many quick deaths in a row are answered at once
+	QUICK_MS = 1000,       // a process that dies sooner has a quick death
+	QUICK_FREE = 3,        // the parent restarts at once after so many quick deaths in a row
 	DELAY_MAX_MS = 10000,
-	LAST_WORDS_MS = 3000,  // so long a process that hangs may write where
-	HELLO_MS = 10000,      // so long a process of another file has to show that it knows its parent
-	SLACK_NS = 200000,     // so late may a timer of the process be (docs/decisions/0063)
+	LAST_WORDS_MS = 3000,  // time in which a hanging process may write its stacks
+	HELLO_MS = 10000,      // time in which a process of another file must show that it knows its parent
+	SLACK_NS = 200000,     // permitted delay of the process's timers (docs/decisions/0063)
 };
 
-// What the process finds out about its parent.
+// These are the facts for the process about its parent.
 static int channel = -1;
 static int deaths, before_pid, before_status;
-static long long before_at, before_lived; // milliseconds: since 1970, and of its life
-static int file; // what has the name of its program, one of FILE_SAME ...
-static const char *title = "MinionKeepAlive"; // of the process in its log line
+static long long before_at, before_lived; // milliseconds: since 1970; length of its life
+static int file; // which file has the program's name, one of FILE_SAME ...
+static const char *title = "MinionKeepAlive"; // name of the process in its log line
 
 int keepalive_channel(void) { return channel; }
 int keepalive_deaths(void) { return deaths; }
@@ -52,7 +53,7 @@ const char *keepalive_path(void) { return upgrade_path(); }
 long long keepalive_before_at(void) { return before_at; }
 long long keepalive_before_lived(void) { return before_lived; }
 
-// daemon_of says whether a word names a daemon that has a parent.
+// daemon_of tells whether a word names a daemon that has a parent.
 static int daemon_of(const char *word) {
 	if (strcmp(word, "salt-master") == 0) title = "MasterKeepAlive";
 	else if (strcmp(word, "salt-api") == 0) title = "SaltAPIKeepAlive";
@@ -60,7 +61,7 @@ static int daemon_of(const char *word) {
 	return 1;
 }
 
-// wanted tells from the command line whether this is a daemon that has a parent: 1, or a mere init: 2; else 0.
+// wanted decides from the command line: 1 for a daemon that has a parent, 2 for a mere init, otherwise 0.
 static int wanted(void) {
 	static char line[1 << 16];
 	int fd = open("/proc/self/cmdline", O_RDONLY | O_CLOEXEC);
@@ -73,7 +74,7 @@ static int wanted(void) {
 	const char *end = line + n, *word = line, *slash = strrchr(line, '/');
 	const char *prog = slash ? slash + 1 : line;
 	int found = daemon_of(prog);
-	int other = !found && strncmp(prog, "salt", 4) == 0; // another tool's name rules out the first word
+	int other = !found && strncmp(prog, "salt", 4) == 0; // the name of another tool excludes the first word
 	for (int i = 1; (word += strlen(word) + 1) < end; i++) {
 		if (i == 1 && !found && !other) found = daemon_of(word);
 		if (found && strcmp(word, "--disable-keepalive") == 0) return getpid() == 1 ? 2 : 0;
@@ -89,7 +90,7 @@ static int64_t clock_ms(clockid_t clock) {
 
 static int64_t now_ms(void) { return clock_ms(CLOCK_MONOTONIC); }
 
-// give_back takes the pages of the program out of this process. They come back from the file when they are needed.
+// give_back removes the program's pages from this process. The file provides them again when they are needed.
 static int give_back(struct dl_phdr_info *info, size_t size, void *data) {
 	(void)size, (void)data;
 	uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE) - 1;
@@ -102,10 +103,10 @@ static int give_back(struct dl_phdr_info *info, size_t size, void *data) {
 	return 0;
 }
 
-// shown is the status of an end as Salt shows it: minus the signal where one ended the process.
+// shown is an exit status as Salt shows it. After a signal it is minus the number of the signal.
 static int shown(int status) { return WIFSIGNALED(status) ? -WTERMSIG(status) : WEXITSTATUS(status); }
 
-// notify hands a word to the service manager, which listens to its main process.
+// notify sends a word to the service manager, which listens to its main process.
 static void notify(const char *word) {
 	const char *path = getenv("NOTIFY_SOCKET");
 	struct sockaddr_un to = {.sun_family = AF_UNIX};
@@ -115,32 +116,32 @@ static void notify(const char *word) {
 	if (*path == '@') to.sun_path[0] = 0;
 	int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
 	if (fd < 0) return;
-	// A service manager that does not listen must not hold up the parent. The one word that it cannot do without is the first.
+	// A service manager that does not read must not block the parent. Only the first word is indispensable.
 	int flags = MSG_NOSIGNAL | (strncmp(word, "READY=1", 7) == 0 ? 0 : MSG_DONTWAIT);
 	if (sendto(fd, word, strlen(word), flags, (struct sockaddr *)&to, size) < 0) {
-		// the service manager does without
+		// the service manager does without it
 	}
 	close(fd);
 }
 
-// life is one process and what is known of it.
+// life is one process with its state.
 struct life {
 	pid_t pid;
-	int fd;        // the channel to it; -1 when it has closed its end
-	int listening; // it takes signals over the channel
+	int fd;        // the channel to it; -1 after it has closed its end
+	int listening; // it receives signals through the channel
 	int ready;     // it has begun its work
-	int hup;       // it is to get a SIGHUP once it is ready: before, that would end it
+	int hup;       // it must get a SIGHUP as soon as it is ready; an earlier one would end it
 	int over;      // it ends on purpose
-	int again;     // it could not start, for a reason that may pass
-	int stopping;  // it was told to end
-	int64_t kill_at; // when it is killed, 0: never
+	int again;     // it could not start for a passing reason
+	int stopping;  // it has got a request to stop
+	int64_t kill_at; // time at which it is killed; 0: never
 	int ended, status;
-	int fresh;     // it is of another file than this: STRANGE until it has shown that it is a process of ours, then KNOWN
-	int only_init; // an end is never answered by a new process
+	int fresh;     // it is from another file than this: STRANGE until it has shown that it knows its parent, then KNOWN
+	int only_init; // the parent never replaces it
 };
 
-// announce tells the service manager that the process has begun its work, and, as it counts no deaths but the parent's, how many
-// there were: systemctl status shows that.
+// announce tells the service manager that the process is ready. It also reports the number of deaths, because the
+// service manager counts only those of the parent. systemctl status shows that number.
 static void announce(struct life *l) {
 	char text[128] = "READY=1";
 	if (deaths > 0)
@@ -148,7 +149,7 @@ static void announce(struct life *l) {
 	notify(text);
 }
 
-// heard reads what the process says.
+// heard reads the messages of the process.
 static void heard(struct life *l) {
 	char said[16];
 	ssize_t n = read(l->fd, said, sizeof said);
@@ -174,13 +175,14 @@ static void heard(struct life *l) {
 	}
 }
 
-// catch_up reads what the process has said so far.
+// catch_up reads all messages that have arrived.
 static void catch_up(struct life *l) {
 	char c;
 	while (l->fd >= 0 && recv(l->fd, &c, 1, MSG_PEEK | MSG_DONTWAIT) >= 0) heard(l);
 }
 
-// request asks the process to end. Over the channel it knows that this is not a second signal beside its own.
+// request asks the process to stop. If the request comes through the channel, the process knows that it is no
+// second signal.
 static void request(struct life *l, int sig) {
 	char letter = sig == SIGINT ? 'I' : 'T';
 	l->stopping = 1;
@@ -188,8 +190,8 @@ static void request(struct life *l, int sig) {
 	if (!l->listening || l->fd < 0 || send(l->fd, &letter, 1, MSG_NOSIGNAL) != 1) kill(l->pid, sig);
 }
 
-// give_up ends a process that hangs, which the service manager has seen: it ends this one by SIGABRT and starts another. Go
-// writes the stacks at that signal, stopped processes when they go on.
+// give_up ends a hanging process. The service manager has noticed the hang, ends this parent with SIGABRT and
+// starts another. At that signal Go writes the stacks, and a stopped process does so when it continues.
 static void give_up(struct life *l) {
 	l->stopping = 1;
 	if (l->ended) return;
@@ -198,12 +200,12 @@ static void give_up(struct life *l) {
 	l->kill_at = now_ms() + LAST_WORDS_MS;
 }
 
-// signalled handles one signal. What the terminal sends, it sends to the process as well.
+// signalled handles one signal. A terminal sends its signals to the process as well.
 static void signalled(struct life *l, const struct signalfd_siginfo *s) {
 	int sig = (int)s->ssi_signo, terminal = s->ssi_code == SI_KERNEL, status;
 	pid_t pid;
 	switch (sig) {
-	case SIGCHLD: // of an init there may be many
+	case SIGCHLD: // an init may get many
 		while ((pid = waitpid(-1, &status, WNOHANG)) > 0) {
 			if (pid == l->pid) l->ended = 1, l->status = status;
 		}
@@ -224,7 +226,7 @@ static void signalled(struct life *l, const struct signalfd_siginfo *s) {
 	}
 }
 
-// turn waits for something to do, at most so long; -1: for ever.
+// turn waits for an event, at most timeout; -1 means for ever.
 static void turn(struct life *l, int signals, int timeout) {
 	struct pollfd on[2] = {{.fd = signals, .events = POLLIN}, {.fd = l->fd, .events = POLLIN}};
 	if (poll(on, 2, timeout) <= 0) return;
@@ -238,7 +240,8 @@ static void turn(struct life *l, int signals, int timeout) {
 	}
 }
 
-// overdue ends a process that had its time. What is no process of ours may have its own, which it has to end.
+// overdue ends a process whose time is over. A foreign process may have children that it must end itself, so it
+// first gets SIGTERM.
 static void overdue(struct life *l) {
 	int gently = l->fresh == STRANGE;
 	kill(l->pid, gently ? SIGTERM : SIGKILL);
@@ -246,7 +249,7 @@ static void overdue(struct life *l) {
 	if (gently) l->fresh = KNOWN;
 }
 
-// live lets a process live until it has ended.
+// live waits until a process has ended, and handles all events.
 static void live(struct life *l, int signals) {
 	while (!l->ended) {
 		int64_t left = l->kill_at - now_ms();
@@ -258,7 +261,7 @@ static void live(struct life *l, int signals) {
 	}
 }
 
-// rest waits between two processes; it ends early when this one is to end.
+// rest pauses between two processes. A request to stop ends the pause early.
 static void rest(struct life *l, int signals, int64_t ms) {
 	for (int64_t until = now_ms() + ms, left; (left = until - now_ms()) > 0 && !l->stopping;) turn(l, signals, (int)left);
 	if (ms > QUICK_MS) notify("WATCHDOG=1");
@@ -266,20 +269,20 @@ static void rest(struct life *l, int signals, int64_t ms) {
 
 static int exit_code(int status) { return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status); }
 
-// next decides what follows on the end of a process: it returns the pause before the next one, or ends.
+// next decides what follows the end of a process. It returns the pause before the next one, or exits.
 static int64_t next(struct life *l, int64_t lived, int served, int *quick) {
 	int code = exit_code(l->status), failed_start = l->again && !l->ready;
-	if (!failed_start) // else what ended the last process that worked is still what there is to tell
+	if (!failed_start) // otherwise the last process that worked stays the one to report
 		before_pid = l->pid, before_status = l->status, before_at = clock_ms(CLOCK_REALTIME), before_lived = lived;
-	if (l->stopping && code == AGAIN) _exit(0); // the request to end came at the same time
+	if (l->stopping && code == AGAIN) _exit(0); // the request to stop came at the same time
 	if (l->only_init || l->stopping) _exit(code);
 	if (!WIFSIGNALED(l->status) && code == AGAIN) {
 		*quick = 0;
 		return 2000 + 1000 * (1 + (now_ms() ^ l->pid) % 10);
 	}
-	if (!served || (l->over && !failed_start)) _exit(code); // it has never come up, or on purpose
+	if (!served || (l->over && !failed_start)) _exit(code); // it was never ready, or it ended on purpose
 	if (!failed_start) deaths++;
-	notify("WATCHDOG=1"); // the next one has the whole time
+	notify("WATCHDOG=1"); // the next one has the whole time limit
 	dprintf(STDERR_FILENO, "Process %s (%d) %s with exit status %d, restarting...\n", title, l->pid, failed_start ? "did not start, ended" : "died", shown(l->status));
 	*quick = lived < QUICK_MS || failed_start ? *quick + 1 : 0;
 	if (*quick <= QUICK_FREE) return 0;
@@ -287,7 +290,7 @@ static int64_t next(struct life *l, int64_t lived, int served, int *quick) {
 	return shift > 13 || (1 << shift) > DELAY_MAX_MS ? DELAY_MAX_MS : 1 << shift;
 }
 
-// hand_on makes a forked process one of another file.
+// hand_on turns a forked process into one of another file.
 static void hand_on(int fd) {
 	char told[256];
 	fcntl(fd, F_SETFD, 0);
@@ -297,7 +300,7 @@ static void hand_on(int fd) {
 	_exit(FAILED);
 }
 
-// inherit tells whether this process is of another file than its parent, which has forked and handed on.
+// inherit tells whether this process is from another file than its parent and was started by hand_on.
 static int inherit(void) {
 	int version, parent, fd;
 	const char *told = upgrade_told();
@@ -310,12 +313,12 @@ static int inherit(void) {
 	fcntl(fd, F_SETFD, FD_CLOEXEC);
 	prctl(PR_SET_TIMERSLACK, (unsigned long)SLACK_NS, 0, 0, 0);
 	if (write(fd, "H", 1) < 0) {
-		// the parent has gone, which the process notices
+		// the parent is dead, which the process will notice
 	}
 	return 1;
 }
 
-// stillborn tells whether a process of another file has never begun its work. The next one is of this file again.
+// stillborn tells whether a process of another file was never ready. The next one is from the old file again.
 static int stillborn(const struct life *l) {
 	if (!l->fresh || l->ready || l->stopping) return 0;
 	upgrade_failed();
@@ -323,7 +326,7 @@ static int stillborn(const struct life *l) {
 	return 1;
 }
 
-// keep is the whole of the parent. The process returns from it and goes on as any other.
+// keep is the whole parent. The process returns from it and continues normally.
 static void __attribute__((constructor)) keep(void) {
 	int kind = wanted(), served = 0, quick = 0, pair[2];
 	if (!kind || inherit()) return;
@@ -354,7 +357,7 @@ static void __attribute__((constructor)) keep(void) {
 			hand_on(channel);
 		}
 		if (paired) close(pair[1]);
-		if (pid < 0) { // there is no room: without a parent, or later
+		if (pid < 0) { // fork failed: run without a parent, or try again later
 			if (paired) close(pair[0]);
 			if (!served) break;
 			rest(&(struct life){.fd = -1, .ended = 1}, signals, DELAY_MAX_MS);
@@ -365,7 +368,7 @@ static void __attribute__((constructor)) keep(void) {
 		prctl(PR_SET_NAME, "salt-keepalive");
 		dl_iterate_phdr(give_back, NULL);
 		live(&l, signals);
-		catch_up(&l); // its last words
+		catch_up(&l); // its last messages
 		if (l.fd >= 0) close(l.fd), l.fd = -1;
 		if (stillborn(&l)) continue;
 		served |= l.ready;

@@ -1,6 +1,7 @@
-// A parent forks, so that its next process would be the program that the parent was started from for as long as it lives. Where another file
-// has the name of that program by then, the next process is that: what was upgraded takes effect. One that does not start is not
-// tried again, and the process before goes on. See parent.c, which is the only caller.
+// A parent forks its processes, so each would be the program from which the parent was started, for the parent's
+// whole life. If another file has the name of that program by then, the next process is from that file, and an
+// upgrade takes effect. The parent tries a file that does not start only once, and then continues with the old
+// program. Only parent.c calls these functions.
 
 #define _GNU_SOURCE
 #include "upgrade.h"
@@ -14,10 +15,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-// VARIABLE tells a process which parent it has (parent.c, inherit). It is gone before Go is there.
+// VARIABLE tells a process about its parent (parent.c, inherit). It is removed before Go runs.
 #define VARIABLE "BRINE_KEEPALIVE_CHILD"
 
-static char path[PATH_MAX]; // of the program as it was started; "" when that is not known
+static char path[PATH_MAX]; // of the program at its start; "" if unknown
 static char **words;        // of its command line
 static struct stat own, bad;
 
@@ -25,7 +26,8 @@ const char *upgrade_path(void) { return path; }
 
 static int same(const struct stat *a, const struct stat *b) { return a->st_dev == b->st_dev && a->st_ino == b->st_ino; }
 
-// remember_path finds the name that the program was started by, a link perhaps that is turned to another version; otherwise that of its file.
+// remember_path finds the name by which the program was started. It may be a link that later leads to another
+// version. Otherwise it is the name of the program's file.
 static void remember_path(void) {
 	struct stat named;
 	const char *name = (const char *)getauxval(AT_EXECFN);
@@ -40,7 +42,7 @@ static void remember_path(void) {
 	path[n > 0 ? n : 0] = 0;
 }
 
-// remember_words keeps the command line.
+// remember_words stores the command line.
 static void remember_words(void) {
 	static char text[1 << 16];
 	ssize_t n = 0, got;
@@ -63,7 +65,7 @@ void upgrade_remember(void) {
 	remember_words();
 }
 
-// upgrade_look tells what has the name of the program now.
+// upgrade_look tells which file has the name of the program now.
 int upgrade_look(void) {
 	struct stat now;
 	if (!*path || !words) return FILE_SAME;
@@ -78,12 +80,13 @@ void upgrade_failed(void) {
 	if (stat(path, &bad) != 0) bad = (struct stat){0};
 }
 
-// upgrade_start makes this process one of the new file. told is what it is to know. It returns when it cannot.
+// upgrade_start turns this process into one of the new file. told holds the facts for it. It returns only after an
+// error.
 void upgrade_start(const char *told) {
 	if (setenv(VARIABLE, told, 1) == 0) execv(path, words);
 }
 
-// upgrade_told is what a process of the new file was told; NULL when it is none.
+// upgrade_told returns the facts that a process of the new file got, or NULL in other processes.
 const char *upgrade_told(void) {
 	static char text[256];
 	const char *told = getenv(VARIABLE);

@@ -1,10 +1,10 @@
-// The file that a parent starts its next process from. See upgrade.c.
+// These constants describe the file from which a parent starts its next process. See upgrade.c.
 
 enum {
-	FILE_SAME,   // it is the one that this process was started from
-	FILE_NEW,    // another one has its name
-	FILE_GONE,   // nothing has, or nothing that can be looked at
-	FILE_BROKEN, // another one has, and did not start
+	FILE_SAME,   // the file from which this process was started
+	FILE_NEW,    // another file has its name
+	FILE_GONE,   // no file has its name, or it cannot be read
+	FILE_BROKEN, // another file has its name and did not start
 };
 
 void upgrade_remember(void);

@@ -10,14 +10,14 @@ import (
 	"testing"
 )
 
-// program is a copy of the test binary, to be replaced while it runs.
+// program is a copy of the test binary that the test replaces while it runs.
 type program struct {
 	t    *testing.T
-	path string // that it is started by
+	path string // the path by which it is started
 	n    int
 }
 
-// version puts another copy under a name, beside what is there.
+// version writes another copy under a new name beside the program.
 func (p *program) version() (path string) {
 	p.t.Helper()
 	self, err := os.Executable()
@@ -36,7 +36,7 @@ func (p *program) version() (path string) {
 	return path
 }
 
-// replace puts a file in its place, as a package manager does.
+// replace renames a file to the program's path, as a package manager does.
 func (p *program) replace(by string) {
 	p.t.Helper()
 	if err := os.Rename(by, p.path); err != nil {
@@ -44,7 +44,7 @@ func (p *program) replace(by string) {
 	}
 }
 
-// text puts a text in its place.
+// text replaces the program by a text.
 func (p *program) text(text string) {
 	p.t.Helper()
 	p.n++
@@ -55,7 +55,7 @@ func (p *program) text(text string) {
 	p.replace(path)
 }
 
-// file is what the kernel says which file a process is of.
+// file returns the file of a process, as the kernel names it.
 func file(t *testing.T, pid int) string {
 	t.Helper()
 	path, err := os.Readlink(fmt.Sprintf("/proc/%d/exe", pid))
@@ -77,7 +77,8 @@ func startCopy(t *testing.T) (*kept, *program) {
 	return start(t, func(c *exec.Cmd) { c.Path, c.Dir = "./brine", dir }, "salt-minion", "-c", "a b", ""), p
 }
 
-// next kills the process, and gives the one that follows, which knows how that one died and has begun its work.
+// next kills the process and returns its successor, after checking that the successor knows of the death and
+// has begun its work.
 func (k *kept) next(pid, deaths int) (next int) {
 	k.t.Helper()
 	k.signal(pid, syscall.SIGKILL)
@@ -86,7 +87,7 @@ func (k *kept) next(pid, deaths int) (next int) {
 	return next
 }
 
-// says checks what a process knows of its file.
+// says checks the facts of a process about its file.
 func (k *kept) says(want File, path string) {
 	k.t.Helper()
 	if _, err := fmt.Fprintln(k.in, "file"); err != nil {
@@ -98,8 +99,8 @@ func (k *kept) says(want File, path string) {
 	k.line("did file")
 }
 
-// TestUpgrade: the process that follows is of the file that has the name of the program by then; where none can be
-// started, of the one before, and it knows.
+// TestUpgrade: the next process starts from the file that has the program's name by then. If that cannot start,
+// it starts from the old file and knows that.
 func TestUpgrade(t *testing.T) {
 	k, p := startCopy(t)
 	first := k.begin(first)
@@ -131,7 +132,7 @@ func TestUpgrade(t *testing.T) {
 	deaths := 4
 	for _, broken := range []string{"no program", "#!/bin/sh\nexit 0\n", "#!/nowhere\n", ""} {
 		p.text(broken)
-		for range 2 { // it is tried once
+		for range 2 { // the parent tries it once
 			deaths++
 			pid = k.next(pid, deaths)
 			k.says(FileBroken, p.path)
@@ -147,7 +148,7 @@ func TestUpgrade(t *testing.T) {
 	k.gone(pid)
 }
 
-// TestForeignUpgrade: a program that is none of ours takes no place of a daemon. It is ended, with what it has started.
+// TestForeignUpgrade: a foreign program does not replace a daemon. The parent ends it, with its children.
 func TestForeignUpgrade(t *testing.T) {
 	k, p := startCopy(t)
 	pid := k.begin(first)
@@ -164,7 +165,8 @@ func TestForeignUpgrade(t *testing.T) {
 	k.gone(pid)
 }
 
-// TestStopUpgraded: a request to end that comes before a new file's process has begun ends both.
+// TestStopUpgraded: a request to stop that arrives before the process of a new file has begun ends both
+// processes.
 func TestStopUpgraded(t *testing.T) {
 	k, p := startCopy(t)
 	pid := k.begin(first)
@@ -176,7 +178,7 @@ func TestStopUpgraded(t *testing.T) {
 	k.end(128 + int(syscall.SIGTERM))
 }
 
-// TestLinkTurned: the name that the program was started by may be a link to a version.
+// TestLinkTurned: the name by which the program was started may be a link to a version.
 func TestLinkTurned(t *testing.T) {
 	dir, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {

@@ -20,16 +20,16 @@ import (
 	"brine/wire/python"
 )
 
-// FirePatience bounds how long a tool waits for a bus that takes no events.
+// FirePatience bounds how long a tool waits for a bus that accepts no events.
 const FirePatience = 5 * time.Second
 
-// Bus is the event bus of a master on this machine, as its tools use it.
+// Bus is the event bus of a master on this machine, for tools.
 type Bus struct {
 	conf *config.Master
 	pull *ipc.Pusher
 }
 
-// NewBus is the event bus of the session's master. It ends with the process.
+// NewBus returns the event bus of the session's master. It stays open until the process ends.
 func NewBus(s *session.Session) *Bus {
 	m := s.Master
 	pull, pub := filepath.Join(m.SockDir, event.MasterPullSocket), filepath.Join(m.SockDir, event.MasterPubSocket)
@@ -53,10 +53,10 @@ func (b *Bus) Fire(ctx context.Context, tag string, data *payload.Map) error {
 	return nil
 }
 
-// Close gives the connection back.
+// Close closes the connection.
 func (b *Bus) Close() error { return b.pull.Close() }
 
-// Watch subscribes to all events of the master, or of the minion whose socket lies in sockDir.
+// Watch subscribes to all events of the master, or of the minion whose socket is in sockDir.
 func (b *Bus) Watch(ctx context.Context, node, sockDir string) (runners.Stream, error) {
 	addr, err := b.pubAddr(node, sockDir)
 	if err != nil {
@@ -65,7 +65,7 @@ func (b *Bus) Watch(ctx context.Context, node, sockDir string) (runners.Stream, 
 	return ipc.Subscribe(ctx, addr, ipc.FramingDetect)
 }
 
-// pubAddr is the address of a pub socket. node is "master", or "minion" for the minion of this host's id.
+// pubAddr is the address of a pub socket. node is "master", or "minion" for the minion with this host's id.
 func (b *Bus) pubAddr(node, sockDir string) (string, error) {
 	if sockDir == "" {
 		sockDir = b.conf.SockDir
@@ -79,7 +79,7 @@ func (b *Bus) pubAddr(node, sockDir string) (string, error) {
 	return filepath.Join(sockDir, event.MasterPubSocket), nil
 }
 
-// minionPub finds the pub socket of the minion that has its sockets in sockDir.
+// minionPub finds the pub socket of the minion whose sockets are in sockDir.
 func minionPub(sockDir string) (string, error) {
 	found, err := filepath.Glob(filepath.Join(sockDir, "minion_event_*_pub.ipc"))
 	if err == nil && len(found) == 0 {
@@ -91,10 +91,10 @@ func minionPub(sockDir string) (string, error) {
 	return found[0], nil
 }
 
-// Cache is the data cache of the session's master.
+// Cache returns the data cache of the session's master.
 func Cache(s *session.Session) *datacache.Banks { return datacache.AttachBanks(s.Master.CacheDir) }
 
-// ReplaceFile writes a file whole, readable by its owner.
+// ReplaceFile writes a whole file that only its owner can read.
 func ReplaceFile(path string, content []byte) error {
 	if err := wholefile.Write(path, content, wholefile.Options{}); err != nil {
 		return fmt.Errorf("write %s: %w", path, err)
@@ -105,9 +105,9 @@ func ReplaceFile(path string, content []byte) error {
 // Presence tells which minions are connected to this master.
 type Presence struct{ s *session.Session }
 
-// Connected maps the id of each connected minion to the address it is connected from. A brine master that runs tells
-// it, by its authenticated connections. When it does not answer, or is Salt's, connections of this machine and the
-// addresses in cached grains are looked at, as Salt's tools do.
+// Connected maps the id of each connected minion to the address of its connection. A running brine master
+// answers from its authenticated connections. If it does not answer, or is a Salt master, Connected compares
+// this machine's connections with the addresses in cached grains, as Salt's tools do.
 func (p Presence) Connected() (map[string]string, error) {
 	if d := Daemon(p.s); d != nil {
 		ctx, cancel := context.WithTimeout(context.Background(), control.AskTimeout)
@@ -125,10 +125,10 @@ func (p Presence) Connected() (map[string]string, error) {
 	return finder(p.s).Connected()
 }
 
-// NewPresence is the presence of the session's master.
+// NewPresence returns the presence of the session's master.
 func NewPresence(s *session.Session) Presence { return Presence{s} }
 
-// finder looks for the addresses of minions among the connections of this machine.
+// finder searches the connections of this machine for the addresses of minions.
 func finder(s *session.Session) *presence.Finder {
 	f := &presence.Finder{Cache: Cache(s), Port: s.Master.PublishPort}
 	if s.Master.DetectRemoteMinions {

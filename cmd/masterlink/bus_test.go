@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// TestReplaceFile: a secret is readable by its owner only, also in place of an open file.
+// TestReplaceFile: only the owner can read the secret, even if the file existed with wider permissions.
 func TestReplaceFile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "salt_token")
 	if err := os.WriteFile(path, []byte("old and longer"), 0o644); err != nil {

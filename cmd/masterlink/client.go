@@ -1,5 +1,5 @@
-// Package masterlink is how a tool on the master's host reaches its master: the request port, the event bus, the
-// control socket, keys and cache, with the credentials it needs and Salt's words for what fails. It answers to
+// Package masterlink connects a tool on the master's host to its master: request port, event bus, control
+// socket, keys and cache, with the necessary credentials and Salt's error texts. It answers to
 // salt/client/__init__.py and salt/auth/__init__.py.
 package masterlink
 
@@ -18,7 +18,7 @@ import (
 	"brine/wire/zmq"
 )
 
-// Texts that Salt's tools show when a job could not be sent.
+// Salt's tools show these texts if a job could not be sent.
 const (
 	TextMasterDown = "The salt master could not be contacted. Is master running?"
 	TextTimedOut   = "Salt request timed out. The master is not responding. You may need to run your command with " +
@@ -33,11 +33,11 @@ const (
 	textNoJID  = "Failed to connect to the Master, is the Salt Master running?"
 )
 
-// NewClient makes the connection of a client tool to its master. It ends with the process: to take its threads down
-// in order would take longer than all the rest of a short run.
+// NewClient makes the connection of a client tool to its master. It stays open until the process ends, because
+// stopping its threads in order would take longer than the rest of a short run.
 func NewClient(s *session.Session) *client.Client { return NewGatedClient(s, nil) }
 
-// NewGatedClient is a client whose requests pass a gate: see client.Options.
+// NewGatedClient makes a client whose requests pass a gate, see client.Options.
 func NewGatedClient(s *session.Session, gate client.Gate) *client.Client {
 	m := s.Master
 	opt := client.Options{
@@ -58,17 +58,18 @@ func NewGatedClient(s *session.Session, gate client.Gate) *client.Client {
 	return client.New(opt)
 }
 
-// LoopbackAddr is the address of a port of this machine.
+// LoopbackAddr is the address of a port on this machine's loopback.
 func LoopbackAddr(port int) string {
 	return "tcp://" + net.JoinHostPort("127.0.0.1", strconv.Itoa(port))
 }
 
-// Refusal is a text that ends a job in place of returns. It goes where returns go, and the tool ends well.
+// Refusal is an error whose text the tool shows in place of returns. The exit code is 0.
 type Refusal struct{ Text string }
 
 func (r *Refusal) Error() string { return r.Text }
 
-// ClientError turns a failure to send a job into the text that Salt's tools show. Faults of this machine stay.
+// ClientError turns a failure to send a job into the error that Salt's tools show. It leaves errors of this
+// machine unchanged.
 func ClientError(s *session.Session, err error) error {
 	var remote *client.RemoteError
 	switch {
@@ -90,14 +91,14 @@ func ClientError(s *session.Session, err error) error {
 	return err
 }
 
-// Uncaught ends a tool where Salt's dies of an exception: the error is logged, the code is 1.
+// Uncaught ends a tool where Salt's tool dies of an exception. It logs the error and exits with code 1.
 func Uncaught(s *session.Session, class string, err error) error {
 	s.Log.Error(fmt.Sprintf("An un-handled exception was caught by Salt's global exception handler:\n%s: %s", class,
 		err))
 	return tool.Exit(tool.ExitGeneric, "")
 }
 
-// Published says what Salt's tools print about a job that nobody gets; ok is false then.
+// Published prints the text of Salt's tools about a job that reaches no minion. ok is false then.
 func Published(s *session.Session, pub client.Published) (ok bool) {
 	switch {
 	case pub.JID == "0":
@@ -110,7 +111,7 @@ func Published(s *session.Session, pub client.Published) (ok bool) {
 	return true
 }
 
-// InterruptText is what Ctrl-C says about a job under way.
+// InterruptText is the text after Ctrl-C about a running job.
 func InterruptText(jid string) string {
 	return fmt.Sprintf("This job's jid is: %s\n%s\n\nsalt-run jobs.lookup_jid %s\n", jid, TextStillRunning, jid)
 }
@@ -120,7 +121,7 @@ const TextStillRunning = "The minions may not have all finished running and any 
 	"completion. " +
 	"To look up the return data for this job later, run the following command:"
 
-// PlainText is a text in the place of a result: it goes through the outputter like one.
+// PlainText shows a text in place of a result. The text passes through the outputter.
 func PlainText(s *session.Session, text string) error {
 	return display.Show(s, strings.TrimSuffix(text, "\n"), display.How{Retcode: tool.ExitGeneric})
 }

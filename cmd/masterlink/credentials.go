@@ -18,18 +18,18 @@ import (
 	"golang.org/x/term"
 )
 
-// eauthTypes are the kinds of external authentication that masters of 3008 have; a client only asks for what they
-// need, and all of them need the same.
+// eauthTypes are the kinds of external authentication that masters of 3008 have. All of them need the same
+// fields from a client.
 var eauthTypes = []string{"auto", "file", "ldap", "pam", "rest", "sharedsecret"}
 
-// olderEauthTypes are those that only masters of 3006 and 3007 have.
+// olderEauthTypes are kinds that only masters of 3006 and 3007 have.
 var olderEauthTypes = []string{"django", "keystone", "mysql", "pki", "yubico"}
 
-// ErrNoAuth means that there is no way to ask for the credentials that -a wants.
+// ErrNoAuth means that the client does not know the kind of authentication in -a.
 var ErrNoAuth = errors.New("authentication failed")
 
-// askCredentials returns eauth and its fields, from the options or from whoever sits at the terminal. With -T it
-// gets a token for them, which is kept for later calls, and returns that too.
+// askCredentials returns eauth and its fields, from the options or from the user at the terminal. With -T it
+// also gets a token from the master, keeps it for later calls, and returns it.
 func askCredentials(ctx context.Context, s *session.Session, c *client.Client) (*payload.Map, error) {
 	name := s.Opt.Str("eauth")
 	if !slices.Contains(eauthTypes, name) && !slices.Contains(olderEauthTypes, name) {
@@ -55,7 +55,7 @@ func askCredentials(ctx context.Context, s *session.Session, c *client.Client) (
 	return cred, nil
 }
 
-// askField is the value of the option of that name, or what the user types.
+// askField returns the value of the named option, or asks the user for it.
 func askField(s *session.Session, field string) (string, error) {
 	if text, ok := s.Opt.Get(field).(string); ok {
 		return text, nil
@@ -67,7 +67,8 @@ func askField(s *session.Session, field string) (string, error) {
 	return readLine(s)
 }
 
-// askSecret asks on the terminal without showing what is typed, or on stderr where stdin is no terminal.
+// askSecret writes the prompt to stderr and reads a secret without echo. If stdin is no terminal, it reads a
+// line of it.
 func askSecret(s *session.Session, prompt string) (string, error) {
 	fmt.Fprint(s.Stderr, prompt)
 	f, ok := s.Stdin.(*os.File)
@@ -91,7 +92,7 @@ func readLine(s *session.Session) (string, error) {
 	return strings.TrimRight(line, "\r\n"), nil
 }
 
-// oneByte reads single bytes, so that a buffer around it takes nothing it does not need.
+// oneByte reads single bytes, so that a buffer around it does not read ahead.
 type oneByte struct{ r io.Reader }
 
 func (o oneByte) Read(p []byte) (int, error) {
@@ -101,8 +102,8 @@ func (o oneByte) Read(p []byte) (int, error) {
 	return o.r.Read(p[:1])
 }
 
-// makeToken gets a token for cred, adds it to cred and keeps it in the token file. A master that gives none will
-// refuse the job as well and say why.
+// makeToken gets a token for cred, adds it to cred and keeps it in the token file. If the master issues no
+// token, it will also refuse the job and say why.
 func makeToken(ctx context.Context, s *session.Session, c *client.Client, cred *payload.Map) error {
 	token, err := c.MkToken(ctx, cred)
 	if errors.Is(err, client.ErrAuthentication) {
@@ -114,12 +115,12 @@ func makeToken(ctx context.Context, s *session.Session, c *client.Client, cred *
 	name := payload.NewCredentials(token).Token()
 	cred.Set("token", name)
 	if err := ReplaceFile(s.Client.TokenFile, []byte(name)); err != nil {
-		s.Log.Debug("token not kept", "err", err) // as Salt: the token serves this call
+		s.Log.Debug("token not kept", "err", err) // as in Salt, the token still serves this call
 	}
 	return nil
 }
 
-// rootKey is the first line of the master's own key file; not ok when this user may not read it.
+// rootKey is the first line of the master's own key file. ok is false if this user may not read it.
 func rootKey(s *session.Session) (key string, ok bool) {
 	raw, err := os.ReadFile(filepath.Join(s.Master.CacheDir, ".root_key"))
 	if err != nil {
@@ -129,11 +130,11 @@ func rootKey(s *session.Session) (key string, ok bool) {
 	return line, true
 }
 
-// JobCredentials returns what goes with every job of a tool: with a token file the master's own key when it can be
-// read, else the token; without one what -a asks for.
+// JobCredentials returns the credentials for every job of a tool. With a token file, these are the master's own
+// key if it is readable, or otherwise the token. Without a token file, they are the credentials of -a.
 //
-// Unlike Salt: a batch and --static send the key as well. With the token alone they fail for root, too, when the master
-// has lost the token.
+// Unlike Salt: a batch and --static also send the key. With the token alone they would fail even for root if
+// the master has lost the token.
 func JobCredentials(ctx context.Context, s *session.Session, c *client.Client) (*payload.Map, error) {
 	if s.Client.Token != "" {
 		if key, ok := rootKey(s); ok {

@@ -7,13 +7,13 @@ import (
 	"brine/modules/matchers"
 )
 
-// Expander works targets out from the files of the master.
+// Expander makes an expander that computes targets from the files of the master.
 func Expander(s *session.Session) *matchers.Expander {
 	return &matchers.Expander{Source: masterFiles{keys.OpenStore(s.Master), Cache(s)}, Nodegroups: s.Master.Nodegroups,
 		DataCache: s.Master.MinionDataCache}
 }
 
-// masterFiles are the keys and the cached data of a master on this machine, as targets need them.
+// masterFiles reads the keys and the cached data of a master on this machine, for targets.
 type masterFiles struct {
 	keys *keys.Store
 	*datacache.Banks

@@ -7,7 +7,7 @@ import (
 	"brine/wire/crypt"
 )
 
-// ToldKeyCheck is a check of keys that logs what an operator can allow.
+// ToldKeyCheck wraps a check of keys. It logs the option with which an operator can permit a refused key.
 func ToldKeyCheck(s *session.Session, check func(pem string) error) func(pem string) error {
 	return func(pem string) error {
 		err := check(pem)

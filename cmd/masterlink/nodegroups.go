@@ -8,7 +8,7 @@ import (
 	"brine/modules/matchers"
 )
 
-// WithoutNodegroups puts the words of node groups in the place of N@name.
+// WithoutNodegroups replaces each N@name by the words of that node group.
 func WithoutNodegroups(s *session.Session, words []string) ([]string, error) {
 	var out []string
 	for _, w := range words {
@@ -26,7 +26,7 @@ func WithoutNodegroups(s *session.Session, words []string) ([]string, error) {
 	return out, nil
 }
 
-// Nodegroup is the compound target that a node group stands for.
+// Nodegroup returns the compound target of a node group.
 func Nodegroup(s *session.Session, name string) ([]string, error) {
 	if !s.Master.Nodegroups.Has(name) {
 		return nil, &Refusal{fmt.Sprintf("Node group %s unavailable in %s", name, s.Master.ConfFile)}

@@ -7,7 +7,7 @@ import (
 	"brine/wire/control"
 )
 
-// ReasonLine is one reason in a line, whatever a minion has put into it.
+// ReasonLine writes one reason as one line, even if a minion's text contains line ends.
 func ReasonLine(r control.Reason) string {
 	return printable.Line(fmt.Sprintf("%s: %s [%s]", r.Minion, r.Text, r.Code))
 }

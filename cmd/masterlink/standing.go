@@ -8,7 +8,8 @@ import (
 	"brine/wire/control"
 )
 
-// Daemon is the session's master as its control socket answers; nil where there is none, as with a master of Salt.
+// Daemon returns the control socket of the session's master. It is nil if the master has none, as a Salt
+// master.
 func Daemon(s *session.Session) *control.Daemon {
 	if d := control.At(s.Master.SockDir); d.Here() {
 		return d
@@ -16,7 +17,7 @@ func Daemon(s *session.Session) *control.Daemon {
 	return nil
 }
 
-// gone asks the master who certainly did not get a job. Without an answer nobody is known not to have it.
+// gone asks the master which minions certainly did not get a job. Without an answer the list is empty.
 func gone(ctx context.Context, s *session.Session, jid string, ids []string) []string {
 	d := Daemon(s)
 	if d == nil {
@@ -32,15 +33,15 @@ func gone(ctx context.Context, s *session.Session, jid string, ids []string) []s
 	return got
 }
 
-// Silent notes that the master has not answered a question about a job. One that its asker has given up, whose context
-// is ctx, is no silence.
+// Silent logs that the master has not answered a question about a job. If ctx, the context of the question, has
+// ended, the tool itself gave up, and nothing is logged.
 func Silent(ctx context.Context, s *session.Session, what, jid string, err error) {
 	if ctx.Err() == nil {
 		s.Log.Debug(what, "jid", jid, "err", err)
 	}
 }
 
-// standing asks the master how the minions of a job stand that have not returned.
+// standing asks the master for the state of the minions that have not returned a job.
 func standing(ctx context.Context, s *session.Session, jid string, ids []string) client.Standing {
 	d := Daemon(s)
 	if d == nil {

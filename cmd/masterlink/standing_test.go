@@ -16,7 +16,8 @@ import (
 	"brine/wire/payload"
 )
 
-// TestGivenUp: a master is silent when it does not answer. A question that its asker gives up says nothing about it.
+// TestGivenUp: a master that does not answer is silent. A question that the tool itself gives up does not
+// count.
 func TestGivenUp(t *testing.T) {
 	dir := t.TempDir()
 	server := ipc.NewControlServer(ipc.ControlOptions{Path: filepath.Join(dir, control.Socket)})

@@ -1,5 +1,5 @@
-// Package options declares the options that several tools have, in Salt's words and groups, and reads the type of a
-// target from them. Parsing is cmd/optparse's. It answers to the mixins of salt/utils/parsers.py.
+// Package options declares the options that several tools share, in Salt's words and groups, and reads the
+// target type from them. cmd/optparse parses them. It answers to the mixins of salt/utils/parsers.py.
 package options
 
 import (
@@ -13,7 +13,7 @@ import (
 	"brine/config"
 )
 
-// NewParser makes a tool's parser with the options every tool has: --version, -V, -h.
+// NewParser makes a tool's parser with the options of every tool: --version, -V, -h.
 func NewParser(c *tool.Call, usage, description string) *optparse.Parser {
 	p := &optparse.Parser{Prog: c.Prog, Usage: usage, Version: tool.VersionLine, Description: description}
 	p.Add(
@@ -47,14 +47,14 @@ func AddHardCrash(p *optparse.Parser) {
 		Help:    "End with the original error instead of gracefully. Default: %default."})
 }
 
-// AddNoParse declares --no-parse; its value becomes a list of names in open.
+// AddNoParse declares --no-parse. session.NoParse reads its value.
 func AddNoParse(p *optparse.Parser) {
 	p.Add(optparse.Option{Flags: []string{"--no-parse"}, Default: os.Getenv("SALT_NO_PARSE"),
 		Metavar: "argname1,argname2,...",
 		Help:    "Names of keyword arguments whose values stay text."})
 }
 
-// AddArgsStdin declares --args-stdin; open reads the words.
+// AddArgsStdin declares --args-stdin. session.ReadWords reads the arguments.
 func AddArgsStdin(p *optparse.Parser) {
 	p.Add(optparse.Option{Flags: []string{"--args-stdin"}, Kind: optparse.Flag,
 		Help: "Read further options and words from stdin, one a line."})
@@ -71,8 +71,8 @@ func AddJID(p *optparse.Parser) {
 	p.Add(optparse.Option{Flags: []string{"--jid"}, Help: "Job id to use instead of a new one."})
 }
 
-// AddLogging declares the options of console log and log file. short is -l where the tool has it for the level;
-// dest is the configuration key of the log file.
+// AddLogging declares the options of console log and log file. short adds -l for the level. dest is the
+// configuration key of the log file.
 func AddLogging(p *optparse.Parser, short bool, dest, defaultFile string) {
 	level := []string{"--log-level"}
 	if short {
@@ -96,7 +96,7 @@ func logFilePath(text string) (any, error) {
 	return text, nil
 }
 
-// AddOutput declares the output options; diff is the one that only salt and salt-call have.
+// AddOutput declares the output options. diff adds the option that only salt and salt-call have.
 func AddOutput(p *optparse.Parser, diff bool) {
 	p.Group("Output Options", "How results are shown.",
 		optparse.Option{Flags: []string{"--out", "--output"}, Dest: "output", Help: "Name of the outputter."},
@@ -120,7 +120,7 @@ func AddOutput(p *optparse.Parser, diff bool) {
 	}
 }
 
-// truth makes truth values of the words Salt takes for them; other text stays.
+// truth converts Salt's words for truth values. Other text stays.
 func truth(text string) (any, error) {
 	switch text {
 	case "True", "true":
@@ -131,7 +131,7 @@ func truth(text string) (any, error) {
 	return text, nil
 }
 
-// AddEauth declares the options of external authentication. short is -a where the tool has it for this.
+// AddEauth declares the options of external authentication. short adds -a.
 func AddEauth(p *optparse.Parser, short bool) {
 	flags := []string{"--auth", "--eauth", "--external-auth"}
 	if short {
@@ -145,7 +145,7 @@ func AddEauth(p *optparse.Parser, short bool) {
 		optparse.Option{Flags: []string{"--password"}, Help: "Password."})
 }
 
-// AddProfiling declares options that Salt has for its own profiler; brine accepts them and does nothing with them.
+// AddProfiling declares the options of Salt's own profiler. brine accepts and ignores them.
 func AddProfiling(p *optparse.Parser) {
 	p.Group("Profiling support", "",
 		optparse.Option{Flags: []string{"--profiling-path"}, Default: "/tmp/stats",
@@ -159,7 +159,7 @@ func FlagOption(dest, help string, flags ...string) optparse.Option {
 	return optparse.Option{Flags: flags, Dest: dest, Kind: optparse.Flag, Help: help}
 }
 
-// NewOwnParser begins the command line of a tool that Salt does not have: --version is the tool's to give a meaning.
+// NewOwnParser makes the parser of a tool that Salt does not have. The tool itself declares --version.
 func NewOwnParser(c *tool.Call, description string) *optparse.Parser {
 	p := &optparse.Parser{Prog: "brine " + c.Prog, Description: description}
 	p.Add(optparse.Option{Flags: []string{"-h", "--help"}, Kind: optparse.Help, Help: "Print this help and end."})

@@ -10,7 +10,7 @@ import (
 	"brine/cmd/tool"
 )
 
-// everyOption declares every set of options that fits on one command line, as salt has it.
+// everyOption declares every set of options that fits into one command line, as in salt.
 func everyOption() *optparse.Parser {
 	c := &tool.Call{Prog: "salt", Stdout: io.Discard, Stderr: io.Discard}
 	p := NewParser(c, "%prog [options] '<target>' <function> [arguments]", "")

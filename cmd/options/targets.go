@@ -6,16 +6,16 @@ import (
 	"brine/cmd/optparse"
 )
 
-// targetKind is one way to name minions: an option, and what the request calls it.
+// targetKind is one way to name minions: an option, and its name in the request.
 type targetKind struct {
 	flags    []string
 	dest     string
 	tgtType  string
 	help     string
-	extended bool // not for salt-cp
+	extended bool // salt-cp lacks it
 }
 
-// targetKinds are in the order in which Salt names them when two are given.
+// targetKinds are in the order in which Salt's error names them if two are given.
 var targetKinds = []targetKind{
 	{[]string{"-E", "--pcre"}, "pcre", "pcre", "The target is a regular expression.", false},
 	{[]string{"-L", "--list"}, "list", "list", "The target is a list of ids, with commas or blanks between.", false},
@@ -32,7 +32,7 @@ var targetKinds = []targetKind{
 	{[]string{"-S", "--ipcidr"}, "ipcidr", "ipcidr", "The target is an address or a network.", true},
 }
 
-// AddTargets declares the target options; extended adds those that salt-cp does not have.
+// AddTargets declares the target options. extended adds those that salt-cp lacks.
 func AddTargets(p *optparse.Parser, extended bool) {
 	for _, k := range targetKinds {
 		if extended || !k.extended {
@@ -44,7 +44,7 @@ func AddTargets(p *optparse.Parser, extended bool) {
 		Help: "What separates levels in grain and pillar targets. Default: '%default'."})
 }
 
-// TargetType is the target type that the options name, glob when none does.
+// TargetType is the target type that the options name, or glob by default.
 func TargetType(p *optparse.Parser, v *optparse.Values) (string, error) {
 	var given []string
 	kind := "glob"

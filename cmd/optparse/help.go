@@ -10,7 +10,7 @@ import (
 	"brine/wire/python"
 )
 
-// The layout of help texts, in columns: optparse's IndentedHelpFormatter.
+// This is the layout of help texts, in columns, as in optparse's IndentedHelpFormatter.
 const (
 	indentStep      = 2
 	maxHelpPosition = 24
@@ -21,10 +21,10 @@ const (
 type formatter struct {
 	b        strings.Builder
 	width    int // of the whole text
-	position int // where the explanations begin
+	position int // column where the explanations begin
 }
 
-// HelpText is the text of --help, as wide as the environment's COLUMNS, or 80.
+// HelpText returns the text of --help. Its width is COLUMNS of the environment, or 80.
 func (p *Parser) HelpText() string {
 	columns, err := strconv.Atoi(os.Getenv("COLUMNS"))
 	if err != nil || columns <= 0 {
@@ -58,7 +58,8 @@ func (p *Parser) HelpText() string {
 	return f.b.String()
 }
 
-// measure finds the column of the explanations: two blanks after the longest option, at most maxHelpPosition.
+// measure computes the column of the explanations. It is two blanks after the longest option, at most
+// maxHelpPosition.
 func (f *formatter) measure(p *Parser) {
 	longest := 0
 	for _, o := range p.top {
@@ -72,7 +73,7 @@ func (f *formatter) measure(p *Parser) {
 	f.position = min(longest+2, maxHelpPosition)
 }
 
-// strings is the option as help shows it: "-t TIMEOUT, --timeout=TIMEOUT".
+// strings writes the option as help shows it: "-t TIMEOUT, --timeout=TIMEOUT".
 func (o *Option) strings() string {
 	var short, long []string
 	metavar := o.Metavar
@@ -111,7 +112,7 @@ func (f *formatter) option(o *Option, indent int) {
 	}
 }
 
-// help is the explanation with its default filled in.
+// help returns the explanation with the default filled in.
 func (o *Option) help() string {
 	def := "none"
 	if o.Default != nil {
@@ -129,7 +130,7 @@ func (f *formatter) text(s string, indent int) {
 	}
 }
 
-// wrap breaks a text at blanks into lines of at most width columns; a longer word stands alone.
+// wrap breaks a text at blanks into lines of at most width columns. A longer word gets its own line.
 func wrap(s string, width int) []string {
 	var lines []string
 	line := ""

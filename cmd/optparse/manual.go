@@ -6,7 +6,8 @@ import (
 	"strings"
 )
 
-// Manual is the manual page of the program in the language of man, for section 1. what says in one line what it does.
+// Manual returns the program's manual page in the language of man, for section 1. what describes the program in
+// one line.
 func (p *Parser) Manual(what string) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, ".TH %s 1\n.SH NAME\n%s \\- %s\n", strings.ToUpper(strings.ReplaceAll(p.Prog, " ", "\\-")),
@@ -34,12 +35,12 @@ func (p *Parser) Manual(what string) string {
 	return b.String()
 }
 
-// manual writes one option.
+// manual writes the entry of one option.
 func (o *Option) manual(b *strings.Builder) {
 	fmt.Fprintf(b, ".TP\n.B %s\n%s\n", roff(o.strings()), roff(o.help()))
 }
 
-// roff is a text as one paragraph: nothing in it is a command, and a hyphen stays the character that was typed.
+// roff writes a text as one paragraph. It escapes commands and hyphens.
 func roff(s string) string {
 	s = strings.Join(strings.Fields(s), " ")
 	s = strings.NewReplacer(`\`, `\e`, "-", `\-`).Replace(s)

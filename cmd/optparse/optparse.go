@@ -1,6 +1,7 @@
 // Package optparse reads command lines by the rules of Python's optparse, which Salt's tools follow and scripts
-// rely on: options and words mixed, unambiguous prefixes of long options, bundled short ones, and its error texts.
-// It prints nothing and ends nothing: what to print and the exit code come back as errors. It knows no Salt option.
+// rely on: options and arguments in any order, unambiguous prefixes of long options, bundled short options, and
+// its error texts. It prints nothing and does not end the process: the errors carry the text to print and the
+// exit code. It knows no Salt option.
 package optparse
 
 import (
@@ -12,15 +13,15 @@ import (
 // ExitUsage is the exit code of a usage error (salt/defaults/exitcodes.py, EX_USAGE).
 const ExitUsage = 64
 
-// Kind says what an option does with its value.
+// Kind tells what an option does with its value.
 type Kind int
 
-// The kinds. All but Flag, Const, Help and Version take a value.
+// All kinds but Flag, Const, Help and Version take a value.
 const (
 	String  Kind = iota // any text
 	Int                 // a whole number as Python's optparse reads it: 0x and 0b prefixes, a leading 0 is octal
 	Choice              // one of Choices
-	Append              // texts, each occurrence adds one
+	Append              // texts; each occurrence adds one
 	Flag                // true
 	Const               // Option.Const
 	Help                // ends parsing with the help text
@@ -31,19 +32,19 @@ func (k Kind) takesValue() bool { return k <= Append }
 
 // Option declares one option.
 type Option struct {
-	Flags   []string // "-t", "--timeout", ...; the first long one names the destination unless Dest does
+	Flags   []string // "-t", "--timeout", ...; the first long flag names the destination unless Dest does
 	Dest    string
 	Kind    Kind
 	Default any
 	Const   any
 	Choices []string
-	Metavar string // how help names the value; the destination in capitals when empty
+	Metavar string // name of the value in help; "" is the destination in capitals
 	Help    string // %default stands for the default
-	// Convert, when set, makes the value from the text; its error becomes the usage error "option -x: ERROR".
+	// Convert, if set, converts the text. Its error becomes the usage error "option -x: ERROR".
 	Convert func(text string) (any, error)
 }
 
-// dest is the name under which the option's value is kept.
+// dest is the name under which the option's value is stored.
 func (o *Option) dest() string {
 	if o.Dest != "" {
 		return o.Dest
@@ -65,11 +66,11 @@ type group struct {
 	options            []*Option
 }
 
-// Parser is the declared command line of one program. Declare everything before the first Parse.
+// Parser declares the command line of one program. Declare everything before the first Parse.
 type Parser struct {
-	Prog        string // as errors and help name the program
-	Usage       string // the usage line with %prog for the program; "%prog [options]" when empty
-	Version     string // what --version prints, with %prog
+	Prog        string // the program's name in errors and help
+	Usage       string // the usage line, where %prog is the program; "" is "%prog [options]"
+	Version     string // output of --version, with %prog
 	Description string
 	Epilog      string // with %prog
 
@@ -77,13 +78,13 @@ type Parser struct {
 	groups []*group
 	long   map[string]*Option
 	short  map[string]*Option
-	twice  error // a flag that was declared twice
+	twice  error // error about a flag that was declared twice
 }
 
 // Add declares options that help lists first.
 func (p *Parser) Add(opts ...Option) { p.top = p.declare(p.top, opts) }
 
-// Group declares options under a title of their own. A title that exists is continued.
+// Group declares options under a title. If the title exists already, they are added there.
 func (p *Parser) Group(title, description string, opts ...Option) {
 	for _, g := range p.groups {
 		if g.title == title {
@@ -123,14 +124,14 @@ func (p *Parser) all() []*Option {
 	return list
 }
 
-// UsageError is a command line that cannot be understood.
+// UsageError means that a command line cannot be understood.
 type UsageError struct {
 	Prog, Usage, Text string
 }
 
 func (e *UsageError) Error() string { return e.Text }
 
-// Report is what goes to stderr.
+// Report returns the text for stderr.
 func (e *UsageError) Report() string {
 	return "Usage: " + e.Usage + "\n\n" + e.Prog + ": error: " + strings.TrimSuffix(e.Text, "\n") + "\n"
 }
@@ -147,9 +148,9 @@ func (p *Parser) usage() string {
 	return strings.ReplaceAll(p.Usage, "%prog", p.Prog)
 }
 
-// Answered means that the command line asked for a text (help, version) and nothing else is to be done.
+// Answered is the error for a command line that asks for a text (help, version) and nothing else.
 type Answered struct {
-	Help *Parser // whose help it is; nil: it is none
+	Help *Parser // parser of the help; nil for other texts
 	Text string  // for stdout, with its line end
 }
 

@@ -10,7 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// testParser is the parser that testdata/python.json was recorded from.
+// testParser is the parser with which testdata/python.json was recorded.
 func testParser() *Parser {
 	p := &Parser{Prog: "salt", Usage: "%prog [options] <function>", Version: "%prog 1 (x)",
 		Epilog:      "more at %prog manual",
@@ -53,7 +53,7 @@ func load(t *testing.T) recording {
 	return r
 }
 
-// TestPython holds the parser to what Python's optparse did with the same declarations and command lines.
+// TestPython compares the parser with Python's optparse for the same declarations and command lines.
 func TestPython(t *testing.T) {
 	for _, c := range load(t).Cases {
 		v, err := testParser().Parse(c.Argv)

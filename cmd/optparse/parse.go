@@ -11,20 +11,21 @@ import (
 	"brine/wire/python"
 )
 
-// Parse reads a command line without the program's name. The error is a *UsageError, or *Answered when help or
-// the version was asked for.
+// Parse reads a command line without the program's name. The error is a *UsageError, or *Answered if the
+// command line asks for help or the version.
 func (p *Parser) Parse(argv []string) (*Values, error) {
 	v := p.newValues()
 	return v, p.ParseMore(v, argv)
 }
 
-// ParseMore reads a second command line over the values of the first: its options replace theirs, its words are
-// appended. Unlike Salt: --args-stdin does not put options that stdin leaves out back to their defaults.
+// ParseMore reads a second command line over the values of the first. Its options replace those of the first,
+// and its arguments are appended. Unlike Salt: with --args-stdin, options that stdin does not name keep their
+// values and do not return to their defaults.
 func (p *Parser) ParseMore(v *Values, argv []string) error {
 	if p.twice != nil {
 		return p.twice
 	}
-	fresh := map[string]bool{} // append options that this command line began anew
+	fresh := map[string]bool{} // append options that this command line started anew
 	for len(argv) > 0 {
 		arg := argv[0]
 		var err error
@@ -47,7 +48,7 @@ func (p *Parser) ParseMore(v *Values, argv []string) error {
 	return nil
 }
 
-// longOption takes --name, --name=value or --name value from the front of argv and returns what is left.
+// longOption takes --name, --name=value or --name value from the front of argv and returns the rest.
 func (p *Parser) longOption(v *Values, fresh map[string]bool, argv []string) ([]string, error) {
 	name, value, explicit := strings.Cut(argv[0], "=")
 	argv = argv[1:]
@@ -67,7 +68,7 @@ func (p *Parser) longOption(v *Values, fresh map[string]bool, argv []string) ([]
 	return argv, p.apply(v, fresh, o, flag, value)
 }
 
-// matchLong finds the long option that name is or abbreviates.
+// matchLong finds the long option with this name or with the name that it abbreviates.
 func (p *Parser) matchLong(name string) (string, error) {
 	if p.long[name] != nil {
 		return name, nil
@@ -88,7 +89,7 @@ func (p *Parser) matchLong(name string) (string, error) {
 	return "", p.Errorf("ambiguous option: %s (%s?)", name, strings.Join(hits, ", "))
 }
 
-// shortOptions takes -abc, -tVALUE or -t VALUE from the front of argv and returns what is left.
+// shortOptions takes -abc, -tVALUE or -t VALUE from the front of argv and returns the rest.
 func (p *Parser) shortOptions(v *Values, fresh map[string]bool, argv []string) ([]string, error) {
 	letters := argv[0][1:]
 	argv = argv[1:]
@@ -118,7 +119,7 @@ func (p *Parser) shortOptions(v *Values, fresh map[string]bool, argv []string) (
 	return argv, nil
 }
 
-// apply does what an option does; flag is how it was called.
+// apply applies an option. flag is the form in which the command line names it.
 func (p *Parser) apply(v *Values, fresh map[string]bool, o *Option, flag, text string) error {
 	d := o.dest()
 	switch o.Kind {
@@ -149,7 +150,7 @@ func (p *Parser) apply(v *Values, fresh map[string]bool, o *Option, flag, text s
 	return nil
 }
 
-// convert makes the value of an option of kind String, Int or Choice.
+// convert converts the value of an option of kind String, Int or Choice.
 func (o *Option) convert(text string) (any, error) {
 	switch {
 	case o.Convert != nil:
@@ -171,7 +172,7 @@ func (o *Option) convert(text string) (any, error) {
 	return text, nil
 }
 
-// pythonInt reads a number as optparse does: 0x is hexadecimal, 0b binary, any other leading 0 octal; blanks
+// pythonInt reads a number as optparse does: 0x is hexadecimal, 0b binary, any other leading 0 octal. Blanks
 // around it and single underscores between digits are allowed.
 func pythonInt(text string) (int, bool) {
 	base, digits := 10, text

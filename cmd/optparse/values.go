@@ -2,9 +2,9 @@ package optparse
 
 import "iter"
 
-// Values is what a command line said: every declared destination, at its default when no option named it.
+// Values holds the result of a command line: every declared destination, with its default if no option set it.
 type Values struct {
-	Args  []string // the words that are no options
+	Args  []string // the arguments that are no options
 	dests []string // in the order of declaration, each once
 	value map[string]any
 	given map[string]bool
@@ -32,13 +32,13 @@ func (p *Parser) newValues() *Values {
 	return v
 }
 
-// Get is the value of a destination, nil when it has none.
+// Get returns the value of a destination, or nil.
 func (v *Values) Get(dest string) any { return v.value[dest] }
 
-// Str is a text; "" when there is none.
+// Str returns a text, or "" if the destination has none.
 func (v *Values) Str(dest string) string { s, _ := v.value[dest].(string); return s }
 
-// Int is a number; 0 when there is none.
+// Int returns a number, or 0 if the destination has none.
 func (v *Values) Int(dest string) int {
 	switch n := v.value[dest].(type) {
 	case int:
@@ -49,7 +49,7 @@ func (v *Values) Int(dest string) int {
 	return 0
 }
 
-// Bool is true when the value is true, in Python's sense for numbers and texts.
+// Bool tells whether the value is true, in Python's sense for numbers and texts.
 func (v *Values) Bool(dest string) bool {
 	switch x := v.value[dest].(type) {
 	case bool:
@@ -62,13 +62,13 @@ func (v *Values) Bool(dest string) bool {
 	return false
 }
 
-// Strs is the list of an Append option.
+// Strs returns the list of an Append option.
 func (v *Values) Strs(dest string) []string { s, _ := v.value[dest].([]string); return s }
 
-// Given says whether the command line, or Set, named the destination.
+// Given tells whether the command line, or Set, named the destination.
 func (v *Values) Given(dest string) bool { return v.given[dest] }
 
-// Set gives a destination a value as if the command line had.
+// Set gives a destination a value as if the command line did.
 func (v *Values) Set(dest string, value any) {
 	if _, known := v.value[dest]; !known {
 		v.dests = append(v.dests, dest)
@@ -76,7 +76,7 @@ func (v *Values) Set(dest string, value any) {
 	v.value[dest], v.given[dest] = value, true
 }
 
-// Default gives a destination another value without marking it as given.
+// Default changes the value of a destination without marking it as given.
 func (v *Values) Default(dest string, value any) {
 	given := v.given[dest]
 	v.Set(dest, value)

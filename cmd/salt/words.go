@@ -15,7 +15,7 @@ import (
 	"brine/wire/payload"
 )
 
-// saltCommand is what the words on salt's command line mean.
+// saltCommand is the parsed form of the arguments of salt.
 type saltCommand struct {
 	tgt     any // text, or a list of ids
 	tgtType string
@@ -27,7 +27,8 @@ type saltCommand struct {
 // previewFun fills the place of the function, which --preview-target does not need.
 const previewFun = "not_a_valid_command"
 
-// readCommand reads the words on salt's command line. It refuses what Salt refuses before it touches a file.
+// readCommand parses the arguments of salt. It refuses command lines that Salt refuses before it touches a
+// file.
 func readCommand(s *session.Session) (*saltCommand, error) {
 	tgtType, err := options.TargetType(s.Parser, s.Opt)
 	if err != nil {

@@ -14,8 +14,8 @@ import (
 	"brine/wire/payload"
 )
 
-// consolePages are the handlers of the web console, for a server module that has it. Its section tells prefix,
-// authorized_ips and api_acl; secure says that it speaks TLS.
+// consolePages returns the handlers of the web console for a server module. The module's section gives prefix,
+// authorized_ips and api_acl. secure means that the server uses TLS.
 func consolePages(s *session.Session, r *rights, mount console.Mount, secure bool) map[string]http.Handler {
 	mount.Rules = r.of
 	return map[string]http.Handler{"/console": mount.Handler(console.Options{Logger: s.Log,
@@ -24,7 +24,7 @@ func consolePages(s *session.Session, r *rights, mount console.Mount, secure boo
 		MasterUsers: []string{s.Master.User, session.RunningUser()}})}
 }
 
-// eauthNames are the kinds of external authentication that the configuration names, in its order.
+// eauthNames returns the kinds of external authentication in the configuration, in its order.
 func eauthNames(external *payload.Map) (names []string) {
 	for k := range external.All() {
 		if name, ok := k.(string); ok {
@@ -34,18 +34,18 @@ func eauthNames(external *payload.Map) (names []string) {
 	return names
 }
 
-// consoleFiles are the files of the master that the console reads.
+// consoleFiles gives the console data from files of the master.
 type consoleFiles struct {
 	targets *matchers.Expander
 	cache   *datacache.Banks
 }
 
-// Expand works out whom a target means.
+// Expand returns the minions that a target matches.
 func (f consoleFiles) Expand(ctx context.Context, tgt any, tgtType string) (matchers.Expansion, error) {
 	return f.targets.Expand(ctx, tgt, tgtType, "", true)
 }
 
-// Grains are those that a minion has told.
+// Grains returns a minion's grains from the master's cache.
 func (f consoleFiles) Grains(id string, names ...any) (*payload.Map, error) {
 	if len(names) > 0 {
 		return f.cache.Fields(datacache.BankGrains, id, names...)

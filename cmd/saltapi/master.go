@@ -17,11 +17,11 @@ import (
 	"brine/wire/event"
 )
 
-// aliveWithin bounds how long a master may take to accept a connection.
+// aliveWithin bounds the time in which a master accepts a connection.
 const aliveWithin = 2 * time.Second
 
-// alive is an error when nobody listens at the sockets of the master. Files of sockets that were left behind count for
-// nothing.
+// alive returns an error if no process listens on the sockets of the master. A socket file that was left behind
+// does not count.
 func alive(m *config.Master) error {
 	network, addr := "unix", filepath.Join(m.SockDir, event.MasterPullSocket)
 	if m.IPCMode == "tcp" {
@@ -34,8 +34,8 @@ func alive(m *config.Master) error {
 	return conn.Close()
 }
 
-// runnerFinder finds runner functions by this program's own, of which a master of brine has the same. One of Salt may
-// have others, each a function of a module.
+// runnerFinder finds runner functions in this program, because a brine master has the same. A Salt master may
+// have others, so every name of the form MODULE.FUNCTION counts as known there.
 func runnerFinder(s *session.Session) func(fun string) (*loader.Func, bool) {
 	reg := loader.NewRegistry()
 	reg.Offer(all.Runners(runners.Options{Runners: reg, Version: tool.SaltVersion}))

@@ -11,15 +11,16 @@ import (
 	"brine/wire/control"
 )
 
-// place is the folder of a salt-api for its control socket. Several may run beside one master; each has its own. It is
-// held by a lock that goes with the process, so that nobody holds what a dead one has left.
+// place is the folder for the control socket of a salt-api. Several salt-apis may run beside one master, each
+// with its own folder. A lock holds the folder and ends with the process, so that a dead process leaves the
+// folder free.
 type place struct {
-	name string // of the folder, below sock_dir
+	name string // name of the folder below sock_dir
 	lock *os.File
 	log  *slog.Logger
 }
 
-// lockFile is in the folder.
+// lockFile is the name of the lock in the folder.
 const lockFile = "lock"
 
 // takePlace takes the first folder below sockDir that is free.
@@ -41,7 +42,7 @@ func takePlace(sockDir string, log *slog.Logger) (*place, error) {
 	return nil, fmt.Errorf("control socket: %d others of this master run here", control.APIMost)
 }
 
-// take locks the folder, unless somebody else has.
+// take locks the folder. It is false if another process holds the lock.
 func (p *place) take(dir string) (bool, error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return false, err
@@ -61,5 +62,5 @@ func (p *place) take(dir string) (bool, error) {
 	return false, errors.Join(err, f.Close())
 }
 
-// leave gives the place back.
+// leave frees the folder.
 func (p *place) leave() error { return p.lock.Close() }

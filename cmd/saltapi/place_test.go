@@ -8,8 +8,8 @@ import (
 	"brine/wire/control"
 )
 
-// TestPlaces: each salt-api beside a master has a folder of its own, what one leaves is taken by the next, and there is
-// an end.
+// TestPlaces: each salt-api beside a master has its own folder. The next salt-api takes a folder that is free
+// again. The number of folders is limited.
 func TestPlaces(t *testing.T) {
 	dir, log := filepath.Join(t.TempDir(), "sock"), slog.New(slog.DiscardHandler)
 	take := func() *place {

@@ -17,7 +17,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// probe looks whether the port of each server is free, so that one that is taken is told before anything has started.
+// probe checks that the port of each server is free, so that salt-api reports a used port before it has started
+// anything.
 func probe(conf *config.Netapi) error {
 	for _, m := range ports(conf) {
 		if err := free(m.Host, m.Port); err != nil {
@@ -27,12 +28,12 @@ func probe(conf *config.Netapi) error {
 	return nil
 }
 
-// errFree ends the making of a listener whose port is free.
+// errFree stops the creation of a listener when its port has proved free.
 var errFree = errors.New("the port is free")
 
-// free is an error when a server could not listen on a port. It only takes the address of a socket that never listens:
-// a client that comes meanwhile is refused, as before, where a listener that is closed again would reset what it has
-// let in.
+// free returns an error if a server could not listen on a port. It binds a socket that never listens, so that
+// clients are refused meanwhile, as before. A listener would accept clients, and reset their connections when
+// it closes.
 func free(host string, port int) error {
 	look := net.ListenConfig{Control: func(network, address string, c syscall.RawConn) error {
 		var bound error
@@ -45,7 +46,7 @@ func free(host string, port int) error {
 		return errFree
 	}}
 	ln, err := look.Listen(context.Background(), "tcp", net.JoinHostPort(host, strconv.Itoa(port)))
-	if err == nil { // a Go that does not ask before it binds
+	if err == nil { // another version of Go may bind without calling Control
 		return ln.Close()
 	}
 	if errors.Is(err, errFree) {
@@ -54,8 +55,8 @@ func free(host string, port int) error {
 	return err
 }
 
-// bind gives a socket the address that a listener of Go would give it: a wildcard of IPv4 in a socket of both is that
-// of both.
+// bind binds a socket to the address to which a listener of Go would bind it. In a socket for both IP versions,
+// the wildcard of IPv4 means the wildcard of both.
 func bind(fd int, network, address string) error {
 	if strings.HasPrefix(address, ":") {
 		address = "[::]" + address

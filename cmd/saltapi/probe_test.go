@@ -14,7 +14,7 @@ import (
 	reserved "brine/wire/loopback"
 )
 
-// portOfOnesOwn is a port that nobody else takes until the test ends.
+// portOfOnesOwn returns a port that no other process takes until the test ends.
 func portOfOnesOwn(t *testing.T) int {
 	t.Helper()
 	p, err := reserved.Reserve()
@@ -29,7 +29,7 @@ func portOfOnesOwn(t *testing.T) int {
 	return p.Number
 }
 
-// hasIPv6 tells whether the machine has a loopback of IPv6: containers often have none.
+// hasIPv6 tells whether the machine has an IPv6 loopback. Containers often have none.
 func hasIPv6(t *testing.T) bool {
 	t.Helper()
 	ln, err := net.Listen("tcp", "[::1]:0")
@@ -40,7 +40,8 @@ func hasIPv6(t *testing.T) bool {
 	return ln.Close() == nil
 }
 
-// TestProbe: what is served is told as taken, by every name of the address; who is served there notices nothing.
+// TestProbe: probe reports an address in use under each of its names. The clients of that server notice
+// nothing.
 func TestProbe(t *testing.T) {
 	for _, tt := range []struct{ serves, asked string }{
 		{"127.0.0.1", "127.0.0.1"}, {"127.0.0.1", "0.0.0.0"}, {"127.0.0.1", ""}, {"", "127.0.0.1"},
@@ -71,8 +72,8 @@ func TestProbe(t *testing.T) {
 	}
 }
 
-// TestProbeResetsNobody: a client that comes while a port is looked at is refused, as where nobody listens. One that
-// was let in would be reset when the port is given back.
+// TestProbeResetsNobody: a client that connects during a probe is refused, as if no process listened. An
+// accepted client would be reset at the end of the probe.
 func TestProbeResetsNobody(t *testing.T) {
 	port := portOfOnesOwn(t)
 	ctx, cancel := context.WithCancel(t.Context())
@@ -87,7 +88,7 @@ func TestProbeResetsNobody(t *testing.T) {
 			}
 		}
 	})
-	// From another address: a client that calls its own port there talks to itself.
+	// The client uses another address, because a client that connects to its own port connects to itself.
 	client := net.Dialer{LocalAddr: &net.TCPAddr{IP: net.IPv4(127, 0, 0, 2)}, Timeout: time.Minute}
 	for range 500 {
 		conn, err := client.DialContext(ctx, "tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(port)))

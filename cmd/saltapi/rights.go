@@ -13,14 +13,13 @@ import (
 	"brine/wire/python"
 )
 
-// rights knows what the holders of tokens may do, where the master is not asked. It may be used by any number of
-// goroutines.
+// rights knows what the holders of tokens may do, where the master is not asked. It is safe for concurrent use.
 type rights struct {
 	now     atomic.Pointer[rules]
 	targets *matchers.Expander
 }
 
-// rules are those of a configuration.
+// rules are the rules of one configuration.
 type rules struct {
 	*eauth.Service
 	eauths     []string
@@ -34,7 +33,7 @@ func rightsOf(s *session.Session) *rights {
 	return r
 }
 
-// follow takes the rules of a configuration.
+// follow adopts the rules of a configuration.
 func (r *rights) follow(m *config.Master) {
 	r.now.Store(&rules{eauths: eauthNames(m.ExternalAuth), nodegroups: m.Nodegroups,
 		Service: eauth.New(eauth.Options{External: m.ExternalAuth,
@@ -43,15 +42,15 @@ func (r *rights) follow(m *config.Master) {
 			Expanded: m.Raw.Value("auth.enable_expanded_auth_matching") == true})})
 }
 
-// of are the rules for the holder of a token.
+// of returns the rules for the holder of a token.
 func (r *rights) of(tok *payload.Map) []any { return r.now.Load().Rules(tok) }
 
-// eauths are the kinds of external authentication.
+// eauths returns the kinds of external authentication.
 func (r *rights) eauths() []string { return r.now.Load().eauths }
 
-// mayRun tells whether the holder of a token may run the function of a chunk on the minions that its target means. No
-// rule for some minions forbids a target that means nobody, as in Salt (CkMinions.validate_tgt). Unlike Salt: what
-// cannot be worked out is refused.
+// mayRun tells whether the holder of a token may run the function of a chunk on the minions that its target
+// matches. If the target matches no minion, no rule about minions forbids it, as in Salt
+// (CkMinions.validate_tgt). Unlike Salt: a target that cannot be evaluated is refused.
 func (r *rights) mayRun(ctx context.Context, tok, low *payload.Map) bool {
 	asked, err := r.targets.Expand(ctx, low.Value("tgt"), low.Str("tgt_type"), low.Map("kwargs").Str("delimiter"), true)
 	if err != nil {

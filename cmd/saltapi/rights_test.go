@@ -10,7 +10,8 @@ import (
 	"brine/wire/payload"
 )
 
-// TestRights: the answers of salt-api 3008.3 to the client ssh, with an empty roster and the minions web1 and db1.
+// TestRights: the expected results are the answers of salt-api 3008.3 to the client ssh, with an empty roster
+// and the minions web1 and db1.
 func TestRights(t *testing.T) {
 	dir := t.TempDir()
 	for _, id := range []string{"web1", "db1"} {

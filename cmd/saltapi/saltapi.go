@@ -1,5 +1,6 @@
-// Package saltapi is the tool salt-api: it reads the master's configuration, puts the servers together that it names,
-// and runs them as a daemon beside the master. The daemon itself is actors/netapi. It answers to salt/cli/api.py.
+// Package saltapi is the tool salt-api: it reads the master's configuration, makes the servers that it names,
+// and runs them as a daemon beside the master. The daemon itself is actors/netapi. It answers to
+// salt/cli/api.py.
 package saltapi
 
 import (
@@ -21,7 +22,7 @@ import (
 	"brine/supervisor"
 )
 
-// memoryCeiling is what Go may take before it works to take less, in bytes.
+// memoryCeiling is the ceiling for Go's memory, in bytes, see daemon.Lifecycle.
 const memoryCeiling = 96 << 20
 
 // Run runs the REST servers (salt-api).
@@ -38,7 +39,7 @@ func Run(c *tool.Call) error {
 			if conf, err = s.Master.NetapiOptions(); err != nil {
 				return err
 			}
-			if !s.Opt.Given("api_logfile") { // what the command line names is not below root_dir
+			if !s.Opt.Given("api_logfile") { // a path on the command line is not below root_dir
 				s.Opt.Default("api_logfile", conf.LogFile)
 			}
 			if !s.Opt.Given("pidfile") {
@@ -83,22 +84,22 @@ func (s *service) End() (supervisor.Report, error) {
 	return report, errors.Join(err, s.place.leave())
 }
 
-// State is where crashes are reported, below the cache directory of the master.
+// State is the folder for crash reports, below the cache directory of the master.
 func (s *service) State() string { return s.place.name }
 
-// Check reads what concerns salt-api.
+// Check reads the options of salt-api.
 func (s *service) Check(fresh *session.Session) error {
 	_, err := fresh.Master.NetapiOptions()
 	return err
 }
 
-// Takes knows the options of salt-api among those of its master.
+// Takes knows which options in the master's configuration belong to salt-api.
 func (s *service) Takes(key string) (now, later bool) { return config.NetapiTakes(key) }
 
-// Reload puts in force what may change.
+// Reload puts in force the options that may change.
 func (s *service) Reload(fresh *session.Session) {
 	conf, err := fresh.Master.NetapiOptions()
-	if err != nil { // Check has seen none
+	if err != nil { // Check has found no error
 		s.place.log.Error("the configuration cannot be used", "err", err)
 		return
 	}
@@ -136,7 +137,7 @@ func start(s *session.Session, conf *config.Netapi) (daemon.Service, error) {
 	return &service{srv, s.Master.StopTimeout, own, here}, nil
 }
 
-// addControl lets the daemon answer about its actors, on a socket of its own.
+// addControl lets the daemon answer questions about its actors, on its own control socket.
 func addControl(s *session.Session, srv *netapi.Server) (*place, error) {
 	here, err := takePlace(s.Common.SockDir, s.Log)
 	if err != nil {

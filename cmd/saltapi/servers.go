@@ -14,17 +14,17 @@ import (
 	pages "brine/modules/netapi"
 )
 
-// port is where a server listens.
+// port is the address on which a server listens.
 type port struct {
 	name string
 	Host string
 	Port int
 }
 
-// loopback is where rest_wsgi listens.
+// loopback is the address on which rest_wsgi listens.
 const loopback = "127.0.0.1"
 
-// ports are those of the servers that the configuration asks for.
+// ports returns the addresses of the servers in the configuration.
 func ports(conf *config.Netapi) (list []port) {
 	if c := conf.CherryPy; c != nil {
 		list = append(list, port{"rest_cherrypy", c.Host, c.Port})
@@ -38,7 +38,7 @@ func ports(conf *config.Netapi) (list []port) {
 	return list
 }
 
-// servers are the server modules that the configuration asks for.
+// servers makes the server modules in the configuration.
 func servers(s *session.Session, conf *config.Netapi, r *rights) (list []netapi.Module) {
 	bodies := pages.NewBodies(longest(conf))
 	if c := conf.CherryPy; c != nil {
@@ -76,7 +76,7 @@ func servers(s *session.Session, conf *config.Netapi, r *rights) (list []netapi.
 	return list
 }
 
-// longest is how long a body may be, at the server that takes the longest.
+// longest is the largest limit for the length of a body among the servers.
 func longest(conf *config.Netapi) (bytes int64) {
 	if c := conf.CherryPy; c != nil {
 		bytes = max(bytes, c.MaxRequestBodySize)
@@ -90,14 +90,14 @@ func longest(conf *config.Netapi) (bytes int64) {
 	return bytes
 }
 
-// Descriptors of the process that no connection gets, and the part of the others that connections may have: a request
-// may open files.
+// These constants limit the descriptors for connections: the process keeps ownDescriptors for itself, and
+// connections get partInPercent of the others, because a request may open files.
 const (
 	ownDescriptors = 64
 	partInPercent  = 75
 )
 
-// room is a server's part of the connections for which the process has descriptors.
+// room lowers a server's limit of connections to its share of the process's descriptors.
 func room(f config.Front, servers int) config.Front {
 	var lim syscall.Rlimit
 	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &lim); err == nil && lim.Cur < 1<<31 {

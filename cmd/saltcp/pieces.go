@@ -18,15 +18,15 @@ import (
 	"brine/wire/payload"
 )
 
-// found is a file, or an empty folder, that goes to the minions.
+// found is a file or an empty folder to copy.
 type found struct {
 	path string
-	from string // the source in which it lies
-	mode int64  // permissions; of a file
+	from string // the source that contains it
+	mode int64  // permissions of a file
 	dir  bool
 }
 
-// look lists what the sources hold: files, and folders with nothing in them, each list in order.
+// look lists the files and the empty folders in the sources, each list in order.
 func (cp *copying) look() (files, empty []found, err error) {
 	for _, source := range cp.sources {
 		if _, err := os.Stat(source); errors.Is(err, fs.ErrNotExist) {
@@ -57,7 +57,7 @@ func (cp *copying) look() (files, empty []found, err error) {
 	return files, empty, nil
 }
 
-// remote is where something goes on a minion. dir says that dest is a folder.
+// remote returns the destination path on a minion. dir means that dest is a folder.
 func (cp *copying) remote(f found, dir bool) string {
 	if f.path == f.from {
 		if dir {
@@ -66,13 +66,13 @@ func (cp *copying) remote(f found, dir bool) string {
 		return cp.dest
 	}
 	rel, err := filepath.Rel(f.from, f.path)
-	if err != nil { // both are absolute
+	if err != nil { // impossible, because both are absolute
 		rel = filepath.Base(f.path)
 	}
 	return filepath.Join(cp.dest, filepath.Base(f.from), rel)
 }
 
-// pieces sends every file piece by piece, a job each, and then the empty folders.
+// pieces sends every file in pieces, each in its own job, and then the empty folders.
 func (cp *copying) pieces(ctx context.Context) (*payload.Map, error) {
 	files, empty, err := cp.look()
 	if err != nil {
@@ -102,7 +102,7 @@ func (cp *copying) pieces(ctx context.Context) (*payload.Map, error) {
 	return ret, nil
 }
 
-// send sends one file. The first answer of a minion that is not True is what is told of it.
+// send sends one file. The result for a minion is its first answer that is not True.
 func (cp *copying) send(ctx context.Context, f found, to string, ret *payload.Map) error {
 	in, err := os.Open(f.path)
 	if err != nil {
@@ -145,7 +145,7 @@ func (cp *copying) send(ctx context.Context, f found, to string, ret *payload.Ma
 	return nil
 }
 
-// packed is a piece as it travels.
+// packed encodes a piece for the job.
 func packed(piece []byte, zip bool) (string, error) {
 	if zip {
 		var out bytes.Buffer
@@ -161,7 +161,7 @@ func packed(piece []byte, zip bool) (string, error) {
 	return base64.StdEncoding.EncodeToString(piece), nil
 }
 
-// note puts what minions have answered about one path into the result.
+// note adds the minions' answers about one path to the result.
 func note(ret *payload.Map, path string, got *payload.Map) {
 	for id, v := range got.All() {
 		of := ret.Map(fmt.Sprint(id))
@@ -181,7 +181,7 @@ func (cp *copying) publishFailed(begun bool, size int64) string {
 	return fmt.Sprintf("%s It may be necessary to decrease salt_cp_chunk_size (current value: %d)", text, size)
 }
 
-// unsent says of all minions that are meant that a job did not reach them.
+// unsent notes for all targeted minions that a job did not reach them.
 func (cp *copying) unsent(ret *payload.Map, path, why string) {
 	meant, err := masterlink.Expander(cp.Session).Expand(context.Background(), cp.tgt, cp.tgtType,
 		cp.Opt.Str("delimiter"), true)

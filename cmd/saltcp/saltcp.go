@@ -1,5 +1,5 @@
-// Package saltcp is the tool salt-cp: it copies files of this machine to minions, as the arguments of jobs: text files
-// in one job, or with --chunked any file in pieces. It answers to salt/cli/cp.py.
+// Package saltcp is the tool salt-cp: it copies files of this machine to minions, as arguments of jobs. It
+// sends text files in one job or, with --chunked, any file in pieces. It answers to salt/cli/cp.py.
 package saltcp
 
 import (
@@ -20,10 +20,10 @@ import (
 	"brine/wire/payload"
 )
 
-// exitNoSource is the code for a source that is not there.
+// exitNoSource is the exit code for a missing source.
 const exitNoSource = 42
 
-// copying is salt-cp at work on one command line.
+// copying is one run of salt-cp.
 type copying struct {
 	*session.Session
 	wire    *client.Client
@@ -33,7 +33,7 @@ type copying struct {
 	dest    string
 }
 
-// Parser declares the options of salt-cp.
+// parser declares the options of salt-cp.
 func parser(c *tool.Call) *optparse.Parser {
 	p := options.NewParser(c, "%prog [options] '<target>' SOURCE DEST",
 		"salt-cp copies files to minions by way of the master's jobs. For large files use the file server.")
@@ -52,7 +52,7 @@ func parser(c *tool.Call) *optparse.Parser {
 	return p
 }
 
-// Run is the tool.
+// Run is the tool salt-cp.
 func Run(c *tool.Call) error {
 	cp := &copying{}
 	s, err := session.Open(c, parser(c), session.Opening{Role: session.RoleClient, Check: cp.read})
@@ -76,7 +76,7 @@ func Run(c *tool.Call) error {
 	return display.Show(s, ret, display.How{})
 }
 
-// read reads the words of the command line.
+// read reads the arguments of the command line.
 func (cp *copying) read(s *session.Session) (err error) {
 	words := s.Opt.Args
 	if cp.tgtType, err = options.TargetType(s.Parser, s.Opt); err != nil {
@@ -107,7 +107,8 @@ func (cp *copying) read(s *session.Session) (err error) {
 	return nil
 }
 
-// call runs a function on the target, and returns what came back: id to value. ok is false when nobody is meant.
+// call runs a function on the target and returns the results by id. ok is false if the target matches no
+// minion.
 func (cp *copying) call(ctx context.Context, fun string, arg ...any) (out *payload.Map, ok bool, err error) {
 	tgt, tgtType := cp.tgt, cp.tgtType
 	if tgtType == "nodegroup" {

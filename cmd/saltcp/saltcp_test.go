@@ -10,7 +10,7 @@ import (
 	"brine/cmd/tooltest"
 )
 
-// open is salt-cp with its words read.
+// open returns salt-cp with its arguments read.
 func open(t *testing.T, argv ...string) (*copying, *tooltest.Client, error) {
 	t.Helper()
 	c := tooltest.MustOpen(t, parser, "", argv...)
@@ -28,7 +28,7 @@ func TestWords(t *testing.T) {
 		{[]string{"-L", "a,b", "x", "/b"}, "[a b] list"},
 		{[]string{"-L", "a b", "x", "/b"}, "[a b] list"},
 		{[]string{"-G", "os:Debian", "x", "/b"}, "os:Debian grain"},
-		{[]string{"-C", "web*", "x", "/b"}, "web* glob"}, // chunked, and no compound target
+		{[]string{"-C", "web*", "x", "/b"}, "web* glob"}, // chunked; the target is no compound target
 		{[]string{"web*"}, "Insufficient arguments"},
 		{[]string{"-E", "-L", "web*", "a", "b"}, "mutually exclusive"},
 	} {
@@ -39,7 +39,7 @@ func TestWords(t *testing.T) {
 	}
 }
 
-// TestLook: what the sources hold, and where it goes.
+// TestLook: look finds the content of the sources, and remote the destinations.
 func TestLook(t *testing.T) {
 	dir, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {
@@ -89,7 +89,7 @@ func TestLook(t *testing.T) {
 	}
 }
 
-// TestRefused: what cannot be sent ends the tool before anything is sent.
+// TestRefused: a source that cannot be sent ends the tool before it sends anything.
 func TestRefused(t *testing.T) {
 	dir, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 	"brine/wire/payload"
 )
 
-// whole sends all files in one job. What is neither file nor folder is left out, as with Salt.
+// whole sends all files in one job. It leaves out a source that is neither file nor folder, as Salt does.
 func (cp *copying) whole(ctx context.Context) (*payload.Map, error) {
 	files := payload.NewMap(len(cp.sources))
 	for _, path := range cp.sources {

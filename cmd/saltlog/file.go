@@ -8,7 +8,7 @@ import (
 	"syscall"
 )
 
-// File is a log file that is opened anew when its name leads to another file, as after logrotate.
+// File is a log file that is reopened when its name leads to another file, as after logrotate.
 type File struct {
 	path string
 	mode os.FileMode
@@ -18,14 +18,14 @@ type File struct {
 	info os.FileInfo
 }
 
-// OpenFile opens path for appending and makes it with mode if need be.
+// OpenFile opens path for appending. It creates the file with mode if necessary.
 func OpenFile(path string, mode os.FileMode) (*File, error) {
 	f := &File{path: path, mode: mode}
 	return f, f.open()
 }
 
-// open follows a symbolic link of root or of this process's user only: a daemon opens its log as root, in a directory
-// that may belong to the user it is to run as.
+// open follows a symbolic link only if it belongs to root or to this process's user. A daemon opens its log as
+// root, in a directory that may belong to the user it will run as.
 func (f *File) open() error {
 	file, err := os.OpenFile(f.path, os.O_WRONLY|os.O_APPEND|os.O_CREATE|syscall.O_NOFOLLOW, f.mode)
 	if errors.Is(err, syscall.ELOOP) && ownLink(f.path) {
@@ -51,7 +51,7 @@ func (f *File) Write(line []byte) (int, error) {
 		old := f.file
 		if err := f.open(); err == nil {
 			old.Close()
-		} // else the old file is better than none
+		} // } // otherwise continue with the old file
 	}
 	return f.file.Write(line)
 }
@@ -63,7 +63,7 @@ func (f *File) Close() error {
 	return f.file.Close()
 }
 
-// ownLink tells whether a symbolic link is of root or of this process's user.
+// ownLink tells whether a symbolic link belongs to root or to this process's user.
 func ownLink(path string) bool {
 	info, err := os.Lstat(path)
 	if err != nil {

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// record is what a format can show.
+// record holds the values that a format can show.
 type record struct {
 	time                 time.Time
 	level, name, message string
@@ -21,11 +21,11 @@ type piece struct {
 	left  bool   // -
 	zero  bool   // 0
 	width int
-	prec  int  // digits behind the point of a number, or the most letters of a text; -1: not said
+	prec  int  // digits after the point of a number, or the most letters of a text; -1: none given
 	verb  byte // s, d, r, i or f
 }
 
-// compile reads a Python logging format. What it does not understand stays literal text.
+// compile parses a Python logging format. A part that it does not understand stays literal text.
 func compile(format string) []piece {
 	var out []piece
 	for format != "" {
@@ -50,7 +50,7 @@ func compile(format string) []piece {
 	return out
 }
 
-// field reads one %(name)FLAGS-WIDTH-TYPE at the beginning of s.
+// field parses one %(name)FLAGS-WIDTH-TYPE at the beginning of s.
 func field(s string) (p piece, rest string, ok bool) {
 	name, rest, ok := strings.Cut(strings.TrimPrefix(s, "%("), ")")
 	if !ok || !strings.HasPrefix(s, "%(") {
@@ -90,7 +90,7 @@ func render(format []piece, r *record, date string) []byte {
 	return b
 }
 
-// precise is a value with the digits or letters that its format wants, as Python's % gives them.
+// precise writes a value with the digits or letters that its format demands, as Python's % does.
 func (p piece) precise(s string) string {
 	switch letters := []rune(s); {
 	case p.verb == 'f':
@@ -120,7 +120,7 @@ func (p piece) pad(s string) string {
 	return strings.Repeat(" ", missing) + s
 }
 
-// value is one field of a record. Unknown fields are empty.
+// value returns one field of a record. Unknown fields are empty.
 func (r *record) value(name, date string) string {
 	switch name {
 	case "asctime":
@@ -136,7 +136,7 @@ func (r *record) value(name, date string) string {
 	case "name":
 		return r.name
 	case "processName":
-		return "MainProcess" // what Python calls the one process of a program that has made no other
+		return "MainProcess" // Python's name for the first process of a program
 	case "process":
 		return strconv.Itoa(pid())
 	case "lineno":
@@ -151,7 +151,7 @@ func (r *record) value(name, date string) string {
 	return r.shaped(name)
 }
 
-// shaped is one of the bracketed and coloured fields that Salt adds.
+// shaped returns one of the bracketed and coloured fields that Salt adds.
 func (r *record) shaped(name string) string {
 	level, msg := colours(r.level)
 	bracket := func(s string, width int) string { return "[" + piece{left: true, width: width}.pad(s) + "]" }
@@ -185,7 +185,7 @@ func (r *record) frame() runtime.Frame {
 
 const reset = "\x1b[0;0m"
 
-// colours are the escape sequences of a level's name and of its message (LOG_COLORS).
+// colours returns the escape sequences for a level's name and for its message (LOG_COLORS).
 func colours(level string) (name, message string) {
 	switch level {
 	case "CRITICAL":
@@ -206,12 +206,12 @@ func colours(level string) (name, message string) {
 	return "\x1b[0;1;34m", "\x1b[0;34m"
 }
 
-// layouts are the letters of C's strftime in Go's terms.
+// layouts translates letters of C's strftime into Go's layouts.
 var layouts = map[byte]string{'Y': "2006", 'y': "06", 'm': "01", 'd': "02", 'H': "15", 'I': "03", 'M': "04", 'S': "05",
 	'p': "PM", 'b': "Jan", 'B': "January", 'a': "Mon", 'A': "Monday", 'Z': "MST", 'z': "-0700", 'j': "002",
 	'T': "15:04:05", 'F': "2006-01-02", 'D': "01/02/06", 'R': "15:04"}
 
-// strftime writes t by a strftime text; letters it does not know stay as they are.
+// strftime formats t like C's strftime. Unknown letters stay as they are.
 func strftime(t time.Time, format string) string {
 	var b strings.Builder
 	for i := 0; i < len(format); i++ {

@@ -10,7 +10,7 @@ import (
 	"unicode/utf8"
 )
 
-// FuzzOneLine: a record is one line of harmless text, wherever a peer's bytes stand in it.
+// FuzzOneLine: a record makes one line of printable text, whatever bytes of a peer it contains.
 func FuzzOneLine(f *testing.F) {
 	for _, s := range []string{"", "a\n[CRITICAL] b", "\x1b[31m", "\u2028", "\xff", "a=b \"c\"", "\u202e"} {
 		f.Add(s)

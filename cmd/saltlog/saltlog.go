@@ -1,6 +1,6 @@
 // Package saltlog writes log records as Salt's tools and daemons do: levels with Salt's names, the formats of
-// log_fmt_console and log_fmt_logfile, a log file that follows logrotate. It decides nothing about which file or
-// level applies (see cmd/session). Answers to salt/_logging/impl.py.
+// log_fmt_console and log_fmt_logfile, a log file that follows logrotate. cmd/session chooses the file and the
+// level. Answers to salt/_logging/impl.py.
 package saltlog
 
 import (
@@ -18,7 +18,7 @@ import (
 	"brine/modules/text/printable"
 )
 
-// The levels that slog has no name for.
+// slog has no names for these levels.
 const (
 	LevelAll      = slog.Level(-100)
 	LevelGarbage  = slog.Level(-12)
@@ -28,7 +28,7 @@ const (
 	LevelQuiet    = slog.Level(100)
 )
 
-// Salt's default formats (DFLT_LOG_FMT_CONSOLE, DFLT_LOG_FMT_LOGFILE and the date formats).
+// These are Salt's default formats (DFLT_LOG_FMT_CONSOLE, DFLT_LOG_FMT_LOGFILE and the date formats).
 const (
 	ConsoleFormat = "[%(levelname)-8s] %(message)s"
 	FileFormat    = "%(asctime)s,%(msecs)03d [%(name)-17s:%(lineno)-4d][%(levelname)-8s][%(process)d] %(message)s"
@@ -55,7 +55,7 @@ func Names() []string {
 	return names
 }
 
-// SortedNames lists the level names from the most to the least talkative, the choices of --log-file-level.
+// SortedNames lists the level names from the most to the least verbose, the choices of --log-file-level.
 func SortedNames() []string {
 	sorted := slices.Clone(levels)
 	slices.SortStableFunc(sorted, func(a, b struct {
@@ -71,7 +71,7 @@ func SortedNames() []string {
 	return names
 }
 
-// Level finds a level by Salt's name; the case does not count.
+// Level finds a level by Salt's name, in upper or lower case.
 func Level(name string) (slog.Level, bool) {
 	for _, l := range levels {
 		if l.name == strings.ToLower(name) {
@@ -81,7 +81,7 @@ func Level(name string) (slog.Level, bool) {
 	return 0, false
 }
 
-// levelName is the name of a level in a log line: that of the nearest level below it.
+// levelName is the name of a level in a log line. It is the name of the nearest named level below or at it.
 func levelName(l slog.Level) string {
 	switch {
 	case l >= LevelCritical:
@@ -110,17 +110,17 @@ type Options struct {
 	Name   string       // %(name)s of records without the attribute actor
 }
 
-// Handler is a slog.Handler that writes one record as one Write. Attributes follow the message as key=value, but
-// for actor, which is the record's %(name)s.
+// Handler is a slog.Handler that writes each record with one Write. Attributes follow the message as key=value.
+// The attribute actor is not among them: it becomes the record's %(name)s.
 type Handler struct {
 	opt    Options
 	format []piece
-	attrs  string // of With, rendered
+	attrs  string // attributes of With, as text
 	group  string // prefix of further attribute keys
 	out    *output
 }
 
-// output is shared by a handler and all that are derived from it.
+// output is shared by a handler and all handlers derived from it.
 type output struct {
 	mu sync.Mutex
 	w  io.Writer
@@ -139,7 +139,7 @@ func New(w io.Writer, opt Options) *Handler {
 // Enabled reports whether a record of this level is written.
 func (h *Handler) Enabled(_ context.Context, l slog.Level) bool { return l >= h.opt.Level.Level() }
 
-// Handle writes one record, in one line whatever is in it.
+// Handle writes a record as one line, whatever it contains.
 func (h *Handler) Handle(_ context.Context, r slog.Record) error {
 	line := record{time: r.Time, level: levelName(r.Level), name: h.opt.Name}
 	if line.time.IsZero() {
@@ -180,7 +180,7 @@ func (h *Handler) WithAttrs(attrs []slog.Attr) slog.Handler {
 	return &c
 }
 
-// WithGroup returns a handler that puts name and a dot before the keys of further attributes.
+// WithGroup returns a handler that prefixes the keys of further attributes with name and a dot.
 func (h *Handler) WithGroup(name string) slog.Handler {
 	if name == "" {
 		return h
@@ -211,7 +211,7 @@ func appendAttr(b *strings.Builder, prefix string, a slog.Attr) {
 	b.WriteString(" " + prefix + a.Key + "=" + text)
 }
 
-// Join returns a handler that hands each record to all of them.
+// Join returns a handler that passes each record to all given handlers.
 func Join(handlers ...slog.Handler) slog.Handler { return slog.NewMultiHandler(handlers...) }
 
 // pid is %(process)d.

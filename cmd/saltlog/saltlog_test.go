@@ -15,7 +15,7 @@ import (
 	"brine/config"
 )
 
-// TestLevelsOfConfiguration: what the log knows as a level is what a configuration may say.
+// TestLevelsOfConfiguration: the log and the configuration know the same level names.
 func TestLevelsOfConfiguration(t *testing.T) {
 	names := config.LogLevels()
 	slices.Sort(names)

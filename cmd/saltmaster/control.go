@@ -13,7 +13,7 @@ import (
 	"brine/wire/python"
 )
 
-// masterAnswers are what only a master can tell, and what it takes.
+// masterAnswers returns the questions and commands that only a master can handle.
 func masterAnswers(m *master.Master) admin.Options {
 	opt := admin.Options{Queries: control.Handlers{}, Private: control.Handlers{}, Commands: control.Handlers{},
 		Bundle: map[string]admin.Aside{
@@ -45,8 +45,8 @@ func masterAnswers(m *master.Master) admin.Options {
 	return opt
 }
 
-// answerFromStore answers salt-run about the job store, which only the master's process can open; what the bus has told
-// of is in the answers.
+// answerFromStore answers questions of salt-run about the job store. Only the master's process can open the
+// store. The answers include jobs whose events are on the bus already.
 func answerFromStore(h control.Handlers, m *master.Master) {
 	jobs := m.Jobs()
 	control.On(h, func(ctx context.Context, q control.GetJobLoad) (*payload.Map, error) {
@@ -85,8 +85,8 @@ func answerFromStore(h control.Handlers, m *master.Master) {
 	})
 }
 
-// answerAboutReactor answers about the Reactor, and changes its rules. What went wrong may quote files and events: it
-// is private.
+// answerAboutReactor answers questions about the Reactor, and changes its rules. The errors are private,
+// because they may quote files and events.
 func answerAboutReactor(opt admin.Options, m *master.Master) {
 	control.On(opt.Private, func(context.Context, control.GetReactor) (control.Reactor, error) {
 		return m.Reactor(), nil

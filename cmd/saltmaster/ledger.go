@@ -7,7 +7,7 @@ import (
 	"brine/wire/control"
 )
 
-// answerAboutJobs answers about what a master knows of its jobs.
+// answerAboutJobs answers questions about the master's data of its jobs.
 func answerAboutJobs(h control.Handlers, m *master.Master) {
 	control.On(h, func(ctx context.Context, q control.GetTrace) (control.Trace, error) {
 		got, err := m.Trace(ctx, q.JID, q.Minion)

@@ -7,8 +7,8 @@ import (
 	"brine/modules/execution"
 )
 
-// commonFunctions are functions of Salt's minions that brine itself may not have and that fleets use every day. A
-// metric tells them apart; every other name, whoever has made it up, is one label.
+// commonFunctions are common functions of Salt's minions, some of which brine may lack. Each has its own label
+// in metrics. All other names share one label, because a user can invent names.
 const commonFunctions = `
 archive.tar archive.unzip at.at cmd.exec_code cmd.retcode cmd.run cmd.run_all cmd.run_stderr cmd.run_stdout cmd.script cmd.shell cmd.which
 cp.cache_file cp.get_dir cp.get_file cp.get_file_str cp.get_template cp.get_url cp.list_master cron.list_tab cron.ls cron.rm cron.set_job
@@ -25,7 +25,7 @@ status.loadavg status.meminfo status.procs status.uptime sysctl.get sysctl.persi
 test.arg test.echo test.ping test.rand_sleep test.sleep test.version test.versions tls.create_ca user.add user.delete user.info user.list_users
 `
 
-// knownFunctions are the functions that have a label of their own in metrics.
+// knownFunctions returns the functions with their own label in metrics.
 func knownFunctions() ([]string, error) {
 	reg := execution.Machine{Version: tool.SaltVersion}.Functions()
 	return append(reg.Names(), strings.Fields(commonFunctions)...), nil

@@ -14,14 +14,15 @@ import (
 	"brine/cmd/tool"
 )
 
-// exitPortsTaken is the code of a master whose ports are taken.
+// exitPortsTaken is the exit code of a master whose ports are in use.
 const exitPortsTaken = 4
 
-// portsWithin is how long a port may be taken: a master that was killed together with its parent has not closed its
-// ports yet when the next one is started.
+// portsWithin is how long the master waits for a port. If a master was killed together with its parent, its
+// ports may still be open when the next one starts.
 const portsWithin = time.Second
 
-// probe binds an address once, when it is free. It pauses between two tries.
+// probe binds an address and frees it again. While the address is in use, it tries again until the time is
+// over, with a pause after each attempt.
 func probe(addr string, within time.Duration, pause func()) error {
 	for limit := time.Now().Add(within); ; pause() {
 		l, err := (&net.ListenConfig{Control: reuseAddr}).Listen(context.Background(), "tcp", addr)
@@ -62,7 +63,7 @@ func reuseAddr(_, _ string, c syscall.RawConn) error {
 	return err
 }
 
-// sentence begins a text with a capital letter.
+// sentence writes the first letter of a text as a capital.
 func sentence(text string) string {
 	if text == "" {
 		return text

@@ -1,5 +1,5 @@
-// Package saltmaster is the tool salt-master: it puts a master together and answers about it on the control socket. The
-// master itself is actors/master. It answers to salt/cli/daemons.py, class Master.
+// Package saltmaster is the tool salt-master: it starts a master and answers questions about it on the control
+// socket. The master itself is actors/master. It answers to salt/cli/daemons.py, class Master.
 package saltmaster
 
 import (
@@ -22,14 +22,14 @@ import (
 	"brine/wire/payload"
 )
 
-// tagProcessDied is the event by which a master that is up again tells how the process before it ended.
+// tagProcessDied is the tag of an event about the end of the previous process. The new process fires it.
 const tagProcessDied = "brine/process/died"
 
-// listenersAreBack is when those who listen on the bus have had the time to connect again.
+// listenersAreBack is the time after which the listeners on the bus have connected again.
 const listenersAreBack = 3 * time.Second
 
-// memoryCeiling is what Go may take of a master with up to 10,000 minions, in bytes. Pages of files and libzmq come on
-// top of it.
+// memoryCeiling is the ceiling for Go's memory in a master with up to 10,000 minions, in bytes. Pages of files
+// and libzmq need further memory.
 const memoryCeiling = 112 << 20
 
 // Run runs a master (salt-master).
@@ -73,7 +73,7 @@ func Run(c *tool.Call) error {
 	})
 }
 
-// giveKeys lets the configured user own the key files that root has made.
+// giveKeys makes the configured user the owner of the key files that root has made.
 func giveKeys(s *session.Session) error {
 	if os.Geteuid() != 0 || s.Master.User == "" || s.Master.User == session.RunningUser() {
 		return nil
@@ -100,7 +100,7 @@ func giveKeys(s *session.Session) error {
 type masterService struct {
 	*master.Master
 	wait   time.Duration
-	untold func() bool // keeps the event of the process before to itself, if it was not fired yet
+	untold func() bool // cancels the event about the previous process if it is not fired yet
 }
 
 func (s *masterService) End() (supervisor.Report, error) {
@@ -110,7 +110,7 @@ func (s *masterService) End() (supervisor.Report, error) {
 
 func (s *masterService) Reload(fresh *session.Session) { s.Master.Reload(fresh.Master) }
 
-// startMaster gives up root where another user is configured and starts the actors.
+// startMaster changes to the configured user and starts the actors.
 func startMaster(s *session.Session, own *master.Keys) (daemon.Service, error) {
 	cfg := s.Master
 	ok, err := s.BecomeUser(cfg.User)
@@ -160,7 +160,7 @@ func startMaster(s *session.Session, own *master.Keys) (daemon.Service, error) {
 	return &masterService{m, cfg.StopTimeout, untold}, nil
 }
 
-// preFlight makes the checks of salt/master.py, _pre_flight, that concern this master.
+// preFlight makes those checks of _pre_flight in salt/master.py that concern this master.
 func preFlight(s *session.Session) error {
 	var failed []string
 	if err := os.Chdir("/"); err != nil {
@@ -179,7 +179,7 @@ func preFlight(s *session.Session) error {
 	return tool.Exit(tool.ExitGeneric, "")
 }
 
-// raiseOpenFiles lifts the limit of open files as far as it goes (max_open_files).
+// raiseOpenFiles raises the limit of open files as far as possible (max_open_files).
 func raiseOpenFiles(s *session.Session) {
 	var lim syscall.Rlimit
 	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &lim); err != nil {

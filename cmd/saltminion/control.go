@@ -10,7 +10,7 @@ import (
 	"brine/wire/payload"
 )
 
-// minionAnswers are what only a minion can tell.
+// minionAnswers returns the answers that only a minion can give.
 func minionAnswers(m *minion.Minion) admin.Options {
 	h, private := control.Handlers{}, control.Handlers{}
 	control.On(h, func(ctx context.Context, _ control.GetJobList) (*payload.Map, error) { return m.JobList(ctx) })

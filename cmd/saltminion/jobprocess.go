@@ -13,7 +13,8 @@ import (
 	"brine/modules/loader"
 )
 
-// RunJob runs one job that a minion hands over (multiprocessing: True). Only the minion starts it.
+// RunJob runs one job that a minion hands to a separate process (multiprocessing: True). Only the minion starts
+// it.
 func RunJob(*tool.Call) error {
 	over := make(chan os.Signal, 1)
 	signal.Notify(over, syscall.SIGXCPU) // job_cpu_limit
@@ -24,7 +25,7 @@ func RunJob(*tool.Call) error {
 	return jobprocess.Main(functions(), saltrun.OfferMaster(slog.New(slog.DiscardHandler)))
 }
 
-// functions are what a minion's jobs may call.
+// functions returns the functions that a minion's jobs may call.
 func functions() *loader.Registry {
 	return execution.Machine{Version: tool.SaltVersion}.Functions()
 }

@@ -1,5 +1,5 @@
-// Package saltminion is the tool salt-minion and the process of one of its jobs. The minion itself is actors/minion. It
-// answers to salt/cli/daemons.py, class Minion.
+// Package saltminion is the tool salt-minion, and the separate process of one of its jobs. The minion itself is
+// actors/minion. It answers to salt/cli/daemons.py, class Minion.
 package saltminion
 
 import (
@@ -63,7 +63,7 @@ func Run(c *tool.Call) error {
 	})
 }
 
-// lostWith says what went with the process before this one.
+// lostWith says what the previous process lost when it was killed.
 func lostWith(svc daemon.Service) string {
 	jobs := "no job ran"
 	if m, ok := svc.(*minionService); ok {
@@ -78,12 +78,12 @@ func lostWith(svc daemon.Service) string {
 	return "lost: what its actors had in hand; " + jobs + ", and returns on disk are kept"
 }
 
-// minionService is a running minion with what it was given.
+// minionService is a running minion with its resources.
 type minionService struct {
 	m    *minion.Minion
 	zctx *zmq.Context
 	wait time.Duration
-	// nodegroups are those of the latest configuration.
+	// nodegroups are the node groups of the latest configuration.
 	nodegroups *atomic.Pointer[payload.Map]
 }
 
@@ -92,7 +92,7 @@ func (s *minionService) Reload(fresh *session.Session) {
 	s.m.Reload(fresh.Minion)
 }
 
-// Supervisor is the root of its actors.
+// Supervisor returns the root of the minion's actors.
 func (s *minionService) Supervisor() *supervisor.Supervisor { return s.m.Supervisor() }
 
 func (s *minionService) End() (supervisor.Report, error) {
@@ -103,7 +103,7 @@ func (s *minionService) End() (supervisor.Report, error) {
 	return report, err
 }
 
-// OwnKey reads a minion's own key, or makes it. One that others can break is refused.
+// OwnKey reads or makes the minion's own key. It refuses a weak key unless allow_weak_keys is set.
 func OwnKey(cfg *config.Minion) (*crypt.PrivateKey, error) {
 	key, err := crypt.LoadOrGenerate(cfg.PKIDir, "minion", cfg.KeySize, "")
 	if err != nil {
@@ -116,7 +116,7 @@ func OwnKey(cfg *config.Minion) (*crypt.PrivateKey, error) {
 	return key, nil
 }
 
-// startMinion puts a minion together: keys, functions, grains, sockets.
+// startMinion makes the parts of a minion: keys, functions, grains, sockets.
 func startMinion(s *session.Session, ended chan<- daemon.ExitRequest) (daemon.Service, error) {
 	cfg := s.Minion
 	ok, err := s.BecomeUser(cfg.User)
@@ -162,7 +162,7 @@ func startMinion(s *session.Session, ended chan<- daemon.ExitRequest) (daemon.Se
 		Exit: func(e minion.Exit) {
 			select {
 			case ended <- daemon.ExitRequest{Code: e.Code, Text: e.Text}:
-			default: // it ends already
+			default: // the end is requested already
 			}
 		},
 	}
@@ -188,7 +188,7 @@ func startMinion(s *session.Session, ended chan<- daemon.ExitRequest) (daemon.Se
 	return &minionService{m: m, zctx: zctx, wait: cfg.StopTimeout, nodegroups: nodegroups}, nil
 }
 
-// SignInOptions reads the options of the sign-in. Of the grains only those are asked for that autosign_grains names.
+// SignInOptions reads the options of the sign-in. It calls grain only for the grains in autosign_grains.
 func SignInOptions(cfg *config.Minion, key *crypt.PrivateKey, grain func(string) (any, bool)) auth.MinionOptions {
 	var autosign *payload.Map
 	for _, name := range cfg.AutosignGrains {
@@ -210,7 +210,7 @@ func SignInOptions(cfg *config.Minion, key *crypt.PrivateKey, grain func(string)
 	}
 }
 
-// matches tells whether a publication means this minion; a target that cannot be read matches nobody.
+// matches tells whether a publication targets this minion. An invalid target matches no minion.
 func matches(s *session.Session, job *payload.Job, about matchers.Facts, nodegroups *payload.Map) bool {
 	about.Nodegroups = nodegroups
 	hit, err := matchers.Match(job.Tgt(), job.TgtType(), job.Delimiter(), &about)

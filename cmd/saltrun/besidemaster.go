@@ -79,7 +79,7 @@ func (r *runTool) client() runners.Client {
 		}}
 }
 
-// inside runs a function under a job id of its own.
+// inside runs a function under a separate job id.
 func (r *runTool) inside(ctx context.Context, env *loader.Env, req runners.Request) *payload.Map {
 	of := *r
 	of.jid = payload.NewUniqueJID(time.Now(), r.Master.UniqueJID)

@@ -12,7 +12,7 @@ import (
 	"brine/wire/payload"
 )
 
-// TestNoMasterBeside: functions that need the master's files say what is missing, as Salt 3008.3 does.
+// TestNoMasterBeside: functions that need the master's files name the missing file, as in Salt 3008.3.
 func TestNoMasterBeside(t *testing.T) {
 	dir := t.TempDir()
 	if err := os.WriteFile(filepath.Join(dir, "master"), []byte("root_dir: "+dir+"\n"), 0o600); err != nil {

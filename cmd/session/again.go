@@ -10,18 +10,18 @@ import (
 	"brine/wire/payload"
 )
 
-// loaded is what a configuration was loaded with.
+// loaded holds the arguments with which a configuration was loaded.
 type loaded struct {
 	role Role
 	dir  string
 	over *payload.Map // options of the command line
-	// fromFile says that there was a main file; without one a daemon works with defaults.
+	// fromFile means that the main file existed; without it a daemon works with defaults.
 	fromFile bool
 }
 
-// LoadAgain loads the configuration of a daemon as its files are now, with the same command line over it. Nothing of
-// the session changes; the answer is one that has a configuration and nothing else. A file that is missing or broken is
-// an error.
+// LoadAgain loads a daemon's configuration from the current files, with the same command line. The session
+// itself does not change. The result is a session that has only a configuration. A missing or broken file is an
+// error.
 func (s *Session) LoadAgain() (*Session, error) {
 	_, err := os.Stat(s.Common.ConfFile)
 	load := config.Loader{Overrides: s.loaded.over, StrictIncludes: true, Again: s.loaded.fromFile || err == nil}
@@ -35,7 +35,7 @@ func (s *Session) LoadAgain() (*Session, error) {
 		return fresh, nil
 	}
 	load.Path = filepath.Join(s.loaded.dir, "master")
-	if s.loaded.role == RoleClient { // with the personal file, as at the start
+	if s.loaded.role == RoleClient { // includes the personal file, as at the start
 		if fresh.Client, err = load.Client(); err == nil {
 			fresh.Master = &fresh.Client.Master
 		}
@@ -49,18 +49,18 @@ func (s *Session) LoadAgain() (*Session, error) {
 	return fresh, nil
 }
 
-// levels are those of console and log file. They may change while others log.
+// levels are the levels of console and log file. They may change while other goroutines log.
 type levels struct{ console, file level }
 
 type level struct{ slog.LevelVar }
 
-// at is the level with a first value.
+// at sets the first level and returns the variable.
 func (l *level) at(first slog.Level) *slog.LevelVar {
 	l.Set(first)
 	return &l.LevelVar
 }
 
-// FollowLevels logs as much as another configuration says. A log file that was not opened stays closed.
+// FollowLevels adopts the log levels of another configuration. A log file that was not opened stays closed.
 func (s *Session) FollowLevels(c *config.Common) {
 	console, ok := saltlog.Level(c.LogLevel)
 	if !ok {

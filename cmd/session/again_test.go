@@ -7,7 +7,8 @@ import (
 	"brine/config"
 )
 
-// TestFollowLevels: a log that is open takes another level; the log file has the console's unless it has its own.
+// TestFollowLevels: an open log adopts another level. The log file has the console's level unless it has its
+// own.
 func TestFollowLevels(t *testing.T) {
 	s := &Session{}
 	console, file := s.levels.console.at(slog.LevelWarn), s.levels.file.at(slog.LevelWarn)

@@ -10,7 +10,8 @@ import (
 	"brine/cmd/tool"
 )
 
-// TestPrepareLogFile: what cannot be made says why in Python's words, with the exit code of Salt 3008.3.
+// TestPrepareLogFile: if a log file cannot be made, the error has Python's text and the exit code of Salt
+// 3008.3.
 func TestPrepareLogFile(t *testing.T) {
 	dir := t.TempDir()
 	file := filepath.Join(dir, "file")

@@ -24,7 +24,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// consoleLevel is the level of the log on the console: -l, else log_level, else warning.
+// consoleLevel is the level of the log on the console: from -l, otherwise from log_level, otherwise warning.
 func (s *Session) consoleLevel() slog.Level {
 	if l, ok := saltlog.Level(s.Opt.Str("log_level")); ok {
 		return l
@@ -32,7 +32,8 @@ func (s *Session) consoleLevel() slog.Level {
 	return slog.LevelWarn
 }
 
-// openLogs makes the session's logger: console and log file. What the configuration has to say goes there first.
+// openLogs makes the session's logger for console and log file. The notices of the configuration are its first
+// lines.
 func (s *Session) openLogs(o Opening) error {
 	var handlers []slog.Handler
 	if !o.Daemon || !s.Opt.Bool("daemon") {
@@ -59,15 +60,15 @@ func (s *Session) openLogs(o Opening) error {
 func (s *Session) consoleLog() slog.Handler {
 	format := cmp.Or(s.Common.LogFmtConsole, s.Common.Raw.Str("log_fmt"), saltlog.ConsoleFormat)
 	if s.Opt.Str("output") == "yaml" {
-		format = "# " + format // stdout and stderr together stay YAML
+		format = "# " + format // the combination of stdout and stderr stays YAML
 	}
 	return saltlog.New(terminal.Beneath(s.Stderr), saltlog.Options{Level: s.levels.console.at(s.consoleLevel()),
 		Format: format, Name: s.Prog,
 		Date: cmp.Or(s.Common.Raw.Str("log_datefmt_console"), s.Common.LogDateFmt)})
 }
 
-// fileLog opens the log file, nil when there is to be none. A file that cannot be made for lack of rights ends the
-// tool, but for users that publisher_acl names: theirs lies in their home.
+// fileLog opens the log file. It returns nil if there is none to write. If the rights to make the file are
+// missing, the tool ends. Users in publisher_acl are an exception: their log is in their home directory.
 func (s *Session) fileLog(o Opening) (slog.Handler, error) {
 	key := o.LogFile
 	if key == "" {
@@ -104,20 +105,21 @@ func (s *Session) fileLog(o Opening) (slog.Handler, error) {
 		Format: cmp.Or(s.Common.LogFmtLogfile, saltlog.FileFormat)}), nil
 }
 
-// notice keeps a line for the log that is being opened.
+// notice keeps a line until the log is open.
 func (s *Session) notice(level slog.Level, format string, a ...any) {
 	s.Common.Notices = append(s.Common.Notices, config.Notice{Level: level, Text: fmt.Sprintf(format, a...)})
 }
 
-// prepareLogFile makes the log file and its folder and gives the file to the configured user. Unlike Salt: where that
-// fails for another reason than rights it shows the end of a traceback only.
+// prepareLogFile makes the log file and its folder, and gives the file to the configured user. Unlike Salt: if
+// that fails for any reason but missing rights, the error is shown in full. Salt shows only the end of a
+// traceback.
 func prepareLogFile(path, owner string) error {
 	uid, _, err := UserIDs(owner)
 	if err != nil {
 		return err
 	}
 	dir := filepath.Dir(path)
-	err = os.MkdirAll(filepath.Dir(dir), 0o755) // a new root_dir must not shut others out
+	err = os.MkdirAll(filepath.Dir(dir), 0o755) // a new root_dir must stay accessible for others
 	if err == nil {
 		err = os.MkdirAll(dir, 0o750)
 	}
@@ -128,7 +130,7 @@ func prepareLogFile(path, owner string) error {
 		err = &fs.PathError{Op: "open", Path: path, Err: syscall.EISDIR}
 	}
 	if err == nil {
-		_ = config.Give(path, uid, -1) // best effort, as Salt: only root may
+		_ = config.Give(path, uid, -1) // may fail, as in Salt: only root can change owners
 		return nil
 	}
 	switch {
@@ -140,7 +142,7 @@ func prepareLogFile(path, owner string) error {
 	return tool.ExitFor(err, tool.ExitUsage, "Failed to create path \"%s\" - %s", path, pythonText(err))
 }
 
-// pythonText is the text of an error of the operating system as Python has it.
+// pythonText is the text of an operating system error as Python writes it.
 func pythonText(err error) string {
 	var p *fs.PathError
 	var number syscall.Errno
@@ -151,7 +153,7 @@ func pythonText(err error) string {
 }
 
 func touch(path string) error {
-	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o640) // through no link
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o640) // does not follow a link
 	if errors.Is(err, fs.ErrExist) {
 		return nil
 	}
@@ -161,7 +163,8 @@ func touch(path string) error {
 	return f.Close()
 }
 
-// writableLog is path, or for a user of publisher_acl who may not write there a file in the user's own folder.
+// writableLog is path. For a user of publisher_acl who may not write there, it is a file in the user's own
+// folder.
 func (s *Session) writableLog(path string) string {
 	me := RunningUser()
 	if s.Common.User == me || writable(path) || !s.inACL(me) {
@@ -172,7 +175,7 @@ func (s *Session) writableLog(path string) string {
 		dir = xdg
 	}
 	if err := os.MkdirAll(dir, 0o750); err != nil {
-		return path // opening it says why
+		return path // opening it gives the reason
 	}
 	return filepath.Join(dir, filepath.Base(path)+".log")
 }
@@ -184,7 +187,7 @@ func (s *Session) inACL(name string) bool {
 	})
 }
 
-// writable says whether this user may write the file, or make it.
+// writable tells whether this user may write or make the file.
 func writable(path string) bool {
 	if IsFile(path) {
 		return unix.Access(path, unix.W_OK) == nil
@@ -192,7 +195,7 @@ func writable(path string) bool {
 	return unix.Access(filepath.Dir(path), unix.W_OK) == nil
 }
 
-// xdgDir is the folder of personal configuration, $XDG_CONFIG_HOME/salt.
+// xdgDir is the folder for personal configuration, $XDG_CONFIG_HOME/salt.
 func xdgDir() string {
 	base := os.Getenv("XDG_CONFIG_HOME")
 	if base == "" {

@@ -9,7 +9,7 @@ import (
 	"brine/wire/python"
 )
 
-// emptyOutputFile cuts an existing --out-file to nothing, so that its mode and owner stay.
+// emptyOutputFile empties an existing --out-file and keeps its mode and owner.
 func (s *Session) emptyOutputFile() error {
 	path := s.Opt.Str("output_file")
 	if path == "" || s.Opt.Bool("output_file_append") || !IsFile(path) {
@@ -21,7 +21,7 @@ func (s *Session) emptyOutputFile() error {
 	return nil
 }
 
-// pythonOSError is an error of the system in Python's words: [Errno 13] Permission denied: 'path'.
+// pythonOSError writes an operating system error in Python's words: [Errno 13] Permission denied: 'path'.
 func pythonOSError(err error, path string) string {
 	var no syscall.Errno
 	if !errors.As(err, &no) {

@@ -8,8 +8,8 @@ import (
 	"brine/wire/payload"
 )
 
-// readSaltfile gives options that the command line left alone the values a Saltfile holds for this program:
-// {PROG: {option: value}}. They count as given. Keys that are no option are added as they are.
+// readSaltfile reads options from a Saltfile: {PROG: {option: value}}. It sets those that the command line does
+// not give, and they count as given. Keys that are no option are added unchanged.
 func (s *Session) readSaltfile() error {
 	path, err := s.saltfile()
 	if path == "" || err != nil {
@@ -52,7 +52,7 @@ func (s *Session) saltfile() (string, error) {
 	return "", nil
 }
 
-// IsFile tells whether there is a file at path, or a link to one.
+// IsFile tells whether path is a file, or a link to one.
 func IsFile(path string) bool {
 	info, err := os.Stat(path)
 	return err == nil && info.Mode().IsRegular()

@@ -1,5 +1,5 @@
-// Package session opens a tool: it reads the command line, the Saltfile and the configuration, becomes the configured
-// user and opens the log. What a tool then does is the tool's. It answers to salt/utils/parsers.py.
+// Package session opens a tool: it reads the command line, the Saltfile and the configuration, changes to the
+// configured user and opens the log. The tool itself does the rest. It answers to salt/utils/parsers.py.
 package session
 
 import (
@@ -16,49 +16,50 @@ import (
 	"brine/wire/payload"
 )
 
-// Session is a tool whose command line is read, whose configuration is loaded and whose log is open.
+// Session is a tool with its command line read, its configuration loaded and its log open.
 type Session struct {
 	*tool.Call
 	Parser *optparse.Parser
 	Opt    *optparse.Values
 	Common *config.Common
-	Master *config.Master // of tools that read the master's configuration
-	Client *config.Client // of those that speak to the master: master with the user's personal file
-	Minion *config.Minion // of tools that read the minion's
+	Master *config.Master // for tools that read the master's configuration
+	Client *config.Client // for tools that talk to the master: master's configuration with the user's personal file
+	Minion *config.Minion // for tools that read the minion's configuration
 	Log    *slog.Logger
-	Memory int64 // limit of the control group of a daemon in bytes, 0: none
+	Memory int64 // memory limit of a daemon's control group in bytes; 0: none
 
 	Unhonoured []config.Notice // options that a daemon does not honour
 
-	loaded loaded // how the configuration was loaded, to load it again
-	levels levels // of the log
+	loaded loaded // arguments with which the configuration was loaded, for LoadAgain
+	levels levels // levels of the log
 }
 
-// Role names the configuration a tool reads.
+// Role names the configuration that a tool reads.
 type Role int
 
 const (
 	RoleMaster Role = iota
 	RoleMinion
-	RoleClient // the master's, with the user's personal file over it
-	RoleCaller // the minion's, where a broken included file is left out
+	RoleClient // the master's, overridden by the user's personal file
+	RoleCaller // the minion's; a broken included file is skipped
 )
 
-// Opening says how a tool opens its session.
+// Opening tells how a tool opens its session.
 type Opening struct {
 	Role     Role
-	LogFile  string // configuration key of the log file: log_file unless set
-	Daemon   bool   // no log on the console with -d
-	Unlogged bool   // no log file but the one that the command line names
-	// dir, when set, corrects the configuration directory before it is used.
+	LogFile  string // configuration key of the log file; "" is log_file
+	Daemon   bool   // with -d there is no log on the console
+	Unlogged bool   // no log file unless the command line names one
+	// Dir, if set, corrects the configuration directory before its use.
 	Dir func(*optparse.Values) error
-	// adjust, when set, turns what the command line says into overrides of the configuration.
+	// Adjust, if set, turns options into overrides of the configuration.
 	Adjust func(v *optparse.Values, over *payload.Map) error
-	// check, when set, looks at the options once the configuration is loaded and no file is touched yet.
+	// Check, if set, checks the options after the configuration is loaded and before any file is touched.
 	Check func(*Session) error
 }
 
-// Open reads the command line, the Saltfile and the configuration, opens log and output file, in Salt's order.
+// Open reads the command line, the Saltfile and the configuration, and opens log and output file, in Salt's
+// order.
 func Open(c *tool.Call, p *optparse.Parser, o Opening) (*Session, error) {
 	s := &Session{Call: c, Parser: p}
 	if err := s.ReadWords(); err != nil {
@@ -87,7 +88,7 @@ func Open(c *tool.Call, p *optparse.Parser, o Opening) (*Session, error) {
 	return s, s.openLogs(o)
 }
 
-// ReadWords reads the command line, and stdin after it on --args-stdin.
+// ReadWords reads the command line and, with --args-stdin, further arguments from stdin.
 func (s *Session) ReadWords() (err error) {
 	if s.Opt, err = s.Parser.Parse(s.Args); err != nil {
 		return err
@@ -121,13 +122,13 @@ func (s *Session) ReadWords() (err error) {
 	return nil
 }
 
-// readConfig finds the configuration directory and loads the role's file with the command line over it.
+// readConfig finds the configuration directory and loads the file of the role, overridden by the command line.
 func (s *Session) readConfig(o Opening) error {
 	dir := expandUser(s.Opt.Str("config_dir"))
 	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
 		fmt.Fprintf(s.Stderr, "WARNING: CONFIG '%s' directory does not exist.\n", dir)
-		// Unlike Salt: its daemons go on with defaults, and a master listens on every interface because of a slip in
-		// the name.
+		// Unlike Salt: its daemons go on with defaults, so that after a typing error in the name a master
+		// listens on every interface.
 		if o.Daemon && (s.Opt.Given("config_dir") || os.Getenv("SALT_CONFIG_DIR") != "") {
 			return tool.Exit(tool.ExitUsage, "[ERROR   ] Nothing is started: a daemon works with its defaults only "+
 				"where the directory was not named.")
@@ -159,7 +160,7 @@ func (s *Session) readConfig(o Opening) error {
 	return nil
 }
 
-// tellLog puts in what the log goes by where the configuration leaves it to another option, as templates see it.
+// tellLog fills in log options that take their value from another option, so that templates see them.
 func (s *Session) tellLog() {
 	raw := s.Common.Raw
 	if raw.Value("log_datefmt_console") == nil {
@@ -170,7 +171,7 @@ func (s *Session) tellLog() {
 	}
 }
 
-// LoadRole loads the file of a role from dir. Templates find the program's name among the options, as __cli.
+// LoadRole loads the file of a role from dir. The option __cli tells templates the program's name.
 func (s *Session) LoadRole(r Role, dir string, over *payload.Map) error {
 	err := s.loadRole(r, dir, over)
 	if err == nil {
@@ -205,8 +206,8 @@ func (s *Session) loadRole(r Role, dir string, over *payload.Map) (err error) {
 	return err
 }
 
-// merge lets options and configuration know each other: an option nobody gave takes the configuration's value, and
-// its default goes into the configuration where that has nothing.
+// merge adjusts options and configuration to each other. An option that was not given takes the configuration's
+// value. If the configuration has none, the option's default goes into the configuration.
 func (s *Session) merge() {
 	for dest, value := range s.Opt.All() {
 		conf, known := s.Common.Raw.Get(dest)
@@ -221,16 +222,16 @@ func (s *Session) merge() {
 	}
 }
 
-// TellCall puts in which function the command line calls, for the templates that it renders. Source:
+// TellCall adds the function of the command line to the options, for the templates that it renders. Source:
 // salt/utils/parsers.py.
 func (s *Session) TellCall() {
 	if len(s.Opt.Args) > 0 {
 		s.Common.Raw.Set("fun", s.Opt.Args[0]).Set("arg", payload.AnyList(s.Opt.Args[1:]))
 	}
-	s.Common.Raw.Set("selected_output_option", "state_output") // the last one of Salt's that has a value
+	s.Common.Raw.Set("selected_output_option", "state_output") // the last of Salt's output options that has a value
 }
 
-// configValue is an option's value as the configuration holds such values.
+// configValue converts an option's value to the types of a configuration.
 func configValue(v any) any {
 	switch x := v.(type) {
 	case int:
@@ -242,7 +243,7 @@ func configValue(v any) any {
 	return v
 }
 
-// expandUser replaces ~ at the beginning of a path by the home directory, ~NAME by that user's.
+// expandUser replaces ~ at the beginning of a path by the home directory, and ~NAME by that of user NAME.
 func expandUser(path string) string {
 	if !strings.HasPrefix(path, "~") {
 		return path
@@ -261,7 +262,7 @@ func expandUser(path string) string {
 	return filepath.Join(home, rest)
 }
 
-// NoParse are the names that --no-parse gives.
+// NoParse returns the names in --no-parse.
 func (s *Session) NoParse() []string {
 	list, _ := s.Opt.Get("no_parse").([]any)
 	names := make([]string, 0, len(list))

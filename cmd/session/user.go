@@ -13,7 +13,7 @@ import (
 	"brine/wire/client"
 )
 
-// homeOf is the home directory of a user, of the one who runs this for "".
+// homeOf is the home directory of a user. "" means the user of this process.
 func homeOf(name string) string {
 	u, err := user.Current()
 	if name != "" {
@@ -28,7 +28,7 @@ func homeOf(name string) string {
 // RunningUser is the name of the user this process runs as.
 func RunningUser() string {
 	if os.Geteuid() == 0 {
-		return "root" // without asking the name services: every tool of most masters comes by here
+		return "root" // the name services are not asked, because most tools run as root
 	}
 	if u, err := user.LookupId(strconv.Itoa(os.Geteuid())); err == nil {
 		return u.Username
@@ -36,7 +36,7 @@ func RunningUser() string {
 	return strconv.Itoa(os.Geteuid())
 }
 
-// UserIDs looks a user of the configuration up; one that does not exist ends the tool as it ends Salt's.
+// UserIDs looks up a user from the configuration. If the user does not exist, the tool ends as Salt's does.
 func UserIDs(name string) (uid, gid int, err error) {
 	if name == "root" {
 		return 0, 0, nil
@@ -55,8 +55,8 @@ func UserIDs(name string) (uid, gid int, err error) {
 	return uid, gid, nil
 }
 
-// BecomeUser makes this process run as the configured user. ok is false, and the log says so, when that user is
-// another one and this process may not change.
+// BecomeUser changes this process to the configured user. If that is another user and this process may not
+// change, ok is false and the log says so.
 func (s *Session) BecomeUser(name string) (ok bool, err error) {
 	if name == "" || name == RunningUser() {
 		return true, nil
@@ -106,5 +106,5 @@ func switchTo(name string, uid, gid int) error {
 	return syscall.Setuid(uid)
 }
 
-// LoginName is the name that goes with requests and events.
+// LoginName is the user name in requests and events.
 func LoginName() string { return client.LoginName(RunningUser(), os.Getenv("SUDO_USER")) }

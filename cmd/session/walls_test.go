@@ -11,8 +11,8 @@ import (
 	"testing"
 )
 
-// known are the places that log without a rate, and why no stranger can make them do so: all else that a daemon logs
-// goes through a wall.
+// known are the places that log without a rate limit, with the reason why strangers cannot trigger them.
+// Everything else that a daemon logs is limited by a wall.
 var known = map[string]string{
 	"actors/master/functions.go":    "functions that the configuration or a user with rules has called",
 	"actors/master/publications.go": "jobs that were allowed",
@@ -23,16 +23,16 @@ var known = map[string]string{
 	"actors/minion/job.go":          "jobs of the master",
 }
 
-// loggers are the places that make a logger out of more than nothing.
+// loggers are the places that make a logger from a real handler.
 var loggers = map[string]string{
 	"cmd/session/logging.go":     "puts the wall up",
 	"modules/fleet/door/wall.go": "keeps the wall, and the bound of the length",
 	"supervisor/system.go":       "puts a handler before that of the daemon",
 }
 
-// TestWalls: whatever code of a daemon logs, before a log-in or behind one, it has no logger but one behind a wall
-// (modules/fleet/door). There is no logger of its own, none of the standard library, and no HTTP server that uses that
-// one by default.
+// TestWalls: every logger in a daemon is behind a wall (modules/fleet/door), in code for strangers and for
+// authenticated users. No code makes its own logger, uses the logger of the standard library, or makes an HTTP
+// server that uses it by default.
 func TestWalls(t *testing.T) {
 	unused := map[string]bool{}
 	for file := range known {
@@ -90,12 +90,12 @@ func TestWalls(t *testing.T) {
 	}
 }
 
-// walk parses every file that is no test, of the packages that daemons are made of.
+// walk parses every non-test file of the packages in a daemon.
 func walk(t *testing.T, look func(file string, one *ast.File)) {
 	const root = "../.."
 	for _, dir := range []string{"actors", "cmd", "config", "modules", "supervisor", "wire"} {
 		err := filepath.WalkDir(filepath.Join(root, dir), func(path string, d fs.DirEntry, err error) error {
-			if d.IsDir() && d.Name() == "actortest" { // the rig of tests
+			if d.IsDir() && d.Name() == "actortest" { // helpers for tests
 				return fs.SkipDir
 			}
 			if err != nil || d.IsDir() || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
@@ -114,7 +114,7 @@ func walk(t *testing.T, look func(file string, one *ast.File)) {
 	}
 }
 
-// named tells whether an expression is a name of a package.
+// named tells whether an expression is the given name of the given package.
 func named(e ast.Expr, pkg, name string) bool {
 	sel, ok := e.(*ast.SelectorExpr)
 	if !ok || sel.Sel.Name != name {
@@ -124,7 +124,7 @@ func named(e ast.Expr, pkg, name string) bool {
 	return ok && id.Name == pkg
 }
 
-// sets tells whether a literal of a struct has a field.
+// sets tells whether a struct literal sets a field.
 func sets(lit *ast.CompositeLit, field string) bool {
 	return slices.ContainsFunc(lit.Elts, func(e ast.Expr) bool {
 		kv, ok := e.(*ast.KeyValueExpr)

@@ -1,5 +1,5 @@
-// Package terminal tells terminals from other outputs and keeps control characters of data away from them. It does not
-// draw: see cmd/top.
+// Package terminal distinguishes terminals from other outputs, and keeps control characters in data away from
+// them. It does not draw: see cmd/top.
 package terminal
 
 import (
@@ -11,14 +11,15 @@ import (
 	"golang.org/x/term"
 )
 
-// screen is a terminal at stdout or stderr. What a tool writes to it may hold what minions say, so only printable text,
-// line ends and tabs pass; who has control sequences of its own writes them beneath, and sees to the rest itself.
+// screen is a terminal at stdout or stderr. The output of a tool may contain texts of minions, so only
+// printable text, line ends and tabs pass. Code that needs control sequences writes them to Beneath, and must
+// clean the other text itself.
 //
-// Unlike Salt: its tools print control characters of minions as they come. What is piped or redirected stays so here
-// too.
+// Unlike Salt: its tools print control characters of minions unchanged. In pipes and files brine leaves them
+// unchanged, too.
 type screen struct{ f *os.File }
 
-// OnScreen is f, as a screen where it is a terminal.
+// OnScreen returns f, wrapped as a screen if it is a terminal.
 func OnScreen(f *os.File) io.Writer {
 	if IsTerminal(f) {
 		return &screen{f}
@@ -26,7 +27,7 @@ func OnScreen(f *os.File) io.Writer {
 	return f
 }
 
-// Write writes p without what controls terminals. A write holds whole characters.
+// Write writes p without control characters. p must consist of whole characters.
 func (s *screen) Write(p []byte) (int, error) {
 	if _, err := io.WriteString(s.f, printable.Text(string(p))); err != nil {
 		return 0, err
@@ -34,7 +35,7 @@ func (s *screen) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// Beneath is where control sequences pass.
+// Beneath returns the output that lets control sequences pass.
 func Beneath(w io.Writer) io.Writer {
 	if s, ok := w.(*screen); ok {
 		return s.f

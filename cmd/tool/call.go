@@ -1,5 +1,6 @@
-// Package tool is one start of a tool: its words and streams, its exit code, its version. It knows no options and no
-// configuration: see cmd/options and cmd/session. It answers to salt/defaults/exitcodes.py and salt/version.py.
+// Package tool is one start of a tool: its arguments and streams, its exit code, its version. It knows no
+// options and no configuration: see cmd/options and cmd/session. It answers to salt/defaults/exitcodes.py and
+// salt/version.py.
 package tool
 
 import (
@@ -13,18 +14,18 @@ import (
 	"brine/cmd/keepalive"
 )
 
-// Call is one start of a tool: its name as errors show it, its words, its streams.
+// Call is one start of a tool: its name in errors, its arguments, its streams.
 type Call struct {
 	Prog   string
 	Args   []string
 	Stdin  io.Reader
 	Stdout io.Writer
 	Stderr io.Writer
-	Parent *keepalive.Parent // starts this process anew when it dies; nil: nobody does
+	Parent *keepalive.Parent // starts this process again if it dies; nil: no parent
 
 	OwnSignals bool                   // the tool handles SIGINT and SIGTERM itself
-	LastWords  atomic.Pointer[string] // further lines for stderr when Ctrl-C ends the tool
-	cleanup    []func()               // Run last, latest first
+	LastWords  atomic.Pointer[string] // further lines for stderr if Ctrl-C ends the tool
+	cleanup    []func()               // run at the end, latest first
 }
 
 // Run runs a tool to its end and returns the exit code.
@@ -37,15 +38,16 @@ func (c *Call) Run(tool func(*Call) error) int {
 	return c.Finish(err)
 }
 
-// End does what was registered for the end of the run.
+// End runs the functions that AtEnd registered.
 func (c *Call) End() {
 	for i := len(c.cleanup) - 1; i >= 0; i-- {
 		c.cleanup[i]()
 	}
 }
 
-// WatchSignals ends the process on SIGINT and SIGTERM as Salt's handler does, wherever the tool is: with a line on
-// Ctrl-C, silently on SIGTERM, code 0. It begins once the command line is read, since it costs a thread.
+// WatchSignals ends the process on SIGINT and SIGTERM as Salt's handler does, at any point of the tool: with a
+// line after Ctrl-C, silently after SIGTERM, with code 0. It starts after the command line is read, because it
+// costs a thread.
 func (c *Call) WatchSignals() {
 	if c.OwnSignals {
 		return
@@ -64,5 +66,5 @@ func (c *Call) WatchSignals() {
 	}()
 }
 
-// AtEnd registers work for the end of the tool's run. A signal that ends the process skips it.
+// AtEnd registers a function for the end of the tool. If a signal ends the process, the function does not run.
 func (c *Call) AtEnd(f func()) { c.cleanup = append(c.cleanup, f) }

@@ -10,25 +10,25 @@ import (
 	"brine/config"
 )
 
-// The exit codes, all of them (salt/defaults/exitcodes.py, cli.md 5).
+// These are the exit codes that several tools share (salt/defaults/exitcodes.py, cli.md 5).
 const (
 	ExitOK          = 0
 	ExitGeneric     = 1
-	ExitNoReturn    = 2  // salt: nothing returned, no way to sign in
-	ExitMissing     = 42 // salt: words are missing
+	ExitNoReturn    = 2  // salt: no minion returned, or the user cannot be authenticated
+	ExitMissing     = 42 // salt: arguments are missing
 	ExitUsage       = optparse.ExitUsage
 	ExitNoUser      = 67
 	ExitUnavailable = 69
 )
 
-// ExitError ends a tool with a code, after its text has gone to stderr.
+// ExitError ends a tool with a code. Its text goes to stderr before that.
 type ExitError struct {
 	code  int
 	Text  string // with its line end; "" prints nothing
-	cause error  // of the machine; nil: the tool ends on purpose
+	cause error  // an error of the machine; nil: the tool ends on purpose
 }
 
-// Unwrap is what of the machine ends the tool.
+// Unwrap returns the error of the machine that ends the tool.
 func (e *ExitError) Unwrap() error { return e.cause }
 
 func (e *ExitError) Error() string {
@@ -44,7 +44,7 @@ func Exit(code int, format string, a ...any) error {
 	return &ExitError{code: code, Text: text}
 }
 
-// ExitFor is Exit for something of the machine, such as a disk or a port, that ends the tool.
+// ExitFor is Exit for an error of the machine, such as that of a disk or a port.
 func ExitFor(cause error, code int, format string, a ...any) error {
 	e := &ExitError{}
 	errors.As(Exit(code, format, a...), &e)
@@ -52,9 +52,9 @@ func ExitFor(cause error, code int, format string, a ...any) error {
 	return e
 }
 
-// MayPass tells whether a daemon that ends with an error may start at another time: the error is one of the machine
-// (the disk is full, no descriptor is left, a port is taken), not of the command line or of what the configuration
-// says.
+// MayPass tells whether a daemon that ends with this error may be able to start later. The error must be one of
+// the machine (a full disk, no free descriptor, a used port), and not one of the command line or the
+// configuration.
 func MayPass(err error) bool {
 	var answered *optparse.Answered
 	var usage *optparse.UsageError
@@ -71,8 +71,8 @@ func MayPass(err error) bool {
 	return !errors.As(err, &ended) && !errors.As(err, &all) && !errors.As(err, &conf)
 }
 
-// Finish prints what the tool's error has to say and returns the exit code. An error of no known kind is a fault of
-// this machine (a disk, a socket) and is said in Salt's form.
+// Finish prints the text of the tool's error and returns the exit code. An error of an unknown kind is a fault
+// of this machine (a disk, a socket) and is printed in Salt's form.
 func (c *Call) Finish(err error) int {
 	var answered *optparse.Answered
 	var usage *optparse.UsageError

@@ -11,7 +11,8 @@ import (
 	"brine/config"
 )
 
-// TestMayPass: what is the machine's may pass, whatever it is wrapped in; what somebody has written does not.
+// TestMayPass: an error of the machine may pass, however it is wrapped. An error in a text that a user wrote
+// does not.
 func TestMayPass(t *testing.T) {
 	full := &fs.PathError{Op: "write", Path: "/x", Err: syscall.ENOSPC}
 	for _, tt := range []struct {
@@ -37,7 +38,7 @@ func TestMayPass(t *testing.T) {
 	}
 }
 
-// TestExitFor ends with the code and the words.
+// TestExitFor: the error has the code and the text.
 func TestExitFor(t *testing.T) {
 	var e *ExitError
 	if err := ExitFor(syscall.ENOSPC, 4, "taken"); !errors.As(err, &e) || e.code != 4 || e.Text != "taken\n" ||

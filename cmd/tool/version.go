@@ -12,17 +12,17 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Version is brine's own version; saltVersion is the release it answers as.
+// Version is brine's own version. SaltVersion is the Salt release as which it answers.
 const (
 	Version     = "0.1.0"
 	SaltVersion = "3008.3"
 )
 
-// VersionLine is what --version prints, with %prog. It keeps Salt's form PROG VERSION (CODENAME), because scripts
-// read the second word; brine names itself where Salt has its code name.
+// VersionLine is the output of --version, with %prog. It keeps Salt's form PROG VERSION (CODENAME), because
+// scripts read the second word. brine's name is in the place of Salt's code name.
 const VersionLine = "%prog " + SaltVersion + " (brine " + Version + ")"
 
-// VersionsReport is what -V prints: blocks of right-aligned names, a line with one blank after each.
+// VersionsReport is the output of -V: blocks of right-aligned names. A line with one blank follows each block.
 func VersionsReport() string {
 	deps := map[string]string{}
 	if info, ok := debug.ReadBuildInfo(); ok {
@@ -47,7 +47,7 @@ func VersionsReport() string {
 }
 
 func block(title string, lines map[string]string) string {
-	const pad = 14 // as wide as Salt's longest name
+	const pad = 14 // length of Salt's longest name
 	names := make([]string, 0, len(lines))
 	for n := range lines {
 		names = append(names, n)
@@ -66,7 +66,7 @@ func block(title string, lines map[string]string) string {
 	return b.String()
 }
 
-// osRelease is one value of /etc/os-release.
+// osRelease returns one value of /etc/os-release.
 func osRelease(key string) string {
 	raw, err := os.ReadFile("/etc/os-release")
 	if err != nil {

@@ -13,8 +13,8 @@ import (
 	"testing"
 )
 
-// Build builds brine as dir/brine, with flags of go build, and the links of its tools in dir/links. Whoever runs what
-// it makes calls LookAtTree.
+// Build builds brine as dir/brine, with flags of go build, and the links of its tools in dir/links. A test that
+// runs the result must call LookAtTree.
 func Build(dir string, flags ...string) error {
 	bin := filepath.Join(dir, "brine")
 	if Race {
@@ -31,9 +31,10 @@ func Build(dir string, flags ...string) error {
 
 var looked sync.Once
 
-// LookAtTree keeps Go's test cache from answering for tests that drive a binary of another tree: it knows nothing of
-// what a test builds for itself. It does compare the files that a test looks at, so all are looked at that can become a
-// part of the binary. What happens before the first test, in TestMain, is not seen by the cache.
+// LookAtTree prevents Go's test cache from reusing results of tests that run a binary of another tree. The
+// cache does not know what a test builds, but it compares the files that a test looks at. So this function
+// looks at all files that can become a part of the binary. The cache does not see what happens before the first
+// test, in TestMain.
 func LookAtTree(t testing.TB) {
 	t.Helper()
 	looked.Do(func() {
@@ -43,7 +44,7 @@ func LookAtTree(t testing.TB) {
 	})
 }
 
-// lookAtTree asks for the size and time of every file of the module's packages, those of tests and their data left out.
+// lookAtTree reads size and time of every file in the module's packages, except tests and their data.
 func lookAtTree() error {
 	root, err := moduleRoot()
 	if err != nil {
@@ -67,7 +68,7 @@ func lookAtTree() error {
 	})
 }
 
-// moduleRoot is the directory of go.mod, above the one of the package that is tested.
+// moduleRoot is the directory of go.mod, above that of the tested package.
 func moduleRoot() (string, error) {
 	dir, err := os.Getwd()
 	for err == nil {

@@ -2,5 +2,5 @@
 
 package tooltest
 
-// Race says that the tests, and with them what Build makes, run under the race detector.
+// Race tells whether the tests, and the binaries that Build makes, run under the race detector.
 const Race = true

@@ -1,5 +1,4 @@
-// Package tooltest opens tools for tests: with a configuration of the test's own and outputs that can be read. For
-// tests only.
+// Package tooltest opens tools for tests, with a separate configuration and readable outputs. For tests only.
 package tooltest
 
 import (
@@ -16,7 +15,7 @@ import (
 	"brine/wire/payload"
 )
 
-// Client is a client tool that has read its command line and a configuration of the test's own.
+// Client is a client tool that has read its command line and a separate configuration.
 type Client struct {
 	*session.Session
 	Out, Err *bytes.Buffer
@@ -41,7 +40,7 @@ func Open(t *testing.T, parser func(*tool.Call) *optparse.Parser, conf string, a
 	return r, err
 }
 
-// MustOpen opens the session of a tool whose command line is right.
+// MustOpen opens the session of a tool with a valid command line.
 func MustOpen(t *testing.T, parser func(*tool.Call) *optparse.Parser, conf string, argv ...string) *Client {
 	t.Helper()
 	r, err := Open(t, parser, conf, argv...)
@@ -51,7 +50,7 @@ func MustOpen(t *testing.T, parser func(*tool.Call) *optparse.Parser, conf strin
 	return r
 }
 
-// Packed is a map as bytes, so that the order of keys counts and types of numbers do not.
+// Packed encodes a map, so that a comparison depends on the order of keys and not on the types of numbers.
 func Packed(t *testing.T, m *payload.Map) string {
 	t.Helper()
 	raw, err := payload.Marshal(m)
@@ -61,7 +60,7 @@ func Packed(t *testing.T, m *payload.Map) string {
 	return string(raw)
 }
 
-// WriteIn writes a file, with the folders that it lies in.
+// WriteIn writes a file, and makes its folders.
 func WriteIn(t *testing.T, path, text string) {
 	t.Helper()
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {

@@ -15,7 +15,7 @@ import (
 type actorPage struct {
 	key    string
 	offset int
-	stack  string // of its goroutines, when asked for
+	stack  string // of its goroutines, if the user asked for it
 	err    error
 	asking bool
 }
@@ -26,7 +26,7 @@ func (p *actorPage) onStacked(msg stacked) {
 	}
 }
 
-// actorLines draws the page: a headline that stays, and what can be scrolled below it.
+// actorLines draws the page: a fixed headline, and a part that can be scrolled.
 func (m *model) actorLines() []string {
 	r := m.row(m.actor.key)
 	if r == nil {
@@ -69,7 +69,7 @@ func (m *model) actorBody(r *row) []string {
 	return lines
 }
 
-// figures are the numbers of an actor, in two columns where there is room.
+// figures shows the numbers of an actor, in two columns if the width allows it.
 func (m *model) figures(r *row) []string {
 	hand := none
 	if r.InHand != "" {
@@ -103,7 +103,7 @@ func (m *model) figures(r *row) []string {
 	return inColumns(cells, half < m.width)
 }
 
-// lettersText tells how messages were lost.
+// lettersText says how messages were lost.
 func lettersText(byKind map[string]uint64) string {
 	var parts []string
 	for _, kind := range slices.Sorted(maps.Keys(byKind)) {
@@ -117,7 +117,7 @@ func lettersText(byKind map[string]uint64) string {
 	return " (" + strings.Join(parts, ", ") + ")"
 }
 
-// inColumns puts lines that are padded to half of the width side by side.
+// inColumns puts cells that are padded to half of the width side by side.
 func inColumns(cells []string, two bool) []string {
 	if !two {
 		return cells
@@ -129,7 +129,7 @@ func inColumns(cells []string, two bool) []string {
 	return lines
 }
 
-// histograms draws how long messages took, and how long they waited.
+// histograms draws how long the handling of messages took, and how long they waited.
 func (m *model) histograms(r *row) []string {
 	half := m.width
 	if m.width >= 72 {
@@ -153,7 +153,7 @@ func (m *model) histograms(r *row) []string {
 	return lines
 }
 
-// histogram draws one, each line width cells long.
+// histogram draws one histogram. Each line is width cells long.
 func (m *model) histogram(title string, s stats.Spread, width int) []string {
 	head := fit(" "+title, width, false)
 	if s.Count == 0 {
@@ -178,7 +178,7 @@ func (m *model) histogram(title string, s stats.Spread, width int) []string {
 	return lines
 }
 
-// stackLines shows what the goroutines do, once they were asked for.
+// stackLines shows what the goroutines are doing, if the user asked for it.
 func (m *model) stackLines() []string {
 	p := &m.actor
 	switch {
@@ -192,7 +192,7 @@ func (m *model) stackLines() []string {
 	return append([]string{"", m.paint(bold, " Goroutines")}, m.code(p.stack)...)
 }
 
-// code are the lines of a stack.
+// code formats the lines of a stack.
 func (m *model) code(stack string) []string {
 	var lines []string
 	for line := range strings.SplitSeq(strings.TrimRight(stack, "\n"), "\n") {
@@ -205,7 +205,7 @@ func (m *model) code(stack string) []string {
 	return lines
 }
 
-// slowLines tells of the last handler that ran for too long.
+// slowLines shows the last handler that ran too long.
 func (m *model) slowLines(r *row) []string {
 	s := r.LastSlow
 	if s == nil {
@@ -219,7 +219,7 @@ func (m *model) slowLines(r *row) []string {
 	return slices.Concat([]string{"", m.paint(bold, " Last slow handler")}, m.wrapped(plain, text), m.code(s.Stack))
 }
 
-// asideLines tells of the messages that were set aside because they killed the actor twice.
+// asideLines shows the messages that were set aside because they killed the actor twice.
 func (m *model) asideLines(r *row) []string {
 	if len(r.Quarantine) == 0 {
 		return nil
@@ -233,7 +233,7 @@ func (m *model) asideLines(r *row) []string {
 	return lines
 }
 
-// wrapped are the lines of a text that no screen may cut, in a tone.
+// wrapped breaks a text into lines that fit on the screen, in a tone.
 func (m *model) wrapped(t tone, text string) []string {
 	var lines []string
 	line, indent := "", "   "
@@ -254,10 +254,10 @@ func (m *model) wrapped(t tone, text string) []string {
 	return lines
 }
 
-// dayAndTime is the form of times on the page of an actor.
+// dayAndTime is the format of times on the page of an actor.
 const dayAndTime = "2006-01-02 15:04:05"
 
-// deathLines tells of the last deaths, the latest first, with their stacks.
+// deathLines shows the last deaths, latest first, with their stacks.
 func (m *model) deathLines(r *row) []string {
 	deaths := r.Deaths
 	if len(deaths) == 0 && r.LastDeath != nil {

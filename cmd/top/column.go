@@ -10,23 +10,23 @@ import (
 // column is one column of the list.
 type column struct {
 	title string
-	key   string // that sorts by it; "" cannot be sorted
+	key   string // key that sorts by the column; "" for none
 	help  string
 	width int
 	left  bool
-	rank  int // the column with the highest rank goes first when the screen is narrow
+	rank  int // on a narrow screen, the column with the highest rank is left out first
 	cell  func(r *row, v *view) string
 	tone  func(r *row, v *view) tone
-	less  func(a, b *row) int // what an operator looks for comes first
+	less  func(a, b *row) int // the rows of interest to an operator come first
 }
 
-// view is what cells need to know beside their row.
+// view holds the data that cells need besides their row.
 type view struct{ now time.Time }
 
-// down compares two numbers, the greater first.
+// down compares two numbers. The greater comes first.
 func down[T cmp.Ordered](a, b T) int { return cmp.Compare(b, a) }
 
-// columns are all columns after the name, from left to right. The last two take what room is left.
+// columns are all columns after the name, from left to right. tails adds the last ones.
 func columns() []column {
 	return []column{
 		{title: "STATE", width: 8, left: true, rank: 3, cell: func(r *row, _ *view) string {
@@ -68,7 +68,8 @@ func columns() []column {
 	}
 }
 
-// tails are the columns of texts, which share the room that is left: the lowest rank comes first.
+// tails are the columns of texts, which share the remaining width. The column with the lowest rank has
+// priority.
 func tails() []column {
 	return []column{
 		{title: "IN HAND", width: 22, left: true, rank: 0, cell: func(r *row, _ *view) string {
@@ -91,7 +92,7 @@ func diedAt(r *row) time.Time {
 	return r.LastDeath.Time
 }
 
-// pick is t if yes, else plain.
+// pick is t if yes is true, otherwise plain.
 func pick(yes bool, t tone) tone {
 	if yes {
 		return t
@@ -116,7 +117,7 @@ func stateTone(r *row, _ *view) tone {
 	return warn
 }
 
-// lately is how long a death stands out.
+// lately is how long a death is highlighted.
 const lately = time.Minute
 
 func diedLately(r *row, v *view) bool {

@@ -11,10 +11,10 @@ import (
 	"brine/supervisor/stats"
 )
 
-// none stands where there is nothing to tell.
+// none is shown in place of a missing value.
 const none = "-"
 
-// span is a duration in at most five cells: 12s, 3m20s, 3h12m, 12d3h, 240d.
+// span writes a duration in at most five cells: 12s, 3m20s, 3h12m, 12d3h, 240d.
 func span(d time.Duration) string {
 	d = max(d, 0)
 	day := 24 * time.Hour
@@ -35,10 +35,10 @@ func span(d time.Duration) string {
 	return strconv.Itoa(int(d/day)) + "d"
 }
 
-// Span is a duration in at most five cells.
+// Span writes a duration in at most five cells.
 func Span(d time.Duration) string { return span(d) }
 
-// Bytes is a size in at most seven cells.
+// Bytes writes a size in at most seven cells.
 func Bytes(n int64) string {
 	f := float64(n)
 	for _, unit := range []string{" B", " kB", " MB", " GB"} {
@@ -53,7 +53,7 @@ func Bytes(n int64) string {
 	return ""
 }
 
-// since is the span from t to now; none for no time.
+// since writes the time from t to now. It is none if t is zero.
 func since(t, now time.Time) string {
 	if t.IsZero() {
 		return none
@@ -61,7 +61,7 @@ func since(t, now time.Time) string {
 	return span(now.Sub(t))
 }
 
-// short is a short duration in at most six cells: 850ns, 131µs, 2.1ms, 34ms, 1.2s, 3m20s.
+// short writes a short duration in at most six cells: 850ns, 131µs, 2.1ms, 34ms, 1.2s, 3m20s.
 func short(d time.Duration) string {
 	switch {
 	case d < time.Microsecond:
@@ -83,7 +83,7 @@ func short(d time.Duration) string {
 func micros(us int64) string { return short(time.Duration(us) * time.Microsecond) }
 func millis(ms int64) string { return short(time.Duration(ms) * time.Millisecond) }
 
-// count is a number in at most five cells: 9999, 12.3k, 123k, 1.2M.
+// count writes a number in at most five cells: 9999, 12.3k, 123k, 1.2M.
 func count[T int | int64 | uint64](n T) string {
 	if n < 10_000 {
 		return strconv.FormatInt(int64(n), 10)
@@ -91,7 +91,7 @@ func count[T int | int64 | uint64](n T) string {
 	return big(float64(n))
 }
 
-// perSecond is a rate in at most five cells: 0, 0.3, 12, 1204, 12.3k.
+// perSecond writes a rate in at most five cells: 0, 0.3, 12, 1204, 12.3k.
 func perSecond(r float64) string {
 	switch {
 	case r < 0.05:
@@ -117,7 +117,7 @@ func big(f float64) string {
 	return "many"
 }
 
-// percent is a share of 0 to 1 in at most five cells: 0%, 0.4%, 38%, 100%.
+// percent writes a share from 0 to 1 in at most five cells: 0%, 0.4%, 38%, 100%.
 func percent(share float64) string {
 	if share >= 0.0005 && share < 0.0995 {
 		return strconv.FormatFloat(share*100, 'f', 1, 64) + "%"
@@ -125,7 +125,7 @@ func percent(share float64) string {
 	return strconv.FormatFloat(share*100, 'f', 0, 64) + "%"
 }
 
-// bar fills a share of 0 to 1 of width cells, in eighths.
+// bar draws a share from 0 to 1 as a bar of width cells, in eighths.
 func bar(share float64, width int) string {
 	eighths := int(min(max(share, 0), 1)*float64(width)*8 + 0.5)
 	if eighths == 0 && share > 0 {
@@ -138,7 +138,7 @@ func bar(share float64, width int) string {
 	return b
 }
 
-// spark draws the last width values as a line of blocks, the highest of them as a full one.
+// spark draws the last width values as a line of blocks. The highest value is a full block.
 func spark(values []float64, width int) string {
 	values = values[max(0, len(values)-width):]
 	top := 0.0
@@ -157,7 +157,7 @@ func spark(values []float64, width int) string {
 	return b.String()
 }
 
-// Since is the span since a time in the form of stats.Stamp; "-" for none.
+// Since writes the time since a stamp in the format of stats.Stamp, or "-" without one.
 func Since(stamp string, now time.Time) string {
 	t, err := time.Parse(stats.StampForm, stamp)
 	if err != nil {
@@ -166,10 +166,10 @@ func Since(stamp string, now time.Time) string {
 	return since(t, now)
 }
 
-// Clean makes a text from elsewhere safe for one line of a terminal.
+// Clean makes a foreign text safe for one line of a terminal.
 func Clean(text string) string { return clean(text) }
 
-// clean makes a text from elsewhere safe for one line of a terminal: no control characters, no line ends.
+// clean makes a foreign text safe for one line of a terminal: no control characters, no line ends.
 func clean(text string) string {
 	text = strings.ToValidUTF8(text, "?")
 	if strings.IndexFunc(text, func(r rune) bool { return !unicode.IsPrint(r) }) < 0 {
@@ -178,7 +178,7 @@ func clean(text string) string {
 	return strings.Join(strings.FieldsFunc(text, func(r rune) bool { return !unicode.IsPrint(r) || r == ' ' }), " ")
 }
 
-// fit cuts a text to width cells, with a mark where something is missing, and fills it up with spaces.
+// fit cuts a text to width cells and marks the cut, or fills it up with spaces.
 func fit(text string, width int, right bool) string {
 	n := utf8.RuneCountInString(text)
 	switch {

@@ -63,7 +63,7 @@ func TestTexts(t *testing.T) {
 	}
 }
 
-// TestCellsKeepTheirWidth: what columns show has at most the width of the column, whatever the number.
+// TestCellsKeepTheirWidth: the text in a cell is never wider than its column, for any number.
 func TestCellsKeepTheirWidth(t *testing.T) {
 	for d := time.Nanosecond; d < 300*24*time.Hour; d = d*5/4 + 1 {
 		if n := utf8.RuneCountInString(short(d)); n > 6 {

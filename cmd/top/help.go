@@ -1,6 +1,6 @@
 package top
 
-// helpLines is the page of keys.
+// helpLines draws the page of keys.
 func (m *model) helpLines() []string {
 	lines := []string{m.paint(bold, " Keys"), ""}
 	put := func(key, text string) {

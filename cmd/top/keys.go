@@ -9,7 +9,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 )
 
-// onKey takes a key on whatever page is shown.
+// onKey handles a key on any page.
 func (m *model) onKey(msg tea.KeyPressMsg) tea.Cmd {
 	key := msg.String()
 	switch {
@@ -42,7 +42,7 @@ func (m *model) onKey(msg tea.KeyPressMsg) tea.Cmd {
 	return m.onListKey(key)
 }
 
-// onClockKey takes the keys that say when to look.
+// onClockKey handles the keys that control the time of the looks.
 func (m *model) onClockKey(key string) (done bool, cmd tea.Cmd) {
 	switch key {
 	case "p", "space":
@@ -65,7 +65,7 @@ func (m *model) onClockKey(key string) (done bool, cmd tea.Cmd) {
 	return true, m.wait()
 }
 
-// onTyped takes a key while the filter is typed.
+// onTyped handles a key while the user types the filter.
 func (m *model) onTyped(key, text string) {
 	switch key {
 	case "enter", "down", "up", "tab":
@@ -119,7 +119,7 @@ func (m *model) onListKey(key string) tea.Cmd {
 	return nil
 }
 
-// sortKeys are the keys that sort, from left to right.
+// sortKeys are the keys that sort, in the order of the columns.
 func sortKeys() []string {
 	keys := []string{sortTree, sortName}
 	for _, c := range append(columns(), tails()...) {
@@ -130,14 +130,14 @@ func sortKeys() []string {
 	return keys
 }
 
-// sortBy sorts by a column; a second time turns the order around.
+// sortBy sorts by a column. The same key again reverses the order.
 func (m *model) sortBy(key string) {
 	m.reverse = key == m.sort && key != sortTree && !m.reverse
 	m.sort = key
 	m.list()
 }
 
-// cycle goes on to the next way to sort.
+// cycle changes to the next way of sorting.
 func (m *model) cycle(back bool) {
 	keys := sortKeys()
 	i, d := slices.Index(keys, m.sort), 1
@@ -149,7 +149,7 @@ func (m *model) cycle(back bool) {
 	m.list()
 }
 
-// step is how far a key of movement goes.
+// step is the distance that a movement key goes.
 func (m *model) step(key string) (lines int, ok bool) {
 	const far = 1 << 30
 	half := max(m.body()-1, 1)
@@ -180,7 +180,7 @@ func (m *model) move(d int) {
 
 func (m *model) onActorKey(key string) tea.Cmd {
 	if d, ok := m.step(key); ok {
-		m.actor.offset = max(m.actor.offset+d, 0) // the end is known when it is drawn
+		m.actor.offset = max(m.actor.offset+d, 0) // the end is known only when the page is drawn
 		return nil
 	}
 	switch key {
@@ -219,5 +219,5 @@ func (m *model) askStack() tea.Cmd {
 	}
 }
 
-// everyText is the time between two looks as the footer shows it.
+// everyText is the time between two looks, as in the footer.
 func everyText(d time.Duration) string { return strings.TrimSuffix(d.String(), "0s") }

@@ -6,19 +6,19 @@ import (
 	"unicode/utf8"
 )
 
-// nameRoom is the width that other columns leave to the names, if they are as long as that, and nameLeast their least.
+// nameRoom is the width that other columns leave to long names. nameLeast is the least width of names.
 const (
 	nameRoom  = 28
 	nameLeast = 12
 )
 
-// layout is what fits on a screen: the width of the names, and the columns after them.
+// layout is the arrangement of a screen: the width of the names, and the columns after them.
 type layout struct {
 	name int
 	cols []column
 }
 
-// arrange picks columns for a screen of width cells. natural is the width of the longest name.
+// arrange selects columns for a screen of width cells. natural is the width of the longest name.
 func arrange(width, natural int) layout {
 	l := layout{name: min(max(natural, nameLeast), nameRoom), cols: columns()}
 	for l.used() > width && len(l.cols) > 1 {
@@ -48,7 +48,7 @@ func arrange(width, natural int) layout {
 	return l
 }
 
-// room is the room that a column of texts wants: for itself, and for those that are more important and to its right.
+// room is the width that a column of texts needs: its own, and that of more important columns to its right.
 func (c column) room(all []column) int {
 	n, right := c.width+1, false
 	for _, other := range all {
@@ -68,7 +68,7 @@ func (l layout) used() int {
 	return n
 }
 
-// header is the line of titles; the column that sorts is marked.
+// header is the line of titles. It marks the column that sorts.
 func (l layout) header(sorted string, reverse bool) string {
 	mark := "▼"
 	if reverse {
@@ -89,7 +89,7 @@ func (l layout) header(sorted string, reverse bool) string {
 	return b.String()
 }
 
-// line is one row of the list; the selected one stands out as a whole.
+// line draws one row of the list. The selected row is highlighted as a whole.
 func (m *model) line(l layout, r *row, selected bool) string {
 	v := &view{now: m.now()}
 	var b strings.Builder
@@ -121,7 +121,7 @@ func (m *model) line(l layout, r *row, selected bool) string {
 	return b.String()
 }
 
-// name is how a row is called in the list: with the lines of the tree, or by its path.
+// name is the name of a row in the list: with the lines of the tree, or as a path.
 func (m *model) name(r *row) (lines, name string) {
 	if m.sort == sortTree {
 		return r.tree, clean(r.Name)

@@ -9,7 +9,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 )
 
-// Lines of the screen that are no list.
+// These lines of the screen do not belong to the list.
 const (
 	headLines = 3 // headline, sums, alarm
 	footLines = 1
@@ -55,7 +55,7 @@ func (m *model) draw() string {
 	return strings.Join(append(lines, m.footer()), "\n")
 }
 
-// waiting is what stands on the screen before the first look.
+// waiting is the screen before the first look.
 func (m *model) waiting() string {
 	if m.err != nil {
 		return " " + m.paint(bad, fit(clean(m.err.Error()), m.width-2, false))
@@ -80,7 +80,7 @@ func (m *model) listLines() []string {
 	return lines
 }
 
-// headline tells what is watched, what is known of it as a process, and the time.
+// headline shows the title, facts about the process, and the time.
 func (m *model) headline() string {
 	clock := m.state() + " "
 	var facts []string
@@ -96,7 +96,7 @@ func (m *model) headline() string {
 		m.paint(accent, fit(clock, min(m.width, utf8.RuneCountInString(clock)), false))
 }
 
-// several joins as many texts as fit into some cells.
+// several joins as many texts as fit into cells.
 func several(texts []string, between string, cells int) string {
 	all := ""
 	for _, text := range texts {
@@ -112,7 +112,7 @@ func several(texts []string, between string, cells int) string {
 	return all
 }
 
-// state says why the screen may not be of now.
+// state says why the screen may be out of date.
 func (m *model) state() string {
 	switch {
 	case m.paused:
@@ -123,12 +123,12 @@ func (m *model) state() string {
 	return ""
 }
 
-// sums is the line that tells of all actors together.
+// sums is the line with the sums over all actors.
 func (m *model) sums() string {
 	return m.paint(dim, fit(" "+several(m.sumTexts(), " · ", m.width-2), m.width, false))
 }
 
-// sumTexts are its parts, the more important ones first.
+// sumTexts are the parts of that line, most important first.
 func (m *model) sumTexts() []string {
 	var rate float64
 	var wait, restarts, actors int
@@ -157,7 +157,7 @@ func (m *model) sumTexts() []string {
 	return parts
 }
 
-// alarmLine names what an operator should know first: no answer, who is silent, the latest death.
+// alarmLine shows the most important problem: no answer, silent minions, or the latest death.
 func (m *model) alarmLine() string {
 	if m.err != nil {
 		return m.paint(alarm, fit(" "+clean(m.err.Error()), m.width, false))
@@ -179,7 +179,7 @@ func (m *model) alarmLine() string {
 		m.width, false))
 }
 
-// footer is the line of keys, or the filter while it is typed.
+// footer is the line of keys, or the filter while the user types it.
 func (m *model) footer() string {
 	if m.typing {
 		return m.paint(inverse, fit(" filter: "+m.filter+"█", m.width-22, false)) + m.paint(dim,
@@ -206,7 +206,7 @@ func (m *model) footer() string {
 	return m.footLine(keys, " "+state+" ")
 }
 
-// footLine puts as many keys on the line as fit before the text at its end.
+// footLine shows as many keys as fit before the text at the end of the line.
 func (m *model) footLine(keys [][2]string, end string) string {
 	var b strings.Builder
 	room := m.width - utf8.RuneCountInString(end)

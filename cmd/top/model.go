@@ -9,13 +9,13 @@ import (
 	tea "charm.land/bubbletea/v2"
 )
 
-// Ways to sort that are no column's key.
+// These ways of sorting belong to no column.
 const (
 	sortTree = "t"
 	sortName = "n"
 )
 
-// page is what fills the screen.
+// page names the content of the screen.
 type page int
 
 const (
@@ -24,7 +24,7 @@ const (
 	pageHelp
 )
 
-// Messages of the screen.
+// These are the messages of the screen.
 type (
 	looked struct {
 		look *Look
@@ -37,7 +37,7 @@ type (
 	}
 )
 
-// model is the screen: what was seen, and what its user wants to see of it.
+// model is the screen: the looks, and the user's choices.
 type model struct {
 	ctx context.Context
 	opt Options
@@ -45,15 +45,15 @@ type model struct {
 	width, height int
 
 	look   *Look // nil before the first
-	err    error // of the last try
+	err    error // of the last attempt
 	rows   []*row
 	trends map[string]*trend
 	looks  int
-	turn   int // of the clock: ticks of an older one do not count
+	turn   int // number of the clock: ticks of an older clock do not count
 	asking bool
 
 	page     page
-	from     page // that help was called from
+	from     page // the page from which help was opened
 	sort     string
 	reverse  bool
 	filter   string
@@ -61,9 +61,9 @@ type model struct {
 	busyOnly bool
 	paused   bool
 
-	shown  []*row // of the list, after sorting and filtering
+	shown  []*row // the list after sorting and filtering
 	cursor string // key of the selected row
-	offset int    // of the first line on the screen
+	offset int    // of the first visible line
 
 	actor actorPage
 }
@@ -72,7 +72,7 @@ func newModel(ctx context.Context, opt Options) *model {
 	return &model{ctx: ctx, opt: opt, trends: map[string]*trend{}, sort: sortTree, width: 80, height: 24}
 }
 
-// now is the time of what is shown: it stands still while the screen is paused.
+// now is the time of the shown look. It stands still while the screen is paused.
 func (m *model) now() time.Time { return m.look.At }
 
 // Init asks for the first look.
@@ -87,14 +87,14 @@ func (m *model) ask() tea.Cmd {
 	}
 }
 
-// wait lets the time between two looks pass.
+// wait waits for the time between two looks.
 func (m *model) wait() tea.Cmd {
 	m.turn++
 	turn := m.turn
 	return tea.Tick(m.opt.Every, func(time.Time) tea.Msg { return ticked{turn} })
 }
 
-// Update takes one message.
+// Update handles one message.
 func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	switch msg := msg.(type) {
 	case tea.WindowSizeMsg:
@@ -126,7 +126,7 @@ func (m *model) onLooked(msg looked) tea.Cmd {
 	return m.wait()
 }
 
-// take compares a look with the one before and lists it.
+// take compares a look with the last one and lists it.
 func (m *model) take(look *Look) {
 	before := make(map[string]*row, len(m.rows))
 	for _, r := range m.rows {
@@ -155,7 +155,7 @@ func (m *model) take(look *Look) {
 	m.list()
 }
 
-// list sorts and filters, and keeps the cursor where it was.
+// list sorts and filters the rows, and keeps the cursor on its row.
 func (m *model) list() {
 	if m.look == nil {
 		return
@@ -173,7 +173,7 @@ func (m *model) list() {
 	}
 }
 
-// chosen are the rows that filter and busyOnly leave; in the tree with those above them.
+// chosen returns the rows that pass filter and busyOnly. In the tree it adds the rows above them.
 func (m *model) chosen() []*row {
 	keep := make(map[*row]bool, len(m.rows))
 	for _, r := range m.rows {
@@ -200,12 +200,12 @@ func (m *model) order() func(a, b *row) int {
 	return func(a, b *row) int { return strings.Compare(a.key, b.key) }
 }
 
-// position is the place of the cursor in the list, -1 when its row is not there.
+// position is the index of the cursor's row in the list, or -1.
 func (m *model) position() int {
 	return slices.IndexFunc(m.shown, func(r *row) bool { return r.key == m.cursor })
 }
 
-// row is the row of a key, nil when it has gone.
+// row finds the row of a key, or returns nil.
 func (m *model) row(key string) *row {
 	if i := slices.IndexFunc(m.rows, func(r *row) bool { return r.key == key }); i >= 0 {
 		return m.rows[i]
@@ -213,7 +213,8 @@ func (m *model) row(key string) *row {
 	return nil
 }
 
-// setFilter filters by a text. The cursor goes to the first row that matches: those above it are there for the tree.
+// setFilter sets the filter. The cursor moves to the first row that matches, because the rows above it only
+// complete the tree.
 func (m *model) setFilter(text string) {
 	m.filter = text
 	m.list()

@@ -7,25 +7,25 @@ import (
 	"brine/supervisor/stats"
 )
 
-// row is one actor as it is listed, with what two looks tell together.
+// row is one actor in the list, with values computed from two looks.
 type row struct {
 	stats.Child
 	key    string  // path, unique on the screen
 	tree   string  // lines of the tree before the name
-	root   bool    // a daemon, no actor
-	rate   float64 // messages per second since the look before
-	share  float64 // busy since the look before
+	root   bool    // a daemon, not an actor
+	rate   float64 // messages per second since the last look
+	share  float64 // busy share of the time since the last look
 	trend  *trend
 	parent *row
 }
 
-// trend remembers what an actor did lately.
+// trend holds the recent activity of an actor.
 type trend struct {
 	rates, shares []float64
-	seen          int // number of the last look that had the actor
+	seen          int // number of the last look with the actor
 }
 
-// trendLength is how many looks a trend remembers.
+// trendLength is the number of looks in a trend.
 const trendLength = 120
 
 func (t *trend) add(rate, share float64, look int) {
@@ -61,7 +61,7 @@ func addRows(list []*row, c stats.Child, parent *row, own, below string) []*row 
 	return list
 }
 
-// compare fills in what happened between two looks.
+// compare computes the values between two looks.
 func (r *row) compare(before *row, took time.Duration) {
 	if before == nil || took <= 0 || r.Received < before.Received || r.BusyMS < before.BusyMS {
 		return
@@ -70,12 +70,13 @@ func (r *row) compare(before *row, took time.Duration) {
 	r.share = min(float64(r.BusyMS-before.BusyMS)/float64(max(took.Milliseconds(), 1)), 1)
 }
 
-// idle tells that nothing happens here and nothing went wrong lately.
+// idle tells whether nothing happens in this actor, and nothing went wrong lately.
 func (r *row) idle() bool {
 	return r.rate == 0 && r.Mailbox == 0 && r.InHand == "" && r.State == stats.StateRunning && r.LastDeath == nil
 }
 
-// matches tells whether a filter means this actor. It is matched against what the list shows of it, in any case.
+// matches tells whether the filter matches a text that the list shows of this actor. Upper and lower case are
+// equal.
 func (r *row) matches(filter string) bool {
 	text := strings.ToLower(r.key + " " + r.State + " " + r.InHand + " " + r.Note)
 	for word := range strings.FieldsSeq(strings.ToLower(filter)) {
@@ -86,7 +87,7 @@ func (r *row) matches(filter string) bool {
 	return true
 }
 
-// short name of a path in a flat list: without the daemon where only one is shown.
+// flatName is the short form of a path in a flat list. It omits the daemon if there is only one.
 func (r *row) flatName(single bool) string {
 	if _, rest, ok := strings.Cut(r.key, "/"); ok && single {
 		return rest
@@ -94,7 +95,7 @@ func (r *row) flatName(single bool) string {
 	return r.key
 }
 
-// doing is the message an actor works on, and for how long if that is worth a word.
+// doing shows the message that the actor is handling, and the time if it is long.
 func (r *row) doing() string {
 	if r.InHand == "" {
 		return ""
@@ -106,7 +107,7 @@ func (r *row) doing() string {
 	return text
 }
 
-// death is the last death in one line.
+// death shows the last death in one line.
 func (r *row) death(now time.Time) string {
 	if r.LastDeath == nil {
 		return ""
@@ -114,7 +115,7 @@ func (r *row) death(now time.Time) string {
 	return Death(*r.LastDeath, now)
 }
 
-// Death is a death in one line: when, why, and on which message.
+// Death shows a death in one line: time, reason, message.
 func Death(d stats.Death, now time.Time) string {
 	text := since(d.Time, now) + " ago: " + clean(d.Reason)
 	if d.Message != "" {

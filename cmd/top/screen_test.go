@@ -17,7 +17,7 @@ import (
 
 var noon = time.Date(2024, 5, 17, 12, 0, 0, 0, time.UTC)
 
-// screen is a model with a source of given looks.
+// screen is a model with a source of prepared looks.
 type screen struct {
 	t     *testing.T
 	m     *model
@@ -41,7 +41,7 @@ func (s *screen) Stack(_ context.Context, path string) (string, error) {
 	return "goroutine of " + path + "\n\t" + s.stack, nil
 }
 
-// actorAt is an actor some seconds after noon.
+// actorAt is an actor that has run since an hour before noon.
 func actorAt(name string, received uint64, busyMS int64) stats.Child {
 	return stats.Child{Name: name, Path: "master/" + name, PID: name + "#1", State: stats.StateRunning,
 		Since: noon.Add(-time.Hour), Incarnation: 1, Received: received, BusyMS: busyMS,
@@ -78,7 +78,7 @@ func newScreen(t *testing.T, width, height int, looks ...*Look) *screen {
 	return s
 }
 
-// send gives the model a message and carries out what it asks for, but for waiting.
+// send gives the model a message and runs the resulting commands, except waits.
 func (s *screen) send(msg tea.Msg) tea.Cmd {
 	_, cmd := s.m.Update(msg)
 	return cmd
@@ -86,7 +86,7 @@ func (s *screen) send(msg tea.Msg) tea.Cmd {
 
 func (s *screen) run(cmd tea.Cmd) { s.send(cmd()) }
 
-// press types keys, one word each: "enter", "esc", "down", or what is typed.
+// press types keys, one word each: "enter", "esc", "down", or characters.
 func (s *screen) press(keys ...string) tea.Cmd {
 	special := map[string]rune{"enter": tea.KeyEnter, "esc": tea.KeyEscape, "up": tea.KeyUp, "down": tea.KeyDown,
 		"backspace": tea.KeyBackspace, "pgdown": tea.KeyPgDown, "end": tea.KeyEnd, "home": tea.KeyHome,
@@ -106,7 +106,7 @@ func (s *screen) press(keys ...string) tea.Cmd {
 
 var sgr = regexp.MustCompile("\x1b\\[[0-9;]*m")
 
-// lines are the lines of the screen without their tones, each held to the screen's width.
+// lines returns the lines of the screen without tones. It checks their width.
 func (s *screen) lines() []string {
 	s.t.Helper()
 	lines := strings.Split(sgr.ReplaceAllString(s.m.draw(), ""), "\n")
@@ -134,7 +134,7 @@ func (s *screen) wants(texts ...string) {
 	}
 }
 
-// names are the first words of the rows of the list.
+// names returns the first words of the rows in the list.
 func (s *screen) names() []string {
 	var names []string
 	for _, line := range s.lines()[headLines+1 : s.m.height-footLines] {
@@ -163,13 +163,13 @@ func TestSort(t *testing.T) {
 		title string
 	}{
 		{"r", "ReqServer/MWorker-fast-0", "MSG/S▼"},
-		{"r", "Admin", "MSG/S▲"}, // the other way around
+		{"r", "Admin", "MSG/S▲"}, // reverse order
 		{"m", "ReqServer/MWorker-fast-0", "WAIT▼"},
-		{"d", "ReqServer/MWorker-fast-0", "ACTOR"}, // its column is not on a narrow screen
+		{"d", "ReqServer/MWorker-fast-0", "ACTOR"}, // on a narrow screen its column is missing
 		{"n", "Admin", "ACTOR▼"},
 		{"i", "ReqServer/MWorker-fast-0", "ACTOR▲"},
 		{"t", "master", "ACTOR "},
-		{"S", "ReqServer/MWorker-fast-0", "ACTOR"}, // backwards from the tree: the last column
+		{"S", "ReqServer/MWorker-fast-0", "ACTOR"}, // backwards from the tree comes the last column
 		{"s", "master", "ACTOR "},
 	} {
 		s.press(tt.key)
@@ -187,7 +187,7 @@ func TestFilter(t *testing.T) {
 	if got := fmt.Sprint(s.names()); got != "[master ReqServer MWorker-fast-0]" {
 		t.Errorf("with those above it: got %v", got)
 	}
-	s.press("enter", "enter") // opens what was looked for
+	s.press("enter", "enter") // opens the actor that was found
 	s.wants("master/ReqServer/MWorker-fast-0", "running for")
 	s.press("esc", "r")
 	if got := fmt.Sprint(s.names()); got != "[ReqServer/MWorker-fast-0]" {
@@ -199,7 +199,7 @@ func TestFilter(t *testing.T) {
 	if got := len(s.names()); got != 5 {
 		t.Errorf("without a filter: %d rows", got)
 	}
-	s.send(tea.PasteMsg{Content: "lost"}) // nobody types
+	s.send(tea.PasteMsg{Content: "lost"}) // the filter is not open
 	s.press("/")
 	s.send(tea.PasteMsg{Content: "Ad\x1bmin"})
 	if s.m.filter != "Ad min" || len(s.m.shown) != 2 {
@@ -232,7 +232,7 @@ func TestActorPage(t *testing.T) {
 	s.wants("├─ EventPublisher")
 }
 
-// TestActorThatIsGone: a job whose page is open ends.
+// TestActorThatIsGone: a job ends while its page is open.
 func TestActorThatIsGone(t *testing.T) {
 	gone := master(2*time.Second, 1)
 	gone.Roots[0].Children = gone.Roots[0].Children[:1]
@@ -301,7 +301,7 @@ func TestFleet(t *testing.T) {
 	s.wants("master/ReqServer/MWorker-fast-0")
 }
 
-// TestEverySize: no page ever has a line too many or too long, and colors are kept out when asked.
+// TestEverySize: no page ever has too many or too long lines. With Plain there are no colors.
 func TestEverySize(t *testing.T) {
 	for _, size := range [][2]int{{1, 1}, {10, 3}, {30, 8}, {40, 12}, {60, 15}, {72, 20}, {80, 24}, {100, 30},
 		{132, 43}, {160, 50}, {200, 60}, {400, 100}} {
@@ -320,7 +320,7 @@ func TestEverySize(t *testing.T) {
 	}
 }
 
-// TestFactsAreWhole: on a screen of the usual size an actor's page cuts nothing off but code.
+// TestFactsAreWhole: on a screen of the usual size, an actor's page cuts nothing but code.
 func TestFactsAreWhole(t *testing.T) {
 	s := newScreen(t, 80, 60, master(0, 100), master(2*time.Second, 2500))
 	look := s.looks[0]
@@ -337,7 +337,7 @@ func TestFactsAreWhole(t *testing.T) {
 	}
 }
 
-// TestHelpIsWhole: on a screen of the usual size nothing of it is cut.
+// TestHelpIsWhole: on a screen of the usual size, the help is not cut.
 func TestHelpIsWhole(t *testing.T) {
 	s := newScreen(t, 80, 24, master(0, 100))
 	s.press("?")
@@ -348,7 +348,7 @@ func TestHelpIsWhole(t *testing.T) {
 	}
 }
 
-// TestHeaderFillsTheScreen: titles and rows of every width have the same columns.
+// TestHeaderFillsTheScreen: at every width, titles and rows have the same columns.
 func TestHeaderFillsTheScreen(t *testing.T) {
 	for width := 24; width <= 240; width++ {
 		l := arrange(width, 24)
@@ -378,8 +378,8 @@ func TestOnceAndTree(t *testing.T) {
 	}
 }
 
-// TestTreeFits: no line of the table is longer than the terminal, names and last deaths stay, and every width has whole
-// columns.
+// TestTreeFits: no line of the table is longer than the terminal. Names and last deaths stay, and at every
+// width columns are complete.
 func TestTreeFits(t *testing.T) {
 	root := master(0, 100).Roots[0]
 	for width := 24; width <= 200; width++ {
@@ -402,7 +402,7 @@ func TestTreeFits(t *testing.T) {
 	}
 }
 
-// TestRun shows the screen on a terminal in memory and ends it with a key.
+// TestRun shows the screen on a terminal in memory, and a key ends it.
 func TestRun(t *testing.T) {
 	s := &screen{t: t, looks: []*Look{master(0, 1)}}
 	var out strings.Builder

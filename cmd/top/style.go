@@ -1,6 +1,6 @@
 package top
 
-// tone says how a piece of text stands out.
+// tone is the emphasis of a piece of text.
 type tone int
 
 const (
@@ -15,15 +15,15 @@ const (
 	alarm
 )
 
-// codes are the SGR parameters of the tones, with and without colors. Only the sixteen colors every terminal has, in
-// the shades its owner has chosen.
+// codes are the SGR parameters of the tones, with and without colors. They use only the sixteen colors that
+// every terminal has, in the user's own shades.
 var (
 	colored = [...]string{bold: "1", dim: "2", good: "32", warn: "33", bad: "1;31", accent: "36", inverse: "7",
 		alarm: "1;37;41"}
 	bare = [...]string{bold: "1", dim: "2", good: "", warn: "", bad: "1", accent: "", inverse: "7", alarm: "1;7"}
 )
 
-// paint puts a tone on a text.
+// paint puts a text into a tone.
 func (m *model) paint(t tone, text string) string {
 	code := colored[t]
 	if m.opt.Plain {

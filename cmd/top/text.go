@@ -11,13 +11,14 @@ import (
 	"brine/supervisor/stats"
 )
 
-// Tree is one daemon, or one actor with what is below it, as a table for people and pipes. It fits into width cells, 0:
-// any width.
+// Tree shows one daemon, or one actor with its descendants, as a table for people and pipes. The table is at
+// most width cells wide; 0 means any width.
 func Tree(root stats.Child, now time.Time, width int) string {
 	return table([]stats.Child{root}, now, width)
 }
 
-// Once is what the screen would show, as plain text; its table fits into width cells, 0: any width.
+// Once shows one look as plain text, with the content of the screen. Its table is at most width cells wide; 0
+// means any width.
 func Once(title string, look *Look, width int) string {
 	m := newModel(context.Background(), Options{Title: title, Plain: true})
 	m.take(look)
@@ -30,15 +31,16 @@ func Once(title string, look *Look, width int) string {
 	return b.String() + "\n" + table(look.Roots, look.At, width)
 }
 
-// textColumn is one column of the table. The one with the highest rank goes first when the width is small.
+// textColumn is one column of the table. If the width is too small, the column with the highest rank is left
+// out first.
 type textColumn struct {
 	title string
-	short string // the title where there is little room
+	short string // the title for a small width
 	rank  int
 	cells []string
 }
 
-// width is that of its widest cell.
+// width is the width of the column's widest cell.
 func (c textColumn) width() int {
 	n := len(c.title)
 	for _, cell := range c.cells {
@@ -47,7 +49,7 @@ func (c textColumn) width() int {
 	return n
 }
 
-// deathRoom is what the last deaths get before columns go; longer ones are cut.
+// deathRoom is the width that last deaths keep before columns are left out. Longer texts are cut.
 const deathRoom = 24
 
 func table(roots []stats.Child, now time.Time, width int) string {
@@ -89,7 +91,8 @@ func textColumns() []textColumn {
 	}
 }
 
-// textCells are the cells of one row, in the order of the columns. A daemon has no mailbox: few of them are told of it.
+// textCells returns the cells of one row, in the order of the columns. A daemon has few cells, because it has
+// no mailbox.
 func textCells(r *row, now time.Time) []string {
 	cells := []string{r.tree + clean(r.Name), r.State, since(r.Since, now)}
 	if r.root && len(r.Children) > 0 && r.PID == "" {
@@ -99,7 +102,7 @@ func textCells(r *row, now time.Time) []string {
 		percent(r.Busy), p99(r.Handling), fmt.Sprint(r.Failed+r.Lost), r.death(now))
 }
 
-// narrowed takes short titles and leaves out columns, as far as it must for the rest to fit into width cells.
+// narrowed uses short titles and leaves out columns until the table fits into width cells.
 func narrowed(cols []textColumn, width int) []textColumn {
 	for i, c := range cols {
 		if c.short != "" && tableWidth(cols) > width {
@@ -121,7 +124,8 @@ func narrowed(cols []textColumn, width int) []textColumn {
 	return cols
 }
 
-// tableWidth is the width of a whole line. The last column holds last deaths, which may be cut.
+// tableWidth is the width of a whole line. It counts a part of the last column only, because last deaths may be
+// cut.
 func tableWidth(cols []textColumn) int {
 	n := 0
 	for _, c := range cols[:len(cols)-1] {
@@ -130,7 +134,7 @@ func tableWidth(cols []textColumn) int {
 	return n + min(cols[len(cols)-1].width(), deathRoom)
 }
 
-// tableLine is row i of the table, the titles for -1, cut to width cells unless that is 0.
+// tableLine writes row i of the table, or the titles for -1. It cuts the line to width cells unless width is 0.
 func tableLine(cols []textColumn, widths []int, i, width int) string {
 	var b strings.Builder
 	for n, c := range cols {
@@ -147,7 +151,7 @@ func tableLine(cols []textColumn, widths []int, i, width int) string {
 	return line
 }
 
-// TrimLines takes the spaces off the ends of lines.
+// TrimLines removes spaces at the ends of lines.
 func TrimLines(text string) string {
 	var b strings.Builder
 	for line := range strings.Lines(text) {

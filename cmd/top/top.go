@@ -1,6 +1,6 @@
-// Package top shows the actors of running daemons: as a full screen that follows them (Run), and as plain text (Tree,
-// Once). It knows no daemon and no socket: what it shows comes from a Source. The model of the screen is pure, so its
-// tests press keys and read lines. It has no counterpart in Salt.
+// Package top shows the actors of running daemons: on a screen that is updated continuously (Run), or as plain
+// text (Tree, Once). It knows no daemon and no socket. It gets its data from a Source. The model of the screen
+// is pure, so its tests press keys and read lines. It has no counterpart in Salt.
 package top
 
 import (
@@ -15,25 +15,25 @@ import (
 	tea "charm.land/bubbletea/v2"
 )
 
-// Source is where looks come from.
+// Source delivers looks.
 type Source interface {
-	// Look tells the state of everything that is watched.
+	// Look returns the state of everything under observation.
 	Look(ctx context.Context) (*Look, error)
-	// Stack tells what the goroutines of one actor do right now, as text.
+	// Stack says what the goroutines of one actor are doing now, as text.
 	Stack(ctx context.Context, path string) (string, error)
 }
 
-// Look is the state of the watched daemons at a moment. Its trees are only read.
+// Look is the state of the observed daemons at one moment. Nobody changes its trees.
 type Look struct {
 	At     time.Time
-	Facts  []string      // of the daemon as a process, for the headline
-	Roots  []stats.Child // one for each daemon; paths begin with their names
-	Silent []string      // who was asked and did not answer, with the reason
+	Facts  []string      // about the daemon's process, for the headline
+	Roots  []stats.Child // one tree for each daemon; paths begin with its name
+	Silent []string      // minions that did not answer, with the reason
 }
 
-// Options of the screen.
+// Options configure the screen.
 type Options struct {
-	Title  string // what is watched: "master", "minion web1", "minions web*"
+	Title  string // the observed daemons: "master", "minion web1", "minions web*"
 	Source Source
 	Every  time.Duration // between two looks
 	Plain  bool          // no colors
@@ -41,7 +41,7 @@ type Options struct {
 	Out    io.Writer
 }
 
-// limits of Options.Every at the keyboard.
+// These are the limits of Options.Every for the keyboard.
 const (
 	shortest = 200 * time.Millisecond
 	longest  = time.Minute

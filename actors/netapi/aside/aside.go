@@ -1,6 +1,6 @@
-// Package aside runs what a request does beside its own goroutine, which net/http keeps from taking the process down.
-// What runs here does not, either: a panic ends the request. Who starts something sees to it that it ends with the
-// request.
+// Package aside runs work of a request in further goroutines. net/http keeps a panic in a request's own
+// goroutine from ending the process, and this package does the same for the others: a panic ends only the
+// request. The caller makes sure that the work ends with the request.
 package aside
 
 import (
@@ -9,7 +9,7 @@ import (
 	"runtime/debug"
 )
 
-// Go runs f. When it panics, that is logged with its stack and died is told, which must not block.
+// Go runs f. If f panics, Go logs the panic with its stack and calls died, which must not block.
 func Go(log *slog.Logger, name string, died func(error), f func()) {
 	go func() {
 		defer func() {

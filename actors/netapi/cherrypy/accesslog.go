@@ -13,18 +13,18 @@ import (
 	"brine/modules/netapi"
 )
 
-// Bounds of log_access_file: what strangers can make it say.
+// These limits apply to lines in log_access_file that strangers cause.
 const (
-	strangersBytes = 1 << 20 // of all lines in a minute
-	strangersLines = 600     // of an address in a minute
-	shownBytes     = 512     // of a path, of a name of a program, of an address
+	strangersBytes = 1 << 20 // of all lines per minute
+	strangersLines = 600     // of an address per minute
+	shownBytes     = 512     // of a path, of a program's name, of an address
 )
 
-// accessLog writes a line for each request, in the combined form of web servers. Queries are left out, and what looks
-// like a session: they may be secrets. Requests of people who have not logged in have a rate; the log of the daemon
-// says when some are left out.
+// accessLog writes a line for each request, in the combined form of web servers. It omits queries, and text
+// that looks like a session, because they may be secret. Requests of users who have not logged in are limited
+// in rate. The daemon's log says when lines are omitted.
 type accessLog struct {
-	f         *os.File // nil: there is none. Each line is one write at its end.
+	f         *os.File // nil: no log. Each line is one write at the end of the file.
 	strangers door.Budget
 	lines     door.Lines
 	log       *slog.Logger
@@ -42,7 +42,7 @@ func openAccessLog(path string, log *slog.Logger) (*accessLog, error) {
 	return l, nil
 }
 
-// write writes the line of a request. known says that somebody has made it who has logged in.
+// write writes the line for a request. known means that the user has logged in.
 func (l *accessLog) write(r *http.Request, rec *recorder, known bool) {
 	if l.f == nil {
 		return
@@ -57,7 +57,7 @@ func (l *accessLog) write(r *http.Request, rec *recorder, known bool) {
 	_, _ = l.f.WriteString(line) // a full disk must not end the service
 }
 
-// room tells whether a line about a stranger may be written.
+// room tells whether a line for a stranger may be written.
 func (l *accessLog) room(from string, bytes int) bool {
 	from = door.Network(from)
 	if _, ok := l.strangers.Spend(from, bytes); ok {
@@ -70,8 +70,8 @@ func (l *accessLog) room(from string, bytes int) bool {
 	return false
 }
 
-// begin is the beginning of a text.
+// begin returns the beginning of a text.
 func begin(text string) string { return text[:min(len(text), shownBytes)] }
 
-// quoted is the beginning of a text in quotation marks.
+// quoted returns the beginning of a text in quotation marks.
 func quoted(text string) string { return strconv.Quote(begin(text)) }

@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-// TestAccessLog: a line names the client, of IPv6 too, and holds nothing that could be a secret.
+// TestAccessLog: a line names the client, also with IPv6, and contains no secret.
 func TestAccessLog(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "access")
 	l, err := openAccessLog(path, slog.New(slog.DiscardHandler))
@@ -42,8 +42,8 @@ func TestAccessLog(t *testing.T) {
 	}
 }
 
-// TestAccessLogOfStrangers: who has not logged in writes short lines and few; the log of the daemon tells of it; those
-// who have are all there.
+// TestAccessLogOfStrangers: clients who have not logged in cause few and short lines, and the daemon's log says
+// so. The lines of logged-in clients are complete.
 func TestAccessLogOfStrangers(t *testing.T) {
 	path, told := filepath.Join(t.TempDir(), "access"), &bytes.Buffer{}
 	l, err := openAccessLog(path, slog.New(slog.NewTextHandler(told, nil)))

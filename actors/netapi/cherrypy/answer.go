@@ -15,7 +15,7 @@ import (
 	"brine/wire/payload"
 )
 
-// finish writes the answer of a handler: its value in the form that the client accepts, or an error.
+// finish writes the answer of a handler: its value in a form that the client accepts, or an error.
 func (c *call) finish(err error, v any) error {
 	var known *netapi.Error
 	switch {
@@ -46,8 +46,7 @@ func (c *call) finish(err error, v any) error {
 	return nil
 }
 
-// logFailure logs an error that the client is not told of. What any stranger can bring about is no news for an
-// operator.
+// logFailure logs an error that the client does not see. An error that any stranger can cause gets a low level.
 func (c *call) logFailure(err error) {
 	level := slog.LevelError
 	if errors.Is(err, netapi.ErrUnexpected) {
@@ -56,7 +55,7 @@ func (c *call) logFailure(err error) {
 	c.log.Log(c.ctx, level, "a request failed", "from", c.remote(), "path", netapi.LogPath(c.path), "err", err)
 }
 
-// accept is the header of that name, all of it.
+// accept returns the whole Accept header.
 func (c *call) accept() string { return strings.Join(c.r.Header.Values("Accept"), ", ") }
 
 // fail writes the page of an error.
@@ -64,7 +63,7 @@ func (c *call) fail(err error) {
 	var known *netapi.Error
 	if !errors.As(err, &known) {
 		known = &netapi.Error{Status: http.StatusInternalServerError}
-		if c.ctx.Err() == nil { // else there is most probably nobody to read it
+		if c.ctx.Err() == nil { // otherwise the client is most probably gone
 			c.logFailure(err)
 		}
 	}
@@ -84,7 +83,8 @@ func (c *call) fail(err error) {
 	c.write(known.Status, "text/html;charset=utf-8", page)
 }
 
-// Limits of answers: a client that reads slower than so many bytes a second is cut.
+// These limits apply to answers: after a grace time, a client that reads more slowly than the given bytes per
+// second is cut.
 const (
 	writeGrace = 30 * time.Second
 	writeSpeed = 16 << 10
@@ -105,7 +105,7 @@ func (c *call) write(status int, kind string, body []byte) {
 	}
 	if _, err := c.w.Write(body); err == nil && timed {
 		if ctl.Flush() == nil {
-			_ = ctl.SetWriteDeadline(time.Time{}) // the connection may serve a next request
+			_ = ctl.SetWriteDeadline(time.Time{}) // the connection may serve a further request
 		}
 	}
 }

@@ -24,7 +24,7 @@ func until(t *testing.T, what string, done func() bool) {
 	}
 }
 
-// calls is how many requests are at work.
+// calls is the number of running requests.
 func (s *site) calls() int {
 	c, err := s.srv.Supervisor().Look("Calls")
 	if err != nil {
@@ -35,7 +35,7 @@ func (s *site) calls() int {
 
 const sleep = `{"client":"local","tgt":"*","fun":"test.sleep","username":"ann","password":"sekrit","eauth":"pam"}`
 
-// TestClientGoes: the work of a client that goes away ends, and nothing of it stays.
+// TestClientGoes: the work for a client that goes away ends, and leaves nothing behind.
 func TestClientGoes(t *testing.T) {
 	s := open(t, nil)
 	ctx, cancel := context.WithCancel(t.Context())
@@ -62,7 +62,7 @@ func TestClientGoes(t *testing.T) {
 	until(t, "the call has gone", func() bool { return s.calls() == 0 })
 }
 
-// TestOperatorEnds: an operator who restarts a call ends it, and its client hears of that.
+// TestOperatorEnds: an operator who restarts a call ends it. Its client gets an error.
 func TestOperatorEnds(t *testing.T) {
 	s := open(t, nil)
 	got := make(chan answer, 1)
@@ -75,7 +75,7 @@ func TestOperatorEnds(t *testing.T) {
 	until(t, "the call has gone", func() bool { return s.calls() == 0 })
 }
 
-// TestMasterGone: a master that has stopped is told at once.
+// TestMasterGone: a request is refused at once if the master has stopped.
 func TestMasterGone(t *testing.T) {
 	s := open(t, nil)
 	id := s.login()
@@ -92,7 +92,8 @@ func TestMasterGone(t *testing.T) {
 	}
 }
 
-// TestBodies: what is too large, too deep or multiplies itself is refused, and costs nobody else anything.
+// TestBodies: a body that is too large, too deep or that multiplies itself is refused, and does not affect
+// other clients.
 func TestBodies(t *testing.T) {
 	s := open(t, payload.M("max_request_body_size", int64(2<<20)))
 	bomb := "a: &a [x,x,x,x,x,x,x,x,x,x]\n"
@@ -122,7 +123,7 @@ func TestBodies(t *testing.T) {
 	s.expect("still there", s.ask("GET", "/", ""), 200, "Welcome")
 }
 
-// TestHeaders: headers without end are refused.
+// TestHeaders: endless headers are refused.
 func TestHeaders(t *testing.T) {
 	s := open(t, nil)
 	c, err := net.Dial("tcp", s.addr)
@@ -130,7 +131,7 @@ func TestHeaders(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer c.Close()
-	go func() { // until the server has enough
+	go func() { // until the server refuses more
 		_, err := io.WriteString(c, "GET / HTTP/1.1\r\nHost: x\r\n")
 		for err == nil {
 			_, err = io.WriteString(c, "X-A: "+strings.Repeat("a", 1000)+"\r\n")
@@ -142,8 +143,8 @@ func TestHeaders(t *testing.T) {
 	}
 }
 
-// TestConnections: one address gets half of the connections, another finds room beside it, and a place that comes free
-// is given away again.
+// TestConnections: one address gets at most half of the connections, and another address finds a place beside
+// it. A place that becomes free can be used again.
 func TestConnections(t *testing.T) {
 	s := open(t, nil)
 	var held []net.Conn
@@ -158,7 +159,7 @@ func TestConnections(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, _ = io.WriteString(one, "GET / HTTP/1.1\r\nHost: x\r\n\r\n") // it may be closed already
+	_, _ = io.WriteString(one, "GET / HTTP/1.1\r\nHost: x\r\n\r\n") // the connection may be closed already
 	if _, err := one.Read(make([]byte, 1)); err == nil {
 		t.Error("a connection beyond the limit was served")
 	}
@@ -176,7 +177,8 @@ func TestConnections(t *testing.T) {
 	})
 }
 
-// TestBehindProxy: clients behind a proxy that is trusted count apart, and nobody else can name another address.
+// TestBehindProxy: clients behind a trusted proxy count separately. No other client can pretend another
+// address.
 func TestBehindProxy(t *testing.T) {
 	s := open(t, payload.M("trusted_proxies", []any{"127.0.0.5"}, "authorized_ips", []any{"203.0.113.9", "203.0.113.10",
 		"127.0.0.1"}))
@@ -196,7 +198,7 @@ func TestBehindProxy(t *testing.T) {
 	s.expect("a liar", s.ask("GET", "/login", "", good), 403, "Bad IP")
 }
 
-// TestSessionsBounded: log-ins without end keep a bounded number of sessions, and the last ones hold.
+// TestSessionsBounded: endless log-ins keep a limited number of sessions. The last ones stay valid.
 func TestSessionsBounded(t *testing.T) {
 	s := open(t, payload.M("sessions_per_user", int64(3)))
 	first := s.login()
@@ -208,7 +210,7 @@ func TestSessionsBounded(t *testing.T) {
 	s.expect("the last", s.ask("POST", "/", "[]", "X-Auth-Token: "+last), 200, "")
 }
 
-// TestSlowBody: a body that does not come ends its request.
+// TestSlowBody: a body that does not arrive ends its request.
 func TestSlowBody(t *testing.T) {
 	s := openWithin(t, time.Second, nil)
 	c, err := net.Dial("tcp", s.addr)
@@ -226,7 +228,7 @@ func TestSlowBody(t *testing.T) {
 	}
 }
 
-// TestLogoutRevokes: the eauth token behind a session that ends holds no longer, and that of nobody else.
+// TestLogoutRevokes: a log-out revokes the eauth token of its session, and no other.
 func TestLogoutRevokes(t *testing.T) {
 	s := open(t, nil)
 	id := s.login()
@@ -242,8 +244,8 @@ func TestLogoutRevokes(t *testing.T) {
 	}
 }
 
-// TestLoginAgain: who logs in anew leaves nothing behind by which the session before could be used, and a log-in that
-// fails ends nothing.
+// TestLoginAgain: after a second log-in the earlier session cannot be used any more. A failed log-in ends no
+// session.
 func TestLoginAgain(t *testing.T) {
 	s := open(t, nil)
 	id := "X-Auth-Token: " + s.login()
@@ -270,7 +272,7 @@ func TestLoginAgain(t *testing.T) {
 	s.expect("the id before", s.ask("POST", "/", "[]", id), 401, "")
 }
 
-// TestSSHOfWhoMayNot: who may not run a function hears so, also where there is nothing to run it on.
+// TestSSHOfWhoMayNot: a user who may not run a function gets an error, even if there is no minion to run it on.
 func TestSSHOfWhoMayNot(t *testing.T) {
 	s := open(t, nil, "ssh")
 	for _, tt := range []struct {
@@ -291,7 +293,7 @@ func TestSSHOfWhoMayNot(t *testing.T) {
 	}
 }
 
-// TestSSHLeavesNoToken: the token by which credentials are proved is gone after it.
+// TestSSHLeavesNoToken: the temporary token that checks credentials is revoked afterwards.
 func TestSSHLeavesNoToken(t *testing.T) {
 	s := open(t, nil, "ssh")
 	for password, status := range map[string]int{"sekrit": 200, "wrong": 401} {

@@ -10,8 +10,8 @@ import (
 	"brine/wire/payload"
 )
 
-// crossOrigin sets the headers for pages of other origins, and says whether that was all that was asked (OPTIONS).
-// Unlike Salt: the origin has to be named in the configuration, by cors_origin.
+// crossOrigin sets the headers for pages of other origins, and tells whether the request is complete with that
+// (OPTIONS). Unlike Salt: cors_origin must name the origin.
 func (c *call) crossOrigin() bool {
 	origin := c.r.Header.Get("Origin")
 	named := origin == "" || slices.Contains(c.conf.CORSOrigin, "*") || slices.Contains(c.conf.CORSOrigin, origin)
@@ -37,12 +37,12 @@ func (c *call) crossOrigin() bool {
 	return true
 }
 
-// cookieName is the cookie of a session.
+// cookieName is the name of the session cookie.
 const cookieName = "session_id"
 
-// presented is the session id that a client shows: in the header, or else in the cookie. Unlike Salt: the cookie of a
-// page of another origin counts for nothing, unless cors_origin names it. Browsers send it along for pages of other
-// ports of this host, too.
+// presented is the session id in a request, from the header or else from the cookie. Unlike Salt: the cookie
+// does not count if the page has another origin, unless cors_origin names it. Browsers also send the cookie for
+// pages on other ports of this host.
 func (c *call) presented() string {
 	if id := c.r.Header.Get("X-Auth-Token"); id != "" {
 		return id
@@ -56,7 +56,7 @@ func (c *call) presented() string {
 	return ""
 }
 
-// session finds the session of a request. Where one is needed and there is none the error is a 401.
+// session finds the session of a request. If the method needs a session and there is none, the error is a 401.
 func (c *call) session(method string) error {
 	if c.res.free || !c.res.hasSession(method) {
 		return nil
@@ -81,8 +81,9 @@ func (c *call) session(method string) error {
 	return nil
 }
 
-// setCookie tells the client its session id. One without a session gets a new id that stands for nothing, as in Salt;
-// but not by a page of another origin, which would end the session of this one.
+// setCookie sends the client its session id. A client without a session gets a new id that belongs to no
+// session, as in Salt. A page of another origin gets none, because that would end the session of a page of this
+// origin.
 func (c *call) setCookie() {
 	if !c.pageMay() {
 		return
@@ -100,16 +101,16 @@ func (c *call) setCookie() {
 	if c.expired {
 		cookie.Expires, cookie.MaxAge = time.Now().AddDate(-1, 0, 0), 0
 	}
-	c.w.Header().Del("Set-Cookie") // of an answer that was begun
+	c.w.Header().Del("Set-Cookie") // from an answer that was begun
 	http.SetCookie(c.w, cookie)
 }
 
-// readBody reads and understands the body, where the request has one.
+// readBody reads and parses the body of the request, if there is one.
 func (c *call) readBody() error {
 	switch {
 	case c.res.free || c.r.Method == http.MethodGet || c.r.Method == http.MethodHead:
 		return nil
-	case c.r.ContentLength <= 0 && c.r.Method == http.MethodPost: // a body of unknown length is none, as in Salt
+	case c.r.ContentLength <= 0 && c.r.Method == http.MethodPost: // a body of unknown length does not count, as in Salt
 		return nil
 	case c.r.ContentLength <= 0:
 		return nil
@@ -121,7 +122,7 @@ func (c *call) readBody() error {
 	c.intake, err = c.bodies.Take(c.w, c.r, c.remote(), netapi.Limits{Longest: c.conf.MaxRequestBodySize,
 		Grace: c.opt.BodyWithin})
 	if err != nil {
-		c.head.Set("Connection", "close") // nobody reads what is left
+		c.head.Set("Connection", "close") // the rest of the body stays unread
 		return err
 	}
 	c.hasBody = true

@@ -13,7 +13,7 @@ import (
 	"brine/wire/payload"
 )
 
-// TestAddresses walks through the addresses with and without a session.
+// TestAddresses requests all addresses with and without a session.
 func TestAddresses(t *testing.T) {
 	s := open(t, nil)
 	id := "X-Auth-Token: " + s.login()
@@ -81,7 +81,8 @@ func TestAddresses(t *testing.T) {
 	}
 }
 
-// TestSession: ids come by header before cookie, end at log-out, and are shown to nobody else.
+// TestSession: an id in the header counts before one in the cookie. A log-out ends the id. No other client sees
+// it.
 func TestSession(t *testing.T) {
 	s := open(t, nil)
 	id := s.login()
@@ -128,7 +129,7 @@ func TestSession(t *testing.T) {
 	s.expect("after", s.ask("POST", "/", "[]", "X-Auth-Token: "+id), 401, "")
 }
 
-// cookieOf is the one cookie that an answer sets.
+// cookieOf returns the only cookie that an answer sets.
 func cookieOf(t *testing.T, a answer) *http.Cookie {
 	t.Helper()
 	c, err := http.ParseSetCookie(a.Header.Get("Set-Cookie"))
@@ -138,7 +139,7 @@ func cookieOf(t *testing.T, a answer) *http.Cookie {
 	return c
 }
 
-// TestOptions: what the section says holds.
+// TestOptions: every option of the section takes effect.
 func TestOptions(t *testing.T) {
 	dir := t.TempDir()
 	page, secret := filepath.Join(dir, "page.html"), filepath.Join(dir, "secret")
@@ -225,7 +226,8 @@ func TestOptions(t *testing.T) {
 	})
 }
 
-// TestReload: what may change does, for the next request; a section of a server stays what it was at the start.
+// TestReload: options that may change take effect for the next request. The section of a server stays as at the
+// start.
 func TestReload(t *testing.T) {
 	s := open(t, payload.M("root_prefix", "/salt"))
 	ask := func(status int, client, target string) {
@@ -248,14 +250,14 @@ func TestReload(t *testing.T) {
 	got := s.ask("POST", "/salt/run",
 		`{"client":"local","tgt":"db","tgt_type":"nodegroup","fun":"test.ping","username":"ann","password":"sekrit","eauth":"pam"}`)
 	if !strings.Contains(got.body, "Node group db unavailable") || strings.Contains(got.body, "unavailable in") {
-		t.Errorf("an unknown node group: %s", got.body) // no path of the configuration
+		t.Errorf("an unknown node group: %s", got.body) // the answer does not contain the path of the configuration
 	}
 	ask(200, "local_batch", "web")
 	ask(400, "runner", "web")
 	s.expect("the new prefix", s.ask("GET", "/other/", ""), 404, "")
 }
 
-// TestAccept: the type of an answer is what the client wants; that is looked at when all is done.
+// TestAccept: the type of an answer is one that the client accepts. The check takes place after the work.
 func TestAccept(t *testing.T) {
 	s := open(t, nil)
 	for accept, want := range map[string]string{"": "application/json", "*/*": "application/json",

@@ -10,7 +10,7 @@ import (
 	"brine/wire/python"
 )
 
-// endSession ends the session of the client and revokes the eauth token behind it, which nobody else has.
+// endSession ends the session of the client and revokes its eauth token, which no other session uses.
 func (c *call) endSession() error {
 	token, err := c.api.Sessions().Close(c.ctx, c.sessionID)
 	if err == nil {
@@ -19,7 +19,7 @@ func (c *call) endSession() error {
 	return err
 }
 
-// postLogout ends the session of the client. Salt 3008 revokes its eauth token as well.
+// postLogout ends the session of the client. Salt 3008 also revokes its eauth token.
 func (c *call) postLogout(into *any) error {
 	if err := c.endSession(); err != nil {
 		return err
@@ -29,7 +29,7 @@ func (c *call) postLogout(into *any) error {
 	return nil
 }
 
-// postToken makes eauth tokens: a bare list of them.
+// postToken makes eauth tokens and answers with a list of them.
 func (c *call) postToken(into *any) error {
 	low, err := netapi.Lowstate(c.body.Data)
 	if err != nil {
@@ -56,7 +56,7 @@ func (c *call) postToken(into *any) error {
 	return err
 }
 
-// chunkFor is what counts of a log-in in the chunk that makes a token: who asks, and for how long he wants the token.
+// chunkFor keeps the fields of a log-in that make a token: the user's credentials and the wanted lifetime.
 func chunkFor(creds *payload.Map) *payload.Map {
 	c := payload.NewCredentials(creds)
 	out := c.LogIn()
@@ -64,7 +64,7 @@ func chunkFor(creds *payload.Map) *payload.Map {
 	return out
 }
 
-// getMinions tells the grains of minions: of all, or of those whom a glob means.
+// getMinions answers with the grains of all minions, or of those that a glob matches.
 func (c *call) getMinions(into *any) error {
 	tgt := c.param(0)
 	if tgt == "" {
@@ -75,7 +75,7 @@ func (c *call) getMinions(into *any) error {
 	return err
 }
 
-// postMinions starts jobs, and says where their returns will be.
+// postMinions starts jobs and answers with the addresses of their returns.
 func (c *call) postMinions(into *any) error {
 	list, err := c.lowstate(c.body.Data, netapi.LocalAsync, c.token)
 	if err != nil {
@@ -92,7 +92,7 @@ func (c *call) postMinions(into *any) error {
 	return nil
 }
 
-// getJobs tells the jobs of the job cache, or one of them with its returns.
+// getJobs answers with the jobs of the job cache, or with one of them and its returns.
 func (c *call) getJobs(into *any) error {
 	jid := c.param(0)
 	low := payload.M("client", netapi.Runner, "fun", "jobs.list_jobs")
@@ -121,7 +121,7 @@ func (c *call) getJobs(into *any) error {
 	return nil
 }
 
-// getKeys lists the keys of the minions, or tells the fingerprint of one.
+// getKeys lists the keys of the minions, or answers with the fingerprint of one.
 func (c *call) getKeys(into *any) error {
 	low := payload.M("client", netapi.Wheel, "fun", "key.list_all")
 	if mid := c.param(0); mid != "" {
@@ -139,8 +139,8 @@ func (c *call) getKeys(into *any) error {
 	return nil
 }
 
-// postHook puts an event on the bus: salt/netapi/hook and the path behind it. Unlike Salt: the id of a session of this
-// server is not told to whoever listens.
+// postHook fires an event on the bus, with the tag salt/netapi/hook and the rest of the path. Unlike Salt: the
+// event does not contain the id of the session.
 func (c *call) postHook(into *any) error {
 	tag := "salt/netapi/hook"
 	for _, p := range c.args {
@@ -160,7 +160,7 @@ func (c *call) postHook(into *any) error {
 	return nil
 }
 
-// headers are those of the request.
+// headers returns the headers of the request.
 func (c *call) headers() *payload.Map {
 	m := netapi.HookHeaders(payload.M("Remote-Addr", c.remote(), "Host", c.r.Host), c.r.Header, ", ", c.sessionID)
 	if c.r.ContentLength > 0 {
@@ -169,7 +169,7 @@ func (c *call) headers() *payload.Map {
 	return m
 }
 
-// getStats tells what was counted.
+// getStats answers with the statistics.
 func (c *call) getStats(into *any) error {
 	*into = c.stats.shown()
 	return nil
@@ -187,7 +187,7 @@ func (c *call) getApp(*any) error {
 	return nil
 }
 
-// demoPage is what /app shows while no app is configured.
+// demoPage is the page at /app if no app is configured.
 const demoPage = "<!DOCTYPE html>\n<html lang=\"en\">\n<head><meta " +
 	"charset=\"utf-8\"><title>salt-api</title></head>\n<body>\n<h1>salt-api</h1>\n" +
 	"<p>This server answers the requests of Salt's rest_cherrypy. The option <code>app</code> of its section names " +

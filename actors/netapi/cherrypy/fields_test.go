@@ -16,14 +16,15 @@ import (
 
 const marked = "said by a client"
 
-// fieldsOfClients are the fields that code reads of requests, those of Salt's masters, and one that nobody knows.
+// fieldsOfClients are the fields that code reads from requests, those of Salt's masters, and one unknown field.
 func fieldsOfClients(t *testing.T) []string {
 	return append(wiretest.FieldsOfRequests(t), "__user__", "__jid__", "__tag__", "__pub_user", "__new__", "of_nobody",
 		"enc", "load", "AUTH_LIST")
 }
 
-// TestFieldsOfChunks: each field that code reads of a request, wherever a client puts it, gets into the load that the
-// master is asked with only where a table lets it; the key of the master's user never goes with a client's credentials.
+// TestFieldsOfChunks: a field reaches the load for the master only if a table permits it, wherever a client
+// puts it. The test tries each field that code reads from a request. The key of the master's user never travels
+// with a client's credentials.
 func TestFieldsOfChunks(t *testing.T) {
 	clients := []any{"local_batch", "local_subset", "runner_async", "wheel_async"}
 	s := open(t, payload.NewMap(0), clients...)
@@ -63,7 +64,7 @@ func TestFieldsOfChunks(t *testing.T) {
 	}
 }
 
-// spelled are chunks for a client with every field, in every place where it can stand.
+// spelled returns chunks for a client with every field, in every possible place.
 func (s *site) spelled(client string) map[string]string {
 	chunk := func(more ...any) *payload.Map {
 		low := payload.M("client", client, "tgt", "m1", "fun", "test.ping", "username", "ann", "password", "sekrit",
@@ -78,7 +79,7 @@ func (s *site) spelled(client string) map[string]string {
 			beside.Set(f, marked)
 			form.Set(f, marked)
 		}
-		if f != "token" { // it would have to be one
+		if f != "token" { // it would have to be a valid token
 			twice += fmt.Sprintf(`%q: 1, %q: %q, `, f, f, marked)
 		}
 		yaml += fmt.Sprintf("? !!binary %q\n: %q\n", base64.StdEncoding.EncodeToString([]byte(f)), marked)
@@ -103,20 +104,20 @@ func (s *site) spelled(client string) map[string]string {
 	}
 }
 
-// looked goes through what the master was asked since the last time. salt-api answers a wheel_async before it asks the
-// master.
+// looked checks the loads that the master got since the last time. salt-api answers a wheel_async before it
+// asks the master.
 func (s *site) looked(what string) {
 	s.t.Helper()
 	until(s.t, what+": the master is asked", func() bool { return s.lookedOnce(what) > 0 })
 }
 
-// lookedOnce goes through what the master was asked for clients, and tells how often that was.
+// lookedOnce checks the loads that the master got for clients, and returns their number.
 func (s *site) lookedOnce(what string) (n int) {
 	s.t.Helper()
 	s.master.loads.Range(func(k, _ any) bool {
 		s.master.loads.Delete(k)
 		load := k.(*payload.Map)
-		if load.Value("fun") == "doc.runner" { // which salt-api asks on its own account
+		if load.Value("fun") == "doc.runner" { // salt-api's own question
 			s.only(what, load, "cmd", "fun", "kwarg", "key", "user")
 			return true
 		}
@@ -147,7 +148,7 @@ func (s *site) lookedOnce(what string) (n int) {
 	return n
 }
 
-// only fails where a map has other keys.
+// only fails the test if a map has other keys.
 func (s *site) only(what string, m *payload.Map, names ...string) {
 	s.t.Helper()
 	for _, k := range m.Keys() {
@@ -157,7 +158,8 @@ func (s *site) only(what string, m *payload.Map, names ...string) {
 	}
 }
 
-// unmarked fails where a client has set what masters and their tools say: names that begin with __, and others.
+// unmarked fails the test if a client could set a field of masters and their tools: a name that begins with __,
+// or another.
 func (s *site) unmarked(what string, m *payload.Map, others ...string) {
 	s.t.Helper()
 	for k, v := range m.All() {

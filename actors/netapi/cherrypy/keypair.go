@@ -11,11 +11,11 @@ import (
 	"brine/wire/payload"
 )
 
-// tarRecord is what the size of an archive is a multiple of, in bytes.
+// The size of an archive is a multiple of tarRecord, in bytes.
 const tarRecord = 10240
 
-// postKeys makes a pair of keys for a minion, accepts it, and answers with both in an archive. Every fault is a 500, as
-// in Salt, but for a name that no minion can have.
+// postKeys makes a pair of keys for a minion, accepts the public key, and answers with both keys in an archive.
+// Every fault is a 500, as in Salt, except a name that no minion can have.
 func (c *call) postKeys(*any) error {
 	creds, err := firstMap(c.body.Data)
 	if err != nil {
@@ -23,7 +23,7 @@ func (c *call) postKeys(*any) error {
 	}
 	low := genAccept(creds)
 	id, ok := low.Value("id_").(string)
-	if ok && !payload.ValidID(id) { // Unlike Salt: it writes below any name, "../x" too
+	if ok && !payload.ValidID(id) { // Unlike Salt: it writes below any name, even "../x"
 		return netapi.BadRequest("Not a valid minion id: " + payload.Show(id))
 	}
 	list, err := c.lowstate([]any{low}, "", "")
@@ -46,8 +46,8 @@ func (c *call) postKeys(*any) error {
 	return nil
 }
 
-// genAccept is the chunk that makes the keys. Unlike Salt: nothing that stands beside the arguments of the function, or
-// in another place of the chunk, goes with it.
+// genAccept is the chunk that makes the keys. Unlike Salt: only the arguments of the function are taken from
+// the request. Other fields are dropped.
 func genAccept(said *payload.Map) *payload.Map {
 	low := payload.M("client", netapi.Wheel, "fun", "key.gen_accept")
 	for field, arg := range map[string]string{"id_": "id_", "mid": "id_", "keysize": "keysize", "force": "force"} {
@@ -59,7 +59,7 @@ func genAccept(said *payload.Map) *payload.Map {
 	return low
 }
 
-// disposition names a file to be saved.
+// disposition is a header that names a file to save.
 func disposition(name string) string {
 	for _, r := range name {
 		if r < ' ' || r > '~' || r == '"' || r == '\\' {
@@ -69,7 +69,7 @@ func disposition(name string) string {
 	return `attachment; filename="` + name + `"`
 }
 
-// tarOf is an archive of some texts, as Python's tarfile makes it.
+// tarOf makes an archive of texts as Python's tarfile does.
 func tarOf(names, texts []string) ([]byte, error) {
 	var b bytes.Buffer
 	w := tar.NewWriter(&b)

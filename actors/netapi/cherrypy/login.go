@@ -5,16 +5,16 @@ import (
 	"brine/wire/payload"
 )
 
-// getLogin says what to do.
+// getLogin asks the client to log in.
 func (c *call) getLogin(into *any) error {
 	c.head.Set("WWW-Authenticate", "Session")
 	*into = payload.M("status", nil, "return", "Please log in")
 	return nil
 }
 
-// postLogin opens a session for who can log in at the master. Unlike Salt: who logs in again gets another id, so that
-// nobody can have set a known one before, and what the session could do until then ends. In Salt both tokens hold, and
-// the id stays.
+// postLogin opens a session for a user whom the master accepts. Unlike Salt: a second log-in gives another id
+// and ends the earlier session. An attacker therefore cannot prepare a known id. In Salt both tokens stay valid
+// and the id stays the same.
 func (c *call) postLogin(into *any) error {
 	if err := c.api.MasterHere(); err != nil {
 		return err
@@ -45,7 +45,8 @@ func (c *call) postLogin(into *any) error {
 	return nil
 }
 
-// firstMap is a map, or the first element of a list that is one. Anything else is an error without words, as in Salt.
+// firstMap returns a map, or the first element of a list if that is a map. Otherwise the error has no text, as
+// in Salt.
 func firstMap(data any) (*payload.Map, error) {
 	if list, ok := data.([]any); ok && len(list) > 0 {
 		data = list[0]

@@ -11,8 +11,8 @@ import (
 	"brine/wire/payload"
 )
 
-// TestCookieOfOtherPages: a page of another origin, also of another port of this host, runs nothing by the cookie of
-// whoever looks at it.
+// TestCookieOfOtherPages: a page of another origin, or of another port of this host, cannot run anything with
+// the cookie of its visitor.
 func TestCookieOfOtherPages(t *testing.T) {
 	s := open(t, payload.M("cors_origin", []any{"https://ui.example"}))
 	id := s.login()
@@ -36,7 +36,7 @@ func TestCookieOfOtherPages(t *testing.T) {
 	}
 }
 
-// socket asks for a WebSocket and returns the status. One that is opened is left at once.
+// socket requests a WebSocket and returns the status. It closes an opened one at once.
 func (s *site) socket(path string, headers ...string) int {
 	s.t.Helper()
 	c, err := net.Dial("tcp", s.addr)
@@ -58,7 +58,7 @@ func (s *site) socket(path string, headers ...string) int {
 	return resp.StatusCode
 }
 
-// TestSocketsOfOtherPages: a browser sends the cookie of a session along for any page of the same site; such a page
+// TestSocketsOfOtherPages: a browser sends the session cookie for any page of the same site. Such a page still
 // gets no events.
 func TestSocketsOfOtherPages(t *testing.T) {
 	s := open(t, payload.M("cors_origin", []any{"https://friend"}))
@@ -90,9 +90,8 @@ func TestSocketsOfOtherPages(t *testing.T) {
 	}
 }
 
-// TestLogInByOtherPages: a page of another origin logs nobody in, in whatever form it posts, ends no session and
-// guesses no passwords by the browsers of its visitors. Programs, pages of this server (behind a proxy, too) and pages
-// that are named log in.
+// TestLogInByOtherPages: a page of another origin cannot log its visitors in with any form, end a session, or
+// guess passwords. Programs, pages of this server (also behind a proxy) and pages in cors_origin can log in.
 func TestLogInByOtherPages(t *testing.T) {
 	s := open(t, payload.M("cors_origin", []any{"https://ui.example"}))
 	s.login()
@@ -127,7 +126,7 @@ func TestLogInByOtherPages(t *testing.T) {
 				t.Errorf("%s, %v: %d, cookie %v", tt.name, post, got.StatusCode, cookie)
 			}
 		}
-		for _, path := range []string{"/login", "/stats", "/jobs"} { // what is shown to nobody sets a cookie of nobody
+		for _, path := range []string{"/login", "/stats", "/jobs"} { // the answer must not replace the session cookie
 			if got := s.ask("GET", path, "", tt.headers...); !tt.may && got.Header.Get("Set-Cookie") != "" {
 				t.Errorf("%s, %s: the cookie of a session is overwritten", tt.name, path)
 			}
@@ -142,8 +141,8 @@ func TestLogInByOtherPages(t *testing.T) {
 	}
 }
 
-// TestPicturesOfOtherPages: what a page shows as a picture of this server is asked without an origin, with the cookie
-// of the same site.
+// TestPicturesOfOtherPages: a page can show a picture of this server. The browser sends that request without an
+// origin, and with the cookie if the page is of the same site.
 func TestPicturesOfOtherPages(t *testing.T) {
 	s := open(t, nil)
 	cookie := "Cookie: session_id=" + s.login()

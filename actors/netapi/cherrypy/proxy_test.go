@@ -14,8 +14,8 @@ import (
 	"brine/wire/payload"
 )
 
-// behind puts a reverse proxy at 127.0.0.5 before a site: what is asked goes through it. It adds the address of the
-// client to what the client says in X-Forwarded-For.
+// behind puts a reverse proxy at 127.0.0.5 before a site. Requests go through it. It appends the client's
+// address to the client's own X-Forwarded-For.
 func (s *site) behind() {
 	s.t.Helper()
 	target := &url.URL{Scheme: "http", Host: s.addr}
@@ -35,8 +35,8 @@ func (s *site) behind() {
 	s.addr = proxy.Listener.Addr().String()
 }
 
-// TestReverseProxy: behind a reverse proxy each client counts as who he is, whatever he says of himself, and streams
-// come at once.
+// TestReverseProxy: behind a reverse proxy each client counts with its own address, whatever the client claims.
+// Streams arrive without delay.
 func TestReverseProxy(t *testing.T) {
 	s := open(t, payload.M("trusted_proxies", []any{"127.0.0.5"}, "authorized_ips", []any{"127.0.0.66", "127.0.0.7"},
 		"webhook_disable_auth", true))
@@ -79,7 +79,7 @@ func TestReverseProxy(t *testing.T) {
 	}
 }
 
-// stream reads one event as it comes, by SSE, and opens a WebSocket.
+// stream reads one event from SSE as it arrives, and opens a WebSocket.
 func (s *site) stream(id string) {
 	s.t.Helper()
 	dial := func(head string) (net.Conn, *bufio.Reader) {
@@ -94,7 +94,7 @@ func (s *site) stream(id string) {
 	}
 	events, in := dial("GET /events")
 	defer events.Close()
-	_, _ = io.WriteString(events, "\r\n") // what fails shows with the read
+	_, _ = io.WriteString(events, "\r\n") // an error shows with the read
 	for _, want := range []string{"retry: 400", "tag: test/proxied"} {
 		for line := ""; !strings.Contains(line, want); {
 			var err error

@@ -5,20 +5,21 @@ import (
 	"strings"
 )
 
-// handler answers a method of a resource: it puts the value of the answer into into, or writes the answer itself (raw).
+// handler answers a method of a resource. It puts the value of the answer into into, or writes the answer
+// itself (raw).
 type handler func(c *call, into *any) error
 
-// resource is what an address means.
+// resource describes an address.
 type resource struct {
 	methods  map[string]handler
-	allow    string          // of the header
+	allow    string          // value of the Allow header
 	sessions map[string]bool // methods without a session; others have one
 	auth     map[string]bool // methods that need a session; "*": all
-	params   []string        // of GET, by place and by name
-	anyArgs  bool            // further parts of the path are for the handler
-	anyQuery bool            // any query is for the handler
-	logsIn   bool            // what is posted may bring a password
-	free     bool            // no body is read, no address is checked: pages
+	params   []string        // names of GET parameters, in the order of the path
+	anyArgs  bool            // the handler reads further parts of the path
+	anyQuery bool            // the handler reads any query
+	logsIn   bool            // the body may contain a password
+	free     bool            // pages: no body is read, and no address is checked
 	raw      map[string]bool // methods whose handlers write the answer themselves
 }
 
@@ -31,7 +32,7 @@ var (
 	gets = map[string]bool{http.MethodGet: true}
 )
 
-// resources are the addresses that the configuration gives.
+// resources returns the addresses for this configuration.
 func (s *server) resources() map[string]*resource {
 	const both = "GET, HEAD, POST"
 	m := map[string]*resource{
@@ -46,7 +47,7 @@ func (s *server) resources() map[string]*resource {
 	return m
 }
 
-// addCommands adds the addresses that run something.
+// addCommands adds the addresses that run commands.
 func (s *server) addCommands(m map[string]*resource) {
 	const both = "GET, HEAD, POST"
 	post := map[string]bool{http.MethodPost: true}
@@ -59,7 +60,7 @@ func (s *server) addCommands(m map[string]*resource) {
 		hook.auth = nil
 	}
 	if url := strings.Trim(s.conf.WebhookURL, "/"); !strings.Contains(url, "/") {
-		// as in Salt, where one with more parts cannot be reached
+		// as in Salt, where a URL with more parts cannot be reached
 		m[url] = hook
 	}
 	if !s.conf.EnableSessions {
@@ -93,7 +94,7 @@ func (s *server) addPages(m map[string]*resource) {
 		anyQuery: true, raw: gets}
 }
 
-// bind says whether what stands behind the resource, in path and query, is what its method takes.
+// bind tells whether the method accepts the rest of the path and the query.
 func (c *call) bind(method string) bool {
 	args := c.args
 	for len(args) > 0 && args[len(args)-1] == "" {
@@ -120,7 +121,7 @@ func (c *call) bind(method string) bool {
 	return true
 }
 
-// param is the value of a parameter of a GET, by its place in the path or by its name in the query.
+// param is the value of a GET parameter, by its place in the path or by its name in the query.
 func (c *call) param(i int) string {
 	if i < len(c.args) {
 		return c.args[i]

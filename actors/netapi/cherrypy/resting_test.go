@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// kept opens a connection of an address, has one request answered on it, and keeps it.
+// kept opens a connection from an address, gets one request answered on it, and keeps it open.
 func (s *site) kept(from string) net.Conn {
 	s.t.Helper()
 	c, err := (&net.Dialer{LocalAddr: &net.TCPAddr{IP: net.ParseIP(from)}}).Dial("tcp", s.addr)
@@ -41,15 +41,15 @@ func served(c net.Conn) error {
 	return resp.Body.Close()
 }
 
-// TestKeptAliveGivesWay: connections that are only kept alive shut out nobody, neither behind the same address nor at
-// another, and those on which something is asked are left alone.
+// TestKeptAliveGivesWay: idle kept-alive connections exclude no other client, neither at the same address nor
+// at another. Connections with a running request are left alone.
 func TestKeptAliveGivesWay(t *testing.T) {
 	s := open(t, nil)
 	busy := make(chan answer, 1)
 	go func() { busy <- s.ask("POST", "/run", sleep) }()
-	<-s.master.asked // one of 200 works
+	<-s.master.asked // one of 200 is in use
 	var list []net.Conn
-	for range 100 { // with the working one there is one more than half of all
+	for range 100 { // with the busy one, these are one more than half of all
 		list = append(list, s.kept("127.0.0.1"))
 	}
 	gone := 0
@@ -66,7 +66,7 @@ func TestKeptAliveGivesWay(t *testing.T) {
 			s.kept(fmt.Sprint("127.0.0.", i))
 		}
 	}
-	s.kept("127.0.0.9") // there are 200
+	s.kept("127.0.0.9") // all 200 are in use
 	s.kept("127.0.0.9")
 	s.kept("127.0.0.5")
 	if err := s.srv.Supervisor().Restart("Calls/Call-1"); err != nil {

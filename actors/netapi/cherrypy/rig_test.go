@@ -26,20 +26,21 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// fakeMaster answers as a master with the one minion m1, which never returns test.sleep. It knows the password sekrit.
+// fakeMaster answers as a master with one minion, m1, which never returns test.sleep. It knows the password
+// sekrit.
 type fakeMaster struct {
 	gone   atomic.Bool
-	subs   sync.Map // chan []byte
+	subs   sync.Map // set of chan []byte
 	events sync.Map // tag → data
 	asked  chan string
-	failed atomic.Int64 // log-ins
-	tokens atomic.Int64 // questions by tokens that are none
-	docs   chan string  // what it is asked on salt-api's own account; nil: it refuses that
-	loads  sync.Map     // *payload.Map → true: what it was asked
-	vain   atomic.Int64 // questions while it is gone: each would wait for its time
+	failed atomic.Int64 // failed log-ins
+	tokens atomic.Int64 // questions with invalid tokens
+	docs   chan string  // gets salt-api's own questions; nil: the master refuses them
+	loads  sync.Map     // set of the loads (*payload.Map) that the master got
+	vain   atomic.Int64 // questions while the master is gone; each would wait for its timeout
 }
 
-// known is the one eauth token.
+// known is the only valid eauth token.
 var known = strings.Repeat("ab", 32)
 
 func (m *fakeMaster) exchange(_ context.Context, frame []byte) ([]byte, error) {
@@ -68,7 +69,7 @@ func (m *fakeMaster) exchange(_ context.Context, frame []byte) ([]byte, error) {
 	case cmd == payload.CmdRunner && m.docs != nil && !who.Has("token") && !who.Has("password"):
 		m.docs <- load.Str("fun")
 		reply = payload.M("tag", "salt/run/docs", "jid", "docs")
-	case cmd == payload.CmdRunner && ok && load.Str("fun") == "site.lost": // Salt starts it and says no word
+	case cmd == payload.CmdRunner && ok && load.Str("fun") == "site.lost": // Salt starts it and never answers
 		reply = payload.M("tag", "salt/run/lost", "jid", "lost")
 	case cmd == payload.CmdMkToken && !ok:
 		reply = ""
@@ -115,14 +116,14 @@ func (m *fakeMaster) fire(tag string, data *payload.Map) {
 	})
 }
 
-// Subscribe joins the bus.
+// Subscribe connects to the bus.
 func (m *fakeMaster) Subscribe(context.Context) (client.Events, error) {
 	s := &fakeSub{m: m, c: make(chan []byte, 1000)}
 	m.subs.Store(s.c, true)
 	return s, nil
 }
 
-// Push keeps what was fired.
+// Push stores a fired event.
 func (m *fakeMaster) Push(_ context.Context, body []byte) error {
 	tag, data, err := event.Unpack(body)
 	m.events.Store(tag, data)
@@ -156,17 +157,17 @@ type site struct {
 	config *config.Master
 	addr   string
 
-	revoked chan string // tokens
-	source  string      // address of the client, if it is to be another
+	revoked chan string // revoked tokens
+	source  string      // address of the client, if not the default
 }
 
-// open starts a salt-api with a section rest_cherrypy, and with more clients than are used most.
+// open starts a salt-api with a section rest_cherrypy. clients extends the enabled clients.
 func open(t *testing.T, section *payload.Map, clients ...any) *site {
 	t.Helper()
 	return openWithin(t, 0, section, clients...)
 }
 
-// openWithin is open with a time for short bodies; 0 is the usual one.
+// openWithin is open with a time limit for short bodies; 0 means the default.
 func openWithin(t *testing.T, within time.Duration, section *payload.Map, clients ...any) *site {
 	t.Helper()
 	raw := payload.M("rest_cherrypy", payload.M("port", int64(0), "disable_ssl", true, "host", "127.0.0.1"),
@@ -217,7 +218,7 @@ func openWithin(t *testing.T, within time.Duration, section *payload.Map, client
 	return s
 }
 
-// answer is what came back.
+// answer is an answer with its body.
 type answer struct {
 	*http.Response
 	body string
@@ -253,7 +254,7 @@ func (s *site) ask(method, path, body string, headers ...string) answer {
 	return answer{resp, string(b)}
 }
 
-// expect compares status and, unless it is empty, the body; JSON by its values.
+// expect compares the status and, unless it is empty, the body. JSON is compared by its values.
 func (s *site) expect(what string, got answer, status int, body string) {
 	s.t.Helper()
 	if got.StatusCode != status {

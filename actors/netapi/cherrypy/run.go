@@ -15,7 +15,7 @@ func welcome(_ *call, into *any) error {
 // postRoot runs a lowstate with the token of the session.
 func (c *call) postRoot(into *any) error { return c.returns(into, "", c.token) }
 
-// postRun runs a lowstate that brings its credentials.
+// postRun runs a lowstate that contains its credentials.
 func (c *call) postRun(into *any) error { return c.returns(into, "", "") }
 
 func (c *call) returns(into *any, client, token string) error {
@@ -26,7 +26,7 @@ func (c *call) returns(into *any, client, token string) error {
 	return err
 }
 
-// lowstate runs the chunks of a lowstate one after the other. An error of one is the answer.
+// lowstate runs the chunks of a lowstate one after another. The first error ends it and is the answer.
 func (c *call) lowstate(data any, client, token string) ([]any, error) {
 	low, err := netapi.Lowstate(data)
 	if err != nil {
@@ -42,7 +42,7 @@ func (c *call) lowstate(data any, client, token string) ([]any, error) {
 		if err != nil {
 			return nil, err
 		}
-		// of which nobody knows yet whether the master takes it
+		// the master's verdict about a wheel_async is not known yet
 		c.proved = c.proved || chunk.Value("client") != netapi.WheelAsync
 		if several, ok := v.(api.Several); ok {
 			out = append(out, several...)

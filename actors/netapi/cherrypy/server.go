@@ -18,9 +18,9 @@ import (
 type Options struct {
 	Config *config.CherryPy
 	Logger *slog.Logger
-	// Bodies is the room for bodies of all servers; nil: this one has its own.
+	// Bodies limits the memory for bodies in all servers. If it is nil, this server has its own limit.
 	Bodies *netapi.Bodies
-	// BodyWithin is how long a short body may take, 20 s when 0; a long one has more.
+	// BodyWithin bounds the time for a short body, by default 20 s. A long body has more time.
 	BodyWithin time.Duration
 	// Extra are handlers below other paths, such as /console; the path is a prefix.
 	Extra map[string]http.Handler
@@ -39,7 +39,7 @@ type server struct {
 	lines  door.Lines
 }
 
-// New makes the handler. An error is a file of the configuration that cannot be used.
+// New makes the handler. An error means that a file in the configuration cannot be used.
 func New(a api.API, opt Options) (http.Handler, error) {
 	s := &server{api: a, opt: opt, conf: opt.Config, log: opt.Logger, stats: newStatistics(opt.Config.CollectStats),
 		bodies: opt.Bodies}
@@ -52,7 +52,7 @@ func New(a api.API, opt Options) (http.Handler, error) {
 	return s, err
 }
 
-// call is one request on its way.
+// call is one request in progress.
 type call struct {
 	*server
 	w   http.ResponseWriter
@@ -61,19 +61,19 @@ type call struct {
 	ctx context.Context
 
 	path string   // below root_prefix
-	args []string // parts of the path behind the resource
+	args []string // parts of the path after the resource
 	head http.Header
 
-	sessionID string // a session that exists; "" none
-	token     string // the eauth token behind it
-	newID     bool   // the cookie is to be one of nobody
-	expired   bool   // the cookie is to go
-	proved    bool   // the master has taken the credentials of the body
+	sessionID string // an existing session; "" for none
+	token     string // the session's eauth token
+	newID     bool   // the cookie gets an id without a session
+	expired   bool   // the cookie is to be removed
+	proved    bool   // the master has accepted the credentials in the body
 
 	intake  *netapi.Intake
 	body    netapi.Body
 	hasBody bool
-	status  int // of a good answer
+	status  int // of an answer without error
 }
 
 // ServeHTTP answers a request.
@@ -83,7 +83,7 @@ func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	c := &call{server: s, w: rec, r: r, ctx: r.Context(), head: rec.Header(), status: http.StatusOK}
 	defer func() { c.intake.Close() }()
 	defer func() {
-		// a handler that panics is net/http's, which logs it; the client is to know that there will be no answer
+		// net/http logs the panic of a handler; the client must learn that there will be no answer
 		if !whole && rec.status == 0 {
 			s.log.Error("a request died", "from", hostOf(r), "path", netapi.LogPath(r.URL.Path))
 			http.Error(rec, http.StatusText(http.StatusInternalServerError), http.StatusInternalServerError)
@@ -124,7 +124,7 @@ func (c *call) serve() {
 	}
 }
 
-// extra is the handler of another package that has this path.
+// extra returns the handler of another package for this path.
 func (c *call) extra() http.Handler {
 	for prefix, h := range c.opt.Extra {
 		if c.path == prefix || strings.HasPrefix(c.path, prefix+"/") {
@@ -134,7 +134,7 @@ func (c *call) extra() http.Handler {
 	return nil
 }
 
-// below cuts root_prefix off the path; not ok when it was answered.
+// below removes root_prefix from the path. ok is false if the request was answered already.
 func (c *call) below() (string, bool) {
 	prefix := strings.TrimRight(c.conf.RootPrefix, "/")
 	path := c.r.URL.Path
@@ -150,7 +150,7 @@ func (c *call) below() (string, bool) {
 	}
 	rest, ok := strings.CutPrefix(path, prefix+"/")
 	if !ok {
-		c.w.Header()["Content-Type"] = nil // bare, as in Salt
+		c.w.Header()["Content-Type"] = nil // no Content-Type, as in Salt
 		c.w.WriteHeader(http.StatusNotFound)
 		return "", false
 	}
@@ -183,7 +183,7 @@ func (c *call) find() {
 	}
 }
 
-// answer takes a request through all its checks to the handler of its resource.
+// answer checks a request and calls the handler of its resource.
 func (c *call) answer() error {
 	if c.res == nil {
 		c.crossOrigin()
@@ -204,7 +204,7 @@ func (c *call) answer() error {
 		return err
 	}
 	if c.res.logsIn && method == http.MethodPost && !c.pageMay() {
-		c.head.Set("Connection", "close") // nobody reads the body
+		c.head.Set("Connection", "close") // the body stays unread
 		return errOtherPage
 	}
 	if err := c.readBody(); err != nil {
@@ -230,7 +230,7 @@ func (c *call) answer() error {
 // remote is the address of the client.
 func (c *call) remote() string { return hostOf(c.r) }
 
-// hostOf is the address of who sent a request.
+// hostOf is the address of a request's client.
 func hostOf(r *http.Request) string {
 	host, _, err := net.SplitHostPort(r.RemoteAddr)
 	if err != nil {

@@ -18,8 +18,8 @@ import (
 	"brine/wire/wiretest"
 )
 
-// raw sends bytes and returns the statuses of all answers until the connection ends; a request at the end asks for
-// that.
+// raw sends bytes and returns the statuses of all answers until the connection ends. The last request closes
+// it.
 func (s *site) raw(text string) (got []int, err error) {
 	s.t.Helper()
 	c, err := net.Dial("tcp", s.addr)
@@ -30,7 +30,7 @@ func (s *site) raw(text string) (got []int, err error) {
 	if err := c.SetDeadline(time.Now().Add(30 * time.Second)); err != nil {
 		s.t.Fatal(err)
 	}
-	go func() { _, _ = io.WriteString(c, text) }() // who does not read all has answered
+	go func() { _, _ = io.WriteString(c, text) }() // the server may answer without reading everything
 	in := bufio.NewReader(c)
 	for {
 		resp, err := http.ReadResponse(in, nil)
@@ -42,13 +42,14 @@ func (s *site) raw(text string) (got []int, err error) {
 			return got, nil
 		}
 		got = append(got, resp.StatusCode)
-		_, _ = io.Copy(io.Discard, resp.Body) // what is cut off is its end
+		_, _ = io.Copy(io.Discard, resp.Body) // the body may be cut off
 		_ = resp.Body.Close()
 	}
 }
 
-// TestRequestShapes: where a request ends is never a matter of opinion. What could be read in two ways is refused, and
-// what stands in a body is no request, so that nobody puts one behind that of another who comes by the same proxy.
+// TestRequestShapes: the end of a request is never ambiguous. A request that could be read in two ways is
+// refused, and the content of a body is no request. Otherwise an attacker could add a request to that of
+// another client of the same proxy.
 func TestRequestShapes(t *testing.T) {
 	s := open(t, payload.M("webhook_disable_auth", true))
 	const hidden = "POST /hook/hidden HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n"
@@ -59,7 +60,7 @@ func TestRequestShapes(t *testing.T) {
 	chunk := func(body string) string { return fmt.Sprintf("%x\r\n%s\r\n0\r\n\r\n", len(body), body) }
 	for name, tt := range map[string]struct {
 		text string
-		most int // answers
+		most int // number of answers
 		ok   bool
 	}{
 		"plain": {head("Content-Length: 2\r\n") + "{}" + end, 2, true},
@@ -121,7 +122,7 @@ func TestRequestShapes(t *testing.T) {
 	s.expect("still there", s.ask("GET", "/", ""), 200, "Welcome")
 }
 
-// TestStaticPaths: what is served of files is below the folder, whatever the path, and no link leads out of it.
+// TestStaticPaths: only files below the folder are served, whatever the path, and no link leads out of it.
 func TestStaticPaths(t *testing.T) {
 	dir := t.TempDir()
 	static := filepath.Join(dir, "static")
@@ -160,7 +161,7 @@ func TestStaticPaths(t *testing.T) {
 	}
 }
 
-// TestNothingSecretInTheLogs: what lets somebody in is in no line of the access log, wherever he has put it.
+// TestNothingSecretInTheLogs: the access log contains no credentials, wherever the client puts them.
 func TestNothingSecretInTheLogs(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "access")
 	s := open(t, payload.M("log_access_file", path))
@@ -188,8 +189,8 @@ func TestNothingSecretInTheLogs(t *testing.T) {
 	}
 }
 
-// TestNoHTTP2: under TLS there is HTTP/1.1 alone, so that what holds for a connection holds for a request: nobody opens
-// and resets streams by the million.
+// TestNoHTTP2: with TLS there is only HTTP/1.1, so that limits for connections also limit requests. A client
+// cannot open and reset millions of streams.
 func TestNoHTTP2(t *testing.T) {
 	crt, key := filepath.Join(t.TempDir(), "crt"), filepath.Join(t.TempDir(), "key")
 	wiretest.Certificate(t, crt, key, 1)

@@ -10,7 +10,7 @@ import (
 	"brine/modules/netapi"
 )
 
-// wantsPage says whether a request is answered with the page of the app, whatever it asks for.
+// wantsPage tells whether to answer a request with the page of the app, whatever its address.
 func (c *call) wantsPage() bool {
 	if c.conf.App == "" || strings.HasPrefix(c.path, c.conf.AppPath) || strings.HasPrefix(c.path, c.conf.StaticPath) ||
 		c.accept() == "*/*" {
@@ -20,7 +20,7 @@ func (c *call) wantsPage() bool {
 	return err == nil
 }
 
-// static serves a file below static_path; false: this is no path of a file.
+// static serves a file below static_path. It returns false for any other path.
 func (c *call) static() bool {
 	if c.path == "/favicon.ico" && c.conf.Favicon != "" {
 		c.crossOrigin()
@@ -35,7 +35,7 @@ func (c *call) static() bool {
 		c.write(http.StatusOK, "", nil)
 		return true
 	}
-	if rest = strings.Trim(rest, "/"); rest != "" && !filepath.IsLocal(filepath.FromSlash(rest)) { // out of the folder
+	if rest = strings.Trim(rest, "/"); rest != "" && !filepath.IsLocal(filepath.FromSlash(rest)) { // leaves the folder
 		c.fail(&netapi.Error{Status: http.StatusForbidden})
 		return true
 	}
@@ -72,7 +72,7 @@ func (c *call) serveFile(path string) {
 	c.sendFile(f)
 }
 
-// sendFile sends an open file, or the part of it that is asked for.
+// sendFile sends an open file, or the requested part of it.
 func (c *call) sendFile(f *os.File) {
 	info, err := f.Stat()
 	if err != nil || !info.Mode().IsRegular() || (c.r.Method != http.MethodGet && c.r.Method != http.MethodHead &&

@@ -8,7 +8,7 @@ import (
 	"brine/wire/payload"
 )
 
-// recorder notes what was answered.
+// recorder notes the status and size of an answer.
 type recorder struct {
 	http.ResponseWriter
 	status int
@@ -23,7 +23,7 @@ func (r *recorder) WriteHeader(status int) {
 	r.ResponseWriter.WriteHeader(status)
 }
 
-// Write counts.
+// Write counts the bytes.
 func (r *recorder) Write(b []byte) (int, error) {
 	if r.status == 0 {
 		r.status = http.StatusOK
@@ -33,10 +33,10 @@ func (r *recorder) Write(b []byte) (int, error) {
 	return n, err
 }
 
-// Unwrap is for http.ResponseController.
+// Unwrap serves http.ResponseController.
 func (r *recorder) Unwrap() http.ResponseWriter { return r.ResponseWriter }
 
-// statistics count requests, if they are asked to (collect_stats).
+// statistics counts requests if collect_stats is set.
 type statistics struct {
 	since                                   time.Time
 	on                                      bool
@@ -66,8 +66,8 @@ func (s *statistics) end(began time.Time, r *http.Request, rec *recorder) {
 	}
 }
 
-// shown is what the address /stats tells, under the two kinds of keys that Salt's server has. Counts are 0 where none
-// are collected. Unlike Salt: no list of single requests with the addresses of their clients.
+// shown returns the content of /stats, with both kinds of keys of Salt's server. Without collect_stats the
+// counts are 0. Unlike Salt: there is no list of single requests with the addresses of their clients.
 func (s *statistics) shown() *payload.Map {
 	up, total, read, written := max(time.Since(s.since).Seconds(), 1e-3), s.total.Load(), s.read.Load(), s.bytes.Load()
 	each := float64(max(total, 1))

@@ -13,8 +13,9 @@ import (
 	"brine/wire/payload"
 )
 
-// TestLogInStorm: who fails too often at one address, at whatever resource and however many at once, is not tried any
-// more and costs the master no more than that; others are let in, he himself at another address as well.
+// TestLogInStorm: after too many failures at one address, further log-ins of that user are refused without
+// asking the master, at every resource, even if many arrive at once. Other users, and the same user at another
+// address, can log in.
 func TestLogInStorm(t *testing.T) {
 	s := open(t, nil)
 	const wrong = `{"client":"local","tgt":"*","fun":"test.ping","username":"ann","password":"no","eauth":"pam"}`
@@ -44,8 +45,8 @@ func TestLogInStorm(t *testing.T) {
 	s.expect("another address", s.ask("POST", "/login", creds), 200, "")
 }
 
-// TestLogInStormBesideUs: who guesses names and passwords at the address that many share does not shut out those who
-// have logged in from there.
+// TestLogInStormBesideUs: a client that guesses names and passwords at a shared address does not lock out users
+// who have logged in from there.
 func TestLogInStormBesideUs(t *testing.T) {
 	s := open(t, nil)
 	s.login()
@@ -65,8 +66,8 @@ func TestLogInStormBesideUs(t *testing.T) {
 	}
 }
 
-// TestTokenStorm: who brings tokens that are none, wherever one may be brought, costs the master a bounded number of
-// questions, and who has one that holds is served beside him, from the same address.
+// TestTokenStorm: a client with invalid tokens, at any resource, causes a limited number of questions to the
+// master. A client with a valid token at the same address is still served.
 func TestTokenStorm(t *testing.T) {
 	s := open(t, nil)
 	id := s.login()
@@ -93,7 +94,7 @@ func TestTokenStorm(t *testing.T) {
 		})
 	}
 	storm.Wait()
-	if n := s.master.tokens.Load(); n > 200 || n < 90 { // 100 in a minute, of which two may have begun
+	if n := s.master.tokens.Load(); n > 200 || n < 90 { // 100 in a minute; the test may touch two minutes
 		t.Errorf("the master was asked %d times", n)
 	}
 	s.expect("a session", s.ask("POST", "/", `{"client":"local","tgt":"*","fun":"test.ping"}`, "X-Auth-Token: "+id),
@@ -102,8 +103,8 @@ func TestTokenStorm(t *testing.T) {
 		200, "")
 }
 
-// TestRunnersOfStrangers: the master is asked for its runner functions for whom it has taken alone, who does not wait
-// for the answer any longer than for his runner.
+// TestRunnersOfStrangers: salt-api asks the master for its runner functions only for users whom the master has
+// accepted. A request waits for that answer no longer than for its runner.
 func TestRunnersOfStrangers(t *testing.T) {
 	s := open(t, nil)
 	s.master.docs = make(chan string, 10)
@@ -132,8 +133,8 @@ func TestRunnersOfStrangers(t *testing.T) {
 	}
 }
 
-// TestRunnerThatFailsAtOnce: a master of 3006 says that it has no such function, maybe before it has told which it has.
-// The answer is Salt's for one that is not there; what one that is there has failed with is shown.
+// TestRunnerThatFailsAtOnce: a 3006 master reports an unknown function, maybe before it has listed its
+// functions. The answer is Salt's for an unknown function. An error of an existing function is shown.
 func TestRunnerThatFailsAtOnce(t *testing.T) {
 	s := open(t, nil)
 	s.master.docs = make(chan string, 10)
@@ -147,7 +148,8 @@ func TestRunnerThatFailsAtOnce(t *testing.T) {
 	s.expect("one that is", s.ask("POST", "/run", strings.Replace(low, "fails.none", "fails.there", 1)), 200, "sad")
 }
 
-// TestSlowLargeBodies: who sends large bodies as slowly as he may does not take all the room for them.
+// TestSlowLargeBodies: clients that send large bodies as slowly as permitted do not use up all memory for
+// bodies.
 func TestSlowLargeBodies(t *testing.T) {
 	s := open(t, nil)
 	for range 8 {
@@ -165,7 +167,7 @@ func TestSlowLargeBodies(t *testing.T) {
 	head := fmt.Sprintf("POST /run HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Type: "+
 		"application/json\r\nContent-Length: %d\r\n\r\n", len(large))
 	until(t, "there is no room for him", func() bool {
-		// by bytes: who is refused is cut off within his body, and may not come to read why
+		// raw bytes, because a refused client may be cut off inside its body, before it can read the reason
 		got, err := s.raw(head + large)
 		return err == nil && slices.Equal(got, []int{503})
 	})

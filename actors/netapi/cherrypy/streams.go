@@ -13,7 +13,7 @@ import (
 	"brine/wire/payload"
 )
 
-// getEvents streams the events of the master to who has a session or an eauth token.
+// getEvents streams the master's events to a client with a session or an eauth token.
 func (c *call) getEvents(*any) error {
 	if c.r.URL.RawQuery != "" {
 		return netapi.BadRequest("The /events endpoint takes no query parameters; a token in an address would end " +
@@ -35,10 +35,10 @@ func (c *call) getEvents(*any) error {
 	return c.api.Hub().ServeSSE(c.w, c.r, reader, events.CherryPy)
 }
 
-// getSocket opens a WebSocket for who has a session: by header, by cookie, or in the path.
+// getSocket opens a WebSocket for a client with a session id in the header, the cookie, or the path.
 func (c *call) getSocket(*any) error {
 	if _, none := c.r.Cookie(cookieName); none == nil && len(c.args) == 0 && !c.pageMay() {
-		// who sends no cookie is told that he needs a session
+		// a client without a cookie learns that it needs a session
 		return &netapi.Error{Status: http.StatusForbidden, Message: "Pages of other origins may not use the cookie " +
 			"of a session"}
 	}
@@ -73,21 +73,21 @@ func (c *call) getSocket(*any) error {
 	return err
 }
 
-// errOtherPage is for pages of other origins that would log somebody in: in whoever's name, or with passwords that they
-// guess.
+// errOtherPage is the error for pages of other origins that try to log a user in, under any name or with
+// guessed passwords.
 var errOtherPage = &netapi.Error{Status: http.StatusForbidden, Message: "Pages of other origins may not log in " +
 	"here, unless cors_origin names them"}
 
-// pageMay tells whether the page that asks may do so by a cookie: a browser sends it along for any page of the same
-// site, another port of the host included. Unlike Salt: its server lets every page in.
+// pageMay tells whether the requesting page may use a cookie, because browsers send cookies for any page of the
+// same site, even of another port of the host. Unlike Salt: its server accepts every page.
 func (c *call) pageMay() bool {
 	return c.r.Header.Get("X-Auth-Token") != "" || websocket.SameOrigin(c.r) ||
 		slices.Contains(c.conf.CORSOrigin, "*") || slices.Contains(c.conf.CORSOrigin, c.r.Header.Get("Origin"))
 }
 
-// reader gives the owner of a token a place in the stream of events, if the token holds.
+// reader gives the owner of a valid token a position in the stream of events.
 func (c *call) reader(token string) (events.Reader, error) {
-	if err := c.api.MasterHere(); err != nil { // else the question for the token waits
+	if err := c.api.MasterHere(); err != nil { // otherwise the question about the token waits
 		return events.Reader{}, err
 	}
 	held := c.api.Tokens().Hold(token)

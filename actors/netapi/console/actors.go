@@ -9,7 +9,7 @@ import (
 	"brine/wire/payload"
 )
 
-// showActors streams the table actors: the tree of the master or of a minion, every actor a row.
+// showActors streams the table actors. Every actor of the master, or of a minion, is a row.
 func (c *console) showActors(ctx context.Context, q request, o *output) error {
 	d, of := newDiffer("actors"), q.query("of")
 	every := masterEvery
@@ -27,7 +27,7 @@ func (c *console) showActors(ctx context.Context, q request, o *output) error {
 	})
 }
 
-// tree asks for the actors of the master, or by a job for those of a minion. A brief one has no stacks.
+// tree asks the master for its actors, or a minion for its actors with a job. A brief tree has no stacks.
 func (c *console) tree(ctx context.Context, who Session, of string, brief bool) (*payload.Map, error) {
 	if of == "" {
 		return ask(ctx, c, control.GetTree{})
@@ -52,7 +52,7 @@ func (c *console) tree(ctx context.Context, who Session, of string, brief bool) 
 	return tree, nil
 }
 
-// flatten makes a row of an actor and of each below it.
+// flatten makes rows of an actor and its descendants.
 func flatten(into rows, node *payload.Map, depth int) {
 	if len(into) >= maxRows || depth > 64 {
 		return
@@ -76,7 +76,7 @@ func flatten(into rows, node *payload.Map, depth int) {
 	}
 }
 
-// actor answers with all that is known of one actor, without stacks for who may not see them.
+// actor answers with all data about one actor. It omits stacks for users who may not see them.
 func (c *console) actor(ctx context.Context, q request) (any, error) {
 	root, err := c.tree(ctx, q.who, q.query("of"), false)
 	if err != nil {
@@ -94,7 +94,7 @@ func (c *console) actor(ctx context.Context, q request) (any, error) {
 	return Actor{asJSON(one)}, nil
 }
 
-// find looks for an actor by its path.
+// find finds an actor by its path.
 func find(node *payload.Map, path string) *payload.Map {
 	if node.Str("path") == path {
 		return node
@@ -111,7 +111,7 @@ func find(node *payload.Map, path string) *payload.Map {
 	return nil
 }
 
-// withoutStacks takes the stacks out of the deaths and slow handlers of an actor.
+// withoutStacks removes the stacks from the deaths and slow handlers of an actor.
 func withoutStacks(node *payload.Map) {
 	for _, key := range []string{"last_death", "last_slow"} {
 		if m := node.Map(key); m != nil {
@@ -125,7 +125,7 @@ func withoutStacks(node *payload.Map) {
 	}
 }
 
-// stack answers what the goroutines of an actor of the master do.
+// stack answers with the activity of the goroutines of the master's actor.
 func (c *console) stack(ctx context.Context, q request) (any, error) {
 	got, err := ask(ctx, c, control.GetStack{Name: q.query("path")})
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 	"brine/wire/payload"
 )
 
-// errNoMaster is what a view says that needs a brine master.
+// errNoMaster is the error of a view that needs a brine master.
 var errNoMaster = &problem{http.StatusServiceUnavailable, "The master has no control socket here: it is Salt's, or " +
 	"it does not run."}
 
@@ -28,7 +28,7 @@ func ask[A any, Q control.Question[A]](ctx context.Context, c *console, q Q) (an
 	return answer, inWords(ctx, err)
 }
 
-// inWords is an error of the control socket as a page shows it.
+// inWords turns an error of the control socket into one for the page.
 func inWords(ctx context.Context, err error) error {
 	var told *ipc.RemoteError
 	var version *control.VersionError
@@ -47,12 +47,12 @@ func inWords(ctx context.Context, err error) error {
 		"run, or this user may not open it."}
 }
 
-// call runs a client of Salt with the token of who asks.
+// call runs a client of Salt with the user's token.
 func (c *console) call(ctx context.Context, who Session, low *payload.Map) (any, error) {
 	return c.Front.Run(ctx, low.Set("token", who.Token))
 }
 
-// asJSON is a value of the wire as JSON; null for one that has no form in it.
+// asJSON converts a value of the wire to JSON, or to null if that is impossible.
 func asJSON(v any) json.RawMessage {
 	text, ok := outputters.DumpJSON(v, outputters.JSONOptions{Indent: -1, Bytes: true})
 	if !ok || !json.Valid([]byte(text)) {
@@ -61,7 +61,7 @@ func asJSON(v any) json.RawMessage {
 	return json.RawMessage(text)
 }
 
-// str is a field as text: what is no text is empty.
+// str returns a field that is a text, or "".
 func str(m *payload.Map, key string) string {
 	if m == nil {
 		return ""

@@ -9,7 +9,7 @@ import (
 	"brine/wire/payload"
 )
 
-// bodyFor is a body that a route would take.
+// bodyFor returns a valid body for a route.
 func bodyFor(t *testing.T, r route) string {
 	t.Helper()
 	text, err := json.Marshal(r.Body)
@@ -19,8 +19,8 @@ func bodyFor(t *testing.T, r route) string {
 	return string(text)
 }
 
-// TestFewRights attacks every address: without a session, as somebody whom no rule names, and as somebody who may run
-// test.* and nothing else. New addresses are attacked without being named here.
+// TestFewRights attacks every address: without a session, as a user without rules, and as a user who may only
+// run test.*. The test finds new addresses itself.
 func TestFewRights(t *testing.T) {
 	s, front := serve(t)
 	for _, r := range (&console{}).routes() {
@@ -52,7 +52,8 @@ func TestFewRights(t *testing.T) {
 	}
 }
 
-// TestOtherSites: no address that changes anything answers another site, by whatever it gives itself away.
+// TestOtherSites: no address that changes anything answers a page of another site, whichever header reveals the
+// site.
 func TestOtherSites(t *testing.T) {
 	s, front := serve(t)
 	for _, r := range (&console{}).routes() {
@@ -74,7 +75,7 @@ func TestOtherSites(t *testing.T) {
 		}
 		for _, headers := range [][]string{{writeHeader, ""}, {"Content-Type", "text/plain"},
 			{"Content-Type", "multipart/form-data; boundary=x"}, {"Content-Type", ""}} {
-			// what a form can send
+			// a type that a form can send
 			if res, text := send(t, s, "admin", r.Method, path, body, headers...); res.StatusCode < 400 {
 				t.Errorf("%v: %s %s: %d %.200s", headers, r.Method, r.Path, res.StatusCode, text)
 			}
@@ -85,7 +86,8 @@ func TestOtherSites(t *testing.T) {
 	}
 }
 
-// TestTargetsTellNothing: who may not see the fleet does not find out whom a target means by asking for functions.
+// TestTargetsTellNothing: a user who may not see the fleet cannot find out which minions a target matches by
+// asking for functions.
 func TestTargetsTellNothing(t *testing.T) {
 	s, _ := serve(t)
 	seen := map[string]bool{}
@@ -100,7 +102,7 @@ func TestTargetsTellNothing(t *testing.T) {
 	}
 }
 
-// TestOddIDs: an id that is no id reaches neither the files nor the wheel.
+// TestOddIDs: an invalid id reaches neither the files nor the wheel.
 func TestOddIDs(t *testing.T) {
 	s, front := serve(t)
 	for _, id := range []string{"..", "%2e%2e", "a%2Fb", "..%2F..%2Fmaster", "%00", "a%00b", "*", "web?", "[a-z]*",
@@ -108,7 +110,7 @@ func TestOddIDs(t *testing.T) {
 		for _, what := range [][2]string{{"GET", "/grains"}, {"POST", "/key"}} {
 			res, text := send(t, s, "admin", what[0], "/console/api/fleet/"+id+what[1], `{"act":"delete"}`)
 			if what[0] == "GET" && strings.ContainsAny(id, "*?[") {
-				// a name like any other, of which there are no grains
+				// a valid name without grains
 				continue
 			}
 			if res.StatusCode < 300 {
@@ -121,7 +123,8 @@ func TestOddIDs(t *testing.T) {
 	}
 }
 
-// TestHugeReturns: what is shown of returns is bounded, one by one and together, and of equal size each time.
+// TestHugeReturns: the shown part of returns is limited, for each return and in total, and is the same each
+// time.
 func TestHugeReturns(t *testing.T) {
 	line := strings.Repeat("<img src=x onerror=alert(1)>", 4) + "\n"
 	huge := strings.Repeat(line, (8<<20)/len(line))

@@ -7,28 +7,30 @@ import (
 	"time"
 )
 
-// ErrNobody is that there is no session.
+// ErrNobody means that there is no session.
 var ErrNobody = &problem{http.StatusUnauthorized, "nobody is logged in"}
 
-// What is said while it cannot be found out whether a session still stands. Nobody gets anything then.
+// These are the errors while the console cannot find out whether a session is still valid. It answers no
+// request then.
 var (
 	errAway = &problem{http.StatusServiceUnavailable, "The master is away: it does not run, or nobody answers at " +
 		"its sockets."}
 	errMute = &problem{http.StatusServiceUnavailable, "The master does not answer: it is stopped, or overloaded."}
 )
 
-// Bounds of the question whether a session still stands.
+// These are the limits of the question whether a session is still valid.
 const (
-	sessionWithin = 3 * time.Second  // before who asks is told that the master does not answer
-	heldWithin    = 10 * time.Second // once he knows
+	sessionWithin = 3 * time.Second  // first question: after that the page learns that the master does not answer
+	heldWithin    = 10 * time.Second // later questions
 	holdEvery     = 500 * time.Millisecond
-	tableMaster   = "master" // of the note that says so
+	tableMaster   = "master" // name of the note about the master
 )
 
-// away tells whether an error leaves open who somebody is.
+// away tells whether an error leaves the user's identity unknown.
 func away(err error) bool { return err != nil && !errors.Is(err, ErrNobody) }
 
-// sessionOf is the session of an id, or why it is not known. Of a session that may be one the id comes with the error.
+// sessionOf finds the session of an id, or says why it is not known. If the session may still be valid, the
+// result contains the id beside the error.
 func (c *console) sessionOf(ctx context.Context, id string, within time.Duration) (Session, error) {
 	patience, cancel := context.WithTimeout(ctx, within)
 	defer cancel()
@@ -45,8 +47,8 @@ func (c *console) sessionOf(ctx context.Context, id string, within time.Duration
 	return Session{ID: id}, err
 }
 
-// hold keeps a stream without showing anything until the master is there and has said whose session it is. The page is
-// told why it waits. The errors are ErrNobody and those of the stream.
+// hold keeps a stream open without data until the master answers and names the owner of the session. The page
+// learns why it has to wait. The errors are ErrNobody and those of the stream.
 func (c *console) hold(ctx context.Context, o *output, id string) (Session, error) {
 	why := c.Front.MasterHere()
 	if why == nil {
@@ -72,7 +74,8 @@ func (c *console) hold(ctx context.Context, o *output, id string) (Session, erro
 	}
 }
 
-// held says why nothing can be shown, or that it can be again; a beat when that has been said.
+// held tells the page why it gets no data, or that it gets data again. If the page knows that already, held
+// sends beats.
 func (o *output) held(why error) error {
 	text := ""
 	if why != nil {
@@ -89,13 +92,13 @@ func (o *output) held(why error) error {
 	return o.write("note", Note{tableMaster, text})
 }
 
-// pulse is when the master was last looked for, and what came of it.
+// pulse is the time and the result of the last check for the master.
 type pulse struct {
 	at  time.Time
 	err error
 }
 
-// masterHere is Front.MasterHere for all streams together: each of them asks every second.
+// masterHere is Front.MasterHere, shared by all streams, because each of them asks every second.
 func (c *console) masterHere() error {
 	p := <-c.pulse
 	if time.Since(p.at) > pulseEvery/2 {
@@ -105,8 +108,8 @@ func (c *console) masterHere() error {
 	return p.err
 }
 
-// stands sees that the master is there, and when it is asked to, or had to wait for that, that the session is, with the
-// rights that it had. The error ends the stream.
+// stands checks that the master is reachable. If check is set, or if it had to wait for the master, it also
+// checks that the session still exists with the same rights. An error ends the stream.
 func (c *console) stands(ctx context.Context, q request, o *output, check bool) error {
 	why := c.masterHere()
 	who := q.who
@@ -125,8 +128,8 @@ func (c *console) stands(ctx context.Context, q request, o *output, check bool) 
 	return ErrNobody
 }
 
-// repeat calls look at once and then every so often, sends beats between, and ends with an error of one of them, the
-// context, or the session. While the master is away it does not look.
+// repeat calls look at once and then at regular times, and sends beats in between. It ends with an error of
+// look or of the stream, or with the context or the session. It does not call look while the master is away.
 func (c *console) repeat(ctx context.Context, q request, o *output, every time.Duration,
 	look func(context.Context) error) error {
 	tick, beat, check, pulse := time.NewTicker(every), time.NewTicker(beatEvery), time.NewTicker(checkEvery),

@@ -10,8 +10,8 @@ import (
 	"brine/wire/payload"
 )
 
-// TestAwayAnswers: while the master is away, whoever has a session is told so at once and gets nothing else, nobody
-// else gets into anything, and a log-out ends the session all the same.
+// TestAwayAnswers: while the master is away, a user with a session gets an error at once, and nothing else.
+// Other users get no access. A log-out still ends the session.
 func TestAwayAnswers(t *testing.T) {
 	s, front := serve(t)
 	front.away.Store(true)
@@ -59,8 +59,9 @@ func TestAwayAnswers(t *testing.T) {
 	}
 }
 
-// TestAwayStream: a stream that is opened while the master is away, or does not answer, says so and nothing else. It
-// goes on when the master has said whose session it is, and ends when that is nobody's, or of one who may not see it.
+// TestAwayStream: a stream that is opened while the master is away or does not answer says so, and sends
+// nothing else. It continues when the master has named the owner of the session. It ends if the session is
+// invalid, or if its user may not see the view.
 func TestAwayStream(t *testing.T) {
 	for _, tt := range []struct {
 		name   string
@@ -104,7 +105,8 @@ func TestAwayStream(t *testing.T) {
 func (f *fakeFront) leave(gone bool) { f.away.Store(gone) }
 func (f *fakeFront) hush(mute bool)  { f.mute.Store(mute) }
 
-// TestAwayMeanwhile: a stream whose master goes says so, shows nothing until it is back, and goes on.
+// TestAwayMeanwhile: if the master goes away during a stream, the stream says so, sends no data until the
+// master is back, and continues.
 func TestAwayMeanwhile(t *testing.T) {
 	s, front := serve(t)
 	gone, told := false, 0

@@ -14,83 +14,83 @@ import (
 	"brine/wire/payload"
 )
 
-// Session is somebody who is logged in.
+// Session is a logged-in user.
 type Session struct {
-	ID    string // what the cookie holds
+	ID    string // value of the cookie
 	Token string // the master's token
 	User  string
-	Rules []any // of external_auth, that hold for him
+	Rules []any // the user's rules in external_auth
 }
 
-// Front is what salt-api gives the console. All methods may be called by many goroutines.
+// Front is the interface of salt-api for the console. All methods are safe for concurrent use.
 type Front interface {
-	// Login asks the master for a token. from is the address of who asks.
+	// Login asks the master for a token. from is the address of the client.
 	Login(ctx context.Context, from string, creds *payload.Map) (Session, error)
-	// Session is that of an id; to ask for it keeps it alive. ErrNobody: there is none. Any other error tells why it is
-	// not known whether it still stands, as when the master is away.
+	// Session finds the session of an id and keeps it alive. ErrNobody means that there is none. Any other
+	// error says why the answer is not known, such as a master that is away.
 	Session(ctx context.Context, id string) (Session, error)
-	// MasterHere is an error at once when nobody answers at the sockets of the master.
+	// MasterHere returns an error at once if no process listens on the sockets of the master.
 	MasterHere() error
-	// Logout forgets a session.
+	// Logout deletes a session.
 	Logout(ctx context.Context, id string)
-	// Run calls a client of Salt (local, local_async, runner, wheel) with a token in the low data.
+	// Run calls a client of Salt (local, local_async, runner, wheel). The low data contains a token.
 	Run(ctx context.Context, low *payload.Map) (any, error)
-	// Events is a stream of all events of the master.
+	// Events opens a stream of all events of the master.
 	Events(ctx context.Context) (Stream, error)
 }
 
-// Stream is a stream of events. Next waits for one and ends with the context, Up tells whether the bus is there, Close
-// frees it. Nobody changes the data.
+// Stream is a stream of events. Next waits for an event or the end of the context. Up tells whether the bus is
+// connected. Close frees the stream. The data must not be changed.
 type Stream interface {
 	Next(ctx context.Context) (tag string, data *payload.Map, err error)
 	Up() bool
 	Close()
 }
 
-// Files are what of the master's files the console reads.
+// Files reads the master's files that the console needs.
 type Files interface {
-	// Expand works out whom a target means.
+	// Expand returns the minions that a target matches.
 	Expand(ctx context.Context, tgt any, tgtType string) (matchers.Expansion, error)
-	// Grains are those that a minion has told, or of them only those named; nil without.
+	// Grains returns a minion's cached grains, or only the named ones. It returns nil if there are none.
 	Grains(id string, names ...any) (*payload.Map, error)
 }
 
-// Options of the console.
+// Options configure the console.
 type Options struct {
 	Front  Front
-	Master *control.Daemon // the control socket of the master, whether there is one or not
+	Master *control.Daemon // control socket of the master, which may not exist
 	Files  Files
-	Secure bool // the page comes by TLS: cookies are for that alone
-	// Cookie names the cookie of the session; "" is session_id, that of rest_cherrypy.
+	Secure bool // the page uses TLS: cookies are for TLS only
+	// Cookie is the name of the session cookie. "" is session_id, that of rest_cherrypy.
 	Cookie  string
 	Version string
 	Eauths  func() []string // kinds of external authentication to choose from at the log-in; nil: none
-	Logger  *slog.Logger    // nil: silent
-	// MasterUsers are those whom the master has and runs as: jobs of theirs are nobody's who has logged in.
+	Logger  *slog.Logger    // nil: no log
+	// MasterUsers are the users of the master itself. Jobs under their names belong to no logged-in user.
 	MasterUsers []string
 }
 
-// Limits of what one console serves.
+// These are the limits of one console.
 const (
 	maxStreams     = 64       // streams of all pages
 	maxUserStreams = 8        // of one session
-	maxBody        = 64 << 10 // bytes of what a page sends
+	maxBody        = 64 << 10 // bytes of a request body
 	answerWithin   = 30 * time.Second
 )
 
-// console answers requests. What changes lies in channels, which hand it from one goroutine to the next.
+// console answers requests. Its changing data is in channels, which pass it from one goroutine to the next.
 type console struct {
 	Options
 	table   []route
-	streams chan map[string]int // streams by session; whoever holds the map may change it
+	streams chan map[string]int // number of streams by session; the goroutine that holds the map may change it
 	holds   holds
-	pulse   chan pulse // whoever has taken it may change it
+	pulse   chan pulse // the goroutine that has taken it may change it
 }
 
 //go:embed page
 var pageFiles embed.FS
 
-// New is the handler for all paths below /console.
+// New makes the handler for all paths below /console.
 func New(opt Options) http.Handler {
 	if opt.Logger == nil {
 		opt.Logger = slog.New(slog.DiscardHandler)
@@ -110,18 +110,18 @@ func New(opt Options) http.Handler {
 		fail(w, http.StatusNotFound, "there is nothing at this address, or not by this method")
 	})
 	files, err := fs.Sub(pageFiles, "page")
-	if err != nil { // cannot be: the folder is a part of the binary
+	if err != nil { // impossible: the folder is a part of the binary
 		return http.NotFoundHandler()
 	}
 	mux.Handle("/console/", http.StripPrefix("/console/", http.FileServerFS(files)))
 	mux.HandleFunc("/console", func(w http.ResponseWriter, _ *http.Request) {
-		w.Header().Set("Location", "console/") // relative: there may be a prefix before it
+		w.Header().Set("Location", "console/") // relative, because there may be a prefix before it
 		w.WriteHeader(http.StatusMovedPermanently)
 	})
 	return secured(mux)
 }
 
-// enter counts a stream of a session in, unless there are too many; the other function counts it out.
+// enter counts a new stream of a session, unless there are too many. leave ends the count.
 func (c *console) enter(session string) (leave func(), ok bool) {
 	by := <-c.streams
 	defer func() { c.streams <- by }()
@@ -142,7 +142,7 @@ func (c *console) enter(session string) (leave func(), ok bool) {
 	}, true
 }
 
-// problem is an error in words for the page, with the status that it has in HTTP.
+// problem is an error text for the page, with its HTTP status.
 type problem struct {
 	status int
 	text   string
@@ -150,7 +150,7 @@ type problem struct {
 
 func (p *problem) Error() string { return p.text }
 
-// errStatus is the status of an error: its own when it has one, else that something beyond the console failed.
+// errStatus is the status of an error. An error without a status comes from beyond the console.
 func errStatus(err error) int {
 	var p *problem
 	var told interface{ HTTPStatus() int }

@@ -24,10 +24,10 @@ import (
 type fakeFront struct {
 	calls   chan *payload.Map
 	bus     chan [2]any
-	away    atomic.Bool // the master is
+	away    atomic.Bool // the master is away
 	mute    atomic.Bool // the master does not answer
-	ended   atomic.Bool // all sessions have
-	lowered atomic.Bool // admin has the rights of limited
+	ended   atomic.Bool // all sessions have ended
+	lowered atomic.Bool // admin has only the rights of limited
 	out     atomic.Pointer[string]
 }
 
@@ -81,8 +81,8 @@ func (f *fakeFront) Run(_ context.Context, low *payload.Map) (any, error) {
 	return nil, errors.New("unknown")
 }
 
-// keyAct tells where the keys that match are afterwards, as the functions of Salt do: of all ids that begin with web
-// there is one.
+// keyAct returns the new state of the matching keys, as the functions of Salt do. Of the ids that begin with
+// web, only one exists.
 func (f *fakeFront) keyAct(low *payload.Map) *payload.Map {
 	ids := low.List("match")
 	if text, ok := low.Value("match").(string); ok {
@@ -120,7 +120,7 @@ func (fakeFiles) Expand(_ context.Context, tgt any, _ string) (matchers.Expansio
 }
 func (fakeFiles) Grains(string, ...any) (*payload.Map, error) { return payload.M("os", "Debian"), nil }
 
-// serve is a console with fakes behind it, beside a master that has no control socket.
+// serve starts a console with fakes, beside a master without a control socket.
 func serve(t *testing.T) (*httptest.Server, *fakeFront) {
 	t.Helper()
 	front := &fakeFront{calls: make(chan *payload.Map, 100), bus: make(chan [2]any, 1000)}
@@ -131,7 +131,8 @@ func serve(t *testing.T) (*httptest.Server, *fakeFront) {
 	return s, front
 }
 
-// ask sends a request as user, with the header of writes unless bare.
+// send sends a request as a user. Requests other than GET get the write header. headers are names and values in
+// turn.
 func send(t *testing.T, s *httptest.Server, user, method, path, body string, headers ...string) (*http.Response,
 	string) {
 	t.Helper()
@@ -241,7 +242,7 @@ func TestRequests(t *testing.T) {
 	}
 }
 
-// TestCookie: what the page cannot read and no other site can send.
+// TestCookie: scripts in the page cannot read the cookie, and other sites cannot send it.
 func TestCookie(t *testing.T) {
 	s, _ := serve(t)
 	res, _ := send(t, s, "", "POST", "/console/api/login", `{"username":"admin","password":"right","eauth":"pam"}`)
@@ -257,8 +258,8 @@ func TestCookie(t *testing.T) {
 	}
 }
 
-// TestCommaInID: a key whose id holds a comma is that one, and not those of two other minions, which the functions
-// would take it for.
+// TestCommaInID: a key whose id contains a comma is one key, not those of the two minions that Salt's functions
+// would read from it.
 func TestCommaInID(t *testing.T) {
 	s, front := serve(t)
 	for _, act := range []string{"accept", "reject", "delete"} {
@@ -269,7 +270,7 @@ func TestCommaInID(t *testing.T) {
 	}
 }
 
-// TestToken: what the console does is done with the token of who asks.
+// TestToken: the console does everything with the token of the user.
 func TestToken(t *testing.T) {
 	s, front := serve(t)
 	send(t, s, "admin", "POST", "/console/api/fleet/web2/key", `{"act":"accept"}`)
@@ -337,7 +338,7 @@ func TestPatches(t *testing.T) {
 	}
 }
 
-// TestStreams: a session can have so many streams, and no more; those that end make room.
+// TestStreams: a session can have a limited number of streams. A closed stream frees its place.
 func TestStreams(t *testing.T) {
 	c := &console{holds: newHolds(), streams: make(chan map[string]int, 1)}
 	c.streams <- map[string]int{}
@@ -358,8 +359,8 @@ func TestStreams(t *testing.T) {
 	}
 }
 
-// TestNothingInline: the page has no script, style or handler within its HTML, nothing from elsewhere, and makes no
-// HTML of text.
+// TestNothingInline: the page's HTML contains no script, style or handler. The page loads nothing from other
+// sites, and makes no HTML from text.
 func TestNothingInline(t *testing.T) {
 	list, err := pageFiles.ReadDir("page")
 	if err != nil {
@@ -381,7 +382,7 @@ func TestNothingInline(t *testing.T) {
 
 var update = flag.Bool("update", false, "write docs/console-api.json anew")
 
-// TestDescription holds the OpenAPI file to what is served.
+// TestDescription compares the OpenAPI file with the real addresses.
 func TestDescription(t *testing.T) {
 	const file = "../../../docs/console-api.json"
 	got := describe((&console{}).routes())

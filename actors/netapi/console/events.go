@@ -22,35 +22,36 @@ type Event struct {
 	Data json.RawMessage `json:"data" doc:"null when it is too large to be sent"`
 }
 
-// EventList are events that came together.
+// EventList holds events that are sent together.
 type EventList struct {
 	Events []Event `json:"events"`
 	Missed int64   `json:"missed" doc:"events that came too quickly to be sent, since the list before"`
 }
 
-// Bounds of what one stream carries: a tenth of a second brings so many events, and one so many bytes.
+// These limits apply to one stream: the number of events and bytes in a tenth of a second.
 const (
 	maxEvents   = 60
 	maxEventLen = 32 << 10
-	waiting     = 512 // events that wait for the stream; what comes beyond is counted
+	waiting     = 512 // events that wait for the stream; further ones are only counted
 )
 
-// nudge is the tag by which tools of brine find out that they hear the bus: it tells an operator nothing.
+// nudge is the tag with which brine's tools find out that they are connected to the bus. It is of no use to an
+// operator.
 const nudge = "brine/bus/nudge"
 
-// heard is an event as it came, or the error that ended the stream of them.
+// heard is an event, or the error that ended the stream of events.
 type heard struct {
 	tag  string
 	data *payload.Map
 	err  error
 }
 
-// joinWithin bounds how long a view waits until the bus is heard, before it is shown without.
+// joinWithin bounds how long a view waits for the bus before it is shown without.
 const joinWithin = 2 * time.Second
 
-// listen reads the bus into a channel until the context ends, and joins it again when it is lost. It returns when the
-// bus is heard, or is known not to be. want says which events are kept; those for which there is no room are dropped,
-// and lost is told.
+// listen reads the bus into a channel until the context ends. If the connection is lost, it reconnects. It
+// returns when the bus is connected, or when connecting has failed. want selects events. If the channel is
+// full, listen drops an event and calls lost.
 func (c *console) listen(ctx context.Context, want func(tag string) bool, lost func()) <-chan heard {
 	out, joined := make(chan heard, waiting), make(chan struct{})
 	said := sync.OnceFunc(func() { close(joined) })
@@ -83,7 +84,7 @@ func (c *console) listen(ctx context.Context, want func(tag string) bool, lost f
 	return out
 }
 
-// relay passes events on until the bus is lost; joined is told when it has begun to.
+// relay passes events on until the connection to the bus is lost. It calls joined when it has begun.
 func (c *console) relay(ctx context.Context, want func(string) bool, put func(heard), joined func()) error {
 	s, err := c.Front.Events(ctx)
 	if err != nil {
@@ -101,7 +102,7 @@ func (c *console) relay(ctx context.Context, want func(string) bool, put func(he
 		cancel()
 		switch {
 		case ctx.Err() == nil && errors.Is(err, context.DeadlineExceeded):
-			continue // to see whether the bus is still there
+			continue // checks whether the bus is still connected
 		case err != nil:
 			return err
 		}
@@ -111,7 +112,7 @@ func (c *console) relay(ctx context.Context, want func(string) bool, put func(he
 	}
 }
 
-// awayUnless is an error when the bus is not there.
+// awayUnless returns an error unless the bus is connected.
 func awayUnless(up bool) error {
 	if up {
 		return nil
@@ -119,7 +120,7 @@ func awayUnless(up bool) error {
 	return errors.New("the master does not run, or its socket cannot be opened")
 }
 
-// tagWanted is the filter of tags: a pattern where it has * or ?, else what a tag begins with.
+// tagWanted makes a filter for tags. A filter with * or ? is a pattern, otherwise it is the beginning of a tag.
 func tagWanted(filter string) func(string) bool {
 	filter = strings.TrimSpace(filter)
 	if !strings.ContainsAny(filter, "*?") {
@@ -128,7 +129,7 @@ func tagWanted(filter string) func(string) bool {
 	return fnmatch.Compile(strings.ReplaceAll(filter, "[", "[[]")).Match // there are no classes
 }
 
-// showEvents streams the events whose tag and text are wanted, some together.
+// showEvents streams the events whose tag and text match the filter, several at a time.
 func (c *console) showEvents(ctx context.Context, q request, o *output) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -137,7 +138,7 @@ func (c *console) showEvents(ctx context.Context, q request, o *output) error {
 	text, n := strings.ToLower(q.query("text")), int64(0)
 	return c.repeat(ctx, q, o, eventsEvery, func(context.Context) error {
 		var list EventList
-		for len(bus) > 0 && len(list.Events) < maxEvents { // the rest of a burst comes next
+		for len(bus) > 0 && len(list.Events) < maxEvents { // the rest of a burst follows later
 			h := <-bus
 			if h.tag == "" {
 				if err := o.note("events", busTrouble(h.err)); err != nil {
@@ -159,7 +160,7 @@ func (c *console) showEvents(ctx context.Context, q request, o *output) error {
 	})
 }
 
-// busTrouble says that the bus is away; nil when it is there.
+// busTrouble is the error for a disconnected bus, or nil.
 func busTrouble(err error) error {
 	if err == nil {
 		return nil
@@ -167,7 +168,7 @@ func busTrouble(err error) error {
 	return &problem{503, "The event bus of the master cannot be heard: " + err.Error()}
 }
 
-// shown is an event for the page, if the text is in its tag or its data.
+// shown makes an event for the page if its tag or its data contains the text.
 func shown(h heard, text string) (Event, bool) {
 	data := asJSON(h.data)
 	if text != "" && !strings.Contains(strings.ToLower(h.tag), text) && !strings.Contains(strings.ToLower(string(data)),

@@ -12,7 +12,7 @@ import (
 	"brine/wire/payload"
 )
 
-// showFleet streams the table fleet: all minions that have a key, or those that a target means.
+// showFleet streams the table fleet: all minions that have a key, or those that a target matches.
 func (c *console) showFleet(ctx context.Context, q request, o *output) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -20,7 +20,7 @@ func (c *console) showFleet(ctx context.Context, q request, o *output) error {
 	var keys func(context.Context, Session) ([]Minion, error)
 	return c.repeat(ctx, q, o, fleetEvery, func(look context.Context) error {
 		from := c.roster
-		if c.Master == nil || !c.Master.Here() { // a master that comes back may have none yet
+		if c.Master == nil || !c.Master.Here() { // a restarted master may have no control socket yet
 			if keys == nil {
 				keys = c.keysWhenTold(ctx)
 			}
@@ -35,22 +35,22 @@ func (c *console) showFleet(ctx context.Context, q request, o *output) error {
 			return err
 		}
 		if err != nil {
-			d = newDiffer("fleet") // the page has dropped what it had
+			d = newDiffer("fleet") // the page has dropped its rows
 			return nil
 		}
 		now := rows{}
 		versions(minions)
 		for _, m := range minions {
 			if in == nil || in[m.ID] {
-				now[m.Key+"/"+m.ID] = m // the same id may have keys of several states
+				now[m.Key+"/"+m.ID] = m // one id may have keys in several states
 			}
 		}
 		return o.rows(d, now, nil)
 	})
 }
 
-// versions fills in which version minions are, by their grains, for who may see those. They are looked at every ten
-// seconds.
+// versions adds the versions of minions from their grains, if the user may see grains. It reads the grains
+// every ten seconds.
 func (c *console) versions(who Session) func([]Minion) {
 	known, at := map[string]string{}, time.Time{}
 	see := c.Files != nil && may(who.Rules, rightGrains)
@@ -69,7 +69,8 @@ func (c *console) versions(who Session) func([]Minion) {
 	}
 }
 
-// membership tells whom the target of a stream means; nil for all. It is worked out anew every three seconds.
+// membership returns the minions that the target of a stream matches, or nil for all. It evaluates the target
+// every three seconds.
 func (c *console) membership(q request) func(context.Context) (map[string]bool, error) {
 	tgt, kind := strings.TrimSpace(q.query("tgt")), q.query("tgt_type")
 	var last map[string]bool
@@ -93,7 +94,7 @@ func (c *console) membership(q request) func(context.Context) (map[string]bool, 
 	}
 }
 
-// expand works out whom a target means: a list of ids may be divided by commas and blanks.
+// expand evaluates a target. Commas and blanks may separate a list of ids.
 func (c *console) expand(ctx context.Context, tgt, kind string) (matchers.Expansion, error) {
 	if c.Files == nil {
 		return matchers.Expansion{}, &problem{http.StatusServiceUnavailable,
@@ -115,7 +116,7 @@ func (c *console) expand(ctx context.Context, tgt, kind string) (matchers.Expans
 	return found, nil
 }
 
-// target answers whom a target means.
+// target answers with the minions that a target matches.
 func (c *console) target(ctx context.Context, q request) (any, error) {
 	found, err := c.expand(ctx, q.query("tgt"), q.query("tgt_type"))
 	if err != nil {
@@ -127,7 +128,7 @@ func (c *console) target(ctx context.Context, q request) (any, error) {
 		Missing: append([]string{}, found.Missing...)}, nil
 }
 
-// roster are all that have a key, as a brine master tells them.
+// roster asks a brine master for all minions that have a key.
 func (c *console) roster(ctx context.Context, _ Session) ([]Minion, error) {
 	roster, err := ask(ctx, c, control.GetRoster{})
 	if err != nil {
@@ -155,8 +156,8 @@ func (c *console) roster(ctx context.Context, _ Session) ([]Minion, error) {
 	return list, nil
 }
 
-// keysWhenTold lists the keys of a master of Salt. Each list is a job that Salt stores, so that it is asked for only
-// when the bus tells of a key that is not as in the last one, and every so often without.
+// keysWhenTold lists the keys of a Salt master. Salt stores each such question as a job. So the console asks
+// only if an event about a key differs from the last list, and otherwise at long intervals.
 func (c *console) keysWhenTold(ctx context.Context) func(context.Context, Session) ([]Minion, error) {
 	bus := c.listen(ctx, func(tag string) bool {
 		return strings.HasPrefix(tag, "salt/key") || strings.HasPrefix(tag, "salt/auth")
@@ -187,7 +188,7 @@ func (c *console) keysWhenTold(ctx context.Context) func(context.Context, Sessio
 	}
 }
 
-// keysAlone asks for the keys as salt-key does, by the wheel function key.list_all.
+// keysAlone asks for the keys with the wheel function key.list_all, as salt-key does.
 func (c *console) keysAlone(ctx context.Context, who Session) ([]Minion, error) {
 	got, err := c.call(ctx, who, payload.M("client", "wheel", "fun", "key.list_all"))
 	if err != nil {
@@ -207,7 +208,7 @@ func (c *console) keysAlone(ctx context.Context, who Session) ([]Minion, error) 
 	return list, nil
 }
 
-// wheelReturn is what a wheel function returned: {tag, data: {return, success}}.
+// wheelReturn is the return of a wheel function: {tag, data: {return, success}}.
 func wheelReturn(v any) *payload.Map {
 	m, ok := v.(*payload.Map)
 	if !ok {
@@ -219,7 +220,7 @@ func wheelReturn(v any) *payload.Map {
 	return nil
 }
 
-// grains answers with what a minion has told the master.
+// grains answers with a minion's grains from the master's cache.
 func (c *console) grains(_ context.Context, q request) (any, error) {
 	id := q.http.PathValue("id")
 	if c.Files == nil || !payload.ValidID(id) {
@@ -236,15 +237,15 @@ func (c *console) grains(_ context.Context, q request) (any, error) {
 	return answer, nil
 }
 
-// keyAct does something to a key by the wheel function of that name, with the token of who asks.
+// keyAct accepts, rejects or deletes a key with the wheel function of that name and the user's token.
 func (c *console) keyAct(ctx context.Context, q request) (any, error) {
 	id := q.http.PathValue("id")
-	if !payload.ValidID(id) || strings.ContainsAny(id, "*?[") { // the function takes a glob, and one key is meant
+	if !payload.ValidID(id) || strings.ContainsAny(id, "*?[") { // the function takes a glob, but only one key is meant
 		return nil, &problem{http.StatusNotFound, "there is no such minion"}
 	}
 	act, _ := q.body.(KeyAct)
 	low := payload.M("client", "wheel", "fun", "key."+act.Act, "match", id)
-	if strings.Contains(id, ",") { // which would name two others
+	if strings.Contains(id, ",") { // a text with a comma would name two other minions
 		low.Set("match", []any{id})
 	}
 	switch act.Act {
@@ -268,8 +269,8 @@ func (c *console) keyAct(ctx context.Context, q request) (any, error) {
 	return moved(got, act.Act, id)
 }
 
-// moved looks whether a key is now where it was to go: the functions do not mind when none matches, as one that has
-// gone meanwhile.
+// moved checks that the key now has the wanted state. The wheel functions report no error if no key matches,
+// for example because the key has been removed meanwhile.
 func moved(got any, act, id string) (any, error) {
 	to, told := map[string]string{"accept": "minions", "reject": "minions_rejected"}[act]
 	if !told {

@@ -13,7 +13,7 @@ import (
 	"brine/wire/payload"
 )
 
-// Fold is a row of the table output: minions that have said the same.
+// Fold is a row of the table output: minions with equal returns.
 type Fold struct {
 	Minions []string `json:"minions" doc:"sorted; the first hundred"`
 	Count   int      `json:"count"`
@@ -31,12 +31,12 @@ type Span struct {
 const (
 	maxFolds   = 300
 	maxOutput  = 64 << 10 // bytes of one fold
-	maxShaped  = 1 << 20  // bytes of a return as JSON that is shown by its outputter; what is larger is shown as it is
-	maxOutputs = 4 << 20  // bytes of all folds, about
+	maxShaped  = 1 << 20  // limit in bytes of JSON for the use of an outputter; a larger return is shown as plain text
+	maxOutputs = 4 << 20  // approximate bytes of all folds
 	maxNamed   = 100
 )
 
-// folded are the returns of a job: {id: {return, retcode, out}}, those that are the same in one row.
+// folded groups the returns of a job, {id: {return, retcode, out}}. Equal returns make one row.
 func folded(returns *payload.Map) rows {
 	type group struct {
 		ids []string
@@ -50,13 +50,13 @@ func folded(returns *payload.Map) rows {
 		if !ok {
 			continue
 		}
-		if !isMap || !ret.Has("return") { // older answers have the value itself
+		if !isMap || !ret.Has("return") { // older answers contain only the value itself
 			ret = payload.M("return", v)
 		}
 		value := outputters.JSON(ret.Value("return"))
 		sum := sha256.New()
 		_, _ = fmt.Fprint(sum, whole(ret, "retcode"), " ", str(ret, "out"), " ")
-		_, _ = io.WriteString(sum, value) // hashes take everything
+		_, _ = io.WriteString(sum, value) // a hash accepts all writes
 		key := hex.EncodeToString(sum.Sum(nil)[:12])
 		if groups[key] == nil {
 			groups[key] = &group{ret: ret}
@@ -67,7 +67,7 @@ func folded(returns *payload.Map) rows {
 		groups[key].ids = append(groups[key].ids, strings.ToValidUTF8(id, "�"))
 	}
 	now, limit := rows{}, min(maxOutput, max(maxOutput/16, maxOutputs/max(1, len(groups))))
-	for _, key := range slices.Sorted(maps.Keys(groups))[:min(len(groups), maxFolds)] { // the same ones each time
+	for _, key := range slices.Sorted(maps.Keys(groups))[:min(len(groups), maxFolds)] { // the same groups each time
 		g := groups[key]
 		slices.Sort(g.ids)
 		now[key] = fold(g.ids, g.ret, plain[key], limit)
@@ -75,7 +75,8 @@ func folded(returns *payload.Map) rows {
 	return now
 }
 
-// fold shows a return as salt would, or the beginning of one that is too large as plain text, up to a number of bytes.
+// fold shows a return as salt would, up to limit bytes. Of a return that is too large it shows the beginning as
+// plain text.
 func fold(ids []string, ret *payload.Map, out string, limit int) Fold {
 	f := Fold{Minions: ids[:min(len(ids), maxNamed)], Count: len(ids), Retcode: whole(ret, "retcode")}
 	if out == "" {
@@ -88,7 +89,7 @@ func fold(ids []string, ret *payload.Map, out string, limit int) Fold {
 	return f
 }
 
-// shaped is a return as its outputter prints it.
+// shaped prints a return with its outputter.
 func shaped(ids []string, ret *payload.Map, retcode int) string {
 	name := outputters.Choose("", str(ret, "out"), false, str(ret, "fun"))
 	label := ids[0]
@@ -103,7 +104,7 @@ func shaped(ids []string, ret *payload.Map, retcode int) string {
 	return out
 }
 
-// spans takes the colours out of a text for a terminal.
+// spans splits a text for a terminal into pieces by colour.
 func spans(out string) [][]Span {
 	lines := [][]Span{}
 	color := ""
@@ -129,7 +130,7 @@ func spans(out string) [][]Span {
 	return lines
 }
 
-// colorOf is the colour that a code between ESC[ and m turns on; one that is none leaves it as it was.
+// colorOf is the colour that the code between ESC[ and m turns on. A code without a colour changes nothing.
 func colorOf(code, was string) string {
 	names := map[string]string{"30": "black", "31": "red", "32": "green", "33": "yellow", "34": "blue", "35": "magenta",
 		"36": "cyan", "37": "white"}

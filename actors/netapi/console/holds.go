@@ -8,23 +8,24 @@ import (
 	"brine/wire/payload"
 )
 
-// Bounds of the questions where a job stands: each may be passed on to the minions that have not returned it.
+// These limits apply to questions about the state of a job, because the master may pass each on to the minions
+// without a return.
 const (
-	maxHolds   = 20              // newest jobs that are asked about
-	holdsAfter = 2 * time.Second // a job that is younger just runs
-	holdsFor   = 5 * time.Second // for so long an answer counts
+	maxHolds   = 20              // number of newest jobs to ask about
+	holdsAfter = 2 * time.Second // a younger job simply counts as running
+	holdsFor   = 5 * time.Second // how long an answer is valid
 	holdsKept  = time.Minute
 )
 
-// hold is where the minions stand that have not returned a job, as far as is known.
+// hold counts the states of minions that have not returned a job, as far as they are known.
 type hold struct {
-	queued int64 // it waits there: behind other jobs of the minion (process_count_max), or for its turn in a batch
-	maybe  int64 // it runs there, or may do so
+	queued int64 // minions where it waits for other jobs (process_count_max), or for its turn in a batch
+	maybe  int64 // minions that run it, or may do so
 	asked  time.Time
-	busy   bool // somebody asks now
+	busy   bool // a goroutine is asking
 }
 
-// state is what a job does of which returns are outstanding.
+// state is the state of a job with outstanding returns.
 func (h hold) state() string {
 	switch {
 	case h.asked.IsZero(), h.maybe > 0:
@@ -35,7 +36,7 @@ func (h hold) state() string {
 	return stateSilent
 }
 
-// holdsOf sorts the reasons of silence of a job. more is how many minions there are beyond those that were asked about.
+// holdsOf counts the reasons of silence of a job. more is the number of further minions without a known reason.
 func holdsOf(reasons []control.Reason, more int64, now time.Time) hold {
 	h := hold{maybe: max(more, 0), asked: now}
 	for _, r := range reasons {
@@ -50,8 +51,8 @@ func holdsOf(reasons []control.Reason, more int64, now time.Time) hold {
 	return h
 }
 
-// holds are those of all streams by job: the master is asked once for all pages. Whoever has taken the map may change
-// it.
+// holds maps jobs to their states for all streams, so that the master is asked once for all pages. The
+// goroutine that has taken the map may change it.
 type holds chan map[string]hold
 
 func newHolds() holds {
@@ -60,7 +61,7 @@ func newHolds() holds {
 	return h
 }
 
-// claim tells whether a job is to be asked about by the caller, who then has to call put.
+// claim tells whether the caller must ask about a job. The caller then has to call put.
 func (h holds) claim(jid string, now time.Time) bool {
 	all := <-h
 	defer func() { h <- all }()
@@ -78,7 +79,7 @@ func (h holds) claim(jid string, now time.Time) bool {
 	return true
 }
 
-// put keeps what was found out; nothing new when found is nil.
+// put stores an answer. nil means that there is none.
 func (h holds) put(jid string, found *hold) {
 	all := <-h
 	defer func() { h <- all }()
@@ -94,21 +95,21 @@ func (h holds) put(jid string, found *hold) {
 	all[jid] = one
 }
 
-// get is the last that is known of a job; without an answer nothing is.
+// get returns the last known state of a job. Without an answer all fields are zero.
 func (h holds) get(jid string) hold {
 	all := <-h
 	defer func() { h <- all }()
 	return all[jid]
 }
 
-// outstanding is a job of which returns are.
+// outstanding is a job with outstanding returns.
 type outstanding struct {
 	jid  string
 	ids  []any // some of the minions
-	more int64 // the others
+	more int64 // number of the other minions
 }
 
-// inquire asks about the jobs that come, one after the other, until the context ends.
+// inquire asks about the jobs from a channel, one after another, until the context ends.
 func (c *console) inquire(ctx context.Context, jobs <-chan []outstanding) {
 	for {
 		select {
@@ -124,7 +125,7 @@ func (c *console) inquire(ctx context.Context, jobs <-chan []outstanding) {
 	}
 }
 
-// holdOf asks about one job; nil when there is no answer.
+// holdOf asks about one job. It returns nil if there is no answer.
 func (c *console) holdOf(ctx context.Context, j outstanding) *hold {
 	got, err := ask(ctx, c, control.GetWhy{JID: j.jid, IDs: payload.Texts(j.ids)})
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 	"brine/wire/payload"
 )
 
-// TestHoldsOf: a job is queued when it waits on minions and runs on none, and silent when it does neither.
+// TestHoldsOf: a job is queued if it waits on some minions and runs on none. It is silent if it does neither.
 func TestHoldsOf(t *testing.T) {
 	for _, tt := range []struct {
 		codes  []string
@@ -21,9 +21,9 @@ func TestHoldsOf(t *testing.T) {
 		{[]string{"queued", "batch_turn", "not_connected"}, 0, stateQueued, 2},
 		{[]string{"queued", "running"}, 0, stateRunning, 1},
 		{[]string{"not_connected", "key_rejected"}, 0, stateSilent, 0},
-		{[]string{"unknown_old_minion"}, 0, stateRunning, 0}, // Salt's minions do not say
+		{[]string{"unknown_old_minion"}, 0, stateRunning, 0}, // minions of Salt do not tell
 		{[]string{"connected_no_answer", "not_connected"}, 0, stateRunning, 0},
-		{[]string{"queued"}, 3, stateRunning, 1}, // of the others nothing is known
+		{[]string{"queued"}, 3, stateRunning, 1}, // nothing is known about the other minions
 		{nil, 0, stateSilent, 0},
 	} {
 		var list []control.Reason
@@ -40,7 +40,8 @@ func TestHoldsOf(t *testing.T) {
 	}
 }
 
-// TestHolds: one stream at a time asks about a job, and not again while the answer counts; old answers are forgotten.
+// TestHolds: only one stream at a time asks about a job, and not while the last answer is valid. Old answers
+// are removed.
 func TestHolds(t *testing.T) {
 	h, now := newHolds(), time.Now()
 	if !h.claim("a", now) || h.claim("a", now) {
@@ -69,8 +70,8 @@ func TestHolds(t *testing.T) {
 	}
 }
 
-// TestTake: what waits for returns is open, what does not any more is done, and what the answer does not speak of stays
-// as it was.
+// TestTake: a job that waits for returns is open, and one that does not is done. Jobs that are not in the
+// answer stay as they were.
 func TestTake(t *testing.T) {
 	c := &console{holds: newHolds()}
 	now := time.Now()
@@ -110,7 +111,7 @@ func TestTake(t *testing.T) {
 	}
 }
 
-// TestTrim: what is waited for stays when there are too many jobs.
+// TestTrim: jobs with outstanding returns stay if there are too many jobs.
 func TestTrim(t *testing.T) {
 	l := &jobList{known: map[string]*JobRow{}}
 	l.known["0"] = &JobRow{JID: "0", State: stateQueued}

@@ -10,7 +10,7 @@ import (
 	"brine/wire/payload"
 )
 
-// Rows of the view job: the tables job (one row), ways, why and output.
+// These are the rows of the view job: the tables job (one row), ways, why and output.
 type (
 	// JobHead is the job itself.
 	JobHead struct {
@@ -25,7 +25,7 @@ type (
 		Returned int64  `json:"returned"`
 		Silent   int64  `json:"silent"`
 	}
-	// Way is the way of a job to one minion and back; that of the master has no minion.
+	// Way is the way of a job to one minion and back. The master's own way has no minion.
 	Way struct {
 		Minion string `json:"minion"`
 		State  string `json:"state" doc:"returned, late, missing, open, or empty"`
@@ -38,7 +38,7 @@ type (
 		After *int64 `json:"after_us" doc:"after the first, null when it has not been"`
 		Where string `json:"where"`
 	}
-	// Silence is why a minion has not returned.
+	// Silence is the reason why a minion has not returned.
 	Silence struct {
 		Minion string `json:"minion"`
 		Code   string `json:"code"`
@@ -46,15 +46,16 @@ type (
 	}
 )
 
-// Times of the view of a job: it is looked at when the bus tells of it, and every so often without.
+// These are the times of the view of a job. It asks again after an event about the job, and otherwise at
+// intervals.
 const (
 	jobQuiet = 2 * time.Second
 	jobDone  = 20 * time.Second
-	jobSalts = 15 * time.Second // beside a master of Salt, which stores each look as a job
+	jobSalts = 15 * time.Second // beside a Salt master, which stores each question as a job
 	whyEvery = 3 * time.Second
 )
 
-// jobView is what one stream has shown of a job.
+// jobView is the state of one stream about a job.
 type jobView struct {
 	c                       *console
 	o                       *output
@@ -62,13 +63,13 @@ type jobView struct {
 	jid                     string
 	head, ways, why, output *differ
 	looked, reasoned        time.Time
-	returned                int64 // of which the output is shown
+	returned                int64 // number of returns in the shown output
 	dirty, done             bool
-	silent                  rows         // what was last told of who has not returned
-	back                    *payload.Map // who has: ids
+	silent                  rows         // last reasons of minions without a return
+	back                    *payload.Map // ids of minions with a return
 }
 
-// showJob streams one job: its head, its way, the reasons of silence and what minions have said.
+// showJob streams one job: its head, its way, the reasons of silence and the returns.
 func (c *console) showJob(ctx context.Context, q request, o *output) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -134,7 +135,8 @@ func (v *jobView) look(ctx context.Context) error {
 	return v.reasons(ctx, head.Silent)
 }
 
-// reasons asks why minions are silent, while some are. Whoever has returned is not, whatever was said of it before.
+// reasons asks why minions are silent, as long as some are. A minion that has returned gets no reason, even if
+// the answer contains one.
 func (v *jobView) reasons(ctx context.Context, silent int64) error {
 	if silent == 0 {
 		v.silent = rows{}
@@ -155,7 +157,7 @@ func (v *jobView) reasons(ctx context.Context, silent int64) error {
 	return v.o.rows(v.why, v.silent, nil)
 }
 
-// outputs asks for the returns when there are more than before.
+// outputs asks for the returns if there are new ones.
 func (v *jobView) outputs(ctx context.Context, returned int64) error {
 	if returned == v.returned {
 		return nil
@@ -171,7 +173,7 @@ func (v *jobView) outputs(ctx context.Context, returned int64) error {
 	return v.o.rows(v.output, folded(got), nil)
 }
 
-// lookup asks a master of Salt: it has the job and its returns.
+// lookup asks a Salt master, which has only the job and its returns.
 func (v *jobView) lookup(ctx context.Context) error {
 	got, err := v.c.call(ctx, v.who, payload.M("client", "runner", "fun", "jobs.list_job", "kwarg",
 		payload.M("jid", v.jid)))
@@ -206,7 +208,7 @@ func (v *jobView) lookup(ctx context.Context) error {
 	return v.o.rows(v.output, folded(result), nil)
 }
 
-// waysOf sorts the hops of a job by minions.
+// waysOf groups the hops of a job by minions.
 func waysOf(trace control.Trace) rows {
 	ways := map[string]*Way{}
 	for _, h := range trace.Hops {
@@ -232,7 +234,7 @@ func waysOf(trace control.Trace) rows {
 	return now
 }
 
-// arguments are those of a job in one line, as they would be typed.
+// arguments writes the arguments of a job in one line, as a user would type them.
 func arguments(list []any) string {
 	var words []string
 	for _, v := range list {

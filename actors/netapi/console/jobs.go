@@ -29,7 +29,7 @@ type JobRow struct {
 }
 
 const (
-	maxJobs       = 200 // newest jobs that a page gets
+	maxJobs       = 200 // number of newest jobs on a page
 	lookBack      = 60  // minutes
 	lookBackFirst = 24 * lookBack
 	askJobsEvery  = time.Second
@@ -41,17 +41,17 @@ const (
 	runnerTgtType = "runner"
 )
 
-// jobList is what a stream knows of jobs: those of the store, what the bus tells since, and which ones wait for
+// jobList is a stream's list of jobs. It combines the job store, events of the bus, and the jobs that wait for
 // returns.
 type jobList struct {
 	c     *console
 	who   Session
-	all   bool // jobs of everybody
+	all   bool // jobs of all users
 	known map[string]*JobRow
 	asked time.Time
-	whole bool               // the store has been read
-	first bool               // of the jobs that wait for returns those of a day have been seen
-	doubt chan []outstanding // jobs to be asked about
+	whole bool               // the job store has been read
+	first bool               // the waiting jobs of a whole day have been read
+	doubt chan []outstanding // jobs to ask about
 }
 
 // showJobs streams the table jobs.
@@ -92,22 +92,22 @@ func (c *console) showJobs(ctx context.Context, q request, o *output) error {
 	})
 }
 
-// shows tells whether the page may have a job.
+// shows tells whether the page may show a job.
 func (l *jobList) shows(j *JobRow) bool { return l.all || l.c.ownJob(l.who, j.User) }
 
-// questions are the functions of jobs that only ask about others, or about a minion: tools and this page do so again
-// and again. As brine jobs, the list leaves them out.
+// questions are the functions of jobs that only ask about other jobs or minions. Tools and this page run them
+// repeatedly, so the list omits them, as brine jobs does.
 func questions() []string {
 	return []string{"saltutil.find_job", "saltutil.running", "saltutil.is_running", brine.Actors, brine.Jobs,
 		brine.Job,
-		"runner.jobs.list_job", "runner.jobs.list_jobs", "wheel.key.list_all"} // which Salt's masters store as well
+		"runner.jobs.list_job", "runner.jobs.list_jobs", "wheel.key.list_all"} // stored by Salt masters, too
 }
 
 func isQuestion(m *payload.Map) bool {
 	return slices.Contains(questions(), first(m, "fun", "Function"))
 }
 
-// hear takes what the bus tells: a job is new, a return has come.
+// hear handles an event of the bus: a new job, or a return.
 func (l *jobList) hear(h heard) {
 	part := strings.Split(h.tag, "/") // salt/job/JID/new, salt/job/JID/ret/ID
 	if len(part) < 4 || !payload.IsJID(part[2]) || h.data == nil {
@@ -131,18 +131,18 @@ func (l *jobList) hear(h heard) {
 	}
 }
 
-// ask looks at which jobs wait for returns, and the first time at what the store has.
+// ask asks which jobs wait for returns. The first time it also reads the job store.
 func (l *jobList) ask(ctx context.Context) error {
 	l.asked = time.Now()
 	here := l.c.Master != nil && l.c.Master.Here()
-	if !l.whole && (l.all || here) { // a runner is for those with a rule for it
+	if !l.whole && (l.all || here) { // a runner needs a rule
 		if err := l.stored(ctx); err != nil {
 			return err
 		}
 		l.whole = true
 	}
 	if !here {
-		return nil // a master of Salt is not asked each second: what the bus tells has to do
+		return nil // a Salt master is not asked each second; the events of the bus must do
 	}
 	minutes := int64(lookBack)
 	if !l.first {
@@ -157,11 +157,11 @@ func (l *jobList) ask(ctx context.Context) error {
 	return nil
 }
 
-// take is told which jobs since a moment wait for returns, and which runners are at work.
+// take adopts the jobs since a moment that wait for returns, and the active runners.
 func (l *jobList) take(got *payload.Map, since time.Time) {
 	open := map[string]bool{}
 	var doubt []outstanding
-	for _, v := range got.List("jobs") { // the newest first
+	for _, v := range got.List("jobs") { // newest first
 		m, ok := v.(*payload.Map)
 		if !ok || isQuestion(m) {
 			continue
@@ -186,18 +186,18 @@ func (l *jobList) take(got *payload.Map, since time.Time) {
 	if len(doubt) > 0 {
 		select {
 		case l.doubt <- doubt:
-		default: // there is enough to be asked
+		default: // enough questions wait already
 		}
 	}
 }
 
-// ended marks the jobs that do not wait for returns any more. Of those before since, and of a list that is not whole,
-// nothing new is known.
+// ended marks the jobs that do not wait for returns any more. Jobs before since stay as they are. If the list
+// is incomplete, all jobs but runners stay as they are.
 func (l *jobList) ended(open map[string]bool, since time.Time, all bool) {
 	for jid, j := range l.known {
-		runner := j.TgtType == runnerTgtType // of which all are told
+		runner := j.TgtType == runnerTgtType // the list of runners is always complete
 		if j.State == stateDone || open[jid] || time.Since(j.began) < holdsAfter {
-			// one that is just begun may not be in the store yet
+			// a new job may not be in the store yet
 			continue
 		}
 		if !runner && (!all || j.Returned < 0 || j.began.Before(since)) {
@@ -209,7 +209,7 @@ func (l *jobList) ended(open map[string]bool, since time.Time, all bool) {
 	}
 }
 
-// row is that of a job, made when there is none.
+// row finds or makes the row of a job.
 func (l *jobList) row(jid string, m *payload.Map) *JobRow {
 	j := l.known[jid]
 	if j == nil {
@@ -245,14 +245,13 @@ func (l *jobList) stored(ctx context.Context) error {
 		j := l.row(str(m, "jid"), m)
 		j.State, j.Minions, j.Returned = stateStored, whole(m, "minions"), whole(m, "returned")
 		if whole(m, "outstanding") == 0 && j.Returned >= 0 {
-			j.State = stateDone // of the others those of a day become what the master says of them
+			j.State = stateDone // the master's next answer corrects this for waiting jobs
 		}
 	}
 	return nil
 }
 
-// storedBySalt reads those that a master of Salt keeps: it tells neither to how many they went nor how many have
-// returned.
+// storedBySalt reads the jobs of a Salt master. It does not know the numbers of minions and returns.
 func (l *jobList) storedBySalt(ctx context.Context) error {
 	got, err := l.c.call(ctx, l.who, payload.M("client", "runner", "fun", "jobs.list_jobs"))
 	loads, ok := got.(*payload.Map)
@@ -275,13 +274,13 @@ func (l *jobList) storedBySalt(ctx context.Context) error {
 	return nil
 }
 
-// beganAt is the moment in the id of a job; long ago for one that tells none.
+// beganAt is the time in a job's id. An id without a time gives a time long ago.
 func beganAt(jid string) time.Time {
 	at, _ := payload.JIDTime(jid)
 	return at
 }
 
-// trim forgets the oldest jobs beyond the most that are shown: first those of which nothing is waited for.
+// trim removes the oldest jobs if there are too many. Jobs without outstanding returns go first.
 func (l *jobList) trim() {
 	if len(l.known) <= maxJobs {
 		return
@@ -301,7 +300,7 @@ func (l *jobList) trim() {
 	}
 }
 
-// text is a value in a line.
+// text writes a value in one line.
 func text(v any) string {
 	switch x := v.(type) {
 	case nil:
@@ -314,7 +313,7 @@ func text(v any) string {
 	return outputters.JSON(v)
 }
 
-// first is the field of the one or the other name.
+// first is the first of the named fields that is not empty.
 func first(m *payload.Map, names ...string) string {
 	for _, name := range names {
 		if v, ok := m.Get(name); ok {

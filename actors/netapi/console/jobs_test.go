@@ -23,7 +23,7 @@ func TestSpans(t *testing.T) {
 	}
 }
 
-// TestFolded: equal returns are one row, whatever their order; other codes are others.
+// TestFolded: equal returns make one row, whatever their order. Another exit code makes another row.
 func TestFolded(t *testing.T) {
 	got := folded(payload.M("b", payload.M("return", "x", "retcode", 0), "a", payload.M("return", "x", "retcode", 0),
 		"c", payload.M("return", "x", "retcode", 1), "d", payload.M("return", payload.M("k", []any{int64(1), "y"}))))
@@ -111,7 +111,7 @@ func TestWays(t *testing.T) {
 	}
 }
 
-// TestHear: what the bus tells makes rows, within their bound.
+// TestHear: events of the bus make a limited number of rows.
 func TestHear(t *testing.T) {
 	l := &jobList{known: map[string]*JobRow{}}
 	for i := range maxJobs + 50 {
@@ -132,7 +132,7 @@ func TestHear(t *testing.T) {
 	}
 }
 
-// messages reads a stream until the function says that it has seen enough.
+// messages reads a stream until enough returns true.
 func messages(t *testing.T, url, user string, enough func(name string, data []byte) bool) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
@@ -161,7 +161,7 @@ func messages(t *testing.T, url, user string, enough func(name string, data []by
 	t.Fatalf("the stream has ended: %v", lines.Err())
 }
 
-// TestEventStream: events pass their filters, and a burst comes piece by piece.
+// TestEventStream: events pass the filters, and a burst arrives in parts.
 func TestEventStream(t *testing.T) {
 	s, front := serve(t)
 	const n = 300
@@ -195,8 +195,8 @@ func TestEventStream(t *testing.T) {
 	})
 }
 
-// TestFleetStream: beside a master of Salt the keys come from the wheel, with the user's token; a target leaves some
-// out.
+// TestFleetStream: beside a Salt master the keys come from the wheel, with the user's token. A target leaves
+// some of them out.
 func TestFleetStream(t *testing.T) {
 	s, front := serve(t)
 	for target, want := range map[string]string{"": "accepted/web1 pending/<b>x</b> pending/web2",

@@ -7,7 +7,8 @@ import (
 	"brine/wire/payload"
 )
 
-// serveSession says who is logged in: whoever asks without a session learns how to log in, and nothing of the master.
+// serveSession answers with the logged-in user. A client without a session learns how to log in, and nothing
+// about the master.
 func (c *console) serveSession(w http.ResponseWriter, q request) {
 	who, err := c.session(q.http)
 	switch {
@@ -30,7 +31,7 @@ func (c *console) eauths() []string {
 // brine tells whether the master has a control socket.
 func (c *console) brine() bool { return c.Master != nil && c.Master.Here() }
 
-// identity is what the page needs to know of a session.
+// identity is the page's information about a session.
 func (c *console) identity(who Session) Identity {
 	id := Identity{User: who.User, Can: rightsOf(who.Rules), Eauths: c.eauths(), Version: c.Version}
 	if id.Brine = c.brine(); !id.Brine {
@@ -39,7 +40,7 @@ func (c *console) identity(who Session) Identity {
 	return id
 }
 
-// textNoSocket says what a master of Salt does not tell.
+// textNoSocket says which data a Salt master does not give.
 const textNoSocket = "The master has no control socket here: it is Salt's, or it does not run. Keys, running jobs, " +
 	"their returns and events " +
 	"are shown; which minions are connected, the actors, the way of a job and the reasons of silence are known to a " +
@@ -58,7 +59,7 @@ func (c *console) serveLogin(w http.ResponseWriter, q request) {
 		return
 	}
 	if old, err := q.http.Cookie(c.Cookie); err == nil && old.Value != who.ID {
-		// nobody logs in into a session that was there
+		// a log-in never continues an existing session
 		c.Front.Logout(q.http.Context(), old.Value)
 	}
 	c.setCookie(w, who.ID)
@@ -76,7 +77,7 @@ func (c *console) serveLogout(w http.ResponseWriter, q request) {
 	reply(w, Done{true})
 }
 
-// serveDescription gives the OpenAPI file.
+// serveDescription answers with the OpenAPI file.
 func (c *console) serveDescription(w http.ResponseWriter, _ request) {
 	reply(w, json.RawMessage(describe(c.table)))
 }

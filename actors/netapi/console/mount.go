@@ -14,16 +14,16 @@ import (
 	"brine/wire/payload"
 )
 
-// Mount says how a server module of salt-api has the console below its own addresses.
+// Mount tells how a server module of salt-api includes the console below its own addresses.
 type Mount struct {
 	API           netapi.API
-	Rules         func(tok *payload.Map) []any // what the holder of a token may do
+	Rules         func(tok *payload.Map) []any // rules of the holder of a token
 	Prefix        string                       // root_prefix
-	AuthorizedIPs []string                     // the only addresses that may ask, if there are any
-	APIACL        *payload.Map                 // option api_acl: from where users may log in
+	AuthorizedIPs []string                     // if not empty, the only permitted addresses of clients
+	APIACL        *payload.Map                 // option api_acl: the addresses from which users may log in
 }
 
-// Handler is the console for a server module. Front is set here.
+// Handler makes the console for a server module. It sets Front.
 func (m Mount) Handler(opt Options) http.Handler {
 	opt.Front = &front{m}
 	h := http.Handler(New(opt))
@@ -42,7 +42,7 @@ func (m Mount) Handler(opt Options) http.Handler {
 	})
 }
 
-// front is salt-api as the console needs it.
+// front implements Front for the console.
 type front struct{ Mount }
 
 // Login makes a token and a session for it.
@@ -66,7 +66,7 @@ func (f *front) Login(ctx context.Context, from string, creds *payload.Map) (Ses
 	return who, err
 }
 
-// mayLogIn looks at the address of a user who logs in.
+// mayLogIn checks the address of a user who logs in.
 func (f *front) mayLogIn(user, from string) bool {
 	if f.APIACL.Len() == 0 {
 		return true
@@ -82,8 +82,8 @@ func (f *front) mayLogIn(user, from string) bool {
 	return slices.Contains(may, from) || slices.Contains(may, "*")
 }
 
-// Session is that of an id, with the rules that hold for it now. A token that the master does not know any more is no
-// session.
+// Session finds the session of an id, with its current rules. If the master does not know its token any more,
+// there is no session.
 func (f *front) Session(ctx context.Context, id string) (Session, error) {
 	token, err := f.API.Sessions().Token(ctx, id)
 	if err != nil {
@@ -92,7 +92,7 @@ func (f *front) Session(ctx context.Context, id string) (Session, error) {
 	if token == "" {
 		return Session{}, ErrNobody
 	}
-	if err := f.MasterHere(); err != nil { // else the question waits
+	if err := f.MasterHere(); err != nil { // otherwise the question waits
 		return Session{}, err
 	}
 	tok, err := f.API.Token(ctx, token)
@@ -106,7 +106,7 @@ func (f *front) Session(ctx context.Context, id string) (Session, error) {
 	return Session{ID: id, Token: token, User: tok.Str("name"), Rules: f.Rules(tok)}, nil
 }
 
-// MasterHere dials the master.
+// MasterHere checks for the master.
 func (f *front) MasterHere() error {
 	if f.API.MasterHere() != nil {
 		return errAway
@@ -114,9 +114,9 @@ func (f *front) MasterHere() error {
 	return nil
 }
 
-// Logout forgets a session and revokes its token, as rest_cherrypy does.
+// Logout deletes a session and revokes its token, as rest_cherrypy does.
 func (f *front) Logout(ctx context.Context, id string) {
-	if token, err := f.API.Sessions().Close(ctx, id); err == nil { // one that has ended already is well
+	if token, err := f.API.Sessions().Close(ctx, id); err == nil { // an ended session is fine
 		f.API.Revoke(token)
 	}
 }
@@ -127,8 +127,8 @@ func (f *front) Run(ctx context.Context, low *payload.Map) (any, error) {
 	return v, toldAs(err)
 }
 
-// Events is a place in the stream of events that all readers of salt-api share. Those of the console count as one
-// address.
+// Events opens a position in the stream of events that all readers of salt-api share. All streams of the
+// console count as one address.
 func (f *front) Events(ctx context.Context) (Stream, error) {
 	s, err := f.API.Hub().Open(ctx, "console")
 	if err != nil {
@@ -137,7 +137,7 @@ func (f *front) Events(ctx context.Context) (Stream, error) {
 	return &reader{Stream: s}, nil
 }
 
-// reader hands out one event after the other.
+// reader returns one event after another.
 type reader struct {
 	*feed.Stream
 	got []*feed.Event
@@ -146,7 +146,7 @@ type reader struct {
 func (r *reader) Next(ctx context.Context) (tag string, data *payload.Map, err error) {
 	for {
 		for ; len(r.got) > 0; r.got = r.got[1:] {
-			if e := r.got[0]; e.Data() != nil { // what is no event is passed over
+			if e := r.got[0]; e.Data() != nil { // skips data that is no event
 				r.got = r.got[1:]
 				return e.Tag, e.Data(), nil
 			}
@@ -157,7 +157,7 @@ func (r *reader) Next(ctx context.Context) (tag string, data *payload.Map, err e
 	}
 }
 
-// toldAs is an error of salt-api with its status.
+// toldAs converts an error of salt-api, with its status.
 func toldAs(err error) error {
 	var known *rest.Error
 	switch {

@@ -13,8 +13,8 @@ import (
 	"brine/wire/payload"
 )
 
-// TestNamesakes: who has logged in under a name of those who may do everything sees none of their jobs by it, in the
-// list or opened. Others see their own.
+// TestNamesakes: a user with the same name as one who may do everything cannot see the other's jobs, in the
+// list or opened. Other users see their own.
 func TestNamesakes(t *testing.T) {
 	users := []string{"root", "sudo_ann", "daemon", "limited"}
 	jid := map[string]string{"root": "20261123100000000001", "sudo_ann": "20261123100000000002",

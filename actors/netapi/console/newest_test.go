@@ -13,7 +13,7 @@ import (
 	"brine/wire/payload"
 )
 
-// serveBeside is a console beside a brine master that answers what is asked of it here.
+// serveBeside starts a console beside a brine master with the given answers.
 func serveBeside(t *testing.T, h control.Handlers) (*httptest.Server, *fakeFront) {
 	t.Helper()
 	dir := t.TempDir()
@@ -25,8 +25,8 @@ func serveBeside(t *testing.T, h control.Handlers) (*httptest.Server, *fakeFront
 	return s, front
 }
 
-// TestEndedJobs: the list tells how many returned of jobs that had ended before the page looked, and does not claim
-// what nobody knows.
+// TestEndedJobs: the list shows the number of returns of jobs that ended before the page asked, and shows no
+// invented numbers.
 func TestEndedJobs(t *testing.T) {
 	now := time.Now()
 	jid := func(ago time.Duration) string { return payload.NewJID(now.Add(-ago)) }

@@ -11,8 +11,7 @@ import (
 // schema is a JSON Schema, a path or another part of an OpenAPI file.
 type schema = map[string]any
 
-// describe is the OpenAPI file of routes: what they take and give is read from the Go types of their bodies and
-// answers.
+// describe makes the OpenAPI file of routes. It reads the Go types of their bodies and answers.
 func describe(table []route) []byte {
 	types, paths := schema{}, map[string]schema{}
 	wrong := schema{"description": "what is wrong, in words",
@@ -56,7 +55,7 @@ func describe(table []route) []byte {
 			"securitySchemes": schema{"session": schema{"type": "apiKey", "in": "cookie", "name": "session_id"}}},
 	}
 	text, err := json.MarshalIndent(doc, "", " ")
-	if err != nil { // cannot be: it is made of maps and texts
+	if err != nil { // impossible: it consists of maps and texts
 		return []byte("{}")
 	}
 	return append(text, '\n')
@@ -78,7 +77,7 @@ func parameters(r route) []any {
 	return list
 }
 
-// refer is the schema of a type; structs are put into types once, and named.
+// refer is the schema of a type. It adds structs to types once, under their names.
 func refer(types schema, t reflect.Type) schema {
 	switch {
 	case t == reflect.TypeFor[json.RawMessage]():
@@ -91,7 +90,7 @@ func refer(types schema, t reflect.Type) schema {
 		return schema{"type": "object", "additionalProperties": refer(types, t.Elem())}
 	case t.Kind() == reflect.Struct:
 		if types[t.Name()] == nil {
-			types[t.Name()] = true // for a type that holds itself
+			types[t.Name()] = true // for a type that contains itself
 			types[t.Name()] = fields(types, t)
 		}
 		return schema{"$ref": "#/components/schemas/" + t.Name()}
@@ -105,7 +104,7 @@ func refer(types schema, t reflect.Type) schema {
 	return schema{"type": kind}
 }
 
-// fields is a struct as its JSON looks.
+// fields is the schema of a struct's JSON.
 func fields(types schema, t reflect.Type) schema {
 	props, needed := schema{}, []string{}
 	for i := range t.NumField() {

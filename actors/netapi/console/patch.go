@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// Patch tells what has changed in a table since the patch before it.
+// Patch holds the changes of a table since the last patch.
 type Patch struct {
 	Table string                     `json:"table"`
 	Whole bool                       `json:"whole,omitempty" doc:"what the page had before is no longer there"`
@@ -15,13 +15,13 @@ type Patch struct {
 	More  int                        `json:"more,omitempty" doc:"rows beyond the most that are sent"`
 }
 
-// maxRows is how many rows of a table are sent.
+// maxRows is the most rows of a table that are sent.
 const maxRows = 20000
 
-// rows are a table as it is now: anything that has a JSON form, by key.
+// rows is the current content of a table: values with a JSON form, by key.
 type rows map[string]any
 
-// differ remembers of each row that was sent its hash, and so what a page has.
+// differ stores the hash of each row that was sent, and so knows the rows of a page.
 type differ struct {
 	table string
 	seed  maphash.Seed
@@ -30,7 +30,7 @@ type differ struct {
 
 func newDiffer(table string) *differ { return &differ{table: table, seed: maphash.MakeSeed()} }
 
-// next is what has to be sent so that a page has the rows that are there now. ok is false when that is nothing.
+// next makes a patch that brings the page's rows up to date. ok is false if nothing has changed.
 func (d *differ) next(now rows) (p Patch, ok bool) {
 	p = Patch{Table: d.table, Set: map[string]json.RawMessage{}}
 	if d.sent == nil {
@@ -48,7 +48,7 @@ func (d *differ) next(now rows) (p Patch, ok bool) {
 	for _, key := range keys {
 		text, err := json.Marshal(now[key])
 		if err != nil {
-			continue // no row without a JSON form is made
+			continue // every row has a JSON form
 		}
 		there[key] = true
 		hash := maphash.Bytes(d.seed, text)

@@ -11,8 +11,8 @@ import (
 	"brine/wire/payload"
 )
 
-// TestReasonsEnd: of a minion that has returned no reason of silence is shown any more, whatever the master said when
-// it was last asked.
+// TestReasonsEnd: a minion that has returned gets no reason of silence any more, even if the master's last
+// answer contains one.
 func TestReasonsEnd(t *testing.T) {
 	const jid = "20261123163305316797"
 	var back atomic.Bool // web1 has returned; web2 never does

@@ -8,24 +8,24 @@ import (
 	"brine/wire/payload"
 )
 
-// right is what somebody must be allowed in order to see or do something: a function of the command line that shows or
-// does the same. Rules for brine's own views are those of a module brine: @brine, besides @runner and @wheel.
+// right is a function of the command line that shows or does the same as the console. A user needs the
+// permission for it. Rules for brine's own views belong to a module brine: @brine, beside @runner and @wheel.
 type right struct{ form, fun string }
 
-// Rights by name. They are what Session.Can lists.
+// These are the names of rights, as Session.Can lists them.
 const (
-	rightNone   = ""       // whoever is logged in
+	rightNone   = ""       // every logged-in user
 	rightFleet  = "fleet"  // ids, keys, connections
 	rightKeys   = "keys"   // accept, reject and delete keys
-	rightGrains = "grains" // what minions have told
-	rightJobs   = "jobs"   // jobs of everybody, with arguments and returns
+	rightGrains = "grains" // cached grains of minions
+	rightJobs   = "jobs"   // jobs of all users, with arguments and returns
 	rightEvents = "events" // the bus
 	rightActors = "actors" // the trees
-	rightStacks = "stacks" // what goroutines do, and of what they died
-	rightRun    = "run"    // anything at all on minions; the master decides on each
+	rightStacks = "stacks" // activity of goroutines, and stacks of deaths
+	rightRun    = "run"    // at least one function on minions; the master checks each call
 )
 
-// needs are the functions that rights stand for.
+// needs returns the function for a right.
 func needs(name string) (right, bool) {
 	r, ok := map[string]right{
 		rightFleet: {"wheel", "key.list_all"}, rightKeys: {"wheel", "key.accept"},
@@ -52,12 +52,12 @@ func may(rules []any, name string) bool {
 		name == rightFleet && eauth.AllowedForm(rules, "runner", "manage.status", nil, nil)
 }
 
-// ownJob tells whether a job under that name is one of his.
+// ownJob tells whether a job under the name user belongs to the session's user.
 func (c *console) ownJob(who Session, user string) bool {
 	return user == who.User && !eauth.OfMachine(user, c.MasterUsers...)
 }
 
-// mayRun tells whether some rule is about functions of minions: a pattern, or a target with patterns.
+// mayRun tells whether a rule permits any function on minions, as a pattern or as a target with patterns.
 func mayRun(rules []any) bool {
 	for _, rule := range rules {
 		switch x := rule.(type) {
@@ -76,7 +76,7 @@ func mayRun(rules []any) bool {
 	return false
 }
 
-// sameRights tells whether two sessions are of the same user with the same rights.
+// sameRights tells whether two sessions belong to the same user and have the same rights.
 func sameRights(a, b Session) bool {
 	return a.User == b.User && slices.Equal(rightsOf(a.Rules), rightsOf(b.Rules))
 }

@@ -8,35 +8,35 @@ import (
 	"net/http"
 )
 
-// request is one that has been let in.
+// request is a request that passed the checks.
 type request struct {
 	http *http.Request
 	who  Session
-	held bool // by a stream: of who only the id is known yet, because the master is away
-	body any  // as route.Body, read
+	held bool // by a stream whose user is not known yet because the master is away; only the session id is known
+	body any  // parsed, of type route.Body
 }
 
 func (q request) query(name string) string { return q.http.URL.Query().Get(name) }
 
-// param is something in the query of an address, or in its path.
+// param is a parameter in the query or the path of an address.
 type param struct{ Name, In, Help string }
 
-// route is one address: what serves it, and what the OpenAPI file says of it.
+// route is one address, with its handler and its part of the OpenAPI file.
 type route struct {
 	Method, Path string
 	Help         string
-	Open         bool   // for everybody, without a session
-	Right        string // what the session must be allowed, one of the rights
+	Open         bool   // needs no session
+	Right        string // the right that the session needs
 	Params       []param
 	Body, Answer any // values of the types; nil: none
 	Streams      bool
-	Tables       map[string]any // of a stream: a row of each table, by name
+	Tables       map[string]any // for a stream: a row of each table, by name
 	do           func(ctx context.Context, q request) (any, error)
-	raw          func(w http.ResponseWriter, q request) // in place of do: writes the answer itself
+	raw          func(w http.ResponseWriter, q request) // writes the answer itself, in place of do
 	read         func(data []byte) (any, error)
 }
 
-// taking is how a body of type T is read.
+// taking parses a body of type T.
 func taking[T any](data []byte) (any, error) {
 	var v T
 	err := json.Unmarshal(data, &v)
@@ -84,7 +84,7 @@ func (c *console) routes() []route {
 	}
 }
 
-// serve lets a request in and answers it by its route.
+// serve checks a request and answers it with its route.
 func (c *console) serve(r route) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, h *http.Request) {
 		q, err := c.admit(r, w, h)
@@ -107,7 +107,7 @@ func (c *console) serve(r route) http.Handler {
 	})
 }
 
-// admit looks at where a request comes from, who makes it, what he may do, and what it brings.
+// admit checks the origin, the user, the rights and the body of a request.
 func (c *console) admit(r route, w http.ResponseWriter, h *http.Request) (request, error) {
 	q := request{http: h}
 	if err := guard(h); err != nil {

@@ -14,19 +14,19 @@ import (
 )
 
 type (
-	// Run is what is to be run.
+	// Run describes a job to run.
 	Run struct {
 		Tgt     string `json:"tgt"`
 		TgtType string `json:"tgt_type" doc:"glob without"`
 		Fun     string `json:"fun"`
 		Arg     string `json:"arg" doc:"as on a command line: words, name=value"`
 	}
-	// Started is a job that was published.
+	// Started is a published job.
 	Started struct {
 		JID     string `json:"jid" doc:"empty when no minion matches the target"`
 		Minions int    `json:"minions"`
 	}
-	// Functions are what can be called on a minion.
+	// Functions are the functions of a minion.
 	Functions struct {
 		Minion    string     `json:"minion" doc:"who was asked"`
 		Functions []Function `json:"functions"`
@@ -38,7 +38,7 @@ type (
 	}
 )
 
-// start publishes a job with the token of who asks, and does not wait for returns.
+// start publishes a job with the user's token, and does not wait for returns.
 func (c *console) start(ctx context.Context, q request) (any, error) {
 	in, _ := q.body.(Run)
 	if strings.TrimSpace(in.Tgt) == "" || strings.TrimSpace(in.Fun) == "" {
@@ -68,7 +68,7 @@ func (c *console) start(ctx context.Context, q request) (any, error) {
 	return Started{JID: m.Str("jid"), Minions: len(m.List("minions"))}, nil
 }
 
-// anyOf is a minion of a target, one that is connected where that is known.
+// anyOf chooses a minion of a target. It prefers a connected one, if connections are known.
 func (c *console) anyOf(ctx context.Context, tgt, kind string) (string, error) {
 	found, err := c.expand(ctx, tgt, kind)
 	if err != nil {
@@ -87,18 +87,19 @@ func (c *console) anyOf(ctx context.Context, tgt, kind string) (string, error) {
 	return found.Minions[0], nil
 }
 
-// maxFunctions bounds what a minion may say.
+// maxFunctions limits the length of a minion's answer.
 const maxFunctions = 10000
 
-// errNoFunctions is all that somebody learns who may not see the fleet: whom a target means is not for him to find out.
+// errNoFunctions is the only error for users who may not see the fleet. They must not find out which minions a
+// target matches.
 var errNoFunctions = &problem{http.StatusForbidden, "no functions of this target can be shown"}
 
-// functions asks a minion which functions it has, with the token of who asks.
+// functions asks a minion for its functions, with the user's token.
 func (c *console) functions(ctx context.Context, q request) (any, error) {
 	if may(q.who.Rules, rightFleet) {
 		return c.functionsOf(ctx, q)
 	}
-	if kind := q.query("tgt_type"); kind != "glob" && kind != "list" { // others would tell him of grains and pillars
+	if kind := q.query("tgt_type"); kind != "glob" && kind != "list" { // other types would reveal grains and pillars
 		return nil, errNoFunctions
 	}
 	answer, err := c.functionsOf(ctx, q)
@@ -134,7 +135,7 @@ func (c *console) functionsOf(ctx context.Context, q request) (any, error) {
 	return answer, nil
 }
 
-// signature is what sys.argspec tells of a function in a line: {args, defaults, varargs, kwargs}.
+// signature writes the answer of sys.argspec about a function in one line: {args, defaults, varargs, kwargs}.
 func signature(spec *payload.Map) string {
 	names, defaults := spec.List("args"), spec.List("defaults")
 	var parts []string
@@ -154,7 +155,7 @@ func signature(spec *payload.Map) string {
 	return strings.Join(parts, " ")
 }
 
-// literal is a default as it would be typed.
+// literal writes a default as a user would type it.
 func literal(v any) string {
 	switch x := v.(type) {
 	case nil, bool:

@@ -8,16 +8,16 @@ import (
 	"strings"
 )
 
-// writeHeader must come with every request that changes something. A page of another site cannot send it without being
-// asked about by CORS, and nothing here answers that.
+// writeHeader must be in every request that changes something. A page of another site cannot send it without a
+// CORS preflight request, which this server never answers.
 const writeHeader = "X-Brine-Console"
 
-// policy lets the page load and reach nothing but what lies beside it.
+// policy permits the page to load and reach only addresses of the same server.
 const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; " +
 	"form-action 'none'; base-uri 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types " +
 	"'none'"
 
-// secured sets the headers that every answer has.
+// secured sets the headers of every answer.
 func secured(h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		set := w.Header().Set
@@ -35,7 +35,7 @@ func secured(h http.Handler) http.Handler {
 	})
 }
 
-// foreign tells whether a request was made by a page of another site.
+// foreign tells whether a request comes from a page of another site.
 func foreign(r *http.Request) bool {
 	switch r.Header.Get("Sec-Fetch-Site") { // a page cannot set it, and no proxy changes it
 	case "same-origin":
@@ -52,7 +52,7 @@ func foreign(r *http.Request) bool {
 	return err != nil || u.Host != r.Host
 }
 
-// guard refuses what must not be answered before anybody is asked for.
+// guard refuses requests that need no check of the user.
 func guard(r *http.Request) error {
 	if foreign(r) {
 		return &problem{http.StatusForbidden, "requests of other sites are not answered"}
@@ -69,7 +69,7 @@ func guard(r *http.Request) error {
 	return nil
 }
 
-// session is who asks, by cookie; nobody is an error.
+// session finds the user of a request by the cookie. A missing session is an error.
 func (c *console) session(r *http.Request) (Session, error) {
 	cookie, err := r.Cookie(c.Cookie)
 	if err != nil || cookie.Value == "" {
@@ -78,7 +78,7 @@ func (c *console) session(r *http.Request) (Session, error) {
 	return c.sessionOf(r.Context(), cookie.Value, sessionWithin)
 }
 
-// setCookie gives the page its session, or takes it.
+// setCookie sets or removes the page's session cookie.
 func (c *console) setCookie(w http.ResponseWriter, id string) {
 	cookie := &http.Cookie{Name: c.Cookie, Value: id, Path: "/", HttpOnly: true, Secure: c.Secure,
 		SameSite: http.SameSiteStrictMode}
@@ -88,7 +88,7 @@ func (c *console) setCookie(w http.ResponseWriter, id string) {
 	http.SetCookie(w, cookie)
 }
 
-// address is where a request comes from, without the port.
+// address is the address of the client, without the port.
 func address(r *http.Request) string {
 	host, _, err := net.SplitHostPort(r.RemoteAddr)
 	if err != nil {
@@ -105,7 +105,7 @@ func reply(w http.ResponseWriter, v any) {
 		return
 	}
 	w.Header().Set("Content-Type", "application/json")
-	_, _ = w.Write(text) // who does not read it any more gets nothing
+	_, _ = w.Write(text) // the client may be gone
 }
 
 // fail writes an error.

@@ -2,23 +2,23 @@ package console
 
 import "encoding/json"
 
-// The shapes of bodies and answers. The tag doc is what the OpenAPI file says of a field.
+// These are the types of bodies and answers. The tag doc is the description of a field in the OpenAPI file.
 type (
-	// Problem is every answer that is no success.
+	// Problem is the body of every answer without success.
 	Problem struct {
 		Error string `json:"error" doc:"what is wrong, in words"`
 	}
-	// Done is the answer to what only has to be done.
+	// Done is the answer to an action without a result.
 	Done struct {
 		Done bool `json:"done"`
 	}
-	// Login is what somebody logs in with.
+	// Login is the body of a log-in.
 	Login struct {
 		Username string `json:"username"`
 		Password string `json:"password"`
 		Eauth    string `json:"eauth" doc:"kind of external authentication"`
 	}
-	// Identity is who is logged in.
+	// Identity is the logged-in user.
 	Identity struct {
 		User    string   `json:"user" doc:"empty when nobody is"`
 		Can     []string `json:"can" doc:"what the rules allow: fleet, keys, grains, jobs, events, actors, stacks, run"`
@@ -27,16 +27,16 @@ type (
 		Missing string   `json:"missing" doc:"what is missing without, in words"`
 		Version string   `json:"version"`
 	}
-	// Grains are those of a minion.
+	// Grains are the grains of a minion.
 	Grains struct {
 		ID     string          `json:"id"`
 		Grains json.RawMessage `json:"grains" doc:"null when it has told none"`
 	}
-	// KeyAct is what is to become of a key.
+	// KeyAct is an action on a key.
 	KeyAct struct {
 		Act string `json:"act" doc:"accept, reject or delete"`
 	}
-	// Target is whom a target means.
+	// Target holds the minions that a target matches.
 	Target struct {
 		Count   int      `json:"count"`
 		Minions []string `json:"minions" doc:"the first thousand, sorted"`
@@ -46,14 +46,14 @@ type (
 	Actor struct {
 		Node json.RawMessage `json:"node"`
 	}
-	// Stack is what goroutines do.
+	// Stack is the activity of goroutines.
 	Stack struct {
 		Path  string `json:"path"`
 		Stack string `json:"stack" doc:"empty when no goroutine works for the actor"`
 	}
 )
 
-// Rows of the tables that streams carry.
+// These are the rows of the tables in streams.
 type (
 	// Minion is a row of the table fleet.
 	Minion struct {

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// Message is one of the events of a stream; its name tells which of the fields is there. The last is bye when the
+// Message is one message of a stream. Its name tells which field is set. The message bye comes last, when the
 // session has ended.
 type Message struct {
 	Hello *Hello     `json:"hello,omitempty"`
@@ -28,14 +28,14 @@ type Hello struct {
 	Brine bool   `json:"brine" doc:"as of the session: a master that has just begun may have its control socket a moment later"`
 }
 
-// Note says in words what keeps a table from being told; an empty text ends it. That of the table master is about all
-// of them: the master is away, and what the page has is the last that was known. It may come before hello.
+// Note says in words why a table gets no data. An empty text ends the note. A note about the table master
+// concerns all tables: the master is away, and the page keeps the last known data. It may come before hello.
 type Note struct {
 	Table string `json:"table"`
 	Text  string `json:"text"`
 }
 
-// Beat says that all is well, every five seconds.
+// Beat says every five seconds that the stream works.
 type Beat struct {
 	At    int64 `json:"at"`
 	Brine bool  `json:"brine" doc:"as of hello, now"`
@@ -52,41 +52,41 @@ func streamParams() []param {
 	}
 }
 
-// streamTables are the tables of all views by name, each with a row of it.
+// streamTables maps the names of all tables to an example of their rows.
 func streamTables() map[string]any {
 	return map[string]any{"fleet": Minion{}, "actors": Node{}, "jobs": JobRow{}, "job": JobHead{}, "ways": Way{},
 		"why": Silence{}, "output": Fold{}}
 }
 
-// Times of a stream.
+// These are the times of a stream.
 const (
 	beatEvery    = 5 * time.Second
-	checkEvery   = 15 * time.Second // that the session still stands
-	pulseEvery   = time.Second      // that the master is there
-	writeWithin  = 20 * time.Second // a page that does not read is left
+	checkEvery   = 15 * time.Second // between checks of the session
+	pulseEvery   = time.Second      // between checks for the master
+	writeWithin  = 20 * time.Second // limit of a write; then the stream ends
 	masterEvery  = 500 * time.Millisecond
 	fleetEvery   = time.Second
-	keysEvery    = time.Minute // beside a master of Salt, when the bus tells nothing
+	keysEvery    = time.Minute // beside a Salt master, if there are no events
 	minionEvery  = 3 * time.Second
 	jobsEvery    = 250 * time.Millisecond
 	eventsEvery  = 100 * time.Millisecond
 	askWithin    = 5 * time.Second
-	streamOfDays = 25 * time.Hour // then the page connects anew
+	streamOfDays = 25 * time.Hour // then the page reconnects
 )
 
-// output is the way to one page. Only the goroutine of the stream writes to it.
+// output is the connection to one page. Only the goroutine of the stream writes to it.
 type output struct {
 	view   string
-	begun  bool // hello has been said
+	begun  bool // hello has been sent
 	w      http.ResponseWriter
 	ctl    *http.ResponseController
-	said   map[string]string // notes by table
-	away   func() bool       // whether the master is: then no table has trouble of its own
-	brine  func() bool       // whether the master has a control socket
-	beaten time.Time         // when a stream that is held last wrote
+	said   map[string]string // sent notes by table
+	away   func() bool       // tells whether the master is away: then no table has its own note
+	brine  func() bool       // tells whether the master has a control socket
+	beaten time.Time         // last message while the stream is held
 }
 
-// begin says hello, once: what the view listens to is being listened to by then.
+// begin sends hello once. By then the view listens to its sources.
 func (o *output) begin() error {
 	if o.begun {
 		return nil
@@ -120,7 +120,7 @@ func (o *output) write(name string, v any) error {
 	return nil
 }
 
-// rows sends what has changed in a table, or what keeps it from being told.
+// rows sends the changes of a table, or the reason why there is no data.
 func (o *output) rows(d *differ, now rows, trouble error) error {
 	if err := o.note(d.table, trouble); err != nil || trouble != nil {
 		return err
@@ -131,7 +131,7 @@ func (o *output) rows(d *differ, now rows, trouble error) error {
 	return nil
 }
 
-// note says what is wrong, once.
+// note sends a note once.
 func (o *output) note(table string, trouble error) error {
 	text := ""
 	if trouble != nil {
@@ -144,16 +144,16 @@ func (o *output) note(table string, trouble error) error {
 	return o.send("note", Note{table, text})
 }
 
-// bye ends a stream whose session has ended, or may not see it any more.
+// bye ends a stream whose session has ended, or whose user may not see it any more.
 func (o *output) bye() error { return o.write("bye", Problem{"the session has ended"}) }
 
-// view is what a stream shows: what it needs, and what makes it.
+// view is a view of a stream: the necessary rights, and the function that makes it.
 type view struct {
-	rights []string // one of them is needed
+	rights []string // one of them is necessary
 	run    func(c *console, ctx context.Context, q request, o *output) error
 }
 
-// allowed tells whether somebody may see it.
+// allowed tells whether a user may see the view.
 func (v view) allowed(who Session) bool {
 	return slices.ContainsFunc(v.rights, func(name string) bool { return may(who.Rules, name) })
 }
@@ -162,14 +162,14 @@ func viewOf(name string) (view, bool) {
 	v, ok := map[string]view{
 		"fleet":  {[]string{rightFleet}, (*console).showFleet},
 		"actors": {[]string{rightActors}, (*console).showActors},
-		"jobs":   {[]string{rightJobs, rightRun}, (*console).showJobs}, // without the former his own
+		"jobs":   {[]string{rightJobs, rightRun}, (*console).showJobs}, // without rightJobs the user sees only own jobs
 		"job":    {[]string{rightJobs, rightRun}, (*console).showJob},
 		"events": {[]string{rightEvents}, (*console).showEvents},
 	}[name]
 	return v, ok
 }
 
-// serveStream shows a view until the page goes, the session ends, or the master's words cannot be written.
+// serveStream shows a view until the page goes away, the session ends, or a write fails.
 func (c *console) serveStream(w http.ResponseWriter, q request) {
 	name := q.query("view")
 	v, ok := viewOf(name)
@@ -196,7 +196,7 @@ func (c *console) serveStream(w http.ResponseWriter, q request) {
 	if q.held {
 		who, err := c.hold(ctx, o, q.who.ID)
 		if err != nil || !v.allowed(who) {
-			_ = o.bye() // a page that has gone is told nothing any more
+			_ = o.bye() // the page may be gone
 			return
 		}
 		q.who = who

@@ -8,10 +8,10 @@ import (
 	"brine/modules/netapi/feed"
 )
 
-// cutsMost is how many slow readers are named in a minute. A flood of them must not fill the log.
+// cutsMost is the number of slow readers that the log names per minute. A flood of them must not fill the log.
 const cutsMost = 20
 
-// cuts names readers that were too slow.
+// cuts logs readers that were too slow.
 type cuts struct {
 	minute atomic.Int64
 	n      atomic.Int64 // in this minute

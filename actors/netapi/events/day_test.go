@@ -15,18 +15,19 @@ import (
 	"brine/wire/payload"
 )
 
-// dayEvents are those of a day, at a hundred a second. Without BRINE_API_DAY there are fewer by far.
+// dayEvents is the number of events in a day, at a hundred a second. Without BRINE_API_DAY the test uses far
+// fewer.
 const dayEvents = 8_640_000
 
-// TestAStreamOfADay keeps one stream of each kind open for the events of a day. Each of them comes once and in its
-// order, and at the end no more memory is held than half-way.
+// TestAStreamOfADay keeps one stream of each kind open for the events of a day. Each event arrives once and in
+// order. At the end no more memory is in use than half-way.
 func TestAStreamOfADay(t *testing.T) {
 	events := dayEvents / 2000
 	if os.Getenv("BRINE_API_DAY") != "" {
 		events = dayEvents
 	}
 	bus := newFakeBus()
-	f := newFront(t, bus, feed.Limits{Bytes: 1 << 20, Age: time.Hour}) // full long before the half
+	f := newFront(t, bus, feed.Limits{Bytes: 1 << 20, Age: time.Hour}) // the ring is full long before half-way
 	got := make(chan error, 3)
 	begin := make(chan int)
 	defer close(begin)
@@ -42,7 +43,7 @@ func TestAStreamOfADay(t *testing.T) {
 		defer func() { _ = conn.Close() }()
 		go count(in, path, begin, got)
 	}
-	const batch = 100 // so that none is cut
+	const batch = 100 // small enough that no reader is cut
 	var half uint64
 	for first := 0; first < events; first += batch {
 		if first == events/2/batch*batch {
@@ -66,7 +67,7 @@ func TestAStreamOfADay(t *testing.T) {
 	}
 }
 
-// count reads a hundred events after each number that comes.
+// count reads a hundred events after each number from begin.
 func count(in *bufio.Reader, path string, begin <-chan int, got chan<- error) {
 	for first := range begin {
 		next, err := first, error(nil)
@@ -90,7 +91,7 @@ func count(in *bufio.Reader, path string, begin <-chan int, got chan<- error) {
 // held is the memory in use.
 func held() uint64 {
 	runtime.GC()
-	runtime.GC() // what pools let go only at the second
+	runtime.GC() // pools release their content only at the second collection
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)
 	return m.HeapAlloc

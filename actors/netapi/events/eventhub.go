@@ -10,52 +10,54 @@ import (
 	"brine/wire/event"
 )
 
-// Messages of the EventHub.
+// These are the messages of the EventHub.
 type (
-	// JoinBus asks for the bus. The answer comes when it is joined: nil, or ErrNoBus after the first attempt that
-	// failed.
+	// JoinBus asks the actor to connect to the bus. The answer is nil when it is connected, or ErrNoBus after
+	// the first failed attempt.
 	JoinBus struct{ Reply chan<- error }
 	// eventCame is the body of an event.
 	eventCame struct {
 		body []byte
-		room chan struct{} // one is taken off when it is handled
+		room chan struct{} // the actor takes one element off when it has handled the event
 	}
-	// What the n-th subscription says of the bus.
+	// These messages report the state of the bus, as the n-th subscription sees it.
 	busJoined struct{ n int }
-	busLost   struct { // it was there
+	busLost   struct { // the connection is lost
 		n   int
 		err error
 	}
-	busAway struct { // it could not be joined
+	busAway struct { // connecting failed
 		n   int
 		err error
 	}
-	// wakeReaders lets readers look for what has come.
+	// wakeReaders wakes readers that wait for events.
 	wakeReaders struct{}
 	sweep       struct{}
 )
 
-// Lost makes room.
+// Lost frees the place of the event.
 func (m *eventCame) Lost(error) { <-m.room }
 
 const (
-	// sweepEvery is how often old events are dropped and idle readers look after their tokens.
+	// sweepEvery is the time between two sweeps. A sweep drops old events and lets idle readers check their
+	// tokens.
 	sweepEvery = 5 * time.Second
-	// idleSweeps is how many sweeps without a reader the bus is kept.
+	// idleSweeps is the number of sweeps without a reader after which the hub disconnects from the bus.
 	idleSweeps = 6
-	// inFlight is how many events may be on their way to the actor.
+	// inFlight is the most events that may be on their way to the actor.
 	inFlight = 256
-	// Pauses between attempts to join the bus.
+	// These are the shortest and longest pauses between attempts to connect to the bus.
 	rejoinFirst = 50 * time.Millisecond
 	rejoinMost  = time.Second
-	// gapEach is by how much each reader stretches the pause between two wakings: the more there are, the more is
-	// written at once. gapMost is the longest, and what is below gapLeast is none.
+	// gapEach is the time by which each reader lengthens the pause between two wakings, so that with many
+	// readers more events are written at once. gapMost is the longest pause. A pause shorter than gapLeast is
+	// omitted.
 	gapEach  = 50 * time.Microsecond
 	gapLeast = 2 * time.Millisecond
 	gapMost  = 100 * time.Millisecond
 )
 
-// gap is the pause between two wakings of so many readers.
+// gap is the pause between two wakings for a number of readers.
 func gap(readers int) time.Duration {
 	d := min(time.Duration(readers)*gapEach, gapMost)
 	if d < gapLeast {
@@ -64,17 +66,17 @@ func gap(readers int) time.Duration {
 	return d
 }
 
-// eventHub is the subscription to the bus. What it has read is in the ring, which outlives it.
+// eventHub owns the subscription to the bus. Its events are in the ring, which outlives it.
 type eventHub struct {
 	hub     *Hub
 	cancel  context.CancelFunc // ends the subscription; nil: there is none
-	n       int                // the subscription, counted from 1, over incarnations
+	n       int                // number of the subscription, from 1, over all incarnations
 	up      bool
 	waiting []chan<- error
 	idle    int // sweeps without a reader
 
-	woke   time.Time // when readers were woken last
-	waking bool      // they will be
+	woke   time.Time // last time when readers were woken
+	waking bool      // a wakeReaders message is on its way
 }
 
 func (h *eventHub) Receive(ctx supervisor.Context) {
@@ -103,7 +105,7 @@ func (h *eventHub) Receive(ctx supervisor.Context) {
 	}
 }
 
-// onStarted joins the bus again for readers that outlived the incarnation before.
+// onStarted connects to the bus again for readers from before a restart.
 func (h *eventHub) onStarted(ctx supervisor.Context) {
 	self := supervisor.Self(ctx)
 	h.hub.ref.Store(self)
@@ -125,7 +127,7 @@ func (h *eventHub) onJoinBus(ctx supervisor.Context, m *JoinBus) {
 	h.join(ctx)
 }
 
-// answer tells those who wait for the bus.
+// answer answers all waiting JoinBus messages.
 func (h *eventHub) answer(err error) {
 	for _, reply := range h.waiting {
 		reply <- err
@@ -133,7 +135,7 @@ func (h *eventHub) answer(err error) {
 	h.waiting = nil
 }
 
-// join starts the subscription, if there is none.
+// join starts the subscription unless it exists.
 func (h *eventHub) join(ctx supervisor.Context) {
 	if h.cancel != nil {
 		return
@@ -148,7 +150,7 @@ func (h *eventHub) join(ctx supervisor.Context) {
 	})
 }
 
-// listen reads the bus, and joins it again when it goes away, until ctx ends.
+// listen reads the bus until ctx ends. If the connection is lost, it reconnects.
 func (h *Hub) listen(ctx context.Context, self *supervisor.Ref, n int) {
 	room := make(chan struct{}, inFlight)
 	pause := rejoinFirst
@@ -166,19 +168,19 @@ func (h *Hub) listen(ctx context.Context, self *supervisor.Ref, n int) {
 		pause = rejoinFirst
 		self.Send(&busJoined{n})
 		err = relay(ctx, source, self, room)
-		_ = source.Close() // what it says does not matter any more
+		_ = source.Close() // the source is not needed any more
 		self.Send(&busLost{n, err})
 	}
 }
 
-// relay hands what comes to the actor, until the bus or ctx ends.
+// relay passes events to the actor until the bus or ctx ends.
 func relay(ctx context.Context, source Source, self *supervisor.Ref, room chan struct{}) error {
 	for {
 		body, err := source.Next(ctx)
 		if err != nil {
 			return err
 		}
-		if event.Tag(body) == event.TagNudge { // it is for this subscription, not for its readers
+		if event.Tag(body) == event.TagNudge { // the event is for this subscription, not for its readers
 			continue
 		}
 		select {
@@ -202,7 +204,7 @@ func (h *eventHub) onBusJoined(m *busJoined) {
 	h.answer(nil)
 }
 
-// onBusLost tells that the master has gone. Of a subscription that was given up it is no news.
+// onBusLost logs that the connection to the master is lost. A cancelled subscription does not count.
 func (h *eventHub) onBusLost(m *busLost) {
 	if m.n != h.n || h.cancel == nil {
 		return
@@ -241,7 +243,7 @@ func (h *eventHub) rouse(now time.Time) {
 	h.hub.ring.Rouse()
 }
 
-// onSweep drops what is old, and leaves a bus to which nobody has listened for a while.
+// onSweep drops old events. It disconnects from the bus if there has been no reader for a while.
 func (h *eventHub) onSweep(ctx supervisor.Context) {
 	h.hub.ring.Expire(time.Now())
 	readers, kept := h.hub.ring.Count()

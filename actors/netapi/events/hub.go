@@ -16,32 +16,32 @@ import (
 // Name is the name of the actor.
 const Name = "EventHub"
 
-// Source is a subscription to the bus, such as wire/client makes.
+// Source is a subscription to the bus, as wire/client makes it.
 type Source interface {
 	Next(ctx context.Context) ([]byte, error)
 	Close() error
 }
 
-// Options of a Hub.
+// Options configure a Hub.
 type Options struct {
-	Subscribe func(ctx context.Context) (Source, error) // joins the bus of the master
+	Subscribe func(ctx context.Context) (Source, error) // connects to the master's bus
 	Limits    feed.Limits
 	Log       *slog.Logger
 }
 
-// Hub is the way to the EventHub for everybody else. All its methods may be called from any goroutine.
+// Hub gives other code access to the EventHub. All its methods are safe for concurrent use.
 type Hub struct {
 	opt  Options
 	ring *feed.Ring
 	ref  atomic.Pointer[supervisor.Ref] // nil before the first start
-	subs atomic.Int64                   // subscriptions to the bus so far, of all incarnations
+	subs atomic.Int64                   // number of subscriptions to the bus so far, over all incarnations
 	cuts cuts
 
-	rooms   sync.Pool // of *[]byte, for writing
+	rooms   sync.Pool // holds *[]byte, buffers for writing
 	sockets *websocket.Server
 }
 
-// New makes a Hub. Its actor is to be started: see Spec.
+// New makes a Hub. The caller must start its actor, see Spec.
 func New(opt Options) *Hub {
 	if opt.Log == nil {
 		opt.Log = slog.New(slog.DiscardHandler)
@@ -49,15 +49,15 @@ func New(opt Options) *Hub {
 	return &Hub{opt: opt, ring: feed.NewRing(opt.Limits), sockets: websocket.NewServer()}
 }
 
-// Spec is the actor, a child of the root of salt-api.
+// Spec is the spec of the actor, a child of the root of salt-api.
 func (h *Hub) Spec() supervisor.Spec {
 	return supervisor.Spec{Name: Name, Component: true, Intake: true, New: func() supervisor.Actor {
 		return &eventHub{hub: h}
 	}}
 }
 
-// Open gives a reader a place behind the last event. The bus is joined if nobody listens yet. from is the address under
-// which the reader counts. Errors: ErrFull, ErrNoBus, ErrStopped, or the context's.
+// Open gives a reader a position after the last event. It connects to the bus if necessary. The reader counts
+// under the address from. Errors: ErrFull, ErrNoBus, ErrStopped, or the context's.
 func (h *Hub) Open(ctx context.Context, from string) (*feed.Stream, error) {
 	ref := h.ref.Load()
 	if ref == nil {
@@ -75,7 +75,7 @@ func (h *Hub) Open(ctx context.Context, from string) (*feed.Stream, error) {
 	return s, nil
 }
 
-// Readers are the names of those who read, oldest first.
+// Readers lists the names of the readers, oldest first.
 func (h *Hub) Readers() []string {
 	list := h.ring.Readers()
 	names := make([]string, len(list))
@@ -85,7 +85,7 @@ func (h *Hub) Readers() []string {
 	return names
 }
 
-// subscribe joins the bus.
+// subscribe connects to the bus.
 func (h *Hub) subscribe(ctx context.Context) (Source, error) {
 	source, err := h.opt.Subscribe(ctx)
 	if err != nil {

@@ -38,7 +38,7 @@ func TestAllReadersGetAllEventsInOrder(t *testing.T) {
 	}
 }
 
-// A brine master nudges who has just connected: that is nothing for readers.
+// TestNudgesAreNotShown: readers do not see the event with which a brine master nudges a new connection.
 func TestNudgesAreNotShown(t *testing.T) {
 	bus := newFakeBus()
 	h, _, _ := startHub(t, bus, feed.Limits{})
@@ -188,7 +188,7 @@ func TestTheGapGrowsWithTheReaders(t *testing.T) {
 	}
 }
 
-// unknown messages are counted and do no harm.
+// TestUnknownMessages: unknown messages are counted and do no harm.
 func TestUnknownMessages(t *testing.T) {
 	h, _, _ := startHub(t, newFakeBus(), feed.Limits{})
 	ref := h.ref.Load()

@@ -15,13 +15,13 @@ import (
 // Style is the server whose form of events a client gets.
 type Style int
 
-// The servers.
+// These are the servers.
 const (
 	CherryPy Style = iota
 	Tornado
 )
 
-// Reader is who reads events: its place in the stream, and the token for which it may. Both are closed with it.
+// Reader is a reader's position in the stream, and the token that permits it. Both are closed together.
 type Reader struct {
 	Stream *feed.Stream
 	Token  *feed.Holder
@@ -33,21 +33,21 @@ func (r Reader) close() {
 }
 
 const (
-	// writeMost is how much is gathered before it is written.
+	// writeMost is the size at which gathered events are written.
 	writeMost = 64 << 10
-	// sendBuffer is the room that the kernel has for what a client has not received yet: one that stopped must not hold
+	// sendBuffer is the size of the kernel's buffer for a client. A client that stopped reading must not use
 	// more.
 	sendBuffer = 64 << 10
-	// askPatience is how long the master may take to say whether a token holds.
+	// askPatience bounds the wait for the master's answer about a token.
 	askPatience = 15 * time.Second
-	// writePatience is how long a client may take to receive what is written at once.
+	// writePatience is how long a client may take to receive the data of one write.
 	writePatience = websocket.WriteTimeout
 )
 
 // errGone means that the client has gone.
 var errGone = errors.New("events: client gone")
 
-// pump hands events to send until something ends it: the client, its token, its slowness.
+// pump passes events to send until the client, its token, or its slowness ends it.
 func pump(ctx context.Context, r Reader, send func(got []*feed.Event) error) error {
 	for {
 		got, err := r.Stream.Next(ctx)
@@ -72,7 +72,7 @@ func check(ctx context.Context, token *feed.Holder, busy bool) error {
 	return token.Check(ctx, busy)
 }
 
-// ended tells of the end of a stream what is to be told.
+// ended logs the end of a stream.
 func (h *Hub) ended(r Reader, err error) {
 	var slow net.Error
 	switch {
@@ -86,12 +86,12 @@ func (h *Hub) ended(r Reader, err error) {
 	}
 }
 
-// orderly tells whether a stream ends in a way that its client may be told of.
+// orderly tells whether the client may learn of the end of the stream.
 func orderly(err error) bool {
 	return errors.Is(err, feed.ErrToken) || errors.Is(err, feed.ErrStopped)
 }
 
-// seize takes the connection of a request over. What was read ahead of it is of no interest.
+// seize takes over the connection of a request. It drops data that was read ahead.
 func seize(w http.ResponseWriter) (net.Conn, error) {
 	conn, _, err := http.NewResponseController(w).Hijack()
 	if err != nil {
@@ -104,17 +104,17 @@ func seize(w http.ResponseWriter) (net.Conn, error) {
 	return conn, nil
 }
 
-// limitBuffer bounds what the kernel keeps for a client, also below TLS and what else wraps it.
+// limitBuffer limits the kernel's buffer for a client, also below TLS and other wrappers.
 func limitBuffer(conn net.Conn) {
 	for below, ok := conn.(interface{ NetConn() net.Conn }); ok; below, ok = conn.(interface{ NetConn() net.Conn }) {
 		conn = below.NetConn()
 	}
 	if tcp, ok := conn.(*net.TCPConn); ok {
-		_ = tcp.SetWriteBuffer(sendBuffer) // without it the kernel's own bound holds
+		_ = tcp.SetWriteBuffer(sendBuffer) // on an error the kernel's own limit applies
 	}
 }
 
-// discard reads what a client has no business to send, until it goes; a client that sends a lot is gone, too.
+// discard reads and drops data from a client until it goes away. A client that sends a lot counts as gone.
 func discard(conn net.Conn) error {
 	const most = 64 << 10
 	var room [256]byte

@@ -28,11 +28,11 @@ func testContext(t testing.TB) context.Context {
 
 // fakeBus is the bus of a master that can go away.
 type fakeBus struct {
-	turn    chan struct{} // whoever holds what is in it may touch the rest
+	turn    chan struct{} // the holder of its element may use the other fields
 	away    bool
 	sources []*fakeSource
 	joins   int
-	joined  chan int // told of each subscription
+	joined  chan int // gets a number for each subscription
 }
 
 func newFakeBus() *fakeBus {
@@ -76,7 +76,7 @@ func (b *fakeBus) put(body []byte) {
 	}
 }
 
-// setAway ends all subscriptions, as a master that stops, or lets new ones come.
+// setAway ends all subscriptions, as a stopping master does, or permits new ones.
 func (b *fakeBus) setAway(away bool) {
 	<-b.turn
 	defer b.free()

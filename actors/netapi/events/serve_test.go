@@ -25,7 +25,7 @@ type front struct {
 	tokens  *feed.Tokens
 	revoked atomic.Bool
 	asked   atomic.Int64
-	pause   time.Duration // that the master takes to tell of a token
+	pause   time.Duration // time that the master takes for an answer about a token
 	grains  chan []string
 	url     string
 	addr    string
@@ -86,7 +86,7 @@ func (f *front) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// dial sends a request line with headers and returns the connection after the head of the answer.
+// dial sends a request line with headers. It returns the connection after the head of the answer.
 func (f *front) dial(t testing.TB, path string, header ...string) (net.Conn, *bufio.Reader, []string) {
 	t.Helper()
 	conn, err := net.Dial("tcp", f.addr)
@@ -127,19 +127,19 @@ func expect(t testing.TB, in io.Reader, want string) {
 var upgrade = []string{"Upgrade: websocket", "Connection: Upgrade", "Sec-WebSocket-Version: 13",
 	"Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ=="}
 
-// text makes a frame of a client, with a mask of zeros.
+// text makes a client's frame, with a mask of zeros.
 func text(s string) string {
 	return "\x81" + string([]byte{0x80 | byte(len(s))}) + "\x00\x00\x00\x00" + s
 }
 
-// frameOf makes a frame of the server of 126 to 65,535 bytes.
+// frameOf makes a server's frame for 126 to 65,535 bytes.
 func frameOf(s string) string {
 	return "\x81\x7e" + string([]byte{byte(len(s) >> 8), byte(len(s))}) + s
 }
 
 const stamp = "2026-11-23T12:00:00.000000+00:00"
 
-// The chunks are those of vectors/api cherrypy_events_sse and tornado3007_events_ws.
+// TestSSE: the chunks are those of vectors/api cherrypy_events_sse and tornado3007_events_ws.
 func TestSSE(t *testing.T) {
 	for path, want := range map[string]string{
 		"/events": "b\r\nretry: 400\n\r\n" +
@@ -196,7 +196,8 @@ func TestSSEToOldClients(t *testing.T) {
 	expect(t, in, "tag: t/1\ndata: {\"data\": {\"_stamp\": \"now\"}, \"tag\": \"t/1\"}\n\n")
 }
 
-// A tag is chosen by whoever fires an event, a minion too.
+// TestATagMakesNoLines: anyone who fires an event chooses its tag, even a minion. A tag must not add lines to
+// the stream.
 func TestATagMakesNoLines(t *testing.T) {
 	bus := newFakeBus()
 	f := newFront(t, bus, feed.Limits{})
@@ -292,10 +293,10 @@ func TestWebSocketEvents(t *testing.T) {
 	}
 }
 
-// ready says that the client is ready, and waits until that has been heard.
+// ready says that the client is ready, and waits until the server has read that.
 func ready(t testing.TB, conn net.Conn, in io.Reader, answer string) {
 	t.Helper()
-	_, _ = io.WriteString(conn, text(readyText)+"\x89\x80\x00\x00\x00\x00") // a ping behind it
+	_, _ = io.WriteString(conn, text(readyText)+"\x89\x80\x00\x00\x00\x00") // followed by a ping
 	expect(t, in, answer+"\x8a\x00")
 }
 
@@ -322,8 +323,8 @@ func TestWebSocketTables(t *testing.T) {
 	}
 }
 
-// askedOf fires that m7 is there until a minion is asked for its grains: that waits for the next event while the
-// question before is still under way.
+// askedOf fires that m7 is there until a minion is asked for its grains. The question waits for the next event
+// while an earlier one is in progress.
 func askedOf(t *testing.T, f *front, bus *fakeBus) []string {
 	t.Helper()
 	for deadline := time.Now().Add(patience); time.Now().Before(deadline); {
@@ -349,7 +350,7 @@ func TestNoHandshake(t *testing.T) {
 	}
 }
 
-// A reader that stops reading delays nobody, and is cut.
+// TestAReaderThatStops: a reader that stops reading delays no other, and is cut.
 func TestAReaderThatStops(t *testing.T) {
 	bus := newFakeBus()
 	f := newFront(t, bus, feed.Limits{Bytes: 1 << 20})
@@ -385,7 +386,7 @@ func TestAReaderThatStops(t *testing.T) {
 		case <-time.After(patience):
 			t.Fatal("the quick reader waits")
 		}
-		if i > 200 { // buffers are full by now; the rest is a matter of the write timeout
+		if i > 200 { // buffers are full by now; only the write timeout can end it
 			<-time.After(10 * time.Millisecond)
 		}
 	}
@@ -395,7 +396,8 @@ func TestAReaderThatStops(t *testing.T) {
 	_ = stopped
 }
 
-// Who opens streams by the thousand and says nothing more takes the places of one address; others still find theirs.
+// TestManyStreamsOfOneAddress: a client that opens thousands of idle streams uses the places of one address.
+// Other clients still find places.
 func TestManyStreamsOfOneAddress(t *testing.T) {
 	bus := newFakeBus()
 	h, _, _ := startHub(t, bus, feed.Limits{})

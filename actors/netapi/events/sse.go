@@ -13,21 +13,21 @@ import (
 	"brine/modules/netapi/feed"
 )
 
-// retryLine is the first line of each stream: after how many milliseconds a browser that lost it may come again.
+// retryLine is the first line of each stream. It tells a browser after how many milliseconds it may reconnect.
 const retryLine = "retry: 400\n"
 
-// Types of the answer. rest_cherrypy's server adds a charset to every text.
+// These are the types of the answer. rest_cherrypy's server adds a charset to every text type.
 const (
 	typeCherryPy = "text/event-stream;charset=utf-8"
 	typeTornado  = "text/event-stream"
 )
 
-// ServeSSE answers a request with the stream of events, until the client goes, its token ends or it is too slow.
-// Headers that are set already are sent along. It is an error only while the answer has not begun.
+// ServeSSE answers a request with the stream of events, until the client goes away, its token ends or it is too
+// slow. It also sends headers that are set already. It returns an error only before the answer has begun.
 //
-// rest_cherrypy sends each line of an event as a chunk of its own, rest_tornado an event as one. Where the connection
-// can be taken over, all events that wait go in one write nevertheless, and nothing of the HTTP server is held
-// meanwhile.
+// rest_cherrypy sends each line of an event as a separate chunk, rest_tornado each event as one chunk. If
+// ServeSSE can take over the connection, it writes all waiting events at once and keeps no resources of the
+// HTTP server.
 func (h *Hub) ServeSSE(w http.ResponseWriter, r *http.Request, reader Reader, style Style) error {
 	defer reader.close()
 	header := w.Header()
@@ -66,9 +66,9 @@ func (h *Hub) chunkedSSE(ctx context.Context, conn net.Conn, header http.Header,
 		err = pump(ctx, reader, func(got []*feed.Event) error { return out.events(got, style.chunks) })
 	}
 	if orderly(err) {
-		_ = out.flush([]byte("0\r\n\r\n")) // it is the end in any case
+		_ = out.flush([]byte("0\r\n\r\n")) // the connection ends in any case
 	}
-	_ = conn.Close() // the client sees it
+	_ = conn.Close() // the client notices it
 	<-read
 	h.ended(reader, err)
 }
@@ -78,7 +78,7 @@ func appendHead(b []byte, status int, header http.Header, more ...string) []byte
 	var text strings.Builder
 	text.WriteString("HTTP/1.1 " + strconv.Itoa(status) + " " + http.StatusText(status) + "\r\n")
 	setDate(header)
-	_ = header.Write(&text) // a strings.Builder takes everything
+	_ = header.Write(&text) // a strings.Builder has no errors
 	for _, line := range more {
 		text.WriteString(line + "\r\n")
 	}
@@ -104,7 +104,7 @@ func (s Style) chunks(b []byte, e *feed.Event) []byte {
 	return appendChunk(b, tag, "data: ", json, "\n\n")
 }
 
-// oneLine keeps a tag, which anybody on the bus may choose, from making lines of its own. The data has it as it is.
+// oneLine keeps a tag on one line, because anyone on the bus may choose it. The data contains the original tag.
 func oneLine(tag string) string {
 	if !strings.ContainsAny(tag, "\r\n") {
 		return tag
@@ -124,13 +124,13 @@ func appendChunk(b []byte, parts ...string) []byte {
 	return append(b, "\r\n"...)
 }
 
-// plainSSE writes through the HTTP server: to HTTP/1.0, HTTP/2 and whatever wraps it.
+// plainSSE writes through the HTTP server, for HTTP/1.0, HTTP/2 and wrapped writers.
 func (h *Hub) plainSSE(w http.ResponseWriter, r *http.Request, reader Reader) error {
 	control := http.NewResponseController(w)
-	w.Header().Del("Connection") // it belongs to the server here
+	w.Header().Del("Connection") // here the server sets it
 	w.WriteHeader(http.StatusOK)
 	write := func(text string) error {
-		_ = control.SetWriteDeadline(time.Now().Add(writePatience)) // where there are none the server's hold
+		_ = control.SetWriteDeadline(time.Now().Add(writePatience)) // on an error the server's own timeouts apply
 		_, err := w.Write([]byte(text))
 		return err
 	}

@@ -7,13 +7,13 @@ import (
 	"brine/modules/netapi/feed"
 )
 
-// writer writes events to a connection, many at once. Its room is borrowed for as long as it writes.
+// writer writes events to a connection, many at once. It borrows its buffer only while it writes.
 type writer struct {
 	hub  *Hub
 	conn net.Conn
 }
 
-// events writes some events as form makes them.
+// events writes events in the given form.
 func (w *writer) events(got []*feed.Event, form func([]byte, *feed.Event) []byte) error {
 	room := w.hub.borrow()
 	defer w.hub.giveBack(room)
@@ -31,7 +31,8 @@ func (w *writer) events(got []*feed.Event, form func([]byte, *feed.Event) []byte
 	return w.flush(b)
 }
 
-// flush writes what there is; each part has its own time, so that a slow line can take a big event.
+// flush writes the bytes in parts. Each part has its own time limit, so that a slow connection can take a big
+// event.
 func (w *writer) flush(b []byte) error {
 	for len(b) > 0 {
 		if err := w.conn.SetWriteDeadline(time.Now().Add(writePatience)); err != nil {
@@ -45,7 +46,7 @@ func (w *writer) flush(b []byte) error {
 	return nil
 }
 
-// borrow lends room for writing; it is given back.
+// borrow lends a buffer for writing. The caller gives it back.
 func (h *Hub) borrow() *[]byte {
 	if room, ok := h.rooms.Get().(*[]byte); ok {
 		return room
@@ -54,7 +55,7 @@ func (h *Hub) borrow() *[]byte {
 	return &room
 }
 
-// giveBack takes room back, unless a huge event has blown it up.
+// giveBack takes a buffer back, unless a huge event has enlarged it.
 func (h *Hub) giveBack(room *[]byte) {
 	if cap(*room) <= 4*writeMost {
 		h.rooms.Put(room)

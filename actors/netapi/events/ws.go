@@ -11,36 +11,36 @@ import (
 	"brine/modules/netapi/websocket"
 )
 
-// Messages of clients and to them.
+// These are the text messages of clients and the answer to them.
 const (
 	readyText  = "websocket client ready"
 	answerText = "server received message"
 )
 
 const (
-	// readyPatience is how long a client may take to say that it is ready. Unlike Salt: half a stream does not stay for
-	// ever.
+	// readyPatience is how long a client may take to say that it is ready. Unlike Salt: a client that never
+	// says so is disconnected.
 	readyPatience = time.Minute
-	// smallTables may be sent after each event; bigger ones are sent once for all events that wait, and then at
-	// tablesRate at most.
+	// Tables smaller than smallTables may be sent after each event. Bigger ones are sent once for all waiting
+	// events, and at most at the rate tablesRate.
 	smallTables = 64 << 10
-	tablesRate  = 1 << 20 // bytes a second
+	tablesRate  = 1 << 20 // bytes per second
 	tablesPause = 5 * time.Second
 )
 
-// WebSocket is how a websocket is served.
+// WebSocket tells how to serve a websocket.
 type WebSocket struct {
 	Style Style
-	// Format has summaries sent in place of events.
+	// Format means to send summaries in place of events.
 	Format bool
-	// Grains starts a job that asks minions for their grains, by the rights of the reader: those of a list, nil for
-	// all. It may block. nil: nobody is asked.
+	// Grains starts a job that asks minions for their grains, with the rights of the reader. ids names the
+	// minions; nil means all. It may block. If Grains is nil, no minion is asked.
 	Grains func(ctx context.Context, ids []string) error
 }
 
-// ServeWebSocket answers the handshake of a client and sends it events from the moment on that it says that it is
-// ready. Headers that are set already are sent along. It is an error, websocket.ErrHandshake or another, only while the
-// answer has not begun.
+// ServeWebSocket answers the handshake of a client and sends it events after it has said that it is ready. It
+// also sends headers that are set already. It returns an error, websocket.ErrHandshake or another, only before
+// the answer has begun.
 func (h *Hub) ServeWebSocket(w http.ResponseWriter, r *http.Request, reader Reader, how WebSocket) error {
 	defer reader.close()
 	header := w.Header().Clone()
@@ -63,14 +63,14 @@ func (h *Hub) ServeWebSocket(w http.ResponseWriter, r *http.Request, reader Read
 	return nil
 }
 
-// socket is a websocket at work.
+// socket is one open websocket.
 type socket struct {
 	hub    *Hub
 	ws     *websocket.Conn
 	reader Reader
 	how    WebSocket
 	ready  chan struct{} // closed when the client is ready
-	asking chan struct{} // holds a token while minions are asked for their grains
+	asking chan struct{} // full while minions are asked for their grains
 }
 
 func (s *socket) serve(ctx context.Context) {
@@ -87,12 +87,12 @@ func (s *socket) serve(ctx context.Context) {
 		err = s.write(ctx)
 	}
 	cancel(err)
-	_ = s.ws.Close(closing(err)) // the client sees it
+	_ = s.ws.Close(closing(err)) // the client notices it
 	<-read
 	s.hub.ended(s.reader, err)
 }
 
-// closing is what a client is told of the end.
+// closing is the status and the reason in the closing frame.
 func closing(err error) (status int, reason string) {
 	switch {
 	case errors.Is(err, feed.ErrStopped):
@@ -103,7 +103,7 @@ func closing(err error) (status int, reason string) {
 	return websocket.StatusNormal, ""
 }
 
-// read takes the messages of the client until it goes.
+// read reads the messages of the client until it goes away.
 func (s *socket) read() error {
 	ready := false
 	for {
@@ -113,7 +113,7 @@ func (s *socket) read() error {
 		}
 		if !ready && string(data) == readyText {
 			ready = true
-			s.reader.Stream.Skip() // what happened before is not shown
+			s.reader.Stream.Skip() // earlier events are not shown
 			close(s.ready)
 		}
 		if s.how.Style == CherryPy {
@@ -155,7 +155,7 @@ func (s *socket) write(ctx context.Context) error {
 	})
 }
 
-// message is an event as a message, the same for all readers; nil for what is no event.
+// message turns an event into a message, the same for all readers, or returns nil for data that is no event.
 func (s Style) message(e *feed.Event) *websocket.Message {
 	m, _ := e.Form(int(s), func() any {
 		json := e.JSON()

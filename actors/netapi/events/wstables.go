@@ -40,7 +40,7 @@ func (s *socket) writeTables(ctx context.Context) error {
 	})
 }
 
-// sendTables sends those that are due.
+// sendTables sends the tables that are due.
 func (s *socket) sendTables(tables *feed.Tables, due map[string]bool) error {
 	for _, kind := range []string{feed.Jobs, feed.Minions} {
 		if !due[kind] {
@@ -54,7 +54,7 @@ func (s *socket) sendTables(tables *feed.Tables, due map[string]bool) error {
 	return nil
 }
 
-// pause keeps a reader with big tables from having them written anew for each event.
+// pause delays a reader with big tables, so that they are not sent again for each event.
 func pause(ctx context.Context, weight int) error {
 	t := time.NewTimer(min(time.Duration(weight)*time.Second/tablesRate, tablesPause))
 	defer t.Stop()
@@ -66,7 +66,7 @@ func pause(ctx context.Context, weight int) error {
 	}
 }
 
-// askGrains has minions asked for their grains, one question at a time.
+// askGrains asks minions for their grains, one question at a time.
 func (s *socket) askGrains(ctx context.Context, ids []string) {
 	if s.how.Grains == nil {
 		return
@@ -74,7 +74,7 @@ func (s *socket) askGrains(ctx context.Context, ids []string) {
 	select {
 	case s.asking <- struct{}{}:
 	default:
-		return // they are asked with the next change
+		return // the next change asks them
 	}
 	aside.Go(s.hub.opt.Log, "grains", func(error) {}, func() {
 		defer func() { <-s.asking }()

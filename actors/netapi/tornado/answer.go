@@ -14,14 +14,14 @@ import (
 	"brine/wire/python/fnmatch"
 )
 
-// Types of answers.
+// These are the types of answers.
 const (
 	typeHTML   = "text/html; charset=UTF-8"
 	typeStream = "text/event-stream"
 )
 
-// negotiate finds the type of the answer: the first in the Accept header that can be served; qualities do not matter.
-// Unlike Salt: browsers may have their stream of events, for which they ask by its type.
+// negotiate chooses the type of the answer. It is the first in the Accept header that can be served; quality
+// values do not count. Unlike Salt: a browser may ask for its stream of events by type.
 func (c *call) negotiate() error {
 	values := c.r.Header.Values("Accept")
 	if len(values) == 0 {
@@ -43,7 +43,7 @@ func (c *call) negotiate() error {
 	return status(http.StatusNotAcceptable)
 }
 
-// mediaOf is the type in a header value, without parameters. What is no type counts as text, as in Python.
+// mediaOf returns the type in a header value, without parameters. An invalid type counts as text, as in Python.
 func mediaOf(value string) string {
 	if strings.TrimSpace(value) == "" {
 		return ""
@@ -83,7 +83,7 @@ func (c *call) send(code int, v any) error {
 	return nil
 }
 
-// knows tells whether a tag stands in a list of them.
+// knows tells whether a list of tags contains a tag.
 func knows(list, tag string) bool {
 	if strings.TrimSpace(list) == "*" {
 		return true
@@ -101,14 +101,14 @@ func (c *call) write(code int, kind string, body []byte) {
 	c.head.Set("Content-Length", strconv.Itoa(len(body)))
 	c.w.WriteHeader(code)
 	if c.r.Method != http.MethodHead {
-		_, _ = c.w.Write(body) // a client that has gone is net/http's matter
+		_, _ = c.w.Write(body) // net/http deals with a client that is gone
 	}
 }
 
-// text answers an error in words.
+// text answers with the text of an error.
 func (c *call) text(code int, text string) { c.write(code, typeHTML, []byte(text)) }
 
-// page answers an error as a page that says no more than the status.
+// page answers with a page that contains only the status of an error.
 func (c *call) page(code int) {
 	for _, name := range []string{"Etag", "Www-Authenticate"} {
 		c.head.Del(name)

@@ -13,7 +13,7 @@ import (
 
 const typeForm = "application/x-www-form-urlencoded"
 
-// readBody reads and understands the body, where the request has one.
+// readBody reads and parses the body of the request, if there is one.
 func (c *call) readBody() (err error) {
 	if c.r.ContentLength == 0 {
 		return nil
@@ -22,7 +22,7 @@ func (c *call) readBody() (err error) {
 	var known *netapi.Error
 	switch {
 	case errors.As(err, &known):
-		c.head.Set("Connection", "close") // nobody reads what is left
+		c.head.Set("Connection", "close") // the rest of the body stays unread
 		return status(known.Status)
 	case err != nil:
 		return err
@@ -37,7 +37,7 @@ func (c *call) readBody() (err error) {
 	return err
 }
 
-// understand reads a body by its type. Text has to be JSON.
+// understand parses a body by its type. A text body must be JSON.
 func (c *call) understand() (any, error) {
 	switch kind := mediaOf(c.r.Header.Get("Content-Type")); kind {
 	case typeForm:
@@ -54,8 +54,8 @@ func (c *call) understand() (any, error) {
 	return nil, status(http.StatusNotAcceptable)
 }
 
-// form reads the fields of a form, and those of the address before them, as in Salt: a name that stands once has a
-// text, else a list of texts. Blanks around them do not count.
+// form reads the fields of a form, after those of the query, as in Salt. A name that occurs once has a text,
+// otherwise a list of texts. Blanks around them do not count.
 func (c *call) form() (any, error) {
 	fields, err := arguments(c.intake.Pair, c.r.URL.RawQuery, c.intake.Text())
 	if err != nil {
@@ -64,7 +64,7 @@ func (c *call) form() (any, error) {
 	return fields, nil
 }
 
-// arguments reads name=value pairs of some texts. afford is asked before each.
+// arguments reads name=value pairs from texts. It calls afford before each pair.
 func arguments(afford func() error, texts ...string) (*payload.Map, error) {
 	lists := payload.NewMap(4)
 	for _, text := range texts {
@@ -96,7 +96,7 @@ func arguments(afford func() error, texts ...string) (*payload.Map, error) {
 	return fields, nil
 }
 
-// unquote reads + as a blank and %XX as a byte. What is no such code stays; what is no UTF-8 is a 400.
+// unquote reads + as a blank and %XX as a byte. Invalid codes stay as they are. Invalid UTF-8 is a 400.
 func unquote(s string) (string, error) {
 	text, err := url.QueryUnescape(s)
 	if err != nil {

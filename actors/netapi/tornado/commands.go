@@ -12,7 +12,7 @@ import (
 	"brine/wire/python"
 )
 
-// Texts of Salt in the place of what a chunk has to say.
+// These are Salt's texts in place of the result of a chunk.
 const (
 	textNoClient   = "400 Invalid Client: Client not found in salt clients"
 	textOnlyAsync  = "We don't serve your kind here"
@@ -22,7 +22,7 @@ const (
 	textUnexpected = "Unexpected exception while handling request: "
 )
 
-// funGrains is the function of /minions.
+// funGrains is the function that /minions calls.
 const funGrains = "grains.items"
 
 func (c *call) postRoot() error {
@@ -34,7 +34,7 @@ func (c *call) postRoot() error {
 
 // postRun runs a lowstate. Unlike Salt: a request without one is answered.
 func (c *call) postRun() error {
-	if c.token() == "" && !c.cookieMay() { // what is posted brings a password
+	if c.token() == "" && !c.cookieMay() { // a body without a token contains a password
 		return status(http.StatusForbidden)
 	}
 	low, err := c.lowstate()
@@ -44,7 +44,7 @@ func (c *call) postRun() error {
 	return c.run(low)
 }
 
-// lowstate is the list of chunks of the body: one that is no list is a list of it.
+// lowstate returns the list of chunks in the body. A body that is no list counts as a list with one element.
 func (c *call) lowstate() ([]any, error) {
 	if !c.hasBody || c.body == nil {
 		return nil, status(http.StatusBadRequest)
@@ -67,7 +67,7 @@ func (c *call) getMinions() error {
 	return c.run([]any{payload.M("client", netapi.Local, "tgt", tgt, "fun", funGrains)})
 }
 
-// postMinions starts jobs and does not wait for them.
+// postMinions starts jobs without waiting for them.
 func (c *call) postMinions() error {
 	if ok, err := c.authenticated(); !ok {
 		return err
@@ -102,7 +102,7 @@ func (c *call) getJobs() error {
 	return c.run([]any{low})
 }
 
-// run runs chunks one after the other. Unlike Salt: nothing runs when one of them asks for a client that there is not.
+// run runs chunks one after another. Unlike Salt: if one of them names an unknown client, none of them runs.
 func (c *call) run(list []any) error {
 	for _, v := range list {
 		low, ok := v.(*payload.Map)
@@ -125,7 +125,7 @@ func (c *call) run(list []any) error {
 	return c.send(http.StatusOK, payload.M("return", results))
 }
 
-// chunk runs one chunk. What goes wrong is its result; only a client that has gone and a master that is away are
+// chunk runs one chunk. A failure becomes its result. Only a client that is gone and an unreachable master are
 // errors.
 func (c *call) chunk(low *payload.Map) (any, error) {
 	if token := c.token(); token != "" && !low.Has("token") {
@@ -140,10 +140,10 @@ func (c *call) chunk(low *payload.Map) (any, error) {
 	}
 	low, err := netapi.Chunk(low, "", "")
 	if err != nil {
-		return textNotAllowed, nil // a token that cannot be one
+		return textNotAllowed, nil // the token has an impossible form
 	}
 	if name == netapi.Local {
-		low.Delete("full_return") // it means nothing here
+		low.Delete("full_return") // it has no effect here
 	}
 	if name == netapi.Runner && low.Has("timeout") {
 		low = ofFunction(low, "timeout")
@@ -160,8 +160,9 @@ func (c *call) chunk(low *payload.Map) (any, error) {
 	return v, nil
 }
 
-// ofFunction makes a key of a runner's chunk one of its function: rest_tornado waits for runners as long as it takes,
-// and what is called timeout is none of its business (salt/netapi/rest_tornado/saltnado.py, _disbatch_runner).
+// ofFunction moves a field of a runner's chunk to the arguments of its function. rest_tornado waits for runners
+// without a limit, so the field timeout belongs to the function (salt/netapi/rest_tornado/saltnado.py,
+// _disbatch_runner).
 func ofFunction(low *payload.Map, key string) *payload.Map {
 	kw := payload.NewMap(1)
 	switch m := low.Value("kwarg").(type) {
@@ -169,7 +170,7 @@ func ofFunction(low *payload.Map, key string) *payload.Map {
 		kw = m.Clone()
 	case nil:
 	default:
-		return low // which is refused
+		return low // the chunk will be refused
 	}
 	kw.Set(key, low.Value(key))
 	low = low.Clone().Set("kwarg", kw)
@@ -177,7 +178,7 @@ func ofFunction(low *payload.Map, key string) *payload.Map {
 	return low
 }
 
-// lacks is what Python says of a chunk without what a job has to have; "" when it has.
+// lacks is Python's error for a chunk without the necessary fields of a job, or "".
 func lacks(client string, low *payload.Map) string {
 	hasTgt, hasFun := low.Has("tgt"), low.Has("fun")
 	switch {
@@ -191,7 +192,7 @@ func lacks(client string, low *payload.Map) string {
 	return "run_job takes at least 2 arguments (0 given)"
 }
 
-// failed is the result of a chunk that went wrong.
+// failed is the result of a failed chunk.
 func (c *call) failed(client string, low *payload.Map, err error) (any, error) {
 	if c.ctx.Err() != nil {
 		return nil, context.Cause(c.ctx)

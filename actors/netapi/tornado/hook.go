@@ -9,10 +9,10 @@ import (
 	"brine/wire/payload"
 )
 
-// hookTag is what the tags of webhooks begin with.
+// hookTag is the beginning of the tags of webhooks.
 const hookTag = "salt/netapi/hook"
 
-// postHook puts an event on the bus.
+// postHook fires an event on the bus.
 func (c *call) postHook() error {
 	if !c.conf.WebhookDisableAuth {
 		if ok, err := c.authenticated(); !ok {
@@ -20,7 +20,7 @@ func (c *call) postHook() error {
 		}
 	}
 	if !c.hasBody {
-		return status(http.StatusInternalServerError) // as Salt
+		return status(http.StatusInternalServerError) // as in Salt
 	}
 	tag := hookTag
 	if strings.HasPrefix(c.r.URL.Path, "/hook/") {
@@ -40,7 +40,7 @@ func (c *call) postHook() error {
 	return c.send(http.StatusOK, payload.M("success", true))
 }
 
-// headers are those of the request, by name.
+// headers returns the headers of the request, by name.
 func (c *call) headers() *payload.Map {
 	return netapi.HookHeaders(payload.M("Host", c.r.Host), c.r.Header, ",", c.token())
 }

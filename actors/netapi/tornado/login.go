@@ -12,25 +12,25 @@ func welcome(c *call) error {
 	return c.send(http.StatusOK, payload.M("clients", payload.AnyList(clients()), "return", "Welcome"))
 }
 
-// clients are those that this server has, whatever netapi_enable_clients says.
+// clients are the clients of this server. netapi_enable_clients has no effect on them.
 func clients() []string {
 	return []string{netapi.Local, netapi.LocalAsync, netapi.Runner, netapi.RunnerAsync}
 }
 
-// getLogin says what to do.
+// getLogin asks the client to log in.
 func getLogin(c *call) error {
 	c.head.Set("WWW-Authenticate", "Session")
 	return c.send(http.StatusUnauthorized, payload.M("status", "401 Unauthorized", "return", "Please log in"))
 }
 
-// postLogin makes a token for who can log in at the master. Unlike Salt: not for pages of other origins, which would
-// log a browser in as somebody else, unless cors_origin names them.
+// postLogin makes a token for a user whom the master accepts. Unlike Salt: pages of other origins get none
+// unless cors_origin names them, because they could log a browser in under another name.
 func postLogin(c *call) error {
 	if !c.cookieMay() {
 		return status(http.StatusForbidden)
 	}
 	if !c.hasBody {
-		return status(http.StatusInternalServerError) // as Salt
+		return status(http.StatusInternalServerError) // as in Salt
 	}
 	body, ok := c.body.(*payload.Map)
 	if !ok {
@@ -51,7 +51,7 @@ func postLogin(c *call) error {
 	if rules := c.api.Config().ExternalAuth; !rules.Has(login.Eauth) {
 		return status(http.StatusUnauthorized)
 	}
-	// Unlike Salt: scripts of pages do not see the cookie, and other sites do not send it.
+	// Unlike Salt: scripts in pages cannot read the cookie, and other sites do not send it.
 	http.SetCookie(c.w, &http.Cookie{Name: cookieName, Value: login.Token, Path: "/", HttpOnly: true,
 		SameSite: http.SameSiteLaxMode, Secure: c.r.TLS != nil})
 	perms := login.Perms

@@ -21,7 +21,7 @@ type Options struct {
 	Logger *slog.Logger
 	// Gather is how long a job of the client local waits for returns (gather_job_timeout).
 	Gather time.Duration
-	// Bodies is the room for bodies of all servers; nil: this one has its own.
+	// Bodies limits the memory for bodies in all servers. If it is nil, this server has its own limit.
 	Bodies *netapi.Bodies
 	// Extra are handlers below other paths, such as /console; the path is a prefix.
 	Extra map[string]http.Handler
@@ -44,7 +44,7 @@ func New(a api.API, opt Options) http.Handler {
 	return &server{api: a, opt: opt, conf: opt.Config, log: opt.Logger, bodies: opt.Bodies}
 }
 
-// call is one request on its way.
+// call is one request in progress.
 type call struct {
 	*server
 	w    http.ResponseWriter
@@ -53,20 +53,20 @@ type call struct {
 	head http.Header
 
 	media   string // type of the answer
-	arg     string // the part of the path behind the resource
-	body    any    // what the body means
+	arg     string // the part of the path after the resource
+	body    any    // the parsed body
 	hasBody bool
 	intake  *netapi.Intake
 }
 
-// handler answers a method of a resource. An error that is none of netapi.Error is a 500.
+// handler answers a method of a resource. An error that is not a netapi.Error is a 500.
 type handler func(c *call) error
 
-// resource is what an address means: its handlers by method. Those of long are for addresses with a part behind the
+// resource holds the handlers of an address by method. long is for addresses with a further part after the
 // name.
 type resource struct{ short, long map[string]handler }
 
-// resources are the addresses (salt/netapi/rest_tornado/__init__.py, get_application).
+// resource finds the handlers of an address (salt/netapi/rest_tornado/__init__.py, get_application).
 func (s *server) resource(path string) (handlers map[string]handler, arg string) {
 	first, rest, deep := strings.Cut(strings.TrimPrefix(path, "/"), "/")
 	post := (*call).postRoot
@@ -117,7 +117,7 @@ func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	c.fail(c.serve(handlers))
 }
 
-// serve takes a request through its checks to its handler, in the order of Salt: type of the answer, body, method.
+// serve checks a request and calls its handler, in Salt's order: type of the answer, body, method.
 func (c *call) serve(handlers map[string]handler) error {
 	if origin := c.allowedOrigin(c.r.Header.Get("Origin")); origin != "" {
 		c.head.Set("Access-Control-Allow-Origin", origin)
@@ -138,10 +138,10 @@ func (c *call) serve(handlers map[string]handler) error {
 	return h(c)
 }
 
-// status is an error without words of its own.
+// status is an error without a text.
 func status(code int) error { return &netapi.Error{Status: code} }
 
-// fail answers an error, if there is one.
+// fail answers with an error, if there is one.
 func (c *call) fail(err error) {
 	if err == nil || c.ctx.Err() != nil && errors.Is(err, context.Cause(c.ctx)) {
 		return
@@ -155,11 +155,11 @@ func (c *call) fail(err error) {
 	c.page(http.StatusInternalServerError)
 }
 
-// options answers the question of a browser before a request of another origin.
+// options answers a browser's preflight request for a page of another origin.
 func (c *call) options() error {
 	wanted := c.r.Header.Values("Access-Control-Request-Headers")
 	if len(wanted) == 0 {
-		return status(http.StatusInternalServerError) // as Salt
+		return status(http.StatusInternalServerError) // as in Salt
 	}
 	c.head.Set("Access-Control-Allow-Headers", strings.Join(wanted, ","))
 	c.head.Set("Access-Control-Expose-Headers", "X-Auth-Token")
@@ -168,7 +168,7 @@ func (c *call) options() error {
 	return nil
 }
 
-// allowedOrigin is what is said to pages of an origin, "" for nothing.
+// allowedOrigin is the header value for pages of an origin, or "".
 func (c *call) allowedOrigin(origin string) string {
 	for _, allowed := range c.conf.CORSOrigin {
 		if allowed == "*" && len(c.conf.CORSOrigin) == 1 {
@@ -181,15 +181,15 @@ func (c *call) allowedOrigin(origin string) string {
 	return ""
 }
 
-// cookieName is the cookie with the eauth token.
+// cookieName is the name of the cookie with the eauth token.
 const cookieName = "session_id"
 
-// token is what a client shows: in the header, or else in the cookie.
+// token is the client's eauth token, from the header or else from the cookie.
 func (c *call) token() string {
 	if token := c.r.Header.Get("X-Auth-Token"); token != "" {
 		return token
 	}
-	if !c.cookieMay() { // browsers send the cookie along for pages of other ports of this host
+	if !c.cookieMay() { // browsers send the cookie for pages on other ports of this host, too
 		return ""
 	}
 	if cookie, err := c.r.Cookie(cookieName); err == nil {
@@ -198,7 +198,7 @@ func (c *call) token() string {
 	return ""
 }
 
-// authenticated tells whether the token of the client holds. When not, the client has been sent to /login.
+// authenticated tells whether the client's token is valid. If not, it redirects the client to /login.
 func (c *call) authenticated() (bool, error) {
 	ok, err := c.holds(c.token())
 	if err == nil && !ok {
@@ -208,12 +208,12 @@ func (c *call) authenticated() (bool, error) {
 	return ok, err
 }
 
-// holds asks the master for a token. The error is that of a master who does not answer.
+// holds asks the master whether a token is valid. It returns an error if the master does not answer.
 func (c *call) holds(token string) (bool, error) {
 	if !netapi.Hex(token) {
 		return false, nil
 	}
-	if err := c.api.MasterHere(); err != nil { // else the question waits
+	if err := c.api.MasterHere(); err != nil { // otherwise the question waits
 		return false, err
 	}
 	got, err := c.api.Token(c.ctx, token)

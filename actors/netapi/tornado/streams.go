@@ -14,7 +14,7 @@ import (
 	"brine/wire/payload"
 )
 
-// getEvents streams the events of the master.
+// getEvents streams the master's events.
 func (c *call) getEvents() error {
 	if ok, err := c.authenticated(); !ok {
 		return err
@@ -26,7 +26,7 @@ func (c *call) getEvents() error {
 	return c.api.Hub().ServeSSE(c.w, c.r, reader, events.Tornado)
 }
 
-// reader gives the client a place in the stream.
+// reader gives the client a position in the stream.
 func (c *call) reader(token string) (events.Reader, error) {
 	if err := c.api.MasterHere(); err != nil {
 		return events.Reader{}, err
@@ -43,7 +43,7 @@ func (c *call) reader(token string) (events.Reader, error) {
 	return events.Reader{Stream: stream, Token: c.api.Tokens().Hold(token)}, nil
 }
 
-// socketPath reads the addresses of websockets: a name, and a token of as many digits as tokens have.
+// socketPath parses the addresses of websockets: a name, and a token with as many digits as tokens have.
 func (s *server) socketPath(path string) (token string, formatted, ok bool) {
 	name, token, _ := strings.Cut(strings.TrimPrefix(path, "/"), "/")
 	if !s.conf.Websockets || name != "all_events" && name != "formatted_events" || len(token) != s.conf.TokenDigits {
@@ -57,7 +57,7 @@ func (s *server) socketPath(path string) (token string, formatted, ok bool) {
 	return token, name == "formatted_events", true
 }
 
-// socket opens a websocket for who has a token.
+// socket opens a websocket for a client with a token.
 func (c *call) socket(token string, formatted bool) error {
 	if c.r.Method != http.MethodGet {
 		return status(http.StatusMethodNotAllowed)
@@ -84,7 +84,8 @@ func (c *call) socket(token string, formatted bool) error {
 	return err
 }
 
-// handshake tells whether a request is one, of a page that may. When not, it is answered. The words are Tornado's.
+// handshake tells whether a request is a websocket handshake of a permitted page. Otherwise it answers in
+// Tornado's words.
 func (c *call) handshake() bool {
 	switch {
 	case !strings.EqualFold(c.r.Header.Get("Upgrade"), "websocket"):
@@ -102,8 +103,8 @@ func (c *call) handshake() bool {
 	return false
 }
 
-// originMay tells whether the page that opens a websocket may: one of this host, or with cors_origin one that is named
-// there.
+// originMay tells whether the page that opens a websocket may do so. The page must be of this host or, if
+// cors_origin is set, named there.
 func (c *call) originMay() bool {
 	if len(c.conf.CORSOrigin) > 0 && c.r.Header.Get("Origin") != "" {
 		return c.allowedOrigin(c.r.Header.Get("Origin")) != "" || slices.Contains(c.conf.CORSOrigin, "*")
@@ -111,7 +112,7 @@ func (c *call) originMay() bool {
 	return websocket.SameOrigin(c.r)
 }
 
-// cookieMay tells whether the page that asks may do so by a cookie, or log in.
+// cookieMay tells whether the requesting page may use a cookie, or log in.
 func (c *call) cookieMay() bool { return websocket.SameOrigin(c.r) || c.originMay() }
 
 // grains starts a job that asks minions for their grains.

@@ -25,7 +25,7 @@ import (
 // someToken is the eauth token of the only user.
 const someToken = "feedfeedfeedfeedfeedfeedfeedfeedfeedfeedfeedfeedfeedfeedfeedfeed"
 
-// fake is the daemon behind the server. It answers chunks by run and keeps them.
+// fake is the daemon behind the server. It answers chunks with run and keeps them.
 type fake struct {
 	api.API
 	run    func(low *payload.Map) (any, error)
@@ -33,7 +33,7 @@ type fake struct {
 	fired  *payload.Map
 	tag    string
 	away   bool
-	vain   int // questions for tokens while the master is away: each would wait for its time
+	vain   int // questions about tokens while the master is away; each would wait for its timeout
 	hub    *events.Hub
 	tokens *feed.Tokens
 }
@@ -117,8 +117,8 @@ func ask(h http.Handler, method, path, body string, headers ...string) *http.Res
 
 const auth = "X-Auth-Token: " + someToken
 
-// The answers are those of vectors/api tornado_basic and of the recorded ones of 3008.3; what differs from them is
-// said.
+// TestAnswers: the answers are those of vectors/api tornado_basic and the recorded ones of 3008.3. Comments
+// mark the differences.
 func TestAnswers(t *testing.T) {
 	page := func(text string) string { return "<html><title>" + text + "</title><body>" + text + "</body></html>" }
 	const welcomeText = `{"clients": ["local", "local_async", "runner", "runner_async"], "return": "Welcome"}`
@@ -249,7 +249,7 @@ func TestWhatGoesWrong(t *testing.T) {
 		err    error
 		status int
 		want   string
-		ran    int // of two chunks
+		ran    int // how many of the two chunks run
 	}{
 		{local, nil, 200, textNobody, 2},
 		{local, netapi.Unauthorized("Authorization error occurred."), 200, textNotAllowed, 1},
@@ -275,7 +275,7 @@ func TestWhatGoesWrong(t *testing.T) {
 	}
 }
 
-// Nothing runs when one chunk asks for a client that there is not.
+// TestNothingRunsBesideABadClient: nothing runs if one chunk names an unknown client.
 func TestNothingRunsBesideABadClient(t *testing.T) {
 	f := newFake()
 	got := ask(serverOf(f, config.Tornado{}), "POST", "/",
@@ -388,7 +388,7 @@ func TestWebsocketsAreRefused(t *testing.T) {
 	}
 }
 
-// TestEvents reads the stream as a browser does: it asks for its type.
+// TestEvents reads the stream as a browser does: it asks for it by type.
 func TestEvents(t *testing.T) {
 	f := newFake()
 	bodies := make(chan []byte, 1)
@@ -435,7 +435,8 @@ func (s source) Next(ctx context.Context) ([]byte, error) {
 
 func (s source) Close() error { return nil }
 
-// TestOtherPages: a page of another origin runs nothing by the cookie of whoever looks at it, and logs nobody in.
+// TestOtherPages: a page of another origin cannot run anything with the cookie of its visitor, and cannot log
+// in.
 func TestOtherPages(t *testing.T) {
 	const low = `[{"client": "local", "tgt": "m1", "fun": "test.ping"}]`
 	const login = `{"username": "admin", "password": "sekrit", "eauth": "sharedsecret"}`

@@ -1,5 +1,5 @@
-// Package wsgi is the server rest_wsgi: a lowstate with credentials in each chunk goes in, JSON comes out, at any
-// address. It listens nowhere itself. Answers to salt/netapi/rest_wsgi.py.
+// Package wsgi is the server rest_wsgi. It takes a lowstate with credentials in each chunk, at any address, and
+// answers with JSON. It does not listen itself. Answers to salt/netapi/rest_wsgi.py.
 package wsgi
 
 import (
@@ -20,11 +20,11 @@ import (
 type Options struct {
 	Config *config.WSGI
 	Logger *slog.Logger
-	// Bodies is the room for bodies of all servers; nil: this one has its own.
+	// Bodies limits the memory for bodies in all servers. If it is nil, this server has its own limit.
 	Bodies *netapi.Bodies
 }
 
-// greeting is what a GET gets, letter by letter as in Salt, which has a line of a film there.
+// greeting is the answer to a GET. Salt has a line of a film there.
 const greeting = "Welcome"
 
 type server struct {
@@ -45,7 +45,7 @@ func New(a api.API, opt Options) http.Handler {
 func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	results, err := s.answer(w, r)
 	if err != nil && r.Context().Err() != nil {
-		return // nobody is there to be told
+		return // the client is gone
 	}
 	code, value := http.StatusOK, results
 	if err != nil {
@@ -59,10 +59,10 @@ func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Content-Length", strconv.Itoa(len(body)))
 	w.Header().Set("Server", "brine")
 	w.WriteHeader(code)
-	_, _ = w.Write(body) // a client that has gone is net/http's matter
+	_, _ = w.Write(body) // net/http deals with a client that is gone
 }
 
-// told is what a client hears of an error.
+// told is the answer to a client about an error.
 func told(err error) (code int, message any) {
 	var known *netapi.Error
 	if errors.As(err, &known) {
@@ -71,7 +71,7 @@ func told(err error) (code int, message any) {
 	return http.StatusInternalServerError, "An unexpected error occurred"
 }
 
-// numbered is an error of the server itself: its text begins with its status, as in Salt.
+// numbered is an error of the server itself. Its text begins with its status, as in Salt.
 func numbered(code int, text string) error {
 	return &netapi.Error{Status: code, Message: strconv.Itoa(code) + ": " + text}
 }
@@ -95,7 +95,7 @@ func (s *server) answer(w http.ResponseWriter, r *http.Request) (any, error) {
 	return nil, numbered(http.StatusMethodNotAllowed, "Method Not Allowed")
 }
 
-// lowstate reads the body, which has to be a list in JSON. Without a length there is none, as in Salt.
+// lowstate reads the body, which must be a JSON list. A body without a length does not count, as in Salt.
 func (s *server) lowstate(w http.ResponseWriter, r *http.Request) ([]any, *netapi.Intake, error) {
 	if r.Header.Get("Content-Type") != netapi.TypeJSON {
 		return nil, nil, numbered(http.StatusNotAcceptable, "JSON required")
@@ -106,7 +106,7 @@ func (s *server) lowstate(w http.ResponseWriter, r *http.Request) ([]any, *netap
 	in, err := s.bodies.Take(w, r, netapi.From(r.Context()), netapi.Limits{Longest: s.opt.Config.MaxRequestBodySize})
 	var known *netapi.Error
 	if errors.As(err, &known) {
-		w.Header().Set("Connection", "close") // nobody reads what is left
+		w.Header().Set("Connection", "close") // the rest of the body stays unread
 		return nil, nil, numbered(known.Status, textOf(known))
 	}
 	if err != nil {
@@ -128,7 +128,7 @@ func (s *server) lowstate(w http.ResponseWriter, r *http.Request) ([]any, *netap
 	return list, in, nil
 }
 
-// textOf is what a client reads of a body that is not taken.
+// textOf is the text for a client whose body was refused.
 func textOf(e *netapi.Error) string {
 	if e.Status == http.StatusRequestEntityTooLarge {
 		return "Request Entity Too Large"
@@ -136,7 +136,7 @@ func textOf(e *netapi.Error) string {
 	return e.Message
 }
 
-// run runs the chunks one after the other.
+// run runs the chunks one after another.
 func (s *server) run(ctx context.Context, list []any) (any, error) {
 	results := make([]any, 0, len(list))
 	for _, one := range list {

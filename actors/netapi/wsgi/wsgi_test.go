@@ -66,8 +66,8 @@ func TestAnswers(t *testing.T) {
 	}
 }
 
-// TestNoCookies: here are no sessions: neither cookie nor header says who asks, and what a page of another origin can
-// post without being asked about is not taken.
+// TestNoCookies: this server has no sessions. Neither a cookie nor a header identifies the user. A form that a
+// page of another origin can post without a preflight request is refused.
 func TestNoCookies(t *testing.T) {
 	var ran []*payload.Map
 	h := New(keeper{ran: &ran}, Options{Config: &config.WSGI{MaxRequestBodySize: 1000},
@@ -92,7 +92,7 @@ func TestNoCookies(t *testing.T) {
 	}
 }
 
-// keeper keeps what it is to run.
+// keeper keeps the chunks that it gets.
 type keeper struct {
 	api.API
 	ran *[]*payload.Map

@@ -27,14 +27,14 @@ const apiConf = "external_auth: {sharedsecret: {fred: ['.*', '@runner', '@wheel'
 	"netapi_enable_clients: [local, local_async, runner, runner_async, wheel, wheel_async, " +
 	"ssh]\nlogin_failures_max: 40\nrest_cherrypy: {port: %d, host: 127.0.0.1, disable_ssl: True%s}\n"
 
-// newAPI starts a site and a salt-api. It ends with the site.
+// newAPI starts a site and a salt-api, which ends with the site.
 func newAPI(t *testing.T) *api {
 	t.Helper()
 	return newAPIWith(t, "true", "")
 }
 
-// newAPIWith is newAPI under a limit of the shell, such as "ulimit -n 256", with more options of rest_cherrypy: ",
-// name: value".
+// newAPIWith is newAPI with a limit of the shell, such as "ulimit -n 256", and further options of
+// rest_cherrypy: ", name: value".
 func newAPIWith(t *testing.T, limit, more string) *api {
 	t.Helper()
 	s := newBareSite(t, "")
@@ -60,7 +60,7 @@ type reply struct {
 	header http.Header
 }
 
-// do sends a request from an address of this machine, "" any; token is a session id or "".
+// do sends a request from an address of this machine, or from any for "". token is a session id or "".
 func (a *api) do(source, method, path, token, body string) (reply, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
@@ -89,7 +89,7 @@ func (a *api) do(source, method, path, token, body string) (reply, error) {
 	return reply{resp.StatusCode, string(b), resp.Header}, err
 }
 
-// ask is do for what must be answered. No answer shows a stack or the secret.
+// ask is do for a request that must be answered. No answer may show a stack or the secret.
 func (a *api) ask(source, method, path, token, body string) reply {
 	a.s.t.Helper()
 	r, err := a.do(source, method, path, token, body)
@@ -117,8 +117,8 @@ func (a *api) logIn(source, user string) string {
 	return r.header.Get("X-Auth-Token")
 }
 
-// end makes sure that salt-api still serves an honest user, and that its log and the master's show no secret and no
-// stack.
+// end checks that salt-api still serves an honest user, and that its log and the master's contain no secret and
+// no stack.
 func (a *api) end() {
 	a.s.t.Helper()
 	id := a.logIn("127.0.0.9", "fred")
@@ -136,8 +136,8 @@ func (a *api) end() {
 	a.s.good()
 }
 
-// TestAPILoginStorm: who guesses passwords through salt-api is shut out for a minute himself, at every resource; the
-// user whose passwords he guesses and all others come in, for the master sees one address only.
+// TestAPILoginStorm: an attacker who guesses passwords through salt-api is locked out for a minute, at every
+// resource. The attacked user and all others can log in, although the master sees one address for all of them.
 func TestAPILoginStorm(t *testing.T) {
 	a := newAPI(t)
 	var storm sync.WaitGroup
@@ -154,7 +154,7 @@ func TestAPILoginStorm(t *testing.T) {
 		})
 	}
 	var took time.Duration
-	for range 3 { // of three tries one must do, as with good: the machine has other work
+	for range 3 { // one of three attempts must succeed, as in good, because the machine has other work
 		began := time.Now()
 		a.logIn("127.0.0.7", "bob")
 		if took = time.Since(began); took <= second() {
@@ -178,7 +178,7 @@ func TestAPILoginStorm(t *testing.T) {
 	a.end()
 }
 
-// TestAPISessions: ids that are guessed, cut, of others' forms or of tokens open nothing, and one that ended is none.
+// TestAPISessions: guessed, cut and ended ids, and ids in the form of tokens, open no session.
 func TestAPISessions(t *testing.T) {
 	a := newAPI(t)
 	id := a.logIn("", "fred")
@@ -213,7 +213,7 @@ func TestAPISessions(t *testing.T) {
 	if r := a.ask("", "GET", "/minions", id, ""); r.status != http.StatusUnauthorized {
 		t.Errorf("a session that ended: %d", r.status)
 	}
-	for range 3 { // credentials that are proved leave no token
+	for range 3 { // checking credentials leaves no token
 		a.ask("", "POST", "/run", "", `{"client": "ssh", "tgt": "*", "fun": "test.ping", `+credentials("fred",
 			"Op3nSesame")[1:])
 	}
@@ -223,7 +223,8 @@ func TestAPISessions(t *testing.T) {
 	a.end()
 }
 
-// TestAPILimited: a limited user has through salt-api what his rules give him and no more, in whatever form he asks.
+// TestAPILimited: through salt-api a limited user has the rights in the user's rules and no more, whatever the
+// form of the request.
 func TestAPILimited(t *testing.T) {
 	a := newAPI(t)
 	id := a.logIn("", "limited")
@@ -247,7 +248,7 @@ func TestAPILimited(t *testing.T) {
 			"Op3nSesame")[1:]} {
 			r := a.ask("", "POST", path, map[string]string{"/": id}[path], body)
 			if got := r.status == http.StatusOK && strings.Contains(r.body, "said"); got != may {
-				if path == "/" && strings.Contains(low, `"token"`) { // the session's own is set in its place
+				if path == "/" && strings.Contains(low, `"token"`) { // the token of the session replaces it
 					continue
 				}
 				t.Errorf("%s %s: %d %.300s", path, low, r.status, r.body)
@@ -262,8 +263,7 @@ func TestAPILimited(t *testing.T) {
 	a.end()
 }
 
-// TestAPIClientsGo: clients that leave in the middle of a job, and streams whose token is revoked, leave nothing
-// behind.
+// TestAPIClientsGo: clients that leave during a job, and streams with a revoked token, leave nothing behind.
 func TestAPIClientsGo(t *testing.T) {
 	a := newAPI(t)
 	id := a.logIn("", "fred")
@@ -337,7 +337,7 @@ func TestAPIClientsGo(t *testing.T) {
 	a.end()
 }
 
-// left is an error while salt-api holds calls of clients who have gone.
+// left returns an error while salt-api holds calls of clients that are gone.
 func (a *api) left() error {
 	r := a.s.tool("brine", "tree", "--api")
 	if r.code != 0 || strings.Contains(r.stdout, "Call-") {
@@ -346,7 +346,7 @@ func (a *api) left() error {
 	return nil
 }
 
-// sockets is how many connections to its port salt-api has.
+// sockets is the number of connections to salt-api's port.
 func (a *api) sockets() (n int, err error) {
 	text, err := os.ReadFile("/proc/net/tcp")
 	for line := range strings.Lines(string(text)) {

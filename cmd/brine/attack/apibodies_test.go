@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// TestAPIBodies: bodies of every kind that mean far more than their length, from two addresses at once, cost salt-api
-// little memory, and no time once their clients have gone. Somebody else is answered meanwhile.
+// TestAPIBodies: bodies that expand to much more than their length, from two addresses at once, cost salt-api
+// little memory, and no time after their clients are gone. Another client is answered meanwhile.
 func TestAPIBodies(t *testing.T) {
 	a := newAPI(t)
 	const length = 15 << 20
@@ -26,7 +26,7 @@ func TestAPIBodies(t *testing.T) {
 				t.Fatal(err)
 			}
 			clients = append(clients, c)
-			go func() { // it may be cut off
+			go func() { // the connection may be cut
 				_, _ = fmt.Fprintf(c, "POST /run HTTP/1.1\r\nHost: x\r\nContent-Type: %s\r\nContent-Length: %d\r\n\r\n",
 					kind, len(body))
 				_, _ = io.WriteString(c, body)

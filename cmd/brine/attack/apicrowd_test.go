@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestAPICrowd: a stranger who holds as many connections as he gets, after a request, within headers and within a body,
-// leaves room for others and descriptors for what they ask.
+// TestAPICrowd: a stranger holds as many connections as possible, idle, within headers and within a body.
+// Others still find connections, and descriptors for their requests.
 func TestAPICrowd(t *testing.T) {
 	a := newAPIWith(t, "ulimit -n 256", "")
 	target := fmt.Sprintf("127.0.0.1:%d", a.port)

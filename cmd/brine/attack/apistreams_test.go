@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-// stream opens the stream of events and returns a function that reads its text up to the event with a tag.
+// stream opens the stream of events. The returned function reads its text up to the event with a tag.
 func (a *api) stream(token string, header ...string) (until func(tag string) string) {
 	a.s.t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
@@ -50,9 +50,9 @@ func (a *api) stream(token string, header ...string) (until func(tag string) str
 	}
 }
 
-// TestAPIStreams: who may do little sees all events, as with Salt, but never what lets others in, and nobody writes
-// lines of his own into the streams of others. Nothing is shown again to who asks for it. A token in an address is
-// refused, and is not in the log.
+// TestAPIStreams: a user with few rights sees all events, as with Salt, but no credentials. No user can write
+// lines into the streams of others. A reader cannot get old events again. A token in an address is refused, and
+// is not in the log.
 func TestAPIStreams(t *testing.T) {
 	a := newAPI(t)
 	fred, bob := a.logIn("", "fred"), a.logIn("", "bob")
@@ -101,8 +101,8 @@ func TestAPIStreams(t *testing.T) {
 	a.end()
 }
 
-// TestAPIHalfSockets: who begins WebSockets and goes on with none of them, or never says that he is ready, holds up
-// nobody, and leaves nothing behind.
+// TestAPIHalfSockets: clients that open WebSockets and do not complete the handshake, or never say that they
+// are ready, delay no other client, and leave nothing behind.
 func TestAPIHalfSockets(t *testing.T) {
 	a := newAPI(t)
 	id := a.logIn("", "bob")
@@ -140,7 +140,7 @@ func TestAPIHalfSockets(t *testing.T) {
 	}
 	a.s.eventually("the end of the sockets", func() error {
 		n, err := a.sockets()
-		if err == nil && n > 1 { // the stream
+		if err == nil && n > 1 { // one is the stream
 			err = fmt.Errorf("%d are open", n)
 		}
 		return err

@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// TestAPITokenStorm: tokens without end that are none, by every way, cost the master a hundred questions a minute at
-// most; who has one that holds does not notice, at the same address either.
+// TestAPITokenStorm: endless invalid tokens, sent in every way, cost the master at most a hundred questions a
+// minute. A user with a valid token does not notice, even at the same address.
 func TestAPITokenStorm(t *testing.T) {
 	a := newAPI(t)
 	id := a.logIn("127.0.0.66", "fred")
@@ -50,7 +50,7 @@ func TestAPITokenStorm(t *testing.T) {
 		}
 	}
 	storm.Wait()
-	minutes := int64(time.Since(began)/time.Minute) + 2 // those that have begun
+	minutes := int64(time.Since(began)/time.Minute) + 2 // minutes that have begun
 	if n := asked.Load(); n > 100*minutes {
 		t.Errorf("the master was asked about %d tokens in %v", n, time.Since(began))
 	}

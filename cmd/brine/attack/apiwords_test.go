@@ -20,9 +20,9 @@ const wordsConf = "external_auth: {sharedsecret: {fred: ['.*', '@runner', '@whee
 	"rest_cherrypy: {port: %d, host: 127.0.0.1, disable_ssl: True}\nrest_tornado: {port: %d, address: 127.0.0.1, " +
 	"disable_ssl: True}\nrest_wsgi: {port: %d}\n"
 
-// TestAPIWordsOfMasters: who logs in at salt-api says what masters, syndics and their tools say among themselves, at
-// each of its servers, in each form and under each spelling: rules of his own, whose job it is, a tag. It counts
-// nowhere, and so it does at the master's own door.
+// TestAPIWordsOfMasters: a logged-in user sends fields that only masters, syndics and their tools may set: own
+// rules, the owner of a job, a tag. The test tries each server of salt-api, each form and each spelling, and
+// the master's own port. The fields never have an effect.
 func TestAPIWordsOfMasters(t *testing.T) {
 	s := newBareSite(t, "")
 	s.master.stop()
@@ -64,7 +64,7 @@ func TestAPIWordsOfMasters(t *testing.T) {
 			fmt.Sprintf("username: %s\npassword: Op3nSesame\neauth: sharedsecret\n", user)
 		s.nothing(ports[0], "/run", yaml, "application/x-yaml", nil)
 		for _, client := range []string{"runner", "runner_async", "wheel", "wheel_async"} {
-			// what they may, under a forged tag and name
+			// permitted calls, under a forged tag and name
 			fun := map[bool]string{true: "key.list_all", false: "test.arg"}[strings.HasPrefix(client, "wheel")]
 			_, _ = s.post(ports[0], "POST", "/run",
 				fmt.Sprintf(
@@ -83,7 +83,7 @@ func TestAPIWordsOfMasters(t *testing.T) {
 	}
 }
 
-// wordsOfMasters stand in a chunk.
+// wordsOfMasters are such fields in a chunk.
 var wordsOfMasters = []string{
 	`"auth_list": [".*"]`, `"auth_list": [], "auth_list": [".*", "@runner"]`, `"auth_list": []`,
 	`"auth_list": null, "user": "root"`, `"kwargs": {"auth_list": [".*"]}, "AUTH_LIST": [".*"]`,
@@ -93,7 +93,7 @@ var wordsOfMasters = []string{
 	`"id": "honest", "master_id": "x", "nocache": true, "auth_list": [".*"]`,
 }
 
-// tokenAtTheDoor publishes with a user's token and rules that he brings along, without salt-api.
+// tokenAtTheDoor publishes directly at the master, with a user's token and forged rules.
 func (s *site) tokenAtTheDoor(user string) {
 	s.t.Helper()
 	v, err := s.stranger().ask(as(user, payload.M("cmd", payload.CmdMkToken)).Set("password", "Op3nSesame"))
@@ -113,7 +113,7 @@ func (s *site) tokenAtTheDoor(user string) {
 	}
 }
 
-// sessionOf logs in at a server.
+// sessionOf logs in at a server and returns the headers of the session.
 func (s *site) sessionOf(port int, user string) http.Header {
 	s.t.Helper()
 	r, err := s.post(port, "POST", "/login", credentials(user, "Op3nSesame"), "application/json", nil)
@@ -127,7 +127,7 @@ func (s *site) sessionOf(port int, user string) http.Header {
 	return http.Header{"X-Auth-Token": {token}}
 }
 
-// nothing posts what must come to nothing.
+// nothing posts a request that must have no effect.
 func (s *site) nothing(port int, path, body, kind string, header http.Header) {
 	s.t.Helper()
 	r, err := s.post(port, "POST", path, body, kind, header)

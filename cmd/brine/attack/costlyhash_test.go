@@ -12,8 +12,8 @@ import (
 	"brine/wire/payload"
 )
 
-// TestCostlyHash: in the roots lies a file that takes minutes to be hashed. Thieves ask for its hash in every form, by
-// several keys, and for more: meanwhile others are served files and pillars.
+// TestCostlyHash: the roots contain a file that takes minutes to hash. Thieves with several keys ask for its
+// hash in every form. Meanwhile others get files and pillars.
 func TestCostlyHash(t *testing.T) {
 	s := newBareSite(t, "")
 	s.master.stop()
@@ -36,7 +36,7 @@ func TestCostlyHash(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				storm.Go(func() { _, _ = th.req.Do(stop, frame) }) // none comes in time
+				storm.Go(func() { _, _ = th.req.Do(stop, frame) }) // no answer arrives in time
 			}
 		}
 	}

@@ -11,14 +11,14 @@ import (
 	"syscall"
 )
 
-// daemon is one process of the site. Its output, and so its log, goes to a file.
+// daemon is one process of the site. Its output, including its log, goes to a file.
 type daemon struct {
 	name, log string
 	cmd       *exec.Cmd
 	done      chan struct{} // closed when the process has ended
 }
 
-// start starts a program; what it prints is appended to a file of its name.
+// start starts a program. Its output is appended to a file of its name.
 func (s *site) start(name, program string, args ...string) *daemon {
 	s.t.Helper()
 	d := &daemon{name: name, log: s.path(strings.ReplaceAll(name, " ", "-") + ".out"), done: make(chan struct{})}
@@ -35,7 +35,7 @@ func (s *site) start(name, program string, args ...string) *daemon {
 	}
 	go func() {
 		defer close(d.done)
-		_ = d.cmd.Wait() // how it ended shows in its output
+		_ = d.cmd.Wait() // the output shows how it ended
 	}()
 	return d
 }
@@ -51,13 +51,13 @@ func (d *daemon) running() bool {
 
 // stop ends a daemon as a service manager does.
 func (d *daemon) stop() {
-	_ = d.cmd.Process.Signal(syscall.SIGTERM) // one that has ended is fine
+	_ = d.cmd.Process.Signal(syscall.SIGTERM) // it may have ended already
 	<-d.done
 }
 
-// kill ends a daemon, and what it has started, at once.
+// kill kills a daemon and its children.
 func (d *daemon) kill() {
-	_ = syscall.Kill(-d.cmd.Process.Pid, syscall.SIGKILL) // the group may have ended
+	_ = syscall.Kill(-d.cmd.Process.Pid, syscall.SIGKILL) // the group may have ended already
 	<-d.done
 }
 

@@ -8,13 +8,13 @@ import (
 	"testing"
 )
 
-// TestDocNamesAll: the table of doc.go names every test of this folder, and none that is not there.
+// TestDocNamesAll: the table in doc.go names every test of this folder, and no test that does not exist.
 func TestDocNamesAll(t *testing.T) {
 	doc, err := os.ReadFile("doc.go")
 	if err != nil {
 		t.Fatal(err)
 	}
-	own := regexp.MustCompile(`\[[^\]]*\]`).ReplaceAllString(string(doc), "") // in brackets: those of other folders
+	own := regexp.MustCompile(`\[[^\]]*\]`).ReplaceAllString(string(doc), "") // brackets contain tests of other folders
 	named := regexp.MustCompile(`Test[A-Z]\w*(\.\.\.)?`).FindAllString(own, -1)
 	files, err := filepath.Glob("*_test.go")
 	if err != nil || len(named) < 40 {

@@ -10,10 +10,10 @@ import (
 	"brine/wire/payload"
 )
 
-// evil is a pattern that takes for ever on ids of many a's.
+// evil is a pattern that never ends on ids with many a's.
 const evil = "((a|aa)+)+(?!b)[0-9]x$"
 
-// evilTargets are targets that are dear to work out.
+// evilTargets are targets that are expensive to evaluate.
 func evilTargets() []*payload.Map {
 	long := strings.Repeat("a", 4<<20)
 	return []*payload.Map{
@@ -30,7 +30,7 @@ func evilTargets() []*payload.Map {
 	}
 }
 
-// evilMinion is a minion whose id and grains are made for patterns that take for ever.
+// evilMinion is a minion whose id and grains make patterns run for ever.
 func (s *site) evilMinion() *thief {
 	s.t.Helper()
 	th := s.thief(strings.Repeat("a", 60), nil)
@@ -49,7 +49,7 @@ func (s *site) evilMinion() *thief {
 	return th
 }
 
-// atOnce calls each of n functions in a goroutine of its own and waits for all.
+// atOnce calls n functions concurrently and waits for all.
 func atOnce(n int, f func(i int)) {
 	var all sync.WaitGroup
 	for i := range n {
@@ -58,7 +58,7 @@ func atOnce(n int, f func(i int)) {
 	all.Wait()
 }
 
-// TestStrangerTargets: who has no key is refused before his target is looked at.
+// TestStrangerTargets: a client without a key is refused before its target is evaluated.
 func TestStrangerTargets(t *testing.T) {
 	s := newSite(t, "")
 	s.evilMinion()
@@ -81,7 +81,7 @@ func TestStrangerTargets(t *testing.T) {
 	}
 }
 
-// TestStrangerFunctions: nor are patterns of the operator's tried on what a stranger names.
+// TestStrangerFunctions: the operator's patterns are not matched against names from strangers either.
 func TestStrangerFunctions(t *testing.T) {
 	s := newSite(t, "publisher_acl_blacklist: {users: ['bad.*', '^(a+)+$'], modules: ['cmd.*', '(x+)+y']}\n")
 	funs := make([]any, 200_000)
@@ -98,8 +98,8 @@ func TestStrangerFunctions(t *testing.T) {
 	s.good()
 }
 
-// TestStrangerClears: nor do the other commands in clear do any work for who has no key, whatever they are given: no
-// pattern of the configuration is tried on a long name, no target is expanded, nothing is kept.
+// TestStrangerClears: the other commands in clear cost nothing either for a client without a key. No pattern of
+// the configuration is matched against a long name, no target is expanded, and nothing is stored.
 func TestStrangerClears(t *testing.T) {
 	s := newSite(t, "publisher_acl: {'(a+)+$': ['.*']}\npublisher_acl_blacklist: {users: ['(a+)+b'], modules: "+
 		"['(a+)+b']}\n"+
@@ -130,7 +130,7 @@ func TestStrangerClears(t *testing.T) {
 				if err != nil || says(v) {
 					t.Errorf("%s: got %v, %v", cmd, v, err)
 				}
-				if took := time.Since(began); took > 8*second() { // a failed log-in waits for a second by design
+				if took := time.Since(began); took > 8*second() { // a failed log-in waits a second by design
 					t.Errorf("%s, load %d: a refusal took %v", cmd, i, took)
 				}
 			})
@@ -140,11 +140,11 @@ func TestStrangerClears(t *testing.T) {
 	s.grown(before, 600<<20)
 }
 
-// TestThiefTargets: a minion's targets may take their time, but not the workers of others.
+// TestThiefTargets: a minion's targets may take long, but do not occupy the workers of others.
 func TestThiefTargets(t *testing.T) {
 	s := newSite(t, "target_timeout: 3\npeer: {'.*': ['.*']}\n")
 	th := s.evilMinion()
-	frames := map[string][]byte{} // made before: the honest user shares this process with the thief
+	frames := map[string][]byte{} // made in advance, because the honest user shares this process with the thief
 	for _, load := range evilTargets() {
 		for _, cmd := range []string{payload.CmdMineGet, payload.CmdMinionPub} {
 			what := fmt.Sprint(len(frames), cmd, payload.Show(load.Str("tgt_type")))
@@ -171,7 +171,8 @@ func TestThiefTargets(t *testing.T) {
 	s.good()
 }
 
-// TestLoginStorm: failed log-ins are slow for who fails, and for nobody else; after too many the next are not tried.
+// TestLoginStorm: failed log-ins are slow for the user who fails, and for no other. After too many failures,
+// further attempts are refused at once.
 func TestLoginStorm(t *testing.T) {
 	s := newSite(t, "external_auth: {sharedsecret: {fred: ['.*', '@runner'], ann: ['test.ping']}}\nsharedsecret: "+
 		"Op3nSesame\nlogin_failures_max: 50\n")

@@ -10,10 +10,10 @@ import (
 	"brine/wire/payload"
 )
 
-// version2 makes a thief speak version 2, in which nothing ties the id of a request to a key.
+// version2 makes a thief use version 2, in which the id of a request is not bound to a key.
 func version2(o *auth.MinionOptions) { o.MaxVersion = 2 }
 
-// TestVersion2Refused: without minimum_auth_version nobody speaks version 2 at all.
+// TestVersion2Refused: without minimum_auth_version every client with version 2 is refused.
 func TestVersion2Refused(t *testing.T) {
 	s := newSite(t, "")
 	if _, err := s.stranger().askVersion(second(), 2, payload.M("cmd", payload.CmdPing)); err != nil {
@@ -25,9 +25,9 @@ func TestVersion2Refused(t *testing.T) {
 	s.good()
 }
 
-// TestVersion2Names: where version 2 is allowed a thief can name whom he wants. In the name of a minion that has spoken
-// version 3 nothing counts, also after the master has begun anew; grains count in nobody's; and what needs a token
-// needs one.
+// TestVersion2Names: where version 2 is allowed, a thief can use any id. Requests with the id of a minion that
+// has used version 3 have no effect, even after a restart of the master. Grains never have an effect, and
+// requests that need a token fail without it.
 func TestVersion2Names(t *testing.T) {
 	s := newSite(t,
 		"minimum_auth_version: 0\nfile_recv: True\npeer: {'.*': ['test.*']}\npeer_run: {'.*': ['test.*']}\n")
@@ -105,7 +105,7 @@ func TestVersion2Names(t *testing.T) {
 	}
 }
 
-// honestMay makes sure that what is refused below is not refused to everybody: in its own name a minion pushes,
+// honestMay checks that the requests refused below are permitted to a minion in its own name: it pushes,
 // publishes and runs.
 func (s *site) honestMay() {
 	s.t.Helper()
@@ -124,7 +124,7 @@ func (s *site) honestMay() {
 				jobs++
 			}
 			if strings.HasSuffix(h.tag, "/ret/"+honest) && h.data.Str("fun") == "test.arg" {
-				// one that came later would look like a forged one
+				// a later return would look like a forged one
 				returns++
 			}
 			if strings.HasPrefix(h.tag, "salt/run/") && strings.HasSuffix(h.tag, "/ret") {
@@ -138,8 +138,7 @@ func (s *site) honestMay() {
 	})
 }
 
-// TestVersion2Works: a minion of version 2 is heard under its own id, as far as its protocol can show that it is
-// itself.
+// TestVersion2Works: a minion with version 2 can use its own id, as far as its protocol can prove it.
 func TestVersion2Works(t *testing.T) {
 	s := newSite(t, "minimum_auth_version: 0\n")
 	th := s.thief("old", version2)

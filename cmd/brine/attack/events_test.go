@@ -11,12 +11,12 @@ import (
 	"brine/wire/payload"
 )
 
-// forged is what a thief says in the events that he is not to fire.
+// forged is the text in events that a thief must not fire.
 const forged = "forged by a thief"
 
 func isForged(_ string, data *payload.Map) bool { return strings.Contains(fmt.Sprint(data), forged) }
 
-// forms are the ways in which a minion can try to fire an event under a tag.
+// forms returns the requests with which a minion can try to fire an event with a tag.
 func forms(tag string, data *payload.Map) []*payload.Map {
 	first, rest, _ := strings.Cut(tag, "/")
 	load := func(kv ...any) *payload.Map {
@@ -38,7 +38,7 @@ func forms(tag string, data *payload.Map) []*payload.Map {
 	}
 }
 
-// TestThiefEvents: in no form does a thief fire what masters, tools or other minions say.
+// TestThiefEvents: in no form can a thief fire the events of masters, tools or other minions.
 func TestThiefEvents(t *testing.T) {
 	s := newSite(t, "order_masters: True\n")
 	th := s.thief("thief", nil)
@@ -62,7 +62,7 @@ func TestThiefEvents(t *testing.T) {
 			th.must(load)
 		}
 	}
-	// states that failed have their tags from the names of states
+	// failed states have tags made from the names of states
 	states := payload.NewMap(0)
 	for _, tag := range tags {
 		states.Set(tag+"_|-x_|-y_|-z", payload.M("result", false, "comment", forged, "error", forged, "minions",
@@ -95,8 +95,8 @@ func TestThiefEvents(t *testing.T) {
 	}
 }
 
-// TestThiefEndsTools: while an operator waits for a job, a thief who knows its id ends neither the tool nor shows
-// himself as another.
+// TestThiefEndsTools: while an operator waits for a job, a thief who knows its id can neither end the tool nor
+// appear as another minion.
 func TestThiefEndsTools(t *testing.T) {
 	s := newSite(t, "")
 	th := s.thief("thief", nil)

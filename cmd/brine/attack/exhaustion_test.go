@@ -15,7 +15,7 @@ import (
 	"brine/wire/payload"
 )
 
-// startLimited starts the master again under a limit of the shell, such as "ulimit -n 256".
+// startLimited restarts the master with a limit of the shell, such as "ulimit -n 256".
 func (s *site) startLimited(limit string) {
 	s.t.Helper()
 	s.master.stop()
@@ -27,10 +27,10 @@ func (s *site) startLimited(limit string) {
 	})
 }
 
-// greeting is what a peer of ZMTP 3 says first; who says it is let in.
+// greeting is the first message of a ZMTP 3 peer. A peer that sends it is accepted.
 var greeting = "\xff\x00\x00\x00\x00\x00\x00\x00\x01\x7f\x03\x00NULL" + strings.Repeat("\x00", 16+1+31)
 
-// crowd makes connections from another address of this machine and keeps them until the end of the test.
+// crowd opens connections from another address of this machine and keeps them until the end of the test.
 func (s *site) crowd(n int, network, target, hello string) (leave func()) {
 	s.t.Helper()
 	var all []net.Conn
@@ -48,10 +48,10 @@ func (s *site) crowd(n int, network, target, hello string) (leave func()) {
 	for range n {
 		c, err := d.Dial(network, target)
 		if err != nil {
-			break // it takes no more
+			break // the target accepts no more
 		}
 		all = append(all, c)
-		_, _ = c.Write([]byte(hello)) // who is refused need not hear why
+		_, _ = c.Write([]byte(hello)) // a refused connection may be closed already
 	}
 	return leave
 }
@@ -65,7 +65,7 @@ func (d *daemon) cpu(t testing.TB) time.Duration {
 	}
 	words := strings.Fields(string(b[strings.LastIndexByte(string(b), ')'):]))
 	var ticks int64
-	for _, w := range words[12:14] { // utime and stime, counted behind the name
+	for _, w := range words[12:14] { // utime and stime, counted after the name
 		n, err := strconv.ParseInt(w, 10, 64)
 		if err != nil {
 			t.Fatal(err)
@@ -75,7 +75,7 @@ func (d *daemon) cpu(t testing.TB) time.Duration {
 	return time.Duration(ticks) * (time.Second / 100)
 }
 
-// idles makes sure that a daemon rests, though it may have had to do with what came just before.
+// idles checks that a daemon is at rest. It may still be busy for a moment.
 func (s *site) idles(d *daemon) {
 	s.t.Helper()
 	s.eventually("rest of "+d.name, func() error {
@@ -88,8 +88,8 @@ func (s *site) idles(d *daemon) {
 	})
 }
 
-// TestDescriptors: strangers connect until there are no more descriptors, at both ports. Whoever else is there is
-// served meanwhile, an operator is answered, the daemon rests, and says once what is the matter.
+// TestDescriptors: strangers connect to both ports until no descriptors are left. Other clients are served
+// meanwhile, an operator gets answers, and the daemon is at rest and logs the reason once.
 func TestDescriptors(t *testing.T) {
 	for _, hello := range []string{"", greeting} {
 		t.Run(fmt.Sprintf("%d bytes", len(hello)), func(t *testing.T) {
@@ -122,8 +122,8 @@ func TestDescriptors(t *testing.T) {
 	}
 }
 
-// TestLocalDescriptors: a tool that leaves its connections open takes the room of tools at that socket, and nothing
-// else.
+// TestLocalDescriptors: a tool that leaves its connections open uses up the places for tools on that socket,
+// and nothing else.
 func TestLocalDescriptors(t *testing.T) {
 	s := newBareSite(t, "")
 	s.startLimited("ulimit -n 256")
@@ -145,7 +145,8 @@ func TestLocalDescriptors(t *testing.T) {
 	}
 }
 
-// memoryGroup makes a control group with a limit of memory, of version 1 or 2; it is skipped where that is not allowed.
+// memoryGroup makes a control group with a memory limit, version 1 or 2. It skips the test if that is not
+// allowed.
 func (s *site) memoryGroup(limit int64) (join string) {
 	s.t.Helper()
 	own, err := os.ReadFile("/proc/self/cgroup")
@@ -177,7 +178,7 @@ func (s *site) memoryGroup(limit int64) (join string) {
 	return ""
 }
 
-// leaveGroup removes a control group; what is in it ends first.
+// leaveGroup removes a control group after its processes have ended.
 func (s *site) leaveGroup(dir string) {
 	s.t.Helper()
 	if s.master.running() {
@@ -191,8 +192,8 @@ func (s *site) leaveGroup(dir string) {
 	})
 }
 
-// newGroupSite is a site whose master is in a control group of limit bytes: 128 MiB, or eight times that under the race
-// detector, which takes several times as much.
+// newGroupSite is a site whose master is in a control group of limit bytes: 128 MiB, or eight times that under
+// the race detector, which needs several times as much.
 func newGroupSite(t *testing.T) (s *site, limit int64) {
 	t.Helper()
 	s, limit = newBareSite(t, ""), 128<<20
@@ -206,18 +207,18 @@ func newGroupSite(t *testing.T) (s *site, limit int64) {
 	return s, limit
 }
 
-// TestMemoryLimit: a master in a control group of 128 MB gets half a gigabyte of requests, and messages that are larger
-// than one may be in it. It sheds, and lives on.
+// TestMemoryLimit: a master in a control group of 128 MB gets half a gigabyte of requests, and messages larger
+// than its memory. It drops requests, and survives.
 func TestMemoryLimit(t *testing.T) {
 	s, limit := newGroupSite(t)
 	started := s.master.cmd.Process.Pid
 	ask := func(p *stranger, limit time.Duration, text string) {
-		// what becomes of it is of no account
+		// the answer does not matter
 		_, _ = p.askWithin(limit, payload.M("cmd", "publish", "tgt", text, "fun", "test.ping", "arg", []any{text}))
 	}
 	much, tooMuch := strings.Repeat("x", 3<<20), strings.Repeat("y", 20<<20)
 	var busy sync.WaitGroup
-	for range 4 { // each half-received message is libzmq's, which bounds their size and not their number
+	for range 4 { // libzmq holds each half-received message; it limits their size, but not their number
 		p := s.stranger()
 		busy.Go(func() {
 			for range 20 {
@@ -227,7 +228,7 @@ func TestMemoryLimit(t *testing.T) {
 	}
 	for range 2 {
 		p := s.stranger()
-		// its connection ends, and is made again until the time is over
+		// the master ends the connection, and ask repeats it until the time is over
 		busy.Go(func() { ask(p, 2*time.Second, tooMuch) })
 	}
 	busy.Wait()

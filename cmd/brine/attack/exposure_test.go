@@ -8,7 +8,7 @@ import (
 	"brine/wire/payload"
 )
 
-// TestStrangerMethods tries names of methods that Salt's master has, and that nobody may call from outside.
+// TestStrangerMethods tries names of methods in Salt's master that no client may call.
 func TestStrangerMethods(t *testing.T) {
 	s := newSite(t, "")
 	p := s.stranger()
@@ -28,7 +28,7 @@ func TestStrangerMethods(t *testing.T) {
 	s.good()
 }
 
-// clearNames and sealedNames are all that a master of 3008 answers, to tools and to minions.
+// clearNames and sealedNames are all commands that a 3008 master answers, for tools and for minions.
 var (
 	clearNames = []string{payload.CmdPublish, payload.CmdGetToken, payload.CmdMkToken, payload.CmdWheel,
 		payload.CmdRunner}
@@ -49,7 +49,7 @@ var (
 		"_mine_all", "_prep_auth", "\x00"}
 )
 
-// everything is a load that gives each method what it could want.
+// everything is a load with all fields that any method could need.
 func everything(cmd any, id string) *payload.Map {
 	return payload.M("cmd", cmd, "id", id, "fun", "key.list_all", "tgt", "*", "tgt_type", "glob", "arg", []any{}, "ret",
 		"", "jid", "20200101000000000000", "user", "root", "key", "", "kwarg", payload.NewMap(0), "kwargs",
@@ -58,7 +58,7 @@ func everything(cmd any, id string) *payload.Map {
 		payload.NewMap(0), "ver", "2", "eauth", "x", "username", "root")
 }
 
-// bare is a load without credentials of any kind.
+// bare is a load without any credentials.
 func bare(cmd any, id string) *payload.Map {
 	load := everything(cmd, id)
 	for _, k := range []string{"eauth", "username", "key", "tok"} {
@@ -67,7 +67,7 @@ func bare(cmd any, id string) *payload.Map {
 	return load
 }
 
-// says tells whether an answer holds more than a refusal: keys, a job, a token, a result.
+// says tells whether an answer contains more than a refusal: keys, a job, a token, a result.
 func says(v any) bool {
 	m, ok := v.(*payload.Map)
 	if !ok {
@@ -76,7 +76,7 @@ func says(v any) bool {
 	return m.Has("jid") || m.Has("tag") || m.Has("token") || m.Has("data") || m.Map("load").Str("jid") != ""
 }
 
-// TestExposedInClear calls every name there is without encryption and without credentials.
+// TestExposedInClear calls every command without encryption and without credentials.
 func TestExposedInClear(t *testing.T) {
 	s := newSite(t, "external_auth: {sharedsecret: {ann: ['.*', '@wheel', '@runner']}}\n")
 	jobs, p := s.listen(), s.stranger()
@@ -99,7 +99,7 @@ func TestExposedInClear(t *testing.T) {
 	s.quiet(jobs)
 }
 
-// TestExposedSealed calls every name there is as a minion: what is for tools does not exist for it.
+// TestExposedSealed calls every command as a minion. Commands for tools do not exist for a minion.
 func TestExposedSealed(t *testing.T) {
 	s := newSite(t, "external_auth: {sharedsecret: {ann: ['.*', '@wheel', '@runner']}}\npeer: {}\n")
 	jobs, th := s.listen(), s.thief("thief", nil)
@@ -114,7 +114,7 @@ func TestExposedSealed(t *testing.T) {
 	s.quiet(jobs)
 }
 
-// quiet checks that no job, no runner and no wheel function has begun but those of good, and that good is served.
+// quiet checks that no job, runner or wheel function has begun except those of good, and that good succeeds.
 func (s *site) quiet(e *ear) {
 	s.t.Helper()
 	s.good()

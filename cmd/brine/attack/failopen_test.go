@@ -15,14 +15,15 @@ import (
 	"brine/wire/payload"
 )
 
-// The codes of a daemon that does not start with its configuration: a value that is none, and an option that brine does
-// not honour although somebody relies on it.
+// These are the exit codes of a daemon that refuses its configuration: for an invalid value, and for an option
+// that a user relies on and brine does not honour.
 const (
 	exitUsage  = 64
 	exitNotYet = 78
 )
 
-// TestFailOpenRefused starts daemons with protections that brine cannot give. Tools go on with the same files.
+// TestFailOpenRefused starts daemons with protections that brine cannot give. They do not start. Tools work
+// with the same files.
 func TestFailOpenRefused(t *testing.T) {
 	s := newBareSite(t, "")
 	for _, tt := range []struct{ role, key, line string }{
@@ -78,7 +79,7 @@ func TestFailOpenRefused(t *testing.T) {
 	s.good()
 }
 
-// TestFailOpenNamed starts a master with options that are not honoured: each is named once.
+// TestFailOpenNamed starts a master with options that brine does not honour. The log names each once.
 func TestFailOpenNamed(t *testing.T) {
 	s := newBareSite(t, "event_return_niceness: 9\nlog_granular_levels: {salt: debug}\nautosing_file: /x\n")
 	for _, name := range []string{"'event_return_niceness'", "'log_granular_levels'", "did you mean 'autosign_file'"} {
@@ -94,7 +95,8 @@ func TestFailOpenNamed(t *testing.T) {
 	s.good()
 }
 
-// TestFailOpenModules calls what the options of a minion forbid, in the minion and in a process of its own.
+// TestFailOpenModules calls functions that the options of a minion forbid, in the minion and in a separate
+// process.
 func TestFailOpenModules(t *testing.T) {
 	s := newSite(t, "disable_runners: [salt]\ndisable_wheels: [config]\ndisable_modules: [cmdmod]\nunique_jid: True\n")
 	ears := s.listen()
@@ -157,7 +159,7 @@ func TestFailOpenModules(t *testing.T) {
 	s.good()
 }
 
-// TestFailOpenRevoke lets a thief take back the key of the minion that he plays.
+// TestFailOpenRevoke: a thief asks the master to revoke the stolen key.
 func TestFailOpenRevoke(t *testing.T) {
 	s := newSite(t, "allow_minion_key_revoke: False\n")
 	s.thief("keeper", nil).must(payload.M("cmd", "revoke_auth", "id", "keeper"))
@@ -167,7 +169,7 @@ func TestFailOpenRevoke(t *testing.T) {
 	s.good()
 }
 
-// TestFailOpenRules offers keys to masters with rules that others could have written.
+// TestFailOpenRules offers keys to masters whose files of rules could have been written by other users.
 func TestFailOpenRules(t *testing.T) {
 	s := newBareSite(t, "")
 	for i, tt := range []struct {
@@ -205,7 +207,7 @@ func TestFailOpenRules(t *testing.T) {
 	s.good()
 }
 
-// offer signs in once with a key that the master does not know.
+// offer signs in once with an unknown key.
 func (s *site) offer(id string) (auth.Verdict, error) {
 	s.t.Helper()
 	key, err := oneKey()

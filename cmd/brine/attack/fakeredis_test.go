@@ -11,11 +11,11 @@ import (
 	"testing"
 )
 
-// database speaks as much of Redis as a master that writes jobs needs, and keeps the commands that it was sent.
+// database implements as much of Redis as a master needs to write jobs. It stores the commands that it gets.
 type database struct {
 	port string
 	mu   sync.Mutex
-	all  []string // commands, words with blanks between
+	all  []string // commands, words separated by blanks
 }
 
 func newDatabase(t *testing.T) *database {
@@ -84,7 +84,7 @@ func (d *database) serve(c net.Conn) {
 	}
 }
 
-// has tells whether a command came that begins in a way.
+// has tells whether it got a command with the given beginning.
 func (d *database) has(begin string) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -96,7 +96,7 @@ func (d *database) has(begin string) bool {
 	return false
 }
 
-// count is how many commands came.
+// count is the number of commands that it got.
 func (d *database) count() int {
 	d.mu.Lock()
 	defer d.mu.Unlock()

@@ -10,9 +10,9 @@ import (
 	"brine/wire/payload"
 )
 
-// TestForgedPublications: a thief who has the key of one minion, and so the key that publications are sealed with,
-// stands between the master and another minion. What he makes up is not run, whatever he signs it with and whatever its
-// number is; what comes from the master is. The minion has Salt's default, which asks for no signatures.
+// TestForgedPublications: a thief with the key of one minion, and thus with the key that seals publications, is
+// between the master and another minion. The minion runs no forged publication, whatever its signature and
+// number, and runs those of the master. It has Salt's default, which demands no signatures.
 func TestForgedPublications(t *testing.T) {
 	const id = "victim"
 	s := newSite(t, "")
@@ -47,7 +47,7 @@ func TestForgedPublications(t *testing.T) {
 		},
 	} {
 		for _, serial := range []any{nil, int64(1 << 40), "x"} {
-			jids++ // none is refused for what came before
+			jids++ // a new id, so that no earlier attempt is the reason of a refusal
 			load := payload.M("tgt_type", "glob", "jid", fmt.Sprintf("2098010100000000%04d", jids), "tgt", "*", "ret",
 				"", "user", "root", "arg", []any{fmt.Sprintf("echo 'forged %d %v' >> %s", i, serial, ran)}, "fun",
 				"cmd.run")
@@ -82,7 +82,7 @@ func TestForgedPublications(t *testing.T) {
 	s.good()
 }
 
-// last is the last publication that has passed.
+// last is the last publication that has passed the relay.
 func (r *relay) last(t *testing.T) *payload.Map {
 	t.Helper()
 	r.mu.Lock()

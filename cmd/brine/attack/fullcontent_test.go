@@ -17,9 +17,9 @@ import (
 	"brine/wire/payload"
 )
 
-// fullContentConf has all that keeps something in the cache directory of a master beside jobs: events for a server that
-// is away, events that are to be reacted to, pillars, copies of a repository. ROOT is the directory of the site, PORT
-// one at which nobody listens.
+// fullContentConf enables everything that stores data in a master's cache directory beside jobs: events for an
+// unreachable server, events for the Reactor, pillars, copies of a repository. ROOT is the directory of the
+// site, PORT a port without a listener.
 const fullContentConf = `event_return: [rawfile_json, elasticsearch]
 event_return_whitelist: ['my/*']
 event_return_queue: 0
@@ -35,7 +35,7 @@ chaos: True
 minion_quota_events: 0
 `
 
-// incompressible is a text of so many bytes that no pack of git makes shorter by much.
+// incompressible returns a text that git cannot compress much.
 func incompressible(size int) string {
 	data := make([]byte, size)
 	x := uint64(88172645463325252)
@@ -48,9 +48,9 @@ func incompressible(size int) string {
 	return string(data)
 }
 
-// TestFullDiskContent fills the disk of a master's cache: events are reacted to and handed over once each, pillars are
-// as they are now, what was fetched is served, and what cannot be kept is told. When there is room again, nothing is
-// missing, and nothing half is left.
+// TestFullDiskContent fills the disk of a master's cache. Every event still gets its reaction and its hand-over
+// once. Pillars are up to date, fetched files are served, and data that cannot be stored is reported. When
+// there is space again, nothing is missing, and no incomplete file is left.
 func TestFullDiskContent(t *testing.T) {
 	t.Parallel() // it mostly waits
 	if !mayMount(t) {
@@ -92,7 +92,7 @@ func TestFullDiskContent(t *testing.T) {
 	s.said(s.master, "cannot be written to disk")
 	s.write(s.path("pillar/one.sls"), "at: second\n")
 	s.eventually("that the pillar changes", func() error {
-		r := s.tool("salt-run", "pillar.clear_pillar_cache") // what was kept would stand
+		r := s.tool("salt-run", "pillar.clear_pillar_cache") // otherwise the cached pillar would be used
 		if got := wholly(th.pillar()); !strings.Contains(got, "second") {
 			return fmt.Errorf("%s, %+v", got, r)
 		}
@@ -106,7 +106,7 @@ func TestFullDiskContent(t *testing.T) {
 		t.Errorf("what was fetched before: %q", got)
 	}
 	if got := s.told("cp.get_file_str", "salt://other"); !strings.Contains(got, "the file server could not look for") {
-		// it is not as if there were none
+		// an error, and not an empty answer
 		t.Errorf("what was fetched and cannot be unpacked: %q", got)
 	}
 	if got := s.served(th, "large"); got != "" {
@@ -141,8 +141,8 @@ func TestFullDiskContent(t *testing.T) {
 	s.good()
 }
 
-// handedOver is an error unless a file of events has each of them. One that was under way when the master was killed
-// may be there twice.
+// handedOver returns an error unless a file of events contains each of them. An event in progress when the
+// master was killed may be there twice.
 func handedOver(text string, fired int) error {
 	for n := range fired {
 		if got := strings.Count(text, fmt.Sprintf(`"n": %d,`, n)); got < 1 || got > 2 {
@@ -152,7 +152,7 @@ func handedOver(text string, fired int) error {
 	return nil
 }
 
-// marked waits until the honest minion has run the reactions to so many events, each once.
+// marked waits until the honest minion has run the reactions to the given number of events, each once.
 func (s *site) marked(fired int) {
 	s.t.Helper()
 	var marks []string
@@ -169,7 +169,7 @@ func (s *site) marked(fired int) {
 	}
 }
 
-// pillar is what a minion is told in private.
+// pillar returns the pillar that the master sends this minion.
 func (th *thief) pillar() *payload.Map {
 	th.s.t.Helper()
 	ctx, cancel := context.WithTimeout(th.s.t.Context(), patience)
@@ -183,7 +183,7 @@ func (th *thief) pillar() *payload.Map {
 	return m
 }
 
-// askPillar asks for a pillar, and opens what comes with the key of the minion.
+// askPillar asks for a pillar, and decrypts the answer with the key of the minion.
 func (th *thief) askPillar(ctx context.Context, load *payload.Map) (*payload.Map, error) {
 	frame, nonce, err := th.auth.Seal(load)
 	if err != nil {
@@ -203,7 +203,7 @@ func (s *site) pillarIs(th *thief, want string) {
 	}
 }
 
-// served is the first piece of a file, "" when there is none.
+// served is the first piece of a file, or "".
 func (s *site) served(th *thief, path string) string {
 	s.t.Helper()
 	v, err := th.do(payload.M("cmd", payload.CmdServeFile, "id", th.id, "path", path, "saltenv", "base", "loc", 0))
@@ -214,7 +214,7 @@ func (s *site) served(th *thief, path string) string {
 	return string(m.Bytes("data"))
 }
 
-// commit adds all that is new in a repository of the site.
+// commit adds all new files in a repository of the site.
 func (s *site) commit(dir, message string) {
 	s.t.Helper()
 	for _, args := range [][]string{{"add", "-A"}, {"-c", "user.name=x", "-c", "user.email=x@y", "commit", "-q", "-m",
@@ -227,7 +227,7 @@ func (s *site) commit(dir, message string) {
 	}
 }
 
-// noTemporaries fails for each file below a folder that was begun and is not whole.
+// noTemporaries fails the test for each incomplete file below a folder.
 func (s *site) noTemporaries(dir string) {
 	s.t.Helper()
 	rel, err := filepath.Rel(s.root, dir)
@@ -242,8 +242,9 @@ func (s *site) noTemporaries(dir string) {
 	}
 }
 
-// TestFullDiskFiles lets a minion fetch what its disk has no room for, into the cache and to a place, from its master
-// and from a web server: the job says so, nothing half is left, and what has room comes.
+// TestFullDiskFiles lets a minion fetch files that are too large for its disk, into the cache and to a place,
+// from its master and from a web server. The job reports the error, no incomplete file is left, and smaller
+// files arrive.
 func TestFullDiskFiles(t *testing.T) {
 	t.Parallel() // it mostly waits
 	if !mayMount(t) {

@@ -14,11 +14,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// envMounts tells a test that it runs where it may mount.
+// envMounts tells a test that it may mount.
 const envMounts = "BRINE_ATTACK_MOUNTS"
 
-// mayMount runs the rest of the test in namespaces of its own, as root there, where what it mounts is nobody else's and
-// ends with it. True: this is that run.
+// mayMount runs the rest of the test in separate namespaces, as root there, so that mounts are private and end
+// with it. It returns true inside that run.
 func mayMount(t *testing.T) bool {
 	t.Helper()
 	if testing.Short() {
@@ -58,7 +58,7 @@ type disk struct {
 	path string
 }
 
-// disk puts a file system of so many bytes in the place of a directory, with what is in it.
+// disk mounts a file system of the given size in place of a directory, with the directory's content.
 func (s *site) disk(t *testing.T, path string, size int) *disk {
 	t.Helper()
 	aside := path + ".before"
@@ -79,7 +79,7 @@ func (s *site) disk(t *testing.T, path string, size int) *disk {
 
 func (d *disk) filler() string { return filepath.Join(d.path, "filler") }
 
-// fill leaves no byte.
+// fill leaves no free byte.
 func (d *disk) fill() {
 	d.t.Helper()
 	f, err := os.OpenFile(d.filler(), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
@@ -94,7 +94,7 @@ func (d *disk) fill() {
 	}
 }
 
-// free gives the space back.
+// free frees the space.
 func (d *disk) free() {
 	d.t.Helper()
 	if err := os.Remove(d.filler()); err != nil {
@@ -113,7 +113,7 @@ func (s *site) async(args ...string) string {
 	return words[len(words)-1]
 }
 
-// stored waits until the job store has a text as the return of a job, whose load it has too.
+// stored waits until the job store contains a text as the return of a job, and the job's load.
 func (s *site) stored(jid, text string) {
 	s.t.Helper()
 	s.eventually("return of "+jid, func() error {
@@ -127,8 +127,8 @@ func (s *site) stored(jid, text string) {
 	})
 }
 
-// TestFullDiskMaster fills the disk of the job store and of the data cache: nothing is acknowledged that is not stored,
-// and nothing is missing when there is space again, not after a kill either.
+// TestFullDiskMaster fills the disk of the job store and of the data cache. Nothing is acknowledged that is not
+// stored. When there is space again, nothing is missing, even after a kill.
 func TestFullDiskMaster(t *testing.T) {
 	t.Parallel() // it mostly waits
 	if !mayMount(t) {
@@ -145,7 +145,7 @@ func TestFullDiskMaster(t *testing.T) {
 	var jids []string
 	large := strings.Repeat("x", 100<<10)
 	for i := range 5 {
-		// free pages of the file must not do
+		// larger than the free pages in the store's file
 		jids = append(jids, s.async(honest, "test.arg", fmt.Sprintf("text-%d", i), large))
 	}
 	for _, jid := range jids {
@@ -162,7 +162,7 @@ func TestFullDiskMaster(t *testing.T) {
 		t.Errorf("a mine that is not stored is acknowledged: %+v", out)
 	}
 	if got := s.tool("salt", "-t", "5", honest, "test.ping"); !strings.Contains(got.stdout, "True") {
-		// jobs run all the same
+		// jobs run nevertheless
 		t.Errorf("on a full disk: %+v", got)
 	}
 	d.free()

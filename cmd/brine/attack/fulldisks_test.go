@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// TestFullDiskMinion fills the disk of the journal: jobs run, and their returns, held in memory as long as the master
-// is away, get to the disk when there is space again, and outlive a kill from then on.
+// TestFullDiskMinion fills the disk of the journal. Jobs run, and their returns stay in memory while the master
+// is away. When there is space again they go to disk, and survive a kill from then on.
 func TestFullDiskMinion(t *testing.T) {
 	t.Parallel() // it mostly waits
 	if !mayMount(t) {
@@ -28,14 +28,14 @@ func TestFullDiskMinion(t *testing.T) {
 	again()
 	d.fill()
 	for i := 0; !strings.Contains(s.logOf(s.minions[honest]), "jobs and returns cannot be kept on disk"); i++ {
-		s.good()      // a full disk keeps no job from its return
-		if i > 1000 { // the last page of the journal had room
+		s.good()      // a job on a full disk still gives its return
+		if i > 1000 { // the last page of the journal had free space
 			t.Fatal("the journal is written all the same")
 		}
 	}
 	s.stored(s.async(honest, "test.arg", "not-kept"), "not-kept")
-	// More than the journal gives back when no record in it counts any more, and not in the record that the job has
-	// begun.
+	// More than the space that the journal frees when no record in it counts any more, and not in the record of
+	// the job's start.
 	slow := s.async(honest, "cmd.run", "sleep 2; seq -s - 1 9999")
 	s.said(s.minions[honest], "Starting a new job "+slow)
 	s.master.kill()
@@ -65,8 +65,8 @@ func TestFullDiskMinion(t *testing.T) {
 	s.good()
 }
 
-// TestFullDiskKeys fills the disk of the keys: a sign-in that cannot be stored is not accepted, nothing half is left,
-// and no decision of an operator loses a key.
+// TestFullDiskKeys fills the disk of the keys. A sign-in that cannot be stored is not accepted, no incomplete
+// file is left, and no decision of an operator loses a key.
 func TestFullDiskKeys(t *testing.T) {
 	t.Parallel() // it mostly waits
 	if !mayMount(t) {
@@ -113,7 +113,7 @@ func TestFullDiskKeys(t *testing.T) {
 	s.good()
 }
 
-// keyFiles are the files in the folders of keys; one that does not hold a whole key says so.
+// keyFiles lists the files in the folders of keys, and marks files without a whole key.
 func (s *site) keyFiles() string {
 	s.t.Helper()
 	var all []string

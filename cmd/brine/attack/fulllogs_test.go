@@ -9,8 +9,8 @@ import (
 	"brine/wire/payload"
 )
 
-// TestStrangersFillLogs: whatever a stranger asks at every door of salt-api and of the master, often and with long
-// texts, no line of a log is long, and the logs do not grow with what he sends.
+// TestStrangersFillLogs: a stranger sends many requests with long texts to every entrance of salt-api and of
+// the master. No line of a log is long, and the logs do not grow with the requests.
 func TestStrangersFillLogs(t *testing.T) {
 	a := newAPI(t)
 	s, long := a.s, strings.Repeat("x", 1<<20)

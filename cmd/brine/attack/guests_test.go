@@ -12,7 +12,7 @@ import (
 	"brine/wire/payload"
 )
 
-// flood sends the same small request without a pause, and takes the answers, until leave is called.
+// flood sends the same small request without pause, and reads the answers, until leave is called.
 func (s *site) flood(n int, from string, load *payload.Map) (leave func()) {
 	s.t.Helper()
 	frame, err := (&payload.Request{Enc: payload.EncClear, Load: load, Version: 3}).Encode()
@@ -48,8 +48,8 @@ func (s *site) flood(n int, from string, load *payload.Map) (leave func()) {
 	return leave
 }
 
-// TestFloodOfGuests: small requests of strangers, more than may wait, take neither the room nor the turn of others: of
-// an operator at another address, of a minion that is known. Each of their requests is answered, none is refused.
+// TestFloodOfGuests: strangers send more small requests than may wait. They do not delay an operator at another
+// address or a known minion, and do not take their places. All requests of the strangers are answered, too.
 func TestFloodOfGuests(t *testing.T) {
 	s := newSite(t, "request_queue_max: 64\n")
 	leave := s.flood(2, "127.0.0.9", payload.M("cmd", payload.CmdPing))

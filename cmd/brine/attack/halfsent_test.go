@@ -12,7 +12,7 @@ import (
 	"brine/cmd/tooltest"
 )
 
-// raw greeting of a DEALER, and the delimiter that a request begins with.
+// dealer is the raw greeting of a DEALER. The delimiter begins a request.
 var dealer = greeting + "\x04\x1c\x05READY\x0bSocket-Type\x00\x00\x00\x06DEALER"
 
 const (
@@ -25,7 +25,7 @@ func frameHead(flags byte, size int) []byte {
 	return binary.BigEndian.AppendUint64([]byte{flags}, uint64(size))
 }
 
-// send writes until the other side has enough of it.
+// send writes until the other side closes the connection.
 func send(c net.Conn, parts ...[]byte) error {
 	for _, p := range parts {
 		if _, err := c.Write(p); err != nil {
@@ -35,7 +35,7 @@ func send(c net.Conn, parts ...[]byte) error {
 	return nil
 }
 
-// greeted is a connection whose other side has told what it is: what comes earlier is no message yet.
+// greeted is a connection after the other side's greeting, because earlier bytes are no message yet.
 func (s *site) greeted() net.Conn {
 	s.t.Helper()
 	c := s.raw(s.ret)
@@ -44,7 +44,7 @@ func (s *site) greeted() net.Conn {
 	return c
 }
 
-// greet says what a DEALER is, and waits until the other side has said what it is.
+// greet sends the greeting of a DEALER, and waits for the greeting of the other side.
 func (s *site) greet(c net.Conn) {
 	s.t.Helper()
 	if err := send(c, []byte(dealer)); err != nil {
@@ -59,7 +59,7 @@ func (s *site) greet(c net.Conn) {
 	}
 }
 
-// half opens n connections, of which each announces a request of so many bytes and sends a part.
+// half opens n connections. Each announces a request of size bytes and sends a part of it.
 func (s *site) half(n, size, part int) {
 	s.t.Helper()
 	chunk := make([]byte, 1<<20)
@@ -80,7 +80,7 @@ func (s *site) half(n, size, part int) {
 	busy.Wait()
 }
 
-// holds makes sure that the master takes no more memory than so much, in time.
+// holds checks that the master's memory falls below a limit in time.
 func (s *site) holds(what string, most int64) {
 	s.t.Helper()
 	s.eventually("the memory of the master after "+what, func() error {
@@ -95,7 +95,8 @@ func (s *site) holds(what string, most int64) {
 	})
 }
 
-// TestHalfSent: requests of which a part has come shed nobody, and count by what has arrived, not by what is to come.
+// TestHalfSent: incomplete requests cause no other request to be dropped. They count with the bytes that have
+// arrived, and not with their announced size.
 func TestHalfSent(t *testing.T) {
 	if tooltest.Race {
 		t.Skip("the race detector's own memory is no part of what is measured")

@@ -17,9 +17,9 @@ import (
 	"brine/wire/payload"
 )
 
-// hoarders are strangers at both ports, n of each kind, each of whom makes the master keep without end: halves of large
-// requests, chains of empty frames, questions whose answers they do not take, subscriptions whose publications they do
-// not take. Each comes again when it was ended, until leave is called.
+// hoarders are strangers at both ports, n of each kind. Each kind makes the master hold data without limit:
+// incomplete large requests, chains of empty frames, unread answers, or unread publications. Each reconnects
+// after its connection was ended, until leave is called.
 func (s *site) hoarders(n int) (leave func()) {
 	s.t.Helper()
 	const subscriber = "\x04\x19\x05READY\x0bSocket-Type\x00\x00\x00\x03SUB"
@@ -30,7 +30,7 @@ func (s *site) hoarders(n int) (leave func()) {
 		{port: s.ret, hello: dealer, says: empty, times: 800},
 		{port: s.pub, hello: greeting + subscriber, says: empty, times: 800},
 		{port: s.ret, hello: dealer, says: question, times: 1000, deaf: true},
-		{port: s.pub, hello: greeting + subscriber + "\x00\x01\x01", deaf: true}, // subscribed to everything
+		{port: s.pub, hello: greeting + subscriber + "\x00\x01\x01", deaf: true}, // a subscription to everything
 	}
 	over := make(chan struct{})
 	var busy sync.WaitGroup
@@ -51,7 +51,8 @@ func (s *site) hoarders(n int) (leave func()) {
 	return sync.OnceFunc(func() { close(over); busy.Wait() })
 }
 
-// question is a request that anybody may make, 64 times, with as long an answer as strangers get.
+// question is a request that any client may make, repeated 64 times. Its answer is as long as those for
+// strangers can be.
 func (s *site) question() []byte {
 	s.t.Helper()
 	frame, err := (&payload.Request{Enc: payload.EncClear, Load: payload.M("cmd", payload.CmdPing, "x",
@@ -62,8 +63,8 @@ func (s *site) question() []byte {
 	return bytes.Repeat(append(append([]byte(delimiter), frameHead(longFrame, len(frame))...), frame...), 64)
 }
 
-// hoarder is somebody who says something, so many times, and then stays until he is ended. One who is deaf reads
-// nothing, and goes away after a while, for he does not notice his end.
+// hoarder sends bytes repeatedly and then stays until its connection is ended. A deaf hoarder reads nothing. It
+// leaves after a while, because it does not notice the end.
 type hoarder struct {
 	port  int
 	hello string
@@ -72,16 +73,16 @@ type hoarder struct {
 	deaf  bool
 }
 
-// deafFor is how long a deaf one stays.
+// deafFor is the time after which a deaf hoarder leaves.
 const deafFor = 3 * time.Second
 
 // hoard is one connection of a hoarder.
 func (h hoarder) hoard(over chan struct{}) {
 	c, err := net.Dial("tcp", fmt.Sprintf("127.0.0.1:%d", h.port))
 	if err != nil {
-		return // the port is full
+		return // the port accepts no more
 	}
-	ended := make(chan struct{}) // by the master, or for want of patience
+	ended := make(chan struct{}) // the master or the time limit has ended the connection
 	go func() {
 		defer close(ended)
 		if !h.deaf {
@@ -110,7 +111,7 @@ func (h hoarder) hoard(over chan struct{}) {
 	<-ended
 }
 
-// peak is the most memory that a daemon has had, in bytes.
+// peak is the largest resident set size of a daemon so far, in bytes.
 func (d *daemon) peak() (n int64, err error) {
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", d.cmd.Process.Pid))
 	if err != nil {
@@ -130,10 +131,10 @@ const (
 	saidKnownEnded = "a connection of a minion was ended: too much memory is held"
 )
 
-// TestHoard: forty halves of 100 MiB, and 50 MB of empty frames at each port, which are 1.6 GiB in libzmq, take as much
-// as they may, and little more: 1.1 to 1.3 GiB at most were seen, at rest and beside two busy loops on two cores. How
-// much more is for the machine to decide, as senders go on while the guard looks and ends them. Who holds the memory is
-// told.
+// TestHoard: forty incomplete requests of 100 MiB, and 50 MB of empty frames at each port, which need 1.6 GiB
+// in libzmq, use the permitted memory and little more. The peak was 1.1 to 1.3 GiB, at rest and beside two busy
+// loops on two cores. The excess depends on the machine, because senders continue until the guard has noticed
+// and ended them. The log reports the ended connections.
 func TestHoard(t *testing.T) {
 	if tooltest.Race {
 		t.Skip("the race detector's own memory is no part of what is measured")

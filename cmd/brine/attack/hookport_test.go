@@ -13,9 +13,9 @@ import (
 	"brine/wire/payload"
 )
 
-// TestWebhookPort attacks the port of the engine webhook as a stranger: floods, bodies and headers that never end,
-// paths that would be tags of others. Honest users are answered meanwhile, and what he says is below salt/engines/hook/
-// and nowhere else.
+// TestWebhookPort attacks the port of the engine webhook as a stranger: floods, endless bodies and headers,
+// paths that would be other tags. Honest users are answered meanwhile. The stranger's events all have tags
+// below salt/engines/hook/.
 func TestWebhookPort(t *testing.T) {
 	s := newBareSite(t, "")
 	s.master.stop()
@@ -28,10 +28,10 @@ func TestWebhookPort(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for i := range 600 { // of one address, more than it may have
+	for i := range 600 { // from one address, more than it may have
 		if c, err := net.DialTimeout("tcp", fmt.Sprintf("127.0.0.1:%d", port), time.Second); err == nil {
 			defer c.Close()
-			// it may be refused
+			// the connection may be refused
 			_, _ = io.WriteString(c, []string{"POST /x HTTP/1.1\r\nHost: x\r\nContent-Length: 99999999\r\n\r\nx",
 				"POST /x HTTP/1.1\r\nX: ", "\x16\x03", ""}[i%4])
 		}
@@ -48,7 +48,7 @@ func TestWebhookPort(t *testing.T) {
 			t.Errorf("%.60q: %v", path, err)
 			return 0
 		}
-		_, _ = io.Copy(io.Discard, resp.Body) // so that the connection serves again
+		_, _ = io.Copy(io.Discard, resp.Body) // so that the connection can be used again
 		_ = resp.Body.Close()
 		return resp.StatusCode
 	}
@@ -92,5 +92,5 @@ func TestWebhookPort(t *testing.T) {
 	s.grown(before, 96<<20)
 }
 
-// saysForged tells whether a stranger has said the data of an event, whose body is bytes.
+// saysForged tells whether a stranger has written the data of an event. Its body is bytes.
 func saysForged(data *payload.Map) bool { return strings.HasPrefix(string(data.Bytes("body")), forged) }

@@ -9,16 +9,16 @@ import (
 	"brine/wire/payload"
 )
 
-// hostileIDs are what names itself a minion and is none. As file names, log lines, keys of maps or arguments of tools
-// they would do harm.
+// hostileIDs are invalid ids of minions. They would do harm as file names, log lines, keys of maps or arguments
+// of tools.
 var hostileIDs = []any{
 	"", ".", "..", "../x", "/etc/passwd", "a/b", `a\b`, "a\x00b", "a\nb", "a\rb", "a\x1b[2Jb", "a\x7f", "a\u0085b",
 	"a\u2028b", strings.Repeat("i", 256), strings.Repeat("i", 70_000), "a/../../minions/honest", "\xff\xfe",
 	int64(7), 1.5, true, nil, []any{"x"}, payload.M("x", "y"), []byte("bytes\n"),
 }
 
-// TestHostileIDs signs in under ids that are none: no file appears, nothing outside the key folders is touched, and no
-// log line of the master holds a control character or a whole id of 70,000 letters.
+// TestHostileIDs signs in with invalid ids. No file appears, nothing outside the key folders changes, and no
+// log line of the master contains a control character or a whole id of 70,000 letters.
 func TestHostileIDs(t *testing.T) {
 	s := newBareSite(t, "auto_accept: False\n")
 	before := s.files("m/etc")
@@ -43,7 +43,7 @@ func TestHostileIDs(t *testing.T) {
 	checkLines(t, s.logOf(s.master))
 }
 
-// checkLines fails for lines that no log may have.
+// checkLines fails the test for lines that no log may contain.
 func checkLines(t *testing.T, text string) {
 	t.Helper()
 	for line := range strings.SplitSeq(text, "\n") {

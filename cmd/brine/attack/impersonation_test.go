@@ -6,8 +6,8 @@ import (
 	"brine/wire/payload"
 )
 
-// TestThiefReturns: a thief returns for nobody else: not by an id, a resource, a syndic's list, or a job id with
-// slashes.
+// TestThiefReturns: a thief cannot return for another minion: not with its id, a resource, a syndic's list, or
+// a job id with slashes.
 func TestThiefReturns(t *testing.T) {
 	for _, conf := range []string{"", "order_masters: True\n"} {
 		s := newSite(t, conf)
@@ -51,8 +51,7 @@ func TestThiefReturns(t *testing.T) {
 	}
 }
 
-// TestThiefRewritesJobs: a syndic's word about a job that the master knows changes neither its load nor whom it was
-// sent to.
+// TestThiefRewritesJobs: a syndic's message about a known job changes neither its load nor its list of minions.
 func TestThiefRewritesJobs(t *testing.T) {
 	s := newSite(t, "order_masters: True\n")
 	th := s.thief("syndic", nil)

@@ -10,7 +10,7 @@ import (
 	"brine/wire/payload"
 )
 
-// The limited user of these tests: what each rule names is all that he may do.
+// This is the configuration with the limited user of these tests, who may do only what the rules name.
 const limitedConf = `external_auth:
   sharedsecret:
     limited:
@@ -40,7 +40,7 @@ func as(user string, load *payload.Map) *payload.Map {
 	return load.Set("eauth", "sharedsecret").Set("username", user).Set("password", "OpenSesame")
 }
 
-// publishAs publishes as a user of external_auth. change sets other fields of the load; it may be nil.
+// publishAs publishes as a user of external_auth. change sets further fields of the load. It may be nil.
 func (s *site) publishAs(user string, tgt, tgtType string, fun, arg any, change func(load, kwargs *payload.Map)) any {
 	s.t.Helper()
 	kw := as(user, payload.NewMap(0))
@@ -56,13 +56,13 @@ func (s *site) publishAs(user string, tgt, tgtType string, fun, arg any, change 
 	return v
 }
 
-// published tells whether a publication was taken.
+// published tells whether a publication was accepted.
 func published(v any) bool {
 	m, _ := v.(*payload.Map)
 	return m.Map("load").Str("jid") != ""
 }
 
-// TestLimitedArguments sends arguments that a rule does not allow in every form that a minion takes apart.
+// TestLimitedArguments sends forbidden arguments in every form that a minion understands.
 func TestLimitedArguments(t *testing.T) {
 	s := newSite(t, limitedConf)
 	mark := func(m *payload.Map) *payload.Map { return m.Set("__kwarg__", true) }
@@ -109,7 +109,7 @@ func TestLimitedArguments(t *testing.T) {
 	s.good()
 }
 
-// TestLimitedFields sends fields that change what a minion does with a job, or whose job it is.
+// TestLimitedFields sends fields that change a minion's treatment of a job, or the owner of the job.
 func TestLimitedFields(t *testing.T) {
 	s := newSite(t, limitedConf)
 	root, err := s.client().Publish(t.Context(), pingJob())
@@ -149,7 +149,7 @@ func TestLimitedFields(t *testing.T) {
 	s.good()
 }
 
-// TestLimitedTarget aims at minions that the master knows nothing of, with a rule for one of them.
+// TestLimitedTarget targets minions without cached data, with a rule for one of them.
 func TestLimitedTarget(t *testing.T) {
 	s := newSite(t, limitedConf)
 	s.startMinion("other", "grains: {role: web}\n")
@@ -170,7 +170,8 @@ func TestLimitedTarget(t *testing.T) {
 			t.Errorf("%s %q: published", tgt[1], tgt[0])
 		}
 	}
-	// The master has the grains of one minion only: what it can tell is that one, and no other may run the job.
+	// The master has the grains of one minion only, so it can evaluate the target only for that one. No other
+	// minion may run the job.
 	for _, id := range []string{"other", honest + "2"} {
 		s.tool("salt-run", "cache.clear_grains", "tgt="+id)
 	}
@@ -191,7 +192,7 @@ func TestLimitedTarget(t *testing.T) {
 	s.good()
 }
 
-// TestLimitedPeer publishes as a minion whose rules speak of targets and arguments.
+// TestLimitedPeer publishes as a minion whose rules name targets and arguments.
 func TestLimitedPeer(t *testing.T) {
 	s := newSite(t, "peer:\n  thief:\n    - test.ping\n    - honest: [{cmd.run: {args: ['echo.*'], kwargs: {cwd: "+
 		"'/tmp$'}}}]\npeer_run:\n  thief: [manage.up]\n")
@@ -229,7 +230,7 @@ func TestLimitedPeer(t *testing.T) {
 	s.good()
 }
 
-// TestLimitedForms sends the arguments of runner and wheel functions in every place that a load has.
+// TestLimitedForms sends the arguments of runner and wheel functions in every possible place of a load.
 func TestLimitedForms(t *testing.T) {
 	s := newSite(t, limitedConf)
 	kw := payload.M
@@ -276,7 +277,7 @@ func TestLimitedForms(t *testing.T) {
 	s.good()
 }
 
-// TestLimitedBlacklist forbids in the words that Salt's own example uses.
+// TestLimitedBlacklist uses a blacklist with the words of Salt's own example.
 func TestLimitedBlacklist(t *testing.T) {
 	s := newSite(t, limitedConf+`publisher_acl_blacklist:
   users: ['^(?!sudo_|root|limited).*$']

@@ -8,8 +8,8 @@ import (
 	"brine/wire/payload"
 )
 
-// TestLimitedContent: who may run one function of a minion and one of the master runs none of those that serve files,
-// compile pillars, fire events, keep schedules or read job caches, in no form of a request.
+// TestLimitedContent: a user who may run one function of a minion and one of the master cannot run functions
+// for files, pillars, events, schedules or job caches, in any form of a request.
 func TestLimitedContent(t *testing.T) {
 	s := newSite(t, limitedConf)
 	e := s.listen()
@@ -69,7 +69,7 @@ func TestLimitedContent(t *testing.T) {
 	s.good()
 }
 
-// begun tells whether a master has begun a function for who asked.
+// begun tells whether the master has started the user's function.
 func begun(v any) bool {
 	m, _ := v.(*payload.Map)
 	return m.Str("jid")+m.Map("data").Str("jid") != ""

@@ -8,7 +8,7 @@ import (
 	"brine/wire/payload"
 )
 
-// TestLogLines: names that a peer sends make no lines of the log, and none that an operator's terminal obeys.
+// TestLogLines: names from a peer make no further lines in the log, and contain nothing that a terminal obeys.
 func TestLogLines(t *testing.T) {
 	s := newSite(t, "")
 	evil := "x\n[CRITICAL] all is lost\r\x1b[2J\u2028\u202e"

@@ -10,7 +10,7 @@ import (
 	"brine/cmd/tooltest"
 )
 
-// links is the directory of the tools of the binary under test, made once by TestMain.
+// links is the folder with the tools of the binary under test. TestMain makes it once.
 var links string
 
 func TestMain(m *testing.M) {
@@ -19,7 +19,7 @@ func TestMain(m *testing.M) {
 }
 
 func runAll(m *testing.M) int {
-	if testing.Short() { // no daemon is started
+	if testing.Short() { // no test starts a daemon
 		return m.Run()
 	}
 	dir, err := os.MkdirTemp("", "brine-bin")

@@ -15,7 +15,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// marks are jobs of the honest minion, each of which leaves a line of its own in one file.
+// marks are jobs of the honest minion. Each adds a line to the same file.
 type marks struct {
 	s    *site
 	ear  *ear
@@ -27,7 +27,7 @@ func (s *site) marks() *marks {
 	return &marks{s: s, ear: s.listen(), file: s.path("marks")}
 }
 
-// publish publishes one more. What it does besides comes after its line.
+// publish publishes a further job. besides runs after its line.
 func (m *marks) publish(besides string) {
 	m.s.t.Helper()
 	c := m.s.client()
@@ -40,8 +40,8 @@ func (m *marks) publish(besides string) {
 	m.jids = append(m.jids, pub.JID)
 }
 
-// publishUntil publishes until a daemon says something once more: it looks what there is when a job comes, not more
-// often than every 200 ms, and rests for 5 s after it could not start a process.
+// publishUntil publishes until a daemon logs a text once more. The daemon checks its resources at a job, at
+// most every 200 ms, and pauses for 5 s after it could not start a process.
 func (m *marks) publishUntil(d *daemon, text string) {
 	m.s.t.Helper()
 	before := strings.Count(m.s.logOf(d), text)
@@ -54,7 +54,8 @@ func (m *marks) publishUntil(d *daemon, text string) {
 	})
 }
 
-// settled waits for the returns of all of them. None has run twice; what has not run tells why.
+// settled waits for the returns of all jobs. No job has run twice. The return of a job that did not run says
+// why.
 func (m *marks) settled() {
 	m.s.t.Helper()
 	rets := map[string]*payload.Map{}
@@ -95,7 +96,7 @@ func (m *marks) settled() {
 	m.s.t.Logf("%d jobs, %d of them with a reason why they did not run", len(m.jids), reasons)
 }
 
-// descriptors counts those that a daemon has open.
+// descriptors is the number of open descriptors of a daemon.
 func (d *daemon) descriptors(t testing.TB) int {
 	t.Helper()
 	list, err := os.ReadDir(fmt.Sprintf("/proc/%d/fd", d.cmd.Process.Pid))
@@ -105,8 +106,8 @@ func (d *daemon) descriptors(t testing.TB) int {
 	return len(list)
 }
 
-// TestMinionDescriptors takes the descriptors from a minion while it runs: all but some that it keeps for itself, or
-// all. Jobs wait, and run when there are descriptors again.
+// TestMinionDescriptors takes descriptors away from a running minion: all but its own reserve, or all. Jobs
+// wait, and run when there are descriptors again.
 func TestMinionDescriptors(t *testing.T) {
 	for _, extra := range []string{"", "multiprocessing: True\n"} {
 		for _, left := range []int{50, 0} {
@@ -143,8 +144,8 @@ func TestMinionDescriptors(t *testing.T) {
 	}
 }
 
-// processGroup makes a control group that counts processes; it is skipped where that is not allowed. limit sets how
-// many there may be, 0: any number.
+// processGroup makes a control group that counts processes. It skips the test if that is not allowed. limit
+// sets the largest number of processes; 0 means any.
 func (s *site) processGroup() (join string, limit func(n int), current func() int) {
 	s.t.Helper()
 	own, err := os.ReadFile("/proc/self/cgroup")
@@ -191,8 +192,8 @@ func (s *site) processGroup() (join string, limit func(n int), current func() in
 	return "", nil, nil
 }
 
-// TestMinionProcesses fills the table of processes around a minion: what it starts fails. Jobs that have a process of
-// their own wait for one, the others tell why they could not do what they were to do.
+// TestMinionProcesses fills the table of processes around a minion, so that it can start no program. Jobs with
+// a separate process wait for one. Other jobs report why they failed.
 func TestMinionProcesses(t *testing.T) {
 	for extra, refusal := range map[string]string{
 		"":                        "Resource temporarily unavailable",
@@ -205,7 +206,7 @@ func TestMinionProcesses(t *testing.T) {
 			t.Cleanup(d.kill) // before its group is removed
 			s.good()
 			m := s.marks()
-			for range 20 { // at the same time: the threads that the daemon may need are there then
+			for range 20 { // concurrently, so that all threads of the daemon exist then
 				m.publish("; sleep 1")
 			}
 			m.settled()

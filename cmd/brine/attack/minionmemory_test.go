@@ -12,7 +12,7 @@ import (
 	"brine/wire/payload"
 )
 
-// startLimitedMinion starts the honest minion under a limit of the shell.
+// startLimitedMinion starts the honest minion with a limit of the shell.
 func (s *site) startLimitedMinion(limit, extra string) *daemon {
 	s.t.Helper()
 	s.write(s.path("etc/"+honest+"/minion"), overridden(fmt.Sprintf(minionConf, s.path(honest), s.pub, s.ret, honest,
@@ -24,7 +24,7 @@ func (s *site) startLimitedMinion(limit, extra string) *daemon {
 	return d
 }
 
-// told runs a job on the honest minion and gives its return as text.
+// told runs a job on the honest minion and returns its return as text.
 func (s *site) told(fun string, args ...any) string {
 	s.t.Helper()
 	got, err := s.run(patience, client.Job{Tgt: honest, Fun: fun, Arg: args})
@@ -34,8 +34,8 @@ func (s *site) told(fun string, args ...any) string {
 	return fmt.Sprint(got[honest].Value("return"))
 }
 
-// TestMinionMemory: a command that eats the memory of the minion's control group is killed and says so, one that writes
-// without end is cut, and the minion lives on.
+// TestMinionMemory: a command that uses up the memory of the minion's control group is killed and reports that.
+// Endless output is cut. The minion survives.
 func TestMinionMemory(t *testing.T) {
 	for _, extra := range []string{"", "multiprocessing: True\n"} {
 		t.Run(fmt.Sprintf("%d bytes of options", len(extra)), func(t *testing.T) {
@@ -49,7 +49,7 @@ func TestMinionMemory(t *testing.T) {
 				outputMax))
 			t.Cleanup(d.kill) // before its group is removed
 			for range 2 {
-				// tail keeps what has no line to the end
+				// tail keeps a line in memory until its end
 				if got := s.told("cmd.run_all", fmt.Sprintf("head -c %d /dev/zero | tail", 2*limit)); !strings.Contains(
 					got, "retcode") || strings.Contains(got, "{retcode 0}") {
 					t.Errorf("a command that eats memory: %.300s", got)
@@ -66,11 +66,11 @@ func TestMinionMemory(t *testing.T) {
 	}
 }
 
-// outputMax is what is kept of the output of a command here: little, so that its return is not what takes the time.
+// outputMax limits the output of a command. It is small, so that the return takes little time.
 const outputMax = 100_000
 
-// TestMinionTemplates: templates that make larger values, or have more bytes, than there is memory are stopped and say
-// why; the minion lives on.
+// TestMinionTemplates: templates with larger values or output than the memory are stopped and report why. The
+// minion survives.
 func TestMinionTemplates(t *testing.T) {
 	s := newBareSite(t, "")
 	limit := int64(160 << 20)

@@ -12,15 +12,15 @@ import (
 	"brine/wire/client"
 )
 
-// widened is what others may see.
+// widened is a path that others may see.
 type widened struct {
 	end  string
 	mode fs.FileMode
 	why  string
 }
 
-// wider are the files and directories of daemons that others may see, by their path below a root_dir, and why. All else
-// is 0600 or 0700, or less.
+// wider are the files and directories of daemons that others may see, by their path below a root_dir, with the
+// reasons. All others are 0600 or 0700, or less.
 var wider = []widened{
 	{"/m/etc/salt/pki/master/minions*", 0o755, "Salt makes it so; the folder above is 0700"},
 	{"/etc/salt/pki/*/*.pub", 0o644, "public keys; the folder above is 0700"},
@@ -42,7 +42,8 @@ var wider = []widened{
 	{"/etc/salt/pki", 0o755, ""},
 }
 
-// forUsers are wider where users with rules run Salt's own tools, which read the load of a job and whom it was sent to.
+// forUsers are further paths for users with rules who run Salt's own tools. These read the load of a job and
+// its list of minions.
 var forUsers = []widened{
 	{"/var/cache/salt/master/jobs", 0o755, "Salt's tools of other users look for .load.p and .minions.p"},
 	{"/var/cache/salt/master/jobs/??", 0o755, "the same"},
@@ -52,8 +53,8 @@ var forUsers = []widened{
 	{"/var/cache/salt/master/jobs/??/*/jid", 0o644, "the same: it tells a directory of a job"},
 }
 
-// TestModes walks over all that daemons and tools have made, under a common umask: as configured by default, with
-// Salt's layout of the job cache, and with users for whom Salt needs more, and then only that.
+// TestModes checks all files of daemons and tools, with a common umask: in the default configuration, with
+// Salt's layout of the job cache, and with users who need more access. Only then the access is wider.
 func TestModes(t *testing.T) {
 	for name, conf := range map[string]string{
 		"default":     "",
@@ -98,13 +99,13 @@ func testModes(t *testing.T, conf string, allowed []widened) {
 	s.checkModes(allowed)
 }
 
-// checkModes looks at the directories of the master and of the minion.
+// checkModes checks the directories of the master and of the minion.
 func (s *site) checkModes(wider []widened) {
 	s.t.Helper()
 	for _, root := range []string{s.path("m"), s.path(honest)} {
 		err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
 			if err != nil || path == root {
-				return nil // it went away
+				return nil // it was removed meanwhile
 			}
 			info, err := d.Info()
 			if err != nil || info.Mode()&fs.ModeSymlink != 0 {
@@ -115,7 +116,7 @@ func (s *site) checkModes(wider []widened) {
 				allowed = 0o700
 			}
 			for _, w := range wider {
-				below, _ := filepath.Match(w.end, strings.TrimPrefix(path, root)) // the patterns are well formed
+				below, _ := filepath.Match(w.end, strings.TrimPrefix(path, root)) // the patterns are valid
 				whole, _ := filepath.Match(w.end, strings.TrimPrefix(path, s.root))
 				if below || whole {
 					allowed |= w.mode

@@ -15,8 +15,8 @@ import (
 	"brine/wire/payload"
 )
 
-// contentConf has a master and its minion keep all that files, pillars, returners, the Reactor, engines and the
-// schedule keep. The database is not there, so what is meant for it waits on disk. ROOT is the directory of the site.
+// contentConf lets a master and its minion store all data of files, pillars, returners, the Reactor, engines
+// and the schedule. The database does not exist, so its data waits on disk. ROOT is the directory of the site.
 const contentConf = `event_return: [elasticsearch, rawfile_json]
 elasticsearch: {hosts: ['http://127.0.0.1:PORT']}
 rawfile_json.filename: ROOT/m/var/events.json
@@ -36,8 +36,8 @@ schedule: {s: {function: test.arg, args: [x], seconds: 1}}
 engines: [{tests: {program: [/bin/sleep, '1000'], events: ['*']}}, {script: {cmd: 'echo {}', interval: 1}}]
 `
 
-// contentOf starts a master and a minion with contentConf and uses all of it. secret is in the repository, in the
-// pillar, in what is pushed and in a job.
+// contentOf starts a master and a minion with contentConf and uses all of it. The repository, the pillar, a
+// pushed file and a job contain the secret.
 func contentOf(t *testing.T, secret string) *site {
 	t.Helper()
 	s := newBareSite(t, "")
@@ -84,7 +84,7 @@ func contentOf(t *testing.T, secret string) *site {
 	return s
 }
 
-// repository makes a folder a repository of git, with all that is in it on the branch main.
+// repository turns a folder into a git repository with all its files on the branch main.
 func (s *site) repository(dir string) {
 	s.t.Helper()
 	for _, args := range [][]string{{"init", "-q", "-b", "main"}, {"add", "-A"}, {"-c", "user.name=x", "-c",
@@ -97,8 +97,8 @@ func (s *site) repository(dir string) {
 	}
 }
 
-// TestModesOfContent walks over what files, pillars, returners, the Reactor, engines and schedules keep, under a common
-// umask; a neighbour opens nothing of it.
+// TestModesOfContent checks the files of files, pillars, returners, the Reactor, engines and schedules, with a
+// common umask. A neighbour can open none of them.
 func TestModesOfContent(t *testing.T) {
 	defer syscall.Umask(syscall.Umask(0o022))
 	s := contentOf(t, "secret-of-content")
@@ -124,7 +124,7 @@ func TestModesOfContent(t *testing.T) {
 	s.checkModes(allowed)
 }
 
-// neighbourTries has a neighbour open all files of the master and of the minion.
+// neighbourTries tries to open all files of the master and of the minion as a neighbour.
 func (s *site) neighbourTries() {
 	var paths []string
 	for _, root := range []string{s.path("m"), s.path(honest)} {
@@ -132,7 +132,7 @@ func (s *site) neighbourTries() {
 			if err == nil && d.Type()&fs.ModeSocket == 0 {
 				paths = append(paths, path)
 			}
-			return nil // what went away is not there to be opened
+			return nil // it was removed meanwhile
 		})
 	}
 	if !slices.ContainsFunc(paths, func(p string) bool { return strings.Contains(p, "/brine_gitfs/") }) {

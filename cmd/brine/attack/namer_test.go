@@ -8,19 +8,19 @@ import (
 	"brine/wire/payload"
 )
 
-// namer is a thief who seals what he wants with the keys that he was given, and so names whom he wants.
+// namer is a thief who seals any load with the received keys, and so can use any id.
 type namer struct {
 	*thief
 	shared, session *crypt.Box
 }
 
-// namer is a namer who signs in as a minion that shares oneKey.
+// namer signs in as a minion that shares oneKey.
 func (s *site) namer(id string) *namer {
 	s.t.Helper()
 	return s.thief(id, nil).namer()
 }
 
-// namer signs in once more and keeps the keys of the reply.
+// namer signs in again and keeps the keys of the reply.
 func (th *thief) namer() *namer {
 	s, n := th.s, &namer{thief: th}
 	s.t.Helper()
@@ -54,10 +54,10 @@ func (th *thief) namer() *namer {
 	return n
 }
 
-// namerNonce is the nonce of all his requests.
+// namerNonce is the nonce of all requests.
 const namerNonce = "0123456789abcdef0123456789abcdef"
 
-// complete adds what a request of version 3 needs.
+// complete adds the fields that a request of version 3 needs.
 func (n *namer) complete(load *payload.Map) *payload.Map {
 	load = load.Clone().Set("ts", time.Now().Unix()).Set("tok", n.auth.Token())
 	if !load.Has("nonce") {
@@ -66,7 +66,7 @@ func (n *namer) complete(load *payload.Map) *payload.Map {
 	return load
 }
 
-// sayPacked sends what is packed already, in version 3.
+// sayPacked sends a packed load in version 3.
 func (n *namer) sayPacked(packed []byte) error {
 	req := payload.Request{Enc: payload.EncAES, Version: 3, ID: n.id, Load: n.session.Seal(packed, ""),
 		EncAlgo: crypt.OAEPSHA1, SigAlgo: crypt.PKCS1v15SHA1}
@@ -78,13 +78,13 @@ func (n *namer) sayPacked(packed []byte) error {
 	return err
 }
 
-// say sends a load as it is in a version of the protocol; what answers is not looked at.
+// say sends a load unchanged in a version of the protocol, and ignores the answer.
 func (n *namer) say(version int, load *payload.Map) error {
 	_, err := n.exchange(version, load)
 	return err
 }
 
-// told is say, and opens what answers with the keys that he has.
+// told is say, and decrypts the answer with the known keys.
 func (n *namer) told(version int, load *payload.Map) string {
 	n.s.t.Helper()
 	reply, err := n.exchange(version, load)

@@ -10,11 +10,12 @@ import (
 	"brine/wire/payload"
 )
 
-// telltale is in every name of TestLongNames, so that what was kept of one is found.
+// telltale is in every name of TestLongNames, so that the test can find stored names.
 const telltale = "longname"
 
-// TestLongNames: names that are longer than any that Salt sends are neither stored, nor logged whole, nor told, nor
-// kept in memory: of a stranger in clear, of a thief of a minion's key, in each field, as text and as bytes.
+// TestLongNames: names longer than any of Salt's are not stored, not logged as a whole, not shown, and not kept
+// in memory. They come from a stranger in clear and from a thief of a minion's key, in each field, as text and
+// as bytes.
 func TestLongNames(t *testing.T) {
 	s := newSite(t, "external_auth: {sharedsecret: {ann: ['.*', '@runner', '@wheel']}}\nfile_recv: True\npeer: "+
 		"{'.*': ['test.*']}\n")
@@ -25,7 +26,7 @@ func TestLongNames(t *testing.T) {
 	}
 	e := s.listen()
 	long := strings.Repeat(telltale, 64<<10)
-	// the last is longer than any name but a tag may be
+	// the last form is longer than any name except a tag may be
 	forms := []any{long, []byte(long), strings.Repeat(telltale, 2<<10)}
 	ret := payload.M("cmd", payload.CmdReturn, "id", "thief", "jid", "20260101000000000001", "fun", "test.ping",
 		"return", true, "retcode", 0)
@@ -51,7 +52,7 @@ func TestLongNames(t *testing.T) {
 				if field == "path" && f.load.Str("cmd") == payload.CmdFileRecv {
 					load.Set(field, []any{v})
 				}
-				_, _ = th.do(load) // most are refused; what comes of them is looked for below
+				_, _ = th.do(load) // most are refused; the effects are checked below
 				_, _ = p.ask(load)
 			}
 		}
@@ -79,7 +80,7 @@ func TestLongNames(t *testing.T) {
 	s.grown(before, 300<<20)
 }
 
-// keepsNoName looks for long names in the log, on the bus, and among the files of the master.
+// keepsNoName searches for long names in the log, on the bus, and among the files of the master.
 func (s *site) keepsNoName(e *ear) {
 	s.t.Helper()
 	whole := strings.Repeat(telltale, 2<<10)
@@ -90,7 +91,7 @@ func (s *site) keepsNoName(e *ear) {
 	}
 	for _, h := range e.all() {
 		text := h.tag
-		if h.tag != "x" { // a thief's own event may hold what he likes; of that there are quotas
+		if h.tag != "x" { // a thief's own event may contain any text, limited by quotas
 			text += fmt.Sprint(h.data)
 		}
 		if strings.Contains(text, whole) {
@@ -101,7 +102,7 @@ func (s *site) keepsNoName(e *ear) {
 		if err == nil && strings.Contains(d.Name(), telltale) {
 			s.t.Errorf("a file: %.300s", strings.TrimPrefix(path, s.root))
 		}
-		return nil // what went away is not there
+		return nil // it was removed meanwhile
 	})
 	if err != nil {
 		s.t.Error(err)

@@ -18,12 +18,12 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// open are the files of daemons that a neighbour may read, by parts of their paths: there is nothing secret in them.
+// open are files of daemons that a neighbour may read, by parts of their paths. They contain no secret.
 var open = []string{"/etc/m/", "/etc/" + honest + "/", "/var/cache/salt/master/health/",
 	"/var/cache/salt/minion/extmods/", "/module_refresh", ".pid"}
 
-// TestNeighbour: another user of the machine reads nothing of a master and a minion that run here as another user,
-// writes nothing, and is connected to none of their sockets.
+// TestNeighbour: another user of the machine can read and write nothing of a master and a minion, and can
+// connect to none of their sockets.
 func TestNeighbour(t *testing.T) {
 	who := neighbour(t)
 	s := newSite(t, "")
@@ -41,7 +41,7 @@ func TestNeighbour(t *testing.T) {
 	for _, root := range []string{s.path("m"), s.path(honest)} {
 		err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
 			switch {
-			case err != nil: // it went away
+			case err != nil: // it was removed meanwhile
 			case d.Type()&fs.ModeSocket != 0:
 				sockets = append(sockets, path)
 			default:
@@ -79,7 +79,7 @@ func TestNeighbour(t *testing.T) {
 func (s *site) tryFile(path string) {
 	info, err := os.Lstat(path)
 	if err != nil {
-		return // it went away, or lies where the neighbour sees nothing
+		return // it was removed, or the neighbour cannot see it
 	}
 	free := func(part string) bool { return strings.Contains(path, part) }
 	flags := []int{unix.O_RDONLY, unix.O_WRONLY}
@@ -98,7 +98,7 @@ func (s *site) tryFile(path string) {
 	}
 }
 
-// connect connects to a Unix socket, in the thread that calls.
+// connect connects to a Unix socket, in the calling thread.
 func connect(path string) error {
 	fd, err := unix.Socket(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
 	if err != nil {
@@ -108,12 +108,12 @@ func connect(path string) error {
 	return unix.Connect(fd, &unix.SockaddrUnix{Name: path})
 }
 
-// actAs calls f in a thread that has become another user, and that ends with it.
+// actAs calls f in a thread with another user's identity. The thread ends with f.
 func actAs(who *syscall.Credential, f func()) {
 	done := make(chan error)
 	go func() {
 		defer close(done)
-		runtime.LockOSThread() // and not unlocked: Go ends the thread
+		runtime.LockOSThread() // never unlocked, so that Go ends the thread
 		_, _, groups := unix.RawSyscall(unix.SYS_SETGROUPS, 0, 0, 0)
 		gid, uid := uintptr(who.Gid), uintptr(who.Uid)
 		_, _, group := unix.RawSyscall(unix.SYS_SETRESGID, gid, gid, gid)
@@ -129,7 +129,7 @@ func actAs(who *syscall.Credential, f func()) {
 	}
 }
 
-// TestNeighbourTools: brine's own tools do nothing for a neighbour who runs them with the configuration of the master.
+// TestNeighbourTools: brine's own tools refuse a neighbour who runs them with the configuration of the master.
 func TestNeighbourTools(t *testing.T) {
 	who := neighbour(t)
 	s := newSite(t, "")
@@ -162,9 +162,9 @@ func TestNeighbourTools(t *testing.T) {
 	s.good()
 }
 
-// TestThiefBeside: a thief who has the key of a minion that runs signs in beside it. He is that minion, as far as the
-// protocol tells, and nobody else: what is the master's, another minion's or the operator's stays so, and the minion
-// works on.
+// TestThiefBeside: a thief with the key of a running minion signs in beside it. The protocol cannot distinguish
+// the two, but the thief has no access to the data of the master, of other minions or of the operator. The
+// minion works on.
 func TestThiefBeside(t *testing.T) {
 	s := newSite(t, "")
 	other := s.thief("other", nil)
@@ -172,7 +172,7 @@ func TestThiefBeside(t *testing.T) {
 	th := s.thiefOf(honest).namer()
 	s.good()
 	e := s.listen()
-	for _, load := range []*payload.Map{ // in the name of another, or as a master
+	for _, load := range []*payload.Map{ // with the id of another, or as a master
 		payload.M("cmd", payload.CmdReturn, "id", "other", "jid", "20260101000000000001", "fun", "test.ping", "return",
 			forged, "retcode", 0),
 		payload.M("cmd", payload.CmdMinionEvent, "id", "other", "tag", "salt/minion/other/start", "data",
@@ -194,7 +194,7 @@ func TestThiefBeside(t *testing.T) {
 			}
 		}
 	}
-	for _, load := range []*payload.Map{ // as itself, for what is not a minion's
+	for _, load := range []*payload.Map{ // with its own id, for operations that no minion may do
 		payload.M("cmd", payload.CmdServeFile, "id", honest, "path", s.pki("master.pem"), "saltenv", "base", "loc", 0),
 		payload.M("cmd", payload.CmdServeFile, "id", honest, "path", "../../../../etc/salt/pki/master/master.pem",
 			"saltenv", "base", "loc", 0),
@@ -213,7 +213,7 @@ func TestThiefBeside(t *testing.T) {
 	if e.has(func(tag string, data *payload.Map) bool { return tag != "brine/minion/refused" && isForged(tag, data) }) {
 		t.Errorf("events of the thief: %v", e.all())
 	}
-	other.must(payload.M("cmd", payload.CmdFileEnvs, "id", "other")) // its session stands
+	other.must(payload.M("cmd", payload.CmdFileEnvs, "id", "other")) // the other minion's session is still valid
 	if mine := s.tool("salt-run", "--out=json", "mine.get", "other", "test.ping"); !strings.Contains(mine.stdout,
 		"of the other") {
 		t.Errorf("the mine of another minion: %+v", mine)

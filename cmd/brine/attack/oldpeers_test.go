@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// hangsUp waits until the master has ended a connection.
+// hangsUp waits until the master has closed a connection.
 func (s *site) hangsUp(c net.Conn) {
 	s.t.Helper()
 	_ = c.SetReadDeadline(time.Now().Add(patience))
@@ -17,8 +17,8 @@ func (s *site) hangsUp(c net.Conn) {
 	}
 }
 
-// TestOldProtocols: peers of ZMTP 1 and 2, of whom libzmq tells nothing, are not let in at either port, so that no
-// limit by address is evaded in this way. The log says so.
+// TestOldProtocols: peers with ZMTP 1 and 2 are refused at both ports. libzmq gives no address for them, so
+// they could evade limits by address. The log reports them.
 func TestOldProtocols(t *testing.T) {
 	s := newSite(t, "")
 	for _, hello := range []string{

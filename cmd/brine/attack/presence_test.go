@@ -14,10 +14,10 @@ import (
 	"time"
 )
 
-// dead is the id of a minion that was connected and is not any more.
+// dead is the id of a minion that was connected once.
 const dead = "dead"
 
-// presenceSite is a master with the honest minion and one that has died.
+// presenceSite is a master with the honest minion and a dead one.
 func presenceSite(t *testing.T) *site {
 	s := newSite(t, "")
 	d := s.startMinion(dead, "")
@@ -29,7 +29,7 @@ func presenceSite(t *testing.T) *site {
 	return s
 }
 
-// roster tells of the minions whether they are connected.
+// roster tells for each minion whether it is connected.
 func (s *site) roster() map[string]string {
 	s.t.Helper()
 	r := s.tool("brine", "minions", "--json")
@@ -46,7 +46,7 @@ func (s *site) roster() map[string]string {
 	return all
 }
 
-// connected waits until a minion is told to be connected, or not.
+// connected waits until the roster shows a minion with the given state.
 func (s *site) connected(id, want string) {
 	s.t.Helper()
 	s.eventually(id+" connected: "+want, func() error {
@@ -57,8 +57,8 @@ func (s *site) connected(id, want string) {
 	})
 }
 
-// wantPresence checks what is said of both, by a runner in a process of its own too, and that salt asks the one that
-// lives and does not wait for the other.
+// wantPresence checks the presence of both minions, also with a runner in a separate process. salt asks the
+// living minion and does not wait for the dead one.
 func (s *site) wantPresence() {
 	s.t.Helper()
 	if r := s.tool("salt-run", "--out=json", "manage.present"); !strings.Contains(r.stdout, strconv.Quote(honest)) ||
@@ -81,10 +81,10 @@ func (s *site) wantReach() {
 	s.good()
 }
 
-// publishPeer is somebody at the publish port who sends what he likes.
+// publishPeer is a client at the publish port that can send any message.
 type publishPeer struct{ net.Conn }
 
-// publishPeer connects and says what every subscriber does first.
+// publishPeer connects and sends the greeting of a subscriber.
 func (s *site) publishPeer() publishPeer {
 	s.t.Helper()
 	c := s.raw(s.pub)
@@ -102,7 +102,7 @@ func (s *site) publishPeer() publishPeer {
 	return publishPeer{c}
 }
 
-// say begins or ends subscriptions. That the master hangs up is no error.
+// say begins or ends subscriptions. A closed connection is no error.
 func (p publishPeer) say(begin bool, topics ...string) {
 	var b []byte
 	for _, topic := range topics {
@@ -118,15 +118,15 @@ func (p publishPeer) say(begin bool, topics ...string) {
 	_, _ = p.Write(b)
 }
 
-// claimsOf are topics that name an id, or its hash, and that anybody can make up.
+// claimsOf are topics with an id, or with its hash, that any client can make.
 func claimsOf(id string) []string {
 	sum := sha1.Sum([]byte(id))
 	return []string{"brine:" + id, "brine:" + id + "\x00" + strings.Repeat("k", 12), "brine:" + id + "\x00",
 		hex.EncodeToString(sum[:])}
 }
 
-// TestPresenceClaims: whoever says at the publish port that he is a minion, and that he is it no more, makes nobody
-// connected and nobody not connected.
+// TestPresenceClaims: a client at the publish port that claims to be a minion, or to be it no longer, does not
+// change any minion's presence.
 func TestPresenceClaims(t *testing.T) {
 	s := presenceSite(t)
 	for _, id := range []string{honest, dead} {
@@ -136,13 +136,14 @@ func TestPresenceClaims(t *testing.T) {
 		s.wantPresence()
 	}
 	p := s.publishPeer()
-	for range 3 { // ends of what others have begun
+	for range 3 { // ends of subscriptions that others have begun
 		p.say(false, "brine:"+honest, "", "broadcast")
 	}
 	s.wantPresence()
 }
 
-// TestPresenceOfOthers: a thief of one key, with the topic that it gives, says nothing of another minion.
+// TestPresenceOfOthers: a thief of one key, with the topic of that key, cannot change the presence of another
+// minion.
 func TestPresenceOfOthers(t *testing.T) {
 	s := presenceSite(t)
 	th := s.thief("stolen", nil)
@@ -151,7 +152,7 @@ func TestPresenceOfOthers(t *testing.T) {
 		t.Fatalf("sign-in: %+v, %v", step, err)
 	}
 	leave := s.subscriber(step.Link)
-	s.connected("stolen", "yes") // his own
+	s.connected("stolen", "yes") // with its own topic
 	leave()
 	s.connected("stolen", "no")
 	for _, id := range []string{honest, dead} {
@@ -164,7 +165,7 @@ func TestPresenceOfOthers(t *testing.T) {
 	s.wantPresence()
 }
 
-// TestPresenceFlood: claims by the ten thousand crowd out nothing, and cost little.
+// TestPresenceFlood: tens of thousands of claims displace no real data, and cost little.
 func TestPresenceFlood(t *testing.T) {
 	s := presenceSite(t)
 	before, err := s.master.rss()
@@ -189,7 +190,7 @@ func TestPresenceFlood(t *testing.T) {
 	s.grown(before, 100<<20)
 }
 
-// TestTopicOf20MiB: what no minion sends ends the connection and leaves nothing behind.
+// TestTopicOf20MiB: a message that no minion sends ends the connection and leaves nothing behind.
 func TestTopicOf20MiB(t *testing.T) {
 	s := presenceSite(t)
 	before, err := s.master.rss()
@@ -198,14 +199,14 @@ func TestTopicOf20MiB(t *testing.T) {
 	}
 	topic := strings.Repeat("t", 20<<20)
 	for range 4 {
-		s.publishPeer().say(true, topic) // libzmq itself cannot: it dies of it
+		s.publishPeer().say(true, topic) // libzmq itself would die of it
 	}
 	s.publishPeer().say(true, strings.Split(strings.Repeat(strings.Repeat("u", 400)+" ", 10_000), " ")...)
 	s.wantPresence()
 	s.grown(before, 200<<20)
 }
 
-// grown checks by how much the master has grown.
+// grown checks the growth of the master's memory.
 func (s *site) grown(before, most int64) {
 	s.t.Helper()
 	after, err := s.master.rss()
@@ -217,9 +218,9 @@ func (s *site) grown(before, most int64) {
 	}
 }
 
-// TestPresenceAfterRestart: a master that was killed knows its minions again as soon as they are back. One that it has
-// not seen since is neither present nor absent: brine minions says unknown, and manage.present goes by its address,
-// which another minion has here.
+// TestPresenceAfterRestart: a killed master knows its minions again as soon as they reconnect. A minion that it
+// has not seen since is neither present nor absent: brine minions shows unknown, and manage.present decides by
+// its address, which another minion has here.
 func TestPresenceAfterRestart(t *testing.T) {
 	s := presenceSite(t)
 	s.master.kill()

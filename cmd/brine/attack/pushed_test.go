@@ -13,9 +13,9 @@ import (
 	"brine/wire/payload"
 )
 
-// TestPushedFiles pushes files past every bound: paths that leave the folder of the thief, pieces and places that are
-// too large, and more bytes, files and folders than a minion may have. Nothing else on the machine changes, and others
-// push as before.
+// TestPushedFiles pushes files beyond every limit: paths that leave the thief's folder, pieces and offsets that
+// are too large, and more bytes, files and folders than a minion may have. Nothing else on the machine changes,
+// and others can push as before.
 func TestPushedFiles(t *testing.T) {
 	const room = 300_000
 	s := newBareSite(t, fmt.Sprintf("file_recv: True\nfile_recv_max_size: 1\nminion_files_max_bytes: %d\n", room))
@@ -47,12 +47,12 @@ func TestPushedFiles(t *testing.T) {
 	if v, err := push([]any{"f"}, 0, bytes.Repeat([]byte("x"), 1<<20+1)); err == nil && v == true {
 		t.Error("a piece above file_recv_max_size is taken")
 	}
-	_, _ = push([]any{"thief's"}, 0, []byte("x"), "id", honest) // it is his own at most
+	_, _ = push([]any{"thief's"}, 0, []byte("x"), "id", honest) // it counts as the thief's own at most
 	if got := s.below(before); len(got) > 1 || len(got) == 1 && got[0] != s.cache("minions/thief/files/thief's") {
 		t.Errorf("what was refused has left %q", got)
 	}
 	taken := 0
-	for i := range 400 { // a folder and a file each, of one byte, and at the end of one that is empty before it
+	for i := range 400 { // a folder with a file of one byte each, behind a long gap
 		v, err := push([]any{fmt.Sprint("d", i), "f"}, i%2*1000, []byte("x"))
 		if err == nil && v == true {
 			taken++
@@ -78,15 +78,15 @@ func TestPushedFiles(t *testing.T) {
 	s.said(s.master, "minion_files_max_bytes")
 }
 
-// below are the files of the site that were not there before and may come of a push: not those of daemons.
+// below returns the new files of the site that a push may have made. Files of daemons do not count.
 func (s *site) below(before []string) []string {
 	return slices.DeleteFunc(s.files(""), func(f string) bool {
 		return slices.Contains(before, f) || !strings.Contains(f, "/files/") && !strings.HasPrefix(f, s.path("outside"))
 	})
 }
 
-// TestListsOfFileCommands sends lists and maps that are deep, long or of the wrong kind in each field of each command
-// about files. Each is answered or refused, the master keeps its size, and serves others meanwhile.
+// TestListsOfFileCommands sends deep, long and wrong lists and maps in each field of each command about files.
+// Each is answered or refused. The master's memory does not grow, and it serves others meanwhile.
 func TestListsOfFileCommands(t *testing.T) {
 	s := newBareSite(t, "")
 	s.master.stop()
@@ -129,8 +129,8 @@ func TestListsOfFileCommands(t *testing.T) {
 	if got := s.served(th, "file"); got != "content" {
 		t.Errorf("the file is %q", got)
 	}
-	most := int64(256 << 20) // Go keeps to some 112 MiB before it gives back
-	if tooltest.Race {       // it keeps more for each byte
+	most := int64(256 << 20) // Go uses about 112 MiB before it returns memory
+	if tooltest.Race {       // the race detector needs more for each byte
 		most *= 4
 	}
 	s.grown(before, most)

@@ -10,7 +10,7 @@ import (
 	"brine/wire/payload"
 )
 
-// TestThiefFloodsEvents: a million events in one request hold up nobody, and most are refused.
+// TestThiefFloodsEvents: a million events in one request delay no other client, and most are refused.
 func TestThiefFloodsEvents(t *testing.T) {
 	s := newSite(t, "")
 	th := s.thief("thief", nil)
@@ -51,7 +51,8 @@ func TestThiefFloodsEvents(t *testing.T) {
 	s.good()
 }
 
-// TestThiefQuotas: what a thief does too often is refused and told, and takes no room from honest jobs.
+// TestThiefQuotas: too many requests of a thief are refused and reported, and do not reduce the space for
+// honest jobs.
 func TestThiefQuotas(t *testing.T) {
 	s := newSite(t, "minion_quota_jobs: 50\nminion_quota_events: 50\nminion_quota_mine: 20\nminion_quota_grains: "+
 		"20\nminion_data_max_bytes: 10000\n")
@@ -77,7 +78,7 @@ func TestThiefQuotas(t *testing.T) {
 		th.must(payload.M("cmd", payload.CmdMine, "data", payload.M("i", i)))
 		if _, err := th.do(payload.M("cmd", payload.CmdPillar, "grains",
 			payload.M("big", strings.Repeat("x", 20_000)))); err == nil {
-			t.Log("a pillar is no answer of this form") // its reply is private
+			t.Log("a pillar is no answer of this form") // its reply is encrypted for the minion
 		}
 	}
 	th.must(payload.M("cmd", payload.CmdMine, "data", payload.M("big", strings.Repeat("x", 20_000))))

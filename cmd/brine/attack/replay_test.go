@@ -13,7 +13,7 @@ import (
 	"brine/wire/zmq"
 )
 
-// relay is somebody between a minion and the publish port: all publications pass through, and are written down.
+// relay is between a minion and the publish port. It forwards and records all publications.
 type relay struct {
 	port int
 	pub  *zmq.Pub
@@ -21,7 +21,7 @@ type relay struct {
 	seen [][]byte
 }
 
-// relay listens on a port of its own.
+// relay listens on a separate port.
 func (s *site) relay() *relay {
 	s.t.Helper()
 	r := &relay{port: s.port()}
@@ -46,7 +46,7 @@ func (s *site) relay() *relay {
 	return r
 }
 
-// replay sends all that has passed once more.
+// replay sends all recorded publications again.
 func (r *relay) replay() (n int, err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -56,8 +56,8 @@ func (r *relay) replay() (n int, err error) {
 	return len(r.seen), err
 }
 
-// TestReplay: a publication that was recorded on the way is run once, also when the minion has forgotten all that a
-// process can forget.
+// TestReplay: a minion runs a recorded publication once, even after it has lost everything that a process can
+// lose.
 func TestReplay(t *testing.T) {
 	const id = "victim"
 	s := newSite(t, "")
@@ -98,7 +98,7 @@ func TestReplay(t *testing.T) {
 		before := ready()
 		if end.do(); !s.minions[id].running() {
 			s.startMinion(id, conf)
-			s.eventually("the minion again", func() error { // no job may come before the recorded ones
+			s.eventually("the minion again", func() error { // no job may arrive before the recorded ones
 				if ready() == before {
 					return errors.New("it is not ready")
 				}
@@ -108,7 +108,7 @@ func TestReplay(t *testing.T) {
 		if n, err := r.replay(); n == 0 || err != nil {
 			t.Fatalf("%d publications, %v", n, err)
 		}
-		answers() // behind all that was replayed
+		answers() // after all replayed publications
 		text, err := os.ReadFile(ran)
 		if err != nil || strings.Count(string(text), "once") != 1 || strings.Count(string(text), "named") != 1 {
 			t.Errorf("%s: ran %q, %v", end.name, text, err)

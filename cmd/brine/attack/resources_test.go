@@ -12,10 +12,10 @@ import (
 	"brine/wire/payload"
 )
 
-// TestThiefResources: a thief answers in nobody's name but its own: not as a pending or a rejected key, nor as
-// free text, which are no resources that it has registered; nor as one that it registers while the job runs; nor
-// at all in a job that means others. The tool prints nothing of it, the store keeps nothing, and the answers of
-// honest minions come.
+// TestThiefResources: a thief cannot return under another name. The test tries a pending and a rejected key,
+// and free text, which are no registered resources, and a resource that is registered during the job. A job for
+// other minions gets no return of the thief at all. The tool prints nothing of it, the store contains nothing,
+// and the returns of honest minions arrive.
 func TestThiefResources(t *testing.T) {
 	s := newSite(t, "")
 	th := s.namer("thief")
@@ -36,7 +36,7 @@ func TestThiefResources(t *testing.T) {
 	}
 	names := []string{"thief", "waiting", "refused", "nobody", "free text", "late", "mine", honest}
 	for i, target := range [][]string{{honest}, {"-L", honest + ",nobody"}, {"-E", "hones."}, {"*"}} {
-		if i > 0 { // before that it has never registered any
+		if i > 0 { // before that the thief has registered none
 			register("mine", "waiting", "refused", honest)
 		}
 		e := s.listen()
@@ -59,7 +59,7 @@ func TestThiefResources(t *testing.T) {
 			th.must(load)
 		}
 		want := map[string]bool{honest: true}
-		if target[0] == "*" { // it is meant, and so is what it had before
+		if target[0] == "*" { // the job targets the thief and its earlier resources
 			want["thief"], want["mine"] = true, true
 		}
 		var kept map[string]any
@@ -96,7 +96,7 @@ func TestThiefResources(t *testing.T) {
 	}
 }
 
-// jobOf waits for the publication of a function and gives its job id.
+// jobOf waits for the publication of a function and returns its job id.
 func (e *ear) jobOf(s *site, fun string) (jid string) {
 	s.t.Helper()
 	s.eventually("a job of "+fun, func() error {

@@ -23,12 +23,11 @@ import (
 )
 
 const (
-	patience = time.Minute // one wait for something that must come; reached only when something is wrong
-	honest   = "honest"    // the id of the minion that good asks
+	patience = time.Minute // bounds one wait; a correct run never reaches it
+	honest   = "honest"    // the id of the minion in good
 )
 
-// second is the time within which a good request must be answered. The race detector makes daemons some five times
-// slower.
+// second is the time limit for a good request. The race detector makes daemons about five times slower.
 func second() time.Duration {
 	if tooltest.Race {
 		return 5 * time.Second
@@ -36,7 +35,7 @@ func second() time.Duration {
 	return time.Second
 }
 
-// site is a master that is attacked, with an honest minion, below one short directory.
+// site is a master under attack with an honest minion, below one short directory.
 type site struct {
 	t        testing.TB
 	root     string
@@ -47,7 +46,7 @@ type site struct {
 	minions  map[string]*daemon
 }
 
-// masterConf is the master's file. Keys are accepted by themselves, unless a test says otherwise in what follows.
+// masterConf is the master's file. Keys are accepted automatically unless a test appends another setting.
 const masterConf = `root_dir: %s
 interface: 127.0.0.1
 publish_port: %d
@@ -72,7 +71,7 @@ recon_max: 200
 log_level_logfile: debug
 `
 
-// newSite starts a master whose file ends with extra, and the honest minion. With the end of the test everything ends.
+// newSite starts a master whose file ends with extra, and the honest minion. Everything ends with the test.
 func newSite(t testing.TB, extra string) *site {
 	t.Helper()
 	s := newBareSite(t, extra)
@@ -88,11 +87,11 @@ func newBareSite(t testing.TB, extra string) *site {
 		t.Skip("starts daemons")
 	}
 	tooltest.LookAtTree(t)
-	root, err := os.MkdirTemp("/tmp", "ba") // short: Unix socket paths end at 107 bytes
+	root, err := os.MkdirTemp("/tmp", "ba") // short, because paths of Unix sockets have at most 107 bytes
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := os.Chmod(root, 0o755); err != nil { // neighbours may look
+	if err := os.Chmod(root, 0o755); err != nil { // so that neighbours can look
 		t.Fatal(err)
 	}
 	s := &site{t: t, root: root, user: "root", minions: map[string]*daemon{}}
@@ -144,11 +143,11 @@ func (s *site) port() int {
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	s.t.Cleanup(func() { _ = p.Release() }) // ends with the process at the latest
+	s.t.Cleanup(func() { _ = p.Release() }) // it ends with the process at the latest
 	return p.Number
 }
 
-// path is a file below the site's directory: the master's root is m, a minion's is its id.
+// path is a file below the site's directory. The master's root is m, a minion's is its id.
 func (s *site) path(rel string) string { return filepath.Join(s.root, rel) }
 
 // cache is a file in the master's cache directory, pki one in its key directory.
@@ -170,7 +169,7 @@ func (s *site) writeMaster(extra string) {
 	s.write(s.path("etc/m/master"), overridden(fmt.Sprintf(masterConf, s.path("m"), s.pub, s.ret, s.user), extra))
 }
 
-// overridden is a configuration with more lines at its end, which replace those of the same keys.
+// overridden appends lines to a configuration. They replace lines with the same keys.
 func overridden(conf, extra string) string {
 	var out strings.Builder
 	for line := range strings.Lines(conf) {
@@ -196,8 +195,8 @@ func (s *site) startMaster() {
 	})
 }
 
-// startMinion starts a minion whose file ends with extra. Unless keys are accepted by hand it is there when good
-// answers.
+// startMinion starts a minion whose file ends with extra. If keys are accepted automatically, the minion is
+// connected when good succeeds.
 func (s *site) startMinion(id, extra string) *daemon {
 	s.t.Helper()
 	s.write(s.path("etc/"+id+"/minion"), overridden(fmt.Sprintf(minionConf, s.path(id), s.pub, s.ret, id, s.user),
@@ -210,8 +209,8 @@ func (s *site) startMinion(id, extra string) *daemon {
 	return s.minions[id]
 }
 
-// good makes sure that an honest user is served within a second: the master answers, and so does a minion. Of three
-// tries one must do, for the machine has other work.
+// good checks that an honest user is served within a second, by the master and by a minion. One of three
+// attempts must succeed, because the machine has other work.
 func (s *site) good() {
 	s.t.Helper()
 	var err error
@@ -229,14 +228,14 @@ func (s *site) good() {
 	s.t.Fatalf("a good request is not answered within %v: %v", second(), err)
 }
 
-// client is the command line of the user that the master runs as.
+// client returns a client with the rights of the master's user.
 func (s *site) client() *client.Client {
 	return client.New(client.Options{Dial: zmq.Dialer(zmq.ReqOptions{
 		Endpoint: fmt.Sprintf("tcp://127.0.0.1:%d", s.ret), Context: s.zctx}),
 		SockDir: s.path("m/var/run/salt/master"), CacheDir: s.cache(""), User: s.user, KeyOwner: s.user})
 }
 
-// ping makes the honest minion answer a job.
+// ping lets the honest minion answer a job.
 func (s *site) ping(limit time.Duration) error {
 	got, err := s.run(limit, client.Job{Tgt: honest, Fun: "test.ping"})
 	if err == nil && got[honest] == nil {
@@ -245,7 +244,7 @@ func (s *site) ping(limit time.Duration) error {
 	return err
 }
 
-// run publishes a job as an honest user and returns the returns that came within a time, by id.
+// run publishes a job as an honest user and collects the returns within a time limit, by id.
 func (s *site) run(limit time.Duration, job client.Job) (map[string]*payload.Map, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), limit)
 	defer cancel()
@@ -267,7 +266,7 @@ func (s *site) run(limit time.Duration, job client.Job) (map[string]*payload.Map
 	return got, nil
 }
 
-// result is what a finished command left.
+// result is the result of a command.
 type result struct {
 	stdout, stderr string
 	code           int
@@ -279,13 +278,13 @@ func (s *site) tool(name string, args ...string) result {
 	return s.toolAs(nil, name, args...)
 }
 
-// toolAs is tool as another user of the machine; nil is this one.
+// toolAs is tool as another user of the machine; nil is the current user.
 func (s *site) toolAs(who *syscall.Credential, name string, args ...string) result {
 	s.t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, filepath.Join(links, name), append([]string{"-c", s.path("etc/m")}, args...)...)
-	if name == "brine" && len(args) > 0 { // the admin command takes -c behind its word
+	if name == "brine" && len(args) > 0 { // the admin command expects -c after its name
 		cmd.Args = append([]string{cmd.Args[0], args[0], "-c", s.path("etc/m")}, args[1:]...)
 	}
 	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: who}
@@ -300,7 +299,7 @@ func (s *site) toolAs(who *syscall.Credential, name string, args ...string) resu
 	return result{out.String(), errOut.String(), cmd.ProcessState.ExitCode()}
 }
 
-// env keeps a token file or Saltfile of the user out of the tests.
+// env keeps the user's token file and Saltfile out of the tests.
 func (s *site) env() []string {
 	return append(os.Environ(), "HOME="+s.root, "SALT_CONFIG_DIR=", "LC_ALL=C.UTF-8", "COLUMNS=80")
 }
@@ -324,7 +323,7 @@ func (s *site) logOf(d *daemon) string {
 	return string(text)
 }
 
-// said waits until a daemon's output holds a text.
+// said waits until a daemon's output contains a text.
 func (s *site) said(d *daemon, text string) {
 	s.t.Helper()
 	s.eventually(fmt.Sprintf("%q in the log of %s", text, d.name), func() error {

@@ -18,30 +18,30 @@ import (
 	"brine/wire/zmq"
 )
 
-// stranger is somebody who reaches the request port and has no key.
+// stranger is a client on the request port without a key.
 type stranger struct {
 	s   *site
 	req *zmq.Req
 }
 
-// stranger connects one more.
+// stranger connects a new stranger.
 func (s *site) stranger() *stranger { return s.strangerFrom("") }
 
-// strangerFrom connects one more from another address of this machine.
+// strangerFrom connects a new stranger from another address of this machine.
 func (s *site) strangerFrom(source string) *stranger {
 	req := zmq.NewReq(zmq.ReqOptions{Endpoint: zmq.ConnectEndpoint("127.0.0.1", s.ret, source, 0), Context: s.zctx})
 	s.t.Cleanup(func() { _ = req.Close() })
 	return &stranger{s, req}
 }
 
-// send sends a frame as it is and returns the frame that answers.
+// send sends a frame unchanged and returns the answering frame.
 func (p *stranger) send(limit time.Duration, frame []byte) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), limit)
 	defer cancel()
 	return p.req.Do(ctx, frame)
 }
 
-// ask sends a load in clear and returns the value that answers.
+// ask sends a load in clear and returns the answer.
 func (p *stranger) ask(load *payload.Map) (any, error) { return p.askWithin(patience, load) }
 
 func (p *stranger) askWithin(limit time.Duration, load *payload.Map) (any, error) {
@@ -60,7 +60,7 @@ func (p *stranger) askVersion(limit time.Duration, version int, load *payload.Ma
 	return payload.Unmarshal(reply)
 }
 
-// subscriber is somebody at the publish port.
+// subscriber connects to the publish port.
 func (s *site) subscriber(topics ...string) (leave func()) {
 	ctx, cancel := context.WithCancel(context.Background())
 	sub := zmq.NewSub(zmq.SubOptions{Endpoint: zmq.ConnectEndpoint("127.0.0.1", s.pub, "", 0), Topics: topics,
@@ -75,7 +75,7 @@ func (s *site) subscriber(topics ...string) (leave func()) {
 	return leave
 }
 
-// thief has the key of a minion, and with it all that the protocol gives to that minion.
+// thief has the key of a minion, and thus all rights that the protocol gives to that minion.
 type thief struct {
 	*stranger
 	id   string
@@ -83,11 +83,11 @@ type thief struct {
 	key  *crypt.PrivateKey
 }
 
-// oneKey is a pair that thieves share: to make one takes long.
+// oneKey is a key pair that thieves share, because making one takes long.
 var oneKey = sync.OnceValues(func() (*crypt.PrivateKey, error) { return crypt.GenerateKey(2048) })
 
-// thief signs in as a minion of an id that is new to the master, or has the same key already. change sets options of
-// the minion's side; it may be nil.
+// thief signs in as a minion whose id is new to the master, or has the same key already. change sets options of
+// the minion's side. It may be nil.
 func (s *site) thief(id string, change func(*auth.MinionOptions)) *thief {
 	s.t.Helper()
 	key, err := oneKey()
@@ -107,7 +107,7 @@ func (s *site) thief(id string, change func(*auth.MinionOptions)) *thief {
 	return th
 }
 
-// thiefOf takes the key of a minion of this site that runs, or has run.
+// thiefOf uses the key of a minion of this site that runs, or has run.
 func (s *site) thiefOf(id string) *thief {
 	s.t.Helper()
 	text, err := os.ReadFile(s.path(filepath.Join(id, "etc/salt/pki/minion/minion.pem")))
@@ -145,7 +145,7 @@ func (th *thief) trySignIn() (auth.Step, error) {
 	return th.auth.Reply(reply), nil
 }
 
-// do seals a load as the minion that it is, and returns what the master answers.
+// do seals a load as the minion and returns the master's answer.
 func (th *thief) do(load *payload.Map) (any, error) { return th.doWithin(patience, load) }
 
 func (th *thief) doWithin(limit time.Duration, load *payload.Map) (any, error) {
@@ -160,7 +160,7 @@ func (th *thief) doWithin(limit time.Duration, load *payload.Map) (any, error) {
 	return th.auth.Open(reply, nonce)
 }
 
-// must is do, of what must be answered.
+// must is do for a request that must be answered.
 func (th *thief) must(load *payload.Map) any {
 	th.s.t.Helper()
 	v, err := th.do(load)
@@ -170,7 +170,7 @@ func (th *thief) must(load *payload.Map) any {
 	return v
 }
 
-// ear hears the event bus, as a tool of the master's user does.
+// ear listens on the event bus, as a tool of the master's user does.
 type ear struct {
 	mu     sync.Mutex
 	events []heard
@@ -181,7 +181,7 @@ type heard struct {
 	data *payload.Map
 }
 
-// listen hears from now on.
+// listen starts to listen.
 func (s *site) listen() *ear {
 	s.t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
@@ -207,14 +207,14 @@ func (s *site) listen() *ear {
 	return e
 }
 
-// all are the events so far.
+// all returns the events so far.
 func (e *ear) all() []heard {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	return append([]heard(nil), e.events...)
 }
 
-// has tells whether there was an event that a test looks for.
+// has tells whether an event matches want.
 func (e *ear) has(want func(tag string, data *payload.Map) bool) bool {
 	for _, h := range e.all() {
 		if want(h.tag, h.data) {

@@ -11,8 +11,8 @@ import (
 	"brine/wire/payload"
 )
 
-// TestThiefDeepReturns: returns that are nested as deep as can be read, and deeper, beside honest ones in the same
-// group. Each fails alone, or is stored; no honest one is missing, not after a kill either.
+// TestThiefDeepReturns: returns are nested as deep as can be read, or deeper, beside honest ones in the same
+// group. Each fails alone, or is stored. No honest return is missing, even after a kill.
 func TestThiefDeepReturns(t *testing.T) {
 	s := newSite(t, "")
 	th := s.namer("thief")
@@ -25,7 +25,7 @@ func TestThiefDeepReturns(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		depth := 480 + i // the limits are around 500
+		depth := 480 + i // the limits are about 500
 		deep := append(bytes.Repeat([]byte{0x91}, depth), 0xc0)
 		if err := th.sayPacked(bytes.Replace(packed, append([]byte{0xa0 | byte(len(marker))}, marker...), deep,
 			1)); err != nil {
@@ -48,8 +48,8 @@ func TestThiefDeepReturns(t *testing.T) {
 	s.good()
 }
 
-// TestThiefEvictsNothing: in a job store that is full, of the returns of a thief to jobs that nobody published, the
-// honest jobs stay.
+// TestThiefEvictsNothing: the job store is full of a thief's returns to jobs that were never published. Honest
+// jobs stay in it.
 func TestThiefEvictsNothing(t *testing.T) {
 	s := newSite(t, "job_store_max_bytes: 2097152\n")
 	var jids []string
@@ -67,7 +67,7 @@ func TestThiefEvictsNothing(t *testing.T) {
 	for i, jid := range jids {
 		s.stored(jid, fmt.Sprintf("text-%d", i))
 	}
-	s.eventually("the last job of the thief", func() error { // so the store was full: all of them are ten megabytes
+	s.eventually("the last job of the thief", func() error { // the store is full by then, at ten megabytes in all
 		if got := s.tool("salt-run", "--out=json", "jobs.lookup_jid", fmt.Sprintf("20990101%012d",
 			99)); !strings.Contains(got.stdout, "thief") {
 			return errors.New(got.stdout + got.stderr)
@@ -81,8 +81,8 @@ func TestThiefEvictsNothing(t *testing.T) {
 	s.good()
 }
 
-// TestMineOfAnother: what is in a mine for one minion only is told to no other one, in whatever version of the
-// protocol, and under whatever name he asks.
+// TestMineOfAnother: mine data for one minion is not given to another one, in any version of the protocol, and
+// under any id.
 func TestMineOfAnother(t *testing.T) {
 	s := newSite(t, "minimum_auth_version: 0\n")
 	job := client.Job{Tgt: honest, Fun: "mine.send", Arg: []any{"secret", "its secret",

@@ -11,8 +11,9 @@ import (
 	"brine/wire/payload"
 )
 
-// secretOptions are options of a master with a secret in each place where users of returners, repositories, external
-// pillars and engines have them. Their servers are not there, so that all complain. PORT is one that nobody listens at.
+// secretOptions are options of a master with a secret in each place where users of returners, repositories,
+// external pillars and engines put secrets. Their servers do not exist, so all report errors. PORT is a port
+// without a listener.
 const secretOptions = `log_level: trace
 log_level_logfile: trace
 event_return: [postgres, pgjsonb, mysql, smtp, slack_webhook, elasticsearch]
@@ -59,9 +60,9 @@ external_auth: {sharedsecret: {ann: ['test.*'], bob: ['test.*', '@runner', '@job
 sharedsecret: OpenSesame
 `
 
-// TestSecretOptions has returners, repositories, external pillars and engines fail at servers that are not there, and
-// asks what they were told: no secret of the configuration is in logs, events, caches, the bundle, what config shows,
-// argument lists, or what a minion or a limited user is answered.
+// TestSecretOptions lets returners, repositories, external pillars and engines fail because their servers do
+// not exist. No secret of the configuration may be in logs, events, caches, the bundle, the output of brine
+// config, argument lists, or answers to a minion or a limited user.
 func TestSecretOptions(t *testing.T) {
 	t.Parallel() // it mostly waits
 	s := newBareSite(t, "")
@@ -143,7 +144,7 @@ func TestSecretOptions(t *testing.T) {
 	s.noArguments(secrets)
 }
 
-// hiddenIn are the secrets that a configuration holds, each once.
+// hiddenIn are the secrets in a configuration, each once.
 func hiddenIn(conf string) (all []string) {
 	for _, part := range strings.Split(conf, "Hidden-")[1:] {
 		end := strings.IndexFunc(part, func(r rune) bool { return r < 'a' || r > 'z' })
@@ -154,7 +155,7 @@ func hiddenIn(conf string) (all []string) {
 	return all
 }
 
-// noArguments looks for secrets in the argument lists of all processes of this machine.
+// noArguments searches for secrets in the argument lists of all processes of this machine.
 func (s *site) noArguments(secrets []string) {
 	s.t.Helper()
 	entries, err := os.ReadDir("/proc")

@@ -24,8 +24,8 @@ external_auth:
     dev: ['.*', '@runner', '@wheel', '@jobs']
 `
 
-// TestSecrets authenticates in every way, rightly and wrongly, and then looks for passwords, tokens and keys in the
-// logs, on the bus, in the caches, in the bundle for strangers and in argument lists.
+// TestSecrets authenticates in every way, with right and wrong credentials. Then it searches for passwords,
+// tokens and keys in the logs, on the bus, in the caches, in the bundle and in argument lists.
 func TestSecrets(t *testing.T) {
 	t.Parallel() // it mostly waits
 	s := newSite(t, secretsConf)
@@ -94,14 +94,14 @@ func TestSecrets(t *testing.T) {
 	}
 }
 
-// keepsSecrets tells whether a file is there to hold a secret.
+// keepsSecrets tells whether a file is a place for secrets.
 func keepsSecrets(s *site, f string) bool {
 	dirs := []string{s.path("etc"), s.cache("tokens"), s.cache("sessions")}
 	return strings.HasSuffix(f, ".pem") || strings.HasSuffix(f, "_key") ||
 		slices.ContainsFunc(dirs, func(dir string) bool { return strings.HasPrefix(f, dir+"/") })
 }
 
-// lookFor fails for each secret that a text holds, as it is or in hex.
+// lookFor fails the test for each secret in a text, in plain form or in hex.
 func lookFor(t *testing.T, where string, text []byte, secrets []string) {
 	t.Helper()
 	for i, secret := range secrets {

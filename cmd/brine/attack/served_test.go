@@ -13,8 +13,9 @@ import (
 	"brine/wire/payload"
 )
 
-// TestServedFiles asks as a thief for files outside of the roots, by path, by environment, by links that lie in a root,
-// and for what is no file: nothing of it comes, in no form, and who asks for what never ends holds up nobody.
+// TestServedFiles asks as a thief for files outside the roots, by path, by environment, through links in a
+// root, and for things that are no files. None is served in any form, and a request for an endless file delays
+// no other client.
 func TestServedFiles(t *testing.T) {
 	s := newBareSite(t, "")
 	s.master.stop()
@@ -83,9 +84,9 @@ func TestServedFiles(t *testing.T) {
 	s.good()
 }
 
-// TestThiefOfAllFiles has the keys of four minions and asks for every file of every environment that he can think of,
-// whole, compressed and hashed, and for all lists, after he has pushed what breaks lists: as Salt allows, but others
-// are answered as ever, their lists hold, and the master keeps its size.
+// TestThiefOfAllFiles has the keys of four minions. It asks for every file of every environment, whole,
+// compressed and hashed, and for all lists, after pushing files that break lists. Salt allows that. Others are
+// served as usual, their lists are intact, and the master's memory does not grow.
 func TestThiefOfAllFiles(t *testing.T) {
 	s := newBareSite(t, "")
 	s.master.stop()
@@ -133,7 +134,7 @@ func TestThiefOfAllFiles(t *testing.T) {
 	s.grown(before, 64<<20)
 }
 
-// everything asks for lists, hashes and pieces until it is to stop, and counts the answers.
+// everything asks for lists, hashes and pieces until ctx ends, and counts the answers.
 func (th *thief) everything(ctx context.Context, answers *atomic.Int64) {
 	for i := 0; ; i++ {
 		env := fmt.Sprint("env", i/7)

@@ -8,8 +8,8 @@ import (
 	"brine/wire/payload"
 )
 
-// TestReturnSignatures returns for a job without a signature, with one that is none, and with one of another load, to a
-// master that asks for signatures. Only what is signed is told to anybody.
+// TestReturnSignatures returns for a job without a signature, with an invalid one, and with that of another
+// load, to a master that demands signatures. Only signed returns are passed on.
 func TestReturnSignatures(t *testing.T) {
 	s := newBareSite(t, "require_minion_sign_messages: True\ndrop_messages_signature_fail: True\n")
 	s.startMinion(honest, "minion_sign_messages: True\n")

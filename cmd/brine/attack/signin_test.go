@@ -10,7 +10,7 @@ import (
 	"brine/wire/payload"
 )
 
-// signInLoad is what a new minion sends.
+// signInLoad is the sign-in of a new minion.
 func (s *site) signInLoad(id string) *payload.Map {
 	s.t.Helper()
 	key, err := oneKey()
@@ -21,7 +21,7 @@ func (s *site) signInLoad(id string) *payload.Map {
 		"token", make([]byte, 256))
 }
 
-// pendingKeys are the ids that wait for an operator.
+// pendingKeys lists the pending keys.
 func (s *site) pendingKeys() []os.DirEntry {
 	s.t.Helper()
 	all, err := os.ReadDir(s.pki("minions_pre"))
@@ -31,7 +31,7 @@ func (s *site) pendingKeys() []os.DirEntry {
 	return all
 }
 
-// TestSignInSizes: what no minion sends is neither stored nor logged nor told.
+// TestSignInSizes: a sign-in that no minion would send is not stored, not logged and not fired as an event.
 func TestSignInSizes(t *testing.T) {
 	s := newSite(t, "")
 	e := s.listen()
@@ -63,7 +63,7 @@ func TestSignInSizes(t *testing.T) {
 	s.good()
 }
 
-// TestPendingFlood: keys that wait are bounded in number, and in rate by address; who was there first stays.
+// TestPendingFlood: pending keys are limited in number, and in rate by address. Earlier keys stay.
 func TestPendingFlood(t *testing.T) {
 	s := newBareSite(t, "auto_accept: False\nmax_pending_keys: 30\n")
 	p := s.stranger()
@@ -92,7 +92,7 @@ func TestPendingFlood(t *testing.T) {
 	})
 }
 
-// TestPendingRate: one address brings new keys at a limited rate.
+// TestPendingRate: one address can bring new keys only at a limited rate.
 func TestPendingRate(t *testing.T) {
 	s := newBareSite(t, "auto_accept: False\npending_keys_rate: 2\n")
 	p := s.stranger()

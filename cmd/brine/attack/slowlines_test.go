@@ -10,9 +10,9 @@ import (
 	"brine/wire/auth"
 )
 
-// TestSlowSignInLines: a line of autosign_file or autoreject_file that takes years for the id of a stranger costs no
-// worker, signs nobody, keeps him whom it might reject waiting, and is named once. Lines beside it go on to sign and to
-// reject.
+// TestSlowSignInLines: a line of autosign_file or autoreject_file takes years to match a stranger's id. It
+// occupies no worker, accepts no key, and is logged once. If the line might reject the key, the key stays
+// pending. Lines beside it still accept and reject.
 func TestSlowSignInLines(t *testing.T) {
 	s := newBareSite(t, "auto_accept: False\nautosign_file: /sign\nautoreject_file: /reject\n")
 	s.write(s.path("m/sign"), `(?!db)([a-z]+)*\d`+"\n"+honest+"\nlisted*\naaa*\n")
@@ -29,7 +29,7 @@ func TestSlowSignInLines(t *testing.T) {
 	for stranger := range 8 {
 		all.Go(func() {
 			for i := range 5 {
-				id := victim("z", 8*i+stranger) // it might be rejected, and signed
+				id := victim("z", 8*i+stranger) // one line might reject it, another accept it
 				if v, err := s.offer(id); err != nil || v == auth.Accepted {
 					t.Errorf("%s: %v, %v", id, v, err)
 				}

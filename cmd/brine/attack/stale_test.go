@@ -11,8 +11,8 @@ import (
 	"brine/wire/payload"
 )
 
-// TestStaleSession: whoever had the id of a minion before another key was accepted for it has no session any more, does
-// not know the one of the new owner, and does not get the new shared key.
+// TestStaleSession: after another key was accepted for an id, the former owner has no session any more, does
+// not know the session of the new owner, and does not get the new shared key.
 func TestStaleSession(t *testing.T) {
 	const id = "taken"
 	for _, tt := range []struct {

@@ -12,13 +12,14 @@ import (
 	"brine/wire/payload"
 )
 
-// TestStaleRules: a user whose right was withdrawn is refused with the next request after the master has read its files
-// anew, and one who got it is served; a broken file changes nothing and is told, as is an option that cannot change.
+// TestStaleRules: after the master has reloaded its files, the next request of a user with withdrawn rights is
+// refused, and that of a user with new rights is served. A broken file changes nothing and is reported, as is a
+// change of an option that needs a restart.
 func TestStaleRules(t *testing.T) {
 	const allowed = "sharedsecret: OpenSesame\nexternal_auth: {sharedsecret: {ann: [test.ping]}}\n"
 	const others = "sharedsecret: OpenSesame\nexternal_auth: {sharedsecret: {bob: [test.ping]}}\n"
 	heard := make(chan os.Signal, 1)
-	signal.Notify(heard, syscall.SIGHUP) // under nohup it is ignored, and the master would inherit that
+	signal.Notify(heard, syscall.SIGHUP) // nohup ignores the signal, and the master would inherit that
 	t.Cleanup(func() { signal.Stop(heard) })
 	s := newSite(t, allowed)
 	may := func(user string) bool {
@@ -38,7 +39,7 @@ func TestStaleRules(t *testing.T) {
 			t.Errorf("%s: ann may: %v, bob may: %v", when, a, b)
 		}
 	}
-	told := 0 // lines of the log that were seen
+	told := 0 // number of log lines read so far
 	await := func(what string) {
 		t.Helper()
 		s.eventually("the master says "+what, func() error {
@@ -51,7 +52,7 @@ func TestStaleRules(t *testing.T) {
 			return nil
 		})
 	}
-	// replace puts another file in the place of the master's, as editors do.
+	// replaces the master's file by a new one, as editors do
 	replace := func(extra string) {
 		t.Helper()
 		path := s.path("etc/m/master")
@@ -78,7 +79,7 @@ func TestStaleRules(t *testing.T) {
 	await("'worker_threads' has changed")
 	want("given back", true, false)
 
-	// An included file in a directory that was not there.
+	// An included file in a directory that did not exist before.
 	s.write(s.path("etc/m/master.d/rules.conf"), "external_auth: {sharedsecret: {bob: [test.ping]}}\n")
 	await("in force are: 'external_auth'")
 	want("by an included file", false, true)

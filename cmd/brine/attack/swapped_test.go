@@ -16,7 +16,7 @@ import (
 	"brine/wire/payload"
 )
 
-// swap exchanges two paths over and over, each time at once, until stop is closed.
+// swap exchanges two paths repeatedly and atomically, until stop is closed.
 func swap(path, other string, stop <-chan struct{}) error {
 	for {
 		select {
@@ -30,7 +30,7 @@ func swap(path, other string, stop <-chan struct{}) error {
 	}
 }
 
-// swapping runs swap until the test calls what is returned.
+// swapping runs swap until the test calls end.
 func (s *site) swapping(path, other string) (end func()) {
 	stop, done := make(chan struct{}), make(chan error, 1)
 	go func() { done <- swap(path, other, stop) }()
@@ -44,8 +44,8 @@ func (s *site) swapping(path, other string) (end func()) {
 	return end
 }
 
-// TestSwappedFiles exchanges, while they are served, a file and a folder of a root for links to the machine's secrets:
-// where links out of a root are not followed, no look that comes between gives them away, their size, or their hash, to
+// TestSwappedFiles exchanges a file and a folder of a root for links to the machine's secrets while they are
+// served. If links out of a root are not followed, no timing reveals the secrets, their size, or their hash to
 // a thief or to a minion.
 func TestSwappedFiles(t *testing.T) {
 	s := newBareSite(t, "")
@@ -104,8 +104,8 @@ func TestSwappedFiles(t *testing.T) {
 	s.good()
 }
 
-// TestSwappedFolders exchanges a folder of what a minion has pushed for a link that leads elsewhere, while he pushes:
-// nothing is written there, and nothing is served from there.
+// TestSwappedFolders exchanges a folder of pushed files for a link to another place while the minion pushes.
+// Nothing is written there, and nothing is served from there.
 func TestSwappedFolders(t *testing.T) {
 	s := newBareSite(t, "file_recv: True\nfileserver_backend: [roots, minion]\n")
 	s.startMinion(honest, "")
@@ -131,7 +131,7 @@ func TestSwappedFolders(t *testing.T) {
 		} else {
 			refused++
 		}
-		_, _ = push("dir", "file") // is what is outside changed?
+		_, _ = push("dir", "file") // would change the file outside
 		for _, path := range []string{"thief/dir/file", "thief/link/file"} {
 			if got := s.served(th, path); strings.Contains(got, forged) {
 				t.Fatalf("%s is %q", path, got)

@@ -14,8 +14,7 @@ import (
 	"brine/wire/payload"
 )
 
-// TestTagsAtEveryDoor: tags that are none of an event are refused at every door of the bus, and who fires one is told
-// so.
+// TestTagsAtEveryDoor: invalid tags are refused at every entrance of the bus, and the sender gets an error.
 func TestTagsAtEveryDoor(t *testing.T) {
 	a := newAPI(t)
 	s, e, id := a.s, a.s.listen(), a.logIn("127.0.0.9", "bob")

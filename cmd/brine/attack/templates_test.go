@@ -15,8 +15,8 @@ import (
 	"brine/wire/payload"
 )
 
-// templatesConf has pillars that never end, eat memory, look at the machine and ask a program, and rules for events.
-// ROOT is the directory of the site.
+// templatesConf has pillars that never end, use up memory, inspect the machine and run a program, and rules for
+// events. ROOT is the directory of the site.
 const templatesConf = `log_level: trace
 pillar_cache: True
 pillar_roots: {base: [ROOT/pillar]}
@@ -27,7 +27,7 @@ reactor: [{'my/*': [ROOT/react.sls]}]
 file_roots: {base: [ROOT/srv]}
 `
 
-// templatesTree are its files. What minions say (grains, events) is a value in each.
+// templatesTree are its files. Each uses data of minions (grains, events) as a value.
 var templatesTree = map[string]string{
 	"pillar/top.sls": "base:\n  'loops*': [loops]\n  'eats*': [eats]\n  'looks*': [looks]\n  honest: [secret]\n",
 	"pillar/loops.sls": "{% for i in range(90000) %}{% for j in range(90000) %}{% for k in range(90000) %}{% endfor " +
@@ -53,7 +53,7 @@ const (
 	command      = "{{ salt['cmd.run']('touch ROOT/owned') }}"
 )
 
-// newTemplates starts a master with all this, and the honest minion.
+// newTemplates starts a master with these files, and the honest minion.
 func newTemplates(t *testing.T) *site {
 	t.Helper()
 	s := newBareSite(t, "")
@@ -71,7 +71,7 @@ func newTemplates(t *testing.T) *site {
 	return s
 }
 
-// with is what a minion is told in private when it says this of itself.
+// with is the pillar of a minion that claims these grains.
 func (th *thief) with(grains *payload.Map) (*payload.Map, error) {
 	ctx, cancel := context.WithTimeout(th.s.t.Context(), patience)
 	defer cancel()
@@ -84,8 +84,8 @@ func (th *thief) pillarBy(ctx context.Context, grains *payload.Map) (*payload.Ma
 		"clean_cache", true))
 }
 
-// TestPillarTemplates: pillars of thieves never end and eat memory, all the time, while others are served; each says
-// why it was given up, and the master keeps its size.
+// TestPillarTemplates: pillars of thieves never end and use up memory while others are served. Each reports why
+// it was given up, and the master's memory does not grow.
 func TestPillarTemplates(t *testing.T) {
 	s := newTemplates(t)
 	before, err := s.master.rss()
@@ -128,8 +128,8 @@ func TestPillarTemplates(t *testing.T) {
 	s.good()
 }
 
-// TestMachineFilters tells what templates of pillars see of the master's machine, and what those see that have no
-// functions: nothing. Pipes and devices hold up nobody, and what a minion says is no template.
+// TestMachineFilters checks which data of the master's machine templates of pillars can see. Templates without
+// functions see none. Pipes and devices delay no request, and data of a minion is no template.
 func TestMachineFilters(t *testing.T) {
 	s := newTemplates(t)
 	fill := strings.NewReplacer("ROOT", s.root)
@@ -165,7 +165,7 @@ func TestMachineFilters(t *testing.T) {
 	}
 }
 
-// TestMinionTexts: ids, grains, tags and data of events that are commands of shells and templates are values
+// TestMinionTexts: ids, grains, tags and data of events that look like shell commands and templates stay values
 // everywhere.
 func TestMinionTexts(t *testing.T) {
 	s := newTemplates(t)
@@ -182,7 +182,7 @@ func TestMinionTexts(t *testing.T) {
 	}
 	e := s.listen()
 	evil := fill.Replace(command)
-	tag := "my/" + strings.ReplaceAll(evil, "/", "%2f") // a tag without parts
+	tag := "my/" + strings.ReplaceAll(evil, "/", "%2f") // a tag without slashes
 	data := payload.M("x", evil, evil, []any{evil, "{% set x = 1 %}", "a: b\n- c", "\"}\n    - tgt: '*'\n", "${x}",
 		"#!py\n"})
 	th.must(payload.M("cmd", payload.CmdMinionEvent, "id", id, "events", []any{payload.M("tag", tag, "data", data)}))
@@ -215,9 +215,9 @@ func TestMinionTexts(t *testing.T) {
 	}
 }
 
-// TestSecretsOfPillar: what a minion is told in private is in no log, on no bus, in no job, in no bundle, and nowhere
-// on disk but where it is kept, for this user alone. Functions that show it all (pillar.raw, config.items) are not
-// asked, for they do so, as with Salt.
+// TestSecretsOfPillar: pillar data is in no log, on no bus, in no job, in no bundle, and nowhere on disk except
+// in its cache, which only this user can read. Functions that show the whole pillar (pillar.raw, config.items)
+// are not called, because they show it in Salt, too.
 func TestSecretsOfPillar(t *testing.T) {
 	t.Parallel() // it mostly waits
 	s := newTemplates(t)

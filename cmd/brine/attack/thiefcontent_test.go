@@ -11,9 +11,9 @@ import (
 	"brine/wire/payload"
 )
 
-// thiefContentConf has what a thief tries: pillars that are kept, states that a program tells, repositories of which
-// one branch is served, and returners of the master. OWN is the port of the master's database, PORT that of the
-// thief's.
+// thiefContentConf enables the features that a thief attacks: cached pillars, states from a program,
+// repositories with one served branch, and returners of the master. OWN is the port of the master's database,
+// PORT that of the thief's.
 const thiefContentConf = `event_return: [rawfile_json]
 event_return_queue: 0
 rawfile_json.filename: ROOT/m/var/events.json
@@ -35,9 +35,9 @@ gitfs_saltenv_whitelist: [base]
 
 const nodesProgram = "#!/bin/sh\nprintf '%s|' \"$#\" \"$@\" >>ROOT/argv\necho '{classes: [mine], environment: base}'\n"
 
-// TestThiefOfContent has the key of a minion whose name is a command. He names returners and their servers in what he
-// returns, asks for the kept pillar of another, for states and branches that are not his, and fires events that would
-// break lines.
+// TestThiefOfContent has the key of a minion whose name is a command. It names returners and their servers in
+// its returns, asks for the cached pillar of another minion, for foreign states and branches, and fires events
+// that would break lines.
 func TestThiefOfContent(t *testing.T) {
 	s := newBareSite(t, "")
 	s.master.stop()
@@ -110,7 +110,7 @@ func TestThiefOfContent(t *testing.T) {
 	}
 }
 
-// privateBranch makes a branch that is not served, with a file of its own, and returns its commit.
+// privateBranch makes a branch that is not served, with one file, and returns its commit.
 func (s *site) privateBranch(dir string) string {
 	s.t.Helper()
 	git := func(args ...string) string {
@@ -131,10 +131,10 @@ func (s *site) privateBranch(dir string) string {
 	return commit
 }
 
-// pillars asks for the pillar of the honest minion, which is kept.
+// pillars asks for the pillar of the honest minion, which is cached.
 func (th *thief) pillars() {
 	th.s.t.Helper()
-	th.pillar() // his own can be opened
+	th.pillar() // the thief can decrypt its own pillar
 	for _, env := range []any{"base", "", nil, honest, ":" + honest, "../" + honest, []any{"base"}} {
 		for _, id := range []any{honest, th.id, []any{honest}, []byte(honest), honest + ":base",
 			"../pillar/" + honest} {
@@ -176,7 +176,7 @@ func (th *thief) branches(commit string) {
 	}
 }
 
-// returnsElsewhere returns with what would choose where the master writes.
+// returnsElsewhere returns with fields that would choose the place where the master writes.
 func (th *thief) returnsElsewhere(port, file string) {
 	th.s.t.Helper()
 	for i, more := range []*payload.Map{
@@ -194,19 +194,19 @@ func (th *thief) returnsElsewhere(port, file string) {
 	}
 }
 
-// breaksLines fires events whose tags, keys and values hold ends of lines and of JSON.
+// breaksLines fires events whose tags, keys and values contain line ends and the ends of JSON values.
 func (th *thief) breaksLines() {
 	th.s.t.Helper()
 	const lie = "\"}\n{\"tag\": \"salt/key\", \"data\": {\"x\": \"" + forged + "\"}}\n"
 	for _, tag := range []string{"my/" + lie, "my/\r\n\x00\x85\u2028", "my/" + string([]byte{0xff, 0xfe}), "my/last"} {
 		for _, form := range forms(tag, payload.M("x", lie, lie, []byte(lie+"\xff"), "n",
 			payload.M(lie, []any{lie, nil}))) {
-			_, _ = th.do(form.Set("id", th.id)) // some are refused; what comes of the others is looked at in the file
+			_, _ = th.do(form.Set("id", th.id)) // some are refused; the file shows the effects of the others
 		}
 	}
 }
 
-// wholly is a value as bytes that hold all its texts, at any depth.
+// wholly converts a value to bytes that contain all its texts, at any depth.
 func wholly(v any) string {
 	packed, err := payload.Marshal(v)
 	if err != nil {

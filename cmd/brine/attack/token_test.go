@@ -9,7 +9,7 @@ import (
 	"brine/wire/payload"
 )
 
-// tokenConf has a user who may choose how long his tokens live, and one who may not.
+// tokenConf has a user who may choose the lifetime of tokens, and one who may not.
 const tokenConf = `external_auth:
   sharedsecret:
     limited: ['test.echo', '@test']
@@ -19,7 +19,7 @@ token_expire: 3600
 token_expire_user_override: {sharedsecret: [chooser]}
 `
 
-// token makes a token for a user; "" when the master gives none.
+// token makes a token for a user. It is nil if the master issues none.
 func (s *site) token(user string, more *payload.Map) *payload.Map {
 	s.t.Helper()
 	load := as(user, payload.M("cmd", payload.CmdMkToken))
@@ -32,7 +32,7 @@ func (s *site) token(user string, more *payload.Map) *payload.Map {
 	return m
 }
 
-// withToken runs a runner function by a token.
+// withToken runs a runner function with a token.
 func (s *site) withToken(token any) (refused bool) {
 	s.t.Helper()
 	v, err := s.stranger().ask(payload.M("cmd", "runner", "fun", "test.arg", "kwarg", payload.M("arg", []any{"x"},
@@ -44,7 +44,7 @@ func (s *site) withToken(token any) (refused bool) {
 	return !m.Has("jid")
 }
 
-// TestTokenLife uses tokens that are none, that are somebody else's files, that have ended, and that outlive their
+// TestTokenLife uses invalid tokens, names of other users' files, expired tokens, and tokens that outlive their
 // user.
 func TestTokenLife(t *testing.T) {
 	s := newSite(t, tokenConf)
@@ -83,7 +83,8 @@ func TestTokenLife(t *testing.T) {
 	s.good()
 }
 
-// tokenOutlives takes the user, and then the whole backend, out of external_auth: his token is worth nothing.
+// tokenOutlives removes the user, and then the whole backend, from external_auth. The user's token becomes
+// invalid.
 func (s *site) tokenOutlives(token string) {
 	s.t.Helper()
 	for _, conf := range []string{strings.Replace(tokenConf, "    limited: ['test.echo', '@test']\n", "", 1),
@@ -105,7 +106,7 @@ func (s *site) tokenOutlives(token string) {
 	}
 }
 
-// TestTokenFiles looks at what the tokens are on the disk, and that one that is damaged is none.
+// TestTokenFiles checks the content of token files, and that a damaged one is invalid.
 func TestTokenFiles(t *testing.T) {
 	s := newSite(t, tokenConf)
 	tok := s.token("limited", nil)

@@ -8,7 +8,7 @@ import (
 	"brine/wire/payload"
 )
 
-// texts are the names and texts of all files below the directories of a site that must not change by themselves.
+// texts maps all files below the directories of a site that must not change on their own to their contents.
 func (s *site) texts() map[string]string {
 	s.t.Helper()
 	out := map[string]string{}
@@ -27,8 +27,8 @@ func (s *site) texts() map[string]string {
 	return out
 }
 
-// wheelUser may call every wheel and runner function that this file attacks, which is much, and still less than the
-// files of the master's user.
+// wheelUser may call every wheel and runner function that this file attacks. That is much, but less than access
+// to the files of the master's user.
 const wheelUser = `external_auth:
   sharedsecret:
     keeper: ['@wheel', '@runner']
@@ -98,7 +98,7 @@ func TestTraversalOfKeys(t *testing.T) {
 			t.Errorf("%v shows %v", load, data.Value("return"))
 		}
 	}
-	s.good() // the runners have had their turn
+	s.good() // the runners have had time to run
 	after := s.texts()
 	for path, text := range before {
 		if got, ok := after[path]; !ok || got != text {

@@ -13,7 +13,7 @@ import (
 	"brine/wire/payload"
 )
 
-// weakKeys are public keys that others can break, by what is wrong with them.
+// weakKeys are public keys that can be broken, by their weakness.
 func weakKeys(t testing.TB) map[string]string {
 	t.Helper()
 	short, err := rsa.GenerateKey(rand.Reader, 1024)
@@ -35,7 +35,7 @@ func weakKeys(t testing.TB) map[string]string {
 		"exponent 65535": text(&strong.PublicKey, 65535)}
 }
 
-// offer is a sign-in with a public key; the answer is what the master has signed.
+// offer signs in with a public key and returns the signed part of the master's answer.
 func (p *stranger) offer(id, pub string) *payload.Map {
 	p.s.t.Helper()
 	v, err := p.ask(payload.M("cmd", payload.CmdAuth, "id", id, "nonce", "0123456789abcdef0123456789abcdef",
@@ -51,7 +51,7 @@ func (p *stranger) offer(id, pub string) *payload.Map {
 	return inner
 }
 
-// TestWeakKeys: a key that others can break is neither stored nor let in, whatever was decided about it before.
+// TestWeakKeys: a weak key is neither stored nor accepted, whatever an operator decided about it before.
 func TestWeakKeys(t *testing.T) {
 	s := newSite(t, "")
 	bus := s.listen()
@@ -102,7 +102,7 @@ func TestWeakKeys(t *testing.T) {
 	s.good()
 }
 
-// TestWeakKeysAllowed: an operator who has machines with such keys can have them in.
+// TestWeakKeysAllowed: an operator can permit machines with such keys.
 func TestWeakKeysAllowed(t *testing.T) {
 	s := newSite(t, "allow_weak_keys: True\n")
 	for what, pub := range weakKeys(t) {
@@ -116,7 +116,7 @@ func TestWeakKeysAllowed(t *testing.T) {
 	s.good()
 }
 
-// TestWeakOwnKeys: daemons do not start with a key of their own that others can break, and say which it is.
+// TestWeakOwnKeys: daemons do not start with a weak key of their own, and name it.
 func TestWeakOwnKeys(t *testing.T) {
 	s := newBareSite(t, "")
 	s.master.stop()
@@ -130,7 +130,7 @@ func TestWeakOwnKeys(t *testing.T) {
 	}
 	for path, pki := range map[string]string{s.pki("master.pem"): s.pki(""),
 		s.path("weak/etc/salt/pki/minion/minion.pem"): s.path("weak/etc/salt/pki/minion")} {
-		_ = os.Remove(path) // a key that may be there
+		_ = os.Remove(path) // a key that may exist
 		s.write(path, string(text))
 		if err := os.Chmod(path, 0o400); err != nil {
 			t.Fatal(err)

@@ -31,7 +31,7 @@ func (s *site) bringAxe(t *testing.T) {
 	js[any](s, string(script)+"; null")
 }
 
-// inBothThemes does something in the light and in the dark.
+// inBothThemes calls f in the light and in the dark theme.
 func (s *site) inBothThemes(f func(theme string)) {
 	s.t.Helper()
 	for _, theme := range []string{"dark", "light"} {
@@ -40,14 +40,14 @@ func (s *site) inBothThemes(f func(theme string)) {
 	}
 }
 
-// inTheme has the system of who looks be light or dark.
+// inTheme makes the system's theme light or dark.
 func (s *site) inTheme(theme string) {
 	s.t.Helper()
 	s.do(emulation.SetEmulatedMedia().WithFeatures([]*emulation.MediaFeature{{Name: "prefers-color-scheme",
 		Value: theme}, {Name: "prefers-reduced-motion", Value: "reduce"}}))
 }
 
-// axe looks for what keeps people out, in all views and panels, light and dark.
+// axe checks all views and panels for barriers, light and dark.
 func axe(t *testing.T, s *site) {
 	s.bringAxe(t)
 	job := "#/jobs/" + js[string](s, "location.hash.split('/')[2] || ''")
@@ -80,7 +80,7 @@ func axe(t *testing.T, s *site) {
 
 func (s *site) panelIsOpen() bool { return js[bool](s, "document.getElementById('panel').open") }
 
-// check runs axe on what is shown.
+// check runs axe on the current page.
 func (s *site) check(t *testing.T, where string) {
 	t.Helper()
 	found := js[string](s, `axe.run(document, { resultTypes: ["violations"] }).then((r) => JSON.stringify(r.violations.filter((v) => ["serious", "critical"].includes(v.impact))

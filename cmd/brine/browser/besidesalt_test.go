@@ -15,9 +15,9 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-const release = "3008" // of Salt, beside which the page is looked at
+const release = "3008" // release of Salt for this test
 
-// master starts a master of Salt until the test ends.
+// master starts a Salt master until the test ends.
 func (s *site) master(release string) {
 	s.t.Helper()
 	cache := os.Getenv("BRINE_SALT_CACHE")
@@ -45,7 +45,8 @@ func (s *site) master(release string) {
 	})
 }
 
-// TestBesideSalt: beside a master of Salt there are keys, jobs, returns and events, and it is said what is missing.
+// TestBesideSalt: beside a Salt master, the console shows keys, jobs, returns and events, and says which data
+// is missing.
 func TestBesideSalt(t *testing.T) {
 	s := newSite(t, plan{salt: release})
 	s.minion("web1", "")
@@ -70,7 +71,7 @@ func TestBesideSalt(t *testing.T) {
 			"form').requestSubmit()")
 		s.until("the job is there", func() bool { return js[bool](s, "/^#.jobs.\\d+/.test(location.hash)") })
 		for end := time.Now().Add(5 * time.Second); time.Now().Before(end); <-time.After(100 * time.Millisecond) {
-			// it may have been published before the minion could hear it
+			// the job may have been published before the minion was connected
 			if strings.Contains(js[string](s, "document.body.innerText"), "1 of 1 returned") {
 				return true
 			}

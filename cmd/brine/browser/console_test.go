@@ -13,7 +13,7 @@ import (
 	"github.com/chromedp/chromedp/kb"
 )
 
-// TestConsole walks through all views as an operator would, most of the way without a mouse.
+// TestConsole uses all views as an operator would, mostly without a mouse.
 func TestConsole(t *testing.T) {
 	s := newSite(t, plan{})
 	s.minion("web1", "process_count_max: 1\n")
@@ -53,7 +53,7 @@ func logIn(t *testing.T, s *site) {
 	s.live()
 }
 
-// fleetView accepts both keys by the keyboard, searches, and opens a minion.
+// fleetView accepts both keys with the keyboard, searches, and opens a minion.
 func fleetView(t *testing.T, s *site) {
 	s.sees("pending 2")
 	for _, id := range []string{"web1", "web2"} {
@@ -72,7 +72,7 @@ func fleetView(t *testing.T, s *site) {
 	s.until("the search has the focus", func() bool {
 		return js[bool](s, "document.activeElement.matches('[data-search]')")
 	})
-	js[any](s, "document.activeElement.value = ''") // the driver sends the character even where its key has been taken
+	js[any](s, "document.activeElement.value = ''") // the driver also types the character of a handled key
 	s.keys("web1 and G@id:web1")
 	s.sees("1 minion matches")
 	js[any](s, "(() => { const i = document.querySelector('[data-search]'); i.value = ''; i.dispatchEvent(new "+
@@ -88,14 +88,14 @@ func fleetView(t *testing.T, s *site) {
 	s.until("the panel is closed", func() bool { return js[bool](s, "!document.getElementById('panel').open") })
 }
 
-// jobsView runs a function that is completed, on a minion that answers and on one that is stopped.
+// jobsView runs a function after completing its name, on a minion that answers and on one that is stopped.
 func jobsView(_ *testing.T, s *site, frozen *os.Process) {
 	s.view("#/jobs")
 	js[any](s, "document.querySelector('.run input').focus()")
 	s.keys("web1\t\ttest.ec")
 	s.sees("test.echo")
 	s.picture("completion")
-	// Enter chooses, too, but the driver sends its character all the same, and the form goes
+	// Enter would also choose, but the driver types its character as well, and the form would be sent
 	s.keys(kb.ArrowDown + kb.Tab)
 	s.sees("test.echo text")
 	s.keys("'a b'\r")
@@ -121,7 +121,7 @@ func jobsView(_ *testing.T, s *site, frozen *os.Process) {
 	s.picture("job")
 }
 
-// queue: a job that waits on its minion behind another one is shown as queued, until the other one ends.
+// queue: a job that waits on its minion for another job is shown as queued until the other job ends.
 func queue(_ *testing.T, s *site) {
 	s.view("#/jobs")
 	state := func(fun string) string {
@@ -149,14 +149,14 @@ func queue(_ *testing.T, s *site) {
 	})
 }
 
-// actorsView kills an actor of the master; the page shows it within a second.
+// actorsView kills an actor of the master. The page shows it within a second.
 func actorsView(t *testing.T, s *site) {
 	s.view("#/actors")
 	s.until("the tree is there", func() bool {
 		return js[bool](s, `!!document.querySelector("tr[data-key='master/Maintenance']")`)
 	})
 	soonest := time.Hour
-	for range 5 { // a machine that is busy with other things may be late at times
+	for range 5 { // a busy machine may be late now and then
 		js[any](s, `(() => { const row = document.querySelector("tr[data-key='master/Maintenance']"), was = row.querySelector("td[data-label=Restarts]").innerText; window.died = 0;
 			const o = new MutationObserver(() => { if (row.querySelector("td[data-label=Restarts]").innerText !== was && row.innerText.includes("injected fault")) { window.died = Date.now(); o.disconnect(); } });
 			o.observe(row, { childList: true, subtree: true, characterData: true }); })()`)
@@ -202,7 +202,7 @@ func eventsView(_ *testing.T, s *site) {
 	s.keys(kb.Escape)
 }
 
-// connection is lost and comes back; what is shown goes on.
+// connection: the connection is lost and restored. The page then goes on.
 func connection(_ *testing.T, s *site) {
 	s.view("#/fleet")
 	s.sees("2 connected")
@@ -216,7 +216,7 @@ func connection(_ *testing.T, s *site) {
 
 var allViews = []string{"#/fleet", "#/jobs", "#/actors", "#/events"}
 
-// narrow: nothing is wider than a phone.
+// narrow: no part of the page is wider than a phone.
 func narrow(t *testing.T, s *site) {
 	s.do(chromedp.EmulateViewport(360, 740))
 	for _, v := range allViews {
@@ -240,7 +240,7 @@ func narrow(t *testing.T, s *site) {
 	s.do(chromedp.EmulateViewport(1280, 800))
 }
 
-// fewRights: who may only run a few functions sees what he has run, and nothing else.
+// fewRights: a user who may run only a few functions sees the results of these, and nothing else.
 func fewRights(t *testing.T, s *site) {
 	js[any](s, "document.getElementById('logout').click()")
 	s.sees("Logged out.")

@@ -13,7 +13,7 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// clipboard lets the page write to the clipboard, or not; reading it is the test's.
+// clipboard permits or forbids the page to write to the clipboard. The test itself may read it.
 func (s *site) clipboard(write browser.PermissionSetting) {
 	s.t.Helper()
 	origin := js[string](s, "location.origin")
@@ -29,17 +29,17 @@ func (s *site) clipboard(write browser.PermissionSetting) {
 	}))
 }
 
-// copied is what the clipboard holds.
+// copied returns the content of the clipboard.
 func (s *site) copied() string {
 	s.t.Helper()
-	s.do(emulation.SetFocusEmulationEnabled(true)) // a page that has no focus may not read it
+	s.do(emulation.SetFocusEmulationEnabled(true)) // a page without focus may not read it
 	return js[string](s, "navigator.clipboard.readText()")
 }
 
 const copyButton = `document.querySelector("[aria-label='Copy the job id']")`
 
-// TestCopy: the button puts the id of the job into the clipboard, with and without a clipboard of the page's own, and
-// says when it could not.
+// TestCopy: the button copies the id of the job to the clipboard, also if the browser gives the page no
+// clipboard. If that fails, the page says so.
 func TestCopy(t *testing.T) {
 	s := newSite(t, plan{})
 	s.minion("web1", "")
@@ -52,7 +52,7 @@ func TestCopy(t *testing.T) {
 			"MutationObserver(() => said.push("+copyButton+".innerText)).observe("+copyButton+", { childList: true })")
 		s.keys("\r")
 		s.until("the button says "+says+", and who hears the page hears it", func() bool {
-			// it says so for two seconds
+			// the text stays for two seconds
 			return js[bool](s, fmt.Sprintf("said.includes(%q) && document.getElementById('say').textContent === %q",
 				says, text))
 		})
@@ -67,7 +67,7 @@ func TestCopy(t *testing.T) {
 		js[any](s, "navigator.clipboard.writeText('something else')")
 		s.clipboard(write)
 		press("Copied", "Copied.")
-		press("Copied", "Copied.") // twice is as once
+		press("Copied", "Copied.") // a second click changes nothing
 		if got := s.copied(); got != jid {
 			t.Errorf("writing %s: the clipboard holds %q, want %q", write, got, jid)
 		}
@@ -76,7 +76,7 @@ func TestCopy(t *testing.T) {
 	js[any](s, "document.execCommand = () => false")
 	press("Not copied", "It could not be copied.")
 
-	// Without TLS, at another address than this machine's, there is no clipboard to write to.
+	// Without TLS and at a foreign address, the browser gives the page no clipboard.
 	secure := s.base
 	s.base = strings.Replace(s.base, "127.0.0.1", "master.example", 1)
 	s.do(chromedp.Navigate(s.url("#/jobs/" + jid)))

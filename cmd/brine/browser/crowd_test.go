@@ -20,7 +20,7 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// weight is what the page costs the browser, after everything that nobody holds has been given back.
+// weight is the page's use of the browser's resources, after garbage collection.
 type weight struct {
 	nodes, listeners int64
 	heap             float64 // bytes
@@ -33,7 +33,7 @@ func (w weight) String() string {
 func (s *site) weigh() (w weight) {
 	s.t.Helper()
 	s.do(chromedp.ActionFunc(func(ctx context.Context) error {
-		for range 2 { // what the first round frees holds what the second one frees
+		for range 2 { // the second round collects objects that the first round released
 			if err := heapprofiler.CollectGarbage().Do(ctx); err != nil {
 				return err
 			}
@@ -49,7 +49,8 @@ func (s *site) weigh() (w weight) {
 	return w
 }
 
-// bounded waits until the page weighs no more than it may: garbage is collected when the browser finds the time.
+// bounded waits until the page uses no more than the limit, because the browser collects garbage when it finds
+// the time.
 func (s *site) bounded(what string, most weight) weight {
 	s.t.Helper()
 	var now weight
@@ -65,15 +66,15 @@ func (s *site) bounded(what string, most weight) weight {
 	}
 }
 
-// frames counts the frames of the page in a second, and the longest of them in milliseconds: for the log.
+// frames returns for the log the number of frames in a second, and the longest of them in milliseconds.
 func (s *site) frames() string {
 	return js[string](s, `new Promise((done) => { let n = 0, last = performance.now(), longest = 0, first = last;
 		const f = (t) => { n++; longest = Math.max(longest, t - last); last = t; if (t - first < 1000) requestAnimationFrame(f); else done(n + " frames a second, the longest " + Math.round(longest) + " ms"); };
 		requestAnimationFrame(f); })`)
 }
 
-// TestCrowd: 1,000 minions, jobs for all of them, and 100 events a second: the document and the memory of the page stay
-// small, and every event is shown or counted as missed.
+// TestCrowd: with 1,000 minions, jobs for all of them, and 100 events a second, the document and the memory of
+// the page stay small. Every event is shown or counted as missed.
 func TestCrowd(t *testing.T) {
 	const minions, events = 1000, 400
 	s := newSite(t, plan{more: "auto_accept: True\n", rest: "rest_cherrypy: {host: 127.0.0.1, disable_ssl: True, " +
@@ -116,7 +117,7 @@ func TestCrowd(t *testing.T) {
 	t.Logf("events: %s; %v, %s", js[string](s, `document.querySelector(".bar:nth-of-type(2)").innerText`),
 		s.bounded("events", most), s.frames())
 
-	for range 3 { // jobs for all
+	for range 3 { // jobs for all minions
 		s.view("#/jobs?tgt=*&fun=test.ping")
 		js[any](s, "document.querySelector('.run form').requestSubmit()")
 		s.sees("1000 of 1000 returned")

@@ -11,8 +11,8 @@ import (
 	"brine/actors/netapi/console"
 )
 
-// TestDay: a page that is open for a day does not grow. What a day brings is fed to it as quickly as it takes it, to
-// each view, and what it weighs at the end is what it weighed after the first tenth.
+// TestDay: a page that is open for a day does not grow. The test feeds the data of a day to each view, as fast
+// as the page takes it. At the end the page is as heavy as after the first tenth.
 func TestDay(t *testing.T) {
 	s := newStand(t, func(w http.ResponseWriter, _ *http.Request) {
 		reply(w, console.Grains{ID: "m", Grains: json.RawMessage(`{"os":"Debian"}`)})
@@ -20,9 +20,9 @@ func TestDay(t *testing.T) {
 	s.open(1280, 800)
 	for _, part := range []struct {
 		hash, view string
-		n          int // steps of a day
+		n          int // number of steps in a day
 		step       func(i int)
-		done       func(i int) string // a text that the page shows when it has taken so many steps
+		done       func(i int) string // a text that the page shows after so many steps
 	}{
 		{"#/events", "events", 200000 / perStep, s.events, func(i int) string {
 			return fmt.Sprint(i*perStep, " events")
@@ -57,7 +57,7 @@ func TestDay(t *testing.T) {
 	s.flat("from view to view", s.weigh(), func() { around(15) })
 }
 
-// flat compares what the page weighs before and after something.
+// flat compares the weight of the page before and after a function.
 func (s *stand) flat(what string, before weight, f func()) {
 	s.t.Helper()
 	f()
@@ -66,7 +66,7 @@ func (s *stand) flat(what string, before weight, f func()) {
 	s.t.Logf("%s: %v, then %v", what, before, after)
 }
 
-const perStep = 50 // events that come together
+const perStep = 50 // events in one step
 
 // marker is the text that step i-1 leaves in the page.
 func marker(i int) string { return fmt.Sprintf("a-marker-%d-", i) }

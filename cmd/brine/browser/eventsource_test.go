@@ -11,8 +11,8 @@ import (
 // script is the block of JavaScript in docs/salt-api.md.
 var script = regexp.MustCompile("(?s)```js\n(.*?)```")
 
-// TestEventSource: the browser's own EventSource reads /events by the cookie of the log-in, as docs/salt-api.md says. A
-// token in the address is refused, as by Salt 3008.3.
+// TestEventSource: the browser's own EventSource reads /events with the log-in's cookie, as docs/salt-api.md
+// says. A token in the address is refused, as by Salt 3008.3.
 func TestEventSource(t *testing.T) {
 	raw, err := os.ReadFile("../../../docs/salt-api.md")
 	if err != nil {

@@ -11,9 +11,10 @@ import (
 	"brine/actors/netapi/console"
 )
 
-var gap = math.NaN() // a second of which nothing is known
+var gap = math.NaN() // a second without data
 
-// line is the path that draws values: a unit of 60 each, the newest at the right; the highest is at 2, zero at 19.
+// line is the path for values, newest at the right, in a graph of 60 units. The highest value is at 2, zero at
+// 19.
 func line(values ...float64) string {
 	top, out := 1e-9, ""
 	for _, v := range values {
@@ -39,8 +40,7 @@ func line(values ...float64) string {
 	return out
 }
 
-// graph is a graph as it is drawn: its path, its hover text, and whether all of it lies within its frame, in a colour
-// that can be seen.
+// graph is a drawn graph: its path, its hover text, and whether all of it is inside its frame and visible.
 type graph struct {
 	D, Title string
 	Within   bool
@@ -55,7 +55,7 @@ func (s *stand) graph(selector string) graph {
 
 const rowGraph = "tr[data-key='master/A'] svg"
 
-// draws holds the graph of the actor to what it has to show.
+// draws compares the graph of the actor with the expected one.
 func (s *stand) draws(what, title string, values ...float64) {
 	s.t.Helper()
 	if got, want := s.graph(rowGraph), (graph{line(values...), title, true}); got != want {
@@ -63,7 +63,7 @@ func (s *stand) draws(what, title string, values ...float64) {
 	}
 }
 
-// rate has the actor be at a rate, and waits until the page has it.
+// rate sets the rate of the actor, and waits until the page has it.
 func (s *stand) rate(rate float64, more ...func(*console.Node)) {
 	s.t.Helper()
 	s.sent++
@@ -78,7 +78,8 @@ func (s *stand) rate(rate float64, more ...func(*console.Node)) {
 
 func (s *stand) tick(seconds int) { js[any](s.site, fmt.Sprintf("tick(%d)", seconds)) }
 
-// TestGraph: the shape that is drawn follows from the numbers, of which a second that passes by hand takes one each.
+// TestGraph: the shape of the graph follows from the numbers. The test controls the seconds, and each takes one
+// number.
 func TestGraph(t *testing.T) {
 	s := newStand(t, told)
 	s.open(1280, 800)
@@ -129,7 +130,7 @@ func TestGraph(t *testing.T) {
 	s.until("the stream is there again", func() bool { return s.newest.Load() != was })
 	s.live()
 
-	// A minute is all that a graph holds; of more the oldest go.
+	// A graph holds one minute. The oldest values leave it.
 	s.rate(7)
 	for range 60 {
 		s.tick(1)
@@ -149,7 +150,7 @@ func TestGraph(t *testing.T) {
 	s.draws("a night", "now 1.0 messages/s, at most 1.0 in the last 60 s, of which 59 s are not known",
 		append(slicesOf(gap, 59), 1)...)
 
-	// The panel shows the same, larger, and in words that a reader of screens finds.
+	// The panel shows the same graph, larger, and a text for screen readers.
 	s.click("tr[data-key='master/A'] button")
 	s.until("the panel is open", s.panelIsOpen)
 	s.rate(3)
@@ -163,7 +164,7 @@ func TestGraph(t *testing.T) {
 	}
 	js[any](s.site, "document.getElementById('panel').close()")
 
-	// One that is gone and comes back begins anew.
+	// An actor that disappears and returns starts a new graph.
 	s.rows("actors", map[string]any{"master/B": console.Node{Path: "master/B", Name: "B", State: "running", Order: 1}},
 		"master/A")
 	s.until("it is gone", func() bool { return !js[bool](s.site, "!!document.querySelector(\""+rowGraph+"\")") })

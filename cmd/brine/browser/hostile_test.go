@@ -23,8 +23,8 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// hostile are texts that minions, users of few rights and strangers can bring into a page: as ids, grains, arguments,
-// returns, tags, data.
+// hostile are texts that minions, users with few rights, and strangers can bring into a page: as ids, grains,
+// arguments, returns, tags, data.
 var hostile = []string{
 	`<script>window.hurt = 1; alert(1)</script>`,
 	`<img src=x onerror="window.hurt = 1; alert(1)">`,
@@ -41,10 +41,10 @@ var hostile = []string{
 	strings.Repeat("a b ", 3000),
 }
 
-// ownWords are fields whose texts salt-api makes.
+// ownWords are fields with texts from salt-api itself.
 var ownWords = []string{"State", "Key", "Connected", "Code", "Color"}
 
-// fill sets all texts of a value to one, and gives lists an element.
+// fill sets all texts in a value to one text, and gives each list an element.
 func fill(v reflect.Value, text string) {
 	switch v.Kind() {
 	case reflect.Pointer:
@@ -73,15 +73,15 @@ func filled[T any](text string) (v T) {
 	return v
 }
 
-// values are a text as key and value, flat and in each other.
+// values returns JSON with a text as key and value, flat and nested.
 func values(text string) json.RawMessage {
-	key, _ := json.Marshal(text) // texts have a form
+	key, _ := json.Marshal(text) // a text can always be encoded
 	one := fmt.Sprintf(`{%s:%s,"href":%s,"onclick":%s,"innerHTML":%s}`, key, key, key, key, key)
 	return json.RawMessage(fmt.Sprintf(`{%s:%s,"list":[%s,%s,[%s]],"deep":%s%s%s}`, key, one, key, one, key,
 		strings.Repeat("[", 60), one, strings.Repeat("]", 60)))
 }
 
-// listen notes what a page must never do.
+// listen notes events that a page must never cause.
 func (s *site) listen() {
 	chromedp.ListenTarget(s.page, func(event any) {
 		if e, ok := event.(*page.EventJavascriptDialogOpening); ok {
@@ -95,7 +95,7 @@ func (s *site) listen() {
 	}), chromedp.Navigate(s.url("")))
 }
 
-// anew opens a view, and waits for a stream that was not there before.
+// anew opens a view, and waits for its new stream.
 func (s *stand) anew(hash, view string) {
 	s.t.Helper()
 	before := s.newest.Load()
@@ -106,7 +106,7 @@ func (s *stand) anew(hash, view string) {
 	})
 }
 
-// unhurt looks whether anything of a text has become more than a text.
+// unhurt checks that the page has treated a text only as text.
 func (s *site) unhurt(what string) {
 	s.t.Helper()
 	if found := js[string](s, `JSON.stringify([window.hurt ?? 0, window.violations, location.host.includes("evil"),
@@ -120,8 +120,7 @@ func (s *site) unhurt(what string) {
 	}
 }
 
-// TestHostileTexts: whatever stands in what the page shows stays text, and nothing of it makes a phone scroll to the
-// side.
+// TestHostileTexts: hostile texts in any part of the page stay text, and never make a phone scroll sideways.
 func TestHostileTexts(t *testing.T) {
 	text := ""
 	s := newStand(t, func(w http.ResponseWriter, r *http.Request) {
@@ -189,7 +188,7 @@ func TestHostileTexts(t *testing.T) {
 		js[any](s.site, "document.getElementById('panel').close()")
 		s.send("note", map[string]string{"text": one})
 
-		s.anew("#/"+url.PathEscape(one[:min(len(one), 200)]), "fleet") // an address that is none
+		s.anew("#/"+url.PathEscape(one[:min(len(one), 200)]), "fleet") // an invalid address
 		s.unhurt("an address " + what)
 		s.anew("#/jobs?tgt="+url.QueryEscape(one[:min(len(one), 500)])+"&fun="+url.QueryEscape(
 			one[:min(len(one), 500)]), "jobs")
@@ -198,8 +197,7 @@ func TestHostileTexts(t *testing.T) {
 	s.picture("last")
 }
 
-// TestHostileAddresses: what rest_cherrypy shows as HTML, of addresses and headers that somebody else has made, stays
-// text.
+// TestHostileAddresses: rest_cherrypy shows addresses and headers in HTML. Hostile texts in them stay text.
 func TestHostileAddresses(t *testing.T) {
 	s := newSite(t, plan{})
 	s.open(360, 740)
@@ -227,8 +225,8 @@ func TestHostileAddresses(t *testing.T) {
 	}
 }
 
-// TestHostileMinion: the same from a minion that means harm, by way of the master: its id, its grains, its returns, the
-// exceptions of its functions, and what a user of few rights puts into arguments and names of functions.
+// TestHostileMinion: hostile texts that travel through the master stay text, too. They come from a minion's id,
+// grains, returns and exceptions, and from arguments and function names of a user with few rights.
 func TestHostileMinion(t *testing.T) {
 	s := newSite(t, plan{})
 	s.write("evil/minion", fmt.Sprintf("root_dir: %s/evil\nid: '<img src=x onerror=window.hurt=1>'\nmaster: "+
@@ -247,7 +245,7 @@ func TestHostileMinion(t *testing.T) {
 		for _, words := range [][]string{{"test.echo", one}, {"test.arg", "x", one + "=" + one}, {"test." + one}} {
 			cmd := exec.Command(filepath.Join(links, "salt"), append([]string{"-c", filepath.Join(s.dir, "etc"), "*"},
 				words...)...)
-			_ = cmd.Run() // some of them fail, which is wanted
+			_ = cmd.Run() // some of them must fail
 		}
 	}
 	for _, v := range allViews {

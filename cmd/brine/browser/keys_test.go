@@ -36,7 +36,7 @@ func (s *site) pki(words ...string) string {
 	return filepath.Join(append([]string{s.dir, "m", "etc", "salt", "pki", "master"}, words...)...)
 }
 
-// pkiTree is which keys are where.
+// pkiTree lists the keys in all folders.
 func (s *site) pkiTree() string {
 	s.t.Helper()
 	var out []string
@@ -55,7 +55,7 @@ func (s *site) pkiTree() string {
 	return strings.Join(out, " ")
 }
 
-// asks answers the questions of the page by what the test says then, and counts them.
+// asks answers the questions of the page with a function, and collects them.
 func (s *site) asks(answer func(text string) bool) *[]string {
 	asked := &[]string{}
 	chromedp.ListenTarget(s.page, func(event any) {
@@ -74,7 +74,7 @@ func (s *site) asks(answer func(text string) bool) *[]string {
 
 const acceptAll = `[...document.querySelectorAll("button")].find((b) => b.innerText.startsWith("Accept all") && b.checkVisibility())`
 
-// TestAcceptAll: the button accepts what waits, and nothing else, whatever happens meanwhile.
+// TestAcceptAll: the button accepts the pending keys, and nothing else, even if keys change meanwhile.
 func TestAcceptAll(t *testing.T) {
 	s := newSite(t, plan{})
 	for _, at := range []string{"minions_pre/p1", "minions_pre/p2", "minions_pre/p3", "minions_pre/acc1,rej1",
@@ -86,7 +86,7 @@ func TestAcceptAll(t *testing.T) {
 	yes, meanwhile := false, func() {}
 	asked := s.asks(func(string) bool { meanwhile(); return yes })
 
-	s.login("looker", "right") // who may see the keys, and not change them
+	s.login("looker", "right") // this user may see the keys, but not change them
 	s.sees("pending 4")
 	if js[bool](s, "!!"+acceptAll+" || !!document.querySelector('tbody .acts button')") {
 		t.Error("who may not accept keys is shown buttons for it")
@@ -104,7 +104,7 @@ func TestAcceptAll(t *testing.T) {
 	s.until("it is not where nothing that waits is shown", func() bool { return !js[bool](s, "!!"+acceptAll) })
 	s.chip("pending")
 	s.until("it is again", func() bool { return js[bool](s, "!!"+acceptAll) })
-	js[any](s, acceptAll+".click()") // and the answer is no
+	js[any](s, acceptAll+".click()") // the user answers no
 	if want := "Accept the keys of 4 minions?\nacc1,rej1, p1, p2, p3"; len(*asked) != 1 || (*asked)[0] != want {
 		t.Errorf("asked %q, want %q", *asked, want)
 	}
@@ -112,7 +112,7 @@ func TestAcceptAll(t *testing.T) {
 		t.Errorf("after a no there are %s, before %s", now, before)
 	}
 
-	// One goes while the page asks. A click twice is one.
+	// One key disappears while the page asks. A double click counts as one click.
 	yes, meanwhile = true, func() {
 		meanwhile = func() {}
 		if err := os.Remove(s.pki("minions_pre", "p2")); err != nil {
@@ -131,11 +131,11 @@ func TestAcceptAll(t *testing.T) {
 		t.Errorf("there are %s, want %s", now, want)
 	}
 	s.until("nothing waits any more", func() bool { return !js[bool](s, "!!"+acceptAll) })
-	s.sees("3 of 4 keys are accepted") // although there have been rows since
+	s.sees("3 of 4 keys are accepted") // new rows do not remove the text
 	s.until("the keyboard is not lost", func() bool { return js[bool](s, "document.activeElement.id === 'main'") })
 	s.chip("all")
 
-	// The same for one whose id names two others: only it is rejected.
+	// An id that names two other minions is one id: only its own key is rejected.
 	js[any](s, `location.hash = "#/fleet?minion=acc1,rej1"`)
 	s.until("it is opened", s.panelIsOpen)
 	s.click("#panel [aria-label='reject the key of acc1,rej1']")
@@ -146,7 +146,7 @@ func TestAcceptAll(t *testing.T) {
 	}
 }
 
-// chip chooses a state.
+// chip selects a key state.
 func (s *site) chip(state string) {
 	s.t.Helper()
 	s.until("there is the choice "+state, func() bool {

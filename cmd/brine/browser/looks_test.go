@@ -24,7 +24,7 @@ brine/supervisor.Crash(...)
 brine/actors/master.(*jobStore).commit(0xc0004a2000, 0xc000512345)
 	/build/brine/actors/master/jobstore.go:211 +0x1d4`
 
-// told are the answers below /console/api/ of a fleet that has something of everything.
+// told answers requests below /console/api/ with a fleet that has an example of everything.
 func told(w http.ResponseWriter, r *http.Request) {
 	hour := time.Now().Add(-time.Hour).UTC().Format(time.RFC3339)
 	switch path := strings.TrimPrefix(r.URL.Path, "/console/api/"); {
@@ -54,14 +54,14 @@ func told(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// look is a state of the page that is looked at.
+// look is a state of the page to check.
 type look struct {
 	name, hash, view string
 	feed             func(s *stand)
-	shows            string // a text that is there when it is drawn
+	shows            string // a text that the finished page shows
 }
 
-// masterAway is one more.
+// masterAway is a further look.
 func masterAway() look {
 	return look{"away", "#/jobs", "jobs", func(s *stand) {
 		s.send("note", console.Note{Table: "master", Text: "The master is away: it does not run, or nobody answers " +
@@ -77,7 +77,7 @@ func click(selector string) func(*stand) {
 	return func(s *stand) { s.click(selector) }
 }
 
-// at is a time of the console, jid one of a job.
+// at is a time in the format of the console, jid the id of a job.
 func at(ago time.Duration) string { return time.Now().UTC().Add(-ago).Format(time.RFC3339) }
 
 func jid(ago time.Duration) string { return payload.NewJID(time.Now().UTC().Add(-ago)) }
@@ -240,8 +240,8 @@ func otherLooks() []look {
 	}
 }
 
-// seen is what somebody finds who looks closely: what reaches out of the screen, is cut off with nothing that tells the
-// rest, lies on something else, or is too small for a finger.
+// seen is a script that lists visible faults: elements that leave the screen, are cut off without a way to read
+// the rest, cover other elements, or are too small for a finger.
 const seen = `(() => {
 	const wide = innerWidth, out = [], say = (what, e) => out.push(what + ": " + e.tagName + "." + e.className + " " + JSON.stringify((e.innerText || e.ariaLabel || "").slice(0, 40)));
 	const panel = document.getElementById("panel"), root = panel.open ? panel : document.body;
@@ -259,8 +259,8 @@ const seen = `(() => {
 	for (const [e, a] of rows) for (const [f, b] of rows) if (e !== f && e.parentElement === f.parentElement && e.compareDocumentPosition(f) & 4 && Math.min(a.right, b.right) - Math.max(a.left, b.left) > 1 && Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top) > 1) say("lies on " + f.tagName + "." + f.className, e);
 	return [...new Set(out)].slice(0, 12) })()`
 
-// TestLooks: every view and panel with something of everything in it, light and dark, on a phone and on a screen:
-// nothing is cut off, covered, too small or too faint. BRINE_PICTURES keeps what was looked at.
+// TestLooks: every view and panel with an example of everything, light and dark, on a phone and on a screen.
+// Nothing is cut off, covered, too small or too faint. BRINE_PICTURES names a folder for the pictures.
 func TestLooks(t *testing.T) {
 	for _, width := range []int{360, 1280} {
 		for _, theme := range []string{"dark", "light"} {
@@ -282,7 +282,7 @@ func TestLooks(t *testing.T) {
 					if found := js[[]string](s.site, seen); len(found) > 0 {
 						t.Errorf("%s: %s", l.name, strings.Join(found, "\n"))
 					}
-					if width < 700 { // TestConsole has it look at a screen
+					if width < 700 { // TestConsole runs axe on a screen
 						s.bringAxe(t)
 						s.check(t, l.name)
 					}

@@ -12,13 +12,14 @@ import (
 	"github.com/chromedp/chromedp/kb"
 )
 
-// stops names all that the keyboard must come to below main, and is the list of those that are seen.
+// stops is a script that lists the visible elements below main that the keyboard must reach. It also defines a
+// function for their names.
 const stops = `(() => {
 	window.nameOf = (e) => [e.closest("tr")?.dataset.key || "", e.tagName, e.name || e.getAttribute("aria-label") || e.placeholder || (e.tagName === "SELECT" ? "" : e.innerText.split("\n")[0])].join(" ");
 	return [...document.querySelectorAll("#main :is(a[href], button, input, select, summary, [tabindex='0'])")].filter((e) => !e.disabled && e.checkVisibility() && !e.closest("[hidden]")).map(window.nameOf) })()`
 
-// keyboard goes through each view with Tab alone: everything is come to, where one is can be seen, and a panel gives
-// the focus back.
+// keyboard goes through each view with Tab alone. Tab reaches every element, the focus is visible, and a closed
+// panel returns it.
 func keyboard(t *testing.T, s *site) {
 	for _, v := range allViews {
 		s.view(v)
@@ -41,7 +42,7 @@ func keyboard(t *testing.T, s *site) {
 		if !js[bool](s, "!!document.activeElement.closest('#panel')") {
 			t.Errorf("%s: the focus is not in the panel", v)
 		}
-		if v == "#/actors" { // rows are made anew while the panel is open
+		if v == "#/actors" { // rows are drawn again while the panel is open
 			js[any](s,
 				`document.querySelectorAll("#main tbody button").forEach((b) => b.replaceWith(b.cloneNode(true)))`)
 		}
@@ -63,7 +64,7 @@ func keyboard(t *testing.T, s *site) {
 	})
 }
 
-// tabThrough goes forward until it leaves the page's content.
+// tabThrough goes forward until the focus leaves the page's content.
 func (s *site) tabThrough(t *testing.T, where string) {
 	t.Helper()
 	before := js[[]string](s, stops)
@@ -89,7 +90,7 @@ func (s *site) tabThrough(t *testing.T, where string) {
 	}
 }
 
-// addresses: what is looked at stands in the address, and a reload shows it again.
+// addresses: the address names the current view and panel, and a reload shows them again.
 func addresses(_ *testing.T, s *site) {
 	s.view("#/fleet")
 	s.click(".chips button:nth-child(2)")
@@ -139,7 +140,7 @@ func addresses(_ *testing.T, s *site) {
 	})
 }
 
-// reload loads the page anew, which has to be at an address.
+// reload loads the page again. The address must then be hash.
 func (s *site) reload(hash string) {
 	s.t.Helper()
 	s.until("the address is "+hash, func() bool { return js[string](s, "location.hash") == hash })

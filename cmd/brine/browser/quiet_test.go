@@ -17,8 +17,8 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// quiet has everything fail the test that a page writes to its console; promises that nobody catches fail every test
-// (open). What the browser itself says of answers that are no success, and of servers that are away, is left out.
+// quiet lets the test fail if the page writes anything to its console. (open does this for rejected promises in
+// every test.) The browser's own messages about failed requests and unreachable servers do not count.
 func (s *site) quiet() {
 	s.t.Helper()
 	chromedp.ListenTarget(s.page, func(event any) {
@@ -34,7 +34,7 @@ func (s *site) quiet() {
 	s.do(log.Enable())
 }
 
-// walkAll goes through the views and panels without waiting for anything, and then waits for each.
+// walkAll goes through the views and panels without waiting, and then waits for each.
 func (s *site) walkAll() {
 	s.t.Helper()
 	js[any](s, `(async () => { for (const v of ["fleet", "jobs", "actors", "events", "jobs/20261123163305316797", "fleet", "actors?of=web1", "fleet?minion=web1", "none"]) {
@@ -44,19 +44,19 @@ func (s *site) walkAll() {
 	}
 }
 
-// away ends a daemon of brine for as long as f takes.
+// away stops a brine daemon while f runs.
 func (s *site) away(tool string, f func()) {
 	s.t.Helper()
 	cmd := s.daemons[tool]
 	if err := cmd.Process.Signal(os.Interrupt); err != nil {
 		s.t.Fatal(err)
 	}
-	_ = cmd.Wait() // it ends by the signal
+	_ = cmd.Wait() // the signal ends it
 	f()
 	s.start(tool)
 }
 
-// lookedAt is a site with a page that somebody has logged in to, and that has to be quiet.
+// lookedAt is a site with a logged-in page that must not write to the console.
 func lookedAt(t *testing.T) *site {
 	s := newSite(t, plan{})
 	s.minion("web1", "")
@@ -70,7 +70,7 @@ func lookedAt(t *testing.T) *site {
 	return s
 }
 
-// TestQuiet: who goes through everything, also by a slow network, has nothing written to the browser's console.
+// TestQuiet: a walk through all views, also over a slow network, writes nothing to the browser's console.
 func TestQuiet(t *testing.T) {
 	s := lookedAt(t)
 	s.walkAll()
@@ -78,8 +78,8 @@ func TestQuiet(t *testing.T) {
 	s.walkAll()
 }
 
-// TestMasterAway: while the master is away the page says that, and not that the connection is lost, in each view that
-// is gone to and after a reload; what was known stays. It comes back with the master.
+// TestMasterAway: while the master is away, the page says that, in each view and after a reload. It does not
+// say that the connection is lost. Known data stays. The page recovers with the master.
 func TestMasterAway(t *testing.T) {
 	s := lookedAt(t)
 	lost := func() {
@@ -124,7 +124,7 @@ func TestMasterAway(t *testing.T) {
 		s.picture("reload")
 	})
 	s.sees("1 connected")
-	s.away("salt-master", func() { // who leaves while nobody can be asked has left
+	s.away("salt-master", func() { // a user can log out although the master cannot answer
 		s.sees("The master is away")
 		js[any](s, "document.getElementById('logout').click()")
 		s.sees("Logged out.")
@@ -133,8 +133,8 @@ func TestMasterAway(t *testing.T) {
 	s.do(chromedp.WaitVisible("input[name=username]"))
 }
 
-// TestControlSocketComes: a page that was loaded when the master had no control socket yet shows what it tells as soon
-// as there is one.
+// TestControlSocketComes: a page that was loaded before the master had a control socket shows the socket's data
+// as soon as it exists.
 func TestControlSocketComes(t *testing.T) {
 	s := newStand(t, http.NotFound)
 	s.bare.Store(true)
@@ -153,16 +153,16 @@ func TestControlSocketComes(t *testing.T) {
 	s.sees("1 minion, 1 connected")
 }
 
-// TestSessionEnds: salt-api goes and comes back, and the session ends behind the page's back.
+// TestSessionEnds: salt-api restarts, and later the session ends without the page's knowledge.
 func TestSessionEnds(t *testing.T) {
 	s := lookedAt(t)
 	s.view("#/fleet")
 	s.away("salt-api", func() { s.sees("connection lost") })
-	s.sees("The session has ended. Log in again.") // sessions live as long as salt-api
+	s.sees("The session has ended. Log in again.") // sessions end with salt-api
 	s.login("admin", "right")
 	s.sees("1 connected")
 
-	s.endSession() // the next look at it tells
+	s.endSession() // the page notices it at its next request
 	s.door.set(true)
 	s.sees("connection lost")
 	s.door.set(false)
@@ -170,7 +170,7 @@ func TestSessionEnds(t *testing.T) {
 	s.login("admin", "right")
 	s.sees("1 connected")
 	s.view("#/jobs?tgt=web1&fun=test.ping")
-	s.endSession() // and what is asked before it is told
+	s.endSession() // a question that the page sends before it notices it
 	js[any](s, "document.querySelector('.run form').requestSubmit()")
 	s.sees("nobody is logged in")
 	s.do(chromedp.Reload())
@@ -180,7 +180,7 @@ func TestSessionEnds(t *testing.T) {
 	s.sees("Logged out.")
 }
 
-// endSession logs the session of the page out behind its back.
+// endSession logs the page's session out without the page's knowledge.
 func (s *site) endSession() {
 	s.t.Helper()
 	var cookies []*network.Cookie

@@ -44,10 +44,10 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// patience bounds what a test waits for; machines that build are slow at times.
+// patience bounds the waits of a test. A machine that also builds is slow at times.
 const patience = 2 * time.Minute
 
-// site is a master with salt-api, in a folder of its own, and a door through which the browser comes: it can be shut.
+// site is a master with salt-api, in a separate folder. The browser connects through a door that can be shut.
 type site struct {
 	t        *testing.T
 	dir      string
@@ -69,17 +69,17 @@ func port(t *testing.T) int {
 	return p.Number
 }
 
-// plan is what a site has that others have not.
+// plan tells how a site differs from the default.
 type plan struct {
-	more   string // lines of the master's configuration
-	salt   string // the release of Salt whose master it is; "" is brine's
-	rest   string // the server module with its options but port and address; "" is plain rest_cherrypy
+	more   string // lines for the master's configuration
+	salt   string // the release of a Salt master; "" is a brine master
+	rest   string // the server module with its options except port and address; "" is plain rest_cherrypy
 	tls    bool
 	prefix string // root_prefix
 }
 
-// folder is one for a test with a short path: those of Unix sockets end at 107 bytes. What writes to it when the test
-// ends may take a moment to be gone.
+// folder makes a folder for a test. Its path is short, because paths of Unix sockets have at most 107 bytes.
+// Processes may still write to it for a moment after the test.
 func folder(t *testing.T) string {
 	t.Helper()
 	dir, err := os.MkdirTemp("/tmp", "bb")
@@ -160,7 +160,7 @@ func (s *site) write(name, text string) {
 	}
 }
 
-// minion starts a minion; more is appended to its configuration.
+// minion starts a minion. more is appended to its configuration.
 func (s *site) minion(id, more string) *exec.Cmd {
 	s.write(filepath.Join(id, "minion"), fmt.Sprintf("root_dir: %s/%s\nid: %s\nmaster: 127.0.0.1\npublish_port: "+
 		"%d\nmaster_port: %d\nuser: %s\nacceptance_wait_time: 1\n", s.dir, id, id, s.pub, s.ret, session.RunningUser())+
@@ -168,7 +168,7 @@ func (s *site) minion(id, more string) *exec.Cmd {
 	return s.start("salt-minion", id)
 }
 
-// start starts a daemon of brine until the test ends.
+// start starts a brine daemon until the test ends.
 func (s *site) start(tool string, id ...string) *exec.Cmd {
 	s.t.Helper()
 	words := []string{"-c", filepath.Join(append([]string{s.dir, "etc"}, id...)...)}
@@ -178,7 +178,7 @@ func (s *site) start(tool string, id ...string) *exec.Cmd {
 	return s.daemon(tool+strings.Join(id, ""), exec.Command(filepath.Join(links, tool), words...))
 }
 
-// daemon runs a command until the test ends. What it writes is shown when the test fails.
+// daemon runs a command until the test ends. If the test fails, its output is shown.
 func (s *site) daemon(name string, cmd *exec.Cmd) *exec.Cmd {
 	s.t.Helper()
 	log, err := os.Create(filepath.Join(s.dir, name+".out"))
@@ -196,7 +196,7 @@ func (s *site) daemon(name string, cmd *exec.Cmd) *exec.Cmd {
 		late := time.AfterFunc(patience, func() { _ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) })
 		_ = cmd.Wait()
 		late.Stop()
-		_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) // what it has left behind
+		_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) // for processes that it has left behind
 		_ = log.Close()
 		if s.t.Failed() {
 			text, _ := os.ReadFile(log.Name())
@@ -232,7 +232,7 @@ func (s *site) until(what string, ok func() bool) {
 	}
 }
 
-// open opens the page in a browser of its own.
+// open opens the page in a new browser.
 func (s *site) open(width, height int, more ...chromedp.ExecAllocatorOption) {
 	s.t.Helper()
 	opt := append(slices.Clip(chromedp.DefaultExecAllocatorOptions[:]), chromedp.NoSandbox, chromedp.IgnoreCertErrors,
@@ -242,7 +242,7 @@ func (s *site) open(width, height int, more ...chromedp.ExecAllocatorOption) {
 	s.t.Cleanup(cancel)
 	ctx, cancel = chromedp.NewContext(ctx)
 	s.t.Cleanup(cancel)
-	s.t.Cleanup(func() { _ = chromedp.Cancel(ctx) }) // it waits for the browser to end
+	s.t.Cleanup(func() { _ = chromedp.Cancel(ctx) }) // waits for the end of the browser
 	s.page = ctx
 	chromedp.ListenTarget(ctx, func(event any) {
 		if e, ok := event.(*runtime.EventExceptionThrown); ok {
@@ -252,7 +252,7 @@ func (s *site) open(width, height int, more ...chromedp.ExecAllocatorOption) {
 	s.do(chromedp.EmulateViewport(int64(width), int64(height)), chromedp.Navigate(s.url("")))
 }
 
-// do acts in the page.
+// do performs actions in the page.
 func (s *site) do(acts ...chromedp.Action) {
 	s.t.Helper()
 	if err := s.try(acts...); err != nil {
@@ -264,13 +264,13 @@ func (s *site) do(acts ...chromedp.Action) {
 func (s *site) try(acts ...chromedp.Action) error {
 	ctx, cancel := context.WithTimeout(s.page, patience)
 	defer cancel()
-	if chromedp.FromContext(s.page).Target == nil { // the first act starts the browser, which must outlive it
+	if chromedp.FromContext(s.page).Target == nil { // the first action starts the browser, which must outlive ctx
 		return chromedp.Run(s.page, acts...)
 	}
 	return chromedp.Run(ctx, acts...)
 }
 
-// js is the value of an expression in the page; a promise is waited for.
+// js returns the value of an expression in the page. It waits for a promise.
 func js[T any](s *site, expression string) (v T) {
 	s.t.Helper()
 	s.do(chromedp.Evaluate(expression, &v, func(p *runtime.EvaluateParams) *runtime.EvaluateParams {
@@ -287,7 +287,7 @@ func (s *site) sees(text string) {
 	})
 }
 
-// click clicks what a selector finds, once it is there.
+// click clicks the element of a selector as soon as it exists.
 func (s *site) click(selector string) {
 	s.t.Helper()
 	s.until("there is "+selector, func() bool {
@@ -319,7 +319,7 @@ func (s *site) view(hash string) {
 	s.live()
 }
 
-// live waits until the stream of the view is there.
+// live waits until the view has its stream.
 func (s *site) live() {
 	s.t.Helper()
 	s.until("the view is live", func() bool {
@@ -327,7 +327,7 @@ func (s *site) live() {
 	})
 }
 
-// picture keeps what is seen, in the folder that BRINE_PICTURES names.
+// picture saves a picture of the page, in the folder that BRINE_PICTURES names.
 func (s *site) picture(name string) {
 	dir := os.Getenv("BRINE_PICTURES")
 	if dir == "" || s.page == nil {
@@ -339,7 +339,7 @@ func (s *site) picture(name string) {
 	}
 }
 
-// door passes connections on to salt-api, until it is shut.
+// door forwards connections to salt-api until it is shut.
 type door struct {
 	addr string
 	mu   sync.Mutex
@@ -390,7 +390,7 @@ func (d *door) pass(c net.Conn, to string) {
 	d.mu.Unlock()
 }
 
-// set shuts the door, and cuts whoever stands in it, or opens it again.
+// set opens the door, or shuts it and cuts all connections.
 func (d *door) set(shut bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()

@@ -15,7 +15,7 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// TestTornado: the page under rest_tornado.
+// TestTornado tests the page under rest_tornado.
 func TestTornado(t *testing.T) {
 	s := newSite(t, plan{rest: "rest_tornado: {address: 127.0.0.1, disable_ssl: True"})
 	s.minion("web1", "")
@@ -23,7 +23,7 @@ func TestTornado(t *testing.T) {
 	s.walk(false)
 }
 
-// TestTLS: the page over TLS and below a root_prefix; its cookie is for that alone.
+// TestTLS tests the page over TLS and below a root_prefix. Its cookie is restricted to these.
 func TestTLS(t *testing.T) {
 	dir := t.TempDir()
 	crt, key := filepath.Join(dir, "crt"), filepath.Join(dir, "key")
@@ -33,11 +33,11 @@ func TestTLS(t *testing.T) {
 	s.minion("web1", "")
 	s.open(1280, 800)
 	s.walk(true)
-	s.do(chromedp.Navigate(strings.TrimSuffix(s.base, "/"))) // without the slash, as one types it
+	s.do(chromedp.Navigate(strings.TrimSuffix(s.base, "/"))) // a user may omit the slash
 	s.sees("1 connected")
 }
 
-// walk logs in, sees all views live, runs a function, and looks at the cookie.
+// walk logs in, waits for the streams of all views, runs a function, and checks the cookie.
 func (s *site) walk(secure bool) {
 	s.t.Helper()
 	s.login("admin", "right")

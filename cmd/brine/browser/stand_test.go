@@ -18,16 +18,16 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// stand serves the page itself without a master: what the streams carry is the test's.
+// stand serves the page without a master. The test controls the streams.
 type stand struct {
 	*site
-	newest atomic.Pointer[feed] // of the page's newest stream
-	sent   int                  // rows of an actor
+	newest atomic.Pointer[feed] // the page's newest stream
+	sent   int                  // number of rows sent for an actor
 	down   atomic.Bool          // salt-api is away: no stream and no session
 	bare   atomic.Bool          // the master has no control socket
 }
 
-// feed is the way to one stream.
+// feed is the server's side of one stream.
 type feed struct {
 	view string
 	in   chan message
@@ -40,7 +40,7 @@ func (s *stand) show(hash, view string) {
 	s.until("the stream of "+view+" is open", func() bool { f := s.newest.Load(); return f != nil && f.view == view })
 }
 
-// send gives the newest stream a message: a page that had to wait for long on a busy machine may have opened another
+// send sends a message on the newest stream. A page that waited long on a busy machine may have opened a new
 // one.
 func (s *stand) send(name string, data any) {
 	s.t.Helper()
@@ -59,7 +59,8 @@ type message struct {
 	data any
 }
 
-// newStand serves the page; others answers below /console/api/ but for the session and the stream.
+// newStand serves the page. others answers requests below /console/api/, except those for the session and the
+// stream.
 func newStand(t *testing.T, others http.HandlerFunc) *stand {
 	t.Helper()
 	s := &stand{site: &site{t: t}}
@@ -87,7 +88,7 @@ func reply(w http.ResponseWriter, v any) {
 	_ = json.NewEncoder(w).Encode(v)
 }
 
-// stream passes on what is fed, until the page goes, or a message without a name ends it.
+// stream forwards messages until the page goes away, or a message without a name ends it.
 func (s *stand) stream(w http.ResponseWriter, r *http.Request) {
 	if s.down.Load() {
 		w.WriteHeader(http.StatusServiceUnavailable)
@@ -119,7 +120,7 @@ func (s *stand) stream(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// rows feeds a patch of a table.
+// rows sends a patch of a table.
 func (s *stand) rows(table string, set map[string]any, gone ...string) {
 	raw := map[string]json.RawMessage{}
 	for k, v := range set {
@@ -132,8 +133,8 @@ func (s *stand) rows(table string, set map[string]any, gone ...string) {
 	s.send("rows", console.Patch{Table: table, Set: raw, Gone: gone})
 }
 
-// tickByHand loads the page anew without a clock that makes it draw: the seconds of its graphs are passed by
-// window.tick(n), which lets n seconds go by and then the page take notice.
+// tickByHand reloads the page with a clock that the test controls. window.tick(n) lets n seconds pass and then
+// makes the page draw.
 func (s *stand) tickByHand() {
 	s.t.Helper()
 	s.do(chromedp.ActionFunc(func(ctx context.Context) error {

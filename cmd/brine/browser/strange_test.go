@@ -15,11 +15,11 @@ import (
 	"github.com/chromedp/chromedp/kb"
 )
 
-// markup is what somebody would write who wants the page to run it.
+// markup is a text with which an attacker would try to run code in the page.
 const markup = `<img src=x onerror="window.taken=1"><script>window.taken=1</script>"'javascript:window.taken=1`
 
-// TestStrange: what minions and users of others write is shown as text, whatever it says; what is very long neither
-// hides the rest nor makes the page wider than the screen; and late hops are marked.
+// TestStrange: text of minions and other users is shown as text, whatever it contains. A very long text neither
+// hides the rest nor widens the page beyond the screen. Late hops are marked.
 func TestStrange(t *testing.T) {
 	s := newStand(t, func(w http.ResponseWriter, r *http.Request) {
 		text, _ := json.Marshal(map[string]any{"name": markup, markup: []any{markup}, "path": "master/x",

@@ -13,24 +13,24 @@ import (
 	"brine/wire/payload"
 )
 
-// told is a return as the bus told it.
+// told is a return as it appeared on the bus.
 type told struct {
 	outcome string
-	at      time.Time // of the first time
+	at      time.Time // of its first appearance
 }
 
-// bus listens to the events of the master, joins again whenever it is thrown off, and remembers every return that was
-// told. What it misses meanwhile is not missed anywhere: the job store is what counts.
+// bus listens to the events of the master, reconnects whenever it loses the connection, and stores every
+// return. Returns that it misses meanwhile do no harm, because the job store counts.
 type bus struct {
 	client *client.Client
 	cancel context.CancelFunc
 	done   chan struct{}
 
 	mu      sync.Mutex
-	told    map[string]map[string]told // jid → minion → return
+	told    map[string]map[string]told // returns by jid and minion
 	changed chan struct{}              // closed at the next return
-	twice   []string                   // returns that were told with two outcomes
-	repeats int                        // returns that were told again
+	twice   []string                   // returns that appeared with two outcomes
+	repeats int                        // repeated returns
 	joins   int
 }
 
@@ -54,10 +54,10 @@ func newBus(c *client.Client) *bus {
 func (b *bus) close() {
 	b.cancel()
 	<-b.done
-	_ = b.client.Close() // nothing is under way
+	_ = b.client.Close() // no request is in progress
 }
 
-// listen takes events until the connection ends.
+// listen reads events until the connection ends.
 func (b *bus) listen(ctx context.Context) {
 	events, err := b.client.Events(ctx)
 	if err != nil {
@@ -81,7 +81,7 @@ func (b *bus) listen(ctx context.Context) {
 	}
 }
 
-// outcomeOf is what a return says, in one text.
+// outcomeOf writes the outcome in a return as one text.
 func outcomeOf(data *payload.Map) string {
 	return fmt.Sprint(data.Value("return"), " ", data.Value("retcode"), " ", data.Value("success"))
 }
@@ -106,14 +106,14 @@ func (b *bus) take(jid, id, outcome string) {
 	b.changed = make(chan struct{})
 }
 
-// of lists the minions that have returned.
+// of returns the minions that have returned.
 func (b *bus) of(jid string) map[string]told {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return maps.Clone(b.told[jid])
 }
 
-// first tells when a minion has first returned any of some jobs.
+// first is the time of a minion's first return to any of some jobs.
 func (b *bus) first(jids []string, id string) (at time.Time, ok bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -125,7 +125,7 @@ func (b *bus) first(jids []string, id string) (at time.Time, ok bool) {
 	return at, ok
 }
 
-// await waits until so many minions have returned a job, or the context has ended.
+// await waits until n minions have returned a job, or the context has ended.
 func (b *bus) await(ctx context.Context, jid string, n int) {
 	for {
 		b.mu.Lock()
@@ -142,7 +142,7 @@ func (b *bus) await(ctx context.Context, jid string, n int) {
 	}
 }
 
-// forget drops what was told of jobs that are checked.
+// forget drops the returns of jobs that are checked.
 func (b *bus) forget(jids []string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -151,8 +151,8 @@ func (b *bus) forget(jids []string) {
 	}
 }
 
-// settle hands out what a round has brought: contradictions, returns that were told again, and how often the bus was
-// joined.
+// settle returns the results of a round: contradictions, repeated returns, and the number of connections to the
+// bus.
 func (b *bus) settle() (twice []string, repeats, joins int) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

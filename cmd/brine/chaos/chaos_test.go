@@ -8,13 +8,13 @@ import (
 	"time"
 )
 
-// The load of a round: how many publish, and how long each pauses between two jobs at least.
+// This is the load of a round: the number of publishers, and the least pause of each between two jobs.
 const (
 	publishers = 6
 	pause      = 20 * time.Millisecond
 )
 
-// TestChaos harms a fleet and looks for what it has lost.
+// TestChaos harms a fleet and checks that nothing is lost.
 func TestChaos(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts a fleet")
@@ -34,7 +34,7 @@ func TestChaos(t *testing.T) {
 		f.report.took = time.Since(began)
 		t.Logf("seed %d\n%s", *flagSeed, f.report)
 	}()
-	f.round(ctx, 0, nil) // without a fault: the checks must hold, and the caches fill
+	f.round(ctx, 0, nil) // without a fault: the checks must succeed, and the caches fill
 	before, err := f.levels(ctx)
 	if err != nil {
 		t.Fatal(err)
@@ -69,7 +69,7 @@ func (f *fleet) round(ctx context.Context, n int, steps []step) {
 	took, err := f.back(ctx)
 	fail(err)
 	jobs := load.end()
-	_, err = f.back(ctx) // to pings behind the last publication: they have come, too, where they ever will
+	_, err = f.back(ctx) // answers to these pings show that all earlier publications have arrived
 	fail(err)
 	if n > 0 {
 		f.report.returned(last, took)
@@ -83,7 +83,7 @@ func (f *fleet) round(ctx context.Context, n int, steps []step) {
 	}
 }
 
-// harmAll carries out a plan and takes back what is to be taken back. It returns the name of the last fault.
+// harmAll carries out a plan and undoes its faults. It returns the name of the last fault.
 func (f *fleet) harmAll(ctx context.Context, round int, steps []step) (last string, err error) {
 	table := map[string]*fault{}
 	for _, ft := range faults() {
@@ -120,7 +120,7 @@ func (f *fleet) harmAll(ctx context.Context, round int, steps []step) (last stri
 	return last, nil
 }
 
-// undo takes back a fault when its time is over.
+// undo undoes a fault when its time is over.
 func (f *fleet) undo(d done) {
 	<-time.After(d.hold)
 	if err := d.undo(); err != nil {

@@ -12,22 +12,21 @@ import (
 	"brine/wire/payload"
 )
 
-// neverGot are the reasons with which the master may explain that a minion of brine gave no return: the job did not
-// reach it, so it did not run. Every other reason says that something was lost, or that nobody knows. That a minion
-// could not open a publication is among them because a key can be given up, by a rotation or with a master that is
-// killed, before a minion that has just come back is told of it: what was sealed with that key stays shut, as with
-// Salt. That it was not ready is among them because what waits for a sign-in that fails is dropped: a job must not
-// begin long after it was asked for.
+// neverGot are the permitted reasons why a brine minion gave no return: the job did not reach it, so it did not
+// run. Every other reason means that something was lost, or that nobody knows. JobUnopened is permitted because
+// the master can give up a key, by a rotation or when it is killed, before a reconnecting minion learns the new
+// one. The minion cannot open a publication with that key, as with Salt. JobNotReady is permitted because a
+// minion drops the jobs that wait for a sign-in if it fails: a job must not begin long after its request.
 var neverGot = map[string]bool{
 	string(ledger.NotConnected): true, string(ledger.NeverReceived): true, string(ledger.NotSent): true,
 	string(ledger.JobUnopened): true,
 	string(ledger.JobNotReady): true,
 }
 
-// lines counts what the jobs of a minion have left behind: token → how often it ran.
+// lines counts how often each job ran on a minion, by token.
 func (f *fleet) lines(id string) map[string]int {
 	ran := map[string]int{}
-	raw, _ := os.ReadFile(f.effects(id)) // no job, no file
+	raw, _ := os.ReadFile(f.effects(id)) // without a job there is no file
 	for line := range strings.Lines(string(raw)) {
 		token, who, _ := strings.Cut(strings.TrimSpace(line), " ")
 		if who != id {
@@ -38,11 +37,11 @@ func (f *fleet) lines(id string) map[string]int {
 	return ran
 }
 
-// checker looks for what was promised about the jobs of a round.
+// checker checks the promises about the jobs of a round.
 type checker struct {
 	fleet *fleet
-	ran   map[string]map[string]int  // minion → token → times
-	taken map[string]map[string]bool // minion of Salt → jids of returns that the master has acknowledged
+	ran   map[string]map[string]int  // runs by minion and token
+	taken map[string]map[string]bool // jids of returns that the master has acknowledged, by Salt minion
 	bad   []string
 }
 
@@ -50,7 +49,7 @@ func (c *checker) errorf(format string, args ...any) {
 	c.bad = append(c.bad, fmt.Sprintf(format, args...))
 }
 
-// checkJobs checks all jobs of a round. It is called when the fleet is at rest.
+// checkJobs checks all jobs of a round. The fleet must be at rest.
 func (f *fleet) checkJobs(ctx context.Context, jobs []*job) []string {
 	c := &checker{fleet: f, ran: map[string]map[string]int{}, taken: map[string]map[string]bool{}}
 	for _, m := range f.guests {
@@ -58,7 +57,7 @@ func (f *fleet) checkJobs(ctx context.Context, jobs []*job) []string {
 	}
 	for _, id := range f.ids() {
 		c.ran[id] = f.lines(id)
-		for token, n := range c.ran[id] { // of this round and of those before it
+		for token, n := range c.ran[id] { // of this round and of earlier ones
 			if n > 1 {
 				c.errorf("job %s ran %d times on %s", token, n, id)
 			}
@@ -82,7 +81,7 @@ func (f *fleet) checkJobs(ctx context.Context, jobs []*job) []string {
 	return c.bad
 }
 
-// check checks one job whose id is known.
+// check checks one job with a known id.
 func (c *checker) check(ctx context.Context, j *job) {
 	f := c.fleet
 	stored := f.ask(ctx, "cmd", "jobs.returns", "jid", j.jid)
@@ -95,7 +94,7 @@ func (c *checker) check(ctx context.Context, j *job) {
 		was, ok := told[id]
 		switch {
 		case ok && !has && f.guest(id):
-			// it does not always try again when the master was killed before it could answer
+			// a Salt minion may not try again if the master was killed before its answer
 		case ok && !has:
 			c.errorf("job %s (%s): the return of %s was told on the bus and is not stored: %.200s", j.jid, j.fun, id,
 				was.outcome)
@@ -128,13 +127,13 @@ func (c *checker) check(ctx context.Context, j *job) {
 	}
 }
 
-// underWay are reasons of a job that is not over: more is to come, and is waited for.
+// underWay are reasons of an unfinished job. The check waits for its end.
 var underWay = map[string]bool{
 	string(ledger.NoAnswer): true, string(ledger.Publishing): true, string(ledger.JobReceived): true,
 	string(ledger.JobQueued): true, string(ledger.JobRunning): true, string(ledger.JobSpooled): true,
 }
 
-// returned takes a return that is stored.
+// returned checks a stored return.
 func (c *checker) returned(j *job, id string, answer *payload.Map) {
 	c.fleet.report.outcome(c.fleet.kindOf(id), resultOf(answer))
 	if n := c.ran[id][j.token]; j.token != "" && answer.Bool("success") && n != 1 {
@@ -142,7 +141,7 @@ func (c *checker) returned(j *job, id string, answer *payload.Map) {
 	}
 }
 
-// explain asks for the reason of each silence, until none is about something that is still under way.
+// explain asks for the reason of each silence, until none of them is about an unfinished job.
 func (c *checker) explain(ctx context.Context, j *job, silent []string) {
 	f := c.fleet
 	var last map[string]*payload.Map
@@ -168,7 +167,7 @@ func (c *checker) explain(ctx context.Context, j *job, silent []string) {
 		return
 	}
 	for _, id := range silent {
-		if last[id] == nil { // it has returned since
+		if last[id] == nil { // it has returned meanwhile
 			ret, _ := f.ask(ctx, "cmd", "jobs.returns", "jid", j.jid).Get(id)
 			answer, _ := ret.(*payload.Map)
 			c.ran[id] = f.lines(id)
@@ -184,7 +183,7 @@ func (c *checker) explain(ctx context.Context, j *job, silent []string) {
 	}
 }
 
-// kindOf is brine or salt.
+// kindOf is "brine" or "salt".
 func (f *fleet) kindOf(id string) string {
 	if f.guest(id) {
 		return "salt"
@@ -192,7 +191,7 @@ func (f *fleet) kindOf(id string) string {
 	return "brine"
 }
 
-// resultOf puts a return into a class of the report.
+// resultOf is the class of a return in the report.
 func resultOf(ret *payload.Map) string {
 	text, _ := ret.Value("return").(string)
 	for _, class := range []string{"The job died on the minion", "The minion's process ended while the job was running",

@@ -16,18 +16,18 @@ import (
 type fault struct {
 	name   string
 	weight int
-	kills  bool // an actor
+	kills  bool // it kills an actor
 	do     func(ctx context.Context, f *fleet, r *rand.Rand) (done, error)
 }
 
-// done is what a fault has come to.
+// done describes a fault that was carried out.
 type done struct {
-	what string       // whom it has hit, and how; "" when there was nothing to be hit
-	undo func() error // takes it back after hold, at the latest at the end of the round; nil: nothing to take back
+	what string       // the target and the kind of harm; "" if there was no target
+	undo func() error // undoes it after hold, at the latest at the end of the round; nil: nothing to undo
 	hold time.Duration
 }
 
-// faults is the table. The weights of the kills are such that nine of ten faults kill an actor.
+// faults is the table of faults. With the weights of the kills, nine of ten faults kill an actor.
 func faults() []fault {
 	return append(linkFaults(), []fault{
 		{"actor panics", 560, true, harmActor("panic")},
@@ -43,7 +43,7 @@ func faults() []fault {
 	}...)
 }
 
-// someone draws one of brine's daemons: the master as often as all minions together.
+// someone draws one of brine's daemons. The master is as likely as all minions together.
 func (f *fleet) someone(r *rand.Rand) *member {
 	if r.IntN(2) == 0 {
 		return f.master
@@ -51,7 +51,8 @@ func (f *fleet) someone(r *rand.Rand) *member {
 	return f.minions[r.IntN(len(f.minions))]
 }
 
-// someActor draws an actor: one of those that are always there, or on a minion, once in four times, one of a job.
+// someActor draws an actor. It is one of the permanent actors or, on a minion in one of four cases, that of a
+// job.
 func (f *fleet) someActor(ctx context.Context, r *rand.Rand) (*member, string, error) {
 	m := f.someone(r)
 	wantsJob, at := r.IntN(4) == 0, r.Uint64()
@@ -69,7 +70,7 @@ func (f *fleet) someActor(ctx context.Context, r *rand.Rand) (*member, string, e
 	return m, list[at%uint64(len(list))], nil
 }
 
-// actOn asks a daemon to do something to an actor. One that is gone, or between two lives, is no failure.
+// actOn asks a daemon to do something to an actor. A missing or restarting actor is no failure.
 func (f *fleet) actOn(ctx context.Context, r *rand.Rand, kv ...any) (done, error) {
 	m, path, err := f.someActor(ctx, r)
 	if err == nil {
@@ -89,7 +90,7 @@ func harmActor(how string) func(context.Context, *fleet, *rand.Rand) (done, erro
 	}
 }
 
-// hangActor makes an actor hang. The fault is over when worker_timeout is: then the actor is replaced.
+// hangActor makes an actor hang. The fault ends after worker_timeout, when the actor is replaced.
 func hangActor(ctx context.Context, f *fleet, r *rand.Rand) (done, error) {
 	d, err := harmActor("hang")(ctx, f, r)
 	if d.what != "" {
@@ -102,7 +103,7 @@ func restartActor(ctx context.Context, f *fleet, r *rand.Rand) (done, error) {
 	return f.actOn(ctx, r, "cmd", "restart")
 }
 
-// killJobProcess ends a process that runs the function of a job. It waits for one to come, but not for long.
+// killJobProcess kills a process that runs the function of a job. It waits a short time for one.
 func killJobProcess(ctx context.Context, f *fleet, r *rand.Rand) (done, error) {
 	at := r.Uint64()
 	tick := time.NewTicker(5 * time.Millisecond)
@@ -138,7 +139,7 @@ func (f *fleet) jobProcesses() []process {
 	return found
 }
 
-// killMinionProcess ends the process that works; its parent brings another.
+// killMinionProcess kills the working process of a minion. Its parent starts another.
 func killMinionProcess(_ context.Context, f *fleet, r *rand.Rand) (done, error) {
 	m := f.minions[r.IntN(len(f.minions))]
 	pid := m.worker()
@@ -148,7 +149,7 @@ func killMinionProcess(_ context.Context, f *fleet, r *rand.Rand) (done, error) 
 	return done{what: fmt.Sprintf("%s, process %d", m.id, pid)}, nil
 }
 
-// killMinion ends the parent as well.
+// killMinion kills the parent as well.
 func killMinion(_ context.Context, f *fleet, r *rand.Rand) (done, error) {
 	return kill(f.minions[r.IntN(len(f.minions))], r), nil
 }
@@ -157,7 +158,7 @@ func killMaster(_ context.Context, f *fleet, r *rand.Rand) (done, error) {
 	return kill(f.master, r), nil
 }
 
-// kill ends a daemon, which is away for up to half a second.
+// kill kills a daemon. It stays dead for up to half a second.
 func kill(m *member, r *rand.Rand) done {
 	hold := time.Duration(r.IntN(500)) * time.Millisecond
 	if m.pid() == 0 {
@@ -181,7 +182,7 @@ func freeze(_ context.Context, f *fleet, r *rand.Rand) (done, error) {
 	}}, nil
 }
 
-// rotateKey asks the master for another key of its publications.
+// rotateKey asks the master for a new key for its publications.
 func rotateKey(_ context.Context, f *fleet, _ *rand.Rand) (done, error) {
 	return done{what: "m"}, keys.WriteDrop(f.path("m/var/cache/salt/master"), "", nil)
 }

@@ -22,7 +22,7 @@ import (
 	"brine/wire/zmq"
 )
 
-// patience bounds each wait for something that must come; it is reached only when something is wrong.
+// patience bounds each wait. A correct run never reaches it.
 const patience = 4 * time.Minute
 
 // fleet is one master and its minions, all below one short directory.
@@ -30,25 +30,25 @@ type fleet struct {
 	t        testing.TB
 	root     string
 	pub, ret int           // ports of the master
-	asked    int           // port by which the command line reaches it
+	asked    int           // port through which the command line reaches it
 	net      *link.Network // nil without network namespaces
 	wires    map[string]*wire
 	user     string
 	master   *member
 	minions  []*member       // brine's
-	guests   []*member       // of Salt, which are left alone
-	deaf     map[string]bool // of those, who has been started anew at the end of this round
+	guests   []*member       // of Salt; they get no faults
+	deaf     map[string]bool // guests that had to be restarted at the end of this round
 	statics  map[string][]string
 	zctx     *zmq.Context
 	bus      *bus
 	report   *report
 
 	mu    sync.Mutex
-	last  time.Time // when the latest fault, or the undoing of one, was over
-	clock time.Time // of the latest jid
+	last  time.Time // end of the last fault, or of undoing one
+	clock time.Time // time of the last jid
 }
 
-// masterConf: a hung actor is replaced after hangLimit; the workers are few so that they are busy.
+// masterConf replaces a hung actor after hangLimit. It has few workers, so that they are busy.
 const masterConf = `root_dir: %s
 interface: %s
 publish_port: %d
@@ -63,7 +63,7 @@ loop_interval: 1
 log_level_logfile: info
 `
 
-// minionConf: connections and sign-ins are made again soon. Requests wait as long as Salt's defaults let them.
+// minionConf makes connections and sign-ins retry soon. Requests have Salt's default timeouts.
 const minionConf = `root_dir: %s
 master: %s
 publish_port: %d
@@ -77,8 +77,8 @@ recon_max: 200
 log_level_logfile: info
 %s`
 
-// minionWaits are how long a minion waits for the master's answers, in seconds. Under the race detector, on a machine
-// that has other things to do, answers take longer than the defaults allow.
+// minionWaits are a minion's timeouts for the master's answers, in seconds. Under the race detector on a busy
+// machine, answers take longer than the defaults permit.
 func minionWaits() string {
 	if tooltest.Race {
 		return "return_retry_timer: 8\nreturn_retry_timer_max: 10\nauth_timeout: 10\nrequest_channel_timeout: 20\n"
@@ -97,7 +97,7 @@ func hangLimit() int {
 func newFleet(t testing.TB, minions int) *fleet {
 	t.Helper()
 	tooltest.LookAtTree(t)
-	root, err := os.MkdirTemp("/tmp", "bc") // short: Unix socket paths end at 107 bytes
+	root, err := os.MkdirTemp("/tmp", "bc") // short, because paths of Unix sockets have at most 107 bytes
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -143,7 +143,7 @@ func (f *fleet) port() int {
 	if err != nil {
 		f.t.Fatal(err)
 	}
-	f.t.Cleanup(func() { _ = p.Release() }) // ends with the process at the latest
+	f.t.Cleanup(func() { _ = p.Release() }) // it ends with the process at the latest
 	return p.Number
 }
 
@@ -166,15 +166,15 @@ func (f *fleet) member(id, tool, sock string) *member {
 			"CHAOS_FILE="+f.effects(id), "GORACE=halt_on_error=1")}
 }
 
-// effects is the file in which each job of a minion leaves a line.
+// effects is the file to which each job of a minion appends a line.
 func (f *fleet) effects(id string) string { return f.path("effects-" + id) }
 
-// ours are all daemons of brine.
+// ours returns all daemons of brine.
 func (f *fleet) ours() []*member { return append([]*member{f.master}, f.minions...) }
 
 func (f *fleet) all() []*member { return append(f.ours(), f.guests...) }
 
-// ids names the minions, brine's first.
+// ids returns the ids of the minions, brine's first.
 func (f *fleet) ids() []string {
 	var ids []string
 	for _, m := range slices.Concat(f.minions, f.guests) {
@@ -183,12 +183,12 @@ func (f *fleet) ids() []string {
 	return ids
 }
 
-// guest tells whether a minion is Salt's.
+// guest tells whether a minion is one of Salt.
 func (f *fleet) guest(id string) bool {
 	return slices.ContainsFunc(f.guests, func(m *member) bool { return m.id == id })
 }
 
-// start starts everything, waits until all minions answer, and notes the actors that are always there.
+// start starts everything, waits until all minions answer, and notes the permanent actors.
 func (f *fleet) start(ctx context.Context) {
 	f.t.Helper()
 	for _, m := range f.all() {
@@ -197,7 +197,7 @@ func (f *fleet) start(ctx context.Context) {
 		}
 	}
 	if _, err := f.master.ask(ctx, payload.M("cmd", "process")); err != nil {
-		// the key of the command line is there then
+		// the key for the command line exists by then
 		f.t.Fatal(err)
 	}
 	f.bus = newBus(f.client())
@@ -223,8 +223,8 @@ func (f *fleet) start(ctx context.Context) {
 	}
 }
 
-// client is the command line's way to the master. A request is made once: what became of one without an answer is
-// left open.
+// client is the command line's connection to the master. It makes each request once. The fate of a request
+// without an answer stays open.
 func (f *fleet) client() *client.Client {
 	answer := time.Second
 	if tooltest.Race {
@@ -236,7 +236,7 @@ func (f *fleet) client() *client.Client {
 		KeyOwner: f.user, Timeout: answer, Tries: 1})
 }
 
-// ask asks the master; a failure is one of the test.
+// ask asks the master. A failure fails the test.
 func (f *fleet) ask(ctx context.Context, kv ...any) *payload.Map {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
@@ -247,7 +247,7 @@ func (f *fleet) ask(ctx context.Context, kv ...any) *payload.Map {
 	return out
 }
 
-// until waits for a condition; what it returns while it does not hold is the error in the end.
+// until waits for a condition. If the wait fails, the error contains the last one of holds.
 func until(ctx context.Context, what string, holds func() error) error {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
@@ -271,7 +271,7 @@ func (f *fleet) end() {
 	for _, m := range slices.Backward(f.all()) {
 		m.kill()
 	}
-	for _, p := range below(processes(), os.Getpid()) { // jobs that are still at it, and what Salt has left
+	for _, p := range below(processes(), os.Getpid()) { // jobs that still run, and processes left by Salt
 		_ = syscall.Kill(p.pid, syscall.SIGKILL)
 	}
 	reapOrphans(f.owns)
@@ -290,7 +290,7 @@ func (f *fleet) owns(pid int) bool {
 	return slices.ContainsFunc(f.all(), func(m *member) bool { return m.owns(pid) })
 }
 
-// note writes a line of the diary of faults.
+// note writes a line to the diary of faults.
 func (f *fleet) note(format string, args ...any) {
 	file, err := os.OpenFile(f.path("faults.log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
 	if err != nil {

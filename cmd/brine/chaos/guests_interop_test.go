@@ -17,8 +17,8 @@ import (
 // guestReleases are the releases of Salt whose minions take part.
 var guestReleases = []string{"3008", "3006"}
 
-// guestConf makes a minion of Salt say which of its returns were acknowledged: after "Returning information for job"
-// the same process logs "ret_val" when the master has answered, and at no other time.
+// guestConf makes a Salt minion log which of its returns were acknowledged. After "Returning information for
+// job" the same process logs "ret_val" only when the master has answered.
 const guestConf = `multiprocessing: True
 log_level: trace
 log_granular_levels:
@@ -53,17 +53,18 @@ func (f *fleet) invite() {
 	}
 }
 
-// guestPause is how long a minion of Salt is given for an answer before it is asked again.
+// guestPause is the wait for a Salt minion's answer before the next question.
 const guestPause = 5 * time.Second
 
 func (f *fleet) guestIDs() []string { return f.ids()[len(f.minions):] }
 
-// guestPatience is how long a minion of Salt has to come back by itself. One of 3008 does not always: a connection that
-// is lost while it signs in ends its AsyncAuth with an InvalidStateError, and then it hears nothing any more.
+// guestPatience is the time in which a Salt minion should come back on its own. One of 3008 does not always do
+// so: if it loses its connection during a sign-in, its AsyncAuth ends with an InvalidStateError, and it
+// receives nothing any more.
 const guestPatience = 15 * time.Second
 
-// backOfGuests waits until minions of Salt answer. One that does not is started anew, and counted. Before the first
-// round all have to.
+// backOfGuests waits until the Salt minions answer. It restarts and counts those that do not. Before the first
+// round all must answer.
 func (f *fleet) backOfGuests(ctx context.Context) error {
 	f.deaf = map[string]bool{}
 	for _, id := range f.guestIDs() {
@@ -90,7 +91,7 @@ func (f *fleet) backOfGuests(ctx context.Context) error {
 	return nil
 }
 
-// restOfGuests waits until minions of Salt have answered what they had begun.
+// restOfGuests waits until the Salt minions have answered all jobs that they had begun.
 func (f *fleet) restOfGuests(ctx context.Context) error {
 	c := f.client()
 	defer c.Close()
@@ -118,13 +119,13 @@ var (
 	thanks    = regexp.MustCompile(`^(\d+) ret_val = `)
 )
 
-// thanked lists the jobs of a minion of Salt whose returns the master has acknowledged.
+// thanked returns the jobs of a Salt minion whose returns the master has acknowledged.
 func (f *fleet) thanked(id string) map[string]bool {
 	raw, err := os.ReadFile(f.path(id + ".log"))
 	if err != nil {
 		f.t.Error(err)
 	}
-	by, found := map[string]string{}, map[string]bool{} // process → job in hand
+	by, found := map[string]string{}, map[string]bool{} // current job of each process
 	for line := range strings.Lines(string(raw)) {
 		if m := returning.FindStringSubmatch(line); m != nil {
 			by[m[1]] = m[2]
@@ -137,10 +138,10 @@ func (f *fleet) thanked(id string) map[string]bool {
 	return found
 }
 
-// killAll ends a minion of Salt with everything that it has started.
+// killAll kills a Salt minion and all its child processes.
 func (m *member) killAll() {
 	for _, p := range below(processes(), m.pid()) {
-		_ = syscall.Kill(p.pid, syscall.SIGKILL) // one that has ended is fine
+		_ = syscall.Kill(p.pid, syscall.SIGKILL) // it may have ended already
 	}
 	m.kill()
 }

@@ -8,18 +8,18 @@ import (
 	"strings"
 )
 
-// Allowances over the level of the beginning: caches that grow with the load, such as idle connections to the master,
-// of which a minion holds up to 36 for half a minute (actors/minion/requestpool.go).
+// These allowances are added to the level at the start, for caches that grow with the load. An example are idle
+// connections to the master, of which a minion holds up to 36 for half a minute (actors/minion/requestpool.go).
 const (
 	moreGoroutines = 25
 	moreFiles      = 60
 )
 
-// level is what a daemon holds when it is at rest.
+// level counts the resources of a daemon at rest.
 type level struct{ goroutines, files int64 }
 
-// rest waits until no job is under way anywhere: every minion of brine has answered all it had begun, and the master
-// has acknowledged it.
+// rest waits until no job is unfinished anywhere: every brine minion has answered all jobs that it had begun,
+// and the master has acknowledged the answers.
 func (f *fleet) rest(ctx context.Context) error {
 	for _, m := range f.minions {
 		err := until(ctx, "rest of "+m.id, func() error {
@@ -41,7 +41,7 @@ func (f *fleet) rest(ctx context.Context) error {
 	return nil
 }
 
-// whole waits until every actor of a daemon runs, nothing waits in front of it, and no goroutine hangs in it.
+// whole waits until every actor of a daemon runs, no message waits in its mailbox, and no goroutine hangs.
 func (f *fleet) whole(ctx context.Context, m *member) error {
 	return until(ctx, "actors of "+m.id, func() error {
 		paths, nodes, err := m.tree(ctx)
@@ -65,7 +65,7 @@ func (f *fleet) whole(ctx context.Context, m *member) error {
 	})
 }
 
-// levelOf reads what a daemon holds now.
+// levelOf reads the current level of a daemon.
 func (f *fleet) levelOf(ctx context.Context, m *member) (level, error) {
 	p, err := m.askMap(ctx, "cmd", "process")
 	if err != nil {
@@ -76,7 +76,8 @@ func (f *fleet) levelOf(ctx context.Context, m *member) (level, error) {
 	return level{goroutines, files}, nil
 }
 
-// leaks waits until every daemon of brine holds about as much as before the round. It returns what does not go away.
+// leaks waits until every brine daemon holds about as much as before the round. It returns the resources that
+// were not freed.
 func (f *fleet) leaks(ctx context.Context, before map[string]level) (bad []string) {
 	for _, m := range f.ours() {
 		if err := f.whole(ctx, m); err != nil {
@@ -105,7 +106,7 @@ func (f *fleet) leaks(ctx context.Context, before map[string]level) (bad []strin
 	return bad
 }
 
-// leftovers are processes below this one that are neither daemons nor below a minion of Salt, and zombies.
+// leftovers reports zombies, and child processes that are neither daemons nor belong to a Salt minion.
 func (f *fleet) leftovers() error {
 	reapOrphans(f.owns)
 	var daemons, guests []int
@@ -127,7 +128,7 @@ func (f *fleet) leftovers() error {
 	return nil
 }
 
-// levels reads what all daemons of brine hold.
+// levels reads the levels of all brine daemons.
 func (f *fleet) levels(ctx context.Context) (map[string]level, error) {
 	all := map[string]level{}
 	for _, m := range f.ours() {

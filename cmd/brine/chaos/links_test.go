@@ -11,14 +11,15 @@ import (
 	"brine/cmd/brine/chaos/link"
 )
 
-// wire is the way of a minion to the master: two ports that lead there or, with network namespaces, a cable.
+// wire is a minion's connection to the master: a proxy for each of the two ports or, with network namespaces, a
+// cable.
 type wire struct {
 	pub, ret *link.Proxy
 	cable    *link.Host
 }
 
-// network lays the wires. With network namespaces the master has one of its own, and so has the last minion, at the
-// other end of a cable; all others come by proxies, as everybody does without.
+// network makes the wires. With network namespaces the master and the last minion each have their own,
+// connected by a cable. All other minions use proxies. Without network namespaces all minions do.
 func (f *fleet) network(minions int) {
 	f.t.Helper()
 	f.wires = map[string]*wire{}
@@ -55,7 +56,7 @@ func (f *fleet) closed(err error) {
 	}
 }
 
-// proxy makes a port of this machine that leads to one of the master's.
+// proxy makes a port of this machine that leads to a port of the master.
 func (f *fleet) proxy(port int) *link.Proxy {
 	f.t.Helper()
 	open := link.New
@@ -70,11 +71,11 @@ func (f *fleet) proxy(port int) *link.Proxy {
 	return p
 }
 
-// way is what a minion's configuration says of its master.
+// way is the master's address in a minion's configuration.
 func (f *fleet) way(id string) (host string, pub, ret int) {
 	w := f.wires[id]
 	switch {
-	case w == nil: // a minion of Salt, whose wire is left alone
+	case w == nil: // a Salt minion, whose network has no faults
 		w = &wire{pub: f.proxy(f.pub), ret: f.proxy(f.ret)}
 		f.wires[id] = w
 	case w.cable != nil:
@@ -83,7 +84,7 @@ func (f *fleet) way(id string) (host string, pub, ret int) {
 	return "127.0.0.1", w.pub.Port(), w.ret.Port()
 }
 
-// linkFaults are those of the network.
+// linkFaults are the faults of the network.
 func linkFaults() []fault {
 	return []fault{
 		{"connections reset", 8, false, onProxies(func(w *wire, r *rand.Rand) (done, error) {
@@ -126,7 +127,7 @@ func linkFaults() []fault {
 	}
 }
 
-// restored takes back all faults of a wire after a drawn time.
+// restored undoes all faults of a wire after a random time.
 func (w *wire) restored(r *rand.Rand, most time.Duration) done {
 	hold := time.Duration(r.Int64N(int64(most)))
 	return done{what: fmt.Sprintf("for %v", hold), hold: hold, undo: func() error {
@@ -134,7 +135,7 @@ func (w *wire) restored(r *rand.Rand, most time.Duration) done {
 	}}
 }
 
-// onProxies is a fault of the ports of a minion of brine.
+// onProxies makes a fault of the proxies of a brine minion.
 func onProxies(do func(w *wire, r *rand.Rand) (done, error)) func(context.Context, *fleet, *rand.Rand) (done, error) {
 	return func(_ context.Context, f *fleet, r *rand.Rand) (done, error) {
 		near := slices.DeleteFunc(slices.Clone(f.minions), func(m *member) bool { return f.wires[m.id].pub == nil })
@@ -148,7 +149,7 @@ func onProxies(do func(w *wire, r *rand.Rand) (done, error)) func(context.Contex
 	}
 }
 
-// onCable is a fault of the cable, if there is one.
+// onCable makes a fault of the cable, if there is one.
 func onCable(do func(h *link.Host, r *rand.Rand) error, undo func(h *link.Host) error) func(context.Context, *fleet,
 	*rand.Rand) (done, error) {
 	return func(_ context.Context, f *fleet, r *rand.Rand) (done, error) {

@@ -12,18 +12,18 @@ import (
 	"brine/wire/payload"
 )
 
-// job is one attempt to publish something.
+// job is one attempt to publish a job.
 type job struct {
-	token   string // in the lines that it leaves behind; "" leaves none
+	token   string // text of the lines that it writes; "" for no line
 	jid     string // "": the master has chosen it and the answer was lost
 	fun     string
-	wanted  []string // minions
-	acked   bool     // the master has said that it took the job
-	refused string   // what it said otherwise, or why there was no answer
+	wanted  []string // target minions
+	acked   bool     // the master has accepted the job
+	refused string   // the master's refusal, or the reason of a missing answer
 }
 
-// kinds are the jobs of the load, with their weights: work that leaves a line, short and long answers, and requests for
-// every lane of the master.
+// kinds are the jobs of the load, with their weights: work that writes a line, short and long answers, and
+// requests for every lane of the master.
 var kinds = []struct {
 	weight int
 	fun    string
@@ -42,7 +42,7 @@ var kinds = []struct {
 	{5, "saltutil.refresh_pillar", nil},
 }
 
-// load publishes jobs, each worker one after the other: when all minions have returned, or after a second.
+// load publishes jobs. Each worker publishes the next job when all minions have returned, or after a second.
 type load struct {
 	fleet *fleet
 	stop  chan struct{}
@@ -62,10 +62,10 @@ func (f *fleet) begin(ctx context.Context, round, workers int, pause time.Durati
 	return l
 }
 
-// halt lets it publish nothing more.
+// halt stops the publication of further jobs.
 func (l *load) halt() { close(l.stop) }
 
-// end waits for the end of what is under way, after halt, and returns what was published.
+// end waits for unfinished publications, after halt, and returns all jobs.
 func (l *load) end() []*job {
 	l.wg.Wait()
 	return l.jobs
@@ -95,10 +95,10 @@ func (l *load) work(ctx context.Context, r *rand.Rand, pause time.Duration) {
 	}
 }
 
-// next draws a job. Of half of them the jid is chosen here, as by a program that wants to know it whatever becomes of
-// the answer; the other half is numbered by the master, as with salt.
+// next draws a job. For half of the jobs it chooses the jid itself, like a program that must know the jid even
+// if the answer is lost. The master chooses the others, as with salt.
 func (l *load) next(r *rand.Rand) (*job, []any) {
-	pick, k := r.IntN(100), 0 // the weights add up to that
+	pick, k := r.IntN(100), 0 // the weights add up to 100
 	for ; pick >= kinds[k].weight; k++ {
 		pick -= kinds[k].weight
 	}
@@ -116,8 +116,8 @@ func (l *load) next(r *rand.Rand) (*job, []any) {
 	return j, args
 }
 
-// some draws the minions of a job: all of brine's, or about two thirds. Minions of Salt get one job of twelve: they
-// need half a second of a processor for each.
+// some draws the minions of a job: all brine minions, or about two thirds of them. Only one job of twelve goes
+// to Salt minions, because each of them needs half a second of processor time for it.
 func (f *fleet) some(r *rand.Rand) []string {
 	guests, part := r.IntN(12) == 0, r.IntN(2) == 0
 	some := slices.DeleteFunc(f.ids(), func(id string) bool {
@@ -148,7 +148,7 @@ func (l *load) publish(ctx context.Context, c *client.Client, j *job, args []any
 	}
 }
 
-// jid makes a number that no other job of this run has, by the clock, as the master does.
+// jid makes a unique job id from the clock, as the master does.
 func (f *fleet) jid() string {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -160,8 +160,7 @@ func (f *fleet) jid() string {
 	return payload.NewJID(now)
 }
 
-// back pings until every minion of brine has answered, and tells how long each has taken since the fleet was last
-// harmed.
+// back pings until every brine minion has answered. It returns the time that each took since the last fault.
 func (f *fleet) back(ctx context.Context) (map[string]time.Duration, error) {
 	since, took := f.harmed(), map[string]time.Duration{}
 	var ids []string
@@ -172,18 +171,19 @@ func (f *fleet) back(ctx context.Context) (map[string]time.Duration, error) {
 	return took, err
 }
 
-// pinging is how many pings may wait for the master's answer at once: one that was lost with a master, or with an actor
-// of it, must not hold up the next.
+// pinging is the number of pings that may wait for the master's answer at once. If a ping is lost with a master
+// or an actor, it must not delay the next.
 const pinging = 16
 
-// Pauses between pings grow by a half each time, to pingPause for as many pings as may wait, and then to pingPauseMax:
-// a minion that has much to do must not drown in pings.
+// The pause between pings grows by a half each time, up to pingPause for the first pings, and then up to
+// pingPauseMax. A busy minion must not get too many pings.
 const (
 	pingPause    = 150 * time.Millisecond
 	pingPauseMax = time.Second
 )
 
-// ping sends test.ping, one in each pause, until every one of some minions has answered once, and tells when it did.
+// ping sends test.ping, one after each pause, until each of the given minions has answered once. It reports the
+// time of each answer.
 func (f *fleet) ping(ctx context.Context, ids []string, limit, pause time.Duration, answered func(id string,
 	at time.Time)) error {
 	c := f.client()
@@ -192,7 +192,7 @@ func (f *fleet) ping(ctx context.Context, ids []string, limit, pause time.Durati
 	var wg sync.WaitGroup
 	defer wg.Wait()
 	ctx, cancel := context.WithTimeout(ctx, limit)
-	defer cancel() // before the wait for pings that are under way
+	defer cancel() // runs before the wait for unfinished pings
 	silent, places := slices.Clone(ids), make(chan struct{}, pinging)
 	for {
 		jid := f.jid()
@@ -231,7 +231,7 @@ func (f *fleet) ping(ctx context.Context, ids []string, limit, pause time.Durati
 	}
 }
 
-// harm notes that a fault, or the undoing of one, is over; harmed is the latest.
+// harm notes the end of a fault, or of undoing one. harmed returns the last such time.
 func (f *fleet) harm() {
 	f.mu.Lock()
 	defer f.mu.Unlock()

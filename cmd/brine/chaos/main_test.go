@@ -13,7 +13,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Flags of a run. Without them it is the bounded one of `go test ./...`; Taskfile.yml has those of the long one.
+// These are the flags of a run. Without them it is the short run of `go test ./...`. Taskfile.yml has those of
+// the long one.
 var (
 	flagSeed     = flag.Uint64("chaos.seed", 42, "seed of the plan of faults; 0: one of the clock")
 	flagRounds   = flag.Int("chaos.rounds", 2, "rounds of faults, each followed by the checks")
@@ -24,7 +25,7 @@ var (
 	flagKeep    = flag.String("chaos.keep", "", "directory that takes the logs of the daemons and the diary of faults")
 )
 
-// links is the directory of the tools of the binary under test, made once by TestMain.
+// links is the folder with the tools of the binary under test. TestMain makes it once.
 var links string
 
 func TestMain(m *testing.M) {
@@ -36,7 +37,7 @@ func runAll(m *testing.M) int {
 	if testing.Short() {
 		return m.Run()
 	}
-	// What loses its parent becomes a child of this process, so nothing that is left over can hide.
+	// Processes that lose their parent become children of this process, so that none can hide.
 	if err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 1

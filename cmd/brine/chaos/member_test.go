@@ -17,15 +17,15 @@ import (
 	"brine/wire/payload"
 )
 
-// member is one daemon of the fleet over all its processes.
+// member is one daemon of the fleet, across all its processes.
 type member struct {
 	id   string
 	argv []string
 	env  []string
 	log  string
-	sock string     // control socket; "" for a minion of Salt
-	kept bool       // a parent brings its process back
-	host *link.Host // network namespace that it is started in; nil: this one
+	sock string     // control socket; "" for a Salt minion
+	kept bool       // a parent restarts its process
+	host *link.Host // network namespace for its start; nil: that of the test
 
 	mu     sync.Mutex
 	cmd    *exec.Cmd
@@ -59,12 +59,12 @@ func (m *member) start() error {
 	m.starts++
 	go func() {
 		defer close(done)
-		_ = cmd.Wait() // how it ended shows in its log
+		_ = cmd.Wait() // its log shows how it ended
 	}()
 	return nil
 }
 
-// running is asked with the lock held.
+// running tells whether the process runs. The caller holds the lock.
 func (m *member) running() bool {
 	if m.cmd == nil {
 		return false
@@ -77,14 +77,14 @@ func (m *member) running() bool {
 	}
 }
 
-// owns tells whether a process was started by start and will be waited for.
+// owns tells whether start has started a process and will wait for it.
 func (m *member) owns(pid int) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.cmd != nil && m.cmd.Process.Pid == pid
 }
 
-// pid is the process that was started, 0 when there is none; worker the one that does the work.
+// pid is the started process, or 0. worker is the working process.
 func (m *member) pid() int {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -102,16 +102,16 @@ func (m *member) worker() int {
 	if list := childrenOf(pid); len(list) == 1 {
 		return list[0]
 	}
-	return 0 // the next one is about to be there
+	return 0 // the next process will start at once
 }
 
-// kill ends the daemon without a word: the process that was started and the one that works, not those of jobs. It
-// returns when the first has ended.
+// kill kills the daemon: the started process and the working one, but not those of jobs. It returns when the
+// first has ended.
 func (m *member) kill() {
 	pid, worker := m.pid(), m.worker()
 	for _, p := range []int{pid, worker} {
 		if p != 0 {
-			_ = syscall.Kill(p, syscall.SIGKILL) // one that has ended is fine
+			_ = syscall.Kill(p, syscall.SIGKILL) // it may have ended already
 		}
 	}
 	m.mu.Lock()
@@ -122,8 +122,8 @@ func (m *member) kill() {
 	}
 }
 
-// ask asks the daemon on its control socket, until it answers: it may be on its way back. What the daemon itself says
-// against a request is an error.
+// ask asks the daemon on its control socket until it answers, because it may be restarting. A refusal of the
+// daemon is an error.
 func (m *member) ask(ctx context.Context, request *payload.Map) (any, error) {
 	client := ipc.NewControlClient(m.sock)
 	tick := time.NewTicker(10 * time.Millisecond)

@@ -4,14 +4,14 @@ package chaos
 
 import "context"
 
-// invite adds minions of Salt, which are there with the build tag interop only.
+// invite adds minions of Salt, which exist only with the build tag interop.
 func (f *fleet) invite() {}
 
-// restOfGuests waits until minions of Salt have answered what they had begun.
+// restOfGuests waits until the Salt minions have answered all jobs that they had begun.
 func (f *fleet) restOfGuests(context.Context) error { return nil }
 
-// backOfGuests waits until minions of Salt answer.
+// backOfGuests waits until the Salt minions answer.
 func (f *fleet) backOfGuests(context.Context) error { return nil }
 
-// thanked lists the jobs of a minion of Salt whose returns the master has acknowledged.
+// thanked returns the jobs of a Salt minion whose returns the master has acknowledged.
 func (f *fleet) thanked(string) map[string]bool { return nil }

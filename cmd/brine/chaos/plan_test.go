@@ -8,9 +8,9 @@ import (
 	"time"
 )
 
-// step is one fault of a plan: when it comes, which one it is, and the seed of what it draws itself.
+// step is one fault of a plan: its time, its name, and the seed of its own random numbers.
 type step struct {
-	At    time.Duration // after the beginning of the round
+	At    time.Duration // after the start of the round
 	Fault string
 	Seed  uint64
 }
@@ -18,8 +18,8 @@ type step struct {
 // draw is the random source of one step.
 func (s step) draw() *rand.Rand { return rand.New(rand.NewPCG(s.Seed, 0)) }
 
-// plan draws the faults of one round. It is a pure function of its arguments. The last fault, after which the return of
-// the service is measured, is not drawn: rounds take turns with all kinds.
+// plan draws the faults of one round. It is a pure function of its arguments. The last fault is not random,
+// because the recovery after it is measured: rounds use all kinds in turn.
 func plan(seed uint64, round, n int, over time.Duration, table []fault) []step {
 	r := rand.New(rand.NewPCG(seed, uint64(round)))
 	total := 0

@@ -13,7 +13,7 @@ import (
 // process is one line of /proc.
 type process struct {
 	pid, parent int
-	state       byte // Z: a zombie
+	state       byte // Z: zombie
 	started     uint64
 	args        string
 }
@@ -22,7 +22,7 @@ func (p process) String() string {
 	return fmt.Sprintf("%d (%c, child of %d) %s", p.pid, p.state, p.parent, p.args)
 }
 
-// processes reads all that run. One that ends meanwhile is left out.
+// processes reads all running processes. It omits those that end meanwhile.
 func processes() map[int]process {
 	all := map[int]process{}
 	names, _ := os.ReadDir("/proc")
@@ -56,7 +56,7 @@ func readProcess(pid int) (process, bool) {
 	return p, true
 }
 
-// below lists what descends from a process, without what descends from one of the others, sorted.
+// below lists the descendants of a process, without those of the others, sorted.
 func below(all map[int]process, root int, others ...int) []process {
 	var found []process
 	for pid := range all {
@@ -71,7 +71,7 @@ func below(all map[int]process, root int, others ...int) []process {
 	return found
 }
 
-// childrenOf lists the children of a process with a single thread that are no zombies, sorted.
+// childrenOf lists the children of a single-threaded process that are no zombies, sorted.
 func childrenOf(pid int) []int {
 	list, _ := os.ReadFile(fmt.Sprintf("/proc/%d/task/%[1]d/children", pid))
 	var pids []int
@@ -84,13 +84,13 @@ func childrenOf(pid int) []int {
 	return pids
 }
 
-// reapOrphans takes the exit codes of processes that became children of this one because their parent died. Those that
-// this one has started itself are waited for elsewhere.
+// reapOrphans reaps processes that became children of this one because their parent died. It leaves those that
+// this process has started itself, because other code waits for them.
 func reapOrphans(own func(pid int) bool) {
 	self := os.Getpid()
 	for pid, p := range processes() {
 		if p.parent == self && p.state == 'Z' && !own(pid) {
-			_, _ = syscall.Wait4(pid, nil, syscall.WNOHANG, nil) // it may have been taken by now
+			_, _ = syscall.Wait4(pid, nil, syscall.WNOHANG, nil) // it may be reaped already
 		}
 	}
 }

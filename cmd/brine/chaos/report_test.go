@@ -10,17 +10,17 @@ import (
 	"time"
 )
 
-// report counts what a run has done and seen.
+// report counts the actions and results of a run.
 type report struct {
 	mu       sync.Mutex
 	faults   map[string]int // carried out
-	missed   map[string]int // there was nothing to be hit
+	missed   map[string]int // faults without a target
 	kills    int            // of actors
 	jobs     map[string]int
 	outcomes map[string]int // of each minion of each job, by kind of minion and class
-	repeats  int            // returns that were told again on the bus
-	joins    int            // of this test to the bus
-	revived  int            // minions of Salt that did not come back by themselves
+	repeats  int            // returns repeated on the bus
+	joins    int            // connections of this test to the bus
+	revived  int            // Salt minions that did not come back on their own
 	back     map[string][]time.Duration
 	levels   map[string]string
 	rounds   int
@@ -86,7 +86,7 @@ func (r *report) String() string {
 		fmt.Fprintf(w, "  %s\t%s\n", id, r.levels[id])
 	}
 	r.times(w)
-	_ = w.Flush() // into memory
+	_ = w.Flush() // the writes go to memory
 	return b.String()
 }
 
@@ -97,7 +97,7 @@ func table(w *tabwriter.Writer, title string, counts map[string]int) {
 	}
 }
 
-// times tells how long minions were away, by the last fault of the round.
+// times shows how long minions were away, by the last fault of the round.
 func (r *report) times(w *tabwriter.Writer) {
 	fmt.Fprintln(w, "first answer of a minion after the last fault of a round\tcount\tp50\tp99\tmax\tover 1 s")
 	var all []time.Duration

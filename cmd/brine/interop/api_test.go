@@ -19,17 +19,18 @@ import (
 var recordAPI = flag.String("record-api", "", "write what the real salt-api answers into this folder "+
 	"(cmd/tooltest/apiplay/testdata)")
 
-// apiData is where the tables of requests and answers stand.
+// apiData is the folder of the tables of requests and answers.
 const apiData = "../../tooltest/apiplay/testdata"
 
-// apiSite is a site with the users and states of the tables, and the salt-apis beside its master.
+// apiSite is a site with the users and states in the tables. Daemons of salt-api run beside its master.
 type apiSite struct {
 	*site
-	master string // its configuration, as every salt-api reads it, too
+	master string // the master's configuration, which every salt-api reads, too
 	data   string // apiData, absolute
 }
 
-// newAPISite starts a master of a kind with the minions m1 and m2. extra is added to its configuration.
+// newAPISite starts a master of a kind with the minions m1 and m2. extra is added to the master's
+// configuration.
 func newAPISite(t *testing.T, master, minions, extra string) *apiSite {
 	t.Helper()
 	a := &apiSite{site: newSite(t)}
@@ -49,7 +50,7 @@ func newAPISite(t *testing.T, master, minions, extra string) *apiSite {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// minions of Salt may be busy
+	// Salt's minions may be busy
 	a.master = strings.Replace(string(raw), "gather_job_timeout: 3\n", "gather_job_timeout: 30\n", 1)
 	a.write(filepath.Join(a.masterDir(), "master"), a.master)
 	a.startMaster(master)
@@ -62,8 +63,9 @@ func newAPISite(t *testing.T, master, minions, extra string) *apiSite {
 	return a
 }
 
-// wsgiServer stands for the rest_wsgi of Salt's salt-api, which under Python 3 answers 500 to everything: its
-// application gives text to a server that wants bytes. The application is the real one.
+// wsgiServer replaces the server of Salt's rest_wsgi. Under Python 3 the original answers every request with a
+// 500, because its application gives text to a server that expects bytes. The application itself is the real
+// one.
 const wsgiServer = `
 import os, sys
 os.environ["SALT_MASTER_CONFIG"] = sys.argv[1]
@@ -74,7 +76,7 @@ def application(environ, start_response):
 make_server("127.0.0.1", int(sys.argv[2]), application).serve_forever()
 `
 
-// serve starts a salt-api of a kind with the configuration of a sheet and returns a player for it.
+// serve starts a salt-api of a kind with the configuration of a sheet, and returns a player for it.
 func (a *apiSite) serve(kind, name, conf string) *apiplay.Player {
 	a.t.Helper()
 	port := freePort(a.t)
@@ -112,8 +114,9 @@ func (a *apiSite) sheet(name string) *apiplay.Sheet {
 	return s
 }
 
-// TestRecordAPI writes down what the real salt-api 3008.3 answers to every request of the tables, beside a master and
-// minions of its own release. It runs only with -record-api; the quick test of cmd/brine plays against what it wrote.
+// TestRecordAPI records the answers of the real salt-api 3008.3 to every request in the tables, beside a master
+// and minions of its release. It runs only with -record-api. The quick test of cmd/brine compares with the
+// recorded answers.
 func TestRecordAPI(t *testing.T) {
 	if *recordAPI == "" {
 		t.Skip("nothing is to be recorded (-record-api DIR)")
@@ -124,13 +127,13 @@ func TestRecordAPI(t *testing.T) {
 	}
 }
 
-// record writes down the answers to one table.
+// record records the answers to one table.
 func (a *apiSite) record(t *testing.T, name string) {
 	t.Helper()
 	s := a.sheet(name)
 	p := a.serve(reference, name, s.Conf)
 	if name == "tornado" {
-		p.Patience = 30 * time.Second // it leaves a request without an answer
+		p.Patience = 30 * time.Second // it leaves one request without an answer
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "# What the salt-api of Salt 3008.3 answers to %s.requests. Written by TestRecordAPI "+
@@ -139,7 +142,7 @@ func (a *apiSite) record(t *testing.T, name string) {
 		start := time.Now()
 		got, err := p.Send(context.Background(), r)
 		if err != nil {
-			t.Logf("%s: %v", name, err) // that, too, is an answer
+			t.Logf("%s: %v", name, err) // a missing answer is an answer, too
 			got = apiplay.Answer{Name: r.Name, Body: "no answer"}
 		}
 		if took := time.Since(start); took > slow {

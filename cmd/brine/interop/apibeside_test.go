@@ -16,8 +16,9 @@ import (
 var everyAPI = flag.Bool("api", false, "send all requests to salt-api, not a few beside a master of Salt; some "+
 	"minutes (.ci/matrix interop-api)")
 
-// TestAPISideBySide sends every request of the tables to the real salt-api 3008.3 beside its own master and to brine's
-// beside brine's, and compares the answers. Where brine answers otherwise by decision, NAME.brine says what and why.
+// TestAPISideBySide sends every request in the tables to the real salt-api 3008.3 beside its own master and to
+// brine's beside brine's master, and compares the answers. Where brine differs on purpose, NAME.brine holds its
+// answer and the reason.
 func TestAPISideBySide(t *testing.T) {
 	if !*everyAPI {
 		t.Skip("only with -api: cmd/brine's TestAPIRequests plays what is recorded")
@@ -31,7 +32,7 @@ func TestAPISideBySide(t *testing.T) {
 			theirs, mine := real.serve(reference, name, s.Conf), ours.serve(brine, name, s.Conf)
 			for _, r := range s.Requests {
 				if s.Salt[r.Name].Status == 0 {
-					continue // the real one does not answer
+					continue // the real salt-api does not answer
 				}
 				want, err := theirs.Send(context.Background(), r)
 				if err != nil {
@@ -50,7 +51,7 @@ func TestAPISideBySide(t *testing.T) {
 				got = apiplay.Ours(got)
 				diff := apiplay.Differ(got, want)
 				if diff != "" && apiplay.Differ(got, recorded) == "" {
-					// it leaves out who returns late, which it may do at any time
+					// late minions may be missing in the answer at any time
 					t.Logf("the real salt-api answers %s otherwise than when it was recorded:\n%s", r.Name, want)
 				} else if diff != "" {
 					t.Errorf("%s %s\n%s", r.Method, r.Path, diff)
@@ -60,15 +61,15 @@ func TestAPISideBySide(t *testing.T) {
 	}
 }
 
-// crossing is a salt-api beside a master of somebody else.
+// crossing is a salt-api beside a master of the other implementation.
 type crossing struct {
 	api, master string
-	only        []string // beginnings of the names of requests; nil: all
-	but         []string // names that show the release of the master or the minion, not the salt-api
+	only        []string // beginnings of names of requests; nil: all
+	but         []string // names of requests whose answers depend on the master or the minion, not on the salt-api
 }
 
-// differ compares an answer with the one of Salt, or where brine answers otherwise by decision with either: what was
-// decided is the salt-api's or the master's.
+// differ compares an answer with Salt's. Where brine differs on purpose, it may equal either, because the
+// difference may be in the salt-api or in the master.
 func (c crossing) differ(s *apiplay.Sheet, name string, got apiplay.Answer) string {
 	theirs, ours := s.Salt[name], s.Ours[name]
 	if c.api == brine {
@@ -94,8 +95,8 @@ var (
 	stampYAML = regexp.MustCompile(`_stamp: '<ISO_STAMP>'\\n +`)
 )
 
-// older takes out of an answer what differs between the releases of masters and minions: what 3008 adds to the keywords
-// of test.arg, the stamp of wheel calls, and the order of the states of keys.
+// older removes from an answer the differences between releases of masters and minions: the further keywords of
+// test.arg in 3008, the stamp of wheel calls, and the order of the states of keys.
 func older(a apiplay.Answer) apiplay.Answer {
 	a.Body = strings.NewReplacer(
 		`, "__pub_resource_targets": [], "__pub_pure_resource_target": false, "__pub_minion_is_target": true`, "",
@@ -106,25 +107,25 @@ func older(a apiplay.Answer) apiplay.Answer {
 }
 
 var (
-	// mastersWords are requests whose answers show the release of the master or the minion: those of a minion that dies
-	// of a job, and times.
+	// mastersWords are requests whose answers depend on the release of the master or the minion: one whose job
+	// kills a minion, and some with times.
 	mastersWords = []string{"limited-compound-bad", "compound-short", "state-test"}
-	// wordsBefore3008 are requests that masters and minions before 3008 answer otherwise: they do not mask pillars, and
-	// the wheel passes arg by.
+	// wordsBefore3008 are requests that masters and minions before 3008 answer differently: they do not mask
+	// pillars, and the wheel ignores arg.
 	wordsBefore3008 = []string{"pillar", "wheel-arg-list"}
-	// apisBefore3008 are requests that a salt-api before 3008 answers otherwise: a batch of no size is an accident, and
-	// ssh asks the right place whether a user may.
+	// apisBefore3008 are requests that a salt-api before 3008 answers differently: it treats a batch without a
+	// size by accident, and it checks the rights for ssh in another place.
 	apisBefore3008 = []string{"batch-odd", "limited-ssh"}
-	// mastersRefusals are what brine's master refuses with a text where Salt's makes an answer: Salt's salt-api dies of
-	// the text.
+	// mastersRefusals are requests that brine's master refuses with a text, where Salt's gives a result. Salt's
+	// salt-api dies of the text.
 	mastersRefusals = []string{"keys-odd-mid"}
-	// wordsOf3006 are requests to log in without a name or a password: a master of 3006 dies of them
-	// (salt/auth/__init__.py, __auth_call).
+	// wordsOf3006 are log-ins without a name or a password. A 3006 master dies of them (salt/auth/__init__.py,
+	// __auth_call).
 	wordsOf3006 = []string{"run-no-password", "run-no-user"}
 )
 
-// crossings are the pairs that are played. Of the first every test plays a few requests; the rest takes some minutes
-// each.
+// crossings are the pairs to play. Every test run plays a few requests of the first pair. The other pairs take
+// some minutes each.
 func crossings() []crossing {
 	if !*everyAPI {
 		return []crossing{{api: brine, master: reference,
@@ -142,8 +143,8 @@ func crossings() []crossing {
 	}
 }
 
-// TestAPICrossed plays the requests to rest_cherrypy to brine's salt-api beside real masters, and to the real salt-apis
-// beside brine's master.
+// TestAPICrossed plays the requests for rest_cherrypy with brine's salt-api beside real masters, and with the
+// real salt-apis beside brine's master.
 func TestAPICrossed(t *testing.T) {
 	for _, c := range crossings() {
 		t.Run(c.api+" beside a master of "+c.master, func(t *testing.T) {

@@ -11,8 +11,8 @@ import (
 	"testing"
 )
 
-// TestBrineToolsFire has brine's tools put events on the buses of brine's own daemons. See TestBrineToolsDriveSalt for
-// Salt's.
+// TestBrineToolsFire fires events with brine's tools on the buses of brine's own daemons.
+// TestBrineToolsDriveSalt does so with Salt's daemons.
 func TestBrineToolsFire(t *testing.T) {
 	t.Parallel()
 	f := newFleet(t, brine, brine, map[string]string{"m1": brine, "m2": brine}, plain)
@@ -21,20 +21,21 @@ func TestBrineToolsFire(t *testing.T) {
 	f.fire()
 }
 
-// fire has brine's tools put events on the buses of all daemons. Each comes out once, and no daemon complains.
+// fire fires events with brine's tools on the buses of all daemons. Each event arrives once, and no daemon
+// reports an error.
 func (f *fleet) fire() {
 	f.fireAtMaster()
 	for _, id := range f.ids {
 		f.fireAtMinion(id)
 	}
 	for _, d := range f.daemons() {
-		if d.says("while handling stream") == nil { // Salt's words for what it cannot read
+		if d.says("while handling stream") == nil { // Salt's words for an event that it cannot read
 			f.t.Errorf("%s was sent what it does not understand", d.name)
 		}
 	}
 }
 
-// fireAtMaster runs each tool that has something to tell the master. The master's own salt-run watches.
+// fireAtMaster runs each tool that fires events on the master's bus. The master's own salt-run listens.
 func (f *fleet) fireAtMaster() {
 	w := f.watch(f.master, func() { f.mustRun(brine, "salt-run", "test.arg", "x") })
 	for _, end := range []string{"/new", "/ret"} {
@@ -58,7 +59,7 @@ func (f *fleet) fireAtMaster() {
 	w.sawOnce()
 }
 
-// fireAtMinion puts events on a minion's own bus. Salt's salt-run does not find it there; brine's does.
+// fireAtMinion fires events on a minion's own bus. brine's salt-run can listen there, Salt's cannot.
 func (f *fleet) fireAtMinion(id string) {
 	fire := func(tag string) {
 		f.runIn(f.minionDir(id), brine, "salt-call", "event.fire", `{"n": 1}`, tag)
@@ -78,7 +79,7 @@ type watcher struct {
 	*daemon
 }
 
-// watch starts a watcher and fires until it sees that.
+// watch starts a watcher and fires events until the watcher prints one.
 func (f *fleet) watch(kind string, fire func(), args ...string) *watcher {
 	f.t.Helper()
 	args = append([]string{"-c", f.masterDir(), "state.event"}, args...)
@@ -91,7 +92,8 @@ func (f *fleet) watch(kind string, fire func(), args ...string) *watcher {
 	return w
 }
 
-// sees waits for an event that the action fires: its tag begins and ends so, and its data has at least these fields.
+// sees waits for an event that the action fires. Its tag has the given beginning and end, and its data has at
+// least the given fields.
 func (w *watcher) sees(begin, end string, fields map[string]any, action func()) {
 	w.t.Helper()
 	before := len(w.output())
@@ -118,7 +120,8 @@ func holds(data, fields map[string]any) bool {
 	return true
 }
 
-// sawOnce checks that no event came twice: each has its time in it. Nudges of brine's bus may.
+// sawOnce checks that no event arrived twice. Each event contains its time. Only nudges of brine's bus may
+// repeat.
 func (w *watcher) sawOnce() {
 	w.t.Helper()
 	seen := map[string]bool{}

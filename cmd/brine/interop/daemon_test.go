@@ -14,7 +14,7 @@ import (
 	"time"
 )
 
-// stopPatience is how long a daemon may take to end after SIGTERM before its group is killed.
+// stopPatience is how long a daemon may take to end after SIGTERM. Then its group is killed.
 const stopPatience = 30 * time.Second
 
 // daemon is one started process with its own process group.
@@ -26,8 +26,7 @@ type daemon struct {
 	done chan struct{}
 }
 
-// start starts a daemon that ends with the site at the latest. Its output goes to <name>.log, after what an earlier
-// one of that name wrote.
+// start starts a daemon that ends with the site at the latest. Its output is appended to <name>.log.
 func (s *site) start(name, path string, args ...string) *daemon {
 	s.t.Helper()
 	d := &daemon{name: name, done: make(chan struct{}), log: filepath.Join(s.root, name+".log")}
@@ -45,8 +44,8 @@ func (s *site) start(name, path string, args ...string) *daemon {
 		s.t.Fatalf("start %s: %v", name, err)
 	}
 	go func() {
-		_ = d.cmd.Wait()                                      // the state is read from cmd.ProcessState
-		_ = syscall.Kill(-d.cmd.Process.Pid, syscall.SIGKILL) // children that outlived it; none is fine
+		_ = d.cmd.Wait()                                      // cmd.ProcessState holds the state
+		_ = syscall.Kill(-d.cmd.Process.Pid, syscall.SIGKILL) // children may have outlived it; the group may be empty
 		out.Close()
 		close(d.done)
 	}()
@@ -63,7 +62,7 @@ func (d *daemon) ended() bool {
 	}
 }
 
-// output is what the daemon wrote since its start.
+// output returns the output of the daemon since its start.
 func (d *daemon) output() string {
 	b, err := os.ReadFile(d.log)
 	if err != nil || int64(len(b)) < d.from {
@@ -72,7 +71,7 @@ func (d *daemon) output() string {
 	return string(b[d.from:])
 }
 
-// says is an error unless the daemon wrote a text since its start.
+// says returns an error unless the daemon has written a text since its start.
 func (d *daemon) says(text string) error {
 	if strings.Contains(d.output(), text) {
 		return nil
@@ -80,12 +79,12 @@ func (d *daemon) says(text string) error {
 	return fmt.Errorf("%s does not say %q", d.name, text)
 }
 
-// stop ends the daemon with SIGTERM, or after a time its whole group with SIGKILL.
+// stop ends the daemon with SIGTERM. If that takes too long, it kills the whole group.
 func (d *daemon) stop() {
 	if d == nil || d.ended() {
 		return
 	}
-	_ = d.cmd.Process.Signal(syscall.SIGTERM) // an ended process is fine
+	_ = d.cmd.Process.Signal(syscall.SIGTERM) // the process may have ended already
 	select {
 	case <-d.done:
 	case <-time.After(stopPatience):
@@ -93,7 +92,7 @@ func (d *daemon) stop() {
 	}
 }
 
-// kill ends the whole group at once.
+// kill kills the whole group.
 func (d *daemon) kill() {
 	if !d.ended() {
 		_ = syscall.Kill(-d.cmd.Process.Pid, syscall.SIGKILL)
@@ -101,7 +100,7 @@ func (d *daemon) kill() {
 	<-d.done
 }
 
-// stopTogether stops several daemons at the same time.
+// stopTogether stops several daemons concurrently.
 func stopTogether(all ...*daemon) {
 	var wait sync.WaitGroup
 	for _, d := range all {
@@ -110,7 +109,7 @@ func stopTogether(all ...*daemon) {
 	wait.Wait()
 }
 
-// pack is every daemon that a site started. A test's end and its watchdog meet here.
+// pack is the list of daemons that a site has started. The end of a test and its watchdog both use it.
 type pack struct {
 	mu  sync.Mutex
 	all []*daemon

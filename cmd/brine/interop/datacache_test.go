@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// dataCommands are what salt-run tells of the data that a master keeps of minions.
+// dataCommands are commands of salt-run about the master's data of minions.
 var dataCommands = [][]string{
 	{"cache.grains", "*"},
 	{"cache.pillar"},
@@ -19,7 +19,7 @@ var dataCommands = [][]string{
 	{"mine.get", "*", "test.arg_clean,test.ping"},
 }
 
-// dataFleet starts a master with two brine minions, whose grains, pillars and mines it keeps.
+// dataFleet starts a master with two brine minions, whose grains, pillars and mines it stores.
 func dataFleet(t *testing.T, master, release string) *fleet {
 	t.Helper()
 	f := newFleet(t, master, brine, map[string]string{"m1": brine, "m2": brine}, plain)
@@ -36,7 +36,7 @@ func dataFleet(t *testing.T, master, release string) *fleet {
 	return f
 }
 
-// alike runs salt-run of brine and of a release: both find the same, and something.
+// alike runs salt-run of brine and of a release. Both must find the same data, and not nothing.
 func (f *fleet) alike(release string) {
 	f.t.Helper()
 	for _, words := range dataCommands {
@@ -58,7 +58,7 @@ func (f *fleet) alike(release string) {
 	}
 }
 
-// kept lists the files of the data cache that hold something of a minion.
+// kept lists the files of the data cache that belong to a minion.
 func (f *fleet) kept(id string) (found []string) {
 	f.t.Helper()
 	for _, pattern := range []string{"grains/" + id + "*", "pillar/" + id + "*", "mine/" + id + "*",
@@ -72,7 +72,7 @@ func (f *fleet) kept(id string) (found []string) {
 	return found
 }
 
-// forgotten waits until nothing is kept of a minion, and asks both whether it is present.
+// forgotten waits until the master has no data of a minion, and asks both tools whether it is present.
 func (f *fleet) forgotten(id, release string) {
 	f.t.Helper()
 	f.eventually(patience, "nothing of "+id+" is kept", func() error {
@@ -88,7 +88,7 @@ func (f *fleet) forgotten(id, release string) {
 	}
 }
 
-// TestDataCacheOfSalt: brine's tools beside masters of Salt find, clear and remove what these keep of minions.
+// TestDataCacheOfSalt: brine's tools find, clear and remove the data of minions that Salt masters store.
 func TestDataCacheOfSalt(t *testing.T) {
 	t.Parallel()
 	for _, release := range chosen("3008", "3007", "3006") {
@@ -123,8 +123,8 @@ func TestDataCacheOfSalt(t *testing.T) {
 	}
 }
 
-// TestDataCacheOfBrine: tools of every release beside a brine master find what it keeps of minions, and nothing is left
-// of a minion that one of them has deleted.
+// TestDataCacheOfBrine: tools of every release find the data of minions that a brine master stores. No data is
+// left of a minion that one of them has deleted.
 func TestDataCacheOfBrine(t *testing.T) {
 	t.Parallel()
 	for _, release := range chosen("3008", "3007", "3006") {

@@ -15,7 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// enginesOf are engines of a daemon whose webhook has a port; DIR has the script.
+// enginesOf are engines of a daemon. The webhook listens on port, and DIR contains the script.
 func enginesOf(port int, dir string) string {
 	return strings.ReplaceAll(fmt.Sprintf(`engines:
   - test
@@ -25,7 +25,7 @@ func enginesOf(port int, dir string) string {
 `, port), "DIR", dir)
 }
 
-// engineScript writes events in all forms that Salt's engine takes.
+// engineScript writes events in all forms that Salt's engine accepts.
 const engineScript = `echo '{"tag": "from/script", "data": {"n": 1, "t": "é", "l": [null, true]}}'
 echo '{"data": {"n": 1}}'
 echo '{"tag": "from/empty"}' >&2
@@ -33,11 +33,11 @@ echo '{"tag": "from/other", "data": {"id": "m3"}}'
 exit 3
 `
 
-// hookRequests are paths of a webhook, of which both make the same events.
+// hookRequests are paths of requests to a webhook. Both implementations must make the same events of them.
 var hookRequests = []string{"/", "/a/b", "/a/b?c=d", "//x", "/../../job/x", "/salt/auth", "/%C3%A9"}
 
-// engineEvents are the events of engines that were on the bus, by who fired them and their tag, without what is
-// different each time.
+// engineEvents returns the events of engines on the bus, by sender and tag, without data that differs each
+// time.
 func (w *watcher) engineEvents(by string) map[string]map[string]any {
 	out := map[string]map[string]any{}
 	for line := range strings.Lines(w.output()) {
@@ -56,7 +56,7 @@ func (w *watcher) engineEvents(by string) map[string]map[string]any {
 	return out
 }
 
-// hooks sends requests to a webhook until each has made an event.
+// hooks sends requests to a webhook until each has led to an event.
 func (w *watcher) hooks(port int, by string) map[string]map[string]any {
 	w.t.Helper()
 	var got map[string]map[string]any
@@ -80,8 +80,8 @@ func (w *watcher) hooks(port int, by string) map[string]map[string]any {
 	return got
 }
 
-// TestEngines gives the same engines to a brine master and to one of Salt 3008, and behind the first to minions of
-// both: the same events are on the bus.
+// TestEngines gives the same engines to a brine master and to a Salt 3008 master, and to minions of both kinds
+// behind the brine master. The events on the bus are the same.
 func TestEngines(t *testing.T) {
 	t.Parallel()
 	onlyWith(t, reference)
@@ -117,8 +117,8 @@ func TestEngines(t *testing.T) {
 	}
 }
 
-// TestLogstash gives http_logstash to a brine minion and to one of Salt 3006, which still has it: their server gets the
-// same.
+// TestLogstash gives http_logstash to a brine minion and to one of Salt 3006, which still has it. Their server
+// gets the same data.
 func TestLogstash(t *testing.T) {
 	t.Parallel()
 	onlyWith(t, "3006")

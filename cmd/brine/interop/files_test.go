@@ -20,7 +20,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// fileCommands are what minions do with the tree of testdata/files. ROOT is the folder of the site.
+// fileCommands are commands of minions about the tree in testdata/files. ROOT is the folder of the site.
 var fileCommands = [][]string{
 	{"cp.envs"},
 	{"cp.list_master"},
@@ -42,7 +42,7 @@ var fileCommands = [][]string{
 	{"cp.get_file", "salt://web/dev.txt?saltenv=dev", "ROOT/got/dev.txt"},
 	{"cp.get_file_str", "salt://web/files/conf.d/1.conf"},
 	{"cp.get_url", "salt://web/init.sls", "ROOT/got/url"},
-	// one folder of both would be a race of Salt's
+	// in one folder for all minions, Salt's would race
 	{"cp.get_dir", "salt://web", "ROOT/dir-{{ grains.id }}", "template=jinja"},
 	{"cp.get_template", "salt://web/files/web.conf.jinja", "ROOT/got/template", "port=1"},
 	{"cp.cache_file", "salt://web/init.sls"},
@@ -65,7 +65,7 @@ var fileCommands = [][]string{
 	{"cp.cache_master"},
 }
 
-// copyTree copies the files of testdata/files to a folder, with some that are not kept in the repository.
+// copyTree copies the files of testdata/files to a folder, and adds some that are not in the repository.
 func copyTree(t *testing.T, to string) {
 	t.Helper()
 	if err := os.CopyFS(to, os.DirFS("testdata/files")); err != nil {
@@ -111,8 +111,8 @@ func fileFleet(t *testing.T, master, tree string) *fleet {
 	return f
 }
 
-// TestServedFiles gives minions of Salt behind a brine master and behind one of Salt 3008 the same tree of files and
-// the same commands. Their answers, their caches and what they wrote are the same.
+// TestServedFiles gives Salt minions behind a brine master and behind a Salt 3008 master the same tree of files
+// and the same commands. Their answers, their caches and the files that they write are the same.
 func TestServedFiles(t *testing.T) {
 	t.Parallel()
 	onlyWith(t, reference)
@@ -123,7 +123,7 @@ func TestServedFiles(t *testing.T) {
 		t.Run(fmt.Sprintf("%02d %s", i, words[0]), func(t *testing.T) {
 			got := make(chan map[string]any, 1)
 			go func() {
-				defer close(got) // of a test that has ended
+				defer close(got) // for a test that has ended
 				got <- ours.answered(t, words)
 			}()
 			want := theirs.answered(t, words)
@@ -148,7 +148,7 @@ func TestServedFiles(t *testing.T) {
 	t.Run("runners", func(t *testing.T) { sameRuns(t, ours, theirs) })
 }
 
-// sameRuns compares what salt-run tells of the files.
+// sameRuns compares the output of salt-run about the files.
 func sameRuns(t *testing.T, ours, theirs *fleet) {
 	for _, words := range [][]string{{"fileserver.envs"}, {"fileserver.envs", "sources=True"}, {"fileserver.file_list"},
 		{"fileserver.file_list", "saltenv=dev", "backend=roots"}, {"fileserver.file_list", "backend=-roots"},
@@ -161,7 +161,7 @@ func sameRuns(t *testing.T, ours, theirs *fleet) {
 		for _, kind := range []string{brine, reference} {
 			if kind == reference && (words[0] == "fileserver.clear_file_list_cache" ||
 				words[0] == "saltutil.sync_grains" || words[0] == "saltutil.sync_all") {
-				continue // Salt's looks for files, which a brine master does not write; modules are synced once
+				continue // Salt's reads files that a brine master does not write; modules are synced once
 			}
 			if got := ours.mustRun(kind, "salt-run", args...).stdout; got != want {
 				t.Errorf("%s salt-run %q: got %s, want %s", kind, words, got, want)
@@ -170,10 +170,10 @@ func sameRuns(t *testing.T, ours, theirs *fleet) {
 	}
 }
 
-// answered are the answers of all minions to one command, without what is different each time.
+// answered returns the answers of all minions to one command, without data that differs each time.
 func (f *fleet) answered(t *testing.T, words []string) map[string]any {
 	t.Helper()
-	args := []string{"-t", "60", "*"} // a job that is begun anew because it was late would find done what it does
+	args := []string{"-t", "60", "*"} // a second attempt after a timeout would find the work done
 	for _, w := range words {
 		args = append(args, strings.ReplaceAll(w, "ROOT", f.root))
 	}
@@ -198,7 +198,7 @@ func (f *fleet) answered(t *testing.T, words []string) map[string]any {
 		t.Fatal(err)
 	}
 	for _, v := range out {
-		if list, ok := v.([]any); ok { // environments come in any order
+		if list, ok := v.([]any); ok { // environments are in any order
 			slices.SortFunc(list, func(a, b any) int { return strings.Compare(fmt.Sprint(a), fmt.Sprint(b)) })
 		}
 		if m, ok := v.(map[string]any); ok {
@@ -209,7 +209,7 @@ func (f *fleet) answered(t *testing.T, words []string) map[string]any {
 	return out
 }
 
-// sortComments sorts the lines of the comments of states: those of file.recurse come in any order.
+// sortComments sorts the lines in the comments of states, because those of file.recurse are in any order.
 func sortComments(states map[string]any) {
 	for _, v := range states {
 		if state, ok := v.(map[string]any); ok {
@@ -220,7 +220,7 @@ func sortComments(states map[string]any) {
 	}
 }
 
-// content maps the files below a folder to their hashes, in which the root does not count, and folders to "".
+// content maps the files below a folder to hashes of their content without the root's name, and folders to "".
 func content(t *testing.T, root, below string) map[string]string {
 	t.Helper()
 	out, dir := map[string]string{}, filepath.Join(root, below)

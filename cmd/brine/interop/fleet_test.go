@@ -13,33 +13,33 @@ import (
 	"testing"
 )
 
-// fleet is a site whose master and minions run, and what they are.
+// fleet is a site with a running master and running minions, and their kinds.
 type fleet struct {
 	*site
 	master string            // kind of the master
-	tools  string            // kind of the salt, salt-key and salt-run that drive it
-	kinds  map[string]string // minion → kind
+	tools  string            // kind of salt, salt-key and salt-run for the steps
+	kinds  map[string]string // kind of each minion
 	ids    []string          // the minions, sorted
-	member *regexp.Regexp    // any of their ids
+	member *regexp.Regexp    // matches any of their ids
 
 	stranger *daemon // see refuse
 }
 
-// variant is a set of options that changes what goes over the wire.
+// variant is a set of options that change the messages on the network.
 type variant struct{ name, master, minion string }
 
-// plain is the configuration of most steps: the minions check what the master signs.
+// plain is the configuration of most steps: the minions check the master's signatures.
 var plain = variant{"plain", "", "sign_pub_messages: True\n"}
 
-// variants are the other ways a publication travels.
+// variants are the other forms of a publication.
 var variants = []variant{
 	{"filtering", "zmq_filtering: True\n", "zmq_filtering: True\nsign_pub_messages: True\n"},
 	{"unsigned", "sign_pub_messages: False\n", ""},
 	{"signed key", "master_sign_pubkey: True\n", "verify_master_pubkey_sign: True\nsign_pub_messages: True\n"},
 }
 
-// fleetMaster lets the minions of every release join, publish and be found by their grains, and has something for every
-// kind of target.
+// fleetMaster lets the minions of every release join, publish and be found by their grains. It has data for
+// every kind of target.
 const fleetMaster = `minimum_auth_version: 0
 version_2_grains: True
 peer:
@@ -58,7 +58,7 @@ grains:
   role: web
 `
 
-// newFleet writes the configuration of a fleet. Nothing runs yet.
+// newFleet writes the configuration of a fleet. It starts nothing.
 func newFleet(t *testing.T, master, tools string, kinds map[string]string, v variant) *fleet {
 	t.Helper()
 	f := &fleet{site: newSite(t), master: master, tools: tools, kinds: kinds, ids: slices.Sorted(maps.Keys(kinds))}
@@ -93,13 +93,13 @@ func (f *fleet) startMinions() {
 	}
 }
 
-// stopMinions stops all minions at the same time.
+// stopMinions stops all minions concurrently.
 func (f *fleet) stopMinions() {
 	stopTogether(slices.Collect(maps.Values(f.minions))...)
 	clear(f.minions)
 }
 
-// restartAll stops everything and starts it with the files of a variant.
+// restartAll stops everything and starts it again with the files of a variant.
 func (f *fleet) restartAll(v variant) {
 	f.t.Helper()
 	stopTogether(f.daemons()...)
@@ -119,7 +119,7 @@ func (f *fleet) acceptAll() {
 	f.awaitPing(f.ids...)
 }
 
-// copySigningKey gives a minion the key that vouches for the master's, when the master has one.
+// copySigningKey gives a minion the key that signs the master's key, if the master has one.
 func (f *fleet) copySigningKey(id string) {
 	f.t.Helper()
 	b, err := os.ReadFile(f.masterPath("etc/salt/pki/master/master_sign.pub"))
@@ -132,17 +132,17 @@ func (f *fleet) copySigningKey(id string) {
 	f.write(filepath.Join(f.minionRoot(id), "etc/salt/pki/minion/master_sign.pub"), string(b))
 }
 
-// list is a target of tgt_type list with all minions.
+// list is a target of type list with all minions.
 func (f *fleet) list() string { return strings.Join(f.ids, ",") }
 
-// step runs a part of a test as a subtest of its own; the processes outlive it.
+// step runs a part of a test as a subtest. The processes outlive it.
 func (f *fleet) step(name string, do func(f *fleet)) bool {
 	outer := f.t
 	return outer.Run(name, func(t *testing.T) {
 		f.t = t
 		before := f.dumps
 		defer func() {
-			if t.Failed() && f.dumps == before { // no step of this one has shown them
+			if t.Failed() && f.dumps == before { // no step inside this one has shown the logs
 				f.dumpLogs()
 			}
 			f.t = outer

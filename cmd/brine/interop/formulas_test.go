@@ -11,7 +11,8 @@ import (
 // formulaTrees are four trees of formulas with their pillars.
 const formulaTrees = "../../../modules/execution/testdata/formulas"
 
-// formulaCommands are what minions of Salt are asked about them. What would change the machine is only tried out.
+// formulaCommands are commands for Salt minions about the formulas. Those that would change the machine run
+// with test=True.
 var formulaCommands = [][]string{
 	{"pillar.items", "unmask=True"},
 	{"state.show_top"},
@@ -27,7 +28,8 @@ var formulaCommands = [][]string{
 		"web={package: p, user: u, server: {config: {b: 1, a: [x, y]}}}"},
 }
 
-// TestFormulas: minions of Salt cannot tell a brine master from one of Salt 3008 by what they make of formulas.
+// TestFormulas: Salt minions get the same results from formulas behind a brine master as behind a Salt 3008
+// master.
 func TestFormulas(t *testing.T) {
 	t.Parallel()
 	onlyWith(t, reference)

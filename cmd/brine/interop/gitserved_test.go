@@ -14,9 +14,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// gitConf has files and pillars of repositories: one with branches, a tag and names as they come, one with options of
-// its own for each environment. ROOT is the folder of the repositories. Only the second one is fetched without being
-// asked.
+// gitConf serves files and pillars from two repositories. One has branches, a tag and plain names. The other
+// has its own options for each environment. ROOT is the folder of the repositories. Only the second one is
+// fetched automatically.
 const gitConf = `fileserver_backend: [git, roots]
 gitfs_provider: gitpython
 gitfs_base: main
@@ -52,7 +52,8 @@ ext_pillar:
 pillar_merge_lists: True
 `
 
-// gitFiles are the files of the branches of the repositories, REPOSITORY BRANCH PATH, and of the folder of files.
+// gitFiles are the files in the branches of the repositories, as REPOSITORY BRANCH PATH, and in the folder of
+// files.
 var gitFiles = map[string]string{
 	"states main top.sls": "base:\n  '*': [web, mounted.formula]\n",
 	"states main web/init.sls": "say:\n  test.configurable_test_state:\n    - changes: True\n    - " +
@@ -76,7 +77,7 @@ var gitFiles = map[string]string{
 	"pillar develop nested/app.sls":         "port: 8080\nlist: [2]\n",
 }
 
-// gitCommands are what minions are asked about them.
+// gitCommands are commands for minions about these files.
 var gitCommands = [][]string{
 	{"cp.envs"},
 	{"cp.list_master"},
@@ -101,7 +102,7 @@ var gitCommands = [][]string{
 	{"state.highstate"},
 }
 
-// git runs git in a folder of the site's.
+// git runs git in a folder of the site.
 func (s *site) git(dir string, args ...string) {
 	s.t.Helper()
 	cmd := exec.Command("git", append([]string{"-C", dir, "-c", "user.name=x", "-c", "user.email=x@y", "-c",
@@ -112,7 +113,8 @@ func (s *site) git(dir string, args ...string) {
 	}
 }
 
-// push commits a file to a branch of a repository of the site and pushes it; what is not there yet is made.
+// push commits a file to a branch of a repository of the site and pushes it. It makes the repository and the
+// branch if necessary.
 func (s *site) push(repository, branch, path, text string) {
 	s.t.Helper()
 	bare, work := s.masterPath("git/"+repository+".git"), s.masterPath("work/"+repository)
@@ -137,7 +139,7 @@ func (s *site) push(repository, branch, path, text string) {
 	s.git(work, "push", "-q", bare, branch)
 }
 
-// gitFleet starts a master of a kind with repositories of its own, and minions of Salt and of brine.
+// gitFleet starts a master of a kind with separate repositories, and minions of Salt and of brine.
 func gitFleet(t *testing.T, master string) *fleet {
 	t.Helper()
 	kinds := map[string]string{"mbrine": brine}
@@ -170,9 +172,9 @@ func gitFleet(t *testing.T, master string) *fleet {
 	return f
 }
 
-// TestGitServed gives minions behind a brine master and behind one of Salt 3008 files and pillars of the same
-// repositories: their answers are the same, before and after a push, which is served when the master is told, and by
-// itself where the remote's interval is over.
+// TestGitServed gives minions behind a brine master and behind a Salt 3008 master files and pillars from equal
+// repositories. Their answers are the same, before and after a push. The master serves a push after a command
+// to update, or after the interval of the remote.
 func TestGitServed(t *testing.T) {
 	t.Parallel()
 	onlyWith(t, reference)
@@ -182,7 +184,7 @@ func TestGitServed(t *testing.T) {
 	ours, theirs := gitFleet(t, brine), gitFleet(t, reference)
 	answersAlike(t, ours, theirs, gitCommands)
 	runsAlike := func(words ...string) {
-		// Salt's salt-run beside a brine master has repositories of its own, and fetches them itself
+		// Salt's salt-run beside a brine master has its own copies of the repositories, and fetches them itself
 		args := append([]string{"--out=json"}, words...)
 		want := strings.ReplaceAll(theirs.mustRun(reference, "salt-run", args...).stdout, theirs.root, "ROOT")
 		if got := strings.ReplaceAll(ours.mustRun(brine, "salt-run", args...).stdout, ours.root, "ROOT"); got != want {
@@ -217,7 +219,7 @@ func TestGitServed(t *testing.T) {
 	runsAlike("fileserver.clear_cache")
 	runsAlike("fileserver.update")
 	if diff := cmp.Diff(before, ours.answered(t, []string{"cp.list_master"})); diff != "" {
-		// a master of Salt lists nothing for a while
+		// a Salt master lists no files for a while
 		t.Errorf("files after clear_cache and update, before - after +\n%s", diff)
 	}
 	for _, id := range ours.ids {

@@ -9,8 +9,8 @@ import (
 	"brine/modules/modtest"
 )
 
-// TestGrainsBesideSalt compares grains.items of a brine minion and a Salt 3008 minion that run side by side on one
-// master. What may differ stands in modules/grains/testdata/differences.json, with the reason.
+// TestGrainsBesideSalt compares grains.items of a brine minion and a Salt 3008 minion on one master.
+// modules/grains/testdata/differences.json lists the permitted differences, with their reasons.
 func TestGrainsBesideSalt(t *testing.T) {
 	onlyWith(t, reference)
 	t.Parallel()
@@ -29,7 +29,7 @@ func TestGrainsBesideSalt(t *testing.T) {
 	}
 }
 
-// grains asks minions for all their grains; what belongs to one minion is replaced.
+// grains asks minions for all their grains, and replaces values that belong to one minion.
 func (f *fleet) grains(ids ...string) map[string]map[string]any {
 	f.t.Helper()
 	r := f.mustRun(brine, "salt", "--static", "--out=json", "-t", f.wait, "*", "grains.items")

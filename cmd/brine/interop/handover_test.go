@@ -15,8 +15,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// TestHandover gives the directories and the configuration of a real master to a brine master and back, under two
-// live minions. 3008 has moved master.pem and linked it, 3006 has the older layout.
+// TestHandover gives the directories and the configuration of a real master to a brine master and back, while
+// two minions run. 3008 has moved master.pem and linked it, 3006 has the older layout.
 func TestHandover(t *testing.T) {
 	t.Parallel()
 	for _, release := range chosen("3008", "3006") {
@@ -39,7 +39,7 @@ func TestHandover(t *testing.T) {
 	}
 }
 
-// everyKindOfKey leaves a pending, a rejected and a denied key beside those of the fleet.
+// everyKindOfKey adds a pending, a rejected and a denied key to those of the fleet.
 func (f *fleet) everyKindOfKey() {
 	f.t.Helper()
 	for _, id := range []string{"pending1", "rejected1"} {
@@ -50,7 +50,7 @@ func (f *fleet) everyKindOfKey() {
 	f.visit("thief", f.ids[0], "minions_denied")
 }
 
-// visit lets a brine minion offer its key under an id and go again.
+// visit starts a brine minion that offers its key under an id, and stops it.
 func (f *fleet) visit(dir, id, folder string) {
 	f.t.Helper()
 	f.write(filepath.Join(f.minionDir(dir), "minion"), fmt.Sprintf(
@@ -62,14 +62,14 @@ func (f *fleet) visit(dir, id, folder string) {
 	d.stop()
 }
 
-// heirloom is what a new master must find as the old one left it.
+// heirloom is the data that a new master must find unchanged.
 type heirloom struct {
-	keys map[string]any      // what salt-key -L shows
-	pki  map[string]string   // file below pki_dir → mode and content, or where it links to
-	jobs map[string][]string // jid → minions that answered
+	keys map[string]any      // output of salt-key -L
+	pki  map[string]string   // mode and content, or link target, of each file below pki_dir
+	jobs map[string][]string // minions that answered, by jid
 }
 
-// inherit notes what is there, after one more job. jobs of before stay noted.
+// inherit notes the current data, after one more job. Jobs in before stay in it.
 func (f *fleet) inherit(before *heirloom) *heirloom {
 	f.t.Helper()
 	now := &heirloom{keys: f.keyList(f.master), pki: f.pkiFiles(), jobs: map[string][]string{}}
@@ -82,7 +82,7 @@ func (f *fleet) inherit(before *heirloom) *heirloom {
 	return now
 }
 
-// handTo stops the master and starts one of another kind on what it leaves.
+// handTo stops the master and starts one of another kind with its data.
 func (f *fleet) handTo(kind string, before *heirloom) {
 	waited := f.waits()
 	f.site.master.stop()
@@ -111,7 +111,8 @@ func (f *fleet) handTo(kind string, before *heirloom) {
 	}
 }
 
-// waits counts how often each minion was told to wait for its acceptance, in the words of Salt and of brine.
+// waits counts how often the log of each minion says that it waits for its acceptance, in the words of Salt and
+// of brine.
 func (f *fleet) waits() map[string]int {
 	out := map[string]int{}
 	for _, id := range f.ids {
@@ -122,7 +123,7 @@ func (f *fleet) waits() map[string]int {
 	return out
 }
 
-// keyList is what salt-key -L of a kind shows.
+// keyList is the output of salt-key -L of a kind.
 func (f *fleet) keyList(kind string) map[string]any {
 	f.t.Helper()
 	r := f.mustRun(kind, "salt-key", "--out=json", "-L")
@@ -167,7 +168,7 @@ func describe(path string, d fs.DirEntry) (string, error) {
 	return fmt.Sprintf("%v %x", info.Mode(), sha256.Sum256(b)), err
 }
 
-// joinLate lets a minion whose key is pending since the old master's time join the new one.
+// joinLate starts a minion whose key has been pending since the time of the old master.
 func (f *fleet) joinLate(id string) {
 	f.configMinion(id, fleetMinion)
 	f.startMinion(brine, id)

@@ -12,7 +12,8 @@ import (
 	"testing"
 )
 
-// honestMaster lets a user with rules do what Salt's tools can do for him, and the minions publish and run runners.
+// honestMaster gives a user with rules everything that Salt's tools can do for the user. The minions may
+// publish and run runners.
 const honestMaster = `external_auth:
   auto:
     tester:
@@ -25,11 +26,12 @@ peer_run:
     - test.*
 `
 
-// refused are the lines of a brine master about what it does not let somebody do.
+// refused matches the log lines of a brine master about a refusal.
 var refused = regexp.MustCompile(`(?m)^.*(?:not allowed|was refused|refused|may not|request failed|no such job).*$`)
 
-// TestHonestTools: job ids that somebody else owns, and tags that only the master may fire, are refused (decisions 0020
-// and 0040). None of Salt's own tools is one of those: neither for root, nor for a user with rules, nor on a minion.
+// TestHonestTools: job ids of other owners, and tags that only the master may fire, are refused (decisions 0020
+// and 0040). None of Salt's own tools is refused for that: neither for root, nor for a user with rules, nor on
+// a minion.
 func TestHonestTools(t *testing.T) {
 	t.Parallel()
 	for _, release := range chosen("3008", "3006") {
@@ -58,8 +60,8 @@ func TestHonestTools(t *testing.T) {
 // tester is the user with rules.
 var tester = []string{"-a", "auto", "--username=tester", "--password=x"}
 
-// ownIDs publishes as a user with rules in the forms in which salt makes a job id of its own, or waits for one. Root
-// does so in TestSaltToolsDriveBrine.
+// ownIDs publishes as a user with rules, in the forms in which salt chooses its own job id or waits for one.
+// TestSaltToolsDriveBrine does so as root.
 func (f *fleet) ownIDs() {
 	f.t.Helper()
 	salt := func(words ...string) result { return f.run(f.tools, "salt", slices.Concat(tester, words)...) }
@@ -79,8 +81,8 @@ func (f *fleet) ownIDs() {
 	})
 }
 
-// ownAPI has Salt's LocalClient publish under an id that its caller has chosen, and once more for another minion. It is
-// what saltapi and scripts of Python stand on.
+// ownAPI publishes with Salt's LocalClient and a job id chosen by the caller, and once more for another minion.
+// salt-api and Python scripts use it.
 func (f *fleet) ownAPI() {
 	f.t.Helper()
 	const script = `import sys, salt.client
@@ -98,7 +100,7 @@ for who, jid in ({}, "20260102030405100000"), (user, "20260102030405100001"):
 	}
 }
 
-// ownTags fires what minions of Salt fire: events of their own, progress of states, scheduled jobs, publications.
+// ownTags fires the events of Salt minions: their own events, progress of states, scheduled jobs, publications.
 func (f *fleet) ownTags() {
 	f.t.Helper()
 	w := f.watch(brine, func() { f.mustRun(brine, "salt-run", "test.arg", "x") })
@@ -114,7 +116,7 @@ func (f *fleet) ownTags() {
 		return func() { f.mustRun(brine, "salt", append([]string{"--static", "m1"}, words...)...) }
 	}
 	returned := func(fun string) map[string]any { return map[string]any{"id": "m1", "fun": fun} }
-	w.sees("salt/job/", "/ret/m1", returned("test.arg"), func() {}) // the schedule
+	w.sees("salt/job/", "/ret/m1", returned("test.arg"), func() {}) // from the schedule
 	w.sees("custom/tag", "", of, call("event.send", "custom/tag", `{"n": 1}`))
 	w.sees("2026-backup/done", "", of, job("event.fire_master", `{"n": 1}`, "2026-backup/done"))
 	w.sees("salt/job/", "/prog/m1/0", of, job("state.high", `{"a": {"test": ["nop"]}}`))

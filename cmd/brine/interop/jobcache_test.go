@@ -12,16 +12,16 @@ import (
 	"testing"
 )
 
-// makeTables makes the tables that Salt's documentation asks an operator for.
+// makeTables makes the tables that an operator must make according to Salt's documentation.
 const makeTables = `import sqlite3, sys
 db = sqlite3.connect(sys.argv[1])
 db.execute("CREATE TABLE jids (jid TEXT PRIMARY KEY, load TEXT NOT NULL)")
 db.execute("CREATE TABLE salt_returns (fun TEXT KEY, jid TEXT KEY, id TEXT KEY, fun_args TEXT, date TEXT NOT NULL, full_ret TEXT NOT NULL, success TEXT NOT NULL)")
 db.commit()`
 
-// TestJobCacheOfSalt: a brine master keeps its jobs in a database of Salt's, where Salt's own runner functions find
-// them, and hands its events to a returner. A job by Salt's salt is kept there, too. There is one minion: Salt's
-// sqlite3 finds no more than one return of a job.
+// TestJobCacheOfSalt: a brine master keeps its jobs in a database in Salt's format, where Salt's own runner
+// functions find them, and passes its events to a returner. A job of Salt's salt is stored, too. There is one
+// minion, because Salt's sqlite3 finds only one return of a job.
 func TestJobCacheOfSalt(t *testing.T) {
 	t.Parallel()
 	onlyWith(t, "3006")
@@ -54,7 +54,8 @@ func TestJobCacheOfSalt(t *testing.T) {
 	}
 }
 
-// eventLines says that a file has one line for the return of each minion to a job, and no other events than returns.
+// eventLines checks that a file has one line for the return of each minion to a job, and only events of
+// returns.
 func eventLines(file, jid string, ids []string) error {
 	text, err := os.ReadFile(file)
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// joins takes the keys of new minions from pending to rejected to accepted.
+// joins moves the keys of new minions from pending to rejected to accepted.
 func (f *fleet) joins() {
 	f.awaitKey("minions_pre", f.ids...)
 	f.listed(f.tools, "minions_pre", f.ids...)
@@ -33,7 +33,7 @@ func (f *fleet) joins() {
 	f.awaitPing(f.ids...)
 }
 
-// denied restarts the minions while the master has another key on file for each of them.
+// denied restarts the minions while the master has another key for each of them.
 func (f *fleet) denied() {
 	f.stopMinions()
 	other, err := os.ReadFile(f.masterPath("etc/salt/pki/master/master.pub"))
@@ -63,8 +63,9 @@ func (f *fleet) denied() {
 	f.awaitPing(f.ids...)
 }
 
-// deletions deletes the keys of one half of the minions and then of the other. Each time the key of the master's
-// publications changes: the rest signs in again by itself, the others are pending.
+// deletions deletes the keys of one half of the minions and then of the other. Each time the key for the
+// master's publications changes. The other minions sign in again on their own, and the deleted ones become
+// pending.
 func (f *fleet) deletions() {
 	half := (len(f.ids) + 1) / 2
 	for _, part := range [][2][]string{{f.ids[:half], f.ids[half:]}, {f.ids[half:], f.ids[:half]}} {
@@ -77,7 +78,7 @@ func (f *fleet) deletions() {
 				if f.keyState(id) == "minions_pre" {
 					return nil
 				}
-				// a job that it cannot open makes it sign in
+				// a job that it cannot decrypt makes it sign in again
 				err := all(f.returns(brine, "-t", "5", "*", "test.ping"), true, rest...)
 				return errors.Join(err, fmt.Errorf("%s is in %q", id, f.keyState(id)))
 			})
@@ -89,10 +90,10 @@ func (f *fleet) deletions() {
 	}
 }
 
-// unwanted is the minion of refuse.
+// unwanted is the minion in refuse.
 const unwanted = "unwanted"
 
-// refuse starts a minion that is not told to go on asking, and rejects its key.
+// refuse starts a minion without the option to go on asking, and rejects its key.
 func (f *fleet) refuse(kind string) {
 	f.configMinion(unwanted, "")
 	f.stranger = f.start(kind+"-minion-"+unwanted, toolPath(f.t, kind, "salt-minion"), "-c", f.minionDir(unwanted),
@@ -102,7 +103,7 @@ func (f *fleet) refuse(kind string) {
 	f.awaitKey("minions_rejected", unwanted)
 }
 
-// refused waits for the end of that minion, which takes its time over it: exit status 77, and its key stays.
+// refused waits for the end of that minion, which takes some time. Its exit status is 77, and its key stays.
 func (f *fleet) refused() {
 	f.eventually(patience, "end of the rejected minion", func() error {
 		if f.stranger.ended() {

@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// jobs runs jobs that end in every way.
+// jobs runs jobs with every kind of end.
 func (f *fleet) jobs() {
 	f.expect(f.tools, "hello", f.ids, "*", "cmd.run", "echo hello")
 	for _, words := range [][]string{{"test.ping,cmd.run", ",", "echo two"}, {"test.ping,cmd.run", ",,", "echo two",
@@ -29,7 +29,7 @@ func (f *fleet) jobs() {
 	f.lookUp(finder, f.async("*", "test.arg_clean", "x", "k=1"))
 }
 
-// prints runs salt and checks its exit code and that each part stands in its output.
+// prints runs salt and checks its exit code, and that its output contains each part.
 func (f *fleet) prints(code int, words []string, parts ...string) {
 	f.t.Helper()
 	for try := 1; ; try++ {
@@ -52,7 +52,7 @@ func (f *fleet) async(words ...string) string {
 	return lastWord(f.mustRun(f.tools, "salt", append([]string{"--async"}, words...)...).stdout)
 }
 
-// lookUp waits until salt-run of a kind finds the returns of a job of all minions in the job cache.
+// lookUp waits until salt-run of a kind finds the returns of a job for all minions in the job cache.
 func (f *fleet) lookUp(kind, jid string) {
 	f.t.Helper()
 	f.eventually(patience, "returns of job "+jid, func() error {
@@ -65,7 +65,7 @@ func (f *fleet) lookUp(kind, jid string) {
 	})
 }
 
-// targets selects minions in every way, on a real master by brine's salt.
+// targets selects minions with every kind of target. On a real master brine's salt does it.
 func (f *fleet) targets() {
 	tools := f.tools
 	if f.master != brine {
@@ -107,7 +107,7 @@ func (f *fleet) mineAndPublish() {
 	}, "*", "mine.get", "*", "test.ping")
 	f.expect(f.tools, true, f.ids, "*", "mine.delete", "test.ping")
 	from := [][]string{f.ids}
-	if f.master != brine { // every publication takes two of its workers: one minion after the other
+	if f.master != brine { // every publication occupies two of its workers, so the minions take turns
 		from = slices.Collect(slices.Chunk(f.ids, 1))
 	}
 	for _, ids := range from {
@@ -121,7 +121,7 @@ func (f *fleet) mineAndPublish() {
 	}
 }
 
-// events lets a real salt-run watch the bus while jobs run: it counts what it saw and ends by itself.
+// events lets a real salt-run listen on the bus while jobs run. It counts the events and ends on its own.
 func (f *fleet) events(watcher string) {
 	perJob := len(f.ids) + 1
 	d := f.start(watcher+"-state-event", toolPath(f.t, watcher, "salt-run"), "-c", f.masterDir(), "state.event",
@@ -144,7 +144,7 @@ func (f *fleet) events(watcher string) {
 	}
 }
 
-// sawReturn says whether the output of state.event holds a whole return event of a minion.
+// sawReturn tells whether the output of state.event contains a whole return event of a minion.
 func sawReturn(out, id string) bool {
 	for line := range strings.SplitSeq(out, "\n") {
 		tag, data, _ := strings.Cut(line, "\t")
@@ -168,7 +168,7 @@ func (f *fleet) restarts() {
 	f.awaitPing(f.ids...)
 }
 
-// travels runs jobs under a variant, by brine's salt.
+// travels runs jobs under a variant, with brine's salt.
 func (f *fleet) travels(v variant) {
 	f.expect(brine, true, f.ids, "*", "test.ping")
 	f.expect(brine, true, f.ids[:1], f.ids[0], "test.ping")

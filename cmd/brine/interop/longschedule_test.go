@@ -15,12 +15,12 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// scheduleFor is how long the runs of two masters are compared; -schedule 3m takes the longer look.
+// scheduleFor is the time over which the runs of two masters are compared. -schedule 3m compares longer.
 var scheduleFor = flag.Duration("schedule", time.Minute, "how long the schedules of a brine master and of a real "+
 	"one are compared")
 
-// longSchedule is a schedule of functions that masters and minions have; soon is a time that comes while it is
-// compared, the file takes the returns of those runs that are counted.
+// longSchedule is a schedule of functions that masters and minions have. soon is a time within the comparison.
+// The file gets the returns of the runs that the test counts.
 func longSchedule(soon time.Time, file string) string {
 	return strings.ReplaceAll(fmt.Sprintf(`schedule:
   interval: {function: test.arg, args: [1, "a=b"], kwargs: {k: v}, seconds: 10, metadata: {who: me}, KEPT}
@@ -43,7 +43,7 @@ func longSchedule(soon time.Time, file string) string {
 `, soon.Format("2006-01-02 15:04:05"), soon.Format("2006-01-02T15:04:05")), "KEPT", "returner: rawfile_json") + "rawfile_json.filename: " + file + "\n"
 }
 
-// scheduling is a daemon whose runs are looked at.
+// scheduling is a daemon whose runs the test checks.
 type scheduling struct {
 	*fleet
 	kind, file string
@@ -61,7 +61,7 @@ func newScheduling(t *testing.T, kind string, soon time.Time) *scheduling {
 	return s
 }
 
-// runs are the times of the runs that are counted, by job: those of their job ids.
+// runs returns the times of the counted runs, by job. They come from the job ids.
 func (s *scheduling) runs() map[string][]time.Time {
 	s.t.Helper()
 	b, err := os.ReadFile(s.file)
@@ -86,7 +86,7 @@ func (s *scheduling) runs() map[string][]time.Time {
 	return out
 }
 
-// within leaves the runs of a job in the time in which they are compared.
+// within keeps the runs of a job in the compared time.
 func within(all []time.Time, from time.Time) (some []time.Time) {
 	for _, at := range all {
 		if at.Before(from.Add(*scheduleFor)) {
@@ -96,8 +96,8 @@ func within(all []time.Time, from time.Time) (some []time.Time) {
 	return some
 }
 
-// TestScheduleOfMasters gives a brine master and one of Salt 3008 the same schedule: they run the same jobs at the same
-// times, as far as the looks of Salt's allow, and tell the same of them.
+// TestScheduleOfMasters gives a brine master and a Salt 3008 master the same schedule. They run the same jobs
+// at the same times, as exactly as the looks of Salt's master permit, and fire the same events about them.
 func TestScheduleOfMasters(t *testing.T) {
 	t.Parallel()
 	onlyWith(t, reference)
@@ -126,12 +126,12 @@ func TestScheduleOfMinions(t *testing.T) {
 	f.acceptAll()
 	ours, theirs := both[0], both[1]
 	ours.ended("interval", "by_cron", "by_when", "by_once", "slow")
-	// what has but one time is lost on Salt where the machine is too busy at that time
+	// Salt misses a job with a single time if the machine is too busy at that time
 	theirs.ended("interval", "by_cron", "slow")
 	ranAlike(t, theirs.runs(), ours.runs())
 }
 
-// ended waits until the time of comparison is over, and these jobs have run.
+// ended waits until the time of comparison is over and these jobs have run.
 func (s *scheduling) ended(jobs ...string) {
 	s.t.Helper()
 	s.eventually(*scheduleFor+4*time.Minute, "the runs of "+s.kind, func() error {
@@ -148,8 +148,8 @@ func (s *scheduling) ended(jobs ...string) {
 	})
 }
 
-// ranAlike compares when jobs were run. Salt's master looks each 10 s and what that takes, and runs a once at each look
-// for a minute.
+// ranAlike compares the times of runs. Salt's master looks about every 10 s, and runs a once at each look for a
+// minute.
 func ranAlike(t *testing.T, theirs, ours map[string][]time.Time) {
 	t.Helper()
 	a, b := theirs["at_start"][0], ours["at_start"][0]
@@ -197,7 +197,7 @@ func ranAlike(t *testing.T, theirs, ours map[string][]time.Time) {
 	}
 }
 
-// toldAlike compares what the buses of the masters have been told.
+// toldAlike compares the events about runs on the buses of the masters.
 func toldAlike(t *testing.T, theirs, ours *scheduling) {
 	t.Helper()
 	a, b := theirs.w.toldOfRuns(), ours.w.toldOfRuns()
@@ -215,7 +215,7 @@ func toldAlike(t *testing.T, theirs, ours *scheduling) {
 	}
 }
 
-// toldOfRuns is the first return on the bus of each job, without what is different each time.
+// toldOfRuns returns the first return of each job on the bus, without data that differs each time.
 func (w *watcher) toldOfRuns() map[string]map[string]any {
 	out := map[string]map[string]any{}
 	for line := range strings.Lines(w.output()) {

@@ -4,7 +4,7 @@ package interop
 
 import "testing"
 
-// allKinds is a brine minion and one of every release, each named after what it is.
+// allKinds is a brine minion and one of every release. Their ids contain their kinds.
 func allKinds() map[string]string {
 	out := map[string]string{"mbrine": brine}
 	for _, release := range append([]string{reference}, releases...) {
@@ -13,8 +13,8 @@ func allKinds() map[string]string {
 	return out
 }
 
-// TestBrineMaster takes minions of four releases, and one of ours, through the life of a fleet on one brine
-// master, driven by Salt's own command line.
+// TestBrineMaster takes minions of four releases and a brine minion through the life of a fleet on one brine
+// master, with Salt's own command line.
 func TestBrineMaster(t *testing.T) {
 	t.Parallel()
 	f := newFleet(t, brine, "3008", allKinds(), plain)
@@ -22,7 +22,7 @@ func TestBrineMaster(t *testing.T) {
 	wholeLife(f)
 }
 
-// wholeLife is what every kind of minion goes through on every kind of master.
+// wholeLife is the list of steps for every kind of minion on every kind of master.
 func wholeLife(f *fleet) {
 	if !f.step("keys", (*fleet).joins) {
 		return
@@ -36,7 +36,7 @@ func wholeLife(f *fleet) {
 	f.step("deletions", (*fleet).deletions)
 }
 
-// TestBrineMasterVariants runs the fleet under the options that change what goes over the wire.
+// TestBrineMasterVariants runs the fleet with the options that change the messages on the network.
 func TestBrineMasterVariants(t *testing.T) {
 	t.Parallel()
 	f := newFleet(t, brine, "3008", allKinds(), plain)

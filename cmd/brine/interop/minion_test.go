@@ -4,7 +4,7 @@ package interop
 
 import "testing"
 
-// TestBrineMinion takes two brine minions through the same life on a real master of each release, driven by the
+// TestBrineMinion takes two brine minions through the same life on a real master of each release, with the
 // master's own command line.
 func TestBrineMinion(t *testing.T) {
 	t.Parallel()

@@ -22,9 +22,9 @@ import (
 type command struct {
 	line   string
 	words  []string
-	bySalt bool              // also by Salt's own command line
-	keys   bool              // only the keys of the answer count
-	differ map[string]string // kind → reason
+	bySalt bool              // also with Salt's own command line
+	keys   bool              // compare only the keys of the answer
+	differ map[string]string // reason of a difference, by kind
 }
 
 func readCommands(t *testing.T) []command {
@@ -60,11 +60,12 @@ func readCommands(t *testing.T) []command {
 	return out
 }
 
-// TestMixedFleet gives the same commands to a brine minion and to Salt minions of four releases on one brine master.
-// The brine minion must answer as Salt 3008; how the other releases differ from that stands in testdata/commands.txt.
+// TestMixedFleet gives the same commands to a brine minion and to Salt minions of four releases on one brine
+// master. The brine minion must answer like Salt 3008. testdata/commands.txt lists the differences of the other
+// releases.
 func TestMixedFleet(t *testing.T) {
 	t.Parallel()
-	// Salt's jobs run in processes, as by default: where they are threads, two imports at a time may end in a KeyError.
+	// Salt's jobs run in processes, as by default. In threads, two simultaneous imports may end in a KeyError.
 	f := newFleet(t, brine, brine, allKinds(), plain)
 	f.startAll()
 	f.acceptAll()
@@ -78,7 +79,7 @@ func TestMixedFleet(t *testing.T) {
 	})
 }
 
-// sameAnswers gives one command to all minions and compares what they answer.
+// sameAnswers gives one command to all minions and compares the answers.
 func (f *fleet) sameAnswers(name string, c command) {
 	f.step(name, func(f *fleet) {
 		f.judge(c, f.answers(c.words))
@@ -89,7 +90,7 @@ func (f *fleet) sameAnswers(name string, c command) {
 	})
 }
 
-// judge compares the answers of all minions with the reference's.
+// judge compares the answers of all minions with that of the reference.
 func (f *fleet) judge(c command, got map[string]string) {
 	f.t.Helper()
 	for _, id := range f.ids {
@@ -119,16 +120,16 @@ func (f *fleet) judge(c command, got map[string]string) {
 var (
 	anyJID = regexp.MustCompile(`\b20\d{18}\b`)
 	anyPID = regexp.MustCompile(`(["']_?pid["']): ?\d+`)
-	// frames are the lines of a traceback between its head and the exception: files and lines of Python.
+	// frames matches the lines of a traceback between its head and the exception: files and lines of Python.
 	frames = regexp.MustCompile(`(Traceback \(most recent call last\):).*?\\n([A-Za-z])`)
-	// help is the docstring below the text of an argument error: brine has help texts of its own.
+	// help matches the docstring below the text of an argument error, because brine has its own help texts.
 	help   = regexp.MustCompile(`("Passed invalid arguments to (?:[^"\\]|\\[^n])*)\\n(?:[^"\\]|\\.)*"`)
 	values = regexp.MustCompile(`: ?"(?:[^"\\]|\\.)*"`)
 )
 
 func onlyKeys(text string) string { return values.ReplaceAllString(text, "") }
 
-// impersonal takes out of an answer the id and the directories of its minion.
+// impersonal removes the id and the directories of its minion from an answer.
 func (f *fleet) impersonal(text, id string) string {
 	text = strings.ReplaceAll(text, f.minionRoot(id)+"/", "DIR/")
 	return f.member.ReplaceAllStringFunc(text, func(found string) string {
@@ -139,7 +140,7 @@ func (f *fleet) impersonal(text, id string) string {
 	})
 }
 
-// neutral takes out of an answer what belongs to one minion, one job, or Python alone.
+// neutral removes from an answer everything that belongs to one minion, one job, or Python alone.
 func (f *fleet) neutral(text, id string) string {
 	text = f.impersonal(text, id)
 	text = frames.ReplaceAllString(text, "$1 $2")
@@ -148,13 +149,13 @@ func (f *fleet) neutral(text, id string) string {
 	return anyPID.ReplaceAllString(text, "$1: PID")
 }
 
-// anyone is neutral, without the names of the others.
+// anyone is neutral, and also removes the ids of other minions.
 func (f *fleet) anyone(text, id string) string {
 	return f.member.ReplaceAllString(f.neutral(text, id), "ID")
 }
 
-// answers runs a job with `salt --out=json` and returns for each minion what was printed, and what the master has on
-// file of the job: value, exit code, success, outputter. Order of keys counts.
+// answers runs a job with `salt --out=json`. It returns for each minion the printed text and the master's
+// record of the job: value, exit code, success, outputter. The order of keys counts.
 func (f *fleet) answers(words []string) map[string]string {
 	f.t.Helper()
 	r := f.run(brine, "salt", append([]string{"-v", "--out=json", "--out-indent=-1", "-t", f.wait, "*"}, words...)...)
@@ -215,7 +216,7 @@ func (f *fleet) stored(jid string) map[string]json.RawMessage {
 	return job.Result
 }
 
-// rawAnswers runs a job with Salt's own `salt --out=raw`: a line for each minion.
+// rawAnswers runs a job with Salt's own `salt --out=raw`, which prints a line for each minion.
 func (f *fleet) rawAnswers(words []string) map[string]string {
 	f.t.Helper()
 	r := f.run(reference, "salt", append([]string{"--out=raw", "-t", f.wait, "*"}, words...)...)

@@ -19,8 +19,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// ofSaltCommands are what a minion of brine and one of Salt do with the files of a real master. ROOT/got is a folder of
-// each.
+// ofSaltCommands are commands for a brine minion and a Salt minion about the files of a real master. Each
+// minion has its own folder ROOT/got.
 var ofSaltCommands = [][]string{
 	{"cp.envs"},
 	{"cp.list_master"},
@@ -56,10 +56,10 @@ var ofSaltCommands = [][]string{
 	{"cp.push_dir", "ROOT/got/dir", "glob=*1.txt"},
 }
 
-// many is how many small files there are in one folder.
+// many is the number of small files in one folder.
 const many = 300
 
-// randomFile writes a file of so many bytes that cannot be compressed, and returns its hash.
+// randomFile writes a file of the given size that cannot be compressed, and returns its hash.
 func randomFile(t *testing.T, path string, size int) string {
 	t.Helper()
 	data := make([]byte, size)
@@ -73,8 +73,8 @@ func randomFile(t *testing.T, path string, size int) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// TestFilesOfSalt lets a minion of brine fetch and push files behind a real master: it does what a minion of Salt does,
-// and a large file goes on where it was when the master was killed.
+// TestFilesOfSalt lets a brine minion fetch and push files behind a real master. It acts like a Salt minion.
+// After the master is killed during a large file, the transfer continues where it stopped.
 func TestFilesOfSalt(t *testing.T) {
 	t.Parallel()
 	onlyWith(t, reference)
@@ -109,7 +109,7 @@ func TestFilesOfSalt(t *testing.T) {
 	f.goesOn(want)
 }
 
-// ownAnswer is what one minion answers, without what tells who it is.
+// ownAnswer is the answer of one minion, without data that identifies it.
 func (f *fleet) ownAnswer(id string, words []string) any {
 	f.t.Helper()
 	args := []string{"-t", "60", id}
@@ -133,7 +133,7 @@ func (f *fleet) ownAnswer(id string, words []string) any {
 	return out
 }
 
-// contentOf are the files of a folder of a minion, by hashes, as its id were ID.
+// contentOf maps the files in a folder of a minion to hashes, with its id replaced by ID.
 func (f *fleet) contentOf(dir, id string) map[string]string {
 	out := map[string]string{}
 	all := content(f.t, f.minionRoot(id), filepath.Join("..", strings.ReplaceAll(dir, "ID", id)))
@@ -143,8 +143,8 @@ func (f *fleet) contentOf(dir, id string) map[string]string {
 	return out
 }
 
-// goesOn kills the master while the minion of brine fetches a large file, and starts it again: the file that was begun
-// is the one that is whole, and none is left behind.
+// goesOn kills and restarts the master while the brine minion fetches a large file. The partial file becomes
+// the whole file, and no other partial file is left.
 func (f *fleet) goesOn(want string) {
 	f.t.Helper()
 	dir := filepath.Join(f.minionRoot("mbrine"), "got/huge")

@@ -21,17 +21,17 @@ import (
 	"brine/wire/python/shlex"
 )
 
-// pepperKind is the name of pepper's environment beside those of the releases (.ci/salt-peers).
+// pepperKind is the name of pepper's environment, beside those of the releases (.ci/salt-peers).
 const pepperKind = "pepper"
 
 // pepperCommand is one line of testdata/pepper.txt.
 type pepperCommand struct {
 	line        string
-	why         string // the reason why brine answers otherwise; "" where it does not
-	salt, brine string // both answers then
+	why         string // why brine differs; "" if it does not
+	salt, brine string // the two answers, if they differ
 }
 
-// readPepper reads the commands. A reason without two answers that differ is an error.
+// readPepper reads the commands. A reason must come with two different answers.
 func readPepper(t *testing.T) (list []pepperCommand) {
 	t.Helper()
 	raw, err := os.ReadFile("testdata/pepper.txt")
@@ -63,9 +63,9 @@ func readPepper(t *testing.T) (list []pepperCommand) {
 	return list
 }
 
-// TestAPIPepper runs pepper, the command line client of salt-api, beside brine's salt-api and beside the one of Salt
-// 3008.3, each with a master and minions of its own kind: the same output and exit codes, but for what
-// testdata/pepper.txt names, which has to be there.
+// TestAPIPepper runs pepper, the command line client of salt-api, beside brine's salt-api and beside that of
+// Salt 3008.3, each with a master and minions of its own kind. Output and exit codes are the same, except for
+// the differences that testdata/pepper.txt lists, which must occur.
 func TestAPIPepper(t *testing.T) {
 	if !*everyAPI {
 		t.Skip("only with -api: two fleets for one client")
@@ -88,7 +88,7 @@ func TestAPIPepper(t *testing.T) {
 	for i, c := range commands {
 		theirs, ours := answers[reference][i], answers[brine][i]
 		switch {
-		case theirs == "" || ours == "": // a fleet has failed, and said so
+		case theirs == "" || ours == "": // a fleet has failed and reported it
 		case c.why == "" && theirs != ours:
 			t.Errorf("pepper %s\nbeside Salt   %s\nbeside brine  %s", c.line, theirs, ours)
 		case c.why != "" && (theirs != c.salt || ours != c.brine):
@@ -98,7 +98,7 @@ func TestAPIPepper(t *testing.T) {
 	}
 }
 
-// pepper runs one command as admin and returns exit code, what it printed, and what it wrote to OUT.
+// pepper runs one command as admin. It returns the exit code, the output, and the content of OUT.
 func (a *apiSite) pepper(base, line string) string {
 	a.t.Helper()
 	out := filepath.Join(a.root, "out")
@@ -130,12 +130,12 @@ func (a *apiSite) pepper(base, line string) string {
 	return said
 }
 
-// httpDebug are the lines about requests and headers that -H adds; those about replies ("reply: 'HTTP/1.1 200 OK\r\n'")
-// stay.
+// httpDebug matches the lines about requests and headers that -H adds. Lines about replies ("reply: 'HTTP/1.1
+// 200 OK\r\n'") stay.
 var httpDebug = regexp.MustCompile(`(?m)^(?:send|header): .*\n`)
 
-// printed is what pepper prints on one line, without what changes from run to run. Documents of JSON have no order
-// among each other: pepper shows late returns as a set.
+// printed is pepper's output on one line, without data that differs each time. It sorts JSON documents, because
+// pepper shows late returns as a set.
 func printed(raw []byte) string {
 	raw = httpDebug.ReplaceAll(raw, nil)
 	var docs []string

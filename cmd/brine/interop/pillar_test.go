@@ -10,7 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// pillarCommands are what minions of Salt are asked about their pillar.
+// pillarCommands are commands for Salt minions about their pillar.
 var pillarCommands = [][]string{
 	{"pillar.items", "unmask=True"},
 	{"pillar.items"},
@@ -28,7 +28,7 @@ var pillarCommands = [][]string{
 	{"state.highstate"},
 }
 
-// pillarTree are the files of pillars and of the states that use them.
+// pillarTree are the files of pillars, and of states that use them.
 var pillarTree = map[string]string{
 	"pillar/top.sls": "base:\n  '*':\n    - app\n  'G@role:web and *':\n    - match: compound\n    - web\n  " +
 		"nobody:\n    - secret\n",
@@ -46,8 +46,8 @@ var pillarTree = map[string]string{
 		"comment: {{ pillar.app.port }} {{ salt['pillar.get']('app:name') }} {{ pillar.team.members.a.shell }}\n",
 }
 
-// treeFleet starts a master of a kind with a tree of files below its folder tree, and real minions. conf is what the
-// configuration says of the tree, with ROOT for that folder.
+// treeFleet starts a master of a kind with a folder of files, and real minions. conf is the part of the
+// configuration about the files, with ROOT for that folder.
 func treeFleet(t *testing.T, master string, files map[string]string, conf string) *fleet {
 	t.Helper()
 	kinds := map[string]string{}
@@ -64,14 +64,14 @@ func treeFleet(t *testing.T, master string, files map[string]string, conf string
 	return f
 }
 
-// answersAlike gives both fleets the same commands: their answers are the same.
+// answersAlike gives both fleets the same commands. Their answers must be the same.
 func answersAlike(t *testing.T, ours, theirs *fleet, commands [][]string) {
 	t.Helper()
 	for i, words := range commands {
 		t.Run(fmt.Sprintf("%02d %s", i, words[0]), func(t *testing.T) {
 			got := make(chan map[string]any, 1)
 			go func() {
-				defer close(got) // of a test that has ended
+				defer close(got) // for a test that has ended
 				got <- ours.answered(t, words)
 			}()
 			want := theirs.answered(t, words)
@@ -83,13 +83,13 @@ func answersAlike(t *testing.T, ours, theirs *fleet, commands [][]string) {
 	}
 }
 
-// pillarRoots are the options of the pillar tree.
+// pillarRoots are the options for the pillar tree.
 const pillarRoots = "pillar_roots:\n  base: [ROOT/pillar]\n  dev: [ROOT/dev]\nfile_roots:\n  base: " +
 	"[ROOT/states]\non_demand_ext_pillar: [cmd_yaml]\n" +
 	"ext_pillar:\n  - cmd_yaml: \"echo 'ext: {from: %s}'\"\n"
 
-// TestCompiledPillar gives minions of Salt behind a brine master and behind one of Salt 3008 the same pillar tree and
-// the same commands: their answers are the same, and so are those of the runners.
+// TestCompiledPillar gives Salt minions behind a brine master and behind a Salt 3008 master the same pillar
+// tree and the same commands. The answers of the minions are the same, and so are those of the runners.
 func TestCompiledPillar(t *testing.T) {
 	t.Parallel()
 	onlyWith(t, reference)

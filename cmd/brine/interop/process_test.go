@@ -12,8 +12,8 @@ import (
 	"testing"
 )
 
-// TestBrineMinionProcesses lets a brine minion that runs jobs in processes of their own, under its parent, join a real
-// master: jobs of all kinds, a job that is looked at and killed, and the death of the minion's process under a job.
+// TestBrineMinionProcesses: a brine minion that runs jobs in separate processes, with a parent, joins a real
+// master. The test runs jobs of all kinds, finds and kills a job, and kills the minion's process during a job.
 func TestBrineMinionProcesses(t *testing.T) {
 	const release = reference
 	onlyWith(t, release)

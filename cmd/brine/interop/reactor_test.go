@@ -12,7 +12,7 @@ import (
 	"testing"
 )
 
-// reactions are the rules of a Reactor and its files. DIR stands for their directory.
+// reactions are the rules of a Reactor and its files. DIR is their directory.
 var reactions = map[string]string{
 	"all.sls": `job:
   local.test.arg:
@@ -34,9 +34,9 @@ wheel:
 		"runner.test.arg:\n    - x: 1\n",
 }
 
-// TestReactor lets a minion of Salt 3008 fire events at a brine master: jobs, runner and wheel functions and calls on
-// the master follow, in both syntaxes; Salt's own tools manage the rules; and the master is killed with an event in
-// hand.
+// TestReactor: a Salt 3008 minion fires events at a brine master. Jobs, runner and wheel functions and calls on
+// the master follow, in both syntaxes. Salt's own tools manage the rules. Then the master is killed while it
+// handles events.
 func TestReactor(t *testing.T) {
 	t.Parallel()
 	onlyWith(t, reference)
@@ -107,7 +107,7 @@ func (f *fleet) reactsTo() {
 	})
 }
 
-// isReturn tells whether an event is the return of a job that holds something.
+// isReturn tells whether an event is the return of a job and contains a text.
 func isReturn(d map[string]any, fun, part string) bool {
 	return d["cmd"] == "_return" && d["fun"] == fun && strings.Contains(quoted(d["return"]), part)
 }
@@ -120,7 +120,7 @@ func quoted(v any) string {
 	return string(text)
 }
 
-// heard tells whether any event was of a kind.
+// heard tells whether any event has a property.
 func (w *watcher) heard(is func(tag string, data map[string]any) bool) bool {
 	for line := range strings.Lines(w.output()) {
 		tag, text, _ := strings.Cut(line, "\t")
@@ -132,7 +132,7 @@ func (w *watcher) heard(is func(tag string, data map[string]any) bool) bool {
 	return false
 }
 
-// managedBySalt: Salt's salt-run and brine's manage the rules, and what was added reacts.
+// managedBySalt: Salt's salt-run and brine's manage the rules, and added rules take effect.
 func (f *fleet) managedBySalt(dir string) {
 	f.t.Helper()
 	got := f.mustRun(reference, "salt-run", "--out=json", "reactor.add", "added", dir+"/all.sls")
@@ -179,7 +179,7 @@ func (f *fleet) managedBySalt(dir string) {
 	}
 }
 
-// operator is what one of brine's own words prints.
+// operator returns the output of one of brine's own commands.
 func (f *fleet) operator(word string, args ...string) string {
 	f.t.Helper()
 	cmd := exec.Command(brineBin, append([]string{word, "-c", f.masterDir()}, args...)...)
@@ -191,8 +191,8 @@ func (f *fleet) operator(word string, args ...string) string {
 	return string(out)
 }
 
-// takesUp: events that a kill -9 finds waiting are reacted to by the next master, each job once. The function that was
-// under way is not run again, and that is told.
+// takesUp: the next master handles the events that waited at a kill -9, each job once. A function that was
+// running is not run again, and the log says so.
 func (f *fleet) takesUp(dir string) {
 	f.t.Helper()
 	f.write(filepath.Join(dir, "all.sls"), "job{{ data.data.n }}:\n  local.test.arg:\n    - tgt: {{ data.id }}\n    "+

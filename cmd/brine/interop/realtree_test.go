@@ -13,11 +13,11 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// siteTree is a tree as somebody runs it: nginx in the shape of a formula, users, ssh, cron, an application with
-// modules of its own, and their pillars. What would change the machine is only tried out.
+// siteTree is a realistic tree: nginx in the form of a formula, users, ssh, cron, an application with its own
+// modules, and their pillars. Changes to the machine are only tested.
 const siteTree = "testdata/site"
 
-// siteMaster are the options of the tree. ROOT is its folder, KEYS that of gpg's keys.
+// siteMaster are the options for the tree. ROOT is its folder, KEYS that of gpg's keys.
 const siteMaster = `file_roots: {base: [ROOT/states], dev: [ROOT/dev, ROOT/states]}
 pillar_roots: {base: [ROOT/pillar], dev: [ROOT/pillardev]}
 gpg_keydir: KEYS
@@ -26,7 +26,7 @@ ext_pillar:
   - cmd_yaml: "printf 'external: {of: \"%s\"}'"
 `
 
-// siteCommands are what is done with it.
+// siteCommands are the commands about the tree.
 var siteCommands = [][]string{
 	{"pillar.items", "unmask=True"},
 	{"pillar.items", "pillarenv=dev", "unmask=True"},
@@ -71,7 +71,7 @@ var siteCommands = [][]string{
 		"source_hash=salt://nginx/files/default/mime.types.sha256", "source_hash_name=mime.types"},
 }
 
-// secretPillar is a pillar with what gpg encrypted for the key in dir, which is made.
+// secretPillar is a pillar with texts that gpg encrypted for a new key in dir.
 func secretPillar(t *testing.T, dir string) string {
 	t.Helper()
 	if _, err := exec.LookPath("gpg"); err != nil {
@@ -116,12 +116,12 @@ func siteFleet(t *testing.T, master, keys, secret string) *fleet {
 	return f
 }
 
-// TestRealTree applies the tree to minions of Salt 3008 and 3006 behind a brine master and behind one of Salt 3008:
-// what they return, keep in their caches and leave in their files is the same.
+// TestRealTree applies the tree to minions of Salt 3008 and 3006 behind a brine master and behind a Salt 3008
+// master. Their returns, caches and files are the same.
 func TestRealTree(t *testing.T) {
 	t.Parallel()
 	onlyWith(t, reference)
-	keys, err := os.MkdirTemp("/tmp", "gk") // short: gpg's sockets lie in it
+	keys, err := os.MkdirTemp("/tmp", "gk") // short, because gpg's sockets are in it
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -145,7 +145,7 @@ func TestRealTree(t *testing.T) {
 		}
 	}
 	states := ours.answered(t, []string{"state.highstate"})
-	for id, v := range states { // that the tree does not fail on both sides
+	for id, v := range states { // the tree must not fail on both sides
 		if m, _ := v.(map[string]any); len(m) < 20 {
 			t.Errorf("%s applied %d states: %.300v", id, len(m), v)
 		}

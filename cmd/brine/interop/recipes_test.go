@@ -12,19 +12,20 @@ import (
 	"testing"
 )
 
-// recipesMaster is what docs/salt-api.md adds to the master for salt-api, without the port.
+// recipesMaster is the part of the master's configuration that docs/salt-api.md adds for salt-api, without the
+// port.
 const recipesMaster = `auto_accept: True
 external_auth: {sharedsecret: {me: ['.*', '@runner', '@wheel', '@jobs']}}
 sharedsecret: se+cret&
 netapi_enable_clients: [local, local_async, runner, wheel]
 `
 
-// recipe is a block of commands, and what they print.
+// recipe is a block of commands and their output.
 type recipe struct{ commands, want string }
 
 var fenced = regexp.MustCompile("(?ms)^```(\\w*)\\n(.*?)^```$")
 
-// recipes reads the blocks of a document: commands, and the text behind them.
+// recipes reads the blocks of a document: commands, and the text after them.
 func recipes(t *testing.T, path string) (list []recipe) {
 	t.Helper()
 	raw, err := os.ReadFile(path)
@@ -42,14 +43,14 @@ func recipes(t *testing.T, path string) (list []recipe) {
 	return list
 }
 
-// matches says whether a text is what a document shows: "..." stands for anything within a line.
+// matches tells whether a text equals a text in a document, in which "..." stands for anything within a line.
 func matches(got, shown string) bool {
 	pattern := strings.ReplaceAll(regexp.QuoteMeta(shown), `\.\.\.`, `[^\n]*`)
 	return regexp.MustCompile(`\A` + pattern + `\z`).MatchString(got)
 }
 
-// TestAPIRecipes pastes the commands of docs/salt-api.md, in their order, into one shell beside a master, a minion and
-// a salt-api, and compares what they print with what stands there.
+// TestAPIRecipes pastes the commands of docs/salt-api.md, in order, into one shell beside a master, a minion
+// and a salt-api. It compares their output with the document.
 func TestAPIRecipes(t *testing.T) {
 	if _, err := exec.LookPath("curl"); err != nil {
 		t.Fatalf("curl is not installed (run .ci/store-peers): %v", err)

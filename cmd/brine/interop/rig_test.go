@@ -21,23 +21,24 @@ import (
 	"brine/wire/loopback"
 )
 
-// brine is the kind of our own processes; every other kind is the name of a Salt release.
+// brine is the kind of brine's own processes. Every other kind is the name of a Salt release.
 const brine = "brine"
 
-// reference is the release that brine answers as. Its minion and its tools are part of every fleet of mixed minions.
+// reference is the release as which brine answers. Its minion and its tools are part of every mixed fleet.
 const reference = "3008"
 
-// releases are the Salt releases of this run, as -releases names them; by default all of .ci/salt-peers, newest first.
+// releases are the Salt releases of this run, as -releases names them. By default they are all of
+// .ci/salt-peers, newest first.
 var releases = []string{reference, "3007", "3006", "3006v2"}
 
 var flagReleases = flag.String("releases", strings.Join(releases, ","), "the Salt releases of this run")
 
-// chosen is what -releases leaves of a list of releases.
+// chosen keeps those releases of a list that -releases names.
 func chosen(list ...string) []string {
 	return slices.DeleteFunc(list, func(r string) bool { return !slices.Contains(releases, r) })
 }
 
-// onlyWith skips a test that needs nothing but one release where that release does not take part.
+// onlyWith skips a test that needs only one release, if that release does not take part.
 func onlyWith(t *testing.T, release string) {
 	t.Helper()
 	if len(chosen(release)) == 0 {
@@ -45,7 +46,7 @@ func onlyWith(t *testing.T, release string) {
 	}
 }
 
-// readReleases takes -releases over.
+// readReleases reads -releases.
 func readReleases() error {
 	known := releases
 	releases = strings.Split(*flagReleases, ",")
@@ -57,7 +58,7 @@ func readReleases() error {
 	return nil
 }
 
-// brineBin is the binary under test, built once by TestMain; links holds its tool names.
+// brineBin is the binary under test, built once by TestMain. links is the folder with its tool names.
 var brineBin, links string
 
 func TestMain(m *testing.M) { os.Exit(runAll(m)) }
@@ -86,7 +87,7 @@ func runAll(m *testing.M) int {
 	return m.Run()
 }
 
-// toolPath is the file of a tool of one kind: salt, salt-key, salt-master, ...
+// toolPath is the path of a tool of one kind: salt, salt-key, salt-master, ...
 func toolPath(t testing.TB, kind, tool string) string {
 	t.Helper()
 	if kind == brine {
@@ -107,37 +108,37 @@ func toolPath(t testing.TB, kind, tool string) string {
 	return filepath.Join(dir, "bin", tool)
 }
 
-// Times that must do on a slow machine with other work.
+// These times must be enough on a slow and busy machine.
 const (
 	patience = 120 * time.Second // one wait for a condition
-	lastCall = 20 * time.Second  // before the time of the whole run is up, the daemons are killed
-	slow     = 3 * time.Second   // a command that takes longer is shown
+	lastCall = 20 * time.Second  // so long before the time of the whole run is over, the daemons are killed
+	slow     = 3 * time.Second   // a command that takes longer is logged
 )
 
 // site is one master and its minions, all below one short directory.
 type site struct {
-	t        *testing.T // the test or step that runs now
+	t        *testing.T // the current test or step
 	root     string
 	pub, ret int
 	master   *daemon
 	wait     string        // -t of a job
-	tries    int           // how often a job may lose returns
-	limit    time.Duration // of one salt
+	tries    int           // attempts for a job that may lose returns
+	limit    time.Duration // limit of one salt
 	minions  map[string]*daemon
 	started  pack
-	dumps    int // how often the logs were shown
+	dumps    int // number of times that the logs were shown
 }
 
-// newSite makes the directory and picks two free ports. Nothing runs yet. With the end of the test everything ends.
+// newSite makes the directory and picks two free ports. It starts nothing. Everything ends with the test.
 func newSite(t *testing.T) *site {
 	t.Helper()
 	tooltest.LookAtTree(t)
-	root, err := os.MkdirTemp("/tmp", "bi") // short: Unix socket paths end at 107 bytes
+	root, err := os.MkdirTemp("/tmp", "bi") // short, because paths of Unix sockets have at most 107 bytes
 	if err != nil {
 		t.Fatal(err)
 	}
 	s := &site{t: t, root: root, pub: freePort(t), ret: freePort(t), minions: map[string]*daemon{}}
-	if end, ok := t.Deadline(); ok { // the run ends without clean-up then
+	if end, ok := t.Deadline(); ok { // the run ends without clean-up at that time
 		watchdog := time.AfterFunc(time.Until(end)-lastCall, s.started.kill)
 		t.Cleanup(func() { watchdog.Stop() })
 	}
@@ -159,7 +160,7 @@ func freePort(t testing.TB) int {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = p.Release() }) // ends with the process at the latest
+	t.Cleanup(func() { _ = p.Release() }) // it ends with the process at the latest
 	return p.Number
 }
 
@@ -168,7 +169,7 @@ func (s *site) masterPath(p string) string  { return filepath.Join(s.root, "m", 
 func (s *site) minionDir(id string) string  { return filepath.Join(s.root, id, "etc") }
 func (s *site) minionRoot(id string) string { return filepath.Join(s.root, id) }
 
-// configMaster writes the master's file; extra holds more lines of YAML and wins over the defaults here.
+// configMaster writes the master's file. extra contains further lines of YAML, which replace the defaults here.
 func (s *site) configMaster(extra string) {
 	s.t.Helper()
 	s.write(filepath.Join(s.masterDir(), "master"), fmt.Sprintf(`root_dir: %s
@@ -216,11 +217,12 @@ func (s *site) write(path, text string) {
 func (s *site) startMaster(kind string) {
 	s.t.Helper()
 	bus := s.masterPath("var/run/salt/master/master_event_pub.ipc")
-	if err := os.Remove(bus); err != nil && !os.IsNotExist(err) { // of a master that was killed
+	if err := os.Remove(bus); err != nil && !os.IsNotExist(err) { // left by a killed master
 		s.t.Fatal(err)
 	}
-	// Events of a brine master reach who has connected before, so that no job may end by its -t. The event publisher of
-	// real Salt may take a return before it takes in the salt that waits for it: that one ends by its -t, or hangs.
+	// The events of a brine master reach every listener that has connected before, so no job may need its -t.
+	// The event publisher of real Salt may handle a return before the connection of the salt that waits for it.
+	// That salt then waits for its -t, or hangs.
 	s.wait, s.tries, s.limit = "60", 1, patience
 	if kind != brine {
 		s.wait, s.tries, s.limit = "8", 3, 45*time.Second
@@ -237,14 +239,14 @@ func (s *site) startMaster(kind string) {
 	})
 }
 
-// startMinion starts one minion of a kind; configMinion must have run for the id.
+// startMinion starts one minion of a kind. Call configMinion for the id before.
 func (s *site) startMinion(kind, id string) {
 	s.t.Helper()
 	s.minions[id] = s.start(kind+"-minion-"+id, toolPath(s.t, kind, "salt-minion"), "-c", s.minionDir(id), "-l", "info",
 		"--disable-keepalive")
 }
 
-// result is what a finished command left.
+// result is the result of a command.
 type result struct {
 	stdout, stderr string
 	code           int
@@ -302,13 +304,13 @@ func (s *site) runOnce(limit time.Duration, confDir, kind, tool string, args ...
 	return r, nil
 }
 
-// env keeps a left-over token file or Saltfile of the user out of the tests.
+// env keeps the user's token file and Saltfile out of the tests.
 func (s *site) env() []string {
 	return append(os.Environ(), "HOME="+s.root, "SALT_CONFIG_DIR=", "LC_ALL=C.UTF-8", "COLUMNS=80",
 		"PYTHONWARNINGS=ignore")
 }
 
-// eventually calls try every 50 ms until it returns nil; after limit the test fails with its last error.
+// eventually calls try every 50 ms until it returns nil. After limit the test fails with the last error.
 func (s *site) eventually(limit time.Duration, what string, try func() error) {
 	s.t.Helper()
 	tick := time.NewTicker(50 * time.Millisecond)

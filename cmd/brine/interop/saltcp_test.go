@@ -12,8 +12,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// TestSaltCP copies files by brine's salt-cp and by that of Salt 3008 to a brine minion and to one of Salt: the tools
-// print the same, and the files are there.
+// TestSaltCP copies files with brine's salt-cp and with that of Salt 3008 to a brine minion and to a Salt
+// minion. The tools print the same, and the files arrive.
 func TestSaltCP(t *testing.T) {
 	t.Parallel()
 	onlyWith(t, reference)
@@ -59,7 +59,7 @@ func TestSaltCP(t *testing.T) {
 					place := strings.NewReplacer("SRC", src, "DEST", dest)
 					args := []string{"-t", "60"}
 					words := tt.words
-					for ; strings.HasPrefix(words[0], "-"); words = words[1:] { // the target stands behind the options
+					for ; strings.HasPrefix(words[0], "-"); words = words[1:] { // the target follows the options
 						args = append(args, words[0])
 					}
 					args = append(args, id)

@@ -12,7 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// scheduleOf is a schedule with a job of each kind; soon is a time that comes when the minions are ready.
+// scheduleOf is a schedule with a job of each kind. soon is a time after the minions are ready.
 func scheduleOf(soon time.Time) string {
 	return fmt.Sprintf(`schedule:
   interval: {function: test.arg, args: [1, "a=b"], kwargs: {k: v}, seconds: 5, metadata: {who: me}}
@@ -27,8 +27,8 @@ func scheduleOf(soon time.Time) string {
 `, soon.Format("2006-01-02T15:04:05"), soon.Format("2006-01-02 15:04:05"))
 }
 
-// TestSchedule gives a brine minion and one of Salt 3008 the same schedule: the master hears of the same jobs from
-// both, in the same form; a job that has but one time is not run twice.
+// TestSchedule gives a brine minion and a Salt 3008 minion the same schedule. The master gets the same jobs
+// from both, in the same form. A job with a single time does not run twice.
 func TestSchedule(t *testing.T) {
 	t.Parallel()
 	onlyWith(t, reference)
@@ -40,7 +40,7 @@ func TestSchedule(t *testing.T) {
 	}
 	f.startMinions()
 	f.acceptAll()
-	// what has but one time is lost on Salt where the machine is too busy at that time
+	// Salt misses a job with a single time if the machine is too busy at that time
 	want := []string{"interval", "by_cron", "unknown"}
 	var got map[string]map[string][]map[string]any
 	f.eventually(3*time.Minute, "returns of all scheduled jobs", func() error {
@@ -73,7 +73,7 @@ func TestSchedule(t *testing.T) {
 	}
 }
 
-// scheduled are the returns of scheduled jobs that were on the bus: minion, job, returns without what is different each
+// scheduled returns the returns of scheduled jobs on the bus, by minion and job, without data that differs each
 // time.
 func (w *watcher) scheduled() map[string]map[string][]map[string]any {
 	out := map[string]map[string][]map[string]any{}

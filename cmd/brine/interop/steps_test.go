@@ -12,7 +12,7 @@ import (
 	"strings"
 )
 
-// returns runs `salt --static --out=json` of a kind and decodes the answers: minion → value.
+// returns runs `salt --static --out=json` of a kind and decodes the answers, by minion.
 func (s *site) returns(kind string, args ...string) map[string]any {
 	s.t.Helper()
 	r := s.run(kind, "salt", append([]string{"--static", "--out=json", "-t", s.wait}, args...)...)
@@ -28,7 +28,7 @@ func (s *site) returns(kind string, args ...string) map[string]any {
 	return out
 }
 
-// all tells whether exactly these minions answered, each with want.
+// all returns nil if exactly these minions answered, each with want.
 func all(got map[string]any, want any, ids ...string) error {
 	for _, id := range ids {
 		v, ok := got[id]
@@ -51,7 +51,7 @@ func (s *site) expect(kind string, want any, ids []string, args ...string) {
 	s.check(kind, func(got map[string]any) error { return all(got, want, ids...) }, args...)
 }
 
-// expectEach runs a job and checks that exactly these minions answered, each in a way that is good.
+// expectEach runs a job and checks that exactly these minions answered, each with a value that good accepts.
 func (s *site) expectEach(kind string, ids []string, good func(v any) error, args ...string) {
 	s.t.Helper()
 	s.check(kind, func(got map[string]any) error {
@@ -67,7 +67,7 @@ func (s *site) expectEach(kind string, ids []string, good func(v any) error, arg
 	}, args...)
 }
 
-// check runs a job, again where real Salt may have lost returns.
+// check runs a job. It repeats the job if real Salt may have lost returns.
 func (s *site) check(kind string, good func(map[string]any) error, args ...string) {
 	s.t.Helper()
 	for try := 1; ; try++ {
@@ -83,8 +83,8 @@ func (s *site) check(kind string, good func(map[string]any) error, args ...strin
 	}
 }
 
-// awaitPing pings with brine's salt until all minions answer, at first with little patience: a job that was sent
-// before a minion listened gets no answer.
+// awaitPing pings with brine's salt until all minions answer. At first its timeouts are short, because a minion
+// does not answer a job that was sent before it was connected.
 func (s *site) awaitPing(ids ...string) {
 	s.t.Helper()
 	wait := 1
@@ -95,7 +95,7 @@ func (s *site) awaitPing(ids ...string) {
 	})
 }
 
-// awaitReady waits until minions that were just started say that they listen.
+// awaitReady waits until the logs of started minions say that they are connected.
 func (s *site) awaitReady(ids ...string) {
 	s.t.Helper()
 	for _, id := range ids {
@@ -105,10 +105,10 @@ func (s *site) awaitReady(ids ...string) {
 	}
 }
 
-// keyFolders are the folders of a master's pki_dir that hold minions' keys.
+// keyFolders are the folders with minions' keys in a master's pki_dir.
 var keyFolders = []string{"minions", "minions_pre", "minions_rejected", "minions_denied"}
 
-// keyFile is where a master keeps the key of an id.
+// keyFile is the path of the key of an id on the master.
 func (s *site) keyFile(folder, id string) string {
 	return filepath.Join(s.masterPath("etc/salt/pki/master"), folder, id)
 }
@@ -124,7 +124,7 @@ func (s *site) keyState(id string) string {
 	return strings.Join(in, " ")
 }
 
-// awaitKey waits until an id's key is in a folder, and nowhere else but among the denied.
+// awaitKey waits until an id's key is in a folder, and in no other folder except that of denied keys.
 func (s *site) awaitKey(folder string, ids ...string) {
 	s.t.Helper()
 	for _, id := range ids {
@@ -139,7 +139,7 @@ func (s *site) awaitKey(folder string, ids ...string) {
 	}
 }
 
-// listed checks what `salt-key -l` of a kind shows of one folder.
+// listed checks the output of `salt-key -l` of a kind about one folder.
 func (s *site) listed(kind, folder string, ids ...string) {
 	s.t.Helper()
 	word := map[string]string{"minions": "acc", "minions_pre": "un", "minions_rejected": "rej",
@@ -157,7 +157,7 @@ func (s *site) listed(kind, folder string, ids ...string) {
 	}
 }
 
-// mustRun runs a tool that has to succeed.
+// mustRun runs a tool that must succeed.
 func (s *site) mustRun(kind, tool string, args ...string) result {
 	s.t.Helper()
 	r := s.run(kind, tool, args...)

@@ -20,7 +20,7 @@ func lastWord(text string) string {
 	return words[len(words)-1]
 }
 
-// same is an error that shows what differs.
+// same returns an error that shows the difference.
 func same(got, want any) error {
 	if fmt.Sprint(got) == fmt.Sprint(want) {
 		return nil
@@ -28,7 +28,7 @@ func same(got, want any) error {
 	return fmt.Errorf("got %v, want %v", got, want)
 }
 
-// contains is an error that shows text unless it holds part.
+// contains returns an error with the text unless it contains part.
 func contains(text, part string) error {
 	if strings.Contains(text, part) {
 		return nil

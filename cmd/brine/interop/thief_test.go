@@ -18,8 +18,8 @@ import (
 
 const forged = "forged by a thief"
 
-// TestSaltOfABrineMasterBesideAThief: while Salt's own salt waits for a job of a brine master, a thief of a minion's
-// key who knows the job's id neither shows himself as another, nor names more minions, nor ends the tool.
+// TestSaltOfABrineMasterBesideAThief: Salt's own salt waits for a job of a brine master. A thief with a
+// minion's key, who knows the job's id, cannot appear as another minion, add minions, or end the tool.
 func TestSaltOfABrineMasterBesideAThief(t *testing.T) {
 	t.Parallel()
 	for _, release := range chosen("3008", "3006") {
@@ -36,7 +36,7 @@ func TestSaltOfABrineMasterBesideAThief(t *testing.T) {
 			jids := s.jobsOf("test.sleep")
 			done := make(chan result, 1)
 			go func() {
-				// what it printed tells
+				// its output is checked
 				r, _ := s.runOnce(patience, s.masterDir(), release, "salt", "--out=txt", "-t", "10", "-L", "m1,thief",
 					"test.sleep", "4")
 				done <- r
@@ -57,7 +57,7 @@ func TestSaltOfABrineMasterBesideAThief(t *testing.T) {
 	}
 }
 
-// jobsOf tells the ids of jobs with a function as they begin.
+// jobsOf delivers the ids of new jobs with a function.
 func (s *site) jobsOf(fun string) <-chan string {
 	s.t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
@@ -129,7 +129,7 @@ func (th *thief) send(frame []byte) []byte {
 	return reply
 }
 
-// ask sends a command with its fields; the master answers, whatever it makes of it.
+// ask sends a command with its fields. The master must answer, with any result.
 func (th *thief) ask(cmd string, fields ...any) {
 	th.t.Helper()
 	load := payload.M(fields...).Set("cmd", cmd)
@@ -145,7 +145,7 @@ func (th *thief) ask(cmd string, fields ...any) {
 	}
 }
 
-// forge says of a job what only the master and other minions may say, in every form.
+// forge sends messages about a job that only the master and other minions may send, in every form.
 func (th *thief) forge(jid string) {
 	th.t.Helper()
 	lie := func() *payload.Map {

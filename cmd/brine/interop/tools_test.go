@@ -12,7 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// framing is what ipc_framing of a master has to be for tools. brine's find out for themselves.
+// framing is the value of a master's ipc_framing that these tools need. brine's tools find out themselves.
 func framing(tools string) string {
 	if tools == "3006" {
 		return "ipc_framing: length\n"
@@ -20,8 +20,8 @@ func framing(tools string) string {
 	return ""
 }
 
-// TestSaltToolsDriveBrine runs salt, salt-key and salt-run of four releases against a brine master with Salt's own
-// job cache.
+// TestSaltToolsDriveBrine runs salt, salt-key and salt-run of four releases with a brine master that uses
+// Salt's own job cache.
 func TestSaltToolsDriveBrine(t *testing.T) {
 	t.Parallel()
 	for _, release := range releases {
@@ -32,7 +32,7 @@ func TestSaltToolsDriveBrine(t *testing.T) {
 	}
 }
 
-// TestBrineToolsDriveSalt runs brine's salt, salt-key and salt-run against real masters.
+// TestBrineToolsDriveSalt runs brine's salt, salt-key and salt-run with real masters.
 func TestBrineToolsDriveSalt(t *testing.T) {
 	t.Parallel()
 	for _, release := range releases {
@@ -43,7 +43,7 @@ func TestBrineToolsDriveSalt(t *testing.T) {
 	}
 }
 
-// driveMaster takes one master with two minions through what its operator types.
+// driveMaster runs an operator's commands on one master with two minions.
 func driveMaster(t *testing.T, master, minion, tools string) {
 	t.Helper()
 	f := newFleet(t, master, tools, map[string]string{"m1": minion, "m2": brine}, variant{
@@ -69,7 +69,7 @@ func driveMaster(t *testing.T, master, minion, tools string) {
 	})
 }
 
-// typeKeys moves keys between the folders and looks at them.
+// typeKeys moves keys between the folders and lists them.
 func (f *fleet) typeKeys() {
 	f.awaitKey("minions_pre", f.ids...)
 	if err := contains(f.mustRun(f.tools, "salt-key", "-L").stdout, "Unaccepted Keys:\nm1\nm2"); err != nil {
@@ -89,7 +89,7 @@ func (f *fleet) typeKeys() {
 	f.awaitPing(f.ids...)
 }
 
-// typeJobs publishes jobs and reads how they end.
+// typeJobs publishes jobs and checks how they end.
 func (f *fleet) typeJobs() {
 	one := []string{"m1"}
 	f.expect(f.tools, "hello", f.ids, "*", "cmd.run", "echo hello")
@@ -121,8 +121,8 @@ func (f *fleet) typeJobs() {
 	}
 }
 
-// typeRunners looks at jobs and minions, also in the job cache: a brine master that is told to keep Salt's local_cache
-// can be asked by Salt's own runners, and the reverse.
+// typeRunners asks for jobs and minions, also in the job cache. If a brine master is configured to use Salt's
+// local_cache, Salt's own runners can read it, and the reverse.
 func (f *fleet) typeRunners() {
 	jid := f.async("*", "test.arg_clean", "x", "k=1")
 	f.lookUp(f.tools, jid)
@@ -138,7 +138,7 @@ func (f *fleet) typeRunners() {
 	if r := f.mustRun(f.tools, "salt-run", "--out=json", "manage.up"); !hasIDs(r.stdout, f.ids...) {
 		f.t.Errorf("manage.up:\n%s", r.stdout)
 	}
-	for _, arg := range []string{"x", "arg=[xyz]"} { // Salt takes a text for its letters
+	for _, arg := range []string{"x", "arg=[xyz]"} { // Salt takes a text for a list of its letters
 		r := f.mustRun(f.tools, "salt-run", "--out=json", "salt.execute", "*", "test.echo", arg)
 		if got := f.decode(r.stdout); all(got, strings.Trim(arg, "arg=[]"), f.ids...) != nil {
 			f.t.Errorf("salt.execute %s: %v", arg, got)
@@ -146,7 +146,7 @@ func (f *fleet) typeRunners() {
 	}
 }
 
-// typeCalls runs salt-call of every minion's kind, and of brine, in the minion's configuration.
+// typeCalls runs salt-call of every minion's kind, and of brine, with the minion's configuration.
 func (f *fleet) typeCalls() {
 	for _, id := range f.ids {
 		for _, words := range [][]string{{"test.ping"}, {"publish.publish", id, "test.ping"}} {
@@ -159,7 +159,7 @@ func (f *fleet) typeCalls() {
 	}
 }
 
-// sameOutput runs a tool of the fleet's kind and of the other kind: both print the same.
+// sameOutput runs a tool of the fleet's kind and of the other kind. Both must print the same.
 func (f *fleet) sameOutput(tool string, args ...string) {
 	f.t.Helper()
 	other := brine
@@ -172,14 +172,14 @@ func (f *fleet) sameOutput(tool string, args ...string) {
 	}
 }
 
-// sortedLines leaves out the order of a map's entries.
+// sortedLines sorts lines, so that the order of a map's entries does not count.
 func sortedLines(text string) []string {
 	lines := strings.Split(strings.ReplaceAll(text, ",\n", "\n"), "\n")
 	slices.Sort(lines)
 	return lines
 }
 
-// decode reads the JSON at the end of an output.
+// decode parses the JSON at the end of an output.
 func (f *fleet) decode(text string) map[string]any {
 	f.t.Helper()
 	var out map[string]any

@@ -17,10 +17,10 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// spanStore is a collector of OpenTelemetry that keeps the traces it gets.
+// spanStore is an OpenTelemetry collector that stores the traces it receives.
 type spanStore struct {
 	mu     sync.Mutex
-	traces map[string]map[string]string // trace → "SERVICE NAME" → who observed it
+	traces map[string]map[string]string // observer of each "SERVICE NAME", by trace
 }
 
 func newSpanStore(t *testing.T) (*spanStore, string) {
@@ -75,7 +75,7 @@ func (c *spanStore) take(r *http.Request) error {
 	return nil
 }
 
-// with tells whether one trace has all these spans, each observed by "brine" or "salt".
+// with checks that one trace has all these spans, each observed by "brine" or "salt".
 func (c *spanStore) with(want map[string]string) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -97,7 +97,8 @@ func (c *spanStore) with(want map[string]string) error {
 	return fmt.Errorf("no trace has them all; the best of %d lacks %s", len(c.traces), strings.Join(best, ", "))
 }
 
-// TestTracesWithSalt: what a brine master traces and what Salt 3008 traces, a minion and a command line, are one trace.
+// TestTracesWithSalt: the spans of a brine master, and those of a minion and a command line of Salt 3008, form
+// one trace.
 func TestTracesWithSalt(t *testing.T) {
 	onlyWith(t, reference)
 	t.Parallel()
@@ -111,13 +112,13 @@ func TestTracesWithSalt(t *testing.T) {
 		s.configMinion("m"+kind, extra)
 		s.startMinion(kind, "m"+kind)
 	}
-	for _, kind := range chosen("3007", "3006") { // they know nothing of traces and must not mind
+	for _, kind := range chosen("3007", "3006") { // they do not know traces and must not fail because of them
 		s.configMinion("m"+kind, "")
 		s.startMinion(kind, "m"+kind)
 		fleet = append(fleet, "m"+kind)
 	}
 	s.awaitPing(fleet...)
-	// One job of several will do: on a slow machine a part may come too late for its trace.
+	// One of several jobs must have a complete trace. On a slow machine a part may be too late for its trace.
 	s.eventually(patience, "trace of a job of brine's command line", func() error {
 		s.mustRun(brine, "salt", "-t", "20", "*", "test.echo", "x")
 		return c.with(map[string]string{

@@ -12,9 +12,10 @@ import (
 	"brine/wire/zmq"
 )
 
-// countWorkers logs how many requests the master leaves without answer: those of one turn of its workers and more.
-// A worker of real Salt is lost for good, with nothing in the log, when a key file goes between two looks of a sign-in
-// at it, by salt-key of any make (3006.9, 3006.28 and 3007.15: _auth in salt/channel/server.py).
+// countWorkers logs how many requests the master leaves without an answer, for one turn of its workers and a
+// bit more. A worker of real Salt is lost for good, without a log line, if salt-key of any implementation
+// removes a key file between two checks of it in a sign-in (3006.9, 3006.28 and 3007.15: _auth in
+// salt/channel/server.py).
 func (s *site) countWorkers() {
 	const requests, wait = 9, 10 * time.Second
 	frame, err := (&payload.Request{Enc: payload.EncClear, Load: payload.M("cmd", payload.CmdPing),

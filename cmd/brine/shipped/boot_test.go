@@ -11,17 +11,18 @@ import (
 	"testing"
 )
 
-// machine is a Debian of its own that a real systemd has booted, as process 1 of its own processes. Network (nothing
-// but loopback), mounts, host name and control groups are its own as well: all that it does ends with it. Clock,
-// modules and variables of the kernel, which all share, are closed to it.
+// machine is a separate Debian, booted by a real systemd as process 1 of its own process namespace. Network
+// (only loopback), mounts, host name and control groups are separate as well, so all changes end with it. It
+// cannot change the clock, modules and variables of the shared kernel.
 type machine struct {
 	*cleanRoot
 	group string // its control group, of version 2
 	boot  *daemon
-	init  string // the number of its process 1 on this machine
+	init  string // pid of its process 1 on this machine
 }
 
-// enterGroup puts process 1 into its control group, and pivot into its root, with the file systems that systemd wants.
+// enterGroup puts process 1 into its control group. pivot puts it into its root, with the file systems that
+// systemd needs.
 const (
 	enterGroup = `mount -t cgroup2 cgroup2 "$0/mnt"; mkdir -p "$0/mnt/$1"; echo 0 >"$0/mnt/$1/cgroup.procs"; umount "$0/mnt"
 		exec unshare --cgroup sh -ec "$2" "$0"`
@@ -38,7 +39,7 @@ const (
 	removeGroup = `mount -t cgroup2 cgroup2 "$0"; find "$0/$1" -depth -type d -exec rmdir {} + || [ ! -e "$0/$1" ]`
 )
 
-// newMachine boots one. Nothing of brine is in it.
+// newMachine boots a machine without brine.
 func newMachine(t *testing.T) *machine {
 	t.Helper()
 	m := &machine{cleanRoot: newCleanRoot(t, "systemd"), group: fmt.Sprintf("brine-shipped-%d-%s", os.Getpid(),
@@ -47,7 +48,7 @@ func newMachine(t *testing.T) *machine {
 	if err := os.Mkdir(at, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { // it is empty when the last process has ended
+	t.Cleanup(func() { // the group is empty when the last process has ended
 		m.eventually("the group is removed", func() error {
 			_, err := m.try("unshare", "--mount", "sh", "-ec", removeGroup, at, m.group)
 			return err
@@ -57,7 +58,7 @@ func newMachine(t *testing.T) *machine {
 	return m
 }
 
-// bootUp boots the machine, which does not run.
+// bootUp boots the machine, which must not be running.
 func (m *machine) bootUp() {
 	m.Helper()
 	m.boot = m.start("boot", "unshare", "--mount", "--uts", "--ipc", "--net", "--pid", "--fork", "--kill-child", "sh",
@@ -94,7 +95,7 @@ func (m *machine) in(argv ...string) (string, error) {
 		"--cgroup", "--"}, argv...)...)
 }
 
-// run does so, and fails where that fails.
+// run runs a program in the machine. An error fails the test.
 func (m *machine) run(argv ...string) string {
 	m.Helper()
 	out, err := m.in(argv...)
@@ -104,13 +105,13 @@ func (m *machine) run(argv ...string) string {
 	return out
 }
 
-// show is what systemd knows of a unit.
+// show returns a property of a unit from systemd.
 func (m *machine) show(unit, property string) string {
 	m.Helper()
 	return strings.TrimSpace(m.run("systemctl", "show", "--value", "--property", property, unit))
 }
 
-// shows waits until systemd knows this of a unit.
+// shows waits until a unit's property has the expected value.
 func (m *machine) shows(unit, property, want string) {
 	m.Helper()
 	m.eventually(unit+" has "+property+" "+want, func() error {
@@ -121,7 +122,7 @@ func (m *machine) shows(unit, property, want string) {
 	})
 }
 
-// main is the main process of a unit, by its number in the machine.
+// main is the main process of a unit, by its pid in the machine.
 func (m *machine) main(unit string) int {
 	m.Helper()
 	pid, err := strconv.Atoi(m.show(unit, "MainPID"))
@@ -142,7 +143,7 @@ func (m *machine) child(unit string) int {
 	return child
 }
 
-// processes are those of a unit's control group.
+// processes lists the processes in a unit's control group.
 func (m *machine) processes(unit string) []string {
 	m.Helper()
 	out, err := m.in("cat", "/sys/fs/cgroup/system.slice/"+unit+".service/cgroup.procs")
@@ -152,7 +153,7 @@ func (m *machine) processes(unit string) []string {
 	return strings.Fields(out)
 }
 
-// says waits until the minion answers a job with this text.
+// says waits until the minion answers a job with the expected text.
 func (m *machine) says(want string, job ...string) {
 	m.Helper()
 	m.eventually(fmt.Sprintf("%q", job), func() error {

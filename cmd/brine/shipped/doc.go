@@ -1,4 +1,4 @@
-// Package shipped tests what ./task dist leaves in the folder dist: the binary for each kind of processor, and the
-// packages. Files for other processors run under qemu's emulator of one process. It has tests only (build tag shipped)
-// and exports nothing; a file that is not there fails its test.
+// Package shipped tests the results of ./task dist in the folder dist: the binary for each kind of processor,
+// and the packages. Binaries for other processors run in qemu's user-mode emulator. It contains only tests
+// (build tag shipped) and exports nothing. A missing file fails its test.
 package shipped

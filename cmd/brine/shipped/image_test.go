@@ -12,14 +12,14 @@ import (
 	"time"
 )
 
-// engine is podman with images, containers and volumes below the site's directory, in processes, mounts and a network
-// (nothing but loopback) of its own: all that it does ends with it. No registry is asked: there is no way to one.
+// engine is podman with images, containers and volumes below the site's directory. Processes, mounts and
+// network (only loopback) are separate, so all changes end with it. It has no way to a registry.
 type engine struct {
 	*site
-	init string // the number of its first process on this machine
+	init string // pid of its first process on this machine
 }
 
-// ownSystem gives the engine the file systems in which it would leave traces, and control groups of version 2 alone.
+// ownSystem gives the engine separate file systems for its traces, and control groups of version 2 alone.
 const ownSystem = `mount -t proc proc /proc; umount -R /sys/fs/cgroup; mount -t sysfs -o ro sysfs /sys; mount -t cgroup2 cgroup2 /sys/fs/cgroup
 	mount -t tmpfs tmpfs /run; ip link set lo up; : >"$0"; exec sleep infinity`
 
@@ -41,7 +41,7 @@ func newEngine(t *testing.T) *engine {
 	return e
 }
 
-// podman runs one of its commands, and returns what it says.
+// podman runs a podman command and returns its output.
 func (e *engine) podman(args ...string) (string, error) {
 	enter := []string{"sh", "-c", `exec "$0" "$@" 2>&1`, "nsenter", "--target", e.init, "--mount", "--ipc", "--net",
 		"--pid", "--", "podman", "--runtime", "crun", "--storage-driver", "vfs", "--root", e.path("images"),
@@ -50,7 +50,7 @@ func (e *engine) podman(args ...string) (string, error) {
 	return e.try(append(enter, args...)...)
 }
 
-// does is podman, and fails where that fails.
+// does is podman. An error fails the test.
 func (e *engine) does(args ...string) string {
 	e.Helper()
 	out, err := e.podman(args...)
@@ -60,7 +60,7 @@ func (e *engine) does(args ...string) string {
 	return out
 }
 
-// runs starts a container; its volumes lie in a folder of its name.
+// runs starts a container. Its volumes are in a folder of the same name.
 func (e *engine) runs(name string, args ...string) {
 	e.Helper()
 	common := []string{"run", "--detach", "--name", name, "--log-driver", "k8s-file", "--cgroups", "disabled",
@@ -75,7 +75,7 @@ func (e *engine) runs(name string, args ...string) {
 	e.does(append(common, args...)...)
 }
 
-// answered waits for the answer of the minion edge to a job of the master's container.
+// answered waits until the minion edge answers a job of the master's container.
 func (e *engine) answered(want string, job ...string) {
 	e.Helper()
 	e.eventually(fmt.Sprintf("%q", job), func() error {
@@ -88,8 +88,8 @@ func (e *engine) answered(want string, job ...string) {
 	})
 }
 
-// TestImage builds the image of packaging/Dockerfile, and lets it be a master and, with a shell put into it, a minion.
-// Each daemon is process 1 of its container.
+// TestImage builds the image of packaging/Dockerfile. It uses it for a master and, with an added shell, for a
+// minion. Each daemon is process 1 of its container.
 func TestImage(t *testing.T) {
 	e := newEngine(t)
 	tree := filepath.Dir(distDir(t))
@@ -99,7 +99,8 @@ func TestImage(t *testing.T) {
 	e.must("sh", "-c", `cp "$(command -v busybox)" "$0"`, e.path("shell/sh"))
 	e.does("build", "--isolation", "chroot", "--pull-never", "-t", "brine-shell", e.path("shell"))
 
-	// The master is a user that the image does not know, has no rights, and can write its volumes alone.
+	// The master runs as a user that the image does not know. It has no special rights, and can write only to
+	// its volumes.
 	e.write(e.path("master/etc/master"), "interface: 127.0.0.1\n")
 	for _, dir := range []string{"cache", "log", "run"} {
 		e.must("mkdir", e.path("master", dir))
@@ -121,7 +122,7 @@ func TestImage(t *testing.T) {
 	e.lives()
 }
 
-// reaps: what a job leaves behind when it ends is process 1's, which waits for it.
+// reaps: process 1 reaps the processes that a job leaves behind at its end.
 func (e *engine) reaps() {
 	e.Helper()
 	e.answered("begun", "cmd.run", "for i in 1 2 3 4 5; do (sleep 1 &) ; done; echo begun")
@@ -141,8 +142,8 @@ func (e *engine) reaps() {
 	})
 }
 
-// lives: the parent answers the death of its process, the engine's request to end is an end in order, and what is in
-// the volumes is there for the next container.
+// lives: the parent replaces its process after a death. The engine's request to stop ends the container in
+// order. The next container finds the data in the volumes.
 func (e *engine) lives() {
 	e.Helper()
 	e.does("exec", "edge", "sh", "-c", "kill -9 $(cat /proc/1/task/1/children)")

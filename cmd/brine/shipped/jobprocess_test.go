@@ -13,8 +13,9 @@ import (
 	"brine/wire/payload"
 )
 
-// TestJobProcess runs jobs in processes of each target's binary (multiprocessing: True). A minion starts them as
-// /proc/self/exe, which in the emulator is the emulator; so this test starts them as a minion does, with qemu before.
+// TestJobProcess runs jobs in separate processes of each target's binary (multiprocessing: True). A minion
+// starts them as /proc/self/exe, which is the emulator itself inside the emulator. So this test starts them as
+// a minion does, but with qemu.
 func TestJobProcess(t *testing.T) {
 	for _, g := range targets {
 		t.Run(g.name, func(t *testing.T) {

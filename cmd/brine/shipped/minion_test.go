@@ -13,8 +13,8 @@ import (
 	"testing"
 )
 
-// TestMinion lets the binary of each target be a minion: of a brine master, which is the file for this machine, and of
-// real Salt's.
+// TestMinion runs the binary of each target as a minion, of a brine master with the binary for this machine,
+// and of a real Salt master.
 func TestMinion(t *testing.T) {
 	for _, g := range targets {
 		t.Run(g.name, func(t *testing.T) {
@@ -28,7 +28,7 @@ func TestMinion(t *testing.T) {
 	})
 }
 
-// saltDir holds the tools of a real Salt.
+// saltDir is the folder of a real Salt's tools.
 func saltDir(t *testing.T) string {
 	t.Helper()
 	cache := os.Getenv("BRINE_SALT_CACHE")
@@ -45,7 +45,7 @@ func saltDir(t *testing.T) string {
 	return filepath.Join(cache, "3008", "bin")
 }
 
-// life is what a minion of a target goes through.
+// life tests a minion of one target.
 func life(t *testing.T, g target, tool func(string) []string) {
 	s := newSite(t)
 	s.tool = tool
@@ -59,14 +59,14 @@ func life(t *testing.T, g target, tool func(string) []string) {
 	s.answers("true", "test.ping")
 	s.answers(`"`+g.machine+`"`, "grains.get", "cpuarch")
 	s.answers(`"hello"`, "cmd.run", "echo hello")
-	s.answers(`"nobody"`, "cmd.run", "whoami", "runas=nobody") // looked up without glibc, too
-	s.answers(`12345678901`, "test.echo", "12345678901")       // more than an int of 32 bits holds
+	s.answers(`"nobody"`, "cmd.run", "whoami", "runas=nobody") // the lookup works without glibc, too
+	s.answers(`12345678901`, "test.echo", "12345678901")       // too large for an int of 32 bits
 
 	minion.stop(s)
 	minion = startMinion()
 	s.answers("true", "test.ping")
 
-	// The parent starts another process when the minion's own is killed.
+	// The parent starts another process if the minion's own is killed.
 	child := s.childOf(minion)
 	if err := syscall.Kill(child, syscall.SIGKILL); err != nil {
 		t.Fatal(err)
@@ -76,7 +76,7 @@ func life(t *testing.T, g target, tool func(string) []string) {
 		t.Errorf("process %d is still there", now)
 	}
 
-	// A return that is made while the master is away waits on disk, over the death of the minion.
+	// A return that is made while the master is away waits on disk, and survives the death of the minion.
 	gate := s.path("gate")
 	out, err := s.master("salt", "--async", "edge", "cmd.run", "touch "+gate+".begun; while [ ! -e "+gate+
 		" ]; do sleep 0.1; done; echo late")
@@ -108,7 +108,7 @@ func (s *site) configure() {
 	s.write(s.path("m/etc/master"), fmt.Sprintf("root_dir: %s\ninterface: 127.0.0.1\npublish_port: %d\nret_port: "+
 		"%d\nuser: root\nworker_threads: 3\n",
 		s.path("m"), s.pub, s.ret))
-	// The name of the master is looked up without glibc.
+	// The lookup of the master's name works without glibc.
 	s.write(s.path("e/etc/minion"), fmt.Sprintf(`root_dir: %s
 master: localhost
 ipv6: False
@@ -160,12 +160,12 @@ func (s *site) answers(want string, args ...string) {
 	})
 }
 
-// holds is an error unless a file of the minion's cache has this text.
+// holds returns an error unless a file in the minion's cache contains this text.
 func (s *site) holds(text string) error {
 	var found bool
 	err := filepath.WalkDir(s.path("e/var/cache"), func(path string, d os.DirEntry, err error) error {
 		if err != nil || !d.Type().IsRegular() {
-			return nil // files come and go
+			return nil // files may disappear meanwhile
 		}
 		b, _ := os.ReadFile(path)
 		found = found || strings.Contains(string(b), "\xa6return"+string([]byte{0xa0 | byte(len(text))})+text)

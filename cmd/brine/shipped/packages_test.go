@@ -14,7 +14,7 @@ import (
 // parts are the packages, in the order in which they are installed.
 var parts = []string{"common", "master", "minion"}
 
-// TestPackageContents compares the binary in each package with the one beside it.
+// TestPackageContents compares the binary in each package with the one in dist.
 func TestPackageContents(t *testing.T) {
 	for _, g := range targets {
 		want, err := os.ReadFile(g.file(t))
@@ -23,8 +23,8 @@ func TestPackageContents(t *testing.T) {
 		}
 		deb := map[string]string{"amd64": "amd64", "arm64": "arm64", "armv7": "armhf"}[g.name]
 		rpm := map[string]string{"amd64": "x86_64", "arm64": "aarch64", "armv7": "armv7hl"}[g.name]
-		// Paths in an RPM are absolute: nothing of it may be unpacked here. (rpm2cpio compares the length of what it
-		// has unpacked with a number that nfpm does not write, and ends with 1.)
+		// Paths in an RPM are absolute, so the test must not unpack an RPM here. (rpm2cpio compares the length
+		// of its output with a number that nfpm does not write, and exits with 1.)
 		for file, read := range map[string]string{
 			packageFile(t, "common_*_"+deb+".deb"): `dpkg-deb --fsys-tarfile "$0" | tar -xO ./usr/bin/brine`,
 			packageFile(t, "common-*."+rpm+".rpm"): `rpm2cpio "$0" | cpio -i --quiet --to-stdout /usr/bin/brine`,
@@ -37,7 +37,7 @@ func TestPackageContents(t *testing.T) {
 	}
 }
 
-// packageFile finds one package by what follows brine- in its name.
+// packageFile finds one package by the pattern for the part of its name after brine-.
 func packageFile(t *testing.T, pattern string) string {
 	t.Helper()
 	found, err := filepath.Glob(filepath.Join(distDir(t), "brine-"+pattern))
@@ -47,13 +47,13 @@ func packageFile(t *testing.T, pattern string) string {
 	return found[0]
 }
 
-// cleanRoot is a Debian of its own with nothing of brine in it.
+// cleanRoot is a separate Debian without brine.
 type cleanRoot struct {
 	*site
 	dir string
 }
 
-// newCleanRoot makes one of a kind (tools/dist/cleanroot): none, or systemd.
+// newCleanRoot makes a cleanRoot of a kind in tools/dist/cleanroot: the default, or systemd.
 func newCleanRoot(t *testing.T, kind ...string) *cleanRoot {
 	t.Helper()
 	if os.Getuid() != 0 {
@@ -71,13 +71,13 @@ func newCleanRoot(t *testing.T, kind ...string) *cleanRoot {
 	return r
 }
 
-// inside are the words that run a program in the root. What it mounts there ends with it.
+// inside returns the words of a command that runs a program in the root. Its mounts end with it.
 func (r *cleanRoot) inside(argv ...string) []string {
 	const enter = `mount --rbind /proc "$0/proc" && mount --rbind /dev "$0/dev" && exec chroot "$0" "$@"`
 	return append([]string{"unshare", "--mount", "sh", "-c", enter, r.dir}, argv...)
 }
 
-// has tells of paths that are not in the root, hasNot of those that are.
+// has reports paths that are missing in the root. hasNot reports paths that exist.
 func (r *cleanRoot) has(paths ...string) {
 	r.Helper()
 	for _, p := range paths {
@@ -111,7 +111,7 @@ func (r *cleanRoot) change(path, line string) {
 	}
 }
 
-// holds fails unless a file of the root has a text.
+// holds fails the test unless a file of the root contains a text.
 func (r *cleanRoot) holds(path, text string) {
 	r.Helper()
 	if b, err := os.ReadFile(filepath.Join(r.dir, path)); err != nil || !strings.Contains(string(b), text) {
@@ -119,7 +119,7 @@ func (r *cleanRoot) holds(path, text string) {
 	}
 }
 
-// installed is what is there after an installation, of either kind.
+// installed checks the root after an installation of either kind.
 func (r *cleanRoot) installed() {
 	r.Helper()
 	r.has("usr/bin/brine", "usr/bin/salt-master", "usr/bin/salt-minion", "usr/share/man/man1/brine-tree.1.gz",
@@ -134,7 +134,7 @@ func (r *cleanRoot) installed() {
 	}
 }
 
-// TestDebs installs, uses, upgrades, removes and purges the packages of Debian.
+// TestDebs installs, uses, upgrades, removes and purges the Debian packages.
 func TestDebs(t *testing.T) {
 	r := newCleanRoot(t)
 	files, newer := r.debs()
@@ -158,8 +158,8 @@ func TestDebs(t *testing.T) {
 	r.hasNot("etc/salt/minion", "etc/salt/pki", "var/cache/salt", "var/log/salt/master", "usr/share/doc/brine-common")
 }
 
-// debs puts the packages of Debian into the root, and a next version of each: the same with another number, and with
-// another default in each configuration. The paths are of the root.
+// debs copies the Debian packages into the root. It also makes a next version of each, with another number and
+// another default in each configuration. The paths are those in the root.
 func (r *cleanRoot) debs() (files, newer []string) {
 	r.Helper()
 	for _, p := range parts {
@@ -175,10 +175,10 @@ func (r *cleanRoot) debs() (files, newer []string) {
 	return files, newer
 }
 
-// TestRPMs does the same with RPM, whose own files are kept in the same root.
+// TestRPMs does the same with RPM, whose database is in the same root.
 func TestRPMs(t *testing.T) {
 	r := newCleanRoot(t)
-	// --nodeps: the tools that the scripts call are there, but as packages of Debian.
+	// --nodeps: the tools that the scripts call come from Debian packages
 	rpm := func(args ...string) {
 		t.Helper()
 		r.must(append([]string{"rpm", "--root", r.dir, "--nodeps"}, args...)...)
@@ -191,7 +191,7 @@ func TestRPMs(t *testing.T) {
 	r.installed()
 	r.serves()
 	r.change("etc/salt/minion", "# changed here")
-	rpm(append([]string{"-U", "--force"}, files...)...) // the same version once more: its scripts run as in an upgrade
+	rpm(append([]string{"-U", "--force"}, files...)...) // the same version again: its scripts run as in an upgrade
 	r.installed()
 	r.holds("etc/salt/minion", "# changed here")
 	rpm("-e", "brine-minion", "brine-master", "brine-common")

@@ -17,13 +17,13 @@ import (
 	"brine/wire/loopback"
 )
 
-// patience is how long a condition is waited for; qemu is slow, and so may the machine be.
+// patience bounds the wait for a condition. qemu is slow, and the machine may be slow, too.
 const patience = 2 * time.Minute
 
 // target is one kind of processor.
 type target struct {
 	name    string // as in the name of the file
-	machine string // as uname tells it
+	machine string // as in the output of uname
 	qemu    string // the emulator
 }
 
@@ -33,7 +33,7 @@ var targets = []target{
 	{"armv7", "armv7l", "qemu-arm-static"},
 }
 
-// distDir is the folder that ./task dist fills.
+// distDir is the folder with the results of ./task dist.
 func distDir(t *testing.T) string {
 	t.Helper()
 	dir, err := filepath.Abs("../../../dist")
@@ -53,8 +53,7 @@ func (g target) file(t *testing.T) string {
 	return path
 }
 
-// argv are the words that run a tool of the binary in the emulator, also where that is not needed: amd64 takes the same
-// way.
+// argv returns the words that run a tool of the binary in the emulator. Even amd64 uses the emulator.
 func (g target) argv(t *testing.T, tool string, args ...string) []string {
 	t.Helper()
 	return append([]string{g.qemu, g.file(t), tool}, args...)
@@ -65,12 +64,12 @@ type site struct {
 	*testing.T
 	root     string
 	pub, ret int
-	tool     func(name string) []string // the words that start a tool of the master's kind
+	tool     func(name string) []string // the words that start a tool of the same implementation as the master
 }
 
 func newSite(t *testing.T) *site {
 	t.Helper()
-	root, err := os.MkdirTemp("/tmp", "bs") // short: Unix socket paths end at 107 bytes
+	root, err := os.MkdirTemp("/tmp", "bs") // short, because paths of Unix sockets have at most 107 bytes
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -92,7 +91,7 @@ func port(t *testing.T) int {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = p.Release() }) // ends with the process at the latest
+	t.Cleanup(func() { _ = p.Release() }) // it ends with the process at the latest
 	return p.Number
 }
 
@@ -110,13 +109,13 @@ func (s *site) write(path, text string) {
 	}
 }
 
-// daemon is a started process with its own group.
+// daemon is a started process with its own process group.
 type daemon struct {
 	cmd  *exec.Cmd
 	done chan struct{}
 }
 
-// start starts a daemon; what it says goes to a file of that name.
+// start starts a daemon. Its output goes to a file of that name.
 func (s *site) start(name string, argv ...string) *daemon {
 	s.Helper()
 	out, err := os.OpenFile(s.path(name+".log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
@@ -140,14 +139,14 @@ func (s *site) start(name string, argv ...string) *daemon {
 
 // kill ends the whole group at once.
 func (d *daemon) kill() {
-	_ = syscall.Kill(-d.cmd.Process.Pid, syscall.SIGKILL) // an ended group is fine
+	_ = syscall.Kill(-d.cmd.Process.Pid, syscall.SIGKILL) // the group may have ended already
 	<-d.done
 }
 
 // stop asks the daemon to end and waits for it.
 func (d *daemon) stop(s *site) {
 	s.Helper()
-	_ = d.cmd.Process.Signal(syscall.SIGTERM) // an ended process is fine
+	_ = d.cmd.Process.Signal(syscall.SIGTERM) // the process may have ended already
 	select {
 	case <-d.done:
 	case <-time.After(patience):
@@ -155,7 +154,7 @@ func (d *daemon) stop(s *site) {
 	}
 }
 
-// command keeps what the user has set out of the tests.
+// command keeps the user's settings out of the tests.
 func (s *site) command(ctx context.Context, argv ...string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
 	cmd.Env = append(os.Environ(), "HOME="+s.root, "SALT_CONFIG_DIR=", "LC_ALL=C.UTF-8", "COLUMNS=80",
@@ -163,7 +162,7 @@ func (s *site) command(ctx context.Context, argv ...string) *exec.Cmd {
 	return cmd
 }
 
-// try runs a program and returns what it says on stdout.
+// try runs a program and returns its stdout.
 func (s *site) try(argv ...string) (string, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
@@ -178,7 +177,7 @@ func (s *site) try(argv ...string) (string, error) {
 	return string(out), nil
 }
 
-// must is try, and fails where that fails.
+// must is try. An error fails the test.
 func (s *site) must(argv ...string) string {
 	s.Helper()
 	out, err := s.try(argv...)
@@ -193,7 +192,7 @@ func (s *site) master(tool string, args ...string) (string, error) {
 	return s.try(append(append(s.tool(tool), "-c", s.path("m/etc")), args...)...)
 }
 
-// eventually asks until there is no error.
+// eventually calls ask until it returns no error.
 func (s *site) eventually(what string, ask func() error) {
 	s.Helper()
 	tick := time.NewTicker(100 * time.Millisecond)
@@ -207,7 +206,7 @@ func (s *site) eventually(what string, ask func() error) {
 	s.Fatalf("%s: %v", what, err)
 }
 
-// listening waits for the request port.
+// listening waits until the request port is open.
 func (s *site) listening() {
 	s.Helper()
 	s.eventually("the master listens", func() error {

@@ -11,8 +11,8 @@ import (
 	"testing"
 )
 
-// serves lets the installed master and minion run as their units start them, but for what systemd alone can do, and
-// sends a job as root. The master runs as brine.
+// serves runs the installed master and minion as their units start them, except for features that only systemd
+// has, and sends a job as root. The master runs as user brine.
 func (r *cleanRoot) serves() {
 	r.Helper()
 	r.write(filepath.Join(r.dir, "etc/salt/master.d/test.conf"), fmt.Sprintf("interface: 127.0.0.1\npublish_port: "+
@@ -45,7 +45,7 @@ func (r *cleanRoot) serves() {
 	master.stop(r.site)
 }
 
-// unit is a setting of an installed unit.
+// unit returns a setting of an installed unit.
 func (r *cleanRoot) unit(name, key string) string {
 	r.Helper()
 	b, err := os.ReadFile(filepath.Join(r.dir, "usr/lib/systemd/system", name+".service"))
@@ -61,7 +61,8 @@ func (r *cleanRoot) unit(name, key string) string {
 	return ""
 }
 
-// TestUnits lets systemd judge the units: that it understands every line, and how much of the machine is open to them.
+// TestUnits lets systemd check the units: systemd must understand every line, and must rate their exposure low
+// enough.
 func TestUnits(t *testing.T) {
 	if _, err := exec.LookPath("systemd-analyze"); err != nil {
 		t.Skip(err)
@@ -71,7 +72,7 @@ func TestUnits(t *testing.T) {
 		r.must("dpkg-deb", "-x", packageFile(t, p+"_*_amd64.deb"), r.dir)
 	}
 	for name, most := range map[string]string{"salt-master.service": "20", "salt-minion.service": "100"} {
-		// 100: everything is open
+		// 100 means no protection at all
 		if out, err := exec.Command("systemd-analyze", "verify", "--root="+r.dir, "--man=no",
 			name).CombinedOutput(); err != nil || strings.Contains(string(out), name) {
 			t.Errorf("%s: %v\n%s", name, err, out)

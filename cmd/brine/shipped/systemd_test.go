@@ -16,10 +16,11 @@ import (
 
 var services = []string{"salt-master", "salt-minion", "salt-api"}
 
-// stateOf are the folders below /var/cache/salt in which daemons report crashes.
+// stateOf are the folders below /var/cache/salt for the crash reports of daemons.
 var stateOf = map[string]string{"salt-master": "master", "salt-minion": "minion", "salt-api": "master/api"}
 
-// TestSystemd lets a real systemd start, watch, confine, upgrade and remove what the packages of Debian bring.
+// TestSystemd lets a real systemd start, watch, confine, upgrade and remove the services of the Debian
+// packages.
 func TestSystemd(t *testing.T) {
 	m := newMachine(t)
 	files, newer := m.debs()
@@ -69,7 +70,7 @@ func (m *machine) joined() {
 	}
 }
 
-// serves: who asks salt-api gets the answer of the minion, and its actors are to be seen.
+// serves: a client of salt-api gets the minion's answer, and salt-api shows its actors.
 func (m *machine) serves() {
 	m.Helper()
 	const body = `{"client": "local", "tgt": "*", "fun": "test.ping", "eauth": "auto", "username": "ann", "password": "x"}`
@@ -87,8 +88,8 @@ func (m *machine) serves() {
 	}
 }
 
-// confined: master and salt-api have their user and no rights, and of the file system the master can write its own
-// directories alone.
+// confined: master and salt-api have their own user and no special rights. The master can write only to its own
+// directories.
 func (m *machine) confined() {
 	m.Helper()
 	for _, unit := range []string{"salt-master", "salt-api"} {
@@ -105,7 +106,7 @@ func (m *machine) confined() {
 	}
 	enter := []string{"nsenter", "--target", strconv.Itoa(m.child("salt-master")), "--mount", "touch"}
 	for _, path := range []string{"/usr/x", "/etc/salt/x", "/home/x", "/var/lib/x"} {
-		// as root: it is the mounts that refuse
+		// as root, so that only the mounts can refuse
 		if _, err := m.in(append(enter, path)...); err == nil {
 			m.Errorf("the master's mounts let write %s", path)
 		}
@@ -114,7 +115,7 @@ func (m *machine) confined() {
 		"/run/salt/master/x"} {
 		m.run(append(enter, path)...)
 	}
-	// Its runners, wheel functions and its job store work in there.
+	// Its runners, wheel functions and its job store work in these directories.
 	m.run("salt-run", "jobs.list_jobs")
 	m.run("salt-run", "manage.up")
 }
@@ -135,7 +136,7 @@ func (m *machine) freeHand() {
 	}
 }
 
-// reloads: the configuration is read anew by the same processes.
+// reloads: the same processes reload the configuration.
 func (m *machine) reloads() {
 	m.Helper()
 	for _, unit := range services {
@@ -155,7 +156,7 @@ func (m *machine) reloads() {
 	}
 }
 
-// survives: the death of the working process is the parent's affair, that of the parent is systemd's.
+// survives: the parent replaces a dead working process. systemd replaces a dead parent.
 func (m *machine) survives(unit string) {
 	m.Helper()
 	main, child := m.main(unit), m.child(unit)
@@ -178,7 +179,7 @@ func (m *machine) survives(unit string) {
 	m.alone(unit, child)
 }
 
-// alone waits until there is nothing but main process and child, and not this one of before.
+// alone waits until the unit has only its main process and a child, and no longer the process before.
 func (m *machine) alone(unit string, before int) {
 	m.Helper()
 	m.eventually(unit+" has only its own processes", func() error {
@@ -190,13 +191,13 @@ func (m *machine) alone(unit string, before int) {
 	})
 }
 
-// signal sends one to a process of the machine.
+// signal sends a signal to a process of the machine.
 func (m *machine) signal(pid int, sig syscall.Signal) {
 	m.Helper()
 	m.run("sh", "-c", fmt.Sprintf("kill -%d %d", int(sig), pid))
 }
 
-// watched: a process that hangs is found by the watchdog, says where, and is replaced.
+// watched: the watchdog finds a hanging process, which writes its stacks and is replaced.
 func (m *machine) watched(unit string) {
 	m.Helper()
 	dropIn := filepath.Join(m.dir, "etc/systemd/system", unit+".service.d/test.conf")
@@ -229,7 +230,7 @@ func (m *machine) watched(unit string) {
 	m.run("systemctl", "restart", unit)
 }
 
-// refused: a configuration that no further try makes better is tried once.
+// refused: a daemon with a wrong configuration is not started again.
 func (m *machine) refused() {
 	m.Helper()
 	conf := filepath.Join(m.dir, "etc/salt/minion.d/refused.conf")
@@ -242,7 +243,7 @@ func (m *machine) refused() {
 	m.shows("salt-minion", "NRestarts", "0")
 	if out, _ := m.in("systemctl", "status", "--no-pager", "--lines=20", "--full", "salt-minion"); !strings.Contains(
 		out, "transport") {
-		// its code is 3
+		// exit code 3 of systemctl is expected
 		m.Errorf("systemctl status does not name the option:\n%s", out)
 	}
 	if err := os.Remove(conf); err != nil {
@@ -252,8 +253,8 @@ func (m *machine) refused() {
 	m.says("True", "test.ping")
 }
 
-// upgradesItself: a job restarts its own minion, and another upgrades all packages, that of its minion too. It comes to
-// its end and is answered, and what runs is restarted.
+// upgradesItself: one job restarts its own minion, and another upgrades all packages, including that of its
+// minion. The job ends and has its return. All running daemons are restarted.
 func (m *machine) upgradesItself(newer []string) {
 	m.Helper()
 	before := m.main("salt-minion")
@@ -287,7 +288,7 @@ func (m *machine) upgradesItself(newer []string) {
 	m.serves()
 }
 
-// replaced waits until a unit has another main process and answers.
+// replaced waits until a unit has another main process, and until the minion answers a job.
 func (m *machine) replaced(unit string, before int) {
 	m.Helper()
 	m.eventually(unit+" is restarted", func() error {
@@ -299,10 +300,10 @@ func (m *machine) replaced(unit string, before int) {
 	m.says("True", "test.ping")
 }
 
-// boots: the machine goes down in order, and what is enabled is there after it has booted.
+// boots: the machine shuts down in order, and the enabled services run after the next boot.
 func (m *machine) boots() {
 	m.Helper()
-	_, _ = m.in("systemctl", "reboot") // it may be cut off
+	_, _ = m.in("systemctl", "reboot") // the connection may be cut
 	select {
 	case <-m.boot.done:
 	case <-time.After(patience):
@@ -333,7 +334,8 @@ func (m *machine) stops() {
 	m.serves()
 }
 
-// goes: a removal stops and disables, also one by a job of the minion that is removed, and a purge leaves nothing.
+// goes: a removal stops and disables the service, even if a job of the removed minion does it. A purge leaves
+// nothing.
 func (m *machine) goes() {
 	m.Helper()
 	m.run("salt", "--async", "edge", "cmd.run", "exec >/root/removal.log 2>&1; dpkg -r brine-minion")

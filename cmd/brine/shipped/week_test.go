@@ -20,8 +20,8 @@ const (
 	edgeJobs   = 40
 )
 
-// TestWeekOffline is a small node whose master is away for a week: 64 MB of memory for it and its jobs, a disk of few
-// writes a second. It dies meanwhile, too. Every return reaches the master.
+// TestWeekOffline is a small node whose master is away for a week. It has 64 MB of memory for itself and its
+// jobs, and a disk with few writes per second. It also dies meanwhile. Every return reaches the master.
 func TestWeekOffline(t *testing.T) {
 	own := targets[0].file(t)
 	s := newSite(t)
@@ -84,10 +84,10 @@ func TestWeekOffline(t *testing.T) {
 	master.stop(s)
 }
 
-// age makes every record of the minion's journal older, as if the clock had gone on.
+// age makes every record of the minion's journal older, as if time had passed.
 func (s *site) age(by time.Duration) {
 	s.Helper()
-	const head, kind = 8, 1 // length and sum; what the record says: actors/minion/journalrecord.go
+	const head, kind = 8, 1 // length and checksum; the kind of the record: actors/minion/journal/record.go
 	path := s.path("e/var/cache/salt/minion/jobs.journal")
 	b, err := os.ReadFile(path)
 	if err != nil {
@@ -97,7 +97,7 @@ func (s *site) age(by time.Duration) {
 	for rest := b; len(rest) > head; records++ {
 		n := int(binary.BigEndian.Uint32(rest))
 		if n == 0 || n > len(rest)-head {
-			break // room at the end
+			break // unused space at the end
 		}
 		body := rest[head : head+n]
 		at := binary.BigEndian.Uint64(body[kind:])
@@ -113,7 +113,7 @@ func (s *site) age(by time.Duration) {
 	}
 }
 
-// residentSet is the memory that a process has in hand now, and the most it had.
+// residentSet is the current and the largest resident set size of a process.
 func residentSet(pid int) string {
 	b, _ := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
 	var found []string
@@ -125,14 +125,14 @@ func residentSet(pid int) string {
 	return strings.Join(found, ", ")
 }
 
-// group is a control group: the directories of its controllers.
+// group is a control group, with the directories of its controllers.
 type group struct {
-	memory, disk string // disk is "" where disks cannot be slowed
-	old          bool   // of the first version, in which each controller has a tree
+	memory, disk string // disk is "" if disks cannot be slowed
+	old          bool   // version 1, in which each controller has its own tree
 }
 
-// newGroup makes a group that may have edgeMemory. A directory that the kernel does not fill with its files is a mere
-// folder, as on machines that have both versions mounted.
+// newGroup makes a group with the memory limit edgeMemory. On machines with both versions mounted, a new
+// directory may be a plain folder in which the kernel makes no files. Such a directory is no group.
 func newGroup(s *site) *group {
 	s.Helper()
 	if os.Getuid() != 0 {
@@ -145,7 +145,7 @@ func newGroup(s *site) *group {
 	} {
 		for _, dir := range []string{g.memory, g.disk} {
 			if err := os.Mkdir(dir, 0o755); err == nil {
-				s.Cleanup(func() { // its processes end before: they are registered after it
+				s.Cleanup(func() { // its processes end before, because they are registered later
 					s.eventually("the group is empty", func() error { return os.Remove(dir) })
 				})
 			}
@@ -163,7 +163,7 @@ func newGroup(s *site) *group {
 	return nil
 }
 
-// slowDisk allows twenty writes a second, where that can be had.
+// slowDisk limits the group to twenty writes per second, if that is possible.
 func (g *group) slowDisk(s *site) {
 	s.Helper()
 	var st unix.Stat_t
@@ -182,7 +182,7 @@ func (g *group) slowDisk(s *site) {
 	}
 }
 
-// inside are the words that run a program in the group, from its first instruction on.
+// inside returns the words of a command that runs a program in the group from its first instruction on.
 func (g *group) inside(argv ...string) []string {
 	join := `echo $$ >"$0/cgroup.procs" && `
 	if g.old && g.disk != "" {
@@ -191,7 +191,8 @@ func (g *group) inside(argv ...string) []string {
 	return append([]string{"sh", "-c", join + `exec "$@"`, g.memory}, argv...)
 }
 
-// report tells the most memory of the group, and fails when the kernel has killed for want of it.
+// report returns the group's peak memory. It fails the test if the kernel has killed a process for lack of
+// memory.
 func (g *group) report(s *site) string {
 	s.Helper()
 	most, events := "memory.peak", "memory.events"

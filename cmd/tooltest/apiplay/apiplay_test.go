@@ -48,7 +48,7 @@ func TestNormal(t *testing.T) {
 	}
 }
 
-// TestTables reads all tables and transcripts, and writes answers as they were read.
+// TestTables reads all tables and transcripts, and writes the answers in the same form.
 func TestTables(t *testing.T) {
 	for _, name := range Sheets() {
 		s, err := ReadSheet("testdata", name)
@@ -109,7 +109,7 @@ func TestParseRequests(t *testing.T) {
 	}
 }
 
-// TestPlayer logs in once, and sends what the table says and nothing else.
+// TestPlayer: the player logs in once, and sends exactly the request in the table.
 func TestPlayer(t *testing.T) {
 	logins := 0
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -10,7 +10,8 @@ import (
 	"strings"
 )
 
-// compared are the headers that stay. The rest says who the server is, when it answered, or how the bytes travelled.
+// compared lists the headers that are kept. The others tell the server's name, the time of the answer, or the
+// encoding of the bytes.
 func compared() []string {
 	return []string{"Accept-Ranges", "Access-Control-Allow-Credentials", "Access-Control-Allow-Headers",
 		"Access-Control-Allow-Methods", "Access-Control-Allow-Origin", "Access-Control-Expose-Headers",
@@ -18,17 +19,17 @@ func compared() []string {
 		"Location", "Set-Cookie", "Vary", "Www-Authenticate", "X-Auth-Token"}
 }
 
-// Minions are the ids of which replies may bring the answers in any order.
+// Minions are the ids of minions whose answers may be in any order in a reply.
 func Minions() []string { return []string{"m1", "m2", "zz"} }
 
-// normal makes the placeholders of one answer. A value that came twice gets the same number; one that was sent is
-// "sent".
+// normal makes the placeholders of one answer. A repeated value gets the same number. A value from the request
+// becomes "sent".
 type normal struct {
-	names map[string]string // value → placeholder
-	count map[string]int    // how many of a kind
+	names map[string]string // placeholder of each value
+	count map[string]int    // number of values of each kind
 }
 
-// Normal puts an answer into the form that is compared. sent holds what of the request may come back: session ids,
+// Normal normalizes an answer. sent holds values of the request that may appear in the answer: session ids,
 // tokens.
 func Normal(name string, status int, header http.Header, body string, sent ...string) Answer {
 	n := &normal{names: map[string]string{}, count: map[string]int{}}
@@ -60,7 +61,7 @@ func (n *normal) headerValue(name, value string) string {
 		}
 		parts[i] = n.text(p)
 	}
-	slices.Sort(parts[1:]) // attributes of a cookie have no order
+	slices.Sort(parts[1:]) // the attributes of a cookie have no order
 	return strings.Join(parts, "; ")
 }
 
@@ -90,7 +91,7 @@ var (
 	address   = regexp.MustCompile(` at 0x[0-9a-f]+`)
 )
 
-// text replaces what changes from run to run in a text.
+// text replaces the parts of a text that change from run to run.
 func (n *normal) text(s string) string {
 	for value, name := range n.names {
 		if value != "" && name == "<SENT>" {
@@ -121,7 +122,7 @@ func (n *normal) text(s string) string {
 		"$1<FUNCTION_DOCSTRING>"), "")
 }
 
-// body makes one line of a body, by its kind: an error page, JSON, or text.
+// body makes one line from a body, by its kind: an error page, JSON, or text.
 func (n *normal) body(header http.Header, body string) string {
 	kind, _, _ := strings.Cut(header.Get("Content-Type"), ";")
 	switch {
@@ -156,7 +157,8 @@ func unescaped(s string) string {
 		"&amp;", "&").Replace(s)
 }
 
-// tree replaces what changes in a JSON tree: by text, and by shape where a whole object is a matter of the machine.
+// tree replaces the parts of a JSON tree that change from run to run: texts, and whole objects that depend on
+// the machine.
 func (n *normal) tree(v any) any {
 	switch v := v.(type) {
 	case string:
@@ -188,7 +190,8 @@ func (n *normal) list(v []any) any {
 	return out
 }
 
-// oneEach says whether a list has the same answer of several minions, each for itself, as batches give them.
+// oneEach tells whether a list holds the same answer of several minions, each in its own element, as batches
+// give them.
 func oneEach(list []any) bool {
 	var ids []string
 	for _, e := range list {
@@ -237,8 +240,8 @@ func (n *normal) object(v object) any {
 	return out
 }
 
-// late moves the keys that the bus adds to an event behind those of who fired it: their place shows who added them
-// first.
+// late sorts the keys that the bus adds to an event behind the other keys, because their order would depend on
+// who added them first.
 func late(key string) int {
 	return slices.Index([]string{"_stamp", "ts"}, key) + 1
 }

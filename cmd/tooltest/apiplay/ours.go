@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// Ours takes out of an answer of brine what every answer of brine has and none of Salt: HttpOnly and SameSite of the
-// session's cookie. Without them the cookie stays marked, so that it equals nothing.
+// Ours removes from a brine answer the attributes that every brine answer has and no Salt answer: HttpOnly and
+// SameSite of the session cookie. A cookie without them gets a mark, so that it equals no other.
 func Ours(a Answer) Answer {
 	a.Header = slices.Clone(a.Header)
 	for i, h := range a.Header {
@@ -25,8 +25,8 @@ func Ours(a Answer) Answer {
 	return a
 }
 
-// Theirs takes out of an answer of Salt what brine decided against everywhere: 3008 counts the method destroy of a
-// class among the clients (spec/api.md, the second chapter 16).
+// Theirs removes from a Salt answer a detail that brine omits everywhere on purpose: 3008 counts the method
+// destroy of a class among the clients (spec/api.md, the second chapter 16).
 func Theirs(a Answer) Answer {
 	a.Body = strings.NewReplacer(`"clients": ["destroy", `, `"clients": [`, `clients:\n- destroy\n`,
 		`clients:\n`).Replace(a.Body)

@@ -18,17 +18,18 @@ import (
 	"time"
 )
 
-// Raw is a connection whose bytes are looked at one by one: an event stream's chunks, a WebSocket's frames.
+// Raw is a connection for reading single parts of an answer: the chunks of an event stream, the frames of a
+// WebSocket.
 type Raw struct {
 	conn net.Conn
 	in   *bufio.Reader
-	Head Answer // status and headers in their normal form
+	Head Answer // normalized status and headers
 }
 
-// OwnOrigin stands for the origin of a page of the server itself.
+// OwnOrigin means the origin of the server's own pages.
 const OwnOrigin = "own"
 
-// websocketKey is what every WebSocket's request brings, and websocketAccept what must come back (RFC 6455, 1.3).
+// websocketKey is in every WebSocket request, and websocketAccept must be in the answer (RFC 6455, 1.3).
 const websocketKey = "YnJpbmUgcGxheXMgYWxvbg=="
 
 func websocketAccept() string {
@@ -36,8 +37,8 @@ func websocketAccept() string {
 	return base64.StdEncoding.EncodeToString(sum[:])
 }
 
-// Dial sends a request and reads the head of its answer. No header is sent but those of r and Host, and those of an
-// upgrade to a WebSocket if the origin of a page is given: OwnOrigin, or any other.
+// Dial sends a request and reads the head of the answer. It sends only the headers of r and Host. If origin is
+// given, as OwnOrigin or any other, it adds the headers of an upgrade to a WebSocket.
 func Dial(ctx context.Context, base string, r Request, origin string, sent ...string) (*Raw, error) {
 	scheme, host, _ := strings.Cut(base, "://")
 	var d net.Dialer
@@ -50,7 +51,7 @@ func Dial(ctx context.Context, base string, r Request, origin string, sent ...st
 	}
 	w := &Raw{conn: conn, in: bufio.NewReader(conn)}
 	if end, ok := ctx.Deadline(); ok {
-		_ = conn.SetDeadline(end) // what fails shows with the first byte
+		_ = conn.SetDeadline(end) // an error shows with the first byte
 	}
 	if origin == OwnOrigin {
 		origin = base
@@ -99,13 +100,13 @@ func (w *Raw) ask(r Request, host, origin string, sent []string) error {
 	return nil
 }
 
-// Close ends the connection as a client does that goes away.
+// Close closes the connection, as a client that goes away.
 func (w *Raw) Close() { w.conn.Close() }
 
-// Patience sets how long the next reads may take.
-func (w *Raw) Patience(d time.Duration) { _ = w.conn.SetDeadline(time.Now().Add(d)) } // what fails shows with the read
+// Patience sets the time limit of the next reads.
+func (w *Raw) Patience(d time.Duration) { _ = w.conn.SetDeadline(time.Now().Add(d)) } // an error shows with the read
 
-// Chunk is the next chunk of the body.
+// Chunk returns the next chunk of the body.
 func (w *Raw) Chunk() (string, error) {
 	line, err := w.in.ReadString('\n')
 	if err != nil {
@@ -120,15 +121,15 @@ func (w *Raw) Chunk() (string, error) {
 	return string(raw[:size]), err
 }
 
-// Say sends a text frame; text is shorter than 126 bytes.
+// Say sends a text frame. text must be shorter than 126 bytes.
 func (w *Raw) Say(text string) error {
 	frame := append([]byte{0x81, 0x80 | byte(len(text)), 0, 0, 0, 0}, text...) // masked with zeros
 	_, err := w.conn.Write(frame)
 	return err
 }
 
-// Pong has the server answer a ping, and returns the text frames that came before the answer: then the server has read
-// all that was said before.
+// Pong sends a ping and returns the text frames that arrive before the pong. The server has then read
+// everything that was sent before.
 func (w *Raw) Pong() (before []string, err error) {
 	if _, err := w.conn.Write([]byte{0x89, 0x80, 0, 0, 0, 0}); err != nil {
 		return nil, err
@@ -142,7 +143,7 @@ func (w *Raw) Pong() (before []string, err error) {
 	}
 }
 
-// Frame is the next frame, which has to be one of text.
+// Frame returns the next frame, which must be a text frame.
 func (w *Raw) Frame() (string, error) {
 	kind, text, err := w.frame()
 	if err == nil && kind != 0x81 {
@@ -151,7 +152,7 @@ func (w *Raw) Frame() (string, error) {
 	return text, err
 }
 
-// frame is the next frame and its first byte.
+// frame returns the next frame and its first byte.
 func (w *Raw) frame() (kind byte, text string, err error) {
 	var head [2]byte
 	if _, err := io.ReadFull(w.in, head[:]); err != nil {
@@ -181,7 +182,7 @@ func (w *Raw) frame() (kind byte, text string, err error) {
 	return head[0], string(raw), nil
 }
 
-// HeadOf is the head of a recorded answer in its normal form; lines ends at the first empty one.
+// HeadOf returns the normalized head of a recorded answer. lines ends at the first empty line.
 func HeadOf(name string, lines []string, sent ...string) Answer {
 	h, status := http.Header{}, 0
 	for i, line := range lines {

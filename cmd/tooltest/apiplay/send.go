@@ -23,8 +23,8 @@ type Player struct {
 	Patience time.Duration // for one answer
 
 	client   http.Client
-	sessions map[string]string // user → what /login gave
-	tokens   map[string]string // user → what /token gave
+	sessions map[string]string // session of each user, from /login
+	tokens   map[string]string // token of each user, from /token
 }
 
 // NewPlayer makes a player for the server at base.
@@ -38,16 +38,17 @@ func NewPlayer(base string, patience time.Duration) *Player {
 		}}
 }
 
-// Close gives the connections up.
+// Close closes the connections.
 func (p *Player) Close() { p.client.CloseIdleConnections() }
 
-// Send sends a request and returns the answer in its normal form.
+// Send sends a request and returns the normalized answer.
 func (p *Player) Send(ctx context.Context, r Request) (Answer, error) {
 	a, _, err := p.Exchange(ctx, r)
 	return a, err
 }
 
-// Exchange is Send with the body as it came. known are values in the request that may come back.
+// Exchange is Send, and also returns the raw body. known are values in the request that may appear in the
+// answer.
 func (p *Player) Exchange(ctx context.Context, r Request, known ...string) (Answer, string, error) {
 	ctx, cancel := context.WithTimeout(ctx, p.Patience)
 	defer cancel()
@@ -75,7 +76,7 @@ func (p *Player) Exchange(ctx context.Context, r Request, known ...string) (Answ
 	return Normal(r.Name, res.StatusCode, res.Header, body, append(sent, known...)...), body, nil
 }
 
-// unpacked is a body without its compression; one that is not there (HEAD) stays so.
+// unpacked decompresses a body. A missing body (HEAD) stays empty.
 func unpacked(body string) (string, error) {
 	if body == "" {
 		return "", nil
@@ -103,7 +104,7 @@ func (p *Player) request(ctx context.Context, r Request) (req *http.Request, sen
 	if reqErr != nil {
 		return nil, nil, reqErr
 	}
-	req.Header.Set("User-Agent", "") // none
+	req.Header.Set("User-Agent", "") // sends none
 	for _, h := range r.Header {
 		req.Header[http.CanonicalHeaderKey(h[0])] = append(req.Header[http.CanonicalHeaderKey(h[0])], fill(h[1]))
 	}
@@ -113,7 +114,7 @@ func (p *Player) request(ctx context.Context, r Request) (req *http.Request, sen
 	return req, sent, err
 }
 
-// fill puts sessions and tokens into a text: {session:USER} and {token:USER}.
+// fill replaces {session:USER} and {token:USER} in a text by sessions and tokens.
 func (p *Player) fill(ctx context.Context, text string, before error) (string, []string, error) {
 	var sent []string
 	for _, kind := range []struct {
@@ -137,17 +138,17 @@ func (p *Player) fill(ctx context.Context, text string, before error) (string, [
 	return text, sent, before
 }
 
-// Session logs a user in, once.
+// Session logs a user in, once, and returns the session.
 func (p *Player) Session(ctx context.Context, user string) (string, error) {
 	return p.once(ctx, p.sessions, user, "/login")
 }
 
-// Token has the server make an eauth token for a user, once.
+// Token lets the server make an eauth token for a user, once, and returns it.
 func (p *Player) Token(ctx context.Context, user string) (string, error) {
 	return p.once(ctx, p.tokens, user, "/token")
 }
 
-// Forget has the next request log its user in anew.
+// Forget makes the next request of a user log in again.
 func (p *Player) Forget(user string) { delete(p.sessions, user) }
 
 func (p *Player) once(ctx context.Context, known map[string]string, user, path string) (string, error) {
@@ -179,7 +180,7 @@ func (p *Player) once(ctx context.Context, known map[string]string, user, path s
 	return got, nil
 }
 
-// readBody reads a body, or so many lines of an endless one.
+// readBody reads a body, or the given number of lines of an endless one.
 func readBody(r io.Reader, lines int) (string, error) {
 	if lines == 0 {
 		raw, err := io.ReadAll(r)
@@ -200,7 +201,7 @@ func readBody(r io.Reader, lines int) (string, error) {
 	return b.String(), nil
 }
 
-// tarList names what is in an archive: name, mode, time, and whether there is anything in it.
+// tarList lists the content of an archive: names, modes, times, and which files are empty.
 func tarList(body string) string {
 	t := tar.NewReader(strings.NewReader(body))
 	var b strings.Builder

@@ -9,18 +9,17 @@ import (
 	"strings"
 )
 
-// Sheet is a table of requests with the configuration of the salt-api that gets them, and what came back: from Salt
-// 3008.3, and from brine where it answers otherwise by decision.
+// Sheet is a table of requests with the configuration of the salt-api that gets them, and the answers: of Salt
+// 3008.3, and of brine where it differs on purpose.
 type Sheet struct {
 	Name     string
 	Conf     string // added to the master's configuration, see Fill
 	Requests []Request
 	Salt     map[string]Answer
-	Ours     map[string]Answer // with the reason of each
+	Ours     map[string]Answer // with their reasons
 }
 
-// Sheets are the names of all tables in the order in which they are played; what the last one leaves behind disturbs no
-// other.
+// Sheets are the names of all tables in the order of play. The traces of the last one disturb no other.
 func Sheets() []string {
 	return []string{"cherrypy", "app", "prefix", "acl", "ips", "tornado", "wsgi", "spec"}
 }
@@ -50,7 +49,7 @@ func ReadSheet(dir, name string) (*Sheet, error) {
 	return s, s.check()
 }
 
-// check finds answers to requests that are gone, and decisions that changed nothing.
+// check finds answers without a request, and answers of brine that do not differ from Salt's.
 func (s *Sheet) check() error {
 	known := map[string]bool{}
 	for _, r := range s.Requests {
@@ -74,7 +73,7 @@ func (s *Sheet) check() error {
 	return nil
 }
 
-// Want is what brine is to answer to a request.
+// Want is the answer that brine must give to a request.
 func (s *Sheet) Want(name string) (Answer, bool) {
 	if a, ok := s.Ours[name]; ok {
 		return a, true
@@ -83,14 +82,14 @@ func (s *Sheet) Want(name string) (Answer, bool) {
 	return Theirs(a), ok
 }
 
-// Fill puts the values of a place into a configuration: {PORT}, {DIR} with what the test wrote, {DATA} with what stands
-// here.
+// Fill replaces placeholders in a configuration: {PORT}; {DIR}, the folder of the test's files; {DATA}, the
+// folder of the tables.
 func Fill(text string, port int, dir, data string) string {
 	return strings.NewReplacer("{PORT}", fmt.Sprint(port), "{DIR}", dir, "{DATA}", data).Replace(text)
 }
 
-// MasterConf is the configuration of a salt-api's master with that of a sheet; an option of the sheet replaces the
-// master's.
+// MasterConf combines the configuration of the master with that of a sheet. The sheet's options replace those
+// of the master.
 func MasterConf(master, sheet string) string {
 	var b strings.Builder
 	for line := range strings.Lines(master) {
@@ -102,7 +101,7 @@ func MasterConf(master, sheet string) string {
 	return b.String() + sheet
 }
 
-// Differ says how an answer is not what is wanted; "" when it is.
+// Differ describes the difference from the expected answer. It is "" if there is none.
 func Differ(got, want Answer) string {
 	if got.Same(want) {
 		return ""

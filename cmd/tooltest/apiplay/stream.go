@@ -6,11 +6,11 @@ import (
 	"strings"
 )
 
-// Stream makes lines of what comes in an endless answer, a chunk or a frame each, byte by byte but for what changes
-// from run to run: a value that came twice has the same number in all of them. "⏎" is the end of a line.
+// Stream turns the chunks or frames of an endless answer into lines. It changes only data that differs from run
+// to run. A repeated value has the same number in all lines. "⏎" stands for a line end.
 type Stream struct{ n *normal }
 
-// NewStream makes one. sent holds what of the request may come back.
+// NewStream makes a Stream. sent holds values of the request that may appear in the answer.
 func NewStream(sent ...string) *Stream {
 	n := &normal{names: map[string]string{}, count: map[string]int{}}
 	for _, s := range sent {
@@ -20,13 +20,13 @@ func NewStream(sent ...string) *Stream {
 }
 
 var (
-	// keyFiles are the files of a master's key, which have the name of its host in 3008.
+	// keyFiles matches the files of a master's key, which are named after its host in 3008.
 	keyFiles = regexp.MustCompile(`"[^"/\s]+\.(pem|pub)"`)
-	// returned is when a return came, which 3008 tells beside _stamp.
+	// returned matches the time of a return, which 3008 gives beside _stamp.
 	returned = regexp.MustCompile(`"ts": [0-9.]+`)
 )
 
-// Line is the line of a chunk or a frame.
+// Line returns the line for a chunk or a frame.
 func (s *Stream) Line(text string) string {
 	text = standIns(text)
 	start := strings.IndexByte(text, '{')
@@ -46,11 +46,11 @@ func (s *Stream) Line(text string) string {
 	return strings.ReplaceAll(s.n.text(text), "\n", "⏎")
 }
 
-// Recorded are the lines of what a transcript has of an endless answer.
+// Recorded returns the lines of a recorded endless answer.
 func (s *Step) Recorded(sent ...string) (lines []string) {
 	stream := NewStream(sent...)
 	if at := slices.Index(s.Raw, ""); at >= 0 {
-		for i := at + 2; i < len(s.Raw); i += 2 { // behind the size of each
+		for i := at + 2; i < len(s.Raw); i += 2 { // a size stands before each chunk
 			lines = append(lines, stream.Line(s.Raw[i]))
 		}
 	}
@@ -60,8 +60,7 @@ func (s *Step) Recorded(sent ...string) (lines []string) {
 	return lines
 }
 
-// arrived takes out of a tree what is a matter of the machine: the order in which minions have answered, and their
-// grains.
+// arrived removes machine-dependent parts from a tree: the order in which minions answered, and their grains.
 func arrived(v any) any {
 	switch v := v.(type) {
 	case []any:

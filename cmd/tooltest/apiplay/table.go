@@ -12,23 +12,24 @@ type Request struct {
 	Name   string
 	Method string
 	Path   string
-	As     string      // the user whose session goes into X-Auth-Token; "" none
-	Header [][2]string // as they are sent
+	As     string      // the user whose session goes into X-Auth-Token; "" for none
+	Header [][2]string // as sent
 	Body   string
 	NoBody bool // neither body nor Content-Length
-	Stream int  // how many lines of an endless answer are read, 0: it ends by itself
+	Stream int  // number of lines to read from an endless answer; 0: the answer ends by itself
 }
 
-// bodyTypes are the words that begin the line of a body, and the Content-Type that each stands for; "body" brings none.
+// bodyTypes maps the words that begin the line of a body to values of Content-Type. "body" adds no
+// Content-Type.
 func bodyTypes() map[string]string {
 	return map[string]string{"json": "application/json", "form": "application/x-www-form-urlencoded",
 		"yaml": "application/x-yaml", "text": "text/plain", "body": ""}
 }
 
-// ParseRequests reads a table of requests. A block begins with "NAME: METHOD PATH [as USER]", then come headers
-// ("Accept: text/html"), "stream N", and at last the body: "json TEXT", "form TEXT", "yaml TEXT", "text TEXT" or "body
-// TEXT", which goes on with every line that begins with a tab. "\n" in a yaml body is a line's end. "#" begins a
-// remark.
+// ParseRequests reads a table of requests. A block begins with "NAME: METHOD PATH [as USER]". Then follow
+// headers ("Accept: text/html"), "stream N", and at last the body: "json TEXT", "form TEXT", "yaml TEXT", "text
+// TEXT" or "body TEXT". Lines that begin with a tab continue the body. "\n" in a yaml body is a line end. "#"
+// begins a remark.
 func ParseRequests(text string) ([]Request, error) {
 	var list []Request
 	for n, line := range strings.Split(text, "\n") {
@@ -94,7 +95,7 @@ func (r *Request) parseLine(line string) error {
 	return nil
 }
 
-// repeated replaces "{TEXT*N}" by N times TEXT, for bodies that are too long to be written.
+// repeated replaces "{x*N}" by N times x, for long bodies.
 func repeated(body string) string {
 	before, rest, ok := strings.Cut(body, "{x*")
 	number, after, closed := strings.Cut(rest, "}")
@@ -105,16 +106,16 @@ func repeated(body string) string {
 	return before + strings.Repeat("x", n) + after
 }
 
-// Answer is what came back, in the form that is compared.
+// Answer is a normalized answer.
 type Answer struct {
 	Name   string
-	Why    string // the reason why brine answers otherwise than Salt; "" in the answers of Salt
+	Why    string // why brine differs from Salt; "" in the answers of Salt
 	Status int
 	Header []string // "Name: value", sorted
-	Body   string   // one line; of an endless answer a line for each chunk or frame
+	Body   string   // one line; of an endless answer, a line for each chunk or frame
 }
 
-// String is the block of an answer.
+// String writes the block of an answer.
 func (a Answer) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s: %d\n", a.Name, a.Status)
@@ -132,13 +133,13 @@ func (a Answer) String() string {
 	return b.String()
 }
 
-// Same says whether two answers are the same for a client.
+// Same tells whether two answers are equal for a client.
 func (a Answer) Same(b Answer) bool {
 	return a.Status == b.Status && a.Body == b.Body && slices.Equal(a.Header, b.Header)
 }
 
-// ParseAnswers reads a table of answers: blocks of "NAME: STATUS", then "why TEXT", headers and "= BODY", with a "= "
-// for each line, as String writes them.
+// ParseAnswers reads a table of answers: blocks of "NAME: STATUS", then "why TEXT", headers, and the body with
+// "= " before each line, as String writes them.
 func ParseAnswers(text string) (map[string]Answer, error) {
 	all := map[string]Answer{}
 	var last string

@@ -12,26 +12,26 @@ import (
 	"strings"
 )
 
-// Transcript is a recorded talk with a salt-api of Salt 3006 or 3007, as the vectors of spec/api.md hold it.
+// Transcript is a recorded talk with a salt-api of Salt 3006 or 3007, from the vectors of spec/api.md.
 type Transcript struct {
 	Name, Netapi, Salt, About string
 	Steps                     []Step
 }
 
-// Step is a request of a transcript with its answer. One of Want, Raw and Frames tells of the answer.
+// Step is a request of a transcript with its answer. One of Want, Raw and Frames holds the answer.
 type Step struct {
 	Request
 	Note   string
-	Want   *Answer    // an answer that ended; its Name is TRANSCRIPT/NUMBER
-	Raw    []string   // an endless answer: the lines of its head, an empty one, then sizes and chunks in turn
-	Head   []string   // the head of an answer to a WebSocket's request
-	Frames []string   // what came in text frames
-	Says   []string   // what the client sent in text frames
+	Want   *Answer    // an answer with an end; its Name is TRANSCRIPT/NUMBER
+	Raw    []string   // an endless answer: the lines of its head, an empty line, then sizes and chunks in turn
+	Head   []string   // the head of an answer to a WebSocket request
+	Frames []string   // the text frames from the server
+	Says   []string   // the text frames from the client
 	Result string     // anything else, in words
-	shown  [][]string // the placeholders of the wanted body, in their order
+	shown  [][]string // the placeholders of the expected body, in order
 }
 
-// Streams says whether a transcript has answers that do not end.
+// Streams tells whether a transcript has endless answers.
 func (t *Transcript) Streams() bool {
 	return slices.ContainsFunc(t.Steps, func(s Step) bool { return s.Raw != nil || s.Head != nil })
 }
@@ -68,7 +68,7 @@ type rawAnswer struct {
 	Length int `json:"tar_total_len"`
 }
 
-// ReadTranscripts reads all transcripts of a folder, by name.
+// ReadTranscripts reads all transcripts of a folder, sorted by name.
 func ReadTranscripts(dir string) ([]*Transcript, error) {
 	files, err := filepath.Glob(filepath.Join(dir, "*_*.json"))
 	if err != nil {
@@ -141,7 +141,7 @@ func (r *rawStep) step(name string) (Step, error) {
 	return s, nil
 }
 
-// sent are the stand-ins of the placeholders in a request.
+// sent returns the stand-ins for the placeholders in a request.
 func (r *rawStep) sent() []string {
 	text := r.Request.Path
 	for _, v := range r.Request.Headers {
@@ -157,7 +157,7 @@ func (r *rawStep) sent() []string {
 // placeholder finds <SESSION_ID:1>, <SALT_TOKEN:1>, <JID:1>.
 var placeholder = regexp.MustCompile(`<(SESSION_ID|SALT_TOKEN|JID)(?::(\d+))?>`)
 
-// StandIn is a value of the kind of a placeholder that nobody gave out.
+// StandIn is a value of the kind of a placeholder that the server never issued.
 func StandIn(kind, number string) string {
 	switch kind {
 	case "SESSION_ID":
@@ -177,7 +177,7 @@ func standIns(text string) string {
 		"Thu, 01 Jan 2026 00:00:00 GMT").Replace(text)
 }
 
-// answer puts a recorded answer into the normal form.
+// answer normalizes a recorded answer.
 func (a *rawAnswer) answer(name string, sent []string) (Answer, error) {
 	h := http.Header{}
 	for _, f := range a.Headers {
@@ -210,13 +210,13 @@ func (a *rawAnswer) answer(name string, sent []string) (Answer, error) {
 	return got, nil
 }
 
-// kinds are what the values of placeholders look like on the wire.
+// kinds are patterns for the values of placeholders.
 var kinds = map[string]*regexp.Regexp{
 	"SESSION_ID": regexp.MustCompile(`\b[0-9a-f]{40}\b`), "SALT_TOKEN": regexp.MustCompile(`\b[0-9a-f]{64}\b`),
 	"JID": regexp.MustCompile(`\b20[2-9]\d{17}\b`),
 }
 
-// Values says what the placeholders of a step's body stand for in the body that came.
+// Values finds the values for the placeholders of a step's body in a real body.
 func (s *Step) Values(body string) map[string]string {
 	values := map[string]string{}
 	for kind, pattern := range kinds {
@@ -239,7 +239,8 @@ func (s *Step) Values(body string) map[string]string {
 	return values
 }
 
-// FillStep puts values into a request's path, headers and body; value is asked for each placeholder.
+// FillStep replaces the placeholders in a request's path, headers and body. It calls value for each
+// placeholder.
 func (s *Step) FillStep(value func(name, kind, number string) string) (r Request, sent []string) {
 	fill := func(text string) string {
 		return placeholder.ReplaceAllStringFunc(text, func(found string) string {

@@ -13,10 +13,11 @@ type member struct {
 	value any
 }
 
-// object is a JSON object in the order of its keys; the other values of a tree are those of encoding/json, with Number.
+// object is a JSON object that keeps the order of its keys. Other values of a tree have the types of
+// encoding/json, with Number.
 type object []member
 
-// parseJSON reads one JSON document with the order of its keys.
+// parseJSON reads one JSON document and keeps the order of its keys.
 func parseJSON(text string) (any, error) {
 	d := json.NewDecoder(strings.NewReader(text))
 	d.UseNumber()
@@ -67,7 +68,7 @@ func parseObject(d *json.Decoder) (any, error) {
 	return o, err
 }
 
-// python writes a tree as Python's json.dumps does with ensure_ascii off: ", " and ": ", raw UTF-8.
+// python writes a tree as Python's json.dumps with ensure_ascii off: ", " and ": ", raw UTF-8.
 func python(v any) string {
 	var b strings.Builder
 	write(&b, v)
@@ -112,11 +113,11 @@ func closing(n int, open, shut string) string {
 	return shut
 }
 
-// quoted is a JSON string with no more escapes than Python makes.
+// quoted writes a JSON string with only the escapes that Python uses.
 func quoted(s string) string {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
-	_ = e.Encode(s) // a string is always encoded
+	_ = e.Encode(s) // a string can always be encoded
 	return strings.NewReplacer(`\u2028`, "\u2028", `\u2029`, "\u2029").Replace(strings.TrimSuffix(b.String(), "\n"))
 }

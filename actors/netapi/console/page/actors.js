@@ -37,15 +37,15 @@ export function actors({ main, live, params, who, can }) {
     graphs.set(path, el);
     return el;
   }
-  // sample is taken each second: what a graph shows moves on also where nothing changes. Seconds in which the page slept, or nothing new
-  // could come, are not known.
+  // sample runs each second, so that a graph moves on even if nothing changes. There is no value for a second in
+  // which the page slept or the stream was interrupted.
   let sampled = 0;
   function sample() {
     const since = performance.now() - sampled, slept = sampled && since > 2500 ? Math.min(samples, Math.round(since / 1000) - 1) : 0;
     const known = live.up && note.hidden;
     sampled = performance.now();
     for (const path of past.keys()) if (!rows.map.has(path)) past.delete(path);
-    for (const path of graphs.keys()) if (!rows.map.has(path)) graphs.delete(path); // also of those that lived for less than a second
+    for (const path of graphs.keys()) if (!rows.map.has(path)) graphs.delete(path); // also graphs of actors that lived less than a second
     for (const a of rows.map.values()) {
       let list = past.get(a.path);
       if (!list) past.set(a.path, (list = []));
@@ -68,7 +68,7 @@ export function actors({ main, live, params, who, can }) {
     opened = path;
     address({ of, actor: path });
     try { ({ node } = await api("GET", "actor?" + query({ of, path }))); } catch (err) { if (opened === path) panel.open(path, h("p.error", err.message), gone); return; }
-    if (opened !== path || !table.el.isConnected) return; // somebody has gone on meanwhile
+    if (opened !== path || !table.el.isConnected) return; // the user has gone to another page meanwhile
     shown = { path, graph: spark([], "wide"), words: h("p.dim.words") };
     drawShown();
     const us = (x) => (x ? span(x) : "–");
@@ -102,7 +102,7 @@ export function actors({ main, live, params, who, can }) {
         if (was && now.restarts > was.restarts) say(now.name + " died and was restarted.");
       }
       rows.patch(p); paint();
-      if (opened && !shown && !panel.isOpen()) open(opened); // which the address names
+      if (opened && !shown && !panel.isOpen()) open(opened); // the address names it
     },
     note: (n) => { note.textContent = n.text; note.hidden = !n.text; },
   });

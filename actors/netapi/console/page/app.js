@@ -14,14 +14,15 @@ const $ = (id) => document.getElementById(id);
 const main = $("main");
 let who = null, current = null;
 
-// What is wrong with the stream. away: salt-api is there and the master is not; what is shown is the last that was known.
+// These are the faults of the stream. away means that salt-api answers and the master does not; the page keeps the
+// last known data.
 const wrong = { lost: "connection lost, trying again", away: "master away" };
 const live = new Live((state, text) => {
   if (state === "brine") { if (who && !who.brine) know(); return; }
   const link = $("link");
   const was = link.dataset.state in wrong;
   link.dataset.live = String(state === "live");
-  if (state === "opening") return; // it takes milliseconds: what is said stays
+  if (state === "opening") return; // it takes milliseconds, so the text stays
   const before = link.dataset.state;
   link.dataset.state = state;
   link.classList.toggle("lost", state in wrong);
@@ -36,12 +37,12 @@ const live = new Live((state, text) => {
   if (state === "out") login("The session has ended. Log in again.");
 });
 
-// know asks anew who this is: the master has a control socket by now, which it had not when the page was loaded.
+// know loads the session again, because the master has got a control socket since the page was loaded.
 async function know() {
   try {
     const got = await api("GET", "session");
     if (got.user && got.brine && who && !who.brine) enter(got);
-  } catch { /* the stream will tell again */ }
+  } catch { /* the stream will report it again */ }
 }
 
 function leave() {
@@ -51,7 +52,7 @@ function leave() {
   panel.drop();
 }
 
-// login shows the form; who logs in comes back to where the address points.
+// login shows the form. After the log-in the page returns to its address.
 function login(text = "") {
   leave();
   who = null;
@@ -98,7 +99,7 @@ function route() {
   const [path, q] = location.hash.slice(2).split("?");
   const [name, ...rest] = path.split("/").map(decodeURIComponent);
   const mine = allowed();
-  const shown = mine.filter((v) => v.name !== "actors" || who.brine || v.name === name); // a master of Salt has none; its brine minions do
+  const shown = mine.filter((v) => v.name !== "actors" || who.brine || v.name === name); // a Salt master has no actors, but its brine minions have
   $("nav").replaceChildren(...shown.map((v) => h("a", { href: "#/" + v.name, "aria-current": v.name === name ? "page" : null }, v.title)));
   const view = mine.find((v) => v.name === name);
   if (!view) {
@@ -109,10 +110,10 @@ function route() {
   document.title = view.title + " – brine";
   main.replaceChildren();
   current = view.show({ main, live, who, rest, params: new URLSearchParams(q), can: (right) => who.can.includes(right) }) || {};
-  if (document.activeElement === document.body) main.focus(); // what had the focus is gone: the form of the log-in, or a link of the views
+  if (document.activeElement === document.body) main.focus(); // the element with the focus is gone: the log-in form, or a link to a view
 }
 
-// The theme: that of the system, light, or dark.
+// The theme is that of the system, light, or dark.
 const themes = { auto: "Light or dark: by system", light: "Light", dark: "Dark" };
 function theme(name) {
   if (name === "auto") delete document.documentElement.dataset.theme;
@@ -151,7 +152,7 @@ document.addEventListener("keydown", (e) => {
 $("theme").addEventListener("click", nextTheme);
 $("help").addEventListener("click", help);
 $("logout").addEventListener("click", async () => {
-  try { await api("POST", "logout"); } catch { /* the session has ended before */ }
+  try { await api("POST", "logout"); } catch { /* the session ended before */ }
   login("Logged out.");
 });
 addEventListener("hashchange", route);

@@ -37,7 +37,7 @@ export function events({ main, live, params }) {
     const waiting = paused ? list.filter((e) => !nodes.has(e.n)).length : 0;
     count.textContent = total + " events" + (missed ? ", " + missed + " came too quickly to be shown" : "") + (waiting ? ", " + (waiting >= most ? most + " or more" : waiting) + " waiting" : "");
   }
-  // at is when an event was fired: stamps without a zone are in UTC.
+  // at is the time of an event. Stamps without a zone are in UTC.
   function at(e) {
     const stamp = e.data?._stamp;
     return stamp ? new Date(/(Z|[+-]\d\d:?\d\d)$/.test(stamp) ? stamp : stamp + "Z") : new Date();

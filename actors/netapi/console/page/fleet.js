@@ -2,13 +2,14 @@ import { h, api, address, Rows, Table, panel, say, tag, field, ago, jidTime, jso
 
 const keyKinds = { accepted: "good", pending: "warn", rejected: "bad", denied: "bad" };
 const types = ["compound", "glob", "pcre", "list", "grain", "grain_pcre", "pillar", "nodegroup", "ipcidr"];
-// version says whose minion it is: the version in brackets is the one of Salt that a minion of brine answers as.
+// version shows the implementation of a minion. The version in brackets is the Salt release as which a brine minion
+// answers.
 const version = (m) => m.brine ? "brine" + (m.version ? " (" + m.version + ")" : "") : m.version || (m.protocol ? h("span.dim", "protocol " + m.protocol) : "");
 const done = { accept: "accepted", reject: "rejected", delete: "deleted" };
 const sorted = (map) => Object.fromEntries(Object.entries(map).sort(([a], [b]) => (a < b ? -1 : 1)));
 const linkText = { yes: "connected", no: "not connected", unknown: "unknown" };
 
-// fleet shows the minions: keys, connections, last jobs; grains of the one that is opened.
+// fleet shows the minions: keys, connections, last jobs, and the grains of an opened minion.
 export function fleet({ main, live, who, params, can }) {
   const rows = new Rows();
   let state = params.get("key") || "", opened = params.get("minion") || "", sort = params.get("sort") || "", heard = false;
@@ -33,11 +34,11 @@ export function fleet({ main, live, who, params, can }) {
     const acts = m.key === "pending" ? ["accept", "reject"] : m.key === "rejected" ? ["accept", "delete"] : m.key === "denied" ? ["delete"] : ["reject", "delete"];
     return h("div.acts", acts.map((act) => h("button.small", { type: "button", "aria-label": act + " the key of " + m.id, onclick: (e) => keyAct(e.target, m, act) }, act[0].toUpperCase() + act.slice(1))));
   }
-  // tell says what has gone wrong with a key; it stays until the next act.
+  // tell shows an error about a key. It stays until the next action.
   function tell(text) { wrong.textContent = text; wrong.hidden = !text; }
   async function keyAct(button, m, act) {
     if (button.getAttribute("aria-disabled") || (act === "delete" && !confirm("Delete every key that " + m.id + " has at this master?"))) return;
-    button.setAttribute("aria-disabled", "true"); // and not disabled: that would lose the focus
+    button.setAttribute("aria-disabled", "true"); // not disabled, because that would lose the focus
     tell("");
     try {
       await api("POST", "fleet/" + encodeURIComponent(m.id) + "/key", { act });
@@ -45,13 +46,13 @@ export function fleet({ main, live, who, params, can }) {
       if (panel.isOpen()) panel.close();
     } catch (err) {
       button.removeAttribute("aria-disabled");
-      const close = button.closest("dialog")?.querySelector(".error"); // what is behind the panel cannot be seen
+      const close = button.closest("dialog")?.querySelector(".error"); // an error behind the panel would be hidden
       if (close) close.textContent = err.message;
       else tell(err.message);
     }
   }
-  // acceptAll accepts the pending keys of those that are shown, one after the other, until one is refused. Those that have gone meanwhile
-  // are passed over.
+  // acceptAll accepts the pending keys in the list, one after another, until one is refused. It skips keys that
+  // have disappeared meanwhile.
   async function acceptAll() {
     const ids = [...rows.map.values()].filter((m) => m.key === "pending").map((m) => m.id);
     if (many.getAttribute("aria-disabled") || !confirm("Accept the keys of " + ids.length + " minions?\n" + ids.slice(0, 12).join(", ") + (ids.length > 12 ? ", …" : ""))) return;

@@ -56,7 +56,7 @@ function list({ main, live, can, params }) {
   return { close: () => table.close(), first: () => table.first() };
 }
 
-// runForm runs a function: the functions of one minion of the target complete what is typed.
+// runForm runs a function. The functions of one minion of the target complete the user's input.
 function runForm(params, can) {
   const tgt = h("input.mono", { required: true, placeholder: "*", value: params.get("tgt") || "", spellcheck: "false", autocapitalize: "none" });
   const kind = h("select", types.map((t) => h("option", { selected: t === params.get("tgt_type") }, t)));
@@ -139,7 +139,7 @@ function runForm(params, can) {
   } }, field("Target", tgt), field("Type", kind), h("div.combo", field("Function", fun), options), field("Arguments", arg), go), sig, error);
 }
 
-// one shows a job: its way, who is silent and why, and what the others said.
+// one shows a job: its way, the silent minions with reasons, and the returns of the others.
 function one({ main, live, who }, jid) {
   const head = new Rows(), ways = new Rows(), why = new Rows(), output = new Rows();
   const tables = { job: head, ways, why, output };

@@ -1,6 +1,7 @@
-// What all views stand on: elements, questions, the stream, tables, the panel. Nothing here keeps more than it shows.
+// All views use these functions: elements, requests, the stream, tables, the panel. Nothing here stores more than
+// it shows.
 
-// h makes an element: h("td.num", {title: "x"}, "text", other). Text stays text: nothing is ever read as HTML.
+// h makes an element: h("td.num", {title: "x"}, "text", other). Text stays text and is never read as HTML.
 export function h(what, attrs, ...children) {
   const [tag, ...classes] = what.split(".");
   const el = document.createElement(tag || "div");
@@ -26,7 +27,7 @@ export class Refused extends Error {
   constructor(status, text) { super(text); this.status = status; }
 }
 
-// api asks an address below /console/api and gives its answer; an answer that is no success is thrown.
+// api sends a request below /console/api and returns the answer. An answer without success is thrown.
 export async function api(method, path, body) {
   const init = { method, headers: {}, credentials: "same-origin" };
   if (method !== "GET") {
@@ -47,8 +48,9 @@ export function query(params) {
   return q.toString();
 }
 
-// address writes what a view shows into the address, so that a reload, a bookmark or somebody else sees the same. It makes no entry in
-// the history, and shows nothing anew. Where somebody is on the way to another address already, it does nothing.
+// address puts the state of a view into the page's address, so that a reload, a bookmark or another user sees the
+// same. It adds no history entry, and draws nothing. If the user is already on the way to another address, it does
+// nothing.
 let here = "";
 export function arrive() { here = location.hash; }
 export function address(params) {
@@ -58,7 +60,7 @@ export function address(params) {
   arrive();
 }
 
-// Live is the one stream of the page. open ends the stream before; what comes goes to the functions of the view.
+// Live is the only stream of the page. open closes the stream before. The functions of the view get the messages.
 export class Live {
   constructor(onState) { this.onState = onState; this.wait = 500; }
   open(params, on) {
@@ -67,7 +69,7 @@ export class Live {
     this.onState("opening");
     this.connect();
   }
-  // up tells whether what comes is of now.
+  // up tells whether the data is current.
   up = false;
   connect() {
     const source = (this.source = new EventSource("api/stream?" + query(this.params)));
@@ -104,7 +106,7 @@ export class Live {
         if (!who.user) { this.close(); this.onState("out"); return; }
       } catch (err) {
         if (this.params !== mine || this.source) return;
-        if (err.status !== 503) { this.source = source; this.lost(source); return; } // else the master is away, and the stream tells when it is back
+        if (err.status !== 503) { this.source = source; this.lost(source); return; } // otherwise the master is away, and the stream reports its return
       }
       this.connect();
     }, this.wait);
@@ -118,7 +120,7 @@ export class Live {
   close() { this.shut(); this.params = null; this.on = {}; }
 }
 
-// Rows is a table by key that patches change.
+// Rows is a table by key. Patches change it.
 export class Rows {
   constructor() { this.map = new Map(); this.more = 0; }
   patch(p) {
@@ -130,8 +132,8 @@ export class Rows {
   }
 }
 
-// Table shows rows: columns are {label, name, cell(row) → Node or text, sort(row), cls}. Only as many rows as have been scrolled
-// to are in the document. A row is made anew when it has changed, and keeps the focus.
+// Table shows rows. columns are {label, name, cell(row) → Node or text, sort(row), cls}. The document contains only
+// the rows down to the scroll position. A changed row is drawn again and keeps the focus.
 export class Table {
   constructor(label, columns, opt = {}) {
     Object.assign(this, { columns, opt, list: [], limit: 120, nodes: new Map(), by: opt.by ?? 0, down: !!opt.down });
@@ -161,7 +163,8 @@ export class Table {
       if (this.columns[i].sort && !this.opt.fixed) th.setAttribute("aria-sort", i !== this.by ? "none" : this.down ? "descending" : "ascending");
     });
   }
-  // set shows a list of {key, row}; the same row object means that nothing has changed. empty is what is said when there is none.
+  // set shows a list of {key, row}. The same row object means that nothing has changed. empty is the text for an
+  // empty list.
   set(list, empty) {
     this.empty = empty;
     if (!this.opt.fixed) {
@@ -200,7 +203,7 @@ export class Table {
       const v = c.cell(r.row, r.key);
       const td = h("td" + (c.cls ? "." + c.cls : ""), v);
       if (c.label) td.dataset.label = c.label;
-      if (c.cls === "name") td.title = td.textContent.replace(/^[\s└]+/, ""); // which may be cut
+      if (c.cls === "name") td.title = td.textContent.replace(/^[\s└]+/, ""); // the text may be cut
       if (v === "" || v === null) td.classList.add("blank");
       return td;
     }));
@@ -225,11 +228,11 @@ const collator = new Intl.Collator("en", { numeric: true });
 export const compare = (a, b) => collator.compare(a, b);
 export const keysOn = () => localStorage.getItem("keys") !== "off";
 
-// rowKey is the key of the row of a table that an element is in.
+// rowKey is the key of the table row that contains an element.
 const rowKey = (el) => el?.closest?.("tr")?.dataset.key;
 
-// The panel at the side shows one thing. When it goes the focus is where it was, in a row that has been made anew meanwhile as well;
-// onclose is called when somebody closes it, and not when its view goes.
+// The side panel shows one thing. When it closes, the focus returns to its old place, even in a row that was drawn
+// again. onclose is called when the user closes the panel, and not when its view ends.
 export const panel = {
   open(title, content, onclose) {
     const d = document.getElementById("panel");
@@ -237,7 +240,7 @@ export const panel = {
     if (!was) { this.from = document.activeElement; this.row = rowKey(this.from); }
     d.onclose = () => {
       onclose?.();
-      if (document.activeElement !== document.body && !d.contains(document.activeElement)) return; // the browser has given it back
+      if (document.activeElement !== document.body && !d.contains(document.activeElement)) return; // the browser has already returned it
       const row = this.row !== undefined && [...document.querySelectorAll("#main tr")].find((tr) => tr.dataset.key === this.row);
       ((row && row.querySelector("button,a")) || document.getElementById("main")).focus();
     };
@@ -257,7 +260,8 @@ export function debounce(ms, f) {
   return (...a) => { clearTimeout(t); t = setTimeout(() => f(...a), ms); };
 }
 
-// copier is a button that copies a text. Pages without TLS have no clipboard of their own: there it is selected, and copied as by hand.
+// copier makes a button that copies a text. A page without TLS has no clipboard, so the text is selected and copied
+// with execCommand.
 export function copier(text, what) {
   const b = h("button.small", { type: "button", "aria-label": "Copy " + what, onclick: async () => {
     let done = false;
@@ -280,11 +284,11 @@ export function copier(text, what) {
 export const tag = (kind, text) => h("span.tag." + kind, text);
 export const field = (label, input, cls = "") => h("label" + cls, label, input);
 
-// moment is a time as people here write it, with the name of the time zone.
+// moment writes a time in the local format, with the name of the time zone.
 const local = new Intl.DateTimeFormat([], { dateStyle: "medium", timeStyle: "long" });
 export const moment = (at) => (isNaN(at) ? "" : local.format(at));
 
-// Times: "3 s ago"; the moment itself stands in the title.
+// Times appear as "3 s ago". The title contains the exact time.
 export function ago(stamp) {
   if (!stamp) return "";
   const at = new Date(stamp);
@@ -294,7 +298,7 @@ function since(at) {
   const s = Math.max(0, (Date.now() - at) / 1000);
   return s < 2 ? "now" : s < 90 ? Math.round(s) + " s ago" : s < 5400 ? Math.round(s / 60) + " min ago" : s < 129600 ? Math.round(s / 3600) + " h ago" : Math.round(s / 86400) + " d ago";
 }
-// renew writes the times of the document anew.
+// renew updates the times in the document.
 export function renew() {
   for (const t of document.querySelectorAll("time[datetime]")) {
     const now = since(new Date(t.getAttribute("datetime")));
@@ -309,7 +313,7 @@ export function jidTime(jid) {
   return m ? `${m[1]}-${m[2]}-${m[3]}T${m[4]}:${m[5]}:${m[6]}.${m[7].slice(0, 3)}Z` : "";
 }
 
-// json shows a value: maps and lists as what can be folded, the rest as text.
+// json shows a value: maps and lists can be folded, everything else is text.
 export function json(v, depth = 0) {
   if (v === null || typeof v !== "object") return h("span.mono", v === null ? "null" : String(v));
   const all = Object.entries(v);
@@ -320,8 +324,9 @@ export function json(v, depth = 0) {
 
 export const perSecond = (n) => (n ? n.toFixed(n < 10 ? 1 : 0) : "0");
 
-// spark draws numbers as a line, one a unit of its width, of which there are 60. The newest is at the right, the highest at the top, zero
-// at the bottom; where a number is null there is none, and one alone is a dot. What it says in words is its hover text.
+// spark draws numbers as a line with 60 units of width, one for each number. The newest is at the right, the
+// highest at the top, and zero at the bottom. The line has a gap where a number is null, and a single number is a
+// dot. The hover text describes the graph in words.
 export function spark(values, cls = "spark") {
   const el = svg("svg", { class: cls, viewBox: "0 0 60 20", preserveAspectRatio: "none", "aria-hidden": "true" });
   const top = Math.max(...values.map(Number), 1e-9), none = (v) => v === null || v === undefined;
@@ -336,7 +341,7 @@ export function spark(values, cls = "spark") {
   return el;
 }
 
-// inWords is what a graph shows.
+// inWords describes the content of a graph.
 export function inWords(values) {
   const known = values.filter((v) => v !== null);
   if (!known.length) return "no messages counted yet";

@@ -10,26 +10,26 @@ import (
 	"time"
 )
 
-// What a cable holds in one direction: so many frames of at most so many bytes. What comes beyond that waits in the
-// queue of the interface, where the kernel drops what is too much.
+// These limits apply to frames in one direction of a cable: their number and their size. Further frames wait in
+// the queue of the interface, and the kernel drops those that do not fit.
 const (
 	framesAhead = 4096
 	maxFrame    = 64 << 10
 )
 
-// Frames counts what has come into a cable in one direction.
+// Frames counts the frames that entered a cable in one direction.
 type Frames struct{ Passed, Lost uint64 }
 
 // cable carries frames between two network interfaces, one of a minion and one of the site. It keeps their order.
 type cable struct {
 	ends   [2]io.ReadWriteCloser // of the minion, of the site
-	lanes  [2]*lane              // what the minion sends, what the site sends
+	lanes  [2]*lane              // frames from the minion, frames from the site
 	cancel context.CancelFunc
 	work   sync.WaitGroup
 }
 
-// newCable begins to carry frames. Each Read of an end brings one frame that its interface sends, each Write is one
-// that it receives. The ends are the cable's from now on.
+// newCable starts to carry frames. Each Read of an end returns one frame that its interface sends. Each Write
+// is a frame that it receives. The cable owns the ends from now on.
 func newCable(minion, site io.ReadWriteCloser) *cable {
 	ctx, cancel := context.WithCancel(context.Background())
 	c := &cable{ends: [2]io.ReadWriteCloser{minion, site}, lanes: [2]*lane{{}, {}}, cancel: cancel}
@@ -39,16 +39,16 @@ func newCable(minion, site io.ReadWriteCloser) *cable {
 	return c
 }
 
-// close ends both interfaces and waits until nothing of the cable runs any more.
+// close closes both ends and waits until all goroutines of the cable have ended.
 func (c *cable) close() {
 	c.cancel()
 	for _, end := range c.ends {
-		_ = end.Close() // one whose namespace is gone is fine
+		_ = end.Close() // the end's namespace may be gone
 	}
 	c.work.Wait()
 }
 
-// lane is one direction of a cable: its faults and how much has passed.
+// lane is one direction of a cable: its faults and its counters.
 type lane struct {
 	passed, lost atomic.Uint64
 
@@ -56,18 +56,18 @@ type lane struct {
 	cut           bool
 	delay, jitter time.Duration
 	loss          int        // percent
-	draw          *rand.Rand // nil while frames are neither late nor lost
-	last          time.Time  // when the frame before arrives
+	draw          *rand.Rand // nil while no frame is delayed or lost
+	last          time.Time  // arrival of the last frame
 }
 
-// frame is one that is under way.
+// frame is a frame in the cable.
 type frame struct {
 	data []byte
 	due  time.Time
 }
 
-// shape sets what happens to the frames that come in from now on. What is drawn of the first, the second and so on
-// follows from the random source alone.
+// shape sets the faults for all further frames. The fate of the first frame, of the second and so on depends
+// only on the random source.
 func (l *lane) shape(delay, jitter time.Duration, loss int, source rand.Source) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -89,8 +89,8 @@ func (l *lane) isCut() bool {
 	return l.cut
 }
 
-// enter says when a frame that comes in now arrives, or that it does not. Each frame takes two draws, whatever comes of
-// them, but for those that meet a cut.
+// enter returns the time of arrival of a frame that enters now. ok is false if the frame is lost. Each frame
+// uses two random numbers, whatever its fate, except a frame that meets a cut.
 func (l *lane) enter(now time.Time) (due time.Time, ok bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -112,7 +112,7 @@ func (l *lane) enter(now time.Time) (due time.Time, ok bool) {
 	return due, ok
 }
 
-// carry passes on what one end sends until that end is closed, or the cable.
+// carry passes frames from one end on until that end or the cable is closed.
 func (l *lane) carry(ctx context.Context, from io.Reader, to io.Writer) {
 	frames := make(chan frame, framesAhead)
 	var reader sync.WaitGroup
@@ -126,7 +126,7 @@ func (l *lane) carry(ctx context.Context, from io.Reader, to io.Writer) {
 	}
 }
 
-// read hands on the frames that come in, but for those that are lost.
+// read passes on the frames that enter and are not lost.
 func (l *lane) read(ctx context.Context, from io.Reader, frames chan<- frame) {
 	defer close(frames)
 	buf := make([]byte, maxFrame)
@@ -148,7 +148,7 @@ func (l *lane) read(ctx context.Context, from io.Reader, frames chan<- frame) {
 	}
 }
 
-// leave lets a frame arrive, unless the cable was cut while it was under way or nobody is at the end.
+// leave delivers a frame, unless the cable was cut meanwhile or nobody is at the end.
 func (l *lane) leave(f frame, to io.Writer) {
 	if l.isCut() {
 		l.lost.Add(1)

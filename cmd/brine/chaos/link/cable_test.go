@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// fates are when frames that come in one millisecond after the other arrive, in milliseconds, or -1 for one that is
-// lost.
+// fates are the times of arrival, in milliseconds, of frames that enter one millisecond apart. -1 is a lost
+// frame.
 func fates(l *lane, frames int) []int {
 	var all []int
 	for i := range frames {
@@ -55,7 +55,7 @@ func TestLaneDraws(t *testing.T) {
 		delay, jitter    time.Duration
 		loss             int
 		lostMin, lostMax int
-		early, late      int // of a frame, against its entry, in milliseconds
+		early, late      int // of a frame, relative to its entry, in milliseconds
 	}{
 		{"nothing", 0, 0, 0, 0, 0, 0, 0},
 		{"delay", 50 * time.Millisecond, 0, 0, 0, 0, 50, 50},
@@ -94,14 +94,14 @@ func TestLaneDraws(t *testing.T) {
 	}
 }
 
-// kernels are the other sides of the ends of a cable: what the kernel has of a TUN device.
+// kernels are the other sides of the ends of a cable, as the kernel's side of a TUN device.
 type kernels struct {
 	t            *testing.T
 	cable        *cable
 	minion, site net.Conn
 }
 
-// newKernels lays a cable. To be called in a bubble of synctest.
+// newKernels makes a cable. Call it in a bubble of synctest.
 func newKernels(t *testing.T) *kernels {
 	t.Helper()
 	minion, far := net.Pipe()
@@ -109,7 +109,7 @@ func newKernels(t *testing.T) *kernels {
 	return &kernels{t: t, cable: newCable(far, near), minion: minion, site: site}
 }
 
-// send sends frames, one after the other.
+// send sends frames one after another.
 func (k *kernels) send(from net.Conn, frames ...string) {
 	k.t.Helper()
 	for _, f := range frames {
@@ -119,7 +119,7 @@ func (k *kernels) send(from net.Conn, frames ...string) {
 	}
 }
 
-// comes reads one frame and says how long that took.
+// comes reads one frame and returns the time until its arrival.
 func (k *kernels) comes(to net.Conn, want string) time.Duration {
 	k.t.Helper()
 	began := time.Now()
@@ -132,7 +132,7 @@ func (k *kernels) comes(to net.Conn, want string) time.Duration {
 	return time.Since(began)
 }
 
-// silent waits for an hour in which nothing comes.
+// silent waits an hour in which no frame may arrive.
 func (k *kernels) silent(to net.Conn) {
 	k.t.Helper()
 	_ = to.SetReadDeadline(time.Now().Add(time.Hour))

@@ -11,23 +11,23 @@ import (
 	"time"
 )
 
-// What a connection holds in one direction: so many pieces of so many bytes are read before they are passed on. What a
-// peer sends beyond that waits in its kernel.
+// These limits apply to one direction of a connection: so many pieces of so many bytes are read before they are
+// passed on. Further data waits in the kernel of the sender.
 const (
 	pieceSize   = 16 << 10
 	piecesAhead = 256
 )
 
-// flow is one direction of a Proxy: its faults and how much has passed.
+// flow is one direction of a Proxy: its faults and its counter.
 type flow struct {
 	bytes atomic.Uint64
 
 	mu            sync.Mutex
-	open          chan struct{} // closed while the direction is whole
+	open          chan struct{} // closed while the direction has no cut
 	isCut         bool
 	delay, jitter time.Duration
-	size          int           // of a piece while it trickles, in bytes; 0: whole pieces
-	gap           time.Duration // between such pieces
+	size          int           // size of a piece during a trickle, in bytes; 0: whole pieces
+	gap           time.Duration // pause between such pieces
 }
 
 func newFlow() *flow {
@@ -66,7 +66,7 @@ func (f *flow) restore() {
 	}
 }
 
-// wait returns true as soon as the direction is whole, and false when done ends first.
+// wait returns true as soon as the direction has no cut, and false if done ends first.
 func (f *flow) wait(done <-chan struct{}) bool {
 	for {
 		f.mu.Lock()
@@ -83,7 +83,7 @@ func (f *flow) wait(done <-chan struct{}) bool {
 	}
 }
 
-// late is how much later than now a piece arrives that comes in now.
+// late is the delay of a piece that enters now.
 func (f *flow) late() time.Duration {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -93,7 +93,7 @@ func (f *flow) late() time.Duration {
 	return f.delay + rand.N(f.jitter)
 }
 
-// next is how many of n bytes go through at once, and the wait after them.
+// next is how many of n bytes may pass at once, and the wait after them.
 func (f *flow) next(n int) (int, time.Duration) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -103,14 +103,14 @@ func (f *flow) next(n int) (int, time.Duration) {
 	return min(n, f.size), f.gap
 }
 
-// piece is what one read has brought, and when it is to arrive.
+// piece holds the bytes of one read, and the time of their arrival.
 type piece struct {
 	data []byte
-	err  error // the read that ended the direction
+	err  error // the error that ended the direction
 	due  time.Time
 }
 
-// pump passes on what from sends until that side has ended, or the pair.
+// pump passes data from one side on until that side or the pair has ended.
 func (f *flow) pump(ctx context.Context, c *pair, from, to *net.TCPConn) {
 	pieces := make(chan piece, piecesAhead)
 	var reader sync.WaitGroup
@@ -123,7 +123,7 @@ func (f *flow) pump(ctx context.Context, c *pair, from, to *net.TCPConn) {
 	}
 }
 
-// read hands on the pieces that come in, the last with the error that ended it.
+// read passes on the pieces that enter, the last with the error that ended it.
 func (f *flow) read(ctx context.Context, from *net.TCPConn, pieces chan<- piece) {
 	defer close(pieces)
 	var last time.Time
@@ -146,8 +146,8 @@ func (f *flow) read(ctx context.Context, from *net.TCPConn, pieces chan<- piece)
 	}
 }
 
-// pass writes one piece when the direction is whole, and ends what its sender has ended. It returns false when nothing
-// can be written any more.
+// pass writes one piece as soon as the direction has no cut. If the sender has ended the direction, pass ends
+// it, too. It returns false if nothing can be written any more.
 func (f *flow) pass(ctx context.Context, c *pair, to *net.TCPConn, p piece) bool {
 	for len(p.data) > 0 {
 		n, gap := f.next(len(p.data))
@@ -169,7 +169,7 @@ func (f *flow) pass(ctx context.Context, c *pair, to *net.TCPConn, p piece) bool
 		return true
 	case !f.wait(ctx.Done()):
 	case errors.Is(p.err, io.EOF):
-		_ = to.CloseWrite() // one that has ended by itself is fine
+		_ = to.CloseWrite() // it may have ended already
 	default: // a reset
 		c.kill(true)
 	}
@@ -191,7 +191,7 @@ func pause(d time.Duration, done <-chan struct{}) bool {
 	}
 }
 
-// pair is one connection to the Proxy with the one to the target that it leads to.
+// pair is one connection to the Proxy with its connection to the target.
 type pair struct {
 	in     *net.TCPConn
 	cancel context.CancelFunc // called when the pair has ended
@@ -201,7 +201,7 @@ type pair struct {
 	over bool
 }
 
-// join adds the connection to the target. It returns false, and ends that, when the pair has ended.
+// join adds the connection to the target. If the pair has ended, it closes that connection and returns false.
 func (c *pair) join(out *net.TCPConn) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -210,11 +210,11 @@ func (c *pair) join(out *net.TCPConn) bool {
 		return false
 	}
 	c.out = out
-	_ = out.SetLinger(-1) // as the system does
+	_ = out.SetLinger(-1) // the system's default
 	return true
 }
 
-// kill ends both connections, with a reset if so wanted. It returns false when they had ended.
+// kill closes both connections, with a reset if reset is set. It returns false if they had ended before.
 func (c *pair) kill(reset bool) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -230,10 +230,10 @@ func (c *pair) kill(reset bool) bool {
 	return true
 }
 
-// end closes a connection; with SO_LINGER 0 the other side is sent a reset.
+// end closes a connection. With SO_LINGER 0 the other side gets a reset.
 func end(c *net.TCPConn, reset bool) {
 	if reset {
-		_ = c.SetLinger(0) // a connection that is gone needs none
+		_ = c.SetLinger(0) // a lost connection needs none
 	}
 	_ = c.Close()
 }

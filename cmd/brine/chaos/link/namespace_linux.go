@@ -11,7 +11,7 @@ import (
 // ownNamespace is the network namespace of the calling thread.
 const ownNamespace = "/proc/thread-self/ns/net"
 
-// newNamespace makes a network namespace, which lives as long as the file is open or a process is in it.
+// newNamespace makes a network namespace. It exists as long as the file is open or a process is in it.
 func newNamespace() (ns *os.File, err error) {
 	err = elsewhere(func() error {
 		if err := unix.Unshare(unix.CLONE_NEWNET); err != nil {
@@ -23,7 +23,7 @@ func newNamespace() (ns *os.File, err error) {
 	return ns, err
 }
 
-// within calls f on a thread that is in the namespace. Sockets that f makes and processes that it starts stay there.
+// within calls f on a thread in the namespace. Sockets that f makes and processes that it starts stay there.
 func (h *Host) within(f func() error) error {
 	return elsewhere(func() error {
 		if err := unix.Setns(int(h.ns.Fd()), unix.CLONE_NEWNET); err != nil {
@@ -33,8 +33,8 @@ func (h *Host) within(f func() error) error {
 	})
 }
 
-// elsewhere calls f on a thread of its own, which may leave its namespace. A thread that does not find its way back
-// ends.
+// elsewhere calls f on a separate thread, which may change its namespace. A thread that cannot return to its
+// old namespace ends.
 func elsewhere(f func() error) error {
 	done := make(chan error, 1)
 	go func() {

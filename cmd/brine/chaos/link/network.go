@@ -13,32 +13,32 @@ import (
 	"time"
 )
 
-// ErrUnavailable means that this machine, or this user, cannot have what was asked for. The error that wraps it says
-// exactly what is missing.
+// ErrUnavailable means that this machine or this user lacks something. The error that wraps it says exactly
+// what is missing.
 var ErrUnavailable = errors.New("link: not available")
 
-// Network is a network of its own: a namespace for the master, called the site, and one for each minion, with a cable
-// from each minion to the site. This process carries the frames of the cables, so they can be late and get lost; the
-// kernel has nothing to know of that but TUN devices. Nothing of it is seen by the rest of the machine, and nothing can
-// get out: there are no routes but those along the cables. When the process ends, in whatever way, the cables are gone
-// at once and the rest as soon as the processes in it are.
+// Network is a separate network: a namespace for the master, called the site, one for each minion, and a cable
+// from each minion to the site. This process carries the frames of the cables, so it can delay and lose them.
+// The kernel only needs TUN devices. The rest of the machine does not see the network, and nothing can leave
+// it, because its only routes are the cables. When the process ends in any way, the cables end at once. The
+// namespaces end with their last processes.
 type Network struct {
 	site *Host
 	all  []*Host // the site first
 }
 
-// Host is one namespace. Commands that are started in it see its interfaces only.
+// Host is one namespace. Commands started in it see only its interfaces.
 type Host struct {
-	Addr string // its address; of the site 127.0.0.1
-	Site string // the address of the site at the other end of its cable, where a minion finds its master
-	Seed uint64 // of what Shape draws
+	Addr string // its address; 127.0.0.1 for the site
+	Site string // the site's address at the other end of its cable, where a minion finds its master
+	Seed uint64 // seed of the random numbers in Shape
 
 	ns    *os.File
-	cable *cable // nil at the site
+	cable *cable // nil for the site
 }
 
-// NewNetwork makes a Network that consists of the site. ErrUnavailable: without the right to make network namespaces or
-// TUN devices, or without them in the kernel.
+// NewNetwork makes a Network with only the site. ErrUnavailable means that network namespaces or TUN devices
+// are not permitted, or missing in the kernel.
 func NewNetwork() (*Network, error) {
 	site, err := newHost()
 	if err != nil {
@@ -56,7 +56,7 @@ func NewNetwork() (*Network, error) {
 	return n, nil
 }
 
-// newHost makes a namespace in which the loopback interface is up.
+// newHost makes a namespace with an active loopback interface.
 func newHost() (*Host, error) {
 	ns, err := newNamespace()
 	if err != nil {
@@ -69,7 +69,7 @@ func newHost() (*Host, error) {
 	return h, nil
 }
 
-// Site is the namespace of the master. It has an address at each cable; a master there listens on 0.0.0.0.
+// Site returns the namespace of the master. It has an address at each cable. A master in it listens on 0.0.0.0.
 func (n *Network) Site() *Host { return n.site }
 
 // Join makes a namespace for a minion and the cable from it to the site.
@@ -94,7 +94,7 @@ func (n *Network) Join() (*Host, error) {
 	return h, nil
 }
 
-// Forward makes a Proxy on this machine's own loopback that leads to an address as the site sees it.
+// Forward makes a Proxy on this machine's own loopback that leads to an address inside the site.
 func (n *Network) Forward(target string) (*Proxy, error) {
 	return newProxy(target, func(ctx context.Context) (c net.Conn, err error) {
 		err = n.site.within(func() (err error) {
@@ -105,7 +105,8 @@ func (n *Network) Forward(target string) (*Proxy, error) {
 	})
 }
 
-// Close kills what still runs in the namespaces and gives them up, and the cables with them. To close it twice is fine.
+// Close kills all processes in the namespaces and removes the namespaces and cables. A second Close does
+// nothing.
 func (n *Network) Close() error {
 	var errs []error
 	for _, h := range n.all {
@@ -124,14 +125,14 @@ func (n *Network) Close() error {
 // Start starts a command in the namespace.
 func (h *Host) Start(cmd *exec.Cmd) error { return h.within(cmd.Start) }
 
-// errNoCable means that the site was asked to do what only the host of a minion can.
+// errNoCable means that an operation needs the host of a minion and got the site.
 var errNoCable = errors.New("link: the site has no cable of its own")
 
-// Cut takes the cable off: frames are lost in both directions, those that are under way, too, and nobody is told.
-// Connections stand until one side gives them up. A frame that is being passed on at this moment still arrives.
+// Cut disconnects the cable. Frames in both directions are lost, including those in the cable, and no side gets
+// an error. Connections stay open until one side gives them up. A frame whose delivery has begun still arrives.
 func (h *Host) Cut() error { return h.CutWay(Both) }
 
-// CutWay does so with what goes in one direction only.
+// CutWay does so in one direction only.
 func (h *Host) CutWay(d Direction) error {
 	return h.each(func(way Direction, l *lane) {
 		if d == Both || d == way {
@@ -140,22 +141,23 @@ func (h *Host) CutWay(d Direction) error {
 	})
 }
 
-// Shape lets each frame of both directions take delay, give or take jitter, in their order, and loses some percent of
-// them. Zero values end that. Which frames are lost and how late the others are, counted from here on in each
-// direction, follows from Seed.
+// Shape delays each frame in both directions by delay, plus or minus jitter, keeps their order, and loses the
+// given percentage. Zero values end that. The lost frames and the delays of the others, counted from now on in
+// each direction, depend only on Seed.
 func (h *Host) Shape(delay, jitter time.Duration, loss int) error {
 	return h.each(func(way Direction, l *lane) { l.shape(delay, jitter, loss, rand.NewPCG(h.Seed, uint64(way))) })
 }
 
-// Restore puts the cable back, and ends what Shape has begun.
+// Restore connects the cable again, and ends the effects of Shape.
 func (h *Host) Restore() error {
 	return errors.Join(h.each(func(_ Direction, l *lane) { l.setCut(false) }), h.Shape(0, 0, 0))
 }
 
-// Frames counts what the cable has got from the minion and from the site since it was laid.
+// Frames returns the numbers of frames that the cable has got from the minion and from the site since it
+// exists.
 func (h *Host) Frames() (toTarget, fromTarget Frames) {
 	count := map[Direction]Frames{}
-	// the site has none
+	// the site has no cable
 	_ = h.each(func(way Direction, l *lane) { count[way] = Frames{l.passed.Load(), l.lost.Load()} })
 	return count[ToTarget], count[FromTarget]
 }
@@ -170,11 +172,11 @@ func (h *Host) each(f func(way Direction, l *lane)) error {
 	return nil
 }
 
-// killPatience is how long the processes of a namespace may take to end once they are killed.
+// killPatience bounds the time in which killed processes of a namespace must end.
 const killPatience = 10 * time.Second
 
-// killAll kills every process in the namespace until there is none: all of them descend from commands that were started
-// in it, and one that is about to be killed may start another.
+// killAll kills the processes in the namespace until there is none left, because a process may start another
+// before it is killed.
 func (h *Host) killAll() error {
 	limit := time.Now().Add(killPatience)
 	for {
@@ -187,14 +189,14 @@ func (h *Host) killAll() error {
 		}
 		for _, pid := range left {
 			if p, err := os.FindProcess(pid); err == nil {
-				_ = p.Kill() // one that has ended by itself is fine
+				_ = p.Kill() // it may have ended already
 			}
 		}
 		pause(time.Millisecond, nil)
 	}
 }
 
-// processes are those that live in the namespace.
+// processes lists the processes in the namespace.
 func (h *Host) processes() (pids []int, err error) {
 	own, err := h.ns.Stat()
 	if err != nil {
@@ -206,11 +208,11 @@ func (h *Host) processes() (pids []int, err error) {
 	}
 	for _, name := range names {
 		pid, err := strconv.Atoi(name.Name())
-		if err != nil || pid == os.Getpid() { // a thread of ours may be there
+		if err != nil || pid == os.Getpid() { // a thread of this process may be in it
 			continue
 		}
 		ns, err := os.Stat(fmt.Sprintf("/proc/%d/ns/net", pid))
-		if err == nil && os.SameFile(own, ns) { // one that has ended has none
+		if err == nil && os.SameFile(own, ns) { // an ended process has no namespace
 			pids = append(pids, pid)
 		}
 	}

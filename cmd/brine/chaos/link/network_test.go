@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// newNetwork makes a Network, or skips the test for the reason that there can be none.
+// newNetwork makes a Network, or skips the test and gives the reason.
 func newNetwork(t *testing.T) *Network {
 	t.Helper()
 	n, err := NewNetwork()
@@ -108,7 +108,7 @@ func TestNetwork(t *testing.T) {
 	if err := a.Restore(); err != nil {
 		t.Fatal(err)
 	}
-	e.read(master, "question") // by the kernel's next attempt
+	e.read(master, "question") // at the kernel's next attempt
 	e.read(minion, "answer")
 	if now := interfaces(t); !slices.Equal(before, now) {
 		t.Errorf("interfaces of this machine: %v, before %v", now, before)
@@ -180,7 +180,7 @@ func TestNetworkCloseKills(t *testing.T) {
 	}
 	defer r.Close()
 	cmd := exec.Command("sh", "-c", "sleep 1000 & wait")
-	cmd.Stdout = w // held by both processes
+	cmd.Stdout = w // both processes hold it open
 	if err := h.Start(cmd); err != nil {
 		t.Fatal(err)
 	}
@@ -268,7 +268,7 @@ func TestCutWay(t *testing.T) {
 		if err := h.Restore(); err != nil {
 			t.Fatal(err)
 		}
-		e.read(tt.listen, "lost") // by the kernel's next attempt
+		e.read(tt.listen, "lost") // at the kernel's next attempt
 	}
 	if err := n.Site().Cut(); err == nil {
 		t.Error("the site has a cable")

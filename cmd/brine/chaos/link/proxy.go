@@ -14,34 +14,34 @@ import (
 	"brine/wire/loopback"
 )
 
-// Direction is which way a fault works.
+// Direction is the direction in which a fault acts.
 type Direction int
 
-// The directions. Both is the zero value.
+// Both is the zero value.
 const (
 	Both       Direction = iota
-	ToTarget             // what a minion sends
-	FromTarget           // what the master sends
+	ToTarget             // data from a minion
+	FromTarget           // data from the master
 )
 
-// acceptPause is the wait after an accept that failed for want of something, such as descriptors.
+// acceptPause is the pause after a failed accept, for example for lack of descriptors.
 const acceptPause = 10 * time.Millisecond
 
 // ErrClosed means that the Proxy was closed.
 var ErrClosed = errors.New("link: proxy is closed")
 
-// Stats counts since the Proxy was made.
+// Stats holds counters since the Proxy was made.
 type Stats struct {
-	Accepted   uint64 // connections taken
-	Failed     uint64 // of these, the ones for which the target was not there; they were reset
+	Accepted   uint64 // accepted connections
+	Failed     uint64 // of these, connections whose target was not reachable; they were reset
 	Reset      uint64 // connections that Reset has ended
-	Open       int    // connections that stand now
+	Open       int    // open connections
 	ToTarget   uint64 // bytes passed on to the target
 	FromTarget uint64 // bytes passed back
 }
 
-// Proxy is a port of 127.0.0.1 that leads to a target and can be broken. Its port stays the same over Refuse and
-// Restore, and nobody else who asks wire/loopback gets it before Close.
+// Proxy is a port of 127.0.0.1 that leads to a target and can be broken. Its port number stays the same across
+// Refuse and Restore. No other user of wire/loopback gets it before Close.
 type Proxy struct {
 	target string
 	dial   func(context.Context) (net.Conn, error)
@@ -57,7 +57,7 @@ type Proxy struct {
 	accepted, failed, reset atomic.Uint64
 }
 
-// New opens a port that leads to target, which is host:port. The target need not be there yet. Errors:
+// New opens a port that leads to target, which is host:port. The target need not exist yet. Errors:
 // loopback.ErrNoPort, or that of listening.
 func New(target string) (*Proxy, error) {
 	return newProxy(target, func(ctx context.Context) (net.Conn, error) {
@@ -65,8 +65,8 @@ func New(target string) (*Proxy, error) {
 	})
 }
 
-// resetting makes connections that end with a reset until somebody wishes otherwise: an attempt that is given up may be
-// one that the target has accepted already.
+// resetting makes connections that end with a reset unless that is changed, because the target may have
+// accepted a connection attempt that is given up.
 var resetting = net.Dialer{Control: func(_, _ string, c syscall.RawConn) error {
 	var err error
 	ctlErr := c.Control(func(fd uintptr) {
@@ -91,15 +91,15 @@ func newProxy(target string, dial func(context.Context) (net.Conn, error)) (*Pro
 // Port is the number of the port that the Proxy listens on.
 func (p *Proxy) Port() int { return p.port.Number }
 
-// Addr is where the Proxy listens, host:port.
+// Addr is the address of the Proxy, host:port.
 func (p *Proxy) Addr() string { return net.JoinHostPort("127.0.0.1", strconv.Itoa(p.port.Number)) }
 
-// Cut lets nothing through any more in one direction or both. Connections stand and what is sent waits, the end of a
-// connection included; so do new connections, whose peer sees them accepted and then nothing. A piece that is being
-// passed on at this moment still arrives.
+// Cut blocks all data in one direction or both. Connections stay open, and sent data waits, including the end
+// of a connection. New connections are accepted but carry nothing. A piece whose delivery has begun still
+// arrives.
 func (p *Proxy) Cut(d Direction) { p.each(d, (*flow).cut) }
 
-// Delay lets all that is sent from now on arrive after delay and a random time of up to jitter, in order.
+// Delay delays data that is sent from now on by delay and a random time of up to jitter. It keeps the order.
 func (p *Proxy) Delay(d Direction, delay, jitter time.Duration) {
 	p.each(d, func(f *flow) { f.setDelay(delay, jitter) })
 }
@@ -109,8 +109,8 @@ func (p *Proxy) Trickle(d Direction, n int, wait time.Duration) {
 	p.each(d, func(f *flow) { f.setTrickle(n, wait) })
 }
 
-// Reset ends all connections that stand with a reset (RST) to both sides, those of a cut link included. What was under
-// way is lost. New connections are taken at once. It returns how many connections it has ended.
+// Reset ends all open connections with a reset (RST) to both sides, even those of a cut link. Data on the way
+// is lost. New connections are accepted at once. It returns the number of ended connections.
 func (p *Proxy) Reset() int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -124,7 +124,7 @@ func (p *Proxy) Reset() int {
 	return n
 }
 
-// Refuse closes the port: new connections are refused. The connections that stand stay; Reset ends them.
+// Refuse closes the port, so that new connections are refused. Open connections stay. Reset ends them.
 func (p *Proxy) Refuse() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -143,15 +143,15 @@ func (p *Proxy) refuse() error {
 	return nil
 }
 
-// Restore ends all faults: what was held passes in the order in which it was sent, and connections are taken again on
-// the same port. What was sent under a Delay still arrives at its time. Errors: ErrClosed, or that of listening.
+// Restore ends all faults. Waiting data passes in its order, and the same port accepts connections again. Data
+// that was sent under a Delay still arrives at its time. Errors: ErrClosed, or that of listening.
 func (p *Proxy) Restore() error {
 	p.each(Both, (*flow).restore)
 	return p.accept()
 }
 
-// Close ends all connections, closes the port and waits until nothing of the Proxy runs any more. To close it twice is
-// fine.
+// Close ends all connections, closes the port and waits until all goroutines of the Proxy have ended. A second
+// Close does nothing.
 func (p *Proxy) Close() error {
 	p.mu.Lock()
 	if p.closed {
@@ -186,7 +186,7 @@ func (p *Proxy) each(d Direction, change func(*flow)) {
 	}
 }
 
-// fail ends a connection for which the target was not there. Who has seen its end finds it counted.
+// fail ends a connection whose target was not reachable. It counts the failure before the client sees the end.
 func (p *Proxy) fail(c *pair) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -229,7 +229,7 @@ func (p *Proxy) take(l net.Listener) {
 	}
 }
 
-// admit begins to carry a connection, unless the port was closed meanwhile.
+// admit starts to carry a connection, unless the port was closed meanwhile.
 func (p *Proxy) admit(l net.Listener, in *net.TCPConn) {
 	ctx, cancel := context.WithCancel(context.Background())
 	c := &pair{in: in, cancel: cancel}
@@ -249,7 +249,8 @@ func (p *Proxy) admit(l net.Listener, in *net.TCPConn) {
 	})
 }
 
-// carry connects to the target, once both directions are whole, and passes on what comes until both sides have ended.
+// carry connects to the target as soon as neither direction has a cut. It passes data on until both sides have
+// ended.
 func (p *Proxy) carry(ctx context.Context, c *pair) {
 	defer c.kill(false)
 	if !p.flows[0].wait(ctx.Done()) || !p.flows[1].wait(ctx.Done()) {

@@ -15,10 +15,10 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// patience ends a wait in vain; it is reached only when something is wrong.
+// patience bounds a wait. A correct run never reaches it.
 const patience = 30 * time.Second
 
-// ends are a connection through a Proxy: the minion's side and the master's.
+// ends are the two ends of a connection through a Proxy: the minion's and the master's.
 type ends struct {
 	t              *testing.T
 	proxy          *Proxy
@@ -26,7 +26,7 @@ type ends struct {
 	minion, master net.Conn
 }
 
-// newEnds makes a target and a Proxy before it, without a connection.
+// newEnds makes a target and a Proxy for it, without a connection.
 func newEnds(t *testing.T) *ends {
 	t.Helper()
 	l, err := net.ListenTCP("tcp", &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1)})
@@ -46,7 +46,7 @@ func newEnds(t *testing.T) *ends {
 	return &ends{t: t, proxy: p, target: l}
 }
 
-// connected makes a connection through it.
+// connected makes a connection through a Proxy.
 func connected(t *testing.T) *ends {
 	t.Helper()
 	e := newEnds(t)
@@ -91,7 +91,7 @@ func (e *ends) read(c net.Conn, want string) {
 	}
 }
 
-// nothing looks whether a connection is silent for a moment.
+// nothing checks that a connection is silent for a moment.
 func (e *ends) nothing(c net.Conn) {
 	e.t.Helper()
 	_ = c.SetReadDeadline(time.Now().Add(100 * time.Millisecond))
@@ -102,7 +102,7 @@ func (e *ends) nothing(c net.Conn) {
 	}
 }
 
-// ended waits for the end of a connection. What had arrived before is of no interest.
+// ended waits for the end of a connection, and ignores earlier data.
 func (e *ends) ended(c net.Conn, want error) {
 	e.t.Helper()
 	_ = c.SetReadDeadline(time.Now().Add(patience))
@@ -137,7 +137,7 @@ func TestProxyPasses(t *testing.T) {
 	_ = e.master.Close()
 	e.ended(e.minion, io.EOF)
 	got := e.proxy.Stats()
-	got.Open = 0 // it may not have been noticed yet
+	got.Open = 0 // the end may not have been noticed yet
 	if want := (Stats{Accepted: 1, ToTarget: 8, FromTarget: 10}); got != want {
 		t.Errorf("got %+v, want %+v", got, want)
 	}
@@ -145,7 +145,7 @@ func TestProxyPasses(t *testing.T) {
 
 func TestProxyPassesAll(t *testing.T) {
 	e := connected(t)
-	big := bytes.Repeat([]byte("0123456789abcdef"), 1<<19) // more than anything on the way holds
+	big := bytes.Repeat([]byte("0123456789abcdef"), 1<<19) // more than all buffers on the way hold
 	go func() {
 		_, _ = e.minion.Write(big)
 		_ = e.minion.Close()
@@ -275,7 +275,7 @@ func TestRefuse(t *testing.T) {
 func TestNoTarget(t *testing.T) {
 	e := newEnds(t)
 	_ = e.target.Close()
-	e.proxy.Cut(Both) // until it is connected
+	e.proxy.Cut(Both) // the cut lasts until it is connected
 	c := e.connect()
 	e.restore()
 	e.ended(c, syscall.ECONNRESET)
@@ -347,7 +347,8 @@ func TestClose(t *testing.T) {
 	}
 }
 
-// TestFaultsAtOnce is for the race detector: all methods at once, under traffic, end in a link that works.
+// TestFaultsAtOnce serves the race detector: all methods run concurrently, under traffic, and leave a working
+// link.
 func TestFaultsAtOnce(t *testing.T) {
 	e := newEnds(t)
 	served := make(chan struct{})

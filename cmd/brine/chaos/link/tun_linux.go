@@ -9,16 +9,16 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// newInterface makes a network interface in the namespace, with an address in a network of 256, whose other side is the
-// value that comes back: a Read is a packet that the namespace sends, a Write one that it receives. With its Close the
-// interface is gone.
+// newInterface makes a network interface in the namespace, with an address in a network of 256 addresses. It
+// returns the other side: a Read is a packet that the namespace sends, a Write one that it receives. Close
+// removes the interface.
 func (h *Host) newInterface(name string, addr netip.Addr) (side io.ReadWriteCloser, err error) {
 	err = h.within(func() error {
 		if side, err = openTun(name); err != nil {
 			return err
 		}
 		if err := switchOn(name, addr); err != nil {
-			_ = side.Close() // it has not been used
+			_ = side.Close() // it was not used
 			return err
 		}
 		return nil
@@ -39,14 +39,14 @@ func openTun(name string) (*os.File, error) {
 		err = unix.IoctlIfreq(fd, unix.TUNSETIFF, ifr)
 	}
 	if err != nil {
-		_ = unix.Close(fd) // it has not been used
+		_ = unix.Close(fd) // it was not used
 		return nil, fmt.Errorf("%w: interface %s: %w", ErrUnavailable, name, err)
 	}
-	return os.NewFile(uintptr(fd), device), nil // only now: a file that is no device yet cannot be polled
+	return os.NewFile(uintptr(fd), device), nil // only now, because the file must be a device before it can be polled
 }
 
-// switchOn gives an interface in the namespace of the calling thread its address, if it is to have one, and lets
-// packets through.
+// switchOn sets the address of an interface in the namespace of the calling thread, if addr is valid, and
+// activates it.
 func switchOn(name string, addr netip.Addr) error {
 	sock, err := unix.Socket(unix.AF_INET, unix.SOCK_DGRAM|unix.SOCK_CLOEXEC, 0)
 	if err != nil {

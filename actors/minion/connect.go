@@ -27,7 +27,7 @@ func (m *Minion) returnSenderOptions(l *link.Link) returns.Options {
 		MaxAge: m.cfg.ReturnSpoolMaxAge, Diary: m.diary, Heeded: m.heeded}
 }
 
-// copies.Options are those of the ReturnerSpool.
+// returnerSpoolOptions are those of the ReturnerSpool.
 func (m *Minion) returnerSpoolOptions() copies.Options {
 	return copies.Options{
 		Ref: m.returners,

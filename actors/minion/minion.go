@@ -169,7 +169,7 @@ func (m *Minion) makeRefs() {
 	}
 }
 
-// meter.Options are what is counted, and what there is at a moment.
+// meterOptions are what is counted, and what there is at a moment.
 func (m *Minion) meterOptions() meter.Options {
 	opt := meter.Options{Registry: m.opt.Metrics, Known: m.knows, Journal: m.journalPath(),
 		Buckets:   m.cfg.MetricsOptions().Boundaries["salt.minion.exec.duration"],
@@ -230,9 +230,7 @@ func (m *Minion) addLink(opt link.Options) {
 	opt.Times, opt.Meter, opt.Diary, opt.Clock, opt.Exit = m.times, m.meter, m.diary, m.clock, m.opt.Exit
 	opt.TakeForSalt = m.opt.takeForSalt
 	opt.Sender, opt.Ready = supervisor.NewRef(), m.onReady
-	opt.Deliver = func(ctx supervisor.Context, p link.Publication) {
-		m.jobs.Receive(ctx, p)
-	}
+	opt.Deliver = func(ctx supervisor.Context, p link.Publication) { m.jobs.Receive(ctx, p) } // jobs come later
 	opt.Pillar = func(l *link.Link, done func(error)) { m.refresher.Send(&facts.RefreshPillar{Link: l, Done: done}) }
 	l := link.New(opt)
 	m.links, m.waits[l] = append(m.links, l), waits
@@ -264,7 +262,7 @@ func (m *Minion) newEnv(l *link.Link) *loader.Env {
 
 func (m *Minion) envOf(l *link.Link) *loader.Env { return m.envs[l] }
 
-// jobs.Options are what jobs need of this minion. left is what the process before this one has left.
+// jobsOptions are what jobs need of this minion. left is what the process before this one has left.
 func (m *Minion) jobsOptions(left jobs.Memory) jobs.Options {
 	opt := jobs.Options{ID: m.cfg.ID, CacheDir: m.cfg.CacheDir, SeenMost: m.cfg.MinionJIDQueueHWM,
 		SeenFor: m.cfg.MinionJIDQueueAge, QueueMost: m.cfg.JobQueueMax, QueueBytes: m.bounds.queueBytes,
@@ -294,8 +292,7 @@ func (m *Minion) jobsOptions(left jobs.Memory) jobs.Options {
 func (m *Minion) remember() jobs.Memory {
 	return jobs.Remember(jobs.RememberOptions{CacheDir: m.cfg.CacheDir, Keep: m.cfg.MinionJIDQueueAge,
 		Sync: m.cfg.JournalFsync, Patience: m.opt.journalPatience, Links: m.links, Diary: m.diary, Calm: m.steady.Calm,
-		Clock: m.clock,
-		Log:   m.log})
+		Clock: m.clock, Log: m.log})
 }
 
 // JobList tells what this minion has in hand.

@@ -67,6 +67,7 @@ type zmqTransport struct {
 	avoid  atomic.Pointer[string] // an address that the next subscription is better made without
 }
 
+// NewTransport makes the sockets of one master, which connect when they are used.
 func NewTransport(opt TransportOptions, master config.MasterAddr, zctx *zmq.Context, clock supervisor.Clock) (
 	*zmqTransport, error) {
 	t := &zmqTransport{opt: opt, master: master, zctx: zctx, lookup: net.DefaultResolver.LookupIPAddr}
@@ -80,7 +81,7 @@ func NewTransport(opt TransportOptions, master config.MasterAddr, zctx *zmq.Cont
 	return t, err
 }
 
-// SourceAddress is the local end of all connections: that of source_interface_name, or source_address.
+// sourceAddress is the local end of all connections: that of source_interface_name, or source_address.
 func sourceAddress(opt TransportOptions) (string, error) {
 	if opt.SourceInterface == "" {
 		return opt.SourceAddress, nil

@@ -11,7 +11,7 @@ import (
 	"brine/modules/fleet/keys"
 	"brine/modules/fleet/ledger"
 	"brine/wire/payload"
-	"brine/wire/zmq"
+	"brine/wire/transport"
 )
 
 // claims are topics that name an id, and that anybody can make up.
@@ -115,9 +115,9 @@ func BenchmarkSubscribed(b *testing.B) {
 	for i := range b.N {
 		conn := uint64(i + 1)
 		r.m.core.book.Peers.Connection(conn, "192.0.2.1:7", true, 1)
-		c.subscribed(zmq.Subscription{Topic: "", Begin: true, Conn: conn})
-		c.subscribed(zmq.Subscription{Topic: topic, Begin: true, Conn: conn})
-		c.subscribed(zmq.Subscription{Topic: topic})
+		c.subscribed(transport.Subscription{Topic: "", Begin: true, Conn: conn})
+		c.subscribed(transport.Subscription{Topic: topic, Begin: true, Conn: conn})
+		c.subscribed(transport.Subscription{Topic: topic})
 		r.m.core.book.Peers.Connection(conn, "", false, 1)
 	}
 }

@@ -52,15 +52,9 @@ func newOwnFunctions(opt functionOptions, in inside, st *stores, who *attendance
 	wheels, runs := loader.NewRegistry(), loader.NewRegistry()
 	machine := execution.Machine{ID: in.opt.id, Opts: opt.values, Version: opt.version,
 		ZMQVersion: zmq.LibraryVersion()}
-	onMaster, err := execution.NewEnv(machine)
-	if err != nil {
-		return nil, err
-	}
+	onMaster := execution.NewEnv(machine)
 	onMaster.Host.Log = logger{in.log}
-	kept, err := machine.Returners()
-	if err != nil {
-		return nil, err
-	}
+	kept := machine.Returners()
 	f.calls = &returnerCalls{kept, onMaster}
 	wheels.Lacks(absent.Of(absent.Wheel))
 	wheels.Offer(all.Wheel(wheel.Options{Keys: manager, Events: in, Presence: who, Values: opt.fromNow}))

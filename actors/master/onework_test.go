@@ -8,6 +8,7 @@ import (
 	"brine/actors/actortest"
 	"brine/supervisor"
 	"brine/wire/payload"
+	"brine/wire/transport"
 	"brine/wire/zmq"
 )
 
@@ -57,7 +58,7 @@ func TestOneRequestAtATime(t *testing.T) {
 	var server *supervisor.Ref
 	started := make(chan struct{})
 	opt := r.m.core.reqOptions()
-	opt.router = func() *zmq.Router {
+	opt.listener = func() transport.RequestServer {
 		return zmq.NewRouter(zmq.RouterOptions{Endpoint: zmq.BindEndpoint("127.0.0.1", pub)})
 	}
 	plain := opt.worker

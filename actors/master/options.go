@@ -10,23 +10,23 @@ import (
 	"brine/wire/event"
 	"brine/wire/ipc"
 	"brine/wire/payload"
+	"brine/wire/transport"
 	"brine/wire/zmq"
 )
 
 func (c *core) publisherOptions() publisherOptions {
 	cfg := c.cfg
 	return publisherOptions{
-		open: func() pubSocket {
-			return zmq.NewPub(c.attendance.watch(zmq.PubOptions{
+		open: func() transport.Publisher {
+			return zmq.NewPub(zmq.PubOptions{
 				Endpoint: zmq.BindEndpoint(cfg.Interface, cfg.PublishPort), IPv6: cfg.IPv6, Backlog: cfg.ZMQBacklog,
 				HWM: cfg.PubHWM, Keepalive: keepaliveOf(cfg), HeartbeatIvl: cfg.ZMQHeartbeatIvl,
 				HeartbeatTimeout: cfg.ZMQHeartbeatTimeout, MaxTopics: cfg.PubMaxTopics, MaxPeers: c.ports.maxPeers(),
 				OnFull: portFull(c.log, cfg.PublishPort), Guard: c.ports.guard, OnRefused: c.ports.peerRefused,
-				Logger: c.log,
-			}))
+				Logger: c.log, Filter: cfg.ZMQFiltering, Audience: c.attendance.audience(),
+			})
 		},
-		server: c.reqServer, record: c.record, seal: c.auth.SealPublication, filter: cfg.ZMQFiltering,
-		syndic: cfg.OrderMasters, log: c.log,
+		server: c.reqServer, record: c.record, seal: c.auth.SealPublication, syndic: cfg.OrderMasters, log: c.log,
 	}
 }
 
@@ -59,7 +59,7 @@ func (c *core) workerOptions() *workerOptions {
 func (c *core) reqOptions() reqServerOptions {
 	cfg, opt := c.cfg, c.workerOptions()
 	return reqServerOptions{
-		router: func() *zmq.Router {
+		listener: func() transport.RequestServer {
 			return zmq.NewRouter(zmq.RouterOptions{
 				Endpoint: zmq.BindEndpoint(cfg.Interface, cfg.RetPort), IPv6: cfg.IPv6, Backlog: cfg.ZMQBacklog,
 				HeartbeatIvl: cfg.ZMQHeartbeatIvl, HeartbeatTimeout: cfg.ZMQHeartbeatTimeout,

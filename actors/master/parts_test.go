@@ -24,6 +24,7 @@ import (
 	"brine/wire/event"
 	"brine/wire/ipc"
 	"brine/wire/payload"
+	"brine/wire/transport"
 	"brine/wire/wiretest"
 
 	"github.com/google/go-cmp/cmp"
@@ -295,35 +296,42 @@ func TestMaintenanceGoesOn(t *testing.T) {
 	}
 }
 
-// frames collects what a Publisher sends.
-type frames struct {
-	sent chan [][]byte
+// port collects what a Publisher sends.
+type port struct {
+	sent chan sentJob
 	fail error
 }
 
-func (f *frames) Open() error                 { return nil }
-func (f *frames) Close() error                { return nil }
-func (f *frames) Send(frames ...[]byte) error { f.sent <- frames; return f.fail }
+// sentJob is a sealed publication, and whom it is for.
+type sentJob struct {
+	To     transport.To
+	Sealed string
+}
 
-func TestPublisherTopics(t *testing.T) {
+func (p *port) Open() error  { return nil }
+func (p *port) Close() error { return nil }
+func (p *port) Publish(to transport.To, sealed []byte) error {
+	p.sent <- sentJob{to, string(sealed)}
+	return p.fail
+}
+
+func TestPublisherAddresses(t *testing.T) {
 	for _, tt := range []struct {
-		name           string
-		filter, syndic bool
-		ids            []string
-		want           []string // topics; "" for a message of one frame
+		name   string
+		syndic bool
+		ids    []string
 	}{
-		{"no filter", false, true, []string{"m1"}, []string{""}},
-		{"everybody", true, true, nil, []string{"broadcast"}},
-		{"ids", true, false, []string{"m1", "m2"}, []string{payload.Topic("m1"), payload.Topic("m2")}},
-		{"ids and syndics", true, true, []string{"m1"}, []string{payload.Topic("m1"), "syndic"}},
+		{"everybody", true, nil},
+		{"ids", false, []string{"m1", "m2"}},
+		{"ids and syndics", true, []string{"m1"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			sock := &frames{sent: make(chan [][]byte, 10)}
+			sock := &port{sent: make(chan sentJob, 10)}
 			s := actortest.Start(t, supervisor.Options{})
 			ref := actortest.Add(t, s, supervisor.Spec{Name: "Publisher", New: func() supervisor.Actor {
-				return &publisher{opt: publisherOptions{open: func() pubSocket {
+				return &publisher{opt: publisherOptions{open: func() transport.Publisher {
 					return sock
-				}, filter: tt.filter, syndic: tt.syndic, log: discard(),
+				}, syndic: tt.syndic, log: discard(),
 					record: &record{book: newBook(ledger.Limits{})},
 					seal: func(load *payload.Map) ([]byte, error) {
 						if load.Has("bad") {
@@ -334,15 +342,9 @@ func TestPublisherTopics(t *testing.T) {
 			}})
 			ref.Send(&PublishJob{Job: *payload.NewJob(payload.M("bad", true)), Topics: tt.ids}) // is said and left out
 			ref.Send(&PublishJob{Job: *payload.NewJob(payload.M("jid", someJID)), Topics: tt.ids})
-			for _, topic := range tt.want {
-				got := actortest.Wait(t, "frame", sock.sent)
-				want := [][]byte{[]byte("sealed")}
-				if topic != "" {
-					want = [][]byte{[]byte(topic), []byte("sealed")}
-				}
-				if !cmp.Equal(got, want) {
-					t.Errorf("sent %q, want %q", got, want)
-				}
+			want := sentJob{transport.To{IDs: tt.ids, Syndics: tt.syndic}, "sealed"}
+			if diff := cmp.Diff(want, actortest.Wait(t, "publication", sock.sent)); diff != "" {
+				t.Error(diff)
 			}
 			for _, c := range s.Snapshot() {
 				if c.Failed != 1 || c.Restarts != 0 {

@@ -9,6 +9,7 @@ import (
 
 	"brine/supervisor"
 	"brine/wire/payload"
+	"brine/wire/transport"
 )
 
 // Messages of the Publisher: a command comes in, one of two events goes out, to the ReqServer.
@@ -62,21 +63,13 @@ func (m *JobPublished) Lost(error) { m.note() }
 // Lost notes what no incarnation of the ReqServer will.
 func (m *PublishRefused) Lost(error) { m.note() }
 
-// pubSocket is the PUB adapter as the Publisher uses it.
-type pubSocket interface {
-	Open() error
-	Send(frames ...[]byte) error
-	Close() error
-}
-
 // publisherOptions are what the Publisher needs of the master.
 type publisherOptions struct {
-	open func() pubSocket
+	open func() transport.Publisher
 	seal func(load *payload.Map) ([]byte, error) // numbers, seals and signs: one packed publication
 	// the ReqServer, which is told of every publication; nil, or none: nobody is
 	server func() *supervisor.Ref
 	record *record // takes what it is told
-	filter bool    // zmq_filtering
 	syndic bool    // order_masters: syndics hear everything
 	log    *slog.Logger
 }
@@ -91,7 +84,7 @@ func (m *PublishJob) repeated() *PublishJob {
 // publisher writes sealed jobs to the PUB socket. A restart makes a new value: nothing in it survives.
 type publisher struct {
 	opt  publisherOptions
-	sock pubSocket // nil until onStarted
+	sock transport.Publisher // nil until onStarted
 }
 
 func (p *publisher) Receive(ctx supervisor.Context) {
@@ -126,15 +119,7 @@ func (p *publisher) onPublishJob(ctx supervisor.Context, m *PublishJob) {
 		return
 	}
 	sealed := time.Now()
-	for _, topic := range p.topics(m.Topics) {
-		if topic == "" {
-			err = p.sock.Send(frame)
-		} else {
-			err = p.sock.Send([]byte(topic), frame)
-		}
-		if err == nil {
-			continue
-		}
+	if err := p.sock.Publish(transport.To{IDs: m.Topics, Syndics: p.opt.syndic}, frame); err != nil {
 		p.refused(m, sealed, err)
 		if supervisor.Lifetime(ctx).Err() == nil { // the socket is bad: die and be restarted
 			supervisor.Crash(fmt.Errorf("publisher: send job %s: %w", m.Job.JID(), err))
@@ -149,22 +134,4 @@ func (p *publisher) onPublishJob(ctx supervisor.Context, m *PublishJob) {
 
 func (p *publisher) refused(m *PublishJob, sealed time.Time, why error) {
 	tellOutcome(p.opt.server, &PublishRefused{JID: m.Job.JID(), Sealed: sealed, Why: why, record: p.opt.record})
-}
-
-// topics are the topics one publication is sent under; "" stands for a message of one frame.
-func (p *publisher) topics(ids []string) []string {
-	switch {
-	case !p.opt.filter:
-		return []string{""}
-	case len(ids) == 0:
-		return []string{payload.TopicBroadcast}
-	}
-	topics := make([]string, 0, len(ids)+1)
-	for _, id := range ids {
-		topics = append(topics, payload.Topic(id))
-	}
-	if p.opt.syndic {
-		topics = append(topics, payload.TopicSyndic)
-	}
-	return topics
 }

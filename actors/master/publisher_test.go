@@ -10,13 +10,14 @@ import (
 	"brine/modules/fleet/ledger"
 	"brine/supervisor"
 	"brine/wire/payload"
+	"brine/wire/transport"
 )
 
 // badSocket fails as it is told, or hangs until it is closed.
 type badSocket struct {
-	frames
+	port
 	failures *atomic.Int64
-	hangs    chan struct{} // told that Send hangs; nil: it does not
+	hangs    chan struct{} // told that Publish hangs; nil: it does not
 	closed   chan struct{}
 }
 
@@ -25,7 +26,7 @@ func (b *badSocket) Close() error {
 	return nil
 }
 
-func (b *badSocket) Send(parts ...[]byte) error {
+func (b *badSocket) Publish(to transport.To, sealed []byte) error {
 	if b.failures.Add(-1) >= 0 {
 		if b.hangs != nil {
 			b.hangs <- struct{}{}
@@ -33,7 +34,7 @@ func (b *badSocket) Send(parts ...[]byte) error {
 		}
 		return errors.New("bad socket")
 	}
-	return b.frames.Send(parts...)
+	return b.port.Publish(to, sealed)
 }
 
 // TestPublicationOutlivesThePublisher: one that a Publisher dies of, or has in hand when it is restarted, is sent by
@@ -51,7 +52,7 @@ func TestPublicationOutlivesThePublisher(t *testing.T) {
 		{"is restarted", 1, make(chan struct{}), false, 1},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			log, failures, sent := actortest.NewLog(), &atomic.Int64{}, make(chan [][]byte, 10)
+			log, failures, sent := actortest.NewLog(), &atomic.Int64{}, make(chan sentJob, 10)
 			failures.Store(tt.failures)
 			book := newBook(ledger.Limits{})
 			c := &publications{record: &record{book: book}, log: log.Logger()}
@@ -59,8 +60,8 @@ func TestPublicationOutlivesThePublisher(t *testing.T) {
 			s := actortest.Start(t, supervisor.Options{})
 			c.publisher = actortest.Add(t, s, supervisor.Spec{Name: "Publisher", OnLost: c.lost,
 				New: func() supervisor.Actor {
-					open := func() pubSocket {
-						return &badSocket{frames: frames{sent: sent}, failures: failures, hangs: tt.hangs,
+					open := func() transport.Publisher {
+						return &badSocket{port: port{sent: sent}, failures: failures, hangs: tt.hangs,
 							closed: make(chan struct{})}
 					}
 					seal := func(load *payload.Map) ([]byte, error) { return []byte(load.Str("jid")), nil }
@@ -75,12 +76,12 @@ func TestPublicationOutlivesThePublisher(t *testing.T) {
 			}
 			if tt.lost {
 				log.Await(t, "publication is lost")
-			} else if got := actortest.Wait(t, "publication", sent); string(got[0]) != "1" {
-				t.Errorf("sent %q", got)
+			} else if got := actortest.Wait(t, "publication", sent); got.Sealed != "1" {
+				t.Errorf("sent %v", got)
 			}
 			c.publisher.Send(&PublishJob{Job: *payload.NewJob(payload.M("jid", "2"))})
-			if got := actortest.Wait(t, "another publication", sent); string(got[0]) != "2" {
-				t.Errorf("sent %q", got)
+			if got := actortest.Wait(t, "another publication", sent); got.Sealed != "2" {
+				t.Errorf("sent %v", got)
 			}
 			if job := book.Snapshot("1").Job; (job.Failed != "") != tt.lost || (job.Sent == 0) != tt.lost {
 				t.Errorf("the ledger says %+v", job)
@@ -97,9 +98,9 @@ func TestPublisherTells(t *testing.T) {
 	server, book := actortest.NewProbe(), newBook(ledger.Limits{})
 	s := actortest.Start(t, supervisor.Options{})
 	told := actortest.Add(t, s, supervisor.Spec{Name: nameReqServer, New: server.New})
-	sock := &frames{sent: make(chan [][]byte, 10)}
+	sock := &port{sent: make(chan sentJob, 10)}
 	ref := actortest.Add(t, s, supervisor.Spec{Name: "Publisher", New: func() supervisor.Actor {
-		return &publisher{opt: publisherOptions{open: func() pubSocket {
+		return &publisher{opt: publisherOptions{open: func() transport.Publisher {
 			return sock
 		}, record: &record{book: book}, log: discard(),
 			server: func() *supervisor.Ref { return told },

@@ -13,8 +13,8 @@ import (
 	"brine/actors/actortest"
 	"brine/actors/minion/journal"
 	"brine/actors/minion/link"
-	"brine/modules/host/setaside"
 	"brine/supervisor"
+	"brine/wire/disk/setaside"
 	"brine/wire/payload"
 )
 

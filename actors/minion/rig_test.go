@@ -20,8 +20,8 @@ import (
 	"brine/wire/auth"
 	"brine/wire/crypt"
 	"brine/wire/payload"
+	"brine/wire/transport"
 	"brine/wire/wiretest"
-	"brine/wire/zmq"
 )
 
 // patience is how long a test waits for what must happen; it only passes when the test fails.
@@ -306,9 +306,9 @@ func (f *fakeMaster) Exchange(ctx context.Context, frame, _ []byte) ([]byte, err
 	case lookup != nil:
 		return nil, lookup
 	case down && f.listens != nil:
-		return nil, zmq.ErrUnconnected
+		return nil, transport.ErrUnconnected
 	case down:
-		return nil, zmq.ErrTimeout
+		return nil, transport.ErrTimeout
 	}
 	req, err := payload.DecodeRequest(frame)
 	if err != nil {
@@ -319,7 +319,7 @@ func (f *fakeMaster) Exchange(ctx context.Context, frame, _ []byte) ([]byte, err
 		reply, _ := master.Handle(req, time.Now())
 		f.set(func() { f.signIns++ })
 		if f.broken(payload.CmdAuth) {
-			return nil, zmq.ErrLost
+			return nil, transport.ErrLost
 		}
 		return reply, nil
 	}
@@ -342,7 +342,7 @@ func (f *fakeMaster) Exchange(ctx context.Context, frame, _ []byte) ([]byte, err
 		<-ctx.Done()
 	}
 	if f.broken(o.Cmd) {
-		return nil, zmq.ErrLost
+		return nil, transport.ErrLost
 	}
 	return reply, err
 }

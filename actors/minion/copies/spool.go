@@ -12,9 +12,9 @@ import (
 	"brine/modules/loader"
 	"brine/modules/returners"
 	"brine/modules/returners/spool"
-	"brine/modules/text/pytext"
 	"brine/supervisor"
 	"brine/wire/payload"
+	"brine/wire/python"
 )
 
 // Messages of the ReturnerSpool.
@@ -157,7 +157,7 @@ func (s *spooler) keep(ctx supervisor.Context, name string, ret *payload.Map) {
 
 // lineOf names the line of a copy: a database that is away holds up no other one.
 func lineOf(name string, ret *payload.Map) string {
-	return pytext.Repr([]any{name, ret.Value(payload.FieldRetConfig), ret.Value(payload.FieldRetKwargs)})
+	return python.Repr([]any{name, ret.Value(payload.FieldRetConfig), ret.Value(payload.FieldRetKwargs)})
 }
 
 // call hands the oldest copy of a line to its returner, unless that has one in hand, or rests.

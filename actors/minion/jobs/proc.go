@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"brine/actors/minion/jobfiles"
-	"brine/modules/host/setaside"
 	"brine/modules/loader"
+	"brine/wire/disk/setaside"
 	"brine/wire/payload"
 )
 

@@ -15,8 +15,8 @@ import (
 	"brine/actors/minion/link"
 	"brine/modules/fleet/ledger"
 	"brine/modules/host/jobprocess"
-	"brine/modules/host/setaside"
 	"brine/supervisor"
+	"brine/wire/disk/setaside"
 	"brine/wire/payload"
 )
 

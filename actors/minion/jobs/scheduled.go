@@ -2,9 +2,9 @@ package jobs
 
 import (
 	"brine/actors/minion/link"
-	"brine/modules/loader"
 	"brine/supervisor"
 	"brine/wire/payload"
+	"brine/wire/python"
 )
 
 // Run is a job of the schedule. Ended is called when it has been answered, or is
@@ -55,7 +55,7 @@ func scheduledReturn(job *payload.Job, pid int, ret *payload.Return) *payload.Re
 
 // unreturned tells whether the master does not want to hear of a job (return_job: False).
 func unreturned(job *payload.Job) bool {
-	return job.Schedule() != "" && job.Map().Has(FieldReturnJob) && !loader.Truthy(job.Field(FieldReturnJob))
+	return job.Schedule() != "" && job.Map().Has(FieldReturnJob) && !python.Truth(job.Field(FieldReturnJob))
 }
 
 // onRunScheduled starts a job of the schedule, which is for this minion and was never anywhere else.

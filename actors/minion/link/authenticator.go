@@ -12,7 +12,7 @@ import (
 	"brine/supervisor"
 	"brine/wire/auth"
 	"brine/wire/sealed"
-	"brine/wire/zmq"
+	"brine/wire/transport"
 )
 
 // Messages of the Authenticator.
@@ -142,13 +142,13 @@ func signIn(ctx context.Context, l *Link) *replied {
 	away := false
 	for range max(1, l.times.Load().AuthTries) {
 		reply, err := askSignIn(ctx, l)
-		away = errors.Is(err, zmq.ErrUnconnected)
+		away = errors.Is(err, transport.ErrUnconnected)
 		switch {
 		case err == nil:
 			return &replied{step: l.auth.Reply(reply)}
 		case errors.Is(err, ErrUnresolved):
 			return &replied{step: auth.Step{Verdict: auth.Failed, Text: err.Error()}, unresolved: true}
-		case !errors.Is(err, zmq.ErrTimeout) || ctx.Err() != nil:
+		case !errors.Is(err, transport.ErrTimeout) || ctx.Err() != nil:
 			return failedSignIn(err)
 		}
 		l.log.Debug("no answer to the sign-in request", "err", err)

@@ -11,7 +11,7 @@ import (
 	"brine/actors/daemon"
 	"brine/modules/fleet/ledger"
 	"brine/supervisor"
-	"brine/wire/payload"
+	"brine/wire/zmq"
 )
 
 // Messages of the Subscriber.
@@ -131,7 +131,7 @@ func (s *subscriber) receiveLink(ctx supervisor.Context) {
 func (s *subscriber) onStarted(ctx supervisor.Context) {
 	s.self, s.held = supervisor.Self(ctx), s.link.held
 	if s.link.opt.Filtering {
-		s.topics = []string{payload.TopicBroadcast, payload.Topic(s.link.opt.ID)}
+		s.topics = []string{zmq.TopicBroadcast, zmq.Topic(s.link.opt.ID)}
 	}
 	if s.link.sessions.Load() > 0 { // a new incarnation of a subscriber that was connected
 		s.onSignedIn(ctx)

@@ -12,20 +12,21 @@ import (
 	"brine/actors/daemon"
 	"brine/config"
 	"brine/supervisor"
+	"brine/wire/transport"
 	"brine/wire/zmq"
 )
 
 // Transport carries the frames of one master. The one of zeromq is below; tests have a master in memory.
 type Transport interface {
-	// exchange sends one request and waits for its reply, which stands in room if it is large and fits. Errors:
-	// zmq.ErrTimeout, of which zmq.ErrUnconnected is one, zmq.ErrLost (the connection ended first), ErrUnresolved, the
-	// cause of ctx.
+	// Exchange sends one request and waits for its reply, which stands in room if it is large and fits. Errors:
+	// transport.ErrTimeout, of which transport.ErrUnconnected is one, transport.ErrLost (the connection ended first),
+	// ErrUnresolved, the cause of ctx.
 	Exchange(ctx context.Context, frame, room []byte) ([]byte, error)
-	// listening waits until the master accepts a connection for requests (nil), or ctx ends.
+	// Listening waits until the master accepts a connection for requests (nil), or ctx ends.
 	Listening(ctx context.Context) error
-	// subscribe receives publications until ctx ends. An error means that it never began.
+	// Subscribe receives publications until ctx ends. An error means that it never began.
 	Subscribe(ctx context.Context, port int, to Publications) error
-	// moved tells whether the master is to be looked for at another address than the subscription's. down says
+	// Moved tells whether the master is to be looked for at another address than the subscription's. down says
 	// that the subscription has no connection: then another address of the same name is worth a try.
 	Moved(ctx context.Context, down bool) bool
 	Close()
@@ -125,7 +126,8 @@ func (t *zmqTransport) Exchange(ctx context.Context, frame, room []byte) ([]byte
 		_ = r.Close()
 		r = nil
 	}
-	if errors.Is(err, zmq.ErrTimeout) { // the master may have moved: all requests to come ask for its address anew
+	if errors.Is(err, transport.ErrTimeout) {
+		// the master may have moved: all requests to come ask for its address anew
 		t.epoch.Add(1)
 	}
 	return reply, err

@@ -12,7 +12,7 @@ import (
 	"brine/actors/minion/link"
 	"brine/supervisor"
 	"brine/wire/payload"
-	"brine/wire/zmq"
+	"brine/wire/transport"
 )
 
 // fly sends what waits, as far as there is room.
@@ -162,7 +162,7 @@ func (r *sender) hold(ctx supervisor.Context, p *pending, err error) {
 		r.pauses++
 		pause := min(retryPause<<min(r.pauses, 5), retryPauseMax)
 		daemon.After(ctx, r.opt.Clock, daemon.Between(pause/2, pause), &retryTimer{})
-		if errors.Is(err, zmq.ErrUnconnected) {
+		if errors.Is(err, transport.ErrUnconnected) {
 			link.WhenListening(ctx, r.opt.Link, pause, r.self, &link.MasterBack{})
 		}
 	}

@@ -7,12 +7,12 @@ import (
 	"time"
 
 	"brine/actors/daemon"
-	"brine/modules/loader"
 	"brine/modules/schedule"
 	"brine/modules/schedule/dates"
 	"brine/supervisor"
 	"brine/wire/event"
 	"brine/wire/payload"
+	"brine/wire/python"
 )
 
 // Messages of the Scheduler.
@@ -191,7 +191,7 @@ func (s *scheduler) readPillar() (changed bool) {
 	}
 	s.plan.pillar = pillar
 	jobs, ok := pillar.Value("schedule").(*payload.Map)
-	if !ok && loader.Truthy(pillar.Value("schedule")) {
+	if !ok && python.Truth(pillar.Value("schedule")) {
 		s.opt.Log.Error("Exception Schedule must be of type dict. occurred in scheduled job", "of", "pillar")
 	}
 	s.plan.State = s.plan.State.WithPillar(jobs)

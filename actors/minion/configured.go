@@ -15,7 +15,7 @@ import (
 	"brine/modules/schedule"
 	"brine/supervisor"
 	"brine/wire/payload"
-	"brine/wire/zmq"
+	"brine/wire/transport"
 )
 
 // What actors and links get of the configuration, which none of them sees as a whole. It is as the minion began with:
@@ -63,24 +63,9 @@ func linkOptionsOf(cfg *config.Minion) link.Options {
 	return o
 }
 
-func transportOptionsOf(cfg *config.Minion) link.TransportOptions {
-	value := func(n int) int { // 0 is refused by the kernel, and no connection would come about
-		if n <= 0 {
-			return -1
-		}
-		return n
-	}
-	o := link.TransportOptions{ID: cfg.ID, IPv6: cfg.IPv6, SourceInterface: cfg.SourceInterfaceName,
-		SourceAddress: cfg.SourceAddress, RequestPort: cfg.SourceRetPort, SubPort: cfg.SourcePublishPort,
-		ToThisHost: cfg.RetryDNS == 0 && cfg.ResolveDNSFallback,
-		Keepalive: zmq.Keepalive{Idle: value(cfg.TCPKeepaliveIdle), Count: value(cfg.TCPKeepaliveCnt),
-			Interval: value(cfg.TCPKeepaliveIntvl)},
-		Heartbeat: cfg.ZMQHeartbeatIvl, Silence: cfg.ZMQHeartbeatTimeout,
-		Reconnect: cfg.ReconDefault, ReconnectLonger: cfg.ReconMax, ReconnectRandom: cfg.ReconRandomize}
-	if cfg.TCPKeepalive {
-		o.Keepalive.On = 1
-	}
-	return o
+func transportOptionsOf(cfg *config.Minion, network transport.Network) link.TransportOptions {
+	return link.TransportOptions{ID: cfg.ID, Network: network, IPv6: cfg.IPv6, Single: cfg.SourceRetPort != 0,
+		ToThisHost: cfg.RetryDNS == 0 && cfg.ResolveDNSFallback}
 }
 
 func (m *Minion) scheduleOptions() scheduler.Options {

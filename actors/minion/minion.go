@@ -28,7 +28,7 @@ import (
 	"brine/supervisor/stats"
 	"brine/wire/auth"
 	"brine/wire/payload"
-	"brine/wire/zmq"
+	"brine/wire/transport"
 
 	"github.com/prometheus/client_golang/prometheus"
 )
@@ -40,7 +40,7 @@ const askTimeout = 5 * time.Second
 type Options struct {
 	Config   *config.Minion
 	Logger   *slog.Logger
-	Context  *zmq.Context
+	Network  transport.Network                             // on which masters are reached
 	Clock    supervisor.Clock                              // default: the real one
 	SignIn   func(config.MasterAddr) (*auth.Minion, error) // the sign-in state towards one master
 	Registry *loader.Registry
@@ -63,7 +63,7 @@ type Options struct {
 	Worker jobprocess.Options
 
 	// Of tests:
-	transport   func(config.MasterAddr) (link.Transport, error)
+	transport   func(config.MasterAddr) link.Transport
 	launch      jobs.Launcher
 	room        jobs.Machine
 	elapsed     func() time.Duration // since the start, whatever the clock says; nil: by the clock
@@ -209,12 +209,9 @@ func (m *Minion) makeLinks() error {
 		opt.Master, opt.Twin, opt.Auth = addr, seen[plain], signIn
 		seen[name], seen[plain] = true, true
 		if m.opt.transport != nil {
-			opt.Wire, err = m.opt.transport(addr)
+			opt.Wire = m.opt.transport(addr)
 		} else {
-			opt.Wire, err = link.NewTransport(transportOptionsOf(m.cfg), addr, m.opt.Context, m.clock)
-		}
-		if err != nil {
-			return fmt.Errorf("master %s: %w", addr.Host, err)
+			opt.Wire = link.NewTransport(transportOptionsOf(m.cfg, m.opt.Network), addr, m.clock)
 		}
 		m.addLink(opt)
 	}

@@ -14,7 +14,6 @@ import (
 	"brine/actors/minion/link"
 	"brine/config"
 	"brine/modules/execution"
-	"brine/modules/loader"
 	"brine/modules/matchers"
 	"brine/supervisor"
 	"brine/wire/auth"
@@ -88,8 +87,7 @@ func (g fixedGrains) Map() *payload.Map           { return g.all }
 func (g fixedGrains) Get(name string) (any, bool) { return g.all.Get(name) }
 
 func (r *rig) options() Options {
-	reg := loader.NewRegistry()
-	execution.Register(reg, execution.Options{Version: "3008.3"})
+	reg := execution.Machine{Version: "3008.3"}.Functions()
 	if err := reg.Register(r.fun.list()...); err != nil {
 		r.t.Fatal(err)
 	}
@@ -114,9 +112,9 @@ func (r *rig) options() Options {
 		},
 		Exit:  func(e link.Exit) { r.exits <- e },
 		Ready: func() { r.ready <- struct{}{} },
-		transport: func(config.MasterAddr) (link.Transport, error) {
+		transport: func(config.MasterAddr) link.Transport {
 			next++
-			return r.masters[(next-1)%len(r.masters)], nil
+			return r.masters[(next-1)%len(r.masters)]
 		},
 	}
 }
@@ -431,12 +429,12 @@ func (f *fakeMaster) sealed(load *payload.Map) []byte {
 
 // send puts frames on the publish port.
 func (f *fakeMaster) send(frames ...[]byte) {
-	f.await(f.t, "subscription", func() bool { return f.to.Frames != nil })
+	f.await(f.t, "subscription", func() bool { return f.to.Payload != nil })
 	f.mu.Lock()
 	to := f.to
 	f.mu.Unlock()
 	for _, frame := range frames {
-		to.Frames([][]byte{bytes.Clone(frame)})
+		to.Payload(bytes.Clone(frame))
 	}
 }
 
@@ -559,8 +557,8 @@ func (s *memSessions) Remove(id string) error {
 }
 
 // portSpy is a master that tells the ports it is subscribed on.
-func portSpy(f *fakeMaster, ports chan<- int) func(config.MasterAddr) (link.Transport, error) {
-	return func(config.MasterAddr) (link.Transport, error) { return spied{f, ports}, nil }
+func portSpy(f *fakeMaster, ports chan<- int) func(config.MasterAddr) link.Transport {
+	return func(config.MasterAddr) link.Transport { return spied{f, ports} }
 }
 
 type spied struct {

@@ -7,7 +7,7 @@ import (
 
 	"brine/supervisor"
 	"brine/wire/sealed"
-	"brine/wire/zmq"
+	"brine/wire/transport"
 )
 
 // Limits of a requestPool.
@@ -19,7 +19,7 @@ const (
 
 // socket is one request socket.
 type socket struct {
-	*zmq.Req
+	transport.RequestClient
 	epoch int64
 	used  time.Time
 }

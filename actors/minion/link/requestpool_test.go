@@ -34,7 +34,7 @@ func TestRequestPool(t *testing.T) {
 		if r := take(); r != nil {
 			t.Error("a socket out of nowhere")
 		}
-		return &socket{Req: zmq.NewReq(zmq.ReqOptions{})}
+		return &socket{RequestClient: zmq.NewReq(zmq.ReqOptions{})}
 	}
 	first, second, third := fresh(), fresh(), fresh()
 	ctx, cancel := context.WithTimeout(t.Context(), 0)

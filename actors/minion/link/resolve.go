@@ -17,7 +17,7 @@ const localhost = "127.0.0.1"
 
 // resolve is the master's address, looked up anew for each connection: a master that moved is found again.
 // Of several addresses it is another one than avoid.
-func (t *zmqTransport) resolve(ctx context.Context, avoid string) (string, error) {
+func (t *network) resolve(ctx context.Context, avoid string) (string, error) {
 	host := t.master.Host
 	if net.ParseIP(host) != nil {
 		return host, nil
@@ -61,4 +61,27 @@ func pick(found []net.IPAddr, ipv6 bool, avoid string) string {
 		return of[0]
 	}
 	return ""
+}
+
+// SourceAddress is the local end of all connections: an address of the interface name (source_interface_name) where
+// there is a name, else address (source_address).
+func SourceAddress(name, address string, ipv6 bool) (string, error) {
+	if name == "" {
+		return address, nil
+	}
+	iface, err := net.InterfaceByName(name)
+	if err != nil {
+		return "", fmt.Errorf("source_interface_name %s: %w", name, err)
+	}
+	addrs, err := iface.Addrs()
+	if err != nil {
+		return "", fmt.Errorf("source_interface_name %s: %w", name, err)
+	}
+	var ips []net.IPAddr
+	for _, a := range addrs {
+		if ip, ok := a.(*net.IPNet); ok {
+			ips = append(ips, net.IPAddr{IP: ip.IP})
+		}
+	}
+	return pick(ips, ipv6, ""), nil
 }

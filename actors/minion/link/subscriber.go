@@ -1,17 +1,14 @@
 package link
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"time"
 
 	"brine/actors/daemon"
 	"brine/modules/fleet/ledger"
 	"brine/supervisor"
-	"brine/wire/zmq"
 )
 
 // Messages of the Subscriber.
@@ -20,10 +17,10 @@ type (
 	SignedIn struct{}
 	// frameReceived is one message of the publish port.
 	frameReceived struct {
-		frames [][]byte
-		to     *supervisor.Ref
-		again  bool // it was lost once
-		place  daemon.Place
+		frame []byte
+		to    *supervisor.Ref
+		again bool // it was lost once
+		place daemon.Place
 	}
 	// linkChanged tells that a subscription has made or lost its connection.
 	linkChanged struct {
@@ -57,7 +54,7 @@ type (
 func (m *frameReceived) Lost(why error) {
 	m.place.Leave()
 	if !m.again && (errors.Is(why, supervisor.ErrCrashed) || errors.Is(why, supervisor.ErrAbandoned)) {
-		m.to.Send(&frameReceived{frames: m.frames, to: m.to, again: true})
+		m.to.Send(&frameReceived{frame: m.frame, to: m.to, again: true})
 	}
 }
 
@@ -67,10 +64,9 @@ type subscriber struct {
 	link     *Link
 	held     *heldFrames
 	self     *supervisor.Ref
-	topics   []string // with zmq_filtering; none: everything
-	named    string   // the topic by which the master knows this minion in the subscription there is; "": none
-	port     int      // of the subscription, 0: none
-	n        int      // of the subscription
+	named    string // the topic by which the master knows this minion in the subscription there is; "": none
+	port     int    // of the subscription, 0: none
+	n        int    // of the subscription
 	cancel   context.CancelFunc
 	done     chan struct{} // closed when the subscription has ended
 	asked    bool          // a sign-in, for the publication at the front
@@ -86,7 +82,7 @@ func (s *subscriber) Receive(ctx supervisor.Context) {
 		s.onStarted(ctx)
 	case *frameReceived:
 		m.place.Leave()
-		s.onFrame(ctx, m.frames)
+		s.onFrame(ctx, m.frame)
 	case *renewed:
 		if m.by == s { // not a predecessor: its sign-in may be one from before
 			s.onRenewed(ctx, m.err)
@@ -130,9 +126,6 @@ func (s *subscriber) receiveLink(ctx supervisor.Context) {
 
 func (s *subscriber) onStarted(ctx supervisor.Context) {
 	s.self, s.held = supervisor.Self(ctx), s.link.held
-	if s.link.opt.Filtering {
-		s.topics = []string{zmq.TopicBroadcast, zmq.Topic(s.link.opt.ID)}
-	}
 	if s.link.sessions.Load() > 0 { // a new incarnation of a subscriber that was connected
 		s.onSignedIn(ctx)
 		s.held.reset()
@@ -150,18 +143,6 @@ func (s *subscriber) onSignedIn(ctx supervisor.Context) {
 		s.port, s.named = port, named
 		s.subscribe(ctx)
 	}
-}
-
-// subscribed are the topics of the subscription; none: everything. One more shows a brine master who is connected.
-func (s *subscriber) subscribed() []string {
-	if s.named == "" {
-		return s.topics
-	}
-	topics := s.topics
-	if len(topics) == 0 {
-		topics = []string{""}
-	}
-	return append(slices.Clone(topics), s.named)
 }
 
 // subscribe ends the subscription there is, and then begins one.
@@ -197,22 +178,15 @@ func (s *subscriber) subscribe(ctx supervisor.Context) {
 func (s *subscriber) sinks(life context.Context, n int) Publications {
 	self, room := s.self, s.link.opt.Coming
 	return Publications{
-		Topics: s.subscribed(),
-		Frames: func(frames [][]byte) {
+		Filter: s.link.opt.Filtering, Mark: s.named,
+		Payload: func(frame []byte) {
 			room.Wait(life)
-			m := &frameReceived{frames: frames, to: self}
-			m.place.Enter(room, sizeOf(frames))
+			m := &frameReceived{frame: frame, to: self}
+			m.place.Enter(room, len(frame))
 			self.Send(m)
 		},
 		Link: func(up bool) { self.Send(&linkChanged{n, up}) },
 	}
-}
-
-func sizeOf(frames [][]byte) (n int) {
-	for _, f := range frames {
-		n += len(f)
-	}
-	return n
 }
 
 func (s *subscriber) onUnsubscribed(ctx supervisor.Context, m *unsubscribed) {
@@ -302,16 +276,9 @@ func (s *subscriber) onLooked(ctx supervisor.Context, moved bool) {
 	}
 }
 
-// onFrame takes one message: one frame, or a topic of ours and a frame.
-func (s *subscriber) onFrame(ctx supervisor.Context, frames [][]byte) {
-	switch {
-	case len(frames) == 2 && len(s.topics) > 0 && !slices.Contains(s.topics, string(frames[0])):
-		return // another minion's
-	case len(frames) == 0 || len(frames) > 2:
-		supervisor.Failed(ctx)
-		return
-	}
-	for range s.held.add(frames[len(frames)-1]) {
+// onFrame takes one publication.
+func (s *subscriber) onFrame(ctx supervisor.Context, frame []byte) {
+	for range s.held.add(frame) {
 		supervisor.Failed(ctx)
 		s.refuse(ledger.OutcomeNotReady, s.held.full())
 		s.link.log.Error("too many publications wait for the sign-in: the oldest is dropped")
@@ -320,4 +287,4 @@ func (s *subscriber) onFrame(ctx supervisor.Context, frames [][]byte) {
 }
 
 // Content is the publication as it came.
-func (m *frameReceived) Content() []byte { return bytes.Join(m.frames, nil) }
+func (m *frameReceived) Content() []byte { return m.frame }

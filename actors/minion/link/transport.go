@@ -3,20 +3,16 @@ package link
 import (
 	"context"
 	"errors"
-	"fmt"
 	"net"
 	"slices"
 	"sync/atomic"
-	"time"
 
-	"brine/actors/daemon"
 	"brine/config"
 	"brine/supervisor"
 	"brine/wire/transport"
-	"brine/wire/zmq"
 )
 
-// Transport carries the frames of one master. The one of zeromq is below; tests have a master in memory.
+// Transport is the way to one master, over any network; tests have a master in memory.
 type Transport interface {
 	// Exchange sends one request and waits for its reply, which stands in room if it is large and fits. Errors:
 	// transport.ErrTimeout, of which transport.ErrUnconnected is one, transport.ErrLost (the connection ended first),
@@ -32,79 +28,50 @@ type Transport interface {
 	Close()
 }
 
-// Publications are the sinks of a subscription; they must not block.
+// Publications are what a subscription says, and its sinks, which must not block.
 type Publications struct {
-	Topics []string // none: everything
-	Frames func(frames [][]byte)
-	Link   func(up bool)
+	Filter  bool   // only what is for everybody or for this minion (zmq_filtering)
+	Mark    string // a topic that shows a brine master who is connected; "": none
+	Payload func(payload []byte)
+	Link    func(up bool)
 }
 
 // TransportOptions are what the configuration says of connections to a master.
 type TransportOptions struct {
-	ID   string // of this minion, as the publish port of the master sees it
-	IPv6 bool
-	// source_interface_name: its address is the local end of all; "": sourceAddress is
-	SourceInterface      string
-	SourceAddress        string // source_address; "": the system chooses
-	RequestPort, SubPort int    // source_ret_port, source_publish_port: of the local end; 0: any
+	ID      string // of this minion, as the publish port of the master sees it
+	Network transport.Network
+	IPv6    bool // of several addresses of the master one of IPv6
+	Single  bool // there can be one end of the request channel at a time (source_ret_port)
 	// a master whose name has no address is taken for this host (resolve_dns_fallback without retry_dns)
-	ToThisHost                 bool
-	Keepalive                  zmq.Keepalive // of TCP
-	Heartbeat, Silence         time.Duration // zmq_heartbeat_ivl, zmq_heartbeat_timeout
-	Reconnect, ReconnectLonger time.Duration // recon_default; recon_max is the most that is added to it
-	ReconnectRandom            bool          // recon_randomize: what is added is random
+	ToThisHost bool
 }
 
-// zmqTransport holds the sockets of one master.
-type zmqTransport struct {
+// network finds a master and holds the ends towards it.
+type network struct {
 	opt    TransportOptions
 	master config.MasterAddr
-	zctx   *zmq.Context
 	lookup func(ctx context.Context, host string) ([]net.IPAddr, error)
-	source string // address that connections come from; "" leaves it to the system
 	pool   *requestPool
 	epoch  atomic.Int64           // goes up when the sockets there are may lead to the wrong place
 	subbed atomic.Pointer[string] // address of the subscription
 	avoid  atomic.Pointer[string] // an address that the next subscription is better made without
 }
 
-// NewTransport makes the sockets of one master, which connect when they are used.
-func NewTransport(opt TransportOptions, master config.MasterAddr, zctx *zmq.Context, clock supervisor.Clock) (
-	*zmqTransport, error) {
-	t := &zmqTransport{opt: opt, master: master, zctx: zctx, lookup: net.DefaultResolver.LookupIPAddr}
+// NewTransport makes the way to a master. It opens nothing.
+func NewTransport(opt TransportOptions, master config.MasterAddr, clock supervisor.Clock) Transport {
+	return newNetwork(opt, master, clock)
+}
+
+func newNetwork(opt TransportOptions, master config.MasterAddr, clock supervisor.Clock) *network {
 	n := requestSockets
-	if opt.RequestPort != 0 {
-		n = 1 // only one socket can have the port
+	if opt.Single {
+		n = 1
 	}
-	t.pool = newRequestPool(n, clock)
-	var err error
-	t.source, err = sourceAddress(opt)
-	return t, err
+	return &network{opt: opt, master: master, lookup: net.DefaultResolver.LookupIPAddr,
+		pool: newRequestPool(n, clock)}
 }
 
-// sourceAddress is the local end of all connections: that of source_interface_name, or source_address.
-func sourceAddress(opt TransportOptions) (string, error) {
-	if opt.SourceInterface == "" {
-		return opt.SourceAddress, nil
-	}
-	iface, err := net.InterfaceByName(opt.SourceInterface)
-	if err != nil {
-		return "", fmt.Errorf("source_interface_name %s: %w", opt.SourceInterface, err)
-	}
-	addrs, err := iface.Addrs()
-	if err != nil {
-		return "", fmt.Errorf("source_interface_name %s: %w", opt.SourceInterface, err)
-	}
-	var ips []net.IPAddr
-	for _, a := range addrs {
-		if ip, ok := a.(*net.IPNet); ok {
-			ips = append(ips, net.IPAddr{IP: ip.IP})
-		}
-	}
-	return pick(ips, opt.IPv6, ""), nil
-}
-
-func (t *zmqTransport) Exchange(ctx context.Context, frame, room []byte) ([]byte, error) {
+func (t *network) Exchange(ctx context.Context, frame, room []byte) ([]byte, error) {
 	r, err := t.pool.take(ctx)
 	if err != nil {
 		return nil, err
@@ -119,7 +86,7 @@ func (t *zmqTransport) Exchange(ctx context.Context, frame, room []byte) ([]byte
 		if err != nil {
 			return nil, err
 		}
-		r = &socket{Req: t.newReq(addr), epoch: t.epoch.Load()}
+		r = &socket{RequestClient: t.client(addr), epoch: t.epoch.Load()}
 	}
 	reply, err := r.DoIn(ctx, frame, room)
 	if err != nil {
@@ -134,24 +101,20 @@ func (t *zmqTransport) Exchange(ctx context.Context, frame, room []byte) ([]byte
 }
 
 // Listening connects a socket of its own, which then closes. An address that cannot be looked up is an error.
-func (t *zmqTransport) Listening(ctx context.Context) error {
+func (t *network) Listening(ctx context.Context) error {
 	addr, err := t.resolve(ctx, "")
 	if err != nil {
 		return err
 	}
-	req := t.newReq(addr)
+	req := t.client(addr)
 	return errors.Join(req.Connect(ctx), req.Close())
 }
 
-func (t *zmqTransport) newReq(addr string) *zmq.Req {
-	return zmq.NewReq(zmq.ReqOptions{
-		Endpoint: zmq.ConnectEndpoint(addr, t.master.Port, t.source, t.opt.RequestPort), IPv6: t.opt.IPv6,
-		Context: t.zctx, FailFast: true, Keepalive: &t.opt.Keepalive, HeartbeatIvl: t.opt.Heartbeat,
-		HeartbeatTimeout: t.opt.Silence,
-	})
+func (t *network) client(addr string) transport.RequestClient {
+	return t.opt.Network.RequestClient(addr, t.master.Port)
 }
 
-func (t *zmqTransport) Subscribe(ctx context.Context, port int, to Publications) error {
+func (t *network) Subscribe(ctx context.Context, port int, to Publications) error {
 	avoid := ""
 	if a := t.avoid.Swap(nil); a != nil {
 		avoid = *a
@@ -161,29 +124,16 @@ func (t *zmqTransport) Subscribe(ctx context.Context, port int, to Publications)
 		return err
 	}
 	t.subbed.Store(&addr)
-	o := t.opt
-	ivl := o.Reconnect
-	if o.ReconnectRandom {
-		ivl = daemon.Between(o.Reconnect, o.Reconnect+o.ReconnectLonger)
-	}
-	sub := zmq.NewSub(zmq.SubOptions{
-		Endpoint: zmq.ConnectEndpoint(addr, port, t.source, o.SubPort), IPv6: o.IPv6, Identity: o.ID, Topics: to.Topics,
-		ReconnectIvl: ivl, ReconnectIvlMax: o.Reconnect + o.ReconnectLonger, Keepalive: &o.Keepalive, Context: t.zctx,
-		HeartbeatIvl: o.Heartbeat, HeartbeatTimeout: o.Silence,
-		OnEvent: func(e zmq.Event) {
-			if e.Kind == zmq.Connected || e.Kind == zmq.Disconnected {
-				to.Link(e.Kind == zmq.Connected)
-			}
-		},
-	})
-	err = sub.Serve(ctx, to.Frames)
+	sub := t.opt.Network.Subscriber(addr, port, transport.SubscriberOptions{ID: t.opt.ID, Filter: to.Filter,
+		Mark: to.Mark, OnLink: to.Link})
+	err = sub.Serve(ctx, to.Payload)
 	if ctx.Err() != nil {
 		return nil
 	}
 	return err
 }
 
-func (t *zmqTransport) Moved(ctx context.Context, down bool) bool {
+func (t *network) Moved(ctx context.Context, down bool) bool {
 	now := t.subbed.Load()
 	if now == nil || net.ParseIP(t.master.Host) != nil {
 		return false
@@ -202,4 +152,4 @@ func (t *zmqTransport) Moved(ctx context.Context, down bool) bool {
 }
 
 // Close is called when no actor of the connection lives any more.
-func (t *zmqTransport) Close() { t.pool.close() }
+func (t *network) Close() { t.pool.close() }

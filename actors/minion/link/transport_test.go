@@ -59,7 +59,7 @@ func TestResolve(t *testing.T) {
 		{"b.test", 0, true, "127.0.0.1", nil},
 		{"b.test", 0, false, "", ErrUnresolved},
 	} {
-		z := &zmqTransport{opt: TransportOptions{ToThisHost: tt.retryDNS == 0 && tt.fallback},
+		z := &network{opt: TransportOptions{ToThisHost: tt.retryDNS == 0 && tt.fallback},
 			master: config.MasterAddr{Host: tt.host},
 			lookup: func(_ context.Context, host string) ([]net.IPAddr, error) { return names[host], nil }}
 		got, err := z.resolve(t.Context(), "")
@@ -133,18 +133,15 @@ func freePort(t *testing.T) int {
 }
 
 // newTransport is a transport over real sockets whose master's name the test resolves.
-func newTransport(t *testing.T, opt TransportOptions, host string, port int, addr func() string) *zmqTransport {
+func newTransport(t *testing.T, opt zmq.NetworkOptions, host string, port int, addr func() string) *network {
 	t.Helper()
 	zctx, err := zmq.NewContext(1)
 	if err != nil {
 		t.Fatal(err)
 	}
-	opt.Keepalive = zmq.Keepalive{Idle: -1, Count: -1, Interval: -1} // as the system has it
-	z, err := NewTransport(opt, config.MasterAddr{Host: host, Port: port}, zctx,
-		actortest.NewClock())
-	if err != nil {
-		t.Fatal(err)
-	}
+	opt.Keepalive, opt.Context = &zmq.Keepalive{Idle: -1, Count: -1, Interval: -1}, zctx // as the system has it
+	z := newNetwork(TransportOptions{Network: zmq.NewNetwork(opt), IPv6: opt.IPv6, Single: opt.RequestPort != 0},
+		config.MasterAddr{Host: host, Port: port}, actortest.NewClock())
 	z.lookup = func(context.Context, string) ([]net.IPAddr, error) {
 		return []net.IPAddr{{IP: net.ParseIP(addr())}}, nil
 	}
@@ -157,7 +154,7 @@ func newTransport(t *testing.T, opt TransportOptions, host string, port int, add
 	return z
 }
 
-func ask(t *testing.T, z *zmqTransport, limit time.Duration) (string, error) {
+func ask(t *testing.T, z *network, limit time.Duration) (string, error) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), limit)
 	defer cancel()
@@ -172,7 +169,7 @@ func TestMasterMoves(t *testing.T) {
 	addr := make(chan string, 1)
 	addr <- "127.0.0.1"
 	where := func() string { now := <-addr; addr <- now; return now }
-	z := newTransport(t, TransportOptions{Reconnect: time.Millisecond, ReconnectLonger: time.Millisecond},
+	z := newTransport(t, zmq.NetworkOptions{ReconnectIvl: time.Millisecond, ReconnectLonger: time.Millisecond},
 		"master.test", a.ret, where)
 	if got, err := ask(t, z, time.Minute); err != nil || got != "127.0.0.1" {
 		t.Fatalf("%q, %v", got, err)
@@ -184,7 +181,7 @@ func TestMasterMoves(t *testing.T) {
 		go func() {
 			done <- z.Subscribe(ctx, a.pub, Publications{Link: func(up bool) {
 				links <- up
-			}, Frames: func(f [][]byte) { frames <- string(f[0]) }})
+			}, Payload: func(p []byte) { frames <- string(p) }})
 		}()
 		for !actortest.Wait(t, "connection", links) {
 		}
@@ -241,7 +238,7 @@ func TestUnanswered(t *testing.T) {
 	}
 	defer silent.Close()
 	addr := "127.0.0.1"
-	z := newTransport(t, TransportOptions{}, "master.test", b.ret, func() string { return addr })
+	z := newTransport(t, zmq.NetworkOptions{}, "master.test", b.ret, func() string { return addr })
 	if _, err := ask(t, z, 50*time.Millisecond); !errors.Is(err, transport.ErrTimeout) {
 		t.Errorf("a silent master: %v", err)
 	}
@@ -263,7 +260,7 @@ func TestListening(t *testing.T) {
 	defer cancel()
 	served := make(chan error, 1)
 	go func() { served <- silent.Serve(ctx, func(transport.Request) {}) }()
-	z := newTransport(t, TransportOptions{}, "master.test", port, func() string { return "127.0.0.1" })
+	z := newTransport(t, zmq.NetworkOptions{}, "master.test", port, func() string { return "127.0.0.1" })
 	if _, err := ask(t, z, 300*time.Millisecond); !errors.Is(err, transport.ErrTimeout) ||
 		errors.Is(err, transport.ErrUnconnected) {
 		t.Errorf("a silent master: %v", err)
@@ -303,7 +300,7 @@ func TestIPv6(t *testing.T) {
 	l.Close()
 	m := serveMaster(t, "::1", 0, 0)
 	for _, host := range []string{"::1", "master.test"} {
-		z := newTransport(t, TransportOptions{IPv6: true}, host, m.ret, func() string {
+		z := newTransport(t, zmq.NetworkOptions{IPv6: true}, host, m.ret, func() string {
 			return "::1"
 		})
 		if got, err := ask(t, z, time.Minute); err != nil || got != "::1" {
@@ -315,13 +312,17 @@ func TestIPv6(t *testing.T) {
 // TestSourcePort uses one request socket where a port is fixed.
 func TestSourcePort(t *testing.T) {
 	m := serveMaster(t, "127.0.0.1", 0, 0)
-	z := newTransport(t, TransportOptions{RequestPort: freePort(t), SourceInterface: "lo"}, "127.0.0.1", m.ret, nil)
+	source, err := SourceAddress("lo", "", false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	z := newTransport(t, zmq.NetworkOptions{RequestPort: freePort(t), Source: source}, "127.0.0.1", m.ret, nil)
 	for range 3 {
 		if got, err := ask(t, z, time.Minute); err != nil || got != "127.0.0.1" {
 			t.Errorf("%q, %v", got, err)
 		}
 	}
-	if _, err := sourceAddress(TransportOptions{SourceInterface: "nosuch0"}); err == nil {
+	if _, err := SourceAddress("nosuch0", "", false); err == nil {
 		t.Error("an interface that is not there has an address")
 	}
 }

@@ -1,4 +1,4 @@
-package matchers
+package re
 
 import (
 	"fmt"
@@ -14,7 +14,7 @@ type Span struct{ Start, End int }
 // CompileGroups reads a pattern, with re.I and re.M if asked for.
 func CompileGroups(pattern string, ignoreCase, multiLine bool) (*Groups, error) {
 	if err := fits(pattern); err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrRegexp, err)
+		return nil, fmt.Errorf("%w: %w", ErrPattern, err)
 	}
 	translated, _, err := fromPython(pattern)
 	if err != nil {
@@ -30,11 +30,11 @@ func CompileGroups(pattern string, ignoreCase, multiLine bool) (*Groups, error) 
 // Find looks for the first place from a character on that the pattern fits: the whole and each group, nil for none.
 func (g *Groups) Find(s []rune, from int) ([]Span, error) {
 	if len(s) > maxFullText/utf8.UTFMax {
-		return nil, fmt.Errorf("%w: a text of %d characters", ErrRegexp, len(s))
+		return nil, fmt.Errorf("%w: a text of %d characters", ErrPattern, len(s))
 	}
 	spans, err := g.engine.spans(s, from)
 	if err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrRegexp, err)
+		return nil, fmt.Errorf("%w: %w", ErrPattern, err)
 	}
 	return spans, nil
 }

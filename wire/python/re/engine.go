@@ -1,4 +1,4 @@
-package matchers
+package re
 
 import (
 	"time"
@@ -6,8 +6,8 @@ import (
 	"github.com/dlclark/regexp2"
 )
 
-// matchTimeout bounds one match of a pattern that needs backtracking.
-const matchTimeout = 200 * time.Millisecond
+// Timeout bounds one match of a pattern that needs backtracking.
+const Timeout = 200 * time.Millisecond
 
 // engine is a pattern that is matched by trying one way after another, as look-arounds and back references need it.
 // Some patterns have more ways than there is time. It is made by newEngine alone, which gives it a deadline; no other
@@ -26,7 +26,7 @@ func newEngine(expr string, ignoreCase, multiLine bool) (engine, error) {
 	if err != nil {
 		return engine{}, err
 	}
-	re.MatchTimeout = matchTimeout
+	re.MatchTimeout = Timeout
 	return engine{re}, nil
 }
 

@@ -1,12 +1,10 @@
-package matchers
+package re
 
 import (
 	"fmt"
 	"regexp"
 	"strings"
 	"unicode/utf8"
-
-	"brine/modules/text/pattern"
 )
 
 // Text is a pattern of Python's re that is sought in long texts, such as files, as with re.search. The engine of the
@@ -24,7 +22,7 @@ type Text struct {
 const maxTextWork int64 = 1 << 32
 
 // classes are the escapes that the engines read in different ways outside of ASCII.
-var classes = pattern.New(`\\[wWdDsSbB]`)
+var classes = once(`\\[wWdDsSbB]`)
 
 // CompileText reads a pattern. letters are flags of Python, "" or some of "aims".
 func CompileText(expr, letters string) (*Text, error) {
@@ -42,7 +40,7 @@ func CompileText(expr, letters string) (*Text, error) {
 	t := &Text{full: full, lines: strings.Contains(letters, "m") || !strings.Contains(expr, "$"),
 		blanks: strings.Contains(expr, `\s`) || strings.Contains(expr, `\S`)}
 	flags := strings.Contains(letters, "i") || strings.Contains(strings.TrimPrefix(expr, "(?"+letters+")"), "(?")
-	t.wide = !flags && (ascii || !classes.MatchString(expr))
+	t.wide = !flags && (ascii || !classes().MatchString(expr))
 	t.fast, t.size = compileFast(translated, true)
 	return t, nil
 }
@@ -51,7 +49,7 @@ func CompileText(expr, letters string) (*Text, error) {
 func (t *Text) Search(s string) (bool, error) {
 	if t.fast != nil && t.plain(s) {
 		if int64(t.size)*int64(len(s)) > maxTextWork {
-			return false, fmt.Errorf("%w: a text of %d bytes", ErrRegexp, len(s))
+			return false, fmt.Errorf("%w: a text of %d bytes", ErrPattern, len(s))
 		}
 		return t.fast.MatchString(s), nil
 	}

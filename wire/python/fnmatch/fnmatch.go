@@ -1,30 +1,32 @@
-package matchers
+// Package fnmatch matches texts with the patterns of Python's fnmatch: "*", "?", "[seq]", "[!seq]"; case counts, and
+// nothing escapes. path.Match of Go differs in slashes, escapes, negation and broken brackets.
+package fnmatch
 
 import (
 	"strings"
 	"unicode/utf8"
 )
 
-// Glob is a compiled pattern of Python's fnmatch: "*", "?", "[seq]", "[!seq]"; case counts, nothing escapes.
-type Glob struct {
-	items []globItem
+// Pattern is a compiled pattern. It is safe for concurrent use.
+type Pattern struct {
+	items []piece
 	text  string // the pattern itself when it has no special character
 	plain bool
 }
 
-type globKind uint8
+type kind uint8
 
 const (
-	globRune globKind = iota
-	globAny
-	globStar
-	globSet
-	globNever
+	oneRune kind = iota
+	anyRune
+	anyRun
+	oneOf
+	never
 )
 
-// globItem matches one character, or any run of them (globStar).
-type globItem struct {
-	kind globKind
+// piece matches one character, or any run of them (anyRun).
+type piece struct {
+	kind kind
 	r    rune
 	set  *runeSet
 }
@@ -44,12 +46,12 @@ func (s *runeSet) has(r rune) bool {
 	return s.negate
 }
 
-// HasGlob tells whether a pattern has a special character: without one it matches itself alone.
-func HasGlob(pattern string) bool { return strings.ContainsAny(pattern, "*?[") }
+// HasMagic tells whether a pattern has a special character: without one it matches itself alone.
+func HasMagic(pattern string) bool { return strings.ContainsAny(pattern, "*?[") }
 
-// CompileGlob reads a pattern. Every text is a pattern: a bracket that is not closed stands for itself.
-func CompileGlob(pattern string) *Glob {
-	g := &Glob{text: pattern, plain: !HasGlob(pattern)}
+// Compile reads a pattern. Every text is a pattern: a bracket that is not closed stands for itself.
+func Compile(pattern string) *Pattern {
+	g := &Pattern{text: pattern, plain: !HasMagic(pattern)}
 	if g.plain {
 		return g
 	}
@@ -57,24 +59,24 @@ func CompileGlob(pattern string) *Glob {
 	for i := 0; i < len(runes); i++ {
 		switch c := runes[i]; c {
 		case '*':
-			if n := len(g.items); n == 0 || g.items[n-1].kind != globStar {
-				g.items = append(g.items, globItem{kind: globStar})
+			if n := len(g.items); n == 0 || g.items[n-1].kind != anyRun {
+				g.items = append(g.items, piece{kind: anyRun})
 			}
 		case '?':
-			g.items = append(g.items, globItem{kind: globAny})
+			g.items = append(g.items, piece{kind: anyRune})
 		case '[':
-			item, next := globBracket(runes, i)
+			item, next := bracket(runes, i)
 			g.items = append(g.items, item)
 			i = next
 		default:
-			g.items = append(g.items, globItem{kind: globRune, r: c})
+			g.items = append(g.items, piece{kind: oneRune, r: c})
 		}
 	}
 	return g
 }
 
-// globBracket reads "[...]" at i and returns the item with the index of its last character.
-func globBracket(p []rune, i int) (globItem, int) {
+// bracket reads "[...]" at i and returns the item with the index of its last character.
+func bracket(p []rune, i int) (piece, int) {
 	start := i + 1
 	j := start
 	if j < len(p) && p[j] == '!' {
@@ -87,31 +89,31 @@ func globBracket(p []rune, i int) (globItem, int) {
 		j++
 	}
 	if j >= len(p) {
-		return globItem{kind: globRune, r: '['}, i
+		return piece{kind: oneRune, r: '['}, i
 	}
-	return globClass(p[start:j]), j
+	return class(p[start:j]), j
 }
 
-// globClass makes the item for the inside of brackets. Ranges whose ends are in the wrong order hold nothing.
-func globClass(stuff []rune) globItem {
+// class makes the item for the inside of brackets. Ranges whose ends are in the wrong order hold nothing.
+func class(stuff []rune) piece {
 	set := &runeSet{}
 	if stuff[0] == '!' {
 		set.negate = true
 		stuff = stuff[1:]
 	}
-	set.ranges = globRanges(globChunks(stuff))
+	set.ranges = ranges(chunksOf(stuff))
 	switch {
 	case len(set.ranges) > 0:
-		return globItem{kind: globSet, set: set}
+		return piece{kind: oneOf, set: set}
 	case set.negate:
-		return globItem{kind: globAny}
+		return piece{kind: anyRune}
 	}
-	return globItem{kind: globNever}
+	return piece{kind: never}
 }
 
-// globRanges reads chunks joined by range hyphens the way a regular expression's set is read: from left to
+// ranges reads chunks joined by range hyphens the way a regular expression's set is read: from left to
 // right, so that a character that ended a range begins no other.
-func globRanges(chunks [][]rune) [][2]rune {
+func ranges(chunks [][]rune) [][2]rune {
 	const hyphen = -1 // a joining hyphen; hyphens within a chunk are plain characters
 	var seq []rune
 	for k, chunk := range chunks {
@@ -138,9 +140,9 @@ func globRanges(chunks [][]rune) [][2]rune {
 	return out
 }
 
-// globChunks cuts the inside of brackets at the hyphens that mean a range: the last character of a chunk and the
+// chunksOf cuts the inside of brackets at the hyphens that mean a range: the last character of a chunk and the
 // first of the next are its ends. A hyphen at either side stands for itself; empty ranges are taken out.
-func globChunks(stuff []rune) [][]rune {
+func chunksOf(stuff []rune) [][]rune {
 	var chunks [][]rune
 	from := 0
 	for k := 1; k < len(stuff); k++ {
@@ -169,7 +171,7 @@ func globChunks(stuff []rune) [][]rune {
 }
 
 // Match tells whether the whole of s fits the pattern.
-func (g *Glob) Match(s string) bool {
+func (g *Pattern) Match(s string) bool {
 	if g.plain {
 		return s == g.text
 	}
@@ -177,7 +179,7 @@ func (g *Glob) Match(s string) bool {
 	starItem, starPos := -1, 0
 	for pos < len(s) {
 		if item < len(g.items) {
-			if g.items[item].kind == globStar {
+			if g.items[item].kind == anyRun {
 				starItem, starPos = item, pos
 				item++
 				continue
@@ -196,31 +198,31 @@ func (g *Glob) Match(s string) bool {
 		starPos += size
 		item, pos = starItem+1, starPos
 	}
-	for item < len(g.items) && g.items[item].kind == globStar {
+	for item < len(g.items) && g.items[item].kind == anyRun {
 		item++
 	}
 	return item == len(g.items)
 }
 
-// work is how many steps a match takes at most.
-func (g *Glob) work(s string) int {
+// Work is how many steps a match takes at most.
+func (g *Pattern) Work(s string) int {
 	if g.plain {
 		return 1
 	}
 	return len(g.text) * len(s)
 }
 
-func (it *globItem) matches(r rune) bool {
+func (it *piece) matches(r rune) bool {
 	switch it.kind {
-	case globRune:
+	case oneRune:
 		return r == it.r
-	case globAny:
+	case anyRune:
 		return true
-	case globSet:
+	case oneOf:
 		return it.set.has(r)
 	}
 	return false
 }
 
-// GlobMatch is fnmatch.fnmatchcase: compile and match in one.
-func GlobMatch(pattern, s string) bool { return CompileGlob(pattern).Match(s) }
+// Match is fnmatch.fnmatchcase: compile and match in one.
+func Match(pattern, s string) bool { return Compile(pattern).Match(s) }

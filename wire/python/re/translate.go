@@ -1,13 +1,13 @@
-package matchers
+package re
 
 import (
 	"errors"
 	"fmt"
+	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 	"unicode/utf8"
-
-	"brine/modules/text/pattern"
 )
 
 // fromPython rewrites a pattern of Python's re into the common ground of the two engines of Go. It refuses the
@@ -40,19 +40,24 @@ type translator struct {
 	ascii  bool // (?a)
 }
 
+// once compiles an expression of Go at its first use.
+func once(expr string) func() *regexp.Regexp {
+	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expr) })
+}
+
 // repeat matches what repeats the item before it.
-var repeat = pattern.New(`^(?:[*+?]|\{\d+(?:,\d*)?\}|\{,\d+\})`)
+var repeat = once(`^(?:[*+?]|\{\d+(?:,\d*)?\}|\{,\d+\})`)
 
 // badRange matches a range in a set that begins or ends with a class.
-var badRange = pattern.New(`^(?:\\[dDsSwW]-[^\]]|[^\\]-\\[dDsSwW])`)
+var badRange = once(`^(?:\\[dDsSwW]-[^\]]|[^\\]-\\[dDsSwW])`)
 
 func (t *translator) next() error {
 	rest := t.in[t.pos:]
 	near := rest[:min(len(rest), maxRepeat)]
-	if t.anchor && repeat.MatchString(near) {
+	if t.anchor && repeat().MatchString(near) {
 		return errors.New("nothing to repeat")
 	}
-	if t.inSet && (t.first || rest[0] != ']') && badRange.MatchString(near) {
+	if t.inSet && (t.first || rest[0] != ']') && badRange().MatchString(near) {
 		return errors.New("bad character range")
 	}
 	t.anchor = !t.inSet && (rest[0] == '^' || rest[0] == '$' ||

@@ -1,4 +1,4 @@
-package matchers
+package re
 
 import (
 	"errors"
@@ -15,7 +15,7 @@ import (
 // and in it the library is asked for a pattern at one place, which gives it a deadline.
 func TestOneEngine(t *testing.T) {
 	const library = `"github.com/dlclark/regexp2`
-	root, uses := filepath.Join("..", ".."), 0
+	root, uses := filepath.Join("..", "..", ".."), 0
 	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
 		switch {
 		case err != nil:
@@ -32,8 +32,8 @@ func TestOneEngine(t *testing.T) {
 		for _, spec := range file.Imports {
 			if strings.HasPrefix(spec.Path.Value, library) {
 				uses++
-				if path != filepath.Join(root, "modules", "matchers", "engine.go") || spec.Name != nil {
-					t.Errorf("%s imports %s: patterns are compiled by modules/matchers, with a deadline", path,
+				if path != filepath.Join(root, "wire", "python", "re", "engine.go") || spec.Name != nil {
+					t.Errorf("%s imports %s: patterns are compiled by wire/python/re, with a deadline", path,
 						spec.Path.Value)
 				}
 			}
@@ -65,16 +65,16 @@ func TestOneEngine(t *testing.T) {
 func TestEveryPatternHasADeadline(t *testing.T) {
 	const slow = `(?!db)([a-z]+)*\d`
 	text := strings.Repeat("a", 44)
-	for name, compile := range map[string]func(string) (*Regexp, error){"start": CompileRegexp, "search": CompileSearch,
+	for name, compile := range map[string]func(string) (*Pattern, error){"start": Compile, "search": CompileSearch,
 		"whole": CompileWhole} {
 		re, err := compile(slow)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if hit, err := re.Match(text); hit || !errors.Is(err, ErrRegexp) {
+		if hit, err := re.Match(text); hit || !errors.Is(err, ErrPattern) {
 			t.Errorf("%s: %v, %v", name, hit, err)
 		}
-		if re.full.re.MatchTimeout != matchTimeout {
+		if re.full.re.MatchTimeout != Timeout {
 			t.Errorf("%s: a deadline of %v", name, re.full.re.MatchTimeout)
 		}
 	}
@@ -82,7 +82,7 @@ func TestEveryPatternHasADeadline(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if spans, err := groups.Find([]rune(text), 0); spans != nil || !errors.Is(err, ErrRegexp) {
+	if spans, err := groups.Find([]rune(text), 0); spans != nil || !errors.Is(err, ErrPattern) {
 		t.Errorf("groups: %v, %v", spans, err)
 	}
 	for _, tt := range []struct {

@@ -1,4 +1,7 @@
-package matchers
+// Package re matches texts with patterns of Python's re, and never longer than its bounds say: patterns and texts may
+// both come from somebody who means ill. The engine of the standard library does the work where it means the same;
+// look-arounds, back references and other texts go to an engine that tries one way after another, with a deadline.
+package re
 
 import (
 	"errors"
@@ -22,13 +25,12 @@ const (
 // may go over the whole text.
 const maxFullText = 1 << 18
 
-// ErrRegexp means a pattern Python's re would refuse, or one that took too long.
-var ErrRegexp = errors.New("matchers: bad regular expression")
+// ErrPattern means a pattern Python's re would refuse, or one that took too long.
+var ErrPattern = errors.New("re: bad regular expression")
 
-// Regexp is a pattern of Python's re, used as re.match is: from the start of the text, to any end. The engine
-// of the standard library does the work where it means the same; look-arounds, back references and text that is
-// not plain ASCII go to a backtracking engine with a time limit. It is safe for concurrent use.
-type Regexp struct {
+// Pattern is a compiled pattern, used as re.match is: from the start of the text, to any end. It is safe for concurrent
+// use.
+type Pattern struct {
 	fast  *regexp.Regexp // nil when the pattern needs backtracking
 	size  int            // of its program
 	full  engine         // reads every pattern
@@ -45,32 +47,32 @@ const (
 	allOfIt               // re.fullmatch
 )
 
-// CompileRegexp reads a pattern.
-func CompileRegexp(pattern string) (*Regexp, error) { return compile(pattern, atStart) }
+// Compile reads a pattern that is to fit at the start of a text, as with re.match.
+func Compile(pattern string) (*Pattern, error) { return compile(pattern, atStart) }
 
 // CompileSearch reads a pattern that may fit anywhere in a text, as with re.search.
-func CompileSearch(pattern string) (*Regexp, error) { return compile(pattern, anywhere) }
+func CompileSearch(pattern string) (*Pattern, error) { return compile(pattern, anywhere) }
 
 // CompileWhole reads a pattern that must fit a whole text, as with re.fullmatch: alternatives are anchored together.
-func CompileWhole(pattern string) (*Regexp, error) { return compile(pattern, allOfIt) }
+func CompileWhole(pattern string) (*Pattern, error) { return compile(pattern, allOfIt) }
 
-func compile(pattern string, where place) (*Regexp, error) {
+func compile(pattern string, where place) (*Pattern, error) {
 	if err := fits(pattern); err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrRegexp, err)
+		return nil, fmt.Errorf("%w: %w", ErrPattern, err)
 	}
 	translated, ascii, err := fromPython(pattern)
 	if err != nil {
-		return nil, fmt.Errorf("%w %s: %w", ErrRegexp, payload.Show(pattern), err)
+		return nil, fmt.Errorf("%w %s: %w", ErrPattern, payload.Show(pattern), err)
 	}
 	if where == allOfIt {
 		translated = `\A(?:` + translated + `)\z`
 	}
 	full, err := newEngine(translated, false, false)
 	if err != nil {
-		return nil, fmt.Errorf("%w %s: %w", ErrRegexp, payload.Show(pattern), err)
+		return nil, fmt.Errorf("%w %s: %w", ErrPattern, payload.Show(pattern), err)
 	}
 	fast, size := compileFast(translated, where == anywhere)
-	return &Regexp{fast: fast, size: size, full: full, ascii: ascii, loose: where == anywhere}, nil
+	return &Pattern{fast: fast, size: size, full: full, ascii: ascii, loose: where == anywhere}, nil
 }
 
 // compileFast compiles a pattern for the fast engine; nil when it has no way to read it, or would make too much of it.
@@ -108,31 +110,34 @@ func programSize(re *syntax.Regexp) int {
 	return min(n+1, maxProgram+1)
 }
 
-// work is how much one match takes, as a limit weighs it. Of the engine with a time limit each match is worth a look at
-// the clock.
-func (r *Regexp) work(s string) int {
-	if r.isFast(s) {
+// SlowWork is what Work says of a match by the engine with a deadline.
+const SlowWork = 1 << 18
+
+// Work is about how many steps one match takes, of some nanoseconds each.
+func (r *Pattern) Work(s string) int {
+	if r.IsFast(s) {
 		return r.size + r.size*len(s)
 	}
-	return heavy
+	return SlowWork
 }
 
-func (r *Regexp) isFast(s string) bool {
+// IsFast says whether a match of s cannot take long, and gives no error.
+func (r *Pattern) IsFast(s string) bool {
 	return r.fast != nil && r.size*len(s) < maxFastWork && plainText(s, r.ascii)
 }
 
 // Match tells whether the pattern fits at the start of s, or anywhere if it was made by CompileSearch. An error means
 // the time limit was hit.
-func (r *Regexp) Match(s string) (bool, error) {
-	if r.isFast(s) {
+func (r *Pattern) Match(s string) (bool, error) {
+	if r.IsFast(s) {
 		return r.fast.MatchString(s), nil
 	}
 	if len(s) > maxFullText {
-		return false, fmt.Errorf("%w: a text of %d bytes", ErrRegexp, len(s))
+		return false, fmt.Errorf("%w: a text of %d bytes", ErrPattern, len(s))
 	}
 	at, err := r.full.first(s)
 	if err != nil {
-		return false, fmt.Errorf("%w: %w", ErrRegexp, err)
+		return false, fmt.Errorf("%w: %w", ErrPattern, err)
 	}
 	return at == 0 || at > 0 && r.loose, nil // the leftmost match: if any starts at 0, this one does
 }
@@ -148,34 +153,20 @@ func plainText(s string, ascii bool) bool {
 	return true
 }
 
-// RegexpMatch is re.match: compile and match in one. A bad pattern matches nothing.
-func RegexpMatch(pattern, s string) bool {
-	r, err := CompileRegexp(pattern)
+// fits refuses patterns that are longer than any tool sends.
+func fits(pattern string) error {
+	if len(pattern) > payload.MaxPattern {
+		return fmt.Errorf("pattern of %d bytes", len(pattern))
+	}
+	return nil
+}
+
+// Match is re.match: compile and match in one. A bad pattern matches nothing.
+func Match(pattern, s string) bool {
+	r, err := Compile(pattern)
 	if err != nil {
 		return false
 	}
 	ok, err := r.Match(s)
 	return ok && err == nil
-}
-
-// ExprForbids is ExprMatch for a list that keeps words out: a pattern that takes too long for a word forbids it.
-func ExprForbids(word, expr string) bool {
-	if word == expr || GlobMatch(expr, word) {
-		return true
-	}
-	re, err := CompileRegexp(`\A` + expr + `\Z`)
-	if err != nil { // it is a glob
-		return false
-	}
-	ok, err := re.Match(word)
-	return ok || err != nil
-}
-
-// ExprMatch is how Salt compares a word with an entry of a list such as publisher_acl: equal, or
-// as a glob, or as a regular expression over the whole word (salt/utils/stringutils.py, expr_match).
-func ExprMatch(word, expr string) bool {
-	if word == expr || GlobMatch(expr, word) {
-		return true
-	}
-	return RegexpMatch(`\A`+expr+`\Z`, word)
 }

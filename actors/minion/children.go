@@ -1,14 +1,15 @@
 package minion
 
 import (
+	"context"
+
 	"brine/actors/daemon"
 	"brine/actors/minion/copies"
 	"brine/actors/minion/facts"
 	"brine/actors/minion/jobs"
 	"brine/actors/minion/journal"
 	"brine/actors/minion/returns"
-	"brine/supervisor"
-	"brine/wire/bus"
+	"brine/actors/minion/scheduler"
 )
 
 // children are added in this order and stopped in the reverse one: who takes work from outside comes last.
@@ -18,39 +19,25 @@ import (
 // incarnation. What outlives an incarnation is made here, once, and handed to New. The flags of supervisor.Spec say
 // what part a child has in a stop (Intake, Store) and how soon it is replaced when it hangs (Component).
 func (m *Minion) children(mem jobs.Memory) []daemon.Child {
-	subs := &bus.Subscribers{}
 	rows := []daemon.Child{
-		{Spec: supervisor.Spec{Ref: m.bus.Ref(), Name: "EventBus", Component: true, New: func() supervisor.Actor {
-			return m.newEventBus(subs)
-		}}},
+		m.bus.Child(),
 		journal.New(m.journalOptions(mem)),
 		m.returnerSpool(),
 		facts.NewRefresher(m.refresherOptions()),
-		{Spec: supervisor.Spec{Ref: m.files, Name: "FileClient", New: func() supervisor.Actor {
-			return &fileClient{}
-		}}},
+		m.files.Child(),
 	}
 	rows = append(rows, m.jobs.Children()...)
 	rows = append(rows,
-		m.mineTimer(),
-		daemon.Child{Spec: supervisor.Spec{Ref: m.scheduler, Name: "Scheduler", Component: true,
-			New: func() supervisor.Actor {
-				return &scheduler{m: m, opt: scheduleOptionsOf(m.cfg), plan: m.plan}
-			}}})
+		scheduler.NewMine(m.mineOptions()), m.schedule.Child())
 	for _, l := range m.links {
 		rows = append(rows, l.Tree(returns.New(m.returnSenderOptions(l))))
 	}
 	return rows
 }
 
-// mineTimer is the row of the MineTimer, unless the mine is off.
-func (m *Minion) mineTimer() daemon.Child {
-	if !m.mines() {
-		return daemon.Child{}
-	}
-	return daemon.Child{Spec: supervisor.Spec{Ref: m.mine, Name: "MineTimer", New: func() supervisor.Actor {
-		return &mineTimer{m: m, every: m.cfg.MineInterval}
-	}}}
+func (m *Minion) mineOptions() scheduler.MineOptions {
+	return scheduler.MineOptions{Ref: m.mine, Every: m.cfg.MineInterval, Clock: m.clock, Log: m.log,
+		Update: func(ctx context.Context) error { return m.call(ctx, "mine.update") }}
 }
 
 func (m *Minion) mines() bool { return m.cfg.MineEnabled && m.cfg.MineInterval > 0 }

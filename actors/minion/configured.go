@@ -4,8 +4,12 @@ import (
 	"path/filepath"
 
 	"brine/actors/minion/facts"
+	"brine/actors/minion/jobs"
 	"brine/actors/minion/link"
+	"brine/actors/minion/react"
+	"brine/actors/minion/scheduler"
 	"brine/config"
+	modengines "brine/modules/engines"
 	"brine/modules/loader"
 	"brine/modules/pillar"
 	"brine/modules/schedule"
@@ -19,24 +23,21 @@ import (
 
 // ownOptions are what the minion looks at while it runs, for no actor in particular.
 type ownOptions struct {
-	id                string
-	pillar            facts.Question
-	jobsMost          int          // process_count_max as configured
-	eventMost         int          // max_event_size in bytes
-	returners         []string     // option return
-	disabled          []string     // disable_returners
-	scheduleReturners []string     // schedule_returner
-	engines           any          // of any shape
-	values            *payload.Map // all options, for the templates of reactions
-	backlog           string       // file of the Reactor
+	id        string
+	pillar    facts.Question
+	jobsMost  int      // process_count_max as configured
+	eventMost int      // max_event_size in bytes
+	returners []string // option return
+	disabled  []string // disable_returners
+	engines   any      // of any shape
 }
 
 func ownOptionsOf(cfg *config.Minion) ownOptions {
 	return ownOptions{id: cfg.ID, pillar: facts.Question{ID: cfg.ID, Saltenv: cfg.SaltEnv,
 		Pillarenv: cfg.PillarEnv, Passed: pillar.Passed(cfg.Raw)},
 		jobsMost: cfg.ProcessCountMax, eventMost: cfg.MaxEventSize, returners: cfg.Return,
-		disabled: cfg.DisableReturners, scheduleReturners: loader.StringList(cfg.Raw.Value("schedule_returner")),
-		engines: cfg.Raw.Value("engines"), values: cfg.Raw, backlog: filepath.Join(cfg.CacheDir, backlogFile)}
+		disabled: cfg.DisableReturners,
+		engines:  cfg.Raw.Value("engines")}
 }
 
 // keepsPillarIn is the folder below which the pillar is kept in files; "": it is not.
@@ -67,8 +68,15 @@ func transportOptionsOf(cfg *config.Minion, network transport.Network) link.Tran
 		ToThisHost: cfg.RetryDNS == 0 && cfg.ResolveDNSFallback}
 }
 
-func scheduleOptionsOf(cfg *config.Minion) scheduleOptions {
-	return scheduleOptions{loop: cfg.LoopInterval, uniqueJID: cfg.UniqueJID, path: schedule.Path(cfg.Raw)}
+func (m *Minion) scheduleOptions() scheduler.Options {
+	return scheduler.Options{ID: m.cfg.ID, Loop: m.cfg.LoopInterval, UniqueJID: m.cfg.UniqueJID,
+		Path: schedule.Path(m.cfg.Raw), Configured: m.cfg.Schedule, Begun: m.cfg.SchedulerBeforeConnect,
+		Returners: loader.StringList(m.cfg.Raw.Value("schedule_returner")), Knows: m.knows, Grains: m.facts.Known,
+		Pillar: func() *payload.Map { return m.facts.Of(m.anyLink()).Pillar() }, Fire: m.bus.Fire,
+		Run: func(load *payload.Map, ended func()) {
+			m.jobs.Run(&jobs.Run{Load: load, Link: m.anyLink(), Ended: ended})
+		},
+		Clock: m.clock, Log: m.log}
 }
 
 // supervised are the options of the tree that come from the configuration.
@@ -79,4 +87,13 @@ func (m *Minion) supervised() supervisor.Options {
 		WorkerTimeout: m.cfg.WorkerTimeout, ComponentTimeout: m.cfg.ComponentTimeout,
 		HistoryFile: filepath.Join(m.cfg.CacheDir, deathsFile),
 	}
+}
+
+func (m *Minion) reactOptions(tuning *modengines.ReactorTuning) react.Options {
+	return react.Options{ID: m.cfg.ID, Tuning: tuning, Values: m.cfg.Raw, CacheDir: m.cfg.CacheDir, Fire: m.bus.Fire,
+		Env: func() *loader.Env { return m.envOf(m.anyLink()) }, Registry: m.opt.Registry, Subscribe: m.bus.Subscribe,
+		Run: func(load *payload.Map, result func(*payload.Return), ended func()) {
+			m.jobs.Run(&jobs.Run{Load: load, Link: m.anyLink(), Result: result, Ended: ended})
+		},
+		Clock: m.clock, Log: m.log}
 }

@@ -5,11 +5,13 @@ import (
 	"path/filepath"
 
 	"brine/actors/minion/copies"
+	"brine/actors/minion/events"
 	"brine/actors/minion/facts"
 	"brine/actors/minion/jobs"
 	"brine/actors/minion/journal"
 	"brine/actors/minion/link"
 	"brine/actors/minion/returns"
+	"brine/actors/minion/scheduler"
 	"brine/config"
 	"brine/modules/returners/spool"
 	"brine/supervisor"
@@ -25,7 +27,7 @@ func (m *Minion) returnSenderOptions(l *link.Link) returns.Options {
 		MaxAge: m.cfg.ReturnSpoolMaxAge, Diary: m.diary, Heeded: m.heeded}
 }
 
-// copies.Options are those of the ReturnerSpool.
+// returnerSpoolOptions are those of the ReturnerSpool.
 func (m *Minion) returnerSpoolOptions() copies.Options {
 	return copies.Options{
 		Ref: m.returners,
@@ -39,7 +41,7 @@ func (m *Minion) returnerSpoolOptions() copies.Options {
 
 func (m *Minion) refresherOptions() facts.RefresherOptions {
 	return facts.RefresherOptions{Ref: m.refresher, Asked: m.own.pillar, Source: m.ownPillar, Stored: func() {
-		m.scheduler.Send(&PillarStored{})
+		m.schedule.Ref().Send(&scheduler.PillarStored{})
 	}, KeepIn: keepsPillarIn(m.cfg), Every: m.cfg.GrainsRefreshEvery, Facts: m.facts, Masters: m.links,
 		Most: m.bounds.refreshes, Clock: m.clock, Log: m.log}
 }
@@ -65,9 +67,9 @@ func (m *Minion) onReady(l *link.Link) {
 		l.Post(&link.Request{Load: load, Done: link.LogFailure(m.log, tag)})
 	}
 	if m.mine != nil {
-		m.mine.Send(&BeginMine{})
+		m.mine.Send(&scheduler.BeginMine{})
 	}
-	m.scheduler.Send(&BeginSchedule{})
+	m.schedule.Ref().Send(&scheduler.Begin{})
 	if m.opt.Ready != nil {
 		m.opt.Ready()
 	}
@@ -83,8 +85,10 @@ func someGrains(all *payload.Map, names []string) *payload.Map {
 	return out
 }
 
-func (m *Minion) newEventBus(subs *bus.Subscribers) *eventBus {
-	return &eventBus{open: m.openBus, subs: subs, handlers: m.busHandlers(), room: m.bus.Room()}
+func (m *Minion) eventOptions() events.Options {
+	return events.Options{ID: m.cfg.ID, Open: m.openBus, Room: m.busBound(), MaxEvent: m.own.eventMost,
+		Refresher: m.refresher, Links: m.links, Times: m.times, Log: m.log,
+		Manage: func(data *payload.Map) { m.schedule.Ref().Send(&scheduler.Manage{Data: data}) }}
 }
 
 func (m *Minion) openBus(subs *bus.Subscribers) *bus.Bus {

@@ -16,7 +16,7 @@ const tagQuarantine = "brine/actor/quarantine"
 // quarantined tells of a message that was set aside.
 func (m *Minion) quarantined(q stats.Quarantined) {
 	data := payload.M("actor", q.Path, "message", q.Message, "hash", q.Hash, "size", q.Size, "reason", q.Reason)
-	m.fire(tagQuarantine, data)
+	m.bus.Fire(tagQuarantine, data)
 	for _, l := range m.links {
 		l.Post(&link.Request{Done: link.LogFailure(m.log, tagQuarantine), Load: link.EventLoad(m.own.id, tagQuarantine,
 			data)})

@@ -7,6 +7,8 @@ import (
 
 	"brine/actors/daemon"
 	"brine/actors/engines"
+	"brine/actors/minion/react"
+	"brine/wire/control"
 	"brine/wire/payload"
 	"brine/wire/python"
 )
@@ -33,14 +35,22 @@ func (m *Minion) callForEngine(ctx context.Context, client, fun string, args []a
 // engineRows are the engines as children of the minion, and its Reactor, if it is among them.
 func (m *Minion) engineRows() ([]daemon.Child, error) {
 	set, err := engines.New(engines.Options{Engines: m.own.engines, Role: "minion", ID: m.own.id,
-		MaxEvent: m.own.eventMost, Daemon: daemon.NewEngineRoom(m.bus, m.fireForEngine,
+		MaxEvent: m.own.eventMost, Daemon: daemon.NewEngineRoom(m.bus.Bus, m.fireForEngine,
 			m.callForEngine), Log: m.log})
 	if err != nil {
 		return nil, fmt.Errorf("engines: %w", err)
 	}
-	rows, err := m.reactorRows(set.Reactor)
+	m.reactions, err = react.New(m.reactOptions(set.Reactor))
 	if err != nil {
 		return nil, err
 	}
-	return append(rows, daemon.EngineRows(set)...), nil
+	return append(m.reactions.Children(), daemon.EngineRows(set)...), nil
+}
+
+// Reactor tells an operator about the Reactor.
+func (m *Minion) Reactor() control.Reactor { return m.reactions.Show() }
+
+// TryReactor tells what an event would set off. Nothing is run.
+func (m *Minion) TryReactor(ctx context.Context, tag string, data *payload.Map) (control.ReactorTrial, error) {
+	return m.reactions.Try(ctx, tag, data)
 }

@@ -3,6 +3,7 @@ package minion
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"slices"
 	"strings"
@@ -26,7 +27,7 @@ type host struct {
 // hostOf are the interfaces as one value.
 func hostOf(h host) loader.Host {
 	return loader.Host{Master: h, Events: h, Jobs: h, Minion: h, Log: h, Secrets: h, Daemon: h,
-		Transfers: transfers{&h.m.files}}
+		Transfers: h.m.files}
 }
 
 // forAll are the requests that every master gets: what they change belongs to the minion.
@@ -113,7 +114,7 @@ func (h host) FireLocal(ctx context.Context, tag string, data any) bool {
 	ctx, cancel := context.WithTimeout(ctx, eventPatience)
 	defer cancel()
 	h.m.bus.Room().Wait(ctx)
-	return h.m.fire(tag, asData(data))
+	return h.m.bus.Fire(tag, asData(data))
 }
 
 func asData(v any) *payload.Map {
@@ -218,4 +219,15 @@ func (m *Minion) anyLink() *link.Link {
 // JobFacts answers a job function.
 func (h host) JobFacts(_ context.Context, jid string) (*payload.Map, error) {
 	return h.m.JobFacts(jid), nil
+}
+
+// call runs a function on the minion's own behalf, outside any job. It never panics.
+func (m *Minion) call(ctx context.Context, fun string) (err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			err = fmt.Errorf("%s: panic: %v", fun, r)
+		}
+	}()
+	_, err = loader.NewCall(ctx, m.envOf(m.anyLink()), fun, nil).Call(fun, nil, nil)
+	return err
 }

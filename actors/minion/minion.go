@@ -8,11 +8,15 @@ import (
 	"time"
 
 	"brine/actors/daemon"
+	"brine/actors/minion/events"
 	"brine/actors/minion/facts"
 	"brine/actors/minion/jobs"
 	"brine/actors/minion/link"
 	"brine/actors/minion/meter"
+	"brine/actors/minion/react"
 	"brine/actors/minion/returns"
+	"brine/actors/minion/scheduler"
+	"brine/actors/minion/transfers"
 	"brine/config"
 	"brine/modules/fleet/ledger"
 	"brine/modules/host/jobprocess"
@@ -95,13 +99,14 @@ type Minion struct {
 	heeded *daemon.Bell // rings when the Dispatcher has looked at a message, or a ReturnSender has fewer returns
 	steady *steady.Clock
 
-	plan      *plan
-	reactions *reactions // nil: the Reactor is not among the engines
+	reactions *react.Reactions // nil: the Reactor is not among the engines
 
-	bus *daemon.Bus
+	bus      *events.Events
+	schedule *scheduler.Timetable
+	files    *transfers.Transfers
 
-	journal, refresher, scheduler, files *supervisor.Ref
-	returners, mine                      *supervisor.Ref // nil: there is none
+	journal, refresher *supervisor.Ref
+	returners, mine    *supervisor.Ref // nil: there is none
 
 	orphans int // jobs that ran when the process before this one ended
 }
@@ -131,15 +136,16 @@ func Start(opt Options) (*Minion, error) {
 	if err := m.makeLinks(); err != nil {
 		return nil, err
 	}
+	m.files, m.bus = transfers.New(), events.New(m.eventOptions())
 	m.makeEnvs()
-	m.plan = newPlan(m.cfg.Schedule, m.cfg.SchedulerBeforeConnect)
+	m.schedule = scheduler.New(m.scheduleOptions())
 	m.top = supervisor.Start(supervisor.NewSystem(opt.Logger), m.supervised())
 	mem := m.remember()
 	m.orphans = mem.Orphans()
 	m.jobs = jobs.New(m.jobsOptions(mem))
 	if err := m.spawn(mem); err != nil {
 		m.top.Stop(m.cfg.StopTimeout)
-		err = errors.Join(err, m.reactions.close())
+		err = errors.Join(err, m.reactions.Close())
 		if m.journal.Path() == "" && mem.File != nil { // the Journal was not added
 			err = errors.Join(err, mem.File.Close())
 		}
@@ -152,8 +158,7 @@ func Start(opt Options) (*Minion, error) {
 // makeRefs makes what the actors know each other by.
 func (m *Minion) makeRefs() {
 	m.bell, m.heeded = &daemon.Bell{}, &daemon.Bell{}
-	m.bus = daemon.NewBus(m.busBound())
-	for _, ref := range []**supervisor.Ref{&m.journal, &m.refresher, &m.scheduler, &m.files} {
+	for _, ref := range []**supervisor.Ref{&m.journal, &m.refresher} {
 		*ref = supervisor.NewRef()
 	}
 	if m.opt.Returners != nil {
@@ -164,7 +169,7 @@ func (m *Minion) makeRefs() {
 	}
 }
 
-// meter.Options are what is counted, and what there is at a moment.
+// meterOptions are what is counted, and what there is at a moment.
 func (m *Minion) meterOptions() meter.Options {
 	opt := meter.Options{Registry: m.opt.Metrics, Known: m.knows, Journal: m.journalPath(),
 		Buckets:   m.cfg.MetricsOptions().Boundaries["salt.minion.exec.duration"],
@@ -222,9 +227,7 @@ func (m *Minion) addLink(opt link.Options) {
 	opt.Times, opt.Meter, opt.Diary, opt.Clock, opt.Exit = m.times, m.meter, m.diary, m.clock, m.opt.Exit
 	opt.TakeForSalt = m.opt.takeForSalt
 	opt.Sender, opt.Ready = supervisor.NewRef(), m.onReady
-	opt.Deliver = func(ctx supervisor.Context, p link.Publication) {
-		m.jobs.Receive(ctx, p)
-	}
+	opt.Deliver = func(ctx supervisor.Context, p link.Publication) { m.jobs.Receive(ctx, p) } // jobs come later
 	opt.Pillar = func(l *link.Link, done func(error)) { m.refresher.Send(&facts.RefreshPillar{Link: l, Done: done}) }
 	l := link.New(opt)
 	m.links, m.waits[l] = append(m.links, l), waits
@@ -256,15 +259,15 @@ func (m *Minion) newEnv(l *link.Link) *loader.Env {
 
 func (m *Minion) envOf(l *link.Link) *loader.Env { return m.envs[l] }
 
-// jobs.Options are what jobs need of this minion. left is what the process before this one has left.
+// jobsOptions are what jobs need of this minion. left is what the process before this one has left.
 func (m *Minion) jobsOptions(left jobs.Memory) jobs.Options {
 	opt := jobs.Options{ID: m.cfg.ID, CacheDir: m.cfg.CacheDir, SeenMost: m.cfg.MinionJIDQueueHWM,
 		SeenFor: m.cfg.MinionJIDQueueAge, QueueMost: m.cfg.JobQueueMax, QueueBytes: m.bounds.queueBytes,
 		Most: m.cfg.ProcessCountMax, Actors: m.bounds.actors, Processes: m.cfg.Multiprocessing, Room: m.opt.room,
 		PubRet: m.cfg.PubRet, Cache: m.cfg.CacheJobs, MostReturn: m.opt.mostReturn, Ended: m.opt.Predecessor,
 		Links: m.links, Env: m.envOf, Left: left, Journal: m.journal, Copies: m.returners, Returners: m.opt.Returners,
-		Returns: m.cfg.Return, Disabled: m.own.disabled, Fire: m.fire, Diary: m.diary, Meter: m.meter, Heeded: m.heeded,
-		Clock: m.clock, Log: m.log, Gathering: func() bool { return m.facts.Known() == nil },
+		Returns: m.cfg.Return, Disabled: m.own.disabled, Fire: m.bus.Fire, Diary: m.diary, Meter: m.meter,
+		Heeded: m.heeded, Clock: m.clock, Log: m.log, Gathering: func() bool { return m.facts.Known() == nil },
 		Match: func(job *payload.Job, l *link.Link) bool {
 			see := m.facts.Of(l)
 			return m.opt.Match(job, matchers.Facts{ID: m.cfg.ID, Grains: see.Grains, Grain: see.Grain,
@@ -286,8 +289,7 @@ func (m *Minion) jobsOptions(left jobs.Memory) jobs.Options {
 func (m *Minion) remember() jobs.Memory {
 	return jobs.Remember(jobs.RememberOptions{CacheDir: m.cfg.CacheDir, Keep: m.cfg.MinionJIDQueueAge,
 		Sync: m.cfg.JournalFsync, Patience: m.opt.journalPatience, Links: m.links, Diary: m.diary, Calm: m.steady.Calm,
-		Clock: m.clock,
-		Log:   m.log})
+		Clock: m.clock, Log: m.log})
 }
 
 // JobList tells what this minion has in hand.

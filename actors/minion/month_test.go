@@ -77,9 +77,9 @@ func (r *rig) away(t *testing.T) {
 func (r *rig) asked(t *testing.T) {
 	t.Helper()
 	for _, tag := range []string{event.TagModuleRefresh, event.TagPillarRefresh, event.TagGrainsRefresh} {
-		r.m.fire(tag, payload.M("force_refresh", true, "notify", true))
+		r.m.bus.Fire(tag, payload.M("force_refresh", true, "notify", true))
 	}
-	r.m.fire(event.TagFireMaster, payload.M("tag", "custom/tag", "data", payload.M("x", 1)))
+	r.m.bus.Fire(event.TagFireMaster, payload.M("tag", "custom/tag", "data", payload.M("x", 1)))
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
 	if _, ok := (host{r.m, r.m.links[0]}).AwaitLocal(ctx, event.TagPillarRefresh, payload.M("x", 1),

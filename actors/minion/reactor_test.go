@@ -120,7 +120,7 @@ func TestReactor(t *testing.T) {
 		"b.sls": "{% from 'c.jinja' import tag %}\nfire2:\n  caller.event.fire:\n    - args: [{{ data | json }}, " +
 			"{{ tag }}]\necho:\n  caller.t.echo:\n    - args: [{{ data.text | json }}]\n",
 		"c.jinja": "{% set tag = 'my/second' %}"})
-	r.m.fire("my/event", payload.M("x", "{{ 7 * 7 }}{% for %}", "text", "text=[1, 2]"))
+	r.m.bus.Fire("my/event", payload.M("x", "{{ 7 * 7 }}{% for %}", "text", "text=[1, 2]"))
 	r.reacted(t, 3) // the two fire in any order
 	got := ears.both(t, "my/answer", "my/second")
 	if got := got["my/answer"]; got.Str("x") != "{{ 7 * 7 }}{% for %}" || got.Str("id") != "m1" ||
@@ -161,13 +161,13 @@ func TestReactorArguments(t *testing.T) {
 		"a.sls": "echo:\n  caller.t.echo:\n    - args: [{{ data.x | json }}]\nnext:\n  caller.event.fire:\n    - " +
 			"args: [{}, my/over]\n"})
 	for _, x := range []any{"text=1", "no_such=1", "__kwarg__=True", "[1, 2]", payload.M("text", "y")} {
-		r.m.fire("my/event", payload.M("x", x))
+		r.m.bus.Fire("my/event", payload.M("x", x))
 		ears.next(t, r, "my/over")
 	}
 	if s := r.reacted(t, 10); s.Failures != 0 {
 		t.Errorf("got %+v", s)
 	}
-	r.m.fire("my/event", payload.M("x", payload.M("__kwarg__", true, "text", "y")))
+	r.m.bus.Fire("my/event", payload.M("x", payload.M("__kwarg__", true, "text", "y")))
 	ears.next(t, r, "my/over")
 	if s := r.reacted(t, 12); s.Failures != 1 || !strings.Contains(s.LastError, "an argument has the key __kwarg__") {
 		t.Errorf("got %+v", s)
@@ -181,7 +181,7 @@ func TestReactorShell(t *testing.T) {
 	r, _ := reacts(t, "[{my/event: DIR/a.sls}]", map[string]string{
 		"a.sls": "run:\n  caller.cmd.run:\n    - args: [{{ ('touch DIR/' ~ data.x) | json }}]\n"})
 	const word = "$(echo${IFS}shell)"
-	r.m.fire("my/event", payload.M("x", word))
+	r.m.bus.Fire("my/event", payload.M("x", word))
 	if s := r.reacted(t, 1); s.Failures != 0 {
 		t.Errorf("got %+v", s)
 	}
@@ -209,7 +209,7 @@ func TestReactorRefuses(t *testing.T) {
 	r, ears := reacts(t, "[{my/0: DIR/0.sls}, {my/1: DIR/1.sls}, {my/2: DIR/2.sls}, {my/3: DIR/3.sls}, {my/4: "+
 		"DIR/4.sls}, {my/5: DIR/5.sls}]", files)
 	for i, tt := range wants {
-		r.m.fire(fmt.Sprintf("my/%d", i), payload.M("x", 1))
+		r.m.bus.Fire(fmt.Sprintf("my/%d", i), payload.M("x", 1))
 		ears.next(t, r, "my/over")
 		s := r.reacted(t, int64(2*(i+1)))
 		if s.Failures != int64(i+1) || !strings.Contains(s.LastError, tt.why) || s.Rules[i].Failures != 1 {
@@ -235,7 +235,7 @@ func TestReactorKilled(t *testing.T) {
 		}
 	}
 	for n := range events {
-		r.m.fire("my/event", payload.M("n", n))
+		r.m.bus.Fire("my/event", payload.M("n", n))
 		switch n {
 		case 10, 30:
 			harm("Reactor")
@@ -280,9 +280,9 @@ func TestReactorUnasked(t *testing.T) {
 	with, ears := reacts(t, "[{my/event: DIR/a.sls}]", map[string]string{"a.sls": "fire: {caller.event.fire: [args: " +
 		"[{}, my/over]]}\n"})
 	for _, key := range []any{"", nil, "x"} {
-		with.m.fire("salt/reactors/manage/add", payload.M("key", key, "event", "*", "reactors", "/tmp/x.sls"))
+		with.m.bus.Fire("salt/reactors/manage/add", payload.M("key", key, "event", "*", "reactors", "/tmp/x.sls"))
 	}
-	with.m.fire("my/event", payload.M("a", 1))
+	with.m.bus.Fire("my/event", payload.M("a", 1))
 	ears.next(t, with, "my/over")
 	if got := with.m.Reactor(); len(got.Rules) != 1 {
 		t.Errorf("got %s", fmt.Sprint(got.Rules))

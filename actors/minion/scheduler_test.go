@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"brine/actors/minion/facts"
+	"brine/actors/minion/scheduler"
 	"brine/config"
 	"brine/supervisor"
 	"brine/wire/event"
@@ -22,7 +23,7 @@ import (
 func (r *rig) second() {
 	r.t.Helper()
 	r.manage("list", "func", "list")
-	r.clock.Advance(scheduleEvery)
+	r.clock.Advance(time.Second)
 	r.manage("list", "func", "list")
 }
 
@@ -141,7 +142,7 @@ func TestSchedulerKilled(t *testing.T) {
 			t.Fatal(err)
 		}
 		if how == supervisor.FaultPanic {
-			r.m.scheduler.Send(&BeginSchedule{}) // it dies of this one
+			r.m.schedule.Ref().Send(&scheduler.Begin{}) // it dies of this one
 		}
 		r.second()
 	}
@@ -164,7 +165,7 @@ func TestMaxrunning(t *testing.T) {
 	if why != "maxrunning" {
 		t.Errorf("skipped for %v", why)
 	}
-	if got := r.m.plan.Ongoing.Count("j"); got != 1 {
+	if got := r.m.schedule.Ongoing("j"); got != 1 {
 		t.Errorf("%d runs go on", got)
 	}
 	r.fun.release()

@@ -11,12 +11,12 @@ import (
 // out, and the actors are stopped.
 func (m *Minion) Stop(within time.Duration) (supervisor.Report, error) {
 	m.top.StopRestarting()
-	m.reactions.halt()
+	m.reactions.Halt()
 	ended := m.jobs.Stop(within)
 	report := m.top.Stop(within - ended.Took)
 	report.Phases = append([]supervisor.Phase{ended}, report.Phases...)
 	report.Took += ended.Took
-	if err := m.reactions.close(); err != nil {
+	if err := m.reactions.Close(); err != nil {
 		m.log.Error("the Reactor's backlog was not closed", "err", err)
 	}
 	if len(report.Abandoned) > 0 {

@@ -34,6 +34,7 @@ type Facts struct {
 	views   map[*link.Link]*View // nil: of jobs of no master
 }
 
+// New makes the facts. The grains are computed when they are asked for.
 func New(opt Options) *Facts {
 	f := &Facts{compute: opt.Compute, views: map[*link.Link]*View{}}
 	g := opt.Compute(false)

@@ -60,6 +60,7 @@ func TellDamage(log *slog.Logger) func(setaside.Damage) {
 	return func(d setaside.Damage) { log.Error(setaside.Text, d.Attrs()...) }
 }
 
+// Remove removes a file, if there is one; "" is none.
 func Remove(path string) error {
 	if path == "" {
 		return nil

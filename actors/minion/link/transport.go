@@ -93,7 +93,8 @@ func (t *network) Exchange(ctx context.Context, frame, room []byte) ([]byte, err
 		_ = r.Close()
 		r = nil
 	}
-	if errors.Is(err, transport.ErrTimeout) { // the master may have moved: all requests to come ask for its address anew
+	if errors.Is(err, transport.ErrTimeout) {
+		// the master may have moved: all requests to come ask for its address anew
 		t.epoch.Add(1)
 	}
 	return reply, err

@@ -1,9 +1,11 @@
-package minion
+package react
 
 import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
+	"path/filepath"
 	"strings"
 	"sync/atomic"
 
@@ -16,6 +18,8 @@ import (
 	"brine/modules/loader"
 	"brine/modules/reactor"
 	"brine/modules/text/args"
+	"brine/supervisor"
+	"brine/wire/bus"
 	"brine/wire/control"
 	"brine/wire/payload"
 	"brine/wire/python"
@@ -30,59 +34,81 @@ const (
 	reactorQueue   = 10000
 )
 
-// reactions is what the Reactor of a minion stands on. Any number of goroutines may use it.
-type reactions struct {
-	m    *Minion
+// Options are what the Reactor needs of the minion.
+type Options struct {
+	ID       string                 // of this minion
+	Tuning   *engines.ReactorTuning // nil: the Reactor is not among the engines
+	Values   *payload.Map           // all options, for templates
+	CacheDir string
+	Env      func() *loader.Env // what functions run in, for a master that is there
+	Registry *loader.Registry
+	Fire     func(tag string, data *payload.Map) bool
+	// Subscribe shows the events of the bus to sink.
+	Subscribe func(name string, sink bus.Sink)
+	// Run hands a job to the jobs: result gets its return, ended is called when it is over.
+	Run   func(load *payload.Map, result func(*payload.Return), ended func())
+	Clock supervisor.Clock
+	Log   *slog.Logger
+}
+
+// Reactions is what the Reactor of a minion stands on; nil: there is no Reactor. Any number of goroutines may use it.
+type Reactions struct {
+	opt  Options
 	part *reacting.Part
 	own  *fileserver.Server // file_roots of this minion; nil: there are none
 	jids atomic.Uint64
 }
 
-// reactorRows are the Reactor as children of the minion, where its engines name it (tuning).
-func (m *Minion) reactorRows(tuning *engines.ReactorTuning) ([]daemon.Child, error) {
-	if tuning == nil {
+// New makes the part, where the engines of the minion name the Reactor; else it is nil.
+func New(opt Options) (*Reactions, error) {
+	if opt.Tuning == nil {
 		return nil, nil
 	}
-	r := &reactions{m: m}
+	r := &Reactions{opt: opt}
 	var err error
-	if r.own, err = fileserver.Configured(m.own.values); err != nil {
-		m.log.Warn("the Reactor does not have all files of this minion", "err", err)
+	if r.own, err = fileserver.Configured(opt.Values); err != nil {
+		opt.Log.Warn("the Reactor does not have all files of this minion", "err", err)
 	}
-	r.part, err = reacting.New(reacting.Options{Rules: m.own.values.Value("reactor"),
-		Threads: m.tuned(tuning.Threads, "reactor_worker_threads", reactorThreads), Queue: m.tuned(tuning.Queue,
-			"reactor_worker_hwm", reactorQueue), Path: m.own.backlog, ID: m.own.id, Engine: r.templates().Engine, Do: r,
-		Fire: func(tag string, data *payload.Map) {
-			m.fire(tag, data)
-		},
-		Subscribe: m.bus.Subscribe,
-		MasterKey: func(string) bool { return false }, Log: m.log})
+	r.part, err = reacting.New(reacting.Options{Rules: opt.Values.Value("reactor"),
+		Threads: opt.tuned(opt.Tuning.Threads, "reactor_worker_threads", reactorThreads),
+		Queue:   opt.tuned(opt.Tuning.Queue, "reactor_worker_hwm", reactorQueue),
+		Path:    filepath.Join(opt.CacheDir, backlogFile), ID: opt.ID, Engine: r.templates().Engine, Do: r,
+		Fire:      func(tag string, data *payload.Map) { opt.Fire(tag, data) },
+		Subscribe: opt.Subscribe, MasterKey: func(string) bool { return false }, Log: opt.Log})
 	if err != nil {
 		return nil, err
 	}
-	m.reactions = r
-	return []daemon.Child{{Spec: r.part.Keeper()}, {Spec: r.part.Child()}}, nil
+	return r, nil
+}
+
+// Children are the actors of the Reactor.
+func (r *Reactions) Children() []daemon.Child {
+	if r == nil {
+		return nil
+	}
+	return []daemon.Child{{Spec: r.part.Keeper()}, {Spec: r.part.Child()}}
 }
 
 // tuned is an option of the engine, of the configuration, or Salt's.
-func (m *Minion) tuned(given int, option string, def int) int {
+func (o *Options) tuned(given int, option string, def int) int {
 	if given >= 0 {
 		return given
 	}
-	if n, ok := m.own.values.Int(option); ok {
+	if n, ok := o.Values.Int(option); ok {
 		return int(n)
 	}
 	return def
 }
 
-// halt is called before anything of the minion stops.
-func (r *reactions) halt() {
+// Halt is called before anything of the minion stops.
+func (r *Reactions) Halt() {
 	if r != nil {
 		r.part.Halt()
 	}
 }
 
-// close is called when all has stopped.
-func (r *reactions) close() error {
+// Close is called when all has stopped.
+func (r *Reactions) Close() error {
 	if r == nil {
 		return nil
 	}
@@ -90,33 +116,32 @@ func (r *reactions) close() error {
 }
 
 // templates are what the templates of reactions see of this minion.
-func (r *reactions) templates() reacting.Templates {
-	m := r.m
-	return reacting.Templates{Opts: m.own.values, Grains: func() *payload.Map {
-		return m.envOf(m.anyLink()).Grains()
-	}, Registry: m.opt.Registry, Functions: anyFunction{}, Files: r.find,
-		Pillar: func() *payload.Map { return m.facts.Of(m.anyLink()).Pillar() },
+func (r *Reactions) templates() reacting.Templates {
+	env := r.opt.Env
+	return reacting.Templates{Opts: r.opt.Values, Grains: func() *payload.Map { return env().Grains() },
+		Registry: r.opt.Registry, Functions: anyFunction{}, Files: r.find,
+		Pillar: func() *payload.Map { return env().Pillar() },
 		Call: func(ctx context.Context, fun string, pos []any, kw *payload.Map) (any, error) {
-			return loader.NewCall(ctx, m.envOf(m.anyLink()), fun, payload.M("fun", fun)).Call(fun, pos, kw)
+			return loader.NewCall(ctx, env(), fun, payload.M("fun", fun)).Call(fun, pos, kw)
 		}}
 }
 
 // find finds a file of the file server: below the file_roots of this minion, as Salt's Reactor does, and where it is
 // not there, unlike Salt, as the minion's functions do.
-func (r *reactions) find(ctx context.Context, name string) (string, bool) {
+func (r *Reactions) find(ctx context.Context, name string) (string, bool) {
 	if r.own != nil {
 		if found, _, ok := r.own.Find(name, "base"); ok {
 			return found.Path, true
 		}
 	}
-	client, err := fileclient.For(loader.NewCall(ctx, r.m.envOf(r.m.anyLink()), "cp.cache_file", nil))
+	client, err := fileclient.For(loader.NewCall(ctx, r.opt.Env(), "cp.cache_file", nil))
 	var file string
 	found := false
 	if err == nil {
 		file, found, err = client.GetFile(ctx, "salt://"+name, fileclient.Want{Env: "base"})
 	}
 	if err != nil {
-		r.m.log.Error("the Reactor cannot fetch a file", "file", payload.Show(name), "err", err)
+		r.opt.Log.Error("the Reactor cannot fetch a file", "file", payload.Show(name), "err", err)
 	}
 	return file, found && err == nil
 }
@@ -138,21 +163,21 @@ func refusal(c reactor.Call) error {
 }
 
 // NextJID is a new job id. No other job of this minion has its form.
-func (r *reactions) NextJID() string {
-	return fmt.Sprintf("%s_r%d", payload.NewJID(r.m.clock.Now()), r.jids.Add(1))
+func (r *Reactions) NextJID() string {
+	return fmt.Sprintf("%s_r%d", payload.NewJID(r.opt.Clock.Now()), r.jids.Add(1))
 }
 
 // Publish refuses.
-func (r *reactions) Publish(_ context.Context, _ string, c reactor.Call) error { return refusal(c) }
+func (r *Reactions) Publish(_ context.Context, _ string, c reactor.Call) error { return refusal(c) }
 
 // Published says that there is no such job.
-func (r *reactions) Published(string) bool { return false }
+func (r *Reactions) Published(string) bool { return false }
 
 // Run refuses.
-func (r *reactions) Run(_ string, c reactor.Call, _ func(error)) error { return refusal(c) }
+func (r *Reactions) Run(_ string, c reactor.Call, _ func(error)) error { return refusal(c) }
 
 // Execute runs a function of this minion as a job, and waits for its end. No master hears of it, and no returner.
-func (r *reactions) Execute(ctx context.Context, c reactor.Call) error {
+func (r *Reactions) Execute(ctx context.Context, c reactor.Call) error {
 	load, err := r.load(c)
 	if err != nil {
 		return err
@@ -164,7 +189,7 @@ func (r *reactions) Execute(ctx context.Context, c reactor.Call) error {
 		default: // it has its end
 		}
 	}
-	r.m.jobs.Run(&jobs.Run{Load: load, Link: r.m.anyLink(), Result: end, Ended: func() { end(nil) }})
+	r.opt.Run(load, end, func() { end(nil) })
 	select {
 	case ret := <-ended:
 		return failureOf(ret)
@@ -191,7 +216,7 @@ func failureOf(ret *payload.Return) error {
 
 // load is a call in the form of a job of the schedule of which no master hears: such a job takes texts for texts,
 // name=value among them. A map that would pass for the arguments by name is refused: it may have come with the event.
-func (r *reactions) load(c reactor.Call) (*payload.Map, error) {
+func (r *Reactions) load(c reactor.Call) (*payload.Map, error) {
 	pos := c.Args()
 	for _, v := range pos {
 		if m, ok := v.(*payload.Map); ok && m.Has(args.KwargMark) {
@@ -202,24 +227,24 @@ func (r *reactions) load(c reactor.Call) (*payload.Map, error) {
 	if kw := c.KW(); kw.Len() > 0 {
 		given = append(given, kw.Clone().Set(args.KwargMark, true))
 	}
-	return payload.M("id", r.m.own.id, "fun", c.Fun, "fun_args", given, jobs.FieldSchedule, "reactor: "+c.ID,
+	return payload.M("id", r.opt.ID, "fun", c.Fun, "fun_args", given, jobs.FieldSchedule, "reactor: "+c.ID,
 			loader.FieldReaction, c.ID, "jid", r.NextJID(), "arg", given, "user", reactor.User, jobs.FieldReturnJob,
 			false),
 		nil
 }
 
-// Reactor tells an operator about the Reactor.
-func (m *Minion) Reactor() control.Reactor {
-	if m.reactions == nil {
+// Show tells an operator about the Reactor.
+func (r *Reactions) Show() control.Reactor {
+	if r == nil {
 		return control.Reactor{}
 	}
-	return m.reactions.part.Show()
+	return r.part.Show()
 }
 
-// TryReactor tells what an event would set off. Nothing is run.
-func (m *Minion) TryReactor(ctx context.Context, tag string, data *payload.Map) (control.ReactorTrial, error) {
-	if m.reactions == nil {
+// Try tells what an event would set off. Nothing is run.
+func (r *Reactions) Try(ctx context.Context, tag string, data *payload.Map) (control.ReactorTrial, error) {
+	if r == nil {
 		return control.ReactorTrial{}, errors.New("there is no Reactor: the option engines does not name it")
 	}
-	return m.reactions.part.Try(ctx, tag, data), nil
+	return r.part.Try(ctx, tag, data), nil
 }

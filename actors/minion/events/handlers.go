@@ -1,4 +1,4 @@
-package minion
+package events
 
 import (
 	"os"
@@ -13,7 +13,7 @@ import (
 )
 
 // busHandlers are the events the minion acts on (salt/minion.py, Minion.handle_event).
-func (m *Minion) busHandlers() []busHandler {
+func (m *Events) busHandlers() []busHandler {
 	return []busHandler{
 		{event.TagModuleRefresh, func(_ string, data *payload.Map) { m.refreshModules(asks(data, "notify")) }},
 		{event.TagPillarRefresh, func(_ string, data *payload.Map) { m.refreshPillar(asks(data, "clean_cache")) }},
@@ -22,32 +22,32 @@ func (m *Minion) busHandlers() []busHandler {
 		{event.TagMine, func(_ string, data *payload.Map) { m.forward(data) }},
 		{event.TagFireMaster, func(_ string, data *payload.Map) { m.fireMaster(readToFire(data)) }},
 		{event.TagReqChannel, m.requestFor},
-		{event.TagManageSchedule, func(_ string, data *payload.Map) { m.scheduler.Send(&ManageSchedule{Data: data}) }},
+		{event.TagManageSchedule, func(_ string, data *payload.Map) { m.opt.Manage(data) }},
 	}
 }
 
 // refreshModules computes the grains anew, as loading the modules anew does in Salt.
-func (m *Minion) refreshModules(notify bool) {
-	m.refresher.Send(&facts.RefreshGrains{Done: func(bool) {
+func (m *Events) refreshModules(notify bool) {
+	m.opt.Refresher.Send(&facts.RefreshGrains{Done: func(bool) {
 		if notify {
-			m.fire(event.TagMinionComplete("mod_refresh"), payload.M("complete", true))
+			m.Fire(event.TagMinionComplete("mod_refresh"), payload.M("complete", true))
 		}
 	}})
 }
 
 // refreshPillar loads modules and pillar anew and tells when it has ended, well or not.
-func (m *Minion) refreshPillar(clean bool) {
-	m.refresher.Send(&facts.RefreshGrains{Done: func(bool) {
-		m.refresher.Send(&facts.RefreshPillar{Clean: clean, Done: func(error) {
-			m.fire(event.TagMinionComplete("pillar_refresh"), payload.M("complete", true))
+func (m *Events) refreshPillar(clean bool) {
+	m.opt.Refresher.Send(&facts.RefreshGrains{Done: func(bool) {
+		m.opt.Refresher.Send(&facts.RefreshPillar{Clean: clean, Done: func(error) {
+			m.Fire(event.TagMinionComplete("pillar_refresh"), payload.M("complete", true))
 		}})
 	}})
 }
 
 // refreshGrains fetches the pillar for grains that have changed: the master compiles it from them, and keeps
 // them for targets.
-func (m *Minion) refreshGrains(force bool) {
-	m.refresher.Send(&facts.RefreshGrains{Done: func(changed bool) {
+func (m *Events) refreshGrains(force bool) {
+	m.opt.Refresher.Send(&facts.RefreshGrains{Done: func(changed bool) {
 		if changed || force {
 			m.refreshPillar(false)
 		}
@@ -55,7 +55,7 @@ func (m *Minion) refreshGrains(force bool) {
 }
 
 // setEnv changes the environment of the minion's process (environ.setenv update_minion=True).
-func (m *Minion) setEnv(env environ) {
+func (m *Events) setEnv(env environ) {
 	if env.set == nil {
 		return
 	}
@@ -73,23 +73,23 @@ func (m *Minion) setEnv(env environ) {
 			err = os.Setenv(name, loader.Text(v))
 		}
 		if err != nil {
-			m.log.Error("environment of the minion", "name", name, "err", err)
+			m.opt.Log.Error("environment of the minion", "name", name, "err", err)
 		}
 	}
 }
 
 // forward sends a whole load that a local tool made.
-func (m *Minion) forward(load *payload.Map) {
+func (m *Events) forward(load *payload.Map) {
 	load = unstamped(load)
-	for _, l := range m.links {
-		l.Post(&link.Request{Load: load, Timeout: l.ReturnTimeout(), Tries: m.times.Load().ReturnRetryTries,
-			Done: link.LogFailure(m.log, payload.Command(load))})
+	for _, l := range m.opt.Links {
+		l.Post(&link.Request{Load: load, Timeout: l.ReturnTimeout(), Tries: m.opt.Times.Load().ReturnRetryTries,
+			Done: link.LogFailure(m.opt.Log, payload.Command(load))})
 	}
 }
 
 // fireMaster sends {data, tag, events, pretag} as a minion event.
-func (m *Minion) fireMaster(e toFire) {
-	load := payload.M("id", m.own.id, "cmd", payload.CmdMinionEvent, "pretag", e.pretag)
+func (m *Events) fireMaster(e toFire) {
+	load := payload.M("id", m.opt.ID, "cmd", payload.CmdMinionEvent, "pretag", e.pretag)
 	switch {
 	case python.Truth(e.events):
 		load.Set("events", e.events)
@@ -103,40 +103,40 @@ func (m *Minion) fireMaster(e toFire) {
 
 // requestFor sends the load that a job process of Salt hands over, and fires the answer:
 // __master_req_channel_payload/<request>/<master>, __master_req_channel_return/<request>.
-func (m *Minion) requestFor(tag string, load *payload.Map) {
+func (m *Events) requestFor(tag string, load *payload.Map) {
 	parts := strings.Split(tag, "/")
 	if len(parts) != 3 {
 		return
 	}
 	answer := event.TagReqReturn + "/" + parts[1]
-	for _, l := range m.links {
+	for _, l := range m.opt.Links {
 		if l.Host() != parts[2] {
 			continue
 		}
 		load = unstamped(load)
-		l.Post(&link.Request{Load: load, Timeout: l.ReturnTimeout(), Tries: m.times.Load().ReturnRetryTries,
+		l.Post(&link.Request{Load: load, Timeout: l.ReturnTimeout(), Tries: m.opt.Times.Load().ReturnRetryTries,
 			Done: func(v any, err error) {
 				data := payload.M("ret", v)
 				if err != nil {
 					data = payload.M("ret", nil, "error", "timeout")
 				}
-				m.fire(answer, data)
+				m.Fire(answer, data)
 			}})
 		return
 	}
-	m.log.Error("a request is for none of our masters", "tag", tag, "cmd", payload.Command(load))
+	m.opt.Log.Error("a request is for none of our masters", "tag", tag, "cmd", payload.Command(load))
 }
 
-// fire packs an event and puts it on the minion's bus; false when it cannot be, or too many wait.
-func (m *Minion) fire(tag string, data *payload.Map) bool {
-	body, err := event.Pack(tag, data, m.own.eventMost)
+// Fire packs an event and puts it on the minion's bus; false when it cannot be, or too many wait.
+func (m *Events) Fire(tag string, data *payload.Map) bool {
+	body, err := event.Pack(tag, data, m.opt.MaxEvent)
 	if err != nil {
-		m.log.Error("event cannot be packed", "tag", tag, "err", err)
+		m.opt.Log.Error("event cannot be packed", "tag", tag, "err", err)
 		return false
 	}
-	if m.bus.Room().Fill() >= 2 {
-		m.bus.Room().Refused()
+	if m.Room().Fill() >= 2 {
+		m.Room().Refused()
 		return false
 	}
-	return m.bus.Put(body)
+	return m.Put(body)
 }

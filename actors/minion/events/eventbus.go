@@ -1,11 +1,13 @@
-package minion
+package events
 
 import (
 	"context"
 	"fmt"
+	"log/slog"
 	"strings"
 
 	"brine/actors/daemon"
+	"brine/actors/minion/link"
 	"brine/supervisor"
 	"brine/wire/bus"
 	"brine/wire/event"
@@ -17,6 +19,39 @@ import (
 type busHandler struct {
 	prefix string
 	handle func(tag string, data *payload.Map)
+}
+
+// Options are what the bus needs of the minion.
+type Options struct {
+	ID        string // of this minion
+	Open      func(*bus.Subscribers) *bus.Bus
+	Room      *daemon.Bound // of events that wait
+	MaxEvent  int           // max_event_size in bytes
+	Refresher *supervisor.Ref
+	Manage    func(data *payload.Map) // hands a request to the Scheduler
+	Links     []*link.Link
+	Times     *link.LatestTimes
+	Log       *slog.Logger
+}
+
+// Events is the way to the bus of a minion. Any number of goroutines may use it.
+type Events struct {
+	*daemon.Bus
+	opt  Options
+	subs *bus.Subscribers // outlive the actor
+}
+
+// New makes the part.
+func New(opt Options) *Events {
+	return &Events{Bus: daemon.NewBus(opt.Room), opt: opt, subs: &bus.Subscribers{}}
+}
+
+// Child is the EventBus as a child.
+func (m *Events) Child() daemon.Child {
+	return daemon.Child{Spec: supervisor.Spec{Ref: m.Ref(), Name: "EventBus", Component: true,
+		New: func() supervisor.Actor {
+			return &eventBus{open: m.opt.Open, subs: m.subs, handlers: m.busHandlers(), room: m.opt.Room}
+		}}}
 }
 
 // eventBus is the minion's bus: functions and local tools ask the minion for things by events.

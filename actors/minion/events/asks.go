@@ -1,4 +1,4 @@
-package minion
+package events
 
 import (
 	"brine/wire/payload"

@@ -1,12 +1,12 @@
-package minion
+package scheduler
 
 import (
 	"context"
+	"log/slog"
 	"strings"
 	"time"
 
 	"brine/actors/daemon"
-	"brine/actors/minion/jobs"
 	"brine/modules/schedule"
 	"brine/modules/schedule/dates"
 	"brine/supervisor"
@@ -17,10 +17,10 @@ import (
 
 // Messages of the Scheduler.
 type (
-	// BeginSchedule starts it: a master is there. Later ones have no effect.
-	BeginSchedule struct{}
-	// ManageSchedule is a request from the minion's bus (manage_schedule).
-	ManageSchedule struct{ Data *payload.Map }
+	// Begin starts it: a master is there. Later ones have no effect.
+	Begin struct{}
+	// Manage is a request from the minion's bus (manage_schedule).
+	Manage struct{ Data *payload.Map }
 	// PillarStored says that there is another pillar.
 	PillarStored struct{}
 	// lookAtSchedule says that it is time to look at the schedule.
@@ -33,12 +33,49 @@ const (
 	scheduleIdle  = 10 * time.Second // while there are no jobs, which the pillar may bring
 )
 
-// scheduleOptions are what the configuration says of the schedule, its jobs excepted.
-type scheduleOptions struct {
-	loop      time.Duration // loop_interval, which Salt takes for the least distance of two runs
-	uniqueJID bool          // unique_jid
-	path      string        // of the file in which changed jobs are kept
+// Options are what the Scheduler needs of the minion.
+type Options struct {
+	ID         string        // of this minion
+	Loop       time.Duration // loop_interval, which Salt takes for the least distance of two runs
+	UniqueJID  bool          // unique_jid
+	Path       string        // of the file in which changed jobs are kept
+	Configured *payload.Map  // the jobs of the configuration
+	Begun      bool          // it does not wait for a master (scheduler_before_connect)
+	Returners  []string      // schedule_returner
+
+	Knows  func(fun string) bool // whether there is such a function
+	Grains func() *payload.Map   // nil before they are known: computing them may take seconds
+	Pillar func() *payload.Map   // of a master that is there
+	Fire   func(tag string, data *payload.Map) bool
+	// Run hands a run to the jobs; ended is called when it is over.
+	Run   func(load *payload.Map, ended func())
+	Clock supervisor.Clock
+	Log   *slog.Logger
 }
+
+// Timetable is the schedule of a minion. It outlives the restarts of its actor.
+type Timetable struct {
+	opt  Options
+	ref  *supervisor.Ref
+	plan *plan
+}
+
+// New makes the part.
+func New(opt Options) *Timetable {
+	return &Timetable{opt: opt, ref: supervisor.NewRef(), plan: newPlan(opt.Configured, opt.Begun)}
+}
+
+// Child is the Scheduler as a child.
+func (t *Timetable) Child() daemon.Child {
+	return daemon.Child{Spec: supervisor.Spec{Ref: t.ref, Name: "Scheduler", Component: true,
+		New: func() supervisor.Actor { return &scheduler{opt: t.opt, plan: t.plan} }}}
+}
+
+// Ref is that of the Scheduler, which takes Begin, Manage and PillarStored.
+func (t *Timetable) Ref() *supervisor.Ref { return t.ref }
+
+// Ongoing is how many runs of a job go on.
+func (t *Timetable) Ongoing(name string) int { return t.plan.Ongoing.Count(name) }
 
 // plan is the schedule of a minion with all that is noted of it.
 type plan struct {
@@ -68,8 +105,7 @@ func saltsOwn(name string) bool {
 
 // scheduler runs what is due. What is due is decided by modules/schedule; a run is a job like those of the master.
 type scheduler struct {
-	m    *Minion
-	opt  scheduleOptions
+	opt  Options
 	plan *plan
 	turn int           // of the timer that counts
 	wait time.Duration // for which that was set, 0: it is not
@@ -79,9 +115,9 @@ func (s *scheduler) Receive(ctx supervisor.Context) {
 	switch m := ctx.Message().(type) {
 	case *supervisor.Started:
 		s.onStarted(ctx)
-	case *BeginSchedule:
+	case *Begin:
 		s.onBegin(ctx)
-	case *ManageSchedule:
+	case *Manage:
 		s.onManage(ctx, m.Data)
 	case *PillarStored:
 		s.onPillarStored(ctx)
@@ -123,7 +159,7 @@ func (s *scheduler) onLookAtSchedule(ctx supervisor.Context, m *lookAtSchedule) 
 // look runs what is due now.
 func (s *scheduler) look(ctx supervisor.Context) {
 	s.readPillar()
-	runs, messages := s.plan.Look(s.now(), s.m.clock.Now(), s.options())
+	runs, messages := s.plan.Look(s.now(), s.opt.Clock.Now(), s.options())
 	for _, msg := range messages {
 		s.log(msg)
 	}
@@ -144,7 +180,7 @@ func (s *scheduler) arm(ctx supervisor.Context) {
 	}
 	s.wait = every
 	s.turn++
-	daemon.After(ctx, s.m.clock, every, &lookAtSchedule{s.turn})
+	daemon.After(ctx, s.opt.Clock, every, &lookAtSchedule{s.turn})
 }
 
 // readPillar takes over the schedule of a pillar that has changed, and tells whether it has.
@@ -156,42 +192,42 @@ func (s *scheduler) readPillar() (changed bool) {
 	s.plan.pillar = pillar
 	jobs, ok := pillar.Value("schedule").(*payload.Map)
 	if !ok && python.Truth(pillar.Value("schedule")) {
-		s.m.log.Error("Exception Schedule must be of type dict. occurred in scheduled job", "of", "pillar")
+		s.opt.Log.Error("Exception Schedule must be of type dict. occurred in scheduled job", "of", "pillar")
 	}
 	s.plan.State = s.plan.State.WithPillar(jobs)
 	return true
 }
 
 // pillar is that of a master that is there, or that of a minion without masters.
-func (s *scheduler) pillar() *payload.Map { return s.m.facts.Of(s.m.anyLink()).Pillar() }
+func (s *scheduler) pillar() *payload.Map { return s.opt.Pillar() }
 
 // now is what a clock on the wall of this machine shows.
-func (s *scheduler) now() time.Time { return dates.Wall(s.m.clock.Now().Local()) }
+func (s *scheduler) now() time.Time { return dates.Wall(s.opt.Clock.Now().Local()) }
 
 func (s *scheduler) options() schedule.Options {
-	opt := schedule.Options{Loop: s.opt.loop, Random: random, Known: s.m.knows, Running: s.plan.Ongoing.Count,
+	opt := schedule.Options{Loop: s.opt.Loop, Random: random, Known: s.opt.Knows, Running: s.plan.Ongoing.Count,
 		JID: s.jid, Pillar: s.plan.pillar}
 	if opt.Loop <= 0 {
 		opt.Loop = scheduleEvery
 	}
-	opt.Grains = s.m.facts.Known() // nil before they are known: computing them may take seconds
+	opt.Grains = s.opt.Grains() // nil before they are known: computing them may take seconds
 	return opt
 }
 
-func (s *scheduler) jid() string { return s.plan.NextJID(s.m.clock.Now(), s.opt.uniqueJID) }
+func (s *scheduler) jid() string { return s.plan.NextJID(s.opt.Clock.Now(), s.opt.UniqueJID) }
 
 func (s *scheduler) log(msg schedule.Message) {
-	s.m.log.Log(context.Background(), msg.Level, msg.Text, "schedule", msg.Job)
+	s.opt.Log.Log(context.Background(), msg.Level, msg.Text, "schedule", msg.Job)
 }
 
 // run hands a run to the Dispatcher.
 func (s *scheduler) run(run schedule.Run) {
 	if run.Dry {
-		s.m.log.Debug("Job "+run.Name+" has 'dry_run' set to True. Not running it.", "schedule", run.Key)
+		s.opt.Log.Debug("Job "+run.Name+" has 'dry_run' set to True. Not running it.", "schedule", run.Key)
 		return
 	}
-	load := s.m.scheduledLoad(run)
-	s.m.jobs.Run(&jobs.Run{Load: load, Link: s.m.anyLink(), Ended: s.plan.Begin(run)})
+	load := s.load(run)
+	s.opt.Run(load, s.plan.Begin(run))
 }
 
 // onManage carries out a request and answers it.
@@ -210,7 +246,7 @@ func (s *scheduler) onManage(ctx supervisor.Context, data *payload.Map) {
 		if r.What == schedule.Saved {
 			tag = event.TagScheduleSaved
 		}
-		s.m.fire(tag, r.Data)
+		s.opt.Fire(tag, r.Data)
 	}
 	if out.Run != nil {
 		s.run(*out.Run)
@@ -222,10 +258,10 @@ func (s *scheduler) onManage(ctx supervisor.Context, data *payload.Map) {
 
 // persist writes the schedule down. The request stands even if that fails.
 func (s *scheduler) persist(ctx supervisor.Context) {
-	path, jobs := s.opt.path, s.plan.State.Saveable()
+	path, jobs := s.opt.Path, s.plan.State.Saveable()
 	supervisor.Patiently(ctx, func() {
 		if err := schedule.Save(path, jobs); err != nil {
-			s.m.log.Error("Failed to persist the updated schedule", "err", err)
+			s.opt.Log.Error("Failed to persist the updated schedule", "err", err)
 		}
 	})
 }

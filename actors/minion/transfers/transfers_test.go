@@ -1,14 +1,34 @@
-package minion
+package transfers
 
 import (
 	"context"
 	"errors"
+	"runtime"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"brine/actors/actortest"
+	"brine/actors/daemon"
 	"brine/supervisor"
 )
+
+// rig is a FileClient alone.
+type rig struct {
+	testing.TB
+	top *supervisor.Supervisor
+	*Transfers
+}
+
+func newRig(t *testing.T) *rig {
+	t.Helper()
+	r := &rig{TB: t, Transfers: New(), top: actortest.Start(t, supervisor.Options{Name: "minion", Chaos: true,
+		RestartDelayMax: time.Millisecond})}
+	if err := (daemon.Start{}).Add(r.top, []daemon.Child{r.Child()}); err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
 
 // fetches counts transfers, which end when they are let.
 type fetches struct {
@@ -35,29 +55,31 @@ func (f *fetches) fetch(ctx context.Context) error {
 // wants has somebody want a key, and returns where the outcome will be.
 func (r *rig) wants(ctx context.Context, f *fetches, key string) <-chan error {
 	done := make(chan error, 1)
-	client := transfers{&r.m.files}
-	go func() { done <- client.Once(ctx, key, f.fetch) }()
+	go func() { done <- r.Once(ctx, key, f.fetch) }()
 	return done
 }
 
 // waiting waits until so many want a key.
 func (r *rig) waiting(key string, n int64) {
-	r.t.Helper()
-	r.wait(r.t.(*testing.T), "those who want "+key, func() bool {
+	r.Helper()
+	for {
 		reply := make(chan *transfer, 1)
-		r.m.files.Send(&FetchFile{Key: key, Fetch: func(ctx context.Context) error { return nil }, Reply: reply})
-		t := <-reply
-		if t == nil {
-			return false
+		r.client.Send(&Fetch{Key: key, Fetch: func(ctx context.Context) error { return nil }, Reply: reply})
+		there := actortest.Wait(r, "those who want "+key, reply)
+		if there == nil {
+			continue
 		}
-		defer t.leave()
-		return t.waiting.Load() == n+1 // and this one
-	})
+		all := there.waiting.Load()
+		if there.leave(); all == n+1 { // and this one
+			return
+		}
+		runtime.Gosched()
+	}
 }
 
 // TestOneTransfer: many who want one file are served by one transfer, and those who want another are not held up.
 func TestOneTransfer(t *testing.T) {
-	r := newRig(t, "").up()
+	r := newRig(t)
 	f, other := newFetches(), newFetches()
 	var all []<-chan error
 	for range 5 {
@@ -85,7 +107,7 @@ func TestOneTransfer(t *testing.T) {
 
 // TestLeftTransfer: a transfer goes on for who still wants it, and ends with the last who does.
 func TestLeftTransfer(t *testing.T) {
-	r := newRig(t, "").up()
+	r := newRig(t)
 	f := newFetches()
 	one, leave := context.WithCancel(t.Context())
 	first := r.wants(one, f, "a")
@@ -116,11 +138,16 @@ func TestLeftTransfer(t *testing.T) {
 // TestFileClientDies: who waits for a transfer that dies with the FileClient gets another one.
 func TestFileClientDies(t *testing.T) {
 	for _, how := range []supervisor.Fault{supervisor.FaultPanic, supervisor.FaultExit} {
-		r := newRig(t, "").up()
+		r := newRig(t)
 		f := newFetches()
 		done := r.wants(t.Context(), f, "a")
 		actortest.Wait(t, "transfer", f.began)
-		harm(t, r, "FileClient", how)
+		if err := r.top.Inject("FileClient", how); err != nil {
+			t.Fatal(err)
+		}
+		if how == supervisor.FaultPanic { // of its next message
+			r.client.Send(&transferEnded{})
+		}
 		actortest.Wait(t, "transfer of the next", f.began)
 		f.let <- nil
 		if err := actortest.Wait(t, "file", done); err != nil {
@@ -133,7 +160,7 @@ func TestFileClientDies(t *testing.T) {
 func TestFetchNobodyWaitsFor(t *testing.T) {
 	for _, left := range []bool{false, true} {
 		reply, ended := make(chan *transfer, 1), false
-		ask := &FetchFile{Reply: reply}
+		ask := &Fetch{Reply: reply}
 		ask.settled.Store(left)
 		f := &transfer{cancel: func() { ended = true }}
 		f.waiting.Store(1)

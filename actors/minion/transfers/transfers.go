@@ -1,4 +1,4 @@
-package minion
+package transfers
 
 import (
 	"context"
@@ -6,11 +6,12 @@ import (
 	"fmt"
 	"sync/atomic"
 
+	"brine/actors/daemon"
 	"brine/supervisor"
 )
 
-// FetchFile asks the FileClient for the transfer of a key: the one under way, or a new one that fetch makes.
-type FetchFile struct {
+// Fetch asks the FileClient for the transfer of a key: the one under way, or a new one that fetch makes.
+type Fetch struct {
 	Key   string
 	Fetch func(ctx context.Context) error
 	Reply chan<- *transfer // takes one answer without waiting; nil: the question is lost
@@ -19,10 +20,10 @@ type FetchFile struct {
 }
 
 // Lost tells who waits.
-func (m *FetchFile) Lost(error) { m.answer(nil) }
+func (m *Fetch) Lost(error) { m.answer(nil) }
 
 // answer tells who waits, or takes him from those who want the transfer when he does not wait any more.
-func (m *FetchFile) answer(t *transfer) {
+func (m *Fetch) answer(t *transfer) {
 	if !m.settled.Swap(true) {
 		m.Reply <- t
 	} else if t != nil {
@@ -72,7 +73,7 @@ func (f *fileClient) Receive(ctx supervisor.Context) {
 	switch m := ctx.Message().(type) {
 	case *supervisor.Started:
 		f.under = map[string]*transfer{}
-	case *FetchFile:
+	case *Fetch:
 		f.onFetchFile(ctx, m)
 	case *transferEnded:
 		if f.under[m.key] == m.of {
@@ -83,7 +84,7 @@ func (f *fileClient) Receive(ctx supervisor.Context) {
 	}
 }
 
-func (f *fileClient) onFetchFile(ctx supervisor.Context, m *FetchFile) {
+func (f *fileClient) onFetchFile(ctx supervisor.Context, m *Fetch) {
 	t := f.under[m.Key]
 	if t == nil || !t.join() {
 		t = f.begin(ctx, m)
@@ -93,7 +94,7 @@ func (f *fileClient) onFetchFile(ctx supervisor.Context, m *FetchFile) {
 }
 
 // begin starts a transfer, for one who waits.
-func (f *fileClient) begin(ctx supervisor.Context, m *FetchFile) *transfer {
+func (f *fileClient) begin(ctx supervisor.Context, m *Fetch) *transfer {
 	own, cancel := context.WithCancel(supervisor.Lifetime(ctx))
 	t := &transfer{cancel: cancel, done: make(chan struct{}), died: true, err: errors.New("the FileClient died")}
 	t.waiting.Store(1)
@@ -112,16 +113,26 @@ func (f *fileClient) begin(ctx supervisor.Context, m *FetchFile) *transfer {
 // mostAsked is how often a transfer is asked for whose FileClient dies each time.
 const mostAsked = 3
 
-// transfers are the FileClient as functions see it (modules.Transfers).
-type transfers struct{ client **supervisor.Ref }
+// Transfers are the FileClient as functions see it (loader.Transfers).
+type Transfers struct{ client *supervisor.Ref }
+
+// New makes the part.
+func New() *Transfers { return &Transfers{client: supervisor.NewRef()} }
+
+// Child is the FileClient as a child.
+func (t *Transfers) Child() daemon.Child {
+	return daemon.Child{Spec: supervisor.Spec{Ref: t.client, Name: "FileClient", New: func() supervisor.Actor {
+		return &fileClient{}
+	}}}
+}
 
 // Once calls fetch unless a call with the same key is under way.
-func (t transfers) Once(ctx context.Context, key string, fetch func(ctx context.Context) error) error {
+func (t *Transfers) Once(ctx context.Context, key string, fetch func(ctx context.Context) error) error {
 	var last error
 	for range mostAsked {
 		reply := make(chan *transfer, 1)
-		ask := &FetchFile{Key: key, Fetch: fetch, Reply: reply}
-		(*t.client).Send(ask)
+		ask := &Fetch{Key: key, Fetch: fetch, Reply: reply}
+		t.client.Send(ask)
 		var got *transfer
 		select {
 		case got = <-reply:

@@ -1,12 +1,11 @@
-package minion
+package scheduler
 
 import (
 	"context"
-	"fmt"
+	"log/slog"
 	"time"
 
 	"brine/actors/daemon"
-	"brine/modules/loader"
 	"brine/supervisor"
 )
 
@@ -20,10 +19,28 @@ type (
 	mineDue struct{}
 )
 
+// MineOptions are what the MineTimer needs of the minion.
+type MineOptions struct {
+	Ref    *supervisor.Ref                 // by which others know it; nil: there is none
+	Every  time.Duration                   // mine_interval
+	Update func(ctx context.Context) error // calls mine.update
+	Clock  supervisor.Clock
+	Log    *slog.Logger
+}
+
+// NewMine makes the MineTimer as a child, unless there is to be none.
+func NewMine(opt MineOptions) daemon.Child {
+	if opt.Ref == nil {
+		return daemon.Child{}
+	}
+	return daemon.Child{Spec: supervisor.Spec{Ref: opt.Ref, Name: "MineTimer", New: func() supervisor.Actor {
+		return &mineTimer{opt: opt}
+	}}}
+}
+
 // mineTimer calls mine.update when the minion is ready, and every mine_interval from then on.
 type mineTimer struct {
-	m     *Minion
-	every time.Duration // mine_interval
+	opt   MineOptions
 	self  *supervisor.Ref
 	begun bool
 	busy  bool
@@ -60,14 +77,14 @@ func (t *mineTimer) onBegin(ctx supervisor.Context) {
 
 // update asks for one update, unless the one before still goes on.
 func (t *mineTimer) update(ctx supervisor.Context) {
-	daemon.After(ctx, t.m.clock, t.every, &mineDue{})
+	daemon.After(ctx, t.opt.Clock, t.opt.Every, &mineDue{})
 	if t.busy {
 		return
 	}
 	t.busy = true
-	m, self := t.m, t.self
+	self, update := t.self, t.opt.Update
 	supervisor.Go(ctx, "mine.update", func(ctx context.Context) error {
-		self.Send(&mineUpdated{m.call(ctx, "mine.update")})
+		self.Send(&mineUpdated{update(ctx)})
 		return nil
 	})
 }
@@ -75,17 +92,6 @@ func (t *mineTimer) update(ctx supervisor.Context) {
 func (t *mineTimer) onUpdated(m *mineUpdated) {
 	t.busy = false
 	if m.err != nil {
-		t.m.log.Error("the mine could not be updated", "err", m.err)
+		t.opt.Log.Error("the mine could not be updated", "err", m.err)
 	}
-}
-
-// call runs a function on the minion's own behalf, outside any job. It never panics.
-func (m *Minion) call(ctx context.Context, fun string) (err error) {
-	defer func() {
-		if r := recover(); r != nil {
-			err = fmt.Errorf("%s: panic: %v", fun, r)
-		}
-	}()
-	_, err = loader.NewCall(ctx, m.envOf(m.anyLink()), fun, nil).Call(fun, nil, nil)
-	return err
 }

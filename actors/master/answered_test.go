@@ -17,17 +17,16 @@ func TestAnsweredIsDropped(t *testing.T) {
 	own, server := actortest.Start(t, supervisor.Options{}), actortest.NewProbe()
 	to := actortest.Add(t, own, supervisor.Spec{Name: "Server", New: server.New})
 	worker := actortest.Add(t, own, supervisor.Spec{Name: "MWorker", New: func() supervisor.Actor {
-		return &mworker{name: "MWorker", pool: r.m.core.pools.of(payload.CmdWheel), server: to,
-			opt: r.m.core.workerOptions()}
+		return newWorker(r.m.core.workerOptions(), "MWorker", r.m.core.pools.of(payload.CmdWheel), to)
 	}})
 	actortest.Expect[*WorkerReady](t, server)
 	work := func() *Work {
-		env, err := payload.DecodeRequest(packed(t, clearEnvelope(payload.M("cmd", payload.CmdWheel, "fun",
-			"key.list_all", "key", r.rootKey(), "user", userName()))))
+		req, err := readRequest(&HandleRequest{Reply: func([]byte) {}, Frame: packed(t, clearEnvelope(payload.M("cmd",
+			payload.CmdWheel, "fun", "key.list_all", "key", r.rootKey(), "user", userName())))})
 		if err != nil {
 			t.Fatal(err)
 		}
-		return &Work{Req: &request{env: env, reply: func([]byte) {}}}
+		return &Work{Req: req}
 	}
 	ear, late, good := r.hear(), work(), work()
 	late.Req.fail()
@@ -55,7 +54,7 @@ func TestWaitsTooLong(t *testing.T) {
 	if err := r.m.Supervisor().Inject("ReqServer/MWorker-fast-0", supervisor.FaultHang); err != nil {
 		t.Fatal(err)
 	}
-	server, _ := r.m.core.tree.Load().Lookup(nameReqServer)
+	server, _ := r.m.Supervisor().Lookup(nameReqServer)
 	frame := packed(t, clearEnvelope(cmd("ping")))
 	send := func(at time.Time) <-chan []byte {
 		reply := make(chan []byte, 1)
@@ -76,7 +75,7 @@ func TestAnsweredInTurn(t *testing.T) {
 			r := newRig(t, "peer: {m1: ['test.*']}", "request_timeout: 1")
 			m := r.minion("m1")
 			ear := r.hear()
-			done, err := r.m.core.desks.data.turns.Take(t.Context(), "m1")
+			done, err := r.m.core.desks.turnOf(t.Context(), "m1")
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -85,7 +84,7 @@ func TestAnsweredInTurn(t *testing.T) {
 			equal(t, "answer at the deadline", m.ask(load), "")
 			done()
 			for { // it has had its turn when another one gets it
-				if done, err = r.m.core.desks.data.turns.Take(t.Context(), "m1"); err == nil {
+				if done, err = r.m.core.desks.turnOf(t.Context(), "m1"); err == nil {
 					done()
 					break
 				}

@@ -6,7 +6,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"brine/modules/fleet/datacache"
 	"brine/modules/fleet/ledger"
 	"brine/modules/fleet/presence"
 	"brine/wire/auth"
@@ -18,14 +17,16 @@ import (
 type attendance struct {
 	peers  *ledger.Peers
 	finder *presence.Finder
-	// vouches tells whether a topic was given to the minion that it names. It is set before a port is open.
+	// vouches tells whether a topic was given to the minion that it names
 	vouches func(topic string) bool
 	look    atomic.Pointer[presenceLook]
 	log     *slog.Logger
 }
 
-func newAttendance(peers *ledger.Peers, finder *presence.Finder, log *slog.Logger) *attendance {
-	return &attendance{peers: peers, finder: finder, log: log}
+// newAttendance notes the connections in peers. vouches is called once a port is open.
+func newAttendance(peers *ledger.Peers, finder *presence.Finder, vouches func(topic string) bool,
+	log *slog.Logger) *attendance {
+	return &attendance{peers: peers, finder: finder, vouches: vouches, log: log}
 }
 
 // presenceLook is who was connected at a moment.
@@ -100,11 +101,4 @@ func (a *attendance) count(id string) (n int, present bool) {
 	}
 	_, present = look.ids[id]
 	return len(look.ids), present
-}
-
-// newAddressBook remembers the addresses of minions that name themselves nowhere: Salt's.
-func newAddressBook(st *stores) *presence.AddressBook {
-	return &presence.AddressBook{Finder: st.presence, Updated: func(id string) time.Time {
-		return st.cache.Updated(datacache.BankGrains, id)
-	}}
 }

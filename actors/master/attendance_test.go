@@ -110,14 +110,14 @@ func TestPresentByWhatIsKnown(t *testing.T) {
 func BenchmarkSubscribed(b *testing.B) {
 	r := newRig(b)
 	topic := r.minion("m1").link
-	c := r.m.core.attendance
+	subscribed := r.m.core.attendance.watch(zmq.PubOptions{}).OnSubscription
 	b.ReportAllocs()
 	for i := range b.N {
 		conn := uint64(i + 1)
 		r.m.core.book.Peers.Connection(conn, "192.0.2.1:7", true, 1)
-		c.subscribed(zmq.Subscription{Topic: "", Begin: true, Conn: conn})
-		c.subscribed(zmq.Subscription{Topic: topic, Begin: true, Conn: conn})
-		c.subscribed(zmq.Subscription{Topic: topic})
+		subscribed(zmq.Subscription{Topic: "", Begin: true, Conn: conn})
+		subscribed(zmq.Subscription{Topic: topic, Begin: true, Conn: conn})
+		subscribed(zmq.Subscription{Topic: topic})
 		r.m.core.book.Peers.Connection(conn, "", false, 1)
 	}
 }

@@ -172,7 +172,7 @@ func BenchmarkExpandGrain(b *testing.B) {
 	for i := range 2000 {
 		id := fmt.Sprintf("k%05d", i)
 		r.writeFile(fmt.Sprintf("%s/minions/%s", r.cfg.PKIDir, id), r.rsa["minion"].Public, 0o600)
-		if err := r.m.core.desks.data.cache.StoreGrains(id, grains.Set("id", id)); err != nil {
+		if err := r.m.stores.cache.StoreGrains(id, grains.Set("id", id)); err != nil {
 			b.Fatal(err)
 		}
 		old := time.Now().Add(-time.Hour) // what was written just now is not remembered

@@ -1,16 +1,11 @@
 package master
 
-import "brine/wire/payload"
+import (
+	"maps"
+	"slices"
 
-// desks are where requests are answered: each has what its commands need, and no more.
-type desks struct {
-	console *console
-	returns *returnDesk
-	events  *eventDesk
-	data    *dataDesk
-	files   *fileDesk
-	peers   *peerDesk
-}
+	"brine/wire/payload"
+)
 
 // handler answers one command. An error is told to the peer as Salt tells a failed handler; errLater means
 // that the handler has passed the request on.
@@ -58,6 +53,18 @@ var aesCommands = map[string]handler{
 	payload.CmdRevokeAuth:        onData((*dataDesk).revokeAuth),
 	payload.CmdVerifyMinion:      onData((*dataDesk).emptyText),
 	payload.CmdBrineFacts:        onReturns((*returnDesk).minionFacts), // not Salt's
+}
+
+// isCommand tells whether a command is in one of the tables.
+func isCommand(cmd string) bool { return aesCommands[cmd] != nil || clearCommands[cmd] != nil }
+
+// commandNames are the commands of one of the tables, in order.
+func commandNames(clear bool) []string {
+	table := aesCommands
+	if clear {
+		table = clearCommands
+	}
+	return slices.Sorted(maps.Keys(table))
 }
 
 func onConsole(f func(*console, *call) (any, error)) handler {

@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"brine/actors/master/access"
 	"brine/config"
 	"brine/modules/eauth"
 	"brine/modules/fleet/datacache"
@@ -42,25 +43,23 @@ func workerPools(cfg *config.Master) *payload.Map {
 	return cfg.WorkerPools
 }
 
-func voiceOptionsOf(cfg *config.Master) voiceOptions {
-	return voiceOptions{syndicDir: cfg.SyndicDir, below: cfg.OrderMasters, syndics: cfg.Syndics,
-		minimum: cfg.MinimumAuthVersion}
-}
-
-func gateOptionsOf(cfg *config.Master) gateOptions {
-	return gateOptions{whitelist: cfg.MinionEventWhitelist, dataMost: cfg.MinionDataMaxBytes, hourly: hourly{
-		events: cfg.MinionQuotaEvents, jobs: cfg.MinionQuotaJobs, mine: cfg.MinionQuotaMine,
-		grains: cfg.MinionQuotaGrains, peer: cfg.MinionQuotaPeer, eventBytes: cfg.MinionQuotaEventBytes,
-		returnBytes: cfg.MinionQuotaReturnBytes}}
+func gateOptionsOf(cfg *config.Master) access.GateOptions {
+	voices := access.VoiceOptions{SyndicDir: cfg.SyndicDir, Below: cfg.OrderMasters, Syndics: cfg.Syndics,
+		Minimum: cfg.MinimumAuthVersion}
+	return access.GateOptions{Voices: voices, Whitelist: cfg.MinionEventWhitelist, DataMost: cfg.MinionDataMaxBytes,
+		Hourly: access.Hourly{
+			Events: cfg.MinionQuotaEvents, Jobs: cfg.MinionQuotaJobs, Mine: cfg.MinionQuotaMine,
+			Grains: cfg.MinionQuotaGrains, Peer: cfg.MinionQuotaPeer, EventBytes: cfg.MinionQuotaEventBytes,
+			ReturnBytes: cfg.MinionQuotaReturnBytes}}
 }
 
 func signInOptionsOf(cfg *config.Master) signInOptions {
 	return signInOptions{events: cfg.AuthEvents, withGrains: cfg.AuthEventsAutosignGrains, rotate: cfg.RotateAESKey,
-		weakToo: cfg.AllowWeakKeys}
+		weakToo: cfg.AllowWeakKeys, pendingMax: cfg.MaxPendingKeys, pendingRate: cfg.PendingKeysRate}
 }
 
-// signInSideOf are the options of the sign-in side of the master, which tells what comes of it.
-func signInSideOf(opt Options, st *stores, told *signIns) auth.MasterOptions {
+// signInSideOf are the options of the sign-in side of the master. Those whom it tells what comes of it are added.
+func signInSideOf(opt Options, st *stores) auth.MasterOptions {
 	cfg := opt.Config
 	st.signIn.Hangs = tellHang(opt.Logger)
 	return auth.MasterOptions{
@@ -70,10 +69,8 @@ func signInSideOf(opt Options, st *stores, told *signIns) auth.MasterOptions {
 			GrainsDir: cfg.AutosignGrainsDir, Files: ruleFiles(cfg.PermissivePKIAccess, opt.Logger),
 			Matcher: &matchers.Lines{Slow: tellSlow(opt.Logger)}},
 		PublishPort: cfg.PublishPort, MinimumAuthVersion: cfg.MinimumAuthVersion,
-		RequestServerTTL: cfg.RequestServerTTL, Refused: told.refused, Admit: newPending(cfg.MaxPendingKeys,
-			cfg.PendingKeysRate, st.keys, told.complaints, opt.Logger).admit, Warn: told.complaints.warn,
-		Exchanged: told.exchanged, OpenMode: cfg.OpenMode, AllowWeakKeys: cfg.AllowWeakKeys, MaxMinions: cfg.MaxMinions,
-		Connected: told.attendance.count, SignPublications: cfg.SignPubMessages,
+		RequestServerTTL: cfg.RequestServerTTL, OpenMode: cfg.OpenMode, AllowWeakKeys: cfg.AllowWeakKeys,
+		MaxMinions: cfg.MaxMinions, SignPublications: cfg.SignPubMessages,
 		PublishSigAlgo: cfg.PublishSigningAlgorithm, SigningAlgorithm: cfg.Raw.Str("signing_algorithm"),
 		RequireSignature: cfg.RequireMinionSignMessages, DropBadSignature: cfg.DropMessagesSignatureFail,
 	}
@@ -124,7 +121,8 @@ func publicationOptionsOf(cfg *config.Master) publicationOptions {
 }
 
 func upkeepOptionsOf(cfg *config.Master) upkeepOptions {
-	return upkeepOptions{id: cfg.ID, user: cfg.User, cacheDir: cfg.CacheDir, loop: cfg.LoopInterval,
+	return upkeepOptions{id: cfg.ID, user: cfg.User, cacheDir: cfg.CacheDir,
+		published: filepath.Join(cfg.CacheDir, peerDir), loop: cfg.LoopInterval,
 		session: cfg.PublishSession, keepJobs: cfg.KeepJobsSeconds, openFiles: cfg.MaxOpenFiles,
 		keyCache: cfg.KeyCache == "sched", presence: cfg.PresenceEvents, ping: cfg.PingOnRotate,
 		dataCache: cfg.MinionDataCache}
@@ -171,14 +169,16 @@ func pushedOf(cfg *config.Master) *pushed.Store {
 }
 
 func peerOptionsOf(cfg *config.Master) peerOptions {
-	return peerOptions{user: cfg.User, ext: cfg.ExtJobCache, cacheDir: cfg.CacheDir,
+	return peerOptions{user: cfg.User, ext: cfg.ExtJobCache, dir: filepath.Join(cfg.CacheDir, peerDir),
 		patience: cfg.RequestTimeout + workerGrace}
 }
 
-func scheduleOptionsOf(cfg *config.Master, running string) scheduleOptions {
+func scheduleOptionsOf(cfg *config.Master, running string, calm func() bool) scheduleOptions {
 	return scheduleOptions{jobs: cfg.Schedule, loop: cfg.LoopInterval, unique: cfg.UniqueJID,
 		returners: loader.StringList(cfg.Raw.Value("schedule_returner")),
-		disabled:  loader.StringList(cfg.Raw.Value("disable_returners")), id: cfg.ID, user: running}
+		disabled:  loader.StringList(cfg.Raw.Value("disable_returners")), id: cfg.ID, user: running,
+		line: lineOptions{dir: filepath.Join(cfg.CacheDir, "schedule_return"), maxBytes: cfg.ReturnSpoolMaxBytes,
+			maxAge: cfg.ReturnSpoolMaxAge, mask: config.Masker(cfg.Raw), calm: calm}}
 }
 
 func engineOptionsOf(cfg *config.Master) engineOptions {
@@ -216,4 +216,14 @@ func jobCopyOptionsOf(cfg *config.Master) jobCopyOptions {
 		o.master = name
 	}
 	return o
+}
+
+// peerDir holds a file per job that a minion published, below the cache directory.
+const peerDir = "publish_auth"
+
+// deskOptionsOf are what the configuration says of requests.
+func deskOptionsOf(cfg *config.Master, running string) deskOptions {
+	return deskOptions{returns: returnOptionsOf(cfg), data: dataOptionsOf(cfg), peers: peerOptionsOf(cfg),
+		console:    consoleOptions{owner: cfg.User, orderMasters: cfg.OrderMasters, running: running},
+		mostEvents: cfg.MinionEventsMax}
 }

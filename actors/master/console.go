@@ -6,23 +6,30 @@ import (
 	"log/slog"
 	"strings"
 
+	"brine/actors/master/complaints"
+	"brine/actors/master/eventbus"
 	"brine/modules/eauth"
 	"brine/modules/runners"
 	"brine/wire/payload"
 )
 
-// console answers the command line and API clients.
-type console struct {
+// consoleOptions are what the configuration says of users.
+type consoleOptions struct {
 	owner        string // option user: whom those act for who become it by sudo
 	orderMasters bool   // order_masters: minions below syndics may be meant that this master does not know
 	running      string // user this process belongs to
+}
+
+// console answers the command line and API clients.
+type console struct {
+	consoleOptions
 	jobs         *jobs
 	targets      *targets
 	record       *record
 	publications *publications
 	functions    *ownFunctions
-	events       *events
-	complaints   *complaints
+	events       *eventbus.Bus
+	complaints   *complaints.Log
 	log          *slog.Logger
 }
 
@@ -44,7 +51,7 @@ func (c *console) getToken(r *call) (any, error) {
 	if !ask.HasToken() {
 		return false, nil
 	}
-	if tok := r.rules.eauth.Token(ask.Token()); tok != nil {
+	if tok := r.rules.Eauth.Token(ask.Token()); tok != nil {
 		return tok, nil
 	}
 	return payload.NewMap(0), nil
@@ -52,16 +59,11 @@ func (c *console) getToken(r *call) (any, error) {
 
 // mkToken makes a token for a user of external_auth, "" when the authentication fails.
 func (c *console) mkToken(r *call) (any, error) {
-	tok, err := r.rules.eauth.MakeToken(r.load, r.req.from)
+	tok, err := r.rules.Eauth.MakeToken(r.load, r.req.from)
 	if err != nil {
 		return c.refuse(r, err, "")
 	}
 	return tok, nil
-}
-
-// errorReply is Salt's form of a refusal.
-func errorReply(name, message string) *payload.Map {
-	return payload.M("error", payload.M("name", name, "message", message))
 }
 
 // formCall is a runner or wheel function with the arguments it is called with. They are taken out of a load once: what
@@ -162,7 +164,7 @@ func (c *console) callWheel(r *call) (any, error) {
 	jid := c.jobs.numberRun(id)
 	res := c.functions.run(r.ctx, runners.Request{Kind: runners.KindWheel, Fun: name, Args: f.args, KW: f.kw, JID: jid,
 		User: user,
-		Low:  !ask.Apart()}, c.events.fire)
+		Low:  !ask.Apart()}, c.events.Fire)
 	tag := runners.Tag(runners.KindWheel, jid)
 	return payload.M("tag", tag, "data", payload.M("fun", "wheel."+name, "jid", jid, "tag", tag, "user", user,
 		"return", res.Return, "success", res.Success)), nil

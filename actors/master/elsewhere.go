@@ -1,8 +1,6 @@
 package master
 
 import (
-	"context"
-	"errors"
 	"fmt"
 	"log/slog"
 	"slices"
@@ -18,13 +16,6 @@ import (
 	"brine/wire/payload"
 )
 
-// elsewhere is what this master hands to returners: its events, and jobs. Each may be missing.
-type elsewhere struct {
-	events *returning.Part // event_return; nil: none
-	jobs   *returning.Part // master_job_cache, ext_job_cache; nil: none
-	runs   *returning.Part // returners of the schedule; nil: none
-}
-
 // eventReturnOptions are what the configuration says of event_return.
 type eventReturnOptions struct {
 	names       []string
@@ -35,7 +26,7 @@ type eventReturnOptions struct {
 	maxBytes    int64
 	maxAge      time.Duration
 	mask        func(text string) string
-	call        *returnerCalls
+	machine     *machine
 	fire        func(tag string, data *payload.Map)
 	subscribe   func(name string, sink bus.Sink)
 	calm        func() bool
@@ -49,27 +40,6 @@ const nameEventReturn = "EventReturn"
 
 // mostEvents is how many events a returner gets in one call, unless event_return_queue is larger.
 const mostEvents = 500
-
-// returnerCalls calls returners as the master.
-type returnerCalls struct {
-	registry *loader.Registry
-	env      *loader.Env
-}
-
-// events hands events to one returner.
-func (r *returnerCalls) events(ctx context.Context, name string, events []any) error {
-	return returners.Events(loader.NewCall(ctx, r.env, name+".event_return", nil), r.registry, name, events)
-}
-
-// missing tells which of some returners lack a function.
-func (r *returnerCalls) missing(names []string, fun string) (out []string) {
-	for _, name := range names {
-		if _, ok := r.registry.Lookup(name + "." + fun); !ok {
-			out = append(out, name)
-		}
-	}
-	return out
-}
 
 // returnerNames reads a name, names with commas between, or a list of them; each once.
 func returnerNames(v any) (out []string) {
@@ -87,10 +57,10 @@ func newEventReturn(opt eventReturnOptions, log *slog.Logger) (*returning.Part, 
 	if len(opt.names) == 0 {
 		return nil, nil
 	}
-	if missing := opt.call.missing(opt.names, "event_return"); len(missing) > 0 {
+	if missing := opt.machine.missing(opt.names, "event_return"); len(missing) > 0 {
 		return nil, fmt.Errorf("event_return: there is no returner of events %s", strings.Join(missing, ", "))
 	}
-	e := &returning.Events{Allow: globsOf(opt.allow), Deny: globsOf(opt.deny), Call: opt.call.events}
+	e := &returning.Events{Allow: globsOf(opt.allow), Deny: globsOf(opt.deny), Call: opt.machine.returnEvents}
 	var part *returning.Part
 	part, err := returning.New(returning.Options{
 		Name: nameEventReturn, What: "events", Queue: queue.Options{Dir: opt.dir, Readers: opt.names,
@@ -113,25 +83,4 @@ func globsOf(patterns []string) []*matchers.Glob {
 		out[i] = matchers.CompileGlob(p)
 	}
 	return out
-}
-
-// rows are EventReturn, JobCache and ScheduleReturn as children of the master.
-func (e *elsewhere) rows() (out []child) {
-	for _, p := range []*returning.Part{e.events, e.jobs, e.runs} {
-		if p != nil {
-			out = append(out, child{nil, p.Child()})
-		}
-	}
-	return out
-}
-
-// close closes what waits, when the actors have ended.
-func (e *elsewhere) close() error {
-	var all []error
-	for _, p := range []*returning.Part{e.events, e.jobs, e.runs} {
-		if p != nil {
-			all = append(all, p.Close())
-		}
-	}
-	return errors.Join(all...)
 }

@@ -3,25 +3,22 @@ package master
 import (
 	"context"
 	"errors"
-	"log/slog"
 	"os"
 	"slices"
 	"strings"
 	"sync"
-	"sync/atomic"
 
 	"brine/modules/absent"
 	"brine/modules/all"
 	"brine/modules/eauth"
-	"brine/modules/execution"
-	"brine/modules/fleet/door"
+	"brine/modules/fleet/datacache"
 	"brine/modules/fleet/keys"
 	"brine/modules/loader"
 	"brine/modules/pillar"
 	"brine/modules/runners"
 	"brine/modules/wheel"
+	"brine/supervisor/stats"
 	"brine/wire/payload"
-	"brine/wire/zmq"
 )
 
 // functionOptions are what the runner and wheel functions get of the configuration.
@@ -30,47 +27,41 @@ type functionOptions struct {
 	fromNow func() (*payload.Map, error)      // as its files are now
 	manager func(preserve bool) *keys.Manager // of keys; preserve: what is kept of minions outlives their keys
 	version string                            // of Salt, as this master answers
+	reactor func() (runners.Reactor, bool)    // the Reactor, if there is one
+}
+
+// functionParts are the parts of the master that its functions act on, beside what is inside.
+type functionParts struct {
+	machine  *machine
+	cache    *datacache.Banks // of minions
+	presence runners.Presence // who is connected
+	jobs     *jobs
+	copies   *jobCopies
+	pillars  *pillars
 }
 
 // ownFunctions runs the runner and wheel functions of this master. Any number of goroutines may use it.
 type ownFunctions struct {
 	inside
-	run       runFunc
-	jobs      *jobs
-	onMaster  *loader.Env                    // of execution functions on this machine
-	envs      map[runners.Kind]*loader.Env   // of the others
-	reactor   func() (runners.Reactor, bool) // the Reactor, if there is one
-	calls     *returnerCalls
-	returners func() (*loader.Registry, error) // all of this machine
-	busy      sync.Map                         // name of a runner's actor → its runners.Request
-	pillars   atomic.Pointer[pillars]          // they need onMaster, and are needed by runners
+	functionParts
+	run  runFunc
+	envs map[runners.Kind]*loader.Env // of runner and wheel functions
+	busy sync.Map                     // name of a runner's actor → its runners.Request
 }
 
-// newOwnFunctions registers the functions, which act on the master by what is inside.
-func newOwnFunctions(opt functionOptions, in inside, st *stores, who *attendance, jobs *jobs) (*ownFunctions, error) {
-	f, manager := &ownFunctions{inside: in, jobs: jobs}, opt.manager(false)
+// newOwnFunctions registers the functions, which act on the master by what is inside and by its parts. The functions of
+// the machine reach them from then on.
+func newOwnFunctions(opt functionOptions, in inside, parts functionParts) *ownFunctions {
+	f, manager := &ownFunctions{inside: in, functionParts: parts}, opt.manager(false)
 	wheels, runs := loader.NewRegistry(), loader.NewRegistry()
-	machine := execution.Machine{ID: in.opt.id, Opts: opt.values, Version: opt.version,
-		ZMQVersion: zmq.LibraryVersion()}
-	onMaster, err := execution.NewEnv(machine)
-	if err != nil {
-		return nil, err
-	}
-	onMaster.Host.Log = logger{in.log}
-	kept, err := machine.Returners()
-	if err != nil {
-		return nil, err
-	}
-	f.calls = &returnerCalls{kept, onMaster}
 	wheels.Lacks(absent.Of(absent.Wheel))
-	wheels.Offer(all.Wheel(wheel.Options{Keys: manager, Events: in, Presence: who, Values: opt.fromNow}))
+	wheels.Offer(all.Wheel(wheel.Options{Keys: manager, Events: in, Presence: f.presence, Values: opt.fromNow}))
 	runs.Lacks(absent.Of(absent.Runner))
 	runs.Offer(all.Runners(runners.Options{
-		Publisher: in, Jobs: settledJobs{jobs}, JobCaches: f.jobCache, Minions: st.cache, Banks: st.cache,
-		Keys: manager, Presence: who, Bus: in, Mine: in, Files: in.files, Pillar: f, Targets: in.targets.expander,
-		Token:   f.makeToken,
-		Running: f.list, Runners: runs, Wheel: wheels, Execution: onMaster, Version: opt.version,
-		Reactor: func() (runners.Reactor, bool) { return f.reactor() },
+		Publisher: in, Jobs: settledJobs{f.jobs}, JobCaches: f.jobCache, Minions: f.cache, Banks: f.cache,
+		Keys: manager, Presence: f.presence, Bus: in, Mine: in, Files: in.files, Pillar: f,
+		Targets: in.targets.expander, Token: f.makeToken, Running: f.list, Runners: runs, Wheel: wheels,
+		Execution: f.machine.env, Version: opt.version, Reactor: opt.reactor,
 	}))
 	for what, reg := range map[string]*loader.Registry{"wheels": wheels, "runners": runs} {
 		reg.Limit(loader.LimitsOf(opt.values, what))
@@ -80,20 +71,18 @@ func newOwnFunctions(opt functionOptions, in inside, st *stores, who *attendance
 			return opt.values
 		}, Host: loader.Host{Log: logger{in.log}}}
 	}
-	f.returners = func() (*loader.Registry, error) { return kept, nil }
-	own := f.client()
-	onMaster.Host.Runner, onMaster.Host.Wheel, onMaster.Host.Local = own, own, own
-	f.onMaster, f.envs = onMaster, map[runners.Kind]*loader.Env{runners.KindRunner: env(runs),
-		runners.KindWheel: env(wheels)}
+	own, host := f.client(), &f.machine.env.Host
+	host.Runner, host.Wheel, host.Local = own, own, own
+	f.envs = map[runners.Kind]*loader.Env{runners.KindRunner: env(runs), runners.KindWheel: env(wheels)}
 	f.run = func(ctx context.Context, req runners.Request, fire func(string, *payload.Map)) *runners.Result {
 		return runners.Run(ctx, f.envs[req.Kind], req, fire)
 	}
-	return f, nil
+	return f
 }
 
 // makeToken makes an eauth token for a runner function: {} for who is not known.
 func (f *ownFunctions) makeToken(fields *payload.Map) (*payload.Map, error) {
-	tok, err := f.rules.Load().eauth.MakeToken(fields, "")
+	tok, err := f.rules.Load().Eauth.MakeToken(fields, "")
 	var denied *eauth.Denied
 	if errors.As(err, &denied) {
 		return payload.NewMap(0), nil
@@ -108,12 +97,12 @@ func (f *ownFunctions) Lookup(kind, fun string) (*loader.Func, bool) {
 
 // Compile shows a runner function a pillar.
 func (f *ownFunctions) Compile(ctx context.Context, q pillar.Question) (*payload.Map, error) {
-	return f.pillars.Load().Compile(ctx, q)
+	return f.pillars.Compile(ctx, q)
 }
 
 // Top shows a runner function what the top files of pillars say together.
 func (f *ownFunctions) Top(ctx context.Context, q pillar.Question) (*payload.Map, []any, error) {
-	return f.pillars.Load().compiler.Top(ctx, q)
+	return f.pillars.compiler.Top(ctx, q)
 }
 
 // list tells the runner functions under way, as jobs.master shows them.
@@ -129,15 +118,20 @@ func (f *ownFunctions) list() []*payload.Map {
 	return out
 }
 
-// logger is the master's log as functions write to it.
-type logger struct{ *slog.Logger }
-
-// Log writes one line.
-func (l logger) Log(level slog.Level, text string) {
-	door.Known(l.Logger).Log(context.Background(), level, text)
-}
-
-// LogAs writes one line under another name than that of the actor.
-func (l logger) LogAs(name string, level slog.Level, text string) {
-	door.Known(l.Logger).Log(context.Background(), level, text, "actor", name)
+// atWork are the runner and wheel functions that run as actors.
+func (f *ownFunctions) atWork() []any {
+	list := []any{}
+	f.busy.Range(func(name, v any) bool {
+		req, ok := v.(runners.Request)
+		if !ok {
+			return true
+		}
+		run := payload.M("jid", req.JID, "fun", string(req.Kind)+"."+req.Fun, "user", req.User)
+		if child, err := f.tree().Look(name.(string)); err == nil {
+			run.Set("since", stats.Stamp(child.Since))
+		}
+		list = append(list, run)
+		return true
+	})
+	return list
 }

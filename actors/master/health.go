@@ -36,6 +36,11 @@ type signs struct {
 	failing           atomic.Bool  // that was said
 }
 
+// newSigns writes them below the cache directory and the directory of sockets.
+func newSigns(cacheDir, sockDir string, log *slog.Logger) *signs {
+	return &signs{cacheDir: cacheDir, sockDir: sockDir, log: log}
+}
+
 // clear removes what an earlier run left.
 func (s *signs) clear() {
 	dir := filepath.Join(s.cacheDir, healthDir)

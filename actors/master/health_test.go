@@ -13,7 +13,7 @@ import (
 func TestSignsWait(t *testing.T) {
 	log := actortest.NewLog()
 	dir := t.TempDir()
-	s := &signs{cacheDir: filepath.Join(dir, "cache"), sockDir: filepath.Join(dir, "sock"), log: log.Logger()}
+	s := newSigns(filepath.Join(dir, "cache"), filepath.Join(dir, "sock"), log.Logger())
 	if err := os.WriteFile(s.cacheDir, nil, 0o600); err != nil { // no folder: the disk takes nothing
 		t.Fatal(err)
 	}

@@ -145,7 +145,7 @@ func TestHostileFields(t *testing.T) {
 		load.Delete("timeout")
 		_, _ = m.try(load) // refused or answered: both are well
 	}
-	for command := range aesCommands {
+	for _, command := range commandNames(false) {
 		if command == payload.CmdRevokeAuth || command == payload.CmdMinionPublish {
 			// the one ends the minion, the other waits
 			continue
@@ -154,7 +154,7 @@ func TestHostileFields(t *testing.T) {
 			try(command, false)
 		}
 	}
-	for command := range clearCommands {
+	for _, command := range commandNames(true) {
 		if command == payload.CmdWheel { // it changes keys and configuration
 			continue
 		}

@@ -6,8 +6,9 @@ import (
 	"log/slog"
 	"path/filepath"
 	"sync/atomic"
-	"time"
 
+	"brine/actors/master/access"
+	"brine/actors/master/eventbus"
 	"brine/modules/fleet/mine"
 	"brine/modules/loader"
 	"brine/modules/runners"
@@ -29,15 +30,16 @@ type insideOptions struct {
 // reach through the mailboxes of this process.
 type inside struct {
 	opt     insideOptions
-	rules   *atomic.Pointer[rules]
+	rules   *atomic.Pointer[access.Rules]
 	targets *targets
-	events  *events
+	events  *eventbus.Bus
 	mines   *mine.Reader
 	files   *files
 	gone    func(ctx context.Context, jid string, ids []string) []string // who certainly did not get a job
-	// of the master; holds it when the children start
-	tree *atomic.Pointer[supervisor.Supervisor]
-	log  *slog.Logger
+	// exchange hands a request to the ReqServer as if it had come from the request port
+	exchange func(ctx context.Context, frame []byte) ([]byte, error)
+	tree     func() *supervisor.Supervisor // of the master, when the children start
+	log      *slog.Logger
 }
 
 // Collect publishes a job and waits for its returns.
@@ -68,38 +70,20 @@ func (in inside) Collect(ctx context.Context, job runners.Job) (*runners.Collect
 // client speaks to this master as the command line does, without a socket.
 func (in inside) client() *client.Client {
 	opt, now := in.opt.client, in.rules.Load()
-	opt.Timeout, opt.GatherJobTimeout = now.timeout, now.gatherTimeout
+	opt.Timeout, opt.GatherJobTimeout = now.Timeout, now.GatherTimeout
 	opt.Bus, opt.Exchange, opt.Gone, opt.Logger = in, in.exchange, in.gone, in.log
 	return client.New(opt)
 }
 
-// exchange hands a request to the ReqServer as if it had come from the request port.
-func (in inside) exchange(ctx context.Context, frame []byte) ([]byte, error) {
-	server, ok := in.tree.Load().Lookup(nameReqServer)
-	if !ok {
-		return nil, supervisor.ErrGone
-	}
-	reply := make(chan []byte, 1)
-	server.Send(&HandleRequest{Frame: frame, At: time.Now(), Inside: true, Reply: func(frame []byte) {
-		reply <- frame
-	}})
-	select {
-	case frame := <-reply:
-		return frame, nil
-	case <-ctx.Done():
-		return nil, context.Cause(ctx)
-	}
-}
-
 // Fire puts an event on the bus.
 func (in inside) Fire(_ context.Context, tag string, data *payload.Map) error {
-	in.events.fire(tag, data)
+	in.events.Fire(tag, data)
 	return nil
 }
 
 // Push puts a packed event on the bus.
 func (in inside) Push(_ context.Context, body []byte) error {
-	in.events.put(body)
+	in.events.Put(body)
 	return nil
 }
 
@@ -113,7 +97,7 @@ func (in inside) Watch(ctx context.Context, node, sockDir string) (runners.Strea
 	if node == "minion" || (sockDir != "" && sockDir != in.opt.client.SockDir) {
 		return in.watchSocket(ctx, node, sockDir)
 	}
-	s, err := in.events.subscribe(ctx)
+	s, err := in.events.Subscribe(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -141,7 +125,7 @@ func (in inside) watchSocket(ctx context.Context, node, sockDir string) (runners
 
 // Subscribe opens a stream of event bodies.
 func (in inside) Subscribe(ctx context.Context) (client.Events, error) {
-	s, err := in.events.subscribe(ctx)
+	s, err := in.events.Subscribe(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -149,6 +133,6 @@ func (in inside) Subscribe(ctx context.Context) (client.Events, error) {
 }
 
 // rawEvents is a stream that is read body by body.
-type rawEvents struct{ *eventStream }
+type rawEvents struct{ *eventbus.Stream }
 
-func (r rawEvents) Next(ctx context.Context) ([]byte, error) { return r.body(ctx) }
+func (r rawEvents) Next(ctx context.Context) ([]byte, error) { return r.Body(ctx) }

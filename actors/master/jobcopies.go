@@ -7,7 +7,6 @@ import (
 	"log/slog"
 	"slices"
 	"strings"
-	"sync/atomic"
 	"time"
 
 	"brine/actors/master/returning"
@@ -15,7 +14,6 @@ import (
 	"brine/modules/returners"
 	"brine/modules/returners/jobcache"
 	"brine/modules/returners/queue"
-	"brine/modules/runners"
 	"brine/wire/payload"
 )
 
@@ -35,10 +33,10 @@ type jobCopyOptions struct {
 // minion, what waits while a returner is away comes from there, and what brine why and brine trace read. Any number of
 // goroutines may use it.
 type jobCopies struct {
-	opt   jobCopyOptions
-	calls *returnerCalls
-	part  *returning.Part
-	log   *slog.Logger
+	opt     jobCopyOptions
+	machine *machine
+	part    *returning.Part
+	log     *slog.Logger
 }
 
 // nameJobCache is the name of the actor.
@@ -54,13 +52,13 @@ const (
 
 // newJobCopies makes the part; nil where no returner is a job cache. A returner that lacks what a job cache needs keeps
 // the master from starting. Unlike Salt, where every job fails then.
-func newJobCopies(opt jobCopyOptions, calls *returnerCalls, fire func(string, *payload.Map), calm func() bool,
+func newJobCopies(opt jobCopyOptions, machine *machine, fire func(string, *payload.Map), calm func() bool,
 	log *slog.Logger) (*jobCopies, error) {
 	var names, missing []string
 	for _, name := range []string{opt.master, opt.ext} {
 		if name != "" && !slices.Contains(names, name) {
 			names = append(names, name)
-			missing = append(missing, calls.cache(name).Missing(name == opt.master)...)
+			missing = append(missing, machine.jobCache(name).Missing(name == opt.master)...)
 		}
 	}
 	if len(names) == 0 {
@@ -70,12 +68,12 @@ func newJobCopies(opt jobCopyOptions, calls *returnerCalls, fire func(string, *p
 		return nil, fmt.Errorf("master_job_cache, ext_job_cache: there is no function %s", strings.Join(missing, ", "))
 	}
 	if opt.ext != "" {
-		if unread := calls.cache(opt.ext).Unreadable(); len(unread) > 0 {
+		if unread := machine.jobCache(opt.ext).Unreadable(); len(unread) > 0 {
 			log.Warn("ext_job_cache: salt-run jobs.* cannot read from this returner", "returner", opt.ext, "missing",
 				strings.Join(unread, ", "))
 		}
 	}
-	j := &jobCopies{opt: opt, calls: calls, log: log}
+	j := &jobCopies{opt: opt, machine: machine, log: log}
 	var err error
 	j.part, err = returning.New(returning.Options{Name: nameJobCache, What: "jobs", Most: mostJobs, Hand: j.hand,
 		Hopeless: returners.Hopeless, Queue: queue.Options{Dir: opt.dir, Readers: names, MaxBytes: opt.maxBytes,
@@ -83,17 +81,12 @@ func newJobCopies(opt jobCopyOptions, calls *returnerCalls, fire func(string, *p
 	return j, err
 }
 
-// cache is a returner as a job cache.
-func (r *returnerCalls) cache(name string) jobcache.Cache {
-	return jobcache.Cache{Name: name, Registry: r.registry, Env: r.env}
-}
-
 // hand writes records to one job cache.
 func (j *jobCopies) hand(ctx context.Context, name string, items []queue.Item) (taken int, err error) {
 	for _, it := range items {
 		r, err := jobcache.Unpack(it.Body)
 		if err == nil && slices.Contains(r.To, name) {
-			err = j.calls.cache(name).Replay(ctx, r)
+			err = j.machine.jobCache(name).Replay(ctx, r)
 		}
 		if err != nil {
 			return taken, err
@@ -103,10 +96,10 @@ func (j *jobCopies) hand(ctx context.Context, name string, items []queue.Item) (
 	return taken, nil
 }
 
-// published hands the load of a new job on, before the job is on its way. Salt's own tools look for it as soon as they
+// Published hands the load of a new job on, before the job is on its way. Salt's own tools look for it as soon as they
 // have their answer: for these it is there by then, unless the returner is away. Source: salt/master.py,
 // ClearFuncs._prep_pub.
-func (j *jobCopies) published(one jobstore.Load, tools bool) {
+func (j *jobCopies) Published(one jobstore.Load, tools bool) {
 	if j == nil {
 		return
 	}
@@ -134,7 +127,7 @@ func (j *jobCopies) saveNow(name string, one jobstore.Load) bool {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), loadPatience)
 	defer cancel()
-	return j.calls.cache(name).Replay(ctx, jobcache.Record{JID: one.JID, Load: one.Load, Minions: append([]string{},
+	return j.machine.jobCache(name).Replay(ctx, jobcache.Record{JID: one.JID, Load: one.Load, Minions: append([]string{},
 		one.Minions...)}) == nil
 }
 
@@ -167,22 +160,26 @@ func (j *jobCopies) handed(ctx context.Context) {
 // copiedJobs is brine's own store of jobs, from which a returner gets a copy of what is stored.
 type copiedJobs struct {
 	*jobstore.Store
-	to atomic.Pointer[jobCopies] // nil: there is none yet
+	to *jobCopies
+}
+
+// over is a store of jobs from which the master job cache gets a copy; the store itself where there is none.
+func (j *jobCopies) over(store *jobstore.Store) (copied *copiedJobs, ok bool) {
+	if j == nil || j.opt.master == "" {
+		return nil, false
+	}
+	return &copiedJobs{store, j}, true
 }
 
 // Commit stores loads and returns, and puts them on their way to the returner. They count as stored when both are on
 // the disk.
 func (c *copiedJobs) Commit(loads []jobstore.Load, returns []jobstore.Return) (jobstore.Result, error) {
-	to := c.to.Load()
-	if to == nil {
-		return c.Store.Commit(loads, returns)
-	}
 	unknown := c.unknown(loads, returns)
 	res, err := c.Store.Commit(loads, returns)
 	if err != nil {
 		return res, err
 	}
-	if err := to.append(len(returns) > 0, to.records(loads, returns, res, unknown)...); err != nil {
+	if err := c.to.append(len(returns) > 0, c.to.records(loads, returns, res, unknown)...); err != nil {
 		// the returns come again, as repeated ones
 		return jobstore.Result{}, fmt.Errorf("copies for the job cache: %w", err)
 	}
@@ -246,46 +243,10 @@ func (j *jobCopies) records(loads []jobstore.Load, returns []jobstore.Return, re
 // Clean removes old jobs from the store, and lets the returner remove its own.
 func (c *copiedJobs) Clean(now time.Time) (int, error) {
 	n, err := c.Store.Clean(now)
-	if to := c.to.Load(); to != nil {
-		ctx, cancel := context.WithTimeout(context.Background(), cleanPatience)
-		defer cancel()
-		if e := to.calls.cache(to.opt.master).Clean(ctx); e != nil {
-			err = errors.Join(err, fmt.Errorf("clean %s: %s", to.opt.master, to.opt.mask(e.Error())))
-		}
+	ctx, cancel := context.WithTimeout(context.Background(), cleanPatience)
+	defer cancel()
+	if e := c.to.machine.jobCache(c.to.opt.master).Clean(ctx); e != nil {
+		err = errors.Join(err, fmt.Errorf("clean %s: %s", c.to.opt.master, c.to.opt.mask(e.Error())))
 	}
 	return n, err
-}
-
-// jobCache reads a job cache for a runner function, with what the bus has told of.
-func (f *ownFunctions) jobCache(name string) runners.JobCache {
-	return settledCache{f.calls.cache(name), f.jobs}
-}
-
-// settledCache is a returner with the jobs that are stored by now.
-type settledCache struct {
-	jobcache.Cache
-	jobs *jobs
-}
-
-func (s settledCache) settle(ctx context.Context) {
-	settledJobs{s.jobs}.settle()
-	s.jobs.copies.handed(ctx)
-}
-
-// GetLoad is that of the returner.
-func (s settledCache) GetLoad(ctx context.Context, jid string) (*payload.Map, error) {
-	s.settle(ctx)
-	return s.Cache.GetLoad(ctx, jid)
-}
-
-// GetJID is that of the returner.
-func (s settledCache) GetJID(ctx context.Context, jid string) (*payload.Map, error) {
-	s.settle(ctx)
-	return s.Cache.GetJID(ctx, jid)
-}
-
-// GetJIDs is that of the returner.
-func (s settledCache) GetJIDs(ctx context.Context) (*payload.Map, error) {
-	s.settle(ctx)
-	return s.Cache.GetJIDs(ctx)
 }

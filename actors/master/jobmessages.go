@@ -4,6 +4,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"brine/actors/daemon"
 	"brine/wire/payload"
 )
 
@@ -27,14 +28,14 @@ type (
 		JID, ID string
 		By      string // the minion that sent it, of which a job that nobody announced counts as its own
 		Load    *payload.Map
-		Receipt *receipt // of the request that brought it; nil: none did
+		Receipt receiver // of the request that brought it; nil: none did
 		// Stored is for callers outside of the actors: it is called once, when the return is on disk or could not be
 		// put there, by the writer of the JobStore or by whoever finds that the message is lost, and must not block.
 		// nil: nobody wants to know.
 		Stored func(error)
 		Keep   bool // nobody sends it again: it is held until it can be stored
 
-		room    *room // it counts in; nil: in none
+		place   daemon.Place // among those that wait for the JobStore
 		settled atomic.Bool
 	}
 	// ReturnsStored says what became of returns: they are on disk, or could not be put there. It goes to the ReqServer,
@@ -66,8 +67,15 @@ type (
 
 // returnOutcome is what became of a return that a request had brought.
 type returnOutcome struct {
-	receipt *receipt
+	receipt receiver
 	err     error
+}
+
+// receiver is told what became of a return that a request had brought: first that it is stored, or why not, by whoever
+// finds out, and then in the ReqServer, which answers the request.
+type receiver interface {
+	Stored(jid, id string, err error)
+	Tell(err error)
 }
 
 // settle is told, once, what became of the return. It gives its place in the room back, and tells all but the request.
@@ -76,9 +84,9 @@ func (m *StoreReturn) settle(why error) bool {
 	if m.settled.Swap(true) {
 		return false
 	}
-	m.room.leave(0)
+	m.place.Leave()
 	if m.Receipt != nil {
-		m.Receipt.record.stored(m.JID, m.ID, why)
+		m.Receipt.Stored(m.JID, m.ID, why)
 	}
 	if m.Stored != nil {
 		m.Stored(why)
@@ -89,16 +97,17 @@ func (m *StoreReturn) settle(why error) bool {
 // Lost tells that the return was not stored.
 func (m *StoreReturn) Lost(why error) {
 	if m.settle(why) && m.Receipt != nil {
-		m.Receipt.tell(why)
+		m.Receipt.Tell(why)
 	}
 }
 
 // Lost answers the requests that no incarnation of the ReqServer will.
-func (m *ReturnsStored) Lost(error) { m.answer() }
+func (m *ReturnsStored) Lost(error) { m.Tell() }
 
-func (m *ReturnsStored) answer() {
+// Tell answers the requests.
+func (m *ReturnsStored) Tell() {
 	for _, o := range m.Outcomes {
-		o.receipt.tell(o.err)
+		o.receipt.Tell(o.err)
 	}
 }
 
@@ -107,3 +116,6 @@ func (m *AwaitJobs) Lost(error) { m.Done() }
 
 // Lost ends the wait.
 func (m *AnswersGiven) Lost(error) { m.Done() }
+
+// Tell ends the wait.
+func (m *AnswersGiven) Tell() { m.Done() }

@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"time"
 
+	"brine/actors/daemon"
 	"brine/modules/fleet/jobids"
 	"brine/modules/fleet/jobstore"
 	"brine/modules/fleet/ledger"
@@ -13,22 +15,47 @@ import (
 	"brine/wire/payload"
 )
 
+// jobsStore is the master job cache: the JobStore actor is its only writer, workers and runners read.
+type jobsStore interface {
+	jobWriter
+	jobReader
+	pendingReader
+	runners.JobStore
+}
+
+// jobReader reads what the job cache holds.
+type jobReader interface {
+	GetJID(jid string) (*payload.Map, error)
+	// Asked is the load of a job that somebody asked this master for, with its minions.
+	Asked(jid string) (*payload.Map, error)
+	// Announce writes the files in which Salt's own salt command looks for a job as soon as it has its answer.
+	Announce(jobstore.Load) error
+	// Note keeps a load past the death of the process until it is stored, without such files.
+	Note(jobstore.Load) error
+}
+
 // jobs knows the jobs of this master: what is stored of them, and whose their ids are. Any number of goroutines may use
 // it.
 type jobs struct {
-	store  jobCache
+	store  jobsStore
 	files  bool            // store is Salt's own layout of files
-	writer *supervisor.Ref // JobStore; set when that has started
-	room   *room           // of the returns that wait in it
+	writer *supervisor.Ref // JobStore
+	room   *daemon.Bound   // of the returns that wait in it
 	owed   *owed           // to the store
-	copies *jobCopies      // what returners get; nil: nothing
 	ids    *jobids.Book
 	users  []string // of the master, who may do everything
 	book   *ledger.Book
 }
 
-// newJobs reads and writes a store in whose writer so many returns may wait. unique is unique_jid.
-func newJobs(store jobCache, queueMax int, unique bool, book *ledger.Book, log *slog.Logger) *jobs {
+// jobsOptions are what the configuration says of jobs.
+type jobsOptions struct {
+	queueMax int      // so many returns may wait in the writer (job_store_queue_max)
+	unique   bool     // unique_jid
+	users    []string // of the master, who may do everything
+}
+
+// newJobs reads and writes a store.
+func newJobs(opt jobsOptions, store jobsStore, book *ledger.Book, log *slog.Logger) *jobs {
 	_, files := store.(*jobstore.LocalCache)
 	owed := &owed{log: log}
 	if kept, ok := store.(interface{ Left() []jobstore.Load }); ok {
@@ -37,8 +64,17 @@ func newJobs(store jobCache, queueMax int, unique bool, book *ledger.Book, log *
 				Announced: true}}})
 		}
 	}
-	return &jobs{store: store, files: files, room: newReturnRoom(queueMax, log), owed: owed, ids: jobids.New(unique),
-		book: book}
+	room := daemon.NewBound(daemon.BoundOptions{What: "returns for the job store", Most: opt.queueMax,
+		Log: log}) // their bytes are the request port's
+	return &jobs{store: store, files: files, writer: supervisor.NewRef(), room: room, owed: owed,
+		ids: jobids.New(opt.unique), users: opt.users, book: book}
+}
+
+// child is the JobStore as a child of the master.
+func (j *jobs) child(opt jobStoreOptions) supervisor.Spec {
+	opt.store, opt.facts, opt.owed = j.store, jobFacts{j.book, opt.log}, j.owed
+	return supervisor.Spec{Name: "JobStore", Store: true, Ref: j.writer,
+		New: func() supervisor.Actor { return &jobStore{opt: opt} }}
 }
 
 // knows tells whether there is a job of that id: others are not remembered because a minion speaks of them.
@@ -50,10 +86,22 @@ func (j *jobs) knows(jid string) bool {
 	return err == nil && load != nil
 }
 
+// send sends a message to the JobStore.
+func (j *jobs) send(msg any) { j.writer.Send(msg) }
+
+// hasRoom waits until one more return may be kept; false when that takes longer than patience.
+func (j *jobs) hasRoom(patience time.Duration) bool {
+	if j.room.Has() {
+		return true
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	return j.room.Wait(ctx)
+}
+
 // keep hands a return of a minion to the store.
 func (j *jobs) keep(m *StoreReturn) {
-	m.room = j.room
-	m.room.enter(0)
+	m.place.Enter(j.room, 0)
 	j.writer.Send(m) // one that is refused tells by itself that it is lost
 }
 
@@ -69,14 +117,7 @@ func (j *jobs) await(ctx context.Context) error {
 	}
 }
 
-// Jobs reads the job store, for tools that cannot open it themselves.
-func (m *Master) Jobs() runners.JobStore { return m.stores.jobs }
-
-// JobEnd is when the last return of a job came, in Salt's form; "" when that is not known.
-func (m *Master) JobEnd(jid string) string {
-	return m.core.jobs.endTime(jid)
-}
-
+// endTime is when the last return of a job came, in Salt's form; "" when that is not known.
 func (j *jobs) endTime(jid string) string {
 	if times, ok := j.store.(runners.EndTimes); ok {
 		return times.EndTime(jid)
@@ -84,22 +125,14 @@ func (j *jobs) endTime(jid string) string {
 	return ""
 }
 
-// AwaitJobs waits until every return that the bus has told of is stored. Without it a tool that asks for a job it has
-// just seen the end of may come before the disk has.
-func (m *Master) AwaitJobs(ctx context.Context) error {
-	err := m.core.jobs.await(ctx)
-	m.core.jobs.copies.handed(ctx)
-	return err
-}
-
-// KeepJob stores a job of one participant with its return, such as a runner that a tool has run.
-func (m *Master) KeepJob(ctx context.Context, jid, id string, load *payload.Map) error {
+// keepRun stores a job of one participant with its return, such as a runner that a tool has run.
+func (j *jobs) keepRun(ctx context.Context, jid, id string, load *payload.Map) error {
 	if jid == "" || id == "" || load == nil {
 		return errors.New("a job needs jid, id and load")
 	}
 	stored := make(chan error, 1)
-	m.core.jobs.writer.Send(&SaveLoad{JID: jid, Minions: []string{id}, Load: runnerLoad(load, id)})
-	m.core.jobs.writer.Send(&StoreReturn{JID: jid, ID: id, Load: load, Keep: true, Stored: func(err error) {
+	j.writer.Send(&SaveLoad{JID: jid, Minions: []string{id}, Load: runnerLoad(load, id)})
+	j.writer.Send(&StoreReturn{JID: jid, ID: id, Load: load, Keep: true, Stored: func(err error) {
 		stored <- err
 	}})
 	select {

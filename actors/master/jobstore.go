@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"time"
 
+	"brine/actors/master/meter"
 	"brine/modules/fleet/jobstore"
 	"brine/supervisor"
 )
@@ -21,7 +22,7 @@ type jobWriter interface {
 type jobStoreOptions struct {
 	store       jobWriter
 	facts       jobFacts
-	meter       *meter
+	meter       *meter.Meter
 	log         *slog.Logger
 	owed        *owed                       // outlives the actor
 	filesFailed func(jid string, err error) // says that the files for Salt's tools cannot be written
@@ -157,7 +158,7 @@ func (s *jobStore) write(g *group) (files, err error) {
 	}
 	began := time.Now()
 	res, err := s.opt.store.Commit(append(loads, pieces...), returns)
-	s.opt.meter.committed(len(loads)+len(returns), began, err)
+	s.opt.meter.Committed(len(loads)+len(returns), began, err)
 	if err != nil {
 		s.opt.facts.unkept(pieces, returns)
 		return nil, err
@@ -188,7 +189,7 @@ func (s *jobStore) settle(g *group, alone map[int]error, err error) {
 	}
 	if len(outcomes) > 0 {
 		if m := (&ReturnsStored{Outcomes: outcomes}); !s.toServer(m) {
-			m.answer()
+			m.Tell()
 		}
 	}
 	for _, w := range g.waiting {

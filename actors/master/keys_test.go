@@ -255,7 +255,7 @@ func TestRestart(t *testing.T) {
 	if err != nil || load.Str("fun") != "test.ping" {
 		t.Errorf("load %v, %v", load, err)
 	}
-	if data, err := r.m.core.desks.data.cache.Mine("m1"); err != nil || data.Value("a") != int64(1) {
+	if data, err := r.m.stores.cache.Mine("m1"); err != nil || data.Value("a") != int64(1) {
 		t.Errorf("mine %v, %v", data, err)
 	}
 	m.giveBack(jid, "test.ping", true) // a minion that did not hear the answer sends it again

@@ -9,42 +9,12 @@ import (
 	"brine/wire/payload"
 )
 
-// loginPool is the lane of log-ins by external authentication in brine's own pools: a backend may take its time, and
-// strangers may ask as often as they like. What was asked for goes on in its own lane.
-const loginPool = "login"
-
-// login is what came of the external authentication of a request.
-type login struct {
-	id  *eauth.Identity
-	err error
-}
-
-// loginFields are the fields of a load in clear that authenticate it: a publication carries a token and external
-// authentication in its kwargs.
-func loginFields(load *payload.Map) *payload.Map {
-	if payload.Command(load) == payload.CmdPublish {
-		if kwargs := payload.NewPublishRequest(load).Sent(); eauth.KindOf(kwargs) != eauth.KindUser {
-			return kwargs
-		}
-	}
-	return load
-}
-
-// logsIn tells whether a load in clear is to be authenticated by a backend before it is served.
-func logsIn(load *payload.Map) bool {
-	switch payload.Command(load) {
-	case payload.CmdPublish, payload.CmdRunner, payload.CmdWheel:
-		return eauth.KindOf(loginFields(load)) == eauth.KindEauth
-	}
-	return false
-}
-
 // identity is who asks, as fields tell. A log-in that was made already is not made again.
 func (c *console) identity(r *call, fields *payload.Map) (*eauth.Identity, error) {
 	if l := r.req.login; l != nil {
-		return l.id, l.err
+		return l.ID, l.Err
 	}
-	return r.rules.eauth.Check(fields, r.req.from)
+	return r.rules.Eauth.Check(fields, r.req.from)
 }
 
 // refuse answers who could not be authenticated, as late as the failure is to be.
@@ -54,13 +24,13 @@ func (c *console) refuse(r *call, err error, v any) (any, error) {
 		return nil, err
 	}
 	if denied.Blocked {
-		c.complaints.warn("too many log-ins have failed, the next ones are not tried (login_failures_max)", r.req.from)
+		c.complaints.Warn("too many log-ins have failed, the next ones are not tried (login_failures_max)", r.req.from)
 	} else {
-		c.complaints.warn("request refused: "+denied.Name, r.req.from, "cmd", r.req.opened.Load().Cmd,
+		c.complaints.Warn("request refused: "+denied.Name, r.req.from, "cmd", r.req.opened.Load().Cmd,
 			"user", payload.Show(r.load.Str(payload.FieldUser)), "err", denied.Error())
 	}
 	if denied.Cause != nil { // in words of its own: a refusal by wrong words must not keep it out of the log
-		c.complaints.warn("external authentication cannot tell whether a user may come in", r.req.from, "err",
+		c.complaints.Warn("external authentication cannot tell whether a user may come in", r.req.from, "err",
 			denied.Cause)
 	}
 	return c.holdBack(r, denied.Wait, v)

@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"time"
 
+	"brine/actors/daemon"
 	"brine/actors/engines"
 	"brine/config"
 	"brine/modules/fleet/ledger"
@@ -29,7 +30,8 @@ type Options struct {
 	Memory      int64                 // limit of this process in bytes, 0: none
 	Unmeasured  bool                  // the supervisors count nothing per message: for benchmarks
 
-	book ledger.Limits // of what is known of jobs; zero: those of every master
+	book ledger.Limits               // of what is known of jobs; zero: those of every master
+	jobs func(own jobCache) jobCache // puts something before the store of jobs; nil: nothing
 }
 
 // Master is a running master.
@@ -83,36 +85,23 @@ func (m *Master) begin(starting context.Context) error {
 		return err
 	}
 	m.core.signs.set()
-	return m.add(starting, m.core.schedules.rows()) // its jobs may ask this master at once
+	return m.add(starting, []daemon.Child{{Spec: m.core.schedules.child()}}) // its jobs may ask this master at once
 }
 
-// Shares of the memory limit, one in so many, where the usual bound is more than that: of requests that wait for their
-// answers, of one message, and of events that wait for the bus.
-const (
-	requestShare = 8
-	messageShare = 16
-	eventShare   = 16
-)
-
-// within is a bound of bytes, or a share of the memory limit where that is less; limit 0: there is none.
-func within(bytes, limit, share int64) int64 {
-	if limit <= 0 {
-		return bytes
-	}
-	return min(bytes, limit/share)
-}
+// eventShare is how much of the memory limit events that wait for the bus may take, one in so many, where the usual
+// bound is more than that.
+const eventShare = 16
 
 // Stop ends the master as kill_children does, removes its marker files and closes its stores.
 func (m *Master) Stop(within time.Duration) (supervisor.Report, error) {
 	m.core.reactions.halt()
 	m.top.StopRestarting()
 	report := m.top.Stop(within)
-	return report, errors.Join(m.core.signs.remove(), m.core.reactions.close(), m.core.elsewhere.close(),
-		m.stores.close())
+	return report, errors.Join(m.core.signs.remove(), m.core.close(), m.stores.close())
 }
 
 // Supervisor is the root of the actor tree, for the admin command.
 func (m *Master) Supervisor() *supervisor.Supervisor { return m.top }
 
 // Fire puts an event on the master's bus.
-func (m *Master) Fire(tag string, data *payload.Map) { m.core.events.fire(tag, data) }
+func (m *Master) Fire(tag string, data *payload.Map) { m.core.events.Fire(tag, data) }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"brine/actors/master/access"
 	"brine/modules/fleet/datacache"
 	"brine/modules/fleet/ledger"
 	"brine/modules/fleet/mine"
@@ -24,12 +25,12 @@ func (d *dataDesk) mineStore(r *call) (any, error) {
 	if !d.opt.cached && !d.opt.mines {
 		return true, nil
 	}
-	if d.gate.quotas.Take(r.id, quotaMine, 1, 1, time.Now()) == 0 {
-		d.gate.deny(r.id, ledger.DeniedMine, 1, fmt.Sprintf("more changes of its mine than minion_quota_mine (%d an "+
-			"hour)", d.gate.opt.hourly.mine))
+	if d.gate.Quotas.Take(r.id, access.QuotaMine, 1, 1, time.Now()) == 0 {
+		d.gate.Deny(r.id, ledger.DeniedMine, 1, fmt.Sprintf("more changes of its mine than minion_quota_mine (%d an "+
+			"hour)", d.gate.Opt.Hourly.Mine))
 		return false, nil
 	}
-	d.gate.voices.asMinion(r.id)
+	d.gate.Voices.AsMinion(r.id)
 	if !ask.Clear() {
 		old, err := d.cache.Mine(r.id)
 		if err != nil && !errors.Is(err, packedfile.ErrDamaged) {
@@ -42,9 +43,9 @@ func (d *dataDesk) mineStore(r *call) (any, error) {
 			data = old
 		}
 	}
-	if !d.gate.fits(data) {
-		d.gate.deny(r.id, ledger.DeniedMine, 1, fmt.Sprintf("a larger mine than minion_data_max_bytes (%d)",
-			d.gate.opt.dataMost))
+	if !d.gate.Fits(data) {
+		d.gate.Deny(r.id, ledger.DeniedMine, 1, fmt.Sprintf("a larger mine than minion_data_max_bytes (%d)",
+			d.gate.Opt.DataMost))
 		return false, nil
 	}
 	if err := d.cache.StoreMine(r.id, data); err != nil {
@@ -90,10 +91,10 @@ func (d *dataDesk) mineGet(r *call) (any, error) {
 }
 
 // newMines reads the mines of this master by its options (see mine.Reader).
-func newMines(opts *payload.Map, cache *datacache.Banks, targets *targets) *mine.Reader {
+func newMines(opts *payload.Map, cache *datacache.Banks, who *targets) *mine.Reader {
 	return &mine.Reader{Opts: opts, Mine: cache.Mine,
 		Expand: func(ctx context.Context, tgt any, tgtType string, greedy bool) ([]string, error) {
-			who, err := targets.meant(ctx, tgt, tgtType, defaultDelimiter, greedy)
-			return who.Minions, err
+			found, err := who.meant(ctx, tgt, tgtType, defaultDelimiter, greedy)
+			return found.Minions, err
 		}}
 }

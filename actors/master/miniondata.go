@@ -7,6 +7,8 @@ import (
 	"log/slog"
 	"time"
 
+	"brine/actors/master/access"
+	"brine/actors/master/eventbus"
 	"brine/modules/fleet/datacache"
 	"brine/modules/fleet/keys"
 	"brine/modules/fleet/ledger"
@@ -38,8 +40,8 @@ type dataDesk struct {
 	auth    *auth.Master
 	keys    *keys.Store
 	cache   *datacache.Banks
-	gate    *gate
-	events  *events
+	gate    *access.Gate
+	events  *eventbus.Bus
 	mines   *mine.Reader
 	pillars *pillars
 	kept    pillarCache
@@ -121,7 +123,7 @@ func (d *dataDesk) keep(q pillar.Question, data *payload.Map, cached bool) {
 		d.log.Error("grains or pillar could not be kept", "minion", q.ID, "err", err)
 	}
 	if d.opt.cached && d.opt.told {
-		d.events.fire(event.TagMinionRefresh(q.ID), event.MinionRefresh(q.ID))
+		d.events.Fire(event.TagMinionRefresh(q.ID), event.MinionRefresh(q.ID))
 	}
 }
 
@@ -143,16 +145,16 @@ func (d *dataDesk) store(q pillar.Question, env string, data *payload.Map) error
 // mayKeepGrains tells whether the grains of a request replace those that are kept: it must be that minion's, and within
 // what a minion may store. The reply is no secret to withhold: only the owner of the key can read it.
 func (d *dataDesk) mayKeepGrains(r *call, grains *payload.Map) bool {
-	if !d.gate.proven(r, d.opt.version2, "grains without a token (version_2_grains)") {
+	if !d.gate.Proven(r.id, r.vouched(), d.opt.version2, "grains without a token (version_2_grains)") {
 		return false
 	}
-	if d.gate.quotas.Take(r.id, quotaGrains, 1, 1, time.Now()) == 0 {
-		d.gate.deny(r.id, ledger.DeniedGrains, 1, d.gate.grainsQuota())
+	if d.gate.Quotas.Take(r.id, access.QuotaGrains, 1, 1, time.Now()) == 0 {
+		d.gate.Deny(r.id, ledger.DeniedGrains, 1, d.gate.GrainsQuota())
 		return false
 	}
-	if !d.gate.fits(grains) {
-		d.gate.deny(r.id, ledger.DeniedGrains, 1, fmt.Sprintf("larger grains than minion_data_max_bytes (%d)",
-			d.gate.opt.dataMost))
+	if !d.gate.Fits(grains) {
+		d.gate.Deny(r.id, ledger.DeniedGrains, 1, fmt.Sprintf("larger grains than minion_data_max_bytes (%d)",
+			d.gate.Opt.DataMost))
 		return false
 	}
 	return true
@@ -184,7 +186,7 @@ func (d *dataDesk) fileRecv(r *call) (any, error) {
 	}
 	err := d.pushed.Write(r.id, rel, loc, data, time.Now())
 	if errors.Is(err, pushed.ErrFull) {
-		d.gate.deny(r.id, ledger.DeniedFiles, 1, fmt.Sprintf("more bytes of files than minion_files_max_bytes (%d)",
+		d.gate.Deny(r.id, ledger.DeniedFiles, 1, fmt.Sprintf("more bytes of files than minion_files_max_bytes (%d)",
 			d.opt.mostFiles))
 		return false, nil
 	}

@@ -8,6 +8,8 @@ import (
 	"sync"
 	"time"
 
+	"brine/actors/master/access"
+	"brine/actors/master/eventbus"
 	"brine/modules/fleet/ledger"
 	"brine/wire/auth"
 	"brine/wire/event"
@@ -23,9 +25,9 @@ const (
 
 // eventDesk takes the events of minions.
 type eventDesk struct {
-	gate   *gate
+	gate   *access.Gate
 	jobs   *jobs
-	events *events
+	events *eventbus.Bus
 	most   int // events of one request (minion_events_max)
 	busy   busyMinions
 	log    *slog.Logger
@@ -44,9 +46,9 @@ func (d *eventDesk) minionEvent(r *call) (any, error) {
 	if !several {
 		return toldWhy(d.singleEvent(r, ask)), nil
 	}
-	e := &eventList{desk: d, who: speaker{id: r.id}, pretag: ask.Pretag(), list: list}
+	e := &eventList{desk: d, who: access.Speaker{ID: r.id}, pretag: ask.Pretag(), list: list}
 	if e.claimsSyndic() {
-		if e.who.syndic = d.gate.voices.asSyndic(r.id); !e.who.syndic {
+		if e.who.Syndic = d.gate.Voices.AsSyndic(r.id); !e.who.Syndic {
 			e.refuse(ledger.DeniedSyndic, len(list), "events of a syndic, which it is not")
 			return toldWhy(e.why), nil
 		}
@@ -61,7 +63,7 @@ func (d *eventDesk) minionEvent(r *call) (any, error) {
 	}
 	r.beside("events of a minion", func(ctx context.Context) {
 		defer d.busy.leave(r.id)
-		for len(e.list) > 0 && d.events.heard(ctx) {
+		for len(e.list) > 0 && d.events.Heard(ctx) {
 			e.portion()
 		}
 		r.finish(toldWhy(e.why))
@@ -83,22 +85,22 @@ func (d *eventDesk) singleEvent(r *call, ask payload.EventRequest) (why string) 
 	if tag == "" || !ask.HasData() {
 		return ""
 	}
-	if d.gate.quotas.Take(r.id, quotaEvents, 1, 1, time.Now()) == 0 {
-		why = d.gate.eventQuota()
-		d.gate.deny(r.id, ledger.DeniedEvents, 1, why)
+	if d.gate.Quotas.Take(r.id, access.QuotaEvents, 1, 1, time.Now()) == 0 {
+		why = d.gate.EventQuota()
+		d.gate.Deny(r.id, ledger.DeniedEvents, 1, why)
 		return why
 	}
 	switch tag {
 	case event.TagSyndicStarted(r.id):
-		if !d.gate.voices.asSyndic(r.id) {
+		if !d.gate.Voices.AsSyndic(r.id) {
 			why = "it says that it is a syndic, which it is not"
-			d.gate.deny(r.id, ledger.DeniedSyndic, 1, why)
+			d.gate.Deny(r.id, ledger.DeniedSyndic, 1, why)
 			return why
 		}
 	case event.TagMinionStarted(r.id):
-		d.gate.voices.asMinion(r.id)
+		d.gate.Voices.AsMinion(r.id)
 	}
-	_, why = d.gate.say(speaker{id: r.id}, tag, r.load)
+	_, why = d.gate.Say(access.Speaker{ID: r.id}, tag, r.load)
 	d.sayMinionError(ask)
 	return why
 }
@@ -106,7 +108,7 @@ func (d *eventDesk) singleEvent(r *call, ask payload.EventRequest) (why string) 
 // eventList are the events of one request that have not been fired.
 type eventList struct {
 	desk   *eventDesk
-	who    speaker
+	who    access.Speaker
 	pretag string
 	list   []any
 	why    string // the last one that was refused was
@@ -114,13 +116,13 @@ type eventList struct {
 
 // refuse counts events that are not fired.
 func (e *eventList) refuse(what ledger.Denial, n int, why string) {
-	e.desk.gate.deny(e.who.id, what, n, why)
+	e.desk.gate.Deny(e.who.ID, what, n, why)
 	e.why = why
 }
 
 // say fires an event under one tag.
 func (e *eventList) say(tag string, data *payload.Map) int {
-	size, why := e.desk.gate.say(e.who, tag, data)
+	size, why := e.desk.gate.Say(e.who, tag, data)
 	if why != "" {
 		e.why = why
 	}
@@ -129,20 +131,20 @@ func (e *eventList) say(tag string, data *payload.Map) int {
 
 // claimsSyndic tells whether the events are those that a syndic forwards.
 func (e *eventList) claimsSyndic() bool {
-	parts := tagParts(e.pretag)
+	parts := access.TagParts(e.pretag)
 	return len(parts) > 0 && parts[0] == "syndic"
 }
 
 // admit cuts the list to what one request may hold, and to the speaker's quota.
 func (e *eventList) admit() {
-	d, share := e.desk, e.who.share()
+	d, share := e.desk, e.who.Share()
 	if most := d.most * share; most > 0 && len(e.list) > most {
 		e.refuse(ledger.DeniedEvents, len(e.list)-most, fmt.Sprintf("more events in one request than "+
 			"minion_events_max (%d)", most))
 		e.list = e.list[:most]
 	}
-	if given := d.gate.quotas.Take(e.who.id, quotaEvents, len(e.list), share, time.Now()); given < len(e.list) {
-		e.refuse(ledger.DeniedEvents, len(e.list)-given, d.gate.eventQuota())
+	if given := d.gate.Quotas.Take(e.who.ID, access.QuotaEvents, len(e.list), share, time.Now()); given < len(e.list) {
+		e.refuse(ledger.DeniedEvents, len(e.list)-given, d.gate.EventQuota())
 		e.list = e.list[:given]
 	}
 }
@@ -164,11 +166,11 @@ func (e *eventList) fire(tag string, data *payload.Map) (size int) {
 	if e.pretag != "" {
 		size = e.say(event.Join(e.pretag, tag), data)
 	}
-	if !e.who.syndic {
+	if !e.who.Syndic {
 		return size + e.say(tag, data)
 	}
-	e.desk.noteMinions(e.who.id, data)
-	if e.desk.gate.forbidden(e.who, tag, data) == "" {
+	e.desk.noteMinions(e.who.ID, data)
+	if e.desk.gate.Forbidden(e.who, tag, data) == "" {
 		size += e.say(tag, data)
 	}
 	return size
@@ -181,7 +183,7 @@ func (d *eventDesk) noteMinions(syndic string, data *payload.Map) {
 		return
 	}
 	minions := slices.DeleteFunc(job.Minions, func(id string) bool { return !auth.ValidID(id) })
-	d.jobs.writer.Send(&SaveLoad{JID: job.JID, Minions: minions, Syndic: syndic})
+	d.jobs.send(&SaveLoad{JID: job.JID, Minions: minions, Syndic: syndic})
 }
 
 // maxMinionError is how much of an error that a minion reports is logged, in bytes.

@@ -7,30 +7,14 @@ import (
 	"sync/atomic"
 	"time"
 
+	"brine/actors/master/access"
+	"brine/actors/master/complaints"
+	"brine/actors/master/eventbus"
+	"brine/actors/master/meter"
 	"brine/supervisor"
 	"brine/wire/auth"
 	"brine/wire/payload"
 )
-
-// Work hands one request to a worker.
-type Work struct {
-	Req   *request
-	Since time.Time
-
-	pool   int // of the worker
-	worker *supervisor.Ref
-	server *supervisor.Ref
-	taker  atomic.Int64 // incarnation of the worker that has begun it, 0: none has
-}
-
-// Lost answers the request when its worker dies of it. A request that is set aside never reaches the worker, which has
-// nothing in hand then and does not know that it should ask for more.
-func (w *Work) Lost(why error) {
-	w.Req.Lost(why)
-	if errors.Is(why, supervisor.ErrQuarantined) {
-		w.server.Send(&WorkerReady{Pool: w.pool, Ref: w.worker, Done: w})
-	}
-}
 
 // workerOptions are what the workers need of the master; they share it.
 type workerOptions struct {
@@ -38,13 +22,18 @@ type workerOptions struct {
 	signIns    *signIns
 	desks      *desks
 	pools      *pools
-	rules      *atomic.Pointer[rules]
-	complaints *complaints
-	meter      *meter
-	events     *events
+	rules      *atomic.Pointer[access.Rules]
+	complaints *complaints.Log
+	meter      *meter.Meter
+	events     *eventbus.Bus
 	stats      bool          // master_stats,
 	statsEvery time.Duration // and master_stats_event_iter
 	log        *slog.Logger
+}
+
+// newWorker is the actor of that name in a pool, which server deals requests to.
+func newWorker(opt *workerOptions, name string, pool int, server *supervisor.Ref) supervisor.Actor {
+	return &mworker{name: name, pool: pool, server: server, opt: opt}
 }
 
 // mworker answers requests, one at a time. What it can be asked stands in commands.go.
@@ -64,7 +53,7 @@ type call struct {
 	req  *request
 	from origin
 	// rules are those of the whole request, whatever is reloaded meanwhile.
-	rules *rules
+	rules *access.Rules
 
 	log     *slog.Logger
 	replied func() // told when the answer has left; nil: nobody is
@@ -72,6 +61,9 @@ type call struct {
 	// request is answered, and the worker dies of it.
 	beside func(name string, f func(ctx context.Context))
 }
+
+// vouched tells whether a token vouches for the minion that sent the request.
+func (r *call) vouched() bool { return r.req.opened.Load().TokenOK }
 
 // finish answers with what a handler has come to.
 func (r *call) finish(v any) { r.req.finish(v, r.log) }
@@ -99,7 +91,7 @@ func (w *mworker) ready(ctx supervisor.Context, done *Work) {
 
 // onWork handles one request, then asks for another. One that panics does not: its successor does when it starts.
 func (w *mworker) onWork(ctx supervisor.Context, m *Work) {
-	m.taker.Store(int64(supervisor.Incarnation(ctx)))
+	m.begin(supervisor.Incarnation(ctx))
 	w.handle(ctx, m.Req)
 	w.ready(ctx, m)
 }
@@ -110,7 +102,7 @@ func (w *mworker) handle(ctx supervisor.Context, r *request) {
 	}
 	start := time.Now()
 	pool := w.opt.pools.name(w.pool)
-	w.opt.meter.taken(pool, r.at, start)
+	w.opt.meter.Taken(pool, r.at, start)
 	cmd := payload.CmdAuth
 	if r.opened.Load() == nil && auth.IsSignIn(r.env) {
 		w.signIn(ctx, r)
@@ -121,7 +113,7 @@ func (w *mworker) handle(ctx supervisor.Context, r *request) {
 		w.serve(ctx, r, o, start)
 	}
 	if w.opt.meter != nil {
-		w.opt.meter.request(cmd, pool, start, time.Now())
+		w.opt.meter.Request(cmd, pool, start, time.Now())
 	}
 	if w.opt.stats {
 		w.report(cmd, start, time.Now())
@@ -148,7 +140,7 @@ func (w *mworker) open(ctx supervisor.Context, r *request) *auth.Opened {
 		var refuse []byte
 		if opened, refuse = w.opt.auth.OpenRequest(r.env, time.Now()); opened == nil {
 			supervisor.Failed(ctx)
-			w.opt.meter.fail(failedRefused)
+			w.opt.meter.Fail(meter.FailedRefused)
 			r.answer(refuse)
 			return nil
 		}
@@ -165,9 +157,9 @@ func (w *mworker) open(ctx supervisor.Context, r *request) *auth.Opened {
 	if r.rules == nil {
 		r.rules = w.opt.rules.Load()
 	}
-	if r.login == nil && opened.Clear && w.opt.pools.login >= 0 && logsIn(opened.Load) {
-		id, err := r.rules.eauth.Check(loginFields(opened.Load), r.from)
-		r.login = &login{id, err}
+	if r.login == nil && opened.Clear && w.opt.pools.login >= 0 && access.LogsIn(opened.Load) {
+		id, err := r.rules.Eauth.Check(access.LoginFields(opened.Load), r.from)
+		r.login = &access.Login{ID: id, Err: err}
 	}
 	if pool := w.opt.pools.of(opened.Cmd); pool != w.pool {
 		r.pool = pool
@@ -184,7 +176,7 @@ func (w *mworker) serve(ctx supervisor.Context, r *request, o *auth.Opened, bega
 		table = clearCommands
 	} else if o.Cmd == "" {
 		supervisor.Failed(ctx)
-		w.opt.meter.fail(failedRefused)
+		w.opt.meter.Fail(meter.FailedRefused)
 		r.answer(textFailed)
 		return
 	}
@@ -203,8 +195,8 @@ func (w *mworker) serve(ctx supervisor.Context, r *request, o *auth.Opened, bega
 	case errors.Is(err, errLater):
 	case err != nil:
 		supervisor.Failed(ctx)
-		w.opt.meter.fail(failedHandler)
-		w.opt.complaints.warn("request failed", r.from, "cmd", payload.Show(o.Cmd), "minion", payload.Show(o.ID), "err",
+		w.opt.meter.Fail(meter.FailedHandler)
+		w.opt.complaints.Warn("request failed", r.from, "cmd", payload.Show(o.Cmd), "minion", payload.Show(o.ID), "err",
 			err)
 		r.fail()
 	default:
@@ -231,6 +223,3 @@ func beside(ctx supervisor.Context, r *request) func(string, func(context.Contex
 		})
 	}
 }
-
-// rawFrame is an answer that is a whole frame already (private replies).
-type rawFrame []byte

@@ -14,7 +14,7 @@ import (
 // watchedWorker is a worker that dies of its first request, and then looks whether a second one waits behind each that
 // it is given.
 type watchedWorker struct {
-	*mworker
+	supervisor.Actor
 	server func() *supervisor.Ref
 	die    <-chan struct{} // closed when it may die
 	behind chan<- int      // requests that wait behind one
@@ -24,13 +24,12 @@ func (w *watchedWorker) Receive(ctx supervisor.Context) {
 	if _, work := ctx.Message().(*Work); work {
 		if supervisor.Incarnation(ctx) == 1 {
 			<-w.die
-			w.opt.pools = nil // what uses it panics
 		} else {
 			w.settle()
 			w.behind <- supervisor.Self(ctx).Depth()
 		}
 	}
-	w.mworker.Receive(ctx)
+	w.Actor.Receive(ctx)
 }
 
 // settle waits until the ReqServer has done all that it has been told.
@@ -60,20 +59,22 @@ func TestOneRequestAtATime(t *testing.T) {
 	opt.router = func() *zmq.Router {
 		return zmq.NewRouter(zmq.RouterOptions{Endpoint: zmq.BindEndpoint("127.0.0.1", pub)})
 	}
-	plain := opt.worker
+	plain, broken, made := opt.worker, r.m.core.workerOptions(), 0
+	broken.pools = nil // what uses it panics
 	opt.worker = func(name string, pool int, ref *supervisor.Ref) supervisor.Actor {
-		w, _ := plain(name, pool, ref).(*mworker)
-		if opt.pools.list[pool].name != "fast" {
-			return w
+		if opt.pools.name(pool) != "fast" {
+			return plain(name, pool, ref)
 		}
-		return &watchedWorker{mworker: w, server: func() *supervisor.Ref {
+		w := plain(name, pool, ref)
+		if made++; made == 1 {
+			w = newWorker(broken, name, pool, ref)
+		}
+		return &watchedWorker{Actor: w, server: func() *supervisor.Ref {
 			<-started
 			return server
 		}, die: die, behind: behind}
 	}
-	server, err := r.m.top.Add(supervisor.Spec{Name: "OtherServer", New: func() supervisor.Actor {
-		return &reqServer{opt: opt}
-	}})
+	server, err := r.m.top.Add(reqServerChild("OtherServer", opt))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -99,30 +100,5 @@ func TestOneRequestAtATime(t *testing.T) {
 		if n := actortest.Wait(t, "look at the mailbox", behind); n != 0 {
 			t.Errorf("%d requests wait behind the one in hand", n)
 		}
-	}
-}
-
-func TestReadyFrees(t *testing.T) {
-	fresh, taken := new(Work), new(Work)
-	taken.taker.Store(2)
-	for _, tt := range []struct {
-		name string
-		say  WorkerReady
-		hand *Work
-		want bool
-	}{
-		{"first start", WorkerReady{Life: 1}, nil, true},
-		{"done", WorkerReady{Life: 2, Done: taken}, taken, true},
-		{"left behind, successor is busy", WorkerReady{Life: 1, Done: fresh}, taken, false},
-		{"left behind, successor is idle", WorkerReady{Life: 1, Done: fresh}, nil, false},
-		{"started, the predecessor died of it", WorkerReady{Life: 3}, taken, true},
-		{"started, and took it since", WorkerReady{Life: 2}, taken, false},
-		{"started, it waits in the mailbox", WorkerReady{Life: 3}, fresh, false},
-	} {
-		t.Run(tt.name, func(t *testing.T) {
-			if got := tt.say.frees(tt.hand); got != tt.want {
-				t.Errorf("got %v", got)
-			}
-		})
 	}
 }

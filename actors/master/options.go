@@ -1,8 +1,10 @@
 package master
 
 import (
+	"context"
 	"path/filepath"
 
+	"brine/actors/master/eventbus"
 	"brine/config"
 	"brine/supervisor"
 	"brine/supervisor/stats"
@@ -25,7 +27,7 @@ func (c *core) publisherOptions() publisherOptions {
 				Logger: c.log,
 			}))
 		},
-		server: c.reqServer, record: c.record, seal: c.auth.SealPublication, filter: cfg.ZMQFiltering,
+		seal: c.auth.SealPublication, filter: cfg.ZMQFiltering,
 		syndic: cfg.OrderMasters, log: c.log,
 	}
 }
@@ -39,15 +41,29 @@ func keepaliveOf(cfg *config.Master) *zmq.Keepalive {
 }
 
 func (c *core) jobStoreOptions() jobStoreOptions {
-	return jobStoreOptions{store: c.jobs.store, facts: jobFacts{c.book, c.log}, meter: c.meter, log: c.log,
-		owed: c.jobs.owed, filesFailed: c.publications.filesFailed,
-		server: c.reqServer}
+	return jobStoreOptions{meter: c.meter, log: c.log, filesFailed: c.publications.filesFailed, server: c.reqServer}
 }
 
 // reqServer is the ReqServer, which others tell what has become of their part of a request; nil: it has not started.
 func (c *core) reqServer() *supervisor.Ref {
 	ref, _ := c.tree.Load().Lookup(nameReqServer)
 	return ref
+}
+
+// exchange hands a request to the ReqServer as if it had come from the request port.
+func (c *core) exchange(ctx context.Context, frame []byte) ([]byte, error) {
+	server := c.reqServer()
+	if server == nil {
+		return nil, supervisor.ErrGone
+	}
+	return exchange(ctx, server, frame)
+}
+
+// checkKeys has Maintenance look at the keys.
+func (c *core) checkKeys() {
+	if ref, ok := c.tree.Load().Lookup(nameMaintenance); ok {
+		ref.Send(&CheckKeys{})
+	}
 }
 
 func (c *core) workerOptions() *workerOptions {
@@ -68,19 +84,22 @@ func (c *core) reqOptions() reqServerOptions {
 			})
 		},
 		pools: c.pools, queueMax: cfg.RequestQueueMax, bytesMax: c.ports.requestBytes, timeout: cfg.RequestTimeout,
-		meter: c.meter, warn: c.complaints.warn, log: c.log,
+		meter: c.meter, warn: c.complaints.Warn, log: c.log,
 		nest: supervisor.Options{Pool: true},
 		worker: func(name string, pool int, server *supervisor.Ref) supervisor.Actor {
-			return &mworker{name: name, pool: pool, server: server, opt: opt}
+			return newWorker(opt, name, pool, server)
 		},
 	}
 }
+
+// checksWaiting is how much waits for Maintenance before it need not be told once more to look at the keys.
+const checksWaiting = 8
 
 // readerBytes is how many bytes of events wait for one reader of the bus that does not read.
 const readerBytes = 8 << 20
 
 // busOptions are those of the configuration.
-func (c *core) busOptions(subs *bus.Subscribers) busOptions {
+func (c *core) busOptions() eventbus.PublisherOptions {
 	cfg := c.cfg
 	framing := ipc.FramingPlain
 	if cfg.IPCFraming == "length" {
@@ -91,16 +110,15 @@ func (c *core) busOptions(subs *bus.Subscribers) busOptions {
 	if err != nil { // a constant: it packs
 		c.log.Error("event cannot be packed", "tag", event.TagNudge, "err", err)
 	}
-	return busOptions{
-		young: young, meter: c.meter, room: c.events.room,
-		open: func() *bus.Bus {
+	return eventbus.PublisherOptions{
+		Young: young, Meter: c.meter,
+		Open: func(subs *bus.Subscribers) *bus.Bus {
 			return bus.New(
 				ipc.PubOptions{Path: sock(event.MasterPubSocket), Mode: 0o660, Framing: framing,
 					Queue: cfg.EventQueueMax, QueueBytes: readerBytes, Logger: c.log},
 				ipc.PullOptions{Path: sock(event.MasterPullSocket), Mode: 0o600, Logger: c.log}, subs)
 		},
-		subs: subs,
-		onKeys: func() {
+		OnKeys: func() {
 			if ref, ok := c.tree.Load().Lookup(nameMaintenance); ok && ref.Depth() < checksWaiting {
 				ref.Send(&CheckKeys{})
 			}
@@ -111,9 +129,9 @@ func (c *core) busOptions(subs *bus.Subscribers) busOptions {
 // quarantined tells the bus of a message that was set aside.
 func (c *core) quarantined(q stats.Quarantined) {
 	if _, ok := c.tree.Load().Lookup(nameEventPublisher); ok {
-		if body := c.events.pack(tagQuarantine, payload.M("actor", q.Path, "message", q.Message, "hash", q.Hash, "size",
+		if body := c.events.Pack(tagQuarantine, payload.M("actor", q.Path, "message", q.Message, "hash", q.Hash, "size",
 			q.Size, "reason", q.Reason)); body != nil {
-			c.events.putNow(body) // the supervisor waits for nobody
+			c.events.PutNow(body) // the supervisor waits for nobody
 		}
 	}
 }

@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"brine/modules/fleet/jobstore"
-	"brine/modules/runners"
 	"brine/supervisor/stats"
 	"brine/wire/payload"
 )
@@ -22,16 +21,16 @@ const (
 	silentMost    = 100 // ids told of one job
 )
 
-// Outstanding tells which jobs since a moment wait for returns, the newest first, and which runners are at work. Jobs
-// whose returns are not stored on this master (ext_job_cache, nocache) are not seen.
-func (m *Master) Outstanding(ctx context.Context, since time.Time) (*payload.Map, error) {
+// outstanding tells which jobs since a moment wait for returns, the newest first. Jobs whose returns are not stored on
+// this master (ext_job_cache, nocache) are not seen.
+func (j *jobs) outstanding(ctx context.Context, since time.Time) (*payload.Map, error) {
 	ends := time.Now().Add(pendingSearch)
-	found, whole, err := m.stores.jobs.Pending(jobstore.Search{Since: since, Most: pendingMost,
+	found, whole, err := j.store.Pending(jobstore.Search{Since: since, Most: pendingMost,
 		Stop: func() bool { return ctx.Err() != nil || time.Now().After(ends) }})
 	if err != nil {
 		return nil, err
 	}
-	return payload.M("jobs", pendingMaps(found), "whole", whole, "runners", m.core.functions.atWork()), nil
+	return payload.M("jobs", pendingMaps(found), "whole", whole), nil
 }
 
 // Limits of an answer about the newest jobs, which a page asks for once.
@@ -40,14 +39,11 @@ const (
 	newestMost   = 1000
 )
 
-// Newest tells of the newest jobs, done or not, in the form of Outstanding. want says by the load which of them; it
+// newest tells of the newest jobs, done or not, in the form of outstanding. want says by the load which of them; it
 // must not change it. Of a job whose returns are not stored, -1 have returned.
-func (m *Master) Newest(ctx context.Context, count int, want func(load *payload.Map) bool) (*payload.Map, error) {
-	if err := m.AwaitJobs(ctx); err != nil {
-		return nil, err
-	}
+func (j *jobs) newest(ctx context.Context, count int, want func(load *payload.Map) bool) (*payload.Map, error) {
 	ends := time.Now().Add(newestSearch)
-	found, whole, err := m.stores.jobs.Pending(jobstore.Search{All: true, Most: max(0, min(count, newestMost)),
+	found, whole, err := j.store.Pending(jobstore.Search{All: true, Most: max(0, min(count, newestMost)),
 		Want: want,
 		Stop: func() bool { return ctx.Err() != nil || time.Now().After(ends) }})
 	if err != nil {
@@ -78,22 +74,4 @@ func pendingMap(p jobstore.Pending) *payload.Map {
 	return payload.M("jid", p.JID, "since", stats.Stamp(p.Created), "fun", job.Fun(), "tgt", job.Tgt(),
 		"tgt_type", job.Field(payload.FieldTgtType), "user", job.Field(payload.FieldUser), "minions", p.Minions,
 		"returned", returned, "outstanding", len(p.Silent), "waiting_for", silent)
-}
-
-// atWork are the runner and wheel functions that run as actors.
-func (f *ownFunctions) atWork() []any {
-	list := []any{}
-	f.busy.Range(func(name, v any) bool {
-		req, ok := v.(runners.Request)
-		if !ok {
-			return true
-		}
-		run := payload.M("jid", req.JID, "fun", string(req.Kind)+"."+req.Fun, "user", req.User)
-		if child, err := f.tree.Load().Look(name.(string)); err == nil {
-			run.Set("since", stats.Stamp(child.Since))
-		}
-		list = append(list, run)
-		return true
-	})
-	return list
 }

@@ -92,17 +92,16 @@ func TestOwed(t *testing.T) {
 		ref.Send(&SaveLoad{JID: jidOf(i), Load: payload.M("fun", "test.ping")})
 	}
 	ref.Send(&SaveLoad{JID: jidOf(8), Load: payload.M("fun", "test.ping"), Again: true})
-	ref.Send(&StoreReturn{JID: jidOf(1), ID: "m1", Load: ret("m1", jidOf(1)), Stored: stored})
-	ref.Send(&StoreReturn{JID: jidOf(2), ID: "master", Load: ret("master", jidOf(2)), Keep: true, Stored: stored})
+	ref.Send(&StoreReturn{JID: jidOf(1), ID: "m1", Load: aReturn("m1", jidOf(1)), Stored: stored})
+	ref.Send(&StoreReturn{JID: jidOf(2), ID: "master", Load: aReturn("master", jidOf(2)), Keep: true, Stored: stored})
 	for range 2 {
 		if err := actortest.Wait(t, "answer", answers); err == nil {
 			t.Error("a return is acknowledged that is not stored")
 		}
 	}
 	f.set(false)
-	r := &rig{t: t}
-	r.eventually("loads", func() error { return f.has(storedLoads, jidOf(0), jidOf(1), jidOf(2)) })
-	r.eventually("returns", func() error { return f.has(storedReturns, jidOf(2)+" master") })
+	actortest.Eventually(t, "loads", func() error { return f.has(storedLoads, jidOf(0), jidOf(1), jidOf(2)) })
+	actortest.Eventually(t, "returns", func() error { return f.has(storedReturns, jidOf(2)+" master") })
 	log.Await(t, "jobs can be stored again")
 	if f.has(storedLoads, jidOf(8)) == nil || f.has(storedReturns, jidOf(1)+" m1") == nil {
 		t.Errorf("what comes again was kept: %q, %q", f.loads, f.returns)
@@ -120,12 +119,12 @@ func TestOwedOutlives(t *testing.T) {
 	ref, log, s := startStore(t, f, o)
 	ref.Send(&SaveLoad{JID: jidOf(1), Load: payload.M("fun", "test.ping")})
 	log.Await(t, "jobs cannot be stored")
-	s.Stop(patience)
+	s.Stop(time.Minute)
 	f.set(false)
 	ref, _, _ = startStore(t, f, o)
 	ref.Send(&SaveFacts{})
 	ref.Send(&SaveLoad{JID: jidOf(2)})
-	(&rig{t: t}).eventually("loads", func() error { return f.has(storedLoads, jidOf(1), jidOf(2)) })
+	actortest.Eventually(t, "loads", func() error { return f.has(storedLoads, jidOf(1), jidOf(2)) })
 }
 
 // TestOwedMost: the oldest goes when too much is owed, which is said once.
@@ -152,7 +151,7 @@ func TestReturnFailsAlone(t *testing.T) {
 	for _, id := range []string{"m1", "bad", "m2"} {
 		done := make(chan error, 1)
 		answers[id] = done
-		ref.Send(&StoreReturn{JID: someJID, ID: id, Load: ret(id, someJID), Stored: func(err error) { done <- err }})
+		ref.Send(&StoreReturn{JID: theJID, ID: id, Load: aReturn(id, theJID), Stored: func(err error) { done <- err }})
 	}
 	for id, done := range answers {
 		if err := actortest.Wait(t, "answer", done); (err != nil) != (id == "bad") {

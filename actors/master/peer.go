@@ -12,6 +12,8 @@ import (
 	"sync"
 	"time"
 
+	"brine/actors/master/access"
+	"brine/actors/master/eventbus"
 	"brine/modules/eauth"
 	"brine/modules/fleet/ledger"
 	"brine/modules/fleet/quota"
@@ -23,9 +25,6 @@ import (
 	"brine/wire/payload"
 )
 
-// peerDir holds a file per job that a minion published, with the id of that minion.
-const peerDir = "publish_auth"
-
 // maxPeerTimeout bounds how long a minion may keep a worker waiting for returns.
 const maxPeerTimeout = 60 * time.Second
 
@@ -33,19 +32,19 @@ const maxPeerTimeout = 60 * time.Second
 type peerOptions struct {
 	user     string        // of the master, in whose name minions publish
 	ext      string        // ext_job_cache
-	cacheDir string        // has peerDir
+	dir      string        // has a file per job that a minion published, with the id of that minion
 	patience time.Duration // how long a runner of a minion may take: by then its request has been answered
 }
 
 // peerDesk publishes and runs functions for minions (peer, peer_run).
 type peerDesk struct {
 	opt          peerOptions
-	gate         *gate
+	gate         *access.Gate
 	targets      *targets
 	jobs         *jobs
 	publications *publications
 	functions    *ownFunctions
-	events       *events
+	events       *eventbus.Bus
 	turns        *turns
 	atOnce       quota.AtOnce // what minions publish and run, and wait for
 	log          *slog.Logger
@@ -62,13 +61,13 @@ func (d *peerDesk) peerLoad(ctx context.Context, r *call) (pub payload.PublishRe
 	funs, _ := ask.Request().Functions()
 	if slices.ContainsFunc(funs, func(fun string) bool {
 		return strings.HasPrefix(fun, "publish")
-	}) || misshapen(ask.Request()) != "" {
-		d.log.Warn("publication of a minion refused", "minion", r.id, "fun", shown(funs))
+	}) || access.Misshapen(ask.Request()) != "" {
+		d.log.Warn("publication of a minion refused", "minion", r.id, "fun", access.Shown(funs))
 		return pub, who, false
 	}
 	tgt, tgtType := ask.Tgt(), ask.TgtType()
 	if strings.HasPrefix(tgtType, "node") {
-		group, ok := r.rules.nodegroups.Get(tgt)
+		group, ok := r.rules.Nodegroups.Get(tgt)
 		if !ok {
 			return pub, who, false
 		}
@@ -86,10 +85,10 @@ func (d *peerDesk) peerLoad(ctx context.Context, r *call) (pub payload.PublishRe
 		return pub, who, false
 	}
 	funs, args := pub.Functions() // as they go out
-	grant := r.rules.eauth.Allowed(eauth.PeerRules(r.rules.peer, r.id), eauth.Want{Funs: funs, Args: args,
+	grant := r.rules.Eauth.Allowed(eauth.PeerRules(r.rules.Peer, r.id), eauth.Want{Funs: funs, Args: args,
 		Covers: func(target string) bool { return d.targets.covers(ctx, target, who.Minions) }})
 	if !grant.OK {
-		d.log.Warn("publication of a minion refused (peer)", "minion", r.id, "fun", shown(funs))
+		d.log.Warn("publication of a minion refused (peer)", "minion", r.id, "fun", access.Shown(funs))
 		return pub, who, false
 	}
 	if grant.Bound {
@@ -116,7 +115,7 @@ func parseArgs(ask payload.PeerRequest) []any {
 // publishPeer sends a minion's publication and notes whose it is.
 func (d *peerDesk) publishPeer(r *call, pub payload.PublishRequest, who found) (string, error) {
 	jid := pub.JID()
-	dir := filepath.Join(d.opt.cacheDir, peerDir)
+	dir := d.opt.dir
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return "", err
 	}
@@ -128,21 +127,21 @@ func (d *peerDesk) publishPeer(r *call, pub payload.PublishRequest, who found) (
 	return jid, nil
 }
 
-// peersAtOnce is how many publications and runners of one minion may be waited for at a time.
-const peersAtOnce = 16
+// maxAtOnce is how many publications and runners of one minion may be waited for at a time.
+const maxAtOnce = 16
 
 // mayPeer takes a publication or a runner out of a minion's quota. Unless it is refused, leave ends it.
 func (d *peerDesk) mayPeer(id string) (leave func(), ok bool) {
 	why := ""
 	switch {
-	case d.gate.quotas.Take(id, quotaPeer, 1, 1, time.Now()) == 0:
-		why = fmt.Sprintf("more publications and runners than minion_quota_peer (%d an hour)", d.gate.opt.hourly.peer)
+	case d.gate.Quotas.Take(id, access.QuotaPeer, 1, 1, time.Now()) == 0:
+		why = fmt.Sprintf("more publications and runners than minion_quota_peer (%d an hour)", d.gate.Opt.Hourly.Peer)
 	case !d.atOnce.Enter(id):
-		why = fmt.Sprintf("more than %d publications and runners at once", peersAtOnce)
+		why = fmt.Sprintf("more than %d publications and runners at once", maxAtOnce)
 	default:
 		return sync.OnceFunc(func() { d.atOnce.Leave(id) }), true
 	}
-	d.gate.deny(id, ledger.DeniedPeer, 1, why)
+	d.gate.Deny(id, ledger.DeniedPeer, 1, why)
 	return nil, false
 }
 
@@ -193,7 +192,7 @@ func (d *peerDesk) minionPublish(r *call) (any, error) {
 		defer cancel()
 		full := ask.Full()
 		out := payload.NewMap(len(who.Minions))
-		err = d.events.collect(ctx, pub.JID(), who.Minions, func() error {
+		err = d.events.Collect(ctx, pub.JID(), who.Minions, func() error {
 			_, err := d.publishPeer(r, pub, who)
 			return err
 		}, func(id string, ret *payload.Return) {
@@ -236,7 +235,7 @@ func (d *peerDesk) pubRet(r *call) (any, error) {
 	if r.id == "" || !auth.ValidID(jid) {
 		return payload.NewMap(0), nil
 	}
-	owner, err := os.ReadFile(filepath.Join(d.opt.cacheDir, peerDir, jid))
+	owner, err := os.ReadFile(filepath.Join(d.opt.dir, jid))
 	if err != nil {
 		return nil, err
 	}
@@ -265,7 +264,7 @@ func (d *peerDesk) minionRunner(r *call) (any, error) {
 	if r.id == "" || fun == "" {
 		return payload.NewMap(0), nil
 	}
-	if !eauth.PeerAllowed(r.rules.peerRun, r.id, fun) {
+	if !eauth.PeerAllowed(r.rules.PeerRun, r.id, fun) {
 		d.log.Warn("runner of a minion refused (peer_run)", "minion", r.id, "fun", payload.Show(fun))
 		return payload.NewMap(0), nil
 	}

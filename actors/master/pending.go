@@ -6,6 +6,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"brine/actors/master/complaints"
 	"brine/modules/fleet/door"
 	"brine/modules/fleet/keys"
 )
@@ -16,7 +17,7 @@ const countAgain = 5 * time.Second
 // pending bounds the keys that wait for an operator: in number, and in rate by address. Many honest minions may share
 // one.
 type pending struct {
-	complaints *complaints
+	complaints *complaints.Log
 	log        *slog.Logger
 	keys       *keys.Store
 	max        int // max_pending_keys; 0: no limit
@@ -27,19 +28,19 @@ type pending struct {
 }
 
 // newPending lets in max pending keys and so many new ones of an address in a minute; 0: any number.
-func newPending(max, perMinute int, store *keys.Store, complaints *complaints, log *slog.Logger) *pending {
+func newPending(max, perMinute int, store *keys.Store, complaints *complaints.Log, log *slog.Logger) *pending {
 	return &pending{complaints: complaints, log: log, keys: store, max: max, rates: door.Rates{PerMinute: perMinute}}
 }
 
 // admit tells why a new key may not be stored, "" when it may. A denied key takes no place among the pending ones.
 func (p *pending) admit(from string, waits bool) (why string) {
 	if waits && p.max > 0 && p.total() >= int64(p.max) {
-		p.complaints.warn("too many keys wait for an operator, new ones are not stored (max_pending_keys)", "",
+		p.complaints.Warn("too many keys wait for an operator, new ones are not stored (max_pending_keys)", "",
 			"max_pending_keys", p.max, "last_from", from)
 		return "max_pending_keys is reached"
 	}
 	if !p.rates.Take(from) {
-		p.complaints.warn("too many new keys from one address, the next are not stored yet (pending_keys_rate)", from,
+		p.complaints.Warn("too many new keys from one address, the next are not stored yet (pending_keys_rate)", from,
 			"pending_keys_rate", p.rates.PerMinute)
 		return fmt.Sprintf("more new keys than pending_keys_rate from %s", from)
 	}

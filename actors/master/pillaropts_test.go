@@ -12,7 +12,7 @@ import (
 func TestUnreadableJobCache(t *testing.T) {
 	r := newSite(t)
 	r.start()
-	calls := r.m.core.functions.calls
+	calls := r.m.core.machine
 	var said bytes.Buffer
 	log := slog.New(slog.NewTextHandler(&said, nil))
 	if _, err := newJobCopies(jobCopyOptions{master: "elasticsearch", dir: t.TempDir()}, calls, nil, nil,

@@ -36,9 +36,9 @@ const pillarShare = 8
 const pillarMost = 128 << 20
 
 // newPillars reads the options of pillars once. on has the functions that templates call.
-func newPillars(opts *payload.Map, on *loader.Env, targets *targets, within time.Duration, log *slog.Logger) (*pillars,
+func newPillars(opts *payload.Map, on *loader.Env, who *targets, within time.Duration, log *slog.Logger) (*pillars,
 	error) {
-	p := &pillars{within: within, log: log}
+	p := &pillars{within: within, ref: supervisor.NewRef(), log: log}
 	var trees pillar.GitTrees
 	git, err := gitfs.NewPillars(opts, logger{log}.Log)
 	switch {
@@ -53,24 +53,25 @@ func newPillars(opts *payload.Map, on *loader.Env, targets *targets, within time
 	p.compiler = pillar.New(pillar.Options{Opts: opts, Git: trees, Functions: pillar.FunctionsOf(on),
 		Limits: jinja.Limits{Memory: most}, Log: logger{log}.Log,
 		Means: func(ctx context.Context, target any, id string) bool {
-			who, err := targets.expand(ctx, target, "compound", defaultDelimiter)
-			return err == nil && slices.Contains(who.Minions, id)
+			found, err := who.expand(ctx, target, "compound", defaultDelimiter)
+			return err == nil && slices.Contains(found.Minions, id)
 		}})
 	return p, nil
 }
 
-// gitChild is the GitPillar as a child of the master; none without repositories.
-func (p *pillars) gitChild() child {
-	if p.git == nil {
-		return child{}
-	}
-	opt := gitPillarOptions{update: p.git.Update, every: p.git.Interval(), log: p.log}
-	return child{nil, supervisor.Spec{Name: "GitPillar", New: func() supervisor.Actor { return &gitPillar{opt: opt} }}}
+// child is the Pillar as a child of the master.
+func (p *pillars) child() supervisor.Spec {
+	opt := pillarOptions{compile: p.compiler.Compile, most: max(2, runtime.GOMAXPROCS(0)), within: p.within}
+	return supervisor.Spec{Name: "Pillar", Ref: p.ref, New: pillarOf(opt, newPillarWork())}
 }
 
-// options are those of the Pillar.
-func (p *pillars) options() pillarOptions {
-	return pillarOptions{compile: p.compiler.Compile, most: max(2, runtime.GOMAXPROCS(0)), within: p.within}
+// gitChild is the GitPillar as a child of the master; the zero Spec without repositories.
+func (p *pillars) gitChild() supervisor.Spec {
+	if p.git == nil {
+		return supervisor.Spec{}
+	}
+	opt := gitPillarOptions{update: p.git.Update, every: p.git.Interval(), log: p.log}
+	return supervisor.Spec{Name: "GitPillar", New: func() supervisor.Actor { return &gitPillar{opt: opt} }}
 }
 
 // Compile is ask for somebody who is no minion.

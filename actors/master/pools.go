@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"runtime"
 
+	"brine/actors/master/access"
 	"brine/wire/payload"
 )
 
@@ -104,10 +105,23 @@ func (ps *pools) ofRequest(req *payload.Request) int {
 		return ps.rest
 	}
 	load, _ := req.Load.(*payload.Map)
-	if ps.login >= 0 && logsIn(load) {
+	if ps.login >= 0 && access.LogsIn(load) {
 		return ps.login
 	}
 	return ps.of(payload.Command(load))
 }
 
 func (ps *pools) name(i int) string { return ps.list[i].name }
+
+// loginPool is the lane of log-ins by external authentication in brine's own pools: a backend may take its time, and
+// strangers may ask as often as they like. What was asked for goes on in its own lane.
+const loginPool = "login"
+
+// names are those of the pools.
+func (ps *pools) names() []string {
+	names := make([]string, len(ps.list))
+	for i, p := range ps.list {
+		names[i] = p.name
+	}
+	return names
+}

@@ -5,9 +5,17 @@ import (
 	"net"
 	"sync/atomic"
 
-	"brine/modules/host/gauges"
+	"brine/actors/master/complaints"
+	"brine/actors/master/eventbus"
 	"brine/wire/payload"
 	"brine/wire/zmq"
+)
+
+// Shares of the memory limit, one in so many, where the usual bound is more than that: of requests that wait for their
+// answers, and of one message.
+const (
+	requestShare = 8
+	messageShare = 16
 )
 
 // What libzmq may hold of both ports for messages that are not whole, and of those that peers do not take: so many
@@ -28,8 +36,8 @@ type ports struct {
 	requestBytes   int64         // of requests that wait for their answers
 	maxMessage     int64         // of one request; 0: the adapter's
 	old            atomic.Uint64 // connections that were not let in
-	events         *events
-	complaints     *complaints
+	events         *eventbus.Bus
+	complaints     *complaints.Log
 	log            *slog.Logger
 }
 
@@ -42,7 +50,7 @@ type portOptions struct {
 
 // newPorts takes the bounds as they are, or as shares of the memory limit where these are less. The operator is told
 // once a minute of every address whose connection the guard ends.
-func newPorts(opt portOptions, events *events, complaints *complaints, log *slog.Logger) *ports {
+func newPorts(opt portOptions, events *eventbus.Bus, complaints *complaints.Log, log *slog.Logger) *ports {
 	p := &ports{maxConnections: opt.maxConnections, requestBytes: within(opt.requestBytes, opt.memory, requestShare),
 		events: events, complaints: complaints, log: log}
 	if opt.memory > 0 {
@@ -52,6 +60,14 @@ func newPorts(opt portOptions, events *events, complaints *complaints, log *slog
 	p.guard = zmq.NewGuard(zmq.GuardOptions{MaxBytes: within(most, opt.memory, heldShare), Logger: log,
 		OnEnded: p.connectionEnded})
 	return p
+}
+
+// within is a bound of bytes, or a share of the memory limit where that is less; limit 0: there is none.
+func within(bytes, limit, share int64) int64 {
+	if limit <= 0 {
+		return bytes
+	}
+	return min(bytes, limit/share)
 }
 
 // connectionEnded says that a connection was ended, whose, and why.
@@ -65,12 +81,12 @@ func (p *ports) connectionEnded(e zmq.Ended) {
 		whose = "a connection of a minion"
 	}
 	cause := whose + " was ended: too much memory is held for messages that do not end, or are not taken"
-	if !p.complaints.warned(cause, host, "peer", e.Peer, "bytes", e.Bytes) {
+	if !p.complaints.Warned(cause, host, "peer", e.Peer, "bytes", e.Bytes) {
 		return
 	}
-	if body := p.events.pack(tagConnectionEnded, payload.M("address", host, "bytes", e.Bytes, "known",
+	if body := p.events.Pack(tagConnectionEnded, payload.M("address", host, "bytes", e.Bytes, "known",
 		e.Known)); body != nil {
-		p.events.putNow(body)
+		p.events.PutNow(body)
 	}
 }
 
@@ -81,21 +97,13 @@ func (p *ports) peerRefused(peer string) {
 	if err != nil {
 		host = peer
 	}
-	p.complaints.warn("a connection ended before its handshake: nothing but a look at the port, or a peer that does "+
+	p.complaints.Warn("a connection ended before its handshake: nothing but a look at the port, or a peer that does "+
 		"not speak ZMTP 3 (ZeroMQ since 4.0) and was refused", host, "peer", peer)
 }
 
-// lookEnded counts connections that were ended because too much was held of them.
-var lookEnded = gauges.Counter("brine_master_connections_ended_total", "Connections that were ended because too "+
-	"much memory was held of them.", "peer")
-
-// lookRefused counts connections that were not let in.
-var lookRefused = gauges.Counter("brine_master_connections_refused_total",
-	"Connections that ended before a handshake, those of peers that do not speak ZMTP 3 among them.")
-
-func (p *ports) tellEnded(tell gauges.Tell) {
+// turnedAway counts connections of strangers, and of minions, that were ended because too much was held of them, and
+// those that were not let in.
+func (p *ports) turnedAway() (strangers, known, refused uint64) {
 	s := p.guard.Stats()
-	tell(lookEnded, float64(s.Ended-s.EndedKnown), "stranger")
-	tell(lookEnded, float64(s.EndedKnown), "known")
-	tell(lookRefused, float64(p.old.Load()))
+	return s.Ended - s.EndedKnown, s.EndedKnown, p.old.Load()
 }

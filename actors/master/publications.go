@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync/atomic"
 
+	"brine/actors/master/eventbus"
 	"brine/modules/fleet/door"
 	"brine/modules/fleet/jobstore"
 	"brine/modules/text/pytext"
@@ -26,17 +27,36 @@ type publicationOptions struct {
 type publications struct {
 	opt       publicationOptions
 	jobs      *jobs
-	events    *events
+	copies    jobTaker
+	events    *eventbus.Bus
 	record    *record
-	publisher *supervisor.Ref        // set when that has started
+	publisher *supervisor.Ref
 	server    func() *supervisor.Ref // the ReqServer; nil, or none: nobody is told what becomes of publications
 	mute      atomic.Bool            // files of jobs cannot be written, which was said
 	log       *slog.Logger
 }
 
-func newPublications(opt publicationOptions, jobs *jobs, events *events, record *record,
-	log *slog.Logger) *publications {
-	return &publications{opt: opt, jobs: jobs, events: events, record: record, log: log}
+// jobTaker takes the load of a new job to where jobs are kept beside the store. tools says that tools of Salt look for
+// it as soon as they have their answer.
+type jobTaker interface {
+	Published(one jobstore.Load, tools bool)
+}
+
+// newPublications announces jobs on the bus, keeps them in jobs and hands them to copies. server is the ReqServer; nil,
+// or none: nobody is told what becomes of publications.
+func newPublications(opt publicationOptions, jobs *jobs, copies jobTaker, events *eventbus.Bus, record *record,
+	server func() *supervisor.Ref, log *slog.Logger) *publications {
+	return &publications{opt: opt, jobs: jobs, copies: copies, events: events, record: record,
+		publisher: supervisor.NewRef(), server: server, log: log}
+}
+
+// child is the Publisher as a child of the master.
+func (p *publications) child(opt publisherOptions) supervisor.Spec {
+	opt.server, opt.record = p.server, p.record
+	return supervisor.Spec{Name: "Publisher", Component: true, Ref: p.publisher, OnLost: p.lost,
+		New: func() supervisor.Actor {
+			return &publisher{opt: opt}
+		}}
 }
 
 // begin announces a job, sends it to the minions and stores its load.
@@ -60,19 +80,26 @@ func (p *publications) begin(ask payload.PublishRequest, extra payload.PublishEx
 	p.announce(ask, who)
 	one := jobstore.Load{JID: ask.JID(), Load: ask.WithoutSecrets(), Minions: who.Minions, NoCache: extra.NoCache()}
 	if p.jobs.files {
-		p.jobs.copies.published(one, false)
+		p.copies.Published(one, false)
 		p.writeFiles(one)
 		p.send(pub, who)
 		return
 	}
 	noted := from.noFiles && p.note(one)
-	p.jobs.copies.published(one, !from.noFiles)
-	p.jobs.writer.Send(&SaveLoad{JID: one.JID, Load: one.Load, Minions: one.Minions, NoCache: one.NoCache,
+	p.copies.Published(one, !from.noFiles)
+	p.jobs.send(&SaveLoad{JID: one.JID, Load: one.Load, Minions: one.Minions, NoCache: one.NoCache,
 		Announced: true})
 	p.send(pub, who)
 	if !noted {
 		p.writeFiles(one)
 	}
+}
+
+// beginOwn begins a job that the master publishes itself.
+func (p *publications) beginOwn(load *payload.Map, who found) {
+	ask := payload.NewPublishRequest(load)
+	extra := ask.Extras()
+	p.begin(ask, extra, p.publication(ask, extra), who, origin{})
 }
 
 // note keeps a load of which no files are wanted until it is stored. Where it cannot, files do.
@@ -87,15 +114,15 @@ func (p *publications) note(one jobstore.Load) bool {
 // announce fires the events of a new job.
 func (p *publications) announce(ask payload.PublishRequest, who found) {
 	jid := ask.JID()
-	p.events.fire(jid, event.NewShortJob(who.Minions)) // tools older than 3008 wait for it
-	p.events.fire(event.TagJobNew(jid), event.NewJob(ask, who.Minions, who.Missing))
+	p.events.Fire(jid, event.NewShortJob(who.Minions)) // tools older than 3008 wait for it
+	p.events.Fire(event.TagJobNew(jid), event.NewJob(ask, who.Minions, who.Missing))
 }
 
 // writeFiles writes the files of a job. Those that cannot be written now are left to the JobStore.
 func (p *publications) writeFiles(one jobstore.Load) {
 	if err := p.jobs.store.Announce(one); err != nil {
 		p.filesFailed(one.JID, err)
-		p.jobs.writer.Send(&SaveLoad{JID: one.JID, Load: one.Load, Minions: one.Minions, NoCache: one.NoCache})
+		p.jobs.send(&SaveLoad{JID: one.JID, Load: one.Load, Minions: one.Minions, NoCache: one.NoCache})
 	} else if p.mute.Swap(false) {
 		p.log.Warn("the files of jobs can be written again")
 	}
@@ -117,7 +144,7 @@ func (p *publications) publication(ask payload.PublishRequest, extra payload.Pub
 // send announces a publication and hands it to the Publisher.
 func (p *publications) send(pub payload.Job, who found) {
 	jid := pub.JID()
-	p.events.fire(event.TagJobPublish(jid), pub.Map())
+	p.events.Fire(event.TagJobPublish(jid), pub.Map())
 	door.Known(p.log).Info(fmt.Sprintf("User %s Published command %v with jid %s", pub.User(), pytext.Str(pub.Fun()),
 		jid))
 	p.publisher.Send(&PublishJob{Job: pub, Topics: p.topicIDs(pub.TgtType(), who)})

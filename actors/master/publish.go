@@ -1,11 +1,11 @@
 package master
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"time"
 
+	"brine/actors/master/access"
 	"brine/modules/eauth"
 	"brine/modules/fleet/jobids"
 	"brine/modules/matchers"
@@ -36,7 +36,7 @@ func (c *console) publish(r *call) (any, error) {
 	}
 	closed := ""
 	if !one.Everything() { // from here on there is only what he may say
-		ask, closed = ask.ByUser(r.rules.fields)
+		ask, closed = ask.ByUser(r.rules.Fields)
 	}
 	if err := bounded(ask); err != nil {
 		return nil, err
@@ -49,8 +49,8 @@ func (c *console) publish(r *call) (any, error) {
 	}
 	extra := ask.Extras()
 	funs, args := ask.Functions()
-	if eauth.Blacklisted(r.rules.blacklist, ask.User(), funs) {
-		c.log.Error("user does not have permissions to run this function", "user", ask.User(), "fun", shown(funs))
+	if eauth.Blacklisted(r.rules.Blacklist, ask.User(), funs) {
+		c.log.Error("user does not have permissions to run this function", "user", ask.User(), "fun", access.Shown(funs))
 		return errorReply(refusedAuthorization[0], refusedAuthorization[1]), nil
 	}
 	found, err := c.targets.expand(r.ctx, ask.Tgt(), ask.TgtType(), delimiterOf(extra.Delimiter()))
@@ -124,8 +124,6 @@ func clearReply(load *payload.Map) *payload.Map {
 	return payload.M("enc", payload.EncClear, "load", load)
 }
 
-func delimiterOf(said string) string { return cmp.Or(said, defaultDelimiter) }
-
 // asker is who asks for a publication.
 type asker struct{ *eauth.Identity }
 
@@ -142,7 +140,7 @@ func (a *asker) owner() string {
 
 // asker authenticates a publication, by a token or external authentication in its kwargs, or by a key.
 func (c *console) asker(r *call, ask payload.PublishRequest) (*asker, error) {
-	id, err := c.identity(r, loginFields(r.load))
+	id, err := c.identity(r, access.LoginFields(r.load))
 	ask.DropKey()
 	if err != nil {
 		return nil, err
@@ -179,10 +177,10 @@ func (c *console) allow(r *call, one *asker, ask payload.PublishRequest, s said,
 		want := eauth.Want{Funs: s.funs, Args: s.args, FindJob: true, Covers: func(target string) bool {
 			return c.targets.covers(r.ctx, target, minions)
 		}}
-		grant := r.rules.eauth.Allowed(list, want)
-		why := r.rules.beyond(one.Identity, ask, s.closed, s.funs)
+		grant := r.rules.Eauth.Allowed(list, want)
+		why := r.rules.Beyond(one.Identity, ask, s.closed, s.funs)
 		if !grant.OK || why != "" {
-			c.log.Warn("publication not allowed", "user", payload.Show(one.Name), "fun", shown(s.funs), "why", why)
+			c.log.Warn("publication not allowed", "user", payload.Show(one.Name), "fun", access.Shown(s.funs), "why", why)
 			return nil, false, c.refusePublication(ask, refusedAuthorization)
 		}
 		bound = grant.Bound
@@ -200,7 +198,7 @@ func (c *console) refusePublication(ask payload.PublishRequest, why [2]string) *
 	if ask.Has(payload.FieldJID) {
 		data := ask.WithoutSecrets()
 		data.Update(reply)
-		c.events.fire(event.TagJobError(ask.JID()), data)
+		c.events.Fire(event.TagJobError(ask.JID()), data)
 	}
 	return reply
 }

@@ -39,11 +39,14 @@ type (
 // tell.
 type publishOutcome interface {
 	Lost(error)
-	note()
+	Tell()
 }
 
-func (m *JobPublished) note()   { m.record.sent(m.JID, m.Sealed, m.Sent, nil) }
-func (m *PublishRefused) note() { m.record.sent(m.JID, m.Sealed, time.Time{}, m.Why) }
+// Tell notes when the publication was sent.
+func (m *JobPublished) Tell() { m.record.sent(m.JID, m.Sealed, m.Sent, nil) }
+
+// Tell notes why it was not.
+func (m *PublishRefused) Tell() { m.record.sent(m.JID, m.Sealed, time.Time{}, m.Why) }
 
 // tellOutcome hands an event to the ReqServer, if there is one.
 func tellOutcome(server func() *supervisor.Ref, m publishOutcome) {
@@ -53,14 +56,14 @@ func tellOutcome(server func() *supervisor.Ref, m publishOutcome) {
 			return
 		}
 	}
-	m.note()
+	m.Tell()
 }
 
 // Lost notes what no incarnation of the ReqServer will.
-func (m *JobPublished) Lost(error) { m.note() }
+func (m *JobPublished) Lost(error) { m.Tell() }
 
 // Lost notes what no incarnation of the ReqServer will.
-func (m *PublishRefused) Lost(error) { m.note() }
+func (m *PublishRefused) Lost(error) { m.Tell() }
 
 // pubSocket is the PUB adapter as the Publisher uses it.
 type pubSocket interface {

@@ -16,7 +16,6 @@ import (
 	"brine/modules/runners"
 	"brine/modules/text/args"
 	"brine/modules/text/pytext"
-	"brine/wire/bus"
 	"brine/wire/client"
 	"brine/wire/control"
 	"brine/wire/payload"
@@ -53,11 +52,13 @@ type reactionOptions struct {
 	always  bool          // there is a Reactor without rules, too: it is among the engines
 }
 
-// newReactions returns reactions whose functions find opts as their options.
-func newReactions(opt reactionOptions, opts *payload.Map, in inside, functions *ownFunctions, jobs *jobs) *reactions {
-	env := *functions.onMaster
+// newReactions returns reactions whose functions find opts as their options. rules are those of the option reactor.
+func newReactions(opt reactionOptions, rules any, opts *payload.Map, in inside, functions *ownFunctions,
+	jobs *jobs) (*reactions, error) {
+	env := *functions.machine.env
 	env.Opts = func() *payload.Map { return opts }
-	return &reactions{inside: in, opt: opt, functions: functions, env: &env, jobs: jobs}
+	r := &reactions{inside: in, opt: opt, functions: functions, env: &env, jobs: jobs}
+	return r, r.start(rules)
 }
 
 // tune takes the options of the engine reactor, of which those below zero are not given. Times are seconds.
@@ -80,33 +81,24 @@ func (r *reactions) start(rules any) error {
 		return nil
 	}
 	part, err := reacting.New(reacting.Options{Rules: rules, Threads: r.opt.threads, Queue: r.opt.queue,
-		Path: r.opt.path, ID: r.opt.id, Engine: r.engine, Do: r, Fire: r.events.fire,
-		Subscribe: func(name string, sink bus.Sink) { r.events.ref.Send(&Subscribe{Name: name, Sink: sink}) },
-		MasterKey: func(key string) bool { return key != "" && r.rules.Load().eauth.MasterKey(key) }, Log: r.log})
+		Path: r.opt.path, ID: r.opt.id, Engine: r.engine, Do: r, Fire: r.events.Fire,
+		Subscribe: r.events.Hear,
+		MasterKey: func(key string) bool { return key != "" && r.rules.Load().Eauth.MasterKey(key) }, Log: r.log})
 	if err == nil {
 		r.part.Store(part)
 	}
 	return err
 }
 
-// rows are the Reactor as children of the master.
-func (r *reactions) rows() []child {
-	part := r.part.Load()
-	if part == nil {
-		return nil
-	}
-	return []child{{nil, part.Keeper()}, {nil, part.Child()}}
-}
-
-// reload takes the rules of a new configuration. Where they are the first ones, the Reactor starts.
-func (r *reactions) reload(rules any, add func([]child) error) {
+// reload takes the rules of a new configuration. Where they are the first ones, add starts the Reactor.
+func (r *reactions) reload(rules any, add func(*reacting.Part) error) {
 	if part := r.part.Load(); part != nil {
 		part.SetRules(rules)
 		return
 	}
 	err := r.start(rules)
 	if err == nil {
-		err = add(r.rows())
+		err = add(r.part.Load())
 	}
 	if err != nil {
 		r.log.Error("the Reactor does not start", "err", err)
@@ -187,7 +179,7 @@ func (r *reactions) Publish(ctx context.Context, jid string, c reactor.Call) err
 
 // aim writes node groups out, as Salt's client does.
 func (r *reactions) aim(tgt any, tgtType string) (any, string, error) {
-	groups := r.rules.Load().nodegroups
+	groups := r.rules.Load().Nodegroups
 	switch tgtType {
 	case "nodegroup":
 		words, err := matchers.Nodegroup(pytext.Str(tgt), groups)
@@ -218,7 +210,7 @@ func (r *reactions) Run(jid string, c reactor.Call, done func(error)) error {
 		Req: runners.Request{Kind: runners.Kind(c.Kind), Fun: c.Fun, Args: c.Args(), KW: c.KW(), JID: jid,
 			User: reactor.User},
 		Done: func(rec *payload.Map, err error) {
-			r.jobs.writer.Send(&AwaitJobs{Done: func() { done(errors.Join(err, wentWrong(rec.Value("return")))) }})
+			r.jobs.send(&AwaitJobs{Done: func() { done(errors.Join(err, wentWrong(rec.Value("return")))) }})
 		}})
 }
 
@@ -248,26 +240,19 @@ func (r *reactions) Execute(ctx context.Context, c reactor.Call) (err error) {
 	return err
 }
 
-// Reactor tells an operator about the Reactor.
-func (m *Master) Reactor() control.Reactor {
-	if part := m.core.reactions.part.Load(); part != nil {
+// show tells an operator about the Reactor.
+func (r *reactions) show() control.Reactor {
+	if part := r.part.Load(); part != nil {
 		return part.Show()
 	}
 	return control.Reactor{}
 }
 
-// TryReactor tells what an event would set off. Nothing is run.
-func (m *Master) TryReactor(ctx context.Context, tag string, data *payload.Map) (control.ReactorTrial, error) {
-	part := m.core.reactions.part.Load()
+// try tells what an event would set off. Nothing is run.
+func (r *reactions) try(ctx context.Context, tag string, data *payload.Map) (control.ReactorTrial, error) {
+	part := r.part.Load()
 	if part == nil {
 		return control.ReactorTrial{}, errors.New("there is no Reactor: the option reactor names no rules")
 	}
 	return part.Try(ctx, tag, data), nil
-}
-
-// addChildren starts further children of a running master.
-func (m *Master) addChildren(rows []child) error {
-	ctx, cancel := context.WithTimeout(context.Background(), startTimeout)
-	defer cancel()
-	return m.add(ctx, rows)
 }

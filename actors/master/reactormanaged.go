@@ -40,9 +40,9 @@ func (m managedReactor) SetLeader(_ context.Context, yes bool) (bool, error) {
 	return m.Leads(), nil
 }
 
-// ManageReactor does what the runner functions reactor.* do.
-func (m *Master) ManageReactor(q control.ManageReactor) (control.ReactorManaged, error) {
-	part := m.core.reactions.part.Load()
+// manage does what the runner functions reactor.* do.
+func (r *reactions) manage(q control.ManageReactor) (control.ReactorManaged, error) {
+	part := r.part.Load()
 	if part == nil {
 		return control.ReactorManaged{}, nil
 	}

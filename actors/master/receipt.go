@@ -11,7 +11,7 @@ type receipt struct {
 	failed atomic.Bool
 }
 
-// newReceipt is that of a request whose returns are now being taken: when all are, tell(nil) says so.
+// newReceipt is that of a request whose returns are now being taken: when all are, Tell(nil) says so.
 func newReceipt(r *call, record *record) *receipt {
 	q := &receipt{call: r, record: record}
 	q.expect()
@@ -21,9 +21,12 @@ func newReceipt(r *call, record *record) *receipt {
 // expect announces one more outcome.
 func (q *receipt) expect() { q.left.Add(1) }
 
-// tell takes an outcome. After the last one the request is answered: as failed when one was, so that its sender keeps
+// Stored notes that a return is on disk, or why it is not.
+func (q *receipt) Stored(jid, id string, err error) { q.record.stored(jid, id, err) }
+
+// Tell takes an outcome. After the last one the request is answered: as failed when one was, so that its sender keeps
 // all.
-func (q *receipt) tell(err error) {
+func (q *receipt) Tell(err error) {
 	if err != nil {
 		q.failed.Store(true)
 	}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"time"
 
+	"brine/actors/master/meter"
 	"brine/actors/master/tracing"
 	"brine/modules/execution/brine"
 	"brine/modules/fleet/ledger"
@@ -29,11 +30,16 @@ type origin struct {
 	minion             *ledger.Minion // what a brine minion says of the job that it returns
 }
 
+// newRecord notes it in a book. meter and trace may be nil.
+func newRecord(book *ledger.Book, meter *meter.Meter, trace *tracing.Tracing) *record {
+	return &record{book: book, meter: meter, trace: trace}
+}
+
 // record notes what happens to jobs: in the ledger, for brine why and brine trace, in the metrics, and for the Tracer.
 // Any number of goroutines may use it.
 type record struct {
 	book  *ledger.Book
-	meter *meter           // nil: nothing is counted
+	meter *meter.Meter     // nil: nothing is counted
 	trace *tracing.Tracing // nil: nothing is traced
 }
 
@@ -50,7 +56,7 @@ func (n *record) announced(ask payload.PublishRequest, pub payload.Job, who foun
 		job.Asks, _ = arg[0].(string)
 	}
 	n.book.Begin(job)
-	n.meter.job(ask.Fun())
+	n.meter.Job(ask.Fun())
 }
 
 // funFindJob asks minions whether they run a job; what they say is a fact of that job.
@@ -79,7 +85,7 @@ func (n *record) returned(ret *payload.Return, from origin) {
 		at = time.Now()
 	}
 	if n.meter != nil {
-		n.meter.ret(ret, n.book.Announced(jid), ledger.At(at))
+		n.meter.Ret(ret, n.book.Announced(jid), ledger.At(at))
 	}
 	asks := n.book.Returned(jid, id, ledger.Return{At: ledger.At(at), Worker: from.worker, Retcode: retcode,
 		Minion: from.minion})
@@ -126,12 +132,12 @@ func (n *record) kept(jid, id string, at ledger.Stamp, lost string) {
 }
 
 // refused notes a return whose signature does not do.
-func (n *record) refused(r *call, ret *payload.Return, err error) {
+func (n *record) refused(id string, ret *payload.Return, at time.Time, err error) {
 	why := "its signature does not match"
 	if err != nil {
 		why = err.Error()
 	}
-	if jid := ret.JID(); jid != "" && r.id != "" {
-		n.book.NoteRow(jid, r.id, func(row *ledger.Row) { row.RefusedAt, row.Refused = ledger.At(r.from.at), why })
+	if jid := ret.JID(); jid != "" && id != "" {
+		n.book.NoteRow(jid, id, func(row *ledger.Row) { row.RefusedAt, row.Refused = ledger.At(at), why })
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"brine/actors/master/meter"
 	"brine/modules/fleet/door"
 	"brine/supervisor"
 	"brine/wire/payload"
@@ -52,6 +53,9 @@ type (
 	CheckDeadlines struct{}
 )
 
+// outcome is what has become of something that a request began. The ReqServer has it tell that.
+type outcome interface{ Tell() }
+
 // Lost answers a request that no incarnation of the ReqServer will handle.
 func (m *HandleRequest) Lost(error) { m.Reply(textFailed) }
 
@@ -67,9 +71,16 @@ type reqServerOptions struct {
 	timeout  time.Duration // of one request in a worker's hand
 	worker   func(name string, pool int, server *supervisor.Ref) supervisor.Actor
 	nest     supervisor.Options
-	meter    *meter
+	meter    *meter.Meter
 	warn     func(cause, from string, attrs ...any)
 	log      *slog.Logger
+}
+
+// reqServerChild is the ReqServer as a child of the master, under the name by which others look it up.
+func reqServerChild(name string, opt reqServerOptions) supervisor.Spec {
+	return supervisor.Spec{Name: name, Component: true, Intake: true, New: func() supervisor.Actor {
+		return &reqServer{opt: opt}
+	}}
 }
 
 // reqServer owns the request port and deals requests to its MWorkers, one at a time each. Its death takes the
@@ -95,12 +106,8 @@ func (s *reqServer) Receive(ctx supervisor.Context) {
 		s.onWorkerReady(ctx, m)
 	case *RouteRequest:
 		s.dispatch(ctx, m.Req)
-	case *ReturnsStored:
-		m.answer()
-	case publishOutcome:
-		m.note()
-	case *AnswersGiven:
-		m.Done()
+	case outcome:
+		m.Tell()
 	case *CheckDeadlines:
 		s.onCheckDeadlines(ctx)
 	case *supervisor.Stopping:
@@ -118,7 +125,7 @@ func (s *reqServer) onStarted(ctx supervisor.Context) {
 	s.self = supervisor.Self(ctx)
 	s.lanes = make([]lane, len(s.opt.pools.list))
 	for i := range s.lanes {
-		s.opt.meter.waiting(i, 0) // what a predecessor had is lost
+		s.opt.meter.Waiting(i, 0) // what a predecessor had is lost
 	}
 	s.inHand = map[*supervisor.Ref]*Work{}
 	s.owned = supervisor.Nest(ctx, s.opt.nest)
@@ -156,7 +163,7 @@ func (s *reqServer) listen(router *zmq.Router, open context.Context) func(contex
 				held.bytes.Add(-size)
 				held.leave(r, size)
 				held.shows(r, size)
-				opt.meter.answered(r.At)
+				opt.meter.Answered(r.At)
 				return true
 			}
 			r.Reply = func(frame []byte) {
@@ -179,7 +186,7 @@ func (s *reqServer) listen(router *zmq.Router, open context.Context) func(contex
 			}
 			if held.bytes.Add(size) > opt.bytesMax || !room || self.Depth() >= opt.queueMax {
 				r.Reply(textFailed)
-				opt.meter.fail(failedShed)
+				opt.meter.Fail(meter.FailedShed)
 				held.refused(opt.log, "the request port")
 				return
 			}
@@ -221,7 +228,7 @@ func (s *reqServer) onHandleRequest(ctx supervisor.Context, m *HandleRequest) {
 	if m.over.Load() { // refused with the socket by which it came
 		return
 	}
-	r := &request{at: m.At, from: m.From, reply: m.Reply, inside: m.Inside, begun: &m.begun, size: len(m.Frame)}
+	r, err := readRequest(m)
 	if m.copies {
 		r.scratch, r.lend = s.scratch, m.lend
 	}
@@ -232,24 +239,20 @@ func (s *reqServer) onHandleRequest(ctx supervisor.Context, m *HandleRequest) {
 	if m.big {
 		r.known = func() { s.load.leave(m, int64(len(m.Frame))) }
 	}
-	env, err := payload.DecodeRequest(m.Frame)
 	switch {
 	case errors.Is(err, payload.ErrEnvelope):
 		supervisor.Failed(ctx)
-		s.opt.meter.fail(failedMalformed)
+		s.opt.meter.Fail(meter.FailedMalformed)
 		r.answer(textBadLoad)
 		return
 	case err != nil:
 		supervisor.Failed(ctx)
-		s.opt.meter.fail(failedMalformed)
+		s.opt.meter.Fail(meter.FailedMalformed)
 		r.answer(msgBadLoad)
 		return
 	}
-	env.From = m.From
-	r.env, r.pool, r.noFiles = env, s.opt.pools.ofRequest(env), env.NoFiles
-	if env.Enc == payload.EncClear {
-		r.frame = m.Frame
-	} else {
+	r.pool = s.opt.pools.ofRequest(r.env)
+	if r.env.Enc != payload.EncClear {
 		s.load.pass(m)
 	}
 	s.dispatch(ctx, r)
@@ -268,19 +271,19 @@ func (s *reqServer) dispatch(ctx supervisor.Context, r *request) {
 	}
 	if len(l.waiting) >= s.opt.queueMax && !r.isStranger() {
 		supervisor.Failed(ctx)
-		s.opt.meter.fail(failedShed)
+		s.opt.meter.Fail(meter.FailedShed)
 		s.load.refused(s.opt.log, s.opt.pools.list[r.pool].name)
 		r.fail()
 		return
 	}
 	l.push(r)
-	s.opt.meter.waiting(r.pool, l.length())
+	s.opt.meter.Waiting(r.pool, l.length())
 }
 
 func (s *reqServer) assign(ctx supervisor.Context, ref *supervisor.Ref, r *request) {
 	r.begun.Store(true)
 	r.given = time.Now()
-	w := &Work{Req: r, Since: r.given, pool: r.pool, worker: ref, server: s.self}
+	w := newWork(r, ref, s.self)
 	s.inHand[ref] = w
 	supervisor.Send(ctx, ref, w)
 }
@@ -290,7 +293,7 @@ func (s *reqServer) assign(ctx supervisor.Context, ref *supervisor.Ref, r *reque
 func (s *reqServer) next(ctx supervisor.Context, pool int) *request {
 	l, now := &s.lanes[pool], time.Now()
 	for r := l.pop(); r != nil; r = l.pop() {
-		s.opt.meter.waiting(pool, l.length())
+		s.opt.meter.Waiting(pool, l.length())
 		switch {
 		case r.answered.Load():
 		case now.Sub(r.at) < s.opt.timeout:
@@ -372,7 +375,7 @@ func (s *reqServer) onCheckDeadlines(ctx supervisor.Context) {
 			}
 			return r.answered.Load()
 		})
-		s.opt.meter.waiting(i, l.length())
+		s.opt.meter.Waiting(i, l.length())
 	}
 }
 
@@ -395,7 +398,7 @@ func (s *reqServer) onStopping() {
 
 func (s *reqServer) expire(ctx supervisor.Context, r *request, now time.Time) {
 	supervisor.Failed(ctx)
-	s.opt.meter.fail(failedLate)
+	s.opt.meter.Fail(meter.FailedLate)
 	cmd := ""
 	if o := r.opened.Load(); o != nil {
 		cmd = o.Cmd
@@ -403,4 +406,33 @@ func (s *reqServer) expire(ctx supervisor.Context, r *request, now time.Time) {
 	s.opt.warn("a request was not answered in time", "", "cmd", payload.Show(cmd), "after", now.Sub(r.at), "begun",
 		!r.given.IsZero())
 	r.fail()
+}
+
+// Content is what the peer sent.
+func (m *HandleRequest) Content() []byte { return m.Frame }
+
+// workerGrace is how much longer than a request a handler may run by default: the ReqServer, which looks at its
+// requests every deadlineTick, then answers for it and ends its worker before it is left behind.
+const workerGrace = 5 * time.Second
+
+// workerTimeout is how long a handler may run.
+func workerTimeout(own, request time.Duration) time.Duration {
+	if own != 0 {
+		return own
+	}
+	return request + workerGrace
+}
+
+// exchange hands a request to a ReqServer as if it had come from the request port.
+func exchange(ctx context.Context, server *supervisor.Ref, frame []byte) ([]byte, error) {
+	reply := make(chan []byte, 1)
+	server.Send(&HandleRequest{Frame: frame, At: time.Now(), Inside: true, Reply: func(frame []byte) {
+		reply <- frame
+	}})
+	select {
+	case frame := <-reply:
+		return frame, nil
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
 }

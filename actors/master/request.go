@@ -5,6 +5,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"brine/actors/master/access"
 	"brine/wire/auth"
 	"brine/wire/payload"
 )
@@ -24,11 +25,11 @@ type request struct {
 	begun    *atomic.Bool                // set when a worker has it
 	from     string                      // address of the peer, "" when it is not known
 	// by which all of it is judged: those of the moment when a worker first took it
-	rules   *rules
-	login   *login    // nil until external authentication was tried
-	noFiles bool      // its sender looks in no files of the job it asks for
-	at      time.Time // when it arrived
-	given   time.Time // when a worker got it; the zero time before
+	rules   *access.Rules
+	login   *access.Login // nil until external authentication was tried
+	noFiles bool          // its sender looks in no files of the job it asks for
+	at      time.Time     // when it arrived
+	given   time.Time     // when a worker got it; the zero time before
 
 	// where its answer is packed, of one whose reply keeps nothing of the frame; nil: anywhere
 	scratch *scratch
@@ -36,6 +37,21 @@ type request struct {
 	// the same without a copy (zmq.Router.AnswerLent); nil: there is no such way
 	lend     func(frame []byte, out *atomic.Int32)
 	answered atomic.Bool
+}
+
+// readRequest reads the envelope of a message. The request can be answered also when there is an error.
+func readRequest(m *HandleRequest) (*request, error) {
+	r := &request{at: m.At, from: m.From, reply: m.Reply, inside: m.Inside, begun: &m.begun, size: len(m.Frame)}
+	env, err := payload.DecodeRequest(m.Frame)
+	if err != nil {
+		return r, err
+	}
+	env.From = m.From
+	r.env, r.noFiles = env, env.NoFiles
+	if env.Enc == payload.EncClear {
+		r.frame = m.Frame
+	}
+	return r, nil
 }
 
 // answer sends the one reply; whoever comes later (a deadline, a worker that was slow) is ignored.
@@ -108,4 +124,12 @@ func mustPack(v any) []byte {
 		return nil
 	}
 	return b
+}
+
+// rawFrame is an answer that is a whole frame already (private replies).
+type rawFrame []byte
+
+// errorReply is Salt's form of a refusal.
+func errorReply(name, message string) *payload.Map {
+	return payload.M("error", payload.M("name", name, "message", message))
 }

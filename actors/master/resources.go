@@ -3,6 +3,7 @@ package master
 import (
 	"time"
 
+	"brine/actors/master/access"
 	"brine/modules/fleet/ledger"
 	"brine/wire/event"
 	"brine/wire/payload"
@@ -14,20 +15,20 @@ func (d *dataDesk) registerResources(r *call) (any, error) {
 	if !has {
 		return payload.NewMap(0), nil
 	}
-	if d.gate.quotas.Take(r.id, quotaGrains, 1, 1, time.Now()) == 0 {
-		d.gate.deny(r.id, ledger.DeniedGrains, 1, d.gate.grainsQuota())
+	if d.gate.Quotas.Take(r.id, access.QuotaGrains, 1, 1, time.Now()) == 0 {
+		d.gate.Deny(r.id, ledger.DeniedGrains, 1, d.gate.GrainsQuota())
 		return false, nil
 	}
-	refused, err := d.gate.managed.Register(r.id, ids)
+	refused, err := d.gate.Managed.Register(r.id, ids)
 	if err != nil {
 		return nil, err
 	}
 	if len(refused) > 0 {
-		d.gate.deny(r.id, ledger.DeniedReturn, len(refused), "it registers resources that are not its own, "+
+		d.gate.Deny(r.id, ledger.DeniedReturn, len(refused), "it registers resources that are not its own, "+
 			payload.Show(refused[0])+" for one")
 	}
 	if d.opt.cached && d.opt.told {
-		d.events.fire(event.TagResourceRefresh(r.id), event.ResourceRefresh(r.id))
+		d.events.Fire(event.TagResourceRefresh(r.id), event.ResourceRefresh(r.id))
 	}
 	return true, nil
 }

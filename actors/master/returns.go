@@ -1,7 +1,6 @@
 package master
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -9,7 +8,10 @@ import (
 	"path/filepath"
 	"time"
 
+	"brine/actors/master/access"
 	"brine/actors/master/answers"
+	"brine/actors/master/eventbus"
+	"brine/actors/master/meter"
 	"brine/modules/fleet/door"
 	"brine/modules/fleet/ledger"
 	"brine/modules/fleet/speakers"
@@ -26,16 +28,19 @@ type returnOptions struct {
 	syndicDir    string // where those are noted
 }
 
+// syndicPatience is how long a syndic waits for room, which hears nothing of what becomes of its returns.
+const syndicPatience = 10 * time.Second
+
 // returnDesk takes what minions and syndics return.
 type returnDesk struct {
 	opt     returnOptions
 	auth    *auth.Master
-	gate    *gate
+	gate    *access.Gate
 	answers *answers.Desk
 	jobs    *jobs
-	events  *events
+	events  *eventbus.Bus
 	record  *record
-	meter   *meter
+	meter   *meter.Meter
 	meant   *speakers.Jobs
 	log     *slog.Logger
 }
@@ -50,13 +55,13 @@ func (d *returnDesk) storeReturn(r *call) (any, error) {
 		d.log.Info("signature of a return", "minion", r.id, "accepted", accept, "err", err)
 	}
 	if !accept {
-		d.record.refused(r, ret, err)
+		d.record.refused(r.id, ret, r.from.at, err)
 		return false, nil
 	}
-	if !d.gate.proven(r, d.opt.version2, "a return without a token (version_2_returns)") {
+	if !d.gate.Proven(r.id, r.vouched(), d.opt.version2, "a return without a token (version_2_returns)") {
 		return false, nil
 	}
-	d.gate.voices.asMinion(r.id)
+	d.gate.Voices.AsMinion(r.id)
 	r.from.minion = d.record.takeFacts(r.id, r.req.opened.Load().TokenOK, r.load, r.from)
 	if d.answers.Take(ret, r.from.at) {
 		return nil, nil
@@ -65,7 +70,7 @@ func (d *returnDesk) storeReturn(r *call) (any, error) {
 	if !ok || !d.isReturn(ret) {
 		return nil, nil
 	}
-	who, answer := speaker{id: r.id}, speakers.Answer{JID: ret.JID(), Minion: r.id, ID: ret.ID(), Since: since}
+	who, answer := access.Speaker{ID: r.id}, speakers.Answer{JID: ret.JID(), Minion: r.id, ID: ret.ID(), Since: since}
 	if !d.mayReturn(who, r.req.size) {
 		return false, nil
 	}
@@ -76,14 +81,14 @@ func (d *returnDesk) storeReturn(r *call) (any, error) {
 	if !named && !d.counts(answer) {
 		return nil, nil
 	}
-	if !d.jobs.room.wait(context.Background(), 0) { // the minion keeps it, and sends it again
-		d.meter.fail(failedShed)
+	if !d.jobs.hasRoom(0) { // the minion keeps it, and sends it again
+		d.meter.Fail(meter.FailedShed)
 		r.req.fail()
 		return nil, errLater
 	}
 	all := newReceipt(r, d.record)
 	d.returned(who, ret, r.from, all)
-	all.tell(nil)
+	all.Tell(nil)
 	return nil, errLater
 }
 
@@ -97,9 +102,9 @@ func (d *returnDesk) ofResource(minion string, ret *payload.Return) (since time.
 	if minion == "" || !auth.ValidID(id) {
 		return since, false
 	}
-	if since, ok = d.gate.managed.Since(minion, id); id != minion && !ok {
+	if since, ok = d.gate.Managed.Since(minion, id); id != minion && !ok {
 		why := "a return for " + payload.Show(id) + ", which is no resource that it has registered"
-		d.gate.deny(minion, ledger.DeniedReturn, 1, why)
+		d.gate.Deny(minion, ledger.DeniedReturn, 1, why)
 		return since, false
 	}
 	ret.TakeResource()
@@ -112,7 +117,7 @@ func (d *returnDesk) counts(a speakers.Answer) bool {
 		return true
 	}
 	why := "a return for " + payload.Show(a.ID) + " in job " + payload.Show(a.JID) + ", which expects none of it"
-	d.gate.deny(a.Minion, ledger.DeniedReturn, 1, why)
+	d.gate.Deny(a.Minion, ledger.DeniedReturn, 1, why)
 	return false
 }
 
@@ -130,37 +135,37 @@ func (d *returnDesk) returnsTo(jid string) bool {
 // mayStore takes a return out of the quota of who sent it, unless it is the first to a job that names who answers.
 // Minions answer jobs that began before this master did, and jobs of their own (schedule, salt-call); a syndic
 // answers for minions that the master does not know.
-func (d *returnDesk) mayStore(who speaker, ret *payload.Return, named bool) bool {
+func (d *returnDesk) mayStore(who access.Speaker, ret *payload.Return, named bool) bool {
 	announced, _, again := d.record.book.Stance(ret.JID(), ret.ID())
 	if again && d.record.book.Told(ret.JID(), ret.ID()) { // it could not be stored before
 		return true
 	}
-	if announced && !again && (named || who.syndic) {
+	if announced && !again && (named || who.Syndic) {
 		return true
 	}
-	if d.gate.quotas.Take(who.id, quotaJobs, 1, who.share(), time.Now()) > 0 {
+	if d.gate.Quotas.Take(who.ID, access.QuotaJobs, 1, who.Share(), time.Now()) > 0 {
 		return true
 	}
-	d.gate.deny(who.id, ledger.DeniedJobs, 1, fmt.Sprintf("more returns of jobs that are not this master's than "+
-		"minion_quota_jobs (%d an hour)", d.gate.opt.hourly.jobs))
+	d.gate.Deny(who.ID, ledger.DeniedJobs, 1, fmt.Sprintf("more returns of jobs that are not this master's than "+
+		"minion_quota_jobs (%d an hour)", d.gate.Opt.Hourly.Jobs))
 	return false
 }
 
 // mayReturn takes a request with returns out of the bytes that its sender may return. What is refused brine's minions
 // send again.
-func (d *returnDesk) mayReturn(who speaker, size int) bool {
-	if d.gate.quotas.Spend(who.id, quotaReturnBytes, size, who.share(), time.Now()) {
+func (d *returnDesk) mayReturn(who access.Speaker, size int) bool {
+	if d.gate.Quotas.Spend(who.ID, access.QuotaReturnBytes, size, who.Share(), time.Now()) {
 		return true
 	}
-	d.gate.deny(who.id, ledger.DeniedBytes, 1, fmt.Sprintf("more bytes of returns than minion_quota_return_bytes "+
-		"(%d an hour)", d.gate.opt.hourly.returnBytes))
+	d.gate.Deny(who.ID, ledger.DeniedBytes, 1, fmt.Sprintf("more bytes of returns than minion_quota_return_bytes "+
+		"(%d an hour)", d.gate.Opt.Hourly.ReturnBytes))
 	return false
 }
 
 // returned announces a return and hands it to the job store. all waits until it is on disk, or could not be put there.
-func (d *returnDesk) returned(who speaker, ret *payload.Return, from origin, all *receipt) {
+func (d *returnDesk) returned(who access.Speaker, ret *payload.Return, from origin, all *receipt) {
 	load := ret.Map()
-	for _, field := range believed { // by which tools would learn of other minions, or end
+	for _, field := range access.Believed { // by which tools would learn of other minions, or end
 		if field != "return" {
 			load.Delete(field)
 		}
@@ -173,7 +178,7 @@ func (d *returnDesk) returned(who speaker, ret *payload.Return, from origin, all
 	d.record.returned(ret, from)
 	door.Known(d.log).Info(fmt.Sprintf("Got return from %s for job %s", id, jid))
 	if !told { // it comes again because it could not be stored: the event has done what it does
-		d.events.fire(event.TagJobReturn(jid, id), load)
+		d.events.Fire(event.TagJobReturn(jid, id), load)
 		d.record.book.Fired(jid, id, ledger.At(time.Now()))
 		d.fireStateErrors(ret)
 	}
@@ -182,14 +187,14 @@ func (d *returnDesk) returned(who speaker, ret *payload.Return, from origin, all
 		return
 	}
 	all.expect()
-	d.jobs.keep(&StoreReturn{JID: jid, ID: id, By: who.id, Load: load, Receipt: all, Keep: who.syndic})
+	d.jobs.keep(&StoreReturn{JID: jid, ID: id, By: who.ID, Load: load, Receipt: all, Keep: who.Syndic})
 }
 
 // assignJID numbers a job the minion began itself (startup states, salt-call, schedule).
-func (d *returnDesk) assignJID(who speaker, ret *payload.Return) string {
+func (d *returnDesk) assignJID(who access.Speaker, ret *payload.Return) string {
 	jid, load := d.jobs.ids.NextForGuest(time.Now()), ret.Map()
 	ret.Number(jid)
-	d.jobs.writer.Send(&SaveLoad{JID: jid, Load: load, Minions: []string{ret.ID()}, NoCache: ret.NoCache(), By: who.id,
+	d.jobs.send(&SaveLoad{JID: jid, Load: load, Minions: []string{ret.ID()}, NoCache: ret.NoCache(), By: who.ID,
 		Again: d.opt.stored})
 	return jid
 }
@@ -201,19 +206,20 @@ func (d *returnDesk) syndicReturn(r *call) (any, error) {
 		d.log.Info("signature of the returns of a syndic", "minion", r.id, "err", err)
 		return false, nil
 	}
-	if r.id == "" || !d.gate.proven(r, d.opt.version2, "returns of a syndic without a token (version_2_returns)") {
+	if r.id == "" || !d.gate.Proven(r.id, r.vouched(), d.opt.version2,
+		"returns of a syndic without a token (version_2_returns)") {
 		return false, nil
 	}
-	if !d.gate.voices.asSyndic(r.id) {
+	if !d.gate.Voices.AsSyndic(r.id) {
 		why := "returns of a syndic, which it is not (syndics names them)"
 		if !d.opt.orderMasters {
 			why = "returns of a syndic, which need order_masters"
 		}
-		d.gate.deny(r.id, ledger.DeniedSyndic, 1, why)
+		d.gate.Deny(r.id, ledger.DeniedSyndic, 1, why)
 		return false, nil
 	}
 	d.touchSyndic(r.id)
-	who := speaker{id: r.id, syndic: true}
+	who := access.Speaker{ID: r.id, Syndic: true}
 	if !d.mayReturn(who, r.req.size) {
 		return false, nil
 	}
@@ -221,13 +227,13 @@ func (d *returnDesk) syndicReturn(r *call) (any, error) {
 	for _, said := range payload.NewSyndicReturns(r.load).List() {
 		d.syndicJob(who, said, r.from, all)
 	}
-	all.tell(nil)
+	all.Tell(nil)
 	return nil, errLater
 }
 
 // syndicJob takes the returns of one job. A load that comes with them is that of a job which this master does not know;
 // what it knows of a job is not changed.
-func (d *returnDesk) syndicJob(who speaker, said payload.SyndicReturns, from origin, all *receipt) {
+func (d *returnDesk) syndicJob(who access.Speaker, said payload.SyndicReturns, from origin, all *receipt) {
 	jid, returns := said.JID(), said.Returns()
 	if !d.returnsTo(jid) || returns == nil {
 		return
@@ -235,8 +241,8 @@ func (d *returnDesk) syndicJob(who speaker, said payload.SyndicReturns, from ori
 	job, has := said.Job()
 	for k, v := range returns.All() {
 		id, _ := k.(string)
-		if !d.gate.speaksFor(who, id) {
-			d.gate.deny(who.id, ledger.DeniedReturn, 1, "a return for "+payload.Show(id)+", which is a minion of "+
+		if !d.gate.SpeaksFor(who, id) {
+			d.gate.Deny(who.ID, ledger.DeniedReturn, 1, "a return for "+payload.Show(id)+", which is a minion of "+
 				"this master")
 			continue
 		}
@@ -244,16 +250,16 @@ func (d *returnDesk) syndicJob(who speaker, said payload.SyndicReturns, from ori
 		if !d.isReturn(ret) || jid == "req" || !d.mayStore(who, ret, false) {
 			continue
 		}
-		if id != who.id {
-			if err := d.gate.managed.Below(who.id, id); err != nil {
+		if id != who.ID {
+			if err := d.gate.Managed.Below(who.ID, id); err != nil {
 				d.log.Error("that a minion is below a syndic could not be kept", "minion", id, "err", err)
 			}
 		}
 		if has && !d.jobs.knows(jid) {
-			d.jobs.writer.Send(&SaveLoad{JID: jid, Load: job.WithoutSecrets(), By: who.id})
+			d.jobs.send(&SaveLoad{JID: jid, Load: job.WithoutSecrets(), By: who.ID})
 		}
 		has = false
-		d.jobs.room.wait(context.Background(), syndicPatience)
+		d.jobs.hasRoom(syndicPatience)
 		d.returned(who, ret, from, all)
 	}
 }

@@ -165,13 +165,13 @@ func (f *ownFunctions) start(m *RunRunner) error {
 	name := "Runner-" + m.Req.JID
 	f.busy.Store(name, m.Req)
 	ended, end := func() { f.busy.Delete(name) }, &runnerEnd{}
-	_, err := f.tree.Load().Add(supervisor.Spec{
+	_, err := f.tree().Add(supervisor.Spec{
 		Name:        name,
 		StopTimeout: time.Second,
 		New: func() supervisor.Actor {
-			return &runnerActor{req: m, end: end, opt: runnerOptions{run: f.run, fire: f.events.fire, id: f.opt.id,
+			return &runnerActor{req: m, end: end, opt: runnerOptions{run: f.run, fire: f.events.Fire, id: f.opt.id,
 				log: f.log, ended: ended,
-				store: func(l *SaveLoad, r *StoreReturn) { f.jobs.writer.Send(l); f.jobs.writer.Send(r) }}}
+				store: func(l *SaveLoad, r *StoreReturn) { f.jobs.send(l); f.jobs.send(r) }}}
 		},
 	})
 	if err != nil {

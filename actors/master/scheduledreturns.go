@@ -3,7 +3,6 @@ package master
 import (
 	"context"
 	"log/slog"
-	"path/filepath"
 	"slices"
 	"time"
 
@@ -18,18 +17,33 @@ import (
 // nameScheduleReturn is the actor that gives returns of the master's schedule to returners.
 const nameScheduleReturn = "ScheduleReturn"
 
+// mostReturns is how many returns a returner gets in one go, memoryOfLine how many bytes of them wait in memory while
+// the disk takes none.
+const (
+	mostReturns  = 256
+	memoryOfLine = 8 << 20
+)
+
+// lineOptions are what the configuration says of returns that wait for returners.
+type lineOptions struct {
+	dir      string // where they wait
+	maxBytes int64
+	maxAge   time.Duration
+	mask     func(text string) string
+	calm     func() bool // the clock may be believed
+}
+
 // newScheduledReturns makes the part that gives the returns of the master's schedule to returners: what one does not
 // take waits on disk, as returns of minions do. nil where no job of the schedule has a returner. Unlike Salt, where it
 // is lost.
-func (s *schedules) newScheduledReturns(opt jobCopyOptions, fire func(string, *payload.Map), calm func() bool,
-	log *slog.Logger) (*returning.Part, error) {
+func (s *schedules) newScheduledReturns(opt lineOptions) (*returning.Part, error) {
 	var names []string
 	for name, job := range s.opt.jobs.All() {
 		run := schedule.Run{Job: payload.NewMap(0)}
 		if m, ok := job.(*payload.Map); ok && name != nil {
 			run.Job = m
 		}
-		for _, r := range returners.Expand(run.Returners(s.opt.returners), s.functions.onMaster.Opts()) {
+		for _, r := range returners.Expand(run.Returners(s.opt.returners), s.functions.machine.env.Opts()) {
 			if s.refuses(r) == "" && !slices.Contains(names, r) {
 				names = append(names, r)
 			}
@@ -39,11 +53,11 @@ func (s *schedules) newScheduledReturns(opt jobCopyOptions, fire func(string, *p
 		return nil, nil
 	}
 	slices.Sort(names)
-	return returning.New(returning.Options{Name: nameScheduleReturn, What: "returns of the schedule", Most: mostJobs,
+	return returning.New(returning.Options{Name: nameScheduleReturn, What: "returns of the schedule", Most: mostReturns,
 		Hand: s.replay, Hopeless: returners.Hopeless,
-		Queue: queue.Options{Dir: filepath.Join(filepath.Dir(opt.dir), "schedule_return"), Readers: names,
-			MaxBytes: opt.maxBytes, MaxAge: opt.maxAge, Memory: memoryOfQueue},
-		Mask: opt.mask, Fire: fire, Calm: calm, Log: log})
+		Queue: queue.Options{Dir: opt.dir, Readers: names,
+			MaxBytes: opt.maxBytes, MaxAge: opt.maxAge, Memory: memoryOfLine},
+		Mask: opt.mask, Fire: s.events.Fire, Calm: opt.calm, Log: s.log})
 }
 
 // refuses tells why a returner gets nothing; "" where it does.
@@ -51,7 +65,7 @@ func (s *schedules) refuses(name string) string {
 	switch {
 	case slices.Contains(s.opt.disabled, name):
 		return "it is disabled (disable_returners)"
-	case !returners.Has(s.returners, name):
+	case !returners.Has(s.functions.machine.returners, name):
 		return "there is no such returner"
 	}
 	return ""
@@ -90,7 +104,8 @@ const scheduledHand = time.Minute
 func (s *schedules) give(ctx context.Context, name string, ret *payload.Map) error {
 	within, cancel := context.WithTimeout(ctx, scheduledHand)
 	defer cancel()
-	return returners.Return(loader.NewCall(within, s.functions.onMaster, ret.Str("fun"), ret), s.returners, name, ret)
+	return returners.Return(loader.NewCall(within, s.functions.machine.env, ret.Str("fun"), ret),
+		s.functions.machine.returners, name, ret)
 }
 
 // hand gives a return to the returners of the job and to those of all jobs. One that fails keeps none from the others.
@@ -102,7 +117,7 @@ func (s *schedules) hand(ctx context.Context, run schedule.Run, ret *payload.Map
 	ret = ret.Clone()
 	run.ReturnerOptions(ret)
 	var to []string
-	for _, name := range returners.Expand(names, s.functions.onMaster.Opts()) {
+	for _, name := range returners.Expand(names, s.functions.machine.env.Opts()) {
 		if why := s.refuses(name); why != "" {
 			s.note(slog.LevelError, run, "Returner "+name+" has not taken the return of a scheduled job", "err", why)
 		} else {

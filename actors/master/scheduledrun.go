@@ -74,7 +74,7 @@ func (a *scheduledRun) onOutcome(ctx supervisor.Context, ret *payload.Map) {
 		}
 		load := payload.M("cmd", payload.CmdReturn, "id", a.opt.id)
 		load.Update(ret)
-		a.events.fire(event.TagScheduleReturn, load)
+		a.events.Fire(event.TagScheduleReturn, load)
 	}
 	a.ended()
 	supervisor.Of(ctx).Done(supervisor.Self(ctx).Name())

@@ -2,13 +2,11 @@ package master
 
 import (
 	"context"
-	"fmt"
 	"log/slog"
 	"math/rand/v2"
 	"time"
 
 	"brine/actors/master/returning"
-	"brine/modules/loader"
 	"brine/modules/runners"
 	"brine/modules/schedule"
 	"brine/modules/schedule/dates"
@@ -32,6 +30,7 @@ type scheduleOptions struct {
 	returners []string      // schedule_returner
 	disabled  []string      // disable_returners
 	id, user  string        // of this master
+	line      lineOptions
 }
 
 // schedules is what the Scheduler and its runs share; it outlives them.
@@ -39,27 +38,23 @@ type schedules struct {
 	inside
 	opt       scheduleOptions
 	functions *ownFunctions
-	returners *loader.Registry
 	plan      *schedule.Plan
 	waiting   *returning.Part // returns for returners; nil: there are no returners
 }
 
 // newSchedules reads the schedule. Its functions are runners, as in Salt.
-func newSchedules(opt scheduleOptions, in inside, functions *ownFunctions) (*schedules, error) {
-	kept, err := functions.returners()
-	if err != nil {
-		return nil, fmt.Errorf("scheduler: %w", err)
-	}
-	return &schedules{inside: in, opt: opt, functions: functions, returners: kept, plan: schedule.NewPlan(opt.jobs)},
-		nil
+func newSchedules(opt scheduleOptions, in inside, functions *ownFunctions) (s *schedules, err error) {
+	s = &schedules{inside: in, opt: opt, functions: functions, plan: schedule.NewPlan(opt.jobs)}
+	s.waiting, err = s.newScheduledReturns(opt.line)
+	return s, err
 }
 
-// rows are the Scheduler as a child of the master, if there is anything to be run.
-func (s *schedules) rows() []child {
+// child is the Scheduler as a child of the master; the zero Spec where nothing is to be run.
+func (s *schedules) child() supervisor.Spec {
 	if s.opt.jobs.Len() == 0 {
-		return nil
+		return supervisor.Spec{}
 	}
-	return []child{{nil, supervisor.Spec{Name: "Scheduler", New: func() supervisor.Actor { return &scheduler{s} }}}}
+	return supervisor.Spec{Name: "Scheduler", New: func() supervisor.Actor { return &scheduler{s} }}
 }
 
 // scheduler looks at the schedule each second. What is due is decided by modules/schedule; each run is an actor of its
@@ -120,7 +115,7 @@ func (s *schedules) start(run schedule.Run) {
 		User: s.opt.user})
 	over := s.plan.Begin(run)
 	ended := func() { s.functions.busy.Delete(name); over() }
-	_, err := s.tree.Load().Add(supervisor.Spec{Name: name, StopTimeout: time.Second,
+	_, err := s.tree().Add(supervisor.Spec{Name: name, StopTimeout: time.Second,
 		New: func() supervisor.Actor { return &scheduledRun{schedules: s, run: run, ended: ended} }})
 	if err != nil {
 		ended()

@@ -204,7 +204,7 @@ func TestScheduledRunKilled(t *testing.T) {
 	})
 	r.harm(name, supervisor.FaultPanic)
 	if ref, ok := r.m.Supervisor().Lookup(name); ok {
-		ref.Send(&scheduledOutcome{}) // it dies of this one
+		ref.Send(&struct{}{}) // it dies of this one
 	}
 	ret := ear.await(event.TagScheduleReturn)
 	if code, _ := ret.Int("retcode"); code != 254 || ret.Str("return") != "Unhandled exception running test.sleep: "+

@@ -8,9 +8,11 @@ import (
 	"sync/atomic"
 	"time"
 
+	"brine/actors/master/complaints"
+	"brine/actors/master/eventbus"
+	"brine/actors/master/meter"
 	"brine/modules/fleet/keys"
 	"brine/modules/fleet/ledger"
-	"brine/supervisor"
 	"brine/wire/auth"
 	"brine/wire/event"
 	"brine/wire/payload"
@@ -22,31 +24,55 @@ type signInOptions struct {
 	withGrains []string // auth_events_autosign_grains: of which acts the event tells the grains
 	rotate     bool     // rotate_aes_key: a key that goes takes the shared key with it
 	weakToo    bool     // allow_weak_keys: minions may sign in with keys that others can break
+
+	pendingMax  int // max_pending_keys
+	pendingRate int // pending_keys_rate
 }
 
 // signIns is what comes of the sign-ins of minions, and of what their requests show of them. Any number of goroutines
 // may use it.
 type signIns struct {
-	opt        signInOptions
-	auth       *auth.Master // set when it is made: it tells of sign-ins
+	signInParts
+	opt    signInOptions
+	auth   *auth.Master
+	weak   weakKeys
+	spoilt weakKeys
+	anew   atomic.Bool // a new shared key is to be made
+	log    *slog.Logger
+}
+
+// signInParts are the parts of the master that sign-ins have something to do with.
+type signInParts struct {
 	keys       *keys.Store
 	manager    func(preserve bool) *keys.Manager // of keys
-	voices     *voices
+	voices     prover
 	attendance *attendance
 	peers      *ledger.Peers
-	events     *events
-	complaints *complaints
-	meter      *meter
-	weak       weakKeys
-	spoilt     weakKeys
-	anew       atomic.Bool // a new shared key is to be made
-	tree       *atomic.Pointer[supervisor.Supervisor]
-	log        *slog.Logger
+	events     *eventbus.Bus
+	complaints *complaints.Log
+	meter      *meter.Meter
+	checkKeys  func() // has Maintenance look at the keys at once
+}
+
+// prover is told of authentic requests of version 3.
+type prover interface {
+	Proves(id string)
+}
+
+// newSignIns makes the sign-in side of the master out of side, which says what is not done here.
+func newSignIns(opt signInOptions, side auth.MasterOptions, parts signInParts, log *slog.Logger) (s *signIns,
+	err error) {
+	s = &signIns{signInParts: parts, opt: opt, log: log}
+	waiting := newPending(opt.pendingMax, opt.pendingRate, parts.keys, parts.complaints, log)
+	side.Refused, side.Exchanged, side.Connected = s.refused, s.exchanged, parts.attendance.count
+	side.Admit, side.Warn = waiting.admit, parts.complaints.Warn
+	s.auth, err = auth.NewMaster(side)
+	return s, err
 }
 
 // done fires the event of a sign-in and notes who is there.
 func (s *signIns) done(o auth.Outcome) {
-	s.meter.signIn(o.Act)
+	s.meter.SignIn(o.Act)
 	s.peers.SignedIn(o.ID, o.Act, refusedFor(auth.Why{Cause: o.Cause, Text: o.Reason}), ledger.At(time.Now()))
 	if o.Act == auth.ActAccept {
 		s.attendance.relink(o.ID)
@@ -67,7 +93,7 @@ func (s *signIns) done(o auth.Outcome) {
 		withGrains = withGrains || act == o.Act
 	}
 	if data := o.Event(withGrains); data != nil && s.opt.events {
-		s.events.fire(event.TagAuth, data)
+		s.events.Fire(event.TagAuth, data)
 	}
 }
 
@@ -75,7 +101,7 @@ func (s *signIns) done(o auth.Outcome) {
 func (s *signIns) met(o *auth.Opened) {
 	if o.TokenOK {
 		if o.Version >= 3 {
-			s.voices.proves(o.ID)
+			s.voices.Proves(o.ID)
 		}
 		s.peers.Met(o.ID, o.Version, ledger.At(time.Now()))
 	}
@@ -122,7 +148,7 @@ func (s *signIns) revokeKey(id string, preserve bool) error {
 	}
 	done, err := m.Delete(sel)
 	for _, e := range done.Events {
-		s.events.fire(event.TagKey, e.Data())
+		s.events.Fire(event.TagKey, e.Data())
 	}
 	s.attendance.relink(id)
 	return errors.Join(err, s.auth.Revoke(id))
@@ -133,14 +159,15 @@ func (s *signIns) exchanged(id string) {
 	s.log.Warn("another key is accepted for a minion: the session of the one before is ended", "minion", id)
 	s.attendance.relink(id)
 	if s.opt.rotate && !s.anew.Swap(true) {
-		if m, ok := s.tree.Load().Lookup(nameMaintenance); ok {
-			m.Send(&CheckKeys{})
-		}
+		s.checkKeys()
 	}
 }
 
-// lost ends the session of an id that has no accepted key any more.
-func (s *signIns) lost(id string) error {
+// TakeAnew tells whether a new shared key is to be made; once.
+func (s *signIns) TakeAnew() bool { return s.anew.Swap(false) }
+
+// Lost ends the session of an id that has no accepted key any more.
+func (s *signIns) Lost(id string) error {
 	s.anew.Store(s.opt.rotate)
 	s.attendance.relink(id)
 	return s.auth.Revoke(id)

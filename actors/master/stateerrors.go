@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"brine/actors/master/access"
 	"brine/modules/fleet/ledger"
 	"brine/wire/event"
 	"brine/wire/payload"
@@ -52,7 +53,7 @@ func (d *returnDesk) fireFailedStates(ret *payload.Return, fun string, retcode, 
 		return
 	}
 	jid, id := ret.JID(), ret.ID()
-	who, left := speaker{id: id}, maxStateErrors
+	who, left := access.Speaker{ID: id}, maxStateErrors
 	for k, v := range states.All() {
 		key, _ := k.(string)
 		state, _ := v.(*payload.Map)
@@ -60,19 +61,19 @@ func (d *returnDesk) fireFailedStates(ret *payload.Return, fun string, retcode, 
 			continue
 		}
 		if left--; left < 0 {
-			d.gate.deny(id, ledger.DeniedEvents, 1, fmt.Sprintf("more failed states in one return than are fired "+
+			d.gate.Deny(id, ledger.DeniedEvents, 1, fmt.Sprintf("more failed states in one return than are fired "+
 				"one by one (%d)", maxStateErrors))
 			return
 		}
 		parts := strings.Split(key, stateKeyMark)
 		name := parts[0] + "." + parts[len(parts)-1]
 		data := state.Clone().Set("retcode", retcode)
-		for _, field := range believed {
+		for _, field := range access.Believed {
 			data.Delete(field)
 		}
-		_, _ = d.gate.say(who, name, data) // the name is the minion's word
+		_, _ = d.gate.Say(who, name, data) // the name is the minion's word
 		data.Set("jid", jid).Set("id", id).Set("success", false).Set("return", "Error: "+name).Set("fun", fun)
 		ret.Pass(data, payload.FieldUser)
-		d.events.fire(event.TagJobSubError(jid, id, fun), data)
+		d.events.Fire(event.TagJobSubError(jid, id, fun), data)
 	}
 }

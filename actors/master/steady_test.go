@@ -15,7 +15,7 @@ func TestClockJumps(t *testing.T) {
 	type look struct{ what string }
 	looked := make(chan look, 100)
 	keysAt := time.Unix(1_800_000_000, 0)
-	opt := maintenanceOptions{loop: time.Minute, past: &remembered{}, log: discard(),
+	opt := maintenanceOptions{loop: time.Minute, past: &remembered{}, log: actortest.Discard(),
 		takeDrop: func() (bool, error) { return false, nil }, rotate: func() error { return nil },
 		changed:  func() (time.Time, time.Time) { return keysAt, time.Time{} },
 		sessions: func() ([]string, error) { looked <- look{"sessions"}; return nil, nil },

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"brine/actors/actortest"
+	"brine/modules/fleet/jobstore"
 	"brine/modules/fleet/ledger"
 	"brine/supervisor"
 	"brine/wire/auth"
@@ -14,20 +15,31 @@ import (
 // receiptOf is that of a request with one return; what it is answered comes out of the channel.
 func receiptOf() (*receipt, <-chan []byte) {
 	answers := make(chan []byte, 2)
-	req := &request{reply: func(frame []byte) { answers <- frame }}
+	req, _ := readRequest(&HandleRequest{Reply: func(frame []byte) { answers <- frame }}) // there is no envelope to read
 	req.opened.Store(&auth.Opened{Cmd: payload.CmdReturn, ID: "m1"})
-	return newReceipt(&call{req: req, log: discard()},
-		&record{book: ledger.NewBook(ledger.Limits{Jobs: 10, Rows: 10})}), answers
+	return newReceipt(&call{req: req, log: actortest.Discard()},
+		newRecord(ledger.NewBook(ledger.Limits{Jobs: 10, Rows: 10}), nil, nil)), answers
+}
+
+// slowStore commits when it is told to.
+type slowStore struct {
+	jobsStore
+	entered, release chan struct{}
+}
+
+func (s *slowStore) Commit([]jobstore.Load, []jobstore.Return) (jobstore.Result, error) {
+	s.entered <- struct{}{}
+	<-s.release
+	return jobstore.Result{}, nil
 }
 
 // stoppingStore is a JobStore that commits as slowly as a test wants, and where it sends what has become of returns.
-func stoppingStore(t *testing.T, server func() *supervisor.Ref) (*supervisor.Ref, *brokenStore) {
+func stoppingStore(t *testing.T, server func() *supervisor.Ref) (*supervisor.Ref, *slowStore) {
 	t.Helper()
-	store := &brokenStore{entered: make(chan struct{}, 10), release: make(chan struct{}, 10)}
+	store := &slowStore{entered: make(chan struct{}, 10), release: make(chan struct{}, 10)}
 	s := actortest.Start(t, supervisor.Options{})
-	return actortest.Add(t, s, supervisor.Spec{Name: "JobStore", New: func() supervisor.Actor {
-		return &jobStore{opt: jobStoreOptions{store: store, log: discard(), server: server}}
-	}}), store
+	own := newJobs(jobsOptions{}, store, nil, actortest.Discard())
+	return actortest.Add(t, s, own.child(jobStoreOptions{log: actortest.Discard(), server: server})), store
 }
 
 // isOpen fails the test when something has happened too early.
@@ -41,10 +53,10 @@ func isOpen[T any](t *testing.T, what string, c <-chan T) {
 }
 
 // flushAmid lets a stop begin while a return is on its way to the disk, and lets it get there.
-func flushAmid(t *testing.T, ref *supervisor.Ref, store *brokenStore, q *receipt) (flushed <-chan struct{}) {
+func flushAmid(t *testing.T, ref *supervisor.Ref, store *slowStore, q *receipt) (flushed <-chan struct{}) {
 	t.Helper()
 	done := make(chan struct{}, 2)
-	ref.Send(&StoreReturn{JID: someJID, ID: "m1", Load: ret("m1", someJID), Receipt: q})
+	ref.Send(&StoreReturn{JID: "20260101000000000001", ID: "m1", Load: payload.M("return", true), Receipt: q})
 	actortest.Wait(t, "commit", store.entered)
 	ref.Send(&supervisor.Flush{Done: func() { done <- struct{}{} }})
 	store.release <- struct{}{}
@@ -68,7 +80,7 @@ func TestStopAnswersFirst(t *testing.T) {
 	if len(stored.Outcomes) != 1 || stored.Outcomes[0].err != nil {
 		t.Fatalf("outcomes: %+v", stored.Outcomes)
 	}
-	stored.answer()
+	stored.Tell()
 	actortest.Wait(t, "answer", answers)
 	given.Done()
 	actortest.Wait(t, "the stop", flushed)
@@ -90,7 +102,9 @@ func TestStopWithoutReqServer(t *testing.T) {
 			ref, store := stoppingStore(t, server)
 			q, answers := receiptOf()
 			flushed := flushAmid(t, ref, store, q)
-			equal(t, "answer", decoded(t, actortest.Wait(t, "answer", answers)), any(nil))
+			if v, err := payload.Unmarshal(actortest.Wait(t, "answer", answers)); err != nil || v != nil {
+				t.Errorf("answered %v, %v", v, err)
+			}
 			actortest.Wait(t, "the stop", flushed)
 			isOpen(t, "a second answer", answers)
 		})

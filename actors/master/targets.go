@@ -1,11 +1,13 @@
 package master
 
 import (
+	"cmp"
 	"context"
 	"log/slog"
 	"strings"
 	"sync/atomic"
 
+	"brine/actors/master/access"
 	"brine/modules/fleet/datacache"
 	"brine/modules/fleet/keys"
 	"brine/modules/matchers"
@@ -19,15 +21,16 @@ const defaultDelimiter = payload.DefaultDelimiter
 // targets knows whom a target means, by the keys and the data of the minions.
 type targets struct {
 	expander *matchers.Expander
-	rules    *atomic.Pointer[rules] // target_timeout
+	rules    *atomic.Pointer[access.Rules] // target_timeout
 	log      *slog.Logger
 }
 
 // newTargets reads keys and data of minions from the stores, and node groups from the rules in force.
-func newTargets(st *stores, dataCache bool, rules *atomic.Pointer[rules], log *slog.Logger) *targets {
+func newTargets(store *keys.Store, cache *datacache.Banks, dataCache bool, rules *atomic.Pointer[access.Rules],
+	log *slog.Logger) *targets {
 	return &targets{rules: rules, log: log, expander: &matchers.Expander{
-		Source: targetSource{st.keys, st.cache}, DataCache: dataCache,
-		Groups: func() *payload.Map { return rules.Load().nodegroups },
+		Source: targetSource{store, cache}, DataCache: dataCache,
+		Groups: func() *payload.Map { return rules.Load().Nodegroups },
 	}}
 }
 
@@ -51,7 +54,7 @@ func (t *targets) expand(ctx context.Context, tgt any, tgtType, delimiter string
 
 // meant is expand; without greedy, minions that nothing is known of are left out.
 func (t *targets) meant(ctx context.Context, tgt any, tgtType, delimiter string, greedy bool) (found, error) {
-	ctx, cancel := context.WithTimeout(ctx, t.rules.Load().targetTimeout)
+	ctx, cancel := context.WithTimeout(ctx, t.rules.Load().TargetTimeout)
 	defer cancel()
 	who, err := t.expander.Expand(ctx, tgt, tgtType, delimiter, greedy)
 	if err != nil {
@@ -100,3 +103,6 @@ func (t *targets) exactPillar(ctx context.Context, tgt any, tgtType string) bool
 	}
 	return allAmong(wide.Minions, narrow.Minions)
 }
+
+// delimiterOf is the delimiter that a request says, or the usual one.
+func delimiterOf(said string) string { return cmp.Or(said, defaultDelimiter) }

@@ -3,7 +3,6 @@ package master
 import (
 	"context"
 
-	"brine/modules/tops"
 	"brine/wire/payload"
 )
 
@@ -24,6 +23,3 @@ func (d *dataDesk) masterTops(r *call) (any, error) {
 		return out, nil
 	})
 }
-
-// newTops reads the option once, so that what is wrong with it ends the start.
-func newTops(values *payload.Map) (*tops.Tops, error) { return tops.New(values.Map("master_tops")) }

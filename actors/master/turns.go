@@ -3,6 +3,7 @@ package master
 import (
 	"context"
 
+	"brine/actors/master/complaints"
 	"brine/modules/fleet/door"
 	"brine/modules/matchers"
 	"brine/wire/payload"
@@ -11,7 +12,7 @@ import (
 // turns make what takes long a matter of one request of a minion at a time.
 type turns struct {
 	*door.Turns
-	complaints *complaints
+	complaints *complaints.Log
 }
 
 // inTurn answers a minion's request with what f returns, beside its worker and when it is the minion's turn.
@@ -33,7 +34,7 @@ func (t *turns) inTurnThen(r *call, end func(), name string, f func(ctx context.
 			v, err = f(ctx)
 		}
 		if err != nil {
-			t.complaints.warn("request failed", r.id, "cmd", payload.Command(r.load), "minion", r.id, "err", err)
+			t.complaints.Warn("request failed", r.id, "cmd", payload.Command(r.load), "minion", r.id, "err", err)
 			r.req.fail()
 			return
 		}

@@ -10,7 +10,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -18,6 +17,7 @@ import (
 	"brine/modules/fleet/keys"
 	"brine/modules/host/steady"
 	"brine/modules/host/wholefile"
+	"brine/supervisor"
 	"brine/wire/auth"
 	"brine/wire/event"
 	"brine/wire/payload"
@@ -41,7 +41,8 @@ type remembered struct {
 // upkeepOptions are what the configuration says of it.
 type upkeepOptions struct {
 	id, user  string        // of this master
-	cacheDir  string        // has sessions, health file, and the files of what minions published
+	cacheDir  string        // has sessions and the health file
+	published string        // the folder with the files of what minions published
 	loop      time.Duration // loop_interval
 	session   time.Duration // publish_session: life of the shared key; 0: for ever
 	keepJobs  time.Duration // keep_jobs_seconds; 0: for ever
@@ -54,19 +55,42 @@ type upkeepOptions struct {
 
 // upkeep is what Maintenance does on this master.
 type upkeep struct {
-	opt          upkeepOptions
-	auth         *auth.Master
-	keys         *keys.Store
-	rules        *atomic.Pointer[rules]
-	signIns      *signIns
-	attendance   *attendance
-	targets      *targets
-	jobs         *jobs
-	data         *datacache.Sweep // nil with preserve_minion_cache
-	publications *publications
-	events       *events
-	signs        *signs
-	log          *slog.Logger
+	upkeepParts
+	opt upkeepOptions
+	log *slog.Logger
+}
+
+// upkeepParts are the parts of the master that Maintenance looks after.
+type upkeepParts struct {
+	auth    *auth.Master
+	keys    *keys.Store
+	signIns signInKeeper
+	// ids of minions that are connected, with addresses
+	connected func() (map[string]string, error)
+	fire      func(tag string, data *payload.Map)                       // puts an event on the bus
+	jobs      func(message any)                                         // sends to the JobStore
+	publish   func(fun string, args []any, tgt any, tgtType string) int // asks minions; how many are meant
+	tokens    func() error                                              // removes tokens that have expired
+	data      *datacache.Sweep                                          // nil with preserve_minion_cache
+	signs     *signs
+}
+
+// signInKeeper is what comes of keys that go.
+type signInKeeper interface {
+	TakeAnew() bool                   // a new shared key is to be made
+	Lost(id string) error             // ends the session of an id that has no accepted key any more
+	ListWeakKeys(ctx context.Context) // says which accepted keys others can break
+}
+
+// newUpkeep looks after parts.
+func newUpkeep(opt upkeepOptions, parts upkeepParts, log *slog.Logger) *upkeep {
+	return &upkeep{upkeepParts: parts, opt: opt, log: log}
+}
+
+// child is Maintenance as a child of the master, under the name by which others look it up.
+func (u *upkeep) child(name string) supervisor.Spec {
+	past := &remembered{rotated: time.Now(), began: time.Now()}
+	return supervisor.Spec{Name: name, New: func() supervisor.Actor { return &maintenance{opt: u.options(past)} }}
 }
 
 // options puts together what Maintenance does on this master.
@@ -74,31 +98,28 @@ func (u *upkeep) options(past *remembered) maintenanceOptions {
 	opt, sessions := u.opt, filepath.Join(u.opt.cacheDir, "sessions")
 	o := maintenanceOptions{
 		loop: opt.loop, session: opt.session, past: past,
-		takeDrop: u.takeDrop, rotate: u.auth.Rotate, revoke: u.signIns.lost,
+		takeDrop: u.takeDrop, rotate: u.auth.Rotate, revoke: u.signIns.Lost,
 		changed: func() (time.Time, time.Time) {
 			return changedAt(u.keys.Folder(keys.Accepted)), changedAt(sessions)
 		},
 		accepted: func() ([]string, error) { return u.keys.IDs(keys.Accepted) },
 		sessions: func() ([]string, error) { return names(sessions) },
 		foreign:  u.auth.EndForeign,
-		first:    u.signIns.listWeakKeys,
+		first:    u.signIns.ListWeakKeys,
 		alive:    u.signs.keep,
-		jobs:     func(now time.Time) { u.jobs.writer.Send(&CleanJobs{Now: now}) },
-		facts:    func() { u.jobs.writer.Send(&SaveFacts{}) },
+		jobs:     func(now time.Time) { u.jobs(&CleanJobs{Now: now}) },
+		facts:    func() { u.jobs(&SaveFacts{}) },
 		tasks: []func(time.Time) error{
-			func(time.Time) error { // what has expired stays while the clock may be wrong
-				_, err := u.rules.Load().eauth.CleanTokens()
-				return err
-			},
+			func(time.Time) error { return u.tokens() }, // what has expired stays while the clock may be wrong
 			func(now time.Time) error {
 				if !past.clock.Calm() {
 					return nil
 				}
-				return removeOlder(filepath.Join(opt.cacheDir, peerDir), now.Add(-opt.keepJobs), opt.keepJobs)
+				return removeOlder(opt.published, now.Add(-opt.keepJobs), opt.keepJobs)
 			},
 			func(time.Time) error { return u.checkOpenFiles() },
 		},
-		fire: u.events.fire, log: u.log,
+		fire: u.fire, log: u.log,
 	}
 	if opt.keyCache {
 		o.tasks = append(o.tasks, func(time.Time) error { return u.writeKeyCache() })
@@ -121,7 +142,7 @@ func (u *upkeep) takeDrop() (bool, error) {
 	if bad {
 		u.log.Log(context.Background(), levelTrace, "Found dropfile with incorrect permissions, ignoring...")
 	}
-	return u.signIns.anew.Swap(false) || asked, err
+	return u.signIns.TakeAnew() || asked, err
 }
 
 // changedAt is the latest change of a folder; the zero time when it is not there.
@@ -209,7 +230,7 @@ func (u *upkeep) writeKeyCache() error {
 
 // firePresence tells who is connected (presence_events).
 func (u *upkeep) firePresence(past *remembered, at time.Time) error {
-	connected, err := u.attendance.Connected()
+	connected, err := u.connected()
 	if err != nil {
 		return err
 	}
@@ -224,9 +245,9 @@ func (u *upkeep) firePresence(past *remembered, at time.Time) error {
 	}
 	come, gone, all := without(now, past.present), without(past.present, now), without(now, nil)
 	if len(come)+len(gone) > 0 {
-		u.events.fire(event.TagPresenceChange, event.PresenceChange(come, gone))
+		u.fire(event.TagPresenceChange, event.PresenceChange(come, gone))
 	}
-	u.events.fire(event.TagPresent, event.Presence(all))
+	u.fire(event.TagPresent, event.Presence(all))
 	past.present = now
 	if len(come)+len(gone) == 0 && at.Sub(past.kept) < presentAnew && !at.Before(past.kept) {
 		return nil
@@ -266,7 +287,7 @@ func (u *upkeep) checkOpenFiles() error {
 func (u *upkeep) pingAll() {
 	tgt, tgtType := any("*"), "glob"
 	if u.opt.dataCache {
-		connected, err := u.attendance.Connected()
+		connected, err := u.connected()
 		if err != nil {
 			u.log.Error("minions cannot be pinged after the rotation", "err", err)
 			return
@@ -276,10 +297,6 @@ func (u *upkeep) pingAll() {
 		}
 		tgt, tgtType = payload.AnyList(slices.Sorted(maps.Keys(connected))), "list"
 	}
-	who, _ := u.targets.expand(context.Background(), tgt, tgtType, defaultDelimiter) // which is logged
-	ask := payload.NewPublishRequest(payload.M("fun", "test.ping", "arg", []any{}, "tgt", tgt, "tgt_type", tgtType,
-		"ret", "", "jid", u.jobs.ids.Next(time.Now()), "user", u.opt.user))
-	extra := ask.Extras()
-	u.publications.begin(ask, extra, u.publications.publication(ask, extra), who, origin{})
-	u.log.Debug(fmt.Sprintf("pinged %d minions after the rotation", len(who.Minions)))
+	n := u.publish("test.ping", []any{}, tgt, tgtType)
+	u.log.Debug(fmt.Sprintf("pinged %d minions after the rotation", n))
 }

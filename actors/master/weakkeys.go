@@ -38,9 +38,9 @@ func (w *weakKeys) say(log *slog.Logger, id, why string) {
 // maxListed is how many ids one line names.
 const maxListed = 20
 
-// listWeakKeys says in one line which of the keys that were accepted others can break, so that nobody has to wait until
+// ListWeakKeys says in one line which of the keys that were accepted others can break, so that nobody has to wait until
 // their owners come.
-func (s *signIns) listWeakKeys(ctx context.Context) {
+func (s *signIns) ListWeakKeys(ctx context.Context) {
 	n, minions := s.weakAccepted(ctx)
 	if n == 0 {
 		return

@@ -57,7 +57,7 @@ func (w *mworker) report(cmd string, start, now time.Time) {
 	if elapsed <= w.opt.statsEvery {
 		return
 	}
-	w.opt.events.fire(event.TagStats(w.name), payload.M("time", elapsed.Seconds(), "worker", w.name, "stats",
+	w.opt.events.Fire(event.TagStats(w.name), payload.M("time", elapsed.Seconds(), "worker", w.name, "stats",
 		w.stats.take(now), "pool", w.opt.pools.name(w.pool), "pool_index", w.index()))
 }
 

@@ -1,4 +1,6 @@
-package master
+// Package meter counts what the master does, for Prometheus. A Meter owns all counters, whose labels are bounded. Other
+// parts tell it what they did. When Prometheus comes it looks at keys, connections and the size of the job store.
+package meter
 
 import (
 	"fmt"
@@ -11,10 +13,12 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// meter counts what the master does, for Prometheus. A nil meter counts nothing. The metrics that begin with salt_ are
+// Meter counts what the master does, for Prometheus. A nil meter counts nothing. The metrics that begin with salt_ are
 // those of Salt 3008 (salt/utils/metrics.py), with seconds where it has milliseconds. All labels are bounded.
-type meter struct {
+type Meter struct {
 	functions map[string]bool // that have a label of their own
+	command   func(cmd string) bool
+	pools     []string
 
 	published, completed, signIns, events, handled, failed, commits, spans *prometheus.CounterVec
 	jobSeconds, requestSeconds, waitSeconds                                *prometheus.HistogramVec
@@ -29,12 +33,12 @@ const other = "other"
 
 // Why a request was not answered as its sender hoped.
 const (
-	failedShed      = "shed"      // too many wait
-	failedMalformed = "malformed" // no envelope
-	failedRefused   = "refused"   // it cannot be opened, or is not authentic
-	failedHandler   = "error"     // the command failed
-	failedLate      = "late"      // the deadline
-	failedForbidden = "forbidden" // a minion may not, or has had enough
+	FailedShed      = "shed"      // too many wait
+	FailedMalformed = "malformed" // no envelope
+	FailedRefused   = "refused"   // it cannot be opened, or is not authentic
+	FailedHandler   = "error"     // the command failed
+	FailedLate      = "late"      // the deadline
+	FailedForbidden = "forbidden" // a minion may not, or has had enough
 )
 
 // Upper bounds of buckets in seconds, where the configuration says nothing.
@@ -44,14 +48,23 @@ var (
 	groupBounds   = []float64{1, 2, 5, 10, 20, 50, 100, 200, 500, 1000}
 )
 
-// newMeter makes the counters of a master.
-func newMeter(reg prometheus.Registerer, opt config.Metrics, functions []string, ps *pools) (*meter, error) {
-	m := &meter{functions: map[string]bool{}, queued: make([]atomic.Int64, len(ps.list))}
-	for _, f := range functions {
+// Options are what a meter is made for.
+type Options struct {
+	Metrics   config.Metrics
+	Functions []string              // that have a label of their own
+	Pools     []string              // the names of pools of workers
+	Command   func(cmd string) bool // tells whether a command exists: it has a label of its own
+}
+
+// New makes the counters of a master.
+func New(reg prometheus.Registerer, opt Options) (*Meter, error) {
+	m := &Meter{functions: map[string]bool{}, command: opt.Command, pools: opt.Pools,
+		queued: make([]atomic.Int64, len(opt.Pools))}
+	for _, f := range opt.Functions {
 		m.functions[f] = true
 	}
 	bounds := func(name string, std []float64) []float64 {
-		if given := opt.Boundaries[name]; len(given) > 0 {
+		if given := opt.Metrics.Boundaries[name]; len(given) > 0 {
 			return given
 		}
 		return std
@@ -80,7 +93,7 @@ func newMeter(reg prometheus.Registerer, opt config.Metrics, functions []string,
 	for _, result := range []string{tracing.Sent, tracing.Dropped} {
 		m.spans.WithLabelValues(result)
 	}
-	for _, reason := range []string{failedShed, failedMalformed, failedRefused, failedHandler, failedLate} {
+	for _, reason := range []string{FailedShed, FailedMalformed, FailedRefused, FailedHandler, FailedLate} {
 		m.failed.WithLabelValues(reason)
 	}
 	for _, result := range []string{resultOK, resultError} {

@@ -1,4 +1,6 @@
-package master
+// Package complaints writes log records about somebody outside the master, at most one a minute of a cause and an
+// address. A Log owns the count of records that it has left out. It asks modules/fleet/door whether a record is due.
+package complaints
 
 import (
 	"context"
@@ -9,25 +11,28 @@ import (
 	"brine/modules/fleet/door"
 )
 
-// complaints are log records about somebody outside, at most one a minute of a cause and an address; the next one tells
+// Log are log records about somebody outside, at most one a minute of a cause and an address; the next one tells
 // how many were not shown. Any number of goroutines may use them.
-type complaints struct {
+type Log struct {
 	lines door.Lines
 	log   *slog.Logger
 }
 
-// warn writes a record, if it is time for one.
-func (c *complaints) warn(cause, from string, attrs ...any) { c.write(cause, from, attrs) }
+// New writes to a log.
+func New(log *slog.Logger) *Log { return &Log{log: log} }
 
-// warned is warn, and tells whether the record was written.
-func (c *complaints) warned(cause, from string, attrs ...any) (said bool) {
+// Warn writes a record, if it is time for one.
+func (c *Log) Warn(cause, from string, attrs ...any) { c.write(cause, from, attrs) }
+
+// Warned is warn, and tells whether the record was written.
+func (c *Log) Warned(cause, from string, attrs ...any) (said bool) {
 	return c.write(cause, from, attrs)
 }
 
 // callersAbove are those of runtime.Callers, of write, and of warn or warned.
 const callersAbove = 3
 
-func (c *complaints) write(cause, from string, attrs []any) bool {
+func (c *Log) write(cause, from string, attrs []any) bool {
 	more, ok := c.lines.Due(cause, from)
 	if !ok {
 		return false

@@ -1,4 +1,4 @@
-package master
+package meter
 
 import (
 	"strings"
@@ -12,22 +12,22 @@ import (
 )
 
 // fun is the label of a function, or of the list of several.
-func (m *meter) fun(v any) string {
+func (m *Meter) fun(v any) string {
 	if name, ok := v.(string); ok && m.functions[name] {
 		return name
 	}
 	return other
 }
 
-// job counts a job that is sent to minions.
-func (m *meter) job(fun any) {
+// Job counts a job that is sent to minions.
+func (m *Meter) Job(fun any) {
 	if m != nil {
 		m.published.WithLabelValues(m.fun(fun)).Inc()
 	}
 }
 
-// ret counts a return. began is when its job was announced; 0: it is not known.
-func (m *meter) ret(ret *payload.Return, began, now ledger.Stamp) {
+// Ret counts a return. began is when its job was announced; 0: it is not known.
+func (m *Meter) Ret(ret *payload.Return, began, now ledger.Stamp) {
 	if m == nil {
 		return
 	}
@@ -48,7 +48,7 @@ var signInResults = map[string]string{
 	auth.ActDenied: "denied",
 }
 
-func (m *meter) signIn(act string) {
+func (m *Meter) SignIn(act string) {
 	if m == nil {
 		return
 	}
@@ -59,8 +59,8 @@ func (m *meter) signIn(act string) {
 	m.signIns.WithLabelValues(result).Inc()
 }
 
-// event counts a packed event by the first word of its tag that is not "salt".
-func (m *meter) event(body []byte) {
+// Event counts a packed event by the first word of its tag that is not "salt".
+func (m *Meter) Event(body []byte) {
 	if m != nil {
 		m.events.WithLabelValues(tagPrefix(event.Tag(body))).Inc()
 	}
@@ -86,47 +86,47 @@ func tagPrefix(tag string) string {
 	return other
 }
 
-// request counts a request that a worker has had in hand since start.
-func (m *meter) request(cmd, pool string, start, now time.Time) {
+// Request counts a request that a worker has had in hand since start.
+func (m *Meter) Request(cmd, pool string, start, now time.Time) {
 	if m == nil {
 		return
 	}
-	if cmd != payload.CmdAuth && aesCommands[cmd] == nil && clearCommands[cmd] == nil {
+	if cmd != payload.CmdAuth && !m.command(cmd) {
 		cmd = other
 	}
 	m.handled.WithLabelValues(cmd, pool).Inc()
 	m.requestSeconds.WithLabelValues(cmd).Observe(now.Sub(start).Seconds())
 }
 
-// taken counts the wait of a request that came at at.
-func (m *meter) taken(pool string, at, now time.Time) {
+// Taken counts the wait of a request that came at at.
+func (m *Meter) Taken(pool string, at, now time.Time) {
 	if m != nil {
 		m.waitSeconds.WithLabelValues(pool).Observe(now.Sub(at).Seconds())
 	}
 }
 
-func (m *meter) fail(reason string) {
+func (m *Meter) Fail(reason string) {
 	if m != nil {
 		m.failed.WithLabelValues(reason).Inc()
 	}
 }
 
-// answered counts the answer to a request that came at at.
-func (m *meter) answered(at time.Time) {
+// Answered counts the answer to a request that came at at.
+func (m *Meter) Answered(at time.Time) {
 	if m != nil {
 		m.answerSeconds.Observe(time.Since(at).Seconds())
 	}
 }
 
-// waiting notes how many requests wait for a worker of a pool.
-func (m *meter) waiting(pool, n int) {
+// Waiting notes how many requests wait for a worker of a pool.
+func (m *Meter) Waiting(pool, n int) {
 	if m != nil {
 		m.queued[pool].Store(int64(n))
 	}
 }
 
-// committed counts a commit of the job store that began at began.
-func (m *meter) committed(entries int, began time.Time, err error) {
+// Committed counts a commit of the job store that began at began.
+func (m *Meter) Committed(entries int, began time.Time, err error) {
 	if m == nil {
 		return
 	}
@@ -139,15 +139,15 @@ func (m *meter) committed(entries int, began time.Time, err error) {
 	m.commitEntries.Observe(float64(entries))
 }
 
-// opened says which bus is open.
-func (m *meter) opened(b *bus.Bus) {
+// Opened says which bus is open.
+func (m *Meter) Opened(b *bus.Bus) {
 	if m != nil {
 		m.bus.Store(b)
 	}
 }
 
-// traced counts n spans.
-func (m *meter) traced(result string, n int) {
+// Traced counts n spans.
+func (m *Meter) Traced(result string, n int) {
 	if m != nil {
 		m.spans.WithLabelValues(result).Add(float64(n))
 	}

@@ -1,4 +1,4 @@
-package master
+package access
 
 import (
 	"strings"
@@ -62,7 +62,7 @@ var gateTable = []gateRule{
 
 // gateFor is the rule for a tag, and what stands at <id>. own says that the tag is nobody's but those who made it up.
 func gateFor(tag string) (who voice, id string, own bool) {
-	parts := tagParts(tag)
+	parts := TagParts(tag)
 	for i, r := range gateTable {
 		if id, ok := r.match(parts); ok {
 			return r.who, id, i == len(gateTable)-1
@@ -71,8 +71,8 @@ func gateFor(tag string) (who voice, id string, own bool) {
 	return nobody, "", false
 }
 
-// tagParts are the parts of a tag that are not empty: a tag with more slashes is no other one to whoever looks for it.
-func tagParts(tag string) []string {
+// TagParts are the parts of a tag that are not empty: a tag with more slashes is no other one to whoever looks for it.
+func TagParts(tag string) []string {
 	parts := strings.Split(tag, "/")
 	kept := parts[:0]
 	for _, p := range parts {
@@ -106,16 +106,16 @@ func (r gateRule) match(parts []string) (id string, ok bool) {
 	return id, len(parts) == len(r.pattern)
 }
 
-// believed are the fields of an event of a job by which tools of Salt learn of other minions, and end: only the master
+// Believed are the fields of an event of a job by which tools of Salt learn of other minions, and end: only the master
 // says them.
-var believed = []string{"error", "minions", "missing", "return", "syndic"}
+var Believed = []string{"error", "minions", "missing", "return", "syndic"}
 
 // endsTools is the one of them that ends a tool.
 const endsTools = "error"
 
 // ofJob tells whether tools take a tag for an event of a job: salt/job/JID/..., and what a syndic forwards of that.
 func ofJob(tag string) (direct, forwarded bool) {
-	parts := tagParts(tag)
+	parts := TagParts(tag)
 	if len(parts) > 2 && parts[0] == "salt" && parts[1] == "job" {
 		return true, false
 	}

@@ -1,41 +1,43 @@
-package master
+package access
 
 import (
 	"log/slog"
 	"sync"
 
+	"brine/modules/fleet/datacache"
+	"brine/modules/fleet/keys"
 	"brine/modules/fleet/speakers"
 	"brine/modules/matchers"
 )
 
-// voiceOptions are what the configuration says of it.
-type voiceOptions struct {
-	syndicDir string   // where it is kept what an id has shown of itself
-	below     bool     // order_masters: there may be syndics
-	syndics   []string // globs of those that are; none: the first word of an id decides
-	minimum   int      // minimum_auth_version
+// VoiceOptions are what the configuration says of it.
+type VoiceOptions struct {
+	SyndicDir string   // where it is kept what an id has shown of itself
+	Below     bool     // order_masters: there may be syndics
+	Syndics   []string // globs of those that are; none: the first word of an id decides
+	Minimum   int      // minimum_auth_version
 }
 
 // voices knows as what the ids of minions may speak: as a minion or a syndic, and with which version of the protocol.
 type voices struct {
 	roles  *speakers.Roles
-	opt    voiceOptions
+	opt    VoiceOptions
 	modern sync.Map // ids that have spoken version 3, where others may speak
 	log    *slog.Logger
 }
 
-func newVoices(opt voiceOptions, st *stores, log *slog.Logger) *voices {
-	return &voices{roles: &speakers.Roles{Keys: st.keys, Cache: st.cache, SyndicDir: opt.syndicDir}, opt: opt, log: log}
+func newVoices(opt VoiceOptions, store *keys.Store, cache *datacache.Banks, log *slog.Logger) *voices {
+	return &voices{roles: &speakers.Roles{Keys: store, Cache: cache, SyndicDir: opt.SyndicDir}, opt: opt, log: log}
 }
 
-// asSyndic tells whether an id may speak as a syndic. Where the configuration does not say who is one, the first word
+// AsSyndic tells whether an id may speak as a syndic. Where the configuration does not say who is one, the first word
 // of an id decides for as long as it has its key: a minion that was taken over does not become one.
-func (v *voices) asSyndic(id string) bool {
+func (v *voices) AsSyndic(id string) bool {
 	switch {
-	case !v.opt.below:
+	case !v.opt.Below:
 		return false
-	case len(v.opt.syndics) > 0:
-		for _, pattern := range v.opt.syndics {
+	case len(v.opt.Syndics) > 0:
+		for _, pattern := range v.opt.Syndics {
 			if matchers.GlobMatch(pattern, id) {
 				return true
 			}
@@ -50,9 +52,9 @@ func (v *voices) asSyndic(id string) bool {
 	}).Role == speakers.RoleSyndic
 }
 
-// asMinion notes that an id speaks as a minion.
-func (v *voices) asMinion(id string) {
-	if v.opt.below && len(v.opt.syndics) == 0 {
+// AsMinion notes that an id speaks as a minion.
+func (v *voices) AsMinion(id string) {
+	if v.opt.Below && len(v.opt.Syndics) == 0 {
 		v.shown(id, func(s *speakers.Spoken) {
 			if s.Role == "" {
 				s.Role = speakers.RoleMinion
@@ -61,10 +63,10 @@ func (v *voices) asMinion(id string) {
 	}
 }
 
-// proves notes an authentic request of version 3: from then on nothing that proves nothing counts in the name of that
+// Proves notes an authentic request of version 3: from then on nothing that proves nothing counts in the name of that
 // id.
-func (v *voices) proves(id string) {
-	if v.opt.minimum >= 3 {
+func (v *voices) Proves(id string) {
+	if v.opt.Minimum >= 3 {
 		return
 	}
 	if _, known := v.modern.Load(id); known {

@@ -1,4 +1,4 @@
-package master
+package eventbus
 
 import (
 	"context"
@@ -8,23 +8,21 @@ import (
 	"brine/wire/payload"
 )
 
-// collect waits for the returns of a job on this process' own bus: it subscribes, calls start, and hands over
+// Collect waits for the returns of a job on this process' own bus: it subscribes, calls start, and hands over
 // each return until all ids have answered or ctx ends.
-func (e *events) collect(ctx context.Context, jid string, ids []string, start func() error,
+func (e *Bus) Collect(ctx context.Context, jid string, ids []string, start func() error,
 	each func(string, *payload.Return)) error {
 	waiting := make(map[string]bool, len(ids))
 	for _, id := range ids {
 		waiting[id] = true
 	}
 	returns := make(chan []byte, len(ids))
-	stands := make(chan struct{})
-	name := e.streamName("collect-" + jid)
 	prefix := event.TagJobReturn(jid, "")
 	open := make(map[string]bool, len(ids)) // whose return has not come; only the sink uses it
 	for _, id := range ids {
 		open[id] = true
 	}
-	e.ref.Send(&Subscribe{Name: name, Done: stands, Sink: func(tag string, body []byte) {
+	stop, err := e.Way.Listen(ctx, "collect-"+jid, func(tag string, body []byte) {
 		if id, ok := strings.CutPrefix(tag, prefix); ok && open[id] {
 			delete(open, id)
 			select {
@@ -32,13 +30,11 @@ func (e *events) collect(ctx context.Context, jid string, ids []string, start fu
 			default: // there is room for one of each
 			}
 		}
-	}})
-	defer e.ref.Send(&Unsubscribe{Name: name})
-	select {
-	case <-stands:
-	case <-ctx.Done():
-		return context.Cause(ctx)
+	})
+	if err != nil {
+		return err
 	}
+	defer stop()
 	if err := start(); err != nil {
 		return err
 	}

@@ -1,4 +1,4 @@
-package master
+package access
 
 import (
 	"slices"
@@ -7,14 +7,14 @@ import (
 	"brine/wire/payload"
 )
 
-// beyond says why a publication of somebody with rules is refused although the rules allow its functions; "" when
+// Beyond says why a publication of somebody with rules is refused although the rules allow its functions; "" when
 // nothing is against it. closed is a field of it that is not for him, if there was one. Unlike Salt: it knows rules of
 // functions and arguments only.
-func (u *rules) beyond(id *eauth.Identity, ask payload.PublishRequest, closed string, funs []string) string {
-	if why := misshapen(ask); why != "" {
+func (u *Rules) Beyond(id *eauth.Identity, ask payload.PublishRequest, closed string, funs []string) string {
+	if why := Misshapen(ask); why != "" {
 		return why
 	}
-	if eauth.Blacklisted(u.blacklist, id.Name, funs) { // the request names whom he likes to be
+	if eauth.Blacklisted(u.Blacklist, id.Name, funs) { // the request names whom he likes to be
 		return "publisher_acl_blacklist"
 	}
 	switch {
@@ -26,8 +26,8 @@ func (u *rules) beyond(id *eauth.Identity, ask payload.PublishRequest, closed st
 	return closed + " is for masters to say"
 }
 
-// misshapen finds functions and arguments that a minion could read in another way than rules do.
-func misshapen(ask payload.PublishRequest) string {
+// Misshapen finds functions and arguments that a minion could read in another way than rules do.
+func Misshapen(ask payload.PublishRequest) string {
 	if !ask.Waits() {
 		return "the time to wait is no number of seconds"
 	}
@@ -50,8 +50,8 @@ func misshapen(ask payload.PublishRequest) string {
 	return ""
 }
 
-// shown are the names of functions for a log record.
-func shown(funs []string) []string {
+// Shown are the names of functions for a log record.
+func Shown(funs []string) []string {
 	out := make([]string, len(funs))
 	for i, f := range funs {
 		out[i] = payload.Show(f)

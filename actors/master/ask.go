@@ -57,25 +57,25 @@ func (m *Master) Present() (*payload.Map, error) {
 func (m *Master) Jobs() runners.JobStore { return m.stores.jobs }
 
 // JobEnd is when the last return of a job came, in Salt's form; "" when that is not known.
-func (m *Master) JobEnd(jid string) string { return m.core.jobs.endTime(jid) }
+func (m *Master) JobEnd(jid string) string { return m.core.jobs.EndTime(jid) }
 
 // AwaitJobs waits until every return that the bus has told of is stored. Without it a tool that asks for a job it has
 // just seen the end of may come before the disk has.
 func (m *Master) AwaitJobs(ctx context.Context) error {
-	err := m.core.jobs.await(ctx)
-	m.core.copies.handed(ctx)
+	err := m.core.jobs.Await(ctx)
+	m.core.copies.Handed(ctx)
 	return err
 }
 
 // KeepJob stores a job of one participant with its return, such as a runner that a tool has run.
 func (m *Master) KeepJob(ctx context.Context, jid, id string, load *payload.Map) error {
-	return m.core.jobs.keepRun(ctx, jid, id, load)
+	return m.core.jobs.KeepRun(ctx, jid, id, load)
 }
 
 // Outstanding tells which jobs since a moment wait for returns, the newest first, and which runners are at work. Jobs
 // whose returns are not stored on this master (ext_job_cache, nocache) are not seen.
 func (m *Master) Outstanding(ctx context.Context, since time.Time) (*payload.Map, error) {
-	found, err := m.core.jobs.outstanding(ctx, since)
+	found, err := m.core.jobs.Outstanding(ctx, since)
 	if err != nil {
 		return nil, err
 	}
@@ -88,7 +88,7 @@ func (m *Master) Newest(ctx context.Context, count int, want func(load *payload.
 	if err := m.AwaitJobs(ctx); err != nil {
 		return nil, err
 	}
-	return m.core.jobs.newest(ctx, count, want)
+	return m.core.jobs.Newest(ctx, count, want)
 }
 
 // ForgetFileLists drops the lists that are remembered of some environments and backends, nil for all, and returns

@@ -82,7 +82,7 @@ func TestLinkFollowsTheKey(t *testing.T) {
 	if _, err := r.keyStore().Remove(keys.Accepted, "m1"); err != nil {
 		t.Fatal(err)
 	}
-	r.m.core.attendance.relink("m1")
+	r.m.core.attendance.Relink("m1")
 	r.awaitLink("m1", ledger.LinkDown) // the connection there is not one of whoever will have the id
 	r.minion("m1")
 	r.awaitLink("m1", ledger.LinkUp)
@@ -110,7 +110,7 @@ func TestPresentByWhatIsKnown(t *testing.T) {
 func BenchmarkSubscribed(b *testing.B) {
 	r := newRig(b)
 	topic := r.minion("m1").link
-	subscribed := r.m.core.attendance.watch(zmq.PubOptions{}).OnSubscription
+	subscribed := r.m.core.attendance.Watch(zmq.PubOptions{}).OnSubscription
 	b.ReportAllocs()
 	for i := range b.N {
 		conn := uint64(i + 1)

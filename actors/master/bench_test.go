@@ -182,7 +182,7 @@ func BenchmarkExpandGrain(b *testing.B) {
 	}
 	b.ResetTimer()
 	for range b.N {
-		if found, _ := r.m.core.targets.expand(b.Context(), "os:Deb*", "grain", ":"); len(found.Minions) != 2000 {
+		if found, _ := r.m.core.targets.Expand(b.Context(), "os:Deb*", "grain", ":"); len(found.Minions) != 2000 {
 			b.Fatalf("found %d", len(found.Minions))
 		}
 	}

@@ -26,8 +26,8 @@ func (c *core) children() []daemon.Child {
 	for _, p := range c.handed() {
 		rows = append(rows, daemon.Child{Spec: p.Child()})
 	}
-	for _, spec := range []supervisor.Spec{c.publications.child(c.publisherOptions()),
-		c.jobs.child(c.jobStoreOptions()), c.record.trace.Child(), c.upkeep.child(nameMaintenance), c.pillars.child(),
+	for _, spec := range []supervisor.Spec{c.publications.Child(c.publisherOptions()),
+		c.jobs.Child(c.jobStoreOptions()), c.record.Trace.Child(), c.upkeep.child(nameMaintenance), c.pillars.child(),
 		c.pillars.gitChild(), c.files.child()} {
 		rows = append(rows, daemon.Child{Spec: spec})
 	}

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"brine/actors/master/targets"
 	"brine/modules/fleet/datacache"
 	"brine/modules/fleet/keys"
 	"brine/wire/auth"
@@ -83,7 +84,7 @@ func TestPillarKeepsGrains(t *testing.T) {
 		t.Fatal(err)
 	}
 	equal(t, "cached grains", grains, payload.M("os", "Debian", "id", "m1"))
-	if found, _ := r.m.core.targets.meant(t.Context(), "os:Debian", "grain", defaultDelimiter,
+	if found, _ := r.m.core.targets.Meant(t.Context(), "os:Debian", "grain", targets.DefaultDelimiter,
 		false); len(found.Minions) != 1 {
 		t.Errorf("grain target finds %v", found)
 	}

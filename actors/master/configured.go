@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"brine/actors/master/access"
+	"brine/actors/master/copies"
+	"brine/actors/master/publish"
 	"brine/config"
 	"brine/modules/eauth"
 	"brine/modules/fleet/datacache"
@@ -116,8 +118,8 @@ func functionOptionsOf(opt Options, st *stores) functionOptions {
 	return functionOptions{values: cfg.Raw, fromNow: fromNow, manager: keyManagerOf(cfg, st), version: opt.Version}
 }
 
-func publicationOptionsOf(cfg *config.Master) publicationOptions {
-	return publicationOptions{masterID: cfg.Raw.Value("master_id"), user: cfg.User, filter: cfg.ZMQFiltering}
+func publicationOptionsOf(cfg *config.Master) publish.Options {
+	return publish.Options{MasterID: cfg.Raw.Value("master_id"), User: cfg.User, Filter: cfg.ZMQFiltering}
 }
 
 func upkeepOptionsOf(cfg *config.Master) upkeepOptions {
@@ -201,19 +203,19 @@ func reactionOptionsOf(cfg *config.Master) reactionOptions {
 		queue: cfg.ReactorWorkerHWM, path: filepath.Join(cfg.CacheDir, backlogFile), id: cfg.ID}
 }
 
-func eventReturnOptionsOf(cfg *config.Master) eventReturnOptions {
-	return eventReturnOptions{names: returnerNames(cfg.Raw.Value("event_return")), least: cfg.EventReturnQueue,
-		maxWait: cfg.EventReturnQueueMaxSeconds, allow: cfg.EventReturnWhitelist, deny: cfg.EventReturnBlacklist,
-		dir: filepath.Join(cfg.CacheDir, "event_return"), maxBytes: cfg.ReturnSpoolMaxBytes,
-		maxAge: cfg.ReturnSpoolMaxAge, mask: config.Masker(cfg.Raw)}
+func eventReturnOptionsOf(cfg *config.Master) copies.EventOptions {
+	return copies.EventOptions{Names: copies.ReturnerNames(cfg.Raw.Value("event_return")), Least: cfg.EventReturnQueue,
+		MaxWait: cfg.EventReturnQueueMaxSeconds, Allow: cfg.EventReturnWhitelist, Deny: cfg.EventReturnBlacklist,
+		Dir: filepath.Join(cfg.CacheDir, "event_return"), MaxBytes: cfg.ReturnSpoolMaxBytes,
+		MaxAge: cfg.ReturnSpoolMaxAge, Mask: config.Masker(cfg.Raw)}
 }
 
-func jobCopyOptionsOf(cfg *config.Master) jobCopyOptions {
-	o := jobCopyOptions{ext: cfg.ExtJobCache, returns: cfg.JobCache && cfg.ExtJobCache == "",
-		endTimes: cfg.JobCacheStoreEndtime, dir: filepath.Join(cfg.CacheDir, "job_cache"),
-		maxBytes: cfg.ReturnSpoolMaxBytes, maxAge: cfg.ReturnSpoolMaxAge, mask: config.Masker(cfg.Raw)}
+func jobCopyOptionsOf(cfg *config.Master) copies.JobOptions {
+	o := copies.JobOptions{Ext: cfg.ExtJobCache, Returns: cfg.JobCache && cfg.ExtJobCache == "",
+		EndTimes: cfg.JobCacheStoreEndtime, Dir: filepath.Join(cfg.CacheDir, "job_cache"),
+		MaxBytes: cfg.ReturnSpoolMaxBytes, MaxAge: cfg.ReturnSpoolMaxAge, Mask: config.Masker(cfg.Raw)}
 	if name := cfg.File.Str("master_job_cache"); name != localCache {
-		o.master = name
+		o.Master = name
 	}
 	return o
 }

@@ -8,6 +8,10 @@ import (
 
 	"brine/actors/master/complaints"
 	"brine/actors/master/eventbus"
+	"brine/actors/master/jobs"
+	"brine/actors/master/publish"
+	"brine/actors/master/record"
+	"brine/actors/master/targets"
 	"brine/modules/eauth"
 	"brine/modules/runners"
 	"brine/wire/payload"
@@ -23,10 +27,10 @@ type consoleOptions struct {
 // console answers the command line and API clients.
 type console struct {
 	consoleOptions
-	jobs         *jobs
-	targets      *targets
-	record       *record
-	publications *publications
+	jobs         *jobs.Jobs
+	targets      *targets.Targets
+	record       *record.Record
+	publications *publish.Publications
 	functions    *ownFunctions
 	events       *eventbus.Bus
 	complaints   *complaints.Log
@@ -136,7 +140,7 @@ func (c *console) runner(r *call) (any, error) {
 	if refusal != nil {
 		return refusal, nil
 	}
-	jid := c.jobs.numberRun(id)
+	jid := c.jobs.NumberRun(id)
 	req := runners.Request{Kind: runners.KindRunner, Fun: name, Args: f.args, KW: f.kw, JID: jid, User: user}
 	if err := c.functions.start(&RunRunner{Req: req}); err != nil {
 		return nil, err
@@ -161,7 +165,7 @@ func (c *console) callWheel(r *call) (any, error) {
 	if refusal != nil {
 		return refusal, nil
 	}
-	jid := c.jobs.numberRun(id)
+	jid := c.jobs.NumberRun(id)
 	res := c.functions.run(r.ctx, runners.Request{Kind: runners.KindWheel, Fun: name, Args: f.args, KW: f.kw, JID: jid,
 		User: user,
 		Low:  !ask.Apart()}, c.events.Fire)

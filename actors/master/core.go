@@ -10,10 +10,18 @@ import (
 	"brine/actors/engines"
 	"brine/actors/master/access"
 	"brine/actors/master/answers"
+	"brine/actors/master/attendance"
 	"brine/actors/master/complaints"
+	"brine/actors/master/copies"
 	"brine/actors/master/eventbus"
+	"brine/actors/master/jobs"
+	"brine/actors/master/machine"
 	"brine/actors/master/meter"
+	"brine/actors/master/ports"
+	"brine/actors/master/publish"
+	"brine/actors/master/record"
 	"brine/actors/master/returning"
+	"brine/actors/master/targets"
 	"brine/actors/master/tracing"
 	"brine/config"
 	"brine/modules/eauth"
@@ -43,16 +51,16 @@ type core struct {
 	pools        *pools
 	complaints   *complaints.Log
 	events       *eventbus.Bus
-	ports        *ports
-	targets      *targets
-	attendance   *attendance
-	machine      *machine
+	ports        *ports.Ports
+	targets      *targets.Targets
+	attendance   *attendance.Book
+	machine      *machine.Machine
 	eventReturn  *returning.Part // nil: no returner gets events
-	copies       *jobCopies      // nil: no returner gets jobs
-	jobs         *jobs
+	copies       *copies.Jobs    // nil: no returner gets jobs
+	jobs         *jobs.Jobs
 	answers      *answers.Desk
-	record       *record
-	publications *publications
+	record       *record.Record
+	publications *publish.Publications
 	mines        *mine.Reader
 	files        *files
 	pillars      *pillars
@@ -70,18 +78,19 @@ type core struct {
 // newCore puts the parts together, each on those before it. On an error nothing of them stays open.
 func newCore(opt Options, ps *pools, st *stores) (*core, error) {
 	cfg, log := opt.Config, opt.Logger
-	c := &core{cfg: cfg, running: opt.RunningUser, log: log, book: newBook(opt.book), pools: ps,
+	c := &core{cfg: cfg, running: opt.RunningUser, log: log, book: record.NewBook(opt.book), pools: ps,
 		signs: newSigns(cfg.CacheDir, cfg.SockDir, log),
 		rules: &atomic.Pointer[access.Rules]{}, tree: &atomic.Pointer[supervisor.Supervisor]{},
 		complaints: complaints.New(log),
 		steady:     steady.New(steady.Since(time.Now()), nil), // Maintenance tells
 		events: eventbus.New(eventbus.Options{Most: cfg.EventBusMax,
-			Bytes: within(cfg.EventBusMaxBytes, opt.Memory, eventShare), MaxSize: cfg.MaxEventSize}, log)}
+			Bytes: ports.Within(cfg.EventBusMaxBytes, opt.Memory, eventShare), MaxSize: cfg.MaxEventSize}, log)}
 	c.book.Peers.Accepted = func(id string) bool { _, ok := st.signIn.Accepted(id); return ok }
 	c.rules.Store(newRules(cfg, eauth.New(eauthOptions(cfg, opt.RunningUser, opt.Keys.Local, c.steady.Calm, log))))
-	c.ports = newPorts(portOptions{cfg.MaxConnections, cfg.RequestBytesMax, opt.Memory}, c.events, c.complaints, log)
-	c.targets = newTargets(st.keys, st.cache, cfg.MinionDataCache, c.rules, log)
-	c.attendance = newAttendance(&c.book.Peers, st.presence, func(topic string) bool { return c.auth.Vouches(topic) },
+	c.ports = ports.New(ports.Options{MaxConnections: cfg.MaxConnections, RequestBytes: cfg.RequestBytesMax,
+		Memory: opt.Memory}, c.events, c.complaints, log)
+	c.targets = targets.New(st.keys, st.cache, cfg.MinionDataCache, c.rules, log)
+	c.attendance = attendance.New(&c.book.Peers, st.presence, func(topic string) bool { return c.auth.Vouches(topic) },
 		log)
 	for _, step := range []func(Options, *stores) error{c.keepJobs, c.measure, c.letIn, c.follow, c.serve, c.act,
 		c.furnish} {
@@ -95,27 +104,28 @@ func newCore(opt Options, ps *pools, st *stores) (*core, error) {
 // keepJobs makes the parts that keep jobs, here and in returners, and hand events to those.
 func (c *core) keepJobs(opt Options, st *stores) (err error) {
 	cfg, fire, calm := c.cfg, c.events.Fire, c.steady.Calm
-	if c.machine, err = newMachine(machineOptions{cfg.ID, cfg.Raw, opt.Version}, c.log); err != nil {
+	if c.machine, err = machine.New(machine.Options{ID: cfg.ID, Values: cfg.Raw, Version: opt.Version},
+		c.log); err != nil {
 		return err
 	}
 	events := eventReturnOptionsOf(cfg)
-	events.machine, events.fire, events.subscribe, events.calm = c.machine, fire, c.events.Hear, calm
-	if c.eventReturn, err = newEventReturn(events, c.log); err != nil {
+	events.Machine, events.Fire, events.Subscribe, events.Calm = c.machine, fire, c.events.Hear, calm
+	if c.eventReturn, err = copies.NewEvents(events, c.log); err != nil {
 		return err
 	}
-	if c.copies, err = newJobCopies(jobCopyOptionsOf(cfg), c.machine, fire, calm, c.log); err != nil {
+	if c.copies, err = copies.NewJobs(jobCopyOptionsOf(cfg), c.machine, fire, calm, c.log); err != nil {
 		return err
 	}
 	if store, own := st.jobs.(*jobstore.Store); own {
-		if copied, ok := c.copies.over(store); ok {
+		if copied, ok := c.copies.Over(store); ok {
 			st.jobs = copied
 		}
 	}
 	if opt.jobs != nil {
 		st.jobs = opt.jobs(st.jobs)
 	}
-	c.jobs = newJobs(jobsOptions{queueMax: cfg.JobStoreQueueMax, unique: cfg.UniqueJID,
-		users: []string{cfg.User, opt.RunningUser}}, st.jobs, c.book, c.log)
+	c.jobs = jobs.New(jobs.Options{QueueMax: cfg.JobStoreQueueMax, Unique: cfg.UniqueJID,
+		Users: []string{cfg.User, opt.RunningUser}}, st.jobs, c.book, c.log)
 	return nil
 }
 
@@ -128,7 +138,7 @@ func (c *core) measure(opt Options, st *stores) (err error) {
 		Functions: opt.Functions, Pools: c.pools.names(), Command: isCommand}); err != nil {
 		return err
 	}
-	return c.meter.Look(opt.Metrics, meter.Sources{Peers: &c.book.Peers, Keys: st.keys, Ended: c.ports.turnedAway,
+	return c.meter.Look(opt.Metrics, meter.Sources{Peers: &c.book.Peers, Keys: st.keys, Ended: c.ports.TurnedAway,
 		Store: st.jobs})
 }
 
@@ -149,15 +159,15 @@ func (c *core) letIn(opt Options, st *stores) (err error) {
 func (c *core) follow(opt Options, st *stores) error {
 	c.answers = answers.New(answers.Sources{Store: st.jobs, Book: c.book, Keys: st.keys, Finder: st.presence,
 		Addresses: newAddressBook(st), Keep: c.cfg.KeepJobsSeconds, NextJID: func() string {
-			return c.jobs.ids.Next(time.Now())
+			return c.jobs.IDs.Next(time.Now())
 		},
-		Ask: func(jid, fun string, args []any, ids []string) { c.publications.askMinions(jid, fun, args, ids) }})
+		Ask: func(jid, fun string, args []any, ids []string) { c.publications.AskMinions(jid, fun, args, ids) }})
 	trace := tracing.New(tracing.Options{Config: c.cfg.TracingOptions(), Version: opt.Version, Master: c.cfg.ID,
 		Log:     c.log,
 		Job:     func(jid string) (*ledger.Snapshot, error) { s, _, err := c.answers.Snapshot(jid); return s, err },
 		Reasons: c.answers.Reasons, Count: c.meter.Traced})
-	c.record = newRecord(c.book, c.meter, trace)
-	c.publications = newPublications(publicationOptionsOf(c.cfg), c.jobs, c.copies, c.events, c.record, c.reqServer,
+	c.record = record.New(c.book, c.meter, trace)
+	c.publications = publish.New(publicationOptionsOf(c.cfg), c.jobs, c.copies, c.events, c.record, c.reqServer,
 		c.log)
 	return nil
 }
@@ -168,7 +178,7 @@ func (c *core) serve(_ Options, st *stores) (err error) {
 		return err
 	}
 	c.mines = newMines(c.cfg.Raw, st.cache, c.targets)
-	c.pillars, err = newPillars(c.cfg.Raw, c.machine.env, c.targets, c.cfg.RequestTimeout, c.log)
+	c.pillars, err = newPillars(c.cfg.Raw, c.machine.Env, c.targets, c.cfg.RequestTimeout, c.log)
 	return err
 }
 
@@ -203,7 +213,7 @@ func (c *core) furnish(opt Options, st *stores) error {
 		return err
 	}
 	c.upkeep = newUpkeep(upkeepOptionsOf(c.cfg), upkeepParts{data: sweepOf(c.cfg, st), auth: c.auth, keys: st.keys,
-		signIns: c.signIns, connected: c.attendance.Connected, fire: c.events.Fire, jobs: c.jobs.send,
+		signIns: c.signIns, connected: c.attendance.Connected, fire: c.events.Fire, jobs: c.jobs.Send,
 		publish: c.publishOwn, tokens: c.cleanTokens, signs: c.signs}, c.log)
 	c.desks = newDesks(deskOptionsOf(c.cfg, opt.RunningUser), deskParts{answers: c.answers, auth: c.auth,
 		cache: st.cache, complaints: c.complaints, events: c.events, files: c.files, functions: c.functions,
@@ -220,7 +230,7 @@ func (c *core) handed() (parts []*returning.Part) {
 		parts = append(parts, c.eventReturn)
 	}
 	if c.copies != nil {
-		parts = append(parts, c.copies.part)
+		parts = append(parts, c.copies.Part)
 	}
 	if c.schedules != nil && c.schedules.waiting != nil {
 		parts = append(parts, c.schedules.waiting)
@@ -242,9 +252,9 @@ func (c *core) close() error {
 
 // publishOwn publishes a job of the master's own and tells how many minions are meant.
 func (c *core) publishOwn(fun string, args []any, tgt any, tgtType string) int {
-	who, _ := c.targets.expand(context.Background(), tgt, tgtType, defaultDelimiter) // which is logged
-	c.publications.beginOwn(payload.M("fun", fun, "arg", args, "tgt", tgt, "tgt_type", tgtType, "ret", "", "jid",
-		c.jobs.ids.Next(time.Now()), "user", c.cfg.User), who)
+	who, _ := c.targets.Expand(context.Background(), tgt, tgtType, targets.DefaultDelimiter) // which is logged
+	c.publications.BeginOwn(payload.M("fun", fun, "arg", args, "tgt", tgt, "tgt_type", tgtType, "ret", "", "jid",
+		c.jobs.IDs.Next(time.Now()), "user", c.cfg.User), who)
 	return len(who.Minions)
 }
 

@@ -8,7 +8,11 @@ import (
 	"brine/actors/master/answers"
 	"brine/actors/master/complaints"
 	"brine/actors/master/eventbus"
+	"brine/actors/master/jobs"
 	"brine/actors/master/meter"
+	"brine/actors/master/publish"
+	"brine/actors/master/record"
+	"brine/actors/master/targets"
 	"brine/modules/fleet/datacache"
 	"brine/modules/fleet/door"
 	"brine/modules/fleet/keys"
@@ -40,18 +44,18 @@ type deskParts struct {
 	files        *files
 	functions    *ownFunctions
 	gate         *access.Gate
-	jobs         *jobs
+	jobs         *jobs.Jobs
 	keys         *keys.Store
 	meant        *speakers.Jobs
 	meter        *meter.Meter
 	mines        *mine.Reader
 	pillars      *pillars
 	kept         pillarCache
-	publications *publications
+	publications *publish.Publications
 	pushed       *pushed.Store
-	record       *record
+	record       *record.Record
 	signIns      *signIns
-	targets      *targets
+	targets      *targets.Targets
 	tops         *tops.Tops
 }
 

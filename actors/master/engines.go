@@ -9,6 +9,7 @@ import (
 	"brine/actors/daemon"
 	"brine/actors/engines"
 	"brine/actors/master/eventbus"
+	"brine/actors/master/jobs"
 	"brine/modules/runners"
 	"brine/wire/payload"
 )
@@ -26,11 +27,11 @@ type engineOptions struct {
 // engineCaller runs functions for engines.
 type engineCaller struct {
 	functions *ownFunctions
-	jobs      *jobs
+	jobs      *jobs.Jobs
 }
 
 // newEngines makes the engines of a master. They see its bus, its functions and the numbers of its jobs.
-func newEngines(opt engineOptions, events *eventbus.Bus, functions *ownFunctions, jobs *jobs,
+func newEngines(opt engineOptions, events *eventbus.Bus, functions *ownFunctions, jobs *jobs.Jobs,
 	log *slog.Logger) (*engines.Set, error) {
 	c := &engineCaller{functions, jobs}
 	return engines.New(engines.Options{Engines: opt.engines, Ext: opt.ext, Role: "master", ID: opt.id,
@@ -43,10 +44,10 @@ func (c *engineCaller) call(ctx context.Context, client, fun string, args []any,
 	switch kind {
 	case runners.KindRunner, runners.KindWheel:
 		rec, err := c.functions.await(ctx, runners.Request{Kind: kind, Fun: fun, Args: args, KW: kw,
-			JID: c.jobs.ids.Next(time.Now()), User: engineUser}, 0)
+			JID: c.jobs.IDs.Next(time.Now()), User: engineUser}, 0)
 		return rec.Value("return"), err
 	case "execution":
-		return daemon.CallIn(ctx, c.functions.machine.env, fun, args, kw)
+		return daemon.CallIn(ctx, c.functions.machine.Env, fun, args, kw)
 	}
 	return nil, fmt.Errorf("there is no client %s: there are execution, runner and wheel", payload.Show(client))
 }

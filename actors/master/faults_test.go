@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"brine/actors/actortest"
+	"brine/actors/master/jobs"
 	"brine/modules/fleet/jobstore"
 	"brine/modules/host/setaside"
 	"brine/supervisor"
@@ -212,7 +213,7 @@ func TestNoFilesOfJobs(t *testing.T) {
 		m.giveBack(jid, "test.ping", true)
 		equal(t, "return", r.stored(jid).Map("m1").Value("return"), true)
 	}
-	settledJobs{r.m.core.jobs}.settle() // what could not be written is said when a commit is over
+	jobs.Settled{Jobs: r.m.core.jobs}.Settle() // what could not be written is said when a commit is over
 	if err := os.Remove(dir); err != nil {
 		t.Fatal(err)
 	}

@@ -82,7 +82,7 @@ func TestBusFlood(t *testing.T) {
 // keeps it. Loads are taken.
 func TestReturnsWait(t *testing.T) {
 	r := newRig(t, "job_store_queue_max: 2")
-	m, room := r.minion("m1"), r.m.core.jobs.room
+	m, room := r.minion("m1"), r.m.core.jobs.Room
 	ear := r.hear()
 	var first, second daemon.Place
 	first.Enter(room, 0)

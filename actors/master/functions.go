@@ -8,6 +8,9 @@ import (
 	"strings"
 	"sync"
 
+	"brine/actors/master/copies"
+	"brine/actors/master/jobs"
+	"brine/actors/master/machine"
 	"brine/modules/absent"
 	"brine/modules/all"
 	"brine/modules/eauth"
@@ -32,11 +35,11 @@ type functionOptions struct {
 
 // functionParts are the parts of the master that its functions act on, beside what is inside.
 type functionParts struct {
-	machine  *machine
+	machine  *machine.Machine
 	cache    *datacache.Banks // of minions
 	presence runners.Presence // who is connected
-	jobs     *jobs
-	copies   *jobCopies
+	jobs     *jobs.Jobs
+	copies   *copies.Jobs
 	pillars  *pillars
 }
 
@@ -58,10 +61,10 @@ func newOwnFunctions(opt functionOptions, in inside, parts functionParts) *ownFu
 	wheels.Offer(all.Wheel(wheel.Options{Keys: manager, Events: in, Presence: f.presence, Values: opt.fromNow}))
 	runs.Lacks(absent.Of(absent.Runner))
 	runs.Offer(all.Runners(runners.Options{
-		Publisher: in, Jobs: settledJobs{f.jobs}, JobCaches: f.jobCache, Minions: f.cache, Banks: f.cache,
+		Publisher: in, Jobs: jobs.Settled{Jobs: f.jobs}, JobCaches: f.jobCache, Minions: f.cache, Banks: f.cache,
 		Keys: manager, Presence: f.presence, Bus: in, Mine: in, Files: in.files, Pillar: f,
-		Targets: in.targets.expander, Token: f.makeToken, Running: f.list, Runners: runs, Wheel: wheels,
-		Execution: f.machine.env, Version: opt.version, Reactor: opt.reactor,
+		Targets: in.targets.Expander, Token: f.makeToken, Running: f.list, Runners: runs, Wheel: wheels,
+		Execution: f.machine.Env, Version: opt.version, Reactor: opt.reactor,
 	}))
 	for what, reg := range map[string]*loader.Registry{"wheels": wheels, "runners": runs} {
 		reg.Limit(loader.LimitsOf(opt.values, what))
@@ -69,9 +72,9 @@ func newOwnFunctions(opt functionOptions, in inside, parts functionParts) *ownFu
 	env := func(reg *loader.Registry) *loader.Env {
 		return &loader.Env{Registry: reg, ID: in.opt.id, Opts: func() *payload.Map {
 			return opt.values
-		}, Host: loader.Host{Log: logger{in.log}}}
+		}, Host: loader.Host{Log: machine.Logger{Logger: in.log}}}
 	}
-	own, host := f.client(), &f.machine.env.Host
+	own, host := f.client(), &f.machine.Env.Host
 	host.Runner, host.Wheel, host.Local = own, own, own
 	f.envs = map[runners.Kind]*loader.Env{runners.KindRunner: env(runs), runners.KindWheel: env(wheels)}
 	f.run = func(ctx context.Context, req runners.Request, fire func(string, *payload.Map)) *runners.Result {

@@ -9,6 +9,7 @@ import (
 
 	"brine/actors/master/access"
 	"brine/actors/master/eventbus"
+	"brine/actors/master/targets"
 	"brine/modules/fleet/mine"
 	"brine/modules/loader"
 	"brine/modules/runners"
@@ -31,7 +32,7 @@ type insideOptions struct {
 type inside struct {
 	opt     insideOptions
 	rules   *atomic.Pointer[access.Rules]
-	targets *targets
+	targets *targets.Targets
 	events  *eventbus.Bus
 	mines   *mine.Reader
 	files   *files

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"brine/actors/master/access"
+	"brine/actors/master/targets"
 	"brine/modules/fleet/datacache"
 	"brine/modules/fleet/ledger"
 	"brine/modules/fleet/mine"
@@ -91,10 +92,10 @@ func (d *dataDesk) mineGet(r *call) (any, error) {
 }
 
 // newMines reads the mines of this master by its options (see mine.Reader).
-func newMines(opts *payload.Map, cache *datacache.Banks, who *targets) *mine.Reader {
+func newMines(opts *payload.Map, cache *datacache.Banks, who *targets.Targets) *mine.Reader {
 	return &mine.Reader{Opts: opts, Mine: cache.Mine,
 		Expand: func(ctx context.Context, tgt any, tgtType string, greedy bool) ([]string, error) {
-			found, err := who.meant(ctx, tgt, tgtType, defaultDelimiter, greedy)
+			found, err := who.Meant(ctx, tgt, tgtType, targets.DefaultDelimiter, greedy)
 			return found.Minions, err
 		}}
 }

@@ -10,6 +10,7 @@ import (
 
 	"brine/actors/master/access"
 	"brine/actors/master/eventbus"
+	"brine/actors/master/jobs"
 	"brine/modules/fleet/ledger"
 	"brine/wire/auth"
 	"brine/wire/event"
@@ -26,7 +27,7 @@ const (
 // eventDesk takes the events of minions.
 type eventDesk struct {
 	gate   *access.Gate
-	jobs   *jobs
+	jobs   *jobs.Jobs
 	events *eventbus.Bus
 	most   int // events of one request (minion_events_max)
 	busy   busyMinions
@@ -179,11 +180,11 @@ func (e *eventList) fire(tag string, data *payload.Map) (size int) {
 // noteMinions adds the minions that a syndic tells of to their job.
 func (d *eventDesk) noteMinions(syndic string, data *payload.Map) {
 	job := event.ReadJob(data)
-	if job.JID == "" || job.Minions == nil || !d.jobs.knows(job.JID) {
+	if job.JID == "" || job.Minions == nil || !d.jobs.Knows(job.JID) {
 		return
 	}
 	minions := slices.DeleteFunc(job.Minions, func(id string) bool { return !auth.ValidID(id) })
-	d.jobs.send(&SaveLoad{JID: job.JID, Minions: minions, Syndic: syndic})
+	d.jobs.Send(&jobs.SaveLoad{JID: job.JID, Minions: minions, Syndic: syndic})
 }
 
 // maxMinionError is how much of an error that a minion reports is logged, in bytes.

@@ -17,10 +17,10 @@ func (d *returnDesk) minionFacts(r *call) (any, error) {
 	for k, v := range jobs.All() {
 		jid, isText := k.(string)
 		m, err := ledger.UnpackMinion(payload.AsBytes(v))
-		if !isText || err != nil || !d.jobs.knows(jid) {
+		if !isText || err != nil || !d.jobs.Knows(jid) {
 			continue
 		}
-		d.record.book.Hear(jid, r.id, d.record.book.Peers.Timed(r.id, m, r.load, r.from.at))
+		d.record.Book.Hear(jid, r.id, d.record.Book.Peers.Timed(r.id, m, r.load, r.from.At))
 	}
 	return true, nil
 }

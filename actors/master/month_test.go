@@ -124,7 +124,7 @@ func TestMonth(t *testing.T) {
 		server, _ := r.m.Supervisor().Lookup(nameReqServer)
 		server.Send(&CheckDeadlines{}) // it holds what was answered until its next look, which is once in a second
 		r.eventually("rest", func() error {
-			if n := server.Depth() + r.m.core.jobs.writer.Depth() + r.m.core.events.Way.Ref().Depth(); n > 0 {
+			if n := server.Depth() + r.m.core.jobs.Writer.Depth() + r.m.core.events.Way.Ref().Depth(); n > 0 {
 				return fmt.Errorf("%d messages wait", n)
 			}
 			return nil

@@ -11,6 +11,7 @@ import (
 	"brine/actors/master/complaints"
 	"brine/actors/master/eventbus"
 	"brine/actors/master/meter"
+	"brine/actors/master/record"
 	"brine/supervisor"
 	"brine/wire/auth"
 	"brine/wire/payload"
@@ -51,7 +52,7 @@ type call struct {
 	load *payload.Map
 	id   string // of the minion; "" with clear requests
 	req  *request
-	from origin
+	from record.Origin
 	// rules are those of the whole request, whatever is reloaded meanwhile.
 	rules *access.Rules
 
@@ -189,7 +190,7 @@ func (w *mworker) serve(ctx supervisor.Context, r *request, o *auth.Opened, bega
 	supervisor.Note(ctx, payload.Show(o.Load.Str(payload.FieldJID)))
 	c := &call{ctx: supervisor.Lifetime(ctx), load: o.Load, id: o.ID, req: r, rules: r.rules, log: w.opt.log,
 		beside: beside(ctx, r),
-		from:   origin{at: r.at, began: began, lane: w.opt.pools.name(w.pool), worker: w.name, noFiles: r.noFiles}}
+		from:   record.Origin{At: r.at, Began: began, Lane: w.opt.pools.name(w.pool), Worker: w.name, NoFiles: r.noFiles}}
 	v, err := handler(w.opt.desks, c)
 	switch {
 	case errors.Is(err, errLater):

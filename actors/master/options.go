@@ -5,6 +5,9 @@ import (
 	"path/filepath"
 
 	"brine/actors/master/eventbus"
+	"brine/actors/master/jobs"
+	"brine/actors/master/ports"
+	"brine/actors/master/publish"
 	"brine/config"
 	"brine/supervisor"
 	"brine/supervisor/stats"
@@ -15,20 +18,20 @@ import (
 	"brine/wire/zmq"
 )
 
-func (c *core) publisherOptions() publisherOptions {
+func (c *core) publisherOptions() publish.PublisherOptions {
 	cfg := c.cfg
-	return publisherOptions{
-		open: func() pubSocket {
-			return zmq.NewPub(c.attendance.watch(zmq.PubOptions{
+	return publish.PublisherOptions{
+		Open: func() publish.Socket {
+			return zmq.NewPub(c.attendance.Watch(zmq.PubOptions{
 				Endpoint: zmq.BindEndpoint(cfg.Interface, cfg.PublishPort), IPv6: cfg.IPv6, Backlog: cfg.ZMQBacklog,
 				HWM: cfg.PubHWM, Keepalive: keepaliveOf(cfg), HeartbeatIvl: cfg.ZMQHeartbeatIvl,
-				HeartbeatTimeout: cfg.ZMQHeartbeatTimeout, MaxTopics: cfg.PubMaxTopics, MaxPeers: c.ports.maxPeers(),
-				OnFull: portFull(c.log, cfg.PublishPort), Guard: c.ports.guard, OnRefused: c.ports.peerRefused,
+				HeartbeatTimeout: cfg.ZMQHeartbeatTimeout, MaxTopics: cfg.PubMaxTopics, MaxPeers: c.ports.MaxPeers(),
+				OnFull: ports.Full(c.log, cfg.PublishPort), Guard: c.ports.Guard, OnRefused: c.ports.PeerRefused,
 				Logger: c.log,
 			}))
 		},
-		seal: c.auth.SealPublication, filter: cfg.ZMQFiltering,
-		syndic: cfg.OrderMasters, log: c.log,
+		Seal: c.auth.SealPublication, Filter: cfg.ZMQFiltering,
+		Syndic: cfg.OrderMasters, Log: c.log,
 	}
 }
 
@@ -40,8 +43,8 @@ func keepaliveOf(cfg *config.Master) *zmq.Keepalive {
 	return k
 }
 
-func (c *core) jobStoreOptions() jobStoreOptions {
-	return jobStoreOptions{meter: c.meter, log: c.log, filesFailed: c.publications.filesFailed, server: c.reqServer}
+func (c *core) jobStoreOptions() jobs.WriterOptions {
+	return jobs.WriterOptions{Meter: c.meter, Log: c.log, FilesFailed: c.publications.FilesFailed, Server: c.reqServer}
 }
 
 // reqServer is the ReqServer, which others tell what has become of their part of a request; nil: it has not started.
@@ -79,11 +82,11 @@ func (c *core) reqOptions() reqServerOptions {
 			return zmq.NewRouter(zmq.RouterOptions{
 				Endpoint: zmq.BindEndpoint(cfg.Interface, cfg.RetPort), IPv6: cfg.IPv6, Backlog: cfg.ZMQBacklog,
 				HeartbeatIvl: cfg.ZMQHeartbeatIvl, HeartbeatTimeout: cfg.ZMQHeartbeatTimeout,
-				MaxPeers: c.ports.maxPeers(), OnFull: portFull(c.log, cfg.RetPort), MaxMessage: c.ports.maxMessage,
-				Guard: c.ports.guard, OnRefused: c.ports.peerRefused,
+				MaxPeers: c.ports.MaxPeers(), OnFull: ports.Full(c.log, cfg.RetPort), MaxMessage: c.ports.MaxMessage,
+				Guard: c.ports.Guard, OnRefused: c.ports.PeerRefused,
 			})
 		},
-		pools: c.pools, queueMax: cfg.RequestQueueMax, bytesMax: c.ports.requestBytes, timeout: cfg.RequestTimeout,
+		pools: c.pools, queueMax: cfg.RequestQueueMax, bytesMax: c.ports.RequestBytes, timeout: cfg.RequestTimeout,
 		meter: c.meter, warn: c.complaints.Warn, log: c.log,
 		nest: supervisor.Options{Pool: true},
 		worker: func(name string, pool int, server *supervisor.Ref) supervisor.Actor {

@@ -14,6 +14,9 @@ import (
 
 	"brine/actors/master/access"
 	"brine/actors/master/eventbus"
+	"brine/actors/master/jobs"
+	"brine/actors/master/publish"
+	"brine/actors/master/targets"
 	"brine/modules/eauth"
 	"brine/modules/fleet/ledger"
 	"brine/modules/fleet/quota"
@@ -40,9 +43,9 @@ type peerOptions struct {
 type peerDesk struct {
 	opt          peerOptions
 	gate         *access.Gate
-	targets      *targets
-	jobs         *jobs
-	publications *publications
+	targets      *targets.Targets
+	jobs         *jobs.Jobs
+	publications *publish.Publications
 	functions    *ownFunctions
 	events       *eventbus.Bus
 	turns        *turns
@@ -52,7 +55,7 @@ type peerDesk struct {
 
 // peerLoad checks a publication of a minion against the option peer and makes it a publish request; ok is false when it
 // is refused (salt/daemons/masterapi.py, RemoteFuncs.minion_pub).
-func (d *peerDesk) peerLoad(ctx context.Context, r *call) (pub payload.PublishRequest, who found, ok bool) {
+func (d *peerDesk) peerLoad(ctx context.Context, r *call) (pub payload.PublishRequest, who targets.Found, ok bool) {
 	ask := payload.NewPeerRequest(r.load)
 	if !ask.Publishes() {
 		return pub, who, false
@@ -73,20 +76,20 @@ func (d *peerDesk) peerLoad(ctx context.Context, r *call) (pub payload.PublishRe
 		}
 		tgt, tgtType = group, "compound"
 	}
-	if !d.targets.exactPillar(ctx, tgt, tgtType) {
+	if !d.targets.ExactPillar(ctx, tgt, tgtType) {
 		d.log.Warn("publication of a minion refused: its pillar target matches more than an exact one", "minion", r.id)
 		return pub, who, false
 	}
 	pub = payload.NewPublishRequest(payload.M("cmd", payload.CmdPublish, "tgt", tgt, "fun", ask.Field(payload.FieldFun),
 		"arg", parseArgs(ask), "tgt_type", tgtType, "ret", d.returners(ask),
-		"jid", d.jobs.ids.NextForGuest(time.Now()), "kwargs", payload.M("id", r.id), "user", d.opt.user))
-	who, err := d.targets.expand(ctx, tgt, tgtType, defaultDelimiter)
+		"jid", d.jobs.IDs.NextForGuest(time.Now()), "kwargs", payload.M("id", r.id), "user", d.opt.user))
+	who, err := d.targets.Expand(ctx, tgt, tgtType, targets.DefaultDelimiter)
 	if errors.Is(err, matchers.ErrTime) {
 		return pub, who, false
 	}
 	funs, args := pub.Functions() // as they go out
 	grant := r.rules.Eauth.Allowed(eauth.PeerRules(r.rules.Peer, r.id), eauth.Want{Funs: funs, Args: args,
-		Covers: func(target string) bool { return d.targets.covers(ctx, target, who.Minions) }})
+		Covers: func(target string) bool { return d.targets.Covers(ctx, target, who.Minions) }})
 	if !grant.OK {
 		d.log.Warn("publication of a minion refused (peer)", "minion", r.id, "fun", access.Shown(funs))
 		return pub, who, false
@@ -113,7 +116,7 @@ func parseArgs(ask payload.PeerRequest) []any {
 }
 
 // publishPeer sends a minion's publication and notes whose it is.
-func (d *peerDesk) publishPeer(r *call, pub payload.PublishRequest, who found) (string, error) {
+func (d *peerDesk) publishPeer(r *call, pub payload.PublishRequest, who targets.Found) (string, error) {
 	jid := pub.JID()
 	dir := d.opt.dir
 	if err := os.MkdirAll(dir, 0o700); err != nil {
@@ -123,7 +126,7 @@ func (d *peerDesk) publishPeer(r *call, pub payload.PublishRequest, who found) (
 		return "", err
 	}
 	extra := pub.Extras()
-	d.publications.begin(pub, extra, d.publications.publication(pub, extra), who, r.from)
+	d.publications.Begin(pub, extra, d.publications.Publication(pub, extra), who, r.from)
 	return jid, nil
 }
 
@@ -183,7 +186,7 @@ func (d *peerDesk) minionPublish(r *call) (any, error) {
 			r.req.fail()
 			return
 		}
-		pub, who, ok := func() (payload.PublishRequest, found, bool) { defer done(); return d.peerLoad(ctx, r) }()
+		pub, who, ok := func() (payload.PublishRequest, targets.Found, bool) { defer done(); return d.peerLoad(ctx, r) }()
 		if !ok || len(who.Minions) == 0 || r.req.answered.Load() { // or its deadline was over before it was published
 			r.finish(payload.NewMap(0))
 			return
@@ -242,7 +245,7 @@ func (d *peerDesk) pubRet(r *call) (any, error) {
 	if string(owner) != r.id {
 		return payload.NewMap(0), nil
 	}
-	returns, err := settledJobs{d.jobs}.Returns(jid)
+	returns, err := jobs.Settled{Jobs: d.jobs}.Returns(jid)
 	if err != nil {
 		return nil, err
 	}
@@ -276,7 +279,7 @@ func (d *peerDesk) minionRunner(r *call) (any, error) {
 	err := d.functions.start(&RunRunner{
 		Limit: d.opt.patience,
 		Req: runners.Request{Kind: runners.KindRunner, Fun: fun, Args: pos, KW: kw,
-			JID: d.jobs.ids.NextForGuest(time.Now()), User: r.id},
+			JID: d.jobs.IDs.NextForGuest(time.Now()), User: r.id},
 		Done: func(rec *payload.Map, err error) {
 			leave()
 			if err != nil {

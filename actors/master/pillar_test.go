@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"brine/actors/master/targets"
 	"brine/modules/fleet/datacache"
 	"brine/supervisor"
 	"brine/supervisor/stats"
@@ -69,7 +70,7 @@ func TestPillar(t *testing.T) {
 		}
 		return nil
 	})
-	if found, _ := r.m.core.targets.meant(t.Context(), "role:db", "pillar", defaultDelimiter,
+	if found, _ := r.m.core.targets.Meant(t.Context(), "role:db", "pillar", targets.DefaultDelimiter,
 		false); len(found.Minions) != 1 || found.Minions[0] != "m2" {
 		t.Errorf("pillar target finds %v", found)
 	}

@@ -10,6 +10,8 @@ import (
 	"slices"
 	"time"
 
+	"brine/actors/master/machine"
+	"brine/actors/master/targets"
 	"brine/modules/fileserver/gitfs"
 	limits "brine/modules/host/memory"
 	"brine/modules/loader"
@@ -36,11 +38,12 @@ const pillarShare = 8
 const pillarMost = 128 << 20
 
 // newPillars reads the options of pillars once. on has the functions that templates call.
-func newPillars(opts *payload.Map, on *loader.Env, who *targets, within time.Duration, log *slog.Logger) (*pillars,
+func newPillars(opts *payload.Map, on *loader.Env, who *targets.Targets, within time.Duration,
+	log *slog.Logger) (*pillars,
 	error) {
 	p := &pillars{within: within, ref: supervisor.NewRef(), log: log}
 	var trees pillar.GitTrees
-	git, err := gitfs.NewPillars(opts, logger{log}.Log)
+	git, err := gitfs.NewPillars(opts, machine.Logger{Logger: log}.Log)
 	switch {
 	case err != nil && (!opts.Has("git_pillar_verify_config") || loader.Truthy(opts.Value("git_pillar_verify_config"))):
 		return nil, fmt.Errorf("ext_pillar: %w", err)
@@ -51,9 +54,9 @@ func newPillars(opts *payload.Map, on *loader.Env, who *targets, within time.Dur
 	}
 	most := int(min(limits.ForGo()/pillarShare, pillarMost))
 	p.compiler = pillar.New(pillar.Options{Opts: opts, Git: trees, Functions: pillar.FunctionsOf(on),
-		Limits: jinja.Limits{Memory: most}, Log: logger{log}.Log,
+		Limits: jinja.Limits{Memory: most}, Log: machine.Logger{Logger: log}.Log,
 		Means: func(ctx context.Context, target any, id string) bool {
-			found, err := who.expand(ctx, target, "compound", defaultDelimiter)
+			found, err := who.Expand(ctx, target, "compound", targets.DefaultDelimiter)
 			return err == nil && slices.Contains(found.Minions, id)
 		}})
 	return p, nil

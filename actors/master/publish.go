@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"brine/actors/master/access"
+	"brine/actors/master/targets"
 	"brine/modules/eauth"
 	"brine/modules/fleet/jobids"
 	"brine/modules/matchers"
@@ -42,7 +43,7 @@ func (c *console) publish(r *call) (any, error) {
 		return nil, err
 	}
 	jid, who := ask.JID(), one.owner()
-	if jid != "" && !c.jobs.claim(jid, who) { // told to him alone: an event would go to who waits for that job
+	if jid != "" && !c.jobs.Claim(jid, who) { // told to him alone: an event would go to who waits for that job
 		c.log.Warn("publication not allowed", "user", payload.Show(one.Name), "jid", payload.Show(jid), "why",
 			"the job id is none, or somebody else's")
 		return errorReply(refusedAuthorization[0], refusedAuthorization[1]), nil
@@ -53,8 +54,8 @@ func (c *console) publish(r *call) (any, error) {
 		c.log.Error("user does not have permissions to run this function", "user", ask.User(), "fun", access.Shown(funs))
 		return errorReply(refusedAuthorization[0], refusedAuthorization[1]), nil
 	}
-	found, err := c.targets.expand(r.ctx, ask.Tgt(), ask.TgtType(), delimiterOf(extra.Delimiter()))
-	r.from.matched = time.Now()
+	found, err := c.targets.Expand(r.ctx, ask.Tgt(), ask.TgtType(), targets.Delimiter(extra.Delimiter()))
+	r.from.Matched = time.Now()
 	list, bound, refusal := c.allow(r, one, ask, said{extra, closed, funs, args}, found.Minions)
 	if refusal != nil {
 		return refusal, nil
@@ -71,13 +72,13 @@ func (c *console) publish(r *call) (any, error) {
 		return nil, err
 	}
 	if jid == "" {
-		jid = c.jobs.ids.NextOf(time.Now(), who)
+		jid = c.jobs.IDs.NextOf(time.Now(), who)
 	}
 	ask.Number(jid)
-	pub := c.publications.publication(ask, extra)
+	pub := c.publications.Publication(ask, extra)
 	switch {
 	case c.orderMasters:
-		if bound && !c.targets.aimBelow(&pub, found.Minions) {
+		if bound && !c.targets.AimBelow(&pub, found.Minions) {
 			c.log.Warn("publication not allowed", "user", payload.Show(one.Name), "why",
 				"a target of this type cannot be bound with order_masters")
 			return errorReply(refusedAuthorization[0], refusedAuthorization[1]), nil
@@ -89,8 +90,8 @@ func (c *console) publish(r *call) (any, error) {
 	if r.req.answered.Load() { // its deadline was over: whoever was told that it failed asks again
 		return nil, errLater
 	}
-	r.replied = func() { c.record.replied(jid) }
-	c.publications.begin(ask, extra, pub, found, r.from)
+	r.replied = func() { c.record.Replied(jid) }
+	c.publications.Begin(ask, extra, pub, found, r.from)
 	return clearReply(payload.M("jid", jid, "minions", payload.AnyList(found.Minions), "missing",
 		payload.AnyList(found.Missing))), nil
 }
@@ -175,7 +176,7 @@ func (c *console) allow(r *call, one *asker, ask payload.PublishRequest, s said,
 	list, readable := rulesFor(one, s.extra)
 	if !one.Everything() || len(list) > 0 || !readable {
 		want := eauth.Want{Funs: s.funs, Args: s.args, FindJob: true, Covers: func(target string) bool {
-			return c.targets.covers(r.ctx, target, minions)
+			return c.targets.Covers(r.ctx, target, minions)
 		}}
 		grant := r.rules.Eauth.Allowed(list, want)
 		why := r.rules.Beyond(one.Identity, ask, s.closed, s.funs)

@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"brine/actors/master/publish"
 	"brine/modules/fleet/ledger"
 	"brine/wire/payload"
 )
@@ -13,7 +14,7 @@ func TestPublishRefused(t *testing.T) {
 	r := newRig(t)
 	book := r.m.core.book
 	book.Begin(ledger.Job{JID: someJID})
-	r.m.core.publications.publisher.Send(&PublishJob{Job: *payload.NewJob(payload.M("jid", someJID, "arg",
+	r.m.core.publications.Publisher.Send(&publish.PublishJob{Job: *payload.NewJob(payload.M("jid", someJID, "arg",
 		make(chan int)))})
 	until(t, "note of a refusal", func() bool { return book.Snapshot(someJID).Job.Failed != "" })
 }

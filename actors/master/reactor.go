@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"brine/actors/master/jobs"
 	"brine/actors/reacting"
 	"brine/modules/loader"
 	"brine/modules/matchers"
@@ -31,7 +32,7 @@ type reactions struct {
 	opt       reactionOptions
 	functions *ownFunctions
 	env       *loader.Env // of execution functions
-	jobs      *jobs
+	jobs      *jobs.Jobs
 	part      atomic.Pointer[reacting.Part] // nil: there are no rules
 	publisher atomic.Pointer[reactionClient]
 }
@@ -54,8 +55,8 @@ type reactionOptions struct {
 
 // newReactions returns reactions whose functions find opts as their options. rules are those of the option reactor.
 func newReactions(opt reactionOptions, rules any, opts *payload.Map, in inside, functions *ownFunctions,
-	jobs *jobs) (*reactions, error) {
-	env := *functions.machine.env
+	jobs *jobs.Jobs) (*reactions, error) {
+	env := *functions.machine.Env
 	env.Opts = func() *payload.Map { return opts }
 	r := &reactions{inside: in, opt: opt, functions: functions, env: &env, jobs: jobs}
 	return r, r.start(rules)
@@ -136,10 +137,10 @@ func (r *reactions) find(_ context.Context, name string) (string, bool) {
 }
 
 // NextJID is a new job id.
-func (r *reactions) NextJID() string { return r.jobs.ids.Next(time.Now()) }
+func (r *reactions) NextJID() string { return r.jobs.IDs.Next(time.Now()) }
 
 // Published tells whether there is a job of that id.
-func (r *reactions) Published(jid string) bool { return r.jobs.knows(jid) }
+func (r *reactions) Published(jid string) bool { return r.jobs.Knows(jid) }
 
 // client speaks to this master. It is made anew after reactor_refresh_interval, as Salt's is.
 func (r *reactions) client() *client.Client {
@@ -210,7 +211,7 @@ func (r *reactions) Run(jid string, c reactor.Call, done func(error)) error {
 		Req: runners.Request{Kind: runners.Kind(c.Kind), Fun: c.Fun, Args: c.Args(), KW: c.KW(), JID: jid,
 			User: reactor.User},
 		Done: func(rec *payload.Map, err error) {
-			r.jobs.send(&AwaitJobs{Done: func() { done(errors.Join(err, wentWrong(rec.Value("return")))) }})
+			r.jobs.Send(&jobs.AwaitJobs{Done: func() { done(errors.Join(err, wentWrong(rec.Value("return")))) }})
 		}})
 }
 

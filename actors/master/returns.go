@@ -11,7 +11,9 @@ import (
 	"brine/actors/master/access"
 	"brine/actors/master/answers"
 	"brine/actors/master/eventbus"
+	"brine/actors/master/jobs"
 	"brine/actors/master/meter"
+	"brine/actors/master/record"
 	"brine/modules/fleet/door"
 	"brine/modules/fleet/ledger"
 	"brine/modules/fleet/speakers"
@@ -37,9 +39,9 @@ type returnDesk struct {
 	auth    *auth.Master
 	gate    *access.Gate
 	answers *answers.Desk
-	jobs    *jobs
+	jobs    *jobs.Jobs
 	events  *eventbus.Bus
-	record  *record
+	record  *record.Record
 	meter   *meter.Meter
 	meant   *speakers.Jobs
 	log     *slog.Logger
@@ -55,15 +57,15 @@ func (d *returnDesk) storeReturn(r *call) (any, error) {
 		d.log.Info("signature of a return", "minion", r.id, "accepted", accept, "err", err)
 	}
 	if !accept {
-		d.record.refused(r.id, ret, r.from.at, err)
+		d.record.Refused(r.id, ret, r.from.At, err)
 		return false, nil
 	}
 	if !d.gate.Proven(r.id, r.vouched(), d.opt.version2, "a return without a token (version_2_returns)") {
 		return false, nil
 	}
 	d.gate.Voices.AsMinion(r.id)
-	r.from.minion = d.record.takeFacts(r.id, r.req.opened.Load().TokenOK, r.load, r.from)
-	if d.answers.Take(ret, r.from.at) {
+	r.from.Minion = d.record.TakeFacts(r.id, r.req.opened.Load().TokenOK, r.load, r.from)
+	if d.answers.Take(ret, r.from.At) {
 		return nil, nil
 	}
 	since, ok := d.ofResource(r.id, ret)
@@ -81,7 +83,7 @@ func (d *returnDesk) storeReturn(r *call) (any, error) {
 	if !named && !d.counts(answer) {
 		return nil, nil
 	}
-	if !d.jobs.hasRoom(0) { // the minion keeps it, and sends it again
+	if !d.jobs.HasRoom(0) { // the minion keeps it, and sends it again
 		d.meter.Fail(meter.FailedShed)
 		r.req.fail()
 		return nil, errLater
@@ -129,15 +131,15 @@ func (d *returnDesk) isReturn(ret *payload.Return) bool {
 // returnsTo tells whether a minion may return under a job id: one that has the form of one, a word of Salt's in its
 // place (req asks the master for one, nocache belongs to none that is stored), or whatever an operator gave to --jid.
 func (d *returnDesk) returnsTo(jid string) bool {
-	return payload.IsJID(jid) || jid == "req" || jid == "nocache" || validJID(jid) && d.jobs.knows(jid)
+	return payload.IsJID(jid) || jid == "req" || jid == "nocache" || jobs.ValidJID(jid) && d.jobs.Knows(jid)
 }
 
 // mayStore takes a return out of the quota of who sent it, unless it is the first to a job that names who answers.
 // Minions answer jobs that began before this master did, and jobs of their own (schedule, salt-call); a syndic
 // answers for minions that the master does not know.
 func (d *returnDesk) mayStore(who access.Speaker, ret *payload.Return, named bool) bool {
-	announced, _, again := d.record.book.Stance(ret.JID(), ret.ID())
-	if again && d.record.book.Told(ret.JID(), ret.ID()) { // it could not be stored before
+	announced, _, again := d.record.Book.Stance(ret.JID(), ret.ID())
+	if again && d.record.Book.Told(ret.JID(), ret.ID()) { // it could not be stored before
 		return true
 	}
 	if announced && !again && (named || who.Syndic) {
@@ -163,7 +165,7 @@ func (d *returnDesk) mayReturn(who access.Speaker, size int) bool {
 }
 
 // returned announces a return and hands it to the job store. all waits until it is on disk, or could not be put there.
-func (d *returnDesk) returned(who access.Speaker, ret *payload.Return, from origin, all *receipt) {
+func (d *returnDesk) returned(who access.Speaker, ret *payload.Return, from record.Origin, all *receipt) {
 	load := ret.Map()
 	for _, field := range access.Believed { // by which tools would learn of other minions, or end
 		if field != "return" {
@@ -174,27 +176,27 @@ func (d *returnDesk) returned(who access.Speaker, ret *payload.Return, from orig
 	if jid == "req" {
 		jid = d.assignJID(who, ret)
 	}
-	told := d.record.book.Told(jid, id)
-	d.record.returned(ret, from)
+	told := d.record.Book.Told(jid, id)
+	d.record.Returned(ret, from)
 	door.Known(d.log).Info(fmt.Sprintf("Got return from %s for job %s", id, jid))
 	if !told { // it comes again because it could not be stored: the event has done what it does
 		d.events.Fire(event.TagJobReturn(jid, id), load)
-		d.record.book.Fired(jid, id, ledger.At(time.Now()))
+		d.record.Book.Fired(jid, id, ledger.At(time.Now()))
 		d.fireStateErrors(ret)
 	}
 	if !d.opt.stored || jid == "nocache" {
-		d.record.kept(jid, id, 0, ledger.NotKept)
+		d.record.Kept(jid, id, 0, ledger.NotKept)
 		return
 	}
 	all.expect()
-	d.jobs.keep(&StoreReturn{JID: jid, ID: id, By: who.ID, Load: load, Receipt: all, Keep: who.Syndic})
+	d.jobs.Keep(&jobs.StoreReturn{JID: jid, ID: id, By: who.ID, Load: load, Receipt: all, Keep: who.Syndic})
 }
 
 // assignJID numbers a job the minion began itself (startup states, salt-call, schedule).
 func (d *returnDesk) assignJID(who access.Speaker, ret *payload.Return) string {
-	jid, load := d.jobs.ids.NextForGuest(time.Now()), ret.Map()
+	jid, load := d.jobs.IDs.NextForGuest(time.Now()), ret.Map()
 	ret.Number(jid)
-	d.jobs.send(&SaveLoad{JID: jid, Load: load, Minions: []string{ret.ID()}, NoCache: ret.NoCache(), By: who.ID,
+	d.jobs.Send(&jobs.SaveLoad{JID: jid, Load: load, Minions: []string{ret.ID()}, NoCache: ret.NoCache(), By: who.ID,
 		Again: d.opt.stored})
 	return jid
 }
@@ -233,7 +235,7 @@ func (d *returnDesk) syndicReturn(r *call) (any, error) {
 
 // syndicJob takes the returns of one job. A load that comes with them is that of a job which this master does not know;
 // what it knows of a job is not changed.
-func (d *returnDesk) syndicJob(who access.Speaker, said payload.SyndicReturns, from origin, all *receipt) {
+func (d *returnDesk) syndicJob(who access.Speaker, said payload.SyndicReturns, from record.Origin, all *receipt) {
 	jid, returns := said.JID(), said.Returns()
 	if !d.returnsTo(jid) || returns == nil {
 		return
@@ -255,11 +257,11 @@ func (d *returnDesk) syndicJob(who access.Speaker, said payload.SyndicReturns, f
 				d.log.Error("that a minion is below a syndic could not be kept", "minion", id, "err", err)
 			}
 		}
-		if has && !d.jobs.knows(jid) {
-			d.jobs.send(&SaveLoad{JID: jid, Load: job.WithoutSecrets(), By: who.ID})
+		if has && !d.jobs.Knows(jid) {
+			d.jobs.Send(&jobs.SaveLoad{JID: jid, Load: job.WithoutSecrets(), By: who.ID})
 		}
 		has = false
-		d.jobs.hasRoom(syndicPatience)
+		d.jobs.HasRoom(syndicPatience)
 		d.returned(who, ret, from, all)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"testing"
 
+	"brine/actors/master/jobs"
 	"brine/modules/runners"
 	"brine/supervisor"
 	"brine/wire/payload"
@@ -86,7 +87,7 @@ func (r *rig) endRunner(jid string, crash bool) {
 	if !ok {
 		r.t.Fatal("there is no runner")
 	}
-	ref.Send(&CleanDone{}) // any message sets the fault off
+	ref.Send(&jobs.CleanDone{}) // any message sets the fault off
 }
 
 // lookUp asks the master what a job has returned, as tools do.

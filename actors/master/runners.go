@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"brine/actors/master/jobs"
 	"brine/modules/fleet/door"
 	"brine/modules/loader"
 	"brine/modules/runners"
@@ -46,7 +47,7 @@ type runFunc func(ctx context.Context, req runners.Request, fire func(tag string
 type runnerOptions struct {
 	run   runFunc
 	fire  func(tag string, data *payload.Map)
-	store func(*SaveLoad, *StoreReturn)
+	store func(*jobs.SaveLoad, *jobs.StoreReturn)
 	ended func()
 	id    string // of the master, under which runner jobs are stored
 	log   *slog.Logger
@@ -132,10 +133,10 @@ func (a *runnerActor) tell(t *runnerTold) {
 	}
 	ret, req := payload.NewReturn(t.data), a.req.Req
 	a.opt.store(
-		&SaveLoad{JID: req.JID, Minions: []string{a.opt.id}, Load: payload.M("fun", ret.Fun(), "arg",
+		&jobs.SaveLoad{JID: req.JID, Minions: []string{a.opt.id}, Load: payload.M("fun", ret.Fun(), "arg",
 			ret.Field(payload.FieldFunArgs), "tgt", a.opt.id, "tgt_type", "glob", "ret", "", "jid", req.JID, "user",
 			req.User)},
-		&StoreReturn{JID: req.JID, ID: a.opt.id, Keep: true, Load: payload.M("jid", req.JID, "id", a.opt.id,
+		&jobs.StoreReturn{JID: req.JID, ID: a.opt.id, Keep: true, Load: payload.M("jid", req.JID, "id", a.opt.id,
 			"fun", ret.Fun(), "return", t.data, "success", t.data.Value("success"))})
 	a.opt.fire(a.tag(), t.data.Clone())
 }
@@ -171,7 +172,7 @@ func (f *ownFunctions) start(m *RunRunner) error {
 		New: func() supervisor.Actor {
 			return &runnerActor{req: m, end: end, opt: runnerOptions{run: f.run, fire: f.events.Fire, id: f.opt.id,
 				log: f.log, ended: ended,
-				store: func(l *SaveLoad, r *StoreReturn) { f.jobs.send(l); f.jobs.send(r) }}}
+				store: func(l *jobs.SaveLoad, r *jobs.StoreReturn) { f.jobs.Send(l); f.jobs.Send(r) }}}
 		},
 	})
 	if err != nil {
@@ -211,7 +212,7 @@ func (f *ownFunctions) client() runners.Client {
 			if end, bounded := ctx.Deadline(); bounded {
 				limit = max(time.Until(end), time.Millisecond)
 			}
-			req.JID = f.jobs.ids.Next(time.Now())
+			req.JID = f.jobs.IDs.Next(time.Now())
 			return f.await(ctx, req, limit)
 		}}
 }

@@ -3,6 +3,8 @@ package master
 import (
 	"context"
 
+	"brine/actors/master/copies"
+	"brine/actors/master/jobs"
 	"brine/modules/returners/jobcache"
 	"brine/modules/runners"
 	"brine/wire/payload"
@@ -10,19 +12,19 @@ import (
 
 // jobCache reads a job cache for a runner function, with what the bus has told of.
 func (f *ownFunctions) jobCache(name string) runners.JobCache {
-	return settledCache{f.machine.jobCache(name), f.jobs, f.copies}
+	return settledCache{f.machine.JobCache(name), f.jobs, f.copies}
 }
 
 // settledCache is a returner with the jobs that are stored by now.
 type settledCache struct {
 	jobcache.Cache
-	jobs   *jobs
-	copies *jobCopies
+	jobs   *jobs.Jobs
+	copies *copies.Jobs
 }
 
 func (s settledCache) settle(ctx context.Context) {
-	settledJobs{s.jobs}.settle()
-	s.copies.handed(ctx)
+	jobs.Settled{Jobs: s.jobs}.Settle()
+	s.copies.Handed(ctx)
 }
 
 // GetLoad is that of the returner.

@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"brine/actors/master/attendance"
 	"brine/actors/master/complaints"
 	"brine/actors/master/eventbus"
 	"brine/actors/master/meter"
@@ -46,7 +47,7 @@ type signInParts struct {
 	keys       *keys.Store
 	manager    func(preserve bool) *keys.Manager // of keys
 	voices     prover
-	attendance *attendance
+	attendance *attendance.Book
 	peers      *ledger.Peers
 	events     *eventbus.Bus
 	complaints *complaints.Log
@@ -64,7 +65,7 @@ func newSignIns(opt signInOptions, side auth.MasterOptions, parts signInParts, l
 	err error) {
 	s = &signIns{signInParts: parts, opt: opt, log: log}
 	waiting := newPending(opt.pendingMax, opt.pendingRate, parts.keys, parts.complaints, log)
-	side.Refused, side.Exchanged, side.Connected = s.refused, s.exchanged, parts.attendance.count
+	side.Refused, side.Exchanged, side.Connected = s.refused, s.exchanged, parts.attendance.Count
 	side.Admit, side.Warn = waiting.admit, parts.complaints.Warn
 	s.auth, err = auth.NewMaster(side)
 	return s, err
@@ -75,7 +76,7 @@ func (s *signIns) done(o auth.Outcome) {
 	s.meter.SignIn(o.Act)
 	s.peers.SignedIn(o.ID, o.Act, refusedFor(auth.Why{Cause: o.Cause, Text: o.Reason}), ledger.At(time.Now()))
 	if o.Act == auth.ActAccept {
-		s.attendance.relink(o.ID)
+		s.attendance.Relink(o.ID)
 		s.spoilt.told.Delete(o.ID)
 	}
 	switch {
@@ -150,14 +151,14 @@ func (s *signIns) revokeKey(id string, preserve bool) error {
 	for _, e := range done.Events {
 		s.events.Fire(event.TagKey, e.Data())
 	}
-	s.attendance.relink(id)
+	s.attendance.Relink(id)
 	return errors.Join(err, s.auth.Revoke(id))
 }
 
 // exchanged is told when another key than before is accepted for a minion. The one before is not to read on.
 func (s *signIns) exchanged(id string) {
 	s.log.Warn("another key is accepted for a minion: the session of the one before is ended", "minion", id)
-	s.attendance.relink(id)
+	s.attendance.Relink(id)
 	if s.opt.rotate && !s.anew.Swap(true) {
 		s.checkKeys()
 	}
@@ -169,7 +170,7 @@ func (s *signIns) TakeAnew() bool { return s.anew.Swap(false) }
 // Lost ends the session of an id that has no accepted key any more.
 func (s *signIns) Lost(id string) error {
 	s.anew.Store(s.opt.rotate)
-	s.attendance.relink(id)
+	s.attendance.Relink(id)
 	return s.auth.Revoke(id)
 }
 

@@ -5,6 +5,8 @@ import (
 	"time"
 
 	"brine/actors/actortest"
+	"brine/actors/master/jobs"
+	"brine/actors/master/record"
 	"brine/modules/fleet/jobstore"
 	"brine/modules/fleet/ledger"
 	"brine/supervisor"
@@ -18,12 +20,12 @@ func receiptOf() (*receipt, <-chan []byte) {
 	req, _ := readRequest(&HandleRequest{Reply: func(frame []byte) { answers <- frame }}) // there is no envelope to read
 	req.opened.Store(&auth.Opened{Cmd: payload.CmdReturn, ID: "m1"})
 	return newReceipt(&call{req: req, log: actortest.Discard()},
-		newRecord(ledger.NewBook(ledger.Limits{Jobs: 10, Rows: 10}), nil, nil)), answers
+		record.New(ledger.NewBook(ledger.Limits{Jobs: 10, Rows: 10}), nil, nil)), answers
 }
 
 // slowStore commits when it is told to.
 type slowStore struct {
-	jobsStore
+	jobs.Store
 	entered, release chan struct{}
 }
 
@@ -38,8 +40,8 @@ func stoppingStore(t *testing.T, server func() *supervisor.Ref) (*supervisor.Ref
 	t.Helper()
 	store := &slowStore{entered: make(chan struct{}, 10), release: make(chan struct{}, 10)}
 	s := actortest.Start(t, supervisor.Options{})
-	own := newJobs(jobsOptions{}, store, nil, actortest.Discard())
-	return actortest.Add(t, s, own.child(jobStoreOptions{log: actortest.Discard(), server: server})), store
+	own := jobs.New(jobs.Options{}, store, nil, actortest.Discard())
+	return actortest.Add(t, s, own.Child(jobs.WriterOptions{Log: actortest.Discard(), Server: server})), store
 }
 
 // isOpen fails the test when something has happened too early.
@@ -56,7 +58,7 @@ func isOpen[T any](t *testing.T, what string, c <-chan T) {
 func flushAmid(t *testing.T, ref *supervisor.Ref, store *slowStore, q *receipt) (flushed <-chan struct{}) {
 	t.Helper()
 	done := make(chan struct{}, 2)
-	ref.Send(&StoreReturn{JID: "20260101000000000001", ID: "m1", Load: payload.M("return", true), Receipt: q})
+	ref.Send(&jobs.StoreReturn{JID: "20260101000000000001", ID: "m1", Load: payload.M("return", true), Receipt: q})
 	actortest.Wait(t, "commit", store.entered)
 	ref.Send(&supervisor.Flush{Done: func() { done <- struct{}{} }})
 	store.release <- struct{}{}
@@ -72,12 +74,12 @@ func TestStopAnswersFirst(t *testing.T) {
 	ref, store := stoppingStore(t, func() *supervisor.Ref { return to })
 	q, answers := receiptOf()
 	flushed := flushAmid(t, ref, store, q)
-	stored := actortest.Expect[*ReturnsStored](t, server) // the first thing that the ReqServer hears
+	stored := actortest.Expect[*jobs.ReturnsStored](t, server) // the first thing that the ReqServer hears
 	isOpen(t, "answered by the JobStore", answers)
 	isOpen(t, "the stop went on before the answer was asked for", flushed)
-	given := actortest.Expect[*AnswersGiven](t, server)
+	given := actortest.Expect[*jobs.AnswersGiven](t, server)
 	isOpen(t, "the stop went on before the answer was given", flushed)
-	if len(stored.Outcomes) != 1 || stored.Outcomes[0].err != nil {
+	if len(stored.Outcomes) != 1 || stored.Outcomes[0].Err != nil {
 		t.Fatalf("outcomes: %+v", stored.Outcomes)
 	}
 	stored.Tell()

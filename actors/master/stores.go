@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"time"
 
+	"brine/actors/master/jobs"
 	"brine/modules/fleet/datacache"
 	"brine/modules/fleet/jobstore"
 	"brine/modules/fleet/keys"
@@ -15,7 +16,7 @@ import (
 
 // jobCache is the master job cache, which this process opens and closes.
 type jobCache interface {
-	jobsStore
+	jobs.Store
 	Close() error
 }
 

@@ -13,6 +13,7 @@ import (
 	"syscall"
 	"time"
 
+	"brine/actors/master/jobs"
 	"brine/modules/fleet/datacache"
 	"brine/modules/fleet/keys"
 	"brine/modules/host/steady"
@@ -107,8 +108,8 @@ func (u *upkeep) options(past *remembered) maintenanceOptions {
 		foreign:  u.auth.EndForeign,
 		first:    u.signIns.ListWeakKeys,
 		alive:    u.signs.keep,
-		jobs:     func(now time.Time) { u.jobs(&CleanJobs{Now: now}) },
-		facts:    func() { u.jobs(&SaveFacts{}) },
+		jobs:     func(now time.Time) { u.jobs(&jobs.CleanJobs{Now: now}) },
+		facts:    func() { u.jobs(&jobs.SaveFacts{}) },
 		tasks: []func(time.Time) error{
 			func(time.Time) error { return u.tokens() }, // what has expired stays while the clock may be wrong
 			func(now time.Time) error {

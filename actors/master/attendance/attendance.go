@@ -1,4 +1,6 @@
-package master
+// Package attendance knows which minions are connected. A Book owns the last look at the connections. It asks the
+// ledger for what minions say on the publish port, and modules/fleet/presence for the addresses of the others.
+package attendance
 
 import (
 	"fmt"
@@ -12,9 +14,9 @@ import (
 	"brine/wire/zmq"
 )
 
-// attendance knows which minions are connected: by what they say on the publish port, and else by the addresses from
+// Book knows which minions are connected: by what they say on the publish port, and else by the addresses from
 // which there are connections.
-type attendance struct {
+type Book struct {
 	peers  *ledger.Peers
 	finder *presence.Finder
 	// vouches tells whether a topic was given to the minion that it names
@@ -23,10 +25,10 @@ type attendance struct {
 	log     *slog.Logger
 }
 
-// newAttendance notes the connections in peers. vouches is called once a port is open.
-func newAttendance(peers *ledger.Peers, finder *presence.Finder, vouches func(topic string) bool,
-	log *slog.Logger) *attendance {
-	return &attendance{peers: peers, finder: finder, vouches: vouches, log: log}
+// New notes the connections in peers. vouches is called once a port is open.
+func New(peers *ledger.Peers, finder *presence.Finder, vouches func(topic string) bool,
+	log *slog.Logger) *Book {
+	return &Book{peers: peers, finder: finder, vouches: vouches, log: log}
 }
 
 // presenceLook is who was connected at a moment.
@@ -35,8 +37,8 @@ type presenceLook struct {
 	ids map[string]string
 }
 
-// watch makes the options of a publish socket note its connections and subscriptions here.
-func (a *attendance) watch(opt zmq.PubOptions) zmq.PubOptions {
+// Watch makes the options of a publish socket note its connections and subscriptions here.
+func (a *Book) Watch(opt zmq.PubOptions) zmq.PubOptions {
 	a.peers.Start(ledger.At(time.Now()))
 	opt.OnConnection = func(conn zmq.Connection) {
 		a.peers.Connection(conn.Conn, conn.Peer, conn.Up, ledger.At(time.Now()))
@@ -48,7 +50,7 @@ func (a *attendance) watch(opt zmq.PubOptions) zmq.PubOptions {
 // subscribed takes what is said on the publish port. Anybody may say anything there: a fact comes only of a topic that
 // nobody but the minion of an id was given, and nothing is kept of others. The topics of Salt's minions, too, are known
 // to everybody (with zmq_filtering, the hash of an id) and say nothing.
-func (a *attendance) subscribed(s zmq.Subscription) (vouched bool) {
+func (a *Book) subscribed(s zmq.Subscription) (vouched bool) {
 	id := auth.LinkID(s.Topic)
 	if id == "" {
 		return false
@@ -64,12 +66,12 @@ func (a *attendance) subscribed(s zmq.Subscription) (vouched bool) {
 	return true
 }
 
-// relink looks anew whose the connections of an id are, for its key may be another one by now.
-func (a *attendance) relink(id string) { a.peers.Relink(id, a.vouches, ledger.At(time.Now())) }
+// Relink looks anew whose the connections of an id are, for its key may be another one by now.
+func (a *Book) Relink(id string) { a.peers.Relink(id, a.vouches, ledger.At(time.Now())) }
 
 // Connected maps the ids of minions that are connected to their addresses. What the master knows comes first; of the
 // others, Salt's, it goes by the addresses in their grains, as Salt does.
-func (a *attendance) Connected() (map[string]string, error) {
+func (a *Book) Connected() (map[string]string, error) {
 	found, err := a.finder.Connected()
 	if err != nil {
 		return nil, fmt.Errorf("presence: %w", err)
@@ -87,9 +89,9 @@ func (a *attendance) Connected() (map[string]string, error) {
 	return found, nil
 }
 
-// count tells how many minions are connected and whether id is one of them (max_minions). One look at the connections
+// Count tells how many minions are connected and whether id is one of them (max_minions). One look at the connections
 // serves all sign-ins of a second.
-func (a *attendance) count(id string) (n int, present bool) {
+func (a *Book) Count(id string) (n int, present bool) {
 	look := a.look.Load()
 	if now := time.Now(); look == nil || now.Sub(look.at) > time.Second {
 		ids, err := a.Connected()

@@ -1,4 +1,4 @@
-package master
+package publish
 
 import (
 	"errors"
@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"brine/actors/actortest"
+	"brine/actors/master/record"
+	"brine/actors/master/targets"
 	"brine/modules/fleet/ledger"
 	"brine/supervisor"
 	"brine/wire/payload"
@@ -41,11 +43,11 @@ func TestPublisherTopics(t *testing.T) {
 			sock := &frames{sent: make(chan [][]byte, 10)}
 			s := actortest.Start(t, supervisor.Options{})
 			ref := actortest.Add(t, s, supervisor.Spec{Name: "Publisher", New: func() supervisor.Actor {
-				return &publisher{opt: publisherOptions{open: func() pubSocket {
+				return &publisher{opt: PublisherOptions{Open: func() Socket {
 					return sock
-				}, filter: tt.filter, syndic: tt.syndic, log: actortest.Discard(),
-					record: newRecord(newBook(ledger.Limits{}), nil, nil),
-					seal: func(load *payload.Map) ([]byte, error) {
+				}, Filter: tt.filter, Syndic: tt.syndic, Log: actortest.Discard(),
+					record: record.New(record.NewBook(ledger.Limits{}), nil, nil),
+					Seal: func(load *payload.Map) ([]byte, error) {
 						if load.Has("bad") {
 							return nil, errors.New("bad job")
 						}
@@ -75,13 +77,13 @@ func TestPublisherTopics(t *testing.T) {
 
 // TestFilteredPublication: which targets a filtering master sends to single minions.
 func TestFilteredPublication(t *testing.T) {
-	p := &publications{opt: publicationOptions{filter: true}}
+	p := &Publications{opt: Options{Filter: true}}
 	for _, tt := range []struct {
 		tgtType string
 		want    []string
 	}{{"glob", []string{"m1"}}, {"pcre", []string{"m1"}}, {"list", []string{"m1", "zz"}}, {"grain", nil},
 		{"compound", nil}, {"", nil}} {
-		if got := p.topicIDs(tt.tgtType, found{Minions: []string{"m1"}, Missing: []string{"zz"}}); !cmp.Equal(got,
+		if got := p.topicIDs(tt.tgtType, targets.Found{Minions: []string{"m1"}, Missing: []string{"zz"}}); !cmp.Equal(got,
 			tt.want) {
 			t.Errorf("%q: got %q, want %q", tt.tgtType, got, tt.want)
 		}
@@ -129,20 +131,20 @@ func TestPublicationOutlivesThePublisher(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			log, failures, sent := actortest.NewLog(), &atomic.Int64{}, make(chan [][]byte, 10)
 			failures.Store(tt.failures)
-			book := newBook(ledger.Limits{})
-			c := &publications{record: newRecord(book, nil, nil), log: log.Logger()}
+			book := record.NewBook(ledger.Limits{})
+			c := &Publications{record: record.New(book, nil, nil), log: log.Logger()}
 			book.Begin(ledger.Job{JID: "1"})
 			s := actortest.Start(t, supervisor.Options{})
-			c.publisher = actortest.Add(t, s, supervisor.Spec{Name: "Publisher", OnLost: c.lost,
+			c.Publisher = actortest.Add(t, s, supervisor.Spec{Name: "Publisher", OnLost: c.lost,
 				New: func() supervisor.Actor {
-					open := func() pubSocket {
+					open := func() Socket {
 						return &badSocket{frames: frames{sent: sent}, failures: failures, hangs: tt.hangs,
 							closed: make(chan struct{})}
 					}
 					seal := func(load *payload.Map) ([]byte, error) { return []byte(load.Str("jid")), nil }
-					return &publisher{opt: publisherOptions{open: open, seal: seal, record: c.record, log: c.log}}
+					return &publisher{opt: PublisherOptions{Open: open, Seal: seal, record: c.record, Log: c.log}}
 				}})
-			c.publisher.Send(&PublishJob{Job: *payload.NewJob(payload.M("jid", "1"))})
+			c.Publisher.Send(&PublishJob{Job: *payload.NewJob(payload.M("jid", "1"))})
 			if tt.hangs != nil {
 				actortest.Wait(t, "hanging socket", tt.hangs)
 				if err := s.Restart("Publisher"); err != nil {
@@ -154,7 +156,7 @@ func TestPublicationOutlivesThePublisher(t *testing.T) {
 			} else if got := actortest.Wait(t, "publication", sent); string(got[0]) != "1" {
 				t.Errorf("sent %q", got)
 			}
-			c.publisher.Send(&PublishJob{Job: *payload.NewJob(payload.M("jid", "2"))})
+			c.Publisher.Send(&PublishJob{Job: *payload.NewJob(payload.M("jid", "2"))})
 			if got := actortest.Wait(t, "another publication", sent); string(got[0]) != "2" {
 				t.Errorf("sent %q", got)
 			}
@@ -170,16 +172,16 @@ func TestPublicationOutlivesThePublisher(t *testing.T) {
 
 // TestPublisherTells: the ReqServer is told of every publication, and what it cannot be told is noted all the same.
 func TestPublisherTells(t *testing.T) {
-	server, book := actortest.NewProbe(), newBook(ledger.Limits{})
+	server, book := actortest.NewProbe(), record.NewBook(ledger.Limits{})
 	s := actortest.Start(t, supervisor.Options{})
 	told := actortest.Add(t, s, supervisor.Spec{Name: "ReqServer", New: server.New})
 	sock := &frames{sent: make(chan [][]byte, 10)}
 	ref := actortest.Add(t, s, supervisor.Spec{Name: "Publisher", New: func() supervisor.Actor {
-		return &publisher{opt: publisherOptions{open: func() pubSocket {
+		return &publisher{opt: PublisherOptions{Open: func() Socket {
 			return sock
-		}, record: newRecord(book, nil, nil), log: actortest.Discard(),
+		}, record: record.New(book, nil, nil), Log: actortest.Discard(),
 			server: func() *supervisor.Ref { return told },
-			seal: func(load *payload.Map) ([]byte, error) {
+			Seal: func(load *payload.Map) ([]byte, error) {
 				if load.Has("bad") {
 					return nil, errors.New("bad job")
 				}

@@ -1,4 +1,4 @@
-package master
+package jobs
 
 import (
 	"context"
@@ -30,7 +30,7 @@ func TestAwaitJobs(t *testing.T) {
 	store := &gatedStore{make(chan struct{}, 3), make(chan struct{})}
 	s := actortest.Start(t, supervisor.Options{})
 	ref := actortest.Add(t, s, supervisor.Spec{Name: "JobStore", New: func() supervisor.Actor {
-		return &jobStore{opt: jobStoreOptions{store: store, log: slog.New(slog.DiscardHandler)}}
+		return &jobStore{opt: WriterOptions{store: store, Log: slog.New(slog.DiscardHandler)}}
 	}})
 	wait := func() chan struct{} {
 		done := make(chan struct{}, 1)

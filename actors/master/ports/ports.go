@@ -1,4 +1,6 @@
-package master
+// Package ports bounds what the two ports of a master may hold: connections, memory of libzmq, requests. Ports owns the
+// guard of the sockets, and counts the connections that were refused. It tells operators by the event bus and the log.
+package ports
 
 import (
 	"log/slog"
@@ -29,41 +31,41 @@ const (
 // tagConnectionEnded tells operators of a connection that was ended because libzmq held too much of it.
 const tagConnectionEnded = "brine/connection/ended"
 
-// ports knows what the two ports may hold, and who was turned away at them.
-type ports struct {
-	guard          *zmq.Guard    // of what libzmq holds at both
+// Ports knows what the two ports may hold, and who was turned away at them.
+type Ports struct {
+	Guard          *zmq.Guard    // of what libzmq holds at both
 	maxConnections int           // of one (max_connections)
-	requestBytes   int64         // of requests that wait for their answers
-	maxMessage     int64         // of one request; 0: the adapter's
+	RequestBytes   int64         // of requests that wait for their answers
+	MaxMessage     int64         // of one request; 0: the adapter's
 	old            atomic.Uint64 // connections that were not let in
 	events         *eventbus.Bus
 	complaints     *complaints.Log
 	log            *slog.Logger
 }
 
-// portOptions are bounds of the configuration, and the memory limit.
-type portOptions struct {
-	maxConnections int   // max_connections of one port
-	requestBytes   int64 // request_bytes_max
-	memory         int64 // of this process in bytes, 0: no limit
+// Options are bounds of the configuration, and the memory limit.
+type Options struct {
+	MaxConnections int   // max_connections of one port
+	RequestBytes   int64 // request_bytes_max
+	Memory         int64 // of this process in bytes, 0: no limit
 }
 
-// newPorts takes the bounds as they are, or as shares of the memory limit where these are less. The operator is told
+// New takes the bounds as they are, or as shares of the memory limit where these are less. The operator is told
 // once a minute of every address whose connection the guard ends.
-func newPorts(opt portOptions, events *eventbus.Bus, complaints *complaints.Log, log *slog.Logger) *ports {
-	p := &ports{maxConnections: opt.maxConnections, requestBytes: within(opt.requestBytes, opt.memory, requestShare),
+func New(opt Options, events *eventbus.Bus, complaints *complaints.Log, log *slog.Logger) *Ports {
+	p := &Ports{maxConnections: opt.MaxConnections, RequestBytes: Within(opt.RequestBytes, opt.Memory, requestShare),
 		events: events, complaints: complaints, log: log}
-	if opt.memory > 0 {
-		p.maxMessage = within(opt.requestBytes, opt.memory, messageShare)
+	if opt.Memory > 0 {
+		p.MaxMessage = Within(opt.RequestBytes, opt.Memory, messageShare)
 	}
-	most := heldTimes * min(opt.requestBytes, heldMost/heldTimes)
-	p.guard = zmq.NewGuard(zmq.GuardOptions{MaxBytes: within(most, opt.memory, heldShare), Logger: log,
+	most := heldTimes * min(opt.RequestBytes, heldMost/heldTimes)
+	p.Guard = zmq.NewGuard(zmq.GuardOptions{MaxBytes: Within(most, opt.Memory, heldShare), Logger: log,
 		OnEnded: p.connectionEnded})
 	return p
 }
 
-// within is a bound of bytes, or a share of the memory limit where that is less; limit 0: there is none.
-func within(bytes, limit, share int64) int64 {
+// Within is a bound of bytes, or a share of the memory limit where that is less; limit 0: there is none.
+func Within(bytes, limit, share int64) int64 {
 	if limit <= 0 {
 		return bytes
 	}
@@ -71,7 +73,7 @@ func within(bytes, limit, share int64) int64 {
 }
 
 // connectionEnded says that a connection was ended, whose, and why.
-func (p *ports) connectionEnded(e zmq.Ended) {
+func (p *Ports) connectionEnded(e zmq.Ended) {
 	host, _, err := net.SplitHostPort(e.Peer)
 	if err != nil {
 		host = e.Peer
@@ -90,8 +92,8 @@ func (p *ports) connectionEnded(e zmq.Ended) {
 	}
 }
 
-// peerRefused counts a connection that was not let in, and says so.
-func (p *ports) peerRefused(peer string) {
+// PeerRefused counts a connection that was not let in, and says so.
+func (p *Ports) PeerRefused(peer string) {
 	p.old.Add(1)
 	host, _, err := net.SplitHostPort(peer)
 	if err != nil {
@@ -101,9 +103,9 @@ func (p *ports) peerRefused(peer string) {
 		"not speak ZMTP 3 (ZeroMQ since 4.0) and was refused", host, "peer", peer)
 }
 
-// turnedAway counts connections of strangers, and of minions, that were ended because too much was held of them, and
+// TurnedAway counts connections of strangers, and of minions, that were ended because too much was held of them, and
 // those that were not let in.
-func (p *ports) turnedAway() (strangers, known, refused uint64) {
-	s := p.guard.Stats()
+func (p *Ports) TurnedAway() (strangers, known, refused uint64) {
+	s := p.Guard.Stats()
 	return s.Ended - s.EndedKnown, s.EndedKnown, p.old.Load()
 }

@@ -1,4 +1,4 @@
-package master
+package jobs
 
 import (
 	"context"
@@ -21,7 +21,7 @@ func TestUnwritableCache(t *testing.T) {
 	log := actortest.NewLog()
 	s := actortest.Start(t, supervisor.Options{})
 	ref := actortest.Add(t, s, supervisor.Spec{Name: "JobStore", New: func() supervisor.Actor {
-		return &jobStore{opt: jobStoreOptions{store: store, log: log.Logger()}}
+		return &jobStore{opt: WriterOptions{store: store, Log: log.Logger()}}
 	}})
 	give := func() error {
 		done := make(chan error, 1)
@@ -86,7 +86,7 @@ func TestJobStoreGroups(t *testing.T) {
 	store := &brokenStore{entered: make(chan struct{}, 10), release: make(chan struct{})}
 	s := actortest.Start(t, supervisor.Options{})
 	ref := actortest.Add(t, s, supervisor.Spec{Name: "JobStore", New: func() supervisor.Actor {
-		return &jobStore{opt: jobStoreOptions{store: store, log: actortest.Discard()}}
+		return &jobStore{opt: WriterOptions{store: store, Log: actortest.Discard()}}
 	}})
 	done := make(chan error, 20)
 	send := func(n int) {
@@ -132,7 +132,7 @@ func TestJobStoreDies(t *testing.T) {
 	store := &brokenStore{entered: make(chan struct{}, 10), release: make(chan struct{})}
 	s := actortest.Start(t, supervisor.Options{})
 	crasher := actortest.NewCrasher(func() supervisor.Actor {
-		return &jobStore{opt: jobStoreOptions{store: store, log: actortest.Discard()}}
+		return &jobStore{opt: WriterOptions{store: store, Log: actortest.Discard()}}
 	})
 	ref := actortest.Add(t, s, supervisor.Spec{Name: "JobStore", New: crasher.New})
 	done := make(chan error, 20)

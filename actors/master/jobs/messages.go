@@ -1,4 +1,4 @@
-package master
+package jobs
 
 import (
 	"sync/atomic"
@@ -40,7 +40,7 @@ type (
 	}
 	// ReturnsStored says what became of returns: they are on disk, or could not be put there. It goes to the ReqServer,
 	// which answers the requests that brought them.
-	ReturnsStored struct{ Outcomes []returnOutcome }
+	ReturnsStored struct{ Outcomes []Outcome }
 	// AnswersGiven calls Done when the ReqServer has answered for all ReturnsStored that came before: the ReqServer
 	// does, or whoever finds that the message is lost. It is how a Flush, whose Done comes from the supervisor, goes on
 	// to its end.
@@ -65,10 +65,10 @@ type (
 	CleanDone struct{}
 )
 
-// returnOutcome is what became of a return that a request had brought.
-type returnOutcome struct {
+// Outcome is what became of a return that a request had brought.
+type Outcome struct {
 	receipt receiver
-	err     error
+	Err     error
 }
 
 // receiver is told what became of a return that a request had brought: first that it is stored, or why not, by whoever
@@ -107,7 +107,7 @@ func (m *ReturnsStored) Lost(error) { m.Tell() }
 // Tell answers the requests.
 func (m *ReturnsStored) Tell() {
 	for _, o := range m.Outcomes {
-		o.receipt.Tell(o.err)
+		o.receipt.Tell(o.Err)
 	}
 }
 

@@ -1,4 +1,4 @@
-package master
+package jobs
 
 import (
 	"log/slog"

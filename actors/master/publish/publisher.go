@@ -1,4 +1,4 @@
-package master
+package publish
 
 import (
 	"context"
@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"time"
 
+	"brine/actors/master/record"
 	"brine/supervisor"
 	"brine/wire/payload"
 )
@@ -23,7 +24,7 @@ type (
 	JobPublished struct {
 		JID          string
 		Sealed, Sent time.Time
-		record       *record
+		record       *record.Record
 	}
 	// PublishRefused says why a publication is not: it could not be sealed, the socket did not take it, or it is lost.
 	// It may be sent once more, which is then said, too.
@@ -31,7 +32,7 @@ type (
 		JID    string
 		Sealed time.Time // zero: it never was
 		Why    error
-		record *record
+		record *record.Record
 	}
 )
 
@@ -43,10 +44,10 @@ type publishOutcome interface {
 }
 
 // Tell notes when the publication was sent.
-func (m *JobPublished) Tell() { m.record.sent(m.JID, m.Sealed, m.Sent, nil) }
+func (m *JobPublished) Tell() { m.record.Sent(m.JID, m.Sealed, m.Sent, nil) }
 
 // Tell notes why it was not.
-func (m *PublishRefused) Tell() { m.record.sent(m.JID, m.Sealed, time.Time{}, m.Why) }
+func (m *PublishRefused) Tell() { m.record.Sent(m.JID, m.Sealed, time.Time{}, m.Why) }
 
 // tellOutcome hands an event to the ReqServer, if there is one.
 func tellOutcome(server func() *supervisor.Ref, m publishOutcome) {
@@ -65,23 +66,23 @@ func (m *JobPublished) Lost(error) { m.Tell() }
 // Lost notes what no incarnation of the ReqServer will.
 func (m *PublishRefused) Lost(error) { m.Tell() }
 
-// pubSocket is the PUB adapter as the Publisher uses it.
-type pubSocket interface {
+// Socket is the PUB adapter as the Publisher uses it.
+type Socket interface {
 	Open() error
 	Send(frames ...[]byte) error
 	Close() error
 }
 
-// publisherOptions are what the Publisher needs of the master.
-type publisherOptions struct {
-	open func() pubSocket
-	seal func(load *payload.Map) ([]byte, error) // numbers, seals and signs: one packed publication
+// PublisherOptions are what the Publisher needs of the master.
+type PublisherOptions struct {
+	Open func() Socket
+	Seal func(load *payload.Map) ([]byte, error) // numbers, seals and signs: one packed publication
 	// the ReqServer, which is told of every publication; nil, or none: nobody is
 	server func() *supervisor.Ref
-	record *record // takes what it is told
-	filter bool    // zmq_filtering
-	syndic bool    // order_masters: syndics hear everything
-	log    *slog.Logger
+	record *record.Record // takes what it is told
+	Filter bool           // zmq_filtering
+	Syndic bool           // order_masters: syndics hear everything
+	Log    *slog.Logger
 }
 
 // Content is the job: sent once more it is the same.
@@ -93,8 +94,8 @@ func (m *PublishJob) repeated() *PublishJob {
 
 // publisher writes sealed jobs to the PUB socket. A restart makes a new value: nothing in it survives.
 type publisher struct {
-	opt  publisherOptions
-	sock pubSocket // nil until onStarted
+	opt  PublisherOptions
+	sock Socket // nil until onStarted
 }
 
 func (p *publisher) Receive(ctx supervisor.Context) {
@@ -109,7 +110,7 @@ func (p *publisher) Receive(ctx supervisor.Context) {
 }
 
 func (p *publisher) onStarted(ctx supervisor.Context) {
-	p.sock = p.opt.open()
+	p.sock = p.opt.Open()
 	if err := p.sock.Open(); err != nil {
 		supervisor.Crash(fmt.Errorf("publisher: %w", err))
 	}
@@ -121,10 +122,10 @@ func (p *publisher) onStarted(ctx supervisor.Context) {
 }
 
 func (p *publisher) onPublishJob(ctx supervisor.Context, m *PublishJob) {
-	frame, err := p.opt.seal(m.Job.Map())
+	frame, err := p.opt.Seal(m.Job.Map())
 	if err != nil { // the job is bad, the actor is well
 		supervisor.Failed(ctx)
-		p.opt.log.Error("publication could not be sealed", "jid", m.Job.JID(), "err", err)
+		p.opt.Log.Error("publication could not be sealed", "jid", m.Job.JID(), "err", err)
 		p.refused(m, time.Time{}, err)
 		return
 	}
@@ -157,7 +158,7 @@ func (p *publisher) refused(m *PublishJob, sealed time.Time, why error) {
 // topics are the topics one publication is sent under; "" stands for a message of one frame.
 func (p *publisher) topics(ids []string) []string {
 	switch {
-	case !p.opt.filter:
+	case !p.opt.Filter:
 		return []string{""}
 	case len(ids) == 0:
 		return []string{payload.TopicBroadcast}
@@ -166,7 +167,7 @@ func (p *publisher) topics(ids []string) []string {
 	for _, id := range ids {
 		topics = append(topics, payload.Topic(id))
 	}
-	if p.opt.syndic {
+	if p.opt.Syndic {
 		topics = append(topics, payload.TopicSyndic)
 	}
 	return topics

@@ -1,4 +1,4 @@
-package master
+package targets
 
 import (
 	"strings"
@@ -10,11 +10,11 @@ import (
 // engineOf are the letters by which a compound target has a target of another type that data of minions decides.
 var engineOf = map[string]string{"grain": "G", "grain_pcre": "P", "pillar": "I", "pillar_pcre": "J", "ipcidr": "S"}
 
-// aimBelow binds a publication of a master of masters, which goes on to minions that it does not know: of its own
+// AimBelow binds a publication of a master of masters, which goes on to minions that it does not know: of its own
 // minions only those are meant that were compared with the rules, and what lies below its syndics is left to the target
 // and to the rules that go along. False: the target cannot be bound.
-func (t *targets) aimBelow(pub *payload.Job, minions []string) bool {
-	own, err := t.expander.Source.Accepted()
+func (t *Targets) AimBelow(pub *payload.Job, minions []string) bool {
+	own, err := t.Expander.Source.Accepted()
 	if err != nil {
 		return false
 	}
@@ -33,7 +33,7 @@ func (t *targets) aimBelow(pub *payload.Job, minions []string) bool {
 			}
 		}
 	case engine != "":
-		if d := delimiterOf(pub.Delimiter()); d != defaultDelimiter {
+		if d := Delimiter(pub.Delimiter()); d != DefaultDelimiter {
 			if utf8.RuneCountInString(d) != 1 || tgtType == "ipcidr" {
 				return false
 			}

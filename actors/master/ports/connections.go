@@ -1,4 +1,4 @@
-package master
+package ports
 
 import (
 	"log/slog"
@@ -28,8 +28,8 @@ func peersOf(most int, descriptors uint64, tools int) int {
 	return room
 }
 
-// maxPeers is peersOf for this process.
-func (p *ports) maxPeers() int {
+// MaxPeers is peersOf for this process.
+func (p *Ports) MaxPeers() int {
 	var lim syscall.Rlimit
 	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &lim); err != nil {
 		p.log.Warn("limit of open files", "err", err)
@@ -38,8 +38,8 @@ func (p *ports) maxPeers() int {
 	return peersOf(p.maxConnections, lim.Cur, toolSockets*ipc.MaxPeers())
 }
 
-// portFull says when a port has as many connections as it may, and when it has room again.
-func portFull(log *slog.Logger, port int) func(full bool, peers int, who string) {
+// Full says when a port has as many connections as it may, and when it has room again.
+func Full(log *slog.Logger, port int) func(full bool, peers int, who string) {
 	return func(full bool, peers int, who string) {
 		if full {
 			log.Error("a port has as many connections as it may: the address with the most loses its newest "+

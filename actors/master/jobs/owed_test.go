@@ -1,4 +1,4 @@
-package master
+package jobs
 
 import (
 	"context"
@@ -72,7 +72,7 @@ func startStore(t *testing.T, store jobWriter, o *owed) (*supervisor.Ref, *actor
 	o.log = log.Logger()
 	s := actortest.Start(t, supervisor.Options{})
 	ref := actortest.Add(t, s, supervisor.Spec{Name: "JobStore", New: func() supervisor.Actor {
-		return &jobStore{opt: jobStoreOptions{store: store, log: log.Logger(), owed: o}}
+		return &jobStore{opt: WriterOptions{store: store, Log: log.Logger(), owed: o}}
 	}})
 	return ref, log, s
 }

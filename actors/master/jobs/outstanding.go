@@ -1,4 +1,4 @@
-package master
+package jobs
 
 import (
 	"context"
@@ -21,11 +21,11 @@ const (
 	silentMost    = 100 // ids told of one job
 )
 
-// outstanding tells which jobs since a moment wait for returns, the newest first. Jobs whose returns are not stored on
+// Outstanding tells which jobs since a moment wait for returns, the newest first. Jobs whose returns are not stored on
 // this master (ext_job_cache, nocache) are not seen.
-func (j *jobs) outstanding(ctx context.Context, since time.Time) (*payload.Map, error) {
+func (j *Jobs) Outstanding(ctx context.Context, since time.Time) (*payload.Map, error) {
 	ends := time.Now().Add(pendingSearch)
-	found, whole, err := j.store.Pending(jobstore.Search{Since: since, Most: pendingMost,
+	found, whole, err := j.Store.Pending(jobstore.Search{Since: since, Most: pendingMost,
 		Stop: func() bool { return ctx.Err() != nil || time.Now().After(ends) }})
 	if err != nil {
 		return nil, err
@@ -39,11 +39,11 @@ const (
 	newestMost   = 1000
 )
 
-// newest tells of the newest jobs, done or not, in the form of outstanding. want says by the load which of them; it
+// Newest tells of the newest jobs, done or not, in the form of outstanding. want says by the load which of them; it
 // must not change it. Of a job whose returns are not stored, -1 have returned.
-func (j *jobs) newest(ctx context.Context, count int, want func(load *payload.Map) bool) (*payload.Map, error) {
+func (j *Jobs) Newest(ctx context.Context, count int, want func(load *payload.Map) bool) (*payload.Map, error) {
 	ends := time.Now().Add(newestSearch)
-	found, whole, err := j.store.Pending(jobstore.Search{All: true, Most: max(0, min(count, newestMost)),
+	found, whole, err := j.Store.Pending(jobstore.Search{All: true, Most: max(0, min(count, newestMost)),
 		Want: want,
 		Stop: func() bool { return ctx.Err() != nil || time.Now().After(ends) }})
 	if err != nil {

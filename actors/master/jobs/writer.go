@@ -1,4 +1,4 @@
-package master
+package jobs
 
 import (
 	"context"
@@ -18,21 +18,21 @@ type jobWriter interface {
 	Compact(ctx context.Context) (from, to int64, err error)
 }
 
-// jobStoreOptions are what the JobStore needs of the master.
-type jobStoreOptions struct {
+// WriterOptions are what the JobStore needs of the master.
+type WriterOptions struct {
 	store       jobWriter
 	facts       jobFacts
-	meter       *meter.Meter
-	log         *slog.Logger
+	Meter       *meter.Meter
+	Log         *slog.Logger
 	owed        *owed                       // outlives the actor
-	filesFailed func(jid string, err error) // says that the files for Salt's tools cannot be written
-	server      func() *supervisor.Ref      // the ReqServer; nil, or returns nil: there is none
+	FilesFailed func(jid string, err error) // says that the files for Salt's tools cannot be written
+	Server      func() *supervisor.Ref      // the ReqServer; nil, or returns nil: there is none
 }
 
 // jobStore is the only writer of the job store. It groups commits: while one is on its way to the disk the
 // next group gathers, so the number of synced writes does not grow with the load.
 type jobStore struct {
-	opt      jobStoreOptions
+	opt      WriterOptions
 	next     *group        // gathers
 	work     chan *group   // to the writer, which has one at a time
 	ended    chan struct{} // closed when the writer has
@@ -101,7 +101,7 @@ func (s *jobStore) onAwaitJobs(m *AwaitJobs) {
 func (s *jobStore) onStarted(ctx supervisor.Context) {
 	s.next, s.work, s.ended, s.failed = &group{}, make(chan *group, 1), make(chan struct{}), make(chan *group, 1)
 	if s.opt.owed == nil {
-		s.opt.owed = &owed{log: s.opt.log}
+		s.opt.owed = &owed{log: s.opt.Log}
 	}
 	self, work, ended, failed := supervisor.Self(ctx), s.work, s.ended, s.failed
 	supervisor.Go(ctx, "writer", func(ctx context.Context) error {
@@ -158,7 +158,7 @@ func (s *jobStore) write(g *group) (files, err error) {
 	}
 	began := time.Now()
 	res, err := s.opt.store.Commit(append(loads, pieces...), returns)
-	s.opt.meter.Committed(len(loads)+len(returns), began, err)
+	s.opt.Meter.Committed(len(loads)+len(returns), began, err)
 	if err != nil {
 		s.opt.facts.unkept(pieces, returns)
 		return nil, err
@@ -177,14 +177,14 @@ func (s *jobStore) write(g *group) (files, err error) {
 // settle tells what became of the returns of a group, and then who waits for the group. alone are those that failed for
 // themselves.
 func (s *jobStore) settle(g *group, alone map[int]error, err error) {
-	var outcomes []returnOutcome
+	var outcomes []Outcome
 	for i, r := range g.returns {
 		why := err
 		if own := alone[i]; own != nil {
 			why = own
 		}
 		if r.settle(why) && r.Receipt != nil {
-			outcomes = append(outcomes, returnOutcome{r.Receipt, why})
+			outcomes = append(outcomes, Outcome{r.Receipt, why})
 		}
 	}
 	if len(outcomes) > 0 {
@@ -199,10 +199,10 @@ func (s *jobStore) settle(g *group, alone map[int]error, err error) {
 
 // toServer sends something to the ReqServer; false: there is none.
 func (s *jobStore) toServer(msg any) bool {
-	if s.opt.server == nil {
+	if s.opt.Server == nil {
 		return false
 	}
-	ref := s.opt.server()
+	ref := s.opt.Server()
 	if ref != nil {
 		ref.Send(msg)
 	}
@@ -221,19 +221,19 @@ func (s *jobStore) afterAnswers(done func()) {
 func (s *jobStore) tell(res jobstore.Result, g *group) {
 	for _, f := range res.Failed {
 		r := g.returns[f.Index]
-		s.opt.log.Error("a return cannot be stored", "minion", r.ID, "jid", r.JID, "err", f.Err)
+		s.opt.Log.Error("a return cannot be stored", "minion", r.ID, "jid", r.JID, "err", f.Err)
 	}
 	for _, f := range res.Loads {
-		s.opt.log.Error("a job cannot be stored", "jid", g.loads[f.Index].JID, "err", f.Err)
+		s.opt.Log.Error("a job cannot be stored", "jid", g.loads[f.Index].JID, "err", f.Err)
 	}
 	for _, x := range res.Extras {
 		r := g.returns[x.Index]
 		if x.Why == jobstore.Differing {
-			s.opt.log.Error(fmt.Sprintf("An extra return was detected from minion %s, please verify the minion, "+
+			s.opt.Log.Error(fmt.Sprintf("An extra return was detected from minion %s, please verify the minion, "+
 				"this could be a replay attack", r.ID), "jid", r.JID)
 			continue
 		}
-		s.opt.log.Debug("return not stored", "minion", r.ID, "jid", r.JID, "why", x.Why.String())
+		s.opt.Log.Debug("return not stored", "minion", r.ID, "jid", r.JID, "why", x.Why.String())
 	}
 }
 
@@ -245,17 +245,17 @@ func (s *jobStore) onCommitDone(ctx supervisor.Context, m *CommitDone) {
 	if m.Err != nil {
 		supervisor.Failed(ctx)
 		if !s.failing {
-			s.opt.log.Error("jobs cannot be stored: returns are refused until they can", "err", m.Err)
+			s.opt.Log.Error("jobs cannot be stored: returns are refused until they can", "err", m.Err)
 		}
 		s.owe(ctx)
 	} else if s.failing {
-		s.opt.log.Warn("jobs can be stored again")
+		s.opt.Log.Warn("jobs can be stored again")
 		s.opt.owed.again()
 		s.takeOwed()
 	}
 	s.failing = m.Err != nil
 	if m.Files != nil {
-		s.opt.filesFailed("", m.Files)
+		s.opt.FilesFailed("", m.Files)
 	}
 	s.commit()
 }
@@ -266,7 +266,7 @@ func (s *jobStore) onCleanJobs(ctx supervisor.Context, m *CleanJobs) {
 		return
 	}
 	s.cleaning = true
-	self, store, log := supervisor.Self(ctx), s.opt.store, s.opt.log
+	self, store, log := supervisor.Self(ctx), s.opt.store, s.opt.Log
 	supervisor.Go(ctx, "clean", func(ctx context.Context) error {
 		n, err := store.Clean(m.Now)
 		if err != nil {
@@ -309,7 +309,7 @@ func (s *jobStore) onStopping() {
 	s.next.facts = true
 	s.takeOwed()
 	if _, err := s.write(s.next); err != nil {
-		s.opt.log.Error("jobs cannot be stored", "err", err)
+		s.opt.Log.Error("jobs cannot be stored", "err", err)
 		s.opt.owed.add(s.next.owed())
 	}
 	s.next = &group{}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"brine/actors/actortest"
+	"brine/actors/master/reqserver"
 	"brine/supervisor"
 	"brine/wire/payload"
 )
@@ -17,27 +18,28 @@ func TestAnsweredIsDropped(t *testing.T) {
 	own, server := actortest.Start(t, supervisor.Options{}), actortest.NewProbe()
 	to := actortest.Add(t, own, supervisor.Spec{Name: "Server", New: server.New})
 	worker := actortest.Add(t, own, supervisor.Spec{Name: "MWorker", New: func() supervisor.Actor {
-		return newWorker(r.m.core.workerOptions(), "MWorker", r.m.core.pools.of(payload.CmdWheel), to)
+		return newWorker(r.m.core.workerOptions(), "MWorker", r.m.core.pools.Of(payload.CmdWheel), to)
 	}})
-	actortest.Expect[*WorkerReady](t, server)
-	work := func() *Work {
-		req, err := readRequest(&HandleRequest{Reply: func([]byte) {}, Frame: packed(t, clearEnvelope(payload.M("cmd",
-			payload.CmdWheel, "fun", "key.list_all", "key", r.rootKey(), "user", userName())))})
+	actortest.Expect[*reqserver.WorkerReady](t, server)
+	work := func() *reqserver.Work {
+		req, err := reqserver.ReadRequest(&reqserver.HandleRequest{Reply: func([]byte) {}, Frame: packed(t,
+			clearEnvelope(payload.M("cmd",
+				payload.CmdWheel, "fun", "key.list_all", "key", r.rootKey(), "user", userName())))})
 		if err != nil {
 			t.Fatal(err)
 		}
-		return &Work{Req: req}
+		return &reqserver.Work{Req: req}
 	}
 	ear, late, good := r.hear(), work(), work()
-	late.Req.fail()
+	late.Req.Fail()
 	worker.Send(late)
-	actortest.Expect[*WorkerReady](t, server)
+	actortest.Expect[*reqserver.WorkerReady](t, server)
 	r.m.Fire("test/between", payload.NewMap(0))
 	if seen := ear.until("test/between"); len(seen) > 0 {
 		t.Errorf("carried out: %q", seen)
 	}
 	worker.Send(good)
-	actortest.Expect[*WorkerReady](t, server)
+	actortest.Expect[*reqserver.WorkerReady](t, server)
 	r.m.Fire("test/end", payload.NewMap(0))
 	if seen := ear.until("test/end"); len(seen) == 0 || !strings.HasPrefix(seen[0], "salt/wheel/") {
 		t.Errorf("of a request in time: %q", seen)
@@ -58,7 +60,8 @@ func TestWaitsTooLong(t *testing.T) {
 	frame := packed(t, clearEnvelope(cmd("ping")))
 	send := func(at time.Time) <-chan []byte {
 		reply := make(chan []byte, 1)
-		server.Send(&HandleRequest{Frame: frame, At: at, Inside: true, Reply: func(frame []byte) { reply <- frame }})
+		server.Send(&reqserver.HandleRequest{Frame: frame, At: at, Inside: true,
+			Reply: func(frame []byte) { reply <- frame }})
 		return reply
 	}
 	// in the hand of the worker that hangs, and in its lane

@@ -79,7 +79,7 @@ func (m *Master) Outstanding(ctx context.Context, since time.Time) (*payload.Map
 	if err != nil {
 		return nil, err
 	}
-	return found.Set("runners", m.core.functions.atWork()), nil
+	return found.Set("runners", m.core.functions.AtWork()), nil
 }
 
 // Newest tells of the newest jobs, done or not, in the form of Outstanding. want says by the load which of them; it
@@ -94,7 +94,7 @@ func (m *Master) Newest(ctx context.Context, count int, want func(load *payload.
 // ForgetFileLists drops the lists that are remembered of some environments and backends, nil for all, and returns
 // which.
 func (m *Master) ForgetFileLists(envs, back []string) *payload.Map {
-	return m.core.files.server.Load().Forget(envs, back)
+	return m.core.files.Server.Load().Forget(envs, back)
 }
 
 // ManageReactor does what the runner functions reactor.* do.

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"brine/actors/daemon"
+	"brine/actors/master/reqserver"
 	"brine/actors/reacting"
 	"brine/supervisor"
 )
@@ -27,12 +28,12 @@ func (c *core) children() []daemon.Child {
 		rows = append(rows, daemon.Child{Spec: p.Child()})
 	}
 	for _, spec := range []supervisor.Spec{c.publications.Child(c.publisherOptions()),
-		c.jobs.Child(c.jobStoreOptions()), c.record.Trace.Child(), c.upkeep.child(nameMaintenance), c.pillars.child(),
-		c.pillars.gitChild(), c.files.child()} {
+		c.jobs.Child(c.jobStoreOptions()), c.record.Trace.Child(), c.upkeep.child(nameMaintenance), c.pillars.Child(),
+		c.pillars.GitChild(), c.files.Child()} {
 		rows = append(rows, daemon.Child{Spec: spec})
 	}
 	rows = append(rows, reactorRows(c.reactions.part.Load())...)
-	rows = append(rows, daemon.Child{Spec: reqServerChild(nameReqServer, c.reqOptions())})
+	rows = append(rows, daemon.Child{Spec: reqserver.Child(nameReqServer, c.reqOptions())})
 	return append(rows, daemon.EngineRows(c.engines)...)
 }
 

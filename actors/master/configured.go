@@ -7,7 +7,12 @@ import (
 
 	"brine/actors/master/access"
 	"brine/actors/master/copies"
+	"brine/actors/master/files"
+	"brine/actors/master/pillars"
 	"brine/actors/master/publish"
+	"brine/actors/master/reqserver"
+	"brine/actors/master/run"
+	"brine/actors/master/signin"
 	"brine/config"
 	"brine/modules/eauth"
 	"brine/modules/fleet/datacache"
@@ -55,9 +60,9 @@ func gateOptionsOf(cfg *config.Master) access.GateOptions {
 			ReturnBytes: cfg.MinionQuotaReturnBytes}}
 }
 
-func signInOptionsOf(cfg *config.Master) signInOptions {
-	return signInOptions{events: cfg.AuthEvents, withGrains: cfg.AuthEventsAutosignGrains, rotate: cfg.RotateAESKey,
-		weakToo: cfg.AllowWeakKeys, pendingMax: cfg.MaxPendingKeys, pendingRate: cfg.PendingKeysRate}
+func signInOptionsOf(cfg *config.Master) signin.Options {
+	return signin.Options{Events: cfg.AuthEvents, WithGrains: cfg.AuthEventsAutosignGrains, Rotate: cfg.RotateAESKey,
+		WeakToo: cfg.AllowWeakKeys, PendingMax: cfg.MaxPendingKeys, PendingRate: cfg.PendingKeysRate}
 }
 
 // signInSideOf are the options of the sign-in side of the master. Those whom it tells what comes of it are added.
@@ -100,13 +105,13 @@ func keyManagerOf(cfg *config.Master, st *stores) func(preserve bool) *keys.Mana
 	}
 }
 
-func insideOptionsOf(cfg *config.Master, running string) insideOptions {
-	return insideOptions{id: cfg.ID, hashType: cfg.HashType, client: client.Options{SockDir: cfg.SockDir,
+func insideOptionsOf(cfg *config.Master, running string) run.InsideOptions {
+	return run.InsideOptions{ID: cfg.ID, HashType: cfg.HashType, Client: client.Options{SockDir: cfg.SockDir,
 		CacheDir: cfg.CacheDir, IPCMode: cfg.IPCMode, User: running, KeyOwner: cfg.User, ExtJobCache: cfg.ExtJobCache,
 		SyndicWait: cfg.SyndicWait, OrderMasters: cfg.OrderMasters}}
 }
 
-func functionOptionsOf(opt Options, st *stores) functionOptions {
+func functionOptionsOf(opt Options, st *stores) run.Options {
 	cfg := opt.Config
 	fromNow := func() (*payload.Map, error) {
 		m, err := config.LoadMaster(cfg.ConfFile, nil)
@@ -115,7 +120,7 @@ func functionOptionsOf(opt Options, st *stores) functionOptions {
 		}
 		return m.Raw, nil
 	}
-	return functionOptions{values: cfg.Raw, fromNow: fromNow, manager: keyManagerOf(cfg, st), version: opt.Version}
+	return run.Options{Values: cfg.Raw, FromNow: fromNow, Manager: keyManagerOf(cfg, st), Version: opt.Version}
 }
 
 func publicationOptionsOf(cfg *config.Master) publish.Options {
@@ -154,13 +159,13 @@ func dataOptionsOf(cfg *config.Master) dataOptions {
 		mostFiles: cfg.MinionFilesMaxBytes, revokesKey: cfg.AllowMinionKeyRevoke, pillars: cfg.PillarCache}
 }
 
-func pillarCacheOf(cfg *config.Master, st *stores) pillarCache {
-	return pillarCache{on: cfg.PillarCache, lives: cfg.PillarCacheTTL, banks: st.cache, now: time.Now,
-		accepted: func(id string) bool { return st.keys.Has(keys.Accepted, id) }}
+func pillarCacheOf(cfg *config.Master, st *stores) pillars.Cache {
+	return pillars.Cache{On: cfg.PillarCache, Lives: cfg.PillarCacheTTL, Banks: st.cache, Now: time.Now,
+		Accepted: func(id string) bool { return st.keys.Has(keys.Accepted, id) }}
 }
 
-func fileOptionsOf(cfg *config.Master) fileOptions {
-	return fileOptions{values: cfg.Raw}
+func fileOptionsOf(cfg *config.Master) files.Options {
+	return files.Options{Values: cfg.Raw}
 }
 
 // pushedOf is where the files are that minions push.
@@ -172,7 +177,7 @@ func pushedOf(cfg *config.Master) *pushed.Store {
 
 func peerOptionsOf(cfg *config.Master) peerOptions {
 	return peerOptions{user: cfg.User, ext: cfg.ExtJobCache, dir: filepath.Join(cfg.CacheDir, peerDir),
-		patience: cfg.RequestTimeout + workerGrace}
+		patience: cfg.RequestTimeout + reqserver.WorkerGrace}
 }
 
 func scheduleOptionsOf(cfg *config.Master, running string, calm func() bool) scheduleOptions {

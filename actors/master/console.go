@@ -11,6 +11,8 @@ import (
 	"brine/actors/master/jobs"
 	"brine/actors/master/publish"
 	"brine/actors/master/record"
+	"brine/actors/master/reqserver"
+	"brine/actors/master/run"
 	"brine/actors/master/targets"
 	"brine/modules/eauth"
 	"brine/modules/runners"
@@ -31,7 +33,7 @@ type console struct {
 	targets      *targets.Targets
 	record       *record.Record
 	publications *publish.Publications
-	functions    *ownFunctions
+	functions    *run.Functions
 	events       *eventbus.Bus
 	complaints   *complaints.Log
 	log          *slog.Logger
@@ -43,8 +45,8 @@ const maxPing = 4096
 
 // ping sends the load back.
 func (c *console) ping(r *call) (any, error) {
-	if len(r.req.frame) > maxPing {
-		return nil, fmt.Errorf("ping of %d bytes", len(r.req.frame))
+	if len(r.req.Frame) > maxPing {
+		return nil, fmt.Errorf("ping of %d bytes", len(r.req.Frame))
 	}
 	return r.load, nil
 }
@@ -63,7 +65,7 @@ func (c *console) getToken(r *call) (any, error) {
 
 // mkToken makes a token for a user of external_auth, "" when the authentication fails.
 func (c *console) mkToken(r *call) (any, error) {
-	tok, err := r.rules.Eauth.MakeToken(r.load, r.req.from)
+	tok, err := r.rules.Eauth.MakeToken(r.load, r.req.From)
 	if err != nil {
 		return c.refuse(r, err, "")
 	}
@@ -82,7 +84,7 @@ type formCall struct {
 func (c *console) refuseForm(r *call, err error) (any, error) {
 	var denied *eauth.Denied
 	if errors.As(err, &denied) {
-		return c.refuse(r, err, errorReply(denied.Name, denied.Error()))
+		return c.refuse(r, err, reqserver.ErrorReply(denied.Name, denied.Error()))
 	}
 	return nil, err
 }
@@ -99,7 +101,7 @@ func (c *console) formAllowed(f formCall, id *eauth.Identity) (user string, refu
 		return id.Name, nil
 	}
 	if len(id.List) > 0 && !oneDot(f.fun) {
-		return "", errorReply("SaltInvocationError", "A command invocation error occurred: Check syntax.")
+		return "", reqserver.ErrorReply("SaltInvocationError", "A command invocation error occurred: Check syntax.")
 	}
 	if !eauth.AllowedForm(id.List, f.form, f.fun, f.args, f.kw) {
 		name := map[string]string{eauth.KindToken: "TokenAuthenticationError",
@@ -107,7 +109,7 @@ func (c *console) formAllowed(f formCall, id *eauth.Identity) (user string, refu
 		if name == "" {
 			name = "UserAuthenticationError"
 		}
-		return "", errorReply(name, fmt.Sprintf("Authentication failure of type %q occurred for user %s.", id.Kind,
+		return "", reqserver.ErrorReply(name, fmt.Sprintf("Authentication failure of type %q occurred for user %s.", id.Kind,
 			id.Name))
 	}
 	return id.Name, nil
@@ -142,7 +144,7 @@ func (c *console) runner(r *call) (any, error) {
 	}
 	jid := c.jobs.NumberRun(id)
 	req := runners.Request{Kind: runners.KindRunner, Fun: name, Args: f.args, KW: f.kw, JID: jid, User: user}
-	if err := c.functions.start(&RunRunner{Req: req}); err != nil {
+	if err := c.functions.Start(&run.RunRunner{Req: req}); err != nil {
 		return nil, err
 	}
 	return payload.M("tag", runners.Tag(runners.KindRunner, jid), "jid", jid), nil
@@ -166,7 +168,7 @@ func (c *console) callWheel(r *call) (any, error) {
 		return refusal, nil
 	}
 	jid := c.jobs.NumberRun(id)
-	res := c.functions.run(r.ctx, runners.Request{Kind: runners.KindWheel, Fun: name, Args: f.args, KW: f.kw, JID: jid,
+	res := c.functions.Run(r.ctx, runners.Request{Kind: runners.KindWheel, Fun: name, Args: f.args, KW: f.kw, JID: jid,
 		User: user,
 		Low:  !ask.Apart()}, c.events.Fire)
 	tag := runners.Tag(runners.KindWheel, jid)

@@ -14,13 +14,18 @@ import (
 	"brine/actors/master/complaints"
 	"brine/actors/master/copies"
 	"brine/actors/master/eventbus"
+	"brine/actors/master/files"
 	"brine/actors/master/jobs"
 	"brine/actors/master/machine"
 	"brine/actors/master/meter"
+	"brine/actors/master/pillars"
 	"brine/actors/master/ports"
 	"brine/actors/master/publish"
 	"brine/actors/master/record"
+	"brine/actors/master/reqserver"
 	"brine/actors/master/returning"
+	"brine/actors/master/run"
+	"brine/actors/master/signin"
 	"brine/actors/master/targets"
 	"brine/actors/master/tracing"
 	"brine/config"
@@ -48,7 +53,7 @@ type core struct {
 	auth         *auth.Master
 	book         *ledger.Book // what is known of jobs and minions
 	meter        *meter.Meter // nil: nothing is counted
-	pools        *pools
+	pools        *reqserver.Pools
 	complaints   *complaints.Log
 	events       *eventbus.Bus
 	ports        *ports.Ports
@@ -62,21 +67,21 @@ type core struct {
 	record       *record.Record
 	publications *publish.Publications
 	mines        *mine.Reader
-	files        *files
-	pillars      *pillars
-	functions    *ownFunctions
+	files        *files.Files
+	pillars      *pillars.Pillars
+	functions    *run.Functions
 	engines      *engines.Set
 	reactions    *reactions
 	schedules    *schedules
 	gate         *access.Gate
-	signIns      *signIns
+	signIns      *signin.Side
 	upkeep       *upkeep
 	signs        *signs
 	desks        *desks
 }
 
 // newCore puts the parts together, each on those before it. On an error nothing of them stays open.
-func newCore(opt Options, ps *pools, st *stores) (*core, error) {
+func newCore(opt Options, ps *reqserver.Pools, st *stores) (*core, error) {
 	cfg, log := opt.Config, opt.Logger
 	c := &core{cfg: cfg, running: opt.RunningUser, log: log, book: record.NewBook(opt.book), pools: ps,
 		signs: newSigns(cfg.CacheDir, cfg.SockDir, log),
@@ -135,7 +140,7 @@ func (c *core) measure(opt Options, st *stores) (err error) {
 		return nil
 	}
 	if c.meter, err = meter.New(opt.Metrics, meter.Options{Metrics: opt.Config.MetricsOptions(),
-		Functions: opt.Functions, Pools: c.pools.names(), Command: isCommand}); err != nil {
+		Functions: opt.Functions, Pools: c.pools.Names(), Command: isCommand}); err != nil {
 		return err
 	}
 	return c.meter.Look(opt.Metrics, meter.Sources{Peers: &c.book.Peers, Keys: st.keys, Ended: c.ports.TurnedAway,
@@ -146,11 +151,11 @@ func (c *core) measure(opt Options, st *stores) (err error) {
 func (c *core) letIn(opt Options, st *stores) (err error) {
 	peers := &c.book.Peers
 	c.gate = access.NewGate(gateOptionsOf(c.cfg), st.keys, st.cache, peers, c.events, c.meter, c.log)
-	c.signIns, err = newSignIns(signInOptionsOf(c.cfg), signInSideOf(opt, st), signInParts{keys: st.keys,
-		manager: keyManagerOf(c.cfg, st), voices: c.gate.Voices, attendance: c.attendance, peers: peers,
-		events: c.events, complaints: c.complaints, meter: c.meter, checkKeys: c.checkKeys}, c.log)
+	c.signIns, err = signin.New(signInOptionsOf(c.cfg), signInSideOf(opt, st), signin.Parts{Keys: st.keys,
+		Manager: keyManagerOf(c.cfg, st), Voices: c.gate.Voices, Attendance: c.attendance, Peers: peers,
+		Events: c.events, Complaints: c.complaints, Meter: c.meter, CheckKeys: c.checkKeys}, c.log)
 	if err == nil {
-		c.auth = c.signIns.auth
+		c.auth = c.signIns.Auth
 	}
 	return err
 }
@@ -174,23 +179,23 @@ func (c *core) follow(opt Options, st *stores) error {
 
 // serve makes the parts that have what minions ask for.
 func (c *core) serve(_ Options, st *stores) (err error) {
-	if c.files, err = newFiles(fileOptionsOf(c.cfg), c.events, c.log); err != nil {
+	if c.files, err = files.New(fileOptionsOf(c.cfg), c.events, c.log); err != nil {
 		return err
 	}
 	c.mines = newMines(c.cfg.Raw, st.cache, c.targets)
-	c.pillars, err = newPillars(c.cfg.Raw, c.machine.Env, c.targets, c.cfg.RequestTimeout, c.log)
+	c.pillars, err = pillars.New(c.cfg.Raw, c.machine.Env, c.targets, c.cfg.RequestTimeout, c.log)
 	return err
 }
 
 // act makes the parts that do something by themselves, or run functions of this master.
 func (c *core) act(opt Options, st *stores) (err error) {
 	cfg := c.cfg
-	in := inside{opt: insideOptionsOf(cfg, opt.RunningUser), rules: c.rules, targets: c.targets, events: c.events,
-		mines: c.mines, files: c.files, gone: c.answers.Gone, exchange: c.exchange, tree: c.tree.Load, log: c.log}
+	in := run.Inside{Opt: insideOptionsOf(cfg, opt.RunningUser), Rules: c.rules, Targets: c.targets, Events: c.events,
+		Mines: c.mines, Files: c.files, Gone: c.answers.Gone, Exchange: c.exchange, Tree: c.tree.Load, Log: c.log}
 	own := functionOptionsOf(opt, st)
-	own.reactor = func() (runners.Reactor, bool) { return c.reactions.managed() }
-	c.functions = newOwnFunctions(own, in, functionParts{machine: c.machine, cache: st.cache, presence: c.attendance,
-		jobs: c.jobs, copies: c.copies, pillars: c.pillars})
+	own.Reactor = func() (runners.Reactor, bool) { return c.reactions.managed() }
+	c.functions = run.New(own, in, run.Parts{Machine: c.machine, Cache: st.cache, Presence: c.attendance,
+		Jobs: c.jobs, Copies: c.copies, Pillars: c.pillars})
 	if c.engines, err = newEngines(engineOptionsOf(cfg), c.events, c.functions, c.jobs, c.log); err != nil {
 		return err
 	}

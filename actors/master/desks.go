@@ -8,10 +8,14 @@ import (
 	"brine/actors/master/answers"
 	"brine/actors/master/complaints"
 	"brine/actors/master/eventbus"
+	"brine/actors/master/files"
 	"brine/actors/master/jobs"
 	"brine/actors/master/meter"
+	"brine/actors/master/pillars"
 	"brine/actors/master/publish"
 	"brine/actors/master/record"
+	"brine/actors/master/run"
+	"brine/actors/master/signin"
 	"brine/actors/master/targets"
 	"brine/modules/fleet/datacache"
 	"brine/modules/fleet/door"
@@ -41,20 +45,20 @@ type deskParts struct {
 	cache        *datacache.Banks
 	complaints   *complaints.Log
 	events       *eventbus.Bus
-	files        *files
-	functions    *ownFunctions
+	files        *files.Files
+	functions    *run.Functions
 	gate         *access.Gate
 	jobs         *jobs.Jobs
 	keys         *keys.Store
 	meant        *speakers.Jobs
 	meter        *meter.Meter
 	mines        *mine.Reader
-	pillars      *pillars
-	kept         pillarCache
+	pillars      *pillars.Pillars
+	kept         pillars.Cache
 	publications *publish.Publications
 	pushed       *pushed.Store
 	record       *record.Record
-	signIns      *signIns
+	signIns      *signin.Side
 	targets      *targets.Targets
 	tops         *tops.Tops
 }

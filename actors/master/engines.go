@@ -10,6 +10,7 @@ import (
 	"brine/actors/engines"
 	"brine/actors/master/eventbus"
 	"brine/actors/master/jobs"
+	"brine/actors/master/run"
 	"brine/modules/runners"
 	"brine/wire/payload"
 )
@@ -26,12 +27,12 @@ type engineOptions struct {
 
 // engineCaller runs functions for engines.
 type engineCaller struct {
-	functions *ownFunctions
+	functions *run.Functions
 	jobs      *jobs.Jobs
 }
 
 // newEngines makes the engines of a master. They see its bus, its functions and the numbers of its jobs.
-func newEngines(opt engineOptions, events *eventbus.Bus, functions *ownFunctions, jobs *jobs.Jobs,
+func newEngines(opt engineOptions, events *eventbus.Bus, functions *run.Functions, jobs *jobs.Jobs,
 	log *slog.Logger) (*engines.Set, error) {
 	c := &engineCaller{functions, jobs}
 	return engines.New(engines.Options{Engines: opt.engines, Ext: opt.ext, Role: "master", ID: opt.id,
@@ -43,11 +44,11 @@ func (c *engineCaller) call(ctx context.Context, client, fun string, args []any,
 	kind := runners.Kind(client)
 	switch kind {
 	case runners.KindRunner, runners.KindWheel:
-		rec, err := c.functions.await(ctx, runners.Request{Kind: kind, Fun: fun, Args: args, KW: kw,
+		rec, err := c.functions.Await(ctx, runners.Request{Kind: kind, Fun: fun, Args: args, KW: kw,
 			JID: c.jobs.IDs.Next(time.Now()), User: engineUser}, 0)
 		return rec.Value("return"), err
 	case "execution":
-		return daemon.CallIn(ctx, c.functions.machine.Env, fun, args, kw)
+		return daemon.CallIn(ctx, c.functions.Machine.Env, fun, args, kw)
 	}
 	return nil, fmt.Errorf("there is no client %s: there are execution, runner and wheel", payload.Show(client))
 }

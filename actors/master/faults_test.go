@@ -126,14 +126,14 @@ func TestRunnerDies(t *testing.T) {
 			jid = data.Str("jid")
 		}
 	}
-	if running := r.m.core.functions.list(); len(running) != 1 || running[0].Str("fun") != "runner.test.sleep" {
+	if running := r.m.core.functions.Running(); len(running) != 1 || running[0].Str("fun") != "runner.test.sleep" {
 		t.Errorf("running: %v", running)
 	}
 	r.endRunner(jid, true)
 	equal(t, "success", ear.await("salt/run/"+jid+"/ret").Value("success"), false)
 	equal(t, "answer", actortest.Wait(t, "answer", answer), "")
 	r.eventually("end of the runner", func() error {
-		if n := len(r.m.core.functions.list()); n > 0 {
+		if n := len(r.m.core.functions.Running()); n > 0 {
 			return fmt.Errorf("%d run", n)
 		}
 		return nil

@@ -4,27 +4,28 @@ import (
 	"context"
 	"os"
 
+	"brine/actors/master/files"
 	"brine/wire/payload"
 )
 
 // fileDesk answers minions that ask for files.
 type fileDesk struct {
-	files *files
+	files *files.Files
 	turns *turns
 }
 
 // answer answers all commands about files. What takes long is done beside the worker, which others wait for.
 func (d *fileDesk) answer(r *call) (any, error) {
-	if d.files.server.Load().Long(payload.Command(r.load), r.load) {
+	if d.files.Server.Load().Long(payload.Command(r.load), r.load) {
 		return d.turns.inTurn(r, "hash of a file", func(context.Context) (any, error) { return d.answerNow(r) })
 	}
 	return d.answerNow(r)
 }
 
 func (d *fileDesk) answerNow(r *call) (any, error) {
-	v, _, err := d.files.server.Load().AnswerToPack(payload.Command(r.load), r.load)
+	v, _, err := d.files.Server.Load().AnswerToPack(payload.Command(r.load), r.load)
 	if os.IsPermission(err) || os.IsNotExist(err) {
-		d.files.log.Debug("file cannot be served", "minion", r.id, "path", payload.Show(r.load.Str("path")), "err", err)
+		d.files.Log.Debug("file cannot be served", "minion", r.id, "path", payload.Show(r.load.Str("path")), "err", err)
 	}
 	return v, err
 }
@@ -34,8 +35,8 @@ var masterOptKeys = []string{"renderer", "failhard", "state_top", "state_top_sal
 	"state_events", "state_aggregate", "jinja_env", "jinja_sls_env", "jinja_lstrip_blocks", "jinja_trim_blocks"}
 
 func (d *fileDesk) masterOpts(r *call) (any, error) {
-	opt, roots := d.files.opt.values, payload.NewMap(1)
-	for _, env := range d.files.server.Load().Envs(nil) {
+	opt, roots := d.files.Opt.Values, payload.NewMap(1)
+	for _, env := range d.files.Server.Load().Envs(nil) {
 		roots.Set(env, []any{})
 	}
 	opts := payload.M("file_roots", roots)

@@ -11,10 +11,10 @@ import (
 
 // identity is who asks, as fields tell. A log-in that was made already is not made again.
 func (c *console) identity(r *call, fields *payload.Map) (*eauth.Identity, error) {
-	if l := r.req.login; l != nil {
+	if l := r.req.Login; l != nil {
 		return l.ID, l.Err
 	}
-	return r.rules.Eauth.Check(fields, r.req.from)
+	return r.rules.Eauth.Check(fields, r.req.From)
 }
 
 // refuse answers who could not be authenticated, as late as the failure is to be.
@@ -24,13 +24,13 @@ func (c *console) refuse(r *call, err error, v any) (any, error) {
 		return nil, err
 	}
 	if denied.Blocked {
-		c.complaints.Warn("too many log-ins have failed, the next ones are not tried (login_failures_max)", r.req.from)
+		c.complaints.Warn("too many log-ins have failed, the next ones are not tried (login_failures_max)", r.req.From)
 	} else {
-		c.complaints.Warn("request refused: "+denied.Name, r.req.from, "cmd", r.req.opened.Load().Cmd,
+		c.complaints.Warn("request refused: "+denied.Name, r.req.From, "cmd", r.req.Opened.Load().Cmd,
 			"user", payload.Show(r.load.Str(payload.FieldUser)), "err", denied.Error())
 	}
 	if denied.Cause != nil { // in words of its own: a refusal by wrong words must not keep it out of the log
-		c.complaints.Warn("external authentication cannot tell whether a user may come in", r.req.from, "err",
+		c.complaints.Warn("external authentication cannot tell whether a user may come in", r.req.From, "err",
 			denied.Cause)
 	}
 	return c.holdBack(r, denied.Wait, v)
@@ -47,8 +47,8 @@ func (c *console) holdBack(r *call, wait time.Duration, v any) (any, error) {
 		return nil, err
 	}
 	req := r.req
-	req.opened.Store(&auth.Opened{Cmd: req.opened.Load().Cmd, Clear: true})
-	req.frame = nil
-	time.AfterFunc(wait, func() { req.answer(frame) })
+	req.Opened.Store(&auth.Opened{Cmd: req.Opened.Load().Cmd, Clear: true})
+	req.Frame = nil
+	time.AfterFunc(wait, func() { req.Answer(frame) })
 	return nil, errLater
 }

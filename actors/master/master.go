@@ -8,6 +8,7 @@ import (
 
 	"brine/actors/daemon"
 	"brine/actors/engines"
+	"brine/actors/master/reqserver"
 	"brine/config"
 	"brine/modules/fleet/ledger"
 	"brine/supervisor"
@@ -44,7 +45,7 @@ type Master struct {
 // Start opens what the master keeps on disk, starts the children in Salt's order and returns when both ports are
 // bound. On an error nothing of the master is left running.
 func Start(opt Options) (*Master, error) {
-	ps, err := poolsOf(workerPools(opt.Config), opt.Config.WorkerThreads)
+	ps, err := reqserver.PoolsOf(workerPools(opt.Config), opt.Config.WorkerThreads)
 	if err != nil {
 		return nil, err
 	}

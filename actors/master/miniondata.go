@@ -9,6 +9,9 @@ import (
 
 	"brine/actors/master/access"
 	"brine/actors/master/eventbus"
+	"brine/actors/master/pillars"
+	"brine/actors/master/reqserver"
+	"brine/actors/master/signin"
 	"brine/modules/fleet/datacache"
 	"brine/modules/fleet/keys"
 	"brine/modules/fleet/ledger"
@@ -43,12 +46,12 @@ type dataDesk struct {
 	gate    *access.Gate
 	events  *eventbus.Bus
 	mines   *mine.Reader
-	pillars *pillars
-	kept    pillarCache
+	pillars *pillars.Pillars
+	kept    pillars.Cache
 	tops    *tops.Tops
 	pushed  *pushed.Store
 	turns   *turns
-	signIns *signIns
+	signIns *signin.Side
 	log     *slog.Logger
 }
 
@@ -70,7 +73,7 @@ func (d *dataDesk) pillar(r *call) (any, error) {
 		data, cached, err := d.answerOf(ctx, r.line(), q, clean)
 		if err != nil {
 			d.log.Error("pillar could not be compiled", "minion", r.id, "err", payload.Show(err.Error()))
-			r.req.fail()
+			r.req.Fail()
 			return
 		}
 		if (d.opt.cached || d.opt.pillars) && d.mayKeepGrains(r, grains) {
@@ -79,7 +82,7 @@ func (d *dataDesk) pillar(r *call) (any, error) {
 		frame, err := d.privateReply(r, data)
 		if err != nil {
 			d.log.Error("pillar could not be sealed", "minion", r.id, "err", err)
-			r.req.fail()
+			r.req.Fail()
 			return
 		}
 		r.finish(frame)
@@ -89,7 +92,7 @@ func (d *dataDesk) pillar(r *call) (any, error) {
 
 // line is whose question this is. Who only may be the minion holds up nobody but his like.
 func (r *call) line() string {
-	if r.req.opened.Load().TokenOK {
+	if r.req.Opened.Load().TokenOK {
 		return "minion " + r.id
 	}
 	return "perhaps " + r.id
@@ -98,25 +101,25 @@ func (r *call) line() string {
 // answerOf is the pillar that answers a question, and whether it comes from the cache.
 func (d *dataDesk) answerOf(ctx context.Context, line string, q pillar.Question, clean bool) (data *payload.Map,
 	cached bool, err error) {
-	env := d.pillars.compiler.Env(q)
+	env := d.pillars.Compiler.Env(q)
 	if clean {
-		if err := d.kept.forget(q.ID, env); err != nil {
+		if err := d.kept.Forget(q.ID, env); err != nil {
 			d.log.Error("a kept pillar could not be dropped", "minion", q.ID, "err", err)
 		}
-	} else if data := d.kept.look(q, env); data != nil {
-		data, err := d.pillars.compiler.Over(data, q.Override)
+	} else if data := d.kept.Look(q, env); data != nil {
+		data, err := d.pillars.Compiler.Over(data, q.Override)
 		return data, true, err
 	}
-	data, err = d.pillars.ask(ctx, line, q)
+	data, err = d.pillars.Ask(ctx, line, q)
 	return data, false, err
 }
 
 // keep keeps the grains of a minion, and its pillar, by which it can be targeted: not one with values of its own, or of
 // an environment that there is not.
 func (d *dataDesk) keep(q pillar.Question, data *payload.Map, cached bool) {
-	env := d.pillars.compiler.Env(q)
-	if cached || q.Override.Len() > 0 || q.Ext != nil || env != "" && !d.pillars.compiler.Knows(env) ||
-		!d.kept.keeps(q.ID, env) {
+	env := d.pillars.Compiler.Env(q)
+	if cached || q.Override.Len() > 0 || q.Ext != nil || env != "" && !d.pillars.Compiler.Knows(env) ||
+		!d.kept.Keeps(q.ID, env) {
 		data = nil
 	}
 	if err := d.store(q, env, data); err != nil {
@@ -138,7 +141,7 @@ func (d *dataDesk) store(q pillar.Question, env string, data *payload.Map) error
 	case data == nil:
 		return nil
 	}
-	key, _ := d.kept.key(q.ID, env)
+	key, _ := d.kept.Key(q.ID, env)
 	return d.cache.Store(datacache.BankPillar, key, data)
 }
 
@@ -161,11 +164,11 @@ func (d *dataDesk) mayKeepGrains(r *call, grains *payload.Map) bool {
 }
 
 func (d *dataDesk) privateReply(r *call, data *payload.Map) (any, error) {
-	frame, err := d.auth.PillarReply(r.req.opened.Load(), data)
+	frame, err := d.auth.PillarReply(r.req.Opened.Load(), data)
 	if err != nil {
 		return nil, err
 	}
-	return rawFrame(frame), nil
+	return reqserver.RawFrame(frame), nil
 }
 
 // fileRecv stores one piece of a file pushed by a minion below its own folder (option file_recv).
@@ -202,7 +205,7 @@ func (d *dataDesk) revokeAuth(r *call) (any, error) {
 		d.log.Warn("a minion may not revoke its key (allow_minion_key_revoke)", "minion", r.id)
 		return r.load, nil
 	}
-	if err := d.signIns.revokeKey(r.id, payload.PreservesCache(r.load)); err != nil {
+	if err := d.signIns.RevokeKey(r.id, payload.PreservesCache(r.load)); err != nil {
 		return nil, err
 	}
 	return true, nil

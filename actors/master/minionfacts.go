@@ -11,7 +11,7 @@ const maxFacts = 1000
 // minionFacts takes what a brine minion says of jobs that are not over.
 func (d *returnDesk) minionFacts(r *call) (any, error) {
 	jobs := payload.FactsOfJobs(r.load)
-	if !r.req.opened.Load().TokenOK || jobs.Len() > maxFacts {
+	if !r.req.Opened.Load().TokenOK || jobs.Len() > maxFacts {
 		return false, nil
 	}
 	for k, v := range jobs.All() {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"brine/actors/actortest"
+	"brine/actors/master/reqserver"
 	"brine/modules/fleet/keys"
 	"brine/modules/fleet/ledger"
 	"brine/supervisor/stats"
@@ -56,7 +57,7 @@ func (r *rig) day(n int, minions []*testMinion, user *zmq.Req, passing string) {
 	if err := guest.q.Close(); err != nil {
 		r.t.Error(err)
 	}
-	if _, err := r.m.core.signIns.manager(false).Delete(keys.Groups{{Status: keys.Accepted,
+	if _, err := r.m.core.signIns.Manager(false).Delete(keys.Groups{{Status: keys.Accepted,
 		IDs: []string{passing}}}); err != nil {
 		r.t.Fatal(err)
 	}
@@ -122,7 +123,7 @@ func TestMonth(t *testing.T) {
 		began := time.Now()
 		r.day(n, minions, user, fmt.Sprintf("guest%04d", n))
 		server, _ := r.m.Supervisor().Lookup(nameReqServer)
-		server.Send(&CheckDeadlines{}) // it holds what was answered until its next look, which is once in a second
+		server.Send(&reqserver.CheckDeadlines{}) // it holds what was answered until its next look, which is once in a second
 		r.eventually("rest", func() error {
 			if n := server.Depth() + r.m.core.jobs.Writer.Depth() + r.m.core.events.Way.Ref().Depth(); n > 0 {
 				return fmt.Errorf("%d messages wait", n)

@@ -12,6 +12,8 @@ import (
 	"brine/actors/master/eventbus"
 	"brine/actors/master/meter"
 	"brine/actors/master/record"
+	"brine/actors/master/reqserver"
+	"brine/actors/master/signin"
 	"brine/supervisor"
 	"brine/wire/auth"
 	"brine/wire/payload"
@@ -20,9 +22,9 @@ import (
 // workerOptions are what the workers need of the master; they share it.
 type workerOptions struct {
 	auth       *auth.Master
-	signIns    *signIns
+	signIns    *signin.Side
 	desks      *desks
-	pools      *pools
+	pools      *reqserver.Pools
 	rules      *atomic.Pointer[access.Rules]
 	complaints *complaints.Log
 	meter      *meter.Meter
@@ -51,7 +53,7 @@ type call struct {
 	ctx  context.Context
 	load *payload.Map
 	id   string // of the minion; "" with clear requests
-	req  *request
+	req  *reqserver.Request
 	from record.Origin
 	// rules are those of the whole request, whatever is reloaded meanwhile.
 	rules *access.Rules
@@ -64,10 +66,10 @@ type call struct {
 }
 
 // vouched tells whether a token vouches for the minion that sent the request.
-func (r *call) vouched() bool { return r.req.opened.Load().TokenOK }
+func (r *call) vouched() bool { return r.req.Opened.Load().TokenOK }
 
 // finish answers with what a handler has come to.
-func (r *call) finish(v any) { r.req.finish(v, r.log) }
+func (r *call) finish(v any) { r.req.Finish(v, r.log) }
 
 // errLater is returned by a handler that answers by call.finish, later and from another actor.
 var errLater = errors.New("the answer comes later")
@@ -77,7 +79,7 @@ func (w *mworker) Receive(ctx supervisor.Context) {
 	case *supervisor.Started:
 		w.stats = workerStats{since: time.Now()}
 		w.ready(ctx, nil)
-	case *Work:
+	case *reqserver.Work:
 		w.onWork(ctx, m)
 	default:
 		supervisor.Unhandled(ctx)
@@ -85,27 +87,27 @@ func (w *mworker) Receive(ctx supervisor.Context) {
 }
 
 // ready asks for the next request; after a death of the worker it is how the ReqServer learns of the new one.
-func (w *mworker) ready(ctx supervisor.Context, done *Work) {
-	supervisor.Send(ctx, w.server, &WorkerReady{Pool: w.pool, Ref: supervisor.Self(ctx),
+func (w *mworker) ready(ctx supervisor.Context, done *reqserver.Work) {
+	supervisor.Send(ctx, w.server, &reqserver.WorkerReady{Pool: w.pool, Ref: supervisor.Self(ctx),
 		Life: supervisor.Incarnation(ctx), Done: done})
 }
 
 // onWork handles one request, then asks for another. One that panics does not: its successor does when it starts.
-func (w *mworker) onWork(ctx supervisor.Context, m *Work) {
-	m.begin(supervisor.Incarnation(ctx))
+func (w *mworker) onWork(ctx supervisor.Context, m *reqserver.Work) {
+	m.Begin(supervisor.Incarnation(ctx))
 	w.handle(ctx, m.Req)
 	w.ready(ctx, m)
 }
 
-func (w *mworker) handle(ctx supervisor.Context, r *request) {
-	if r.answered.Load() { // its peer was told that it failed: it must not happen now
+func (w *mworker) handle(ctx supervisor.Context, r *reqserver.Request) {
+	if r.Answered.Load() { // its peer was told that it failed: it must not happen now
 		return
 	}
 	start := time.Now()
-	pool := w.opt.pools.name(w.pool)
-	w.opt.meter.Taken(pool, r.at, start)
+	pool := w.opt.pools.Name(w.pool)
+	w.opt.meter.Taken(pool, r.At, start)
 	cmd := payload.CmdAuth
-	if r.opened.Load() == nil && auth.IsSignIn(r.env) {
+	if r.Opened.Load() == nil && auth.IsSignIn(r.Env) {
 		w.signIn(ctx, r)
 	} else if o := w.open(ctx, r); o == nil {
 		return
@@ -121,85 +123,85 @@ func (w *mworker) handle(ctx supervisor.Context, r *request) {
 	}
 }
 
-func (w *mworker) signIn(ctx supervisor.Context, r *request) {
-	reply, outcome := w.opt.auth.Handle(r.env, time.Now())
+func (w *mworker) signIn(ctx supervisor.Context, r *reqserver.Request) {
+	reply, outcome := w.opt.auth.Handle(r.Env, time.Now())
 	if outcome.ID == "" {
-		outcome.ID = claimedID(r.env)
+		outcome.ID = signin.ClaimedID(r.Env)
 	}
 	if outcome.Act == "" {
 		supervisor.Failed(ctx)
 	}
-	w.opt.signIns.done(outcome)
-	r.answer(reply)
+	w.opt.signIns.Done(outcome)
+	r.Answer(reply)
 }
 
 // open checks a request once. It returns nil when there is nothing more to do here: the request was refused,
 // or its command belongs to another pool.
-func (w *mworker) open(ctx supervisor.Context, r *request) *auth.Opened {
-	opened := r.opened.Load()
+func (w *mworker) open(ctx supervisor.Context, r *reqserver.Request) *auth.Opened {
+	opened := r.Opened.Load()
 	if opened == nil {
 		var refuse []byte
-		if opened, refuse = w.opt.auth.OpenRequest(r.env, time.Now()); opened == nil {
+		if opened, refuse = w.opt.auth.OpenRequest(r.Env, time.Now()); opened == nil {
 			supervisor.Failed(ctx)
 			w.opt.meter.Fail(meter.FailedRefused)
-			r.answer(refuse)
+			r.Answer(refuse)
 			return nil
 		}
-		w.opt.signIns.met(opened)
-		if !opened.Clear && r.sealed != nil {
-			r.sealed()
+		w.opt.signIns.Met(opened)
+		if !opened.Clear && r.Sealed != nil {
+			r.Sealed()
 		}
-		if opened.TokenOK && r.known != nil {
-			r.known()
+		if opened.TokenOK && r.Known != nil {
+			r.Known()
 		}
-		r.opened.Store(opened)
-		r.env = nil
+		r.Opened.Store(opened)
+		r.Env = nil
 	}
-	if r.rules == nil {
-		r.rules = w.opt.rules.Load()
+	if r.Rules == nil {
+		r.Rules = w.opt.rules.Load()
 	}
-	if r.login == nil && opened.Clear && w.opt.pools.login >= 0 && access.LogsIn(opened.Load) {
-		id, err := r.rules.Eauth.Check(access.LoginFields(opened.Load), r.from)
-		r.login = &access.Login{ID: id, Err: err}
+	if r.Login == nil && opened.Clear && w.opt.pools.Login >= 0 && access.LogsIn(opened.Load) {
+		id, err := r.Rules.Eauth.Check(access.LoginFields(opened.Load), r.From)
+		r.Login = &access.Login{ID: id, Err: err}
 	}
-	if pool := w.opt.pools.of(opened.Cmd); pool != w.pool {
-		r.pool = pool
-		supervisor.Send(ctx, w.server, &RouteRequest{Req: r})
+	if pool := w.opt.pools.Of(opened.Cmd); pool != w.pool {
+		r.Pool = pool
+		supervisor.Send(ctx, w.server, &reqserver.RouteRequest{Req: r})
 		return nil
 	}
 	return opened
 }
 
 // serve runs the command's handler and answers in the form of the request.
-func (w *mworker) serve(ctx supervisor.Context, r *request, o *auth.Opened, began time.Time) {
+func (w *mworker) serve(ctx supervisor.Context, r *reqserver.Request, o *auth.Opened, began time.Time) {
 	table := aesCommands
 	if o.Clear {
 		table = clearCommands
 	} else if o.Cmd == "" {
 		supervisor.Failed(ctx)
 		w.opt.meter.Fail(meter.FailedRefused)
-		r.answer(textFailed)
+		r.Answer(reqserver.TextFailed)
 		return
 	}
 	handler, known := table[o.Cmd]
-	if !known || (!o.Clear && !w.opt.signIns.trusted(o)) {
+	if !known || (!o.Clear && !w.opt.signIns.Trusted(o)) {
 		w.opt.log.Debug("command does not exist", "cmd", payload.Show(o.Cmd), "minion", payload.Show(o.ID))
-		r.finish(payload.NewMap(0), w.opt.log)
+		r.Finish(payload.NewMap(0), w.opt.log)
 		return
 	}
 	supervisor.Note(ctx, payload.Show(o.Load.Str(payload.FieldJID)))
-	c := &call{ctx: supervisor.Lifetime(ctx), load: o.Load, id: o.ID, req: r, rules: r.rules, log: w.opt.log,
+	c := &call{ctx: supervisor.Lifetime(ctx), load: o.Load, id: o.ID, req: r, rules: r.Rules, log: w.opt.log,
 		beside: beside(ctx, r),
-		from:   record.Origin{At: r.at, Began: began, Lane: w.opt.pools.name(w.pool), Worker: w.name, NoFiles: r.noFiles}}
+		from:   record.Origin{At: r.At, Began: began, Lane: w.opt.pools.Name(w.pool), Worker: w.name, NoFiles: r.NoFiles}}
 	v, err := handler(w.opt.desks, c)
 	switch {
 	case errors.Is(err, errLater):
 	case err != nil:
 		supervisor.Failed(ctx)
 		w.opt.meter.Fail(meter.FailedHandler)
-		w.opt.complaints.Warn("request failed", r.from, "cmd", payload.Show(o.Cmd), "minion", payload.Show(o.ID), "err",
+		w.opt.complaints.Warn("request failed", r.From, "cmd", payload.Show(o.Cmd), "minion", payload.Show(o.ID), "err",
 			err)
-		r.fail()
+		r.Fail()
 	default:
 		c.finish(v)
 		if c.replied != nil {
@@ -209,13 +211,13 @@ func (w *mworker) serve(ctx supervisor.Context, r *request, o *auth.Opened, bega
 }
 
 // beside is the one of a call that answers r.
-func beside(ctx supervisor.Context, r *request) func(string, func(context.Context)) {
+func beside(ctx supervisor.Context, r *reqserver.Request) func(string, func(context.Context)) {
 	return func(name string, f func(context.Context)) {
 		supervisor.Go(ctx, name, func(ctx context.Context) error {
 			whole := false
 			defer func() {
 				if !whole {
-					r.fail()
+					r.Fail()
 				}
 			}()
 			f(ctx)

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"brine/actors/actortest"
+	"brine/actors/master/reqserver"
 	"brine/supervisor"
 	"brine/wire/payload"
 	"brine/wire/zmq"
@@ -21,7 +22,7 @@ type watchedWorker struct {
 }
 
 func (w *watchedWorker) Receive(ctx supervisor.Context) {
-	if _, work := ctx.Message().(*Work); work {
+	if _, work := ctx.Message().(*reqserver.Work); work {
 		if supervisor.Incarnation(ctx) == 1 {
 			<-w.die
 		} else {
@@ -56,13 +57,13 @@ func TestOneRequestAtATime(t *testing.T) {
 	var server *supervisor.Ref
 	started := make(chan struct{})
 	opt := r.m.core.reqOptions()
-	opt.router = func() *zmq.Router {
+	opt.Router = func() *zmq.Router {
 		return zmq.NewRouter(zmq.RouterOptions{Endpoint: zmq.BindEndpoint("127.0.0.1", pub)})
 	}
-	plain, broken, made := opt.worker, r.m.core.workerOptions(), 0
+	plain, broken, made := opt.Worker, r.m.core.workerOptions(), 0
 	broken.pools = nil // what uses it panics
-	opt.worker = func(name string, pool int, ref *supervisor.Ref) supervisor.Actor {
-		if opt.pools.name(pool) != "fast" {
+	opt.Worker = func(name string, pool int, ref *supervisor.Ref) supervisor.Actor {
+		if opt.Pools.Name(pool) != "fast" {
 			return plain(name, pool, ref)
 		}
 		w := plain(name, pool, ref)
@@ -74,7 +75,7 @@ func TestOneRequestAtATime(t *testing.T) {
 			return server
 		}, die: die, behind: behind}
 	}
-	server, err := r.m.top.Add(reqServerChild("OtherServer", opt))
+	server, err := r.m.top.Add(reqserver.Child("OtherServer", opt))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -82,7 +83,8 @@ func TestOneRequestAtATime(t *testing.T) {
 	const requests = 8
 	answers := make(chan []byte, requests)
 	for n := range requests {
-		server.Send(&HandleRequest{Frame: packed(t, clearEnvelope(payload.M("cmd", "ping", "n", n))), At: time.Now(),
+		server.Send(&reqserver.HandleRequest{Frame: packed(t, clearEnvelope(payload.M("cmd", "ping", "n", n))),
+			At:     time.Now(),
 			Inside: true,
 			Reply:  func(frame []byte) { answers <- frame }})
 	}

@@ -8,6 +8,7 @@ import (
 	"brine/actors/master/jobs"
 	"brine/actors/master/ports"
 	"brine/actors/master/publish"
+	"brine/actors/master/reqserver"
 	"brine/config"
 	"brine/supervisor"
 	"brine/supervisor/stats"
@@ -59,7 +60,7 @@ func (c *core) exchange(ctx context.Context, frame []byte) ([]byte, error) {
 	if server == nil {
 		return nil, supervisor.ErrGone
 	}
-	return exchange(ctx, server, frame)
+	return reqserver.Exchange(ctx, server, frame)
 }
 
 // checkKeys has Maintenance look at the keys.
@@ -75,10 +76,10 @@ func (c *core) workerOptions() *workerOptions {
 		statsEvery: c.cfg.MasterStatsEventIter, log: c.log}
 }
 
-func (c *core) reqOptions() reqServerOptions {
+func (c *core) reqOptions() reqserver.Options {
 	cfg, opt := c.cfg, c.workerOptions()
-	return reqServerOptions{
-		router: func() *zmq.Router {
+	return reqserver.Options{
+		Router: func() *zmq.Router {
 			return zmq.NewRouter(zmq.RouterOptions{
 				Endpoint: zmq.BindEndpoint(cfg.Interface, cfg.RetPort), IPv6: cfg.IPv6, Backlog: cfg.ZMQBacklog,
 				HeartbeatIvl: cfg.ZMQHeartbeatIvl, HeartbeatTimeout: cfg.ZMQHeartbeatTimeout,
@@ -86,10 +87,10 @@ func (c *core) reqOptions() reqServerOptions {
 				Guard: c.ports.Guard, OnRefused: c.ports.PeerRefused,
 			})
 		},
-		pools: c.pools, queueMax: cfg.RequestQueueMax, bytesMax: c.ports.RequestBytes, timeout: cfg.RequestTimeout,
-		meter: c.meter, warn: c.complaints.Warn, log: c.log,
-		nest: supervisor.Options{Pool: true},
-		worker: func(name string, pool int, server *supervisor.Ref) supervisor.Actor {
+		Pools: c.pools, QueueMax: cfg.RequestQueueMax, BytesMax: c.ports.RequestBytes, Timeout: cfg.RequestTimeout,
+		Meter: c.meter, Warn: c.complaints.Warn, Log: c.log,
+		Nest: supervisor.Options{Pool: true},
+		Worker: func(name string, pool int, server *supervisor.Ref) supervisor.Actor {
 			return newWorker(opt, name, pool, server)
 		},
 	}
@@ -144,7 +145,7 @@ func (c *core) supervised() supervisor.Options {
 	cfg := c.cfg
 	return supervisor.Options{
 		Name: "master", Logger: c.log, RestartDelayMax: cfg.RestartDelayMax, WaitForKill: cfg.StopTimeout,
-		Chaos: cfg.Chaos, WorkerTimeout: workerTimeout(cfg.WorkerTimeout, cfg.RequestTimeout),
+		Chaos: cfg.Chaos, WorkerTimeout: reqserver.WorkerTimeout(cfg.WorkerTimeout, cfg.RequestTimeout),
 		ComponentTimeout: cfg.ComponentTimeout, HistoryFile: filepath.Join(cfg.CacheDir, deathsFile),
 		OnQuarantine: c.quarantined,
 	}

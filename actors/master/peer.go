@@ -16,6 +16,7 @@ import (
 	"brine/actors/master/eventbus"
 	"brine/actors/master/jobs"
 	"brine/actors/master/publish"
+	"brine/actors/master/run"
 	"brine/actors/master/targets"
 	"brine/modules/eauth"
 	"brine/modules/fleet/ledger"
@@ -46,7 +47,7 @@ type peerDesk struct {
 	targets      *targets.Targets
 	jobs         *jobs.Jobs
 	publications *publish.Publications
-	functions    *ownFunctions
+	functions    *run.Functions
 	events       *eventbus.Bus
 	turns        *turns
 	atOnce       quota.AtOnce // what minions publish and run, and wait for
@@ -183,11 +184,11 @@ func (d *peerDesk) minionPublish(r *call) (any, error) {
 		defer leave()
 		done, err := d.turns.Take(ctx, r.id)
 		if err != nil {
-			r.req.fail()
+			r.req.Fail()
 			return
 		}
 		pub, who, ok := func() (payload.PublishRequest, targets.Found, bool) { defer done(); return d.peerLoad(ctx, r) }()
-		if !ok || len(who.Minions) == 0 || r.req.answered.Load() { // or its deadline was over before it was published
+		if !ok || len(who.Minions) == 0 || r.req.Answered.Load() { // or its deadline was over before it was published
 			r.finish(payload.NewMap(0))
 			return
 		}
@@ -203,7 +204,7 @@ func (d *peerDesk) minionPublish(r *call) (any, error) {
 		})
 		if err != nil {
 			d.log.Warn("publication of a minion failed", "minion", r.id, "err", err)
-			r.req.fail()
+			r.req.Fail()
 			return
 		}
 		if full {
@@ -276,14 +277,14 @@ func (d *peerDesk) minionRunner(r *call) (any, error) {
 		return payload.NewMap(0), nil
 	}
 	pos, kw := args.Split(parseArgs(ask), nil)
-	err := d.functions.start(&RunRunner{
+	err := d.functions.Start(&run.RunRunner{
 		Limit: d.opt.patience,
 		Req: runners.Request{Kind: runners.KindRunner, Fun: fun, Args: pos, KW: kw,
 			JID: d.jobs.IDs.NextForGuest(time.Now()), User: r.id},
 		Done: func(rec *payload.Map, err error) {
 			leave()
 			if err != nil {
-				r.req.fail()
+				r.req.Fail()
 				return
 			}
 			r.finish(rec.Value("return"))

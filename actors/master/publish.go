@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"brine/actors/master/access"
+	"brine/actors/master/reqserver"
 	"brine/actors/master/targets"
 	"brine/modules/eauth"
 	"brine/modules/fleet/jobids"
@@ -33,7 +34,7 @@ func (c *console) publish(r *call) (any, error) {
 	}
 	one, err := c.asker(r, ask)
 	if err != nil {
-		return c.refuse(r, err, errorReply(refusedAuthentication[0], refusedAuthentication[1]))
+		return c.refuse(r, err, reqserver.ErrorReply(refusedAuthentication[0], refusedAuthentication[1]))
 	}
 	closed := ""
 	if !one.Everything() { // from here on there is only what he may say
@@ -46,13 +47,13 @@ func (c *console) publish(r *call) (any, error) {
 	if jid != "" && !c.jobs.Claim(jid, who) { // told to him alone: an event would go to who waits for that job
 		c.log.Warn("publication not allowed", "user", payload.Show(one.Name), "jid", payload.Show(jid), "why",
 			"the job id is none, or somebody else's")
-		return errorReply(refusedAuthorization[0], refusedAuthorization[1]), nil
+		return reqserver.ErrorReply(refusedAuthorization[0], refusedAuthorization[1]), nil
 	}
 	extra := ask.Extras()
 	funs, args := ask.Functions()
 	if eauth.Blacklisted(r.rules.Blacklist, ask.User(), funs) {
 		c.log.Error("user does not have permissions to run this function", "user", ask.User(), "fun", access.Shown(funs))
-		return errorReply(refusedAuthorization[0], refusedAuthorization[1]), nil
+		return reqserver.ErrorReply(refusedAuthorization[0], refusedAuthorization[1]), nil
 	}
 	found, err := c.targets.Expand(r.ctx, ask.Tgt(), ask.TgtType(), targets.Delimiter(extra.Delimiter()))
 	r.from.Matched = time.Now()
@@ -61,8 +62,8 @@ func (c *console) publish(r *call) (any, error) {
 		return refusal, nil
 	}
 	if errors.Is(err, matchers.ErrTime) {
-		return errorReply("SaltClientError", "The target takes longer to work out than target_timeout. Nothing was "+
-			"done."), nil
+		return reqserver.ErrorReply("SaltClientError",
+			"The target takes longer to work out than target_timeout. Nothing was done."), nil
 	}
 	if len(found.Minions) == 0 && !c.orderMasters {
 		return clearReply(payload.M("jid", nil, "minions", []any{},
@@ -81,13 +82,13 @@ func (c *console) publish(r *call) (any, error) {
 		if bound && !c.targets.AimBelow(&pub, found.Minions) {
 			c.log.Warn("publication not allowed", "user", payload.Show(one.Name), "why",
 				"a target of this type cannot be bound with order_masters")
-			return errorReply(refusedAuthorization[0], refusedAuthorization[1]), nil
+			return reqserver.ErrorReply(refusedAuthorization[0], refusedAuthorization[1]), nil
 		}
 		pub.Restrict(list)
 	case bound:
 		pub.AimAt(found.Minions)
 	}
-	if r.req.answered.Load() { // its deadline was over: whoever was told that it failed asks again
+	if r.req.Answered.Load() { // its deadline was over: whoever was told that it failed asks again
 		return nil, errLater
 	}
 	r.replied = func() { c.record.Replied(jid) }
@@ -195,7 +196,7 @@ func (c *console) allow(r *call, one *asker, ask payload.PublishRequest, s said,
 // refusePublication fires the error event of a load that carries a jid. Unlike Salt: without the secrets, and only for
 // who is known: the event of a stranger would end the tool that waits for the jid.
 func (c *console) refusePublication(ask payload.PublishRequest, why [2]string) *payload.Map {
-	reply := errorReply(why[0], why[1])
+	reply := reqserver.ErrorReply(why[0], why[1])
 	if ask.Has(payload.FieldJID) {
 		data := ask.WithoutSecrets()
 		data.Update(reply)

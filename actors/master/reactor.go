@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"brine/actors/master/jobs"
+	"brine/actors/master/run"
 	"brine/actors/reacting"
 	"brine/modules/loader"
 	"brine/modules/matchers"
@@ -28,9 +29,9 @@ const backlogFile = "reactor.backlog"
 // reactions is what the Reactor stands on: it makes the calls of reactions, as Salt's clients do, and holds the
 // Reactor's part where one is configured. Any number of goroutines may use it.
 type reactions struct {
-	inside
+	run.Inside
 	opt       reactionOptions
-	functions *ownFunctions
+	functions *run.Functions
 	env       *loader.Env // of execution functions
 	jobs      *jobs.Jobs
 	part      atomic.Pointer[reacting.Part] // nil: there are no rules
@@ -54,11 +55,11 @@ type reactionOptions struct {
 }
 
 // newReactions returns reactions whose functions find opts as their options. rules are those of the option reactor.
-func newReactions(opt reactionOptions, rules any, opts *payload.Map, in inside, functions *ownFunctions,
+func newReactions(opt reactionOptions, rules any, opts *payload.Map, in run.Inside, functions *run.Functions,
 	jobs *jobs.Jobs) (*reactions, error) {
-	env := *functions.machine.Env
+	env := *functions.Machine.Env
 	env.Opts = func() *payload.Map { return opts }
-	r := &reactions{inside: in, opt: opt, functions: functions, env: &env, jobs: jobs}
+	r := &reactions{Inside: in, opt: opt, functions: functions, env: &env, jobs: jobs}
 	return r, r.start(rules)
 }
 
@@ -82,9 +83,9 @@ func (r *reactions) start(rules any) error {
 		return nil
 	}
 	part, err := reacting.New(reacting.Options{Rules: rules, Threads: r.opt.threads, Queue: r.opt.queue,
-		Path: r.opt.path, ID: r.opt.id, Engine: r.engine, Do: r, Fire: r.events.Fire,
-		Subscribe: r.events.Hear,
-		MasterKey: func(key string) bool { return key != "" && r.rules.Load().Eauth.MasterKey(key) }, Log: r.log})
+		Path: r.opt.path, ID: r.opt.id, Engine: r.engine, Do: r, Fire: r.Events.Fire,
+		Subscribe: r.Events.Hear,
+		MasterKey: func(key string) bool { return key != "" && r.Rules.Load().Eauth.MasterKey(key) }, Log: r.Log})
 	if err == nil {
 		r.part.Store(part)
 	}
@@ -102,7 +103,7 @@ func (r *reactions) reload(rules any, add func(*reacting.Part) error) {
 		err = add(r.part.Load())
 	}
 	if err != nil {
-		r.log.Error("the Reactor does not start", "err", err)
+		r.Log.Error("the Reactor does not start", "err", err)
 	}
 }
 
@@ -132,7 +133,7 @@ func (r *reactions) engine(dry bool, log func(level slog.Level, text string, err
 
 // find finds a file of the file server.
 func (r *reactions) find(_ context.Context, name string) (string, bool) {
-	found, _, ok := r.files.server.Load().Find(name, "base")
+	found, _, ok := r.Files.Server.Load().Find(name, "base")
 	return found.Path, ok
 }
 
@@ -148,7 +149,7 @@ func (r *reactions) client() *client.Client {
 	if c := r.publisher.Load(); c != nil && now.Before(c.until) {
 		return c.Client
 	}
-	c := &reactionClient{r.inside.client(), now.Add(r.opt.refresh)}
+	c := &reactionClient{r.Inside.Client(), now.Add(r.opt.refresh)}
 	r.publisher.Store(c)
 	return c.Client
 }
@@ -180,7 +181,7 @@ func (r *reactions) Publish(ctx context.Context, jid string, c reactor.Call) err
 
 // aim writes node groups out, as Salt's client does.
 func (r *reactions) aim(tgt any, tgtType string) (any, string, error) {
-	groups := r.rules.Load().Nodegroups
+	groups := r.Rules.Load().Nodegroups
 	switch tgtType {
 	case "nodegroup":
 		words, err := matchers.Nodegroup(pytext.Str(tgt), groups)
@@ -207,7 +208,7 @@ func (r *reactions) aim(tgt any, tgtType string) (any, string, error) {
 // Run starts a runner or wheel function of the master, as one of the Reactor's. It has ended when what it returned is
 // stored, so that reactions come no faster than the store can take.
 func (r *reactions) Run(jid string, c reactor.Call, done func(error)) error {
-	return r.functions.start(&RunRunner{
+	return r.functions.Start(&run.RunRunner{
 		Req: runners.Request{Kind: runners.Kind(c.Kind), Fun: c.Fun, Args: c.Args(), KW: c.KW(), JID: jid,
 			User: reactor.User},
 		Done: func(rec *payload.Map, err error) {

@@ -37,7 +37,7 @@ func (q *receipt) Tell(err error) {
 	switch {
 	case q.left.Add(-1) > 0:
 	case q.failed.Load():
-		q.call.req.fail()
+		q.call.req.Fail()
 	default:
 		q.call.finish(nil)
 	}

@@ -52,7 +52,7 @@ type returnDesk struct {
 // becomes of it, but false for a return that must be signed and is not.
 func (d *returnDesk) storeReturn(r *call) (any, error) {
 	ret := payload.NewReturn(r.load)
-	accept, err := d.auth.VerifyReturn(r.req.opened.Load())
+	accept, err := d.auth.VerifyReturn(r.req.Opened.Load())
 	if err != nil {
 		d.log.Info("signature of a return", "minion", r.id, "accepted", accept, "err", err)
 	}
@@ -64,7 +64,7 @@ func (d *returnDesk) storeReturn(r *call) (any, error) {
 		return false, nil
 	}
 	d.gate.Voices.AsMinion(r.id)
-	r.from.Minion = d.record.TakeFacts(r.id, r.req.opened.Load().TokenOK, r.load, r.from)
+	r.from.Minion = d.record.TakeFacts(r.id, r.req.Opened.Load().TokenOK, r.load, r.from)
 	if d.answers.Take(ret, r.from.At) {
 		return nil, nil
 	}
@@ -73,7 +73,7 @@ func (d *returnDesk) storeReturn(r *call) (any, error) {
 		return nil, nil
 	}
 	who, answer := access.Speaker{ID: r.id}, speakers.Answer{JID: ret.JID(), Minion: r.id, ID: ret.ID(), Since: since}
-	if !d.mayReturn(who, r.req.size) {
+	if !d.mayReturn(who, r.req.Size) {
 		return false, nil
 	}
 	named := d.meant.Named(answer)
@@ -85,7 +85,7 @@ func (d *returnDesk) storeReturn(r *call) (any, error) {
 	}
 	if !d.jobs.HasRoom(0) { // the minion keeps it, and sends it again
 		d.meter.Fail(meter.FailedShed)
-		r.req.fail()
+		r.req.Fail()
 		return nil, errLater
 	}
 	all := newReceipt(r, d.record)
@@ -204,7 +204,7 @@ func (d *returnDesk) assignJID(who access.Speaker, ret *payload.Return) string {
 // syndicReturn takes the returns that a syndic has collected: only with order_masters, only from a syndic, and signed
 // by it where returns must be.
 func (d *returnDesk) syndicReturn(r *call) (any, error) {
-	if accept, err := d.auth.VerifyReturn(r.req.opened.Load()); !accept {
+	if accept, err := d.auth.VerifyReturn(r.req.Opened.Load()); !accept {
 		d.log.Info("signature of the returns of a syndic", "minion", r.id, "err", err)
 		return false, nil
 	}
@@ -222,7 +222,7 @@ func (d *returnDesk) syndicReturn(r *call) (any, error) {
 	}
 	d.touchSyndic(r.id)
 	who := access.Speaker{ID: r.id, Syndic: true}
-	if !d.mayReturn(who, r.req.size) {
+	if !d.mayReturn(who, r.req.Size) {
 		return false, nil
 	}
 	all := newReceipt(r, d.record)

@@ -26,8 +26,8 @@ func TestRunnerEnded(t *testing.T) {
 			r := newRig(t, "chaos: true")
 			r.faulty = true
 			release, released := make(chan struct{}), make(chan struct{})
-			if run := r.m.core.functions.run; tt.deaf {
-				r.m.core.functions.run = func(ctx context.Context, req runners.Request,
+			if run := r.m.core.functions.Run; tt.deaf {
+				r.m.core.functions.Run = func(ctx context.Context, req runners.Request,
 					fire func(string, *payload.Map)) *runners.Result {
 					data := payload.M("fun", "runner."+req.Fun, "jid", req.JID, "fun_args", []any{}, "return", "late",
 						"success", true)
@@ -57,8 +57,8 @@ func TestRunnerEnded(t *testing.T) {
 				<-released
 			}
 			r.eventually("the end of the actor", func() error {
-				if _, ok := r.m.Supervisor().Lookup("Runner-" + jid); ok || len(r.m.core.functions.list()) > 0 {
-					return fmt.Errorf("it is there: %t, %v", ok, r.m.core.functions.list())
+				if _, ok := r.m.Supervisor().Lookup("Runner-" + jid); ok || len(r.m.core.functions.Running()) > 0 {
+					return fmt.Errorf("it is there: %t, %v", ok, r.m.core.functions.Running())
 				}
 				return nil
 			})

@@ -43,7 +43,7 @@ func (s *schedules) newScheduledReturns(opt lineOptions) (*returning.Part, error
 		if m, ok := job.(*payload.Map); ok && name != nil {
 			run.Job = m
 		}
-		for _, r := range returners.Expand(run.Returners(s.opt.returners), s.functions.machine.Env.Opts()) {
+		for _, r := range returners.Expand(run.Returners(s.opt.returners), s.functions.Machine.Env.Opts()) {
 			if s.refuses(r) == "" && !slices.Contains(names, r) {
 				names = append(names, r)
 			}
@@ -57,7 +57,7 @@ func (s *schedules) newScheduledReturns(opt lineOptions) (*returning.Part, error
 		Hand: s.replay, Hopeless: returners.Hopeless,
 		Queue: queue.Options{Dir: opt.dir, Readers: names,
 			MaxBytes: opt.maxBytes, MaxAge: opt.maxAge, Memory: memoryOfLine},
-		Mask: opt.mask, Fire: s.events.Fire, Calm: opt.calm, Log: s.log})
+		Mask: opt.mask, Fire: s.Events.Fire, Calm: opt.calm, Log: s.Log})
 }
 
 // refuses tells why a returner gets nothing; "" where it does.
@@ -65,7 +65,7 @@ func (s *schedules) refuses(name string) string {
 	switch {
 	case slices.Contains(s.opt.disabled, name):
 		return "it is disabled (disable_returners)"
-	case !returners.Has(s.functions.machine.Returners, name):
+	case !returners.Has(s.functions.Machine.Returners, name):
 		return "there is no such returner"
 	}
 	return ""
@@ -104,8 +104,8 @@ const scheduledHand = time.Minute
 func (s *schedules) give(ctx context.Context, name string, ret *payload.Map) error {
 	within, cancel := context.WithTimeout(ctx, scheduledHand)
 	defer cancel()
-	return returners.Return(loader.NewCall(within, s.functions.machine.Env, ret.Str("fun"), ret),
-		s.functions.machine.Returners, name, ret)
+	return returners.Return(loader.NewCall(within, s.functions.Machine.Env, ret.Str("fun"), ret),
+		s.functions.Machine.Returners, name, ret)
 }
 
 // hand gives a return to the returners of the job and to those of all jobs. One that fails keeps none from the others.
@@ -117,7 +117,7 @@ func (s *schedules) hand(ctx context.Context, run schedule.Run, ret *payload.Map
 	ret = ret.Clone()
 	run.ReturnerOptions(ret)
 	var to []string
-	for _, name := range returners.Expand(names, s.functions.machine.Env.Opts()) {
+	for _, name := range returners.Expand(names, s.functions.Machine.Env.Opts()) {
 		if why := s.refuses(name); why != "" {
 			s.note(slog.LevelError, run, "Returner "+name+" has not taken the return of a scheduled job", "err", why)
 		} else {

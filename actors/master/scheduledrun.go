@@ -74,7 +74,7 @@ func (a *scheduledRun) onOutcome(ctx supervisor.Context, ret *payload.Map) {
 		}
 		load := payload.M("cmd", payload.CmdReturn, "id", a.opt.id)
 		load.Update(ret)
-		a.events.Fire(event.TagScheduleReturn, load)
+		a.Events.Fire(event.TagScheduleReturn, load)
 	}
 	a.ended()
 	supervisor.Of(ctx).Done(supervisor.Self(ctx).Name())
@@ -97,7 +97,7 @@ func (s *schedules) begin(run schedule.Run) *payload.Map {
 // Unlike Salt: the return of a function that failed says why; there it is "Unhandled exception running" and the
 // function's name.
 func (s *schedules) call(ctx context.Context, run schedule.Run, ret *payload.Map) *payload.Map {
-	env := s.functions.envs[runners.KindRunner]
+	env := s.functions.Envs[runners.KindRunner]
 	f, ok := env.Registry.Lookup(run.Fun)
 	if !ok {
 		return crashed(ret, env.Registry.MissingText(run.Fun))

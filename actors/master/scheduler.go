@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"brine/actors/master/returning"
+	"brine/actors/master/run"
 	"brine/modules/runners"
 	"brine/modules/schedule"
 	"brine/modules/schedule/dates"
@@ -35,16 +36,16 @@ type scheduleOptions struct {
 
 // schedules is what the Scheduler and its runs share; it outlives them.
 type schedules struct {
-	inside
+	run.Inside
 	opt       scheduleOptions
-	functions *ownFunctions
+	functions *run.Functions
 	plan      *schedule.Plan
 	waiting   *returning.Part // returns for returners; nil: there are no returners
 }
 
 // newSchedules reads the schedule. Its functions are runners, as in Salt.
-func newSchedules(opt scheduleOptions, in inside, functions *ownFunctions) (s *schedules, err error) {
-	s = &schedules{inside: in, opt: opt, functions: functions, plan: schedule.NewPlan(opt.jobs)}
+func newSchedules(opt scheduleOptions, in run.Inside, functions *run.Functions) (s *schedules, err error) {
+	s = &schedules{Inside: in, opt: opt, functions: functions, plan: schedule.NewPlan(opt.jobs)}
 	s.waiting, err = s.newScheduledReturns(opt.line)
 	return s, err
 }
@@ -96,7 +97,7 @@ func (s *scheduler) onLookAtSchedule(now time.Time) {
 		Random: func(low, high int64) int64 { return low + rand.Int64N(high-low+1) },
 		JID:    func() string { return s.plan.NextJID(now, s.opt.unique) }})
 	for _, msg := range messages {
-		s.log.Log(context.Background(), msg.Level, msg.Text, "schedule", msg.Job)
+		s.Log.Log(context.Background(), msg.Level, msg.Text, "schedule", msg.Job)
 	}
 	for _, run := range runs {
 		s.start(run)
@@ -106,24 +107,24 @@ func (s *scheduler) onLookAtSchedule(now time.Time) {
 // start adds the actor of a run.
 func (s *schedules) start(run schedule.Run) {
 	if run.Dry {
-		s.log.Debug("Job "+run.Name+" has 'dry_run' set to True. Not running it.", "schedule", run.Key)
+		s.Log.Debug("Job "+run.Name+" has 'dry_run' set to True. Not running it.", "schedule", run.Key)
 		return
 	}
 	name := "Scheduled-" + run.JID
 	_, _, given := run.Args()
-	s.functions.busy.Store(name, runners.Request{Kind: runners.KindRunner, Fun: run.Fun, Args: given, JID: run.JID,
+	s.functions.Busy.Store(name, runners.Request{Kind: runners.KindRunner, Fun: run.Fun, Args: given, JID: run.JID,
 		User: s.opt.user})
 	over := s.plan.Begin(run)
-	ended := func() { s.functions.busy.Delete(name); over() }
-	_, err := s.tree().Add(supervisor.Spec{Name: name, StopTimeout: time.Second,
+	ended := func() { s.functions.Busy.Delete(name); over() }
+	_, err := s.Tree().Add(supervisor.Spec{Name: name, StopTimeout: time.Second,
 		New: func() supervisor.Actor { return &scheduledRun{schedules: s, run: run, ended: ended} }})
 	if err != nil {
 		ended()
-		s.log.Error("a job of the schedule is not run", "schedule", run.Key, "err", err)
+		s.Log.Error("a job of the schedule is not run", "schedule", run.Key, "err", err)
 	}
 }
 
 // note logs a line about a run.
 func (s *schedules) note(level slog.Level, run schedule.Run, text string, more ...any) {
-	s.log.Log(context.Background(), level, text, append(more, "schedule", run.Key, "jid", run.JID)...)
+	s.Log.Log(context.Background(), level, text, append(more, "schedule", run.Key, "jid", run.JID)...)
 }

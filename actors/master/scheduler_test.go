@@ -195,7 +195,7 @@ func TestScheduledRunKilled(t *testing.T) {
 	ear := r.hear()
 	var name string
 	r.eventually("the run", func() error {
-		runs := r.m.core.functions.list()
+		runs := r.m.core.functions.Running()
 		if len(runs) != 1 {
 			return fmt.Errorf("%d runs go on", len(runs)) // maxrunning
 		}
@@ -212,7 +212,7 @@ func TestScheduledRunKilled(t *testing.T) {
 		t.Errorf("got %v", ret)
 	}
 	r.eventually("the next run", func() error {
-		if runs := r.m.core.functions.list(); len(runs) != 1 || "Scheduled-"+runs[0].Str("jid") == name {
+		if runs := r.m.core.functions.Running(); len(runs) != 1 || "Scheduled-"+runs[0].Str("jid") == name {
 			return fmt.Errorf("%d runs go on", len(runs))
 		}
 		return nil

@@ -7,6 +7,7 @@ import (
 	"brine/actors/actortest"
 	"brine/actors/master/jobs"
 	"brine/actors/master/record"
+	"brine/actors/master/reqserver"
 	"brine/modules/fleet/jobstore"
 	"brine/modules/fleet/ledger"
 	"brine/supervisor"
@@ -17,8 +18,9 @@ import (
 // receiptOf is that of a request with one return; what it is answered comes out of the channel.
 func receiptOf() (*receipt, <-chan []byte) {
 	answers := make(chan []byte, 2)
-	req, _ := readRequest(&HandleRequest{Reply: func(frame []byte) { answers <- frame }}) // there is no envelope to read
-	req.opened.Store(&auth.Opened{Cmd: payload.CmdReturn, ID: "m1"})
+	// there is no envelope to read
+	req, _ := reqserver.ReadRequest(&reqserver.HandleRequest{Reply: func(frame []byte) { answers <- frame }})
+	req.Opened.Store(&auth.Opened{Cmd: payload.CmdReturn, ID: "m1"})
 	return newReceipt(&call{req: req, log: actortest.Discard()},
 		record.New(ledger.NewBook(ledger.Limits{Jobs: 10, Rows: 10}), nil, nil)), answers
 }

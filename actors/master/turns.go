@@ -28,14 +28,14 @@ func (t *turns) inTurnThen(r *call, end func(), name string, f func(ctx context.
 		var v any
 		if err == nil {
 			defer done()
-			if r.req.answered.Load() { // by its deadline, while it waited
+			if r.req.Answered.Load() { // by its deadline, while it waited
 				return
 			}
 			v, err = f(ctx)
 		}
 		if err != nil {
 			t.complaints.Warn("request failed", r.id, "cmd", payload.Command(r.load), "minion", r.id, "err", err)
-			r.req.fail()
+			r.req.Fail()
 			return
 		}
 		r.finish(v)

@@ -26,7 +26,7 @@ func TestWeakKeysListed(t *testing.T) {
 		if line := r.log.Await(t, "keys that others can break"); !strings.Contains(line, want) {
 			t.Errorf("%s: %q", conf, line)
 		}
-		n, minions := r.m.core.signIns.weakAccepted(t.Context())
+		n, minions := r.m.core.signIns.WeakAccepted(t.Context())
 		if n != 20+2 || !strings.HasPrefix(minions, "weak00, ") || !strings.HasSuffix(minions,
 			"weak19 and 2 more") {
 			t.Errorf("%s: %d, %q", conf, n, minions)

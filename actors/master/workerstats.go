@@ -58,7 +58,7 @@ func (w *mworker) report(cmd string, start, now time.Time) {
 		return
 	}
 	w.opt.events.Fire(event.TagStats(w.name), payload.M("time", elapsed.Seconds(), "worker", w.name, "stats",
-		w.stats.take(now), "pool", w.opt.pools.name(w.pool), "pool_index", w.index()))
+		w.stats.take(now), "pool", w.opt.pools.Name(w.pool), "pool_index", w.index()))
 }
 
 // index is the number at the end of the worker's name.

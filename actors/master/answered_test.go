@@ -7,6 +7,7 @@ import (
 
 	"brine/actors/actortest"
 	"brine/actors/master/reqserver"
+	"brine/actors/master/workers"
 	"brine/supervisor"
 	"brine/wire/payload"
 )
@@ -18,7 +19,7 @@ func TestAnsweredIsDropped(t *testing.T) {
 	own, server := actortest.Start(t, supervisor.Options{}), actortest.NewProbe()
 	to := actortest.Add(t, own, supervisor.Spec{Name: "Server", New: server.New})
 	worker := actortest.Add(t, own, supervisor.Spec{Name: "MWorker", New: func() supervisor.Actor {
-		return newWorker(r.m.core.workerOptions(), "MWorker", r.m.core.pools.Of(payload.CmdWheel), to)
+		return workers.NewWorker(r.m.core.workerOptions(), "MWorker", r.m.core.pools.Of(payload.CmdWheel), to)
 	}})
 	actortest.Expect[*reqserver.WorkerReady](t, server)
 	work := func() *reqserver.Work {
@@ -78,7 +79,7 @@ func TestAnsweredInTurn(t *testing.T) {
 			r := newRig(t, "peer: {m1: ['test.*']}", "request_timeout: 1")
 			m := r.minion("m1")
 			ear := r.hear()
-			done, err := r.m.core.desks.turnOf(t.Context(), "m1")
+			done, err := r.m.core.desks.TurnOf(t.Context(), "m1")
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -87,7 +88,7 @@ func TestAnsweredInTurn(t *testing.T) {
 			equal(t, "answer at the deadline", m.ask(load), "")
 			done()
 			for { // it has had its turn when another one gets it
-				if done, err = r.m.core.desks.turnOf(t.Context(), "m1"); err == nil {
+				if done, err = r.m.core.desks.TurnOf(t.Context(), "m1"); err == nil {
 					done()
 					break
 				}

@@ -99,13 +99,13 @@ func (m *Master) ForgetFileLists(envs, back []string) *payload.Map {
 
 // ManageReactor does what the runner functions reactor.* do.
 func (m *Master) ManageReactor(q control.ManageReactor) (control.ReactorManaged, error) {
-	return m.core.reactions.manage(q)
+	return m.core.reactions.Manage(q)
 }
 
 // Reactor tells an operator about the Reactor.
-func (m *Master) Reactor() control.Reactor { return m.core.reactions.show() }
+func (m *Master) Reactor() control.Reactor { return m.core.reactions.Show() }
 
 // TryReactor tells what an event would set off. Nothing is run.
 func (m *Master) TryReactor(ctx context.Context, tag string, data *payload.Map) (control.ReactorTrial, error) {
-	return m.core.reactions.try(ctx, tag, data)
+	return m.core.reactions.Try(ctx, tag, data)
 }

@@ -28,11 +28,11 @@ func (c *core) children() []daemon.Child {
 		rows = append(rows, daemon.Child{Spec: p.Child()})
 	}
 	for _, spec := range []supervisor.Spec{c.publications.Child(c.publisherOptions()),
-		c.jobs.Child(c.jobStoreOptions()), c.record.Trace.Child(), c.upkeep.child(nameMaintenance), c.pillars.Child(),
+		c.jobs.Child(c.jobStoreOptions()), c.record.Trace.Child(), c.upkeep.Child(nameMaintenance), c.pillars.Child(),
 		c.pillars.GitChild(), c.files.Child()} {
 		rows = append(rows, daemon.Child{Spec: spec})
 	}
-	rows = append(rows, reactorRows(c.reactions.part.Load())...)
+	rows = append(rows, reactorRows(c.reactions.Part())...)
 	rows = append(rows, daemon.Child{Spec: reqserver.Child(nameReqServer, c.reqOptions())})
 	return append(rows, daemon.EngineRows(c.engines)...)
 }

@@ -7,12 +7,17 @@ import (
 
 	"brine/actors/master/access"
 	"brine/actors/master/copies"
+	"brine/actors/master/enginehost"
 	"brine/actors/master/files"
+	"brine/actors/master/maintenance"
 	"brine/actors/master/pillars"
 	"brine/actors/master/publish"
+	"brine/actors/master/reactions"
 	"brine/actors/master/reqserver"
 	"brine/actors/master/run"
+	"brine/actors/master/scheduler"
 	"brine/actors/master/signin"
+	"brine/actors/master/workers"
 	"brine/config"
 	"brine/modules/eauth"
 	"brine/modules/fleet/datacache"
@@ -127,12 +132,12 @@ func publicationOptionsOf(cfg *config.Master) publish.Options {
 	return publish.Options{MasterID: cfg.Raw.Value("master_id"), User: cfg.User, Filter: cfg.ZMQFiltering}
 }
 
-func upkeepOptionsOf(cfg *config.Master) upkeepOptions {
-	return upkeepOptions{id: cfg.ID, user: cfg.User, cacheDir: cfg.CacheDir,
-		published: filepath.Join(cfg.CacheDir, peerDir), loop: cfg.LoopInterval,
-		session: cfg.PublishSession, keepJobs: cfg.KeepJobsSeconds, openFiles: cfg.MaxOpenFiles,
-		keyCache: cfg.KeyCache == "sched", presence: cfg.PresenceEvents, ping: cfg.PingOnRotate,
-		dataCache: cfg.MinionDataCache}
+func upkeepOptionsOf(cfg *config.Master) maintenance.Options {
+	return maintenance.Options{ID: cfg.ID, User: cfg.User, CacheDir: cfg.CacheDir,
+		Published: filepath.Join(cfg.CacheDir, peerDir), Loop: cfg.LoopInterval,
+		Session: cfg.PublishSession, KeepJobs: cfg.KeepJobsSeconds, OpenFiles: cfg.MaxOpenFiles,
+		KeyCache: cfg.KeyCache == "sched", Presence: cfg.PresenceEvents, Ping: cfg.PingOnRotate,
+		DataCache: cfg.MinionDataCache}
 }
 
 // sweepOf is what forgets deleted minions beside tools of Salt; nil where nothing is to be forgotten.
@@ -142,21 +147,21 @@ func sweepOf(cfg *config.Master, st *stores) *datacache.Sweep {
 	}
 	return &datacache.Sweep{Banks: st.cache, Keyed: st.keys.Keyed, Changed: func() (stamp int64) {
 		for _, status := range []keys.Status{keys.Accepted, keys.Pending, keys.Rejected, keys.Denied} {
-			stamp += changedAt(st.keys.Folder(status)).UnixNano()
+			stamp += maintenance.ChangedAt(st.keys.Folder(status)).UnixNano()
 		}
 		return stamp
 	}}
 }
 
-func returnOptionsOf(cfg *config.Master) returnOptions {
-	return returnOptions{version2: cfg.Version2Returns, stored: cfg.JobCache && cfg.ExtJobCache == "",
-		orderMasters: cfg.OrderMasters, syndicDir: cfg.SyndicDir}
+func returnOptionsOf(cfg *config.Master) workers.ReturnOptions {
+	return workers.ReturnOptions{Version2: cfg.Version2Returns, Stored: cfg.JobCache && cfg.ExtJobCache == "",
+		OrderMasters: cfg.OrderMasters, SyndicDir: cfg.SyndicDir}
 }
 
-func dataOptionsOf(cfg *config.Master) dataOptions {
-	return dataOptions{cached: cfg.MinionDataCache, mines: cfg.EnforceMineCache, told: cfg.MinionDataCacheEvents,
-		version2: cfg.Version2Grains, receives: cfg.FileRecv, mostFile: int64(cfg.FileRecvMaxSize) << 20,
-		mostFiles: cfg.MinionFilesMaxBytes, revokesKey: cfg.AllowMinionKeyRevoke, pillars: cfg.PillarCache}
+func dataOptionsOf(cfg *config.Master) workers.DataOptions {
+	return workers.DataOptions{Cached: cfg.MinionDataCache, Mines: cfg.EnforceMineCache, Told: cfg.MinionDataCacheEvents,
+		Version2: cfg.Version2Grains, Receives: cfg.FileRecv, MostFile: int64(cfg.FileRecvMaxSize) << 20,
+		MostFiles: cfg.MinionFilesMaxBytes, RevokesKey: cfg.AllowMinionKeyRevoke, Pillars: cfg.PillarCache}
 }
 
 func pillarCacheOf(cfg *config.Master, st *stores) pillars.Cache {
@@ -175,22 +180,22 @@ func pushedOf(cfg *config.Master) *pushed.Store {
 	}}
 }
 
-func peerOptionsOf(cfg *config.Master) peerOptions {
-	return peerOptions{user: cfg.User, ext: cfg.ExtJobCache, dir: filepath.Join(cfg.CacheDir, peerDir),
-		patience: cfg.RequestTimeout + reqserver.WorkerGrace}
+func peerOptionsOf(cfg *config.Master) workers.PeerOptions {
+	return workers.PeerOptions{User: cfg.User, Ext: cfg.ExtJobCache, Dir: filepath.Join(cfg.CacheDir, peerDir),
+		Patience: cfg.RequestTimeout + reqserver.WorkerGrace}
 }
 
-func scheduleOptionsOf(cfg *config.Master, running string, calm func() bool) scheduleOptions {
-	return scheduleOptions{jobs: cfg.Schedule, loop: cfg.LoopInterval, unique: cfg.UniqueJID,
-		returners: loader.StringList(cfg.Raw.Value("schedule_returner")),
-		disabled:  loader.StringList(cfg.Raw.Value("disable_returners")), id: cfg.ID, user: running,
-		line: lineOptions{dir: filepath.Join(cfg.CacheDir, "schedule_return"), maxBytes: cfg.ReturnSpoolMaxBytes,
-			maxAge: cfg.ReturnSpoolMaxAge, mask: config.Masker(cfg.Raw), calm: calm}}
+func scheduleOptionsOf(cfg *config.Master, running string, calm func() bool) scheduler.Options {
+	return scheduler.Options{Jobs: cfg.Schedule, Loop: cfg.LoopInterval, Unique: cfg.UniqueJID,
+		Returners: loader.StringList(cfg.Raw.Value("schedule_returner")),
+		Disabled:  loader.StringList(cfg.Raw.Value("disable_returners")), ID: cfg.ID, User: running,
+		Line: scheduler.LineOptions{Dir: filepath.Join(cfg.CacheDir, "schedule_return"), MaxBytes: cfg.ReturnSpoolMaxBytes,
+			MaxAge: cfg.ReturnSpoolMaxAge, Mask: config.Masker(cfg.Raw), Calm: calm}}
 }
 
-func engineOptionsOf(cfg *config.Master) engineOptions {
-	return engineOptions{engines: cfg.Raw.Value("engines"), ext: cfg.Raw.Value("ext_processes"), id: cfg.ID,
-		eventMost: cfg.MaxEventSize}
+func engineOptionsOf(cfg *config.Master) enginehost.Options {
+	return enginehost.Options{Engines: cfg.Raw.Value("engines"), Ext: cfg.Raw.Value("ext_processes"), ID: cfg.ID,
+		EventMost: cfg.MaxEventSize}
 }
 
 // optionsAsMinion are the options that functions of minions find where they run on the master.
@@ -203,9 +208,9 @@ func optionsAsMinion(cfg *config.Master, log *slog.Logger) *payload.Map {
 	return opts
 }
 
-func reactionOptionsOf(cfg *config.Master) reactionOptions {
-	return reactionOptions{refresh: cfg.ReactorRefreshInterval, threads: cfg.ReactorWorkerThreads,
-		queue: cfg.ReactorWorkerHWM, path: filepath.Join(cfg.CacheDir, backlogFile), id: cfg.ID}
+func reactionOptionsOf(cfg *config.Master) reactions.Options {
+	return reactions.Options{Refresh: cfg.ReactorRefreshInterval, Threads: cfg.ReactorWorkerThreads,
+		Queue: cfg.ReactorWorkerHWM, Path: filepath.Join(cfg.CacheDir, reactions.BacklogFile), ID: cfg.ID}
 }
 
 func eventReturnOptionsOf(cfg *config.Master) copies.EventOptions {
@@ -229,8 +234,8 @@ func jobCopyOptionsOf(cfg *config.Master) copies.JobOptions {
 const peerDir = "publish_auth"
 
 // deskOptionsOf are what the configuration says of requests.
-func deskOptionsOf(cfg *config.Master, running string) deskOptions {
-	return deskOptions{returns: returnOptionsOf(cfg), data: dataOptionsOf(cfg), peers: peerOptionsOf(cfg),
-		console:    consoleOptions{owner: cfg.User, orderMasters: cfg.OrderMasters, running: running},
-		mostEvents: cfg.MinionEventsMax}
+func deskOptionsOf(cfg *config.Master, running string) workers.Options {
+	return workers.Options{Returns: returnOptionsOf(cfg), Data: dataOptionsOf(cfg), Peers: peerOptionsOf(cfg),
+		Console:    workers.ConsoleOptions{Owner: cfg.User, OrderMasters: cfg.OrderMasters, Running: running},
+		MostEvents: cfg.MinionEventsMax}
 }

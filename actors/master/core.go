@@ -13,21 +13,26 @@ import (
 	"brine/actors/master/attendance"
 	"brine/actors/master/complaints"
 	"brine/actors/master/copies"
+	"brine/actors/master/enginehost"
 	"brine/actors/master/eventbus"
 	"brine/actors/master/files"
 	"brine/actors/master/jobs"
 	"brine/actors/master/machine"
+	"brine/actors/master/maintenance"
 	"brine/actors/master/meter"
 	"brine/actors/master/pillars"
 	"brine/actors/master/ports"
 	"brine/actors/master/publish"
+	"brine/actors/master/reactions"
 	"brine/actors/master/record"
 	"brine/actors/master/reqserver"
 	"brine/actors/master/returning"
 	"brine/actors/master/run"
+	"brine/actors/master/scheduler"
 	"brine/actors/master/signin"
 	"brine/actors/master/targets"
 	"brine/actors/master/tracing"
+	"brine/actors/master/workers"
 	"brine/config"
 	"brine/modules/eauth"
 	"brine/modules/fleet/jobstore"
@@ -71,20 +76,20 @@ type core struct {
 	pillars      *pillars.Pillars
 	functions    *run.Functions
 	engines      *engines.Set
-	reactions    *reactions
-	schedules    *schedules
+	reactions    *reactions.Reactions
+	schedules    *scheduler.Schedules
 	gate         *access.Gate
 	signIns      *signin.Side
-	upkeep       *upkeep
-	signs        *signs
-	desks        *desks
+	upkeep       *maintenance.Upkeep
+	signs        *maintenance.Signs
+	desks        *workers.Handlers
 }
 
 // newCore puts the parts together, each on those before it. On an error nothing of them stays open.
 func newCore(opt Options, ps *reqserver.Pools, st *stores) (*core, error) {
 	cfg, log := opt.Config, opt.Logger
 	c := &core{cfg: cfg, running: opt.RunningUser, log: log, book: record.NewBook(opt.book), pools: ps,
-		signs: newSigns(cfg.CacheDir, cfg.SockDir, log),
+		signs: maintenance.NewSigns(cfg.CacheDir, cfg.SockDir, log),
 		rules: &atomic.Pointer[access.Rules]{}, tree: &atomic.Pointer[supervisor.Supervisor]{},
 		complaints: complaints.New(log),
 		steady:     steady.New(steady.Since(time.Now()), nil), // Maintenance tells
@@ -140,7 +145,7 @@ func (c *core) measure(opt Options, st *stores) (err error) {
 		return nil
 	}
 	if c.meter, err = meter.New(opt.Metrics, meter.Options{Metrics: opt.Config.MetricsOptions(),
-		Functions: opt.Functions, Pools: c.pools.Names(), Command: isCommand}); err != nil {
+		Functions: opt.Functions, Pools: c.pools.Names(), Command: workers.IsCommand}); err != nil {
 		return err
 	}
 	return c.meter.Look(opt.Metrics, meter.Sources{Peers: &c.book.Peers, Keys: st.keys, Ended: c.ports.TurnedAway,
@@ -155,7 +160,7 @@ func (c *core) letIn(opt Options, st *stores) (err error) {
 		Manager: keyManagerOf(c.cfg, st), Voices: c.gate.Voices, Attendance: c.attendance, Peers: peers,
 		Events: c.events, Complaints: c.complaints, Meter: c.meter, CheckKeys: c.checkKeys}, c.log)
 	if err == nil {
-		c.auth = c.signIns.Auth
+		c.auth = c.signIns.Auth()
 	}
 	return err
 }
@@ -182,7 +187,7 @@ func (c *core) serve(_ Options, st *stores) (err error) {
 	if c.files, err = files.New(fileOptionsOf(c.cfg), c.events, c.log); err != nil {
 		return err
 	}
-	c.mines = newMines(c.cfg.Raw, st.cache, c.targets)
+	c.mines = workers.NewMines(c.cfg.Raw, st.cache, c.targets)
 	c.pillars, err = pillars.New(c.cfg.Raw, c.machine.Env, c.targets, c.cfg.RequestTimeout, c.log)
 	return err
 }
@@ -190,24 +195,28 @@ func (c *core) serve(_ Options, st *stores) (err error) {
 // act makes the parts that do something by themselves, or run functions of this master.
 func (c *core) act(opt Options, st *stores) (err error) {
 	cfg := c.cfg
-	in := run.Inside{Opt: insideOptionsOf(cfg, opt.RunningUser), Rules: c.rules, Targets: c.targets, Events: c.events,
-		Mines: c.mines, Files: c.files, Gone: c.answers.Gone, Exchange: c.exchange, Tree: c.tree.Load, Log: c.log}
+	in := run.NewInside(insideOptionsOf(cfg, opt.RunningUser), run.InsideParts{Rules: c.rules, Targets: c.targets,
+		Events: c.events, Mines: c.mines, Files: c.files, Gone: c.answers.Gone, Exchange: c.exchange,
+		Tree: c.tree.Load}, c.log)
 	own := functionOptionsOf(opt, st)
-	own.Reactor = func() (runners.Reactor, bool) { return c.reactions.managed() }
+	own.Around = opt.runs
+	own.Reactor = func() (runners.Reactor, bool) { return c.reactions.Managed() }
 	c.functions = run.New(own, in, run.Parts{Machine: c.machine, Cache: st.cache, Presence: c.attendance,
 		Jobs: c.jobs, Copies: c.copies, Pillars: c.pillars})
-	if c.engines, err = newEngines(engineOptionsOf(cfg), c.events, c.functions, c.jobs, c.log); err != nil {
+	if c.engines, err = enginehost.New(engineOptionsOf(cfg), c.events, c.functions, c.machine, c.jobs, c.log); err != nil {
 		return err
 	}
 	reactor := reactionOptionsOf(cfg)
 	if tuning := c.engines.Reactor; tuning != nil {
-		reactor.tune(tuning.Refresh, tuning.Threads, tuning.Queue)
+		reactor.Tune(tuning.Refresh, tuning.Threads, tuning.Queue)
 	}
-	if c.reactions, err = newReactions(reactor, cfg.Raw.Value("reactor"), optionsAsMinion(cfg, c.log), in, c.functions,
-		c.jobs); err != nil {
+	if c.reactions, err = reactions.New(reactor, cfg.Raw.Value("reactor"), optionsAsMinion(cfg, c.log),
+		reactions.Parts{Rules: c.rules, Events: c.events, Files: c.files, Functions: c.functions, Machine: c.machine,
+			Jobs: c.jobs}, c.log); err != nil {
 		return err
 	}
-	c.schedules, err = newSchedules(scheduleOptionsOf(cfg, opt.RunningUser, c.steady.Calm), in, c.functions)
+	c.schedules, err = scheduler.New(scheduleOptionsOf(cfg, opt.RunningUser, c.steady.Calm), scheduler.Parts{
+		Functions: c.functions, Machine: c.machine, Fire: c.events.Fire, Tree: c.tree.Load}, c.log)
 	return err
 }
 
@@ -217,15 +226,16 @@ func (c *core) furnish(opt Options, st *stores) error {
 	if err != nil {
 		return err
 	}
-	c.upkeep = newUpkeep(upkeepOptionsOf(c.cfg), upkeepParts{data: sweepOf(c.cfg, st), auth: c.auth, keys: st.keys,
-		signIns: c.signIns, connected: c.attendance.Connected, fire: c.events.Fire, jobs: c.jobs.Send,
-		publish: c.publishOwn, tokens: c.cleanTokens, signs: c.signs}, c.log)
-	c.desks = newDesks(deskOptionsOf(c.cfg, opt.RunningUser), deskParts{answers: c.answers, auth: c.auth,
-		cache: st.cache, complaints: c.complaints, events: c.events, files: c.files, functions: c.functions,
-		gate: c.gate, jobs: c.jobs, keys: st.keys, meant: &speakers.Jobs{Book: c.book, Asked: st.jobs.Asked},
-		meter: c.meter, mines: c.mines, pillars: c.pillars, kept: pillarCacheOf(c.cfg, st),
-		publications: c.publications, pushed: pushedOf(c.cfg), record: c.record, signIns: c.signIns,
-		targets: c.targets, tops: tops}, c.log)
+	c.upkeep = maintenance.New(upkeepOptionsOf(c.cfg), maintenance.Parts{Data: sweepOf(c.cfg, st), Auth: c.auth,
+		Keys:    st.keys,
+		SignIns: c.signIns, Connected: c.attendance.Connected, Fire: c.events.Fire, Jobs: c.jobs.Send,
+		Publish: c.publishOwn, Tokens: c.cleanTokens, Signs: c.signs}, c.log)
+	c.desks = workers.New(deskOptionsOf(c.cfg, opt.RunningUser), workers.Parts{Answers: c.answers, Auth: c.auth,
+		Cache: st.cache, Complaints: c.complaints, Events: c.events, Files: c.files, Functions: c.functions,
+		Gate: c.gate, Jobs: c.jobs, Keys: st.keys, Meant: &speakers.Jobs{Book: c.book, Asked: st.jobs.Asked},
+		Meter: c.meter, Mines: c.mines, Pillars: c.pillars, Kept: pillarCacheOf(c.cfg, st),
+		Publications: c.publications, Pushed: pushedOf(c.cfg), Record: c.record, SignIns: c.signIns,
+		Targets: c.targets, Tops: tops}, c.log)
 	return nil
 }
 
@@ -237,8 +247,8 @@ func (c *core) handed() (parts []*returning.Part) {
 	if c.copies != nil {
 		parts = append(parts, c.copies.Part)
 	}
-	if c.schedules != nil && c.schedules.waiting != nil {
-		parts = append(parts, c.schedules.waiting)
+	if c.schedules != nil && c.schedules.Waiting() != nil {
+		parts = append(parts, c.schedules.Waiting())
 	}
 	return parts
 }
@@ -247,7 +257,7 @@ func (c *core) handed() (parts []*returning.Part) {
 func (c *core) close() error {
 	var all []error
 	if c.reactions != nil {
-		all = append(all, c.reactions.close())
+		all = append(all, c.reactions.Close())
 	}
 	for _, p := range c.handed() {
 		all = append(all, p.Close())

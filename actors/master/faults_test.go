@@ -13,6 +13,7 @@ import (
 
 	"brine/actors/actortest"
 	"brine/actors/master/jobs"
+	"brine/actors/master/maintenance"
 	"brine/modules/fleet/jobstore"
 	"brine/modules/host/setaside"
 	"brine/supervisor"
@@ -94,7 +95,7 @@ func TestReqServerDies(t *testing.T) {
 		}
 		r.m.Fire("test/poke", payload.NewMap(0))
 		ref, _ := r.m.Supervisor().Lookup(name)
-		ref.Send(&Maintain{Now: time.Now()}) // any message sets the fault off
+		ref.Send(&maintenance.Maintain{Now: time.Now()}) // any message sets the fault off
 		r.eventually(name+" lives again", func() error {
 			var err error = errors.New("not restarted")
 			r.tree(func(c stats.Child) {

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"brine/actors/actortest"
+	"brine/actors/master/maintenance"
 	"brine/modules/fleet/keys"
 	"brine/wire/auth"
 	"brine/wire/payload"
@@ -96,7 +97,7 @@ func TestRotationRequests(t *testing.T) {
 	check := func() {
 		actor, _ := r.m.Supervisor().Lookup(nameMaintenance)
 		for range 2 { // the second says that the first is done
-			actor.Send(&CheckKeys{})
+			actor.Send(&maintenance.CheckKeys{})
 		}
 		r.eventually("maintenance", func() error {
 			if n := actor.Depth(); n > 0 {

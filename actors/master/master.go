@@ -9,6 +9,7 @@ import (
 	"brine/actors/daemon"
 	"brine/actors/engines"
 	"brine/actors/master/reqserver"
+	"brine/actors/master/run"
 	"brine/config"
 	"brine/modules/fleet/ledger"
 	"brine/supervisor"
@@ -31,8 +32,9 @@ type Options struct {
 	Memory      int64                 // limit of this process in bytes, 0: none
 	Unmeasured  bool                  // the supervisors count nothing per message: for benchmarks
 
-	book ledger.Limits               // of what is known of jobs; zero: those of every master
-	jobs func(own jobCache) jobCache // puts something before the store of jobs; nil: nothing
+	book ledger.Limits                 // of what is known of jobs; zero: those of every master
+	jobs func(own jobCache) jobCache   // puts something before the store of jobs; nil: nothing
+	runs func(inner run.Func) run.Func // puts something before runner functions; nil: nothing
 }
 
 // Master is a running master.
@@ -81,12 +83,12 @@ func Start(opt Options) (*Master, error) {
 
 // begin starts the children between the health files of before and after, and the Scheduler when all is there.
 func (m *Master) begin(starting context.Context) error {
-	m.core.signs.clear()
+	m.core.signs.Clear()
 	if err := m.spawn(starting); err != nil {
 		return err
 	}
-	m.core.signs.set()
-	return m.add(starting, []daemon.Child{{Spec: m.core.schedules.child()}}) // its jobs may ask this master at once
+	m.core.signs.Set()
+	return m.add(starting, []daemon.Child{{Spec: m.core.schedules.Child()}}) // its jobs may ask this master at once
 }
 
 // eventShare is how much of the memory limit events that wait for the bus may take, one in so many, where the usual
@@ -95,10 +97,10 @@ const eventShare = 16
 
 // Stop ends the master as kill_children does, removes its marker files and closes its stores.
 func (m *Master) Stop(within time.Duration) (supervisor.Report, error) {
-	m.core.reactions.halt()
+	m.core.reactions.Halt()
 	m.top.StopRestarting()
 	report := m.top.Stop(within)
-	return report, errors.Join(m.core.signs.remove(), m.core.close(), m.stores.close())
+	return report, errors.Join(m.core.signs.Remove(), m.core.close(), m.stores.close())
 }
 
 // Supervisor is the root of the actor tree, for the admin command.

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"brine/actors/master/meter"
+	"brine/actors/master/workers"
 	"brine/config"
 	"brine/wire/auth"
 	"brine/wire/payload"
@@ -154,7 +155,7 @@ func newTestMeter(t *testing.T, opt config.Metrics) (*meter.Meter, *prometheus.R
 	t.Helper()
 	reg := prometheus.NewRegistry()
 	m, err := meter.New(reg, meter.Options{Metrics: opt, Functions: []string{"test.ping"},
-		Pools: []string{"fast"}, Command: isCommand})
+		Pools: []string{"fast"}, Command: workers.IsCommand})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -227,7 +228,7 @@ func TestTwoMastersNeedTwoRegistries(t *testing.T) {
 // BenchmarkMeter is what one return costs when it is counted.
 func BenchmarkMeter(b *testing.B) {
 	m, err := meter.New(prometheus.NewRegistry(), meter.Options{Functions: []string{"test.ping"},
-		Pools: []string{"fast"}, Command: isCommand})
+		Pools: []string{"fast"}, Command: workers.IsCommand})
 	if err != nil {
 		b.Fatal(err)
 	}

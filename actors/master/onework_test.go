@@ -7,6 +7,7 @@ import (
 
 	"brine/actors/actortest"
 	"brine/actors/master/reqserver"
+	"brine/actors/master/workers"
 	"brine/supervisor"
 	"brine/wire/payload"
 	"brine/wire/zmq"
@@ -61,14 +62,14 @@ func TestOneRequestAtATime(t *testing.T) {
 		return zmq.NewRouter(zmq.RouterOptions{Endpoint: zmq.BindEndpoint("127.0.0.1", pub)})
 	}
 	plain, broken, made := opt.Worker, r.m.core.workerOptions(), 0
-	broken.pools = nil // what uses it panics
+	broken.Pools = nil // what uses it panics
 	opt.Worker = func(name string, pool int, ref *supervisor.Ref) supervisor.Actor {
 		if opt.Pools.Name(pool) != "fast" {
 			return plain(name, pool, ref)
 		}
 		w := plain(name, pool, ref)
 		if made++; made == 1 {
-			w = newWorker(broken, name, pool, ref)
+			w = workers.NewWorker(broken, name, pool, ref)
 		}
 		return &watchedWorker{Actor: w, server: func() *supervisor.Ref {
 			<-started

@@ -6,9 +6,11 @@ import (
 
 	"brine/actors/master/eventbus"
 	"brine/actors/master/jobs"
+	"brine/actors/master/maintenance"
 	"brine/actors/master/ports"
 	"brine/actors/master/publish"
 	"brine/actors/master/reqserver"
+	"brine/actors/master/workers"
 	"brine/config"
 	"brine/supervisor"
 	"brine/supervisor/stats"
@@ -66,14 +68,14 @@ func (c *core) exchange(ctx context.Context, frame []byte) ([]byte, error) {
 // checkKeys has Maintenance look at the keys.
 func (c *core) checkKeys() {
 	if ref, ok := c.tree.Load().Lookup(nameMaintenance); ok {
-		ref.Send(&CheckKeys{})
+		ref.Send(&maintenance.CheckKeys{})
 	}
 }
 
-func (c *core) workerOptions() *workerOptions {
-	return &workerOptions{auth: c.auth, signIns: c.signIns, desks: c.desks, pools: c.pools, rules: c.rules,
-		complaints: c.complaints, meter: c.meter, events: c.events, stats: c.cfg.MasterStats,
-		statsEvery: c.cfg.MasterStatsEventIter, log: c.log}
+func (c *core) workerOptions() *workers.WorkerOptions {
+	return &workers.WorkerOptions{Auth: c.auth, SignIns: c.signIns, Desks: c.desks, Pools: c.pools, Rules: c.rules,
+		Complaints: c.complaints, Meter: c.meter, Events: c.events, Stats: c.cfg.MasterStats,
+		StatsEvery: c.cfg.MasterStatsEventIter, Log: c.log}
 }
 
 func (c *core) reqOptions() reqserver.Options {
@@ -91,7 +93,7 @@ func (c *core) reqOptions() reqserver.Options {
 		Meter: c.meter, Warn: c.complaints.Warn, Log: c.log,
 		Nest: supervisor.Options{Pool: true},
 		Worker: func(name string, pool int, server *supervisor.Ref) supervisor.Actor {
-			return newWorker(opt, name, pool, server)
+			return workers.NewWorker(opt, name, pool, server)
 		},
 	}
 }
@@ -124,7 +126,7 @@ func (c *core) busOptions() eventbus.PublisherOptions {
 		},
 		OnKeys: func() {
 			if ref, ok := c.tree.Load().Lookup(nameMaintenance); ok && ref.Depth() < checksWaiting {
-				ref.Send(&CheckKeys{})
+				ref.Send(&maintenance.CheckKeys{})
 			}
 		},
 	}

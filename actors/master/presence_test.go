@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"brine/actors/master/maintenance"
 	"brine/modules/fleet/keys"
 	"brine/modules/fleet/ledger"
 	"brine/modules/host/packedfile"
@@ -71,7 +72,7 @@ func TestPingOnRotate(t *testing.T) {
 			t.Fatal(err)
 		}
 		actor, _ := r.m.Supervisor().Lookup(nameMaintenance)
-		actor.Send(&CheckKeys{})
+		actor.Send(&maintenance.CheckKeys{})
 		ear.await("key")
 	}
 	rotate()

@@ -30,7 +30,7 @@ func TestDeadlyRequestIsSetAside(t *testing.T) {
 	data := ear.await(tagQuarantine)
 	frame := packed(t, payload.M("enc", "clear", "load", deadly, "version", 3))
 	sum := sha256.Sum256(frame)
-	if data.Str("hash") != hex.EncodeToString(sum[:]) || data.Str("message") != "*master.Work" ||
+	if data.Str("hash") != hex.EncodeToString(sum[:]) || data.Str("message") != "*reqserver.Work" ||
 		!strings.HasPrefix(data.Str("actor"), "master/ReqServer/MWorker-") {
 		t.Errorf("got %v", data)
 	}

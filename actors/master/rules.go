@@ -27,7 +27,7 @@ func (m *Master) Reload(cfg *config.Master) {
 	now := c.rules.Load()
 	local := localKeys(cfg, now.Eauth.Keys(), os.Geteuid() == 0, c.log)
 	c.rules.Store(newRules(cfg, now.Eauth.With(eauthOptions(cfg, c.running, local, c.steady.Calm, c.log))))
-	c.reactions.reload(cfg.Raw.Value("reactor"), m.addReactor)
+	c.reactions.Reload(cfg.Raw.Value("reactor"), m.addReactor)
 }
 
 // localKeys are the keys of the users of this machine under a new configuration. Only root can make a key file that

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"brine/actors/master/scheduler"
 	"brine/supervisor"
 	"brine/wire/event"
 	"brine/wire/payload"
@@ -174,7 +175,7 @@ func TestSchedulerOfMasterKilled(t *testing.T) {
 		}
 		r.harm("Scheduler", how)
 		if ref, ok := r.m.Supervisor().Lookup("Scheduler"); ok {
-			ref.Send(&LookAtSchedule{Now: time.Now()}) // it dies of this one
+			ref.Send(&scheduler.LookAtSchedule{Now: time.Now()}) // it dies of this one
 		}
 		r.lines("mark", i+1)
 	}

@@ -180,10 +180,12 @@ func (g *Gate) Proven(id string, vouched, allowed bool, why string) bool {
 	return false
 }
 
+// GrainsQuota says why a minion gets no pillar any more.
 func (g *Gate) GrainsQuota() string {
 	return fmt.Sprintf("more requests for its pillar than minion_quota_grains (%d an hour)", g.Opt.Hourly.Grains)
 }
 
+// EventQuota says why a minion fires no events any more.
 func (g *Gate) EventQuota() string {
 	return fmt.Sprintf("more events than minion_quota_events (%d an hour)", g.Opt.Hourly.Events)
 }

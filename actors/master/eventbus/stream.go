@@ -54,6 +54,7 @@ func (s *Stream) put(_ string, body []byte) {
 
 var errStreamClosed = errors.New("event stream is closed")
 
+// Body returns the next event as it is packed.
 func (s *Stream) Body(ctx context.Context) ([]byte, error) {
 	select {
 	case b := <-s.bodies:

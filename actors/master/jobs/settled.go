@@ -10,6 +10,7 @@ import (
 // Settled is the job store as the master's own runners read it: with what the bus has told of.
 type Settled struct{ *Jobs }
 
+// Settle waits for the commit under way.
 func (s Settled) Settle() {
 	ctx, cancel := context.WithTimeout(context.Background(), settlePatience)
 	defer cancel()
@@ -39,5 +40,5 @@ func (s Settled) Loads() (*payload.Map, error) {
 
 // EndTime is when the last return of a job came, "" when that is not known.
 func (s Settled) EndTime(jid string) string {
-	return s.EndTime(jid)
+	return s.Jobs.EndTime(jid)
 }

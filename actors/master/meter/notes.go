@@ -48,6 +48,7 @@ var signInResults = map[string]string{
 	auth.ActDenied: "denied",
 }
 
+// SignIn counts a sign-in by what came of it.
 func (m *Meter) SignIn(act string) {
 	if m == nil {
 		return
@@ -105,6 +106,7 @@ func (m *Meter) Taken(pool string, at, now time.Time) {
 	}
 }
 
+// Fail counts a request that was not answered as its sender hoped.
 func (m *Meter) Fail(reason string) {
 	if m != nil {
 		m.failed.WithLabelValues(reason).Inc()

@@ -21,6 +21,7 @@ const (
 	ledgerRows = 32768
 )
 
+// NewBook is a ledger within limits; zero: those of every master.
 func NewBook(l ledger.Limits) *ledger.Book {
 	return ledger.NewBook(ledger.Limits{Jobs: cmp.Or(l.Jobs, ledgerJobs), Rows: cmp.Or(l.Rows, ledgerRows)})
 }
@@ -128,6 +129,7 @@ func (n *Record) Stored(jid, id string, err error) {
 	n.Kept(jid, id, ledger.At(time.Now()), lost)
 }
 
+// Kept notes that a return is kept, or in lost why it is not.
 func (n *Record) Kept(jid, id string, at ledger.Stamp, lost string) {
 	if first := n.Book.Kept(jid, id, at, lost); first && n.Trace != nil && n.Book.Meant(jid, id) {
 		n.Trace.Returned(jid, id)

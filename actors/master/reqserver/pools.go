@@ -111,6 +111,7 @@ func (ps *Pools) ofRequest(req *payload.Request) int {
 	return ps.Of(payload.Command(load))
 }
 
+// Name is that of a pool.
 func (ps *Pools) Name(i int) string { return ps.list[i].name }
 
 // loginPool is the lane of log-ins by external authentication in brine's own pools: a backend may take its time, and

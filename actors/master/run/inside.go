@@ -31,17 +31,27 @@ type InsideOptions struct {
 // Inside is the master as its own runner and wheel functions see it: what salt-run reaches through sockets, they
 // reach through the mailboxes of this process.
 type Inside struct {
-	Opt     InsideOptions
+	opt   InsideOptions
+	parts InsideParts
+	log   *slog.Logger
+}
+
+// InsideParts are the parts of the master that show it to its functions.
+type InsideParts struct {
 	Rules   *atomic.Pointer[access.Rules]
 	Targets *targets.Targets
 	Events  *eventbus.Bus
 	Mines   *mine.Reader
 	Files   *files.Files
 	Gone    func(ctx context.Context, jid string, ids []string) []string // who certainly did not get a job
-	// exchange hands a request to the ReqServer as if it had come from the request port
+	// Exchange hands a request to the ReqServer as if it had come from the request port
 	Exchange func(ctx context.Context, frame []byte) ([]byte, error)
 	Tree     func() *supervisor.Supervisor // of the master, when the children start
-	Log      *slog.Logger
+}
+
+// NewInside shows a master by its parts.
+func NewInside(opt InsideOptions, parts InsideParts, log *slog.Logger) Inside {
+	return Inside{opt, parts, log}
 }
 
 // Collect publishes a job and waits for its returns.
@@ -71,35 +81,35 @@ func (in Inside) Collect(ctx context.Context, job runners.Job) (*runners.Collect
 
 // Client speaks to this master as the command line does, without a socket.
 func (in Inside) Client() *client.Client {
-	opt, now := in.Opt.Client, in.Rules.Load()
+	opt, now := in.opt.Client, in.parts.Rules.Load()
 	opt.Timeout, opt.GatherJobTimeout = now.Timeout, now.GatherTimeout
-	opt.Bus, opt.Exchange, opt.Gone, opt.Logger = in, in.Exchange, in.Gone, in.Log
+	opt.Bus, opt.Exchange, opt.Gone, opt.Logger = in, in.parts.Exchange, in.parts.Gone, in.log
 	return client.New(opt)
 }
 
 // Fire puts an event on the bus.
 func (in Inside) Fire(_ context.Context, tag string, data *payload.Map) error {
-	in.Events.Fire(tag, data)
+	in.parts.Events.Fire(tag, data)
 	return nil
 }
 
 // Push puts a packed event on the bus.
 func (in Inside) Push(_ context.Context, body []byte) error {
-	in.Events.Put(body)
+	in.parts.Events.Put(body)
 	return nil
 }
 
 // MineGet reads mines as the master itself.
 func (in Inside) MineGet(ctx context.Context, tgt, fun any, tgtType string) (any, error) {
-	return in.Mines.Get(ctx, mine.Question{Asker: in.Opt.ID, Tgt: tgt, TgtType: tgtType, Fun: fun})
+	return in.parts.Mines.Get(ctx, mine.Question{Asker: in.opt.ID, Tgt: tgt, TgtType: tgtType, Fun: fun})
 }
 
 // Watch subscribes to the events of this master, or of the minion on this machine.
 func (in Inside) Watch(ctx context.Context, node, sockDir string) (runners.Stream, error) {
-	if node == "minion" || (sockDir != "" && sockDir != in.Opt.Client.SockDir) {
+	if node == "minion" || (sockDir != "" && sockDir != in.opt.Client.SockDir) {
 		return in.watchSocket(ctx, node, sockDir)
 	}
-	s, err := in.Events.Subscribe(ctx)
+	s, err := in.parts.Events.Subscribe(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -109,12 +119,12 @@ func (in Inside) Watch(ctx context.Context, node, sockDir string) (runners.Strea
 // watchSocket subscribes at the socket of another daemon.
 func (in Inside) watchSocket(ctx context.Context, node, sockDir string) (runners.Stream, error) {
 	if sockDir == "" {
-		sockDir = in.Opt.Client.SockDir
+		sockDir = in.opt.Client.SockDir
 	}
 	name := event.MasterPubSocket
 	if node == "minion" {
 		var err error
-		if name, _, err = event.MinionSockets(in.Opt.ID, in.Opt.HashType); err != nil {
+		if name, _, err = event.MinionSockets(in.opt.ID, in.opt.HashType); err != nil {
 			return nil, fmt.Errorf("watch events: %w", err)
 		}
 	}
@@ -127,7 +137,7 @@ func (in Inside) watchSocket(ctx context.Context, node, sockDir string) (runners
 
 // Subscribe opens a stream of event bodies.
 func (in Inside) Subscribe(ctx context.Context) (client.Events, error) {
-	s, err := in.Events.Subscribe(ctx)
+	s, err := in.parts.Events.Subscribe(ctx)
 	if err != nil {
 		return nil, err
 	}

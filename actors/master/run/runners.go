@@ -40,12 +40,12 @@ func (m *RunRunner) done(rec *payload.Map, err error) {
 // runnerOutcome says that a runner function has ended.
 type runnerOutcome struct{}
 
-// runFunc runs a runner or wheel function and fires its events.
-type runFunc func(ctx context.Context, req runners.Request, fire func(tag string, data *payload.Map)) *runners.Result
+// Func runs a runner or wheel function and fires its events.
+type Func func(ctx context.Context, req runners.Request, fire func(tag string, data *payload.Map)) *runners.Result
 
 // runnerOptions are what a Runner needs of the master.
 type runnerOptions struct {
-	run   runFunc
+	run   Func
 	fire  func(tag string, data *payload.Map)
 	store func(*jobs.SaveLoad, *jobs.StoreReturn)
 	ended func()
@@ -164,15 +164,15 @@ func (a *runnerActor) answer(ctx supervisor.Context, told *runnerTold) {
 // Start adds a Runner under the master's supervisor.
 func (f *Functions) Start(m *RunRunner) error {
 	name := "Runner-" + m.Req.JID
-	f.Busy.Store(name, m.Req)
-	ended, end := func() { f.Busy.Delete(name) }, &runnerEnd{}
-	_, err := f.Tree().Add(supervisor.Spec{
+	f.busy.Store(name, m.Req)
+	ended, end := func() { f.busy.Delete(name) }, &runnerEnd{}
+	_, err := f.Inside.parts.Tree().Add(supervisor.Spec{
 		Name:        name,
 		StopTimeout: time.Second,
 		New: func() supervisor.Actor {
-			return &runnerActor{req: m, end: end, opt: runnerOptions{run: f.Run, fire: f.Events.Fire, id: f.Opt.ID,
-				log: f.Log, ended: ended,
-				store: func(l *jobs.SaveLoad, r *jobs.StoreReturn) { f.Jobs.Send(l); f.Jobs.Send(r) }}}
+			return &runnerActor{req: m, end: end, opt: runnerOptions{run: f.run, fire: f.Inside.parts.Events.Fire, id: f.opt.ID,
+				log: f.log, ended: ended,
+				store: func(l *jobs.SaveLoad, r *jobs.StoreReturn) { f.parts.Jobs.Send(l); f.parts.Jobs.Send(r) }}}
 		},
 	})
 	if err != nil {
@@ -206,13 +206,13 @@ func (f *Functions) Await(ctx context.Context, req runners.Request, limit time.D
 // client runs functions of this master for the execution functions on it: in pillars, in reactions, of engines. A run
 // ends when the time of its caller does.
 func (f *Functions) client() runners.Client {
-	return runners.Client{Env: func(kind runners.Kind) *loader.Env { return f.Envs[kind] }, Publisher: f.Inside,
+	return runners.Client{Env: func(kind runners.Kind) *loader.Env { return f.envs[kind] }, Publisher: f.Inside,
 		Do: func(ctx context.Context, req runners.Request) (*payload.Map, error) {
 			var limit time.Duration
 			if end, bounded := ctx.Deadline(); bounded {
 				limit = max(time.Until(end), time.Millisecond)
 			}
-			req.JID = f.Jobs.IDs.Next(time.Now())
+			req.JID = f.parts.Jobs.IDs.Next(time.Now())
 			return f.Await(ctx, req, limit)
 		}}
 }

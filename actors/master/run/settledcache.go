@@ -12,7 +12,7 @@ import (
 
 // jobCache reads a job cache for a runner function, with what the bus has told of.
 func (f *Functions) jobCache(name string) runners.JobCache {
-	return settledCache{f.Machine.JobCache(name), f.Jobs, f.Copies}
+	return settledCache{f.parts.Machine.JobCache(name), f.parts.Jobs, f.parts.Copies}
 }
 
 // settledCache is a returner with the jobs that are stored by now.

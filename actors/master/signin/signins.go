@@ -36,9 +36,9 @@ type Options struct {
 // Side is what comes of the sign-ins of minions, and of what their requests show of them. Any number of goroutines
 // may use it.
 type Side struct {
-	Parts
+	parts  Parts
 	opt    Options
-	Auth   *auth.Master
+	auth   *auth.Master
 	weak   weakKeys
 	spoilt weakKeys
 	anew   atomic.Bool // a new shared key is to be made
@@ -66,20 +66,23 @@ type prover interface {
 // New makes the sign-in side of the master out of side, which says what is not done here.
 func New(opt Options, side auth.MasterOptions, parts Parts, log *slog.Logger) (s *Side,
 	err error) {
-	s = &Side{Parts: parts, opt: opt, log: log}
+	s = &Side{parts: parts, opt: opt, log: log}
 	waiting := newPending(opt.PendingMax, opt.PendingRate, parts.Keys, parts.Complaints, log)
 	side.Refused, side.Exchanged, side.Connected = s.refused, s.exchanged, parts.Attendance.Count
 	side.Admit, side.Warn = waiting.admit, parts.Complaints.Warn
-	s.Auth, err = auth.NewMaster(side)
+	s.auth, err = auth.NewMaster(side)
 	return s, err
 }
 
+// Auth is the side of the master in the sign-in exchange, with all session keys.
+func (s *Side) Auth() *auth.Master { return s.auth }
+
 // Done fires the event of a sign-in and notes who is there.
 func (s *Side) Done(o auth.Outcome) {
-	s.Meter.SignIn(o.Act)
-	s.Peers.SignedIn(o.ID, o.Act, refusedFor(auth.Why{Cause: o.Cause, Text: o.Reason}), ledger.At(time.Now()))
+	s.parts.Meter.SignIn(o.Act)
+	s.parts.Peers.SignedIn(o.ID, o.Act, refusedFor(auth.Why{Cause: o.Cause, Text: o.Reason}), ledger.At(time.Now()))
 	if o.Act == auth.ActAccept {
-		s.Attendance.Relink(o.ID)
+		s.parts.Attendance.Relink(o.ID)
 		s.spoilt.told.Delete(o.ID)
 	}
 	switch {
@@ -88,7 +91,7 @@ func (s *Side) Done(o auth.Outcome) {
 	case o.Cause == auth.CauseSpoilt:
 		s.spoilt.say(s.log, o.ID, fmt.Sprintf("%s: %s; put the key back, or delete it (salt-key -d %s) and accept "+
 			"the minion anew",
-			o.Reason, filepath.Join(s.Keys.Folder(keys.Accepted), o.ID), o.ID))
+			o.Reason, filepath.Join(s.parts.Keys.Folder(keys.Accepted), o.ID), o.ID))
 	case o.Reason != "":
 		s.log.Info("sign-in", "minion", o.ID, "act", o.Act, "why", o.Reason)
 	}
@@ -97,7 +100,7 @@ func (s *Side) Done(o auth.Outcome) {
 		withGrains = withGrains || act == o.Act
 	}
 	if data := o.Event(withGrains); data != nil && s.opt.Events {
-		s.Events.Fire(event.TagAuth, data)
+		s.parts.Events.Fire(event.TagAuth, data)
 	}
 }
 
@@ -105,16 +108,16 @@ func (s *Side) Done(o auth.Outcome) {
 func (s *Side) Met(o *auth.Opened) {
 	if o.TokenOK {
 		if o.Version >= 3 {
-			s.Voices.Proves(o.ID)
+			s.parts.Voices.Proves(o.ID)
 		}
-		s.Peers.Met(o.ID, o.Version, ledger.At(time.Now()))
+		s.parts.Peers.Met(o.ID, o.Version, ledger.At(time.Now()))
 	}
 }
 
 // refused notes a request that could not be opened.
 func (s *Side) refused(id string, why auth.Why, proven bool) {
 	if auth.ValidID(id) {
-		s.Peers.Refused(id, refusedFor(why), proven, ledger.At(time.Now()))
+		s.parts.Peers.Refused(id, refusedFor(why), proven, ledger.At(time.Now()))
 	}
 }
 
@@ -145,25 +148,25 @@ func ClaimedID(req *payload.Request) string {
 
 // RevokeKey deletes the key of a minion that asks for it.
 func (s *Side) RevokeKey(id string, preserve bool) error {
-	m := s.Manager(preserve)
+	m := s.parts.Manager(preserve)
 	sel, err := m.MatchList([]string{id})
 	if err != nil {
 		return err
 	}
 	done, err := m.Delete(sel)
 	for _, e := range done.Events {
-		s.Events.Fire(event.TagKey, e.Data())
+		s.parts.Events.Fire(event.TagKey, e.Data())
 	}
-	s.Attendance.Relink(id)
-	return errors.Join(err, s.Auth.Revoke(id))
+	s.parts.Attendance.Relink(id)
+	return errors.Join(err, s.auth.Revoke(id))
 }
 
 // exchanged is told when another key than before is accepted for a minion. The one before is not to read on.
 func (s *Side) exchanged(id string) {
 	s.log.Warn("another key is accepted for a minion: the session of the one before is ended", "minion", id)
-	s.Attendance.Relink(id)
+	s.parts.Attendance.Relink(id)
 	if s.opt.Rotate && !s.anew.Swap(true) {
-		s.CheckKeys()
+		s.parts.CheckKeys()
 	}
 }
 
@@ -173,8 +176,8 @@ func (s *Side) TakeAnew() bool { return s.anew.Swap(false) }
 // Lost ends the session of an id that has no accepted key any more.
 func (s *Side) Lost(id string) error {
 	s.anew.Store(s.opt.Rotate)
-	s.Attendance.Relink(id)
-	return s.Auth.Revoke(id)
+	s.parts.Attendance.Relink(id)
+	return s.auth.Revoke(id)
 }
 
 // Trusted tells whether a command may run: those that need a token ran its check, and the id, when there is
@@ -186,5 +189,5 @@ func (s *Side) Trusted(o *auth.Opened) bool {
 	if auth.NeedsToken(o.Cmd) {
 		return false
 	}
-	return o.ID == "" || s.Keys.Has(keys.Accepted, o.ID)
+	return o.ID == "" || s.parts.Keys.Has(keys.Accepted, o.ID)
 }

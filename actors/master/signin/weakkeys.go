@@ -54,7 +54,7 @@ func (s *Side) ListWeakKeys(ctx context.Context) {
 
 // WeakAccepted counts the accepted keys that others can break, and names the first of their owners.
 func (s *Side) WeakAccepted(ctx context.Context) (n int, minions string) {
-	ids, err := s.Keys.IDs(keys.Accepted)
+	ids, err := s.parts.Keys.IDs(keys.Accepted)
 	if err != nil {
 		s.log.Error("accepted keys are not known", "err", err)
 	}
@@ -63,7 +63,7 @@ func (s *Side) WeakAccepted(ctx context.Context) (n int, minions string) {
 		if ctx.Err() != nil {
 			break
 		}
-		pub, ok, err := s.Keys.Read(keys.Accepted, id)
+		pub, ok, err := s.parts.Keys.Read(keys.Accepted, id)
 		if err != nil || !ok {
 			continue
 		}

@@ -16,8 +16,8 @@ import (
 	"strings"
 	"time"
 
-	"brine/modules/host/setaside"
-	"brine/modules/host/wholefile"
+	"brine/wire/disk/setaside"
+	"brine/wire/disk/wholefile"
 )
 
 // AccessKeys makes sure that every user who may talk to this master from this host has a key file

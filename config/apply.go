@@ -9,25 +9,28 @@ import (
 	"golang.org/x/sys/unix"
 
 	"brine/wire/payload"
+	"brine/wire/python"
 )
 
-// adjustLogFile applies log_dir to what the files say about log_file.
-func (ld *loading) adjustLogFile(opts *payload.Map) {
-	dir := ld.read.opts.Str("log_dir")
+// adjustLogFile applies log_dir to what is said about log_file.
+func (ld *loading) adjustLogFile() error {
+	dir, _ := ld.layers.value("log_dir").(string)
 	if dir == "" {
-		return
+		return nil
 	}
-	name := ld.read.opts.Str("log_file")
+	name, origin := "", ld.layers.origin("log_file")
+	if origin.Layer != LayerDefault {
+		name, _ = ld.layers.value("log_file").(string)
+	} else {
+		origin = ld.layers.origin("log_dir")
+	}
 	if name == "" {
-		name = filepath.Base(opts.Str("log_file"))
+		name = filepath.Base(ld.standard.Str("log_file"))
 	}
 	if !filepath.IsAbs(name) {
 		name = filepath.Join(dir, name)
 	}
-	if !ld.read.opts.Has("log_file") {
-		ld.read.origin["log_file"] = ld.read.origin["log_dir"]
-	}
-	ld.read.opts.Set("log_file", name)
+	return ld.layers.correct("log_file", name, origin)
 }
 
 // applyCommon makes the corrections that both roles share and that come before the paths.
@@ -60,7 +63,7 @@ func (ld *loading) renameEnvironment(opts *payload.Map) {
 		return
 	}
 	ld.notice(slog.LevelWarn, "The 'environment' %s config option has been renamed to 'saltenv'. "+
-		"Using %s as the 'saltenv' config value.", ld.role, pyStr(env))
+		"Using %s as the 'saltenv' config value.", ld.role, python.Str(env))
 	opts.Set("saltenv", env)
 }
 
@@ -82,17 +85,17 @@ func fullBackendNames(opts *payload.Map) {
 
 // applyModules derives extension_modules and utils_dirs, which must not be empty.
 func applyModules(opts *payload.Map) {
-	if falsy(opts.Value("extension_modules")) {
+	if !python.Truth(opts.Value("extension_modules")) {
 		opts.Set("extension_modules", filepath.Join(opts.Str("cachedir"), "extmods"))
 	}
-	if falsy(opts.Value("utils_dirs")) {
+	if !python.Truth(opts.Value("utils_dirs")) {
 		opts.Set("utils_dirs", []any{filepath.Join(opts.Str("extension_modules"), "utils")})
 	}
 }
 
 // applyIPCBuffer resolves ipc_write_buffer: "dynamic" is 5 % of the memory, at least 10 MiB.
 func (ld *loading) applyIPCBuffer(opts *payload.Map) {
-	if ld.read.opts.Value("ipc_write_buffer") != "dynamic" {
+	if ld.layers.value("ipc_write_buffer") != "dynamic" {
 		return
 	}
 	size := int64(10 << 20)
@@ -114,7 +117,7 @@ func (ld *loading) applyRoots(opts *payload.Map, key, name, base string) {
 	out := payload.NewMap(roots.Len())
 	for env, v := range roots.All() {
 		dirs, _ := v.([]any)
-		out.Set(pyStr(env), expandDirs(dirs))
+		out.Set(python.Str(env), expandDirs(dirs))
 	}
 	opts.Set(key, out)
 }
@@ -193,7 +196,7 @@ func below(root, path string) string {
 func (ld *loading) badPath(opts *payload.Map, key string) *Error {
 	v := opts.Value(key)
 	return ld.bad(key, v, "Config option '%s' with value %s has an invalid type of %s, a path is required for this "+
-		"option", key, pyStr(v), pyType(v))
+		"option", key, python.Str(v), python.Type(v))
 }
 
 // applyAlgorithm refuses a signing or encryption algorithm that Salt does not know.
@@ -204,7 +207,7 @@ func (ld *loading) applyAlgorithm(opts *payload.Map, key, label string, known ..
 			return nil
 		}
 	}
-	return ld.bad(key, v, "The %s algorithm '%s' is not valid. Please specify one of %s.", label, pyStr(v),
+	return ld.bad(key, v, "The %s algorithm '%s' is not valid. Please specify one of %s.", label, python.Str(v),
 		strings.Join(known, ","))
 }
 
@@ -219,7 +222,7 @@ func (ld *loading) applyLast(opts *payload.Map) error {
 	hash, ok := opts.Value("hash_type").(string)
 	if !ok {
 		return ld.bad("hash_type", opts.Value("hash_type"), "option 'hash_type' is %s: it must be the name of a hash",
-			pyStr(opts.Value("hash_type")))
+			python.Str(opts.Value("hash_type")))
 	}
 	opts.Set("hash_type", strings.ToLower(hash))
 	switch opts.Value("ssl") {
@@ -231,7 +234,7 @@ func (ld *loading) applyLast(opts *payload.Map) error {
 	if list, ok := opts.Value("return").([]any); ok {
 		names := make([]string, len(list))
 		for i, v := range list {
-			names[i] = pyStr(v)
+			names[i] = python.Str(v)
 		}
 		opts.Set("return", strings.Join(names, ","))
 	}

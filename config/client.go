@@ -72,14 +72,15 @@ func (c *Client) personal(ld *loading, opts *payload.Map) error {
 		return err
 	}
 	c.SaltRC = file
-	for _, k := range s.opts.Keys() { // the environment stands over every file
-		if key, ok := k.(string); ok && ld.read.origin[key].Layer == LayerEnvironment {
-			s.opts.Delete(key)
+	if err := ld.layers.layFiles(s); err != nil {
+		return err
+	}
+	for key := range s.opts.All() {
+		if ld.layers.origin(key).Layer == LayerFile { // else the environment stands over it
+			opts.Set(key, ld.layers.value(key))
 		}
 	}
-	ld.read.replace(s)
-	opts.Update(s.opts)
-	return ld.layers.lay(s)
+	return nil
 }
 
 // clientDir is where personal files are kept, and the name of the personal configuration there.

@@ -20,9 +20,9 @@ type Common struct {
 	// Notices are Salt's log lines about the configuration, for the caller to log.
 	Notices []Notice `mapstructure:"-"`
 	// Faults are what ends a daemon, of a Loader that looks for them All.
-	Faults  Faults   `mapstructure:"-"`
-	layers  *layers  // which layer set each option
-	folders []string // see Folders
+	Faults  Faults            `mapstructure:"-"`
+	origins map[string]Origin // of the options that have not their default
+	folders []string          // see Folders
 	links   []string
 	// ConfigDir is the directory of the configuration file.
 	ConfigDir string `mapstructure:"-"`

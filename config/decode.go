@@ -2,7 +2,6 @@ package config
 
 import (
 	"errors"
-	"fmt"
 	"io/fs"
 	"math"
 	"reflect"
@@ -10,13 +9,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/spf13/viper"
-
 	"brine/wire/payload"
+	"brine/wire/python"
 )
-
-// noSplit keeps viper from taking a key such as keys.cache_driver for a path.
-const noSplit = "\x00"
 
 // required are the options without which the program cannot do its work: a wrong value ends it. Any other wrong
 // value was warned about; the default is used instead.
@@ -28,11 +23,11 @@ func required(key string) bool {
 	return strings.HasSuffix(key, "_dir") || strings.HasSuffix(key, "dir")
 }
 
-// decode fills a struct with options. Maps reach it as they are: viper would lower-case their keys.
+// decode fills a struct with options, each converted to the type of its field.
 func (ld *loading) decode(opts *payload.Map, into any) error {
 	extra := fallbacks()
-	v := viper.NewWithOptions(viper.KeyDelimiter(noSplit))
-	for _, f := range fields(reflect.TypeOf(into).Elem()) {
+	struc := reflect.ValueOf(into).Elem()
+	for _, f := range fields(struc.Type()) {
 		val, given := opts.Get(f.key)
 		var conv any
 		var err error
@@ -43,23 +38,20 @@ func (ld *loading) decode(opts *payload.Map, into any) error {
 		case err == nil:
 		case required(f.key):
 			bad := ld.bad(f.key, val, "Config option '%s' with value %s has an invalid type of %s: %w", f.key,
-				pyStr(val), pyType(val), err)
+				python.Str(val), python.Type(val), err)
 			if ld.fault(bad) != nil {
 				return bad
 			}
 		case !ld.warned[f.key]:
-			ld.warn("Config option '%s' with value %s is not usable: %v%s", f.key, pyStr(val), err,
+			ld.warn("Config option '%s' with value %s is not usable: %v%s", f.key, python.Str(val), err,
 				ld.fromVariable(f.key))
 		}
 		if err != nil || conv == nil {
 			conv = ld.fallback(f, extra)
 		}
 		if conv != nil {
-			v.Set(f.key, conv)
+			struc.FieldByIndex(f.index).Set(reflect.ValueOf(conv))
 		}
-	}
-	if err := v.Unmarshal(into); err != nil {
-		return &Error{Code: ExitGeneric, Err: fmt.Errorf("fill options: %w", err)}
 	}
 	return nil
 }
@@ -79,10 +71,11 @@ func (ld *loading) fallback(f field, extra *payload.Map) any {
 
 // field is one option of a struct.
 type field struct {
-	key  string
-	name string // of the field
-	typ  reflect.Type
-	unit time.Duration // of a duration
+	key   string
+	name  string // of the field
+	index []int  // of the field, for reflect
+	typ   reflect.Type
+	unit  time.Duration // of a duration
 }
 
 // fields lists the options of a struct type, those of embedded structs included.
@@ -91,7 +84,10 @@ func fields(t reflect.Type) []field {
 	for i := range t.NumField() {
 		sf := t.Field(i)
 		if sf.Anonymous {
-			out = append(out, fields(sf.Type)...)
+			for _, f := range fields(sf.Type) {
+				f.index = append([]int{i}, f.index...)
+				out = append(out, f)
+			}
 			continue
 		}
 		key, _, _ := strings.Cut(sf.Tag.Get("mapstructure"), ",")
@@ -105,7 +101,7 @@ func fields(t reflect.Type) []field {
 		case "m":
 			unit = time.Minute
 		}
-		out = append(out, field{key, sf.Name, sf.Type, unit})
+		out = append(out, field{key, sf.Name, []int{i}, sf.Type, unit})
 	}
 	return out
 }
@@ -134,7 +130,7 @@ func convert(v any, f field) (any, error) {
 	}
 	switch f.typ.Kind() {
 	case reflect.Bool:
-		return !falsy(v), nil
+		return python.Truth(v), nil
 	case reflect.String:
 		return toText(v)
 	case reflect.Slice:
@@ -174,7 +170,7 @@ func toText(v any) (any, error) {
 	case []any, *payload.Map, []byte:
 		return nil, errNotText
 	}
-	return pyStr(v), nil
+	return python.Str(v), nil
 }
 
 func toList(v any, texts bool) (any, error) {
@@ -192,7 +188,7 @@ func toList(v any, texts bool) (any, error) {
 		}
 		list = []any{v}
 	default:
-		if falsy(v) {
+		if !python.Truth(v) {
 			break
 		}
 		return nil, errNotList
@@ -202,7 +198,7 @@ func toList(v any, texts bool) (any, error) {
 	}
 	out := make([]string, len(list))
 	for i, e := range list {
-		out[i] = pyStr(e)
+		out[i] = python.Str(e)
 	}
 	return out, nil
 }
@@ -215,7 +211,7 @@ func toNumber(v any) (float64, error) {
 		}
 		v = f
 	}
-	f, ok := number(v)
+	f, ok := python.Number(v)
 	if _, truth := v.(bool); truth || !ok || math.IsNaN(f) {
 		return 0, errNotNumber
 	}

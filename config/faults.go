@@ -74,18 +74,18 @@ func LogLevels() []string { return slices.Clone(logLevels) }
 // holds.
 func (ld *loading) checkLevels() {
 	for _, key := range []string{"log_level", "log_level_logfile"} {
-		name, ok := ld.read.opts.Value(key).(string)
+		name, ok := ld.layers.value(key).(string)
 		if !ok || name == "" || slices.Contains(logLevels, strings.ToLower(name)) {
 			continue
 		}
 		ld.warn("Config option '%s' with value %s names no level of the log, the default holds; there are %s (%s)",
-			key, name, strings.Join(logLevels, ", "), ld.read.origin[key])
+			key, name, strings.Join(logLevels, ", "), ld.layers.origin(key))
 	}
 }
 
 // fromVariable names the environment variable that set an option, for messages in Salt's words, which tell no place.
 func (ld *loading) fromVariable(key string) string {
-	if o := ld.read.origin[key]; o.Layer == LayerEnvironment {
+	if o := ld.layers.origin(key); o.Layer == LayerEnvironment {
 		return fmt.Sprintf(" (%s)", o)
 	}
 	return ""

@@ -135,3 +135,30 @@ func TestIsVariable(t *testing.T) {
 		}
 	}
 }
+
+// viper, which turns names to lower case and splits them into paths, keeps the names of options apart.
+func TestNamesInViper(t *testing.T) {
+	names := []any{"role", "Role", "ROLE", "rOLE", "\x01role", "keys.cache_driver", "Keys.cache_driver", "a\x00b",
+		"a\x010b", "É", "é", "İ", "i", "1", int64(1), 1.0, true, nil, ""}
+	std := payload.M("role", "default")
+	l := newLayers(std)
+	s := newSource()
+	for i, name := range names {
+		s.opts.Set(name, int64(i))
+	}
+	if err := l.layFiles(s); err != nil {
+		t.Fatal(err)
+	}
+	for i, name := range names {
+		if got := l.value(name); got != int64(i) {
+			t.Errorf("%#v: got %v, want %d", name, got, i)
+		}
+	}
+	if got := l.asWritten(); !payload.Equal(got, s.opts) {
+		t.Errorf("written: got %v, want %v", got, s.opts)
+	}
+	l.layCommandLine(payload.M("Role", "last"))
+	if got := l.options(); got.Str("Role") != "last" || got.Value("role") != int64(0) {
+		t.Errorf("options: got %v", got)
+	}
+}

@@ -106,11 +106,11 @@ type loading struct {
 	role          string
 	main          string       // path of the main file that was read or looked for
 	standard      *payload.Map // the defaults, before anything was read
-	read          *source      // files, with the environment over them
 	layers        *layers
 	folders       []string     // where files of this configuration may be
 	links         []string     // symbolic links on the way there
 	opts          *payload.Map // what will be decoded, once the files were read
+	written       *payload.Map // what files and environment say
 	faults        Faults       // with All
 	notices       []Notice
 	warned        map[string]bool // options whose type Salt complains about
@@ -126,23 +126,21 @@ func (l Loader) load(role string, apply func(*loading, *payload.Map) error) (*pa
 	if err != nil {
 		return nil, nil, &Error{Code: ExitGeneric, Err: err}
 	}
-	ld := &loading{Loader: l, role: role, standard: standard, read: newSource(), layers: newLayers(),
-		warned: map[string]bool{}}
+	beneath := standard.Clone()
+	beneath.Set("__role", role)
+	ld := &loading{Loader: l, role: role, standard: standard, layers: newLayers(beneath), warned: map[string]bool{}}
 	env, err := ld.environment()
 	if err != nil {
 		return nil, nil, err
 	}
-	opts := standard.Clone()
-	if err := ld.readFiles(opts.Str("default_include"), env); err != nil {
+	if err := ld.readFiles(env); err != nil {
 		return nil, nil, err
 	}
-	ld.layEnvironment(env)
-	opts.Set("__role", role)
-	ld.adjustLogFile(opts)
-	if err := ld.layers.lay(ld.read); err != nil {
+	ld.layers.layEnvironment(env)
+	if err := ld.adjustLogFile(); err != nil {
 		return nil, nil, err
 	}
-	ld.layers.into(opts, ld.read)
+	opts := ld.layers.options()
 	opts.Set("conf_file", ld.main)
 	ld.opts = opts
 	if err := apply(ld, opts); err != nil {
@@ -155,23 +153,26 @@ func (l Loader) load(role string, apply func(*loading, *payload.Map) error) (*pa
 	if err := ld.checkSpans(opts); err != nil {
 		return nil, nil, err
 	}
-	opts.Update(l.Overrides)
-	ld.layers.override(l.Overrides)
+	ld.written = ld.layers.asWritten()
+	ld.layers.layCommandLine(l.Overrides)
+	for key := range l.Overrides.All() {
+		opts.Set(key, ld.layers.value(key))
+	}
 	return opts, ld, nil
 }
 
 // fill sets what Common holds besides options.
 func (ld *loading) fill(c *Common, opts *payload.Map) {
-	c.Raw, c.File, c.Notices, c.layers, c.folders, c.links = opts, ld.read.opts, ld.notices, ld.layers, ld.folders,
-		ld.links
+	c.Raw, c.File, c.origins, c.Notices = opts, ld.written, ld.layers.origins(), ld.notices
+	c.folders, c.links = ld.folders, ld.links
 	c.ConfigDir, c.Faults = filepath.Dir(ld.main), ld.faults
 }
 
 // bad makes an error about the value of an option. text is the whole message.
 func (ld *loading) bad(key string, value any, format string, args ...any) *Error {
-	o := ld.read.origin[key]
+	o := ld.layers.origin(key)
 	err := fmt.Errorf(format, args...)
-	if o.Layer != "" {
+	if o.Layer != LayerDefault {
 		err = fmt.Errorf("%w (%s)", err, o)
 	}
 	return &Error{File: o.File, Line: o.Line, Key: key, Value: value, Code: ExitUsage, Err: err}

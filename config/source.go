@@ -11,6 +11,7 @@ import (
 
 	"brine/config/yaml"
 	"brine/wire/payload"
+	"brine/wire/python"
 )
 
 // source is what a set of files says: the options and where each was written last.
@@ -21,7 +22,7 @@ type source struct {
 
 func newSource() *source { return &source{opts: payload.NewMap(0), origin: map[string]Origin{}} }
 
-// replace lays another source over this one, key by key.
+// replace puts the options of another source in the place of those of this one: a file includes others.
 func (s *source) replace(over *source) {
 	s.opts.Update(over.opts)
 	for k, p := range over.origin {
@@ -69,9 +70,8 @@ func mergeLists(a, b []any) []any {
 	return out
 }
 
-// readFiles reads the main file, then default_include, then include; each replaces options of those before. The
-// environment may say which files are included.
-func (ld *loading) readFiles(defaultInclude string, env *source) error {
+// readFiles lays the main file, then default_include, then include. The environment may say which files are included.
+func (ld *loading) readFiles(env *source) error {
 	ld.main = ld.mainFile()
 	ld.watch(ld.main)
 	if b, err := os.ReadFile(ld.main); err == nil {
@@ -80,34 +80,30 @@ func (ld *loading) readFiles(defaultInclude string, env *source) error {
 			return err
 		}
 		if s != nil {
-			ld.read = s
+			if err := ld.layers.layFiles(s); err != nil {
+				return err
+			}
 		}
 	} else if ld.Again {
 		return &Error{File: ld.main, Code: ExitGeneric, Err: fmt.Errorf("read configuration: %w", err)}
 	} else if !os.IsNotExist(err) {
 		ld.notice(slog.LevelDebug, "Missing configuration file: %s", ld.main)
 	}
-	var patterns any = defaultInclude
-	if v, ok := ld.read.opts.Get("default_include"); ok {
-		patterns = v
+	named := map[string]any{}
+	for _, key := range []string{"default_include", "include"} {
+		named[key] = ld.layers.value(key)
+		if v, ok := env.opts.Get(key); ok {
+			named[key] = v
+		}
 	}
-	include := ld.read.opts.Value("include")
-	if v, ok := env.opts.Get("default_include"); ok {
-		patterns = v
-	}
-	if v, ok := env.opts.Get("include"); ok {
-		include = v
-	}
-	for _, in := range []struct {
-		key      string
-		patterns any
-		verbose  bool
-	}{{"default_include", patterns, false}, {"include", include, true}} {
-		s, err := ld.include(in.key, in.patterns, ld.Path, in.verbose, 0)
+	for _, key := range []string{"default_include", "include"} {
+		s, err := ld.include(key, named[key], ld.Path, key == "include", 0)
 		if err != nil {
 			return err
 		}
-		ld.read.replace(s)
+		if err := ld.layers.layFiles(s); err != nil {
+			return err
+		}
 	}
 	return nil
 }
@@ -178,13 +174,14 @@ func (ld *loading) globs(key string, patterns any) ([]string, error) {
 			s, ok := e.(string)
 			if !ok {
 				return nil, ld.bad(key, patterns, "option '%s' is %s: it must be a path or a list of paths", key,
-					pyStr(patterns))
+					python.Str(patterns))
 			}
 			out = append(out, s)
 		}
 		return out, nil
 	}
-	return nil, ld.bad(key, patterns, "option '%s' is %s: it must be a path or a list of paths", key, pyStr(patterns))
+	return nil, ld.bad(key, patterns, "option '%s' is %s: it must be a path or a list of paths", key,
+		python.Str(patterns))
 }
 
 // included reads one included file. A broken one counts as empty unless StrictIncludes is set.
@@ -221,14 +218,14 @@ func (ld *loading) parse(file string, b []byte) (*source, error) {
 		return nil, parseError(file, err)
 	}
 	s := newSource()
-	if falsy(doc.Value) {
+	if !python.Truth(doc.Value) {
 		return s, nil
 	}
 	opts, ok := doc.Value.(*payload.Map)
 	if !ok {
 		return nil, &Error{File: file, Line: 1, Value: doc.Value, Code: ExitGeneric, Err: fmt.Errorf(
 			"Error parsing configuration file: %s - conf should be a document, not <class '%s'>.", file,
-			pyType(doc.Value))}
+			python.Type(doc.Value))}
 	}
 	for k, line := range doc.Lines {
 		s.origin[k] = Origin{Layer: LayerFile, File: file, Line: line}
@@ -236,7 +233,7 @@ func (ld *loading) parse(file string, b []byte) (*source, error) {
 	switch id := opts.Value("id").(type) {
 	case nil, string:
 	default: // a numeric id is text
-		opts.Set("id", pyStr(id))
+		opts.Set("id", python.Str(id))
 	}
 	s.opts = opts
 	return s, nil

@@ -88,20 +88,3 @@ func variableValue(path []string, text string) (any, error) {
 	}
 	return v, nil
 }
-
-// layEnvironment puts the environment over what the files say. Of an option that is a map only the named parts change.
-func (ld *loading) layEnvironment(env *source) {
-	over := &source{payload.NewMap(env.opts.Len()), env.origin}
-	for k, v := range env.opts.All() {
-		below, ok := ld.read.opts.Get(k)
-		if !ok {
-			below, _ = ld.standard.Get(k)
-		}
-		part, isMap := v.(*payload.Map)
-		if whole, ok := below.(*payload.Map); ok && isMap {
-			v = mergeMaps(whole, part)
-		}
-		over.opts.Set(k, v)
-	}
-	ld.read.replace(over)
-}

@@ -5,6 +5,7 @@ import (
 	"go/parser"
 	"go/token"
 	"io/fs"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -22,16 +23,15 @@ func TestEverythingIsSupervised(t *testing.T) {
 	}
 	// What is called in a goroutine of a timer or a context does next to nothing there.
 	calledLater := map[string]bool{
+		"daemon/clock.go":           true, // sends a message to its actor
 		"master/eventpublisher.go":  true, // sends a message to its actor
 		"master/login.go":           true, // sends an answer
 		"master/owed.go":            true, // sends a message to its actor
 		"master/pillar.go":          true, // the same
 		"master/returning/after.go": true, // the same
-		"minion/clock.go":           true, // the same
 		"minion/authenticator.go":   true, // asks for the end of the process
 		"minion/requestpool.go":     true, // closes sockets that nobody uses
-		"minion/resend.go":          true, // closes a channel
-		"minion/stop.go":            true, // the same
+		"minion/stop.go":            true, // closes a channel
 		"netapi/events/eventhub.go": true, // sends a message to its actor
 	}
 	spawns := map[string]bool{"Spawn": true, "SpawnNamed": true, "SpawnPrefix": true}
@@ -72,5 +72,10 @@ func TestEverythingIsSupervised(t *testing.T) {
 	})
 	if err != nil || files < 20 {
 		t.Errorf("%d files read: %v", files, err)
+	}
+	for name := range calledLater {
+		if _, err := os.Stat(filepath.Join(root, name)); err != nil {
+			t.Errorf("a file that is allowed something has gone: %v", err)
+		}
 	}
 }

@@ -12,8 +12,8 @@ import (
 	"sync"
 	"time"
 
-	"brine/modules/host/wholefile"
 	"brine/supervisor/stats"
+	"brine/wire/disk/wholefile"
 )
 
 // Bounds of the file: with so many lines it is made anew with the last keepHistory, and no more than so many bytes of

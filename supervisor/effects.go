@@ -205,7 +205,7 @@ func (c *core) forget(rec *record) {
 	}
 	c.sup.forget(rec.ref)
 	if rec.heir {
-		c.sup.bequeath(rec.ref)
+		c.sup.keepCarryover(rec.ref)
 	}
 }
 

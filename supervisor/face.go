@@ -149,7 +149,7 @@ func (r *Ref) Snapshot() stats.Child {
 	if name, since := r.stats.InHand(); name != "" {
 		c.InHand, c.InHandMS = name, millis(now-since)
 	}
-	c.Quarantined, c.Quarantine = r.inbox.ward.list()
+	c.Quarantined, c.Quarantine = r.inbox.quarantine.list()
 	if n := len(f.deaths); n > 0 {
 		c.LastDeath = &f.deaths[n-1]
 	}

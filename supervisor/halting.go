@@ -52,7 +52,7 @@ func (c *core) begin(ctx Context, m *haltTree) {
 	now := c.sup.opt.Clock.Now()
 	h := &halting{final: m.final, began: now, until: now.Add(m.within)}
 	c.halt, c.resting = h, true
-	c.sup.clearEstates()
+	c.sup.dropCarried()
 	var names []string
 	for _, rec := range c.inOrder() {
 		rec.counted, rec.heir = false, rec.life.next != remove

@@ -12,10 +12,10 @@ import (
 // batches out of it, and gives back what it did not handle. Producers append under a mutex; the fields that
 // observers read are atomics.
 type inbox struct {
-	limit int // of waiting messages, 0 is none
-	hold  int // of messages kept while no incarnation lives
-	nanos func() int64
-	ward  *quarantine
+	limit      int // of waiting messages, 0 is none
+	hold       int // of messages kept while no incarnation lives
+	nanos      func() int64
+	quarantine *quarantine
 
 	mu     sync.Mutex
 	full   [][]item // not yet taken by the mailbox, oldest first: chunks that are full,

@@ -217,7 +217,7 @@ func (m *mailbox) run() {
 			break
 		}
 		hand = it.msg
-		if m.inbox.ward.some.Load() && m.inbox.ward.holds(unwrap(hand)) {
+		if m.inbox.quarantine.some.Load() && m.inbox.quarantine.holds(unwrap(hand)) {
 			m.setAside(hand)
 			now = 0
 		} else {

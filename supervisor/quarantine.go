@@ -135,7 +135,7 @@ func (r *Ref) killedBy(msg any, reason string) {
 	if RuntimeMessage(msg) {
 		return
 	}
-	m, size, again := r.inbox.ward.killed(msg)
+	m, size, again := r.inbox.quarantine.killed(msg)
 	if !again {
 		return
 	}
@@ -147,7 +147,7 @@ func (r *Ref) killedBy(msg any, reason string) {
 		m.hash, one.Size = hashPrinted(msg)
 	}
 	one.Hash = hex.EncodeToString(m.hash[:])
-	r.inbox.ward.show(one)
+	r.inbox.quarantine.show(one)
 	r.sup.log.Warn("message set aside: the actor died of it twice", "actor", r.path, "type", one.Message, "hash",
 		one.Hash, "err", reason)
 	for s := r.sup; s != nil; s = s.parent {

@@ -52,7 +52,7 @@ type Ref struct {
 	group    *Supervisor // set for a child made by AddTree
 	inbox    inbox
 	stats    *stats.Counters
-	received uint64 // by its predecessors, see estate
+	received uint64 // by its predecessors, see carryover
 
 	// reported is when the last slow handler began that was reported.
 	reported atomic.Int64
@@ -65,8 +65,8 @@ type Ref struct {
 	face  face
 	pid   *PID
 	ready chan struct{} // closed when face.begun or face.ended, nil while nobody waits
-	// estates are those of the children of its last subtree, until the next one takes them over.
-	estates map[string]*estate
+	// carried are those of the children of its last subtree, until the next one takes them over.
+	carried map[string]*carryover
 }
 
 // NewRef makes the Ref of a child that is added later, with this Ref in its Spec. Until then its messages are lost, and
@@ -89,11 +89,11 @@ func newRef(s *Supervisor, spec Spec, seq uint64, group *Supervisor) *Ref {
 	}
 	r.spec, r.sup, r.path, r.seq, r.group = spec, s, s.path+"/"+spec.Name, seq, group
 	r.stats = new(stats.Counters)
-	r.inbox.limit, r.inbox.hold, r.inbox.nanos, r.inbox.ward = spec.Limit, spec.Hold, s.nanos, s.ward
-	if r.inbox.ward == nil {
-		r.inbox.ward = new(quarantine)
+	r.inbox.limit, r.inbox.hold, r.inbox.nanos, r.inbox.quarantine = spec.Limit, spec.Hold, s.nanos, s.quarantine
+	if r.inbox.quarantine == nil {
+		r.inbox.quarantine = new(quarantine)
 	}
-	if e := s.heirloom(spec.Name); e != nil {
+	if e := s.takeCarryover(spec.Name); e != nil {
 		r.inherit(e)
 	}
 	r.tree.Store(group)

@@ -27,17 +27,17 @@ var (
 // Supervisor starts actors and starts them again when they die, with the rules of Salt's ProcessManager.
 // All methods may be called from any goroutine, from inside any actor, and none but Stop blocks.
 type Supervisor struct {
-	system *System
-	opt    Options // with defaults
-	since  time.Time
-	log    *slog.Logger
-	path   string
-	parent *Supervisor // nil for a root
-	owner  *Ref        // of a subtree made by Nest
-	past   *history    // the root's
-	ward   *quarantine // of all children together, nil: each has its own
-	core   *PID
-	nanos  func() int64
+	system     *System
+	opt        Options // with defaults
+	since      time.Time
+	log        *slog.Logger
+	path       string
+	parent     *Supervisor // nil for a root
+	owner      *Ref        // of a subtree made by Nest
+	past       *history    // the root's
+	quarantine *quarantine // of all children together, nil: each has its own
+	core       *PID
+	nanos      func() int64
 
 	frozen   atomic.Bool   // StopRestarting was called here
 	stopping atomic.Bool   // Stop was
@@ -71,7 +71,7 @@ func newSupervisor(system *System, opt Options, path string) *Supervisor {
 		refs: make(map[string]*Ref), halted: make(chan struct{}), reported: make(chan struct{}),
 	}
 	if opt.Pool {
-		s.ward = new(quarantine)
+		s.quarantine = new(quarantine)
 	}
 	return s
 }

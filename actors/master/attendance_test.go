@@ -11,7 +11,7 @@ import (
 	"brine/modules/fleet/keys"
 	"brine/modules/fleet/ledger"
 	"brine/wire/payload"
-	"brine/wire/zmq"
+	"brine/wire/transport"
 )
 
 // claims are topics that name an id, and that anybody can make up.
@@ -110,14 +110,14 @@ func TestPresentByWhatIsKnown(t *testing.T) {
 func BenchmarkSubscribed(b *testing.B) {
 	r := newRig(b)
 	topic := r.minion("m1").link
-	subscribed := r.m.core.attendance.Watch(zmq.PubOptions{}).OnSubscription
+	subscribed := r.m.core.attendance.Audience().Subscription
 	b.ReportAllocs()
 	for i := range b.N {
 		conn := uint64(i + 1)
 		r.m.core.book.Peers.Connection(conn, "192.0.2.1:7", true, 1)
-		subscribed(zmq.Subscription{Topic: "", Begin: true, Conn: conn})
-		subscribed(zmq.Subscription{Topic: topic, Begin: true, Conn: conn})
-		subscribed(zmq.Subscription{Topic: topic})
+		subscribed(transport.Subscription{Topic: "", Begin: true, Conn: conn})
+		subscribed(transport.Subscription{Topic: topic, Begin: true, Conn: conn})
+		subscribed(transport.Subscription{Topic: topic})
 		r.m.core.book.Peers.Connection(conn, "", false, 1)
 	}
 }

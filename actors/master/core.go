@@ -114,10 +114,7 @@ func newCore(opt Options, ps *reqserver.Pools, st *stores) (*core, error) {
 // keepJobs makes the parts that keep jobs, here and in returners, and hand events to those.
 func (c *core) keepJobs(opt Options, st *stores) (err error) {
 	cfg, fire, calm := c.cfg, c.events.Fire, c.steady.Calm
-	if c.machine, err = machine.New(machine.Options{ID: cfg.ID, Values: cfg.Raw, Version: opt.Version},
-		c.log); err != nil {
-		return err
-	}
+	c.machine = machine.New(machine.Options{ID: cfg.ID, Values: cfg.Raw, Version: opt.Version}, c.log)
 	events := eventReturnOptionsOf(cfg)
 	events.Machine, events.Fire, events.Subscribe, events.Calm = c.machine, fire, c.events.Hear, calm
 	if c.eventReturn, err = copies.NewEvents(events, c.log); err != nil {

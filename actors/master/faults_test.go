@@ -15,9 +15,9 @@ import (
 	"brine/actors/master/jobs"
 	"brine/actors/master/maintenance"
 	"brine/modules/fleet/jobstore"
-	"brine/modules/host/setaside"
 	"brine/supervisor"
 	"brine/supervisor/stats"
+	"brine/wire/disk/setaside"
 	"brine/wire/payload"
 )
 

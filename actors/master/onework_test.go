@@ -10,6 +10,7 @@ import (
 	"brine/actors/master/workers"
 	"brine/supervisor"
 	"brine/wire/payload"
+	"brine/wire/transport"
 	"brine/wire/zmq"
 )
 
@@ -58,7 +59,7 @@ func TestOneRequestAtATime(t *testing.T) {
 	var server *supervisor.Ref
 	started := make(chan struct{})
 	opt := r.m.core.reqOptions()
-	opt.Router = func() *zmq.Router {
+	opt.Listener = func() transport.RequestServer {
 		return zmq.NewRouter(zmq.RouterOptions{Endpoint: zmq.BindEndpoint("127.0.0.1", pub)})
 	}
 	plain, broken, made := opt.Worker, r.m.core.workerOptions(), 0

@@ -18,22 +18,23 @@ import (
 	"brine/wire/event"
 	"brine/wire/ipc"
 	"brine/wire/payload"
+	"brine/wire/transport"
 	"brine/wire/zmq"
 )
 
 func (c *core) publisherOptions() publish.PublisherOptions {
 	cfg := c.cfg
 	return publish.PublisherOptions{
-		Open: func() publish.Socket {
-			return zmq.NewPub(c.attendance.Watch(zmq.PubOptions{
+		Open: func() transport.Publisher {
+			return zmq.NewPub(zmq.PubOptions{
 				Endpoint: zmq.BindEndpoint(cfg.Interface, cfg.PublishPort), IPv6: cfg.IPv6, Backlog: cfg.ZMQBacklog,
 				HWM: cfg.PubHWM, Keepalive: keepaliveOf(cfg), HeartbeatIvl: cfg.ZMQHeartbeatIvl,
 				HeartbeatTimeout: cfg.ZMQHeartbeatTimeout, MaxTopics: cfg.PubMaxTopics, MaxPeers: c.ports.MaxPeers(),
 				OnFull: ports.Full(c.log, cfg.PublishPort), Guard: c.ports.Guard, OnRefused: c.ports.PeerRefused,
-				Logger: c.log,
-			}))
+				Logger: c.log, Filter: cfg.ZMQFiltering, Audience: c.attendance.Audience(),
+			})
 		},
-		Seal: c.auth.SealPublication, Filter: cfg.ZMQFiltering,
+		Seal:   c.auth.SealPublication,
 		Syndic: cfg.OrderMasters, Log: c.log,
 	}
 }
@@ -81,7 +82,7 @@ func (c *core) workerOptions() *workers.WorkerOptions {
 func (c *core) reqOptions() reqserver.Options {
 	cfg, opt := c.cfg, c.workerOptions()
 	return reqserver.Options{
-		Router: func() *zmq.Router {
+		Listener: func() transport.RequestServer {
 			return zmq.NewRouter(zmq.RouterOptions{
 				Endpoint: zmq.BindEndpoint(cfg.Interface, cfg.RetPort), IPv6: cfg.IPv6, Backlog: cfg.ZMQBacklog,
 				HeartbeatIvl: cfg.ZMQHeartbeatIvl, HeartbeatTimeout: cfg.ZMQHeartbeatTimeout,

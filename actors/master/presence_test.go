@@ -10,8 +10,8 @@ import (
 	"brine/actors/master/maintenance"
 	"brine/modules/fleet/keys"
 	"brine/modules/fleet/ledger"
-	"brine/modules/host/packedfile"
-	"brine/modules/host/wholefile"
+	"brine/wire/disk/packedfile"
+	"brine/wire/disk/wholefile"
 	"brine/wire/payload"
 )
 

@@ -9,6 +9,7 @@ import (
 	"brine/actors/actortest"
 	"brine/supervisor"
 	"brine/wire/payload"
+	"brine/wire/transport"
 	"brine/wire/zmq"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -98,7 +99,7 @@ func TestReqServerDiesWithRequests(t *testing.T) {
 				// by the server, or by the worker
 				t.Errorf("clients are told %q", told)
 			}
-			if err := actortest.Wait(t, "end of the minion's connection", lost); !errors.Is(err, zmq.ErrLost) {
+			if err := actortest.Wait(t, "end of the minion's connection", lost); !errors.Is(err, transport.ErrLost) {
 				t.Errorf("the minion is told: %v", err)
 			}
 			r.log.Await(t, "the ReqServer ends: requests are refused")

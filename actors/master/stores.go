@@ -11,7 +11,7 @@ import (
 	"brine/modules/fleet/jobstore"
 	"brine/modules/fleet/keys"
 	"brine/modules/fleet/presence"
-	"brine/modules/host/setaside"
+	"brine/wire/disk/setaside"
 )
 
 // jobCache is the master job cache, which this process opens and closes.

@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 
+	"brine/actors/daemon"
+	"brine/actors/minion/journal"
 	"brine/modules/fleet/ledger"
 	"brine/supervisor"
 	"brine/wire/payload"
@@ -25,7 +27,7 @@ type (
 	}
 )
 
-func (m *reasonNoted) decided(put bool, err error) any {
+func (m *reasonNoted) Decided(put bool, err error) any {
 	return &reasonNoted{m.ret, put, err, m.detail}
 }
 
@@ -52,7 +54,7 @@ func (j *job) onReturnFailed(ctx supervisor.Context, why error) {
 		j.fatal = why
 		j.send(ctx)
 	case errors.Is(why, supervisor.ErrMailboxFull):
-		after(ctx, j.opt.clock, retryPause, &answerAgain{})
+		daemon.After(ctx, j.opt.clock, retryPause, &answerAgain{})
 	}
 }
 
@@ -83,8 +85,8 @@ func (j *job) setAside(ctx supervisor.Context) {
 		supervisor.Crash(fmt.Errorf("pack reason for %s: %w", j.jid(), err))
 	}
 	ret := &SendReturn{Key: key, JID: j.jid(), Return: reason, Body: body, Kept: j.kept, reason: true}
-	supervisor.Send(ctx, j.opt.journal, &WriteReason{Record: journalRecord{kind: journalReturn, key: key,
-		link: j.rec.link.name(), body: body},
+	supervisor.Send(ctx, j.opt.journal, &journal.WriteReason{Record: journal.Record{Kind: journal.Returned, Key: key,
+		Link: j.rec.link.name(), Body: body},
 		Asker: j.self, Note: &reasonNoted{ret: ret, detail: why.Error()}})
 }
 
@@ -107,7 +109,7 @@ func (j *job) onReasonNoted(ctx supervisor.Context, m *reasonNoted) {
 		supervisor.Send(ctx, j.rec.link.sender, m.ret)
 		return
 	}
-	at := spooled{key: m.ret.Key, size: int64(len(m.ret.Body)), at: j.opt.clock.Now(), reason: true}
+	at := journal.Spooled{Key: m.ret.Key, Size: int64(len(m.ret.Body)), At: j.opt.clock.Now(), Reason: true}
 	supervisor.Send(ctx, j.rec.link.sender, &TakeReturn{JID: m.ret.JID, Return: at})
 	j.kept()
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"brine/actors/actortest"
+	"brine/actors/minion/journal"
 	"brine/modules/fleet/ledger"
 	"brine/supervisor"
 )
@@ -231,13 +232,13 @@ func TestReturnNotedKills(t *testing.T) {
 // TestReasonLeavesReturn puts no reason in the place of a return, also of one that is still to be written.
 func TestReasonLeavesReturn(t *testing.T) {
 	r := newRig(t, "").up()
-	record := journalRecord{kind: journalReturn, key: jid(1), link: "other.test_4506"}
-	r.m.journal.Send(&WriteRecord{Record: record})
+	record := journal.Record{Kind: journal.Returned, Key: jid(1), Link: "other.test_4506"}
+	r.m.journal.Send(&journal.Write{Record: record})
 	asker := actortest.NewProbe()
 	ref := actortest.Add(t, r.m.top, supervisor.Spec{Name: "Asker", New: asker.New})
 	for _, key := range []string{jid(1), jid(2)} {
-		record.key = key
-		r.m.journal.Send(&WriteReason{Record: record, Asker: ref, Note: &reasonNoted{detail: key}})
+		record.Key = key
+		r.m.journal.Send(&journal.WriteReason{Record: record, Asker: ref, Note: &reasonNoted{detail: key}})
 	}
 	put := func() bool {
 		note, ok := actortest.Wait(t, "answer", asker.Got()).(*reasonNoted)

@@ -7,11 +7,12 @@ import (
 	"log/slog"
 	"time"
 
+	"brine/actors/daemon"
 	"brine/modules/loader"
 	"brine/supervisor"
 	"brine/wire/auth"
 	"brine/wire/sealed"
-	"brine/wire/zmq"
+	"brine/wire/transport"
 )
 
 // Messages of the Authenticator.
@@ -101,7 +102,7 @@ func (a *authenticator) onStarted(ctx supervisor.Context) {
 	a.self, a.link = supervisor.Self(ctx), a.opt.link
 	a.busy = true
 	if most := a.link.opt.startDelay; most > 0 && !a.link.delayed.Swap(true) {
-		d := between(0, most).Round(time.Second)
+		d := daemon.Between(0, most).Round(time.Second)
 		a.link.log.Info(fmt.Sprintf("Minion sleeping for %d seconds due to configured startup_delay between 0 and "+
 			"%d seconds",
 			int(d.Seconds()), int(most.Seconds())))
@@ -148,13 +149,13 @@ func signIn(ctx context.Context, l *link) *replied {
 	away := false
 	for range max(1, l.times.Load().authTries) {
 		reply, err := askSignIn(ctx, l)
-		away = errors.Is(err, zmq.ErrUnconnected)
+		away = errors.Is(err, transport.ErrUnconnected)
 		switch {
 		case err == nil:
 			return &replied{step: l.auth.Reply(reply)}
 		case errors.Is(err, errUnresolved):
 			return &replied{step: auth.Step{Verdict: auth.Failed, Text: err.Error()}, unresolved: true}
-		case !errors.Is(err, zmq.ErrTimeout) || ctx.Err() != nil:
+		case !errors.Is(err, transport.ErrTimeout) || ctx.Err() != nil:
 			return failedSignIn(err)
 		}
 		l.log.Debug("no answer to the sign-in request", "err", err)
@@ -232,7 +233,7 @@ func (a *authenticator) onPending(ctx supervisor.Context, s auth.Step) {
 // onRefused ends the process, after the wait that keeps a service manager from starting it again at once.
 func (a *authenticator) onRefused(ctx supervisor.Context, s auth.Step) {
 	exit, clock := a.opt.exit, a.link.clock
-	during(supervisor.Lifetime(ctx), clock, s.Wait, func() { exit(Exit{Code: s.ExitCode, Text: s.Text}) })
+	daemon.During(supervisor.Lifetime(ctx), clock, s.Wait, func() { exit(Exit{Code: s.ExitCode, Text: s.Text}) })
 	a.answer(refused(s.Text))
 	a.link.log.Log(context.Background(), levelCritical, s.Text)
 }
@@ -261,7 +262,7 @@ func (a *authenticator) fail(ctx supervisor.Context, s auth.Step) {
 		"message was %s", l.master.Host, s.Text))
 	a.answer(refused(s.Text))
 	a.wait(ctx, roundWait(a.rounds, l.opt.wait, l.opt.waitMax)+
-		between(0, min(l.opt.reauthDelay, l.opt.wait)))
+		daemon.Between(0, min(l.opt.reauthDelay, l.opt.wait)))
 }
 
 // roundWait is the wait after the n-th failed attempt: it grows by the first wait up to the greatest.
@@ -279,7 +280,7 @@ const usualReauthDelay = 10 * time.Second
 func (a *authenticator) wait(ctx supervisor.Context, d time.Duration) {
 	a.turn++
 	a.rests = true
-	after(ctx, a.link.clock, d, &again{turn: a.turn})
+	daemon.After(ctx, a.link.clock, d, &again{turn: a.turn})
 	if a.away && a.link.opt.reauthDelay <= usualReauthDelay {
 		whenListening(ctx, a.link, d, a.self, &again{turn: a.turn})
 	}

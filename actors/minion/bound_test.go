@@ -1,7 +1,6 @@
 package minion
 
 import (
-	"brine/actors/daemon"
 	"context"
 	"fmt"
 	"path/filepath"
@@ -11,6 +10,8 @@ import (
 	"testing"
 
 	"brine/actors/actortest"
+	"brine/actors/daemon"
+	"brine/actors/minion/journal"
 	"brine/supervisor"
 	"brine/wire/auth"
 	"brine/wire/event"
@@ -272,7 +273,7 @@ func TestRefresherDies(t *testing.T) {
 // TestActorFlood: questions about jobs are answered past process_count_max, but not by any number of actors.
 func TestActorFlood(t *testing.T) {
 	r := newRig(t, "process_count_max: 2\n").within(func(b *bounds) { b.actors = 5 })
-	b := r.hold("Journal", func(msg any) bool { _, ok := msg.(*WriteRecord); return ok })
+	b := r.hold("Journal", func(msg any) bool { _, ok := msg.(*journal.Write); return ok })
 	r.up()
 	f := r.master()
 	for i := range 50 {

@@ -7,6 +7,7 @@ import (
 	"brine/modules/loader"
 	"brine/wire/event"
 	"brine/wire/payload"
+	"brine/wire/python"
 )
 
 // busHandlers are the events the minion acts on (salt/minion.py, Minion.handle_event).
@@ -88,9 +89,9 @@ func (m *Minion) forward(load *payload.Map) {
 func (m *Minion) fireMaster(e toFire) {
 	load := payload.M("id", m.own.id, "cmd", payload.CmdMinionEvent, "pretag", e.pretag)
 	switch {
-	case loader.Truthy(e.events):
+	case python.Truth(e.events):
 		load.Set("events", e.events)
-	case loader.Truthy(e.data):
+	case python.Truth(e.data):
 		load.Set("data", e.data).Set("tag", e.tag)
 	default:
 		load.Set("data", payload.NewMap(0)).Set("tag", e.tag)

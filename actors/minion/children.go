@@ -4,6 +4,7 @@ import (
 	"sync"
 
 	"brine/actors/daemon"
+	"brine/actors/minion/journal"
 	"brine/supervisor"
 	"brine/wire/bus"
 )
@@ -16,15 +17,12 @@ import (
 // what part a child has in a stop (Intake, Store) and how soon it is replaced when it hangs (Component).
 func (m *Minion) children(mem memory) []daemon.Child {
 	subs := &bus.Subscribers{}
-	journalOpt := m.journalOptions(mem)
 	dispatcherOpt := sync.OnceValue(func() dispatcherOptions { return m.dispatcherOptions(mem) })
 	rows := []daemon.Child{
 		{Spec: supervisor.Spec{Ref: m.bus.Ref(), Name: "EventBus", Component: true, New: func() supervisor.Actor {
 			return m.newEventBus(subs)
 		}}},
-		{Spec: supervisor.Spec{Ref: m.journal, Name: "Journal", Store: true, New: func() supervisor.Actor {
-			return &journal{opt: journalOpt}
-		}}},
+		journal.New(m.journalOptions(mem)),
 		m.returnerSpool(),
 		{Spec: supervisor.Spec{Ref: m.refresher, Name: "Refresher", Component: true, New: func() supervisor.Actor {
 			return &refresher{opt: m.refresherOptions()}

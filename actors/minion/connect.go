@@ -8,6 +8,7 @@ import (
 	"sync"
 	"syscall"
 
+	"brine/actors/minion/journal"
 	"brine/modules/loader"
 	"brine/modules/returners/spool"
 	"brine/supervisor"
@@ -49,11 +50,12 @@ func (m *Minion) refresherOptions() refresherOptions {
 		most: m.bounds.refreshes, clock: m.clock, log: m.log}
 }
 
-func (m *Minion) journalOptions(mem memory) journalOptions {
-	opt := journalOptions{path: m.journalPath(), first: mem.file, sync: m.cfg.JournalFsync, clock: m.clock, log: m.log}
+func (m *Minion) journalOptions(mem memory) journal.Options {
+	opt := journal.Options{Ref: m.journal, Path: m.journalPath(), First: mem.file, Sync: m.cfg.JournalFsync,
+		Clock: m.clock, Log: m.log}
 	if mem.file == nil {
 		var once sync.Once
-		opt.opened = func(file *journalFile) { once.Do(func() { m.recallLate(file, mem.keys) }) }
+		opt.Opened = func(file *journal.File) { once.Do(func() { m.recallLate(file, mem.keys) }) }
 	}
 	return opt
 }

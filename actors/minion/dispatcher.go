@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"brine/actors/daemon"
+	"brine/actors/minion/jobfiles"
+	"brine/actors/minion/journal"
 	"brine/modules/fleet/door"
 	"brine/modules/fleet/ledger"
 	"brine/modules/host/jobprocess"
@@ -85,7 +87,7 @@ type dispatcherOptions struct {
 	links     []*link
 	begun     func(key string) bool // by the process before this one
 	reg       *registry
-	past      *pastJobs
+	past      *journal.Past
 	queue     jobQueue
 	room      *room
 	bounds    bounds
@@ -226,18 +228,18 @@ func (d *dispatcher) onJobReceived(ctx supervisor.Context, m *JobReceived) {
 func (d *dispatcher) isPast(m *JobReceived) bool {
 	jid := m.Job.JID()
 	switch {
-	case d.opt.past.has(jid, m.mark):
+	case d.opt.past.Has(jid, m.mark):
 		d.opt.log.Warn("job was taken before this process began: somebody has sent it again", "jid", jid, "fun",
 			m.Job.Fun())
 		d.note(m, ledger.SeenBefore, "")
-	case d.opt.past.outdated(jid, m.mark, d.opt.clock.Now()):
+	case d.opt.past.Outdated(jid, m.mark, d.opt.clock.Now()):
 		d.opt.log.Warn("job is refused: its jid is older than minion_jid_queue_age, and the master has not numbered it",
 			"jid", jid, "fun", m.Job.Fun())
 		d.note(m, ledger.TooOld, "minion_jid_queue_age is "+d.opt.seenFor.String())
 	default:
 		return false
 	}
-	d.opt.tell(safeName(jid), m.Link)
+	d.opt.tell(jobfiles.Name(jid), m.Link)
 	return true
 }
 
@@ -246,7 +248,7 @@ func (d *dispatcher) remember(job *payload.Job, mark auth.Mark) {
 	if job.JID() == jidReq || onlyAsks(job) {
 		return
 	}
-	err := d.opt.past.take(job.JID(), mark, d.opt.clock.Now())
+	err := d.opt.past.Take(job.JID(), mark, d.opt.clock.Now())
 	if err != nil && !d.reg.unwritten {
 		d.opt.log.Error("jobs that are taken cannot be remembered on disk; one that is sent again after a restart "+
 			"would run again", "err", err)
@@ -277,7 +279,7 @@ func (d *dispatcher) spawn(ctx supervisor.Context, rec *jobRecord) {
 		// not the pid: a later process may have it
 		rec.key = fmt.Sprintf("%s-%d-%d", jidReq, d.opt.clock.Now().UnixMicro(), d.reg.reqs)
 	default:
-		rec.key = safeName(jid)
+		rec.key = jobfiles.Name(jid)
 	}
 	rec.name = jobName(rec.key)
 	rec.entry = newEntry(rec.job)

@@ -10,6 +10,9 @@ import (
 	"syscall"
 	"time"
 
+	"brine/actors/daemon"
+	"brine/actors/minion/jobfiles"
+	"brine/actors/minion/journal"
 	"brine/modules/fleet/door"
 	"brine/modules/fleet/ledger"
 	"brine/modules/host/jobprocess"
@@ -38,7 +41,7 @@ type (
 	answerAgain struct{}
 )
 
-func (*begunNoted) written(err error) any { return &begunNoted{err} }
+func (*begunNoted) Written(err error) any { return &begunNoted{err} }
 
 // errKilled is the cause of a job's context when it was sent a signal.
 var errKilled = errors.New("killed by a signal")
@@ -185,8 +188,8 @@ func (j *job) begin(ctx supervisor.Context) {
 	if j.rec.link != nil {
 		master = j.rec.link.name()
 	}
-	supervisor.Send(ctx, j.opt.journal, &WriteRecord{Record: journalRecord{kind: journalBegun, key: j.rec.key,
-		link: master, body: body},
+	supervisor.Send(ctx, j.opt.journal, &journal.Write{Record: journal.Record{Kind: journal.Begun, Key: j.rec.key,
+		Link: master, Body: body},
 		Asker: j.self, Note: &begunNoted{}})
 }
 
@@ -197,14 +200,14 @@ func (j *job) onBegunNoted(ctx supervisor.Context) {
 	if j.rec.ret.Load() != nil || j.stop != nil {
 		return // killed meanwhile
 	}
-	if err := removeIfThere(j.rec.queued); err != nil {
+	if err := jobfiles.Remove(j.rec.queued); err != nil {
 		j.opt.log.Error("a job that begins stays in the queue", "jid", j.jid(), "err", err)
 	}
 	door.Known(j.opt.log).Info(fmt.Sprintf("Starting a new job %s with PID %v", j.jid(), j.rec.entry.pid))
 	if j.rec.job.StartEvent() {
 		j.opt.started(j.rec.link, j.rec.job)
 	}
-	after(ctx, j.opt.clock, showAfter, &showJob{})
+	daemon.After(ctx, j.opt.clock, showAfter, &showJob{})
 	if j.opt.launch != nil && !inProcess(j.rec.job) {
 		j.runProcess(ctx)
 	} else {
@@ -326,7 +329,7 @@ func (j *job) noteUncalled(ret *payload.Return, detail string) string {
 
 // forget removes the files of a job. It may be called by any goroutine.
 func (j *job) forget() {
-	err := removeIfThere(j.rec.queued)
+	err := jobfiles.Remove(j.rec.queued)
 	if j.rec.shown.Load() {
 		err = errors.Join(err, j.opt.proc.remove(j.rec.key))
 	}

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"time"
 
+	"brine/actors/minion/jobfiles"
+	"brine/actors/minion/journal"
 	"brine/supervisor"
 	"brine/supervisor/stats"
 	"brine/wire/payload"
@@ -29,7 +31,7 @@ func (m *Minion) JobList(ctx context.Context) (*payload.Map, error) {
 			queued = append(queued, row.Set("place", j.place))
 			continue
 		}
-		if at, ok := since[safeName(j.job.JID())]; ok {
+		if at, ok := since[jobfiles.Name(j.job.JID())]; ok {
 			row.Set("since", stats.Stamp(at))
 		}
 		running = append(running, row.Set("pid", j.pid))
@@ -42,15 +44,15 @@ func (m *Minion) JobList(ctx context.Context) (*payload.Map, error) {
 func (m *Minion) unacknowledged(ctx context.Context) ([]any, error) {
 	list := []any{}
 	for _, l := range m.links {
-		waiting, err := supervisor.Ask(ctx, m.journal, func(r chan<- []spooled) any {
-			return &ListReturns{Link: l.name(), Done: func(all []spooled) { r <- all }}
+		waiting, err := supervisor.Ask(ctx, m.journal, func(r chan<- []journal.Spooled) any {
+			return &journal.List{Link: l.name(), Done: func(all []journal.Spooled) { r <- all }}
 		})
 		if err != nil {
 			return nil, err
 		}
 		for _, s := range waiting {
-			list = append(list, payload.M("jid", s.key, "master", l.master.Host, "bytes", s.size, "since",
-				stats.Stamp(s.at)))
+			list = append(list, payload.M("jid", s.Key, "master", l.master.Host, "bytes", s.Size, "since",
+				stats.Stamp(s.At)))
 		}
 	}
 	return list, nil

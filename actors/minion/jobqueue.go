@@ -10,10 +10,12 @@ import (
 	"strings"
 	"time"
 
+	"brine/actors/daemon"
+	"brine/actors/minion/jobfiles"
 	"brine/modules/fleet/ledger"
 	"brine/modules/host/jobprocess"
-	"brine/modules/host/setaside"
 	"brine/supervisor"
+	"brine/wire/disk/setaside"
 	"brine/wire/payload"
 )
 
@@ -38,7 +40,7 @@ const fileSuffix = ".p"
 
 // fileName is the name of a job that came at a time.
 func fileName(at time.Time, jid string) string {
-	return fmt.Sprintf("queued_%d_%s%s", at.UnixMicro(), safeName(jid), fileSuffix)
+	return fmt.Sprintf("queued_%d_%s%s", at.UnixMicro(), jobfiles.Name(jid), fileSuffix)
 }
 
 func (q jobQueue) put(name string, job *payload.Job, l *link) (string, error) {
@@ -47,7 +49,7 @@ func (q jobQueue) put(name string, job *payload.Job, l *link) (string, error) {
 		return "", fmt.Errorf("queue job: %w", err)
 	}
 	path := filepath.Join(q.dir(l), name)
-	if err := writeFile(path, b); err != nil {
+	if err := jobfiles.Write(path, b); err != nil {
 		return "", fmt.Errorf("queue job: %w", err)
 	}
 	return path, nil
@@ -63,8 +65,9 @@ func (q jobQueue) read(l *link, told func(setaside.Damage)) ([]*queuedJob, error
 	var jobs []*queuedJob
 	for _, e := range entries {
 		path := filepath.Join(q.dir(l), e.Name())
-		if strings.HasSuffix(e.Name(), fileSuffix+tmpSuffix) { // its process has died; the job was never taken
-			err = errors.Join(err, removeIfThere(path))
+		if strings.HasSuffix(e.Name(), fileSuffix+jobfiles.TempSuffix) {
+			// its process has died; the job was never taken
+			err = errors.Join(err, jobfiles.Remove(path))
 		}
 		if !strings.HasPrefix(e.Name(), "queued_") || !strings.HasSuffix(e.Name(), fileSuffix) {
 			continue
@@ -130,7 +133,7 @@ func (d *dispatcher) overrun(m *JobReceived) bool {
 			d.reg.overrun)
 	}
 	d.note(m, ledger.QueueFull, fmt.Sprintf("%d jobs were in hand", n))
-	d.opt.tell(safeName(jid), m.Link)
+	d.opt.tell(jobfiles.Name(jid), m.Link)
 	return true
 }
 
@@ -167,7 +170,7 @@ func (d *dispatcher) next(ctx supervisor.Context) {
 func (d *dispatcher) arm(ctx supervisor.Context) {
 	if !d.armed {
 		d.armed = true
-		after(ctx, d.opt.clock, queueEvery, &takeQueued{})
+		daemon.After(ctx, d.opt.clock, queueEvery, &takeQueued{})
 	}
 }
 
@@ -214,16 +217,16 @@ func (d *dispatcher) unqueue(ctx supervisor.Context, m *SignalJob) bool {
 func (d *dispatcher) readQueue() error {
 	var errs error
 	for _, l := range d.opt.links {
-		jobs, err := d.opt.queue.read(l, tellDamage(d.opt.log))
+		jobs, err := d.opt.queue.read(l, jobfiles.TellDamage(d.opt.log))
 		errs = errors.Join(errs, err)
 		for _, q := range jobs {
-			if d.opt.begun(safeName(q.jid)) {
-				errs = errors.Join(errs, removeIfThere(q.path))
+			if d.opt.begun(jobfiles.Name(q.jid)) {
+				errs = errors.Join(errs, jobfiles.Remove(q.path))
 			} else if d.reg.take(q.jid, d.opt.seenMost) {
 				d.reg.began(q.jid)
 				d.reg.waiting = append(d.reg.waiting, q)
 			} else { // it stands there twice
-				errs = errors.Join(errs, removeIfThere(q.path))
+				errs = errors.Join(errs, jobfiles.Remove(q.path))
 			}
 		}
 	}

@@ -3,6 +3,7 @@ package minion
 import (
 	"fmt"
 
+	"brine/actors/minion/journal"
 	"brine/modules/fleet/ledger"
 	"brine/supervisor"
 	"brine/wire/payload"
@@ -57,7 +58,7 @@ func (j *job) packed() (*payload.Return, []byte) {
 func (j *job) drop(ctx supervisor.Context) {
 	j.forget()
 	j.rec.answered.Store(true)
-	supervisor.Send(ctx, j.opt.journal, &WriteRecord{Record: journalRecord{kind: journalGone, key: j.rec.key}})
+	supervisor.Send(ctx, j.opt.journal, &journal.Write{Record: journal.Record{Kind: journal.Gone, Key: j.rec.key}})
 	j.onAnswered(ctx)
 }
 

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"brine/actors/minion/jobfiles"
 	"brine/modules/returners"
 	"brine/wire/event"
 	"brine/wire/payload"
@@ -47,7 +48,7 @@ func cacheJob(cacheDir, jid string, ret *payload.Return) error {
 	if err != nil {
 		return err
 	}
-	return writeFile(filepath.Join(cacheDir, "minion_jobs", safeName(jid), "return.p"), b)
+	return jobfiles.Write(filepath.Join(cacheDir, "minion_jobs", jobfiles.Name(jid), "return.p"), b)
 }
 
 // returnersOf are the returners that a job and the option return name, each once. The option is not for jobs of the

@@ -8,20 +8,21 @@ import (
 	"testing"
 	"time"
 
+	"brine/actors/minion/journal"
 	"brine/wire/payload"
 )
 
 // leaveJob lets a dead process have begun a job, and keeps the journal as a copy of its descriptor does.
-func leaveJob(t *testing.T, r *rig) *journalFile {
+func leaveJob(t *testing.T, r *rig) *journal.File {
 	t.Helper()
-	file, err := openJournal(filepath.Join(r.cfg.CacheDir, "jobs.journal"))
+	file, err := openLeft(filepath.Join(r.cfg.CacheDir, "jobs.journal"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	l := &link{master: r.cfg.Masters[0]}
 	body, err := payload.MarshalBin(newEntry(payload.NewJob(load(jid(1), "t.echo"))).Map().Set("pid", int64(1<<30)))
-	if err = errors.Join(err, file.write(r.clock.Now(), journalRecord{journalBegun, jid(1), l.name(),
-		body})); err != nil {
+	if err = errors.Join(err, file.Write(r.clock.Now(), journal.Record{Kind: journal.Begun, Key: jid(1), Link: l.name(),
+		Body: body})); err != nil {
 		t.Fatal(err)
 	}
 	return file
@@ -38,7 +39,7 @@ func TestJournalHeldAtTheStart(t *testing.T) {
 		}) {
 			<-time.After(time.Millisecond)
 		}
-		if err := file.close(); err != nil {
+		if err := file.Close(); err != nil {
 			t.Error(err)
 		}
 	}()
@@ -58,7 +59,7 @@ func TestJournalHeldForLong(t *testing.T) {
 	if got := r.run(jid(2), "t.echo", "x").Value("return"); got != "x" {
 		t.Errorf("while another process has the journal: got %v", got)
 	}
-	if err := file.close(); err != nil {
+	if err := file.Close(); err != nil {
 		t.Fatal(err)
 	}
 	if got := r.run(jid(3), "t.echo", "y").Value("return"); got != "y" {
@@ -67,5 +68,5 @@ func TestJournalHeldForLong(t *testing.T) {
 	if got := f.awaitReturn(t, jid(1)).Value("return"); got != textLost {
 		t.Errorf("got %v, want %q", got, textLost)
 	}
-	r.log.Await(t, textJournalAgain)
+	r.log.Await(t, sayJournalAgain)
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"syscall"
 
+	"brine/actors/minion/jobfiles"
 	"brine/modules/execution/brine"
 	"brine/modules/fleet/ledger"
 	"brine/modules/host/jobprocess"
@@ -23,7 +24,7 @@ func (d *dispatcher) note(m *JobReceived, outcome ledger.Outcome, detail string)
 		return
 	}
 	at := ledger.At(m.at)
-	d.opt.diary.Note(safeName(jid), func(f *ledger.Minion) {
+	d.opt.diary.Note(jobfiles.Name(jid), func(f *ledger.Minion) {
 		if f.Received == 0 && f.Made == 0 {
 			f.Received, f.Outcome, f.Detail = at, outcome, detail
 		}
@@ -32,7 +33,7 @@ func (d *dispatcher) note(m *JobReceived, outcome ledger.Outcome, detail string)
 
 // noteQueued notes a job that has to wait, and lets the master know.
 func (d *dispatcher) noteQueued(jid string, l *link) {
-	key, now := safeName(jid), ledger.At(d.opt.clock.Now())
+	key, now := jobfiles.Name(jid), ledger.At(d.opt.clock.Now())
 	behind := int64(d.reg.counted() + len(d.reg.waiting))
 	d.opt.diary.Note(key, func(f *ledger.Minion) { f.Queued, f.Behind = now, behind })
 	d.opt.tell(key, l)
@@ -119,17 +120,17 @@ func restore(d *ledger.Diary, key string, load *payload.Map) {
 func (o *returnSenderOptions) addFacts(ret *payload.Return, p *pendingReturn) *payload.Map {
 	load := ret.Map()
 	if load.Has(ledger.Field) { // from the journal
-		restore(o.diary, p.key, load)
+		restore(o.diary, p.Key, load)
 		load = load.Clone()
 		load.Delete(ledger.Field)
 	}
-	f, known := o.diary.Get(p.key)
+	f, known := o.diary.Get(p.Key)
 	if !known || !o.link.brine.Load() {
 		return load
 	}
 	f.Attempts, f.Now = f.Attempts+1, ledger.At(o.link.clock.Now())
 	if f.Spooled == 0 && p.onDisk() && !p.bulky {
-		f.Spooled = ledger.At(p.at)
+		f.Spooled = ledger.At(p.At)
 	}
 	return load.Clone().Set(ledger.Field, f.Pack())
 }
@@ -137,7 +138,7 @@ func (o *returnSenderOptions) addFacts(ret *payload.Return, p *pendingReturn) *p
 // noteSpooled notes that a return is on disk, or why it is not.
 func (r *returnSender) noteSpooled(p *pendingReturn, err error) {
 	now := ledger.At(r.opt.link.clock.Now())
-	r.opt.diary.Note(p.key, func(f *ledger.Minion) {
+	r.opt.diary.Note(p.Key, func(f *ledger.Minion) {
 		f.Size = p.bytes
 		switch {
 		case err != nil:
@@ -154,7 +155,7 @@ func (r *returnSender) noteSpooled(p *pendingReturn, err error) {
 func (r *returnSender) noteTried(p *pendingReturn, err error) {
 	r.opt.link.meter.tried(r.opt.link, err)
 	now := ledger.At(r.opt.link.clock.Now())
-	r.opt.diary.Note(p.key, func(f *ledger.Minion) {
+	r.opt.diary.Note(p.Key, func(f *ledger.Minion) {
 		f.Attempts++
 		if f.Size == 0 {
 			f.Size = p.bytes
@@ -173,7 +174,7 @@ func (r *returnSender) noteReplaced(p *pendingReturn) {
 		"return_spool_max_bytes", r.opt.maxBytes)
 	r.opt.link.meter.drop(r.opt.link)
 	now := ledger.At(r.opt.link.clock.Now())
-	r.opt.diary.Note(p.key, func(f *ledger.Minion) {
+	r.opt.diary.Note(p.Key, func(f *ledger.Minion) {
 		f.Outcome, f.Detail, f.Spooled = ledger.Unkept, r.opt.unkeptText(p.bytes), now
 	})
 }
@@ -187,7 +188,7 @@ func (r *returnSender) noteDropped(key string) {
 
 // JobFacts is what this minion knows of a job, and of the publications that it could not open.
 func (m *Minion) JobFacts(jid string) *payload.Map {
-	f, known := m.diary.Get(safeName(jid))
+	f, known := m.diary.Get(jobfiles.Name(jid))
 	if !known {
 		f.Outcome = ledger.Unknown
 	}

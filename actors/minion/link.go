@@ -36,7 +36,7 @@ type link struct {
 	master config.MasterAddr
 	twin   bool // another link has a master on the same host
 	auth   *auth.Minion
-	wire   transport
+	wire   carrier
 	meter  *meter
 	clock  supervisor.Clock
 	log    *slog.Logger
@@ -99,5 +99,5 @@ func (l *link) up() bool { return l.ready.Load() && l.connected.Load() }
 // come back at one moment.
 func (l *link) returnTimeout() time.Duration {
 	now := l.times.Load()
-	return between(now.returnRetryTimer, now.returnRetryTimerMax)
+	return daemon.Between(now.returnRetryTimer, now.returnRetryTimerMax)
 }

@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"brine/wire/payload"
-	"brine/wire/zmq"
+	"brine/wire/transport"
 )
 
 // TestLostConnection loses the connection of requests that the master has carried out: they are made again within the
@@ -42,7 +42,7 @@ func TestLostPublication(t *testing.T) {
 		payload.CmdFileRecv} {
 		f.set(func() { f.breaks = map[string]int{cmd: 1} })
 		_, err := r.m.links[0].request(t.Context(), payload.M("cmd", cmd, "id", "m1"), patience, 3)
-		if !errors.Is(err, zmq.ErrLost) {
+		if !errors.Is(err, transport.ErrLost) {
 			t.Errorf("%s: got %v, want ErrLost", cmd, err)
 		}
 		n := 0

@@ -54,12 +54,12 @@ type Options struct {
 	Worker jobprocess.Options
 
 	// Of tests:
-	transport func(config.MasterAddr) (transport, error)
+	transport func(config.MasterAddr) (carrier, error)
 	launch    launcher
 	room      roomSources
 	elapsed   func() time.Duration // since the start, whatever the clock says; nil: by the clock
 	bounds    *bounds              // nil: as they are
-	// journalPatience takes the place of the constant; 0: it does not.
+	// journal.patience takes the place of the constant; 0: it does not.
 	journalPatience time.Duration
 	// stands before the actors that do not end; nil: nothing
 	around func(name string, inner supervisor.Actor) supervisor.Actor
@@ -108,7 +108,7 @@ func Start(opt Options) (*Minion, error) {
 		m.opt.room = realRoom()
 	}
 	if m.clock == nil {
-		m.clock = realClock{}
+		m.clock = daemon.RealClock{}
 	}
 	if m.bounds = defaultBounds(); opt.bounds != nil {
 		m.bounds = *opt.bounds
@@ -138,7 +138,7 @@ func Start(opt Options) (*Minion, error) {
 		m.top.Stop(m.cfg.StopTimeout)
 		err = errors.Join(err, m.reactions.close())
 		if m.journal == nil && mem.file != nil {
-			err = errors.Join(err, mem.file.close())
+			err = errors.Join(err, mem.file.Close())
 		}
 		return nil, err
 	}
@@ -266,3 +266,19 @@ func (m *Minion) Orphans() int { return m.orphans }
 
 // Supervisor is the root of the actor tree, for the admin command.
 func (m *Minion) Supervisor() *supervisor.Supervisor { return m.top }
+
+// newSteady watches the clock of this machine.
+func (m *Minion) newSteady() *steady.Clock {
+	began := m.clock.Now()
+	look := func() (time.Time, time.Duration) {
+		now := m.clock.Now()
+		if m.opt.elapsed != nil {
+			return now, m.opt.elapsed()
+		}
+		return now, now.Sub(began)
+	}
+	return steady.New(look, func(jump time.Duration) {
+		m.log.Warn("the clock of this machine was set: nothing is removed for its age for a while", "by", jump, "while",
+			steady.Rest)
+	})
+}

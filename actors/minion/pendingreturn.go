@@ -7,23 +7,15 @@ import (
 	"strings"
 	"time"
 
+	"brine/actors/minion/journal"
 	"brine/modules/fleet/ledger"
 	"brine/supervisor"
 	"brine/wire/payload"
 )
 
-// spooled is a return in the journal.
-type spooled struct {
-	key  string
-	size int64
-	at   time.Time // when it was put there
-	// reason tells that it is not what the function returned, but why that is not there.
-	reason bool
-}
-
 // pendingReturn is a return that the master has not acknowledged.
 type pendingReturn struct {
-	spooled
+	journal.Spooled
 	jid    string
 	ret    *payload.Return // nil: it is read from the journal when its turn comes
 	bytes  int64           // of the return itself, wherever it is
@@ -74,7 +66,7 @@ func (r *returnSender) many() bool {
 func (r *returnSender) trimAged(ctx supervisor.Context) {
 	now := r.opt.link.clock.Now()
 	if most := r.maxAge(); most > 0 && slices.ContainsFunc(r.untaken.list, func(p *pendingReturn) bool {
-		return p.onDisk() && now.Sub(p.at) > most
+		return p.onDisk() && now.Sub(p.At) > most
 	}) {
 		r.cut(ctx)
 		return
@@ -91,13 +83,15 @@ func (r *returnSender) cut(ctx supervisor.Context) {
 			most, lists = r.opt.maxBytes, lists[2:]
 		}
 	}
-	var all []spooled
+	var all []journal.Spooled
 	for _, p := range slices.Concat(lists...) {
 		if p.onDisk() {
-			all = append(all, p.spooled)
+			all = append(all, p.Spooled)
 		}
 	}
-	slices.SortFunc(all, func(a, b spooled) int { return cmp.Or(a.at.Compare(b.at), strings.Compare(a.key, b.key)) })
+	slices.SortFunc(all, func(a, b journal.Spooled) int {
+		return cmp.Or(a.At.Compare(b.At), strings.Compare(a.Key, b.Key))
+	})
 	over := max(0, len(all)-r.opt.most)
 	if !r.away && !r.many() {
 		over = 0
@@ -105,49 +99,50 @@ func (r *returnSender) cut(ctx supervisor.Context) {
 	replace, drop := surplus(all[over:], most, r.maxAge(), r.opt.link.clock.Now())
 	drop = slices.Concat(all[:over], drop)
 	for _, s := range replace {
-		r.replace(ctx, r.known[s.key])
+		r.replace(ctx, r.known[s.Key])
 	}
 	if len(drop) == 0 {
 		return
 	}
 	gone := make(map[string]bool, len(drop))
 	for _, d := range drop {
-		gone[d.key] = true
-		r.noteDropped(d.key)
-		r.opt.over(d.key)
-		r.forget(r.known[d.key])
+		gone[d.Key] = true
+		r.noteDropped(d.Key)
+		r.opt.over(d.Key)
+		r.forget(r.known[d.Key])
 	}
-	isGone := func(p *pendingReturn) bool { return gone[p.key] }
+	isGone := func(p *pendingReturn) bool { return gone[p.Key] }
 	r.failed, r.waiting = slices.DeleteFunc(r.failed, isGone), slices.DeleteFunc(r.waiting, isGone)
 	r.untaken.drop(isGone)
 	why := "the master was away for too long"
 	if !r.away {
 		why = "the master did not take them"
 	}
-	r.opt.log.Error("returns are dropped: "+why, "count", len(drop), "first", drop[0].key, "last",
-		drop[len(drop)-1].key)
+	r.opt.log.Error("returns are dropped: "+why, "count", len(drop), "first", drop[0].Key, "last",
+		drop[len(drop)-1].Key)
 }
 
 // reasonSize is what a return that is replaced by the reason still takes, about. Smaller ones are not replaced.
 const reasonSize = 1 << 10
 
 // surplus picks what has to go: what is too old, and beyond the cap the oldest, as far as to replace them does not do.
-func surplus(all []spooled, maxBytes int64, maxAge time.Duration, now time.Time) (replace, drop []spooled) {
+func surplus(all []journal.Spooled, maxBytes int64, maxAge time.Duration, now time.Time) (replace,
+	drop []journal.Spooled) {
 	var total int64
 	left := make([]int64, len(all)) // bytes of each; 0: it goes
 	for i, r := range all {
-		left[i] = r.size
-		total += r.size
+		left[i] = r.Size
+		total += r.Size
 	}
 	cut := func(i int, to int64) { total, left[i] = total-left[i]+to, to }
 	over := func() bool { return maxBytes > 0 && total > maxBytes }
 	for i, r := range all {
-		if maxAge > 0 && now.Sub(r.at) > maxAge {
+		if maxAge > 0 && now.Sub(r.At) > maxAge {
 			cut(i, 0)
 		}
 	}
 	for i, r := range all {
-		if over() && left[i] > reasonSize && !r.reason {
+		if over() && left[i] > reasonSize && !r.Reason {
 			cut(i, reasonSize)
 		}
 	}
@@ -158,7 +153,7 @@ func surplus(all []spooled, maxBytes int64, maxAge time.Duration, now time.Time)
 		switch {
 		case left[i] == 0:
 			drop = append(drop, r)
-		case left[i] < r.size:
+		case left[i] < r.Size:
 			replace = append(replace, r)
 		}
 	}
@@ -167,29 +162,29 @@ func surplus(all []spooled, maxBytes int64, maxAge time.Duration, now time.Time)
 
 // replace puts the reason into the journal in place of a return.
 func (r *returnSender) replace(ctx supervisor.Context, p *pendingReturn) {
-	p.ret, p.reason = nil, true
+	p.ret, p.Reason = nil, true
 	r.resize(p, reasonSize)
 	opt, size := r.opt, p.bytes
-	supervisor.Send(ctx, r.opt.journal, &ReplaceReturn{Key: p.key,
-		Make:  func(ret *payload.Return) ([]byte, error) { return opt.reason(p.key, ret, size) },
+	supervisor.Send(ctx, r.opt.journal, &journal.Replace{Key: p.Key,
+		Make:  func(ret *payload.Return) ([]byte, error) { return opt.reason(p.Key, ret, size) },
 		Asker: r.self, Note: &returnReplaced{ret: p, sender: r},
 	})
 }
 
 func (r *returnSender) resize(p *pendingReturn, size int64) {
 	if p.untaken {
-		r.untaken.size += size - p.size
+		r.untaken.size += size - p.Size
 	}
-	r.size, p.size = r.size-p.size+size, size
+	r.size, p.Size = r.size-p.Size+size, size
 }
 
 func (r *returnSender) onReplaced(m *returnReplaced) {
-	if m.sender != r || r.known[m.ret.key] != m.ret {
+	if m.sender != r || r.known[m.ret.Key] != m.ret {
 		return
 	}
 	if m.err != nil { // it stays as it is
 		r.opt.log.Warn("a return cannot be replaced", "jid", m.ret.jid, "err", m.err)
-		m.ret.reason = false
+		m.ret.Reason = false
 		r.resize(m.ret, m.ret.bytes)
 		return
 	}
@@ -199,7 +194,7 @@ func (r *returnSender) onReplaced(m *returnReplaced) {
 
 // giveUp lets a return go that is held in memory. The reason stands in the journal.
 func (r *returnSender) giveUp(p *pendingReturn) {
-	p.ret, p.bulky, p.reason = nil, false, true
+	p.ret, p.bulky, p.Reason = nil, false, true
 	r.release(p)
 	r.noteReplaced(p)
 }
@@ -229,7 +224,7 @@ func (o *returnSenderOptions) unkeptText(size int64) string {
 func (r *returnSender) stale() bool {
 	most, now := r.maxAge(), r.opt.link.clock.Now()
 	old := func(list []*pendingReturn) bool {
-		return len(list) > 0 && list[0].onDisk() && now.Sub(list[0].at) > most
+		return len(list) > 0 && list[0].onDisk() && now.Sub(list[0].At) > most
 	}
 	return most > 0 && (old(r.failed) || old(r.waiting))
 }

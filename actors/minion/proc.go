@@ -8,8 +8,9 @@ import (
 	"path/filepath"
 	"time"
 
-	"brine/modules/host/setaside"
+	"brine/actors/minion/jobfiles"
 	"brine/modules/loader"
+	"brine/wire/disk/setaside"
 	"brine/wire/payload"
 )
 
@@ -68,7 +69,7 @@ func (d procDir) write(name string, entry []byte) error {
 
 func (d procDir) path(name string) string { return filepath.Join(string(d), name) }
 
-func (d procDir) remove(name string) error { return removeIfThere(d.path(name)) }
+func (d procDir) remove(name string) error { return jobfiles.Remove(d.path(name)) }
 
 // orphan is a job that a process before this one had begun and not answered.
 type orphan struct {

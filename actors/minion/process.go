@@ -6,6 +6,7 @@ import (
 	"os"
 	"syscall"
 
+	"brine/actors/minion/journal"
 	"brine/modules/fleet/ledger"
 	"brine/modules/host/jobprocess"
 	"brine/modules/loader"
@@ -30,7 +31,7 @@ type (
 	processEnded struct{ out jobprocess.Outcome }
 )
 
-func (*postponeNoted) written(error) any { return &postponeNoted{} }
+func (*postponeNoted) Written(error) any { return &postponeNoted{} }
 
 // signalled takes signals, from any goroutine.
 type signalled interface{ Signal(sig syscall.Signal) }
@@ -127,7 +128,7 @@ func (j *job) onProcessRefused(ctx supervisor.Context, m *processRefused) {
 		j.opt.log.Error("a queued job does not survive the end of this process", "jid", j.jid(), "err", err)
 	}
 	j.rec.queued = path
-	supervisor.Send(ctx, j.opt.journal, &WriteRecord{Record: journalRecord{kind: journalGone, key: j.rec.key},
+	supervisor.Send(ctx, j.opt.journal, &journal.Write{Record: journal.Record{Kind: journal.Gone, Key: j.rec.key},
 		Asker: j.self, Note: &postponeNoted{}})
 }
 

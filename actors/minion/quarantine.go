@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"slices"
 
+	"brine/actors/minion/jobfiles"
 	"brine/modules/fleet/ledger"
 	"brine/supervisor"
 	"brine/supervisor/stats"
@@ -63,7 +64,7 @@ func (d *dispatcher) onJobSetAside(ctx supervisor.Context, m *JobSetAside) {
 		m.Hash, "err", m.Why)
 	if !matched {
 		d.note(&JobReceived{Job: m.Job, at: m.at}, ledger.MatchFailed, fmt.Sprintf("%s: %v", shownTarget(m.Job), m.Why))
-		d.opt.tell(safeName(jid), m.Link)
+		d.opt.tell(jobfiles.Name(jid), m.Link)
 		return
 	}
 	d.note(&JobReceived{Job: m.Job, at: m.at}, ledger.OutcomeNone, "")
@@ -88,14 +89,14 @@ func (d *dispatcher) begun(jid string) bool {
 	if jid == jidReq {
 		return false
 	}
-	_, lives := d.opt.jobs().Lookup(jobName(safeName(jid)))
+	_, lives := d.opt.jobs().Lookup(jobName(jobfiles.Name(jid)))
 	waits := slices.ContainsFunc(d.reg.waiting, func(q *queuedJob) bool { return q.jid == jid })
 	return lives || waits || d.reg.find(jid) != nil || d.answered(jid)
 }
 
 // answered tells whether a job has a return.
 func (d *dispatcher) answered(jid string) bool {
-	facts, known := d.opt.diary.Get(safeName(jid))
+	facts, known := d.opt.diary.Get(jobfiles.Name(jid))
 	return known && jid != jidReq && facts.Made != 0
 }
 

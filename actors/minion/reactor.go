@@ -15,9 +15,9 @@ import (
 	"brine/modules/loader"
 	"brine/modules/reactor"
 	"brine/modules/text/args"
-	"brine/modules/text/pytext"
 	"brine/wire/control"
 	"brine/wire/payload"
+	"brine/wire/python"
 )
 
 // backlogFile holds, in the cache directory, the events that the Reactor has yet to react to.
@@ -180,7 +180,7 @@ func failureOf(ret *payload.Return) error {
 	if good, _ := ret.Success(); good {
 		return nil
 	}
-	text := strings.TrimSpace(pytext.Str(ret.Value()))
+	text := strings.TrimSpace(python.Str(ret.Value()))
 	if at := strings.LastIndexByte(text, '\n'); strings.HasPrefix(text, "The minion function caused an exception") &&
 		at >= 0 {
 		text = text[at+1:]

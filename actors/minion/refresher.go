@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"time"
 
+	"brine/actors/daemon"
 	"brine/modules/loader"
 	"brine/modules/pillar"
 	"brine/supervisor"
@@ -127,7 +128,7 @@ func (r *refresher) onStarted(ctx supervisor.Context) {
 
 func (r *refresher) arm(ctx supervisor.Context) {
 	if every := r.opt.every; every > 0 {
-		after(ctx, r.opt.clock, every, &tick{})
+		daemon.After(ctx, r.opt.clock, every, &tick{})
 	}
 }
 

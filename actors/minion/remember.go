@@ -4,8 +4,9 @@ import (
 	"errors"
 	"path/filepath"
 	"slices"
-	"time"
 
+	"brine/actors/minion/jobfiles"
+	"brine/actors/minion/journal"
 	"brine/config"
 )
 
@@ -15,9 +16,9 @@ func (m *Minion) journalPath() string { return filepath.Join(m.cfg.CacheDir, con
 
 // memory is what the process before this one has left.
 type memory struct {
-	file *journalFile // nil: it cannot be opened
-	lost []orphan     // jobs that had begun and have no return
-	past *pastJobs
+	file *journal.File // nil: it cannot be opened
+	lost []orphan      // jobs that had begun and have no return
+	past *journal.Past
 	keys map[string]bool // of all jobs that had begun, with and without a return
 }
 
@@ -25,31 +26,32 @@ type memory struct {
 // a minion of Salt, or of one that could not write its journal.
 func (m *Minion) remember() memory {
 	mem := memory{keys: map[string]bool{}}
-	past, err := openPastJobs(filepath.Join(m.cfg.CacheDir, config.JobsPast), m.cfg.MinionJIDQueueAge, m.clock.Now(),
+	past, err := journal.OpenPast(filepath.Join(m.cfg.CacheDir, config.JobsPast), m.cfg.MinionJIDQueueAge,
+		m.cfg.JournalFsync, m.clock.Now(),
 		m.steady.Calm)
 	if err != nil {
 		m.log.Error("it is not known of all jobs that they were taken", "err", err)
 	}
-	past.sync, mem.past = m.cfg.JournalFsync, past
+	mem.past = past
 	for _, l := range m.links {
-		l.auth.KnowSerials(past.serialNow())
+		l.auth.KnowSerials(past.SerialNow())
 	}
-	file, err := m.openFreedJournal()
+	file, err := journal.Open(m.journalPath(), m.opt.journalPatience, m.log)
 	if err != nil && file != nil {
-		m.log.Error(textJournalDamaged, "err", err)
+		m.log.Error(journal.TextDamaged, "err", err)
 	} else if err != nil {
 		m.log.Error("the journal of jobs and returns", "err", err)
 	}
 	mem.file = file
 	if file != nil {
-		if err := takeSpool(file, filepath.Join(m.cfg.CacheDir, "spool"), m.clock.Now()); err != nil {
+		if err := journal.TakeSpool(file, filepath.Join(m.cfg.CacheDir, "spool"), m.clock.Now()); err != nil {
 			m.log.Error("returns that an earlier release has kept", "err", err)
 		}
 		m.recall(&mem)
 	}
 	shown, err := m.procDir().orphans(func(name string, pid int) bool {
 		return !mem.keys[name] && alive(pid)
-	}, tellDamage(m.log))
+	}, jobfiles.TellDamage(m.log))
 	for _, o := range shown {
 		if mem.keys[o.name] {
 			err = errors.Join(err, m.procDir().remove(o.name))
@@ -64,37 +66,9 @@ func (m *Minion) remember() memory {
 	return mem
 }
 
-// journalPatience is how long the start waits for the journal to be let go.
-const journalPatience = 5 * time.Second
-
-// openFreedJournal opens the journal, and waits for a predecessor that is about to end. A process that was killed is
-// gone, but a child that it was just starting holds a copy of the lock until it runs its program; on a busy machine
-// that takes a while. Without the journal nobody would answer for the jobs that have died with it.
-func (m *Minion) openFreedJournal() (*journalFile, error) {
-	end, said := time.Now().Add(m.patience()), false
-	for {
-		file, err := openJournal(m.journalPath())
-		if !errors.Is(err, errJournalTaken) || time.Now().After(end) {
-			return file, err
-		}
-		if !said {
-			m.log.Warn("another process has the journal of jobs; waiting for its end", "path", m.journalPath())
-			said = true
-		}
-		time.Sleep(5 * time.Millisecond)
-	}
-}
-
-func (m *Minion) patience() time.Duration {
-	if m.opt.journalPatience > 0 {
-		return m.opt.journalPatience
-	}
-	return journalPatience
-}
-
 // recallLate answers for the jobs of a journal that could not be opened at the start, but for those that are known from
 // their proc entries.
-func (m *Minion) recallLate(file *journalFile, known map[string]bool) {
+func (m *Minion) recallLate(file *journal.File, known map[string]bool) {
 	late := memory{file: file, keys: map[string]bool{}}
 	m.recall(&late)
 	m.answerFor(slices.DeleteFunc(late.lost, func(o orphan) bool { return known[o.name] }))
@@ -102,22 +76,22 @@ func (m *Minion) recallLate(file *journalFile, known map[string]bool) {
 
 // recall lists the jobs of the journal.
 func (m *Minion) recall(mem *memory) {
-	for _, e := range mem.file.list(journalReturn, "") {
-		mem.keys[e.key] = true
+	for _, e := range mem.file.List(journal.Returned, "") {
+		mem.keys[e.Key] = true
 	}
-	for _, e := range mem.file.list(journalBegun, "") {
-		mem.keys[e.key] = true
-		load, err := mem.file.load(e.key)
+	for _, e := range mem.file.List(journal.Begun, "") {
+		mem.keys[e.Key] = true
+		load, err := mem.file.Load(e.Key)
 		if err == nil {
-			m.takeFacts(e.key, load)
+			m.takeFacts(e.Key, load)
 			begun, _ := readEntry(load)
-			mem.lost = append(mem.lost, orphan{name: e.key, master: e.link, job: begun.job})
+			mem.lost = append(mem.lost, orphan{name: e.Key, master: e.Link, job: begun.job})
 			continue
 		}
-		if errors.Is(err, errUnreadable) {
-			err = errors.Join(err, mem.file.write(m.clock.Now(), journalRecord{kind: journalGone, key: e.key}))
+		if errors.Is(err, journal.ErrUnreadable) {
+			err = errors.Join(err, mem.file.Write(m.clock.Now(), journal.Record{Kind: journal.Gone, Key: e.Key}))
 		}
-		m.log.Error("a job that had begun is not known any more", "job", e.key, "err", err)
+		m.log.Error("a job that had begun is not known any more", "job", e.Key, "err", err)
 	}
 }
 

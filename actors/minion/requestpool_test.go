@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"brine/actors/actortest"
+	"brine/wire/transport"
 	"brine/wire/zmq"
 )
 
@@ -38,7 +39,7 @@ func TestRequestPool(t *testing.T) {
 	first, second, third := fresh(), fresh(), fresh()
 	ctx, cancel := context.WithTimeout(t.Context(), 0)
 	defer cancel()
-	if _, err := p.take(ctx); !errors.Is(err, zmq.ErrTimeout) {
+	if _, err := p.take(ctx); !errors.Is(err, transport.ErrTimeout) {
 		t.Errorf("more requests than there may be: %v", err)
 	}
 	p.put(first)

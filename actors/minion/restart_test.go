@@ -11,8 +11,10 @@ import (
 	"time"
 
 	"brine/actors/actortest"
-	"brine/modules/host/setaside"
+	"brine/actors/minion/jobfiles"
+	"brine/actors/minion/journal"
 	"brine/supervisor"
+	"brine/wire/disk/setaside"
 	"brine/wire/payload"
 )
 
@@ -45,16 +47,19 @@ func TestAfterDeath(t *testing.T) {
 	entry := func(n int) []byte {
 		return pack(newEntry(payload.NewJob(load(jid(n), "t.echo"))).Map().Set("pid", int64(1<<30)))
 	} // nobody's
-	file, err := openJournal(filepath.Join(r.cfg.CacheDir, "jobs.journal"))
+	file, err := openLeft(filepath.Join(r.cfg.CacheDir, "jobs.journal"))
 	must(err)
-	must(file.write(r.clock.Now(), journalRecord{journalBegun, jid(1), l.name(), entry(1)}, journalRecord{journalBegun,
-		jid(2), l.name(), entry(2)},
-		journalRecord{journalReturn, jid(2), l.name(), pack(payload.M("cmd", "_return", "id", "m1", "jid", jid(2),
-			"fun", "t.echo", "return", "kept", "success", true, "retcode", int64(0)))},
-		journalRecord{journalBegun, jid(4), "gone.test_4506", entry(4)}, // still in the queue, too
-		journalRecord{journalBegun, jid(9), l.name(), entry(9)}, journalRecord{journalGone, jid(9), "", nil},
-		journalRecord{journalReturn, "spoilt", l.name(), []byte("\xc1")}))
-	must(file.close())
+	must(file.Write(r.clock.Now(), journal.Record{Kind: journal.Begun, Key: jid(1), Link: l.name(), Body: entry(1)},
+		journal.Record{Kind: journal.Begun, Key: jid(2), Link: l.name(), Body: entry(2)},
+		journal.Record{Kind: journal.Returned, Key: jid(2), Link: l.name(),
+			Body: pack(payload.M("cmd", "_return", "id", "m1", "jid", jid(2), "fun", "t.echo", "return", "kept",
+				"success", true, "retcode", int64(0)))},
+		// still in the queue, too
+		journal.Record{Kind: journal.Begun, Key: jid(4), Link: "gone.test_4506", Body: entry(4)},
+		journal.Record{Kind: journal.Begun, Key: jid(9), Link: l.name(), Body: entry(9)},
+		journal.Record{Kind: journal.Gone, Key: jid(9)},
+		journal.Record{Kind: journal.Returned, Key: "spoilt", Link: l.name(), Body: []byte("\xc1")}))
+	must(file.Close())
 	old := filepath.Join(r.cfg.CacheDir, "spool", l.name()) // of a release before the journal
 	must(os.MkdirAll(old, 0o700))
 	must(os.WriteFile(filepath.Join(old, jid(10)+".p"), pack(payload.M("cmd", "_return", "id", "m1", "jid", jid(10),
@@ -123,7 +128,9 @@ func TestLiveNeighbour(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	lost, err := dir.orphans(func(_ string, pid int) bool { return pid == 77 }, tellDamage(actortest.NewLog().Logger()))
+	lost, err := dir.orphans(func(_ string, pid int) bool {
+		return pid == 77
+	}, jobfiles.TellDamage(actortest.NewLog().Logger()))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -222,14 +229,14 @@ func TestAnsweredWithoutJournal(t *testing.T) {
 	if got := f.awaitReturn(t, jid(1)).Value("return"); got != "released" {
 		t.Errorf("return %v", got)
 	}
-	r.log.Await(t, textNoJournal)
+	r.log.Await(t, sayNoJournal)
 	r.awaitIdle(t)
 	if err := os.Remove(path + ".new"); err != nil {
 		t.Fatal(err)
 	}
 	r.clock.Advance(time.Second)
 	r.run(jid(2), "t.echo", "x")
-	r.log.Await(t, textJournalAgain)
+	r.log.Await(t, sayJournalAgain)
 	r.stop()
 	r.again()
 	actortest.Wait(t, "ready minion", r.ready)

@@ -8,9 +8,11 @@ import (
 	"slices"
 	"time"
 
+	"brine/actors/daemon"
+	"brine/actors/minion/journal"
 	"brine/supervisor"
 	"brine/wire/payload"
-	"brine/wire/zmq"
+	"brine/wire/transport"
 )
 
 // fly sends what waits, as far as there is room.
@@ -27,7 +29,7 @@ func (r *returnSender) fly(ctx supervisor.Context) {
 				if p.held != nil {
 					p.held.taken.Store(true)
 				}
-				r.opt.over(p.key)
+				r.opt.over(p.Key)
 			}
 			self.Send(&delivered{ret: p, err: err, sender: r})
 			return nil
@@ -40,7 +42,7 @@ func (o *returnSenderOptions) deliver(ctx context.Context, l *link, p *pendingRe
 	ret := p.ret
 	if ret == nil {
 		var err error
-		if ret, err = o.read(ctx, p.key); err != nil {
+		if ret, err = o.read(ctx, p.Key); err != nil {
 			return err
 		}
 	}
@@ -64,7 +66,7 @@ func (o *returnSenderOptions) read(ctx context.Context, key string) (*payload.Re
 		err error
 	}
 	reply := make(chan found, 1)
-	o.journal.Send(&ReadReturn{Key: key, Done: func(ret *payload.Return, err error) {
+	o.journal.Send(&journal.Read{Key: key, Done: func(ret *payload.Return, err error) {
 		select {
 		case reply <- found{ret, err}:
 		default: // told already
@@ -89,7 +91,7 @@ func (r *returnSender) onDelivered(ctx supervisor.Context, m *delivered) {
 	r.flying--
 	r.noteTried(m.ret, m.err)
 	switch {
-	case r.known[m.ret.key] != m.ret: // dropped meanwhile
+	case r.known[m.ret.Key] != m.ret: // dropped meanwhile
 	case m.err == nil:
 		r.window = min(r.window+1, maxFlying)
 		r.forget(m.ret)
@@ -97,9 +99,9 @@ func (r *returnSender) onDelivered(ctx supervisor.Context, m *delivered) {
 		if m.ret.probe {
 			r.releaseUntaken(ctx)
 		}
-	case errors.Is(m.err, errUnreadable):
+	case errors.Is(m.err, journal.ErrUnreadable):
 		r.opt.log.Error("a return is lost", "jid", m.ret.jid, "err", m.err)
-		r.opt.over(m.ret.key)
+		r.opt.over(m.ret.Key)
 		r.forget(m.ret)
 	case supervisor.Lifetime(ctx).Err() != nil: // broken off by our own end, which says nothing of the master
 		r.failed = append(r.failed, m.ret)
@@ -130,7 +132,7 @@ func (r *returnSender) onDeliveredBefore(m *delivered) {
 	if m.err != nil {
 		return
 	}
-	p := r.known[m.ret.key]
+	p := r.known[m.ret.Key]
 	if p == nil {
 		return
 	}
@@ -139,7 +141,7 @@ func (r *returnSender) onDeliveredBefore(m *delivered) {
 	if p.untaken || slices.ContainsFunc(r.waiting, mine) || slices.ContainsFunc(r.failed, mine) {
 		r.waiting, r.failed = slices.DeleteFunc(r.waiting, mine), slices.DeleteFunc(r.failed, mine)
 		r.untaken.drop(mine)
-		r.opt.over(p.key)
+		r.opt.over(p.Key)
 		r.forget(p)
 	}
 }
@@ -159,8 +161,8 @@ func (r *returnSender) hold(ctx supervisor.Context, p *pendingReturn, err error)
 		r.timer = true
 		r.pauses++
 		pause := min(retryPause<<min(r.pauses, 5), retryPauseMax)
-		after(ctx, r.opt.link.clock, between(pause/2, pause), &retryTimer{})
-		if errors.Is(err, zmq.ErrUnconnected) {
+		daemon.After(ctx, r.opt.link.clock, daemon.Between(pause/2, pause), &retryTimer{})
+		if errors.Is(err, transport.ErrUnconnected) {
 			whenListening(ctx, r.opt.link, pause, r.self, &retrySpool{})
 		}
 	}

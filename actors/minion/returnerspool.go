@@ -7,12 +7,14 @@ import (
 	"slices"
 	"time"
 
+	"brine/actors/daemon"
+	"brine/actors/minion/jobfiles"
 	"brine/modules/loader"
 	"brine/modules/returners"
 	"brine/modules/returners/spool"
-	"brine/modules/text/pytext"
 	"brine/supervisor"
 	"brine/wire/payload"
+	"brine/wire/python"
 )
 
 // Messages of the ReturnerSpool.
@@ -90,7 +92,7 @@ func (s *returnerSpool) Receive(ctx supervisor.Context) {
 }
 
 func (s *returnerSpool) onStarted(ctx supervisor.Context) {
-	s.opt.spool.Damaged = tellDamage(s.opt.log)
+	s.opt.spool.Damaged = jobfiles.TellDamage(s.opt.log)
 	var err error
 	if s.spool, err = spool.Open(s.opt.spool); err != nil {
 		supervisor.Crash(err)
@@ -148,7 +150,7 @@ func (s *returnerSpool) keep(ctx supervisor.Context, name string, ret *payload.M
 
 // lineOf names the line of a copy: a database that is away holds up no other one.
 func lineOf(name string, ret *payload.Map) string {
-	return pytext.Repr([]any{name, ret.Value(payload.FieldRetConfig), ret.Value(payload.FieldRetKwargs)})
+	return python.Repr([]any{name, ret.Value(payload.FieldRetConfig), ret.Value(payload.FieldRetKwargs)})
 }
 
 // call hands the oldest copy of a line to its returner, unless that has one in hand, or rests.
@@ -236,7 +238,7 @@ func (s *returnerSpool) rest(ctx supervisor.Context, m *returnerCalled) {
 	line.pause = returners.Pause(line.pause)
 	s.opt.log.Error("a returner could not take a return; it is tried again", "returner", m.item.Returner, "after",
 		line.pause, "waiting", s.spool.Len(), "err", m.err)
-	after(ctx, s.opt.clock, line.pause, &returnerRested{m.item.Line})
+	daemon.After(ctx, s.opt.clock, line.pause, &returnerRested{m.item.Line})
 }
 
 func (s *returnerSpool) onReturnerRested(ctx supervisor.Context, m *returnerRested) {
@@ -248,7 +250,7 @@ func (s *returnerSpool) onReturnerRested(ctx supervisor.Context, m *returnerRest
 
 // onExpireCopies removes what is too old, but for copies that are being handed over.
 func (s *returnerSpool) onExpireCopies(ctx supervisor.Context) {
-	after(ctx, s.opt.clock, expireCopiesEvery, &expireCopies{})
+	daemon.After(ctx, s.opt.clock, expireCopiesEvery, &expireCopies{})
 	if !s.opt.calm() {
 		return
 	}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"brine/actors/daemon"
+	"brine/actors/minion/journal"
 	"brine/modules/fleet/ledger"
 	"brine/supervisor"
 	"brine/wire/payload"
@@ -36,7 +37,7 @@ type (
 	// TakeReturn delivers a return that somebody else has put into the journal.
 	TakeReturn struct {
 		JID    string
-		Return spooled
+		Return journal.Spooled
 	}
 	// SendRequest asks the master something once; Done gets the answer. Nothing is kept. Functions and tools ask so,
 	// too: Done runs in the goroutine of the request, or in that of who finds the message lost.
@@ -69,7 +70,7 @@ type (
 	}
 	// returnsListed are the returns that were in the journal at the start.
 	returnsListed struct {
-		all    []spooled
+		all    []journal.Spooled
 		sender *returnSender
 	}
 	// retrySpool tries the returns again that wait for the master.
@@ -85,9 +86,9 @@ func (m *SendReturn) Lost(why error) {
 	}
 }
 
-func (m *returnNoted) written(err error) any { return &returnNoted{m.ret, err, m.sender, m.asked} }
+func (m *returnNoted) Written(err error) any { return &returnNoted{m.ret, err, m.sender, m.asked} }
 
-func (m *returnReplaced) replaced(size int64, err error) any {
+func (m *returnReplaced) Replaced(size int64, err error) any {
 	return &returnReplaced{m.ret, size, err, m.sender}
 }
 
@@ -210,7 +211,7 @@ func (r *returnSender) onStarted(ctx supervisor.Context) {
 		}
 		self.Send(m)
 	}
-	supervisor.Send(ctx, r.opt.journal, &ListReturns{Link: r.opt.link.name(), Done: func(all []spooled) {
+	supervisor.Send(ctx, r.opt.journal, &journal.List{Link: r.opt.link.name(), Done: func(all []journal.Spooled) {
 		self.Send(&returnsListed{all, r})
 	}})
 }
@@ -220,7 +221,7 @@ func (r *returnSender) onListed(ctx supervisor.Context, m *returnsListed) {
 		return
 	}
 	for _, s := range m.all {
-		r.admit(s, s.key)
+		r.admit(s, s.Key)
 	}
 	r.trim(ctx)
 	r.fly(ctx)
@@ -233,11 +234,11 @@ func (r *returnSender) onTakeReturn(ctx supervisor.Context, m *TakeReturn) {
 }
 
 // admit takes a return that is in the journal, unless it has it already.
-func (r *returnSender) admit(s spooled, jid string) {
-	if r.known[s.key] == nil {
-		p := &pendingReturn{spooled: s, jid: jid, bytes: s.size}
-		r.size += s.size
-		r.known[s.key] = p
+func (r *returnSender) admit(s journal.Spooled, jid string) {
+	if r.known[s.Key] == nil {
+		p := &pendingReturn{Spooled: s, jid: jid, bytes: s.Size}
+		r.size += s.Size
+		r.known[s.Key] = p
 		r.waiting = append(r.waiting, p)
 	}
 }
@@ -262,15 +263,15 @@ func (r *returnSender) onSendReturn(ctx supervisor.Context, m *SendReturn) {
 			supervisor.Crash(fmt.Errorf("pack reason for %s: %w", m.JID, err))
 		}
 	}
-	p.spooled = spooled{key: m.Key, size: int64(len(body)), at: r.opt.link.clock.Now()}
+	p.Spooled = journal.Spooled{Key: m.Key, Size: int64(len(body)), At: r.opt.link.clock.Now()}
 	r.known[m.Key] = p
 	r.write(ctx, m, body, &returnNoted{ret: p, sender: r, asked: m})
 }
 
 // write puts a return into the journal. The note comes back with the outcome.
-func (r *returnSender) write(ctx supervisor.Context, m *SendReturn, body []byte, note recordNote) {
-	supervisor.Send(ctx, r.opt.journal, &WriteRecord{
-		Record: journalRecord{kind: journalReturn, key: m.Key, link: r.opt.link.name(), body: body},
+func (r *returnSender) write(ctx supervisor.Context, m *SendReturn, body []byte, note journal.Note) {
+	supervisor.Send(ctx, r.opt.journal, &journal.Write{
+		Record: journal.Record{Kind: journal.Returned, Key: m.Key, Link: r.opt.link.name(), Body: body},
 		Asker:  r.self, Note: note,
 	})
 }
@@ -286,17 +287,17 @@ func (r *returnSender) onNoted(ctx supervisor.Context, m *returnNoted) {
 	p := m.ret
 	r.noteSpooled(p, m.err)
 	if m.sender != r { // asked for by a predecessor
-		if q := r.known[p.key]; q != nil {
+		if q := r.known[p.Key]; q != nil {
 			if m.err == nil || q.onDisk() {
 				p.asked.kept()
 			}
 			return
 		}
-		r.known[p.key] = p
+		r.known[p.Key] = p
 	}
 	r.keep(p, m.err)
 	if p.taken {
-		r.opt.over(p.key)
+		r.opt.over(p.Key)
 		r.forget(p)
 		return
 	}
@@ -313,10 +314,10 @@ func (r *returnSender) keep(p *pendingReturn, err error) {
 		*r.opt.unkept = append(*r.opt.unkept, p.held)
 		return
 	}
-	r.size += p.size
+	r.size += p.Size
 	p.asked.kept()
 	if p.bulky {
-		p.held = &SendReturn{Key: p.key, JID: p.jid, Return: p.ret, bulk: p.bytes}
+		p.held = &SendReturn{Key: p.Key, JID: p.jid, Return: p.ret, bulk: p.bytes}
 		*r.opt.unkept = append(*r.opt.unkept, p.held)
 	} else if len(r.waiting) >= maxLoaded {
 		p.ret = nil
@@ -326,10 +327,10 @@ func (r *returnSender) keep(p *pendingReturn, err error) {
 
 // forget ends the work on a return that is delivered, or cannot be.
 func (r *returnSender) forget(p *pendingReturn) {
-	delete(r.known, p.key)
+	delete(r.known, p.Key)
 	r.release(p)
 	if p.onDisk() {
-		r.size -= p.size
+		r.size -= p.Size
 	} else {
 		p.asked.kept()
 	}
@@ -337,13 +338,13 @@ func (r *returnSender) forget(p *pendingReturn) {
 
 // release drops what is held of a return beyond restarts of the actor.
 func (r *returnSender) release(p *pendingReturn) {
-	*r.opt.unkept = slices.DeleteFunc(*r.opt.unkept, func(m *SendReturn) bool { return m.Key == p.key })
+	*r.opt.unkept = slices.DeleteFunc(*r.opt.unkept, func(m *SendReturn) bool { return m.Key == p.Key })
 }
 
 // over lets the journal forget a job: the master has its return, or will never have it. It may be called by any
 // goroutine. A return that could not be put there has left the record of its beginning.
 func (o *returnSenderOptions) over(key string) {
-	o.journal.Send(&WriteRecord{Record: journalRecord{kind: journalGone, key: key}})
+	o.journal.Send(&journal.Write{Record: journal.Record{Kind: journal.Gone, Key: key}})
 }
 
 func (r *returnSender) onSendRequest(ctx supervisor.Context, m *SendRequest) {

@@ -9,16 +9,17 @@ import (
 	"time"
 
 	"brine/actors/actortest"
+	"brine/actors/minion/journal"
 	"brine/supervisor"
 	"brine/wire/auth"
 	"brine/wire/payload"
 )
 
 // spooled are the returns on disk for the first master.
-func (r *rig) spooled(t *testing.T) []spooled {
+func (r *rig) spooled(t *testing.T) []journal.Spooled {
 	t.Helper()
-	return actortest.Ask(t, r.m.journal, func(reply chan<- []spooled) any {
-		return &ListReturns{Link: r.m.links[0].name(), Done: func(all []spooled) { reply <- all }}
+	return actortest.Ask(t, r.m.journal, func(reply chan<- []journal.Spooled) any {
+		return &journal.List{Link: r.m.links[0].name(), Done: func(all []journal.Spooled) { reply <- all }}
 	})
 }
 
@@ -177,7 +178,7 @@ func TestFullDisk(t *testing.T) {
 		f.publish(jid(i), "t.echo", "x")
 		r.awaitBegun(t, jid(i), 1)
 	}
-	r.log.Await(t, textNoJournal)
+	r.log.Await(t, sayNoJournal)
 	harm(t, r, "Master-master.test_4506/ReturnSender", supervisor.FaultPanic)
 	f.set(func() { f.down = false })
 	for i := range 20 {
@@ -185,12 +186,12 @@ func TestFullDisk(t *testing.T) {
 	}
 	count := 0
 	for _, line := range r.log.Lines() {
-		if strings.Contains(line, textNoJournal) {
+		if strings.Contains(line, sayNoJournal) {
 			count++
 		}
 	}
 	if count != 1 {
-		t.Errorf("%q said %d times", textNoJournal, count)
+		t.Errorf("%q said %d times", sayNoJournal, count)
 	}
 	if err := os.Remove(filepath.Join(r.cfg.CacheDir, "jobs.journal")); err != nil {
 		t.Fatal(err)
@@ -251,8 +252,9 @@ func TestRefusedReturn(t *testing.T) {
 
 func TestSurplus(t *testing.T) {
 	now := time.Date(2026, 1, 2, 0, 0, 0, 0, time.UTC)
-	all := []spooled{{"a", 50, now.Add(-3 * time.Hour), false}, {"b", 30, now.Add(-2 * time.Hour), false},
-		{"c", 30, now.Add(-time.Minute), false}}
+	all := []journal.Spooled{{Key: "a", Size: 50, At: now.Add(-3 * time.Hour)},
+		{Key: "b", Size: 30, At: now.Add(-2 * time.Hour)},
+		{Key: "c", Size: 30, At: now.Add(-time.Minute)}}
 	for _, tt := range []struct {
 		bytes int64
 		age   time.Duration
@@ -264,7 +266,7 @@ func TestSurplus(t *testing.T) {
 		got := ""
 		replace, drop := surplus(all, tt.bytes, tt.age, now)
 		for _, d := range drop {
-			got += d.key
+			got += d.Key
 		}
 		if len(replace) > 0 {
 			t.Errorf("%d bytes: replaced %v, which are small", tt.bytes, replace)
@@ -278,7 +280,8 @@ func TestSurplus(t *testing.T) {
 // TestSurplusReplaced replaces before it drops, the oldest first, and nothing twice.
 func TestSurplusReplaced(t *testing.T) {
 	now := time.Date(2026, 1, 2, 0, 0, 0, 0, time.UTC)
-	all := []spooled{{"a", 5000, now, false}, {"b", 100, now, false}, {"c", 5000, now, true}, {"d", 5000, now, false}}
+	all := []journal.Spooled{{Key: "a", Size: 5000, At: now}, {Key: "b", Size: 100, At: now},
+		{Key: "c", Size: 5000, At: now, Reason: true}, {Key: "d", Size: 5000, At: now}}
 	for _, tt := range []struct {
 		bytes         int64
 		replace, drop string
@@ -286,9 +289,9 @@ func TestSurplusReplaced(t *testing.T) {
 		{15100, "", ""}, {15099, "a", ""}, {11124, "a", ""}, {11123, "ad", ""}, {7148, "ad", ""}, {7147, "d", "a"},
 		{6100, "d", "ab"}, {1024, "d", "abc"}, {1, "", "abcd"},
 	} {
-		keys := func(list []spooled) (all string) {
+		keys := func(list []journal.Spooled) (all string) {
 			for _, r := range list {
-				all += r.key
+				all += r.Key
 			}
 			return all
 		}

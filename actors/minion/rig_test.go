@@ -4,12 +4,14 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"testing"
 	"time"
 
 	"brine/actors/actortest"
+	"brine/actors/minion/journal"
 	"brine/config"
 	"brine/modules/execution"
 	"brine/modules/loader"
@@ -18,8 +20,8 @@ import (
 	"brine/wire/auth"
 	"brine/wire/crypt"
 	"brine/wire/payload"
+	"brine/wire/transport"
 	"brine/wire/wiretest"
-	"brine/wire/zmq"
 )
 
 // patience is how long a test waits for what must happen; it only passes when the test fails.
@@ -112,7 +114,7 @@ func (r *rig) options() Options {
 		},
 		Exit:  func(e Exit) { r.exits <- e },
 		Ready: func() { r.ready <- struct{}{} },
-		transport: func(config.MasterAddr) (transport, error) {
+		transport: func(config.MasterAddr) (carrier, error) {
 			next++
 			return r.masters[(next-1)%len(r.masters)], nil
 		},
@@ -304,9 +306,9 @@ func (f *fakeMaster) exchange(ctx context.Context, frame, _ []byte) ([]byte, err
 	case lookup != nil:
 		return nil, lookup
 	case down && f.listens != nil:
-		return nil, zmq.ErrUnconnected
+		return nil, transport.ErrUnconnected
 	case down:
-		return nil, zmq.ErrTimeout
+		return nil, transport.ErrTimeout
 	}
 	req, err := payload.DecodeRequest(frame)
 	if err != nil {
@@ -317,7 +319,7 @@ func (f *fakeMaster) exchange(ctx context.Context, frame, _ []byte) ([]byte, err
 		reply, _ := master.Handle(req, time.Now())
 		f.set(func() { f.signIns++ })
 		if f.broken(payload.CmdAuth) {
-			return nil, zmq.ErrLost
+			return nil, transport.ErrLost
 		}
 		return reply, nil
 	}
@@ -340,7 +342,7 @@ func (f *fakeMaster) exchange(ctx context.Context, frame, _ []byte) ([]byte, err
 		<-ctx.Done()
 	}
 	if f.broken(o.Cmd) {
-		return nil, zmq.ErrLost
+		return nil, transport.ErrLost
 	}
 	return reply, err
 }
@@ -448,6 +450,17 @@ func (l lock) Lock()   { l <- struct{}{} }
 func (l lock) Unlock() { <-l }
 
 // jid makes the n-th job id of a test.
+// Texts of the log of the Journal.
+const (
+	sayNoJournal    = "jobs and returns cannot be kept on disk"
+	sayJournalAgain = "jobs and returns are kept on disk again"
+)
+
+// openLeft opens the journal of a process that has ended.
+func openLeft(path string) (*journal.File, error) {
+	return journal.Open(path, time.Nanosecond, slog.New(slog.DiscardHandler))
+}
+
 func jid(n int) string { return fmt.Sprintf("20260102030405%06d", n) }
 
 // testKey is a recorded key pair.
@@ -559,8 +572,8 @@ func (s *memSessions) Remove(id string) error {
 }
 
 // portSpy is a master that tells the ports it is subscribed on.
-func portSpy(f *fakeMaster, ports chan<- int) func(config.MasterAddr) (transport, error) {
-	return func(config.MasterAddr) (transport, error) { return spied{f, ports}, nil }
+func portSpy(f *fakeMaster, ports chan<- int) func(config.MasterAddr) (carrier, error) {
+	return func(config.MasterAddr) (carrier, error) { return spied{f, ports}, nil }
 }
 
 type spied struct {

@@ -4,11 +4,11 @@ import (
 	"math/rand/v2"
 	"strings"
 
-	"brine/modules/loader"
 	"brine/modules/schedule"
 	"brine/modules/text/args"
 	"brine/supervisor"
 	"brine/wire/payload"
+	"brine/wire/python"
 )
 
 // RunScheduled is a job of the schedule. Ended is called when it has been answered, or is
@@ -92,7 +92,7 @@ func scheduledReturn(job *payload.Job, pid int, ret *payload.Return) *payload.Re
 
 // unreturned tells whether the master does not want to hear of a job (return_job: False).
 func unreturned(job *payload.Job) bool {
-	return job.Schedule() != "" && job.Map().Has(fieldReturnJob) && !loader.Truthy(job.Field(fieldReturnJob))
+	return job.Schedule() != "" && job.Map().Has(fieldReturnJob) && !python.Truth(job.Field(fieldReturnJob))
 }
 
 // onRunScheduled starts a job of the schedule, which is for this minion and was never anywhere else.

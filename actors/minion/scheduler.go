@@ -5,12 +5,13 @@ import (
 	"strings"
 	"time"
 
-	"brine/modules/loader"
+	"brine/actors/daemon"
 	"brine/modules/schedule"
 	"brine/modules/schedule/dates"
 	"brine/supervisor"
 	"brine/wire/event"
 	"brine/wire/payload"
+	"brine/wire/python"
 )
 
 // Messages of the Scheduler.
@@ -142,7 +143,7 @@ func (s *scheduler) arm(ctx supervisor.Context) {
 	}
 	s.wait = every
 	s.turn++
-	after(ctx, s.m.clock, every, &lookAtSchedule{s.turn})
+	daemon.After(ctx, s.m.clock, every, &lookAtSchedule{s.turn})
 }
 
 // readPillar takes over the schedule of a pillar that has changed, and tells whether it has.
@@ -153,7 +154,7 @@ func (s *scheduler) readPillar() (changed bool) {
 	}
 	s.plan.pillar = pillar
 	jobs, ok := pillar.Value("schedule").(*payload.Map)
-	if !ok && loader.Truthy(pillar.Value("schedule")) {
+	if !ok && python.Truth(pillar.Value("schedule")) {
 		s.m.log.Error("Exception Schedule must be of type dict. occurred in scheduled job", "of", "pillar")
 	}
 	s.plan.State = s.plan.State.WithPillar(jobs)

@@ -1,7 +1,6 @@
 package minion
 
 import (
-	"brine/actors/daemon"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -15,6 +14,7 @@ import (
 	"time"
 
 	"brine/actors/actortest"
+	"brine/actors/daemon"
 	"brine/modules/fleet/ledger"
 	"brine/modules/matchers"
 	"brine/supervisor/stats"

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"brine/actors/actortest"
+	"brine/actors/minion/journal"
 	"brine/supervisor"
 	"brine/wire/auth"
 )
@@ -48,8 +49,9 @@ func TestStop(t *testing.T) {
 	if left := files(t, filepath.Join(r.cfg.CacheDir, "proc")); len(left) > 0 {
 		t.Errorf("proc entries left: %q", left)
 	}
-	if j, err := openJournal(filepath.Join(r.cfg.CacheDir, "jobs.journal")); err != nil || len(j.live) > 0 {
-		t.Errorf("left in the journal: %v, %v", j.live, err)
+	if j, err := openLeft(filepath.Join(r.cfg.CacheDir, "jobs.journal")); err != nil ||
+		len(j.List(journal.Begun, "")) > 0 || len(j.List(journal.Returned, "")) > 0 {
+		t.Errorf("left in the journal: %v, %v", j, err)
 	}
 }
 

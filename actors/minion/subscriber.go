@@ -10,7 +10,7 @@ import (
 	"brine/actors/daemon"
 	"brine/modules/fleet/ledger"
 	"brine/supervisor"
-	"brine/wire/payload"
+	"brine/wire/zmq"
 )
 
 // Messages of the Subscriber.
@@ -141,7 +141,7 @@ func (s *subscriber) receiveLink(ctx supervisor.Context) {
 func (s *subscriber) onStarted(ctx supervisor.Context) {
 	s.self, s.link, s.held = supervisor.Self(ctx), s.opt.link, s.opt.held
 	if s.link.opt.filtering {
-		s.topics = []string{payload.TopicBroadcast, payload.Topic(s.link.opt.id)}
+		s.topics = []string{zmq.TopicBroadcast, zmq.Topic(s.link.opt.id)}
 	}
 	if s.link.sessions.Load() > 0 { // a new incarnation of a subscriber that was connected
 		s.onSignedIn(ctx)
@@ -231,7 +231,7 @@ func (s *subscriber) onUnsubscribed(ctx supervisor.Context, m *unsubscribed) {
 	}
 	supervisor.Failed(ctx)
 	s.link.log.Error("the publications of the master cannot be received", "err", m.err)
-	after(ctx, s.link.clock, max(s.link.opt.retryDNS, time.Second), &subscribeAgain{m.n})
+	daemon.After(ctx, s.link.clock, max(s.link.opt.retryDNS, time.Second), &subscribeAgain{m.n})
 }
 
 // onLinkChanged notes a connection that was made or lost. Behind one made again there may be another process,
@@ -271,7 +271,7 @@ func (s *subscriber) onPillarTried(ctx supervisor.Context, err error) {
 	s.fetching = false
 	if err != nil {
 		s.failures++
-		after(ctx, s.link.clock, roundWait(s.failures, s.link.opt.wait, s.link.opt.waitMax), &tryPillar{})
+		daemon.After(ctx, s.link.clock, roundWait(s.failures, s.link.opt.wait, s.link.opt.waitMax), &tryPillar{})
 		return
 	}
 	if !s.link.ready.Swap(true) {
@@ -284,7 +284,7 @@ func (s *subscriber) onPillarTried(ctx supervisor.Context, err error) {
 const watchEvery = 10 * time.Second
 
 func (s *subscriber) watch(ctx supervisor.Context) {
-	after(ctx, s.link.clock, watchEvery, &lookAgain{})
+	daemon.After(ctx, s.link.clock, watchEvery, &lookAgain{})
 }
 
 // onLookAgain asks for the master's address: the connection is lost, or requests are not answered.

@@ -3,6 +3,7 @@ package minion
 import (
 	"time"
 
+	"brine/actors/daemon"
 	"brine/modules/fleet/ledger"
 	"brine/supervisor"
 	"brine/wire/payload"
@@ -57,7 +58,7 @@ func (t *teller) onTellFacts(ctx supervisor.Context, m *TellFacts) {
 	}
 	if !t.timer {
 		t.timer = true
-		after(ctx, t.m.clock, tellGather, &tellGathered{})
+		daemon.After(ctx, t.m.clock, tellGather, &tellGathered{})
 	}
 }
 

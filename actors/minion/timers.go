@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"brine/actors/daemon"
 	"brine/modules/loader"
 	"brine/supervisor"
 	"brine/wire/event"
@@ -59,7 +60,7 @@ func (t *mineTimer) onBegin(ctx supervisor.Context) {
 
 // update asks for one update, unless the one before still goes on.
 func (t *mineTimer) update(ctx supervisor.Context) {
-	after(ctx, t.m.clock, t.every, &tick{})
+	daemon.After(ctx, t.m.clock, t.every, &tick{})
 	if t.busy {
 		return
 	}
@@ -116,7 +117,7 @@ func (p *pinger) Receive(ctx supervisor.Context) {
 	}
 }
 
-func (p *pinger) arm(ctx supervisor.Context) { after(ctx, p.m.clock, p.every, &tick{}) }
+func (p *pinger) arm(ctx supervisor.Context) { daemon.After(ctx, p.m.clock, p.every, &tick{}) }
 
 func (p *pinger) onTick(ctx supervisor.Context) {
 	p.arm(ctx)

@@ -9,16 +9,18 @@ import (
 	"sync/atomic"
 	"time"
 
+	"brine/actors/daemon"
 	"brine/config"
 	"brine/supervisor"
+	"brine/wire/transport"
 	"brine/wire/zmq"
 )
 
-// transport carries the frames of one master. The one of zeromq is below; tests have a master in memory.
-type transport interface {
+// carrier carries the frames of one master. The one of zeromq is below; tests have a master in memory.
+type carrier interface {
 	// exchange sends one request and waits for its reply, which stands in room if it is large and fits. Errors:
-	// zmq.ErrTimeout, of which zmq.ErrUnconnected is one, zmq.ErrLost (the connection ended first), errUnresolved, the
-	// cause of ctx.
+	// transport.ErrTimeout, of which transport.ErrUnconnected is one, transport.ErrLost (the connection ended first),
+	// errUnresolved, the cause of ctx.
 	exchange(ctx context.Context, frame, room []byte) ([]byte, error)
 	// listening waits until the master accepts a connection for requests (nil), or ctx ends.
 	listening(ctx context.Context) error
@@ -123,7 +125,7 @@ func (t *zmqTransport) exchange(ctx context.Context, frame, room []byte) ([]byte
 		_ = r.Close()
 		r = nil
 	}
-	if errors.Is(err, zmq.ErrTimeout) { // the master may have moved: all requests to come ask for its address anew
+	if errors.Is(err, transport.ErrTimeout) { // the master may have moved: all requests to come ask for its address anew
 		t.epoch.Add(1)
 	}
 	return reply, err
@@ -160,7 +162,7 @@ func (t *zmqTransport) subscribe(ctx context.Context, port int, to publications)
 	o := t.opt
 	ivl := o.reconnect
 	if o.reconnectRandom {
-		ivl = between(o.reconnect, o.reconnect+o.reconnectLonger)
+		ivl = daemon.Between(o.reconnect, o.reconnect+o.reconnectLonger)
 	}
 	sub := zmq.NewSub(zmq.SubOptions{
 		Endpoint: zmq.ConnectEndpoint(addr, port, t.source, o.subPort), IPv6: o.ipv6, Identity: o.id, Topics: to.topics,

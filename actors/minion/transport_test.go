@@ -11,6 +11,7 @@ import (
 	"brine/actors/actortest"
 	"brine/config"
 	"brine/wire/loopback"
+	"brine/wire/transport"
 	"brine/wire/zmq"
 )
 
@@ -96,7 +97,7 @@ func serveMaster(t *testing.T, host string, ret, pub int) *master {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		_ = router.Serve(ctx, func(m zmq.Message) { _ = router.Reply(m.Peer, []byte(host)) }) // ends by cancel
+		_ = router.Serve(ctx, func(m transport.Request) { _ = m.Answer([]byte(host)) }) // ends by cancel
 	}()
 	m := &master{ret: ret, pub: pub}
 	m.send = func(text string) {
@@ -240,7 +241,7 @@ func TestUnanswered(t *testing.T) {
 	defer silent.Close()
 	addr := "127.0.0.1"
 	z := newTransport(t, &config.Minion{}, "master.test", b.ret, func() string { return addr })
-	if _, err := ask(t, z, 50*time.Millisecond); !errors.Is(err, zmq.ErrTimeout) {
+	if _, err := ask(t, z, 50*time.Millisecond); !errors.Is(err, transport.ErrTimeout) {
 		t.Errorf("a silent master: %v", err)
 	}
 	addr = "127.0.0.2"
@@ -260,18 +261,18 @@ func TestListening(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	served := make(chan error, 1)
-	go func() { served <- silent.Serve(ctx, func(zmq.Message) {}) }()
+	go func() { served <- silent.Serve(ctx, func(transport.Request) {}) }()
 	z := newTransport(t, &config.Minion{}, "master.test", port, func() string { return "127.0.0.1" })
-	if _, err := ask(t, z, 300*time.Millisecond); !errors.Is(err, zmq.ErrTimeout) ||
-		errors.Is(err, zmq.ErrUnconnected) {
+	if _, err := ask(t, z, 300*time.Millisecond); !errors.Is(err, transport.ErrTimeout) ||
+		errors.Is(err, transport.ErrUnconnected) {
 		t.Errorf("a silent master: %v", err)
 	}
 	cancel()
 	if err := <-served; err != nil && !errors.Is(err, context.Canceled) {
 		t.Fatal(err)
 	}
-	if _, err := ask(t, z, 300*time.Millisecond); !errors.Is(err, zmq.ErrUnconnected) ||
-		!errors.Is(err, zmq.ErrTimeout) {
+	if _, err := ask(t, z, 300*time.Millisecond); !errors.Is(err, transport.ErrUnconnected) ||
+		!errors.Is(err, transport.ErrTimeout) {
 		t.Errorf("a master that is away: %v", err)
 	}
 	short, end := context.WithTimeout(t.Context(), 100*time.Millisecond)

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"brine/actors/daemon"
 	"brine/supervisor"
 	"brine/wire/auth"
 	"brine/wire/payload"
@@ -45,7 +46,7 @@ func (u *untaken) add(p *pendingReturn) {
 	p.untaken = true
 	u.list = append(u.list, p)
 	if p.onDisk() {
-		u.size += p.size
+		u.size += p.Size
 	}
 }
 
@@ -63,7 +64,7 @@ func (u *untaken) drop(gone func(*pendingReturn) bool) {
 func (u *untaken) leave(p *pendingReturn) {
 	p.untaken = false
 	if p.onDisk() {
-		u.size -= p.size
+		u.size -= p.Size
 	}
 }
 
@@ -110,7 +111,7 @@ func (r *returnSender) refuse(ctx supervisor.Context, p *pendingReturn, err erro
 // growing is the pause after n attempts.
 func growing(n int, most time.Duration) time.Duration {
 	pause := min(retryPause<<min(n, 16), most)
-	return between(pause/2, pause)
+	return daemon.Between(pause/2, pause)
 }
 
 // probeLater sets the timer for the next attempt, unless it is set.
@@ -121,7 +122,7 @@ func (r *returnSender) probeLater(ctx supervisor.Context) {
 	}
 	r.untaken.timer = true
 	pause := max(growing(r.untaken.probes, retryPauseMax), p.due.Sub(r.opt.link.clock.Now()))
-	after(ctx, r.opt.link.clock, pause, &probeTimer{})
+	daemon.After(ctx, r.opt.link.clock, pause, &probeTimer{})
 }
 
 // onProbe tries the return that is due.
@@ -169,20 +170,20 @@ type returnNotedLate struct {
 	sender *returnSender
 }
 
-func (m *returnNotedLate) written(err error) any { return &returnNotedLate{m.ret, err, m.sender} }
+func (m *returnNotedLate) Written(err error) any { return &returnNotedLate{m.ret, err, m.sender} }
 
 // onNotedLate ends the time in which a return is in memory only.
 func (r *returnSender) onNotedLate(m *returnNotedLate) {
 	p := m.ret
 	p.noting = false
-	if m.err != nil || m.sender != r || r.known[p.key] != p || p.onDisk() {
+	if m.err != nil || m.sender != r || r.known[p.Key] != p || p.onDisk() {
 		return
 	}
 	r.noteSpooled(p, nil)
 	r.release(p)
-	r.size += p.size
+	r.size += p.Size
 	if p.untaken {
-		r.untaken.size += p.size
+		r.untaken.size += p.Size
 	}
 	p.asked.kept()
 	p.asked = nil

@@ -10,9 +10,9 @@ import (
 	"brine/cmd/tool"
 	"brine/cmd/top"
 	"brine/modules/execution/brine"
-	"brine/modules/text/pytext"
 	"brine/wire/control"
 	"brine/wire/payload"
+	"brine/wire/python"
 )
 
 // Jobs shows what a daemon has in hand: a master the jobs that wait for returns, a minion what runs, waits and is
@@ -102,7 +102,7 @@ func masterJobsText(m *payload.Map, minutes int, now time.Time) string {
 		t := newTable("JOB", "AGE", "FUNCTION", "TARGET", "USER", "RETURNED", "WAITING FOR")
 		for _, v := range jobs {
 			j, _ := v.(*payload.Map)
-			t.add(j.Str("jid"), top.Since(j.Str("since"), now), pytext.Str(j.Value("fun")), targetText(j),
+			t.add(j.Str("jid"), top.Since(j.Str("since"), now), python.Str(j.Value("fun")), targetText(j),
 				j.Str("user"), fmt.Sprintf("%d of %d", intOf(j, "returned"), intOf(j, "minions")),
 				namesText(j.List("waiting_for"), intOf(j, "outstanding")))
 		}
@@ -134,7 +134,7 @@ func targetText(j *payload.Map) string {
 	if list, ok := j.Value("tgt").([]any); ok {
 		return namesText(list, int64(len(list)))
 	}
-	text := pytext.Str(j.Value("tgt"))
+	text := python.Str(j.Value("tgt"))
 	if kind := j.Str("tgt_type"); kind != "" && kind != "glob" {
 		text = kind + " " + text
 	}
@@ -146,7 +146,7 @@ func namesText(list []any, all int64) string {
 	const most = 4
 	names := make([]string, 0, most)
 	for _, v := range list[:min(len(list), most)] {
-		names = append(names, pytext.Str(v))
+		names = append(names, python.Str(v))
 	}
 	text := strings.Join(names, ", ")
 	if more := all - int64(len(names)); more > 0 {
@@ -163,11 +163,11 @@ func minionJobsText(m *payload.Map, now time.Time) string {
 		t := newTable("JOB", "STATE", "AGE", "FUNCTION", "USER")
 		for _, v := range running {
 			j, _ := v.(*payload.Map)
-			t.add(j.Str("jid"), "running", top.Since(j.Str("since"), now), pytext.Str(j.Value("fun")), j.Str("user"))
+			t.add(j.Str("jid"), "running", top.Since(j.Str("since"), now), python.Str(j.Value("fun")), j.Str("user"))
 		}
 		for _, v := range queued {
 			j, _ := v.(*payload.Map)
-			t.add(j.Str("jid"), fmt.Sprintf("queued, place %d", intOf(j, "place")), "-", pytext.Str(j.Value("fun")),
+			t.add(j.Str("jid"), fmt.Sprintf("queued, place %d", intOf(j, "place")), "-", python.Str(j.Value("fun")),
 				j.Str("user"))
 		}
 		b.WriteString(t.String())

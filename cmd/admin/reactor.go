@@ -10,9 +10,9 @@ import (
 	"brine/cmd/tool"
 	"brine/cmd/top"
 	"brine/modules/outputters"
-	"brine/modules/text/pyjson"
 	"brine/wire/control"
 	"brine/wire/payload"
+	"brine/wire/python/pyjson"
 )
 
 // maxEventFile is the size of the largest file with an event, in bytes.

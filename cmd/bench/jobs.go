@@ -23,8 +23,9 @@ func (t *turn) newClient() (*client.Client, error) {
 		}
 	}
 	c := client.New(client.Options{
-		MasterURI: zmq.ConnectEndpoint("127.0.0.1", t.ret, "", 0), SockDir: t.conf.SockDir, CacheDir: t.conf.CacheDir,
-		User: client.LoginName(t.conf.User, ""), KeyOwner: t.conf.User, Timeout: time.Minute, Tries: 1, Context: t.zctx,
+		Dial: zmq.Dialer(zmq.ReqOptions{Endpoint: zmq.ConnectEndpoint("127.0.0.1", t.ret, "", 0),
+			Context: t.zctx}), SockDir: t.conf.SockDir, CacheDir: t.conf.CacheDir,
+		User: client.LoginName(t.conf.User, ""), KeyOwner: t.conf.User, Timeout: time.Minute, Tries: 1,
 	})
 	t.clients = append(t.clients, c)
 	return c, nil

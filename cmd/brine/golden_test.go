@@ -81,6 +81,7 @@ func (c *goldenCase) alone() bool {
 // TestGolden runs every recorded case of Salt's tools that brine can answer by now, against a master and minions of
 // brine. A case that has to wait is listed with the reason by `go test -v -run TestGolden ./cmd/brine`.
 func TestGolden(t *testing.T) {
+	t.Parallel()
 	runGolden(t, "", "salt-key", "daemons", "salt", "salt-call", "salt-run", "salt-cp")
 }
 
@@ -90,6 +91,7 @@ func runGolden(t *testing.T, daemons string, tools ...string) {
 	t.Helper()
 	for _, name := range tools {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			var file struct{ Cases []goldenCase }
 			readGolden(t, name+".json", &file)
 			fleet := sync.OnceValues(func() (*goldenSite, error) { return startFleet(t, daemons) })

@@ -37,6 +37,7 @@ func TestKeptMinion(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts a fleet")
 	}
+	t.Parallel()
 	for _, option := range []string{"multiprocessing: False", "multiprocessing: True"} {
 		t.Run(option, func(t *testing.T) { keepMinion(t, option) })
 	}

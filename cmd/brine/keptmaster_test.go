@@ -16,6 +16,7 @@ import (
 
 	"brine/cmd/tooltest"
 	"brine/wire/payload"
+	"brine/wire/transport"
 	"brine/wire/zmq"
 )
 
@@ -110,7 +111,7 @@ func (k *keptMaster) answered(t *testing.T) {
 		if err == nil && len(reply) > 0 {
 			return
 		}
-		if !errors.Is(err, zmq.ErrLost) {
+		if !errors.Is(err, transport.ErrLost) {
 			t.Fatalf("the next master answers %q, %v\n%s", reply, err, k.logs())
 		}
 	}

@@ -92,8 +92,12 @@ func TestKilledMinion(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes half a minute")
 	}
+	t.Parallel()
 	for _, option := range []string{"multiprocessing: False", "multiprocessing: True"} {
-		t.Run(option, func(t *testing.T) { killMinions(t, option) })
+		t.Run(option, func(t *testing.T) {
+			t.Parallel()
+			killMinions(t, option)
+		})
 	}
 }
 

@@ -130,6 +130,7 @@ func sayingCases() []sayingCase {
 // TestSaltSaysWhy runs salt in all its ways against minions that are silent. The reasons stand on stderr, and stdout
 // and the exit code are Salt's.
 func TestSaltSaysWhy(t *testing.T) {
+	t.Parallel()
 	s := newSilentSite(t)
 	const noHeartbeat = "zmq_heartbeat_ivl: 0" // the connection of a frozen minion stands as long as the test takes
 	s.config("gather_job_timeout: 8", noHeartbeat)

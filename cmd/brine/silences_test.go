@@ -28,6 +28,7 @@ type silence struct {
 // TestSilences stages the reasons why a minion can be silent and compares what brine why says: one master and a few
 // minions, each a process, and minions of this process that do what no healthy minion does.
 func TestSilences(t *testing.T) {
+	t.Parallel()
 	s := newSilentSite(t)
 	s.config()
 	s.start("master", "salt-master")

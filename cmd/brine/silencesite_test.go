@@ -313,9 +313,10 @@ func (s *silentSite) connected(t *testing.T, want string, ids ...string) {
 
 // client is the command line's way to the master.
 func (s *silentSite) client() *client.Client {
-	return client.New(client.Options{MasterURI: fmt.Sprintf("tcp://127.0.0.1:%d", s.door),
+	return client.New(client.Options{Dial: zmq.Dialer(zmq.ReqOptions{
+		Endpoint: fmt.Sprintf("tcp://127.0.0.1:%d", s.door), Context: s.zctx}),
 		SockDir: s.path("m/var/run/salt/master"), CacheDir: s.path("m/var/cache/salt/master"),
-		User: session.RunningUser(), KeyOwner: session.RunningUser(), Timeout: silentPatience, Context: s.zctx})
+		User: session.RunningUser(), KeyOwner: session.RunningUser(), Timeout: silentPatience})
 }
 
 // publish sends a job and waits until it is on its way.

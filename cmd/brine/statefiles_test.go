@@ -15,7 +15,7 @@ import (
 	"syscall"
 	"testing"
 
-	"brine/modules/host/setaside"
+	"brine/wire/disk/setaside"
 )
 
 // What becomes of a daemon and of a file of its state that is damaged when it starts.
@@ -110,6 +110,7 @@ func TestStateFiles(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts a fleet")
 	}
+	t.Parallel()
 	s := newSilentSite(t)
 	s.withState(t)
 	gold := t.TempDir()

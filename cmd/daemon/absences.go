@@ -9,10 +9,9 @@ import (
 	"brine/cmd/session"
 	"brine/config"
 	"brine/modules/absent"
-	"brine/modules/loader"
 	"brine/modules/pillar"
-	"brine/modules/text/pytext"
 	"brine/wire/payload"
+	"brine/wire/python"
 )
 
 // absences name what the options of a daemon ask for and brine does not have: external pillars, and functions in
@@ -34,7 +33,7 @@ func absences(s *session.Session) (out []config.Notice) {
 	kind := absent.Execution
 	if s.Master != nil {
 		kind = absent.Runner
-		if names := config.SecretOptions(c.Raw); loader.Truthy(c.Raw.Value("pillar_opts")) {
+		if names := config.SecretOptions(c.Raw); python.Truth(c.Raw.Value("pillar_opts")) {
 			say("pillar_opts", "every minion gets all options of this master in its pillar, unmasked; secrets are in "+
 				oneOf(names))
 		}
@@ -61,7 +60,7 @@ func oneOf(names []string) string {
 func functionsIn(key string, v any) (names []string) {
 	m, _ := v.(*payload.Map)
 	for name, entry := range m.All() {
-		fun := pytext.Str(name)
+		fun := python.Str(name)
 		job, isMap := entry.(*payload.Map)
 		if key == "schedule" {
 			fun = job.Str("function")

@@ -19,9 +19,9 @@ import (
 	"brine/cmd/session"
 	"brine/cmd/tool"
 	"brine/config"
-	"brine/modules/host/wholefile"
 	"brine/modules/outputters"
 	"brine/supervisor/stats"
+	"brine/wire/disk/wholefile"
 )
 
 // A process that dies of a panic or of a signal of its own says why on stderr, and in a file. The next one makes a

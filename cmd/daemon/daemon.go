@@ -22,8 +22,8 @@ import (
 	"brine/cmd/session"
 	"brine/cmd/tool"
 	"brine/config"
-	"brine/modules/host/wholefile"
 	"brine/supervisor"
+	"brine/wire/disk/wholefile"
 
 	"github.com/coreos/go-systemd/v22/daemon"
 )

@@ -12,7 +12,7 @@ import (
 	"brine/wire/auth"
 	"brine/wire/payload"
 	"brine/wire/sealed"
-	"brine/wire/zmq"
+	"brine/wire/transport"
 )
 
 // patience is how long it is tried to deliver a return, authPatience how long the reply to a sign-in is waited for.
@@ -123,7 +123,7 @@ func (f *Fleet) exchange(ctx context.Context, frame []byte) ([]byte, error) {
 	req := <-f.requests // soon: whoever has one waits no longer than patience
 	defer func() { f.requests <- req }()
 	reply, err := req.Do(ctx, frame)
-	if err != nil && f.ctx.Err() == nil && !errors.Is(err, zmq.ErrLost) && !errors.Is(err, zmq.ErrTimeout) {
+	if err != nil && f.ctx.Err() == nil && !errors.Is(err, transport.ErrLost) && !errors.Is(err, transport.ErrTimeout) {
 		f.fail(fmt.Errorf("reach the request port: %w", err)) // no socket can be made, and none will be
 	}
 	return reply, err

@@ -82,7 +82,8 @@ func (r *rig) stop() {
 
 func (r *rig) client() *client.Client {
 	r.t.Helper()
-	c := client.New(client.Options{MasterURI: zmq.ConnectEndpoint("127.0.0.1", r.ret, "", 0), SockDir: r.cfg.SockDir,
+	c := client.New(client.Options{
+		Dial: zmq.Dialer(zmq.ReqOptions{Endpoint: zmq.ConnectEndpoint("127.0.0.1", r.ret, "", 0)}), SockDir: r.cfg.SockDir,
 		CacheDir: r.cfg.CacheDir, User: r.user, KeyOwner: r.user})
 	r.t.Cleanup(func() {
 		if err := c.Close(); err != nil {

@@ -41,10 +41,11 @@ func NewClient(s *session.Session) *client.Client { return NewGatedClient(s, nil
 func NewGatedClient(s *session.Session, gate client.Gate) *client.Client {
 	m := s.Master
 	opt := client.Options{
-		MasterURI: s.Client.MasterURI, SockDir: m.SockDir, CacheDir: m.CacheDir, IPCMode: m.IPCMode,
+		Dial:    zmq.Dialer(zmq.ReqOptions{Endpoint: s.Client.MasterURI, IPv6: m.IPv6}),
+		SockDir: m.SockDir, CacheDir: m.CacheDir, IPCMode: m.IPCMode,
 		User: session.LoginName(), KeyOwner: m.User,
 		ExtJobCache: m.ExtJobCache, Timeout: m.Timeout, GatherJobTimeout: m.GatherJobTimeout, SyndicWait: m.SyndicWait,
-		OrderMasters: m.OrderMasters, Gate: gate, Socket: zmq.ReqOptions{IPv6: m.IPv6}, Logger: s.Log,
+		OrderMasters: m.OrderMasters, Gate: gate, Logger: s.Log,
 		Gone: func(ctx context.Context, jid string, ids []string) []string { return gone(ctx, s, jid, ids) },
 		Standing: func(ctx context.Context, jid string, ids []string) client.Standing {
 			return standing(ctx, s, jid, ids)

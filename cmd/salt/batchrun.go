@@ -11,10 +11,10 @@ import (
 	"brine/cmd/masterlink"
 	"brine/cmd/tool"
 	"brine/modules/fleet/batch"
-	"brine/modules/text/pytext"
 	"brine/wire/client"
 	"brine/wire/event"
 	"brine/wire/payload"
+	"brine/wire/python"
 )
 
 // batchRun drives a batch from this tool.
@@ -213,7 +213,7 @@ func (b *batchRun) work(ctx context.Context) error {
 func (b *batchRun) publish(ctx context.Context, ids []string) error {
 	if !b.quiet {
 		fmt.Fprintf(b.Stdout, "\nExecuting run on %s\n\n",
-			pytext.Repr(payload.AnyList(slices.Sorted(slices.Values(ids)))))
+			python.Repr(payload.AnyList(slices.Sorted(slices.Values(ids)))))
 	}
 	job := b.turn(ids)
 	run, err := b.wire.Run(ctx, job)

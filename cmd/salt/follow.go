@@ -11,9 +11,9 @@ import (
 	"brine/cmd/masterlink"
 	"brine/cmd/terminal"
 	"brine/cmd/tool"
-	"brine/modules/text/pytext"
 	"brine/wire/client"
 	"brine/wire/payload"
+	"brine/wire/python"
 )
 
 // follow publishes a job and shows its returns as they come.
@@ -131,7 +131,7 @@ func retcodeOf(ret *payload.Return) int {
 	most := int64(0)
 	first := true
 	for k := range codes.All() {
-		if n, ok := codes.Int(pytext.Str(k)); ok && (first || n > most) {
+		if n, ok := codes.Int(python.Str(k)); ok && (first || n > most) {
 			most, first = n, false
 		}
 	}

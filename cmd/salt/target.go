@@ -7,18 +7,18 @@ import (
 	"brine/cmd/display"
 	"brine/cmd/masterlink"
 	"brine/cmd/tool"
-	"brine/modules/text/pytext"
 	"brine/wire/payload"
+	"brine/wire/python"
 )
 
 // wireTarget is the target as it goes to the master, with node groups written out.
 func (t *saltTool) wireTarget() (tgt any, tgtType string, err error) {
 	switch t.cmd.tgtType {
 	case "nodegroup":
-		words, err := masterlink.Nodegroup(t.Session, pytext.Str(t.cmd.tgt))
+		words, err := masterlink.Nodegroup(t.Session, python.Str(t.cmd.tgt))
 		return strings.Join(words, " "), "compound", err
 	case "compound":
-		words, err := masterlink.WithoutNodegroups(t.Session, strings.Fields(pytext.Str(t.cmd.tgt)))
+		words, err := masterlink.WithoutNodegroups(t.Session, strings.Fields(python.Str(t.cmd.tgt)))
 		return strings.Join(words, " "), "compound", err
 	}
 	return t.cmd.tgt, t.cmd.tgtType, nil

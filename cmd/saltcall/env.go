@@ -13,20 +13,16 @@ import (
 )
 
 // build puts together what the functions stand on. Nothing is read before a function asks for it.
-func (t *callTool) build() error {
+func (t *callTool) build() {
 	machine := saltrun.MachineOf(t.Minion.ID, t.Minion.Raw)
 	machine.Refresh = t.Opt.Bool("refresh_grains_cache")
-	env, err := execution.NewEnv(machine)
-	if err != nil {
-		return err
-	}
+	env := execution.NewEnv(machine)
 	env.Host = loader.Host{Log: callLog{t.Log}, Events: callEvents{t}, Daemon: callDaemon{t}}
 	saltrun.OfferMaster(t.Log)(env)
 	t.env = env
 	if t.servesItself() {
 		t.pillarFrom(pillar.NewOwn(env))
 	}
-	return nil
 }
 
 // servesItself says that files and pillar come from this machine, whatever masters there are.

@@ -16,6 +16,7 @@ import (
 	"brine/wire/crypt"
 	"brine/wire/payload"
 	"brine/wire/sealed"
+	"brine/wire/transport"
 	"brine/wire/zmq"
 )
 
@@ -29,7 +30,7 @@ const exitPending = 2
 type callLink struct {
 	cfg  *config.Minion
 	auth *auth.Minion
-	req  *zmq.Req
+	req  transport.RequestClient
 	log  *slog.Logger
 	ip   string // of the master
 

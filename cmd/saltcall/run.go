@@ -14,12 +14,12 @@ import (
 	"brine/cmd/display"
 	"brine/cmd/tool"
 	"brine/modules/execution"
-	"brine/modules/host/wholefile"
 	"brine/modules/loader"
 	"brine/modules/returners"
 	"brine/modules/text/args"
-	"brine/modules/text/pytext"
+	"brine/wire/disk/wholefile"
 	"brine/wire/payload"
+	"brine/wire/python"
 )
 
 // exitUnknown is the code for a function that is not there (Salt ends with -1).
@@ -42,7 +42,7 @@ func (t *callTool) run(ctx context.Context, fun string, words []string) error {
 	t.hand(ctx, ret)
 	t.toReturners(ctx, ret)
 	if list, ok := ret.Value("return").([]any); ok && f.Tuple && slices.Contains(pythonic, t.Opt.Str("output")) {
-		ret.Set("return", pytext.ATuple{Values: list})
+		ret.Set("return", python.ATuple{Values: list})
 	}
 	return t.present(ret)
 }
@@ -61,11 +61,7 @@ func (t *callTool) toReturners(ctx context.Context, ret *payload.Map) {
 	if len(names) == 0 {
 		return
 	}
-	reg, err := execution.Machine{}.Returners()
-	if err != nil {
-		t.Log.Error("returners cannot be called", "err", err)
-		return
-	}
+	reg := execution.Machine{}.Returners()
 	for _, name := range returners.Expand(names, t.Minion.Raw) {
 		if slices.Contains(t.Minion.DisableReturners, name) {
 			t.Log.Warn("Returner " + name + " is disabled (disable_returners)")

@@ -43,9 +43,7 @@ func Run(c *tool.Call) error {
 	} else if !ok {
 		return tool.Exit(tool.ExitNoUser, "")
 	}
-	if err := t.build(); err != nil {
-		return err
-	}
+	t.build()
 	switch {
 	case s.Opt.Bool("doc"):
 		return t.printDocs()

@@ -7,9 +7,9 @@ import (
 	"brine/cmd/display"
 	"brine/cmd/masterlink"
 	"brine/modules/fleet/keys"
-	"brine/modules/text/pytext"
 	"brine/wire/client"
 	"brine/wire/payload"
+	"brine/wire/python"
 )
 
 // wheel calls a wheel function of the master with what --auth or the token file gives.
@@ -30,7 +30,7 @@ func (k *keyTool) wheel(fun string, arg []any, kw *payload.Map) (any, error) {
 	if good, _ := ret.Success(); good && ret.HasValue() {
 		return ret.Value(), nil
 	}
-	return nil, errors.New(pytext.Str(ret.Value()))
+	return nil, errors.New(python.Str(ret.Value()))
 }
 
 // showRemote displays what a wheel function says about keys.
@@ -58,7 +58,7 @@ func (k *keyTool) matchRemote(globs string) (keys.Groups, error) {
 	}
 	groups, ok := ret.(*payload.Map)
 	if !ok {
-		return nil, errors.New(pytext.Str(ret))
+		return nil, errors.New(python.Str(ret))
 	}
 	return groupsOf(groups), nil
 }
@@ -67,9 +67,9 @@ func (k *keyTool) matchRemote(globs string) (keys.Groups, error) {
 func groupsOf(m *payload.Map) keys.Groups {
 	var out keys.Groups
 	for status := range m.All() {
-		g := keys.Group{Status: keys.Status(pytext.Str(status))}
-		for _, id := range m.List(pytext.Str(status)) {
-			g.IDs = append(g.IDs, pytext.Str(id))
+		g := keys.Group{Status: keys.Status(python.Str(status))}
+		for _, id := range m.List(python.Str(status)) {
+			g.IDs = append(g.IDs, python.Str(id))
 		}
 		out = append(out, g)
 	}

@@ -134,14 +134,7 @@ func startMinion(s *session.Session, ended chan<- daemon.ExitRequest) (daemon.Se
 		return nil, err
 	}
 	machine := saltrun.MachineOf(cfg.ID, cfg.Raw)
-	reg, err := machine.Functions()
-	if err != nil {
-		return nil, err
-	}
-	kept, err := machine.Returners()
-	if err != nil {
-		return nil, err
-	}
+	reg, kept := machine.Functions(), machine.Returners()
 	set, err := daemon.MetricSet(s, "minion", "Jobs/Job-")
 	if err != nil {
 		return nil, err

@@ -47,9 +47,7 @@ func (b besideMaster) with(do func(runners.Client) (any, error)) (any, error) {
 	}
 	s.Common.Raw.Set("__cli", b.cli)
 	r := &runTool{Session: s}
-	if err := r.build(); err != nil {
-		return nil, err
-	}
+	r.build()
 	defer r.close()
 	return do(r.client())
 }

@@ -140,14 +140,11 @@ func (j filedJobs) keep(_ context.Context, jid, id string, load *payload.Map) er
 
 // jobCaches are the returners of this machine as job caches. A running brine master is given time to write to them
 // first what the bus has told of.
-func jobCaches(s *session.Session, jobs jobCache, env *loader.Env) (func(name string) runners.JobCache, error) {
-	kept, err := MachineOf(s.Master.ID, s.Master.Raw).Returners()
-	if err != nil {
-		return nil, err
-	}
+func jobCaches(s *session.Session, jobs jobCache, env *loader.Env) func(name string) runners.JobCache {
+	kept := MachineOf(s.Master.ID, s.Master.Raw).Returners()
 	return func(name string) runners.JobCache {
 		return settledCache{jobcache.Cache{Name: name, Registry: kept, Env: env}, jobs}
-	}, nil
+	}
 }
 
 // settledCache is a returner that a master writes to.

@@ -7,8 +7,8 @@ import (
 	"brine/modules/fleet/datacache"
 	"brine/modules/fleet/mine"
 	"brine/modules/matchers"
-	"brine/modules/text/pytext"
 	"brine/wire/payload"
+	"brine/wire/python"
 )
 
 // mineReader reads the mines of the master on this machine, as that master itself.
@@ -23,7 +23,7 @@ func newMines(s *session.Session, targets *matchers.Expander, cache *datacache.B
 			found, err := targets.Expand(ctx, tgt, tgtType, "", greedy)
 			if err != nil {
 				s.Log.Error("Failed matching available minions with "+payload.Show(tgtType)+" pattern: "+payload.Show(
-					pytext.Str(tgt)), "err", err)
+					python.Str(tgt)), "err", err)
 			}
 			return found.Minions, err
 		}}}

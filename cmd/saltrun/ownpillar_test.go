@@ -67,10 +67,7 @@ func TestOwnPillarAsSalt(t *testing.T) {
 	layBeside(t, dir)
 	opts := payload.M("conf_file", dir+"/etc/minion", "id", "web1", "file_client", "local", "__role", "minion",
 		"pillar_roots", payload.M("base", []any{dir + "/own"}), "cachedir", dir+"/minion", "renderer", "jinja|yaml")
-	env, err := execution.NewEnv(execution.Machine{ID: "web1", Opts: opts})
-	if err != nil {
-		t.Fatal(err)
-	}
+	env := execution.NewEnv(execution.Machine{ID: "web1", Opts: opts})
 	told := &lines{}
 	env.Host.Log = told
 	OfferMaster(slog.New(slog.DiscardHandler))(env)

@@ -24,16 +24,10 @@ import (
 )
 
 // build puts together what the functions stand on.
-func (r *runTool) build() error {
+func (r *runTool) build() {
 	r.wire, r.bus, r.jobs = masterlink.NewClient(r.Session), masterlink.NewBus(r.Session), newJobCache(r.Session)
-	execEnv, err := executionEnv(r.Session)
-	if err != nil {
-		return err
-	}
-	caches, err := jobCaches(r.Session, r.jobs, execEnv)
-	if err != nil {
-		return err
-	}
+	execEnv := executionEnv(r.Session)
+	caches := jobCaches(r.Session, r.jobs, execEnv)
 	manager := manager(r.Session)
 	exp, cache := masterlink.Expander(r.Session), masterlink.Cache(r.Session)
 	reg, wheels := loader.NewRegistry(), loader.NewRegistry()
@@ -55,7 +49,6 @@ func (r *runTool) build() error {
 	r.env, r.wheel = envOf(r.Session, reg), envOf(r.Session, wheels)
 	own := r.client()
 	execEnv.Host.Runner, execEnv.Host.Wheel, execEnv.Host.Local = own, own, own
-	return nil
 }
 
 // close gives the connections back, where the process does not end with the tool.
@@ -71,7 +64,7 @@ func envOf(s *session.Session, reg *loader.Registry) *loader.Env {
 }
 
 // executionEnv is where execution functions run on the master, for salt.cmd.
-func executionEnv(s *session.Session) (*loader.Env, error) {
+func executionEnv(s *session.Session) *loader.Env {
 	return execution.NewEnv(MachineOf(s.Master.ID, s.Master.Raw))
 }
 

@@ -8,10 +8,10 @@ import (
 	"brine/cmd/masterlink"
 	"brine/cmd/session"
 	"brine/modules/loader"
-	"brine/modules/text/pytext"
 	"brine/wire/control"
 	"brine/wire/event"
 	"brine/wire/payload"
+	"brine/wire/python"
 )
 
 // reactorWait is how long the answer of a Reactor may take, as in Salt.
@@ -27,7 +27,7 @@ func reactorConfigured(s *session.Session) bool {
 		}
 		return false
 	}
-	return loader.Truthy(s.Master.Raw.Value("reactor"))
+	return python.Truth(s.Master.Raw.Value("reactor"))
 }
 
 // masterReactor is the Reactor of the running master. One of brine is asked on its control socket, so that no key goes
@@ -88,7 +88,7 @@ func (m masterReactor) List(ctx context.Context) ([]any, error) {
 // Add adds a rule.
 func (m masterReactor) Add(ctx context.Context, tag, sls any) (*payload.Map, error) {
 	files, _ := sls.([]any)
-	got, answer, err := m.do(ctx, control.ManageReactor{Do: "add", Event: pytext.Str(tag), Files: files},
+	got, answer, err := m.do(ctx, control.ManageReactor{Do: "add", Event: python.Str(tag), Files: files},
 		payload.M("event", tag, "reactors", sls), "add-complete")
 	if answer != nil {
 		return answer.Map("result"), err
@@ -98,7 +98,7 @@ func (m masterReactor) Add(ctx context.Context, tag, sls any) (*payload.Map, err
 
 // Delete takes a rule away.
 func (m masterReactor) Delete(ctx context.Context, tag any) (*payload.Map, error) {
-	got, answer, err := m.do(ctx, control.ManageReactor{Do: "delete", Event: pytext.Str(tag)}, payload.M("event", tag),
+	got, answer, err := m.do(ctx, control.ManageReactor{Do: "delete", Event: python.Str(tag)}, payload.M("event", tag),
 		"delete-complete")
 	if answer != nil {
 		return answer.Map("result"), err

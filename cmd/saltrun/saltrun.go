@@ -49,9 +49,7 @@ func Run(c *tool.Call) error {
 	if r.jid == "" {
 		r.jid = payload.NewUniqueJID(time.Now(), s.Master.UniqueJID)
 	}
-	if err := r.build(); err != nil {
-		return err
-	}
+	r.build()
 	if s.Opt.Bool("doc") {
 		return r.printDocs()
 	}

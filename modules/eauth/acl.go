@@ -6,8 +6,8 @@ import (
 
 	"brine/modules/matchers"
 	"brine/modules/text/args"
-	"brine/modules/text/pytext"
 	"brine/wire/payload"
+	"brine/wire/python"
 )
 
 // listFor collects what external_auth allows a user of a backend: his own entries, those of his groups ("name%"), and
@@ -219,7 +219,7 @@ func allowsPositional(want, args []any) bool {
 		if i >= len(args) {
 			return false
 		}
-		if pattern, ok := w.(string); w != nil && (!ok || !matches(pattern, pytext.Str(args[i]))) {
+		if pattern, ok := w.(string); w != nil && (!ok || !matches(pattern, python.Str(args[i]))) {
 			return false
 		}
 	}
@@ -232,7 +232,7 @@ func allowsKeywords(want, kw *payload.Map) bool {
 		if !ok {
 			return false
 		}
-		if pattern, isText := w.(string); w != nil && (!isText || !matches(pattern, pytext.Str(v))) {
+		if pattern, isText := w.(string); w != nil && (!isText || !matches(pattern, python.Str(v))) {
 			return false
 		}
 	}

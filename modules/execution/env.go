@@ -3,6 +3,7 @@ package execution
 import (
 	"os"
 
+	"brine/modules/all"
 	"brine/modules/grains"
 	"brine/modules/loader"
 	"brine/modules/returners"
@@ -19,39 +20,33 @@ type Machine struct {
 }
 
 // Functions are all functions, as far as the options let them be called.
-func (m Machine) Functions() (*loader.Registry, error) {
-	kept, err := m.Returners()
-	if err != nil {
-		return nil, err
-	}
+func (m Machine) Functions() *loader.Registry {
 	reg := loader.NewRegistry()
-	Register(reg, Options{Version: m.Version, Returners: kept})
+	Register(reg, Options{Version: m.Version, Returners: m.Returners()})
 	reg.Limit(loader.LimitsOf(m.Opts, "modules"))
-	return reg, nil
+	return reg
 }
 
 // Returners are all returners of the machine.
-func (m Machine) Returners() (*loader.Registry, error) {
+func (m Machine) Returners() *loader.Registry {
 	reg := loader.NewRegistry()
-	return reg, returners.Register(reg, returners.Options{Stdout: os.Stdout})
+	reg.Offer(all.Returners(returners.Options{Registry: reg, Stdout: os.Stdout}))
+	return reg
 }
 
 // Grains are the grains of the machine, with those of the configuration. None is computed before it is asked for.
 func (m Machine) Grains() *grains.Collector {
 	return grains.New(grains.Options{Opts: m.Opts, Static: m.Opts.Map("grains"), Version: m.Version,
-		ZMQVersion: m.ZMQVersion, Refresh: m.Refresh})
+		ZMQVersion: m.ZMQVersion, Refresh: m.Refresh}, all.Grains())
 }
 
 // NewEnv is what functions are called in. The caller adds what its process offers them (loader.Host), and a pillar.
-func NewEnv(m Machine) (*loader.Env, error) {
-	reg, err := m.Functions()
-	if err != nil {
-		return nil, err
-	}
+func NewEnv(m Machine) *loader.Env {
+	reg := m.Functions()
 	facts := m.Grains()
 	env := &loader.Env{Registry: reg, ID: m.ID, Opts: func() *payload.Map {
 		return m.Opts
 	}, Grains: facts.Map, GrainOf: facts.Get}
 	reg.On(env)
-	return env, nil
+	return env
 }

@@ -12,10 +12,7 @@ import (
 // the options disable is not there.
 func TestNewEnv(t *testing.T) {
 	opts := payload.M("id", "web1", "grains", payload.M("os", "Mine", "site", "ams"), "disable_modules", []any{"sys"})
-	env, err := execution.NewEnv(execution.Machine{ID: "web1", Opts: opts, Version: "3008.3", ZMQVersion: "4.3.5"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	env := execution.NewEnv(execution.Machine{ID: "web1", Opts: opts, Version: "3008.3", ZMQVersion: "4.3.5"})
 	for name, want := range map[string]any{"os": "Mine", "site": "ams", "kernel": "Linux", "saltversion": "3008.3",
 		"zmqversion": "4.3.5"} {
 		if got, _, err := modtest.Call(t, env, "grains.get", []any{name}, nil); err != nil || got != want {

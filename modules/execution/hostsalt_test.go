@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"brine/modules/all"
 	"brine/modules/grains"
 	"brine/wire/payload"
 )
@@ -22,7 +23,7 @@ func TestHostsAgainstSalt(t *testing.T) {
 		}
 		populate(t, ours)
 		env, log := ownEnv(t, ours, func(opts *payload.Map) *payload.Map {
-			return grains.New(grains.Options{Version: "3008.3", Opts: opts}).Map()
+			return grains.New(grains.Options{Version: "3008.3", Opts: opts}, all.Grains()).Map()
 		})
 		for i, c := range calls {
 			c.words = inDir(c.words, ours)

@@ -16,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"brine/modules/all"
 	"brine/modules/grains"
 	"brine/modules/modtest"
 	"brine/wire/payload"
@@ -55,7 +56,7 @@ func TestAgainstSalt(t *testing.T) {
 	real := runSalt(t, theirs, calls)
 	began := time.Now()
 	env, log := ownEnv(t, ours, func(opts *payload.Map) *payload.Map {
-		return grains.New(grains.Options{Version: "3008.3", Opts: opts}).Map()
+		return grains.New(grains.Options{Version: "3008.3", Opts: opts}, all.Grains()).Map()
 	})
 	for i, c := range calls {
 		c.words = inDir(c.words, ours)
@@ -90,7 +91,7 @@ func TestPackagesAgainstSalt(t *testing.T) {
 	}
 	installPackages(t, ours)
 	env, log := ownEnv(t, ours, func(opts *payload.Map) *payload.Map {
-		return grains.New(grains.Options{Version: "3008.3", Opts: opts}).Map()
+		return grains.New(grains.Options{Version: "3008.3", Opts: opts}, all.Grains()).Map()
 	})
 	for i, c := range calls {
 		c.words = inDir(c.words, ours)
@@ -145,7 +146,7 @@ func TestFilesAgainstSalt(t *testing.T) {
 	}
 	serveFiles(t, ours)
 	env, log := ownEnv(t, ours, func(opts *payload.Map) *payload.Map {
-		return grains.New(grains.Options{Version: "3008.3", Opts: opts}).Map()
+		return grains.New(grains.Options{Version: "3008.3", Opts: opts}, all.Grains()).Map()
 	})
 	for i, c := range calls {
 		c.words = inDir(c.words, ours)
@@ -173,7 +174,7 @@ func TestFormulasAgainstSalt(t *testing.T) {
 	}
 	serveFormulas(t, ours)
 	env, log := formulaEnv(t, ours, func(opts *payload.Map) *payload.Map {
-		return grains.New(grains.Options{Version: "3008.3", Opts: opts}).Map()
+		return grains.New(grains.Options{Version: "3008.3", Opts: opts}, all.Grains()).Map()
 	})
 	for i, c := range calls {
 		got, want := runHere(t, env, log, c).String(), strings.ReplaceAll(real[i].String(), theirs, ours)
@@ -222,7 +223,7 @@ func TestMachineAgainstSalt(t *testing.T) {
 	}
 	furnish(t, ours)
 	env, log := ownEnv(t, ours, func(opts *payload.Map) *payload.Map {
-		return grains.New(grains.Options{Version: "3008.3", Opts: opts}).Map()
+		return grains.New(grains.Options{Version: "3008.3", Opts: opts}, all.Grains()).Map()
 	})
 	for i, c := range calls {
 		c.words = inDir(c.words, ours)

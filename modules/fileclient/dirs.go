@@ -13,6 +13,7 @@ import (
 	"brine/modules/loader"
 	"brine/modules/matchers"
 	"brine/wire/payload"
+	"brine/wire/python"
 )
 
 // CacheFiles caches files, and returns for each its path, or false.
@@ -120,11 +121,11 @@ func (c *Client) cacheFolder(env, name string) (string, error) {
 // chosen tells whether a name is wanted: globs, or with "E@" before them regular expressions (check_include_exclude).
 func chosen(name string, include, exclude any) (bool, error) {
 	in, err := fits(name, include)
-	if err != nil || loader.Truthy(include) && !in {
+	if err != nil || python.Truth(include) && !in {
 		return false, err
 	}
 	out, err := fits(name, exclude)
-	return !loader.Truthy(exclude) || !out, err
+	return !python.Truth(exclude) || !out, err
 }
 
 func fits(name string, patterns any) (bool, error) {

@@ -1,20 +1,13 @@
 package grains
 
 import (
-	"context"
-	"os"
-	"path/filepath"
+	"slices"
 	"sync"
-	"time"
 
-	"brine/modules/host/links"
 	"brine/modules/matchers"
 	"brine/modules/text/dicts"
 	"brine/wire/payload"
 )
-
-// programTimeout bounds each external program.
-const programTimeout = 5 * time.Second
 
 // Options say for which minion the grains are.
 type Options struct {
@@ -27,39 +20,64 @@ type Options struct {
 	Refresh    bool         // do not use the cache file
 }
 
+// Module is one file of the reference, with its groups in their order.
+type Module struct {
+	File   string // its name among the files: "core"
+	Groups func(h *Host) []Group
+}
+
+// Group is a set of grains that are found together.
+type Group struct {
+	Name string
+	Keys []string // every grain it may hold
+	Any  bool     // it may hold grains of any name, without Keys
+	Slow bool     // it may wait for a program or a name server
+	Run  func() *payload.Map
+}
+
 // Collector computes grains when they are asked for. It may be used from many goroutines.
 type Collector struct {
 	opt    Options
-	host   *host
 	groups []*lazyGroup
-	byKey  map[string][]*lazyGroup // in order of precedence, weakest first
+	byKey  map[string][]int // places among groups, by the names of grains
+	open   []int            // places of groups that may hold any grain
 	all    func() *payload.Map
 }
 
 type lazyGroup struct {
-	group
+	Group
 	get func() *payload.Map
 }
 
-// New prepares the collection and computes nothing.
-func New(opt Options) *Collector {
-	c := &Collector{opt: opt, host: newHost(opt), byKey: map[string][]*lazyGroup{}}
-	for _, g := range table() {
-		lg := &lazyGroup{group: g}
-		lg.get = sync.OnceValue(func() *payload.Map { return c.filtered(g.run(c.host)) })
-		c.groups = append(c.groups, lg)
-		for _, k := range g.keys {
-			c.byKey[k] = append(c.byKey[k], lg)
+// New prepares the collection of what the modules find, and computes nothing. Of two groups with one grain the later
+// one counts, as in Salt.
+func New(opt Options, modules []Module) *Collector {
+	c := &Collector{opt: opt, byKey: map[string][]int{}}
+	h := NewHost(opt)
+	for _, m := range modules {
+		for _, g := range m.Groups(h) {
+			c.add(g)
 		}
 	}
 	c.all = sync.OnceValue(c.collect)
 	return c
 }
 
+func (c *Collector) add(g Group) {
+	place := len(c.groups)
+	c.groups = append(c.groups, &lazyGroup{g, sync.OnceValue(func() *payload.Map { return c.filtered(g.Run()) })})
+	if g.Any {
+		c.open = append(c.open, place)
+	}
+	for _, k := range g.Keys {
+		c.byKey[k] = append(c.byKey[k], place)
+	}
+}
+
 // Map is all grains, in Salt's order. The result is shared: it is only read.
 func (c *Collector) Map() *payload.Map { return c.all() }
 
-// Get is one grain. It computes the group that grain belongs to and no other.
+// Get is one grain. It computes the groups that the grain may belong to, the strongest first, until one has it.
 func (c *Collector) Get(name string) (any, bool) {
 	if v, ok := c.opt.Static.Get(name); ok {
 		return v, true
@@ -70,24 +88,13 @@ func (c *Collector) Get(name string) (any, bool) {
 	if c.flag("grains_cache") || c.flag("grains_deep_merge") {
 		return c.Map().Get(name)
 	}
-	groups := c.byKey[name]
-	for i := len(groups) - 1; i >= 0; i-- {
-		if groups[i].name == fileGroup {
-			continue
-		}
-		if v, ok := groups[i].get().Get(name); ok && !c.fromFileLater(groups[i], name) {
+	places := slices.Sorted(slices.Values(slices.Concat(c.byKey[name], c.open)))
+	for _, place := range slices.Backward(places) {
+		if v, ok := c.groups[place].get().Get(name); ok {
 			return v, true
 		}
 	}
-	if c.blocked(name) {
-		return nil, false
-	}
-	return c.host.staticFile().Get(name)
-}
-
-// fromFileLater tells whether the static file, which is read after the core groups, sets the grain as well.
-func (c *Collector) fromFileLater(g *lazyGroup, name string) bool {
-	return g.core && c.host.staticFile().Has(name) && !c.blocked(name)
+	return nil, false
 }
 
 // flag is the truth of an option.
@@ -126,7 +133,7 @@ func (c *Collector) collect() *payload.Map {
 // again for whoever asks for it: here it would end the process.
 func (c *Collector) startSlow() {
 	for _, g := range c.groups {
-		if g.slow {
+		if g.Slow {
 			go func() {
 				defer func() { _ = recover() }()
 				g.get()
@@ -152,80 +159,4 @@ func (c *Collector) blocked(name string) bool {
 		}
 	}
 	return false
-}
-
-// host holds what several groups need, each computed once.
-type host struct {
-	opt        Options
-	root       string
-	ifaces     func() []links.Interface
-	fqdn       func() string
-	distro     func() *payload.Map
-	kernel     func() kernelNames
-	hardware   func() *payload.Map
-	virtual    func() *payload.Map
-	staticFile func() *payload.Map
-}
-
-func newHost(opt Options) *host {
-	h := &host{opt: opt, root: opt.Root}
-	if h.root == "" {
-		h.root = "/"
-	}
-	h.ifaces = sync.OnceValue(links.All)
-	h.fqdn = sync.OnceValue(h.lookupFQDN)
-	h.distro = sync.OnceValue(h.readDistro)
-	h.kernel = sync.OnceValue(readKernel)
-	h.hardware = sync.OnceValue(h.readHardware)
-	h.virtual = sync.OnceValue(h.detectVirtual)
-	h.staticFile = sync.OnceValue(h.readStaticFile)
-	return h
-}
-
-func (h *host) path(name string) string { return filepath.Join(h.root, name) }
-
-// read is the content of a file, "" when it cannot be read.
-func (h *host) read(name string) string {
-	b, err := os.ReadFile(h.path(name))
-	if err != nil {
-		return ""
-	}
-	return string(b)
-}
-
-func (h *host) exists(name string) bool {
-	_, err := os.Stat(h.path(name))
-	return err == nil
-}
-
-func (h *host) isDir(name string) bool {
-	fi, err := os.Stat(h.path(name))
-	return err == nil && fi.IsDir()
-}
-
-func (h *host) isFile(name string) bool {
-	fi, err := os.Stat(h.path(name))
-	return err == nil && fi.Mode().IsRegular()
-}
-
-// enabled is an option that counts as true unless it says False.
-func (h *host) enabled(name string) bool {
-	v, ok := h.opt.Opts.Value(name).(bool)
-	return v || !ok
-}
-
-// output runs a program and gives its standard output, trimmed at the end; ok is exit code 0.
-func output(name string, args ...string) (text string, ok bool) {
-	ctx, cancel := context.WithTimeout(context.Background(), programTimeout)
-	defer cancel()
-	return runProgram(ctx, name, args...)
-}
-
-// readable tells whether a file can be opened for reading.
-func (h *host) readable(name string) bool {
-	f, err := os.Open(h.path(name))
-	if err != nil {
-		return false
-	}
-	return f.Close() == nil
 }

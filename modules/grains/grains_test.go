@@ -1,11 +1,12 @@
-package grains
+package grains_test
 
 import (
 	"os"
 	"path/filepath"
-	"sync"
 	"testing"
 
+	"brine/modules/all"
+	"brine/modules/grains"
 	"brine/wire/payload"
 )
 
@@ -19,10 +20,14 @@ func conf(t *testing.T, grains string) string {
 	return filepath.Join(dir, "minion")
 }
 
+// own are the grains of this program's modules.
+func own(opt grains.Options) *grains.Collector { return grains.New(opt, all.Grains()) }
+
 func TestPrecedence(t *testing.T) {
 	opts := payload.M("id", "web1", "master", "salt", "conf_file", conf(t, "os: FromFile\nshell: overridden\nrole: "+
-		"[a]\nid: filed\n"), "grains_blacklist", []any{"cpu*", "role"})
-	c := New(Options{Opts: opts, Static: payload.M("id", "configured", "nest", payload.M("k", "v")), Version: "3008.3"})
+		"[a]\nid: filed\ndisks: [fake]\n"), "grains_blacklist", []any{"cpu*", "role"})
+	c := own(grains.Options{Opts: opts, Static: payload.M("id", "configured", "nest", payload.M("k", "v")),
+		Version: "3008.3"})
 	all := c.Map()
 	for key, want := range map[string]any{"id": "configured", "os": "FromFile", "saltversion": "3008.3",
 		"master": "salt"} {
@@ -45,31 +50,49 @@ func TestPrecedence(t *testing.T) {
 	}
 }
 
+// TestGetIsLazy: a grain computes its own group, and the static file where that may have it.
 func TestGetIsLazy(t *testing.T) {
-	c := New(Options{Opts: payload.M("id", "web1"), Version: "3008.3"})
 	ran := map[string]bool{}
-	for _, g := range c.groups {
-		get := g.get
-		g.get = func() *payload.Map { ran[g.name] = true; return get() }
+	c := grains.New(grains.Options{Opts: payload.M("id", "web1"), Version: "3008.3"}, watched(ran))
+	if len(ran) > 0 {
+		t.Errorf("nobody asked, and it ran %v", ran)
 	}
 	c.Get("minion_blackout")
-	if len(ran) > 0 {
+	if len(ran) != 1 || !ran["config"] {
 		t.Errorf("an unknown grain ran %v", ran)
 	}
 	c.Get("os")
-	if len(ran) != 1 || !ran["distro"] {
+	if len(ran) != 2 || !ran["distro"] {
 		t.Errorf("os ran %v", ran)
 	}
 }
 
+// watched are the modules, whose groups note that they ran.
+func watched(ran map[string]bool) []grains.Module {
+	out := all.Grains()
+	for i, m := range out {
+		out[i].Groups = func(h *grains.Host) []grains.Group {
+			groups := m.Groups(h)
+			for j, g := range groups {
+				groups[j].Run = func() *payload.Map {
+					ran[g.Name] = true
+					return g.Run()
+				}
+			}
+			return groups
+		}
+	}
+	return out
+}
+
 func TestDeepMerge(t *testing.T) {
 	opts := payload.M("id", "web1", "conf_file", conf(t, "locale_info: {extra: 1}\n"), "grains_deep_merge", true)
-	got := New(Options{Opts: opts}).Map().Map("locale_info")
+	got := own(grains.Options{Opts: opts}).Map().Map("locale_info")
 	if !got.Has("extra") || !got.Has("timezone") {
 		t.Errorf("locale_info %v", got)
 	}
 	opts.Set("grains_deep_merge", false)
-	if got := New(Options{Opts: opts}).Map().Map("locale_info"); got.Len() != 1 {
+	if got := own(grains.Options{Opts: opts}).Map().Map("locale_info"); got.Len() != 1 {
 		t.Errorf("not merged: %v", got)
 	}
 }
@@ -77,53 +100,33 @@ func TestDeepMerge(t *testing.T) {
 func TestCache(t *testing.T) {
 	dir := t.TempDir()
 	opts := payload.M("id", "web1", "cachedir", dir, "grains_cache", true)
-	New(Options{Opts: opts, Static: payload.M("role", "first")}).Map()
+	own(grains.Options{Opts: opts, Static: payload.M("role", "first")}).Map()
 	fi, err := os.Stat(filepath.Join(dir, "grains.cache.p"))
 	if err != nil || fi.Mode().Perm() != 0o600 {
 		t.Fatalf("cache file: %v %v", fi, err)
 	}
-	if got := New(Options{Opts: opts, Static: payload.NewMap(0)}).Map(); got.Str("role") != "first" {
+	if got := own(grains.Options{Opts: opts, Static: payload.NewMap(0)}).Map(); got.Str("role") != "first" {
 		t.Errorf("the cache was not used: %v", got.Value("role"))
 	}
-	if got := New(Options{Opts: opts, Refresh: true}).Map(); got.Has("role") {
+	if got := own(grains.Options{Opts: opts, Refresh: true}).Map(); got.Has("role") {
 		t.Error("the cache was used although a refresh was asked for")
 	}
-	New(Options{Opts: opts, Static: payload.M("role", "first"), Refresh: true}).Map()
+	own(grains.Options{Opts: opts, Static: payload.M("role", "first"), Refresh: true}).Map()
 	opts.Set("grains_cache_expiration", int64(-1))
-	if got := New(Options{Opts: opts}).Map(); got.Has("role") {
+	if got := own(grains.Options{Opts: opts}).Map(); got.Has("role") {
 		t.Error("an expired cache was used")
 	}
 }
 
-// TestCacheThroughLink: the cache is written in the place of a link, not through it.
-func TestCacheThroughLink(t *testing.T) {
-	dir := t.TempDir()
-	victim := filepath.Join(t.TempDir(), "victim")
-	if err := os.WriteFile(victim, []byte("mine"), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Symlink(victim, filepath.Join(dir, cacheFile)); err != nil {
-		t.Fatal(err)
-	}
-	c := &Collector{opt: Options{Opts: payload.M("cachedir", dir)}}
-	c.saveCache(payload.M("os", "Debian"))
-	if b, err := os.ReadFile(victim); string(b) != "mine" || err != nil {
-		t.Errorf("behind the link: %q, %v", b, err)
-	}
-	if got := c.loadCache(); got.Str("os") != "Debian" {
-		t.Errorf("cached: %v", got)
-	}
-}
-
 func TestSkip(t *testing.T) {
-	c := New(Options{Opts: payload.M("id", "web1", "skip_grains", true)})
+	c := own(grains.Options{Opts: payload.M("id", "web1", "skip_grains", true)})
 	if c.Map().Len() != 0 {
 		t.Error("grains although they are to be skipped")
 	}
 }
 
 func TestBrokenFile(t *testing.T) {
-	c := New(Options{Opts: payload.M("id", "web1", "conf_file", conf(t, "a: [\n"))})
+	c := own(grains.Options{Opts: payload.M("id", "web1", "conf_file", conf(t, "a: [\n"))})
 	if v, ok := c.Get("id"); !ok || v != "web1" {
 		t.Errorf("id %v", v)
 	}
@@ -131,29 +134,12 @@ func TestBrokenFile(t *testing.T) {
 
 func BenchmarkMap(b *testing.B) {
 	for b.Loop() {
-		New(Options{Opts: payload.M("id", "web1"), Version: "3008.3"}).Map()
+		own(grains.Options{Opts: payload.M("id", "web1"), Version: "3008.3"}).Map()
 	}
 }
 
 func BenchmarkGetOS(b *testing.B) {
 	for b.Loop() {
-		New(Options{Opts: payload.M("id", "web1"), Version: "3008.3"}).Get("os")
+		own(grains.Options{Opts: payload.M("id", "web1"), Version: "3008.3"}).Get("os")
 	}
-}
-
-// TestSlowGroupPanics: a fault in a group of grains is the asker's, not the end of the process.
-func TestSlowGroupPanics(t *testing.T) {
-	began := make(chan struct{})
-	c := &Collector{groups: []*lazyGroup{{group: group{slow: true}, get: sync.OnceValue(func() *payload.Map {
-		close(began)
-		panic("bad table")
-	})}}}
-	c.startSlow()
-	<-began
-	defer func() {
-		if r := recover(); r != "bad table" {
-			t.Errorf("who asks gets %v", r)
-		}
-	}()
-	c.collect()
 }

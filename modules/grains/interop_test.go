@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"brine/modules/all"
 	"brine/modules/grains"
 	"brine/modules/modtest"
 	"brine/wire/payload"
@@ -34,7 +35,7 @@ func TestAgainstSalt(t *testing.T) {
 		t.Fatal(err)
 	}
 	ours := grains.New(grains.Options{Version: "3008.3", ZMQVersion: "4.3.4", Opts: payload.M("id", "web1", "master",
-		"127.0.0.1", "conf_file", filepath.Join(dir, "minion"))}).Map()
+		"127.0.0.1", "conf_file", filepath.Join(dir, "minion"))}, all.Grains()).Map()
 	problems, err := modtest.GrainDifferences("testdata/differences.json", real.Local, plain(t, ours), true)
 	if err != nil {
 		t.Fatal(err)

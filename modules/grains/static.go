@@ -5,8 +5,7 @@ import (
 	"path/filepath"
 	"time"
 
-	"brine/config/yaml"
-	"brine/modules/host/wholefile"
+	"brine/wire/disk/wholefile"
 	"brine/wire/payload"
 )
 
@@ -16,28 +15,6 @@ func File(confFile string) string {
 		return filepath.Join(confFile, "grains")
 	}
 	return filepath.Join(filepath.Dir(confFile), "grains")
-}
-
-func (h *host) fromFile() *payload.Map { return h.staticFile().Clone() }
-
-// readStaticFile reads the static grains file; a missing or broken one holds nothing.
-func (h *host) readStaticFile() *payload.Map {
-	conf := h.opt.Opts.Str("conf_file")
-	if conf == "" {
-		return none()
-	}
-	text, err := os.ReadFile(File(conf))
-	if err != nil {
-		return none()
-	}
-	v, err := yaml.Load(text)
-	if err != nil {
-		return none()
-	}
-	if m, ok := v.(*payload.Map); ok {
-		return m
-	}
-	return none()
 }
 
 const (

@@ -14,6 +14,9 @@ type Module struct {
 	File string // its name among the files: "aptpkg". disable_modules may name it, and a refusal is told under it
 	Name string // the name under which its functions are called (__virtualname__): "pkg"; "": File
 
+	// Aliases are further names of the module (__virtual_aliases__).
+	Aliases []string
+
 	// Virtual tells whether the module loads here, and if not, why; "" is Salt's bare False. It is asked once, when a
 	// function of that name or a list of functions is first wanted, and must not call functions. nil: it loads
 	// everywhere.
@@ -123,7 +126,7 @@ func (r *Registry) load(mod string) {
 	defer r.loading.Unlock()
 	r.list()
 	for _, m := range r.offered {
-		if mod != "" && (m.Name == mod || m.File == mod) {
+		if mod != "" && (m.File == mod || m.called(mod)) {
 			r.ask(m)
 		}
 	}
@@ -172,7 +175,10 @@ func (r *Registry) ask(m *offer) {
 	}
 }
 
-// make makes the functions, once.
+// called tells whether the functions of a module are called under a name.
+func (m *Module) called(name string) bool { return m.Name == name || slices.Contains(m.Aliases, name) }
+
+// make makes the functions, once, under each name of the module.
 func (m *offer) make() {
 	if m.funcs != nil || m.Funcs == nil {
 		return
@@ -185,6 +191,13 @@ func (m *offer) make() {
 		}
 		if f.Source == "" {
 			f.Source = m.File + ".py"
+		}
+	}
+	own := m.funcs
+	for _, alias := range m.Aliases {
+		for _, f := range own {
+			f.Name = alias + strings.TrimPrefix(f.Name, m.Name)
+			m.funcs = append(m.funcs, f)
 		}
 	}
 }
@@ -200,7 +213,7 @@ func (r *Registry) Check() error {
 		for i := range m.funcs {
 			if err := m.funcs[i].check(); err != nil {
 				all = append(all, err)
-			} else if m.funcs[i].Module() != m.Name {
+			} else if !m.called(m.funcs[i].Module()) {
 				all = append(all, fmt.Errorf("register %s: not of the module %s", m.funcs[i].Name, m.Name))
 			} else if !m.funcs[i].typed {
 				all = append(all, fmt.Errorf("register %s: its parameters are no struct (Fn)", m.funcs[i].Name))

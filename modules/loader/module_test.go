@@ -199,3 +199,24 @@ func TestContextIsBounded(t *testing.T) {
 	}
 	all.Wait()
 }
+
+// TestAliases: a module answers under its further names, too.
+func TestAliases(t *testing.T) {
+	reg := loader.NewRegistry()
+	reg.Offer(loader.Listed{{File: "redis_return", Name: "redis", Aliases: []string{"redis_return"},
+		Funcs: func() []loader.Func {
+			return []loader.Func{loader.Fn("get", func(*loader.Call, struct{}) (bool, error) { return true, nil }, "x")}
+		}}})
+	if err := reg.Check(); err != nil {
+		t.Error(err)
+	}
+	if got := reg.Names(); !slices.Equal(got, []string{"redis.get", "redis_return.get"}) {
+		t.Error(got)
+	}
+	reg.Reload()
+	for _, name := range []string{"redis_return.get", "redis.get"} {
+		if _, ok := reg.Lookup(name); !ok {
+			t.Errorf("%s is not there", name)
+		}
+	}
+}

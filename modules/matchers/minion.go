@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"strings"
 
-	"brine/modules/text/pytext"
 	"brine/wire/payload"
+	"brine/wire/python"
 )
 
 // ErrTarget means an expression nothing can match: wrong words, an unknown type, a bad pattern.
@@ -180,7 +180,7 @@ func matchData(f *Facts, tgt any, _ string) (bool, error) {
 		return false, nil
 	case []any:
 		for _, member := range v {
-			if GlobMatch(strings.ToLower(want), strings.ToLower(pytext.Str(member))) {
+			if GlobMatch(strings.ToLower(want), strings.ToLower(python.Str(member))) {
 				return true, nil
 			}
 		}
@@ -197,7 +197,7 @@ func matchRange(f *Facts, tgt any, _ string) (bool, error) {
 	if f.Range == nil {
 		return false, nil
 	}
-	hosts, err := f.Range(pytext.Str(tgt))
+	hosts, err := f.Range(python.Str(tgt))
 	if err != nil {
 		return false, fmt.Errorf("expand range: %w", err)
 	}

@@ -4,8 +4,8 @@ import (
 	"strconv"
 	"strings"
 
-	"brine/modules/text/pytext"
 	"brine/wire/payload"
+	"brine/wire/python"
 )
 
 // Mode is how a value is compared with a pattern; both are lower-cased first.
@@ -196,7 +196,7 @@ func (s *Subdict) matchWord(value any, want string) bool {
 		s.words[want] = w
 		s.limit.look()
 	}
-	text := strings.ToLower(pytext.Str(value))
+	text := strings.ToLower(python.Str(value))
 	s.limit.weigh(w.work(text))
 	hit, err := w.match(text)
 	if err != nil {

@@ -1,15 +1,18 @@
-package returners
+package returners_test
 
 import (
 	"testing"
 
+	"brine/modules/all"
+	"brine/modules/returners"
+	"brine/modules/returners/returnertest"
 	"brine/wire/payload"
 )
 
 // TestMisset: what an operator can mend in the options keeps what waits for the returner; options that the job itself
 // has brought stay wrong.
 func TestMisset(t *testing.T) {
-	reg := registry(t, Options{})
+	reg := returnertest.Registry(all.Returners(returners.Options{})...)
 	for _, tt := range []struct {
 		name string
 		opts *payload.Map
@@ -22,12 +25,13 @@ func TestMisset(t *testing.T) {
 		{"slack_webhook", payload.NewMap(0), payload.M("username", "x")},
 		{"smtp", payload.M("smtp.host", "h"), payload.M("subject", "x")},
 	} {
-		env := withConfig(t, tt.opts)
-		full := ret().Set("fun_args", []any{}).Set("retcode", int64(0)).Set("success", true)
-		if err := Return(call(t, env), reg, tt.name, full); err == nil || Hopeless(err) {
-			t.Errorf("%s: %v, hopeless %v", tt.name, err, Hopeless(err))
+		env := returnertest.Config(t, tt.opts)
+		full := returnertest.Ret().Set("fun_args", []any{}).Set("retcode", int64(0)).Set("success", true)
+		if err := returners.Return(returnertest.Call(t, env), reg, tt.name, full); err == nil || returners.Hopeless(err) {
+			t.Errorf("%s: %v, hopeless %v", tt.name, err, returners.Hopeless(err))
 		}
-		if err := Return(call(t, env), reg, tt.name, full.Clone().Set("ret_kwargs", tt.with)); !Hopeless(err) {
+		if err := returners.Return(returnertest.Call(t, env), reg, tt.name, full.Clone().Set("ret_kwargs",
+			tt.with)); !returners.Hopeless(err) {
 			t.Errorf("%s with options of the job: %v, and not hopeless", tt.name, err)
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"brine/wire/payload"
+	"brine/wire/python"
 )
 
 // Cause is the kind of a refusal. What is to be done about it depends on this and not on the words.
@@ -85,7 +86,7 @@ func screenLoad(v any) (load *payload.Map, id string, r *refusal) {
 	}
 	if id, ok = raw.(string); !ok {
 		text := payload.TextBadLoad // Unlike Salt: a container passes there
-		if s, scalar := pythonText(raw); scalar {
+		if s, scalar := scalarText(raw); scalar {
 			text = fmt.Sprintf(payload.TextIDNotString, s)
 		}
 		return nil, "", &refusal{text: text, why: Why{Text: "id is no text"}}
@@ -96,28 +97,11 @@ func screenLoad(v any) (load *payload.Map, id string, r *refusal) {
 	return load, id, nil
 }
 
-// pythonText returns str() of a scalar as Python writes it.
-func pythonText(v any) (text string, scalar bool) {
-	switch v := v.(type) {
-	case nil:
-		return "None", true
-	case string:
-		return v, true
-	case bool:
-		if v {
-			return "True", true
-		}
-		return "False", true
-	case int64:
-		return strconv.FormatInt(v, 10), true
-	case uint64:
-		return strconv.FormatUint(v, 10), true
-	case float64:
-		text = strconv.FormatFloat(v, 'g', -1, 64)
-		if !strings.ContainsAny(text, ".einN") {
-			text += ".0"
-		}
-		return text, true
+// scalarText is str() of a scalar as Python writes it.
+func scalarText(v any) (text string, scalar bool) {
+	switch v.(type) {
+	case nil, string, bool, int64, uint64, float64:
+		return python.Str(v), true
 	}
 	return "", false
 }

@@ -59,7 +59,7 @@ func (r *Rules) grainListed(in signInRequest) bool {
 		if !ok {
 			continue
 		}
-		text, scalar := pythonText(value)
+		text, scalar := scalarText(value)
 		lines, _ := r.Files.Lines(path.Join(r.GrainsDir, name))
 		for _, line := range lines {
 			if scalar && line == text && (line == "" || line[0] != '#') {

@@ -11,15 +11,16 @@ import (
 	"time"
 
 	"brine/wire/payload"
-	"brine/wire/zmq"
+	"brine/wire/transport"
 )
 
 // Options say where the master is and how long to wait. The zero value of a duration means Salt's default.
 type Options struct {
-	MasterURI string // request port, tcp://INTERFACE:RET_PORT of the master's configuration
-	SockDir   string // option sock_dir of the master
-	CacheDir  string // option cachedir of the master, where the key files are
-	IPCMode   string // option ipc_mode: with "tcp" the file publish_pull.ipc is not asked for
+	// Dial makes a connection to the request port; each carries one request at a time.
+	Dial     func() transport.RequestClient
+	SockDir  string // option sock_dir of the master
+	CacheDir string // option cachedir of the master, where the key files are
+	IPCMode  string // option ipc_mode: with "tcp" the file publish_pull.ipc is not asked for
 
 	User     string // name sent with every request, see LoginName
 	KeyOwner string // option user of the master, whose key root and sudo users send; "" is root
@@ -35,12 +36,10 @@ type Options struct {
 	EventPull string // address to fire events at; "": master_event_pull.ipc in SockDir
 
 	Bus Bus // in place of the two sockets
-	// Exchange sends one request and returns its reply, in place of a connection to MasterURI. It is for a
-	// master that asks itself. The end of ctx ends it with the context's cause.
+	// Exchange sends one request and returns its reply, in place of Dial. It is for a master that asks itself. The end
+	// of ctx ends it with the context's cause.
 	Exchange func(ctx context.Context, frame []byte) ([]byte, error)
-	Context  *zmq.Context   // nil: each connection makes its own
-	Socket   zmq.ReqOptions // further socket options; Endpoint and Context are set from above
-	Logger   *slog.Logger   // nil: silent
+	Logger   *slog.Logger // nil: silent
 
 	Gate Gate // asked before each request; nil: all pass
 
@@ -87,7 +86,7 @@ type Client struct {
 
 	mu   sync.Mutex
 	key  string
-	idle []*zmq.Req
+	idle []transport.RequestClient
 
 	hubs sync.Mutex
 	hub  *hub // the last subscription to the bus; nil before the first
@@ -196,17 +195,17 @@ func (c *Client) exchange(ctx context.Context, frame []byte, timeout time.Durati
 		if ctx.Err() != nil {
 			return nil, context.Cause(ctx)
 		}
-		if !errors.Is(err, zmq.ErrTimeout) {
+		if !errors.Is(err, transport.ErrTimeout) {
 			return nil, err
 		}
 		if try >= c.opt.Tries {
 			return nil, fmt.Errorf("%w: %w (%d tries)", ErrTimeout, err, try)
 		}
-		c.log.Debug("request not answered, trying again", "try", try, "uri", c.opt.MasterURI)
+		c.log.Debug("request not answered, trying again", "try", try, "err", err)
 	}
 }
 
-func (c *Client) takeRequester() *zmq.Req {
+func (c *Client) takeRequester() transport.RequestClient {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if n := len(c.idle); n > 0 {
@@ -214,12 +213,10 @@ func (c *Client) takeRequester() *zmq.Req {
 		c.idle = c.idle[:n-1]
 		return q
 	}
-	opt := c.opt.Socket
-	opt.Endpoint, opt.Context = c.opt.MasterURI, c.opt.Context
-	return zmq.NewReq(opt)
+	return c.opt.Dial()
 }
 
-func (c *Client) giveRequester(q *zmq.Req) {
+func (c *Client) giveRequester(q transport.RequestClient) {
 	c.mu.Lock()
 	if len(c.idle) < idleRequesters {
 		c.idle = append(c.idle, q)

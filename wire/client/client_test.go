@@ -278,7 +278,7 @@ func TestFireAndEvents(t *testing.T) {
 func TestExchange(t *testing.T) {
 	m := newFakeMaster(t, func(*payload.Map) any { return nil })
 	opt := m.options()
-	opt.MasterURI = ""
+	opt.Dial = nil
 	opt.Exchange = func(_ context.Context, frame []byte) ([]byte, error) {
 		req, err := payload.DecodeRequest(frame)
 		if load, _ := req.Load.(*payload.Map); err != nil || load.Str("fun") != "test.ping" {

@@ -7,6 +7,7 @@ import (
 
 	"brine/wire/event"
 	"brine/wire/payload"
+	"brine/wire/python"
 )
 
 // GetToken returns what the master knows of a token: start, expire, name, eauth, token and more. An unknown
@@ -28,7 +29,7 @@ func (c *Client) askToken(ctx context.Context, load *payload.Map) (*payload.Map,
 	if err != nil {
 		return nil, err
 	}
-	if isEmpty(reply) {
+	if !python.Truth(reply) {
 		return nil, fmt.Errorf("%s: %w", payload.Command(load), ErrAuthentication)
 	}
 	return readMap(payload.Command(load), reply)

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"brine/wire/payload"
+	"brine/wire/python"
 )
 
 // Job is what a publish request asks for. Tgt and TgtType are sent as they are: node groups and ranges are
@@ -51,7 +52,7 @@ func (c *Client) Publish(ctx context.Context, job Job) (Published, error) {
 	if err != nil {
 		return Published{}, err
 	}
-	if isEmpty(reply) && c.renewKey() {
+	if !python.Truth(reply) && c.renewKey() {
 		if reply, err = c.Request(ctx, c.publishLoad(job, timeout), timeout); err != nil {
 			return Published{}, err
 		}
@@ -123,7 +124,7 @@ func readPublished(reply any) (Published, error) {
 
 // refusal reads the forms in which a master says no: nothing, a text, or an error in a map.
 func refusal(reply any) error {
-	if isEmpty(reply) {
+	if !python.Truth(reply) {
 		return ErrEmptyReply
 	}
 	switch v := reply.(type) {
@@ -142,18 +143,4 @@ func refusal(reply any) error {
 		}
 	}
 	return nil
-}
-
-func isEmpty(reply any) bool {
-	switch v := reply.(type) {
-	case nil:
-		return true
-	case bool:
-		return !v
-	case string:
-		return v == ""
-	case *payload.Map:
-		return v.Len() == 0
-	}
-	return false
 }

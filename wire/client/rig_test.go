@@ -13,6 +13,7 @@ import (
 
 	"brine/wire/event"
 	"brine/wire/payload"
+	"brine/wire/transport"
 	"brine/wire/zmq"
 )
 
@@ -68,7 +69,7 @@ func (m *fakeMaster) touch(name, content string) {
 	}
 }
 
-func (m *fakeMaster) handle(msg zmq.Message) {
+func (m *fakeMaster) handle(msg transport.Request) {
 	req, err := payload.DecodeRequest(msg.Payload)
 	if err != nil {
 		m.t.Errorf("request: %v", err)
@@ -90,7 +91,7 @@ func (m *fakeMaster) handle(msg zmq.Message) {
 	if err != nil {
 		m.t.Errorf("reply: %v", err)
 	}
-	if err := m.router.Reply(msg.Peer, reply); err != nil {
+	if err := msg.Answer(reply); err != nil {
 		m.t.Logf("reply: %v", err)
 	}
 }
@@ -114,7 +115,7 @@ const unhurried = 10 * patience
 // nobody.
 func (m *fakeMaster) options() Options {
 	return Options{
-		MasterURI: m.uri, SockDir: m.dir, CacheDir: m.dir, User: "root", Bus: m,
+		Dial: zmq.Dialer(zmq.ReqOptions{Endpoint: m.uri}), SockDir: m.dir, CacheDir: m.dir, User: "root", Bus: m,
 		Timeout: unhurried, GatherJobTimeout: unhurried, SyndicWait: unhurried,
 	}
 }

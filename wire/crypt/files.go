@@ -8,7 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"brine/modules/host/wholefile"
+	"brine/wire/disk/wholefile"
 )
 
 // Modes of key files, as Salt makes them.

@@ -2,8 +2,6 @@ package event_test
 
 import (
 	"bytes"
-	"crypto/sha1"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"strings"
@@ -196,12 +194,6 @@ func TestRefusals(t *testing.T) {
 
 func TestNames(t *testing.T) {
 	f := wiretest.Load(t, "names")
-	for id, want := range f.Doc.Map("topics").All() {
-		sum := sha1.Sum([]byte(id.(string)))
-		if got := payload.Topic(id.(string)); got != want || got != hex.EncodeToString(sum[:]) {
-			t.Errorf("Topic(%s) = %s, want %s", id, got, want)
-		}
-	}
 	for id, v := range f.Doc.Map("minion_sockets").All() {
 		for hash, names := range v.(*payload.Map).All() {
 			pub, pull, err := event.MinionSockets(id.(string), hash.(string))

@@ -12,7 +12,7 @@ import (
 
 	"brine/wire/auth"
 	"brine/wire/payload"
-	"brine/wire/zmq"
+	"brine/wire/transport"
 )
 
 // ErrSilence means that no try got an answer.
@@ -28,7 +28,7 @@ type Session interface {
 // Channel is the way to one master. It may be used by as many goroutines as its functions may.
 type Channel struct {
 	Session Session
-	// Exchange sends one frame and waits for its reply, until ctx ends (zmq.ErrTimeout, or the cause).
+	// Exchange sends one frame and waits for its reply, until ctx ends (transport.ErrTimeout, or the cause).
 	Exchange func(ctx context.Context, frame []byte) ([]byte, error)
 	// Number is that of the session there is; nil: sessions are not numbered. Renew waits for a session after a number.
 	// With no Renew the end of a session is the end of the request, for the caller to see (auth.ErrReauth).
@@ -47,7 +47,7 @@ type Rules struct {
 	Tries    int           // without an answer; at least one is made
 	Pause    time.Duration // between tries
 	Renewals int           // of the session, for one request
-	// errors of Exchange, beside zmq.ErrTimeout, after which there may be another try; nil: none
+	// errors of Exchange, beside transport.ErrTimeout, after which there may be another try; nil: none
 	Again func(error) bool
 	// Insist says that a try goes on when its connection ends before the answer, for requests that may come twice.
 	Insist bool
@@ -109,7 +109,7 @@ func (c *Channel) ask(ctx context.Context, load *payload.Map, r Rules, seal seal
 			continue
 		case ctx.Err() != nil:
 			return nil, context.Cause(ctx)
-		case !errors.Is(err, zmq.ErrTimeout) && (r.Again == nil || !r.Again(err)):
+		case !errors.Is(err, transport.ErrTimeout) && (r.Again == nil || !r.Again(err)):
 			return nil, fmt.Errorf("request %s: %w", cmd, err)
 		}
 		last = err

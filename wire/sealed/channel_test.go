@@ -12,7 +12,7 @@ import (
 	"brine/wire/auth"
 	"brine/wire/crypt"
 	"brine/wire/payload"
-	"brine/wire/zmq"
+	"brine/wire/transport"
 )
 
 // script is a session and a master that answer by turns. Real ones are asked in the tests of minions, salt-call and
@@ -82,7 +82,7 @@ func (instant) AfterFunc(_ time.Duration, f func()) func() bool {
 }
 
 func TestAsk(t *testing.T) {
-	lost, silent := fmt.Errorf("x: %w", zmq.ErrLost), fmt.Errorf("x: %w", zmq.ErrTimeout)
+	lost, silent := fmt.Errorf("x: %w", transport.ErrLost), fmt.Errorf("x: %w", transport.ErrTimeout)
 	reauth := fmt.Errorf("x: %w", auth.ErrReauth)
 	all := Rules{Tries: 3, Renewals: 2, Insist: true}
 	for _, tt := range []struct {
@@ -98,16 +98,16 @@ func TestAsk(t *testing.T) {
 		{"at once", script{}, all, "_x", nil, "", 1, 0},
 		{"at the third try", script{replies: []error{silent, silent, nil}}, all, "_x", nil, "", 3, 0},
 		{"never", script{replies: []error{silent}}, all, "_x", errOdd, "request _x: odd: x: ", 3, 0},
-		{"never, one try", script{replies: []error{silent}}, Rules{}, "_x", zmq.ErrTimeout, "", 1, 0},
+		{"never, one try", script{replies: []error{silent}}, Rules{}, "_x", transport.ErrTimeout, "", 1, 0},
 		{"another error", script{replies: []error{crypt.ErrBadMAC}}, all, "_x", crypt.ErrBadMAC, "request _x: ", 1, 0},
 		{"another error that passes", script{replies: []error{errOdd, nil}}, Rules{Tries: 2, Pause: time.Hour,
 			Again: func(err error) bool {
 				return err == errOdd
 			}}, "_x", nil, "", 2, 0},
 		{"lost", script{replies: []error{lost, lost, lost, lost, nil}}, Rules{Insist: true}, "_x", nil, "", 5, 0},
-		{"lost, not to be repeated", script{replies: []error{lost, nil}}, all, payload.CmdMinionPub, zmq.ErrLost, "", 1,
+		{"lost, not to be repeated", script{replies: []error{lost, nil}}, all, payload.CmdMinionPub, transport.ErrLost, "", 1,
 			0},
-		{"lost, nobody insists", script{replies: []error{lost, nil}}, Rules{Tries: 3}, "_x", zmq.ErrLost, "", 1, 0},
+		{"lost, nobody insists", script{replies: []error{lost, nil}}, Rules{Tries: 3}, "_x", transport.ErrLost, "", 1, 0},
 		{"the session has ended", script{opens: []error{reauth, nil}}, Rules{Renewals: 1}, "_x", nil, "", 2, 1},
 		{"there was none", script{replies: []error{auth.ErrNotSignedIn, nil}}, all, "_x", nil, "", 2, 1},
 		{"it ends each time", script{opens: []error{reauth}}, all, "_x", auth.ErrReauth, "refuses the renewed session",
@@ -148,7 +148,7 @@ func TestNoRenewal(t *testing.T) {
 		auth.ErrReauth) || len(s.frames) != 1 {
 		t.Errorf("%v after %d tries", err, len(s.frames))
 	}
-	s = &script{replies: []error{zmq.ErrTimeout}}
+	s = &script{replies: []error{transport.ErrTimeout}}
 	c.Session, c.Exchange = s, s.exchange
 	if _, err := c.Ask(t.Context(), payload.M("cmd", "_x"), Rules{}); !errors.Is(err, ErrSilence) {
 		t.Errorf("a master that is silent: %v", err)
@@ -163,14 +163,14 @@ func TestAskEnds(t *testing.T) {
 	c := s.channel()
 	c.Exchange = func(context.Context, []byte) ([]byte, error) {
 		cancel(cause)
-		return nil, zmq.ErrTimeout
+		return nil, transport.ErrTimeout
 	}
 	if _, err := c.Ask(ctx, payload.M("cmd", "_x"), Rules{Tries: 3}); err != cause || s.seals != 1 {
 		t.Errorf("%v after %d tries", err, s.seals)
 	}
 	ctx, cancel = context.WithCancelCause(t.Context())
 	clock, done := actortest.NewClock(), make(chan error, 1)
-	s = &script{replies: []error{zmq.ErrTimeout}}
+	s = &script{replies: []error{transport.ErrTimeout}}
 	c = s.channel()
 	c.Clock = clock
 	go func() {

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"brine/wire/payload"
-	"brine/wire/zmq"
+	"brine/wire/transport"
 )
 
 // Clock makes pauses.
@@ -34,8 +34,8 @@ var unrepeatable = []string{payload.CmdMinionPub, payload.CmdMinionPublish, payl
 // repeatable tells whether a request may be made again when nobody knows whether the master has it.
 func repeatable(load *payload.Map) bool { return !slices.Contains(unrepeatable, payload.Command(load)) }
 
-// Insist makes an attempt, and makes it again while the connection ends before the reply (zmq.ErrLost), until ctx ends:
-// then the error is that of a request which got no answer in time. A master that is started anew is asked as soon
+// Insist makes an attempt, and makes it again while the connection ends before the reply (transport.ErrLost), until ctx
+// ends: then the error is that of a request which got no answer in time. A master that is started anew is asked as soon
 // as it listens, instead of after the whole time-out of the request that it has forgotten. A nil clock is the real one.
 func Insist(ctx context.Context, clock Clock, attempt func(context.Context) ([]byte, error)) ([]byte, error) {
 	if clock == nil {
@@ -43,7 +43,7 @@ func Insist(ctx context.Context, clock Clock, attempt func(context.Context) ([]b
 	}
 	for pause := time.Duration(0); ; pause = min(max(2*pause, insistPause), InsistPauseMax) {
 		reply, err := attempt(ctx)
-		if !errors.Is(err, zmq.ErrLost) {
+		if !errors.Is(err, transport.ErrLost) {
 			return reply, err
 		}
 		if !rest(ctx, clock, pause) {
@@ -71,7 +71,7 @@ func rest(ctx context.Context, clock Clock, d time.Duration) bool {
 // OutOfTime is the error of a request whose context has ended before it had an answer.
 func OutOfTime(ctx context.Context) error {
 	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
-		return zmq.ErrTimeout
+		return transport.ErrTimeout
 	}
 	return context.Cause(ctx)
 }

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"brine/actors/actortest"
-	"brine/wire/zmq"
+	"brine/wire/transport"
 )
 
 // TestInsist loses the connection five times: the first repetition comes at once, the others after pauses that double.
@@ -22,7 +22,7 @@ func TestInsist(t *testing.T) {
 			n++
 			attempts <- n
 			if n <= 5 {
-				return nil, fmt.Errorf("request: %w", zmq.ErrLost)
+				return nil, fmt.Errorf("request: %w", transport.ErrLost)
 			}
 			return []byte("yes"), nil
 		})
@@ -59,7 +59,7 @@ func TestInsistEnds(t *testing.T) {
 			ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)
 			t.Cleanup(cancel)
 			return ctx, func() {}
-		}, zmq.ErrTimeout},
+		}, transport.ErrTimeout},
 		{"cancelled", func(t *testing.T) (context.Context, func()) {
 			ctx, cancel := context.WithCancelCause(t.Context())
 			return ctx, func() { cancel(cause) }
@@ -72,7 +72,7 @@ func TestInsistEnds(t *testing.T) {
 				if lost++; lost == 2 {
 					end()
 				}
-				return nil, zmq.ErrLost
+				return nil, transport.ErrLost
 			})
 			if !errors.Is(err, tt.want) {
 				t.Errorf("after %d attempts: got %v, want %v", lost, err, tt.want)

@@ -8,6 +8,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+
+	"brine/wire/transport"
 )
 
 // One request of Salt's usual size goes round; the clients share the processors with the server.
@@ -15,13 +17,13 @@ func BenchmarkRequest(b *testing.B) {
 	payload := bytes.Repeat([]byte("s"), 300)
 	for _, clients := range []int{1, 16, 128} {
 		b.Run(fmt.Sprintf("N=%d", clients), func(b *testing.B) {
-			jobs := make(chan Message, 1024)
-			r, stop := startRouter(b, RouterOptions{Endpoint: anyPort}, func(_ *Router, m Message) { jobs <- m })
+			jobs := make(chan transport.Request, 1024)
+			r, stop := startRouter(b, RouterOptions{Endpoint: anyPort}, func(_ *Router, m transport.Request) { jobs <- m })
 			var workers sync.WaitGroup
 			for range 4 {
 				workers.Go(func() {
 					for m := range jobs {
-						_ = r.Reply(m.Peer, m.Payload)
+						_ = m.Answer(m.Payload)
 					}
 				})
 			}

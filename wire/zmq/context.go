@@ -7,6 +7,8 @@ import (
 	"sync/atomic"
 
 	"github.com/pebbe/zmq4"
+
+	"brine/wire/transport"
 )
 
 // ErrContextBusy means a Context was closed while adapters still use it.
@@ -70,7 +72,7 @@ func (c *Context) socket(kind zmq4.Type) (*zmq4.Socket, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.closed {
-		return nil, ErrClosed
+		return nil, transport.ErrClosed
 	}
 	raw, err := c.raw.NewSocket(kind)
 	if err != nil {

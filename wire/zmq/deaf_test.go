@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"brine/wire/transport"
 )
 
 // deafRelay leads to an endpoint. What the endpoint sends is passed on until the channel is closed, and not even read
@@ -76,14 +78,14 @@ func (u *untilDeaf) Read(b []byte) (int, error) {
 // TestDeafSubscriber: a peer that takes nothing any more is given up after some heartbeats, also when so much waits for
 // it that none can be sent.
 func TestDeafSubscriber(t *testing.T) {
-	gone := make(chan Connection, 10)
+	gone := make(chan transport.Connection, 10)
 	p, subs := openPub(t, PubOptions{Endpoint: anyPort, HeartbeatIvl: 2 * time.Second,
 		HeartbeatTimeout: 2 * time.Second,
-		OnConnection: func(c Connection) {
+		Audience: transport.Audience{Connection: func(c transport.Connection) {
 			if !c.Up {
 				gone <- c
 			}
-		}})
+		}}})
 	addr, deaf := deafRelay(t, p.Addr())
 	startSub(t, SubOptions{Endpoint: addr, ReconnectIvl: time.Hour}, func([][]byte) {})
 	receive(t, "subscription", subs)

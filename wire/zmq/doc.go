@@ -7,7 +7,7 @@
 // A socket of libzmq is not safe for concurrent use, and its readiness shows in two places: the file
 // descriptor ZMQ_FD says that something may have changed, ZMQ_EVENTS says what. Here a mutex guards the
 // socket, so any goroutine may send, and the one goroutine that reads sleeps in the Go netpoller on a copy
-// of the descriptor (see socket and gate). There are no polling timeouts.
+// of the descriptor (see socket and waker). There are no polling timeouts.
 //
 // Answers to salt/transport/zeromq.py.
 package zmq

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"brine/wire/transport"
 )
 
 // heldGuard is a guard for whom the memory of libzmq is what the tallies say, whatever else this process does.
@@ -87,11 +89,11 @@ func until(t *testing.T, what string, is func() bool) {
 func TestGuardHalves(t *testing.T) {
 	g, ended := heldGuard(1 << 40) // nothing is too much until all is there
 	defer g.watch(newTally(false))()
-	r, _ := startRouter(t, RouterOptions{Endpoint: anyPort, Guard: g}, func(r *Router, m Message) {
+	r, _ := startRouter(t, RouterOptions{Endpoint: anyPort, Guard: g}, func(r *Router, m transport.Request) {
 		if string(m.Payload) == "known" {
 			m.Vouch()
 		}
-		_ = r.Answer(m, m.Payload)
+		_ = m.Answer(m.Payload)
 	})
 	honest := newReq(t, ReqOptions{Endpoint: r.Addr()})
 	for i := range 50 {
@@ -136,8 +138,8 @@ func TestGuardHalves(t *testing.T) {
 // TestGuardEnds: the guard itself ends who holds too much, at both ports, and nobody else.
 func TestGuardEnds(t *testing.T) {
 	g, ended := heldGuard(6 << 20)
-	r, _ := startRouter(t, RouterOptions{Endpoint: anyPort, Guard: g}, func(r *Router, m Message) {
-		_ = r.Answer(m, bytes.Repeat(m.Payload, 1<<10))
+	r, _ := startRouter(t, RouterOptions{Endpoint: anyPort, Guard: g}, func(r *Router, m transport.Request) {
+		_ = m.Answer(bytes.Repeat(m.Payload, 1<<10))
 	})
 	p, subs := openPub(t, PubOptions{Endpoint: anyPort, Guard: g})
 	got := make(chan []byte, 10)
@@ -208,8 +210,8 @@ func TestGuardDeafSubscriber(t *testing.T) {
 // TestTallyIsEven: of who says and takes all of it nothing is held, whatever it was, and though descriptors come again.
 func TestTallyIsEven(t *testing.T) {
 	g, _ := heldGuard(1 << 40)
-	r, _ := startRouter(t, RouterOptions{Endpoint: anyPort, Guard: g}, func(r *Router, m Message) {
-		_ = r.Answer(m, m.Payload)
+	r, _ := startRouter(t, RouterOptions{Endpoint: anyPort, Guard: g}, func(r *Router, m transport.Request) {
+		_ = m.Answer(m.Payload)
 	})
 	for range 10 {
 		q := NewReq(ReqOptions{Endpoint: r.Addr(), Identity: strings.Repeat("i", 255)})

@@ -11,16 +11,15 @@ import (
 	"github.com/pebbe/zmq4"
 )
 
-// AnswerLent is Answer without a copy: libzmq sends from where the payload stands. Both payload and out must lie
-// outside of Go's heap. out is not 0 from the call on until libzmq needs the payload no more: when all of it has gone
-// to the network, or its peer has. Until then payload must stay as it is, and both must stay mapped. With an error out
-// is 0.
-func (r *Router) AnswerLent(m Message, payload []byte, out *atomic.Int32) error {
+// AnswerLent is Answer without a copy: libzmq sends from where the payload stands, until all of it has gone to the
+// network, or its peer has.
+func (p *peer) AnswerLent(payload []byte, out *atomic.Int32) error {
 	bytes := onWire(0) + onWire(len(payload))
-	m.account.gave(bytes)
-	err := r.counted(r.sock.sending(func(s *socket) error { return s.sendLent(m.Peer, payload, out) }))
+	p.account.gave(bytes)
+	r := p.router
+	err := r.counted(r.sock.sending(func(s *socket) error { return s.sendLent(p.identity, payload, out) }))
 	if err != nil {
-		m.account.gave(-bytes)
+		p.account.gave(-bytes)
 	}
 	return err
 }

@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 	"unsafe"
+
+	"brine/wire/transport"
 )
 
 // loan is memory outside of Go's heap that answers are sent from.
@@ -46,10 +48,10 @@ func (l loan) back(t *testing.T) {
 // TestAnswerLent: answers that stand in memory which is used again once it is back arrive as they were.
 func TestAnswerLent(t *testing.T) {
 	l := newLoan(t, 1<<20)
-	r, _ := startRouter(t, RouterOptions{Endpoint: anyPort}, func(r *Router, m Message) {
+	r, _ := startRouter(t, RouterOptions{Endpoint: anyPort}, func(r *Router, m transport.Request) {
 		l.back(t)
 		n := copy(l.mem, bytes.Repeat(m.Payload, len(l.mem)/len(m.Payload)))
-		if err := r.AnswerLent(m, l.mem[:n], l.out); err != nil {
+		if err := m.AnswerLent(l.mem[:n], l.out); err != nil {
 			t.Error(err)
 		}
 	})
@@ -65,10 +67,10 @@ func TestAnswerLent(t *testing.T) {
 
 // askedByTheDeaf is a Router with a request of a peer that reads nothing from then on, and that goes when the test
 // ends.
-func askedByTheDeaf(t *testing.T) (r *Router, m Message, stop func()) {
+func askedByTheDeaf(t *testing.T) (r *Router, m transport.Request, stop func()) {
 	t.Helper()
-	held := make(chan Message, 1)
-	r, stop = startRouter(t, RouterOptions{Endpoint: anyPort}, func(_ *Router, m Message) { held <- m })
+	held := make(chan transport.Request, 1)
+	r, stop = startRouter(t, RouterOptions{Endpoint: anyPort}, func(_ *Router, m transport.Request) { held <- m })
 	addr, deaf := deafRelay(t, r.Addr())
 	q := NewReq(ReqOptions{Endpoint: addr})
 	asked := make(chan error, 1)
@@ -93,14 +95,13 @@ func askedByTheDeaf(t *testing.T) (r *Router, m Message, stop func()) {
 // last.
 func TestLentToNobody(t *testing.T) {
 	r, m, stop := askedByTheDeaf(t)
-	nobody := m
-	nobody.Peer = []byte("nobody")
+	nobody := &peer{router: r, identity: []byte("nobody"), account: m.Peer.(*peer).account}
 	l := newLoan(t, 1<<20)
-	if err := r.AnswerLent(nobody, l.mem, l.out); !errors.Is(err, ErrNoPeer) || l.out.Load() != 0 {
+	if err := nobody.AnswerLent(l.mem, l.out); !errors.Is(err, transport.ErrNoPeer) || l.out.Load() != 0 {
 		t.Errorf("to nobody: %v, out is %d", err, l.out.Load())
 	}
 	stop()
-	if err := r.AnswerLent(m, l.mem, l.out); !errors.Is(err, ErrClosed) || l.out.Load() != 0 {
+	if err := m.AnswerLent(l.mem, l.out); !errors.Is(err, transport.ErrClosed) || l.out.Load() != 0 {
 		t.Errorf("after the end: %v, out is %d", err, l.out.Load())
 	}
 }
@@ -112,9 +113,9 @@ func TestLentToTheDeaf(t *testing.T) {
 	for i := range loans {
 		loans[i] = newLoan(t, 1<<20)
 	}
-	r, m, stop := askedByTheDeaf(t)
+	_, m, stop := askedByTheDeaf(t)
 	for _, l := range loans {
-		if err := r.AnswerLent(m, l.mem, l.out); err != nil {
+		if err := m.AnswerLent(l.mem, l.out); err != nil {
 			t.Fatal(err)
 		}
 	}

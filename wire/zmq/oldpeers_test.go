@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"brine/wire/transport"
 )
 
 // What peers say that speak older versions of the protocol: the greeting of a DEALER (or SUB) with an empty identity,
@@ -23,7 +25,7 @@ func TestOldPeers(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			refused := make(chan string, 10)
 			told := func(peer string) { refused <- peer }
-			r, _ := startRouter(t, RouterOptions{Endpoint: anyPort, OnRefused: told}, func(r *Router, m Message) {
+			r, _ := startRouter(t, RouterOptions{Endpoint: anyPort, OnRefused: told}, func(r *Router, m transport.Request) {
 				if m.From == "" {
 					t.Errorf("a request of nobody: %q", m.Payload)
 				}

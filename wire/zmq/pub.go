@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/pebbe/zmq4"
+
+	"brine/wire/transport"
 )
 
 // pubLinger is how long unsent publications may hold up the end (Salt 3008: 1 ms, a publication is no promise).
@@ -40,27 +42,11 @@ type PubOptions struct {
 	// goes on, or sends what no minion sends, is cut. Unlike Salt: it takes as many as come, and keeps them in memory.
 	MaxTopics int
 
-	// OnConnection is told of every connection that is made or ends, from several goroutines, and may be told of one
-	// that lasts that it has ended and, at once, that it was made again, with the same number. It must not block; may
-	// be nil.
-	OnConnection func(Connection)
-	// OnSubscription is told of every subscription that begins or ends, and tells whether it vouches for it: whether
-	// its topic is one that only a known peer can have. It must not block; nil vouches for none.
-	OnSubscription func(Subscription) (vouched bool)
-}
+	// Filter sends a publication for named minions under their topics (option zmq_filtering).
+	Filter bool
 
-// Connection is a peer of the publish port.
-type Connection struct {
-	Conn uint64 // its number; none comes again
-	Up   bool
-	Peer string // host:port of the other side
-}
-
-// Subscription is what a peer says that it wants, or does not want any more. That is a claim, and may be any bytes.
-type Subscription struct {
-	Topic string // "" is everything; at most maxTopic bytes
-	Begin bool
-	Conn  uint64 // the connection that said so; 0: the end of the connection ends it
+	// Audience is told of connections and subscriptions.
+	Audience transport.Audience
 }
 
 // Pub is the server end of the publish port. It is an XPUB socket: peers see a PUB, the owner sees who
@@ -131,6 +117,34 @@ func (p *Pub) Send(frames ...[]byte) error {
 	p.stats.Sent++
 	p.mu.Unlock()
 	return nil
+}
+
+// Publish sends one value, with Filter under the topics of those whom it is for (see transport.Publisher).
+func (p *Pub) Publish(to transport.To, payload []byte) error {
+	if !p.opt.Filter {
+		return p.Send(payload)
+	}
+	for _, topic := range topicsOf(to) {
+		if err := p.Send([]byte(topic), payload); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// topicsOf are the topics of those whom a publication is for.
+func topicsOf(to transport.To) []string {
+	if len(to.IDs) == 0 {
+		return []string{TopicBroadcast}
+	}
+	topics := make([]string, 0, len(to.IDs)+1)
+	for _, id := range to.IDs {
+		topics = append(topics, Topic(id))
+	}
+	if to.Syndics {
+		topics = append(topics, TopicSyndic)
+	}
+	return topics
 }
 
 // Stats reads the counters; any goroutine may do so.

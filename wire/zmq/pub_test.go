@@ -8,6 +8,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/pebbe/zmq4"
+
+	"brine/wire/transport"
 )
 
 func TestPublish(t *testing.T) {
@@ -122,8 +124,8 @@ func TestPubClosed(t *testing.T) {
 	if err := errors.Join(p.Close(), p.Close()); err != nil {
 		t.Fatal(err)
 	}
-	if err := p.Send([]byte("x")); !errors.Is(err, ErrClosed) {
-		t.Errorf("Send: got %v, want ErrClosed", err)
+	if err := p.Send([]byte("x")); !errors.Is(err, transport.ErrClosed) {
+		t.Errorf("Send: got %v, want transport.ErrClosed", err)
 	}
 	if err := NewPub(PubOptions{}).Close(); err != nil {
 		t.Errorf("Close before Open: %v", err)
@@ -172,7 +174,7 @@ func TestContext(t *testing.T) {
 	if err := errors.Join(p.Close(), c.Close(), c.Close()); err != nil {
 		t.Error(err)
 	}
-	if err := NewPub(PubOptions{Endpoint: anyPort, Context: c}).Open(); !errors.Is(err, ErrClosed) {
-		t.Errorf("Open on a closed context: got %v, want ErrClosed", err)
+	if err := NewPub(PubOptions{Endpoint: anyPort, Context: c}).Open(); !errors.Is(err, transport.ErrClosed) {
+		t.Errorf("Open on a closed context: got %v, want transport.ErrClosed", err)
 	}
 }

@@ -8,18 +8,9 @@ import (
 	"time"
 
 	"github.com/pebbe/zmq4"
+
+	"brine/wire/transport"
 )
-
-// ErrTimeout means the deadline of a request passed without a reply.
-var ErrTimeout = errors.New("zmq: no reply in time")
-
-// ErrUnconnected is an ErrTimeout of a request whose socket had no connection at the end: no ZeroMQ socket listens at
-// the endpoint. Only a Req with FailFast tells it apart.
-var ErrUnconnected = fmt.Errorf("%w: there is no connection", ErrTimeout)
-
-// ErrLost means the connection ended after the request was sent and before the reply. The request may have been
-// carried out.
-var ErrLost = errors.New("zmq: the connection ended before the reply")
 
 // The first and the longest pause between two attempts to connect; libzmq adds up to as much again, by chance, and
 // doubles it each time. Unlike Salt: half a second instead of its RECONNECT_IVL_MAX of 5 s, and a fifth of libzmq's
@@ -39,7 +30,7 @@ type ReqOptions struct {
 	HeartbeatTimeout time.Duration
 	ConnectTimeout   time.Duration // of one attempt; 0: 10 s
 	Context          *Context      // nil: one of its own
-	FailFast         bool          // a request whose connection ends returns ErrLost; else it waits for its deadline
+	FailFast         bool          // a request ends with its connection (transport.ErrLost), not at its deadline
 }
 
 // Req is the client end of the request port. Underneath is a DEALER socket that writes what a REQ would, so
@@ -67,8 +58,13 @@ func NewReq(opt ReqOptions) *Req {
 	return q
 }
 
-// Do sends one request and waits for its reply, which the caller owns. When the deadline of ctx passes it
-// returns ErrTimeout, when ctx is cancelled its cause; the request may have been carried out all the same.
+// Dialer makes a Req with these options each time it is called.
+func Dialer(opt ReqOptions) func() transport.RequestClient {
+	return func() transport.RequestClient { return NewReq(opt) }
+}
+
+// Do sends one request and waits for its reply (see transport.RequestClient). Only a Req with FailFast knows of
+// transport.ErrUnconnected and transport.ErrLost.
 func (q *Req) Do(ctx context.Context, payload []byte) ([]byte, error) {
 	return q.DoIn(ctx, payload, nil)
 }
@@ -82,7 +78,7 @@ func (q *Req) DoIn(ctx context.Context, payload, room []byte) ([]byte, error) {
 	}
 	defer func() { q.turn <- struct{}{} }()
 	if q.closed.Load() {
-		return nil, ErrClosed
+		return nil, transport.ErrClosed
 	}
 	reply, err := q.exchange(ctx, payload, room)
 	if err != nil {
@@ -102,7 +98,7 @@ func (q *Req) Connect(ctx context.Context) error {
 	}
 	defer func() { q.turn <- struct{}{} }()
 	if q.closed.Load() {
-		return ErrClosed
+		return transport.ErrClosed
 	}
 	if err := q.open(); err != nil {
 		return err
@@ -120,7 +116,7 @@ func (q *Req) Connect(ctx context.Context) error {
 // Malformed is the number of replies that were not [empty, payload]; they were dropped.
 func (q *Req) Malformed() uint64 { return q.malformed.Load() }
 
-// Close waits for a running request and closes the socket. Do returns ErrClosed from then on.
+// Close waits for a running request and closes the socket. Do returns transport.ErrClosed from then on.
 func (q *Req) Close() error {
 	q.closed.Store(true)
 	<-q.turn
@@ -190,7 +186,7 @@ func (q *Req) onEvent(e Event) {
 		q.down.Store(true)
 		q.up.Store(false)
 		if cancel := q.flying.Load(); cancel != nil {
-			(*cancel)(ErrLost)
+			(*cancel)(transport.ErrLost)
 		}
 	}
 }
@@ -201,7 +197,7 @@ func (q *Req) await(ctx context.Context) ([]byte, error) {
 	defer stop()
 	for {
 		frames, err := q.sock.next(ctx)
-		if errors.Is(err, ErrLost) {
+		if errors.Is(err, transport.ErrLost) {
 			frames, err = q.sock.poll()
 		}
 		if err == nil && len(frames) == 2 && len(frames[0]) == 0 {
@@ -209,8 +205,8 @@ func (q *Req) await(ctx context.Context) ([]byte, error) {
 		}
 		if frames == nil && ctx.Err() != nil {
 			err := q.ended(ctx)
-			if q.opt.FailFast && !q.up.Load() && errors.Is(err, ErrTimeout) {
-				err = fmt.Errorf("request to %s: %w", q.opt.Endpoint, ErrUnconnected)
+			if q.opt.FailFast && !q.up.Load() && errors.Is(err, transport.ErrTimeout) {
+				err = fmt.Errorf("request to %s: %w", q.opt.Endpoint, transport.ErrUnconnected)
 			}
 			return nil, err
 		}
@@ -223,12 +219,12 @@ func (q *Req) await(ctx context.Context) ([]byte, error) {
 
 func (q *Req) ended(ctx context.Context) error {
 	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
-		return fmt.Errorf("request to %s: %w", q.opt.Endpoint, ErrTimeout)
+		return fmt.Errorf("request to %s: %w", q.opt.Endpoint, transport.ErrTimeout)
 	}
-	if err := context.Cause(ctx); !errors.Is(err, ErrLost) {
+	if err := context.Cause(ctx); !errors.Is(err, transport.ErrLost) {
 		return err
 	}
-	return fmt.Errorf("request to %s: %w", q.opt.Endpoint, ErrLost)
+	return fmt.Errorf("request to %s: %w", q.opt.Endpoint, transport.ErrLost)
 }
 
 func (q *Req) drop() error {

@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/pebbe/zmq4"
+
+	"brine/wire/transport"
 )
 
 // deadline is a context whose deadline passes when over is closed.
@@ -31,8 +33,8 @@ func (d *deadline) Err() error {
 }
 
 func TestTimeout(t *testing.T) {
-	requests := make(chan Message, 1)
-	r, _ := startRouter(t, RouterOptions{Endpoint: anyPort}, func(r *Router, m Message) {
+	requests := make(chan transport.Request, 1)
+	r, _ := startRouter(t, RouterOptions{Endpoint: anyPort}, func(r *Router, m transport.Request) {
 		if string(m.Payload) == "never" {
 			requests <- m
 			return
@@ -48,19 +50,19 @@ func TestTimeout(t *testing.T) {
 	}()
 	late := receive(t, "request", requests)
 	close(over.over)
-	if err := receive(t, "timeout", asked); !errors.Is(err, ErrTimeout) {
-		t.Fatalf("unanswered: got %v, want ErrTimeout", err)
+	if err := receive(t, "timeout", asked); !errors.Is(err, transport.ErrTimeout) {
+		t.Fatalf("unanswered: got %v, want transport.ErrTimeout", err)
 	}
 	// The answer that comes too late must not be taken for the answer to the next request.
-	_ = r.Reply(late.Peer, []byte("late"))
+	_ = late.Answer([]byte("late"))
 	if got, err := q.Do(testContext(t), []byte("next")); err != nil || string(got) != "next" {
 		t.Errorf("next request: got %q, %v", got, err)
 	}
 }
 
 func TestCancel(t *testing.T) {
-	requests := make(chan Message, 1)
-	r, _ := startRouter(t, RouterOptions{Endpoint: anyPort}, func(_ *Router, m Message) { requests <- m })
+	requests := make(chan transport.Request, 1)
+	r, _ := startRouter(t, RouterOptions{Endpoint: anyPort}, func(_ *Router, m transport.Request) { requests <- m })
 	q := newReq(t, ReqOptions{Endpoint: r.Addr()})
 	cause := errors.New("interrupted")
 	ctx, cancel := context.WithCancelCause(context.Background())
@@ -87,8 +89,8 @@ func TestNobodyListens(t *testing.T) {
 	q := newReq(t, ReqOptions{Endpoint: "tcp://127.0.0.1:1"})
 	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Millisecond)
 	defer cancel()
-	if _, err := q.Do(ctx, []byte("x")); !errors.Is(err, ErrTimeout) {
-		t.Errorf("got %v, want ErrTimeout", err)
+	if _, err := q.Do(ctx, []byte("x")); !errors.Is(err, transport.ErrTimeout) {
+		t.Errorf("got %v, want transport.ErrTimeout", err)
 	}
 }
 
@@ -97,8 +99,8 @@ func TestReqClosed(t *testing.T) {
 	if err := errors.Join(q.Close(), q.Close()); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := q.Do(testContext(t), []byte("x")); !errors.Is(err, ErrClosed) {
-		t.Errorf("got %v, want ErrClosed", err)
+	if _, err := q.Do(testContext(t), []byte("x")); !errors.Is(err, transport.ErrClosed) {
+		t.Errorf("got %v, want transport.ErrClosed", err)
 	}
 }
 
@@ -150,7 +152,7 @@ func do(t *testing.T, q *Req) {
 		ctx, cancel := context.WithTimeout(testContext(t), patience/6)
 		got, err := q.Do(ctx, []byte("x"))
 		cancel()
-		if q.opt.FailFast && errors.Is(err, ErrLost) || errors.Is(err, ErrTimeout) && tries < 5 {
+		if q.opt.FailFast && errors.Is(err, transport.ErrLost) || errors.Is(err, transport.ErrTimeout) && tries < 5 {
 			continue
 		}
 		if err != nil || string(got) != "x" {
@@ -165,8 +167,8 @@ func TestFailFast(t *testing.T) {
 	addr := samePort(t)
 	q := newReq(t, ReqOptions{Endpoint: addr, FailFast: true})
 	for range 3 {
-		requests := make(chan Message, 1)
-		_, stop := startRouter(t, RouterOptions{Endpoint: addr}, func(_ *Router, m Message) { requests <- m })
+		requests := make(chan transport.Request, 1)
+		_, stop := startRouter(t, RouterOptions{Endpoint: addr}, func(_ *Router, m transport.Request) { requests <- m })
 		lost, begun := make(chan error, 1), make(chan struct{})
 		go func() {
 			for {
@@ -182,8 +184,8 @@ func TestFailFast(t *testing.T) {
 		receive(t, "request", requests)
 		close(begun)
 		stop()
-		if err := receive(t, "end of the request", lost); !errors.Is(err, ErrLost) {
-			t.Fatalf("connection ended: got %v, want ErrLost", err)
+		if err := receive(t, "end of the request", lost); !errors.Is(err, transport.ErrLost) {
+			t.Fatalf("connection ended: got %v, want transport.ErrLost", err)
 		}
 		_, stop = startRouter(t, RouterOptions{Endpoint: addr}, echo)
 		do(t, q)
@@ -196,7 +198,7 @@ func TestFailFastReply(t *testing.T) {
 	addr := samePort(t)
 	for range 20 {
 		answered := make(chan struct{})
-		r, stop := startRouter(t, RouterOptions{Endpoint: addr}, func(r *Router, m Message) {
+		r, stop := startRouter(t, RouterOptions{Endpoint: addr}, func(r *Router, m transport.Request) {
 			echo(r, m)
 			close(answered)
 		})
@@ -208,7 +210,7 @@ func TestFailFastReply(t *testing.T) {
 		}()
 		receive(t, "answer", answered)
 		stop()
-		if err := receive(t, "reply", got); err != nil && !errors.Is(err, ErrLost) {
+		if err := receive(t, "reply", got); err != nil && !errors.Is(err, transport.ErrLost) {
 			t.Error(err)
 		}
 	}

@@ -10,6 +10,8 @@ import (
 	"brine/wire/loopback"
 
 	"go.uber.org/goleak"
+
+	"brine/wire/transport"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -37,7 +39,7 @@ func testContext(t testing.TB) context.Context {
 }
 
 // startRouter serves a Router until the test ends or stop is called; stop waits.
-func startRouter(t testing.TB, opt RouterOptions, sink func(*Router, Message)) (r *Router, stop func()) {
+func startRouter(t testing.TB, opt RouterOptions, sink func(*Router, transport.Request)) (r *Router, stop func()) {
 	t.Helper()
 	r = NewRouter(opt)
 	if err := r.Listen(); err != nil {
@@ -45,7 +47,7 @@ func startRouter(t testing.TB, opt RouterOptions, sink func(*Router, Message)) (
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
-	go func() { done <- r.Serve(ctx, func(m Message) { sink(r, m) }) }()
+	go func() { done <- r.Serve(ctx, func(m transport.Request) { sink(r, m) }) }()
 	stop = sync.OnceFunc(func() {
 		cancel()
 		if err := <-done; err != context.Canceled {
@@ -56,7 +58,7 @@ func startRouter(t testing.TB, opt RouterOptions, sink func(*Router, Message)) (
 	return r, stop
 }
 
-func echo(r *Router, m Message) { _ = r.Reply(m.Peer, m.Payload) }
+func echo(r *Router, m transport.Request) { _ = m.Answer(m.Payload) }
 
 func newReq(t testing.TB, opt ReqOptions) *Req {
 	q := NewReq(opt)
@@ -87,8 +89,8 @@ func openPub(t testing.TB, opt PubOptions) (*Pub, <-chan subscription) {
 	t.Helper()
 	subs := make(chan subscription, 1<<15)
 	peers := map[string]int{} // calls come one after the other
-	vouch := opt.OnSubscription
-	opt.OnSubscription = func(s Subscription) bool {
+	vouch := opt.Audience.Subscription
+	opt.Audience.Subscription = func(s transport.Subscription) bool {
 		if s.Begin {
 			peers[s.Topic]++
 		} else {

@@ -2,41 +2,27 @@ package zmq
 
 import (
 	"context"
-	"errors"
 	"sync/atomic"
 	"syscall"
 	"time"
 
 	"github.com/pebbe/zmq4"
-)
 
-// Errors of sending.
-var (
-	// ErrClosed means the adapter is not open, or not any more.
-	ErrClosed = errors.New("zmq: closed")
-	// ErrNoPeer means the peer of a reply has gone.
-	ErrNoPeer = errors.New("zmq: peer is not connected")
-	// ErrBusyPeer means the peer does not read and its queue is full.
-	ErrBusyPeer = errors.New("zmq: peer does not take its messages")
+	"brine/wire/transport"
 )
 
 // routerLinger is how long unsent replies may hold up the end (Salt 3006.28 and later).
 const routerLinger = time.Second
 
-// Message is one request as a Router saw it. The receiver owns both slices.
-type Message struct {
-	Peer    []byte // identity of the connection, 1 to 255 bytes
-	Payload []byte // one msgpack value
-	From    string // address of the peer, "" when it is not known
-
-	account *account
+// peer is the connection of a request, by which the reply goes back.
+type peer struct {
+	router   *Router
+	identity []byte // of the connection, 1 to 255 bytes
+	account  *account
 }
 
-// Vouch tells that the peer is known: a Guard ends its connection after those of strangers.
-func (m Message) Vouch() { m.account.vouch() }
-
-// Known tells whether somebody has vouched for the peer, with this message or one before it.
-func (m Message) Known() bool { return m.account != nil && m.account.known.Load() }
+func (p *peer) Vouch()      { p.account.vouch() }
+func (p *peer) Known() bool { return p.account != nil && p.account.known.Load() }
 
 // RouterOptions are the options of a Router. Zero values mean Salt's defaults.
 type RouterOptions struct {
@@ -74,7 +60,7 @@ type RouterStats struct {
 }
 
 // Router is the server end of the request port: a ROUTER socket for many REQ and DEALER peers.
-// Serve receives; Reply may be called from any goroutine. The socket never leaves this file.
+// Serve receives; a request may be answered from any goroutine. The socket never leaves this file.
 // A new connection with a known identity takes the identity over (ROUTER_HANDOVER).
 type Router struct {
 	opt  RouterOptions
@@ -101,8 +87,8 @@ func (r *Router) Listen() error {
 func (r *Router) Addr() string { return r.sock.lastEndpoint() }
 
 // Serve hands each request to sink until ctx ends, then closes and returns context.Cause(ctx).
-// sink must not block: it posts to a mailbox. It may call Reply.
-func (r *Router) Serve(ctx context.Context, sink func(Message)) error {
+// sink must not block: it posts to a mailbox. It may answer.
+func (r *Router) Serve(ctx context.Context, sink func(transport.Request)) error {
 	if err := r.Listen(); err != nil {
 		return err
 	}
@@ -114,24 +100,23 @@ func (r *Router) Serve(ctx context.Context, sink func(Message)) error {
 			return
 		}
 		r.received.Add(1)
-		sink(Message{Peer: frames[0], Payload: frames[2], From: r.sock.now.peer, account: r.sock.now.account})
+		sink(transport.Request{Payload: frames[2], From: r.sock.now.peer,
+			Peer: &peer{r, frames[0], r.sock.now.account}})
 	})
 }
 
-// Answer is Reply to the peer of a message, in whose account the answer goes.
-func (r *Router) Answer(m Message, payload []byte) error {
+// Answer sends the reply. Errors: transport.ErrClosed, transport.ErrNoPeer, transport.ErrBusyPeer.
+func (p *peer) Answer(payload []byte) error {
 	bytes := onWire(0) + onWire(len(payload))
-	m.account.gave(bytes)
-	err := r.Reply(m.Peer, payload)
+	p.account.gave(bytes)
+	err := p.router.reply(p.identity, payload)
 	if err != nil {
-		m.account.gave(-bytes)
+		p.account.gave(-bytes)
 	}
 	return err
 }
 
-// Reply sends one payload to the peer of a request, from any goroutine, and never blocks. The slices may be
-// reused afterwards. Errors: ErrClosed, ErrNoPeer, ErrBusyPeer.
-func (r *Router) Reply(peer, payload []byte) error {
+func (r *Router) reply(peer, payload []byte) error {
 	return r.counted(r.sock.send(peer, nil, payload))
 }
 
@@ -139,9 +124,9 @@ func (r *Router) Reply(peer, payload []byte) error {
 func (r *Router) counted(err error) error {
 	switch zmq4.AsErrno(err) {
 	case zmq4.EHOSTUNREACH:
-		err = ErrNoPeer
+		err = transport.ErrNoPeer
 	case zmq4.Errno(syscall.EAGAIN):
-		err = ErrBusyPeer
+		err = transport.ErrBusyPeer
 	}
 	if err != nil {
 		r.lost.Add(1)

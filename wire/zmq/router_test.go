@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"github.com/pebbe/zmq4"
+
+	"brine/wire/transport"
 )
 
 func TestRequestReply(t *testing.T) {
@@ -68,8 +70,8 @@ func TestSourceAddress(t *testing.T) {
 // Identities of libzmq are five bytes; 3006.28 minions set a text; 255 bytes is the most there can be.
 func TestIdentities(t *testing.T) {
 	peers := make(chan string, 1)
-	r, _ := startRouter(t, RouterOptions{Endpoint: anyPort}, func(r *Router, m Message) {
-		peers <- string(m.Peer)
+	r, _ := startRouter(t, RouterOptions{Endpoint: anyPort}, func(r *Router, m transport.Request) {
+		peers <- string(m.Peer.(*peer).identity)
 		echo(r, m)
 	})
 	for _, identity := range []string{
@@ -88,8 +90,8 @@ func TestIdentities(t *testing.T) {
 
 // A minion that comes back under its old identity gets the replies, the half-dead connection does not keep them.
 func TestIdentityTakeover(t *testing.T) {
-	requests := make(chan Message, 10)
-	r, _ := startRouter(t, RouterOptions{Endpoint: anyPort}, func(r *Router, m Message) {
+	requests := make(chan transport.Request, 10)
+	r, _ := startRouter(t, RouterOptions{Endpoint: anyPort}, func(r *Router, m transport.Request) {
 		if string(m.Payload) == "hold" {
 			requests <- m
 			return
@@ -112,7 +114,7 @@ func TestIdentityTakeover(t *testing.T) {
 			t.Fatalf("request %d of the new connection: got %q, %v", i, got, err)
 		}
 	}
-	if err := r.Reply(held.Peer, []byte("late")); err != nil {
+	if err := held.Answer([]byte("late")); err != nil {
 		t.Errorf("reply to the identity that moved: %v", err)
 	}
 	cancel()
@@ -127,12 +129,12 @@ func TestIdentityTakeover(t *testing.T) {
 
 func TestReplyErrors(t *testing.T) {
 	r, stop := startRouter(t, RouterOptions{Endpoint: anyPort}, echo)
-	if err := r.Reply([]byte("nobody"), []byte("x")); !errors.Is(err, ErrNoPeer) {
-		t.Errorf("unknown peer: got %v, want ErrNoPeer", err)
+	if err := r.reply([]byte("nobody"), []byte("x")); !errors.Is(err, transport.ErrNoPeer) {
+		t.Errorf("unknown peer: got %v, want transport.ErrNoPeer", err)
 	}
 	stop()
-	if err := r.Reply([]byte("nobody"), []byte("x")); !errors.Is(err, ErrClosed) {
-		t.Errorf("after the end: got %v, want ErrClosed", err)
+	if err := r.reply([]byte("nobody"), []byte("x")); !errors.Is(err, transport.ErrClosed) {
+		t.Errorf("after the end: got %v, want transport.ErrClosed", err)
 	}
 	if s := r.Stats(); s.Lost != 2 || s.Replied != 0 {
 		t.Errorf("Stats: got %+v, want 2 lost", s)
@@ -202,7 +204,7 @@ func TestShutdownIsQuick(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
-	go func() { ended <- r.Serve(ctx, func(m Message) { echo(r, m) }) }()
+	go func() { ended <- r.Serve(ctx, func(m transport.Request) { echo(r, m) }) }()
 	q := newReq(t, ReqOptions{Endpoint: r.Addr()})
 	if _, err := q.Do(testContext(t), []byte("x")); err != nil {
 		t.Fatal(err)

@@ -7,6 +7,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"brine/wire/transport"
 )
 
 var soak = flag.Duration("soak", time.Second, "how long the soak tests run, each")
@@ -17,7 +19,7 @@ const noSafety = time.Hour
 // Many clients in closed loops, answered by other goroutines than the one that reads, which is where
 // wake-ups were lost (a send takes the signal that the reader waits for).
 func TestSoakRequests(t *testing.T) {
-	jobs := make(chan Message, 1024)
+	jobs := make(chan transport.Request, 1024)
 	r := NewRouter(RouterOptions{Endpoint: anyPort})
 	r.sock.safety = noSafety
 	if err := r.Listen(); err != nil {
@@ -26,11 +28,11 @@ func TestSoakRequests(t *testing.T) {
 	addr := r.Addr()
 	serve, stop := context.WithCancel(context.Background())
 	var servers sync.WaitGroup
-	servers.Go(func() { _ = r.Serve(serve, func(m Message) { jobs <- m }) })
+	servers.Go(func() { _ = r.Serve(serve, func(m transport.Request) { jobs <- m }) })
 	for range 4 {
 		servers.Go(func() {
 			for m := range jobs {
-				_ = r.Reply(m.Peer, m.Payload)
+				_ = m.Answer(m.Payload)
 			}
 		})
 	}

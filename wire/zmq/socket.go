@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/pebbe/zmq4"
+
+	"brine/wire/transport"
 )
 
 const (
@@ -40,13 +42,13 @@ type socket struct {
 	origins  bool         // tell where messages came from
 	from     []origin     // of the messages of the last batch, when origins is set
 	now      origin       // of the message that the sink is given
-	gate     *gate
+	waker    *waker
 	crowd    *crowd            // bounds the connections of a server; nil: nothing does
 	tally    *tally            // counts what its connections sent and were sent; nil: nobody wants to know
 	refused  func(peer string) // told of peers that a server did not let in; may be nil
 	watch    *monitor
 	endpoint string
-	waiting  bool // the reader found nothing and is at the gate
+	waiting  bool // the reader found nothing and is at the waker
 	closed   bool
 }
 
@@ -64,7 +66,7 @@ func (s *socket) openLocked(kind zmq4.Type, configure func(*setup) error, onEven
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.closed {
-		return ErrClosed
+		return transport.ErrClosed
 	}
 	if s.raw != nil {
 		return nil
@@ -95,7 +97,7 @@ func (s *socket) start(configure func(*setup) error) error {
 	if err != nil {
 		return fmt.Errorf("read descriptor: %w", err)
 	}
-	if s.gate, err = newGate(fd); err != nil {
+	if s.waker, err = newWaker(fd); err != nil {
 		return err
 	}
 	if err := configure(&setup{raw: s.raw}); err != nil {
@@ -120,8 +122,8 @@ func (s *socket) close() error {
 // may be telling somebody who asks for the endpoint.
 func (s *socket) release() error {
 	s.mu.Lock()
-	raw, in, gate, watch, ctx, own := s.raw, s.in, s.gate, s.watch, s.ctx, s.ownCtx
-	s.raw, s.in, s.gate, s.watch, s.endpoint = nil, nil, nil, nil, ""
+	raw, in, waker, watch, ctx, own := s.raw, s.in, s.waker, s.watch, s.ctx, s.ownCtx
+	s.raw, s.in, s.waker, s.watch, s.endpoint = nil, nil, nil, nil, ""
 	if own {
 		s.ctx, s.ownCtx = nil, false
 	}
@@ -130,8 +132,8 @@ func (s *socket) release() error {
 	if watch != nil {
 		errs = append(errs, watch.stop(raw))
 	}
-	if gate != nil {
-		errs = append(errs, gate.close())
+	if waker != nil {
+		errs = append(errs, waker.close())
 	}
 	if raw != nil {
 		errs = append(errs, ctx.release(raw))
@@ -202,14 +204,14 @@ func (s *socket) poll() ([][]byte, error) {
 func (s *socket) read(ctx context.Context, batch [][][]byte) ([][][]byte, error) {
 	wait := s.safety
 	for ctx.Err() == nil {
-		got, gate, err := s.take(batch)
+		got, waker, err := s.take(batch)
 		if err != nil || len(got) > 0 {
 			return got, err
 		}
-		if gate == nil {
+		if waker == nil {
 			continue
 		}
-		silent, err := gate.wait(wait)
+		silent, err := waker.wait(wait)
 		if err != nil {
 			return nil, err
 		}
@@ -222,12 +224,12 @@ func (s *socket) read(ctx context.Context, batch [][][]byte) ([][][]byte, error)
 	return nil, context.Cause(ctx)
 }
 
-// take reads what is there. With nothing there it returns the gate to wait at, or nil to try again at once.
-func (s *socket) take(batch [][][]byte) ([][][]byte, *gate, error) {
+// take reads what is there. With nothing there it returns the waker to wait at, or nil to try again at once.
+func (s *socket) take(batch [][][]byte) ([][][]byte, *waker, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.raw == nil {
-		return nil, nil, ErrClosed
+		return nil, nil, transport.ErrClosed
 	}
 	s.waiting, s.from = false, s.from[:0]
 	for len(batch) < cap(batch) {
@@ -248,7 +250,7 @@ func (s *socket) take(batch [][][]byte) ([][][]byte, *gate, error) {
 		return nil, nil, err
 	}
 	s.waiting = true
-	return nil, s.gate, nil
+	return nil, s.waker, nil
 }
 
 // recv reads one message. Frames past maxFrames are read and forgotten; one is kept to show that there were more.
@@ -306,7 +308,7 @@ func (s *socket) discard() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.raw == nil {
-		return ErrClosed
+		return transport.ErrClosed
 	}
 	for {
 		if _, err := s.recv(); isAgain(err) {
@@ -327,7 +329,7 @@ func (s *socket) sending(write func(*socket) error) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.raw == nil {
-		return ErrClosed
+		return transport.ErrClosed
 	}
 	err := write(s)
 	if !s.waiting {
@@ -335,7 +337,7 @@ func (s *socket) sending(write func(*socket) error) error {
 	}
 	if ready, rerr := s.ready(); ready || rerr != nil {
 		s.waiting = false
-		s.gate.poke()
+		s.waker.poke()
 	}
 	return err
 }
@@ -366,8 +368,8 @@ func (s *socket) ready() (bool, error) {
 func (s *socket) poke() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.gate != nil {
-		s.gate.poke()
+	if s.waker != nil {
+		s.waker.poke()
 	}
 }
 

@@ -3,6 +3,8 @@ package zmq
 import (
 	"cmp"
 	"strconv"
+
+	"brine/wire/transport"
 )
 
 // What a subscriber may send. Salt's minions send one or two topics of up to 40 bytes, and an identity of up to 255
@@ -85,20 +87,20 @@ func (p *Pub) onEvent(e Event) {
 	p.mu.Unlock()
 	p.tellEnd(ended)
 	if one != nil {
-		p.tellConnection(Connection{Conn: one.conn, Up: true, Peer: e.Peer})
+		p.tellConnection(transport.Connection{Conn: one.conn, Up: true, Peer: e.Peer})
 	}
 }
 
 // tellEnd tells of the end of a connection, if there is one.
 func (p *Pub) tellEnd(ended *subscriber) {
 	if ended != nil {
-		p.tellConnection(Connection{Conn: ended.conn, Peer: ended.addr})
+		p.tellConnection(transport.Connection{Conn: ended.conn, Peer: ended.addr})
 	}
 }
 
-func (p *Pub) tellConnection(c Connection) {
-	if p.opt.OnConnection != nil {
-		p.opt.OnConnection(c)
+func (p *Pub) tellConnection(c transport.Connection) {
+	if p.opt.Audience.Connection != nil {
+		p.opt.Audience.Connection(c)
 	}
 }
 
@@ -109,7 +111,7 @@ func (p *Pub) onFrames(frames [][]byte) {
 	good := len(frames) == 1 && len(frames[0]) > 0 && frames[0][0] <= 1 && len(frames[0]) <= 1+maxTopic
 	if err != nil { // libzmq itself
 		if good {
-			p.tell(Subscription{Topic: string(frames[0][1:]), Begin: frames[0][0] == 1})
+			p.tell(transport.Subscription{Topic: string(frames[0][1:]), Begin: frames[0][0] == 1})
 		}
 		return
 	}
@@ -129,12 +131,13 @@ func (p *Pub) onFrames(frames [][]byte) {
 	if over { // what was on its way when it was cut
 		return
 	}
-	vouched := good && p.tell(Subscription{Topic: string(frames[0][1:]), Begin: frames[0][0] == 1, Conn: one.conn})
+	vouched := good && p.tell(transport.Subscription{Topic: string(frames[0][1:]), Begin: frames[0][0] == 1,
+		Conn: one.conn})
 	p.spend(fd, one, vouched)
 }
 
-func (p *Pub) tell(s Subscription) (vouched bool) {
-	return p.opt.OnSubscription != nil && p.opt.OnSubscription(s)
+func (p *Pub) tell(s transport.Subscription) (vouched bool) {
+	return p.opt.Audience.Subscription != nil && p.opt.Audience.Subscription(s)
 }
 
 // spend counts one message of a connection, and cuts the one that has said more than it may.

@@ -15,6 +15,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"brine/wire/transport"
 )
 
 // rawSub is a subscriber that sends whatever it wants.
@@ -168,9 +170,10 @@ func longestSend(p *Pub, stop chan struct{}) (longest time.Duration) {
 
 // TestSubscriptionsOfAConnection: every claim has the number of its connection, and the end of it has none.
 func TestSubscriptionsOfAConnection(t *testing.T) {
-	claims, conns := make(chan Subscription, 100), make(chan Connection, 100)
-	p := NewPub(PubOptions{Endpoint: anyPort, OnConnection: func(c Connection) { conns <- c },
-		OnSubscription: func(s Subscription) bool { claims <- s; return false }})
+	claims, conns := make(chan transport.Subscription, 100), make(chan transport.Connection, 100)
+	p := NewPub(PubOptions{Endpoint: anyPort, Audience: transport.Audience{
+		Connection:   func(c transport.Connection) { conns <- c },
+		Subscription: func(s transport.Subscription) bool { claims <- s; return false }}})
 	if err := p.Open(); err != nil {
 		t.Fatal(err)
 	}
@@ -184,21 +187,22 @@ func TestSubscriptionsOfAConnection(t *testing.T) {
 		t.Fatalf("connections %+v and %+v", one, two)
 	}
 	a.write(subFrame(1, "a\x00\xff"))
-	want := Subscription{Topic: "a\x00\xff", Begin: true, Conn: one.Conn}
+	want := transport.Subscription{Topic: "a\x00\xff", Begin: true, Conn: one.Conn}
 	if got := receive(t, "subscription", claims); got != want {
 		t.Errorf("got %+v, want %+v", got, want)
 	}
 	b.write(subFrame(0, "a\x00\xff")) // it has none
-	want = Subscription{Topic: "a\x00\xff", Conn: two.Conn}
+	want = transport.Subscription{Topic: "a\x00\xff", Conn: two.Conn}
 	if got := receive(t, "an end that is claimed", claims); got != want {
 		t.Errorf("got %+v, want %+v", got, want)
 	}
 	_ = a.Close()
-	want = Subscription{Topic: "a\x00\xff"}
+	want = transport.Subscription{Topic: "a\x00\xff"}
 	if got := receive(t, "the end", claims); got != want {
 		t.Errorf("got %+v, want %+v", got, want)
 	}
-	if got := receive(t, "the end of the connection", conns); got != (Connection{one.Conn, false, one.Peer}) {
+	down := transport.Connection{Conn: one.Conn, Peer: one.Peer}
+	if got := receive(t, "the end of the connection", conns); got != down {
 		t.Errorf("got %+v", got)
 	}
 }
@@ -206,9 +210,8 @@ func TestSubscriptionsOfAConnection(t *testing.T) {
 // TestVouchedTopics: a connection may have more topics for each that is vouched for.
 func TestVouchedTopics(t *testing.T) {
 	const minions = 100
-	p, subs := openPub(t, PubOptions{Endpoint: anyPort, OnSubscription: func(s Subscription) bool {
-		return strings.HasPrefix(s.Topic, "known")
-	}})
+	known := func(s transport.Subscription) bool { return strings.HasPrefix(s.Topic, "known") }
+	p, subs := openPub(t, PubOptions{Endpoint: anyPort, Audience: transport.Audience{Subscription: known}})
 	r := dialSub(t, p.Addr())
 	for i := range minions {
 		for _, kind := range []string{"known", "", "other"} {
@@ -228,8 +231,9 @@ func TestVouchedTopics(t *testing.T) {
 // TestLateTopics: what is read of one connection when another one has its descriptor does not end the other one. That
 // it says too much itself does.
 func TestLateTopics(t *testing.T) {
-	conns := make(chan Connection, 10)
-	p := NewPub(PubOptions{Endpoint: anyPort, OnConnection: func(c Connection) { conns <- c }})
+	conns := make(chan transport.Connection, 10)
+	p := NewPub(PubOptions{Endpoint: anyPort, Audience: transport.Audience{
+		Connection: func(c transport.Connection) { conns <- c }}})
 	if err := p.Open(); err != nil {
 		t.Fatal(err)
 	}
@@ -309,15 +313,15 @@ func playDescriptor(t *testing.T, steps []string) {
 	}
 	fd := first[0]
 	up, said := map[uint64]bool{}, map[string]uint64{}
-	p := NewPub(PubOptions{
-		OnConnection: func(c Connection) {
+	p := NewPub(PubOptions{Audience: transport.Audience{
+		Connection: func(c transport.Connection) {
 			if up[c.Conn] == c.Up {
 				t.Errorf("told twice: %+v", c)
 			}
 			up[c.Conn] = c.Up
 		},
-		OnSubscription: func(s Subscription) bool { said[s.Topic] = s.Conn; return true },
-	})
+		Subscription: func(s transport.Subscription) bool { said[s.Topic] = s.Conn; return true },
+	}})
 	do := map[string]func(){
 		"given away": func() {
 			if err := unix.Dup3(second[0], fd, unix.O_CLOEXEC); err != nil {
@@ -348,22 +352,22 @@ func playDescriptor(t *testing.T, steps []string) {
 func TestComeAndGo(t *testing.T) {
 	var mu sync.Mutex
 	up, of := map[uint64]bool{}, map[string]uint64{}
-	p := NewPub(PubOptions{Endpoint: anyPort,
-		OnConnection: func(c Connection) {
+	p := NewPub(PubOptions{Endpoint: anyPort, Audience: transport.Audience{
+		Connection: func(c transport.Connection) {
 			mu.Lock()
 			defer mu.Unlock()
 			if up[c.Conn] = true; !c.Up {
 				delete(up, c.Conn)
 			}
 		},
-		OnSubscription: func(s Subscription) bool {
+		Subscription: func(s transport.Subscription) bool {
 			mu.Lock()
 			defer mu.Unlock()
 			if s.Begin {
 				of[s.Topic] = s.Conn
 			}
 			return true
-		}})
+		}}})
 	if err := p.Open(); err != nil {
 		t.Fatal(err)
 	}

@@ -11,7 +11,7 @@ import (
 	"brine/modules/fleet/ledger"
 	"brine/modules/fleet/presence"
 	"brine/wire/auth"
-	"brine/wire/zmq"
+	"brine/wire/transport"
 )
 
 // Book knows which minions are connected: by what they say on the publish port, and else by the addresses from
@@ -37,20 +37,21 @@ type presenceLook struct {
 	ids map[string]string
 }
 
-// Watch makes the options of a publish socket note its connections and subscriptions here.
-func (a *Book) Watch(opt zmq.PubOptions) zmq.PubOptions {
+// Audience takes the connections and subscriptions of a Publisher that is about to open.
+func (a *Book) Audience() transport.Audience {
 	a.peers.Start(ledger.At(time.Now()))
-	opt.OnConnection = func(conn zmq.Connection) {
-		a.peers.Connection(conn.Conn, conn.Peer, conn.Up, ledger.At(time.Now()))
+	return transport.Audience{
+		Connection: func(conn transport.Connection) {
+			a.peers.Connection(conn.Conn, conn.Peer, conn.Up, ledger.At(time.Now()))
+		},
+		Subscription: a.subscribed,
 	}
-	opt.OnSubscription = a.subscribed
-	return opt
 }
 
 // subscribed takes what is said on the publish port. Anybody may say anything there: a fact comes only of a topic that
 // nobody but the minion of an id was given, and nothing is kept of others. The topics of Salt's minions, too, are known
 // to everybody (with zmq_filtering, the hash of an id) and say nothing.
-func (a *Book) subscribed(s zmq.Subscription) (vouched bool) {
+func (a *Book) subscribed(s transport.Subscription) (vouched bool) {
 	id := auth.LinkID(s.Topic)
 	if id == "" {
 		return false

@@ -29,18 +29,11 @@ type Options struct {
 }
 
 // New registers the functions. Nothing of the daemon is within their reach: the caller offers it (loader.Host).
-func New(opt Options, log *slog.Logger) (*Machine, error) {
+func New(opt Options, log *slog.Logger) *Machine {
 	of := execution.Machine{ID: opt.ID, Opts: opt.Values, Version: opt.Version, ZMQVersion: zmq.LibraryVersion()}
-	env, err := execution.NewEnv(of)
-	if err != nil {
-		return nil, err
-	}
+	env := execution.NewEnv(of)
 	env.Host.Log = Logger{log}
-	returners, err := of.Returners()
-	if err != nil {
-		return nil, err
-	}
-	return &Machine{env, returners}, nil
+	return &Machine{env, of.Returners()}
 }
 
 // ReturnEvents hands events to one returner.

@@ -22,6 +22,7 @@ import (
 	"brine/modules/renderers/jinja"
 	"brine/supervisor"
 	"brine/wire/payload"
+	"brine/wire/python"
 )
 
 // Pillars is the pillars of minions: how they are asked for. Any number of goroutines may use it.
@@ -48,7 +49,7 @@ func New(opts *payload.Map, on *loader.Env, who *targets.Targets, within time.Du
 	var trees pillar.GitTrees
 	git, err := gitfs.NewPillars(opts, machine.Logger{Logger: log}.Log)
 	switch {
-	case err != nil && (!opts.Has("git_pillar_verify_config") || loader.Truthy(opts.Value("git_pillar_verify_config"))):
+	case err != nil && (!opts.Has("git_pillar_verify_config") || python.Truth(opts.Value("git_pillar_verify_config"))):
 		return nil, fmt.Errorf("ext_pillar: %w", err)
 	case err != nil:
 		log.Error("git external pillars are not there: pillars will say so", "err", err)

@@ -16,10 +16,10 @@ import (
 	"brine/actors/master/targets"
 	"brine/modules/fleet/door"
 	"brine/modules/fleet/jobstore"
-	"brine/modules/text/pytext"
 	"brine/supervisor"
 	"brine/wire/event"
 	"brine/wire/payload"
+	"brine/wire/python"
 )
 
 // Options are what the configuration says of publications.
@@ -153,7 +153,7 @@ func (p *Publications) Publication(ask payload.PublishRequest, extra payload.Pub
 func (p *Publications) send(pub payload.Job, who targets.Found) {
 	jid := pub.JID()
 	p.events.Fire(event.TagJobPublish(jid), pub.Map())
-	door.Known(p.log).Info(fmt.Sprintf("User %s Published command %v with jid %s", pub.User(), pytext.Str(pub.Fun()),
+	door.Known(p.log).Info(fmt.Sprintf("User %s Published command %v with jid %s", pub.User(), python.Str(pub.Fun()),
 		jid))
 	p.Publisher.Send(&PublishJob{Job: pub, Topics: p.topicIDs(pub.TgtType(), who)})
 }

@@ -10,6 +10,7 @@ import (
 	"brine/actors/master/record"
 	"brine/supervisor"
 	"brine/wire/payload"
+	"brine/wire/transport"
 )
 
 // Messages of the Publisher: a command comes in, one of two events goes out, to the ReqServer.
@@ -66,21 +67,13 @@ func (m *JobPublished) Lost(error) { m.Tell() }
 // Lost notes what no incarnation of the ReqServer will.
 func (m *PublishRefused) Lost(error) { m.Tell() }
 
-// Socket is the PUB adapter as the Publisher uses it.
-type Socket interface {
-	Open() error
-	Send(frames ...[]byte) error
-	Close() error
-}
-
 // PublisherOptions are what the Publisher needs of the master.
 type PublisherOptions struct {
-	Open func() Socket
+	Open func() transport.Publisher
 	Seal func(load *payload.Map) ([]byte, error) // numbers, seals and signs: one packed publication
 	// the ReqServer, which is told of every publication; nil, or none: nobody is
 	server func() *supervisor.Ref
 	record *record.Record // takes what it is told
-	Filter bool           // zmq_filtering
 	Syndic bool           // order_masters: syndics hear everything
 	Log    *slog.Logger
 }
@@ -95,7 +88,7 @@ func (m *PublishJob) repeated() *PublishJob {
 // publisher writes sealed jobs to the PUB socket. A restart makes a new value: nothing in it survives.
 type publisher struct {
 	opt  PublisherOptions
-	sock Socket // nil until onStarted
+	sock transport.Publisher // nil until onStarted
 }
 
 func (p *publisher) Receive(ctx supervisor.Context) {
@@ -130,15 +123,7 @@ func (p *publisher) onPublishJob(ctx supervisor.Context, m *PublishJob) {
 		return
 	}
 	sealed := time.Now()
-	for _, topic := range p.topics(m.Topics) {
-		if topic == "" {
-			err = p.sock.Send(frame)
-		} else {
-			err = p.sock.Send([]byte(topic), frame)
-		}
-		if err == nil {
-			continue
-		}
+	if err := p.sock.Publish(transport.To{IDs: m.Topics, Syndics: p.opt.Syndic}, frame); err != nil {
 		p.refused(m, sealed, err)
 		if supervisor.Lifetime(ctx).Err() == nil { // the socket is bad: die and be restarted
 			supervisor.Crash(fmt.Errorf("publisher: send job %s: %w", m.Job.JID(), err))
@@ -153,22 +138,4 @@ func (p *publisher) onPublishJob(ctx supervisor.Context, m *PublishJob) {
 
 func (p *publisher) refused(m *PublishJob, sealed time.Time, why error) {
 	tellOutcome(p.opt.server, &PublishRefused{JID: m.Job.JID(), Sealed: sealed, Why: why, record: p.opt.record})
-}
-
-// topics are the topics one publication is sent under; "" stands for a message of one frame.
-func (p *publisher) topics(ids []string) []string {
-	switch {
-	case !p.opt.Filter:
-		return []string{""}
-	case len(ids) == 0:
-		return []string{payload.TopicBroadcast}
-	}
-	topics := make([]string, 0, len(ids)+1)
-	for _, id := range ids {
-		topics = append(topics, payload.Topic(id))
-	}
-	if p.opt.Syndic {
-		topics = append(topics, payload.TopicSyndic)
-	}
-	return topics
 }

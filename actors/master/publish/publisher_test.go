@@ -11,41 +11,47 @@ import (
 	"brine/modules/fleet/ledger"
 	"brine/supervisor"
 	"brine/wire/payload"
+	"brine/wire/transport"
 
 	"github.com/google/go-cmp/cmp"
 )
 
-// frames collects what a Publisher sends.
-type frames struct {
-	sent chan [][]byte
+// port collects what a Publisher sends.
+type port struct {
+	sent chan sentJob
 	fail error
 }
 
-func (f *frames) Open() error { return nil }
+// sentJob is a sealed publication, and whom it is for.
+type sentJob struct {
+	To     transport.To
+	Sealed string
+}
 
-func (f *frames) Close() error { return nil }
+func (p *port) Open() error  { return nil }
+func (p *port) Close() error { return nil }
+func (p *port) Publish(to transport.To, sealed []byte) error {
+	p.sent <- sentJob{to, string(sealed)}
+	return p.fail
+}
 
-func (f *frames) Send(frames ...[]byte) error { f.sent <- frames; return f.fail }
-
-func TestPublisherTopics(t *testing.T) {
+func TestPublisherAddresses(t *testing.T) {
 	for _, tt := range []struct {
-		name           string
-		filter, syndic bool
-		ids            []string
-		want           []string // topics; "" for a message of one frame
+		name   string
+		syndic bool
+		ids    []string
 	}{
-		{"no filter", false, true, []string{"m1"}, []string{""}},
-		{"everybody", true, true, nil, []string{"broadcast"}},
-		{"ids", true, false, []string{"m1", "m2"}, []string{payload.Topic("m1"), payload.Topic("m2")}},
-		{"ids and syndics", true, true, []string{"m1"}, []string{payload.Topic("m1"), "syndic"}},
+		{"everybody", true, nil},
+		{"ids", false, []string{"m1", "m2"}},
+		{"ids and syndics", true, []string{"m1"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			sock := &frames{sent: make(chan [][]byte, 10)}
+			sock := &port{sent: make(chan sentJob, 10)}
 			s := actortest.Start(t, supervisor.Options{})
 			ref := actortest.Add(t, s, supervisor.Spec{Name: "Publisher", New: func() supervisor.Actor {
-				return &publisher{opt: PublisherOptions{Open: func() Socket {
+				return &publisher{opt: PublisherOptions{Open: func() transport.Publisher {
 					return sock
-				}, Filter: tt.filter, Syndic: tt.syndic, Log: actortest.Discard(),
+				}, Syndic: tt.syndic, Log: actortest.Discard(),
 					record: record.New(record.NewBook(ledger.Limits{}), nil, nil),
 					Seal: func(load *payload.Map) ([]byte, error) {
 						if load.Has("bad") {
@@ -56,15 +62,9 @@ func TestPublisherTopics(t *testing.T) {
 			}})
 			ref.Send(&PublishJob{Job: *payload.NewJob(payload.M("bad", true)), Topics: tt.ids}) // is said and left out
 			ref.Send(&PublishJob{Job: *payload.NewJob(payload.M("jid", "20260101000000000001")), Topics: tt.ids})
-			for _, topic := range tt.want {
-				got := actortest.Wait(t, "frame", sock.sent)
-				want := [][]byte{[]byte("sealed")}
-				if topic != "" {
-					want = [][]byte{[]byte(topic), []byte("sealed")}
-				}
-				if !cmp.Equal(got, want) {
-					t.Errorf("sent %q, want %q", got, want)
-				}
+			want := sentJob{transport.To{IDs: tt.ids, Syndics: tt.syndic}, "sealed"}
+			if diff := cmp.Diff(want, actortest.Wait(t, "publication", sock.sent)); diff != "" {
+				t.Error(diff)
 			}
 			for _, c := range s.Snapshot() {
 				if c.Failed != 1 || c.Restarts != 0 {
@@ -92,9 +92,9 @@ func TestFilteredPublication(t *testing.T) {
 
 // badSocket fails as it is told, or hangs until it is closed.
 type badSocket struct {
-	frames
+	port
 	failures *atomic.Int64
-	hangs    chan struct{} // told that Send hangs; nil: it does not
+	hangs    chan struct{} // told that Publish hangs; nil: it does not
 	closed   chan struct{}
 }
 
@@ -103,7 +103,7 @@ func (b *badSocket) Close() error {
 	return nil
 }
 
-func (b *badSocket) Send(parts ...[]byte) error {
+func (b *badSocket) Publish(to transport.To, sealed []byte) error {
 	if b.failures.Add(-1) >= 0 {
 		if b.hangs != nil {
 			b.hangs <- struct{}{}
@@ -111,7 +111,7 @@ func (b *badSocket) Send(parts ...[]byte) error {
 		}
 		return errors.New("bad socket")
 	}
-	return b.frames.Send(parts...)
+	return b.port.Publish(to, sealed)
 }
 
 // TestPublicationOutlivesThePublisher: one that a Publisher dies of, or has in hand when it is restarted, is sent by
@@ -129,7 +129,7 @@ func TestPublicationOutlivesThePublisher(t *testing.T) {
 		{"is restarted", 1, make(chan struct{}), false, 1},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			log, failures, sent := actortest.NewLog(), &atomic.Int64{}, make(chan [][]byte, 10)
+			log, failures, sent := actortest.NewLog(), &atomic.Int64{}, make(chan sentJob, 10)
 			failures.Store(tt.failures)
 			book := record.NewBook(ledger.Limits{})
 			c := &Publications{record: record.New(book, nil, nil), log: log.Logger()}
@@ -137,8 +137,8 @@ func TestPublicationOutlivesThePublisher(t *testing.T) {
 			s := actortest.Start(t, supervisor.Options{})
 			c.Publisher = actortest.Add(t, s, supervisor.Spec{Name: "Publisher", OnLost: c.lost,
 				New: func() supervisor.Actor {
-					open := func() Socket {
-						return &badSocket{frames: frames{sent: sent}, failures: failures, hangs: tt.hangs,
+					open := func() transport.Publisher {
+						return &badSocket{port: port{sent: sent}, failures: failures, hangs: tt.hangs,
 							closed: make(chan struct{})}
 					}
 					seal := func(load *payload.Map) ([]byte, error) { return []byte(load.Str("jid")), nil }
@@ -153,12 +153,12 @@ func TestPublicationOutlivesThePublisher(t *testing.T) {
 			}
 			if tt.lost {
 				log.Await(t, "publication is lost")
-			} else if got := actortest.Wait(t, "publication", sent); string(got[0]) != "1" {
-				t.Errorf("sent %q", got)
+			} else if got := actortest.Wait(t, "publication", sent); got.Sealed != "1" {
+				t.Errorf("sent %v", got)
 			}
 			c.Publisher.Send(&PublishJob{Job: *payload.NewJob(payload.M("jid", "2"))})
-			if got := actortest.Wait(t, "another publication", sent); string(got[0]) != "2" {
-				t.Errorf("sent %q", got)
+			if got := actortest.Wait(t, "another publication", sent); got.Sealed != "2" {
+				t.Errorf("sent %v", got)
 			}
 			if job := book.Snapshot("1").Job; (job.Failed != "") != tt.lost || (job.Sent == 0) != tt.lost {
 				t.Errorf("the ledger says %+v", job)
@@ -175,9 +175,9 @@ func TestPublisherTells(t *testing.T) {
 	server, book := actortest.NewProbe(), record.NewBook(ledger.Limits{})
 	s := actortest.Start(t, supervisor.Options{})
 	told := actortest.Add(t, s, supervisor.Spec{Name: "ReqServer", New: server.New})
-	sock := &frames{sent: make(chan [][]byte, 10)}
+	sock := &port{sent: make(chan sentJob, 10)}
 	ref := actortest.Add(t, s, supervisor.Spec{Name: "Publisher", New: func() supervisor.Actor {
-		return &publisher{opt: PublisherOptions{Open: func() Socket {
+		return &publisher{opt: PublisherOptions{Open: func() transport.Publisher {
 			return sock
 		}, record: record.New(book, nil, nil), Log: actortest.Discard(),
 			server: func() *supervisor.Ref { return told },

@@ -23,10 +23,10 @@ import (
 	"brine/modules/reactor"
 	"brine/modules/runners"
 	"brine/modules/text/args"
-	"brine/modules/text/pytext"
 	"brine/wire/client"
 	"brine/wire/control"
 	"brine/wire/payload"
+	"brine/wire/python"
 )
 
 // BacklogFile holds, in the cache directory, the events that the Reactor has yet to react to.
@@ -202,11 +202,11 @@ func (r *Reactions) aim(tgt any, tgtType string) (any, string, error) {
 	groups := r.parts.Rules.Load().Nodegroups
 	switch tgtType {
 	case "nodegroup":
-		words, err := matchers.Nodegroup(pytext.Str(tgt), groups)
+		words, err := matchers.Nodegroup(python.Str(tgt), groups)
 		return strings.Join(words, " "), "compound", err
 	case "compound":
 		var words []string
-		for _, word := range strings.Fields(pytext.Str(tgt)) {
+		for _, word := range strings.Fields(python.Str(tgt)) {
 			name, isGroup := strings.CutPrefix(word, "N@")
 			if !isGroup || name == "" {
 				words = append(words, word)

@@ -11,8 +11,8 @@ import (
 	"brine/actors/master/tracing"
 	"brine/modules/execution/brine"
 	"brine/modules/fleet/ledger"
-	"brine/modules/text/pytext"
 	"brine/wire/payload"
+	"brine/wire/python"
 )
 
 // What of jobs and minions is remembered in memory; older jobs are read from the store.
@@ -50,7 +50,7 @@ type Record struct {
 // Announced begins the facts of a job, of which pub is sent to the minions.
 func (n *Record) Announced(ask payload.PublishRequest, pub payload.Job, who targets.Found, from Origin) {
 	job := ledger.Job{
-		JID: ask.JID(), Fun: pytext.Str(ask.Fun()), Tgt: pytext.Str(ask.Tgt()), TgtType: ask.TgtType(),
+		JID: ask.JID(), Fun: python.Str(ask.Fun()), Tgt: python.Str(ask.Tgt()), TgtType: ask.TgtType(),
 		User: ask.User(), Lane: from.Lane, Worker: from.Worker, Request: ledger.At(from.At),
 		Work: ledger.At(from.Began), Matched: ledger.At(from.Matched), Announced: ledger.At(time.Now()),
 		Minions: who.Minions, Missing: who.Missing,
@@ -93,7 +93,7 @@ func (n *Record) Returned(ret *payload.Return, from Origin) {
 	}
 	asks := n.Book.Returned(jid, id, ledger.Return{At: ledger.At(at), Worker: from.Worker, Retcode: retcode,
 		Minion: from.Minion})
-	if fun := pytext.Str(ret.Fun()); fun != funFindJob && fun != brine.Actors && fun != brine.Jobs &&
+	if fun := python.Str(ret.Fun()); fun != funFindJob && fun != brine.Actors && fun != brine.Jobs &&
 		fun != brine.Job {
 		n.Book.Peers.Worked(id, jid, fun, ledger.At(at))
 	}

@@ -16,7 +16,7 @@ import (
 	"brine/modules/fleet/door"
 	"brine/supervisor"
 	"brine/wire/payload"
-	"brine/wire/zmq"
+	"brine/wire/transport"
 )
 
 // Messages of the ReqServer.
@@ -67,7 +67,7 @@ const deadlineTick = time.Second
 
 // Options are what the ReqServer needs of the master.
 type Options struct {
-	Router   func() *zmq.Router
+	Listener func() transport.RequestServer
 	Pools    *Pools
 	QueueMax int           // requests waiting for one pool, or not yet looked at; more are refused
 	BytesMax int64         // of requests not yet answered; more are refused
@@ -137,13 +137,13 @@ func (s *reqServer) onStarted(ctx supervisor.Context) {
 			s.addWorker(fmt.Sprintf("MWorker-%s-%d", p.name, n), i)
 		}
 	}
-	router := s.opt.Router()
-	if err := router.Listen(); err != nil {
+	port := s.opt.Listener()
+	if err := port.Listen(); err != nil {
 		supervisor.Crash(fmt.Errorf("request server: %w", err))
 	}
 	s.load = &load{crowd: door.Crowd{MaxRequests: s.opt.QueueMax / guestPart, MaxBytes: s.opt.BytesMax / guestBytes}}
 	open, end := context.WithCancelCause(context.WithoutCancel(supervisor.Lifetime(ctx)))
-	supervisor.Go(ctx, "request socket", s.listen(router, open))
+	supervisor.Go(ctx, "request socket", s.listen(port, open))
 	supervisor.Go(ctx, "last answers", s.sayNo(end))
 	self := s.self
 	supervisor.Go(ctx, "deadlines", func(ctx context.Context) error {
@@ -153,10 +153,10 @@ func (s *reqServer) onStarted(ctx supervisor.Context) {
 
 // listen takes requests from the socket, as long as it is to be open. What is too much is refused here, before it waits
 // in the mailbox.
-func (s *reqServer) listen(router *zmq.Router, open context.Context) func(context.Context) error {
+func (s *reqServer) listen(port transport.RequestServer, open context.Context) func(context.Context) error {
 	self, held, opt := s.self, s.load, s.opt
 	return func(context.Context) error {
-		return router.Serve(open, func(m zmq.Message) {
+		return port.Serve(open, func(m transport.Request) {
 			size := int64(len(m.Payload))
 			r := &HandleRequest{big: size > bigRequest, copies: true, Frame: m.Payload, At: time.Now(), From: m.From}
 			ended := func() bool {
@@ -171,12 +171,12 @@ func (s *reqServer) listen(router *zmq.Router, open context.Context) func(contex
 			}
 			r.Reply = func(frame []byte) {
 				if ended() {
-					_ = router.Answer(m, frame) // a peer that has gone is counted by the adapter
+					_ = m.Answer(frame) // a peer that has gone is counted by the adapter
 				}
 			}
 			r.lend = func(frame []byte, out *atomic.Int32) {
 				if ended() {
-					_ = router.AnswerLent(m, frame, out)
+					_ = m.AnswerLent(frame, out)
 				}
 			}
 			room := held.room(size, opt.BytesMax)

@@ -231,9 +231,9 @@ func (s *site) good() {
 
 // client is the command line of the user that the master runs as.
 func (s *site) client() *client.Client {
-	return client.New(client.Options{MasterURI: fmt.Sprintf("tcp://127.0.0.1:%d", s.ret),
-		SockDir: s.path("m/var/run/salt/master"), CacheDir: s.cache(""), User: s.user, KeyOwner: s.user,
-		Context: s.zctx})
+	return client.New(client.Options{Dial: zmq.Dialer(zmq.ReqOptions{
+		Endpoint: fmt.Sprintf("tcp://127.0.0.1:%d", s.ret), Context: s.zctx}),
+		SockDir: s.path("m/var/run/salt/master"), CacheDir: s.cache(""), User: s.user, KeyOwner: s.user})
 }
 
 // ping makes the honest minion answer a job.

@@ -230,9 +230,10 @@ func (f *fleet) client() *client.Client {
 	if tooltest.Race {
 		answer = 15 * time.Second
 	}
-	return client.New(client.Options{MasterURI: fmt.Sprintf("tcp://127.0.0.1:%d", f.asked),
+	return client.New(client.Options{Dial: zmq.Dialer(zmq.ReqOptions{
+		Endpoint: fmt.Sprintf("tcp://127.0.0.1:%d", f.asked), Context: f.zctx}),
 		SockDir: f.path("m/var/run/salt/master"), CacheDir: f.path("m/var/cache/salt/master"), User: f.user,
-		KeyOwner: f.user, Timeout: answer, Tries: 1, Context: f.zctx})
+		KeyOwner: f.user, Timeout: answer, Tries: 1})
 }
 
 // ask asks the master; a failure is one of the test.

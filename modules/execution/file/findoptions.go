@@ -11,7 +11,7 @@ import (
 	"brine/modules/loader"
 	"brine/modules/matchers"
 	"brine/modules/text/pattern"
-	"brine/modules/text/pytext"
+	"brine/wire/python"
 
 	"golang.org/x/sys/unix"
 )
@@ -37,7 +37,7 @@ func findOptions() map[string]func(*finder, any) error {
 func textFor(v any, method string) (string, error) {
 	text, ok := v.(string)
 	if !ok {
-		return "", loader.Raise("AttributeError", "'%s' object has no attribute '%s'", pytext.Type(v), method)
+		return "", loader.Raise("AttributeError", "'%s' object has no attribute '%s'", python.Type(v), method)
 	}
 	return text, nil
 }
@@ -213,7 +213,7 @@ var interval = pattern.New(`^\s*([+-]?)(?:(\d+(?:\.\d*)?)\s*[wW])?\s*(?:(\d+(?:\
 
 // mtimeOption counts in whole steps of the smallest unit that is told.
 func mtimeOption(f *finder, v any) error {
-	text := pytext.Str(v)
+	text := python.Str(v)
 	m := interval.FindStringSubmatch(text)
 	if m == nil {
 		return loader.Raise("ValueError", "invalid time interval: '%s'", text)
@@ -263,7 +263,7 @@ func grepOption(f *finder, v any) error {
 		if err != nil {
 			return false, nil
 		}
-		return re.Search(pytext.DecodeUTF8(data))
+		return re.Search(python.DecodeUTF8(data))
 	})
 	return nil
 }

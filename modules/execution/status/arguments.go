@@ -9,9 +9,9 @@ import (
 
 	"brine/modules/loader"
 	"brine/modules/matchers"
-	"brine/modules/text/pytext"
 	"brine/modules/text/pytime"
 	"brine/wire/payload"
+	"brine/wire/python"
 
 	"golang.org/x/sys/unix"
 )
@@ -34,7 +34,7 @@ type layout struct {
 func now(_ *loader.Call, a layout) (any, error) {
 	format, ok := a.Format.(string)
 	if !ok {
-		return nil, &loader.ArgumentError{Message: "strftime() argument 1 must be str, not " + pytext.Type(a.Format)}
+		return nil, &loader.ArgumentError{Message: "strftime() argument 1 must be str, not " + python.Type(a.Format)}
 	}
 	return pytime.Strftime(time.Now(), format), nil
 }
@@ -50,7 +50,7 @@ func diskUsage(c *loader.Call, a fileSystems) (any, error) {
 		text, ok := v.(string)
 		switch {
 		case !ok:
-			return nil, loader.Raise("AttributeError", "'%s' object has no attribute 'startswith'", pytext.Type(v))
+			return nil, loader.Raise("AttributeError", "'%s' object has no attribute 'startswith'", python.Type(v))
 		case strings.HasPrefix(text, "/"):
 			places = append(places, text)
 		default:

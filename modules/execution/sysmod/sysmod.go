@@ -8,8 +8,8 @@ import (
 
 	"brine/modules/loader"
 	"brine/modules/matchers"
-	"brine/modules/text/pytext"
 	"brine/wire/payload"
+	"brine/wire/python"
 )
 
 // Module is the module sys.
@@ -90,7 +90,7 @@ type named struct {
 func (a named) texts() []string {
 	out := make([]string, len(a.Words))
 	for i, w := range a.Words {
-		out[i] = pytext.Str(w)
+		out[i] = python.Str(w)
 	}
 	return out
 }

@@ -12,8 +12,8 @@ import (
 	"brine/modules/loader"
 	"brine/modules/matchers"
 	"brine/modules/text/pattern"
-	"brine/modules/text/pytext"
 	"brine/wire/payload"
+	"brine/wire/python"
 
 	"golang.org/x/sys/unix"
 )
@@ -126,7 +126,7 @@ func statusFunc(h *host, a running) (any, error) {
 	name, ok := a.Name.(string)
 	if !ok {
 		return nil, &loader.ArgumentError{Message: "expected string or bytes-like object, got '" +
-			pytext.Type(a.Name) + "'"}
+			python.Type(a.Name) + "'"}
 	}
 	if !globbing.MatchString(name) {
 		return h.active(name)
@@ -184,7 +184,7 @@ func (h *host) enabled(of, root any) (bool, error) {
 		return true, nil
 	}
 	if _, ok := of.(string); !ok {
-		return false, &loader.ArgumentError{Message: "argument of type '" + pytext.Type(of) + "' is not iterable"}
+		return false, &loader.ArgumentError{Message: "argument of type '" + python.Type(of) + "' is not iterable"}
 	}
 	if strings.Contains(name, "@") {
 		found, err := cmdmod.Run(h.c, []string{"find", h.at("/etc/systemd/system", nil), "-name", name, "-type", "l",

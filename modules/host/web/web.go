@@ -129,3 +129,16 @@ func hide(err error) error {
 func Base(scheme, host string, port int) string {
 	return (&url.URL{Scheme: scheme, Host: net.JoinHostPort(host, fmt.Sprint(port))}).String()
 }
+
+// PathPart escapes a part of a path as elasticsearch-py does.
+func PathPart(text string) string {
+	var out strings.Builder
+	for _, b := range []byte(text) {
+		if b >= '0' && b <= '9' || b >= 'A' && b <= 'Z' || b >= 'a' && b <= 'z' || strings.IndexByte("_.-~,*", b) >= 0 {
+			out.WriteByte(b)
+		} else {
+			fmt.Fprintf(&out, "%%%02X", b)
+		}
+	}
+	return out.String()
+}

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"brine/modules/all"
 	"brine/modules/loader"
 	"brine/modules/returners"
 	"brine/modules/returners/jobcache"
@@ -16,9 +17,7 @@ import (
 // for multi_returner.
 func TestMissing(t *testing.T) {
 	reg := loader.NewRegistry()
-	if err := returners.Register(reg, returners.Options{}); err != nil {
-		t.Fatal(err)
-	}
+	reg.Offer(all.Returners(returners.Options{}))
 	const all = "returner save_load get_load get_jid get_jids"
 	want := map[string]struct{ master, ext, unread string }{
 		"elasticsearch": {master: "get_jid get_jids", unread: "get_jid get_jids"},

@@ -14,7 +14,7 @@ import (
 	"brine/modules/loader"
 	"brine/modules/modtest"
 	"brine/modules/outputters"
-	"brine/modules/returners"
+	"brine/modules/returners/sqlstore"
 	"brine/wire/payload"
 
 	"github.com/google/go-cmp/cmp"
@@ -77,9 +77,7 @@ type host struct {
 func newHost(t testing.TB, opts ...any) *host {
 	t.Helper()
 	reg := loader.NewRegistry()
-	if err := returners.Register(reg, returners.Options{}); err != nil {
-		t.Fatal(err)
-	}
+	reg.Offer(loader.Listed{sqlstore.SQLite(), sqlstore.Postgres(), sqlstore.PGJSONB(), sqlstore.MySQL()})
 	conf := payload.M("id", "web1")
 	conf.Update(payload.M(opts...))
 	env := modtest.Env(t, conf)

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"brine/modules/loader"
+	"brine/wire/python"
 )
 
 // archive are the statements of clean_old_jobs. The parameters of keep and remove are the time.
@@ -22,7 +23,7 @@ const keepSeconds = 86400
 // cleanOldJobs removes jobs, returns and events older than keep_jobs_seconds, with archive_jobs into tables of the
 // archive. All of it happens or nothing; a job whose minions still return stays. Unlike Salt, which may copy rows twice
 // when it fails in between, and tells its log only.
-func (s *store) cleanOldJobs(c *loader.Call, _ loader.Args) (any, error) {
+func (s *store) cleanOldJobs(c *loader.Call, _ struct{}) (any, error) {
 	seconds := int64(keepSeconds)
 	if v, ok := c.Opts().Get("keep_jobs_seconds"); ok {
 		n, err := loader.ToInt(v)
@@ -35,7 +36,7 @@ func (s *store) cleanOldJobs(c *loader.Call, _ loader.Args) (any, error) {
 		return nil, nil
 	}
 	statements := s.archive.remove
-	kept := loader.Truthy(c.Opts().Value("archive_jobs"))
+	kept := python.Truth(c.Opts().Value("archive_jobs"))
 	if kept {
 		statements = s.archive.keep
 	}

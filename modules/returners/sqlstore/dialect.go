@@ -8,15 +8,16 @@ import (
 	"strconv"
 
 	"brine/modules/loader"
-	"brine/modules/text/pytext"
+	"brine/modules/returners"
+	"brine/modules/returners/options"
 	"brine/wire/payload"
+	"brine/wire/python"
 )
 
 // dialect is what one kind of database has of its own.
 type dialect struct {
 	name   string // of the returner: "postgres"
-	source string // file of Salt
-	want   Wanted
+	want   options.Lookup
 	secret string   // the option that holds the password, "" for none
 	wire   []string // options that say where a connection goes and how it is protected
 	kept   bool     // connections are kept for a while; otherwise opened for a call
@@ -24,7 +25,7 @@ type dialect struct {
 	sql     statements
 	archive *archive // nil: there is no clean_old_jobs
 
-	open    func(options) (*sql.DB, error)                  // makes, but connects nothing
+	open    func(values) (*sql.DB, error)                   // makes, but connects nothing
 	refuses func(error) bool                                // whether the database will never take what it was given
 	row     func(*loader.Call, *payload.Map) ([]any, error) // the values of statements.ret
 	value   func(v any) (string, error)                     // JSON for a column
@@ -49,23 +50,23 @@ type statements struct {
 	minions  string // id
 }
 
-// options are those of one call.
-type options map[string]any
+// values are the options of one call.
+type values map[string]any
 
 // text is an option as text; "" for none. So is None, in which Salt's documentation says that an option is not used.
-func (o options) text(name string) string {
+func (o values) text(name string) string {
 	v := o[name]
 	if v == nil || v == "None" || v == "none" {
 		return ""
 	}
-	return pytext.Str(v)
+	return python.Str(v)
 }
 
 // port is the option of that name, as text.
-func (o options) port() (string, error) {
+func (o values) port() (string, error) {
 	n, err := loader.ToInt(o["port"])
 	if err != nil || n < 1 || n > 65535 {
-		return "", refuse("the option port is no port: %s", pytext.Repr(o["port"]))
+		return "", refuse("the option port is no port: %s", python.Repr(o["port"]))
 	}
 	return strconv.FormatInt(n, 10), nil
 }
@@ -84,10 +85,11 @@ func refuse(format string, values ...any) error { return refused{fmt.Errorf(form
 
 // with hands the database of a call to f. Options of ret come before those of the configuration; ret may be nil.
 func (s *store) with(c *loader.Call, ret *payload.Map, f func(ctx context.Context, db *sql.DB) error) (err error) {
-	opt, err := s.host.Options(c, ret, s.want)
+	read, err := s.want.Read(c, ret)
 	if err != nil {
 		return err
 	}
+	opt := values(read)
 	if err := s.guard(ret); err != nil {
 		return err
 	}
@@ -108,10 +110,10 @@ func (s *store) with(c *loader.Call, ret *payload.Map, f func(ctx context.Contex
 }
 
 // opened makes the connections of some options. It reaches no server yet: what is wrong is wrong with the options.
-func (s *store) opened(opt options) (*sql.DB, error) {
+func (s *store) opened(opt values) (*sql.DB, error) {
 	db, err := s.open(opt)
 	if err != nil {
-		return nil, s.host.Misset(err)
+		return nil, returners.Misset("%s", err)
 	}
 	return db, nil
 }

@@ -12,6 +12,7 @@ import (
 	"unicode/utf16"
 
 	"brine/modules/loader"
+	"brine/modules/returners/options"
 	"brine/wire/payload"
 
 	"github.com/go-sql-driver/mysql"
@@ -21,10 +22,10 @@ import (
 func mySQL() *dialect {
 	names := []string{"host", "user", "pass", "db", "port", "ssl_ca", "ssl_cert", "ssl_key"}
 	return &dialect{
-		name: "mysql", source: "salt/returners/mysql.py", secret: "pass", wire: []string{"host", "port", "ssl_ca",
+		name: "mysql", secret: "pass", wire: []string{"host", "port", "ssl_ca",
 			"ssl_cert", "ssl_key"}, kept: true, wantsID: true,
-		want: Wanted{Place: "mysql", Names: names,
-			Defaults: map[string]any{"host": "salt", "user": "salt", "pass": "salt", "db": "salt",
+		want: options.Lookup{Name: "mysql", Options: names,
+			Defaults: options.Values{"host": "salt", "user": "salt", "pass": "salt", "db": "salt",
 				"port": int64(3306)}},
 		open: openMySQL, refuses: refusedByMySQL, row: mysqlRow, value: textJSON, narrow: narrowMySQL, filled: readJSON,
 		archive: mysqlArchive(),
@@ -51,7 +52,7 @@ func mySQL() *dialect {
 
 // openMySQL prepares connections. What does not fit into a column is an error, whatever the server does elsewhere: JSON
 // that is cut is none.
-func openMySQL(opt options) (*sql.DB, error) {
+func openMySQL(opt values) (*sql.DB, error) {
 	port, err := opt.port()
 	if err != nil {
 		return nil, err
@@ -89,7 +90,7 @@ func mysqlAddress(host, port string) (network, address string) {
 
 // mysqlTLS is what protects a connection; nil without the options for it. With ssl_ca the name of the server is
 // checked, too. Without it nothing is, as in Salt: the connection is hidden from who only listens.
-func mysqlTLS(opt options) (*tls.Config, error) {
+func mysqlTLS(opt values) (*tls.Config, error) {
 	ca, cert, key := opt.text("ssl_ca"), opt.text("ssl_cert"), opt.text("ssl_key")
 	if ca == "" && cert == "" && key == "" {
 		return nil, nil

@@ -8,7 +8,7 @@ import (
 	"sync"
 	"time"
 
-	"brine/modules/text/pytext"
+	"brine/wire/python"
 )
 
 // Limits of the connections that are kept.
@@ -86,10 +86,10 @@ func (p *pool) drop(key string, k *kept) {
 }
 
 // keyOf tells databases apart. It holds their passwords and is shown to nobody.
-func keyOf(opt options) string {
+func keyOf(opt values) string {
 	var b strings.Builder
 	for _, name := range slices.Sorted(maps.Keys(opt)) {
-		b.WriteString(pytext.Repr([]any{name, opt[name]}))
+		b.WriteString(python.Repr([]any{name, opt[name]}))
 	}
 	return b.String()
 }

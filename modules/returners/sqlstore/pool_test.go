@@ -14,7 +14,7 @@ func TestPool(t *testing.T) {
 	opened := 0
 	open := func() (*sql.DB, error) {
 		opened++
-		return openSQLite(options{"database": "/nonexistent", "timeout": 1.0})
+		return openSQLite(values{"database": "/nonexistent", "timeout": 1.0})
 	}
 	get := func(key string) (*sql.DB, func() error) {
 		t.Helper()

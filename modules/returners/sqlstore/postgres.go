@@ -10,8 +10,9 @@ import (
 	"time"
 
 	"brine/modules/loader"
-	"brine/modules/text/pytext"
+	"brine/modules/returners/options"
 	"brine/wire/payload"
+	"brine/wire/python"
 
 	"github.com/jackc/pgx/v5/pgconn"
 )
@@ -44,7 +45,7 @@ func postgres() *dialect {
 // be wrong.
 func pgjsonb() *dialect {
 	d := postgresLike("pgjsonb", "pass")
-	d.want.Names = append(d.want.Names, "connect_timeout", "sslmode", "sslcert", "sslkey", "sslrootcert", "sslcrl")
+	d.want.Options = append(d.want.Options, "connect_timeout", "sslmode", "sslcert", "sslkey", "sslrootcert", "sslcrl")
 	d.wire = append(d.wire, "sslmode", "sslcert", "sslkey", "sslrootcert", "sslcrl")
 	d.value = binaryJSON
 	d.row = func(_ *loader.Call, ret *payload.Map) ([]any, error) { return pgRow(ret, binaryJSON) }
@@ -64,17 +65,17 @@ func pgjsonb() *dialect {
 
 // postgresLike is what both have in common.
 func postgresLike(name, secret string) *dialect {
-	d := &dialect{name: name, source: "salt/returners/" + name + ".py", secret: secret, wire: []string{"host", "port"},
+	d := &dialect{name: name, secret: secret, wire: []string{"host", "port"},
 		kept: true, refuses: refusedByPostgres, filled: readJSON,
-		want: Wanted{Place: "returner." + name, Names: []string{"host", "user", secret, "db", "port"},
-			Defaults: map[string]any{"host": "localhost", "user": "salt", secret: "salt", "db": "salt",
+		want: options.Lookup{Name: "returner." + name, Options: []string{"host", "user", secret, "db", "port"},
+			Defaults: options.Values{"host": "localhost", "user": "salt", secret: "salt", "db": "salt",
 				"port": int64(5432)}}}
-	d.open = func(opt options) (*sql.DB, error) { return openPostgres(opt, secret) }
+	d.open = func(opt values) (*sql.DB, error) { return openPostgres(opt, secret) }
 	return d
 }
 
 // openPostgres prepares connections. What no option says comes from where libpq takes it: PGSSLMODE, ~/.pgpass, ...
-func openPostgres(opt options, secret string) (*sql.DB, error) {
+func openPostgres(opt values, secret string) (*sql.DB, error) {
 	port, err := opt.port()
 	if err != nil {
 		return nil, err
@@ -157,7 +158,7 @@ func pgRow(ret *payload.Map, value func(any) (string, error)) ([]any, error) {
 func pgText(v any) string {
 	list, ok := v.([]any)
 	if !ok {
-		return pytext.Str(v)
+		return python.Str(v)
 	}
 	var b strings.Builder
 	b.WriteByte('{')
@@ -165,7 +166,7 @@ func pgText(v any) string {
 		if i > 0 {
 			b.WriteByte(',')
 		}
-		text := pytext.Str(e)
+		text := python.Str(e)
 		if text == "" || strings.EqualFold(text, "null") || strings.ContainsAny(text, "{},\"\\ \t\n\r\v\f") {
 			text = `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(text) + `"`
 		}

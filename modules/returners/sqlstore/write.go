@@ -7,13 +7,13 @@ import (
 	"strings"
 
 	"brine/modules/loader"
-	"brine/modules/text/pytext"
 	"brine/wire/payload"
+	"brine/wire/python"
 )
 
 // returner writes one return.
-func (s *store) returner(c *loader.Call, a loader.Args) (any, error) {
-	ret, ok := a.Get("ret").(*payload.Map)
+func (s *store) returner(c *loader.Call, a oneReturn) (any, error) {
+	ret, ok := a.Ret.(*payload.Map)
 	if !ok {
 		return nil, refuse("returner wants a return, which is a map")
 	}
@@ -66,13 +66,13 @@ func (s *store) put(ctx context.Context, db executor, text string, values []any)
 
 // saveLoad writes the publication of a job. One that is there stays (with pgjsonb it is replaced), as in Salt.
 // Unlike Salt, whose sqlite3 fails then.
-func (s *store) saveLoad(c *loader.Call, a loader.Args) (any, error) {
-	text, err := s.value(a.Get("load"))
+func (s *store) saveLoad(c *loader.Call, a published) (any, error) {
+	text, err := s.value(a.Load)
 	if err != nil {
 		return nil, err
 	}
 	return nil, s.with(c, nil, func(ctx context.Context, db *sql.DB) error {
-		return s.put(ctx, db, s.sql.load, []any{argText(a, "jid"), text})
+		return s.put(ctx, db, s.sql.load, []any{python.Str(a.JID), text})
 	})
 }
 
@@ -84,8 +84,8 @@ const (
 
 // eventReturn writes events, all or none. When the database refuses one of them, the others are written and the error
 // says how many were not. Unlike Salt, which writes none then.
-func (s *store) eventReturn(c *loader.Call, a loader.Args) (any, error) {
-	events, ok := a.Get("events").([]any)
+func (s *store) eventReturn(c *loader.Call, a fired) (any, error) {
+	events, ok := a.Events.([]any)
 	if !ok {
 		return nil, refuse("event_return wants a list of events")
 	}
@@ -135,7 +135,7 @@ func (s *store) eventRows(c *loader.Call, events []any) (rows [][]any, lost []er
 			lost = append(lost, err)
 			continue
 		}
-		rows = append(rows, []any{pytext.Str(orEmpty(event.Value("tag"))), text, master})
+		rows = append(rows, []any{python.Str(orEmpty(event.Value("tag"))), text, master})
 	}
 	return rows, lost
 }
@@ -205,7 +205,7 @@ func (s *store) eventInsert(n int) string {
 }
 
 // textField makes text of the field fun, which is a list for a job of several functions.
-func textField(ret *payload.Map, field string) string { return pytext.Str(ret.Value(field)) }
+func textField(ret *payload.Map, field string) string { return python.Str(ret.Value(field)) }
 
 // success is the field of that name as a database shows it: the words for true and false, otherwise the text.
 func success(ret *payload.Map, absent any, yes, no string) any {
@@ -221,5 +221,5 @@ func success(ret *payload.Map, absent any, yes, no string) any {
 	case nil:
 		return nil
 	}
-	return pytext.Str(v)
+	return python.Str(v)
 }

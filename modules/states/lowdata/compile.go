@@ -4,8 +4,8 @@ import (
 	"slices"
 	"strings"
 
-	"brine/modules/text/pytext"
 	"brine/wire/payload"
+	"brine/wire/python"
 )
 
 // Compile turns high data that Verify has nothing against into chunks in their order. A chunk holds state (the module),
@@ -113,8 +113,8 @@ func takeArgument(chunk, arg *payload.Map, names []any) []any {
 
 // tagOf tells chunks apart.
 func tagOf(chunk *payload.Map) string {
-	return strings.Join([]string{pytext.Str(chunk.Value("state")), pytext.Str(chunk.Value("__id__")),
-		pytext.Str(chunk.Value("name")), pytext.Str(chunk.Value("fun"))}, "_|-")
+	return strings.Join([]string{python.Str(chunk.Value("state")), python.Str(chunk.Value("__id__")),
+		python.Str(chunk.Value("name")), python.Str(chunk.Value("fun"))}, "_|-")
 }
 
 // integer is a whole number, as which Python counts a truth value, too.

@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"brine/modules/text/pyjson"
 	"brine/wire/payload"
+	"brine/wire/python/pyjson"
 
 	"github.com/google/go-cmp/cmp"
 )

@@ -10,8 +10,8 @@ import (
 	"os"
 	"path/filepath"
 
-	"brine/modules/host/wholefile"
 	"brine/wire/crypt"
+	"brine/wire/disk/wholefile"
 
 	"golang.org/x/sys/unix"
 )

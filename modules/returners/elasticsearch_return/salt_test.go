@@ -1,0 +1,25 @@
+//go:build interop
+
+package elasticsearch_return
+
+import (
+	"errors"
+	"testing"
+
+	"brine/modules/returners/returnertest"
+	"brine/wire/payload"
+)
+
+// Real Salt asks Elasticsearch for what is recorded.
+func TestElasticBesideSalt(t *testing.T) {
+	judge := returnertest.RealSalt(t)
+	r := startElastic(t)
+	seen := cases(t, r, func(opts *payload.Map, fun string, args ...any) error {
+		if _, failed := judge.Call(t, opts, fun, args...); failed != "" {
+			return errors.New(failed)
+		}
+		return nil
+	})
+	compare(t, returnertest.Record(t, "elasticsearch.json", seen).([]any), seen)
+	compare(t, seen, cases(t, startElastic(t), onBrine(t)))
+}

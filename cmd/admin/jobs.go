@@ -15,8 +15,8 @@ import (
 	"brine/wire/python"
 )
 
-// Jobs shows what a daemon has in hand: a master the jobs that wait for returns, a minion what runs, waits and is
-// not acknowledged.
+// Jobs shows the current jobs of a daemon. For a master, these are the jobs that wait for returns. For a
+// minion, these are the jobs that run, wait, or have an unacknowledged return.
 func Jobs(c *tool.Call) error {
 	a, err := openAdmin(c, adminWord{
 		description: "Show the jobs that a running master waits for, or what a minion has in hand.",
@@ -81,7 +81,7 @@ func (a *adminTool) minionJobs(id string) (func() (*payload.Map, error), error) 
 	}, nil
 }
 
-// withoutQuestions leaves out the jobs that only ask about others: Salt's salt sends them while it waits.
+// withoutQuestions leaves out jobs that only ask about other jobs. Salt's salt sends such jobs while it waits.
 func withoutQuestions(jobs []any) []any {
 	out := []any{}
 	for _, j := range jobs {
@@ -129,7 +129,7 @@ func intOf(m *payload.Map, name string) int64 {
 	return n
 }
 
-// targetText is a target as one would type it.
+// targetText writes a target as a user would type it.
 func targetText(j *payload.Map) string {
 	if list, ok := j.Value("tgt").([]any); ok {
 		return namesText(list, int64(len(list)))
@@ -141,7 +141,7 @@ func targetText(j *payload.Map) string {
 	return text
 }
 
-// namesText names some and counts the others.
+// namesText names some ids and counts the others.
 func namesText(list []any, all int64) string {
 	const most = 4
 	names := make([]string, 0, most)
@@ -155,7 +155,8 @@ func namesText(list []any, all int64) string {
 	return text
 }
 
-// minionJobsText shows what runs, what waits, and what the masters lack.
+// minionJobsText shows the jobs that run, the jobs that wait, and the returns that masters have not
+// acknowledged.
 func minionJobsText(m *payload.Map, now time.Time) string {
 	var b strings.Builder
 	running, queued, returns := m.List("running"), m.List("queued"), m.List("returns")

@@ -14,8 +14,8 @@ import (
 	"brine/wire/python"
 )
 
-// absences name what the options of a daemon ask for and brine does not have: external pillars, and functions in
-// schedules and mines.
+// absences names the things that a daemon's options ask for and brine lacks: external pillars, and functions in
+// schedules and mines. It also warns of secrets that pillar_opts gives to minions.
 func absences(s *session.Session) (out []config.Notice) {
 	c := s.Common
 	say := func(key, text string) {
@@ -56,7 +56,7 @@ func oneOf(names []string) string {
 	return strings.Join(names, ", ")
 }
 
-// functionsIn are the names of functions in the option schedule or mine_functions, in order.
+// functionsIn returns the names of functions in the option schedule or mine_functions, in order.
 func functionsIn(key string, v any) (names []string) {
 	m, _ := v.(*payload.Map)
 	for name, entry := range m.All() {
@@ -68,7 +68,7 @@ func functionsIn(key string, v any) (names []string) {
 			fun = job.Str("mine_function")
 		}
 		list, _ := entry.([]any)
-		for _, one := range list { // an alias may be a list, with the function in one of its maps
+		for _, one := range list { // an alias may be a list; one of its maps then holds the function
 			if in, ok := one.(*payload.Map); ok && in.Has("mine_function") {
 				fun = in.Str("mine_function")
 			}

@@ -10,8 +10,8 @@ import (
 	"brine/wire/python"
 )
 
-// showDocs shows the help texts of all minions together, by function. What is no map of texts, a silence for
-// instance, is passed over.
+// showDocs shows the help texts of all minions together, by function. It skips a return that is no map of
+// texts, such as a silence.
 func (t *saltTool) showDocs(returns *payload.Map) error {
 	docs := map[string]any{}
 	for _, v := range returns.All() {

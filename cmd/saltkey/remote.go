@@ -12,9 +12,9 @@ import (
 	"brine/wire/python"
 )
 
-// wheel calls a wheel function of the master with what --auth or the token file gives.
+// wheel calls a wheel function of the master, with the credentials of --auth or the token file.
 func (k *keyTool) wheel(fun string, arg []any, kw *payload.Map) (any, error) {
-	ctx := context.Background() // the client bounds each request
+	ctx := context.Background() // the client limits the time of each request
 	c := masterlink.NewClient(k.Session)
 	cred, err := masterlink.JobCredentials(ctx, k.Session, c)
 	if errors.Is(err, masterlink.ErrNoAuth) {
@@ -33,7 +33,7 @@ func (k *keyTool) wheel(fun string, arg []any, kw *payload.Map) (any, error) {
 	return nil, errors.New(python.Str(ret.Value()))
 }
 
-// showRemote displays what a wheel function says about keys.
+// showRemote displays the answer of a wheel function about keys.
 func (k *keyTool) showRemote(fun, match string) error {
 	ret, err := k.wheel(fun, []any{match}, nil)
 	if err != nil {
@@ -50,7 +50,7 @@ func (k *keyTool) showRemote(fun, match string) error {
 	return k.show(groups, without)
 }
 
-// matchRemote asks the master which keys match.
+// matchRemote asks the master which keys match a pattern.
 func (k *keyTool) matchRemote(globs string) (keys.Groups, error) {
 	ret, err := k.wheel("key.glob_match", []any{globs}, nil)
 	if err != nil {
@@ -63,7 +63,7 @@ func (k *keyTool) matchRemote(globs string) (keys.Groups, error) {
 	return groupsOf(groups), nil
 }
 
-// groupsOf reads keys by status.
+// groupsOf reads keys, grouped by status.
 func groupsOf(m *payload.Map) keys.Groups {
 	var out keys.Groups
 	for status := range m.All() {
@@ -76,8 +76,8 @@ func groupsOf(m *payload.Map) keys.Groups {
 	return out
 }
 
-// changeRemote lets the master accept, reject or delete the selected keys. verb is as in change. The master fires the
-// events and says nothing about keys that are none.
+// changeRemote lets the master accept, reject or delete the selected keys. verb is as in change. The master
+// fires the events. It does not say which keys did not exist.
 func (k *keyTool) changeRemote(verb string, sel keys.Groups, inc keys.Include) (keys.Change, error) {
 	fun, kw := "key."+verb+"_dict", payload.NewMap(2)
 	switch verb {

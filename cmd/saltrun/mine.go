@@ -11,7 +11,7 @@ import (
 	"brine/wire/python"
 )
 
-// mineReader reads the mines of the master on this machine, as that master itself.
+// mineReader reads the mines of the master on this machine, with the master's own rights.
 type mineReader struct {
 	mine.Reader
 	id string
@@ -29,7 +29,7 @@ func newMines(s *session.Session, targets *matchers.Expander, cache *datacache.B
 		}}}
 }
 
-// MineGet collects what functions left in the mines of the minions that a target means.
+// MineGet collects the mine data of the minions that a target matches.
 func (r mineReader) MineGet(ctx context.Context, tgt, fun any, tgtType string) (any, error) {
 	return r.Get(ctx, mine.Question{Asker: r.id, Tgt: tgt, TgtType: tgtType, Fun: fun})
 }

@@ -12,10 +12,10 @@ import (
 	"brine/modules/fleet/ledger"
 	"brine/modules/fleet/quota"
 	"brine/modules/fleet/speakers"
-	"brine/modules/matchers"
 	"brine/wire/auth"
 	"brine/wire/event"
 	"brine/wire/payload"
+	"brine/wire/python/fnmatch"
 )
 
 // Speaker is the minion that has sent a request.
@@ -131,7 +131,7 @@ func (g *Gate) SpeaksFor(who Speaker, id string) bool {
 
 func (g *Gate) whitelisted(tag string) bool {
 	for _, pattern := range g.Opt.Whitelist {
-		if matchers.GlobMatch(pattern, tag) {
+		if fnmatch.Match(pattern, tag) {
 			return true
 		}
 	}

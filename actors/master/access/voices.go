@@ -7,7 +7,7 @@ import (
 	"brine/modules/fleet/datacache"
 	"brine/modules/fleet/keys"
 	"brine/modules/fleet/speakers"
-	"brine/modules/matchers"
+	"brine/wire/python/fnmatch"
 )
 
 // VoiceOptions are what the configuration says of it.
@@ -38,7 +38,7 @@ func (v *voices) AsSyndic(id string) bool {
 		return false
 	case len(v.opt.Syndics) > 0:
 		for _, pattern := range v.opt.Syndics {
-			if matchers.GlobMatch(pattern, id) {
+			if fnmatch.Match(pattern, id) {
 				return true
 			}
 		}

@@ -85,6 +85,23 @@ func Wait[T any](t testing.TB, what string, c <-chan T) (v T) {
 	return v
 }
 
+// Eventually tries until it succeeds.
+func Eventually(t testing.TB, what string, try func() error) {
+	t.Helper()
+	tick := time.NewTicker(10 * time.Millisecond)
+	defer tick.Stop()
+	var err error
+	for end := time.Now().Add(patience); time.Now().Before(end); <-tick.C {
+		if err = try(); err == nil {
+			return
+		}
+	}
+	t.Fatalf("%s: %v", what, err)
+}
+
+// Discard is a logger for what a test does not look at.
+func Discard() *slog.Logger { return slog.New(slog.DiscardHandler) }
+
 // Log collects records, for tests of log lines.
 type Log struct {
 	mu      sync.Mutex

@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"brine/actors/actortest"
+	"brine/actors/master/reqserver"
+	"brine/actors/master/workers"
 	"brine/supervisor"
 	"brine/wire/payload"
 )
@@ -17,28 +19,28 @@ func TestAnsweredIsDropped(t *testing.T) {
 	own, server := actortest.Start(t, supervisor.Options{}), actortest.NewProbe()
 	to := actortest.Add(t, own, supervisor.Spec{Name: "Server", New: server.New})
 	worker := actortest.Add(t, own, supervisor.Spec{Name: "MWorker", New: func() supervisor.Actor {
-		return &mworker{name: "MWorker", pool: r.m.core.pools.of(payload.CmdWheel), server: to,
-			opt: r.m.core.workerOptions()}
+		return workers.NewWorker(r.m.core.workerOptions(), "MWorker", r.m.core.pools.Of(payload.CmdWheel), to)
 	}})
-	actortest.Expect[*WorkerReady](t, server)
-	work := func() *Work {
-		env, err := payload.DecodeRequest(packed(t, clearEnvelope(payload.M("cmd", payload.CmdWheel, "fun",
-			"key.list_all", "key", r.rootKey(), "user", userName()))))
+	actortest.Expect[*reqserver.WorkerReady](t, server)
+	work := func() *reqserver.Work {
+		req, err := reqserver.ReadRequest(&reqserver.HandleRequest{Reply: func([]byte) {}, Frame: packed(t,
+			clearEnvelope(payload.M("cmd",
+				payload.CmdWheel, "fun", "key.list_all", "key", r.rootKey(), "user", userName())))})
 		if err != nil {
 			t.Fatal(err)
 		}
-		return &Work{Req: &request{env: env, reply: func([]byte) {}}}
+		return &reqserver.Work{Req: req}
 	}
 	ear, late, good := r.hear(), work(), work()
-	late.Req.fail()
+	late.Req.Fail()
 	worker.Send(late)
-	actortest.Expect[*WorkerReady](t, server)
+	actortest.Expect[*reqserver.WorkerReady](t, server)
 	r.m.Fire("test/between", payload.NewMap(0))
 	if seen := ear.until("test/between"); len(seen) > 0 {
 		t.Errorf("carried out: %q", seen)
 	}
 	worker.Send(good)
-	actortest.Expect[*WorkerReady](t, server)
+	actortest.Expect[*reqserver.WorkerReady](t, server)
 	r.m.Fire("test/end", payload.NewMap(0))
 	if seen := ear.until("test/end"); len(seen) == 0 || !strings.HasPrefix(seen[0], "salt/wheel/") {
 		t.Errorf("of a request in time: %q", seen)
@@ -55,11 +57,12 @@ func TestWaitsTooLong(t *testing.T) {
 	if err := r.m.Supervisor().Inject("ReqServer/MWorker-fast-0", supervisor.FaultHang); err != nil {
 		t.Fatal(err)
 	}
-	server, _ := r.m.core.tree.Load().Lookup(nameReqServer)
+	server, _ := r.m.Supervisor().Lookup(nameReqServer)
 	frame := packed(t, clearEnvelope(cmd("ping")))
 	send := func(at time.Time) <-chan []byte {
 		reply := make(chan []byte, 1)
-		server.Send(&HandleRequest{Frame: frame, At: at, Inside: true, Reply: func(frame []byte) { reply <- frame }})
+		server.Send(&reqserver.HandleRequest{Frame: frame, At: at, Inside: true,
+			Reply: func(frame []byte) { reply <- frame }})
 		return reply
 	}
 	// in the hand of the worker that hangs, and in its lane
@@ -76,7 +79,7 @@ func TestAnsweredInTurn(t *testing.T) {
 			r := newRig(t, "peer: {m1: ['test.*']}", "request_timeout: 1")
 			m := r.minion("m1")
 			ear := r.hear()
-			done, err := r.m.core.desks.data.turns.Take(t.Context(), "m1")
+			done, err := r.m.core.desks.TurnOf(t.Context(), "m1")
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -85,7 +88,7 @@ func TestAnsweredInTurn(t *testing.T) {
 			equal(t, "answer at the deadline", m.ask(load), "")
 			done()
 			for { // it has had its turn when another one gets it
-				if done, err = r.m.core.desks.data.turns.Take(t.Context(), "m1"); err == nil {
+				if done, err = r.m.core.desks.TurnOf(t.Context(), "m1"); err == nil {
 					done()
 					break
 				}

@@ -4,7 +4,9 @@ import (
 	"context"
 	"maps"
 	"slices"
+	"time"
 
+	"brine/modules/runners"
 	"brine/wire/control"
 	"brine/wire/payload"
 )
@@ -49,4 +51,61 @@ func (m *Master) Present() (*payload.Map, error) {
 		all.Set(id, found[id])
 	}
 	return all, nil
+}
+
+// Jobs reads the job store, for tools that cannot open it themselves.
+func (m *Master) Jobs() runners.JobStore { return m.stores.jobs }
+
+// JobEnd is when the last return of a job came, in Salt's form; "" when that is not known.
+func (m *Master) JobEnd(jid string) string { return m.core.jobs.EndTime(jid) }
+
+// AwaitJobs waits until every return that the bus has told of is stored. Without it a tool that asks for a job it has
+// just seen the end of may come before the disk has.
+func (m *Master) AwaitJobs(ctx context.Context) error {
+	err := m.core.jobs.Await(ctx)
+	m.core.copies.Handed(ctx)
+	return err
+}
+
+// KeepJob stores a job of one participant with its return, such as a runner that a tool has run.
+func (m *Master) KeepJob(ctx context.Context, jid, id string, load *payload.Map) error {
+	return m.core.jobs.KeepRun(ctx, jid, id, load)
+}
+
+// Outstanding tells which jobs since a moment wait for returns, the newest first, and which runners are at work. Jobs
+// whose returns are not stored on this master (ext_job_cache, nocache) are not seen.
+func (m *Master) Outstanding(ctx context.Context, since time.Time) (*payload.Map, error) {
+	found, err := m.core.jobs.Outstanding(ctx, since)
+	if err != nil {
+		return nil, err
+	}
+	return found.Set("runners", m.core.functions.AtWork()), nil
+}
+
+// Newest tells of the newest jobs, done or not, in the form of Outstanding. want says by the load which of them; it
+// must not change it. Of a job whose returns are not stored, -1 have returned.
+func (m *Master) Newest(ctx context.Context, count int, want func(load *payload.Map) bool) (*payload.Map, error) {
+	if err := m.AwaitJobs(ctx); err != nil {
+		return nil, err
+	}
+	return m.core.jobs.Newest(ctx, count, want)
+}
+
+// ForgetFileLists drops the lists that are remembered of some environments and backends, nil for all, and returns
+// which.
+func (m *Master) ForgetFileLists(envs, back []string) *payload.Map {
+	return m.core.files.Server.Load().Forget(envs, back)
+}
+
+// ManageReactor does what the runner functions reactor.* do.
+func (m *Master) ManageReactor(q control.ManageReactor) (control.ReactorManaged, error) {
+	return m.core.reactions.Manage(q)
+}
+
+// Reactor tells an operator about the Reactor.
+func (m *Master) Reactor() control.Reactor { return m.core.reactions.Show() }
+
+// TryReactor tells what an event would set off. Nothing is run.
+func (m *Master) TryReactor(ctx context.Context, tag string, data *payload.Map) (control.ReactorTrial, error) {
+	return m.core.reactions.Try(ctx, tag, data)
 }

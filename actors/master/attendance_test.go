@@ -82,7 +82,7 @@ func TestLinkFollowsTheKey(t *testing.T) {
 	if _, err := r.keyStore().Remove(keys.Accepted, "m1"); err != nil {
 		t.Fatal(err)
 	}
-	r.m.core.attendance.relink("m1")
+	r.m.core.attendance.Relink("m1")
 	r.awaitLink("m1", ledger.LinkDown) // the connection there is not one of whoever will have the id
 	r.minion("m1")
 	r.awaitLink("m1", ledger.LinkUp)
@@ -110,14 +110,14 @@ func TestPresentByWhatIsKnown(t *testing.T) {
 func BenchmarkSubscribed(b *testing.B) {
 	r := newRig(b)
 	topic := r.minion("m1").link
-	c := r.m.core.attendance
+	subscribed := r.m.core.attendance.Audience().Subscription
 	b.ReportAllocs()
 	for i := range b.N {
 		conn := uint64(i + 1)
 		r.m.core.book.Peers.Connection(conn, "192.0.2.1:7", true, 1)
-		c.subscribed(transport.Subscription{Topic: "", Begin: true, Conn: conn})
-		c.subscribed(transport.Subscription{Topic: topic, Begin: true, Conn: conn})
-		c.subscribed(transport.Subscription{Topic: topic})
+		subscribed(transport.Subscription{Topic: "", Begin: true, Conn: conn})
+		subscribed(transport.Subscription{Topic: topic, Begin: true, Conn: conn})
+		subscribed(transport.Subscription{Topic: topic})
 		r.m.core.book.Peers.Connection(conn, "", false, 1)
 	}
 }

@@ -18,7 +18,7 @@ func TestRulesBindWithSyndics(t *testing.T) {
 		r.accept(id, "minion")
 	}
 	for id, role := range map[string]string{"m1": "web", "x1": "db"} {
-		if err := r.m.core.desks.data.cache.StoreGrains(id, payload.M("id", id, "role", role)); err != nil {
+		if err := r.m.stores.cache.StoreGrains(id, payload.M("id", id, "role", role)); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -172,7 +172,7 @@ func BenchmarkExpandGrain(b *testing.B) {
 	for i := range 2000 {
 		id := fmt.Sprintf("k%05d", i)
 		r.writeFile(fmt.Sprintf("%s/minions/%s", r.cfg.PKIDir, id), r.rsa["minion"].Public, 0o600)
-		if err := r.m.core.desks.data.cache.StoreGrains(id, grains.Set("id", id)); err != nil {
+		if err := r.m.stores.cache.StoreGrains(id, grains.Set("id", id)); err != nil {
 			b.Fatal(err)
 		}
 		old := time.Now().Add(-time.Hour) // what was written just now is not remembered
@@ -182,7 +182,7 @@ func BenchmarkExpandGrain(b *testing.B) {
 	}
 	b.ResetTimer()
 	for range b.N {
-		if found, _ := r.m.core.targets.expand(b.Context(), "os:Deb*", "grain", ":"); len(found.Minions) != 2000 {
+		if found, _ := r.m.core.targets.Expand(b.Context(), "os:Deb*", "grain", ":"); len(found.Minions) != 2000 {
 			b.Fatalf("found %d", len(found.Minions))
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"brine/actors/actortest"
@@ -91,11 +92,11 @@ func (s *slowFiles) Announce(l jobstore.Load) error {
 func TestPublishBeforeFiles(t *testing.T) {
 	for _, refused := range []error{nil, errors.New("no room")} {
 		t.Run(fmt.Sprint("refused: ", refused), func(t *testing.T) {
-			r := newRig(t)
+			r, slow := newSite(t), &slowFiles{write: make(chan struct{}), err: refused}
+			r.jobs = func(own jobCache) jobCache { slow.jobCache = own; return slow }
+			r.start()
 			r.accept("m1", "minion")
 			m := r.minion("m1")
-			slow := &slowFiles{jobCache: r.m.core.jobs.store, write: make(chan struct{}), err: refused}
-			r.m.core.jobs.store = slow
 			ear := r.hear()
 			answered := make(chan error, 1)
 			load := r.publishLoad(payload.M("tgt", "m*"))
@@ -134,7 +135,9 @@ func TestPublishBeforeFiles(t *testing.T) {
 
 // TestPublishNoFiles: who looks in no files gets none, and the job is known all the same.
 func TestPublishNoFiles(t *testing.T) {
-	r := newRig(t)
+	r, full := newSite(t), &noNotes{}
+	r.jobs = func(own jobCache) jobCache { full.jobCache = own; return full }
+	r.start()
 	r.accept("m1", "minion")
 	m := r.minion("m1")
 	publish := func() string {
@@ -146,21 +149,29 @@ func TestPublishNoFiles(t *testing.T) {
 	jid := publish()
 	m.ask(ret("m1", jid))
 	equal(t, "return", r.stored(jid).Len(), 1)
-	load, err := r.m.core.jobs.store.Load(jid)
+	load, err := r.m.stores.jobs.Load(jid)
 	if err != nil || load.Str("tgt") != "m*" || load.Has("key") {
 		t.Errorf("load: %v, %v", load, err)
 	}
 	if found, err := filepath.Glob(filepath.Join(r.cfg.CacheDir, "jobs", "*", "*")); err != nil || len(found) > 0 {
 		t.Errorf("there are files of jobs: %v, %v", found, err)
 	}
-	r.m.core.jobs.store = &noNotes{r.m.core.jobs.store}
+	full.refuses.Store(true)
 	r.jobDir(publish()) // files, where it cannot be noted
 }
 
-// noNotes is a job cache that cannot note jobs.
-type noNotes struct{ jobCache }
+// noNotes is a job cache that cannot note jobs from a moment on.
+type noNotes struct {
+	jobCache
+	refuses atomic.Bool
+}
 
-func (noNotes) Note(jobstore.Load) error { return errors.New("no room") }
+func (n *noNotes) Note(l jobstore.Load) error {
+	if n.refuses.Load() {
+		return errors.New("no room")
+	}
+	return n.jobCache.Note(l)
+}
 
 // jobDir is where Salt's tools look for a job.
 func (r *rig) jobDir(jid string) string {

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"brine/actors/master/targets"
 	"brine/modules/fleet/datacache"
 	"brine/modules/fleet/keys"
 	"brine/wire/auth"
@@ -78,12 +79,12 @@ func TestPillarKeepsGrains(t *testing.T) {
 	data := ear.await("minion/refresh/m1")
 	data.Delete("_stamp")
 	equal(t, "refresh event", data, payload.M("Minion data cache refresh", "m1"))
-	grains, err := r.m.core.desks.data.cache.Data(datacache.BankGrains, "m1")
+	grains, err := r.m.stores.cache.Data(datacache.BankGrains, "m1")
 	if err != nil {
 		t.Fatal(err)
 	}
 	equal(t, "cached grains", grains, payload.M("os", "Debian", "id", "m1"))
-	if found, _ := r.m.core.targets.meant(t.Context(), "os:Debian", "grain", defaultDelimiter,
+	if found, _ := r.m.core.targets.Meant(t.Context(), "os:Debian", "grain", targets.DefaultDelimiter,
 		false); len(found.Minions) != 1 {
 		t.Errorf("grain target finds %v", found)
 	}
@@ -106,7 +107,7 @@ func TestPillarWithoutCache(t *testing.T) {
 	if seen := ear.until("test/end"); len(seen) > 0 {
 		t.Errorf("events %q", seen)
 	}
-	if r.m.core.desks.data.cache.Contains(datacache.BankGrains, "m1") {
+	if r.m.stores.cache.Contains(datacache.BankGrains, "m1") {
 		t.Error("grains were kept")
 	}
 }
@@ -124,7 +125,7 @@ func TestMine(t *testing.T) {
 	r := newRig(t)
 	m1, m2 := r.minion("m1"), r.minion("m2")
 	for _, id := range []string{"m1", "m2"} { // the expansion is strict: only minions with grains count
-		if err := r.m.core.desks.data.cache.StoreGrains(id, payload.M("os", "Debian", "id", id)); err != nil {
+		if err := r.m.stores.cache.StoreGrains(id, payload.M("os", "Debian", "id", id)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -167,7 +168,7 @@ func must[T any](v T, err error) T {
 func TestMineGetOption(t *testing.T) {
 	r := newRig(t, "mine_get: {m2: ['a.*']}")
 	m1, m2 := r.minion("m1"), r.minion("m2")
-	if err := r.m.core.desks.data.cache.StoreGrains("m1", payload.M("id", "m1")); err != nil {
+	if err := r.m.stores.cache.StoreGrains("m1", payload.M("id", "m1")); err != nil {
 		t.Fatal(err)
 	}
 	m1.ask(cmd("_mine", "data", payload.M("abc", 1, "xyz", 2)))
@@ -306,10 +307,10 @@ func TestPeerPublish(t *testing.T) {
 		{"wildcard pillar", m1, "test.ping", []any{"tgt", "secret:*", "tgt_type", "pillar"}},
 	} {
 		if tt.name == "wildcard pillar" {
-			if err := r.m.core.desks.data.cache.StoreGrains("m2", payload.M("id", "m2")); err != nil {
+			if err := r.m.stores.cache.StoreGrains("m2", payload.M("id", "m2")); err != nil {
 				t.Fatal(err)
 			}
-			if err := r.m.core.desks.data.cache.StorePillar("m2", "", payload.M("secret", "abc")); err != nil {
+			if err := r.m.stores.cache.StorePillar("m2", "", payload.M("secret", "abc")); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -5,6 +5,19 @@ import (
 	"path/filepath"
 	"time"
 
+	"brine/actors/master/access"
+	"brine/actors/master/copies"
+	"brine/actors/master/enginehost"
+	"brine/actors/master/files"
+	"brine/actors/master/maintenance"
+	"brine/actors/master/pillars"
+	"brine/actors/master/publish"
+	"brine/actors/master/reactions"
+	"brine/actors/master/reqserver"
+	"brine/actors/master/run"
+	"brine/actors/master/scheduler"
+	"brine/actors/master/signin"
+	"brine/actors/master/workers"
 	"brine/config"
 	"brine/modules/eauth"
 	"brine/modules/fleet/datacache"
@@ -42,25 +55,23 @@ func workerPools(cfg *config.Master) *payload.Map {
 	return cfg.WorkerPools
 }
 
-func voiceOptionsOf(cfg *config.Master) voiceOptions {
-	return voiceOptions{syndicDir: cfg.SyndicDir, below: cfg.OrderMasters, syndics: cfg.Syndics,
-		minimum: cfg.MinimumAuthVersion}
+func gateOptionsOf(cfg *config.Master) access.GateOptions {
+	voices := access.VoiceOptions{SyndicDir: cfg.SyndicDir, Below: cfg.OrderMasters, Syndics: cfg.Syndics,
+		Minimum: cfg.MinimumAuthVersion}
+	return access.GateOptions{Voices: voices, Whitelist: cfg.MinionEventWhitelist, DataMost: cfg.MinionDataMaxBytes,
+		Hourly: access.Hourly{
+			Events: cfg.MinionQuotaEvents, Jobs: cfg.MinionQuotaJobs, Mine: cfg.MinionQuotaMine,
+			Grains: cfg.MinionQuotaGrains, Peer: cfg.MinionQuotaPeer, EventBytes: cfg.MinionQuotaEventBytes,
+			ReturnBytes: cfg.MinionQuotaReturnBytes}}
 }
 
-func gateOptionsOf(cfg *config.Master) gateOptions {
-	return gateOptions{whitelist: cfg.MinionEventWhitelist, dataMost: cfg.MinionDataMaxBytes, hourly: hourly{
-		events: cfg.MinionQuotaEvents, jobs: cfg.MinionQuotaJobs, mine: cfg.MinionQuotaMine,
-		grains: cfg.MinionQuotaGrains, peer: cfg.MinionQuotaPeer, eventBytes: cfg.MinionQuotaEventBytes,
-		returnBytes: cfg.MinionQuotaReturnBytes}}
+func signInOptionsOf(cfg *config.Master) signin.Options {
+	return signin.Options{Events: cfg.AuthEvents, WithGrains: cfg.AuthEventsAutosignGrains, Rotate: cfg.RotateAESKey,
+		WeakToo: cfg.AllowWeakKeys, PendingMax: cfg.MaxPendingKeys, PendingRate: cfg.PendingKeysRate}
 }
 
-func signInOptionsOf(cfg *config.Master) signInOptions {
-	return signInOptions{events: cfg.AuthEvents, withGrains: cfg.AuthEventsAutosignGrains, rotate: cfg.RotateAESKey,
-		weakToo: cfg.AllowWeakKeys}
-}
-
-// signInSideOf are the options of the sign-in side of the master, which tells what comes of it.
-func signInSideOf(opt Options, st *stores, told *signIns) auth.MasterOptions {
+// signInSideOf are the options of the sign-in side of the master. Those whom it tells what comes of it are added.
+func signInSideOf(opt Options, st *stores) auth.MasterOptions {
 	cfg := opt.Config
 	st.signIn.Hangs = tellHang(opt.Logger)
 	return auth.MasterOptions{
@@ -70,10 +81,8 @@ func signInSideOf(opt Options, st *stores, told *signIns) auth.MasterOptions {
 			GrainsDir: cfg.AutosignGrainsDir, Files: ruleFiles(cfg.PermissivePKIAccess, opt.Logger),
 			Matcher: &matchers.Lines{Slow: tellSlow(opt.Logger)}},
 		PublishPort: cfg.PublishPort, MinimumAuthVersion: cfg.MinimumAuthVersion,
-		RequestServerTTL: cfg.RequestServerTTL, Refused: told.refused, Admit: newPending(cfg.MaxPendingKeys,
-			cfg.PendingKeysRate, st.keys, told.complaints, opt.Logger).admit, Warn: told.complaints.warn,
-		Exchanged: told.exchanged, OpenMode: cfg.OpenMode, AllowWeakKeys: cfg.AllowWeakKeys, MaxMinions: cfg.MaxMinions,
-		Connected: told.attendance.count, SignPublications: cfg.SignPubMessages,
+		RequestServerTTL: cfg.RequestServerTTL, OpenMode: cfg.OpenMode, AllowWeakKeys: cfg.AllowWeakKeys,
+		MaxMinions: cfg.MaxMinions, SignPublications: cfg.SignPubMessages,
 		PublishSigAlgo: cfg.PublishSigningAlgorithm, SigningAlgorithm: cfg.Raw.Str("signing_algorithm"),
 		RequireSignature: cfg.RequireMinionSignMessages, DropBadSignature: cfg.DropMessagesSignatureFail,
 	}
@@ -101,13 +110,13 @@ func keyManagerOf(cfg *config.Master, st *stores) func(preserve bool) *keys.Mana
 	}
 }
 
-func insideOptionsOf(cfg *config.Master, running string) insideOptions {
-	return insideOptions{id: cfg.ID, hashType: cfg.HashType, client: client.Options{SockDir: cfg.SockDir,
+func insideOptionsOf(cfg *config.Master, running string) run.InsideOptions {
+	return run.InsideOptions{ID: cfg.ID, HashType: cfg.HashType, Client: client.Options{SockDir: cfg.SockDir,
 		CacheDir: cfg.CacheDir, IPCMode: cfg.IPCMode, User: running, KeyOwner: cfg.User, ExtJobCache: cfg.ExtJobCache,
 		SyndicWait: cfg.SyndicWait, OrderMasters: cfg.OrderMasters}}
 }
 
-func functionOptionsOf(opt Options, st *stores) functionOptions {
+func functionOptionsOf(opt Options, st *stores) run.Options {
 	cfg := opt.Config
 	fromNow := func() (*payload.Map, error) {
 		m, err := config.LoadMaster(cfg.ConfFile, nil)
@@ -116,18 +125,19 @@ func functionOptionsOf(opt Options, st *stores) functionOptions {
 		}
 		return m.Raw, nil
 	}
-	return functionOptions{values: cfg.Raw, fromNow: fromNow, manager: keyManagerOf(cfg, st), version: opt.Version}
+	return run.Options{Values: cfg.Raw, FromNow: fromNow, Manager: keyManagerOf(cfg, st), Version: opt.Version}
 }
 
-func publicationOptionsOf(cfg *config.Master) publicationOptions {
-	return publicationOptions{masterID: cfg.Raw.Value("master_id"), user: cfg.User, filter: cfg.ZMQFiltering}
+func publicationOptionsOf(cfg *config.Master) publish.Options {
+	return publish.Options{MasterID: cfg.Raw.Value("master_id"), User: cfg.User, Filter: cfg.ZMQFiltering}
 }
 
-func upkeepOptionsOf(cfg *config.Master) upkeepOptions {
-	return upkeepOptions{id: cfg.ID, user: cfg.User, cacheDir: cfg.CacheDir, loop: cfg.LoopInterval,
-		session: cfg.PublishSession, keepJobs: cfg.KeepJobsSeconds, openFiles: cfg.MaxOpenFiles,
-		keyCache: cfg.KeyCache == "sched", presence: cfg.PresenceEvents, ping: cfg.PingOnRotate,
-		dataCache: cfg.MinionDataCache}
+func upkeepOptionsOf(cfg *config.Master) maintenance.Options {
+	return maintenance.Options{ID: cfg.ID, User: cfg.User, CacheDir: cfg.CacheDir,
+		Published: filepath.Join(cfg.CacheDir, peerDir), Loop: cfg.LoopInterval,
+		Session: cfg.PublishSession, KeepJobs: cfg.KeepJobsSeconds, OpenFiles: cfg.MaxOpenFiles,
+		KeyCache: cfg.KeyCache == "sched", Presence: cfg.PresenceEvents, Ping: cfg.PingOnRotate,
+		DataCache: cfg.MinionDataCache}
 }
 
 // sweepOf is what forgets deleted minions beside tools of Salt; nil where nothing is to be forgotten.
@@ -137,30 +147,30 @@ func sweepOf(cfg *config.Master, st *stores) *datacache.Sweep {
 	}
 	return &datacache.Sweep{Banks: st.cache, Keyed: st.keys.Keyed, Changed: func() (stamp int64) {
 		for _, status := range []keys.Status{keys.Accepted, keys.Pending, keys.Rejected, keys.Denied} {
-			stamp += changedAt(st.keys.Folder(status)).UnixNano()
+			stamp += maintenance.ChangedAt(st.keys.Folder(status)).UnixNano()
 		}
 		return stamp
 	}}
 }
 
-func returnOptionsOf(cfg *config.Master) returnOptions {
-	return returnOptions{version2: cfg.Version2Returns, stored: cfg.JobCache && cfg.ExtJobCache == "",
-		orderMasters: cfg.OrderMasters, syndicDir: cfg.SyndicDir}
+func returnOptionsOf(cfg *config.Master) workers.ReturnOptions {
+	return workers.ReturnOptions{Version2: cfg.Version2Returns, Stored: cfg.JobCache && cfg.ExtJobCache == "",
+		OrderMasters: cfg.OrderMasters, SyndicDir: cfg.SyndicDir}
 }
 
-func dataOptionsOf(cfg *config.Master) dataOptions {
-	return dataOptions{cached: cfg.MinionDataCache, mines: cfg.EnforceMineCache, told: cfg.MinionDataCacheEvents,
-		version2: cfg.Version2Grains, receives: cfg.FileRecv, mostFile: int64(cfg.FileRecvMaxSize) << 20,
-		mostFiles: cfg.MinionFilesMaxBytes, revokesKey: cfg.AllowMinionKeyRevoke, pillars: cfg.PillarCache}
+func dataOptionsOf(cfg *config.Master) workers.DataOptions {
+	return workers.DataOptions{Cached: cfg.MinionDataCache, Mines: cfg.EnforceMineCache, Told: cfg.MinionDataCacheEvents,
+		Version2: cfg.Version2Grains, Receives: cfg.FileRecv, MostFile: int64(cfg.FileRecvMaxSize) << 20,
+		MostFiles: cfg.MinionFilesMaxBytes, RevokesKey: cfg.AllowMinionKeyRevoke, Pillars: cfg.PillarCache}
 }
 
-func pillarCacheOf(cfg *config.Master, st *stores) pillarCache {
-	return pillarCache{on: cfg.PillarCache, lives: cfg.PillarCacheTTL, banks: st.cache, now: time.Now,
-		accepted: func(id string) bool { return st.keys.Has(keys.Accepted, id) }}
+func pillarCacheOf(cfg *config.Master, st *stores) pillars.Cache {
+	return pillars.Cache{On: cfg.PillarCache, Lives: cfg.PillarCacheTTL, Banks: st.cache, Now: time.Now,
+		Accepted: func(id string) bool { return st.keys.Has(keys.Accepted, id) }}
 }
 
-func fileOptionsOf(cfg *config.Master) fileOptions {
-	return fileOptions{values: cfg.Raw}
+func fileOptionsOf(cfg *config.Master) files.Options {
+	return files.Options{Values: cfg.Raw}
 }
 
 // pushedOf is where the files are that minions push.
@@ -170,20 +180,22 @@ func pushedOf(cfg *config.Master) *pushed.Store {
 	}}
 }
 
-func peerOptionsOf(cfg *config.Master) peerOptions {
-	return peerOptions{user: cfg.User, ext: cfg.ExtJobCache, cacheDir: cfg.CacheDir,
-		patience: cfg.RequestTimeout + workerGrace}
+func peerOptionsOf(cfg *config.Master) workers.PeerOptions {
+	return workers.PeerOptions{User: cfg.User, Ext: cfg.ExtJobCache, Dir: filepath.Join(cfg.CacheDir, peerDir),
+		Patience: cfg.RequestTimeout + reqserver.WorkerGrace}
 }
 
-func scheduleOptionsOf(cfg *config.Master, running string) scheduleOptions {
-	return scheduleOptions{jobs: cfg.Schedule, loop: cfg.LoopInterval, unique: cfg.UniqueJID,
-		returners: loader.StringList(cfg.Raw.Value("schedule_returner")),
-		disabled:  loader.StringList(cfg.Raw.Value("disable_returners")), id: cfg.ID, user: running}
+func scheduleOptionsOf(cfg *config.Master, running string, calm func() bool) scheduler.Options {
+	return scheduler.Options{Jobs: cfg.Schedule, Loop: cfg.LoopInterval, Unique: cfg.UniqueJID,
+		Returners: loader.StringList(cfg.Raw.Value("schedule_returner")),
+		Disabled:  loader.StringList(cfg.Raw.Value("disable_returners")), ID: cfg.ID, User: running,
+		Line: scheduler.LineOptions{Dir: filepath.Join(cfg.CacheDir, "schedule_return"), MaxBytes: cfg.ReturnSpoolMaxBytes,
+			MaxAge: cfg.ReturnSpoolMaxAge, Mask: config.Masker(cfg.Raw), Calm: calm}}
 }
 
-func engineOptionsOf(cfg *config.Master) engineOptions {
-	return engineOptions{engines: cfg.Raw.Value("engines"), ext: cfg.Raw.Value("ext_processes"), id: cfg.ID,
-		eventMost: cfg.MaxEventSize}
+func engineOptionsOf(cfg *config.Master) enginehost.Options {
+	return enginehost.Options{Engines: cfg.Raw.Value("engines"), Ext: cfg.Raw.Value("ext_processes"), ID: cfg.ID,
+		EventMost: cfg.MaxEventSize}
 }
 
 // optionsAsMinion are the options that functions of minions find where they run on the master.
@@ -196,24 +208,34 @@ func optionsAsMinion(cfg *config.Master, log *slog.Logger) *payload.Map {
 	return opts
 }
 
-func reactionOptionsOf(cfg *config.Master) reactionOptions {
-	return reactionOptions{refresh: cfg.ReactorRefreshInterval, threads: cfg.ReactorWorkerThreads,
-		queue: cfg.ReactorWorkerHWM, path: filepath.Join(cfg.CacheDir, backlogFile), id: cfg.ID}
+func reactionOptionsOf(cfg *config.Master) reactions.Options {
+	return reactions.Options{Refresh: cfg.ReactorRefreshInterval, Threads: cfg.ReactorWorkerThreads,
+		Queue: cfg.ReactorWorkerHWM, Path: filepath.Join(cfg.CacheDir, reactions.BacklogFile), ID: cfg.ID}
 }
 
-func eventReturnOptionsOf(cfg *config.Master) eventReturnOptions {
-	return eventReturnOptions{names: returnerNames(cfg.Raw.Value("event_return")), least: cfg.EventReturnQueue,
-		maxWait: cfg.EventReturnQueueMaxSeconds, allow: cfg.EventReturnWhitelist, deny: cfg.EventReturnBlacklist,
-		dir: filepath.Join(cfg.CacheDir, "event_return"), maxBytes: cfg.ReturnSpoolMaxBytes,
-		maxAge: cfg.ReturnSpoolMaxAge, mask: config.Masker(cfg.Raw)}
+func eventReturnOptionsOf(cfg *config.Master) copies.EventOptions {
+	return copies.EventOptions{Names: copies.ReturnerNames(cfg.Raw.Value("event_return")), Least: cfg.EventReturnQueue,
+		MaxWait: cfg.EventReturnQueueMaxSeconds, Allow: cfg.EventReturnWhitelist, Deny: cfg.EventReturnBlacklist,
+		Dir: filepath.Join(cfg.CacheDir, "event_return"), MaxBytes: cfg.ReturnSpoolMaxBytes,
+		MaxAge: cfg.ReturnSpoolMaxAge, Mask: config.Masker(cfg.Raw)}
 }
 
-func jobCopyOptionsOf(cfg *config.Master) jobCopyOptions {
-	o := jobCopyOptions{ext: cfg.ExtJobCache, returns: cfg.JobCache && cfg.ExtJobCache == "",
-		endTimes: cfg.JobCacheStoreEndtime, dir: filepath.Join(cfg.CacheDir, "job_cache"),
-		maxBytes: cfg.ReturnSpoolMaxBytes, maxAge: cfg.ReturnSpoolMaxAge, mask: config.Masker(cfg.Raw)}
+func jobCopyOptionsOf(cfg *config.Master) copies.JobOptions {
+	o := copies.JobOptions{Ext: cfg.ExtJobCache, Returns: cfg.JobCache && cfg.ExtJobCache == "",
+		EndTimes: cfg.JobCacheStoreEndtime, Dir: filepath.Join(cfg.CacheDir, "job_cache"),
+		MaxBytes: cfg.ReturnSpoolMaxBytes, MaxAge: cfg.ReturnSpoolMaxAge, Mask: config.Masker(cfg.Raw)}
 	if name := cfg.File.Str("master_job_cache"); name != localCache {
-		o.master = name
+		o.Master = name
 	}
 	return o
+}
+
+// peerDir holds a file per job that a minion published, below the cache directory.
+const peerDir = "publish_auth"
+
+// deskOptionsOf are what the configuration says of requests.
+func deskOptionsOf(cfg *config.Master, running string) workers.Options {
+	return workers.Options{Returns: returnOptionsOf(cfg), Data: dataOptionsOf(cfg), Peers: peerOptionsOf(cfg),
+		Console:    workers.ConsoleOptions{Owner: cfg.User, OrderMasters: cfg.OrderMasters, Running: running},
+		MostEvents: cfg.MinionEventsMax}
 }

@@ -59,7 +59,7 @@ func TestEventReturn(t *testing.T) {
 	r.m.Fire("other", payload.M("n", int64(1)))
 	r.stop()
 	byTag, times := filed(t, file)
-	if len(times) != 6 || times["my/4"] != 1 || times[tagListens] != 1 {
+	if len(times) != 6 || times["my/4"] != 1 || times["salt/event_listen/start"] != 1 {
 		t.Errorf("got %v", times)
 	}
 	got := byTag["my/3"]

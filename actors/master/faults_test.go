@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"brine/actors/actortest"
+	"brine/actors/master/jobs"
+	"brine/actors/master/maintenance"
 	"brine/modules/fleet/jobstore"
 	"brine/supervisor"
 	"brine/supervisor/stats"
@@ -38,8 +40,9 @@ func TestWorkerPanics(t *testing.T) {
 	}
 	r.noLogins() // what asks for them panics
 	equal(t, "answer in clear", r.clear(cmd("mk_token", "eauth", "auto")), handlerFailed)
-	r.m.core.desks.data.cache = nil // what uses it panics, after the request was opened
-	equal(t, "answer to a minion", m.ask(cmd("_mine", "data", payload.M("a", 1))), "")
+	without := r.m.core.rules.Swap(nil) // what uses them panics, after the request was opened
+	equal(t, "answer to a minion", m.ask(cmd("_master_opts")), "")
+	r.m.core.rules.Store(without)
 	equal(t, "and then", m.ask(cmd("_file_envs")), []any{"base"})
 	r.eventually("restarts", func() error {
 		restarts := 0
@@ -92,7 +95,7 @@ func TestReqServerDies(t *testing.T) {
 		}
 		r.m.Fire("test/poke", payload.NewMap(0))
 		ref, _ := r.m.Supervisor().Lookup(name)
-		ref.Send(&Maintain{Now: time.Now()}) // any message sets the fault off
+		ref.Send(&maintenance.Maintain{Now: time.Now()}) // any message sets the fault off
 		r.eventually(name+" lives again", func() error {
 			var err error = errors.New("not restarted")
 			r.tree(func(c stats.Child) {
@@ -124,168 +127,18 @@ func TestRunnerDies(t *testing.T) {
 			jid = data.Str("jid")
 		}
 	}
-	if running := r.m.core.functions.list(); len(running) != 1 || running[0].Str("fun") != "runner.test.sleep" {
+	if running := r.m.core.functions.Running(); len(running) != 1 || running[0].Str("fun") != "runner.test.sleep" {
 		t.Errorf("running: %v", running)
 	}
 	r.endRunner(jid, true)
 	equal(t, "success", ear.await("salt/run/"+jid+"/ret").Value("success"), false)
 	equal(t, "answer", actortest.Wait(t, "answer", answer), "")
 	r.eventually("end of the runner", func() error {
-		if n := len(r.m.core.functions.list()); n > 0 {
+		if n := len(r.m.core.functions.Running()); n > 0 {
 			return fmt.Errorf("%d run", n)
 		}
 		return nil
 	})
-}
-
-// TestUnwritableCache: returns that cannot be stored are not acknowledged, which is said once, and then they can be
-// stored again.
-func TestUnwritableCache(t *testing.T) {
-	store := &brokenStore{}
-	log := actortest.NewLog()
-	s := actortest.Start(t, supervisor.Options{})
-	ref := actortest.Add(t, s, supervisor.Spec{Name: "JobStore", New: func() supervisor.Actor {
-		return &jobStore{opt: jobStoreOptions{store: store, log: log.Logger()}}
-	}})
-	give := func() error {
-		done := make(chan error, 1)
-		ref.Send(&StoreReturn{JID: someJID, ID: "m1", Load: ret("m1", someJID), Stored: func(err error) {
-			done <- err
-		}})
-		return actortest.Wait(t, "the store's answer", done)
-	}
-	store.fail = errors.New("no space left on device")
-	for range 5 {
-		if err := give(); !errors.Is(err, store.fail) {
-			t.Errorf("got %v", err)
-		}
-	}
-	store.fail = nil
-	if err := give(); err != nil {
-		t.Error(err)
-	}
-	log.Await(t, "jobs can be stored again")
-	said := 0
-	for _, line := range log.Lines() {
-		if strings.Contains(line, "jobs cannot be stored") {
-			said++
-		}
-	}
-	if said != 1 {
-		t.Errorf("said %d times: %q", said, log.Lines())
-	}
-	store.panics = true
-	if err := give(); err == nil || !strings.Contains(err.Error(), "broken") {
-		t.Errorf("after a panic: %v", err)
-	}
-}
-
-// brokenStore fails as it is told. Its one caller at a time is the writer of a JobStore.
-type brokenStore struct {
-	fail    error
-	panics  bool
-	entered chan struct{}
-	release chan struct{}
-	groups  []int
-}
-
-func (b *brokenStore) Commit(_ []jobstore.Load, rets []jobstore.Return) (jobstore.Result, error) {
-	if b.entered != nil {
-		b.entered <- struct{}{}
-		<-b.release
-	}
-	if b.panics {
-		panic("broken")
-	}
-	b.groups = append(b.groups, len(rets))
-	return jobstore.Result{}, b.fail
-}
-
-func (b *brokenStore) Clean(time.Time) (int, error) { return 0, nil }
-
-func (b *brokenStore) Compact(context.Context) (int64, int64, error) { return 0, 0, nil }
-
-// TestJobStoreGroups: while one group is on its way the next gathers; what waits at the end is written.
-func TestJobStoreGroups(t *testing.T) {
-	store := &brokenStore{entered: make(chan struct{}, 10), release: make(chan struct{})}
-	s := actortest.Start(t, supervisor.Options{})
-	ref := actortest.Add(t, s, supervisor.Spec{Name: "JobStore", New: func() supervisor.Actor {
-		return &jobStore{opt: jobStoreOptions{store: store, log: discard()}}
-	}})
-	done := make(chan error, 20)
-	send := func(n int) {
-		for range n {
-			ref.Send(&StoreReturn{JID: someJID, ID: "m1", Load: ret("m1", someJID), Stored: func(err error) {
-				done <- err
-			}})
-		}
-	}
-	send(1)
-	actortest.Wait(t, "first group", store.entered)
-	send(5)
-	store.release <- struct{}{}
-	actortest.Wait(t, "second group", store.entered)
-	send(3)
-	handled := func() error {
-		if n := ref.Depth(); n > 0 {
-			return fmt.Errorf("%d wait", n)
-		}
-		return nil
-	}
-	(&rig{t: t}).eventually("messages handled", handled)
-	stopped := make(chan supervisor.Report, 1)
-	go func() { stopped <- s.Stop(patience) }()
-	store.release <- struct{}{}
-	actortest.Wait(t, "last group", store.entered)
-	store.release <- struct{}{}
-	if r := actortest.Wait(t, "stop", stopped); len(r.Abandoned) > 0 {
-		t.Errorf("abandoned %v", r.Abandoned)
-	}
-	for range 9 {
-		if err := actortest.Wait(t, "answer", done); err != nil {
-			t.Error(err)
-		}
-	}
-	if fmt.Sprint(store.groups) != "[1 5 3]" {
-		t.Errorf("groups of %v", store.groups)
-	}
-}
-
-// TestJobStoreDies: what had gathered is written by the dying actor, and its successor goes on.
-func TestJobStoreDies(t *testing.T) {
-	store := &brokenStore{entered: make(chan struct{}, 10), release: make(chan struct{})}
-	s := actortest.Start(t, supervisor.Options{})
-	crasher := actortest.NewCrasher(func() supervisor.Actor {
-		return &jobStore{opt: jobStoreOptions{store: store, log: discard()}}
-	})
-	ref := actortest.Add(t, s, supervisor.Spec{Name: "JobStore", New: crasher.New})
-	done := make(chan error, 20)
-	send := func(n int) {
-		for range n {
-			ref.Send(&StoreReturn{JID: someJID, ID: "m1", Load: ret("m1", someJID), Stored: func(err error) {
-				done <- err
-			}})
-		}
-	}
-	send(1)
-	actortest.Wait(t, "first group", store.entered)
-	crasher.Panic(&SaveLoad{})
-	send(2)
-	ref.Send(&SaveLoad{JID: someJID})
-	send(1)
-	store.release <- struct{}{}
-	for range 2 {
-		actortest.Wait(t, "a later group", store.entered)
-		store.release <- struct{}{}
-	}
-	for range 4 {
-		if err := actortest.Wait(t, "answer", done); err != nil {
-			t.Error(err)
-		}
-	}
-	if fmt.Sprint(store.groups) != "[1 2 1]" {
-		t.Errorf("groups of %v", store.groups)
-	}
 }
 
 // TestDamagedStore: a job store that is damaged is put aside, loudly, and the master runs.
@@ -351,18 +204,18 @@ func (r *rig) refusesToStart(want error) {
 func TestNoFilesOfJobs(t *testing.T) {
 	r := newRig(t)
 	m := r.minion("m1")
-	jobs := filepath.Join(r.cfg.CacheDir, "jobs")
-	if err := os.RemoveAll(jobs); err != nil {
+	dir := filepath.Join(r.cfg.CacheDir, "jobs")
+	if err := os.RemoveAll(dir); err != nil {
 		t.Fatal(err)
 	}
-	r.writeFile(jobs, "", 0o600)
+	r.writeFile(dir, "", 0o600)
 	for range 3 {
 		jid := r.publish(payload.NewMap(0))
 		m.giveBack(jid, "test.ping", true)
 		equal(t, "return", r.stored(jid).Map("m1").Value("return"), true)
 	}
-	settledJobs{r.m.core.jobs}.settle() // what could not be written is said when a commit is over
-	if err := os.Remove(jobs); err != nil {
+	jobs.Settled{Jobs: r.m.core.jobs}.Settle() // what could not be written is said when a commit is over
+	if err := os.Remove(dir); err != nil {
 		t.Fatal(err)
 	}
 	r.jobDir(r.publish(payload.NewMap(0)))

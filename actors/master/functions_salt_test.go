@@ -60,7 +60,7 @@ func TestFunctionsAsSalt(t *testing.T) {
 	r.writeFile(dir+"/pillar/fixed.sls", "fixed: 1\n", 0o644)
 	for _, id := range []string{"web1", "db1"} {
 		r.accept(id, string(r.rsa["web1"].Public))
-		cache := r.m.core.desks.data.cache
+		cache := r.m.stores.cache
 		if err := errors.Join(cache.StoreGrains(id, payload.M("id", id)),
 			cache.StoreMine(id, payload.M("test.ping", true))); err != nil {
 			t.Fatal(err)
@@ -87,7 +87,7 @@ func TestFunctionsAsSalt(t *testing.T) {
 
 		r.writeFile(dir+"/react.sls", captured(row.Template), 0o644)
 		text = ""
-		engine := r.m.core.reactions.engine(false, func(_ slog.Level, _ string, err error) { text += fmt.Sprint(err) })
+		engine := r.m.core.reactions.Engine(false, func(_ slog.Level, _ string, err error) { text += fmt.Sprint(err) })
 		chunks, _ := engine.Chunks(testContext(t), "x", payload.NewMap(0), []any{dir + "/react.sls"})
 		for _, c := range chunks {
 			text += capturedText(payload.M("local.test.arg", []any{c}))

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"brine/actors/master/workers"
 	"brine/supervisor/stats"
 	"brine/wire/payload"
 	"brine/wire/zmq"
@@ -145,7 +146,7 @@ func TestHostileFields(t *testing.T) {
 		load.Delete("timeout")
 		_, _ = m.try(load) // refused or answered: both are well
 	}
-	for command := range aesCommands {
+	for _, command := range workers.CommandNames(false) {
 		if command == payload.CmdRevokeAuth || command == payload.CmdMinionPublish {
 			// the one ends the minion, the other waits
 			continue
@@ -154,7 +155,7 @@ func TestHostileFields(t *testing.T) {
 			try(command, false)
 		}
 	}
-	for command := range clearCommands {
+	for _, command := range workers.CommandNames(true) {
 		if command == payload.CmdWheel { // it changes keys and configuration
 			continue
 		}

@@ -32,7 +32,7 @@ CREATE TABLE salt_returns (fun TEXT KEY, jid TEXT KEY, id TEXT KEY, fun_args TEX
 	return r, file
 }
 
-func (r *rig) cached() jobcache.Cache { return r.m.core.functions.calls.cache("sqlite3") }
+func (r *rig) cached() jobcache.Cache { return r.m.core.machine.JobCache("sqlite3") }
 
 // publishes publishes a job for a minion, as Salt's tools do.
 func (r *rig) publishes(id string) string {

@@ -33,7 +33,7 @@ func TestJobIDsOfOthers(t *testing.T) {
 	stored := r.publish(nil)
 	fleeting := r.publish(payload.M("kwargs", payload.M("nocache", true)))
 	mine := r.publishAs("other", "test.ping", "", nil).Map("load").Str("jid")
-	own := r.m.core.jobs.ids.Next(time.Now()) // of a run, or of a question to minions
+	own := r.m.core.jobs.IDs.Next(time.Now()) // of a run, or of a question to minions
 	ear := r.hear()
 	for _, jid := range []string{stored, fleeting, mine, own, stored + "_1", own + "_7", stored + "/ret/m1", "x",
 		"../x", "a\nb", stored + " ", strings.Repeat("1", 19), stored + "_x"} {

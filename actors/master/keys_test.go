@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"brine/actors/actortest"
+	"brine/actors/master/maintenance"
 	"brine/modules/fleet/keys"
 	"brine/wire/auth"
 	"brine/wire/payload"
@@ -96,7 +97,7 @@ func TestRotationRequests(t *testing.T) {
 	check := func() {
 		actor, _ := r.m.Supervisor().Lookup(nameMaintenance)
 		for range 2 { // the second says that the first is done
-			actor.Send(&CheckKeys{})
+			actor.Send(&maintenance.CheckKeys{})
 		}
 		r.eventually("maintenance", func() error {
 			if n := actor.Depth(); n > 0 {
@@ -255,7 +256,7 @@ func TestRestart(t *testing.T) {
 	if err != nil || load.Str("fun") != "test.ping" {
 		t.Errorf("load %v, %v", load, err)
 	}
-	if data, err := r.m.core.desks.data.cache.Mine("m1"); err != nil || data.Value("a") != int64(1) {
+	if data, err := r.m.stores.cache.Mine("m1"); err != nil || data.Value("a") != int64(1) {
 		t.Errorf("mine %v, %v", data, err)
 	}
 	m.giveBack(jid, "test.ping", true) // a minion that did not hear the answer sends it again

@@ -6,7 +6,10 @@ import (
 	"log/slog"
 	"time"
 
+	"brine/actors/daemon"
 	"brine/actors/engines"
+	"brine/actors/master/reqserver"
+	"brine/actors/master/run"
 	"brine/config"
 	"brine/modules/fleet/ledger"
 	"brine/supervisor"
@@ -29,7 +32,9 @@ type Options struct {
 	Memory      int64                 // limit of this process in bytes, 0: none
 	Unmeasured  bool                  // the supervisors count nothing per message: for benchmarks
 
-	book ledger.Limits // of what is known of jobs; zero: those of every master
+	book ledger.Limits                 // of what is known of jobs; zero: those of every master
+	jobs func(own jobCache) jobCache   // puts something before the store of jobs; nil: nothing
+	runs func(inner run.Func) run.Func // puts something before runner functions; nil: nothing
 }
 
 // Master is a running master.
@@ -42,7 +47,7 @@ type Master struct {
 // Start opens what the master keeps on disk, starts the children in Salt's order and returns when both ports are
 // bound. On an error nothing of the master is left running.
 func Start(opt Options) (*Master, error) {
-	ps, err := poolsOf(workerPools(opt.Config), opt.Config.WorkerThreads)
+	ps, err := reqserver.PoolsOf(workerPools(opt.Config), opt.Config.WorkerThreads)
 	if err != nil {
 		return nil, err
 	}
@@ -78,41 +83,28 @@ func Start(opt Options) (*Master, error) {
 
 // begin starts the children between the health files of before and after, and the Scheduler when all is there.
 func (m *Master) begin(starting context.Context) error {
-	m.core.signs.clear()
+	m.core.signs.Clear()
 	if err := m.spawn(starting); err != nil {
 		return err
 	}
-	m.core.signs.set()
-	return m.add(starting, m.core.schedules.rows()) // its jobs may ask this master at once
+	m.core.signs.Set()
+	return m.add(starting, []daemon.Child{{Spec: m.core.schedules.Child()}}) // its jobs may ask this master at once
 }
 
-// Shares of the memory limit, one in so many, where the usual bound is more than that: of requests that wait for their
-// answers, of one message, and of events that wait for the bus.
-const (
-	requestShare = 8
-	messageShare = 16
-	eventShare   = 16
-)
-
-// within is a bound of bytes, or a share of the memory limit where that is less; limit 0: there is none.
-func within(bytes, limit, share int64) int64 {
-	if limit <= 0 {
-		return bytes
-	}
-	return min(bytes, limit/share)
-}
+// eventShare is how much of the memory limit events that wait for the bus may take, one in so many, where the usual
+// bound is more than that.
+const eventShare = 16
 
 // Stop ends the master as kill_children does, removes its marker files and closes its stores.
 func (m *Master) Stop(within time.Duration) (supervisor.Report, error) {
-	m.core.reactions.halt()
+	m.core.reactions.Halt()
 	m.top.StopRestarting()
 	report := m.top.Stop(within)
-	return report, errors.Join(m.core.signs.remove(), m.core.reactions.close(), m.core.elsewhere.close(),
-		m.stores.close())
+	return report, errors.Join(m.core.signs.Remove(), m.core.close(), m.stores.close())
 }
 
 // Supervisor is the root of the actor tree, for the admin command.
 func (m *Master) Supervisor() *supervisor.Supervisor { return m.top }
 
 // Fire puts an event on the master's bus.
-func (m *Master) Fire(tag string, data *payload.Map) { m.core.events.fire(tag, data) }
+func (m *Master) Fire(tag string, data *payload.Map) { m.core.events.Fire(tag, data) }

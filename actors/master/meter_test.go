@@ -10,6 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"brine/actors/master/meter"
+	"brine/actors/master/workers"
 	"brine/config"
 	"brine/wire/auth"
 	"brine/wire/payload"
@@ -149,10 +151,11 @@ func TestSubscribersAreShown(t *testing.T) {
 	})
 }
 
-func newTestMeter(t *testing.T, opt config.Metrics) (*meter, *prometheus.Registry) {
+func newTestMeter(t *testing.T, opt config.Metrics) (*meter.Meter, *prometheus.Registry) {
 	t.Helper()
 	reg := prometheus.NewRegistry()
-	m, err := newMeter(reg, opt, []string{"test.ping"}, &pools{list: []pool{{name: "fast"}}})
+	m, err := meter.New(reg, meter.Options{Metrics: opt, Functions: []string{"test.ping"},
+		Pools: []string{"fast"}, Command: workers.IsCommand})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -165,33 +168,21 @@ func TestLabelsAreBounded(t *testing.T) {
 	now := time.Now()
 	for i := range 1000 {
 		text := fmt.Sprintf("x%d", i)
-		m.job(payload.M("fun", text))
-		m.job(payload.M("fun", []any{text}))
-		m.ret(payload.NewReturn(payload.M("fun", text, "success", i%2 == 0)), 1, 2)
-		m.signIn(text)
-		m.request(text, "fast", now, now)
-		m.event([]byte(text + "\n\n"))
+		m.Job(payload.M("fun", text))
+		m.Job(payload.M("fun", []any{text}))
+		m.Ret(payload.NewReturn(payload.M("fun", text, "success", i%2 == 0)), 1, 2)
+		m.SignIn(text)
+		m.Request(text, "fast", now, now)
+		m.Event([]byte(text + "\n\n"))
 	}
 	if n := len(gathered(t, reg)); n > 24 {
 		t.Errorf("%d series: %v", n, slices.Sorted(maps.Keys(gathered(t, reg))))
 	}
 }
 
-func TestTagPrefix(t *testing.T) {
-	for tag, want := range map[string]string{
-		"salt/job/20240517120000000001/new": "job", "20240517120000000001": "job", "salt/auth": "auth",
-		"minion_start": "other", "minion/refresh/m1": "minion", "salt": "other", "": "other", "syndic/x": "syndic",
-		"custom/event": "other", "salt/run/1/ret": "run",
-	} {
-		if got := tagPrefix(tag); got != want {
-			t.Errorf("%q: got %s, want %s", tag, got, want)
-		}
-	}
-}
-
 func TestBoundariesOfTheConfiguration(t *testing.T) {
 	m, reg := newTestMeter(t, config.Metrics{Boundaries: map[string][]float64{"salt.job.duration": {1, 2}}})
-	m.ret(payload.NewReturn(payload.M("fun", "test.ping")), 1_000_000, 2_500_000)
+	m.Ret(payload.NewReturn(payload.M("fun", "test.ping")), 1_000_000, 2_500_000)
 	families, err := reg.Gather()
 	if err != nil {
 		t.Fatal(err)
@@ -212,32 +203,32 @@ func TestBoundariesOfTheConfiguration(t *testing.T) {
 
 // TestNoMeter: without a registry everything is passed over.
 func TestNoMeter(t *testing.T) {
-	var m *meter
+	var m *meter.Meter
 	now := time.Now()
-	m.job(payload.M("fun", "x"))
-	m.ret(payload.NewReturn(payload.M("fun", "x")), 1, 2)
-	m.signIn("accept")
-	m.event(nil)
-	m.request("x", "fast", now, now)
-	m.taken("fast", now, now)
-	m.fail(failedShed)
-	m.answered(now)
-	m.waiting(0, 1)
-	m.committed(1, now, errors.New("x"))
-	m.opened(nil)
+	m.Job(payload.M("fun", "x"))
+	m.Ret(payload.NewReturn(payload.M("fun", "x")), 1, 2)
+	m.SignIn("accept")
+	m.Event(nil)
+	m.Request("x", "fast", now, now)
+	m.Taken("fast", now, now)
+	m.Fail(meter.FailedShed)
+	m.Answered(now)
+	m.Waiting(0, 1)
+	m.Committed(1, now, errors.New("x"))
+	m.Opened(nil)
 }
 
 func TestTwoMastersNeedTwoRegistries(t *testing.T) {
 	_, reg := newTestMeter(t, config.Metrics{})
-	if _, err := newMeter(reg, config.Metrics{}, nil, &pools{}); err == nil {
+	if _, err := meter.New(reg, meter.Options{}); err == nil {
 		t.Error("registered twice")
 	}
 }
 
 // BenchmarkMeter is what one return costs when it is counted.
 func BenchmarkMeter(b *testing.B) {
-	m, err := newMeter(prometheus.NewRegistry(), config.Metrics{}, []string{"test.ping"},
-		&pools{list: []pool{{name: "fast"}}})
+	m, err := meter.New(prometheus.NewRegistry(), meter.Options{Functions: []string{"test.ping"},
+		Pools: []string{"fast"}, Command: workers.IsCommand})
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -245,11 +236,11 @@ func BenchmarkMeter(b *testing.B) {
 		[]byte("salt/job/20240517120000000001/ret/m1\n\nx")
 	b.ReportAllocs()
 	for b.Loop() {
-		m.taken("fast", now, now)
-		m.waiting(0, 1)
-		m.ret(payload.NewReturn(load), 1, 2)
-		m.event(body)
-		m.request(payload.CmdReturn, "fast", now, now)
-		m.answered(now)
+		m.Taken("fast", now, now)
+		m.Waiting(0, 1)
+		m.Ret(payload.NewReturn(load), 1, 2)
+		m.Event(body)
+		m.Request(payload.CmdReturn, "fast", now, now)
+		m.Answered(now)
 	}
 }

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"brine/actors/actortest"
+	"brine/actors/master/maintenance"
+	"brine/actors/master/reqserver"
 	"brine/modules/fleet/keys"
 	"brine/modules/fleet/ledger"
 	"brine/supervisor/stats"
@@ -56,17 +58,17 @@ func (r *rig) day(n int, minions []*testMinion, user *zmq.Req, passing string) {
 	if err := guest.q.Close(); err != nil {
 		r.t.Error(err)
 	}
-	if _, err := r.m.core.signIns.manager(false).Delete(keys.Groups{{Status: keys.Accepted,
+	if _, err := keyManagerOf(r.cfg, r.m.stores)(false).Delete(keys.Groups{{Status: keys.Accepted,
 		IDs: []string{passing}}}); err != nil {
 		r.t.Fatal(err)
 	}
 	top := r.m.Supervisor()
 	ref, _ := top.Lookup(nameMaintenance)
-	ref.Send(&RotateKey{})
+	ref.Send(&maintenance.RotateKey{})
 	names := []string{nameEventPublisher, "Publisher", "JobStore", nameReqServer}
 	r.restart(names[n%len(names)])
 	ref, _ = top.Lookup(nameMaintenance)
-	ref.Send(&Maintain{Now: time.Now().Add(time.Duration(n+2) * 25 * time.Hour)})
+	ref.Send(&maintenance.Maintain{Now: time.Now().Add(time.Duration(n+2) * 25 * time.Hour)})
 	for _, m := range minions {
 		r.eventually("sign-in of "+m.id, func() error {
 			if _, err := m.try(cmd("_mine", "data", payload.M("day", n), "clear", false)); err == nil {
@@ -122,9 +124,9 @@ func TestMonth(t *testing.T) {
 		began := time.Now()
 		r.day(n, minions, user, fmt.Sprintf("guest%04d", n))
 		server, _ := r.m.Supervisor().Lookup(nameReqServer)
-		server.Send(&CheckDeadlines{}) // it holds what was answered until its next look, which is once in a second
+		server.Send(&reqserver.CheckDeadlines{}) // it holds what was answered until its next look, which is once in a second
 		r.eventually("rest", func() error {
-			if n := server.Depth() + r.m.core.jobs.writer.Depth() + r.m.core.events.ref.Depth(); n > 0 {
+			if n := server.Depth() + r.m.core.jobs.Writer.Depth() + r.m.core.events.Way.Ref().Depth(); n > 0 {
 				return fmt.Errorf("%d messages wait", n)
 			}
 			return nil

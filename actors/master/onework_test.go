@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"brine/actors/actortest"
+	"brine/actors/master/reqserver"
+	"brine/actors/master/workers"
 	"brine/supervisor"
 	"brine/wire/payload"
 	"brine/wire/transport"
@@ -15,23 +17,22 @@ import (
 // watchedWorker is a worker that dies of its first request, and then looks whether a second one waits behind each that
 // it is given.
 type watchedWorker struct {
-	*mworker
+	supervisor.Actor
 	server func() *supervisor.Ref
 	die    <-chan struct{} // closed when it may die
 	behind chan<- int      // requests that wait behind one
 }
 
 func (w *watchedWorker) Receive(ctx supervisor.Context) {
-	if _, work := ctx.Message().(*Work); work {
+	if _, work := ctx.Message().(*reqserver.Work); work {
 		if supervisor.Incarnation(ctx) == 1 {
 			<-w.die
-			w.opt.pools = nil // what uses it panics
 		} else {
 			w.settle()
 			w.behind <- supervisor.Self(ctx).Depth()
 		}
 	}
-	w.mworker.Receive(ctx)
+	w.Actor.Receive(ctx)
 }
 
 // settle waits until the ReqServer has done all that it has been told.
@@ -58,23 +59,25 @@ func TestOneRequestAtATime(t *testing.T) {
 	var server *supervisor.Ref
 	started := make(chan struct{})
 	opt := r.m.core.reqOptions()
-	opt.listener = func() transport.RequestServer {
+	opt.Listener = func() transport.RequestServer {
 		return zmq.NewRouter(zmq.RouterOptions{Endpoint: zmq.BindEndpoint("127.0.0.1", pub)})
 	}
-	plain := opt.worker
-	opt.worker = func(name string, pool int, ref *supervisor.Ref) supervisor.Actor {
-		w, _ := plain(name, pool, ref).(*mworker)
-		if opt.pools.list[pool].name != "fast" {
-			return w
+	plain, broken, made := opt.Worker, r.m.core.workerOptions(), 0
+	broken.Pools = nil // what uses it panics
+	opt.Worker = func(name string, pool int, ref *supervisor.Ref) supervisor.Actor {
+		if opt.Pools.Name(pool) != "fast" {
+			return plain(name, pool, ref)
 		}
-		return &watchedWorker{mworker: w, server: func() *supervisor.Ref {
+		w := plain(name, pool, ref)
+		if made++; made == 1 {
+			w = workers.NewWorker(broken, name, pool, ref)
+		}
+		return &watchedWorker{Actor: w, server: func() *supervisor.Ref {
 			<-started
 			return server
 		}, die: die, behind: behind}
 	}
-	server, err := r.m.top.Add(supervisor.Spec{Name: "OtherServer", New: func() supervisor.Actor {
-		return &reqServer{opt: opt}
-	}})
+	server, err := r.m.top.Add(reqserver.Child("OtherServer", opt))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -82,7 +85,8 @@ func TestOneRequestAtATime(t *testing.T) {
 	const requests = 8
 	answers := make(chan []byte, requests)
 	for n := range requests {
-		server.Send(&HandleRequest{Frame: packed(t, clearEnvelope(payload.M("cmd", "ping", "n", n))), At: time.Now(),
+		server.Send(&reqserver.HandleRequest{Frame: packed(t, clearEnvelope(payload.M("cmd", "ping", "n", n))),
+			At:     time.Now(),
 			Inside: true,
 			Reply:  func(frame []byte) { answers <- frame }})
 	}
@@ -100,30 +104,5 @@ func TestOneRequestAtATime(t *testing.T) {
 		if n := actortest.Wait(t, "look at the mailbox", behind); n != 0 {
 			t.Errorf("%d requests wait behind the one in hand", n)
 		}
-	}
-}
-
-func TestReadyFrees(t *testing.T) {
-	fresh, taken := new(Work), new(Work)
-	taken.taker.Store(2)
-	for _, tt := range []struct {
-		name string
-		say  WorkerReady
-		hand *Work
-		want bool
-	}{
-		{"first start", WorkerReady{Life: 1}, nil, true},
-		{"done", WorkerReady{Life: 2, Done: taken}, taken, true},
-		{"left behind, successor is busy", WorkerReady{Life: 1, Done: fresh}, taken, false},
-		{"left behind, successor is idle", WorkerReady{Life: 1, Done: fresh}, nil, false},
-		{"started, the predecessor died of it", WorkerReady{Life: 3}, taken, true},
-		{"started, and took it since", WorkerReady{Life: 2}, taken, false},
-		{"started, it waits in the mailbox", WorkerReady{Life: 3}, fresh, false},
-	} {
-		t.Run(tt.name, func(t *testing.T) {
-			if got := tt.say.frees(tt.hand); got != tt.want {
-				t.Errorf("got %v", got)
-			}
-		})
 	}
 }

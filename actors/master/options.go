@@ -1,8 +1,16 @@
 package master
 
 import (
+	"context"
 	"path/filepath"
 
+	"brine/actors/master/eventbus"
+	"brine/actors/master/jobs"
+	"brine/actors/master/maintenance"
+	"brine/actors/master/ports"
+	"brine/actors/master/publish"
+	"brine/actors/master/reqserver"
+	"brine/actors/master/workers"
 	"brine/config"
 	"brine/supervisor"
 	"brine/supervisor/stats"
@@ -14,19 +22,20 @@ import (
 	"brine/wire/zmq"
 )
 
-func (c *core) publisherOptions() publisherOptions {
+func (c *core) publisherOptions() publish.PublisherOptions {
 	cfg := c.cfg
-	return publisherOptions{
-		open: func() transport.Publisher {
+	return publish.PublisherOptions{
+		Open: func() transport.Publisher {
 			return zmq.NewPub(zmq.PubOptions{
 				Endpoint: zmq.BindEndpoint(cfg.Interface, cfg.PublishPort), IPv6: cfg.IPv6, Backlog: cfg.ZMQBacklog,
 				HWM: cfg.PubHWM, Keepalive: keepaliveOf(cfg), HeartbeatIvl: cfg.ZMQHeartbeatIvl,
-				HeartbeatTimeout: cfg.ZMQHeartbeatTimeout, MaxTopics: cfg.PubMaxTopics, MaxPeers: c.ports.maxPeers(),
-				OnFull: portFull(c.log, cfg.PublishPort), Guard: c.ports.guard, OnRefused: c.ports.peerRefused,
-				Logger: c.log, Filter: cfg.ZMQFiltering, Audience: c.attendance.audience(),
+				HeartbeatTimeout: cfg.ZMQHeartbeatTimeout, MaxTopics: cfg.PubMaxTopics, MaxPeers: c.ports.MaxPeers(),
+				OnFull: ports.Full(c.log, cfg.PublishPort), Guard: c.ports.Guard, OnRefused: c.ports.PeerRefused,
+				Logger: c.log, Filter: cfg.ZMQFiltering, Audience: c.attendance.Audience(),
 			})
 		},
-		server: c.reqServer, record: c.record, seal: c.auth.SealPublication, syndic: cfg.OrderMasters, log: c.log,
+		Seal:   c.auth.SealPublication,
+		Syndic: cfg.OrderMasters, Log: c.log,
 	}
 }
 
@@ -38,10 +47,8 @@ func keepaliveOf(cfg *config.Master) *zmq.Keepalive {
 	return k
 }
 
-func (c *core) jobStoreOptions() jobStoreOptions {
-	return jobStoreOptions{store: c.jobs.store, facts: jobFacts{c.book, c.log}, meter: c.meter, log: c.log,
-		owed: c.jobs.owed, filesFailed: c.publications.filesFailed,
-		server: c.reqServer}
+func (c *core) jobStoreOptions() jobs.WriterOptions {
+	return jobs.WriterOptions{Meter: c.meter, Log: c.log, FilesFailed: c.publications.FilesFailed, Server: c.reqServer}
 }
 
 // reqServer is the ReqServer, which others tell what has become of their part of a request; nil: it has not started.
@@ -50,37 +57,56 @@ func (c *core) reqServer() *supervisor.Ref {
 	return ref
 }
 
-func (c *core) workerOptions() *workerOptions {
-	return &workerOptions{auth: c.auth, signIns: c.signIns, desks: c.desks, pools: c.pools, rules: c.rules,
-		complaints: c.complaints, meter: c.meter, events: c.events, stats: c.cfg.MasterStats,
-		statsEvery: c.cfg.MasterStatsEventIter, log: c.log}
+// exchange hands a request to the ReqServer as if it had come from the request port.
+func (c *core) exchange(ctx context.Context, frame []byte) ([]byte, error) {
+	server := c.reqServer()
+	if server == nil {
+		return nil, supervisor.ErrGone
+	}
+	return reqserver.Exchange(ctx, server, frame)
 }
 
-func (c *core) reqOptions() reqServerOptions {
+// checkKeys has Maintenance look at the keys.
+func (c *core) checkKeys() {
+	if ref, ok := c.tree.Load().Lookup(nameMaintenance); ok {
+		ref.Send(&maintenance.CheckKeys{})
+	}
+}
+
+func (c *core) workerOptions() *workers.WorkerOptions {
+	return &workers.WorkerOptions{Auth: c.auth, SignIns: c.signIns, Desks: c.desks, Pools: c.pools, Rules: c.rules,
+		Complaints: c.complaints, Meter: c.meter, Events: c.events, Stats: c.cfg.MasterStats,
+		StatsEvery: c.cfg.MasterStatsEventIter, Log: c.log}
+}
+
+func (c *core) reqOptions() reqserver.Options {
 	cfg, opt := c.cfg, c.workerOptions()
-	return reqServerOptions{
-		listener: func() transport.RequestServer {
+	return reqserver.Options{
+		Listener: func() transport.RequestServer {
 			return zmq.NewRouter(zmq.RouterOptions{
 				Endpoint: zmq.BindEndpoint(cfg.Interface, cfg.RetPort), IPv6: cfg.IPv6, Backlog: cfg.ZMQBacklog,
 				HeartbeatIvl: cfg.ZMQHeartbeatIvl, HeartbeatTimeout: cfg.ZMQHeartbeatTimeout,
-				MaxPeers: c.ports.maxPeers(), OnFull: portFull(c.log, cfg.RetPort), MaxMessage: c.ports.maxMessage,
-				Guard: c.ports.guard, OnRefused: c.ports.peerRefused,
+				MaxPeers: c.ports.MaxPeers(), OnFull: ports.Full(c.log, cfg.RetPort), MaxMessage: c.ports.MaxMessage,
+				Guard: c.ports.Guard, OnRefused: c.ports.PeerRefused,
 			})
 		},
-		pools: c.pools, queueMax: cfg.RequestQueueMax, bytesMax: c.ports.requestBytes, timeout: cfg.RequestTimeout,
-		meter: c.meter, warn: c.complaints.warn, log: c.log,
-		nest: supervisor.Options{Pool: true},
-		worker: func(name string, pool int, server *supervisor.Ref) supervisor.Actor {
-			return &mworker{name: name, pool: pool, server: server, opt: opt}
+		Pools: c.pools, QueueMax: cfg.RequestQueueMax, BytesMax: c.ports.RequestBytes, Timeout: cfg.RequestTimeout,
+		Meter: c.meter, Warn: c.complaints.Warn, Log: c.log,
+		Nest: supervisor.Options{Pool: true},
+		Worker: func(name string, pool int, server *supervisor.Ref) supervisor.Actor {
+			return workers.NewWorker(opt, name, pool, server)
 		},
 	}
 }
+
+// checksWaiting is how much waits for Maintenance before it need not be told once more to look at the keys.
+const checksWaiting = 8
 
 // readerBytes is how many bytes of events wait for one reader of the bus that does not read.
 const readerBytes = 8 << 20
 
 // busOptions are those of the configuration.
-func (c *core) busOptions(subs *bus.Subscribers) busOptions {
+func (c *core) busOptions() eventbus.PublisherOptions {
 	cfg := c.cfg
 	framing := ipc.FramingPlain
 	if cfg.IPCFraming == "length" {
@@ -91,18 +117,17 @@ func (c *core) busOptions(subs *bus.Subscribers) busOptions {
 	if err != nil { // a constant: it packs
 		c.log.Error("event cannot be packed", "tag", event.TagNudge, "err", err)
 	}
-	return busOptions{
-		young: young, meter: c.meter, room: c.events.room,
-		open: func() *bus.Bus {
+	return eventbus.PublisherOptions{
+		Young: young, Meter: c.meter,
+		Open: func(subs *bus.Subscribers) *bus.Bus {
 			return bus.New(
 				ipc.PubOptions{Path: sock(event.MasterPubSocket), Mode: 0o660, Framing: framing,
 					Queue: cfg.EventQueueMax, QueueBytes: readerBytes, Logger: c.log},
 				ipc.PullOptions{Path: sock(event.MasterPullSocket), Mode: 0o600, Logger: c.log}, subs)
 		},
-		subs: subs,
-		onKeys: func() {
+		OnKeys: func() {
 			if ref, ok := c.tree.Load().Lookup(nameMaintenance); ok && ref.Depth() < checksWaiting {
-				ref.Send(&CheckKeys{})
+				ref.Send(&maintenance.CheckKeys{})
 			}
 		},
 	}
@@ -111,9 +136,9 @@ func (c *core) busOptions(subs *bus.Subscribers) busOptions {
 // quarantined tells the bus of a message that was set aside.
 func (c *core) quarantined(q stats.Quarantined) {
 	if _, ok := c.tree.Load().Lookup(nameEventPublisher); ok {
-		if body := c.events.pack(tagQuarantine, payload.M("actor", q.Path, "message", q.Message, "hash", q.Hash, "size",
+		if body := c.events.Pack(tagQuarantine, payload.M("actor", q.Path, "message", q.Message, "hash", q.Hash, "size",
 			q.Size, "reason", q.Reason)); body != nil {
-			c.events.putNow(body) // the supervisor waits for nobody
+			c.events.PutNow(body) // the supervisor waits for nobody
 		}
 	}
 }
@@ -123,7 +148,7 @@ func (c *core) supervised() supervisor.Options {
 	cfg := c.cfg
 	return supervisor.Options{
 		Name: "master", Logger: c.log, RestartDelayMax: cfg.RestartDelayMax, WaitForKill: cfg.StopTimeout,
-		Chaos: cfg.Chaos, WorkerTimeout: workerTimeout(cfg.WorkerTimeout, cfg.RequestTimeout),
+		Chaos: cfg.Chaos, WorkerTimeout: reqserver.WorkerTimeout(cfg.WorkerTimeout, cfg.RequestTimeout),
 		ComponentTimeout: cfg.ComponentTimeout, HistoryFile: filepath.Join(cfg.CacheDir, deathsFile),
 		OnQuarantine: c.quarantined,
 	}

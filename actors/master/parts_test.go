@@ -3,7 +3,6 @@ package master
 import (
 	"errors"
 	"fmt"
-	"log/slog"
 	"maps"
 	"net/netip"
 	"os"
@@ -11,7 +10,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"brine/actors/actortest"
 	"brine/config"
@@ -19,12 +17,10 @@ import (
 	"brine/modules/fleet/ledger"
 	"brine/modules/fleet/presence"
 	"brine/modules/runners"
-	"brine/supervisor"
 	"brine/supervisor/stats"
 	"brine/wire/event"
 	"brine/wire/ipc"
 	"brine/wire/payload"
-	"brine/wire/transport"
 	"brine/wire/wiretest"
 
 	"github.com/google/go-cmp/cmp"
@@ -50,28 +46,6 @@ func TestTree(t *testing.T) {
 	})
 	if lanes["fast"] != 2 || lanes["slow"] != 2 || lanes["auth"] < 2 {
 		t.Errorf("workers %v", lanes)
-	}
-}
-
-func TestPools(t *testing.T) {
-	lane := func(name string, n int, commands ...string) pool { return pool{name, n, commands} }
-	for _, tt := range []struct {
-		name string
-		list []pool
-		want string
-	}{
-		{"one", []pool{lane("a", 1, "*")}, ""},
-		{"two", []pool{lane("a", 1, "*"), lane("b", 2, "_auth")}, ""},
-		{"no workers", []pool{lane("a", 0, "*")}, "worker_count 0 is below 1"},
-		{"nobody takes the rest", []pool{lane("a", 1, "_auth")}, `no pool takes "*"`},
-		{"two take the rest", []pool{lane("a", 1, "*"), lane("b", 1, "*")}, `command "*" stands in two pools`},
-		{"a command twice", []pool{lane("a", 1, "*", "x"), lane("b", 1, "x")}, `command "x" stands in two pools`},
-		{"none", nil, `no pool takes "*"`},
-	} {
-		_, err := newPools(tt.list)
-		if (err == nil) != (tt.want == "") || err != nil && !strings.Contains(err.Error(), tt.want) {
-			t.Errorf("%s: got %v, want %q", tt.name, err, tt.want)
-		}
 	}
 }
 
@@ -104,31 +78,6 @@ func TestMasterStatsOff(t *testing.T) {
 	}
 }
 
-func TestOpenFilesText(t *testing.T) {
-	for _, tt := range []struct {
-		accepted, soft, hard, wanted uint64
-		level                        slog.Level
-		want                         []string
-	}{
-		{250, 1000, 1000, 1000, 0, nil},
-		{251, 1000, 1000, 1000, slog.LevelInfo, []string{"accepted minion keys(251)", "soft setting(1000)",
-			"raising this value"}},
-		{334, 1000, 1000, 1000, slog.LevelWarn, []string{"keys(334)"}},
-		{500, 1000, 1000, 1000, levelCritical, []string{"keys(500)"}},
-		{1000, 1000, 4000, 1000, levelCritical, []string{"crash pretty soon", "margin of 3000"}},
-	} {
-		level, got := openFilesText(tt.accepted, tt.soft, tt.hard, tt.wanted)
-		if level != tt.level || (got == "") != (tt.want == nil) {
-			t.Errorf("%+v: got %v %q", tt, level, got)
-		}
-		for _, w := range tt.want {
-			if !strings.Contains(got, w) {
-				t.Errorf("%+v: got %q", tt, got)
-			}
-		}
-	}
-}
-
 // fixed is a presence.Cache: minions and their addresses.
 type fixed map[string]string
 
@@ -136,61 +85,11 @@ func (f fixed) Cached(string) ([]string, error) { return slices.Collect(maps.Key
 
 func (f fixed) Data(_, id string) (*payload.Map, error) { return payload.M("ipv4", []any{f[id]}), nil }
 
-// TestPresence: who came and who went is told, and who is there each time.
-func TestPresence(t *testing.T) {
-	r := newRig(t)
-	var conns []presence.Conn
-	r.m.core.attendance.finder = &presence.Finder{Cache: fixed{"m1": "10.0.0.1", "m2": "10.0.0.2"}, Port: 4505,
-		Peers: func() ([]presence.Conn, error) {
-			return conns, nil
-		}, Local: func() ([]netip.Addr, error) { return nil, nil }}
-	ear := r.hear()
-	past := &remembered{}
-	look := func(addrs ...string) {
-		t.Helper()
-		conns = nil
-		for _, a := range addrs {
-			conns = append(conns, presence.Conn{LocalPort: 4505, Remote: netip.AddrPortFrom(netip.MustParseAddr(a),
-				1234)})
-		}
-		if err := r.m.core.upkeep.firePresence(past, time.Now()); err != nil {
-			t.Fatal(err)
-		}
-	}
-	change := func(come, gone []any) {
-		t.Helper()
-		tag, data := ear.next()
-		data.Delete("_stamp")
-		equal(t, "tag", tag, event.TagPresenceChange)
-		equal(t, "change", data, payload.M("new", come, "lost", gone))
-	}
-	present := func(ids ...any) {
-		t.Helper()
-		tag, data := ear.next()
-		equal(t, "tag", tag, event.TagPresent)
-		equal(t, "present", data.Value("present"), append([]any{}, ids...))
-	}
-	look("10.0.0.2", "10.0.0.1")
-	change([]any{"m1", "m2"}, []any{})
-	present("m1", "m2")
-	look("10.0.0.2", "10.0.0.1")
-	present("m1", "m2")
-	look("10.0.0.2", "10.9.9.9")
-	change([]any{}, []any{"m1"})
-	present("m2")
-	r.m.core.attendance.finder = &presence.Finder{Peers: func() ([]presence.Conn, error) {
-		return nil, errors.New("no table")
-	}}
-	if err := r.m.core.upkeep.firePresence(past, time.Now()); err == nil {
-		t.Error("no error")
-	}
-}
-
 // TestMaxMinions: an unknown minion beyond the limit is told that the master is full.
 func TestMaxMinions(t *testing.T) {
 	r := newRig(t, "max_minions: 1")
 	r.accept("m1", "minion")
-	r.m.core.attendance.finder = &presence.Finder{Cache: fixed{"m2": "10.0.0.2", "m3": "10.0.0.3"}, Port: 4505,
+	*r.m.stores.presence = presence.Finder{Cache: fixed{"m2": "10.0.0.2", "m3": "10.0.0.3"}, Port: 4505,
 		Peers: func() (list []presence.Conn, err error) {
 			for _, a := range []string{"10.0.0.2", "10.0.0.3"} {
 				list = append(list, presence.Conn{LocalPort: 4505, Remote: netip.AddrPortFrom(netip.MustParseAddr(a),
@@ -221,152 +120,8 @@ func TestKeyCacheFile(t *testing.T) {
 		}
 		return err
 	})
-	if ids, err := r.m.core.keys.IDs(keys.Accepted); err != nil || !cmp.Equal(ids, []string{"m1"}) {
+	if ids, err := r.m.stores.keys.IDs(keys.Accepted); err != nil || !cmp.Equal(ids, []string{"m1"}) {
 		t.Errorf("accepted %q, %v", ids, err)
-	}
-}
-
-func TestRemoveOlder(t *testing.T) {
-	dir := t.TempDir()
-	now := time.Now()
-	for name, age := range map[string]time.Duration{"old": 2 * time.Hour, "young": time.Minute} {
-		path := filepath.Join(dir, name)
-		if err := errors.Join(os.WriteFile(path, nil, 0o600), os.Chtimes(path, now.Add(-age),
-			now.Add(-age))); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if err := errors.Join(removeOlder(dir, now.Add(-time.Hour), 0), removeOlder(filepath.Join(dir, "no"), now,
-		time.Hour),
-		removeOlder(dir, now.Add(-time.Hour), time.Hour)); err != nil {
-		t.Fatal(err)
-	}
-	if left, err := names(dir); err != nil || !cmp.Equal(left, []string{"young"}) {
-		t.Errorf("left %q, %v", left, err)
-	}
-}
-
-func TestSchedule(t *testing.T) {
-	at := func(s int) time.Time { return time.Unix(int64(s), 0) }
-	var s dueTimes
-	for _, tt := range []struct {
-		now         int
-		loop, alive bool
-	}{{0, true, true}, {1, false, false}, {5, false, true}, {59, false, true}, {60, true, false}, {64, false, true},
-		{200, true, true}} {
-		var loop, alive bool
-		if s, loop, alive = s.next(at(tt.now), time.Minute); loop != tt.loop || alive != tt.alive {
-			t.Errorf("at %d: loop %v, alive %v", tt.now, loop, alive)
-		}
-	}
-}
-
-// TestMaintenanceGoesOn: one piece that fails does not keep the others from their work.
-func TestMaintenanceGoesOn(t *testing.T) {
-	log := actortest.NewLog()
-	did := make(chan string, 100)
-	broken := errors.New("broken")
-	s := actortest.Start(t, supervisor.Options{})
-	ref := actortest.Add(t, s, supervisor.Spec{Name: "Maintenance", New: func() supervisor.Actor {
-		return &maintenance{opt: maintenanceOptions{loop: time.Hour, past: &remembered{}, log: log.Logger(),
-			takeDrop: func() (bool, error) { return false, broken }, rotate: func() error { return broken },
-			changed: func() (time.Time, time.Time) {
-				return time.Now(), time.Now()
-			}, accepted: func() ([]string, error) {
-				return nil, broken
-			}, sessions: func() ([]string, error) { return []string{"x"}, nil },
-			revoke: func(string) error {
-				return broken
-			}, alive: func() {}, jobs: func(time.Time) { did <- "jobs" }, facts: func() {},
-			tasks: []func(time.Time) error{func(time.Time) error {
-				did <- "one"
-				return broken
-			}, func(time.Time) error { did <- "two"; return nil }},
-			fire: func(string, *payload.Map) {}}}
-	}})
-	ref.Send(&RotateKey{})
-	for _, want := range []string{"jobs", "one", "two"} {
-		if got := actortest.Wait(t, want, did); got != want {
-			t.Errorf("got %s, want %s", got, want)
-		}
-	}
-	for _, text := range []string{"sessions cannot be compared", "the request for a new key cannot be read",
-		"maintenance failed", "the shared key cannot be rotated"} {
-		log.Await(t, text)
-	}
-}
-
-// port collects what a Publisher sends.
-type port struct {
-	sent chan sentJob
-	fail error
-}
-
-// sentJob is a sealed publication, and whom it is for.
-type sentJob struct {
-	To     transport.To
-	Sealed string
-}
-
-func (p *port) Open() error  { return nil }
-func (p *port) Close() error { return nil }
-func (p *port) Publish(to transport.To, sealed []byte) error {
-	p.sent <- sentJob{to, string(sealed)}
-	return p.fail
-}
-
-func TestPublisherAddresses(t *testing.T) {
-	for _, tt := range []struct {
-		name   string
-		syndic bool
-		ids    []string
-	}{
-		{"everybody", true, nil},
-		{"ids", false, []string{"m1", "m2"}},
-		{"ids and syndics", true, []string{"m1"}},
-	} {
-		t.Run(tt.name, func(t *testing.T) {
-			sock := &port{sent: make(chan sentJob, 10)}
-			s := actortest.Start(t, supervisor.Options{})
-			ref := actortest.Add(t, s, supervisor.Spec{Name: "Publisher", New: func() supervisor.Actor {
-				return &publisher{opt: publisherOptions{open: func() transport.Publisher {
-					return sock
-				}, syndic: tt.syndic, log: discard(),
-					record: &record{book: newBook(ledger.Limits{})},
-					seal: func(load *payload.Map) ([]byte, error) {
-						if load.Has("bad") {
-							return nil, errors.New("bad job")
-						}
-						return []byte("sealed"), nil
-					}}}
-			}})
-			ref.Send(&PublishJob{Job: *payload.NewJob(payload.M("bad", true)), Topics: tt.ids}) // is said and left out
-			ref.Send(&PublishJob{Job: *payload.NewJob(payload.M("jid", someJID)), Topics: tt.ids})
-			want := sentJob{transport.To{IDs: tt.ids, Syndics: tt.syndic}, "sealed"}
-			if diff := cmp.Diff(want, actortest.Wait(t, "publication", sock.sent)); diff != "" {
-				t.Error(diff)
-			}
-			for _, c := range s.Snapshot() {
-				if c.Failed != 1 || c.Restarts != 0 {
-					t.Errorf("failed %d, restarts %d", c.Failed, c.Restarts)
-				}
-			}
-		})
-	}
-}
-
-// TestFilteredPublication: which targets a filtering master sends to single minions.
-func TestFilteredPublication(t *testing.T) {
-	r := newRig(t, "zmq_filtering: true")
-	for _, tt := range []struct {
-		tgtType string
-		want    []string
-	}{{"glob", []string{"m1"}}, {"pcre", []string{"m1"}}, {"list", []string{"m1", "zz"}}, {"grain", nil},
-		{"compound", nil}, {"", nil}} {
-		if got := r.m.core.publications.topicIDs(tt.tgtType, found{[]string{"m1"}, []string{"zz"}}); !cmp.Equal(got,
-			tt.want) {
-			t.Errorf("%q: got %q, want %q", tt.tgtType, got, tt.want)
-		}
 	}
 }
 
@@ -409,14 +164,15 @@ func TestPushedEvents(t *testing.T) {
 
 // TestSlowStream: a reader in this process that does not read loses the oldest, and holds up nobody.
 func TestSlowStream(t *testing.T) {
+	const streamed = 4096 // events that wait for a reader
 	r := newRig(t)
-	s, err := r.m.core.events.subscribe(testContext(t))
+	s, err := r.m.core.events.Subscribe(testContext(t))
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer s.Close()
 	ear := r.hear()
-	for i := range streamRoom + 100 {
+	for i := range streamed + 100 {
 		r.m.Fire("flood", payload.M("n", i))
 	}
 	r.m.Fire("test/end", payload.NewMap(0))
@@ -427,7 +183,7 @@ func TestSlowStream(t *testing.T) {
 			t.Fatal(err)
 		}
 		if tag == "test/end" { // which may come after the other reader has had it
-			if want != streamRoom+100 {
+			if want != streamed+100 {
 				t.Errorf("the last before the end is %d", want-1)
 			}
 			return
@@ -541,5 +297,32 @@ func TestConfigDefaults(t *testing.T) {
 	}
 	if cfg.RequestTimeout <= 0 || cfg.RequestQueueMax <= 0 || cfg.LoopInterval <= 0 || cfg.StopTimeout <= 0 {
 		t.Errorf("got %v, %v, %v, %v", cfg.RequestTimeout, cfg.RequestQueueMax, cfg.LoopInterval, cfg.StopTimeout)
+	}
+}
+
+// TestConnectedByAddress: minions that say nothing of themselves are found by their addresses.
+func TestConnectedByAddress(t *testing.T) {
+	r := newRig(t)
+	var conns []presence.Conn
+	*r.m.stores.presence = presence.Finder{Cache: fixed{"m1": "10.0.0.1", "m2": "10.0.0.2"}, Port: 4505,
+		Peers: func() ([]presence.Conn, error) {
+			return conns, nil
+		}, Local: func() ([]netip.Addr, error) { return nil, nil }}
+	for _, tt := range []struct{ addrs, want []string }{
+		{[]string{"10.0.0.2", "10.0.0.1"}, []string{"m1", "m2"}}, {[]string{"10.0.0.2", "10.9.9.9"}, []string{"m2"}},
+	} {
+		conns = nil
+		for _, a := range tt.addrs {
+			conns = append(conns, presence.Conn{LocalPort: 4505, Remote: netip.AddrPortFrom(netip.MustParseAddr(a),
+				1234)})
+		}
+		got, err := r.m.core.attendance.Connected()
+		if ids := slices.Sorted(maps.Keys(got)); err != nil || !slices.Equal(ids, tt.want) {
+			t.Errorf("%v: got %v, %v", tt.addrs, ids, err)
+		}
+	}
+	*r.m.stores.presence = presence.Finder{Peers: func() ([]presence.Conn, error) { return nil, errors.New("no table") }}
+	if _, err := r.m.core.attendance.Connected(); err == nil {
+		t.Error("no error")
 	}
 }

@@ -69,7 +69,7 @@ func TestPillarCache(t *testing.T) {
 		want(what, m1, at(3))
 	}
 	for _, bad := range []any{"a text", payload.M(), payload.M("_errors", []any{"x"}, "now", 9), []any{1}} {
-		if err := r.m.core.desks.data.cache.Store("pillar", "m1:base", bad); err != nil {
+		if err := r.m.stores.cache.Store("pillar", "m1:base", bad); err != nil {
 			t.Fatal(err)
 		}
 		want("in place of a bad one", m1, at(3))
@@ -87,13 +87,13 @@ func TestPillarCacheOfOthers(t *testing.T) {
 	thief, m1 := r.minion("m1:dev"), r.minion("m1")
 	got, err := thief.pillar()
 	wantPillar(t, "the thief's own", got, err, payload.M("id", "m1:dev", "now", 1, "over", "none", "dev", "m1:dev 1"))
-	if r.m.core.desks.data.cache.Contains("pillar", "m1:dev") {
+	if r.m.stores.cache.Contains("pillar", "m1:dev") {
 		t.Error("the pillar of the thief stands where that of m1 would")
 	}
 	if got, err = m1.pillar("pillarenv", "dev"); err != nil || got.Str("dev") != "m1 1" {
 		t.Errorf("m1 in dev: got %v, %v", got, err)
 	}
-	if err := r.m.core.desks.data.cache.StorePillar("m1", "dev", payload.M("secret", "of m1")); err != nil {
+	if err := r.m.stores.cache.StorePillar("m1", "dev", payload.M("secret", "of m1")); err != nil {
 		t.Fatal(err)
 	}
 	if got, err = thief.pillar(); err != nil || got.Has("secret") {
@@ -112,17 +112,5 @@ func TestPillarNotCached(t *testing.T) {
 		say(fmt.Sprint(now))
 		got, err := m1.pillar("pillarenv", "base")
 		wantPillar(t, "each time", got, err, payload.M("id", "m1", "now", now, "over", "none"))
-	}
-}
-
-// TestSlowLines: however many lines were late, those that are remembered have a bound.
-func TestSlowLines(t *testing.T) {
-	w := newPillarWork()
-	for i := range 3 * pillarsSlow {
-		w.remember(fmt.Sprint("runner ", i))
-	}
-	w.remember("runner 0")
-	if len(w.wasLate) != pillarsSlow || !w.wasLate["runner 0"] {
-		t.Errorf("%d lines are remembered", len(w.wasLate))
 	}
 }

@@ -5,6 +5,8 @@ import (
 	"log/slog"
 	"strings"
 	"testing"
+
+	"brine/actors/master/copies"
 )
 
 // TestUnreadableJobCache: an external job cache from which nobody can read is told by name, and a master job cache of
@@ -12,19 +14,19 @@ import (
 func TestUnreadableJobCache(t *testing.T) {
 	r := newSite(t)
 	r.start()
-	calls := r.m.core.functions.calls
+	calls := r.m.core.machine
 	var said bytes.Buffer
 	log := slog.New(slog.NewTextHandler(&said, nil))
-	if _, err := newJobCopies(jobCopyOptions{master: "elasticsearch", dir: t.TempDir()}, calls, nil, nil,
+	if _, err := copies.NewJobs(copies.JobOptions{Master: "elasticsearch", Dir: t.TempDir()}, calls, nil, nil,
 		log); err == nil ||
 		!strings.Contains(err.Error(), "elasticsearch.get_jid, elasticsearch.get_jids") {
 		t.Errorf("master_job_cache: got %v", err)
 	}
-	j, err := newJobCopies(jobCopyOptions{ext: "elasticsearch", dir: t.TempDir()}, calls, nil, nil, log)
+	j, err := copies.NewJobs(copies.JobOptions{Ext: "elasticsearch", Dir: t.TempDir()}, calls, nil, nil, log)
 	if err != nil || !strings.Contains(said.String(), "elasticsearch.get_jid, elasticsearch.get_jids") {
 		t.Fatalf("ext_job_cache: said %q, %v", &said, err)
 	}
-	if err := j.part.Close(); err != nil {
+	if err := j.Part.Close(); err != nil {
 		t.Error(err)
 	}
 }

@@ -7,16 +7,24 @@ import (
 	"testing"
 	"time"
 
+	"brine/actors/master/maintenance"
 	"brine/modules/fleet/keys"
 	"brine/modules/fleet/ledger"
+	"brine/wire/disk/packedfile"
+	"brine/wire/disk/wholefile"
 	"brine/wire/payload"
 )
 
 // TestPresenceEvents: who comes and goes is told, and who has gone while no master ran, too.
 func TestPresenceEvents(t *testing.T) {
 	r := newSite(t, "presence_events: True", "loop_interval: 1")
-	path := filepath.Join(r.cfg.CacheDir, presentFile)
-	if err := writePresent(r.cfg.CacheDir, []any{"gone", "m1", "../x"}, time.Now().Add(-time.Minute)); err != nil {
+	path := filepath.Join(r.cfg.CacheDir, "presence-data")
+	before := payload.M("CacheDisk_data", payload.M("present", []any{"gone", "m1", "../x"}), "CacheDisk_cachetime",
+		payload.M("present", float64(time.Now().Add(-time.Minute).Unix())))
+	if err := os.MkdirAll(r.cfg.CacheDir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := packedfile.Write(path, before, wholefile.Options{Mode: 0o600}); err != nil {
 		t.Fatal(err)
 	}
 	r.start()
@@ -43,37 +51,16 @@ func TestPresenceEvents(t *testing.T) {
 	leave()
 	lists([]any{}, []any{"m1"})
 	r.eventually("the file says that nobody is there", func() error {
-		got, err := readPresent(r.cfg.CacheDir, time.Now())
-		if err != nil || len(got) > 0 {
-			return fmt.Errorf("%v, %v", got, err)
+		v, err := packedfile.Read(path)
+		if err != nil {
+			return err
 		}
-		_, err = os.Stat(path)
-		return err
+		file, _ := v.(*payload.Map)
+		if there := file.Map("CacheDisk_data").List("present"); len(there) > 0 {
+			return fmt.Errorf("%v", there)
+		}
+		return nil
 	})
-}
-
-// TestPresentFile: what is not from the last hour, or damaged, says nothing.
-func TestPresentFile(t *testing.T) {
-	dir, now := t.TempDir(), time.Now()
-	for _, tt := range []struct {
-		at   time.Time
-		want int
-	}{{now, 2}, {now.Add(-59 * time.Minute), 2}, {now.Add(-61 * time.Minute), 0}, {now.Add(time.Minute), 0}} {
-		if err := writePresent(dir, []any{"a", "b"}, tt.at); err != nil {
-			t.Fatal(err)
-		}
-		if got, err := readPresent(dir, now); err != nil || len(got) != tt.want {
-			t.Errorf("written at %v: %v, %v", tt.at, got, err)
-		}
-	}
-	for _, text := range []string{"", "\xc1", "\x01", "\x81\xaeCacheDisk_data\x01"} {
-		if err := os.WriteFile(filepath.Join(dir, presentFile), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		if got, _ := readPresent(dir, now); len(got) > 0 {
-			t.Errorf("%q: %v", text, got)
-		}
-	}
 }
 
 // TestPingOnRotate: after a rotation the connected minions are pinged, as a list, and nobody is where nobody is.
@@ -85,7 +72,7 @@ func TestPingOnRotate(t *testing.T) {
 			t.Fatal(err)
 		}
 		actor, _ := r.m.Supervisor().Lookup(nameMaintenance)
-		actor.Send(&CheckKeys{})
+		actor.Send(&maintenance.CheckKeys{})
 		ear.await("key")
 	}
 	rotate()

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"brine/actors/actortest"
+	"brine/actors/master/reqserver"
 	"brine/supervisor"
 	"brine/supervisor/stats"
 	"brine/wire/payload"
@@ -29,7 +30,7 @@ func TestDeadlyRequestIsSetAside(t *testing.T) {
 	data := ear.await(tagQuarantine)
 	frame := packed(t, payload.M("enc", "clear", "load", deadly, "version", 3))
 	sum := sha256.Sum256(frame)
-	if data.Str("hash") != hex.EncodeToString(sum[:]) || data.Str("message") != "*master.Work" ||
+	if data.Str("hash") != hex.EncodeToString(sum[:]) || data.Str("message") != "*reqserver.Work" ||
 		!strings.HasPrefix(data.Str("actor"), "master/ReqServer/MWorker-") {
 		t.Errorf("got %v", data)
 	}
@@ -68,11 +69,11 @@ func TestWorkerTimeout(t *testing.T) {
 
 func TestWorkerTimeoutOfTheConfiguration(t *testing.T) {
 	for _, tt := range []struct{ own, request, want time.Duration }{
-		{0, time.Minute, time.Minute + workerGrace},
+		{0, time.Minute, time.Minute + reqserver.WorkerGrace},
 		{time.Second, time.Minute, time.Second},
 		{-time.Second, time.Minute, -time.Second},
 	} {
-		if got := workerTimeout(tt.own, tt.request); got != tt.want {
+		if got := reqserver.WorkerTimeout(tt.own, tt.request); got != tt.want {
 			t.Errorf("%s, %s: got %s, want %s", tt.own, tt.request, got, tt.want)
 		}
 	}
@@ -135,7 +136,7 @@ func TestReqServerDiesWithARequestFromInside(t *testing.T) {
 	server, _ := tree.Lookup(nameReqServer)
 	replies := make(chan []byte, 2)
 	for range 2 { // one goes to the worker that hangs, one waits
-		server.Send(&HandleRequest{Frame: packed(t, clearEnvelope(cmd("ping"))), At: time.Now(), Inside: true,
+		server.Send(&reqserver.HandleRequest{Frame: packed(t, clearEnvelope(cmd("ping"))), At: time.Now(), Inside: true,
 			Reply: func(frame []byte) { replies <- frame }})
 	}
 	r.eventually("both requests", func() error {
@@ -148,7 +149,7 @@ func TestReqServerDiesWithARequestFromInside(t *testing.T) {
 		t.Fatal(err)
 	}
 	for range 2 {
-		if reply := actortest.Wait(t, "answer", replies); string(reply) != string(textFailed) {
+		if reply := actortest.Wait(t, "answer", replies); string(reply) != string(reqserver.TextFailed) {
 			t.Errorf("got %q", reply)
 		}
 	}

@@ -129,7 +129,7 @@ func TestReactorLive(t *testing.T) {
 		t.Fatal(got, err)
 	}
 	took("three")
-	key := r.m.core.rules.Load().eauth.Keys()[r.cfg.User]
+	key := r.m.core.rules.Load().Eauth.Keys()[r.cfg.User]
 	r.m.Fire("salt/reactors/manage/set_leader", payload.M("id", r.cfg.ID, "value", false, "key", key))
 	if got := ear.await("salt/reactors/manage/leader/value"); got.Bool("result") {
 		t.Errorf("got %v", got)

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"strings"
 	"testing"
-	"time"
 
 	"brine/actors/actortest"
 	"brine/supervisor"
@@ -15,30 +14,6 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 )
-
-// TestTurnAway: a client is told at once, a minion asks the next master.
-func TestTurnAway(t *testing.T) {
-	for _, tt := range []struct {
-		name  string
-		frame []byte
-		told  bool
-	}{
-		{"clear", mustPack(clearEnvelope(cmd("ping"))), true},
-		{"sign-in", mustPack(clearEnvelope(cmd(payload.CmdAuth))), false},
-		{"sealed", mustPack(payload.M("enc", payload.EncAES, "load", []byte("x"))), false},
-		{"garbage", []byte("\xc1"), false},
-	} {
-		var got []string
-		told := turnAway(&HandleRequest{Frame: tt.frame, Reply: func(b []byte) { got = append(got, string(b)) }})
-		want := "[]"
-		if tt.told {
-			want = fmt.Sprint([]string{string(msgNotBegun)})
-		}
-		if fmt.Sprint(got) != want || told != tt.told {
-			t.Errorf("%s: told %v, got %q", tt.name, told, got)
-		}
-	}
-}
 
 // publishFrame is a request of a client for a job.
 func (r *rig) publishFrame() []byte {
@@ -115,13 +90,14 @@ func TestReqServerDiesWithRequests(t *testing.T) {
 			if err := tt.end(r.m.Supervisor()); err != nil {
 				t.Fatal(err)
 			}
-			told := map[string]int{}
+			told := ""
 			for range 2 {
-				told[string(actortest.Wait(t, "answer", replies))]++
+				told += string(actortest.Wait(t, "answer", replies))
 			}
-			if told[string(msgNotBegun)] != 1 || told[string(msgCutOff)]+told[string(textFailed)] != 1 {
+			if strings.Count(told, "Nothing was done.") != 1 || strings.Count(told,
+				"Whether it was carried out is not known.")+strings.Count(told, payload.TextHandlerFailed) != 1 {
 				// by the server, or by the worker
-				t.Errorf("clients are told %v", told)
+				t.Errorf("clients are told %q", told)
 			}
 			if err := actortest.Wait(t, "end of the minion's connection", lost); !errors.Is(err, transport.ErrLost) {
 				t.Errorf("the minion is told: %v", err)
@@ -129,42 +105,5 @@ func TestReqServerDiesWithRequests(t *testing.T) {
 			r.log.Await(t, "the ReqServer ends: requests are refused")
 			ear.others(r)
 		})
-	}
-}
-
-// TestRefusedRequestDoesNotBegin: one that nobody had looked at when the socket closed waits for the next ReqServer,
-// which leaves it alone.
-func TestRefusedRequestDoesNotBegin(t *testing.T) {
-	r := newRig(t)
-	r.minion("m1")
-	ear := r.hear()
-	l := &load{}
-	var refused []string
-	requests := [2]*HandleRequest{}
-	for i := range requests {
-		m := &HandleRequest{Frame: r.publishFrame(), At: time.Now()}
-		m.Reply = func(frame []byte) {
-			if l.end(m) {
-				refused = append(refused, string(frame))
-			}
-		}
-		requests[i] = m
-	}
-	if !l.begin(requests[0]) {
-		t.Error("a request is not taken")
-	}
-	if n := l.refuse(); n != 1 || fmt.Sprint(refused) != fmt.Sprint([]string{string(msgNotBegun)}) ||
-		l.begin(requests[1]) {
-		t.Errorf("%d refused: %q", n, refused)
-	}
-	server, _ := r.m.Supervisor().Lookup(nameReqServer)
-	server.Send(requests[0])
-	ear.others(r)
-	if len(refused) != 1 {
-		t.Errorf("answered %d times", len(refused))
-	}
-	requests[1].begun.Store(true)
-	if !turnAway(requests[1]) || refused[1] != string(msgCutOff) {
-		t.Errorf("of one in a worker's hand: %q", refused)
 	}
 }

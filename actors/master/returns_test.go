@@ -21,7 +21,7 @@ func ret(id, jid string, kv ...any) *payload.Map {
 // stored is what the job store holds of a job.
 func (r *rig) stored(jid string) *payload.Map {
 	r.t.Helper()
-	m, err := r.m.core.jobs.store.GetJID(jid)
+	m, err := r.m.stores.jobs.GetJID(jid)
 	if err != nil {
 		r.t.Fatal(err)
 	}
@@ -114,7 +114,7 @@ func TestReturnReq(t *testing.T) {
 	equal(t, "tgt_type", data.Value("tgt_type"), "glob")
 	equal(t, "stored", r.stored(jid).Map("m1").Value("return"), true)
 	r.eventually("load of the job", func() error {
-		load, err := r.m.core.jobs.store.Load(jid)
+		load, err := r.m.stores.jobs.Load(jid)
 		if err == nil && load.Str("fun") != "test.ping" {
 			err = os.ErrNotExist
 		}
@@ -272,7 +272,7 @@ func TestSyndicReturn(t *testing.T) {
 		}
 		return nil
 	})
-	load, err := r.m.core.jobs.store.Load(someJID)
+	load, err := r.m.stores.jobs.Load(someJID)
 	if err != nil || load.Str("tgt") != "*" || load.Has("key") {
 		t.Errorf("load %v, %v", load, err)
 	}
@@ -282,22 +282,4 @@ func TestSyndicReturn(t *testing.T) {
 	equal(t, "old form", m.ask(cmd("_syndic_return", "id", "syn1", "jid", someJID, "return",
 		payload.M("m10", payload.M("return", 1)))), nil)
 	ear.await("salt/job/" + someJID + "/ret/m10")
-}
-
-// TestRunnerLoad: the load that stands for a run names its arguments, or none; Salt's runners read it from local_cache.
-func TestRunnerLoad(t *testing.T) {
-	for _, tt := range []struct {
-		name string
-		kv   []any
-		want []any
-	}{
-		{"no arguments", nil, []any{}},
-		{"arguments", []any{"fun_args", []any{"a"}}, []any{"a"}},
-	} {
-		load := payload.M("jid", "20261121000000000001", "fun", "runner.jobs.active", "return",
-			payload.M("return", true))
-		load.Update(payload.M(tt.kv...))
-		equal(t, tt.name, runnerLoad(load, "m_master"), payload.M("fun", "runner.jobs.active", "arg", tt.want, "tgt",
-			"m_master", "tgt_type", "glob", "ret", "", "jid", "20261121000000000001"))
-	}
 }

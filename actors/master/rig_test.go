@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"brine/actors/actortest"
+	"brine/actors/master/run"
 	"brine/config"
 	"brine/modules/fleet/keys"
 	"brine/modules/fleet/ledger"
@@ -48,6 +49,8 @@ type rig struct {
 	unmeasured bool
 	book       ledger.Limits
 	silent     bool // nothing is kept of the log
+	jobs       func(own jobCache) jobCache
+	runs       func(inner run.Func) run.Func
 }
 
 // newRig prepares a site and starts its master. conf are lines of its configuration file.
@@ -157,8 +160,9 @@ func (r *rig) start() {
 	if err != nil {
 		r.t.Fatal(err)
 	}
-	m, err := Start(Options{Config: r.cfg, Logger: r.logger(), book: r.book, Keys: own, RunningUser: userName(),
-		Version: "3008.3", Metrics: r.metrics, Unmeasured: r.unmeasured, Functions: []string{"test.ping", "test.echo"},
+	m, err := Start(Options{Config: r.cfg, Logger: r.logger(), book: r.book, jobs: r.jobs, runs: r.runs, Keys: own,
+		RunningUser: userName(),
+		Version:     "3008.3", Metrics: r.metrics, Unmeasured: r.unmeasured, Functions: []string{"test.ping", "test.echo"},
 		OnDeath: func(d stats.Death) {
 			if d.Reason != "exit" && !r.faulty {
 				r.t.Errorf("%s died: %s\n%s", d.Path, d.Reason, d.Stack)

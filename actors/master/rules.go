@@ -5,32 +5,19 @@ import (
 	"log/slog"
 	"maps"
 	"os"
-	"time"
 
+	"brine/actors/master/access"
 	"brine/config"
 	"brine/modules/eauth"
 	"brine/wire/crypt"
 	"brine/wire/payload"
 )
 
-// rules are what a reload of the configuration replaces: who may do what, node groups, and how long a target may take.
-// A value never changes: a request takes the one of its moment and is judged by it to its end, so that no request sees
-// half of a change, and the next one after a reload sees all of it.
-type rules struct {
-	eauth         *eauth.Service // external_auth, publisher_acl, keys of local users, tokens
-	blacklist     *payload.Map   // publisher_acl_blacklist
-	fields        []string       // publisher_acl_fields
-	peer, peerRun *payload.Map
-	nodegroups    *payload.Map
-	targetTimeout time.Duration
-	timeout       time.Duration // of the questions that the master's own functions ask minions
-	gatherTimeout time.Duration // gather_job_timeout, likewise
-}
-
-func newRules(cfg *config.Master, who *eauth.Service) *rules {
-	return &rules{eauth: who, blacklist: cfg.ACLBlacklist, fields: cfg.PublisherACLFields, peer: cfg.Peer,
-		peerRun: cfg.PeerRun, nodegroups: cfg.Nodegroups, targetTimeout: cfg.TargetTimeout, timeout: cfg.Timeout,
-		gatherTimeout: cfg.GatherJobTimeout}
+// newRules are the rules of a configuration.
+func newRules(cfg *config.Master, who *eauth.Service) *access.Rules {
+	return &access.Rules{Eauth: who, Blacklist: cfg.ACLBlacklist, Fields: cfg.PublisherACLFields, Peer: cfg.Peer,
+		PeerRun: cfg.PeerRun, Nodegroups: cfg.Nodegroups, TargetTimeout: cfg.TargetTimeout, Timeout: cfg.Timeout,
+		GatherTimeout: cfg.GatherJobTimeout}
 }
 
 // Reload puts the rules of a new configuration in force, from the next request on. What else the configuration says is
@@ -38,9 +25,9 @@ func newRules(cfg *config.Master, who *eauth.Service) *rules {
 func (m *Master) Reload(cfg *config.Master) {
 	c := m.core
 	now := c.rules.Load()
-	local := localKeys(cfg, now.eauth.Keys(), os.Geteuid() == 0, c.log)
-	c.rules.Store(newRules(cfg, now.eauth.With(eauthOptions(cfg, c.running, local, c.steady.Calm, c.log))))
-	c.reactions.reload(cfg.Raw.Value("reactor"), m.addChildren)
+	local := localKeys(cfg, now.Eauth.Keys(), os.Geteuid() == 0, c.log)
+	c.rules.Store(newRules(cfg, now.Eauth.With(eauthOptions(cfg, c.running, local, c.steady.Calm, c.log))))
+	c.reactions.Reload(cfg.Raw.Value("reactor"), m.addReactor)
 }
 
 // localKeys are the keys of the users of this machine under a new configuration. Only root can make a key file that

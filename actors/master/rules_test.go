@@ -14,7 +14,7 @@ import (
 // noLogins takes the service away that decides about log-ins: what asks for it panics.
 func (r *rig) noLogins() {
 	without := *r.m.core.rules.Load()
-	without.eauth = nil
+	without.Eauth = nil
 	r.m.core.rules.Store(&without)
 }
 

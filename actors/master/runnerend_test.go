@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"testing"
 
+	"brine/actors/master/jobs"
+	"brine/actors/master/run"
 	"brine/modules/runners"
 	"brine/supervisor"
 	"brine/wire/payload"
@@ -22,16 +24,16 @@ func TestRunnerEnded(t *testing.T) {
 		true}} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			r := newRig(t, "chaos: true")
+			r := newSite(t, "chaos: true")
 			r.faulty = true
 			release, released := make(chan struct{}), make(chan struct{})
-			if run := r.m.core.functions.run; tt.deaf {
-				r.m.core.functions.run = func(ctx context.Context, req runners.Request,
+			deaf := func(inner run.Func) run.Func {
+				return func(ctx context.Context, req runners.Request,
 					fire func(string, *payload.Map)) *runners.Result {
 					data := payload.M("fun", "runner."+req.Fun, "jid", req.JID, "fun_args", []any{}, "return", "late",
 						"success", true)
 					if req.Fun != "test.sleep" {
-						return run(ctx, req, fire)
+						return inner(ctx, req, fire)
 					}
 					defer close(released)
 					fire(runners.Tag(req.Kind, req.JID)+"/new", data)
@@ -40,6 +42,10 @@ func TestRunnerEnded(t *testing.T) {
 					return &runners.Result{Data: data, Return: "late", Success: true}
 				}
 			}
+			if tt.deaf {
+				r.runs = deaf
+			}
+			r.start()
 			ear := r.hear()
 			jid := r.clear(cmd("runner", "fun", "test.sleep", "kwarg", payload.M("s_time", 600), "key", r.rootKey(),
 				"user", userName())).(*payload.Map).Str("jid")
@@ -56,8 +62,8 @@ func TestRunnerEnded(t *testing.T) {
 				<-released
 			}
 			r.eventually("the end of the actor", func() error {
-				if _, ok := r.m.Supervisor().Lookup("Runner-" + jid); ok || len(r.m.core.functions.list()) > 0 {
-					return fmt.Errorf("it is there: %t, %v", ok, r.m.core.functions.list())
+				if _, ok := r.m.Supervisor().Lookup("Runner-" + jid); ok || len(r.m.core.functions.Running()) > 0 {
+					return fmt.Errorf("it is there: %t, %v", ok, r.m.core.functions.Running())
 				}
 				return nil
 			})
@@ -86,7 +92,7 @@ func (r *rig) endRunner(jid string, crash bool) {
 	if !ok {
 		r.t.Fatal("there is no runner")
 	}
-	ref.Send(&CleanDone{}) // any message sets the fault off
+	ref.Send(&jobs.CleanDone{}) // any message sets the fault off
 }
 
 // lookUp asks the master what a job has returned, as tools do.

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"brine/actors/master/scheduler"
 	"brine/supervisor"
 	"brine/wire/event"
 	"brine/wire/payload"
@@ -174,7 +175,7 @@ func TestSchedulerOfMasterKilled(t *testing.T) {
 		}
 		r.harm("Scheduler", how)
 		if ref, ok := r.m.Supervisor().Lookup("Scheduler"); ok {
-			ref.Send(&LookAtSchedule{Now: time.Now()}) // it dies of this one
+			ref.Send(&scheduler.LookAtSchedule{Now: time.Now()}) // it dies of this one
 		}
 		r.lines("mark", i+1)
 	}
@@ -195,7 +196,7 @@ func TestScheduledRunKilled(t *testing.T) {
 	ear := r.hear()
 	var name string
 	r.eventually("the run", func() error {
-		runs := r.m.core.functions.list()
+		runs := r.m.core.functions.Running()
 		if len(runs) != 1 {
 			return fmt.Errorf("%d runs go on", len(runs)) // maxrunning
 		}
@@ -204,7 +205,7 @@ func TestScheduledRunKilled(t *testing.T) {
 	})
 	r.harm(name, supervisor.FaultPanic)
 	if ref, ok := r.m.Supervisor().Lookup(name); ok {
-		ref.Send(&scheduledOutcome{}) // it dies of this one
+		ref.Send(&struct{}{}) // it dies of this one
 	}
 	ret := ear.await(event.TagScheduleReturn)
 	if code, _ := ret.Int("retcode"); code != 254 || ret.Str("return") != "Unhandled exception running test.sleep: "+
@@ -212,7 +213,7 @@ func TestScheduledRunKilled(t *testing.T) {
 		t.Errorf("got %v", ret)
 	}
 	r.eventually("the next run", func() error {
-		if runs := r.m.core.functions.list(); len(runs) != 1 || "Scheduled-"+runs[0].Str("jid") == name {
+		if runs := r.m.core.functions.Running(); len(runs) != 1 || "Scheduled-"+runs[0].Str("jid") == name {
 			return fmt.Errorf("%d runs go on", len(runs))
 		}
 		return nil

@@ -6,20 +6,17 @@ import (
 	"log/slog"
 	"time"
 
+	"brine/actors/master/jobs"
 	"brine/modules/fleet/datacache"
 	"brine/modules/fleet/jobstore"
 	"brine/modules/fleet/keys"
 	"brine/modules/fleet/presence"
-	"brine/modules/runners"
 	"brine/wire/disk/setaside"
 )
 
-// jobCache is the master job cache: the JobStore actor is its only writer, workers and runners read.
+// jobCache is the master job cache, which this process opens and closes.
 type jobCache interface {
-	jobWriter
-	jobReader
-	pendingReader
-	runners.JobStore
+	jobs.Store
 	Close() error
 }
 
@@ -87,8 +84,12 @@ func openJobs(opt jobstore.Options, name string, log *slog.Logger) (jobCache, er
 	if err != nil {
 		return nil, err
 	}
-	if name != "" {
-		return &copiedJobs{Store: store}, nil
-	}
 	return store, nil
+}
+
+// newAddressBook remembers the addresses of minions that name themselves nowhere: Salt's.
+func newAddressBook(st *stores) *presence.AddressBook {
+	return &presence.AddressBook{Finder: st.presence, Updated: func(id string) time.Time {
+		return st.cache.Updated(datacache.BankGrains, id)
+	}}
 }

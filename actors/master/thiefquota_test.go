@@ -12,13 +12,13 @@ import (
 	"brine/wire/payload"
 )
 
+// peersAtOnce is how many publications and runners of one minion may be waited for at a time.
+const peersAtOnce = 16
+
 // noneAtOnce tells whether a minion waits for nothing that it has published or run.
 func (r *rig) noneAtOnce(id string) error {
-	for range peersAtOnce {
-		if !r.m.core.desks.peers.atOnce.Enter(id) {
-			return errors.New("something goes on")
-		}
-		defer r.m.core.desks.peers.atOnce.Leave(id)
+	if r.m.core.desks.MayWait(id) < peersAtOnce {
+		return errors.New("something goes on")
 	}
 	return nil
 }
@@ -28,7 +28,7 @@ func (r *rig) denied(ear *busEar, id string, what ledger.Denial) (n uint64, told
 	r.t.Helper()
 	r.m.Fire("test/denied", payload.NewMap(0))
 	seen := ear.until("test/denied")
-	told = len(seen) - len(slices.DeleteFunc(seen, func(tag string) bool { return tag == tagDenied }))
+	told = len(seen) - len(slices.DeleteFunc(seen, func(tag string) bool { return tag == "brine/minion/refused" }))
 	if d := r.m.core.book.Peers.Get(id).Denied; d != nil {
 		n = d.N[what]
 	}

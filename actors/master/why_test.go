@@ -393,7 +393,7 @@ func TestWhyAsks(t *testing.T) {
 			t.Errorf("event %s", tag)
 		}
 	}
-	if loads, err := r.m.core.jobs.store.Loads(); err != nil || loads.Len() > 1 {
+	if loads, err := r.m.stores.jobs.Loads(); err != nil || loads.Len() > 1 {
 		t.Errorf("stored %v, %v", loads, err)
 	}
 }

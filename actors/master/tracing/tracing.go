@@ -35,7 +35,7 @@ type Options struct {
 
 // Tracing is the way of the workers to the Tracer. Nil: nothing is traced.
 type Tracing struct {
-	Ref    *supervisor.Ref // Tracer; set when that has started
+	ref    *supervisor.Ref // of the Tracer
 	opt    tracerOptions
 	sample func(p otlp.Parent, outside bool) bool
 	master string // id, for the ids of traces
@@ -54,7 +54,7 @@ func New(opt Options) *Tracing {
 	}
 	collector := &otlp.Collector{URL: endpointOf(cfg.Endpoint, os.Getenv), Headers: headersOf(cfg.Headers),
 		HTTP: exportClient()}
-	return &Tracing{sample: sampler(cfg), master: opt.Master, opt: tracerOptions{
+	return &Tracing{ref: supervisor.NewRef(), sample: sampler(cfg), master: opt.Master, opt: tracerOptions{
 		spans: opt.spans,
 		post: func(ctx context.Context, rs []otlp.Resource) error {
 			return collector.Post(ctx, otlp.Marshal("brine", opt.Version, rs))
@@ -63,9 +63,12 @@ func New(opt Options) *Tracing {
 	}}
 }
 
-// Child is the Tracer as a child of the master.
+// Child is the Tracer as a child of the master; the zero Spec without traces.
 func (t *Tracing) Child() supervisor.Spec {
-	return supervisor.Spec{Name: "Tracer", Limit: traceMail, New: func() supervisor.Actor {
+	if t == nil {
+		return supervisor.Spec{}
+	}
+	return supervisor.Spec{Name: "Tracer", Ref: t.ref, Limit: traceMail, New: func() supervisor.Actor {
 		return &tracer{opt: t.opt}
 	}}
 }
@@ -93,14 +96,14 @@ func (t *Tracing) Begin(load, pub *payload.Map, minions int) *TraceJob {
 // Announced tells the Tracer of a job of Begin. It never waits.
 func (t *Tracing) Announced(m *TraceJob) {
 	if t != nil && m != nil {
-		t.Ref.Send(m)
+		t.ref.Send(m)
 	}
 }
 
 // Returned tells the Tracer of the return of a minion that the job means. It never waits.
 func (t *Tracing) Returned(jid, id string) {
 	if t != nil {
-		t.Ref.Send(&TraceReturn{JID: jid, ID: id})
+		t.ref.Send(&TraceReturn{JID: jid, ID: id})
 	}
 }
 

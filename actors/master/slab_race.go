@@ -1,6 +1,0 @@
-//go:build race
-
-package master
-
-// slabsOutside is false where the race detector watches: it knows Go's own memory only.
-const slabsOutside = false

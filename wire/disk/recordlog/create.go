@@ -24,7 +24,8 @@ const newSuffix = ".new"
 const writeAt = 256 << 10
 
 // create makes a file with the records that fill puts, in the place of the one that is at path. Until all of it is
-// written the old file stands, and it does after an error. The new file is open, and size is where the next record goes.
+// written the old file stands, and it does after an error. The new file is open, and size is where the next record
+// goes.
 func create(path string, how making, fill Contents) (f *os.File, m Format, size int64, err error) {
 	if f, err = os.OpenFile(path+newSuffix, os.O_RDWR|os.O_CREATE|os.O_TRUNC, 0o600); err != nil {
 		return nil, Format{}, 0, err

@@ -299,8 +299,8 @@ func (l *Log) Due(bytes int64) bool { return l.size > bytes && l.size >= l.patie
 func (l *Log) Rewrite(fill Contents, moved func()) error { return l.make(nil, fill, moved) }
 
 // SetAside keeps a damaged file under another name, and puts another one in its place, as Rewrite does. Where it
-// cannot, err says so: records are added at the end of the damaged one, or the next record makes a file if nothing in it
-// could be read. The Damage tells of both.
+// cannot, err says so: records are added at the end of the damaged one, or the next record makes a file if nothing in
+// it could be read. The Damage tells of both.
 func (l *Log) SetAside(why error, fill Contents, moved func()) (d setaside.Damage, err error) {
 	d = setaside.Damage{Path: l.path, Err: why}
 	if err = l.make(&d.Kept, fill, moved); err == nil {

@@ -15,7 +15,6 @@ import (
 	"net/textproto"
 	"strconv"
 	"strings"
-	"time"
 )
 
 // Raw is a connection whose bytes are looked at one by one: an event stream's chunks, a WebSocket's frames.
@@ -101,9 +100,6 @@ func (w *Raw) ask(r Request, host, origin string, sent []string) error {
 
 // Close ends the connection as a client does that goes away.
 func (w *Raw) Close() { w.conn.Close() }
-
-// Patience sets how long the next reads may take.
-func (w *Raw) Patience(d time.Duration) { _ = w.conn.SetDeadline(time.Now().Add(d)) } // what fails shows with the read
 
 // Chunk is the next chunk of the body.
 func (w *Raw) Chunk() (string, error) {

@@ -67,9 +67,6 @@ func (s *ControlServer) Listen() error {
 	return err
 }
 
-// Close gives up the socket. It is needed only when Serve is never called.
-func (s *ControlServer) Close() error { return s.ln.close() }
-
 // Serve answers until ctx ends, then removes the socket, waits for the handlers and returns the cause. Who asked
 // before that gets its reply: the request may be what stops the server.
 // Requests of different connections are handled at the same time.

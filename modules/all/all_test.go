@@ -2,6 +2,9 @@ package all_test
 
 import (
 	"fmt"
+	"go/parser"
+	"go/token"
+	"io/fs"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -174,5 +177,39 @@ func TestLazy(t *testing.T) {
 	}
 	if len(made) != 1 || !made["b"] {
 		t.Errorf("made: %v", made)
+	}
+}
+
+// TestReachedThroughLists: only the lists of this package lead to returners and grains. A program without a line
+// links none of what that stands on: drivers of databases, clients.
+func TestReachedThroughLists(t *testing.T) {
+	modules := map[string]bool{}
+	for kind, files := range files() {
+		for _, file := range files {
+			modules["brine/modules/"+kind+"/"+file] = kind == "returners" || kind == "grains"
+		}
+	}
+	err := filepath.WalkDir("../..", func(path string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case d.IsDir() && (d.Name() == "testdata" || len(d.Name()) > 2 && d.Name()[0] == '.'):
+			return filepath.SkipDir
+		case filepath.Ext(path) != ".go" || strings.HasSuffix(path, "_test.go") || filepath.Dir(path) == "../../modules/all":
+			return nil
+		}
+		f, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.ImportsOnly)
+		if err != nil {
+			return err
+		}
+		for _, spec := range f.Imports {
+			if name := strings.Trim(spec.Path.Value, `"`); modules[name] {
+				t.Errorf("%s imports %s", path, name)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
 	}
 }

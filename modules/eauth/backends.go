@@ -45,15 +45,6 @@ func backends() map[string]backend {
 // Backends are the names of the backends, sorted, as the command line lists them.
 func Backends() []string { return slices.Sorted(maps.Keys(backends())) }
 
-// Fields are the words a backend wants from a user, in the order in which a command line asks for them; nil
-// for a backend that does not exist.
-func Fields(name string) []string {
-	if backends()[name] == nil {
-		return nil
-	}
-	return []string{"username", "password"}
-}
-
 const (
 	failTime = time.Second      // what a failure takes, give or take a quarter, unless one has taken longer
 	patience = 30 * time.Second // that a backend has

@@ -66,12 +66,9 @@ func (s *ControlServer) Listen() error {
 	return err
 }
 
-// Close closes the socket. It is needed only if Serve is never called.
-func (s *ControlServer) Close() error { return s.ln.close() }
-
-// Serve answers until ctx ends. It then removes the socket, waits for the handlers, and returns the cause. A request
-// that came before still gets its reply, because it may be the request that stops the server. Requests of different
-// connections are handled concurrently.
+// Serve answers until ctx ends, then removes the socket, waits for the handlers and returns the cause. Who asked
+// before that gets its reply: the request may be what stops the server.
+// Requests of different connections are handled at the same time.
 func (s *ControlServer) Serve(ctx context.Context, handler ControlHandler) error {
 	if s.ln == nil {
 		return ErrNotListening

@@ -15,7 +15,6 @@ import (
 	"net/textproto"
 	"strconv"
 	"strings"
-	"time"
 )
 
 // Raw is a connection for reading single parts of an answer: the chunks of an event stream, the frames of a
@@ -103,10 +102,7 @@ func (w *Raw) ask(r Request, host, origin string, sent []string) error {
 // Close closes the connection, as a client that goes away.
 func (w *Raw) Close() { w.conn.Close() }
 
-// Patience sets the time limit of the next reads.
-func (w *Raw) Patience(d time.Duration) { _ = w.conn.SetDeadline(time.Now().Add(d)) } // an error shows with the read
-
-// Chunk returns the next chunk of the body.
+// Chunk is the next chunk of the body.
 func (w *Raw) Chunk() (string, error) {
 	line, err := w.in.ReadString('\n')
 	if err != nil {

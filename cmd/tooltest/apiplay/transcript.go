@@ -31,11 +31,6 @@ type Step struct {
 	shown  [][]string // the placeholders of the expected body, in order
 }
 
-// Streams tells whether a transcript has endless answers.
-func (t *Transcript) Streams() bool {
-	return slices.ContainsFunc(t.Steps, func(s Step) bool { return s.Raw != nil || s.Head != nil })
-}
-
 type rawStep struct {
 	Request struct {
 		Method, Path string

@@ -22,7 +22,7 @@ import (
 const maxFileLines, maxFuncLines, maxColumns, maxFiles = 600, 100, 120, 45
 
 // large are packages that are to be cut into parts: they may shrink, and none may join them.
-var large = map[string]int{"actors/master": 92, "actors/minion": 50}
+var large = map[string]int{"actors/master": 92}
 
 // importTable is docs/imports.md. mayImport says what of ours a package may import, alone who may import what the rest
 // of the tree must not.
@@ -285,7 +285,7 @@ func checkStatements(tr *tree) {
 
 // whole are the files that see all of a configuration; the rest of their package gets narrow options (decision 0048).
 var whole = map[string]string{"actors/master": "master.go core.go options.go configured.go keys.go rules.go",
-	"actors/minion": "minion.go children.go connect.go configured.go remember.go times.go"}
+	"actors/minion": "minion.go children.go connect.go configured.go times.go"}
 
 // forbidden names the house rule that node n breaks, or nothing.
 func forbidden(f *sourceFile, n ast.Node, crash bool) string {

@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 
 	"brine/actors/daemon"
+	"brine/actors/minion/jobs"
 	"brine/actors/reacting"
 	"brine/modules/engines"
 	"brine/modules/fileclient"
@@ -94,7 +95,7 @@ func (r *reactions) templates() reacting.Templates {
 	return reacting.Templates{Opts: m.own.values, Grains: func() *payload.Map {
 		return m.envOf(m.anyLink()).Grains()
 	}, Registry: m.opt.Registry, Functions: anyFunction{}, Files: r.find,
-		Pillar: func() *payload.Map { return m.compiles.at(m.anyLink()).Load() },
+		Pillar: func() *payload.Map { return m.facts.Of(m.anyLink()).Pillar() },
 		Call: func(ctx context.Context, fun string, pos []any, kw *payload.Map) (any, error) {
 			return loader.NewCall(ctx, m.envOf(m.anyLink()), fun, payload.M("fun", fun)).Call(fun, pos, kw)
 		}}
@@ -163,7 +164,7 @@ func (r *reactions) Execute(ctx context.Context, c reactor.Call) error {
 		default: // it has its end
 		}
 	}
-	r.m.dispatcher.Send(&RunScheduled{Load: load, Link: r.m.anyLink(), Result: end, Ended: func() { end(nil) }})
+	r.m.jobs.Run(&jobs.Run{Load: load, Link: r.m.anyLink(), Result: end, Ended: func() { end(nil) }})
 	select {
 	case ret := <-ended:
 		return failureOf(ret)
@@ -201,8 +202,10 @@ func (r *reactions) load(c reactor.Call) (*payload.Map, error) {
 	if kw := c.KW(); kw.Len() > 0 {
 		given = append(given, kw.Clone().Set(args.KwargMark, true))
 	}
-	return payload.M("id", r.m.own.id, "fun", c.Fun, "fun_args", given, fieldSchedule, "reactor: "+c.ID,
-		loader.FieldReaction, c.ID, "jid", r.NextJID(), "arg", given, "user", reactor.User, fieldReturnJob, false), nil
+	return payload.M("id", r.m.own.id, "fun", c.Fun, "fun_args", given, jobs.FieldSchedule, "reactor: "+c.ID,
+			loader.FieldReaction, c.ID, "jid", r.NextJID(), "arg", given, "user", reactor.User, jobs.FieldReturnJob,
+			false),
+		nil
 }
 
 // Reactor tells an operator about the Reactor.

@@ -113,8 +113,8 @@ func (m *scripted) up(t *testing.T, named bool) *scripted {
 }
 
 // hear answers questions about jobs.
-func (m *scripted) hear(frames [][]byte) {
-	load, err := m.OpenPublication(frames[len(frames)-1])
+func (m *scripted) hear(frame []byte) {
+	load, err := m.OpenPublication(frame)
 	if err != nil || load.Str("fun") != brine.Job {
 		return
 	}

@@ -5,7 +5,6 @@ import (
 
 	"brine/cmd/tool"
 	"brine/modules/execution"
-	"brine/modules/loader"
 )
 
 // commonFunctions are common functions of Salt's minions, some of which brine may lack. Each has its own label
@@ -28,7 +27,6 @@ test.arg test.echo test.ping test.rand_sleep test.sleep test.version test.versio
 
 // knownFunctions returns the functions with their own label in metrics.
 func knownFunctions() ([]string, error) {
-	reg := loader.NewRegistry()
-	execution.Register(reg, execution.Options{Version: tool.SaltVersion})
+	reg := execution.Machine{Version: tool.SaltVersion}.Functions()
 	return append(reg.Names(), strings.Fields(commonFunctions)...), nil
 }

@@ -11,9 +11,10 @@ import (
 	"strings"
 
 	"brine/modules/loader"
-	"brine/modules/matchers"
 	"brine/wire/payload"
 	"brine/wire/python"
+	"brine/wire/python/fnmatch"
+	"brine/wire/python/re"
 )
 
 // CacheFiles caches files, and returns for each its path, or false.
@@ -132,7 +133,7 @@ func fits(name string, patterns any) (bool, error) {
 	for _, p := range loader.StringList(patterns) {
 		ok := false
 		if expr, regexp := strings.CutPrefix(p, "E@"); regexp {
-			re, err := matchers.CompileSearch(expr)
+			re, err := re.CompileSearch(expr)
 			if err == nil {
 				ok, err = re.Match(name)
 			}
@@ -140,7 +141,7 @@ func fits(name string, patterns any) (bool, error) {
 				return false, fmt.Errorf("pattern %s: %w", payload.Show(p), err)
 			}
 		} else {
-			ok = matchers.GlobMatch(p, name)
+			ok = fnmatch.Match(p, name)
 		}
 		if ok {
 			return true, nil

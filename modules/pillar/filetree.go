@@ -8,10 +8,10 @@ import (
 	"syscall"
 
 	"brine/modules/loader"
-	"brine/modules/matchers"
 	"brine/modules/renderers"
 	"brine/wire/payload"
 	"brine/wire/python"
+	"brine/wire/python/fnmatch"
 )
 
 // fileTreeParams are the arguments of file_tree (salt/pillar/file_tree.py).
@@ -209,7 +209,7 @@ func (t *tree) keeps(prefix, name string) bool {
 		prefix = "."
 	}
 	for _, pattern := range t.keep.([]any) {
-		if matchers.GlobMatch(python.Str(pattern), prefix+"/"+name) {
+		if fnmatch.Match(python.Str(pattern), prefix+"/"+name) {
 			return true
 		}
 	}

@@ -10,10 +10,10 @@ import (
 
 	"brine/modules/fileserver"
 	"brine/modules/loader"
-	"brine/modules/matchers"
 	"brine/modules/renderers/jinja"
 	"brine/wire/payload"
 	"brine/wire/python"
+	"brine/wire/python/fnmatch"
 )
 
 // anyEnv is the environment of pillar_roots that stands for one that has none of its own.
@@ -45,7 +45,7 @@ func newRoots(opts *payload.Map) *roots {
 
 // expand replaces a directory with wildcards by those that there are.
 func expand(dir string) []string {
-	if !matchers.HasGlob(dir) {
+	if !fnmatch.HasMagic(dir) {
 		return []string{dir}
 	}
 	found, err := filepath.Glob(dir)
@@ -172,7 +172,7 @@ func (e *envs) matching(glob, env string) (names []string, ok bool, err error) {
 	if err != nil || !ok {
 		return nil, ok, err
 	}
-	g := matchers.CompileGlob(glob)
+	g := fnmatch.Compile(glob)
 	for _, name := range all {
 		if g.Match(name) {
 			names = append(names, name)

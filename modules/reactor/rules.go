@@ -7,9 +7,9 @@ import (
 
 	"brine/config/yaml"
 	"brine/modules/loader"
-	"brine/modules/matchers"
 	"brine/wire/payload"
 	"brine/wire/python"
+	"brine/wire/python/fnmatch"
 )
 
 // Rules say which SLS files an event is reacted to with. They never change: Add and Delete make new ones.
@@ -21,7 +21,7 @@ type Rules struct {
 // rule is one entry that can be used.
 type rule struct {
 	tag  string
-	glob *matchers.Glob
+	glob *fnmatch.Pattern
 	head string // what every tag that matches begins with, and ends with: most tags are done with by a look at them
 	tail string
 	sls  []any
@@ -52,7 +52,7 @@ func parseRule(entry any) (one rule, why string) {
 	if !ok {
 		return one, "has a tag that is no text"
 	}
-	one = rule{tag: tag, glob: matchers.CompileGlob(tag), head: tag, tail: tag}
+	one = rule{tag: tag, glob: fnmatch.Compile(tag), head: tag, tail: tag}
 	if at := strings.IndexAny(tag, "*?["); at >= 0 {
 		one.head, one.tail = tag[:at], tag[strings.LastIndexAny(tag, "*?[]")+1:]
 	}

@@ -6,12 +6,12 @@ import (
 	"html"
 	"mime"
 	"net/http"
-	"path"
 	"strconv"
 	"strings"
 
 	"brine/modules/netapi"
 	"brine/modules/outputters"
+	"brine/wire/python/fnmatch"
 )
 
 // These are the types of answers.
@@ -30,7 +30,7 @@ func (c *call) negotiate() error {
 	for part := range strings.SplitSeq(strings.Join(values, ","), ",") {
 		wanted := mediaOf(part)
 		for _, offered := range []string{netapi.TypeJSON, netapi.TypeYAML} {
-			if matches(wanted, offered) {
+			if fnmatch.Match(wanted, offered) {
 				c.media = offered
 				return nil
 			}
@@ -57,12 +57,6 @@ func mediaOf(value string) string {
 		return "text/plain"
 	}
 	return name
-}
-
-// matches tells whether a shell pattern matches a type. * also matches slashes.
-func matches(pattern, name string) bool {
-	ok, err := path.Match(strings.ReplaceAll(pattern, "/", "\x00"), strings.ReplaceAll(name, "/", "\x00"))
-	return ok && err == nil
 }
 
 // send answers with a value. The answer to a GET has an ETag, with which a client can tell whether it has the

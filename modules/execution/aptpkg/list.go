@@ -10,10 +10,10 @@ import (
 
 	"brine/modules/execution/cmdmod"
 	"brine/modules/loader"
-	"brine/modules/matchers"
 	"brine/modules/text/dicts"
 	"brine/wire/payload"
 	"brine/wire/python"
+	"brine/wire/python/fnmatch"
 )
 
 // known are the packages that dpkg knows, by name with all their versions. Nobody changes one that is kept.
@@ -175,7 +175,7 @@ func version(c *loader.Call, a several) (any, error) {
 			glob = true
 			for _, m := range []*payload.Map{k.purgeDesired, k.installed} {
 				for known := range m.All() {
-					if matchers.GlobMatch(name, python.Str(known)) {
+					if fnmatch.Match(name, python.Str(known)) {
 						out.Set(known, k.versions(python.Str(known)))
 					}
 				}

@@ -12,10 +12,10 @@ import (
 	"brine/modules/execution/slsutil"
 	"brine/modules/host/program"
 	"brine/modules/loader"
-	"brine/modules/matchers"
 	"brine/modules/renderers"
 	"brine/wire/payload"
 	"brine/wire/python"
+	"brine/wire/python/fnmatch"
 	"brine/wire/python/shlex"
 )
 
@@ -199,7 +199,7 @@ func (cmd *command) globs(name string) []any {
 
 func matchesAny(globs []any, text string) bool {
 	for _, g := range globs {
-		if matchers.GlobMatch(python.Str(g), text) {
+		if fnmatch.Match(python.Str(g), text) {
 			return true
 		}
 	}

@@ -6,10 +6,10 @@ import (
 	"slices"
 
 	"brine/modules/loader"
-	"brine/modules/matchers"
 	"brine/modules/text/dicts"
 	"brine/wire/payload"
 	"brine/wire/python"
+	"brine/wire/python/fnmatch"
 )
 
 // place is one of the maps an option may stand in.
@@ -144,7 +144,7 @@ func matching(all []place, glob string, def any) any {
 	add := func(p place, onlyNew bool) {
 		for k, v := range p.read().All() {
 			name, ok := k.(string)
-			if ok && matchers.GlobMatch(glob, name) && !(onlyNew && out.Has(k)) {
+			if ok && fnmatch.Match(glob, name) && !(onlyNew && out.Has(k)) {
 				out.Set(k, v)
 			}
 		}

@@ -14,9 +14,9 @@ import (
 	"syscall"
 
 	"brine/modules/loader"
-	"brine/modules/matchers"
 	"brine/wire/payload"
 	"brine/wire/python"
+	"brine/wire/python/fnmatch"
 )
 
 // movers are the functions that send files to the master, and receive those of salt-cp.
@@ -143,7 +143,7 @@ func pushDir(c *loader.Call, a pushedDir) (any, error) {
 	}
 	var files []string
 	err := filepath.WalkDir(path, func(name string, e fs.DirEntry, err error) error {
-		if err == nil && !e.IsDir() && (a.Glob == nil || matchers.GlobMatch(loader.Text(a.Glob), e.Name())) {
+		if err == nil && !e.IsDir() && (a.Glob == nil || fnmatch.Match(loader.Text(a.Glob), e.Name())) {
 			files = append(files, name)
 		}
 		return nil

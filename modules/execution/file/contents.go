@@ -13,9 +13,9 @@ import (
 	"brine/modules/host/program"
 	"brine/modules/host/pypath"
 	"brine/modules/loader"
-	"brine/modules/matchers"
 	"brine/wire/payload"
 	"brine/wire/python"
+	"brine/wire/python/re"
 	"brine/wire/python/shlex"
 )
 
@@ -236,12 +236,12 @@ func search(c *loader.Call, v any, in func(text string) (bool, error)) (any, err
 func badPattern(err error) error { return loader.Raise("re.error", "%s", err) }
 
 // regexpOf is a pattern of Python for the lines of a file.
-func regexpOf(v any) (*matchers.Regexp, error) {
+func regexpOf(v any) (*re.Pattern, error) {
 	text, ok := v.(string)
 	if !ok {
 		return nil, &loader.ArgumentError{Message: "first argument must be string or compiled pattern"}
 	}
-	re, err := matchers.CompileSearch(text)
+	re, err := re.CompileSearch(text)
 	if err != nil {
 		return nil, badPattern(err)
 	}

@@ -8,9 +8,10 @@ import (
 	"brine/modules/host/program"
 	"brine/modules/host/pypath"
 	"brine/modules/loader"
-	"brine/modules/matchers"
 	"brine/wire/payload"
 	"brine/wire/python"
+	"brine/wire/python/fnmatch"
+	"brine/wire/python/re"
 )
 
 // searches are the functions that tell whether something is in a file.
@@ -55,7 +56,7 @@ func containsGlob(c *loader.Call, a withGlob) (any, error) {
 		return nil, err
 	}
 	return search(c, a.Path, func(text string) (bool, error) {
-		return inWindows(text, matchers.CompileGlob(glob).Match), nil
+		return inWindows(text, fnmatch.Compile(glob).Match), nil
 	})
 }
 
@@ -187,7 +188,7 @@ func searchFile(c *loader.Call, a searched) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	re, err := matchers.CompileText(latin1([]byte(pattern)), "a"+letters)
+	re, err := re.CompileText(latin1([]byte(pattern)), "a"+letters)
 	if err != nil {
 		return nil, badPattern(err)
 	}

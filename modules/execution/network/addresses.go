@@ -8,10 +8,10 @@ import (
 
 	"brine/modules/host/links"
 	"brine/modules/loader"
-	"brine/modules/matchers"
 	"brine/modules/text/ipaddress"
 	"brine/wire/payload"
 	"brine/wire/python"
+	"brine/wire/python/fnmatch"
 )
 
 // chosen are the addresses of one family of the interfaces that one of several patterns names; nil names all.
@@ -19,7 +19,7 @@ func chosen(names any, version int) []links.Address {
 	patterns := patternsOf(names)
 	var out []links.Address
 	for _, i := range links.All() {
-		named := func(pattern string) bool { return matchers.GlobMatch(pattern, i.Name) }
+		named := func(pattern string) bool { return fnmatch.Match(pattern, i.Name) }
 		if names != nil && !slices.ContainsFunc(patterns, named) {
 			continue
 		}

@@ -8,9 +8,9 @@ import (
 	"syscall"
 
 	"brine/modules/loader"
-	"brine/modules/matchers"
 	"brine/wire/payload"
 	"brine/wire/python"
+	"brine/wire/python/fnmatch"
 )
 
 // jobsOf are the jobs of the minion around the call.
@@ -60,7 +60,7 @@ func runs(job *payload.Map, glob string) bool {
 		names = []any{job.Value("fun")}
 	}
 	for _, n := range names {
-		if matchers.GlobMatch(glob, loader.Text(n)) {
+		if fnmatch.Match(glob, loader.Text(n)) {
 			return true
 		}
 	}

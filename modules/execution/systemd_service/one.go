@@ -10,10 +10,10 @@ import (
 	"brine/modules/execution/cmdmod"
 	"brine/modules/host/pypath"
 	"brine/modules/loader"
-	"brine/modules/matchers"
 	"brine/modules/text/pattern"
 	"brine/wire/payload"
 	"brine/wire/python"
+	"brine/wire/python/fnmatch"
 
 	"golang.org/x/sys/unix"
 )
@@ -131,7 +131,7 @@ func statusFunc(h *host, a running) (any, error) {
 	if !globbing.MatchString(name) {
 		return h.active(name)
 	}
-	out, glob := payload.NewMap(0), matchers.CompileGlob(name)
+	out, glob := payload.NewMap(0), fnmatch.Compile(name)
 	for _, service := range h.all(nil) {
 		if !glob.Match(service) {
 			continue

@@ -7,10 +7,10 @@ import (
 
 	"brine/modules/fleet/jobrecord"
 	"brine/modules/loader"
-	"brine/modules/matchers"
 	"brine/modules/runners"
 	"brine/wire/payload"
 	"brine/wire/python"
+	"brine/wire/python/fnmatch"
 )
 
 // loads returns all jids in order and the loads by jid.
@@ -112,7 +112,7 @@ func targets(v any) []string {
 
 func anyMatches(texts, globs []string) bool {
 	for _, g := range globs {
-		glob := matchers.CompileGlob(strings.TrimSpace(g))
+		glob := fnmatch.Compile(strings.TrimSpace(g))
 		if slices.ContainsFunc(texts, glob.Match) {
 			return true
 		}

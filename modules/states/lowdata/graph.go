@@ -5,9 +5,9 @@ import (
 	"slices"
 	"strings"
 
-	"brine/modules/matchers"
 	"brine/wire/payload"
 	"brine/wire/python"
+	"brine/wire/python/fnmatch"
 )
 
 // requisiteTypes are the kinds of edges, the weakest first (RequisiteType).
@@ -148,7 +148,7 @@ func (g *graph) depend(chunk *payload.Map, kind, key, wanted string) bool {
 	case key == "sls" && isPattern:
 		found = true
 		for _, sls := range g.sls {
-			if matchers.GlobMatch(wanted, sls) {
+			if fnmatch.Match(wanted, sls) {
 				connectAll(g.bySLS[sls])
 			}
 		}
@@ -156,7 +156,7 @@ func (g *graph) depend(chunk *payload.Map, kind, key, wanted string) bool {
 		connectAll(g.bySLS[wanted])
 	case isPattern:
 		for _, at := range g.keys {
-			if at[0] == key && matchers.GlobMatch(wanted, at[1]) {
+			if at[0] == key && fnmatch.Match(wanted, at[1]) {
 				connectAll(g.lookup[at])
 			}
 		}

@@ -22,7 +22,7 @@ var (
 	ErrNotAllowed     = errors.New("admin: only root and the daemon's user may do this")
 	ErrUnknownActor   = errors.New("admin: no such actor, see brine tree")
 	ErrWholeDaemon    = errors.New("admin: one actor must be named; the daemon itself is left alone")
-	ErrTooLate        = errors.New("admin: whoever asked for this does not wait for it any more; nothing is done")
+	ErrTooLate        = errors.New("admin: the request has timed out; nothing is done")
 	ErrNoChaos        = errors.New("admin: actors are harmed only where the configuration says chaos: True")
 )
 

@@ -41,7 +41,7 @@ func (g *LogInGate) Pass(ctx context.Context, load *payload.Map) (done func(repl
 		done, err := g.tokens.pass(ctx, command, token)
 		if errors.Is(err, door.ErrKnocks) {
 			if more, due := g.lines.Due("tokens", netapi.From(ctx)); due {
-				g.log.Warn("too many tokens of a client are none, the next ones are not asked about", "from",
+				g.log.Warn("a client has sent too many invalid tokens, further ones are not checked", "from",
 					netapi.From(ctx), "more", more)
 			}
 		}

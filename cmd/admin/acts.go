@@ -40,8 +40,8 @@ func Crash(c *tool.Call) error {
 // Stack shows what the goroutines of an actor are doing.
 func Stack(c *tool.Call) error {
 	a, err := openAdmin(c, adminWord{words: " [ACTOR]", most: 1, want: "Takes one actor at most", watch: true,
-		description: "Show what the goroutines of an actor do right now, or all goroutines of a running daemon. It " +
-			"stands still for that moment."})
+		description: "Show what the goroutines of an actor are doing, or all goroutines of a running daemon. The " +
+			"daemon stops for that moment."})
 	if err != nil {
 		return err
 	}

@@ -73,7 +73,7 @@ func unreached(err error) string {
 	case errors.Is(err, os.ErrNotExist):
 		return "there is no such socket. Is the daemon started, and is this its configuration directory?"
 	case errors.Is(err, syscall.ECONNREFUSED):
-		return "nobody listens there. Is the daemon started?"
+		return "no process listens there. Is the daemon started?"
 	case errors.As(err, &number):
 		return number.Error()
 	}

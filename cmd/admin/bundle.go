@@ -31,7 +31,7 @@ const bundlePatience = time.Minute
 func Bundle(c *tool.Call) error {
 	a, err := openAdmin(c, adminWord{
 		words: " FILE", least: 1, most: 1, want: "Requires the name of the file to write",
-		description: "Collect in FILE (tar.gz) what somebody who was not there needs: the actors, looks at them " +
+		description: "Collect in FILE (tar.gz) the data that a developer elsewhere needs: the actors, looks at them " +
 			"over some seconds, deaths, profiles, " +
 			"jobs, limits, and the configuration without its secrets.",
 		options: []optparse.Option{{Flags: []string{"--seconds"}, Dest: "look_seconds", Metavar: "N",

@@ -19,7 +19,7 @@ import (
 // minion, these are the jobs that run, wait, or have an unacknowledged return.
 func Jobs(c *tool.Call) error {
 	a, err := openAdmin(c, adminWord{
-		description: "Show the jobs that a running master waits for, or what a minion has in hand.",
+		description: "Show the jobs that a running master waits for, or the current jobs of a minion.",
 		want:        "Takes no words", watch: true,
 		options: []optparse.Option{minionOption(),
 			{Flags: []string{"--minutes"}, Dest: "last_minutes", Metavar: "N", Kind: optparse.Int, Default: 60,

@@ -14,7 +14,7 @@ import (
 // links makes symbolic links to this file in a directory, with the names of Salt's tools. It updates an
 // existing link. It leaves any other file of that name alone and reports it.
 func links(c *tool.Call) error {
-	p := options.NewParser(c, "%prog DIR", "Makes the names of Salt's tools in DIR.")
+	p := options.NewParser(c, "%prog DIR", "Makes links with the names of Salt's tools in DIR.")
 	p.Usage = "brine links DIR"
 	v, err := p.Parse(c.Args)
 	if err != nil {

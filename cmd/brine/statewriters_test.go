@@ -29,7 +29,7 @@ var stateWriters = map[string][2]string{
 	"actors/minion/jobfiles/jobfiles.go":     {"jobs that wait"},
 	"actors/minion/journal/file.go":          {"jobs and returns of a minion"},
 	"actors/minion/journal/past.go":          {"jobs it has taken"},
-	"actors/minion/proc.go":                  {"jobs that run, for Salt's tools"},
+	"actors/minion/jobs/proc.go":             {"jobs that run, for Salt's tools"},
 	"cmd/daemon/crash.go":                    {"output of a crash"},
 	"cmd/daemon/daemon.go":                   {"process ids"},
 	"cmd/daemon/profile.go":                  {"", "a profile that was asked for"},

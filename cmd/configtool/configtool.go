@@ -26,10 +26,10 @@ import (
 func Run(c *tool.Call) error {
 	c.Prog = "brine " + c.Prog
 	p := options.NewParser(c, "%prog [options] get KEY | dump | check [FILE]",
-		"Shows options as a daemon would have them, secrets left out: get prints one (a part of a map as KEY:PART), "+
-			"dump all of them, "+
-			"check says what a daemon would say of the configuration at its start, and ends with the code that it "+
-			"would end with.")
+		"Shows options as a daemon would have them, without secrets. get prints one (a part of a map as KEY:PART), "+
+			"dump prints all of them. "+
+			"check prints the messages of a daemon's start with this configuration, and exits with the code of the "+
+			"daemon.")
 	options.AddConfigDir(p)
 	p.Add(
 		optparse.Option{Flags: []string{"-m", "--local-minion"}, Kind: optparse.Flag, Dest: "of_local_minion",

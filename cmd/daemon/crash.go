@@ -146,7 +146,7 @@ func thinOut(dir string) (err error) {
 func tellOfCrash(s *session.Session, svc Service, state string) string {
 	report, err := catchCrashes(s, state, svc.Supervisor().History())
 	if err != nil {
-		s.Log.Warn("reports of crashes are not as they should be", "err", err)
+		s.Log.Warn("crash reports do not work", "err", err)
 	}
 	if report != "" {
 		s.Log.Error("The process before this one has crashed, see the report", "path", report)

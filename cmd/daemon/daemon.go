@@ -117,7 +117,7 @@ func keepPidFile(ctx context.Context, s *session.Session) error {
 	}
 	err := writePidFile(path)
 	if noRoom(err) {
-		s.Log.Error("the pid file waits for room", "err", err)
+		s.Log.Error("the disk is full, the pid file will be written later", "err", err)
 		go func() {
 			for t := time.Tick(pidFileEvery); noRoom(err); err = writePidFile(path) {
 				select {

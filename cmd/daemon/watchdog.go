@@ -35,7 +35,7 @@ func notify(s *session.Session, byParent func(), word string) {
 		return
 	}
 	if _, err := daemon.SdNotify(false, word); err != nil {
-		s.Log.Warn("the service manager does not hear us", "word", word, "err", err)
+		s.Log.Warn("the service manager does not take our message", "word", word, "err", err)
 	}
 }
 

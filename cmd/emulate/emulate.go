@@ -29,18 +29,18 @@ func emulateParser(c *tool.Call) *optparse.Parser {
 		return optparse.Option{Flags: []string{flag}, Dest: dest, Kind: optparse.Int, Default: def, Help: help}
 	}
 	p.Add(
-		number("--minions", "minions", 100, "How many. Default: %default."),
-		optparse.Option{Flags: []string{"--prefix"}, Default: "emu", Help: "What their ids begin with. Default: " +
+		number("--minions", "minions", 100, "Number of minions. Default: %default."),
+		optparse.Option{Flags: []string{"--prefix"}, Default: "emu", Help: "Beginning of their ids. Default: " +
 			"%default."},
 		optparse.Option{Flags: []string{"--master"}, Default: "127.0.0.1",
 			Help: "Address of the master. Default: %default."},
 		number("--ret-port", "ret_port", 4506, "Its request port. Default: %default."),
-		number("--publish-port", "publish_port", 0, "Its publish port. Default: what it says."),
-		number("--version", "version", 0, "Protocol version they speak: 2, or 3. Default: the newest."),
-		number("--per-subscription", "per_sub", 50, "Minions for which one connection to the publish port stands. "+
+		number("--publish-port", "publish_port", 0, "Its publish port. Default: the master's answer."),
+		number("--version", "version", 0, "Their protocol version: 2 or 3. Default: the newest."),
+		number("--per-subscription", "per_sub", 50, "Minions that share one connection to the publish port. "+
 			"Default: %default."),
 		number("--requests", "requests", 64,
-			"Connections to the request port that all minions share: so many requests are under way at a time. "+
+			"Connections to the request port that all minions share: the most concurrent requests. "+
 				"Default: %default."),
 		optparse.Option{Flags: []string{"--key-dir"}, Dest: "key_dir", Default: ".",
 			Help: "Directory of the key that all of them use, emulate.pem; made when it is missing."},

@@ -23,7 +23,7 @@ func saltParser(c *tool.Call) *optparse.Parser {
 	addSaltRun(p)
 	addSaltShow(p)
 	p.Group("Brine Options", "Salt has none of these.",
-		options.FlagOption("tell_why", "Say on stderr why minions are silent, also where that is no terminal. See "+
+		options.FlagOption("tell_why", "Print to stderr why minions are silent, even if it is no terminal. See "+
 			"brine why.", "--why"))
 	addSaltBatch(p)
 	addSaltReturners(p)
@@ -38,7 +38,7 @@ func saltParser(c *tool.Call) *optparse.Parser {
 func addSaltRun(p *optparse.Parser) {
 	p.Add(
 		options.FlagOption("static", "Show the returns at the end as one result.", "-s", "--static"),
-		options.FlagOption("progress", "Show how far the job is, and no returns.", "-p", "--progress"),
+		options.FlagOption("progress", "Show the progress of the job instead of its returns.", "-p", "--progress"),
 		options.FlagOption("async", "Start the job and do not wait for returns.", "--async"),
 		optparse.Option{Flags: []string{"--subset"}, Kind: optparse.Int, Default: 0,
 			Help: "Run on that many of the target's minions, chosen at random among those that have the function."},
@@ -62,7 +62,7 @@ func addSaltShow(p *optparse.Parser) {
 			"--documentation"),
 		options.FlagOption("cli_summary", "Count returns and failures at the end.", "--summary"),
 		options.FlagOption("config_dump", "Show the configuration of the master.", "--config-dump"),
-		options.FlagOption("preview_target", "Show which minions the target means, and send nothing.",
+		options.FlagOption("preview_target", "Show which minions the target matches, and send nothing.",
 			"--preview-target"))
 }
 

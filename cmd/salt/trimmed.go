@@ -46,7 +46,7 @@ func (t *saltTool) untrimmed(ctx context.Context, jid, id string, value any) any
 			break
 		}
 	}
-	t.Log.Warn("What " + id + " has returned is larger than max_event_size and not shown whole. On the master: " +
+	t.Log.Warn("The return of " + id + " is larger than max_event_size and not shown in full. On the master: " +
 		"salt-run jobs.lookup_jid " + jid)
 	return value
 }

@@ -42,8 +42,8 @@ func parser(c *tool.Call) *optparse.Parser {
 	options.AddTimeout(p, 5)
 	options.AddTargets(p, false)
 	p.Group("File Options", "",
-		options.FlagOption("chunked", "Send files of any size and content in pieces, and directories with what is "+
-			"in them.", "-C", "--chunked"),
+		options.FlagOption("chunked", "Send files of any size and content in pieces, and directories with their "+
+			"content.", "-C", "--chunked"),
 		optparse.Option{Flags: []string{"-n", "--no-compression"}, Dest: "gzip", Kind: optparse.Const, Const: false,
 			Default: true,
 			Help:    "Do not compress the pieces."})

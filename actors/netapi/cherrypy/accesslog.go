@@ -64,7 +64,7 @@ func (l *accessLog) room(from string, bytes int) bool {
 		return true
 	}
 	if more, due := l.lines.Due("access", from); due {
-		l.log.Warn("requests of somebody who has not logged in come too fast for log_access_file: some are left out",
+		l.log.Warn("requests of a client without a log-in are too fast for log_access_file: some are left out",
 			"from", from, "more", more)
 	}
 	return false

@@ -134,12 +134,12 @@ func (c *console) admit(r route, w http.ResponseWriter, h *http.Request) (reques
 	if err != nil {
 		var large *http.MaxBytesError
 		if errors.As(err, &large) {
-			return q, &problem{http.StatusRequestEntityTooLarge, "what is sent is too large"}
+			return q, &problem{http.StatusRequestEntityTooLarge, "the body is too large"}
 		}
-		return q, &problem{http.StatusBadRequest, "what is sent cannot be read"}
+		return q, &problem{http.StatusBadRequest, "the body cannot be read"}
 	}
 	if q.body, err = r.read(data); err != nil {
-		return q, &problem{http.StatusBadRequest, "what is sent is not the JSON that is wanted here"}
+		return q, &problem{http.StatusBadRequest, "the body is not the JSON that this address expects"}
 	}
 	return q, nil
 }

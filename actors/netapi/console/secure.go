@@ -64,7 +64,7 @@ func guard(r *http.Request) error {
 		return &problem{http.StatusForbidden, "the header " + writeHeader + " is missing"}
 	}
 	if kind, _, _ := strings.Cut(r.Header.Get("Content-Type"), ";"); strings.TrimSpace(kind) != "application/json" {
-		return &problem{http.StatusUnsupportedMediaType, "what is sent must be application/json"}
+		return &problem{http.StatusUnsupportedMediaType, "the body must be application/json"}
 	}
 	return nil
 }

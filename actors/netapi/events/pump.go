@@ -80,7 +80,7 @@ func (h *Hub) ended(r Reader, err error) {
 		!errors.Is(err, context.DeadlineExceeded):
 		h.cuts.tell(h.opt.Log, r.Stream, err)
 	case errors.Is(err, feed.ErrToken):
-		h.opt.Log.Info("event stream ended: its token does not hold any more", "reader", r.Stream.Name())
+		h.opt.Log.Info("event stream ended: its token is not valid any more", "reader", r.Stream.Name())
 	default:
 		h.opt.Log.Debug("event stream ended", "reader", r.Stream.Name(), "err", err)
 	}

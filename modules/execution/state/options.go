@@ -1,6 +1,7 @@
 package state
 
 import (
+	"log/slog"
 	"strings"
 
 	"brine/modules/loader"
@@ -90,6 +91,21 @@ func topURL(name string) string {
 	return "salt://" + strings.TrimPrefix(name, "/")
 }
 
+// ownTops are the SLS that a masterless minion gives itself by master_tops. What goes wrong is logged and gives none,
+// as in Salt.
+func ownTops(c *loader.Call, option *payload.Map) (*payload.Map, error) {
+	t, err := tops.New(option)
+	if err != nil {
+		return nil, err
+	}
+	more, err := t.Of(c.Ctx, c.ID)
+	if err != nil && c.Ctx.Err() == nil {
+		c.LogAs("salt.state", slog.LevelError, "Top function failed with error "+err.Error()+" for minion "+c.ID)
+		return nil, nil
+	}
+	return more, err
+}
+
 // masterTops are the SLS that master_tops gives the minion, by environment.
 func masterTops(c *loader.Call) (*payload.Map, error) {
 	opts := c.Opts()
@@ -98,11 +114,7 @@ func masterTops(c *loader.Call) (*payload.Map, error) {
 		if option.Len() == 0 {
 			return nil, nil
 		}
-		t, err := tops.New(option)
-		if err != nil {
-			return nil, err
-		}
-		return t.Of(c.Ctx, c.ID)
+		return ownTops(c, option)
 	}
 	if c.Host().Master == nil {
 		return nil, nil

@@ -136,3 +136,29 @@ func FuzzCompile(f *testing.F) {
 		}
 	})
 }
+
+// TestExtensionShape: an extension that is no list is an error.
+func TestExtensionShape(t *testing.T) {
+	s := trees{sls: map[string]any{"base:t": payload.M("a", "test.nop", "extend",
+		payload.M("a", payload.M("test", payload.M("x", 1))))}}
+	c := compiler(s)
+	data, errs, err := c.High(t.Context(), payload.M("base", []any{"t"}))
+	_, errs = c.Low(data, errs)
+	if err != nil || len(errs) != 1 || errs[0] != "State 'a' in SLS 't' is not formed as a list" {
+		t.Errorf("got %q, %v", errs, err)
+	}
+}
+
+// TestMoreTops: what others give comes behind the top files, or before them, each SLS once.
+func TestMoreTops(t *testing.T) {
+	for first, want := range map[bool][]any{false: {"t", "u", "v"}, true: {"v", "u", "t"}} {
+		by := top.Matcher{Means: func(any, []any) (bool, error) { return true, nil }, MoreFirst: first,
+			More: payload.M("base", []any{"v", "u"}, "dev", []any{"w"})}
+		c := run.New(run.Options{Source: trees{top: payload.M("base", payload.M("*", []any{"t", "u"}))},
+			Opts: payload.M("env_order", []any{"base"}), Match: by})
+		matches, errs, err := c.Matches(t.Context())
+		if err != nil || errs != nil || !payload.Equal(matches, payload.M("base", want, "dev", []any{"w"})) {
+			t.Errorf("first %v: got %v, %q, %v, want %v", first, matches, errs, err, want)
+		}
+	}
+}

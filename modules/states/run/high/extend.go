@@ -49,10 +49,15 @@ func extend(high *payload.Map, name any, body *payload.Map, strict bool, exclude
 		return ""
 	}
 	for _, module := range all {
-		more, _ := body.Value(module).([]any)
 		if !to.Has(module) {
 			to.Set(module, body.Value(module))
-		} else if args, isList := to.Value(module).([]any); isList {
+			continue
+		}
+		more, ok := body.Value(module).([]any)
+		if !ok { // Unlike Salt: it takes keys, or letters, for functions
+			return fmt.Sprintf("State '%s' in SLS '%s' is not formed as a list", pytext.Str(name), slsOf(body))
+		}
+		if args, isList := to.Value(module).([]any); isList {
 			to.Set(module, extendArgs(args, more))
 		}
 	}

@@ -135,6 +135,10 @@ func (m *matching) target(ctx context.Context, env, target, data any) error {
 			if err := m.item(ctx, env, item); err != nil {
 				return err
 			}
+		case []any: // means nothing, as in Salt
+		default: // Unlike Salt: it fails with a traceback
+			return loader.Raise(RenderError, "Malformed topfile: %s among the state declarations for matcher %s in "+
+				"saltenv %s is not formed as a string", pytext.Repr(item), pytext.Repr(target), pytext.Repr(env))
 		}
 	}
 	return nil

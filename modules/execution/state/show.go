@@ -80,6 +80,18 @@ func showLowSLS(c *loader.Call, a named) (any, error) {
 	return payload.AnyList(chunks), nil
 }
 
+// graph describes the calls of SLS files, as they are written, in the language of Graphviz.
+func graph(c *loader.Call, a named) (any, error) {
+	s, data, errs, err := highOf(c, a)
+	switch {
+	case err != nil:
+		return nil, err
+	case len(errs) > 0:
+		return refuse(c, errs), nil
+	}
+	return s.Dot(data), nil
+}
+
 func slsExists(c *loader.Call, a named) (bool, error) {
 	v, err := showSLS(c, a)
 	_, isMap := v.(*payload.Map)
@@ -139,26 +151,47 @@ func showTop(c *loader.Call, a shown) (any, error) {
 	return matches, nil
 }
 
+// highstate compiles the highstate as far as high data.
+func highstate(c *loader.Call, a shown) (s *session, data *payload.Map, errs []string, err error) {
+	s, err = begin(c, a.KW, settings{override: true})
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	matches, errs, err := s.Matches(c.Ctx)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	data, more, err := s.High(c.Ctx, matches)
+	return s, data, append(errs, more...), err
+}
+
 func showHighstate(c *loader.Call, a shown) (any, error) {
 	if conflict := conflicts(c, a); conflict != nil {
 		return refuse(c, conflict), nil
 	}
-	s, err := begin(c, a.KW, settings{override: true})
-	if err != nil {
+	_, data, errs, err := highstate(c, a)
+	switch {
+	case err != nil:
 		return nil, err
-	}
-	matches, errs, err := s.Matches(c.Ctx)
-	if err != nil {
-		return nil, err
-	}
-	data, more, err := s.High(c.Ctx, matches)
-	if err != nil {
-		return nil, err
-	}
-	if errs = append(errs, more...); len(errs) > 0 {
+	case len(errs) > 0:
 		return refuse(c, errs), nil
 	}
 	return answer(c, data), nil
+}
+
+// graphHighstate leaves the exit code at 0 with errors, as Salt does.
+func graphHighstate(c *loader.Call, a shown) (any, error) {
+	if conflict := conflicts(c, a); conflict != nil {
+		return refuse(c, conflict), nil
+	}
+	s, data, errs, err := highstate(c, a)
+	switch {
+	case err != nil:
+		return nil, err
+	case len(errs) > 0:
+		return payload.AnyList(errs), nil
+	}
+	return s.Dot(data), nil
 }
 
 // lowstate compiles the highstate to chunks.

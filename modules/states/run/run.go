@@ -111,7 +111,15 @@ func (c *Compiler) High(ctx context.Context, wanted *payload.Map) (*payload.Map,
 
 // Chunks are the chunks of high data as it is written, in their order. It must have been verified.
 func (c *Compiler) Chunks(data *payload.Map) ([]*payload.Map, []string) {
-	return low.Compile(data, low.Options{Disabled: c.disabled(), Watches: c.opt.Watches, Allowed: c.allowed})
+	return low.Compile(data, c.rules())
+}
+
+// Dot describes in the language of Graphviz which chunks of high data, as it is written, wait for which.
+func (c *Compiler) Dot(data *payload.Map) string { return low.Dot(data, c.rules()) }
+
+// rules are how chunks are made.
+func (c *Compiler) rules() low.Options {
+	return low.Options{Disabled: c.disabled(), Watches: c.opt.Watches, Allowed: c.allowed}
 }
 
 // disabled are the requisites that mean nothing.

@@ -30,6 +30,13 @@ type Options struct {
 //
 // Without an order of its own a chunk comes after those with a smaller one, and by its name then.
 func Compile(data *payload.Map, opt Options) (chunks []*payload.Map, errs []string) {
+	g, chunks := opt.graph(data)
+	return g.order(chunks, opt.Watches)
+}
+
+// graph makes the chunks, and the graph that holds them without edges.
+func (opt Options) graph(data *payload.Map) (*graph, []*payload.Map) {
+	var chunks []*payload.Map
 	g := newGraph(opt.Disabled)
 	for id, v := range data.All() {
 		body, isMap := v.(*payload.Map)
@@ -50,7 +57,7 @@ func Compile(data *payload.Map, opt Options) (chunks []*payload.Map, errs []stri
 	for _, chunk := range chunks {
 		g.add(chunk)
 	}
-	return g.order(chunks, opt.Watches)
+	return g, chunks
 }
 
 // order connects the chunks by their requisites and sorts them.

@@ -8,16 +8,16 @@ import (
 	"io/fs"
 	"os"
 	"os/user"
-	"path"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 
-	"brine/modules/host/setaside"
-	"brine/modules/host/wholefile"
+	"brine/wire/disk/setaside"
+	"brine/wire/disk/wholefile"
+	"brine/wire/python/fnmatch"
+	"brine/wire/python/re"
 )
 
 // AccessKeys makes sure that every user who may talk to this master from this host has a key file
@@ -153,9 +153,13 @@ func systemUsers(names []string) []string {
 
 // userMatches tries a pattern as a shell glob, then as a regular expression for the whole name.
 func userMatches(pattern, name string) bool {
-	if ok, err := path.Match(strings.ReplaceAll(pattern, "[!", "[^"), name); err == nil && ok {
+	if fnmatch.Match(pattern, name) {
 		return true
 	}
-	re, err := regexp.Compile(`\A(?:` + pattern + `)\z`)
-	return err == nil && re.MatchString(name)
+	p, err := re.CompileWhole(pattern)
+	if err != nil {
+		return false
+	}
+	ok, err := p.Match(name)
+	return ok && err == nil
 }

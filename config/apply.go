@@ -9,6 +9,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"brine/wire/payload"
+	"brine/wire/python"
 )
 
 // adjustLogFile applies log_dir to what is said about log_file.
@@ -62,7 +63,7 @@ func (ld *loading) renameEnvironment(opts *payload.Map) {
 		return
 	}
 	ld.notice(slog.LevelWarn, "The 'environment' %s config option has been renamed to 'saltenv'. "+
-		"Using %s as the 'saltenv' config value.", ld.role, pyStr(env))
+		"Using %s as the 'saltenv' config value.", ld.role, python.Str(env))
 	opts.Set("saltenv", env)
 }
 
@@ -84,10 +85,10 @@ func fullBackendNames(opts *payload.Map) {
 
 // applyModules derives extension_modules and utils_dirs, which must not be empty.
 func applyModules(opts *payload.Map) {
-	if falsy(opts.Value("extension_modules")) {
+	if !python.Truth(opts.Value("extension_modules")) {
 		opts.Set("extension_modules", filepath.Join(opts.Str("cachedir"), "extmods"))
 	}
-	if falsy(opts.Value("utils_dirs")) {
+	if !python.Truth(opts.Value("utils_dirs")) {
 		opts.Set("utils_dirs", []any{filepath.Join(opts.Str("extension_modules"), "utils")})
 	}
 }
@@ -116,7 +117,7 @@ func (ld *loading) applyRoots(opts *payload.Map, key, name, base string) {
 	out := payload.NewMap(roots.Len())
 	for env, v := range roots.All() {
 		dirs, _ := v.([]any)
-		out.Set(pyStr(env), expandDirs(dirs))
+		out.Set(python.Str(env), expandDirs(dirs))
 	}
 	opts.Set(key, out)
 }
@@ -195,7 +196,7 @@ func below(root, path string) string {
 func (ld *loading) badPath(opts *payload.Map, key string) *Error {
 	v := opts.Value(key)
 	return ld.bad(key, v, "Config option '%s' with value %s has an invalid type of %s, a path is required for this "+
-		"option", key, pyStr(v), pyType(v))
+		"option", key, python.Str(v), python.Type(v))
 }
 
 // applyAlgorithm refuses a signing or encryption algorithm that Salt does not know.
@@ -206,7 +207,7 @@ func (ld *loading) applyAlgorithm(opts *payload.Map, key, label string, known ..
 			return nil
 		}
 	}
-	return ld.bad(key, v, "The %s algorithm '%s' is not valid. Please specify one of %s.", label, pyStr(v),
+	return ld.bad(key, v, "The %s algorithm '%s' is not valid. Please specify one of %s.", label, python.Str(v),
 		strings.Join(known, ","))
 }
 
@@ -221,7 +222,7 @@ func (ld *loading) applyLast(opts *payload.Map) error {
 	hash, ok := opts.Value("hash_type").(string)
 	if !ok {
 		return ld.bad("hash_type", opts.Value("hash_type"), "option 'hash_type' is %s: it must be the name of a hash",
-			pyStr(opts.Value("hash_type")))
+			python.Str(opts.Value("hash_type")))
 	}
 	opts.Set("hash_type", strings.ToLower(hash))
 	switch opts.Value("ssl") {
@@ -233,7 +234,7 @@ func (ld *loading) applyLast(opts *payload.Map) error {
 	if list, ok := opts.Value("return").([]any); ok {
 		names := make([]string, len(list))
 		for i, v := range list {
-			names[i] = pyStr(v)
+			names[i] = python.Str(v)
 		}
 		opts.Set("return", strings.Join(names, ","))
 	}

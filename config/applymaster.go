@@ -7,6 +7,7 @@ import (
 	"regexp"
 
 	"brine/wire/payload"
+	"brine/wire/python"
 )
 
 // applyMaster corrects the options of a master (salt/config/__init__.py, apply_master_config).
@@ -52,7 +53,7 @@ func (ld *loading) applyMaster(opts *payload.Map) error {
 
 // applyMasterID gives the master an id: the host's minion id with "_master".
 func (ld *loading) applyMasterID(opts *payload.Map) {
-	made := falsy(opts.Value("id"))
+	made := !python.Truth(opts.Value("id"))
 	fromAddress := false
 	if made {
 		var id string
@@ -71,21 +72,21 @@ func (ld *loading) applyMasterID(opts *payload.Map) {
 func (ld *loading) applyCluster(opts *payload.Map) {
 	peers, pki := opts.Value("cluster_peers"), opts.Value("cluster_pki_dir")
 	if opts.Value("cluster_id") != nil {
-		if falsy(peers) && falsy(opts.Value("cluster_secret")) {
+		if !python.Truth(peers) && !python.Truth(opts.Value("cluster_secret")) {
 			ld.notice(slog.LevelWarn, "Cluster id defined without defining cluster peers")
 			opts.Set("cluster_peers", []any{})
 		}
-		if falsy(pki) {
+		if !python.Truth(pki) {
 			ld.notice(slog.LevelWarn, "Cluster id defined without defining cluster pki, falling back to pki_dir")
 			opts.Set("cluster_pki_dir", opts.Value("pki_dir"))
 		}
 		return
 	}
-	if !falsy(peers) {
+	if python.Truth(peers) {
 		ld.notice(slog.LevelWarn, "Cluster peers defined without a cluster_id, ignoring.")
 		opts.Set("cluster_peers", []any{})
 	}
-	if !falsy(pki) {
+	if python.Truth(pki) {
 		ld.notice(slog.LevelWarn, "Cluster pki dir defined without a cluster_id, ignoring.")
 		opts.Set("cluster_pki_dir", nil)
 	}
@@ -106,7 +107,7 @@ func (ld *loading) applyIgnores(opts *payload.Map) {
 					continue
 				}
 			}
-			ld.notice(slog.LevelWarn, "Unable to parse file_ignore_regex. Skipping: %s", pyStr(v))
+			ld.notice(slog.LevelWarn, "Unable to parse file_ignore_regex. Skipping: %s", python.Str(v))
 		}
 		opts.Set("file_ignore_regex", good)
 	}
@@ -117,19 +118,19 @@ func (ld *loading) applyIgnores(opts *payload.Map) {
 
 // applyWorkers keeps three workers where minions may publish, and checks worker_pools.
 func (ld *loading) applyWorkers(opts *payload.Map) error {
-	threads, ok := number(opts.Value("worker_threads"))
+	threads, ok := python.Number(opts.Value("worker_threads"))
 	if !ok {
 		v := opts.Value("worker_threads")
 		return ld.bad("worker_threads", v, "Config option 'worker_threads' with value %s has an invalid type of %s, "+
-			"a int is required for this option", pyStr(v), pyType(v))
+			"a int is required for this option", python.Str(v), python.Type(v))
 	}
-	if threads < 3 && !falsy(opts.Value("peer")) {
+	if threads < 3 && python.Truth(opts.Value("peer")) {
 		ld.notice(slog.LevelWarn, "The 'worker_threads' setting in '%s' cannot be lower than 3. Resetting it to the "+
 			"default value of 3.", opts.Str("conf_file"))
 		opts.Set("worker_threads", 3)
 	}
 	v := opts.Value("worker_pools")
-	if falsy(opts.Value("worker_pools_enabled")) || falsy(v) {
+	if !python.Truth(opts.Value("worker_pools_enabled")) || !python.Truth(v) {
 		return nil
 	}
 	if faults := checkPools(v); faults != nil {

@@ -4,11 +4,12 @@ import (
 	"path/filepath"
 
 	"brine/wire/payload"
+	"brine/wire/python"
 )
 
 // applyMinion corrects the options of a minion (salt/config/__init__.py, apply_minion_config).
 func (ld *loading) applyMinion(opts *payload.Map) error {
-	if falsy(opts.Value("id")) {
+	if !python.Truth(opts.Value("id")) {
 		var id string
 		id, ld.idFromAddress = ld.minionID(opts, ld.CacheID)
 		opts.Set("id", id)
@@ -50,7 +51,7 @@ func (ld *loading) checkQueueAge(opts *payload.Map) error {
 	if n, ok := opts.Int("minion_jid_queue_age"); !ok || n != 0 && n < 86400 || n > maxJIDQueueAge {
 		v := opts.Value("minion_jid_queue_age")
 		return ld.bad("minion_jid_queue_age", v, "option 'minion_jid_queue_age' is %s: it must be 0 or the seconds "+
-			"of a day to ten years", pyStr(v))
+			"of a day to ten years", python.Str(v))
 	}
 	return nil
 }
@@ -60,7 +61,7 @@ func (ld *loading) checkPassed(opts *payload.Map) error {
 	v, ok := opts.Get("pass_to_ext_pillars")
 	if _, isList := v.([]any); ok && !isList {
 		return ld.bad("pass_to_ext_pillars", v, "option 'pass_to_ext_pillars' is %s: it must be a list of names of "+
-			"options", pyStr(v))
+			"options", python.Str(v))
 	}
 	return nil
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"brine/wire/payload"
+	"brine/wire/python"
 )
 
 // required are the options without which the program cannot do its work: a wrong value ends it. Any other wrong
@@ -37,12 +38,12 @@ func (ld *loading) decode(opts *payload.Map, into any) error {
 		case err == nil:
 		case required(f.key):
 			bad := ld.bad(f.key, val, "Config option '%s' with value %s has an invalid type of %s: %w", f.key,
-				pyStr(val), pyType(val), err)
+				python.Str(val), python.Type(val), err)
 			if ld.fault(bad) != nil {
 				return bad
 			}
 		case !ld.warned[f.key]:
-			ld.warn("Config option '%s' with value %s is not usable: %v%s", f.key, pyStr(val), err,
+			ld.warn("Config option '%s' with value %s is not usable: %v%s", f.key, python.Str(val), err,
 				ld.fromVariable(f.key))
 		}
 		if err != nil || conv == nil {
@@ -129,7 +130,7 @@ func convert(v any, f field) (any, error) {
 	}
 	switch f.typ.Kind() {
 	case reflect.Bool:
-		return !falsy(v), nil
+		return python.Truth(v), nil
 	case reflect.String:
 		return toText(v)
 	case reflect.Slice:
@@ -169,7 +170,7 @@ func toText(v any) (any, error) {
 	case []any, *payload.Map, []byte:
 		return nil, errNotText
 	}
-	return pyStr(v), nil
+	return python.Str(v), nil
 }
 
 func toList(v any, texts bool) (any, error) {
@@ -187,7 +188,7 @@ func toList(v any, texts bool) (any, error) {
 		}
 		list = []any{v}
 	default:
-		if falsy(v) {
+		if !python.Truth(v) {
 			break
 		}
 		return nil, errNotList
@@ -197,7 +198,7 @@ func toList(v any, texts bool) (any, error) {
 	}
 	out := make([]string, len(list))
 	for i, e := range list {
-		out[i] = pyStr(e)
+		out[i] = python.Str(e)
 	}
 	return out, nil
 }
@@ -210,7 +211,7 @@ func toNumber(v any) (float64, error) {
 		}
 		v = f
 	}
-	f, ok := number(v)
+	f, ok := python.Number(v)
 	if _, truth := v.(bool); truth || !ok || math.IsNaN(f) {
 		return 0, errNotNumber
 	}

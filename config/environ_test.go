@@ -12,7 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"brine/modules/host/setaside"
+	"brine/wire/disk/setaside"
 	"brine/wire/payload"
 )
 

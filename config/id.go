@@ -12,6 +12,7 @@ import (
 	"sync"
 
 	"brine/wire/payload"
+	"brine/wire/python"
 )
 
 // minionID finds an id for a minion that has none configured: the cached one, else the first acceptable name of
@@ -23,14 +24,14 @@ func (ld *loading) minionID(opts *payload.Map, cache bool) (id string, fromAddre
 	}
 	file := filepath.Join(root, defaultDir, "minion_id")
 	caching, given := opts.Get("minion_id_caching")
-	useCache := !given || !falsy(caching)
+	useCache := !given || python.Truth(caching)
 	if useCache {
 		if id := cachedID(file); id != "" && id != "localhost" {
 			return id, false
 		}
 	}
 	id = ld.generateID()
-	if !falsy(opts.Value("minion_id_lowercase")) {
+	if python.Truth(opts.Value("minion_id_lowercase")) {
 		id = strings.ToLower(id)
 	}
 	id = removeDomain(id, opts.Value("minion_id_remove_domain"))

@@ -8,11 +8,12 @@ import (
 	"strings"
 
 	"brine/wire/payload"
+	"brine/wire/python"
 )
 
 // masters reads the option master: a text, or a list of texts. A minion that works without a master has none.
 func (ld *loading) masters(opts *payload.Map, port int) ([]MasterAddr, error) {
-	local := opts.Value("file_client") == "local" && falsy(opts.Value("use_master_when_local"))
+	local := opts.Value("file_client") == "local" && !python.Truth(opts.Value("use_master_when_local"))
 	if local || opts.Value("master_type") == "disable" {
 		return nil, nil
 	}
@@ -26,7 +27,7 @@ func (ld *loading) masters(opts *payload.Map, port int) ([]MasterAddr, error) {
 		s, ok := v.(string)
 		if !ok {
 			return nil, ld.bad("master", v, "option 'master' is %s: it must be a host or a list of hosts",
-				pyStr(opts.Value("master")))
+				python.Str(opts.Value("master")))
 		}
 		addr, err := ParseMaster(s, port, ipOnly)
 		if err != nil {

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"brine/wire/payload"
+	"brine/wire/python"
 )
 
 // Netapi is what the configuration of a master says to salt-api. Options of the servers have Salt's names, and stand in
@@ -116,7 +117,7 @@ func (s *section) bad(key, want string) {
 	if s.err == nil {
 		s.err = &Error{Key: s.name + ":" + key, Value: s.m.Value(key), Code: ExitGeneric,
 			Err: fmt.Errorf("option '%s' of %s is %s: it has to be %s", key, s.name,
-				payload.Show(pyStr(s.m.Value(key))), want)}
+				payload.Show(python.Str(s.m.Value(key))), want)}
 	}
 }
 
@@ -137,7 +138,7 @@ func (s *section) truth(key string, std bool) bool {
 	if !ok {
 		return std
 	}
-	return !falsy(v)
+	return python.Truth(v)
 }
 
 func (s *section) number(key string, std, least, most int) int {
@@ -145,7 +146,7 @@ func (s *section) number(key string, std, least, most int) int {
 	if !ok {
 		return std
 	}
-	n, is := number(v)
+	n, is := python.Number(v)
 	if text, isText := v.(string); isText {
 		var whole int
 		if _, err := fmt.Sscanf(text, "%d", &whole); err == nil {
@@ -191,7 +192,7 @@ func (n *Netapi) readCherryPy(m *payload.Map) (*CherryPy, error) {
 			false), Front: s.front(), SessionsMax: s.number("sessions_max", sessionsMax, 1, 1<<20),
 		SessionsEach: s.number("sessions_per_user", sessionsEach, 1, 1<<20),
 	}
-	if v, ok := s.get("api_acl"); ok && !falsy(v) {
+	if v, ok := s.get("api_acl"); ok && python.Truth(v) {
 		acl, is := v.(*payload.Map)
 		if !is {
 			s.bad("api_acl", "a mapping")

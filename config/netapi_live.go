@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"brine/wire/payload"
+	"brine/wire/python"
 )
 
 // netapiNow are the options that a running salt-api takes from a changed file. A test holds both lists to what salt-api
@@ -37,9 +38,9 @@ type NetapiLive struct {
 
 func (m *Master) netapiLive() NetapiLive {
 	l := NetapiLive{EnableClients: m.Raw.List("netapi_enable_clients"),
-		AllowRawShell: !falsy(m.Raw.Value("netapi_allow_raw_shell")), RestTimeout: restTimeout * time.Second,
+		AllowRawShell: python.Truth(m.Raw.Value("netapi_allow_raw_shell")), RestTimeout: restTimeout * time.Second,
 		ExternalAuth: m.ExternalAuth}
-	if s, ok := number(m.Raw.Value("rest_timeout")); ok && s > 0 {
+	if s, ok := python.Number(m.Raw.Value("rest_timeout")); ok && s > 0 {
 		l.RestTimeout = time.Duration(s * float64(time.Second))
 	}
 	return l

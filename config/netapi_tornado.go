@@ -6,6 +6,7 @@ import (
 	"log/slog"
 
 	"brine/wire/payload"
+	"brine/wire/python"
 )
 
 // Tornado is the section rest_tornado (salt/netapi/rest_tornado/__init__.py).
@@ -96,7 +97,7 @@ func (n *Netapi) readTornado(m *payload.Map, hashType string) (*Tornado, error) 
 		{"backlog", "the kernel's backlog is used"}, {"num_processes", "one process serves all processors"},
 		{"debug", "answers never show stacks, and programs are not loaded anew"},
 	} {
-		if v, given := s.get(opt.key); given && !falsy(v) && v != int64(1) {
+		if v, given := s.get(opt.key); given && python.Truth(v) && v != int64(1) {
 			n.notice(slog.LevelWarn, "Option '%s' of rest_tornado is not honoured: %s", opt.key, opt.why)
 		}
 	}
@@ -107,7 +108,7 @@ func (n *Netapi) readTornado(m *payload.Map, hashType string) (*Tornado, error) 
 // unknown names the options of a section that nobody reads.
 func (n *Netapi) unknown(s *section) {
 	for _, k := range s.m.Keys() {
-		if key := pyStr(k); !s.known[key] {
+		if key := python.Str(k); !s.known[key] {
 			n.notice(slog.LevelWarn, "Option '%s' of %s is not known", key, s.name)
 		}
 	}

@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"brine/wire/payload"
+	"brine/wire/python"
 )
 
 var writeDoc = flag.Bool("write", false, "write docs/options.md anew")
@@ -149,7 +150,7 @@ func verdict(rules []rule, role, key string) string {
 
 // shownDefault is a default as a file would say it, unless it is long.
 func shownDefault(v any) string {
-	text := strings.ReplaceAll(pyStr(v), "\n", " ")
+	text := strings.ReplaceAll(python.Str(v), "\n", " ")
 	switch {
 	case v == nil || text == "":
 		return ""

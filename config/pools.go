@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"brine/wire/payload"
+	"brine/wire/python"
 )
 
 // anyCommand is the entry of the pool that takes every command no other pool names.
@@ -45,7 +46,7 @@ func (c *poolCheck) pool(key, def any) {
 	name, ok := key.(string)
 	switch {
 	case !ok:
-		c.fault("Pool name must be a string, got %s", pyType(key))
+		c.fault("Pool name must be a string, got %s", python.Type(key))
 		return
 	case name == "":
 		c.fault("Pool name cannot be empty")
@@ -68,7 +69,7 @@ func (c *poolCheck) pool(key, def any) {
 		return
 	}
 	if n, ok := m.Int("worker_count"); !ok || n < 1 {
-		c.fault("Pool '%s': worker_count must be integer >= 1, got %s", name, pyStr(m.Value("worker_count")))
+		c.fault("Pool '%s': worker_count must be integer >= 1, got %s", name, python.Str(m.Value("worker_count")))
 	}
 	c.commands(name, m)
 }
@@ -86,7 +87,7 @@ func (c *poolCheck) commands(pool string, m *payload.Map) {
 		cmd, ok := v.(string)
 		switch {
 		case !ok:
-			c.fault("Pool '%s': command '%s' must be a string", pool, pyStr(v))
+			c.fault("Pool '%s': command '%s' must be a string", pool, python.Str(v))
 		case cmd == anyCommand:
 			if c.rest != "" {
 				c.fault("Multiple pools have catchall ('*'): '%s' and '%s'. Only one pool can use catchall.", c.rest,

@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"brine/wire/payload"
+	"brine/wire/python"
 )
 
 // span is what a number may be, both ends included.
@@ -54,7 +55,7 @@ func (ld *loading) checkSpans(opts *payload.Map) error {
 		}
 		if n, err := toNumber(v); err != nil || n < s.low || n > s.high {
 			err := ld.fault(ld.bad(s.key, v, "Config option '%s' with value %s must be a number, at least %v and at "+
-				"most %v", s.key, pyStr(v), s.low, s.high))
+				"most %v", s.key, python.Str(v), s.low, s.high))
 			if err != nil {
 				return err
 			}

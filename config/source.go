@@ -11,6 +11,7 @@ import (
 
 	"brine/config/yaml"
 	"brine/wire/payload"
+	"brine/wire/python"
 )
 
 // source is what a set of files says: the options and where each was written last.
@@ -173,13 +174,14 @@ func (ld *loading) globs(key string, patterns any) ([]string, error) {
 			s, ok := e.(string)
 			if !ok {
 				return nil, ld.bad(key, patterns, "option '%s' is %s: it must be a path or a list of paths", key,
-					pyStr(patterns))
+					python.Str(patterns))
 			}
 			out = append(out, s)
 		}
 		return out, nil
 	}
-	return nil, ld.bad(key, patterns, "option '%s' is %s: it must be a path or a list of paths", key, pyStr(patterns))
+	return nil, ld.bad(key, patterns, "option '%s' is %s: it must be a path or a list of paths", key,
+		python.Str(patterns))
 }
 
 // included reads one included file. A broken one counts as empty unless StrictIncludes is set.
@@ -216,14 +218,14 @@ func (ld *loading) parse(file string, b []byte) (*source, error) {
 		return nil, parseError(file, err)
 	}
 	s := newSource()
-	if falsy(doc.Value) {
+	if !python.Truth(doc.Value) {
 		return s, nil
 	}
 	opts, ok := doc.Value.(*payload.Map)
 	if !ok {
 		return nil, &Error{File: file, Line: 1, Value: doc.Value, Code: ExitGeneric, Err: fmt.Errorf(
 			"Error parsing configuration file: %s - conf should be a document, not <class '%s'>.", file,
-			pyType(doc.Value))}
+			python.Type(doc.Value))}
 	}
 	for k, line := range doc.Lines {
 		s.origin[k] = Origin{Layer: LayerFile, File: file, Line: line}
@@ -231,7 +233,7 @@ func (ld *loading) parse(file string, b []byte) (*source, error) {
 	switch id := opts.Value("id").(type) {
 	case nil, string:
 	default: // a numeric id is text
-		opts.Set("id", pyStr(id))
+		opts.Set("id", python.Str(id))
 	}
 	s.opts = opts
 	return s, nil

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"brine/wire/payload"
+	"brine/wire/python"
 )
 
 // standing.txt says what brine does with each option. It is read by daemons only, and when their files set something.
@@ -189,7 +190,7 @@ func (s standing) act(role string, v any) byte {
 
 // excuses says whether a value is fine: as a whole, or all members of a list, or of a text with commas.
 func (r rule) excuses(v any) bool {
-	if slices.Contains(r.fine, pyStr(v)) {
+	if slices.Contains(r.fine, python.Str(v)) {
 		return true
 	}
 	members, _ := v.([]any)
@@ -199,7 +200,7 @@ func (r rule) excuses(v any) bool {
 		}
 	}
 	return len(r.fine) > 0 && len(members) > 0 && !slices.ContainsFunc(members, func(one any) bool {
-		return !slices.Contains(r.fine, pyStr(one))
+		return !slices.Contains(r.fine, python.Str(one))
 	})
 }
 
@@ -220,7 +221,7 @@ func Known(key, role string) (known, ofRole bool) {
 
 // sameValue tells whether a value says what Salt's default says. What counts as no in Python is the same no.
 func sameValue(v, std any) bool {
-	return falsy(v) && falsy(std) || pyStr(v) == pyStr(std)
+	return !python.Truth(v) && !python.Truth(std) || python.Str(v) == python.Str(std)
 }
 
 // NotYet makes the error of an option that is not honoured although somebody relies on it.
@@ -234,5 +235,5 @@ func (c *Common) NotYet(key string, v any, why string, args ...any) *Error {
 // shown is the value of an option for the log: secrets are not.
 func (c *Common) shown(key string) string {
 	v, _ := Redacted(payload.M(key, c.File.Value(key))).Get(key)
-	return payload.Show(pyStr(v))
+	return payload.Show(python.Str(v))
 }

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"brine/wire/payload"
+	"brine/wire/python"
 )
 
 // standings reads the whole table.
@@ -45,7 +46,7 @@ func TestStandingIsComplete(t *testing.T) {
 			t.Fatal(err)
 		}
 		for k := range opts.All() {
-			if _, ok := all[pyStr(k)]; !ok {
+			if _, ok := all[python.Str(k)]; !ok {
 				t.Errorf("%s of Salt's table %s has no verdict: %s", k, name, howToClassify)
 			}
 		}
@@ -58,7 +59,7 @@ func TestStandingIsComplete(t *testing.T) {
 			}
 		}
 		for k := range brineDefaults(role).All() {
-			if _, ok := all[pyStr(k)]; !ok {
+			if _, ok := all[python.Str(k)]; !ok {
 				t.Errorf("%s, an option of brine's %s, has no verdict: %s", k, role, howToClassify)
 			}
 		}

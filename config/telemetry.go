@@ -2,6 +2,7 @@ package config
 
 import (
 	"brine/wire/payload"
+	"brine/wire/python"
 )
 
 // Exporters of metrics and traces, by Salt's names.
@@ -26,7 +27,7 @@ type Metrics struct {
 func (c *Common) MetricsOptions() Metrics {
 	listener := c.Metrics.Map("prometheus")
 	m := Metrics{
-		Enabled:    !falsy(c.Metrics.Value("enabled")),
+		Enabled:    python.Truth(c.Metrics.Value("enabled")),
 		Exporter:   textOr(c.Metrics, "exporter", ExporterOTLPHTTP),
 		Host:       textOr(listener, "host", "127.0.0.1"),
 		Port:       9464,
@@ -38,7 +39,7 @@ func (c *Common) MetricsOptions() Metrics {
 	for name, v := range c.Metrics.Map("histogram_boundaries").All() {
 		list, _ := v.([]any)
 		if bounds := rising(list, 1e-3); len(bounds) > 0 {
-			m.Boundaries[pyStr(name)] = bounds
+			m.Boundaries[python.Str(name)] = bounds
 		}
 	}
 	return m
@@ -47,7 +48,7 @@ func (c *Common) MetricsOptions() Metrics {
 // rising takes the numbers of a list as long as each is greater than the one before.
 func rising(list []any, factor float64) (out []float64) {
 	for _, v := range list {
-		n, ok := number(v)
+		n, ok := python.Number(v)
 		if !ok || len(out) > 0 && n*factor <= out[len(out)-1] {
 			return nil
 		}
@@ -71,7 +72,7 @@ type Tracing struct {
 // TracingOptions reads the option tracing.
 func (c *Common) TracingOptions() Tracing {
 	t := Tracing{
-		Enabled:     !falsy(c.Tracing.Value("enabled")),
+		Enabled:     python.Truth(c.Tracing.Value("enabled")),
 		Exporter:    textOr(c.Tracing, "exporter", ExporterOTLPHTTP),
 		Endpoint:    c.Tracing.Str("endpoint"),
 		ServiceName: c.Tracing.Str("service_name"),
@@ -80,7 +81,7 @@ func (c *Common) TracingOptions() Tracing {
 		Resource:    c.Tracing.Map("resource_attributes"),
 		Headers:     c.Tracing.Map("headers"),
 	}
-	if n, ok := number(c.Tracing.Value("sampler_arg")); ok {
+	if n, ok := python.Number(c.Tracing.Value("sampler_arg")); ok {
 		t.SamplerArg = n
 	}
 	return t

@@ -1,12 +1,11 @@
 package config
 
 import (
-	"math/big"
 	"slices"
-	"strconv"
 	"strings"
 
 	"brine/wire/payload"
+	"brine/wire/python"
 )
 
 // validate warns about options whose type is not the one that Salt wants (salt/config, _validate_opts). Only
@@ -14,7 +13,7 @@ import (
 func (ld *loading) validate(opts *payload.Map) error {
 	var types *payload.Map // read only when it is needed, which is seldom
 	for _, key := range ld.layers.written {
-		if std, ok := ld.standard.Get(key); ok && pyType(std) == pyType(opts.Value(key)) {
+		if std, ok := ld.standard.Get(key); ok && python.Type(std) == python.Type(opts.Value(key)) {
 			continue
 		}
 		if types == nil {
@@ -33,10 +32,10 @@ func (ld *loading) validate(opts *payload.Map) error {
 		}
 		names := typeNames(want)
 		if !fits(v, names) {
-			ld.warned[pyStr(key)] = true
+			ld.warned[python.Str(key)] = true
 			shown, _ := Redacted(payload.M(key, v)).Get(key)
 			ld.warn("Config option '%s' with value %s has an invalid type of %s, a %s is required for this option%s",
-				pyStr(key), pyStr(shown), pyType(v), orList(names), ld.fromVariable(pyStr(key)))
+				python.Str(key), python.Str(shown), python.Type(v), orList(names), ld.fromVariable(python.Str(key)))
 		}
 	}
 	return nil
@@ -46,11 +45,11 @@ func (ld *loading) validate(opts *payload.Map) error {
 func typeNames(v any) []string {
 	list, ok := v.([]any)
 	if !ok {
-		return []string{pyStr(v)}
+		return []string{python.Str(v)}
 	}
 	names := make([]string, len(list))
 	for i, e := range list {
-		names[i] = pyStr(e)
+		names[i] = python.Str(e)
 	}
 	return names
 }
@@ -83,7 +82,7 @@ func lossy(name string) []string {
 
 // fits says whether Salt takes a value for one of the types without a warning.
 func fits(v any, names []string) bool {
-	have := pyType(v)
+	have := python.Type(v)
 	if slices.Contains(names, have) {
 		return true
 	}
@@ -116,23 +115,15 @@ func converts(v any, name string) bool {
 		l, ok := v.([]any)
 		return ok && len(l) == 0 || v == ""
 	case "int":
-		return asInt(v)
+		_, err := python.Int(v)
+		return err == nil
 	case "float":
 		if s, ok := v.(string); ok {
-			_, err := strconv.ParseFloat(strings.TrimSpace(s), 64)
+			_, err := python.ParseFloat(s)
 			return err == nil
 		}
-		_, ok := number(v)
+		_, ok := python.Number(v)
 		return ok
 	}
 	return false
-}
-
-func asInt(v any) bool {
-	if s, ok := v.(string); ok {
-		_, ok := new(big.Int).SetString(strings.TrimSpace(s), 10)
-		return ok
-	}
-	_, ok := number(v)
-	return ok
 }

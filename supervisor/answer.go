@@ -5,14 +5,14 @@ import (
 	"fmt"
 )
 
-// question asks a core whether it answers.
+// question asks a core for a sign of life.
 type question struct {
 	quiet
 	answer chan<- struct{}
 }
 
-// Answers waits until the supervisor at the root of the tree has worked off all that it had been told. It is how a
-// watchdog outside finds out whether actors that die would be started again. Error: the context's, or ErrStopped.
+// Answers waits until the supervisor at the root of the tree has handled all earlier messages. With it, an outside
+// watchdog finds out whether actors that die would be restarted. Error: the context's, or ErrStopped.
 func (s *Supervisor) Answers(ctx context.Context) error {
 	answer := make(chan struct{})
 	s.tell(&question{answer: answer})

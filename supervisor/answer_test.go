@@ -10,11 +10,11 @@ import (
 	"brine/supervisor/stats"
 )
 
-// TestAnswers: a supervisor answers whatever its children do, and not while it hangs itself.
+// TestAnswers: a supervisor answers whatever its children do, but not while it hangs itself.
 func TestAnswers(t *testing.T) {
 	reached, over := make(chan struct{}), make(chan struct{})
 	s := supervisor.Start(supervisor.NewSystem(actortest.NewLog().Logger()), supervisor.Options{Name: "test",
-		OnDeath: func(stats.Death) { close(reached); <-over }}) // it must not block, and here it does
+		OnDeath: func(stats.Death) { close(reached); <-over }}) // it must not block, but here it does
 	ref := add(t, s, script("a"))
 	release := hang(t, add(t, s, script("b")))
 	if err := s.Answers(t.Context()); err != nil {

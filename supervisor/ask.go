@@ -7,9 +7,10 @@ import (
 	"github.com/asynkron/protoactor-go/actor"
 )
 
-// Ask sends the message made by build and waits for the one answer the actor puts on the channel in it.
-// The channel has room for that one, so the actor never blocks. For admin queries and tests, never inside
-// an actor. Errors: why the message was lost, at once when it is (ErrGone, ErrCrashed, ...), else the context's.
+// Ask sends the message that build makes, and waits for the one answer that the actor puts on the channel in it. The
+// channel has space for that answer, so the actor never blocks. Ask is for admin queries and tests; never call it
+// inside an actor. Errors: the reason why the message was lost, as soon as it is lost (ErrGone, ErrCrashed, ...), else
+// the context's error.
 func Ask[T any](ctx context.Context, to *Ref, build func(reply chan<- T) any) (T, error) {
 	var none T
 	reply := make(chan T, 1)
@@ -25,24 +26,24 @@ func Ask[T any](ctx context.Context, to *Ref, build func(reply chan<- T) any) (T
 		return v, nil
 	case why := <-a.lost:
 		select {
-		case v := <-reply: // it was answered, and then the actor died
+		case v := <-reply: // the actor answered and then died
 			return v, nil
 		default:
 		}
 		return none, fmt.Errorf("ask %s: %w", to.Path(), why)
-	case <-done: // never for a question that was refused: it is lost by now
+	case <-done: // nil if the message was refused: then the reason is in a.lost
 		return none, fmt.Errorf("ask %s: %w", to.Path(), context.Cause(ctx))
 	}
 }
 
-// asker stands for whoever waits in Ask: the sender of the question, as far as protoactor knows.
+// asker is the sender of the question for protoactor. It represents the caller of Ask.
 type asker struct{ lost chan error }
 
-// refused is told that the question was lost.
+// refused records that the question was lost.
 func (a *asker) refused(why error) {
 	select {
 	case a.lost <- why:
-	default: // once is enough
+	default: // the first reason is enough
 	}
 }
 

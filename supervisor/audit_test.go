@@ -11,17 +11,17 @@ import (
 	"testing"
 )
 
-// TestEverythingIsSupervised reads the actors' source: whatever lives there is started by a supervisor (Add, AddTree)
-// or by an actor that dies with it (Nest, Go). A goroutine beside those could take the process down with a panic, and
-// nobody would see it hang.
+// TestEverythingIsSupervised reads the actors' source: everything that runs there is started by a supervisor (Add,
+// AddTree), or by an actor and dies with it (Nest, Go). Any other goroutine could end the process with a panic, and no
+// watchdog would see it hang.
 func TestEverythingIsSupervised(t *testing.T) {
 	const root = "../actors"
 	allowed := map[string]bool{
 		"metrics/listener.go":   true, // the http server of a goroutine of Go, which waits for it
 		"netapi/listener.go":    true, // the same
-		"netapi/aside/aside.go": true, // what a request does beside itself: a panic ends the request
+		"netapi/aside/aside.go": true, // work that a request does concurrently: a panic ends the request
 	}
-	// What is called in a goroutine of a timer or a context does next to nothing there.
+	// Functions that timers or contexts call in a goroutine do next to nothing there.
 	calledLater := map[string]bool{
 		"daemon/clock.go":           true, // sends a message to its actor
 		"master/eventpublisher.go":  true, // sends a message to its actor

@@ -14,7 +14,7 @@ import (
 
 func benchSystem() *System { return NewSystem(slog.New(slog.DiscardHandler)) }
 
-// token counts down in the actor under measurement.
+// token counts down in the measured actor.
 type token struct{ wg *sync.WaitGroup }
 
 type sink struct{}
@@ -29,7 +29,7 @@ func sinkSpec(name string) Spec {
 	return Spec{Name: name, New: func() Actor { return sink{} }}
 }
 
-// ready adds a child and waits until it is there.
+// ready adds a child and waits until it is ready.
 func ready(b *testing.B, s *Supervisor, spec Spec) *Ref {
 	b.Helper()
 	ref, err := s.Add(spec)
@@ -56,7 +56,7 @@ func measure(b *testing.B, send func(msg any)) {
 	wg.Wait()
 }
 
-// BenchmarkSend compares one sender and one actor: protoactor as it is, ours without and with measuring.
+// BenchmarkSend compares one sender and one actor: plain protoactor, and ours without and with measuring.
 func BenchmarkSend(b *testing.B) {
 	b.Run("plain", func(b *testing.B) {
 		system := benchSystem()
@@ -76,7 +76,7 @@ func BenchmarkSend(b *testing.B) {
 	}
 }
 
-// BenchmarkSendFromMany is many senders at one actor.
+// BenchmarkSendFromMany has many senders and one actor.
 func BenchmarkSendFromMany(b *testing.B) {
 	run := func(b *testing.B, send func(msg any)) {
 		var wg sync.WaitGroup
@@ -103,7 +103,7 @@ func BenchmarkSendFromMany(b *testing.B) {
 	})
 }
 
-// pinger sends a message back to whoever it is told.
+// ping is a message that its receiver sends back until left is 0.
 type ping struct{ left int }
 
 type ponger struct {
@@ -123,7 +123,7 @@ func (p *ponger) Receive(ctx Context) {
 	p.send(ctx, m)
 }
 
-// BenchmarkPingPong is two actors that wait for each other: the cost of waking one up.
+// BenchmarkPingPong has two actors that wait for each other: it measures the cost of waking one up.
 func BenchmarkPingPong(b *testing.B) {
 	b.Run("plain", func(b *testing.B) {
 		system, done := benchSystem(), make(chan struct{})
@@ -150,7 +150,7 @@ func BenchmarkPingPong(b *testing.B) {
 	})
 }
 
-// BenchmarkJob is the life of a job actor: added, one message, done, forgotten.
+// BenchmarkJob is the life of a job actor: added, one message, done, removed.
 func BenchmarkJob(b *testing.B) {
 	b.ReportAllocs()
 	s := Start(benchSystem(), Options{})
@@ -178,8 +178,8 @@ func BenchmarkJob(b *testing.B) {
 	wg.Wait()
 }
 
-// BenchmarkRestart is the way from a panic to the next incarnation's answer, and for an owner to that of its workers,
-// which start anew with it.
+// BenchmarkRestart measures the time from a panic to the next incarnation's answer, and for an owner to the answer of
+// its workers, which restart with it.
 func BenchmarkRestart(b *testing.B) {
 	for _, workers := range []int{0, 8} {
 		b.Run(fmt.Sprintf("workers=%d", workers), func(b *testing.B) {
@@ -204,7 +204,7 @@ func BenchmarkRestart(b *testing.B) {
 	}
 }
 
-// mortal dies of a ping. A token it answers itself, or has answered by the last of its workers.
+// mortal dies of a ping. It answers a token itself, or lets the last of its workers answer.
 func mortal(workers int, answers chan<- struct{}) Actor {
 	var last *Ref
 	return ReceiveFunc(func(ctx Context) {

@@ -2,8 +2,9 @@ package supervisor
 
 import "brine/supervisor/stats"
 
-// carryover is what a supervisor knows of a child and hands to the child of the same name in the next subtree of the
-// owner: its counters and its history, not its work. A worker that restarts because its server died goes on counting.
+// carryover is the state of a child that its supervisor hands to the child of the same name in the owner's next
+// subtree: its counters and its history, not its work. So a worker that restarts because its server died keeps
+// counting.
 type carryover struct {
 	counters   *stats.Counters
 	received   uint64
@@ -13,7 +14,7 @@ type carryover struct {
 	below      map[string]*carryover
 }
 
-// carryover is what the next child of this name takes over.
+// carryover is the state for the next child of this name.
 func (r *Ref) carryover() *carryover {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -23,7 +24,7 @@ func (r *Ref) carryover() *carryover {
 	}
 }
 
-// inherit lets a new child go on counting where the dead one ended.
+// inherit makes a new child continue the counts of the dead one.
 func (r *Ref) inherit(e *carryover) {
 	state, since := r.face.state, r.face.since
 	r.stats, r.received, r.inbox.quarantine, r.face, r.carried = e.counters, e.received, e.quarantine, e.face, e.below
@@ -48,7 +49,7 @@ func (s *Supervisor) keepCarryover(ref *Ref) {
 	s.owner.carried[ref.spec.Name] = e
 }
 
-// takeCarryover returns the carryover of a name and forgets it, nil when there is none.
+// takeCarryover returns the carryover of a name and removes it; nil if there is none.
 func (s *Supervisor) takeCarryover(name string) *carryover {
 	if s.owner == nil {
 		return nil
@@ -60,7 +61,7 @@ func (s *Supervisor) takeCarryover(name string) *carryover {
 	return e
 }
 
-// dropCarried forgets what no child took over since the last subtree ended.
+// dropCarried drops all carryovers that no child has taken since the last subtree ended.
 func (s *Supervisor) dropCarried() {
 	if s.owner == nil {
 		return

@@ -8,21 +8,21 @@ import (
 	"unicode/utf8"
 )
 
-// Bounds of what is kept of a death, in bytes.
+// Limits for the stored data of a death, in bytes.
 const (
 	stackMax  = 4096
 	reasonMax = 1024
 )
 
-// cause is why an incarnation died. As an error it is ErrCrashed.
+// cause is the reason of an incarnation's death. As an error it is ErrCrashed.
 type cause struct {
 	value   any // of the panic
 	reason  string
-	message string // type of the message in hand
+	message string // type of the message that was being handled
 	stack   string
 }
 
-// newCause is called in the deferred call of a failing handler.
+// newCause must be called in the deferred call of a failing handler.
 func newCause(reason any, message string) *cause {
 	c := &cause{value: reason, reason: shorten(fmt.Sprint(reason), reasonMax), message: message}
 	if t := new(taskError); asTask(reason, &t) {
@@ -41,27 +41,27 @@ func asTask(reason any, t **taskError) bool {
 func (c *cause) Error() string        { return fmt.Sprintf("%v: %s", ErrCrashed, c.reason) }
 func (c *cause) Is(target error) bool { return target == ErrCrashed }
 
-// Where the frames of the actor end, and where those of the runtime below it begin.
+// plumbing begins the first frame below the actor, beneath the first one of the runtime below that.
 const (
 	plumbing = "\nbrine/supervisor.(*guard)."
 	beneath  = "\ngithub.com/asynkron/protoactor-go/"
 )
 
-// trimStack cuts the frames above the panic, those below the actor, and those beyond stackMax.
+// trimStack removes the frames above the panic, those below the actor, and those beyond stackMax.
 func trimStack(s string) string {
 	if i := strings.LastIndex(s, "\npanic("); i >= 0 {
-		lines := strings.SplitN(s[i+1:], "\n", 3) // panic(...), its position, the rest
+		lines := strings.SplitN(s[i+1:], "\n", 3) // panic(...), its position, the other frames
 		s = lines[len(lines)-1]
 	}
 	if i := strings.Index(s, plumbing); i >= 0 && strings.Contains(s[:i], "\n") {
 		s = s[:i]
-	} else if i := strings.Index(s, beneath); i >= 0 { // it is in the guard itself
+	} else if i := strings.Index(s, beneath); i >= 0 { // the panic was in the guard itself
 		s = s[:i]
 	}
 	return shorten(s, stackMax)
 }
 
-// shorten cuts a text, between two characters of it.
+// shorten cuts a text at a character boundary.
 func shorten(s string, most int) string {
 	if len(s) <= most {
 		return s

@@ -15,14 +15,14 @@ import (
 	"github.com/asynkron/protoactor-go/actor"
 )
 
-// component is a scripted actor on which the others depend.
+// component is a scripted actor on which other actors depend.
 func component(name string) supervisor.Spec {
 	spec := script(name)
 	spec.Component = true
 	return spec
 }
 
-// hangIdle makes an actor hang, and waits until it does nothing but wait.
+// hangIdle makes an actor hang, and waits until it only waits.
 func hangIdle(t testing.TB, s *supervisor.Supervisor, ref *supervisor.Ref) (release func()) {
 	t.Helper()
 	release = hang(t, ref)
@@ -42,7 +42,7 @@ func hangIdle(t testing.TB, s *supervisor.Supervisor, ref *supervisor.Ref) (rele
 	}
 }
 
-// TestHungComponent is replaced long before a worker is.
+// TestHungComponent: a hung component is replaced long before a worker would be.
 func TestHungComponent(t *testing.T) {
 	clock, deaths := actortest.NewClock(), make(chan stats.Death, 10)
 	s := actortest.Start(t, supervisor.Options{Clock: clock, OnDeath: func(d stats.Death) { deaths <- d }})
@@ -70,7 +70,8 @@ func TestHungComponent(t *testing.T) {
 	}
 }
 
-// TestComponentThatWorks has the time of a worker: it may do something that takes long, or be starved.
+// TestComponentThatWorks: a component that works has the time of a worker, because its work may take long or it may get
+// no processor time.
 func TestComponentThatWorks(t *testing.T) {
 	clock, deaths := actortest.NewClock(), make(chan stats.Death, 10)
 	s := actortest.Start(t, supervisor.Options{Clock: clock, WorkerTimeout: 20 * time.Second,
@@ -100,7 +101,7 @@ func TestComponentThatWorks(t *testing.T) {
 	awaitStuck(t, s, 0)
 }
 
-// TestPatientComponent: what a handler is known to wait for is not held against it.
+// TestPatientComponent: a wait inside Patiently does not count.
 func TestPatientComponent(t *testing.T) {
 	clock, deaths := actortest.NewClock(), make(chan stats.Death, 10)
 	s := actortest.Start(t, supervisor.Options{Clock: clock, WorkerTimeout: 10 * time.Second,
@@ -118,7 +119,7 @@ func TestPatientComponent(t *testing.T) {
 		t.Fatalf("dead: %+v", <-deaths)
 	}
 	close(over)
-	defer hangIdle(t, s, ref)() // the next message is judged as any other
+	defer hangIdle(t, s, ref)() // the next message is judged like any other
 	for range 4*5 + 1 {
 		tickOn(t, clock)
 	}
@@ -127,8 +128,8 @@ func TestPatientComponent(t *testing.T) {
 	}
 }
 
-// TestStoppedMachine: after a stop of the whole process nobody is replaced, however long it was, and in whatever it
-// came.
+// TestStoppedMachine: after the whole process was stopped, no actor is replaced, however long the stop was and whenever
+// it came.
 func TestStoppedMachine(t *testing.T) {
 	clock, deaths := actortest.NewClock(), make(chan stats.Death, 10)
 	s := actortest.Start(t, supervisor.Options{Clock: clock, WorkerTimeout: 10 * time.Second,
@@ -154,7 +155,7 @@ func TestStoppedMachine(t *testing.T) {
 func TestComponentTimeoutDefault(t *testing.T) {
 	for _, tt := range []struct {
 		worker, component time.Duration
-		looks             int // the last one replaces it
+		looks             int // the last look replaces it
 	}{
 		{0, 0, 21}, {time.Second, 0, 5}, {time.Minute, 2 * time.Second, 9}, {2 * time.Second, -1, 9},
 	} {
@@ -178,7 +179,7 @@ func TestComponentTimeoutDefault(t *testing.T) {
 	}
 }
 
-// TestEventStream: who subscribes in protoactor's way sees failures, deaths and restarts.
+// TestEventStream: a subscriber of protoactor's event stream sees failures, deaths and restarts.
 func TestEventStream(t *testing.T) {
 	clock, log := actortest.NewClock(), actortest.NewLog()
 	system := supervisor.NewSystem(log.Logger())
@@ -222,7 +223,7 @@ func TestEventStream(t *testing.T) {
 	failed(errBoom, actor.RestartDirective)
 	died(1, true)
 	restarted(2)
-	ref.Send(exit()) // no failure
+	ref.Send(exit()) // not a failure
 	died(0, true)
 	restarted(3)
 	release := hang(t, ref)

@@ -6,10 +6,10 @@ import (
 	"github.com/asynkron/protoactor-go/actor"
 )
 
-// The functions below are for the inside of Receive. Under an actor that no supervisor started they do
-// the harmless thing said with each.
+// The functions below are for use inside Receive. If no supervisor started the actor, they do something harmless, which
+// the comments name as "Unsupervised".
 
-// Lifetime is the context of this incarnation: cancelled before the actor is told to stop and as soon as it dies.
+// Lifetime is the context of this incarnation. It is cancelled before the actor gets Stopping, and as soon as it dies.
 // Unsupervised: Background.
 func Lifetime(ctx Context) context.Context {
 	if inc := of(ctx); inc != nil {
@@ -34,7 +34,7 @@ func Of(ctx Context) *Supervisor {
 	return nil
 }
 
-// Incarnation counts from 1. Unsupervised: 1.
+// Incarnation is the number of the incarnation, from 1. Unsupervised: 1.
 func Incarnation(ctx Context) int {
 	if inc := of(ctx); inc != nil {
 		return inc.n
@@ -42,10 +42,10 @@ func Incarnation(ctx Context) int {
 	return 1
 }
 
-// Nest makes the supervisor of a subtree owned by this incarnation: the owner's death stops the whole
-// subtree, and only when that is down does the next owner start (and build its own). It must be called in
-// onStarted; a second call returns the first one's. Of opt, Name, Clock and Chaos are the owner's. When the
-// owner is stopped, its subtree stops first, while the owner still lives. Unsupervised: a root supervisor.
+// Nest makes the supervisor of a subtree that this incarnation owns. The owner's death stops the whole subtree; only
+// after that does the next owner start (and build its own). When the owner is stopped, its subtree stops first, while
+// the owner still lives. Nest must be called in onStarted; a second call returns the first one's supervisor. Name,
+// Clock, Chaos and Unmeasured come from the owner and not from opt. Unsupervised: a root supervisor.
 func Nest(ctx Context, opt Options) *Supervisor {
 	if inc := of(ctx); inc != nil {
 		return inc.nest(opt)
@@ -53,10 +53,10 @@ func Nest(ctx Context, opt Options) *Supervisor {
 	return Start(ctx.ActorSystem(), opt)
 }
 
-// Go runs f in a goroutine that belongs to this incarnation, such as a socket loop. Its context is Lifetime(ctx).
-// If f panics, or returns an error while that context lives, the actor dies of it. The next incarnation starts
-// only when f has returned (or StopTimeout is over), so a socket is closed before it is bound again.
-// Unsupervised: a plain goroutine.
+// Go runs f in a goroutine that belongs to this incarnation, such as a socket loop. The context of f is Lifetime(ctx).
+// If f panics, or returns an error before that context ends, the actor dies. The next incarnation starts only after f
+// has returned (or StopTimeout is over), so that a socket is closed before it is bound again. Unsupervised: a plain
+// goroutine.
 func Go(ctx Context, name string, f func(ctx context.Context) error) {
 	if inc := of(ctx); inc != nil {
 		inc.spawn(name, f)
@@ -70,8 +70,8 @@ func Go(ctx Context, name string, f func(ctx context.Context) error) {
 	}()
 }
 
-// Patiently calls f, which may honestly wait for longer than a component may (Options.ComponentTimeout): while it runs
-// the actor has the time of a worker.
+// Patiently calls f, which may legitimately wait for longer than a component may (Options.ComponentTimeout). While f
+// runs, the actor has the time limit of a worker.
 func Patiently(ctx Context, f func()) {
 	if inc := of(ctx); inc != nil {
 		inc.patient.Add(1)
@@ -80,7 +80,7 @@ func Patiently(ctx Context, f func()) {
 	f()
 }
 
-// Send sends and counts it as sent by this actor.
+// Send sends a message and counts it as sent by this actor.
 func Send(ctx Context, to *Ref, msg any) bool {
 	if inc := of(ctx); inc != nil {
 		inc.ref.stats.Sent.Add(1)
@@ -88,22 +88,22 @@ func Send(ctx Context, to *Ref, msg any) bool {
 	return to.Send(msg)
 }
 
-// Failed counts one message as failed though the actor lives on.
+// Failed counts one message as failed although the actor lives on.
 func Failed(ctx Context) {
 	if inc := of(ctx); inc != nil {
 		inc.ref.stats.Failed.Add(1)
 	}
 }
 
-// Note shows a short text in the actor's snapshot until the next Note, such as the jid being worked on.
+// Note shows a short text in the actor's snapshot until the next Note, such as the jid of the current job.
 func Note(ctx Context, text string) {
 	if inc := of(ctx); inc != nil {
 		inc.ref.stats.SetNote(text)
 	}
 }
 
-// Unhandled is the default case of every Receive: silent for the runtime's own messages, else the message
-// is counted, logged by type and reported lost (ErrUnhandled).
+// Unhandled is the default case of every Receive. It ignores the runtime's own messages. Any other message is counted,
+// logged by type and reported as lost (ErrUnhandled).
 func Unhandled(ctx Context) {
 	msg := ctx.Message()
 	if RuntimeMessage(msg) {

@@ -11,7 +11,7 @@ import (
 	"github.com/asynkron/protoactor-go/actor"
 )
 
-// Messages of a core: what a Supervisor's methods, its timers and its subtrees tell it.
+// Messages of a core, from a Supervisor's methods, its timers and its subtrees.
 type (
 	post struct { // an event in the life of one child
 		quiet
@@ -23,7 +23,7 @@ type (
 		final  bool
 		within time.Duration
 	}
-	haltTimer struct { // a part of the time for a halt is over
+	haltTimer struct { // a part of the time for a halt has passed
 		quiet
 		halt *halting
 		kind haltKind
@@ -34,35 +34,35 @@ type (
 	}
 	reviveTree struct{ quiet } // start the children of a resting tree
 	sweep      struct{ quiet } // check_children
-	watch      struct{ quiet } // look for handlers that run for too long
-	hung       struct {        // one that the watchdog gives up
+	watch      struct{ quiet } // look for handlers that run too long
+	hung       struct {        // a handler that the watchdog gives up
 		quiet
 		found overdue
 		slow  stats.Slow
 	}
 )
 
-// quiet keeps a message that comes late to an ended core out of the dead letters.
+// quiet keeps a late message to an ended core out of the dead letters.
 type quiet struct{}
 
 func (quiet) InfrastructureMessage() {}
 
-// core is the actor behind a Supervisor: protoactor's parent of the children. It feeds the policy and
+// core is the actor behind a Supervisor: for protoactor the parent of the children. It gives events to the policy and
 // carries out its effects.
 type core struct {
 	sup     *Supervisor
 	records map[*Ref]*record
-	byID    map[string]*record // of the incarnations not abandoned, by actor id
-	resting bool               // children are not started until the tree is revived
-	halt    *halting           // nil unless a halt is under way
+	byID    map[string]*record // by actor id, without abandoned incarnations
+	resting bool               // children do not start until the tree is revived
+	halt    *halting           // nil unless a halt is running
 	over    bool               // a final halt has ended
 	sweeper func() bool        // stops the timer of the next sweep
 	watcher func() bool        // stops the timer of the next watch
 
-	progress progress // of the root's
+	progress progress // only for the root
 }
 
-// record is what the core holds of one child.
+// record is the core's state of one child.
 type record struct {
 	ref      *Ref
 	life     life
@@ -71,16 +71,16 @@ type record struct {
 	delay    func() bool // stops the back-off timer
 	patience func() bool // stops the timer of doPatience
 	suspect  int         // incarnation that the last sweep missed
-	drained  bool        // the subtree of the incarnation was stopped before its actor
-	counted  bool        // in the report of the halt under way
-	heir     bool        // it ends because its tree does
+	drained  bool        // the incarnation's subtree was stopped before its actor
+	counted  bool        // in the report of the current halt
+	heir     bool        // it ends because its tree ends
 }
 
 func newCore(s *Supervisor, resting bool) *core {
 	return &core{sup: s, records: make(map[*Ref]*record), byID: make(map[string]*record), resting: resting}
 }
 
-// alwaysStop is the strategy towards failing children: protoactor only ever stops them, restarts are ours.
+// alwaysStop is the strategy for failing children: protoactor only ever stops them, and we restart them.
 type alwaysStop struct{}
 
 func (alwaysStop) HandleFailure(_ *System, s actor.Supervisor, child *PID, _ *actor.RestartStatistics,
@@ -89,7 +89,7 @@ func (alwaysStop) HandleFailure(_ *System, s actor.Supervisor, child *PID, _ *ac
 }
 
 func (c *core) Receive(ctx Context) {
-	defer func() { // a supervisor does not die of its own faults
+	defer func() { // a supervisor does not die from its own faults
 		if r := recover(); r != nil {
 			c.sup.log.Error("panic in a supervisor", "actor", c.sup.path, "err", fmt.Sprint(r), "stack",
 				trimStack(string(debug.Stack())))
@@ -151,7 +151,7 @@ func (c *core) stray(id string) {
 	c.sup.log.Debug("a process that is not in the map has died", "actor", id)
 }
 
-// feed gives one event to the policy, then those that its effects answer at once.
+// feed gives one event to the policy, and then the events with which effects answer at once.
 func (c *core) feed(ctx Context, rec *record, first event) {
 	for queue := []event{first}; len(queue) > 0; queue = queue[1:] {
 		var effects []effect
@@ -162,7 +162,7 @@ func (c *core) feed(ctx Context, rec *record, first event) {
 			}
 		}
 	}
-	if c.halt != nil && c.halt.final && rec.life.phase == down { // dead by itself before it was told
+	if c.halt != nil && c.halt.final && rec.life.phase == down { // it died before the halt reached it
 		c.feed(ctx, rec, event{kind: evStop})
 		return
 	}
@@ -199,8 +199,8 @@ func (c *core) inOrder() []*record {
 	return recs
 }
 
-// onSweep is check_children: a child that the registry has lost and that does nothing any more counts as
-// dead the second time it is missed, since the first time the news of its death may be under way.
+// onSweep is check_children. A child counts as dead if the registry has lost it and it does nothing any more, but only
+// the second time: the first time the message about its death may still be under way.
 func (c *core) onSweep(ctx Context) {
 	if c.over {
 		return
@@ -223,7 +223,7 @@ func (c *core) onSweep(ctx Context) {
 	c.sweeper = c.after(c.sup.opt.SweepEvery, &sweep{})
 }
 
-// after sends msg to this core when d is over.
+// after sends msg to this core after d.
 func (c *core) after(d time.Duration, msg any) (stop func() bool) {
 	return c.sup.opt.Clock.AfterFunc(d, func() { c.sup.tell(msg) })
 }

@@ -12,37 +12,37 @@ import (
 	"sync"
 	"time"
 
-	"brine/modules/host/wholefile"
 	"brine/supervisor/stats"
+	"brine/wire/disk/wholefile"
 )
 
-// Bounds of the file: with so many lines it is made anew with the last keepHistory, and no more than so many bytes of
-// its end are ever read.
+// Limits of the file. At deathLines lines it is rewritten with the last keepHistory deaths. At most the last deathBytes
+// bytes are read.
 const (
 	deathLines  = 2 * keepHistory
 	deathBytes  = 8 << 20
 	flushWithin = time.Second
 )
 
-// deathFile keeps the last deaths on disk, a line of JSON each, the newest last. It is written by a goroutine that
-// lives only while there is something to write: a disk that hangs holds up no restart. What cannot be read, such as
-// the torn line of a machine that lost its power, is skipped.
+// deathFile keeps the last deaths on disk, one line of JSON each, the newest last. A goroutine writes it, which runs
+// only while there are deaths to write: a disk that hangs delays no restart. Lines that cannot be read, such as a line
+// torn by a power loss, are skipped.
 type deathFile struct {
 	path string
 	log  *slog.Logger
 
 	mu      sync.Mutex
 	pending []stats.Death
-	idle    chan struct{} // closed when the writer has ended; nil when none runs
+	idle    chan struct{} // closed when the writer has ended; nil if none runs
 
-	// Of the writer:
-	kept   []stats.Death // as they stand in the file, the last keepHistory
+	// Only for the writer:
+	kept   []stats.Death // the content of the file, the last keepHistory
 	lines  int
-	torn   bool // the file is longer than what was read of it, or does not end with a whole line
-	failed bool // the last write failed: told once, until one succeeds
+	torn   bool // the file is longer than the part that was read, or does not end with a whole line
+	failed bool // the last write failed: logged once, until a write succeeds
 }
 
-// load reads the file. It is called once, before anything is added.
+// load reads the file. It must be called once, before add.
 func (f *deathFile) load() []stats.Death {
 	raw, cut, err := readEnd(f.path, deathBytes)
 	if err != nil {
@@ -62,7 +62,7 @@ func (f *deathFile) load() []stats.Death {
 	return append([]stats.Death(nil), f.kept...)
 }
 
-// readEnd reads a file, of a long one the end; cut says that it was one.
+// readEnd reads the last most bytes of a file; cut tells whether the file is longer.
 func readEnd(path string, most int64) (raw []byte, cut bool, err error) {
 	file, err := os.Open(path)
 	if err != nil {
@@ -92,7 +92,7 @@ func (f *deathFile) add(d stats.Death) {
 	}
 }
 
-// write empties pending and ends.
+// write writes the pending deaths until there are none, and ends.
 func (f *deathFile) write() {
 	for {
 		f.mu.Lock()
@@ -113,7 +113,7 @@ func (f *deathFile) write() {
 	}
 }
 
-// put appends, or makes the file anew when it has grown or is damaged.
+// put appends deaths. It rewrites the file if it is damaged or too long, or if the last write failed.
 func (f *deathFile) put(some []stats.Death) error {
 	for _, d := range some {
 		f.kept = pushBounded(f.kept, d, keepHistory)
@@ -129,7 +129,7 @@ func (f *deathFile) put(some []stats.Death) error {
 	if err != nil {
 		return err
 	}
-	f.torn = true // until it is whole again
+	f.torn = true // until the write has succeeded
 	_, err = file.Write(text)
 	if err = errors.Join(err, file.Close()); err != nil {
 		return err
@@ -139,7 +139,7 @@ func (f *deathFile) put(some []stats.Death) error {
 	return nil
 }
 
-// renew writes the file anew, beside the old one until it is complete.
+// renew rewrites the file. The old file stays until the new one is complete.
 func (f *deathFile) renew() error {
 	text, err := deathText(f.kept)
 	if err != nil {
@@ -165,7 +165,7 @@ func deathText(some []stats.Death) ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// flush waits for the writer, but not for ever: the disk may hang.
+// flush waits for the writer, but not forever: the disk may hang.
 func (f *deathFile) flush() {
 	f.mu.Lock()
 	idle := f.idle

@@ -13,11 +13,10 @@ import (
 	"github.com/asynkron/protoactor-go/actor"
 )
 
-// statusKilled is the exit status in the log of a child that was abandoned, as of a process killed by
-// SIGKILL.
+// statusKilled is the exit status in the log for an abandoned child, as for a process killed by SIGKILL.
 const statusKilled = -9
 
-// do carries out one effect. Some are answered by an event at once.
+// do carries out one effect. Some effects are answered by an event at once.
 func (c *core) do(ctx Context, rec *record, f effect) (answer event, ok bool) {
 	switch f.kind {
 	case doSpawn:
@@ -39,7 +38,7 @@ func (c *core) do(ctx Context, rec *record, f effect) (answer event, ok bool) {
 	case doUndelay:
 		stopTimer(&rec.delay)
 	case doPatience:
-		if rec.patience == nil && c.halt == nil { // in a halt its deadline counts
+		if rec.patience == nil && c.halt == nil { // in a halt the halt's deadline counts
 			rec.patience = c.after(rec.ref.spec.StopTimeout, &post{ref: rec.ref, ev: event{kind: evGiveUp, n: f.n}})
 		}
 	case doAbandon:
@@ -54,8 +53,8 @@ func (c *core) do(ctx Context, rec *record, f effect) (answer event, ok bool) {
 	return event{}, false
 }
 
-// stopsLast lets a store end behind the messages that wait for it, when the whole tree ends for good: they are what the
-// others, which have ended before, did last.
+// stopsLast makes a store end after its waiting messages, if the whole tree ends for good: these messages are the last
+// work of other actors that have already ended.
 func (c *core) stopsLast(rec *record) bool {
 	if !rec.ref.spec.Store || c.halt == nil || !c.halt.final || rec.ref.inbox.cur.Load() != rec.inc.mailbox {
 		return false
@@ -63,7 +62,7 @@ func (c *core) stopsLast(rec *record) bool {
 	return rec.ref.inbox.push(&actor.PoisonPill{}) == nil
 }
 
-// spawn starts incarnation n. The actor's value is made in its own goroutine (see guard).
+// spawn starts incarnation n. The actor's own goroutine makes the actor's value (see guard).
 func (c *core) spawn(ctx Context, rec *record, n int) {
 	prefix := ctx.Self().Id + "/"
 	for {
@@ -74,7 +73,7 @@ func (c *core) spawn(ctx Context, rec *record, n int) {
 		}
 		rec.ref.spawned(n, id)
 		pid, err := ctx.SpawnNamed(inc.props(), id)
-		if err != nil { // the id was taken between the look and the leap
+		if err != nil { // the id was taken after freeID
 			inc.cancel()
 			continue
 		}
@@ -110,7 +109,7 @@ func (c *core) drain(rec *record) (event, bool) {
 	return event{}, false
 }
 
-// release waits until neither goroutine nor subtree of the incarnation is left.
+// release waits until no goroutine and no subtree of the incarnation is left.
 func (c *core) release(rec *record) (event, bool) {
 	inc, released := rec.inc, event{kind: evReleased, n: rec.inc.n}
 	delete(c.byID, rec.pid.Id)
@@ -119,7 +118,7 @@ func (c *core) release(rec *record) (event, bool) {
 	if tree == nil && len(inc.tasks()) == 0 {
 		return released, true
 	}
-	known := rec.drained // its report, that is
+	known := rec.drained // the report has already been used
 	answer := func(r Report) {
 		if known {
 			r = Report{}
@@ -134,10 +133,10 @@ func (c *core) release(rec *record) (event, bool) {
 	return event{}, false
 }
 
-// finally says whether a subtree goes down for good: one made by AddTree outlives incarnations of its group.
+// finally tells whether a subtree ends for good: a subtree made by AddTree outlives incarnations of its group.
 func finally(rec *record) bool { return rec.ref.group == nil || rec.life.next == remove }
 
-// budget is the time a subtree gets: less than its owner has.
+// budget is the time for a subtree: less than its owner has.
 func (c *core) budget(rec *record) time.Duration {
 	left := rec.ref.spec.StopTimeout
 	if c.halt != nil {
@@ -146,7 +145,7 @@ func (c *core) budget(rec *record) time.Duration {
 	return left * 3 / 4
 }
 
-// takeMail takes the waiting messages back from the incarnation.
+// takeMail takes the incarnation's waiting messages back.
 func (c *core) takeMail(rec *record) {
 	if msg, hung := rec.ref.inbox.detach(rec.inc.mailbox); hung {
 		rec.ref.killedBy(msg, ErrAbandoned.Error())
@@ -160,7 +159,7 @@ func (c *core) takeMail(rec *record) {
 	}
 }
 
-// abandon leaves the incarnation behind, with what it hangs on.
+// abandon leaves the incarnation behind, with its goroutines.
 func (c *core) abandon(rec *record) {
 	name := rec.ref.path
 	if tasks := rec.inc.tasks(); len(tasks) > 0 {
@@ -176,7 +175,7 @@ func (c *core) abandon(rec *record) {
 		"\n\n"))
 }
 
-// replace leaves a handler behind. What else belongs to the incarnation has been told to end.
+// replace leaves a handler behind. Everything else of the incarnation has been told to end.
 func (c *core) replace(rec *record) {
 	c.leave(rec)
 	if c.halt != nil {
@@ -184,7 +183,7 @@ func (c *core) replace(rec *record) {
 	}
 }
 
-// leave takes the mailbox away from an incarnation and counts its goroutine until it ends.
+// leave takes the mailbox away from an incarnation, and counts its goroutine as stuck until it ends.
 func (c *core) leave(rec *record) {
 	delete(c.byID, rec.pid.Id)
 	c.takeMail(rec)
@@ -209,8 +208,8 @@ func (c *core) forget(rec *record) {
 	}
 }
 
-// bury records and logs the end of an incarnation. An end that was asked for is a death only to those who
-// wait for the next incarnation.
+// bury records and logs the end of an incarnation. An end that was requested is a death only for those who wait for the
+// next incarnation.
 func (c *core) bury(rec *record, f effect) {
 	d := c.death(rec, f)
 	asked := rec.life.next == remove || rec.life.next == rest
@@ -222,7 +221,7 @@ func (c *core) bury(rec *record, f effect) {
 	if restarting {
 		tail = ", restarting..."
 	}
-	if !asked || d.Status != 0 { // before the log tells it: who has read that can ask for the death
+	if !asked || d.Status != 0 { // before the log line: its reader may then request the death
 		rec.ref.died(d)
 		c.publishDeath(rec, d, restarting)
 		c.sup.bury(d)

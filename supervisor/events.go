@@ -8,17 +8,17 @@ import (
 	"github.com/asynkron/protoactor-go/actor"
 )
 
-// Events on the EventStream of the actor system, beside protoactor's own: an actor.SupervisorEvent for every failure,
-// as its strategies publish them, and an actor.DeadLetterEvent for every message to a process that is not there.
-// Subscribers run in the goroutine of the supervisor and must not block.
+// Events on the EventStream of the actor system. Besides, there are protoactor's own: an actor.SupervisorEvent for
+// every failure, as protoactor's strategies publish it, and an actor.DeadLetterEvent for every message to a missing
+// process. Subscribers run in the supervisor's goroutine and must not block.
 type (
-	// ChildDied says that an incarnation has ended and nobody had asked for it, or that it had not ended well.
+	// ChildDied says that an incarnation has ended, although nobody requested it or not in a normal way.
 	ChildDied struct {
 		PID        *PID // of the incarnation
 		Death      stats.Death
-		Restarting bool // another one follows
+		Restarting bool // another incarnation follows
 	}
-	// ChildRestarted says that an incarnation has been started after another one.
+	// ChildRestarted says that an incarnation was started after another one.
 	ChildRestarted struct {
 		PID         *PID
 		Path        string
@@ -26,7 +26,7 @@ type (
 	}
 )
 
-// publish puts an event on the stream. A subscriber that panics harms nobody else.
+// publish publishes an event. If a subscriber panics, nothing else is affected.
 func (c *core) publish(event any) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -36,7 +36,7 @@ func (c *core) publish(event any) {
 	c.sup.system.EventStream.Publish(event)
 }
 
-// publishDeath tells the stream of a death, first in protoactor's own form if it was a failure.
+// publishDeath publishes a death. A failure is published in protoactor's own form first.
 func (c *core) publishDeath(rec *record, d stats.Death, restarting bool) {
 	var reason any
 	if cause := rec.inc.mailbox.cause.Load(); cause != nil {

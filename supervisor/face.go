@@ -6,32 +6,32 @@ import (
 	"brine/supervisor/stats"
 )
 
-// keepDeaths is how many deaths of one child are kept.
+// keepDeaths is how many deaths are kept for each child.
 const keepDeaths = 5
 
-// face is what a child shows beside its counters. The supervisor writes it, under Ref.mu.
+// face is the visible state of a child besides its counters. The supervisor writes it, under Ref.mu.
 type face struct {
 	id          string
 	state       string
 	since       time.Time
 	incarnation int
 	restarts    int
-	left        int // incarnations abandoned
+	left        int // number of abandoned incarnations
 	deaths      []stats.Death
 	hour        *stats.Hour // of restarts
 	slow        *stats.Slow // the last one
-	begun       bool        // some incarnation has handled Started
-	ended       bool        // gone
+	begun       bool        // an incarnation has handled Started
+	ended       bool        // the child is gone
 	samples     [2]sample
 }
 
-// sample is the time spent in handlers, and the messages received, up to a moment.
+// sample is the time spent in handlers and the number of received messages, up to a time.
 type sample struct {
 	at, busy int64
 	received uint64
 }
 
-// started is called by the actor when Started is handled.
+// started must be called by the actor after it has handled Started.
 func (r *Ref) started(n int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -57,13 +57,13 @@ func (r *Ref) setState(state string) {
 	}
 }
 
-// show is called by the core when the child's life went on.
+// show must be called by the core when the child's state has changed.
 func (r *Ref) show(l life) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	switch l.phase {
 	case up:
-		return // told by spawned and started
+		return // spawned and started set it
 	case gone:
 		r.setState(stats.StateStopped)
 		if !r.face.ended && !r.face.begun {
@@ -118,7 +118,7 @@ func (r *Ref) died(d stats.Death) {
 	r.face.deaths = append(r.face.deaths[:len(r.face.deaths):len(r.face.deaths)], d)
 }
 
-// sample remembers how busy the actor was, for the busy share and the rate of the time since.
+// sample records how busy the actor was, to calculate later its busy share and rate since then.
 func (r *Ref) sample(now int64) {
 	latest := sample{now, r.stats.Busy(now), r.received + r.inbox.received()}
 	r.mu.Lock()
@@ -126,7 +126,7 @@ func (r *Ref) sample(now int64) {
 	r.face.samples[0], r.face.samples[1] = r.face.samples[1], latest
 }
 
-// Snapshot tells everything about the child and what is below it. It asks nobody, like Supervisor.Snapshot.
+// Snapshot returns everything about the child and its subtree. Like Supervisor.Snapshot, it sends no message.
 func (r *Ref) Snapshot() stats.Child {
 	now := r.inbox.nanos()
 	r.mu.Lock()
@@ -172,8 +172,8 @@ func share(from, to sample) float64 {
 	return min(max(float64(to.busy-from.busy)/float64(to.at-from.at), 0), 1)
 }
 
-// rate is the number of messages received per second; a child younger than a second counts as that old.
-// While an abandoned actor gives its messages back there may seem to be fewer than before.
+// rate is the number of received messages per second; a child younger than a second counts as a second old. While an
+// abandoned actor returns its messages, the number may seem to shrink.
 func rate(from, to sample) float64 {
 	if to.at <= from.at || to.received < from.received {
 		return 0

@@ -6,15 +6,15 @@ import (
 	"runtime/debug"
 )
 
-// injected makes an actor fail from outside, past its waiting messages.
+// injected makes an actor fail from outside. It overtakes the waiting messages.
 type injected struct {
 	err error // of a goroutine of Go
 	how Fault
 }
 
-// guard stands between protoactor and an actor. It makes the actor's value in the actor's own goroutine,
-// hands it a bound context, and recovers panics once the actor is ending: there they would leave a zombie
-// that is neither alive nor reported dead.
+// guard stands between protoactor and an actor. It makes the actor's value in the actor's own goroutine and gives it a
+// bound context. While the actor is ending, it recovers panics: they would leave an actor that is neither alive nor
+// reported as dead.
 type guard struct {
 	inc    *incarnation
 	inner  Actor
@@ -72,8 +72,8 @@ func (g *guard) suffer(m *injected) {
 	}
 }
 
-// bound is the context a supervised actor gets: protoactor's, plus the way to its incarnation, and counting
-// what is sent.
+// bound is the context of a supervised actor: protoactor's context, with access to the incarnation. It counts sent
+// messages.
 type bound struct {
 	Context
 	inc   *incarnation
@@ -108,7 +108,7 @@ func (b *bound) Forward(pid *PID) {
 	b.Context.Forward(pid)
 }
 
-// Stop of itself cancels the context first, like every other way to end.
+// Stop of the actor itself cancels the context first, like every other way to end.
 func (b *bound) Stop(pid *PID) {
 	if pid.Equal(b.Self()) {
 		b.inc.cancel()
@@ -116,7 +116,7 @@ func (b *bound) Stop(pid *PID) {
 	b.Context.Stop(pid)
 }
 
-// group is the actor of a child made by AddTree: it does nothing but own the tree.
+// group is the actor of a child made by AddTree: it only owns the tree.
 type group struct{ tree *Supervisor }
 
 func (g *group) Receive(ctx Context) {
@@ -130,7 +130,7 @@ func (g *group) Receive(ctx Context) {
 	}
 }
 
-// of finds the incarnation behind a context, nil for an unsupervised actor.
+// of finds the incarnation of a context; nil for an unsupervised actor.
 func of(ctx Context) *incarnation {
 	if b, ok := ctx.(*bound); ok {
 		return b.inc

@@ -4,7 +4,7 @@ import (
 	"time"
 )
 
-// halting is a halt under way.
+// halting is a running halt.
 type halting struct {
 	final    bool
 	began    time.Time
@@ -16,7 +16,7 @@ type halting struct {
 	report   Report
 }
 
-// ended notes a child that is down or gone.
+// ended records a child that is down or gone.
 func (h *halting) ended(rec *record) {
 	if !rec.counted {
 		rec.counted = true
@@ -24,7 +24,7 @@ func (h *halting) ended(rec *record) {
 	}
 }
 
-// abandoned notes a child that did not end; name tells what it hangs on.
+// abandoned records a child that did not end; name also lists its goroutines.
 func (h *halting) abandoned(rec *record, name string) {
 	if !rec.counted {
 		rec.counted = true
@@ -32,7 +32,7 @@ func (h *halting) abandoned(rec *record, name string) {
 	}
 }
 
-// onHalt begins a halt, or makes the one under way final.
+// onHalt begins a halt, or makes the running halt final.
 func (c *core) onHalt(ctx Context, m *haltTree) {
 	switch {
 	case c.over:
@@ -41,7 +41,7 @@ func (c *core) onHalt(ctx Context, m *haltTree) {
 	case m.final && !c.halt.final:
 		c.halt.final = true
 		for _, rec := range c.inOrder() {
-			if rec.life.phase != up { // the others are told in their turn
+			if rec.life.phase != up { // the others get it in their turn
 				c.feed(ctx, rec, event{kind: evStop})
 			}
 		}
@@ -66,7 +66,7 @@ func (c *core) begin(ctx Context, m *haltTree) {
 	c.step(ctx, haltEvent{kind: haltBegin})
 }
 
-// step feeds the shutdown policy and carries out its orders. It is called again by what it does.
+// step gives events to the shutdown policy and carries out its orders, which may call step again.
 func (c *core) step(ctx Context, e haltEvent) {
 	h := c.halt
 	h.pending = append(h.pending, e)
@@ -100,7 +100,7 @@ func (c *core) carryOut(ctx Context, o orders) {
 	}
 	for _, name := range o.abandon {
 		if rec := c.named(name); rec != nil {
-			c.feed(ctx, rec, event{kind: kind}) // it may not have been told before
+			c.feed(ctx, rec, event{kind: kind}) // it may not have been told yet
 			c.feed(ctx, rec, event{kind: evGiveUp, n: rec.life.n})
 		}
 	}
@@ -114,7 +114,7 @@ func (c *core) named(name string) *record {
 	return c.records[ref]
 }
 
-// note adds what a subtree reports to the report of the halt under way.
+// note adds the report of a subtree to the report of the current halt.
 func (c *core) note(r Report) {
 	if c.halt != nil {
 		c.halt.report.Stopped = append(c.halt.report.Stopped, r.Stopped...)

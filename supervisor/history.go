@@ -9,18 +9,18 @@ import (
 	"brine/supervisor/stats"
 )
 
-// keepHistory is how many deaths of a whole tree are kept, in memory and on disk.
+// keepHistory is how many deaths are kept for a whole tree, in memory and on disk.
 const keepHistory = 200
 
-// history is the record of the last deaths of a tree, those of the process before included.
+// history holds the last deaths of a tree, including those of earlier processes.
 type history struct {
-	strays atomic.Uint64 // deaths that belonged to no living child
-	file   *deathFile    // nil: the record ends with the process
+	strays atomic.Uint64 // deaths of no living child
+	file   *deathFile    // nil: the history ends with the process
 	mu     sync.Mutex
 	deaths []stats.Death
 }
 
-// newHistory begins with what the file has, if there is one.
+// newHistory begins with the content of the file, if there is one.
 func newHistory(path string, log *slog.Logger) *history {
 	if path == "" {
 		return new(history)
@@ -39,7 +39,7 @@ func (h *history) add(d stats.Death) {
 	}
 }
 
-// insert adds a death that was before others of the list.
+// insert adds a death that is older than others in the list.
 func (h *history) insert(d stats.Death) {
 	h.add(d)
 	h.mu.Lock()
@@ -53,7 +53,7 @@ func (h *history) list() []stats.Death {
 	return slices.Clone(h.deaths)
 }
 
-// flush waits until all is on disk, if the disk lets it.
+// flush waits until all deaths are on disk, or the disk takes too long.
 func (h *history) flush() {
 	if h.file != nil {
 		h.file.flush()

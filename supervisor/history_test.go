@@ -17,14 +17,15 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// die lets one actor of a fresh supervisor die n times with the given file, stops it and returns its history.
+// die makes one actor of a fresh supervisor die n times with the given file, stops the supervisor and returns its
+// history.
 func die(t *testing.T, file string, n int) []stats.Death {
 	t.Helper()
 	clock := actortest.NewClock()
 	s := actortest.Start(t, supervisor.Options{Clock: clock, HistoryFile: file})
 	ref := add(t, s, script("a"))
 	for range n {
-		clock.Advance(time.Second) // no death is quick
+		clock.Advance(time.Second) // so that no death is quick
 		ref.Send(boom())
 		incarnation(t, ref)
 	}
@@ -48,7 +49,7 @@ func TestHistorySurvivesTheDaemon(t *testing.T) {
 	}
 }
 
-// TestHistoryRemembers: a death that the tree did not see stands where its time is, and in the file.
+// TestHistoryRemembers: a death that the tree did not see is at the right place by its time, and in the file.
 func TestHistoryRemembers(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "deaths")
 	clock := actortest.NewClock()
@@ -132,7 +133,7 @@ func TestHistoryOfADamagedFile(t *testing.T) {
 	}
 }
 
-// TestHistoryWithoutADisk: a daemon that cannot keep its history says so once and works on.
+// TestHistoryWithoutADisk: a daemon that cannot store its history says so once and continues.
 func TestHistoryWithoutADisk(t *testing.T) {
 	log := actortest.NewLog()
 	dir := filepath.Join(t.TempDir(), "absent")

@@ -8,36 +8,36 @@ import (
 	"github.com/asynkron/protoactor-go/actor"
 )
 
-// inbox is the queue of user messages of one child. It outlives incarnations: each one's mailbox takes
-// batches out of it, and gives back what it did not handle. Producers append under a mutex; the fields that
-// observers read are atomics.
+// inbox is the queue of user messages of one child. It outlives incarnations: the mailbox of an incarnation takes
+// batches from it, and returns the messages that it did not handle. Senders append under a mutex; observers read atomic
+// fields.
 type inbox struct {
-	limit      int // of waiting messages, 0 is none
+	limit      int // of waiting messages; 0: none
 	hold       int // of messages kept while no incarnation lives
 	nanos      func() int64
 	quarantine *quarantine
 
 	mu     sync.Mutex
-	full   [][]item // not yet taken by the mailbox, oldest first: chunks that are full,
-	in     []item   // and the one that is not
+	full   [][]item // not yet taken by the mailbox, oldest first: full chunks,
+	in     []item   // and the last chunk
 	closed bool
 
 	cur     atomic.Pointer[mailbox] // of the living incarnation, nil between two; changed under mu
-	inLen   atomic.Int64            // messages in full and in
-	firstAt atomic.Int64            // time of the first of them
-	taken   atomic.Uint64           // messages that left
+	inLen   atomic.Int64            // number of messages in full and in
+	firstAt atomic.Int64            // arrival of the first of them
+	taken   atomic.Uint64           // number of messages taken out
 }
 
-// item is a waiting message with the time it came, in nanoseconds of inbox.nanos.
+// item is a waiting message with its arrival, in nanoseconds of inbox.nanos.
 type item struct {
 	msg any
 	at  int64
 }
 
-// chunk is the largest number of messages in one slice: a long queue grows without being copied.
+// chunk is the largest number of messages in one slice, so that a long queue grows without being copied.
 const chunk = 512
 
-// push appends a message and wakes the incarnation that lives. Errors: ErrGone, ErrMailboxFull.
+// push appends a message and wakes the living incarnation. Errors: ErrGone, ErrMailboxFull.
 func (q *inbox) push(msg any) error {
 	now := q.nanos()
 	q.mu.Lock()
@@ -62,7 +62,7 @@ func (q *inbox) push(msg any) error {
 	return nil
 }
 
-// crowded says whether the n messages that wait outside of m are too many.
+// crowded tells whether the n messages outside m are too many.
 func (q *inbox) crowded(m *mailbox, n int) bool {
 	if m == nil {
 		return n >= q.hold || q.limit > 0 && n >= q.limit
@@ -82,15 +82,15 @@ func (q *inbox) append(it item) {
 	q.in = append(q.in, it)
 }
 
-// attach makes m the mailbox that takes the messages.
+// attach makes m the mailbox that receives the messages.
 func (q *inbox) attach(m *mailbox) {
 	q.mu.Lock()
 	q.cur.Store(m)
 	q.mu.Unlock()
 }
 
-// refill moves everything that waits into m, in exchange for its empty buffer. False: nothing there, or m
-// was detached.
+// refill moves the oldest full chunk into m, or all messages in exchange for m's empty buffer. It returns false if
+// there are no messages, or m was detached.
 func (q *inbox) refill(m *mailbox) bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -110,7 +110,7 @@ func (q *inbox) refill(m *mailbox) bool {
 	return true
 }
 
-// left keeps account of the messages in full and in, after a change by n at the front.
+// left updates inLen and firstAt after a change by n messages at the front.
 func (q *inbox) left(n int) {
 	q.inLen.Add(int64(n))
 	switch {
@@ -121,8 +121,8 @@ func (q *inbox) left(n int) {
 	}
 }
 
-// detach takes the messages away from m, even while its handler hangs, and puts those not begun back in
-// front of the queue. It returns the message in hand, if m is working on one. A second call does nothing.
+// detach takes the messages away from m, even while its handler hangs, and puts those that were not begun back in front
+// of the queue. If m is handling a message, it returns that message and true. A second call does nothing.
 func (q *inbox) detach(m *mailbox) (inHand any, hung bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -134,7 +134,7 @@ func (q *inbox) detach(m *mailbox) (inHand any, hung bool) {
 		return nil, false
 	}
 	i := int(pos / 2)
-	if pos%2 == 1 { // odd: item i is in hand
+	if pos%2 == 1 { // odd: item i is being handled
 		inHand, hung = m.items[i].msg, true
 		i++
 	}
@@ -146,7 +146,7 @@ func (q *inbox) detach(m *mailbox) (inHand any, hung bool) {
 	return inHand, hung
 }
 
-// drain takes out everything that waits; with closing it refuses all that comes later.
+// drain takes out all waiting messages; with closing it refuses all later ones.
 func (q *inbox) drain(closing bool) []item {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -161,7 +161,7 @@ func (q *inbox) drain(closing bool) []item {
 	return all
 }
 
-// depth is the number of messages waiting.
+// depth is the number of waiting messages.
 func (q *inbox) depth() int {
 	n := int(q.inLen.Load())
 	if m := q.cur.Load(); m != nil {
@@ -170,10 +170,10 @@ func (q *inbox) depth() int {
 	return n
 }
 
-// received counts every message that was let in.
+// received counts all accepted messages.
 func (q *inbox) received() uint64 { return q.taken.Load() + uint64(q.inLen.Load()) }
 
-// oldest is the time the oldest waiting message came, 0 when none waits.
+// oldest is the arrival of the oldest waiting message, 0 if none waits.
 func (q *inbox) oldest() int64 {
 	if m := q.cur.Load(); m != nil {
 		if at := m.nextAt.Load(); at != 0 {
@@ -186,7 +186,7 @@ func (q *inbox) oldest() int64 {
 	return q.firstAt.Load()
 }
 
-// unwrap takes a message out of the envelope a request travels in.
+// unwrap takes a message out of the envelope of a request.
 func unwrap(msg any) any {
 	if env, ok := msg.(*actor.MessageEnvelope); ok {
 		return env.Message

@@ -13,8 +13,8 @@ import (
 	"brine/supervisor/stats"
 )
 
-// incarnation is one life of a child: its context, mailbox, goroutines and subtree. Whoever holds a bound
-// context reaches it from inside the actor, the core actor from outside.
+// incarnation is one life of a child: its context, mailbox, goroutines and subtree. The actor reaches it through a
+// bound context, the core actor from outside.
 type incarnation struct {
 	sup     *Supervisor
 	ref     *Ref
@@ -24,18 +24,18 @@ type incarnation struct {
 	cancel  context.CancelFunc
 	mailbox *mailbox
 	logger  atomic.Pointer[slog.Logger] // made at first use
-	patient atomic.Int32                // calls of Patiently
+	patient atomic.Int32                // running calls of Patiently
 
-	abandoned chan struct{} // closed when the supervisor gives up waiting
-	hung      *stats.Slow   // of the core: the handler that was given up
-	limit     time.Duration // of the core: how long that one could have run
+	abandoned chan struct{} // closed when the supervisor stops waiting
+	hung      *stats.Slow   // for the core: the handler that was given up
+	limit     time.Duration // for the core: the time limit of that handler
 
 	mu      sync.Mutex
 	nested  *Supervisor
 	busy    map[string]int // goroutines of Go by name
-	open    int            // of those, how many run
-	left    bool           // those that run are counted as stuck
-	onIdle  func()         // called once when open is 0
+	open    int            // the number of those goroutines that run
+	left    bool           // running goroutines count as stuck
+	onIdle  func()         // called once when open becomes 0
 	expired bool           // no subtree may be made any more
 }
 
@@ -62,7 +62,7 @@ func (inc *incarnation) log() *slog.Logger {
 	return l
 }
 
-// taskError is the failure of a goroutine of Go, brought into the actor to kill it.
+// taskError is the failure of a goroutine of Go. It is sent to the actor and kills it.
 type taskError struct {
 	name  string
 	err   error
@@ -72,7 +72,7 @@ type taskError struct {
 func (e *taskError) Error() string { return e.name + ": " + e.err.Error() }
 func (e *taskError) Unwrap() error { return e.err }
 
-// spawn runs f as Go says.
+// spawn runs f as described at Go.
 func (inc *incarnation) spawn(name string, f func(context.Context) error) {
 	inc.mu.Lock()
 	if inc.busy == nil {
@@ -113,7 +113,7 @@ func asError(reason any) error {
 	return fmt.Errorf("%v", reason)
 }
 
-// fail kills the actor with err from outside its goroutine.
+// fail kills the actor with err, from another goroutine.
 func (inc *incarnation) fail(err error) { inc.mailbox.PostSystemMessage(&injected{err: err}) }
 
 func (inc *incarnation) ended(name string) {
@@ -135,7 +135,7 @@ func (inc *incarnation) ended(name string) {
 	}
 }
 
-// strand counts the goroutines that still run as stuck, each until it ends.
+// strand counts the running goroutines as stuck, each until it ends.
 func (inc *incarnation) strand() {
 	inc.mu.Lock()
 	defer inc.mu.Unlock()
@@ -145,7 +145,7 @@ func (inc *incarnation) strand() {
 	}
 }
 
-// whenIdle calls f once no goroutine of Go runs.
+// whenIdle calls f when no goroutine of Go is running.
 func (inc *incarnation) whenIdle(f func()) {
 	inc.mu.Lock()
 	if inc.open > 0 {
@@ -157,7 +157,7 @@ func (inc *incarnation) whenIdle(f func()) {
 	f()
 }
 
-// tasks names the goroutines that still run.
+// tasks returns the names of the running goroutines.
 func (inc *incarnation) tasks() []string {
 	inc.mu.Lock()
 	defer inc.mu.Unlock()
@@ -168,7 +168,7 @@ func (inc *incarnation) tasks() []string {
 	return names
 }
 
-// nest returns the subtree of this incarnation and makes it first when there is none.
+// nest returns the subtree of this incarnation. If there is none, it makes it.
 func (inc *incarnation) nest(opt Options) *Supervisor {
 	inc.mu.Lock()
 	defer inc.mu.Unlock()
@@ -191,7 +191,7 @@ func (inc *incarnation) adopt(tree *Supervisor) {
 	tree.revive(inc.ctx)
 }
 
-// subtree returns what Nest made, and lets it make no more.
+// subtree returns the subtree, and prevents that a new one is made.
 func (inc *incarnation) subtree() *Supervisor {
 	inc.mu.Lock()
 	defer inc.mu.Unlock()

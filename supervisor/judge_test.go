@@ -44,7 +44,7 @@ func TestJudge(t *testing.T) {
 	}
 }
 
-// TestNobodyIsReplaced where workers have all the time: a component has it, too.
+// TestNobodyIsReplaced: if workers have no time limit, a component has none either.
 func TestNobodyIsReplaced(t *testing.T) {
 	if got := judge(time.Hour, limits{-1, 5 * time.Second, -1}, true); got != inTime {
 		t.Errorf("got %d", got)
@@ -54,7 +54,7 @@ func TestNobodyIsReplaced(t *testing.T) {
 	}
 }
 
-// TestProgress: a look that comes late counts for no more than two.
+// TestProgress: a late look counts for no more than two.
 func TestProgress(t *testing.T) {
 	const every = 250 * time.Millisecond
 	var p progress
@@ -73,7 +73,7 @@ func TestProgress(t *testing.T) {
 			t.Errorf("look %d: got %s, want %s", i, v.running(began, &p, every), tt.want)
 		}
 	}
-	began = now + 1 // begun right before the process is stopped
+	began = now + 1 // begun just before the process is stopped
 	look(time.Hour)
 	if got := v.running(began, &p, every); got != 2*every {
 		t.Errorf("begun before the stop: got %s", got)
@@ -110,7 +110,7 @@ func TestWatchEvery(t *testing.T) {
 	}
 }
 
-// TestStackOfExactlyOne: of many goroutines in the same function, the trace of each actor is its own.
+// TestStackOfExactlyOne: among many goroutines in the same function, the right trace is found for each actor.
 func TestStackOfExactlyOne(t *testing.T) {
 	s := Start(benchSystem(), Options{})
 	defer s.Stop(time.Minute)

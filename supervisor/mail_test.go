@@ -18,20 +18,20 @@ import (
 	"github.com/asynkron/protoactor-go/actor"
 )
 
-// numbered is a message with a number; lossy says when it is lost.
+// numbered is a message with a number; lossy reports when it is lost.
 type numbered struct{ n int }
 
 type lossy struct{ why chan error }
 
 func (l *lossy) Lost(why error) { l.why <- why }
 
-// loss is what a Spec's OnLost was told.
+// loss is a call of a Spec's OnLost.
 type loss struct {
 	msg any
 	why error
 }
 
-// collector is the Spec of an actor that hands numbered messages to got and reports losses.
+// collector is the Spec of an actor that sends numbered messages to got and reports losses.
 func collector(name string) (spec supervisor.Spec, got chan int, lost chan loss) {
 	got, lost = make(chan int, 1000), make(chan loss, 1000)
 	spec = script(name)
@@ -70,7 +70,7 @@ func take(t testing.TB, got <-chan int, n int) []int {
 	return out
 }
 
-// backOff lets the child die until its next start waits for the clock.
+// backOff makes the child die until its next start waits for the clock.
 func backOff(t testing.TB, clock *actortest.Clock, ref *supervisor.Ref) {
 	t.Helper()
 	for range 4 {
@@ -237,7 +237,7 @@ func TestAbandonedMessageIsLostOnceAndItsLateEndChangesNothing(t *testing.T) {
 		t.Errorf("got %+v", d)
 	}
 	if n := after.Received - after.Lost; after.Handling.Count != n && after.Handling.Count != n-1 {
-		// the last one may still count
+		// the last one may not be counted yet
 		t.Errorf("handled %d of %d, lost %d", after.Handling.Count, after.Received, after.Lost)
 	}
 }
@@ -301,7 +301,7 @@ func TestPIDStaysValid(t *testing.T) {
 	if first, second := ref.PID(), ref.PID(); first != second {
 		t.Error("PID changes")
 	}
-	// who watches the PID hears of the next end
+	// an actor that watches the PID gets the next end
 	call(t, other2(t, s, ref, probe), func(supervisor.Context) bool { return true })
 	ref.Send(exit())
 	actortest.Find[*actor.Terminated](t, probe)
@@ -325,8 +325,8 @@ func other2(t *testing.T, s *supervisor.Supervisor, ref *supervisor.Ref, probe *
 	}})
 }
 
-// TestNoMessageIsLostInSilence sends from many goroutines to a child that crashes, exits, is restarted and
-// hangs all the time: every message is handled or reported, and those of one sender come in order.
+// TestNoMessageIsLostInSilence sends from many goroutines to a child that keeps crashing, exiting, hanging and being
+// restarted. Every message is handled or reported, and the messages of one sender come in order.
 func TestNoMessageIsLostInSilence(t *testing.T) {
 	const senders, each = 8, 3000
 	s := actortest.Start(t, supervisor.Options{RestartDelayMax: time.Millisecond, WaitForKill: 2 * time.Millisecond})
@@ -342,7 +342,7 @@ func TestNoMessageIsLostInSilence(t *testing.T) {
 	note := func(m *tagged, how string) {
 		mu.Lock()
 		defer mu.Unlock()
-		if before, twice := seen[*m]; twice { // an abandoned handler may still come to its end
+		if before, twice := seen[*m]; twice { // an abandoned handler may still finish
 			if hung := supervisor.ErrAbandoned.Error(); how != hung && before != hung {
 				t.Errorf("%v %s, was %s before", *m, how, before)
 			}
@@ -436,7 +436,7 @@ func restartAlways(t *testing.T, s *supervisor.Supervisor, name string, stop <-c
 	return &done
 }
 
-// TestAnswerToTheIncarnation: a request between actors in protoactor's own way.
+// TestAnswerToTheIncarnation: a request between actors with protoactor's own functions.
 func TestAnswerToTheIncarnation(t *testing.T) {
 	s := actortest.Start(t, supervisor.Options{})
 	spec, got, lost := collector("a")

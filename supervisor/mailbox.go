@@ -15,20 +15,20 @@ import (
 	"github.com/asynkron/protoactor-go/actor"
 )
 
-// mailbox is the mailbox of one incarnation: system messages of its own, user messages from the child's
-// inbox, in batches. It measures what it delivers. Unlike protoactor's it delivers no user message once the
-// actor is stopping, has no MessageBatch, and survives runtime.Goexit in a handler.
+// mailbox is the mailbox of one incarnation: it has its own system messages, and takes user messages from the child's
+// inbox in batches. It measures their handling. Unlike protoactor's mailbox it delivers no user message once the actor
+// is stopping, has no MessageBatch, and survives runtime.Goexit in a handler.
 type mailbox struct {
 	inbox  *inbox
 	stats  *stats.Counters // nil: do not measure
 	lost   func(msg any, why error)
-	killed func(msg any, reason string) // the actor died with msg in hand
-	last   func()                       // called before the actor hears of its end, whoever wants it
-	stuck  *atomic.Int64                // counts goroutines that abandoned mailboxes still hold
-	slow   int64                        // a handler that took longer is told to late, in nanoseconds
+	killed func(msg any, reason string) // the actor died while it handled msg
+	last   func()                       // called before the actor's end begins, whatever the cause
+	stuck  *atomic.Int64                // number of goroutines that abandoned mailboxes still hold
+	slow   int64                        // a handler that takes longer is reported to late, in nanoseconds
 	late   func(msg any, n int, start, end int64)
-	n      int             // of the incarnation
-	labels context.Context // says whose goroutine it is that works on the messages
+	n      int             // number of the incarnation
+	labels context.Context // with the label of the actor for the goroutine that handles the messages
 
 	invoker    actor.MessageInvoker
 	dispatcher actor.Dispatcher
@@ -40,20 +40,20 @@ type mailbox struct {
 	sys    []any
 	sysLen atomic.Int32
 
-	// Of the goroutine that runs process:
+	// Only for the goroutine that runs process:
 	suspended bool         // after a failure
 	ending    bool         // Stop was delivered
-	lastType  reflect.Type // last one told to stats
-	begun     int64        // when the last one was begun, as stats was told
+	lastType  reflect.Type // type of the last message in stats
+	begun     int64        // when the last message was begun, as in stats
 	next      int          // index in items
-	items     []item       // the batch; an observer must not look
+	items     []item       // the batch; observers must not read it
 
 	stranded atomic.Int32 // see strand
 
-	// 2 x index of the next item, plus 1 while the item before it is in hand; detached when negative
+	// 2 x index of the next item, plus 1 while the item before it is being handled; negative if detached
 	pos    atomic.Int64
 	size   atomic.Int64 // len(items)
-	nextAt atomic.Int64 // time the next item came, 0 at the end of the batch
+	nextAt atomic.Int64 // arrival of the next item, 0 at the end of the batch
 }
 
 const (
@@ -68,12 +68,12 @@ const (
 	strandedEnded       // the goroutine has ended
 )
 
-// detached is what pos becomes when the messages are taken away; adding to it leaves it negative.
+// detached is the value of pos after the messages were taken away; additions leave it negative.
 const detached = math.MinInt64 / 2
 
 var errGoexit = errors.New("runtime.Goexit in a handler")
 
-// waiting is the number of items of the batch not yet begun.
+// waiting is the number of items of the batch that are not begun.
 func (m *mailbox) waiting() int {
 	pos := m.pos.Load()
 	if pos < 0 {
@@ -89,8 +89,8 @@ func (m *mailbox) RegisterHandlers(invoker actor.MessageInvoker, dispatcher acto
 // Start has nothing to do: see PostSystemMessage.
 func (m *mailbox) Start() {}
 
-// PostUserMessage takes what was sent to the incarnation's own PID. It takes the way of Ref.Send, so that a
-// message for a dead incarnation reaches the next; a poison pill for a dead one is no message.
+// PostUserMessage receives messages that were sent to the incarnation's own PID. It delivers them like Ref.Send, so
+// that a message for a dead incarnation reaches the next one. It ignores a poison pill for a dead incarnation.
 func (m *mailbox) PostUserMessage(msg any) {
 	if _, poison := msg.(*actor.PoisonPill); poison && m.pos.Load() < 0 {
 		return
@@ -100,8 +100,8 @@ func (m *mailbox) PostUserMessage(msg any) {
 	}
 }
 
-// PostSystemMessage queues a message of the runtime. With the first one, Started, the child's waiting
-// messages become this mailbox's; none overtakes it, since system messages go first.
+// PostSystemMessage queues a message of the runtime. With the first one, Started, this mailbox receives the child's
+// waiting messages. None of them overtakes Started, because system messages go first.
 func (m *mailbox) PostSystemMessage(msg any) {
 	m.sysMu.Lock()
 	m.sys = append(m.sys, msg)
@@ -115,7 +115,7 @@ func (m *mailbox) PostSystemMessage(msg any) {
 
 func (m *mailbox) UserMessageCount() int { return m.inbox.depth() }
 
-// wake makes sure that somebody processes the messages.
+// wake makes sure that a goroutine processes the messages.
 func (m *mailbox) wake() {
 	if m.status.Load() == idle && m.status.CompareAndSwap(idle, running) {
 		m.dispatcher.Schedule(m.loop)
@@ -123,8 +123,8 @@ func (m *mailbox) wake() {
 }
 
 // strand counts the goroutine of an abandoned mailbox as stuck, until free says that it has ended. The mailbox is
-// detached by then, and whoever comes second sees what the first did: strand that nothing runs any more, or free
-// that it is detached.
+// already detached. Of strand and free, the second one sees the result of the first: strand sees that the goroutine has
+// ended, or free sees that it was counted.
 func (m *mailbox) strand() {
 	if m.status.Load() != running {
 		return
@@ -135,18 +135,18 @@ func (m *mailbox) strand() {
 	}
 }
 
-// free is called when the goroutine is about to end.
+// free must be called when the goroutine is about to end.
 func (m *mailbox) free() {
 	if m.pos.Load() < 0 && m.stranded.Swap(strandedEnded) == strandedTold {
 		m.stuck.Add(-1)
 	}
 }
 
-// still says that nothing is being processed.
+// still tells whether nothing is being processed.
 func (m *mailbox) still() bool { return m.status.Load() == idle }
 
-// growStack gives the stack of a new goroutine the size that handlers need, while there is nothing on it to copy: grown
-// step by step below a handler it would be copied at each doubling, for every burst of messages anew.
+// growStack gives the stack of a new goroutine the size that handlers need, while there is nothing on it to copy.
+// Otherwise the stack would be copied at each doubling below a handler, again for every burst of messages.
 //
 //go:noinline
 func growStack() {
@@ -155,12 +155,12 @@ func growStack() {
 }
 
 func (m *mailbox) process() {
-	pprof.SetGoroutineLabels(m.labels) // those of whoever sent the message came with the goroutine
+	pprof.SetGoroutineLabels(m.labels) // the new goroutine has the labels of the message's sender
 	growStack()
 	for {
 		m.run()
 		m.rest()
-		user := !m.suspended && !m.ending // read while still running: afterwards they may be another's
+		user := !m.suspended && !m.ending // read while still running: afterwards another goroutine may change them
 		m.status.Store(idle)
 		m.free()
 		more := m.sysLen.Load() > 0 || user && m.inbox.cur.Load() == m && m.inbox.inLen.Load() > 0
@@ -170,14 +170,14 @@ func (m *mailbox) process() {
 	}
 }
 
-// rest leaves nothing behind that an observer could take for work.
+// rest makes sure that observers see no running handler.
 func (m *mailbox) rest() {
 	if c := m.counters(); c != nil {
 		c.Idle(m.begun)
 	}
 }
 
-// counters is where to count, nil once the messages were taken away: by then they may be another incarnation's.
+// counters returns the counters, or nil after the messages were taken away: by then another incarnation may use them.
 func (m *mailbox) counters() *stats.Counters {
 	if m.pos.Load() < 0 {
 		m.stats = nil
@@ -185,7 +185,7 @@ func (m *mailbox) counters() *stats.Counters {
 	return m.stats
 }
 
-// run delivers until nothing is left or a handler fails.
+// run delivers messages until there are none left or a handler fails.
 func (m *mailbox) run() {
 	var hand any
 	whole := false
@@ -200,7 +200,7 @@ func (m *mailbox) run() {
 		m.fail(errGoexit, hand) // this goroutine is ending
 		m.dispatcher.Schedule(m.loop)
 	}()
-	var now int64 // end of the message before, 0 when the clock must be read
+	var now int64 // end of the previous message, 0 if the clock must be read
 	for turn := 0; ; turn++ {
 		if turn > m.dispatcher.Throughput() {
 			turn = 0
@@ -228,7 +228,7 @@ func (m *mailbox) run() {
 	whole = true
 }
 
-// deliver hands one user message to the actor and returns the time when it was done.
+// deliver gives one user message to the actor and returns the time at its end.
 func (m *mailbox) deliver(it item, start int64) int64 {
 	if m.stats == nil {
 		m.invoker.InvokeUserMessage(it.msg)
@@ -292,8 +292,8 @@ func (m *mailbox) take() (item, bool) {
 	return it, true
 }
 
-// done ends the claim of take. False: the supervisor has taken the message away meanwhile and reported it;
-// the counters are another incarnation's by now.
+// done ends the claim of take. It returns false if the supervisor has meanwhile taken the message away and reported it;
+// another incarnation may then use the counters.
 func (m *mailbox) done() bool {
 	if m.pos.Add(1) < 0 {
 		m.stats = nil
@@ -344,8 +344,8 @@ func (m *mailbox) system(msg any) {
 	}
 }
 
-// fail tells the supervisor that a handler did not return, and that the message in hand is lost. It runs in
-// the deferred call of the failing handler, so the stack of the failure is still there.
+// fail tells the supervisor that a handler did not return, and that the current message is lost. It runs in the
+// deferred call of the failing handler, so the stack of the failure still exists.
 func (m *mailbox) fail(reason, hand any) {
 	m.suspended = true // until the supervisor's answer
 	c := newCause(reason, typeName(hand))

@@ -17,13 +17,13 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// patience is how long a test waits for what must happen; it only passes when the test fails.
+// patience is how long a test waits for a certain event; only a failing test waits so long.
 const patience = time.Minute
 
-// do is a message that tells a scripted actor what to do with it.
+// do is a message with a function for a scripted actor.
 type do struct{ f func(ctx supervisor.Context) }
 
-// scripted does what its messages say; on is called for the runtime's messages.
+// scripted runs the functions in its messages; on is called for the runtime's messages.
 type scripted struct{ on func(ctx supervisor.Context) }
 
 func (s *scripted) Receive(ctx supervisor.Context) {
@@ -55,7 +55,7 @@ func boom() any { return &do{func(supervisor.Context) { supervisor.Crash(errBoom
 
 func exit() any { return &do{func(ctx supervisor.Context) { ctx.Stop(ctx.Self()) }} }
 
-// incarnation asks an actor which one it is.
+// incarnation returns the number of an actor's incarnation.
 func incarnation(t testing.TB, ref *supervisor.Ref) int {
 	t.Helper()
 	return call(t, ref, func(ctx supervisor.Context) int { return supervisor.Incarnation(ctx) })
@@ -69,7 +69,7 @@ func call[T any](t testing.TB, ref *supervisor.Ref, f func(ctx supervisor.Contex
 	})
 }
 
-// hang makes the actor hang in a handler until release is called, whatever becomes of its context.
+// hang makes the actor hang in a handler until release is called, even if its context ends.
 func hang(t testing.TB, ref *supervisor.Ref) (release func()) {
 	t.Helper()
 	reached, over := make(chan struct{}), make(chan struct{})
@@ -85,7 +85,7 @@ func add(t testing.TB, s *supervisor.Supervisor, spec supervisor.Spec) *supervis
 
 var suffix = regexp.MustCompile(`(#\d+)\.\d+`)
 
-// even takes the suffixes out of ids that 32-bit machines need, see freeID.
+// even removes the suffixes that 32-bit machines need from ids, see freeID.
 func even(s string) string { return suffix.ReplaceAllString(s, "$1") }
 
 // poison sends a poison pill to ref from an actor of s.
@@ -107,7 +107,7 @@ func awaitChild(t testing.TB, s *supervisor.Supervisor, path, state string) {
 	t.Fatalf("%s is not %s: %+v", path, state, s.Snapshot())
 }
 
-// awaitNoChild waits until a child has ended and is forgotten.
+// awaitNoChild waits until a child has ended and is removed.
 func awaitNoChild(t testing.TB, s *supervisor.Supervisor, path string) {
 	t.Helper()
 	for limit := time.Now().Add(patience); time.Now().Before(limit); runtime.Gosched() {

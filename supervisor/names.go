@@ -2,28 +2,29 @@ package supervisor
 
 import "github.com/asynkron/protoactor-go/actor"
 
-// What an actor is made of. The names are protoactor's, so that no other package has to import it; whoever needs
-// another of its names adds it here (docs/decisions/0072-protoactor-behind-the-supervisor.md).
+// Names for the parts of an actor. They are protoactor's names, so that no other package has to import it. If another
+// of its names is needed, add it here (docs/decisions/0072-protoactor-behind-the-supervisor.md).
 type (
-	// Actor is what a Spec makes: Receive gets one message at a time.
+	// Actor is the value that a Spec makes: Receive gets one message at a time.
 	Actor = actor.Actor
-	// ReceiveFunc is an actor without a state of its own.
+	// ReceiveFunc is an actor without state of its own.
 	ReceiveFunc = actor.ReceiveFunc
-	// Context is what Receive gets: the message, the actor's logger, and what the functions of this package ask for.
+	// Context is the argument of Receive: it has the message and the actor's logger, and the functions of this package
+	// need it.
 	Context = actor.Context
 
 	// Started is the first message of an incarnation.
 	Started = actor.Started
-	// Stopping comes when it is to end.
+	// Stopping tells an incarnation to end.
 	Stopping = actor.Stopping
-	// Stopped is the last one.
+	// Stopped is the last message of an incarnation.
 	Stopped = actor.Stopped
-	// Restarting comes in place of Stopping where protoactor restarts an actor, which under a supervisor it never does.
+	// Restarting replaces Stopping if protoactor restarts an actor. Under a supervisor that never happens.
 	Restarting = actor.Restarting
 
-	// PID names a process of protoactor's. Who sends to a Ref needs none.
+	// PID names a process of protoactor. A Ref needs none.
 	PID = actor.PID
-	// System is what the actors of one process live in, see NewSystem.
+	// System contains the actors of one process, see NewSystem.
 	System = actor.ActorSystem
 )
 

@@ -5,13 +5,13 @@ import (
 	"time"
 )
 
-// Messages of a Stop, for the actors whose Spec asks for them. Done is called once, from any goroutine, when it is
-// done; an actor that is lost meanwhile holds up nothing.
+// Messages of a Stop, for actors whose Spec asks for them. The actor calls Done once, from any goroutine, when it has
+// finished. A Stop does not wait for an actor that dies meanwhile.
 type (
-	// CloseIntake asks for nothing more to be taken from outside. What has been taken is still worked on, and
-	// answered, so the socket stays open.
+	// CloseIntake tells the actor to accept nothing more from outside. Work that it has already accepted is still done
+	// and answered, so the socket stays open.
 	CloseIntake struct{ Done func() }
-	// Flush asks for what the actor holds to be put where it belongs, such as on disk.
+	// Flush tells the actor to store the data that it holds, for example on disk.
 	Flush struct{ Done func() }
 )
 
@@ -21,32 +21,32 @@ func (m *CloseIntake) Lost(error) { m.Done() }
 // Lost ends the wait.
 func (m *Flush) Lost(error) { m.Done() }
 
-// Phase is a part of a Stop that comes before the actors are stopped.
+// Phase is a part of a Stop before the actors are stopped.
 type Phase struct {
 	Name string
 	Took time.Duration
-	Late []string // paths of those that were not done in time
+	Late []string // paths of the actors that did not finish in time
 }
 
-// Names of the phases, in their order.
+// Names of the phases, in order.
 const (
 	PhaseIntake  = "intake closed"
 	PhaseMail    = "mailboxes drained"
 	PhaseFlushed = "stores flushed"
 )
 
-// Shares of the time of a Stop that the phases may take, in eighths. At least half is left for the actors.
+// Shares of the phases in the time of a Stop, in eighths. At least half of the time is left for the actors.
 const (
 	intakeShare = 1
 	mailShare   = 2
 	flushShare  = 1
 )
 
-// quietEvery is how often the mailboxes are looked at while they are drained, in real time.
+// quietEvery is the interval for checking the mailboxes while they are drained, in real time.
 const quietEvery = time.Millisecond
 
-// phases closes the intake, lets the actors work off what they have, and has it stored. A tree without an intake and
-// without a store has none.
+// phases closes the intake, lets the actors finish their work, and has it stored. A tree without an intake and a store
+// has no phases.
 func (s *Supervisor) phases(within time.Duration) []Phase {
 	intakes := s.every(func(spec Spec) bool { return spec.Intake })
 	stores := s.every(func(spec Spec) bool { return spec.Store })
@@ -70,7 +70,7 @@ func (s *Supervisor) phases(within time.Duration) []Phase {
 	return list
 }
 
-// phase does a part of a Stop; over is closed when its time is.
+// phase runs a part of a Stop; over is closed when its time has passed.
 func (s *Supervisor) phase(name string, within time.Duration, do func(over <-chan struct{}) []string) Phase {
 	over := make(chan struct{})
 	stop := s.opt.Clock.AfterFunc(within, func() { close(over) })
@@ -80,7 +80,7 @@ func (s *Supervisor) phase(name string, within time.Duration, do func(over <-cha
 	return Phase{Name: name, Took: s.opt.Clock.Now().Sub(began), Late: late}
 }
 
-// every lists the children in the tree whose Spec says so.
+// every lists the children in the tree whose Spec satisfies is.
 func (s *Supervisor) every(is func(Spec) bool) (found []*Ref) {
 	for _, ref := range s.children() {
 		if is(ref.spec) {
@@ -93,8 +93,8 @@ func (s *Supervisor) every(is func(Spec) bool) (found []*Ref) {
 	return found
 }
 
-// askAll sends each its message and waits until all are done. It returns the paths of those that are not. Who is dead
-// is not waited for: nothing is restarted any more.
+// askAll sends each actor its message and waits until all have finished. It returns the paths of those that have not.
+// It does not wait for a dead actor, because nothing is restarted any more.
 func askAll(refs []*Ref, over <-chan struct{}, message func(done func()) any) (late []string) {
 	done := make([]chan struct{}, len(refs))
 	for i, ref := range refs {
@@ -130,8 +130,8 @@ func isClosed(c <-chan struct{}) bool {
 	}
 }
 
-// drainMail waits until no living actor has a message, in hand or waiting, in two looks between which none came
-// either. It returns the paths of those that still have.
+// drainMail waits until no living actor has a message, waiting or being handled, and no new message came between two
+// looks. It returns the paths of the actors that still have messages.
 func (s *Supervisor) drainMail(over <-chan struct{}) []string {
 	tick := time.NewTicker(quietEvery)
 	defer tick.Stop()
@@ -150,7 +150,7 @@ func (s *Supervisor) drainMail(over <-chan struct{}) []string {
 	}
 }
 
-// look counts the messages received in the tree and names the living actors that have some.
+// look counts the received messages in the tree and lists the living actors that have messages.
 func (s *Supervisor) look() (received uint64, busy []string) {
 	for _, ref := range s.children() {
 		received += ref.inbox.received()

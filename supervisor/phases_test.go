@@ -13,7 +13,7 @@ import (
 	"brine/supervisor"
 )
 
-// phased is the Spec of an actor that tells what it is asked for; answer is called with each question.
+// phased is the Spec of an actor that logs its questions; answer is called for each question.
 func phased(name string, log lives, answer func(ctx supervisor.Context, done func())) supervisor.Spec {
 	spec := script(name)
 	inner := spec.New
@@ -44,7 +44,7 @@ func names(phases []supervisor.Phase) (out []string) {
 	return out
 }
 
-// TestStopGoesInPhases: intake, mailboxes, stores, then the actors with their sockets, the last started first.
+// TestStopGoesInPhases: intake, mailboxes, stores, then the actors with their sockets, the last one started first.
 func TestStopGoesInPhases(t *testing.T) {
 	s := actortest.Start(t, supervisor.Options{})
 	log := make(lives, 100)
@@ -58,7 +58,7 @@ func TestStopGoesInPhases(t *testing.T) {
 	add(t, s, server)
 	worker, _ := s.Lookup("server/worker")
 	release := hang(t, worker)
-	// what the worker does last makes work for the store, which makes some for itself
+	// the worker's last work makes work for the store, which makes more work for itself
 	worker.Send(&do{func(ctx supervisor.Context) {
 		log <- "worker works"
 		supervisor.Send(ctx, storeRef, &do{func(ctx supervisor.Context) {
@@ -80,7 +80,8 @@ func TestStopGoesInPhases(t *testing.T) {
 	}
 }
 
-// TestStoreTakesTheLastMessages: what an actor does while it stops reaches the store, however busy that is.
+// TestStoreTakesTheLastMessages: messages that an actor sends while it stops reach the store, however busy the store
+// is.
 func TestStoreTakesTheLastMessages(t *testing.T) {
 	s := actortest.Start(t, supervisor.Options{})
 	log, release := make(lives, 100), make(chan struct{})
@@ -114,7 +115,7 @@ func TestStoreTakesTheLastMessages(t *testing.T) {
 	}
 }
 
-// nest makes an actor own a subtree of one.
+// nest makes an actor own a subtree with one child.
 func nest(make func() supervisor.Actor, below supervisor.Spec) func() supervisor.Actor {
 	return func() supervisor.Actor {
 		a := make()
@@ -145,7 +146,7 @@ func awaitRest(t testing.TB, refs ...*supervisor.Ref) {
 	}
 }
 
-// TestPhasesHaveDeadlines: who is late is named, and the next phase begins.
+// TestPhasesHaveDeadlines: actors that are late are named, and the next phase begins.
 func TestPhasesHaveDeadlines(t *testing.T) {
 	clock, told := actortest.NewClock(), actortest.NewLog()
 	s := supervisor.Start(supervisor.NewSystem(told.Logger()), supervisor.Options{Name: "test", Clock: clock,
@@ -175,7 +176,7 @@ func TestPhasesHaveDeadlines(t *testing.T) {
 		t.Errorf("got %q", closed)
 	}
 	actortest.Wait(t, "answer", answered)
-	awaitRest(t, refs...) // or they would be late with their mail
+	awaitRest(t, refs...) // otherwise they would be late with their mail
 	clock.WaitTimer(t, time.Second)
 	clock.Advance(time.Second) // the intake
 	clock.WaitTimer(t, 2*time.Second)
@@ -199,7 +200,7 @@ func TestPhasesHaveDeadlines(t *testing.T) {
 	told.Await(t, "WARN a phase of the stop was not over in time")
 }
 
-// TestDeadActorHoldsUpNoPhase: it dies of the question, or it is dead already and nothing is restarted.
+// TestDeadActorHoldsUpNoPhase: an actor dies of the question, or is already dead and not restarted.
 func TestDeadActorHoldsUpNoPhase(t *testing.T) {
 	s := actortest.Start(t, supervisor.Options{})
 	log := make(lives, 100)
@@ -237,7 +238,7 @@ func TestPlainTreeHasNoPhases(t *testing.T) {
 	}
 }
 
-// TestAddWhileDraining: restarting is off, but what the last requests need is still started.
+// TestAddWhileDraining: restarting is off, but children that the last requests need are still started.
 func TestAddWhileDraining(t *testing.T) {
 	s := actortest.Start(t, supervisor.Options{})
 	s.StopRestarting()

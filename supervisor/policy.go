@@ -2,12 +2,12 @@ package supervisor
 
 import "time"
 
-// The life of one child as a pure state machine: next takes a state and an event and returns the new state
-// and what is to be done. The core actor feeds it and carries out the effects; nothing is decided elsewhere,
-// except the order of a shutdown (see shutdown.go).
+// The life of one child as a pure state machine: next takes a state and an event, and returns the new state and the
+// effects. The core actor supplies the events and carries out the effects. All decisions are here, except the order of
+// a shutdown (see shutdown.go).
 
-// quickDeath is the age below which a death counts as quick, and quickFree the number of quick deaths in a
-// row that are answered at once.
+// A death before the age of quickDeath counts as quick. The first quickFree quick deaths in a row cause no delay, the
+// next one firstDelay, and each further one twice as much.
 const (
 	quickDeath = time.Second
 	quickFree  = 3
@@ -19,36 +19,36 @@ type phase uint8
 const (
 	down      phase = iota // not running: new, or dead with restarting off, or its tree is halted
 	up                     // an incarnation lives
-	draining               // asked to end: its subtree is stopping, the actor still works
+	draining               // told to end: its subtree is stopping, the actor still works
 	stopping               // context cancelled, Stop sent
-	releasing              // the actor has ended, its goroutines or its subtree have not
-	waiting                // dead, restarted when the back-off is over
-	gone                   // forgotten
+	releasing              // the actor has ended, but not all of its goroutines and its subtree
+	waiting                // dead, to be restarted after the back-off
+	gone                   // removed
 )
 
-// sequel is what follows the end of the incarnation.
+// sequel is the consequence of an incarnation's end.
 type sequel uint8
 
 const (
-	respawn sequel = iota // ProcessManager's rule: a new one
-	again                 // a restart that was asked for: at once, whatever the back-off says
+	respawn sequel = iota // ProcessManager's rule: a new incarnation
+	again                 // a requested restart: at once, without back-off
 	rest                  // stay down until the tree is revived
-	remove                // the work is done or the tree is stopped
+	remove                // the work is done or the tree is stopped: remove the child
 )
 
 type life struct {
 	phase phase
-	n     int       // incarnation, 0 before the first
+	n     int       // incarnation, 0 before the first one
 	quick int       // quick deaths in a row
 	born  time.Time // of incarnation n
 	next  sequel
-	delay time.Duration // back-off decided at the last death
+	delay time.Duration // back-off that the last death caused
 }
 
-// working says that the actor of incarnation n has not ended, as far as is known.
+// working tells whether the actor of incarnation n is not known to have ended.
 func (l life) working() bool { return l.phase == up || l.phase == draining || l.phase == stopping }
 
-// env is what next must know of the world around the child.
+// env is the environment of a decision.
 type env struct {
 	now        time.Time
 	restarting bool // false after stop_restarting
@@ -63,14 +63,14 @@ const (
 	evMissing                     // the sweep found no process for incarnation n
 	evDrained                     // the subtree of incarnation n is down
 	evReleased                    // goroutines and subtree of incarnation n have ended
-	evTimer                       // the back-off after incarnation n is over
-	evGiveUp                      // incarnation n had its time to end
+	evTimer                       // the back-off after incarnation n has passed
+	evGiveUp                      // the time for incarnation n to end has passed
 	evDone                        // the child has finished its work
-	evRestart                     // an operator wants a new incarnation
-	evHalt                        // the tree goes down to be revived
-	evStop                        // the tree goes down for good
-	evKill                        // somebody outside wants this incarnation to end
-	evHung                        // a handler of incarnation n has not returned for too long
+	evRestart                     // an operator requests a new incarnation
+	evHalt                        // the tree stops, to be revived
+	evStop                        // the tree stops for good
+	evKill                        // this incarnation must end, and the usual rule follows
+	evHung                        // a handler of incarnation n has run for too long
 )
 
 type event struct {
@@ -88,12 +88,12 @@ const (
 	doRelease                    // wait for goroutines and subtree of n, answer with evReleased
 	doBury                       // record and log the death of n
 	doDelay                      // answer with evTimer after delay
-	doUndelay                    // forget that timer
+	doUndelay                    // stop that timer
 	doPatience                   // answer with evGiveUp after the child's StopTimeout
-	doAbandon                    // n did not end: take its mailbox away, name it
-	doReplace                    // the same with n's handler, while its goroutines and subtree may still end
-	doForget                     // close the mailbox, drop the child from the map
-	doStray                      // a death that belongs to no living incarnation: log, count
+	doAbandon                    // n did not end: take its mailbox away, report it
+	doReplace                    // the same for n's handler, while its goroutines and subtree may still end
+	doForget                     // close the mailbox, remove the child from the map
+	doStray                      // a death of no living incarnation: log, count
 )
 
 type effect struct {
@@ -105,7 +105,7 @@ type effect struct {
 func next(l life, e event, v env) (life, []effect) {
 	switch e.kind {
 	case evAdd:
-		if l.phase != down || l.n > 0 && !v.restarting { // a first start is no restart
+		if l.phase != down || l.n > 0 && !v.restarting { // a first start is not a restart
 			return l, nil
 		}
 		return spawn(l, v)
@@ -159,7 +159,7 @@ func spawn(l life, v env) (life, []effect) {
 	return l, []effect{{kind: doSpawn, n: l.n}}
 }
 
-// ended takes the news that the actor of an incarnation is no more, for whatever reason.
+// ended handles the news that the actor of an incarnation has ended, for any reason.
 func ended(l life, e event, v env) (life, []effect) {
 	if e.n != l.n || !l.working() {
 		return l, []effect{{kind: doStray, n: e.n}}
@@ -172,8 +172,8 @@ func ended(l life, e event, v env) (life, []effect) {
 	}
 }
 
-// replaced leaves a handler behind that does not return. Its actor is as good as dead, but its socket and its
-// subtree are not: the next incarnation waits for them as after any death.
+// replaced leaves a handler behind that does not return. Its actor counts as dead, but its socket and its subtree do
+// not: the next incarnation waits for them as after any death.
 func replaced(l life, e event, v env) (life, []effect) {
 	if !l.working() || e.n != l.n {
 		return l, nil
@@ -186,7 +186,7 @@ func replaced(l life, e event, v env) (life, []effect) {
 	}
 }
 
-// backOff counts quick deaths and says how long to wait. An end that was asked for is no quick death.
+// backOff counts quick deaths and returns the delay. An end that was requested is not a quick death.
 func backOff(l life, v env) (quick int, delay time.Duration) {
 	if v.now.Sub(l.born) >= quickDeath {
 		return 0, 0
@@ -205,7 +205,7 @@ func backOff(l life, v env) (quick int, delay time.Duration) {
 	return quick, delay
 }
 
-// settle decides what follows once nothing of the last incarnation is left.
+// settle decides what follows when nothing of the last incarnation is left.
 func settle(l life, v env) (life, []effect) {
 	switch {
 	case l.next == remove:
@@ -221,7 +221,7 @@ func settle(l life, v env) (life, []effect) {
 	return spawn(l, v)
 }
 
-// asked takes a wish of the supervisor's owner: end, and then what the sequel says.
+// asked handles a request to end: want says what follows.
 func asked(l life, want sequel, v env) (life, []effect) {
 	switch l.phase {
 	case gone:
@@ -237,13 +237,13 @@ func asked(l life, want sequel, v env) (life, []effect) {
 		l.next, l.delay = max(l.next, want), 0
 		l, more := settle(l, v)
 		return l, append(effects, more...)
-	default: // it is ending already: only the sequel changes, and never back from remove
+	default: // it is already ending: only the sequel changes, and never back from remove
 		l.next = max(l.next, want)
 		return l, nil
 	}
 }
 
-// giveUp ends the wait for an incarnation: Go cannot kill a goroutine, so it is left behind.
+// giveUp ends the wait for an incarnation. Go cannot kill a goroutine, so the goroutine is left behind.
 func giveUp(l life, e event, v env) (life, []effect) {
 	if e.n != l.n {
 		return l, nil

@@ -10,8 +10,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// manager is ProcessManager as plain as its rules are written: a map of processes that is looked at after every
-// step, without phases, effects or answers. It has one thing that Salt has not: the pause after quick deaths.
+// manager is ProcessManager as its rules say: a map of processes that is checked after every step, without phases,
+// effects or answers. It has one addition to Salt: the pause after quick deaths.
 type manager struct {
 	now        time.Time
 	processes  map[string]*process0
@@ -27,8 +27,8 @@ type process0 struct {
 	alive   bool
 	born    time.Time
 	quick   int
-	due     time.Time // when it is started again; zero: it is not
-	missing int       // 1: it is gone and nobody has said so; 2: a sweep has missed it
+	due     time.Time // when it is restarted; zero: never
+	missing int       // 1: it is gone without notice; 2: a sweep has also missed it
 }
 
 func (m *manager) start(p *process0) {
@@ -46,7 +46,7 @@ func (m *manager) add(name string) bool {
 	return true
 }
 
-// died is what the news of a death leads to.
+// died is the result of a death.
 func (m *manager) died(name string, asked bool) {
 	p := m.processes[name]
 	m.deaths++
@@ -83,12 +83,12 @@ func (m *manager) restart(name string) {
 	case !m.restarting:
 	case p.alive:
 		m.died(name, true)
-	default: // it waits, or it lies since restarting was off
+	default: // it waits, or it is dead because restarting was off
 		m.start(p)
 	}
 }
 
-// pass lets time go by, in which waiting processes are started.
+// pass lets time pass, in which waiting processes are started.
 func (m *manager) pass(d time.Duration) {
 	end := m.now.Add(d)
 	for {
@@ -136,14 +136,13 @@ func (m *manager) String() string {
 	return text
 }
 
-// crew carries out the effects of the policy for several children, each at once: the machine that is compared with
-// the manager.
+// crew carries out the effects of the policy for several children at once. The test compares it with the manager.
 type crew struct {
 	t       *rapid.T
 	now     time.Time
 	lives   map[string]*life
 	alive   map[string]int       // incarnation that runs
-	due     map[string]time.Time // back-off under way
+	due     map[string]time.Time // running back-off
 	missed  map[string]int       // incarnation that the last sweep missed
 	vanish  map[string]bool
 	frozen  bool
@@ -244,7 +243,7 @@ func (c *crew) String() string {
 	return text
 }
 
-// duel is both, told the same.
+// duel gives both the same events.
 type duel struct {
 	t *rapid.T
 	m *manager
@@ -311,7 +310,7 @@ func (d *duel) restart() {
 	d.m.restart(name)
 }
 
-// lose makes a child vanish: the registry has lost it, and no news of its death comes.
+// lose makes a child vanish: the registry has lost it, and no message about its death comes.
 func (d *duel) lose() {
 	name := d.one(living0)
 	d.c.vanish[name] = true
@@ -332,7 +331,7 @@ func (d *duel) stopRestarting() {
 	}
 }
 
-// stop is kill_children: every child is told, none comes again, nothing can be added.
+// stop is kill_children: every child is told, none is restarted, and none can be added.
 func (d *duel) stop() {
 	if rapid.IntRange(0, 9).Draw(d.t, "rarely") != 0 {
 		return
@@ -344,7 +343,7 @@ func (d *duel) stop() {
 	}
 }
 
-// crashLoop is what makes the back-off grow, the random mix seldom gets there.
+// crashLoop makes the back-off grow, which the random mix seldom does.
 func (d *duel) crashLoop() {
 	name := d.one(living0)
 	for range rapid.IntRange(1, 20).Draw(d.t, "deaths") {
@@ -363,8 +362,8 @@ func (d *duel) crashLoop() {
 	}
 }
 
-// TestPolicyAgainstProcessManager: thousands of random histories of several children, and after each step the policy
-// has led to what the rules of ProcessManager say.
+// TestPolicyAgainstProcessManager runs thousands of random histories of several children. After each step the policy
+// must have the result of ProcessManager's rules.
 func TestPolicyAgainstProcessManager(t *testing.T) {
 	const rounds = 30 // of 100 histories each
 	for range rounds {

@@ -7,8 +7,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// world is what surrounds the policy in the model test: it carries out effects the slow way and complains
-// about each that makes no sense in it.
+// world is the environment of the policy in the model test: it carries out effects in a simple way, and reports each
+// effect that makes no sense.
 type world struct {
 	t    *rapid.T
 	life life
@@ -17,17 +17,17 @@ type world struct {
 	frozen  bool         // stop_restarting
 	stopped bool         // told to end for good
 	halted  bool         // told to rest
-	alive   map[int]bool // actors that run, the abandoned ones not
+	alive   map[int]bool // running actors, without abandoned ones
 	cancel  map[int]bool
 	buried  map[int]bool
-	drain   map[int]bool // asked for and not answered
+	drain   map[int]bool // requested and not answered
 	release map[int]bool
 	patient map[int]bool
-	timer   time.Duration // of the back-off, -1 when there is none
+	timer   time.Duration // of the back-off, -1 if there is none
 	last    int           // highest incarnation
-	quick   int           // quick deaths in a row, counted here once more
+	quick   int           // quick deaths in a row, counted independently
 	born    time.Time
-	asked   bool // the end of this incarnation is somebody's wish
+	asked   bool // the end of this incarnation was requested
 	forgot  bool
 }
 
@@ -108,7 +108,7 @@ func (w *world) spawn(n int) {
 	w.alive[n] = true
 }
 
-// bury checks the back-off against the words of the rule.
+// bury compares the back-off with the rule.
 func (w *world) bury(f effect) {
 	if w.buried[f.n] {
 		w.t.Fatalf("incarnation %d buried twice", f.n)
@@ -136,7 +136,7 @@ func (w *world) bury(f effect) {
 	}
 }
 
-// check holds after every event.
+// check must hold after every event.
 func (w *world) check() {
 	waits := len(w.alive) > 0 || len(w.drain) > 0 || len(w.release) > 0 || w.timer >= 0
 	if w.last > 0 && !w.frozen && !w.stopped && !w.halted && !waits {
@@ -147,7 +147,7 @@ func (w *world) check() {
 	}
 }
 
-// one picks a member of a set, 0 when it is empty.
+// one picks a member of a set, or 0 if it is empty.
 func (w *world) one(set map[int]bool, what string) int {
 	var all []int
 	for n := 1; n <= w.last; n++ {
@@ -161,7 +161,7 @@ func (w *world) one(set map[int]bool, what string) int {
 	return rapid.SampledFrom(all).Draw(w.t, what)
 }
 
-// dieAtOnce takes the child through a whole death, if it lives and is let be.
+// dieAtOnce takes the child through a whole death, if it lives and has not been told to end.
 func (w *world) dieAtOnce() {
 	n := w.last
 	if !w.alive[n] || w.life.phase != up {
@@ -178,7 +178,7 @@ func (w *world) dieAtOnce() {
 	}
 }
 
-// TestPolicyAgainstModel lets a child live through random histories.
+// TestPolicyAgainstModel takes a child through random histories.
 func TestPolicyAgainstModel(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		w := newWorld(t)

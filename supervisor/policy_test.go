@@ -36,7 +36,7 @@ func kinds(effects []effect) []effectKind {
 	return out
 }
 
-// policyCase is an event in a state of one child, and what follows.
+// policyCase is an event in a state of one child, and the result.
 type policyCase struct {
 	name  string
 	from  life
@@ -48,7 +48,7 @@ type policyCase struct {
 	do    []effectKind
 }
 
-const slow = 2 * time.Second // into the life of living: no quick death
+const slow = 2 * time.Second // age at which a death is not quick
 
 func policyCases() []policyCase {
 	return []policyCase{
@@ -176,7 +176,7 @@ func TestBackOff(t *testing.T) {
 	ms := time.Millisecond
 	for _, tt := range []struct {
 		name  string
-		quick int // quick deaths before
+		quick int // earlier quick deaths
 		age   time.Duration
 		max   time.Duration
 		want  time.Duration

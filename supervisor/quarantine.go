@@ -12,43 +12,44 @@ import (
 	"brine/supervisor/stats"
 )
 
-// Content is a message made of bytes that may come again: a peer asks once more, a sender repeats what was lost.
-// Two messages of one type with the same content are the same message to the quarantine. One without content is
-// the same only if it is the same value: a message like CommitDone{} looks alike every time and must not be set
-// aside because two of them met a bug. Content is called after a death, and before a delivery while messages of
-// that type are set aside; nil means that there is none.
+// Content is a message of bytes that may come again: a peer repeats a request, or a sender repeats a lost message. For
+// the quarantine, two messages of one type with the same content are the same. A message without content is the same
+// only if it is the same value: a message like CommitDone{} always looks alike, and must not be set aside because two
+// of them met a bug. Content is called after a death, and before each delivery while messages of that type are set
+// aside. nil means that there is no content.
 type Content interface{ Content() []byte }
 
-// Bounds of one quarantine; the oldest is forgotten first.
+// Limits of one quarantine; the oldest entry is dropped first.
 const (
 	keepSuspects = 64
 	keepApart    = 1024
 	showApart    = 5
 )
 
-// quarantine knows the messages that an actor died of. Once is bad luck, the second time the message is set
-// aside and never delivered again. It outlives incarnations; interchangeable actors share one (Options.Pool).
+// quarantine remembers the messages that killed an actor. After the second time, a message is set aside and never
+// delivered again. A quarantine outlives incarnations; interchangeable actors share one (Options.Pool).
 type quarantine struct {
 	some atomic.Bool // a message is set aside
 
 	mu       sync.Mutex
-	suspects []mark // killed once, oldest first
-	apart    []mark // killed twice
+	suspects []mark // killed an actor once, oldest first
+	apart    []mark // killed an actor twice
 	total    int
-	shown    []stats.Quarantined // the newest of apart
+	shown    []stats.Quarantined // the newest in apart
 }
 
-// mark is how a message is known again.
+// mark identifies a message.
 type mark struct {
 	kind reflect.Type
 	hash [sha256.Size]byte // of the content
-	self any               // the message, when it has no content
+	self any               // the message, if it has no content
 }
 
-// markOf is false for a message that cannot be known again: a value without a pointer, an empty struct.
+// markOf returns false for a message that cannot be recognized again: a value that is not a pointer, or an empty
+// struct.
 func markOf(msg any) (m mark, size int, ok bool) {
 	defer func() {
-		if recover() != nil { // in Content
+		if recover() != nil { // a panic in Content
 			ok = false
 		}
 	}()
@@ -67,7 +68,7 @@ func markOf(msg any) (m mark, size int, ok bool) {
 	return mark{kind: t, self: msg}, 0, true
 }
 
-// killed takes note of a death with msg in hand. It is true when that was the second.
+// killed records a death while msg was being handled. again is true for the second one.
 func (q *quarantine) killed(msg any) (m mark, size int, again bool) {
 	m, size, ok := markOf(msg)
 	if !ok {
@@ -87,7 +88,7 @@ func (q *quarantine) killed(msg any) (m mark, size int, again bool) {
 	return m, size, true
 }
 
-// holds says whether msg is set aside.
+// holds tells whether msg is set aside.
 func (q *quarantine) holds(msg any) bool {
 	t := reflect.TypeOf(msg)
 	q.mu.Lock()
@@ -111,7 +112,7 @@ func (q *quarantine) show(one stats.Quarantined) {
 	q.shown = pushBounded(q.shown, one, showApart)
 }
 
-// list is the number of messages set aside and the newest of them.
+// list returns how many messages are set aside, and the newest of them.
 func (q *quarantine) list() (int, []stats.Quarantined) {
 	if !q.some.Load() {
 		return 0, nil
@@ -121,7 +122,7 @@ func (q *quarantine) list() (int, []stats.Quarantined) {
 	return q.total, slices.Clone(q.shown)
 }
 
-// pushBounded appends and drops the oldest beyond a bound.
+// pushBounded appends one element and drops the oldest ones beyond the bound.
 func pushBounded[T any](list []T, one T, bound int) []T {
 	if len(list) >= bound {
 		list = slices.Delete(list, 0, len(list)-bound+1)
@@ -129,7 +130,7 @@ func pushBounded[T any](list []T, one T, bound int) []T {
 	return append(list, one)
 }
 
-// killedBy takes note that an incarnation died, or was abandoned, with msg in hand.
+// killedBy records that an incarnation died, or was abandoned, while it handled msg.
 func (r *Ref) killedBy(msg any, reason string) {
 	msg = unwrap(msg)
 	if RuntimeMessage(msg) {
@@ -157,7 +158,7 @@ func (r *Ref) killedBy(msg any, reason string) {
 	}
 }
 
-// hashPrinted is the hash of a message that has no content: of its type and printed form.
+// hashPrinted is the hash of a message without content: of its type and printed form.
 func hashPrinted(msg any) ([sha256.Size]byte, int) {
 	text := fmt.Appendf(nil, "%T %+v", msg, msg)
 	return sha256.Sum256(text), len(text)

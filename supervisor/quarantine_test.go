@@ -13,7 +13,7 @@ import (
 	"brine/supervisor/stats"
 )
 
-// frame is a message made of bytes; kill is the byte that its actor dies of.
+// frame is a message of bytes; the byte kill kills its actor.
 type frame struct {
 	bytes []byte
 	lost  chan error
@@ -29,7 +29,7 @@ func (f *frame) Lost(why error) {
 	}
 }
 
-// bare is a message that has no content; empty is one without anything.
+// bare is a message without content; empty is a message without fields.
 type (
 	bare  struct{ text string }
 	empty struct{}
@@ -80,7 +80,7 @@ func TestMessageThatKillsTwiceIsSetAside(t *testing.T) {
 	bad, good := []byte{kill, 1}, []byte{1, 2}
 	for range 2 {
 		ref.Send(&frame{bytes: bad})
-		ref.Send(&frame{bytes: []byte{kill, 2}[:1]}) // another one
+		ref.Send(&frame{bytes: []byte{kill, 2}[:1]}) // another message
 	}
 	expectLoss(t, lost, supervisor.ErrCrashed, supervisor.ErrCrashed, supervisor.ErrCrashed, supervisor.ErrCrashed)
 	q := actortest.Wait(t, "news", told)
@@ -111,7 +111,7 @@ func TestMessageThatKillsTwiceIsSetAside(t *testing.T) {
 	}
 }
 
-// TestMessageThatHangsTwiceIsSetAside: to be abandoned with it is a death, too.
+// TestMessageThatHangsTwiceIsSetAside: abandoning an actor with a message counts as a death.
 func TestMessageThatHangsTwiceIsSetAside(t *testing.T) {
 	s := actortest.Start(t, supervisor.Options{WaitForKill: time.Millisecond})
 	over := make(chan struct{})
@@ -138,7 +138,7 @@ func TestMessageThatHangsTwiceIsSetAside(t *testing.T) {
 	expectLoss(t, lost, supervisor.ErrQuarantined)
 }
 
-// TestMessageWithoutContent is the same only if it is the same value.
+// TestMessageWithoutContent: such messages are the same only if they are the same value.
 func TestMessageWithoutContent(t *testing.T) {
 	told := make(chan stats.Quarantined, 10)
 	s := actortest.Start(t, supervisor.Options{RestartDelayMax: 1, OnQuarantine: func(q stats.Quarantined) {
@@ -168,7 +168,7 @@ func TestMessageWithoutContent(t *testing.T) {
 	}
 }
 
-// TestPoolSharesItsQuarantine: what has killed one worker and then another kills no third.
+// TestPoolSharesItsQuarantine: a message that has killed two workers of a pool kills no third one.
 func TestPoolSharesItsQuarantine(t *testing.T) {
 	s := actortest.Start(t, supervisor.Options{Pool: true})
 	var refs [3]*supervisor.Ref
@@ -184,13 +184,13 @@ func TestPoolSharesItsQuarantine(t *testing.T) {
 	}
 }
 
-// TestQuarantineIsBounded: a peer that invents ever new ways to kill costs only so much memory.
+// TestQuarantineIsBounded: a peer that always sends new deadly messages costs only limited memory.
 func TestQuarantineIsBounded(t *testing.T) {
 	s := actortest.Start(t, supervisor.Options{RestartDelayMax: 1})
 	spec, _, lost := mortal("a")
 	ref := add(t, s, spec)
 	deadly := func(n int) *frame { return &frame{bytes: []byte{kill, byte(n)}} }
-	for n := range 200 { // the first are forgotten before they come again
+	for n := range 200 { // the first ones are dropped before they come again
 		ref.Send(deadly(n))
 		expectLoss(t, lost, supervisor.ErrCrashed)
 	}

@@ -13,8 +13,8 @@ import (
 	"github.com/asynkron/protoactor-go/actor"
 )
 
-// Why a message was lost. ErrCrashed wraps what the actor died of. A message that was lost is not handled
-// later, with one exception: an abandoned handler may still come to its end, after ErrAbandoned was told.
+// Reasons why a message was lost. ErrCrashed wraps the cause of the actor's death. A lost message is not handled later,
+// with one exception: an abandoned handler may still finish after ErrAbandoned was reported.
 var (
 	ErrCrashed     = errors.New("supervisor: the actor died of this message")
 	ErrDropped     = errors.New("supervisor: the actor died before this message")
@@ -25,7 +25,7 @@ var (
 	ErrQuarantined = errors.New("supervisor: the actor died of this message twice")
 )
 
-// kindOf counts a loss where it belongs.
+// kindOf returns the kind of loss for the counters.
 func kindOf(why error) stats.Loss {
 	for _, k := range []struct {
 		err  error
@@ -42,8 +42,8 @@ func kindOf(why error) stats.Loss {
 	return stats.LossGone
 }
 
-// Ref addresses a child by name over all its incarnations. It owns the mailbox: a message sent while no
-// incarnation lives waits there (Spec.Hold) for the next one.
+// Ref addresses a child by name over all its incarnations. It owns the mailbox: while no incarnation lives, messages
+// wait there (Spec.Hold) for the next one.
 type Ref struct {
 	spec     Spec
 	sup      *Supervisor
@@ -54,23 +54,23 @@ type Ref struct {
 	stats    *stats.Counters
 	received uint64 // by its predecessors, see carryover
 
-	// reported is when the last slow handler began that was reported.
+	// reported is the start of the last slow handler that was reported.
 	reported atomic.Int64
 	sight    sight
 
-	tree   atomic.Pointer[Supervisor]  // subtree of the incarnation that lives
-	living atomic.Pointer[incarnation] // the last one started
+	tree   atomic.Pointer[Supervisor]  // subtree of the living incarnation
+	living atomic.Pointer[incarnation] // the last one that was started
 
 	mu    sync.Mutex
 	face  face
 	pid   *PID
-	ready chan struct{} // closed when face.begun or face.ended, nil while nobody waits
-	// carried are those of the children of its last subtree, until the next one takes them over.
+	ready chan struct{} // closed when face.begun or face.ended, nil without waiters
+	// carried holds the carryovers of its last subtree's children, until the next subtree takes them.
 	carried map[string]*carryover
 }
 
 // NewRef makes the Ref of a child that is added later, with this Ref in its Spec. Until then its messages are lost, and
-// it must not be used beside Add.
+// it must not be used concurrently with Add.
 func NewRef() *Ref { return new(Ref) }
 
 func newRef(s *Supervisor, spec Spec, seq uint64, group *Supervisor) *Ref {
@@ -106,12 +106,12 @@ func newRef(s *Supervisor, spec Spec, seq uint64, group *Supervisor) *Ref {
 // Name is the child's name.
 func (r *Ref) Name() string { return r.spec.Name }
 
-// Path is the child's name with those of its supervisors before it, joined by "/".
+// Path is the path of the child: the names of its supervisors and its own, joined by "/".
 func (r *Ref) Path() string { return r.path }
 
-// Send puts a message in the child's mailbox. It never blocks. False means it was refused (mailbox full,
-// child gone, nil); Spec.OnLost and Loser have been told by then. An actor sends with supervisor.Send, so that
-// it is counted.
+// Send puts a message into the child's mailbox. It never blocks. It returns false if the message was refused (mailbox
+// full, child gone, nil message); Spec.OnLost and Loser have then been called. An actor sends with supervisor.Send, so
+// that the message is counted.
 func (r *Ref) Send(msg any) bool {
 	if r.sup == nil {
 		if loser, ok := msg.(Loser); ok {
@@ -143,11 +143,11 @@ func (r *Ref) SendEvery(ctx context.Context, every time.Duration, msg any) error
 	}
 }
 
-// Depth is the number of messages waiting, for admission control by the sender.
+// Depth is the number of waiting messages, for admission control by the sender.
 func (r *Ref) Depth() int { return r.inbox.depth() }
 
-// PID is a process id that stays valid over incarnations; messages sent to it take the way of Send, a
-// Stop sent to it kills the incarnation that lives. Once the child is gone they become dead letters.
+// PID is a process id that stays valid over incarnations. Messages to it are delivered like those of Send. A Stop kills
+// the living incarnation. When the child is gone, messages become dead letters.
 func (r *Ref) PID() *PID {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -185,7 +185,7 @@ func (r *Ref) waiter() <-chan struct{} {
 	return r.ready
 }
 
-// lose tells everybody who wants to know that no incarnation will handle msg to its end.
+// lose reports that no incarnation will finish handling msg.
 func (r *Ref) lose(msg any, why error) {
 	envelope, _ := msg.(*actor.MessageEnvelope)
 	msg = unwrap(msg)
@@ -214,8 +214,8 @@ func (r *Ref) lose(msg any, why error) {
 	}
 }
 
-// refuse tells who has sent a request that no answer will come: an Ask ends with why, an actor gets a
-// DeadLetterResponse as from a process that is not there.
+// refuse tells the sender of a request that no answer will come: an Ask ends with why, an actor gets a
+// DeadLetterResponse as from a missing process.
 func (r *Ref) refuse(sender *PID, why error) {
 	system := r.sup.system
 	if p, ok := system.ProcessRegistry.GetLocal(sender.Id); ok {
@@ -227,7 +227,7 @@ func (r *Ref) refuse(sender *PID, why error) {
 	system.Root.Send(sender, &actor.DeadLetterResponse{Target: system.NewLocalPID(r.path)})
 }
 
-// close refuses messages from now on, and returns those that were waiting.
+// close refuses later messages, and returns the waiting ones.
 func (r *Ref) close() []item {
 	r.mu.Lock()
 	pid := r.pid
@@ -238,7 +238,7 @@ func (r *Ref) close() []item {
 	return r.inbox.drain(true)
 }
 
-// process is the face of a Ref towards protoactor.
+// process represents a Ref to protoactor.
 type process struct{ r *Ref }
 
 func (p process) SendUserMessage(_ *PID, msg any) { p.r.Send(msg) }

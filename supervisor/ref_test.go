@@ -8,7 +8,7 @@ import (
 	"brine/supervisor"
 )
 
-// TestRefBeforeChild: a Ref that was made first becomes that of one child, and of no other.
+// TestRefBeforeChild: a Ref that was made first becomes the Ref of one child only.
 func TestRefBeforeChild(t *testing.T) {
 	s := actortest.Start(t, supervisor.Options{Name: "s"})
 	ref, lost := supervisor.NewRef(), make(chan error, 1)

@@ -102,7 +102,8 @@ func TestRuleAnyDeathIsAnsweredByANewIncarnation(t *testing.T) {
 	}
 }
 
-// TestRuleDeathWhileStartingOrStopping: the traps that would leave a zombie.
+// TestRuleDeathWhileStartingOrStopping: at these times a death could leave an actor that is neither alive nor reported
+// as dead.
 func TestRuleDeathWhileStartingOrStopping(t *testing.T) {
 	crashFirst := func(where func(msg any) bool) func(supervisor.Context) {
 		return func(ctx supervisor.Context) {
@@ -158,7 +159,7 @@ func TestRuleNoLimit(t *testing.T) {
 	ref := add(t, s, script("a"))
 	const deaths = 300
 	for i := range deaths {
-		clock.Advance(time.Second) // no death is quick
+		clock.Advance(time.Second) // so that no death is quick
 		ref.Send(boom())
 		if n := incarnation(t, ref); n != i+2 {
 			t.Fatalf("after %d deaths: got incarnation %d", i+1, n)
@@ -173,7 +174,7 @@ func TestRuleBackOffAfterThreeQuickDeaths(t *testing.T) {
 	clock := actortest.NewClock()
 	s := actortest.Start(t, supervisor.Options{Clock: clock, RestartDelayMax: 7 * time.Millisecond})
 	ref := add(t, s, script("a"))
-	quick := func() { // a death that is answered at once: incarnation answers though the clock stands still
+	quick := func() { // the next incarnation starts although the clock stands still
 		t.Helper()
 		n := incarnation(t, ref)
 		ref.Send(boom())
@@ -199,8 +200,8 @@ func TestRuleBackOffAfterThreeQuickDeaths(t *testing.T) {
 	slow(4 * time.Millisecond)
 	slow(7 * time.Millisecond)
 	slow(7 * time.Millisecond)
-	clock.Advance(time.Second) // it lived
-	for range 4 {              // the first of these is no quick one
+	clock.Advance(time.Second) // it has lived long enough
+	for range 4 {              // the first of these deaths is not quick
 		quick()
 	}
 	slow(2 * time.Millisecond)
@@ -234,12 +235,12 @@ func TestRuleCheckChildren(t *testing.T) {
 	defer s.Stop(time.Minute)
 	ref := add(t, s, script("a"))
 	self := call(t, ref, func(ctx supervisor.Context) *supervisor.PID { return ctx.Self() })
-	awaitRest(t, ref)                   // a sweep that finds it at work does not count
-	system.ProcessRegistry.Remove(self) // gone without a word
+	awaitRest(t, ref)                   // a sweep ignores a child that is working
+	system.ProcessRegistry.Remove(self) // gone without notice
 	sweep := func() {
 		clock.WaitTimer(t, supervisor.DefaultSweepEvery)
 		clock.Advance(supervisor.DefaultSweepEvery)
-		clock.WaitTimer(t, supervisor.DefaultSweepEvery) // it is over
+		clock.WaitTimer(t, supervisor.DefaultSweepEvery) // the sweep is over
 	}
 	sweep()
 	if c := s.Snapshot()[0]; c.Incarnation != 1 {
@@ -373,7 +374,7 @@ func TestRuleSendSignalToProcesses(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	below, inside, _ := collector("below") // a manager's children are its own business
+	below, inside, _ := collector("below") // Broadcast must not reach a manager's children
 	add(t, tree, below)
 	backOff(t, clock, refs[0])
 	if n := s.Broadcast(&numbered{1}); n != 3 {
@@ -428,7 +429,7 @@ func TestRuleDoneRemovesAJob(t *testing.T) {
 		}
 	}
 	job := add(t, s, scriptOn("Job-1", on))
-	job.Send(boom()) // a job that dies before it is done is started again
+	job.Send(boom()) // a job that dies before it is done is restarted
 	if n := incarnation(t, job); n != 2 {
 		t.Fatalf("got incarnation %d, want 2", n)
 	}

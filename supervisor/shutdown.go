@@ -2,13 +2,13 @@ package supervisor
 
 import "slices"
 
-// shutdown is kill_children as a pure state machine. Children are told to stop in reverse order of their
-// start, the next one when the one before has ended; after half of the time all that are left are told at
-// once; at the deadline the rest is abandoned.
+// shutdown is kill_children as a pure state machine. Children are told to stop in reverse order of their start, each
+// after the previous one has ended. After half of the time, all remaining ones are told at once. At the deadline, those
+// that have not ended are abandoned.
 type shutdown struct {
 	queue   []string // not told yet, the next one first
-	told    []string // told, not ended yet
-	hurried bool     // the first half is over
+	told    []string // told, but not ended
+	hurried bool     // the first half of the time has passed
 }
 
 type haltEvent struct {
@@ -21,17 +21,18 @@ type haltKind uint8
 const (
 	haltBegin haltKind = iota
 	haltEnded          // the child of that name has ended
-	haltHalf           // half of the time is over
+	haltHalf           // half of the time has passed
 	haltOver           // the deadline
 )
 
-// orders says what to do after an event of a shutdown: whom to tell, whom to abandon, and whether it is over.
+// orders are the actions after an event of a shutdown: the children to tell, the children to abandon, and whether it is
+// over.
 type orders struct {
 	tell, abandon []string
 	finished      bool
 }
 
-// newShutdown takes the children in the order they were started.
+// newShutdown gets the children in the order of their start.
 func newShutdown(started []string) shutdown {
 	queue := slices.Clone(started)
 	slices.Reverse(queue)

@@ -69,8 +69,8 @@ func TestShutdown(t *testing.T) {
 	}
 }
 
-// TestShutdownProperties: whatever order things end in, each child is told at most once, each ends or is
-// abandoned, and it is over exactly when nobody is left.
+// TestShutdownProperties: in any order of ends, each child is told at most once, each one ends or is abandoned, and the
+// shutdown is over exactly when no child is left.
 func TestShutdownProperties(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		names := rapid.SliceOfNDistinct(rapid.StringMatching(`[a-z]{1,3}`), 0, 8, rapid.ID).Draw(t, "children")

@@ -51,10 +51,10 @@ func TestSnapshotOfAHungActor(t *testing.T) {
 	}
 }
 
-// TestBusyShareIsOfTheLastSeconds: the sweep moves the window along.
+// TestBusyShareIsOfTheLastSeconds: the sweep moves the measured window.
 func TestBusyShareIsOfTheLastSeconds(t *testing.T) {
 	clock := actortest.NewClock()
-	// no timer but that of the sweep
+	// no timer except that of the sweep
 	s := actortest.Start(t, supervisor.Options{Clock: clock, SlowAfter: -1, WorkerTimeout: -1})
 	ref := add(t, s, script("a"))
 	release := hang(t, ref)
@@ -62,7 +62,7 @@ func TestBusyShareIsOfTheLastSeconds(t *testing.T) {
 	release()
 	for s.Snapshot()[0].InHand != "" {
 	}
-	for range 3 { // each sweep is done before the next can be waited for
+	for range 3 { // each sweep ends before the next one can be awaited
 		clock.WaitTimer(t, clock.Timers()[0])
 		clock.Advance(clock.Timers()[0])
 		clock.WaitTimer(t, supervisor.DefaultSweepEvery)
@@ -106,7 +106,7 @@ func TestSentIsCounted(t *testing.T) {
 	}
 }
 
-// TestFieldNames: `brine admin` and others read these.
+// TestFieldNames: `brine admin` and others read these names.
 func TestFieldNames(t *testing.T) {
 	s := actortest.Start(t, supervisor.Options{})
 	ref := add(t, s, script("a"))
@@ -134,8 +134,8 @@ func TestFieldNames(t *testing.T) {
 	}
 }
 
-// TestSnapshotWhileEverythingHappens: observers and actors do not disturb each other (for the race
-// detector), and what is observed makes sense.
+// TestSnapshotWhileEverythingHappens: observers and actors do not disturb each other (for the race detector), and the
+// observed values are plausible.
 func TestSnapshotWhileEverythingHappens(t *testing.T) {
 	s := actortest.Start(t, supervisor.Options{RestartDelayMax: time.Millisecond})
 	log := make(lives, 10000)

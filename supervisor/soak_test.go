@@ -17,7 +17,7 @@ import (
 	"brine/supervisor/stats"
 )
 
-// balance counts incarnations that have started and not stopped, by path.
+// balance counts started incarnations that have not stopped, by path.
 type balance struct {
 	t     *testing.T
 	mu    sync.Mutex
@@ -41,8 +41,8 @@ func (b *balance) on(ctx supervisor.Context) {
 	}
 }
 
-// TestSoak harms a tree with subtrees from several sides at once, then stops it: nobody lives twice, nobody
-// is left, every job was done, the report is whole.
+// TestSoak harms a tree with subtrees from several sides at once, then stops it. No child lives twice, none is left,
+// every job was done, and the report is complete.
 func TestSoak(t *testing.T) {
 	b := &balance{t: t, alive: make(map[string]int)}
 	s := supervisor.Start(supervisor.NewSystem(slog.New(slog.DiscardHandler)), supervisor.Options{
@@ -109,7 +109,7 @@ func harm(t *testing.T, s *supervisor.Supervisor, paths []string, rnd *rand.Rand
 		path := paths[rnd.IntN(len(paths))]
 		switch rnd.IntN(5) {
 		case 0:
-			_ = s.Restart(path) // it may be gone at the moment
+			_ = s.Restart(path) // it may be gone just now
 		case 1:
 			_ = s.Inject(path, supervisor.FaultExit)
 		case 2:
@@ -152,8 +152,8 @@ func runJobs(t *testing.T, s *supervisor.Supervisor, b *balance, done *atomic.In
 	actortest.Wait(t, "end of the jobs", end)
 }
 
-// TestSoakHangs lets actors of a tree hang, die and be restarted at once, with a watchdog that gives them no time:
-// whatever happens, everybody is there again, no goroutine stays stuck, and every message is handled or lost aloud.
+// TestSoakHangs makes actors of a tree hang, die and restart at the same time, with a watchdog that gives them no time.
+// Afterwards all actors are there again, no goroutine stays stuck, and every message was handled or reported as lost.
 func TestSoakHangs(t *testing.T) {
 	s := supervisor.Start(supervisor.NewSystem(slog.New(slog.DiscardHandler)), supervisor.Options{
 		Name: "test", RestartDelayMax: time.Millisecond, SlowAfter: 4 * time.Millisecond,
@@ -194,7 +194,7 @@ func TestSoakHangs(t *testing.T) {
 				ref, ok := s.Lookup(path)
 				switch rnd.IntN(4) {
 				case 0:
-					_ = s.Inject(path, supervisor.FaultHang) // it may be gone at the moment
+					_ = s.Inject(path, supervisor.FaultHang) // it may be gone just now
 				case 1:
 					_ = s.Restart(path)
 				case 2:
@@ -231,7 +231,7 @@ func TestSoakHangs(t *testing.T) {
 	if r := s.Stop(time.Minute); len(r.Abandoned) > 0 {
 		t.Errorf("abandoned %v\n%s", r.Abandoned, r.Goroutines)
 	}
-	if told.Load() < sent.Load() { // one that was abandoned in hand is told twice
+	if told.Load() < sent.Load() { // a message of an abandoned handler is counted twice
 		t.Errorf("%d of %d messages were handled or lost", told.Load(), sent.Load())
 	}
 }

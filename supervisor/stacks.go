@@ -7,10 +7,10 @@ import (
 	"strings"
 )
 
-// dumpMax bounds a dump of all goroutines, in bytes.
+// dumpMax limits a dump of all goroutines, in bytes.
 const dumpMax = 64 << 20
 
-// dump is the stacks of all goroutines. It stops the world while it is made.
+// dump returns the stacks of all goroutines. Meanwhile all other goroutines stand still.
 func dump() string {
 	for size := 1 << 20; ; size *= 4 {
 		buf := make([]byte, size)
@@ -20,10 +20,10 @@ func dump() string {
 	}
 }
 
-// Stack tells what the goroutines of the child at a path do right now: the one that works on its messages, those
-// of Go, and those that any of these has started, also in a life before. It is empty while the child has nothing to do.
-// The whole process stands still for the moment that it takes. "" and the root's name mean all goroutines of the
-// process. Error: ErrUnknown.
+// Stack returns the current stacks of the goroutines of the child at a path: the one that handles its messages, those
+// of Go, and all that any of these has started, also in earlier incarnations. It is empty while the child has nothing
+// to do. The whole process stands still for a moment. "" and the root's name mean all goroutines of the process. Error:
+// ErrUnknown.
 func (s *Supervisor) Stack(path string) (string, error) {
 	path = strings.TrimPrefix(path, s.path+"/")
 	if path == "" || path == s.path {
@@ -40,8 +40,8 @@ func (s *Supervisor) Stack(path string) (string, error) {
 	return strings.Join(append(found, startedBy(profile(), ref.path)...), "\n\n"), nil
 }
 
-// labelActor is the label of goroutines that names the path of their actor. The runtime hands it on to every
-// goroutine that one with it starts. CPU profiles have it, too.
+// labelActor is the label of goroutines with the path of their actor. A goroutine passes it on to every goroutine that
+// it starts. CPU profiles contain it too.
 const labelActor = "actor"
 
 // profile is the runtime's list of goroutines with their labels.
@@ -53,12 +53,12 @@ func profile() string {
 	return b.String()
 }
 
-// startedBy finds in a profile the goroutines with the label of an actor that are neither at work on its messages nor
-// of Go: they were begun by a go statement in one that is. Goroutines that do the same stand together. Those of
-// protoactor's mailboxes have the label of whoever sent them a message.
+// startedBy finds in a profile the goroutines with the label of an actor that neither handle its messages nor belong to
+// Go: a go statement in one of those has started them. Identical goroutines are grouped. Goroutines of protoactor's own
+// mailboxes are left out, because they have the label of an actor that sent them a message.
 func startedBy(profile, path string) (found []string) {
 	label := fmt.Sprintf("%q:%q", labelActor, path)
-	_, profile, _ = strings.Cut(profile, "\n") // their number
+	_, profile, _ = strings.Cut(profile, "\n") // the number of goroutines
 	for _, g := range strings.Split(profile, "\n\n") {
 		head, rest, _ := strings.Cut(g, "\n")
 		labels, frames, _ := strings.Cut(rest, "\n")
@@ -82,22 +82,22 @@ func startedBy(profile, path string) (found []string) {
 	return found
 }
 
-// The goroutines of an incarnation are found in a dump by the receiver of their lowest function: the trace prints
-// the mailbox of mailbox.run, the incarnation of incarnation.task. Both receivers are in use after the call that
-// hangs, so the trace has them; nothing has to be noted while messages are handled.
+// The goroutines of an incarnation are found in a dump by the receiver of their lowest function: a trace shows the
+// mailbox of mailbox.run, and the incarnation of incarnation.task. Both receivers are used after the call that hangs,
+// so that the trace contains them. So nothing has to be recorded while messages are handled.
 
-// stackOfMailbox is the stack of the goroutine that works on the messages of m, "" when none does.
+// stackOfMailbox returns the stack of the goroutine that handles the messages of m, or "".
 func stackOfMailbox(all string, m *mailbox) string {
 	return strings.Join(goroutinesWith(all, fmt.Sprintf("(*mailbox).run(%p", m)), "\n\n")
 }
 
-// stacksOf are the stacks of all goroutines of an incarnation.
+// stacksOf returns the stacks of all goroutines of an incarnation.
 func stacksOf(all string, inc *incarnation) []string {
 	some := goroutinesWith(all, fmt.Sprintf("(*mailbox).run(%p", inc.mailbox))
 	return append(some, goroutinesWith(all, fmt.Sprintf("(*incarnation).task(%p", inc))...)
 }
 
-// goroutinesWith cuts out of a dump the goroutines whose trace contains a call.
+// goroutinesWith returns the goroutines of a dump whose trace contains a call.
 func goroutinesWith(all, call string) (found []string) {
 	for _, g := range strings.Split(all, "\n\n") {
 		if strings.Contains(g, call) {

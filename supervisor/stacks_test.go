@@ -13,7 +13,7 @@ import (
 	"brine/supervisor"
 )
 
-// waitWithin is where a goroutine of Go waits.
+// waitWithin is the function in which a goroutine of Go waits.
 //
 //go:noinline
 func waitWithin(ctx context.Context, begun chan<- struct{}) error {
@@ -22,7 +22,7 @@ func waitWithin(ctx context.Context, begun chan<- struct{}) error {
 	return ctx.Err()
 }
 
-// TestStack: an actor's handler and its goroutines are found among all, and nobody else's.
+// TestStack: an actor's handler and its goroutines are found among all goroutines, and no others.
 func TestStack(t *testing.T) {
 	s := actortest.Start(t, supervisor.Options{Name: "master"})
 	ref, other := add(t, s, script("a")), add(t, s, script("b"))
@@ -91,8 +91,9 @@ func childWithin(end <-chan struct{}, begun *sync.WaitGroup) {
 	<-end
 }
 
-// TestStackOfPlainGoroutines: what an actor starts by a go statement is found, in a handler and in a goroutine of Go,
-// and after the actor was started again; what another actor does because of a message is that one's.
+// TestStackOfPlainGoroutines: goroutines that an actor starts by a go statement are found, in a handler and in a
+// goroutine of Go, and after a restart of the actor. The goroutines that another actor starts because of a message
+// belong to that actor.
 func TestStackOfPlainGoroutines(t *testing.T) {
 	s := actortest.Start(t, supervisor.Options{Name: "master"})
 	ref, other, tasks := add(t, s, script("a")), add(t, s, script("b")), add(t, s, script("c"))
@@ -119,7 +120,7 @@ func TestStackOfPlainGoroutines(t *testing.T) {
 		t.Helper()
 		var text string
 		for deadline := time.Now().Add(30 * time.Second); time.Now().Before(deadline); runtime.Gosched() {
-			// what was begun is on its way
+			// the goroutines have just been started
 			var err error
 			if text, err = s.Stack(path); err != nil {
 				t.Fatal(err)

@@ -24,8 +24,8 @@ var (
 	ErrNoChaos   = errors.New("supervisor: faults are not allowed")
 )
 
-// Supervisor starts actors and starts them again when they die, with the rules of Salt's ProcessManager.
-// All methods may be called from any goroutine, from inside any actor, and none but Stop blocks.
+// Supervisor starts actors and restarts them when they die, with the rules of Salt's ProcessManager. All methods may be
+// called from any goroutine and from inside any actor. Only Stop and Answers block.
 type Supervisor struct {
 	system     *System
 	opt        Options // with defaults
@@ -34,23 +34,23 @@ type Supervisor struct {
 	path       string
 	parent     *Supervisor // nil for a root
 	owner      *Ref        // of a subtree made by Nest
-	past       *history    // the root's
-	quarantine *quarantine // of all children together, nil: each has its own
+	past       *history    // shared by the whole tree
+	quarantine *quarantine // shared by all children; nil: each child has its own
 	core       *PID
 	nanos      func() int64
 
-	frozen   atomic.Bool   // StopRestarting was called here
-	stopping atomic.Bool   // Stop was
-	reported chan struct{} // closed when its report is complete
+	frozen   atomic.Bool   // StopRestarting was called on this supervisor
+	stopping atomic.Bool   // Stop was called
+	reported chan struct{} // closed when the report of Stop is complete
 
 	mu       sync.Mutex
 	base     context.Context // parent of the children's contexts
 	refs     map[string]*Ref
 	seq      uint64
-	closed   bool           // nothing can be added any more
-	onHalted []func(Report) // told at the end of the next halt
+	closed   bool           // no more children can be added
+	onHalted []func(Report) // called at the end of the next halt
 	report   Report         // of the final halt
-	halted   chan struct{}  // closed after it
+	halted   chan struct{}  // closed after the final halt
 }
 
 // Start makes the root supervisor of a daemon.
@@ -84,11 +84,11 @@ func (s *Supervisor) launch(base context.Context, resting bool) {
 	}, actor.WithSupervisor(alwaysStop{}))
 	for s.core == nil {
 		pid, err := s.system.Root.SpawnNamed(props, freeID(s.system, "", s.path))
-		if err == nil { // else somebody else took the id meanwhile
+		if err == nil { // otherwise the id was taken after freeID
 			s.core = pid
 		}
 	}
-	s.tell(&sweep{}) // the first one; it finds nothing and sets the timer of the next
+	s.tell(&sweep{}) // the first sweep finds nothing and sets the timer for the next one
 	if s.parent == nil && watchEvery(s.opt) > 0 {
 		s.tell(&watch{})
 	}
@@ -102,7 +102,7 @@ func (s *Supervisor) below(ref *Ref, base context.Context, opt Options) *Supervi
 	return t
 }
 
-// inherit makes a supervisor that takes from s what opt does not say.
+// inherit makes a supervisor that takes options missing in opt from s.
 func (s *Supervisor) inherit(opt Options, path string) *Supervisor {
 	opt.Clock, opt.Chaos, opt.Unmeasured = s.opt.Clock, s.opt.Chaos, s.opt.Unmeasured
 	if opt.Logger == nil {
@@ -131,16 +131,14 @@ func (s *Supervisor) inherit(opt Options, path string) *Supervisor {
 	return t
 }
 
-// Add starts a child and enters it in the map, as ProcessManager.add_process. The actor is started
-// behind the caller's back within microseconds; the Ref takes messages at once.
-// Errors: ErrNameTaken, ErrStopped, or a Spec that cannot be.
+// Add starts a child and adds it to the map, like ProcessManager.add_process. The actor starts asynchronously within
+// microseconds; the Ref accepts messages at once. Errors: ErrNameTaken, ErrStopped, or an invalid Spec.
 func (s *Supervisor) Add(spec Spec) (*Ref, error) {
 	return s.enter(spec, nil)
 }
 
-// AddTree adds a child that is itself a supervisor, without an actor of its own to do any work. Its death
-// (Restart, Inject) stops all its children and starts them again with the Refs they had. A subtree that
-// belongs to a working actor is made by Nest instead.
+// AddTree adds a child that is itself a supervisor and has no working actor. Its death (Restart, Inject) stops all its
+// children and starts them again with the same Refs. For a subtree that belongs to a working actor use Nest.
 func (s *Supervisor) AddTree(name string, opt Options) (*Supervisor, error) {
 	tree := s.inherit(opt, s.path+"/"+name)
 	spec := Spec{Name: name, New: func() Actor { return &group{tree: tree} }}
@@ -175,17 +173,16 @@ func (s *Supervisor) enter(spec Spec, tree *Supervisor) (*Ref, error) {
 	return ref, nil
 }
 
-// Done says that a child has finished its work: it is stopped if it has not ended itself, and its death
-// removes it instead of starting it again. Its context is cancelled, so a job calls Done last. An unknown name
-// is ignored.
+// Done says that a child has finished its work. The child is stopped if it has not ended, and it is removed instead of
+// restarted. Its context is cancelled, so a job must call Done last. An unknown name is ignored.
 func (s *Supervisor) Done(name string) {
 	if ref, ok := s.Lookup(name); ok {
 		ref.sup.tell(&post{ref: ref, ev: event{kind: evDone}})
 	}
 }
 
-// Restart ends a child and starts it again at once, without back-off. A child that does not end within its
-// StopTimeout is abandoned: its successor starts in its place. The name may be a path below this supervisor.
+// Restart ends a child and starts it again at once, without back-off. A child that does not end within its StopTimeout
+// is abandoned, and its successor starts. The name may be a path below this supervisor.
 func (s *Supervisor) Restart(name string) error {
 	ref, ok := s.Lookup(name)
 	if !ok {
@@ -195,11 +192,11 @@ func (s *Supervisor) Restart(name string) error {
 	return nil
 }
 
-// StopRestarting lets the dead lie from now on, in the whole tree (ProcessManager.stop_restarting).
+// StopRestarting ends all restarts in this tree (ProcessManager.stop_restarting).
 func (s *Supervisor) StopRestarting() { s.frozen.Store(true) }
 
-// Broadcast sends msg to every child (ProcessManager.send_signal_to_processes) and returns how many have taken it.
-// A child that is dead gets it in its next life.
+// Broadcast sends msg to every child (ProcessManager.send_signal_to_processes) and returns how many have accepted it. A
+// dead child gets it in its next incarnation.
 func (s *Supervisor) Broadcast(msg any) (took int) {
 	for _, ref := range s.children() {
 		if ref.Send(msg) {
@@ -209,7 +206,7 @@ func (s *Supervisor) Broadcast(msg any) (took int) {
 	return took
 }
 
-// restarting is false when this supervisor or one above it lets the dead lie.
+// restarting is false after StopRestarting on this supervisor or one above it.
 func (s *Supervisor) restarting() bool {
 	for ; s != nil; s = s.parent {
 		if s.frozen.Load() {
@@ -219,12 +216,12 @@ func (s *Supervisor) restarting() bool {
 	return true
 }
 
-// Stop ends the tree as ProcessManager.kill_children does: nothing is restarted any more, children are
-// stopped in reverse order of their start, each with its context cancelled first. The order is kept for the
-// first half of the time left; then all that are left are told at once, and at its end the rest is abandoned.
-// Before that, if children ask for it (Spec.Intake, Spec.Store), the intake is closed, the mailboxes are drained and
-// the stores flushed, in at most half of the time.
-// It blocks until then and must not be called from an actor of the same tree. A second call waits for the first.
+// Stop ends the tree like ProcessManager.kill_children: restarts end, and children are stopped in reverse order of
+// their start; the context of each is cancelled first. If children ask for it (Spec.Intake, Spec.Store), Stop first
+// closes the intake, drains the mailboxes and flushes the stores, in at most half of the time. In the first half of the
+// remaining time it keeps the order. Then it stops all remaining children at once, and at the deadline it abandons
+// those that have not ended. Stop blocks until then, and must not be called from an actor of the same tree. A second
+// call waits for the first.
 func (s *Supervisor) Stop(within time.Duration) Report {
 	first := s.stopping.CompareAndSwap(false, true)
 	if first {
@@ -245,7 +242,7 @@ func (s *Supervisor) Stop(within time.Duration) Report {
 	return s.report
 }
 
-// halt stops the children, for good or to be revived, and calls done in some goroutine when that is over.
+// halt stops the children, for good or to be revived. It calls done afterwards, in any goroutine.
 func (s *Supervisor) halt(final bool, within time.Duration, done func(Report)) {
 	s.mu.Lock()
 	select {
@@ -261,7 +258,7 @@ func (s *Supervisor) halt(final bool, within time.Duration, done func(Report)) {
 	s.mu.Unlock()
 }
 
-// close ends a tree that has no time left.
+// close ends a tree without giving it time.
 func (s *Supervisor) close() { s.halt(true, 0, func(Report) {}) }
 
 // revive starts the children of a resting tree.
@@ -278,8 +275,8 @@ func (s *Supervisor) context() context.Context {
 	return s.base
 }
 
-// Snapshot tells the state of every child, in start order, with their subtrees. It asks no actor: it loads
-// atomics, so it answers even while everything hangs.
+// Snapshot returns the state of every child, in start order, with their subtrees. It only reads memory and sends no
+// message to an actor, so it works even if all actors hang.
 func (s *Supervisor) Snapshot() []stats.Child {
 	refs := s.children()
 	out := make([]stats.Child, len(refs))
@@ -289,8 +286,8 @@ func (s *Supervisor) Snapshot() []stats.Child {
 	return out
 }
 
-// Look is the snapshot of the child at a path, with or without the root's name before it. "" and that name alone are
-// the whole tree, as one child. Error: ErrUnknown.
+// Look is the snapshot of the child at a path, with or without the root's name before it. "" or the root's name alone
+// is the whole tree, as one child. Error: ErrUnknown.
 func (s *Supervisor) Look(path string) (stats.Child, error) {
 	path = strings.TrimPrefix(path, s.path+"/")
 	if path == "" || path == s.path {
@@ -316,20 +313,20 @@ func (s *Supervisor) children() []*Ref {
 	return refs
 }
 
-// History returns the last deaths in the whole tree, oldest first, also of children that are gone.
+// History returns the last deaths in the whole tree, oldest first, including those of removed children.
 func (s *Supervisor) History() []stats.Death { return s.past.list() }
 
-// Remember puts a death into the history that this tree did not see, such as that of the process before this one.
+// Remember adds a death that this tree did not see to the history, such as that of the previous process.
 func (s *Supervisor) Remember(d stats.Death) { s.past.insert(d) }
 
-// DeadLetters is DeadLetters of the system the tree lives in.
+// DeadLetters is DeadLetters of the tree's system.
 func (s *Supervisor) DeadLetters() uint64 { return DeadLetters(s.system) }
 
 // Name is the first element of every path in the tree, or the whole path of a subtree.
 func (s *Supervisor) Name() string { return s.path }
 
-// Strays counts the deaths in the whole tree that belonged to no living child, such as the late end of an
-// abandoned one.
+// Strays counts the deaths in the whole tree that belonged to no living child, such as the late end of an abandoned
+// one.
 func (s *Supervisor) Strays() uint64 { return s.past.strays.Load() }
 
 // Lookup finds a child by its name or its path below this supervisor.
@@ -347,8 +344,8 @@ func (s *Supervisor) Lookup(path string) (*Ref, bool) {
 	return nil, false
 }
 
-// Inject harms a child on purpose, past its waiting messages. It fails with ErrNoChaos unless Options.Chaos of
-// the root was set.
+// Inject deliberately harms a child; the fault overtakes its waiting messages. It fails with ErrNoChaos unless
+// Options.Chaos of the root is set.
 func (s *Supervisor) Inject(path string, how Fault) error {
 	ref, ok := s.Lookup(path)
 	switch {
@@ -366,8 +363,8 @@ func (s *Supervisor) Inject(path string, how Fault) error {
 	return fmt.Errorf("harm %s: %w", path, ErrGone)
 }
 
-// forget drops a child from the map; its name is free again. Who finds the name free finds the child gone: it takes no
-// message that would be lost.
+// forget removes a child from the map, and its name is free again. The child is closed first: when the name is free,
+// the child accepts no more messages, which would be lost.
 func (s *Supervisor) forget(ref *Ref) {
 	waiting := ref.close()
 	s.mu.Lock()
@@ -375,12 +372,12 @@ func (s *Supervisor) forget(ref *Ref) {
 		delete(s.refs, ref.spec.Name)
 	}
 	s.mu.Unlock()
-	for _, it := range waiting { // now, as what they do when they are lost may take the name
+	for _, it := range waiting { // only now, because the code that handles a loss may use the name
 		ref.lose(it.msg, ErrGone)
 	}
 }
 
-// haltOver is called by the core at the end of a halt.
+// haltOver must be called by the core at the end of a halt.
 func (s *Supervisor) haltOver(final bool, report Report) {
 	s.mu.Lock()
 	told := s.onHalted
@@ -395,7 +392,7 @@ func (s *Supervisor) haltOver(final bool, report Report) {
 	}
 }
 
-// bury spreads the news of a death.
+// bury reports a death to the history and to the options of all supervisors above.
 func (s *Supervisor) bury(d stats.Death) {
 	s.past.add(d)
 	for ; s != nil; s = s.parent {

@@ -13,26 +13,26 @@ import (
 	cmap "github.com/orcaman/concurrent-map"
 )
 
-// NewSystem makes the one actor system of a process: no metrics library, quiet about what the supervisors log
-// themselves, dead letters counted.
+// NewSystem makes the one actor system of a process. It uses no metrics library, does not log what the supervisors log
+// themselves, and counts dead letters.
 func NewSystem(logger *slog.Logger) *System {
 	oneShard()
 	quiet := slog.New(quietHandler{logger.Handler()})
 	system := actor.NewActorSystem(actor.WithLoggerFactory(func(*System) *slog.Logger { return quiet }))
 	letters := &deadLetters{system: system, log: logger}
 	system.Extensions.Register(letters)
-	// protoactor's own subscribers log whole messages and keep a goroutine for a second after each dead letter
+	// protoactor's own subscribers log whole messages, and keep a goroutine for a second after each dead letter
 	system.EventStream = eventstream.NewEventStream()
 	system.EventStream.Subscribe(letters.take)
 	return system
 }
 
-// oneShard makes the maps of a process registry small before the first one is made. The registry is an
-// array of 1024 maps, each of 32 shards by default: 2.8 MB and 67,000 objects before the first actor. A
-// system made without NewSystem must not be in the same process.
+// oneShard makes the maps of a process registry small, before the first registry is made. A registry is an array of
+// 1024 maps, each of 32 shards by default: 2.8 MB and 67,000 objects before the first actor. No system may be made
+// without NewSystem in the same process.
 var oneShard = sync.OnceFunc(func() { cmap.SHARD_COUNT = 1 })
 
-// DeadLetters counts the messages sent to processes that were not there, since NewSystem made the system.
+// DeadLetters counts the messages to missing processes since NewSystem made the system.
 func DeadLetters(system *System) uint64 {
 	if letters, ok := system.Extensions.Get(deadLettersID).(*deadLetters); ok {
 		return letters.count.Load()
@@ -42,7 +42,7 @@ func DeadLetters(system *System) uint64 {
 
 var deadLettersID = extensions.NextExtensionID()
 
-// deadLetters is where messages to dead PIDs end. A message to a Ref never does.
+// deadLetters receives messages to dead PIDs. A message to a Ref never gets here.
 type deadLetters struct {
 	system *System
 	log    *slog.Logger
@@ -56,7 +56,7 @@ func (d *deadLetters) take(event any) {
 	if !ok {
 		return
 	}
-	if watch, ok := letter.Message.(*actor.Watch); ok { // who watches the dead is told so
+	if watch, ok := letter.Message.(*actor.Watch); ok { // an actor that watches a dead one is told that it is dead
 		watcher, _ := d.system.ProcessRegistry.Get(watch.Watcher)
 		watcher.SendSystemMessage(watch.Watcher, &actor.Terminated{Who: letter.PID,
 			Why: actor.TerminatedReason_NotFound})
@@ -74,7 +74,7 @@ func (d *deadLetters) take(event any) {
 	}
 }
 
-// quietHandler drops protoactor's own records: the supervisors tell the same with names and reasons.
+// quietHandler drops protoactor's own records: the supervisors log the same with names and reasons.
 type quietHandler struct{ slog.Handler }
 
 func (h quietHandler) Handle(ctx context.Context, r slog.Record) error {

@@ -18,7 +18,7 @@ import (
 	"github.com/asynkron/protoactor-go/actor"
 )
 
-// lives collects what happens to the actors of a tree.
+// lives collects the events of a tree's actors.
 type lives chan string
 
 func (l lives) tell(ctx supervisor.Context) {
@@ -43,7 +43,7 @@ func (l lives) expect(t testing.TB, want ...string) {
 	}
 }
 
-// server is the Spec of an actor that owns two workers, as ReqServer does.
+// server is the Spec of an actor that owns two workers, like ReqServer.
 func server(t testing.TB, log lives, opt supervisor.Options) supervisor.Spec {
 	return scriptOn("ReqServer", func(ctx supervisor.Context) {
 		if _, ok := ctx.Message().(*supervisor.Started); ok {
@@ -95,7 +95,8 @@ func TestDeathOfTheOwnerTakesItsSubtree(t *testing.T) {
 	incarnation(t, again)
 }
 
-// TestSubtreeKeepsItsHistory: what is known of a worker survives its server, except of one that was done.
+// TestSubtreeKeepsItsHistory: the counters of a worker survive the death of its server, except for a worker that was
+// done.
 func TestSubtreeKeepsItsHistory(t *testing.T) {
 	s := actortest.Start(t, supervisor.Options{})
 	log := make(lives, 100)
@@ -112,7 +113,7 @@ func TestSubtreeKeepsItsHistory(t *testing.T) {
 		return true
 	})
 	log.expect(t, "test/ReqServer/MWorker-1#1 stops")
-	for { // until it is forgotten
+	for { // until it is removed
 		if _, there := s.Lookup("ReqServer/MWorker-1"); !there {
 			break
 		}
@@ -190,7 +191,7 @@ func TestStuckWorkerHoldsItsOwnerOnlySoLong(t *testing.T) {
 	}
 	log.expect(t, "test/ReqServer/MWorker-1#1 stops")
 	awaitChild(t, s, "ReqServer/MWorker-0", stats.StateStopping)
-	clock.Advance(3 * time.Second) // of the owner's time the workers have three quarters
+	clock.Advance(3 * time.Second) // the workers get three quarters of the owner's time
 	log.expect(t, "test/ReqServer#1 stops")
 	log.expect(t, started(2)...)
 	worker, _ = s.Lookup("ReqServer/MWorker-1")
@@ -199,7 +200,7 @@ func TestStuckWorkerHoldsItsOwnerOnlySoLong(t *testing.T) {
 	reports := make(chan supervisor.Report, 1)
 	go func() { reports <- s.Stop(8 * time.Second) }()
 	clock.WaitTimer(t, 6*time.Second)
-	clock.Advance(3 * time.Second) // now the other worker is told, too
+	clock.Advance(3 * time.Second) // now the other worker is told too
 	log.expect(t, "test/ReqServer/MWorker-0#2 stops")
 	awaitNoChild(t, s, "ReqServer/MWorker-0")
 	clock.Advance(3 * time.Second)
@@ -423,7 +424,7 @@ func TestAskErrors(t *testing.T) {
 	}
 }
 
-// TestAskIsRefusedAtOnce: who asks does not wait for an answer that cannot come any more.
+// TestAskIsRefusedAtOnce: Ask does not wait for an answer that can no longer come.
 func TestAskIsRefusedAtOnce(t *testing.T) {
 	ask := func(ref *supervisor.Ref, f func(ctx supervisor.Context, reply chan<- int)) (int, error) {
 		return supervisor.Ask(t.Context(), ref, func(reply chan<- int) any {
@@ -464,7 +465,8 @@ func TestAskIsRefusedAtOnce(t *testing.T) {
 	}
 }
 
-// TestRequestIsRefused: an actor that asks in protoactor's way hears of the loss as of a dead process.
+// TestRequestIsRefused: an actor that sends a request with protoactor's functions gets the same answer as for a dead
+// process.
 func TestRequestIsRefused(t *testing.T) {
 	s := actortest.Start(t, supervisor.Options{})
 	ref := add(t, s, script("a"))
@@ -515,7 +517,7 @@ func TestUnsupervised(t *testing.T) {
 	system.Root.Stop(pid)
 }
 
-// TestDeathDuringStopIsFinal: who dies by itself before it is told to is not kept.
+// TestDeathDuringStopIsFinal: an actor that dies before it is told to end is removed.
 func TestDeathDuringStopIsFinal(t *testing.T) {
 	s := actortest.Start(t, supervisor.Options{})
 	spec, _, lost := collector("a")
@@ -539,7 +541,7 @@ func TestDeathDuringStopIsFinal(t *testing.T) {
 		t.Errorf("lost %T: %v", l.msg, l.why)
 	}
 	call(t, leaf, func(ctx supervisor.Context) bool { ctx.Stop(group.PID()); return true })
-	for leaf.Send(&do{func(supervisor.Context) {}}) { // its tree goes with the group
+	for leaf.Send(&do{func(supervisor.Context) {}}) { // its tree ends with the group
 		runtime.Gosched()
 	}
 	release()
@@ -548,7 +550,7 @@ func TestDeathDuringStopIsFinal(t *testing.T) {
 	}
 }
 
-// TestHaltBecomesFinal: a group that is being restarted is done with meanwhile.
+// TestHaltBecomesFinal: Done is called for a group that is being restarted.
 func TestHaltBecomesFinal(t *testing.T) {
 	s := actortest.Start(t, supervisor.Options{})
 	tree, err := s.AddTree("group", supervisor.Options{})
@@ -570,7 +572,7 @@ func TestHaltBecomesFinal(t *testing.T) {
 	}
 	s.Done("group")
 	poison(t, s, group)
-	for second.Send(&do{func(supervisor.Context) {}}) { // at rest it would, gone it does not
+	for second.Send(&do{func(supervisor.Context) {}}) { // at rest it accepts messages, gone it does not
 		runtime.Gosched()
 	}
 	release()

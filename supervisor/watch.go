@@ -10,29 +10,30 @@ import (
 	"brine/supervisor/stats"
 )
 
-// The watchdog: the core of the root looks at every handler of the tree four times in SlowAfter. What it reads are
-// the atomics of a snapshot; only when something is overdue does it look for the stack, once for all that are.
+// The watchdog: the core of the root checks every handler of the tree, four times within the shortest time limit. It
+// reads the atomics of a snapshot. Only if a handler is overdue does it dump the stacks, once for all overdue handlers.
 
-// verdict is what the watchdog thinks of a handler.
+// verdict is the watchdog's decision about a handler.
 type verdict uint8
 
 const (
 	inTime  verdict = iota
-	tooSlow         // to be reported
-	tooIdle         // to be given up if all that it does is to wait
-	tooLong         // to be given up
+	tooSlow         // report it
+	tooIdle         // give it up if it only waits
+	tooLong         // give it up
 )
 
-// In looks: how much time one counts for at most, and how long after one a handler that works is not looked at again.
+// maxCredit is the most time that one look may count for. excuse is how long a handler that works is not looked at
+// again. Both are numbers of looks.
 const (
 	maxCredit = 2
 	excuse    = 4
 )
 
-// limits are the times of one handler. One that is not positive is none.
+// limits are the time limits of one handler. A value that is not positive means no limit.
 type limits struct{ slow, component, worker time.Duration }
 
-// judge decides on a handler that has been running for a while, and has been reported or not.
+// judge decides about a handler by its running time and whether it was already reported.
 func judge(running time.Duration, l limits, reported bool) verdict {
 	switch {
 	case l.worker > 0 && running > l.worker:
@@ -45,10 +46,10 @@ func judge(running time.Duration, l limits, reported bool) verdict {
 	return inTime
 }
 
-// progress is the time of the watchdog: it goes on by at most maxCredit looks from one look to the next. While the
-// process is stopped, or the machine gives it no time, handlers cannot end, and nobody is to blame for it.
+// progress is the time of the watchdog. From one look to the next it grows by at most maxCredit looks: while the
+// process is stopped, or gets no processor time, handlers cannot end, and that is not their fault.
 type progress struct {
-	last int64 // when it was looked last, 0: never
+	last int64 // time of the last look, 0: none yet
 	sum  time.Duration
 }
 
@@ -59,14 +60,14 @@ func (p *progress) look(now int64, every time.Duration) {
 	p.last = now
 }
 
-// sight is what the watchdog remembers of the handler that a child runs. Only the core of the root uses it.
+// sight is the watchdog's state for the current handler of a child. Only the core of the root uses it.
 type sight struct {
-	since   int64         // when the handler was begun
-	before  time.Duration // progress when that was
-	excused time.Duration // progress up to which its stack is not looked at again
+	since   int64         // start of the handler
+	before  time.Duration // progress at that time
+	excused time.Duration // progress until which its stack is not looked at again
 }
 
-// running is how long a handler has run, by the progress of the watchdog.
+// running is how long a handler has run, measured by progress.
 func (v *sight) running(since int64, p *progress, every time.Duration) time.Duration {
 	if v.since != since {
 		*v = sight{since: since, before: p.sum - min(time.Duration(p.last-since), maxCredit*every)}
@@ -74,8 +75,8 @@ func (v *sight) running(since int64, p *progress, every time.Duration) time.Dura
 	return p.sum - v.before
 }
 
-// waits says whether the goroutine of a stack waits for another, for a lock or for the network. One that is runnable
-// waits for the machine, and so does one in a system call, whose disk may be slow.
+// waits tells whether the goroutine of a stack waits for another one, for a lock or for the network. A runnable
+// goroutine waits for the processor, and one in a system call perhaps for a slow disk; these do not count.
 func waits(stack string) bool {
 	_, rest, _ := strings.Cut(stack, "[")
 	for _, state := range []string{"chan ", "select", "sema", "sync.", "sleep", "IO wait"} {
@@ -86,7 +87,7 @@ func waits(stack string) bool {
 	return false
 }
 
-// watchEvery is how often handlers are looked at, 0 for never.
+// watchEvery is the interval of the watchdog; 0: never.
 func watchEvery(opt Options) time.Duration {
 	shortest := time.Duration(math.MaxInt64)
 	for i, d := range []time.Duration{opt.SlowAfter, opt.WorkerTimeout, opt.ComponentTimeout} {
@@ -100,7 +101,7 @@ func watchEvery(opt Options) time.Duration {
 	return max(shortest/4, time.Millisecond)
 }
 
-// slowAfter is the limit as the mailbox wants it.
+// slowAfter is the limit for the mailbox.
 func slowAfter(opt Options) time.Duration {
 	if opt.SlowAfter <= 0 {
 		return math.MaxInt64
@@ -108,7 +109,7 @@ func slowAfter(opt Options) time.Duration {
 	return opt.SlowAfter
 }
 
-// overdue is a handler that the watchdog has something to say about.
+// overdue is a handler for which the watchdog has a verdict.
 type overdue struct {
 	ref     *Ref
 	mailbox *mailbox
@@ -119,7 +120,7 @@ type overdue struct {
 	verdict verdict
 }
 
-// overdues goes through the tree.
+// overdues finds all overdue handlers in the tree.
 func (s *Supervisor) overdues(p *progress, every time.Duration) (found []overdue) {
 	for _, ref := range s.children() {
 		if o := ref.overdue(p, every); o.verdict != inTime {
@@ -148,13 +149,13 @@ func (r *Ref) overdue(p *progress, every time.Duration) overdue {
 	return o
 }
 
-// current says whether the handler still runs.
+// current tells whether the handler still runs.
 func (o overdue) current() bool {
 	_, since := o.ref.stats.InHand()
 	return since == o.since && o.ref.inbox.cur.Load() == o.mailbox
 }
 
-// onWatch reports the slow and has the hung replaced by their supervisors.
+// onWatch reports slow handlers, and tells supervisors to replace hung ones.
 func (c *core) onWatch() {
 	if c.over {
 		return
@@ -187,8 +188,8 @@ func (r *Ref) act(o overdue, stack string) {
 	}
 }
 
-// late is called by the mailbox for a handler that took long and has ended. If it was not reported while it ran,
-// it is now, without a stack.
+// late must be called by the mailbox for a slow handler that has ended. If it was not reported while it ran, it is
+// reported now, without a stack.
 func (r *Ref) late(msg any, n int, start, end int64) {
 	if r.reported.Swap(start) != start {
 		r.tellSlow(r.slow(typeName(msg), n, time.Duration(end-start)), "handler ran for long")
@@ -202,7 +203,7 @@ func (r *Ref) slow(message string, n int, running time.Duration) stats.Slow {
 	}
 }
 
-// tellSlow counts, logs and spreads a report.
+// tellSlow counts and logs a report, and passes it to the options of all supervisors above.
 func (r *Ref) tellSlow(slow stats.Slow, text string) {
 	if !slow.Abandoned {
 		r.stats.Slow.Add(1)

@@ -13,7 +13,7 @@ import (
 	"brine/supervisor/stats"
 )
 
-// tickOn lets the clock go on by one look of the watchdog.
+// tickOn advances the clock by one look of the watchdog.
 func tickOn(t testing.TB, clock *actortest.Clock) {
 	t.Helper()
 	clock.WaitTimer(t, lookEvery)
@@ -21,7 +21,7 @@ func tickOn(t testing.TB, clock *actortest.Clock) {
 	clock.WaitTimer(t, lookEvery) // the look is over
 }
 
-// lookEvery is how often the watchdog looks by default.
+// lookEvery is the default interval of the watchdog.
 const lookEvery = supervisor.DefaultSlowAfter / 4
 
 // deepWithin hangs in a function with a name that a stack shows.
@@ -49,7 +49,7 @@ func TestSlowHandlerIsReportedWithItsStack(t *testing.T) {
 	}})
 	ref := add(t, s, script("a"))
 	other := add(t, s, script("b"))
-	releaseOther := hang(t, other) // another stack that is not the one
+	releaseOther := hang(t, other) // another stack, which is not the right one
 	release := hangDeep(t, ref)
 	for range 4 {
 		tickOn(t, clock)
@@ -91,7 +91,7 @@ func TestSlowHandlerIsReportedWithItsStack(t *testing.T) {
 	}
 }
 
-// TestSlowHandlerThatEndsBetweenTwoLooks is counted, though nobody can tell where it was.
+// TestSlowHandlerThatEndsBetweenTwoLooks: such a handler is counted, although its stack is unknown.
 func TestSlowHandlerThatEndsBetweenTwoLooks(t *testing.T) {
 	clock := actortest.NewClock()
 	told := make(chan stats.Slow, 10)
@@ -102,7 +102,7 @@ func TestSlowHandlerThatEndsBetweenTwoLooks(t *testing.T) {
 	clock.Advance(lookEvery / 2)
 	ref := add(t, s, script("a"))
 	ref.Send(&do{func(supervisor.Context) {
-		clock.Advance(time.Second + 1) // the look that is due finds nothing: it takes place in the supervisor, later
+		clock.Advance(time.Second + 1) // the due look finds nothing: it runs later, in the supervisor
 	}})
 	x := actortest.Wait(t, "report", told)
 	if x.Running != time.Second+1 || x.Path != "test/a" {
@@ -164,7 +164,7 @@ func awaitStuck(t testing.TB, s *supervisor.Supervisor, want int64) {
 	}
 }
 
-// TestHungWhileStartingOrStopping: no other rule ends the wait for these.
+// TestHungWhileStartingOrStopping: no other rule ends the wait for such handlers.
 func TestHungWhileStartingOrStopping(t *testing.T) {
 	for _, tt := range []struct {
 		name string
@@ -205,8 +205,8 @@ func TestHungWhileStartingOrStopping(t *testing.T) {
 	}
 }
 
-// TestNextAfterAHungOneWaitsForTheSocket: the handler hangs, the socket does not, and is closed before it is
-// bound again.
+// TestNextAfterAHungOneWaitsForTheSocket: the handler hangs, but the socket does not, and is closed before it is bound
+// again.
 func TestNextAfterAHungOneWaitsForTheSocket(t *testing.T) {
 	clock := actortest.NewClock()
 	s := actortest.Start(t, supervisor.Options{Clock: clock, WorkerTimeout: time.Second})
@@ -242,7 +242,7 @@ func TestNextAfterAHungOneWaitsForTheSocket(t *testing.T) {
 	awaitStuck(t, s, 0)
 }
 
-// TestStuckGoroutinesAreCounted until they end, those of Go like that of the handler.
+// TestStuckGoroutinesAreCounted: stuck goroutines count until they end, those of Go like that of the handler.
 func TestStuckGoroutinesAreCounted(t *testing.T) {
 	s := actortest.Start(t, supervisor.Options{WaitForKill: time.Millisecond})
 	ref := add(t, s, script("a"))
@@ -270,7 +270,7 @@ func TestStuckGoroutinesAreCounted(t *testing.T) {
 	}
 }
 
-// TestWorkerTimeoutOfASpec: a child may be given more time than the others, or all of it.
+// TestWorkerTimeoutOfASpec: a child may have more time than the others, or no limit.
 func TestWorkerTimeoutOfASpec(t *testing.T) {
 	clock := actortest.NewClock()
 	deaths := make(chan stats.Death, 10)
@@ -302,8 +302,8 @@ func TestWorkerTimeoutOfASpec(t *testing.T) {
 	}
 }
 
-// TestLateDeathOfAHungOneHidesNobody: a handler that was left behind ends in a panic while its successor hangs, too.
-// The watchdog still sees that one.
+// TestLateDeathOfAHungOneHidesNobody: a handler that was left behind ends in a panic while its successor hangs too. The
+// watchdog still sees the successor.
 func TestLateDeathOfAHungOneHidesNobody(t *testing.T) {
 	for _, tt := range []struct {
 		name string

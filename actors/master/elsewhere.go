@@ -11,11 +11,11 @@ import (
 
 	"brine/actors/master/returning"
 	"brine/modules/loader"
-	"brine/modules/matchers"
 	"brine/modules/returners"
 	"brine/modules/returners/queue"
 	"brine/wire/bus"
 	"brine/wire/payload"
+	"brine/wire/python/fnmatch"
 )
 
 // elsewhere is what this master hands to returners: its events, and jobs. Each may be missing.
@@ -107,10 +107,10 @@ func newEventReturn(opt eventReturnOptions, log *slog.Logger) (*returning.Part, 
 // memoryOfQueue is how many bytes wait in memory while the disk takes none.
 const memoryOfQueue = 8 << 20
 
-func globsOf(patterns []string) []*matchers.Glob {
-	out := make([]*matchers.Glob, len(patterns))
+func globsOf(patterns []string) []*fnmatch.Pattern {
+	out := make([]*fnmatch.Pattern, len(patterns))
 	for i, p := range patterns {
-		out[i] = matchers.CompileGlob(p)
+		out[i] = fnmatch.Compile(p)
 	}
 	return out
 }

@@ -10,10 +10,10 @@ import (
 	"testing"
 	"time"
 
-	"brine/modules/text/pytext"
 	"brine/supervisor/stats"
 	"brine/wire/loopback"
 	"brine/wire/payload"
+	"brine/wire/python"
 )
 
 // engineRig is a master with engines; DIR in them is a directory of programs, given by name.
@@ -106,7 +106,7 @@ esac; done
 				}
 				tag, data = ear.next()
 			}
-			if got := pytext.Str(data.Value(tt.field)); got != tt.want {
+			if got := python.Str(data.Value(tt.field)); got != tt.want {
 				return fmt.Errorf("%s: got %v", tt.ask, data)
 			}
 			return nil

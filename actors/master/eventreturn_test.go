@@ -8,10 +8,10 @@ import (
 	"testing"
 
 	"brine/actors/actortest"
-	"brine/modules/text/pyjson"
 	"brine/wire/event"
 	"brine/wire/ipc"
 	"brine/wire/payload"
+	"brine/wire/python/pyjson"
 )
 
 // eventSite is a master that hands events to rawfile_json, and the file that those end in.

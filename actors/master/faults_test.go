@@ -13,9 +13,9 @@ import (
 
 	"brine/actors/actortest"
 	"brine/modules/fleet/jobstore"
-	"brine/modules/host/setaside"
 	"brine/supervisor"
 	"brine/supervisor/stats"
+	"brine/wire/disk/setaside"
 	"brine/wire/payload"
 )
 

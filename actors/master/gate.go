@@ -9,10 +9,10 @@ import (
 	"brine/modules/fleet/ledger"
 	"brine/modules/fleet/quota"
 	"brine/modules/fleet/speakers"
-	"brine/modules/matchers"
 	"brine/wire/auth"
 	"brine/wire/event"
 	"brine/wire/payload"
+	"brine/wire/python/fnmatch"
 )
 
 // speaker is the minion that has sent a request.
@@ -125,7 +125,7 @@ func (g *gate) speaksFor(who speaker, id string) bool {
 
 func (g *gate) whitelisted(tag string) bool {
 	for _, pattern := range g.opt.whitelist {
-		if matchers.GlobMatch(pattern, tag) {
+		if fnmatch.Match(pattern, tag) {
 			return true
 		}
 	}

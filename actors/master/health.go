@@ -11,7 +11,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"brine/modules/host/wholefile"
+	"brine/wire/disk/wholefile"
 )
 
 // markerFiles are in sock_dir as long as a master runs. In Salt they are sockets; its command line and HTTP API

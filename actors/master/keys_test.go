@@ -25,7 +25,7 @@ func (r *rig) subscriber() <-chan []byte {
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
 	go func() {
-		done <- sub.Serve(ctx, func(f [][]byte) { frames <- f[len(f)-1] })
+		done <- sub.Serve(ctx, func(f []byte) { frames <- f })
 	}()
 	r.t.Cleanup(func() { cancel(); <-done })
 	return frames

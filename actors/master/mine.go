@@ -9,8 +9,8 @@ import (
 	"brine/modules/fleet/datacache"
 	"brine/modules/fleet/ledger"
 	"brine/modules/fleet/mine"
-	"brine/modules/host/packedfile"
 	"brine/wire/auth"
+	"brine/wire/disk/packedfile"
 	"brine/wire/payload"
 )
 

@@ -17,6 +17,7 @@ import (
 	"brine/modules/renderers/jinja"
 	"brine/supervisor"
 	"brine/wire/payload"
+	"brine/wire/python"
 )
 
 // pillars is the pillars of minions: how they are asked for. Any number of goroutines may use it.
@@ -42,7 +43,7 @@ func newPillars(opts *payload.Map, on *loader.Env, targets *targets, within time
 	var trees pillar.GitTrees
 	git, err := gitfs.NewPillars(opts, logger{log}.Log)
 	switch {
-	case err != nil && (!opts.Has("git_pillar_verify_config") || loader.Truthy(opts.Value("git_pillar_verify_config"))):
+	case err != nil && (!opts.Has("git_pillar_verify_config") || python.Truth(opts.Value("git_pillar_verify_config"))):
 		return nil, fmt.Errorf("ext_pillar: %w", err)
 	case err != nil:
 		log.Error("git external pillars are not there: pillars will say so", "err", err)

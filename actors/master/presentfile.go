@@ -8,8 +8,8 @@ import (
 	"path/filepath"
 	"time"
 
-	"brine/modules/host/packedfile"
-	"brine/modules/host/wholefile"
+	"brine/wire/disk/packedfile"
+	"brine/wire/disk/wholefile"
 	"brine/wire/payload"
 )
 

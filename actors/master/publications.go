@@ -9,10 +9,10 @@ import (
 
 	"brine/modules/fleet/door"
 	"brine/modules/fleet/jobstore"
-	"brine/modules/text/pytext"
 	"brine/supervisor"
 	"brine/wire/event"
 	"brine/wire/payload"
+	"brine/wire/python"
 )
 
 // publicationOptions are what the configuration says of publications.
@@ -118,7 +118,7 @@ func (p *publications) publication(ask payload.PublishRequest, extra payload.Pub
 func (p *publications) send(pub payload.Job, who found) {
 	jid := pub.JID()
 	p.events.fire(event.TagJobPublish(jid), pub.Map())
-	door.Known(p.log).Info(fmt.Sprintf("User %s Published command %v with jid %s", pub.User(), pytext.Str(pub.Fun()),
+	door.Known(p.log).Info(fmt.Sprintf("User %s Published command %v with jid %s", pub.User(), python.Str(pub.Fun()),
 		jid))
 	p.publisher.Send(&PublishJob{Job: pub, Topics: p.topicIDs(pub.TgtType(), who)})
 }

@@ -9,9 +9,9 @@ import (
 	"brine/modules/eauth"
 	"brine/modules/fleet/jobids"
 	"brine/modules/matchers"
-	"brine/modules/text/pytext"
 	"brine/wire/event"
 	"brine/wire/payload"
+	"brine/wire/python"
 )
 
 // refusals of a publication; every cause has the same words, so that they tell nothing about it.
@@ -65,7 +65,7 @@ func (c *console) publish(r *call) (any, error) {
 	}
 	if len(found.Minions) == 0 && !c.orderMasters {
 		return clearReply(payload.M("jid", nil, "minions", []any{},
-			"error", "Master could not resolve minions for target "+pytext.Str(ask.Tgt()))), nil
+			"error", "Master could not resolve minions for target "+python.Str(ask.Tgt()))), nil
 	}
 	if err := need(ask, payload.FieldArg, payload.FieldRet, payload.FieldTgtType); err != nil {
 		return nil, err

@@ -15,11 +15,11 @@ import (
 	"brine/modules/reactor"
 	"brine/modules/runners"
 	"brine/modules/text/args"
-	"brine/modules/text/pytext"
 	"brine/wire/bus"
 	"brine/wire/client"
 	"brine/wire/control"
 	"brine/wire/payload"
+	"brine/wire/python"
 )
 
 // backlogFile holds, in the cache directory, the events that the Reactor has yet to react to.
@@ -190,11 +190,11 @@ func (r *reactions) aim(tgt any, tgtType string) (any, string, error) {
 	groups := r.rules.Load().nodegroups
 	switch tgtType {
 	case "nodegroup":
-		words, err := matchers.Nodegroup(pytext.Str(tgt), groups)
+		words, err := matchers.Nodegroup(python.Str(tgt), groups)
 		return strings.Join(words, " "), "compound", err
 	case "compound":
 		var words []string
-		for _, word := range strings.Fields(pytext.Str(tgt)) {
+		for _, word := range strings.Fields(python.Str(tgt)) {
 			name, isGroup := strings.CutPrefix(word, "N@")
 			if !isGroup || name == "" {
 				words = append(words, word)

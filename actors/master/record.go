@@ -7,8 +7,8 @@ import (
 	"brine/actors/master/tracing"
 	"brine/modules/execution/brine"
 	"brine/modules/fleet/ledger"
-	"brine/modules/text/pytext"
 	"brine/wire/payload"
+	"brine/wire/python"
 )
 
 // What of jobs and minions is remembered in memory; older jobs are read from the store.
@@ -40,7 +40,7 @@ type record struct {
 // announced begins the facts of a job, of which pub is sent to the minions.
 func (n *record) announced(ask payload.PublishRequest, pub payload.Job, who found, from origin) {
 	job := ledger.Job{
-		JID: ask.JID(), Fun: pytext.Str(ask.Fun()), Tgt: pytext.Str(ask.Tgt()), TgtType: ask.TgtType(),
+		JID: ask.JID(), Fun: python.Str(ask.Fun()), Tgt: python.Str(ask.Tgt()), TgtType: ask.TgtType(),
 		User: ask.User(), Lane: from.lane, Worker: from.worker, Request: ledger.At(from.at),
 		Work: ledger.At(from.began), Matched: ledger.At(from.matched), Announced: ledger.At(time.Now()),
 		Minions: who.Minions, Missing: who.Missing,
@@ -83,7 +83,7 @@ func (n *record) returned(ret *payload.Return, from origin) {
 	}
 	asks := n.book.Returned(jid, id, ledger.Return{At: ledger.At(at), Worker: from.worker, Retcode: retcode,
 		Minion: from.minion})
-	if fun := pytext.Str(ret.Fun()); fun != funFindJob && fun != brine.Actors && fun != brine.Jobs &&
+	if fun := python.Str(ret.Fun()); fun != funFindJob && fun != brine.Actors && fun != brine.Jobs &&
 		fun != brine.Job {
 		n.book.Peers.Worked(id, jid, fun, ledger.At(at))
 	}

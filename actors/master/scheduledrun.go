@@ -9,10 +9,10 @@ import (
 	"brine/modules/loader"
 	"brine/modules/runners"
 	"brine/modules/schedule"
-	"brine/modules/text/pytext"
 	"brine/supervisor"
 	"brine/wire/event"
 	"brine/wire/payload"
+	"brine/wire/python"
 )
 
 // scheduledOutcome is what a run of the schedule came to.
@@ -64,7 +64,7 @@ func (a *scheduledRun) onOutcome(ctx supervisor.Context, ret *payload.Map) {
 	}
 	a.told = true
 	say, has := a.run.Job.Get("return_job")
-	if !has || loader.Truthy(say) {
+	if !has || python.Truth(say) {
 		if len(a.run.Returners(a.opt.returners)) == 0 {
 			jid := "req"
 			if say == "nocache" {
@@ -106,7 +106,7 @@ func (s *schedules) call(ctx context.Context, run schedule.Run, ret *payload.Map
 	if f.KWArgs {
 		kw = kw.Clone()
 		for k, v := range ret.All() {
-			kw.Set("__pub_"+pytext.Str(k), v)
+			kw.Set("__pub_"+python.Str(k), v)
 		}
 	}
 	c := loader.NewCall(ctx, env, run.Fun, payload.M("jid", run.JID, "user", s.opt.user))

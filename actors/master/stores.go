@@ -10,8 +10,8 @@ import (
 	"brine/modules/fleet/jobstore"
 	"brine/modules/fleet/keys"
 	"brine/modules/fleet/presence"
-	"brine/modules/host/setaside"
 	"brine/modules/runners"
+	"brine/wire/disk/setaside"
 )
 
 // jobCache is the master job cache: the JobStore actor is its only writer, workers and runners read.

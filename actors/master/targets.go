@@ -9,8 +9,8 @@ import (
 	"brine/modules/fleet/datacache"
 	"brine/modules/fleet/keys"
 	"brine/modules/matchers"
-	"brine/modules/text/pytext"
 	"brine/wire/payload"
+	"brine/wire/python"
 )
 
 // defaultDelimiter separates the parts of a grain target; only another one is published.
@@ -55,7 +55,7 @@ func (t *targets) meant(ctx context.Context, tgt any, tgtType, delimiter string,
 	defer cancel()
 	who, err := t.expander.Expand(ctx, tgt, tgtType, delimiter, greedy)
 	if err != nil {
-		t.log.Error("target cannot be expanded", "tgt", payload.Show(pytext.Str(tgt)), "tgt_type",
+		t.log.Error("target cannot be expanded", "tgt", payload.Show(python.Str(tgt)), "tgt_type",
 			payload.Show(tgtType), "err", payload.Show(err.Error()))
 	}
 	return found{who.Minions, who.Missing}, err

@@ -4,8 +4,8 @@ import (
 	"context"
 
 	"brine/modules/fleet/door"
-	"brine/modules/matchers"
 	"brine/wire/payload"
+	"brine/wire/python/fnmatch"
 )
 
 // turns make what takes long a matter of one request of a minion at a time.
@@ -45,5 +45,5 @@ func (t *turns) inTurnThen(r *call, end func(), name string, f func(ctx context.
 // oneID tells whether a target is a single id, which needs no turn.
 func oneID(tgt any, tgtType string) bool {
 	id, ok := tgt.(string)
-	return ok && (tgtType == "" || tgtType == "glob") && payload.ValidID(id) && !matchers.HasGlob(id)
+	return ok && (tgtType == "" || tgtType == "glob") && payload.ValidID(id) && !fnmatch.HasMagic(id)
 }

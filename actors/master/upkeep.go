@@ -17,8 +17,8 @@ import (
 	"brine/modules/fleet/datacache"
 	"brine/modules/fleet/keys"
 	"brine/modules/host/steady"
-	"brine/modules/host/wholefile"
 	"brine/wire/auth"
+	"brine/wire/disk/wholefile"
 	"brine/wire/event"
 	"brine/wire/payload"
 )

@@ -5,7 +5,7 @@ import (
 	"sync"
 
 	"brine/modules/fleet/speakers"
-	"brine/modules/matchers"
+	"brine/wire/python/fnmatch"
 )
 
 // voiceOptions are what the configuration says of it.
@@ -36,7 +36,7 @@ func (v *voices) asSyndic(id string) bool {
 		return false
 	case len(v.opt.syndics) > 0:
 		for _, pattern := range v.opt.syndics {
-			if matchers.GlobMatch(pattern, id) {
+			if fnmatch.Match(pattern, id) {
 				return true
 			}
 		}

@@ -67,7 +67,7 @@ func (r *rig) subscribe(topics ...string) (end func()) {
 		Topics: topics, Context: r.zctx})
 	go func() {
 		defer close(ended)
-		_ = sub.Serve(ctx, func([][]byte) {})
+		_ = sub.Serve(ctx, func([]byte) {})
 	}()
 	end = func() { stop(); <-ended }
 	r.t.Cleanup(end)
@@ -327,8 +327,8 @@ func (r *rig) answering(id string, facts func(jid string) any, change ...func(*a
 		Topics: []string{m.link, ""}, Context: r.zctx})
 	go func() {
 		defer close(ended)
-		_ = sub.Serve(ctx, func(frames [][]byte) {
-			load, err := m.OpenPublication(frames[len(frames)-1])
+		_ = sub.Serve(ctx, func(frame []byte) {
+			load, err := m.OpenPublication(frame)
 			if err != nil || load.Str("fun") != "brine.job" {
 				return
 			}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"brine/actors/actortest"
+	"brine/actors/minion/link"
 	"brine/wire/payload"
 )
 
@@ -26,7 +27,7 @@ func TestReturnsWithClockAhead(t *testing.T) {
 	r.awaitIdle(t)
 	r.awaitSpool(t, n)
 	r.clock.Advance(365 * 24 * time.Hour)
-	r.m.links[0].sender.Send(&retrySpool{})
+	r.m.links[0].Sender().Send(&link.MasterBack{})
 	r.log.Await(t, "the clock of this machine was set")
 	r.stop()
 

@@ -1,6 +1,7 @@
 package minion
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -10,6 +11,7 @@ import (
 
 	"brine/actors/actortest"
 	"brine/actors/minion/journal"
+	"brine/actors/minion/returns"
 	"brine/modules/fleet/ledger"
 	"brine/supervisor"
 )
@@ -18,7 +20,7 @@ import (
 type mortal struct {
 	deaths atomic.Int64 // still to come
 	late   bool
-	poison func(m *SendReturn) bool
+	poison func(m *returns.Send) bool
 }
 
 func (d *mortal) around(name string, inner supervisor.Actor) supervisor.Actor {
@@ -26,7 +28,7 @@ func (d *mortal) around(name string, inner supervisor.Actor) supervisor.Actor {
 		return inner
 	}
 	return supervisor.ReceiveFunc(func(ctx supervisor.Context) {
-		m, ok := ctx.Message().(*SendReturn)
+		m, ok := ctx.Message().(*returns.Send)
 		if !ok || !d.poison(m) || d.deaths.Add(-1) < 0 {
 			inner.Receive(ctx)
 			return
@@ -40,7 +42,7 @@ func (d *mortal) around(name string, inner supervisor.Actor) supervisor.Actor {
 
 // mortalRig is a minion whose ReturnSender dies so many times of the return of the first job.
 func mortalRig(t *testing.T, deaths int64, late bool) *rig {
-	d := &mortal{late: late, poison: func(m *SendReturn) bool { return m.JID == jid(1) && !m.reason }}
+	d := &mortal{late: late, poison: func(m *returns.Send) bool { return m.JID == jid(1) && !m.Reason }}
 	d.deaths.Store(deaths)
 	r := newRig(t, "")
 	r.opt.around = d.around
@@ -178,7 +180,7 @@ func TestReturnAsideHangs(t *testing.T) {
 		}
 		made <- struct{}{}
 		return supervisor.ReceiveFunc(func(ctx supervisor.Context) {
-			if m, ok := ctx.Message().(*SendReturn); ok && !m.reason {
+			if m, ok := ctx.Message().(*returns.Send); ok && !m.Reason {
 				reached <- struct{}{}
 				<-over
 				return
@@ -214,7 +216,7 @@ func TestReturnNotedKills(t *testing.T) {
 	var died atomic.Bool
 	r.opt.around = func(_ string, inner supervisor.Actor) supervisor.Actor {
 		return supervisor.ReceiveFunc(func(ctx supervisor.Context) {
-			if _, ok := ctx.Message().(*returnNoted); ok && !died.Swap(true) {
+			if fmt.Sprintf("%T", ctx.Message()) == "*returns.noted" && !died.Swap(true) {
 				panic("poisoned")
 			}
 			inner.Receive(ctx)
@@ -238,13 +240,18 @@ func TestReasonLeavesReturn(t *testing.T) {
 	ref := actortest.Add(t, r.m.top, supervisor.Spec{Name: "Asker", New: asker.New})
 	for _, key := range []string{jid(1), jid(2)} {
 		record.Key = key
-		r.m.journal.Send(&journal.WriteReason{Record: record, Asker: ref, Note: &reasonNoted{detail: key}})
+		r.m.journal.Send(&journal.WriteReason{Record: record, Asker: ref, Note: &decision{}})
 	}
 	put := func() bool {
-		note, ok := actortest.Wait(t, "answer", asker.Got()).(*reasonNoted)
+		note, ok := actortest.Wait(t, "answer", asker.Got()).(*decision)
 		return ok && note.put
 	}
 	if first, second := put(), put(); first || !second {
 		t.Errorf("put: %v where a return was, %v where there was none", first, second)
 	}
 }
+
+// decision is what the Journal says of a reason.
+type decision struct{ put bool }
+
+func (*decision) Decided(put bool, _ error) any { return &decision{put} }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"brine/actors/actortest"
+	"brine/actors/minion/link"
 	"brine/wire/auth"
 	"brine/wire/payload"
 )
@@ -195,7 +196,7 @@ func TestComesBack(t *testing.T) {
 func TestUnresolved(t *testing.T) {
 	r := newRig(t, "retry_dns: 30\nretry_dns_count: 2\n")
 	f := r.master()
-	f.lookup = errUnresolved
+	f.lookup = link.ErrUnresolved
 	r.start()
 	for range 2 {
 		r.clock.WaitTimer(t, 30*time.Second)
@@ -203,7 +204,7 @@ func TestUnresolved(t *testing.T) {
 	}
 	r.log.Await(t, "Master address: 'master.test' could not be resolved")
 	f.set(func() { f.lookup = nil })
-	if err := r.m.links[0].renew(t.Context(), 0); err != nil { // whoever needs the master tries once more
+	if err := r.m.links[0].Renew(t.Context(), 0); err != nil { // whoever needs the master tries once more
 		t.Error(err)
 	}
 	actortest.Wait(t, "ready minion", r.ready)
@@ -231,7 +232,7 @@ func TestOneSignIn(t *testing.T) {
 	done := make(chan error, 50)
 	for range cap(done) {
 		go func() {
-			_, err := r.m.links[0].request(t.Context(), payload.M("cmd", "_x", "id", "m1"), patience, 1)
+			_, err := r.m.links[0].Ask(t.Context(), payload.M("cmd", "_x", "id", "m1"), patience, 1)
 			done <- err
 		}()
 	}
@@ -244,18 +245,5 @@ func TestOneSignIn(t *testing.T) {
 	defer f.mu.Unlock()
 	if n := f.signIns - before; n > 3 {
 		t.Errorf("%d sign-ins for one new session", n)
-	}
-}
-
-func TestRoundWait(t *testing.T) {
-	for _, tt := range []struct {
-		n                 int
-		first, most, want time.Duration
-	}{
-		{1, 10, 0, 10}, {5, 10, 0, 10}, {1, 10, 25, 10}, {2, 10, 25, 20}, {3, 10, 25, 25}, {9, 10, 10, 10},
-	} {
-		if got := roundWait(tt.n, tt.first, tt.most); got != tt.want {
-			t.Errorf("roundWait(%d, %d, %d) = %d, want %d", tt.n, tt.first, tt.most, got, tt.want)
-		}
 	}
 }

@@ -1,11 +1,13 @@
 package minion
 
 import (
-	"errors"
+	"log/slog"
 	"slices"
 	"time"
 
 	"brine/actors/daemon"
+	"brine/actors/minion/link"
+	"brine/actors/minion/returns"
 )
 
 // bounds are the limits of what may wait in a minion (docs/decisions/0029).
@@ -28,20 +30,6 @@ func defaultBounds() bounds {
 		eventBytes: 32 << 20, requests: 1000, refreshes: 1000, actors: 1000, queueBytes: 256 << 20, returns: 50_000}
 }
 
-// errTooMuch is the reason why something was refused.
-var errTooMuch = errors.New("refused: too much waits already")
-
-// post hands a request of somebody else to the ReturnSender. Its Done is told at once when too many are under way.
-func (l *link) post(m *SendRequest) {
-	if !l.asking.Has() {
-		l.asking.Refused()
-		m.Lost(errTooMuch)
-		return
-	}
-	m.place.Enter(l.asking, 0)
-	l.sender.Send(m)
-}
-
 // eventPatience is how long a function waits until its event has a place on the bus.
 const eventPatience = 2 * time.Second
 
@@ -49,20 +37,20 @@ const eventPatience = 2 * time.Second
 // of masters counts, too.
 func (m *Minion) busBound() *daemon.Bound {
 	asked := func() bool {
-		return !slices.ContainsFunc(m.links, func(l *link) bool { return l.asking.Fill() >= 0.5 })
+		return !slices.ContainsFunc(m.links, func(l *link.Link) bool { return l.Asking().Fill() >= 0.5 })
 	}
 	return daemon.NewBound(daemon.BoundOptions{What: "events for the bus", Most: m.bounds.events,
 		MostBytes: m.bounds.eventBytes, Also: asked, Bell: m.bell, Log: m.log})
 }
 
 // boundsOf makes the rooms of a connection.
-func (m *Minion) boundsOf(l *link) {
-	l.asking = daemon.NewBound(daemon.BoundOptions{What: "requests of tools and jobs to the master",
-		Most: m.bounds.requests, Bell: m.bell, Log: l.log})
+func (m *Minion) boundsOf(waits *returns.Waiting, log *slog.Logger) (coming, asking *daemon.Bound) {
+	asking = daemon.NewBound(daemon.BoundOptions{What: "requests of tools and jobs to the master",
+		Most: m.bounds.requests, Bell: m.bell, Log: log})
 	heeded := func() bool {
 		// a master that is away, or takes no returns, is not waited for: the oldest returns are dropped
-		return m.dispatcher.Depth() < m.bounds.publications && l.gauges.returns.Load() < 2*int64(m.bounds.returns)
+		return m.jobs.Depth() < m.bounds.publications && waits.Returns.Load() < 2*int64(m.bounds.returns)
 	}
-	l.coming = daemon.NewBound(daemon.BoundOptions{What: "publications", Most: m.bounds.publications,
-		MostBytes: m.bounds.publicationBytes, Also: heeded, Bell: m.heeded, Log: l.log})
+	return daemon.NewBound(daemon.BoundOptions{What: "publications", Most: m.bounds.publications,
+		MostBytes: m.bounds.publicationBytes, Also: heeded, Bell: m.heeded, Log: log}), asking
 }

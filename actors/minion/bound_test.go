@@ -11,7 +11,10 @@ import (
 
 	"brine/actors/actortest"
 	"brine/actors/daemon"
+	"brine/actors/minion/facts"
+	"brine/actors/minion/jobs"
 	"brine/actors/minion/journal"
+	"brine/actors/minion/link"
 	"brine/supervisor"
 	"brine/wire/auth"
 	"brine/wire/event"
@@ -74,7 +77,7 @@ func empty(b *daemon.Bound) bool {
 func TestPublicationFlood(t *testing.T) {
 	const flood, most = 300, 20
 	r := newRig(t, "minion_jid_queue_hwm: 1000\n").within(func(b *bounds) { b.publications = most })
-	b := r.hold("Dispatcher", func(msg any) bool { _, ok := msg.(*JobReceived); return ok })
+	b := r.hold("Dispatcher", func(msg any) bool { _, ok := msg.(*jobs.Received); return ok })
 	r.up()
 	f := r.master()
 	var sent atomic.Int64
@@ -88,7 +91,7 @@ func TestPublicationFlood(t *testing.T) {
 	}()
 	r.log.Await(t, textWaits)
 	l := r.m.links[0]
-	if waits, most := l.subscriber.Depth()+r.m.dispatcher.Depth(), 2*most+2; waits > most ||
+	if waits, most := l.Subscriber().Depth()+r.m.jobs.Depth(), 2*most+2; waits > most ||
 		sent.Load() > int64(most)+1 {
 		t.Errorf("%d publications wait, %d were taken, want at most %d", waits, sent.Load(), most)
 	}
@@ -97,7 +100,7 @@ func TestPublicationFlood(t *testing.T) {
 	for i := range flood {
 		f.awaitReturn(t, jid(i))
 	}
-	r.wait(t, "empty rooms", func() bool { return empty(l.coming) })
+	r.wait(t, "empty rooms", func() bool { return empty(l.Coming()) })
 }
 
 // TestBusFlood: a local tool that fires more than the bus takes has to wait and loses nothing; a function is told.
@@ -187,12 +190,14 @@ func TestRequestFlood(t *testing.T) {
 	l := r.m.links[0]
 	errs := make(chan error, 2*most)
 	for range 2 * most {
-		l.post(&SendRequest{Load: r.m.eventLoad("custom", "x"), Done: func(_ any, err error) { errs <- err }})
+		l.Post(&link.Request{Load: link.EventLoad(r.m.own.id, "custom", "x"), Done: func(_ any, err error) {
+			errs <- err
+		}})
 	}
-	if err := actortest.Wait(t, "refusal", errs); err != errTooMuch {
+	if err := actortest.Wait(t, "refusal", errs); err != link.ErrTooMuch {
 		t.Errorf("refused with %v", err)
 	}
-	if n, _ := l.asking.Waiting(); n > most+1 { // the bus and this test may both have seen the last place
+	if n, _ := l.Asking().Waiting(); n > most+1 { // the bus and this test may both have seen the last place
 		t.Errorf("%d requests are under way", n)
 	}
 	open()
@@ -200,7 +205,7 @@ func TestRequestFlood(t *testing.T) {
 		t.Fatal(err)
 	}
 	r.wait(t, "requests of the tool", func() bool { return custom.Load() >= flood })
-	r.wait(t, "empty room", func() bool { return empty(l.asking) })
+	r.wait(t, "empty room", func() bool { return empty(l.Asking()) })
 }
 
 // TestRefreshFlood: thousands who ask for grains and pillars cost one more of each; all are told.
@@ -211,7 +216,7 @@ func TestRefreshFlood(t *testing.T) {
 	open := sync.OnceFunc(func() { close(over) })
 	t.Cleanup(open)
 	grains := r.opt.Grains
-	r.opt.Grains = func(fresh bool) Grains {
+	r.opt.Grains = func(fresh bool) facts.Grains {
 		if fresh {
 			computed.Add(1)
 			<-over
@@ -230,8 +235,8 @@ func TestRefreshFlood(t *testing.T) {
 	})
 	told := make(chan bool, 2*flood)
 	for range flood {
-		r.m.refresher.Send(&RefreshGrains{Done: func(bool) { told <- true }})
-		r.m.refresher.Send(&RefreshPillar{Link: r.m.links[0], Done: func(error) { told <- true }})
+		r.m.refresher.Send(&facts.RefreshGrains{Done: func(bool) { told <- true }})
+		r.m.refresher.Send(&facts.RefreshPillar{Link: r.m.links[0], Done: func(error) { told <- true }})
 	}
 	r.log.Await(t, "the grains are not computed once more")
 	r.log.Await(t, "the pillar is not fetched once more")
@@ -251,7 +256,7 @@ func TestRefresherDies(t *testing.T) {
 	open := sync.OnceFunc(func() { close(over) })
 	t.Cleanup(open)
 	grains := r.opt.Grains
-	r.opt.Grains = func(fresh bool) Grains {
+	r.opt.Grains = func(fresh bool) facts.Grains {
 		if fresh {
 			<-over
 		}
@@ -260,7 +265,7 @@ func TestRefresherDies(t *testing.T) {
 	r.up()
 	told := make(chan bool, 3)
 	for range 3 {
-		r.m.refresher.Send(&RefreshGrains{Done: func(bool) { told <- true }})
+		r.m.refresher.Send(&facts.RefreshGrains{Done: func(bool) { told <- true }})
 	}
 	r.wait(t, "a Refresher at work", func() bool { return r.m.refresher.Depth() == 0 })
 	harm(t, r, "Refresher", "exit")
@@ -304,7 +309,8 @@ func TestQueueBytes(t *testing.T) {
 		"The job queue of the minion is full") {
 		t.Errorf("return %s", got)
 	}
-	if n := len(files(t, r.m.jobQueue().dir(r.m.links[0]))); n < 5 || n > 10 {
+	if n := len(files(t, filepath.Join(r.cfg.CacheDir, "queues", r.m.links[0].QueueName(), "job_queue"))); n < 5 ||
+		n > 10 {
 		t.Errorf("%d jobs wait", n)
 	}
 	r.fun.release()
@@ -336,19 +342,5 @@ func TestReturnsByNumber(t *testing.T) {
 	defer f.mu.Unlock()
 	if len(f.returns) != 20 {
 		t.Errorf("%d returns, want 20", len(f.returns))
-	}
-}
-
-// TestHeldBytes: publications that wait for a sign-in are bounded by bytes, too; the newest always finds room.
-func TestHeldBytes(t *testing.T) {
-	h := &heldFrames{most: 10, mostBytes: 100}
-	for _, tt := range []struct{ size, dropped, left int }{{40, 0, 1}, {40, 0, 2}, {40, 1, 2}, {200, 2, 1},
-		{10, 1, 1}} {
-		if got := h.add(make([]byte, tt.size)); got != tt.dropped || len(h.list) != tt.left {
-			t.Errorf("%d bytes: %d dropped, %d left", tt.size, got, len(h.list))
-		}
-	}
-	if h.pop(); h.bytes != 0 {
-		t.Errorf("%d bytes of none", h.bytes)
 	}
 }

@@ -1,15 +1,15 @@
 package minion
 
 import (
-	"brine/modules/loader"
 	"brine/wire/payload"
+	"brine/wire/python"
 )
 
 // What functions and local tools ask of the minion by events, read where the events come in. Salt's are Python, and
 // take a field for what it is worth there: any type may stand for yes or no.
 
 // asks tells whether a field is there and says yes.
-func asks(data *payload.Map, field string) bool { return loader.Truthy(data.Value(field)) }
+func asks(data *payload.Map, field string) bool { return python.Truth(data.Value(field)) }
 
 // environ is a change of the environment (environ.setenv): values by name. set is nil when the event has no map of
 // them, and then nothing is changed.

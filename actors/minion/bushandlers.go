@@ -4,9 +4,12 @@ import (
 	"os"
 	"strings"
 
+	"brine/actors/minion/facts"
+	"brine/actors/minion/link"
 	"brine/modules/loader"
 	"brine/wire/event"
 	"brine/wire/payload"
+	"brine/wire/python"
 )
 
 // busHandlers are the events the minion acts on (salt/minion.py, Minion.handle_event).
@@ -25,7 +28,7 @@ func (m *Minion) busHandlers() []busHandler {
 
 // refreshModules computes the grains anew, as loading the modules anew does in Salt.
 func (m *Minion) refreshModules(notify bool) {
-	m.refresher.Send(&RefreshGrains{Done: func(bool) {
+	m.refresher.Send(&facts.RefreshGrains{Done: func(bool) {
 		if notify {
 			m.fire(event.TagMinionComplete("mod_refresh"), payload.M("complete", true))
 		}
@@ -34,8 +37,8 @@ func (m *Minion) refreshModules(notify bool) {
 
 // refreshPillar loads modules and pillar anew and tells when it has ended, well or not.
 func (m *Minion) refreshPillar(clean bool) {
-	m.refresher.Send(&RefreshGrains{Done: func(bool) {
-		m.refresher.Send(&RefreshPillar{Clean: clean, Done: func(error) {
+	m.refresher.Send(&facts.RefreshGrains{Done: func(bool) {
+		m.refresher.Send(&facts.RefreshPillar{Clean: clean, Done: func(error) {
 			m.fire(event.TagMinionComplete("pillar_refresh"), payload.M("complete", true))
 		}})
 	}})
@@ -44,7 +47,7 @@ func (m *Minion) refreshPillar(clean bool) {
 // refreshGrains fetches the pillar for grains that have changed: the master compiles it from them, and keeps
 // them for targets.
 func (m *Minion) refreshGrains(force bool) {
-	m.refresher.Send(&RefreshGrains{Done: func(changed bool) {
+	m.refresher.Send(&facts.RefreshGrains{Done: func(changed bool) {
 		if changed || force {
 			m.refreshPillar(false)
 		}
@@ -79,8 +82,8 @@ func (m *Minion) setEnv(env environ) {
 func (m *Minion) forward(load *payload.Map) {
 	load = unstamped(load)
 	for _, l := range m.links {
-		l.post(&SendRequest{Load: load, Timeout: l.returnTimeout(), Tries: m.times.Load().returnRetryTries,
-			Done: m.logFailure(payload.Command(load))})
+		l.Post(&link.Request{Load: load, Timeout: l.ReturnTimeout(), Tries: m.times.Load().ReturnRetryTries,
+			Done: link.LogFailure(m.log, payload.Command(load))})
 	}
 }
 
@@ -88,9 +91,9 @@ func (m *Minion) forward(load *payload.Map) {
 func (m *Minion) fireMaster(e toFire) {
 	load := payload.M("id", m.own.id, "cmd", payload.CmdMinionEvent, "pretag", e.pretag)
 	switch {
-	case loader.Truthy(e.events):
+	case python.Truth(e.events):
 		load.Set("events", e.events)
-	case loader.Truthy(e.data):
+	case python.Truth(e.data):
 		load.Set("data", e.data).Set("tag", e.tag)
 	default:
 		load.Set("data", payload.NewMap(0)).Set("tag", e.tag)
@@ -107,11 +110,11 @@ func (m *Minion) requestFor(tag string, load *payload.Map) {
 	}
 	answer := event.TagReqReturn + "/" + parts[1]
 	for _, l := range m.links {
-		if l.master.Host != parts[2] {
+		if l.Host() != parts[2] {
 			continue
 		}
 		load = unstamped(load)
-		l.post(&SendRequest{Load: load, Timeout: l.returnTimeout(), Tries: m.times.Load().returnRetryTries,
+		l.Post(&link.Request{Load: load, Timeout: l.ReturnTimeout(), Tries: m.times.Load().ReturnRetryTries,
 			Done: func(v any, err error) {
 				data := payload.M("ret", v)
 				if err != nil {
@@ -122,17 +125,6 @@ func (m *Minion) requestFor(tag string, load *payload.Map) {
 		return
 	}
 	m.log.Error("a request is for none of our masters", "tag", tag, "cmd", payload.Command(load))
-}
-
-func (m *Minion) logFailure(what string) func(any, error) {
-	return func(v any, err error) {
-		if err == nil {
-			err = payload.Taken(v)
-		}
-		if err != nil {
-			m.log.Error("request to the master failed", "cmd", what, "err", err)
-		}
-	}
 }
 
 // fire packs an event and puts it on the minion's bus; false when it cannot be, or too many wait.

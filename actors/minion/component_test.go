@@ -6,6 +6,9 @@ import (
 	"testing"
 	"time"
 
+	"brine/actors/minion/facts"
+	"brine/actors/minion/jobs"
+	"brine/actors/minion/link"
 	"brine/supervisor"
 	"brine/wire/payload"
 )
@@ -73,7 +76,7 @@ func TestGrainsMayTakeLong(t *testing.T) {
 	open := sync.OnceFunc(func() { close(let) })
 	defer open()
 	plain := r.opt.Grains
-	r.opt.Grains = func(fresh bool) Grains {
+	r.opt.Grains = func(fresh bool) facts.Grains {
 		g, _ := plain(fresh).(fixedGrains)
 		return lateGrains{g, let}
 	}
@@ -82,7 +85,8 @@ func TestGrainsMayTakeLong(t *testing.T) {
 	job := load(jid, "test.ping")
 	job.Set("tgt", "os:Debian")
 	job.Set("tgt_type", "grain")
-	r.m.dispatcher.Send(&JobReceived{Job: payload.NewJob(job), Link: r.m.links[0]})
+	r.m.jobs.Dispatcher().Send(&jobs.Received{Publication: link.Publication{Job: payload.NewJob(job),
+		Link: r.m.links[0]}})
 	r.waitsIn("Dispatcher")
 	r.look(4 * 20)
 	if c, err := r.m.top.Look("Dispatcher"); err != nil || c.Incarnation != 1 {

@@ -3,13 +3,15 @@ package minion
 import (
 	"path/filepath"
 
+	"brine/actors/minion/facts"
+	"brine/actors/minion/link"
 	"brine/config"
 	"brine/modules/loader"
 	"brine/modules/pillar"
 	"brine/modules/schedule"
 	"brine/supervisor"
 	"brine/wire/payload"
-	"brine/wire/zmq"
+	"brine/wire/transport"
 )
 
 // What actors and links get of the configuration, which none of them sees as a whole. It is as the minion began with:
@@ -18,7 +20,7 @@ import (
 // ownOptions are what the minion looks at while it runs, for no actor in particular.
 type ownOptions struct {
 	id                string
-	pillar            pillarQuestion
+	pillar            facts.Question
 	jobsMost          int          // process_count_max as configured
 	eventMost         int          // max_event_size in bytes
 	returners         []string     // option return
@@ -30,7 +32,8 @@ type ownOptions struct {
 }
 
 func ownOptionsOf(cfg *config.Minion) ownOptions {
-	return ownOptions{id: cfg.ID, pillar: pillarQuestion{cfg.ID, cfg.SaltEnv, cfg.PillarEnv, pillar.Passed(cfg.Raw)},
+	return ownOptions{id: cfg.ID, pillar: facts.Question{ID: cfg.ID, Saltenv: cfg.SaltEnv,
+		Pillarenv: cfg.PillarEnv, Passed: pillar.Passed(cfg.Raw)},
 		jobsMost: cfg.ProcessCountMax, eventMost: cfg.MaxEventSize, returners: cfg.Return,
 		disabled: cfg.DisableReturners, scheduleReturners: loader.StringList(cfg.Raw.Value("schedule_returner")),
 		engines: cfg.Raw.Value("engines"), values: cfg.Raw, backlog: filepath.Join(cfg.CacheDir, backlogFile)}
@@ -47,34 +50,21 @@ func keepsPillarIn(cfg *config.Minion) string {
 // anyPublishPort is the value of publish_port with which, as with none in the file, the master's own port counts.
 const anyPublishPort = 4506
 
-func linkOptionsOf(cfg *config.Minion) linkOptions {
-	o := linkOptions{id: cfg.ID, startDelay: cfg.RandomStartupDelay, wait: cfg.AcceptanceWaitTime,
-		waitMax: cfg.AcceptanceWaitTimeMax, reauthDelay: cfg.RandomReauthDelay, pendingMost: cfg.AuthRetries,
-		retryDNS: cfg.RetryDNS, lookupsMost: cfg.RetryDNSCount, filtering: cfg.ZMQFiltering}
+// linkOptionsOf are what the configuration says of every master.
+func linkOptionsOf(cfg *config.Minion) link.Options {
+	o := link.Options{ID: cfg.ID, StartDelay: cfg.RandomStartupDelay, Wait: cfg.AcceptanceWaitTime,
+		WaitMax: cfg.AcceptanceWaitTimeMax, ReauthDelay: cfg.RandomReauthDelay, PendingMost: cfg.AuthRetries,
+		RetryDNS: cfg.RetryDNS, LookupsMost: cfg.RetryDNSCount, Filtering: cfg.ZMQFiltering,
+		PingEvery: cfg.PingInterval, AuthSafemode: cfg.AuthSafemode}
 	if cfg.File.Has("publish_port") && cfg.PublishPort != anyPublishPort {
-		o.publishPort = cfg.PublishPort
+		o.PublishPort = cfg.PublishPort
 	}
 	return o
 }
 
-func transportOptionsOf(cfg *config.Minion) transportOptions {
-	value := func(n int) int { // 0 is refused by the kernel, and no connection would come about
-		if n <= 0 {
-			return -1
-		}
-		return n
-	}
-	o := transportOptions{id: cfg.ID, ipv6: cfg.IPv6, sourceInterface: cfg.SourceInterfaceName,
-		sourceAddress: cfg.SourceAddress, requestPort: cfg.SourceRetPort, subPort: cfg.SourcePublishPort,
-		toThisHost: cfg.RetryDNS == 0 && cfg.ResolveDNSFallback,
-		keepalive: zmq.Keepalive{Idle: value(cfg.TCPKeepaliveIdle), Count: value(cfg.TCPKeepaliveCnt),
-			Interval: value(cfg.TCPKeepaliveIntvl)},
-		heartbeat: cfg.ZMQHeartbeatIvl, silence: cfg.ZMQHeartbeatTimeout,
-		reconnect: cfg.ReconDefault, reconnectLonger: cfg.ReconMax, reconnectRandom: cfg.ReconRandomize}
-	if cfg.TCPKeepalive {
-		o.keepalive.On = 1
-	}
-	return o
+func transportOptionsOf(cfg *config.Minion, network transport.Network) link.TransportOptions {
+	return link.TransportOptions{ID: cfg.ID, Network: network, IPv6: cfg.IPv6, Single: cfg.SourceRetPort != 0,
+		ToThisHost: cfg.RetryDNS == 0 && cfg.ResolveDNSFallback}
 }
 
 func scheduleOptionsOf(cfg *config.Minion) scheduleOptions {

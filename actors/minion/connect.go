@@ -1,15 +1,16 @@
 package minion
 
 import (
-	"bytes"
 	"fmt"
-	"os"
 	"path/filepath"
-	"sync"
-	"syscall"
 
+	"brine/actors/minion/copies"
+	"brine/actors/minion/facts"
+	"brine/actors/minion/jobs"
 	"brine/actors/minion/journal"
-	"brine/modules/loader"
+	"brine/actors/minion/link"
+	"brine/actors/minion/returns"
+	"brine/config"
 	"brine/modules/returners/spool"
 	"brine/supervisor"
 	"brine/wire/bus"
@@ -18,62 +19,50 @@ import (
 	"brine/wire/payload"
 )
 
-func (m *Minion) returnSenderOptions(l *link, unkept *[]*SendReturn) returnSenderOptions {
-	return returnSenderOptions{link: l, log: l.log, journal: m.journal, most: m.bounds.returns, calm: m.steady.Calm,
-		maxBytes: m.cfg.ReturnSpoolMaxBytes, maxAge: m.cfg.ReturnSpoolMaxAge, diary: m.diary,
-		heeded: m.heeded, unkept: unkept}
+func (m *Minion) returnSenderOptions(l *link.Link) returns.Options {
+	return returns.Options{Link: l, Waits: m.waits[l], Clock: m.clock, Meter: m.meter, Log: l.Log(),
+		Journal: m.journal, Most: m.bounds.returns, Calm: m.steady.Calm, MaxBytes: m.cfg.ReturnSpoolMaxBytes,
+		MaxAge: m.cfg.ReturnSpoolMaxAge, Diary: m.diary, Heeded: m.heeded}
 }
 
-func (m *Minion) subscriberOptions(l *link, held *heldFrames) subscriberOptions {
-	return subscriberOptions{link: l, held: held, dispatcher: m.dispatcher,
-		pillar:  func(done func(error)) { m.refresher.Send(&RefreshPillar{Link: l, Done: done}) },
-		onReady: func() { m.onReady(l) }, diary: m.diary,
-	}
-}
-
-// returnerSpoolOptions are those of the ReturnerSpool.
-func (m *Minion) returnerSpoolOptions() returnerSpoolOptions {
-	return returnerSpoolOptions{
-		spool: spool.Options{Dir: filepath.Join(m.cfg.CacheDir, "returners"), MaxBytes: m.cfg.ReturnSpoolMaxBytes,
+// copies.Options are those of the ReturnerSpool.
+func (m *Minion) returnerSpoolOptions() copies.Options {
+	return copies.Options{
+		Ref: m.returners,
+		Spool: spool.Options{Dir: filepath.Join(m.cfg.CacheDir, "returners"), MaxBytes: m.cfg.ReturnSpoolMaxBytes,
 			MaxAge: m.cfg.ReturnSpoolMaxAge,
 			Sync:   m.cfg.JournalFsync},
-		registry: m.opt.Returners, env: func() *loader.Env {
-			return m.env
-		}, disabled: m.own.disabled, calm: m.steady.Calm, clock: m.clock, log: m.log,
+		Registry: m.opt.Returners, Env: m.envs[nil], Disabled: m.own.disabled, Calm: m.steady.Calm, Clock: m.clock,
+		Log: m.log,
 	}
 }
 
-func (m *Minion) refresherOptions() refresherOptions {
-	return refresherOptions{asked: m.own.pillar, compiles: &m.compiles, stored: func() {
+func (m *Minion) refresherOptions() facts.RefresherOptions {
+	return facts.RefresherOptions{Ref: m.refresher, Asked: m.own.pillar, Source: m.ownPillar, Stored: func() {
 		m.scheduler.Send(&PillarStored{})
-	}, keepIn: keepsPillarIn(m.cfg), every: m.cfg.GrainsRefreshEvery, facts: m.facts, links: m.links,
-		most: m.bounds.refreshes, clock: m.clock, log: m.log}
+	}, KeepIn: keepsPillarIn(m.cfg), Every: m.cfg.GrainsRefreshEvery, Facts: m.facts, Masters: m.links,
+		Most: m.bounds.refreshes, Clock: m.clock, Log: m.log}
 }
 
-func (m *Minion) journalOptions(mem memory) journal.Options {
-	opt := journal.Options{Ref: m.journal, Path: m.journalPath(), First: mem.file, Sync: m.cfg.JournalFsync,
-		Clock: m.clock, Log: m.log}
-	if mem.file == nil {
-		var once sync.Once
-		opt.Opened = func(file *journal.File) { once.Do(func() { m.recallLate(file, mem.keys) }) }
-	}
-	return opt
+func (m *Minion) journalOptions(mem jobs.Memory) journal.Options {
+	return journal.Options{Ref: m.journal, Path: m.journalPath(), First: mem.File, Sync: m.cfg.JournalFsync,
+		Opened: m.jobs.RecallLate, Clock: m.clock, Log: m.log}
 }
 
 // onReady fires the start events of a master, the first time that jobs can come from it.
-func (m *Minion) onReady(l *link) {
-	l.log.Info("Minion is ready to receive requests!")
+func (m *Minion) onReady(l *link.Link) {
+	l.Log().Info("Minion is ready to receive requests!")
 	text := fmt.Sprintf("Minion %s started at %s", m.cfg.ID, m.clock.Now().Format("Mon Jan _2 15:04:05 2006"))
 	tags := []string{event.TagMinionStarted(m.cfg.ID)}
 	if m.cfg.LegacyStartupEvents {
 		tags = append([]string{event.TagMinionStart}, tags...)
 	}
 	for _, tag := range tags {
-		load := m.eventLoad(tag, text)
+		load := link.EventLoad(m.own.id, tag, text)
 		if len(m.cfg.StartEventGrains) > 0 {
-			load.Set("grains", someGrains(l.facts.grains(), m.cfg.StartEventGrains))
+			load.Set("grains", someGrains(m.facts.Of(l).Grains(), m.cfg.StartEventGrains))
 		}
-		l.post(&SendRequest{Load: load, Done: m.logFailure(tag)})
+		l.Post(&link.Request{Load: load, Done: link.LogFailure(m.log, tag)})
 	}
 	if m.mine != nil {
 		m.mine.Send(&BeginMine{})
@@ -94,15 +83,6 @@ func someGrains(all *payload.Map, names []string) *payload.Map {
 	return out
 }
 
-// alive tells whether a process exists that is a minion's, by its command line.
-func alive(pid int) bool {
-	if pid <= 0 || syscall.Kill(pid, 0) == syscall.ESRCH {
-		return false
-	}
-	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
-	return err != nil || bytes.Contains(b, []byte("salt")) || bytes.Contains(b, []byte("brine"))
-}
-
 func (m *Minion) newEventBus(subs *bus.Subscribers) *eventBus {
 	return &eventBus{open: m.openBus, subs: subs, handlers: m.busHandlers(), room: m.bus.Room()}
 }
@@ -120,3 +100,5 @@ func (m *Minion) openBus(subs *bus.Subscribers) *bus.Bus {
 		ipc.PubOptions{Path: filepath.Join(m.cfg.SockDir, pub), Framing: framing, Queue: m.cfg.EventQueueMax},
 		ipc.PullOptions{Path: filepath.Join(m.cfg.SockDir, pull)}, subs)
 }
+
+func (m *Minion) journalPath() string { return filepath.Join(m.cfg.CacheDir, config.JobsJournal) }

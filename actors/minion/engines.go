@@ -7,15 +7,15 @@ import (
 
 	"brine/actors/daemon"
 	"brine/actors/engines"
-	"brine/modules/loader"
 	"brine/wire/payload"
+	"brine/wire/python"
 )
 
 // fireForEngine sends an event by event.send, as Salt's engines do: to the masters that are there, or on the own bus of
 // a minion without.
 func (m *Minion) fireForEngine(ctx context.Context, tag string, data *payload.Map) error {
 	sent, err := m.callForEngine(ctx, "execution", "event.send", []any{tag, data}, nil)
-	if err == nil && !loader.Truthy(sent) {
+	if err == nil && !python.Truth(sent) {
 		err = errors.New("no master has taken it")
 	}
 	return err

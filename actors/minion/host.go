@@ -8,9 +8,10 @@ import (
 	"strings"
 	"syscall"
 
+	"brine/actors/minion/facts"
+	"brine/actors/minion/link"
 	"brine/modules/fleet/door"
 	"brine/modules/loader"
-	"brine/supervisor"
 	"brine/wire/event"
 	"brine/wire/payload"
 )
@@ -19,7 +20,7 @@ import (
 // master; jobs of that master ask it, as long as it is there.
 type host struct {
 	m    *Minion
-	link *link // nil: a minion without masters
+	link *link.Link // nil: a minion without masters
 }
 
 // hostOf are the interfaces as one value.
@@ -34,32 +35,32 @@ var forAll = []string{payload.CmdMine, payload.CmdMineDelete, payload.CmdMineFlu
 // Request asks the master of the job.
 func (h host) Request(ctx context.Context, load *payload.Map) (any, error) {
 	if h.link == nil {
-		return nil, errNoMaster
+		return nil, link.ErrNoMaster
 	}
 	if !load.Has("id") {
 		load = load.Clone().Set("id", h.m.own.id)
 	}
 	if slices.Contains(forAll, payload.Command(load)) {
 		for _, l := range h.m.links {
-			if l != h.link && l.up() {
-				l.post(&SendRequest{Load: load, Timeout: l.returnTimeout(), Tries: h.m.times.Load().returnRetryTries,
-					Done: h.m.logFailure(payload.Command(load))})
+			if l != h.link && l.Up() {
+				l.Post(&link.Request{Load: load, Timeout: l.ReturnTimeout(), Tries: h.m.times.Load().ReturnRetryTries,
+					Done: link.LogFailure(h.m.log, payload.Command(load))})
 			}
 		}
 	}
 	now := h.m.times.Load()
-	v, err := h.link.request(ctx, load, now.requestChannelTimeout, now.requestChannelTries)
+	v, err := h.link.Ask(ctx, load, now.RequestChannelTimeout, now.RequestChannelTries)
 	return v, forFunction(err)
 }
 
 // RequestIn asks the master of the job for a large answer.
 func (h host) RequestIn(ctx context.Context, load *payload.Map, room []byte, beside payload.Beside) (any, error) {
 	if h.link == nil {
-		return nil, errNoMaster
+		return nil, link.ErrNoMaster
 	}
 	now := h.m.times.Load()
-	v, err := h.link.requestIn(ctx, load.Clone().Set("id", h.m.own.id), room, beside, now.requestChannelTimeout,
-		now.requestChannelTries)
+	v, err := h.link.AskIn(ctx, load.Clone().Set("id", h.m.own.id), room, beside, now.RequestChannelTimeout,
+		now.RequestChannelTries)
 	return v, forFunction(err)
 }
 
@@ -75,7 +76,7 @@ func forFunction(err error) error {
 // MasterByHost finds a master by its name in the configuration (publish.publish via_master).
 func (h host) MasterByHost(name string) (loader.MasterChannel, bool) {
 	for _, l := range h.m.links {
-		if l.master.Host == strings.Trim(name, "[]") {
+		if l.Host() == strings.Trim(name, "[]") {
 			return host{h.m, l}, true
 		}
 	}
@@ -88,19 +89,19 @@ func (h host) FireMaster(ctx context.Context, tag string, data any, preload *pay
 		h.m.log.Error("event could not be sent to the master", "err", err)
 		return false
 	}
-	load := h.m.eventLoad(tag, data)
+	load := link.EventLoad(h.m.own.id, tag, data)
 	load.Update(preload)
 	ok := false
 	for _, l := range h.m.links {
-		if !l.up() && l != h.link {
+		if !l.Up() && l != h.link {
 			continue
 		}
-		v, err := l.request(ctx, load, l.returnTimeout(), h.m.times.Load().returnRetryTries)
+		v, err := l.Ask(ctx, load, l.ReturnTimeout(), h.m.times.Load().ReturnRetryTries)
 		if err == nil {
 			err = payload.Taken(v)
 		}
 		if err != nil {
-			l.log.Error("event could not be sent to the master", "tag", tag, "err", err)
+			l.Log().Error("event could not be sent to the master", "tag", tag, "err", err)
 		}
 		ok = ok || err == nil
 	}
@@ -153,13 +154,9 @@ func (h host) AwaitLocal(ctx context.Context, tag string, data any, answer strin
 func (h host) Running() []*payload.Map {
 	ctx, cancel := context.WithTimeout(context.Background(), askTimeout)
 	defer cancel()
-	jobs, err := supervisor.Ask(ctx, h.m.dispatcher, func(r chan<- []jobInHand) any { return &GetRunning{Reply: r} })
+	out, err := h.m.jobs.Running(ctx)
 	if err != nil {
 		h.m.log.Error("the running jobs are not known", "err", err)
-	}
-	out := make([]*payload.Map, len(jobs))
-	for i, j := range jobs {
-		out[i] = j.shown
 	}
 	return out
 }
@@ -168,36 +165,20 @@ func (h host) Running() []*payload.Map {
 func (h host) Signal(jid string, sig int) (string, bool) {
 	ctx, cancel := context.WithTimeout(context.Background(), askTimeout)
 	defer cancel()
-	text, err := supervisor.Ask(ctx, h.m.dispatcher, func(r chan<- string) any {
-		return &SignalJob{JID: jid, Sig: syscall.Signal(sig), Reply: r}
-	})
+	text, err := h.m.jobs.Signal(ctx, jid, syscall.Signal(sig))
 	return text, err == nil && text != ""
 }
 
 // Reload drops what the process caches: the grains are read anew, and modules are asked again whether they load.
 func (h host) Reload() error {
 	h.m.opt.Registry.Reload()
-	h.m.refresher.Send(&RefreshGrains{})
+	h.m.refresher.Send(&facts.RefreshGrains{})
 	return nil
 }
 
 // Compile gets a fresh pillar without keeping it: from the master, or with file_client: local from this machine.
 func (h host) Compile(ctx context.Context, q loader.PillarQuery) (*payload.Map, error) {
-	if h.m.compiles.source != nil {
-		return h.m.compiles.compile(ctx, q, h.m.own.pillar)
-	}
-	if h.link == nil {
-		return nil, errNoMaster
-	}
-	load := h.m.own.pillar.load(h.link.facts.grains())
-	load.Set("saltenv", textOrNil(q.Saltenv)).Set("pillarenv", textOrNil(q.Pillarenv))
-	if q.Override.Len() > 0 {
-		load.Set("pillar_override", q.Override)
-	}
-	if q.Ext != nil {
-		load.Set("ext", q.Ext)
-	}
-	pillar, err := h.link.pillar(ctx, load)
+	pillar, err := facts.CompilePillar(ctx, h.m.ownPillar, h.m.own.pillar, h.m.facts, h.link, q)
 	return pillar, forFunction(err)
 }
 
@@ -224,12 +205,17 @@ func (h host) LogAs(name string, level slog.Level, text string) {
 }
 
 // anyLink is a master that is there, else the first; nil without masters.
-func (m *Minion) anyLink() *link {
-	if i := slices.IndexFunc(m.links, (*link).up); i >= 0 {
+func (m *Minion) anyLink() *link.Link {
+	if i := slices.IndexFunc(m.links, (*link.Link).Up); i >= 0 {
 		return m.links[i]
 	}
 	if len(m.links) > 0 {
 		return m.links[0]
 	}
 	return nil
+}
+
+// JobFacts answers a job function.
+func (h host) JobFacts(_ context.Context, jid string) (*payload.Map, error) {
+	return h.m.JobFacts(jid), nil
 }

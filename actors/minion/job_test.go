@@ -21,12 +21,13 @@ func (r *rig) awaitIdle(t *testing.T) {
 	t.Helper()
 	limit := time.After(patience)
 	for {
-		if len(host{r.m, nil}.Running()) == 0 && len(files(t, string(r.m.procDir()))) == 0 {
+		if len(host{r.m, nil}.Running()) == 0 && len(files(t, filepath.Join(r.cfg.CacheDir, "proc"))) == 0 {
 			return
 		}
 		select {
 		case <-limit:
-			t.Fatalf("jobs left: %v, entries %q", host{r.m, nil}.Running(), files(t, string(r.m.procDir())))
+			t.Fatalf("jobs left: %v, entries %q", host{r.m, nil}.Running(),
+				files(t, filepath.Join(r.cfg.CacheDir, "proc")))
 		default:
 		}
 	}
@@ -190,15 +191,15 @@ func TestFindJob(t *testing.T) {
 	for i := range n {
 		r.awaitBegun(t, jid(i), 1)
 	}
-	r.clock.Advance(showAfter)
-	if names := files(t, string(r.m.procDir())); len(names) != n {
+	r.clock.Advance(shownAfter)
+	if names := files(t, filepath.Join(r.cfg.CacheDir, "proc")); len(names) != n {
 		limit := time.After(patience)
 		for len(names) != n {
 			select {
 			case <-limit:
 				t.Fatalf("%d proc entries", len(names))
 			default:
-				names = files(t, string(r.m.procDir()))
+				names = files(t, filepath.Join(r.cfg.CacheDir, "proc"))
 			}
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"brine/actors/minion/journal"
+	"brine/actors/minion/link"
 	"brine/wire/payload"
 )
 
@@ -19,9 +20,9 @@ func leaveJob(t *testing.T, r *rig) *journal.File {
 	if err != nil {
 		t.Fatal(err)
 	}
-	l := &link{master: r.cfg.Masters[0]}
-	body, err := payload.MarshalBin(newEntry(payload.NewJob(load(jid(1), "t.echo"))).Map().Set("pid", int64(1<<30)))
-	if err = errors.Join(err, file.Write(r.clock.Now(), journal.Record{Kind: journal.Begun, Key: jid(1), Link: l.name(),
+	l := link.New(link.Options{Master: r.cfg.Masters[0]})
+	body, err := payload.MarshalBin(begunBy(load(jid(1), "t.echo")))
+	if err = errors.Join(err, file.Write(r.clock.Now(), journal.Record{Kind: journal.Begun, Key: jid(1), Link: l.Name(),
 		Body: body})); err != nil {
 		t.Fatal(err)
 	}
@@ -44,8 +45,8 @@ func TestJournalHeldAtTheStart(t *testing.T) {
 		}
 	}()
 	r.up()
-	if got := r.master().awaitReturn(t, jid(1)).Value("return"); got != textLost {
-		t.Errorf("got %v, want %q", got, textLost)
+	if got := r.master().awaitReturn(t, jid(1)).Value("return"); got != sayLost {
+		t.Errorf("got %v, want %q", got, sayLost)
 	}
 }
 
@@ -65,8 +66,8 @@ func TestJournalHeldForLong(t *testing.T) {
 	if got := r.run(jid(3), "t.echo", "y").Value("return"); got != "y" {
 		t.Errorf("got %v", got)
 	}
-	if got := f.awaitReturn(t, jid(1)).Value("return"); got != textLost {
-		t.Errorf("got %v, want %q", got, textLost)
+	if got := f.awaitReturn(t, jid(1)).Value("return"); got != sayLost {
+		t.Errorf("got %v, want %q", got, sayLost)
 	}
 	r.log.Await(t, sayJournalAgain)
 }

@@ -56,16 +56,17 @@ func (r *rig) awaitFacts(id string, ok func(ledger.Minion) bool) {
 
 // TestNothingForSalt: a master that has not said it is brine gets a return as Salt's minions send it, and no more.
 func TestNothingForSalt(t *testing.T) {
-	r := newRig(t, "").up()
-	r.m.links[0].brine.Store(false)
+	r := newRig(t, "")
+	r.opt.takeForSalt = true
+	r.up()
 	if ret := r.run(jid(1), "t.echo", "x"); ret.Has(ledger.Field) {
 		t.Errorf("got %v", ret)
 	}
 	f := r.master()
 	f.publish(jid(2), "t.block")
 	r.awaitBegun(t, jid(2), 1)
-	r.clock.Advance(showAfter)
-	r.clock.Advance(tellGather)
+	r.clock.Advance(shownAfter)
+	r.clock.Advance(toldAfter)
 	r.fun.release()
 	if ret := f.awaitReturn(t, jid(2)); ret.Has(ledger.Field) {
 		t.Errorf("got %v", ret)
@@ -179,7 +180,7 @@ func TestTeller(t *testing.T) {
 	f.mu.Unlock()
 	limit := time.After(patience)
 	for len(told) < 2 {
-		r.clock.Advance(showAfter)
+		r.clock.Advance(shownAfter)
 		f.toldOf(told)
 		select {
 		case <-limit:
@@ -219,8 +220,9 @@ func TestFactsOutliveTheProcess(t *testing.T) {
 
 // TestReturnTooLarge: a return that no master takes is replaced by the reason.
 func TestReturnTooLarge(t *testing.T) {
-	r := newRig(t, "").up()
-	r.m.job.mostReturn = 2000
+	r := newRig(t, "")
+	r.opt.mostReturn = 2000
+	r.up()
 	ret := r.run(jid(1), "t.echo", strings.Repeat("x", 3000))
 	if m := said(t, ret); m.Outcome != ledger.TooBig || !strings.Contains(ret.Str("return"),
 		"too large to be sent: ") || ret.Value("success") != false {

@@ -19,7 +19,7 @@ func TestLostConnection(t *testing.T) {
 	r.up()
 	r.run(jid(1), "test.ping")
 	f.await(t, "second delivery", func() bool { return len(f.returns[jid(1)]) == 2 })
-	if _, err := r.m.links[0].request(t.Context(), payload.M("cmd", "_x", "id", "m1"), patience, 1); err != nil {
+	if _, err := r.m.links[0].Ask(t.Context(), payload.M("cmd", "_x", "id", "m1"), patience, 1); err != nil {
 		t.Error(err)
 	}
 	f.mu.Lock()
@@ -41,7 +41,7 @@ func TestLostPublication(t *testing.T) {
 	for _, cmd := range []string{payload.CmdMinionPub, payload.CmdMinionPublish, payload.CmdMinionRunner,
 		payload.CmdFileRecv} {
 		f.set(func() { f.breaks = map[string]int{cmd: 1} })
-		_, err := r.m.links[0].request(t.Context(), payload.M("cmd", cmd, "id", "m1"), patience, 3)
+		_, err := r.m.links[0].Ask(t.Context(), payload.M("cmd", cmd, "id", "m1"), patience, 3)
 		if !errors.Is(err, transport.ErrLost) {
 			t.Errorf("%s: got %v, want ErrLost", cmd, err)
 		}

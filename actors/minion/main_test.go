@@ -23,8 +23,7 @@ func TestMain(m *testing.M) {
 	over := make(chan os.Signal, 1)
 	signal.Notify(over, syscall.SIGXCPU)
 	go func() { <-over; os.Exit(jobprocess.ExitCPU) }()
-	reg := loader.NewRegistry()
-	execution.Register(reg, execution.Options{Version: "3008.3"})
+	reg := execution.Machine{Version: "3008.3"}.Functions()
 	if err := errors.Join(reg.Register(processFunctions()...), jobprocess.Main(reg, nil)); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)

@@ -9,10 +9,6 @@ import (
 	"testing"
 	"time"
 
-	"brine/modules/fleet/ledger"
-	"brine/wire/auth"
-	"brine/wire/payload"
-
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/testutil/promlint"
 	"github.com/prometheus/common/expfmt"
@@ -95,48 +91,4 @@ func compare(got, want map[string]float64) error {
 		}
 	}
 	return nil
-}
-
-func TestJobsInHandAreShown(t *testing.T) {
-	m := &meter{}
-	m.inHand(3, 2)
-	if m.running.Load() != 3 || m.queued.Load() != 2 {
-		t.Errorf("got %d, %d", m.running.Load(), m.queued.Load())
-	}
-}
-
-// TestLabelsOfJobsAreBounded: names of functions come from outside.
-func TestLabelsOfJobsAreBounded(t *testing.T) {
-	r := newRig(t, "")
-	reg := prometheus.NewRegistry()
-	r.opt.Metrics = reg
-	m := &Minion{opt: r.opt, cfg: r.cfg}
-	if err := m.measure(nil); err != nil {
-		t.Fatal(err)
-	}
-	ret := payload.NewReturn(payload.M("retcode", 0, "success", true))
-	for i := range 1000 {
-		m.meter.job(payload.NewJob(payload.M("fun", fmt.Sprintf("x%d.y", i))), ret, ledger.Minion{Outcome: ledger.Done,
-			Started: 1, Ended: 2})
-		m.meter.job(payload.NewJob(payload.M("fun", []any{"a", "b"})), ret, ledger.Minion{Outcome: ledger.Killed})
-		m.meter.signIn(&link{}, auth.Verdict(i))
-	}
-	if got := gathered(t, reg); len(got) > 20 {
-		t.Errorf("%d series: %v", len(got), slices.Sorted(maps.Keys(got)))
-	}
-	if err := m.measure(nil); err == nil {
-		t.Error("registered twice")
-	}
-}
-
-// TestNoMeter: without a registry everything is passed over.
-func TestNoMeter(t *testing.T) {
-	var m *meter
-	l := &link{}
-	m.job(payload.NewJob(payload.M("fun", "x")), payload.NewReturn(payload.M()), ledger.Minion{})
-	m.inHand(1, 1)
-	m.signIn(l, auth.Accepted)
-	m.connected(l)
-	m.tried(l, nil)
-	m.drop(l)
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"brine/actors/actortest"
+	"brine/actors/minion/link"
 	"brine/supervisor/stats"
 	"brine/wire/event"
 	"brine/wire/payload"
@@ -59,14 +60,14 @@ func (r *rig) away(t *testing.T) {
 	f := r.master()
 	f.set(func() { f.down = true })
 	jids := r.jobsOfDay(t, 10)
-	r.wait(t, "returns on disk", func() bool { return r.m.links[0].gauges.returns.Load() == int64(len(jids)) })
+	r.wait(t, "returns on disk", func() bool { return r.m.waits[r.m.links[0]].Returns.Load() == int64(len(jids)) })
 	f.mu.Lock()
 	to := f.to
 	f.mu.Unlock()
-	to.link(false)
+	to.Link(false)
 	f.restart(nil)
 	f.set(func() { f.down = false })
-	to.link(true)
+	to.Link(true)
 	for _, jid := range jids {
 		r.until(t, "return of "+jid, func() bool { return f.has(jid) }, 10*time.Millisecond)
 	}
@@ -85,7 +86,7 @@ func (r *rig) asked(t *testing.T) {
 		event.TagMinionComplete("pillar_refresh")); !ok {
 		t.Fatal("the pillar was not refreshed")
 	}
-	r.m.links[0].subscriber.Send(&reconnect{})
+	r.m.links[0].Subscriber().Send(&link.Reconnect{})
 }
 
 // dies ends an actor and waits for its next incarnation.
@@ -127,7 +128,7 @@ func (r *rig) day(t *testing.T, n int) {
 	}
 	r.awaitIdle(t)
 	r.awaitSpool(t, 0)
-	r.wait(t, "rest", func() bool { return r.m.links[0].gauges.returns.Load() == 0 })
+	r.wait(t, "rest", func() bool { return r.m.waits[r.m.links[0]].Returns.Load() == 0 })
 	f.set(func() { clear(f.returns); f.requests = nil })
 	r.fun.mu.Lock()
 	clear(r.fun.runs)

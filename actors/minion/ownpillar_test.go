@@ -5,6 +5,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"brine/actors/minion/facts"
 	"brine/modules/loader"
 	"brine/wire/payload"
 )
@@ -28,16 +29,16 @@ func TestOwnPillar(t *testing.T) {
 		t.Errorf("pillar in a job of the master: %v", p)
 	}
 	refreshed := make(chan error, 1)
-	r.m.refresher.Send(&RefreshPillar{Done: func(err error) { refreshed <- err }})
+	r.m.refresher.Send(&facts.RefreshPillar{Done: func(err error) { refreshed <- err }})
 	if err := <-refreshed; err != nil {
 		t.Fatal(err)
 	}
-	before, _ := r.m.env.Pillar().Int("compiled")
-	r.m.refresher.Send(&RefreshPillar{Done: func(err error) { refreshed <- err }})
+	before, _ := r.m.envs[nil].Pillar().Int("compiled")
+	r.m.refresher.Send(&facts.RefreshPillar{Done: func(err error) { refreshed <- err }})
 	if err := <-refreshed; err != nil {
 		t.Fatal(err)
 	}
-	if after, _ := r.m.env.Pillar().Int("compiled"); after <= before {
+	if after, _ := r.m.envs[nil].Pillar().Int("compiled"); after <= before {
 		t.Errorf("compilation %d, then %d", before, after)
 	}
 	if p, err := (host{r.m, nil}).Compile(t.Context(), loader.PillarQuery{}); err != nil || p.Str("where") != "here" {

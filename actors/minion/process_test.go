@@ -305,7 +305,7 @@ func TestProcessStop(t *testing.T) {
 	}
 	r.stop()
 	for i := range 11 {
-		if text := f.awaitReturn(t, jid(i)).Value("return"); text != textStopped {
+		if text := f.awaitReturn(t, jid(i)).Value("return"); text != sayStopped {
 			t.Errorf("return of a job that was running at the stop: %v", text)
 		}
 		gone(t, pids[i])

@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 
 	"brine/actors/daemon"
+	"brine/actors/minion/jobs"
 	"brine/actors/reacting"
 	"brine/modules/engines"
 	"brine/modules/fileclient"
@@ -15,9 +16,9 @@ import (
 	"brine/modules/loader"
 	"brine/modules/reactor"
 	"brine/modules/text/args"
-	"brine/modules/text/pytext"
 	"brine/wire/control"
 	"brine/wire/payload"
+	"brine/wire/python"
 )
 
 // backlogFile holds, in the cache directory, the events that the Reactor has yet to react to.
@@ -94,7 +95,7 @@ func (r *reactions) templates() reacting.Templates {
 	return reacting.Templates{Opts: m.own.values, Grains: func() *payload.Map {
 		return m.envOf(m.anyLink()).Grains()
 	}, Registry: m.opt.Registry, Functions: anyFunction{}, Files: r.find,
-		Pillar: func() *payload.Map { return m.compiles.at(m.anyLink()).Load() },
+		Pillar: func() *payload.Map { return m.facts.Of(m.anyLink()).Pillar() },
 		Call: func(ctx context.Context, fun string, pos []any, kw *payload.Map) (any, error) {
 			return loader.NewCall(ctx, m.envOf(m.anyLink()), fun, payload.M("fun", fun)).Call(fun, pos, kw)
 		}}
@@ -163,7 +164,7 @@ func (r *reactions) Execute(ctx context.Context, c reactor.Call) error {
 		default: // it has its end
 		}
 	}
-	r.m.dispatcher.Send(&RunScheduled{Load: load, Link: r.m.anyLink(), Result: end, Ended: func() { end(nil) }})
+	r.m.jobs.Run(&jobs.Run{Load: load, Link: r.m.anyLink(), Result: end, Ended: func() { end(nil) }})
 	select {
 	case ret := <-ended:
 		return failureOf(ret)
@@ -180,7 +181,7 @@ func failureOf(ret *payload.Return) error {
 	if good, _ := ret.Success(); good {
 		return nil
 	}
-	text := strings.TrimSpace(pytext.Str(ret.Value()))
+	text := strings.TrimSpace(python.Str(ret.Value()))
 	if at := strings.LastIndexByte(text, '\n'); strings.HasPrefix(text, "The minion function caused an exception") &&
 		at >= 0 {
 		text = text[at+1:]
@@ -201,8 +202,10 @@ func (r *reactions) load(c reactor.Call) (*payload.Map, error) {
 	if kw := c.KW(); kw.Len() > 0 {
 		given = append(given, kw.Clone().Set(args.KwargMark, true))
 	}
-	return payload.M("id", r.m.own.id, "fun", c.Fun, "fun_args", given, fieldSchedule, "reactor: "+c.ID,
-		loader.FieldReaction, c.ID, "jid", r.NextJID(), "arg", given, "user", reactor.User, fieldReturnJob, false), nil
+	return payload.M("id", r.m.own.id, "fun", c.Fun, "fun_args", given, jobs.FieldSchedule, "reactor: "+c.ID,
+			loader.FieldReaction, c.ID, "jid", r.NextJID(), "arg", given, "user", reactor.User, jobs.FieldReturnJob,
+			false),
+		nil
 }
 
 // Reactor tells an operator about the Reactor.

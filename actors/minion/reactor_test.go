@@ -10,11 +10,11 @@ import (
 
 	"brine/actors/daemon"
 	"brine/config"
-	"brine/modules/text/pytext"
 	"brine/supervisor/stats"
 	"brine/wire/control"
 	"brine/wire/event"
 	"brine/wire/payload"
+	"brine/wire/python"
 )
 
 // heard are events of a minion's own bus below my/.
@@ -250,12 +250,12 @@ func TestReactorKilled(t *testing.T) {
 	}
 	seen := map[string]int{}
 	for len(seen) < events {
-		seen[pytext.Str(ears.next(t, r, "my/answer").Value("n"))]++
+		seen[python.Str(ears.next(t, r, "my/answer").Value("n"))]++
 	}
 	r.reacted(t, events)
 	for len(ears) > 0 {
 		if data := <-ears; data.Str("tag") == "my/answer" {
-			seen[pytext.Str(data.Value("n"))]++
+			seen[python.Str(data.Value("n"))]++
 		}
 	}
 	for n, times := range seen {

@@ -11,10 +11,10 @@ import (
 	"time"
 
 	"brine/actors/actortest"
-	"brine/actors/minion/jobfiles"
 	"brine/actors/minion/journal"
-	"brine/modules/host/setaside"
+	"brine/actors/minion/link"
 	"brine/supervisor"
+	"brine/wire/disk/setaside"
 	"brine/wire/payload"
 )
 
@@ -30,8 +30,7 @@ func (r *rig) again() {
 // TestAfterDeath lets a minion find what a killed one has left: jobs that had begun, returns, a queue, rubbish.
 func TestAfterDeath(t *testing.T) {
 	r := newRig(t, "process_count_max: 1\n")
-	proc, queue := procDir(filepath.Join(r.cfg.CacheDir, "proc")), jobQueue(filepath.Join(r.cfg.CacheDir, "queues"))
-	l := &link{master: r.cfg.Masters[0]}
+	l := link.New(link.Options{Master: r.cfg.Masters[0]})
 	must := func(err error) {
 		t.Helper()
 		if err != nil {
@@ -44,46 +43,50 @@ func TestAfterDeath(t *testing.T) {
 		must(err)
 		return b
 	}
+	proc, queue := filepath.Join(r.cfg.CacheDir, "proc"), filepath.Join(r.cfg.CacheDir, "queues", l.QueueName(),
+		"job_queue")
+	must(os.MkdirAll(proc, 0o700))
+	must(os.MkdirAll(queue, 0o700))
+	leave := func(dir, name string, b []byte) { must(os.WriteFile(filepath.Join(dir, name), b, 0o600)) }
 	entry := func(n int) []byte {
-		return pack(newEntry(payload.NewJob(load(jid(n), "t.echo"))).Map().Set("pid", int64(1<<30)))
-	} // nobody's
+		return pack(begunBy(load(jid(n), "t.echo")))
+	}
 	file, err := openLeft(filepath.Join(r.cfg.CacheDir, "jobs.journal"))
 	must(err)
-	must(file.Write(r.clock.Now(), journal.Record{Kind: journal.Begun, Key: jid(1), Link: l.name(), Body: entry(1)},
-		journal.Record{Kind: journal.Begun, Key: jid(2), Link: l.name(), Body: entry(2)},
-		journal.Record{Kind: journal.Returned, Key: jid(2), Link: l.name(),
+	must(file.Write(r.clock.Now(), journal.Record{Kind: journal.Begun, Key: jid(1), Link: l.Name(), Body: entry(1)},
+		journal.Record{Kind: journal.Begun, Key: jid(2), Link: l.Name(), Body: entry(2)},
+		journal.Record{Kind: journal.Returned, Key: jid(2), Link: l.Name(),
 			Body: pack(payload.M("cmd", "_return", "id", "m1", "jid", jid(2), "fun", "t.echo", "return", "kept",
 				"success", true, "retcode", int64(0)))},
 		// still in the queue, too
 		journal.Record{Kind: journal.Begun, Key: jid(4), Link: "gone.test_4506", Body: entry(4)},
-		journal.Record{Kind: journal.Begun, Key: jid(9), Link: l.name(), Body: entry(9)},
+		journal.Record{Kind: journal.Begun, Key: jid(9), Link: l.Name(), Body: entry(9)},
 		journal.Record{Kind: journal.Gone, Key: jid(9)},
-		journal.Record{Kind: journal.Returned, Key: "spoilt", Link: l.name(), Body: []byte("\xc1")}))
+		journal.Record{Kind: journal.Returned, Key: "spoilt", Link: l.Name(), Body: []byte("\xc1")}))
 	must(file.Close())
-	old := filepath.Join(r.cfg.CacheDir, "spool", l.name()) // of a release before the journal
+	old := filepath.Join(r.cfg.CacheDir, "spool", l.Name()) // of a release before the journal
 	must(os.MkdirAll(old, 0o700))
 	must(os.WriteFile(filepath.Join(old, jid(10)+".p"), pack(payload.M("cmd", "_return", "id", "m1", "jid", jid(10),
 		"fun", "t.echo", "return", "of old", "success", true, "retcode", int64(0))), 0o600))
 	must(os.WriteFile(filepath.Join(old, jid(11)+".p.tmp"), nil, 0o600))
-	must(proc.write(jid(10), entry(10)))
-	must(proc.write(jid(12), pack(newEntry(payload.NewJob(load(jid(12), "t.echo"))).Map().Set("pid",
-		int64(1<<30)).Set(procMaster, l.name()))))
-	must(proc.write(jid(1), entry(1)))
-	must(proc.write(jid(2), entry(2)))
-	must(proc.write(jid(3), entry(3))) // of a minion of Salt
-	must(os.WriteFile(proc.path(jid(5)), nil, 0o600))
-	must(os.WriteFile(proc.path("rubbish"), []byte("\xc1"), 0o600))
+	leave(proc, jid(10), entry(10))
+	leave(proc, jid(12), pack(begunBy(load(jid(12), "t.echo")).Set("brine_master", l.Name())))
+	leave(proc, jid(1), entry(1))
+	leave(proc, jid(2), entry(2))
+	leave(proc, jid(3), entry(3)) // of a minion of Salt
+	leave(proc, jid(5), nil)
+	leave(proc, "rubbish", []byte("\xc1"))
 	for _, n := range []int{2, 4, 6, 7} { // the first is answered already
-		_, err = queue.put(fileName(r.clock.Now(), jid(n)), payload.NewJob(load(jid(n), "t.echo", int64(n))), l)
-		must(err)
+		leave(queue, fmt.Sprintf("queued_%d_%s.p", r.clock.Now().UnixMicro(), jid(n)),
+			pack(load(jid(n), "t.echo", int64(n))))
 		r.clock.Advance(1000)
 	}
-	must(os.WriteFile(filepath.Join(queue.dir(l), "queued_1_x.p"), []byte("\xc1"), 0o600))
+	must(os.WriteFile(filepath.Join(queue, "queued_1_x.p"), []byte("\xc1"), 0o600))
 
 	r.up()
 	f := r.master()
-	for n, want := range map[int]any{1: textLost, 2: "kept", 3: textLost, 4: textLost, 6: int64(6), 7: int64(7),
-		10: "of old", 12: textLost} {
+	for n, want := range map[int]any{1: sayLost, 2: "kept", 3: sayLost, 4: sayLost, 6: int64(6), 7: int64(7),
+		10: "of old", 12: sayLost} {
 		if got := f.awaitReturn(t, jid(n)).Value("return"); got != want {
 			t.Errorf("job %d: %v, want %v", n, got, want)
 		}
@@ -101,7 +104,7 @@ func TestAfterDeath(t *testing.T) {
 	}
 	r.awaitSpool(t, 0)
 	r.log.Await(t, "a return is lost")
-	if left := files(t, queue.dir(l)); len(left) != 1 || !strings.HasPrefix(left[0], "queued_1_x.p"+setaside.Mark) {
+	if left := files(t, queue); len(left) != 1 || !strings.HasPrefix(left[0], "queued_1_x.p"+setaside.Mark) {
 		t.Errorf("queue: %q, want what is damaged alone", left)
 	}
 	if left := files(t, filepath.Join(r.cfg.CacheDir, "spool")); len(left) != 0 {
@@ -114,39 +117,6 @@ func TestAfterDeath(t *testing.T) {
 		}
 	}
 	r.log.Await(t, setaside.Text)
-}
-
-// TestLiveNeighbour leaves the entries of another minion's process alone, as long as that lives.
-func TestLiveNeighbour(t *testing.T) {
-	dir := procDir(t.TempDir())
-	for name, pid := range map[string]int64{"mine": int64(os.Getpid()), "alive": 77, "dead": 78} {
-		b, err := payload.MarshalBin(payload.M("jid", name, "pid", pid))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := dir.write(name, b); err != nil {
-			t.Fatal(err)
-		}
-	}
-	lost, err := dir.orphans(func(_ string, pid int) bool {
-		return pid == 77
-	}, jobfiles.TellDamage(actortest.NewLog().Logger()))
-	if err != nil {
-		t.Fatal(err)
-	}
-	var names []string
-	for _, o := range lost {
-		names = append(names, o.name)
-		if o.job.Map().Has("pid") {
-			t.Errorf("%s: %v", o.name, o.job.Map())
-		}
-	}
-	if got := strings.Join(names, " "); got != "dead mine" {
-		t.Errorf("orphans %q", got)
-	}
-	if alive(0) || alive(-1) {
-		t.Error("nobody lives")
-	}
 }
 
 // TestChaos harms actors of all kinds while jobs run: every job that had begun is answered, none runs twice, and

@@ -122,24 +122,6 @@ func TestReturners(t *testing.T) {
 	}
 }
 
-// What a return names as not called: what the minion does not have, and what it has and may not call.
-func TestUncalledReturners(t *testing.T) {
-	m := &Minion{own: ownOptions{disabled: []string{"good"}, returners: []string{"slow", "etcd"}}}
-	m.opt.Returners = loader.NewRegistry()
-	job := payload.NewJob(payload.M("jid", "1", "ret", "good, bad,good"))
-	if got, want := m.uncalled(job), []string{"good", "bad", "slow", "etcd"}; !slices.Equal(got, want) {
-		t.Errorf("without any: got %v, want %v", got, want)
-	}
-	m.opt.Returners = newKept().registry(t)
-	if got, want := m.uncalled(job), []string{"good", "etcd"}; !slices.Equal(got, want) {
-		t.Errorf("got %v, want %v", got, want)
-	}
-	scheduled := payload.NewJob(payload.M("jid", "1", "schedule", "x", "ret", "bad"))
-	if got := m.uncalled(scheduled); len(got) != 0 {
-		t.Errorf("of a schedule: %v", got)
-	}
-}
-
 // TestReturnersLater: what a returner could not take stays on disk over a death of the ReturnerSpool and of the minion,
 // and reaches it in its order when it can be called again. What it never can take is given up, and holds up nothing.
 func TestReturnersLater(t *testing.T) {

@@ -10,6 +10,7 @@ import (
 
 	"brine/actors/actortest"
 	"brine/actors/minion/journal"
+	"brine/actors/minion/link"
 	"brine/supervisor"
 	"brine/wire/auth"
 	"brine/wire/payload"
@@ -19,7 +20,7 @@ import (
 func (r *rig) spooled(t *testing.T) []journal.Spooled {
 	t.Helper()
 	return actortest.Ask(t, r.m.journal, func(reply chan<- []journal.Spooled) any {
-		return &journal.List{Link: r.m.links[0].name(), Done: func(all []journal.Spooled) { reply <- all }}
+		return &journal.List{Link: r.m.links[0].Name(), Done: func(all []journal.Spooled) { reply <- all }}
 	})
 }
 
@@ -44,11 +45,11 @@ func TestOutage(t *testing.T) {
 	f.mu.Lock()
 	to := f.to
 	f.mu.Unlock()
-	to.link(false)
-	to.link(true) // the publish port is back: nobody waits for the next retry
+	to.Link(false)
+	to.Link(true) // the publish port is back: nobody waits for the next retry
 	for i := range n {
 		// but those whose request was under way at that moment
-		r.until(t, "return", func() bool { return f.has(jid(i)) }, retryPause)
+		r.until(t, "return", func() bool { return f.has(jid(i)) }, time.Second)
 		if got := f.awaitReturn(t, jid(i)).Value("return"); got != int64(i) {
 			t.Errorf("return of job %d: %v", i, got)
 		}
@@ -85,7 +86,7 @@ func TestRetryTimer(t *testing.T) {
 	f.publish(jid(1), "t.echo", "x")
 	r.log.Await(t, "the return waits for the master")
 	f.set(func() { f.down = false })
-	r.until(t, "return", func() bool { return f.has(jid(1)) }, retryPause)
+	r.until(t, "return", func() bool { return f.has(jid(1)) }, time.Second)
 }
 
 // TestRetryWhenListening: neither a return nor a sign-in waits for the end of its pause once the master listens again.
@@ -102,12 +103,12 @@ func TestRetryWhenListening(t *testing.T) {
 
 	listens = make(chan struct{})
 	f.set(func() { f.down, f.listens = true, listens })
-	before := r.m.links[0].sessions.Load()
-	r.m.links[0].authenticator.Send(&SignIn{After: before})
+	before := r.m.links[0].Sessions()
+	r.m.links[0].Authenticator().Send(&link.SignIn{After: before})
 	r.log.Await(t, "Error while bringing up minion for multi-master")
 	f.set(func() { f.down = false })
 	close(listens)
-	r.until(t, "session", func() bool { return r.m.links[0].sessions.Load() > before }, 0)
+	r.until(t, "session", func() bool { return r.m.links[0].Sessions() > before }, 0)
 }
 
 // TestRetryFollowsSuccess: when the master answers again after a while, nobody waits for the next retry.
@@ -124,7 +125,7 @@ func TestRetryFollowsSuccess(t *testing.T) {
 			}
 		}
 		return tries >= 2
-	}, retryPause)
+	}, time.Second)
 	f.set(func() { f.down = false })
 	r.run(jid(2), "t.echo", "y")
 	if got := f.awaitReturn(t, jid(1)).Value("return"); got != "x" {
@@ -182,7 +183,7 @@ func TestFullDisk(t *testing.T) {
 	harm(t, r, "Master-master.test_4506/ReturnSender", supervisor.FaultPanic)
 	f.set(func() { f.down = false })
 	for i := range 20 {
-		r.until(t, "return", func() bool { return f.has(jid(i)) }, retryPause)
+		r.until(t, "return", func() bool { return f.has(jid(i)) }, time.Second)
 	}
 	count := 0
 	for _, line := range r.log.Lines() {
@@ -247,57 +248,5 @@ func TestRefusedReturn(t *testing.T) {
 		default:
 		}
 		r.clock.Advance(time.Second)
-	}
-}
-
-func TestSurplus(t *testing.T) {
-	now := time.Date(2026, 1, 2, 0, 0, 0, 0, time.UTC)
-	all := []journal.Spooled{{Key: "a", Size: 50, At: now.Add(-3 * time.Hour)},
-		{Key: "b", Size: 30, At: now.Add(-2 * time.Hour)},
-		{Key: "c", Size: 30, At: now.Add(-time.Minute)}}
-	for _, tt := range []struct {
-		bytes int64
-		age   time.Duration
-		want  string
-	}{
-		{0, 0, ""}, {110, 0, ""}, {109, 0, "a"}, {59, 0, "ab"}, {1, 0, "abc"}, {0, 2*time.Hour + 1, "a"},
-		{0, time.Hour, "ab"}, {40, time.Hour, "ab"}, {20, time.Hour, "abc"},
-	} {
-		got := ""
-		replace, drop := surplus(all, tt.bytes, tt.age, now)
-		for _, d := range drop {
-			got += d.Key
-		}
-		if len(replace) > 0 {
-			t.Errorf("%d bytes: replaced %v, which are small", tt.bytes, replace)
-		}
-		if got != tt.want {
-			t.Errorf("%d bytes, %v: dropped %q, want %q", tt.bytes, tt.age, got, tt.want)
-		}
-	}
-}
-
-// TestSurplusReplaced replaces before it drops, the oldest first, and nothing twice.
-func TestSurplusReplaced(t *testing.T) {
-	now := time.Date(2026, 1, 2, 0, 0, 0, 0, time.UTC)
-	all := []journal.Spooled{{Key: "a", Size: 5000, At: now}, {Key: "b", Size: 100, At: now},
-		{Key: "c", Size: 5000, At: now, Reason: true}, {Key: "d", Size: 5000, At: now}}
-	for _, tt := range []struct {
-		bytes         int64
-		replace, drop string
-	}{
-		{15100, "", ""}, {15099, "a", ""}, {11124, "a", ""}, {11123, "ad", ""}, {7148, "ad", ""}, {7147, "d", "a"},
-		{6100, "d", "ab"}, {1024, "d", "abc"}, {1, "", "abcd"},
-	} {
-		keys := func(list []journal.Spooled) (all string) {
-			for _, r := range list {
-				all += r.Key
-			}
-			return all
-		}
-		if replace, drop := surplus(all, tt.bytes, 0, now); keys(replace) != tt.replace || keys(drop) != tt.drop {
-			t.Errorf("%d bytes: replaced %q, dropped %q, want %q, %q", tt.bytes, keys(replace), keys(drop), tt.replace,
-				tt.drop)
-		}
 	}
 }

@@ -4,17 +4,16 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"log/slog"
 	"os"
 	"path/filepath"
 	"testing"
 	"time"
 
 	"brine/actors/actortest"
-	"brine/actors/minion/journal"
+	"brine/actors/minion/facts"
+	"brine/actors/minion/link"
 	"brine/config"
 	"brine/modules/execution"
-	"brine/modules/loader"
 	"brine/modules/matchers"
 	"brine/supervisor"
 	"brine/wire/auth"
@@ -36,7 +35,7 @@ type rig struct {
 	clock   *actortest.Clock
 	log     *actortest.Log
 	masters []*fakeMaster
-	exits   chan Exit
+	exits   chan link.Exit
 	ready   chan struct{}
 	fun     *functions
 	trust   *memTrust // of the first master
@@ -71,8 +70,8 @@ func newRig(t testing.TB, extra string, hosts ...string) *rig {
 	if err := os.MkdirAll(cfg.SockDir, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	r := &rig{t: t, cfg: cfg, dir: dir, clock: actortest.NewClock(), log: actortest.NewLog(), exits: make(chan Exit, 8),
-		ready: make(chan struct{}, 8), trust: newTrust("")}
+	r := &rig{t: t, cfg: cfg, dir: dir, clock: actortest.NewClock(), log: actortest.NewLog(),
+		exits: make(chan link.Exit, 8), ready: make(chan struct{}, 8), trust: newTrust("")}
 	r.fun = newFunctions()
 	for range hosts {
 		r.masters = append(r.masters, newFakeMaster(t, nil))
@@ -88,8 +87,7 @@ func (g fixedGrains) Map() *payload.Map           { return g.all }
 func (g fixedGrains) Get(name string) (any, bool) { return g.all.Get(name) }
 
 func (r *rig) options() Options {
-	reg := loader.NewRegistry()
-	execution.Register(reg, execution.Options{Version: "3008.3"})
+	reg := execution.Machine{Version: "3008.3"}.Functions()
 	if err := reg.Register(r.fun.list()...); err != nil {
 		r.t.Fatal(err)
 	}
@@ -104,7 +102,7 @@ func (r *rig) options() Options {
 				SignPubMessages: true,
 			})
 		},
-		Grains: func(bool) Grains {
+		Grains: func(bool) facts.Grains {
 			return fixedGrains{payload.M("id", r.cfg.ID, "os", "Debian", "role", "web", "master",
 				r.cfg.Raw.Value("master"))}
 		},
@@ -112,11 +110,11 @@ func (r *rig) options() Options {
 			hit, _ := matchers.Match(job.Tgt(), job.TgtType(), "", &about)
 			return hit
 		},
-		Exit:  func(e Exit) { r.exits <- e },
+		Exit:  func(e link.Exit) { r.exits <- e },
 		Ready: func() { r.ready <- struct{}{} },
-		transport: func(config.MasterAddr) (carrier, error) {
+		transport: func(config.MasterAddr) link.Transport {
 			next++
-			return r.masters[(next-1)%len(r.masters)], nil
+			return r.masters[(next-1)%len(r.masters)]
 		},
 	}
 }
@@ -196,7 +194,7 @@ type fakeMaster struct {
 	down     bool
 	lookup   error // of the name
 	pillar   any
-	to       publications
+	to       link.Publications
 	stopSub  func()
 	returns  map[string][]*payload.Map // by jid
 	requests []*payload.Map            // of other commands
@@ -288,8 +286,8 @@ func (f *fakeMaster) events() (tags []string) {
 	return tags
 }
 
-// listening waits for the end of listens.
-func (f *fakeMaster) listening(ctx context.Context) error {
+// Listening waits for the end of listens.
+func (f *fakeMaster) Listening(ctx context.Context) error {
 	select {
 	case <-f.listens:
 		return nil
@@ -298,7 +296,7 @@ func (f *fakeMaster) listening(ctx context.Context) error {
 	}
 }
 
-func (f *fakeMaster) exchange(ctx context.Context, frame, _ []byte) ([]byte, error) {
+func (f *fakeMaster) Exchange(ctx context.Context, frame, _ []byte) ([]byte, error) {
 	f.mu.Lock()
 	down, lookup, master := f.down, f.lookup, f.auth
 	f.mu.Unlock()
@@ -389,16 +387,16 @@ func (f *fakeMaster) seal(o *auth.Opened, v any) []byte {
 	return o.Seal(b)
 }
 
-func (f *fakeMaster) subscribe(ctx context.Context, port int, to publications) error {
+func (f *fakeMaster) Subscribe(ctx context.Context, port int, to link.Publications) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	f.set(func() { f.to, f.stopSub, f.subs = to, cancel, f.subs+1 })
-	to.link(true)
+	to.Link(true)
 	<-ctx.Done()
 	return nil
 }
 
-func (f *fakeMaster) moved(context.Context, bool) bool {
+func (f *fakeMaster) Moved(context.Context, bool) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	moves := f.moves
@@ -406,9 +404,8 @@ func (f *fakeMaster) moved(context.Context, bool) bool {
 	return moves
 }
 
-func (f *fakeMaster) close() {}
+func (f *fakeMaster) Close() {}
 
-// load is a job for m1.
 func load(jid, fun string, args ...any) *payload.Map {
 	if args == nil {
 		args = []any{}
@@ -432,12 +429,12 @@ func (f *fakeMaster) sealed(load *payload.Map) []byte {
 
 // send puts frames on the publish port.
 func (f *fakeMaster) send(frames ...[]byte) {
-	f.await(f.t, "subscription", func() bool { return f.to.frames != nil })
+	f.await(f.t, "subscription", func() bool { return f.to.Payload != nil })
 	f.mu.Lock()
 	to := f.to
 	f.mu.Unlock()
 	for _, frame := range frames {
-		to.frames([][]byte{bytes.Clone(frame)})
+		to.Payload(bytes.Clone(frame))
 	}
 }
 
@@ -448,18 +445,6 @@ func newLock() lock { return make(lock, 1) }
 
 func (l lock) Lock()   { l <- struct{}{} }
 func (l lock) Unlock() { <-l }
-
-// jid makes the n-th job id of a test.
-// Texts of the log of the Journal.
-const (
-	sayNoJournal    = "jobs and returns cannot be kept on disk"
-	sayJournalAgain = "jobs and returns are kept on disk again"
-)
-
-// openLeft opens the journal of a process that has ended.
-func openLeft(path string) (*journal.File, error) {
-	return journal.Open(path, time.Nanosecond, slog.New(slog.DiscardHandler))
-}
 
 func jid(n int) string { return fmt.Sprintf("20260102030405%06d", n) }
 
@@ -572,8 +557,8 @@ func (s *memSessions) Remove(id string) error {
 }
 
 // portSpy is a master that tells the ports it is subscribed on.
-func portSpy(f *fakeMaster, ports chan<- int) func(config.MasterAddr) (carrier, error) {
-	return func(config.MasterAddr) (carrier, error) { return spied{f, ports}, nil }
+func portSpy(f *fakeMaster, ports chan<- int) func(config.MasterAddr) link.Transport {
+	return func(config.MasterAddr) link.Transport { return spied{f, ports} }
 }
 
 type spied struct {
@@ -581,7 +566,7 @@ type spied struct {
 	ports chan<- int
 }
 
-func (s spied) subscribe(ctx context.Context, port int, to publications) error {
+func (s spied) Subscribe(ctx context.Context, port int, to link.Publications) error {
 	s.ports <- port
-	return s.fakeMaster.subscribe(ctx, port, to)
+	return s.fakeMaster.Subscribe(ctx, port, to)
 }

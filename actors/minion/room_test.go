@@ -11,82 +11,11 @@ import (
 	"time"
 
 	"brine/actors/actortest"
+	"brine/actors/minion/jobs"
 	"brine/modules/host/jobprocess"
 
 	"golang.org/x/sys/unix"
 )
-
-// fakeRoom is a machine whose descriptors and memory a test sets.
-type fakeRoom struct{ open, limit, memory atomic.Int64 }
-
-func (f *fakeRoom) sources() roomSources {
-	return roomSources{
-		descriptors: func() (int, int) { return int(f.open.Load()), int(f.limit.Load()) },
-		memory:      func() float64 { return float64(f.memory.Load()) },
-	}
-}
-
-func TestRoomForJobs(t *testing.T) {
-	for _, tt := range []struct {
-		max   int
-		own   bool
-		limit int64
-		want  int
-	}{
-		{8, false, 1024, 8}, {-1, false, 1024, 61}, {0, true, 1024, 184}, {-1, false, 110, 1}, {-1, true, 90, 1},
-		{-1, true, 0, 1000},
-	} {
-		var f fakeRoom
-		f.limit.Store(tt.limit)
-		if got := newRoom(tt.max, tt.own, f.sources()).most; got != tt.want {
-			t.Errorf("process_count_max %d, own processes %v, %d descriptors: %d jobs, want %d", tt.max, tt.own,
-				tt.limit, got, tt.want)
-		}
-	}
-}
-
-func TestRoomLacks(t *testing.T) {
-	var f fakeRoom
-	f.limit.Store(1000)
-	now := time.Unix(1000, 0)
-	for _, tt := range []struct {
-		own          bool
-		open, memory int64
-		want         string
-	}{
-		{false, 799, 95, ""}, {false, 800, 0, "Insufficient FD headroom (Open: 800, Limit: 1000)"}, {true, 899, 0, ""},
-		{true, 900, 0, "Insufficient FD headroom (Open: 900, Limit: 1000)"},
-		{true, 0, 96, "Insufficient memory headroom"},
-	} {
-		f.open.Store(tt.open)
-		f.memory.Store(tt.memory)
-		r := newRoom(1, tt.own, f.sources())
-		if got := r.lacks(now); got != tt.want {
-			t.Errorf("%+v: %q", tt, got)
-		}
-		f.open.Store(0)
-		f.memory.Store(0)
-		if got := r.lacks(now.Add(queueEvery - 1)); got != tt.want {
-			t.Errorf("%+v: %q within one look", tt, got)
-		}
-		if got := r.lacks(now.Add(queueEvery)); got != "" {
-			t.Errorf("%+v: %q with room again", tt, got)
-		}
-		r.refused(now)
-		if r.lacks(now.Add(pauseAfterRefuse-1)) == "" || r.lacks(now.Add(pauseAfterRefuse)) != "" {
-			t.Error("the pause after a process that could not be started")
-		}
-	}
-	if open, limit := openDescriptors(); open < 3 || limit < open {
-		t.Errorf("%d descriptors of %d", open, limit)
-	}
-	if got := inUse([]byte("MemTotal: 1000 kB\nMemFree: 1 kB\nMemAvailable: 250 kB\nodd\nHuge: x kB\n")); got != 75 {
-		t.Errorf("%v percent in use", got)
-	}
-	if got := inUse([]byte("MemTotal: 1000 kB\n")); got != 0 {
-		t.Errorf("%v percent in use of a machine that does not say", got)
-	}
-}
 
 // TestNoRoom lets jobs wait while the machine is full, but never the questions about jobs.
 func TestNoRoom(t *testing.T) {
@@ -103,27 +32,13 @@ func TestNoRoom(t *testing.T) {
 		t.Errorf("find_job: %v", found)
 	}
 	full.memory.Store(10)
-	r.until(t, "return", func() bool { return f.has(jid(1)) }, queueEvery)
+	r.until(t, "return", func() bool { return f.has(jid(1)) }, lookEvery)
 	once(t, f, jid(1))
-}
-
-// TestNoOvertaking: when the machine has room again, a new job still waits behind those that came before it.
-func TestNoOvertaking(t *testing.T) {
-	var f fakeRoom
-	d := &dispatcher{reg: &registry{}, opt: dispatcherOptions{room: newRoom(8, false, f.sources()),
-		clock: actortest.NewClock()}}
-	if why := d.full(jid(1)); why != "" {
-		t.Errorf("nothing waits, and there is room: %s", why)
-	}
-	d.reg.waiting = append(d.reg.waiting, &queuedJob{jid: jid(1)})
-	if d.full(jid(2)) == "" {
-		t.Error("it overtakes")
-	}
 }
 
 // refusing is a launcher that cannot start anything for a while.
 type refusing struct {
-	launcher
+	jobs.Launcher
 	left atomic.Int64
 	err  error
 }
@@ -132,7 +47,7 @@ func (l *refusing) Start(label string) (*jobprocess.Process, error) {
 	if l.left.Add(-1) >= 0 {
 		return nil, fmt.Errorf("fork: %w", l.err)
 	}
-	return l.launcher.Start(label)
+	return l.Launcher.Start(label)
 }
 
 // TestPostponed puts jobs back whose process could not be started: they keep their turn, and run once.
@@ -140,7 +55,7 @@ func TestPostponed(t *testing.T) {
 	refuse := &refusing{err: unix.EAGAIN}
 	refuse.left.Store(2)
 	r, trace := processRigWith(t, "process_count_max: 1\n", func(r *rig) {
-		refuse.launcher = jobprocess.New(r.opt.Worker)
+		refuse.Launcher = jobprocess.New(r.opt.Worker)
 		r.opt.launch = refuse
 	})
 	f := r.master()
@@ -151,7 +66,7 @@ func TestPostponed(t *testing.T) {
 	queue := filepath.Join(r.cfg.CacheDir, "queues", "master.test", "job_queue")
 	r.until(t, "queue", func() bool { return len(files(t, queue)) == 4 }, 0)
 	for i := range 4 {
-		r.until(t, "return", func() bool { return f.has(jid(i)) }, queueEvery)
+		r.until(t, "return", func() bool { return f.has(jid(i)) }, lookEvery)
 		once(t, f, jid(i))
 	}
 	var order []string
@@ -172,7 +87,7 @@ func TestPostponedAndKilled(t *testing.T) {
 	refuse := &refusing{err: unix.ENOMEM}
 	refuse.left.Store(1 << 40)
 	r, trace := processRigWith(t, "", func(r *rig) {
-		refuse.launcher = jobprocess.New(r.opt.Worker)
+		refuse.Launcher = jobprocess.New(r.opt.Worker)
 		r.opt.launch = refuse
 	})
 	f := r.master()
@@ -188,7 +103,7 @@ func TestPostponedAndKilled(t *testing.T) {
 		t.Errorf("killed: %q", text)
 	}
 	refuse.err = errors.New("no such file")
-	r.clock.Advance(pauseAfterRefuse)
+	r.clock.Advance(5 * time.Second)
 	if text := r.run(jid(3), "p.pid", trace).Str("return"); !strings.Contains(text,
 		"could not be started: fork: no such file") {
 		t.Errorf("a program that is not there: %q", text)
@@ -269,5 +184,15 @@ func TestQueueKeepsItsOrder(t *testing.T) {
 	}
 	if got := strings.Fields(readFile(t, trace)); !slices.Equal(got, want) {
 		t.Errorf("the jobs ran in the order %q, want %q", got, want)
+	}
+}
+
+// fakeRoom is a machine whose descriptors and memory a test sets.
+type fakeRoom struct{ open, limit, memory atomic.Int64 }
+
+func (f *fakeRoom) sources() jobs.Machine {
+	return jobs.Machine{
+		Descriptors: func() (int, int) { return int(f.open.Load()), int(f.limit.Load()) },
+		Memory:      func() float64 { return float64(f.memory.Load()) },
 	}
 }

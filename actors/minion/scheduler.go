@@ -6,12 +6,13 @@ import (
 	"time"
 
 	"brine/actors/daemon"
-	"brine/modules/loader"
+	"brine/actors/minion/jobs"
 	"brine/modules/schedule"
 	"brine/modules/schedule/dates"
 	"brine/supervisor"
 	"brine/wire/event"
 	"brine/wire/payload"
+	"brine/wire/python"
 )
 
 // Messages of the Scheduler.
@@ -154,7 +155,7 @@ func (s *scheduler) readPillar() (changed bool) {
 	}
 	s.plan.pillar = pillar
 	jobs, ok := pillar.Value("schedule").(*payload.Map)
-	if !ok && loader.Truthy(pillar.Value("schedule")) {
+	if !ok && python.Truth(pillar.Value("schedule")) {
 		s.m.log.Error("Exception Schedule must be of type dict. occurred in scheduled job", "of", "pillar")
 	}
 	s.plan.State = s.plan.State.WithPillar(jobs)
@@ -162,25 +163,19 @@ func (s *scheduler) readPillar() (changed bool) {
 }
 
 // pillar is that of a master that is there, or that of a minion without masters.
-func (s *scheduler) pillar() *payload.Map { return s.m.compiles.at(s.m.anyLink()).Load() }
+func (s *scheduler) pillar() *payload.Map { return s.m.facts.Of(s.m.anyLink()).Pillar() }
 
 // now is what a clock on the wall of this machine shows.
 func (s *scheduler) now() time.Time { return dates.Wall(s.m.clock.Now().Local()) }
 
 func (s *scheduler) options() schedule.Options {
-	opt := schedule.Options{Loop: s.opt.loop, Random: random, Known: s.m.known, Running: s.plan.Ongoing.Count,
+	opt := schedule.Options{Loop: s.opt.loop, Random: random, Known: s.m.knows, Running: s.plan.Ongoing.Count,
 		JID: s.jid, Pillar: s.plan.pillar}
 	if opt.Loop <= 0 {
 		opt.Loop = scheduleEvery
 	}
-	opt.Grains = s.m.facts.now.Load() // nil before they are known: computing them may take seconds
+	opt.Grains = s.m.facts.Known() // nil before they are known: computing them may take seconds
 	return opt
-}
-
-// known tells whether there is such a function.
-func (m *Minion) known(fun string) bool {
-	_, ok := m.opt.Registry.Lookup(fun)
-	return ok
 }
 
 func (s *scheduler) jid() string { return s.plan.NextJID(s.m.clock.Now(), s.opt.uniqueJID) }
@@ -196,7 +191,7 @@ func (s *scheduler) run(run schedule.Run) {
 		return
 	}
 	load := s.m.scheduledLoad(run)
-	s.m.dispatcher.Send(&RunScheduled{Load: load, Link: s.m.anyLink(), Ended: s.plan.Begin(run)})
+	s.m.jobs.Run(&jobs.Run{Load: load, Link: s.m.anyLink(), Ended: s.plan.Begin(run)})
 }
 
 // onManage carries out a request and answers it.

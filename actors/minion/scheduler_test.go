@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"brine/actors/minion/facts"
 	"brine/config"
 	"brine/supervisor"
 	"brine/wire/event"
@@ -29,10 +30,10 @@ func (r *rig) second() {
 func (r *rig) scheduled(n int) []*payload.Map {
 	r.t.Helper()
 	f := r.master()
-	f.await(r.t, "return of a scheduled job", func() bool { return len(f.returns[jidReq]) >= n })
+	f.await(r.t, "return of a scheduled job", func() bool { return len(f.returns["req"]) >= n })
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	return append([]*payload.Map(nil), f.returns[jidReq]...)
+	return append([]*payload.Map(nil), f.returns["req"]...)
 }
 
 // manage sends a request to the schedule and waits for its reply.
@@ -146,7 +147,7 @@ func TestSchedulerKilled(t *testing.T) {
 	}
 	r.scheduled(1 + seconds/every)
 	r.stop()
-	if got, want := len(r.master().returns[jidReq]), 1+seconds/every; got != want {
+	if got, want := len(r.master().returns["req"]), 1+seconds/every; got != want {
 		t.Errorf("%d runs, want %d", got, want)
 	}
 }
@@ -291,7 +292,7 @@ func TestScheduleAtOnce(t *testing.T) {
 	f.pillar = payload.M("schedule", payload.M("brought", job("brought")))
 	f.mu.Unlock()
 	fetched := make(chan error, 1)
-	r.m.refresher.Send(&RefreshPillar{Done: func(err error) { fetched <- err }})
+	r.m.refresher.Send(&facts.RefreshPillar{Done: func(err error) { fetched <- err }})
 	if err := <-fetched; err != nil {
 		t.Fatal(err)
 	}
@@ -299,7 +300,7 @@ func TestScheduleAtOnce(t *testing.T) {
 		t.Error("of a job that the pillar has brought it is not known when it is due")
 	}
 	f.await(t, "return of the job that the pillar has brought", func() bool {
-		for _, ret := range f.returns[jidReq] {
+		for _, ret := range f.returns["req"] {
 			if ret.Value("return") == "brought" {
 				return true
 			}

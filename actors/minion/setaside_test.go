@@ -127,7 +127,7 @@ func TestSetAsideIsTold(t *testing.T) {
 	f := r.master()
 	f.publish(jid(1), poison)
 	sum := sha256.Sum256([]byte(jid(1)))
-	want := payload.M("actor", "minion/Dispatcher", "message", "*minion.JobReceived", "hash",
+	want := payload.M("actor", "minion/Dispatcher", "message", "*jobs.Received", "hash",
 		hex.EncodeToString(sum[:]), "size", len(jid(1)), "reason", "poisoned")
 	got := actortest.Wait(t, "event on the minion's bus", heard)
 	got.Delete("_stamp")

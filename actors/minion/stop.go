@@ -1,31 +1,21 @@
 package minion
 
 import (
-	"context"
 	"errors"
-	"syscall"
 	"time"
 
-	"brine/modules/fleet/ledger"
 	"brine/supervisor"
-	"brine/wire/payload"
 )
-
-// stopJobsWithin is how long the functions may take to notice that their job is over.
-const stopJobsWithin = 2 * time.Second
-
-// PhaseJobs is the part of a stop that comes before those of the supervisor: the jobs that run are ended.
-const PhaseJobs = "jobs ended"
 
 // Stop ends the minion: running jobs are ended and answered for, no publications are taken any more, the returns go
 // out, and the actors are stopped.
 func (m *Minion) Stop(within time.Duration) (supervisor.Report, error) {
 	m.top.StopRestarting()
 	m.reactions.halt()
-	jobs := m.stopJobs(min(within/2, stopJobsWithin))
-	report := m.top.Stop(within - jobs.Took)
-	report.Phases = append([]supervisor.Phase{jobs}, report.Phases...)
-	report.Took += jobs.Took
+	ended := m.jobs.Stop(within)
+	report := m.top.Stop(within - ended.Took)
+	report.Phases = append([]supervisor.Phase{ended}, report.Phases...)
+	report.Took += ended.Took
 	if err := m.reactions.close(); err != nil {
 		m.log.Error("the Reactor's backlog was not closed", "err", err)
 	}
@@ -33,98 +23,7 @@ func (m *Minion) Stop(within time.Duration) (supervisor.Report, error) {
 		return report, errors.New("not all actors stopped in time")
 	}
 	for _, l := range m.links {
-		l.wire.close()
+		l.Close()
 	}
 	return report, nil
-}
-
-// stopJobs ends the running jobs and waits until they have their returns.
-func (m *Minion) stopJobs(within time.Duration) supervisor.Phase {
-	began, phase := m.clock.Now(), supervisor.Phase{Name: PhaseJobs}
-	over, ended := make(chan struct{}), make(chan struct{})
-	stop := m.clock.AfterFunc(within, func() { close(over) })
-	defer stop()
-	m.dispatcher.Send(&StopJobs{Ended: ended})
-	select {
-	case <-ended:
-	case <-over:
-		for _, c := range m.jobs.Supervisor().Snapshot() {
-			phase.Late = append(phase.Late, c.Path)
-		}
-		m.log.Warn("jobs did not end in time", "actor", phase.Late)
-	}
-	phase.Took = m.clock.Now().Sub(began)
-	return phase
-}
-
-// Texts of returns that a stop of the minion causes.
-const (
-	textStopped  = "The minion was stopped while the job was running"
-	textStopping = "The minion was about to stop when the job came, and did not run it"
-)
-
-// onStopJobs ends what runs. What waits in the queue stays there for the next start.
-func (d *dispatcher) onStopJobs(m *StopJobs) {
-	d.stopping, d.ended = true, m.Ended
-	for _, j := range d.reg.running {
-		j.kill(&killJob{Sig: syscall.SIGTERM, Text: textStopped, Outcome: ledger.Stopped})
-	}
-	d.checkStopped()
-}
-
-func (d *dispatcher) checkStopped() {
-	if len(d.reg.running) == 0 && d.ended != nil {
-		close(d.ended)
-		d.ended = nil
-	}
-}
-
-// turnAway answers for a job that comes while the minion stops.
-func (d *dispatcher) turnAway(ctx supervisor.Context, job *payload.Job, l *link) {
-	d.reg.began(job.JID())
-	d.spawn(ctx, &jobRecord{job: job, link: l, told: textStopping, outcome: ledger.Stopping})
-}
-
-// onCloseIntake ends the subscription. What has come before is still opened.
-func (s *subscriber) onCloseIntake(ctx supervisor.Context, m *supervisor.CloseIntake) {
-	s.closed = true
-	if s.cancel == nil {
-		m.Done()
-		return
-	}
-	s.n++ // what becomes of the connection is no news
-	s.cancel()
-	done := s.done
-	supervisor.Go(ctx, "intake", func(ctx context.Context) error {
-		<-done
-		m.Done()
-		return nil
-	})
-}
-
-// onCloseIntake ends the wait for another sign-in. One that a return needs is still made.
-func (a *authenticator) onCloseIntake(m *supervisor.CloseIntake) {
-	a.closed = true
-	a.breakOff()
-	m.Done()
-}
-
-// breakOff tells those who wait for a sign-in that will not be made any more.
-func (a *authenticator) breakOff() {
-	if a.closed && a.rests {
-		a.busy, a.rests = false, false
-		a.answer(errBrokenOff)
-	}
-}
-
-// flushed tells who waits for it that all has been done for the returns: the master has them, or will not have them
-// now.
-func (r *returnSender) flushed() {
-	if len(r.flush) == 0 || r.opt.link.up() && len(r.known) > len(r.failed)+len(r.untaken.list) {
-		return
-	}
-	for _, done := range r.flush {
-		done()
-	}
-	r.flush = nil
 }

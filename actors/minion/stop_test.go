@@ -9,7 +9,9 @@ import (
 	"time"
 
 	"brine/actors/actortest"
+	"brine/actors/minion/jobs"
 	"brine/actors/minion/journal"
+	"brine/actors/minion/link"
 	"brine/supervisor"
 	"brine/wire/auth"
 )
@@ -37,12 +39,12 @@ func TestStop(t *testing.T) {
 	for _, p := range r.report.Phases {
 		phases = append(phases, p.Name)
 	}
-	if want := []string{PhaseJobs, supervisor.PhaseIntake, supervisor.PhaseMail,
+	if want := []string{jobs.PhaseJobs, supervisor.PhaseIntake, supervisor.PhaseMail,
 		supervisor.PhaseFlushed}; !slices.Equal(phases, want) || len(r.late()) > 0 {
 		t.Errorf("phases %q, late %q", phases, r.late())
 	}
 	for i := range 3 {
-		if text := f.awaitReturn(t, jid(i)).Value("return"); text != textStopped && text != "released" {
+		if text := f.awaitReturn(t, jid(i)).Value("return"); text != sayStopped && text != "released" {
 			t.Errorf("return of a job that was running at the stop: %v", text)
 		}
 	}
@@ -98,7 +100,7 @@ func TestStopInOutage(t *testing.T) {
 	r.again()
 	actortest.Wait(t, "ready minion", r.ready)
 	for i := range n {
-		if text := f.awaitReturn(t, jid(i)).Value("return"); text != textStopped && text != "released" {
+		if text := f.awaitReturn(t, jid(i)).Value("return"); text != sayStopped && text != "released" {
 			t.Errorf("return of a job that was running at the stop: %v", text)
 		}
 	}
@@ -116,16 +118,16 @@ func TestJobAtTheEnd(t *testing.T) {
 	f.publish(jid(1), "t.block")
 	r.awaitBegun(t, jid(1), 1)
 	ended := make(chan struct{})
-	r.m.dispatcher.Send(&StopJobs{Ended: ended})
+	r.m.jobs.Dispatcher().Send(&jobs.Stop{Ended: ended})
 	actortest.Wait(t, "end of the jobs", ended)
-	if text := r.run(jid(2), "t.echo", "x").Str("return"); text != textStopping {
+	if text := r.run(jid(2), "t.echo", "x").Str("return"); text != sayStopping {
 		t.Errorf("return %q", text)
 	}
 	r.stop()
 	if r.fun.count(jid(2)) != 0 {
 		t.Error("it ran")
 	}
-	if text := f.awaitReturn(t, jid(1)).Str("return"); text != textStopped {
+	if text := f.awaitReturn(t, jid(1)).Str("return"); text != sayStopped {
 		t.Errorf("return of the job before: %q", text)
 	}
 	once(t, f, jid(1))
@@ -138,21 +140,22 @@ func TestIntakeCloses(t *testing.T) {
 	f, l := r.master(), r.m.links[0]
 	f.publish(jid(1), "t.echo", "x")
 	closed := make(chan struct{})
-	l.subscriber.Send(&supervisor.CloseIntake{Done: func() { close(closed) }})
+	l.Subscriber().Send(&supervisor.CloseIntake{Done: func() { close(closed) }})
 	actortest.Wait(t, "closed intake", closed)
 	f.awaitReturn(t, jid(1))
-	if !l.up() {
+	if !l.Up() {
 		t.Error("the returns do not go out any more")
 	}
 	f.mu.Lock()
 	subs := f.subs
+	f.moves = true
 	f.mu.Unlock()
-	for _, m := range []any{&reconnect{}, &SignedIn{}, &looked{moved: true}} {
-		l.subscriber.Send(m)
+	for _, m := range []any{&link.Reconnect{}, &link.SignedIn{}, &link.LookAgain{}} {
+		l.Subscriber().Send(m)
 	}
 	renewed := make(chan error, 1)
-	l.authenticator.Send(&supervisor.CloseIntake{Done: func() {}})
-	l.authenticator.Send(&SignIn{After: l.sessions.Load(), Done: func(err error) { renewed <- err }})
+	l.Authenticator().Send(&supervisor.CloseIntake{Done: func() {}})
+	l.Authenticator().Send(&link.SignIn{After: l.Sessions(), Done: func(err error) { renewed <- err }})
 	if err := actortest.Wait(t, "sign-in", renewed); err != nil { // a return may need it
 		t.Errorf("sign-in at the end: %v", err)
 	}
@@ -174,9 +177,9 @@ func TestStopWhilePending(t *testing.T) {
 	r.log.Await(t, "operator")
 	told := make(chan error, 1)
 	l := r.m.links[0]
-	l.authenticator.Send(&SignIn{Done: func(err error) { told <- err }})
+	l.Authenticator().Send(&link.SignIn{Done: func(err error) { told <- err }})
 	closed := make(chan struct{})
-	l.authenticator.Send(&supervisor.CloseIntake{Done: func() { close(closed) }})
+	l.Authenticator().Send(&supervisor.CloseIntake{Done: func() { close(closed) }})
 	actortest.Wait(t, "closed intake", closed)
 	if err := actortest.Wait(t, "end of the wait", told); err == nil || !strings.Contains(err.Error(), "broken off") {
 		t.Errorf("who waits is told %v", err)

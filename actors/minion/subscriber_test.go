@@ -1,8 +1,6 @@
 package minion
 
 import (
-	"crypto/sha1"
-	"encoding/hex"
 	"errors"
 	"slices"
 	"strings"
@@ -97,11 +95,6 @@ func TestBadFrames(t *testing.T) {
 		t.Fatal(err)
 	}
 	f.send(bare)
-	f.mu.Lock()
-	to := f.to
-	f.mu.Unlock()
-	to.frames(nil)
-	to.frames([][]byte{{1}, {2}, {3}})
 	incomplete := load(jid(2), "t.echo", "x")
 	incomplete.Delete("arg")
 	f.send(f.sealed(incomplete))
@@ -122,24 +115,17 @@ func TestBadFrames(t *testing.T) {
 	}
 }
 
-// TestFiltering takes messages of its own topics only.
+// TestFiltering: with zmq_filtering a minion wants only what is for it, and shows a brine master who it is.
 func TestFiltering(t *testing.T) {
-	r := newRig(t, "zmq_filtering: True\n").up()
-	f := r.master()
-	sum := sha1.Sum([]byte("m1"))
-	f.mu.Lock()
-	to := f.to
-	f.mu.Unlock()
-	if want := []string{"broadcast", hex.EncodeToString(sum[:]), r.m.links[0].named()}; !slices.Equal(to.topics, want) {
-		t.Errorf("topics %q, want %q", to.topics, want)
-	}
-	to.frames([][]byte{[]byte(to.topics[1]), f.sealed(load(jid(1), "t.echo", "x"))})
-	to.frames([][]byte{[]byte("another"), f.sealed(load(jid(2), "t.echo", "x"))})
-	to.frames([][]byte{[]byte("broadcast"), f.sealed(load(jid(3), "t.echo", "x"))})
-	f.awaitReturn(t, jid(1))
-	f.awaitReturn(t, jid(3))
-	if n := r.fun.count(jid(2)); n != 0 {
-		t.Errorf("another minion's job ran %d times", n)
+	for conf, filter := range map[string]bool{"zmq_filtering: True\n": true, "": false} {
+		r := newRig(t, conf).up()
+		f := r.master()
+		f.mu.Lock()
+		to := f.to
+		f.mu.Unlock()
+		if named := r.m.links[0].Named(); to.Filter != filter || to.Mark != named || named == "" {
+			t.Errorf("%q: filter %v, mark %q, want %q", conf, to.Filter, to.Mark, named)
+		}
 	}
 }
 
@@ -151,22 +137,22 @@ func TestReconnect(t *testing.T) {
 	f.mu.Lock()
 	to, before := f.to, f.signIns
 	f.mu.Unlock()
-	to.link(false)
+	to.Link(false)
 	r.log.Await(t, "Connection to master master.test lost")
 	f.restart(nil)
-	to.link(true)
+	to.Link(true)
 	f.await(t, "sign-in", func() bool { return f.signIns > before })
 	r.run(jid(1), "t.echo", "x")
 
 	f.set(func() { f.moves = true })
-	to.link(false)
-	r.clock.WaitTimer(t, watchEvery)
-	r.clock.Advance(watchEvery)
+	to.Link(false)
+	r.clock.WaitTimer(t, 10*time.Second) // the master is looked for
+	r.clock.Advance(10 * time.Second)
 	f.await(t, "second subscription", func() bool { return f.subs == 2 })
 	r.run(jid(2), "t.echo", "x")
-	to.link(false) // the old subscription has nothing to say any more
+	to.Link(false) // the old subscription has nothing to say any more
 	r.run(jid(3), "t.echo", "x")
-	if !r.m.links[0].connected.Load() {
+	if !r.m.links[0].Connected() {
 		t.Error("an old subscription made the link look lost")
 	}
 	f.mu.Lock()
@@ -181,7 +167,7 @@ func TestUnansweredRequest(t *testing.T) {
 	r := newRig(t, "").up()
 	f := r.master()
 	f.set(func() { f.down, f.moves = true, true })
-	if _, err := r.m.links[0].request(t.Context(), payload.M("cmd", "_x", "id", "m1"), 1, 2); err == nil {
+	if _, err := r.m.links[0].Ask(t.Context(), payload.M("cmd", "_x", "id", "m1"), 1, 2); err == nil {
 		t.Error("a master that is away has answered")
 	}
 	f.await(t, "second subscription", func() bool { return f.subs == 2 })

@@ -2,14 +2,12 @@ package minion
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
 	"brine/actors/daemon"
 	"brine/modules/loader"
 	"brine/supervisor"
-	"brine/wire/event"
 )
 
 // Messages of the MineTimer.
@@ -18,6 +16,8 @@ type (
 	BeginMine struct{}
 	// mineUpdated says that an update has ended, or failed.
 	mineUpdated struct{ err error }
+	// mineDue is the message of the timer.
+	mineDue struct{}
 )
 
 // mineTimer calls mine.update when the minion is ready, and every mine_interval from then on.
@@ -35,7 +35,7 @@ func (t *mineTimer) Receive(ctx supervisor.Context) {
 		t.onStarted(ctx)
 	case *BeginMine:
 		t.onBegin(ctx)
-	case *tick:
+	case *mineDue:
 		t.update(ctx)
 	case *mineUpdated:
 		t.onUpdated(m)
@@ -60,7 +60,7 @@ func (t *mineTimer) onBegin(ctx supervisor.Context) {
 
 // update asks for one update, unless the one before still goes on.
 func (t *mineTimer) update(ctx supervisor.Context) {
-	daemon.After(ctx, t.m.clock, t.every, &tick{})
+	daemon.After(ctx, t.m.clock, t.every, &mineDue{})
 	if t.busy {
 		return
 	}
@@ -88,53 +88,4 @@ func (m *Minion) call(ctx context.Context, fun string) (err error) {
 	}()
 	_, err = loader.NewCall(ctx, m.envOf(m.anyLink()), fun, nil).Call(fun, nil, nil)
 	return err
-}
-
-// pinger sends a minion_ping event every ping_interval. Where the master does not answer, auth_safemode has it
-// looked for anew.
-type pinger struct {
-	m     *Minion
-	every time.Duration // ping_interval
-	anew  bool          // auth_safemode
-	link  *link
-	self  *supervisor.Ref
-}
-
-// ponged is the outcome of a ping.
-type ponged struct{ err error }
-
-func (p *pinger) Receive(ctx supervisor.Context) {
-	switch m := ctx.Message().(type) {
-	case *supervisor.Started:
-		p.self = supervisor.Self(ctx)
-		p.arm(ctx)
-	case *tick:
-		p.onTick(ctx)
-	case *ponged:
-		p.onPonged(ctx, m.err)
-	default:
-		supervisor.Unhandled(ctx)
-	}
-}
-
-func (p *pinger) arm(ctx supervisor.Context) { daemon.After(ctx, p.m.clock, p.every, &tick{}) }
-
-func (p *pinger) onTick(ctx supervisor.Context) {
-	p.arm(ctx)
-	self := p.self
-	p.link.post(&SendRequest{Load: p.m.eventLoad(event.TagMinionPing, "ping"), Done: func(_ any, err error) {
-		self.Send(&ponged{err})
-	}})
-}
-
-func (p *pinger) onPonged(ctx supervisor.Context, err error) {
-	switch {
-	case err == nil:
-	case errors.Is(err, errNoMaster) && p.anew:
-		p.link.log.Error("the master does not answer a ping: the connections are made anew", "err", err)
-		supervisor.Send(ctx, p.link.authenticator, &SignIn{After: p.link.sessions.Load()})
-		supervisor.Send(ctx, p.link.subscriber, &reconnect{})
-	default:
-		p.link.log.Warn("Attempt to ping master failed.", "err", err)
-	}
 }

@@ -3,6 +3,8 @@ package minion
 import (
 	"testing"
 	"time"
+
+	"brine/actors/minion/link"
 )
 
 // TestWeekAway: a node that is offline for a week, and for the day until somebody looks after it, loses no return by
@@ -18,7 +20,7 @@ func TestWeekAway(t *testing.T) {
 	for range 8 * 24 {
 		r.clock.Advance(time.Hour)
 	}
-	r.m.links[0].sender.Send(&retrySpool{})
+	r.m.links[0].Sender().Send(&link.MasterBack{})
 	f.set(func() { f.down = false })
-	r.until(t, "return", func() bool { return f.has(jid(1)) }, retryPause)
+	r.until(t, "return", func() bool { return f.has(jid(1)) }, time.Second)
 }

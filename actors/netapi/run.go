@@ -6,13 +6,12 @@ import (
 	"strconv"
 	"time"
 
-	"brine/modules/loader"
 	"brine/modules/matchers"
 	"brine/modules/netapi"
 	"brine/modules/text/args"
-	"brine/modules/text/pytext"
 	"brine/wire/client"
 	"brine/wire/payload"
+	"brine/wire/python"
 )
 
 // Run runs one chunk of a lowstate as an actor.
@@ -28,7 +27,7 @@ func (s *Server) Run(ctx context.Context, low *payload.Map) (any, error) {
 	}
 	run := s.clients()[name]
 	v, err := s.calls.run(ctx, func(ctx context.Context, note func(string)) (any, error) {
-		note(name + " " + pytext.Str(low.Value("fun")))
+		note(name + " " + python.Str(low.Value("fun")))
 		return run(ctx, low, note)
 	})
 	return v, s.told(err)
@@ -163,13 +162,13 @@ func (s *Server) gather(ctx context.Context, job client.Job, full any, note func
 		run.Close()
 		return payload.NewMap(0), nil
 	}
-	note("job " + run.JID + " " + pytext.Str(job.Fun))
+	note("job " + run.JID + " " + python.Str(job.Fun))
 	out := payload.NewMap(len(run.Minions))
 	for ret, err := range run.Returns(ctx) {
 		if err != nil {
 			return nil, err
 		}
-		out.Set(ret.ID, result(ret, run.JID, loader.Truthy(full)))
+		out.Set(ret.ID, result(ret, run.JID, python.Truth(full)))
 	}
 	return out, nil
 }

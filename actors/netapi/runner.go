@@ -14,6 +14,7 @@ import (
 	"brine/wire/client"
 	"brine/wire/event"
 	"brine/wire/payload"
+	"brine/wire/python"
 )
 
 // notArguments are fields of a chunk that no runner function gets (salt/runner.py, _reformat_low).
@@ -167,7 +168,7 @@ func (s *Server) runner(ctx context.Context, low *payload.Map, note func(string)
 		case data.Value("success") == false && s.lacks(ctx, call.Fun):
 			// a master of 3006 says so before it has told its functions
 			return nil, netapi.ErrUnexpected
-		case loader.Truthy(low.Value("full_return")):
+		case python.Truth(low.Value("full_return")):
 			return payload.M("data", data, "tag", started.Tag+"/ret"), nil
 		}
 		return payload.NewReturn(data).Value(), nil

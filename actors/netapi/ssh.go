@@ -5,9 +5,9 @@ import (
 	"errors"
 
 	"brine/modules/netapi"
-	"brine/modules/text/pytext"
 	"brine/wire/client"
 	"brine/wire/payload"
+	"brine/wire/python"
 )
 
 // ssh answers as Salt's does with an empty roster: nothing, to who has logged in and may run the function on the
@@ -15,7 +15,7 @@ import (
 func (s *Server) ssh(ctx context.Context, low *payload.Map, _ func(string)) (any, error) {
 	tok, err := s.whoAsks(ctx, low)
 	if errors.Is(err, client.ErrAuthentication) {
-		kind, user := "eauth", " for user "+pytext.Str(low.Value("username"))
+		kind, user := "eauth", " for user "+python.Str(low.Value("username"))
 		if low.Has("token") {
 			kind, user = "token", ""
 		}

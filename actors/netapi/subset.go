@@ -8,12 +8,11 @@ import (
 
 	"brine/actors/netapi/aside"
 	"brine/modules/fleet/batch"
-	"brine/modules/loader"
 	"brine/modules/netapi"
-	"brine/modules/text/pytext"
 	"brine/wire/client"
 	"brine/wire/event"
 	"brine/wire/payload"
+	"brine/wire/python"
 )
 
 // localSubset runs a job on some of the minions that have the function: subset, 3, which sub may name too.
@@ -117,13 +116,13 @@ func (s *Server) localBatch(ctx context.Context, low *payload.Map, note func(str
 	if job.JID == "" {
 		job.JID = payload.NewUniqueJID(time.Now(), s.opt.Master.UniqueJID)
 	}
-	note("batch " + job.JID + " " + pytext.Str(job.Fun))
+	note("batch " + job.JID + " " + python.Str(job.Fun))
 	state, err := batch.New(batch.Spec{JID: job.JID, Fun: job.Fun, Arg: job.Arg, Size: size, Wait: wait,
-		Failhard: loader.Truthy(low.Value("failhard"))}, up, time.Now())
+		Failhard: python.Truth(low.Value("failhard"))}, up, time.Now())
 	if err != nil {
 		return nil, netapi.BadRequest(err.Error())
 	}
-	b := &batchRun{Server: s, job: job, state: state, raw: loader.Truthy(low.Value("raw")), news: make(chan batchNews),
+	b := &batchRun{Server: s, job: job, state: state, raw: python.Truth(low.Value("raw")), news: make(chan batchNews),
 		out: Several{}}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()

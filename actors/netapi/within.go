@@ -6,9 +6,9 @@ import (
 	"time"
 
 	"brine/modules/netapi"
-	"brine/modules/text/pytext"
 	"brine/wire/client"
 	"brine/wire/payload"
+	"brine/wire/python"
 )
 
 // Unlisted runs one chunk of a server that does not ask netapi_enable_clients (rest_tornado): a job, whose answer is of
@@ -30,7 +30,7 @@ func (s *Server) Unlisted(ctx context.Context, low *payload.Map, within time.Dur
 		return nil, netapi.BadRequest("Invalid client specified: '" + name + "'")
 	}
 	v, err := s.calls.run(ctx, func(ctx context.Context, note func(string)) (any, error) {
-		note(name + " " + pytext.Str(low.Value("fun")))
+		note(name + " " + python.Str(low.Value("fun")))
 		return run(ctx, low, note)
 	})
 	return v, s.told(err)
@@ -53,7 +53,7 @@ func (s *Server) returned(ctx context.Context, low *payload.Map, within time.Dur
 		run.Close()
 		return nil, nil
 	}
-	note("job " + run.JID + " " + pytext.Str(job.Fun))
+	note("job " + run.JID + " " + python.Str(job.Fun))
 	ctx, cancel := context.WithTimeoutCause(ctx, within, errLate)
 	defer cancel()
 	out := payload.NewMap(len(run.Minions))

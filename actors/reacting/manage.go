@@ -3,9 +3,9 @@ package reacting
 import (
 	"strings"
 
-	"brine/modules/loader"
 	"brine/wire/event"
 	"brine/wire/payload"
+	"brine/wire/python"
 )
 
 // manageTag is in the tags by which Salt's runner reactor.* speaks with a Reactor.
@@ -42,7 +42,7 @@ func (p *Part) manage(m *Manage) {
 		fire("leader/value", "result", p.Leads())
 	case "set_leader":
 		if data.Str("id") == p.opt.ID {
-			p.Lead(loader.Truthy(data.Value("value")))
+			p.Lead(python.Truth(data.Value("value")))
 		}
 		fire("leader/value", "result", p.Leads())
 	case "add":

@@ -12,13 +12,13 @@ import (
 	"strings"
 	"sync/atomic"
 
-	"brine/modules/host/setaside"
 	"brine/modules/reactor"
 	"brine/modules/reactor/backlog"
-	"brine/modules/text/pytext"
 	"brine/supervisor"
 	"brine/wire/bus"
+	"brine/wire/disk/setaside"
 	"brine/wire/payload"
+	"brine/wire/python"
 )
 
 // Doer makes the calls of reactions. Any number of goroutines may use it.
@@ -130,7 +130,7 @@ func none() *reactor.Rules {
 func (p *Part) lane(tag string) string {
 	var b strings.Builder
 	for _, sls := range p.rules.Load().Match(tag) {
-		b.WriteString(pytext.Str(sls))
+		b.WriteString(python.Str(sls))
 		b.WriteByte(0)
 	}
 	return b.String()

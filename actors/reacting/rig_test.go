@@ -18,11 +18,11 @@ import (
 	"brine/modules/reactor"
 	"brine/modules/renderers"
 	"brine/modules/renderers/jinja"
-	"brine/modules/text/pytext"
 	"brine/supervisor"
 	"brine/wire/bus"
 	"brine/wire/event"
 	"brine/wire/payload"
+	"brine/wire/python"
 )
 
 const patience = time.Minute
@@ -148,7 +148,7 @@ func (r *rig) options(rules any, files map[string]string) Options {
 	}
 	return Options{Rules: rules, Threads: 3, Queue: 100, Path: filepath.Join(r.dir, "backlog"), ID: "m", Engine: engine,
 		Do:        r.do,
-		Fire:      func(tag string, data *payload.Map) { r.fired <- tag + " " + pytext.Str(data.Value("result")) },
+		Fire:      func(tag string, data *payload.Map) { r.fired <- tag + " " + python.Str(data.Value("result")) },
 		Subscribe: func(string, bus.Sink) {}, MasterKey: func(key string) bool {
 			return key == "secret"
 		}, Log: r.log.Logger()}

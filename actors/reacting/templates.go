@@ -15,8 +15,8 @@ import (
 	"brine/modules/renderers"
 	"brine/modules/renderers/jinja"
 	"brine/modules/renderers/jinja/machine"
-	"brine/modules/text/pytext"
 	"brine/wire/payload"
+	"brine/wire/python"
 )
 
 // Templates are what the templates of reactions see of their daemon.
@@ -53,13 +53,13 @@ func (t Templates) Engine(dry bool, log func(level slog.Level, text string, err 
 	set := renderers.New(renderers.Options{Jinja: templates,
 		GPG: renderers.GPG{KeyDir: func() string {
 			return renderers.KeyDirOf(opts)
-		}, MustSucceed: !ok || loader.Truthy(must)},
+		}, MustSucceed: !ok || python.Truth(must)},
 		Blacklist: loader.StringList(opts.Value("renderer_blacklist")),
 		Whitelist: loader.StringList(opts.Value("renderer_whitelist")),
 		Disabled:  loader.StringList(opts.Value("disable_renders")), Log: func(level slog.Level, text string) {
 			log(level, text, nil)
 		}})
-	return reactor.New(reactor.Options{Renderers: set, Pipe: pytext.Str(opts.Value("renderer")), Files: served{t.Files},
+	return reactor.New(reactor.Options{Renderers: set, Pipe: python.Str(opts.Value("renderer")), Files: served{t.Files},
 		Functions: t.Functions, Log: log})
 }
 

@@ -6,9 +6,9 @@ import (
 	"log/slog"
 
 	"brine/modules/reactor"
-	"brine/modules/text/pytext"
 	"brine/wire/control"
 	"brine/wire/payload"
+	"brine/wire/python"
 )
 
 // Try tells which rules an event would meet and which calls they come to. It makes none, and the templates call no
@@ -37,7 +37,7 @@ func (p *Part) Try(ctx context.Context, tag string, data *payload.Map) control.R
 		one := control.ReactorCall{Kind: c.Kind, ID: c.ID, Fun: c.Fun, SLS: chunk.Str("__sls__"), Args: c.Args(),
 			KW: c.KW(), More: c.More}
 		if c.Kind == reactor.KindLocal {
-			one.Tgt = pytext.Str(c.Tgt)
+			one.Tgt = python.Str(c.Tgt)
 		}
 		out.Calls = append(out.Calls, one)
 	}

@@ -22,7 +22,7 @@ func Restart(c *tool.Call) error {
 	return act(a, control.RestartActor{Name: a.Opt.Args[0]}, "is ended and started again")
 }
 
-// Crash harms an actor on purpose, where the configuration says chaos: True.
+// Crash harms an actor on purpose. The configuration must say chaos: True.
 func Crash(c *tool.Call) error {
 	a, err := openAdmin(c, adminWord{words: " ACTOR", description: "Harm an actor of a running daemon on purpose " +
 		"(chaos: True).", least: 1, most: 1, want: textOneActor,
@@ -37,7 +37,7 @@ func Crash(c *tool.Call) error {
 		"panic": "is made to panic", "exit": "is made to end", "hang": "is made to hang"}[how])
 }
 
-// Stack shows what the goroutines of an actor do.
+// Stack shows what the goroutines of an actor are doing.
 func Stack(c *tool.Call) error {
 	a, err := openAdmin(c, adminWord{words: " [ACTOR]", most: 1, want: "Takes one actor at most", watch: true,
 		description: "Show what the goroutines of an actor do right now, or all goroutines of a running daemon. It " +
@@ -58,7 +58,7 @@ func Stack(c *tool.Call) error {
 	})
 }
 
-// act has something done to an actor and says what.
+// act does something to an actor and prints what was done.
 func act[Q control.Question[control.Acted]](a *adminTool, q Q, done string) error {
 	got, err := ask(a, q)
 	if err != nil {

@@ -1,5 +1,6 @@
-// Package admin is brine's own words for operators: tree, top, history, stack, jobs, minions, restart, crash, bundle,
-// trace and why. They ask a running daemon on its control socket, or minions through their master. Salt has none of it.
+// Package admin contains brine's own commands for operators: tree, top, history, stack, jobs, minions, restart,
+// crash, bundle, trace and why. They ask a running daemon on its control socket, or minions through their
+// master. Salt has none of these commands.
 package admin
 
 import (
@@ -17,8 +18,8 @@ import (
 	"brine/modules/outputters"
 )
 
-// once prepares for one answer: the tool has ended before it is worth its time to look for garbage as often as others
-// do.
+// once prepares a tool that gives one answer: it ends so soon that frequent garbage collections are not worth
+// their time.
 func once() { debug.SetGCPercent(400) }
 
 // adminTool asks a running daemon on its control socket, or minions through their master.
@@ -26,17 +27,17 @@ type adminTool struct{ *session.Session }
 
 // adminWord declares one admin command.
 type adminWord struct {
-	words       string // what it takes, as the usage line shows it
+	words       string // its arguments, as the usage line shows them
 	description string
-	least, most int               // how many words
-	want        string            // the usage error when their number is wrong
-	watch       bool              // it can be shown again and again (-w)
-	master      bool              // only a master knows it: no -m
-	options     []optparse.Option // beside those that all have
-	remote      string            // dest of the option that names minions, "" when they cannot be asked
+	least, most int               // number of arguments
+	want        string            // the usage error for a wrong number
+	watch       bool              // -w repeats it
+	master      bool              // only a master answers it, so there is no -m
+	options     []optparse.Option // beside those that all commands have
+	remote      string            // dest of the option that names minions; "" if minions cannot be asked
 }
 
-// openAdmin reads the command line of an admin word.
+// openAdmin reads the command line of an admin command.
 func openAdmin(c *tool.Call, w adminWord) (*adminTool, error) {
 	c.Prog = "brine " + c.Prog
 	p := options.NewParser(c, "%prog [options]"+w.words, w.description)
@@ -77,7 +78,7 @@ func openAdmin(c *tool.Call, w adminWord) (*adminTool, error) {
 	return &adminTool{s}, nil
 }
 
-// role is whose configuration is read.
+// role tells whose configuration is read.
 func (w adminWord) role(v *optparse.Values) session.Role {
 	switch {
 	case w.remote != "" && v.Str(w.remote) != "":
@@ -95,7 +96,7 @@ func intervalOption(def string) optparse.Option {
 		Help:    "Seconds between two looks. Default: %default."}
 }
 
-// readSeconds reads a time in seconds with a fraction.
+// readSeconds reads a time in seconds, which may have a fraction.
 func readSeconds(text string) (any, error) {
 	d, err := time.ParseDuration(text + "s")
 	if err != nil || d < 50*time.Millisecond || d > 24*time.Hour {
@@ -125,15 +126,15 @@ func (a *adminTool) asJSON(v any) error {
 	return display.Emit(a.Session, text+"\n")
 }
 
-// answer is one answer of a daemon: its value, for programs, and its text, for people.
+// answer is one answer of a daemon: a value for programs and a text for people.
 type answer struct {
 	value any
 	text  func() string
-	prose bool // lines too long for a screen are wrapped, not cut
+	prose bool // wrap lines that are too long for the screen; do not cut them
 }
 
-// show prints an answer once, or with -w again and again: on a terminal each over the one before, elsewhere one after
-// the other, and as JSON one in a line.
+// show prints an answer once, or again and again with -w. On a terminal each answer replaces the last one.
+// Elsewhere the answers follow each other. JSON has one answer in a line.
 func (a *adminTool) show(next func() (answer, error)) error {
 	watch := a.Opt.Bool("watch_it")
 	if !watch {

@@ -29,7 +29,7 @@ func wantAll(t *testing.T, text string, wants ...string) {
 	}
 }
 
-// TestDocsNameTheFields: what a program gets of an actor stands in docs/admin.md.
+// TestDocsNameTheFields: docs/admin.md names every field that a program gets about an actor.
 func TestDocsNameTheFields(t *testing.T) {
 	doc, err := os.ReadFile("../../docs/admin.md")
 	if err != nil {
@@ -108,7 +108,7 @@ func TestJobsText(t *testing.T) {
 	}
 }
 
-// TestFrame: what is painted on a screen fits on it.
+// TestFrame: a frame fits on the screen.
 func TestFrame(t *testing.T) {
 	text := "one\ntwo is long\nthree\nfour\n"
 	if got, want := frame(text, 5, 10, true), termWipe+termHome+"one\x1b[K\r\ntwo "+
@@ -121,7 +121,7 @@ func TestFrame(t *testing.T) {
 	}
 }
 
-// TestWrapped: reasons are read on a narrow screen, too.
+// TestWrapped: reasons can be read on a narrow screen, too.
 func TestWrapped(t *testing.T) {
 	for _, tt := range []struct{ text, want string }{
 		{"short\n", "short\n"},
@@ -134,11 +134,11 @@ func TestWrapped(t *testing.T) {
 		}
 	}
 	for width := 1; width < 12; width++ {
-		wrapped("0123456789 abc def", width) // it ends
+		wrapped("0123456789 abc def", width) // the call must end
 	}
 }
 
-// TestProcessState: the name of a process may look like anything.
+// TestProcessState: the name of a process may contain any characters.
 func TestProcessState(t *testing.T) {
 	for stat, want := range map[string]byte{"7 (salt-master) T 1 7": 'T', "7 (a) R (b) S 1": 'S', "": 0, "7 (x)": 0} {
 		if got := processState([]byte(stat)); got != want {
@@ -165,7 +165,8 @@ func TestWhyNoTree(t *testing.T) {
 	}
 }
 
-// TestBundleFiles: values become JSON, bytes stay, trees are shown as text, and all comes out of the archive again.
+// TestBundleFiles: values become JSON, bytes stay as they are, trees are also shown as text, and the archive
+// yields all files again.
 func TestBundleFiles(t *testing.T) {
 	tree := stats.Child{Name: "master", Path: "master", State: stats.StateRunning, Since: noon,
 		Children: []stats.Child{{Name: "A", PID: "A#1"}}}.Map()

@@ -11,8 +11,8 @@ import (
 	"brine/wire/control"
 )
 
-// placeOfAPI is where a salt-api of the master has its socket: the one of that number, or without a number the first
-// that runs; the others are named then.
+// placeOfAPI returns the socket folder of a salt-api of this master. A number names the salt-api. Without a
+// number it is the first that runs, and the tool names the others.
 func placeOfAPI(s *session.Session, number string) (string, error) {
 	at := func(n int) string { return filepath.Join(s.Common.SockDir, control.APIFolder(n)) }
 	if number != "" {
@@ -30,7 +30,7 @@ func placeOfAPI(s *session.Session, number string) (string, error) {
 	}
 	switch len(run) {
 	case 0:
-		return at(1), nil // whoever asks there says that nobody answers
+		return at(1), nil // the question then fails with "no daemon answers"
 	case 1:
 		return at(run[0]), nil
 	}

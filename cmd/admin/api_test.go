@@ -17,8 +17,8 @@ import (
 	"brine/wire/control/controltest"
 )
 
-// TestAPINumber: without a number the first salt-api that runs is asked, and the others are named; with one it is that
-// one, whether it runs or not.
+// TestAPINumber: without a number, the tool asks the first running salt-api and names the others. With a
+// number, it asks the named one, whether that runs or not.
 func TestAPINumber(t *testing.T) {
 	parser := func(c *tool.Call) *optparse.Parser {
 		p := options.NewParser(c, "", "")

@@ -17,7 +17,7 @@ import (
 	"brine/wire/payload"
 )
 
-// stateTimeout bounds the look at why a daemon does not answer.
+// stateTimeout bounds the search for the reason why a daemon does not answer.
 const stateTimeout = time.Second
 
 // ask asks the daemon one question.
@@ -25,7 +25,8 @@ func ask[A any, Q control.Question[A]](a *adminTool, q Q) (A, error) {
 	return askWithin(context.Background(), a, q, control.AskTimeout)
 }
 
-// askWithin tells the daemon until when it may do what is asked: one that is frozen meanwhile does it no more.
+// askWithin sends the daemon a question with a deadline. A daemon that is frozen until after the deadline does
+// not act on the question any more.
 func askWithin[A any, Q control.Question[A]](ctx context.Context, a *adminTool, q Q, limit time.Duration) (answer A,
 	err error) {
 	ctx, cancel := context.WithTimeout(ctx, limit)
@@ -34,7 +35,7 @@ func askWithin[A any, Q control.Question[A]](ctx context.Context, a *adminTool, 
 	return answer, a.unanswerable(err, limit)
 }
 
-// askMap is ask for questions whose answer is always there.
+// askMap is ask for questions that must have an answer.
 func askMap[Q control.Question[*payload.Map]](a *adminTool, q Q) (*payload.Map, error) {
 	m, err := ask(a, q)
 	if err == nil && m == nil {
@@ -43,7 +44,7 @@ func askMap[Q control.Question[*payload.Map]](a *adminTool, q Q) (*payload.Map, 
 	return m, err
 }
 
-// unanswerable is what the tool ends with when a question has no answer.
+// unanswerable returns the error with which the tool ends if a question has no answer.
 func (a *adminTool) unanswerable(err error, limit time.Duration) error {
 	var remote *ipc.RemoteError
 	var version *control.VersionError
@@ -65,7 +66,7 @@ func (a *adminTool) unanswerable(err error, limit time.Duration) error {
 	return tool.Exit(tool.ExitUnavailable, "brine: %sno daemon answers on %s: %s", a.unread(), path, unreached(err))
 }
 
-// unreached says why there is nobody to ask.
+// unreached says why no daemon can be asked.
 func unreached(err error) string {
 	var number syscall.Errno
 	switch {
@@ -79,7 +80,7 @@ func unreached(err error) string {
 	return err.Error()
 }
 
-// unread says of a configuration that could not be read that the socket is not the one it names.
+// unread warns that the configuration could not be read, and that the socket therefore follows the defaults.
 func (a *adminTool) unread() string {
 	_, err := os.ReadFile(a.Common.ConfFile)
 	var file *os.PathError
@@ -89,7 +90,7 @@ func (a *adminTool) unread() string {
 	return fmt.Sprintf("user %s cannot read %s (%s); with the defaults ", session.RunningUser(), file.Path, file.Err)
 }
 
-// unanswered says of a daemon that lets its socket wait what the system knows of its process.
+// unanswered describes the process of a daemon that does not answer on its socket, as the system knows it.
 func (a *adminTool) unanswered(limit time.Duration) string {
 	text, path := fmt.Sprintf("the daemon did not answer within %s", limit), control.At(a.Common.SockDir).Path()
 	ctx, cancel := context.WithTimeout(context.Background(), stateTimeout)
@@ -113,8 +114,8 @@ func (a *adminTool) unanswered(limit time.Duration) string {
 	return fmt.Sprintf("%s: its process %d hangs, or the machine is overloaded (%s)", text, peer.PID, path)
 }
 
-// processState is the letter for the state of a process in its stat file, 0 when there is none. The name before it may
-// hold anything.
+// processState returns the letter for the state of a process from its stat file, or 0 if there is none. The
+// name before it may contain any characters.
 func processState(stat []byte) byte {
 	rest := stat[bytes.LastIndexByte(stat, ')')+1:]
 	if words := bytes.Fields(rest); len(words) > 0 {

@@ -24,10 +24,10 @@ import (
 	"brine/wire/payload"
 )
 
-// bundlePatience is how long the collecting of a bundle may take beside the seconds that it looks.
+// bundlePatience bounds the time for collecting a bundle, beyond the seconds in which the daemon is observed.
 const bundlePatience = time.Minute
 
-// Bundle collects what a daemon knows of itself in one file.
+// Bundle collects in one file what a daemon knows about itself.
 func Bundle(c *tool.Call) error {
 	a, err := openAdmin(c, adminWord{
 		words: " FILE", least: 1, most: 1, want: "Requires the name of the file to write",
@@ -59,7 +59,7 @@ func Bundle(c *tool.Call) error {
 		err = writeBundle(f, bundleFiles(files), time.Now())
 	}
 	if err := errors.Join(err, f.Close()); err != nil {
-		return errors.Join(err, os.Remove(path)) // half of it is of no use
+		return errors.Join(err, os.Remove(path)) // half a bundle is of no use
 	}
 	if a.Opt.Bool("as_json") {
 		return a.asJSON(payload.M("path", path))
@@ -74,7 +74,7 @@ type bundleFile struct {
 	body []byte
 }
 
-// bundleFiles are the files of the daemon's answer: bytes as they are, values as JSON, trees as texts, too.
+// bundleFiles turns the daemon's answer into files: bytes as they are, values as JSON, trees as text as well.
 func bundleFiles(answer *payload.Map) []bundleFile {
 	var files []bundleFile
 	add := func(name string, body []byte) { files = append(files, bundleFile{name, body}) }
@@ -99,7 +99,7 @@ func bundleFiles(answer *payload.Map) []bundleFile {
 	return files
 }
 
-// indented is a value as JSON that people can read.
+// indented returns a value as JSON that people can read.
 func indented(v any) []byte {
 	text, err := outputters.Format("json", v, outputters.FromOpts(payload.M()))
 	if err != nil || !json.Valid([]byte(text)) {
@@ -108,7 +108,7 @@ func indented(v any) []byte {
 	return []byte(text + "\n")
 }
 
-// looksText shows the looks one after the other.
+// looksText shows the looks one after another.
 func looksText(looks []any) string {
 	var b strings.Builder
 	for _, v := range looks {

@@ -10,13 +10,13 @@ import (
 	"brine/cmd/tool"
 	"brine/cmd/top"
 	"brine/modules/execution/brine"
-	"brine/modules/text/pytext"
 	"brine/wire/control"
 	"brine/wire/payload"
+	"brine/wire/python"
 )
 
-// Jobs shows what a daemon has in hand: a master the jobs that wait for returns, a minion what runs, waits and is
-// not acknowledged.
+// Jobs shows the current jobs of a daemon. For a master, these are the jobs that wait for returns. For a
+// minion, these are the jobs that run, wait, or have an unacknowledged return.
 func Jobs(c *tool.Call) error {
 	a, err := openAdmin(c, adminWord{
 		description: "Show the jobs that a running master waits for, or what a minion has in hand.",
@@ -81,7 +81,7 @@ func (a *adminTool) minionJobs(id string) (func() (*payload.Map, error), error) 
 	}, nil
 }
 
-// withoutQuestions leaves out the jobs that only ask about others: Salt's salt sends them while it waits.
+// withoutQuestions leaves out jobs that only ask about other jobs. Salt's salt sends such jobs while it waits.
 func withoutQuestions(jobs []any) []any {
 	out := []any{}
 	for _, j := range jobs {
@@ -102,7 +102,7 @@ func masterJobsText(m *payload.Map, minutes int, now time.Time) string {
 		t := newTable("JOB", "AGE", "FUNCTION", "TARGET", "USER", "RETURNED", "WAITING FOR")
 		for _, v := range jobs {
 			j, _ := v.(*payload.Map)
-			t.add(j.Str("jid"), top.Since(j.Str("since"), now), pytext.Str(j.Value("fun")), targetText(j),
+			t.add(j.Str("jid"), top.Since(j.Str("since"), now), python.Str(j.Value("fun")), targetText(j),
 				j.Str("user"), fmt.Sprintf("%d of %d", intOf(j, "returned"), intOf(j, "minions")),
 				namesText(j.List("waiting_for"), intOf(j, "outstanding")))
 		}
@@ -129,24 +129,24 @@ func intOf(m *payload.Map, name string) int64 {
 	return n
 }
 
-// targetText is a target as one would type it.
+// targetText writes a target as a user would type it.
 func targetText(j *payload.Map) string {
 	if list, ok := j.Value("tgt").([]any); ok {
 		return namesText(list, int64(len(list)))
 	}
-	text := pytext.Str(j.Value("tgt"))
+	text := python.Str(j.Value("tgt"))
 	if kind := j.Str("tgt_type"); kind != "" && kind != "glob" {
 		text = kind + " " + text
 	}
 	return text
 }
 
-// namesText names some and counts the others.
+// namesText names some ids and counts the others.
 func namesText(list []any, all int64) string {
 	const most = 4
 	names := make([]string, 0, most)
 	for _, v := range list[:min(len(list), most)] {
-		names = append(names, pytext.Str(v))
+		names = append(names, python.Str(v))
 	}
 	text := strings.Join(names, ", ")
 	if more := all - int64(len(names)); more > 0 {
@@ -155,7 +155,8 @@ func namesText(list []any, all int64) string {
 	return text
 }
 
-// minionJobsText shows what runs, what waits, and what the masters lack.
+// minionJobsText shows the jobs that run, the jobs that wait, and the returns that masters have not
+// acknowledged.
 func minionJobsText(m *payload.Map, now time.Time) string {
 	var b strings.Builder
 	running, queued, returns := m.List("running"), m.List("queued"), m.List("returns")
@@ -163,11 +164,11 @@ func minionJobsText(m *payload.Map, now time.Time) string {
 		t := newTable("JOB", "STATE", "AGE", "FUNCTION", "USER")
 		for _, v := range running {
 			j, _ := v.(*payload.Map)
-			t.add(j.Str("jid"), "running", top.Since(j.Str("since"), now), pytext.Str(j.Value("fun")), j.Str("user"))
+			t.add(j.Str("jid"), "running", top.Since(j.Str("since"), now), python.Str(j.Value("fun")), j.Str("user"))
 		}
 		for _, v := range queued {
 			j, _ := v.(*payload.Map)
-			t.add(j.Str("jid"), fmt.Sprintf("queued, place %d", intOf(j, "place")), "-", pytext.Str(j.Value("fun")),
+			t.add(j.Str("jid"), fmt.Sprintf("queued, place %d", intOf(j, "place")), "-", python.Str(j.Value("fun")),
 				j.Str("user"))
 		}
 		b.WriteString(t.String())

@@ -37,7 +37,7 @@ func Minions(c *tool.Call) error {
 	})
 }
 
-// onlyDown are the accepted minions that are not connected.
+// onlyDown returns the accepted minions that are not connected.
 func onlyDown(minions []any) []any {
 	out := []any{}
 	for _, v := range minions {
@@ -48,7 +48,7 @@ func onlyDown(minions []any) []any {
 	return out
 }
 
-// rosterText is a line for each minion, and the sums.
+// rosterText gives a line for each minion, and the sums.
 func rosterText(m *payload.Map, now time.Time) string {
 	var b strings.Builder
 	if minions := m.List("minions"); len(minions) > 0 {
@@ -79,13 +79,13 @@ func rosterText(m *payload.Map, now time.Time) string {
 	return b.String()
 }
 
-// wasRefused tells whether a row counts what its minion was refused.
+// wasRefused tells whether a row counts refused requests of its minion.
 func wasRefused(v any) bool {
 	row, _ := v.(*payload.Map)
 	return row.Map("refused").Len() > 0
 }
 
-// refusedText is what a minion was refused, and how often.
+// refusedText says which requests of a minion were refused, and how often.
 func refusedText(m *payload.Map) string {
 	var parts []string
 	for what, n := range m.All() {
@@ -94,7 +94,7 @@ func refusedText(m *payload.Map) string {
 	return strings.Join(parts, ", ")
 }
 
-// connectedText adds what addresses say where nothing else tells.
+// connectedText adds the guess from network addresses, which the answer holds where nothing better is known.
 func connectedText(row *payload.Map) string {
 	text := row.Str("connected")
 	if guess := row.Str("by_address"); guess == "yes" || guess == "no" {
@@ -103,7 +103,7 @@ func connectedText(row *payload.Map) string {
 	return text
 }
 
-// speaksText is the version of the protocol, and whose program it is if that is known.
+// speaksText gives the version of the protocol and, if it is known, the program that speaks it.
 func speaksText(row *payload.Map) string {
 	v, ok := row.Int("protocol")
 	switch {

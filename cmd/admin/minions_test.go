@@ -11,7 +11,7 @@ import (
 	"brine/wire/payload"
 )
 
-// fullRoster is the answer about n minions.
+// fullRoster is an answer with n minions.
 func fullRoster(n int, at time.Time) *payload.Map {
 	now := stats.Stamp(at)
 	list := make([]any, n)
@@ -55,7 +55,7 @@ func TestRosterText(t *testing.T) {
 	}
 }
 
-// BenchmarkRosterShown is what the command does with the answer about ten thousand minions.
+// BenchmarkRosterShown measures how the command handles an answer with ten thousand minions.
 func BenchmarkRosterShown(b *testing.B) {
 	packed, err := payload.MarshalBin(fullRoster(10_000, time.Now()))
 	if err != nil {

@@ -10,15 +10,15 @@ import (
 	"brine/cmd/tool"
 	"brine/cmd/top"
 	"brine/modules/outputters"
-	"brine/modules/text/pyjson"
 	"brine/wire/control"
 	"brine/wire/payload"
+	"brine/wire/python/pyjson"
 )
 
 // maxEventFile is the size of the largest file with an event, in bytes.
 const maxEventFile = 64 << 20
 
-// Reactor shows the rules of a Reactor and what became of events, or what one event would set off.
+// Reactor shows the rules of a Reactor and the fate of recent events, or what one event would trigger.
 func Reactor(c *tool.Call) error {
 	a, err := openAdmin(c, adminWord{
 		words: " [test EVENT.json]", most: 2, want: "Takes nothing, or test and a file", watch: true,
@@ -43,7 +43,7 @@ func Reactor(c *tool.Call) error {
 	return tool.Exit(tool.ExitUsage, "brine: reactor takes nothing, or test and a file")
 }
 
-// readEvent reads an event as JSON, from the standard input for -.
+// readEvent reads an event as JSON. The name - means the standard input.
 func readEvent(c *tool.Call, name string) (tag string, data *payload.Map, err error) {
 	in := c.Stdin
 	if name != "-" {
@@ -83,7 +83,7 @@ func (a *adminTool) tryReactor(tag string, data *payload.Map) (answer, error) {
 	return answer{value: control.Encode(got), text: func() string { return trialText(got) }}, err
 }
 
-// reactorText is a line for each rule, and the sums.
+// reactorText gives a line for each rule, and the sums.
 func reactorText(r control.Reactor, now time.Time) string {
 	if !r.Running {
 		return "There is no Reactor: the option reactor names no rules, or a minion's engines do not name it.\n"
@@ -116,7 +116,7 @@ func reactorText(r control.Reactor, now time.Time) string {
 	return b.String()
 }
 
-// trialText tells what an event would set off.
+// trialText says what an event would trigger.
 func trialText(r control.ReactorTrial) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "event %s\n", top.Clean(r.Tag))

@@ -20,7 +20,7 @@ import (
 	"golang.org/x/term"
 )
 
-// Control sequences of a terminal that watches.
+// These are control sequences for a terminal with -w.
 const (
 	termHome      = "\x1b[H"
 	termWipe      = "\x1b[2J"
@@ -28,7 +28,7 @@ const (
 	termWipeBelow = "\x1b[J"
 )
 
-// screenSize is the size of the terminal at stdout; ok is false where there is none.
+// screenSize is the size of the terminal at stdout. ok is false if there is no terminal.
 func screenSize(s *session.Session) (width, height int, ok bool) {
 	f, isFile := terminal.Beneath(s.Stdout).(*os.File)
 	if !isFile || !term.IsTerminal(int(f.Fd())) {
@@ -38,13 +38,13 @@ func screenSize(s *session.Session) (width, height int, ok bool) {
 	return width, height, err == nil && width > 0 && height > 0
 }
 
-// width is the number of cells in a line of the terminal at stdout, 0 where there is none.
+// width is the number of cells in a line of the terminal at stdout, or 0 without a terminal.
 func (a *adminTool) width() int {
 	width, _, _ := screenSize(a.Session)
 	return width
 }
 
-// repaint shows an answer over the one before: cut to the screen, without a flicker.
+// repaint draws an answer over the last one, cut to the screen and without flicker.
 func (a *adminTool) repaint(got answer, first bool) error {
 	width, height, ok := screenSize(a.Session)
 	text := got.text()
@@ -61,7 +61,7 @@ func (a *adminTool) repaint(got answer, first bool) error {
 	return display.Paint(a.Session, frame(text, width, height, first))
 }
 
-// wrapped breaks lines that are too long, at blanks where there are some.
+// wrapped breaks lines that are too long, at blanks if possible.
 func wrapped(text string, width int) string {
 	var b strings.Builder
 	for line := range strings.Lines(text) {
@@ -85,7 +85,7 @@ func wrapped(text string, width int) string {
 	return b.String()
 }
 
-// frame is a text as it is painted over the one before on a screen.
+// frame turns a text into a picture that replaces the last one on a screen.
 func frame(text string, width, height int, first bool) string {
 	lines := strings.Split(strings.TrimSuffix(text, "\n"), "\n")
 	more := ""
@@ -108,7 +108,7 @@ func frame(text string, width, height int, first bool) string {
 	return b.String()
 }
 
-// Top shows the actors of a daemon, or of minions, as a screen that follows them.
+// Top shows the actors of a daemon, or of minions, on a screen that is updated continuously.
 func Top(c *tool.Call) error {
 	a, err := openAdmin(c, adminWord{
 		description: "Follow the actors of a running daemon, or of minions, on a full screen. Press ? for its keys.",
@@ -144,7 +144,7 @@ func Top(c *tool.Call) error {
 		Out:   terminal.Beneath(a.Stdout)})
 }
 
-// watched is where the screen gets its looks.
+// watched returns the source from which the screen gets its looks.
 func (a *adminTool) watched() (top.Source, string, error) {
 	if target := a.Opt.Str("ask_minions"); target != "" {
 		f, err := a.fleet(target)
@@ -156,7 +156,7 @@ func (a *adminTool) watched() (top.Source, string, error) {
 	return daemonSource{a}, "master " + a.Common.ID, nil
 }
 
-// lookOnce prints one look: as text with the rates that the daemon keeps.
+// lookOnce prints one look as text, with the rates that the daemon keeps.
 func (a *adminTool) lookOnce(source top.Source, title string) error {
 	once()
 	look, err := source.Look(context.Background())

@@ -20,7 +20,7 @@ import (
 	"brine/wire/payload"
 )
 
-// daemonSource looks at the daemon of a control socket.
+// daemonSource gets looks from the daemon behind a control socket.
 type daemonSource struct{ *adminTool }
 
 // Look asks for the tree and the process.
@@ -48,8 +48,8 @@ func (d daemonSource) Stack(ctx context.Context, path string) (string, error) {
 	return "nothing to do: no goroutine works for it", nil
 }
 
-// shownError is the text that brine top shows for an error: the screen goes on, so the text needs no "brine: " before
-// it. Where the error ends the tool after all, its exit code is found by errors.As.
+// shownError is an error as brine top shows it. The screen stays open, so the text does not begin with "brine:
+// ". If the error does end the tool, errors.As finds the exit code.
 type shownError struct{ *tool.ExitError }
 
 func (e shownError) Error() string { return strings.TrimPrefix(strings.TrimSpace(e.Text), "brine: ") }
@@ -63,7 +63,7 @@ func plainError(err error) error {
 	return err
 }
 
-// processFacts is a daemon as a process, in a few words.
+// processFacts describes a daemon's process in a few words.
 func processFacts(p control.Process) []string {
 	facts := []string{"up " + top.Span(time.Duration(p.UptimeMS)*time.Millisecond), fmt.Sprintf("pid %d", p.PID)}
 	if p.RSSBytes > 0 {
@@ -76,22 +76,22 @@ func processFacts(p control.Process) []string {
 	return facts
 }
 
-// fleetTool looks at minions through their master.
+// fleetTool gets looks from minions through their master.
 type fleetTool struct {
 	*adminTool
 	wire *client.Client
 	job  client.Job
 }
 
-// How long minions may take for an answer: on a screen, where the next look waits for it, and elsewhere. gatherWithin
-// is how long the master may take beyond that to tell who is silent.
+// These constants bound the wait for minions: on a screen, where the next look waits for the answer, and
+// elsewhere. gatherWithin is the further time in which the master may say which minions are silent.
 const (
 	screenWithin = 3 * time.Second
 	answerWithin = 12 * time.Second
 	gatherWithin = 3 * time.Second
 )
 
-// fleet prepares to ask the minions that a compound target means.
+// fleet prepares a question to the minions that a compound target matches.
 func (a *adminTool) fleet(target string) (*fleetTool, error) {
 	words, err := masterlink.WithoutNodegroups(a.Session, strings.Fields(target))
 	if err != nil {
@@ -102,7 +102,7 @@ func (a *adminTool) fleet(target string) (*fleetTool, error) {
 			GatherJobTimeout: gatherWithin}}, nil
 }
 
-// returns asks the minions. Who did not answer is in silent, with the reason.
+// returns asks the minions. silent names those that did not answer, with the reason.
 func (f *fleetTool) returns(ctx context.Context) (answered []client.Return, silent []string, err error) {
 	ctx, cancel := context.WithTimeout(ctx, f.job.Timeout+gatherWithin)
 	defer cancel()
@@ -117,7 +117,7 @@ func (f *fleetTool) returns(ctx context.Context) (answered []client.Return, sile
 	left := slices.Clone(run.Minions)
 	for ret, err := range run.Returns(ctx) {
 		if err != nil {
-			break // of the time: who is left did not answer
+			break // the time is over: the remaining minions did not answer
 		}
 		left = slices.DeleteFunc(left, func(id string) bool { return id == ret.ID })
 		if ret.Silence == client.Answered {
@@ -133,7 +133,7 @@ func (f *fleetTool) returns(ctx context.Context) (answered []client.Return, sile
 	return answered, silent, nil
 }
 
-// unpublished says why the master was not asked to ask minions.
+// unpublished says why the master did not get the question for the minions.
 func (f *fleetTool) unpublished(err error) error {
 	switch {
 	case errors.Is(err, os.ErrPermission):
@@ -145,7 +145,7 @@ func (f *fleetTool) unpublished(err error) error {
 	return tool.Exit(tool.ExitUnavailable, "brine: %v", masterlink.ClientError(f.Session, err))
 }
 
-// textNoBrine says of a minion that it does not have brine's functions.
+// textNoBrine is the text for a minion that lacks brine's functions.
 const textNoBrine = "no brine minion"
 
 func silenceText(s client.Silence) string {
@@ -158,7 +158,7 @@ func silenceText(s client.Silence) string {
 	return "no answer"
 }
 
-// trees asks for the trees of the minions; brief ones carry no stacks.
+// trees asks the minions for their trees. A brief tree carries no stacks.
 func (f *fleetTool) trees(ctx context.Context, brief bool) (trees []*payload.Map, silent []string, err error) {
 	f.job.Arg = []any{payload.M("__kwarg__", true, "brief", brief)}
 	returns, silent, err := f.returns(ctx)
@@ -178,7 +178,7 @@ func (f *fleetTool) trees(ctx context.Context, brief bool) (trees []*payload.Map
 	return trees, silent, nil
 }
 
-// renameRoot puts a minion's id in the place of the first element of all paths in its tree.
+// renameRoot replaces the first element of all paths in a tree by the id of the minion.
 func renameRoot(node *payload.Map, old, id string) {
 	node.Set("path", id+strings.TrimPrefix(node.Str("path"), old))
 	for _, c := range node.List("children") {
@@ -188,7 +188,7 @@ func renameRoot(node *payload.Map, old, id string) {
 	}
 }
 
-// Look asks all of them.
+// Look asks all minions of the target.
 func (f *fleetTool) Look(ctx context.Context) (*top.Look, error) {
 	trees, silent, err := f.trees(ctx, true)
 	if err != nil {
@@ -201,7 +201,7 @@ func (f *fleetTool) Look(ctx context.Context) (*top.Look, error) {
 	return look, nil
 }
 
-// Stack is told on the minion's own machine only.
+// Stack fails: only the minion's own machine shows goroutines.
 func (f *fleetTool) Stack(_ context.Context, key string) (string, error) {
 	_, path, _ := strings.Cut(key, "/")
 	return "", fmt.Errorf("goroutines are shown on the minion's machine only: brine stack -m %s", path)

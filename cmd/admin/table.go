@@ -7,8 +7,8 @@ import (
 	"brine/cmd/top"
 )
 
-// table lays rows of texts out in columns, two blanks apart. It does for ten thousand rows in milliseconds what
-// text/tabwriter does in a tenth of a second.
+// table arranges rows of texts in columns, two blanks apart. It takes milliseconds for ten thousand rows, where
+// text/tabwriter takes a tenth of a second.
 type table struct {
 	rows  [][]string
 	width []int
@@ -20,7 +20,7 @@ func newTable(titles ...string) *table {
 	return t
 }
 
-// add adds a row with as many cells as there are titles. Texts in it come from elsewhere.
+// add adds a row with one cell for each title. The texts may come from other machines.
 func (t *table) add(cells ...string) {
 	for i, c := range cells {
 		cells[i] = top.Clean(c)
@@ -29,7 +29,7 @@ func (t *table) add(cells ...string) {
 	t.rows = append(t.rows, cells)
 }
 
-// String is the table, a line for each row, without blanks at the ends of lines.
+// String returns the table with a line for each row, without blanks at the ends of lines.
 func (t *table) String() string {
 	var b strings.Builder
 	for _, row := range t.rows {

@@ -13,13 +13,13 @@ import (
 	"brine/wire/control"
 )
 
-// jobTool is a word about one job: JID and, if wanted, MINION.
+// jobTool is a command about one job. Its arguments are JID and, optionally, MINION.
 type jobTool struct {
 	*adminTool
 	jid, minion string
 }
 
-// openJob opens a word about one job; the master of this configuration is asked.
+// openJob opens a command about one job. It asks the master of this configuration.
 func openJob(c *tool.Call, description string) (*jobTool, error) {
 	a, err := openAdmin(c, adminWord{words: " JID [MINION]", description: description, least: 1, most: 2, watch: true,
 		master: true,
@@ -58,7 +58,7 @@ func Why(c *tool.Call) error {
 	})
 }
 
-// headText is the first line of what is said about a job.
+// headText is the first line of an answer about a job.
 func headText(job control.Job) string {
 	text := "job " + job.JID
 	if job.Fun != "" {
@@ -73,7 +73,8 @@ func headText(job control.Job) string {
 	return printable.Line(text) + "\n"
 }
 
-// traceText is a trace as a table, a block for each minion. wanted is the one that was asked for, if any.
+// traceText shows a trace as a table, a block for each minion. wanted is the minion that the command line
+// names, if any.
 func traceText(got *control.Trace, wanted string) string {
 	var b strings.Builder
 	b.WriteString(headText(got.Job))
@@ -91,7 +92,7 @@ func traceText(got *control.Trace, wanted string) string {
 		}
 		fmt.Fprintf(w, "  %s\t%s\t%s\t%s\n", hopTime(h), h.Hop, printable.Line(hopState(h)), printable.Line(h.Where))
 	}
-	_ = w.Flush() // into memory
+	_ = w.Flush() // the writes go to memory
 	if wanted != "" && minion == "" {
 		fmt.Fprintf(&b, "%s: the job has not been sent to it; brine why %s %s tells why\n", wanted, got.JID, wanted)
 	}
@@ -106,7 +107,7 @@ func traceText(got *control.Trace, wanted string) string {
 	return b.String()
 }
 
-// hopTime is when a hop was, in milliseconds after the first.
+// hopTime is the time of a hop, in milliseconds after the first.
 func hopTime(h control.Hop) string {
 	if h.AfterUS == nil {
 		return "-"
@@ -121,7 +122,7 @@ func hopState(h control.Hop) string {
 	return ""
 }
 
-// whyText is a line for each reason.
+// whyText gives a line for each reason.
 func whyText(got *control.Reasons) string {
 	var b strings.Builder
 	b.WriteString(headText(got.Job))

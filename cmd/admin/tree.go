@@ -20,7 +20,7 @@ func minionOption() optparse.Option {
 		Help: "Ask a brine minion through its master. The minion of this machine is asked with -m."}
 }
 
-// Tree shows every actor of a daemon, or one with what is below it.
+// Tree shows every actor of a daemon, or one actor with its descendants.
 func Tree(c *tool.Call) error {
 	a, err := openAdmin(c, adminWord{
 		words: " [ACTOR]", description: "Show the actors of a running daemon.", most: 1,
@@ -70,7 +70,7 @@ func (a *adminTool) minionTrees(id, path string) (func() (*payload.Map, error), 
 	}, nil
 }
 
-// findActor is the actor at a path below a root, nil when there is none.
+// findActor finds the actor at a path below a root, or returns nil.
 func findActor(root *payload.Map, path string) *payload.Map {
 	path = strings.TrimPrefix(path, root.Str("path")+"/")
 	if path == "" || path == root.Str("path") {
@@ -104,7 +104,7 @@ func History(c *tool.Call) error {
 		if name != "" {
 			list = ofActor(list, name)
 		}
-		if len(list) == 0 && name != "" { // either it has never died, or there is no such actor
+		if len(list) == 0 && name != "" { // either the actor has never died, or there is none of this name
 			if _, err := ask(a, control.GetTree{Name: name}); err != nil {
 				return answer{}, err
 			}
@@ -116,7 +116,7 @@ func History(c *tool.Call) error {
 	})
 }
 
-// historyText is a line for each death, with its stack below it when wanted.
+// historyText gives a line for each death, followed by its stack if stacks is set.
 func historyText(deaths []any, stacks bool, now time.Time) string {
 	if len(deaths) == 0 {
 		return "No actor has died.\n"
@@ -133,7 +133,8 @@ func historyText(deaths []any, stacks bool, now time.Time) string {
 	return b.String()
 }
 
-// ofActor are the deaths of an actor, named as in the tree, by its whole path or by the end of it.
+// ofActor selects the deaths of an actor. The name may be the one in the tree, the whole path, or the end of
+// the path.
 func ofActor(deaths []any, name string) []any {
 	out := []any{}
 	for _, d := range deaths {

@@ -13,8 +13,8 @@ import (
 	"brine/cmd/session"
 )
 
-// TestAPIDaemon: salt-api goes into the background, with its pid and its log in the files that the command line names,
-// whatever root_dir is; a second one with that pid file is refused, and SIGTERM ends it.
+// TestAPIDaemon: salt-api goes into the background. Its pid and its log go to the files that the command line
+// names, whatever root_dir is. A second salt-api with the same pid file is refused. SIGTERM ends the first.
 func TestAPIDaemon(t *testing.T) {
 	t.Parallel()
 	root, err := os.MkdirTemp("", "bd")

@@ -13,9 +13,10 @@ import (
 	"brine/cmd/tooltest/apiplay"
 )
 
-// TestAPIDay simulates the log-ins and lost clients of a day: who logs in, runs something and logs out, who goes away
-// from an event stream, from a job that runs, and in the middle of a request. Memory and descriptors of salt-api stay
-// flat. With BRINE_API_DAY=1 there are as many as one in ten seconds of a day makes, else a few hundred.
+// TestAPIDay simulates the log-ins and lost clients of a day. Some clients log in, run a function and log out.
+// Others break off an event stream, a running job, or a request. Memory and descriptors of salt-api stay
+// constant. With BRINE_API_DAY=1 there are as many visits as one in ten seconds makes in a day, otherwise a few
+// hundred.
 func TestAPIDay(t *testing.T) {
 	if testing.Short() {
 		t.Skip("hundreds of log-ins")
@@ -31,17 +32,17 @@ func TestAPIDay(t *testing.T) {
 	}
 	base := s.serve("day", string(conf))
 	proc := fmt.Sprintf("/proc/%d", s.last.Process.Pid)
-	if pid := childOf(s.last.Process.Pid); pid != 0 { // its parent only waits for its end
+	if pid := childOf(s.last.Process.Pid); pid != 0 { // the parent only waits for the end of this child
 		proc = fmt.Sprintf("/proc/%d", pid)
 	}
 	var memory, files int
 	for i := range rounds {
-		if i == rounds/2 { // from here on nothing is new
+		if i == rounds/2 { // all caches are filled by now
 			memory, files = residentKB(t, proc), openFiles(t, proc)
 		}
 		visit(t, base)
 	}
-	// of connections to the master: salt-api keeps four for later, with a few descriptors each, or fewer at a time
+	// for connections to the master: salt-api keeps at most four open, each with a few descriptors
 	const kept = 16
 	s.await("the descriptors of lost clients", func() error {
 		if n := openFiles(t, proc); n > files+kept {
@@ -56,7 +57,7 @@ func TestAPIDay(t *testing.T) {
 	}
 }
 
-// visit is what one user does.
+// visit does what one user does.
 func visit(t *testing.T, base string) {
 	t.Helper()
 	p := apiplay.NewPlayer(base, casePatience)
@@ -83,7 +84,7 @@ func visit(t *testing.T, base string) {
 	}
 	w.Close()
 	const sleep = `[{"client": "local", "tgt": "m1", "fun": "test.sleep", "arg": [1]}]`
-	for _, half := range []string{"POST / HTTP/1.1\r\nHost: x\r\n", // and a client that waits for a job
+	for _, half := range []string{"POST / HTTP/1.1\r\nHost: x\r\n", // the second client waits for a job
 		fmt.Sprintf("POST / HTTP/1.1\r\nHost: x\r\nX-Auth-Token: %s\r\nContent-Type: "+
 			"application/json\r\nContent-Length: %d\r\n\r\n%s", id, len(sleep), sleep)} {
 		c, err := net.Dial("tcp", strings.TrimPrefix(base, "http://"))

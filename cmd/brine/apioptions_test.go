@@ -15,7 +15,7 @@ import (
 	"brine/cmd/session"
 )
 
-// apiOptions are all options of the tables of salt-api's servers in Salt's documentation and source, by section.
+// apiOptions are all options of salt-api's servers in Salt's documentation and source, by section.
 func apiOptions() map[string][]string {
 	return map[string][]string{
 		"rest_cherrypy": strings.Fields(`port host disable_ssl ssl_crt ssl_key ssl_chain debug log_access_file log_error_file thread_pool queue_size
@@ -27,7 +27,7 @@ func apiOptions() map[string][]string {
 	}
 }
 
-// probe is a request, and what its answer shows.
+// probe is a request with parts of its expected answer.
 type probe struct {
 	ask    string // METHOD PATH, then lines of headers
 	body   string
@@ -35,7 +35,8 @@ type probe struct {
 	has    string
 }
 
-// apiStart is a salt-api with options, what they change, and what its log says of them.
+// apiStart is a salt-api with options, the probes that show their effects, and the options that its log
+// refuses.
 type apiStart struct {
 	name, conf string
 	tls        bool
@@ -43,7 +44,8 @@ type apiStart struct {
 	refused    []string // options that the log names
 }
 
-// apiStarts try each option, and what holds without it. There is no master: what needs one answers 503.
+// apiStarts try each option, and the behaviour without it. There is no master, so a request that needs one gets
+// 503.
 func apiStarts() []apiStart {
 	const json, hook = "\nContent-Type: application/json", `{"client": "local"}`
 	return []apiStart{
@@ -101,8 +103,8 @@ func apiStarts() []apiStart {
 	}
 }
 
-// TestAPIOptions starts salt-api with every option of its servers: each changes what it is for, or the log names it as
-// one that is not honoured. None is passed over in silence.
+// TestAPIOptions starts salt-api with every option of its servers. Each option either has its effect, or the
+// log says that it is not honoured. None is ignored silently.
 func TestAPIOptions(t *testing.T) {
 	t.Parallel()
 	root, err := os.MkdirTemp("", "bo")
@@ -127,7 +129,7 @@ func TestAPIOptions(t *testing.T) {
 		}
 		t.Run(start.name, func(t *testing.T) {
 			inner := *s
-			inner.t = t // it ends with its part
+			inner.t = t // salt-api ends with the subtest
 			inner.tries(t, start)
 		})
 	}

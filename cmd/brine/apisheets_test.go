@@ -14,8 +14,8 @@ import (
 var writeOurs = flag.String("api-ours", "", "write the answers in which brine differs into this folder, to be "+
 	"looked at and given reasons")
 
-// TestAPIRequests sends the tables of requests to brine's salt-api, and holds the answers against what the real one of
-// Salt 3008.3 answered, or where brine answers otherwise by decision against that (NAME.brine).
+// TestAPIRequests sends the tables of requests to brine's salt-api. It compares the answers with those of the
+// real salt-api of Salt 3008.3, or with NAME.brine where brine differs on purpose.
 func TestAPIRequests(t *testing.T) {
 	if testing.Short() {
 		t.Skip("several hundred requests")

@@ -18,25 +18,26 @@ import (
 	"brine/wire/wiretest"
 )
 
-// apiData is where the tables of requests and answers, and the transcripts, stand.
+// apiData is the folder of the tables of requests and answers, and of the transcripts.
 const apiData = "../tooltest/apiplay/testdata"
 
-// apiSite is a master with minions and the users of the tables, and salt-apis beside it, each a process of its own.
+// apiSite is a master with minions and the users in the tables. Daemons of salt-api run beside it, each in its
+// own process.
 type apiSite struct {
 	t       *testing.T
 	root    string
 	data    string // apiData, absolute
-	master  string // its configuration
+	master  string // configuration of the master
 	minions []string
 	ports   [2]int
 	server  *exec.Cmd // the master
-	last    *exec.Cmd // what was started last
+	last    *exec.Cmd // the daemon started last
 }
 
 // newAPISite starts a master and its minions, and waits until all of them answer.
 func newAPISite(t *testing.T, minions ...string) *apiSite {
 	t.Helper()
-	root, err := os.MkdirTemp("", "ba") // short: sockets live in it
+	root, err := os.MkdirTemp("", "ba") // short, because sockets live in it
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -130,7 +131,7 @@ func (s *apiSite) stop(cmd *exec.Cmd) {
 	_ = cmd.Wait()
 }
 
-// serve starts a salt-api with more configuration and returns the address of its server.
+// serve starts a salt-api with further configuration and returns the address of its server.
 func (s *apiSite) serve(name, conf string) string {
 	s.t.Helper()
 	port, _ := strconv.Atoi(freePort(s.t))
@@ -141,7 +142,7 @@ func (s *apiSite) serve(name, conf string) string {
 	at := fmt.Sprintf("127.0.0.1:%d", port)
 	once := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
 	s.await("an answer of the salt-api "+name, func() error {
-		// a connection says little: salt-api opens its port once before it starts
+		// a connection alone proves little: salt-api opens its port once before it starts
 		res, err := once.Get("http://" + at)
 		if err != nil {
 			return err

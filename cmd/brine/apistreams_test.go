@@ -10,12 +10,11 @@ import (
 	"brine/cmd/tooltest/apiplay"
 )
 
-// streamPatience is how long the events of a stream may take altogether.
+// streamPatience bounds the total time for the events of a stream.
 const streamPatience = 2 * time.Minute
 
-// stream plays a step whose answer does not end: an event stream or a WebSocket. What happened while it was recorded is
-// made to happen again, one thing after the other, and every chunk or frame that comes is held against the recorded
-// one.
+// stream plays a step whose answer does not end: an event stream or a WebSocket. It causes the events of the
+// recording again, one after another, and compares every chunk or frame with the recorded one.
 func (k *talk) stream(step *apiplay.Step, r apiplay.Request, sent []string) {
 	k.t.Helper()
 	ctx, cancel := context.WithTimeout(k.t.Context(), streamPatience)
@@ -24,7 +23,7 @@ func (k *talk) stream(step *apiplay.Step, r apiplay.Request, sent []string) {
 	if step.Head != nil {
 		head = step.Head
 		if !strings.Contains(step.Note, "without upgrade") {
-			origin = "http://localhost" // as it was recorded
+			origin = "http://localhost" // as in the recording
 		}
 		if k.tr.Netapi == "rest_tornado" {
 			origin = apiplay.OwnOrigin
@@ -51,7 +50,7 @@ func (k *talk) stream(step *apiplay.Step, r apiplay.Request, sent []string) {
 	k.hold(step, got, want)
 }
 
-// lines is all that comes.
+// lines returns everything that arrives.
 func (k *talk) lines(step *apiplay.Step, w *apiplay.Raw, form *apiplay.Stream) (all []string) {
 	k.t.Helper()
 	l := &listener{k: k, next: w.Chunk}
@@ -64,7 +63,7 @@ func (k *talk) lines(step *apiplay.Step, w *apiplay.Raw, form *apiplay.Stream) (
 			if err := w.Say(text); err != nil {
 				k.t.Error(err)
 			}
-			l.until("^server received message$", 1) // only then is it ready
+			l.until("^server received message$", 1) // the server is ready only now
 		}
 	default:
 		l.next = w.Frame
@@ -80,14 +79,14 @@ func (k *talk) lines(step *apiplay.Step, w *apiplay.Raw, form *apiplay.Stream) (
 	return all
 }
 
-// cause is a request during which events come, with the last of them.
+// cause is a request that leads to events. last matches the last of them.
 type cause struct {
 	path, kind, body string
 	last             string
 	times            int
 }
 
-// causes are those that belong to a step.
+// causes returns the causes that belong to a step.
 func (k *talk) causes(step *apiplay.Step) []cause {
 	const json = "application/json"
 	ping := cause{"/", json, `[{"client": "local", "tgt": "m1", "fun": "test.ping"}]`, `"salt/job/\d+/ret/m1"\}\s*$`, 1}
@@ -124,7 +123,7 @@ func (k *talk) post(step *apiplay.Step, c cause) {
 	}
 	ctx, cancel := context.WithTimeout(k.t.Context(), streamPatience)
 	defer cancel()
-	w, err := apiplay.Dial(ctx, k.player.Base, r, "") // it asks with no header that is not recorded
+	w, err := apiplay.Dial(ctx, k.player.Base, r, "") // without the headers that the recorded request lacks
 	if err != nil {
 		k.t.Error(err)
 		return
@@ -143,7 +142,7 @@ type listener struct {
 	lost bool
 }
 
-// until reads until so many texts match a pattern.
+// until reads until times texts match a pattern.
 func (l *listener) until(pattern string, times int) {
 	l.k.t.Helper()
 	last := regexp.MustCompile(pattern)
@@ -160,8 +159,8 @@ func (l *listener) until(pattern string, times int) {
 	}
 }
 
-// readyAtTornado says that the client is ready. A reader of summaries then sees the grains of all minions come, of
-// which the first summary is kept and the rest is only counted.
+// readyAtTornado says that the client is ready. A reader of summaries then gets the grains of all minions. The
+// listener keeps the first of these summaries and counts the others.
 func (l *listener) readyAtTornado(step *apiplay.Step, w *apiplay.Raw) {
 	l.k.t.Helper()
 	for _, text := range step.Says {

@@ -13,7 +13,7 @@ import (
 	"brine/cmd/tooltest/apiplay"
 )
 
-// transcriptPlace says with what a transcript was recorded: the minions and the salt-api's section.
+// transcriptPlace names the sheet whose configuration the recorded salt-api had.
 func transcriptPlace(tr *apiplay.Transcript) (sheet string) {
 	_, variant, _ := strings.Cut(tr.Name, "_variant_")
 	switch {
@@ -31,8 +31,8 @@ func transcriptPlace(tr *apiplay.Transcript) (sheet string) {
 	return "cherrypy"
 }
 
-// transcriptUsers are whose sessions and tokens the placeholders of requests are, where they are not those of admin.
-// "" is nobody's: a value that was never given out.
+// transcriptUsers tells whose sessions and tokens the placeholders in requests stand for. By default it is
+// admin. "" means a value that was never issued.
 var transcriptUsers = map[string]map[string]string{
 	"permissions": {"<SESSION_ID:1>": "limited", "<SESSION_ID:2>": "jobsonly", "<SESSION_ID:3>": "args",
 		"<SESSION_ID:4>": "nobodyknown", "<SESSION_ID:5>": "whl"},
@@ -42,8 +42,8 @@ var transcriptUsers = map[string]map[string]string{
 	"events_ws":  {"<SALT_TOKEN:2>": ""},
 }
 
-// TestAPITranscripts plays the recorded talks with a real salt-api to brine's, step by step, beside a master and
-// minions of brine. Where brine answers otherwise by decision, transcripts.brine says what and why.
+// TestAPITranscripts plays the recorded talks with a real salt-api to brine's, step by step, beside a brine
+// master and its minions. Where brine differs on purpose, transcripts.brine holds its answer and the reason.
 func TestAPITranscripts(t *testing.T) {
 	if testing.Short() {
 		t.Skip("several hundred requests")
@@ -96,7 +96,7 @@ func TestAPITranscripts(t *testing.T) {
 	}
 }
 
-// lastOf is 1 for the talk during which the master ends.
+// lastOf is a sort key: 1 for the talk during which the master ends, otherwise 0.
 func lastOf(tr *apiplay.Transcript) int {
 	if strings.HasSuffix(tr.Name, "master_down") {
 		return 1
@@ -104,14 +104,14 @@ func lastOf(tr *apiplay.Transcript) int {
 	return 0
 }
 
-// talk is one transcript being played.
+// talk plays one transcript.
 type talk struct {
 	t      *testing.T
 	site   *apiSite
 	tr     *apiplay.Transcript
 	ours   map[string]apiplay.Answer
 	used   map[string]bool
-	differ map[string]apiplay.Answer // what came otherwise than recorded
+	differ map[string]apiplay.Answer // answers that differ from the recorded ones
 	player *apiplay.Player
 	values map[string]string // placeholder → value
 	topic  string
@@ -131,7 +131,7 @@ func newTalk(t *testing.T, s *apiSite, tr *apiplay.Transcript, ours map[string]a
 	if err != nil {
 		t.Fatal(err)
 	}
-	// the recorded one had none
+	// the recorded salt-api had no such option
 	conf = []byte(strings.Replace(string(conf), ", cors_origin: 'http://ui.example'", "", 1))
 	scheme := "http"
 	if sheet == "tls" {
@@ -167,18 +167,18 @@ func (k *talk) play() {
 	}
 }
 
-// judge holds an answer against the one that is wanted.
+// judge compares an answer with the expected one.
 func (k *talk) judge(step *apiplay.Step, got apiplay.Answer) {
 	k.t.Helper()
 	want := apiplay.Theirs(*step.Want)
-	if strings.Contains(step.Body, `"local_subset"`) { // one of both, by chance
+	if strings.Contains(step.Body, `"local_subset"`) { // by chance it is either minion
 		got.Body = strings.ReplaceAll(got.Body, "m2", "m1")
 		want.Body = strings.ReplaceAll(want.Body, "m2", "m1")
 	}
 	k.hold(step, got, want)
 }
 
-// hold compares an answer with the recorded one, or with what brine answers otherwise by decision.
+// hold compares an answer with the recorded one, or with brine's own where brine differs on purpose.
 func (k *talk) hold(step *apiplay.Step, got, want apiplay.Answer) {
 	k.t.Helper()
 	k.note(apiplay.Ours(got), want)
@@ -191,7 +191,7 @@ func (k *talk) hold(step *apiplay.Step, got, want apiplay.Answer) {
 	}
 }
 
-// note keeps an answer that is not the recorded one.
+// note keeps an answer that differs from the recorded one.
 func (k *talk) note(got, want apiplay.Answer) {
 	if !got.Same(want) {
 		got.Why = k.ours[got.Name].Why
@@ -199,7 +199,7 @@ func (k *talk) note(got, want apiplay.Answer) {
 	}
 }
 
-// value is what a placeholder of a request stands for.
+// value returns the value for a placeholder in a request.
 func (k *talk) value(name, kind, number string) string {
 	if v, ok := k.values[name]; ok {
 		return v
@@ -223,8 +223,7 @@ func (k *talk) value(name, kind, number string) string {
 	return v
 }
 
-// returned waits until a job that was not waited for has the returns of all its minions, as it had when the recording
-// went on.
+// returned waits until an asynchronous job has the returns of all its minions, as it had in the recording.
 func (k *talk) returned(jid string) {
 	k.site.await("the returns of "+jid, func() error {
 		_, body, err := k.player.Exchange(k.t.Context(), apiplay.Request{Name: "returned", Method: "GET",
@@ -236,8 +235,8 @@ func (k *talk) returned(jid string) {
 	})
 }
 
-// complete tells whether an answer has a job with the returns of all its minions: rest_cherrypy has it as info,
-// rest_tornado as return.
+// complete tells whether an answer contains a job with the returns of all its minions. rest_cherrypy puts it
+// into info, rest_tornado into return.
 func complete(body string) bool {
 	var answer struct{ Info, Return []json.RawMessage }
 	if json.Unmarshal([]byte(body), &answer) != nil {
@@ -255,7 +254,7 @@ func complete(body string) bool {
 	return false
 }
 
-// before does what happened between two steps of a recording.
+// before does what happened between two steps of the recording.
 func (k *talk) before(i int) {
 	if name, isJob := strings.CutPrefix(k.tr.Steps[i].Path, "/jobs/<JID:"); isJob {
 		number, _, _ := strings.Cut(name, ">")
@@ -267,12 +266,12 @@ func (k *talk) before(i int) {
 	case k.topic == "token_lifetime" && i == 1:
 		tokens, _ := filepath.Glob(filepath.Join(k.site.root, "m/var/cache/salt/master/tokens/*"))
 		for _, name := range tokens {
-			_ = os.Remove(name) // all of them are to go
+			_ = os.Remove(name) // all of them must go
 		}
 	case k.topic == "master_down" && i == 0:
 		k.value("<SESSION_ID:1>", "SESSION_ID", "1")
 		k.site.stop(k.site.server)
 	case k.topic == "session_auth" && k.tr.Steps[i].Note == "" && strings.Contains(k.tr.Steps[i].Body, "{}"):
-		k.player.Forget("admin") // the session was logged out before
+		k.player.Forget("admin") // the session was logged out in a step before
 	}
 }

@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// TestInterrupt sends signals to salt-key while its question stands.
+// TestInterrupt sends signals to salt-key while it waits for an answer to its question.
 func TestInterrupt(t *testing.T) {
 	for _, tt := range []struct {
 		signal os.Signal

@@ -8,8 +8,8 @@ import (
 	"brine/cmd/tool"
 )
 
-// completion prints what bash is to know of the tools: their names behind brine, and their options. Everything else is
-// completed as a file.
+// completion prints the completion of all tools for bash: the names behind brine, and the options. bash
+// completes other words as files.
 func completion(c *tool.Call) error {
 	p := options.NewParser(c, "%prog", "Prints the completion of all tools for bash.")
 	p.Usage = "brine completion"

@@ -11,15 +11,15 @@ import (
 	"brine/wire/payload"
 )
 
-// crowdSize is enough that what grows with the square of it would show: by tests that do not end.
+// crowdSize is large enough to show costs that grow with its square: such a test would not end.
 const crowdSize = 1000
 
-// crowd is a master and many emulated minions, and what these have been sent.
+// crowd is a master with many emulated minions. It notes the jobs that they get.
 type crowd struct {
 	*busySite
 
 	mu   sync.Mutex
-	tgts map[string]string // jid and target type of the jobs, of each the last target
+	tgts map[string]string // the last target of each job, by jid and target type
 }
 
 func newCrowd(t *testing.T) *crowd {
@@ -43,8 +43,8 @@ func (c *crowd) forget() {
 	clear(c.tgts)
 }
 
-// salt runs a command line on all minions, and checks that each of them is in its output once, and that they got so
-// many jobs each.
+// salt runs a command line on all minions. It checks that each of them appears in the output once, and that
+// each got the given number of jobs.
 func (c *crowd) salt(t *testing.T, jobs int64, args ...string) string {
 	t.Helper()
 	path, err := exec.LookPath("salt")
@@ -75,8 +75,8 @@ func (c *crowd) salt(t *testing.T, jobs int64, args ...string) string {
 	return text
 }
 
-// TestCrowd lets a thousand minions answer every form of salt that waits for returns. None is missing, none is asked
-// whether it runs the job, and what means them all is sent as the target it was.
+// TestCrowd lets a thousand minions answer every form of salt that waits for returns. All of them answer, and
+// none gets a find_job. A job for all of them keeps its target and does not become a list.
 func TestCrowd(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes a while")
@@ -85,7 +85,7 @@ func TestCrowd(t *testing.T) {
 	c.salt(t, 1, "*", "test.ping")
 	c.salt(t, 1, "--summary", "-v", "emu*", "test.ping")
 	c.salt(t, 2, "-b", "100", "*", "test.ping")
-	c.forget() // the lists of its turns
+	c.forget() // the lists of the batch
 	c.salt(t, 2, "--static", "*", "test.ping")
 	c.salt(t, 2, "-b", "100%", "-C", "emu* or nobody", "test.ping")
 	c.mu.Lock()
@@ -97,7 +97,8 @@ func TestCrowd(t *testing.T) {
 	}
 }
 
-// TestCrowdRestart gives the master another key: all minions sign in again because of one job, and answer it.
+// TestCrowdRestart restarts the master, which then has a new session key. All minions sign in again and answer
+// the next job.
 func TestCrowdRestart(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes a while")
@@ -108,5 +109,5 @@ func TestCrowdRestart(t *testing.T) {
 	c.until(t, "the crowd is down", func() bool { return c.f.Counts().Up == 0 })
 	c.start("master", "salt-master")
 	c.until(t, "the crowd is up again", func() bool { return c.f.Counts().Up == crowdSize })
-	c.salt(t, 1, "*", "test.ping") // under another key, with which nobody has signed in yet
+	c.salt(t, 1, "*", "test.ping") // the job is sealed with the new key, with which no minion has signed in yet
 }

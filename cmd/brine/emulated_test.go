@@ -11,15 +11,16 @@ import (
 	"brine/wire/payload"
 )
 
-// busySite is a site whose master accepts everybody, and the emulated minions that keep it busy.
+// busySite is a site whose master accepts every key. Emulated minions keep the master busy.
 type busySite struct {
 	*silentSite
 	f    *fleet.Fleet
 	size int
 }
 
-// beBusy starts the master, and minions emu... that answer jobs by answer, in any number of goroutines. It waits until
-// they are up. troubled says that the end of the master may be trouble for them.
+// beBusy starts the master, and minions emu... that answer jobs with the function answer, called from several
+// goroutines. It waits until they are up. troubled means that errors of the minions at the end of the test are
+// ignored.
 func (s *silentSite) beBusy(t *testing.T, minions int, troubled bool,
 	answer func(id string, load *payload.Map) any) *busySite {
 	t.Helper()
@@ -49,5 +50,5 @@ func (s *silentSite) beBusy(t *testing.T, minions int, troubled bool,
 	return b
 }
 
-// up tells whether all minions are.
+// up tells whether all minions are up.
 func (b *busySite) up() bool { return b.f.Counts().Up == int64(b.size) }

@@ -13,7 +13,7 @@ import (
 	"brine/cmd/tool"
 )
 
-// goldenCase is one recorded run of a real tool: testdata/cli, described in its fixture.json.
+// goldenCase is one recorded run of a real tool. Its place is testdata/cli, its description fixture.json.
 type goldenCase struct {
 	ID         string
 	Argv       []string
@@ -30,14 +30,14 @@ type goldenCase struct {
 	Accept     map[string]json.RawMessage // an outcome, or the name of the release it equals
 }
 
-// outcome is what a run printed and ended with.
+// outcome is the output and the exit code of a run.
 type outcome struct {
 	Stdout, Stderr string
 	Exit           int
 	File           string // content of the output file
 }
 
-// goldenBin is the bin directory of a real Salt to be judged in brine's place, and with it the judge.
+// goldenBin is the bin directory of a real Salt to be tested in place of brine. This checks the test itself.
 func goldenBin() string { return os.Getenv("BRINE_GOLDEN_BIN") }
 
 func readGolden(t *testing.T, name string, into any) {
@@ -51,7 +51,7 @@ func readGolden(t *testing.T, name string, into any) {
 	}
 }
 
-// accepted lists the outcomes with which a case passes, newest release first.
+// accepted lists the outcomes that pass, newest release first.
 func (c *goldenCase) accepted(t *testing.T) []*outcome {
 	t.Helper()
 	list := []*outcome{c.Expect["3008"]}
@@ -70,7 +70,7 @@ func (c *goldenCase) accepted(t *testing.T) []*outcome {
 	return list
 }
 
-// alone says whether the case needs no running daemon.
+// alone tells whether the case needs no running daemon.
 func (c *goldenCase) alone() bool {
 	exit := c.Expect["3008"].Exit
 	return c.Config == "keys" || c.Concerns == "version" && c.Argv[1] == "--version" || exit == tool.ExitUsage ||
@@ -78,18 +78,20 @@ func (c *goldenCase) alone() bool {
 		!slices.Contains(c.Argv, "event.fire")
 }
 
-// TestGolden runs every recorded case of Salt's tools that brine can answer by now, against a master and minions of
-// brine. A case that has to wait is listed with the reason by `go test -v -run TestGolden ./cmd/brine`.
+// TestGolden runs every recorded case of Salt's tools that brine can answer by now, against a brine master and
+// brine minions. `go test -v -run TestGolden ./cmd/brine` lists the cases that have to wait, with the reasons.
 func TestGolden(t *testing.T) {
+	t.Parallel()
 	runGolden(t, "", "salt-key", "daemons", "salt", "salt-call", "salt-run", "salt-cp")
 }
 
-// runGolden runs the cases of some tools. daemons is the bin directory of the Salt whose master and minions run, "" for
-// brine's own.
+// runGolden runs the cases of some tools. daemons is the bin directory of the Salt whose master and minions
+// run, or "" for brine's own.
 func runGolden(t *testing.T, daemons string, tools ...string) {
 	t.Helper()
 	for _, name := range tools {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			var file struct{ Cases []goldenCase }
 			readGolden(t, name+".json", &file)
 			fleet := sync.OnceValues(func() (*goldenSite, error) { return startFleet(t, daemons) })

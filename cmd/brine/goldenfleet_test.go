@@ -21,8 +21,8 @@ const (
 	stopPatience  = time.Minute
 )
 
-// startFleet starts the fixture's master and its minions web1, web2 and db1, and waits until all of them answer. They
-// end with the test. daemons is the bin directory of a Salt, "" for brine's own.
+// startFleet starts the fixture's master and its minions web1, web2 and db1, and waits until all of them
+// answer. They end with the test. daemons is the bin directory of a Salt, or "" for brine's own daemons.
 func startFleet(t *testing.T, daemons string) (*goldenSite, error) {
 	s := newGoldenSite(t)
 	s.daemons = daemons
@@ -105,7 +105,7 @@ func (s *goldenSite) logs() string {
 
 var twentyDigits = regexp.MustCompile(`\d{20}`)
 
-// setUp does what a case wants done first and returns what is to be undone.
+// setUp prepares a case. undo reverts that.
 func (s *goldenSite) setUp(t *testing.T, c *goldenCase) (undo func()) {
 	t.Helper()
 	none := func() {}
@@ -117,7 +117,7 @@ func (s *goldenSite) setUp(t *testing.T, c *goldenCase) (undo func()) {
 	case c.Setup == "":
 		return none
 	case strings.Contains(c.Setup, "{TMP}/salt-golden-file"):
-		_ = os.Remove(s.fill("{TMP}/salt-golden-file")) // it may not be there
+		_ = os.Remove(s.fill("{TMP}/salt-golden-file")) // it may not exist
 		return none
 	case strings.HasPrefix(c.Setup, "accept one more key named "):
 		return s.acceptKey(t, strings.Fields(c.Setup)[5])
@@ -142,21 +142,21 @@ func (s *goldenSite) setUp(t *testing.T, c *goldenCase) (undo func()) {
 	switch {
 	case strings.HasPrefix(before, "start first"):
 		s.pause(t, time.Second)
-	case s.daemons != "": // that master tells of a return before it has stored it
+	case s.daemons != "": // a Salt master announces a return before it stores it
 		s.pause(t, 300*time.Millisecond)
 	}
 	return undo
 }
 
-// A case that looks at a job that runs may not come in time to see a short one. What it shows of the job differs by
-// that.
+// These are two lengths of a job that a case observes while it runs. The observer may be too late for the short
+// one, and its output shows the length.
 const (
 	shortSleep, shortArg = "test.sleep 4", "- 4\n"
 	longSleep, longArg   = "test.sleep 400", "- 400\n"
 )
 
-// again runs a command line 3 s after the start of a case, and again as long as the case has not ended: nobody knows
-// how long a tool takes until it listens.
+// again runs a command line 3 s after the start of a case, and repeats it until the case ends, because the time
+// until a tool listens is not known.
 func (s *goldenSite) again(t *testing.T, command string) (stop func()) {
 	over, ended := make(chan struct{}), make(chan struct{})
 	go func() {
@@ -173,7 +173,7 @@ func (s *goldenSite) again(t *testing.T, command string) (stop func()) {
 	return func() { close(over); <-ended }
 }
 
-// emptyJobs removes the job cache, into which the master may just be writing.
+// emptyJobs removes the job cache. The master may be writing to it meanwhile.
 func (s *goldenSite) emptyJobs(t *testing.T) {
 	t.Helper()
 	for limit := time.Now().Add(fleetPatience); ; {
@@ -213,8 +213,8 @@ func (s *goldenSite) shell(t *testing.T, line string) string {
 	return s.output(t.Context(), "sh", "-c", line)
 }
 
-// acceptKey puts the key of a minion that does not exist among the accepted ones; dead2 also has cached grains with
-// an address that nobody is connected from.
+// acceptKey puts the key of a minion that does not exist among the accepted ones. dead2 also has cached grains
+// with an address that no minion is connected from.
 func (s *goldenSite) acceptKey(t *testing.T, id string) (undo func()) {
 	t.Helper()
 	pub, err := os.ReadFile(filepath.Join(s.root, "keys/m/etc/salt/pki/master/minions/web1"))

@@ -11,8 +11,8 @@ import (
 	"brine/cmd/session"
 )
 
-// TestGoldenBesideSalt runs the recorded cases of salt and salt-run with brine's tools against a master and minions of
-// the installed Salt 3008 (.ci/salt-peers), and of the releases that BRINE_GOLDEN_RELEASES names.
+// TestGoldenBesideSalt runs the recorded cases of salt and salt-run with brine's tools. Master and minions are
+// of the installed Salt 3008 (.ci/salt-peers), and of the releases that BRINE_GOLDEN_RELEASES names.
 func TestGoldenBesideSalt(t *testing.T) {
 	cache := os.Getenv("BRINE_SALT_CACHE")
 	if cache == "" {

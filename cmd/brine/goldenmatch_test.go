@@ -8,7 +8,8 @@ import (
 	"testing"
 )
 
-// tokens are the volatile parts of recorded texts as patterns; those that a site knows exactly stand in its vars.
+// tokens are patterns for the variable parts of recorded texts. A site's vars hold the parts that it knows
+// exactly.
 var tokens = map[string]string{
 	"{JID}": `\d{20}`, "{PID}": `\d+`, "{LINE}": `\d+`, "{HMS}": `\d\d:\d\d:\d\d\.\d{6}`, "{DUR}": `\d+(\.\d+)?`,
 	"{FLOAT}": `-?\d+(\.\d+)?(e-?\d+)?`, "{TOTAL}": ` *\d+(\.\d+)? +m?s`, "{HOST}": `\S+`, "{VERSION}": `\S+`,
@@ -20,7 +21,7 @@ var tokens = map[string]string{
 
 var tokenName = regexp.MustCompile(`\{[A-Z0-9]+\}`)
 
-// pattern makes a pattern of a recorded text.
+// pattern turns a recorded text into a pattern.
 func (s *goldenSite) pattern(text string) *regexp.Regexp {
 	var b strings.Builder
 	b.WriteString(`\A`)
@@ -45,7 +46,7 @@ func (s *goldenSite) pattern(text string) *regexp.Regexp {
 	return regexp.MustCompile(b.String())
 }
 
-// compare says what differs from an accepted outcome; "" when nothing that counts does.
+// compare describes the difference from an accepted outcome. It is "" if no relevant difference exists.
 func (s *goldenSite) compare(c *goldenCase, want, got *outcome) string {
 	if s.slower {
 		w := *want
@@ -78,8 +79,8 @@ func (s *goldenSite) sameText(want, got string, anyOrder bool) bool {
 	return false
 }
 
-// sameBlocks compares texts whose blocks may come in any order: a block is a line at the margin with the indented
-// lines below it. Where that fails, lines may come in any order, and commas at their ends do not count.
+// sameBlocks compares texts whose blocks may be in any order. A block is a line without indent, with the
+// indented lines below it. If that fails, the lines may be in any order, and commas at their ends do not count.
 func (s *goldenSite) sameBlocks(want, got string) bool {
 	want, got = anyBatch(want), anyBatch(got)
 	if s.permutes(blocks(want), blocks(got)) {
@@ -97,7 +98,7 @@ func (s *goldenSite) sameBlocks(want, got string) bool {
 
 var batchLine = regexp.MustCompile(`(?m)^Executing run on .*$`)
 
-// anyBatch hides which minions make up a batch: that is chance.
+// anyBatch hides which minions make up a batch, because that is chance.
 func anyBatch(text string) string {
 	return batchLine.ReplaceAllStringFunc(text, func(line string) string {
 		return strings.Repeat("minion,", strings.Count(line, ",")+1)
@@ -116,7 +117,7 @@ func blocks(text string) []string {
 	return list
 }
 
-// permutes says whether each wanted item can be paired with one of its own. The most exact items choose first.
+// permutes tells whether each wanted item can be paired with an item of got. The most exact items choose first.
 func (s *goldenSite) permutes(want, got []string) bool {
 	want, got = slices.Clone(want), slices.Clone(got)
 	slices.SortStableFunc(want, func(a, b string) int {
@@ -134,13 +135,13 @@ func (s *goldenSite) permutes(want, got []string) bool {
 
 var (
 	logLine = regexp.MustCompile(`^(?:# )?(\[[A-Z]+ *\])`)
-	// plainLine are lines that tools print themselves, even behind a log message of several lines.
+	// plainLine matches lines that tools print themselves, even behind a log message of several lines.
 	plainLine = regexp.MustCompile(`^(ERROR: |Error: |The salt |The Salt |Usage: )`)
 	noise     = regexp.MustCompile("^(\\[WARNING \\] )?unclosed .*; call ``(destroy|close)\\(\\)`` or use as a " +
 		"context manager$")
 )
 
-// stderrItems reduces stderr to what counts: plain lines, and of a log message its level only.
+// stderrItems reduces stderr to plain lines and the levels of log messages.
 func stderrItems(text string) []string {
 	var items []string
 	inLog := false
@@ -158,7 +159,7 @@ func stderrItems(text string) []string {
 	return items
 }
 
-// TestGoldenMatch holds the comparison itself to examples of both kinds.
+// TestGoldenMatch tests the comparison itself with texts that match and texts that do not.
 func TestGoldenMatch(t *testing.T) {
 	s := &goldenSite{vars: map[string]string{"{ROOT}": "/r"}}
 	for _, tt := range []struct {

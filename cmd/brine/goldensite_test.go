@@ -23,20 +23,20 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// casePatience bounds one recorded case.
+// casePatience bounds the time of one recorded case.
 const casePatience = 90 * time.Second
 
-// goldenSite is a folder with the files of fixture.json, and what their tokens stand for.
+// goldenSite is a folder with the files of fixture.json, and the values for their tokens.
 type goldenSite struct {
 	root string
 	vars map[string]string
 	path string // PATH of the tools
-	// daemons is the bin directory of the Salt whose daemons run, "" for those in path.
+	// daemons is the bin directory of the Salt whose daemons run, or "" for the daemons in path.
 	daemons string
-	slower  bool // the job of the case sleeps for longer than the recorded one
+	slower  bool // the job of the case sleeps longer than the recorded one
 }
 
-// newGoldenSite restores the fixture in a folder of its own. Its path is short: sockets live below it.
+// newGoldenSite restores the fixture in a separate folder. The path is short, because sockets live below it.
 func newGoldenSite(t *testing.T) *goldenSite {
 	t.Helper()
 	root, err := os.MkdirTemp("", "bg")
@@ -48,7 +48,7 @@ func newGoldenSite(t *testing.T) *goldenSite {
 			t.Error(err)
 		}
 	})
-	if err := os.Chmod(root, 0o755); err != nil { // cases run as nobody
+	if err := os.Chmod(root, 0o755); err != nil { // some cases run as user nobody
 		t.Fatal(err)
 	}
 	s := &goldenSite{root: root, path: os.Getenv("PATH"), vars: map[string]string{
@@ -81,7 +81,7 @@ func (s *goldenSite) write(t *testing.T, name, content string) {
 	}
 }
 
-// fill puts the site's values into a text; the fixture says user root, which is whoever runs the test.
+// fill puts the site's values into a text. User root in the fixture becomes the user who runs the test.
 func (s *goldenSite) fill(text string) string {
 	for name, value := range s.vars {
 		text = strings.ReplaceAll(text, name, value)
@@ -95,7 +95,7 @@ func freePort(t *testing.T) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = p.Release() }) // ends with the process at the latest
+	t.Cleanup(func() { _ = p.Release() }) // it ends with the process at the latest
 	return strconv.Itoa(p.Number)
 }
 
@@ -137,7 +137,7 @@ func (s *goldenSite) run(t *testing.T, c *goldenCase) *outcome {
 		t.Fatal(err)
 	}
 	if slices.Contains(c.Argv, "{ROOT}/none") {
-		// the tool takes the default directories, which are those of this machine
+		// the tool uses the default directories, which belong to this machine
 		cmd.Env = append(cmd.Env, "BRINE_MINION__ROOT_DIR="+s.root+"/none", "BRINE_MINION__ID=web1")
 	}
 	if c.Stdin != nil {
@@ -176,7 +176,7 @@ func (s *goldenSite) run(t *testing.T, c *goldenCase) *outcome {
 	return got
 }
 
-// publicCopy copies this test's binary, which answers as every tool, to where any user may run it.
+// publicCopy copies this test's binary, which can act as every tool, to a place where any user may run it.
 func (s *goldenSite) publicCopy(t *testing.T, tool string) string {
 	t.Helper()
 	self, err := os.Executable()
@@ -195,7 +195,7 @@ func (s *goldenSite) publicCopy(t *testing.T, tool string) string {
 	return copied
 }
 
-// wait starts a process and waits for its end, interrupting it when the case says so.
+// wait starts a process and waits for its end. It interrupts the process if the case says so.
 func (s *goldenSite) wait(cmd *exec.Cmd, c *goldenCase) error {
 	if err := cmd.Start(); err != nil {
 		return err
@@ -214,7 +214,7 @@ func (s *goldenSite) wait(cmd *exec.Cmd, c *goldenCase) error {
 	return err
 }
 
-// interrupt interrupts a process at the time of the case, but not before its job runs.
+// interrupt sends SIGINT to a process at the time that the case gives, but not before the job runs.
 func (s *goldenSite) interrupt(cmd *exec.Cmd, c *goldenCase, over <-chan struct{}) {
 	wait := time.Duration(c.SIGINT * float64(time.Second))
 	for {
@@ -242,7 +242,7 @@ func credential(t *testing.T, name string) *syscall.Credential {
 	return &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}
 }
 
-// openTerminal makes a pseudo terminal whose output is copied to w; wait returns when all of it has arrived.
+// openTerminal makes a pseudo terminal and copies its output to w. wait returns when all of it has arrived.
 func openTerminal(t *testing.T, w io.Writer) (terminal *os.File, wait func()) {
 	t.Helper()
 	master, err := os.OpenFile("/dev/ptmx", os.O_RDWR|unix.O_NOCTTY, 0)
@@ -271,7 +271,7 @@ func openTerminal(t *testing.T, w io.Writer) (terminal *os.File, wait func()) {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		_, _ = io.Copy(w, master) // ends with EIO once the other side is closed
+		_, _ = io.Copy(w, master) // ends with EIO when the other side is closed
 		master.Close()
 	}()
 	return terminal, func() { <-done }

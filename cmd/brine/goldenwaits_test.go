@@ -5,8 +5,9 @@ import (
 	"strings"
 )
 
-// waitsFor names parts of Salt that brine does not have yet, by tool and by the beginning of a word on its command
-// line. An entry goes when its part lands; the changelog's "not yet" list says the same to operators.
+// waitsFor names parts of Salt that brine does not have yet, by tool and by the beginning of a word on its
+// command line. Remove an entry when its part is there. The changelog's "not yet" list says the same to
+// operators.
 var waitsFor = map[string]map[string]string{
 	"salt": {
 		"state.":   "states",
@@ -26,10 +27,10 @@ var waitsFor = map[string]map[string]string{
 	},
 }
 
-// onMinion are the reasons that do not hold where the minions are Salt's own.
+// onMinion are the reasons that do not apply to minions of Salt.
 var onMinion = []string{"states", "pillar rendering", "returners on minions"}
 
-// waits says why brine cannot answer the case yet; "" when it can. daemons is as in runGolden.
+// waits says why brine cannot answer the case yet, or "". daemons is as in runGolden.
 func (c *goldenCase) waits(daemons string) string {
 	if goldenBin() != "" {
 		return ""

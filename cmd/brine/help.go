@@ -7,7 +7,7 @@ import (
 	"brine/cmd/tool"
 )
 
-// ownHelp is brine without a tool's name: its version, or what it can be.
+// ownHelp is brine without the name of a tool: it prints the version or the list of tools.
 func ownHelp(c *tool.Call) error {
 	if len(c.Args) > 0 && c.Args[0] == "--version" {
 		fmt.Fprintf(c.Stdout, "brine %s (Salt %s)\n", tool.Version, tool.SaltVersion)

@@ -16,7 +16,7 @@ import (
 // child is the process of the minion below its parent.
 func (k *killedFleet) child() (pid int) { return childOf(k.minion.Process.Pid) }
 
-// childOf is the one child of a process, 0: it has none, or many.
+// childOf returns the only child of a process, or 0 if it has none or several.
 func childOf(parent int) (pid int) {
 	list, _ := os.ReadFile(fmt.Sprintf("/proc/%d/task/%[1]d/children", parent))
 	if words := strings.Fields(string(list)); len(words) == 1 {
@@ -25,18 +25,19 @@ func childOf(parent int) (pid int) {
 	return pid
 }
 
-// runs tells whether a process is there and is no zombie.
+// runs tells whether a process exists and is no zombie.
 func runs(pid int) bool {
 	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	return err == nil && !strings.Contains(string(stat), ") Z ")
 }
 
-// TestKeptMinion kills the process of a minion under its parent: another is there at once, and answers for the jobs
-// of the one before, with what it died of. Then it kills the parent: nothing is left.
+// TestKeptMinion kills the process of a minion below its parent. A successor starts at once, returns the jobs
+// of the dead process, and says why that died. Then the test kills the parent, and no process is left.
 func TestKeptMinion(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts a fleet")
 	}
+	t.Parallel()
 	for _, option := range []string{"multiprocessing: False", "multiprocessing: True"} {
 		t.Run(option, func(t *testing.T) { keepMinion(t, option) })
 	}
@@ -106,7 +107,7 @@ func TestStopKept(t *testing.T) {
 		k.until("a job that begins", func() bool { return begun(trace) == 1 })
 		for _, pid := range to() {
 			if err := syscall.Kill(pid, syscall.SIGTERM); err != nil && !errors.Is(err, syscall.ESRCH) {
-				// the second may have ended by the first
+				// the first signal may have ended this process already
 				t.Fatal(err)
 			}
 		}

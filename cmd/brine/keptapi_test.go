@@ -19,13 +19,13 @@ import (
 type keptAPI struct {
 	*apiSite
 	at, dir string
-	told    *net.UnixConn // what the parent says to a service manager
+	told    *net.UnixConn // receives the parent's messages to a service manager
 	cmd     *exec.Cmd     // the parent
 }
 
 func newKeptAPI(t *testing.T) *keptAPI {
 	t.Helper()
-	root, err := os.MkdirTemp("", "bk") // short: sockets live in it
+	root, err := os.MkdirTemp("", "bk") // short, because sockets live in it
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -48,15 +48,15 @@ func newKeptAPI(t *testing.T) *keptAPI {
 	return k
 }
 
-// begin starts it, and waits until it answers. The answer is the pid of the child.
+// begin starts salt-api, waits until it answers, and returns the pid of the child.
 func (k *keptAPI) begin() int {
 	k.t.Helper()
 	k.cmd = k.start("salt-api", k.dir)
 	return k.serving(0)
 }
 
-// serving waits until a child other than the one before has begun its work, which its parent knows before it answers
-// for a death, and answers.
+// serving waits until a new child is ready and answers requests. Only after READY=1 does the parent know that
+// the child runs, and restart it when it dies.
 func (k *keptAPI) serving(before int) (pid int) {
 	k.t.Helper()
 	if err := k.told.SetReadDeadline(time.Now().Add(fleetPatience)); err != nil {
@@ -106,7 +106,7 @@ func (k *keptAPI) gone(pid int) {
 	})
 }
 
-// ended waits for the parent, whose exit code is the answer, and for the child.
+// ended waits for the end of the parent and of the child. It returns the parent's exit code.
 func (k *keptAPI) ended(child int) int {
 	k.t.Helper()
 	k.gone(k.cmd.Process.Pid)
@@ -115,8 +115,9 @@ func (k *keptAPI) ended(child int) int {
 	return k.cmd.ProcessState.ExitCode()
 }
 
-// TestKeptAPI: a salt-api whose process is killed is back, as often as that happens; without its parent, and when it
-// hangs, nothing is left, and the next one starts; it is stopped by a signal to either process.
+// TestKeptAPI: if the process of salt-api is killed, a new one starts, as often as that happens. If the parent
+// is killed, or the process hangs, no process is left, and a new salt-api can start. A signal to either process
+// stops both.
 func TestKeptAPI(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts processes")
@@ -139,7 +140,7 @@ func TestKeptAPI(t *testing.T) {
 	k.signal(k.cmd.Process.Pid, syscall.SIGKILL)
 	k.ended(child)
 
-	child = k.begin() // a service manager that hears nothing ends the parent by SIGABRT
+	child = k.begin() // a service manager that gets no report ends the parent with SIGABRT
 	k.signal(child, syscall.SIGSTOP)
 	k.signal(k.cmd.Process.Pid, syscall.SIGABRT)
 	if code := k.ended(child); code == 0 {

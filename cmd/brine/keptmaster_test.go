@@ -25,7 +25,7 @@ type keptMaster struct {
 	*busySite
 
 	mu   sync.Mutex
-	made map[string]map[string]bool // jid → ids of the minions that have run the job
+	made map[string]map[string]bool // ids of the minions that have run a job, by jid
 }
 
 const keptMinions = 20
@@ -34,13 +34,13 @@ func newKeptMaster(t *testing.T) *keptMaster {
 	t.Helper()
 	k, site := &keptMaster{made: map[string]map[string]bool{}}, newSilentSite(t)
 	site.kept = true
-	k.busySite = site.beBusy(t, keptMinions, true, k.answer) // a master that was killed is trouble
+	k.busySite = site.beBusy(t, keptMinions, true, k.answer) // a killed master causes errors at the minions
 	return k
 }
 
-// said is the whole log of the master.
+// said returns the whole log of the master.
 func (k *keptMaster) said() string {
-	raw, _ := os.ReadFile(k.path("master.log")) // none is empty
+	raw, _ := os.ReadFile(k.path("master.log")) // a missing log is empty
 	return string(raw)
 }
 
@@ -63,11 +63,11 @@ func (k *keptMaster) publish(ctx context.Context) {
 		return
 	}
 	for ctx.Err() == nil {
-		_ = exec.Command(path, "-c", k.path("etc/master"), "--async", "*", "test.ping").Run() // the master may be away
+		_ = exec.Command(path, "-c", k.path("etc/master"), "--async", "*", "test.ping").Run() // the master may be dead
 	}
 }
 
-// missing counts the returns that were made and that the master does not have.
+// missing counts the returns that the minions made, and those of them that the master lacks.
 func (k *keptMaster) missing(t *testing.T) (made, missing int64) {
 	t.Helper()
 	k.mu.Lock()
@@ -91,7 +91,7 @@ func (k *keptMaster) missing(t *testing.T) (made, missing int64) {
 	return made, missing
 }
 
-// answered asks until a master answers, each time over a connection of its own.
+// answered asks until a master answers. Each attempt uses a new connection.
 func (k *keptMaster) answered(t *testing.T) {
 	t.Helper()
 	ping, err := payload.Marshal(payload.M("enc", "clear", "load", payload.M("cmd", "ping")))
@@ -117,13 +117,13 @@ func (k *keptMaster) answered(t *testing.T) {
 	}
 }
 
-// inHistory waits until brine history tells of deaths of whole processes, in their order.
+// inHistory waits until brine history shows the deaths of whole processes in the given order.
 func (k *keptMaster) inHistory(t *testing.T, deaths []string) {
 	t.Helper()
 	k.until(t, "the history of killed processes", func() bool {
 		out, err := exec.Command("brine", "history", "-c", k.path("etc/master"), "master").Output()
 		if err != nil {
-			return false // a master that has just begun
+			return false // the master has only just started
 		}
 		lines := strings.Split(strings.TrimSpace(string(out)), "\n")
 		if len(lines) != len(deaths) {
@@ -138,12 +138,12 @@ func (k *keptMaster) inHistory(t *testing.T, deaths []string) {
 	})
 }
 
-// keptWithin is how long after its death a master answers again. A busy machine may take longer now and then, not each
-// time.
+// keptWithin is the time from the death of a master to its first answer. On a busy machine some restarts may
+// take longer, but not all.
 const keptWithin = 500 * time.Millisecond
 
-// TestKeptMaster kills the process of a master under load, in two ways: another is there at once, and has every return
-// that was acknowledged.
+// TestKeptMaster kills the process of a master under load in two ways. A successor starts at once and has every
+// acknowledged return.
 func TestKeptMaster(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts a fleet")
@@ -183,7 +183,7 @@ func TestKeptMaster(t *testing.T) {
 		}
 		how := "signal 9 (killed); "
 		if sig == syscall.SIGSEGV {
-			// Go's runtime catches it and says where it was
+			// Go's runtime catches the signal and reports it
 			how = "exit code 2, see " + k.path("m/var/cache/salt/master/crashes")
 		}
 		deaths = append(deaths, fmt.Sprintf("process %d of this daemon ended with %s", pid, how))
@@ -194,7 +194,7 @@ func TestKeptMaster(t *testing.T) {
 	if list, err := filepath.Glob(k.path("m/var/cache/salt/master/crashes/*.txt")); err != nil || len(list) != 1 {
 		t.Errorf("reports: %v, %v, want that of SIGSEGV", list, err)
 	}
-	if quickest > keptWithin && !tooltest.Race { // under which a start alone takes longer
+	if quickest > keptWithin && !tooltest.Race { // under the race detector a start alone takes longer
 		t.Errorf("the first answer took %v at best, want %v", quickest, keptWithin)
 	}
 	k.inHistory(t, deaths)

@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-// begunPrograms are the processes that have written themselves into a file, in that order.
+// begunPrograms returns the processes that have written their pids to a file, in order.
 func begunPrograms(path string) (pids []int) {
 	text, _ := os.ReadFile(path)
 	for _, word := range strings.Fields(string(text)) {
@@ -21,19 +21,20 @@ func begunPrograms(path string) (pids []int) {
 	return pids
 }
 
-// recorded tells whether the record of a daemon's programs names the group of a process. The guard knows of it by then.
+// recorded tells whether a daemon's record of programs names the process group. The guard knows the group by
+// then.
 func recorded(t *testing.T, cache string, pid int) bool {
 	t.Helper()
 	group, err := syscall.Getpgid(pid)
 	if err != nil {
 		return false
 	}
-	text, _ := os.ReadFile(filepath.Join(cache, "programs")) // it may not be there yet
+	text, _ := os.ReadFile(filepath.Join(cache, "programs")) // it may not exist yet
 	return strings.Contains(string(text), fmt.Sprintf(" %d ", group))
 }
 
-// TestKeptPrograms kills the processes of a master and a minion: their programs end with them, those of a successor are
-// the only ones.
+// TestKeptPrograms kills the processes of a master and a minion. Their programs end with them. Only the
+// programs of the successors run after that.
 func TestKeptPrograms(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts a fleet")
@@ -74,7 +75,7 @@ func TestKeptPrograms(t *testing.T) {
 		}
 		now := alone(daemon, before)
 		child := childOf(parent)
-		for _, pid := range []int{parent, child} { // the child has no time to notice that it has no parent
+		for _, pid := range []int{parent, child} { // the child has no time to notice the death of its parent
 			if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
 				t.Fatal(err)
 			}

@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// killedFleet is a brine master and one minion that dies again and again.
+// killedFleet is a brine master and one minion that is killed repeatedly.
 type killedFleet struct {
 	t      *testing.T
 	s      *goldenSite
@@ -33,7 +33,7 @@ func (k *killedFleet) start() {
 	k.minion = cmd
 }
 
-// kill ends the minion without a word, with the commands of its jobs.
+// kill ends the minion with SIGKILL, together with the commands of its jobs.
 func (k *killedFleet) kill() {
 	_ = syscall.Kill(-k.minion.Process.Pid, syscall.SIGKILL)
 	_ = k.minion.Wait()
@@ -81,23 +81,27 @@ func (k *killedFleet) until(what string, ok func() bool) {
 	}
 }
 
-// answer is what the master knows of a job's return.
+// answer returns the master's data about a job's return.
 func (k *killedFleet) answer(jid string) string {
 	return k.s.output(k.t.Context(), "salt-run", "--out=json", "jobs.lookup_jid", jid)
 }
 
-// TestKilledMinion kills a minion at random moments with jobs running: a job that had begun is answered, with its
-// result or with what happened to it, and no job runs twice.
+// TestKilledMinion kills a minion at random moments while jobs run. Every job that had begun gets a return,
+// with its result or with its fate. No job runs twice.
 func TestKilledMinion(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes half a minute")
 	}
+	t.Parallel()
 	for _, option := range []string{"multiprocessing: False", "multiprocessing: True"} {
-		t.Run(option, func(t *testing.T) { killMinions(t, option) })
+		t.Run(option, func(t *testing.T) {
+			t.Parallel()
+			killMinions(t, option)
+		})
 	}
 }
 
-// newKilledFleet starts a master and a minion with one option more.
+// newKilledFleet starts a master, and a minion with one further option.
 func newKilledFleet(t *testing.T, option string) *killedFleet {
 	t.Helper()
 	s := newGoldenSite(t)
@@ -120,8 +124,8 @@ func newKilledFleet(t *testing.T, option string) *killedFleet {
 func killMinions(t *testing.T, option string) {
 	k := newKilledFleet(t, option)
 	s := k.s
-	traces := map[string]string{} // jid → file in which the job leaves a line
-	var cut []string              // jobs that cannot have come to an end
+	traces := map[string]string{} // the file of each job, by jid
+	var cut []string              // jobs that cannot have finished
 	for round := range 3 {
 		run := filepath.Join(s.root, "tmp", fmt.Sprintf("run-%d", round))
 		if err := os.WriteFile(run, nil, 0o600); err != nil {

@@ -15,8 +15,9 @@ import (
 	"brine/wire/payload"
 )
 
-// TestKilledReactorOfMinion kills a minion with events in the hand of its Reactor. The next process takes them up: no
-// event is reacted to twice, and those that are not at all are named in the log: each was under way at a kill.
+// TestKilledReactorOfMinion kills a minion while its Reactor has events to handle. The next process continues
+// with them. The Reactor reacts to no event twice. The log names each event without a reaction: its reaction
+// was running when the minion was killed.
 func TestKilledReactorOfMinion(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts a fleet")
@@ -37,17 +38,17 @@ func TestKilledReactorOfMinion(t *testing.T) {
 	k.start()
 	t.Cleanup(func() { k.kill() })
 	noted := func(what string) int {
-		raw, _ := os.ReadFile(trace) // not there before the first reaction
+		raw, _ := os.ReadFile(trace) // the file is missing before the first reaction
 		return strings.Count("\n"+string(raw), "\n"+what)
 	}
-	const rounds, events, least = 3, 40, 5 // reactions that are seen before a minion is killed
+	const rounds, events, least = 3, 40, 5 // the minion is killed after at least so many reactions
 	for round := range rounds {
 		k.await()
 		push, before := k.pusher(), noted("event-")
 		for n := range events {
 			push("my/event", payload.M("n", round*events+n))
 		}
-		push("my/mark", payload.M("n", round)) // what comes of it shows that all before it are on disk
+		push("my/mark", payload.M("n", round)) // its reaction shows that all events before it are on disk
 		k.until("reactions", func() bool {
 			return noted(fmt.Sprintf("mark-%d\n", round)) > 0 && noted("event-")-before >= least
 		})
@@ -73,7 +74,7 @@ func TestKilledReactorOfMinion(t *testing.T) {
 	t.Logf("%d events: %d without a reaction, %d in doubt", rounds*events, missing, doubtful)
 }
 
-// configure adds to the configuration of the minion.
+// configure adds options to the configuration of the minion.
 func (k *killedFleet) configure(text string) {
 	k.t.Helper()
 	conf := filepath.Join(k.s.root, "web1", "minion")
@@ -84,7 +85,7 @@ func (k *killedFleet) configure(text string) {
 	k.s.write(k.t, conf, string(raw)+"\n"+text+"\n")
 }
 
-// waiting is how many events the Reactor of the minion is not done with.
+// waiting is the number of events that the minion's Reactor has not finished.
 func (k *killedFleet) waiting() int {
 	k.t.Helper()
 	var got struct{ Waiting int }

@@ -11,8 +11,8 @@ import (
 	"brine/cmd/tool"
 )
 
-// links makes the names of Salt's tools in a directory, as symbolic links to this file. A link that is there is
-// pointed anew; anything else of that name is left alone and reported.
+// links makes symbolic links to this file in a directory, with the names of Salt's tools. It updates an
+// existing link. It leaves any other file of that name alone and reports it.
 func links(c *tool.Call) error {
 	p := options.NewParser(c, "%prog DIR", "Makes the names of Salt's tools in DIR.")
 	p.Usage = "brine links DIR"
@@ -36,7 +36,7 @@ func links(c *tool.Call) error {
 	}
 	target := self
 	if abs, err := filepath.Abs(dir); err == nil && abs == filepath.Dir(self) {
-		target = filepath.Base(self) // the folder may be moved as a whole
+		target = filepath.Base(self) // the folder stays movable as a whole
 	}
 	for _, t := range tools() {
 		if t.link {
@@ -48,7 +48,7 @@ func links(c *tool.Call) error {
 	return nil
 }
 
-// relink makes name a link to target, in one step where a link is replaced.
+// relink makes name a link to target. It replaces an existing link atomically.
 func relink(target, name string) error {
 	info, err := os.Lstat(name)
 	if err == nil && info.Mode()&fs.ModeSymlink == 0 {

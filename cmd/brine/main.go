@@ -1,7 +1,7 @@
-// Command brine is the one binary of the tree. It acts as the tool that its name (argv[0], a link made by
-// `brine links`) or else its first word says: salt-key, salt-master, links, ... Here are
-// the table of tools and the two that need it, links and the help; every other tool is a package of its name beside
-// this one. The tests that drive the whole binary are here too.
+// Command brine is the one binary of the tree. It acts as the tool that its name says (argv[0], a link made by
+// `brine links`), or else as the tool in its first word: salt-key, salt-master, links, ... This package
+// contains the table of tools, and the two tools that need the table: links and the help. Every other tool is a
+// package of its name beside this one. The tests of the whole binary are here, too.
 package main
 
 import (
@@ -33,16 +33,16 @@ func main() {
 	os.Exit(code)
 }
 
-// program is one of the programs that brine is.
+// program is one of the programs that brine can act as.
 type program struct {
 	name string
 	what string // one line for brine's own help
 	run  func(*tool.Call) error
-	// signals says that the tool handles SIGINT and SIGTERM itself.
+	// signals means that the tool handles SIGINT and SIGTERM itself.
 	signals bool
-	// link says that `brine links` makes a name for it.
+	// link means that `brine links` makes a link of its name.
 	link bool
-	// hidden says that it is not for operators.
+	// hidden means that the tool is not for operators.
 	hidden bool
 }
 
@@ -91,7 +91,7 @@ func findTool(name string) (program, bool) {
 	return program{}, false
 }
 
-// dispatch runs the tool that argv asks for and returns the exit code. parent is nil for all but a daemon.
+// dispatch runs the tool that argv names and returns the exit code. parent is nil except in a daemon.
 func dispatch(argv []string, parent *keepalive.Parent) int {
 	prog, args := "brine", []string(nil)
 	if len(argv) > 0 {

@@ -11,8 +11,8 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-// TestMain makes the test binary answer as brine and as every tool: the scripts and the recorded cases start
-// processes of those names.
+// TestMain lets the test binary act as brine and as every tool. The scripts and the recorded cases start
+// processes of these names.
 func TestMain(m *testing.M) {
 	commands := map[string]func(){"brine": main}
 	for _, t := range tools() {
@@ -23,8 +23,8 @@ func TestMain(m *testing.M) {
 	testscript.Main(m, commands)
 }
 
-// TestScripts runs testdata/script. The command "config DIR" writes DIR/master and DIR/minion with a root_dir of the
-// script's own.
+// TestScripts runs testdata/script. The command "config DIR" writes DIR/master and DIR/minion. Their root_dir
+// is inside the script's directory.
 func TestScripts(t *testing.T) {
 	recorded, err := filepath.Abs("testdata")
 	if err != nil {

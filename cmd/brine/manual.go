@@ -13,8 +13,8 @@ import (
 	"brine/cmd/tool"
 )
 
-// manual writes the manual pages of all tools into a directory. They come from the tables that read the command lines,
-// so that no option is missing in them.
+// manual writes the manual pages of all tools into a directory. They are made from the parsers of the command
+// lines, so that no option is missing.
 func manual(c *tool.Call) error {
 	p := options.NewParser(c, "%prog DIR", "Writes the manual pages of all tools into DIR.")
 	p.Usage = "brine manual DIR"
@@ -69,7 +69,7 @@ func shown() []program {
 	return list
 }
 
-// fullName is the tool as it is called: salt-key, brine tree.
+// fullName is the name under which a user calls the tool: salt-key, brine tree.
 func (t program) fullName() string {
 	if t.link {
 		return t.name
@@ -77,7 +77,7 @@ func (t program) fullName() string {
 	return "brine " + t.name
 }
 
-// commandLine is what the tool declares: it is asked for its help.
+// commandLine returns the tool's own declaration, which it shows when it is asked for help.
 func (t program) commandLine() (*optparse.Parser, error) {
 	c := &tool.Call{Prog: t.name, Args: []string{"--help"}, Stdin: strings.NewReader(""), Stdout: io.Discard,
 		Stderr: io.Discard}

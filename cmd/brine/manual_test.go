@@ -23,7 +23,7 @@ func callTool(t *testing.T, run func(*tool.Call) error, args ...string) string {
 	return out.String()
 }
 
-// TestManual finds every option of every tool in its page.
+// TestManual: the page of every tool names all its options.
 func TestManual(t *testing.T) {
 	dir := t.TempDir()
 	callTool(t, manual, dir)
@@ -51,7 +51,7 @@ func TestManual(t *testing.T) {
 	}
 }
 
-// TestCompletion asks a bash that has read the completion.
+// TestCompletion starts a bash that has read the completion, and completes words with it.
 func TestCompletion(t *testing.T) {
 	script := filepath.Join(t.TempDir(), "completion")
 	if err := os.WriteFile(script, []byte(callTool(t, completion)), 0o600); err != nil {
@@ -63,7 +63,7 @@ func TestCompletion(t *testing.T) {
 		{"brine tr", "tree trace"},
 		{"brine tree --wa", "--watch"},
 		{"brine nosuch --wa", ""},
-		{"salt web", ""}, // left to the completion of files
+		{"salt web", ""}, // bash completes files here
 	} {
 		ask := `. "$0"; COMP_WORDS=($1); COMP_CWORD=$((${#COMP_WORDS[@]}-1)); _brine "${COMP_WORDS[0]}"; echo "${COMPREPLY[*]}"`
 		out, err := exec.Command("bash", "-c", ask, script, tt.typed).CombinedOutput()

@@ -15,7 +15,7 @@ import (
 	"time"
 )
 
-// exposed is what the endpoints of a master and a minion tell: names of metrics, with the labels that each has.
+// exposed holds the metrics of the endpoints of a master and a minion, and the labels of each metric.
 type exposed map[string]map[string]bool
 
 var (
@@ -26,7 +26,7 @@ var (
 	aggregated = regexp.MustCompile(`\bby \(([^)]*)\)`)
 )
 
-// family is the name of a metric without what a histogram adds.
+// family is the name of a metric without the suffix that a histogram adds.
 func (e exposed) family(name string) string {
 	for _, suffix := range []string{"_bucket", "_sum", "_count"} {
 		if base, cut := strings.CutSuffix(name, suffix); cut && e[base] != nil {
@@ -36,7 +36,7 @@ func (e exposed) family(name string) string {
 	return name
 }
 
-// scrape adds what one endpoint tells.
+// scrape adds the metrics of one endpoint.
 func (e exposed) scrape(port string) error {
 	client := &http.Client{Timeout: time.Minute}
 	res, err := client.Get("http://127.0.0.1:" + port + "/metrics")
@@ -60,8 +60,8 @@ func (e exposed) scrape(port string) error {
 	return nil
 }
 
-// measuredFleet runs a master and a minion with metrics, lets them work, and asks both until they tell what is
-// described.
+// measuredFleet runs a master and a minion with metrics, gives them work, and reads both endpoints until all
+// described metrics are there.
 func measuredFleet(t *testing.T, described map[string]bool) exposed {
 	t.Helper()
 	s := newGoldenSite(t)
@@ -104,7 +104,7 @@ func measuredFleet(t *testing.T, described map[string]bool) exposed {
 	}
 }
 
-// dashboard is what Grafana reads of docs/grafana/brine.json, as far as it matters here.
+// dashboard holds the parts of docs/grafana/brine.json that matter here.
 type dashboard struct {
 	UID, Title    string
 	SchemaVersion int
@@ -137,7 +137,7 @@ func readDashboard(t *testing.T) dashboard {
 	return d
 }
 
-// TestDashboardCanBeImported: what Grafana wants of a dashboard is there, and no panel covers another.
+// TestDashboardCanBeImported: the dashboard has the fields that Grafana needs, and no panel covers another.
 func TestDashboardCanBeImported(t *testing.T) {
 	d := readDashboard(t)
 	if d.UID == "" || d.Title == "" || d.SchemaVersion < 30 || len(d.Templating.List) == 0 ||
@@ -182,7 +182,7 @@ func TestDashboardCanBeImported(t *testing.T) {
 	}
 }
 
-// expressions are those of all panels, without what they hold of Grafana's variables.
+// expressions returns the expressions of all panels, without Grafana's variables.
 func (d dashboard) expressions() (all []string) {
 	for _, p := range d.Panels {
 		for _, target := range p.Targets {
@@ -197,11 +197,11 @@ func (d dashboard) expressions() (all []string) {
 	return all
 }
 
-// added are labels that come with the scrape, or with a histogram.
+// added are labels that the scrape or a histogram adds.
 var added = []string{"job", "instance", "le"}
 
-// TestDashboardShowsWhatThereIs compares the dashboard and docs/metrics.md with what a master and a minion really tell:
-// nothing is shown or described that does not exist, and nothing of ours is left out.
+// TestDashboardShowsWhatThereIs compares the dashboard and docs/metrics.md with the metrics of a real master
+// and minion. Everything shown or described exists, and no metric of ours is left out.
 func TestDashboardShowsWhatThereIs(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts a fleet")
@@ -245,7 +245,7 @@ func TestDashboardShowsWhatThereIs(t *testing.T) {
 	t.Logf("%d metrics of ours, %d in all", len(ours), len(got))
 }
 
-// checkLabels: an expression selects and adds up by labels that its metrics have.
+// checkLabels checks that an expression selects and groups only by labels that its metrics have.
 func checkLabels(t *testing.T, got exposed, expr string) {
 	t.Helper()
 	have := map[string]bool{}

@@ -11,20 +11,20 @@ import (
 	"brine/modules/fleet/ledger"
 )
 
-// flagNetwork is how long each fault of TestNetwork lasts; Taskfile.yml has a long run.
+// flagNetwork is the length of each fault in TestNetwork. Taskfile.yml has a long run.
 var flagNetwork = flag.Duration("network.fault", 500*time.Millisecond, "how long each fault of the network lasts")
 
-// longFault is the length of a fault from which on a run has the patience for all checks.
+// longFault is the length of faults from which on a run also does the slow checks.
 const longFault = 2 * time.Second
 
-// wire is the network between a minion and the master: the way to each of its ports or, when both live in namespaces, a
-// cable.
+// wire is the network between a minion and the master. It is a proxy for each port of the master, or a cable if
+// both live in network namespaces.
 type wire struct {
 	pub, ret *link.Proxy
 	cable    *link.Host
 }
 
-// newWire leads to two ports of a master.
+// newWire makes proxies for two ports of a master.
 func newWire(t *testing.T, pub, ret int) *wire {
 	t.Helper()
 	w := &wire{}
@@ -49,7 +49,7 @@ func (w *wire) both() []*link.Proxy {
 	return []*link.Proxy{w.pub, w.ret}
 }
 
-// lost is how many frames have come into the cable and not out of it.
+// lost is the number of frames that entered the cable and did not leave it.
 func (w *wire) lost() uint64 {
 	if w.cable == nil {
 		return 0
@@ -58,7 +58,7 @@ func (w *wire) lost() uint64 {
 	return to.Lost + from.Lost
 }
 
-// cut lets nothing through any more, with the connections standing or not.
+// cut blocks all data. standing means that the connections stay open.
 func (w *wire) cut(t *testing.T, standing bool) {
 	t.Helper()
 	for _, p := range w.both() {
@@ -86,17 +86,17 @@ func (w *wire) restore(t *testing.T) {
 	}
 }
 
-// networkFault is something that happens to the network of both minions for a while.
+// networkFault is a temporary fault in the network of both minions.
 type networkFault struct {
 	name  string
-	begin func(w *wire) error // done to the network of each minion
-	again func(w *wire)       // done every 50 ms while it lasts; may be nil
-	lost  []ledger.Code       // why a job may not have reached a minion; none: every job must
-	least time.Duration       // that it lasts
-	loses bool                // it lasts until each cable has lost a frame
+	begin func(w *wire) error // applied to the network of each minion
+	again func(w *wire)       // repeated every 50 ms during the fault; may be nil
+	lost  []ledger.Code       // permitted reasons why a job did not reach a minion; none: every job must arrive
+	least time.Duration       // the fault lasts at least so long
+	loses bool                // the fault lasts until each cable has lost a frame
 }
 
-// missed are the true reasons when a connection has ended and was made again.
+// missed are the true reasons for a missed job if a connection was lost and restored.
 func missed() []ledger.Code {
 	return []ledger.Code{ledger.NotConnected, ledger.NeverReceived, ledger.ConnectionLost}
 }
@@ -135,9 +135,9 @@ func networkFaults() []networkFault {
 	}
 }
 
-// TestNetwork breaks the network between a master and two minions in every way while jobs are published all the time.
-// Then it is whole again, and every job that a minion has begun was begun once and has one return at the master; for
-// every other the master states a true reason.
+// TestNetwork breaks the network between a master and two minions in every way while jobs are published
+// continuously. Then it repairs the network. Every job that a minion began was begun once and has one return on
+// the master. For every other job the master states a true reason.
 func TestNetwork(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes a while")
@@ -168,7 +168,7 @@ func (n *netSite) suffer(t *testing.T, f networkFault) {
 	t.Logf("checked %v after the network is whole", time.Since(whole).Round(time.Millisecond))
 }
 
-// restore makes the network whole and slows down the load.
+// restore repairs the network and slows down the load.
 func (n *netSite) restore(t *testing.T) {
 	t.Helper()
 	for _, w := range n.s.wires {
@@ -177,7 +177,7 @@ func (n *netSite) restore(t *testing.T) {
 	n.calm.Store(true)
 }
 
-// lasts waits while a fault is at work.
+// lasts waits while a fault is active.
 func (n *netSite) lasts(t *testing.T, f networkFault, before map[string]uint64) {
 	t.Helper()
 	tick, over := time.NewTicker(50*time.Millisecond), time.Now().Add(max(*flagNetwork, f.least))
@@ -190,7 +190,7 @@ func (n *netSite) lasts(t *testing.T, f networkFault, before map[string]uint64) 
 		if now := <-tick.C; now.After(over.Add(silentPatience)) {
 			t.Fatal("nothing is lost on the cables")
 		}
-		for _, id := range n.ids { // in this order, so that what is drawn can be drawn again
+		for _, id := range n.ids { // a fixed order, so that the random numbers can be repeated
 			if f.again != nil {
 				f.again(n.s.wires[id])
 			}

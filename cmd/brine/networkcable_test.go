@@ -13,7 +13,8 @@ import (
 	"brine/modules/fleet/ledger"
 )
 
-// cable is a minion's cable that is taken off, or one of its directions, until somebody has noticed.
+// cable is a case in which the cables of the minions, or one direction of them, are disconnected until the
+// given daemons have noticed it.
 type cable struct {
 	name           string
 	way            link.Direction
@@ -23,7 +24,7 @@ type cable struct {
 	minionNotices  bool
 }
 
-// quick lets a daemon give up a connection after two seconds.
+// quick makes a daemon give up a connection after two seconds.
 func quick() []string { return []string{"zmq_heartbeat_ivl: 300", "zmq_heartbeat_timeout: 1700"} }
 
 func cables() []cable {
@@ -40,8 +41,9 @@ func cables() []cable {
 	}
 }
 
-// TestNetworkCable takes the cables of the minions off while jobs are published, so that packets are lost and nobody is
-// told, and puts them back when those have noticed who are to.
+// TestNetworkCable disconnects the cables of the minions while jobs are published. Packets are lost, and no
+// daemon gets an error. The test connects the cables again when the daemons that must notice the loss have
+// noticed it.
 func TestNetworkCable(t *testing.T) {
 	for _, c := range cables() {
 		t.Run(c.name, func(t *testing.T) {
@@ -53,7 +55,7 @@ func TestNetworkCable(t *testing.T) {
 	}
 }
 
-// newCableSite makes a site whose daemons live in network namespaces, or skips the test where there can be none.
+// newCableSite makes a site whose daemons live in network namespaces. It skips the test if that is impossible.
 func newCableSite(t *testing.T, master, minion []string) *netSite {
 	t.Helper()
 	network, err := link.NewNetwork()
@@ -125,14 +127,15 @@ func (n *netSite) takeOff(t *testing.T, c cable) {
 	}
 	may := missed()
 	if !c.masterNotices && !c.minionNotices {
-		may = nil // the connections stand, and TCP brings all
+		may = nil // the connections stay open, and TCP delivers everything
 	}
 	n.check(t, jobs(), func(code ledger.Code) bool { return slices.Contains(may, code) })
 	t.Logf("checked %v after", time.Since(whole).Round(time.Millisecond))
 	n.nothingLeft(t, false)
 }
 
-// noticePatience is longer than four times what zmq_heartbeat_ivl and zmq_heartbeat_timeout are together by default.
+// noticePatience is longer than four times the sum of the defaults of zmq_heartbeat_ivl and
+// zmq_heartbeat_timeout.
 const noticePatience = 5 * time.Minute
 
 func (n *netSite) noticed(t *testing.T, what string, has func(id string) bool) {

@@ -19,21 +19,22 @@ import (
 	"brine/wire/payload"
 )
 
-// netSite is a master with two minions whose network can be broken, and what their bus has told.
+// netSite is a master with two minions whose network can be broken. It also counts the events on the master's
+// bus.
 type netSite struct {
 	s   *silentSite
 	ids []string
-	job int // number of the last one
+	job int // number of the last job
 
-	calm atomic.Bool // jobs come slowly
+	calm atomic.Bool // jobs are published slowly
 
 	mu      sync.Mutex
 	returns map[string]int // events of returns, by tag
 
-	before map[string]usage // of each daemon, when nothing had happened
+	before map[string]usage // of each daemon, before the faults
 }
 
-// netJob is one published job. Its effect is a line with its number in a file of each minion that runs it.
+// netJob is one published job. A minion that runs it writes the job's number as a line into a file.
 type netJob struct {
 	number int
 	jid    string
@@ -96,12 +97,12 @@ func (n *netSite) listen(t *testing.T) {
 	})
 }
 
-// calmness is how many times slower jobs come when the network is whole again: what has piled up has to get less, also
-// on a machine that has no time for more.
+// calmness is the factor by which jobs become slower when the network works again. The waiting jobs must be
+// able to get fewer, even on a slow machine.
 const calmness = 10
 
-// publishing publishes jobs for all minions, one after the other, until the function that comes back is called. It
-// returns what was published. The way to the master's ports is the command line's own, which is whole.
+// publishing publishes jobs for all minions, one after another, until the returned function is called. That
+// function returns the published jobs. The command line has its own, intact way to the master's ports.
 func (n *netSite) publishing(t *testing.T) func() []netJob {
 	t.Helper()
 	n.calm.Store(false)
@@ -137,7 +138,7 @@ func (n *netSite) publishing(t *testing.T) func() []netJob {
 	}
 }
 
-// ran is how often a minion has begun each job, by its number.
+// ran counts how often a minion began each job, by the job's number.
 func (n *netSite) ran(t *testing.T, id string) map[string]int {
 	t.Helper()
 	text, err := os.ReadFile(n.s.path(id + ".ran"))
@@ -151,8 +152,8 @@ func (n *netSite) ran(t *testing.T, id string) map[string]int {
 	return times
 }
 
-// check waits until each job has its return from each minion, or a reason that says that the minion never had it and
-// that may be. Then it compares that with what the minions have done.
+// check waits until each job has its return from each minion, or a permitted reason why the minion never
+// received it. Then it compares that with the jobs that the minions did.
 func (n *netSite) check(t *testing.T, jobs []netJob, may func(ledger.Code) bool) {
 	t.Helper()
 	codes := map[ledger.Code]int{}
@@ -183,7 +184,7 @@ func (n *netSite) check(t *testing.T, jobs []netJob, may func(ledger.Code) bool)
 	t.Logf("%d returns were announced more than once: the answer to them was lost", again)
 }
 
-// stored are the returns of a job in the job store, by minion.
+// stored returns the returns of a job in the job store, by minion.
 func (n *netSite) stored(t *testing.T, jid string) *payload.Map {
 	t.Helper()
 	got, err := n.s.ask(control.Pack(control.GetJobReturns{JID: jid}))
@@ -198,7 +199,7 @@ func (n *netSite) stored(t *testing.T, jid string) *payload.Map {
 	return got
 }
 
-// events waits for the event of a return and tells how many there were.
+// events waits for the event of a return and counts such events.
 func (n *netSite) events(t *testing.T, jid, id string) (times int) {
 	t.Helper()
 	n.s.until(t, "event of the return of "+jid+" by "+id, func() bool {
@@ -210,7 +211,7 @@ func (n *netSite) events(t *testing.T, jid, id string) (times int) {
 	return times
 }
 
-// settled waits until the silence of every minion about a job is explained for good.
+// settled waits until the silence of every minion about a job has a final reason.
 func (n *netSite) settled(t *testing.T, j netJob, may func(ledger.Code) bool) map[string]ledger.Code {
 	t.Helper()
 	var silent map[string]ledger.Code
@@ -240,7 +241,7 @@ func (n *netSite) settled(t *testing.T, j netJob, may func(ledger.Code) bool) ma
 	return nil
 }
 
-// usage is what a daemon holds.
+// usage counts the resources of a daemon.
 type usage struct{ goroutines, files int64 }
 
 func (n *netSite) usage(t *testing.T, name string) usage {
@@ -259,11 +260,13 @@ func (n *netSite) usage(t *testing.T, name string) usage {
 	return u
 }
 
-// Request sockets of a minion that are open after many requests at once are closed when nobody has used them for half a
-// minute. Until then each holds three descriptors here and one at the master.
+// busySockets is the number of a minion's request sockets that may be open after many simultaneous requests.
+// The minion closes a socket that is unused for half a minute. Until then each holds three descriptors in the
+// minion and one in the master.
 const busySockets = 36
 
-// nothingLeft waits until the daemons hold no more than in the beginning. Without patience that is beside the sockets.
+// nothingLeft waits until the daemons hold no more than at the start. Unless patient is set, open request
+// sockets are permitted.
 func (n *netSite) nothingLeft(t *testing.T, patient bool) {
 	for name, before := range n.before {
 		spare := int64(3 * busySockets)
@@ -271,7 +274,7 @@ func (n *netSite) nothingLeft(t *testing.T, patient bool) {
 			spare = busySockets * int64(len(n.ids))
 		}
 		if patient {
-			spare = 3 // a socket that is used just now
+			spare = 3 // a socket may be in use at that moment
 		}
 		var now usage
 		n.s.until(t, name+" holds what it held before", func() bool {

@@ -10,10 +10,10 @@ import (
 	"brine/modules/fleet/ledger"
 )
 
-// flagNetworkSeed is what the losses and delays of TestNetworkPackets follow from.
+// flagNetworkSeed is the seed of the losses and delays in TestNetworkPackets.
 var flagNetworkSeed = flag.Uint64("network.seed", 0, "seed of the frames that cables lose and delay; 0: a drawn one")
 
-// packetFaults are what happens to single packets, of which only the kernels of both sides know.
+// packetFaults are faults of single packets. Only the kernels of both sides notice them.
 func packetFaults() []networkFault {
 	shape := func(delay, jitter time.Duration, loss int) func(*wire) error {
 		return func(w *wire) error { return w.cable.Shape(delay, jitter, loss) }
@@ -34,20 +34,20 @@ func packetFaults() []networkFault {
 	}
 }
 
-// flicker takes a cable off, or one of its directions, or puts it back.
+// flicker disconnects a cable, or one direction of it, or connects it again.
 func flicker() func(*wire) {
 	r := rand.New(rand.NewPCG(*flagNetworkSeed, 0))
 	return func(w *wire) {
-		_ = w.cable.Restore() // never fails: it is the cable of a minion
+		_ = w.cable.Restore() // never fails, because the cable belongs to a minion
 		if r.IntN(2) == 0 {
 			_ = w.cable.CutWay(link.Direction(r.IntN(3)))
 		}
 	}
 }
 
-// TestNetworkPackets loses and delays packets between a master and two minions while jobs are published. With Salt's
-// heartbeats no connection is given up meanwhile, so every job must arrive. With quick ones, in a long run, connections
-// are given up, and jobs may miss a minion.
+// TestNetworkPackets loses and delays packets between a master and two minions while jobs are published. With
+// Salt's heartbeats no daemon gives up a connection meanwhile, so every job must arrive. With quick heartbeats,
+// in a long run, daemons give up connections, and jobs may miss a minion.
 func TestNetworkPackets(t *testing.T) {
 	if *flagNetworkSeed == 0 {
 		*flagNetworkSeed = rand.Uint64()
@@ -70,7 +70,7 @@ func TestNetworkPackets(t *testing.T) {
 				f.lost = site.lost
 				t.Run(f.name, func(t *testing.T) { n.suffer(t, f) })
 			}
-			if *flagNetwork >= longFault { // else TestNetwork looks: idle connections take half a minute to go
+			if *flagNetwork >= longFault { // otherwise TestNetwork checks this: idle sockets stay for half a minute
 				t.Run("nothing is left over", func(t *testing.T) { n.nothingLeft(t, true) })
 			}
 		})

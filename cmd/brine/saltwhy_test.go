@@ -15,7 +15,7 @@ import (
 	"brine/modules/fleet/keys"
 )
 
-// toolPatience bounds one run of salt; it is reached only when something is wrong.
+// toolPatience bounds one run of salt. A correct run never reaches it.
 const toolPatience = 2 * time.Minute
 
 // toolRun is one run of salt.
@@ -25,21 +25,21 @@ type toolRun struct {
 	stdout, stderr bytes.Buffer
 }
 
-// Write takes what salt writes to stdout.
+// Write collects the stdout of salt.
 func (r *toolRun) Write(b []byte) (int, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.stdout.Write(b)
 }
 
-// out is what salt has written to stdout so far.
+// out returns the stdout of salt so far.
 func (r *toolRun) out() string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.stdout.String()
 }
 
-// salt starts salt with some words.
+// salt starts salt with some arguments.
 func (s *silentSite) salt(t *testing.T, words ...string) *toolRun {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), toolPatience)
@@ -59,7 +59,7 @@ func (r *toolRun) code() int {
 	return r.cmd.ProcessState.ExitCode()
 }
 
-// reasonsOf are the codes that salt gives for minions: "id code" in the order of the lines.
+// reasonsOf returns the codes that salt gives for minions, as "id code" in the order of the lines.
 func reasonsOf(stderr string) (found []string) {
 	for _, m := range regexp.MustCompile(`(?m)^(\w+): .* \[(\w+)\]$`).FindAllStringSubmatch(stderr, -1) {
 		found = append(found, m[1]+" "+m[2])
@@ -67,13 +67,13 @@ func reasonsOf(stderr string) (found []string) {
 	return found
 }
 
-// sayingCase is one way to run salt with test.ping and --why.
+// sayingCase is a command line of salt with test.ping and --why.
 type sayingCase struct {
 	name, words string
 	code        int
-	stdout      string // a pattern for all of it
+	stdout      string // a pattern for the whole text
 	reasons     string
-	stderr      string // part of it
+	stderr      string // part of the text
 }
 
 func sayingCases() []sayingCase {
@@ -127,11 +127,12 @@ func sayingCases() []sayingCase {
 	}
 }
 
-// TestSaltSaysWhy runs salt in all its ways against minions that are silent. The reasons stand on stderr, and stdout
-// and the exit code are Salt's.
+// TestSaltSaysWhy runs salt in all its forms against silent minions. The reasons appear on stderr. stdout and
+// the exit code are Salt's.
 func TestSaltSaysWhy(t *testing.T) {
+	t.Parallel()
 	s := newSilentSite(t)
-	const noHeartbeat = "zmq_heartbeat_ivl: 0" // the connection of a frozen minion stands as long as the test takes
+	const noHeartbeat = "zmq_heartbeat_ivl: 0" // the connection of a frozen minion stays open during the whole test
 	s.config("gather_job_timeout: 8", noHeartbeat)
 	s.start("master", "salt-master")
 	ids := []string{"w1", "z1", "s1", "d1", "a1", "a2"}
@@ -144,17 +145,17 @@ func TestSaltSaysWhy(t *testing.T) {
 	for _, id := range ids {
 		s.alive(t, id)
 	}
-	s.grains("s1", "os", "Debian") // of a minion that it does not know Salt never says that it is not connected
+	s.grains("s1", "os", "Debian") // Salt calls only a minion with cached data "Not connected"
 	s.stop("s1", syscall.SIGTERM)
 	s.connected(t, "no", "s1")
-	s.stop("d1", syscall.SIGTERM) // or it would offer its key once more
+	s.stop("d1", syscall.SIGTERM) // otherwise it would offer its key again
 	if _, err := s.keys.Remove(keys.Accepted, "d1"); err != nil {
 		t.Fatal(err)
 	}
 	s.signal("z1", syscall.SIGSTOP)
 
 	cases := sayingCases()
-	runs := make([]*toolRun, len(cases)) // all at once: some of them wait for long
+	runs := make([]*toolRun, len(cases)) // all at once, because some of them wait long
 	for i, tt := range cases {
 		runs[i] = s.salt(t, strings.Fields("--why "+tt.words+" test.ping")...)
 	}
@@ -190,7 +191,7 @@ func TestSaltSaysWhy(t *testing.T) {
 	})
 }
 
-// frozenInBatch freezes one of two minions while the other one works on its part of a batch.
+// frozenInBatch freezes one of two minions while the other runs its part of a batch.
 func frozenInBatch(t *testing.T, s *silentSite, r *toolRun) {
 	first := ""
 	s.until(t, "first minion of the batch", func() bool {
@@ -205,7 +206,7 @@ func frozenInBatch(t *testing.T, s *silentSite, r *toolRun) {
 		s.one(t, first, "saltutil.kill_all_jobs")
 		return strings.Contains(r.out(), "Executing run on ['"+second+"']")
 	})
-	r.code() // of the job that was killed
+	r.code() // its exit code is that of the killed job
 	if got := strings.Join(reasonsOf(r.stderr.String()), ","); got != second+" connected_no_answer" {
 		t.Errorf("stderr:\n%s\nstdout:\n%s", r.stderr.String(), r.out())
 	}

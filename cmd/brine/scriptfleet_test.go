@@ -17,20 +17,20 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-// scriptCommands are what scripts may call beside testscript's own.
+// scriptCommands are the commands of scripts, beside testscript's own.
 func scriptCommands() map[string]func(*testscript.TestScript, bool, []string) {
 	return map[string]func(*testscript.TestScript, bool, []string){"config": writeConfig, "fleet": startScriptFleet,
 		"until": until}
 }
 
-// startScriptFleet is the command "fleet ID...": it starts a master with the configuration directory etc/master and a
-// minion for each id with etc/ID, and waits until all of them answer. What stands in a file master.extra or
-// minion.extra is added to their configuration. They end with the script.
+// startScriptFleet is the command "fleet ID...". It starts a master with the configuration directory etc/master
+// and, for each id, a minion with etc/ID. It waits until all of them answer. The files master.extra and
+// minion.extra extend the configurations. The daemons end with the script.
 func startScriptFleet(ts *testscript.TestScript, neg bool, ids []string) {
 	if neg {
 		ts.Fatalf("fleet cannot be negated")
 	}
-	root, err := os.MkdirTemp("", "bf") // short: sockets live in it
+	root, err := os.MkdirTemp("", "bf") // short, because sockets live in it
 	ts.Check(err)
 	ts.Defer(func() { _ = os.RemoveAll(root) })
 	var ports [2]*loopback.Port
@@ -44,7 +44,7 @@ func startScriptFleet(ts *testscript.TestScript, neg bool, ids []string) {
 	write := func(name, role, text string) string {
 		dir := ts.MkAbs(filepath.Join("etc", name))
 		ts.Check(os.MkdirAll(dir, 0o755))
-		more, _ := os.ReadFile(ts.MkAbs(role + ".extra")) // there may be none
+		more, _ := os.ReadFile(ts.MkAbs(role + ".extra")) // the file may be missing
 		text = fmt.Sprintf("root_dir: %s\n%s%s%s", filepath.Join(root, name), common, text, more)
 		ts.Check(os.WriteFile(filepath.Join(dir, role), []byte(text), 0o644))
 		return dir
@@ -81,7 +81,7 @@ func startDaemon(ts *testscript.TestScript, tool, config string) {
 	})
 }
 
-// until is the command "until REGEXP CMD...": it runs a command until its output matches, stderr included.
+// until is the command "until REGEXP CMD...". It runs a command until the output matches, including stderr.
 func until(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 2 {
 		ts.Fatalf("usage: until REGEXP CMD...")
@@ -91,7 +91,7 @@ func until(ts *testscript.TestScript, neg bool, args []string) {
 	for limit := time.Now().Add(fleetPatience); time.Now().Before(limit); {
 		cmd := exec.Command(args[1], args[2:]...)
 		cmd.Dir = ts.MkAbs(".")
-		out, _ = cmd.CombinedOutput() // what it says counts
+		out, _ = cmd.CombinedOutput() // only the output counts
 		if want.Match(out) {
 			return
 		}

@@ -16,8 +16,8 @@ import (
 	"brine/wire/zmq"
 )
 
-// scripted is a minion of this process that does what a case wants: one of Salt's, one with a wrong clock, one that is
-// in a state that is hard to bring about otherwise.
+// scripted is a minion inside this process that acts as a case needs: like a minion of Salt, with a wrong
+// clock, or in a state that is hard to create otherwise.
 type scripted struct {
 	*auth.Minion
 	s  *silentSite
@@ -25,10 +25,10 @@ type scripted struct {
 	q  *zmq.Req
 
 	mu    sync.Mutex
-	facts *ledger.Minion // what it says of every job it is asked about; nil: it gives no answer
+	facts *ledger.Minion // its answer to questions about any job; nil: no answer
 }
 
-// script makes a scripted minion whose key is accepted; it is neither signed in nor connected.
+// script makes a scripted minion with an accepted key. It is neither signed in nor connected.
 func (s *silentSite) script(t *testing.T, id string, change ...func(*auth.MinionOptions)) *scripted {
 	t.Helper()
 	s.put(keys.Accepted, id)
@@ -81,7 +81,8 @@ func (m *scripted) signIn(t *testing.T) auth.Step {
 	return m.Reply(reply)
 }
 
-// up signs in and connects, under a name as brine's minions do or as one of Salt's.
+// up signs in and connects. named means that the minion tells its name, as brine's minions do and Salt's do
+// not.
 func (m *scripted) up(t *testing.T, named bool) *scripted {
 	t.Helper()
 	step := m.signIn(t)
@@ -92,7 +93,7 @@ func (m *scripted) up(t *testing.T, named bool) *scripted {
 	if named {
 		topics = append(topics, step.Link)
 	} else {
-		m.s.connected(t, "no", "nobody") // nobody else without a name is there
+		m.s.connected(t, "no", "nobody") // no other unnamed minion is connected
 	}
 	ctx, stop := context.WithCancel(context.Background())
 	ended := make(chan struct{})
@@ -112,8 +113,8 @@ func (m *scripted) up(t *testing.T, named bool) *scripted {
 }
 
 // hear answers questions about jobs.
-func (m *scripted) hear(frames [][]byte) {
-	load, err := m.OpenPublication(frames[len(frames)-1])
+func (m *scripted) hear(frame []byte) {
+	load, err := m.OpenPublication(frame)
 	if err != nil || load.Str("fun") != brine.Job {
 		return
 	}
@@ -127,7 +128,8 @@ func (m *scripted) hear(frames [][]byte) {
 	said.Now = ledger.At(time.Now())
 	out := said.Map()
 	if said.Outcome == ledger.Unopened || said.Outcome == ledger.OutcomeNotReady {
-		// a real one tells what it could not open, of a job that it does not know
+		// a real minion lists the publications that it could not open, in answer to a question about an unknown
+		// job
 		out = (&ledger.Minion{Outcome: ledger.Unknown, Now: said.Now}).Map().Set(ledger.FieldRefused,
 			ledger.PackRefusals([]ledger.Refusal{{At: said.Now, Why: said.Detail, Outcome: said.Outcome}}))
 	}
@@ -135,7 +137,7 @@ func (m *scripted) hear(frames [][]byte) {
 		"fun_args", []any{}, "return", out, "retcode", int64(0), "success", true))
 }
 
-// tell sends a request; an error is the master's refusal.
+// tell sends a request. An error is the master's refusal.
 func (m *scripted) tell(load *payload.Map) (any, error) {
 	frame, nonce, err := m.Seal(load)
 	if err != nil {
@@ -162,5 +164,5 @@ func wrongClock(by time.Duration) func(*auth.MinionOptions) {
 // unsigned makes a minion that does not sign what it sends.
 func unsigned(o *auth.MinionOptions) { o.SignMessages = false }
 
-// oldProtocol makes a minion that speaks the protocol of before session keys.
+// oldProtocol makes a minion that speaks the protocol without session keys.
 func oldProtocol(o *auth.MinionOptions) { o.MaxVersion = 2 }

@@ -15,7 +15,7 @@ import (
 	"brine/wire/payload"
 )
 
-// signsAs writes the files of a minion that gives itself the id of another.
+// signsAs writes the files of a minion that uses another minion's id.
 func (s *silentSite) signsAs(t *testing.T, name, id string) {
 	t.Helper()
 	s.minion(name, false)
@@ -49,7 +49,7 @@ func (s *silentSite) newKeys(t *testing.T, name string) {
 	}
 }
 
-// siteSilences are what goes wrong when machines are set up, moved and upgraded.
+// siteSilences are faults that occur when machines are set up, moved and upgraded.
 func siteSilences() []silence {
 	return []silence{
 		{"key made anew", func(t *testing.T, s *silentSite) (string, string) {
@@ -68,7 +68,7 @@ func siteSilences() []silence {
 			s.start("thief1", "salt-minion")
 			s.until(t, "denied key", func() bool { return s.keys.Has(keys.Denied, "own1") })
 			return jid, "own1"
-		}, ledger.JobRunning, "it has been running the job since"}, // the thief is not to blame
+		}, ledger.JobRunning, "it has been running the job since"}, // the thief is not the reason
 		{"two minions of one id", func(t *testing.T, s *silentSite) (string, string) {
 			s.up(t, "twin1")
 			s.signsAs(t, "twin2", "twin1")
@@ -125,13 +125,14 @@ func siteSilences() []silence {
 	}
 }
 
-// text is what the master says of a minion without a job.
+// text returns the master's reason about a minion without a job.
 func (s *silentSite) text(id string) string {
 	_, text, _ := s.why("", id)
 	return text
 }
 
-// batch starts two minions and a batch that is at one of them for long, and tells which one comes later.
+// batch starts two minions, and a batch that runs a long job on the first of them. later is the minion that
+// waits for its turn.
 func (s *silentSite) batch(t *testing.T, one, other string) (cmd *exec.Cmd, jid, later string) {
 	t.Helper()
 	s.up(t, one)

@@ -13,7 +13,7 @@ import (
 
 func stampNow() ledger.Stamp { return ledger.At(time.Now()) }
 
-// salts is one of Salt's minions, and what it does with a job.
+// salts stages a minion of Salt and its treatment of a job.
 func salts(id string, do func(t *testing.T, s *silentSite, m *scripted, jid string)) func(*testing.T,
 	*silentSite) (string, string) {
 	return func(t *testing.T, s *silentSite) (string, string) {
@@ -25,7 +25,7 @@ func salts(id string, do func(t *testing.T, s *silentSite, m *scripted, jid stri
 	}
 }
 
-// find asks one of Salt's minions about its job.
+// find asks a minion of Salt about its job.
 func find(running any) func(t *testing.T, s *silentSite, m *scripted, jid string) {
 	return func(t *testing.T, s *silentSite, m *scripted, jid string) {
 		asked := s.one(t, m.id, "saltutil.find_job", jid)
@@ -35,7 +35,7 @@ func find(running any) func(t *testing.T, s *silentSite, m *scripted, jid string
 	}
 }
 
-// says is one of brine's minions that says the same of every job.
+// says stages a brine minion that gives the same facts about every job.
 func says(id string, facts func() *ledger.Minion) func(*testing.T, *silentSite) (string, string) {
 	return func(t *testing.T, s *silentSite) (string, string) {
 		m := s.script(t, id)
@@ -47,7 +47,8 @@ func says(id string, facts func() *ledger.Minion) func(*testing.T, *silentSite) 
 	}
 }
 
-// made is a job whose return is made, taken one that the minion has not made a job of.
+// made returns facts about a job whose return is made. taken returns facts about a job that the minion received
+// and did not start.
 func made(change func(*ledger.Minion)) func() *ledger.Minion {
 	return func() *ledger.Minion {
 		now := stampNow()
@@ -63,7 +64,7 @@ func taken(outcome ledger.Outcome, detail string) func() *ledger.Minion {
 	}
 }
 
-// saltSilences are about minions of Salt. They follow each other.
+// saltSilences are about minions of Salt. They depend on each other's order.
 func saltSilences() []silence {
 	return []silence{
 		{"Salt's", salts("salt1", func(*testing.T, *silentSite, *scripted, string) {}), ledger.OldMinion,
@@ -83,7 +84,7 @@ func saltSilences() []silence {
 	}
 }
 
-// refusedSilences are about minions that the master turns away, and about clocks.
+// refusedSilences are about minions that the master refuses, and about clocks.
 func refusedSilences() []silence {
 	return []silence{
 		{"unsigned return", func(t *testing.T, s *silentSite) (string, string) {
@@ -147,7 +148,8 @@ func refusedSilences() []silence {
 	}
 }
 
-// stateSilences are about what a minion says of a job, in states that are hard to bring about with a healthy one.
+// stateSilences are about a minion's facts about a job, in states that are hard to create with a healthy
+// minion.
 func stateSilences() []silence {
 	return []silence{
 		{"return spooled", says("sp1", made(func(m *ledger.Minion) {

@@ -17,7 +17,7 @@ import (
 	"brine/wire/payload"
 )
 
-// silence stages one reason and says which minion of which job is silent because of it.
+// silence stages one reason. stage tells which minion is silent about which job.
 type silence struct {
 	name  string
 	stage func(t *testing.T, s *silentSite) (jid, id string)
@@ -25,9 +25,11 @@ type silence struct {
 	text  string // part of the reason
 }
 
-// TestSilences stages the reasons why a minion can be silent and compares what brine why says: one master and a few
-// minions, each a process, and minions of this process that do what no healthy minion does.
+// TestSilences stages the reasons why a minion can be silent, and compares them with the output of brine why.
+// It uses one master, a few minions, each in its own process, and minions inside this process that do things no
+// healthy minion does.
 func TestSilences(t *testing.T) {
+	t.Parallel()
 	s := newSilentSite(t)
 	s.config()
 	s.start("master", "salt-master")
@@ -49,14 +51,14 @@ func TestSilences(t *testing.T) {
 	s.minion("off1", false)
 	s.connected(t, "yes", "w1", "q1", "p1", "b1", "d1", "k1", "k2", "k3", "z1", "z2", "n1", "n2", "n3")
 	for _, id := range []string{"w1", "q1", "p1", "b1", "d1", "k1", "k2", "k3", "z1", "z2", "n1", "n2", "n3"} {
-		// they take jobs
+		// wait until they take jobs
 		s.hop(t, s.one(t, id, "test.ping"), ledger.HopStore, id)
 	}
 	total := 0
 	run := func(group string, parallel bool, list []silence) {
 		t.Run(group, func(t *testing.T) {
 			for _, c := range list {
-				if c.code != ledger.Returned && c.code != ledger.ReturnedLate { // those are none
+				if c.code != ledger.Returned && c.code != ledger.ReturnedLate { // a returned job is no silence
 					total++
 				}
 				t.Run(c.name, func(t *testing.T) {
@@ -75,7 +77,7 @@ func TestSilences(t *testing.T) {
 	run("connections", true, linkSilences())
 	run("sites", true, siteSilences())
 	t.Run("salt", func(t *testing.T) { saltSaysWhy(t, s) })
-	run("Salt's", false, saltSilences()) // who has no name cannot be told from others without
+	run("Salt's", false, saltSilences()) // while they run, unnamed minions cannot be distinguished
 	run("refusals", true, refusedSilences())
 	run("states", true, stateSilences())
 	run("master", false, masterSilences())
@@ -84,7 +86,7 @@ func TestSilences(t *testing.T) {
 	}
 }
 
-// keySilences are about minions that the master does not let in.
+// keySilences are about minions that the master does not accept.
 func keySilences() []silence {
 	named := func(id string, st keys.Status) func(*testing.T, *silentSite) (string, string) {
 		return func(t *testing.T, s *silentSite) (string, string) {
@@ -94,7 +96,7 @@ func keySilences() []silence {
 			return s.list(t, []string{"w1", id}, "test.ping"), id
 		}
 	}
-	// since is a minion whose key changes after the job was sent.
+	// since stages a minion whose key changes after the job was sent.
 	since := func(id string, change func(t *testing.T, s *silentSite)) func(*testing.T, *silentSite) (string, string) {
 		return func(t *testing.T, s *silentSite) (string, string) {
 			s.put(keys.Accepted, id)
@@ -138,14 +140,15 @@ func keySilences() []silence {
 	}
 }
 
-// targetSilences are about minions that a job does not mean, and about jobs that are none.
+// targetSilences are about minions that a job does not target, and about jobs that do not exist.
 func targetSilences() []silence {
 	other := func(tgt any, tgtType string) func(*testing.T, *silentSite) (string, string) {
 		return func(t *testing.T, s *silentSite) (string, string) {
 			return s.publish(t, tgt, tgtType, "test.ping"), "b1"
 		}
 	}
-	// stale is a target that means the minion by what the master remembers of it, and not by what it is.
+	// stale stages a target that matches the minion by the master's cached data, but not by the minion's real
+	// data.
 	stale := func(id, tgt, tgtType string) func(*testing.T, *silentSite) (string, string) {
 		return func(t *testing.T, s *silentSite) (string, string) {
 			s.grains(id, "role", "stale-"+id)
@@ -178,7 +181,7 @@ func targetSilences() []silence {
 	}
 }
 
-// jobSilences are about jobs that a minion has.
+// jobSilences are about jobs that a minion has received.
 func jobSilences() []silence {
 	sleeping := func(t *testing.T, s *silentSite, id string) string {
 		jid := s.one(t, id, "test.sleep", int64(600))
@@ -215,7 +218,7 @@ func jobSilences() []silence {
 			return s.one(t, "p1", "test.sleep", int64(600)), "p1"
 		}, ledger.JobRunning, "it has been running the job since"},
 		{"queue", func(t *testing.T, s *silentSite) (string, string) {
-			// one case: the jobs of this minion follow each other
+			// one case, because the jobs of this minion depend on each other
 			sleeping(t, s, "q1")
 			first := s.one(t, "q1", "test.ping")
 			s.await(t, first, "q1", ledger.JobQueued, "waiting behind 1 other on the minion")
@@ -278,7 +281,7 @@ func jobSilences() []silence {
 	}
 }
 
-// signalJob sends a signal to the process of a job, once that is there.
+// signalJob sends a signal to the process of a job, as soon as that exists.
 func (s *silentSite) signalJob(t *testing.T, id, jid string, sig syscall.Signal) {
 	t.Helper()
 	s.running(t, jid, id)
@@ -301,7 +304,7 @@ func (s *silentSite) signalJob(t *testing.T, id, jid string, sig syscall.Signal)
 	}
 }
 
-// linkSilences are about minions and the way to them.
+// linkSilences are about minions and their connections.
 func linkSilences() []silence {
 	return []silence{
 		{"never connected", func(t *testing.T, s *silentSite) (string, string) {
@@ -352,7 +355,8 @@ func linkSilences() []silence {
 	}
 }
 
-// masterSilences are about the master itself. They follow each other: each of them disturbs all the others.
+// masterSilences are about the master itself. They depend on each other's order, and each of them disturbs all
+// other cases.
 func masterSilences() []silence {
 	var before, running, returned string
 	return []silence{
@@ -401,7 +405,7 @@ func masterSilences() []silence {
 	}
 }
 
-// alive waits until a minion gets jobs again.
+// alive waits until a minion receives jobs again.
 func (s *silentSite) alive(t *testing.T, id string) {
 	t.Helper()
 	s.until(t, id+" alive", func() bool {
@@ -418,10 +422,10 @@ func (s *silentSite) alive(t *testing.T, id string) {
 	})
 }
 
-// saltSaysWhy runs salt: its standard output is Salt's, the reasons are on stderr, and it does not wait for a minion
-// that cannot have got the job.
+// saltSaysWhy runs salt. stdout is as in Salt, and the reasons are on stderr. salt does not wait for a minion
+// that cannot have received the job.
 func saltSaysWhy(t *testing.T, s *silentSite) {
-	s.grains("off1", "os", "Debian") // of a minion that it does not know Salt never says that it is not connected
+	s.grains("off1", "os", "Debian") // Salt calls only a minion with cached data "Not connected"
 	ctx, cancel := context.WithTimeout(t.Context(), silentPatience)
 	defer cancel()
 	var stdout, stderr strings.Builder
@@ -447,7 +451,7 @@ func saltSaysWhy(t *testing.T, s *silentSite) {
 	}
 }
 
-// sortedBlocks sorts what salt shows by minion.
+// sortedBlocks sorts the output of salt by minion.
 func sortedBlocks(text string) string {
 	blocks := strings.SplitAfter(strings.ReplaceAll(text, "\n    ", "\v"), "\n")
 	slices.Sort(blocks)

@@ -26,10 +26,11 @@ import (
 	"brine/wire/zmq"
 )
 
-// silentPatience bounds each wait of the silences; it is reached only when something is wrong.
+// silentPatience bounds each wait in the tests of silences. A correct run never reaches it.
 const silentPatience = 2 * time.Minute
 
-// silentSite is a master and a few minions, each a process, and whoever else a test lets sign in at it.
+// silentSite is a master and a few minions, each in its own process, and further minions that a test lets sign
+// in.
 type silentSite struct {
 	t        *testing.T
 	dir      string
@@ -39,19 +40,19 @@ type silentSite struct {
 	keys     *keys.Store
 	cache    *datacache.Banks
 
-	wires map[string]*wire      // of minions whose network can be cut
-	hosts map[string]*link.Host // of daemons that live in a network of their own; the master is named, too
+	wires map[string]*wire      // of minions whose network can be cut, by id
+	hosts map[string]*link.Host // of daemons in their own network namespace, by name; the master is one of them
 	door  int                   // port of this machine that leads to the request port
 
 	kept bool // daemons have a parent
 
-	mu    sync.Mutex // procs: cases run at once
+	mu    sync.Mutex // for procs, because cases run concurrently
 	procs map[string]*exec.Cmd
 }
 
 func newSilentSite(t *testing.T) *silentSite {
 	t.Helper()
-	dir, err := os.MkdirTemp("", "bs") // short: sockets live below it
+	dir, err := os.MkdirTemp("", "bs") // short, because sockets live below it
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -98,7 +99,7 @@ func (s *silentSite) write(name, text string, mode os.FileMode) {
 	}
 }
 
-// config writes the files of the master. Minions must sign what they send, and their clocks must not be late.
+// config writes the files of the master. Minions must sign their messages, and the master checks their clocks.
 func (s *silentSite) config(conf ...string) {
 	s.t.Helper()
 	iface := "127.0.0.1"
@@ -121,7 +122,7 @@ log_level_logfile: info
 	s.write("m/etc/salt/pki/master/master.pem", s.rsa["master"].Private, 0o400)
 }
 
-// minion writes the files of a minion and accepts its key. Its network goes through a proxy when cut is set.
+// minion writes the files of a minion and accepts its key. If cut is set, its network goes through a proxy.
 func (s *silentSite) minion(id string, cut bool, conf ...string) {
 	s.t.Helper()
 	master, pub, ret := "127.0.0.1", s.pub, s.ret
@@ -154,7 +155,7 @@ log_level_logfile: info
 	s.put(keys.Accepted, id)
 }
 
-// put gives an id a key of a status.
+// put stores a key for an id with the given status.
 func (s *silentSite) put(st keys.Status, id string) {
 	s.t.Helper()
 	if err := s.keys.Put(st, id, strings.TrimSpace(s.rsa["minion"].Public)); err != nil {
@@ -162,7 +163,7 @@ func (s *silentSite) put(st keys.Status, id string) {
 	}
 }
 
-// grains sets what the master has cached of a minion.
+// grains sets the grains of a minion in the master's cache.
 func (s *silentSite) grains(id string, kv ...any) {
 	s.t.Helper()
 	if err := s.cache.StoreGrains(id, payload.M(kv...).Set("id", id)); err != nil {
@@ -170,7 +171,7 @@ func (s *silentSite) grains(id string, kv ...any) {
 	}
 }
 
-// start starts a daemon with the configuration of a name; it ends with the test at the latest.
+// start starts a daemon with the configuration of that name. It ends with the test at the latest.
 func (s *silentSite) start(name, tool string) {
 	s.t.Helper()
 	log, err := os.OpenFile(s.path(name+".log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
@@ -202,9 +203,9 @@ func (s *silentSite) start(name, tool string) {
 	s.t.Cleanup(func() { end(cmd, syscall.SIGKILL) })
 }
 
-// end sends a signal to a daemon and all that it has started, and waits for its end.
+// end sends a signal to a daemon and all processes that it started, and waits for its end.
 func end(cmd *exec.Cmd, sig syscall.Signal) {
-	_ = syscall.Kill(-cmd.Process.Pid, sig) // one that has ended is fine
+	_ = syscall.Kill(-cmd.Process.Pid, sig) // the daemon may have ended already
 	_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGCONT)
 	_ = cmd.Wait()
 }
@@ -236,7 +237,7 @@ func (s *silentSite) logs() string {
 	return b.String()
 }
 
-// ask asks the master on its control socket.
+// ask asks the master a question on its control socket.
 func (s *silentSite) ask(request *payload.Map) (*payload.Map, error) {
 	return s.askAt(s.path("m/var/run/salt/master"), request)
 }
@@ -251,7 +252,7 @@ func (s *silentSite) askAt(sockDir string, request *payload.Map) (*payload.Map, 
 	return payload.NewMap(0), err
 }
 
-// why is what the master says about a silence.
+// why returns the master's reason for a silence.
 func (s *silentSite) why(jid, id string) (code, text string, facts *payload.Map) {
 	got, err := s.ask(control.Pack(control.GetWhy{JID: jid, IDs: []string{id}}))
 	if err != nil {
@@ -285,7 +286,7 @@ func (s *silentSite) within(t *testing.T, patience time.Duration, what string, o
 	}
 }
 
-// await waits until the master states the reason that is wanted.
+// await waits until the master states the expected reason.
 func (s *silentSite) await(t *testing.T, jid, id string, code ledger.Code, text string) {
 	t.Helper()
 	var got, said string
@@ -311,7 +312,7 @@ func (s *silentSite) connected(t *testing.T, want string, ids ...string) {
 	}
 }
 
-// client is the command line's way to the master.
+// client returns a client of the master, as the command line uses it.
 func (s *silentSite) client() *client.Client {
 	return client.New(client.Options{Dial: zmq.Dialer(zmq.ReqOptions{
 		Endpoint: fmt.Sprintf("tcp://127.0.0.1:%d", s.door), Context: s.zctx}),
@@ -319,7 +320,7 @@ func (s *silentSite) client() *client.Client {
 		User: session.RunningUser(), KeyOwner: session.RunningUser(), Timeout: silentPatience})
 }
 
-// publish sends a job and waits until it is on its way.
+// publish sends a job and waits until it is published.
 func (s *silentSite) publish(t *testing.T, tgt any, tgtType, fun string, args ...any) string {
 	t.Helper()
 	c := s.client()
@@ -349,8 +350,8 @@ func (s *silentSite) one(t *testing.T, id, fun string, args ...any) string {
 	return s.list(t, []string{id}, fun, args...)
 }
 
-// unheard sends a job to a minion that has no connection, at a moment when the master knows that: while another one
-// connects, whose connection that is it does not know yet.
+// unheard sends a job to a minion without a connection, and makes sure that the master knew about the missing
+// connection then. While another minion connects, the master does not know yet whose connection that is.
 func (s *silentSite) unheard(t *testing.T, id string) string {
 	t.Helper()
 	jid := s.one(t, id, "test.ping")
@@ -364,13 +365,13 @@ func (s *silentSite) unheard(t *testing.T, id string) string {
 	return jid
 }
 
-// sent waits until a job was handed to the publish socket.
+// sent waits until the publish socket has got a job.
 func (s *silentSite) sent(t *testing.T, jid string) {
 	t.Helper()
 	s.hop(t, jid, ledger.HopPublish, "")
 }
 
-// hop waits until a hop of a job is known.
+// hop waits until the master knows a hop of a job.
 func (s *silentSite) hop(t *testing.T, jid, name, id string) {
 	t.Helper()
 	s.until(t, "hop "+name+" of "+jid, func() bool {
@@ -388,13 +389,13 @@ func (s *silentSite) hop(t *testing.T, jid, name, id string) {
 	})
 }
 
-// running waits until a minion says that the function of a job is at work.
+// running waits until a minion says that it runs the function of a job.
 func (s *silentSite) running(t *testing.T, jid, id string) {
 	t.Helper()
 	s.await(t, jid, id, ledger.JobRunning, "it has been running")
 }
 
-// told waits until a minion has told the master by itself that a job runs.
+// told waits until a minion has reported on its own that a job runs.
 func (s *silentSite) told(t *testing.T, jid, id string) {
 	t.Helper()
 	s.hop(t, jid, ledger.HopStart, id)

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// BenchmarkStart measures whole runs of short tools, process start included. The binary of a test is bigger than
-// brine's own and links libzmq dynamically unless the build tag says otherwise.
+// BenchmarkStart measures whole runs of short tools, including the start of the process. The test binary is
+// bigger than brine's own, and links libzmq dynamically unless the build tag says otherwise.
 func BenchmarkStart(b *testing.B) {
 	conf := b.TempDir()
 	for _, bb := range []struct {

@@ -15,26 +15,26 @@ import (
 	"syscall"
 	"testing"
 
-	"brine/modules/host/setaside"
+	"brine/wire/disk/setaside"
 )
 
-// What becomes of a daemon and of a file of its state that is damaged when it starts.
+// These are the ways in which a daemon can treat a damaged file of its state at its start.
 const (
-	told    = "told"    // the log names it, it is kept beside, the rest goes on
-	anew    = "anew"    // it can be made again without a loss: the daemon goes on, and makes it when it needs it
-	copied  = "copied"  // it is for others; what is in it stands elsewhere
-	named   = "named"   // the log names it, it stays for the operator to decide, and the daemon goes on and tries again
-	refuses = "refuses" // the daemon does not start, and names it: it is who the daemon is
-	nothing = "nothing" // it holds nothing that a daemon reads again
+	told    = "told"    // the log names the file, a copy is kept, and the daemon starts without it
+	anew    = "anew"    // the data can be made again without loss; the daemon starts, and makes it when needed
+	copied  = "copied"  // the file is for other programs; the data also exists elsewhere
+	named   = "named"   // the log names the file, which stays for the operator; the daemon starts and tries it again
+	refuses = "refuses" // the daemon names the file and does not start, because the file is its identity
+	nothing = "nothing" // the file holds no data that a daemon reads again
 )
 
-// stateFile is a row of the table of the files of state: every file that a master, a minion or a salt-api leaves below
-// its root_dir is in one, and each row has a file, or a test of its own.
+// stateFile is a row in the table of state files. The table covers every file that a master, a minion or a
+// salt-api leaves below its root_dir. Each row has a file, or its own test.
 type stateFile struct {
 	what string
 	path string // a pattern of filepath.Match, below the folder of the site
 	want string
-	own  string // the test that makes such a file, where TestStateFiles does not
+	own  string // the test that makes such a file, if TestStateFiles does not
 }
 
 const cacheM, cacheW = "m/var/cache/salt/master/", "web1/var/cache/salt/minion/"
@@ -52,7 +52,7 @@ var stateFiles = []stateFile{
 	{what: "mine of minions", path: cacheM + "mine/*.p", want: told},
 	{what: "grains and pillar of minions, for older tools", path: cacheM + "minions/*/data.p", want: copied},
 	{what: "mine of minions, for older tools", path: cacheM + "minions/*/mine.p", want: copied},
-	{what: "programs that run", path: "*/var/cache/salt/*/programs", want: anew}, // those that can be read are ended
+	{what: "programs that run", path: "*/var/cache/salt/*/programs", want: anew}, // readable programs are ended
 	{what: "tokens", path: cacheM + "tokens/*", want: told},
 	{what: "keys of local users", path: cacheM + ".*_key", want: told},
 	{what: "load of a job, for Salt's tools", path: cacheM + "jobs/*/*/.load.p", want: copied},
@@ -87,7 +87,7 @@ var stateFiles = []stateFile{
 	{what: "logs", path: "*/var/log/salt/*", want: nothing},
 }
 
-// rowOf is the row of a file.
+// rowOf returns the row for a file.
 func rowOf(t *testing.T, name string) *stateFile {
 	t.Helper()
 	for i, row := range stateFiles {
@@ -104,12 +104,13 @@ func rowOf(t *testing.T, name string) *stateFile {
 	return nil
 }
 
-// TestStateFiles leaves a master and a minion with every kind of state in hand, kills both, and starts them with every
-// file emptied, cut in half, or full of noise.
+// TestStateFiles makes a master and a minion create every kind of state, and kills both. Then it starts them
+// with every file emptied, cut in half, or filled with noise.
 func TestStateFiles(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts a fleet")
 	}
+	t.Parallel()
 	s := newSilentSite(t)
 	s.withState(t)
 	gold := t.TempDir()
@@ -145,10 +146,10 @@ func TestStateFiles(t *testing.T) {
 	}
 }
 
-// withState makes every kind of state, and kills the daemons in the midst of it.
+// withState makes every kind of state, and kills the daemons meanwhile.
 func (s *silentSite) withState(t *testing.T) {
 	t.Helper()
-	nobody := s.port() // where no Redis server listens
+	nobody := s.port() // no Redis server listens there
 	s.config("presence_events: True", "pillar_cache: True", "key_cache: sched", "loop_interval: 1",
 		"master_job_cache: redis", fmt.Sprintf("redis.host: 127.0.0.1\nredis.port: %d", nobody),
 		"event_return: [rawfile_json]", "rawfile_json.filename: "+s.path("events.json"),
@@ -197,7 +198,7 @@ func (s *silentSite) has(pattern string) bool {
 	return err == nil && len(list) > 0
 }
 
-// run runs a tool beside the master, or the minion.
+// run runs a tool with the configuration of the master, or of the minion.
 func (s *silentSite) run(t *testing.T, words ...string) string {
 	t.Helper()
 	dir := s.path("etc/master")
@@ -213,7 +214,7 @@ func (s *silentSite) run(t *testing.T, words ...string) string {
 	return string(out)
 }
 
-// copyState copies what the daemons have left.
+// copyState copies the files that the daemons have left.
 func (s *silentSite) copyState(t *testing.T, from, to string) {
 	t.Helper()
 	for _, root := range []string{"m", "web1"} {
@@ -227,7 +228,7 @@ func (s *silentSite) copyState(t *testing.T, from, to string) {
 	}
 }
 
-// damage harms a file in one of three ways, and returns what it holds then.
+// damage harms a file in one of three ways, and returns its new content.
 func (s *silentSite) damage(t *testing.T, name, harm string) (b []byte) {
 	t.Helper()
 	path := s.path(name)
@@ -251,7 +252,7 @@ func (s *silentSite) damage(t *testing.T, name, harm string) (b []byte) {
 	return b
 }
 
-// restore puts the state back as it was when the daemons were killed, with logs that are empty.
+// restore sets the state back to the moment when the daemons were killed, with empty logs.
 func (s *silentSite) restore(t *testing.T, gold string) {
 	t.Helper()
 	s.copyState(t, gold, s.dir)
@@ -262,7 +263,7 @@ func (s *silentSite) restore(t *testing.T, gold string) {
 	}
 }
 
-// both is what both daemons have logged.
+// both returns the logs of both daemons.
 func (s *silentSite) both() string {
 	var b strings.Builder
 	for _, log := range []string{"m/var/log/salt/master", "web1/var/log/salt/minion", "master.log", "web1.log"} {
@@ -272,8 +273,8 @@ func (s *silentSite) both() string {
 	return b.String()
 }
 
-// startHarmed starts both daemons with every file damaged but for those that decide who trusts whom. Both work, and
-// tell of everything that is lost.
+// startHarmed starts both daemons with every file damaged, except those that decide which keys are trusted.
+// Both daemons work, and report all lost data.
 func (s *silentSite) startHarmed(t *testing.T, gold string, files []string, harm string) {
 	s.restore(t, gold)
 	now := map[string][]byte{}
@@ -300,7 +301,7 @@ func (s *silentSite) startHarmed(t *testing.T, gold string, files []string, harm
 			continue
 		}
 		path, beside := s.path(name), filepath.Base(name)
-		if strings.Contains(name, "/tokens/") { // it is a secret
+		if strings.Contains(name, "/tokens/") { // the name is a secret
 			path = filepath.Join(filepath.Dir(path), beside[:6]+"...")
 		}
 		s.until(t, fmt.Sprintf("a word about %s (%s)", name, rowOf(t, name).what), func() bool {
@@ -315,7 +316,7 @@ func (s *silentSite) startHarmed(t *testing.T, gold string, files []string, harm
 	}
 }
 
-// beside tells whether a damaged file is beside its place, or in the folder for such files.
+// beside tells whether the damaged file was kept beside its place, or in the folder for such files.
 func (s *silentSite) beside(t *testing.T, name string, b []byte) bool {
 	t.Helper()
 	dir, base := filepath.Split(s.path(name))
@@ -334,7 +335,7 @@ func (s *silentSite) beside(t *testing.T, name string, b []byte) bool {
 	})
 }
 
-// startWithout starts both daemons with one file damaged that says who somebody is.
+// startWithout starts both daemons with one damaged file that holds an identity.
 func (s *silentSite) startWithout(t *testing.T, gold, name, want string) {
 	for _, harm := range []string{"emptied", "cut", "noise"} {
 		s.restore(t, gold)

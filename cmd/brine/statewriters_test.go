@@ -11,8 +11,9 @@ import (
 	"testing"
 )
 
-// stateWriters are the source files of daemons that make or write files, and what of the table those are; "" in place
-// of a row tells that what they write is no state of a daemon, for the reason beside.
+// stateWriters are the source files of daemons that make or write files, with the rows of the table that
+// describe these files. "" in place of a row means that the files are no state of a daemon. The reason is
+// beside it.
 var stateWriters = map[string][2]string{
 	"actors/master/peer.go": {"", "an empty mark of a job that a minion published; who may read " +
 		"its returns"},
@@ -67,10 +68,10 @@ var stateWriters = map[string][2]string{
 	"modules/fleet/keys/store.go":           {"accepted key"},
 	"modules/grains/static.go":              {"grains of the minion"},
 	"modules/host/datastore/datastore.go":   {"", "values that functions of jobs keep; a damaged file is set aside"},
-	"modules/host/packedfile/packedfile.go": {"", "writes for others of this table"},
+	"wire/disk/packedfile/packedfile.go":    {"", "writes for others of this table"},
 	"modules/host/program/terminal.go":      {"", "a terminal"},
-	"modules/host/recordlog/create.go":      {"", "writes for others of this table"},
-	"modules/host/wholefile/wholefile.go":   {"", "writes for others of this table"},
+	"wire/disk/recordlog/create.go":         {"", "writes for others of this table"},
+	"wire/disk/wholefile/wholefile.go":      {"", "writes for others of this table"},
 	"modules/pillar/filetree.go":            {"", "files of the operator; it only reads"},
 	"modules/pillar/minion.go":              {"pillar of the minion"},
 	"modules/reactor/backlog/log.go":        {"events for the Reactor"},
@@ -86,12 +87,12 @@ var stateWriters = map[string][2]string{
 	"wire/crypt/files.go":                   {"own key of a minion"},
 }
 
-// fileMakers are the calls by which files are made or written.
+// fileMakers are the calls that make or write files.
 var fileMakers = []string{"os.WriteFile", "os.Create", "os.CreateTemp", "os.OpenFile", "wholefile.Write",
 	"wholefile.Create", "packedfile.Write", "recordlog.Create", "recordlog.New", "bbolt.Open"}
 
-// TestStateWriters finds every source file of the daemons that writes a file: one that is new has to say here which row
-// of the table it is about, and so what becomes of that when the disk damages it.
+// TestStateWriters finds every source file of the daemons that writes a file. The author of a new one must name
+// its row in the table here, and thus decide how the daemon treats the file if the disk damages it.
 func TestStateWriters(t *testing.T) {
 	rows := map[string]bool{}
 	for _, row := range stateFiles {
@@ -105,7 +106,7 @@ func TestStateWriters(t *testing.T) {
 			switch {
 			case err != nil:
 				return err
-			case e.IsDir() && (name == "modules/execution" || name == "modules/states"): // what jobs do
+			case e.IsDir() && (name == "modules/execution" || name == "modules/states"): // files of jobs
 				return fs.SkipDir
 			case e.IsDir() || filepath.Ext(name) != ".go" || strings.HasSuffix(name, "_test.go") ||
 				strings.HasPrefix(name, "wire/wiretest") || strings.HasPrefix(name, "actors/actortest"):

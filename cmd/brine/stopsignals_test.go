@@ -9,7 +9,8 @@ import (
 	"time"
 )
 
-// TestSecondSignal: a master whose actor hangs is given its stop_timeout at the first signal, and none at the second.
+// TestSecondSignal: a master with a hanging actor waits for stop_timeout after the first signal, and does not
+// wait after the second.
 func TestSecondSignal(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts a master")

@@ -12,11 +12,12 @@ import (
 	"brine/cmd/session"
 )
 
-// hostileText fills the clipboard, sets the title, wipes the screen, writes over its line and turns what follows.
+// hostileText tries to fill the clipboard, set the title, clear the screen, overwrite its line, and reverse the
+// text that follows.
 const hostileText = "a\x1b]52;c;QQ==\a\x1b[2Jb\u009b2J\x7f\b\rc\u202ed"
 
-// TestTerminalOutput runs tools on a terminal and into pipes: a text that came from elsewhere controls no terminal, and
-// is what Salt prints in a pipe.
+// TestTerminalOutput runs tools on a terminal and with pipes. A text from another machine cannot control the
+// terminal. In a pipe the output is Salt's.
 func TestTerminalOutput(t *testing.T) {
 	s := newGoldenSite(t)
 	for _, argv := range [][]string{
@@ -48,7 +49,7 @@ func TestTerminalOutput(t *testing.T) {
 
 func controls(r rune) bool { return r != '\n' && r != '\t' && unicode.IsControl(r) || r == '\u202e' }
 
-// shownBy is what a tool writes to stdout and stderr, both a terminal or both a pipe.
+// shownBy returns the output of a tool to stdout and stderr, which are both a terminal or both a pipe.
 func (s *goldenSite) shownBy(t *testing.T, onTerminal bool, argv []string) string {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), casePatience)

@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// TestWatchdog: a service manager that asks for it hears from both daemons, with a parent and without, that they are
-// well.
+// TestWatchdog: both daemons, with and without a parent, send their reports to a service manager that asks for
+// them.
 func TestWatchdog(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts daemons")
@@ -42,7 +42,7 @@ func TestWatchdog(t *testing.T) {
 				}
 			}
 			heard := make(chan struct{})
-			go func() { // goes on to listen: a socket in which too much waits would hold up the daemon
+			go func() { // goes on reading, because a full socket would block the daemon
 				defer close(heard)
 				_ = conn.SetReadDeadline(time.Time{})
 				for b := make([]byte, 64); ; {

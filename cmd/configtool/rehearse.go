@@ -6,8 +6,8 @@ import (
 	"brine/config"
 	"brine/modules/fileserver"
 	"brine/modules/fileserver/gitfs"
-	"brine/modules/loader"
 	"brine/modules/tops"
+	"brine/wire/python"
 )
 
 // rehearse asks the parts of a master that read their own options when it starts: what they would not start with is a
@@ -29,7 +29,7 @@ func rehearse(m *config.Master) (faults config.Faults, notices []config.Notice) 
 	}
 	_, err := gitfs.NewPillars(m.Raw, func(_ slog.Level, text string) { warns(text) })
 	switch checked := m.Raw.Value("git_pillar_verify_config"); {
-	case err != nil && (checked == nil || loader.Truthy(checked)):
+	case err != nil && (checked == nil || python.Truth(checked)):
 		ends("ext_pillar", err)
 	case err != nil:
 		warns("Git external pillars are not there: pillars will say so: " + err.Error())

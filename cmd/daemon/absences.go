@@ -9,14 +9,13 @@ import (
 	"brine/cmd/session"
 	"brine/config"
 	"brine/modules/absent"
-	"brine/modules/loader"
 	"brine/modules/pillar"
-	"brine/modules/text/pytext"
 	"brine/wire/payload"
+	"brine/wire/python"
 )
 
-// absences name what the options of a daemon ask for and brine does not have: external pillars, and functions in
-// schedules and mines.
+// absences names the things that a daemon's options ask for and brine lacks: external pillars, and functions in
+// schedules and mines. It also warns of secrets that pillar_opts gives to minions.
 func absences(s *session.Session) (out []config.Notice) {
 	c := s.Common
 	say := func(key, text string) {
@@ -34,7 +33,7 @@ func absences(s *session.Session) (out []config.Notice) {
 	kind := absent.Execution
 	if s.Master != nil {
 		kind = absent.Runner
-		if names := config.SecretOptions(c.Raw); loader.Truthy(c.Raw.Value("pillar_opts")) {
+		if names := config.SecretOptions(c.Raw); python.Truth(c.Raw.Value("pillar_opts")) {
 			say("pillar_opts", "every minion gets all options of this master in its pillar, unmasked; secrets are in "+
 				oneOf(names))
 		}
@@ -57,11 +56,11 @@ func oneOf(names []string) string {
 	return strings.Join(names, ", ")
 }
 
-// functionsIn are the names of functions in the option schedule or mine_functions, in order.
+// functionsIn returns the names of functions in the option schedule or mine_functions, in order.
 func functionsIn(key string, v any) (names []string) {
 	m, _ := v.(*payload.Map)
 	for name, entry := range m.All() {
-		fun := pytext.Str(name)
+		fun := python.Str(name)
 		job, isMap := entry.(*payload.Map)
 		if key == "schedule" {
 			fun = job.Str("function")
@@ -69,7 +68,7 @@ func functionsIn(key string, v any) (names []string) {
 			fun = job.Str("mine_function")
 		}
 		list, _ := entry.([]any)
-		for _, one := range list { // an alias may be a list, with the function in one of its maps
+		for _, one := range list { // an alias may be a list; one of its maps then holds the function
 			if in, ok := one.(*payload.Map); ok && in.Has("mine_function") {
 				fun = in.Str("mine_function")
 			}

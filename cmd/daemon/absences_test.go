@@ -10,12 +10,12 @@ import (
 	"brine/wire/payload"
 )
 
-// TestAbsences: what options ask for and brine does not have is named, once; secrets are not shown.
+// TestAbsences: a notice names everything that options ask for and brine lacks, once. Secrets are not shown.
 func TestAbsences(t *testing.T) {
 	for _, tt := range []struct {
 		name string
 		opts *payload.Map
-		want []string // parts of one notice each
+		want []string // parts of each notice
 	}{
 		{"nothing", payload.M("ext_pillar", []any{payload.M("cmd_yaml", "true"), payload.M("git", []any{})}, "schedule",
 			payload.M("a", payload.M("function", "manage.up"))), nil},
@@ -46,7 +46,7 @@ func TestAbsences(t *testing.T) {
 	}
 }
 
-// TestFunctionsIn: every form in which a schedule and a mine name functions is read.
+// TestFunctionsIn: functionsIn reads every form in which a schedule or a mine names functions.
 func TestFunctionsIn(t *testing.T) {
 	mine := payload.M("test.ping", []any{}, "ips", payload.M("mine_function", "network.ip_addrs"), "keys",
 		[]any{payload.M("mine_function", "cmd.run"), "x"}, "grains.get", nil)

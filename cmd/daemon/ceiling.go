@@ -9,20 +9,21 @@ import (
 	"time"
 )
 
-// Of a ceiling, in bytes: what is always left to a heap beside what lives in it, and the steps in which the ceiling
-// rises.
+// These constants of the ceiling are in bytes: ceilingRest is always free above the live heap, and the ceiling
+// rises in steps of ceilingStep.
 const (
 	ceilingRest = 16 << 20
 	ceilingStep = 8 << 20
 )
 
-// ceilingLook is how often is looked at what lives in the heap. What comes in between costs time, not memory.
+// ceilingLook is the time between two checks of the live heap. Growth between two checks costs time, not
+// memory.
 const ceilingLook = 2 * time.Second
 
-// holdMemory keeps Go's memory below a ceiling until ctx ends, for as long as what lives in it leaves room: there the
-// collector works sooner, and pages that are free go back. By itself a heap grows to twice what lives in it, and a
-// storm of sign-ins leaves the pages that it took. A limit that is less stands, and so does a GOMEMLIMIT of the
-// operator.
+// holdMemory keeps Go's memory below a ceiling until ctx ends, unless the live heap needs more. Near the
+// ceiling the collector runs more often, and free pages go back to the system. Without a ceiling a heap grows
+// to twice its live size, and a storm of sign-ins keeps the pages that it used. A lower limit stays in force,
+// and so does a GOMEMLIMIT of the operator.
 func holdMemory(ctx context.Context, ceiling int64) {
 	most := debug.SetMemoryLimit(-1)
 	if ceiling <= 0 || most <= ceiling || os.Getenv("GOMEMLIMIT") != "" {
@@ -43,7 +44,8 @@ func holdMemory(ctx context.Context, ceiling int64) {
 	}
 }
 
-// ceilingFor is the ceiling for a heap in which so much lives: a collector without room would do nothing but collect.
+// ceilingFor computes the ceiling for a live heap. A collector without free memory above the live heap would
+// run without pause.
 func ceilingFor(live, ceiling, most int64) int64 {
 	live = min(live, math.MaxInt64/4)
 	need := live + live/2 + ceilingRest
@@ -53,7 +55,7 @@ func ceilingFor(live, ceiling, most int64) int64 {
 	return min((need+ceilingStep-1)/ceilingStep*ceilingStep, most)
 }
 
-// liveHeap is what the last collection has found to live, in bytes.
+// liveHeap is the size of the live heap after the last collection, in bytes.
 func liveHeap() int64 {
 	s := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
 	metrics.Read(s)

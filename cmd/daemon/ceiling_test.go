@@ -28,8 +28,8 @@ func TestCeilingFor(t *testing.T) {
 	}
 }
 
-// TestHoldMemory sees the limit that holdMemory sets, and that it leaves alone what an operator or a control group has
-// set.
+// TestHoldMemory checks the limit that holdMemory sets. A limit of an operator or of a control group stays in
+// force.
 func TestHoldMemory(t *testing.T) {
 	before := debug.SetMemoryLimit(-1)
 	defer debug.SetMemoryLimit(before)
@@ -38,7 +38,7 @@ func TestHoldMemory(t *testing.T) {
 		t.Error("nothing lives")
 	}
 	over, cancel := context.WithCancel(t.Context())
-	cancel() // one look
+	cancel() // one check
 	for _, tt := range []struct {
 		name, env            string
 		limit, ceiling, want int64

@@ -9,8 +9,9 @@ import (
 	"brine/modules/host/memory"
 )
 
-// limitMemory makes the collector work harder before this process reaches the memory limit of its control group, which
-// would kill it. It returns that limit in bytes, 0 when there is none. A GOMEMLIMIT of the operator stands.
+// limitMemory makes the collector work harder before this process reaches the memory limit of its control
+// group. The kernel would kill the process there. It returns that limit in bytes, or 0 without a limit. A
+// GOMEMLIMIT of the operator stays in force.
 func limitMemory(s *session.Session) int64 {
 	limit := memory.OfGroup()
 	if limit == 0 {

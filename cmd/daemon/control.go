@@ -12,7 +12,7 @@ import (
 	"brine/wire/payload"
 )
 
-// AddControl lets a daemon answer on its control socket: about its actors, and what opt adds.
+// AddControl lets a daemon answer on its control socket, about its actors and about the subjects in opt.
 func AddControl(s *session.Session, top *supervisor.Supervisor, opt admin.Options) error {
 	opt.Path, opt.Mode = control.At(s.Common.SockDir).Path(), s.Common.ControlMode
 	opt.Tree, opt.Logger, opt.Version = top, s.Log, tool.Version
@@ -22,7 +22,7 @@ func AddControl(s *session.Session, top *supervisor.Supervisor, opt admin.Option
 	return err
 }
 
-// MapOrNil keeps a map that is not there from becoming an empty one.
+// MapOrNil turns a nil map into a plain nil, which is not encoded as an empty map.
 func MapOrNil(m *payload.Map, err error) (any, error) {
 	if m == nil {
 		return nil, err

@@ -19,28 +19,29 @@ import (
 	"brine/cmd/session"
 	"brine/cmd/tool"
 	"brine/config"
-	"brine/modules/host/wholefile"
 	"brine/modules/outputters"
 	"brine/supervisor/stats"
+	"brine/wire/disk/wholefile"
 )
 
-// A process that dies of a panic or of a signal of its own says why on stderr, and in a file. The next one makes a
-// report of it, tells where that is, and keeps the last few. See docs/decisions/0037.
+// A process that dies of a panic or of its own signal writes the reason to stderr and to a file. The next
+// process makes a report of it, logs the path of the report, and keeps the last few reports. See
+// docs/decisions/0037.
 
-// The files, in the cache directory, and their bounds.
+// These are the names in the cache directory and their limits.
 const (
 	crashFolder = "crashes"
-	crashOutput = "output"  // of the process that runs
-	crashMost   = 256 << 10 // bytes of it that go into a report
-	crashRoom   = 64 << 10  // bytes that are set aside for it, so that a full disk takes it
-	crashKept   = 5         // reports
-	crashDeaths = 10        // of actors, in a report
-	crashEnding = ".txt"    // of reports
+	crashOutput = "output"  // output of the current process
+	crashMost   = 256 << 10 // bytes of the output that go into a report
+	crashRoom   = 64 << 10  // bytes reserved for the output, so that it can be written to a full disk
+	crashKept   = 5         // number of reports
+	crashDeaths = 10        // deaths of actors in a report
+	crashEnding = ".txt"    // of the names of reports
 	crashStamp  = "20060102T150405.000000000"
 )
 
-// noCores keeps the memory of this process, in which keys are, out of core files. Only the soft limit goes, as a
-// service manager sets it by default: programs that jobs start can raise it again.
+// noCores keeps the memory of this process, which holds keys, out of core files. It lowers only the soft limit,
+// as service managers do by default, so programs that jobs start can raise it again.
 func noCores() error {
 	var lim syscall.Rlimit
 	if err := syscall.Getrlimit(syscall.RLIMIT_CORE, &lim); err != nil {
@@ -53,8 +54,9 @@ func noCores() error {
 	return nil
 }
 
-// catchCrashes has what kills this process written to a file, after a report was made of what is there already: what
-// killed the one before. It returns the path of that report, "" when there is none.
+// catchCrashes directs the output of a crash of this process to a file. Before that, it turns the crash output
+// of the last process, which the file may hold, into a report. It returns the path of the report, or "" without
+// one.
 func catchCrashes(s *session.Session, state string, deaths []stats.Death) (report string, err error) {
 	dir := filepath.Join(s.Common.CacheDir, state, crashFolder)
 	if err := os.MkdirAll(dir, 0o700); err != nil {
@@ -83,14 +85,14 @@ func catchCrashes(s *session.Session, state string, deaths []stats.Death) (repor
 	return report, errors.Join(err, debug.SetCrashOutput(f, debug.CrashOptions{}))
 }
 
-// setAside takes room on the disk behind what is in the file, whose size stays. Where the file system cannot do that,
-// or has no room, a crash leaves what fits.
+// setAside reserves space on the disk behind the content of the file. The size of the file stays. If the file
+// system cannot do that, or is full, a crash writes as much as fits.
 func setAside(f *os.File) {
 	const keepSize = 1 // FALLOC_FL_KEEP_SIZE (linux/falloc.h)
 	_ = syscall.Fallocate(int(f.Fd()), keepSize, 0, crashRoom)
 }
 
-// crashReport is the text of a report.
+// crashReport returns the text of a report.
 func crashReport(output string, before keepalive.Ended, c *config.Common, deaths []stats.Death) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "brine %s, Salt %s, %s, %s/%s\n", tool.Version, tool.SaltVersion, runtime.Version(), runtime.GOOS,
@@ -106,14 +108,14 @@ func crashReport(output string, before keepalive.Ended, c *config.Common, deaths
 	return b.String()
 }
 
-// Of a crash's output: the arguments of a call at the end of a line, and the registers, which both may be parts of
-// keys.
+// These patterns match parts of a crash's output that may contain keys: the arguments of a call at the end of a
+// line, and the registers.
 var (
 	callValues = regexp.MustCompile(`(?m)^(\S.*)\([^()]*0x[^()]*\)$`)
 	registers  = regexp.MustCompile(`(?m)^[a-z][a-z0-9]{0,5}\s+0x[0-9a-f]+\n`)
 )
 
-// withoutValues takes out of a crash's output what may be secret.
+// withoutValues removes from a crash's output all that may be secret.
 func withoutValues(output string) string {
 	output = callValues.ReplaceAllString(output, "$1(...)")
 	return config.MaskText(registers.ReplaceAllString(output, ""))
@@ -140,7 +142,7 @@ func thinOut(dir string) (err error) {
 	return err
 }
 
-// tellOfCrash makes the report of the process before, says where it is, and returns that; "" when there is none.
+// tellOfCrash makes the report about the previous process, logs its path and returns it, or returns "".
 func tellOfCrash(s *session.Session, svc Service, state string) string {
 	report, err := catchCrashes(s, state, svc.Supervisor().History())
 	if err != nil {

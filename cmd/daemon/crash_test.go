@@ -17,18 +17,18 @@ import (
 
 const crashEnv = "BRINE_CRASH_TEST"
 
-// secretPanic dies outside of any actor, with a secret in its words and in its arguments.
+// secretPanic panics outside of any actor, with a secret in its text and in its arguments.
 //
 //go:noinline
 func secretPanic(key int) {
-	never := make(chan struct{}) // the process ends here: what comes behind must not begin
+	never := make(chan struct{}) // the process ends here; the code below must not run
 	go func() { panic("cannot log in: password=hunter2-in-words") }()
 	<-never
 	println(key) // keeps the argument
 }
 
-// TestCrashReport lets a process crash again and again: the next one makes a report, for root's eyes alone, without
-// secrets, and keeps the last few.
+// TestCrashReport lets a process crash again and again. The next process makes a report that only root can read
+// and that contains no secrets. It keeps the last few reports.
 func TestCrashReport(t *testing.T) {
 	if dir := os.Getenv(crashEnv); dir != "" {
 		if _, err := catchCrashes(crashSession(dir), "", nil); err != nil {
@@ -48,7 +48,7 @@ func TestCrashReport(t *testing.T) {
 			t.Fatal("it has not crashed")
 		}
 		if n%2 == 0 {
-			continue // the next one makes the report itself
+			continue // the next process makes the report itself
 		}
 		var err error
 		deaths := []stats.Death{{Path: "master/Publisher", Incarnation: 3, Reason: "boom, token: abcdefgh"}}

@@ -11,11 +11,11 @@ import (
 	"testing"
 )
 
-// crashDiskEnv is the folder of a run of the test that may mount.
+// crashDiskEnv names the folder for a run of the test that may mount.
 const crashDiskEnv = "BRINE_CRASH_DISK_TEST"
 
-// TestCrashOnFullDisk: a process that dies while its disk has no byte left leaves its output all the same. As long as
-// the disk is full no report is promised; the first start with room makes it.
+// TestCrashOnFullDisk: a process that crashes while its disk is full still leaves its output. As long as the
+// disk is full, no report is promised. The first start with free space makes the report.
 func TestCrashOnFullDisk(t *testing.T) {
 	dir := os.Getenv(crashDiskEnv)
 	if dir == "" {
@@ -59,13 +59,13 @@ func TestCrashOnFullDisk(t *testing.T) {
 	if info, err := os.Stat(output); err != nil || info.Size() != 0 {
 		t.Errorf("the output is still there: %v, %v", info, err)
 	}
-	crashOn(t, dir) // what was set aside went with the output, and is there again
+	crashOn(t, dir) // the output has used the reserved space, which is reserved again by now
 	if raw, err := os.ReadFile(output); err != nil || !strings.Contains(string(raw), "panic: cannot log in") {
 		t.Errorf("the output of the second crash: %.200q, %v", raw, err)
 	}
 }
 
-// crashOn has a process crash whose disk is filled once it has begun.
+// crashOn lets a process crash. Its disk is filled after its start.
 func crashOn(t *testing.T, dir string) {
 	t.Helper()
 	cmd := exec.Command(os.Args[0], "-test.run=^TestCrashReport$")
@@ -75,10 +75,10 @@ func crashOn(t *testing.T, dir string) {
 	}
 }
 
-// crashFillEnv names a file that the crashing process makes as big as there is room.
+// crashFillEnv names a file that the crashing process makes as large as the disk allows.
 const crashFillEnv = "BRINE_CRASH_FILL_TEST"
 
-// fillUp leaves no byte on the disk of a file.
+// fillUp fills the disk of a file to the last byte.
 func fillUp(path string) {
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {

@@ -1,4 +1,4 @@
-// Package daemon is what the two daemons have in common as processes: background, pid file, signals, limits of memory,
+// Package daemon contains what both daemons need as processes: background, pid file, signals, limits of memory,
 // metrics, control socket. It answers to salt/cli/daemons.py.
 package daemon
 
@@ -22,13 +22,14 @@ import (
 	"brine/cmd/session"
 	"brine/cmd/tool"
 	"brine/config"
-	"brine/modules/host/wholefile"
 	"brine/supervisor"
+	"brine/wire/disk/wholefile"
 
 	"github.com/coreos/go-systemd/v22/daemon"
 )
 
-// daemonChild marks the process that -d has put into the background. It holds no secret and is not inherited further.
+// daemonChild marks the process that -d has put into the background. It holds no secret, and children do not
+// inherit it.
 const daemonChild = "BRINE_DAEMON_CHILD"
 
 // AddOptions declares -d and --pid-file.
@@ -41,52 +42,53 @@ func AddOptions(p *optparse.Parser, pidFile string) {
 	)
 }
 
-// AddKeepalive declares --disable-keepalive, which is read before Go is there: see package keepalive.
+// AddKeepalive declares --disable-keepalive. Package keepalive reads it before Go code runs.
 func AddKeepalive(p *optparse.Parser, what string) {
 	p.Add(optparse.Option{Flags: []string{"--disable-keepalive"}, Kind: optparse.Flag,
 		Help: "Do not start the " + what + " again when its process dies, or ends with code 99."})
 }
 
-// Service is a daemon's working part, once it runs.
+// Service is the working part of a running daemon.
 type Service interface {
-	// End ends it; the report names what did not end.
+	// End stops the service. The report names the actors that did not end.
 	End() (supervisor.Report, error)
-	// Supervisor is the root of its actors.
+	// Supervisor returns the root of the service's actors.
 	Supervisor() *supervisor.Supervisor
 }
 
-// Stateful is a Service that says itself what Lifecycle.State is.
+// Stateful is a Service that provides the value of Lifecycle.State itself.
 type Stateful interface{ State() string }
 
-// Lifecycle is what the daemons have in common: what they are called, how they start, why they end.
+// Lifecycle describes a daemon to Serve: its names, its start, and its end.
 type Lifecycle struct {
 	Title  string // "Salt Master" or "Salt Minion", as in Salt's log lines
 	Class  string // "Master" or "Minion"
 	Start  func() (Service, error)
 	Exit   <-chan ExitRequest   // the service asks for the end of the process; may be nil
-	Closed func(string) string  // the line for stderr at the end, from why it ended
-	Lost   func(Service) string // what went with a process that was killed, and what did not, as its successor knows it
-	// folder below the cache directory for reports of crashes, "" is that itself: no two daemons share one
+	Closed func(string) string  // makes the line for stderr at the end from the reason
+	Lost   func(Service) string // what a killed process lost, and what it did not lose, as its successor knows it
+	// folder below the cache directory for crash reports; "" is the cache directory itself; no two daemons
+	// share one
 	State  string
-	Memory int64 // bytes that Go may take before it works to take less; 0: it takes what it likes
+	Memory int64 // ceiling in bytes for Go's memory, see holdMemory; 0: none
 }
 
-// ExitRequest is a reason to end the process that comes from inside.
+// ExitRequest is a service's own reason to end the process.
 type ExitRequest struct {
 	Code int
 	Text string
 }
 
-// Background starts the daemon again as a process of its own session, detached from the terminal, and tells the
-// caller to end. Go cannot fork; the second process repeats the checks that this one has passed.
+// Background starts the daemon again in its own session, detached from the terminal, and tells the caller to
+// end. Go cannot fork, so the second process repeats the checks that this one has passed.
 func Background(s *session.Session) (detached bool, err error) {
-	if os.Getenv(daemonChild) != "" { // the configuration is read: paths of the command line are not needed any more
+	if os.Getenv(daemonChild) != "" { // relative paths of the command line are read by now
 		return false, errors.Join(os.Unsetenv(daemonChild), os.Chdir("/"))
 	}
 	if !s.Opt.Bool("daemon") {
 		return false, nil
 	}
-	file, self := s.Parent.File() // by the name that it was started by, which an upgrade may turn to another file
+	file, self := s.Parent.File() // after an upgrade this name may lead to another file
 	if file != keepalive.FileSame || self == "" {
 		var err error
 		if self, err = os.Executable(); err != nil {
@@ -103,11 +105,11 @@ func Background(s *session.Session) (detached bool, err error) {
 	return true, child.Process.Release()
 }
 
-// pidFileEvery is how often a pid file is tried again for which the disk has no room.
+// pidFileEvery is the time between two attempts to write a pid file to a full disk.
 const pidFileEvery = 10 * time.Second
 
-// keepPidFile writes the decimal pid; it goes with the process. The daemon does not wait for a disk that has no room
-// for it.
+// keepPidFile writes the decimal pid. The file is removed when the process ends. The daemon does not wait if
+// the disk is full.
 func keepPidFile(ctx context.Context, s *session.Session) error {
 	path := s.Common.PidFile
 	if path == "" {
@@ -130,7 +132,7 @@ func keepPidFile(ctx context.Context, s *session.Session) error {
 	}
 	s.AtEnd(func() {
 		if b, err := os.ReadFile(path); err == nil && strings.TrimSpace(string(b)) == strconv.Itoa(os.Getpid()) {
-			_ = os.Remove(path) // what cannot be removed is overwritten by the next start
+			_ = os.Remove(path) // the next start overwrites a file that cannot be removed
 		}
 	})
 	return nil
@@ -141,7 +143,7 @@ func writePidFile(path string) error {
 	if err == nil {
 		err = wholefile.Write(path, []byte(strconv.Itoa(os.Getpid())), wholefile.Options{Mode: 0o644, Umask: true})
 	}
-	if errors.Is(err, fs.ErrPermission) { // the file alone may be this user's
+	if errors.Is(err, fs.ErrPermission) { // this user may be allowed to write only the file itself
 		err = os.WriteFile(path, []byte(strconv.Itoa(os.Getpid())), 0o644)
 	}
 	if err != nil {
@@ -150,11 +152,11 @@ func writePidFile(path string) error {
 	return nil
 }
 
-// noRoom tells of a disk or a quota that is used up.
+// noRoom tells whether a disk or a quota is used up.
 func noRoom(err error) bool { return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) }
 
-// AlreadyRunning says whether the pid file names a living daemon other than this one. A process that merely got the
-// number of a dead one does not count.
+// AlreadyRunning tells whether the pid file names a living daemon other than this one. Another program that has
+// got the number of a dead daemon does not count.
 func AlreadyRunning(s *session.Session) bool {
 	raw, err := os.ReadFile(s.Common.PidFile)
 	if err != nil {
@@ -171,7 +173,8 @@ func AlreadyRunning(s *session.Session) bool {
 	return err != nil || strings.Contains(string(line), "salt") || strings.Contains(string(line), "brine")
 }
 
-// Serve runs a daemon until a signal, or until its service asks for the end. A second signal ends it at once.
+// Serve runs a daemon until a signal arrives, or until its service asks for the end. A second signal ends it at
+// once.
 func Serve(s *session.Session, l Lifecycle) error {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
@@ -187,7 +190,7 @@ func Serve(s *session.Session, l Lifecycle) error {
 	s.Memory = limitMemory(s)
 	go holdMemory(ctx, l.Memory)
 	svc, err := l.Start()
-	if err != nil || svc == nil { // without a service and an error the log says why, and Salt ends well
+	if err != nil || svc == nil { // if both are nil, the log has the reason, and the exit code is 0 as in Salt
 		return err
 	}
 	dumpOnUSR1(ctx, s)
@@ -212,7 +215,7 @@ func Serve(s *session.Session, l Lifecycle) error {
 	}
 }
 
-// stopOn ends the service on a signal, with Salt's words.
+// stopOn ends the service after a signal, with Salt's texts.
 func stopOn(s *session.Session, l Lifecycle, svc Service, sig os.Signal, again <-chan os.Signal) error {
 	name := map[os.Signal]string{syscall.SIGTERM: "SIGTERM", syscall.SIGINT: "SIGINT"}[sig]
 	s.Log.Warn(fmt.Sprintf("%s received a %s. Exiting.", l.Class, name))
@@ -225,7 +228,7 @@ func stopOn(s *session.Session, l Lifecycle, svc Service, sig os.Signal, again <
 	return nil
 }
 
-// end stops the service; another signal meanwhile cuts it short.
+// end stops the service. Another signal cuts the stop short.
 func end(s *session.Session, svc Service, again <-chan os.Signal) (supervisor.Report, error) {
 	notify(s, s.Parent.Stopping, daemon.SdNotifyStopping)
 	type outcome struct {
@@ -249,7 +252,7 @@ func end(s *session.Session, svc Service, again <-chan os.Signal) (supervisor.Re
 	}
 }
 
-// dumpOnUSR1 writes all goroutines to a file when SIGUSR1 comes, as Salt writes its stack.
+// dumpOnUSR1 writes the stacks of all goroutines to a file at each SIGUSR1, as Salt writes its stack.
 func dumpOnUSR1(ctx context.Context, s *session.Session) {
 	usr1 := make(chan os.Signal, 1)
 	signal.Notify(usr1, syscall.SIGUSR1)

@@ -16,28 +16,30 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Times of settling. A daemon that has worked and then rests gives back what only the work needed.
+// These constants control settling: after a period of work, an idle daemon gives back memory that only the work
+// needed.
 const (
-	settleLook  = 2 * time.Second       // how long it must have rested, and how often that is looked at
-	settleRest  = 40 * time.Millisecond // of processor time within settleLook are rest
-	settleWork  = 20 * time.Millisecond // of processor time since the last time are worth it,
-	settleTimes = 5                     // and so many times what settling took then,
-	// of which each look takes this part: on a busy machine it has the end of a start in it
+	settleLook  = 2 * time.Second       // the daemon must have been idle for so long; also the time between two looks
+	settleRest  = 40 * time.Millisecond // a daemon that uses at most so much processor time within settleLook is idle
+	settleWork  = 20 * time.Millisecond // a settling needs so much processor time of work since the last one,
+	settleTimes = 5                     // and so many times the cost of the last settling;
+	// each look lowers that cost by this fraction, because on a busy machine the first cost includes the end of
+	// the start
 	settleFade  = 100
-	settleApart = 10 * time.Second // between two times at least
+	settleApart = 10 * time.Second // least time between two settlings
 )
 
-// settling decides when to settle, out of the processor time that was used until a moment.
+// settling decides when to settle. It judges by the processor time that the process has used so far.
 type settling struct {
-	last, done time.Duration // used at the last look, and when it settled last
-	cost       time.Duration // what that took
-	at         time.Time     // of that
+	last, done time.Duration // processor time used at the last look and at the last settling
+	cost       time.Duration // processor time of the last settling
+	at         time.Time     // time of the last settling
 }
 
-// newSettling takes a start for work, however little it was.
+// newSettling counts the start of the daemon as work, however short it was.
 func newSettling() settling { return settling{done: -settleWork} }
 
-// due takes a look.
+// due tells whether to settle now.
 func (s *settling) due(used time.Duration, now time.Time) bool {
 	rests := used-s.last <= settleRest
 	s.last = used
@@ -49,10 +51,10 @@ func (s *settling) due(used time.Duration, now time.Time) bool {
 	return true
 }
 
-// settled notes what a settling took, which is not work.
+// settled notes the cost of a settling, which does not count as work.
 func (s *settling) settled(used time.Duration) { s.cost, s.done = used-s.done, used }
 
-// settleMemory gives memory back until ctx ends.
+// settleMemory gives memory back at suitable moments until ctx ends.
 func settleMemory(ctx context.Context, log *slog.Logger) {
 	look := time.NewTicker(settleLook)
 	defer look.Stop()
@@ -65,7 +67,7 @@ func settleMemory(ctx context.Context, log *slog.Logger) {
 		case <-ctx.Done():
 			return
 		}
-		runtime.GC() // what pools hold goes with the second collection
+		runtime.GC() // pools lose their content with the second collection
 		debug.FreeOSMemory()
 		if err := releaseFilePages(); err != nil {
 			log.Debug("pages of the program cannot be given back", "err", err)
@@ -74,7 +76,7 @@ func settleMemory(ctx context.Context, log *slog.Logger) {
 	}
 }
 
-// processorTime is what this process has used so far.
+// processorTime is the processor time that this process has used so far.
 func processorTime() time.Duration {
 	var u unix.Rusage
 	if unix.Getrusage(unix.RUSAGE_SELF, &u) != nil {
@@ -83,8 +85,8 @@ func processorTime() time.Duration {
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
-// releaseFilePages takes the pages of the program and its libraries out of this process: half of them were needed
-// by the start alone. Nothing is lost: a page that is needed again comes out of the page cache, where it stays.
+// releaseFilePages removes the pages of the program and its libraries from this process. Half of them served
+// the start alone. Nothing is lost: a page that is needed again comes from the page cache, where it stays.
 func releaseFilePages() error {
 	f, err := os.Open("/proc/self/smaps")
 	if err != nil {
@@ -101,14 +103,14 @@ func releaseFilePages() error {
 	return err
 }
 
-// divideSize is the size of the parts of the program that come back as one, in bytes: smaller ones cost the kernel an
-// area each (decision 0049).
+// divideSize is the size of the parts in which the program comes back into memory, in bytes. With smaller parts
+// the kernel would need more areas (decision 0049).
 const divideSize = 32 << 10
 
-// divide makes small areas of a large one. Since Linux 6.18 the first touch of an area maps all of the page cache's
-// folio that is there, two megabytes where the program was written in one piece; a folio is not mapped beyond its area.
-// That every other part is left out of core dumps keeps them apart; a program's own pages are not in them anyway.
-// What cannot be divided stays as it is.
+// divide splits a large area into small ones. Since Linux 6.18 the first access to an area maps the whole part
+// of a page cache folio that lies in the area, which is two megabytes if the program was written in one piece.
+// To keep areas apart, every other part is excluded from core dumps, which never contain a program's own pages
+// anyway. If an area cannot be divided, it stays as it is.
 func divide(a area) {
 	for _, part := range oddParts(a) {
 		if _, _, no := unix.Syscall(unix.SYS_MADVISE, part.from, part.to-part.from, unix.MADV_DONTDUMP); no != 0 {
@@ -117,7 +119,7 @@ func divide(a area) {
 	}
 }
 
-// oddParts are the parts of an area that lie in every other stretch of the addresses.
+// oddParts returns every other part of an area, at fixed multiples of divideSize.
 func oddParts(a area) (odd []area) {
 	for from := a.from &^ (2*divideSize - 1); from < a.to; from += 2 * divideSize {
 		part := area{max(from+divideSize, a.from), min(from+2*divideSize, a.to)}
@@ -131,8 +133,9 @@ func oddParts(a area) (odd []area) {
 // area is a range of addresses.
 type area struct{ from, to uintptr }
 
-// cleanFileAreas reads the table of a process' memory (proc_pid_smaps(5)) and lists the private mappings of files
-// that cannot be written and never were. Those with pages of their own, such as relocated data, would lose them.
+// cleanFileAreas reads the table of a process's memory (proc_pid_smaps(5)). It lists private mappings of files
+// that are read-only and were never written. Mappings with pages of their own, such as relocated data, would
+// lose these pages.
 func cleanFileAreas(smaps io.Reader) (out []area, err error) {
 	var a area
 	clean := false

@@ -61,20 +61,20 @@ func TestSettling(t *testing.T) {
 	begin := time.Unix(1000, 0)
 	s := settling{cost: 20 * ms}
 	for i, tt := range []struct {
-		after time.Duration // since the begin
-		used  time.Duration // in all
+		after time.Duration // since the start
+		used  time.Duration // in total
 		want  bool
 	}{
 		{2 * time.Second, 300 * ms, false},  // starting
 		{4 * time.Second, 310 * ms, true},   // resting
-		{6 * time.Second, 311 * ms, false},  // nothing done since
+		{6 * time.Second, 311 * ms, false},  // no work since
 		{8 * time.Second, 900 * ms, false},  // working
 		{10 * time.Second, 901 * ms, false}, // resting, but too soon
 		{14 * time.Second, 902 * ms, true},
 		{60 * time.Second, 990 * ms, false}, // not much
-		{70 * time.Second, 1020 * ms, true}, // enough by now
+		{70 * time.Second, 1020 * ms, true}, // enough now
 		{90 * time.Second, 1300 * ms, false},
-		{92 * time.Second, 1400 * ms, false}, // works on
+		{92 * time.Second, 1400 * ms, false}, // still working
 		{94 * time.Second, 1440 * ms, true},
 	} {
 		if got := s.due(tt.used, begin.Add(tt.after)); got != tt.want {
@@ -86,7 +86,7 @@ func TestSettling(t *testing.T) {
 		short.due(52*ms, begin.Add(20*time.Second)) {
 		t.Error("a short start is not settled once")
 	}
-	short.settled(60 * ms) // it took 9
+	short.settled(60 * ms) // it cost 9 ms
 	if short.due(104*ms, begin.Add(38*time.Second)) || !short.due(105*ms, begin.Add(40*time.Second)) {
 		t.Error("work worth five settlings is not settled")
 	}
@@ -97,7 +97,7 @@ func TestSettling(t *testing.T) {
 	busy := newSettling()
 	busy.due(50*ms, begin)
 	busy.due(50*ms, begin.Add(2*time.Second))
-	busy.settled(450 * ms) // of which most was the start, which had to wait
+	busy.settled(450 * ms) // most of this was the start, which had to wait
 	looks := 0
 	for busy.due(1450*ms, begin.Add(2*time.Second)); !busy.due(1450*ms,
 		begin.Add(time.Duration(looks)*2*time.Second)); looks++ {
@@ -113,7 +113,7 @@ func TestSettling(t *testing.T) {
 	}
 }
 
-// TestOddParts divides the same addresses in the same way, also when they are divided already.
+// TestOddParts: an area is divided at the same addresses even if it is divided already.
 func TestOddParts(t *testing.T) {
 	const s = divideSize
 	for _, tt := range []struct {
@@ -131,7 +131,7 @@ func TestOddParts(t *testing.T) {
 	}
 }
 
-// TestReleaseFilePages: the program goes on afterwards, and has less of itself in memory.
+// TestReleaseFilePages: the program runs on afterwards, with fewer of its own pages in memory.
 func TestReleaseFilePages(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("needs /proc")

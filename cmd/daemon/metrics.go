@@ -10,8 +10,8 @@ import (
 	"brine/supervisor"
 )
 
-// MetricSet makes what a daemon shows to Prometheus; nil unless the configuration asks for it. Groups are the
-// children that come and go, see metrics.SetOptions.
+// MetricSet makes the metrics that a daemon shows to Prometheus, or nil if the configuration does not ask for
+// them. groups are the children that come and go, see metrics.SetOptions.
 func MetricSet(s *session.Session, daemon string, groups ...string) (*metrics.Set, error) {
 	switch opt := s.Common.MetricsOptions(); {
 	case !opt.Enabled:
@@ -25,7 +25,7 @@ func MetricSet(s *session.Session, daemon string, groups ...string) (*metrics.Se
 		Groups: groups})
 }
 
-// AddMetrics starts the listener. A port that is taken keeps the daemon from nothing: the listener tries again.
+// AddMetrics starts the listener. If the port is in use, the daemon still starts, and the listener tries again.
 func AddMetrics(s *session.Session, top *supervisor.Supervisor, set *metrics.Set) error {
 	if set == nil {
 		return nil

@@ -12,8 +12,9 @@ import (
 	"brine/cmd/session"
 )
 
-// profileOnUSR2 begins a profile of the processor time at one SIGUSR2 and ends it at the next, as Salt's daemons
-// do where a profiler is installed. The file goes to the directory for temporary files, for go tool pprof.
+// profileOnUSR2 starts a profile of the processor time at one SIGUSR2 and ends it at the next, as Salt's
+// daemons do where a profiler is installed. The file goes to the directory for temporary files. go tool pprof
+// reads it.
 func profileOnUSR2(ctx context.Context, s *session.Session) {
 	usr2 := make(chan os.Signal, 1)
 	signal.Notify(usr2, syscall.SIGUSR2)

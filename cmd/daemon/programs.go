@@ -8,12 +8,12 @@ import (
 	"brine/modules/host/program/custody"
 )
 
-// programsRecord is the file of the cache directory that names the programs which run.
+// programsRecord is the file in the cache directory that names the running programs.
 const programsRecord = "programs"
 
-// KeepPrograms has the programs that this process starts end with it, whatever ends it, and ends what one before it has
-// left running: see docs/decisions/0069. state is the folder below the cache directory for what is this daemon's alone.
-// It is called when the user of the process is final.
+// KeepPrograms makes sure that the programs which this process starts end with it, however it ends. It also
+// ends programs that a predecessor has left running. See docs/decisions/0069. state is the folder below the
+// cache directory that belongs to this daemon alone. Call it when the process has its final user.
 func KeepPrograms(s *session.Session, state string) {
 	dir := filepath.Join(s.Common.CacheDir, state)
 	if state != "" {

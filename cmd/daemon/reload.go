@@ -16,34 +16,36 @@ import (
 	"golang.org/x/term"
 )
 
-// Reloader is a service that takes what may change from a configuration that was read anew.
+// Reloader is a service that can change some options while it runs.
 type Reloader interface {
-	// Reload puts it in force. It is called by one goroutine at a time, and fresh does not change any more.
+	// Reload puts the new configuration in force. Only one goroutine at a time calls it, and fresh does not
+	// change any more.
 	Reload(fresh *session.Session)
 }
 
-// Chooser is a Reloader with a configuration that is another daemon's as well.
+// Chooser is a Reloader that shares its configuration with another daemon.
 type Chooser interface {
 	Reloader
-	// Check is an error when the service cannot use a configuration: nothing is put in force then.
+	// Check returns an error if the service cannot use a configuration. Nothing is put in force then.
 	Check(fresh *session.Session) error
-	// Takes tells whether an option takes effect now, or else at the next start; neither: it is not the service's.
+	// Takes tells whether an option takes effect now, or at the next start. If both are false, the option is
+	// not the service's.
 	Takes(key string) (now, later bool)
 }
 
-// reloader reads the configuration anew when its files change or SIGHUP comes. A configuration that cannot be used
+// reloader loads the configuration again when its files change or SIGHUP arrives. A configuration with errors
 // changes nothing.
 type reloader struct {
 	s   *session.Session
 	svc Reloader
 
 	mu    sync.Mutex
-	first *config.Common   // of the start: what cannot change is compared with it
-	last  *session.Session // that was put in force
-	said  string           // the last error, which is said once
+	first *config.Common   // the configuration at the start, to find changes that need a restart
+	last  *session.Session // the configuration in force
+	said  string           // the last error, which is logged once
 }
 
-// followFiles runs until ctx ends.
+// followFiles starts to watch the configuration files and SIGHUP, until ctx ends.
 func followFiles(ctx context.Context, s *session.Session, svc Service) {
 	takes, ok := svc.(Reloader)
 	if !ok {
@@ -55,7 +57,7 @@ func followFiles(ctx context.Context, s *session.Session, svc Service) {
 	}
 	r := &reloader{s: s, svc: takes, first: s.Common, last: s}
 	go func() {
-		for { // the signal stays caught: a daemon that ends does so in order
+		for { // the signal stays caught after that, so that the daemon ends in order
 			select {
 			case <-hup:
 				r.again(true)
@@ -67,7 +69,7 @@ func followFiles(ctx context.Context, s *session.Session, svc Service) {
 	go r.watch(ctx)
 }
 
-// watch reads the configuration anew whenever its files change.
+// watch loads the configuration again whenever its files change.
 func (r *reloader) watch(ctx context.Context) {
 	w, err := newWatcher()
 	if err != nil {
@@ -77,7 +79,7 @@ func (r *reloader) watch(ctx context.Context) {
 	defer w.close()
 	folders, links := r.s.Common.Folders()
 	for {
-		for more := true; more; { // what came before its directory was watched was not told
+		for more := true; more; { // there was no event for changes before the directory was watched
 			if _, err := w.want(folders, links); err != nil {
 				r.s.Log.Warn("changes in a directory of the configuration are not noticed; SIGHUP reads them anew",
 					"err", err)
@@ -91,8 +93,8 @@ func (r *reloader) watch(ctx context.Context) {
 	}
 }
 
-// hangUpReloads tells what SIGHUP means. A daemon in the foreground of a terminal ends when its terminal is closed, as
-// any program does; with nohup it is to be left alone.
+// hangUpReloads tells whether SIGHUP reloads the configuration. A daemon in the foreground of a terminal ends
+// with its terminal, like any program. With nohup, SIGHUP stays ignored.
 func hangUpReloads(s *session.Session) bool {
 	if signal.Ignored(syscall.SIGHUP) {
 		return false
@@ -100,8 +102,8 @@ func hangUpReloads(s *session.Session) bool {
 	return s.Parent != nil || !term.IsTerminal(int(os.Stdin.Fd()))
 }
 
-// again loads the configuration and puts in force what may change. asked says that somebody wants to hear of it in any
-// case. The answer is where files of the configuration in force may be.
+// again loads the configuration and puts in force what may change. asked means that a user wants an answer in
+// the log in any case. The results are the places where files of the configuration in force may be.
 func (r *reloader) again(asked bool) (folders, links []string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -146,10 +148,10 @@ func (r *reloader) check(fresh *session.Session) error {
 	return CheckStanding(fresh)
 }
 
-// chosen are the changes that concern a service, as they concern it.
+// chosen selects the changes that concern a service, and notes whether they take effect now.
 func chosen(svc Reloader, changes []config.Change) []config.Change {
 	c, ok := svc.(Chooser)
-	if !ok { // options of salt-api stand in the master's file
+	if !ok { // options of salt-api are in the master's file
 		return slices.DeleteFunc(changes, func(change config.Change) bool { return change.Foreign })
 	}
 	var own []config.Change
@@ -162,7 +164,7 @@ func chosen(svc Reloader, changes []config.Change) []config.Change {
 	return own
 }
 
-// tell names what has changed and what waits for the next start.
+// tell logs which options have changed and which wait for the next start.
 func (r *reloader) tell(fresh *session.Session, changes []config.Change) {
 	var now []string
 	for _, c := range changes {
@@ -173,7 +175,7 @@ func (r *reloader) tell(fresh *session.Session, changes []config.Change) {
 	if len(now) > 0 {
 		r.s.Log.Info("The configuration was read anew, in force are: " + strings.Join(now, ", "))
 	}
-	since, err := config.Changes(r.first, fresh.Common) // what was set back needs no restart
+	since, err := config.Changes(r.first, fresh.Common) // an option that was set back needs no restart
 	if err != nil {
 		return
 	}

@@ -17,12 +17,12 @@ import (
 	"brine/cmd/tooltest"
 )
 
-// follower is a daemon that takes configurations, as a master does.
+// follower is a daemon that reloads like a master.
 type follower struct{ taken int }
 
 func (f *follower) Reload(*session.Session) { f.taken++ }
 
-// choosing is one that shares its configuration with a master.
+// choosing is a daemon that shares its configuration with a master.
 type choosing struct{ follower }
 
 func (c *choosing) Check(fresh *session.Session) error {
@@ -34,7 +34,7 @@ func (c *choosing) Check(fresh *session.Session) error {
 
 func (c *choosing) Takes(key string) (now, later bool) { return key == "mine_now", key == "mine_later" }
 
-// reloading is a reloader of such a daemon, and what it logs.
+// reloading is a reloader of such a daemon, with its log.
 type reloading struct {
 	*reloader
 	t    *testing.T
@@ -56,7 +56,7 @@ func newReloading(t *testing.T, svc Reloader, text string) *reloading {
 	return r
 }
 
-// now changes the file and reads it anew. The answer is what the log says.
+// now changes the file and reloads it. It returns the log lines.
 func (r *reloading) now(asked bool, more string) string {
 	r.t.Helper()
 	b, err := os.ReadFile(r.conf)
@@ -82,8 +82,8 @@ func wantLines(t *testing.T, told string, want ...string) {
 	}
 }
 
-// TestMasterLeavesOthers: a master asks for no restart when options of salt-api change, or of other programs; of its
-// own, and of those that nobody knows, it does.
+// TestMasterLeavesOthers: a master asks for a restart if its own options or unknown options change, but not if
+// options of salt-api or other programs change.
 func TestMasterLeavesOthers(t *testing.T) {
 	svc := &follower{}
 	r := newReloading(t, svc, "")
@@ -91,7 +91,7 @@ func TestMasterLeavesOthers(t *testing.T) {
 		"2}\nrest_timeout: 7\nnetapi_enable_clients: [local]\n" +
 		"netapi_allow_raw_shell: True\napi_logfile: /x\napi_pidfile: /y\nsyndic_master: elsewhere\nsyndic_wait: " +
 		"8\nauth_tries: 3\n"
-	wantLines(t, r.now(false, others), "in force are: 'syndic_wait'") // tools read it
+	wantLines(t, r.now(false, others), "in force are: 'syndic_wait'") // tools read these options
 	if svc.taken != 1 {
 		t.Errorf("%d configurations were taken", svc.taken)
 	}
@@ -102,12 +102,11 @@ func TestMasterLeavesOthers(t *testing.T) {
 		1)+"worker_threads: 9\nmy_own: 1\ntimeout: 9\n"), "in force are: 'timeout'")
 }
 
-// TestChooser: a daemon that has its options among those of another is asked whether it can use them, and told of its
-// own alone.
+// TestChooser: a daemon that shares its configuration checks it, and gets only its own changes.
 func TestChooser(t *testing.T) {
 	svc := &choosing{}
 	r := newReloading(t, svc, "")
-	// nothing of it is its own
+	// none of these options is its own
 	wantLines(t, r.now(false, "worker_threads: 9\nssl: {certfile: /x}\nrest_cherrypy: {port: 1}\n"))
 	wantLines(t, r.now(true, "worker_threads: 10\n"), "nothing has changed")
 	if svc.taken != 0 {
@@ -116,12 +115,12 @@ func TestChooser(t *testing.T) {
 	wantLines(t, r.now(false, "mine_now: 1\nmine_later: 1\n"), "in force are: 'mine_now'",
 		fmt.Sprintf("'mine_later' has changed (%s, line", r.conf))
 	wantLines(t, r.now(false, "mine_now: 2\nmine_later: 1\n"), "in force are: 'mine_now'")
-	wantLines(t, r.now(false, "mine_now: 2\n")) // as at the start
+	wantLines(t, r.now(false, "mine_now: 2\n")) // mine_later is as at the start again
 	if svc.taken != 3 {
 		t.Errorf("%d configurations were taken", svc.taken)
 	}
 	wantLines(t, r.now(false, "mine_now: 3\nrefused: not this one\n"), "nothing has changed: not this one")
-	wantLines(t, r.now(false, "mine_now: 4\nrefused: not this one\n")) // it is said
+	wantLines(t, r.now(false, "mine_now: 4\nrefused: not this one\n")) // the error was logged already
 	wantLines(t, r.now(true, "mine_now: 4\nrefused: not this one\n"), "nothing has changed: not this one")
 	wantLines(t, r.now(false, "mine_now: [4\n"), "cannot be read anew, nothing has changed")
 	if svc.taken != 3 {
@@ -130,8 +129,8 @@ func TestChooser(t *testing.T) {
 	wantLines(t, r.now(false, "mine_now: 4\n"), "in force are: 'mine_now'")
 }
 
-// TestPersonalFileAgain: salt-api reads the personal file of its user as tools do, at the start and when files change:
-// what stands there has not changed then.
+// TestPersonalFileAgain: salt-api reads the personal file of its user, as tools do, at the start and at each
+// reload. The options in it do not count as changed then.
 func TestPersonalFileAgain(t *testing.T) {
 	personal := filepath.Join(t.TempDir(), "saltrc")
 	must(t, os.WriteFile(personal, []byte("mine_now: 1\nmine_later: 1\n"), 0o600))

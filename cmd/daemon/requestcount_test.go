@@ -6,10 +6,10 @@ import (
 	"testing"
 )
 
-// TestRequestCount: what comes on two ways is one request, what comes twice on one of them two.
+// TestRequestCount: a request that arrives on both ways counts once. Two requests on one way count twice.
 func TestRequestCount(t *testing.T) {
 	for _, tt := range []struct {
-		ways string // o: to this process, h: handed on by the parent
+		ways string // o: to this process, h: forwarded by the parent
 		want int
 	}{
 		{"o", 1}, {"h", 1}, {"oh", 1}, {"ho", 1}, {"oo", 2}, {"hh", 2}, {"ohh", 2}, {"hoo", 2}, {"hoho", 2},

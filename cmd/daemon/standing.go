@@ -14,15 +14,16 @@ import (
 	"brine/wire/payload"
 )
 
-// CheckStanding ends a daemon whose configuration asks for a protection that it cannot give, with all such faults, and
-// keeps what else is not honoured for tellStanding. See docs/decisions/0023.
+// CheckStanding returns an error if the configuration asks for a protection that the daemon cannot give. The
+// error names all such faults. Other options that brine does not honour are kept for TellStanding. See
+// docs/decisions/0023.
 func CheckStanding(s *session.Session) error {
 	notices, err := s.Common.CheckStanding()
 	var faults config.Faults
 	if err != nil && !errors.As(err, &faults) {
 		return err
 	}
-	if m := s.Minion; m != nil && !payload.ValidID(m.ID) { // before it names a directory
+	if m := s.Minion; m != nil && !payload.ValidID(m.ID) { // an id becomes the name of a directory
 		faults = append(faults, &config.Error{Key: "id", Value: m.ID, Code: config.ExitUsage,
 			Err: fmt.Errorf("Config option 'id' with value %q is no id of a minion", m.ID)})
 	}
@@ -34,15 +35,15 @@ func CheckStanding(s *session.Session) error {
 	return faults.Err()
 }
 
-// TellStanding names the options that are not honoured, when nothing else is in the way of the start.
+// TellStanding logs the options that brine does not honour. Call it when nothing else prevents the start.
 func TellStanding(s *session.Session) {
 	for _, n := range s.Unhonoured {
 		s.Log.Log(context.Background(), n.Level, n.Text)
 	}
 }
 
-// engineFaults are what is wrong with the engines and the programs beside a daemon. One that is not there is a fault:
-// somebody relies on it, and Salt's daemons would not start it either, but say nothing.
+// engineFaults returns the faults of the engines and of the programs beside a daemon. A missing engine is a
+// fault, because a user relies on it. Salt's daemons would not start it either, but would not say so.
 func engineFaults(s *session.Session) (faults config.Faults) {
 	role := s.Common.Raw.Str("__role")
 	fault := func(key string, err error) {
@@ -60,7 +61,7 @@ func engineFaults(s *session.Session) (faults config.Faults) {
 	return faults
 }
 
-// unknownBackends are faults of a master whose external_auth names backends with which nobody can log in here.
+// unknownBackends returns a fault for each backend in external_auth with which no user could log in here.
 func unknownBackends(m *config.Master) (faults config.Faults) {
 	for k, v := range m.ExternalAuth.All() {
 		name, _ := k.(string)

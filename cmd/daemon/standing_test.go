@@ -8,12 +8,12 @@ import (
 	"brine/wire/payload"
 )
 
-// TestBackendFaults: what nobody could log in with, or everybody, keeps a master from starting.
+// TestBackendFaults: a master does not start with a backend that would let nobody in, or everybody.
 func TestBackendFaults(t *testing.T) {
 	ldap := payload.M("auth.ldap.binddn", "uid={{ username }},dc=example")
 	for _, tt := range []struct {
 		external, raw *payload.Map
-		want          string // part of the fault; "": none
+		want          string // part of the fault; "" for none
 	}{
 		{payload.M("pam", payload.M("ann", []any{".*"}), "auto", payload.NewMap(0)), nil, ""},
 		{payload.M("django", payload.M("ann", []any{".*"})), nil, "'django'"},

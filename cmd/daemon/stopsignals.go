@@ -14,8 +14,9 @@ import (
 	"brine/supervisor/stats"
 )
 
-// stopSignals gives the first request to stop, and the second. A request may come to this process, to its parent, which
-// hands it on, or to both, as when a service manager signals all processes of a service: that is one request.
+// stopSignals gives the first two requests to stop. A request may reach this process, its parent, which
+// forwards it, or both. Both happens if a service manager signals all processes of a service, and counts as one
+// request.
 func stopSignals(ctx context.Context, s *session.Session) <-chan os.Signal {
 	own := make(chan os.Signal, 4)
 	signal.Notify(own, syscall.SIGTERM, syscall.SIGINT)
@@ -39,7 +40,7 @@ func stopSignals(ctx context.Context, s *session.Session) <-chan os.Signal {
 	return requests
 }
 
-// requestCount counts the requests to stop by the way on which they came.
+// requestCount counts the requests to stop, separately for signals to this process and for forwarded signals.
 type requestCount struct{ own, handed, told int }
 
 func (c *requestCount) tell(to chan<- os.Signal, sig os.Signal) {
@@ -49,7 +50,7 @@ func (c *requestCount) tell(to chan<- os.Signal, sig os.Signal) {
 	}
 }
 
-// tellOfPredecessor logs how the process before this one ended, in the words of Salt's ProcessManager.
+// tellOfPredecessor logs how the previous process ended, in the words of Salt's ProcessManager.
 func tellOfPredecessor(s *session.Session, l Lifecycle) {
 	if e, ok := s.Parent.Before(); ok {
 		s.Log.Error(fmt.Sprintf("Process %sKeepAlive (%d) died with exit status %d, restarting...", l.Class, e.PID,
@@ -57,8 +58,8 @@ func tellOfPredecessor(s *session.Session, l Lifecycle) {
 	}
 }
 
-// tellOfFile logs what has become of the file of the program since its parent was started from it: whether an upgrade
-// has taken effect.
+// tellOfFile logs whether the program file has changed since the parent was started from it, that is, whether
+// an upgrade has taken effect.
 func tellOfFile(s *session.Session) {
 	switch file, path := s.Parent.File(); file {
 	case keepalive.FileNew:
@@ -74,8 +75,8 @@ func tellOfFile(s *session.Session) {
 	}
 }
 
-// rememberPredecessor puts the death of the process before this one into the history of deaths, which it could not do
-// itself. A process that has asked for another one has not died.
+// rememberPredecessor adds the death of the previous process to the history of deaths. A process that asked for
+// its own restart does not count as dead.
 func rememberPredecessor(s *session.Session, l Lifecycle, svc Service, report string) {
 	e, ok := s.Parent.Before()
 	if !ok || e.Code() == keepalive.ExitAgain {
@@ -90,8 +91,8 @@ func rememberPredecessor(s *session.Session, l Lifecycle, svc Service, report st
 		Incarnation: e.Deaths, Status: e.Code(), Lived: e.Lived})
 }
 
-// stopAlone ends the service because the parent has died: whoever started that would start a second daemon beside this
-// one.
+// stopAlone ends the service because the parent has died. Otherwise a service manager that restarts the parent
+// would start a second daemon beside this one.
 func stopAlone(s *session.Session, l Lifecycle, svc Service, again <-chan os.Signal) error {
 	s.Log.Error(fmt.Sprintf("The parent of the %s has gone. Exiting.", l.Title))
 	_, err := end(s, svc, again)

@@ -11,21 +11,21 @@ import (
 	"github.com/fsnotify/fsnotify"
 )
 
-// A change of files is looked at when nothing more has come for quietTime: editors write a file in several steps, tools
-// write several files. Files that never rest are looked at after busyTime.
+// The watcher reports a change when no other change has followed for quietTime, because editors write a file in
+// several steps and tools write several files. If changes never stop, it reports after busyTime.
 const (
 	quietTime = 200 * time.Millisecond
 	busyTime  = 2 * time.Second
 )
 
-// watcher tells of changed files in a set of directories. It watches directories and not files: editors put a new file
-// in the place of the old one, and a file that is still to come has no watch. A directory that does not exist yet is
-// awaited in the nearest one above it that does.
+// watcher reports changed files in a set of directories. It watches directories instead of files, because
+// editors replace a file by a new one, and a file that does not exist yet cannot be watched. For a directory
+// that does not exist yet, it watches the nearest existing one above it.
 type watcher struct {
 	notify *fsnotify.Watcher
 	wanted []string
-	links  []string        // that may come to point elsewhere
-	placed map[string]bool // directories that are watched
+	links  []string        // links that may change their target
+	placed map[string]bool // directories under watch
 }
 
 func newWatcher() (*watcher, error) {
@@ -36,9 +36,9 @@ func newWatcher() (*watcher, error) {
 	return &watcher{notify: n, placed: map[string]bool{}}, nil
 }
 
-// want sets the directories, and the links on the way to them. It is called again after every change: one that was
-// awaited may be there now. more says that another directory is watched than before; what happened there until now was
-// not told.
+// want sets the directories, and the links on the way to them. The caller repeats it after every change,
+// because a missing directory may exist by then. more means that a further directory is under watch. There were
+// no events for earlier changes in it.
 func (w *watcher) want(dirs, links []string) (more bool, err error) {
 	w.wanted, w.links = dirs, links
 	place := map[string]bool{}
@@ -55,21 +55,21 @@ func (w *watcher) want(dirs, links []string) (more bool, err error) {
 	}
 	for dir := range place {
 		more = more || !w.placed[dir]
-		if bad := w.notify.Add(dir); bad != nil { // known ones too: it may be another directory of that name by now
+		if bad := w.notify.Add(dir); bad != nil { // also known ones: the name may belong to another directory by now
 			err = bad
 		}
 	}
 	for dir := range w.placed {
 		if !place[dir] {
-			_ = w.notify.Remove(dir) // it may be gone
+			_ = w.notify.Remove(dir) // it may not exist any more
 		}
 	}
 	w.placed = place
 	return more, err
 }
 
-// concerns tells whether something that happened to a path can change what is in a wanted directory: it lies in one, or
-// on the way to one, or is a link on that way.
+// concerns tells whether an event at a path can change the content of a wanted directory. The path lies in the
+// directory, or it is the directory, one above it, or a link on the way.
 func (w *watcher) concerns(path string) bool {
 	for _, dir := range w.wanted {
 		if filepath.Dir(path) == dir || dir == path || strings.HasPrefix(dir, path+string(filepath.Separator)) {
@@ -79,7 +79,7 @@ func (w *watcher) concerns(path string) bool {
 	return slices.Contains(w.links, path)
 }
 
-// changed waits until files have changed and rest again. It returns false when ctx ends.
+// changed waits until files have changed and the changes have stopped. It returns false when ctx ends.
 func (w *watcher) changed(ctx context.Context) bool {
 	var quiet, busy <-chan time.Time
 	for {
@@ -95,7 +95,7 @@ func (w *watcher) changed(ctx context.Context) bool {
 			if busy == nil {
 				busy = time.After(busyTime)
 			}
-		case _, ok := <-w.notify.Errors: // events were lost: look at everything
+		case _, ok := <-w.notify.Errors: // events were lost: check all files
 			if !ok {
 				return false
 			}

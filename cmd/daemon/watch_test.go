@@ -12,7 +12,7 @@ import (
 
 const patience = time.Minute
 
-// watched is a watcher of a directory that is called whenever files have changed.
+// watched returns a watcher of directories and a function that expects a change.
 func watched(t *testing.T, dirs ...string) (*watcher, func(what string)) {
 	t.Helper()
 	w, err := newWatcher()
@@ -40,7 +40,7 @@ func must(t *testing.T, err error) {
 	}
 }
 
-// TestWatch: files are written in place or by rename, appear and go; a directory appears where none was.
+// TestWatch: files are written in place or replaced, created and removed. A directory appears where none was.
 func TestWatch(t *testing.T) {
 	dir := t.TempDir()
 	main, late := filepath.Join(dir, "master"), filepath.Join(dir, "a/b/master.d")
@@ -69,8 +69,8 @@ func TestWatch(t *testing.T) {
 	}
 }
 
-// TestWatchLinks: the directory of the configuration is a link that comes to point to another one, as deployments do
-// it, and a file in it is a link to a link.
+// TestWatchLinks: the configuration directory is a link that changes its target, as deployments do it. A file
+// in it is a link to a link.
 func TestWatchLinks(t *testing.T) {
 	root := t.TempDir()
 	path := func(name string) string { return filepath.Join(root, name) }
@@ -113,7 +113,7 @@ func TestWatchLinks(t *testing.T) {
 	noticed("a directory in the new directory")
 }
 
-// TestWatchConcerns: what happens beside the wanted directories is no change.
+// TestWatchConcerns: an event outside the wanted directories is no change.
 func TestWatchConcerns(t *testing.T) {
 	w := &watcher{wanted: []string{"/etc/salt", "/etc/salt/master.d"}}
 	for path, want := range map[string]bool{"/etc/salt/master": true, "/etc/salt/master.d": true,

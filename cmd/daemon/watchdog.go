@@ -11,11 +11,11 @@ import (
 	"github.com/coreos/go-systemd/v22/daemon"
 )
 
-// watchdogParts is how often in the time of the service manager it is told that the daemon is well.
+// watchdogParts is how many reports the daemon sends within the time limit of the service manager.
 const watchdogParts = 3
 
-// watchdog tells the service manager that this daemon is well, as long as its supervisor answers (WatchdogSec= of
-// systemd.service(5)). One that does not is ended by the service manager, with its parent.
+// watchdog tells the service manager that this daemon is healthy, as long as its supervisor answers
+// (WatchdogSec= of systemd.service(5)). Without a report the service manager ends the daemon and its parent.
 func watchdog(ctx context.Context, s *session.Session, svc Service) {
 	within := watchdogTime(os.Getenv, os.Getpid(), os.Getppid(), s.Parent != nil)
 	if within <= 0 {
@@ -27,7 +27,8 @@ func watchdog(ctx context.Context, s *session.Session, svc Service) {
 	})
 }
 
-// notify hands a word to the service manager, which listens to the parent alone if there is one.
+// notify sends a word to the service manager. If there is a parent, the parent sends it, because the service
+// manager listens only to the parent.
 func notify(s *session.Session, byParent func(), word string) {
 	if s.Parent != nil {
 		byParent()
@@ -38,12 +39,12 @@ func notify(s *session.Session, byParent func(), word string) {
 	}
 }
 
-// watch says every so often that all is well, if it is.
+// watch calls say at regular times as long as answers succeeds.
 func watch(ctx context.Context, every time.Duration, answers func(context.Context) error, say func()) {
 	tick := time.NewTicker(every)
 	defer tick.Stop()
 	for {
-		if answers(ctx) != nil { // nothing but the end of ctx or of the daemon ends the wait
+		if answers(ctx) != nil { // only the end of ctx or of the daemon ends the wait
 			return
 		}
 		say()
@@ -55,7 +56,8 @@ func watch(ctx context.Context, every time.Duration, answers func(context.Contex
 	}
 }
 
-// watchdogTime is how long the service manager waits for a word of this process or of its parent, 0: it does not.
+// watchdogTime is the time limit within which the service manager expects a report of this process or of its
+// parent. 0 means that it expects none.
 func watchdogTime(env func(string) string, pid, ppid int, hasParent bool) time.Duration {
 	usec, err := strconv.ParseInt(env("WATCHDOG_USEC"), 10, 64)
 	if err != nil || usec <= 0 || env("NOTIFY_SOCKET") == "" {

@@ -15,7 +15,7 @@ func TestWatchdogTime(t *testing.T) {
 		{"30000000", "10", "/run/notify", false, 30 * time.Second},
 		{"30000000", "", "/run/notify", false, 30 * time.Second},
 		{"30000000", "9", "/run/notify", true, 30 * time.Second},
-		{"30000000", "9", "/run/notify", false, 0}, // meant for another
+		{"30000000", "9", "/run/notify", false, 0}, // meant for another process
 		{"30000000", "8", "/run/notify", true, 0},
 		{"30000000", "10", "", false, 0},
 		{"", "10", "/run/notify", false, 0},
@@ -29,7 +29,7 @@ func TestWatchdogTime(t *testing.T) {
 	}
 }
 
-// TestWatchdogWaits: the word is said once for each answer, and not without one.
+// TestWatchdogWaits: each answer leads to one report, and no answer leads to none.
 func TestWatchdogWaits(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	asked, let := make(chan struct{}), make(chan struct{})

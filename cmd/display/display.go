@@ -13,8 +13,8 @@ import (
 	"brine/cmd/terminal"
 	"brine/config/yaml"
 	"brine/modules/outputters"
-	"brine/modules/text/pytext"
 	"brine/wire/payload"
+	"brine/wire/python"
 )
 
 // How is how one result wants to be displayed.
@@ -109,7 +109,7 @@ func colorTheme(s *session.Session) map[string]string {
 	codes, _ := doc.(*payload.Map)
 	theme := map[string]string{}
 	for name, code := range codes.All() {
-		theme[pytext.Str(name)] = pytext.Str(code)
+		theme[python.Str(name)] = python.Str(code)
 	}
 	return theme
 }

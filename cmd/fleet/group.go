@@ -32,7 +32,7 @@ func (g *group) hear(port int) {
 		Endpoint: zmq.ConnectEndpoint(g.f.opt.Host, port, "", 0), Context: g.f.zctx,
 		ReconnectIvl: 200 * time.Millisecond, ReconnectIvlMax: 2 * time.Second, OnEvent: g.onEvent,
 	})
-	if err := sub.Serve(g.f.ctx, g.onFrames); err != nil && g.f.ctx.Err() == nil {
+	if err := sub.Serve(g.f.ctx, g.onPublication); err != nil && g.f.ctx.Err() == nil {
 		g.f.fail(fmt.Errorf("hear the publish port: %w", err))
 	}
 }
@@ -46,12 +46,12 @@ func (g *group) onEvent(e zmq.Event) {
 	}
 }
 
-// onFrames gives a publication to the minions of the group; it runs in the socket's goroutine.
-func (g *group) onFrames(frames [][]byte) {
+// onPublication gives a publication to the minions of the group; it runs in the socket's goroutine.
+func (g *group) onPublication(frame []byte) {
 	if g.f.held.Load() {
 		return
 	}
-	p := g.f.pubs.find(frames[len(frames)-1])
+	p := g.f.pubs.find(frame)
 	if !p.takenBy(g.number) {
 		return // under several topics
 	}

@@ -9,6 +9,7 @@ import (
 	"brine/modules/matchers"
 	"brine/wire/auth"
 	"brine/wire/payload"
+	"brine/wire/python/fnmatch"
 )
 
 // Limits of what is remembered of publications, by number and by bytes. A group that lags further behind loses jobs.
@@ -101,7 +102,7 @@ func whom(job *payload.Job) func(id string) bool {
 		}
 		return func(id string) bool { return ids[id] }
 	case kind == "" || kind == "glob":
-		return matchers.CompileGlob(text).Match
+		return fnmatch.Compile(text).Match
 	}
 	return func(id string) bool {
 		hit, err := matchers.Match(tgt, kind, job.Delimiter(), &matchers.Facts{ID: id})

@@ -11,13 +11,13 @@ import (
 	"brine/config"
 	"brine/modules/fleet/datacache"
 	"brine/modules/fleet/presence"
-	"brine/modules/host/wholefile"
 	"brine/modules/runners"
-	"brine/modules/text/pytext"
 	"brine/wire/control"
+	"brine/wire/disk/wholefile"
 	"brine/wire/event"
 	"brine/wire/ipc"
 	"brine/wire/payload"
+	"brine/wire/python"
 )
 
 // FirePatience bounds how long a tool waits for a bus that takes no events.
@@ -116,7 +116,7 @@ func (p Presence) Connected() (map[string]string, error) {
 		if err == nil {
 			found := make(map[string]string, told.Len())
 			for id, addr := range told.All() {
-				found[pytext.Str(id)] = pytext.Str(addr)
+				found[python.Str(id)] = python.Str(addr)
 			}
 			return found, nil
 		}

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"brine/modules/text/pytext"
+	"brine/wire/python"
 )
 
 // The layout of help texts, in columns: optparse's IndentedHelpFormatter.
@@ -115,7 +115,7 @@ func (f *formatter) option(o *Option, indent int) {
 func (o *Option) help() string {
 	def := "none"
 	if o.Default != nil {
-		def = pytext.Str(o.Default)
+		def = python.Str(o.Default)
 	} else if o.Kind == Flag {
 		def = "False"
 	}

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"brine/modules/text/pytext"
+	"brine/wire/python"
 )
 
 // Parse reads a command line without the program's name. The error is a *UsageError, or *Answered when help or
@@ -157,15 +157,15 @@ func (o *Option) convert(text string) (any, error) {
 	case o.Kind == Int:
 		n, ok := pythonInt(text)
 		if !ok {
-			return nil, errors.New("invalid integer value: " + pytext.Repr(text))
+			return nil, errors.New("invalid integer value: " + python.Repr(text))
 		}
 		return n, nil
 	case o.Kind == Choice && !slices.Contains(o.Choices, text):
 		all := make([]string, len(o.Choices))
 		for i, c := range o.Choices {
-			all[i] = pytext.Repr(c)
+			all[i] = python.Repr(c)
 		}
-		return nil, errors.New("invalid choice: " + pytext.Repr(text) + " (choose from " + strings.Join(all,
+		return nil, errors.New("invalid choice: " + python.Repr(text) + " (choose from " + strings.Join(all,
 			", ") + ")")
 	}
 	return text, nil

@@ -13,7 +13,7 @@ import (
 	"brine/wire/payload"
 )
 
-// TestCredentials: what goes with a job, by options, token file and readable keys.
+// TestCredentials: options, the token file and readable keys decide which credentials a job carries.
 func TestCredentials(t *testing.T) {
 	eauth := []string{"-a", "sharedsecret", "--username=u", "--password=p"}
 	for _, tt := range []struct {
@@ -59,7 +59,8 @@ func TestUnknownAuth(t *testing.T) {
 	}
 }
 
-// TestClientError: what cannot be sent is told in Salt's words; faults of this machine stay.
+// TestClientError: a request that cannot be sent is reported in Salt's words. Faults of this machine stay
+// errors.
 func TestClientError(t *testing.T) {
 	r := tooltest.MustOpen(t, saltParser, "", "*", "test.ping")
 	other := errors.New("disk is full")
@@ -88,7 +89,7 @@ func TestClientError(t *testing.T) {
 	}
 }
 
-// TestSilenceText: where nothing is known the words are Salt's, else the reason is there.
+// TestSilenceText: the text is Salt's where nothing is known. Otherwise it holds the reason.
 func TestSilenceText(t *testing.T) {
 	r := tooltest.MustOpen(t, saltParser, "", "*", "test.ping")
 	pki := r.Master.PKIDir

@@ -10,7 +10,8 @@ import (
 	"brine/wire/payload"
 )
 
-// TestMasterRunsBatches: a Salt master takes batches over, one of brine only when it says so.
+// TestMasterRunsBatches: a Salt master always takes batches over. A brine master does so only if its help says
+// so.
 func TestMasterRunsBatches(t *testing.T) {
 	for _, tt := range []struct {
 		name string

@@ -20,8 +20,8 @@ import (
 	"brine/wire/payload"
 )
 
-// masterRunsBatches tells whether the master takes batches over. Unlike Salt 3008, and as its older releases: with a
-// master of brine that does not, the batch runs in the foreground, since nobody else would go on with it.
+// masterRunsBatches tells whether the master takes batches over. Unlike Salt 3008, and like its older releases:
+// if a brine master does not, the batch runs in the foreground, because nothing else would continue it.
 func (b *batchRun) masterRunsBatches(ctx context.Context) bool {
 	master := masterlink.Daemon(b.Session)
 	if master == nil {
@@ -37,8 +37,8 @@ func (b *batchRun) masterRunsBatches(ctx context.Context) bool {
 	return help.Has(control.Batches)
 }
 
-// handOver starts a batch and leaves the rest of it to the master (--async -b): the first minions get the job, the
-// state goes to the job cache, and an event tells the master.
+// handOver starts a batch and leaves the rest to the master (--async -b). The first minions get the job, the
+// state goes to the job cache, and an event informs the master.
 func (b *batchRun) handOver(ctx context.Context) error {
 	up, down, err := b.ping(ctx)
 	if err != nil {
@@ -74,7 +74,7 @@ func (b *batchRun) handOver(ctx context.Context) error {
 	return nil
 }
 
-// batchIndex lists the jids of the batches that are not finished.
+// batchIndex lists the jids of the batches that are unfinished.
 const batchIndex = "batch_active.p"
 
 // keepState writes the state where the master looks for it, and adds the batch to the list of unfinished ones.
@@ -105,7 +105,7 @@ func (b *batchRun) keepState() error {
 	return masterlink.ReplaceFile(index, raw)
 }
 
-// readIDs reads a file that holds a packed list of texts; none when there is no such file.
+// readIDs reads a file that holds a packed list of texts. A missing file gives no texts.
 func readIDs(path string) ([]string, error) {
 	raw, err := os.ReadFile(path)
 	if errors.Is(err, os.ErrNotExist) {
@@ -122,7 +122,7 @@ func readIDs(path string) ([]string, error) {
 	return onlyTexts(list), nil
 }
 
-// onlyTexts keeps the texts of a list.
+// onlyTexts returns the texts of a list and drops other values.
 func onlyTexts(list []any) []string {
 	out := make([]string, 0, len(list))
 	for _, v := range list {

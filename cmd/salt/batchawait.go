@@ -9,10 +9,10 @@ import (
 	"brine/wire/client"
 )
 
-// batchTogether is how many returns are taken at a time, if so many are there.
+// batchTogether is the most returns that take handles at a time.
 const batchTogether = 1000
 
-// await waits for the next returns, or until a place comes free or a word about the batch is due.
+// await waits for the next returns, for a free place, or until a progress event of the batch is due.
 func (b *batchRun) await(ctx context.Context) (returns []batch.Return, silent []string, err error) {
 	if n := b.next; n != nil {
 		b.next = nil
@@ -37,7 +37,8 @@ func (b *batchRun) await(ctx context.Context) (returns []batch.Return, silent []
 	return nil, nil, nil
 }
 
-// take handles news. With a return come those that are there as well, up to one that ends the batch.
+// take handles news. If the news is a return, take also collects the returns that are already there, up to one
+// that ends the batch.
 func (b *batchRun) take(n batchNews) (returns []batch.Return, silent []string, err error) {
 	for began := time.Now(); ; {
 		switch {
@@ -72,14 +73,14 @@ func (b *batchRun) take(n batchNews) (returns []batch.Return, silent []string, e
 	}
 }
 
-// How long free places of a big batch wait for others, so that they are filled by one publication: each publication
-// goes to every minion of the master.
+// These constants bound how long the free places of a big batch wait for further ones. One publication then
+// fills them all, and each publication goes to every minion of the master.
 const (
 	turnWithin = 20 * time.Millisecond
 	turnShare  = 10 // of the places
 )
 
-// more gives the next news, if they are there, or come while returns are gathered.
+// more gives the next news if some is there, or if some arrives while returns are still being gathered.
 func (b *batchRun) more(began time.Time, have int) (batchNews, bool) {
 	select {
 	case n := <-b.news:
@@ -97,7 +98,7 @@ func (b *batchRun) more(began time.Time, have int) (batchNews, bool) {
 	}
 }
 
-// isReturn tells whether news are the first return of a minion that is at work.
+// isReturn tells whether the news is the first return of a minion that is at work.
 func (b *batchRun) isReturn(n batchNews) bool {
 	return n.err == nil && n.halt == "" && n.ret != nil && n.ret.Silence == client.Answered &&
 		b.state.AtWork(n.ret.ID) && !b.taken[n.ret.ID]

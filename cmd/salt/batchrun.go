@@ -11,10 +11,10 @@ import (
 	"brine/cmd/masterlink"
 	"brine/cmd/tool"
 	"brine/modules/fleet/batch"
-	"brine/modules/text/pytext"
 	"brine/wire/client"
 	"brine/wire/event"
 	"brine/wire/payload"
+	"brine/wire/python"
 )
 
 // batchRun drives a batch from this tool.
@@ -23,29 +23,29 @@ type batchRun struct {
 	bus    *masterlink.Bus
 	state  *batch.State
 	cred   *payload.Map
-	quiet  bool // --static: nothing is shown until the end
+	quiet  bool // --static: salt prints nothing until the end
 	news   chan batchNews
-	next   *batchNews      // came with the last news, and is handled after them
+	next   *batchNews      // arrived with the last news, and is handled after it
 	merged *payload.Map    // id → return, for --static
 	code   int             // the highest exit code of a return
-	whole  *batch.Whole    // means the minions of the batch, all at once; nil: only their ids do
-	taken  map[string]bool // who has returned
+	whole  *batch.Whole    // a target for all minions of the batch at once; nil: only a list of their ids is
+	taken  map[string]bool // minions that have returned
 	in     map[string]bool // the minions of the batch, once there are several publications
-	pace   batch.Pace      // of telling how far it is
+	pace   batch.Pace      // of the progress events
 
 	way  *hops         // facts of the job; nil before it is published
-	down chan []string // gives why minions did not answer the ping; nil: nothing to wait for
+	down chan []string // delivers the reasons why minions did not answer the ping; nil: no reasons are expected
 }
 
 // batchNews is something that happened while a batch runs.
 type batchNews struct {
-	ret    *client.Return // it may be the silence of a minion
-	silent []string       // ids whose publication ended without a return of theirs
-	halt   string         // somebody stopped the batch
+	ret    *client.Return // may be the silence of a minion
+	silent []string       // ids whose publication ended without their return
+	halt   string         // why a user stopped the batch
 	err    error          // the returns of a publication cannot be read any more
 }
 
-// runBatch runs the command line as a batch; --static is one that shows everything at its end.
+// runBatch runs the command line as a batch. With --static it shows all results at the end.
 func (t *saltTool) runBatch(ctx context.Context) error {
 	cred, err := masterlink.JobCredentials(ctx, t.Session, t.wire)
 	if err != nil {
@@ -65,7 +65,7 @@ func (t *saltTool) runBatch(ctx context.Context) error {
 	return err
 }
 
-// spec is the batch that the options describe.
+// spec returns the batch that the options describe.
 func (b *batchRun) spec(driver string) batch.Spec {
 	size := b.Opt.Get("batch")
 	if !b.Opt.Bool("batch") {
@@ -81,7 +81,7 @@ func (b *batchRun) spec(driver string) batch.Spec {
 		Timeout: b.timeout(), Gather: b.Master.GatherJobTimeout}
 }
 
-// run asks who is there, works through them and ends the tool.
+// run pings the target, works through the minions that answer, and ends the tool.
 func (b *batchRun) run(ctx context.Context) error {
 	up, down, err := b.ping(ctx)
 	if err != nil {
@@ -124,7 +124,7 @@ func (b *batchRun) noReturn() error {
 	return tool.Exit(tool.ExitNoReturn, "ERROR: No return received")
 }
 
-// end shows what --static has gathered, or ends with the highest exit code.
+// end shows the results that --static has gathered, or ends with the highest exit code.
 func (b *batchRun) end() error {
 	if b.quiet {
 		fun := ""
@@ -181,7 +181,7 @@ func (b *batchRun) ping(ctx context.Context) (up, down []string, err error) {
 	return up, down, nil
 }
 
-// work publishes and takes returns until the batch is through.
+// work publishes jobs and takes returns until the batch is finished.
 func (b *batchRun) work(ctx context.Context) error {
 	var returns []batch.Return
 	var silent []string
@@ -213,7 +213,7 @@ func (b *batchRun) work(ctx context.Context) error {
 func (b *batchRun) publish(ctx context.Context, ids []string) error {
 	if !b.quiet {
 		fmt.Fprintf(b.Stdout, "\nExecuting run on %s\n\n",
-			pytext.Repr(payload.AnyList(slices.Sorted(slices.Values(ids)))))
+			python.Repr(payload.AnyList(slices.Sorted(slices.Values(ids)))))
 	}
 	job := b.turn(ids)
 	run, err := b.wire.Run(ctx, job)
@@ -247,7 +247,7 @@ func (b *batchRun) publish(ctx context.Context, ids []string) error {
 	return nil
 }
 
-// turn is the job for the next minions.
+// turn returns the job for the next minions.
 func (b *batchRun) turn(ids []string) client.Job {
 	job := client.Job{Tgt: payload.AnyList(ids), TgtType: "list", Fun: b.state.Fun, Arg: b.state.Arg, Ret: b.state.Ret,
 		JID: b.state.JID, Kwargs: b.cred, Timeout: b.state.Timeout}
@@ -259,7 +259,7 @@ func (b *batchRun) turn(ids []string) client.Job {
 	return job
 }
 
-// others tells who of the batch gets the job by another publication.
+// others returns a function that tells whether a minion of the batch gets the job by another publication.
 func (b *batchRun) others(ids []string) func(id string) bool {
 	if b.in == nil {
 		b.in = setOf(b.state.All())
@@ -283,7 +283,7 @@ func (b *batchRun) send(ctx context.Context, n batchNews) {
 	}
 }
 
-// watchHalt waits for somebody to stop the batch (batch.stop).
+// watchHalt waits for an event that stops the batch (batch.stop).
 func (b *batchRun) watchHalt(ctx context.Context) {
 	events, err := b.wire.Watch(ctx, event.TagBatch(b.state.JID, "halted"))
 	if err != nil {

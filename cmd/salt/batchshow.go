@@ -49,7 +49,7 @@ func (b *batchRun) showReturns(ctx context.Context, returns []batch.Return) erro
 	return nil
 }
 
-// addEmpty gives minions that never returned an empty result.
+// addEmpty gives an empty result to minions that never returned.
 func (b *batchRun) addEmpty(ids []string) {
 	for _, id := range ids {
 		if b.state.Silent(id) && !b.merged.Has(id) {
@@ -58,8 +58,8 @@ func (b *batchRun) addEmpty(ids []string) {
 	}
 }
 
-// tell lets the master know how the batch stands, so that its runners can show and stop it. A bus that cannot be
-// reached does not stop a batch.
+// tell reports the progress of the batch to the master, so that the master's runners can show and stop it. The
+// batch goes on even if the bus cannot be reached.
 func (b *batchRun) tell(ctx context.Context, step string) {
 	if err := b.bus.Fire(context.WithoutCancel(ctx), event.TagBatch(b.state.JID, step),
 		b.state.StateEvent()); err != nil {

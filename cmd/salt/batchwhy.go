@@ -2,7 +2,8 @@ package salt
 
 import "context"
 
-// askDown begins to ask why minions did not answer the ping, where that is wanted. The batch goes on meanwhile.
+// askDown starts to ask the master why minions did not answer the ping, if the user wants reasons. The batch
+// goes on meanwhile.
 func (b *batchRun) askDown(ctx context.Context, ping *hops) {
 	if len(ping.mute) == 0 || !b.explains() {
 		return
@@ -11,8 +12,8 @@ func (b *batchRun) askDown(ctx context.Context, ping *hops) {
 	go func() { b.down <- b.reasons(ctx, ping.jid, ping.mute) }()
 }
 
-// explain says at the end of a batch on stderr why minions are silent, where that is wanted: those that did not answer
-// the ping, unless that is said already, and those that have not returned.
+// explain prints to stderr, at the end of a batch, why minions are silent, if the user wants reasons. It covers
+// minions that did not answer the ping, unless they are explained already, and minions that have not returned.
 func (b *batchRun) explain(ctx context.Context) {
 	if b.down != nil {
 		b.sayReasons(<-b.down)

@@ -11,12 +11,12 @@ import (
 	"brine/cmd/masterlink"
 	"brine/cmd/terminal"
 	"brine/cmd/tool"
-	"brine/modules/text/pytext"
 	"brine/wire/client"
 	"brine/wire/payload"
+	"brine/wire/python"
 )
 
-// follow publishes a job and shows its returns as they come.
+// follow publishes a job and shows its returns as they arrive.
 func (t *saltTool) follow(ctx context.Context) error {
 	job, err := t.job(ctx)
 	if err != nil {
@@ -89,7 +89,7 @@ func (t *saltTool) finished(seen *tally, docs *payload.Map) error {
 	return nil
 }
 
-// header shows the job id where it is wanted.
+// header shows the job id if the options ask for it.
 func (t *saltTool) header(jid string) {
 	switch {
 	case t.cmd.doc || t.Opt.Bool("progress"):
@@ -101,7 +101,7 @@ func (t *saltTool) header(jid string) {
 	}
 }
 
-// showProgress draws how many have returned, on a terminal only.
+// showProgress draws how many minions have returned, on a terminal only.
 func (t *saltTool) showProgress(seen *tally, of int) {
 	if !terminal.IsTerminal(t.Stderr) {
 		return
@@ -112,7 +112,7 @@ func (t *saltTool) showProgress(seen *tally, of int) {
 	}
 }
 
-// reading is how one return is shown. shown is false for the silence of a syndic.
+// reading tells how to show one return. shown is false for the silence of a syndic.
 func (t *saltTool) reading(ctx context.Context, jid string, ret client.Return) (value any, out string, code int,
 	shown bool) {
 	if ret.Silence == client.Answered {
@@ -122,7 +122,7 @@ func (t *saltTool) reading(ctx context.Context, jid string, ret client.Return) (
 	return text, "no_return", tool.ExitGeneric, text != ""
 }
 
-// retcodeOf is the exit code of a return; of several functions the highest.
+// retcodeOf returns the exit code of a return. If a job calls several functions, it is the highest code.
 func retcodeOf(ret *payload.Return) int {
 	codes, ok := ret.Retcode().(*payload.Map)
 	if !ok {
@@ -131,7 +131,7 @@ func retcodeOf(ret *payload.Return) int {
 	most := int64(0)
 	first := true
 	for k := range codes.All() {
-		if n, ok := codes.Int(pytext.Str(k)); ok && (first || n > most) {
+		if n, ok := codes.Int(python.Str(k)); ok && (first || n > most) {
 			most, first = n, false
 		}
 	}
@@ -168,7 +168,7 @@ func (t *saltTool) subset(ctx context.Context, job client.Job, n int) ([]any, er
 	return able[:min(n, len(able))], nil
 }
 
-// hasAll tells whether a list of functions has the one, or all of several.
+// hasAll tells whether a list holds the function fun, or all functions if fun is a list.
 func hasAll(list []any, fun any) bool {
 	if several, ok := fun.([]any); ok {
 		return !slices.ContainsFunc(several, func(f any) bool { return !slices.Contains(list, f) })

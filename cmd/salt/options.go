@@ -34,7 +34,7 @@ func saltParser(c *tool.Call) *optparse.Parser {
 	return p
 }
 
-// addSaltRun declares what changes how a job runs.
+// addSaltRun declares the options that change how a job runs.
 func addSaltRun(p *optparse.Parser) {
 	p.Add(
 		options.FlagOption("static", "Show the returns at the end as one result.", "-s", "--static"),
@@ -50,7 +50,7 @@ func addSaltRun(p *optparse.Parser) {
 			Help: "The word between the arguments of several functions. Default: '%default'."})
 }
 
-// addSaltShow declares what changes what is shown.
+// addSaltShow declares the options that change the output.
 func addSaltShow(p *optparse.Parser) {
 	p.Add(
 		options.FlagOption("verbose", "Show the job id, and more in a summary.", "-v", "--verbose"),
@@ -80,7 +80,7 @@ func addSaltBatch(p *optparse.Parser) {
 			Help: "Size of such a batch. Default: %default."})
 }
 
-// addSaltReturners declares where returns go besides the master, and how functions are called.
+// addSaltReturners declares the options for returners and for the way functions are called.
 func addSaltReturners(p *optparse.Parser) {
 	p.Add(
 		optparse.Option{Flags: []string{"--return"}, Default: "", Metavar: "RETURNER",
@@ -96,7 +96,7 @@ func addSaltReturners(p *optparse.Parser) {
 			Help: "Options of the executors."})
 }
 
-// seconds reads a number with a fraction.
+// seconds reads a number that may have a fraction.
 func seconds(text string) (any, error) {
 	f, err := strconv.ParseFloat(strings.TrimSpace(text), 64)
 	if err != nil {

@@ -1,5 +1,5 @@
-// Package salt is the tool salt: it runs functions on minions and shows their returns, in batches too. It answers to
-// salt/cli/salt.py, salt/cli/batch.py and salt/client/__init__.py.
+// Package salt is the tool salt: it runs functions on minions, also in batches, and shows their returns. It
+// answers to salt/cli/salt.py, salt/cli/batch.py and salt/client/__init__.py.
 package salt
 
 import (
@@ -17,14 +17,14 @@ import (
 	"brine/wire/payload"
 )
 
-// saltTool is salt at work on one command line.
+// saltTool is one run of salt.
 type saltTool struct {
 	*session.Session
 	cmd   *saltCommand
 	wire  *client.Client
 	began time.Time
 
-	untold bool // it was said that the master does not tell why minions are silent
+	untold bool // the user has read that the master does not tell why minions are silent
 }
 
 // Run is the tool salt: it publishes a job and shows what the minions return.
@@ -79,7 +79,7 @@ func (t *saltTool) run(ctx context.Context) error {
 	return err
 }
 
-// timeout is -t, or the configuration's where that is not above 0.
+// timeout is the value of -t if it is above 0, otherwise that of the configuration.
 func (t *saltTool) timeout() time.Duration {
 	if n := t.Opt.Int("timeout"); n > 0 {
 		return time.Duration(n) * time.Second
@@ -90,7 +90,7 @@ func (t *saltTool) timeout() time.Duration {
 	return 5 * time.Second
 }
 
-// job is the publication that the command line asks for, with credentials.
+// job returns the job that the command line describes, with credentials.
 func (t *saltTool) job(ctx context.Context) (client.Job, error) {
 	cred, err := masterlink.JobCredentials(ctx, t.Session, t.wire)
 	if err != nil {

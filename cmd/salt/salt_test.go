@@ -88,7 +88,7 @@ func TestSplitGroups(t *testing.T) {
 		words     string
 		n         int
 		separator string
-		want      string // groups with | between
+		want      string // groups, separated by |
 	}{
 		{"a , b", 2, ",", "a|b"},
 		{"a , , b", 3, ",", "a||b"},
@@ -113,7 +113,7 @@ func TestSplitGroups(t *testing.T) {
 	}
 }
 
-// TestJob: the options travel with the job in Salt's order, with node groups written out.
+// TestJob: the options travel with the job in Salt's order. Node groups are written out.
 func TestJob(t *testing.T) {
 	const groups = "nodegroups:\n  webs: 'L@web1,web2'\n  all: 'N@webs or db*'\n"
 	r := tooltest.MustOpen(t, saltParser, groups, "-C", "--return=redis", "--metadata={a: 1}", "--module-executors=[x]",
@@ -143,7 +143,7 @@ func TestJob(t *testing.T) {
 	}
 }
 
-// TestTimeout: -t counts above 0, else the file's option, else 5.
+// TestTimeout: -t counts if it is above 0, otherwise the option of the file, otherwise 5.
 func TestTimeout(t *testing.T) {
 	for _, tt := range []struct {
 		conf string
@@ -190,7 +190,7 @@ func TestRetcodeOf(t *testing.T) {
 	}
 }
 
-// TestShowDocs: the texts of all minions by function, silences and trimmed returns left out.
+// TestShowDocs: the texts of all minions are shown by function. Silences and trimmed returns are left out.
 func TestShowDocs(t *testing.T) {
 	r := tooltest.MustOpen(t, saltParser, "", "-d", "*", "test")
 	salt := &saltTool{Session: r.Session, cmd: &saltCommand{doc: true}}

@@ -10,14 +10,14 @@ import (
 	"brine/wire/client"
 )
 
-// Salt's words for a minion that did not return, and what scripts look for.
+// textSilent is Salt's text for a minion that did not return. Scripts look for it.
 const textSilent = "Minion did not return. "
 
-// silenceText says why a minion did not return; "" when there is nothing to say, for a syndic is no minion. Where
-// Salt knows no more than that nothing came, the text is Salt's.
+// silenceText says why a minion did not return. It is "" if the silent id is a syndic, which is no minion. The
+// text is Salt's where Salt knows only that no return arrived.
 //
-// Unlike Salt: a minion that is known to be alive without the job, one whose find_job fails, and one without an
-// accepted key are told from those that do not answer.
+// Unlike Salt: three cases get texts of their own: a minion that is alive but does not run the job, one whose
+// find_job fails, and one without an accepted key.
 func (t *saltTool) silenceText(jid string, ret client.Return) string {
 	later := masterlink.TextStillRunning + "\n\nsalt-run jobs.lookup_jid " + jid
 	switch ret.Silence {
@@ -44,7 +44,7 @@ func (t *saltTool) silenceText(jid string, ret client.Return) string {
 	return textSilent + "[No response]\n" + later
 }
 
-// keyText says why the master sends nothing to a minion that is no accepted one.
+// keyText says why the master sends nothing to a minion without an accepted key.
 func (t *saltTool) keyText(id string) string {
 	store := keys.OpenStore(t.Master)
 	status, _, err := store.Get(id)
@@ -61,8 +61,8 @@ func (t *saltTool) keyText(id string) string {
 	return "[Key not accepted]\nThe master has no key of this minion."
 }
 
-// notConnected tells whether a minion is known to have no connection: its addresses are cached, others are connected,
-// and it is not.
+// notConnected tells whether a minion is known to be disconnected: its data is cached, other minions are
+// connected, and it is not.
 func (t *saltTool) notConnected(id string) bool {
 	if !t.known(id) {
 		return false
@@ -76,7 +76,7 @@ func (t *saltTool) notConnected(id string) bool {
 	return len(connected) > 0 && !here
 }
 
-// known tells whether the master has cached data of a minion. Of others Salt never says that they are not connected.
+// known tells whether the master has cached data of a minion. Salt never calls other minions "Not connected".
 func (t *saltTool) known(id string) bool {
 	if !t.Master.MinionDataCache {
 		return false

@@ -10,7 +10,7 @@ import (
 // tally counts the returns of a job for --summary and the exit code.
 type tally struct {
 	returned, silent int
-	errors           []string // ids whose return has an exit code
+	errors           []string // ids of minions whose exit code is not 0
 	notConnected     []string
 	notResponding    []string
 	failed           bool // some exit code is not 0
@@ -36,7 +36,7 @@ func (t *tally) add(ret client.Return, value any, code int) {
 
 const summaryRule = "-------------------------------------------\n"
 
-// text is the summary; verbose names the minions as well.
+// text returns the summary. If verbose is set, it names the minions as well.
 func (t *tally) text(verbose bool) string {
 	var b strings.Builder
 	b.WriteString("\n\n" + summaryRule + "Summary\n" + summaryRule)

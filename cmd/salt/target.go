@@ -7,24 +7,24 @@ import (
 	"brine/cmd/display"
 	"brine/cmd/masterlink"
 	"brine/cmd/tool"
-	"brine/modules/text/pytext"
 	"brine/wire/payload"
+	"brine/wire/python"
 )
 
-// wireTarget is the target as it goes to the master, with node groups written out.
+// wireTarget is the target as the master gets it, with node groups written out.
 func (t *saltTool) wireTarget() (tgt any, tgtType string, err error) {
 	switch t.cmd.tgtType {
 	case "nodegroup":
-		words, err := masterlink.Nodegroup(t.Session, pytext.Str(t.cmd.tgt))
+		words, err := masterlink.Nodegroup(t.Session, python.Str(t.cmd.tgt))
 		return strings.Join(words, " "), "compound", err
 	case "compound":
-		words, err := masterlink.WithoutNodegroups(t.Session, strings.Fields(pytext.Str(t.cmd.tgt)))
+		words, err := masterlink.WithoutNodegroups(t.Session, strings.Fields(python.Str(t.cmd.tgt)))
 		return strings.Join(words, " "), "compound", err
 	}
 	return t.cmd.tgt, t.cmd.tgtType, nil
 }
 
-// preview shows which minions the target means by the keys and the cached data of the master.
+// preview shows which minions the target matches, according to the master's keys and cached data.
 func (t *saltTool) preview() error {
 	ids, err := t.expand()
 	if err != nil {
@@ -39,7 +39,7 @@ func (t *saltTool) preview() error {
 	return nil
 }
 
-// expand works the target out from the files of the master.
+// expand computes the target's minions from the files of the master.
 func (t *saltTool) expand() ([]string, error) {
 	found, err := masterlink.Expander(t.Session).Expand(context.Background(), t.cmd.tgt, t.cmd.tgtType,
 		t.Opt.Str("delimiter"), true)

@@ -9,17 +9,19 @@ import (
 	"brine/wire/payload"
 )
 
-// valueTrimmed stands where a return was too big for an event (max_event_size), in its place or in that of parts of it.
+// valueTrimmed replaces a return, or a part of one, that is too big for an event (max_event_size).
 const valueTrimmed = "VALUE_TRIMMED"
 
-// The event of a return comes before it is in the job store: it is asked for again for so long.
+// The event of a return is fired before the job store has the return. The tool therefore asks for it
+// repeatedly, for so long.
 const (
 	storedWithin = 10 * time.Second
 	storedStep   = 50 * time.Millisecond
 )
 
-// untrimmed is a return as the job store has it, where its event has only a part and a running brine master is beside
-// this tool. Elsewhere it stays, and the log says where it is. Unlike Salt: it shows VALUE_TRIMMED and nothing else.
+// untrimmed returns a whole return from the job store if its event holds only a part. This needs a running
+// brine master on this machine. Otherwise it returns the value unchanged and logs where the whole return is.
+// Unlike Salt: Salt shows VALUE_TRIMMED and nothing else.
 func (t *saltTool) untrimmed(ctx context.Context, jid, id string, value any) any {
 	if !trimmed(value) {
 		return value
@@ -49,7 +51,7 @@ func (t *saltTool) untrimmed(ctx context.Context, jid, id string, value any) any
 	return value
 }
 
-// storedValue is what a minion has returned, from the returns of a job store.
+// storedValue finds the return of a minion among the returns of a job store.
 func storedValue(all *payload.Map, id string) (any, bool) {
 	one, ok := all.Value(id).(*payload.Map)
 	if !ok {
@@ -59,7 +61,7 @@ func storedValue(all *payload.Map, id string) (any, bool) {
 	return ret.Value(), ret.HasValue()
 }
 
-// trimmed tells whether a value, or a part of it, was left out of an event.
+// trimmed tells whether an event lacks a value or a part of it.
 func trimmed(v any) bool {
 	switch v := v.(type) {
 	case string:

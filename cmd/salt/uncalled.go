@@ -10,16 +10,17 @@ import (
 	"brine/wire/client"
 )
 
-// Bounds of a line about returners, whose names come from minions.
+// These bounds limit a line about returners, whose names come from minions.
 const (
-	uncalledMinions = 10   // that are named, the others are counted
-	uncalledText    = 1000 // bytes of names of returners
+	uncalledMinions = 10   // the line names so many minions and counts the others
+	uncalledText    = 1000 // bytes of returner names
 )
 
-// uncalled are minions by the returners that they have not called. Unlike Salt, whose minions only log it.
+// uncalled maps the names of returners to the minions that did not call them. Unlike Salt: there only the
+// minion logs this.
 type uncalled map[string][]string
 
-// see takes what a return says. Real Salt's minions say nothing.
+// see notes the returners that a return names as not called. Minions of real Salt name none.
 func (u *uncalled) see(ret client.Return) {
 	if ret.Data == nil {
 		return
@@ -39,7 +40,7 @@ func (u *uncalled) see(ret client.Return) {
 	(*u)[text] = append((*u)[text], ret.ID)
 }
 
-// lines say it, a line for each set of returners.
+// lines returns a line for each set of returners.
 func (u uncalled) lines() (out []string) {
 	for _, names := range slices.Sorted(maps.Keys(u)) {
 		ids := slices.Sorted(slices.Values(u[names]))

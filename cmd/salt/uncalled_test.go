@@ -9,8 +9,8 @@ import (
 	"brine/wire/payload"
 )
 
-// Minions that name the same returners share a line; what they say cannot be more than one, and reaches no terminal as
-// it is.
+// TestUncalledReturners: minions that name the same returners share a line. A minion's text never makes more
+// than one line, and control characters in it do not reach the terminal.
 func TestUncalledReturners(t *testing.T) {
 	var u uncalled
 	u.see(client.Return{ID: "silent"})

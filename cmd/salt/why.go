@@ -15,7 +15,7 @@ import (
 	"brine/wire/control"
 )
 
-// hops are the facts of the command line itself.
+// hops gathers what this tool itself knows about a job.
 type hops struct {
 	t     *saltTool
 	jid   string
@@ -24,14 +24,14 @@ type hops struct {
 	lost  uncalled
 }
 
-// hops begins the facts of a job. Of a job that is published several times the first publication counts.
+// hops starts the record of a job. If a job is published several times, the first publication counts.
 func (t *saltTool) hops(run *client.Run) *hops {
 	return &hops{t: t, jid: run.JID, facts: ledger.Client{PID: int64(os.Getpid()), Started: ledger.At(t.began),
 		Sent: ledger.At(run.Asked), Replied: ledger.At(run.Told), Seen: make(map[string]ledger.Stamp,
 			len(run.Minions))}}
 }
 
-// see notes what has come of a minion.
+// see notes a minion's return or silence.
 func (h *hops) see(ret client.Return) {
 	if ret.Silence == client.Answered {
 		h.facts.Seen[ret.ID] = ledger.At(time.Now())
@@ -41,14 +41,15 @@ func (h *hops) see(ret client.Return) {
 	}
 }
 
-// Limits of telling the master: of the attempt, and of what it may cost this tool when all else is done.
+// These limits apply when the tool tells the master: the first to the attempt, the second to the delay at the
+// end of this tool.
 const (
 	tellWithin = 50 * time.Millisecond
 	tellCosts  = time.Millisecond
 )
 
-// tell hands the facts to the master, if there are any and it takes them, while this tool goes on. The function that
-// comes back waits a moment for the end of that.
+// tell sends the facts to the master in the background, if there are facts and a brine master. The returned
+// function waits a moment for the end of the transfer.
 func (h *hops) tell() (wait func()) {
 	if h == nil || masterlink.Daemon(h.t.Session) == nil {
 		return func() {}
@@ -70,13 +71,13 @@ func (h *hops) tell() (wait func()) {
 	}
 }
 
-// takeTurns tells the master whom the job is sent to in turns.
+// takeTurns tells the master which minions get the job in turns.
 func (h *hops) takeTurns(ids []string) {
 	h.facts.Batch = slices.Sorted(slices.Values(ids))
 	h.hand()
 }
 
-// hand hands the facts to the master, if that takes them.
+// hand sends the facts to the master if it is a brine master.
 func (h *hops) hand() {
 	master := masterlink.Daemon(h.t.Session)
 	if master == nil {
@@ -89,10 +90,11 @@ func (h *hops) hand() {
 	}
 }
 
-// explains tells whether reasons are wanted: by people, or because they were asked for.
+// explains tells whether to print reasons: if stderr is a terminal, or if an option asks for them.
 func (t *saltTool) explains() bool { return t.Opt.Bool("tell_why") || terminal.IsTerminal(t.Stderr) }
 
-// explain says on stderr which returners were not called, and why minions are silent where that is wanted.
+// explain prints to stderr which returners were not called. If the user wants reasons, it also prints why
+// minions are silent.
 func (h *hops) explain(ctx context.Context) {
 	h.t.sayReasons(h.lost.lines())
 	if len(h.mute) > 0 && h.t.explains() {
@@ -100,15 +102,15 @@ func (h *hops) explain(ctx context.Context) {
 	}
 }
 
-// sayReasons shows what reasons has found.
+// sayReasons prints lines to stderr.
 func (t *saltTool) sayReasons(lines []string) {
 	for _, line := range lines {
 		fmt.Fprintln(t.Stderr, line)
 	}
 }
 
-// reasons asks the master why minions have not returned a job, or why no job was made for them when jid is empty: a
-// line for each of them.
+// reasons asks the master why minions have not returned a job and gives a line for each minion. If jid is
+// empty, the question is why no job was made for them.
 func (t *saltTool) reasons(ctx context.Context, jid string, ids []string) []string {
 	master := masterlink.Daemon(t.Session)
 	if master == nil {
@@ -118,7 +120,7 @@ func (t *saltTool) reasons(ctx context.Context, jid string, ids []string) []stri
 	defer cancel()
 	got, err := control.Ask(asked, master, control.GetWhy{JID: jid, IDs: slices.Sorted(slices.Values(ids))})
 	switch {
-	case err != nil && ctx.Err() != nil: // the tool ends: nobody waits for reasons
+	case err != nil && ctx.Err() != nil: // the tool ends, so the reasons are of no use
 		return nil
 	case err != nil:
 		masterlink.Silent(ctx, t.Session, "the master does not tell why", jid, err)
@@ -131,7 +133,8 @@ func (t *saltTool) reasons(ctx context.Context, jid string, ids []string) []stri
 	return lines
 }
 
-// noReasons is what is said when the master does not tell: nothing, unless it was asked for, and that once.
+// noReasons returns the text for a master that gives no reasons. It says so once, and only if an option asked
+// for reasons.
 func (t *saltTool) noReasons(why string) []string {
 	if !t.Opt.Bool("tell_why") || t.untold {
 		return nil
@@ -140,7 +143,7 @@ func (t *saltTool) noReasons(why string) []string {
 	return []string{"The master does not tell why: " + why}
 }
 
-// explainNobody says why a target that names minions means none. What other targets would mean is not known.
+// explainNobody says why a target that names minions matches none. For other targets the reason is not known.
 func (t *saltTool) explainNobody(ctx context.Context, job client.Job) {
 	if !t.explains() {
 		return

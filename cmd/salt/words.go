@@ -15,19 +15,19 @@ import (
 	"brine/wire/payload"
 )
 
-// saltCommand is what the words of salt ask for.
+// saltCommand is what the words on salt's command line mean.
 type saltCommand struct {
 	tgt     any // text, or a list of ids
 	tgtType string
 	fun     any   // text, or a list of texts
-	arg     []any // typed; of several functions a list for each
+	arg     []any // typed; one list for each function if there are several
 	doc     bool  // the function is sys.doc
 }
 
-// previewFun stands for the function that --preview-target does not need.
+// previewFun fills the place of the function, which --preview-target does not need.
 const previewFun = "not_a_valid_command"
 
-// readCommand reads the words of salt and refuses what Salt refuses before it touches a file.
+// readCommand reads the words on salt's command line. It refuses what Salt refuses before it touches a file.
 func readCommand(s *session.Session) (*saltCommand, error) {
 	tgtType, err := options.TargetType(s.Parser, s.Opt)
 	if err != nil {
@@ -56,11 +56,11 @@ func readCommand(s *session.Session) (*saltCommand, error) {
 	if err := cmd.readCall(words[1], words[2:], s.Opt.Str("args_separator"), s.NoParse()); err != nil {
 		return nil, err
 	}
-	s.Common.Raw.Set("tgt", cmd.tgt).Set("fun", cmd.fun).Set("arg", cmd.arg) // outputters look for arguments of theirs
+	s.Common.Raw.Set("tgt", cmd.tgt).Set("fun", cmd.fun).Set("arg", cmd.arg) // outputters look there for arguments
 	return cmd, nil
 }
 
-// dumpConfig shows the master's configuration without what the command line says.
+// dumpConfig shows the master's configuration without the settings of the command line.
 func dumpConfig(s *session.Session) error {
 	conf, err := config.LoadMaster(s.Master.ConfFile, nil)
 	if err != nil {
@@ -90,7 +90,7 @@ func completeWords(s *session.Session) ([]string, error) {
 	return words, nil
 }
 
-// splitIDs reads the word of -L: ids with commas or blanks between.
+// splitIDs splits the word of -L at commas or blanks into ids.
 func splitIDs(word string) []any {
 	if strings.Contains(word, ",") {
 		return payload.AnyList(strings.Split(strings.ReplaceAll(word, " ", ""), ","))
@@ -116,8 +116,8 @@ func (cmd *saltCommand) readCall(fun string, words []string, separator string, n
 	return nil
 }
 
-// splitGroups shares the arguments among n functions: by words that are the separator when there are enough of
-// them, else by the separator within words.
+// splitGroups divides the arguments among n functions. If enough words equal the separator, they divide the
+// groups. Otherwise the separator inside words does.
 func splitGroups(words []string, n int, separator string) ([][]string, error) {
 	groups := [][]string{nil}
 	add := func(word string) { groups[len(groups)-1] = append(groups[len(groups)-1], word) }

@@ -9,8 +9,8 @@ import (
 	"brine/config"
 	"brine/modules/eauth"
 	"brine/modules/matchers"
-	"brine/modules/text/pytext"
 	"brine/wire/payload"
+	"brine/wire/python"
 )
 
 // rights knows what the holders of tokens may do, where the master is not asked. It may be used by any number of
@@ -57,7 +57,7 @@ func (r *rights) mayRun(ctx context.Context, tok, low *payload.Map) bool {
 	if err != nil {
 		return false
 	}
-	want := eauth.Want{Funs: []string{pytext.Str(low.Value("fun"))}, Args: [][]any{low.List("arg")},
+	want := eauth.Want{Funs: []string{python.Str(low.Value("fun"))}, Args: [][]any{low.List("arg")},
 		Covers: func(target string) bool {
 			all, err := r.targets.AllWithin(ctx, target, asked.Minions)
 			return err == nil && all

@@ -12,7 +12,7 @@ import (
 	"brine/wire/payload"
 )
 
-// build puts together what the functions stand on. Nothing is read before a function asks for it.
+// build makes the environment of the functions. It reads nothing before a function needs it.
 func (t *callTool) build() {
 	machine := saltrun.MachineOf(t.Minion.ID, t.Minion.Raw)
 	machine.Refresh = t.Opt.Bool("refresh_grains_cache")
@@ -25,10 +25,10 @@ func (t *callTool) build() {
 	}
 }
 
-// servesItself says that files and pillar come from this machine, whatever masters there are.
+// servesItself tells whether files and pillar come from this machine, even if masters are configured.
 func (t *callTool) servesItself() bool { return t.Minion.FileClient == "local" }
 
-// pillarFrom gives the functions their pillar, which is compiled when one asks for it.
+// pillarFrom gives the functions a pillar that is compiled at its first use.
 func (t *callTool) pillarFrom(source loader.PillarSource) {
 	t.env.Host.Secrets = source
 	t.env.Pillar = sync.OnceValue(func() *payload.Map {
@@ -51,13 +51,13 @@ func (t *callTool) keepPillar(data *payload.Map) {
 	}
 }
 
-// callLog takes the log lines of functions.
+// callLog passes the log lines of functions on.
 type callLog struct{ log *slog.Logger }
 
 // Log writes a line.
 func (l callLog) Log(level slog.Level, text string) { l.log.Log(context.Background(), level, text) }
 
-// LogAs writes a line under a name.
+// LogAs writes a line under a logger's name.
 func (l callLog) LogAs(name string, level slog.Level, text string) {
 	l.log.Log(context.Background(), level, text, "actor", name)
 }

@@ -18,7 +18,7 @@ import (
 	"brine/wire/payload"
 )
 
-// offer gives the functions the master: requests, events, the pillar.
+// offer gives the functions access to the master: requests, events, the pillar.
 func (t *callTool) offer(l *callLink, m config.MasterAddr) {
 	t.link = l
 	if _, several := t.Minion.Raw.Value("master").([]any); several {
@@ -31,10 +31,10 @@ func (t *callTool) offer(l *callLink, m config.MasterAddr) {
 	}
 }
 
-// callMaster is the master as functions see it.
+// callMaster is the master as the functions see it.
 type callMaster struct{ *callTool }
 
-// Request asks the master.
+// Request sends a request to the master.
 func (c callMaster) Request(ctx context.Context, load *payload.Map) (any, error) {
 	if !load.Has("id") {
 		load = load.Clone().Set("id", c.Minion.ID)
@@ -64,7 +64,7 @@ func textOrNull(s string) any {
 	return s
 }
 
-// callEvents puts events on the master's bus and on that of the minion that runs here.
+// callEvents fires events on the master's bus, and on the bus of the minion that runs here.
 type callEvents struct{ *callTool }
 
 // FireMaster sends an event to the master.
@@ -89,7 +89,7 @@ func (e callEvents) FireMaster(ctx context.Context, tag string, data any, preloa
 	return true
 }
 
-// FireLocal puts an event on the bus of the minion that runs here; false when none does.
+// FireLocal fires an event on the bus of the minion that runs here. It is false if none runs.
 func (e callEvents) FireLocal(ctx context.Context, tag string, data any) bool {
 	body, err := e.pack(tag, data)
 	if err != nil {
@@ -119,7 +119,7 @@ func (e callEvents) AwaitLocal(ctx context.Context, tag string, data any, answer
 	if err != nil {
 		return nil, false
 	}
-	defer func() { _ = stream.Close() }() // only read
+	defer func() { _ = stream.Close() }() // it was only read
 	if !e.FireLocal(ctx, tag, data) {
 		return nil, false
 	}
@@ -142,7 +142,7 @@ func (e callEvents) pack(tag string, data any) ([]byte, error) {
 	return event.Pack(tag, fields, e.Minion.MaxEventSize)
 }
 
-// sockets are the addresses of the minion's bus.
+// sockets returns the addresses of the minion's bus.
 func (e callEvents) sockets() (pub, pull string, err error) {
 	if e.Minion.IPCMode == "tcp" {
 		return masterlink.LoopbackAddr(e.Minion.TCPPubPort), masterlink.LoopbackAddr(e.Minion.TCPPullPort), nil
@@ -154,17 +154,17 @@ func (e callEvents) sockets() (pub, pull string, err error) {
 // callDaemon asks the minion that runs here, on its control socket.
 type callDaemon struct{ *callTool }
 
-// Actors asks for its actors.
+// Actors asks the minion for its actors.
 func (c callDaemon) Actors(ctx context.Context, path string) (*payload.Map, error) {
 	return control.Ask(ctx, c.minionHere(), control.GetTree{Name: path})
 }
 
-// JobList asks for its jobs.
+// JobList asks the minion for its jobs.
 func (c callDaemon) JobList(ctx context.Context) (*payload.Map, error) {
 	return control.Ask(ctx, c.minionHere(), control.GetJobList{})
 }
 
-// JobFacts asks what became of a job.
+// JobFacts asks the minion about one job.
 func (c callDaemon) JobFacts(ctx context.Context, jid string) (*payload.Map, error) {
 	return control.Ask(ctx, c.minionHere(), control.GetJobFacts{JID: jid})
 }

@@ -20,13 +20,13 @@ import (
 	"brine/wire/zmq"
 )
 
-// textNotAccepted is what salt-call prints while the master holds its key for an operator.
+// textNotAccepted is printed while the key waits on the master for an operator.
 const textNotAccepted = "Minion failed to authenticate with the master, has the minion key been accepted?"
 
-// exitPending is the code that goes with it.
+// exitPending is the exit code for textNotAccepted.
 const exitPending = 2
 
-// callLink is the way to a master for the time of one call: one socket, one session. One goroutine uses it.
+// callLink is the connection to a master for one call: one socket, one session. Only one goroutine uses it.
 type callLink struct {
 	cfg  *config.Minion
 	auth *auth.Minion
@@ -37,7 +37,8 @@ type callLink struct {
 	grain func(name string) (any, bool)
 }
 
-// connect signs in to the first master that answers and offers it to the functions; without one there is nothing to do.
+// connect signs in to the first master that answers, and offers it to the functions. It does nothing if there
+// is no master.
 func (t *callTool) connect(ctx context.Context) error {
 	masters := t.Minion.Masters
 	if len(masters) == 0 {
@@ -51,7 +52,7 @@ func (t *callTool) connect(ctx context.Context) error {
 	for _, m := range masters {
 		l := &callLink{cfg: t.Minion, log: t.Log.With("master", m.Host), grain: t.env.GrainOf}
 		if last = l.open(ctx, m, key); last == nil {
-			t.AtEnd(func() { _ = l.req.Close() }) // nothing is under way any more
+			t.AtEnd(func() { _ = l.req.Close() }) // no request is in progress any more
 			t.offer(l, m)
 			return nil
 		}
@@ -69,7 +70,7 @@ func (t *callTool) connect(ctx context.Context) error {
 	return tool.Exit(max(tool.ExitGeneric, no.step.ExitCode), "%s", no)
 }
 
-// notSignedIn is a sign-in that did not lead to a session.
+// notSignedIn is the error of a sign-in that gave no session.
 type notSignedIn struct{ step auth.Step }
 
 func (e *notSignedIn) Error() string { return e.step.Text }
@@ -93,7 +94,7 @@ func (l *callLink) open(ctx context.Context, master config.MasterAddr, key *cryp
 	return nil
 }
 
-// masterAddress looks a master up: an address of the family in use, else any.
+// masterAddress resolves a master's name. It prefers an address of the configured family.
 func masterAddress(ctx context.Context, host string, ipv6 bool) (string, error) {
 	if net.ParseIP(host) != nil {
 		return host, nil
@@ -110,7 +111,7 @@ func masterAddress(ctx context.Context, host string, ipv6 bool) (string, error) 
 	return found[0].String(), nil
 }
 
-// signIn asks for a session, auth_tries times at most where no answer comes.
+// signIn asks for a session. If no answer arrives, it tries auth_tries times.
 func (l *callLink) signIn(ctx context.Context) error {
 	var step auth.Step
 	for range max(1, l.cfg.AuthTries) {
@@ -138,7 +139,7 @@ func (l *callLink) exchange(ctx context.Context, frame []byte, patience time.Dur
 	return l.req.Do(ctx, frame)
 }
 
-// ask asks the master, request_channel_tries times at most. A session that has ended is renewed once.
+// ask sends a request to the master, at most request_channel_tries times. It renews an expired session once.
 func (l *callLink) ask(ctx context.Context, load *payload.Map) (any, error) {
 	return l.channel().Ask(ctx, load, l.rules())
 }
@@ -152,7 +153,7 @@ func (l *callLink) rules() sealed.Rules {
 	return sealed.Rules{Timeout: l.cfg.RequestChannelTimeout, Tries: l.cfg.RequestChannelTries, Renewals: 1}
 }
 
-// sendReturn hands the record of a call to the master, which gives it a job id.
+// sendReturn sends the record of a call to the master, which gives it a job id.
 func (l *callLink) sendReturn(ctx context.Context, ret *payload.Map) error {
 	load := payload.M("cmd", payload.CmdReturn, "id", l.cfg.ID)
 	load.Update(ret)

@@ -32,7 +32,7 @@ func callParser(c *tool.Call) *optparse.Parser {
 	return p
 }
 
-// addCallOptions declares what only salt-call has.
+// addCallOptions declares the options that only salt-call has.
 func addCallOptions(p *optparse.Parser) {
 	appended := func(name, help string) optparse.Option {
 		return optparse.Option{Flags: []string{"--" + name}, Kind: optparse.Append, Help: help}
@@ -76,7 +76,7 @@ func addCallOptions(p *optparse.Parser) {
 			Help: "Type of --tgt. Default: '%default'."})
 }
 
-// adjustCall turns options into configuration where their names or forms differ.
+// adjustCall turns options into configuration if their names or forms differ.
 func adjustCall(v *optparse.Values, over *payload.Map) error {
 	if v.Bool("local") {
 		over.Set("file_client", "local")

@@ -14,19 +14,19 @@ import (
 	"brine/cmd/display"
 	"brine/cmd/tool"
 	"brine/modules/execution"
-	"brine/modules/host/wholefile"
 	"brine/modules/loader"
 	"brine/modules/returners"
 	"brine/modules/text/args"
-	"brine/modules/text/pytext"
+	"brine/wire/disk/wholefile"
 	"brine/wire/payload"
+	"brine/wire/python"
 )
 
-// exitUnknown is the code for a function that is not there (Salt ends with -1).
+// exitUnknown is the exit code for an unknown function (Salt exits with -1).
 const exitUnknown = 255
 
-// pythonic are the outputters that print values as Python writes them. Salt's salt, whose values came over the wire,
-// has lists where salt-call has tuples.
+// pythonic are the outputters that print values as Python writes them. Salt's salt prints lists where salt-call
+// prints tuples, because its values travel over the network.
 var pythonic = []string{"txt", "raw"}
 
 // run calls a function and shows its result.
@@ -42,7 +42,7 @@ func (t *callTool) run(ctx context.Context, fun string, words []string) error {
 	t.hand(ctx, ret)
 	t.toReturners(ctx, ret)
 	if list, ok := ret.Value("return").([]any); ok && f.Tuple && slices.Contains(pythonic, t.Opt.Str("output")) {
-		ret.Set("return", pytext.ATuple{Values: list})
+		ret.Set("return", python.ATuple{Values: list})
 	}
 	return t.present(ret)
 }
@@ -50,7 +50,8 @@ func (t *callTool) run(ctx context.Context, fun string, words []string) error {
 // returnerTimeout is how long one returner may take.
 const returnerTimeout = time.Minute
 
-// toReturners hands the result to the returners of --return, each once. Unlike Salt: one that fails is named.
+// toReturners hands the result once to each returner of --return. Unlike Salt: an error names the returner that
+// failed.
 func (t *callTool) toReturners(ctx context.Context, ret *payload.Map) {
 	var names []string
 	for name := range strings.SplitSeq(t.Opt.Str("return"), ",") {
@@ -76,8 +77,8 @@ func (t *callTool) toReturners(ctx context.Context, ret *payload.Map) {
 	}
 }
 
-// unknown answers a call of a function that is not there: with the help of those whose names begin like it, or with a
-// sentence.
+// unknown answers a call of an unknown function. The answer is the help of functions whose names begin like it,
+// or a sentence.
 func (t *callTool) unknown(fun string, ret *payload.Map) error {
 	text := t.env.Registry.MissingText(fun)
 	docs := t.env.Registry.Docs(fun + "*")
@@ -120,7 +121,7 @@ func (t *callTool) perform(ctx context.Context, f *loader.Func, words []string, 
 	return nil
 }
 
-// metadata is the value of --set-metadata.
+// metadata returns the value of --set-metadata.
 func (t *callTool) metadata() (any, bool) {
 	switch v := t.Opt.Get("metadata").(type) {
 	case nil:
@@ -132,7 +133,7 @@ func (t *callTool) metadata() (any, bool) {
 	}
 }
 
-// executors are the names of --module-executors, or of the configuration.
+// executors returns the names in --module-executors, or in the configuration.
 func (t *callTool) executors() []string {
 	spec := t.Opt.Get("module_executors")
 	if text, ok := spec.(string); ok {
@@ -147,12 +148,12 @@ func (t *callTool) executors() []string {
 	return []string{"direct_call"}
 }
 
-// explain says on stderr why a call failed, in Salt's forms.
+// explain prints to stderr why a call failed, in Salt's words.
 func (t *callTool) explain(f *loader.Func, err error) error {
 	var (
 		command *loader.CommandExecutionError
 		missing *loader.CommandNotFoundError
-		wrong   *loader.InvocationError // a TypeError as well, for Salt
+		wrong   *loader.InvocationError // Salt treats it as a TypeError, too
 		ended   *tool.ExitError
 	)
 	switch {
@@ -170,7 +171,7 @@ func (t *callTool) explain(f *loader.Func, err error) error {
 	return tool.Exit(tool.ExitGeneric, "%s", loader.Traceback(f.Name, err))
 }
 
-// present shows the result, or with --metadata the record, and makes the exit code.
+// present shows the result, or the record with --metadata, and returns the exit code.
 func (t *callTool) present(ret *payload.Map) error {
 	how := display.How{Out: cmp.Or(ret.Str("out"), "nested")}
 	value := ret.Value("return")
@@ -191,7 +192,7 @@ func (t *callTool) present(ret *payload.Map) error {
 	return tool.Exit(tool.ExitGeneric, "")
 }
 
-// note leaves a file about the call in the directory of proc entries, as long as it lasts.
+// note writes a file about the call to the directory of proc entries. forget removes it.
 func (t *callTool) note(data *payload.Map) (forget func()) {
 	file := filepath.Join(t.Minion.CacheDir, "proc", data.Str("jid"))
 	raw, err := payload.Marshal(data)
@@ -213,7 +214,7 @@ func (t *callTool) note(data *payload.Map) (forget func()) {
 	}
 }
 
-// hand gives the record to those who want it: the master, else the job cache of this minion.
+// hand gives the record to the master or, without one, to the job cache of this minion.
 func (t *callTool) hand(ctx context.Context, ret *payload.Map) {
 	switch {
 	case !t.local() && !t.Opt.Bool("no_return_event"):

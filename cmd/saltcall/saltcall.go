@@ -17,11 +17,11 @@ import (
 	"brine/wire/payload"
 )
 
-// callTool is salt-call at work on one command line.
+// callTool is one run of salt-call.
 type callTool struct {
 	*session.Session
 	env  *loader.Env
-	link *callLink // to the master; nil without one
+	link *callLink // connection to the master; nil without a master
 }
 
 // Run is the tool salt-call: it runs an execution function of this host's minion, in this process.
@@ -57,7 +57,7 @@ func Run(c *tool.Call) error {
 	return t.run(ctx, s.Opt.Args[0], s.Opt.Args[1:])
 }
 
-// checkCallWords refuses what Salt refuses before it touches a file.
+// checkCallWords refuses command lines that Salt refuses before it touches a file.
 func checkCallWords(s *session.Session) error {
 	words := len(s.Opt.Args)
 	switch grains, doc := s.Opt.Bool("grains_run"), s.Opt.Bool("doc"); {
@@ -72,7 +72,7 @@ func checkCallWords(s *session.Session) error {
 	return nil
 }
 
-// folders are the directories salt-call makes before it works.
+// folders returns the directories that salt-call makes at its start.
 func (t *callTool) folders() config.Environment {
 	m := t.Minion
 	return config.Environment{User: m.User, Dirs: []string{m.PKIDir, m.CacheDir, m.ExtensionModules},
@@ -80,7 +80,7 @@ func (t *callTool) folders() config.Environment {
 		Permissive: m.PermissivePKIAccess}
 }
 
-// warnIgnoredRoots names the options that mean nothing while files come from a master.
+// warnIgnoredRoots names the options that have no effect while files come from a master.
 func (t *callTool) warnIgnoredRoots() {
 	if t.Opt.Bool("local") {
 		return
@@ -103,7 +103,7 @@ func (t *callTool) warnIgnoredRoots() {
 		"Re-run with --local to use the local override.\n", strings.Join(names, ", "), verb)
 }
 
-// printDocs shows the help of every function whose name begins like the word.
+// printDocs shows the help of every function whose name begins with the word.
 func (t *callTool) printDocs() error {
 	begin := ""
 	if len(t.Opt.Args) > 0 {
@@ -117,12 +117,12 @@ func (t *callTool) printDocs() error {
 	return nil
 }
 
-// local says whether salt-call works without a master as far as returns are concerned.
+// local tells whether salt-call sends no return to a master.
 func (t *callTool) local() bool {
 	return t.Opt.Bool("local") || t.Minion.FileClient == "local" || t.Minion.MasterType == "disable"
 }
 
-// roots are the directories an option names: absolute, patterns resolved.
+// roots returns the directories that an option names, as absolute paths and with patterns expanded.
 func roots(patterns []string) []any {
 	var dirs []any
 	for _, p := range patterns {

@@ -14,7 +14,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// The sizes of a key that salt-key makes, in bits.
+// These are the smallest and largest sizes of a key that salt-key makes, in bits.
 const (
 	minKeySize = 2048
 	maxKeySize = 32768
@@ -76,7 +76,8 @@ func keyParser(c *tool.Call) *optparse.Parser {
 	return p
 }
 
-// keyConfigDir lets a pair be made where no configuration can be read: its directory serves as such.
+// keyConfigDir lets salt-key make a pair of keys without a readable configuration. The directory for the keys
+// then serves as the configuration directory.
 func keyConfigDir(v *optparse.Values) error {
 	if v.Str("gen_keys") == "" || unix.Access(v.Str("config_dir"), unix.R_OK) == nil {
 		return nil
@@ -89,7 +90,7 @@ func keyConfigDir(v *optparse.Values) error {
 	return nil
 }
 
-// keyOverrides makes truth values of texts.
+// keyOverrides turns texts into truth values.
 func keyOverrides(v *optparse.Values, over *payload.Map) error {
 	for _, dest := range []string{"rotate_aes_key", "preserve_minions"} {
 		switch strings.ToLower(v.Str(dest)) {
@@ -104,7 +105,7 @@ func keyOverrides(v *optparse.Values, over *payload.Map) error {
 	return nil
 }
 
-// checkKeyOptions refuses what Salt refuses before anything is touched.
+// checkKeyOptions refuses options that Salt refuses before it touches a file.
 func checkKeyOptions(s *session.Session) error {
 	arg := s.Opt.Str("list")
 	known := slices.ContainsFunc([]string{"acc", "pre", "un", "rej", "den", "all"}, func(w string) bool {

@@ -7,14 +7,14 @@ import (
 	"brine/cmd/display"
 	"brine/cmd/masterlink"
 	"brine/modules/fleet/keys"
-	"brine/modules/text/pytext"
 	"brine/wire/client"
 	"brine/wire/payload"
+	"brine/wire/python"
 )
 
-// wheel calls a wheel function of the master with what --auth or the token file gives.
+// wheel calls a wheel function of the master, with the credentials of --auth or the token file.
 func (k *keyTool) wheel(fun string, arg []any, kw *payload.Map) (any, error) {
-	ctx := context.Background() // the client bounds each request
+	ctx := context.Background() // the client limits the time of each request
 	c := masterlink.NewClient(k.Session)
 	cred, err := masterlink.JobCredentials(ctx, k.Session, c)
 	if errors.Is(err, masterlink.ErrNoAuth) {
@@ -30,10 +30,10 @@ func (k *keyTool) wheel(fun string, arg []any, kw *payload.Map) (any, error) {
 	if good, _ := ret.Success(); good && ret.HasValue() {
 		return ret.Value(), nil
 	}
-	return nil, errors.New(pytext.Str(ret.Value()))
+	return nil, errors.New(python.Str(ret.Value()))
 }
 
-// showRemote displays what a wheel function says about keys.
+// showRemote displays the answer of a wheel function about keys.
 func (k *keyTool) showRemote(fun, match string) error {
 	ret, err := k.wheel(fun, []any{match}, nil)
 	if err != nil {
@@ -50,7 +50,7 @@ func (k *keyTool) showRemote(fun, match string) error {
 	return k.show(groups, without)
 }
 
-// matchRemote asks the master which keys match.
+// matchRemote asks the master which keys match a pattern.
 func (k *keyTool) matchRemote(globs string) (keys.Groups, error) {
 	ret, err := k.wheel("key.glob_match", []any{globs}, nil)
 	if err != nil {
@@ -58,26 +58,26 @@ func (k *keyTool) matchRemote(globs string) (keys.Groups, error) {
 	}
 	groups, ok := ret.(*payload.Map)
 	if !ok {
-		return nil, errors.New(pytext.Str(ret))
+		return nil, errors.New(python.Str(ret))
 	}
 	return groupsOf(groups), nil
 }
 
-// groupsOf reads keys by status.
+// groupsOf reads keys, grouped by status.
 func groupsOf(m *payload.Map) keys.Groups {
 	var out keys.Groups
 	for status := range m.All() {
-		g := keys.Group{Status: keys.Status(pytext.Str(status))}
-		for _, id := range m.List(pytext.Str(status)) {
-			g.IDs = append(g.IDs, pytext.Str(id))
+		g := keys.Group{Status: keys.Status(python.Str(status))}
+		for _, id := range m.List(python.Str(status)) {
+			g.IDs = append(g.IDs, python.Str(id))
 		}
 		out = append(out, g)
 	}
 	return out
 }
 
-// changeRemote lets the master accept, reject or delete the selected keys. verb is as in change. The master fires the
-// events and says nothing about keys that are none.
+// changeRemote lets the master accept, reject or delete the selected keys. verb is as in change. The master
+// fires the events. It does not say which keys did not exist.
 func (k *keyTool) changeRemote(verb string, sel keys.Groups, inc keys.Include) (keys.Change, error) {
 	fun, kw := "key."+verb+"_dict", payload.NewMap(2)
 	switch verb {

@@ -1,5 +1,5 @@
-// Package saltkey is the tool salt-key. What it changes is modules/fleet/keys'. It answers to salt/cli/key.py and
-// salt/key.py.
+// Package saltkey is the tool salt-key. Package modules/fleet/keys does the work on keys. It answers to
+// salt/cli/key.py and salt/key.py.
 package saltkey
 
 import (
@@ -21,8 +21,8 @@ import (
 	"brine/wire/payload"
 )
 
-// keyActions are the actions of salt-key in the order in which they count when several are given. all is the option
-// that means every key.
+// keyActions are the actions of salt-key. If several are given, the first in this list counts. all is the
+// option that applies the action to every key.
 var keyActions = []struct {
 	name, all string
 	run       func(*keyTool, string) error
@@ -37,12 +37,12 @@ var keyActions = []struct {
 	{"finger", "finger_all", (*keyTool).finger},
 }
 
-// keyTool is salt-key at work on the key store of one master.
+// keyTool is one run of salt-key on the key store of one master.
 type keyTool struct {
 	*session.Session
 	store   *keys.Store
 	manager *keys.Manager
-	remote  bool // by external authentication: the master's wheel functions do the work
+	remote  bool // with external authentication, the master's wheel functions do the work
 }
 
 // Run is the tool salt-key.
@@ -57,7 +57,7 @@ func Run(c *tool.Call) error {
 	}
 	k := newKeyTool(s)
 	if err := k.act(); err != nil {
-		s.Log.Error(err.Error()) // as Salt: an action that fails is logged, and the tool has done its duty
+		s.Log.Error(err.Error()) // as in Salt, a failed action is logged and the exit code is 0
 	}
 	return nil
 }
@@ -72,7 +72,7 @@ func newKeyTool(s *session.Session) *keyTool {
 	return k
 }
 
-// act runs the first action that the options name, a list of all keys when they name none.
+// act runs the first action that the options name. Without one it lists all keys.
 func (k *keyTool) act() error {
 	for _, a := range keyActions {
 		if k.Opt.Bool(a.name) {
@@ -129,7 +129,7 @@ func (k *keyTool) finger(match string) error {
 	return k.show(key.TextsMap(texts), "")
 }
 
-// show displays keys by status, without one of the statuses.
+// show displays keys by status. It leaves out the status without.
 func (k *keyTool) show(groups *payload.Map, without string) error {
 	groups.Delete(without)
 	return display.Show(k.Session, groups, display.How{Out: "key"})
@@ -155,14 +155,14 @@ func (k *keyTool) delete(match string) error {
 	return k.change(match, "delet", "[N/y]", inc, k.manager.Delete)
 }
 
-// change shows the keys that match, asks, and does it. verb is the action up to "ed".
+// change shows the keys that match, asks for confirmation, and does the change. verb is the action up to "ed".
 func (k *keyTool) change(match, verb, choice string, inc keys.Include, do func(keys.Groups) (keys.Change,
 	error)) error {
 	sel, err := k.match(match)
 	if err != nil {
 		return err
 	}
-	if verb != "delet" { // a delete looks at every group
+	if verb != "delet" { // a delete can mean keys of any status
 		sel = inc.Filter(sel)
 	}
 	if sel.Len() == 0 {
@@ -193,7 +193,7 @@ func (k *keyTool) change(match, verb, choice string, inc keys.Include, do func(k
 	return nil
 }
 
-// match finds the keys an action may mean.
+// match finds the keys that an action may apply to.
 func (k *keyTool) match(globs string) (keys.Groups, error) {
 	if k.remote {
 		return k.matchRemote(globs)
@@ -201,7 +201,7 @@ func (k *keyTool) match(globs string) (keys.Groups, error) {
 	return k.store.Match(keys.SplitGlob(globs), false)
 }
 
-// confirmed asks unless -y was given. The capital letter of choice is the answer of an empty line.
+// confirmed asks the user unless -y was given. An empty line means the choice with the capital letter.
 func (k *keyTool) confirmed(choice string) (bool, error) {
 	if k.Opt.Bool("yes") {
 		return true, nil
@@ -221,8 +221,7 @@ func (k *keyTool) confirmed(choice string) (bool, error) {
 	return strings.HasPrefix(strings.ToLower(answer), "y"), nil
 }
 
-// fire tells the running master of changed keys. Without one, or with one that is stuck, the keys are changed all the
-// same.
+// fire informs the running master about changed keys. The keys stay changed even if no master answers.
 func (k *keyTool) fire(events []keys.Event) {
 	if len(events) == 0 {
 		return

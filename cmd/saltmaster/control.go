@@ -8,9 +8,9 @@ import (
 	"brine/actors/admin"
 	"brine/actors/master"
 	"brine/cmd/daemon"
-	"brine/modules/text/pytext"
 	"brine/wire/control"
 	"brine/wire/payload"
+	"brine/wire/python"
 )
 
 // masterAnswers are what only a master can tell, and what it takes.
@@ -74,7 +74,7 @@ func answerFromStore(h control.Handlers, m *master.Master) {
 	control.On(h, func(ctx context.Context, q control.GetNewestJobs) (*payload.Map, error) {
 		return m.Newest(ctx, int(q.Count), func(load *payload.Map) bool {
 			job := payload.NewPublishRequest(load)
-			return (q.User == "" || job.User() == q.User) && !slices.Contains(q.Skip, pytext.Str(job.Fun()))
+			return (q.User == "" || job.User() == q.User) && !slices.Contains(q.Skip, python.Str(job.Fun()))
 		})
 	})
 	control.On(h, func(ctx context.Context, q control.GetJobEnd) (string, error) {

@@ -5,7 +5,6 @@ import (
 
 	"brine/cmd/tool"
 	"brine/modules/execution"
-	"brine/modules/loader"
 )
 
 // commonFunctions are functions of Salt's minions that brine itself may not have and that fleets use every day. A
@@ -28,7 +27,6 @@ test.arg test.echo test.ping test.rand_sleep test.sleep test.version test.versio
 
 // knownFunctions are the functions that have a label of their own in metrics.
 func knownFunctions() ([]string, error) {
-	reg := loader.NewRegistry()
-	execution.Register(reg, execution.Options{Version: tool.SaltVersion})
+	reg := execution.Machine{Version: tool.SaltVersion}.Functions()
 	return append(reg.Names(), strings.Fields(commonFunctions)...), nil
 }

@@ -26,7 +26,5 @@ func RunJob(*tool.Call) error {
 
 // functions are what a minion's jobs may call.
 func functions() *loader.Registry {
-	reg := loader.NewRegistry()
-	execution.Register(reg, execution.Options{Version: tool.SaltVersion})
-	return reg
+	return execution.Machine{Version: tool.SaltVersion}.Functions()
 }

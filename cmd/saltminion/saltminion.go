@@ -133,6 +133,10 @@ func startMinion(s *session.Session, ended chan<- daemon.ExitRequest) (daemon.Se
 	if err != nil {
 		return nil, err
 	}
+	network, err := networkOf(cfg, zctx)
+	if err != nil {
+		return nil, errors.Join(err, zctx.Close())
+	}
 	machine := saltrun.MachineOf(cfg.ID, cfg.Raw)
 	reg, kept := machine.Functions(), machine.Returners()
 	set, err := daemon.MetricSet(s, "minion", "Jobs/Job-")
@@ -142,7 +146,7 @@ func startMinion(s *session.Session, ended chan<- daemon.ExitRequest) (daemon.Se
 	nodegroups := &atomic.Pointer[payload.Map]{}
 	nodegroups.Store(cfg.Raw.Map("nodegroups"))
 	opt := minion.Options{
-		Config: cfg, Logger: s.Log, Context: zctx, Registry: reg,
+		Config: cfg, Logger: s.Log, Network: network, Registry: reg,
 		SignIn: func(config.MasterAddr) (*auth.Minion, error) {
 			return auth.NewMinion(SignInOptions(cfg, key, machine.Grains().Get))
 		},

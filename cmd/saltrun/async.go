@@ -11,8 +11,8 @@ import (
 	"brine/modules/runners"
 )
 
-// detach runs the function in a process of its own that outlives this one. Its result goes to the event bus and the job
-// cache.
+// detach runs the function in a separate process that outlives this one. Its result goes to the event bus and
+// the job cache.
 func (r *runTool) detach() error {
 	self, err := os.Executable()
 	if err != nil {

@@ -15,9 +15,9 @@ import (
 	"brine/wire/payload"
 )
 
-// besideMaster is the master whose configuration lies beside a minion's, as saltutil.cmd, saltutil.runner and
-// saltutil.wheel use it: from within the minion, with the master's files and sockets. Salt's do so on every minion;
-// where there is no master they come to grief over what is missing, and so do these.
+// besideMaster is a master whose configuration lies beside that of the minion. saltutil.cmd, saltutil.runner
+// and saltutil.wheel use it inside the minion, with the master's files and sockets. Salt does the same on every
+// minion. On a host without a master these functions fail because files are missing, as they do in Salt.
 type besideMaster struct {
 	dir string // of the configurations
 	cli string // the program that runs here
@@ -33,7 +33,7 @@ func OfferMaster(log *slog.Logger) func(*loader.Env) {
 	}
 }
 
-// with calls do with the functions of the master, which are read anew each time, as Salt does.
+// with calls do with the functions of the master. It reads the configuration anew each time, as Salt does.
 func (b besideMaster) with(do func(runners.Client) (any, error)) (any, error) {
 	s := &session.Session{Call: &tool.Call{Prog: "salt-run", Stdin: strings.NewReader(""), Stdout: io.Discard,
 		Stderr: io.Discard}, Log: b.log}
@@ -69,8 +69,8 @@ func (b besideMaster) Cmd(ctx context.Context, cmd loader.LocalCmd) (*payload.Ma
 	return out, err
 }
 
-// client runs functions of the master in this process, each as salt-run runs its own, for other functions of this
-// process.
+// client runs functions of the master in this process on behalf of other functions, the same way salt-run runs
+// its own.
 func (r *runTool) client() runners.Client {
 	envs := map[runners.Kind]*loader.Env{runners.KindRunner: r.env, runners.KindWheel: r.wheel}
 	return runners.Client{Env: func(kind runners.Kind) *loader.Env { return envs[kind] }, Publisher: runPublisher{r},

@@ -12,7 +12,7 @@ import (
 	"brine/wire/payload"
 )
 
-// TestNoMasterBeside: the functions that need the master's files say what is missing, as those of Salt 3008.3 do.
+// TestNoMasterBeside: functions that need the master's files say what is missing, as Salt 3008.3 does.
 func TestNoMasterBeside(t *testing.T) {
 	dir := t.TempDir()
 	if err := os.WriteFile(filepath.Join(dir, "master"), []byte("root_dir: "+dir+"\n"), 0o600); err != nil {

@@ -17,10 +17,10 @@ import (
 	"brine/wire/payload"
 )
 
-// masterFiles are the files of the master, which this process reads by itself.
+// masterFiles serves the files of the master. This process reads them itself.
 type masterFiles struct {
 	session *session.Session
-	server  *fileserver.Server // nil until somebody asks
+	server  *fileserver.Server // nil before the first use
 }
 
 func (f *masterFiles) open() (*fileserver.Server, error) {
@@ -48,7 +48,7 @@ func (f *masterFiles) Answer(cmd string, load *payload.Map) (any, error) {
 	return v, err
 }
 
-// Update looks for what has changed.
+// Update updates the backends and returns their changes.
 func (f *masterFiles) Update(ctx context.Context, back, remotes []string) ([]*fileserver.Changes, error) {
 	s, err := f.open()
 	if err != nil {
@@ -57,7 +57,7 @@ func (f *masterFiles) Update(ctx context.Context, back, remotes []string) ([]*fi
 	return s.Refresh(ctx, back, remotes)
 }
 
-// Do does a chore of backends that keep copies. A master that runs looks at the same copies, and sees it.
+// Do does a chore of backends that keep copies. A running master uses the same copies and notices the change.
 func (f *masterFiles) Do(chore fileserver.Chore, back []string, remote string) (done, failed []string, err error) {
 	s, err := f.open()
 	if err != nil {
@@ -67,7 +67,8 @@ func (f *masterFiles) Do(chore fileserver.Chore, back []string, remote string) (
 	return done, failed, nil
 }
 
-// Forget asks the running master of brine to drop its lists. One of Salt keeps them as files.
+// Forget asks a running brine master to drop its file lists. Otherwise it removes the files in which a Salt
+// master keeps them.
 func (f *masterFiles) Forget(ctx context.Context, envs, back []string) (*payload.Map, error) {
 	if d := masterlink.Daemon(f.session); d != nil {
 		ctx, cancel := context.WithTimeout(ctx, control.AskTimeout)
@@ -77,7 +78,8 @@ func (f *masterFiles) Forget(ctx context.Context, envs, back []string) (*payload
 	return forgetFiled(filepath.Join(f.session.Master.CacheDir, "file_lists"), envs, back)
 }
 
-// forgetFiled removes the lists that a master of Salt has left in its cache (BACKEND/ENVIRONMENT.p), and returns which.
+// forgetFiled removes the lists that a Salt master has left in its cache (BACKEND/ENVIRONMENT.p), and returns
+// their names.
 func forgetFiled(dir string, envs, back []string) (*payload.Map, error) {
 	out := payload.NewMap(1)
 	backends, err := os.ReadDir(dir)

@@ -9,7 +9,7 @@ import (
 	"brine/wire/payload"
 )
 
-// TestFileserver runs fileserver.* without a master: the files are those of its configuration.
+// TestFileserver runs fileserver.* without a master. The files come from its configuration.
 func TestFileserver(t *testing.T) {
 	dir := t.TempDir()
 	for _, name := range []string{"base/a.sls", "base/d/b", "base/e"} {
@@ -32,7 +32,7 @@ func TestFileserver(t *testing.T) {
 	if err := os.MkdirAll(lists, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range []string{"base.p", "dev.p", ".base.w"} { // of a master of Salt
+	for _, name := range []string{"base.p", "dev.p", ".base.w"} { // files of a Salt master
 		if err := os.WriteFile(filepath.Join(lists, name), nil, 0o644); err != nil {
 			t.Fatal(err)
 		}
@@ -67,7 +67,7 @@ func TestFileserver(t *testing.T) {
 	}
 }
 
-// TestSync brings modules from the file server, once, and takes away what is not there any more.
+// TestSync copies modules from the file server once, and removes those that the file server no longer has.
 func TestSync(t *testing.T) {
 	dir := t.TempDir()
 	write := func(name, text string) {

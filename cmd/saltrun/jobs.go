@@ -14,7 +14,7 @@ import (
 	"brine/wire/payload"
 )
 
-// jobCache is the job cache of the master as tools use it.
+// jobCache is the master's job cache, as tools use it.
 type jobCache interface {
 	runners.JobStore
 	runners.EndTimes
@@ -22,8 +22,8 @@ type jobCache interface {
 	keep(ctx context.Context, jid, id string, load *payload.Map) error
 }
 
-// newJobCache asks the master when it is brine's and runs: its job store is its own. Otherwise it reads the files of
-// Salt's job cache.
+// newJobCache asks a running brine master, which has its own job store. Otherwise it reads the files of Salt's
+// job cache.
 func newJobCache(s *session.Session) jobCache {
 	if d := masterlink.Daemon(s); d != nil {
 		return askedJobs{d}
@@ -59,10 +59,11 @@ func (j askedJobs) EndTime(jid string) string {
 	return text
 }
 
-// runKept bounds what is kept of one run by a running master, which takes 16 MiB in one message.
+// runKept limits the size of one run that a running master stores, because it takes at most 16 MiB in one
+// message.
 const runKept = 8 << 20
 
-// tooLargeToKeep says that what a run returned is not kept. That it ran is.
+// tooLargeToKeep says that the job cache lacks the result of a run. It still records the run itself.
 type tooLargeToKeep struct{ size int }
 
 func (e *tooLargeToKeep) Error() string {
@@ -88,7 +89,7 @@ func (j askedJobs) keep(_ context.Context, jid, id string, load *payload.Map) er
 	return err
 }
 
-// filedJobs is the job cache of a Salt master, in its files.
+// filedJobs reads the files of a Salt master's job cache.
 type filedJobs struct{ *session.Session }
 
 func (j filedJobs) files() (*jobstore.LocalCache, error) {
@@ -138,8 +139,8 @@ func (j filedJobs) keep(_ context.Context, jid, id string, load *payload.Map) er
 	return err
 }
 
-// jobCaches are the returners of this machine as job caches. A running brine master is given time to write to them
-// first what the bus has told of.
+// jobCaches gives the returners of this machine as job caches. A running brine master first gets time to write
+// to them the events that are on the bus.
 func jobCaches(s *session.Session, jobs jobCache, env *loader.Env) func(name string) runners.JobCache {
 	kept := MachineOf(s.Master.ID, s.Master.Raw).Returners()
 	return func(name string) runners.JobCache {
@@ -153,20 +154,20 @@ type settledCache struct {
 	jobs jobCache
 }
 
-// settle waits until the master has written, but not for a returner that is away.
+// settle waits until the master has written, but does not wait for a returner that cannot be reached.
 func (c settledCache) settle() {
 	if asked, ok := c.jobs.(askedJobs); ok {
 		asked.EndTime("")
 	}
 }
 
-// GetLoad is that of the returner.
+// GetLoad waits for the master, then asks the returner.
 func (c settledCache) GetLoad(ctx context.Context, jid string) (*payload.Map, error) {
 	c.settle()
 	return c.Cache.GetLoad(ctx, jid)
 }
 
-// GetJIDs is that of the returner.
+// GetJIDs waits for the master, then asks the returner.
 func (c settledCache) GetJIDs(ctx context.Context) (*payload.Map, error) {
 	c.settle()
 	return c.Cache.GetJIDs(ctx)

@@ -7,11 +7,11 @@ import (
 	"brine/modules/fleet/datacache"
 	"brine/modules/fleet/mine"
 	"brine/modules/matchers"
-	"brine/modules/text/pytext"
 	"brine/wire/payload"
+	"brine/wire/python"
 )
 
-// mineReader reads the mines of the master on this machine, as that master itself.
+// mineReader reads the mines of the master on this machine, with the master's own rights.
 type mineReader struct {
 	mine.Reader
 	id string
@@ -23,13 +23,13 @@ func newMines(s *session.Session, targets *matchers.Expander, cache *datacache.B
 			found, err := targets.Expand(ctx, tgt, tgtType, "", greedy)
 			if err != nil {
 				s.Log.Error("Failed matching available minions with "+payload.Show(tgtType)+" pattern: "+payload.Show(
-					pytext.Str(tgt)), "err", err)
+					python.Str(tgt)), "err", err)
 			}
 			return found.Minions, err
 		}}}
 }
 
-// MineGet collects what functions left in the mines of the minions that a target means.
+// MineGet collects the mine data of the minions that a target matches.
 func (r mineReader) MineGet(ctx context.Context, tgt, fun any, tgtType string) (any, error) {
 	return r.Get(ctx, mine.Question{Asker: r.id, Tgt: tgt, TgtType: tgtType, Fun: fun})
 }

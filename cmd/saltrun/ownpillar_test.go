@@ -17,10 +17,10 @@ import (
 	"brine/wire/payload"
 )
 
-// needMaster are parts of the templates that ask a master that runs, or tell which program runs.
+// needMaster are words in templates that need a running master, or that depend on which program runs.
 var needMaster = []string{"manage.", "saltutil.cmd", "minions.connected", "__cli"}
 
-// layBeside writes a master's files: two accepted minions, of which it knows grains and mine, and a file server.
+// layBeside writes a master's files: two accepted minions with cached grains and mine, and a file server.
 func layBeside(t *testing.T, dir string) {
 	t.Helper()
 	for name, text := range map[string]string{
@@ -52,8 +52,8 @@ func layBeside(t *testing.T, dir string) {
 	}
 }
 
-// TestOwnPillarAsSalt: the pillar that a minion compiles itself reaches the master whose files are beside it, as with
-// Salt 3008.3 (actors/master/testdata/functions.py).
+// TestOwnPillarAsSalt: a pillar that a minion compiles itself can use the master whose files are beside it, as
+// in Salt 3008.3 (actors/master/testdata/functions.py).
 func TestOwnPillarAsSalt(t *testing.T) {
 	raw, err := os.ReadFile("../../actors/master/testdata/functions.json")
 	if err != nil {

@@ -23,7 +23,7 @@ import (
 	"brine/wire/zmq"
 )
 
-// build puts together what the functions stand on.
+// build makes the parts that the functions use.
 func (r *runTool) build() {
 	r.wire, r.bus, r.jobs = masterlink.NewClient(r.Session), masterlink.NewBus(r.Session), newJobCache(r.Session)
 	execEnv := executionEnv(r.Session)
@@ -51,29 +51,29 @@ func (r *runTool) build() {
 	execEnv.Host.Runner, execEnv.Host.Wheel, execEnv.Host.Local = own, own, own
 }
 
-// close gives the connections back, where the process does not end with the tool.
+// close closes the connections, for uses in which the process does not end with the tool.
 func (r *runTool) close() {
 	if err := errors.Join(r.wire.Close(), r.bus.Close()); err != nil {
 		r.Log.Debug("connections of a run", "err", err)
 	}
 }
 
-// envOf is the environment of functions on the master.
+// envOf returns the environment for functions on the master.
 func envOf(s *session.Session, reg *loader.Registry) *loader.Env {
 	return &loader.Env{Registry: reg, ID: s.Master.ID, Opts: func() *payload.Map { return s.Master.Raw }}
 }
 
-// executionEnv is where execution functions run on the master, for salt.cmd.
+// executionEnv returns the environment in which salt.cmd runs execution functions on the master.
 func executionEnv(s *session.Session) *loader.Env {
 	return execution.NewEnv(MachineOf(s.Master.ID, s.Master.Raw))
 }
 
-// MachineOf is this machine, as the functions of a daemon with these options see it.
+// MachineOf returns this machine as the functions of a daemon with these options see it.
 func MachineOf(id string, opts *payload.Map) execution.Machine {
 	return execution.Machine{ID: id, Opts: opts, Version: tool.SaltVersion, ZMQVersion: zmq.LibraryVersion()}
 }
 
-// manager changes keys the way the configuration of the master wants it.
+// manager returns a key manager that follows the configuration of the master.
 func manager(s *session.Session) *keys.Manager {
 	o := keys.Configured(s.Master)
 	o.CheckKey = masterlink.ToldKeyCheck(s, o.CheckKey)
@@ -120,7 +120,7 @@ type runBus struct {
 	tool *runTool
 }
 
-// Fire puts an event on the bus; one below the run's tag is shown as well.
+// Fire puts an event on the bus. It also shows an event whose tag is below that of the run.
 func (b *runBus) Fire(ctx context.Context, tag string, data *payload.Map) error {
 	suffix, own := strings.CutPrefix(tag, runners.Tag(runners.KindRunner, b.tool.jid)+"/")
 	if own && !b.tool.Opt.Bool("quiet") {
@@ -131,7 +131,7 @@ func (b *runBus) Fire(ctx context.Context, tag string, data *payload.Map) error 
 	return b.Bus.Fire(ctx, tag, data)
 }
 
-// makeToken asks the master for an eauth token: {} for who is not known.
+// makeToken asks the master for an eauth token. It is {} for an unknown user.
 func (r *runTool) makeToken(fields *payload.Map) (*payload.Map, error) {
 	tok, err := r.wire.MkToken(context.Background(), fields)
 	if errors.Is(err, client.ErrAuthentication) {

@@ -41,7 +41,7 @@ func (p *masterPillar) Compile(ctx context.Context, q pillar.Question) (*payload
 	return p.compiler().Compile(ctx, q)
 }
 
-// Top is what the top files say together.
+// Top merges the top files.
 func (p *masterPillar) Top(ctx context.Context, q pillar.Question) (*payload.Map, []any, error) {
 	return p.compiler().Top(ctx, q)
 }

@@ -9,7 +9,7 @@ import (
 	"brine/wire/payload"
 )
 
-// TestPillar runs pillar.* without a master: the files are those of its configuration, grains those that are kept.
+// TestPillar runs pillar.* without a master. The files come from its configuration, the grains from its cache.
 func TestPillar(t *testing.T) {
 	dir := t.TempDir()
 	for name, text := range map[string]string{

@@ -10,7 +10,7 @@ import (
 	"brine/wire/payload"
 )
 
-// note leaves a file about this run for jobs.master, as long as it lasts.
+// note writes a file about this run for jobs.master. forget removes it.
 func (r *runTool) note(req runners.Request) (forget func(), err error) {
 	file := filepath.Join(r.Master.CacheDir, "proc", req.JID)
 	args := append([]any{}, req.Args...)
@@ -32,7 +32,7 @@ func (r *runTool) note(req runners.Request) (forget func(), err error) {
 	}, nil
 }
 
-// running lists the runs that are noted and whose process lives.
+// running lists the noted runs whose process is alive.
 func (r *runTool) running() []*payload.Map {
 	dir := filepath.Join(r.Master.CacheDir, "proc")
 	entries, err := os.ReadDir(dir)

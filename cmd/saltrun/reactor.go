@@ -8,16 +8,16 @@ import (
 	"brine/cmd/masterlink"
 	"brine/cmd/session"
 	"brine/modules/loader"
-	"brine/modules/text/pytext"
 	"brine/wire/control"
 	"brine/wire/event"
 	"brine/wire/payload"
+	"brine/wire/python"
 )
 
-// reactorWait is how long the answer of a Reactor may take, as in Salt.
+// reactorWait bounds the wait for an answer of a Reactor, as in Salt.
 const reactorWait = 30 * time.Second
 
-// reactorConfigured tells by the configuration whether the master has a Reactor, as Salt's runner does.
+// reactorConfigured tells whether the configuration gives the master a Reactor, as Salt's runner does.
 func reactorConfigured(s *session.Session) bool {
 	if engines := s.Master.Raw.List("engines"); len(engines) > 0 {
 		for _, one := range engines {
@@ -27,14 +27,14 @@ func reactorConfigured(s *session.Session) bool {
 		}
 		return false
 	}
-	return loader.Truthy(s.Master.Raw.Value("reactor"))
+	return python.Truth(s.Master.Raw.Value("reactor"))
 }
 
-// masterReactor is the Reactor of the running master. One of brine is asked on its control socket, so that no key goes
-// over the bus; one of Salt by events.
+// masterReactor is the Reactor of the running master. A brine master is asked on its control socket, so that no
+// key travels over the bus. A Salt master is asked with events.
 type masterReactor struct{ *session.Session }
 
-// do asks a master of brine, or one of Salt with the event of the same name; end is that of the answer's tag.
+// do asks a brine master, or a Salt master with the event of the same name. end is the end of the answer's tag.
 func (m masterReactor) do(ctx context.Context, q control.ManageReactor, data *payload.Map,
 	end string) (got control.ReactorManaged, answer *payload.Map, err error) {
 	ctx, cancel := context.WithTimeout(ctx, reactorWait)
@@ -55,7 +55,7 @@ func (m masterReactor) do(ctx context.Context, q control.ManageReactor, data *pa
 func (m masterReactor) byEvents(ctx context.Context, do string, data *payload.Map, end string) (*payload.Map, error) {
 	const tag = "salt/reactors/manage/"
 	bus, wire := masterlink.NewBus(m.Session), masterlink.NewClient(m.Session)
-	defer func() { _ = errors.Join(bus.Close(), wire.Close()) }() // nothing of the answer depends on it
+	defer func() { _ = errors.Join(bus.Close(), wire.Close()) }() // the answer does not depend on it
 	events, err := wire.Events(ctx)
 	if err != nil {
 		return nil, err
@@ -76,7 +76,7 @@ func (m masterReactor) byEvents(ctx context.Context, do string, data *payload.Ma
 	}
 }
 
-// List is the rules.
+// List returns the rules.
 func (m masterReactor) List(ctx context.Context) ([]any, error) {
 	got, answer, err := m.do(ctx, control.ManageReactor{Do: "list"}, payload.NewMap(1), "list-results")
 	if answer != nil {
@@ -88,7 +88,7 @@ func (m masterReactor) List(ctx context.Context) ([]any, error) {
 // Add adds a rule.
 func (m masterReactor) Add(ctx context.Context, tag, sls any) (*payload.Map, error) {
 	files, _ := sls.([]any)
-	got, answer, err := m.do(ctx, control.ManageReactor{Do: "add", Event: pytext.Str(tag), Files: files},
+	got, answer, err := m.do(ctx, control.ManageReactor{Do: "add", Event: python.Str(tag), Files: files},
 		payload.M("event", tag, "reactors", sls), "add-complete")
 	if answer != nil {
 		return answer.Map("result"), err
@@ -96,9 +96,9 @@ func (m masterReactor) Add(ctx context.Context, tag, sls any) (*payload.Map, err
 	return got.Result, err
 }
 
-// Delete takes a rule away.
+// Delete removes a rule.
 func (m masterReactor) Delete(ctx context.Context, tag any) (*payload.Map, error) {
-	got, answer, err := m.do(ctx, control.ManageReactor{Do: "delete", Event: pytext.Str(tag)}, payload.M("event", tag),
+	got, answer, err := m.do(ctx, control.ManageReactor{Do: "delete", Event: python.Str(tag)}, payload.M("event", tag),
 		"delete-complete")
 	if answer != nil {
 		return answer.Map("result"), err
@@ -106,7 +106,7 @@ func (m masterReactor) Delete(ctx context.Context, tag any) (*payload.Map, error
 	return got.Result, err
 }
 
-// Leader tells whether the master reacts.
+// Leader tells whether the master's Reactor is active.
 func (m masterReactor) Leader(ctx context.Context) (bool, error) {
 	got, answer, err := m.do(ctx, control.ManageReactor{Do: "is_leader"}, payload.NewMap(1), "leader/value")
 	if answer != nil {
@@ -115,7 +115,7 @@ func (m masterReactor) Leader(ctx context.Context) (bool, error) {
 	return got.Leader, err
 }
 
-// SetLeader says whether it does.
+// SetLeader makes the master's Reactor active or inactive.
 func (m masterReactor) SetLeader(ctx context.Context, yes bool) (bool, error) {
 	got, answer, err := m.do(ctx, control.ManageReactor{Do: "set_leader", Value: yes}, payload.M("id", m.Master.ID,
 		"value", yes), "leader/value")

@@ -1,5 +1,5 @@
-// Package saltrun is the tool salt-run, and what functions of a minion reach of it when a master stands beside them. It
-// answers to salt/cli/run.py and salt/runner.py.
+// Package saltrun is the tool salt-run. A minion's functions also use it when a master runs on the same host.
+// It answers to salt/cli/run.py and salt/runner.py.
 package saltrun
 
 import (
@@ -22,7 +22,7 @@ import (
 	"brine/wire/payload"
 )
 
-// runTool is salt-run at work on one command line.
+// runTool is one run of salt-run.
 type runTool struct {
 	*session.Session
 	wire  *client.Client
@@ -31,7 +31,7 @@ type runTool struct {
 	env   *loader.Env
 	wheel *loader.Env // of the wheel functions
 	fun   string
-	words []any // typed arguments of the function, keywords in a map at the end
+	words []any // typed arguments of the function; a map at the end holds keywords
 	jid   string
 }
 
@@ -84,7 +84,7 @@ func runParser(c *tool.Call) *optparse.Parser {
 	return p
 }
 
-// checkRunWords refuses what Salt refuses before it touches a file.
+// checkRunWords refuses command lines that Salt refuses before it touches a file.
 func checkRunWords(s *session.Session) error {
 	if jid, ok := s.Opt.Get("jid").(string); ok && !payload.IsJID(jid) {
 		return s.Parser.Errorf("'%s' is not a valid JID", jid)
@@ -95,7 +95,7 @@ func checkRunWords(s *session.Session) error {
 	return nil
 }
 
-// printDocs shows help texts: of all functions, of a module, of one.
+// printDocs shows the help texts of all functions, of a module, or of one function.
 func (r *runTool) printDocs() error {
 	docs := r.env.Registry.Docs(r.Opt.Args...)
 	for name, doc := range docs.All() {
@@ -104,7 +104,7 @@ func (r *runTool) printDocs() error {
 	return nil
 }
 
-// run runs the function where the options want it.
+// run runs the function on the master, in a separate process or here, as the options say.
 func (r *runTool) run(ctx context.Context) error {
 	f, pos, kw, err := r.bind()
 	if err != nil {
@@ -123,7 +123,7 @@ func (r *runTool) run(ctx context.Context) error {
 		User: session.LoginName()})
 }
 
-// bind finds the function and shares its arguments out.
+// bind finds the function and binds its arguments.
 func (r *runTool) bind() (*loader.Func, []any, *payload.Map, error) {
 	if r.fun == "" {
 		return nil, nil, nil, loader.InvocErr("Must specify a function to run!\nex: manage.up")
@@ -136,7 +136,8 @@ func (r *runTool) bind() (*loader.Func, []any, *payload.Map, error) {
 	return f, pos, kw, err
 }
 
-// refuse answers a call that cannot be made: with the help of the functions whose name begins like that, or with why.
+// refuse answers a call that cannot be made. The answer is the help of the functions whose name begins like the
+// given one, or the reason why.
 func (r *runTool) refuse(ctx context.Context, why error) error {
 	r.fire(ctx, runners.Tag(runners.KindRunner, r.jid)+"/ret", payload.M("success", false, "return", why.Error(),
 		"retcode", 254, "fun", r.fun, "fun_args", r.words, "jid", r.jid))
@@ -149,14 +150,14 @@ func (r *runTool) refuse(ctx context.Context, why error) error {
 	return display.Show(r.Session, why.Error(), display.How{Out: "nested"})
 }
 
-// fire puts an event on the master's bus. Without a master the run goes on all the same.
+// fire puts an event on the master's bus. The run goes on even without a master.
 func (r *runTool) fire(ctx context.Context, tag string, data *payload.Map) {
 	if err := r.bus.Fire(ctx, tag, data); err != nil {
 		r.Log.Debug("event not sent", "tag", tag, "err", err)
 	}
 }
 
-// runHere runs the function in this process, with its events and its place in the job cache.
+// runHere runs the function in this process, fires its events and stores it in the job cache.
 func (r *runTool) runHere(ctx context.Context, req runners.Request) error {
 	forget, err := r.note(req)
 	if err != nil {
@@ -201,7 +202,7 @@ func (r *runTool) keep(ctx context.Context, data *payload.Map) {
 	}
 }
 
-// runnerPatience is how long salt-run waits for a runner on the master (rest_timeout).
+// runnerPatience bounds the time that salt-run waits for a runner on the master (rest_timeout).
 const runnerPatience = 300 * time.Second
 
 // runOnMaster asks the master to run the function, by external authentication.
@@ -214,7 +215,7 @@ func (r *runTool) runOnMaster(ctx context.Context, pos []any, kw *payload.Map) e
 	if err != nil {
 		return err
 	}
-	cred.Delete("key") // the client sends it by itself
+	cred.Delete("key") // the client adds it itself
 	ask := client.Call{Fun: r.fun, Arg: pos, KWArg: kw, Credentials: cred}
 	if r.Opt.Bool("async") {
 		started, err := r.wire.Runner(ctx, ask)

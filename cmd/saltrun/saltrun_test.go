@@ -23,7 +23,7 @@ import (
 
 const someJID = "20261121120000000001"
 
-// openRun is salt-run with its parts put together.
+// openRun returns salt-run with its parts made.
 func openRun(t *testing.T, conf string, argv ...string) (*runTool, *tooltest.Client) {
 	t.Helper()
 	c := tooltest.MustOpen(t, runParser, conf, argv...)
@@ -51,7 +51,7 @@ func TestCheckRunWords(t *testing.T) {
 	}
 }
 
-// TestRunHere: without a master a function runs, is shown and stored, and leaves no note.
+// TestRunHere: without a master, a function runs, its result is shown and stored, and its note is removed.
 func TestRunHere(t *testing.T) {
 	r, c := openRun(t, "", "test.arg", "a", "k=v")
 	if err := os.MkdirAll(filepath.Join(r.Master.CacheDir, "proc"), 0o755); err != nil {
@@ -77,7 +77,8 @@ func TestRunHere(t *testing.T) {
 	}
 }
 
-// TestRunRefuses: what cannot be called is answered with help or with why, and the tool ends well.
+// TestRunRefuses: a call that cannot be made gets the help or the reason as its answer, and the tool ends with
+// code 0.
 func TestRunRefuses(t *testing.T) {
 	for _, tt := range []struct {
 		argv []string
@@ -110,7 +111,7 @@ func TestRunWithoutMaster(t *testing.T) {
 	}
 }
 
-// TestRunEvents: a run fires its two events, and what it fires below its tag is shown.
+// TestRunEvents: a run fires its two events. Events that it fires below its tag are shown.
 func TestRunEvents(t *testing.T) {
 	r, c := openRun(t, "", "test.arg")
 	path := filepath.Join(r.Master.SockDir, event.MasterPullSocket)
@@ -154,7 +155,7 @@ func TestRunEvents(t *testing.T) {
 	}
 }
 
-// TestAskedJobs: where a brine master runs its job store is asked over the control socket.
+// TestAskedJobs: where a brine master runs, salt-run asks for its jobs over the control socket.
 func TestAskedJobs(t *testing.T) {
 	r, _ := openRun(t, "", "test.arg")
 	asked := make(chan string, 10)
@@ -203,7 +204,8 @@ func TestAskedJobs(t *testing.T) {
 	}
 }
 
-// TestLargeRun: a run whose result is larger than the master takes in one message is kept without it, and that is said.
+// TestLargeRun: if the result of a run is larger than the master takes in one message, the run is stored
+// without the result, and keep returns an error that says so.
 func TestLargeRun(t *testing.T) {
 	r, _ := openRun(t, "", "test.arg")
 	var kept *payload.Map
@@ -228,8 +230,8 @@ func TestLargeRun(t *testing.T) {
 	}
 }
 
-// TestMineGet: one function gives values by minion, several by function; a rule for others excludes the master, as it
-// does Salt's runner.
+// TestMineGet: one function gives values by minion, several functions give values by function. A rule for other
+// minions excludes the master, as it does with Salt's runner.
 func TestMineGet(t *testing.T) {
 	c := tooltest.MustOpen(t, runParser, "", "mine.get")
 	banks, err := datacache.OpenBanks(c.Master.CacheDir)

@@ -6,7 +6,7 @@ import (
 	"os"
 	"syscall"
 
-	"brine/modules/text/pytext"
+	"brine/wire/python"
 )
 
 // emptyOutputFile cuts an existing --out-file to nothing, so that its mode and owner stay.
@@ -31,5 +31,5 @@ func pythonOSError(err error, path string) string {
 	if text != "" && text[0] >= 'a' && text[0] <= 'z' {
 		text = string(text[0]-'a'+'A') + text[1:]
 	}
-	return fmt.Sprintf("[Errno %d] %s: %s", int(no), text, pytext.Repr(path))
+	return fmt.Sprintf("[Errno %d] %s: %s", int(no), text, python.Repr(path))
 }

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"brine/wire/payload"
+	"brine/wire/python"
 )
 
 // maxValues bounds how many values a text may stand for once its aliases are followed. Aliases share one
@@ -122,7 +123,7 @@ func (c *constructor) scalarOf(n *node) (any, error) {
 }
 
 func undefined(n *node) error {
-	return at(n, "could not determine a constructor for the tag %s", quote(n.tag))
+	return at(n, "could not determine a constructor for the tag %s", python.Repr(n.tag))
 }
 
 func (k nodeKind) String() string {
@@ -182,7 +183,7 @@ func (c *constructor) mapping(n *node, m *payload.Map) error {
 			seen[identity(key)] = struct{}{}
 		}
 		if twice && c.dialect != Plain {
-			return within(inMapping, n, items[i], "found conflicting ID '%s'", keyText(key))
+			return within(inMapping, n, items[i], "found conflicting ID '%s'", python.Str(key))
 		}
 		m.Set(key, value)
 	}

@@ -7,6 +7,8 @@ import (
 	"math/big"
 	"strconv"
 	"strings"
+
+	"brine/wire/python"
 )
 
 // errUndefined: the tag is not one of the loader's.
@@ -21,7 +23,7 @@ type valueError struct {
 func (e *valueError) Error() string { return e.text }
 
 func notWhole(base int, text string) error {
-	return &valueError{text: fmt.Sprintf("invalid literal for int() with base %d: %s", base, quote(text))}
+	return &valueError{text: fmt.Sprintf("invalid literal for int() with base %d: %s", base, python.Repr(text))}
 }
 
 var errNoText = &valueError{text: "string index out of range"}
@@ -72,7 +74,7 @@ func parseBool(s string) (any, error) {
 	case "no", "false", "off":
 		return false, nil
 	}
-	return nil, &valueError{text: quote(strings.ToLower(s))} // the KeyError of a table
+	return nil, &valueError{text: python.Repr(strings.ToLower(s))} // the KeyError of a table
 }
 
 // parseInt reads an integer.
@@ -174,9 +176,9 @@ func parseFloat(s string) (any, error) {
 	}
 	total := 0.0
 	for part := range strings.SplitSeq(text, ":") {
-		f, err := strconv.ParseFloat(strings.TrimSpace(part), 64)
-		if err != nil && !errors.Is(err, strconv.ErrRange) || strings.ContainsAny(part, "xp") {
-			return nil, &valueError{text: "could not convert string to float: " + quote(part)}
+		f, err := python.ParseFloat(part)
+		if err != nil {
+			return nil, &valueError{text: err.Error()}
 		}
 		total = total*60 + f
 	}

@@ -2,12 +2,9 @@ package yaml
 
 import (
 	"fmt"
-	"math"
-	"strconv"
 	"strings"
-	"unicode"
 
-	"brine/wire/payload"
+	"brine/wire/python"
 )
 
 // maxNodeText bounds how much of a node an error shows.
@@ -48,79 +45,11 @@ func nodeItems(out *strings.Builder, n *node) {
 
 func nodeRepr(out *strings.Builder, n *node) {
 	name := [...]string{scalarNode: "ScalarNode", sequenceNode: "SequenceNode", mappingNode: "MappingNode"}[n.kind]
-	fmt.Fprintf(out, "%s(tag=%s, value=", name, quote(n.tag))
+	fmt.Fprintf(out, "%s(tag=%s, value=", name, python.Repr(n.tag))
 	if n.kind == scalarNode {
-		out.WriteString(quote(n.text))
+		out.WriteString(python.Repr(n.text))
 	} else {
 		nodeItems(out, n)
 	}
 	out.WriteByte(')')
-}
-
-// quote is Python's repr of a text.
-func quote(s string) string {
-	mark := byte('\'')
-	if strings.Contains(s, "'") && !strings.Contains(s, `"`) {
-		mark = '"'
-	}
-	var out strings.Builder
-	out.WriteByte(mark)
-	for _, r := range s {
-		switch {
-		case r == rune(mark), r == '\\':
-			out.WriteByte('\\')
-			out.WriteRune(r)
-		case r == '\n':
-			out.WriteString(`\n`)
-		case r == '\r':
-			out.WriteString(`\r`)
-		case r == '\t':
-			out.WriteString(`\t`)
-		case r == ' ' || unicode.IsPrint(r):
-			out.WriteRune(r)
-		case r < 0x100:
-			fmt.Fprintf(&out, `\x%02x`, r)
-		case r < 0x10000:
-			fmt.Fprintf(&out, `\u%04x`, r)
-		default:
-			fmt.Fprintf(&out, `\U%08x`, r)
-		}
-	}
-	out.WriteByte(mark)
-	return out.String()
-}
-
-// keyText is a key as Python's str shows it.
-func keyText(key any) string {
-	switch k := key.(type) {
-	case nil:
-		return "None"
-	case bool:
-		return either(k, "True", "False")
-	case float64:
-		return floatText(k)
-	case payload.Bytes:
-		return "b" + quote(string(k))
-	}
-	return fmt.Sprint(key)
-}
-
-// floatText is Python's repr of a number: the shortest digits, an exponent from 1e16 and below 1e-4.
-func floatText(f float64) string {
-	switch {
-	case math.IsInf(f, 1):
-		return "inf"
-	case math.IsInf(f, -1):
-		return "-inf"
-	case math.IsNaN(f):
-		return "nan"
-	}
-	if a := math.Abs(f); a != 0 && (a < 1e-4 || a >= 1e16) {
-		return strconv.FormatFloat(f, 'e', -1, 64)
-	}
-	text := strconv.FormatFloat(f, 'f', -1, 64)
-	if !strings.Contains(text, ".") {
-		text += ".0"
-	}
-	return text
 }

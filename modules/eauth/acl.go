@@ -4,10 +4,11 @@ import (
 	"slices"
 	"strings"
 
-	"brine/modules/matchers"
 	"brine/modules/text/args"
-	"brine/modules/text/pytext"
 	"brine/wire/payload"
+	"brine/wire/python"
+	"brine/wire/python/fnmatch"
+	"brine/wire/python/re"
 )
 
 // listFor collects what external_auth allows a user of a backend: his own entries, those of his groups ("name%"), and
@@ -219,7 +220,7 @@ func allowsPositional(want, args []any) bool {
 		if i >= len(args) {
 			return false
 		}
-		if pattern, ok := w.(string); w != nil && (!ok || !matches(pattern, pytext.Str(args[i]))) {
+		if pattern, ok := w.(string); w != nil && (!ok || !matches(pattern, python.Str(args[i]))) {
 			return false
 		}
 	}
@@ -232,7 +233,7 @@ func allowsKeywords(want, kw *payload.Map) bool {
 		if !ok {
 			return false
 		}
-		if pattern, isText := w.(string); w != nil && (!isText || !matches(pattern, pytext.Str(v))) {
+		if pattern, isText := w.(string); w != nil && (!isText || !matches(pattern, python.Str(v))) {
 			return false
 		}
 	}
@@ -240,22 +241,22 @@ func allowsKeywords(want, kw *payload.Map) bool {
 }
 
 // matches is Python's re.match: anchored at the start only. A pattern that Python could not read allows nothing.
-func matches(pattern, text string) bool { return matchers.RegexpMatch(pattern, text) }
+func matches(pattern, text string) bool { return re.Match(pattern, text) }
 
 // exprMatch compares a name with an entry that lets it in: equal, as a glob, or as a regular expression over the whole
 // name. Unlike Salt: alternatives are anchored as a whole, so that "ann|bob" does not let "annika" in.
 func exprMatch(pattern, name string) bool {
-	return pattern == name || matchers.GlobMatch(pattern, name) || matchers.RegexpMatch(`\A(?:`+pattern+`)\Z`, name)
+	return pattern == name || fnmatch.Match(pattern, name) || re.Match(`\A(?:`+pattern+`)\Z`, name)
 }
 
 // forbids is exprMatch for an entry that keeps names out: every way of reading it counts, Salt's too, and a pattern
 // that takes too long forbids.
 func forbids(pattern, name string) bool {
-	if pattern == name || matchers.GlobMatch(pattern, name) {
+	if pattern == name || fnmatch.Match(pattern, name) {
 		return true
 	}
 	for _, expr := range [...]string{`\A` + pattern + `\Z`, `\A(?:` + pattern + `)\Z`} {
-		re, err := matchers.CompileRegexp(expr)
+		re, err := re.Compile(expr)
 		if err != nil {
 			continue // a glob
 		}

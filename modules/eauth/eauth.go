@@ -10,7 +10,7 @@ import (
 	"strings"
 	"time"
 
-	"brine/modules/host/setaside"
+	"brine/wire/disk/setaside"
 	"brine/wire/payload"
 )
 

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"brine/modules/text/pytext"
 	"brine/wire/payload"
+	"brine/wire/python"
 )
 
 // pamHouse gives a command a machine where /etc/passwd, /etc/shadow, /etc/group and /etc/pam.d/brine-test are its own:
@@ -94,7 +94,7 @@ func TestPAM(t *testing.T) {
 		in, err := authPAM(t.Context(), pamAttempt(t, tt.service, tt.user, tt.password))
 		switch got := ""; {
 		case in != nil:
-			if got = pytext.Repr(append([]any{}, in.groups...)); got != tt.groups {
+			if got = python.Repr(append([]any{}, in.groups...)); got != tt.groups {
 				t.Errorf("%+v: got %s", tt, got)
 			}
 		case tt.groups != "" || (err != nil) != tt.fault:
@@ -130,7 +130,7 @@ func TestPAMSecret(t *testing.T) {
 		t.Fatal(err)
 	}
 	in, err := authPAM(t.Context(), pamAttempt(t, "sshd", "ann", "OpenSesame", "auth.pam.python", fake))
-	if err != nil || in == nil || pytext.Repr(in.groups) != "['ops']" {
+	if err != nil || in == nil || python.Repr(in.groups) != "['ops']" {
 		t.Fatalf("got %v, %v", in, err)
 	}
 	shown, _ := os.ReadFile(seen)

@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"brine/modules/host/web"
-	"brine/modules/text/pyjson"
 	"brine/wire/payload"
+	"brine/wire/python/pyjson"
 )
 
 // authRest posts user and password as a form to ^url. Status 200 lets the user in; the answer is a list of rules, in

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"brine/modules/text/pytext"
 	"brine/wire/payload"
+	"brine/wire/python"
 )
 
 // authority is a server that lets "ann" in with the password "OpenSesame" and answers with a text.
@@ -68,7 +68,7 @@ func TestRest(t *testing.T) {
 				}
 				return
 			}
-			if err != nil || pytext.Repr(id.List) != tt.want {
+			if err != nil || python.Repr(id.List) != tt.want {
 				t.Fatalf("got %v, %v, want %s", id, err, tt.want)
 			}
 			tok, err := s.MakeToken(login, "") // whose rules nobody can ask for again
@@ -76,7 +76,7 @@ func TestRest(t *testing.T) {
 				t.Fatal(err)
 			}
 			if id, err := s.Check(payload.M("token", tok.Str("token")), ""); err != nil ||
-				pytext.Repr(id.List) != tt.want {
+				python.Repr(id.List) != tt.want {
 				t.Errorf("by token: got %v, %v, want %s", id, err, tt.want)
 			}
 		})
@@ -95,7 +95,7 @@ func TestACLModule(t *testing.T) {
 	} {
 		s := service(t, func(o *Options) { o.External, o.ACLModule = external, tt.module })
 		id, err := s.Check(payload.M("eauth", "auto", "username", "ann", "password", tt.password), "")
-		if err != nil || pytext.Repr(id.List) != tt.want {
+		if err != nil || python.Repr(id.List) != tt.want {
 			t.Errorf("%+v: got %v, %v", tt, id, err)
 		}
 	}

@@ -7,9 +7,9 @@ import (
 	"strings"
 	"testing"
 
-	"brine/modules/text/pyjson"
-	"brine/modules/text/pytext"
 	"brine/wire/payload"
+	"brine/wire/python"
+	"brine/wire/python/pyjson"
 )
 
 // recorded are decisions of Salt 3008.3 (testdata/generate.py).
@@ -35,10 +35,10 @@ type told struct {
 
 func (d *told) differs(got, want any, why, what string, args ...any) {
 	d.t.Helper()
-	switch same := pytext.Repr(got) == pytext.Repr(want); {
+	switch same := python.Repr(got) == python.Repr(want); {
 	case same:
 	case why == "":
-		d.t.Errorf("%s: got %s, Salt says %s", fmt.Sprintf(what, args...), pytext.Repr(got), pytext.Repr(want))
+		d.t.Errorf("%s: got %s, Salt says %s", fmt.Sprintf(what, args...), python.Repr(got), python.Repr(want))
 	default:
 		d.count[why]++
 	}
@@ -181,7 +181,7 @@ func TestFormsOfSalt(t *testing.T) {
 		}
 		list := all.Map("form_rules").List(r[0].(string))
 		if got := AllowedForm(list, r[1].(string), r[2].(string), r[3].([]any), r[4].(*payload.Map)); got != r[5] {
-			t.Errorf("%s: %s %s %v %v: got %v, Salt says %v", r[0], r[1], r[2], r[3], pytext.Repr(r[4]), got, r[5])
+			t.Errorf("%s: %s %s %v %v: got %v, Salt says %v", r[0], r[1], r[2], r[3], python.Repr(r[4]), got, r[5])
 		}
 	}
 }
@@ -197,7 +197,7 @@ func TestTokensOfSalt(t *testing.T) {
 		}
 		s := service(t, func(o *Options) { o.External, o.KeepACL = external, r[0].(bool) })
 		if got := s.listOfToken(tok); !slices.EqualFunc(got, r[3].([]any), func(a, b any) bool { return a == b }) {
-			t.Errorf("%v: got %v, Salt says %v", pytext.Repr(row), got, r[3])
+			t.Errorf("%v: got %v, Salt says %v", python.Repr(row), got, r[3])
 		}
 	}
 }

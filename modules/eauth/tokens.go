@@ -12,7 +12,7 @@ import (
 	"strings"
 	"time"
 
-	"brine/modules/host/setaside"
+	"brine/wire/disk/setaside"
 	"brine/wire/payload"
 )
 

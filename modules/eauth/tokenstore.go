@@ -13,9 +13,9 @@ import (
 	"strings"
 	"time"
 
-	"brine/modules/host/setaside"
-	"brine/modules/host/wholefile"
 	"brine/modules/redisdb"
+	"brine/wire/disk/setaside"
+	"brine/wire/disk/wholefile"
 	"brine/wire/payload"
 )
 

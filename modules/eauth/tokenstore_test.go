@@ -11,9 +11,9 @@ import (
 	"time"
 
 	"brine/modules/redisdb"
-	"brine/modules/text/pytext"
 	"brine/wire/loopback"
 	"brine/wire/payload"
+	"brine/wire/python"
 )
 
 // freePort is a port of 127.0.0.1 that nobody else gets until the test is over.
@@ -94,13 +94,13 @@ func testTokenStore(t *testing.T, settings *payload.Map) {
 		t.Fatal(err)
 	}
 	name := tok.Str("token")
-	if got := s.Token(name); pytext.Repr(got) != pytext.Repr(tok) {
-		t.Errorf("got %v, want %v", pytext.Repr(got), pytext.Repr(tok))
+	if got := s.Token(name); python.Repr(got) != python.Repr(tok) {
+		t.Errorf("got %v, want %v", python.Repr(got), python.Repr(tok))
 	}
 	for _, bad := range []string{"", strings.Repeat("0", 64), "../" + name, name + "\x00", name[:31], name + "/",
 		strings.ToUpper(name), name + ".p", "*", "$KEYS_tokens/"} {
 		if got := s.Token(bad); got != nil {
-			t.Errorf("%q is a token: %v", bad, pytext.Repr(got))
+			t.Errorf("%q is a token: %v", bad, python.Repr(got))
 		}
 	}
 	if n, err := s.CleanTokens(); n != 0 || err != nil {
@@ -110,12 +110,12 @@ func testTokenStore(t *testing.T, settings *payload.Map) {
 		t.Fatal(err)
 	}
 	if got := s.Token(strings.Repeat("a", 64)); got != nil {
-		t.Errorf("what has no end is a token: %v", pytext.Repr(got))
+		t.Errorf("what has no end is a token: %v", python.Repr(got))
 	}
 	testRevoke(t, s, login, name)
 	now = now.Add(2 * time.Hour)
 	if got := s.Token(name); got != nil {
-		t.Errorf("an expired token is good: %v", pytext.Repr(got))
+		t.Errorf("an expired token is good: %v", python.Repr(got))
 	}
 	now = now.Add(-2 * time.Hour)
 	if got := s.Token(name); got != nil {
@@ -207,7 +207,7 @@ func TestFilesOfSalt3008(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got := s.Token(name); got.Str("name") != "ann" {
-		t.Errorf("got %v", pytext.Repr(got))
+		t.Errorf("got %v", python.Repr(got))
 	}
 	now = now.Add(time.Hour)
 	if n, err := s.CleanTokens(); n != 1 || err != nil {

@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"brine/modules/host/program"
-	"brine/modules/text/shlex"
 	"brine/wire/payload"
+	"brine/wire/python/shlex"
 )
 
 // Door is an engine, or any other program beside a daemon, that is a program of the operator's: it is told of events on

@@ -6,8 +6,8 @@ import (
 	"time"
 
 	"brine/config"
-	"brine/modules/loader"
 	"brine/wire/payload"
+	"brine/wire/python"
 )
 
 // fields reads the options of one engine. What is wrong with them, and what nobody has asked for, is told by close.
@@ -88,7 +88,7 @@ func (f *fields) seconds(key string, std time.Duration) time.Duration {
 	return time.Duration(s * float64(time.Second))
 }
 
-func (f *fields) yes(key string) bool { return loader.Truthy(f.take(key)) }
+func (f *fields) yes(key string) bool { return python.Truth(f.take(key)) }
 
 // texts is a list of texts, or a single one.
 func (f *fields) texts(key string) []string {

@@ -4,9 +4,9 @@ import (
 	"context"
 	"sync"
 
-	"brine/modules/matchers"
 	"brine/wire/event"
 	"brine/wire/payload"
+	"brine/wire/python/fnmatch"
 )
 
 // Bounds of the events that wait for an engine. When more come the oldest are dropped, and counted.
@@ -17,7 +17,7 @@ const (
 
 // queue holds events for an engine that takes them at its own pace. Any number of goroutines may use it.
 type queue struct {
-	want []*matchers.Glob // nil: all
+	want []*fnmatch.Pattern // nil: all
 
 	mu     sync.Mutex
 	events []raw
@@ -35,7 +35,7 @@ type raw struct {
 func newQueue(globs []string) *queue {
 	q := &queue{wake: make(chan struct{}, 1)}
 	for _, g := range globs {
-		q.want = append(q.want, matchers.CompileGlob(g))
+		q.want = append(q.want, fnmatch.Compile(g))
 	}
 	return q
 }

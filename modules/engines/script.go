@@ -9,12 +9,11 @@ import (
 	"time"
 
 	"brine/modules/host/program"
-	"brine/modules/loader"
 	"brine/modules/renderers/saltyaml"
-	"brine/modules/text/pyjson"
-	"brine/modules/text/pytext"
-	"brine/modules/text/shlex"
 	"brine/wire/payload"
+	"brine/wire/python"
+	"brine/wire/python/pyjson"
+	"brine/wire/python/shlex"
 )
 
 // endPatience is how long a program has to end by itself when it is told to.
@@ -106,7 +105,7 @@ func shown(argv []string) string {
 	for i, w := range argv {
 		words[i] = w
 	}
-	return pytext.Repr(words)
+	return python.Repr(words)
 }
 
 func (s *script) lines(ctx context.Context, to Surroundings, from *lines, last map[string]*payload.Map) error {
@@ -140,7 +139,7 @@ func (s *script) line(ctx context.Context, to Surroundings, line string, last ma
 		data, ok = payload.NewMap(0), true
 	}
 	tag := m.Value("tag")
-	if !loader.Truthy(tag) {
+	if !python.Truth(tag) {
 		return nil
 	}
 	name, isText := tag.(string)

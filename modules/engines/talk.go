@@ -11,8 +11,8 @@ import (
 
 	"brine/modules/host/program"
 	"brine/modules/text/printable"
-	"brine/modules/text/pyjson"
 	"brine/wire/payload"
+	"brine/wire/python/pyjson"
 )
 
 // Kinds of messages on both sides of the door.

@@ -16,8 +16,8 @@ import (
 	"brine/modules/modtest"
 	"brine/modules/outputters"
 	"brine/modules/text/args"
-	"brine/modules/text/shlex"
 	"brine/wire/payload"
+	"brine/wire/python/shlex"
 )
 
 // answer is what a call came to, in the form in which both sides are compared.

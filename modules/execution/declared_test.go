@@ -16,8 +16,7 @@ import (
 // The functions that run programs are left to tests of their own.
 func TestDeclaredArguments(t *testing.T) {
 	t.Chdir(t.TempDir()) // some make a file that an argument names
-	reg := loader.NewRegistry()
-	execution.Register(reg, execution.Options{Version: "3008.3"})
+	reg := execution.Machine{Version: "3008.3"}.Functions()
 	for _, name := range reg.Names() {
 		f, _ := reg.Lookup(name)
 		if f.Module() == "cmd" {

@@ -1,12 +1,17 @@
+// Package execution puts together what execution functions run in: the functions of all modules, the grains of the
+// machine and its options. A module is a folder below. The functions hold no state and know no daemon: everything they
+// need comes with loader.Call. They answer to salt/modules/*.py.
 package execution
 
 import (
 	"os"
 
+	"brine/modules/absent"
 	"brine/modules/all"
 	"brine/modules/grains"
 	"brine/modules/loader"
 	"brine/modules/returners"
+	"brine/modules/runners"
 	"brine/wire/payload"
 )
 
@@ -22,15 +27,28 @@ type Machine struct {
 // Functions are all functions, as far as the options let them be called.
 func (m Machine) Functions() *loader.Registry {
 	reg := loader.NewRegistry()
-	Register(reg, Options{Version: m.Version, Returners: m.Returners()})
+	reg.Lacks(absent.Of(absent.Execution))
+	reg.Offer(all.Execution())
+	reg.Of(loader.Program{Version: m.Version, Runners: m.runners(), Returners: m.Returners()})
 	reg.Limit(loader.LimitsOf(m.Opts, "modules"))
+	reg.Provide(loader.ProvidersOf(m.Opts))
+	return reg
+}
+
+// runners are the runner functions that the module sys tells about, on every machine as in Salt; they cannot run.
+func (m Machine) runners() *loader.Registry {
+	reg := loader.NewRegistry()
+	reg.Offer(loader.Later(func() loader.Source { return all.Runners(runners.Options{}) }))
+	reg.Limit(loader.LimitsOf(m.Opts, "runners"))
 	return reg
 }
 
 // Returners are all returners of the machine.
 func (m Machine) Returners() *loader.Registry {
 	reg := loader.NewRegistry()
-	reg.Offer(all.Returners(returners.Options{Registry: reg, Stdout: os.Stdout}))
+	reg.Offer(loader.Later(func() loader.Source {
+		return all.Returners(returners.Options{Registry: reg, Stdout: os.Stdout})
+	}))
 	return reg
 }
 

@@ -15,9 +15,7 @@ import (
 
 func registry(t testing.TB) *loader.Registry {
 	t.Helper()
-	reg := loader.NewRegistry()
-	execution.Register(reg, execution.Options{Version: "3008.3"})
-	return reg
+	return execution.Machine{Version: "3008.3"}.Functions()
 }
 
 // TestSignatures compares every declaration with what sys.argspec of Salt 3008.3 tells. testdata/argspec_3008.json

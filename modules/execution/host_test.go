@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"brine/modules/execution"
+	"brine/modules/all"
 	"brine/modules/loader"
 	"brine/modules/modtest"
 	"brine/wire/payload"
@@ -262,7 +262,8 @@ func TestSysOfOthers(t *testing.T) {
 		t.Fatal(err)
 	}
 	reg := loader.NewRegistry()
-	execution.Register(reg, execution.Options{Version: "3008.3", Runners: runners, States: states})
+	reg.Offer(all.Execution())
+	reg.Of(loader.Program{Version: "3008.3", Runners: runners, States: states})
 	env := modtest.Env(t, nil)
 	env.Registry = reg
 	kinds := []any{}
@@ -305,7 +306,8 @@ func TestSysOfOthers(t *testing.T) {
 func TestReports(t *testing.T) {
 	reg := loader.NewRegistry()
 	versions := func() *payload.Map { return payload.M("Dependency Versions", payload.M("Go", "1.26", "libgit2", nil)) }
-	execution.Register(reg, execution.Options{Version: "3008.3", Versions: versions})
+	reg.Offer(all.Execution())
+	reg.Of(loader.Program{Version: "3008.3", Versions: versions})
 	env := modtest.Env(t, payload.M("hash_type", "md5", "id", "web1"))
 	env.Registry = reg
 	text := "Salt Version:\n     Salt: 3008.3\n \nDependency Versions:\n       Go: 1.26\n  libgit2: Not Installed\n "

@@ -11,8 +11,10 @@ import (
 	"strings"
 
 	"brine/modules/loader"
-	"brine/modules/matchers"
 	"brine/wire/payload"
+	"brine/wire/python"
+	"brine/wire/python/fnmatch"
+	"brine/wire/python/re"
 )
 
 // CacheFiles caches files, and returns for each its path, or false.
@@ -120,18 +122,18 @@ func (c *Client) cacheFolder(env, name string) (string, error) {
 // chosen tells whether a name is wanted: globs, or with "E@" before them regular expressions (check_include_exclude).
 func chosen(name string, include, exclude any) (bool, error) {
 	in, err := fits(name, include)
-	if err != nil || loader.Truthy(include) && !in {
+	if err != nil || python.Truth(include) && !in {
 		return false, err
 	}
 	out, err := fits(name, exclude)
-	return !loader.Truthy(exclude) || !out, err
+	return !python.Truth(exclude) || !out, err
 }
 
 func fits(name string, patterns any) (bool, error) {
 	for _, p := range loader.StringList(patterns) {
 		ok := false
 		if expr, regexp := strings.CutPrefix(p, "E@"); regexp {
-			re, err := matchers.CompileSearch(expr)
+			re, err := re.CompileSearch(expr)
 			if err == nil {
 				ok, err = re.Match(name)
 			}
@@ -139,7 +141,7 @@ func fits(name string, patterns any) (bool, error) {
 				return false, fmt.Errorf("pattern %s: %w", payload.Show(p), err)
 			}
 		} else {
-			ok = matchers.GlobMatch(p, name)
+			ok = fnmatch.Match(p, name)
 		}
 		if ok {
 			return true, nil

@@ -11,10 +11,10 @@ import (
 	"slices"
 	"strings"
 
-	"brine/modules/host/wholefile"
 	"brine/modules/loader"
-	"brine/modules/text/pytext"
+	"brine/wire/disk/wholefile"
 	"brine/wire/payload"
+	"brine/wire/python"
 )
 
 // moduleFiles are the files that count as modules.
@@ -115,7 +115,7 @@ func (s *moduleSync) take(from string, files []string) error {
 		if err != nil {
 			return err
 		}
-		s.changed = append(s.changed, s.form+"."+pytext.Str(name))
+		s.changed = append(s.changed, s.form+"."+python.Str(name))
 	}
 	return nil
 }

@@ -18,6 +18,7 @@ import (
 
 	"brine/modules/loader"
 	"brine/wire/payload"
+	"brine/wire/python"
 )
 
 // Want says where a file goes, and how it comes.
@@ -296,7 +297,7 @@ func (t *transfer) piece(ctx context.Context, load *payload.Map, loc int64, room
 		p.err = fmt.Errorf("no piece of a file: %s", payload.Show(fmt.Sprint(v)))
 	}
 	if p.err == nil {
-		p.data, p.packed = m.Bytes("data"), m.Has("gzip") && loader.Truthy(m.Value("gzip"))
+		p.data, p.packed = m.Bytes("data"), m.Has("gzip") && python.Truth(m.Value("gzip"))
 	}
 	return p
 }

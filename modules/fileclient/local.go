@@ -8,7 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"brine/modules/host/wholefile"
+	"brine/wire/disk/wholefile"
 )
 
 // IsCached is the path of a file in one of the caches, "" when it is in none.

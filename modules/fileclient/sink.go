@@ -11,7 +11,7 @@ import (
 	"path/filepath"
 	"syscall"
 
-	"brine/modules/host/wholefile"
+	"brine/wire/disk/wholefile"
 )
 
 // sink is where a file is written. Until it is whole it has another name, beside its place.

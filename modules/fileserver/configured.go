@@ -8,8 +8,8 @@ import (
 	"strings"
 	"time"
 
-	"brine/modules/text/pytext"
 	"brine/wire/payload"
+	"brine/wire/python"
 )
 
 // Times where none are configured, in seconds: Salt's fileserver_list_cache_time and roots_update_interval.
@@ -126,7 +126,7 @@ func envsOf(opts *payload.Map) map[string][]string {
 				list = append(list, abs)
 			}
 		}
-		out[pytext.Str(env)] = list
+		out[python.Str(env)] = list
 	}
 	return out
 }
@@ -137,7 +137,7 @@ func wordsOf(v any) []string {
 	case []any:
 		out := make([]string, 0, len(v))
 		for _, w := range v {
-			out = append(out, pytext.Str(w))
+			out = append(out, python.Str(w))
 		}
 		return out
 	case string:

@@ -4,19 +4,20 @@ import (
 	"errors"
 	"fmt"
 
-	"brine/modules/matchers"
+	"brine/wire/python/fnmatch"
+	"brine/wire/python/re"
 )
 
 // ignore are the names that are not served.
 type ignore struct {
-	regexps []*matchers.Regexp
-	globs   []*matchers.Glob
+	regexps []*re.Pattern
+	globs   []*fnmatch.Pattern
 }
 
 func newIgnore(regexps, globs []string) (ig *ignore, err error) {
 	ig = &ignore{}
 	for _, pattern := range regexps {
-		re, bad := matchers.CompileSearch(pattern)
+		re, bad := re.CompileSearch(pattern)
 		if bad != nil {
 			err = errors.Join(err, fmt.Errorf("file_ignore_regex: %w", bad))
 			continue
@@ -24,7 +25,7 @@ func newIgnore(regexps, globs []string) (ig *ignore, err error) {
 		ig.regexps = append(ig.regexps, re)
 	}
 	for _, pattern := range globs {
-		ig.globs = append(ig.globs, matchers.CompileGlob(pattern))
+		ig.globs = append(ig.globs, fnmatch.Compile(pattern))
 	}
 	return ig, err
 }

@@ -14,8 +14,9 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"brine/modules/matchers"
 	"brine/wire/payload"
+	"brine/wire/python/fnmatch"
+	"brine/wire/python/re"
 )
 
 // MinionsOptions are the options of a Minions.
@@ -184,16 +185,16 @@ func (m *Minions) Forget(string) bool { return false }
 
 // exposed are the ids of a white list or a black one.
 type exposed struct {
-	globs   []*matchers.Glob
-	regexps []*matchers.Regexp
+	globs   []*fnmatch.Pattern
+	regexps []*re.Pattern
 }
 
 // newExposed compiles a list. An expression that is a glob only is no fault, as with Salt.
 func newExposed(list []string) *exposed {
 	out := &exposed{}
 	for _, expr := range list {
-		out.globs = append(out.globs, matchers.CompileGlob(expr))
-		if re, err := matchers.CompileRegexp(fmt.Sprintf(`\A%s\Z`, expr)); err == nil {
+		out.globs = append(out.globs, fnmatch.Compile(expr))
+		if re, err := re.Compile(fmt.Sprintf(`\A%s\Z`, expr)); err == nil {
 			out.regexps = append(out.regexps, re)
 		}
 	}

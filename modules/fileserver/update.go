@@ -13,9 +13,9 @@ import (
 	"strings"
 	"time"
 
-	"brine/modules/host/wholefile"
-	"brine/modules/text/pytext"
+	"brine/wire/disk/wholefile"
 	"brine/wire/payload"
+	"brine/wire/python"
 )
 
 // Updater is a backend that has something to do from time to time. It tells what has changed since it last did so; nil
@@ -164,7 +164,7 @@ func (r *Roots) times(ctx context.Context) (map[string]string, error) {
 				}
 				if info, err := os.Stat(path); err == nil && !info.IsDir() { // links that lead nowhere are left out
 					at := info.ModTime()
-					out[path] = pytext.Float(float64(at.Unix()) + 1e-9*float64(at.Nanosecond()))
+					out[path] = python.Float(float64(at.Unix()) + 1e-9*float64(at.Nanosecond()))
 				}
 				return nil
 			})

@@ -5,7 +5,7 @@ import (
 	"path/filepath"
 	"time"
 
-	"brine/modules/host/wholefile"
+	"brine/wire/disk/wholefile"
 	"brine/wire/payload"
 )
 

@@ -1,6 +1,10 @@
 package loader
 
-import "strings"
+import (
+	"strings"
+
+	"brine/wire/python"
+)
 
 const blackoutText = "Minion in blackout mode. Set 'minion_blackout' to False in pillar or grains to resume " +
 	"operations. " +
@@ -17,12 +21,12 @@ func blackedOut(c *Call, connected bool, fun string) bool {
 	if fun == "saltutil.refresh_pillar" {
 		return false
 	}
-	if pillar := c.Pillar(); connected && Truthy(pillar.Value("minion_blackout")) &&
+	if pillar := c.Pillar(); connected && python.Truth(pillar.Value("minion_blackout")) &&
 		!listed(pillar.Value("minion_blackout_whitelist"), fun) {
 		return true
 	}
 	on, _ := c.Grain("minion_blackout")
-	if !Truthy(on) {
+	if !python.Truth(on) {
 		return false
 	}
 	allowed, _ := c.Grain("minion_blackout_whitelist")

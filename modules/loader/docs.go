@@ -3,8 +3,8 @@ package loader
 import (
 	"strings"
 
-	"brine/modules/matchers"
 	"brine/wire/payload"
+	"brine/wire/python/fnmatch"
 )
 
 // Select lists the function names sys.doc and sys.argspec would take for these words: a glob where the word has
@@ -29,7 +29,7 @@ func (r *Registry) Select(words ...string) []string {
 func wordSelects(word, name string) bool {
 	switch {
 	case strings.Contains(word, "*"):
-		return matchers.GlobMatch(word, name)
+		return fnmatch.Match(word, name)
 	case word == "":
 		return true
 	case strings.HasSuffix(word, "."):

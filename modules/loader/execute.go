@@ -7,6 +7,7 @@ import (
 	"log/slog"
 
 	"brine/wire/payload"
+	"brine/wire/python"
 )
 
 // Job is one publication as a minion executes it.
@@ -68,7 +69,7 @@ func Execute(ctx context.Context, env *Env, job Job) Result {
 	}
 	code := Judge(c, value)
 	res.Return, res.Retcode, res.Success = value, int64(code), code == 0
-	if m, ok := value.(*payload.Map); ok && Truthy(m.Value("__no_return__")) {
+	if m, ok := value.(*payload.Map); ok && python.Truth(m.Value("__no_return__")) {
 		res.NoReturn = true
 	}
 	res.Out = f.Outputter
@@ -86,7 +87,7 @@ func Judge(c *Call, value any) int {
 		return 0
 	}
 	for _, key := range []string{"result", "success"} {
-		if v, ok := m.Get(key); ok && !Truthy(v) {
+		if v, ok := m.Get(key); ok && !python.Truth(v) {
 			return 1
 		}
 	}

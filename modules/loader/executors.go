@@ -7,9 +7,9 @@ import (
 	"time"
 
 	"brine/modules/host/program"
-	"brine/modules/text/pytext"
-	"brine/modules/text/shlex"
 	"brine/wire/payload"
+	"brine/wire/python"
+	"brine/wire/python/shlex"
 )
 
 // invocation is a function with its loaded arguments, on the way through the executors.
@@ -33,7 +33,7 @@ func Perform(c *Call, f *Func, args []any, kw, data *payload.Map, executors []st
 // the last one becomes sudo.
 func executorNames(c *Call, load *payload.Map) ([]string, error) {
 	spec := load.Value("module_executors")
-	if !Truthy(spec) {
+	if !python.Truth(spec) {
 		if v, ok := c.Opts().Get("module_executors"); ok {
 			spec = v
 		} else {
@@ -50,9 +50,9 @@ func executorNames(c *Call, load *payload.Map) ([]string, error) {
 		}
 	}
 	if len(names) == 0 {
-		return nil, InvocErr("Wrong executors specification: %s. String or non-empty list expected", pytext.Str(spec))
+		return nil, InvocErr("Wrong executors specification: %s. String or non-empty list expected", python.Str(spec))
 	}
-	if Truthy(c.Opts().Value("sudo_user")) {
+	if python.Truth(c.Opts().Value("sudo_user")) {
 		names[len(names)-1] = "sudo"
 	}
 	return names, nil
@@ -80,7 +80,7 @@ func (v invocation) executor(name string) func() (any, error) {
 	case "splay":
 		return v.splay
 	case "sudo":
-		if program.Which("sudo") != "" && Truthy(v.call.Opts().Value("sudo_user")) {
+		if program.Which("sudo") != "" && python.Truth(v.call.Opts().Value("sudo_user")) {
 			return v.sudo
 		}
 	}
@@ -109,7 +109,7 @@ func (v invocation) splay() (any, error) {
 	if own, ok := v.load.Map("executor_opts").Get("splaytime"); ok {
 		from = own
 	}
-	if f, ok := ToFloat(from); ok {
+	if f, ok := python.Number(from); ok {
 		seconds = f
 	}
 	if seconds <= 0 {
@@ -159,10 +159,10 @@ func (v invocation) sudo() (any, error) {
 		kw.Set("concurrent", true)
 	}
 	for _, a := range v.args {
-		argv = append(argv, shlex.Quote(pytext.Str(a)))
+		argv = append(argv, shlex.Quote(python.Str(a)))
 	}
 	for k, val := range kw.All() {
-		argv = append(argv, shlex.Quote(pytext.Str(k)+"="+pytext.Str(val)))
+		argv = append(argv, shlex.Quote(python.Str(k)+"="+python.Str(val)))
 	}
 	out, err := v.call.Call("cmd.run_all", []any{argv}, payload.M("use_vt", true, "python_shell", false))
 	if err != nil {

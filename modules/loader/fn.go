@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"brine/wire/payload"
+	"brine/wire/python"
 )
 
 // Fn makes a function of a module: its name without that of the module, its body, one sentence of help, and examples of
@@ -207,7 +208,7 @@ func set(to reflect.Value, v any) (err error) {
 	case *string:
 		*to = Text(v)
 	case *bool:
-		*to = Truthy(v)
+		*to = python.Truth(v)
 	case *int64:
 		*to, err = ToInt(v)
 	case *[]string:

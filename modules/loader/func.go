@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 
 	"brine/wire/payload"
+	"brine/wire/python"
 )
 
 // Param is one declared parameter, in the order of the signature.
@@ -114,7 +115,7 @@ func attentive(run func(*Call, Args) (any, error)) func(*Call, Args) (any, error
 func (a Args) Str(name string) string { return Text(a.Get(name)) }
 
 // Bool is the truth of the value by Python's rules.
-func (a Args) Bool(name string) bool { return Truthy(a.Get(name)) }
+func (a Args) Bool(name string) bool { return python.Truth(a.Get(name)) }
 
 // Int is the value as a whole number in the manner of Python's int(): numbers, booleans and decimal text.
 func (a Args) Int(name string) (int64, error) { return ToInt(a.Get(name)) }

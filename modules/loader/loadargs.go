@@ -5,8 +5,8 @@ import (
 	"strings"
 
 	"brine/modules/text/args"
-	"brine/modules/text/pytext"
 	"brine/wire/payload"
+	"brine/wire/python"
 )
 
 // LoadArgs splits the arg list of a publication into positional arguments and keywords for f, as a minion does:
@@ -37,7 +37,7 @@ func LoadArgs(f *Func, list []any, data *payload.Map) ([]any, *payload.Map, erro
 			case f.KWArgs || f.param(name) >= 0:
 				kw.Set(k, v)
 			default:
-				invalid = append(invalid, pytext.Str(k)+"="+pytext.Str(v))
+				invalid = append(invalid, python.Str(k)+"="+python.Str(v))
 			}
 		}
 	}
@@ -46,7 +46,7 @@ func LoadArgs(f *Func, list []any, data *payload.Map) ([]any, *payload.Map, erro
 	}
 	if f.KWArgs && !data.Has(FieldReaction) {
 		for k, v := range data.All() {
-			if name := pytext.Str(k); !data.Has(scheduled) || slices.Contains(scheduledFields, name) {
+			if name := python.Str(k); !data.Has(scheduled) || slices.Contains(scheduledFields, name) {
 				kw.Set(pubPrefix+name, v)
 			}
 		}

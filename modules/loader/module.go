@@ -39,6 +39,12 @@ type Table []func() Module
 // Listed is a Source of modules that are there already.
 type Listed []Module
 
+// Later is a Source that is made when its modules are first wanted.
+type Later func() Source
+
+// Modules are those of the source.
+func (l Later) Modules() []Module { return l().Modules() }
+
 // Modules are those of the list.
 func (l Listed) Modules() []Module { return l }
 
@@ -114,6 +120,7 @@ func (r *Registry) Reload() {
 			delete(r.funcs, m.funcs[i].Name)
 		}
 	}
+	r.withdraw()
 }
 
 // load asks the modules that were not asked: those of a name first, and the others when that name is not there, as
@@ -125,6 +132,7 @@ func (r *Registry) load(mod string) {
 	r.loading.Lock()
 	defer r.loading.Unlock()
 	r.list()
+	r.provide(mod)
 	for _, m := range r.offered {
 		if mod != "" && (m.File == mod || m.called(mod)) {
 			r.ask(m)
@@ -133,6 +141,7 @@ func (r *Registry) load(mod string) {
 	if mod != "" && r.has(mod) {
 		return
 	}
+	r.provide("")
 	for _, m := range r.offered {
 		r.ask(m)
 	}
@@ -142,13 +151,17 @@ func (r *Registry) load(mod string) {
 func (r *Registry) waiting() bool {
 	r.mu.RLock()
 	defer r.mu.RUnlock()
-	return len(r.sources) > 0 || slices.ContainsFunc(r.offered, func(m *offer) bool { return !m.asked })
+	if len(r.sources) > 0 || slices.ContainsFunc(r.provided, func(p provision) bool { return !p.asked }) {
+		return true
+	}
+	return slices.ContainsFunc(r.offered, func(m *offer) bool { return !m.asked })
 }
 
 // ask lets a module decide. Whoever calls it holds the lock of loading, so that it is asked once.
 func (r *Registry) ask(m *offer) {
+	r.provide(m.Name)
 	r.mu.RLock()
-	asked, off, place := m.asked, r.limits.forbid(m.Name, m.File), r.place
+	asked, off, place := m.asked, r.limits.forbid(m.Name, m.File) || r.lacksProvider(m.Name), r.place
 	r.mu.RUnlock()
 	if asked {
 		return

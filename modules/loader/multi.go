@@ -6,13 +6,14 @@ import (
 	"log/slog"
 
 	"brine/wire/payload"
+	"brine/wire/python"
 )
 
 // executeMulti runs several functions one after the other. A failure is the traceback text of its function and
 // stops nothing; it has no exit code (map form) or nil (list form).
 func executeMulti(ctx context.Context, env *Env, job Job, names []any) Result {
 	args := argList(job.Load.Value("arg"))
-	ordered := Truthy(provided(env.Opts).Value("multifunc_ordered"))
+	ordered := python.Truth(provided(env.Opts).Value("multifunc_ordered"))
 	out := newOutcomes(len(names), ordered)
 	for i, n := range names {
 		fun := Text(n)

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"syscall"
 
-	"brine/modules/text/pytext"
+	"brine/wire/python"
 )
 
 // OSErrorClass is the class Python raises for an error number of Linux.
@@ -50,7 +50,7 @@ func OSErrorClass(number syscall.Errno) string {
 func OSErrorText(number syscall.Errno, path string) string {
 	text := fmt.Sprintf("[Errno %d] %s", int(number), Strerror(number))
 	if path != "" {
-		text += ": " + pytext.Repr(path)
+		text += ": " + python.Repr(path)
 	}
 	return text
 }

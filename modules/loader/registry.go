@@ -19,7 +19,9 @@ type Registry struct {
 	sources []Source // not yet listed
 	offered []*offer // modules whose functions are made when one of them is first asked for
 	place   *Env     // what they go by
-	lacks   func(name string) string
+
+	provided []provision // files that answer for names
+	lacks    func(name string) string
 
 	program Program
 	loading sync.Mutex // held while they decide

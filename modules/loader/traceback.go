@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"brine/modules/text/pytext"
+	"brine/wire/python"
 )
 
 // panicked is a panic of a function, caught and carried as an error with its stack.
@@ -80,7 +80,7 @@ func exceptionLine(err error) string {
 func Message(err error) string {
 	var missing *NotAvailable
 	if errors.As(err, &missing) {
-		return pytext.Repr(missing.Name)
+		return python.Repr(missing.Name)
 	}
 	if number, path, ok := asOSError(err); ok {
 		return OSErrorText(number, path)

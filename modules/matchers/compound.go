@@ -6,8 +6,8 @@ import (
 	"unicode/utf8"
 
 	"brine/modules/text/pattern"
-	"brine/modules/text/pytext"
 	"brine/wire/payload"
+	"brine/wire/python"
 )
 
 // engines are the letters a word of a compound target may begin with, before "@".
@@ -49,7 +49,7 @@ func compoundWords(tgt any, nodegroups *payload.Map) ([]string, error) {
 		words = t
 	case []any:
 		for _, v := range t {
-			words = append(words, pytext.Str(v))
+			words = append(words, python.Str(v))
 		}
 	default:
 		return nil, targetErr("Compound target that is neither string, list nor tuple")
@@ -151,7 +151,7 @@ func groupWords(name string, groups *payload.Map) ([]string, error) {
 	case []any:
 		out := make([]string, len(d))
 		for i, v := range d {
-			out[i] = pytext.Str(v)
+			out[i] = python.Str(v)
 		}
 		return out, nil
 	}

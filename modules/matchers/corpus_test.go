@@ -11,14 +11,13 @@ import (
 	"testing"
 
 	"brine/wire/payload"
+	"brine/wire/python/re"
 
 	"github.com/google/go-cmp/cmp"
 )
 
-// corpus is what Python and Salt's own matchers answer: see testdata/generate.py.
+// corpus is what Salt's own matchers answer: see testdata/generate.py.
 type corpus struct {
-	Globs         [][2]any `json:"globs"`
-	Regexps       [][2]any `json:"regexps"`
 	Grains        string   `json:"grains"`
 	Pillar        string   `json:"pillar"`
 	NodegroupDefs string   `json:"nodegroup_defs"`
@@ -54,52 +53,6 @@ func unpack(t testing.TB, text string) *payload.Map {
 		t.Fatal(err)
 	}
 	return m
-}
-
-func TestGlobsAsPython(t *testing.T) {
-	for _, c := range loadCorpus(t).Globs {
-		pattern := c[0].(string)
-		g := CompileGlob(pattern)
-		for _, s := range c[1].([]any) {
-			pair := s.([]any)
-			if got := g.Match(pair[0].(string)); got != pair[1] {
-				t.Errorf("glob %q on %q: got %v, Python says %v", pattern, pair[0], got, pair[1])
-			}
-		}
-	}
-}
-
-func TestRegexpsAsPython(t *testing.T) {
-	// Python reads these, neither engine here does.
-	beyond := []string{`a++`, `(?P<1a>x)`, `\N{DIGIT ONE}`}
-	for _, c := range loadCorpus(t).Regexps {
-		pattern := c[0].(string)
-		r, err := CompileRegexp(pattern)
-		if slices.Contains(beyond, pattern) || strings.Contains(pattern, "++") {
-			continue
-		}
-		if (err != nil) != (c[1] == nil) {
-			t.Errorf("regexp %q: %v, Python reads it: %v", pattern, err, c[1] != nil)
-			continue
-		}
-		if err != nil {
-			continue
-		}
-		anywhere, err := CompileSearch(pattern)
-		if err != nil {
-			t.Errorf("regexp %q: %v as a search only", pattern, err)
-			continue
-		}
-		for _, s := range c[1].([]any) {
-			row := s.([]any)
-			if got, err := r.Match(row[0].(string)); got != row[1] || err != nil {
-				t.Errorf("regexp %q on %q: got %v, %v, Python says %v", pattern, row[0], got, err, row[1])
-			}
-			if got, err := anywhere.Match(row[0].(string)); got != row[2] || err != nil {
-				t.Errorf("regexp %q in %q: got %v, %v, Python says %v", pattern, row[0], got, err, row[2])
-			}
-		}
-	}
 }
 
 func TestSubdictsAsSalt(t *testing.T) {
@@ -202,7 +155,7 @@ func TestMasterAsSalt(t *testing.T) {
 	for _, row := range c.Master {
 		kind, greedy := row[0].(string), row[2].(bool)
 		got, err := x.Expand(t.Context(), row[1], kind, "", greedy)
-		if err != nil && !errors.Is(err, ErrTarget) && !errors.Is(err, ErrRegexp) {
+		if err != nil && !errors.Is(err, ErrTarget) && !errors.Is(err, re.ErrPattern) {
 			t.Errorf("%s %q: %v", kind, row[1], err)
 		}
 		minions := slices.Clone(got.Minions)

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"brine/wire/payload"
+	"brine/wire/python/re"
 )
 
 // ErrTime means a target whose time was over before it was worked out.
@@ -19,8 +20,8 @@ const (
 	maxGlobWork = 64 << 20
 	// looks is how many steps go by between two looks at the clock.
 	looks = 256
-	// heavy is how much work goes by between two looks, in steps of a match: those are some nanoseconds each.
-	heavy = 1 << 18
+	// heavy is how much work goes by between two looks; a match by the engine with a deadline is worth one.
+	heavy = re.SlowWork
 	// maxLevels is how many levels an expression of grains or pillars has at most; no data of Salt is nested deeper.
 	maxLevels = 512
 )

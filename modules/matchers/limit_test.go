@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"brine/wire/payload"
+	"brine/wire/python/re"
 )
 
 // slowest is how much processor time the work on a target may take. Without an end it would take minutes and more.
@@ -76,36 +77,6 @@ func TestExpandEnds(t *testing.T) {
 	}
 }
 
-// TestPrograms: what becomes of a pattern is bounded by what it is compiled to.
-func TestPrograms(t *testing.T) {
-	for _, tt := range []struct {
-		pattern string
-		fast    bool
-	}{
-		{"web[0-9]{1,3}", true},
-		{"(" + strings.Repeat("web01|db02|", 4000) + "x)", true},
-		{`\w{999}`, true},
-		{strings.Repeat("(a?){999}", 330), false},
-		{strings.Repeat("(?:a|aa){999}", 230), false},
-		{strings.Repeat("(a)|", 5000), false},
-	} {
-		re, err := CompileRegexp(tt.pattern)
-		if err != nil {
-			t.Fatalf("%.20q: %v", tt.pattern, err)
-		}
-		if (re.fast != nil) != tt.fast {
-			t.Errorf("%.20q (%d bytes, program of %d): fast %v", tt.pattern, len(tt.pattern), re.size, re.fast != nil)
-		}
-	}
-	re, err := CompileRegexp("(?!b)a")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := re.Match(strings.Repeat("a", maxFullText+1)); !errors.Is(err, ErrRegexp) {
-		t.Errorf("a long text: %v", err)
-	}
-}
-
 // TestExpandCancelled: a context that has ended ends every type of target.
 func TestExpandCancelled(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
@@ -122,7 +93,7 @@ func TestExpandCancelled(t *testing.T) {
 // TestLongPatterns: what no tool sends is refused before it is compiled.
 func TestLongPatterns(t *testing.T) {
 	long := strings.Repeat("a", payload.MaxPattern+1)
-	if _, err := CompileRegexp(long); !errors.Is(err, ErrRegexp) {
+	if _, err := re.Compile(long); !errors.Is(err, re.ErrPattern) {
 		t.Errorf("regular expression: got %v", err)
 	}
 	if _, ok := CompileSubdict("a:"+long, "", ModeGlob); ok {

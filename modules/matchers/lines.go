@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"brine/wire/payload"
+	"brine/wire/python/fnmatch"
+	"brine/wire/python/re"
 )
 
 // ErrSlow means that a line took too long for a word, so that nobody knows whether it means that word.
@@ -35,8 +37,8 @@ type Lines struct {
 
 // line is one compiled line.
 type line struct {
-	glob *Glob
-	expr *Regexp // nil: it is no regular expression
+	glob *fnmatch.Pattern
+	expr *re.Pattern // nil: it is no regular expression
 
 	mu   sync.Mutex
 	told bool
@@ -99,7 +101,7 @@ func (l *Lines) match(text, word string, hasty bool) answer {
 		return means
 	case one.expr == nil:
 		return meansNot
-	case one.expr.isFast(word):
+	case one.expr.IsFast(word):
 		hit, _ := one.expr.Match(word) // which gives no error then
 		return answerOf(hit)
 	case hasty:
@@ -126,7 +128,7 @@ func (o *line) ask(word string, clock func() time.Time) (what answer, first bool
 		return answerOf(hit), false
 	}
 	now := clock()
-	o.rest = now.Add(restShare * max(now.Sub(began), matchTimeout))
+	o.rest = now.Add(restShare * max(now.Sub(began), re.Timeout))
 	first, o.told = !o.told, true
 	return tookLong, first
 }
@@ -147,8 +149,8 @@ func (l *Lines) compiled(text string) *line {
 	if l.lines == nil || len(l.lines) >= maxLines {
 		l.lines = map[string]*line{}
 	}
-	one := &line{glob: CompileGlob(text)}
-	if expr, err := CompileWhole(text); err == nil { // what is none means nobody as one, as in Salt
+	one := &line{glob: fnmatch.Compile(text)}
+	if expr, err := re.CompileWhole(text); err == nil { // what is none means nobody as one, as in Salt
 		one.expr = expr
 	}
 	l.lines[text] = one

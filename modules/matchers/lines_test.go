@@ -8,6 +8,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"brine/wire/python/re"
 )
 
 // TestLines: a line is an id, a glob, or a regular expression over the whole id.
@@ -107,7 +109,7 @@ func TestSlowLines(t *testing.T) {
 	if hit, err := any(victim); !hit || err != nil {
 		t.Errorf("behind slow lines: %v, %v", hit, err)
 	}
-	now = now.Add(restShare*matchTimeout + time.Second)
+	now = now.Add(restShare*re.Timeout + time.Second)
 	if hit, err := l.Any(lines[:1], "web1"); !hit || err != nil {
 		t.Errorf("a line that has rested: %v, %v", hit, err)
 	}

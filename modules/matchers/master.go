@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"brine/wire/payload"
+	"brine/wire/python/fnmatch"
+	"brine/wire/python/re"
 )
 
 // Source is what a master knows of its minions. It is read while a target is expanded.
@@ -185,10 +187,10 @@ func (e *expansion) byGlob(pattern string) (Expansion, error) {
 	if err := fits(pattern); err != nil {
 		return Expansion{}, err
 	}
-	g := CompileGlob(pattern)
+	g := fnmatch.Compile(pattern)
 	e.limit.weigh(len(pattern))
 	return e.filter(func(id string) bool {
-		e.limit.weigh(g.work(id))
+		e.limit.weigh(g.Work(id))
 		return g.Match(id)
 	})
 }
@@ -198,13 +200,13 @@ func (e *expansion) pcre(tgt any) (Expansion, error) {
 	if !ok {
 		return Expansion{}, targetErr("pcre target is no text")
 	}
-	re, err := CompileRegexp(pattern)
+	re, err := re.Compile(pattern)
 	e.limit.look()
 	if err != nil {
 		return Expansion{}, err
 	}
 	return e.filter(func(id string) bool {
-		e.limit.weigh(re.work(id))
+		e.limit.weigh(re.Work(id))
 		hit, err := re.Match(id)
 		if err != nil {
 			e.limit.failed(err)

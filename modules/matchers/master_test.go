@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"brine/wire/payload"
+	"brine/wire/python/re"
 )
 
 func smallMaster() *Expander {
@@ -48,7 +49,7 @@ func TestExpandBeyondSalt(t *testing.T) {
 		}, want: []string{"web1"}},
 		{name: "no resources", tgt: "T@dummy or db1", tgtType: "compound", want: []string{"db1"}},
 		{name: "a bad network spoils all", tgt: "not S@10.0.0.1/8", tgtType: "compound", err: ErrTarget},
-		{name: "a bad pattern spoils all", tgt: "E@( or web1", tgtType: "compound", err: ErrRegexp},
+		{name: "a bad pattern spoils all", tgt: "E@( or web1", tgtType: "compound", err: re.ErrPattern},
 		{name: "targets in parentheses", tgt: "( web1 ) or ( L@db1,web2 )", tgtType: "compound",
 			want: []string{"db1", "web1", "web2"}},
 		{name: "an excluded list misses nobody", tgt: "web* and not L@gone", tgtType: "compound",

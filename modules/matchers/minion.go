@@ -5,8 +5,10 @@ import (
 	"fmt"
 	"strings"
 
-	"brine/modules/text/pytext"
 	"brine/wire/payload"
+	"brine/wire/python"
+	"brine/wire/python/fnmatch"
+	"brine/wire/python/re"
 )
 
 // ErrTarget means an expression nothing can match: wrong words, an unknown type, a bad pattern.
@@ -99,7 +101,7 @@ func matchGlob(f *Facts, tgt any, _ string) (bool, error) {
 	if err := fits(pattern); err != nil {
 		return false, err
 	}
-	return ok && GlobMatch(pattern, f.ID), nil
+	return ok && fnmatch.Match(pattern, f.ID), nil
 }
 
 func matchPCRE(f *Facts, tgt any, _ string) (bool, error) {
@@ -107,7 +109,7 @@ func matchPCRE(f *Facts, tgt any, _ string) (bool, error) {
 	if !ok {
 		return false, targetErr("pcre target is no text")
 	}
-	re, err := CompileRegexp(pattern)
+	re, err := re.Compile(pattern)
 	if err != nil {
 		return false, err
 	}
@@ -180,7 +182,7 @@ func matchData(f *Facts, tgt any, _ string) (bool, error) {
 		return false, nil
 	case []any:
 		for _, member := range v {
-			if GlobMatch(strings.ToLower(want), strings.ToLower(pytext.Str(member))) {
+			if fnmatch.Match(strings.ToLower(want), strings.ToLower(python.Str(member))) {
 				return true, nil
 			}
 		}
@@ -188,7 +190,7 @@ func matchData(f *Facts, tgt any, _ string) (bool, error) {
 	case *payload.Map:
 		return v.Has(want), nil
 	case string:
-		return GlobMatch(want, v), nil
+		return fnmatch.Match(want, v), nil
 	}
 	return false, nil
 }
@@ -197,7 +199,7 @@ func matchRange(f *Facts, tgt any, _ string) (bool, error) {
 	if f.Range == nil {
 		return false, nil
 	}
-	hosts, err := f.Range(pytext.Str(tgt))
+	hosts, err := f.Range(python.Str(tgt))
 	if err != nil {
 		return false, fmt.Errorf("expand range: %w", err)
 	}

@@ -4,8 +4,10 @@ import (
 	"strconv"
 	"strings"
 
-	"brine/modules/text/pytext"
 	"brine/wire/payload"
+	"brine/wire/python"
+	"brine/wire/python/fnmatch"
+	"brine/wire/python/re"
 )
 
 // Mode is how a value is compared with a pattern; both are lower-cased first.
@@ -182,8 +184,8 @@ func (s *Subdict) sub(want string) *Subdict {
 type wordMatcher struct {
 	mode Mode
 	text string
-	glob *Glob
-	re   *Regexp // nil when the pattern is bad
+	glob *fnmatch.Pattern
+	re   *re.Pattern // nil when the pattern is bad
 }
 
 func (s *Subdict) matchWord(value any, want string) bool {
@@ -196,7 +198,7 @@ func (s *Subdict) matchWord(value any, want string) bool {
 		s.words[want] = w
 		s.limit.look()
 	}
-	text := strings.ToLower(pytext.Str(value))
+	text := strings.ToLower(python.Str(value))
 	s.limit.weigh(w.work(text))
 	hit, err := w.match(text)
 	if err != nil {
@@ -209,9 +211,9 @@ func newWordMatcher(want string, mode Mode) *wordMatcher {
 	w := &wordMatcher{mode: mode, text: strings.ToLower(want)}
 	switch mode {
 	case ModeGlob:
-		w.glob = CompileGlob(w.text)
+		w.glob = fnmatch.Compile(w.text)
 	case ModeRegexp:
-		w.re, _ = CompileRegexp(w.text) // a bad pattern matches nothing
+		w.re, _ = re.Compile(w.text) // a bad pattern matches nothing
 	}
 	return w
 }
@@ -220,9 +222,9 @@ func newWordMatcher(want string, mode Mode) *wordMatcher {
 func (w *wordMatcher) work(text string) int {
 	switch {
 	case w.mode == ModeGlob:
-		return len(text) + w.glob.work(text)
+		return len(text) + w.glob.Work(text)
 	case w.re != nil:
-		return len(text) + w.re.work(text)
+		return len(text) + w.re.Work(text)
 	}
 	return len(text)
 }
@@ -230,7 +232,7 @@ func (w *wordMatcher) work(text string) int {
 func (w *wordMatcher) match(text string) (bool, error) {
 	switch w.mode {
 	case ModeGlob:
-		if len(w.text)*len(text) > maxGlobWork && !w.glob.plain {
+		if w.glob.Work(text) > maxGlobWork {
 			return false, ErrTime
 		}
 		return w.glob.Match(text), nil

@@ -10,8 +10,8 @@ import (
 	"brine/modules/loader"
 	"brine/modules/outputters"
 	"brine/modules/text/args"
-	"brine/modules/text/shlex"
 	"brine/wire/payload"
+	"brine/wire/python/shlex"
 )
 
 // recordedAnswer is what a call came to, as saltcalls.py writes it.

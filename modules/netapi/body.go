@@ -9,9 +9,9 @@ import (
 
 	"brine/config/yaml"
 	"brine/modules/text/args"
-	"brine/modules/text/pyjson"
-	"brine/modules/text/pytext"
 	"brine/wire/payload"
+	"brine/wire/python"
+	"brine/wire/python/pyjson"
 )
 
 // Media types of bodies.
@@ -183,7 +183,7 @@ func (in *Intake) typed(v any) any {
 // in Python.
 func unquote(s string) string {
 	if !strings.ContainsAny(s, "+%") {
-		return pytext.DecodeUTF8([]byte(s))
+		return python.DecodeUTF8([]byte(s))
 	}
 	out := make([]byte, 0, len(s))
 	for i := 0; i < len(s); i++ {
@@ -197,7 +197,7 @@ func unquote(s string) string {
 			out = append(out, c)
 		}
 	}
-	return pytext.DecodeUTF8(out)
+	return python.DecodeUTF8(out)
 }
 
 func digit(c byte) int {

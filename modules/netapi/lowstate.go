@@ -5,9 +5,8 @@ import (
 	"math/big"
 	"strings"
 
-	"brine/modules/loader"
-	"brine/modules/text/pytext"
 	"brine/wire/payload"
+	"brine/wire/python"
 )
 
 // ErrUnexpected is a request that Salt's servers die of: the answer says no more than that (500).
@@ -85,7 +84,7 @@ type Rules struct {
 func (r Rules) Check(low *payload.Map) (string, error) {
 	client := low.Value("client")
 	if !known(client) {
-		return "", BadRequest("Invalid client specified: '" + pytext.Str(client) + "'")
+		return "", BadRequest("Invalid client specified: '" + python.Str(client) + "'")
 	}
 	name, _ := client.(string)
 	if !contains(r.Enabled, name) {
@@ -95,7 +94,7 @@ func (r Rules) Check(low *payload.Map) (string, error) {
 	if !low.Has("token") && !low.Has("eauth") {
 		return "", Unauthorized("No authentication credentials given")
 	}
-	if loader.Truthy(low.Value("raw_shell")) && !r.RawShell {
+	if python.Truth(low.Value("raw_shell")) && !r.RawShell {
 		return "", Unauthorized("Raw shell option not allowed.")
 	}
 	return name, nil

@@ -4,8 +4,8 @@ import (
 	"slices"
 	"strings"
 
-	"brine/modules/text/pytext"
 	"brine/wire/payload"
+	"brine/wire/python"
 )
 
 // Permissions lists what a user may do, for display: the entries of his name, of everybody and of his groups; texts
@@ -29,7 +29,7 @@ func Permissions(rules *payload.Map, name string, groups []any) any {
 	}
 	slices.Sort(texts)
 	out := payload.AnyList(slices.Compact(texts))
-	slices.SortStableFunc(others, func(a, b any) int { return strings.Compare(pytext.Repr(a), pytext.Repr(b)) })
+	slices.SortStableFunc(others, func(a, b any) int { return strings.Compare(python.Repr(a), python.Repr(b)) })
 	if out = append(out, others...); len(out) == 0 {
 		return payload.NewMap(0)
 	}

@@ -3,9 +3,8 @@ package outputters
 import (
 	"strings"
 
-	"brine/modules/loader"
-	"brine/modules/text/pytext"
 	"brine/wire/payload"
+	"brine/wire/python"
 )
 
 // StateOptions are the options of the highstate outputter. The zero value is Salt's default.
@@ -22,8 +21,8 @@ type StateOptions struct {
 }
 
 func stateOptions(opts *payload.Map) StateOptions {
-	off := func(name string) bool { v, ok := opts.Get(name); return ok && !loader.Truthy(v) }
-	on := func(name string) bool { return loader.Truthy(opts.Value(name)) }
+	off := func(name string) bool { v, ok := opts.Get(name); return ok && !python.Truth(v) }
+	on := func(name string) bool { return python.Truth(opts.Value(name)) }
 	var words *payload.Map
 	for _, arg := range opts.List("arg") {
 		if m, ok := arg.(*payload.Map); ok && m.Has("__kwarg__") {
@@ -173,10 +172,10 @@ func (c *stateCounts) add(result any, n int) bool {
 func (c *stateCounts) total() (n, digits int) {
 	for _, count := range c.seen {
 		n += count
-		digits = max(digits, len(pytext.Repr(int64(count))))
+		digits = max(digits, len(python.Repr(int64(count))))
 	}
 	if c.warnings > 0 {
-		digits = max(digits, len(pytext.Repr(int64(c.warnings))))
+		digits = max(digits, len(python.Repr(int64(c.warnings))))
 	}
 	return n, digits
 }

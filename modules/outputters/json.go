@@ -10,8 +10,8 @@ import (
 	"unicode/utf16"
 	"unicode/utf8"
 
-	"brine/modules/text/pytext"
 	"brine/wire/payload"
+	"brine/wire/python"
 )
 
 // jsonOut is Python's json.dumps without ASCII escapes (salt/output/json_out.py). Values JSON has no form for
@@ -86,7 +86,7 @@ func (w *jsonWriter) value(v any, level int) bool {
 	case []byte:
 		w.text(w.ofBytes(x))
 	default:
-		w.text(pytext.Repr(v))
+		w.text(python.Repr(v))
 	}
 	return true
 }
@@ -95,7 +95,7 @@ func (w *jsonWriter) value(v any, level int) bool {
 func (w *jsonWriter) ofBytes(b []byte) string {
 	switch {
 	case !w.bytes:
-		return pytext.Repr(b)
+		return python.Repr(b)
 	case utf8.Valid(b):
 		return string(b)
 	}
@@ -111,7 +111,7 @@ func jsonFloat(f float64) string {
 	case math.IsInf(f, -1):
 		return "-Infinity"
 	}
-	return pytext.Float(f)
+	return python.Float(f)
 }
 
 // breakLine starts the line of the next element, or separates it by a blank when all is one line.
@@ -194,7 +194,7 @@ func (w *jsonWriter) key(k any) bool {
 		return w.bytes
 	default:
 		if w.bytes { // an event is told whatever is in it
-			w.text(pytext.Str(k))
+			w.text(python.Str(k))
 		}
 		return w.bytes
 	}

@@ -4,8 +4,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"brine/modules/text/pytext"
 	"brine/wire/payload"
+	"brine/wire/python"
 )
 
 // mapRule is the line under a map's key.
@@ -36,7 +36,7 @@ func (n *nest) add(indent int, color, prefix, text, suffix string) {
 func (n *nest) display(v any, indent int, prefix string) {
 	switch x := v.(type) {
 	case nil, bool, int64, uint64, float64:
-		n.add(indent, lightYellow, prefix, pytext.Repr(x), "")
+		n.add(indent, lightYellow, prefix, python.Repr(x), "")
 	case string:
 		n.text(x, indent, prefix)
 	case []byte:

@@ -6,8 +6,8 @@ import (
 	"strings"
 
 	"brine/modules/text/pattern"
-	"brine/modules/text/pytext"
 	"brine/wire/payload"
+	"brine/wire/python"
 )
 
 // pprintWidth is the line length pprint.pformat aims at.
@@ -112,7 +112,7 @@ var wordsAndBlanks = pattern.New(`[^\s\x0b\x1c-\x1f\x{85}\p{Z}]*[\s\x0b\x1c-\x1f
 // text writes a long text as several literals below each other, cut at line ends and then at blanks.
 func (p *pretty) text(s string, indent, allowance, level int) {
 	if s == "" {
-		p.out.WriteString(pytext.Repr(s))
+		p.out.WriteString(python.Repr(s))
 		return
 	}
 	if level == 1 {
@@ -124,7 +124,7 @@ func (p *pretty) text(s string, indent, allowance, level int) {
 	width := pprintWidth - indent
 	rep := ""
 	for i, line := range lines {
-		rep = pytext.Repr(line)
+		rep = python.Repr(line)
 		last := i == len(lines)-1
 		room := width
 		if last {
@@ -156,17 +156,17 @@ func wrapLine(line string, width, allowance int, last bool) []string {
 		if last && j == len(parts)-1 {
 			width -= allowance
 		}
-		if runeLen(pytext.Repr(current+part)) <= width {
+		if runeLen(python.Repr(current+part)) <= width {
 			current += part
 			continue
 		}
 		if current != "" {
-			chunks = append(chunks, pytext.Repr(current))
+			chunks = append(chunks, python.Repr(current))
 		}
 		current = part
 	}
 	if current != "" {
-		chunks = append(chunks, pytext.Repr(current))
+		chunks = append(chunks, python.Repr(current))
 	}
 	return chunks
 }
@@ -175,7 +175,7 @@ func wrapLine(line string, width, allowance int, last bool) []string {
 func (p *pretty) bytes(b []byte, indent, allowance, level int) {
 	const group = 4
 	if len(b) <= group {
-		p.out.WriteString(pytext.Repr(b))
+		p.out.WriteString(python.Repr(b))
 		return
 	}
 	parens := level == 1
@@ -191,17 +191,17 @@ func (p *pretty) bytes(b []byte, indent, allowance, level int) {
 		if i == len(b)/group*group {
 			width -= allowance
 		}
-		if len(pytext.Repr(slices.Concat(current, part))) <= width {
+		if len(python.Repr(slices.Concat(current, part))) <= width {
 			current = append(current, part...)
 			continue
 		}
 		if len(current) > 0 {
-			chunks = append(chunks, pytext.Repr(current))
+			chunks = append(chunks, python.Repr(current))
 		}
 		current = slices.Clone(part)
 	}
 	if len(current) > 0 {
-		chunks = append(chunks, pytext.Repr(current))
+		chunks = append(chunks, python.Repr(current))
 	}
 	text := strings.Join(chunks, "\n"+strings.Repeat(" ", indent))
 	if parens {
@@ -226,7 +226,7 @@ func reprSorted(v any) string {
 		}
 		return "{" + strings.Join(parts, ", ") + "}"
 	}
-	return pytext.Repr(v)
+	return python.Repr(v)
 }
 
 // pprintEntries orders entries by key; keys that cannot be compared go by the name of their type.
@@ -244,4 +244,4 @@ func pprintEntries(m *payload.Map) []entry {
 	return list
 }
 
-func className(v any) string { return fmt.Sprintf("<class '%s'>", pytext.Type(v)) }
+func className(v any) string { return fmt.Sprintf("<class '%s'>", python.Type(v)) }

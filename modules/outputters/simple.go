@@ -3,8 +3,8 @@ package outputters
 import (
 	"strings"
 
-	"brine/modules/text/pytext"
 	"brine/wire/payload"
+	"brine/wire/python"
 )
 
 // raw is Python's str of the data (salt/output/raw.py).
@@ -39,7 +39,7 @@ func txtLines(v any) []string {
 		var out []string
 		unix := strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(string(x))
 		for line := range strings.Lines(unix) {
-			out = append(out, pytext.Repr([]byte(strings.TrimSuffix(line, "\n"))))
+			out = append(out, python.Repr([]byte(strings.TrimSuffix(line, "\n"))))
 		}
 		return out
 	}

@@ -5,8 +5,8 @@ import (
 	"strconv"
 	"strings"
 
-	"brine/modules/loader"
 	"brine/wire/payload"
+	"brine/wire/python"
 )
 
 const (
@@ -91,7 +91,7 @@ func (b *hostBlock) state(e *stateEntry) error {
 		return err
 	}
 	so := &b.o.State
-	if loader.Truthy(e.result) && !e.changed && (so.Diff || so.Quiet) {
+	if python.Truth(e.result) && !e.changed && (so.Diff || so.Quiet) {
 		return nil
 	}
 	b.paint(e)
@@ -140,7 +140,7 @@ func (b *hostBlock) how(form string, e *stateEntry) stateForm {
 		}
 	case strings.HasPrefix(form, "terse"),
 		strings.HasPrefix(form, "mixed") && e.result != any(false),
-		strings.HasPrefix(form, "changes") && loader.Truthy(e.result) && !e.changed:
+		strings.HasPrefix(form, "changes") && python.Truth(e.result) && !e.changed:
 		return showTerse
 	}
 	return showFull
@@ -204,7 +204,7 @@ func (b *hostBlock) readChanges(e *stateEntry) error {
 
 // formatChanges shows changes below each other; those of a state run on other hosts as blocks of their own.
 func (b *hostBlock) formatChanges(changes any) (changed bool, text string, err error) {
-	if !loader.Truthy(changes) {
+	if !python.Truth(changes) {
 		return false, "", nil
 	}
 	m, ok := changes.(*payload.Map)
@@ -300,7 +300,7 @@ func (b *hostBlock) warnings(ret *payload.Map) error {
 	}
 	b.counts.warnings++
 	b.lines = append(b.lines, "   "+b.o.color(lightRed)+" Warnings: "+
-		strings.TrimLeftFunc(wrapText(text, stateIndent), isSpace)+b.o.color(endColor))
+		strings.TrimLeftFunc(wrapText(text, stateIndent), python.IsSpace)+b.o.color(endColor))
 	return nil
 }
 

@@ -5,14 +5,13 @@ import (
 	"strconv"
 	"strings"
 
-	"brine/modules/loader"
-	"brine/modules/text/pytext"
+	"brine/wire/python"
 )
 
 // terse shows one state on one line.
 func (b *hostBlock) terse(e *stateEntry) error {
 	word := "Clean"
-	if loader.Truthy(e.ret.Value("changes")) {
+	if python.Truth(e.ret.Value("changes")) {
 		word = "Changed"
 	}
 	switch e.result {
@@ -112,5 +111,5 @@ func percent(n, of int) string {
 	if err != nil {
 		return ""
 	}
-	return pytext.Float(f)
+	return python.Float(f)
 }

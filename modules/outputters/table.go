@@ -4,8 +4,8 @@ import (
 	"strings"
 	"unicode"
 
-	"brine/modules/text/pytext"
 	"brine/wire/payload"
+	"brine/wire/python"
 )
 
 // tableStyle holds the options of the table outputter, with Salt's defaults.
@@ -149,7 +149,7 @@ func (t *tableStyle) rows(rows []any, labels any, indent int) error {
 
 func oneType(rows []any) bool {
 	for _, r := range rows[1:] {
-		if pytext.Type(r) != pytext.Type(rows[0]) {
+		if python.Type(r) != python.Type(rows[0]) {
 			return false
 		}
 	}

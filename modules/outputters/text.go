@@ -4,22 +4,16 @@ import (
 	"cmp"
 	"slices"
 	"strings"
-	"unicode"
 
-	"brine/modules/text/pytext"
 	"brine/wire/payload"
+	"brine/wire/python"
 )
 
-// isSpace is what Python's str.strip takes off: Unicode white space and the separators of ASCII.
-func isSpace(r rune) bool {
-	return r >= 0x1c && r <= 0x1f || unicode.IsSpace(r)
-}
-
 // rstrip is Python's str.rstrip.
-func rstrip(s string) string { return strings.TrimRightFunc(s, isSpace) }
+func rstrip(s string) string { return strings.TrimRightFunc(s, python.IsSpace) }
 
 // strip is Python's str.strip.
-func strip(s string) string { return strings.TrimFunc(s, isSpace) }
+func strip(s string) string { return strings.TrimFunc(s, python.IsSpace) }
 
 // isBreak tells the characters that end a line for Python's str.splitlines.
 func isBreak(r rune) bool {
@@ -60,7 +54,7 @@ func splitLines(s string, keep bool) []string {
 func runeLen(s string) int { return len([]rune(s)) }
 
 // str is Python's str of a value.
-func str(v any) string { return pytext.Str(v) }
+func str(v any) string { return python.Str(v) }
 
 // entry is one key and value of a map.
 type entry struct{ key, value any }

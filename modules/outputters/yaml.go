@@ -6,8 +6,8 @@ import (
 	"math/big"
 	"strings"
 
-	"brine/modules/text/pytext"
 	"brine/wire/payload"
+	"brine/wire/python"
 )
 
 // FlowStyle says which collections of a YAML text are written in brackets.
@@ -90,9 +90,9 @@ func represent(v any, o YAMLOptions) *yamlNode {
 	case nil:
 		return &yamlNode{text: "null", plainOK: true}
 	case bool:
-		return &yamlNode{text: strings.ToLower(pytext.Repr(x)), plainOK: true}
+		return &yamlNode{text: strings.ToLower(python.Repr(x)), plainOK: true}
 	case int64, uint64:
-		return &yamlNode{text: pytext.Repr(x), plainOK: true}
+		return &yamlNode{text: python.Repr(x), plainOK: true}
 	case *big.Int:
 		return &yamlNode{text: x.String(), plainOK: true}
 	case float64:
@@ -159,7 +159,7 @@ func (n *yamlNode) setFlow(flow FlowStyle) {
 }
 
 func yamlFloat(f float64) string {
-	switch s := pytext.Float(f); s {
+	switch s := python.Float(f); s {
 	case "nan", "inf":
 		return "." + s
 	case "-inf":

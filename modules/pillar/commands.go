@@ -6,9 +6,9 @@ import (
 
 	"brine/config/yaml"
 	"brine/modules/loader"
-	"brine/modules/text/pyjson"
-	"brine/modules/text/pytext"
 	"brine/wire/payload"
+	"brine/wire/python"
+	"brine/wire/python/pyjson"
 )
 
 // shellSigns are those that mean something to a shell. No id of a minion needs them.
@@ -23,7 +23,7 @@ func (e *extCall) command() (string, error) {
 		return "", noAttribute(e.args["command"], "replace")
 	}
 	if strings.Contains(command, "%s") && strings.ContainsAny(e.q.ID, shellSigns) {
-		return "", loader.ExecErr("the minion id %s cannot be put into a command", pytext.Repr(e.q.ID))
+		return "", loader.ExecErr("the minion id %s cannot be put into a command", python.Repr(e.q.ID))
 	}
 	return strings.ReplaceAll(command, "%s", e.q.ID), nil
 }
@@ -37,7 +37,7 @@ func (e *extCall) output(fun string, kw *payload.Map) (command, out string, err 
 		return command, "", loader.ExecErr("there is no function %s", fun)
 	}
 	v, err := e.funcs.Call(e.ctx, fun, []any{command}, kw)
-	return command, pytext.Str(v), err
+	return command, python.Str(v), err
 }
 
 func cmdYAML(e *extCall) (any, error) {

@@ -10,8 +10,8 @@ import (
 	"brine/modules/renderers"
 	"brine/modules/renderers/jinja"
 	"brine/modules/renderers/jinja/machine"
-	"brine/modules/text/pytext"
 	"brine/wire/payload"
+	"brine/wire/python"
 )
 
 // rendererOptions are those of the renderers of this pillar.
@@ -25,7 +25,7 @@ func (r *run) gpg() renderers.GPG {
 	must, set := r.opts.Get("gpg_decrypt_must_succeed")
 	return renderers.GPG{KeyDir: func() string {
 		return renderers.KeyDirOf(r.opts)
-	}, MustSucceed: !set || loader.Truthy(must)}
+	}, MustSucceed: !set || python.Truth(must)}
 }
 
 func (r *run) gpgInput(data any) renderers.Input {
@@ -54,7 +54,7 @@ func (r *run) has(fun string) bool { return r.funcs.Has != nil && r.funcs.Has(fu
 // decrypt decrypts the values that decrypt_pillar names, in place. It returns what is wrong.
 func (r *run) decrypt(pillar *payload.Map) (wrong []any) {
 	option := r.opts.Value("decrypt_pillar")
-	if !loader.Truthy(option) {
+	if !python.Truth(option) {
 		return nil
 	}
 	keys := decryptKeys(option)
@@ -66,15 +66,15 @@ func (r *run) decrypt(pillar *payload.Map) (wrong []any) {
 		delimiter = ":"
 	}
 	for key, by := range keys.All() {
-		path := strings.Split(pytext.Str(key), delimiter)
+		path := strings.Split(python.Str(key), delimiter)
 		value, ok := below(pillar, path)
 		if !ok || value == nil {
-			r.log(slog.LevelDebug, "Pillar key %s not present", pytext.Str(key))
+			r.log(slog.LevelDebug, "Pillar key %s not present", python.Str(key))
 			continue
 		}
 		plain, err := r.decryptValue(value, by)
 		if err != nil {
-			text := "Failed to decrypt pillar key '" + pytext.Str(key) + "': " + loader.Message(err)
+			text := "Failed to decrypt pillar key '" + python.Str(key) + "': " + loader.Message(err)
 			r.log(slog.LevelError, "%s", text)
 			wrong = append(wrong, text)
 			continue
@@ -110,12 +110,12 @@ func decryptKeys(option any) *payload.Map {
 }
 
 func (r *run) decryptValue(value, by any) (any, error) {
-	if !loader.Truthy(by) {
-		if by = r.opts.Value("decrypt_pillar_default"); !loader.Truthy(by) {
+	if !python.Truth(by) {
+		if by = r.opts.Value("decrypt_pillar_default"); !python.Truth(by) {
 			by = "gpg"
 		}
 	}
-	name := pytext.Str(by)
+	name := python.Str(by)
 	valid := loader.StringList(r.opts.Value("decrypt_pillar_renderers"))
 	if len(valid) > 0 && !slices.Contains(valid, name) {
 		return nil, loader.InvocErr("'%s' is not a valid decryption renderer. Valid choices are: %s", name,

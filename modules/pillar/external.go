@@ -8,8 +8,8 @@ import (
 
 	"brine/modules/loader"
 	"brine/modules/text/dicts"
-	"brine/modules/text/pytext"
 	"brine/wire/payload"
+	"brine/wire/python"
 )
 
 // extPillar is one external pillar: what it takes besides the minion's id and the pillar so far, and what it does.
@@ -67,7 +67,7 @@ func Missing(option any) (later, unknown []string) {
 	for _, entry := range list {
 		m, _ := entry.(*payload.Map)
 		for key := range m.All() {
-			name := pytext.Str(key)
+			name := python.Str(key)
 			_, have := extPillars[name]
 			switch {
 			case have || name == gitPillarName || slices.Contains(later, name) || slices.Contains(unknown, name):
@@ -83,19 +83,19 @@ func Missing(option any) (later, unknown []string) {
 
 // onDemand is the external pillar that a question asks for, if the master allows it.
 func (r *run) onDemand(opts *payload.Map) any {
-	if !loader.Truthy(r.q.Ext) {
+	if !python.Truth(r.q.Ext) {
 		return nil
 	}
 	ext, ok := r.q.Ext.(*payload.Map)
 	if !ok {
-		r.log(slog.LevelError, "On-demand pillar %s is not formatted as a dictionary", pytext.Str(r.q.Ext))
+		r.log(slog.LevelError, "On-demand pillar %s is not formatted as a dictionary", python.Str(r.q.Ext))
 		return nil
 	}
 	allowed := loader.StringList(opts.Value("on_demand_ext_pillar"))
 	for key := range ext.All() {
 		if name, ok := key.(string); !ok || !slices.Contains(allowed, name) {
 			r.log(slog.LevelError, "The ext_pillar module %s is not allowed for on-demand pillar data: "+
-				"on_demand_ext_pillar has %s", pytext.Str(key), strings.Join(allowed, ", "))
+				"on_demand_ext_pillar has %s", python.Str(key), strings.Join(allowed, ", "))
 			return nil
 		}
 	}
@@ -137,12 +137,12 @@ func (r *run) external(pillar *payload.Map) (*payload.Map, error) {
 		}
 		var ext any
 		for key, given := range m.All() {
-			r.callExternal(pytext.Str(key), given, pillar, &ext)
+			r.callExternal(python.Str(key), given, pillar, &ext)
 			if r.ctx.Err() != nil {
 				return nil, r.ctx.Err()
 			}
 		}
-		if loader.Truthy(ext) {
+		if python.Truth(ext) {
 			if pillar, err = r.merge(pillar, ext); err != nil {
 				return nil, err
 			}
@@ -223,7 +223,7 @@ func (e *extCall) bind(p extPillar, given any) error {
 func (e *extCall) surplus(p extPillar, list []any, required int) error {
 	if !p.keywords {
 		for key := range e.kw.All() {
-			return &loader.ArgumentError{Message: "ext_pillar() got an unexpected keyword argument " + pytext.Repr(key)}
+			return &loader.ArgumentError{Message: "ext_pillar() got an unexpected keyword argument " + python.Repr(key)}
 		}
 	}
 	n, all := len(list)+2, len(p.params)+2
@@ -245,7 +245,7 @@ func (e *extCall) surplus(p extPillar, list []any, required int) error {
 // nodegroups tells which node groups of the master the minion is in.
 func nodegroups(e *extCall) (any, error) {
 	name := e.args["pillar_name"]
-	if !loader.Truthy(name) {
+	if !python.Truth(name) {
 		name = "nodegroups"
 	}
 	in := []any{}

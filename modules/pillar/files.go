@@ -6,8 +6,8 @@ import (
 	"strings"
 
 	"brine/modules/loader"
-	"brine/modules/text/pytext"
 	"brine/wire/payload"
+	"brine/wire/python"
 )
 
 // maxIncludes is how deep includes may lie in each other. Salt ends at about there with a RecursionError.
@@ -104,14 +104,14 @@ func (r *run) state(sls, env string, mods map[string]any, defaults any, depth in
 	if err != nil {
 		r.log(slog.LevelError, "Rendering SLS '%s' failed, render error:\n%s", sls, loader.Message(err))
 		text := "Rendering SLS '" + sls + "' failed. Please see master log for details."
-		if safe, set := r.opts.Get("pillar_safe_render_error"); set && !loader.Truthy(safe) {
+		if safe, set := r.opts.Get("pillar_safe_render_error"); set && !python.Truth(safe) {
 			text = "Rendering SLS '" + sls + "' failed, render error:\n" + loader.Message(err)
 		}
 		wrong = append(wrong, text)
 		state = nil
 	}
 	mods[sls] = state
-	if !loader.Truthy(state) {
+	if !python.Truth(state) {
 		return state, wrong, nil
 	}
 	m, ok := state.(*payload.Map)
@@ -144,7 +144,7 @@ func (r *run) renderState(file, sls, env string, defaults any) (any, error) {
 	given, ok := defaults.(*payload.Map)
 	if !ok {
 		return nil, &loader.ArgumentError{Message: "salt.template.compile_template() argument after ** must be a " +
-			"mapping, not " + pytext.Type(defaults)}
+			"mapping, not " + python.Type(defaults)}
 	}
 	kw := payload.NewMap(given.Len())
 	for key, value := range given.All() {
@@ -155,9 +155,9 @@ func (r *run) renderState(file, sls, env string, defaults any) (any, error) {
 		case slices.Contains(arguments, name):
 			return nil, &loader.ArgumentError{Message: "compile_template() got multiple values for argument '" + name +
 				"'"}
-		case name == "argline" && loader.Truthy(value) && value != any("-s"):
+		case name == "argline" && python.Truth(value) && value != any("-s"):
 			return nil, loader.Raise("salt.exceptions.SaltRenderError", "Unknown renderer option: %s",
-				pytext.Str(value))
+				python.Str(value))
 		case name != "env" && name != "tmplpath" && name != "argline":
 			kw.Set(name, value)
 		}
@@ -180,7 +180,7 @@ type includer struct {
 
 // all merges what is included, and the file itself over it, or under it with pillar_includes_override_sls.
 func (i *includer) all(state *payload.Map, includes []any) (any, []any, error) {
-	over := loader.Truthy(i.opts.Value("pillar_includes_override_sls"))
+	over := python.Truth(i.opts.Value("pillar_includes_override_sls"))
 	var parts []any
 	for _, include := range includes {
 		name, key, err := i.read(include)
@@ -196,7 +196,7 @@ func (i *includer) all(state *payload.Map, includes []any) (any, []any, error) {
 			switch {
 			case err != nil:
 				return nil, nil, err
-			case !loader.Truthy(part):
+			case !python.Truth(part):
 			case over:
 				if state, err = i.merge(state, part); err != nil {
 					return nil, nil, err
@@ -250,7 +250,7 @@ func (i *includer) read(include any) (name string, key []string, err error) {
 				key = strings.Split(k, ":")
 			}
 		default:
-			if loader.Truthy(k) {
+			if python.Truth(k) {
 				return "", nil, noAttribute(k, "split")
 			}
 		}
@@ -260,7 +260,7 @@ func (i *includer) read(include any) (name string, key []string, err error) {
 }
 
 func noAttribute(v any, name string) error {
-	return loader.Raise("AttributeError", "'%s' object has no attribute '%s'", pytext.Type(v), name)
+	return loader.Raise("AttributeError", "'%s' object has no attribute '%s'", python.Type(v), name)
 }
 
 // targets are the SLS files that an include means. Salt looks for the name as it stands, and for the one that it stands
@@ -300,7 +300,7 @@ func (i *includer) one(sls string, key []string) (any, error) {
 			return nil, err
 		}
 	}
-	if !loader.Truthy(state) {
+	if !python.Truth(state) {
 		return nil, nil
 	}
 	for _, part := range slices.Backward(key) {

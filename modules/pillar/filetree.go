@@ -8,10 +8,10 @@ import (
 	"syscall"
 
 	"brine/modules/loader"
-	"brine/modules/matchers"
 	"brine/modules/renderers"
-	"brine/modules/text/pytext"
 	"brine/wire/payload"
+	"brine/wire/python"
+	"brine/wire/python/fnmatch"
 )
 
 // fileTreeParams are the arguments of file_tree (salt/pillar/file_tree.py).
@@ -51,7 +51,7 @@ func fileTree(e *extCall) (any, error) {
 		}
 	}
 	t := &tree{extCall: e, left: maxTree, keep: e.args["keep_newline"],
-		follow: loader.Truthy(e.args["follow_dir_links"])}
+		follow: python.Truth(e.args["follow_dir_links"])}
 	if e.args["template"] == true {
 		t.render = renderers.New(e.rendererOptions(loader.StringList(e.args["renderer_blacklist"]),
 			loader.StringList(e.args["renderer_whitelist"])))
@@ -167,7 +167,7 @@ func (t *tree) file(dir, prefix, name string, out *payload.Map) error {
 		out.Set(name, content)
 		return nil
 	}
-	if wrong := pytext.UTF8Error(content); wrong != "" {
+	if wrong := python.UTF8Error(content); wrong != "" {
 		return loader.Raise("UnicodeDecodeError", "%s", wrong)
 	}
 	v := any(payload.NewMap(0))
@@ -209,7 +209,7 @@ func (t *tree) keeps(prefix, name string) bool {
 		prefix = "."
 	}
 	for _, pattern := range t.keep.([]any) {
-		if matchers.GlobMatch(pytext.Str(pattern), prefix+"/"+name) {
+		if fnmatch.Match(python.Str(pattern), prefix+"/"+name) {
 			return true
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"brine/modules/host/environ"
 	"brine/modules/loader"
 	"brine/wire/payload"
+	"brine/wire/python"
 )
 
 // FunctionsOf are the functions of an environment for templates: they see the minion, its grains and its pillar in
@@ -59,7 +60,7 @@ func (c *Compiler) Top(ctx context.Context, q Question) (top *payload.Map, wrong
 // Env is the environment that a question means: "" is the master's own, whichever that is.
 func (c *Compiler) Env(q Question) string {
 	env := text(q.Pillarenv)
-	if q.Pillarenv == nil && loader.Truthy(c.opt.Opts.Value("pillarenv_from_saltenv")) {
+	if q.Pillarenv == nil && python.Truth(c.opt.Opts.Value("pillarenv_from_saltenv")) {
 		env = text(q.Saltenv)
 	}
 	if env == text(c.opt.Opts.Value("pillarenv")) {

@@ -17,9 +17,7 @@ func TestMain(m *testing.M) {
 }
 
 func registry() *loader.Registry {
-	reg := loader.NewRegistry()
-	execution.Register(reg, execution.Options{Version: "3008.3"})
-	return reg
+	return execution.Machine{Version: "3008.3"}.Functions()
 }
 
 // TestVariables: a variable that one template of a pillar sets is there for the next one, and not for another pillar.

@@ -4,8 +4,8 @@ import (
 	"errors"
 
 	"brine/modules/fileserver/gitfs"
-	"brine/modules/loader"
 	"brine/wire/payload"
+	"brine/wire/python"
 )
 
 // GitTrees are the repositories of git external pillars, as they were fetched last.
@@ -37,7 +37,7 @@ func gitPillar(e *extCall) (any, error) {
 			continue
 		}
 		dirs := []any{t.Dir}
-		if !set || loader.Truthy(includes) {
+		if !set || python.Truth(includes) {
 			for _, other := range trees {
 				if other.Env == env && other.Dir != t.Dir {
 					dirs = append(dirs, other.Dir)

@@ -6,9 +6,9 @@ import (
 	"path/filepath"
 	"strings"
 
-	"brine/modules/host/wholefile"
 	"brine/modules/renderers/saltyaml"
 	"brine/modules/text/dicts"
+	"brine/wire/disk/wholefile"
 	"brine/wire/payload"
 )
 

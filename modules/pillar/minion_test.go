@@ -5,8 +5,8 @@ import (
 	"path/filepath"
 	"testing"
 
-	"brine/modules/text/pyjson"
 	"brine/wire/payload"
+	"brine/wire/python/pyjson"
 )
 
 // TestPassed: what Salt 3008.3 makes of pass_to_ext_pillars (RemotePillarMixin.get_ext_pillar_extra_minion_data).

@@ -9,8 +9,8 @@ import (
 	"unicode/utf8"
 
 	"brine/modules/loader"
-	"brine/modules/text/pyjson"
 	"brine/wire/payload"
+	"brine/wire/python/pyjson"
 )
 
 // Types of PostgreSQL whose values psycopg2 does not give as text (their numbers: pg_type.dat of PostgreSQL).

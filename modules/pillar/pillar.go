@@ -16,6 +16,7 @@ import (
 	"brine/modules/renderers/jinja"
 	"brine/modules/text/dicts"
 	"brine/wire/payload"
+	"brine/wire/python"
 )
 
 // Options are what a Compiler stands on.
@@ -122,7 +123,7 @@ func (r *run) mergingOf() dicts.Merging {
 		strategy = "smart"
 	}
 	return dicts.Merging{Strategy: strategy, Renderer: r.renderer(),
-		Lists: loader.Truthy(r.opts.Value("pillar_merge_lists")),
+		Lists: python.Truth(r.opts.Value("pillar_merge_lists")),
 		Warn:  func(text string) { r.log(slog.LevelWarn, "%s", text) }}
 }
 
@@ -159,7 +160,7 @@ func (r *run) fail(format string, a ...any) {
 func (r *run) setOpts() {
 	opts := r.opt.Opts.Clone()
 	pillarenv := r.q.Pillarenv
-	if pillarenv == nil && loader.Truthy(opts.Value("pillarenv_from_saltenv")) {
+	if pillarenv == nil && python.Truth(opts.Value("pillarenv_from_saltenv")) {
 		pillarenv = r.q.Saltenv
 	}
 	if pillarenv == nil {
@@ -210,7 +211,7 @@ func (r *run) compile() (*payload.Map, error) {
 	switch {
 	case r.q.NoExt:
 		err = r.compileFiles(top)
-	case loader.Truthy(r.opts.Value("ext_pillar_first")):
+	case python.Truth(r.opts.Value("ext_pillar_first")):
 		err = r.compileExtFirst(top)
 	default:
 		if err = r.compileFiles(top); err == nil {
@@ -273,7 +274,7 @@ func (r *run) merge(a, b any) (*payload.Map, error) {
 // finish adds the options, the errors and once more the override, and decrypts.
 func (r *run) finish() (*payload.Map, error) {
 	out := r.data
-	if loader.Truthy(r.opts.Value("pillar_opts")) {
+	if python.Truth(r.opts.Value("pillar_opts")) {
 		out.Set("master", r.masterOptions())
 	}
 	if len(r.errors) > 0 {

@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"brine/modules/loader"
-	"brine/modules/text/pytext"
 	"brine/wire/payload"
+	"brine/wire/python"
 
 	"github.com/jackc/pgx/v5/pgconn"
 )
@@ -78,7 +78,7 @@ func (e *extCall) postgresConfig() (*pgconn.Config, error) {
 			v = o.usual
 		}
 		if v != nil {
-			fmt.Fprintf(&dsn, "%s='%s' ", o.word, strings.NewReplacer(`\`, `\\`, `'`, `\'`).Replace(pytext.Str(v)))
+			fmt.Fprintf(&dsn, "%s='%s' ", o.word, strings.NewReplacer(`\`, `\\`, `'`, `\'`).Replace(python.Str(v)))
 		}
 	}
 	conf, err := pgconn.ParseConfig(dsn.String())

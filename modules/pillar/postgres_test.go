@@ -9,8 +9,8 @@ import (
 	"testing"
 	"time"
 
-	"brine/modules/text/pyjson"
 	"brine/wire/payload"
+	"brine/wire/python/pyjson"
 )
 
 // TestPostgres asks a real server.

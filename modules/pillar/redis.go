@@ -11,9 +11,9 @@ import (
 
 	"brine/modules/loader"
 	"brine/modules/redisdb"
-	"brine/modules/text/pyjson"
-	"brine/modules/text/pytext"
 	"brine/wire/payload"
+	"brine/wire/python"
+	"brine/wire/python/pyjson"
 )
 
 // redisMost is how many bytes a key of a Redis server may hold for one pillar. Salt has no bound.
@@ -33,7 +33,7 @@ func redisExt(e *extCall) (any, error) {
 	read := map[string]func(context.Context, redisdb.Client, string, any) (any, error){"key_value": redisValue,
 		"key_json": redisJSON}[name]
 	if read == nil {
-		return nil, loader.ExecErr("there is no function %s: redis has key_value and key_json", pytext.Repr(name))
+		return nil, loader.ExecErr("there is no function %s: redis has key_value and key_json", python.Repr(name))
 	}
 	var under any
 	if name == "key_value" {
@@ -41,7 +41,7 @@ func redisExt(e *extCall) (any, error) {
 	}
 	for key, v := range e.kw.All() {
 		if key != any("pillar_key") {
-			return nil, &loader.ArgumentError{Message: name + "() got an unexpected keyword argument " + pytext.Repr(
+			return nil, &loader.ArgumentError{Message: name + "() got an unexpected keyword argument " + python.Repr(
 				key)}
 		}
 		under = v
@@ -67,22 +67,22 @@ func redisExt(e *extCall) (any, error) {
 func (e *extCall) redisOptions() (redisdb.Options, error) {
 	at := redisdb.Options{Host: "salt", Port: 6379, Password: ""}
 	if v, ok := e.opts.Get("redis.host"); ok {
-		at.Host = pytext.Str(v)
+		at.Host = python.Str(v)
 	}
 	if strings.HasPrefix(at.Host, "/") {
 		at.Socket = at.Host // Unlike Salt: a path is that of a Unix socket
 	}
 	for name, to := range map[string]*int{"redis.port": &at.Port, "redis.db": &at.DB} {
 		if v, ok := e.opts.Get(name); ok {
-			n, err := strconv.Atoi(pytext.Str(v))
+			n, err := strconv.Atoi(python.Str(v))
 			if err != nil || n < 0 || n > 1<<16 {
-				return at, loader.ExecErr("the option %s is %s and no number", name, pytext.Repr(v))
+				return at, loader.ExecErr("the option %s is %s and no number", name, python.Repr(v))
 			}
 			*to = n
 		}
 	}
 	if v, ok := e.opts.Get("redis.password"); ok && v != nil {
-		at.Password = pytext.Str(v)
+		at.Password = python.Str(v)
 	}
 	return at, nil
 }
@@ -96,7 +96,7 @@ func redisValue(ctx context.Context, c redisdb.Client, key string, under any) (a
 	if kind != "none" {
 		size, err := c.MemoryUsage(ctx, key, 0).Result()
 		if err == nil && size > redisMost {
-			return nil, loader.ExecErr("the key %s holds more than %d bytes", pytext.Repr(key), redisMost)
+			return nil, loader.ExecErr("the key %s holds more than %d bytes", python.Repr(key), redisMost)
 		}
 	}
 	none := payload.NewMap(0)
@@ -151,7 +151,7 @@ func redisHash(ctx context.Context, c redisdb.Client, key string) (*payload.Map,
 // redisText is a text of a server, which must be UTF-8.
 func redisText(text string, err error) (any, error) {
 	if err == nil && !utf8.ValidString(text) {
-		return nil, loader.Raise("UnicodeDecodeError", "%s", pytext.UTF8Error([]byte(text)))
+		return nil, loader.Raise("UnicodeDecodeError", "%s", python.UTF8Error([]byte(text)))
 	}
 	return text, err
 }
@@ -159,7 +159,7 @@ func redisText(text string, err error) (any, error) {
 // redisJSON is the JSON of a key: a map, or what there is under a name.
 func redisJSON(ctx context.Context, c redisdb.Client, key string, under any) (any, error) {
 	if size, err := c.StrLen(ctx, key).Result(); err == nil && size > redisMost {
-		return nil, loader.ExecErr("the key %s holds more than %d bytes", pytext.Repr(key), redisMost)
+		return nil, loader.ExecErr("the key %s holds more than %d bytes", python.Repr(key), redisMost)
 	}
 	text, err := c.Get(ctx, key).Result()
 	if errors.Is(err, redisdb.Nil) || err == nil && text == "" {
@@ -172,10 +172,10 @@ func redisJSON(ctx context.Context, c redisdb.Client, key string, under any) (an
 	if err != nil {
 		return nil, err
 	}
-	if m, ok := v.(*payload.Map); ok && !loader.Truthy(under) {
+	if m, ok := v.(*payload.Map); ok && !python.Truth(under) {
 		return m, nil
 	}
-	if !loader.Truthy(under) {
+	if !python.Truth(under) {
 		under = "redis_pillar"
 	}
 	return payload.M(under, v), nil

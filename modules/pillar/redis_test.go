@@ -10,10 +10,10 @@ import (
 	"time"
 
 	"brine/modules/redisdb"
-	"brine/modules/text/pyjson"
-	"brine/modules/text/pytext"
 	"brine/wire/loopback"
 	"brine/wire/payload"
+	"brine/wire/python"
+	"brine/wire/python/pyjson"
 )
 
 const redisPassword = "s'3 cr\\et"
@@ -29,7 +29,7 @@ func startRedis(t testing.TB) *payload.Map {
 	t.Cleanup(func() { _ = port.Release() })
 	socket := filepath.Join(dir, "s")
 	serve(t, as, dir, socket, serverProgram(t, "redis-server", "/usr/bin/redis-server"), "--port",
-		pytext.Str(port.Number), "--bind", "127.0.0.1", "--unixsocket", socket, "--unixsocketperm", "777", "--dir", dir,
+		python.Str(port.Number), "--bind", "127.0.0.1", "--unixsocket", socket, "--unixsocketperm", "777", "--dir", dir,
 		"--save", "", "--appendonly", "no", "--requirepass", redisPassword)
 	err = redisdb.With(t.Context(), redisdb.Options{Socket: socket, Password: redisPassword, DB: 3},
 		func(ctx context.Context, c redisdb.Client) error {

@@ -10,10 +10,10 @@ import (
 
 	"brine/modules/fileserver"
 	"brine/modules/loader"
-	"brine/modules/matchers"
 	"brine/modules/renderers/jinja"
-	"brine/modules/text/pytext"
 	"brine/wire/payload"
+	"brine/wire/python"
+	"brine/wire/python/fnmatch"
 )
 
 // anyEnv is the environment of pillar_roots that stands for one that has none of its own.
@@ -29,11 +29,11 @@ type roots struct {
 func newRoots(opts *payload.Map) *roots {
 	r := &roots{dirs: map[string][]string{}}
 	for key, value := range opts.Map("pillar_roots").All() {
-		name := pytext.Str(key)
+		name := python.Str(key)
 		list, _ := value.([]any)
 		dirs := []string{}
 		for _, dir := range list {
-			dirs = append(dirs, expand(pytext.Str(dir))...)
+			dirs = append(dirs, expand(python.Str(dir))...)
 		}
 		if _, twice := r.dirs[name]; !twice {
 			r.names = append(r.names, name)
@@ -45,7 +45,7 @@ func newRoots(opts *payload.Map) *roots {
 
 // expand replaces a directory with wildcards by those that there are.
 func expand(dir string) []string {
-	if !matchers.HasGlob(dir) {
+	if !fnmatch.HasMagic(dir) {
 		return []string{dir}
 	}
 	found, err := filepath.Glob(dir)
@@ -172,7 +172,7 @@ func (e *envs) matching(glob, env string) (names []string, ok bool, err error) {
 	if err != nil || !ok {
 		return nil, ok, err
 	}
-	g := matchers.CompileGlob(glob)
+	g := fnmatch.Compile(glob)
 	for _, name := range all {
 		if g.Match(name) {
 			names = append(names, name)
@@ -202,7 +202,7 @@ func (t templates) Load(_ context.Context, name, from string) (jinja.Source, err
 	if err != nil {
 		return jinja.Source{}, jinja.ErrNotFound
 	}
-	if wrong := pytext.UTF8Error(raw); wrong != "" {
+	if wrong := python.UTF8Error(raw); wrong != "" {
 		return jinja.Source{}, loader.Raise("UnicodeDecodeError", "%s", wrong)
 	}
 	return jinja.Source{Text: string(raw), Path: file, Name: name}, nil

@@ -14,9 +14,9 @@ import (
 	"brine/modules/host/program"
 	"brine/modules/loader"
 	"brine/modules/matchers"
-	"brine/modules/text/pyjson"
-	"brine/modules/text/pytext"
 	"brine/wire/payload"
+	"brine/wire/python"
+	"brine/wire/python/pyjson"
 )
 
 // recorded are the rows of testdata/salt3008.json (testdata/generate.py).
@@ -191,7 +191,7 @@ func compiled(t testing.TB, row *payload.Map, reg *loader.Registry) string {
 	override, _ := row.Value("override").(*payload.Map)
 	out, err := c.Compile(t.Context(), Question{ID: id, Grains: row.Map("grains"), Saltenv: row.Value("saltenv"),
 		Pillarenv: row.Value("pillarenv"), Override: override, Ext: row.Value("ext"), Extra: row.Map("extra")})
-	if loader.Truthy(row.Map("opts").Value("pillar_opts")) && err == nil {
+	if python.Truth(row.Map("opts").Value("pillar_opts")) && err == nil {
 		some := payload.NewMap(0)
 		for _, name := range []string{"id", "pillar_opts", "pillar_roots", "pillarenv", "state_top"} {
 			some.Set(name, out.Map("master").Value(name))
@@ -228,8 +228,8 @@ func TestAsSalt(t *testing.T) {
 				return
 			}
 			if got != want {
-				t.Errorf("files %s\nopts %s\n got %s\nSalt %s", pytext.Repr(row.Map("files")),
-					pytext.Repr(row.Map("opts")), got, want)
+				t.Errorf("files %s\nopts %s\n got %s\nSalt %s", python.Repr(row.Map("files")),
+					python.Repr(row.Map("opts")), got, want)
 			}
 		})
 	}

@@ -13,8 +13,8 @@ import (
 
 	"brine/modules/modtest"
 	"brine/modules/outputters"
-	"brine/modules/text/pyjson"
 	"brine/wire/payload"
+	"brine/wire/python/pyjson"
 )
 
 // besideSalt asks the servers of a table by Salt, too. What brine is wanted to answer is what Salt answers.

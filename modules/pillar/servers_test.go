@@ -15,8 +15,8 @@ import (
 	"testing"
 	"time"
 
-	"brine/modules/text/pyjson"
 	"brine/wire/payload"
+	"brine/wire/python/pyjson"
 )
 
 // asked is one external pillar that asks a server, and the pillar that brine compiles with it; Salt's is the same

@@ -7,8 +7,8 @@ import (
 
 	"brine/modules/loader"
 	"brine/modules/text/dicts"
-	"brine/modules/text/pytext"
 	"brine/wire/payload"
+	"brine/wire/python"
 )
 
 // sqlQuery is one query of an external pillar over SQL, and how its rows become a pillar (salt/pillar/sql_base.py).
@@ -41,7 +41,7 @@ func sqlQueries(list []any, named *payload.Map) ([]sqlQuery, error) {
 	}
 	names := make([]string, 0, named.Len())
 	for key := range named.All() {
-		names = append(names, pytext.Str(key))
+		names = append(names, python.Str(key))
 	}
 	slices.Sort(names)
 	for _, name := range names {
@@ -69,17 +69,17 @@ func sqlQueryOf(given any) (q sqlQuery, ok bool, err error) {
 		if d, given := v.Get("depth"); given {
 			depth = d
 		}
-		q.asList, q.asJSON, q.ignoreNull = loader.Truthy(v.Value("as_list")), loader.Truthy(v.Value("as_json")),
-			loader.Truthy(v.Value("ignore_null"))
+		q.asList, q.asJSON, q.ignoreNull = python.Truth(v.Value("as_list")), python.Truth(v.Value("as_json")),
+			python.Truth(v.Value("ignore_null"))
 		if q.withLists, err = columnsOf(v.Value("with_lists")); err != nil {
 			return q, false, err
 		}
 	}
-	if !loader.Truthy(text) {
+	if !python.Truth(text) {
 		return q, false, nil
 	}
 	if q.text, ok = text.(string); !ok {
-		return q, false, loader.Raise("TypeError", "the query is %s and no text", pytext.Repr(text))
+		return q, false, loader.Raise("TypeError", "the query is %s and no text", python.Repr(text))
 	}
 	n, isNumber := depth.(int64)
 	if b, isBool := depth.(bool); isBool {
@@ -90,7 +90,7 @@ func sqlQueryOf(given any) (q sqlQuery, ok bool, err error) {
 	}
 	if !isNumber || n < 0 || n > 1<<16 { // Unlike Salt, where below 0 columns are counted from the end
 		return q, false, loader.Raise("TypeError", "the depth of a query is %s and no number of columns",
-			pytext.Repr(depth))
+			python.Repr(depth))
 	}
 	q.depth = int(n)
 	return q, true, nil
@@ -98,7 +98,7 @@ func sqlQueryOf(given any) (q sqlQuery, ok bool, err error) {
 
 // columnsOf are the columns of with_lists: a list, or a text with commas.
 func columnsOf(v any) ([]any, error) {
-	if !loader.Truthy(v) {
+	if !python.Truth(v) {
 		return nil, nil
 	}
 	switch v := v.(type) {
@@ -111,13 +111,13 @@ func columnsOf(v any) ([]any, error) {
 		for _, word := range strings.Split(v, ",") {
 			n, err := strconv.ParseInt(strings.TrimSpace(word), 10, 64)
 			if err != nil {
-				return nil, loader.Raise("ValueError", "invalid literal for int() with base 10: %s", pytext.Repr(word))
+				return nil, loader.Raise("ValueError", "invalid literal for int() with base 10: %s", python.Repr(word))
 			}
 			out = append(out, n)
 		}
 		return out, nil
 	}
-	return nil, loader.Raise("TypeError", "argument of type '%s' is not iterable", pytext.Type(v))
+	return nil, loader.Raise("TypeError", "argument of type '%s' is not iterable", python.Type(v))
 }
 
 // lists tells whether a column, counted from 1, is to become a list.

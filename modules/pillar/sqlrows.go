@@ -3,9 +3,9 @@ package pillar
 import (
 	"brine/modules/loader"
 	"brine/modules/text/dicts"
-	"brine/modules/text/pyjson"
-	"brine/modules/text/pytext"
 	"brine/wire/payload"
+	"brine/wire/python"
+	"brine/wire/python/pyjson"
 )
 
 // sqlRows makes a pillar of the rows of queries.
@@ -64,7 +64,7 @@ func (t *sqlTake) row(row []any) error {
 // json merges a row that holds a map.
 func (t *sqlTake) json(v any) error {
 	if raw, ok := v.([]byte); ok {
-		if why := pytext.UTF8Error(raw); why != "" {
+		if why := python.UTF8Error(raw); why != "" {
 			return loader.Raise("UnicodeDecodeError", "%s", why)
 		}
 		v = string(raw)
@@ -77,7 +77,7 @@ func (t *sqlTake) json(v any) error {
 	}
 	m, ok := v.(*payload.Map)
 	if !ok {
-		return loader.Raise("TypeError", "as_json rows must decode to a dict, got %s", pytext.Type(v))
+		return loader.Raise("TypeError", "as_json rows must decode to a dict, got %s", python.Type(v))
 	}
 	dicts.Update(t.focus, m, t.asList)
 	return nil
@@ -189,7 +189,7 @@ func (t *sqlTake) listify() error {
 		for key := range t.lists[i].keys.All() {
 			v, ok := of.Get(key)
 			if !ok {
-				return loader.Raise("KeyError", "%s", pytext.Repr(key))
+				return loader.Raise("KeyError", "%s", python.Repr(key))
 			}
 			switch v := v.(type) {
 			case *payload.Map:
@@ -210,7 +210,7 @@ func (t *sqlTake) listify() error {
 func hashable(key any) error {
 	switch key.(type) {
 	case []any, *payload.Map:
-		return loader.Raise("TypeError", "unhashable type: '%s'", pytext.Type(key))
+		return loader.Raise("TypeError", "unhashable type: '%s'", python.Type(key))
 	}
 	return nil
 }
@@ -220,5 +220,5 @@ func noAssignment(v any) error {
 	if _, isList := v.([]any); isList {
 		return loader.Raise("TypeError", "list indices must be integers or slices, not str")
 	}
-	return loader.Raise("TypeError", "'%s' object does not support item assignment", pytext.Type(v))
+	return loader.Raise("TypeError", "'%s' object does not support item assignment", python.Type(v))
 }

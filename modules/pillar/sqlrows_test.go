@@ -5,9 +5,9 @@ import (
 	"strings"
 	"testing"
 
-	"brine/modules/text/pyjson"
-	"brine/modules/text/pytext"
 	"brine/wire/payload"
+	"brine/wire/python"
+	"brine/wire/python/pyjson"
 )
 
 // rowsAsPillar is what becomes of the rows of queries (testdata/sqlrows.py).
@@ -53,7 +53,7 @@ func TestSQLRows(t *testing.T) {
 	for _, row := range cases {
 		row := row.(*payload.Map)
 		if got, want := answer(rowsAsPillar(row.Value("args"), row.Map("tables"))), row.Str("result"); got != want {
-			t.Errorf("%s\nof %s\n got %s\nSalt %s", pytext.Repr(row.Value("args")), pytext.Repr(row.Value("tables")),
+			t.Errorf("%s\nof %s\n got %s\nSalt %s", python.Repr(row.Value("args")), python.Repr(row.Value("tables")),
 				got, want)
 		}
 	}

@@ -14,8 +14,8 @@ import (
 	"brine/modules/renderers/jinja"
 	"brine/modules/renderers/saltyaml"
 	"brine/modules/text/dicts"
-	"brine/modules/text/pytext"
 	"brine/wire/payload"
+	"brine/wire/python"
 )
 
 // stack is the external pillar of that name (salt/pillar/stack.py): lists of YAML files, merged by strategies that
@@ -54,7 +54,7 @@ func stackFiles(e *extCall) ([]string, error) {
 	}
 	data := map[string]*payload.Map{"pillar": e.pillar, "grains": e.grains(), "opts": e.opts}
 	for key, by := range e.kw.All() {
-		where, path, ok := strings.Cut(pytext.Str(key), ":")
+		where, path, ok := strings.Cut(python.Str(key), ":")
 		choices, isMap := by.(*payload.Map)
 		switch {
 		case !ok:
@@ -206,7 +206,7 @@ func stackStrategy(v any) (string, error) {
 		return v.(string), nil
 	}
 	return "", loader.Raise("Exception", "Unknown strategy \"%s\", should be one of ('overwrite', 'merge-first', "+
-		"'merge-last', 'remove')", pytext.Str(v))
+		"'merge-last', 'remove')", python.Str(v))
 }
 
 // stackMaps puts a map over the stack.

@@ -11,9 +11,9 @@ import (
 	"brine/modules/matchers"
 	"brine/modules/renderers"
 	"brine/modules/text/dicts"
-	"brine/modules/text/pytext"
 	"brine/modules/tops/confirm"
 	"brine/wire/payload"
+	"brine/wire/python"
 )
 
 // topFile is what all top files say together: for each environment its targets in order, and what each target gets.
@@ -131,13 +131,13 @@ func (r *run) includeTops(t *rendered, included []any) {
 		}
 		done[name] = true
 		var top any
-		err := loader.Raise("TypeError", "argument of type '%s' is not iterable", pytext.Type(sls))
+		err := loader.Raise("TypeError", "argument of type '%s' is not iterable", python.Type(sls))
 		if ok {
 			file, _ := r.envs.sls(name, t.env)
 			top, err = r.compileFile(file, t.env, "", nil)
 		}
 		if err != nil {
-			r.fail("Rendering Top file %s failed, render error:\n%s", pytext.Str(sls), loader.Message(err))
+			r.fail("Rendering Top file %s failed, render error:\n%s", python.Str(sls), loader.Message(err))
 			continue
 		}
 		t.tops = append(t.tops, top)
@@ -163,13 +163,13 @@ func (r *run) joinTops(tops []*rendered) (*topFile, error) {
 		for _, one := range t.tops {
 			m, ok := one.(*payload.Map)
 			if !ok {
-				return nil, loader.Raise("AttributeError", "'%s' object has no attribute 'items'", pytext.Type(one))
+				return nil, loader.Raise("AttributeError", "'%s' object has no attribute 'items'", python.Type(one))
 			}
 			for env, targets := range m.All() {
 				if env == any("include") {
 					continue
 				}
-				if err := r.joinEnv(out, pytext.Str(env), targets); err != nil {
+				if err := r.joinEnv(out, python.Str(env), targets); err != nil {
 					return nil, err
 				}
 			}
@@ -218,7 +218,7 @@ func (r *run) joinTarget(in *topEnv, env string, tgt, given any) error {
 					return err
 				}
 			}
-			ignoreMissing = ignoreMissing || loader.Truthy(c.Value("ignore_missing"))
+			ignoreMissing = ignoreMissing || python.Truth(c.Value("ignore_missing"))
 		case string:
 			if !slices.Contains(states, any(c)) {
 				states = append(states, c)
@@ -290,7 +290,7 @@ func (r *run) confirm(facts *matchers.Facts, tgt any, data []any) (bool, error) 
 	}
 	hit, err := matchers.Match(tgt, kind, "", facts)
 	if err != nil {
-		r.log(slog.LevelError, "pillar top file: target %s: %s", pytext.Str(tgt), err)
+		r.log(slog.LevelError, "pillar top file: target %s: %s", python.Str(tgt), err)
 	}
 	return hit, nil
 }
@@ -305,7 +305,7 @@ func contains(v any, key string) (bool, error) {
 	case string:
 		return strings.Contains(v, key), nil
 	}
-	return false, &loader.ArgumentError{Message: "argument of type '" + pytext.Type(v) + "' is not iterable"}
+	return false, &loader.ArgumentError{Message: "argument of type '" + python.Type(v) + "' is not iterable"}
 }
 
 // iterate lists what Python's "for" goes through.
@@ -322,15 +322,15 @@ func iterate(v any) ([]any, error) {
 		}
 		return out, nil
 	}
-	return nil, &loader.ArgumentError{Message: "'" + pytext.Type(v) + "' object is not iterable"}
+	return nil, &loader.ArgumentError{Message: "'" + python.Type(v) + "' object is not iterable"}
 }
 
 // noIndex is Python's complaint about a list or a text that is asked for a key.
 func noIndex(v, key any) error {
 	if _, isText := v.(string); isText {
-		return &loader.ArgumentError{Message: "string indices must be integers, not '" + pytext.Type(key) + "'"}
+		return &loader.ArgumentError{Message: "string indices must be integers, not '" + python.Type(key) + "'"}
 	}
-	return &loader.ArgumentError{Message: "list indices must be integers or slices, not " + pytext.Type(key)}
+	return &loader.ArgumentError{Message: "list indices must be integers or slices, not " + python.Type(key)}
 }
 
 // toInt is the order of a target; text that is no number is 0.
@@ -358,5 +358,5 @@ func toInt(v any) (int64, error) {
 		return n, nil
 	}
 	return 0, &loader.ArgumentError{Message: "int() argument must be a string, a bytes-like object or a real " +
-		"number, not '" + pytext.Type(v) + "'"}
+		"number, not '" + python.Type(v) + "'"}
 }

@@ -15,9 +15,9 @@ import (
 	"brine/modules/loader"
 	"brine/modules/text/dicts"
 	"brine/modules/text/pattern"
-	"brine/modules/text/pyjson"
-	"brine/modules/text/pytext"
 	"brine/wire/payload"
+	"brine/wire/python"
+	"brine/wire/python/pyjson"
 )
 
 // webParams are the arguments of http_json and http_yaml (salt/pillar/http_json.py and http_yaml.py of 3007; 3008 has
@@ -44,16 +44,16 @@ func (e *extCall) webURL() (string, bool, error) {
 		return "", false, noAttribute(e.args["url"], "replace")
 	}
 	at = strings.ReplaceAll(at, "%s", url.PathEscape(e.q.ID))
-	if !loader.Truthy(e.args["with_grains"]) {
+	if !python.Truth(e.args["with_grains"]) {
 		return at, true, nil
 	}
 	for _, found := range grainInURL.FindAllStringSubmatch(at, -1) {
 		v, _ := dicts.Traverse(e.grains(), found[1], ":")
-		if !loader.Truthy(v) || v == any(".") || v == any("..") {
+		if !python.Truth(v) || v == any(".") || v == any("..") {
 			e.log(slog.LevelError, "Unable to get minion '%s' grain: %s", e.q.ID, found[1])
 			return "", false, nil
 		}
-		at = strings.ReplaceAll(at, found[0], url.PathEscape(pytext.Str(v)))
+		at = strings.ReplaceAll(at, found[0], url.PathEscape(python.Str(v)))
 	}
 	return at, true, nil
 }
@@ -66,7 +66,7 @@ func web(decode func(text []byte) (any, error)) func(e *extCall) (any, error) {
 		if err != nil || !ok {
 			return payload.NewMap(0), err
 		}
-		if loader.Truthy(e.args["auth"]) {
+		if python.Truth(e.args["auth"]) {
 			return nil, loader.ExecErr("brine does not have the argument auth yet")
 		}
 		text, err := e.get(at)
@@ -78,7 +78,7 @@ func web(decode func(text []byte) (any, error)) func(e *extCall) (any, error) {
 		if err != nil {
 			return nil, err
 		}
-		if name := e.args["namespace"]; loader.Truthy(name) {
+		if name := e.args["namespace"]; python.Truth(name) {
 			return payload.M(name, v), nil
 		}
 		return v, nil
@@ -95,10 +95,10 @@ func (e *extCall) get(at string) ([]byte, error) {
 	}
 	headers, _ := e.args["header_dict"].(*payload.Map)
 	for key, value := range headers.All() {
-		req.Header.Set(pytext.Str(key), pytext.Str(value))
+		req.Header.Set(python.Str(key), python.Str(value))
 	}
-	if name := e.args["username"]; loader.Truthy(name) {
-		req.SetBasicAuth(pytext.Str(name), pytext.Str(e.args["password"]))
+	if name := e.args["username"]; python.Truth(name) {
+		req.SetBasicAuth(python.Str(name), python.Str(e.args["password"]))
 	}
 	resp, err := http.DefaultClient.Do(req)
 	if err != nil {

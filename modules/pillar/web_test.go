@@ -9,8 +9,8 @@ import (
 	"testing"
 	"time"
 
-	"brine/modules/text/pyjson"
 	"brine/wire/payload"
+	"brine/wire/python/pyjson"
 )
 
 // TestWeb asks a server on the loopback address for pillars.

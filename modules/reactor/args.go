@@ -6,8 +6,8 @@ import (
 
 	"brine/config/yaml"
 	"brine/modules/loader"
-	"brine/modules/text/pytext"
 	"brine/wire/payload"
+	"brine/wire/python"
 )
 
 // internal are the keys of low data that are no arguments (REACTOR_INTERNAL_KEYWORDS).
@@ -58,7 +58,7 @@ func formatCall(f *loader.Func, low *payload.Map) (args []any, kw *payload.Map, 
 func unexpected(f *loader.Func, extra *payload.Map) error {
 	var names []string
 	for k := range extra.All() {
-		names = append(names, "'"+pytext.Str(k)+"'")
+		names = append(names, "'"+python.Str(k)+"'")
 	}
 	switch last := len(names) - 1; last {
 	case -1:
@@ -94,7 +94,7 @@ func repack(v any) (m *payload.Map, why string) {
 	}
 	list, ok := v.([]any)
 	if !ok {
-		return nil, fmt.Sprintf("Invalid input for repack_dictlist, data passed is not a list (%s)", pytext.Str(v))
+		return nil, fmt.Sprintf("Invalid input for repack_dictlist, data passed is not a list (%s)", python.Str(v))
 	}
 	m = payload.NewMap(len(list))
 	for _, item := range list {
@@ -102,7 +102,7 @@ func repack(v any) (m *payload.Map, why string) {
 		case *payload.Map:
 			if item.Len() != 1 {
 				return nil, fmt.Sprintf("Invalid input for repack_dictlist: key/value pairs must contain only one "+
-					"element (data passed: %s).", pytext.Str(item))
+					"element (data passed: %s).", python.Str(item))
 			}
 			m.Update(item)
 		case string, int64, int, float64, bool:
@@ -112,7 +112,7 @@ func repack(v any) (m *payload.Map, why string) {
 			m.Set(item, nil)
 		default:
 			return nil, fmt.Sprintf("Invalid input for repack_dictlist: element %s is not a string/dict/numeric value",
-				pytext.Str(item))
+				python.Str(item))
 		}
 	}
 	return m, ""

@@ -5,8 +5,8 @@ import (
 	"slices"
 
 	"brine/modules/loader"
-	"brine/modules/text/pytext"
 	"brine/wire/payload"
+	"brine/wire/python"
 )
 
 // Kinds of reactions.
@@ -28,8 +28,8 @@ type Call struct {
 // Call turns a chunk of low data into the call that it asks for. ok is false when it asks for none that can be made;
 // that is logged and err says it. Source: ReactWrap.run.
 func (r *Reactor) Call(chunk *payload.Map) (c Call, err error) {
-	c = Call{Kind: pytext.Str(chunk.Value("state")), ID: pytext.Str(chunk.Value("__id__")),
-		Fun: pytext.Str(chunk.Value("fun"))}
+	c = Call{Kind: python.Str(chunk.Value("state")), ID: python.Str(chunk.Value("__id__")),
+		Fun: python.Str(chunk.Value("fun"))}
 	err = r.fill(&c, chunk)
 	return c, err
 }
@@ -44,7 +44,7 @@ func (r *Reactor) fill(c *Call, low *payload.Map) error {
 		kw.Delete("args")
 		for _, item := range []string{"arg", "kwarg"} {
 			if v, ok := low.Get(item); ok {
-				r.opt.Log(slog.LevelWarn, "Reactor '"+c.ID+"' is ignoring '"+item+"' param "+pytext.Str(v)+
+				r.opt.Log(slog.LevelWarn, "Reactor '"+c.ID+"' is ignoring '"+item+"' param "+python.Str(v)+
 					" due to presence of 'args' param. "+
 					"Check the Reactor System documentation for the correct argument format.", nil)
 			}
@@ -108,7 +108,7 @@ func (r *Reactor) tellUnread(c *Call) {
 		return
 	}
 	for key := range c.More.All() {
-		if name := pytext.Str(key); name != "fun" && !slices.Contains(ownKeys, name) {
+		if name := python.Str(key); name != "fun" && !slices.Contains(ownKeys, name) {
 			r.opt.Log(slog.LevelWarn, "Reactor '"+c.ID+"' is ignoring '"+name+
 				"': nothing reads it beside 'args'. Arguments by position and by name together are 'arg' and 'kwarg'.",
 				nil)
@@ -164,7 +164,7 @@ func (r *Reactor) failed(c *Call, err error) error {
 func (r *Reactor) Failed(c Call, err error) { _ = r.failed(&c, err) }
 
 // Name is the name that the reaction was given, or its ID.
-func (c *Call) Name() string { return pytext.Str(c.More.Value("name")) }
+func (c *Call) Name() string { return python.Str(c.More.Value("name")) }
 
 // Args are the positional arguments. Unlike Salt: a text or a number is one argument, where Salt takes the letters of a
 // text for arguments and dies of a number; a map stands for its keys, as in Python.

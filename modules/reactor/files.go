@@ -6,13 +6,13 @@ import (
 	"slices"
 	"strings"
 
-	"brine/modules/matchers"
+	"brine/wire/python/fnmatch"
 )
 
 // globFiles lists the files that a pattern of Python's glob.glob means, by name. Unlike Salt: in that order, where Salt
 // has that of the directory.
 func globFiles(pattern string) []string {
-	if !matchers.HasGlob(pattern) {
+	if !fnmatch.HasMagic(pattern) {
 		if _, err := os.Lstat(pattern); err != nil || pattern == "" {
 			return nil
 		}
@@ -20,7 +20,7 @@ func globFiles(pattern string) []string {
 	}
 	dir, base := path.Split(pattern)
 	dirs := []string{dir}
-	if trimmed := strings.TrimRight(dir, "/"); trimmed != "" && matchers.HasGlob(trimmed) {
+	if trimmed := strings.TrimRight(dir, "/"); trimmed != "" && fnmatch.HasMagic(trimmed) {
 		dirs = globFiles(trimmed)
 	}
 	var out []string
@@ -34,7 +34,7 @@ func globFiles(pattern string) []string {
 // below lists what of a directory a pattern without slashes means; files whose names begin with a dot only if it does,
 // too.
 func below(dir, base string) (out []string) {
-	if !matchers.HasGlob(base) {
+	if !fnmatch.HasMagic(base) {
 		name := path.Join(dir, base)
 		if _, err := os.Stat(name); err != nil {
 			return nil
@@ -49,7 +49,7 @@ func below(dir, base string) (out []string) {
 	if err != nil {
 		return nil
 	}
-	glob := matchers.CompileGlob(base)
+	glob := fnmatch.Compile(base)
 	for _, e := range entries {
 		name := e.Name()
 		if strings.HasPrefix(name, ".") && !strings.HasPrefix(base, ".") || !glob.Match(name) {

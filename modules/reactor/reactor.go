@@ -14,8 +14,8 @@ import (
 	"brine/modules/renderers"
 	"brine/modules/states/run/high"
 	"brine/modules/states/run/low"
-	"brine/modules/text/pytext"
 	"brine/wire/payload"
+	"brine/wire/python"
 )
 
 // User is whose the runner and wheel functions are that a reaction calls. Events of this user are not reacted to, so
@@ -68,7 +68,7 @@ func (r *Reactor) Chunks(ctx context.Context, tag string, data *payload.Map, sls
 	for _, ref := range sls {
 		name, ok := ref.(string)
 		if !ok {
-			err := loader.Raise("AttributeError", "'%s' object has no attribute 'startswith'", pytext.Type(ref))
+			err := loader.Raise("AttributeError", "'%s' object has no attribute 'startswith'", python.Type(ref))
 			r.errorf(err, "Exception encountered while compiling reactions")
 			return nil, err
 		}
@@ -89,9 +89,9 @@ func (r *Reactor) Chunks(ctx context.Context, tag string, data *payload.Map, sls
 		errs = append(errs, fmt.Sprintf("they come to %d calls, more than %d", len(chunks), maxChunks))
 	}
 	if len(errs) > 0 {
-		list := pytext.Str(payload.AnyList(errs))
+		list := python.Str(payload.AnyList(errs))
 		r.errorf(nil, "Unable to render reactions for event %s due to errors (%s) in one or more of the sls files (%s)",
-			tag, list, pytext.Str(sls))
+			tag, list, python.Str(sls))
 		return nil, errors.New(list)
 	}
 	for _, chunk := range chunks {
@@ -142,17 +142,17 @@ func (r *Reactor) renderFile(ctx context.Context, file, tag string, data *payloa
 	}
 	data, ok := out.(*payload.Map)
 	if !ok {
-		if !loader.Truthy(out) {
+		if !python.Truth(out) {
 			return nil, nil
 		}
-		return nil, loader.Raise("TypeError", "it renders to %s, where a dictionary is expected", pytext.Type(out))
+		return nil, loader.Raise("TypeError", "it renders to %s, where a dictionary is expected", python.Type(out))
 	}
 	high.Pad(data)
 	for id, v := range data.All() {
 		body, ok := v.(*payload.Map)
 		if !ok {
-			return nil, loader.Raise("TypeError", "'%s' object does not support item assignment: %s", pytext.Type(v),
-				pytext.Str(id))
+			return nil, loader.Raise("TypeError", "'%s' object does not support item assignment: %s", python.Type(v),
+				python.Str(id))
 		}
 		body.Set("__sls__", file)
 	}

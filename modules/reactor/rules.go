@@ -7,9 +7,9 @@ import (
 
 	"brine/config/yaml"
 	"brine/modules/loader"
-	"brine/modules/matchers"
-	"brine/modules/text/pytext"
 	"brine/wire/payload"
+	"brine/wire/python"
+	"brine/wire/python/fnmatch"
 )
 
 // Rules say which SLS files an event is reacted to with. They never change: Add and Delete make new ones.
@@ -21,7 +21,7 @@ type Rules struct {
 // rule is one entry that can be used.
 type rule struct {
 	tag  string
-	glob *matchers.Glob
+	glob *fnmatch.Pattern
 	head string // what every tag that matches begins with, and ends with: most tags are done with by a look at them
 	tail string
 	sls  []any
@@ -34,7 +34,7 @@ func ParseRules(entries []any) (r *Rules, problems []string) {
 	for i, entry := range entries {
 		one, why := parseRule(entry)
 		if why != "" {
-			problems = append(problems, fmt.Sprintf("reactor: entry %d, %s, %s", i+1, payload.Show(pytext.Str(entry)),
+			problems = append(problems, fmt.Sprintf("reactor: entry %d, %s, %s", i+1, payload.Show(python.Str(entry)),
 				why))
 			continue
 		}
@@ -52,7 +52,7 @@ func parseRule(entry any) (one rule, why string) {
 	if !ok {
 		return one, "has a tag that is no text"
 	}
-	one = rule{tag: tag, glob: matchers.CompileGlob(tag), head: tag, tail: tag}
+	one = rule{tag: tag, glob: fnmatch.Compile(tag), head: tag, tail: tag}
 	if at := strings.IndexAny(tag, "*?["); at >= 0 {
 		one.head, one.tail = tag[:at], tag[strings.LastIndexAny(tag, "*?[]")+1:]
 	}
@@ -86,7 +86,7 @@ func ReadRules(path string) (*Rules, []string, error) {
 	v, err := yaml.Load(text)
 	entries, ok := v.([]any)
 	if err == nil && !ok {
-		err = fmt.Errorf("it holds no list, but %s", pytext.Type(v))
+		err = fmt.Errorf("it holds no list, but %s", python.Type(v))
 	}
 	if err != nil {
 		return nil, nil, loader.ExecErr("Failed to parse YAML in reactor map: \"%s\": %v", path, err)
@@ -140,7 +140,7 @@ func (r *Rules) Tags() []Rule {
 	for i, one := range r.rules {
 		out[i].Tag = one.tag
 		for _, sls := range one.sls {
-			out[i].SLS = append(out[i].SLS, pytext.Str(sls))
+			out[i].SLS = append(out[i].SLS, python.Str(sls))
 		}
 	}
 	return out

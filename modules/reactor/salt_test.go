@@ -13,9 +13,9 @@ import (
 	"brine/modules/loader"
 	"brine/modules/renderers"
 	"brine/modules/runners"
-	"brine/modules/text/pyjson"
 	"brine/modules/wheel"
 	"brine/wire/payload"
+	"brine/wire/python/pyjson"
 
 	"github.com/google/go-cmp/cmp"
 )

@@ -16,9 +16,8 @@ import (
 	"unicode/utf8"
 
 	"brine/modules/host/program"
-	"brine/modules/loader"
-	"brine/modules/text/pytext"
 	"brine/wire/payload"
+	"brine/wire/python"
 )
 
 // GPG decrypts messages with the keys of a directory (salt/renderers/gpg.py). The program is gpg.
@@ -38,7 +37,7 @@ func (g GPG) render(ctx context.Context, in Input) (any, error) {
 		return nil, renderError("GPG unavailable")
 	}
 	newlines, _ := in.KW.Get("translate_newlines")
-	return g.decrypt(ctx, in.Data, loader.Truthy(newlines))
+	return g.decrypt(ctx, in.Data, python.Truth(newlines))
 }
 
 // Decrypt replaces the messages in data.
@@ -123,7 +122,7 @@ func (g GPG) message(ctx context.Context, message []byte) ([]byte, error) {
 	case len(ran.Stdout) > 0:
 		return ran.Stdout, nil
 	}
-	text := fmt.Sprintf("Could not decrypt cipher %s, received: %s", pytext.Repr(message), pytext.Repr(ran.Stderr))
+	text := fmt.Sprintf("Could not decrypt cipher %s, received: %s", python.Repr(message), python.Repr(ran.Stderr))
 	if g.MustSucceed {
 		return nil, renderError("%s", text)
 	}

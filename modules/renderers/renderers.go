@@ -16,8 +16,8 @@ import (
 
 	"brine/modules/host/memory"
 	"brine/modules/loader"
-	"brine/modules/text/pytext"
 	"brine/wire/payload"
+	"brine/wire/python"
 )
 
 // Input is what a renderer is given.
@@ -159,7 +159,7 @@ func (s *Set) read(path string) (text string, ok bool, err error) {
 	if err != nil {
 		return "", false, err
 	}
-	if wrong := pytext.UTF8Error(raw); wrong != "" {
+	if wrong := python.UTF8Error(raw); wrong != "" {
 		return "", false, loader.Raise("UnicodeDecodeError", "%s", wrong)
 	}
 	text = string(raw)

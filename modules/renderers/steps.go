@@ -7,9 +7,9 @@ import (
 
 	"brine/modules/loader"
 	"brine/modules/renderers/saltyaml"
-	"brine/modules/text/pyjson"
-	"brine/modules/text/pytext"
 	"brine/wire/payload"
+	"brine/wire/python"
+	"brine/wire/python/pyjson"
 )
 
 // typeName is the name of the data's type in Python's complaints.
@@ -17,7 +17,7 @@ func typeName(in Input) string {
 	if m, ok := in.Data.(*payload.Map); ok && m.Len() > 0 && m.Ordered() {
 		return "collections.OrderedDict"
 	}
-	return pytext.Type(in.Data)
+	return python.Type(in.Data)
 }
 
 // textOf is the text that a renderer reads, or Python's complaint that data is none.

@@ -11,6 +11,7 @@ import (
 	"brine/modules/renderers/jinja"
 	"brine/modules/renderers/saltyaml"
 	"brine/wire/payload"
+	"brine/wire/python"
 )
 
 // Jinja is the Templater over the engine in the folder below: it says which names a template finds.
@@ -58,11 +59,11 @@ func (j Jinja) options(in Input) jinja.Options {
 		}
 	}
 	for _, flag := range []string{"trim_blocks", "lstrip_blocks"} {
-		if loader.Truthy(j.Opts.Value("jinja_" + flag)) {
+		if python.Truth(j.Opts.Value("jinja_" + flag)) {
 			env.Set(flag, true)
 		}
 	}
-	return jinja.Options{AllowUndefined: loader.Truthy(j.Opts.Value("allow_undefined")), Env: env,
+	return jinja.Options{AllowUndefined: python.Truth(j.Opts.Value("allow_undefined")), Env: env,
 		Loader: j.sources(in.Saltenv), YAML: yamlOfTemplates{}, Limits: j.Limits, Host: j.Host}
 }
 

@@ -15,6 +15,7 @@ import (
 
 	"brine/modules/loader"
 	"brine/wire/payload"
+	"brine/wire/python"
 )
 
 // Options are what returners get of the process.
@@ -53,7 +54,7 @@ func forJob(value any, err error) error {
 	var m *missetError
 	ret, _ := value.(*payload.Map)
 	if errors.As(err, &m) && (ret.Map(payload.FieldRetKwargs).Len() > 0 ||
-		loader.Truthy(ret.Value(payload.FieldRetConfig))) {
+		python.Truth(ret.Value(payload.FieldRetConfig))) {
 		return &Unusable{err}
 	}
 	return err

@@ -4,9 +4,9 @@ import (
 	"fmt"
 
 	"brine/modules/outputters"
-	"brine/modules/text/pyjson"
-	"brine/modules/text/pytext"
 	"brine/wire/payload"
+	"brine/wire/python"
+	"brine/wire/python/pyjson"
 )
 
 // Dump writes a value as Salt's JSON. What JSON has no form for is written as Python prints it; Salt fails.
@@ -28,4 +28,4 @@ func Load(where, text string) (any, error) {
 }
 
 // Word is a field of a return as Python's format() writes it.
-func Word(m *payload.Map, field string) string { return pytext.Str(m.Value(field)) }
+func Word(m *payload.Map, field string) string { return python.Str(m.Value(field)) }

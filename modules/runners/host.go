@@ -6,8 +6,8 @@ import (
 	"time"
 
 	"brine/modules/loader"
-	"brine/modules/text/pytext"
 	"brine/wire/payload"
+	"brine/wire/python"
 )
 
 // Banks of what is known of minions.
@@ -70,7 +70,7 @@ func (o *Options) Targeted(ctx context.Context, tgt any, tgtType string) ([]stri
 	if o.Minions == nil || o.Targets == nil {
 		return nil, Unavailable("data cache")
 	}
-	if !loader.Truthy(tgt) {
+	if !python.Truth(tgt) {
 		return o.Minions.Cached(BankGrains)
 	}
 	found, err := o.Targets.Expand(ctx, tgt, tgtType, "", true)
@@ -82,7 +82,7 @@ func (o *Options) Targeted(ctx context.Context, tgt any, tgtType string) ([]stri
 
 // Seconds reads an argument that is a number of seconds; nil and 0 are 0.
 func Seconds(v any) time.Duration {
-	f, _ := loader.ToFloat(v)
+	f, _ := python.Number(v)
 	return time.Duration(f * float64(time.Second))
 }
 
@@ -94,7 +94,7 @@ func ListOf(v any) []string {
 	case []any:
 		return payload.Texts(v)
 	default:
-		text := pytext.Str(v)
+		text := python.Str(v)
 		if text == "" {
 			return nil
 		}

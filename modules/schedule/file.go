@@ -8,8 +8,8 @@ import (
 	"path/filepath"
 
 	"brine/config/yaml"
-	"brine/modules/host/wholefile"
 	"brine/modules/outputters"
+	"brine/wire/disk/wholefile"
 	"brine/wire/payload"
 )
 

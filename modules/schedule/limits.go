@@ -6,10 +6,9 @@ import (
 	"log/slog"
 	"time"
 
-	"brine/modules/loader"
 	"brine/modules/schedule/dates"
-	"brine/modules/text/pytext"
 	"brine/wire/payload"
+	"brine/wire/python"
 )
 
 // explicitFormat is the format of times that are skipped or added.
@@ -19,7 +18,7 @@ const explicitFormat = "%Y-%m-%dT%H:%M:%S"
 //
 // Unlike Salt: all of them must agree. There the last one wins: a job with until is run whatever its range says.
 func (t *turn) limits() error {
-	if !t.job.Has("skip_during_range") && loader.Truthy(t.s.skipRange) {
+	if !t.job.Has("skip_during_range") && python.Truth(t.s.skipRange) {
 		t.job.Set("skip_during_range", t.s.skipRange)
 	}
 	for _, limit := range []struct {
@@ -47,7 +46,7 @@ func (t *turn) limits() error {
 
 // instead runs the function that stands for jobs which are skipped; false when there is none.
 func (t *turn) instead() bool {
-	if !loader.Truthy(t.s.skipFun) {
+	if !python.Truth(t.s.skipFun) {
 		return false
 	}
 	t.fun, t.run = t.s.skipFun, true
@@ -65,7 +64,7 @@ func (t *turn) span(option, of, noMap string) (start, end time.Time, err error) 
 		to   *time.Time
 	}{{"start", &start}, {"end", &end}} {
 		if !m.Has(side.name) {
-			return start, end, errors.New(pytext.Repr(side.name))
+			return start, end, errors.New(python.Repr(side.name))
 		}
 		*side.to, err = t.date(m.Value(side.name))
 		if errors.Is(err, dates.ErrUnread) {
@@ -88,7 +87,7 @@ func (t *turn) inRange() error {
 	if !end.After(start) {
 		return t.wrongWay()
 	}
-	invert := loader.Truthy(t.job.Value("range").(*payload.Map).Value("invert"))
+	invert := python.Truth(t.job.Value("range").(*payload.Map).Value("invert"))
 	switch {
 	case invert && (!t.now.After(start) || !t.now.Before(end)):
 	case invert:
@@ -146,12 +145,12 @@ func (t *turn) explicit(option string) ([]time.Time, error) {
 			format := m.Str("time_fmt")
 			var err error
 			if at, err = dates.Scan(m.Str("time"), format); err != nil {
-				return nil, fmt.Errorf("time data %s does not match format %s", pytext.Repr(m.Str("time")),
-					pytext.Repr(format))
+				return nil, fmt.Errorf("time data %s does not match format %s", python.Repr(m.Str("time")),
+					python.Repr(format))
 			}
 		}
 		if at.IsZero() {
-			return nil, fmt.Errorf("%s is no time", pytext.Repr(v))
+			return nil, fmt.Errorf("%s is no time", python.Repr(v))
 		}
 		out = append(out, at)
 	}

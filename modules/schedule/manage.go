@@ -10,6 +10,7 @@ import (
 	"brine/modules/schedule/dates"
 	"brine/modules/text/dicts"
 	"brine/wire/payload"
+	"brine/wire/python"
 )
 
 // Effects are what a request to the schedule leads to besides a new state.
@@ -53,7 +54,7 @@ func (r *request) reply(what string) {
 func (s State) Manage(data *payload.Map, now time.Time, opt Options) (State, Effects) {
 	s.options, s.pillar = s.options.Clone(), s.pillar.Clone()
 	r := &request{s: &s, data: data, name: loader.Text(data.Value("name")),
-		persist: loader.Truthy(data.Value("persist")), now: now, opt: &opt}
+		persist: python.Truth(data.Value("persist")), now: now, opt: &opt}
 	do, ok := map[string]func(*request){
 		"add": (*request).add, "delete": (*request).delete, "modify": (*request).modify, "enable": (*request).enableAll,
 		"disable": (*request).disableAll, "enable_job": (*request).enableJob, "disable_job": (*request).disableJob,
@@ -259,7 +260,7 @@ func (r *request) nextFireTime() {
 }
 
 func (r *request) status() {
-	if !loader.Truthy(r.data.Value("fire_event")) {
+	if !python.Truth(r.data.Value("fire_event")) {
 		return
 	}
 	data, ok := r.s.Jobs().Get(r.name)

@@ -6,6 +6,7 @@ import (
 
 	"brine/modules/loader"
 	"brine/wire/payload"
+	"brine/wire/python"
 )
 
 // sayAgain is the time after which a line that has not changed is logged once more.
@@ -63,7 +64,7 @@ func (p *Plan) NextJID(now time.Time, unique bool) string {
 // Begin counts a run among those that go on, if its job wants that, until the function that it gives is called. Any
 // goroutine may call that, once or more often.
 func (p *Plan) Begin(run Run) (end func()) {
-	if include, ok := run.Job.Get("jid_include"); !ok || loader.Truthy(include) {
+	if include, ok := run.Job.Get("jid_include"); !ok || python.Truth(include) {
 		p.Ongoing.Begin(run.Name, run.JID)
 	}
 	ongoing, name, jid := p.Ongoing, run.Name, run.JID

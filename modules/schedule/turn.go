@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"brine/modules/loader"
-	"brine/modules/text/pytext"
 	"brine/wire/payload"
+	"brine/wire/python"
 )
 
 // errIgnored ends the decision about a job: the reason is noted in the job, and logged.
@@ -48,9 +48,9 @@ func (t *turn) skip(why string) {
 	t.run = false
 }
 
-func text(v any) string { return pytext.Str(v) }
+func text(v any) string { return python.Str(v) }
 
-func typeName(v any) string { return pytext.Type(v) }
+func typeName(v any) string { return python.Type(v) }
 
 // time is a note of a job that is a time; the zero time when there is none.
 func (t *turn) time(note string) time.Time { return TimeOf(t.job.Value(note)) }
@@ -74,7 +74,7 @@ func (t *turn) set(note string, at time.Time) {
 	}
 }
 
-func (t *turn) truthy(option string) bool { return loader.Truthy(t.job.Value(option)) }
+func (t *turn) truthy(option string) bool { return python.Truth(t.job.Value(option)) }
 
 // decide tells whether the job is to be run, and changes its notes.
 //
@@ -115,7 +115,7 @@ func (t *turn) weigh() (Run, bool, error) {
 	if t.truthy("_continue") {
 		t.run = false
 	}
-	if enabled, ok := t.job.Get("enabled"); !loader.Truthy(t.s.enabled) || ok && !loader.Truthy(enabled) {
+	if enabled, ok := t.job.Get("enabled"); !python.Truth(t.s.enabled) || ok && !python.Truth(enabled) {
 		t.skip("disabled")
 	}
 	run, due2 := t.start(due, splayed)
@@ -220,7 +220,7 @@ func (t *turn) splay() (float64, string, error) {
 	}
 	if at := t.time("_splay"); !at.IsZero() {
 		seconds = at.Sub(t.now).Seconds()
-		shown = pytext.Float(math.Abs(seconds))
+		shown = python.Float(math.Abs(seconds))
 		if t.job.Has("when") {
 			t.set("_next_fire_time", at)
 		}
@@ -294,7 +294,7 @@ func (t *turn) start(seconds float64, shown string) (Run, bool) {
 	if !t.run {
 		return Run{}, false
 	}
-	if include, ok := t.job.Get("jid_include"); !ok || loader.Truthy(include) {
+	if include, ok := t.job.Get("jid_include"); !ok || python.Truth(include) {
 		t.job.Set("jid_include", true)
 		if !t.job.Has("maxrunning") {
 			t.say(slog.LevelInfo, "schedule: maxrunning parameter was not specified for job %s, defaulting to 1.",
@@ -320,7 +320,7 @@ func (t *turn) start(seconds float64, shown string) (Run, bool) {
 
 // tooMany tells whether as many runs of a job are going on as it may have.
 func tooMany(job *payload.Map, running func(string) int) bool {
-	if include, ok := job.Get("jid_include"); ok && !loader.Truthy(include) || running == nil {
+	if include, ok := job.Get("jid_include"); ok && !python.Truth(include) || running == nil {
 		return false
 	}
 	now := running(text(job.Value("name")))

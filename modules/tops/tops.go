@@ -11,10 +11,9 @@ import (
 
 	"brine/config/yaml"
 	"brine/modules/host/program"
-	"brine/modules/loader"
-	"brine/modules/text/pytext"
-	"brine/modules/text/shlex"
 	"brine/wire/payload"
+	"brine/wire/python"
+	"brine/wire/python/shlex"
 )
 
 // Bounds of what is asked: programs at a time, and bytes of the answer of each.
@@ -38,7 +37,7 @@ func New(option *payload.Map) (*Tops, error) {
 	t := &Tops{places: make(chan struct{}, atOnce)}
 	var missed []string
 	for key := range option.All() {
-		if name := pytext.Str(key); name != extNodes {
+		if name := python.Str(key); name != extNodes {
 			missed = append(missed, name)
 		}
 	}
@@ -47,16 +46,16 @@ func New(option *payload.Map) (*Tops, error) {
 		return nil, fmt.Errorf("option 'master_tops' names %s: brine has ext_nodes only", strings.Join(missed, ", "))
 	}
 	command := option.Value(extNodes)
-	if !loader.Truthy(command) {
+	if !python.Truth(command) {
 		return t, nil
 	}
 	line, ok := command.(string)
 	if !ok {
-		return nil, fmt.Errorf("option 'master_tops': ext_nodes is %s: it must be a command", pytext.Repr(command))
+		return nil, fmt.Errorf("option 'master_tops': ext_nodes is %s: it must be a command", python.Repr(command))
 	}
 	words, err := shlex.Split(line)
 	if err != nil || len(words) == 0 {
-		return nil, fmt.Errorf("option 'master_tops': ext_nodes is %s: it must be a command", pytext.Repr(command))
+		return nil, fmt.Errorf("option 'master_tops': ext_nodes is %s: it must be a command", python.Repr(command))
 	}
 	for _, word := range words {
 		t.command = append(t.command, shlex.Quote(word)) // there is no shell: the quotes stay, as in Salt
@@ -71,7 +70,7 @@ func (t *Tops) Of(ctx context.Context, id string) (*payload.Map, error) {
 		return payload.NewMap(0), nil
 	}
 	if strings.HasPrefix(id, "-") { // Unlike Salt: the program would take it for an option
-		return nil, fmt.Errorf("ext_nodes: the minion id %s looks like an option", pytext.Repr(id))
+		return nil, fmt.Errorf("ext_nodes: the minion id %s looks like an option", python.Repr(id))
 	}
 	select {
 	case t.places <- struct{}{}:
@@ -100,7 +99,7 @@ func (t *Tops) Of(ctx context.Context, id string) (*payload.Map, error) {
 func classes(v any) (*payload.Map, error) {
 	answer, ok := v.(*payload.Map)
 	if !ok {
-		return nil, fmt.Errorf("ext_nodes: the answer is %s and not a map", pytext.Type(v))
+		return nil, fmt.Errorf("ext_nodes: the answer is %s and not a map", python.Type(v))
 	}
 	env, ok := answer.Get("environment")
 	if !ok {
@@ -108,7 +107,7 @@ func classes(v any) (*payload.Map, error) {
 	}
 	switch env.(type) {
 	case []any, *payload.Map:
-		return nil, fmt.Errorf("ext_nodes: the environment is %s and no name", pytext.Repr(env))
+		return nil, fmt.Errorf("ext_nodes: the environment is %s and no name", python.Repr(env))
 	}
 	out := payload.NewMap(1)
 	switch list := answer.Value("classes").(type) {

@@ -8,8 +8,8 @@ import (
 	"testing"
 	"time"
 
-	"brine/modules/text/pyjson"
 	"brine/wire/payload"
+	"brine/wire/python/pyjson"
 )
 
 // recorded is testdata/salt3008.json (testdata/generate.py).

@@ -12,8 +12,8 @@ import (
 	"syscall"
 
 	"brine/modules/host/plainfile"
-	"brine/modules/host/wholefile"
 	"brine/modules/loader"
+	"brine/wire/disk/wholefile"
 	"brine/wire/payload"
 )
 

@@ -5,8 +5,8 @@ import (
 	"strings"
 
 	"brine/modules/loader"
-	"brine/modules/text/pytext"
 	"brine/wire/payload"
+	"brine/wire/python"
 )
 
 // roots are the functions for the files of one option: file_roots or pillar_roots.
@@ -98,7 +98,7 @@ func (r roots) read(c *loader.Call, a wanted) ([]any, error) {
 		if !text {
 			return nil
 		}
-		if wrong := pytext.UTF8Error(data); wrong != "" {
+		if wrong := python.UTF8Error(data); wrong != "" {
 			return loader.Raise("UnicodeDecodeError", "%s", wrong)
 		}
 		out = append(out, payload.M(name, string(data)))
@@ -141,7 +141,7 @@ func (r roots) write(c *loader.Call, a written) (any, error) {
 		return nil, err
 	}
 	if index >= int64(len(dirs)) {
-		return "Specified index " + pytext.Str(index) + " in environment " + env + " is not present", nil
+		return "Specified index " + python.Str(index) + " in environment " + env + " is not present", nil
 	}
 	if index < 0 { // from the end, as in Python
 		if index += int64(len(dirs)); index < 0 {
@@ -177,10 +177,10 @@ func text(v any) ([]byte, error) {
 	case string:
 		return []byte(v), nil
 	case []byte:
-		if wrong := pytext.UTF8Error(v); wrong != "" {
+		if wrong := python.UTF8Error(v); wrong != "" {
 			return nil, loader.Raise("UnicodeDecodeError", "%s", wrong)
 		}
 		return v, nil
 	}
-	return nil, loader.Raise("TypeError", "expected str, bytes, or bytearray not <class '%s'>", pytext.Type(v))
+	return nil, loader.Raise("TypeError", "expected str, bytes, or bytearray not <class '%s'>", python.Type(v))
 }

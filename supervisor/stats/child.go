@@ -1,24 +1,23 @@
-// Package stats holds what is known of an actor while it runs: counters that the actor writes with atomic
-// adds, and the snapshots an observer makes of them with atomic loads. It knows no actor library, no
-// supervisor and no clock. Ages and times are in nanoseconds inside, in the units of the field names in a
-// snapshot.
+// Package stats holds the observable state of a running actor: counters that the actor updates with atomic operations,
+// and the snapshots that an observer makes from them with atomic loads. It knows no actor library, no supervisor and no
+// clock. Ages and times are in nanoseconds inside; a snapshot has the units of its field names.
 package stats
 
 import "time"
 
-// States of a child, as they stand in Child.State.
+// States of a child, as in Child.State.
 const (
-	StateStarting   = "starting"   // added or restarted, its Started message is not handled yet
+	StateStarting   = "starting"   // added or restarted, has not handled Started yet
 	StateRunning    = "running"    // alive
-	StateBackoff    = "backoff"    // dead, restarted when the delay is over
-	StateStopping   = "stopping"   // told to stop, or dead with goroutines or a subtree still ending
-	StateDead       = "dead"       // dead, and restarting is switched off
+	StateBackoff    = "backoff"    // dead, to be restarted after the delay
+	StateStopping   = "stopping"   // told to stop, or dead with goroutines or a subtree that have not ended
+	StateDead       = "dead"       // dead, and restarting is off
 	StateStopped    = "stopped"    // ended for good
-	StateRestarting = "restarting" // told to stop, to be started again
+	StateRestarting = "restarting" // told to stop, to be restarted
 )
 
-// Child is the snapshot of one supervised actor, or of a supervisor in whose tree it hangs. The JSON names
-// are stable: `brine admin` and the tests of others read them.
+// Child is the snapshot of one supervised actor, or of a supervisor with its tree. The JSON names are stable: `brine
+// admin` and other programs' tests read them.
 type Child struct {
 	Name         string    `json:"name"`
 	Path         string    `json:"path"` // names from the root, joined by "/"
@@ -27,26 +26,26 @@ type Child struct {
 	Since        time.Time `json:"since"` // when State began
 	Incarnation  int       `json:"incarnation"`
 	Restarts     int       `json:"restarts"`
-	RestartsHour int       `json:"restarts_hour"` // of those, in the last hour
-	Mailbox      int       `json:"mailbox"`       // messages waiting
+	RestartsHour int       `json:"restarts_hour"` // of these, in the last hour
+	Mailbox      int       `json:"mailbox"`       // waiting messages
 	OldestMS     int64     `json:"oldest_ms"`     // age of the oldest of them
-	Received     uint64    `json:"received"`      // messages taken into the mailbox, over all incarnations
+	Received     uint64    `json:"received"`      // messages accepted by the mailbox, over all incarnations
 	Sent         uint64    `json:"sent"`          // messages sent through the actor's context
-	// messages that crashed the actor or were counted by supervisor.Failed
+	// messages that crashed the actor or for which it called supervisor.Failed
 	Failed      uint64            `json:"failed"`
 	Abandoned   int               `json:"abandoned"`    // incarnations that did not end in time
-	Stuck       int64             `json:"stuck"`        // goroutines of those that still run
+	Stuck       int64             `json:"stuck"`        // their goroutines that still run
 	Slow        uint64            `json:"slow"`         // handlers that ran longer than Options.SlowAfter
 	Quarantined int               `json:"quarantined"`  // messages set aside because they killed the actor twice
-	Lost        uint64            `json:"lost"`         // messages that no incarnation has handled to the end
-	DeadLetters map[string]uint64 `json:"dead_letters"` // the same by kind, see Losses; kinds without any are left out
-	Unhandled   uint64            `json:"unhandled"`    // messages the actor has no case for
+	Lost        uint64            `json:"lost"`         // messages that no incarnation has finished handling
+	DeadLetters map[string]uint64 `json:"dead_letters"` // the same by kind, see Losses; kinds with 0 are left out
+	Unhandled   uint64            `json:"unhandled"`    // messages that the actor has no case for
 	Rate        float64           `json:"rate"`         // messages received per second in the last 10 to 20 s
 	Busy        float64           `json:"busy"`         // share of the last 10 to 20 s spent in handlers, 0 to 1
 	BusyMS      int64             `json:"busy_ms"`      // time spent in handlers, over all incarnations
-	InHand      string            `json:"in_hand"`      // type of the message being handled, "" when idle
+	InHand      string            `json:"in_hand"`      // type of the message being handled, "" if idle
 	InHandMS    int64             `json:"in_hand_ms"`
-	Note        string            `json:"note"` // what the actor says it does (supervisor.Note), such as a jid
+	Note        string            `json:"note"` // the actor's own text (supervisor.Note), such as a jid
 	Handling    Spread            `json:"handling"`
 	Waiting     Spread            `json:"waiting"`
 	LastDeath   *Death            `json:"last_death"`
@@ -56,49 +55,49 @@ type Child struct {
 	Children    []Child           `json:"children,omitempty"`
 }
 
-// Slow tells of a handler that has been running for too long.
+// Slow is the report of a handler that has run for too long.
 type Slow struct {
 	Time        time.Time     `json:"time"` // of the report
 	Name        string        `json:"name"`
 	Path        string        `json:"path"`
 	Incarnation int           `json:"incarnation"`
-	Message     string        `json:"message"` // type of the message in hand
+	Message     string        `json:"message"` // type of the message being handled
 	Running     time.Duration `json:"running"`
-	Stack       string        `json:"stack"`     // of the handler's goroutine
+	Stack       string        `json:"stack"`     // of the handler's goroutine; "" if it has ended
 	Abandoned   bool          `json:"abandoned"` // the actor was replaced
 }
 
-// Quarantined tells of a message that was set aside because it killed the same actor twice.
+// Quarantined is a message that was set aside because it killed the same actor twice.
 type Quarantined struct {
 	Time    time.Time `json:"time"`
 	Name    string    `json:"name"`
 	Path    string    `json:"path"`
 	Message string    `json:"message"` // its type
 	Hash    string    `json:"hash"`    // SHA-256 of its bytes, or of its type and printed form, in hex
-	Size    int       `json:"size"`    // of what was hashed, in bytes
-	Reason  string    `json:"reason"`  // what the actor died of the second time
+	Size    int       `json:"size"`    // of the hashed bytes
+	Reason  string    `json:"reason"`  // cause of the second death
 }
 
-// Spread sums up a histogram of durations; percentiles are upper bounds of their power-of-two bucket.
+// Spread summarizes a histogram of durations; percentiles are upper bounds of their power-of-two bucket.
 type Spread struct {
 	Count   uint64   `json:"count"`
 	P50US   int64    `json:"p50_us"`
 	P99US   int64    `json:"p99_us"`
 	MaxUS   int64    `json:"max_us"`
 	SumUS   int64    `json:"sum_us"`
-	Buckets []uint64 `json:"buckets"` // counts: below 512 ns, 1024 ns, 2048 ns, ... up to the last that is not empty
+	Buckets []uint64 `json:"buckets"` // counts: below 512 ns, 1024 ns, 2048 ns, ... up to the last non-zero one
 }
 
-// Death tells how one incarnation ended.
+// Death is the end of one incarnation.
 type Death struct {
 	Time        time.Time     `json:"time"`
 	Reason      string        `json:"reason"`  // text of the panic, "exit", or why the supervisor ended it
-	Message     string        `json:"message"` // type of the message in hand, "" when there was none
-	Stack       string        `json:"stack"`   // of the panic, "" for any other end
+	Message     string        `json:"message"` // type of the message being handled, or ""
+	Stack       string        `json:"stack"`   // of the panic or of a hung handler, "" for any other end
 	Name        string        `json:"name"`
 	Path        string        `json:"path"`
 	Incarnation int           `json:"incarnation"`
-	Status      int           `json:"status"` // 0 for a normal end, 1 for a panic, -9 when it was abandoned
+	Status      int           `json:"status"` // 0 for a normal end, 1 for a panic, -9 if abandoned
 	Lived       time.Duration `json:"lived"`
-	Delay       time.Duration `json:"delay"` // wait before the restart
+	Delay       time.Duration `json:"delay"` // pause before the restart
 }

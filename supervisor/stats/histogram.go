@@ -7,22 +7,22 @@ import (
 	"time"
 )
 
-// buckets of a Histogram: the first holds everything below 512 ns, each next one twice the range, the last
-// everything from 550 s.
+// buckets is the number of buckets of a Histogram: the first holds all durations below 512 ns, each following one has
+// twice the range, and the last holds all from 550 s.
 const (
 	buckets    = 32
 	firstShift = 9
 )
 
-// Histogram counts durations by powers of two. Recording costs two atomic writes; reading costs the recorder
-// nothing.
+// Histogram counts durations by powers of two. Recording costs a few atomic writes; reading does not slow down the
+// recorder.
 type Histogram struct {
 	counts [buckets]atomic.Uint64
 	max    atomic.Int64
 	sum    atomic.Int64
 }
 
-// Record adds one duration in nanoseconds. A negative one counts as zero. One goroutine records at a time.
+// Record adds one duration in nanoseconds. A negative one counts as zero. Only one goroutine may record at a time.
 func (h *Histogram) Record(ns int64) {
 	h.counts[bucket(ns)].Add(1)
 	if ns <= 0 {
@@ -41,7 +41,7 @@ func bucket(ns int64) int {
 	return min(max(bits.Len64(uint64(ns))-firstShift, 0), buckets-1)
 }
 
-// Count is the number of durations recorded.
+// Count is the number of recorded durations.
 func (h *Histogram) Count() uint64 {
 	var n uint64
 	for i := range h.counts {
@@ -50,7 +50,7 @@ func (h *Histogram) Count() uint64 {
 	return n
 }
 
-// Spread sums the histogram up.
+// Spread summarizes the histogram.
 func (h *Histogram) Spread() Spread {
 	var counts [buckets]uint64
 	var n uint64
@@ -69,7 +69,7 @@ func (h *Histogram) Spread() Spread {
 	}
 }
 
-// used is a copy of the counts up to the last that is not zero; nil when all are.
+// used is a copy of the counts up to the last non-zero one; nil if all are zero.
 func used(counts []uint64) []uint64 {
 	for i := len(counts); i > 0; i-- {
 		if counts[i-1] != 0 {

@@ -2,8 +2,8 @@ package stats
 
 import "time"
 
-// Hour counts what happened in the last 60 minutes, minute by minute. The zero value is empty. It is not
-// safe for use by several goroutines at once.
+// Hour counts events in the last 60 minutes, minute by minute. The zero value is empty. It is not safe for concurrent
+// use.
 type Hour struct {
 	minutes [60]int
 	last    int64 // minute of the newest count, since 1970

@@ -6,7 +6,7 @@ import (
 	"brine/wire/payload"
 )
 
-// ParseChild reads what Child.Map wrote, also when fields are missing or of another type: those are zero.
+// ParseChild reads the output of Child.Map. Fields that are missing or of another type are zero.
 func ParseChild(m *payload.Map) Child {
 	c := Child{
 		Name: m.Str("name"), Path: m.Str("path"), PID: m.Str("pid"), State: m.Str("state"),
@@ -52,7 +52,7 @@ func ParseChild(m *payload.Map) Child {
 	return c
 }
 
-// ParseDeath reads what Death.Map wrote.
+// ParseDeath reads the output of Death.Map.
 func ParseDeath(m *payload.Map) Death {
 	return Death{
 		Time: parseStamp(m.Str("time")), Reason: m.Str("reason"), Message: m.Str("message"), Stack: m.Str("stack"),
@@ -94,7 +94,7 @@ type numeric interface {
 
 func number[T numeric](m *payload.Map, name string) T { return as[T](m.Value(name)) }
 
-// as reads a number of a decoded message; what is none is 0.
+// as reads a number of a decoded message; any other value is 0.
 func as[T numeric](v any) T {
 	switch n := v.(type) {
 	case int:

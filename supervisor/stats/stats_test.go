@@ -135,7 +135,7 @@ func TestHour(t *testing.T) {
 	}
 	for _, tt := range []struct {
 		after time.Duration
-		want  int // with the one added now
+		want  int // including the one added now
 	}{
 		{0, 1}, {0, 2}, {time.Second, 3}, {30 * time.Minute, 4}, {59 * time.Minute, 5}, {60 * time.Minute, 3},
 		{89 * time.Minute, 4}, {90 * time.Minute, 4}, {80 * time.Minute, 5}, {100 * time.Hour, 1},

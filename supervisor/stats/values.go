@@ -8,8 +8,8 @@ import (
 	"brine/wire/payload"
 )
 
-// Map is the snapshot as a value that can travel, with the JSON names of Child: what `brine tree` and the function
-// brine.actors answer with. Times are texts (see Stamp).
+// Map is the snapshot as a value that can be sent, with the JSON names of Child. `brine tree` and the function
+// brine.actors return it. Times are texts (see Stamp).
 func (c Child) Map() *payload.Map {
 	var last, slow any
 	if c.LastDeath != nil {
@@ -53,7 +53,7 @@ func (c Child) Map() *payload.Map {
 	return m.Set("deaths", List(c.Deaths)).Set("quarantine", List(c.Quarantine)).Set("children", List(c.Children))
 }
 
-// List is a list of deaths, actors or the like as maps.
+// List returns deaths, actors or the like as a list of maps.
 func List[T interface{ Map() *payload.Map }](some []T) []any {
 	list := make([]any, len(some))
 	for i, one := range some {
@@ -70,7 +70,7 @@ func lettersMap(byKind map[string]uint64) *payload.Map {
 	return m
 }
 
-// Map is the sum of a histogram with the JSON names of Spread.
+// Map is the summary of a histogram with the JSON names of Spread.
 func (s Spread) Map() *payload.Map {
 	counts := make([]any, len(s.Buckets))
 	for i, n := range s.Buckets {
@@ -96,7 +96,7 @@ func (d Death) Map() *payload.Map {
 	)
 }
 
-// Map is one report of the watchdog; how long the handler had been running is in milliseconds.
+// Map is one report of the watchdog; its running time is in milliseconds.
 func (s Slow) Map() *payload.Map {
 	return payload.M(
 		"time", Stamp(s.Time),
@@ -126,5 +126,5 @@ func (q Quarantined) Map() *payload.Map {
 // StampForm is the form of times in the maps of this package, always UTC.
 const StampForm = "2006-01-02T15:04:05.000000Z"
 
-// Stamp writes a time as the maps of this package do.
+// Stamp writes a time in that form.
 func Stamp(t time.Time) string { return t.UTC().Format(StampForm) }

@@ -59,7 +59,7 @@ func mapNames(m *payload.Map) map[string]bool {
 	return names
 }
 
-// TestParseChild: what travelled is what was sent.
+// TestParseChild: the received value equals the sent one.
 func TestParseChild(t *testing.T) {
 	at := time.Date(2024, 5, 17, 12, 0, 0, 123000, time.UTC)
 	death := Death{Time: at, Reason: "x", Message: "*a.B", Stack: "s", Name: "a", Path: "m/a", Incarnation: 2,

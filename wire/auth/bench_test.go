@@ -7,7 +7,7 @@ import (
 	"brine/wire/payload"
 )
 
-// BenchmarkHandle is a known minion signing in with its token: two private operations of the master.
+// BenchmarkHandle signs in a known minion with its token: two private operations of the master.
 func BenchmarkHandle(b *testing.B) {
 	c := acceptedAt(b, nil)
 	m, trust := newMinion(b, nil)
@@ -28,7 +28,7 @@ func BenchmarkHandle(b *testing.B) {
 	}
 }
 
-// BenchmarkHandlePending is a minion that waits for an operator.
+// BenchmarkHandlePending signs in a minion that waits for an operator.
 func BenchmarkHandlePending(b *testing.B) {
 	at := newMaster(b, nil)
 	req := &payload.Request{Enc: payload.EncClear, Version: 3, Load: signInLoad(b, "m1", "minion")}
@@ -40,7 +40,7 @@ func BenchmarkHandlePending(b *testing.B) {
 	}
 }
 
-// BenchmarkOpenRequest is the return of a test.ping in version 3, from frame to opened load.
+// BenchmarkOpenRequest opens the return of a test.ping in version 3, from the frame to the load.
 func BenchmarkOpenRequest(b *testing.B) {
 	c := acceptedAt(b, nil)
 	m, _ := newMinion(b, nil)
@@ -64,7 +64,7 @@ func BenchmarkOpenRequest(b *testing.B) {
 	}
 }
 
-// BenchmarkToken is a token that was not seen before.
+// BenchmarkToken checks tokens that are not cached.
 func BenchmarkToken(b *testing.B) {
 	c := acceptedAt(b, nil)
 	pub := keysOf(b).pub("minion")

@@ -6,11 +6,11 @@ import (
 	"brine/wire/payload"
 )
 
-// maxGrains is how many grains a sign-in may show to autosign_grains.
+// maxGrains is how many grains a sign-in may send for autosign_grains.
 const maxGrains = 1000
 
-// screenSignIn refuses what no minion sends, before anything is read, compared or kept. Source of the sizes: Salt's own
-// values, see wire/payload. An id that is none has an answer of its own.
+// screenSignIn refuses values that no minion sends, before it reads, compares or stores any of them. The sizes come
+// from Salt's own values, see wire/payload. An invalid id gets another answer elsewhere.
 func screenSignIn(load *payload.Map) *refusal {
 	for _, f := range []struct {
 		name string
@@ -31,7 +31,7 @@ func screenSignIn(load *payload.Map) *refusal {
 	return nil
 }
 
-// lengthOf is how long a value is; 0 for one that has no length.
+// lengthOf is the length of a value; 0 if it has none.
 func lengthOf(v any) int {
 	switch v := v.(type) {
 	case string:
@@ -46,8 +46,8 @@ func lengthOf(v any) int {
 	return 0
 }
 
-// gate asks whether a key that nobody has decided on may be stored. One that may not is answered as one that waits: its
-// minion asks again, and it is stored when there is room.
+// gate asks whether a key without an operator's decision may be stored. If not, the minion gets the answer for a
+// pending key: it asks again, and the key is stored when there is space.
 func (m *Master) gate(in signInRequest, state string, d decision) decision {
 	if m.opt.Admit == nil || !d.deny && (d.put == StateNone || d.put == StateAccepted || state != StateNone) {
 		return d
@@ -58,7 +58,7 @@ func (m *Master) gate(in signInRequest, state string, d decision) decision {
 	return d
 }
 
-// nameable is an id that may be kept and logged, "" in place of one that is none.
+// nameable returns id if it may be stored and logged, else "".
 func nameable(id string) string {
 	if !ValidID(id) {
 		return ""
@@ -66,7 +66,7 @@ func nameable(id string) string {
 	return id
 }
 
-// loadLimits are the names in loads of minions that are stored, logged and kept as keys of maps.
+// loadLimits are the limits for names in minions' loads that are stored, logged or used as map keys.
 var loadLimits = []struct {
 	name string
 	max  int
@@ -74,7 +74,7 @@ var loadLimits = []struct {
 	{"pillarenv", payload.MaxEnv}, {"fun", payload.MaxFunction}, {"tgt_type", payload.MaxFunction},
 	{"master_id", payload.MaxID}, {"ret", payload.MaxReturners}}
 
-// screenNames refuses an authentic load with a name that no minion has.
+// screenNames refuses an authentic load with a name that is too long for any minion.
 func screenNames(load *payload.Map) *refusal {
 	for _, f := range loadLimits {
 		n := 0

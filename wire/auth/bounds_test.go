@@ -8,7 +8,7 @@ import (
 	"brine/wire/payload"
 )
 
-// TestSignInBounds: what no minion sends is refused before it is stored, and no name of it gets out.
+// TestSignInBounds: a value that no minion sends is refused before it is stored, and its text is not passed on.
 func TestSignInBounds(t *testing.T) {
 	long := strings.Repeat("a", 1<<20)
 	for _, tt := range []struct {
@@ -39,7 +39,7 @@ func manyGrains() *payload.Map {
 	return m
 }
 
-// TestGate: where a new key may not be stored its minion is told to wait, and asks again.
+// TestGate: if a new key may not be stored, its minion gets the answer to wait, and asks again.
 func TestGate(t *testing.T) {
 	full := "too many"
 	asked := 0
@@ -71,8 +71,8 @@ func TestGate(t *testing.T) {
 	}
 }
 
-// TestNameBounds: a request that is authentic and has a name that is too long is ended, and does not make its minion
-// sign in again; one that may be anybody's is refused in clear.
+// TestNameBounds: an authentic request with a name that is too long gets a final answer, and its minion does not sign
+// in again. A request that any peer may have sent is refused in clear.
 func TestNameBounds(t *testing.T) {
 	c := acceptedAt(t, func(o *MasterOptions) { o.MinimumAuthVersion = 0 })
 	nonce := strings.Repeat("0", 32)

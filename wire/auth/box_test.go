@@ -10,12 +10,12 @@ import (
 	"brine/wire/payload"
 )
 
-// TestPairBoxes: the answer to a request whose reply goes to OpenShared comes in a GCM box when both sides are brine
-// and speak version 3, else in Salt's. What says so never reaches a handler, and a minion asks no other master for it.
+// TestPairBoxes: a reply for OpenShared comes in a GCM box if both sides are brine and speak version 3, else in Salt's
+// box. The field for it never reaches a handler, and a minion never sends it to another master.
 func TestPairBoxes(t *testing.T) {
 	for name, tt := range map[string]struct {
 		change func(*MinionOptions)
-		load   *payload.Map // by the minion's own seal; nil: by SealShared
+		load   *payload.Map // with the minion's own Seal; nil: with SealShared
 		gcm    bool
 	}{
 		"shared":      {gcm: true},
@@ -65,7 +65,7 @@ func TestPairBoxes(t *testing.T) {
 	}
 }
 
-// TestSharedBoxOfBefore: a GCM box that was on its way during a sign-in opens with the session of before.
+// TestSharedBoxOfBefore: a GCM box that was under way during a sign-in opens with the previous session.
 func TestSharedBoxOfBefore(t *testing.T) {
 	m, _ := newMinion(t, nil)
 	key, nonce := crypt.NewKeyString(), newNonce()
@@ -89,11 +89,11 @@ func TestSharedBoxOfBefore(t *testing.T) {
 	}
 }
 
-// TestNoBoxForSalt: a request to a master that is not brine holds what Salt's minions send, and nothing else.
+// TestNoBoxForSalt: a request to a master that is not brine has the same fields as those of Salt's minions.
 func TestNoBoxForSalt(t *testing.T) {
 	m, _ := newMinion(t, nil)
 	key := crypt.NewKeyString()
-	signedInto(t, m, key, 3) // by no acceptance of brine
+	signedInto(t, m, key, 3) // not by a brine acceptance
 	frame, _, err := m.SealShared(payload.M("cmd", "_serve_file"))
 	if err != nil {
 		t.Fatal(err)

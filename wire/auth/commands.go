@@ -2,8 +2,8 @@ package auth
 
 import "brine/wire/payload"
 
-// tokenCommands are the commands that releases of protocol version 2 answer only with a token
-// (salt/master.py, AESFuncs.__verify_load).
+// tokenCommands are the commands that releases of protocol version 2 answer only if they have a token (salt/master.py,
+// AESFuncs.__verify_load).
 var tokenCommands = map[string]bool{
 	payload.CmdMinionEvent:   true,
 	payload.CmdMine:          true,
@@ -19,13 +19,12 @@ var tokenCommands = map[string]bool{
 	payload.CmdPubRet:        true,
 	payload.CmdRevokeAuth:    true,
 
-	payload.CmdRegisterResources: true, // which only releases of version 3 know
+	payload.CmdRegisterResources: true, // only releases of version 3 know it
 	payload.CmdBrineFacts:        true, // the same
 }
 
-// fileCommands are the commands of version 2 that go without id and signature, as old minions send them: their
-// masters pass every field on to the file server, which fails (salt/fileserver/__init__.py,
-// Fileserver.file_envs).
+// fileCommands are the commands of version 2 that old minions send without id and signature: their masters pass every
+// field on to the file server, which fails at extra ones (salt/fileserver/__init__.py, Fileserver.file_envs).
 var fileCommands = map[string]bool{
 	payload.CmdFileEnvs:          true,
 	payload.CmdFileList:          true,

@@ -1,22 +1,22 @@
 package auth
 
-// facts are all that counts when a key asks to be let in.
+// facts are everything that decides whether a key is accepted.
 type facts struct {
 	open         bool   // open_mode
-	state        string // of the key we hold for the id
-	stored, sent string // texts of that key and of the one that asks
-	spoilt       bool   // stored is no key
-	reject, sign bool   // what Rules say; asked for keys nobody has decided on
+	state        string // of the stored key of this id
+	stored, sent string // texts of the stored key and of the sent one
+	spoilt       bool   // the stored text is not a key
+	reject, sign bool   // results of Rules; set only for keys without an operator's decision
 }
 
-// decision is what becomes of a key. The answer to the minion is accept, or ret.
+// decision is the decision about a key. The answer to the minion is an acceptance, or ret.
 type decision struct {
 	accept bool
-	ret    bool   // false: go away; true: wait for an operator
+	ret    bool   // false: rejected; true: wait for an operator
 	act    string // for the event
-	put    string // state to store a key in; StateNone: nothing is stored
+	put    string // state in which to store a key; StateNone: do not store one
 	pub    string // the key to store
-	deny   bool   // store the sent key as denied as well
+	deny   bool   // also store the sent key as denied
 	why    string
 	cause  Cause
 }
@@ -33,7 +33,7 @@ func decide(f facts) decision {
 		return accepting(f.sent)
 	case f.state == StateRejected:
 		return decision{act: ActReject, why: "key is rejected"}
-	case f.state == StateAccepted && f.spoilt: // the minion is not to be told that it is refused: it would give up
+	case f.state == StateAccepted && f.spoilt: // the answer must not be a rejection: the minion would give up
 		return decision{ret: true, act: ActError,
 			why: "the file of the accepted key is damaged: it holds no public key", cause: CauseSpoilt}
 	case f.state == StatePending && f.spoilt && !f.reject && !f.sign:

@@ -18,7 +18,7 @@ type memKeys struct {
 	pub    map[string]string
 	denied map[string]string
 	stubs  map[string]bool
-	err    error // of Get and Put
+	err    error // returned by Get and Put
 }
 
 func newKeys() *memKeys {
@@ -71,7 +71,7 @@ type memSessions struct {
 	pub    map[string]string
 	made   map[string]time.Time
 	maxAge time.Duration
-	err    error // of Create
+	err    error // returned by Create
 }
 
 func newSessions() *memSessions {
@@ -149,7 +149,7 @@ func (f memFiles) Names(dir string) (names []string, known bool) {
 
 var errDisk = errors.New("no space left")
 
-// testTime is some moment after the vectors were recorded.
+// testTime is a time after the recording of the vectors.
 var testTime = time.Date(2026, 12, 1, 12, 0, 0, 0, time.UTC)
 
 // keyring caches the parsed keys of rsa.json.

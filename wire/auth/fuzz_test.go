@@ -8,7 +8,7 @@ import (
 	"brine/wire/wiretest"
 )
 
-// FuzzOpenRequest gives a master frames that anybody can send, and loads that an accepted minion can seal.
+// FuzzOpenRequest gives a master frames that any peer can send, and loads that an accepted minion can seal.
 func FuzzOpenRequest(f *testing.F) {
 	for _, e := range requests(f) {
 		f.Add(e.Request.Frame, marshal(f, e.Request.Plain), true)
@@ -31,7 +31,7 @@ func FuzzOpenRequest(f *testing.F) {
 	})
 }
 
-// serve runs a request as far as this package goes and checks what must hold for any.
+// serve runs a request as far as this package does, and checks the rules that hold for all.
 func serve(t *testing.T, c craft, req *payload.Request) {
 	o, refuse := c.at.OpenRequest(req, testTime)
 	if (o == nil) == (refuse == nil) {
@@ -90,7 +90,7 @@ func FuzzHandle(f *testing.F) {
 	})
 }
 
-// FuzzReply gives a minion replies to a sign-in: as they come, and signed by the master it trusts.
+// FuzzReply gives a minion replies to a sign-in: raw ones, and ones signed by the trusted master.
 func FuzzReply(f *testing.F) {
 	keys := keysOf(f)
 	for _, e := range signIns(f) {
@@ -131,8 +131,7 @@ func FuzzReply(f *testing.F) {
 	})
 }
 
-// FuzzOpenPublication gives a minion frames from the publish port, replies and pillars, as they come and
-// sealed.
+// FuzzOpenPublication gives a minion frames from the publish port, replies and pillars, raw and sealed.
 func FuzzOpenPublication(f *testing.F) {
 	for _, p := range publications(f) {
 		f.Add(p.Payload())

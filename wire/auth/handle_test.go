@@ -19,7 +19,7 @@ func TestOutcomes(t *testing.T) {
 	for _, tt := range []struct {
 		name   string
 		change func(*MasterOptions)
-		state  string // of m1 before, with the key named
+		state  string // initial state of m1, with the key in the next field
 		key    string
 		load   *payload.Map
 		want   any // under ret; nil for an acceptance
@@ -93,7 +93,7 @@ func TestOutcomes(t *testing.T) {
 	}
 }
 
-// TestOurFaultIsNoRejection checks that a full disk does not make minions give up.
+// TestOurFaultIsNoRejection: a full disk does not make minions give up.
 func TestOurFaultIsNoRejection(t *testing.T) {
 	for name, fail := range map[string]func(masterRig){
 		"keys":     func(at masterRig) { at.keys.err = errDisk },
@@ -110,7 +110,7 @@ func TestOurFaultIsNoRejection(t *testing.T) {
 	}
 }
 
-// TestSignInsFinishWhateverIsMissing takes fields away and puts odd values in.
+// TestSignInsFinishWhateverIsMissing removes fields and inserts odd values.
 func TestSignInsFinishWhateverIsMissing(t *testing.T) {
 	for _, version := range []int{0, 1, 2, 3} {
 		at := newMaster(t, func(o *MasterOptions) { o.MinimumAuthVersion = 0; o.Rules.AcceptAll = true })

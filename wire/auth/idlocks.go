@@ -5,8 +5,8 @@ import (
 	"sync"
 )
 
-// idLocks are locks by id: what is done for one id waits for what is being done for the same id, and now and then for
-// that of another.
+// idLocks are locks by id. Work for one id waits for other work for the same id, and sometimes for that of another id
+// with the same lock.
 type idLocks struct {
 	seed  maphash.Seed
 	locks [64]sync.Mutex
@@ -14,7 +14,7 @@ type idLocks struct {
 
 func newIDLocks() *idLocks { return &idLocks{seed: maphash.MakeSeed()} }
 
-// of is the lock of an id.
+// of returns the lock of an id.
 func (l *idLocks) of(id string) *sync.Mutex {
 	return &l.locks[maphash.String(l.seed, id)%uint64(len(l.locks))]
 }

@@ -8,11 +8,11 @@ import (
 	"brine/wire/payload"
 )
 
-// slowKeys is a KeyStore whose disk is busy with one id until it is let go.
+// slowKeys is a KeyStore that blocks for one id until the test releases it.
 type slowKeys struct {
 	*memKeys
 	id      string
-	entered chan string // ids that Get was asked for
+	entered chan string // ids of the calls of Get
 	let     chan struct{}
 }
 
@@ -28,7 +28,8 @@ func (k *slowKeys) Put(id, state, pub string) error {
 	return k.memKeys.Put(id, state, pub)
 }
 
-// TestSignInsSideBySide: a key that takes long to be stored holds up sign-ins of its own id, and of no other.
+// TestSignInsSideBySide: while a key is being stored slowly, sign-ins of its own id wait, and those of other ids do
+// not.
 func TestSignInsSideBySide(t *testing.T) {
 	keys := &slowKeys{memKeys: newKeys(), id: "slow", entered: make(chan string, 9), let: make(chan struct{})}
 	at := newMaster(t, func(o *MasterOptions) { o.Keys = keys; o.Rules.AcceptAll = true })

@@ -10,23 +10,23 @@ import (
 	"brine/wire/crypt"
 )
 
-// A minion of a brine master subscribes to one topic more, which no publication has: the subscription, and its end,
-// tell the master who is connected. Anybody may subscribe to anything, so only a topic counts that nobody else can
-// know: it ends with a MAC over the id and its accepted key, under a key that is made of the master's own. The master
-// tells it in the acceptance, inside a box of the session. It holds for as long as both pairs of keys do, over restarts
-// of both sides.
+// A minion of a brine master subscribes to one additional topic, which no publication has: the beginning and the end of
+// that subscription tell the master who is connected. Any peer may subscribe to any topic, so only a topic counts that
+// nobody else can know: it ends with a MAC over the id and its accepted key, under a key derived from the master's own.
+// The master sends it in the acceptance, in a box of the session. It stays valid as long as both pairs of keys do, even
+// when both sides restart.
 //
-//	topic  "brine:" | id | NUL | MAC (12 bytes, for libzmq takes some 40 bytes for each)
+//	topic  "brine:" | id | NUL | MAC (12 bytes, because libzmq takes some 40 bytes for each)
 const (
 	linkPrefix = "brine:"
 	linkSize   = 12
 	linkLabel  = "brine: who is connected to the publish port"
 )
 
-// fieldLink is the box of the MAC in the acceptance of a brine master. Unlike Salt: it is not there.
+// fieldLink is the box with the MAC in the acceptance of a brine master. Unlike Salt: its acceptance has no such field.
 const fieldLink = "brine_link"
 
-// linkKey makes the key of the MACs.
+// linkKey derives the key of the MACs.
 func linkKey(key *crypt.PrivateKey) ([]byte, error) {
 	text, err := key.MarshalPEM("")
 	if err != nil {
@@ -45,7 +45,7 @@ func (m *Master) linkMAC(id, pub string) []byte {
 
 func linkTopic(id string, mac []byte) string { return linkPrefix + id + "\x00" + string(mac) }
 
-// LinkID is the id that a topic of the publish port names, "" when it names none. That is a claim.
+// LinkID is the id in a topic of the publish port, or "". The id is only a claim.
 func LinkID(topic string) string {
 	rest, ok := strings.CutPrefix(topic, linkPrefix)
 	at := len(rest) - linkSize - 1
@@ -55,8 +55,7 @@ func LinkID(topic string) string {
 	return rest[:at]
 }
 
-// Vouches tells whether a topic is the one that the owner of the accepted key of the id in it was given, and nobody
-// else.
+// Vouches tells whether a topic is the one that only the owner of the accepted key of its id can know.
 func (m *Master) Vouches(topic string) bool {
 	id := LinkID(topic)
 	if id == "" {

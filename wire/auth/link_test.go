@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// TestLink: the topic of a minion is known to it and to the master, follows the keys of both, and names nobody else.
+// TestLink: only a minion and its master know the minion's topic; it changes with the keys of both.
 func TestLink(t *testing.T) {
 	at := newMaster(t, nil)
 	m, _ := newMinion(t, nil)
@@ -46,8 +46,8 @@ func TestLink(t *testing.T) {
 	}
 }
 
-// TestLinkIsSealed: nobody can read the topic of a minion in the answer to its sign-in, which anybody can ask for who
-// has its public key.
+// TestLinkIsSealed: a peer that has a minion's public key can request the answer to its sign-in, but cannot read the
+// topic in it.
 func TestLinkIsSealed(t *testing.T) {
 	at := newMaster(t, func(o *MasterOptions) { o.OpenMode, o.MinimumAuthVersion = true, 2 })
 	m, _ := newMinion(t, nil)

@@ -14,7 +14,7 @@ import (
 	"brine/wire/crypt"
 )
 
-// MasterOptions are what a Master is made of. Names in brackets are Salt's options.
+// MasterOptions are the options of a Master. Names in brackets are Salt's options.
 type MasterOptions struct {
 	Key      *crypt.PrivateKey // the master's pair
 	Keys     KeyStore
@@ -23,57 +23,57 @@ type MasterOptions struct {
 	Logger   *slog.Logger // nil: silent
 
 	SignKey *crypt.PrivateKey // [master_sign_pubkey] vouches for Key in accepted replies; nil: no pub_sig
-	PubSig  string            // [master_use_pubkey_signature] content of the precomputed file; wins over SignKey
+	PubSig  string            // [master_use_pubkey_signature] content of the precomputed file; overrides SignKey
 
-	PublishPort        int           // [publish_port] told to minions
-	MinimumAuthVersion int           // [minimum_auth_version] requests below get "bad load"; 0 accepts all
-	RequestServerTTL   time.Duration // [request_server_ttl] greatest age of a version 3 request; 0: not checked
+	PublishPort        int           // [publish_port] sent to minions
+	MinimumAuthVersion int           // [minimum_auth_version] requests of lower versions get "bad load"; 0 accepts all
+	RequestServerTTL   time.Duration // [request_server_ttl] greatest age of a version 3 request; 0: no limit
 	OpenMode           bool          // [open_mode] accept every key
-	AllowWeakKeys      bool          // [allow_weak_keys] minions may have keys that others can break, as with Salt
+	AllowWeakKeys      bool          // [allow_weak_keys] minions may have keys that others can break, as in Salt
 	MaxMinions         int           // [max_minions] 0: no limit
-	// Connected returns the number of connected minions and whether id is among them; asked with MaxMinions.
+	// Connected returns the number of connected minions and whether id is among them; used with MaxMinions.
 	Connected func(id string) (n int, present bool)
 
-	// Admit is asked before a key is stored that nobody has decided on, or denied beside another; pending says which.
-	// It returns why it may not be stored, "" when it may. from is the address of who sends it. nil: all are stored.
+	// Admit is called before a key without an operator's decision is stored as pending (pending), or another key of an
+	// id as denied. It returns the reason not to store it, or "". from is the sender's address. nil: all are stored.
 	Admit func(from string, pending bool) (why string)
-	// Warn writes a log record about somebody outside, and may leave out repeated ones; nil: all go to Logger.
+	// Warn writes a log record about a remote peer, and may leave out repeated ones; nil: all go to Logger.
 	Warn func(cause, from string, attrs ...any)
 
-	// Refused is told of requests that were not served and named an id; may be nil. proven says that the request was
-	// sealed with the session key of that id; otherwise anybody may have sent it.
+	// Refused is called for a refused request that names an id; may be nil. proven says that the request was sealed
+	// with the session key of that id; otherwise any peer may have sent it.
 	Refused func(id string, why Why, proven bool)
 
-	// Exchanged is told once of an id that had a session with another key than the one that is accepted now; may be
+	// Exchanged is called once for an id whose session belongs to another key than the one that is accepted now; may be
 	// nil.
 	Exchanged func(id string)
 
 	SignPublications bool   // [sign_pub_messages]
 	PublishSigAlgo   string // [publish_signing_algorithm] default PKCS1v15-SHA1
-	SigningAlgorithm string // [signing_algorithm] of signed returns; "": what the minion names, else PKCS1v15-SHA1
+	SigningAlgorithm string // [signing_algorithm] of signed returns; "": the minion's choice, else PKCS1v15-SHA1
 	RequireSignature bool   // [require_minion_sign_messages]
 	DropBadSignature bool   // [drop_messages_signature_fail]
 }
 
-// Master is the master's side. Make it with NewMaster.
+// Master is the master's side. NewMaster makes it.
 type Master struct {
 	opt     MasterOptions
 	log     *slog.Logger
 	pubKey  string // of opt.Key, as sent
-	links   []byte // key of the topics by which minions are known on the publish port
+	links   []byte // key of the topics by which the publish port recognizes minions
 	pubSigs pubSigs
 	shared  atomic.Pointer[sharedKey]
 	rotate  sync.Mutex // held while shared is replaced
-	decide  *idLocks   // held from reading a key's state until its new state is stored
+	decide  *idLocks   // held from reading a key's state until the new state is stored
 	peers   peers
 	sealed  sealedKeys
 }
 
-// sharedKey is one generation of the key that all minions know.
+// sharedKey is one generation of the key that all minions share.
 type sharedKey struct {
 	text   string
 	box    *crypt.Box
-	sig    []byte       // X9.31 over the hex digest of text, made once because it costs a private operation
+	sig    []byte       // X9.31 over the hex digest of text, kept because it costs a private operation
 	serial atomic.Int64 // of the last publication
 }
 
@@ -103,7 +103,7 @@ func NewMaster(opt MasterOptions) (*Master, error) {
 	return m, m.Rotate()
 }
 
-// warn writes a log record about somebody outside.
+// warn writes a log record about a remote peer.
 func (m *Master) warn(cause, from string, attrs ...any) {
 	if m.opt.Warn != nil {
 		m.opt.Warn(cause, from, attrs...)
@@ -112,11 +112,11 @@ func (m *Master) warn(cause, from string, attrs ...any) {
 	m.log.Warn(cause, attrs...)
 }
 
-// Rotate makes a new shared key. From now on only that one is valid; the sessions of version 3 minions go on.
-// Publications begin again with serial 1.
+// Rotate makes a new shared key. From then on only that one is valid; the sessions of version 3 minions stay valid.
+// Serials of publications start again with 1.
 func (m *Master) Rotate() error { return m.setShared(crypt.NewKeyString()) }
 
-// SharedKey returns the key string that all accepted minions know.
+// SharedKey returns the key string that all accepted minions share.
 func (m *Master) SharedKey() string { return m.shared.Load().text }
 
 func (m *Master) setShared(text string) error {
@@ -135,8 +135,7 @@ func (m *Master) setShared(text string) error {
 	return nil
 }
 
-// nextSerial returns the shared key to publish under and the serial of the publication. A key whose serials
-// are used up is rotated.
+// nextSerial returns the shared key for a publication, and its serial. It rotates a key whose serials are used up.
 func (m *Master) nextSerial() (*sharedKey, int64, error) {
 	for {
 		shared := m.shared.Load()

@@ -43,7 +43,7 @@ func (c craft) seal(key string, v any) []byte {
 	return box.Seal(marshal(c.t, v), "")
 }
 
-// v3 is a good request of version 3, but for what the pairs change; nil removes a field.
+// v3 is a valid request of version 3, changed by the pairs; nil removes a field.
 func (c craft) v3(pairs ...any) *payload.Request {
 	load := payload.M("cmd", "x", "nonce", "n", "ts", testTime.Unix(), "tok", c.tok, "id", "m1")
 	for i := 0; i < len(pairs); i += 2 {
@@ -65,7 +65,7 @@ func with(r *payload.Request, change func(*payload.Request)) *payload.Request {
 	return r
 }
 
-// TestEdgeRows are the rows of the table of errors and edges that this package answers.
+// TestEdgeRows covers the rows of the table of errors and edge cases that this package answers.
 func TestEdgeRows(t *testing.T) {
 	c := acceptedAt(t, func(o *MasterOptions) { o.RequestServerTTL = time.Minute; o.MinimumAuthVersion = 0 })
 	other, err := crypt.TokenOf(keysOf(t).private("other"))
@@ -76,7 +76,7 @@ func TestEdgeRows(t *testing.T) {
 	for _, tt := range []struct {
 		name string
 		req  *payload.Request
-		want string // "" for served
+		want string // "": served
 	}{
 		{"good v3", c.v3(), ""},
 		{"good v2", c.v2("cmd", "x", "id", "m1"), ""},
@@ -184,7 +184,7 @@ func TestMinimumAuthVersion(t *testing.T) {
 	}
 }
 
-// TestDeletionRevokesAtOnce checks that nothing remembered outlives a key.
+// TestDeletionRevokesAtOnce: no cached state outlives a key.
 func TestDeletionRevokesAtOnce(t *testing.T) {
 	c := acceptedAt(t, nil)
 	served := func() bool {

@@ -10,10 +10,10 @@ import (
 	"brine/wire/payload"
 )
 
-// fake is a master that can say anything. Its reply is signed and right but for what a test changes.
+// fake is a master that can send anything. Its reply is signed and correct except for the changes of a test.
 type fake struct {
 	t       testing.TB
-	key     string // RSA key it has
+	key     string // its RSA key
 	shared  string
 	session string
 	inner   func(*payload.Map) // changes the inner reply
@@ -80,8 +80,8 @@ func drop(field string) func(*payload.Map) {
 	return func(m *payload.Map) { m.Delete(field) }
 }
 
-// TestMinionVerifiesMaster goes through what a minion may find in an acceptance. trusted names the key it
-// trusted before, after the one it must trust then.
+// TestMinionVerifiesMaster covers the possible contents of an acceptance. trusted names the key that the minion trusts
+// before it, after the key that it must trust afterwards.
 func TestMinionVerifiesMaster(t *testing.T) {
 	finger, finger512 := fingerOf(t, "sha256"), fingerOf(t, "sha512")
 	verify := func(o *MinionOptions) { o.VerifyMasterPubkey = true }
@@ -197,7 +197,7 @@ func textOf(t testing.TB, name string) string {
 	return keysOf(t).pub(name)
 }
 
-// reseal puts another shared key in a reply, with the X9.31 signature over it.
+// reseal replaces the shared key in a reply, and the X9.31 signature over it.
 func reseal(t testing.TB, m *payload.Map, text string) {
 	t.Helper()
 	keys := keysOf(t)
@@ -208,7 +208,7 @@ func reseal(t testing.TB, m *payload.Map, text string) {
 	m.Set("aes", aes)
 }
 
-// vouch adds pub_sig by a key.
+// vouch adds pub_sig made with a key.
 func vouch(t testing.TB, name string) func(*payload.Map) {
 	return func(m *payload.Map) {
 		t.Helper()
@@ -232,8 +232,8 @@ func TestMinionWithoutSigningKey(t *testing.T) {
 	}
 }
 
-// TestProtocolDowngrade checks that version 2 is spoken with a master that has no sessions, and never with one
-// that had them once.
+// TestProtocolDowngrade: a minion speaks version 2 with a master that has no sessions, but never with one that once had
+// sessions.
 func TestProtocolDowngrade(t *testing.T) {
 	m, _ := newMinion(t, nil)
 	f := newFake(t)
@@ -259,7 +259,7 @@ func TestProtocolDowngrade(t *testing.T) {
 	}
 }
 
-// TestMaxVersion checks that a minion that is held to version 2 speaks it also where it could do more.
+// TestMaxVersion: a minion with MaxVersion 2 speaks version 2 even with a newer master.
 func TestMaxVersion(t *testing.T) {
 	m, _ := newMinion(t, func(o *MinionOptions) { o.MaxVersion = 2 })
 	frame, err := m.Request()
@@ -283,7 +283,7 @@ func TestMinionResults(t *testing.T) {
 		change func(*MinionOptions)
 		ret    any
 		want   Verdict
-		waits  []time.Duration // of that many replies
+		waits  []time.Duration // one for each reply
 	}{
 		{"pending", nil, true, Pending, []time.Duration{10 * time.Second, 10 * time.Second}},
 		{"pending, growing", slow, true, Pending, []time.Duration{10 * time.Second, 20 * time.Second, 40 * time.Second,
@@ -315,7 +315,7 @@ func TestMinionResults(t *testing.T) {
 	}
 }
 
-// TestAnswerOfAStranger checks that an answer without a key is believed only when the known master signed it.
+// TestAnswerOfAStranger: an answer without a key is believed only if the known master has signed it.
 func TestAnswerOfAStranger(t *testing.T) {
 	m, trust := newMinion(t, nil)
 	f := newFake(t)

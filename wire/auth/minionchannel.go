@@ -8,14 +8,14 @@ import (
 	"brine/wire/payload"
 )
 
-// Seal packs a request. load is not changed; it is completed with what the protocol version asks for: nonce,
-// ts, tok, id and sig, and for version 2 rid of what an old master does not take. The nonce is what Open and OpenPillar
-// want with the reply. ErrNotSignedIn. Source: salt/channel/client.py, AsyncReqChannel._package_load.
+// Seal packs a request. It does not change load; it seals a copy with the fields that the protocol version needs:
+// nonce, ts, tok, id and sig. For version 2 it removes fields that an old master does not accept. Open and OpenPillar
+// need the nonce with the reply. Error: ErrNotSignedIn. Source: salt/channel/client.py, AsyncReqChannel._package_load.
 func (m *Minion) Seal(load *payload.Map) (frame []byte, nonce string, err error) {
 	return m.seal(load, false)
 }
 
-// SealShared is Seal for a request whose reply is large and goes to OpenShared: a brine master may seal it in a cheaper
+// SealShared is Seal for a request with a large reply, which OpenShared opens: a brine master may seal it in a cheaper
 // box.
 func (m *Minion) SealShared(load *payload.Map) (frame []byte, nonce string, err error) {
 	return m.seal(load, true)
@@ -49,7 +49,7 @@ func (m *Minion) seal(load *payload.Map, shared bool) (frame []byte, nonce strin
 	return frame, nonce, err
 }
 
-// complete returns a copy of a load with the fields of the channel at its end.
+// complete returns a copy of a load with the channel's fields at its end.
 func (m *Minion) complete(c *creds, load *payload.Map, nonce string) (*payload.Map, error) {
 	load = load.Clone()
 	if c.version > 2 {
@@ -65,13 +65,13 @@ func (m *Minion) complete(c *creds, load *payload.Map, nonce string) (*payload.M
 	if NeedsToken(cmd) {
 		load.Set("tok", m.tok)
 	}
-	if err := m.sign(load, crypt.PKCS1v15SHA1); err != nil { // the only one that 3006 knows
+	if err := m.sign(load, crypt.PKCS1v15SHA1); err != nil { // the only algorithm that 3006 knows
 		return nil, err
 	}
 	return load.Set("nonce", nonce), nil
 }
 
-// sign adds sig over all fields but some when minion_sign_messages is on.
+// sign adds sig over all fields except the given ones if minion_sign_messages is on.
 func (m *Minion) sign(load *payload.Map, algo string, but ...string) error {
 	if !m.opt.SignMessages {
 		return nil
@@ -92,14 +92,15 @@ func (m *Minion) sign(load *payload.Map, algo string, but ...string) error {
 	return nil
 }
 
-// Open opens the reply to a request. ErrReauth: the master answered with text, or with a key we do not have;
-// crypt.ErrBadNonce: the reply to another request; ErrBadReply. A box that is not Salt's is an empty map.
+// Open opens the reply to a request. Errors: ErrReauth if the master answered with text, or with a key that we do not
+// have; crypt.ErrBadNonce for the reply to another request; ErrBadReply. A box without a Salt payload gives an empty
+// map.
 func (m *Minion) Open(reply []byte, nonce string) (any, error) {
 	return m.open(reply, nonce, payload.Unmarshal, (*crypt.Box).Open)
 }
 
-// OpenShared is Open for a large reply that nobody else needs: it is opened where it stands, and what is long in its
-// value shares its memory (payload.UnmarshalShared). beside may be done along with it.
+// OpenShared is Open for a large reply that the caller no longer needs: it is opened in place, and long texts in its
+// value share its memory (payload.UnmarshalShared). The work of beside may run at the same time.
 func (m *Minion) OpenShared(reply []byte, nonce string, beside payload.Beside) (any, error) {
 	return m.open(reply, nonce, payload.UnmarshalShared, func(b *crypt.Box, sealed []byte, nonce string) ([]byte,
 		error) {
@@ -136,8 +137,8 @@ func (m *Minion) open(reply []byte, nonce string, unmarshal func([]byte) (any, e
 	return v, nil
 }
 
-// openBox opens a reply with the keys of now, or with those before the last sign-in, under which it may have
-// been on its way.
+// openBox opens a reply with the current keys, or with those from before the last sign-in, because the reply may have
+// been under way during the sign-in.
 func (m *Minion) openBox(sealed []byte, nonce string, open opener) ([]byte, error) {
 	m.mu.Lock()
 	c, previous := m.creds, m.previous

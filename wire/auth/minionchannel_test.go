@@ -49,7 +49,7 @@ func TestOpenErrors(t *testing.T) {
 	}
 }
 
-// TestReplyUnderThePreviousKey opens a reply that was on its way while the minion signed in again.
+// TestReplyUnderThePreviousKey opens a reply that was under way while the minion signed in again.
 func TestReplyUnderThePreviousKey(t *testing.T) {
 	m, _ := newMinion(t, nil)
 	f := newFake(t)
@@ -64,7 +64,7 @@ func TestReplyUnderThePreviousKey(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for i := range 3 { // the second sign-in changes nothing, the third the session again
+	for i := range 3 { // the second sign-in changes nothing, the third changes the session again
 		if i != 1 {
 			f.session = crypt.NewKeyString()
 		}
@@ -216,7 +216,7 @@ func TestOpenPillarErrors(t *testing.T) {
 	}
 }
 
-// TestPillarRefusals are the forms of a private reply that hold no pillar.
+// TestPillarRefusals covers private replies without a pillar.
 func TestPillarRefusals(t *testing.T) {
 	c := acceptedAt(t, func(o *MasterOptions) { o.MinimumAuthVersion = 0 })
 	open := func(r *payload.Request) *Opened {
@@ -289,7 +289,7 @@ func TestSealRefusesWhatHasNoForm(t *testing.T) {
 	}
 }
 
-// TestSignedReturnsOfOurs signs at our minion, in both versions, and verifies at our master.
+// TestSignedReturnsOfOurs signs with our minion, in both versions, and verifies with our master.
 func TestSignedReturnsOfOurs(t *testing.T) {
 	for _, version := range []int{2, 3} {
 		c := acceptedAt(t, func(o *MasterOptions) {
@@ -316,7 +316,7 @@ func TestSignedReturnsOfOurs(t *testing.T) {
 	}
 }
 
-// TestOldFileServerTakesNoExtras checks what a master of version 2 gets for its file server.
+// TestOldFileServerTakesNoExtras: a master of version 2 gets no additional fields for its file server.
 func TestOldFileServerTakesNoExtras(t *testing.T) {
 	m, _ := newMinion(t, func(o *MinionOptions) { o.SignMessages = true })
 	got, err := m.complete(&creds{version: 2}, payload.M("id", "m1", "cmd", payload.CmdFileEnvs), "n")
@@ -371,7 +371,8 @@ func TestManyAtOnce(t *testing.T) {
 	wg.Wait()
 }
 
-// TestOpenShared: large answers are opened where they stand, by the keys of now and of before, and are what Open gives.
+// TestOpenShared: large answers are opened in place, with the current and the previous keys, and have the same content
+// as with Open.
 func TestOpenShared(t *testing.T) {
 	key, nonce := crypt.NewKeyString(), newNonce()
 	box, err := crypt.NewBox(key)

@@ -8,9 +8,9 @@ import (
 	"brine/wire/payload"
 )
 
-// OpenPillar opens the private reply to a _pillar request. ErrReauth: the reply has no key, or is signed by
-// another master; crypt.ErrBadNonce: the reply to another request; ErrBadReply.
-// Source: salt/channel/client.py, AsyncReqChannel.crypted_transfer_decode_dictentry.
+// OpenPillar opens the private reply to a _pillar request. Errors: ErrReauth if the reply has no key, or another master
+// has signed it; crypt.ErrBadNonce for the reply to another request; ErrBadReply. Source: salt/channel/client.py,
+// AsyncReqChannel.crypted_transfer_decode_dictentry.
 func (m *Minion) OpenPillar(reply []byte, nonce string) (*payload.Map, error) {
 	c := m.current()
 	if c == nil {

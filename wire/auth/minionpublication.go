@@ -10,18 +10,18 @@ import (
 	"brine/wire/payload"
 )
 
-// Mark tells where a publication stands among those of one shared key.
+// Mark is the position of a publication among those of one shared key.
 type Mark struct {
 	Key    string // digest of the shared key
-	Serial int64  // 0: the master does not number (3007 and 3008 in a cluster)
+	Serial int64  // 0: the master does not number its publications (3007 and 3008 in a cluster)
 }
 
-// KnowSerials tells from where on the publications of a shared key are new: last is asked, by the digest of a key, for
-// the number of the last one that was taken, 0 where none was. A master begins to number again with a new key only, so
-// that one which was recorded is refused by the next process too. To be called before the first sign-in.
+// KnowSerials sets a function that returns the serial of the last publication that was accepted with a shared key, by
+// the key's digest; 0: none. So a new process also refuses a recorded publication, because a master only restarts its
+// serials with a new key. Call it before the first sign-in.
 func (m *Minion) KnowSerials(last func(key string) int64) { m.serials = last }
 
-// count begins to count the publications of a shared key. m.mu is held.
+// count starts to count the publications of a shared key. m.mu is held.
 func (m *Minion) count(c *creds) {
 	sum := sha256.Sum256([]byte(c.sharedText))
 	c.serial.key = hex.EncodeToString(sum[:16])
@@ -30,16 +30,15 @@ func (m *Minion) count(c *creds) {
 	}
 }
 
-// OpenPublication opens one publication and takes its serial out. ErrReauth: sealed with a key we do not
-// have; ErrIgnore: repeated, empty, or not sealed at all; crypt.ErrBadSignature: refused by
-// sign_pub_messages, or because the master has said that it signs. Source: salt/channel/client.py,
-// AsyncPubChannel._decode_payload.
+// OpenPublication opens one publication and removes its serial. Errors: ErrReauth if it is sealed with a key that we do
+// not have; ErrIgnore if it is repeated, empty, or not sealed at all; crypt.ErrBadSignature if sign_pub_messages, or a
+// master that says that it signs, demands a signature. Source: salt/channel/client.py, AsyncPubChannel._decode_payload.
 func (m *Minion) OpenPublication(frame []byte) (*payload.Map, error) {
 	load, _, err := m.OpenMarked(frame)
 	return load, err
 }
 
-// OpenMarked is OpenPublication, and tells where the publication stands.
+// OpenMarked is OpenPublication, and also returns the position of the publication.
 func (m *Minion) OpenMarked(frame []byte) (*payload.Map, Mark, error) {
 	load, c, err := m.openPublication(frame)
 	if err != nil {
@@ -74,7 +73,8 @@ func (m *Minion) openPublication(frame []byte) (*payload.Map, *creds, error) {
 		return nil, nil, fmt.Errorf("%w: %w", ErrIgnore, err)
 	}
 	if c.signs && !m.opt.SignPubMessages {
-		// behind the box: after a new key the master is to be asked anew, who may not sign any more
+		// only after the box has opened: a master with a new key may not sign any longer, and the minion must sign in
+		// again
 		if err := c.verifyPublication(p); err != nil {
 			return nil, nil, err
 		}
@@ -86,8 +86,8 @@ func (m *Minion) openPublication(frame []byte) (*payload.Map, *creds, error) {
 	return load, c, nil
 }
 
-// verifyPublication checks the signature over the ciphertext. A master of 3006.0 names no algorithm and
-// means the default. Unlike Salt: its newer minions cannot follow such a master.
+// verifyPublication checks the signature over the ciphertext. A master of 3006.0 names no algorithm and means the
+// default. Unlike Salt: its newer minions cannot follow such a master.
 func (c *creds) verifyPublication(p *payload.Publication) error {
 	if p.Sig == nil {
 		return fmt.Errorf("%w: publication is not signed", crypt.ErrBadSignature)
@@ -98,7 +98,7 @@ func (c *creds) verifyPublication(p *payload.Publication) error {
 	return nil
 }
 
-// checkSerial removes the serial, which must grow, and returns it. A publication without one (a cluster of 3007 or
+// checkSerial removes the serial, which must grow, and returns it. A publication without one (from a cluster of 3007 or
 // later) passes with 0.
 func (m *Minion) checkSerial(c *creds, load *payload.Map) (int64, error) {
 	if !load.Has("serial") {

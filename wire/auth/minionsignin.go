@@ -7,12 +7,11 @@ import (
 	"brine/wire/payload"
 )
 
-// protocolVersion is what a minion states in a sign-in, unless it is held to less. A master that knows only 2 takes it
-// for 2.
+// protocolVersion is the version in a sign-in, unless MaxVersion is lower. A master that knows only 2 treats it as 2.
 const protocolVersion = 3
 
-// Request returns the frame of a new sign-in request. The reply to an earlier one is no longer accepted.
-// Source: salt/crypt.py, AsyncAuth.minion_sign_in_payload.
+// Request returns the frame of a new sign-in request. The reply to an earlier one is no longer accepted. Source:
+// salt/crypt.py, AsyncAuth.minion_sign_in_payload.
 func (m *Minion) Request() ([]byte, error) {
 	trusted, err := m.opt.Trust.MasterKey()
 	if err != nil {
@@ -40,7 +39,7 @@ func (m *Minion) Request() ([]byte, error) {
 	return frame, nil
 }
 
-// sealToken encrypts our token to the master we know. Without a readable key there is none, as in Salt.
+// sealToken encrypts our token to the trusted master. Without a readable key there is no token, as in Salt.
 func (m *Minion) sealToken(trusted string) ([]byte, bool) {
 	if trusted == "" {
 		return nil, false
@@ -53,8 +52,8 @@ func (m *Minion) sealToken(trusted string) ([]byte, bool) {
 	return token, err == nil
 }
 
-// Reply judges the reply to the last Request. Nothing is stored, and no key taken over, before every check
-// has passed. Source: salt/crypt.py, AsyncAuth.handle_signin_response.
+// Reply judges the reply to the last Request. It stores and uses no key before every check has passed. Source:
+// salt/crypt.py, AsyncAuth.handle_signin_response.
 func (m *Minion) Reply(frame []byte) Step {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -111,7 +110,7 @@ func readReply(frame []byte) (*signedReply, Step) {
 	return r, Step{}
 }
 
-// notAccepted maps the master's answer to what a minion does.
+// notAccepted maps the master's answer to the minion's next step.
 func (m *Minion) notAccepted(ret any) Step {
 	switch {
 	case ret == "full":
@@ -125,10 +124,10 @@ func (m *Minion) notAccepted(ret any) Step {
 	return Step{Verdict: Pending, Text: textPending, Wait: m.nextWait()}
 }
 
-// falsy is Python's "not v" for what a master can put under ret.
+// falsy is Python's "not v" for all values that a master can put under ret.
 func falsy(v any) bool { return v == nil || v == false || v == "" || v == int64(0) }
 
-// TimedOut says what to do when no reply came in auth_timeout and auth_tries.
+// TimedOut returns the next step after auth_timeout and auth_tries without a reply.
 func (m *Minion) TimedOut() Step {
 	m.mu.Lock()
 	defer m.mu.Unlock()

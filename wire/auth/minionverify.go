@@ -12,12 +12,12 @@ import (
 	"brine/wire/payload"
 )
 
-// judgement is a reply whose signature and nonce are right.
+// judgement is a reply with a valid signature and nonce.
 type judgement struct {
 	inner *payload.Map
-	creds *creds // nil when the reply is no acceptance
-	store bool   // the master's key is to be trusted from now on
-	first bool   // because it is the first
+	creds *creds // nil if the reply is not an acceptance
+	store bool   // the master's key becomes the trusted one
+	first bool   // because it is the first one
 }
 
 // judge checks a signed reply. The error is a fault.
@@ -34,7 +34,7 @@ func (m *Minion) judge(s *signIn, r *signedReply) (judgement, error) {
 		}
 		trusted, v.first = v.creds.masterText, v.store && !m.opt.VerifyMasterPubkey
 	}
-	if trusted != "" { // an answer of a master whose key we do not have yet cannot be checked
+	if trusted != "" { // the answer of a master whose key is unknown cannot be checked
 		key, err := crypt.ParsePublicKey([]byte(trusted))
 		if err != nil {
 			return judgement{}, fmt.Errorf("%w: %w", textMasterKey, err)
@@ -49,8 +49,8 @@ func (m *Minion) judge(s *signIn, r *signedReply) (judgement, error) {
 	return v, nil
 }
 
-// openKeys decides whether to trust the master of an acceptance and takes the keys out of it.
-// Source: salt/crypt.py, AsyncAuth.verify_master.
+// openKeys decides whether to trust the master of an acceptance, and takes the keys out of it. Source: salt/crypt.py,
+// AsyncAuth.verify_master.
 func (m *Minion) openKeys(s *signIn, inner *payload.Map) (c *creds, store bool, err error) {
 	sent := CleanKey(string(inner.Bytes("pub_key")))
 	trusted := CleanKey(s.masterKey)
@@ -72,13 +72,13 @@ func (m *Minion) openKeys(s *signIn, inner *payload.Map) (c *creds, store bool, 
 		}
 		trusted = sent
 	case trusted == "":
-		trusted = sent // the first master is believed
+		trusted = sent // the first master is trusted
 	}
 	c, err = m.readKeys(inner, trusted, needToken)
 	return c, trusted != CleanKey(s.masterKey), err
 }
 
-// checkVouched checks pub_sig with the signing key that the operator put here.
+// checkVouched checks pub_sig with the signing key that the operator has installed here.
 func (m *Minion) checkVouched(inner *payload.Map, sent string) error {
 	text, err := m.opt.Trust.SigningKey()
 	if err != nil || text == "" {
@@ -91,12 +91,12 @@ func (m *Minion) checkVouched(inner *payload.Map, sent string) error {
 	if weak := allowed(key.Weak()); weak != nil && !m.opt.AllowWeakKeys {
 		return fmt.Errorf("verification public key: %w", weak)
 	}
-	// Line ends, where the text has them, are no part of base64.
+	// Any line ends in the text do not belong to base64.
 	sig, err := base64.StdEncoding.DecodeString(strings.TrimSpace(string(inner.Bytes("pub_sig"))))
 	if err != nil {
 		return textBadPubSig
 	}
-	// Masters sign the text as they send it: 3006 with a newline at its end.
+	// Masters sign the text in the form that they send: 3006 with a newline at its end.
 	for _, msg := range []string{string(inner.Bytes("pub_key")), sent, sent + "\n"} {
 		if key.Verify(m.opt.SigAlgo, []byte(msg), sig) == nil {
 			return nil
@@ -137,7 +137,7 @@ func (m *Minion) readKeys(inner *payload.Map, masterKey string, needToken bool) 
 	return c, m.openSession(c, inner)
 }
 
-// openSession makes the boxes; a session key makes the master one of version 3.
+// openSession makes the boxes. A session key means that the master has version 3.
 func (m *Minion) openSession(c *creds, inner *payload.Map) (err error) {
 	if c.shared, err = crypt.NewBox(c.sharedText); err != nil {
 		return textMasterKey
@@ -179,9 +179,9 @@ func (m *Minion) checkFinger(v judgement) (Step, bool) {
 		false
 }
 
-// trust stores a key that is to be trusted from now on. The first is believed, but not a second one that was asked
-// at the same time: masters of a list may have different keys, and whoever has lost is not obeyed. Keys that are
-// vouched for may replace each other.
+// trust stores a key that becomes the trusted one. The first key is believed. But a second key from a sign-in that ran
+// at the same time is not: masters of a list may have different keys, and the minion does not obey the later one. Keys
+// that are vouched for may replace each other.
 func (m *Minion) trust(v judgement) error {
 	switch {
 	case v.first:

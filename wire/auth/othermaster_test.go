@@ -7,8 +7,7 @@ import (
 	"brine/wire/payload"
 )
 
-// atOnce asks two masters for a sign-in of the same minion, whose sides share what they trust, before either has
-// answered.
+// atOnce makes sign-in requests of the same minion to two masters, with one TrustStore, before either has answered.
 func atOnce(t *testing.T, trust *memTrust, change func(*MinionOptions), masters ...masterRig) (sides []*Minion,
 	steps []Step) {
 	t.Helper()
@@ -36,8 +35,8 @@ func atOnce(t *testing.T, trust *memTrust, change func(*MinionOptions), masters 
 	return sides, steps
 }
 
-// TestOneMasterIsTrusted: of two masters with different keys that a minion asks at the same time, at its first start,
-// the one that answers first is trusted. The other one gets no session, then and later.
+// TestOneMasterIsTrusted: a minion asks two masters with different keys at the same time, at its first start. It trusts
+// the one that answers first. It never makes a session with the other one.
 func TestOneMasterIsTrusted(t *testing.T) {
 	a := newMaster(t, nil)
 	d := newMaster(t, func(o *MasterOptions) { o.Key = keysOf(t).private("other") })
@@ -60,7 +59,7 @@ func TestOneMasterIsTrusted(t *testing.T) {
 	}
 }
 
-// TestTwoMastersOfOneKey: masters that share a key are both trusted, whoever answers first.
+// TestTwoMastersOfOneKey: masters that share a key are both trusted, in any order of their answers.
 func TestTwoMastersOfOneKey(t *testing.T) {
 	trust := &memTrust{}
 	sides, steps := atOnce(t, trust, nil, newMaster(t, nil), newMaster(t, nil))

@@ -8,7 +8,7 @@ import (
 	"brine/wire/payload"
 )
 
-// signIn runs one sign-in of our minion at our master.
+// signInAt runs one sign-in of our minion with our master.
 func signInAt(t testing.TB, m *Minion, at masterRig) (Step, Outcome) {
 	t.Helper()
 	frame, err := m.Request()
@@ -23,7 +23,7 @@ func signInAt(t testing.TB, m *Minion, at masterRig) (Step, Outcome) {
 	return m.Reply(reply), out
 }
 
-// ask sends one request of our minion to our master, which answers with the load it got.
+// ask sends one request of our minion to our master, which answers with the received load.
 func ask(t testing.TB, m *Minion, at masterRig, load *payload.Map) (any, error) {
 	t.Helper()
 	frame, nonce, err := m.Seal(load)
@@ -61,7 +61,7 @@ func TestPairFromFirstSignInToRevocation(t *testing.T) {
 	if !out.Result || out.Act != ActAccept || !out.Session {
 		t.Fatalf("accepted sign-in: %+v", out)
 	}
-	step, out = signInAt(t, m, at) // with token
+	step, out = signInAt(t, m, at) // with a token
 	if step.Verdict != Accepted || step.NewKey || step.NewMaster || out.Session {
 		t.Fatalf("second sign-in: %+v, %+v", step, out)
 	}
@@ -129,8 +129,8 @@ func TestPairRotation(t *testing.T) {
 	}
 }
 
-// TestPairSigned: a minion that was told that its master signs takes nothing else from it, whatever its own
-// configuration says; and when the master signs no more, which it begins with a new key, it asks anew.
+// TestPairSigned: after a master has said that it signs, its minion accepts only signed publications, whatever its own
+// configuration says. When the master no longer signs, which comes with a new key, the minion signs in again.
 func TestPairSigned(t *testing.T) {
 	at := newMaster(t, func(o *MasterOptions) { o.Rules.AcceptAll = true })
 	m, _ := newMinion(t, nil)

@@ -7,14 +7,14 @@ import (
 	"brine/wire/crypt"
 )
 
-// peer is what was checked about one accepted minion.
+// peer is what the master has checked about one accepted minion.
 type peer struct {
-	pub string            // text of the key that was accepted then
-	tok [sha256.Size]byte // digest of the token that was checked with it
+	pub string            // text of the key that was accepted at that time
+	tok [sha256.Size]byte // digest of the token that was checked with that key
 }
 
-// peers remembers tokens that were checked. A token is a constant of its key, and to recover one costs more
-// than all the rest of a request.
+// peers remembers checked tokens. A token is constant for its key, and recovering one costs more than the rest of a
+// request.
 type peers struct {
 	mu   sync.RWMutex
 	byID map[string]peer
@@ -66,7 +66,7 @@ func (m *Master) checkToken(id, pub string, tok []byte) bool {
 }
 
 // EndForeign ends the session of id if it was made for another key than the one that is accepted now. Requests in such
-// a session are refused whether it has been ended or not.
+// a session are refused in any case.
 func (m *Master) EndForeign(id string) error {
 	pub, ok := m.opt.Keys.Accepted(id)
 	if !ok || !m.opt.Sessions.Foreign(id, CleanKey(pub)) {
@@ -76,7 +76,7 @@ func (m *Master) EndForeign(id string) error {
 	one.Lock()
 	defer one.Unlock()
 	if pub, ok = m.opt.Keys.Accepted(id); !ok || !m.opt.Sessions.Foreign(id, CleanKey(pub)) || !isKey(pub) {
-		// of a damaged one it is not known whose it was
+		// for a damaged key the owner is unknown
 		return nil
 	}
 	m.exchanged(id)
@@ -89,8 +89,8 @@ func (m *Master) exchanged(id string) {
 	}
 }
 
-// Revoke forgets a minion whose key was deleted or rejected, with its session key. Requests of an id without
-// an accepted key are refused anyway; Revoke sees to it that a later key of that id gets another session.
+// Revoke forgets a minion whose key was deleted or rejected, and its session key. Requests of an id without an accepted
+// key are refused anyway; after Revoke, a later key of that id gets another session.
 func (m *Master) Revoke(id string) error {
 	m.peers.forget(id)
 	m.sealed.forget(id)

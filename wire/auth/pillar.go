@@ -7,16 +7,16 @@ import (
 	"brine/wire/payload"
 )
 
-// Errors that a private reply names in clear (salt/channel/server.py, _encrypt_private).
+// Errors that a private reply contains in clear (salt/channel/server.py, _encrypt_private).
 const (
 	textNoNonce = "Nonce not included in request"
 	textNoKey   = "AES key not found"
 )
 
-// PillarReply returns the frame of the private reply to a _pillar request: the pillar under a fresh key that
-// is encrypted to the minion's RSA key, signed above version 1. false and nil count as an empty pillar. The
-// error is about a pillar that has no msgpack form; the peer's faults are answered in the frame.
-// Source: salt/channel/server.py, ReqServerChannel._encrypt_private.
+// PillarReply returns the frame of the private reply to a _pillar request: the pillar under a fresh key that is
+// encrypted to the minion's RSA key, and signed above version 1. false and nil count as an empty pillar. The error is
+// about a pillar without a msgpack form; the peer's faults are answered in the frame. Source: salt/channel/server.py,
+// ReqServerChannel._encrypt_private.
 func (m *Master) PillarReply(o *Opened, pillar any) ([]byte, error) {
 	if pillar == nil || pillar == false {
 		pillar = payload.NewMap(0)
@@ -32,7 +32,7 @@ func (m *Master) PillarReply(o *Opened, pillar any) ([]byte, error) {
 	if err != nil {
 		return mustPack(m.shared.Load().box.Seal(mustPack(payload.NewMap(0)), "")), nil
 	}
-	// Unlike Salt: an unknown algorithm is answered by all releases of ours as 3008 does.
+	// Unlike Salt: an unknown algorithm always gets the answer of 3008.
 	if !crypt.KnownEncryption(o.EncAlgo) || (o.Version > 1 && !crypt.KnownSignature(o.SigAlgo)) {
 		return packText(payload.TextHandlerFailed), nil
 	}
@@ -65,7 +65,7 @@ func (m *Master) sealPillar(o *Opened, pub *crypt.PublicKey, pillar any) ([]byte
 	return mustPack(payload.M("key", key, "pillar", box.Seal(packed, ""))), nil
 }
 
-// signPillar binds a pillar to its key and to the request.
+// signPillar signs a pillar together with its key and the nonce of the request.
 func (m *Master) signPillar(o *Opened, key []byte, pillar any) (*payload.Map, error) {
 	data, err := payload.Marshal(payload.M("key", key, "pillar", pillar, "nonce", o.nonce))
 	if err != nil {

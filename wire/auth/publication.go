@@ -6,9 +6,9 @@ import (
 	"brine/wire/payload"
 )
 
-// SealPublication returns the frame that publishes a job: the load with a serial at its end, sealed with the
-// shared key, and signed unless sign_pub_messages is off. load is not changed.
-// Source: salt/channel/server.py, PubServerChannel.wrap_payload.
+// SealPublication returns the frame that publishes a job: the load with a serial at its end, sealed with the shared
+// key, and signed if SignPublications is set. It does not change load. Source: salt/channel/server.py,
+// PubServerChannel.wrap_payload.
 func (m *Master) SealPublication(load *payload.Map) ([]byte, error) {
 	shared, serial, err := m.nextSerial()
 	if err != nil {

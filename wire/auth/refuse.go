@@ -6,31 +6,32 @@ import (
 	"strings"
 
 	"brine/wire/payload"
+	"brine/wire/python"
 )
 
-// Cause is the kind of a refusal. What is to be done about it depends on this and not on the words.
+// Cause is the kind of a refusal. Code decides by the cause and not by the words.
 type Cause int
 
-// The causes that are told apart.
+// The causes.
 const (
 	CauseOther   Cause = iota
 	CauseVersion       // of the protocol (minimum_auth_version)
 	CauseClock         // the request is too old (request_server_ttl)
 	CauseWeakKey       // others could break the key (allow_weak_keys)
-	CauseSpoilt        // what is stored as the accepted key is none
+	CauseSpoilt        // the file of the accepted key does not hold a key
 )
 
-// Why is why a request is refused: the kind, and the words for people.
+// Why is the reason of a refusal: its kind, and words for people.
 type Why struct {
 	Cause Cause
 	Text  string
 }
 
-// refusal is why a request is not served: the text for the peer and the reason for the log.
+// refusal is the reason not to serve a request: the text for the peer and the reason for the log.
 type refusal struct {
 	text  string
 	why   Why
-	known bool // the sender is who it says: the answer is sealed, see toKnown
+	known bool // the sender is authentic: the answer is sealed, see toKnown
 }
 
 func badLoad(why string) *refusal { return badAs(CauseOther, why) }
@@ -39,7 +40,7 @@ func badAs(cause Cause, why string) *refusal {
 	return &refusal{text: payload.TextBadLoad, why: Why{cause, why}}
 }
 
-// toKnown is the answer to who is known: nil, or for an event the reason, which its sender may be told (payload.Taken).
+// toKnown is the answer to an authentic sender: nil, or for an event the reason (payload.Taken).
 func (r *refusal) toKnown(cmd string) any {
 	if cmd != payload.CmdMinionEvent {
 		return nil
@@ -47,13 +48,13 @@ func (r *refusal) toKnown(cmd string) any {
 	return "refused: " + r.why.Text
 }
 
-// packed returns the frame that sends the text.
+// packed returns the frame with the text.
 func (r *refusal) packed() []byte { return packText(r.text) }
 
 func packText(text string) []byte { return mustPack(text) }
 
-// mustPack packs a value made of parts that always have a msgpack form. Anything else is answered with the
-// text for a handler that failed, so that the peer gets a reply.
+// mustPack packs a value whose parts always have a msgpack form. For any other value it packs the text for a handler
+// that failed, so that the peer gets a reply.
 func mustPack(v any) []byte {
 	b, err := payload.Marshal(v)
 	if err != nil {
@@ -62,18 +63,18 @@ func mustPack(v any) []byte {
 	return b
 }
 
-// screen makes the checks that come before a request is decrypted.
+// screen makes the checks before a request is decrypted.
 func (m *Master) screen(req *payload.Request) *refusal {
 	if req.Version < m.opt.MinimumAuthVersion {
 		return badAs(CauseVersion, "protocol version "+strconv.Itoa(req.Version)+" is below minimum_auth_version")
 	}
 	if req.Enc != payload.EncClear && req.Enc != payload.EncAES {
-		return badLoad("unknown enc") // Unlike Salt: releases differ, some take it for decrypted
+		return badLoad("unknown enc") // Unlike Salt: releases differ, some treat it as decrypted
 	}
 	return nil
 }
 
-// screenLoad makes the checks on every load in clear, and returns it as a map with its id, "" when it has none.
+// screenLoad makes the checks for every decrypted load or load in clear. It returns it as a map with its id, or "".
 func screenLoad(v any) (load *payload.Map, id string, r *refusal) {
 	load, ok := v.(*payload.Map)
 	if !ok {
@@ -85,7 +86,7 @@ func screenLoad(v any) (load *payload.Map, id string, r *refusal) {
 	}
 	if id, ok = raw.(string); !ok {
 		text := payload.TextBadLoad // Unlike Salt: a container passes there
-		if s, scalar := pythonText(raw); scalar {
+		if s, scalar := scalarText(raw); scalar {
 			text = fmt.Sprintf(payload.TextIDNotString, s)
 		}
 		return nil, "", &refusal{text: text, why: Why{Text: "id is no text"}}
@@ -96,28 +97,11 @@ func screenLoad(v any) (load *payload.Map, id string, r *refusal) {
 	return load, id, nil
 }
 
-// pythonText returns str() of a scalar as Python writes it.
-func pythonText(v any) (text string, scalar bool) {
-	switch v := v.(type) {
-	case nil:
-		return "None", true
-	case string:
-		return v, true
-	case bool:
-		if v {
-			return "True", true
-		}
-		return "False", true
-	case int64:
-		return strconv.FormatInt(v, 10), true
-	case uint64:
-		return strconv.FormatUint(v, 10), true
-	case float64:
-		text = strconv.FormatFloat(v, 'g', -1, 64)
-		if !strings.ContainsAny(text, ".einN") {
-			text += ".0"
-		}
-		return text, true
+// scalarText is str() of a scalar as Python writes it.
+func scalarText(v any) (text string, scalar bool) {
+	switch v.(type) {
+	case nil, string, bool, int64, uint64, float64:
+		return python.Str(v), true
 	}
 	return "", false
 }

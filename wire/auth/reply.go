@@ -9,24 +9,24 @@ import (
 	"brine/wire/payload"
 )
 
-// fieldBrine is in the acceptance of a brine master, inside what is signed: a minion that knows it may say more in its
-// requests than Salt's do. Unlike Salt: it is not there, and its minions pass over it.
+// fieldBrine is in the signed part of a brine master's acceptance: a minion that knows it may put more into its
+// requests than Salt's minions do. Unlike Salt: its acceptance has no such field, and its minions ignore it.
 const fieldBrine = "brine"
 
-// fieldSigns is there, inside what is signed, when the master signs its publications: its minions take no others then.
-// Who has the key of one minion has the key of all publications, and could make up some for the others. Unlike Salt: a
-// minion asks for signatures only if sign_pub_messages says so, and by default it does not.
+// fieldSigns is in the signed part if the master signs its publications: its minions then accept no others. Every
+// minion has the key of all publications, and could forge some for the other minions. Unlike Salt: a minion demands
+// signatures only with sign_pub_messages, which is off by default.
 const fieldSigns = "brine_signs"
 
-// fieldBox is in requests of a brine minion to a brine master whose answers may be large, and names the kind of box
-// that it can open beside Salt's, which costs a third (crypt.SealGCM, decision 0064). It is no part of what sig covers,
-// as the nonce is not: the box of the request vouches for both.
+// fieldBox is in requests of a brine minion to a brine master whose answers may be large. It names the kind of box that
+// the minion can open besides Salt's; that box costs a third (crypt.SealGCM, decision 0064). As for the nonce, sig does
+// not cover it: the box of the request protects both.
 const (
 	fieldBox = "brine_box"
 	boxGCM   = "aes-256-gcm"
 )
 
-// acceptance returns the reply that lets a minion in. The order of the fields is Salt's.
+// acceptance returns the reply that accepts a minion. The order of the fields is Salt's.
 func (m *Master) acceptance(in signInRequest, adm admission) ([]byte, error) {
 	shared := m.shared.Load()
 	a := payload.NewMap(12).Set("enc", "pub").Set("pub_key", m.pubKey).Set("publish_port", m.opt.PublishPort)
@@ -61,7 +61,7 @@ func (m *Master) acceptance(in signInRequest, adm admission) ([]byte, error) {
 	return m.signed(in, a), nil
 }
 
-// returnToken encrypts the minion's token back to it. A token that cannot be decrypted is passed over.
+// returnToken encrypts the minion's token back to it. It skips a token that cannot be decrypted.
 func (m *Master) returnToken(in signInRequest, key *crypt.PublicKey) ([]byte, bool) {
 	if in.token == nil {
 		return nil, false
@@ -74,7 +74,7 @@ func (m *Master) returnToken(in signInRequest, key *crypt.PublicKey) ([]byte, bo
 	return sealed, err == nil
 }
 
-// signed returns the envelope of a sign-in reply: signed with the nonce above version 1, else in clear.
+// signed returns the envelope of a sign-in reply: above version 1 signed and with the nonce, else in clear.
 func (m *Master) signed(in signInRequest, inner *payload.Map) []byte {
 	if in.version < 2 {
 		return mustPack(payload.M("enc", payload.EncClear, "load", inner))
@@ -87,12 +87,12 @@ func (m *Master) signed(in signInRequest, inner *payload.Map) []byte {
 	return mustPack(payload.M("enc", payload.EncClear, "load", load, "sig", sig))
 }
 
-// badAlgorithm is the unsigned reply to a name that is not Salt's; which is "enc" or "sig".
+// badAlgorithm is the unsigned reply to an algorithm that Salt does not have; which is "enc" or "sig".
 func badAlgorithm(which string) []byte {
 	return mustPack(payload.M("enc", payload.EncClear, "load", ret("bad "+which+" algo")))
 }
 
-// pubSigs holds the signatures over the master's public key, one for each algorithm, made when first needed.
+// pubSigs holds the signatures over the master's public key, one for each algorithm, made at first use.
 type pubSigs struct {
 	fixed string // master_use_pubkey_signature
 	key   *crypt.PrivateKey
@@ -107,7 +107,7 @@ func (p *pubSigs) init(opt MasterOptions) {
 	p.byAlgo = map[string][]byte{}
 }
 
-// add sets pub_sig when master_sign_pubkey is on: base64 with a newline, or the precomputed file's content.
+// add sets pub_sig if master_sign_pubkey is on: base64 with a newline, or the precomputed file's content.
 func (p *pubSigs) add(a *payload.Map, algo string) error {
 	if p.fixed != "" {
 		a.Set("pub_sig", p.fixed)

@@ -10,27 +10,27 @@ import (
 	"brine/wire/payload"
 )
 
-// Opened is a request that passed every check that does not depend on its command.
+// Opened is a request that has passed all checks that do not depend on its command.
 type Opened struct {
 	Load    *payload.Map // without nonce (sealed requests above version 1) and tok; ts stays
-	Cmd     string       // the load's command, "" when it has none
-	ID      string       // the load's id, "" when it has none
+	Cmd     string       // the load's command, or ""
+	ID      string       // the load's id, or ""
 	Version int
-	Clear   bool // came with enc clear: a command line or API client
-	// TokenOK means that the token of ID was checked: always with version 3. Commands for which NeedsToken
-	// holds should not be trusted without.
+	Clear   bool // came with enc clear, from a command line or API client
+	// TokenOK means that the token of ID was checked: always with version 3. Do not trust commands for which NeedsToken
+	// is true without it.
 	TokenOK          bool
-	EncAlgo, SigAlgo string // as the envelope names them, Salt's defaults when it does not
+	EncAlgo, SigAlgo string // as in the envelope, or else Salt's defaults
 
 	nonce    string     // of a sealed request above version 1
-	hasNonce bool       // pillars are refused without
+	hasNonce bool       // without a nonce, pillars are refused
 	gcm      bool       // SealIn may make a GCM box
 	box      *crypt.Box // nil for a clear request
 	pub      string     // accepted key of the envelope's id, version 3
 }
 
-// Seal returns the reply frame for the packed answer of the command's handler: a box under the key of the
-// request with its nonce in front. A clear request's answer goes out as it is.
+// Seal returns the reply frame for the packed answer of a handler: a box under the key of the request, with the
+// request's nonce first. The answer to a clear request is not sealed.
 func (o *Opened) Seal(packed []byte) []byte {
 	if o.box == nil {
 		return packed
@@ -38,12 +38,13 @@ func (o *Opened) Seal(packed []byte) []byte {
 	return mustPack(o.box.Seal(packed, o.nonce))
 }
 
-// maxRawHead is how many bytes payload.AppendRawHead writes at most.
+// maxRawHead is the largest number of bytes that payload.AppendRawHead writes.
 const maxRawHead = 5
 
-// SealIn is Seal for an answer that pack appends to what it is given. All of it stands in room, or in a larger one that
-// took its place and is returned for the next answer: it is to be given away only when nobody needs the frame any more.
-// pairs may seal it together with another one; nil: nobody does. Who asked for it (fieldBox) gets a GCM box.
+// SealIn is Seal for an answer that pack appends to its argument. The frame is in room, or in a larger slice that
+// replaces room. It returns this slice as used, for the next answer; reuse it only when nobody needs the frame any
+// longer. With pairs, the box may be sealed together with another one; nil: alone. A request with fieldBox gets a GCM
+// box.
 func (o *Opened) SealIn(room []byte, pairs *crypt.Pairs, pack func(dst []byte) ([]byte, error)) (frame, used []byte,
 	err error) {
 	if o.box == nil {
@@ -72,16 +73,16 @@ func (o *Opened) SealIn(room []byte, pairs *crypt.Pairs, pack func(dst []byte) (
 	return frame, used, nil
 }
 
-// IsSignIn tells whether Handle answers a request.
+// IsSignIn tells whether a request belongs to Handle.
 func IsSignIn(req *payload.Request) bool {
 	load, ok := req.Load.(*payload.Map)
 	return ok && req.Enc == payload.EncClear && load.Str("cmd") == payload.CmdAuth
 }
 
-// OpenRequest decrypts and checks one request. Either opened is nil, and refuse is the packed text to send
-// back, or refuse is nil. Sign-ins belong to Handle (see IsSignIn). A request that is authentic and can never be served
-// is refused by a sealed answer, which ends it: a text in clear would have the minion sign in and send the same again.
-// Source: salt/channel/server.py, ReqServerChannel.handle_message, which the order of the checks follows.
+// OpenRequest decrypts and checks one request. It returns either opened, or in refuse the packed text to send back.
+// Sign-ins belong to Handle (see IsSignIn). An authentic request that can never be served gets a sealed refusal, which
+// ends it: after a text in clear the minion would sign in and send the same request again. Source:
+// salt/channel/server.py, ReqServerChannel.handle_message, whose order of checks it keeps.
 func (m *Master) OpenRequest(req *payload.Request, now time.Time) (opened *Opened, refuse []byte) {
 	o, r := m.open(req, now)
 	if r != nil {
@@ -98,7 +99,7 @@ func (m *Master) OpenRequest(req *payload.Request, now time.Time) (opened *Opene
 	return o, nil
 }
 
-// open is OpenRequest. With a refusal the request is nil, unless its box has opened.
+// open is OpenRequest. With a refusal, the request is nil unless its box has opened.
 func (m *Master) open(req *payload.Request, now time.Time) (*Opened, *refusal) {
 	if r := m.screen(req); r != nil {
 		return nil, r
@@ -140,7 +141,7 @@ func (m *Master) open(req *payload.Request, now time.Time) (*Opened, *refusal) {
 	return o, screenNames(o.Load)
 }
 
-// decrypt opens the ciphertext of a request and notes the key it was sealed with.
+// decrypt opens the ciphertext of a request and remembers the key of its box.
 func (m *Master) decrypt(o *Opened, req *payload.Request, now time.Time) (any, *refusal) {
 	sealed := payload.AsBytes(req.Load)
 	if sealed == nil {
@@ -166,13 +167,13 @@ func (m *Master) decrypt(o *Opened, req *payload.Request, now time.Time) (any, *
 	return value, nil
 }
 
-// openSession finds the keys of the id that an envelope names.
+// openSession finds the keys of the id in the envelope.
 func (m *Master) openSession(o *Opened, envelopeID any, now time.Time) *refusal {
 	id, ok := envelopeID.(string)
 	if !ok || !ValidID(id) {
 		return badLoad("no valid id in the envelope")
 	}
-	// Unlike Salt: an id without an accepted key has no session, so that nobody can fill the disk with them.
+	// Unlike Salt: an id without an accepted key has no session, so that nobody can fill the disk with sessions.
 	if o.pub, ok = m.opt.Keys.Accepted(id); !ok {
 		m.peers.forget(id)
 		return badLoad("key is not accepted")
@@ -191,7 +192,7 @@ func (m *Master) openSession(o *Opened, envelopeID any, now time.Time) *refusal 
 	return nil
 }
 
-// takeNonce moves the nonce out of the load, where requests above version 1 carry it.
+// takeNonce removes the nonce from the load; requests above version 1 have it there.
 func (o *Opened) takeNonce() *refusal {
 	if o.Version < 2 {
 		return nil
@@ -213,7 +214,7 @@ func (o *Opened) takeNonce() *refusal {
 	return nil
 }
 
-// checkSession makes the checks of version 3: age, the two ids, token.
+// checkSession makes the checks of version 3: age, both ids, token.
 func (m *Master) checkSession(o *Opened, envelopeID any, now time.Time) *refusal {
 	tok := o.Load.Bytes("tok")
 	o.Load.Delete("tok")
@@ -236,7 +237,7 @@ func (m *Master) checkSession(o *Opened, envelopeID any, now time.Time) *refusal
 	return nil
 }
 
-// checkOptionalToken checks the token of a request below version 3 when it carries one with an id.
+// checkOptionalToken checks the token of a request below version 3 if it has one with an id.
 func (m *Master) checkOptionalToken(o *Opened) *refusal {
 	v := o.Load.Value("tok")
 	o.Load.Delete("tok")

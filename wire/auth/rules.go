@@ -2,30 +2,30 @@ package auth
 
 import "path"
 
-// Rules decide about keys that no operator has decided on yet. The zero value leaves all to the operator.
-// Names in brackets are Salt's options. Source: salt/daemons/masterapi.py, AutoKey.
+// Rules decide about keys without an operator's decision. The zero value leaves all decisions to the operator. Names in
+// brackets are Salt's options. Source: salt/daemons/masterapi.py, AutoKey.
 type Rules struct {
 	AcceptAll      bool      // [auto_accept]
 	AutosignFile   string    // [autosign_file] ids, globs or regular expressions, one a line
 	AutorejectFile string    // [autoreject_file]
-	GrainsDir      string    // [autosign_grains_dir] a file of accepted values for each grain
+	GrainsDir      string    // [autosign_grains_dir] for each grain a file of accepted values
 	Files          RuleFiles // nil: no file is read
-	Matcher        Matcher   // of ids with the lines of both files; nil: no file is read
+	Matcher        Matcher   // compares ids with the lines of both files; nil: no file is read
 }
 
-// Matcher compares ids with the lines of a file: an id, a glob, or a regular expression over the whole id. It ends
-// in bounded time, whatever both are.
+// Matcher compares ids with the lines of a file: an id, a glob, or a regular expression over the whole id. Its time is
+// bounded for any input.
 type Matcher interface {
-	// Any tells whether a line means an id. With an error none was found, but one of those that took too long may.
+	// Any tells whether a line matches an id. An error means that no line matched, but some took too long to compare.
 	Any(lines []string, id string) (hit bool, err error)
 }
 
-// ask returns what the rules say about a key. A stub in minions_autosign/ counts once: it is taken only when
-// no other rule signs the key.
+// ask returns the result of the rules for a key. A stub in minions_autosign/ counts once: it is used up only if no
+// other rule signs the key.
 func (m *Master) ask(in signInRequest) (reject, sign bool) {
 	r := &m.opt.Rules
 	reject, known := m.listed(r.AutorejectFile, in.id)
-	if reject || !known { // whoever may be on that list is not signed
+	if reject || !known { // a key that may be on that list is not signed
 		return reject, false
 	}
 	sign = r.AcceptAll || m.signs(r.AutosignFile, in.id) || m.opt.Keys.TakeAutosign(in.id) || r.grainListed(in)
@@ -37,7 +37,7 @@ func (m *Master) signs(file, id string) bool {
 	return hit
 }
 
-// listed tells whether a line of a rule file matches an id, as far as that is known.
+// listed tells whether a line of a rule file matches an id, and whether the answer is certain.
 func (m *Master) listed(file, id string) (hit, known bool) {
 	r := &m.opt.Rules
 	if file == "" || r.Files == nil || r.Matcher == nil {
@@ -48,7 +48,7 @@ func (m *Master) listed(file, id string) (hit, known bool) {
 	return hit, hit || known && err == nil
 }
 
-// grainListed tells whether a grain that the minion sent has one of the accepted values.
+// grainListed tells whether one of the minion's grains has an accepted value.
 func (r *Rules) grainListed(in signInRequest) bool {
 	if r.GrainsDir == "" || r.Files == nil || in.grains.Len() == 0 {
 		return false
@@ -59,7 +59,7 @@ func (r *Rules) grainListed(in signInRequest) bool {
 		if !ok {
 			continue
 		}
-		text, scalar := pythonText(value)
+		text, scalar := scalarText(value)
 		lines, _ := r.Files.Lines(path.Join(r.GrainsDir, name))
 		for _, line := range lines {
 			if scalar && line == text && (line == "" || line[0] != '#') {

@@ -8,7 +8,7 @@ import (
 	"brine/wire/payload"
 )
 
-// startsWith is a Matcher: a line means the ids that begin with it, and one that says slow means nobody for sure.
+// startsWith is a Matcher: a line matches the ids that begin with it; for a line "slow" the answer is uncertain.
 type startsWith struct{}
 
 func (startsWith) Any(lines []string, id string) (hit bool, err error) {

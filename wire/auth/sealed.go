@@ -6,19 +6,20 @@ import (
 	"sync"
 )
 
-// maxSealed bounds how many minions' sealed keys are kept, at about 700 bytes each. Past it all are forgotten.
+// maxSealed limits the number of minions whose sealed keys are kept, at about 700 bytes each. At the limit all are
+// dropped.
 const maxSealed = 4096
 
-// sealedKeys keeps the keys that minions were given at their last sign-in, encrypted to them. One that signs in again,
-// as salt-call does each time it is run, gets the same ciphertexts for as long as nothing in them changes; the reply
-// around them is new and signed anew.
+// sealedKeys keeps the encrypted keys that each minion got at its last sign-in. A minion that signs in again, as
+// salt-call does at each run, gets the same ciphertexts as long as their content stays the same; the reply around them
+// is new and has a new signature.
 type sealedKeys struct {
 	mu   sync.Mutex
 	byID map[string]sealedKey
 }
 
 type sealedKey struct {
-	of              [sha256.Size]byte // whom they are for, how they were made, and what is in them
+	of              [sha256.Size]byte // digest of receiver, algorithm and content
 	shared, session []byte
 }
 
@@ -37,14 +38,14 @@ func (k *sealedKeys) set(id string, known sealedKey) {
 	k.byID[id] = known
 }
 
-// forget drops what is kept of a minion whose key does not count any more.
+// forget drops the sealed keys of a minion whose key is no longer valid.
 func (k *sealedKeys) forget(id string) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	delete(k.byID, id)
 }
 
-// seal encrypts the shared key and the session key of an accepted minion to it.
+// seal encrypts the shared key and the session key to an accepted minion.
 func (k *sealedKeys) seal(in signInRequest, adm admission, shared string) (sealedShared, sealedSession []byte,
 	err error) {
 	of := sha256.Sum256([]byte(in.pub + "\x00" + in.encAlgo + "\x00" + shared + "\x00" + adm.session))

@@ -9,7 +9,7 @@ import (
 	"brine/wire/payload"
 )
 
-// TestSealedKeysAreKept: the ciphertexts of a reply stay the same until what is in them, or whom they are for, changes.
+// TestSealedKeysAreKept: the ciphertexts of a reply stay the same until their content or their receiver changes.
 func TestSealedKeysAreKept(t *testing.T) {
 	at := newMaster(t, func(o *MasterOptions) { o.Rules.AcceptAll = true; o.OpenMode = true })
 	signIn := func(change ...any) (aes, session, sig []byte) {
@@ -29,7 +29,7 @@ func TestSealedKeysAreKept(t *testing.T) {
 		name         string
 		before       func() error
 		change       []any
-		aes, session bool // stay
+		aes, session bool // whether they stay the same
 	}{
 		{"again", nil, nil, true, true},
 		{"another nonce", nil, []any{"nonce", "b"}, true, true},

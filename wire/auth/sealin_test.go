@@ -10,7 +10,7 @@ import (
 	"brine/wire/payload"
 )
 
-// TestSealIn: answers of any size, in rooms of any size, are frames that open to the same as those of Seal.
+// TestSealIn: for answers and buffers of any size, the frames open to the same value as those of Seal.
 func TestSealIn(t *testing.T) {
 	box, err := crypt.NewBox(crypt.NewKeyString())
 	if err != nil {

@@ -8,15 +8,14 @@ import (
 	"brine/wire/payload"
 )
 
-// ErrUnsigned means that a return carries no signature where require_minion_sign_messages asks for one.
+// ErrUnsigned means that a return has no signature although require_minion_sign_messages demands one.
 var ErrUnsigned = errors.New("auth: return is not signed")
 
 var errKeyNotAccepted = errors.New("auth: key is not accepted")
 
-// VerifyReturn checks the signature of a _return and takes sig out of its load. Not accepted means that the
-// return is to be dropped and answered with false; the error says why. A bad signature that is let pass,
-// because drop_messages_signature_fail is off, is logged and accepted without an error.
-// Source: salt/master.py, AESFuncs._return.
+// VerifyReturn checks the signature of a _return and removes sig from its load. If accept is false, the return must be
+// dropped and answered with false; the error gives the reason. A bad signature that passes because
+// drop_messages_signature_fail is off is logged, and gives no error. Source: salt/master.py, AESFuncs._return.
 func (m *Master) VerifyReturn(o *Opened) (accept bool, err error) {
 	if !o.Load.Has("sig") {
 		if m.opt.RequireSignature {
@@ -59,8 +58,8 @@ func (m *Master) verifyLoad(o *Opened, sig []byte) error {
 	return verifyPacked(pub, m.returnAlgorithm(o), bare, sig)
 }
 
-// returnAlgorithm is the option, else what the minion names, else Salt's default.
-// Unlike Salt: a master there has no default and loses every signed return.
+// returnAlgorithm is the option, else the minion's choice, else Salt's default. Unlike Salt: a master there has no
+// default and loses every signed return.
 func (m *Master) returnAlgorithm(o *Opened) string {
 	if m.opt.SigningAlgorithm != "" {
 		return m.opt.SigningAlgorithm
@@ -71,7 +70,7 @@ func (m *Master) returnAlgorithm(o *Opened) string {
 	return crypt.PKCS1v15SHA1
 }
 
-// verifyPacked checks a signature over a load with bin types on, in the order it came.
+// verifyPacked checks a signature over a load packed with bin types, in its original order.
 func verifyPacked(pub *crypt.PublicKey, algo string, load *payload.Map, sig []byte) error {
 	packed, err := payload.MarshalBin(load)
 	if err != nil {

@@ -11,14 +11,14 @@ import (
 // signInRequest is the load of an _auth request.
 type signInRequest struct {
 	id, pub  string
-	nonce    any // what the request holds, echoed; version 2 and above
+	nonce    any // from the request, echoed; version 2 and above
 	token    []byte
 	grains   *payload.Map
 	encAlgo  string
 	sigAlgo  string
 	version  int
 	from     string
-	complete bool // nothing that Salt needs is missing
+	complete bool // the request has all fields that Salt needs
 }
 
 func readSignIn(load *payload.Map, id string, version int) signInRequest {
@@ -36,7 +36,7 @@ func readSignIn(load *payload.Map, id string, version int) signInRequest {
 	return in
 }
 
-// algorithm reads a name; one that is no text is as good as an unknown one.
+// algorithm reads a name. A value that is not a text counts as an unknown name.
 func algorithm(load *payload.Map, key, def string) string {
 	if !load.Has(key) {
 		return def
@@ -44,8 +44,8 @@ func algorithm(load *payload.Map, key, def string) string {
 	return load.Str(key)
 }
 
-// Handle answers one sign-in (see IsSignIn). The reply is a packed frame, whatever the request holds; the
-// outcome says what happened to the key. Source: salt/master.py, AuthFuncs._auth_impl_sync.
+// Handle answers one sign-in (see IsSignIn). The reply is a packed frame for any request; the outcome says what
+// happened to the key. Source: salt/master.py, AuthFuncs._auth_impl_sync.
 func (m *Master) Handle(req *payload.Request, now time.Time) (reply []byte, outcome Outcome) {
 	r := m.screen(req)
 	var load *payload.Map
@@ -97,7 +97,7 @@ func (m *Master) signIn(in signInRequest, now time.Time) ([]byte, Outcome) {
 	if adm.err == nil {
 		reply, adm.err = m.acceptance(in, adm)
 	}
-	if adm.err != nil { // ours, not the minion's: it must not take it for a rejection and give up
+	if adm.err != nil { // our fault, not the minion's: it must not read it as a rejection and give up
 		m.log.Error("sign-in", "minion", in.id, "err", adm.err)
 		out.Result, out.Act, out.Reason = false, "", adm.err.Error()
 		return packText(payload.TextHandlerFailed), out
@@ -105,8 +105,8 @@ func (m *Master) signIn(in signInRequest, now time.Time) ([]byte, Outcome) {
 	return reply, out
 }
 
-// weak tells what is wrong with a key that others could break, whatever was decided about it before. A text that is no
-// key is judged by admit.
+// weak returns why others could break a key, regardless of earlier decisions. A text that is not a key is left to
+// admit.
 func (m *Master) weak(pub string) error {
 	if m.opt.AllowWeakKeys {
 		return nil
@@ -118,13 +118,13 @@ func (m *Master) weak(pub string) error {
 	return allowed(key.Weak())
 }
 
-// isKey tells a public key from what a damaged disk has left of one.
+// isKey tells a public key from the remains of one on a damaged disk.
 func isKey(text string) bool {
 	_, err := crypt.ParsePublicKey([]byte(text))
 	return err == nil
 }
 
-// allowed names the option that would let a weak key in.
+// allowed adds the name of the option that accepts weak keys.
 func allowed(weak error) error {
 	if weak == nil {
 		return nil
@@ -147,11 +147,11 @@ type admission struct {
 	session    string
 	newSession bool
 	badAlgo    bool
-	err        error // the decision could not be carried out
+	err        error // why the decision could not be carried out
 }
 
-// admit decides about a key and stores what follows. Two sign-ins of an id never decide at once: each must see what
-// the other has stored.
+// admit decides about a key and stores the result. Two sign-ins of an id never decide at the same time: each must see
+// the state that the other has stored.
 func (m *Master) admit(in signInRequest, now time.Time) admission {
 	one := m.decide.of(in.id)
 	one.Lock()
@@ -169,7 +169,7 @@ func (m *Master) admit(in signInRequest, now time.Time) admission {
 	if !adm.accept {
 		return m.turnAway(in, state, adm)
 	}
-	// Unlike Salt: a text that is no key is not stored as an accepted one.
+	// Unlike Salt: a text that is not a key is not stored as an accepted one.
 	if adm.key, err = crypt.ParsePublicKey([]byte(in.pub)); err != nil {
 		return admission{decision: decision{why: err.Error()}}
 	}
@@ -179,7 +179,7 @@ func (m *Master) admit(in signInRequest, now time.Time) admission {
 	if m.opt.Sessions.Foreign(in.id, in.pub) {
 		m.exchanged(in.id)
 	}
-	if adm.put != StateNone { // a session of whoever had the id before
+	if adm.put != StateNone { // the id may have a session of its previous owner
 		if err := m.Revoke(in.id); err != nil {
 			return admission{err: fmt.Errorf("remove session: %w", err)}
 		}
@@ -192,8 +192,8 @@ func (m *Master) admit(in signInRequest, now time.Time) admission {
 	return m.giveSession(in, adm, now)
 }
 
-// turnAway stores what a refusal leaves behind. A session outlives only sign-ins with the key it was made
-// for: an id whose key is not accepted has none.
+// turnAway stores the results of a refusal. A session survives only sign-ins with the key for which it was made: an id
+// without an accepted key has no session.
 func (m *Master) turnAway(in signInRequest, state string, adm admission) admission {
 	if err := m.store(in, adm.decision); err != nil {
 		return admission{err: err}
@@ -221,7 +221,7 @@ func (m *Master) store(in signInRequest, d decision) error {
 	return nil
 }
 
-// giveSession finds or makes the session key of an accepted minion. One that was made for another key is never given.
+// giveSession finds or makes the session key of an accepted minion. It never gives one that was made for another key.
 func (m *Master) giveSession(in signInRequest, adm admission, now time.Time) admission {
 	if key, ok := m.opt.Sessions.Session(in.id, in.pub, now); ok {
 		adm.session = key

@@ -5,16 +5,16 @@ import (
 	"time"
 )
 
-// Verdict is what a minion does after a sign-in reply.
+// Verdict is a minion's action after a sign-in reply.
 type Verdict int
 
 // The verdicts.
 const (
 	Accepted Verdict = iota + 1 // signed in
-	Pending                     // the key waits for an operator: wait Step.Wait, send a new Request
-	Retry                       // refused, or timed out, and told to go on: wait Step.Wait, send a new Request
-	Full                        // the master takes no more minions: this attempt is over, the next master or try is due
-	Failed                      // the reply is not to be trusted or of no use: this attempt is over
+	Pending                     // the key waits for an operator: wait Step.Wait, then send a new Request
+	Retry                       // refused or timed out, and to be tried again: wait Step.Wait, then send a new Request
+	Full                        // the master accepts no more minions: this attempt is over; try again, or the next master
+	Failed                      // the reply is useless or not trustworthy: this attempt is over
 	Rejected                    // wait Step.Wait, then end the process with Step.ExitCode
 	Fatal                       // end the process with Step.ExitCode at once
 )
@@ -34,24 +34,24 @@ const (
 	ExitWrongMaster  = 42
 )
 
-// Step is what to do next. Only the fields that go with its verdict are set.
+// Step is the next action. Only the fields for its verdict are set.
 type Step struct {
 	Verdict  Verdict
-	Text     string        // for the log; "" when accepted
+	Text     string        // for the log; "" if accepted
 	Wait     time.Duration // before the next Request, or before the end
 	ExitCode int           // of Rejected and Fatal
 
-	PublishPort int    // of the master that accepted
-	Brine       bool   // it is brine
-	Link        string // topic of its publish port to subscribe to as well, a secret; "": none
+	PublishPort int    // of the accepting master
+	Brine       bool   // the master is a brine master
+	Link        string // an additional topic of the publish port to subscribe to, a secret; "": none
 	Version     int    // of requests from now on, 3 or 2
-	NewKey      bool   // the shared or session key is not the one before
-	NewMaster   bool   // the master's key was stored: it was unknown, or vouched for by the signing key
+	NewKey      bool   // the shared or the session key has changed
+	NewMaster   bool   // the master's key was stored: it was unknown, or the signing key vouches for it
 }
 
 func failedStep(text string) Step { return Step{Verdict: Failed, Text: text} }
 
-// fault is what is wrong with a reply, for the log.
+// fault is the fault of a reply, for the log.
 type fault string
 
 func (f fault) Error() string { return string(f) }
@@ -76,7 +76,7 @@ const (
 		"restarts"
 )
 
-// What else a step says.
+// Other texts of steps.
 const (
 	textBadEncAlgo = "the master does not know the encryption_algorithm of this minion"
 	textBadSigAlgo = "the master does not know the signing_algorithm of this minion"
@@ -90,8 +90,8 @@ const (
 	textFingerprint = "the master's key has fingerprint %s, and master_finger is %s: this may be another master"
 )
 
-// rejectedPause is how long a rejected minion waits before it ends, 10 to 20 s, so that a service manager
-// does not start it at once.
+// rejectedPause is how long a rejected minion waits before its process ends, 10 to 20 s, so that a service manager does
+// not restart it at once.
 func rejectedPause() time.Duration { return 10*time.Second + rand.N(10*time.Second+1) }
 
 // nextWait returns acceptance_wait_time, doubled at each call until acceptance_wait_time_max.

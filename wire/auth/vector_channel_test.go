@@ -26,7 +26,7 @@ func publications(t testing.TB) (list []wiretest.Publication) {
 	return list
 }
 
-// TestMinionOpensRecordedPublications opens every recorded publication, signed ones with checking on.
+// TestMinionOpensRecordedPublications opens every recorded publication; for signed ones checking is on.
 func TestMinionOpensRecordedPublications(t *testing.T) {
 	for _, p := range publications(t) {
 		t.Run(p.File+"/"+p.Release+"/"+p.Step, func(t *testing.T) {
@@ -57,8 +57,8 @@ func TestMinionOpensRecordedPublications(t *testing.T) {
 	}
 }
 
-// TestMasterMakesRecordedPublications seals every recorded job again: the same plaintext, the same envelope
-// and, over the recorded ciphertext, the same signature.
+// TestMasterMakesRecordedPublications seals every recorded job again: the plaintext, the envelope and, over the
+// recorded ciphertext, the signature are the same.
 func TestMasterMakesRecordedPublications(t *testing.T) {
 	m := newMaster(t, nil)
 	for _, p := range publications(t) {
@@ -96,7 +96,7 @@ func TestMasterMakesRecordedPublications(t *testing.T) {
 	}
 }
 
-// bare is a recorded load as it was before the channel completed it.
+// bare is a recorded load before the channel has completed it.
 func bare(load *payload.Map, version int) *payload.Map {
 	out := load.Clone()
 	for _, key := range []string{"nonce", "sig"} {
@@ -105,7 +105,7 @@ func bare(load *payload.Map, version int) *payload.Map {
 	if version < 3 {
 		return out
 	}
-	behind := false // the nonce: set by the channel; a command may have placed tok and id itself
+	behind := false // after the nonce come fields of the channel; before it, a command may have set tok and id itself
 	for _, key := range load.Keys() {
 		if behind && (key == "ts" || key == "tok" || key == "id") {
 			out.Delete(key)
@@ -115,8 +115,8 @@ func bare(load *payload.Map, version int) *payload.Map {
 	return out
 }
 
-// TestMinionCompletesRecordedLoads packs the loads of live v3 minions again: byte for byte what they sent,
-// signatures included.
+// TestMinionCompletesRecordedLoads packs the loads of live v3 minions again: the bytes are the same, including
+// signatures.
 func TestMinionCompletesRecordedLoads(t *testing.T) {
 	seen, signed := 0, 0
 	for _, e := range requests(t) {
@@ -149,8 +149,8 @@ func TestMinionCompletesRecordedLoads(t *testing.T) {
 	}
 }
 
-// TestMinionCompletesOldLoads does the same for live minions of version 2, where the commands bring tok
-// themselves; loads that come without get the same fields.
+// TestMinionCompletesOldLoads does the same for live minions of version 2, whose commands set tok themselves. Loads
+// without it get the same fields.
 func TestMinionCompletesOldLoads(t *testing.T) {
 	seen, signed := 0, 0
 	for _, e := range requests(t) {
@@ -160,7 +160,7 @@ func TestMinionCompletesOldLoads(t *testing.T) {
 			continue
 		}
 		if e.Release == "3007" && load.Has("sig") {
-			continue // adds _stamp after signing
+			continue // it adds _stamp after signing
 		}
 		seen++
 		t.Run(e.File+"/"+e.Release+"/"+e.Name, func(t *testing.T) {
@@ -188,7 +188,7 @@ func TestMinionCompletesOldLoads(t *testing.T) {
 	}
 }
 
-// TestMinionSealsInRecordedEnvelopes seals one load for each protocol version and compares the envelope with
+// TestMinionSealsInRecordedEnvelopes seals one load for each protocol version and compares the envelope with the
 // recorded ones.
 func TestMinionSealsInRecordedEnvelopes(t *testing.T) {
 	key := crypt.NewKeyString()
@@ -227,8 +227,8 @@ func TestMinionSealsInRecordedEnvelopes(t *testing.T) {
 	}
 }
 
-// TestMasterVerifiesRecordedReturns verifies every signed _return, those of 3007 with the stamp that was added
-// after signing, and sees when one was changed.
+// TestMasterVerifiesRecordedReturns verifies every signed _return, those of 3007 with the stamp that was added after
+// signing, and detects a changed one.
 func TestMasterVerifiesRecordedReturns(t *testing.T) {
 	m, byName := newMaster(t, func(o *MasterOptions) { o.DropBadSignature, o.RequireSignature = true, true }), files(t)
 	if err := m.keys.Put("m1", StateAccepted, keysOf(t).pub("minion")); err != nil {

@@ -10,7 +10,7 @@ import (
 	"brine/wire/wiretest"
 )
 
-// requests returns the recorded requests that are no sign-ins and decode to an envelope.
+// requests returns the recorded requests that are not sign-ins and decode to an envelope.
 func requests(t testing.TB) (list []wiretest.Exchange) {
 	t.Helper()
 	for _, f := range wiretest.LoadAll(t, wiretest.ExchangeFiles()...) {
@@ -26,8 +26,8 @@ func requests(t testing.TB) (list []wiretest.Exchange) {
 	return list
 }
 
-// badLoads are requests that brine refuses: those on which real masters get stuck or differ among
-// themselves, and those with an age limit.
+// badLoads are requests that brine refuses: requests that block real masters or get different answers from them, and
+// requests with an age limit.
 var badLoads = map[string]bool{
 	"unknown_enc_ping":      true,
 	"unknown_enc_file_envs": true,
@@ -38,7 +38,7 @@ var badLoads = map[string]bool{
 	"v3_ts_missing":         true,
 }
 
-// wantedRefusal returns the text with which a master must refuse a recorded request, "" when it serves it.
+// wantedRefusal returns the text with which a master must refuse a recorded request, or "" if it serves it.
 func wantedRefusal(e wiretest.Exchange, req *payload.Request, token []byte) string {
 	if badLoads[e.Name] {
 		return payload.TextBadLoad
@@ -51,7 +51,7 @@ func wantedRefusal(e wiretest.Exchange, req *payload.Request, token []byte) stri
 	}
 	text, _ := e.Reply.Decoded.(string)
 	if text == payload.TextHandlerFailed {
-		return "" // by the command's handler
+		return "" // the command's handler refuses it
 	}
 	return text
 }
@@ -61,7 +61,7 @@ func wrongToken(e wiretest.Exchange, token []byte) bool {
 	return tok != nil && e.Request.Load.Has("id") && !bytes.Equal(tok, token)
 }
 
-// rigFor returns a master with the keys that a request was recorded with, and the time it came.
+// rigFor returns a master with the keys of a recorded request, and the time of the request.
 func rigFor(t testing.TB, m masterRig, f map[string]*wiretest.File, e wiretest.Exchange) (masterRig, time.Time) {
 	t.Helper()
 	m.opt.MinimumAuthVersion = minimumVersion(e)
@@ -99,7 +99,7 @@ func files(t testing.TB) map[string]*wiretest.File {
 	return out
 }
 
-// stripped is a recorded load as a handler must get it.
+// stripped is a recorded load in the form for a handler.
 func stripped(load *payload.Map, req *payload.Request) *payload.Map {
 	load = load.Clone()
 	if req.Enc == payload.EncAES {
@@ -111,8 +111,8 @@ func stripped(load *payload.Map, req *payload.Request) *payload.Map {
 	return load
 }
 
-// TestMasterOpensRecordedRequests opens every recorded request to its recorded content, or refuses it with
-// the recorded text, and seals every recorded answer so that it opens with the recorded key and nonce.
+// TestMasterOpensRecordedRequests opens every recorded request to its recorded content, or refuses it with the recorded
+// text. It seals every recorded answer so that it opens with the recorded key and nonce.
 func TestMasterOpensRecordedRequests(t *testing.T) {
 	token, err := crypt.TokenOf(keysOf(t).private("minion"))
 	if err != nil {
@@ -225,7 +225,7 @@ func TestMinionOpensRecordedReplies(t *testing.T) {
 	}
 }
 
-// knownOnly returns the algorithms of a request that its reply was made with: 3006 knows only the default.
+// knownOnly returns the algorithms in the reply to a request: 3006 knows only the default.
 func knownOnly(e wiretest.Exchange, req *payload.Request) (enc, sig string) {
 	if e.Release == "3006" {
 		return "", ""
@@ -239,8 +239,8 @@ func knownOnly(e wiretest.Exchange, req *payload.Request) (enc, sig string) {
 	return enc, sig
 }
 
-// TestMasterMakesRecordedPillars answers every recorded _pillar request with the recorded pillar; our minion
-// must read from it what was recorded.
+// TestMasterMakesRecordedPillars answers every recorded _pillar request with the recorded pillar; our minion must read
+// the same pillar from it.
 func TestMasterMakesRecordedPillars(t *testing.T) {
 	m, byName := newMaster(t, nil), files(t)
 	if err := m.keys.Put("m1", StateAccepted, keysOf(t).pub("minion")); err != nil {

@@ -10,8 +10,8 @@ import (
 	"brine/wire/wiretest"
 )
 
-// oursInstead are sign-ins that brine answers in its own way (spec: what real masters never answer, or 3006
-// overlooks): the text, or the value under ret.
+// oursInstead are sign-ins that brine answers in its own way (spec: real masters never answer them, or 3006 misses the
+// fault): the text, or the value under ret.
 var oursInstead = map[string]string{
 	"auth_no_nonce_v2":              payload.TextHandlerFailed,
 	"auth_v3_no_nonce":              payload.TextHandlerFailed,
@@ -40,7 +40,7 @@ func signIns(t testing.TB) (list []wiretest.Exchange) {
 	return list
 }
 
-// minimumVersion returns the option of the master that was recorded.
+// minimumVersion returns the option of the recorded master.
 func minimumVersion(e wiretest.Exchange) int {
 	if n, ok := e.Doc.Int("minimum_auth_version"); ok {
 		return int(n)
@@ -55,7 +55,7 @@ func loadOf(e wiretest.Exchange) *payload.Map { return e.Request.Decoded.(*paylo
 
 func algorithmOf(load *payload.Map, key, def string) string { return orDefault(load.Str(key), def) }
 
-// replayed is a master that went through the recorded sign-ins of one release so far.
+// replayed is a master that has handled the recorded sign-ins of one release so far.
 func replayed(t *testing.T, rigs map[string]masterRig, e wiretest.Exchange) masterRig {
 	t.Helper()
 	name := e.File + e.Release
@@ -97,8 +97,8 @@ func firstMap(m *payload.Map, v any) *payload.Map {
 	return m
 }
 
-// TestMasterAnswersRecordedSignIns replays every recorded sign-in in order. Replies that are deterministic
-// must have the recorded bytes, acceptances the recorded fields with the recorded content.
+// TestMasterAnswersRecordedSignIns replays every recorded sign-in in order. Deterministic replies must have the
+// recorded bytes, acceptances the recorded fields with the recorded content.
 func TestMasterAnswersRecordedSignIns(t *testing.T) {
 	rigs := map[string]masterRig{}
 	for _, e := range signIns(t) {
@@ -134,7 +134,7 @@ func checkOurs(t *testing.T, reply []byte, want string) {
 	}
 }
 
-// opened are the parts of an acceptance that compare.
+// openedAcceptance is the comparable part of an acceptance.
 type openedAcceptance struct {
 	fields              []any
 	shared, session     string
@@ -179,7 +179,7 @@ func checkAcceptance(t *testing.T, e wiretest.Exchange, reply []byte) {
 	enc, sig := algorithmOf(loadOf(e), "enc_algo", crypt.OAEPSHA1), algorithmOf(loadOf(e), "sig_algo",
 		crypt.PKCS1v15SHA1)
 	got := openAcceptance(t, reply, enc, sig)
-	if e.Release == "3006" { // knows no algorithms, sends the key with a newline and signs that
+	if e.Release == "3006" { // it knows no algorithms, and sends and signs the key with a newline
 		enc, sig = crypt.OAEPSHA1, crypt.PKCS1v15SHA1
 		got.pubSig = ""
 	}
@@ -187,8 +187,8 @@ func checkAcceptance(t *testing.T, e wiretest.Exchange, reply []byte) {
 	if e.Release == "3006" {
 		want.pubSig = ""
 	}
-	if version, _ := e.Request.Version.(int64); version > 1 { // what brine adds, and only in what is signed
-		added := int(min(version, 3)) // a link, too, where there is a session
+	if version, _ := e.Request.Version.(int64); version > 1 { // fields that brine adds, only in the signed part
+		added := int(min(version, 3)) // with a session also a link
 		salts := without(without(without(got.fields, fieldBrine), fieldLink), fieldSigns)
 		if len(salts) != len(got.fields)-added {
 			t.Errorf("the reply does not say that it is brine's, and signs: %v", got.fields)
@@ -221,11 +221,11 @@ func without(list []any, v any) (out []any) {
 	return out
 }
 
-// TestMinionJudgesRecordedReplies gives our minion every recorded reply as if it had sent the request.
+// TestMinionJudgesRecordedReplies gives our minion every recorded reply as the answer to its own request.
 func TestMinionJudgesRecordedReplies(t *testing.T) {
 	for _, e := range signIns(t) {
 		if e.Reply == nil || (e.Release == "3006" && e.Name == "auth_ok_v2_sha224") {
-			continue // no reply, or one in another algorithm than asked for
+			continue // no reply, or one in another algorithm than requested
 		}
 		t.Run(e.File+"/"+e.Release+"/"+e.Name, func(t *testing.T) {
 			load := loadOf(e)
@@ -269,7 +269,7 @@ func TestMinionJudgesRecordedReplies(t *testing.T) {
 	}
 }
 
-// wantedVerdict is what a minion must make of a recorded reply.
+// wantedVerdict is the right verdict of a minion for a recorded reply.
 func wantedVerdict(e wiretest.Exchange) Verdict {
 	signed := e.Reply.SignedLoad
 	switch {

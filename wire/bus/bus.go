@@ -1,5 +1,5 @@
-// Package bus is one event bus of a daemon: the two sockets of wire/ipc and the subscribers inside the
-// process, one stream in one order for all. It is not safe for concurrent use: an actor owns it. Answers to
+// Package bus is one event bus of a daemon: the two sockets of wire/ipc and the subscribers inside the process. All
+// subscribers get one stream in one order. A Bus is not safe for concurrent use: an actor owns it. Answers to
 // EventPublisher in salt/utils/event.py.
 package bus
 
@@ -13,11 +13,11 @@ import (
 	"brine/wire/ipc"
 )
 
-// Sink gets the events of a subscriber inside the process, in order. It runs in the owner's goroutine and
-// must not block; it may keep body but not change it.
+// Sink gets the events of a subscriber inside the process, in order. It runs in the owner's goroutine and must not
+// block. It may keep body but not change it.
 type Sink func(tag string, body []byte)
 
-// Subscribers are those inside the process. They outlive a Bus, so that the owner's restart loses none.
+// Subscribers are the subscribers inside the process. They outlive a Bus, so that the owner's restart loses none.
 type Subscribers struct{ list []subscriber }
 
 type subscriber struct {
@@ -25,7 +25,7 @@ type subscriber struct {
 	sink Sink
 }
 
-// Add subscribes to all events from now on, in place of a subscriber of the same name.
+// Add subscribes to all future events. It replaces a subscriber of the same name.
 func (s *Subscribers) Add(name string, sink Sink) {
 	s.Remove(name)
 	s.list = append(s.list, subscriber{name, sink})
@@ -59,21 +59,20 @@ func (b *Bus) Listen() error {
 	return nil
 }
 
-// ServePub takes subscribers until ctx ends.
+// ServePub accepts subscribers until ctx ends.
 func (b *Bus) ServePub(ctx context.Context) error { return b.pub.Serve(ctx) }
 
-// ServePull hands the events that local tools send to sink until ctx ends; sink is called by several
-// goroutines.
+// ServePull hands the events of local tools to sink until ctx ends. Several goroutines call sink.
 func (b *Bus) ServePull(ctx context.Context, sink func(body []byte)) error {
 	return b.pull.Serve(ctx, sink)
 }
 
-// Nudge sends one packed event to the subscribers outside the process that connected after since, and returns
-// how many these are.
+// Nudge sends one packed event to the subscribers outside the process that connected after since, and returns their
+// number.
 func (b *Bus) Nudge(body []byte, since time.Time) int { return b.pub.PublishYoung(body, since) }
 
-// Listeners is how many subscribers outside the process there are, and how many events such subscribers have not got
-// because they read too slowly.
+// Listeners returns the number of subscribers outside the process, and the number of events that such subscribers
+// missed because they read too slowly.
 func (b *Bus) Listeners() (n int, dropped uint64) { return len(b.pub.Subscribers()), b.pub.Dropped() }
 
 // Publish puts one packed event on the bus.

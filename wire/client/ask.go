@@ -8,18 +8,18 @@ import (
 	"brine/wire/payload"
 )
 
-// Standing is what a master knows for certain of minions that have not returned a job.
+// Standing is what a master knows for certain about minions that have not returned a job.
 type Standing struct {
 	Gone     []string // they did not get it
-	Returned []string // their returns are there: the events of them are on their way, or were lost
-	Running  []string // they are at work on it
+	Returned []string // their returns have arrived: the events of these returns are under way, or were lost
+	Running  []string // they are running the job
 }
 
-// all are the minions of which something is known.
+// all are the minions with a known state.
 func (s Standing) all() []string { return slices.Concat(s.Gone, s.Returned, s.Running) }
 
-// ask asks about the pending minions: the master first, then by find_job those of whom it knows nothing. The outcome
-// comes by rounds.
+// ask asks about the pending minions: first the master, then by find_job the minions about which the master knows
+// nothing. It sends the result to rounds.
 func (r *Run) ask(ctx context.Context) {
 	pending := r.track.pending()
 	if len(pending) == 0 {
@@ -41,9 +41,9 @@ func (r *Run) ask(ctx context.Context) {
 	}()
 }
 
-// findJob publishes find_job to some minions of the job. A list of ids goes to every minion of the master, each of
-// which takes it apart: where it names most of those whom the job's own target means, that target is sent instead.
-// Those who have returned say that they do not run the job.
+// findJob publishes find_job to some minions of the job. Every minion of the master receives a list of ids and searches
+// it. So if the list would name most of the minions of the job, the job's own target is sent instead; minions that have
+// already returned then answer that they do not run the job.
 func (r *Run) findJob(ctx context.Context, ids []string) (Published, error) {
 	job := Job{Tgt: ids, TgtType: "list", Fun: funFindJob, Arg: []any{r.JID},
 		Kwargs: payload.Whose(r.job.Kwargs), Timeout: r.track.gather}
@@ -57,10 +57,10 @@ func (r *Run) findJob(ctx context.Context, ids []string) (Published, error) {
 	return r.c.Publish(ctx, job)
 }
 
-// fewIDs may be sent as a list in any case.
+// fewIDs is the number of ids that are always sent as a list.
 const fewIDs = 50
 
-// byID tells whether the target of the job asks for nothing but the id: minion and master agree on whom it means.
+// byID tells whether the target of the job depends only on the id, so that minions and master agree on its meaning.
 func (r *Run) byID() bool {
 	switch r.job.TgtType {
 	case "", "glob", "pcre":
@@ -77,7 +77,7 @@ func setOf(ids []string) map[string]bool {
 	return set
 }
 
-// onRound takes what came of asking.
+// onRound handles the result of asking.
 func (r *Run) onRound(found round) {
 	if found.err != nil {
 		r.c.log.Warn("find_job not published", "jid", r.JID, "err", found.err)

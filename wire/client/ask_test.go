@@ -19,14 +19,14 @@ func names(n int) []string {
 	return ids
 }
 
-// TestFindJobTarget sends the target of the job again where most of its minions are asked, and a list where few are, or
-// where the target asks for more than the id.
+// TestFindJobTarget: find_job goes to the target of the job if it concerns most of its minions. It goes to a list if it
+// concerns few, or if the target depends on more than the id.
 func TestFindJobTarget(t *testing.T) {
 	for _, tt := range []struct {
 		name     string
 		job      Job
 		returned int  // of 200 minions
-		refuse   bool // the master does not take the target again
+		refuse   bool // the master refuses the target of the job
 		want     []any
 	}{
 		{"nobody has returned", Job{Tgt: "m*", TgtType: "glob"}, 0, false, []any{"m*", "glob"}},
@@ -85,7 +85,7 @@ func TestFindJobTarget(t *testing.T) {
 	}
 }
 
-// TestStanding asks the master before it asks minions, and these only where the master knows nothing.
+// TestStanding: the master is asked before minions, and minions only if the master does not know their state.
 func TestStanding(t *testing.T) {
 	var m *fakeMaster
 	m = newFakeMaster(t, func(load *payload.Map) any {
@@ -114,7 +114,7 @@ func TestStanding(t *testing.T) {
 	}
 }
 
-// TestStandingKnowsAll asks no minion when the master knows of each how it stands.
+// TestStandingKnowsAll: no minion is asked if the master knows the state of all.
 func TestStandingKnowsAll(t *testing.T) {
 	m := newFakeMaster(t, func(*payload.Map) any { return published(jid1, "off", "gone") })
 	opt := m.options()

@@ -8,7 +8,7 @@ import (
 	"brine/wire/ipc"
 )
 
-// socketBus is the bus as the sockets of a daemon show it, of whatever release.
+// socketBus is the bus behind a daemon's sockets, of any release.
 type socketBus struct {
 	pub    string
 	pusher *ipc.Pusher

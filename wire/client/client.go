@@ -16,48 +16,48 @@ import (
 
 // Options say where the master is and how long to wait. The zero value of a duration means Salt's default.
 type Options struct {
-	// Dial makes a connection to the request port; each carries one request at a time.
+	// Dial makes a connection to the request port. Each connection carries one request at a time.
 	Dial     func() transport.RequestClient
 	SockDir  string // option sock_dir of the master
-	CacheDir string // option cachedir of the master, where the key files are
-	IPCMode  string // option ipc_mode: with "tcp" the file publish_pull.ipc is not asked for
+	CacheDir string // option cachedir of the master, the folder of the key files
+	IPCMode  string // option ipc_mode: with "tcp" the file publish_pull.ipc is not needed
 
 	User     string // name sent with every request, see LoginName
-	KeyOwner string // option user of the master, whose key root and sudo users send; "" is root
+	KeyOwner string // option user of the master; root and sudo users send this user's key; "" is root
 
 	Timeout          time.Duration // option timeout, 5 s: one try of a request, and the first wait for returns
 	GatherJobTimeout time.Duration // option gather_job_timeout, 10 s: the wait for the answers of find_job
 	SyndicWait       time.Duration // option syndic_wait, 5 s
-	OrderMasters     bool          // option order_masters: minions may turn up below syndics
-	Tries            int           // sendings of one request, 3
-	ExtJobCache      string        // option ext_job_cache: a returner that jobs name, besides their own
+	OrderMasters     bool          // option order_masters: minions may appear below syndics
+	Tries            int           // how often one request is sent, 3
+	ExtJobCache      string        // option ext_job_cache: an additional returner for all jobs
 
 	EventPub  string // address of the event bus to listen to; "": master_event_pub.ipc in SockDir
 	EventPull string // address to fire events at; "": master_event_pull.ipc in SockDir
 
-	Bus Bus // in place of the two sockets
-	// Exchange sends one request and returns its reply, in place of Dial. It is for a master that asks itself. The end
-	// of ctx ends it with the context's cause.
+	Bus Bus // replaces the two sockets
+	// Exchange sends one request and returns its reply; it replaces Dial. It is for a master that sends a request to
+	// itself. The end of ctx ends it with the context's cause.
 	Exchange func(ctx context.Context, frame []byte) ([]byte, error)
 	Logger   *slog.Logger // nil: silent
 
-	Gate Gate // asked before each request; nil: all pass
+	Gate Gate // called before each request; nil: all requests pass
 
-	// Gone tells which of some minions cannot have received a job that was just published. It must be
-	// certain: these are not waited for. It may take its time. nil: nobody knows.
+	// Gone returns those of the given minions that cannot have received a job that was just published. The answer must
+	// be certain, because the client does not wait for these minions. It may take its time. nil: nothing is known.
 	Gone func(ctx context.Context, jid string, ids []string) []string
-	// Standing tells how minions stand that have not returned a job in time, before they are asked themselves. It must
-	// be certain. It may take its time. nil: nobody knows.
+	// Standing returns the state of minions that have not returned a job in time, before the minions are asked. The
+	// answer must be certain. It may take its time. nil: nothing is known.
 	Standing func(ctx context.Context, jid string, ids []string) Standing
 }
 
-// Gate is asked before a request is sent, and may hold it back; done is told what came of it. An error is the outcome
-// of the request.
+// Gate is called before a request is sent, and may delay it; done gets the result. An error of Gate is the result of
+// the request.
 type Gate func(ctx context.Context, load *payload.Map) (done func(reply any, err error), err error)
 
-// Bus is the event bus of a master, as a tool on the same machine sees it.
+// Bus is the event bus of a master, for a tool on the same machine.
 type Bus interface {
-	// Subscribe opens a stream of all events from now on.
+	// Subscribe opens a stream of all future events.
 	Subscribe(ctx context.Context) (Events, error)
 	// Push puts the body of one event on the bus.
 	Push(ctx context.Context, body []byte) error
@@ -67,11 +67,11 @@ type Bus interface {
 type Events interface {
 	// Next waits for the next body.
 	Next(ctx context.Context) ([]byte, error)
-	// Close ends the stream and a Next that waits.
+	// Close ends the stream, and a waiting Next.
 	Close() error
 }
 
-// protocolVersion is what every clear request states. Old masters take it for 2.
+// protocolVersion is the version in every clear request. Old masters treat it as 2.
 const protocolVersion = 3
 
 // idleRequesters is how many connections to the request port are kept for later.
@@ -82,18 +82,18 @@ type Client struct {
 	opt Options
 	log *slog.Logger
 
-	sockets *socketBus // nil when the bus was given
+	sockets *socketBus // nil if Bus was given
 
 	mu   sync.Mutex
 	key  string
 	idle []transport.RequestClient
 
 	hubs sync.Mutex
-	hub  *hub // the last subscription to the bus; nil before the first
+	hub  *hub // the latest subscription to the bus; nil before the first
 }
 
-// New makes a Client and reads the key file. Without a readable one the key is empty, which is right for a
-// user that has a token or a password.
+// New makes a Client and reads the key file. Without a readable one the key is empty, which is right for a user with a
+// token or a password.
 func New(opt Options) *Client {
 	fill(&opt.Timeout, 5*time.Second)
 	fill(&opt.GatherJobTimeout, 10*time.Second)
@@ -118,7 +118,7 @@ func fill[T comparable](v *T, fallback T) {
 	}
 }
 
-// Close closes the connections to the request port and to the pull socket. Runs that are still open end by themselves.
+// Close closes the connections to the request port and to the pull socket. Open Runs end by themselves.
 func (c *Client) Close() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -133,8 +133,8 @@ func (c *Client) Close() error {
 	return errors.Join(errs...)
 }
 
-// MasterHere reports whether a master runs on this machine, by the sign that Salt's tools look for.
-// The error is ErrNoMaster.
+// MasterHere reports whether a master runs on this machine, by the file that Salt's tools look for. The error is
+// ErrNoMaster.
 func (c *Client) MasterHere() error {
 	if c.opt.IPCMode == "tcp" {
 		return nil
@@ -145,7 +145,7 @@ func (c *Client) MasterHere() error {
 	return nil
 }
 
-// Request sends one clear load and returns the reply value. A try that takes longer than timeout is repeated.
+// Request sends one clear load and returns the reply value. It repeats a try that takes longer than timeout.
 func (c *Client) Request(ctx context.Context, load *payload.Map, timeout time.Duration) (any, error) {
 	if c.opt.Gate != nil {
 		done, err := c.opt.Gate(ctx, load)
@@ -161,7 +161,7 @@ func (c *Client) Request(ctx context.Context, load *payload.Map, timeout time.Du
 
 func (c *Client) request(ctx context.Context, load *payload.Map, timeout time.Duration) (any, error) {
 	frame, err := (&payload.Request{Enc: payload.EncClear, Load: load, Version: protocolVersion,
-		// returns come by the bus, and from the master's runners
+		// the client reads returns from the bus, or through the master's runners
 		NoFiles: payload.Command(load) == payload.CmdPublish}).Encode()
 	if err != nil {
 		return nil, fmt.Errorf("pack %s request: %w", payload.Command(load), err)
@@ -224,6 +224,6 @@ func (c *Client) giveRequester(q transport.RequestClient) {
 	}
 	c.mu.Unlock()
 	if q != nil {
-		_ = q.Close() // nothing is under way on it
+		_ = q.Close() // it is idle
 	}
 }

@@ -66,7 +66,7 @@ func TestPublishRefusals(t *testing.T) {
 	}
 }
 
-// A master that was restarted has a new key; the client finds it in the file.
+// TestPublishRenewsKey: a restarted master has a new key, and the client finds it in the file.
 func TestPublishRenewsKey(t *testing.T) {
 	m := newFakeMaster(t, func(load *payload.Map) any {
 		if load.Str("key") != "new" {
@@ -131,7 +131,7 @@ func TestRequestTimeout(t *testing.T) {
 	t.Parallel()
 	m := newFakeMaster(t, func(load *payload.Map) any { return silent{} })
 	opt := m.options()
-	opt.Timeout, opt.Tries = 5*time.Second, 2 // each try connects anew, which takes its time on a busy machine
+	opt.Timeout, opt.Tries = 5*time.Second, 2 // each try connects again, which takes time on a busy machine
 	if _, err := m.client(opt).Publish(testContext(t), Job{Tgt: "*", Fun: "test.ping"}); !errors.Is(err, ErrTimeout) {
 		t.Errorf("got %v, want ErrTimeout", err)
 	}
@@ -218,7 +218,7 @@ func TestRunnerNeverEnds(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	opt := m.options()
 	opt.Exchange = func(context.Context, []byte) ([]byte, error) {
-		cancel() // from here on it waits for an end that does not come
+		cancel() // now it waits for an end that does not come
 		return payload.Marshal(payload.M("tag", "salt/run/"+jid1, "jid", jid1))
 	}
 	started, _, err := m.client(opt).RunRunner(ctx, Call{Fun: "test.sleep"})
@@ -274,7 +274,7 @@ func TestFireAndEvents(t *testing.T) {
 	}
 }
 
-// A master that asks itself needs no connection.
+// TestExchange: a master that sends requests to itself needs no connection.
 func TestExchange(t *testing.T) {
 	m := newFakeMaster(t, func(*payload.Map) any { return nil })
 	opt := m.options()

@@ -7,16 +7,17 @@ import (
 
 	"brine/wire/event"
 	"brine/wire/payload"
+	"brine/wire/python"
 )
 
-// GetToken returns what the master knows of a token: start, expire, name, eauth, token and more. An unknown
-// or expired one is ErrAuthentication.
+// GetToken returns the master's data about a token: start, expire, name, eauth, token and more. An unknown or expired
+// token is ErrAuthentication.
 func (c *Client) GetToken(ctx context.Context, token string) (*payload.Map, error) {
 	return c.askToken(ctx, payload.M("cmd", payload.CmdGetToken, "token", token))
 }
 
-// MkToken asks for a new token. credentials are eauth and the fields that it needs, username and password as a
-// rule, and token_expire if wanted. Refused credentials are ErrAuthentication.
+// MkToken requests a new token. credentials are eauth and the fields that it needs, usually username and password, and
+// optionally token_expire. Refused credentials are ErrAuthentication.
 func (c *Client) MkToken(ctx context.Context, credentials *payload.Map) (*payload.Map, error) {
 	load := payload.M("cmd", nil)
 	load.Update(credentials)
@@ -28,27 +29,27 @@ func (c *Client) askToken(ctx context.Context, load *payload.Map) (*payload.Map,
 	if err != nil {
 		return nil, err
 	}
-	if isEmpty(reply) {
+	if !python.Truth(reply) {
 		return nil, fmt.Errorf("%s: %w", payload.Command(load), ErrAuthentication)
 	}
 	return readMap(payload.Command(load), reply)
 }
 
-// Call asks for a runner or a wheel function.
+// Call is a call of a runner or a wheel function.
 type Call struct {
 	Fun   string
 	Arg   []any        // positional arguments
 	KWArg *payload.Map // keyword arguments
 
-	// Credentials are token, or eauth with its fields. nil or empty: user and key of the key file.
+	// Credentials are token, or eauth with its fields. nil or empty: the user and the key of the key file.
 	Credentials *payload.Map
 }
 
-// Started is a runner at work: its result is the event Tag + "/ret".
+// Started is a running runner: its result is the event Tag + "/ret".
 type Started struct{ Tag, JID string }
 
-// Runner starts a runner on the master and does not wait for its end. An unknown function starts as well and
-// fails afterwards.
+// Runner starts a runner on the master and does not wait for its end. An unknown function also starts, and fails
+// afterwards.
 func (c *Client) Runner(ctx context.Context, call Call) (Started, error) {
 	m, err := c.callMap(ctx, payload.CmdRunner, call)
 	if err != nil {
@@ -57,8 +58,8 @@ func (c *Client) Runner(ctx context.Context, call Call) (Started, error) {
 	return Started{Tag: m.Str("tag"), JID: m.Str("jid")}, nil
 }
 
-// RunRunner starts a runner and waits for its result: its last event.
-// The deadline of ctx is the only limit (salt-run waits 300 s).
+// RunRunner starts a runner and waits for its result, its last event. The deadline of ctx is the only limit (salt-run
+// waits 300 s).
 func (c *Client) RunRunner(ctx context.Context, call Call) (Started, *payload.Return, error) {
 	stream, err := c.listen(ctx, func(tag string) bool { return strings.HasPrefix(tag, event.PrefixRun) })
 	if err != nil {
@@ -104,9 +105,9 @@ func (c *Client) callMap(ctx context.Context, cmd string, call Call) (*payload.M
 	return readMap(cmd, reply)
 }
 
-// callLoad builds the load of both commands. The arguments of a wheel function stand in the load itself, those
-// of a runner one level down under kwarg. Both lists are always there: a master that misses one of them takes
-// every field of the load for an argument.
+// callLoad builds the load of both commands. The arguments of a wheel function are in the load itself, those of a
+// runner one level down under kwarg. Both lists are always there: if one is missing, a master treats every field of the
+// load as an argument.
 func (c *Client) callLoad(cmd string, call Call) *payload.Map {
 	arg, kwarg := call.Arg, call.KWArg
 	if arg == nil {

@@ -6,8 +6,8 @@ import (
 	"brine/wire/payload"
 )
 
-// TestRunForged: events under tags of a job that are not what the tag says end nothing, name nobody and are no returns.
-// A real master lets a minion fire them.
+// TestRunForged: events with a job's tag but other data end nothing, name no minion and are not returns. A real master
+// lets a minion fire them.
 func TestRunForged(t *testing.T) {
 	job := "salt/job/" + jid1
 	var m *fakeMaster

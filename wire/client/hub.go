@@ -9,14 +9,14 @@ import (
 	"brine/wire/event"
 )
 
-// Pauses between attempts to find the bus again after the master has gone.
+// Pauses between attempts to join the bus again after the master has gone.
 const (
 	rejoinFirst = 50 * time.Millisecond
 	rejoinMost  = time.Second
 )
 
-// hub is one subscription to the bus for all streams of a client. It ends with the last of them. A bus that goes away
-// (the master restarts) is joined again.
+// hub is one subscription to the bus for all streams of a client. It ends with the last stream. If the bus goes away,
+// for example because the master restarts, the hub joins it again.
 type hub struct {
 	c      *Client
 	cancel context.CancelFunc
@@ -24,7 +24,7 @@ type hub struct {
 
 	mu      sync.Mutex
 	streams map[*stream]bool
-	lost    bool // the bus has gone away: who comes now joins it anew, or hears that there is none
+	lost    bool // the bus has gone away: a new stream makes a new hub, or gets an error
 }
 
 // newHub joins the bus.
@@ -42,7 +42,7 @@ func (c *Client) newHub(ctx context.Context) (*hub, error) {
 	return h, nil
 }
 
-// add takes a stream in. False: the hub has ended, or has lost the bus.
+// add adds a stream. It returns false if the hub has ended or has lost the bus.
 func (h *hub) add(s *stream) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -54,7 +54,7 @@ func (h *hub) add(s *stream) bool {
 	return true
 }
 
-// remove lets a stream go, and ends with the last one.
+// remove removes a stream. With the last one the hub ends.
 func (h *hub) remove(s *stream) {
 	h.mu.Lock()
 	delete(h.streams, s)
@@ -72,7 +72,7 @@ func (h *hub) remove(s *stream) {
 func (h *hub) pump(ctx context.Context, events Events) {
 	for events != nil {
 		err := h.read(ctx, events)
-		_ = events.Close() // what it says does not matter any more
+		_ = events.Close() // its error no longer matters
 		if ctx.Err() != nil {
 			return
 		}
@@ -107,7 +107,7 @@ func (h *hub) put(tag string, body []byte) {
 	}
 }
 
-// rejoin tries until the bus is back; nil when ctx ended.
+// rejoin tries until the bus is back; nil if ctx ended.
 func (h *hub) rejoin(ctx context.Context) Events {
 	timer := time.NewTimer(0)
 	defer timer.Stop()

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// LoginName is the user name that goes with every request: the name of the effective user, or sudo_NAME for
-// root under sudo. sudoUser is the variable SUDO_USER, "" when unset (salt/utils/user.py, get_specific_user).
+// LoginName is the user name in every request: the name of the effective user, or sudo_NAME for root under sudo.
+// sudoUser is the variable SUDO_USER, or "" (salt/utils/user.py, get_specific_user).
 func LoginName(user, sudoUser string) string {
 	if user == "root" && sudoUser != "" {
 		return "sudo_" + sudoUser
@@ -15,8 +15,8 @@ func LoginName(user, sudoUser string) string {
 	return user
 }
 
-// KeyFile is the file whose content authenticates user. root and everybody under sudo use the key of the user
-// the master runs as, which is owner.
+// KeyFile is the file whose content authenticates user. root and all users under sudo use the key of owner, the user of
+// the master.
 func KeyFile(cacheDir, user, owner string) string {
 	if owner == "" {
 		owner = "root"
@@ -27,7 +27,7 @@ func KeyFile(cacheDir, user, owner string) string {
 	return filepath.Join(cacheDir, "."+user+"_key")
 }
 
-// readKey reads the key file; "" when it cannot be read.
+// readKey reads the key file; "" if it cannot be read.
 func (c *Client) readKey() string {
 	key, err := os.ReadFile(KeyFile(c.opt.CacheDir, c.opt.User, c.opt.KeyOwner))
 	if err != nil {
@@ -37,15 +37,14 @@ func (c *Client) readKey() string {
 	return string(key)
 }
 
-// Key is the content of the key file as last read.
+// Key is the content of the key file when it was last read.
 func (c *Client) Key() string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.key
 }
 
-// renewKey reads the key file again, because the master may have made a new one since, and reports whether it
-// changed.
+// renewKey reads the key file again, because the master may have made a new one, and reports whether the key changed.
 func (c *Client) renewKey() bool {
 	key := c.readKey()
 	c.mu.Lock()

@@ -6,25 +6,26 @@ import (
 	"time"
 
 	"brine/wire/payload"
+	"brine/wire/python"
 )
 
-// Job is what a publish request asks for. Tgt and TgtType are sent as they are: node groups and ranges are
-// resolved before.
+// Job is the content of a publish request. Tgt and TgtType are sent unchanged: the caller must resolve node groups and
+// ranges.
 type Job struct {
 	Tgt     any    // text, or a list of ids for TgtType "list"
 	TgtType string // "" is glob
 	Fun     any    // text, or a list of text for several functions at once
-	Arg     []any  // keyword arguments are one map with __kwarg__ in it
+	Arg     []any  // a map with __kwarg__ holds the keyword arguments
 	Ret     string // returners, comma separated
-	JID     string // "" lets the master choose
+	JID     string // "": the master chooses one
 
-	// Kwargs are the extras of the load: delimiter, metadata, module_executors, and the credentials
-	// eauth, username, password or token. nil or empty: none. Who sends a job for somebody else makes them by
+	// Kwargs are the extras of the load: delimiter, metadata, module_executors, and the credentials eauth, username,
+	// password or token. nil or empty: none. A caller that sends a job for another user makes them by
 	// payload.ExtrasFor.
 	Kwargs *payload.Map
 
-	// Others tells whose returns somebody else waits for, where several jobs have one jid. It is asked from another
-	// goroutine. nil: nobody's.
+	// Others tells whether another Run waits for the return of a minion, if several jobs have one jid. Another
+	// goroutine calls it. nil: no other Run does.
 	Others func(id string) bool
 
 	Timeout          time.Duration // 0: as in Options
@@ -33,14 +34,14 @@ type Job struct {
 
 // Published is the master's answer to a Job.
 type Published struct {
-	JID     string   // "" when nothing was published
-	Minions []string // who is expected to return; empty: nothing matched, and nothing was published
+	JID     string   // "" if nothing was published
+	Minions []string // minions that are expected to return; empty: no minion matched, and nothing was published
 	Missing []string // ids of a list target that the master does not know
-	Note    string   // the master's remark when nothing was published
+	Note    string   // the master's remark if nothing was published
 }
 
-// Publish sends a job and returns as soon as the master has taken it. Errors: ErrNoMaster, ErrTimeout,
-// ErrEmptyReply, ErrMalformed, and *RemoteError for all refusals.
+// Publish sends a job and returns when the master has accepted it. Errors: ErrNoMaster, ErrTimeout, ErrEmptyReply,
+// ErrMalformed, and *RemoteError for all refusals.
 func (c *Client) Publish(ctx context.Context, job Job) (Published, error) {
 	if err := c.MasterHere(); err != nil {
 		return Published{}, err
@@ -51,7 +52,7 @@ func (c *Client) Publish(ctx context.Context, job Job) (Published, error) {
 	if err != nil {
 		return Published{}, err
 	}
-	if isEmpty(reply) && c.renewKey() {
+	if !python.Truth(reply) && c.renewKey() {
 		if reply, err = c.Request(ctx, c.publishLoad(job, timeout), timeout); err != nil {
 			return Published{}, err
 		}
@@ -59,10 +60,10 @@ func (c *Client) Publish(ctx context.Context, job Job) (Published, error) {
 	return readPublished(reply)
 }
 
-// funFindJob asks minions whether they run a job.
+// funFindJob asks minions whether they are running a job.
 const funFindJob = "saltutil.find_job"
 
-// returners are those of a job. Unlike Salt: not for the questions of the client itself.
+// returners are the returners of a job. Unlike Salt: find_job, which the client itself sends, gets no additional one.
 func (c *Client) returners(job Job) string {
 	if job.Fun == funFindJob {
 		return job.Ret
@@ -70,7 +71,7 @@ func (c *Client) returners(job Job) string {
 	return WithReturner(job.Ret, c.opt.ExtJobCache)
 }
 
-// WithReturner adds a returner to the comma-separated ones of a job; "" adds none.
+// WithReturner adds a returner to the comma-separated returners of a job; "" adds none.
 func WithReturner(ret, more string) string {
 	if ret != "" && more != "" {
 		return ret + "," + more
@@ -78,8 +79,9 @@ func WithReturner(ret, more string) string {
 	return ret + more
 }
 
-// publishLoad builds the load in Salt's order (salt/client/__init__.py, _prep_pub). Unlike Salt: a job for somebody who
-// shows credentials goes without the key of this client's own user, which a master might take for his.
+// publishLoad builds the load in Salt's order (salt/client/__init__.py, _prep_pub). Unlike Salt: a job with another
+// user's credentials does not contain the key of this client's own user, which a master might take for the other
+// user's.
 func (c *Client) publishLoad(job Job, timeout time.Duration) *payload.Map {
 	tgtType := job.TgtType
 	fill(&tgtType, "glob")
@@ -121,9 +123,9 @@ func readPublished(reply any) (Published, error) {
 	}, nil
 }
 
-// refusal reads the forms in which a master says no: nothing, a text, or an error in a map.
+// refusal recognizes the forms of a master's refusal: an empty reply, a text, or an error in a map.
 func refusal(reply any) error {
-	if isEmpty(reply) {
+	if !python.Truth(reply) {
 		return ErrEmptyReply
 	}
 	switch v := reply.(type) {
@@ -142,18 +144,4 @@ func refusal(reply any) error {
 		}
 	}
 	return nil
-}
-
-func isEmpty(reply any) bool {
-	switch v := reply.(type) {
-	case nil:
-		return true
-	case bool:
-		return !v
-	case string:
-		return v == ""
-	case *payload.Map:
-		return v.Len() == 0
-	}
-	return false
 }

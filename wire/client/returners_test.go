@@ -2,7 +2,7 @@ package client
 
 import "testing"
 
-// Every job names the external job cache besides its own returners, as in Salt; only find_job does not.
+// TestReturners: every job names the external job cache besides its own returners, as in Salt; only find_job does not.
 func TestReturners(t *testing.T) {
 	for _, row := range []struct{ fun, ret, ext, want string }{
 		{"test.ping", "", "", ""}, {"test.ping", "redis", "", "redis"}, {"test.ping", "", "mysql", "mysql"},

@@ -27,20 +27,20 @@ func testContext(t *testing.T) context.Context {
 	return ctx
 }
 
-// fakeMaster answers the request port by a function, and is a bus.
+// fakeMaster answers the request port with a function, and has a bus.
 type fakeMaster struct {
 	t      *testing.T
 	dir    string
 	router *zmq.Router
 	uri    string
-	loads  chan *payload.Map // every load that came in
+	loads  chan *payload.Map // every load that arrived
 	answer func(load *payload.Map) any
 
 	mu   sync.Mutex
 	subs []*fakeEvents
 }
 
-// silent is the answer of a master that does not answer.
+// silent is the reply of a master that does not answer.
 type silent struct{}
 
 func newFakeMaster(t *testing.T, answer func(load *payload.Map) any) *fakeMaster {
@@ -96,7 +96,7 @@ func (m *fakeMaster) handle(msg transport.Request) {
 	}
 }
 
-// load takes the next load that came in.
+// load returns the next load that arrived.
 func (m *fakeMaster) load() *payload.Map {
 	m.t.Helper()
 	select {
@@ -108,11 +108,11 @@ func (m *fakeMaster) load() *payload.Map {
 	}
 }
 
-// unhurried is longer than the patience of any test: a run that sits it out fails.
+// unhurried is longer than the patience of any test: a run that waits for it fails.
 const unhurried = 10 * patience
 
-// options fit the master. With them a request ends in time only if it is answered, and a run only if it waits for
-// nobody.
+// options are options for this master. With them a request ends in time only if it is answered, and a run only if it
+// waits for no minion.
 func (m *fakeMaster) options() Options {
 	return Options{
 		Dial: zmq.Dialer(zmq.ReqOptions{Endpoint: m.uri}), SockDir: m.dir, CacheDir: m.dir, User: "root", Bus: m,
@@ -120,7 +120,7 @@ func (m *fakeMaster) options() Options {
 	}
 }
 
-// hurry shortens the times of a run, in the proportion of Salt's; those of its requests stay.
+// hurry shortens the times of a run in Salt's proportions. The times of its requests stay.
 func hurry(r *Run) {
 	r.track.timeout, r.track.gather = 100*time.Millisecond, 200*time.Millisecond
 	r.track.start(time.Now(), r.Minions)
@@ -167,7 +167,7 @@ func (m *fakeMaster) Push(_ context.Context, body []byte) error {
 	return nil
 }
 
-// hangUp ends all streams, as a master that stops.
+// hangUp ends all streams, like a master that stops.
 func (m *fakeMaster) hangUp() {
 	m.mu.Lock()
 	defer m.mu.Unlock()

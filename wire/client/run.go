@@ -11,20 +11,20 @@ import (
 	"brine/wire/payload"
 )
 
-// Return is what one minion had to say to a job: its return, or the reason why there is none.
+// Return is the outcome of a job on one minion: its return, or the reason why there is none.
 type Return struct {
 	ID      string          // the minion, or the resource that it manages
 	Value   any             // the field return
-	Retcode int64           // 0 when the minion sent none
-	Out     string          // the outputter that the minion names, "" when none
-	Data    *payload.Return // all fields of the event; nil when the minion is silent
-	Silence Silence         // Answered when there is a return
+	Retcode int64           // 0 if the minion sent none
+	Out     string          // the minion's outputter, "" if it names none
+	Data    *payload.Return // all fields of the event; nil if the minion is silent
+	Silence Silence         // Answered if there is a return
 }
 
-// Run is a published job whose returns come in.
+// Run is a published job that is collecting its returns.
 type Run struct {
 	Published
-	Asked, Told time.Time // when the publish request was sent, and answered
+	Asked, Told time.Time // the times of the publish request and of its answer
 
 	c      *Client
 	job    Job
@@ -33,21 +33,21 @@ type Run struct {
 	rounds chan round
 	lost   chan []string // minions that did not get the job
 	info   string        // jid of the last find_job, "" before the first
-	held   [][]byte      // events of other jobs, while the jid of a find_job is not known yet
+	held   [][]byte      // events of other jobs, while the jid of find_job is unknown
 }
 
-// round is what came of asking about silent minions.
+// round is the result of asking about silent minions.
 type round struct {
-	known Standing // by the master
-	asked []string // by find_job, which is pub; empty: it was not published
+	known Standing // from the master
+	asked []string // minions of find_job, which is pub; empty: it was not published
 	pub   Published
 	err   error
 }
 
-// errRefused is in the place of an error event of the master: somebody may not see these returns.
+// errRefused replaces an error event of the master: the user may not see these returns.
 var errRefused = &RemoteError{Name: "AuthorizationError", Message: "Authorization error occurred."}
 
-// Run publishes a job with the ear already at the event bus, so that no return is missed. Errors are those of
+// Run publishes a job. It subscribes to the event bus before that, so that it misses no return. Errors are those of
 // Publish and ErrNoBus. The caller reads Returns or calls Close.
 func (c *Client) Run(ctx context.Context, job Job) (*Run, error) {
 	if err := c.MasterHere(); err != nil {
@@ -82,13 +82,12 @@ func (c *Client) Run(ctx context.Context, job Job) (*Run, error) {
 	return r, nil
 }
 
-// Close ends a Run whose Returns are not read.
+// Close ends a Run if the caller does not read its Returns.
 func (r *Run) Close() { r.stream.close() }
 
-// Returns gives the returns as they come, then the silent minions, sorted. It ends when nothing more can come
-// (see cli.md 4: a minion that still runs the job is waited for without limit). It can be read once, and
-// leaves nothing behind when the reader stops early. An error is the last thing it gives: the cause of ctx,
-// or a refusal of the master.
+// Returns yields the returns as they arrive, then the silent minions, sorted. It ends when no more returns can come
+// (see cli.md 4: it waits without limit for a minion that still runs the job). It can be read once. If the reader stops
+// early, no goroutine remains. An error is the last element: the cause of ctx, or a refusal of the master.
 func (r *Run) Returns(ctx context.Context) iter.Seq2[Return, error] {
 	return func(yield func(Return, error) bool) {
 		ctx, cancel := context.WithCancel(ctx)
@@ -118,8 +117,8 @@ func (r *Run) Returns(ctx context.Context) iter.Seq2[Return, error] {
 	}
 }
 
-// seekLost asks beside the wait for returns who did not get the job; the outcome comes by lost. The function that comes
-// back waits for the end of that; ctx has ended then.
+// seekLost finds out which minions did not get the job, while Returns waits for returns, and sends them to lost. The
+// returned function waits for its end, after the end of ctx.
 func (r *Run) seekLost(ctx context.Context) (wait func()) {
 	if r.c.opt.Gone == nil || len(r.Minions) == 0 {
 		return func() {}
@@ -132,7 +131,7 @@ func (r *Run) seekLost(ctx context.Context) (wait func()) {
 	return func() { <-ended }
 }
 
-// report gives the silent minions.
+// report yields the silent minions.
 func (r *Run) report(yield func(Return, error) bool) {
 	for _, ret := range r.track.silences() {
 		if !yield(ret, nil) {
@@ -141,11 +140,11 @@ func (r *Run) report(yield func(Return, error) bool) {
 	}
 }
 
-// sleep waits for events, for the outcome of find_job, or until a time.
+// sleep waits for events, for the result of find_job, or until a time.
 func (r *Run) sleep(ctx context.Context, timer *time.Timer, until time.Time) error {
 	var alarm <-chan time.Time
 	if !until.IsZero() {
-		timer.Reset(time.Until(until) + time.Millisecond) // the rules say later than, not at
+		timer.Reset(time.Until(until) + time.Millisecond) // the rules say later than that time, not at it
 		alarm = timer.C
 	}
 	select {
@@ -161,7 +160,7 @@ func (r *Run) sleep(ctx context.Context, timer *time.Timer, until time.Time) err
 	return nil
 }
 
-// drain handles what has come in and reports whether the reader wants more.
+// drain handles the events that have arrived, and reports whether the reader wants more.
 func (r *Run) drain(yield func(Return, error) bool) bool {
 	bodies := r.stream.take()
 	if !r.track.asking {
@@ -199,8 +198,8 @@ func (r *Run) drain(yield func(Return, error) bool) bool {
 	return true
 }
 
-// onEvent takes an event of the job. It may be a return. Each kind is believed under its own tag only: minions fire
-// events under tags of a job as well, and a real master lets them say there what they want.
+// onEvent handles an event of the job, which may be a return. It accepts each kind only under the right tag: minions
+// can also fire events under tags of a job, and a real master lets them use any data.
 func (r *Run) onEvent(tag string, data *payload.Map) (Return, bool, error) {
 	if event.ByMinion(data) {
 		return Return{}, false, nil
@@ -237,7 +236,7 @@ func readReturn(ret *payload.Return) Return {
 	return Return{ID: id, Value: ret.Value(), Retcode: ret.Code(), Out: ret.Out(), Data: ret}
 }
 
-// onInfo takes an event of the last find_job.
+// onInfo handles an event of the last find_job.
 func (r *Run) onInfo(tag string, data *payload.Map) {
 	ret := payload.NewReturn(data)
 	now, id := time.Now(), ret.ID()
@@ -261,14 +260,14 @@ func (r *Run) onInfo(tag string, data *payload.Map) {
 	}
 }
 
-// awaitRound waits for a find_job under way; its context has ended.
+// awaitRound waits for a running find_job; its context has ended.
 func (r *Run) awaitRound() {
 	if r.track.asking {
 		<-r.rounds
 	}
 }
 
-// own are the ids for whose returns nobody else waits.
+// own returns the ids for which no other Run waits.
 func (r *Run) own(ids []string) []string {
 	if r.job.Others == nil {
 		return ids
@@ -276,7 +275,7 @@ func (r *Run) own(ids []string) []string {
 	return slices.DeleteFunc(ids, r.job.Others)
 }
 
-// picker tells which events are those of the job that this Run waits for.
+// picker returns a function that recognizes the events of this Run's job.
 func (r *Run) picker() func(tag string) bool {
 	jid, others, returns := r.JID, r.job.Others, event.TagJobReturn(r.JID, "")
 	return func(tag string) bool {
@@ -292,13 +291,13 @@ func (r *Run) narrow() {
 	r.stream.narrow(func(tag string) bool { return mine(tag) || info != "" && belongs(tag, info) })
 }
 
-// isJobTag picks the events that may belong to a job.
+// isJobTag recognizes events that may belong to a job.
 func isJobTag(tag string) bool {
 	return strings.HasPrefix(tag, "salt/job/") || strings.HasPrefix(tag, "syndic/")
 }
 
-// belongs reports whether a tag is one of a job: salt/job/JID/..., or what a syndic forwards of it: syndic/MASTER/JID,
-// and syndic/MASTER/salt/job/JID/new.
+// belongs reports whether a tag belongs to a job: salt/job/JID/..., or an event that a syndic forwards:
+// syndic/MASTER/JID, and syndic/MASTER/salt/job/JID/new.
 func belongs(tag, jid string) bool {
 	if rest, ok := strings.CutPrefix(tag, "salt/job/"); ok {
 		return strings.HasPrefix(rest, jid) && (len(rest) == len(jid) || rest[len(jid)] == '/')

@@ -36,7 +36,8 @@ func expectReturns(t *testing.T, r *Run, want ...Return) {
 	}
 }
 
-// The returns of quick minions may be on the bus before the master has answered the publish request.
+// TestRunEarlyReturns: the returns of quick minions may be on the bus before the master has answered the publish
+// request.
 func TestRunEarlyReturns(t *testing.T) {
 	var m *fakeMaster
 	m = newFakeMaster(t, func(*payload.Map) any {
@@ -64,7 +65,7 @@ func TestRunEarlyReturns(t *testing.T) {
 func TestRunFields(t *testing.T) {
 	var m *fakeMaster
 	m = newFakeMaster(t, func(*payload.Map) any {
-		m.fire("salt/job/"+jid1+"/ret/a", payload.M("id", "a"))               // no return
+		m.fire("salt/job/"+jid1+"/ret/a", payload.M("id", "a"))               // not a return
 		m.fire("salt/job/"+jid1+"/prog/a/1", payload.M("return", "progress")) // not a return
 		m.fire("salt/job/"+jid1+"/ret/a", payload.M("return", "nobody"))
 		m.fire("salt/job/"+jid1+"0/ret/a", payload.M("id", "a", "return", "of a longer jid"))
@@ -76,12 +77,12 @@ func TestRunFields(t *testing.T) {
 	expectReturns(t, r, Return{ID: "a", Retcode: 3, Out: "highstate"}, Return{ID: "dummy", Value: int64(1)})
 }
 
-// A silent minion is asked by find_job; the answer decides how long it is waited for.
+// TestRunFindJob: find_job asks a silent minion, and the answer decides how long the run waits for it.
 func TestRunFindJob(t *testing.T) {
 	var m *fakeMaster
 	m = newFakeMaster(t, func(load *payload.Map) any {
 		if load.Value("fun") == "saltutil.find_job" {
-			// The answers are there before the jid of find_job is known.
+			// The answers arrive before the jid of find_job is known.
 			m.fire("salt/job/"+jid2+"/new", payload.M("jid", jid2, "minions", []string{"slow", "idle"}))
 			m.returns(jid2, "slow", payload.M("jid", jid1, "pid", 1))
 			m.returns(jid2, "idle", payload.NewMap(0))
@@ -159,7 +160,7 @@ func TestRunNothingMatched(t *testing.T) {
 	expectReturns(t, r)
 }
 
-// With order_masters minions below a syndic are named by events.
+// TestRunSyndic: with order_masters, events name the minions below a syndic.
 func TestRunSyndic(t *testing.T) {
 	var m *fakeMaster
 	m = newFakeMaster(t, func(load *payload.Map) any {
@@ -203,7 +204,7 @@ func TestRunCancelled(t *testing.T) {
 	interrupt := errors.New("interrupted")
 	ctx, cancel := context.WithCancelCause(context.Background())
 	go func() {
-		<-asked // in the middle of publishing find_job
+		<-asked // while find_job is being published
 		cancel(interrupt)
 	}()
 	if _, err := collect(ctx, r); !errors.Is(err, interrupt) {
@@ -211,7 +212,7 @@ func TestRunCancelled(t *testing.T) {
 	}
 }
 
-// A reader that stops early leaves nothing behind (goleak), and so does one that never starts.
+// TestRunAbandoned: no goroutine remains (goleak) if a reader stops early, or never starts.
 func TestRunAbandoned(t *testing.T) {
 	var m *fakeMaster
 	m = newFakeMaster(t, func(*payload.Map) any {
@@ -225,7 +226,7 @@ func TestRunAbandoned(t *testing.T) {
 	startRun(t, c, Job{Tgt: "*", Fun: "test.ping"}).Close()
 }
 
-// The bus goes away and comes back while a job runs: the returns after that are seen.
+// TestRunBusRestarts: the bus goes away and comes back while a job runs. The run sees the returns after that.
 func TestRunBusRestarts(t *testing.T) {
 	m := newFakeMaster(t, func(load *payload.Map) any { return published(jid1, "a", "b") })
 	r := startRun(t, m.client(m.options()), Job{Tgt: "*", Fun: "test.ping"})
@@ -246,13 +247,13 @@ func TestRunBusRestarts(t *testing.T) {
 	expectReturns(t, r, Return{ID: "a", Value: int64(1)}, Return{ID: "b", Value: int64(2)})
 }
 
-// TestRunsOfOneJob: of several publications under one jid each waits for its own minions, and all hear one
+// TestRunsOfOneJob: of several publications under one jid, each waits for its own minions, and all share one
 // subscription.
 func TestRunsOfOneJob(t *testing.T) {
 	var m *fakeMaster
 	m = newFakeMaster(t, func(load *payload.Map) any {
 		id, _ := load.List("tgt")[0].(string)
-		// What concerns the others comes before this one is known to be published, and after.
+		// Events about the others come before and after the client knows that this job is published.
 		m.fire("salt/job/"+jid1+"/new", payload.M("jid", jid1, "minions", []string{"a", "b", "c"}))
 		m.returns(jid1, "c", "of another turn")
 		return published(jid1, id)
@@ -274,7 +275,7 @@ func TestRunsOfOneJob(t *testing.T) {
 	expectReturns(t, runs[0], Return{ID: "a", Value: int64(1)})
 	expectReturns(t, runs[1], Return{ID: "b", Value: int64(2)})
 	if r := startRun(t, c, Job{Tgt: []string{"a"}, TgtType: "list", Fun: "test.ping"}); len(r.Minions) != 1 {
-		// joins anew
+		// joins again
 		t.Errorf("got %+v", r.Published)
 	} else {
 		r.Close()

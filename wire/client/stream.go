@@ -5,18 +5,18 @@ import (
 	"sync"
 )
 
-// stream keeps the bodies that somebody wants until they are taken, however long the reader is busy. All streams of a
-// client share one subscription: a batch has hundreds of them.
+// stream keeps the wanted event bodies until its reader takes them, however long the reader is busy. All streams of a
+// client share one subscription, because a batch has hundreds of streams.
 type stream struct {
 	hub  *hub
-	more chan struct{} // holds a token when there is something to take
+	more chan struct{} // holds one token while bodies are waiting
 
 	mu    sync.Mutex
 	want  func(tag string) bool
 	queue [][]byte
 }
 
-// listen joins the bus. want is asked for every tag, from another goroutine.
+// listen joins the bus. Another goroutine calls want for every tag.
 func (c *Client) listen(ctx context.Context, want func(tag string) bool) (*stream, error) {
 	s := &stream{want: want, more: make(chan struct{}, 1)}
 	c.hubs.Lock()
@@ -33,17 +33,17 @@ func (c *Client) listen(ctx context.Context, want func(tag string) bool) (*strea
 	return s, nil
 }
 
-// close leaves the bus; the last one waits for the end of the subscription.
+// close leaves the bus. The last stream waits for the end of the subscription.
 func (s *stream) close() { s.hub.remove(s) }
 
-// narrow changes what is kept from now on.
+// narrow changes which events are kept from then on.
 func (s *stream) narrow(want func(tag string) bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.want = want
 }
 
-// take returns the bodies that have come since.
+// take returns the bodies that have arrived since the last call.
 func (s *stream) take() [][]byte {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -5,19 +5,19 @@ import (
 	"time"
 )
 
-// unknownGrace is how long a return may still be on its way when its minion has said that it does not run the
-// job: the note of a running job is removed before the return is sent.
+// unknownGrace is how long a return may still be under way after its minion has said that it does not run the job: the
+// minion removes its note of the job before it sends the return.
 const unknownGrace = 2 * time.Second
 
-// answering is how long after a return the next one is expected without asking.
+// answering is how long after one return the client expects the next one without asking.
 const answering = time.Second
 
 // Silence says why a minion gave no return.
 type Silence int
 
-// Reasons, from the least known to the best known.
+// Reasons, from the least certain to the most certain.
 const (
-	Answered     Silence = iota // it did return
+	Answered     Silence = iota // it returned
 	NoResponse                  // it answered neither the job nor find_job
 	NotRunning                  // it is alive and does not run the job: it never did, or its return was lost
 	FindJobError                // its find_job failed; Salt's tools do not mention such a minion
@@ -25,63 +25,63 @@ const (
 	Unknown                     // the master has no such minion
 )
 
-// action is what a tracker wants done.
+// action is the next action of a tracker's owner.
 type action int
 
 const (
-	wait action = iota // until an event or the time given
-	ask                // publish find_job to the pending
+	wait action = iota // until an event, or until the returned time
+	ask                // publish find_job to the pending minions
 	done
 )
 
-// tracker decides how long to wait for whom (salt/client/__init__.py, get_iter_returns). It holds no clock and
+// tracker decides how long to wait for which minion (salt/client/__init__.py, get_iter_returns). It holds no clock and
 // no socket.
 //
-// Unlike Salt: it ends as soon as every minion that is still expected is known not to answer, and does not
-// sit out the rest of gather_job_timeout then; and nobody is asked while returns keep coming.
+// Unlike Salt: it ends as soon as it knows of every expected minion that it will not answer, without waiting for the
+// rest of gather_job_timeout. And it asks no minion while returns keep coming.
 type tracker struct {
 	timeout, gather, grace time.Duration
 	syndicWait             time.Duration
 	ordered                bool // order_masters
 
-	minions  map[string]*minion // expected, or heard of
-	counts   counts             // of those that are expected and have not returned
-	heard    time.Time          // the last return
-	missing  []string           // named by the master as unknown
+	minions  map[string]*minion // expected or known
+	counts   counts             // of the expected minions that have not returned
+	heard    time.Time          // the time of the last return
+	missing  []string           // unknown to the master
 	asking   bool               // find_job is being published
-	running  bool               // somebody is at work, or nobody was asked yet
-	deadline time.Time          // of the present round
+	running  bool               // a minion is running the job, or none was asked yet
+	deadline time.Time          // of the current round
 	syndics  time.Time          // until then syndics may name more minions
 }
 
-// minion is what a tracker knows of one minion.
+// minion is the state of one minion.
 type minion struct {
 	expected bool
 	found    bool
 	below    bool // a syndic has named it
 	reason   Silence
-	settled  time.Time // with a reason: from when on it is not waited for any more
-	deadline time.Time // with none: until when it is waited for; zero before the first step
-	counted  standing  // how it is in the counts
+	settled  time.Time // with a reason: the end of the wait for it
+	deadline time.Time // without a reason: the end of the wait for it; zero before the first step
+	counted  standing  // its share in the counts
 }
 
-// standing is how an expected minion without a return counts.
+// standing says how a minion counts.
 type standing struct {
-	pending bool // it is such a minion
+	pending bool // it is expected and has not returned
 	open    bool // it may still answer
-	young   bool // without a reason, and its time is not over
+	young   bool // it has no reason, and its time is not over
 }
 
-// counts says how many minions stand how. They are kept up to date by each change of a minion, so that thousands of
-// returns need not look at thousands of minions each.
+// counts are the numbers of minions in each state. Each change of a minion updates them, so that thousands of returns
+// do not need to go through thousands of minions each.
 type counts struct {
 	pending, open, young int
-	changed              []*minion // that were not counted since
-	// not after the next time at which a minion counts differently by itself; zero: none does
+	changed              []*minion // minions that have not been counted again
+	// the earliest time at which a minion's standing changes without an event, or earlier; zero: there is none
 	wake time.Time
 }
 
-// change is to be called for a minion whose standing may be another now.
+// change must be called for a minion whose standing may have changed.
 func (t *tracker) change(m *minion) { t.counts.changed = append(t.counts.changed, m) }
 
 // start begins the wait for the minions of a publish reply.
@@ -102,7 +102,7 @@ func (t *tracker) get(id string) *minion {
 	return m
 }
 
-// expect adds minions, below a syndic for instance.
+// expect adds minions, for example minions below a syndic.
 func (t *tracker) expect(ids []string) {
 	for _, id := range ids {
 		m := t.get(id)
@@ -111,7 +111,7 @@ func (t *tracker) expect(ids []string) {
 	}
 }
 
-// expectBelow adds minions that a syndic has named. What this master knows of their connections says nothing then.
+// expectBelow adds minions that a syndic has named. This master's knowledge of their connections then means nothing.
 func (t *tracker) expectBelow(ids []string) {
 	t.expect(ids)
 	for _, id := range ids {
@@ -123,7 +123,7 @@ func (t *tracker) expectBelow(ids []string) {
 	}
 }
 
-// returned notes a return and reports whether it is the first of its minion.
+// returned records a return and reports whether it is the first one of its minion.
 func (t *tracker) returned(now time.Time, id string) bool {
 	m := t.get(id)
 	first := !m.found
@@ -132,7 +132,7 @@ func (t *tracker) returned(now time.Time, id string) bool {
 	return first
 }
 
-// gone notes that minions are not waited for from now on.
+// gone ends the wait for some minions.
 func (t *tracker) gone(now time.Time, reason Silence, ids ...string) {
 	for _, id := range ids {
 		m := t.get(id)
@@ -144,7 +144,7 @@ func (t *tracker) gone(now time.Time, reason Silence, ids ...string) {
 	}
 }
 
-// asked notes that find_job was published to these, of those that were asked; none when that failed.
+// asked records that find_job was published to reached, a part of asked; nil if publishing failed.
 func (t *tracker) asked(now time.Time, asked, reached []string) {
 	t.asking = false
 	t.deadline = now.Add(t.gather)
@@ -159,14 +159,14 @@ func (t *tracker) asked(now time.Time, asked, reached []string) {
 	for _, id := range reached {
 		accepted[id] = true
 	}
-	for _, id := range asked { // the keys of the others are gone: nothing can come from them
+	for _, id := range asked { // the keys of the others have gone: they cannot answer
 		if !accepted[id] {
 			t.gone(now, Unknown, id)
 		}
 	}
 }
 
-// foundRunning notes that a minion is at work on the job.
+// foundRunning records that a minion is running the job.
 func (t *tracker) foundRunning(now time.Time, id string) {
 	m := t.get(id)
 	m.expected, m.reason = true, Answered
@@ -175,7 +175,7 @@ func (t *tracker) foundRunning(now time.Time, id string) {
 	t.change(m)
 }
 
-// foundIdle notes that a minion is not at work on the job.
+// foundIdle records that a minion is not running the job.
 func (t *tracker) foundIdle(now time.Time, id string) {
 	if m := t.minions[id]; m != nil && m.reason == Answered {
 		m.reason, m.settled = NotRunning, now.Add(t.grace)
@@ -186,7 +186,7 @@ func (t *tracker) foundIdle(now time.Time, id string) {
 	}
 }
 
-// pending are the expected minions that have not returned, sorted.
+// pending returns the expected minions that have not returned, sorted.
 func (t *tracker) pending() []string {
 	var ids []string
 	for id, m := range t.minions {
@@ -198,7 +198,7 @@ func (t *tracker) pending() []string {
 	return ids
 }
 
-// next decides what is to be done now, and until when the answer holds. A zero time is without limit.
+// next decides the next action, and until when the decision is valid. A zero time means no limit.
 func (t *tracker) next(now time.Time) (action, time.Time) {
 	c := t.count(now)
 	if c.open == 0 && !t.ordered {
@@ -229,8 +229,8 @@ func (t *tracker) next(now time.Time) (action, time.Time) {
 	return wait, c.wake
 }
 
-// silences are the minions without a return and why, sorted: the expected first, then those the master named
-// as unknown.
+// silences are the minions without a return, with the reasons, sorted: first the expected ones, then those that are
+// unknown to the master.
 func (t *tracker) silences() []Return {
 	var out []Return
 	for _, id := range t.pending() {
@@ -249,7 +249,7 @@ func (t *tracker) silences() []Return {
 	return out
 }
 
-// count brings the counts up to date: by what has changed, or by all minions when a time has passed that they hang on.
+// count updates the counts: for the changed minions, or for all minions if a standing has changed with time.
 func (t *tracker) count(now time.Time) *counts {
 	c := &t.counts
 	if !c.wake.IsZero() && !now.Before(c.wake) {
@@ -271,7 +271,7 @@ func (t *tracker) count(now time.Time) *counts {
 	return c
 }
 
-// stand tells how a minion stands, and until when; a zero time is without limit.
+// stand returns a minion's standing, and until when it is valid; a zero time means no limit.
 func (t *tracker) stand(now time.Time, m *minion) (standing, time.Time) {
 	if !m.expected || m.found {
 		return standing{}, time.Time{}
@@ -308,7 +308,7 @@ func one(yes bool) int {
 	return 0
 }
 
-// earlier is the earlier of two times; zero is never.
+// earlier is the earlier of two times; zero means never.
 func earlier(a, b time.Time) time.Time {
 	if b.IsZero() {
 		return a

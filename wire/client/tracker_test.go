@@ -9,7 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// at is a moment of a test, in seconds since its job was published.
+// at is a time in a test, in seconds since the publication of its job.
 func at(s float64) time.Time {
 	return time.Unix(1_700_000_000, 0).Add(time.Duration(s * float64(time.Second)))
 }
@@ -56,7 +56,7 @@ func TestTrackerNobodyMatched(t *testing.T) {
 	expectNext(t, newTracker(), 0, done, -1)
 }
 
-// A dead minion costs timeout and gather_job_timeout, as in Salt.
+// TestTrackerDead: a dead minion costs timeout and gather_job_timeout, as in Salt.
 func TestTrackerDead(t *testing.T) {
 	tr := newTracker("dead", "alive")
 	tr.returned(at(0), "alive")
@@ -69,7 +69,7 @@ func TestTrackerDead(t *testing.T) {
 	expectSilences(t, tr, Return{ID: "dead", Silence: NoResponse})
 }
 
-// A running job is waited for round after round, then its return ends the wait.
+// TestTrackerRunning: a running job is waited for round after round, until its return ends the wait.
 func TestTrackerRunning(t *testing.T) {
 	tr := newTracker("slow")
 	expectNext(t, tr, 0, wait, 5)
@@ -88,7 +88,7 @@ func TestTrackerRunning(t *testing.T) {
 	expectSilences(t, tr)
 }
 
-// A job that ran in one round and not in the next has a return on its way, or lost it.
+// TestTrackerStopsRunning: a job that ran in one round and not in the next has a return under way, or has lost it.
 func TestTrackerStopsRunning(t *testing.T) {
 	tr := newTracker("slow")
 	tr.next(at(0))
@@ -99,12 +99,12 @@ func TestTrackerStopsRunning(t *testing.T) {
 	tr.asked(at(15.2), []string{"slow"}, []string{"slow"})
 	tr.foundIdle(at(15.4), "slow")
 	expectNext(t, tr, 15.4, wait, 17.4)
-	tr.foundIdle(at(17), "slow") // told twice: the grace is not extended
+	tr.foundIdle(at(17), "slow") // reported twice: the grace is not extended
 	expectNext(t, tr, 17.5, done, -1)
 	expectSilences(t, tr, Return{ID: "slow", Silence: NotRunning})
 }
 
-// Who is known not to answer is not waited for: two seconds instead of ten.
+// TestTrackerIdle: if it is known that no minion will answer, the wait takes two seconds instead of ten.
 func TestTrackerIdle(t *testing.T) {
 	tr := newTracker("a", "b")
 	tr.next(at(0))
@@ -114,12 +114,13 @@ func TestTrackerIdle(t *testing.T) {
 	tr.foundIdle(at(5.3), "b")
 	tr.foundIdle(at(5.3), "stranger")
 	expectNext(t, tr, 5.3, wait, 7.2)
-	tr.returned(at(5.3), "b") // the return was still on its way
+	tr.returned(at(5.3), "b") // the return was still under way
 	expectNext(t, tr, 7.3, done, -1)
 	expectSilences(t, tr, Return{ID: "a", Silence: NotRunning})
 }
 
-// One minion is idle, one does not answer find_job: the round is waited for.
+// TestTrackerIdleAndDead: one minion is idle, another does not answer find_job: the tracker waits for the end of the
+// round.
 func TestTrackerIdleAndDead(t *testing.T) {
 	tr := newTracker("dead", "idle")
 	tr.next(at(0))
@@ -149,7 +150,7 @@ func TestTrackerKeyDeleted(t *testing.T) {
 	expectSilences(t, tr, Return{ID: "a", Silence: Unknown})
 }
 
-// When find_job could not be published the round is waited for all the same.
+// TestTrackerAskFails: the tracker waits for the end of the round even if find_job could not be published.
 func TestTrackerAskFails(t *testing.T) {
 	tr := newTracker("a")
 	tr.next(at(0))
@@ -169,7 +170,7 @@ func TestTrackerFindJobError(t *testing.T) {
 	expectSilences(t, tr, Return{ID: "a", Silence: FindJobError})
 }
 
-// A minion that nobody knew of says that it runs the job (a syndic's).
+// TestTrackerUnexpectedRunner: an unknown minion (a syndic's) says that it runs the job.
 func TestTrackerUnexpectedRunner(t *testing.T) {
 	tr := newTracker("a")
 	tr.next(at(0))
@@ -182,7 +183,7 @@ func TestTrackerUnexpectedRunner(t *testing.T) {
 	expectNext(t, tr, 6, done, -1)
 }
 
-// With syndics the list of minions grows, and a full list is believed after syndic_wait only.
+// TestTrackerSyndics: with syndics the list of minions grows, and a complete list counts only after syndic_wait.
 func TestTrackerSyndics(t *testing.T) {
 	tr := newTracker("syndic-a")
 	tr.ordered = true
@@ -192,14 +193,14 @@ func TestTrackerSyndics(t *testing.T) {
 	expectNext(t, tr, 2, wait, 5)
 	expectNext(t, tr, 5.1, ask, -1)
 	tr.asked(at(5.1), []string{"below"}, []string{})
-	expectNext(t, tr, 5.2, wait, 7) // its own timeout began when it was heard of
+	expectNext(t, tr, 5.2, wait, 7) // its own timeout began when it became known
 	expectNext(t, tr, 7.1, wait, 20.1)
 	tr.returned(at(7.1), "below")
 	expectNext(t, tr, 8, done, -1)
 }
 
-// With syndics, too, nobody waits longer than for them for a minion that has no connection; one that a syndic names may
-// have one to a master below.
+// TestTrackerSyndicsGone: with syndics, the wait for a minion without a connection is only as long as the wait for the
+// syndics. A minion that a syndic names may be connected to a lower master.
 func TestTrackerSyndicsGone(t *testing.T) {
 	for name, named := range map[string]func(tr *tracker){
 		"not named": func(*tracker) {},
@@ -230,7 +231,7 @@ func TestTrackerSyndicsGone(t *testing.T) {
 	}
 }
 
-// What a minion below a syndic has returned may come later than its word that it runs nothing.
+// TestTrackerSyndicsIdle: the return of a minion below a syndic may arrive after its answer that it runs nothing.
 func TestTrackerSyndicsIdle(t *testing.T) {
 	tr := newTracker("below")
 	tr.ordered = true
@@ -261,7 +262,7 @@ func TestTrackerMissing(t *testing.T) {
 	expectSilences(t, tr, Return{ID: "nope", Silence: Unknown})
 }
 
-// TestTrackerAnswersKeepComing asks nobody while returns come in, and asks a second after the last one.
+// TestTrackerAnswersKeepComing: no minion is asked while returns come in, but a second after the last one.
 func TestTrackerAnswersKeepComing(t *testing.T) {
 	tr := newTracker("a", "b", "c", "dead")
 	tr.next(at(0))
@@ -272,12 +273,12 @@ func TestTrackerAnswersKeepComing(t *testing.T) {
 	expectNext(t, tr, 6.5, ask, -1)
 	tr.asked(at(6.5), []string{"c", "dead"}, []string{"c", "dead"})
 	expectNext(t, tr, 6.5, wait, 16.5)
-	tr.returned(at(16.4), "c") // who was asked has had the time to answer
+	tr.returned(at(16.4), "c") // the asked minions have had time to answer
 	expectNext(t, tr, 16.6, done, -1)
 	expectSilences(t, tr, Return{ID: "dead", Silence: NoResponse})
 }
 
-// TestTrackerCounts checks that the counts which are kept up to date are those of a look at all minions.
+// TestTrackerCounts: the updated counts equal those of a pass over all minions.
 func TestTrackerCounts(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(1, 2))
 	id := func() string { return string(rune('a' + rnd.IntN(20))) }
@@ -314,7 +315,7 @@ func TestTrackerCounts(t *testing.T) {
 	}
 }
 
-// BenchmarkTracker takes the returns of many minions, one after another.
+// BenchmarkTracker handles the returns of many minions, one after another.
 func BenchmarkTracker(b *testing.B) {
 	ids := make([]string, 10_000)
 	for i := range ids {

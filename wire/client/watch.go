@@ -7,7 +7,7 @@ import (
 	"sync"
 )
 
-// Watch opens a stream of the events whose tags begin with prefix, over the subscription that the jobs of this client
+// Watch opens a stream of the events whose tags begin with prefix. It uses the subscription that this client's jobs
 // share.
 func (c *Client) Watch(ctx context.Context, prefix string) (Events, error) {
 	s, err := c.listen(ctx, func(tag string) bool { return strings.HasPrefix(tag, prefix) })
@@ -17,7 +17,7 @@ func (c *Client) Watch(ctx context.Context, prefix string) (Events, error) {
 	return &watch{stream: s, ended: make(chan struct{})}, nil
 }
 
-// watch is a stream that is read body by body, from one goroutine.
+// watch is a stream that one goroutine reads body by body.
 type watch struct {
 	*stream
 	rest  [][]byte

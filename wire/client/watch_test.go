@@ -10,7 +10,7 @@ import (
 	"brine/wire/payload"
 )
 
-// TestWatch: who watches beside others shares their subscription, gets what it asked for in order, and ends alone.
+// TestWatch: several watchers share a subscription; each gets its events in order, and ends alone.
 func TestWatch(t *testing.T) {
 	m := newFakeMaster(t, func(*payload.Map) any { return nil })
 	c := m.client(m.options())

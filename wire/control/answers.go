@@ -2,22 +2,22 @@ package control
 
 import "brine/wire/payload"
 
-// Done is the answer to what only has to be done.
+// Done is the answer to a request without a result.
 type Done bool
 
-// Acted is the answer to what was done to an actor.
+// Acted is the answer to a request that changed an actor.
 type Acted struct {
 	Path string `control:"path"`
 }
 
-// Stack is what goroutines do: of the actor at a path, or of the whole daemon.
+// Stack is the stack of goroutines: of the actor at a path, or of the whole daemon.
 type Stack struct {
 	Path  string       `control:"path"`
-	Stack string       `control:"stack"` // "" when no goroutine works for it
+	Stack string       `control:"stack"` // "" if no goroutine works for the actor
 	Raw   *payload.Map `control:",raw"`
 }
 
-// Process is a daemon as a process. What its system does not tell is 0.
+// Process is a daemon as a process. Values that the system does not report are 0.
 type Process struct {
 	Version      string `control:"version"` // of brine
 	Go           string `control:"go"`
@@ -34,26 +34,26 @@ type Process struct {
 	OpenFilesMax int64  `control:"open_files_max"`
 	DeadLetters  int64  `control:"dead_letters"`
 	Strays       int64  `control:"strays"`
-	Crashes      int64  `control:"crashes"`    // reports of processes before this one that crashed
+	Crashes      int64  `control:"crashes"`    // crash reports of earlier processes
 	LastCrash    string `control:"last_crash"` // path of the last one
 }
 
-// Standing says of some minions who did not get a job, who has returned it, who is at work on it. Of the others nothing
-// is known.
+// Standing says which minions did not get a job, which have returned it, and which are running it. Minions in no list
+// are unknown.
 type Standing struct {
 	Gone     []string `control:"gone"`
 	Returned []string `control:"returned"`
 	Running  []string `control:"running"`
 }
 
-// Job is the head of what is said about a job.
+// Job is the common part of the answers about a job.
 type Job struct {
 	JID      string `control:"jid"`
 	Fun      string `control:"fun"`
 	Tgt      string `control:"tgt"`
 	TgtType  string `control:"tgt_type"`
 	User     string `control:"user"`
-	Minions  *int64 `control:"minions"` // nil: the job is not known
+	Minions  *int64 `control:"minions"` // nil: the job is unknown
 	Returned int64  `control:"returned"`
 	Silent   int64  `control:"silent"`
 }
@@ -65,18 +65,18 @@ type Reasons struct {
 	Raw     *payload.Map `control:",raw"`
 }
 
-// Reason is why one minion is silent: in words, and as a code that does not change.
+// Reason is why one minion is silent: in words, and as a stable code.
 type Reason struct {
 	Minion string       `control:"minion"`
 	Text   string       `control:"text"`
 	Code   string       `control:"code"`
-	Facts  *payload.Map `control:"facts"` // what the reason rests on
+	Facts  *payload.Map `control:"facts"` // the facts behind the reason
 }
 
-// Trace is the way of a job through every hop.
+// Trace is the path of a job through every hop.
 type Trace struct {
 	Job
-	Began   int64        `control:"began"` // microseconds since 1970, 0: not known
+	Began   int64        `control:"began"` // microseconds since 1970, 0: unknown
 	Hops    []Hop        `control:"hops"`
 	Late    []string     `control:"late"`
 	Open    []string     `control:"open"`
@@ -84,11 +84,11 @@ type Trace struct {
 	Raw     *payload.Map `control:",raw"`
 }
 
-// Hop is one step of a job's way.
+// Hop is one step on a job's path.
 type Hop struct {
-	Minion  string `control:"minion"` // "" for those before the minions
+	Minion  string `control:"minion"` // "" for hops before the minions
 	Hop     string `control:"hop"`
 	State   string `control:"state"`
 	Where   string `control:"where"`
-	AfterUS *int64 `control:"after_us"` // after the first, nil: not known
+	AfterUS *int64 `control:"after_us"` // microseconds after the first hop, nil: unknown
 }

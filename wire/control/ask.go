@@ -16,11 +16,11 @@ import (
 // Socket is the name of a daemon's control socket in its sock_dir.
 const Socket = "brine.ipc"
 
-// APIMost is how many salt-apis of one master have a place for their sockets.
+// APIMost is how many salt-apis of one master can have sockets.
 const APIMost = 9
 
-// APIFolder is where the socket of a salt-api lies in the sock_dir of its master, whose own is one above: the first,
-// the second of those that run beside it, and so on.
+// APIFolder is the folder for the socket of a salt-api, below the sock_dir of its master: n is 1 for the first salt-api
+// of the master, 2 for the second one, and so on.
 func APIFolder(n int) string {
 	if n < 2 {
 		return "api"
@@ -28,40 +28,40 @@ func APIFolder(n int) string {
 	return "api-" + strconv.Itoa(n)
 }
 
-// AskTimeout bounds a question to a daemon, JobPatience one about the job store.
+// AskTimeout limits a request to a daemon, JobPatience one about the job store.
 const (
 	AskTimeout  = 10 * time.Second
 	JobPatience = 30 * time.Second
 )
 
-// Daemon is a daemon that can be asked. It connects for each question, and any number of goroutines may ask.
+// Daemon is a daemon that accepts requests. It connects for each request. Any number of goroutines may use it.
 type Daemon struct{ path string }
 
-// At is the daemon that has its sockets in sockDir, whether there is one or not.
+// At is the daemon with its sockets in sockDir. The daemon need not exist.
 func At(sockDir string) *Daemon { return &Daemon{filepath.Join(sockDir, Socket)} }
 
-// Path is where its socket is.
+// Path is the path of the control socket.
 func (d *Daemon) Path() string { return d.path }
 
-// Here tells whether there is a socket: a daemon of Salt has none.
+// Here tells whether the socket exists: a daemon of Salt has none.
 func (d *Daemon) Here() bool {
 	info, err := os.Stat(d.path)
 	return err == nil && info.Mode()&os.ModeSocket != 0
 }
 
-// Listens tells whether somebody accepts at the socket: one that was left behind has nobody.
+// Listens tells whether a process accepts connections on the socket. Nobody does on a socket that was left behind.
 func (d *Daemon) Listens() bool {
 	conn, err := net.DialTimeout("unix", d.path, time.Second)
 	if err != nil {
 		return false
 	}
-	_ = conn.Close() // it was opened to see that it can be
+	_ = conn.Close() // the connection was only a test
 	return true
 }
 
-// Ask asks a daemon and returns its answer. The daemon's own error is an *ipc.RemoteError, another version of the
-// protocol a *VersionError, an answer of another shape ErrAnswer. When ctx has a deadline the daemon is told of it: one
-// that is frozen meanwhile changes nothing any more.
+// Ask sends a request to a daemon and returns its answer. The daemon's own error is an *ipc.RemoteError, another
+// version of the protocol is a *VersionError, and an answer of another shape is ErrAnswer. If ctx has a deadline, the
+// request contains it, so that a daemon that was frozen until then changes nothing.
 func Ask[A any, Q Question[A]](ctx context.Context, d *Daemon, q Q) (answer A, err error) {
 	request := Pack(q)
 	if until, ok := ctx.Deadline(); ok {
@@ -77,7 +77,7 @@ func Ask[A any, Q Question[A]](ctx context.Context, d *Daemon, q Q) (answer A, e
 	return answer, decode(reply.Value(keyResult), reflect.ValueOf(&answer).Elem())
 }
 
-// Pack is a question as it travels, without a deadline.
+// Pack is a question as it is sent, without a deadline.
 func Pack[A any](q Question[A]) *payload.Map {
 	m := payload.M(keyCommand, q.Command(), keyVersion, int64(Version))
 	for f, at := range fieldsOf(reflect.ValueOf(q)) {

@@ -8,14 +8,14 @@ import (
 	"brine/wire/payload"
 )
 
-// ErrAnswer means that the other end's words cannot be read.
+// ErrAnswer means that the message of the other end cannot be read.
 var ErrAnswer = errors.New("control: it cannot be read")
 
-// rawTag marks the field that keeps a whole map, with what this end does not know of it.
+// rawTag marks the field that keeps a whole map, including fields that this end does not know.
 const rawTag = ",raw"
 
-// Encode is a question or an answer as it travels: structs as maps by their tags, a nil map as nil. A struct with a Raw
-// map that is there travels as that map, and the fields beside it are not looked at.
+// Encode is a question or an answer as it is sent: a struct becomes a map by its tags, a nil map becomes nil. If a
+// struct has a non-nil Raw map, Encode returns that map and ignores the other fields.
 func Encode(v any) any { return encode(reflect.ValueOf(v)) }
 
 func encode(v reflect.Value) any {
@@ -68,13 +68,13 @@ func encodeStruct(v reflect.Value) any {
 	return m
 }
 
-// field is one field of a struct that travels.
+// field is one field of a struct that is sent.
 type field struct {
 	name     string
-	optional bool // left out when it is nil
+	optional bool // left out if nil
 }
 
-// fieldsOf goes through the fields of a struct that travel, those of embedded structs in their place.
+// fieldsOf iterates over the fields of a struct that are sent; the fields of an embedded struct come in its place.
 func fieldsOf(v reflect.Value) func(func(field, reflect.Value) bool) {
 	return func(yield func(field, reflect.Value) bool) {
 		t := v.Type()
@@ -100,14 +100,14 @@ func fieldsOf(v reflect.Value) func(func(field, reflect.Value) bool) {
 	}
 }
 
-// Read is an answer that came inside of another one, as a struct of this package; what is not there is zero.
+// Read turns an answer inside another answer into a struct of this package. Missing fields are zero.
 func Read[A any](m *payload.Map) (answer A) {
-	_ = decode(m, reflect.ValueOf(&answer).Elem()) // a map is never of the wrong type
+	_ = decode(m, reflect.ValueOf(&answer).Elem()) // a map always has the right type
 	return answer
 }
 
-// decode reads what has come into a question or an answer. A field of another type than expected is taken for missing.
-// A whole that is of another type is ErrAnswer; nothing is nothing, but for a struct.
+// decode reads a message into a question or an answer. A field of an unexpected type reads as missing. If the message
+// itself has an unexpected type, the error is ErrAnswer. A nil message is allowed, except for a struct.
 func decode(got any, into reflect.Value) error {
 	if into.Kind() != reflect.Struct {
 		if got != nil && !decodeField(got, into) {
@@ -129,7 +129,7 @@ func decode(got any, into reflect.Value) error {
 	return nil
 }
 
-// decodeField sets one value and tells whether what has come is of its type.
+// decodeField sets one value and tells whether got has the right type.
 func decodeField(got any, into reflect.Value) bool {
 	if list, ok := got.([]any); ok && into.Type() == reflect.TypeFor[[]string]() {
 		into.Set(reflect.ValueOf(payload.Texts(list)))
@@ -171,7 +171,7 @@ func decodeNumber(got any, into reflect.Value) bool {
 		into.SetInt(n)
 	case into.Type() == reflect.TypeFor[*int64]():
 		into.Set(reflect.ValueOf(&n))
-	default: // a pointer to something else
+	default: // a pointer to another type
 		return false
 	}
 	return true

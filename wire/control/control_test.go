@@ -15,7 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// serve is a daemon that answers by handle.
+// serve is a daemon that answers with handle.
 func serve(t *testing.T, handle func(request *payload.Map) (*payload.Map, error)) *Daemon {
 	t.Helper()
 	dir := t.TempDir()
@@ -54,7 +54,7 @@ func answering(t *testing.T, h Handlers) *Daemon {
 	})
 }
 
-// TestBothEnds: what a tool asks and a daemon answers is the same at both ends, of each form of answer.
+// TestBothEnds: questions and answers are the same at both ends, for each form of answer.
 func TestBothEnds(t *testing.T) {
 	h := Handlers{}
 	number, hop := int64(3), int64(-7)
@@ -115,7 +115,7 @@ func TestBothEnds(t *testing.T) {
 	}
 }
 
-// TestUnknownIsKept: a daemon of the same version may say more than this end knows, and less.
+// TestUnknownIsKept: a daemon of the same version may send more fields than this end knows, or fewer.
 func TestUnknownIsKept(t *testing.T) {
 	more := payload.M("jid", "1", "new", "thing", "reasons", []any{payload.M("minion", "web1", "code", int64(5), "more",
 		true), "no map"})
@@ -139,7 +139,7 @@ func TestUnknownIsKept(t *testing.T) {
 	}
 }
 
-// TestAnswersThatCannotBeRead: an answer of another shape is no empty one.
+// TestAnswersThatCannotBeRead: an answer of another shape does not read as an empty one.
 func TestAnswersThatCannotBeRead(t *testing.T) {
 	var result any
 	d := serve(t, func(*payload.Map) (*payload.Map, error) { return Reply(result), nil })
@@ -160,13 +160,13 @@ func TestAnswersThatCannotBeRead(t *testing.T) {
 	}
 }
 
-// TestVersions: each end refuses another version, tells which end is the older one, and nothing is done.
+// TestVersions: each end refuses another version and says which end is older, and nothing is done.
 func TestVersions(t *testing.T) {
 	for _, tt := range []struct {
 		reply *payload.Map
-		want  string // "" for none
+		want  string // "": no error
 	}{
-		{payload.M("result", "x"), "the daemon is older"}, // from before there were versions
+		{payload.M("result", "x"), "the daemon is older"}, // from a time without versions
 		{payload.M("v", 0, "result", "x"), "the daemon is older"},
 		{payload.M("v", Version+1), "the daemon is newer"},
 		{payload.M("v", Version, "result", "x"), ""},
@@ -191,7 +191,7 @@ func TestVersions(t *testing.T) {
 	}
 }
 
-// TestDeadline: the daemon is told when the one who asks gives up.
+// TestDeadline: the daemon gets the deadline of the tool.
 func TestDeadline(t *testing.T) {
 	var seen []Head
 	d := serve(t, func(q *payload.Map) (*payload.Map, error) {

@@ -2,37 +2,36 @@ package control
 
 import "brine/wire/payload"
 
-// Question is what can be asked of a daemon. A is the type of the answer.
+// Question is a request to a daemon. A is the type of the answer.
 type Question[A any] interface {
 	// Command is the name of the question on the wire.
 	Command() string
 	answer() A
 }
 
-// asks, embedded, says of which type the answer is.
+// asks, embedded in a question, sets the type of the answer.
 type asks[A any] struct{}
 
 func (asks[A]) answer() (a A) { return a }
 
-// Of every daemon: its actors and its process. Only root and the daemon's user get what is private, or changes
-// something.
+// Questions to any daemon: its actors and its process. Only root and the daemon's user may ask private questions or
+// request changes.
 type (
-	// GetTree asks for an actor with all below it, or for all: a map as stats.Child makes it.
+	// GetTree asks for an actor with all actors below it, or for all actors: a map as stats.Child makes it.
 	GetTree struct {
 		asks[*payload.Map]
 		Name string `control:"name"`
 	}
-	// GetHistory asks for the last deaths, oldest first: maps as stats.Death makes them.
+	// GetHistory asks for the latest deaths, oldest first: maps as stats.Death makes them.
 	GetHistory struct{ asks[[]any] }
 	// GetProcess asks for the daemon as a process.
 	GetProcess struct{ asks[Process] }
-	// GetStack asks what the goroutines of an actor do, or all of them. Private.
+	// GetStack asks for the stacks of an actor's goroutines, or of all goroutines. Private.
 	GetStack struct {
 		asks[Stack]
 		Name string `control:"name"`
 	}
-	// GetBundle asks for all of this and more, after looks over some seconds: names of files to what they hold.
-	// Private.
+	// GetBundle asks for all of this and more, observed over some seconds: names of files and their contents. Private.
 	GetBundle struct {
 		asks[*payload.Map]
 		Seconds int64 `control:"seconds"`
@@ -44,7 +43,7 @@ type (
 		asks[Acted]
 		Name string `control:"name"`
 	}
-	// CrashActor harms an actor where the configuration allows it. A change.
+	// CrashActor harms an actor if the configuration allows it. A change.
 	CrashActor struct {
 		asks[Acted]
 		Name string `control:"name"`
@@ -52,9 +51,9 @@ type (
 	}
 )
 
-// Of a master, what it knows of a job and its minions.
+// Questions to a master about a job and its minions.
 type (
-	// GetTrace asks for the hops of a job, of one minion when one is named.
+	// GetTrace asks for the hops of a job, or only those of one minion.
 	GetTrace struct {
 		asks[Trace]
 		JID    string `control:"jid"`
@@ -66,42 +65,43 @@ type (
 		JID string   `control:"jid"`
 		IDs []string `control:"ids"`
 	}
-	// GetGone asks which of some minions certainly did not get a job.
+	// GetGone asks which of the given minions certainly did not get a job.
 	GetGone struct {
 		asks[[]string]
 		JID string   `control:"jid"`
 		IDs []string `control:"ids"`
 	}
-	// GetStanding asks how some minions stand with a job.
+	// GetStanding asks for the state of a job on the given minions.
 	GetStanding struct {
 		asks[Standing]
 		JID string   `control:"jid"`
 		IDs []string `control:"ids"`
 	}
-	// NoteClient tells what a command line saw of its job: facts as ledger.Client makes them. Private.
+	// NoteClient reports what a command line saw of its job: facts as ledger.Client makes them. Private.
 	NoteClient struct {
 		asks[Done]
 		JID   string       `control:"jid"`
 		Facts *payload.Map `control:"facts"`
 	}
-	// GetRoster asks for the minions that have a key, or for those that a glob means: a map with a list of minions.
+	// GetRoster asks for the minions that have a key, or for those that match a glob: a map with a list of minions.
 	GetRoster struct {
 		asks[*payload.Map]
 		Glob string `control:"glob"`
 	}
-	// GetPresent asks which minions are connected: a map of ids to the addresses that they are connected from.
+	// GetPresent asks which minions are connected: a map of ids to their addresses.
 	GetPresent struct{ asks[*payload.Map] }
 )
 
-// Of a master, its job store: what only its own process can open. Private; KeepJob is a change. The maps are Salt's.
+// Questions to a master about its job store, which only its own process can open. Private; KeepJob is a change. The
+// maps are Salt's.
 type (
-	// GetJobLoad asks for the load of a job; no map when it is not known.
+	// GetJobLoad asks for the load of a job; nil if the job is unknown.
 	GetJobLoad struct {
 		asks[*payload.Map]
 		JID string `control:"jid"`
 	}
-	// GetJobReturns asks for its returns, by minion; with ID for that of one minion. A master that does not know ID
-	// sends all.
+	// GetJobReturns asks for the returns of a job, by minion; with ID only for that minion's return. A master that does
+	// not know ID sends all.
 	GetJobReturns struct {
 		asks[*payload.Map]
 		JID string `control:"jid"`
@@ -109,14 +109,14 @@ type (
 	}
 	// GetJobLoads asks for the loads of all jobs, by jid.
 	GetJobLoads struct{ asks[*payload.Map] }
-	// GetNewestJobs asks for the newest jobs, done or not, in the form of GetJobList.
+	// GetNewestJobs asks for the newest jobs, finished or not, in the form of GetJobList.
 	GetNewestJobs struct {
 		asks[*payload.Map]
-		Count int64    `control:"count"` // at most
-		User  string   `control:"user"`  // only his; those of everybody without
+		Count int64    `control:"count"` // the largest number of jobs
+		User  string   `control:"user"`  // only jobs of this user; "": of all users
 		Skip  []string `control:"skip"`  // functions whose jobs are left out
 	}
-	// GetJobEnd asks when a job ended, in Salt's form; empty when that is not known.
+	// GetJobEnd asks when a job ended, in Salt's form; empty if unknown.
 	GetJobEnd struct {
 		asks[string]
 		JID string `control:"jid"`
@@ -130,53 +130,53 @@ type (
 	}
 )
 
-// ForgetFileLists asks a master to drop the lists of files that it remembers, of some environments and backends, all
-// without any. It is a change; the answer is a map of backends to environments.
+// ForgetFileLists asks a master to drop its cached lists of files, for the given environments and backends, or for all
+// of them. It is a change. The answer is a map of backends to environments.
 type ForgetFileLists struct {
 	asks[*payload.Map]
 	Envs     []string `control:"envs"`
 	Backends []string `control:"backends"`
 }
 
-// Of a master or a minion, what it has in hand.
+// Questions to a master or a minion about its current work.
 type (
-	// GetJobList asks for jobs, and on a minion for the queue and the returns on their way. Minutes is how far a master
-	// looks back.
+	// GetJobList asks for jobs; a minion also lists its queue and the returns that it is sending. Minutes is how far a
+	// master looks back.
 	GetJobList struct {
 		asks[*payload.Map]
 		Minutes int64 `control:"minutes"`
 	}
-	// GetJobFacts asks a minion what became of a job.
+	// GetJobFacts asks a minion about a job.
 	GetJobFacts struct {
 		asks[*payload.Map]
 		JID string `control:"jid"`
 	}
 )
 
-// Of a master, its Reactor. Private; ManageReactor is a change.
+// Questions to a master about its Reactor. Private; ManageReactor is a change.
 type (
-	// GetReactor asks for the rules, and what became of events.
+	// GetReactor asks for the rules, and for what happened to events.
 	GetReactor struct{ asks[Reactor] }
-	// TryReactor asks what an event would set off. Nothing is run.
+	// TryReactor asks what an event would trigger. Nothing is run.
 	TryReactor struct {
 		asks[ReactorTrial]
 		Tag  string       `control:"tag"`
 		Data *payload.Map `control:"data"`
 	}
-	// ManageReactor does what the runner functions reactor.* do: list, add, delete, is_leader or set_leader.
+	// ManageReactor does the work of the runner functions reactor.*: list, add, delete, is_leader or set_leader.
 	ManageReactor struct {
 		asks[ReactorManaged]
 		Do    string `control:"do"`
-		Event string `control:"event"` // of add and delete: the tag
-		Files []any  `control:"files"` // of add
-		Value bool   `control:"value"` // of set_leader
+		Event string `control:"event"` // for add and delete: the tag
+		Files []any  `control:"files"` // for add
+		Value bool   `control:"value"` // for set_leader
 	}
 )
 
-// Batches is the command that the help of a master names when it drives batches.
+// Batches is the command that a master lists in its help if it runs batches.
 const Batches = "batches"
 
-// Command is the name on the wire, here and below.
+// Command is the name of a question on the wire.
 func (GetTree) Command() string         { return "tree" }
 func (GetHistory) Command() string      { return "history" }
 func (GetProcess) Command() string      { return "process" }

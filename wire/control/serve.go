@@ -15,14 +15,14 @@ const (
 	keyResult  = "result"
 )
 
-// Handler answers one command. Its argument is the whole request. It runs in the goroutine of the connection, several
-// at once.
+// Handler answers one command. Its argument is the whole request. It runs in the goroutine of the connection; several
+// calls may run concurrently.
 type Handler func(ctx context.Context, request *payload.Map) (any, error)
 
-// Handlers are what a daemon answers, by command.
+// Handlers are the commands of a daemon.
 type Handlers map[string]Handler
 
-// On adds what answers a question.
+// On registers the function that answers a question.
 func On[A any, Q Question[A]](h Handlers, answer func(ctx context.Context, q Q) (A, error)) {
 	var q Q
 	h[q.Command()] = func(ctx context.Context, request *payload.Map) (any, error) {
@@ -38,14 +38,14 @@ func On[A any, Q Question[A]](h Handlers, answer func(ctx context.Context, q Q) 
 	}
 }
 
-// Head is what every request begins with.
+// Head is the common beginning of every request.
 type Head struct {
 	Command string
 	Version int64
-	Late    bool // the one who asks does not wait any more: the daemon may have been frozen
+	Late    bool // the tool no longer waits, for example because the daemon was frozen
 }
 
-// ReadHead reads it.
+// ReadHead reads the head of a request.
 func ReadHead(request *payload.Map) Head {
 	h := Head{Command: request.Str(keyCommand)}
 	h.Version, _ = request.Int(keyVersion)
@@ -54,7 +54,7 @@ func ReadHead(request *payload.Map) Head {
 	return h
 }
 
-// Check is a *VersionError when this daemon does not speak the version of a request.
+// Check returns a *VersionError if this daemon does not speak the version of a request.
 func (h Head) Check() error {
 	if h.Version != Version {
 		return &VersionError{Tool: h.Version, Daemon: Version}
@@ -62,8 +62,8 @@ func (h Head) Check() error {
 	return nil
 }
 
-// Reply is an answer as it travels.
+// Reply is an answer as it is sent.
 func Reply(result any) *payload.Map { return payload.M(keyVersion, int64(Version), keyResult, result) }
 
-// Refusal is the reply to a request of another version: it says which one this daemon speaks, and nothing else.
+// Refusal is the reply to a request of another version: it only names the daemon's own version.
 func Refusal() *payload.Map { return payload.M(keyVersion, int64(Version)) }

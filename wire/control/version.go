@@ -2,10 +2,10 @@ package control
 
 import "fmt"
 
-// Version is the version of the protocol that this program speaks. Programs from before there was one count as 0.
+// Version is the version of the protocol that this program speaks. Programs without a version count as 0.
 const Version = 1
 
-// VersionError means that a tool and a daemon do not speak the same version. Nothing was done.
+// VersionError means that a tool and a daemon speak different versions. Nothing was done.
 type VersionError struct{ Tool, Daemon int64 }
 
 func (e *VersionError) Error() string {

@@ -47,7 +47,7 @@ func BenchmarkNewBox(b *testing.B) {
 	}
 }
 
-// BenchmarkPrivate compares the signer of the build (libcrypto with cgo) with the one in Go.
+// BenchmarkPrivate compares the build's own signer (libcrypto with cgo) with the signer in Go.
 func BenchmarkPrivate(b *testing.B) {
 	k, err := ParsePrivateKey([]byte(wiretest.Load(b, "rsa").Keys()["master"].Private), "")
 	if err != nil {

@@ -7,7 +7,7 @@ import (
 	"brine/wire/payload"
 )
 
-// macBeside is mac, along with other work where there is some: two hashes side by side take two thirds of the time
+// macBeside is mac, combined with other hashing if there is any: two hashes side by side take two thirds of the time
 // (lanes.c).
 func (b *Box) macBeside(data, dst []byte, beside payload.Beside) []byte {
 	if beside == nil || len(data) < mostAlone || !haveLanes() {
@@ -38,7 +38,7 @@ func (b *Box) macBeside(data, dst []byte, beside payload.Beside) []byte {
 	return b.outerMAC(inner, dst)
 }
 
-// hashBeside has a hash take what waits for it.
+// hashBeside does the work of beside, if there is any.
 func hashBeside(beside payload.Beside) {
 	if other, text, done, ok := beside(); ok {
 		other.Write(text)
@@ -46,7 +46,7 @@ func hashBeside(beside payload.Beside) {
 	}
 }
 
-// innerMAC is the inner hash of an HMAC before it has taken any text, and its state.
+// innerMAC is the inner hash of an HMAC before any text, and its state.
 func (b *Box) innerMAC() (h hash.Hash, sum laneSum, begun uint64, err error) {
 	h = sha256.New()
 	h.Write(padded(b.key[aesKeySize:], 0x36))
@@ -54,7 +54,7 @@ func (b *Box) innerMAC() (h hash.Hash, sum laneSum, begun uint64, err error) {
 	return h, sum, begun, err
 }
 
-// outerMAC appends an HMAC to dst, of an inner hash that has taken all of the text.
+// outerMAC appends an HMAC to dst. h is the inner hash over the whole text.
 func (b *Box) outerMAC(h hash.Hash, dst []byte) []byte {
 	inner := h.Sum(make([]byte, 0, macSize))
 	h.Reset()

@@ -10,7 +10,7 @@ import (
 	"brine/wire/payload"
 )
 
-// givesOnce is work that is there once; taken tells whether somebody has done it.
+// givesOnce is work that is handed out once; taken counts how often.
 func givesOnce(h hash.Hash, text []byte) (b payload.Beside, taken *int) {
 	given := false
 	taken = new(int)
@@ -23,8 +23,8 @@ func givesOnce(h hash.Hash, text []byte) (b payload.Beside, taken *int) {
 	}, taken
 }
 
-// checkBeside opens a box, and a forged one, along with a hash that has taken begun before, and holds all to the
-// standard library.
+// checkBeside opens a box, and a forged one, together with a hash that already covers begun. It compares all results
+// with the standard library.
 func checkBeside(t *testing.T, b *Box, packed, begun, text []byte) {
 	t.Helper()
 	box := b.Seal(packed, "")
@@ -42,7 +42,7 @@ func checkBeside(t *testing.T, b *Box, packed, begun, text []byte) {
 		} else if err != nil || !bytes.Equal(got, packed) {
 			t.Fatalf("box of %d bytes beside %d: %v", len(box), len(text), err)
 		}
-		if *taken == 0 { // it was left: who wants the hash does it
+		if *taken == 0 { // if nobody took the work, the owner of the hash does it
 			h.Write(text)
 		}
 		h.Write([]byte("more"))
@@ -54,7 +54,7 @@ func checkBeside(t *testing.T, b *Box, packed, begun, text []byte) {
 	}
 }
 
-// TestBeside: a box opens, or does not, and a hash goes on, whatever the lengths of both are.
+// TestBeside: a box opens, or does not, and a hash continues, whatever the lengths of both.
 func TestBeside(t *testing.T) {
 	b := newTestBox(t)
 	_, text := unsealedBox(20000)
@@ -73,8 +73,8 @@ func TestBeside(t *testing.T) {
 	}
 }
 
-// FuzzLanes holds boxes sealed by one and by two, and hashes beside a MAC, to the standard library, for any lengths and
-// places in memory.
+// FuzzLanes compares boxes sealed alone and by two, and hashes beside a MAC, with the standard library, for any lengths
+// and positions in memory.
 func FuzzLanes(f *testing.F) {
 	f.Add(uint16(5000), uint16(4200), uint8(3), uint8(64), []byte("text"))
 	f.Add(uint16(4096), uint16(65000), uint8(0), uint8(1), []byte{})
@@ -86,7 +86,7 @@ func FuzzLanes(f *testing.F) {
 		copy(packed, seed)
 		copy(one[Lead(0):], seed)
 		want, wantTwo := byGo(t, a, one[:16], packed, ""), byGo(t, b, two[:16], other, "")
-		one = append(make([]byte, skip, int(skip)+len(one)), one...)[skip:] // not where the allocator begins
+		one = append(make([]byte, skip, int(skip)+len(one)), one...)[skip:] // not at the start of an allocation
 		if haveLanes() {
 			sealBoth(t, a, b, one, two, n, m)
 		} else {

@@ -19,8 +19,8 @@ const (
 	aesKeySize  = 24          // AES-192 (salt/crypt.py, Crypticle.AES_BLOCK_SIZE and key_size)
 	hmacKeySize = 32          // HMAC-SHA256
 	macSize     = sha256.Size // at the end of a box
-	nonceSize   = 32          // hex characters of a uuid4
-	prefix      = "pickle::"  // Salt's mark in front of every payload, a left-over of its first encoding
+	nonceSize   = 32          // hexadecimal digits of a uuid4
+	prefix      = "pickle::"  // Salt's mark in front of every payload, a relic of its first encoding
 	keySize     = aesKeySize + hmacKeySize
 )
 
@@ -32,19 +32,19 @@ func NewKeyString() string {
 	return base64.StdEncoding.EncodeToString(key[:])
 }
 
-// Box seals and opens messages under one key string. It answers to salt/crypt.py, class Crypticle, without
-// its serial counter, which belongs to the reader of publications (see wire/auth).
+// Box seals and opens messages under one key string. It answers to salt/crypt.py, class Crypticle, without its serial
+// counter: the reader of publications checks that (see wire/auth).
 //
 //	key  base64 of: AES-192 key (24) | HMAC key (32)
 //	box  IV (16) | AES-CBC ciphertext | HMAC-SHA256 over IV and ciphertext (32)
 //	text "pickle::" | nonce (32, replies only) | msgpack | PKCS#7 padding
 type Box struct {
 	block cipher.Block
-	key   []byte    // of block, and behind it that of macs
+	key   []byte    // the key of block, followed by the key of macs
 	macs  sync.Pool // of hash.Hash with the key set
 }
 
-// NewBox reads a key string. The error wraps ErrBadKey and does not show the key.
+// NewBox reads a key string. The error wraps ErrBadKey and does not contain the key.
 func NewBox(keyString string) (*Box, error) {
 	key, err := base64.StdEncoding.DecodeString(keyString)
 	if err != nil || len(key) != keySize {
@@ -62,7 +62,7 @@ func NewBox(keyString string) (*Box, error) {
 	}, nil
 }
 
-// Seal returns packed in a new box, behind nonce when that is not empty.
+// Seal returns packed in a new box. A non-empty nonce is put before packed.
 func (b *Box) Seal(packed []byte, nonce string) []byte {
 	box := make([]byte, SealedSize(len(packed), len(nonce)))
 	rand.Read(box[:aes.BlockSize]) // never fails
@@ -70,12 +70,12 @@ func (b *Box) Seal(packed []byte, nonce string) []byte {
 	return box
 }
 
-// Lead is how many bytes of a box stand before the payload: IV, Salt's mark, a nonce of that length.
+// Lead is how many bytes of a box precede the payload: IV, Salt's mark, and a nonce of that length.
 func Lead(nonce int) int { return aes.BlockSize + len(prefix) + nonce }
 
-// SealInPlace makes a box of buf[at:], which holds the payload behind Lead bytes of room. It returns buf, longer by
-// padding and MAC; the room is another one when its capacity did not do. Large boxes of several goroutines may be
-// sealed together by pairs; nil: each alone.
+// SealInPlace makes a box of buf[at:], which holds the payload after Lead bytes of free space. It returns buf, extended
+// by padding and MAC; if the capacity of buf is too small, the result has new memory. With pairs, large boxes of
+// several goroutines may be sealed two at a time; nil: each alone.
 func (b *Box) SealInPlace(buf []byte, at int, nonce string, pairs *Pairs) []byte {
 	end := len(buf) - at
 	size := SealedSize(end-Lead(len(nonce)), len(nonce))
@@ -98,7 +98,7 @@ func (b *Box) seal(box, packed []byte, nonce string) {
 	b.finish(box, nonce, lead+len(packed), nil)
 }
 
-// finish makes a box of one whose IV is there and whose payload ends at end: mark, nonce, padding, cipher, MAC.
+// finish completes a box whose IV is set and whose payload ends at end: mark, nonce, padding, cipher, MAC.
 func (b *Box) finish(box []byte, nonce string, end int, pairs *Pairs) {
 	iv, text := box[:aes.BlockSize], box[aes.BlockSize:len(box)-macSize]
 	n := copy(text, prefix)
@@ -126,15 +126,14 @@ func (b *Box) mac(data, dst []byte) []byte {
 	return dst
 }
 
-// Open checks and decrypts one box and returns the msgpack bytes in it, in a new slice. The MAC is checked in
-// constant time before anything is decrypted: ErrBadMAC. An authentic box without Salt's prefix is
-// ErrNotOurs (Salt reads an empty map). With a nonce that is not empty the text must begin with it:
-// ErrBadNonce. Like Salt, the padding is not checked beyond its last byte.
-// Source: salt/crypt.py, Crypticle.decrypt and loads.
+// Open checks and decrypts one box and returns the msgpack bytes in it, in a new slice. It checks the MAC in constant
+// time before it decrypts anything: ErrBadMAC. An authentic box without Salt's prefix is ErrNotOurs (Salt reads an
+// empty map). If nonce is not empty, the text must begin with it: ErrBadNonce. Like Salt, it checks only the last byte
+// of the padding. Source: salt/crypt.py, Crypticle.decrypt and loads.
 func (b *Box) Open(box []byte, nonce string) ([]byte, error) { return b.open(box, nonce, nil, false) }
 
-// OpenInPlace is Open for a box that nobody needs any more: the bytes stand in it. One whose MAC is wrong is left as it
-// is. beside may be done along with its MAC. A GCM box (SealGCM) opens, too.
+// OpenInPlace is Open for a box that is no longer needed: the result shares its memory. A box with a wrong MAC is left
+// unchanged. The work of beside may run together with the MAC. OpenInPlace also opens a GCM box (SealGCM).
 func (b *Box) OpenInPlace(box []byte, nonce string, beside payload.Beside) ([]byte, error) {
 	if isGCM(box) {
 		text, err := b.openGCM(box, nonce)

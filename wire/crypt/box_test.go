@@ -63,7 +63,7 @@ func TestBoxFailureVectors(t *testing.T) {
 	}
 }
 
-// authentic seals any text, also such as Seal never makes.
+// authentic seals any text, even one that Seal never makes.
 func authentic(b *Box, text []byte) []byte {
 	return b.mac(text, bytes.Clone(text))
 }
@@ -135,7 +135,7 @@ func FuzzOpen(f *testing.F) {
 		if _, err := b.Open(data, nonce); err == nil && nonce != "" && len(nonce) != nonceSize {
 			t.Error("opened with a nonce that Salt never sends")
 		}
-		if len(data)%aes.BlockSize == 0 { // past the MAC
+		if len(data)%aes.BlockSize == 0 { // longer than the MAC
 			if text, err := b.Open(authentic(b, data), nonce); err == nil && len(text) > len(data) {
 				t.Error("a text longer than its box")
 			}
@@ -143,7 +143,7 @@ func FuzzOpen(f *testing.F) {
 	})
 }
 
-// TestLargeBoxes: by libcrypto and by Go a large box is the same, and each opens the other's, in place and not.
+// TestLargeBoxes: libcrypto and Go make the same large box, and each opens the other's, in place and not.
 func TestLargeBoxes(t *testing.T) {
 	b, err := NewBox(NewKeyString())
 	if err != nil {

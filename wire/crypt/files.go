@@ -8,19 +8,18 @@ import (
 	"path/filepath"
 	"strings"
 
-	"brine/modules/host/wholefile"
+	"brine/wire/disk/wholefile"
 )
 
-// Modes of key files, as Salt makes them.
+// Modes of key files, as in Salt.
 const (
 	privateMode fs.FileMode = 0o400
 	publicMode  fs.FileMode = 0o644
 )
 
-// LoadOrGenerate reads dir/name.pem, or makes a key and writes name.pem (0400) and name.pub when there is
-// none. Symbolic links are followed and nothing that exists is ever replaced: a link that leads nowhere is an
-// error. A missing name.pub is written anew. The directory must exist. Source: salt/crypt.py, gen_keys and
-// AsyncAuth.get_keys.
+// LoadOrGenerate reads dir/name.pem. If there is none, it makes a key and writes name.pem (0400) and name.pub. It
+// follows symbolic links and never replaces an existing file: a dangling link is an error. It writes a missing name.pub
+// again. The directory must exist. Source: salt/crypt.py, gen_keys and AsyncAuth.get_keys.
 func LoadOrGenerate(dir, name string, bits int, passphrase string) (*PrivateKey, error) {
 	key, err := load(dir, name, passphrase)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -32,9 +31,9 @@ func LoadOrGenerate(dir, name string, bits int, passphrase string) (*PrivateKey,
 	return key, writePublic(dir, name, key)
 }
 
-// LoadMaster reads or makes the key pair of a master. Salt 3008 keeps it as <n>.pem and <n>.pub, n being the
-// id without "_master", and leaves absolute links of the old names; every other release keeps master.pem and
-// master.pub. Whatever is there is used, through links; a new pair gets the old names, which all releases
+// LoadMaster reads or makes the key pair of a master. Salt 3008 keeps it as <n>.pem and <n>.pub, where n is the id
+// without "_master", and leaves absolute links under the old names. Every other release keeps master.pem and
+// master.pub. LoadMaster uses the files that exist, through links. A new pair gets the old names, which all releases
 // read. Source: salt/crypt.py, MasterKeys.
 func LoadMaster(dir, id string, bits int, passphrase string) (*PrivateKey, error) {
 	name := strings.TrimSuffix(id, "_master")
@@ -88,8 +87,8 @@ func writePublic(dir, name string, key *PrivateKey) error {
 	return nil
 }
 
-// createFile makes a file that appears whole or not at all, and fails with fs.ErrExist when the name is taken,
-// also by a link that leads nowhere.
+// createFile makes a file that appears whole or not at all. It fails with fs.ErrExist if the name is taken, even by a
+// dangling link.
 func createFile(path string, text []byte, mode fs.FileMode) error {
 	return wholefile.Write(path, text, wholefile.Options{Mode: mode, Sync: true, New: true})
 }

@@ -94,7 +94,7 @@ func TestLoadMasterLayouts(t *testing.T) {
 	if _, err := os.Lstat(filepath.Join(old, "master.pem")); err != nil {
 		t.Error(err)
 	}
-	for _, ext := range []string{".pem", ".pub"} { // what 3008 makes of it at its first start
+	for _, ext := range []string{".pem", ".pub"} { // 3008 does this at its first start
 		from, to := filepath.Join(old, "master"+ext), filepath.Join(old, "web1"+ext)
 		if err := errors.Join(os.Rename(from, to), os.Symlink(to, from)); err != nil {
 			t.Fatal(err)

@@ -9,9 +9,9 @@ import (
 	"strings"
 )
 
-// Fingerprint returns the fingerprint of a key file as salt-key -f and master_finger show it: the hash over
-// the lines between the first and the last that are not blank, each with its newline (CRLF counts as LF), as
-// hex pairs joined by colons. hashType is Salt's hash_type. Source: salt/utils/crypt.py, pem_finger.
+// Fingerprint returns the fingerprint of a key file as salt-key -f and master_finger show it: the hash over the lines
+// between the first and the last non-blank line, each with its newline (CRLF counts as LF), as hex pairs joined by
+// colons. hashType is Salt's hash_type. Source: salt/utils/crypt.py, pem_finger.
 func Fingerprint(pem []byte, hashType string) (string, error) {
 	h, err := namedHash(hashType)
 	if err != nil {

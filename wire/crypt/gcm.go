@@ -13,25 +13,25 @@ import (
 
 // Parts of a GCM box, in bytes.
 const (
-	gcmMark       = "brine\x00\x01\x00" // how it begins
+	gcmMark       = "brine\x00\x01\x00" // the first bytes of a box
 	gcmSaltSize   = 32
 	gcmProofSize  = 16
 	gcmKeySize    = 32 // AES-256
 	gcmNonceSize  = 12
 	gcmTagSize    = 16
-	gcmDerived    = "brine: box of AES-256-GCM" // what the key of a box is derived for
+	gcmDerived    = "brine: box of AES-256-GCM" // the purpose in the key derivation (HKDF info)
 	gcmOkmSize    = gcmKeySize + gcmNonceSize + gcmProofSize
 	gcmProofBegin = len(gcmMark) + gcmSaltSize
 )
 
-// GCMLead is how many bytes of a GCM box stand before the payload: mark, salt, proof.
+// GCMLead is how many bytes of a GCM box precede the payload: mark, salt, proof.
 const GCMLead = gcmProofBegin + gcmProofSize
 
-// gcmKeys are what one GCM box is sealed with.
+// gcmKeys are the keys of one GCM box.
 type gcmKeys struct{ key, nonce, proof []byte }
 
-// gcmKeys derives the keys of the box with that salt (RFC 5869, SHA-256): no two boxes have the same, so that none
-// needs a counter.
+// gcmKeys derives the keys of the box with this salt (RFC 5869, SHA-256). No two boxes have the same keys, so a box
+// needs no counter.
 func (b *Box) gcmKeys(salt []byte) (gcmKeys, error) {
 	okm, err := hkdf.Key(sha256.New, b.key, salt, gcmDerived, gcmOkmSize)
 	if err != nil {
@@ -41,14 +41,14 @@ func (b *Box) gcmKeys(salt []byte) (gcmKeys, error) {
 		okm[gcmKeySize+gcmNonceSize:]}, nil
 }
 
-// SealGCM makes a GCM box of buf[at:], which holds the payload behind GCMLead bytes of room, and returns buf, longer by
-// the tag; the room is another one when its capacity did not do.
+// SealGCM makes a GCM box of buf[at:], which holds the payload after GCMLead bytes of free space. It returns buf,
+// extended by the tag; if the capacity of buf is too small, the result has new memory.
 //
 //	box  mark (8) | salt (32) | proof (16) | AES-256-GCM ciphertext | tag (16)
 //	text msgpack; the nonce of the request is authenticated with it
 //
-// Key, nonce and proof are derived from the key string and the salt. The proof says that a box is meant for a key
-// before anything is decrypted. Unlike Salt: its readers do not know such boxes. Who can open them says so in the
+// Key, nonce and proof are derived from the key string and the salt. The proof shows which key a box belongs to before
+// anything is decrypted. Unlike Salt: its readers do not know such boxes. A peer that can open them says so in its
 // request (wire/auth).
 func (b *Box) SealGCM(buf []byte, at int, nonce string) ([]byte, error) {
 	end := len(buf)
@@ -78,11 +78,11 @@ func (b *Box) SealGCM(buf []byte, at int, nonce string) ([]byte, error) {
 
 var errSeal = errors.New("crypt: libcrypto cannot seal")
 
-// isGCM tells whether a box begins as a GCM box does. One of Salt begins with 16 random bytes.
+// isGCM tells whether a box begins like a GCM box. A box of Salt begins with 16 random bytes.
 func isGCM(box []byte) bool { return len(box) >= len(gcmMark) && string(box[:len(gcmMark)]) == gcmMark }
 
-// openGCM opens a GCM box where it stands. ErrBadMAC: it is not of this key, was changed, or answers another request;
-// in the first case the box is left as it is.
+// openGCM opens a GCM box in place. ErrBadMAC means that it belongs to another key, was changed, or answers another
+// request. A box of another key is left unchanged.
 func (b *Box) openGCM(box []byte, nonce string) ([]byte, error) {
 	if len(box) < GCMLead+gcmTagSize || nonce == "" {
 		return nil, ErrBadMAC
@@ -94,7 +94,7 @@ func (b *Box) openGCM(box []byte, nonce string) ([]byte, error) {
 	text, tag := box[GCMLead:len(box)-gcmTagSize], box[len(box)-gcmTagSize:]
 	if done, ok := largeGCM(k, nonce, text, tag, false); done {
 		if !ok {
-			clear(text) // nobody has vouched for it
+			clear(text) // the text is not authentic
 			return nil, ErrBadMAC
 		}
 		return text, nil

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// sealedGCM is a GCM box around a payload, with something before it.
+// sealedGCM is a GCM box around a payload, with other bytes before it.
 func sealedGCM(t testing.TB, b *Box, packed []byte, nonce string) []byte {
 	t.Helper()
 	const at = 5
@@ -18,7 +18,7 @@ func sealedGCM(t testing.TB, b *Box, packed []byte, nonce string) []byte {
 	return buf[at:]
 }
 
-// goGCM opens a GCM box by the standard library alone.
+// goGCM opens a GCM box with the standard library alone.
 func goGCM(t testing.TB, b *Box, box []byte, nonce string) ([]byte, error) {
 	t.Helper()
 	k, err := b.gcmKeys(box[len(gcmMark):gcmProofBegin])
@@ -32,8 +32,8 @@ func goGCM(t testing.TB, b *Box, box []byte, nonce string) ([]byte, error) {
 	return aead.Open(nil, k.nonce, box[GCMLead:], []byte(nonce))
 }
 
-// TestGCM: boxes of any size open to what was sealed, here and by the standard library, and nothing of one stands in
-// the next.
+// TestGCM: boxes of any size open to the sealed text, here and by the standard library, and two boxes of one payload
+// differ.
 func TestGCM(t *testing.T) {
 	b, nonce := newTestBox(t), strings.Repeat("n", nonceSize)
 	for _, n := range []int{0, 1, 15, 16, 100, fromLarge - 1, fromLarge, 70000, 1<<20 + 7} {
@@ -55,11 +55,11 @@ func TestGCM(t *testing.T) {
 	}
 }
 
-// fromLarge is a length on both sides of which another way is gone.
+// fromLarge is the length from which another implementation is used.
 const fromLarge = 4096
 
-// TestGCMForged: a box that was changed anywhere, cut, or answers another request does not open; one of another key is
-// left as it is, for the next key to be tried.
+// TestGCMForged: a box that was changed anywhere, was cut, or answers another request does not open. A box of another
+// key is left unchanged, so that the next key can be tried.
 func TestGCMForged(t *testing.T) {
 	b, other, nonce := newTestBox(t), newTestBox(t), strings.Repeat("n", nonceSize)
 	for _, n := range []int{64, 5000} {
@@ -98,7 +98,7 @@ func TestGCMForged(t *testing.T) {
 	}
 }
 
-// FuzzGCM opens what a stranger may send: it fails, and never panics, unless it is the box.
+// FuzzGCM opens arbitrary bytes: that fails and never panics, except for the real box.
 func FuzzGCM(f *testing.F) {
 	b, nonce := newTestBox(f), strings.Repeat("n", nonceSize)
 	_, packed := unsealedBox(40)
@@ -116,7 +116,7 @@ func FuzzGCM(f *testing.F) {
 	})
 }
 
-// BenchmarkSealed compares the boxes for a piece of a file, sealed and opened where they stand, alone on one processor.
+// BenchmarkSealed compares the kinds of boxes for a piece of a file, sealed and opened in place, on one processor.
 func BenchmarkSealed(b *testing.B) {
 	box, nonce := newTestBox(b), strings.Repeat("n", nonceSize)
 	_, packed := unsealedBox(floorPiece)

@@ -15,7 +15,7 @@
 
 enum { ROUNDS = 12, BLOCK = 64, CELL = 16 }; // of AES-192; bytes of a block of SHA-256; of AES
 
-// has_avx tells whether the system keeps the registers of AVX.
+// has_avx tells whether the system saves the registers of AVX.
 static int has_avx(unsigned ecx) {
 	unsigned low, high;
 	if (!(ecx & bit_AVX) || !(ecx & bit_OSXSAVE))
@@ -43,21 +43,21 @@ static const uint32_t sha_k[BLOCK] __attribute__((aligned(16))) = {
 	0x748f82ee, 0x78a5636f, 0x84c87814, 0x8cc70208, 0x90befffa, 0xa4506ceb, 0xbef9a3f7, 0xc67178f2,
 };
 
-// lane is one box under way.
+// lane is one box that is being sealed.
 typedef struct {
 	__m128i key[ROUNDS + 1], iv; // iv is the last block of the cipher
-	__m128i s0, s1;              // state of SHA-256 as the instructions want it: ABEF, CDGH
-	unsigned char *in;           // what is encrypted next
-	const unsigned char *out;    // what is hashed next
+	__m128i s0, s1;              // state of SHA-256 in the order of the instructions: ABEF, CDGH
+	unsigned char *in;           // the next bytes to encrypt
+	const unsigned char *out;    // the next bytes to hash
 	size_t left;                 // bytes to encrypt, or to hash without a cipher
 } lane;
 
-// sub_rot is the step of AES's key schedule of every sixth word: RotWord, SubWord.
+// sub_rot is the step for every sixth word of AES's key schedule: RotWord, SubWord.
 INSIDE uint32_t sub_rot(uint32_t w) {
 	return (uint32_t)_mm_extract_epi32(_mm_aeskeygenassist_si128(_mm_set_epi32(0, 0, (int)w, 0), 0), 1);
 }
 
-// expand makes the keys of the rounds (FIPS 197, 5.2).
+// expand makes the round keys (FIPS 197, 5.2).
 INSIDE void expand(__m128i key[ROUNDS + 1], const unsigned char *from) {
 	uint32_t w[4 * (ROUNDS + 1)], round = 1;
 	__builtin_memcpy(w, from, 24);
@@ -95,9 +95,9 @@ INSIDE void cell(lane *l) {
 	l->left -= CELL;
 }
 
-// steps hashes blocks of each of n lanes, and encrypts as many bytes of each if seals is set. Sixteen times four rounds of SHA-256
-// stand beside four times twelve of AES. n and seals are constants where it is called, so that nothing of the inner loops is left,
-// and what is under way stays in registers.
+// steps hashes that many blocks of each of n lanes, and encrypts as many bytes of each if seals is set. Sixteen times four
+// rounds of SHA-256 run beside four times twelve rounds of AES. All callers pass constants for n and seals, so that the
+// compiler unrolls the inner loops and keeps their state in registers.
 INSIDE void steps(lane *l, const int n, const int seals, size_t blocks) {
 	const __m128i swap = _mm_set_epi64x(0x0c0d0e0f08090a0bLL, 0x0405060700010203LL);
 	__m128i m[2][4], s0[2], s1[2], a[2], b[2], iv[2], x[2];
@@ -144,7 +144,7 @@ INSIDE void steps(lane *l, const int n, const int seals, size_t blocks) {
 	EACH(i, n) l[i].s0 = s0[i], l[i].s1 = s1[i], l[i].iv = iv[i], l[i].in = in[i], l[i].out = out[i], l[i].left -= blocks * BLOCK;
 }
 
-// begin readies a lane. The cipher is a block ahead of the hash, whose first block begins with the IV.
+// begin prepares a lane. The cipher is a block ahead of the hash, whose first block begins with the IV.
 INSIDE void begin(lane *l, const unsigned char *key, unsigned char *box, size_t n, const uint32_t sum[8]) {
 	expand(l->key, key);
 	l->iv = _mm_loadu_si128((const __m128i *)box);
@@ -154,7 +154,7 @@ INSIDE void begin(lane *l, const unsigned char *key, unsigned char *box, size_t 
 		cell(l);
 }
 
-// end does what is left of a lane.
+// end finishes a lane.
 INSIDE void end(lane *l, uint32_t sum[8]) {
 	steps(l, 1, 1, l->left / BLOCK);
 	while (l->left > 0)
@@ -166,7 +166,7 @@ INSIDE void end(lane *l, uint32_t sum[8]) {
 
 static size_t less(const lane *l) { return l[0].left < l[1].left ? l[0].left : l[1].left; }
 
-// forget leaves no keys on the stack.
+// forget clears the keys on the stack.
 static void forget(lane *l, size_t n) {
 	__builtin_memset(l, 0, n);
 	__asm__ __volatile__("" : : "r"(l) : "memory");
@@ -190,7 +190,7 @@ NEEDS void brine_lanes_seal(const unsigned char *key0, unsigned char *box0, size
 	forget(l, sizeof l);
 }
 
-// text readies a lane that only hashes.
+// text prepares a lane that only hashes.
 INSIDE void text(lane *l, const unsigned char *from, size_t blocks, const uint32_t sum[8]) {
 	l->iv = _mm_setzero_si128(), l->in = NULL;
 	l->out = from, l->left = blocks * BLOCK;

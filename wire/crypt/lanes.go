@@ -8,14 +8,14 @@ import (
 	"hash"
 )
 
-// mostAlone is the length up to which a box goes the short way, in bytes.
+// mostAlone is the length from which boxes are sealed in lanes, in bytes.
 const mostAlone = 4096
 
 // laneSum is the state of a SHA-256 between two blocks.
 type laneSum [8]uint32
 
-// sumMagic begins the state of a SHA-256 as the standard library keeps it: magic, state, the unfinished block, length.
-// A test holds the library to it.
+// sumMagic begins the state of a SHA-256 as the standard library stores it: magic, state, unfinished block, length. A
+// test checks that the library still does.
 const (
 	sumMagic = "sha\x03"
 	sumSize  = len(sumMagic) + 4*8 + sha256.BlockSize + 8
@@ -23,7 +23,7 @@ const (
 
 var errSumState = errors.New("crypt: this SHA-256 keeps another state")
 
-// stateOf is the state of a hash that has taken whole blocks.
+// stateOf is the state of a hash over whole blocks.
 func stateOf(h hash.Hash) (s laneSum, length uint64, err error) {
 	m, ok := h.(encoding.BinaryAppender)
 	if !ok {
@@ -39,7 +39,7 @@ func stateOf(h hash.Hash) (s laneSum, length uint64, err error) {
 	return s, binary.BigEndian.Uint64(b[sumSize-8:]), nil
 }
 
-// setState has a hash go on from a state after whole blocks of that length.
+// setState makes a hash continue from a state after whole blocks of that length.
 func setState(h hash.Hash, s laneSum, length uint64) error {
 	m, ok := h.(encoding.BinaryUnmarshaler)
 	if !ok {
@@ -53,7 +53,7 @@ func setState(h hash.Hash, s laneSum, length uint64) error {
 	return m.UnmarshalBinary(binary.BigEndian.AppendUint64(b, length))
 }
 
-// padded is the key of an HMAC-SHA256 as a block, changed by one of its two bytes (RFC 2104).
+// padded is the key of an HMAC-SHA256 as a block, each byte XORed with one of the two constants of RFC 2104.
 func padded(key []byte, with byte) []byte {
 	var block [sha256.BlockSize]byte
 	copy(block[:], key)
@@ -63,8 +63,7 @@ func padded(key []byte, with byte) []byte {
 	return block[:]
 }
 
-// sealLarge encrypts a box whose text is ready and adds its MAC, in lanes. It tells whether it did; if not, the box is
-// as it was.
+// sealLarge encrypts a box whose text is ready and adds its MAC, in lanes. If it returns false, the box is unchanged.
 func (b *Box) sealLarge(box []byte, pairs *Pairs) bool {
 	if len(box) < mostAlone || !haveLanes() {
 		return false

@@ -11,8 +11,8 @@ import (
 	"unsafe"
 )
 
-// haveLanes tells whether the processor seals and hashes side by side. To ask takes a virtual machine longer than to
-// seal.
+// haveLanes tells whether the processor can encrypt and hash side by side. The answer is kept, because in a virtual
+// machine the question takes longer than sealing a box.
 var haveLanes = sync.OnceValue(func() bool { return C.brine_lanes() == 1 })
 
 func (s *laneSum) c() *C.uint32_t { return (*C.uint32_t)(unsafe.Pointer(&s[0])) }
@@ -26,7 +26,7 @@ func sealTwo(u, v *unsealed) {
 		uchars(v.key), uchars(v.box), C.size_t(len(v.box)), v.sum.c())
 }
 
-// sumTwo takes the whole blocks of two texts into the states of two hashes, side by side.
+// sumTwo adds the whole blocks of two texts to the states of two hashes, side by side.
 func sumTwo(s *laneSum, text []byte, t *laneSum, other []byte) {
 	const block = sha256.BlockSize
 	C.brine_lanes_sum(uchars(text), C.size_t(len(text)/block), s.c(), uchars(other), C.size_t(len(other)/block), t.c())

@@ -2,7 +2,7 @@
 
 package crypt
 
-// Without lanes nothing of them is called.
+// Without lanes the other functions are never called.
 func haveLanes() bool { return false }
 
 func sealOne(*unsealed) {}

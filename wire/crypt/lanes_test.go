@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-// byGo is the box around a text under an IV, as the standard library makes it.
+// byGo is the box around a text under an IV, made by the standard library.
 func byGo(t testing.TB, b *Box, iv, packed []byte, nonce string) []byte {
 	t.Helper()
 	block, err := aes.NewCipher(b.key[:aesKeySize])
@@ -37,7 +37,7 @@ func newTestBox(t testing.TB) *Box {
 	return b
 }
 
-// unsealedBox is room for a box with IV and payload.
+// unsealedBox is memory for a box with IV and payload.
 func unsealedBox(n int) (box, packed []byte) {
 	packed = make([]byte, n)
 	rand.Read(packed)
@@ -47,13 +47,13 @@ func unsealedBox(n int) (box, packed []byte) {
 	return box, packed
 }
 
-// TestLanes: boxes sealed alone and by two, of any sizes, are those of the standard library.
+// TestLanes: boxes of any sizes, sealed alone and by two, equal those of the standard library.
 func TestLanes(t *testing.T) {
 	if !haveLanes() {
 		t.Log("this processor, or this build, seals no two boxes side by side: libcrypto or Go does it")
 	}
 	sizes := []int{mostAlone - 100, mostAlone - 56, 10000, 65536, 1<<20 + 7}
-	for n := mostAlone; n < mostAlone+200; n += 13 { // every remainder of the blocks of both
+	for n := mostAlone; n < mostAlone+200; n += 13 { // every remainder of both block sizes
 		sizes = append(sizes, n)
 	}
 	a, b := newTestBox(t), newTestBox(t)
@@ -75,7 +75,7 @@ func TestLanes(t *testing.T) {
 	}
 }
 
-// sealBoth seals two boxes in the same turn: the place is taken until both wait.
+// sealBoth seals two boxes in the same turn: it holds the turn until both wait.
 func sealBoth(t *testing.T, a, b *Box, one, two []byte, n, m int) {
 	t.Helper()
 	p := &Pairs{most: 1, sealing: 1}
@@ -94,7 +94,7 @@ func sealBoth(t *testing.T, a, b *Box, one, two []byte, n, m int) {
 	}
 }
 
-// TestPairs: many seal at the same time, and every box is whole.
+// TestPairs: many goroutines seal at the same time, and every box is correct.
 func TestPairs(t *testing.T) {
 	p, boxes := NewPairs(), []*Box{newTestBox(t), newTestBox(t), newTestBox(t)}
 	var all sync.WaitGroup
@@ -116,7 +116,7 @@ func TestPairs(t *testing.T) {
 	}
 }
 
-// TestSumState: the standard library keeps the state of a hash as the lanes expect it.
+// TestSumState: the standard library stores the state of a hash as the lanes expect it.
 func TestSumState(t *testing.T) {
 	text := make([]byte, 1000)
 	rand.Read(text)

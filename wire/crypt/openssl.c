@@ -12,7 +12,7 @@ static const EVP_MD *md_of(int hash) {
 	return hash == BRINE_SHA224 ? EVP_sha224() : EVP_sha1();
 }
 
-// done ends an operation: the context goes, errors of this thread are forgotten.
+// done ends an operation: it frees the context and, on failure, clears the thread's error queue.
 static int done(EVP_PKEY_CTX *ctx, int ok) {
 	EVP_PKEY_CTX_free(ctx);
 	if (!ok)

@@ -5,30 +5,30 @@ import (
 	"sync"
 )
 
-// Pairs seals large boxes, two at a time where two are there: a processor that seals two side by side takes as long as
-// for one. Who comes while others seal waits for them to end, and then seals with the next one who waits. Any number of
-// goroutines may use it.
+// Pairs seals large boxes, two at a time if two are waiting: side by side, two take as long as one. A goroutine that
+// comes while others seal waits for its turn, and then seals its own box together with the next waiting one. Any number
+// of goroutines may use it.
 type Pairs struct {
-	most int // who may seal at a time
+	most int // how many may seal at a time
 
 	mu      sync.Mutex
 	sealing int
 	waiting []*unsealed
 }
 
-// unsealed is a box whose text is ready, with the state of its MAC.
+// unsealed is a box whose text is ready, and the state of its MAC.
 type unsealed struct {
 	key  []byte
-	box  []byte // without the room for the MAC
+	box  []byte // without the bytes of the MAC
 	sum  laneSum
-	turn chan *unsealed // the turn has come, together with this one or nil; closed: another one has sealed it
+	turn chan *unsealed // receives the turn, with another box to seal or nil; closed: another goroutine has sealed the box
 }
 
-// NewPairs lets half of the processors seal at a time, and one at least: on the others is enough to do with what was
-// sealed.
+// NewPairs lets half of the processors seal at a time, but at least one. The others have enough work with the sealed
+// boxes.
 func NewPairs() *Pairs { return &Pairs{most: max(1, runtime.GOMAXPROCS(0)/2)} }
 
-// seal encrypts a box, and brings the state of its MAC to the last whole block.
+// seal encrypts a box, and advances the state of its MAC to the last whole block.
 func (p *Pairs) seal(u *unsealed) {
 	if p == nil {
 		sealOne(u)
@@ -50,7 +50,7 @@ func (p *Pairs) seal(u *unsealed) {
 	p.next()
 }
 
-// begin tells whether the turn is there at once.
+// begin tells whether the box may be sealed at once.
 func (p *Pairs) begin(u *unsealed) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -63,7 +63,7 @@ func (p *Pairs) begin(u *unsealed) bool {
 	return false
 }
 
-// next gives the turn to who has waited longest.
+// next gives the turn to the goroutine that has waited longest.
 func (p *Pairs) next() {
 	p.mu.Lock()
 	defer p.mu.Unlock()

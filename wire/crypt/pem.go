@@ -15,9 +15,9 @@ const (
 	pemPKCS8Encrypted = "ENCRYPTED PRIVATE KEY"
 )
 
-// ParsePrivateKey reads a private key as any Salt release writes it: PKCS#1, plain or encrypted in the
-// traditional way (DES-EDE3-CBC of 3006, AES of later releases), and PKCS#8, plain or encrypted (FIPS). The
-// passphrase of a key that is not encrypted is ignored. The error wraps ErrBadKey.
+// ParsePrivateKey reads a private key of any Salt release: PKCS#1, plain or with traditional encryption (DES-EDE3-CBC
+// in 3006, AES in later releases), and PKCS#8, plain or encrypted (FIPS). It ignores the passphrase if the key is not
+// encrypted. The error wraps ErrBadKey.
 func ParsePrivateKey(text []byte, passphrase string) (*PrivateKey, error) {
 	block, _ := pem.Decode(text)
 	if block == nil {
@@ -64,8 +64,8 @@ func parsePrivateDER(blockType string, der []byte) (*rsa.PrivateKey, error) {
 	return nil, fmt.Errorf("a PEM block %.40q", blockType)
 }
 
-// MarshalPEM writes the key as PKCS#1, with a passphrase that is not empty encrypted by AES-256-CBC in the
-// traditional way: the form of Salt 3007 and later, which 3006 reads as well.
+// MarshalPEM writes the key as PKCS#1. If the passphrase is not empty, it uses traditional encryption with AES-256-CBC,
+// like Salt 3007 and later; 3006 reads that too.
 func (k *PrivateKey) MarshalPEM(passphrase string) ([]byte, error) {
 	block := &pem.Block{Type: pemPKCS1, Bytes: x509.MarshalPKCS1PrivateKey(k.rsa)}
 	if passphrase == "" {

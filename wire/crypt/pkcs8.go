@@ -14,7 +14,7 @@ import (
 	"hash"
 )
 
-// Object identifiers of PBES2 (RFC 8018), the one scheme libraries write today.
+// Object identifiers of PBES2 (RFC 8018), the only scheme that libraries write today.
 var (
 	oidPBES2      = asn1.ObjectIdentifier{1, 2, 840, 113549, 1, 5, 13}
 	oidPBKDF2     = asn1.ObjectIdentifier{1, 2, 840, 113549, 1, 5, 12}
@@ -27,7 +27,7 @@ var (
 	oidAES256CBC  = asn1.ObjectIdentifier{2, 16, 840, 1, 101, 3, 4, 1, 42}
 )
 
-// maxIterations bounds the work a key file can ask for; libraries write 2048 to 600000.
+// maxIterations limits the work that a key file can demand; libraries write 2048 to 600000.
 const maxIterations = 10_000_000
 
 var errPKCS8 = errors.New("an encrypted PKCS#8 key of unknown form or another passphrase")
@@ -95,7 +95,7 @@ func pbesCipher(oid asn1.ObjectIdentifier) (newBlock func([]byte) (cipher.Block,
 	return nil, 0
 }
 
-// prf returns the hash of PBKDF2, SHA-1 when none is named.
+// prf returns the hash of PBKDF2; the default is SHA-1.
 func prf(oid asn1.ObjectIdentifier) func() hash.Hash {
 	switch {
 	case oid.Equal(oidHMACSHA224):

@@ -17,15 +17,14 @@ type signer interface {
 	raw(block []byte) ([]byte, error)
 }
 
-// PrivateKey signs and decrypts. It is never changed.
+// PrivateKey signs and decrypts. It never changes.
 type PrivateKey struct {
 	rsa *rsa.PrivateKey
 	pub *PublicKey
 	ops signer
 }
 
-// GenerateKey makes a key of that many bits with exponent 65537. Salt's keysize is 2048 by default and never
-// less.
+// GenerateKey makes a key of that many bits with exponent 65537. Salt's keysize is 2048 by default and never less.
 func GenerateKey(bits int) (*PrivateKey, error) {
 	key, err := rsa.GenerateKey(rand.Reader, bits)
 	if err != nil {
@@ -49,7 +48,7 @@ func newPrivateKey(key *rsa.PrivateKey) (*PrivateKey, error) {
 // Public returns the public half.
 func (k *PrivateKey) Public() *PublicKey { return k.pub }
 
-// Sign returns the PKCS#1 v1.5 signature of msg: ErrUnknownAlgorithm, or a fault of the key.
+// Sign returns the PKCS#1 v1.5 signature of msg. Errors: ErrUnknownAlgorithm, or a fault of the key.
 func (k *PrivateKey) Sign(algo string, msg []byte) ([]byte, error) {
 	h, err := signatureHash(algo)
 	if err != nil {
@@ -62,7 +61,7 @@ func (k *PrivateKey) Sign(algo string, msg []byte) ([]byte, error) {
 	return sig, nil
 }
 
-// Decrypt opens what Encrypt made: ErrUnknownAlgorithm or ErrDecrypt.
+// Decrypt opens a result of Encrypt. Errors: ErrUnknownAlgorithm, ErrDecrypt.
 func (k *PrivateKey) Decrypt(algo string, ct []byte) ([]byte, error) {
 	h, err := encryptionHash(algo)
 	if err != nil {
@@ -74,6 +73,6 @@ func (k *PrivateKey) Decrypt(algo string, ct []byte) ([]byte, error) {
 	return k.ops.decrypt(h, ct)
 }
 
-// TokenOf returns the token (tok) that a minion sends with its requests: the X9.31 signature of "salt", a
-// constant of the key. Source: salt/crypt.py, AsyncAuth.gen_token.
+// TokenOf returns the token (tok) that a minion sends with its requests: the X9.31 signature of "salt". It is constant
+// for a key. Source: salt/crypt.py, AsyncAuth.gen_token.
 func TokenOf(k *PrivateKey) ([]byte, error) { return k.SignX931([]byte("salt")) }

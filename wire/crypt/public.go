@@ -12,7 +12,7 @@ import (
 	"strings"
 )
 
-// PublicKey verifies, encrypts, and recovers X9.31 messages. It is never changed.
+// PublicKey verifies, encrypts, and recovers X9.31 messages. It never changes.
 type PublicKey struct {
 	rsa  *rsa.PublicKey
 	text string // PEM, stripped
@@ -46,11 +46,11 @@ func ParsePublicKey(text []byte) (*PublicKey, error) {
 const (
 	strongBits     = 2048
 	strongExponent = 65537
-	maxBits        = 16384 // OpenSSL takes no larger ones either
+	maxBits        = 16384 // OpenSSL accepts no larger ones either
 	maxExponent    = 1<<32 - 1
 )
 
-// Weak returns an error that wraps ErrWeakKey and says what is wrong, when others could break the key.
+// Weak returns an error that wraps ErrWeakKey and names the reason if others could break the key.
 func (p *PublicKey) Weak() error {
 	switch {
 	case p.Bits() < strongBits:
@@ -76,19 +76,19 @@ func newPublicKey(key *rsa.PublicKey) (*PublicKey, error) {
 	return &PublicKey{rsa: key, text: strings.TrimSpace(string(text))}, nil
 }
 
-// PEM returns the key as SubjectPublicKeyInfo text without a trailing newline, the form Salt 3007 and later
-// send and store.
+// PEM returns the key as SubjectPublicKeyInfo text without a trailing newline, as Salt 3007 and later send and store
+// it.
 func (p *PublicKey) PEM() string { return p.text }
 
 // Bits returns the size of the modulus.
 func (p *PublicKey) Bits() int { return p.rsa.N.BitLen() }
 
-// Equal tells whether both are the same key, however they were written.
+// Equal tells whether both are the same key, in whatever form they were written.
 func (p *PublicKey) Equal(other *PublicKey) bool { return p.rsa.Equal(other.rsa) }
 
 func (p *PublicKey) size() int { return p.rsa.Size() }
 
-// Verify checks a PKCS#1 v1.5 signature: ErrUnknownAlgorithm or ErrBadSignature.
+// Verify checks a PKCS#1 v1.5 signature. Errors: ErrUnknownAlgorithm, ErrBadSignature.
 func (p *PublicKey) Verify(algo string, msg, sig []byte) error {
 	h, err := signatureHash(algo)
 	if err != nil {
@@ -100,7 +100,8 @@ func (p *PublicKey) Verify(algo string, msg, sig []byte) error {
 	return nil
 }
 
-// Encrypt returns msg encrypted to the key with OAEP: ErrUnknownAlgorithm, or msg is too long for the key.
+// Encrypt returns msg encrypted to the key with OAEP. It fails with ErrUnknownAlgorithm, or if msg is too long for the
+// key.
 func (p *PublicKey) Encrypt(algo string, msg []byte) ([]byte, error) {
 	h, err := encryptionHash(algo)
 	if err != nil {
@@ -113,10 +114,10 @@ func (p *PublicKey) Encrypt(algo string, msg []byte) ([]byte, error) {
 	return ct, nil
 }
 
-// KnownSignature and KnownEncryption tell whether an algorithm's name is one of Salt's.
+// KnownSignature tells whether sig_algo may have this name.
 func KnownSignature(algo string) bool { _, err := signatureHash(algo); return err == nil }
 
-// KnownEncryption is the twin of KnownSignature for enc_algo.
+// KnownEncryption tells whether enc_algo may have this name.
 func KnownEncryption(algo string) bool { _, err := encryptionHash(algo); return err == nil }
 
 func signatureHash(algo string) (crypto.Hash, error) {

@@ -8,7 +8,8 @@ import (
 	"math/big"
 )
 
-// goSigner does the private operations in Go: the only way without cgo, and the measure for libcrypto.
+// goSigner does the private operations in Go. Without cgo it is the only way; with cgo, tests compare libcrypto with
+// it.
 type goSigner struct{ key *rsa.PrivateKey }
 
 func (s goSigner) sign(h crypto.Hash, digest []byte) ([]byte, error) {
@@ -23,9 +24,8 @@ func (s goSigner) decrypt(h crypto.Hash, ct []byte) ([]byte, error) {
 	return msg, nil
 }
 
-// raw is plain RSA, which crypto/rsa does not offer. The input is blinded because math/big does not run in
-// constant time, and the result is checked, because a fault in one half of the Chinese remainder step would
-// give the key away.
+// raw is plain RSA, which crypto/rsa does not offer. It blinds the input because math/big does not run in constant
+// time. It checks the result because a fault in one half of the Chinese remainder step would reveal the key.
 func (s goSigner) raw(block []byte) ([]byte, error) {
 	n, e := s.key.N, big.NewInt(int64(s.key.E))
 	m := new(big.Int).SetBytes(block)
@@ -46,7 +46,7 @@ func (s goSigner) raw(block []byte) ([]byte, error) {
 	return out.FillBytes(make([]byte, len(block))), nil
 }
 
-// private returns c^d mod n, by the two primes when there are two.
+// private returns c^d mod n. If there are two primes, it uses both.
 func (s goSigner) private(c *big.Int) *big.Int {
 	pre := &s.key.Precomputed
 	if len(s.key.Primes) != 2 || pre.Dp == nil || pre.Dq == nil || pre.Qinv == nil {

@@ -17,8 +17,8 @@ import (
 	"unsafe"
 )
 
-// opensslSigner keeps a key inside libcrypto, ready for use; libcrypto locks what threads share. The key is
-// freed when the signer is no longer reachable.
+// opensslSigner keeps a key inside libcrypto, ready for use; libcrypto locks what threads share. The key is freed when
+// the signer is no longer reachable.
 type opensslSigner struct {
 	key  *C.EVP_PKEY
 	size int // of the modulus, in bytes

@@ -29,7 +29,7 @@ func TestWeak(t *testing.T) {
 		{"few bits", 2047, 65537, ErrWeakKey},
 	} {
 		if int64(int(tt.e)) != tt.e {
-			continue // a 32-bit machine has no such key
+			continue // such a key does not exist on a 32-bit machine
 		}
 		key, err := newPublicKey(&rsa.PublicKey{N: odd(tt.bits), E: int(tt.e)})
 		if err == nil {

@@ -20,7 +20,7 @@ var errTooLong = errors.New("crypt: message too long for the key")
 
 // padX931 returns the block of k bytes that is signed for msg:
 //
-//	6b bb..bb ba msg cc, or 6a msg cc when nothing fits between
+//	6b bb..bb ba msg cc, or 6a msg cc if there is no space for a filler
 func padX931(msg []byte, k int) ([]byte, error) {
 	room := k - x931Overhead - len(msg)
 	if room < 0 {
@@ -39,8 +39,8 @@ func padX931(msg []byte, k int) ([]byte, error) {
 	return append(append(block, msg...), x931Trailer), nil
 }
 
-// unpadX931 takes the message out of a block. Like libcrypto it refuses a long header with no filler byte
-// and an empty message.
+// unpadX931 returns the message in a block. Like libcrypto, it refuses a long header with no filler byte or an empty
+// message.
 func unpadX931(block []byte) ([]byte, error) {
 	if len(block) < x931Overhead+1 || block[len(block)-1] != x931Trailer {
 		return nil, ErrBadSignature
@@ -63,9 +63,9 @@ func unpadX931(block []byte) ([]byte, error) {
 	return msg[n+1:], nil
 }
 
-// SignX931 signs msg itself, without a hash ("private encrypt" in Salt): the token of a minion and the
-// signature over the digest of the shared key. The signature is deterministic: the lesser of s and n - s,
-// in as many bytes as the key has. Source: salt/utils/rsax931.py, RSAX931Signer.sign.
+// SignX931 signs msg itself, without a hash ("private encrypt" in Salt): the token of a minion and the signature over
+// the digest of the shared key. The signature is deterministic: the lesser of s and n - s, with as many bytes as the
+// key. Source: salt/utils/rsax931.py, RSAX931Signer.sign.
 func (k *PrivateKey) SignX931(msg []byte) ([]byte, error) {
 	block, err := padX931(msg, k.pub.size())
 	if err != nil {
@@ -93,7 +93,7 @@ func (p *PublicKey) RecoverX931(sig []byte) ([]byte, error) {
 		return nil, ErrBadSignature
 	}
 	t := s.Exp(s, big.NewInt(int64(p.rsa.E)), p.rsa.N)
-	if t.Bit(0) != 0 || t.Bit(1) != 0 || t.Bit(2) != 1 || t.Bit(3) != 1 { // low nibble is not c
+	if t.Bit(0) != 0 || t.Bit(1) != 0 || t.Bit(2) != 1 || t.Bit(3) != 1 { // the low nibble is not c
 		t.Sub(p.rsa.N, t)
 	}
 	return unpadX931(t.FillBytes(make([]byte, p.size())))

@@ -13,7 +13,7 @@ const (
 	fieldReason  = "reason"
 )
 
-// Job is what a master says of a job before it publishes it, under TagJobNew, and what a syndic forwards of that.
+// Job is a master's description of a job before it publishes it, under TagJobNew, and the part that a syndic forwards.
 //
 //	jid       text  job id
 //	tgt_type, tgt, user, fun, arg: as in the publish request
@@ -21,11 +21,11 @@ const (
 //	missing   list  ids of a list target that the master does not know
 type Job struct {
 	JID     string
-	Minions []string // nil: it does not say who
+	Minions []string // nil: not given
 	Missing []string
 }
 
-// ReadJob reads the data of such an event. What is no text in a list is left out.
+// ReadJob reads the data of such an event. It skips list members that are not texts.
 func ReadJob(data *payload.Map) Job {
 	j := Job{JID: data.Str(payload.FieldJID), Missing: payload.Texts(data.Value(fieldMissing))}
 	if list := data.List(fieldMinions); list != nil {
@@ -41,7 +41,7 @@ func NewJob(ask payload.PublishRequest, minions, missing []string) *payload.Map 
 		payload.FieldArg, ask.Arg(), fieldMinions, payload.AnyList(minions), fieldMissing, payload.AnyList(missing))
 }
 
-// NewShortJob is the data of the event under a bare job id, for which tools older than 3008 wait.
+// NewShortJob is the data of the event under a bare job id. Tools older than 3008 wait for it.
 func NewShortJob(minions []string) *payload.Map {
 	return payload.M(fieldMinions, payload.AnyList(minions))
 }
@@ -49,19 +49,20 @@ func NewShortJob(minions []string) *payload.Map {
 // Refuses tells whether an event under TagJobError ends the job.
 func Refuses(data *payload.Map) bool { return data.Has(fieldError) }
 
-// Author is the id that an event names, of whatever type, and whether it names one.
+// Author is the id in an event, of whatever type, and whether there is one.
 func Author(data *payload.Map) (id any, named bool) { return data.Get(payload.FieldID) }
 
-// ByMinion tells whether an event was fired by a minion with a request of its own: the load of that is its data.
+// ByMinion tells whether a minion fired an event with a request of its own. The data of such an event is the load of
+// the request.
 func ByMinion(data *payload.Map) bool { return payload.Command(data) == payload.CmdMinionEvent }
 
-// BatchHalt is what somebody says who ends a batch, under TagBatch.
+// BatchHalt is the data of an event that ends a batch, under TagBatch.
 //
 //	jid     text  of the batch
-//	reason  text  why; none: somebody has stopped it
+//	reason  text  why; default: a user has stopped it
 type BatchHalt struct{ JID, Reason string }
 
-// stopped is the reason where none is given.
+// stopped is the default reason.
 const stopped = "stop"
 
 // ReadBatchHalt reads the data of such an event.
@@ -73,13 +74,13 @@ func ReadBatchHalt(data *payload.Map) BatchHalt {
 	return h
 }
 
-// Presence is the data of TagPresent: the ids of all minions that are connected.
+// Presence is the data of TagPresent: the ids of all connected minions.
 func Presence(present []any) *payload.Map { return payload.M("present", present) }
 
-// PresenceChange is the data of TagPresenceChange: the ids that have come, and those that have gone.
+// PresenceChange is the data of TagPresenceChange: the ids that connected and those that disconnected.
 func PresenceChange(come, gone []any) *payload.Map { return payload.M("new", come, "lost", gone) }
 
-// MinionRefresh is the data of TagMinionRefresh; ResourceRefresh is that of TagResourceRefresh.
+// MinionRefresh is the data of TagMinionRefresh, ResourceRefresh that of TagResourceRefresh.
 func MinionRefresh(id string) *payload.Map   { return payload.M("Minion data cache refresh", id) }
 func ResourceRefresh(id string) *payload.Map { return payload.M("Resource cache refresh", id) }
 

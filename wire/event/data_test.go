@@ -10,8 +10,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// TestJobData: what a master says of a new job is what tools read, in Salt's order, and what is missing in the request
-// is told as None.
+// TestJobData: tools read the fields that a master writes for a new job, in Salt's order. Fields that are missing in
+// the request become None.
 func TestJobData(t *testing.T) {
 	ask := payload.NewPublishRequest(payload.M("jid", "1", "fun", []any{"a.b"}, "tgt", "m*", "user", "root", "key",
 		"secret"))
@@ -32,7 +32,7 @@ func TestJobData(t *testing.T) {
 	}
 }
 
-// TestWrongData: data of other types says nothing, and that of another event says nobody.
+// TestWrongData: data of other types reads as empty, and data of another event names nobody.
 func TestWrongData(t *testing.T) {
 	for _, v := range []any{nil, int64(7), "text", payload.M("a", 1)} {
 		j := event.ReadJob(payload.M("jid", 7, "minions", v, "missing", v))
@@ -48,7 +48,7 @@ func TestWrongData(t *testing.T) {
 	}
 }
 
-// TestWhoSpeaks: events by minions, events that end a job, and the ids that events name.
+// TestWhoSpeaks: events by minions, events that end a job, and the ids in events.
 func TestWhoSpeaks(t *testing.T) {
 	said := payload.M("cmd", payload.CmdMinionEvent, "id", int64(7))
 	if id, named := event.Author(said); !event.ByMinion(said) || id != int64(7) || !named {

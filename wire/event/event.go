@@ -19,18 +19,18 @@ const (
 	tagEnd     = "\n\n"
 	stampField = "_stamp"
 
-	// stampLayout is the form of 3008: UTC with microseconds and the zone. Older releases leave the zone out.
+	// stampLayout is the form of 3008: UTC with microseconds and the zone. Older releases omit the zone.
 	stampLayout = "2006-01-02T15:04:05.000000+00:00"
 )
 
 var (
-	// ErrBadTag means that no event may have a tag, see CheckTag.
+	// ErrBadTag means that no event may have this tag, see CheckTag.
 	ErrBadTag = errors.New("event: bad tag")
 	// ErrMalformed means that a body is not an event.
 	ErrMalformed = errors.New("event: malformed body")
 )
 
-// Stamp is the text of a moment as it stands in the field _stamp.
+// Stamp is the text of a time in the field _stamp.
 func Stamp(t time.Time) string {
 	t = t.UTC()
 	year, month, day := t.Date()
@@ -38,7 +38,7 @@ func Stamp(t time.Time) string {
 		return t.Format(stampLayout)
 	}
 	hour, minute, second := t.Clock()
-	b := []byte(stampLayout) // the numbers go over those of the layout
+	b := []byte(stampLayout) // the digits replace those of the layout
 	for _, n := range [...]struct{ at, digits, value int }{
 		{0, 4, year}, {5, 2, int(month)}, {8, 2, day}, {11, 2, hour}, {14, 2, minute}, {17, 2, second},
 		{20, 6, t.Nanosecond() / 1000},
@@ -51,9 +51,9 @@ func Stamp(t time.Time) string {
 	return string(b)
 }
 
-// Pack makes the body of an event. Data without _stamp gets one of now, at its end; data itself is not
-// changed. When the packed data is bigger than maxSize bytes (option max_event_size, 0 for no limit), big
-// values are replaced, see trim.
+// Pack makes the body of an event. If data has no _stamp, the body gets one of the current time at its end; data itself
+// does not change. If the packed data exceeds maxSize bytes (option max_event_size, 0 for no limit), trim replaces big
+// values.
 func Pack(tag string, data *payload.Map, maxSize int) ([]byte, error) {
 	if err := CheckTag(tag); err != nil {
 		return nil, err
@@ -79,7 +79,7 @@ func Pack(tag string, data *payload.Map, maxSize int) ([]byte, error) {
 	return body, nil
 }
 
-// stamped is data with a stamp at its end; data itself when stamp is "".
+// stamped is data with a stamp at its end, or data itself if stamp is "".
 func stamped(data *payload.Map, stamp string) *payload.Map {
 	if stamp == "" {
 		return data
@@ -87,8 +87,8 @@ func stamped(data *payload.Map, stamp string) *payload.Map {
 	return data.Clone().Set(stampField, stamp)
 }
 
-// appendStamped packs stamped(data, stamp), mostly without making that map: a map of up to 14 fields has their number
-// in the low half of its first byte (msgpack's fixmap).
+// appendStamped packs stamped(data, stamp), mostly without making that map: for up to 14 fields, the number of fields
+// is in the low half of the first byte (msgpack's fixmap).
 func appendStamped(body []byte, data *payload.Map, stamp string) ([]byte, error) {
 	const fixmap, fixmapMost = 0x80, 15
 	if stamp == "" || data.Len() >= fixmapMost {
@@ -108,7 +108,7 @@ func appendStamped(body []byte, data *payload.Map, stamp string) ([]byte, error)
 	return payload.AppendBin(body, stamp)
 }
 
-// Unpack reads the body of an event. The error is ErrMalformed, or wraps payload.ErrMalformed as well.
+// Unpack reads the body of an event. The error is ErrMalformed, and may also wrap payload.ErrMalformed.
 func Unpack(body []byte) (tag string, data *payload.Map, err error) {
 	head, packed, found := bytes.Cut(body, []byte(tagEnd))
 	if !found || len(head) == 0 || !utf8.Valid(head) {
@@ -121,7 +121,7 @@ func Unpack(body []byte) (tag string, data *payload.Map, err error) {
 	return string(head), data, nil
 }
 
-// Tag returns the tag of a body without reading the data; "" when it has none.
+// Tag returns the tag of a body without reading the data, or "" if there is none.
 func Tag(body []byte) string {
 	head, _, found := bytes.Cut(body, []byte(tagEnd))
 	if !found {

@@ -75,14 +75,14 @@ func TestTrimList(t *testing.T) {
 	if err != nil || got.Str("return") != "VALUE_TRIMMED" || got.Str("jid") != data.Str("jid") || len(body) > 2000 {
 		t.Errorf("got %v, %v", got, err)
 	}
-	// nothing fits: the event goes out all the same, with its keys
+	// nothing fits: the event is still sent, with its keys
 	if body, err = event.Pack("t", data, 10); err != nil || event.Tag(body) != "t" {
 		t.Errorf("limit 10: %q, %v", body, err)
 	}
 }
 
-// TestRecordedEvents reads the bodies of recorded frames and packs them again. The head of such a frame
-// is known: 82 a4 "head" 80 a4 "body" and a bin header.
+// TestRecordedEvents reads the bodies of recorded frames and packs them again. Each frame begins with 82 a4 "head" 80
+// a4 "body" and a bin header.
 func TestRecordedEvents(t *testing.T) {
 	n := 0
 	for _, s := range wiretest.Load(t, "eventbus_v3").Streams() {

@@ -7,22 +7,22 @@ import (
 	"brine/wire/payload"
 )
 
-// inTag are the words behind which tools of Salt search tags for a job, wherever these stand: theirs are expressions
-// such as (salt/job|syndic/.*)/JID.
+// jobInTag and syndicInTag are the prefixes after which Salt's tools search a tag for a job id. They search anywhere in
+// the tag, with expressions such as (salt/job|syndic/.*)/JID.
 const (
 	jobInTag    = "salt/job/"
 	syndicInTag = "syndic/"
 )
 
-// Imitates tells whether a tag is none of a job, and is taken for one by who searches it: it begins with a job id, or
-// holds one behind what the tags of jobs begin with.
+// Imitates tells whether a tag is not a job's, but a tool that searches for a job's tags would take it for one: it
+// begins with a job id, or contains one after a prefix of such tags.
 func Imitates(tag string) bool {
 	first, _, _ := strings.Cut(tag, "/")
 	if payload.BeginsWithJID(first) && !payload.IsJID(first) {
 		return true
 	}
 	if strings.HasPrefix(tag, syndicInTag) {
-		// what a syndic forwards holds the tags of jobs; nobody else has tags of this kind
+		// events that a syndic forwards contain the tags of jobs; nobody else has tags of this kind
 		return false
 	}
 	for i, part := range strings.Split(tag, jobInTag) {
@@ -34,7 +34,7 @@ func Imitates(tag string) bool {
 	return found && HoldsJID(behind)
 }
 
-// HoldsJID tells whether a part of a tag begins with the digits of a job id.
+// HoldsJID tells whether any part of a tag begins with the digits of a job id.
 func HoldsJID(tag string) bool {
 	return slices.ContainsFunc(strings.Split(tag, "/"), payload.BeginsWithJID)
 }

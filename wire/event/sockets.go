@@ -17,7 +17,7 @@ const (
 
 const minionHashLen = 10 // hex digits of the hashed id in the name of a minion's sockets
 
-// MinionSockets names the event sockets of a minion in its sock_dir. HashType is the option hash_type.
+// MinionSockets returns the names of a minion's event sockets in its sock_dir. hashType is the option hash_type.
 func MinionSockets(id, hashType string) (pub, pull string, err error) {
 	sum, err := hexSum(hashType, id)
 	if err != nil {

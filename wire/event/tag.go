@@ -9,11 +9,11 @@ import (
 	"brine/wire/payload"
 )
 
-// CheckTag is the rule of tags at every door of a bus: Pack asks it, and who takes bodies that others have packed. The
-// error is ErrBadTag, and says why.
+// CheckTag is the rule for all tags that enter a bus: Pack calls it, and so does code that accepts packed bodies of
+// others. The error wraps ErrBadTag and gives the reason.
 //
-// Unlike Salt: a tag has no control characters and no ends of lines, is UTF-8, and not longer than payload.MaxTag. A
-// newline could begin the data, or a line of a log or a stream; an escape sequence could speak to a terminal.
+// Unlike Salt: a tag must be UTF-8, no longer than payload.MaxTag, and without control characters and line ends. A
+// newline could begin the data, or a line of a log or a stream; an escape sequence could control a terminal.
 func CheckTag(tag string) error {
 	switch {
 	case tag == "":
@@ -28,11 +28,11 @@ func CheckTag(tag string) error {
 	return nil
 }
 
-// breaks tells whether a character means something to a terminal or to who reads lines.
+// breaks tells whether a character controls a terminal or ends a line.
 func breaks(r rune) bool { return unicode.IsControl(r) || r == '\u2028' || r == '\u2029' }
 
-// CheckGuestTag is the rule for those who may not say everything: a tag is also none that is taken for a job's by who
-// searches tags for one. The error is ErrBadTag, and says why.
+// CheckGuestTag is the rule for senders without full rights: it also refuses a tag that tools would take for a job's.
+// The error wraps ErrBadTag and gives the reason.
 func CheckGuestTag(tag string) error {
 	if err := CheckTag(tag); err != nil {
 		return err

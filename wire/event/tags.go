@@ -6,18 +6,18 @@ import "strings"
 const (
 	TagAuth           = "salt/auth"             // a sign-in: result, act, id, pub
 	TagKey            = "salt/key"              // a key was accepted, rejected or deleted: result, act, id
-	TagRotateKey      = "key"                   // the shared key is to be rotated: rotate_aes_key
+	TagRotateKey      = "key"                   // rotate the shared key: rotate_aes_key
 	TagPresent        = "salt/presence/present" // present
 	TagPresenceChange = "salt/presence/change"  // new, lost
 	TagMinionStart    = "minion_start"          // only with enable_legacy_startup_events
-	TagMinionPing     = "minion_ping"           // every ping_interval
+	TagMinionPing     = "minion_ping"           // sent every ping_interval
 	TagJobErrorNoJID  = "salt/job/error"        // a refused publish without a jid
 	TagReturnStart    = "salt/event_listen/start"
 	TagReturnExit     = "salt/event/exit" // stops event returners
 	TagNudge          = "brine/bus/nudge" // an empty event of a brine master, for tools that have just connected
 )
 
-// Join makes a tag of its parts; empty parts are left out.
+// Join joins the non-empty parts to a tag.
 func Join(parts ...string) string {
 	kept := make([]string, 0, len(parts))
 	for _, p := range parts {
@@ -34,7 +34,7 @@ func TagJobNew(jid string) string { return "salt/job/" + jid + "/new" }
 // TagJobPublish is fired with the whole publication.
 func TagJobPublish(jid string) string { return "salt/job/" + jid + "/publish" }
 
-// TagJobStart is fired by a minion that was asked to say when it starts a job.
+// TagJobStart is fired by a minion when it starts a job, if the job asks for it.
 func TagJobStart(jid, id string) string { return "salt/job/" + jid + "/start/" + id }
 
 // TagJobReturn is fired with the whole load of a minion's return.
@@ -65,25 +65,26 @@ func TagMinionRefresh(id string) string { return "minion/refresh/" + id }
 // TagResourceRefresh is fired when a 3008 minion registered its resources.
 func TagResourceRefresh(id string) string { return "resource/refresh/" + id }
 
-// TagRun begins the tags of one run of a runner function: below it are new, ret, and what the function itself fires.
+// TagRun begins the tags of one run of a runner function: TagRun/new, TagRun/ret, and the tags that the function itself
+// fires.
 func TagRun(jid string) string { return PrefixRun + jid }
 
-// TagWheel is TagRun of a wheel function.
+// TagWheel is TagRun for a wheel function.
 func TagWheel(jid string) string { return PrefixWheel + jid }
 
-// What the tags of runs begin with.
+// Prefixes of the tags of runs.
 const (
 	PrefixRun   = "salt/run/"
 	PrefixWheel = "salt/wheel/"
 )
 
-// TagSyndicJob is fired by a syndic that knows which minions of its own will answer.
+// TagSyndicJob is fired by a syndic that knows which of its minions will answer.
 func TagSyndicJob(jid string) string { return "syndic/job/" + jid }
 
-// TagStats is fired with the numbers of one worker when master_stats is on.
+// TagStats is fired with the statistics of one worker if master_stats is on.
 func TagStats(worker string) string { return "salt/stats/" + worker }
 
-// TagBatch is fired along an asynchronous batch job; step is new, progress, complete, halted, recover or stop.
+// TagBatch is fired during an asynchronous batch job; step is new, progress, complete, halted, recover or stop.
 func TagBatch(jid, step string) string { return "salt/batch/" + jid + "/" + step }
 
 // TagFileserver is fired when a backend of the file server has looked for changes (fileserver_events).

@@ -7,20 +7,20 @@ import (
 )
 
 const (
-	trimmedValue = "VALUE_TRIMMED" // stands for a value that was too big
+	trimmedValue = "VALUE_TRIMMED" // replaces a value that was too big
 
-	// pythonBytes is what Python adds to the size of a byte string; Salt's limit counts it.
+	// pythonBytes is Python's overhead for a byte string; Salt's limit includes it.
 	pythonBytes = 33
 
 	trimFrom = 50 // first pass: values above this percentage of the limit
-	trimStep = 10 // every further pass: so many percent less
+	trimStep = 10 // each further pass: so many percentage points less
 )
 
-// trim packs data after head (a tag and its end) with big values replaced, in passes that replace smaller
-// and smaller ones, until it is below limit or the passes are used up. Maps are walked, lists are replaced
-// whole. Source: salt/utils/dicttrim.py, trim_dict.
+// trim packs data after head (a tag and its end) and replaces big values. Each pass replaces smaller values than the
+// one before, until the size is below limit or no passes are left. Inside maps it replaces single values, but it
+// replaces a list as a whole. Source: salt/utils/dicttrim.py, trim_dict.
 //
-// Unlike Salt: a list counts with what it holds, not with its number of elements.
+// Unlike Salt: the size of a list is that of its content, not its number of elements.
 func trim(head []byte, data *payload.Map, limit int) ([]byte, error) {
 	for percent := trimFrom; ; percent -= trimStep {
 		var err error
@@ -37,7 +37,7 @@ func trim(head []byte, data *payload.Map, limit int) ([]byte, error) {
 	}
 }
 
-// trimMap returns a copy of m in which every value above limit bytes is replaced.
+// trimMap returns a copy of m in which every value larger than limit bytes is replaced.
 func trimMap(m *payload.Map, limit int) (*payload.Map, error) {
 	out := payload.NewMap(m.Len())
 	for k, v := range m.All() {

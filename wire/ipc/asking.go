@@ -13,30 +13,31 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// takesBoth is what a PullServer says to a sender that ends without having sent anything. Real Salt only closes the
-// connection then.
+// takesBoth is the reply of a PullServer to a sender that ends without sending anything. Real Salt just closes the
+// connection.
 const takesBoth = "both framings\n"
 
 const (
-	askPatience = 3 * time.Second // for a bus to show what it takes, once for each connection
-	quietTurns  = 8               // of a bus that publishes nothing: by then it has published what it has read
-	mostTurns   = 64              // of a bus that always publishes something
+	askPatience = 3 * time.Second // for a bus to show its framing, once per connection
+	quietTurns  = 8               // after so many turns without a publication, a bus has published all that it has read
+	mostTurns   = 64              // for a bus that always publishes something
 )
 
 var (
-	// errBoth means that a bus takes either framing.
+	// errBoth means that a bus accepts either framing.
 	errBoth = errors.New("ipc: the bus takes both framings")
-	// errNotPlain means that an event without its length has not come out of a bus.
+	// errNotPlain means that the bus has not published an event that was sent without its length.
 	errNotPlain = errors.New("ipc: the bus has not published an event without its length")
 )
 
-// sendPlain sends the first event of a connection to a bus of unknown framing, and keeps the connection when the bus
-// has published it.
+// sendPlain sends the first event of a connection to a bus of unknown framing. It keeps the connection if the bus
+// publishes the event.
 //
-// A bus cannot be asked what it takes, and does not refuse what it does not take. Without its length an event does no
-// harm: who wants a length takes the first bytes for one of two gigabytes, waits for the rest, and forgets them
-// with the connection. With a length it would be lost on who wants none, and an error in the log there.
-// Real Salt serves both sockets in one loop. Each turn makes it go round, so that no clock is needed.
+// A bus cannot be asked for its framing, and it does not refuse the wrong one. An event without its length does no
+// harm: a bus that expects a length reads the first bytes as a length of two gigabytes, waits for the rest, and
+// discards them when the connection ends. But an event with its length would be lost on a bus that expects none, and
+// would log an error there. Real Salt serves both sockets in one loop. Each turn makes the loop go round once, so that
+// no clock is needed.
 func (p *Pusher) sendPlain(ctx context.Context, body []byte) error {
 	ctx, cancel := context.WithTimeout(ctx, p.patience)
 	defer cancel()
@@ -48,7 +49,7 @@ func (p *Pusher) sendPlain(ctx context.Context, body []byte) error {
 		return err
 	}
 	defer sight.conn.Close()
-	if err := p.turn(ctx); err != nil { // from here on the bus knows the subscriber
+	if err := p.turn(ctx); err != nil { // after this turn the bus knows the subscriber
 		return err
 	}
 	if p.conn, err = Dial(ctx, p.addr); err != nil {
@@ -65,7 +66,7 @@ func (p *Pusher) sendPlain(ctx context.Context, body []byte) error {
 	return nil
 }
 
-// awaitOut returns nil when the event has come out of the bus.
+// awaitOut returns nil when the bus has published the event.
 func (p *Pusher) awaitOut(ctx context.Context, s *sight) error {
 	for quiet, n := 0, 0; quiet < quietTurns && n < mostTurns; n++ {
 		if err := p.turn(ctx); err != nil {
@@ -83,8 +84,8 @@ func (p *Pusher) awaitOut(ctx context.Context, s *sight) error {
 	return errNotPlain
 }
 
-// turn makes a connection without events and waits until the bus has closed it. By then the bus has read what was
-// sent to it before.
+// turn makes a connection without events and waits until the bus has closed it. By then the bus has read everything
+// that was sent to it earlier.
 func (p *Pusher) turn(ctx context.Context) error {
 	conn, err := Dial(ctx, p.addr)
 	if err != nil {
@@ -109,12 +110,12 @@ func (p *Pusher) turn(ctx context.Context) error {
 	return nil
 }
 
-// sight looks for one event among all that a bus publishes.
+// sight looks for one event among all events of a bus.
 type sight struct {
 	conn net.Conn
 	raw  syscall.RawConn
 	want []byte
-	got  []byte // the end of what was read, shorter than want
+	got  []byte // the last bytes read, fewer than want has
 }
 
 func watchFor(ctx context.Context, pub string, body []byte) (*sight, error) {
@@ -133,8 +134,8 @@ func watchFor(ctx context.Context, pub string, body []byte) (*sight, error) {
 	return s, nil
 }
 
-// look reads what is there now and never waits for more. It reports whether the event was seen, and whether anything
-// was there.
+// look reads the bytes that have arrived and never waits for more. It reports whether the event was seen, and whether
+// there were any bytes.
 func (s *sight) look() (seen, some bool, err error) {
 	var failed error
 	buf := make([]byte, readBuffer)
@@ -160,7 +161,7 @@ func (s *sight) look() (seen, some bool, err error) {
 	return seen, some, errors.Join(err, failed)
 }
 
-// add reports whether what came ends the event.
+// add reports whether b completes the event.
 func (s *sight) add(b []byte) bool {
 	s.got = append(s.got, b...)
 	if bytes.Contains(s.got, s.want) {

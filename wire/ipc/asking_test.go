@@ -51,7 +51,7 @@ func TestAskingPusher(t *testing.T) {
 	}
 }
 
-// TestAskingBusy: a bus that always has something to publish keeps nobody asking.
+// TestAskingBusy: a bus that always has something to publish does not delay a Pusher.
 func TestAskingBusy(t *testing.T) {
 	for name, salt := range salts {
 		t.Run(name, func(t *testing.T) {
@@ -92,7 +92,7 @@ func TestAskingBusy(t *testing.T) {
 	}
 }
 
-// TestAskingBrine: a bus of our own says what it takes, and its subscribers are left alone.
+// TestAskingBrine: a brine bus says that it accepts both framings, and its subscribers see no extra event.
 func TestAskingBrine(t *testing.T) {
 	pull, got := newPull(t)
 	pub, connected, _ := newPub(t, PubOptions{})
@@ -117,7 +117,7 @@ func TestAskingBrine(t *testing.T) {
 	}
 }
 
-// TestAskingAnew: after a restart the bus may be that of another release.
+// TestAskingAnew: after a restart the bus may belong to another release.
 func TestAskingAnew(t *testing.T) {
 	dir := t.TempDir()
 	p := NewAskingPusher(filepath.Join(dir, "pull"), filepath.Join(dir, "pub"))
@@ -142,8 +142,8 @@ func TestAskingAnew(t *testing.T) {
 	}
 }
 
-// TestAskingInVain: a bus that stands still finds the event when it goes on, with its length. So does one that cannot
-// be subscribed to.
+// TestAskingInVain: a bus that hangs finds the event with its length when it continues. So does a bus that accepts no
+// subscribers.
 func TestAskingInVain(t *testing.T) {
 	still := newSaltBus(t, t.TempDir(), FramingLength, FramingPlain)
 	ctx := within(t)

@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// newPub serves a pub socket; connected gets every new subscriber.
+// newPub serves a pub socket; connected receives every new subscriber.
 func newPub(t *testing.T, opt PubOptions) (s *PubServer, connected, gone chan *Subscriber) {
 	t.Helper()
 	if opt.Path == "" {
@@ -44,7 +44,7 @@ func TestPubToMany(t *testing.T) {
 	const subscribers, events = 5, 2000
 	for _, f := range []Framing{FramingPlain, FramingLength} {
 		s, connected, _ := newPub(t, PubOptions{Framing: f})
-		s.Publish(body(-1)) // nobody is there
+		s.Publish(body(-1)) // without subscribers
 		var subs []*Subscription
 		for range subscribers {
 			subs = append(subs, subscribe(t, s, FramingDetect))
@@ -70,13 +70,14 @@ func TestPubToMany(t *testing.T) {
 	}
 }
 
-// TestPubToTheJustConnected: an event reaches who has connected before it, though the server may not have run since.
+// TestPubToTheJustConnected: an event reaches a subscriber that connected before it, even if the server has not run
+// since.
 func TestPubToTheJustConnected(t *testing.T) {
 	for _, path := range []string{"", "tcp://127.0.0.1:0"} {
 		s, connected, gone := newPub(t, PubOptions{Path: path})
 		ctx := within(t)
 		_ = subscribe(t, s, FramingPlain)
-		receive(t, "the first", connected) // from now on it serves
+		receive(t, "the first", connected) // from now on the server runs
 		for i := range 200 {
 			sub := subscribe(t, s, FramingPlain)
 			s.Publish(body(i))
@@ -101,7 +102,8 @@ func TestPubOverTCP(t *testing.T) {
 	}
 }
 
-// TestSlowSubscriber lets one subscriber sleep: publishing never waits, it loses events, others none.
+// TestSlowSubscriber lets one subscriber sleep: publishing never waits, this subscriber loses events, the others lose
+// none.
 func TestSlowSubscriber(t *testing.T) {
 	const size, events = 64 << 10, 200
 	s, connected, gone := newPub(t, PubOptions{QueueBytes: 20 << 20, WriteTimeout: time.Minute})
@@ -146,7 +148,7 @@ func TestQueueDropsOldest(t *testing.T) {
 		{2, 100, []string{"a", "b", "c"}, "bc", 1},
 		{10, 4, []string{"aa", "bb", "c"}, "bbc", 1},
 		{10, 4, []string{"aa", "bb", "eeee"}, "eeee", 2},
-		{10, 4, []string{"longer"}, "longer", 0}, // over the limit, but alone
+		{10, 4, []string{"longer"}, "longer", 0}, // over the limit, but alone in the queue
 		{10, 4, []string{"longer", "b"}, "b", 1},
 	} {
 		s := &Subscriber{maxFrames: tt.frames, maxBytes: tt.bytes, wake: make(chan struct{}, 1)}
@@ -178,7 +180,7 @@ func TestWriteTimeout(t *testing.T) {
 	}
 }
 
-// TestHangup notices a subscriber that leaves although nothing is published.
+// TestHangup: the server notices that a subscriber has left, even without a publication.
 func TestHangup(t *testing.T) {
 	s, connected, gone := newPub(t, PubOptions{})
 	conn := dial(t, s.Addr())
@@ -189,7 +191,7 @@ func TestHangup(t *testing.T) {
 	_ = conn.Close()
 	receive(t, "disconnect", gone)
 	dial(t, s.Addr())
-	receive(t, "subscriber", connected).Close() // from our side
+	receive(t, "subscriber", connected).Close() // our side closes it
 	receive(t, "disconnect", gone)
 }
 
@@ -223,7 +225,7 @@ func TestSubscriptionEnds(t *testing.T) {
 	if _, _, err := full.Next(within(t)); err != nil {
 		t.Error(err)
 	}
-	_ = full.Close() // while its goroutine waits for room
+	_ = full.Close() // while its goroutine waits for free space
 }
 
 func newPull(t *testing.T) (*PullServer, chan []byte) {
@@ -267,7 +269,7 @@ func TestPull(t *testing.T) {
 	}
 }
 
-// TestPullHostile has senders that stop in the middle, send rubbish or nothing; an honest one gets through.
+// TestPullHostile has senders that stop in the middle, send rubbish or nothing. An honest sender still gets through.
 func TestPullHostile(t *testing.T) {
 	s, got := newPull(t)
 	dial(t, s.Addr())

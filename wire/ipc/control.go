@@ -20,30 +20,29 @@ import (
 const (
 	maxRequest     = 16 << 20         // bytes of a control request
 	controlTimeout = 15 * time.Second // for the rest of a request that has begun, and for a reply without progress
-	controlGrace   = time.Second      // for the reply in hand when the server stops
+	controlGrace   = time.Second      // for the current reply when the server stops
 )
 
-// ErrRequest means that a control request or its reply is not what it should be.
+// ErrRequest means that a control request or its reply is malformed.
 var ErrRequest = errors.New("ipc: malformed control message")
 
-// ControlHandler answers one request of a local operator. An error reaches the operator as text. Ctx ends
-// when the operator hangs up or the server stops.
+// ControlHandler answers one request of a local operator. The operator gets an error as text. ctx ends when the
+// operator hangs up or the server stops.
 type ControlHandler func(ctx context.Context, peer Peer, request *payload.Map) (*payload.Map, error)
 
 // ControlOptions configure a ControlServer.
 type ControlOptions struct {
 	Path   string          // of a unix socket
-	Mode   fs.FileMode     // of the socket file, 0600 when 0
-	Allow  func(Peer) bool // who may ask; nil for root and the user of this process
-	Logger *slog.Logger    // nil for silence
+	Mode   fs.FileMode     // of the socket file, 0: 0600
+	Allow  func(Peer) bool // whether a peer may send requests; nil: root and the user of this process may
+	Logger *slog.Logger    // nil: silent
 }
 
 // ControlServer answers requests on brine's control socket. Both directions carry
 //
 //	length (4 bytes, big endian) | msgpack map, bin rule
 //
-// A reply is {reply: <map>} or {error: <text>}. A connection may ask many times, one question after the
-// other.
+// A reply is {reply: <map>} or {error: <text>}. A connection may send many requests, one after another.
 type ControlServer struct {
 	opt ControlOptions
 	ln  *listener
@@ -67,12 +66,12 @@ func (s *ControlServer) Listen() error {
 	return err
 }
 
-// Close gives up the socket. It is needed only when Serve is never called.
+// Close closes the socket. It is needed only if Serve is never called.
 func (s *ControlServer) Close() error { return s.ln.close() }
 
-// Serve answers until ctx ends, then removes the socket, waits for the handlers and returns the cause. Who asked
-// before that gets its reply: the request may be what stops the server.
-// Requests of different connections are handled at the same time.
+// Serve answers until ctx ends. It then removes the socket, waits for the handlers, and returns the cause. A request
+// that came before still gets its reply, because it may be the request that stops the server. Requests of different
+// connections are handled concurrently.
 func (s *ControlServer) Serve(ctx context.Context, handler ControlHandler) error {
 	if s.ln == nil {
 		return ErrNotListening
@@ -94,7 +93,7 @@ func (s *ControlServer) Serve(ctx context.Context, handler ControlHandler) error
 	})
 }
 
-// controlConn is one connection. Its reader belongs to waitByte between requests, and to run otherwise.
+// controlConn is one connection. Between requests waitByte uses its reader, otherwise run.
 type controlConn struct {
 	conn    net.Conn
 	r       *bufio.Reader
@@ -132,7 +131,8 @@ func (c *controlConn) run(ctx context.Context) error {
 	}
 }
 
-// waitByte reports on next when the following request begins or the peer is gone, and calls onGone then.
+// waitByte sends to next when the following request begins or the peer has gone. In the second case it also calls
+// onGone.
 func (c *controlConn) waitByte(next chan<- error, onGone func()) {
 	go func() {
 		_, err := c.r.Peek(1)
@@ -154,7 +154,7 @@ func (c *controlConn) read() (*payload.Map, error) {
 	return req, c.conn.SetReadDeadline(time.Time{})
 }
 
-// answer runs the handler. A handler that panics fails its request and nothing else.
+// answer runs the handler. A panic of the handler fails only its request.
 func (c *controlConn) answer(ctx context.Context, req *payload.Map) (reply *payload.Map) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -169,7 +169,7 @@ func (c *controlConn) answer(ctx context.Context, req *payload.Map) (reply *payl
 	return payload.M("reply", got)
 }
 
-// writeMessage packs m and writes it; what cannot be packed is reported to the peer instead.
+// writeMessage packs m and writes it. If m cannot be packed, the peer gets the error instead.
 func writeMessage(conn net.Conn, m *payload.Map) error {
 	b, err := payload.AppendBin(make([]byte, lengthSize, 512), m)
 	if err == nil && len(b) > MaxFrame {

@@ -13,14 +13,14 @@ type RemoteError struct{ Text string }
 
 func (e *RemoteError) Error() string { return e.Text }
 
-// ControlClient asks a daemon on its control socket. It may be used by any number of goroutines.
+// ControlClient sends requests to a daemon's control socket. Any number of goroutines may use it.
 type ControlClient struct{ addr string }
 
-// NewControlClient returns a client for a control socket; it connects for each request.
+// NewControlClient returns a client for a control socket. It connects for each request.
 func NewControlClient(addr string) *ControlClient { return &ControlClient{addr: addr} }
 
-// Do sends a request and returns the reply, empty when the daemon had nothing to say. The daemon's own error
-// is a *RemoteError. The end of ctx ends the call, and tells the handler so.
+// Do sends a request and returns the reply, which is empty if the daemon has no result. The daemon's own error is a
+// *RemoteError. The end of ctx ends the call and cancels the handler's context.
 func (c *ControlClient) Do(ctx context.Context, request *payload.Map) (*payload.Map, error) {
 	conn, err := Dial(ctx, c.addr)
 	if err != nil {
@@ -30,7 +30,7 @@ func (c *ControlClient) Do(ctx context.Context, request *payload.Map) (*payload.
 	stop := context.AfterFunc(ctx, func() { _ = conn.Close() })
 	defer stop()
 	writeErr := writeMessage(conn, request)
-	reply, err := readMessage(conn, MaxFrame) // a refusal may be there although writing failed
+	reply, err := readMessage(conn, MaxFrame) // the daemon may have sent a refusal although writing failed
 	if err != nil {
 		if ctx.Err() != nil {
 			return nil, fmt.Errorf("ask %s: %w", c.addr, context.Cause(ctx))

@@ -87,7 +87,7 @@ func TestControlParallel(t *testing.T) {
 	c, cancelled := newControl(t, nil)
 	ctx, cancel := context.WithCancelCause(within(t))
 	var wg sync.WaitGroup
-	for range 4 { // these hang and hold nobody up
+	for range 4 { // these hang and delay no other request
 		wg.Go(func() {
 			if _, err := c.Do(ctx, payload.M("cmd", "hang")); !errors.Is(err, errStop) {
 				t.Errorf("hang: %v", err)
@@ -102,7 +102,7 @@ func TestControlParallel(t *testing.T) {
 			}
 		})
 	}
-	// a hanging handler hears that its caller has gone; its request must have arrived by then
+	// a hanging handler's context ends when its caller has gone; the request must have arrived before
 	cancelAfterEcho(t, c, cancel)
 	wg.Wait()
 	for len(cancelled) > 0 {
@@ -120,7 +120,7 @@ func cancelAfterEcho(t *testing.T, c *ControlClient, cancel context.CancelCauseF
 	cancel(errStop)
 }
 
-// TestControlHangup tells the handler that its caller has gone.
+// TestControlHangup: the handler's context ends when its caller has gone.
 func TestControlHangup(t *testing.T) {
 	c, cancelled := newControl(t, nil)
 	conn := dial(t, c.addr)
@@ -133,7 +133,7 @@ func TestControlHangup(t *testing.T) {
 	}
 }
 
-// TestControlConversation asks twice on one connection, the second time before the first answer is read.
+// TestControlConversation sends two requests on one connection, the second one before the first answer is read.
 func TestControlConversation(t *testing.T) {
 	c, _ := newControl(t, nil)
 	conn := dial(t, c.addr)
@@ -164,7 +164,7 @@ func TestControlRefuses(t *testing.T) {
 
 func TestControlMalformed(t *testing.T) {
 	c, _ := newControl(t, nil)
-	dial(t, c.addr) // says nothing
+	dial(t, c.addr) // sends nothing
 	for name, b := range map[string]string{
 		"no map": "\x00\x00\x00\x01\x05", "no msgpack": "\x00\x00\x00\x01\xc1", "too long": "\xff\xff\xff\xff",
 		"http": "GET / HTTP/1.1\r\n\r\n",
@@ -191,7 +191,7 @@ func TestControlMalformed(t *testing.T) {
 	}
 }
 
-// TestControlAnswersWhoStopsIt: a request whose handling ends the server gets its reply all the same.
+// TestControlAnswersWhoStopsIt: a request that makes the server stop still gets its reply.
 func TestControlAnswersWhoStopsIt(t *testing.T) {
 	for range 50 {
 		s := NewControlServer(ControlOptions{Path: sock(t)})

@@ -14,13 +14,13 @@ import (
 type Framing int
 
 const (
-	// FramingPlain: frames back to back. Pub sockets of 3006.0 to 3006.19, 3007 and 3008, pull sockets of
-	// 3006.0 to 3006.19 and early 3007.
+	// FramingPlain has frames back to back. It is used by the pub sockets of 3006.0 to 3006.19, 3007 and 3008, and by
+	// the pull sockets of 3006.0 to 3006.19 and early 3007.
 	FramingPlain Framing = iota
-	// FramingLength: four bytes of length, big endian, in front of every frame. All pull sockets of current
-	// releases, and the pub socket of late 3006.
+	// FramingLength has four bytes of length, big endian, before every frame. It is used by all pull sockets of current
+	// releases, and by the pub socket of late 3006.
 	FramingLength
-	// FramingDetect is for readers only: the first byte of a stream tells the two apart.
+	// FramingDetect is for readers only: the first byte of a stream shows its framing.
 	FramingDetect
 )
 
@@ -29,20 +29,20 @@ const MaxFrame = payload.MaxFrame
 
 const (
 	lengthSize   = 4
-	readBuffer   = 16 << 10 // bytes that a Reader asks for at once
-	firstClaim   = 64 << 10 // bytes of a body for which memory is claimed before they have come
+	readBuffer   = 16 << 10 // bytes that a Reader requests at once
+	firstClaim   = 64 << 10 // bytes of a body that are allocated before they arrive
 	maxPairs     = 16       // in the map of a frame
 	maxKey       = 255      // bytes of a key of that map
 	maxHeadDepth = 16       // nesting inside the head of a frame
 )
 
-// frameHead is all of a frame before the body's own header: a map of two, "head", an empty map, "body".
+// frameHead is everything in a frame before the header of the body: a map of two, "head", an empty map, "body".
 const frameHead = "\x82\xa4head\x80\xa4body"
 
-// ErrFrame means that a stream does not hold frames, or one that is too big. The stream is lost.
+// ErrFrame means that a stream does not hold frames, or that a frame is too big. The stream is then useless.
 var ErrFrame = errors.New("ipc: malformed frame")
 
-// EncodeFrame makes the frame of an event body. FramingDetect is taken as FramingPlain.
+// EncodeFrame makes the frame of an event body. FramingDetect means FramingPlain here.
 func EncodeFrame(body []byte, f Framing) []byte {
 	out := make([]byte, 0, lengthSize+len(frameHead)+5+len(body))
 	if f == FramingLength {
@@ -75,7 +75,7 @@ func binHeaderSize(n int) int {
 type Reader struct {
 	r       *bufio.Reader
 	framing Framing
-	left    int64 // bytes that the frame in hand may still take
+	left    int64 // bytes that the current frame may still have
 }
 
 // NewReader returns a Reader. With FramingDetect the first byte decides for the whole stream.
@@ -83,9 +83,9 @@ func NewReader(r io.Reader, f Framing) *Reader {
 	return &Reader{r: bufio.NewReaderSize(r, readBuffer), framing: f}
 }
 
-// Next returns the body of the next frame in a slice of its own. At the end of the stream between two
-// frames the error is io.EOF, inside one io.ErrUnexpectedEOF, and ErrFrame when the bytes are no frame.
-// After an error the stream is of no more use.
+// Next returns the body of the next frame in a slice of its own. At the end of the stream the error is io.EOF between
+// two frames, and io.ErrUnexpectedEOF inside one. It is ErrFrame if the bytes are not a frame. After an error the
+// stream is useless.
 func (r *Reader) Next() ([]byte, error) {
 	first, err := r.r.Peek(1)
 	if err != nil {
@@ -101,7 +101,7 @@ func (r *Reader) Next() ([]byte, error) {
 	return body, err
 }
 
-// detect knows a frame by its first byte, a map; a length below MaxFrame starts far below.
+// detect recognizes a frame by its first byte, that of a map. The first byte of a length up to MaxFrame is much lower.
 func detect(first byte) Framing {
 	if first <= MaxFrame>>24 {
 		return FramingLength
@@ -130,7 +130,7 @@ func (r *Reader) frame() ([]byte, error) {
 	return body, err
 }
 
-// mapping reads the map of a frame and returns what stands under "body".
+// mapping reads the map of a frame and returns the value of "body".
 func (r *Reader) mapping() ([]byte, error) {
 	pairs, err := r.pairs()
 	if err != nil {
@@ -195,7 +195,7 @@ func (r *Reader) key() (bool, error) {
 	return isBody, err
 }
 
-// text reads a string; the result is not nil when there is no error.
+// text reads a string. Without an error the result is not nil.
 func (r *Reader) text() ([]byte, error) {
 	n, err := r.textSize()
 	if err != nil {
@@ -228,7 +228,7 @@ func (r *Reader) textSize() (int, error) {
 	return int(n), r.claim(n)
 }
 
-// claim takes n bytes off what the frame may still have.
+// claim subtracts n bytes from the rest of the frame.
 func (r *Reader) claim(n uint64) error {
 	if n > uint64(r.left) {
 		return fmt.Errorf("%w: content longer than the frame", ErrFrame)
@@ -256,7 +256,7 @@ func (r *Reader) number(width int) (uint64, error) {
 	return n, nil
 }
 
-// readAll reads n bytes. Memory grows with what has come, not with n.
+// readAll reads n bytes. Its memory grows with the bytes that arrive, not with n.
 func readAll(r io.Reader, n int) ([]byte, error) {
 	buf := make([]byte, 0, min(n, firstClaim))
 	for len(buf) < n {

@@ -30,7 +30,7 @@ func TestStaticFrames(t *testing.T) {
 	}
 }
 
-// TestRecordedStreams reads every recorded stream to its end, one byte at a time too, and writes it again.
+// TestRecordedStreams reads every recorded stream to its end, also one byte at a time, and writes it again.
 func TestRecordedStreams(t *testing.T) {
 	for _, f := range wiretest.LoadAll(t, "eventbus_3006", "eventbus_3007", "eventbus_v3") {
 		for i, s := range f.Streams() {
@@ -71,7 +71,7 @@ func checkStream(t *testing.T, name string, r *Reader, s wiretest.Stream, f Fram
 	}
 }
 
-// TestPushed reads what was written to real pull sockets, with and without a length.
+// TestPushed reads streams that were written to real pull sockets, with and without a length.
 func TestPushed(t *testing.T) {
 	for _, m := range wiretest.Load(t, "eventbus_v3").List("pushed") {
 		body, err := NewReader(bytes.NewReader(wiretest.Hex(t, m, "frame_hex")), FramingDetect).Next()
@@ -97,7 +97,7 @@ func TestFrameSizes(t *testing.T) {
 	}
 }
 
-// TestHeads reads frames whose head is not empty, as clients that expect an answer would send.
+// TestHeads reads frames with a non-empty head, as sent by clients that expect an answer.
 func TestHeads(t *testing.T) {
 	heads := []any{
 		payload.M("mid", 7), payload.M("mid", "text", "x", []any{1.5, nil, true, -1, 70000, int64(5e9), -40000,
@@ -224,7 +224,7 @@ func BenchmarkReader(b *testing.B) {
 	}
 }
 
-// loop reads the same frame for ever.
+// loop reads the same frame forever.
 type loop struct {
 	frame []byte
 	at    int

@@ -20,10 +20,10 @@ import (
 const maxPath = 107
 
 const (
-	probeTimeout = time.Second      // to find out whether somebody serves a socket that is there
-	acceptPause  = time.Second / 10 // after a failed accept, for example for want of descriptors
-	maxPeers     = 1024             // connections at one socket,
-	peersShare   = 8                // at most one in so many of the descriptors of the process
+	probeTimeout = time.Second      // to find out whether a process serves an existing socket
+	acceptPause  = time.Second / 10 // after a failed accept, for example for lack of descriptors
+	maxPeers     = 1024             // connections of one socket
+	peersShare   = 8                // at most one in peersShare of the process's descriptors
 )
 
 var (
@@ -35,7 +35,7 @@ var (
 	ErrNotListening = errors.New("ipc: not listening")
 )
 
-// MaxPeers is how many connections one socket takes in this process: local tools must not take the last descriptor.
+// MaxPeers is how many connections one socket accepts in this process: local tools must not use up the descriptors.
 func MaxPeers() int {
 	var lim unix.Rlimit
 	if unix.Getrlimit(unix.RLIMIT_NOFILE, &lim) != nil {
@@ -44,7 +44,7 @@ func MaxPeers() int {
 	return int(max(min(lim.Cur/peersShare, maxPeers), 4))
 }
 
-// network splits an address into what net wants.
+// network splits an address for the net package.
 func network(addr string) (kind, name string, err error) {
 	if rest, ok := strings.CutPrefix(addr, "tcp://"); ok {
 		return "tcp", rest, nil
@@ -56,7 +56,7 @@ func network(addr string) (kind, name string, err error) {
 	return "unix", addr, nil
 }
 
-// Dial connects to a socket. Where ctx ends before that the error is its cause.
+// Dial connects to a socket. If ctx ends first, the error is its cause.
 func Dial(ctx context.Context, addr string) (net.Conn, error) {
 	kind, name, err := network(addr)
 	if err != nil {
@@ -65,7 +65,7 @@ func Dial(ctx context.Context, addr string) (net.Conn, error) {
 	var d net.Dialer
 	conn, err := d.DialContext(ctx, kind, name)
 	if err != nil && ctx.Err() != nil {
-		err = context.Cause(ctx) // the dialer has a word of its own for it
+		err = context.Cause(ctx) // the dialer returns an error of its own instead
 	}
 	if err != nil {
 		return nil, fmt.Errorf("connect to %s: %w", addr, err)
@@ -73,16 +73,16 @@ func Dial(ctx context.Context, addr string) (net.Conn, error) {
 	return conn, nil
 }
 
-// listener is a bound socket and the peers that it serves.
+// listener is a bound socket and its connections.
 type listener struct {
 	net.Listener
-	waiting *waiting // takes connections off the socket
+	waiting *waiting // accepts the connections of the socket
 	addr    string
 	log     *slog.Logger
 }
 
-// listen binds addr. A socket file that nobody serves is replaced. The file never has more permissions than
-// mode, not even while it is made.
+// listen binds addr. It replaces a socket file that no process serves. The file never has more permissions than mode,
+// not even while it is made.
 func listen(addr string, mode fs.FileMode, log *slog.Logger) (*listener, error) {
 	kind, name, err := network(addr)
 	if err != nil {
@@ -102,7 +102,7 @@ func listen(addr string, mode fs.FileMode, log *slog.Logger) (*listener, error) 
 	if err != nil {
 		return nil, fmt.Errorf("listen on %s: %w", addr, err)
 	}
-	if kind == "unix" { // the umask may have taken bits away
+	if kind == "unix" { // the umask may have removed bits
 		if err := os.Chmod(name, mode); err != nil {
 			return nil, errors.Join(fmt.Errorf("listen on %s: %w", addr, err), ln.Close())
 		}
@@ -114,8 +114,8 @@ func listen(addr string, mode fs.FileMode, log *slog.Logger) (*listener, error) 
 	return &listener{Listener: ln, waiting: w, addr: addr, log: log}, nil
 }
 
-// restrict sets the mode of the socket before it gets a name. Systems that refuse it get the mode a moment
-// after the name.
+// restrict sets the mode of the socket before it gets a name. On systems that refuse this, the mode is set just after
+// the name.
 func restrict(mode fs.FileMode) func(string, string, syscall.RawConn) error {
 	return func(_, _ string, c syscall.RawConn) error {
 		return c.Control(func(fd uintptr) { _ = unix.Fchmod(int(fd), uint32(mode.Perm())) })
@@ -143,7 +143,7 @@ func removeStale(path string) error {
 	return nil
 }
 
-// close gives up the socket of a server that may not have one.
+// close closes the socket of a server, if it has one.
 func (l *listener) close() error {
 	if l == nil {
 		return nil
@@ -155,34 +155,34 @@ func (l *listener) close() error {
 	return err
 }
 
-// handler is what a server does with one connection, in a goroutine of its own.
+// handler serves one connection, in a goroutine of its own.
 type handler func(ctx context.Context, conn net.Conn)
 
-// serve hands each connection to handle until ctx ends. Then the socket and all connections are closed; when every
-// handle has returned, so does serve, with the cause.
+// serve hands each connection to handle until ctx ends. It then closes the socket and all connections, waits for all
+// handlers, and returns the cause.
 func (l *listener) serve(ctx context.Context, handle handler) error {
 	return l.serveEach(ctx, 0, func(net.Conn) handler { return handle })
 }
 
-// serveGently is serve, but when ctx ends nothing more is read from the connections, and they are closed only when
-// their handle has returned or after grace.
+// serveGently is serve, but when ctx ends it only stops reading. It closes a connection when its handler has returned,
+// or after grace.
 func (l *listener) serveGently(ctx context.Context, grace time.Duration, handle handler) error {
 	return l.serveEach(ctx, grace, func(net.Conn) handler { return handle })
 }
 
-// serveEach is serve with a different handler for each connection. meet gives it; it is called for one connection
-// after the other and must not block, and what it does is done before takeWaiting returns.
+// serveEach is serve with a different handler for each connection. meet returns the handler. It is called for one
+// connection at a time and must not block. takeWaiting waits for its calls.
 func (l *listener) serveEach(ctx context.Context, grace time.Duration, meet func(conn net.Conn) handler) error {
 	var peers sync.WaitGroup
 	defer peers.Wait()
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	closing := func() { _ = l.close() } // nobody could do anything about it
+	closing := func() { _ = l.close() } // there is no way to handle an error
 	defer closing()
 	stop := context.AfterFunc(ctx, closing)
 	defer stop()
 	slots := make(chan struct{}, MaxPeers())
-	var full, starved trouble // full belongs to take, which is called by one at a time
+	var full, starved trouble // full belongs to take, which runs one call at a time
 	take := func(conn net.Conn) {
 		select {
 		case slots <- struct{}{}:
@@ -218,7 +218,7 @@ func (l *listener) serveEach(ctx context.Context, grace time.Duration, meet func
 	}
 }
 
-// trouble is something that is said once, and again only after it had been over for a minute.
+// trouble is a problem that is logged once, and again only after it has been absent for a minute.
 type trouble struct{ last time.Time }
 
 func (t *trouble) begins() bool {
@@ -228,7 +228,7 @@ func (t *trouble) begins() bool {
 	return !said
 }
 
-// takeWaiting takes all connections that peers have made by now.
+// takeWaiting accepts all connections that peers have made so far.
 func (l *listener) takeWaiting() {
 	if l != nil {
 		l.waiting.now()
@@ -244,7 +244,7 @@ func serveConn(ctx context.Context, conn net.Conn, grace time.Duration, handle h
 	handle(ctx, conn)
 }
 
-// closeGently closes a connection when its handle is done or after grace; until then it can only be written to.
+// closeGently closes a connection when its handler is done or after grace. Until then it can only be written to.
 func closeGently(conn net.Conn, grace time.Duration, done <-chan struct{}) {
 	if grace > 0 && conn.SetReadDeadline(time.Now()) == nil {
 		t := time.NewTimer(grace)

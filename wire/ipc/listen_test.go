@@ -33,7 +33,7 @@ func TestPathTooLong(t *testing.T) {
 	}
 }
 
-// TestDialGivesUp: who gives up before there is a connection hears why it did, as who gives up later does.
+// TestDialGivesUp: the error is the cause of ctx, whether ctx ends before or after there is a connection.
 func TestDialGivesUp(t *testing.T) {
 	c, _ := newControl(t, nil)
 	ctx, cancel := context.WithCancelCause(within(t))

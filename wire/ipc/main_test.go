@@ -17,7 +17,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 var errStop = errors.New("the test is over")
 
-// within ends after what any of these tests may take.
+// within is a context that ends after the time limit of these tests.
 func within(t *testing.T) context.Context {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
@@ -25,7 +25,7 @@ func within(t *testing.T) context.Context {
 	return ctx
 }
 
-// serve runs a server until the test is over and checks that it ends with the cause and leaves no socket.
+// serve runs a server until the test ends. It checks that the server returns the cause and leaves no socket.
 func serve(t *testing.T, addr string, run func(ctx context.Context) error) {
 	t.Helper()
 	ctx, cancel := context.WithCancelCause(context.Background())

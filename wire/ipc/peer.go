@@ -5,7 +5,7 @@ import (
 	"syscall"
 )
 
-// Peer is the process at the other end of a unix socket, as it was when it connected.
+// Peer is the process at the other end of a unix socket, at the time when it connected.
 type Peer struct {
 	UID, GID, PID int
 }

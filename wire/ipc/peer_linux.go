@@ -8,7 +8,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// PeerOf asks the kernel who connected. It knows for unix sockets only.
+// PeerOf asks the kernel for the process that connected. It works for unix sockets only.
 func PeerOf(conn net.Conn) (Peer, error) {
 	uc, ok := conn.(*net.UnixConn)
 	if !ok {

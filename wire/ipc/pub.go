@@ -14,27 +14,27 @@ import (
 
 const (
 	defaultQueue        = 100_000  // events that wait for one subscriber
-	defaultQueueBytes   = 64 << 20 // and their bytes
+	defaultQueueBytes   = 64 << 20 // and the limit of their bytes
 	defaultWriteTimeout = 15 * time.Second
 )
 
 // PubOptions configure a PubServer.
 type PubOptions struct {
 	Path    string      // or a tcp address
-	Mode    fs.FileMode // of the socket file, 0600 when 0
-	Framing Framing     // what the local tools expect
+	Mode    fs.FileMode // of the socket file, 0: 0600
+	Framing Framing     // the framing that the local tools expect
 
-	Queue        int           // events that may wait for one subscriber, 0 for 100,000
-	QueueBytes   int           // bytes that may wait for one subscriber, 0 for 64 MiB
-	WriteTimeout time.Duration // without progress a subscriber is disconnected, 0 for 15 s
+	Queue        int           // events that may wait for one subscriber, 0: 100,000
+	QueueBytes   int           // bytes that may wait for one subscriber, 0: 64 MiB
+	WriteTimeout time.Duration // a subscriber without progress for so long is disconnected, 0: 15 s
 
-	OnConnect    func(*Subscriber) // when a subscriber has come; must not block
-	OnDisconnect func(*Subscriber) // when it is gone; must not block
-	Logger       *slog.Logger      // nil for silence
+	OnConnect    func(*Subscriber) // called for a new subscriber; must not block
+	OnDisconnect func(*Subscriber) // called for a subscriber that has gone; must not block
+	Logger       *slog.Logger      // nil: silent
 }
 
-// PubServer writes every event to every subscriber. A subscriber that reads too slowly loses events of its
-// own (the oldest that wait, and they are counted), one that does not read at all is disconnected.
+// PubServer writes every event to every subscriber. A subscriber that reads too slowly loses its oldest waiting events,
+// and they are counted. A subscriber that does not read at all is disconnected.
 type PubServer struct {
 	opt     PubOptions
 	ln      *listener
@@ -68,13 +68,13 @@ func (s *PubServer) Listen() error {
 	return err
 }
 
-// Close gives up the socket. It is needed only when Serve is never called.
+// Close closes the socket. It is needed only if Serve is never called.
 func (s *PubServer) Close() error { return s.ln.close() }
 
-// Addr is the address that subscribers connect to; of use when a tcp port was left to the system.
+// Addr is the address for subscribers. It differs from Path if the system chose the tcp port.
 func (s *PubServer) Addr() string { return boundAddr(s.ln, s.opt.Path) }
 
-// Serve takes subscribers until ctx ends, then disconnects them, removes the socket and returns the cause.
+// Serve accepts subscribers until ctx ends. It then disconnects them, removes the socket and returns the cause.
 func (s *PubServer) Serve(ctx context.Context) error {
 	if s.ln == nil {
 		return ErrNotListening
@@ -85,7 +85,7 @@ func (s *PubServer) Serve(ctx context.Context) error {
 	})
 }
 
-// attend writes to one subscriber as long as it is there.
+// attend writes to one subscriber until it has gone.
 func (s *PubServer) attend(ctx context.Context, sub *Subscriber) {
 	if s.opt.OnConnect != nil {
 		s.opt.OnConnect(sub)
@@ -122,8 +122,8 @@ func (s *PubServer) remove(sub *Subscriber) {
 	s.dropped.Add(sub.Stats().Dropped)
 }
 
-// Publish queues an event body for every subscriber and never blocks. Who has connected before gets it, however busy
-// the machine is. Events of one goroutine keep their order at every subscriber.
+// Publish queues an event body for every subscriber and never blocks. Every subscriber that has connected before gets
+// it, however busy the machine is. Events of one goroutine keep their order at every subscriber.
 func (s *PubServer) Publish(body []byte) {
 	s.ln.takeWaiting()
 	s.mu.Lock()
@@ -137,7 +137,7 @@ func (s *PubServer) Publish(body []byte) {
 	}
 }
 
-// PublishYoung queues an event body for the subscribers that connected after since, and returns how many these are.
+// PublishYoung queues an event body for the subscribers that connected after since, and returns their number.
 func (s *PubServer) PublishYoung(body []byte, since time.Time) int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -151,7 +151,7 @@ func (s *PubServer) PublishYoung(body []byte, since time.Time) int {
 	return n
 }
 
-// Subscribers returns the numbers of those who are connected, oldest first.
+// Subscribers returns the statistics of the connected subscribers, oldest first.
 func (s *PubServer) Subscribers() []SubscriberStats {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -162,8 +162,8 @@ func (s *PubServer) Subscribers() []SubscriberStats {
 	return out
 }
 
-// Dropped is the number of events that subscribers did not get because they read too slowly, those who are
-// gone included.
+// Dropped is the number of events that subscribers missed because they read too slowly. It includes subscribers that
+// have gone.
 func (s *PubServer) Dropped() uint64 {
 	n := s.dropped.Load()
 	for _, sub := range s.Subscribers() {

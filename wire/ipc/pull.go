@@ -15,11 +15,11 @@ const defaultMode = 0o600
 // PullOptions configure a PullServer.
 type PullOptions struct {
 	Path   string       // or a tcp address
-	Mode   fs.FileMode  // of the socket file, 0600 when 0
-	Logger *slog.Logger // nil for silence
+	Mode   fs.FileMode  // of the socket file, 0: 0600
+	Logger *slog.Logger // nil: silent
 }
 
-// PullServer takes events from local senders, in either framing.
+// PullServer accepts events from local senders, in either framing.
 type PullServer struct {
 	opt      PullOptions
 	ln       *listener
@@ -42,15 +42,14 @@ func (s *PullServer) Listen() error {
 	return err
 }
 
-// Close gives up the socket. It is needed only when Serve is never called.
+// Close closes the socket. It is needed only if Serve is never called.
 func (s *PullServer) Close() error { return s.ln.close() }
 
-// Addr is the address that senders connect to; of use when a tcp port was left to the system.
+// Addr is the address for senders. It differs from Path if the system chose the tcp port.
 func (s *PullServer) Addr() string { return boundAddr(s.ln, s.opt.Path) }
 
-// Serve hands the body of each event to sink until ctx ends, then removes the socket and returns the cause.
-// The bodies of one sender come in order. Several senders call sink at the same time; when it blocks, its
-// sender waits.
+// Serve hands the body of each event to sink until ctx ends. It then removes the socket and returns the cause. The
+// bodies of one sender come in order. Several senders call sink concurrently; while a call blocks, its sender waits.
 func (s *PullServer) Serve(ctx context.Context, sink func(body []byte)) error {
 	if s.ln == nil {
 		return ErrNotListening
@@ -59,7 +58,7 @@ func (s *PullServer) Serve(ctx context.Context, sink func(body []byte)) error {
 		r := NewReader(conn, FramingDetect)
 		for n := 0; ; n++ {
 			body, err := r.Next()
-			if n == 0 && errors.Is(err, io.EOF) { // an asking sender; who hears nothing has gone
+			if n == 0 && errors.Is(err, io.EOF) { // the sender asks for the framing; a failed write means that it has gone
 				_, _ = io.WriteString(conn, takesBoth)
 			}
 			if err != nil {
@@ -82,10 +81,10 @@ func (s *PullServer) onEnd(ctx context.Context, err error) {
 	s.ln.log.Warn("event sender dropped", "socket", s.opt.Path, "err", err)
 }
 
-// Counts returns how many events came in and how many senders were dropped for sending something else.
+// Counts returns how many events came in, and how many senders were dropped because they sent something else.
 func (s *PullServer) Counts() (bodies, rejected uint64) { return s.bodies.Load(), s.rejected.Load() }
 
-// boundAddr is the address as asked for, or with the port that the system chose.
+// boundAddr is the requested address, with the port that the system chose.
 func boundAddr(ln *listener, asked string) string {
 	if ln != nil && ln.Addr().Network() == "tcp" {
 		return "tcp://" + ln.Addr().String()

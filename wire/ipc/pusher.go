@@ -7,33 +7,33 @@ import (
 	"time"
 )
 
-// Pusher writes events to a pull socket. It connects when there is something to send, keeps the connection,
-// and may be used by any number of goroutines.
+// Pusher writes events to a pull socket. It connects when there is an event to send and keeps the connection. Any
+// number of goroutines may use it.
 type Pusher struct {
 	addr    string
 	framing Framing
 
-	pub      string        // the pub socket of the same bus; "" when the framing is known
-	patience time.Duration // for the bus to show it
-	turns    chan struct{} // holds one token while somebody writes
+	pub      string        // the pub socket of the same bus; "" if the framing is known
+	patience time.Duration // for the bus to show its framing
+	turns    chan struct{} // holds one token while a goroutine writes
 	conn     net.Conn
 }
 
-// NewPusher returns a Pusher for a pull socket of known framing. All current releases want FramingLength there.
+// NewPusher returns a Pusher for a pull socket of known framing. All current releases use FramingLength there.
 func NewPusher(addr string, f Framing) *Pusher {
 	return &Pusher{addr: addr, framing: f, turns: make(chan struct{}, 1)}
 }
 
-// NewAskingPusher returns a Pusher that finds out what the pull socket takes, each time it connects. pub is the other
-// socket of the bus. When the bus does not show it, FramingLength is used.
+// NewAskingPusher returns a Pusher that finds out the framing of the pull socket each time it connects. pub is the
+// other socket of the bus. If the bus does not show its framing, FramingLength is used.
 func NewAskingPusher(pull, pub string) *Pusher {
 	p := NewPusher(pull, FramingLength)
 	p.pub, p.patience = pub, askPatience
 	return p
 }
 
-// Push writes one event body. A connection that the other side has closed meanwhile is made anew, once. A bus
-// that does not read makes Push wait until ctx ends.
+// Push writes one event body. If the other side has closed the connection, Push makes a new one, once. If the bus does
+// not read, Push waits until ctx ends.
 func (p *Pusher) Push(ctx context.Context, body []byte) error {
 	select {
 	case p.turns <- struct{}{}:
@@ -58,7 +58,7 @@ func (p *Pusher) Push(ctx context.Context, body []byte) error {
 	return nil
 }
 
-// connect makes a connection and reports whether the event has gone out with it.
+// connect makes a connection and reports whether it has already sent the event.
 func (p *Pusher) connect(ctx context.Context, body []byte) (sent bool, err error) {
 	if p.pub != "" {
 		if p.sendPlain(ctx, body) == nil {
@@ -72,7 +72,7 @@ func (p *Pusher) connect(ctx context.Context, body []byte) (sent bool, err error
 	return false, nil
 }
 
-// write gives up the connection on any error, for part of the frame may be on its way.
+// write drops the connection on any error, because part of the frame may have been sent.
 func (p *Pusher) write(ctx context.Context, frame []byte) error {
 	conn := p.conn
 	stop := context.AfterFunc(ctx, func() { _ = conn.Close() })
@@ -91,7 +91,7 @@ func (p *Pusher) drop() {
 	p.conn = nil
 }
 
-// Close gives up the connection. A later Push makes a new one.
+// Close drops the connection. A later Push makes a new one.
 func (p *Pusher) Close() error {
 	p.turns <- struct{}{}
 	defer func() { <-p.turns }()

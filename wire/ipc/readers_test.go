@@ -19,7 +19,7 @@ func stopped(t testing.TB, s *PubServer) net.Conn {
 	return conn
 }
 
-// serving starts a bus that tells of each who connects.
+// serving starts a bus that reports each new subscriber.
 func serving(t testing.TB, opt PubOptions) (*PubServer, <-chan *Subscriber) {
 	t.Helper()
 	connected := make(chan *Subscriber, 64)
@@ -38,8 +38,8 @@ func serving(t testing.TB, opt PubOptions) (*PubServer, <-chan *Subscriber) {
 	return s, connected
 }
 
-// TestStoppedReader: one that has stopped holds as many bytes as it may, its oldest events go, and another gets all of
-// them.
+// TestStoppedReader: the queue of a subscriber that has stopped reading stays within its limit and loses the oldest
+// events; another subscriber gets all of them.
 func TestStoppedReader(t *testing.T) {
 	const most, size, events = 1 << 20, 1000, 5000
 	s, connected := serving(t, PubOptions{QueueBytes: most})
@@ -66,7 +66,7 @@ func TestStoppedReader(t *testing.T) {
 	}
 }
 
-// BenchmarkReaders sends events to twenty readers, and to one that has stopped. Each of the twenty gets all of them.
+// BenchmarkReaders sends events to twenty readers that get all of them, and to one that has stopped.
 func BenchmarkReaders(b *testing.B) {
 	const readers, window = 20, 256
 	s, connected := serving(b, PubOptions{QueueBytes: 8 << 20})
@@ -114,7 +114,7 @@ func BenchmarkReaders(b *testing.B) {
 	}
 	b.StopTimer()
 	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "events/s")
-	// of both ends, on a machine that does other things, too
+	// for both ends; the machine has other work too
 	b.ReportMetric(float64((used(b)-began).Nanoseconds())/float64(b.N), "cpu-ns/event")
 	b.ReportMetric(float64(slow.Stats().Bytes)/(1<<20), "MiB-held")
 	for i, sub := range subs {
@@ -123,7 +123,7 @@ func BenchmarkReaders(b *testing.B) {
 	}
 }
 
-// used is the time that this process has had of the processors.
+// used is the processor time of this process.
 func used(b *testing.B) time.Duration {
 	b.Helper()
 	var u syscall.Rusage

@@ -15,18 +15,18 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// saltBus serves the two sockets of a bus in one loop, as real Salt does: a turn looks at all descriptors, newest
-// first, and what is to be done about one is done a turn later. An event takes three turns from socket to socket.
+// saltBus serves the two sockets of a bus in one loop, as real Salt does. A turn looks at all descriptors, newest
+// first, and their work is done a turn later. An event takes three turns from socket to socket.
 type saltBus struct {
 	t          *testing.T
 	pull, pub  string
-	takes, has Framing      // of the pull and of the pub socket
+	takes, has Framing      // framing of the pull and of the pub socket
 	garbage    atomic.Int32 // errors that it logged
 
 	stop, stopped int // two ends of a pipe
 	doors         [2]int
-	senders       map[int][]byte // what came and is not yet a frame
-	readers       map[int][]byte // what is still to be written
+	senders       map[int][]byte // bytes that are not yet a whole frame
+	readers       map[int][]byte // bytes to write
 	order         []int
 	todo          []func()
 }
@@ -58,7 +58,7 @@ func (b *saltBus) must(err error) {
 	}
 }
 
-// start runs the loop until end is called, or the test is over.
+// start runs the loop until end is called or the test ends.
 func (b *saltBus) start() (end func()) {
 	done := make(chan struct{})
 	go func() {
@@ -157,7 +157,7 @@ func (b *saltBus) drop(fd int) {
 	_ = unix.Close(fd)
 }
 
-// parse takes the whole frames off what a sender sent. Like Salt it waits for as many bytes as the length says.
+// parse removes the whole frames from the bytes of a sender. Like Salt, it waits for as many bytes as the length says.
 func (b *saltBus) parse(fd int) {
 	for got := b.senders[fd]; len(got) > 0; got = b.senders[fd] {
 		head := 0
@@ -201,7 +201,7 @@ func (b *saltBus) flush(fd int) {
 	}
 }
 
-// listen subscribes and returns when the bus knows the subscriber.
+// listen subscribes, and returns when the bus knows the subscriber.
 func (b *saltBus) listen(ctx context.Context) *Subscription {
 	b.t.Helper()
 	sub, err := Subscribe(ctx, b.pub, FramingDetect)

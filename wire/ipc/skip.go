@@ -2,7 +2,7 @@ package ipc
 
 import "fmt"
 
-// skip passes over one msgpack value, whatever it is: heads of frames are not looked at.
+// skip skips one msgpack value of any type: the heads of frames are ignored.
 func (r *Reader) skip(depth int) error {
 	if depth > maxHeadDepth {
 		return fmt.Errorf("%w: nested too deeply", ErrFrame)
@@ -24,7 +24,7 @@ func (r *Reader) skip(depth int) error {
 	return r.skipLong(lead, depth)
 }
 
-// skipLong passes over the values whose lead is followed by a number.
+// skipLong skips a value whose lead byte is followed by a number.
 func (r *Reader) skipLong(lead byte, depth int) error {
 	switch lead {
 	case 0xcc, 0xd0:
@@ -67,7 +67,7 @@ func (r *Reader) skipLong(lead byte, depth int) error {
 	return fmt.Errorf("%w: lead byte 0x%02x", ErrFrame, lead)
 }
 
-// skipSized passes over a length of so many bytes and that many bytes plus more.
+// skipSized skips a length of width bytes, then as many bytes as it says, plus more.
 func (r *Reader) skipSized(width int, more uint64) error {
 	n, err := r.number(width)
 	if err != nil {
@@ -76,7 +76,7 @@ func (r *Reader) skipSized(width int, more uint64) error {
 	return r.discard(n + more)
 }
 
-// skipCounted passes over a count and each times as many values.
+// skipCounted skips a count of width bytes, then each times as many values.
 func (r *Reader) skipCounted(width int, each uint64, depth int) error {
 	n, err := r.number(width)
 	if err != nil {
@@ -85,7 +85,7 @@ func (r *Reader) skipCounted(width int, each uint64, depth int) error {
 	return r.skipMany(each*n, depth+1)
 }
 
-// skipMany passes over n values. Each takes a byte at least, so what is left of the frame ends it.
+// skipMany skips n values. Each takes at least a byte, so the rest of the frame limits the loop.
 func (r *Reader) skipMany(n uint64, depth int) error {
 	for range n {
 		if err := r.skip(depth); err != nil {

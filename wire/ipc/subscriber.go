@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// writeChunk is how much is written at once: each chunk has the whole write timeout.
+// writeChunk is the size of one write: each chunk has the whole write timeout.
 const writeChunk = 64 << 10
 
 // Subscriber is one reader of a PubServer.
@@ -20,7 +20,7 @@ type Subscriber struct {
 	maxFrames int
 	maxBytes  int
 	timeout   time.Duration
-	wake      chan struct{} // holds one token while there may be something to write
+	wake      chan struct{} // holds one token while there may be frames to write
 	gone      chan struct{} // closed when the peer has closed its end
 
 	mu      sync.Mutex
@@ -30,18 +30,18 @@ type Subscriber struct {
 	sent    uint64
 }
 
-// SubscriberStats are the numbers of one subscriber.
+// SubscriberStats are the statistics of one subscriber.
 type SubscriberStats struct {
-	ID      uint64 // counts from 1 since the server was made
+	ID      uint64 // counts from 1 in each server
 	Peer    Peer
 	Since   time.Time
 	Queued  int    // events that wait
 	Bytes   int    // their bytes
-	Dropped uint64 // events that it did not get
-	Sent    uint64 // events that were handed to the system
+	Dropped uint64 // events that it missed
+	Sent    uint64 // events that the system has accepted
 }
 
-// Stats returns the subscriber's numbers.
+// Stats returns the subscriber's statistics.
 func (s *Subscriber) Stats() SubscriberStats {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -50,14 +50,14 @@ func (s *Subscriber) Stats() SubscriberStats {
 	}
 }
 
-// Send queues an event body for this subscriber alone. It never blocks and reports whether there was room
-// without dropping older events.
+// Send queues an event body for this subscriber alone. It never blocks. It reports whether the queue had space without
+// dropping older events.
 func (s *Subscriber) Send(body []byte) bool { return s.send(EncodeFrame(body, s.framing)) }
 
 // Close disconnects the subscriber.
 func (s *Subscriber) Close() { _ = s.conn.Close() }
 
-// send queues a frame and drops the oldest until it fits. An empty queue takes a frame of any size.
+// send queues a frame and drops the oldest frames until it fits. An empty queue accepts a frame of any size.
 func (s *Subscriber) send(frame []byte) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -77,7 +77,7 @@ func (s *Subscriber) send(frame []byte) bool {
 	return s.dropped == before
 }
 
-// take empties up to a chunk of small frames into buf, or returns one big frame as it is.
+// take moves up to a chunk of small frames into buf, or returns one big frame as it is.
 func (s *Subscriber) take(buf []byte) (out []byte, frames int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -90,14 +90,14 @@ func (s *Subscriber) take(buf []byte) (out []byte, frames int) {
 	}
 	clear(s.queue[:frames])
 	if s.queue = s.queue[frames:]; len(s.queue) == 0 {
-		s.queue = nil // or the array would only grow
+		s.queue = nil // otherwise the array would only grow
 	}
 	s.bytes -= len(out)
 	return out, frames
 }
 
-// run writes the queue to the peer until it hangs up (nil), stops reading for too long, or the connection is
-// closed from our side.
+// run writes the queue to the peer until the peer hangs up (nil), the peer does not read for too long, or we close the
+// connection.
 func (s *Subscriber) run() error {
 	go s.watch()
 	defer func() { <-s.gone }()
@@ -124,7 +124,7 @@ func (s *Subscriber) run() error {
 	}
 }
 
-// hangup is nil for the errors of a peer that has gone, which is its right.
+// hangup turns the errors of a peer that has gone into nil: a peer may go at any time.
 func hangup(err error) error {
 	if errors.Is(err, net.ErrClosed) || isBrokenPipe(err) {
 		return nil
@@ -146,7 +146,7 @@ func (s *Subscriber) write(b []byte) error {
 	return nil
 }
 
-// watch notices when the peer closes its end. Subscribers have nothing to say; what they send is dropped.
+// watch notices when the peer closes its end. It discards everything that the peer sends.
 func (s *Subscriber) watch() {
 	defer close(s.gone)
 	buf := make([]byte, 512)

@@ -11,24 +11,24 @@ import (
 	"brine/wire/payload"
 )
 
-// ErrClosed means that a Subscription was closed by its owner.
+// ErrClosed means that the owner has closed a Subscription.
 var ErrClosed = errors.New("ipc: closed")
 
-// readAhead is how many events a Subscription holds before it lets the bus wait.
+// readAhead is how many events a Subscription holds before it stops reading.
 const readAhead = 256
 
-// Subscription reads all events of a pub socket from the moment it was made.
+// Subscription reads all events of a pub socket from the time of its creation.
 type Subscription struct {
 	conn      net.Conn
 	bodies    chan []byte
 	done      chan struct{} // closed by Close
-	ended     chan struct{} // closed when the reading goroutine is gone
+	ended     chan struct{} // closed when the reading goroutine has ended
 	closed    atomic.Bool
 	err       error // why reading ended; read after ended is closed
 	malformed atomic.Uint64
 }
 
-// Subscribe connects to a pub socket. FramingDetect serves for every release.
+// Subscribe connects to a pub socket. FramingDetect works with every release.
 func Subscribe(ctx context.Context, addr string, f Framing) (*Subscription, error) {
 	conn, err := Dial(ctx, addr)
 	if err != nil {
@@ -58,12 +58,11 @@ func (s *Subscription) read(r *Reader) {
 	}
 }
 
-// NextBody returns the body of the next event; event.Tag tells cheaply whether it is worth unpacking. When
-// ctx ends the event that may be coming is not lost: the next call gets it. After the bus has closed the
-// connection the error wraps io.EOF.
+// NextBody returns the body of the next event; event.Tag tells cheaply whether it is worth unpacking. If ctx ends, no
+// event is lost: the next call gets it. After the bus has closed the connection, the error wraps io.EOF.
 func (s *Subscription) NextBody(ctx context.Context) ([]byte, error) {
 	select {
-	case body := <-s.bodies: // what is there comes before the end of ctx
+	case body := <-s.bodies: // an event that has arrived comes before the end of ctx
 		return body, nil
 	default:
 	}
@@ -85,7 +84,7 @@ func (s *Subscription) NextBody(ctx context.Context) ([]byte, error) {
 	return nil, s.err
 }
 
-// Next returns the next event. Bodies that are no events are passed over and counted.
+// Next returns the next event. It skips and counts bodies that are not events.
 func (s *Subscription) Next(ctx context.Context) (tag string, data *payload.Map, err error) {
 	for {
 		body, err := s.NextBody(ctx)
@@ -99,7 +98,7 @@ func (s *Subscription) Next(ctx context.Context) (tag string, data *payload.Map,
 	}
 }
 
-// Malformed is the number of bodies that Next passed over.
+// Malformed is the number of bodies that Next skipped.
 func (s *Subscription) Malformed() uint64 { return s.malformed.Load() }
 
 // Close ends the subscription and waits for its goroutine.

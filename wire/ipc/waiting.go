@@ -5,13 +5,13 @@ import (
 	"sync"
 )
 
-// taking is who gets the connections of a listening socket.
+// taking is the function that receives the connections of a listening socket.
 type taking struct {
 	mu   sync.Mutex
-	take func(net.Conn) // nil while nobody serves
+	take func(net.Conn) // nil while no server runs
 }
 
-// taker sets who gets the connections until the returned function is called.
+// taker sets that function, until the returned function is called.
 func (t *taking) taker(take func(net.Conn)) (end func()) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

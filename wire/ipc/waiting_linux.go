@@ -10,8 +10,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// waiting takes connections off a listening socket. A peer is connected as soon as the kernel says so, long before a
-// goroutine that waits in accept has run on a busy machine; now closes that gap for who must know all peers.
+// waiting accepts the connections of a listening socket. For the kernel a peer is connected long before a goroutine
+// that waits in accept has run, if the machine is busy. now closes this gap for callers that must know all peers.
 type waiting struct {
 	file *os.File // a copy of the descriptor, in the netpoller
 	raw  syscall.RawConn
@@ -35,7 +35,7 @@ func newWaiting(ln net.Listener) (*waiting, error) {
 	return &waiting{file: file, raw: raw}, nil
 }
 
-// wait returns when it has taken a connection, or cannot.
+// wait returns after it has accepted a connection, or cannot.
 func (w *waiting) wait() error {
 	var n int
 	var failed error
@@ -48,10 +48,10 @@ func (w *waiting) wait() error {
 	return errors.Join(err, failed)
 }
 
-// now takes what is there. What goes wrong the next wait will tell. Mostly nobody is there, and then a look at the
-// descriptor costs a tenth of an accept in vain.
+// now accepts the waiting connections. The next wait reports any error. There are mostly none, and then this check of
+// the descriptor costs a tenth of a failed accept.
 func (w *waiting) now() {
-	w.mu.Lock() // who has just been taken is known after this
+	w.mu.Lock() // wait may be accepting a connection just now
 	defer w.mu.Unlock()
 	_ = w.raw.Control(func(fd uintptr) {
 		look := [1]unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}
@@ -68,7 +68,7 @@ func (w *waiting) close() error {
 	return nil
 }
 
-// drain takes connections as long as there are any. The mutex is held.
+// drain accepts connections until there are no more. The mutex is held.
 func (w *waiting) drain(fd int) (n int, err error) {
 	for w.take != nil {
 		peer, _, err := unix.Accept4(fd, unix.SOCK_NONBLOCK|unix.SOCK_CLOEXEC)

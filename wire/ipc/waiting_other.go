@@ -4,7 +4,7 @@ package ipc
 
 import "net"
 
-// waiting takes connections off a listening socket, one after the other as they come.
+// waiting accepts the connections of a listening socket one after another.
 type waiting struct {
 	ln net.Listener
 
@@ -13,7 +13,7 @@ type waiting struct {
 
 func newWaiting(ln net.Listener) (*waiting, error) { return &waiting{ln: ln}, nil }
 
-// wait returns when it has taken a connection, or cannot.
+// wait returns after it has accepted a connection, or cannot.
 func (w *waiting) wait() error {
 	conn, err := w.ln.Accept()
 	if err != nil {
@@ -28,7 +28,7 @@ func (w *waiting) wait() error {
 	return nil
 }
 
-// now does nothing: here only wait can take connections.
+// now does nothing: on this system only wait can accept connections.
 func (w *waiting) now() {}
 
 func (w *waiting) close() error { return nil }

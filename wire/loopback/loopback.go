@@ -12,8 +12,8 @@ import (
 	"strings"
 )
 
-// Ports below firstPort belong to services; from lastPort on the kernel gives them to outgoing connections, unless
-// ip_local_port_range says something else.
+// Ports below firstPort belong to services. The kernel gives ports from lastPort on to outgoing connections, unless
+// ip_local_port_range says otherwise.
 const (
 	firstPort = 10000
 	lastPort  = 32768
@@ -22,15 +22,15 @@ const (
 // ErrNoPort means that no port was free in many tries.
 var ErrNoPort = errors.New("loopback: no free port")
 
-// Port is a TCP port on which nobody listens, and that no other Reserve gets until Release.
+// Port is a TCP port on which nothing listens, and which no other Reserve returns until Release.
 type Port struct {
 	Number int
 	mark   net.Listener
 }
 
-// Reserve finds a port. Unlike a listener on port 0 that is closed again it leaves no gap in which somebody else gets
-// the same one: the port lies outside the range that the kernel hands out, and a Unix socket without a file, which
-// ends with the process, marks it as taken among all who ask here. Errors: ErrNoPort.
+// Reserve finds a port. A listener on port 0 that is closed again leaves a gap in which another process can get the
+// same port; Reserve leaves none. The port lies outside the range that the kernel hands out, and an abstract Unix
+// socket, which ends with the process, marks it as taken for all callers of Reserve on this machine. Errors: ErrNoPort.
 func Reserve() (*Port, error) {
 	end := min(lastPort, kernelRange())
 	for range 1000 {
@@ -41,7 +41,7 @@ func Reserve() (*Port, error) {
 	return nil, ErrNoPort
 }
 
-// Release lets others have the port.
+// Release makes the port available again.
 func (p *Port) Release() error { return p.mark.Close() }
 
 func try(number int) *Port {
@@ -55,14 +55,14 @@ func try(number int) *Port {
 			err = l.Close()
 		}
 		if err != nil {
-			_ = mark.Close() // without a file there is nothing to lose
+			_ = mark.Close() // an abstract socket leaves nothing behind
 			return nil
 		}
 	}
 	return &Port{Number: number, mark: mark}
 }
 
-// kernelRange is the first port that the kernel gives to outgoing connections, lastPort when that leaves no room.
+// kernelRange is the first port that the kernel gives to outgoing connections, or lastPort if that one is too low.
 func kernelRange() int {
 	text, err := os.ReadFile("/proc/sys/net/ipv4/ip_local_port_range")
 	if err != nil {

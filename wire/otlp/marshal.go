@@ -8,7 +8,7 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 )
 
-// Marshal writes an ExportTraceServiceRequest. scope and version name who observed the spans.
+// Marshal writes an ExportTraceServiceRequest. scope and version name the program that recorded the spans.
 func Marshal(scope, version string, resources []Resource) []byte {
 	var out []byte
 	for i := range resources {
@@ -52,7 +52,7 @@ func (s *Span) append(b []byte) []byte {
 // statusError is the code of a span that has failed.
 const statusError = 2
 
-// attrs appends KeyValues. A value of another type than Attr names is left out.
+// attrs appends KeyValues. It skips a value whose type Attr does not name.
 func attrs(b []byte, field protowire.Number, list []Attr) []byte {
 	for _, a := range list {
 		switch a.Value.(type) {
@@ -65,7 +65,7 @@ func attrs(b []byte, field protowire.Number, list []Attr) []byte {
 	return b
 }
 
-// value appends the one field of an AnyValue, also when it is empty or 0.
+// value appends the one field of an AnyValue, even if it is empty or 0.
 func value(b []byte, v any) []byte {
 	switch x := v.(type) {
 	case string:
@@ -82,11 +82,11 @@ func value(b []byte, v any) []byte {
 	return b
 }
 
-// replacement stands for bytes that are not UTF-8.
+// replacement replaces bytes that are not UTF-8.
 const replacement = "\uFFFD"
 
-// nest appends a message that fill appends to b. Its length is known when it is there: it moves if that takes more
-// than a byte.
+// nest appends a message that fill appends to b. The length is known only after fill: if it takes more than one byte,
+// the message is moved.
 func nest(b []byte, field protowire.Number, fill func([]byte) []byte) []byte {
 	b = append(protowire.AppendTag(b, field, protowire.BytesType), 0)
 	begin := len(b)

@@ -49,7 +49,7 @@ func integer(key string, v int64) *commonpb.KeyValue {
 	return &commonpb.KeyValue{Key: key, Value: &commonpb.AnyValue{Value: &commonpb.AnyValue_IntValue{IntValue: v}}}
 }
 
-// TestMarshal reads what was written with OpenTelemetry's own definitions. TracesData has the fields of a request.
+// TestMarshal reads the output with OpenTelemetry's own definitions. TracesData has the fields of a request.
 func TestMarshal(t *testing.T) {
 	var got tracepb.TracesData
 	if err := proto.Unmarshal(Marshal("brine", "1", sample()), &got); err != nil {
@@ -117,7 +117,7 @@ func FuzzParseParent(f *testing.F) {
 	})
 }
 
-// answer is what a collector says.
+// answer is the answer of a collector.
 type answer struct {
 	code  int
 	after string

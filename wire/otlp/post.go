@@ -16,29 +16,30 @@ import (
 // DefaultURL is the collector on this machine.
 const DefaultURL = "http://localhost:4318/v1/traces"
 
-// ErrRejected means that the collector has not taken some spans and will not.
+// ErrRejected means that the collector has refused some spans for good.
 var ErrRejected = errors.New("otlp: the collector has rejected spans")
 
-// RetryError means that the same spans may be taken later.
+// RetryError means that the collector may accept the same spans later.
 type RetryError struct {
-	After time.Duration // the collector's wish, 0: it has none
+	After time.Duration // the pause that the collector asks for; 0: none
 	Err   error
 }
 
 func (e *RetryError) Error() string { return "otlp: " + e.Err.Error() }
 func (e *RetryError) Unwrap() error { return e.Err }
 
-// Collector takes spans at a URL.
+// Collector accepts spans at a URL.
 type Collector struct {
 	URL     string
 	Headers http.Header
 	HTTP    *http.Client
 }
 
-// maxReply bounds what is read of an answer, in bytes.
+// maxReply is how much of an answer is read, in bytes.
 const maxReply = 64 << 10
 
-// Post delivers what Marshal has made. Errors: *RetryError when it may be tried again, ErrRejected, others for good.
+// Post delivers the output of Marshal. Errors: *RetryError if the caller may try again; ErrRejected and all others are
+// final.
 func (c *Collector) Post(ctx context.Context, body []byte) error {
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, c.URL, bytes.NewReader(body))
 	if err != nil {
@@ -58,14 +59,14 @@ func (c *Collector) Post(ctx context.Context, body []byte) error {
 	case res.StatusCode/100 == 2 && err == nil:
 		return partial(reply)
 	case res.StatusCode/100 == 2:
-		return nil // the spans are there; what it says of them is lost
+		return nil // the collector has the spans; only its remarks about them are lost
 	case retryable(res.StatusCode):
 		return &RetryError{After: retryAfter(res.Header.Get("Retry-After")), Err: errors.New(res.Status)}
 	}
 	return fmt.Errorf("%w: %s", ErrRejected, res.Status)
 }
 
-// retryable are the answers after which OTLP wants the same request again.
+// retryable tells whether OTLP wants the same request again after an answer.
 func retryable(code int) bool {
 	switch code {
 	case http.StatusTooManyRequests, http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
@@ -74,7 +75,7 @@ func retryable(code int) bool {
 	return false
 }
 
-// maxWait bounds what a collector may wish for.
+// maxWait bounds the pause that a collector can ask for.
 const maxWait = 5 * time.Minute
 
 func retryAfter(text string) time.Duration {
@@ -85,8 +86,8 @@ func retryAfter(text string) time.Duration {
 	return min(time.Duration(n)*time.Second, maxWait)
 }
 
-// partial reads an ExportTraceServiceResponse: {partial_success: {rejected_spans, error_message}}. What is none is a
-// success, as the spans were taken.
+// partial reads an ExportTraceServiceResponse: {partial_success: {rejected_spans, error_message}}. Any other reply
+// counts as a success, because the collector has accepted the spans.
 func partial(reply []byte) error {
 	inner, _ := field(reply, 1)
 	_, n := field(inner, 1)
@@ -97,7 +98,7 @@ func partial(reply []byte) error {
 	return fmt.Errorf("%w: %d, %s", ErrRejected, int64(n), why)
 }
 
-// field finds a field of a message: the bytes of one, or its number.
+// field finds a field of a message: its bytes, or its number.
 func field(b []byte, want protowire.Number) (v []byte, n uint64) {
 	for len(b) > 0 {
 		num, typ, size := protowire.ConsumeTag(b)

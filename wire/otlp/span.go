@@ -1,9 +1,9 @@
 // Package otlp writes spans in the form of the OpenTelemetry protocol (OTLP, traces, protobuf over HTTP) and delivers
-// them. It holds no queue, makes no spans and reads no clock: what is traced, and when it is sent, is decided
-// elsewhere. It stands for the exporter otlp-http of salt/utils/tracing.py. Field numbers are those of
+// them. It holds no queue, makes no spans and reads no clock: its callers decide what is traced and when it is sent. It
+// stands for the exporter otlp-http of salt/utils/tracing.py. Field numbers are those of
 // opentelemetry/proto/trace/v1/trace.proto, version 1.
 //
-// It is written by hand because the exporter of OpenTelemetry links gRPC: 7 MB that nothing else needs.
+// The package is written by hand because the exporter of OpenTelemetry links gRPC: 7 MB that nothing else needs.
 package otlp
 
 import (
@@ -18,7 +18,7 @@ type (
 	SpanID  [8]byte
 )
 
-// Kind says which side of an exchange a span is.
+// Kind is the role of a span in an exchange.
 type Kind int
 
 // The kinds.
@@ -30,7 +30,7 @@ const (
 	Consumer
 )
 
-// Attr is one attribute. The value is a string, a bool, an int64, an int or a float64; others are left out.
+// Attr is one attribute. The value is a string, a bool, an int64, an int or a float64; other types are left out.
 type Attr struct {
 	Key   string
 	Value any
@@ -53,29 +53,30 @@ type Span struct {
 	Attrs      []Attr
 	Events     []Event
 	Failed     bool
-	Message    string // why it has failed
+	Message    string // why it failed
 }
 
-// Resource is who did some work.
+// Resource is a process and the spans that it recorded.
 type Resource struct {
 	Attrs []Attr
 	Spans []Span
 }
 
-// Parent is the context that a trace goes on from (W3C Trace Context, traceparent).
+// Parent is the context that a trace continues (W3C Trace Context, traceparent).
 type Parent struct {
 	Trace   TraceID
 	Span    SpanID
 	Sampled bool
 }
 
-// lengths of the parts of a traceparent of version 00: VERSION-TRACE-SPAN-FLAGS in hexadecimal.
+// parentLen is the length of a traceparent of version 00, VERSION-TRACE-SPAN-FLAGS in hexadecimal; flagSampled is a bit
+// of its flags.
 const (
 	parentLen   = 55
 	flagSampled = 1
 )
 
-// ParseParent reads a traceparent; false for one that says nothing. Of versions after 00 the known part counts.
+// ParseParent reads a traceparent; false if it is invalid. Of a version after 00 it reads the known part.
 func ParseParent(text string) (p Parent, ok bool) {
 	if len(text) < parentLen || len(text) > parentLen && (text[:2] == "00" || text[parentLen] != '-') {
 		return Parent{}, false

@@ -2,22 +2,22 @@ package payload
 
 import "fmt"
 
-// NotTaken is an answer that is no acknowledgement: the master got the request and did not do what it was asked.
+// NotTaken is an answer that is not an acknowledgement: the master received the request and did not carry it out.
 type NotTaken struct {
 	Why string
-	// Refused says that it will not either, before somebody changes something on one of the two sides.
+	// Refused means that a later try fails too, until an operator changes something on one of the two sides.
 	Refused bool
 }
 
 func (e *NotTaken) Error() string { return "the master did not take it: " + e.Why }
 
-// ReturnTaken judges what a sealed answer to _return says: nil, or a *NotTaken. A master of Salt answers None when all
-// is well, and that alone counts; a master of brine answers so when the return is on its disk. What comes in clear is
-// no answer to begin with: anybody can send it.
+// ReturnTaken judges a sealed answer to _return: nil, or a *NotTaken. A Salt master answers None when all is well, and
+// only None counts. A brine master answers None when the return is on its disk. An answer in clear never counts,
+// because anybody can send it.
 //
-// None of Salt's masters promises more than that its handler came to its end: what the returner of the job cache raises
-// is logged there, and the answer is None all the same. Source: salt/master.py, AESFuncs._return and run_func;
-// salt/utils/job.py, store_job (3006, 3007, 3008).
+// No Salt master promises more than that its handler has ended: it logs an exception of the job cache's returner, and
+// still answers None. Source: salt/master.py, AESFuncs._return and run_func; salt/utils/job.py, store_job (3006, 3007,
+// 3008).
 func ReturnTaken(v any) error {
 	if v == nil {
 		return nil
@@ -30,8 +30,8 @@ func ReturnTaken(v any) error {
 	return notTaken(v)
 }
 
-// Taken judges the answer to a request whose answer is of no other use (_minion_event, _mine and its like): nil, or a
-// *NotTaken. Those of masters that did it are None and True.
+// Taken judges the answer to a request that returns no data (such as _minion_event and _mine): nil, or a *NotTaken. A
+// master that carried out the request answers None or True.
 func Taken(v any) error {
 	if v == nil || v == true {
 		return nil

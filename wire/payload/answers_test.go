@@ -8,7 +8,7 @@ import (
 	"brine/wire/payload"
 )
 
-// TestReturnTaken: one answer acknowledges a return, everything else keeps it.
+// TestReturnTaken: only one answer acknowledges a return; with any other the minion keeps it.
 func TestReturnTaken(t *testing.T) {
 	for _, tt := range []struct {
 		name    string
@@ -35,7 +35,7 @@ func TestReturnTaken(t *testing.T) {
 	}
 }
 
-// TestTaken is of requests that masters answer with None or True.
+// TestTaken covers requests that masters answer with None or True.
 func TestTaken(t *testing.T) {
 	for _, tt := range []struct {
 		answer  any

@@ -2,6 +2,7 @@ package payload
 
 import "hash"
 
-// Beside gives out work that is done along with the opening of a large load, whose own hash makes it cheap: a text that
-// a hash is to take, and what is to be called when it has. ok is false when there is none. nil: there never is.
+// Beside hands out hashing work to run while a large load is opened, because hashing two texts together is cheap. It
+// returns a hash, the text to add to it, and a function to call when that is done. ok is false if there is no work. A
+// nil Beside never has work.
 type Beside func() (sum hash.Hash, text []byte, done func(), ok bool)

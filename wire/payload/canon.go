@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// canonReflect handles the types that are rare on hot paths: sized numbers, typed slices and maps, named
-// types. What has no form in msgpack is returned as it is.
+// canonReflect handles types that are rare on hot paths: sized numbers, typed slices and maps, named types. A value
+// without a form in msgpack is returned unchanged.
 func canonReflect(v any) any {
 	rv := reflect.ValueOf(v)
 	switch rv.Kind() {
@@ -55,8 +55,7 @@ func canonMap(rv reflect.Value) any {
 	return out
 }
 
-// canonKey makes a map key comparable and of the vocabulary. A key that msgpack could not hold becomes
-// its text.
+// canonKey makes a map key comparable and part of the vocabulary. A key that msgpack cannot hold becomes its text.
 func canonKey(k any) any {
 	switch k := k.(type) {
 	case nil, string, int64, bool, float64, Bytes, Time:

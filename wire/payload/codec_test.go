@@ -102,16 +102,16 @@ func TestDecodeForms(t *testing.T) {
 	}{
 		{[]byte{0xd9, 1, 'a'}, "a"},
 		{[]byte{0xdb, 0, 0, 0, 1, 'a'}, "a"},
-		{[]byte{0xc4, 1, 'a'}, "a"}, // the wire rule knows no bin
+		{[]byte{0xc4, 1, 'a'}, "a"}, // the wire rule has no bin type
 		{[]byte{0xca, 0x3f, 0xc0, 0, 0}, 1.5},
 		{[]byte{0xd3, 0, 0, 0, 0, 0, 0, 0, 5}, int64(5)},
 		{[]byte{0xcf, 0, 0, 0, 0, 0, 0, 0, 5}, int64(5)},
 		{[]byte{0xdd, 0, 0, 0, 1, 0xc0}, []any{nil}},
 		{[]byte{0xdf, 0, 0, 0, 1, 1, 2}, M(1, 2)},
 		{[]byte{0xd4, 5, 9}, Ext{5, []byte{9}}},
-		// no readable time
+		// not a readable time
 		{[]byte{0xd8, 0x4e, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}, Ext{78, make([]byte, 16)}},
-		// the last value wins, the first place
+		// the last value wins, the first position stays
 		{[]byte{0x83, 0xa1, 'a', 1, 0xa1, 'b', 2, 0xa1, 'a', 3}, M("a", 3, "b", 2)},
 		{[]byte{0x81, 0xc0, 1}, M(nil, 1)},
 		{[]byte{0x81, 0xa3, 'c', 'm', 'd', 0xa0}, M("cmd", "")},
@@ -131,7 +131,7 @@ func TestDecodeRefuses(t *testing.T) {
 		"ext key": {0x81, 0xd4, 5, 9, 1}, "huge list": {0xdd, 0xff, 0xff, 0xff, 0xff},
 		"huge map": {0xdf, 0xff, 0xff, 0xff, 0xff, 1, 1}, "huge raw": {0xdb, 0xff, 0xff, 0xff, 0xff, 'a'},
 		"too deep": append(bytes.Repeat([]byte{0x91}, maxDepth+1), 0xc0),
-		// each header alone would fit the bytes that follow, both together do not
+		// the bytes that follow suffice for each header alone, but not for both
 		"owed twice": {0x93, 0x93, 1, 1, 1, 1},
 	} {
 		for _, read := range []func([]byte) (any, error){Unmarshal, UnmarshalBin} {
@@ -145,7 +145,7 @@ func TestDecodeRefuses(t *testing.T) {
 	}
 }
 
-// TestDecodeMemory feeds headers that promise much, nested, and the densest honest input.
+// TestDecodeMemory decodes nested headers that promise much, and the densest valid input.
 func TestDecodeMemory(t *testing.T) {
 	const size = 1 << 20
 	nested := []byte{}

@@ -6,8 +6,8 @@ const (
 	EncAES   = "aes"
 )
 
-// Commands of clear requests: the command line and API clients, and the sign-in
-// (salt/master.py, ClearFuncs.expose_methods; salt/channel/server.py for _auth).
+// Commands of clear requests: of the command line and API clients, and the sign-in (salt/master.py,
+// ClearFuncs.expose_methods; salt/channel/server.py for _auth).
 const (
 	CmdAuth     = "_auth"
 	CmdPing     = "ping"
@@ -49,22 +49,22 @@ const (
 	CmdPubRet            = "pub_ret"
 	CmdRevokeAuth        = "revoke_auth"
 	CmdVerifyMinion      = "verify_minion"
-	CmdBrineFacts        = "_brine_facts" // not Salt's: what a brine minion says of its jobs to a brine master
+	CmdBrineFacts        = "_brine_facts" // not Salt's: facts about jobs that a brine minion sends to a brine master
 )
 
 // Texts that a master sends in clear instead of a reply (salt/channel/server.py).
 const (
-	// TextBadLoad refuses a request; to a minion it means: sign in again. For bytes that are no msgpack at
-	// all the reply is a map with this text under "msg".
+	// TextBadLoad refuses a request; a minion then signs in again. For bytes that are not msgpack the reply is a map
+	// with this text under "msg".
 	TextBadLoad = "bad load"
-	// TextNotDict answers a load that is no map.
+	// TextNotDict answers a load that is not a map.
 	TextNotDict = "payload and load must be a dict"
-	// TextNullByte answers a load whose id holds a NUL.
+	// TextNullByte answers a load whose id contains a NUL.
 	TextNullByte = "bad load: id contains a null byte"
-	// TextIDNotString answers a numeric id; the id stands for %v.
+	// TextIDNotString answers a numeric id; %v is the id.
 	TextIDNotString = "bad load: id %v is not a string"
 	// TextHandlerFailed answers a clear request, or a sealed one without a command, whose handler failed.
 	TextHandlerFailed = "Some exception handling minion payload"
-	// TextServerSide answers a request whose handler gave a reply of unknown kind.
+	// TextServerSide answers a request whose handler gave a reply of an unknown kind.
 	TextServerSide = "Server-side exception handling payload"
 )

@@ -10,46 +10,46 @@ import (
 )
 
 const (
-	// MaxFrame is the size of the largest message that is read, in bytes. Salt has no limit of its own.
+	// MaxFrame is the size of the largest message that is read, in bytes. Salt itself has no limit.
 	MaxFrame = 128 << 20
 
-	// loadDepth is how deeply lists and maps of a load may be nested; Salt's packer stops at 511.
+	// loadDepth is the deepest nesting of lists and maps in a load; Salt's packer stops at 511.
 	loadDepth = 512
-	// loadValues is how many values a load may have, so that small bytes cannot become endless memory.
+	// loadValues is the largest number of values in a load, so that a small message cannot take unlimited memory.
 	loadValues = 16 << 20
 
-	// maxDepth and maxValues are what all else may have, packed and read alike: what came as a load can be put into
-	// something larger, packed, and read again.
+	// maxDepth and maxValues are the limits for everything else, in both directions: a received load can be put into a
+	// larger value, packed, and read again.
 	maxDepth  = loadDepth + 64
 	maxValues = loadValues + 1<<20
 )
 
-// ErrMalformed means that bytes are not one msgpack value: truncated, an unknown type, bytes left over,
-// nested too deeply, a map key that is a container, or more values than any peer sends.
+// ErrMalformed means that bytes are not one msgpack value: truncated, an unknown type, bytes left over, nested too
+// deeply, a container as a map key, or more values than any peer sends.
 var ErrMalformed = errors.New("payload: malformed msgpack")
 
-// Unmarshal reads one value with the wire rule: every string that is valid UTF-8 becomes text, the rest
-// []byte. The whole of b must be consumed; the result shares no memory with it. Memory is claimed only
-// as far as b can fill it: at most some 60 bytes per byte of b, and about 2 for usual loads.
+// Unmarshal reads one value with the wire rule: every string that is valid UTF-8 becomes text, any other becomes
+// []byte. It must consume the whole of b; the result shares no memory with b. It allocates only memory that b can fill:
+// at most some 60 bytes per byte of b, and about 2 for usual loads.
 func Unmarshal(b []byte) (any, error) { return decode(b, decoder{left: maxValues, deepest: maxDepth}) }
 
-// sharedFrom is the length from which UnmarshalShared copies no text, in bytes.
+// sharedFrom is the length from which UnmarshalShared does not copy a text, in bytes.
 const sharedFrom = 4096
 
-// UnmarshalShared is Unmarshal for large answers that are soon forgotten: a text of 4 KiB or more, UTF-8 or not, is a
-// []byte that shares the memory of b.
+// UnmarshalShared is Unmarshal for large answers that are soon discarded: a text of 4 KiB or more, UTF-8 or not,
+// becomes a []byte that shares the memory of b.
 func UnmarshalShared(b []byte) (any, error) {
 	return decode(b, decoder{share: true, left: maxValues, deepest: maxDepth})
 }
 
-// UnmarshalLoad is Unmarshal for what somebody asks of us. It takes less than packing and reading do: whatever it gives
-// can be wrapped 64 times, and in a million values, and then be packed and read again.
+// UnmarshalLoad is Unmarshal for requests of peers. Its limits are lower than those of packing and reading: its result
+// can be nested 64 levels deeper, be joined by a million values, and still be packed and read again.
 func UnmarshalLoad(b []byte) (any, error) {
 	return decode(b, decoder{left: loadValues, deepest: loadDepth})
 }
 
-// UnmarshalBin reads one value with the bin rule: str becomes text, bin becomes []byte. A str that is not
-// UTF-8 becomes []byte as well, for no string of ours is anything but UTF-8.
+// UnmarshalBin reads one value with the bin rule: str becomes text, bin becomes []byte. A str that is not UTF-8 becomes
+// []byte too, because all our strings are UTF-8.
 func UnmarshalBin(b []byte) (any, error) {
 	return decode(b, decoder{bin: true, left: maxValues, deepest: maxDepth})
 }
@@ -75,7 +75,7 @@ func asMap(v any, err error) (*Map, error) {
 	return m, nil
 }
 
-// decode reads b with a decoder that has its limits and nothing else.
+// decode reads b with a decoder that has only its limits and options set.
 func decode(b []byte, d decoder) (any, error) {
 	d.b = b
 	v, err := d.value(0)
@@ -88,25 +88,24 @@ func decode(b []byte, d decoder) (any, error) {
 	return v, nil
 }
 
-// decoder reads from the front of b. owed counts the values that open containers still wait for: each
-// takes at least one byte, so a header that promises more than b can hold is refused before any memory
-// is claimed for it.
+// decoder reads from the front of b. owed counts the values that open containers still lack. Each of them takes at
+// least one byte, so a header that promises more values than b can hold is refused before memory is allocated for it.
 type decoder struct {
 	b   []byte
 	bin bool
-	// share makes large texts views of b.
+	// share makes large texts slices of b.
 	share bool
 	owed  int64
-	left  int // values that may still come
+	left  int // how many more values may come
 
-	deepest int // nesting
+	deepest int // the deepest nesting
 }
 
 func malformed(what string) error { return fmt.Errorf("%w: %s", ErrMalformed, what) }
 
 var errTruncated = malformed("truncated")
 
-// value reads one value. Leads below 0xc0 and from 0xe0 carry their content or length themselves.
+// value reads one value. Lead bytes below 0xc0 and from 0xe0 contain the value or its length.
 func (d *decoder) value(depth int) (any, error) {
 	if len(d.b) == 0 {
 		return nil, errTruncated
@@ -128,7 +127,7 @@ func (d *decoder) value(depth int) (any, error) {
 	return d.long(c, depth)
 }
 
-// long reads the value of a lead from 0xc0 to 0xdf.
+// long reads the value after a lead byte from 0xc0 to 0xdf.
 func (d *decoder) long(c byte, depth int) (any, error) {
 	switch c {
 	case 0xc0:
@@ -174,7 +173,7 @@ func (d *decoder) long(c byte, depth int) (any, error) {
 	return d.mapping(int64(n), depth+1)
 }
 
-// leadWidth is the size of the number after a lead: the value itself, or a length.
+// leadWidth is the size of the number after a lead byte: the value itself, or a length.
 func leadWidth(c byte) int {
 	switch c {
 	case 0xc4, 0xc7, 0xcc, 0xd0, 0xd9:
@@ -235,7 +234,7 @@ func (d *decoder) binary(n int64) (any, error) {
 	return append(make([]byte, 0, len(b)), b...), err
 }
 
-// claim checks that n more values can follow and counts them.
+// claim checks that n more values can follow, and counts them.
 func (d *decoder) claim(n int64, depth int) error {
 	switch {
 	case depth > d.deepest:
@@ -287,7 +286,7 @@ func (d *decoder) mapping(n int64, depth int) (any, error) {
 	return m, nil
 }
 
-// key reads a map key. The names that loads are made of cost no memory.
+// key reads a map key. The usual field names of loads need no memory.
 func (d *decoder) key(depth int) (any, error) {
 	if len(d.b) > 0 {
 		if c := d.b[0]; c&0xe0 == 0xa0 && int(c&0x1f) < len(d.b) {

@@ -11,7 +11,7 @@ import (
 // nested is a value n containers deep, as bytes.
 func nested(n int) []byte { return append(bytes.Repeat([]byte{0x91}, n), 0xc0) }
 
-// deepest is how deep a container a reader takes.
+// deepest is the deepest nesting that a reader accepts.
 func deepest(read func([]byte) (any, error)) int {
 	n := 0
 	for {
@@ -22,8 +22,8 @@ func deepest(read func([]byte) (any, error)) int {
 	}
 }
 
-// TestLoadFits: what is read as a load can be put 64 containers deep into something else, packed by both rules, and be
-// read again; what can be packed can be read, and a load that can be packed can be read as one.
+// TestLoadFits: a load that was read can be nested 64 containers deeper, packed by both rules, and read again. Any
+// packed value can be read, and a packed load can be read as a load.
 func TestLoadFits(t *testing.T) {
 	n := deepest(payload.UnmarshalLoad)
 	if n < 511 {
@@ -72,7 +72,7 @@ func TestLoadFits(t *testing.T) {
 	}
 }
 
-// FuzzLoad: whatever is read as a load can be wrapped, packed and read.
+// FuzzLoad: every load that was read can be nested deeper, packed and read.
 func FuzzLoad(f *testing.F) {
 	seed(f)
 	f.Add(nested(512))

@@ -25,31 +25,32 @@ func Append(dst []byte, v any) ([]byte, error) { return encoder{dst, false, maxD
 // AppendBin packs v with the bin rule and appends it to dst.
 func AppendBin(dst []byte, v any) ([]byte, error) { return encoder{dst, true, maxDepth}.run(v) }
 
-// MarshalLoad is Marshal for what is asked of somebody: it refuses what UnmarshalLoad would.
+// MarshalLoad is Marshal for requests: it refuses nesting that UnmarshalLoad would refuse.
 func MarshalLoad(v any) ([]byte, error) {
 	return encoder{make([]byte, 0, 512), false, loadDepth}.run(v)
 }
 
-// MarshalBinLoad is MarshalBin for what will be asked of somebody later.
+// MarshalBinLoad is MarshalBin for a value that will later be sent in a request.
 func MarshalBinLoad(v any) ([]byte, error) {
 	return encoder{make([]byte, 0, 512), true, loadDepth}.run(v)
 }
 
-// Filled is a text of N bytes that is read where it is packed, by the wire rule, because it is too large to be copied:
-// a piece of a file. Fill is called once, with room for it; its error ends the packing. Nothing else knows such values.
+// Filled is a text of N bytes, such as a piece of a file, that is too large to copy: the encoder reads it directly into
+// its output. Only the wire rule knows it. Fill is called once with N bytes of memory; its error ends the packing. All
+// other functions of this package refuse such values.
 type Filled struct {
 	N    int
 	Fill func(room []byte) error
 }
 
-// besideFilled is what a box has around a Filled and the few values beside it, so that room is claimed once.
+// besideFilled is room for what a box adds to a Filled, so that memory is allocated once.
 const besideFilled = 1024
 
 // encoder appends to b.
 type encoder struct {
 	b       []byte
 	bin     bool
-	deepest int // nesting
+	deepest int // the deepest nesting
 }
 
 func (e encoder) run(v any) ([]byte, error) {
@@ -57,7 +58,7 @@ func (e encoder) run(v any) ([]byte, error) {
 	return e.b, err
 }
 
-// value packs one value. The common types stand first.
+// value packs one value. The common types come first.
 func (e *encoder) value(v any, depth int) error {
 	switch v := v.(type) {
 	case string:
@@ -125,7 +126,7 @@ func (e *encoder) text(s string) {
 	case !e.bin:
 		e.rawHeader(len(s))
 		e.b = append(e.b, s...)
-	case !utf8.ValidString(s): // a str that is not UTF-8 stops Salt's strict readers
+	case !utf8.ValidString(s): // Salt's strict readers fail at a str that is not UTF-8
 		e.b = msgp.AppendBytes(e.b, []byte(s))
 	default:
 		e.b = msgp.AppendString(e.b, s)
@@ -154,8 +155,8 @@ func (e *encoder) filled(v *Filled) error {
 
 func (e *encoder) rawHeader(n int) { e.b = AppendRawHead(e.b, n) }
 
-// AppendRawHead writes the head of n bytes of the old raw type: fixraw, raw16, raw32, never str8. Bytes behind it are
-// what Append makes of them.
+// AppendRawHead writes the head of n bytes of the old raw type: fixraw, raw16, raw32, never str8. With n bytes after
+// it, the result is the same as that of Append.
 func AppendRawHead(dst []byte, n int) []byte {
 	switch {
 	case n < 32:

@@ -7,35 +7,35 @@ import (
 	"strings"
 )
 
-// ErrEnvelope means that a message is msgpack but not the envelope it should be. A master answers such a
-// request with TextBadLoad.
+// ErrEnvelope means that a message is msgpack but not the expected envelope. A master answers such a request with
+// TextBadLoad.
 var ErrEnvelope = errors.New("payload: not an envelope")
 
 const (
-	maxVersion        = 3       // versions above are read as this one
+	maxVersion        = 3       // higher versions are read as this one
 	maxEnvelopeValues = 1 << 20 // values in a request in clear, which anybody can send
 )
 
 // fieldNoFiles is NoFiles of a Request.
 const fieldNoFiles = "brine_no_files"
 
-// Request is the envelope of everything that goes to a master's request port.
+// Request is the envelope of everything that is sent to a master's request port.
 type Request struct {
-	Enc     string // EncClear or EncAES; anything else is for the reader to refuse
-	Load    any    // a *Map when clear, the ciphertext as []byte when aes; any other value is the peer's fault
-	Version int    // 0 to 3; 0 when the peer names none
-	ID      any    // the minion's id, with version 3 and aes only; nil when absent, text when the peer is honest
-	EncAlgo string // names of RSA algorithms, aes only, "" when absent
+	Enc     string // EncClear or EncAES; the reader must refuse anything else
+	Load    any    // a *Map if clear, the ciphertext as []byte if aes; any other value is the peer's fault
+	Version int    // 0 to 3; 0 if the peer names none
+	ID      any    // the minion's id, with version 3 and aes only; nil if absent, text if the peer is honest
+	EncAlgo string // names of RSA algorithms, aes only, "" if absent
 	SigAlgo string
-	// NoFiles is brine's own: a tool tells a brine master that it looks in no files of the job that it publishes.
-	// Salt's masters look at the fields they know.
+	// NoFiles is brine's own: a tool tells a brine master that it will not read files of the job that it publishes.
+	// Salt's masters ignore fields that they do not know.
 	NoFiles bool
-	From    string // address of the sender, "" when it is not known; never in the envelope
-	Raw     *Map   // the whole envelope as it came, for fields not named here; nil in one of our own
+	From    string // address of the sender, "" if unknown; never in the envelope
+	Raw     *Map   // the whole envelope as received, with fields not named here; nil in our own
 }
 
-// DecodeRequest reads the payload frame of a request. The error wraps ErrMalformed when it is no msgpack,
-// and ErrEnvelope when it is no map, lacks "enc" or "load", or has a version of a type that stops Salt.
+// DecodeRequest reads the payload frame of a request. The error wraps ErrMalformed if the frame is not msgpack, and
+// ErrEnvelope if it is not a map, lacks "enc" or "load", or has a version of a type that crashes Salt.
 func DecodeRequest(frame []byte) (*Request, error) {
 	m, err := decodeEnvelope(frame)
 	if err != nil {
@@ -76,8 +76,8 @@ func decodeEnvelope(frame []byte) (*Map, error) {
 	return m, nil
 }
 
-// readVersion reads the version as Python's int() would: digits as text count, a fraction is cut off, what
-// is no number is 0. Unlike Salt: a container, which stops a worker there, is an error.
+// readVersion reads the version like Python's int(): digits as text count, a fraction is cut off. A value that is not a
+// number is 0. Unlike Salt: a container, which crashes a worker there, is an error.
 func readVersion(v any) (int, error) {
 	switch v := v.(type) {
 	case int64:
@@ -112,8 +112,7 @@ func clampVersion(v float64) int {
 	return 0
 }
 
-// Encode packs the envelope in the order of Salt's clients. Fields with no value are left out; Raw is not
-// looked at.
+// Encode packs the envelope in the order of Salt's clients. It leaves out fields without a value, and ignores Raw.
 func (r *Request) Encode() ([]byte, error) {
 	m := NewMap(6).Set("enc", r.Enc).Set("load", r.Load)
 	if r.Version != 0 {
@@ -142,8 +141,8 @@ func (r *Request) Encode() ([]byte, error) {
 type Publication struct {
 	Enc     string // EncAES
 	Load    []byte // the ciphertext
-	SigAlgo string // "" from an old master, or when unsigned
-	Sig     []byte // over Load; nil when unsigned
+	SigAlgo string // "" from an old master, or if unsigned
+	Sig     []byte // over Load; nil if unsigned
 }
 
 // DecodePublication reads the payload frame of a publication. The error wraps ErrMalformed or ErrEnvelope.

@@ -2,13 +2,13 @@ package payload
 
 import "math"
 
-// Value returns what is under k, or nil.
+// Value returns the value under k, or nil.
 func (m *Map) Value(k any) any {
 	v, _ := m.Get(k)
 	return v
 }
 
-// field is Get for a key that is text: it claims no memory for the key.
+// field is Get for a text key; it allocates no memory for the key.
 func (m *Map) field(k string) (any, bool) {
 	if m == nil {
 		return nil, false
@@ -25,14 +25,14 @@ func (m *Map) field(k string) (any, bool) {
 	return m.entries[i].v, true
 }
 
-// Str returns the text under k, or "" when there is none or it is no text.
+// Str returns the text under k, or "" if the value is missing or not a text.
 func (m *Map) Str(k string) string {
 	v, _ := m.field(k)
 	s, _ := v.(string)
 	return s
 }
 
-// Int returns the integer under k and whether there is one that fits.
+// Int returns the integer under k, and whether there is one that fits.
 func (m *Map) Int(k string) (int64, bool) {
 	v, _ := m.field(k)
 	switch v := v.(type) {
@@ -44,7 +44,7 @@ func (m *Map) Int(k string) (int64, bool) {
 	return 0, false
 }
 
-// Bool reports whether true stands under k.
+// Bool reports whether the value under k is true.
 func (m *Map) Bool(k string) bool {
 	v, _ := m.field(k)
 	b, _ := v.(bool)
@@ -65,8 +65,7 @@ func (m *Map) List(k string) []any {
 	return list
 }
 
-// Bytes returns what is under k as bytes, whether it arrived as text or as bytes. With the wire rule that
-// is the only way to read a binary field.
+// Bytes returns the text or bytes under k as bytes. With the wire rule this is the only way to read a binary field.
 func (m *Map) Bytes(k string) []byte {
 	v, _ := m.field(k)
 	return AsBytes(v)

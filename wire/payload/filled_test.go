@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// TestFilled: what is read where it is packed is packed as bytes are, and its error is that of the packing.
+// TestFilled: a Filled is packed as bytes are, and an error of Fill is an error of the packing.
 func TestFilled(t *testing.T) {
 	for _, n := range []int{0, 5, 31, 32, 70000} {
 		text := bytes.Repeat([]byte{0xff}, n)
@@ -32,7 +32,7 @@ func TestFilled(t *testing.T) {
 	}
 }
 
-// TestUnmarshalShared: long texts share the memory of what they are read from, short ones do not.
+// TestUnmarshalShared: long texts share the memory of the input, short ones do not.
 func TestUnmarshalShared(t *testing.T) {
 	long := strings.Repeat("x", sharedFrom)
 	packed, err := Marshal(M("long", long, "short", long[1:], "bytes", []byte("\xff")))

@@ -27,7 +27,7 @@ func seed(f *testing.F) {
 	}
 }
 
-// FuzzUnmarshal: whatever can be read can be packed, and then reads the same.
+// FuzzUnmarshal: every value that was read can be packed, and reads the same again.
 func FuzzUnmarshal(f *testing.F) {
 	seed(f)
 	f.Fuzz(func(t *testing.T, b []byte) {

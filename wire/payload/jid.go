@@ -8,14 +8,14 @@ import (
 
 const jidLen = 20 // digits: YYYYMMDDHHMMSS and microseconds
 
-// NewJID makes the job id of a moment: 20 digits in UTC (salt/utils/jid.py, gen_jid).
+// NewJID makes the job id of a time: 20 digits in UTC (salt/utils/jid.py, gen_jid).
 func NewJID(t time.Time) string {
 	s := t.UTC().Format("20060102150405.000000")
 	return s[:14] + s[15:]
 }
 
-// NewUniqueJID is NewJID; unique adds the id of this process, as the option unique_jid wants it, so that two processes
-// that make job ids at the same moment make different ones.
+// NewUniqueJID is NewJID. If unique is set, it adds the id of this process (option unique_jid), so that two processes
+// make different job ids at the same moment.
 func NewUniqueJID(t time.Time, unique bool) string {
 	if !unique {
 		return NewJID(t)
@@ -23,12 +23,12 @@ func NewUniqueJID(t time.Time, unique bool) string {
 	return NewJID(t) + "_" + strconv.Itoa(os.Getpid())
 }
 
-// maxPID is the longest process id behind a job id, in digits.
+// maxPID is the longest process id in a job id, in digits.
 const maxPID = 20
 
-// IsJID reports whether s has the form of a job id: 20 digits, or those, an underscore and the process id
-// that the option unique_jid adds. Unlike Salt: signs and spaces are no digits, and behind the underscore stands
-// nothing else, for a job id becomes a part of a tag.
+// IsJID reports whether s has the form of a job id: 20 digits, or 20 digits, an underscore and the process id that the
+// option unique_jid adds. Unlike Salt: signs and spaces do not count as digits, and only a process id may follow the
+// underscore, because a job id becomes a part of a tag.
 func IsJID(s string) bool {
 	if len(s) == jidLen {
 		return digits(s)
@@ -37,11 +37,11 @@ func IsJID(s string) bool {
 		digits(s[jidLen+1:])
 }
 
-// BeginsWithJID reports whether s begins with the 20 digits of a job id. Tools that wait for a job take every tag that
-// begins with its id.
+// BeginsWithJID reports whether s begins with the 20 digits of a job id. A tool that waits for a job accepts every tag
+// that begins with the job's id.
 func BeginsWithJID(s string) bool { return len(s) >= jidLen && digits(s[:jidLen]) }
 
-// JIDBase is the part of a job id that is its time.
+// JIDBase is the part of a job id that holds its time.
 func JIDBase(jid string) string {
 	if BeginsWithJID(jid) {
 		return jid[:jidLen]
@@ -58,7 +58,7 @@ func digits(s string) bool {
 	return true
 }
 
-// JIDTime is the moment that a job id tells; not ok for one that is none, or tells no moment.
+// JIDTime is the time in a job id. ok is false if jid is not a job id or holds no valid time.
 func JIDTime(jid string) (t time.Time, ok bool) {
 	if !IsJID(jid) {
 		return time.Time{}, false

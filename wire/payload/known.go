@@ -1,7 +1,7 @@
 package payload
 
-// known holds the frequent keys of loads and state returns as values that all maps share: reading one of
-// them claims no memory.
+// known holds frequent keys of loads and state returns as values that all maps share: reading one of them allocates no
+// memory.
 var known = shared(
 	"__id__", "__kwarg__", "__run_num__", "__sls__", "__state_ran__", "_stamp", "act", "aes", "arg",
 	"auth_list", "autosign_grains", "body", "changes", "cmd", "comment", "data", "delimiter", "dest",

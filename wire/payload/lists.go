@@ -1,7 +1,6 @@
 package payload
 
-// AnyList is a list of values of one type, such as ids, as a value of its own. It is never nil: an empty list is one
-// too.
+// AnyList turns a list of values of one type, such as ids, into a []any. It is never nil, even for an empty list.
 func AnyList[T any](list []T) []any {
 	out := make([]any, len(list))
 	for i, v := range list {
@@ -10,7 +9,7 @@ func AnyList[T any](list []T) []any {
 	return out
 }
 
-// Texts are the texts of a list, without its other members; those of a value that is no list are none.
+// Texts returns the texts of a list and skips its other members. For a value that is not a list it returns none.
 func Texts(v any) []string {
 	list, _ := v.([]any)
 	out := make([]string, 0, len(list))

@@ -2,41 +2,41 @@ package payload
 
 import "iter"
 
-// indexFrom is the number of entries from which a Map keeps a hash index; below it a scan is faster.
+// indexFrom is the number of entries from which a Map keeps a hash index; for fewer entries a scan is faster.
 const indexFrom = 16
 
-// Map is a map that keeps the order in which its keys were first set, as a Python dict does. Keys are
-// text in practice; any scalar works. The zero value is ready for use; a nil *Map reads as empty.
-// Any number of goroutines may read a Map that nobody writes.
+// Map is a map that keeps the order in which its keys were first set, like a Python dict. Keys are text in practice;
+// any scalar works. The zero value is ready for use; a nil *Map reads as empty. Any number of goroutines may read a Map
+// while none writes it.
 type Map struct {
 	entries []entry
-	index   *index // nil or without places while there are few entries
+	index   *index // nil, or with a nil pos, while there are few entries
 }
 
 type entry struct{ k, v any }
 
-// index finds entries of a big Map. A deleted entry stays in place as a gap until half of them are gaps.
+// index finds entries of a big Map. A deleted entry stays in place as a gap until more than half of the entries are
+// gaps.
 type index struct {
-	pos     map[any]int // nil: there are few entries
+	pos     map[any]int // nil while there are few entries
 	gaps    int
 	ordered bool // see Map.Ordered
 }
 
-// fewOrdered is the index of every ordered Map with few entries. Nobody writes it.
+// fewOrdered is the index of every ordered Map with few entries. It is never written.
 var fewOrdered = &index{ordered: true}
 
 // gap is the key of a deleted entry in an indexed Map.
 type gap struct{}
 
-// NewMap returns an empty Map with room for n entries.
+// NewMap returns an empty Map with capacity for n entries.
 func NewMap(n int) *Map {
 	m := &Map{}
 	m.grow(n)
 	return m
 }
 
-// M makes a Map of keys and values in turn: M("jid", jid, "tgt", "*"). A last key without a value gets
-// nil.
+// M makes a Map of alternating keys and values: M("jid", jid, "tgt", "*"). A last key without a value gets nil.
 func M(kv ...any) *Map {
 	m := NewMap((len(kv) + 1) / 2)
 	for i := 0; i < len(kv); i += 2 {
@@ -58,15 +58,14 @@ func (m *Map) grow(n int) {
 	}
 }
 
-// indexed tells whether the index holds places.
+// indexed tells whether the Map has a hash index.
 func (m *Map) indexed() bool { return m.index != nil && m.index.pos != nil }
 
-// Ordered tells whether the Map stands for an OrderedDict of Python: a renderer of YAML made it. Some of Salt's
-// printers keep the order of such a map and sort the keys of the others. Bytes of MessagePack do not carry it, as in
-// Salt.
+// Ordered tells whether the Map stands for an OrderedDict of Python, as a YAML renderer makes it. Some of Salt's
+// printers keep the order of such a map and sort the keys of others. As in Salt, msgpack does not carry this property.
 func (m *Map) Ordered() bool { return m != nil && m.index != nil && m.index.ordered }
 
-// AsOrdered makes the Map itself an ordered one and returns it. Copies that Clone makes are ordered, too.
+// AsOrdered marks the Map itself as ordered and returns it. Clone keeps the mark.
 func (m *Map) AsOrdered() *Map {
 	if m.indexed() {
 		m.index.ordered = true
@@ -76,7 +75,7 @@ func (m *Map) AsOrdered() *Map {
 	return m
 }
 
-// find returns the place of a canonical key, or -1.
+// find returns the position of a canonical key, or -1.
 func (m *Map) find(k any) int {
 	if m == nil {
 		return -1
@@ -136,8 +135,8 @@ func (m *Map) reindex() {
 	m.entries, m.index = live, &index{pos: pos, ordered: m.Ordered()}
 }
 
-// Set puts v under k and returns m, so that calls can be chained. A key that is there keeps its place.
-// Numbers, typed slices and Go maps are stored in canonical form (see Canon): Set("n", 5) holds int64(5).
+// Set puts v under k and returns m, so that calls can be chained. An existing key keeps its position. Numbers, typed
+// slices and Go maps are stored in canonical form (see Canon): Set("n", 5) holds int64(5).
 func (m *Map) Set(k, v any) *Map {
 	m.put(canonKey(k), canon(v))
 	return m
@@ -171,7 +170,7 @@ func (m *Map) Delete(k any) {
 	}
 }
 
-// Has reports whether k is there.
+// Has reports whether k is present.
 func (m *Map) Has(k any) bool { return m.find(canonKey(k)) >= 0 }
 
 // Len is the number of keys.

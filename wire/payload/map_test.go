@@ -13,7 +13,7 @@ func TestMapKeepsOrder(t *testing.T) {
 		for i := range n {
 			m.Set(fmt.Sprint("k", i), i)
 		}
-		for i := range n { // a second value keeps the place
+		for i := range n { // a second value keeps the position
 			m.Set(fmt.Sprint("k", i), -i)
 		}
 		for i := 0; i < n; i += 2 {

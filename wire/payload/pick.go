@@ -2,8 +2,8 @@ package payload
 
 import "slices"
 
-// UnmarshalBinPick reads of a map, by the bin rule, only the entries under some keys, and steps over the others
-// without taking memory for them. The rest of b is checked as far as its lengths go. The error wraps ErrMalformed.
+// UnmarshalBinPick reads a map by the bin rule, but only the entries under the given keys. It skips the others without
+// allocating memory for them, and checks only their lengths. The error wraps ErrMalformed.
 func UnmarshalBinPick(b []byte, keys ...any) (*Map, error) {
 	d := decoder{b: b, bin: true, left: maxValues, deepest: maxDepth}
 	n, err := d.mapHeader()
@@ -34,7 +34,7 @@ func UnmarshalBinPick(b []byte, keys ...any) (*Map, error) {
 	return out, nil
 }
 
-// mapHeader reads how many entries a map has.
+// mapHeader reads the number of entries of a map.
 func (d *decoder) mapHeader() (int64, error) {
 	if len(d.b) == 0 {
 		return 0, errTruncated
@@ -51,7 +51,7 @@ func (d *decoder) mapHeader() (int64, error) {
 	return 0, malformed("not a map")
 }
 
-// skip steps over one value with all that is in it. What is left of b bounds its turns: each takes a byte.
+// skip skips one value with everything inside it. Each round consumes a byte, so b limits the number of rounds.
 func (d *decoder) skip() error {
 	for waiting := int64(1); waiting > 0; waiting-- {
 		if len(d.b) == 0 {
@@ -71,7 +71,7 @@ func (d *decoder) skip() error {
 	return nil
 }
 
-// extent tells how many bytes follow a lead, and how many values then.
+// extent returns how many bytes follow a lead byte, and how many values follow those.
 func (d *decoder) extent(c byte) (bytes, values int64, err error) {
 	switch {
 	case c < 0x80, c >= 0xe0, c == 0xc0, c == 0xc2, c == 0xc3:
@@ -84,7 +84,7 @@ func (d *decoder) extent(c byte) (bytes, values int64, err error) {
 		return int64(c & 0x1f), 0, nil
 	case c == 0xc1:
 		return 0, 0, malformed("lead byte 0xc1")
-	case c >= 0xd4 && c <= 0xd8: // ext with its type
+	case c >= 0xd4 && c <= 0xd8: // ext, including its type byte
 		return 1<<(c-0xd4) + 1, 0, nil
 	}
 	n, err := d.number(leadWidth(c))

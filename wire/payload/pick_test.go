@@ -52,7 +52,7 @@ func TestUnmarshalBinPick(t *testing.T) {
 	}
 }
 
-// FuzzUnmarshalBinPick: of a map that can be read, each entry is found alone.
+// FuzzUnmarshalBinPick: in a readable map, each entry can be picked alone.
 func FuzzUnmarshalBinPick(f *testing.F) {
 	seed(f)
 	f.Fuzz(func(t *testing.T, b []byte) {

@@ -1,26 +1,25 @@
 package payload
 
-// Say is who may set a field of a publish request. Whoever asks a master, and whoever asks it for somebody else, takes
-// over by name what these tables allow, and nothing else: a field that code begins to read is closed until it stands
-// here.
+// Say is the right to set a field of a publish request. A master, and a program that asks a master for a user, copies
+// only fields that these tables allow. So a new field that code begins to read stays closed until it is in a table.
 type Say uint8
 
 const (
-	SayNobody Say = iota // no request: so is what stands in no table
-	SayMaster            // who may do everything: the master's own user, a syndic beside it
-	SayOpened            // likewise, and a user with rules if publisher_acl_fields names the field
-	SayUser              // whoever may publish
+	SayNobody Say = iota // not allowed in a request; fields in no table have this value
+	SayMaster            // users with all rights: the master's own user, a syndic beside it
+	SayOpened            // also users with rules, if publisher_acl_fields names the field
+	SayUser              // every user who may publish
 )
 
-// ofPublish is who may set the fields of a publish request. The key is read before, and goes no further.
+// ofPublish says who may set which field of a publish request. The key is read earlier and not passed on.
 var ofPublish = map[string]Say{
 	fieldCmd: SayUser, FieldTgt: SayUser, FieldTgtType: SayUser, FieldFun: SayUser, FieldArg: SayUser,
 	FieldJID: SayUser, FieldRet: SayUser, FieldUser: SayUser, fieldTo: SayUser, fieldKwargs: SayUser,
 }
 
-// ofExtras is who may set the fields of kwargs of a publish request. Rules cannot speak of those that say more to a
-// minion, or to the job store, than which function runs with which arguments: a profile or an option of a returner can
-// name a template and its renderer, an executor the place where a function runs.
+// ofExtras says who may set which field of kwargs in a publish request. Rules only cover which function runs with which
+// arguments. They cannot judge fields that tell a minion or the job store more: a profile or an option of a returner
+// can name a template and its renderer, and an executor the place where a function runs.
 var ofExtras = map[string]Say{
 	fieldDelimiter: SayUser, FieldMetadata: SayUser, fieldStartEvent: SayUser,
 	fieldToken: SayUser, fieldEauth: SayUser, fieldUsername: SayUser, fieldPassword: SayUser,
@@ -29,13 +28,13 @@ var ofExtras = map[string]Say{
 	fieldAuthList: SayMaster,
 }
 
-// SayOfPublish is who may set a field of a publish request.
+// SayOfPublish is the right that a field of a publish request needs.
 func SayOfPublish(field string) Say { return ofPublish[field] }
 
-// SayOfExtras is who may set a field of kwargs of a publish request.
+// SayOfExtras is the right that a field of kwargs in a publish request needs.
 func SayOfExtras(field string) Say { return ofExtras[field] }
 
-// pick is a new map with those fields of another that may be there, in their order. A name that is no text is none.
+// pick copies the allowed fields of a map into a new one, in their order. It drops a key that is not a text.
 func pick(from *Map, may func(name string) bool) *Map {
 	out := NewMap(from.Len())
 	for k, v := range from.All() {
@@ -46,13 +45,14 @@ func pick(from *Map, may func(name string) bool) *Map {
 	return out
 }
 
-// ExtrasFor are the kwargs of a publish request that a tool sends for a user, out of what he said: his credentials
-// among them. What he may not say beside them the master knows.
+// ExtrasFor are the kwargs of a publish request that a tool sends for a user, copied from the user's own fields,
+// including the credentials. It drops all fields that only the master may set.
 func ExtrasFor(said *Map) *Map {
 	return pick(said, func(name string) bool { return ofExtras[name] >= SayOpened })
 }
 
-// Whose are the kwargs by which a tool asks for somebody about a job of his: who he is, and how the target is read.
+// Whose are the kwargs with which a tool asks for a user about one of the user's jobs: the credentials, and the
+// delimiter of the target.
 func Whose(kwargs *Map) *Map {
 	out := NewMap(len(shown) + 1)
 	view{kwargs}.Pass(out, fieldDelimiter)
@@ -60,8 +60,8 @@ func Whose(kwargs *Map) *Map {
 	return out
 }
 
-// ByUser is a request of a user with rules: what he may say, in a map of its own. opened are the fields that
-// publisher_acl_fields opens. closed is a field of kwargs that is not for him, "" when there is none.
+// ByUser is a copy of a request with only the fields that a user with rules may set. opened are the fields that
+// publisher_acl_fields opens. closed is a field of kwargs that the user may not set, or "".
 func (p PublishRequest) ByUser(opened []string) (said PublishRequest, closed string) {
 	load := pick(p.load, func(name string) bool { return ofPublish[name] == SayUser })
 	if !load.Has(fieldKwargs) {

@@ -8,7 +8,7 @@ import (
 	"brine/wire/wiretest"
 )
 
-// everyField is a map of each field that code reads of requests, and of one that nobody knows. The value is its name.
+// everyField is a map of all fields of requests that code reads, and one unknown field. Each value is its field's name.
 func everyField(t *testing.T) *payload.Map {
 	t.Helper()
 	all := payload.M("of_nobody", "of_nobody")
@@ -18,7 +18,7 @@ func everyField(t *testing.T) *payload.Map {
 	return all
 }
 
-// TestSayIsOfFields: what the tables name is read by code, so that what code reads is found.
+// TestSayIsOfFields: everyField finds all fields that the tables name.
 func TestSayIsOfFields(t *testing.T) {
 	read := wiretest.FieldsOfRequests(t)
 	for _, name := range []string{"cmd", "tgt", "tgt_type", "fun", "arg", "jid", "ret", "user", "key", "to", "kwargs",
@@ -31,8 +31,8 @@ func TestSayIsOfFields(t *testing.T) {
 	}
 }
 
-// TestByUser: of all fields that code reads, and of those that nobody does, a user with rules says those that a table
-// opens. A new field is closed.
+// TestByUser: of all known fields and an unknown one, a user with rules may set only those that a table opens. A new
+// field is closed.
 func TestByUser(t *testing.T) {
 	open := []string{"cmd", "tgt", "tgt_type", "fun", "arg", "jid", "ret", "user", "to", "kwargs"}
 	extra := []string{"delimiter", "metadata", "start_event", "token", "eauth", "username", "password"}
@@ -76,7 +76,7 @@ func same(t *testing.T, what string, got *payload.Map, want []string) {
 	}
 }
 
-// TestToolsSayForUsers: what a tool takes over of what a user said.
+// TestToolsSayForUsers: the fields that a tool copies from a user.
 func TestToolsSayForUsers(t *testing.T) {
 	all := everyField(t)
 	same(t, "of a job", payload.ExtrasFor(all), []string{"delimiter", "metadata", "start_event", "token", "eauth",
@@ -105,7 +105,7 @@ func TestToolsSayForUsers(t *testing.T) {
 	same(t, "arguments of a wheel function", kw, []string{"match"})
 }
 
-// TestWaits: a syndic counts with the seconds.
+// TestWaits: a syndic calculates with the seconds.
 func TestWaits(t *testing.T) {
 	for _, v := range []any{int64(0), int64(5), uint64(86400)} {
 		if !payload.NewPublishRequest(payload.M("to", v)).Waits() {

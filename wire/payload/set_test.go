@@ -2,7 +2,7 @@ package payload
 
 import "testing"
 
-// TestSet: a set is packed as a list, and is no list to Equal and Canon.
+// TestSet: a set is packed as a list, but Equal and Canon do not treat it as a list.
 func TestSet(t *testing.T) {
 	for _, pack := range []func(any) ([]byte, error){Marshal, MarshalBin} {
 		got, err := pack(Set{"a", int64(1)})

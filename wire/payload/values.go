@@ -16,27 +16,27 @@ const (
 // timeLayout is the content of ext 78: 24 ASCII characters, microseconds, no zone.
 const timeLayout = "20060102T15:04:05.000000"
 
-// Bytes is a map key that is a byte string: with the wire rule one that is not UTF-8, with the bin rule
-// any key of bin type. As a value it is packed like []byte.
+// Bytes is a map key that is a byte string: with the wire rule a key that is not UTF-8, with the bin rule any key of
+// bin type. As a value it is packed like []byte.
 type Bytes string
 
-// Set is a set, which YAML knows (!!set). It keeps the order of its items and is packed as a list, as Salt packs it; no
+// Set is a set as in YAML (!!set). It keeps the order of its items and is packed as a list, as Salt packs it. No
 // decoder makes one.
 type Set []any
 
 // Time is a date and time without a zone, as Salt packs it in ext 78. The embedded time is in UTC.
 type Time struct{ time.Time }
 
-// Ext is an ext value that is not a readable Time. Salt's own constants are type 79 and hold
-// [name, value] packed with the bin rule.
+// Ext is an ext value that is not a readable Time. Salt's own constants are type 79 and hold [name, value], packed with
+// the bin rule.
 type Ext struct {
 	Type int8
 	Data []byte
 }
 
-// Canon turns the Go types that encoders take into the vocabulary of this package, at every depth:
-// int becomes int64, []string becomes []any, map[string]any becomes *Map in key order. Values that are
-// made of the vocabulary already are returned as they are, unknown types too.
+// Canon turns the Go types that encoders accept into the vocabulary of this package, at every depth: int becomes int64,
+// []string becomes []any, map[string]any becomes *Map in key order. Lists and maps are copied. Other values of the
+// vocabulary, and unknown types, are returned unchanged.
 func Canon(v any) any {
 	switch v := v.(type) {
 	case []any:
@@ -60,8 +60,8 @@ func Canon(v any) any {
 	return canon(v)
 }
 
-// canon is Canon for what is no []any and no *Map: those two are returned untouched, which makes it
-// cheap enough for every Set.
+// canon is Canon for values other than []any and *Map. It returns these two unchanged, which makes it cheap enough for
+// every Set.
 func canon(v any) any {
 	switch v := v.(type) {
 	case nil, string, bool, int64, float64, []byte, []any, *Map, Set, Time, Ext:
@@ -87,7 +87,7 @@ func canonUint(v uint64) any {
 	return v
 }
 
-// canonBig keeps what msgpack can hold and makes text of the rest, as Salt does from 2^64 up.
+// canonBig keeps numbers that msgpack can hold and turns others into text, as Salt does from 2^64 up.
 func canonBig(v *big.Int) any {
 	switch {
 	case v == nil:
@@ -105,8 +105,8 @@ func naive(t time.Time) Time {
 	return Time{time.Date(t.Year(), t.Month(), t.Day(), t.Hour(), t.Minute(), t.Second(), t.Nanosecond(), time.UTC)}
 }
 
-// Equal reports whether two values are the same: same types, same content, maps with the same keys in
-// the same order. NaN equals NaN. Both sides may be of any type that encoders take.
+// Equal reports whether two values are the same: same types, same content, maps with the same keys in the same order.
+// NaN equals NaN. Both values may have any type that encoders accept.
 func Equal(a, b any) bool {
 	a, b = canon(a), canon(b)
 	switch a := a.(type) {

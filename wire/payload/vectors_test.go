@@ -22,7 +22,7 @@ func TestMsgpackVectors(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if !c.Has("wire_hex") { // long texts are recorded by head and length
+			if !c.Has("wire_hex") { // long texts are recorded as head and length
 				checkHead(t, c, "wire", wire)
 				checkHead(t, c, "bin", bin)
 				return
@@ -59,8 +59,7 @@ func checkRead(t *testing.T, read func([]byte) (any, error), b []byte, want any)
 	}
 }
 
-// binKeys is what a reader of the bin form gets. The vector file cannot say that a key is of type bin when
-// it is valid UTF-8 all the same.
+// binKeys is the result of a reader of the bin form. The vector file cannot mark a key of type bin that is valid UTF-8.
 func binKeys(c *payload.Map) any {
 	if c.Str("name") == "map_bytes_key" {
 		return payload.M(payload.Bytes("\xff"), 1, payload.Bytes("ok"), []byte("v"))
@@ -99,7 +98,7 @@ func reencode(t *testing.T, name string, frame []byte, decoded any) {
 	checkSubset(t, name, v, decoded)
 }
 
-// checkSubset compares with the recorded reading, which leaves out ciphertexts.
+// checkSubset compares with the recorded values, which leave out ciphertexts.
 func checkSubset(t *testing.T, name string, v, decoded any) {
 	t.Helper()
 	want, ok := decoded.(*payload.Map)
@@ -125,7 +124,7 @@ func TestRequestVectors(t *testing.T) {
 				continue
 			}
 			if d, ok := e.Request.Decoded.(*payload.Map); err != nil && ok && e.Request.Load == nil && !d.Has("load") {
-				continue // hand-made without a load
+				continue // hand-made, without a load
 			}
 			if (err != nil) != (e.Label == "version_map") || err != nil && !errors.Is(err, payload.ErrEnvelope) {
 				t.Errorf("%s %s: %v", f.Name, e.Name, err)

@@ -1,21 +1,21 @@
 package payload
 
-// view reads a load by the names of its fields. It is made once, where the load comes in, and does not copy: what the
-// load has beside the fields that are named here stays where it is, and goes on with the rest. A field of a wrong type
-// reads as if it were not there, unless its method says otherwise, and goes on as it came, too: Salt looks at a field
-// only when it needs it, and so every other program that gets the load does what it does with such a field.
+// view reads the fields of a load by name. It is made once, where the load arrives, and does not copy it: fields that
+// are not named here stay in the load and are passed on with it. A field of a wrong type reads as missing, unless its
+// method says otherwise, but is also passed on unchanged. Salt checks a field only when it uses it; so every other
+// program that gets the load treats such a field in its own way.
 type view struct{ load *Map }
 
-// Map is the load with all its fields, in the order in which they came.
+// Map is the load with all its fields, in the order of arrival.
 func (v view) Map() *Map { return v.load }
 
-// Has tells whether there is a field, of whatever type.
+// Has tells whether a field exists, whatever its type.
 func (v view) Has(name string) bool {
 	_, has := v.load.field(name)
 	return has
 }
 
-// lacks names the first of some fields that is not there, "" when all are. Their types do not count.
+// lacks returns the first of the given fields that is missing, or "". Types do not matter.
 func (v view) lacks(names ...string) string {
 	for _, name := range names {
 		if !v.Has(name) {
@@ -25,19 +25,19 @@ func (v view) lacks(names ...string) string {
 	return ""
 }
 
-// aim puts another target in the place of the one that is there, for minions that know nothing of delimiters then.
+// aim replaces the target by one without a delimiter.
 func (v view) aim(tgt any, tgtType string) {
 	v.load.Set(FieldTgt, tgt).Set(FieldTgtType, tgtType)
 	v.load.Delete(fieldDelimiter)
 }
 
-// Field is a field as it came, of whatever type; nil when there is none.
+// Field returns a field unchanged, whatever its type; nil if it is missing.
 func (v view) Field(name string) any {
 	f, _ := v.load.field(name)
 	return f
 }
 
-// Pass sets in another load those of some fields that are here, as they came.
+// Pass copies the given fields to another load unchanged, if they exist.
 func (v view) Pass(to *Map, names ...string) {
 	for _, name := range names {
 		if f, ok := v.load.field(name); ok {
@@ -46,10 +46,10 @@ func (v view) Pass(to *Map, names ...string) {
 	}
 }
 
-// DefaultDelimiter stands between the parts of a grain or pillar target where a load names no other.
+// DefaultDelimiter separates the parts of a grain or pillar target if the load names no other delimiter.
 const DefaultDelimiter = ":"
 
-// Names of fields, for those that pass them on as they came.
+// Names of fields, for callers that pass them on unchanged.
 const (
 	FieldArg       = "arg"
 	FieldFun       = "fun"
@@ -89,10 +89,10 @@ const (
 	fieldUsername     = "username"
 	fieldLoad         = "load"
 	fieldResource     = "resource_id"
-	fieldUncalled     = "returners_not_called" // brine's: Salt keeps it and does not look at it
+	fieldUncalled     = "returners_not_called" // brine's own: Salt stores it and ignores it
 	fieldReturn       = "return"
 	fieldSuccess      = "success"
 )
 
-// Command is what a request asks a master to do, one of the Cmd constants; "" when that is no text.
+// Command is the command of a request, one of the Cmd constants; "" if it is not a text.
 func Command(load *Map) string { return load.Str(fieldCmd) }

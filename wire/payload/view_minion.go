@@ -1,12 +1,12 @@
 package payload
 
-// EventRequest brings events of a minion: the load of _minion_event. Either it is one event itself, or it has a list of
-// them. Source: salt/minion.py, Minion._fire_master; salt/daemons/masterapi.py, RemoteFuncs._minion_event.
+// EventRequest brings events of a minion: the load of _minion_event. It is either a single event or contains a list of
+// events. Source: salt/minion.py, Minion._fire_master; salt/daemons/masterapi.py, RemoteFuncs._minion_event.
 //
-//	tag     text  of one event
-//	data    any   of that
+//	tag     text  of a single event
+//	data    any   of a single event
 //	events  list  of maps with tag and data
-//	pretag  text  before the tags of a list
+//	pretag  text  prefix of the tags in the list
 type EventRequest struct{ view }
 
 // NewEventRequest is the view of a load, or of a member of its list.
@@ -18,16 +18,16 @@ func (e EventRequest) Events() (list []any, several bool) {
 	return list, several
 }
 
-// Pretag comes before the tags of a list.
+// Pretag is the prefix of the tags in the list.
 func (e EventRequest) Pretag() string { return e.load.Str(fieldPretag) }
 
-// Tag is that of one event; "" when it is no text.
+// Tag is the tag of a single event; "" if it is not a text.
 func (e EventRequest) Tag() string { return e.load.Str(fieldTag) }
 
-// HasData tells whether the one event says anything.
+// HasData tells whether a single event has data.
 func (e EventRequest) HasData() bool { return e.Has(fieldData) }
 
-// Data is what a member of a list says: the map in it, or all of it.
+// Data is the data of a member of a list: its map data, or else the whole member.
 func (e EventRequest) Data() *Map {
 	if data := e.load.Map(fieldData); data != nil {
 		return data
@@ -35,39 +35,39 @@ func (e EventRequest) Data() *Map {
 	return e.load
 }
 
-// Error is the text of a minion's _salt_error, and the id that it names.
+// Error is the text of a minion's _salt_error, and the id in it.
 func (e EventRequest) Error() (id, text string) {
 	return e.load.Str(FieldID), e.load.Map(fieldData).Str("message")
 }
 
-// MineRequest is about the mines of minions: the load of _mine, _mine_get and _mine_delete.
+// MineRequest is a request about mines: the load of _mine, _mine_get and _mine_delete.
 //
-//	data       map   functions to what they returned, for _mine
-//	clear      bool  _mine replaces what was there
+//	data       map   functions and their results, for _mine
+//	clear      bool  _mine replaces the old data
 //	fun        text, or a list of texts
-//	tgt        whose mines are asked for
-//	tgt_type   text  how tgt is meant; expr_form in older releases
+//	tgt        minions whose mines are requested
+//	tgt_type   text  kind of target; expr_form in older releases
 type MineRequest struct{ view }
 
 // NewMineRequest is the view of a load.
 func NewMineRequest(load *Map) MineRequest { return MineRequest{view{load}} }
 
-// Data is what the minion offers, and whether that is a map.
+// Data is the data for the mine, and whether it is a map.
 func (m MineRequest) Data() (data *Map, ok bool) {
 	data, ok = m.Field(fieldData).(*Map)
 	return data, ok
 }
 
-// Clear tells whether it replaces what was there.
+// Clear tells whether the new data replaces the old data.
 func (m MineRequest) Clear() bool { return m.load.Bool("clear") }
 
-// Fun is the function, or the functions, as they came, and whether there is such a field.
+// Fun is the function or the functions, unchanged, and whether the field exists.
 func (m MineRequest) Fun() (fun any, has bool) { return m.load.field(FieldFun) }
 
-// Tgt is whose mines are asked for, as it came, and whether there is such a field.
+// Tgt is the target, unchanged, and whether the field exists.
 func (m MineRequest) Tgt() (tgt any, has bool) { return m.load.field(FieldTgt) }
 
-// TgtType is how Tgt is meant; "" is glob.
+// TgtType is the kind of target; "" is glob.
 func (m MineRequest) TgtType() string {
 	if kind := m.load.Str(FieldTgtType); kind != "" {
 		return kind
@@ -79,17 +79,17 @@ func (m MineRequest) TgtType() string {
 //
 //	grains             map   of the minion
 //	saltenv            text  environment of the states, or nil; env with old minions
-//	pillarenv          text  that of the pillar, or nil
-//	pillar_override    map   goes over the pillar
+//	pillarenv          text  environment of the pillar, or nil
+//	pillar_override    map   overrides values of the pillar
 //	extra_minion_data  map   for external pillars
-//	ext                map   an external pillar that is wanted besides
-//	clean_cache        bool  a pillar that is kept is not the answer (pillar_cache)
+//	ext                map   an additional external pillar
+//	clean_cache        bool  do not answer with a cached pillar (pillar_cache)
 type PillarRequest struct{ view }
 
 // NewPillarRequest is the view of a load.
 func NewPillarRequest(load *Map) PillarRequest { return PillarRequest{view{load}} }
 
-// Grains are those of the minion; nil when they are no map.
+// Grains are the grains of the minion; nil if they are not a map.
 func (p PillarRequest) Grains() *Map { return p.load.Map("grains") }
 
 // Envs are the environments of states and pillar: text, or nil.
@@ -108,35 +108,35 @@ func textOrNil(v any) any {
 	return nil
 }
 
-// Override goes over the pillar; nil or empty: nothing does.
+// Override overrides values of the pillar; it may be nil or empty.
 func (p PillarRequest) Override() *Map { return p.load.Map("pillar_override") }
 
-// Extra is what external pillars get of the minion.
+// Extra is the data about the minion for external pillars.
 func (p PillarRequest) Extra() *Map { return p.load.Map("extra_minion_data") }
 
-// Ext is an external pillar that is wanted besides; nil: none.
+// Ext is an additional external pillar; nil: none.
 func (p PillarRequest) Ext() any { return p.load.Value("ext") }
 
-// Clean tells whether the answer must be compiled anew.
+// Clean tells whether the pillar must be compiled again.
 func (p PillarRequest) Clean() bool { return p.load.Bool("clean_cache") }
 
 // FilePiece is a piece of a file that a minion pushes: the load of _file_recv.
 //
 //	path  list     parts of the path below the minion's own folder
-//	loc   integer  where the piece begins, in bytes
+//	loc   integer  offset of the piece, in bytes
 //	data  bytes    the piece
 type FilePiece struct{ view }
 
 // NewFilePiece is the view of a load.
 func NewFilePiece(load *Map) FilePiece { return FilePiece{view{load}} }
 
-// Parts are those of the path, and whether they, the place and the piece are there.
+// Parts are the parts of the path. whole tells whether path, offset and data all exist.
 func (f FilePiece) Parts() (parts []any, whole bool) {
 	parts, whole = f.Field("path").([]any)
 	return parts, whole && f.Has(fieldData) && f.Loc() >= 0
 }
 
-// Loc is where the piece begins, in bytes; -1 when that is no integer.
+// Loc is the offset of the piece, in bytes; -1 if it is not an integer.
 func (f FilePiece) Loc() int64 {
 	if loc, ok := f.load.Int("loc"); ok {
 		return loc
@@ -147,7 +147,7 @@ func (f FilePiece) Loc() int64 {
 // Data is the piece.
 func (f FilePiece) Data() []byte { return f.load.Bytes(fieldData) }
 
-// Words of requests that have but one.
+// Fields of requests that have only one field.
 const (
 	fieldEnvOnly       = "env_only"
 	fieldPreserveCache = "preserve_minion_cache"
@@ -155,14 +155,14 @@ const (
 	fieldJobs          = "jobs"
 )
 
-// EnvOnly tells whether a load of _master_opts asks for the options of environments alone.
+// EnvOnly tells whether a load of _master_opts asks only for the options of environments.
 func EnvOnly(load *Map) bool { return load.Bool(fieldEnvOnly) }
 
-// PreservesCache tells whether a load of revoke_auth lets the master keep what it knows of the minion.
+// PreservesCache tells whether a load of revoke_auth lets the master keep its cached data of the minion.
 func PreservesCache(load *Map) bool { return load.Bool(fieldPreserveCache) }
 
-// Resources are the resources that a load of _register_resources names (3008), and whether it names any kind. It is a
-// map of lists of ids.
+// Resources are the resources in a load of _register_resources (3008), a map of lists of ids, and whether the field
+// exists.
 func Resources(load *Map) (ids []string, has bool) {
 	for _, list := range load.Map(fieldResources).All() {
 		ids = append(ids, Texts(list)...)
@@ -170,5 +170,5 @@ func Resources(load *Map) (ids []string, has bool) {
 	return ids, load.Has(fieldResources)
 }
 
-// FactsOfJobs are what a load of _brine_facts tells, by job ids; nil when that is no map.
+// FactsOfJobs are the facts in a load of _brine_facts, by job id; nil if they are not a map.
 func FactsOfJobs(load *Map) *Map { return load.Map(fieldJobs) }

@@ -6,31 +6,31 @@ import (
 	"strings"
 )
 
-// PeerRequest is what a minion asks a master to have others do, or the master itself: the load of minion_pub,
-// minion_publish and minion_runner, and of pub_ret, which has a jid in place of the rest. Source:
+// PeerRequest is a minion's request to a master to run functions on other minions, or to run a runner: the load of
+// minion_pub, minion_publish and minion_runner, and of pub_ret, which has a jid instead of most fields. Source:
 // salt/daemons/masterapi.py, RemoteFuncs.
 //
 //	id        text    the minion
 //	fun       text, or several with commas
-//	arg       list    arguments; of several functions one member for each, a list or words in a text
+//	arg       list    arguments; for several functions one member for each, a list or words in a text
 //	tgt       as in a publish request
-//	tgt_type  text    glob when there is none
+//	tgt_type  text    default: glob
 //	ret       text    names of returners
-//	no_parse  list    names of keywords whose words stay text
+//	no_parse  list    names of keywords whose values stay text
 //	tmo, timeout      seconds that the minion waits, a number or a text
 //	form      text    full: all fields of the returns
-//	jid       text    of a job that it has published
+//	jid       text    of a job that the minion published
 type PeerRequest struct{ view }
 
 // NewPeerRequest is the view of a load.
 func NewPeerRequest(load *Map) PeerRequest { return PeerRequest{view{load}} }
 
-// Publishes tells whether a load has what a publication needs.
+// Publishes tells whether a load has all fields of a publication.
 func (p PeerRequest) Publishes() bool {
 	return p.lacks(FieldFun, FieldArg, FieldTgt, FieldRet, FieldID) == ""
 }
 
-// Runs is the function of a request for a runner; "" when the load is none.
+// Runs is the function of a request for a runner; "" if the load is not such a request.
 func (p PeerRequest) Runs() string {
 	if !p.Has(FieldArg) {
 		return ""
@@ -38,7 +38,7 @@ func (p PeerRequest) Runs() string {
 	return p.load.Str(FieldFun)
 }
 
-// Split makes a list of several functions that stand in one text, and of their arguments.
+// Split turns several functions in one text, and their arguments, into lists.
 func (p PeerRequest) Split() {
 	fun := p.load.Str(FieldFun)
 	if !strings.Contains(fun, ",") {
@@ -62,19 +62,19 @@ func (p PeerRequest) Split() {
 	p.load.Set(FieldFun, funs).Set(FieldArg, args)
 }
 
-// Request is the view of the same load as that of a publish request.
+// Request is the same load as a publish request.
 func (p PeerRequest) Request() PublishRequest { return PublishRequest(p) }
 
-// Args are the arguments; nil when they are no list.
+// Args are the arguments; nil if they are not a list.
 func (p PeerRequest) Args() []any { return p.load.List(FieldArg) }
 
-// NoParse are the names of the keywords whose words stay text.
+// NoParse are the names of the keywords whose values stay text.
 func (p PeerRequest) NoParse() []string { return Texts(p.Field("no_parse")) }
 
-// Tgt is whom the minion means, as it came.
+// Tgt is the target, unchanged.
 func (p PeerRequest) Tgt() any { return p.load.Value(FieldTgt) }
 
-// TgtType is how Tgt is meant; glob when that is no text.
+// TgtType is the kind of target; glob if it is not a text.
 func (p PeerRequest) TgtType() string {
 	if kind := p.load.Str(FieldTgtType); kind != "" {
 		return kind
@@ -82,13 +82,13 @@ func (p PeerRequest) TgtType() string {
 	return "glob"
 }
 
-// Full tells whether all fields of the returns are wanted.
+// Full tells whether the request asks for all fields of the returns.
 func (p PeerRequest) Full() bool { return p.load.Str("form") == "full" }
 
-// JID is the job whose returns are wanted; "" when it is no text.
+// JID is the job whose returns are requested; "" if it is not a text.
 func (p PeerRequest) JID() string { return p.load.Str(FieldJID) }
 
-// Seconds is how long the minion waits for returns; 0 when it does not say.
+// Seconds is how long the minion waits for returns; 0 if it does not say.
 func (p PeerRequest) Seconds() (wait float64) {
 	for _, k := range []string{"tmo", "timeout"} {
 		if n, err := strconv.ParseFloat(fmt.Sprint(p.Field(k)), 64); err == nil && n > 0 {
@@ -102,15 +102,15 @@ func (p PeerRequest) Seconds() (wait float64) {
 // list. Source: salt/minion.py, SyndicManager; salt/master.py, AESFuncs._syndic_return.
 //
 //	jid     text  job id
-//	return  map   id to a return without jid and id, or to what its function returned
-//	load    map   the publish load of the job, where the master does not know it
-//	fun, fun_args, out, sig, master_id: of all returns that lack them
+//	return  map   ids and their returns without jid and id, or their functions' results
+//	load    map   the publish load of the job, if the master does not know it
+//	fun, fun_args, out, sig, master_id: for all returns that lack them
 type SyndicReturns struct{ view }
 
 // NewSyndicReturns is the view of a load.
 func NewSyndicReturns(load *Map) SyndicReturns { return SyndicReturns{view{load}} }
 
-// List is the load as several of them: as it is, or the members of its list.
+// List is the load as a list: the members of its list, or the load itself.
 func (s SyndicReturns) List() (all []SyndicReturns) {
 	loads, several := s.Field(fieldLoad).([]any)
 	if !several {
@@ -127,19 +127,19 @@ func (s SyndicReturns) List() (all []SyndicReturns) {
 // JID is the job id.
 func (s SyndicReturns) JID() string { return s.load.Str(FieldJID) }
 
-// Returns are the returns by the ids of their minions; nil when they are no map.
+// Returns are the returns by minion id; nil if they are not a map.
 func (s SyndicReturns) Returns() *Map { return s.load.Map(fieldReturn) }
 
-// Job is the publish load of the job, and whether it came along.
+// Job is the publish load of the job, and whether it is in the load.
 func (s SyndicReturns) Job() (PublishRequest, bool) {
 	job := s.load.Map(fieldLoad)
 	return PublishRequest{view{job}}, job != nil
 }
 
-// ofAll are the fields that the returns of one job may have in common.
+// ofAll are fields that the returns of one job may share.
 var ofAll = []string{FieldMasterID, FieldFun, FieldFunArgs, FieldOut, "sig"}
 
-// Return is the return of one minion, made of what stands under its id.
+// Return makes the return of one minion from the value under its id.
 func (s SyndicReturns) Return(id string, v any) *Return {
 	one := M(FieldJID, s.JID(), FieldID, id)
 	if fields, ok := v.(*Map); ok {

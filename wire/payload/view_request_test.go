@@ -9,8 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// TestRequestsOfWrongTypes: a field of a wrong type reads as if it were not there, and nothing that is read changes a
-// load.
+// TestRequestsOfWrongTypes: a field of a wrong type reads as missing, and reading does not change a load.
 func TestRequestsOfWrongTypes(t *testing.T) {
 	for _, v := range wrong {
 		load := payload.M("unknown", "kept")
@@ -52,7 +51,7 @@ func TestRequestsOfWrongTypes(t *testing.T) {
 	}
 }
 
-// TestPublication: what minions get of a request, in Salt's order.
+// TestPublication: the publication of a request, in Salt's order.
 func TestPublication(t *testing.T) {
 	load := payload.M("cmd", "publish", "tgt", "m*", "fun", "test.ping", "arg", []any{}, "key", "k", "tgt_type", "glob",
 		"ret", "r", "jid", "1", "user", "root", "to", 5, "kwargs", payload.M("token", "t", "start_event", true,
@@ -94,7 +93,7 @@ func TestPublication(t *testing.T) {
 	}
 }
 
-// TestExtras: the rules of another master are taken out of a copy.
+// TestExtras: TakeAuthList removes the rules of another master from a copy.
 func TestExtras(t *testing.T) {
 	p := payload.NewPublishRequest(payload.M("kwargs", payload.M("auth_list", []any{"x"}, "nocache", true)))
 	extras := p.Extras()
@@ -135,7 +134,7 @@ func TestFunctions(t *testing.T) {
 	}
 }
 
-// TestRunArguments: where the arguments of runner and wheel functions may stand.
+// TestRunArguments: the possible places of the arguments of runner and wheel functions.
 func TestRunArguments(t *testing.T) {
 	for _, tt := range []struct {
 		name     string
@@ -181,7 +180,7 @@ func TestPeerRequest(t *testing.T) {
 	}
 }
 
-// TestSyndicReturns: what the returns of one job have in common, each of them says.
+// TestSyndicReturns: fields that the returns of one job share are in each return.
 func TestSyndicReturns(t *testing.T) {
 	one := payload.M("jid", "1", "fun", "a.b", "fun_args", []any{}, "return",
 		payload.M("m1", payload.M("return", true, "retcode", 0, "jid", "9", "fun", "own")))

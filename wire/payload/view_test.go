@@ -12,7 +12,7 @@ import (
 // wrong are values of types that no field has.
 var wrong = []any{nil, int64(7), 1.5, []byte{0xff}, payload.M("a", int64(1)), payload.Ext{Type: 1, Data: []byte{1}}}
 
-// packed is a load as it goes on.
+// packed is a load in packed form.
 func packed(t *testing.T, m *payload.Map) []byte {
 	t.Helper()
 	b, err := payload.MarshalBin(m)
@@ -49,7 +49,7 @@ func TestJob(t *testing.T) {
 	}
 }
 
-// TestWrongTypes: a field of a wrong type reads as if it were not there, and goes on as it came.
+// TestWrongTypes: a field of a wrong type reads as missing, and is passed on unchanged.
 func TestWrongTypes(t *testing.T) {
 	for _, v := range wrong {
 		load := payload.M("unknown", "kept", "jid", v, "fun", v, "arg", v, "tgt", v, "tgt_type", v, "ret", v, "user", v,
@@ -84,7 +84,7 @@ func TestWrongTypes(t *testing.T) {
 	}
 }
 
-// TestReturnFails: the reason stands where the return stood, and what is unknown stays where it is.
+// TestReturnFails: the reason replaces the result, and unknown fields stay.
 func TestReturnFails(t *testing.T) {
 	load := payload.M("jid", "1", "later", "kept", "success", true, "return", payload.M("big", "x"), "retcode",
 		int64(0), "fun", "a.b", "fun_args", []any{"x"}, "last", int64(2))
@@ -103,7 +103,7 @@ func TestReturnFails(t *testing.T) {
 	}
 }
 
-// TestPass: only what is there is passed on, as it came.
+// TestPass: only existing fields are passed on, unchanged.
 func TestPass(t *testing.T) {
 	to := payload.M("id", "m1")
 	payload.NewJob(payload.M("ret_kwargs", int64(5), "user", "x", "metadata", nil)).Pass(to, payload.FieldRetConfig,
@@ -113,7 +113,7 @@ func TestPass(t *testing.T) {
 	}
 }
 
-// TestReturnToAMaster: what a master puts into a return before it goes on.
+// TestReturnToAMaster: the fields that a master adds to a return.
 func TestReturnToAMaster(t *testing.T) {
 	r := payload.NewReturn(payload.M("id", "m1", "fun", "test.ping", "fun_args", []any{"a"}, "resource_id", "r1",
 		"later", 1))

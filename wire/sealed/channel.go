@@ -1,7 +1,7 @@
-// Package sealed asks a master something in the session that a minion has with it: it seals a load, sends it, opens the
-// answer, signs in anew when the session has ended, and tries again when no answer comes. It holds no socket and makes
-// no session (see wire/zmq, wire/auth), and does not know what is asked. Minions, emulated ones and salt-call stand on
-// it. Answers to salt/channel/client.py, AsyncReqChannel.
+// Package sealed sends requests to a master within the session of a minion: it seals a load, sends it, and opens the
+// answer. It signs in again when the session has ended, and tries again when no answer comes. It holds no socket and
+// makes no session (see wire/zmq, wire/auth), and does not know what a request means. Minions, emulated minions and
+// salt-call use it. Answers to salt/channel/client.py, AsyncReqChannel.
 package sealed
 
 import (
@@ -25,40 +25,41 @@ type Session interface {
 	OpenPillar(reply []byte, nonce string) (*payload.Map, error)
 }
 
-// Channel is the way to one master. It may be used by as many goroutines as its functions may.
+// Channel is the way to one master. Goroutines may use it concurrently if its functions allow that.
 type Channel struct {
 	Session Session
-	// Exchange sends one frame and waits for its reply, until ctx ends (transport.ErrTimeout, or the cause).
+	// Exchange sends one frame and waits for its reply until ctx ends (transport.ErrTimeout, or the cause).
 	Exchange func(ctx context.Context, frame []byte) ([]byte, error)
-	// Number is that of the session there is; nil: sessions are not numbered. Renew waits for a session after a number.
-	// With no Renew the end of a session is the end of the request, for the caller to see (auth.ErrReauth).
+	// Number returns the number of the current session; nil: sessions have no numbers. Renew waits for a session with a
+	// later number. Without Renew a request fails when its session has ended (auth.ErrReauth).
 	Number func() int64
 	Renew  func(ctx context.Context, after int64) error
-	// Silence is what the error of a request wraps that got no answer in any of its tries; default: ErrSilence.
+	// Silence is wrapped in the error of a request that got no answer in any of its tries; default: ErrSilence.
 	Silence error
 	Clock   Clock // default: the real one
-	// Beside is done along with the opening of a shared answer; may be nil.
+	// Beside runs while a shared answer is opened; may be nil.
 	Beside payload.Beside
 }
 
-// Rules say how often something is asked.
+// Rules say how often a request is tried.
 type Rules struct {
-	Timeout  time.Duration // of one try; 0: Exchange has its own
-	Tries    int           // without an answer; at least one is made
+	Timeout  time.Duration // of one try; 0: Exchange has its own limit
+	Tries    int           // that may stay without an answer; at least one try is made
 	Pause    time.Duration // between tries
 	Renewals int           // of the session, for one request
-	// errors of Exchange, beside transport.ErrTimeout, after which there may be another try; nil: none
+	// Again reports whether an error of Exchange allows another try. transport.ErrTimeout always does; nil: no other.
 	Again func(error) bool
-	// Insist says that a try goes on when its connection ends before the answer, for requests that may come twice.
+	// Insist repeats the attempt within a try when its connection ends before the answer. It is for requests that may
+	// arrive twice.
 	Insist bool
 }
 
-// Ask asks the master.
+// Ask sends a request to the master.
 func (c *Channel) Ask(ctx context.Context, load *payload.Map, r Rules) (any, error) {
 	return c.ask(ctx, load, r, c.Session.Seal, c.Session.Open)
 }
 
-// AskPillar asks for a pillar, whose answer is sealed to the key of the minion alone.
+// AskPillar requests a pillar, whose answer is sealed to the key of the minion alone.
 func (c *Channel) AskPillar(ctx context.Context, load *payload.Map, r Rules) (*payload.Map, error) {
 	v, err := c.ask(ctx, load, r, c.Session.Seal, func(reply []byte, nonce string) (any, error) {
 		return c.Session.OpenPillar(reply, nonce)
@@ -67,8 +68,8 @@ func (c *Channel) AskPillar(ctx context.Context, load *payload.Map, r Rules) (*p
 	return m, err
 }
 
-// AskShared is Ask for answers that are large and soon forgotten: what is long in them shares the memory of the frame
-// that Exchange has returned. Session must have such a way to open them; else it is Ask.
+// AskShared is Ask for large answers that are soon discarded: long values in the answer share the memory of the frame
+// that Exchange has returned. If Session has no OpenShared, it is Ask.
 func (c *Channel) AskShared(ctx context.Context, load *payload.Map, r Rules) (any, error) {
 	if s, ok := c.Session.(sharer); ok {
 		return c.ask(ctx, load, r, s.SealShared, func(reply []byte, nonce string) (any, error) {
@@ -129,7 +130,7 @@ func (c *Channel) once(ctx context.Context, load *payload.Map, r Rules, seal sea
 	}
 	var nonce string
 	attempt := func(ctx context.Context) ([]byte, error) {
-		frame, fresh, err := seal(load) // anew each time: no nonce goes out twice
+		frame, fresh, err := seal(load) // sealed again for each attempt: no nonce is sent twice
 		if err != nil {
 			return nil, err
 		}

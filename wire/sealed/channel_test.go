@@ -15,15 +15,14 @@ import (
 	"brine/wire/transport"
 )
 
-// script is a session and a master that answer by turns. Real ones are asked in the tests of minions, salt-call and
-// fleets.
+// script is a session and a master that answer by a list. The tests of minions, salt-call and fleets use real ones.
 type script struct {
-	replies  []error // of Exchange, by turns; the last one counts for all after it
+	replies  []error // of Exchange, in order; the last one repeats
 	opens    []error // of Open
 	seals    int
 	frames   []string
-	nonces   []string // that answers were opened with
-	renewals []int64  // the numbers that were told
+	nonces   []string // with which answers were opened
+	renewals []int64  // the session numbers that Renew received
 	renew    error
 	number   int64
 }
@@ -73,7 +72,7 @@ func (s *script) channel() *Channel {
 		}}
 }
 
-// instant is a clock whose pauses are over at once.
+// instant is a clock whose pauses end at once.
 type instant struct{}
 
 func (instant) AfterFunc(_ time.Duration, f func()) func() bool {
@@ -139,7 +138,7 @@ func TestAsk(t *testing.T) {
 	}
 }
 
-// TestNoRenewal: without a way to sign in the end of the session is the caller's to see.
+// TestNoRenewal: without a Renew function the caller gets the error of an ended session.
 func TestNoRenewal(t *testing.T) {
 	s := &script{opens: []error{auth.ErrReauth}}
 	c := s.channel()
@@ -155,7 +154,7 @@ func TestNoRenewal(t *testing.T) {
 	}
 }
 
-// TestAskEnds: the end of the context is the end of the tries, and of the pause between them.
+// TestAskEnds: when the context ends, the tries and the pauses between them end too.
 func TestAskEnds(t *testing.T) {
 	cause := errors.New("the actor stops")
 	ctx, cancel := context.WithCancelCause(t.Context())

@@ -19,24 +19,25 @@ type realClock struct{}
 
 func (realClock) AfterFunc(d time.Duration, f func()) func() bool { return time.AfterFunc(d, f).Stop }
 
-// Pauses between attempts whose connection was lost each time. The first repetition comes at once.
+// Pauses between attempts that all lost their connection. The first repetition comes at once.
 const (
 	insistPause = 50 * time.Millisecond
 	// InsistPauseMax is the longest of them.
 	InsistPauseMax = 500 * time.Millisecond
 )
 
-// unrepeatable are the requests that would have another effect when the master carries them out twice. Where their
-// connection is lost, the caller learns it and decides.
+// unrepeatable are the requests that have another effect when the master carries them out twice. If the connection is
+// lost, the caller gets the error and decides.
 var unrepeatable = []string{payload.CmdMinionPub, payload.CmdMinionPublish, payload.CmdMinionRunner,
 	payload.CmdFileRecv}
 
-// repeatable tells whether a request may be made again when nobody knows whether the master has it.
+// repeatable tells whether a request may be sent again although the master may have received it.
 func repeatable(load *payload.Map) bool { return !slices.Contains(unrepeatable, payload.Command(load)) }
 
-// Insist makes an attempt, and makes it again while the connection ends before the reply (transport.ErrLost), until ctx
-// ends: then the error is that of a request which got no answer in time. A master that is started anew is asked as soon
-// as it listens, instead of after the whole time-out of the request that it has forgotten. A nil clock is the real one.
+// Insist makes an attempt, and repeats it while the connection ends before the reply (transport.ErrLost). When ctx
+// ends, it returns the error of a request that got no answer in time. So a restarted master gets the request as soon as
+// it listens; the caller need not wait for the whole time-out of the request that the old process has lost. A nil clock
+// is the real one.
 func Insist(ctx context.Context, clock Clock, attempt func(context.Context) ([]byte, error)) ([]byte, error) {
 	if clock == nil {
 		clock = realClock{}
@@ -52,7 +53,7 @@ func Insist(ctx context.Context, clock Clock, attempt func(context.Context) ([]b
 	}
 }
 
-// rest waits for d and tells whether ctx still stands.
+// rest waits for d and tells whether ctx is still alive.
 func rest(ctx context.Context, clock Clock, d time.Duration) bool {
 	if d == 0 {
 		return ctx.Err() == nil
@@ -68,7 +69,7 @@ func rest(ctx context.Context, clock Clock, d time.Duration) bool {
 	}
 }
 
-// OutOfTime is the error of a request whose context has ended before it had an answer.
+// OutOfTime is the error of a request whose context ended before its answer came.
 func OutOfTime(ctx context.Context) error {
 	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
 		return transport.ErrTimeout

@@ -11,7 +11,8 @@ import (
 	"brine/wire/transport"
 )
 
-// TestInsist loses the connection five times: the first repetition comes at once, the others after pauses that double.
+// TestInsist loses the connection five times: the first repetition comes at once, each later one after a pause twice as
+// long.
 func TestInsist(t *testing.T) {
 	clock := actortest.NewClock()
 	attempts := make(chan int, 10)
@@ -47,7 +48,7 @@ func TestInsist(t *testing.T) {
 	}
 }
 
-// TestInsistEnds has the context end during a pause.
+// TestInsistEnds: the context ends during a pause.
 func TestInsistEnds(t *testing.T) {
 	cause := errors.New("the actor stops")
 	for _, tt := range []struct {

@@ -2,14 +2,14 @@ package wiretest
 
 import "brine/wire/payload"
 
-// Stream is what one connection of an event socket carried.
+// Stream is the traffic of one connection of an event socket.
 type Stream struct {
 	Release      string
-	Socket       string // file name, the hash of a minion's replaced by "<id hash>"
+	Socket       string // file name; "<id hash>" replaces the hash of a minion
 	ToSubscriber bool   // else from a sender to the bus
 	LengthPrefix bool   // four bytes of length before every frame
 	Bytes        []byte
-	Frames       [][]byte // the same in single frames, version 3 files only
+	Frames       [][]byte // the same as single frames, version 3 files only
 	Events       []Event
 }
 

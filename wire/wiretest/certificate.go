@@ -14,8 +14,8 @@ import (
 	"time"
 )
 
-// Certificate writes a certificate that signs itself and holds for an hour, and its key, as PEM files. Those that were
-// there before are replaced. It is for the names given, without any for localhost and 127.0.0.1.
+// Certificate writes a self-signed certificate that is valid for an hour, and its key, as PEM files. It replaces
+// existing files. The certificate is for the given names, by default for localhost and 127.0.0.1.
 func Certificate(t testing.TB, certFile, keyFile string, serial int64, names ...string) {
 	t.Helper()
 	var addresses []net.IP

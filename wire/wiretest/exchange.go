@@ -6,14 +6,14 @@ import (
 	"brine/wire/payload"
 )
 
-// Exchange is one request to a master and what it answered.
+// Exchange is one request to a master and its answer.
 type Exchange struct {
 	File     string
 	Release  string // "3006" and "3007" for the version 2 files
-	Name     string // label when hand-made, else step
+	Name     string // label if hand-made, else step
 	Label    string
 	Step     string
-	Identity []byte // of the peer's ROUTER envelope, nil where it was not recorded
+	Identity []byte // of the peer's ROUTER envelope, nil if not recorded
 	Request  Request
 	Reply    *Reply       // nil: the master never answered
 	Doc      *payload.Map // the whole case
@@ -23,12 +23,12 @@ type Exchange struct {
 // Request is the payload frame of a request.
 type Request struct {
 	Frame   []byte
-	Decoded any          // what the frame decodes to; version 3 files leave ciphertexts out
-	Version any          // nil when absent
-	KeyName string       // "session", "shared", or "" when in clear or made with a wrong key
+	Decoded any          // the decoded frame; version 3 files leave ciphertexts out
+	Version any          // nil if absent
+	KeyName string       // "session", "shared", or "" if in clear or made with a wrong key
 	Key     string       // the key string
-	Load    *payload.Map // plaintext of a sealed load; nil when there is none or it is no map
-	Plain   any          // the same, whatever it is
+	Load    *payload.Map // plaintext of a sealed load; nil if there is none or it is not a map
+	Plain   any          // the same, of any type
 	Doc     *payload.Map
 }
 
@@ -38,8 +38,8 @@ type Reply struct {
 	Decoded   any
 	KeyName   string
 	Key       string
-	Encrypted bool   // the frame is a raw ciphertext; Decrypted is what it holds, nil too
-	Nonce     string // in front of the plaintext
+	Encrypted bool   // the frame is a raw ciphertext; Decrypted is its content, possibly nil
+	Nonce     string // before the plaintext
 	Decrypted any
 
 	SignedLoad   *payload.Map // of a sign-in reply
@@ -81,7 +81,7 @@ func (f *File) Exchanges() []Exchange {
 	return out
 }
 
-// release names the release of a case; files of one release carry it in their name.
+// release returns the release of a case; a file of one release has it in its name.
 func (f *File) release(m *payload.Map) string {
 	if r := m.Str("release"); r != "" {
 		return r
@@ -128,8 +128,8 @@ type Publication struct {
 	Release string
 	Step    string
 	Frames  [][]byte     // the payload, or topic and payload
-	Key     string       // the shared key string; "" where none is named
-	Load    *payload.Map // the plaintext; nil where it was not recorded
+	Key     string       // the shared key string; "" if none is named
+	Load    *payload.Map // the plaintext; nil if not recorded
 	SigAlgo string
 	Doc     *payload.Map
 	Keys    map[string]KeyPair
@@ -154,7 +154,7 @@ func (f *File) Publications() []Publication {
 		for _, s := range m.List("frames_hex") {
 			p.Frames = append(p.Frames, Hex(f.t, payload.M("frame", s), "frame"))
 		}
-		if len(p.Frames) > 0 { // the variant file mixes in subscriptions
+		if len(p.Frames) > 0 { // the variant file also contains subscriptions
 			out = append(out, p)
 		}
 	}

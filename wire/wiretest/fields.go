@@ -14,9 +14,9 @@ import (
 	"testing"
 )
 
-// FieldsOfRequests are the names of the fields of publish, runner and wheel requests that code reads: all texts that
-// the views of wire/payload for them name, in their methods and in the lists and functions that these use. Some are
-// none; no field is missing.
+// FieldsOfRequests returns the names of all fields of publish, runner and wheel requests that code reads. It collects
+// every text in the methods of their views in wire/payload, and in the lists and functions that these use. Some of the
+// texts are not fields, but no field is missing.
 func FieldsOfRequests(t testing.TB) []string {
 	t.Helper()
 	r := reader{texts: map[string][]string{}, seen: map[string]bool{}}
@@ -74,12 +74,12 @@ func payloadFiles(t testing.TB) (files []*ast.File) {
 
 // reader collects the texts of functions.
 type reader struct {
-	texts  map[string][]string // behind names of the package
-	seen   map[string]bool     // names of those that were read
+	texts  map[string][]string // of the names of the package
+	seen   map[string]bool     // names that were followed
 	fields []string
 }
 
-// named keeps what stands behind the constants, variables and small functions of a file.
+// named records the texts in the constants, variables and small functions of a file.
 func (r *reader) named(f *ast.File) {
 	for _, d := range f.Decls {
 		if fun, ok := d.(*ast.FuncDecl); ok && fun.Recv == nil && !fun.Name.IsExported() {
@@ -103,7 +103,7 @@ func (r *reader) named(f *ast.File) {
 	}
 }
 
-// textsOf are the texts of an expression, and behind a $ the names in it.
+// textsOf returns the texts in an expression, and its names with a $ before them.
 func textsOf(e ast.Node) (out []string) {
 	ast.Inspect(e, func(n ast.Node) bool {
 		switch n := n.(type) {
@@ -121,7 +121,7 @@ func textsOf(e ast.Node) (out []string) {
 
 var fieldName = regexp.MustCompile(`^[a-z_]+$`)
 
-// read takes the texts of a function, and those behind the names in it.
+// read collects the texts of a function, and those of the names in it.
 func (r *reader) read(n ast.Node) {
 	r.follow(textsOf(n))
 }

@@ -14,8 +14,8 @@ import (
 	"brine/wire/payload"
 )
 
-// parseJSON reads JSON into payload values: objects become ordered maps, whole numbers integers, and
-// objects with one key that starts with a dollar sign the value they stand for.
+// parseJSON reads JSON into payload values: objects become ordered maps, and whole numbers become integers. An object
+// whose only key starts with a dollar sign becomes the value that it stands for.
 func parseJSON(b []byte) (any, error) {
 	d := json.NewDecoder(bytes.NewReader(b))
 	d.UseNumber()
@@ -44,8 +44,8 @@ func parseValue(d *json.Decoder) (any, error) {
 	return tok, nil
 }
 
-// pythonTime reads how Python shows a date and time; the recorder had no other form for them. Seconds and
-// microseconds are left out when they are zero.
+// pythonTime reads Python's text of a date and time, which the recorder wrote. Seconds and microseconds are left out if
+// they are zero.
 func pythonTime(args string) (any, error) {
 	var n [7]int
 	for i, s := range strings.Split(args, ", ") {
@@ -106,7 +106,7 @@ func parseObject(d *json.Decoder) (any, error) {
 	return m, nil
 }
 
-// special makes the value that a tagged object stands for.
+// special makes the value of a tagged object.
 func special(tag string, v any) (any, error) {
 	text, _ := v.(string)
 	list, _ := v.([]any)

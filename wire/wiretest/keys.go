@@ -34,7 +34,7 @@ func (f *File) SessionKeys(release string) []string {
 	return keyStrings(f.Doc, "session_keys", release)
 }
 
-// keyStrings reads a list for all, or a list by release.
+// keyStrings reads one list for all releases, or one list for each.
 func keyStrings(doc *payload.Map, field, release string) []string {
 	list, ok := doc.Value(field).([]any)
 	if !ok {
@@ -49,14 +49,14 @@ func keyStrings(doc *payload.Map, field, release string) []string {
 	return out
 }
 
-// Token is the constant minion token of protocol version 3 files; nil in others.
+// Token is the constant minion token of protocol version 3 files; nil in other files.
 func (f *File) Token() []byte {
 	f.t.Helper()
 	return Hex(f.t, f.Doc, "tok_hex")
 }
 
-// keyOf returns the key string that a request, reply or publication names by kind and index; "" when it
-// names none, for example because it was made with a wrong key on purpose.
+// keyOf returns the key string that a request, reply or publication names by kind and index; "" if it names none, for
+// example because it was deliberately made with a wrong key.
 func (f *File) keyOf(m *payload.Map, release string) string {
 	keys := f.SharedKeys(release)
 	i, ok := m.Int("aes_key_index")

@@ -9,8 +9,8 @@ import (
 	"brine/wire/wiretest"
 )
 
-// TestSealedLoads opens every recorded ciphertext whose key is known and packs the recorded value: the
-// plaintext must be the same, byte for byte.
+// TestSealedLoads opens every recorded ciphertext with a known key and packs the recorded value. The plaintext must be
+// the same, byte for byte.
 func TestSealedLoads(t *testing.T) {
 	loads, replies := 0, 0
 	for _, f := range wiretest.LoadAll(t, wiretest.ExchangeFiles()...) {

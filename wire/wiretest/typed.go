@@ -13,8 +13,8 @@ import (
 	"brine/wire/payload"
 )
 
-// Recorded reads what Salt 3008 answered, from testdata/salt3008.json of the package that is tested. The make.py beside
-// it tells what a row is.
+// Recorded reads the answers of Salt 3008 from testdata/salt3008.json of the tested package. The make.py beside that
+// file says what a row is.
 func Recorded[T any](t testing.TB) (rows []T) {
 	t.Helper()
 	b, err := os.ReadFile("testdata/salt3008.json")
@@ -27,8 +27,8 @@ func Recorded[T any](t testing.TB) (rows []T) {
 	return rows
 }
 
-// Typed writes a value with its types as the function show of such a make.py does: "int 1", "[str a|null]",
-// "{str k=>float 0.5}", "set [int 1]". beyond names an integer that is beyond int64 and uint64.
+// Typed writes a value with its types, like the function show of such a make.py: "int 1", "[str a|null]", "{str
+// k=>float 0.5}", "set [int 1]". beyond is the name for an integer outside int64 and uint64.
 func Typed(v any, beyond string) string {
 	switch v := v.(type) {
 	case nil:

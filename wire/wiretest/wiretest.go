@@ -1,6 +1,7 @@
-// Package wiretest is for tests only. It loads the recorded vectors of the wire (testdata, see the README
-// there) and hands them out as typed cases: exchanges on the request port, publications, streams of the
-// event bus, keys. It checks nothing itself.
+// Package wiretest is for tests only. It loads the recorded vectors of the wire (testdata, see the README there) and
+// returns them as typed cases: exchanges on the request port, publications, streams of the event bus, keys. It does not
+// check them. Besides, it makes certificates, reads answers of Salt that other packages have recorded, and lists the
+// fields of requests.
 package wiretest
 
 import (
@@ -19,7 +20,7 @@ type File struct {
 	Name string
 	Doc  *payload.Map
 	t    testing.TB
-	rsa  *payload.Map // keys of rsa.json, for the files that name them only
+	rsa  *payload.Map // keys of rsa.json, for files that only name them
 }
 
 // Load reads a vector file by its name without the ending: "auth_v3".
@@ -50,7 +51,7 @@ func LoadAll(t testing.TB, names ...string) []*File {
 	return out
 }
 
-// Names of the files that hold exchanges on the request port.
+// ExchangeFiles are the names of the files with exchanges on the request port.
 func ExchangeFiles() []string {
 	return []string{
 		"auth_3006", "auth_3007", "auth_v3",
@@ -60,7 +61,7 @@ func ExchangeFiles() []string {
 	}
 }
 
-// PublishFiles are the names of the files that hold publications.
+// PublishFiles are the names of the files with publications.
 func PublishFiles() []string {
 	return []string{
 		"publish_3006", "publish_3007", "publish_v3",
@@ -68,7 +69,7 @@ func PublishFiles() []string {
 	}
 }
 
-// List returns the maps of a list: l.List("cases").
+// List returns the maps in a list: f.List("cases").
 func (f *File) List(key string) []*payload.Map { return maps(f.Doc.List(key)) }
 
 func maps(list []any) []*payload.Map {
@@ -81,7 +82,7 @@ func maps(list []any) []*payload.Map {
 	return out
 }
 
-// Hex reads the field of m that holds hex, or fails the test.
+// Hex reads the hexadecimal field key of m. It fails the test if that is not possible.
 func Hex(t testing.TB, m *payload.Map, key string) []byte {
 	t.Helper()
 	b, err := hex.DecodeString(m.Str(key))

@@ -6,7 +6,7 @@ import (
 	"brine/wire/payload"
 )
 
-// TestCounts fails when a file is missing or an accessor overlooks cases.
+// TestCounts fails if a file is missing or an accessor overlooks cases.
 func TestCounts(t *testing.T) {
 	exchanges := map[string]int{
 		"auth_3006": 22, "auth_3007": 22, "auth_v3": 49, "requests_3006": 103, "requests_3007": 102, "requests_v3": 121,

@@ -7,11 +7,11 @@
 #ifdef __linux__
 #include <malloc.h>
 #else
-#define malloc_usable_size(block) 0 // it has another name on every system
+#define malloc_usable_size(block) 0 // every other system has another name for it
 #endif
 
-// What stands side by side in options_t of libzmq 4.3 (src/options.hpp): in_batch_size and out_batch_size, 8192 unless
-// somebody has set them, and zero_copy, a bool.
+// Three neighbouring fields in options_t of libzmq 4.3 (src/options.hpp): in_batch_size and out_batch_size, by default
+// 8192, and zero_copy, a bool.
 struct batches {
 	int in, out;
 	unsigned char zero_copy;
@@ -20,7 +20,7 @@ struct batches {
 enum { default_batch = 8192 };
 
 int brine_set_batches(void *socket, int in, int out) {
-	// A socket is one block of the heap, with its options in it.
+	// A socket is one block of the heap that contains its options.
 	unsigned char *from = socket;
 	size_t size = malloc_usable_size(socket);
 	struct batches *found = NULL;

@@ -13,14 +13,14 @@ import (
 	"github.com/pebbe/zmq4"
 )
 
-// batchVersion is the line of libzmq whose sockets setBatches knows.
+// batchVersion is the version of libzmq whose sockets setBatches knows.
 const batchVersion = "4.3."
 
 // setBatches sets ZMQ_IN_BATCH_SIZE and ZMQ_OUT_BATCH_SIZE of a socket that is neither bound nor connected. libzmq 4.3
-// has both as options of sockets, and takes them in builds with drafts only, which no distribution ships. So they are
-// set where they lie: two neighbouring numbers with known defaults, and a bool behind them. It tells whether they
-// were there, once. Where they are not nothing is changed, and connections take more memory. Only a libzmq inside the
-// binary is touched: the one that was tested with it, which no upgrade of the system exchanges.
+// has both as socket options, but accepts them only in builds with drafts, which no distribution ships. So setBatches
+// writes them directly into the socket's memory: two neighbouring numbers with known defaults, followed by a bool. It
+// returns whether it found them exactly once. Otherwise it changes nothing, and connections take more memory. It
+// touches only the libzmq inside the binary: the version that was tested with it, which no system upgrade replaces.
 func setBatches(raw *zmq4.Socket, in, out int) bool {
 	if !strings.HasPrefix(LibraryVersion(), batchVersion) {
 		return false

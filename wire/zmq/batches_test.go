@@ -9,7 +9,8 @@ import (
 	"github.com/pebbe/zmq4"
 )
 
-// TestBatches: the sizes are found in every kind of server socket, once; then they are no defaults any more.
+// TestBatches: setBatches finds the sizes once in every kind of server socket; after that they no longer have their
+// defaults.
 func TestBatches(t *testing.T) {
 	if v := LibraryVersion(); !strings.HasPrefix(v, batchVersion) {
 		t.Skipf("libzmq %s is not of the line that is known", v)

@@ -12,7 +12,7 @@ import (
 	"brine/wire/transport"
 )
 
-// One request of Salt's usual size goes round; the clients share the processors with the server.
+// BenchmarkRequest sends requests of Salt's usual size; the clients share the processors with the server.
 func BenchmarkRequest(b *testing.B) {
 	payload := bytes.Repeat([]byte("s"), 300)
 	for _, clients := range []int{1, 16, 128} {
@@ -42,7 +42,7 @@ func BenchmarkRequest(b *testing.B) {
 	}
 }
 
-// The same over plain TCP, to see what ZeroMQ costs.
+// BenchmarkPlainTCP is the same over plain TCP, to measure the cost of ZeroMQ.
 func BenchmarkPlainTCP(b *testing.B) {
 	payload := bytes.Repeat([]byte("s"), 300)
 	for _, clients := range []int{1, 16, 128} {
@@ -101,7 +101,7 @@ func readFull(conn net.Conn, buf []byte) error {
 	return nil
 }
 
-// closedLoop runs b.N exchanges, each client sending when it has its answer.
+// closedLoop runs b.N exchanges; each client sends the next request when it has its answer.
 func closedLoop(b *testing.B, clients int, connect func() (exchange func() error, end func())) {
 	var left atomic.Int64
 	var wg sync.WaitGroup
@@ -130,7 +130,8 @@ func closedLoop(b *testing.B, clients int, connect func() (exchange func() error
 	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "req/s")
 }
 
-// Every subscriber gets every publication; the sender waits every 500 messages, below the high-water mark.
+// BenchmarkPublish: every subscriber gets every publication. The sender waits every 500 messages, below the high-water
+// mark.
 func BenchmarkPublish(b *testing.B) {
 	payload := bytes.Repeat([]byte("s"), 300)
 	for _, peers := range []int{1, 20, 1000} {
@@ -149,7 +150,7 @@ func BenchmarkPublish(b *testing.B) {
 			for range peers {
 				readers.Go(func() {
 					s := NewSub(SubOptions{Endpoint: p.Addr(), Context: shared})
-					_ = s.Serve(ctx, func([][]byte) {
+					_ = s.serveFrames(ctx, func([][]byte) {
 						if got.Add(1) == want.Load() {
 							round <- struct{}{}
 						}

@@ -10,7 +10,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// fullPort is a port whose queue is full: the kernel drops what asks for a connection.
+// fullPort is a port whose queue is full: the kernel drops requests for a connection.
 func fullPort(t *testing.T) (addr string) {
 	t.Helper()
 	fd, err := unix.Socket(unix.AF_INET, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
@@ -29,7 +29,7 @@ func fullPort(t *testing.T) (addr string) {
 	addr = fmt.Sprintf("127.0.0.1:%d", name.(*unix.SockaddrInet4).Port)
 	for range 100 {
 		c, err := net.DialTimeout("tcp", addr, 200*time.Millisecond)
-		if err != nil { // or the machine was slow
+		if err != nil { // or the machine is slow
 			c, err = net.DialTimeout("tcp", addr, 3*time.Second)
 		}
 		if err != nil {
@@ -41,7 +41,7 @@ func fullPort(t *testing.T) (addr string) {
 	return ""
 }
 
-// TestConnectAgain: an attempt that gets no answer is given up, and the next one begins.
+// TestConnectAgain: an attempt without an answer is given up, and the next one begins.
 func TestConnectAgain(t *testing.T) {
 	addr := "tcp://" + fullPort(t)
 	again := make(chan Event, 1000)

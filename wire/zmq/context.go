@@ -11,18 +11,18 @@ import (
 	"brine/wire/transport"
 )
 
-// ErrContextBusy means a Context was closed while adapters still use it.
+// ErrContextBusy means that a Context was closed while adapters still use it.
 var ErrContextBusy = errors.New("zmq: context still has open sockets")
 
-// maxSockets is how many sockets one Context can hold. libzmq's own default is 1023.
+// maxSockets is the number of sockets that one Context can hold. libzmq's own default is 1023.
 const maxSockets = 16384
 
-// Context is a libzmq context: one or more I/O threads and a reaper thread shared by all adapters that name
-// it in their options. Who makes it closes it, after the adapters. An adapter without a Context makes its
-// own and closes it with the socket; one process with many Subs and Reqs should share one.
+// Context is a libzmq context: one or more I/O threads and a reaper thread, shared by all adapters that name it in
+// their options. Its maker closes it after the adapters. An adapter without a Context makes its own and closes it with
+// the socket. A process with many Subs and Reqs should share one.
 type Context struct {
 	raw      *zmq4.Context
-	monitors atomic.Uint64 // numbers the monitors, whose names must differ
+	monitors atomic.Uint64 // the number of monitors so far: each needs a name of its own
 
 	mu     sync.Mutex
 	open   int
@@ -35,7 +35,7 @@ func LibraryVersion() string {
 	return fmt.Sprintf("%d.%d.%d", major, minor, patch)
 }
 
-// NewContext makes a context with ioThreads threads for network work; 1 serves about a gigabyte a second.
+// NewContext makes a context with ioThreads threads for network work; one thread serves about a gigabyte a second.
 func NewContext(ioThreads int) (*Context, error) {
 	raw, err := zmq4.NewContext()
 	if err != nil {
@@ -45,12 +45,12 @@ func NewContext(ioThreads int) (*Context, error) {
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("set up zmq context: %w", err), raw.Term())
 	}
-	_ = copyReceived(raw) // a library without the option takes more memory, no more
+	_ = copyReceived(raw) // without the option libzmq only takes more memory
 	return &Context{raw: raw}, nil
 }
 
-// Close ends the context's threads. It waits for the linger time of sockets that were closed with messages
-// still unsent, and returns ErrContextBusy when an adapter is still open.
+// Close ends the context's threads. If closed sockets still have unsent messages, it waits for their linger time. It
+// returns ErrContextBusy while an adapter is open.
 func (c *Context) Close() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()

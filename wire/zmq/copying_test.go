@@ -2,8 +2,8 @@ package zmq
 
 import "testing"
 
-// TestCopyReceived: the option reaches the library. A new binding whose context begins with something else would not
-// survive this test.
+// TestCopyReceived: the option reaches the library. The test fails if a new version of the binding begins its context
+// with another field.
 func TestCopyReceived(t *testing.T) {
 	c, err := NewContext(1)
 	if err != nil {

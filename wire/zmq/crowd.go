@@ -10,23 +10,24 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// crowdLook is how often at most the connections of a full port are looked over for some that ended unnoticed.
+// crowdLook is the shortest time between two searches of a full port for connections that ended unnoticed.
 const crowdLook = time.Second
 
-// crowdFailed is how often at most a connection is ended because another could not be accepted.
+// crowdFailed is the shortest time between two connections that are ended because another one could not be accepted.
 const crowdFailed = 10 * time.Millisecond
 
-// crowd bounds how many connections a server's socket holds. libzmq itself accepts whatever comes until the process has
-// no descriptor left, and then tries without a pause. When there is one too many, the network address with the most
-// connections loses its newest: who holds few keeps them, whoever comes. The monitor's goroutine calls it.
+// crowd bounds the number of connections of a server's socket. libzmq itself accepts connections until the process has
+// no descriptor left, and then retries without a pause. When there is one connection too many, crowd ends the newest
+// connection of the network address that has the most. So a host with few connections keeps them. The monitor's
+// goroutine calls crowd.
 type crowd struct {
-	most  int                                    // connections
-	told  func(full bool, peers int, who string) // when the port gets full, and when it has room again; may be nil
+	most  int                                    // the largest number of connections
+	told  func(full bool, peers int, who string) // see OnFull of RouterOptions; may be nil
 	conns map[int]conn                           // by descriptor
 	hosts map[string][]int                       // descriptors of an address, oldest first
 	full  bool
-	swept time.Time // when conns was last compared with what is open
-	freed time.Time // when one was last ended for want of descriptors
+	swept time.Time // when sweep last compared conns with the open descriptors
+	freed time.Time // when a connection was last ended for lack of descriptors
 
 	now      func() time.Time
 	peer     func(fd int) string
@@ -34,23 +35,23 @@ type crowd struct {
 	ended    atomic.Uint64
 }
 
-// conn is one connection: who it is, and the address under which it counts.
+// conn is one connection: its peer, and the address under which it counts.
 type conn struct{ peer, host string }
 
-// newCrowd bounds a socket to most connections; nil when that is 0.
+// newCrowd bounds a socket to most connections. It returns nil if most is 0.
 func newCrowd(most int, told func(full bool, peers int, who string)) *crowd {
 	if most <= 0 {
 		return nil
 	}
 	return &crowd{most: most, told: told, conns: map[int]conn{}, hosts: map[string][]int{}, now: time.Now, peer: peerOf,
-		shutdown: func(fd int) { _ = unix.Shutdown(fd, unix.SHUT_RDWR) }} // it may have ended by itself
+		shutdown: func(fd int) { _ = unix.Shutdown(fd, unix.SHUT_RDWR) }} // the connection may have ended by itself
 }
 
-// accepted takes in a new connection, and ends one when that is too many.
+// accepted adds a new connection. If that is one too many, it ends one.
 func (c *crowd) accepted(fd int, peer string) {
-	c.gone(fd) // one that ended unnoticed had the same descriptor
+	c.gone(fd) // an earlier connection with this descriptor ended unnoticed
 	if peer == "" {
-		return // ended already
+		return // the connection has ended already
 	}
 	n := conn{peer, hostOf(peer)}
 	c.conns[fd] = n
@@ -82,7 +83,7 @@ func (c *crowd) gone(fd int) {
 	}
 }
 
-// failed makes room when a connection could not be accepted.
+// failed ends a connection after another one could not be accepted.
 func (c *crowd) failed() {
 	now := c.now()
 	if now.Sub(c.freed) < crowdFailed || len(c.conns) == 0 {
@@ -92,7 +93,7 @@ func (c *crowd) failed() {
 	c.endOne("")
 }
 
-// sweep forgets connections that ended unnoticed, as those do whose identity another one takes over.
+// sweep forgets connections that ended unnoticed. That happens when another connection takes over an identity.
 func (c *crowd) sweep() {
 	now := c.now()
 	if now.Sub(c.swept) < crowdLook {
@@ -106,8 +107,8 @@ func (c *crowd) sweep() {
 	}
 }
 
-// endOne ends the newest connection of the address that has the most. newcomer is that address when it has more than
-// its share; then nobody else need be looked for.
+// endOne ends the newest connection of the address that has the most. newcomer is the address of the newest connection.
+// If it has more than its share, it loses one and no other address is looked at.
 func (c *crowd) endOne(newcomer string) {
 	who := newcomer
 	if mine := len(c.hosts[newcomer]); mine*len(c.hosts) <= c.most {
@@ -124,7 +125,7 @@ func (c *crowd) endOne(newcomer string) {
 		c.tell(true, who)
 	}
 	c.gone(fd)
-	if c.peer(fd) == n.peer { // the descriptor is still this connection's
+	if c.peer(fd) == n.peer { // the descriptor still belongs to this connection
 		c.shutdown(fd)
 		c.ended.Add(1)
 	}
@@ -137,7 +138,8 @@ func (c *crowd) tell(full bool, who string) {
 	}
 }
 
-// hostOf is the address under which a connection counts: of IPv6 the network of 64 bits, for a host has all of it.
+// hostOf is the address under which a connection counts. For IPv6 it is the network of 64 bits, because one host may
+// use all of it.
 func hostOf(peer string) string {
 	host, _, err := net.SplitHostPort(peer)
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// crowdRig is a crowd whose connections exist only here.
+// crowdRig is a crowd whose connections exist only in the test.
 type crowdRig struct {
 	*crowd
 	open  map[int]string
@@ -64,7 +64,7 @@ func TestCrowd(t *testing.T) {
 	}
 }
 
-// TestCrowdStale: connections that ended unnoticed make room, and a descriptor that is somebody else's is left alone.
+// TestCrowdStale: connections that ended unnoticed free their places, and a reused descriptor is left alone.
 func TestCrowdStale(t *testing.T) {
 	r := newCrowdRig(2)
 	r.at = time.Unix(1000, 0)
@@ -87,7 +87,7 @@ func TestCrowdStale(t *testing.T) {
 	}
 }
 
-// TestCrowdFailed: when nothing more can be accepted, one connection at a time makes room.
+// TestCrowdFailed: when no more connections can be accepted, one is ended at a time.
 func TestCrowdFailed(t *testing.T) {
 	r := newCrowdRig(8)
 	r.failed()
@@ -113,7 +113,7 @@ func TestHostOf(t *testing.T) {
 	}
 }
 
-// TestMaxPeers: of a hundred connections from one address few stay; another address keeps its own, and gets in.
+// TestMaxPeers: of a hundred connections from one address few stay; another address keeps its own and can connect.
 func TestMaxPeers(t *testing.T) {
 	told := make(chan bool, 1000)
 	full := func(is bool, _ int, _ string) { told <- is }
@@ -145,7 +145,7 @@ func TestMaxPeers(t *testing.T) {
 	for _, conn := range conns {
 		go func() { _, err := io.Copy(io.Discard, conn); ends <- err }()
 	}
-	for range len(conns) - 7 { // no more of one address stay beside two others, of 8
+	for range len(conns) - 7 { // of 8 places, one address keeps no more than 7 beside two other addresses
 		if err := receive(t, "end of a connection", ends); err != nil && !strings.Contains(err.Error(), "reset") {
 			t.Error(err)
 		}

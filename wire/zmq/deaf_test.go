@@ -10,8 +10,8 @@ import (
 	"brine/wire/transport"
 )
 
-// deafRelay leads to an endpoint. What the endpoint sends is passed on until the channel is closed, and not even read
-// afterwards; the connections stand until the test ends.
+// deafRelay relays to an endpoint. It passes on what the endpoint sends until the channel is closed; after that it does
+// not even read. The connections stay open until the test ends.
 func deafRelay(t *testing.T, endpoint string) (addr string, deaf chan struct{}) {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -33,7 +33,7 @@ func deafRelay(t *testing.T, endpoint string) (addr string, deaf chan struct{}) 
 			return
 		}
 		defer out.Close()
-		_ = out.(*net.TCPConn).SetReadBuffer(1 << 12) // so that little is held on the way
+		_ = out.(*net.TCPConn).SetReadBuffer(1 << 12) // so that the path buffers little
 		questions := make(chan struct{})
 		go func() {
 			defer close(questions)
@@ -75,8 +75,8 @@ func (u *untilDeaf) Read(b []byte) (int, error) {
 	}
 }
 
-// TestDeafSubscriber: a peer that takes nothing any more is given up after some heartbeats, also when so much waits for
-// it that none can be sent.
+// TestDeafSubscriber: a peer that no longer reads is dropped after some heartbeats, even if so much data waits for it
+// that no heartbeat can be sent.
 func TestDeafSubscriber(t *testing.T) {
 	gone := make(chan transport.Connection, 10)
 	p, subs := openPub(t, PubOptions{Endpoint: anyPort, HeartbeatIvl: 2 * time.Second,
@@ -90,7 +90,7 @@ func TestDeafSubscriber(t *testing.T) {
 	startSub(t, SubOptions{Endpoint: addr, ReconnectIvl: time.Hour}, func([][]byte) {})
 	receive(t, "subscription", subs)
 	close(deaf)
-	if err := p.Send(make([]byte, 32<<20)); err != nil { // more than the kernel holds
+	if err := p.Send(make([]byte, 32<<20)); err != nil { // more than the kernel buffers
 		t.Fatal(err)
 	}
 	receive(t, "end of the connection", gone)

@@ -2,5 +2,5 @@
 
 package zmq
 
-// newGauge reads how much memory the guard has to look at.
+// newGauge makes the reader of the memory that the guard watches.
 func newGauge() (*outside, error) { return newOutside() }

@@ -6,8 +6,8 @@ package zmq
 // static size_t brine_malloced(void) { struct mallinfo2 m = mallinfo2(); return m.uordblks + m.hblkhd; }
 import "C"
 
-// allocated reads what C's allocator has given out: the race detector has more memory of its own than libzmq has, and
-// takes it from the kernel itself.
+// allocated reads how much memory C's allocator has handed out. The race detector itself has more memory than libzmq,
+// and takes it directly from the kernel, so that the usual gauge would count it.
 type allocated struct{}
 
 func newGauge() (allocated, error) { return allocated{}, nil }

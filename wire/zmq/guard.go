@@ -11,46 +11,46 @@ import (
 )
 
 const (
-	// between two looks at the memory at most; less when a peer could fill it in that time
+	// the longest time between two looks at the memory; shorter if a peer could fill the memory in that time
 	guardCalm = 500 * time.Millisecond
-	guardRest = time.Second           // after connections were ended, before one of a known peer is
+	guardRest = time.Second           // after connections were ended, before one of a known peer may be ended
 	guardLag  = 20 * time.Millisecond // after connections were ended, until their memory is free
-	// intake is how many bytes libzmq's thread takes in within a second at most, about.
+	// intake is about how many bytes libzmq's thread can read in a second.
 	intake = 2 << 30
-	// alertTimes is how many times more often the memory is looked at when it is over half of what it may be.
+	// alertTimes is how many times more often the guard looks while the memory is above half of its limit.
 	alertTimes = 10
 
-	// connectionBytes is what libzmq takes for a connection that holds nothing, about: the number of connections has a
-	// bound of its own (MaxPeers).
+	// connectionBytes is about how much memory libzmq takes for an idle connection. The number of connections has a
+	// limit of its own (MaxPeers).
 	connectionBytes = 32 << 10
-	// trimShare bounds the part of the time that goes into giving memory back: one in so many.
+	// trimShare limits the time for returning memory to the kernel: one part in trimShare.
 	trimShare = 20
-	// hurry is a part of what the memory may be, one in so many. If it is over by more than that
-	// connections end before memory is given back, which takes its time.
+	// hurry is a divisor of the limit. If the memory exceeds the limit by more than one part in hurry, connections end
+	// before memory is returned to the kernel, which takes time.
 	hurry = 4
 
-	// From so many bytes on a connection can be ended: of a stranger, who has nothing to keep libzmq waiting with, and
-	// of a known peer, whose heartbeats are in the sum and whose messages are on the way.
+	// A connection can be ended when it holds at least this many bytes. An unknown peer has no reason to hold any. For
+	// a known peer the sum includes heartbeats and messages under way.
 	strangerHolds = 4 << 10
 	knownHolds    = 256 << 10
-	// endedAtOnce is how many connections are ended before the memory is looked at again, and smallPart leaves those
-	// alone that hold less than one in so many of what the largest does: a frame of two bytes takes 64 of memory and
-	// more, so that the bytes that are ended do not tell how much comes back.
+	// endedAtOnce is how many connections the guard ends before it looks at the memory again. Among them it skips
+	// connections that hold less than one part in smallPart of the largest. A frame of two bytes takes 64 bytes of
+	// memory or more, so the bytes counted for the ended connections do not tell how much memory becomes free.
 	endedAtOnce = 64
 	smallPart   = 16
 )
 
-// Guard bounds the memory that libzmq holds for peers of the servers that name it in their options: messages of which
-// the last part has not come, and those that a peer does not take. ZMQ_MAXMSGSIZE bounds a frame, high-water marks
-// bound whole messages of one connection; nothing bounds all of it. The memory of the process that is neither files'
-// nor Go's is looked at; when it is too much, the network address that holds most loses its largest connection, and so
-// on. Those of known peers come last. See decision 0018.
+// Guard limits the memory that libzmq holds for peers of the servers that name the Guard in their options: messages
+// whose last part has not arrived, and messages that a peer does not read. ZMQ_MAXMSGSIZE limits a frame, and
+// high-water marks limit the whole messages of one connection, but nothing limits the sum. The Guard looks at the
+// memory of the process that belongs neither to files nor to Go. If it is too much, the network address that holds the
+// most loses its largest connection, and so on. Connections of known peers come last. See decision 0018.
 type Guard struct {
 	opt GuardOptions
 
 	mu      sync.Mutex
 	tallies map[*tally]bool
-	stop    chan struct{} // ends the looks; nil while there is nothing to look at
+	stop    chan struct{} // ends the looks; nil while there is no server to watch
 	done    chan struct{}
 
 	ended, endedKnown atomic.Uint64
@@ -58,20 +58,20 @@ type Guard struct {
 
 // GuardOptions are the options of a Guard.
 type GuardOptions struct {
-	MaxBytes int64        // memory of libzmq, beside what its idle connections take
+	MaxBytes int64        // memory of libzmq, not counting its idle connections
 	Logger   *slog.Logger // nil: silent
 
-	// OnEnded is told of each connection that was ended. It must not block; may be nil.
+	// OnEnded is called for each connection that was ended. It must not block; may be nil.
 	OnEnded func(Ended)
 
 	memory func() (int64, error) // for tests
 }
 
-// Ended is a connection that a Guard has ended.
+// Ended is a connection that a Guard ended.
 type Ended struct {
 	Peer  string // host:port
-	Known bool   // its messages had shown who it is
-	Bytes int64  // that had come of unfinished messages, or waited to be taken
+	Known bool   // the peer had identified itself by its messages
+	Bytes int64  // received of unfinished messages, or waiting for the peer to read them
 }
 
 // NewGuard makes a Guard. It works while a server that names it is open.
@@ -88,7 +88,7 @@ type GuardStats struct {
 	EndedKnown uint64
 }
 
-// Stats reads the counters; any goroutine may do so.
+// Stats reads the counters; any goroutine may call it.
 func (g *Guard) Stats() GuardStats { return GuardStats{g.ended.Load(), g.endedKnown.Load()} }
 
 // tally makes the tally of a server; nil without a Guard.
@@ -99,7 +99,7 @@ func (g *Guard) tally(publishes bool) *tally {
 	return newTally(publishes)
 }
 
-// watch takes a server in. It is looked at until leave is called, which waits for a look to end.
+// watch adds a server. The guard watches it until leave is called, which waits for a running look to end.
 func (g *Guard) watch(t *tally) (leave func()) {
 	if t == nil {
 		return func() {}
@@ -152,7 +152,7 @@ func (g *Guard) run(stop, done chan struct{}) {
 	}
 }
 
-// calm is the time between two looks while there is no need.
+// calm is the time between two looks while memory is not short.
 func (g *Guard) calm() time.Duration {
 	if g.opt.MaxBytes >= intake/2 {
 		return guardCalm
@@ -160,18 +160,18 @@ func (g *Guard) calm() time.Duration {
 	return max(guardCalm/50, time.Duration(g.opt.MaxBytes)*time.Second/intake)
 }
 
-// look is what a Guard remembers from one look at the memory to the next.
+// look is the state of a Guard between two looks at the memory.
 type look struct {
 	guard  *Guard
 	memory func() (int64, error)
 	trim   func()
-	rested time.Time // when memory can be given back again
-	ended  time.Time // when a connection was ended last,
-	owed   int64     // and how many bytes those that were ended together hold until libzmq has noticed
-	failed bool      // the memory could not be read, which was said
+	rested time.Time // when memory may be returned to the kernel again
+	ended  time.Time // when a connection was last ended,
+	owed   int64     // and how many bytes the ended connections hold until libzmq has noticed their end
+	failed bool      // the memory could not be read, and the log says so
 }
 
-// take looks once and ends what is too much. It returns when to look again.
+// take looks once and ends connections that hold too much. It returns the time until the next look.
 func (l *look) take(now time.Time) time.Duration {
 	most, calm := l.guard.opt.MaxBytes, l.guard.calm()
 	alert := calm / alertTimes
@@ -196,7 +196,7 @@ func (l *look) take(now time.Time) time.Duration {
 	return alert
 }
 
-// end ends what is too much.
+// end ends connections that together hold over bytes.
 func (l *look) end(now time.Time, over int64) {
 	for _, h := range choose(l.guard.holdings(), over, now.Sub(l.ended) >= guardRest) {
 		if h.end() {
@@ -206,7 +206,7 @@ func (l *look) end(now time.Time, over int64) {
 	}
 }
 
-// over is by how much the memory is more than it may be.
+// over returns by how many bytes the memory exceeds its limit.
 func (l *look) over() (int64, bool) {
 	bytes, err := l.memory()
 	if err != nil {
@@ -248,16 +248,16 @@ func (g *Guard) tell(h holding) {
 	}
 }
 
-// holding is how much libzmq holds of a connection.
+// holding is the amount of memory that libzmq holds for a connection.
 type holding struct {
 	*account
 	known bool
 	bytes int64
 }
 
-// choose says which connections are to be ended so that over bytes come back: of strangers, from the address that holds
-// most, its largest, as often as need be. When no stranger is left it is one of a known peer, if quiet says that those
-// that were ended before have had time to give back what they held.
+// choose selects the connections to end so that over bytes become free. It takes unknown peers first: from the address
+// that holds the most, its largest connection, as often as necessary. If no unknown peer is left, it takes one known
+// peer, but only if quiet says that earlier ended connections had time to free their memory.
 func choose(all []holding, over int64, quiet bool) (out []holding) {
 	strangers := slices.DeleteFunc(slices.Clone(all), func(h holding) bool {
 		return h.known || h.bytes < strangerHolds
@@ -292,7 +292,7 @@ func chooseFrom(all []holding, over int64, most int) (out []holding) {
 		}
 		h := byHost[who][0]
 		if byHost[who] = byHost[who][1:]; len(byHost[who]) == 0 || h.bytes < least {
-			delete(byHost, who) // nothing of account is left
+			delete(byHost, who) // this address holds nothing more that counts
 		}
 		if h.bytes < least {
 			continue

@@ -13,7 +13,7 @@ import (
 	"brine/wire/transport"
 )
 
-// heldGuard is a guard for whom the memory of libzmq is what the tallies say, whatever else this process does.
+// heldGuard is a guard that reads the memory of libzmq from the tallies, whatever else this process does.
 func heldGuard(most int64) (g *Guard, ended chan Ended) {
 	ended = make(chan Ended, 1000)
 	g = NewGuard(GuardOptions{MaxBytes: most, OnEnded: func(e Ended) { ended <- e }})
@@ -26,7 +26,7 @@ func heldGuard(most int64) (g *Guard, ended chan Ended) {
 	return g, ended
 }
 
-// rawDealer is a peer of a request port that sends whatever it wants, from an address of this machine.
+// rawDealer is a peer of a request port that sends arbitrary bytes, from an address of this machine.
 func rawDealer(t *testing.T, endpoint, from string) net.Conn {
 	t.Helper()
 	d := net.Dialer{LocalAddr: &net.TCPAddr{IP: net.ParseIP(from)}}
@@ -55,10 +55,10 @@ func rawDealer(t *testing.T, endpoint, from string) net.Conn {
 func half(t *testing.T, c net.Conn, size, part int) {
 	t.Helper()
 	b := binary.BigEndian.AppendUint64([]byte{1, 0, 2}, uint64(size))
-	go func() { _, _ = c.Write(append(b, make([]byte, part)...)) }() // the other side ends it
+	go func() { _, _ = c.Write(append(b, make([]byte, part)...)) }() // the other side ends the connection
 }
 
-// holds waits until so much is held of an address.
+// holds waits until libzmq holds at least least bytes for an address.
 func holds(t *testing.T, g *Guard, host string, least int64) {
 	t.Helper()
 	until(t, "holdings of "+host, func() bool {
@@ -72,7 +72,7 @@ func holds(t *testing.T, g *Guard, host string, least int64) {
 	})
 }
 
-// until waits for something.
+// until waits until is returns true.
 func until(t *testing.T, what string, is func() bool) {
 	t.Helper()
 	tick := time.NewTicker(2 * time.Millisecond)
@@ -84,10 +84,10 @@ func until(t *testing.T, what string, is func() bool) {
 	}
 }
 
-// TestGuardHalves: of peers that do not end their messages strangers go first, though a known one holds more; and who
-// ends his messages stays.
+// TestGuardHalves: among peers with unfinished messages unknown ones go first, even if a known one holds more. A peer
+// that finishes its messages stays.
 func TestGuardHalves(t *testing.T) {
-	g, ended := heldGuard(1 << 40) // nothing is too much until all is there
+	g, ended := heldGuard(1 << 40) // the limit is out of reach until all messages are there
 	defer g.watch(newTally(false))()
 	r, _ := startRouter(t, RouterOptions{Endpoint: anyPort, Guard: g}, func(r *Router, m transport.Request) {
 		if string(m.Payload) == "known" {
@@ -135,7 +135,7 @@ func TestGuardHalves(t *testing.T) {
 	}
 }
 
-// TestGuardEnds: the guard itself ends who holds too much, at both ports, and nobody else.
+// TestGuardEnds: at both ports, the guard itself ends peers that hold too much, and no others.
 func TestGuardEnds(t *testing.T) {
 	g, ended := heldGuard(6 << 20)
 	r, _ := startRouter(t, RouterOptions{Endpoint: anyPort, Guard: g}, func(r *Router, m transport.Request) {
@@ -168,7 +168,7 @@ func TestGuardEnds(t *testing.T) {
 	c := dialSub(t, p.Addr())
 	go func() { _, _ = c.Write(bytes.Repeat([]byte{1, 0}, 5<<20)) }()
 	wellAfter(c)
-	d := rawDealer(t, r.Addr(), "127.0.0.1") // asks, and takes no answer
+	d := rawDealer(t, r.Addr(), "127.0.0.1") // sends requests and reads no answers
 	long := append(binary.BigEndian.AppendUint64([]byte{1, 0, 2}, 32<<10), make([]byte, 32<<10)...)
 	if _, err := d.Write(long); err != nil {
 		t.Fatal(err)
@@ -179,7 +179,7 @@ func TestGuardEnds(t *testing.T) {
 	}
 }
 
-// TestGuardDeafSubscriber: who does not take what is published is ended when that is too much.
+// TestGuardDeafSubscriber: a subscriber that does not read publications is ended when it holds too much.
 func TestGuardDeafSubscriber(t *testing.T) {
 	g, ended := heldGuard(16 << 20)
 	p, subs := openPub(t, PubOptions{Endpoint: anyPort, Guard: g})
@@ -203,11 +203,12 @@ func TestGuardDeafSubscriber(t *testing.T) {
 	for {
 		if e := receive(t, "end of a connection", ended); e.Peer == deaf.LocalAddr().String() {
 			break
-		} // the other one may be slow, too: both are strangers
+		} // the other one may be slow too: both are unknown
 	}
 }
 
-// TestTallyIsEven: of who says and takes all of it nothing is held, whatever it was, and though descriptors come again.
+// TestTallyIsEven: nothing is held for a peer that finishes its messages and reads everything, whatever the messages
+// are, and even if descriptors are reused.
 func TestTallyIsEven(t *testing.T) {
 	g, _ := heldGuard(1 << 40)
 	r, _ := startRouter(t, RouterOptions{Endpoint: anyPort, Guard: g}, func(r *Router, m transport.Request) {
@@ -228,7 +229,7 @@ func TestTallyIsEven(t *testing.T) {
 	}
 }
 
-// TestChoose: who has to go.
+// TestChoose: which connections are ended.
 func TestChoose(t *testing.T) {
 	fd := 0
 	of := func(host string, known bool, bytes int64) holding {
@@ -275,7 +276,7 @@ func TestChoose(t *testing.T) {
 	}
 }
 
-// TestLook: memory that comes back is no reason to end a connection.
+// TestLook: if freed memory can be returned to the kernel, no connection ends.
 func TestLook(t *testing.T) {
 	const most = int64(1 << 30)
 	bytes, trims := int64(0), 0
@@ -294,7 +295,7 @@ func TestLook(t *testing.T) {
 	}
 }
 
-// TestNoCredit: what was counted of another connection with the same descriptor is no credit.
+// TestNoCredit: bytes counted for an earlier connection with the same descriptor do not hide bytes of this one.
 func TestNoCredit(t *testing.T) {
 	a := account{}
 	a.in.Store(1 << 20)
@@ -306,7 +307,7 @@ func TestNoCredit(t *testing.T) {
 	}
 }
 
-// TestOutside: memory that C has is seen, and memory that Go has is not.
+// TestOutside: the gauge counts memory of C and not memory of Go.
 func TestOutside(t *testing.T) {
 	if _, err := anonymousPages([]byte("1 x 2")); err == nil {
 		t.Error("nonsense is a number")

@@ -17,8 +17,8 @@ import (
 	"strconv"
 )
 
-// outside reads how much memory of this process is neither the content of files nor Go's: libzmq's, and what little
-// other libraries have. Not what is only promised counts, but what is resident.
+// outside reads how much memory of this process belongs neither to mapped files nor to Go: the memory of libzmq, and
+// the little that other libraries have. It counts resident memory, not reserved memory.
 type outside struct {
 	statm  *os.File
 	buf    [128]byte
@@ -37,7 +37,7 @@ func newOutside() (*outside, error) {
 
 func (o *outside) close() error { return o.statm.Close() }
 
-// bytes is how much it is now.
+// bytes returns the current amount.
 func (o *outside) bytes() (int64, error) {
 	n, err := o.statm.ReadAt(o.buf[:], 0)
 	if n == 0 {
@@ -55,7 +55,7 @@ func (o *outside) bytes() (int64, error) {
 	return max(0, pages*int64(os.Getpagesize())-gos), nil
 }
 
-// anonymousPages reads the table of proc_pid_statm(5): the resident pages less those of files.
+// anonymousPages reads the table of proc_pid_statm(5): the resident pages without those of files.
 func anonymousPages(statm []byte) (int64, error) {
 	words := bytes.Fields(statm)
 	if len(words) < 3 {
@@ -72,5 +72,5 @@ func anonymousPages(statm []byte) (int64, error) {
 	return resident - files, nil
 }
 
-// trimMalloc gives back to the kernel what C's allocator keeps of freed memory.
+// trimMalloc returns freed memory that C's allocator keeps to the kernel.
 func trimMalloc() { C.brine_trim() }

@@ -3,7 +3,7 @@
 #include <errno.h>
 #include <zmq.h>
 
-// back is called by the thread of libzmq that has sent the last of a text, or has lost its peer.
+// back says that libzmq no longer needs a text. libzmq's thread calls it when the text was sent or its peer has gone.
 static void back(void *text, void *out) {
 	(void)text;
 	__atomic_store_n((int *)out, 0, __ATOMIC_RELEASE);
@@ -35,7 +35,7 @@ int brine_send_lent(void *socket, const void *peer, size_t peer_len, void *text,
 	while (n < 0 && zmq_errno() == EINTR);
 	if (n < 0) {
 		err = zmq_errno();
-		zmq_msg_close(&msg); // calls back
+		zmq_msg_close(&msg); // libzmq calls back()
 	}
 	return err;
 }

@@ -11,8 +11,8 @@ import (
 	"github.com/pebbe/zmq4"
 )
 
-// AnswerLent is Answer without a copy: libzmq sends from where the payload stands, until all of it has gone to the
-// network, or its peer has.
+// AnswerLent is Answer without a copy. libzmq sends directly from the memory of the payload, until the network has all
+// of it or the peer has gone.
 func (p *peer) AnswerLent(payload []byte, out *atomic.Int32) error {
 	bytes := onWire(0) + onWire(len(payload))
 	p.account.gave(bytes)
@@ -24,7 +24,7 @@ func (p *peer) AnswerLent(payload []byte, out *atomic.Int32) error {
 	return err
 }
 
-// sendLent sends a payload to a peer, from where it stands. s.mu is held.
+// sendLent sends a payload to a peer directly from its memory. s.mu is held.
 func (s *socket) sendLent(peer, payload []byte, out *atomic.Int32) error {
 	raw := *(*unsafe.Pointer)(unsafe.Pointer(s.raw)) // the library's own socket, the first field of the binding's
 	no := C.brine_send_lent(raw, unsafe.Pointer(unsafe.SliceData(peer)), C.size_t(len(peer)),

@@ -13,7 +13,7 @@ import (
 	"brine/wire/transport"
 )
 
-// loan is memory outside of Go's heap that answers are sent from.
+// loan is memory outside Go's heap from which answers are sent.
 type loan struct {
 	mem []byte
 	out *atomic.Int32
@@ -34,7 +34,7 @@ func newLoan(t *testing.T, size int) loan {
 	return l
 }
 
-// back waits until libzmq needs the memory no more.
+// back waits until libzmq no longer needs the memory.
 func (l loan) back(t *testing.T) {
 	t.Helper()
 	for end := time.Now().Add(patience); l.out.Load() != 0; {
@@ -45,7 +45,7 @@ func (l loan) back(t *testing.T) {
 	}
 }
 
-// TestAnswerLent: answers that stand in memory which is used again once it is back arrive as they were.
+// TestAnswerLent: answers arrive unchanged although their memory is reused as soon as libzmq has returned it.
 func TestAnswerLent(t *testing.T) {
 	l := newLoan(t, 1<<20)
 	r, _ := startRouter(t, RouterOptions{Endpoint: anyPort}, func(r *Router, m transport.Request) {
@@ -65,8 +65,7 @@ func TestAnswerLent(t *testing.T) {
 	}
 }
 
-// askedByTheDeaf is a Router with a request of a peer that reads nothing from then on, and that goes when the test
-// ends.
+// askedByTheDeaf is a Router with a request of a peer that stops reading after it. The peer goes when the test ends.
 func askedByTheDeaf(t *testing.T) (r *Router, m transport.Request, stop func()) {
 	t.Helper()
 	held := make(chan transport.Request, 1)
@@ -91,8 +90,8 @@ func askedByTheDeaf(t *testing.T) (r *Router, m transport.Request, stop func()) 
 	return r, m, stop
 }
 
-// TestLentToNobody: memory is back at once when its answer cannot be sent, and when the Router or the peer ends at
-// last.
+// TestLentToNobody: the memory is returned at once if its answer cannot be sent, and at the latest when the Router or
+// the peer ends.
 func TestLentToNobody(t *testing.T) {
 	r, m, stop := askedByTheDeaf(t)
 	nobody := &peer{router: r, identity: []byte("nobody"), account: m.Peer.(*peer).account}
@@ -106,9 +105,9 @@ func TestLentToNobody(t *testing.T) {
 	}
 }
 
-// TestLentToTheDeaf: memory from which a peer is sent something that it does not read is out until the connection ends.
+// TestLentToTheDeaf: memory of an answer that the peer does not read stays lent until the connection ends.
 func TestLentToTheDeaf(t *testing.T) {
-	const many = 64 // megabytes: more than the network holds on the way
+	const many = 64 // megabytes: more than the network buffers
 	loans := make([]loan, many)
 	for i := range loans {
 		loans[i] = newLoan(t, 1<<20)
@@ -122,7 +121,7 @@ func TestLentToTheDeaf(t *testing.T) {
 	if loans[many-1].out.Load() == 0 {
 		t.Error("the last megabyte is back although nobody has read it")
 	}
-	stop() // after its linger
+	stop() // after the linger time
 	for _, l := range loans {
 		l.back(t)
 	}

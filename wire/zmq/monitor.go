@@ -15,12 +15,12 @@ import (
 // EventKind says what happened to a connection.
 type EventKind int
 
-// Kinds of events. A server (Router, Pub) sees Connected as soon as it has accepted the connection, a client
-// (Req, Sub) when the other side has greeted it.
+// Kinds of events. A server (Router, Pub) gets Connected as soon as it has accepted the connection. A client (Req, Sub)
+// gets it when the other side has greeted it.
 const (
 	Connected    EventKind = iota + 1
 	Disconnected           // a connection that was Connected has ended
-	Refused                // the other side speaks something else, or closed at once
+	Refused                // the other side speaks another protocol, or closed at once
 	Retrying               // a client will try again
 )
 
@@ -39,24 +39,24 @@ func (k EventKind) String() string {
 	return "event " + strconv.Itoa(int(k))
 }
 
-// Event is told to OnEvent, which must not block.
+// Event is the argument of OnEvent, which must not block.
 type Event struct {
 	Kind EventKind
-	Peer string // host:port of the other side; at a client its endpoint
-	fd   int    // of the connection, at a server
+	Peer string // host:port of the other side; for a client its endpoint
+	fd   int    // of the connection, for a server
 }
 
-// monitored are the libzmq events behind the kinds.
+// monitored are the libzmq events behind the kinds of Event.
 const monitored = zmq4.EVENT_ACCEPTED | zmq4.EVENT_DISCONNECTED | zmq4.EVENT_CONNECT_RETRIED |
 	zmq4.EVENT_HANDSHAKE_SUCCEEDED | zmq4.EVENT_HANDSHAKE_FAILED_NO_DETAIL |
 	zmq4.EVENT_HANDSHAKE_FAILED_PROTOCOL | zmq4.EVENT_HANDSHAKE_FAILED_AUTH
 
-// crowded are those that a bound on connections, or a guard of them, needs.
+// crowded are the events that a crowd or a tally needs.
 const crowded = zmq4.EVENT_ACCEPTED | zmq4.EVENT_ACCEPT_FAILED | zmq4.EVENT_DISCONNECTED | handshakes
 
-// handshakes are those that a handshake ends with. A peer of an older version has none of them: libzmq ends its
-// connection before. Which connection they are about is not told; so of one that ends it is only known that it had no
-// handshake if nobody had one since it came. Some that were refused are not noticed.
+// handshakes are the events that end a handshake. A peer with an older protocol version causes none of them: libzmq
+// ends its connection earlier. These events do not name their connection. So a connection that ends is only known to
+// have had no handshake if no handshake at all ended since it was accepted, and some refused connections go unnoticed.
 const handshakes = zmq4.EVENT_HANDSHAKE_SUCCEEDED | zmq4.EVENT_HANDSHAKE_FAILED_NO_DETAIL |
 	zmq4.EVENT_HANDSHAKE_FAILED_PROTOCOL | zmq4.EVENT_HANDSHAKE_FAILED_AUTH
 
@@ -65,10 +65,10 @@ type monitor struct {
 	sock   *socket
 	server bool
 	tell   func(Event)      // may be nil
-	crowd  *crowd           // of a server with a bound; may be nil
-	tally  *tally           // of a server with a guard; may be nil
+	crowd  *crowd           // of a server with MaxPeers; may be nil
+	tally  *tally           // of a server with a Guard; may be nil
 	peers  map[int]accepted // by descriptor
-	shaken uint64           // handshakes that ended, well or not
+	shaken uint64           // handshakes that ended, successful or not
 
 	refused func(peer string) // may be nil
 	online  map[string]bool
@@ -76,13 +76,13 @@ type monitor struct {
 	done    chan struct{}
 }
 
-// accepted is a connection of a server: who made it, and how many handshakes had ended by then.
+// accepted is a connection of a server: its peer, and how many handshakes had ended when it was accepted.
 type accepted struct {
 	peer   string
 	shaken uint64
 }
 
-// newMonitor starts to watch a socket. It must be stopped before that is closed.
+// newMonitor starts to watch a socket. The monitor must be stopped before the socket is closed.
 func newMonitor(of *socket, server bool, tell func(Event)) (*monitor, error) {
 	c, raw := of.ctx, of.raw
 	addr := fmt.Sprintf("inproc://monitor-%d", c.monitors.Add(1))
@@ -111,13 +111,13 @@ func newMonitor(of *socket, server bool, tell func(Event)) (*monitor, error) {
 	}
 	go func() {
 		defer close(m.done)
-		_ = sock.serve(ctx, m.onFrames) // ends by stop only
+		_ = sock.serve(ctx, m.onFrames) // ends only by stop
 	}()
 	return m, nil
 }
 
-// stop ends the watching. libzmq waits in the middle of an event when nobody reads, so the source is
-// stopped before the reader.
+// stop ends the watching. libzmq blocks in the middle of an event if nobody reads it, so the source is stopped before
+// the reader.
 func (m *monitor) stop(raw *zmq4.Socket) error {
 	err := raw.Monitor("", 0)
 	m.cancel()
@@ -128,7 +128,7 @@ func (m *monitor) stop(raw *zmq4.Socket) error {
 	return nil
 }
 
-// onFrames takes one event: number (2 bytes) and value (4 bytes) in the machine's order, then the endpoint.
+// onFrames takes one event: its number (2 bytes) and value (4 bytes) in the machine's byte order, then the endpoint.
 func (m *monitor) onFrames(frames [][]byte) {
 	if len(frames) != 2 || len(frames[0]) < 6 {
 		return
@@ -154,7 +154,7 @@ func (m *monitor) handle(kind zmq4.Event, value int, endpoint string) {
 		}
 	case zmq4.EVENT_HANDSHAKE_SUCCEEDED:
 		m.shaken++
-		if !m.server { // a server was told on accept
+		if !m.server { // for a server, EVENT_ACCEPTED was the event
 			m.online[endpoint] = true
 			m.tell(Event{Kind: Connected, Peer: endpoint})
 		}
@@ -187,7 +187,7 @@ func (m *monitor) onDisconnected(fd int, endpoint string) {
 	}
 }
 
-// peerOf names the other side of an accepted connection; "" when it has gone already.
+// peerOf is the address of the other side of an accepted connection; "" if the connection has ended.
 func peerOf(fd int) string {
 	sa, err := unix.Getpeername(fd)
 	if err != nil {

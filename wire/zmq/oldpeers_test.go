@@ -10,16 +10,16 @@ import (
 	"brine/wire/transport"
 )
 
-// What peers say that speak older versions of the protocol: the greeting of a DEALER (or SUB) with an empty identity,
-// and a request (or a subscription).
+// oldPeers are the bytes of peers with older protocol versions: the greeting of a DEALER (or SUB) with an empty
+// identity, and a request (or a subscription).
 var oldPeers = map[string]struct{ request, subscription string }{
 	"ZMTP 1": {"\x01\x00" + "\x01\x01" + "\x02\x00x", "\x01\x00" + "\x02\x00\x01"},
 	"ZMTP 2": {"\xff\x00\x00\x00\x00\x00\x00\x00\x01\x7f\x01\x05" + "\x00\x00" + "\x01\x00" + "\x00\x01x",
 		"\xff\x00\x00\x00\x00\x00\x00\x00\x01\x7f\x01\x02" + "\x00\x00" + "\x00\x01\x01"},
 }
 
-// TestOldPeers: libzmq does not tell who a peer is that speaks ZMTP 1 or 2, so that no limit by address or connection
-// would hold for it. It is not let in, and told of.
+// TestOldPeers: libzmq does not report the address of a peer that speaks ZMTP 1 or 2, so no limit by address or
+// connection would hold for it. Such a peer is refused, and OnRefused is called.
 func TestOldPeers(t *testing.T) {
 	for name, says := range oldPeers {
 		t.Run(name, func(t *testing.T) {

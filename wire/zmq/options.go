@@ -8,26 +8,26 @@ import (
 	"github.com/pebbe/zmq4"
 )
 
-// Defaults of Salt (zmq_backlog, pub_hwm); libzmq's own backlog of 100 loses connections of a starting fleet.
+// Defaults of Salt (zmq_backlog, pub_hwm). libzmq's own backlog of 100 loses connections when a fleet starts.
 const (
 	defaultBacklog = 1000
 	defaultHWM     = 1000
 )
 
-// maxMessage is the largest frame a peer may send, in bytes; a larger one ends its connection. Salt sets no
-// limit, but then one forged length field costs as much memory as it names.
+// maxMessage is the largest frame that a peer may send, in bytes; a larger one ends its connection. Salt sets no limit,
+// but then a single forged length field allocates as much memory as it names.
 const maxMessage = 256 << 20
 
-// Keepalive holds the TCP keep-alive options as libzmq takes them: On is -1 (system), 0 or 1; the others are
-// seconds and a count, -1 leaves the system's value.
+// Keepalive holds the TCP keep-alive options in libzmq's form: On is -1 (system), 0 or 1. The others are seconds and a
+// count; -1 leaves the system's value.
 type Keepalive struct{ On, Idle, Count, Interval int }
 
-// Keep-alive defaults: the request port of a master sets its own, everything else follows the options
-// tcp_keepalive, tcp_keepalive_idle, tcp_keepalive_cnt and tcp_keepalive_intvl.
+// Keep-alive defaults: the request port of a master has its own; all other sockets follow the options tcp_keepalive,
+// tcp_keepalive_idle, tcp_keepalive_cnt and tcp_keepalive_intvl.
 func routerKeepalive() *Keepalive { return &Keepalive{On: 1, Idle: 60, Count: 3, Interval: 15} }
 func plainKeepalive() *Keepalive  { return &Keepalive{On: 1, Idle: 300, Count: -1, Interval: -1} }
 
-// setup collects the errors of a row of socket options.
+// setup collects the errors of a series of socket options.
 type setup struct {
 	raw  *zmq4.Socket
 	errs []error
@@ -47,13 +47,13 @@ func (s *setup) common(linger time.Duration, ipv6 bool) {
 	s.set("ipv6", s.raw.SetIpv6(ipv6))
 }
 
-// authDomain is a domain of ZAP, libzmq's way to ask somebody about a peer (RFC 27). Nobody is there to be asked, so
-// that all are let in; but a socket with a domain refuses peers that speak ZMTP 1 or 2, which cannot be asked about.
+// authDomain is a domain of ZAP, libzmq's protocol to authenticate peers (RFC 27). No ZAP handler exists, so libzmq
+// lets every peer in. But a socket with a domain refuses peers that speak ZMTP 1 or 2, which ZAP cannot check.
 const authDomain = "brine"
 
-// refuseOld lets in peers of ZMTP 3 only. Of others libzmq tells neither descriptor nor address, so that they would
-// evade every limit by connection or address. Unlike Salt: its libzmq takes them, but none of its own clients speaks
-// less than 3.
+// refuseOld lets in only peers of ZMTP 3. For older peers libzmq reports neither descriptor nor address, so that they
+// would evade every limit by connection or address. Unlike Salt: its libzmq accepts them, but none of its own clients
+// speaks a version below 3.
 func (s *setup) refuseOld() { s.set("zap_domain", s.raw.SetZapDomain(authDomain)) }
 
 func (s *setup) keepalive(k, fallback *Keepalive) {
@@ -66,15 +66,15 @@ func (s *setup) keepalive(k, fallback *Keepalive) {
 	s.set("tcp_keepalive_intvl", s.raw.SetTcpKeepaliveIntvl(k.Interval))
 }
 
-// unackedTimes is how many times longer than the heartbeat the kernel may go on with what is not acknowledged. The end
-// of a connection belongs to that, and the kernel by itself repeats it for 100 s: a peer without a heartbeat of its
-// own, as minions of Salt are, learns from it that it was given up.
+// unackedTimes is how many times longer than a heartbeat and its timeout the kernel may repeat data that the peer does
+// not acknowledge. The end of a connection (FIN) is such data, and the kernel by default repeats it for 100 s. A peer
+// without a heartbeat of its own, such as a Salt minion, learns from it that the server has dropped the connection.
 const unackedTimes = 4
 
-// heartbeat sets ZMTP PING; an interval of 0 leaves it off. A peer that takes nothing any more is given up after both
-// times. libzmq cannot send a PING, and begins to count at the PING, while what it sent before fills the connection: on
-// the publish port of a busy master that is soon so. The kernel, which goes on for a quarter of an hour, therefore has
-// a limit, too. Unlike Salt: it leaves that to the kernel's default.
+// heartbeat sets ZMTP PING; an interval of 0 leaves it off. A peer that no longer reads is dropped after interval and
+// timeout together. While unsent data fills the connection, libzmq cannot send a PING, and the timeout only starts at
+// the PING. On the publish port of a busy master that happens soon. Therefore the kernel, which by default retries for
+// a quarter of an hour, gets a limit too. Unlike Salt: it leaves the kernel's default.
 func (s *setup) heartbeat(ivl, timeout time.Duration) {
 	if ivl <= 0 {
 		return
@@ -83,12 +83,12 @@ func (s *setup) heartbeat(ivl, timeout time.Duration) {
 	if timeout > 0 {
 		s.set("heartbeat_timeout", s.raw.SetHeartbeatTimeout(timeout))
 	} else {
-		timeout = ivl // as libzmq takes it
+		timeout = ivl // libzmq's default
 	}
 	s.set("tcp_maxrt", s.raw.SetTcpMaxrt(unackedTimes*(ivl+timeout)))
 }
 
-// orDefault gives the fallback for a zero value.
+// orDefault returns fallback if v is the zero value.
 func orDefault[T comparable](v, fallback T) T {
 	var zero T
 	if v == zero {
@@ -97,7 +97,7 @@ func orDefault[T comparable](v, fallback T) T {
 	return v
 }
 
-// reconnect sets the first and the longest pause between attempts; libzmq doubles from one to the other.
+// reconnect sets the first and the longest pause between attempts; libzmq doubles the pause from one to the other.
 func (s *setup) reconnect(ivl, longest time.Duration) {
 	if ivl > 0 {
 		s.set("reconnect_ivl", s.raw.SetReconnectIvl(ivl))
@@ -107,7 +107,7 @@ func (s *setup) reconnect(ivl, longest time.Duration) {
 	}
 }
 
-// bind and connect come last and only when every option was taken.
+// bind and connect come last, and only if every option was accepted.
 func (s *setup) bind(endpoint string) error {
 	if err := s.err(); err != nil {
 		return err
@@ -118,9 +118,9 @@ func (s *setup) bind(endpoint string) error {
 	return nil
 }
 
-// connectTimeout ends an attempt to connect. Unlike Salt: it leaves that to the kernel, which takes one to two minutes,
-// and in the end waits half of that before it asks again, so that a client that was cut off comes back as long after
-// the network.
+// connectTimeout ends an attempt to connect. Unlike Salt: it leaves that to the kernel, which gives up after one to two
+// minutes. Near the end the kernel waits for half of that time between two SYNs, so that a client may need as long
+// again to come back after the network does.
 const connectTimeout = 10 * time.Second
 
 func (s *setup) connect(endpoint string, timeout time.Duration) error {
@@ -134,9 +134,9 @@ func (s *setup) connect(endpoint string, timeout time.Duration) error {
 	return nil
 }
 
-// Sizes of the buffers of a connection that a server's socket accepts, in bytes; libzmq's own are 8 KB each. Nearly all
-// messages of Salt's minions fit. A larger one is received straight into its own memory and sent out of it, in a system
-// call or two more.
+// Sizes of the buffers of a connection that a server accepts, in bytes; libzmq's own are 8 KB each. Nearly all messages
+// of Salt's minions fit. A larger message is received straight into its own memory and sent straight out of it, in one
+// or two more system calls.
 const (
 	serverReadBatch  = 1024
 	serverWriteBatch = 1024

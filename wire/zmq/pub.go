@@ -11,7 +11,7 @@ import (
 	"brine/wire/transport"
 )
 
-// pubLinger is how long unsent publications may hold up the end (Salt 3008: 1 ms, a publication is no promise).
+// pubLinger is how long unsent publications may delay the end (Salt 3008: 1 ms, since publications are not guaranteed).
 const pubLinger = 100 * time.Millisecond
 
 // PubOptions are the options of a Pub. Zero values mean Salt's defaults.
@@ -19,38 +19,39 @@ type PubOptions struct {
 	Endpoint         string        // see BindEndpoint
 	IPv6             bool          // option ipv6
 	Backlog          int           // option zmq_backlog
-	HWM              int           // option pub_hwm: messages kept per subscriber, more are dropped
+	HWM              int           // option pub_hwm: messages kept per subscriber; further ones are dropped
 	Keepalive        *Keepalive    // options tcp_keepalive...; nil: 1, 300, -1, -1
 	HeartbeatIvl     time.Duration // option zmq_heartbeat_ivl, 0 is off
 	HeartbeatTimeout time.Duration // option zmq_heartbeat_timeout
 	Context          *Context      // nil: one of its own
 	Logger           *slog.Logger  // nil: silent
 
-	// MaxPeers bounds the connections, 0 does not. When there is one too many, the network address with the most loses
-	// its newest. OnFull is told when that begins, with that address, and when there is room again; it must not block
-	// and may be nil.
+	// MaxPeers limits the connections; 0 is no limit. When there is one too many, the network address with the most
+	// loses its newest. OnFull is called when that begins, with that address, and when there are free places again. It
+	// must not block; may be nil.
 	MaxPeers int
 	OnFull   func(full bool, peers int, who string)
 
-	Guard *Guard // bounds what libzmq holds of connections; nil: nothing does
+	Guard *Guard // limits the memory that libzmq holds for connections; nil: no limit
 
-	// OnRefused is told of a peer that was not let in, for it speaks no ZMTP 3; "" is one that had gone before its
-	// address was asked for. It must not block; may be nil.
+	// OnRefused is called for a peer that was refused because it does not speak ZMTP 3. peer is "" if the peer had gone
+	// before its address was read. It must not block; may be nil.
 	OnRefused func(peer string)
 
-	// MaxTopics is how many subscriptions a connection may begin or end that nobody vouches for, 0 for 16. One that
-	// goes on, or sends what no minion sends, is cut. Unlike Salt: it takes as many as come, and keeps them in memory.
+	// MaxTopics is how many subscriptions a connection may begin or end if nobody vouches for them; 0: 16. A connection
+	// that exceeds it, or sends what no minion sends, is cut. Unlike Salt: it accepts any number, and keeps them in
+	// memory.
 	MaxTopics int
 
 	// Filter sends a publication for named minions under their topics (option zmq_filtering).
 	Filter bool
 
-	// Audience is told of connections and subscriptions.
+	// Audience holds the callbacks for connections and subscriptions.
 	Audience transport.Audience
 }
 
-// Pub is the server end of the publish port. It is an XPUB socket: peers see a PUB, the owner sees who
-// subscribed. Send may be called from any goroutine.
+// Pub is the server end of the publish port. It is an XPUB socket: peers see a PUB, the owner sees subscriptions. Any
+// goroutine may call Send.
 type Pub struct {
 	opt  PubOptions
 	sock *socket
@@ -58,19 +59,19 @@ type Pub struct {
 	stop context.CancelFunc
 	done chan struct{}
 
-	telling sync.Mutex // connections are told of in the order in which they are noted; taken before mu
+	telling sync.Mutex // keeps the reports of connections in the order in which they were noted; taken before mu
 
 	mu    sync.Mutex
 	peers map[int]*subscriber // by descriptor
-	last  uint64              // number of a connection
-	said  bool                // that a peer was cut
+	last  uint64              // number of the newest connection
+	said  bool                // the log says that a peer was cut
 	stats PubStats
 }
 
 // PubStats counts since the Pub was made.
 type PubStats struct {
-	Sent      uint64 // messages given to libzmq, whoever subscribed
-	Malformed uint64 // messages of peers that were no subscription, dropped
+	Sent      uint64 // messages given to libzmq, even without subscribers
+	Malformed uint64 // messages of peers that were not subscriptions, dropped
 	Cut       uint64 // connections that were cut
 }
 
@@ -98,16 +99,16 @@ func (p *Pub) Open() error {
 	go func() {
 		defer close(p.done)
 		defer p.opt.Guard.watch(p.sock.tally)()
-		_ = p.sock.serve(ctx, p.onFrames) // ends by Close only
+		_ = p.sock.serve(ctx, p.onFrames) // ends only by Close
 	}()
 	return nil
 }
 
-// Addr is the endpoint that was bound, with the port in place of 0; "" when not open.
+// Addr is the bound endpoint, with the real port in place of 0; "" if not open.
 func (p *Pub) Addr() string { return p.sock.lastEndpoint() }
 
-// Send publishes one message of one or more frames; the first is the topic that subscriptions are matched
-// with. It never blocks: a subscriber whose queue is full misses the message. The slices may be reused.
+// Send publishes one message of one or more frames. Subscriptions are matched with the first frame, the topic. It never
+// blocks: a subscriber whose queue is full misses the message. The slices may be reused.
 func (p *Pub) Send(frames ...[]byte) error {
 	if err := p.sock.send(frames...); err != nil {
 		return err
@@ -119,7 +120,7 @@ func (p *Pub) Send(frames ...[]byte) error {
 	return nil
 }
 
-// Publish sends one value, with Filter under the topics of those whom it is for (see transport.Publisher).
+// Publish sends one value. With Filter it uses the topics of the subscribers in to (see transport.Publisher).
 func (p *Pub) Publish(to transport.To, payload []byte) error {
 	if !p.opt.Filter {
 		return p.Send(payload)
@@ -132,7 +133,7 @@ func (p *Pub) Publish(to transport.To, payload []byte) error {
 	return nil
 }
 
-// topicsOf are the topics of those whom a publication is for.
+// topicsOf are the topics of the subscribers in to.
 func topicsOf(to transport.To) []string {
 	if len(to.IDs) == 0 {
 		return []string{TopicBroadcast}
@@ -147,14 +148,14 @@ func topicsOf(to transport.To) []string {
 	return topics
 }
 
-// Stats reads the counters; any goroutine may do so.
+// Stats reads the counters; any goroutine may call it.
 func (p *Pub) Stats() PubStats {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.stats
 }
 
-// Close closes the port and waits until nothing of the Pub runs any more.
+// Close closes the port and waits until all goroutines of the Pub have ended.
 func (p *Pub) Close() error {
 	if p.stop == nil {
 		return nil
@@ -170,7 +171,7 @@ func (p *Pub) configure(s *setup) error {
 	s.set("sndhwm", s.raw.SetSndhwm(orDefault(p.opt.HWM, defaultHWM)))
 	s.set("rcvhwm", s.raw.SetRcvhwm(subscriberHWM))
 	s.set("rcvbuf", s.raw.SetRcvbuf(subscriberBuffer))
-	_ = setBatches(s.raw, serverReadBatch, serverWriteBatch) // a library without them takes more memory, no more
+	_ = setBatches(s.raw, serverReadBatch, serverWriteBatch) // without them libzmq only takes more memory
 	s.set("backlog", s.raw.SetBacklog(orDefault(p.opt.Backlog, defaultBacklog)))
 	s.refuseOld()
 	s.set("xpub_verboser", s.raw.SetXpubVerboser(1))

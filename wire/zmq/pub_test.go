@@ -80,7 +80,7 @@ func TestSubscriberCount(t *testing.T) {
 	}
 }
 
-// A minion finds its master again after a restart of the master.
+// TestSubReconnects: a minion finds its master again after a restart of the master.
 func TestSubReconnects(t *testing.T) {
 	addr := samePort(t)
 	first, subs := openPub(t, PubOptions{Endpoint: addr})
@@ -132,7 +132,7 @@ func TestPubClosed(t *testing.T) {
 	}
 }
 
-// A peer that sends what is no subscription is not listened to.
+// TestPubMalformed: a message that is not a subscription is dropped.
 func TestPubMalformed(t *testing.T) {
 	p, subs := openPub(t, PubOptions{Endpoint: anyPort})
 	c := newContext(t)

@@ -56,22 +56,21 @@ import (
 	"github.com/pebbe/zmq4"
 )
 
-// keptFrame is the size up to which the memory of a frame is kept until the next one takes its place.
+// keptFrame is the largest size at which a frame's memory is kept until the next frame replaces it.
 const keptFrame = 4096
 
-// origin is where a message came from.
+// origin is the source of a message.
 type origin struct {
-	fd      int      // descriptor of the connection, -1 when it is not known
-	peer    string   // address, "" when it is not known
-	account *account // of the connection; nil when nobody counts
+	fd      int      // descriptor of the connection, -1 if unknown
+	peer    string   // address, "" if unknown
+	account *account // of the connection; nil without a tally
 }
 
-// receiver reads frames of one socket, in one call of the library each. Its memory is not Go's: whoever makes it frees
-// it.
+// receiver reads frames of one socket with one library call each. Its memory is C's: the maker must free it.
 type receiver struct {
 	frame *C.brine_frame
-	peers []string // address by descriptor, so that one that is known takes no memory
-	room  []byte   // where the next large frame goes, if it fits; nil: each is a slice of its own
+	peers []string // addresses by descriptor, so that a known address needs no new memory
+	room  []byte   // memory for the next large frame, if it fits; nil: each frame gets a slice of its own
 }
 
 func newReceiver() (*receiver, error) {
@@ -84,8 +83,8 @@ func newReceiver() (*receiver, error) {
 
 func (r *receiver) free() { C.brine_frame_free(r.frame) }
 
-// read takes one frame of a socket, as a slice of its own or in room. from is where the message came from when it was
-// asked for and the frame is the last.
+// read takes one frame of a socket, as a slice of its own or in room. With ask, and for the last frame of a message,
+// from is the source of the message.
 func (r *receiver) read(raw *zmq4.Socket, ask bool) (frame []byte, more bool, from origin, err error) {
 	origins := C.int(0)
 	if ask {
@@ -111,10 +110,10 @@ func (r *receiver) read(raw *zmq4.Socket, ask bool) (frame []byte, more bool, fr
 	return frame, more, from, nil
 }
 
-// maxPeers bounds the descriptors whose addresses are kept.
+// maxPeers limits the descriptors whose addresses are kept.
 const maxPeers = 1 << 17
 
-// address is a text of the library's as one of ours.
+// address makes a Go string of an address of the library.
 func (r *receiver) address(fd int, text *C.char) string {
 	if text == nil {
 		return ""

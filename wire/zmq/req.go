@@ -12,9 +12,9 @@ import (
 	"brine/wire/transport"
 )
 
-// The first and the longest pause between two attempts to connect; libzmq adds up to as much again, by chance, and
-// doubles it each time. Unlike Salt: half a second instead of its RECONNECT_IVL_MAX of 5 s, and a fifth of libzmq's
-// first one, so that a master whose process was killed is found as soon as the next one listens.
+// The first and the longest pause between two attempts to connect. libzmq doubles the pause each time, and adds up to
+// as much again at random. Unlike Salt: half a second instead of its RECONNECT_IVL_MAX of 5 s, and a fifth of libzmq's
+// first pause. So a client soon finds a master that was killed and started again.
 const (
 	reqReconnectMin = 20 * time.Millisecond
 	reqReconnectMax = 500 * time.Millisecond
@@ -24,7 +24,7 @@ const (
 type ReqOptions struct {
 	Endpoint         string        // see ConnectEndpoint
 	IPv6             bool          // option ipv6; an address in brackets sets it by itself
-	Identity         string        // 0 to 255 bytes; empty: libzmq chooses one for each socket
+	Identity         string        // 0 to 255 bytes; empty: libzmq chooses a new one for each socket
 	Keepalive        *Keepalive    // options tcp_keepalive...; nil: 1, 300, -1, -1
 	HeartbeatIvl     time.Duration // 0 is off, as in Salt
 	HeartbeatTimeout time.Duration
@@ -33,19 +33,19 @@ type ReqOptions struct {
 	FailFast         bool          // a request ends with its connection (transport.ErrLost), not at its deadline
 }
 
-// Req is the client end of the request port. Underneath is a DEALER socket that writes what a REQ would, so
-// that a lost reply does not leave it stuck: after a request that was not answered the socket is replaced.
-// Requests of several goroutines are sent one after another. It has no goroutine of its own.
+// Req is the client end of the request port. It uses a DEALER socket that writes what a REQ would. A REQ is stuck after
+// a lost reply; here the socket is replaced after a request without an answer. Requests of several goroutines are sent
+// one after another. A Req has no goroutine of its own.
 type Req struct {
 	opt  ReqOptions
-	turn chan struct{} // holds one token: who has it may use sock
+	turn chan struct{} // holds one token: its holder may use sock
 	sock *socket       // nil until the first request and after an unanswered one
 
-	// With FailFast, both are also used by the goroutine that follows the connection.
-	down   atomic.Bool                             // the connection that sock had is gone
+	// With FailFast, the goroutine that follows the connection uses these fields too.
+	down   atomic.Bool                             // sock has lost its connection
 	up     atomic.Bool                             // sock has a connection
-	upNow  chan struct{}                           // holds one token after up was set
-	flying atomic.Pointer[context.CancelCauseFunc] // ends the request under way
+	upNow  chan struct{}                           // holds one token after up became true
+	flying atomic.Pointer[context.CancelCauseFunc] // cancels the running request
 
 	closed    atomic.Bool
 	malformed atomic.Uint64
@@ -58,18 +58,19 @@ func NewReq(opt ReqOptions) *Req {
 	return q
 }
 
-// Dialer makes a Req with these options each time it is called.
+// Dialer returns a function that makes a new Req with these options at each call.
 func Dialer(opt ReqOptions) func() transport.RequestClient {
 	return func() transport.RequestClient { return NewReq(opt) }
 }
 
-// Do sends one request and waits for its reply (see transport.RequestClient). Only a Req with FailFast knows of
+// Do sends one request and waits for its reply (see transport.RequestClient). Only a Req with FailFast returns
 // transport.ErrUnconnected and transport.ErrLost.
 func (q *Req) Do(ctx context.Context, payload []byte) ([]byte, error) {
 	return q.DoIn(ctx, payload, nil)
 }
 
-// DoIn is Do with room for the reply: a large one that fits stands there, any other in a slice of its own.
+// DoIn is Do with memory for the reply: a large reply that fits is written into room, any other into a slice of its
+// own.
 func (q *Req) DoIn(ctx context.Context, payload, room []byte) ([]byte, error) {
 	select {
 	case <-q.turn:
@@ -88,7 +89,7 @@ func (q *Req) DoIn(ctx context.Context, payload, room []byte) ([]byte, error) {
 	return reply, nil
 }
 
-// Connect opens the socket and waits until it has a connection, or ctx ends: then the error is its cause. It needs
+// Connect opens the socket and waits for a connection. If ctx ends first, it returns the cause of ctx. It needs
 // FailFast.
 func (q *Req) Connect(ctx context.Context) error {
 	select {
@@ -113,7 +114,7 @@ func (q *Req) Connect(ctx context.Context) error {
 	return nil
 }
 
-// Malformed is the number of replies that were not [empty, payload]; they were dropped.
+// Malformed is the number of dropped replies: those that were not [empty, payload].
 func (q *Req) Malformed() uint64 { return q.malformed.Load() }
 
 // Close waits for a running request and closes the socket. Do returns transport.ErrClosed from then on.
@@ -135,7 +136,7 @@ func (q *Req) exchange(ctx context.Context, payload, room []byte) ([]byte, error
 	if err := q.open(); err != nil {
 		return nil, err
 	}
-	if err := q.sock.discard(); err != nil { // what came in unasked for
+	if err := q.sock.discard(); err != nil { // messages that no request waits for
 		return nil, err
 	}
 	if err := q.sock.send(nil, payload); err != nil {
@@ -146,8 +147,8 @@ func (q *Req) exchange(ctx context.Context, payload, room []byte) ([]byte, error
 	return q.await(ctx)
 }
 
-// open makes the socket, anew where its connection was lost: libzmq may pause before it tries again, a new socket
-// connects at once.
+// open makes the socket. If its connection was lost, it makes a new one: libzmq may pause before it tries again, but a
+// new socket connects at once.
 func (q *Req) open() error {
 	if q.sock != nil && q.down.Load() {
 		if err := q.drop(); err != nil {
@@ -161,7 +162,7 @@ func (q *Req) open() error {
 	if q.opt.FailFast {
 		onEvent = q.onEvent
 	}
-	q.down.Store(false) // nothing follows a connection now
+	q.down.Store(false) // no monitor runs now that could set it
 	q.up.Store(false)
 	sock := newSocket(q.opt.Context)
 	if err := sock.open(zmq4.DEALER, q.configure, onEvent); err != nil {
@@ -171,8 +172,8 @@ func (q *Req) open() error {
 	return nil
 }
 
-// onEvent ends the request under way when the connection does. A request that comes later finds down; one that is
-// about to be sent ends too, unsent or not.
+// onEvent ends the running request when the connection ends. A later request sees down. A request that is about to be
+// sent ends too, whether or not it was sent.
 func (q *Req) onEvent(e Event) {
 	switch e.Kind {
 	case Connected:
@@ -191,7 +192,7 @@ func (q *Req) onEvent(e Event) {
 	}
 }
 
-// await reads until the reply is there. A reply that came just before the end of its connection counts.
+// await reads until the reply arrives. A reply that came just before the connection ended counts.
 func (q *Req) await(ctx context.Context) ([]byte, error) {
 	stop := context.AfterFunc(ctx, q.sock.poke)
 	defer stop()

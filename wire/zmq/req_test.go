@@ -53,7 +53,7 @@ func TestTimeout(t *testing.T) {
 	if err := receive(t, "timeout", asked); !errors.Is(err, transport.ErrTimeout) {
 		t.Fatalf("unanswered: got %v, want transport.ErrTimeout", err)
 	}
-	// The answer that comes too late must not be taken for the answer to the next request.
+	// A late answer must not be taken for the answer to the next request.
 	_ = late.Answer([]byte("late"))
 	if got, err := q.Do(testContext(t), []byte("next")); err != nil || string(got) != "next" {
 		t.Errorf("next request: got %q, %v", got, err)
@@ -73,7 +73,7 @@ func TestCancel(t *testing.T) {
 	}()
 	receive(t, "request", requests)
 	waiting := make(chan error, 1)
-	go func() { // a second one waits for its turn and can be cancelled there
+	go func() { // a second request waits for its turn and can be cancelled there
 		_, err := q.Do(ctx, []byte("y"))
 		waiting <- err
 	}()
@@ -144,8 +144,8 @@ func TestReconnectAfterRestart(t *testing.T) {
 	}
 }
 
-// do makes a request that is answered. One that is sent into a connection which is just found to be gone may say so,
-// and without FailFast it waits for its deadline; the next one goes by a new socket.
+// do makes a request that is answered. If the connection has just ended, a request may fail with ErrLost, or without
+// FailFast wait for its deadline; the next one uses a new socket.
 func do(t *testing.T, q *Req) {
 	t.Helper()
 	for tries := 1; ; tries++ {
@@ -177,7 +177,7 @@ func TestFailFast(t *testing.T) {
 				case <-begun:
 					lost <- err
 					return
-				default: // the connection before was just found to be gone
+				default: // the end of the earlier connection has just been noticed
 				}
 			}
 		}()
@@ -216,8 +216,8 @@ func TestFailFastReply(t *testing.T) {
 	}
 }
 
-// TestFailFastWaitsForTheFirst has a server that is not there yet, and one that ends connections before they are one:
-// the request waits.
+// TestFailFastWaitsForTheFirst: a request waits while no server listens, and while a server closes connections before
+// their handshake.
 func TestFailFastWaitsForTheFirst(t *testing.T) {
 	addr := samePort(t)
 	q := newReq(t, ReqOptions{Endpoint: addr, FailFast: true})
@@ -233,7 +233,7 @@ func TestFailFastWaitsForTheFirst(t *testing.T) {
 	}
 }
 
-// hangUp accepts n connections at addr and ends each before it has said a word.
+// hangUp accepts n connections at addr and closes each before it sends a byte.
 func hangUp(t *testing.T, addr string, n int) {
 	t.Helper()
 	l, err := net.Listen("tcp", strings.TrimPrefix(addr, "tcp://"))
@@ -250,7 +250,7 @@ func hangUp(t *testing.T, addr string, n int) {
 	}
 }
 
-// TestFailFastIdle ends a connection that nobody uses: the next request takes a new one and is answered.
+// TestFailFastIdle ends an idle connection: the next request uses a new one and is answered.
 func TestFailFastIdle(t *testing.T) {
 	addr := samePort(t)
 	_, stop := startRouter(t, RouterOptions{Endpoint: addr}, echo)
@@ -265,7 +265,7 @@ func TestFailFastIdle(t *testing.T) {
 			t.Fatal("the end of the connection is not noticed")
 		}
 	}
-	if err := q.open(); err != nil { // what Do begins with, while there is nobody to connect to
+	if err := q.open(); err != nil { // Do begins with this, while no server listens
 		t.Fatal(err)
 	}
 	if q.sock == before {
@@ -277,7 +277,7 @@ func TestFailFastIdle(t *testing.T) {
 	}
 }
 
-// Replies that are not [empty, payload], and more replies than requests.
+// TestStrangeReplies: replies that are not [empty, payload], and more replies than requests.
 func TestStrangeReplies(t *testing.T) {
 	c := newContext(t)
 	raw, err := c.socket(zmq4.ROUTER)
@@ -294,7 +294,7 @@ func TestStrangeReplies(t *testing.T) {
 	}
 	q := newReq(t, ReqOptions{Endpoint: addr})
 	var peer sync.WaitGroup
-	defer peer.Wait() // the socket may be closed when nobody uses it any more
+	defer peer.Wait() // the socket may be closed only when no goroutine uses it
 	for _, want := range []string{"one", "two"} {
 		peer.Go(func() { answerStrangely(t, raw) })
 		if got, err := q.Do(testContext(t), []byte(want)); err != nil || string(got) != want {
@@ -308,7 +308,7 @@ func TestStrangeReplies(t *testing.T) {
 	}
 }
 
-// answerStrangely answers one request with two bad replies, a good one, and one that nobody asked for.
+// answerStrangely answers one request with two bad replies, a good one, and one without a request.
 func answerStrangely(t *testing.T, raw *zmq4.Socket) {
 	m, err := raw.RecvMessage(0)
 	if err != nil || len(m) != 3 {
@@ -323,7 +323,7 @@ func answerStrangely(t *testing.T, raw *zmq4.Socket) {
 	}
 }
 
-// awaitInput waits until a message is there that no request waits for.
+// awaitInput waits until a message has arrived that no request waits for.
 func awaitInput(t *testing.T, q *Req) {
 	t.Helper()
 	p := zmq4.NewPoller()
@@ -333,8 +333,8 @@ func awaitInput(t *testing.T, q *Req) {
 	}
 }
 
-// TestReplyInRoom: a large reply that fits stands in the room that was lent, any other in a slice of its own, and the
-// next request finds no room that it was not given.
+// TestReplyInRoom: a large reply that fits is written into the lent memory, any other into a slice of its own. The next
+// request does not use memory that was lent to an earlier one.
 func TestReplyInRoom(t *testing.T) {
 	r, _ := startRouter(t, RouterOptions{Endpoint: anyPort}, echo)
 	q := newReq(t, ReqOptions{Endpoint: r.Addr()})

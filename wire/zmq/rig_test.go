@@ -16,12 +16,12 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// patience bounds every wait of a test; it is reached only when something is wrong.
+// patience bounds every wait of a test; a test reaches it only when something is wrong.
 const patience = time.Minute
 
 const anyPort = "tcp://127.0.0.1:0"
 
-// samePort is an endpoint whose port nobody else gets until the test is over: it can be bound again and again.
+// samePort is an endpoint whose port stays reserved until the test ends: it can be bound again and again.
 func samePort(t testing.TB) string {
 	t.Helper()
 	p, err := loopback.Reserve()
@@ -38,7 +38,7 @@ func testContext(t testing.TB) context.Context {
 	return ctx
 }
 
-// startRouter serves a Router until the test ends or stop is called; stop waits.
+// startRouter serves a Router until the test ends or stop is called. stop waits for the end.
 func startRouter(t testing.TB, opt RouterOptions, sink func(*Router, transport.Request)) (r *Router, stop func()) {
 	t.Helper()
 	r = NewRouter(opt)
@@ -88,7 +88,7 @@ func newContext(t testing.TB) *Context {
 func openPub(t testing.TB, opt PubOptions) (*Pub, <-chan subscription) {
 	t.Helper()
 	subs := make(chan subscription, 1<<15)
-	peers := map[string]int{} // calls come one after the other
+	peers := map[string]int{} // the callbacks run one after the other
 	vouch := opt.Audience.Subscription
 	opt.Audience.Subscription = func(s transport.Subscription) bool {
 		if s.Begin {
@@ -98,7 +98,7 @@ func openPub(t testing.TB, opt PubOptions) (*Pub, <-chan subscription) {
 		}
 		select {
 		case subs <- subscription{s.Topic, peers[s.Topic]}:
-		default: // nobody reads what a flood brings: the socket must not wait
+		default: // during a flood nobody reads: the socket must not wait
 		}
 		return vouch != nil && vouch(s)
 	}
@@ -119,12 +119,12 @@ type subscription struct {
 	peers int
 }
 
-// startSub serves a Sub until the test ends or stop is called; stop waits.
+// startSub serves a Sub until the test ends or stop is called. stop waits for the end.
 func startSub(t testing.TB, opt SubOptions, sink func([][]byte)) (stop func()) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
-	go func() { done <- NewSub(opt).Serve(ctx, sink) }()
+	go func() { done <- NewSub(opt).serveFrames(ctx, sink) }()
 	stop = sync.OnceFunc(func() {
 		cancel()
 		if err := <-done; err != context.Canceled {

@@ -11,10 +11,10 @@ import (
 	"brine/wire/transport"
 )
 
-// routerLinger is how long unsent replies may hold up the end (Salt 3006.28 and later).
+// routerLinger is how long unsent replies may delay the end (Salt 3006.28 and later).
 const routerLinger = time.Second
 
-// peer is the connection of a request, by which the reply goes back.
+// peer is the connection of a request, over which the reply is sent.
 type peer struct {
 	router   *Router
 	identity []byte // of the connection, 1 to 255 bytes
@@ -35,19 +35,19 @@ type RouterOptions struct {
 	Context          *Context      // nil: one of its own
 	OnEvent          func(Event)   // connections made and lost; may be nil
 
-	// MaxMessage is the largest message that is taken, in bytes; 0: 256 MiB. A larger one ends its connection.
+	// MaxMessage is the largest message that is accepted, in bytes; 0: 256 MiB. A larger one ends its connection.
 	MaxMessage int64
 
-	// MaxPeers bounds the connections, 0 does not. When there is one too many, the network address with the most loses
-	// its newest. OnFull is told when that begins, with that address, and when there is room again; it must not block
-	// and may be nil.
+	// MaxPeers limits the connections; 0 is no limit. When there is one too many, the network address with the most
+	// loses its newest. OnFull is called when that begins, with that address, and when there are free places again. It
+	// must not block; may be nil.
 	MaxPeers int
 	OnFull   func(full bool, peers int, who string)
 
-	Guard *Guard // bounds what libzmq holds of connections; nil: nothing does
+	Guard *Guard // limits the memory that libzmq holds for connections; nil: no limit
 
-	// OnRefused is told of a peer that was not let in, for it speaks no ZMTP 3; "" is one that had gone before its
-	// address was asked for. It must not block; may be nil.
+	// OnRefused is called for a peer that was refused because it does not speak ZMTP 3. peer is "" if the peer had gone
+	// before its address was read. It must not block; may be nil.
 	OnRefused func(peer string)
 }
 
@@ -59,9 +59,9 @@ type RouterStats struct {
 	Lost      uint64 // replies whose peer was gone or stuck
 }
 
-// Router is the server end of the request port: a ROUTER socket for many REQ and DEALER peers.
-// Serve receives; a request may be answered from any goroutine. The socket never leaves this file.
-// A new connection with a known identity takes the identity over (ROUTER_HANDOVER).
+// Router is the server end of the request port: a ROUTER socket for many REQ and DEALER peers. Serve receives; any
+// goroutine may answer a request. A new connection with the identity of an older one takes the identity over
+// (ROUTER_HANDOVER).
 type Router struct {
 	opt  RouterOptions
 	sock *socket
@@ -78,16 +78,16 @@ func NewRouter(opt RouterOptions) *Router {
 	return r
 }
 
-// Listen binds the port. Serve does so by itself; calling Listen first shows a taken port early.
+// Listen binds the port. Serve also does so; calling Listen first shows early that a port is taken.
 func (r *Router) Listen() error {
 	return r.sock.open(zmq4.ROUTER, r.configure, r.opt.OnEvent)
 }
 
-// Addr is the endpoint that was bound, with the port in place of 0; "" before Listen and after Serve.
+// Addr is the bound endpoint, with the real port in place of 0; "" before Listen and after Serve.
 func (r *Router) Addr() string { return r.sock.lastEndpoint() }
 
-// Serve hands each request to sink until ctx ends, then closes and returns context.Cause(ctx).
-// sink must not block: it posts to a mailbox. It may answer.
+// Serve hands each request to sink until ctx ends. It then closes and returns context.Cause(ctx). sink must not block:
+// it posts to a mailbox. sink may answer.
 func (r *Router) Serve(ctx context.Context, sink func(transport.Request)) error {
 	if err := r.Listen(); err != nil {
 		return err
@@ -120,7 +120,7 @@ func (r *Router) reply(peer, payload []byte) error {
 	return r.counted(r.sock.send(peer, nil, payload))
 }
 
-// counted counts a reply, by what became of it, and gives its error a name.
+// counted counts a reply as sent or lost, and translates its error.
 func (r *Router) counted(err error) error {
 	switch zmq4.AsErrno(err) {
 	case zmq4.EHOSTUNREACH:
@@ -136,7 +136,7 @@ func (r *Router) counted(err error) error {
 	return nil
 }
 
-// Stats reads the counters; any goroutine may do so.
+// Stats reads the counters; any goroutine may call it.
 func (r *Router) Stats() RouterStats {
 	return RouterStats{
 		Received: r.received.Load(), Replied: r.replied.Load(),
@@ -144,12 +144,12 @@ func (r *Router) Stats() RouterStats {
 	}
 }
 
-// Close ends a Router that was opened by Listen and never served. After Serve it does nothing.
+// Close ends a Router that Listen has opened and that never served. After Serve it does nothing.
 func (r *Router) Close() error { return r.sock.close() }
 
 func (r *Router) configure(s *setup) error {
 	s.common(routerLinger, r.opt.IPv6 || isIPv6(r.opt.Endpoint))
-	_ = setBatches(s.raw, serverReadBatch, serverWriteBatch) // a library without them takes more memory, no more
+	_ = setBatches(s.raw, serverReadBatch, serverWriteBatch) // without them libzmq only takes more memory
 	s.set("maxmsgsize", s.raw.SetMaxmsgsize(orDefault(r.opt.MaxMessage, maxMessage)))
 	s.set("backlog", s.raw.SetBacklog(orDefault(r.opt.Backlog, defaultBacklog)))
 	s.refuseOld()

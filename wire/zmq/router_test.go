@@ -67,7 +67,7 @@ func TestSourceAddress(t *testing.T) {
 	}
 }
 
-// Identities of libzmq are five bytes; 3006.28 minions set a text; 255 bytes is the most there can be.
+// TestIdentities: identities of libzmq are five bytes; 3006.28 minions set a text; the longest is 255 bytes.
 func TestIdentities(t *testing.T) {
 	peers := make(chan string, 1)
 	r, _ := startRouter(t, RouterOptions{Endpoint: anyPort}, func(r *Router, m transport.Request) {
@@ -88,7 +88,8 @@ func TestIdentities(t *testing.T) {
 	}
 }
 
-// A minion that comes back under its old identity gets the replies, the half-dead connection does not keep them.
+// TestIdentityTakeover: a minion that returns under its old identity gets the replies; the half-dead connection does
+// not.
 func TestIdentityTakeover(t *testing.T) {
 	requests := make(chan transport.Request, 10)
 	r, _ := startRouter(t, RouterOptions{Endpoint: anyPort}, func(r *Router, m transport.Request) {
@@ -121,7 +122,7 @@ func TestIdentityTakeover(t *testing.T) {
 	if err := <-firstDone; !errors.Is(err, context.Canceled) {
 		t.Errorf("old connection: got %v, want context.Canceled", err)
 	}
-	awaitInput(t, second) // a reply that comes while a request is under way cannot be told from its own
+	awaitInput(t, second) // a late reply cannot be told from the reply to the running request
 	if got, err := second.Do(testContext(t), []byte("last")); err != nil || string(got) != "last" {
 		t.Errorf("a stray reply answered the next request: got %q, %v", got, err)
 	}
@@ -141,7 +142,7 @@ func TestReplyErrors(t *testing.T) {
 	}
 }
 
-// Shapes of wire.md 9: all dropped, none disturbs the next request.
+// TestMalformed: the shapes of wire.md 9 are all dropped, and none disturbs the next request.
 func TestMalformed(t *testing.T) {
 	r, _ := startRouter(t, RouterOptions{Endpoint: anyPort}, echo)
 	c := newContext(t)
@@ -195,7 +196,7 @@ func TestPortTaken(t *testing.T) {
 	}
 }
 
-// The end of the context wakes a reader that waits: it does not sit out the safety time.
+// TestShutdownIsQuick: the end of the context wakes a waiting reader before the safety time is over.
 func TestShutdownIsQuick(t *testing.T) {
 	r := NewRouter(RouterOptions{Endpoint: anyPort})
 	r.sock.safety = noSafety
@@ -215,7 +216,7 @@ func TestShutdownIsQuick(t *testing.T) {
 	}
 }
 
-// Connections that send nothing, stop in the middle of the greeting, or speak something else.
+// TestStrangers: connections that send nothing, stop in the middle of the greeting, or speak another protocol.
 func TestStrangers(t *testing.T) {
 	r, _ := startRouter(t, RouterOptions{Endpoint: anyPort}, echo)
 	p, subs := openPub(t, PubOptions{Endpoint: anyPort})

@@ -7,7 +7,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// More sockets than libzmq allows by default, in one context: a test fleet lives in one process.
+// TestManySockets opens more sockets in one context than libzmq allows by default: a test fleet lives in one process.
 func TestManySockets(t *testing.T) {
 	const clients = 2100
 	var limit unix.Rlimit

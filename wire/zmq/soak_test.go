@@ -13,10 +13,10 @@ import (
 
 var soak = flag.Duration("soak", time.Second, "how long the soak tests run, each")
 
-// noSafety is a wait that no test outlives: a lost wake-up then shows as a request without an answer.
+// noSafety is longer than any test: a lost wake-up then shows as a request without an answer.
 const noSafety = time.Hour
 
-// Many clients in closed loops, answered by other goroutines than the one that reads, which is where
+// TestSoakRequests: many clients in closed loops. Another goroutine than the reader answers them, because that is where
 // wake-ups were lost (a send takes the signal that the reader waits for).
 func TestSoakRequests(t *testing.T) {
 	jobs := make(chan transport.Request, 1024)
@@ -49,8 +49,8 @@ func TestSoakRequests(t *testing.T) {
 	t.Logf("%+v", r.Stats())
 }
 
-// hammer sends numbered requests until end. Every few requests it pauses on the wire by taking a fresh
-// connection, so that idle and busy phases of the server alternate.
+// hammer sends numbered requests until end. Every few requests it takes a fresh connection, which pauses its traffic,
+// so that busy and idle phases of the server alternate.
 func hammer(t *testing.T, c *Context, addr string, id uint64, end time.Time) {
 	q := newReq(t, ReqOptions{Endpoint: addr, Context: c})
 	for n := uint64(0); time.Now().Before(end); n++ {
@@ -69,8 +69,8 @@ func hammer(t *testing.T, c *Context, addr string, id uint64, end time.Time) {
 	}
 }
 
-// One publisher and several subscribers in lock step: each publication is sent when all have the one before,
-// so every reader goes to sleep and is woken each time.
+// TestSoakPublications: one publisher and several subscribers in lock step. Each publication is sent when all have the
+// one before, so every reader goes to sleep and is woken each time.
 func TestSoakPublications(t *testing.T) {
 	const readers = 8
 	p, subs := openPub(t, PubOptions{Endpoint: anyPort})
@@ -82,7 +82,7 @@ func TestSoakPublications(t *testing.T) {
 		ctx, cancel := context.WithCancel(context.Background())
 		done := make(chan error, 1)
 		go func() {
-			done <- s.Serve(ctx, func(f [][]byte) { got <- binary.BigEndian.Uint64(f[0]) })
+			done <- s.serveFrames(ctx, func(f [][]byte) { got <- binary.BigEndian.Uint64(f[0]) })
 		}()
 		t.Cleanup(func() { cancel(); <-done })
 		receive(t, "subscription", subs)

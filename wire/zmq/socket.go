@@ -15,11 +15,11 @@ import (
 )
 
 const (
-	// safety ends a wait whose wake-up was lost. None was ever seen; it turns a hang into a late message.
+	// safety ends a wait whose wake-up was lost. None was ever seen; safety turns a hang into a late message.
 	safety = time.Second
-	// safetyMost is what it grows to on a socket that stays silent: a wake-up could only be lost near others.
+	// safetyMost is the longest such wait, on a socket that stays silent: a wake-up can only be lost near other ones.
 	safetyMost = time.Minute
-	// batchSize is how many messages are read under one lock; senders get their turn in between.
+	// batchSize is how many messages are read under one lock; senders get the lock in between.
 	batchSize = 32
 	// maxFrames is how many frames of a message are kept. No message of Salt has more than three.
 	maxFrames = 4
@@ -27,34 +27,34 @@ const (
 
 // socket is a libzmq socket that one goroutine reads and any goroutine writes, under a mutex.
 //
-// The rules that keep wake-ups from being lost: the reader asks for ZMQ_EVENTS before it waits, in the same
-// critical section in which it says that it waits; and a sender that finds a reader waiting asks for
-// ZMQ_EVENTS after sending, because sending may have taken the signal that the descriptor held.
+// Two rules prevent lost wake-ups. The reader asks for ZMQ_EVENTS before it waits, in the critical section in which it
+// sets waiting. A sender that finds a waiting reader asks for ZMQ_EVENTS after sending, because sending may have
+// consumed the signal of the descriptor.
 type socket struct {
 	safety time.Duration
-	origin bool // recv puts the connection that a message came on, as text, before its frames
+	origin bool // recv puts the connection of a message, as text, before its frames
 
 	mu       sync.Mutex
 	ctx      *Context
 	ownCtx   bool
 	raw      *zmq4.Socket // nil before open and after close
 	in       *receiver    // made and freed with raw
-	origins  bool         // tell where messages came from
-	from     []origin     // of the messages of the last batch, when origins is set
-	now      origin       // of the message that the sink is given
+	origins  bool         // record the source of each message
+	from     []origin     // sources of the messages of the last batch, if origins is set
+	now      origin       // source of the message that sink is handling
 	waker    *waker
-	crowd    *crowd            // bounds the connections of a server; nil: nothing does
-	tally    *tally            // counts what its connections sent and were sent; nil: nobody wants to know
-	refused  func(peer string) // told of peers that a server did not let in; may be nil
+	crowd    *crowd            // limits the connections of a server; nil: no limit
+	tally    *tally            // counts the bytes that its connections sent and got; nil: no count
+	refused  func(peer string) // called for peers that a server refused; may be nil
 	watch    *monitor
 	endpoint string
-	waiting  bool // the reader found nothing and is at the waker
+	waiting  bool // the reader found nothing and waits at the waker
 	closed   bool
 }
 
 func newSocket(ctx *Context) *socket { return &socket{ctx: ctx, safety: safety} }
 
-// open makes the socket, sets it up and starts its monitor when somebody listens. An open socket stays as it is.
+// open makes the socket, sets it up, and starts its monitor if something needs it. It leaves an open socket alone.
 func (s *socket) open(kind zmq4.Type, configure func(*setup) error, onEvent func(Event)) error {
 	if err := s.openLocked(kind, configure, onEvent); err != nil {
 		return errors.Join(err, s.release())
@@ -110,7 +110,7 @@ func (s *socket) start(configure func(*setup) error) error {
 	return nil
 }
 
-// close closes the socket for good. Whoever reads it must have stopped.
+// close closes the socket for good. The reader must have stopped.
 func (s *socket) close() error {
 	s.mu.Lock()
 	s.closed = true
@@ -118,8 +118,8 @@ func (s *socket) close() error {
 	return s.release()
 }
 
-// release gives back all that open made. The parts are taken under the lock and closed outside: the monitor
-// may be telling somebody who asks for the endpoint.
+// release undoes open. It takes the parts under the lock and closes them outside it: the monitor may be running a
+// callback that asks for the endpoint.
 func (s *socket) release() error {
 	s.mu.Lock()
 	raw, in, waker, watch, ctx, own := s.raw, s.in, s.waker, s.watch, s.ctx, s.ownCtx
@@ -190,7 +190,7 @@ func (s *socket) next(ctx context.Context) ([][]byte, error) {
 	return batch[0], nil
 }
 
-// poll takes one message that is there already, nil when there is none.
+// poll takes one message that has already arrived; nil if there is none.
 func (s *socket) poll() ([][]byte, error) {
 	batch, _, err := s.take(make([][][]byte, 0, 1))
 	if err != nil || len(batch) == 0 {
@@ -199,8 +199,8 @@ func (s *socket) poll() ([][]byte, error) {
 	return batch[0], nil
 }
 
-// read fills batch with at least one message, waiting for it if need be, and with as many more as are there.
-// It returns the cause of ctx when that has ended; poke makes it look.
+// read fills batch. It waits for at least one message if necessary, and takes as many more as have arrived. When ctx
+// has ended it returns the cause; poke makes it check ctx.
 func (s *socket) read(ctx context.Context, batch [][][]byte) ([][][]byte, error) {
 	wait := s.safety
 	for ctx.Err() == nil {
@@ -224,7 +224,8 @@ func (s *socket) read(ctx context.Context, batch [][][]byte) ([][][]byte, error)
 	return nil, context.Cause(ctx)
 }
 
-// take reads what is there. With nothing there it returns the waker to wait at, or nil to try again at once.
+// take reads messages that have arrived. If there are none, it returns the waker to wait at, or nil to try again at
+// once.
 func (s *socket) take(batch [][][]byte) ([][][]byte, *waker, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -253,7 +254,7 @@ func (s *socket) take(batch [][][]byte) ([][][]byte, *waker, error) {
 	return nil, s.waker, nil
 }
 
-// recv reads one message. Frames past maxFrames are read and forgotten; one is kept to show that there were more.
+// recv reads one message. It discards frames beyond maxFrames, which is one more than any valid message has.
 func (s *socket) recv() ([][]byte, error) {
 	frames, bytes := make([][]byte, 0, maxFrames), int64(0)
 	fd := -1
@@ -294,7 +295,7 @@ func (s *socket) recv() ([][]byte, error) {
 	}
 }
 
-// lend gives the next large frame a room; nil takes it back.
+// lend gives memory for the next large frame; nil takes it back.
 func (s *socket) lend(room []byte) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -303,7 +304,7 @@ func (s *socket) lend(room []byte) {
 	}
 }
 
-// discard drops what has come in.
+// discard drops all messages that have arrived.
 func (s *socket) discard() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -324,7 +325,7 @@ func (s *socket) send(frames ...[]byte) error {
 	return s.sending(func(s *socket) error { return s.write(frames) })
 }
 
-// sending sends something while no other goroutine uses the socket.
+// sending runs write while no other goroutine uses the socket.
 func (s *socket) sending(write func(*socket) error) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -364,7 +365,7 @@ func (s *socket) ready() (bool, error) {
 	return events&zmq4.POLLIN != 0, nil
 }
 
-// poke makes a waiting reader look at its context.
+// poke makes a waiting reader check its context.
 func (s *socket) poke() {
 	s.mu.Lock()
 	defer s.mu.Unlock()

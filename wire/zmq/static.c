@@ -1,9 +1,9 @@
 //go:build staticzmq
 
-// Stand-ins for the libraries behind two transports and one mechanism of libzmq that brine never turns on: PGM, NORM
-// and GSSAPI. Debian has no archives of the Kerberos libraries, and PGM's start-up alone costs a millisecond of every
-// run of every tool (it looks protocol numbers up). What is called here fails, but for PGM's start-up and end, on which
-// libzmq insists.
+// Stubs for the libraries behind two transports and one mechanism of libzmq that brine never uses: PGM, NORM and GSSAPI.
+// Debian has no static archives of the Kerberos libraries, and PGM's start-up alone costs every run of every tool a
+// millisecond (it looks up protocol numbers). All stubs fail except PGM's start-up and end, whose success libzmq
+// requires.
 typedef unsigned int om_uint32;
 #define GSS(name) om_uint32 name(om_uint32 *minor) { if (minor) *minor = 0; return 16u << 16; } // GSS_S_UNAVAILABLE
 GSS(gss_accept_sec_context) GSS(gss_acquire_cred) GSS(gss_delete_sec_context) GSS(gss_display_name)

@@ -2,6 +2,8 @@ package zmq
 
 import (
 	"context"
+	"slices"
+	"sync/atomic"
 	"time"
 
 	"github.com/pebbe/zmq4"
@@ -26,16 +28,33 @@ type SubOptions struct {
 
 // Sub is the client end of the publish port: a SUB socket on one master. libzmq reconnects by itself.
 type Sub struct {
-	opt  SubOptions
-	sock *socket
+	opt       SubOptions
+	sock      *socket
+	malformed atomic.Uint64
 }
 
 // NewSub makes a Sub; nothing is opened yet.
 func NewSub(opt SubOptions) *Sub { return &Sub{opt: opt, sock: newSocket(opt.Context)} }
 
-// Serve connects and hands each message to sink until ctx ends, then closes and returns context.Cause(ctx).
-// The receiver owns the frames. sink must not block: it posts to a mailbox.
-func (s *Sub) Serve(ctx context.Context, sink func(frames [][]byte)) error {
+// Serve connects and hands each publication to sink until ctx ends. It then closes and returns context.Cause(ctx). The
+// receiver owns the bytes. sink must not block: it posts to a mailbox. A publication is one frame, or a topic and a
+// frame. libzmq also delivers topics that only begin like one of the subscription's: these are dropped.
+func (s *Sub) Serve(ctx context.Context, sink func(payload []byte)) error {
+	all := len(s.opt.Topics) == 0 || slices.Contains(s.opt.Topics, "")
+	return s.serveFrames(ctx, func(frames [][]byte) {
+		switch {
+		case len(frames) > 2:
+			s.malformed.Add(1)
+		case len(frames) == 1 || all || slices.Contains(s.opt.Topics, string(frames[0])):
+			sink(frames[len(frames)-1])
+		}
+	})
+}
+
+// Malformed is the number of messages of more than two frames, which were dropped.
+func (s *Sub) Malformed() uint64 { return s.malformed.Load() }
+
+func (s *Sub) serveFrames(ctx context.Context, sink func(frames [][]byte)) error {
 	if err := s.sock.open(zmq4.SUB, s.configure, s.opt.OnEvent); err != nil {
 		return err
 	}

@@ -7,47 +7,47 @@ import (
 	"brine/wire/transport"
 )
 
-// What a subscriber may send. Salt's minions send one or two topics of up to 40 bytes, and an identity of up to 255
-// bytes when they connect. libzmq keeps every topic of every connection, at some 40 bytes of memory for a byte.
+// Limits for subscribers. Salt's minions send one or two topics of up to 40 bytes, and an identity of up to 255 bytes
+// when they connect. libzmq keeps every topic of every connection, with some 40 bytes of memory for each byte.
 const (
 	maxSubscriberMessage = 512 // bytes; more than a READY with the longest identity. A larger one ends the connection
 	maxTopic             = 300 // bytes
 	defaultTopics        = 16
-	// vouchedTopics is how many topics more a connection may have for each that is vouched for: several minions may
-	// share one.
+	// vouchedTopics is how many more topics a connection may have for each one that is vouched for: several minions may
+	// share a connection.
 	vouchedTopics = 4
-	maxVouched    = 1024 // topics more that a connection can come to in this way
-	// lateBytes is how much a connection must have said before it is cut: what is less may be of the one that had its
-	// descriptor before, which may have said it last and be read of after the event of its end.
+	maxVouched    = 1024 // the most extra topics that a connection can get in this way
+	// lateBytes is how much a connection must have sent before it is cut. Less may come from an earlier connection with
+	// the same descriptor: its last messages may be read after the event of its end.
 	lateBytes = 4 << 10
-	// leastGreeting is how many bytes a connection at least has sent that are no message.
+	// leastGreeting is the least number of bytes that a connection has sent besides messages.
 	leastGreeting = 64
-	// subscriberHWM is how many messages of a connection wait for the reader. libzmq takes in all that comes before it
-	// sends the next publication, so a peer that does not stop would hold up the others; with few waiting it has to
-	// stop.
+	// subscriberHWM is how many messages of a connection wait for the reader. libzmq reads everything that has arrived
+	// before it sends the next publication, so a peer that sends without a pause would delay all others. With a small
+	// mark that peer has to pause.
 	subscriberHWM = 8
-	// subscriberBuffer is how many bytes of a connection the kernel keeps, about: so much comes after it was cut.
+	// subscriberBuffer is about how many bytes of a connection the kernel buffers: these may arrive after the cut.
 	subscriberBuffer = 16 << 10
 )
 
-// propConnection is the property of a message that holds the descriptor of its connection. What libzmq says itself,
-// that a connection's end has ended a subscription, has none.
+// propConnection is the property of a message that holds the descriptor of its connection. A message without it comes
+// from libzmq itself: a connection has ended, and its subscription with it.
 const propConnection = "__fd"
 
 // subscriber is a connection to the publish port.
 type subscriber struct {
 	conn   uint64
-	cookie uint64 // the kernel's number of its socket; 0: it had ended when it was asked for
-	addr   string // "" until the event that it was made
-	up     bool   // it was made, and its end has not come
-	used   int    // of what it may send
-	said   int64  // bytes of that
+	cookie uint64 // the kernel's number of its socket; 0: the connection had ended before the number was read
+	addr   string // "" until the event Connected
+	up     bool   // between its events Connected and Disconnected
+	used   int    // of its allowance of messages
+	said   int64  // bytes of all its messages
 	cut    bool
 }
 
-// peer finds or makes what is known of the connection that has a descriptor now. Subscriptions and events come by two
-// ways, either of which may be late: by then the next connection may have the descriptor, which its socket shows. ended
-// is the connection before, when its end has not come yet. p.mu is held.
+// peer finds or makes the record of the connection that now has a descriptor. Subscriptions and events arrive
+// independently, and either may be late. By then the next connection may have the descriptor; the socket's cookie shows
+// that. ended is the earlier connection, if the event of its end has not arrived yet. p.mu is held.
 func (p *Pub) peer(fd int) (one, ended *subscriber) {
 	one = p.peers[fd]
 	cookie := cookieOf(fd)
@@ -63,8 +63,8 @@ func (p *Pub) peer(fd int) (one, ended *subscriber) {
 	return one, ended
 }
 
-// onEvent follows the connections. What has ended is kept until the next one has its descriptor: its last words may be
-// read after the event of its end, and that event may be of the one before.
+// onEvent follows the connections. The record of an ended connection is kept until the next one has its descriptor,
+// because its last messages may be read after the event of its end, and that event may concern an earlier connection.
 func (p *Pub) onEvent(e Event) {
 	if e.Kind != Connected && e.Kind != Disconnected {
 		return
@@ -74,7 +74,7 @@ func (p *Pub) onEvent(e Event) {
 	p.mu.Lock()
 	var one, ended *subscriber
 	if e.Kind == Connected {
-		if one, ended = p.peer(e.fd); one.up { // it ended unnoticed, and no socket tells them apart
+		if one, ended = p.peer(e.fd); one.up { // the old one ended unnoticed, and no cookie tells the two apart
 			p.last++
 			ended, one = one, &subscriber{conn: p.last, cookie: one.cookie}
 			p.peers[e.fd] = one
@@ -91,7 +91,7 @@ func (p *Pub) onEvent(e Event) {
 	}
 }
 
-// tellEnd tells of the end of a connection, if there is one.
+// tellEnd reports the end of a connection, if there is one.
 func (p *Pub) tellEnd(ended *subscriber) {
 	if ended != nil {
 		p.tellConnection(transport.Connection{Conn: ended.conn, Peer: ended.addr})
@@ -104,7 +104,7 @@ func (p *Pub) tellConnection(c transport.Connection) {
 	}
 }
 
-// onFrames takes what subscribers send: the connection, and then 1 and a topic to begin, 0 and a topic to end.
+// onFrames handles a message of a subscriber: the connection, and then 1 and a topic to begin, 0 and a topic to end.
 func (p *Pub) onFrames(frames [][]byte) {
 	fd, err := strconv.Atoi(string(frames[0]))
 	frames = frames[1:]
@@ -128,7 +128,7 @@ func (p *Pub) onFrames(frames [][]byte) {
 	over := one.cut
 	p.tellEnd(ended)
 	p.telling.Unlock()
-	if over { // what was on its way when it was cut
+	if over { // it was under way when the connection was cut
 		return
 	}
 	vouched := good && p.tell(transport.Subscription{Topic: string(frames[0][1:]), Begin: frames[0][0] == 1,
@@ -140,7 +140,7 @@ func (p *Pub) tell(s transport.Subscription) (vouched bool) {
 	return p.opt.Audience.Subscription != nil && p.opt.Audience.Subscription(s)
 }
 
-// spend counts one message of a connection, and cuts the one that has said more than it may.
+// spend counts one message of a connection, and cuts a connection that exceeds its allowance.
 func (p *Pub) spend(fd int, one *subscriber, vouched bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -153,17 +153,17 @@ func (p *Pub) spend(fd int, one *subscriber, vouched bool) {
 	p.check(fd, one)
 }
 
-// check cuts a connection that has said more than it may, once it is known which one it is: the event that it was made
-// may come long after its words. p.mu is held.
+// check cuts a connection that exceeds its allowance, once it is clear which connection that is: the event Connected
+// may arrive long after its messages. p.mu is held.
 func (p *Pub) check(fd int, one *subscriber) {
 	if one.used > p.opt.MaxTopics && (one.cookie != 0 || one.addr != "") && one.said >= lateBytes && p.its(fd, one) {
 		p.cut(fd, one, "it subscribes to more than minions do")
 	}
 }
 
-// its tells whether a connection has said what it is charged for. libzmq gives a message the descriptor of its
-// connection, and another one may have that when the message is read. The kernel knows how much has come on this one:
-// when it is charged for more, it begins anew. p.mu is held.
+// its tells whether a connection has really sent the bytes that are counted for it. libzmq marks a message with the
+// descriptor of its connection, and another connection may have that descriptor when the message is read. The kernel
+// knows how many bytes this connection has received. If more were counted, its count starts again. p.mu is held.
 func (p *Pub) its(fd int, one *subscriber) bool {
 	f, err := flowOf(fd)
 	if err != nil || one.said <= f.received-leastGreeting {
@@ -173,7 +173,7 @@ func (p *Pub) its(fd int, one *subscriber) bool {
 	return false
 }
 
-// cut shuts a connection down, once, which libzmq takes for its end. p.mu is held.
+// cut shuts a connection down, once; libzmq notices that it has ended. p.mu is held.
 func (p *Pub) cut(fd int, one *subscriber, why string) {
 	if one.cut {
 		return
@@ -190,7 +190,7 @@ func (p *Pub) cut(fd int, one *subscriber, why string) {
 	}
 }
 
-// has tells whether a descriptor is still the connection's; another one may have it by now.
+// has tells whether the descriptor still belongs to this connection.
 func (s *subscriber) has(fd int) bool {
 	if s.cookie != 0 {
 		return s.cookie == cookieOf(fd)

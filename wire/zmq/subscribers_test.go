@@ -19,7 +19,7 @@ import (
 	"brine/wire/transport"
 )
 
-// rawSub is a subscriber that sends whatever it wants.
+// rawSub is a subscriber that sends arbitrary bytes.
 type rawSub struct {
 	net.Conn
 	t testing.TB
@@ -60,7 +60,7 @@ func subFrame(what byte, topic string) []byte {
 	return append(append(b, what), topic...)
 }
 
-// ends waits until the other side has ended the connection.
+// ends waits until the other side has closed the connection.
 func (r rawSub) ends() {
 	r.t.Helper()
 	_ = r.SetReadDeadline(time.Now().Add(patience))
@@ -74,7 +74,7 @@ func (r rawSub) ends() {
 	}
 }
 
-// flood sends messages until the other side has had enough of them, n at most; it returns how many it could send.
+// flood sends up to n messages until the other side closes the connection. It returns how many it could send.
 func (r rawSub) flood(n int, message func(i int) []byte) (sent int) {
 	var b []byte
 	for i := range n {
@@ -102,8 +102,8 @@ func residentBytes(t testing.TB) int {
 	return pages * os.Getpagesize()
 }
 
-// TestSubscribersAreBounded: who sends more, or something longer, than a minion does is cut, costs little and holds
-// nobody up.
+// TestSubscribersAreBounded: a peer that sends more messages, or longer ones, than a minion does is cut. It costs
+// little memory and delays no publication.
 func TestSubscribersAreBounded(t *testing.T) {
 	topic := strings.Repeat("x", maxTopic-8)
 	for name, attack := range map[string]func(r rawSub){
@@ -138,21 +138,21 @@ func TestSubscribersAreBounded(t *testing.T) {
 				r.ends()
 			}
 			close(stop)
-			if d := receive(t, "sender", held); d > 5*time.Second { // a busy machine takes its part of it
+			if d := receive(t, "sender", held); d > 5*time.Second { // on a busy machine other work takes its share
 				t.Errorf("a publication was held up for %v", d)
 			}
 			if grown := (residentBytes(t) - before) >> 20; grown > 600 {
-				// what attacks, and the race detector, have a part in it
+				// the attacker and the race detector take part of it
 				t.Errorf("%d MB more", grown)
 			}
-			if n := len(subs); n > 20_000 { // what was in the buffers when it was cut
+			if n := len(subs); n > 20_000 { // these were in the buffers at the time of the cut
 				t.Errorf("the owner was told of %d subscriptions", n)
 			}
 		})
 	}
 }
 
-// longestSend publishes to nobody, and returns the longest time that one publication took.
+// longestSend publishes without subscribers, and returns the longest time of one publication.
 func longestSend(p *Pub, stop chan struct{}) (longest time.Duration) {
 	for {
 		select {
@@ -168,7 +168,8 @@ func longestSend(p *Pub, stop chan struct{}) (longest time.Duration) {
 	}
 }
 
-// TestSubscriptionsOfAConnection: every claim has the number of its connection, and the end of it has none.
+// TestSubscriptionsOfAConnection: every subscription has the number of its connection, except the one that libzmq ends
+// itself.
 func TestSubscriptionsOfAConnection(t *testing.T) {
 	claims, conns := make(chan transport.Subscription, 100), make(chan transport.Connection, 100)
 	p := NewPub(PubOptions{Endpoint: anyPort, Audience: transport.Audience{
@@ -191,7 +192,7 @@ func TestSubscriptionsOfAConnection(t *testing.T) {
 	if got := receive(t, "subscription", claims); got != want {
 		t.Errorf("got %+v, want %+v", got, want)
 	}
-	b.write(subFrame(0, "a\x00\xff")) // it has none
+	b.write(subFrame(0, "a\x00\xff")) // it has no such subscription
 	want = transport.Subscription{Topic: "a\x00\xff", Conn: two.Conn}
 	if got := receive(t, "an end that is claimed", claims); got != want {
 		t.Errorf("got %+v, want %+v", got, want)
@@ -207,7 +208,7 @@ func TestSubscriptionsOfAConnection(t *testing.T) {
 	}
 }
 
-// TestVouchedTopics: a connection may have more topics for each that is vouched for.
+// TestVouchedTopics: a connection may have more topics for each one that is vouched for.
 func TestVouchedTopics(t *testing.T) {
 	const minions = 100
 	known := func(s transport.Subscription) bool { return strings.HasPrefix(s.Topic, "known") }
@@ -228,8 +229,8 @@ func TestVouchedTopics(t *testing.T) {
 	r.ends()
 }
 
-// TestLateTopics: what is read of one connection when another one has its descriptor does not end the other one. That
-// it says too much itself does.
+// TestLateTopics: messages of an earlier connection that are read when its descriptor belongs to another one do not get
+// the other one cut. Its own messages do.
 func TestLateTopics(t *testing.T) {
 	conns := make(chan transport.Connection, 10)
 	p := NewPub(PubOptions{Endpoint: anyPort, Audience: transport.Audience{
@@ -256,14 +257,14 @@ func TestLateTopics(t *testing.T) {
 	}
 }
 
-// TestDescriptorOfTwo: a connection ends and the next one has its descriptor. In whatever order the events of both and
-// what they subscribe to are read, in the end the second one is up, and its subscription is its own.
+// TestDescriptorOfTwo: a connection ends and the next one gets its descriptor. In any order of both connections' events
+// and subscriptions, the second one is up in the end, and its subscription is its own.
 func TestDescriptorOfTwo(t *testing.T) {
 	events := []string{"first came", "first ended", "second came"}
 	words := []string{"first says", "second says"}
 	orders := 0
 	for _, order := range merges(merges([][]string{nil}, events), words) {
-		for at := range len(order) + 1 { // the kernel gives the descriptor away
+		for at := range len(order) + 1 { // the kernel gives the descriptor to another connection
 			steps := slices.Insert(slices.Clone(order), at, "given away")
 			if slices.Index(steps, "second came") < at || slices.Index(steps, "second says") < at {
 				continue
@@ -277,7 +278,7 @@ func TestDescriptorOfTwo(t *testing.T) {
 	}
 }
 
-// merges gives all ways to put more between the steps of each list, both in their order.
+// merges gives all ways to interleave more with the steps of each list, both in their order.
 func merges(lists [][]string, more []string) (all [][]string) {
 	var merge func(done, a, b []string)
 	merge = func(done, a, b []string) {
@@ -298,7 +299,7 @@ func merges(lists [][]string, more []string) (all [][]string) {
 	return all
 }
 
-// playDescriptor plays one order of what happens to a descriptor that two connections have one after the other.
+// playDescriptor plays one order of events for a descriptor that two connections have in turn.
 func playDescriptor(t *testing.T, steps []string) {
 	first, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM, 0)
 	if err != nil {
@@ -348,7 +349,7 @@ func playDescriptor(t *testing.T, steps []string) {
 	}
 }
 
-// TestComeAndGo: while connections come and go, those that stay are known by what they have subscribed to.
+// TestComeAndGo: while connections come and go, the subscriptions of the others stay with their connections.
 func TestComeAndGo(t *testing.T) {
 	var mu sync.Mutex
 	up, of := map[uint64]bool{}, map[string]uint64{}

@@ -9,35 +9,35 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// tally knows of every connection of a server's socket how many bytes of it have been read as whole messages, and how
-// many were given to libzmq for it. What the kernel has taken in beyond the first, and has not sent of the second, is
-// with libzmq: it tells nobody. The monitor's goroutine enters and removes connections, the reader counts; a nil tally
-// counts nothing.
+// tally counts, for every connection of a server's socket, the bytes that were read as whole messages and the bytes
+// that were given to libzmq for it. Bytes that the kernel has delivered beyond the first number, or has not yet sent of
+// the second, are inside libzmq, which does not report them. The monitor's goroutine adds and removes connections, the
+// reader counts. A nil tally counts nothing.
 type tally struct {
-	publishes bool // what goes out goes to all
+	publishes bool // each outgoing message goes to all connections
 
 	mu    sync.Mutex
 	conns map[int]*account // by descriptor
 
-	out    atomic.Int64 // bytes published, to whomever
+	out    atomic.Int64 // bytes published, regardless of receivers
 	recent recentBytes
 }
 
-// account is what is known of one connection. A nil account takes all and keeps nothing.
+// account is the record of one connection. All methods that count accept a nil account and do nothing.
 type account struct {
 	fd         int
 	peer, host string
-	cookie     uint64 // the kernel's number of the socket, which no other one gets; 0: it has not been told of
-	before     int64  // bytes that were published before it came
+	cookie     uint64 // the kernel's number of the socket, which is unique; 0: the connection has not been reported yet
+	before     int64  // bytes published before it connected
 
-	in, out atomic.Int64 // bytes of whole messages that were read, and that were given to libzmq
-	known   atomic.Bool  // its messages have shown who it is
-	over    atomic.Bool  // it was ended; libzmq may not know yet
+	in, out atomic.Int64 // bytes of whole messages that were read, and bytes given to libzmq
+	known   atomic.Bool  // the peer has identified itself by its messages
+	over    atomic.Bool  // it was ended; libzmq may not have noticed
 }
 
 func newTally(publishes bool) *tally { return &tally{publishes: publishes, conns: map[int]*account{}} }
 
-// accepted enters a new connection. Messages of it may have been read before this is told.
+// accepted adds a new connection. Messages of it may have been read before this call.
 func (t *tally) accepted(fd int, peer string) {
 	if t == nil {
 		return
@@ -46,7 +46,7 @@ func (t *tally) accepted(fd int, peer string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	a := t.conns[fd]
-	if cookie == 0 || peer == "" { // ended already
+	if cookie == 0 || peer == "" { // the connection has ended already
 		delete(t.conns, fd)
 		return
 	}
@@ -64,7 +64,7 @@ func (t *tally) gone(fd int) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if a := t.conns[fd]; a != nil && a.cookie != 0 && a.peer == "" {
-		return // it is the next one's, whose topic was vouched for before it was told of
+		return // the account belongs to the next connection, whose topic was vouched for before it was reported
 	}
 	delete(t.conns, fd)
 }
@@ -85,7 +85,7 @@ func (t *tally) read(fd int, bytes int64) *account {
 	return a
 }
 
-// vouch notes that a connection is a known peer's.
+// vouch notes that a connection belongs to a known peer.
 func (t *tally) vouch(fd int) {
 	if t == nil {
 		return
@@ -94,7 +94,7 @@ func (t *tally) vouch(fd int) {
 	t.mu.Lock()
 	a := t.conns[fd]
 	if a != nil && a.cookie != 0 && cookie != 0 && cookie != a.cookie {
-		// the end of the one before has not been told of
+		// the end of the earlier connection has not been reported
 		a = &account{fd: fd, cookie: cookie, before: t.out.Load()}
 		t.conns[fd] = a
 	}
@@ -102,7 +102,7 @@ func (t *tally) vouch(fd int) {
 	a.vouch()
 }
 
-// published counts one message to all.
+// published counts one message to all connections.
 func (t *tally) published(frames [][]byte) {
 	if t == nil {
 		return
@@ -121,7 +121,7 @@ func (t *tally) size() int {
 	return len(t.conns)
 }
 
-// holdings is what libzmq holds of each connection, of those of which it holds anything.
+// holdings lists the connections for which libzmq holds memory, with the amount.
 func (t *tally) holdings() (all []holding) {
 	t.mu.Lock()
 	conns := make([]*account, 0, len(t.conns))
@@ -154,18 +154,18 @@ func (a *account) vouch() {
 	}
 }
 
-// gave counts what was given to libzmq for the peer.
+// gave counts bytes that were given to libzmq for the peer.
 func (a *account) gave(bytes int64) {
 	if a != nil {
 		a.out.Add(bytes)
 	}
 }
 
-// handshake is about how much more than its messages a peer sends and is sent, in bytes: the greeting and READY.
+// handshake is about how many bytes each side sends besides its messages: the greeting and READY.
 const handshake = 512
 
-// held is what libzmq holds of a connection. Messages of the connection that had the descriptor before may have been
-// counted for this one; they must give it no credit.
+// held is how many bytes libzmq holds for a connection. Messages of an earlier connection with the same descriptor may
+// have been counted for this one; held removes them, so that they do not hide bytes of this one.
 func (a *account) held(f flow, given int64) int64 {
 	in := a.in.Load()
 	if in > f.received {
@@ -175,14 +175,14 @@ func (a *account) held(f flow, given int64) int64 {
 	return max(0, f.received-in-handshake) + max(0, given-f.sent)
 }
 
-// flow is what the kernel says of a connection, in bytes.
+// flow is the kernel's count for a connection, in bytes.
 type flow struct {
-	received int64 // that libzmq has taken
-	sent     int64 // that libzmq has given to the kernel
-	stuck    int64 // of these the peer has not acknowledged
+	received int64 // read by libzmq
+	sent     int64 // given to the kernel by libzmq
+	stuck    int64 // of these, not acknowledged by the peer
 }
 
-// flow asks the kernel; false: the connection has ended, and the descriptor may be another one's.
+// flow asks the kernel. ok is false if the connection has ended; its descriptor may then belong to another one.
 func (a *account) flow() (f flow, ok bool) {
 	f, err := flowOf(a.fd)
 	return f, err == nil && cookieOf(a.fd) == a.cookie
@@ -198,15 +198,15 @@ func flowOf(fd int) (f flow, err error) {
 	return flow{int64(info.Bytes_received) - int64(waits), int64(info.Bytes_acked) + int64(stuck), int64(stuck)}, nil
 }
 
-// sever ends a connection, of which libzmq then sees the end. What the other side still sends is answered by a reset:
-// else one that fills a closed window waits a minute for a word of it. It may have ended by itself.
+// sever shuts a connection down, and libzmq sees its end. The kernel answers later data of the peer with a reset:
+// otherwise a peer whose receive window is closed would wait a minute for news. The connection may already have ended.
 func sever(fd int) bool {
 	_ = unix.SetsockoptLinger(fd, unix.SOL_SOCKET, unix.SO_LINGER, &unix.Linger{Onoff: 1})
 	return unix.Shutdown(fd, unix.SHUT_RDWR) == nil
 }
 
-// end shuts the connection down, which libzmq takes for its end; false: it had ended. A copy of the descriptor stays
-// the same socket whatever happens to the descriptor.
+// end shuts the connection down; libzmq sees its end. It returns false if the connection had already ended. It works on
+// a copy of the descriptor, which stays the same socket even if the descriptor is reused.
 func (a *account) end() bool {
 	fd, err := unix.FcntlInt(uintptr(a.fd), unix.F_DUPFD_CLOEXEC, 0)
 	if err != nil {
@@ -217,7 +217,7 @@ func (a *account) end() bool {
 	return cookieOf(fd) == a.cookie && sever(fd)
 }
 
-// cookieOf is the kernel's number of a socket, 0 when the descriptor is none.
+// cookieOf is the kernel's number of a socket; 0 if the descriptor is not a socket.
 func cookieOf(fd int) uint64 {
 	cookie, err := unix.GetsockoptUint64(fd, unix.SOL_SOCKET, unix.SO_COOKIE)
 	if err != nil {
@@ -226,7 +226,7 @@ func cookieOf(fd int) uint64 {
 	return cookie
 }
 
-// onWire is how many bytes a frame takes on the wire, its head included.
+// onWire is how many bytes a frame takes on the wire with its header.
 func onWire(size int) int64 {
 	if size > 255 {
 		return int64(size) + 9
@@ -234,7 +234,7 @@ func onWire(size int) int64 {
 	return int64(size) + 2
 }
 
-// recentBytes is the sum of the last messages, as many as wait for a subscriber at most.
+// recentBytes is the sum of the last messages: as many as can wait for a subscriber.
 type recentBytes struct {
 	mu   sync.Mutex
 	last []int64

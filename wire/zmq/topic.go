@@ -5,7 +5,7 @@ import (
 	"encoding/hex"
 )
 
-// Topics of publications when zmq_filtering is on, besides those of single minions.
+// Topics of publications with zmq_filtering, besides those of single minions.
 const (
 	TopicBroadcast = "broadcast"
 	TopicSyndic    = "syndic"

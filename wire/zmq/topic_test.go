@@ -9,7 +9,7 @@ import (
 	"brine/wire/wiretest"
 )
 
-// TestTopics holds the topics of minions against those of real Salt.
+// TestTopics compares the topics of minions with those of real Salt.
 func TestTopics(t *testing.T) {
 	for id, want := range wiretest.Load(t, "names").Doc.Map("topics").All() {
 		if got := Topic(id.(string)); got != want {
@@ -18,7 +18,7 @@ func TestTopics(t *testing.T) {
 	}
 }
 
-// TestPublishTo: with Filter a publication goes out under the topics of those whom it is for, else without one.
+// TestPublishTo: with Filter a publication is sent under the topics of its receivers, otherwise without a topic.
 func TestPublishTo(t *testing.T) {
 	for _, tt := range []struct {
 		name   string

@@ -11,8 +11,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// waker puts a goroutine to sleep until the descriptor of a socket is readable, or somebody pokes it. It
-// works on a copy of the descriptor, so that closing it leaves libzmq's own alone.
+// waker puts a goroutine to sleep until the descriptor of a socket is readable or another goroutine pokes it. It works
+// on a copy of the descriptor, so that closing the copy leaves libzmq's own alone.
 type waker struct {
 	file  *os.File
 	conn  syscall.RawConn
@@ -35,11 +35,11 @@ func newWaker(fd int) (*waker, error) {
 	return &waker{file: file, conn: conn}, nil
 }
 
-// wait returns when the descriptor is readable, after a poke (also one that came before), or after limit; silent says
-// that it was the limit.
+// wait returns when the descriptor is readable, after a poke (also an earlier one), or after limit. silent is true if
+// limit passed.
 //
-// The netpoller forgets an edge it saw before the read began, so the callback asks the descriptor itself;
-// the poke is kept in a flag, because setting the deadline here would undo one set by poke just before.
+// The netpoller forgets an edge that it saw before the read began, so the callback asks the descriptor itself. The poke
+// is kept in a flag, because setting the deadline here would undo the deadline of a poke just before.
 func (w *waker) wait(limit time.Duration) (silent bool, err error) {
 	if err := w.file.SetReadDeadline(time.Now().Add(limit)); err != nil {
 		return false, fmt.Errorf("arm waker: %w", err)
@@ -58,10 +58,10 @@ func (w *waker) wait(limit time.Duration) (silent bool, err error) {
 	return false, fmt.Errorf("wait at waker: %w", err)
 }
 
-// poke ends the wait that runs, or the next one.
+// poke ends the current wait, or the next one.
 func (w *waker) poke() {
 	w.poked.Store(true)
-	_ = w.file.SetReadDeadline(time.Unix(1, 0)) // fails only when closed, and then nobody waits
+	_ = w.file.SetReadDeadline(time.Unix(1, 0)) // fails only if closed, and then nobody waits
 }
 
 func (w *waker) close() error { return w.file.Close() }

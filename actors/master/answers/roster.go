@@ -6,9 +6,9 @@ import (
 
 	"brine/modules/fleet/keys"
 	"brine/modules/fleet/ledger"
-	"brine/modules/matchers"
 	"brine/supervisor/stats"
 	"brine/wire/payload"
+	"brine/wire/python/fnmatch"
 )
 
 // rosterReads bounds the time in which a roster reads grains that were not read before.
@@ -33,7 +33,7 @@ func (d *Desk) Roster(ctx context.Context, glob string) (*payload.Map, error) {
 		}
 	}
 	ids := make([]string, 0, len(status))
-	match := matchers.CompileGlob(glob)
+	match := fnmatch.Compile(glob)
 	for id := range status {
 		if glob == "" || match.Match(id) {
 			ids = append(ids, id)

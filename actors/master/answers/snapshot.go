@@ -7,8 +7,8 @@ import (
 
 	"brine/modules/fleet/jobstore"
 	"brine/modules/fleet/ledger"
-	"brine/modules/text/pytext"
 	"brine/wire/payload"
+	"brine/wire/python"
 )
 
 // factsReader is a job store that keeps what is known of jobs.
@@ -58,7 +58,7 @@ func (d *Desk) fromLoad(jid string, s *ledger.Snapshot) (*ledger.Snapshot, error
 	j := &s.Job
 	if j.JID == "" || j.Fun == "" {
 		ask := payload.NewPublishRequest(load)
-		j.JID, j.Fun, j.Tgt = jid, pytext.Str(ask.Fun()), pytext.Str(ask.Tgt())
+		j.JID, j.Fun, j.Tgt = jid, python.Str(ask.Fun()), python.Str(ask.Tgt())
 		j.TgtType, j.User = ask.TgtType(), ask.User()
 	}
 	j.Minions = append(j.Minions, jobstore.MinionsOf(load)...)

@@ -5,23 +5,23 @@ import (
 	"fmt"
 	"slices"
 
-	"brine/modules/matchers"
 	"brine/modules/returners"
 	"brine/modules/returners/queue"
 	"brine/wire/event"
 	"brine/wire/payload"
+	"brine/wire/python/fnmatch"
 )
 
 // Events is what the configuration says of event_return.
 type Events struct {
-	Allow, Deny []*matchers.Glob // event_return_whitelist and event_return_blacklist
+	Allow, Deny []*fnmatch.Pattern // event_return_whitelist and event_return_blacklist
 	Call        func(ctx context.Context, returner string, events []any) error
 }
 
 // Wants tells whether an event of a tag is handed over: it matches the whitelist, if there is one, and not the
 // blacklist. Source: salt/utils/event.py, EventReturn._filter.
 func (e *Events) Wants(tag string) bool {
-	is := func(g *matchers.Glob) bool { return g.Match(tag) }
+	is := func(g *fnmatch.Pattern) bool { return g.Match(tag) }
 	return (len(e.Allow) == 0 || slices.ContainsFunc(e.Allow, is)) && !slices.ContainsFunc(e.Deny, is)
 }
 

@@ -14,9 +14,9 @@ import (
 	"sync/atomic"
 	"time"
 
-	"brine/modules/host/setaside"
 	"brine/modules/returners/queue"
 	"brine/supervisor"
+	"brine/wire/disk/setaside"
 	"brine/wire/payload"
 )
 

@@ -12,13 +12,13 @@ import (
 	"time"
 
 	"brine/actors/actortest"
-	"brine/modules/matchers"
 	"brine/modules/returners"
 	"brine/modules/returners/queue"
 	"brine/supervisor"
 	"brine/supervisor/stats"
 	"brine/wire/event"
 	"brine/wire/payload"
+	"brine/wire/python/fnmatch"
 )
 
 const patience = time.Minute
@@ -425,10 +425,10 @@ func TestWants(t *testing.T) {
 	} {
 		e := &Events{}
 		for _, p := range row.allow {
-			e.Allow = append(e.Allow, matchers.CompileGlob(p))
+			e.Allow = append(e.Allow, fnmatch.Compile(p))
 		}
 		for _, p := range row.deny {
-			e.Deny = append(e.Deny, matchers.CompileGlob(p))
+			e.Deny = append(e.Deny, fnmatch.Compile(p))
 		}
 		if got := e.Wants(row.tag); got != row.want {
 			t.Errorf("%v: got %v", row, got)

@@ -12,8 +12,8 @@ import (
 	"path/filepath"
 	"strings"
 
-	"brine/modules/host/setaside"
-	"brine/modules/host/wholefile"
+	"brine/wire/disk/setaside"
+	"brine/wire/disk/wholefile"
 )
 
 // maxName bounds file names made of names from outside, in bytes.

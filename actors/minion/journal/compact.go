@@ -8,8 +8,8 @@ import (
 	"path/filepath"
 	"slices"
 
-	"brine/modules/host/recordlog"
-	"brine/modules/host/wholefile"
+	"brine/wire/disk/recordlog"
+	"brine/wire/disk/wholefile"
 
 	"golang.org/x/sys/unix"
 )

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"brine/actors/minion/jobfiles"
-	"brine/modules/host/recordlog"
+	"brine/wire/disk/recordlog"
 	"brine/wire/payload"
 
 	"golang.org/x/sys/unix"

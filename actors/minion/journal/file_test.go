@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"brine/modules/host/recordlog"
+	"brine/wire/disk/recordlog"
 
 	"golang.org/x/sys/unix"
 )

@@ -11,9 +11,9 @@ import (
 	"time"
 
 	"brine/actors/minion/jobfiles"
-	"brine/modules/host/recordlog"
-	"brine/modules/host/setaside"
 	"brine/wire/auth"
+	"brine/wire/disk/recordlog"
+	"brine/wire/disk/setaside"
 	"brine/wire/payload"
 )
 

@@ -7,7 +7,7 @@ import (
 	"math"
 	"time"
 
-	"brine/modules/host/recordlog"
+	"brine/wire/disk/recordlog"
 )
 
 // Kind is what a record says.

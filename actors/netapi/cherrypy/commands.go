@@ -7,6 +7,7 @@ import (
 	"brine/modules/netapi"
 	"brine/wire/event"
 	"brine/wire/payload"
+	"brine/wire/python"
 )
 
 // endSession ends the session of the client and revokes the eauth token behind it, which nobody else has.
@@ -149,7 +150,7 @@ func (c *call) postHook(into *any) error {
 		return netapi.BadRequest(err.Error())
 	}
 	post := c.body.Data
-	if isEmpty(post) {
+	if !python.Truth(post) {
 		post = payload.NewMap(0)
 	}
 	if err := c.api.Fire(c.ctx, tag, payload.M("body", c.body.Raw, "post", post, "headers", c.headers())); err != nil {
@@ -166,26 +167,6 @@ func (c *call) headers() *payload.Map {
 		m.Set("Content-Length", strconv.FormatInt(c.r.ContentLength, 10))
 	}
 	return m
-}
-
-func isEmpty(v any) bool {
-	switch x := v.(type) {
-	case nil:
-		return true
-	case bool:
-		return !x
-	case string:
-		return x == ""
-	case int64:
-		return x == 0
-	case float64:
-		return x == 0
-	case []any:
-		return len(x) == 0
-	case *payload.Map:
-		return x.Len() == 0
-	}
-	return false
 }
 
 // getStats tells what was counted.

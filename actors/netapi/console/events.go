@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"path"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -12,6 +11,7 @@ import (
 
 	"brine/actors/netapi/aside"
 	"brine/wire/payload"
+	"brine/wire/python/fnmatch"
 )
 
 // Event is one event of the bus.
@@ -125,12 +125,7 @@ func tagWanted(filter string) func(string) bool {
 	if !strings.ContainsAny(filter, "*?") {
 		return func(tag string) bool { return strings.HasPrefix(tag, filter) }
 	}
-	flat := strings.NewReplacer("/", "\x01", "[", "\x02", `\`, "\x03") // * goes over slashes, and there are no classes
-	pattern := flat.Replace(filter)
-	return func(tag string) bool {
-		ok, err := path.Match(pattern, flat.Replace(tag))
-		return err == nil && ok
-	}
+	return fnmatch.Compile(strings.ReplaceAll(filter, "[", "[[]")).Match // there are no classes
 }
 
 // showEvents streams the events whose tag and text are wanted, some together.

@@ -7,9 +7,10 @@ import (
 	"strings"
 
 	"brine/modules/text/args"
-	"brine/modules/text/shlex"
 	"brine/wire/control"
 	"brine/wire/payload"
+	"brine/wire/python"
+	"brine/wire/python/shlex"
 )
 
 type (
@@ -156,13 +157,8 @@ func signature(spec *payload.Map) string {
 // literal is a default as it would be typed.
 func literal(v any) string {
 	switch x := v.(type) {
-	case nil:
-		return "None"
-	case bool:
-		if x {
-			return "True"
-		}
-		return "False"
+	case nil, bool:
+		return python.Str(x)
 	case string:
 		if x == "" {
 			return `''`

@@ -6,12 +6,12 @@ import (
 	"html"
 	"mime"
 	"net/http"
-	"path"
 	"strconv"
 	"strings"
 
 	"brine/modules/netapi"
 	"brine/modules/outputters"
+	"brine/wire/python/fnmatch"
 )
 
 // Types of answers.
@@ -30,7 +30,7 @@ func (c *call) negotiate() error {
 	for part := range strings.SplitSeq(strings.Join(values, ","), ",") {
 		wanted := mediaOf(part)
 		for _, offered := range []string{netapi.TypeJSON, netapi.TypeYAML} {
-			if matches(wanted, offered) {
+			if fnmatch.Match(wanted, offered) {
 				c.media = offered
 				return nil
 			}
@@ -57,12 +57,6 @@ func mediaOf(value string) string {
 		return "text/plain"
 	}
 	return name
-}
-
-// matches tells whether a pattern of a shell matches a type; * goes over slashes.
-func matches(pattern, name string) bool {
-	ok, err := path.Match(strings.ReplaceAll(pattern, "/", "\x00"), strings.ReplaceAll(name, "/", "\x00"))
-	return ok && err == nil
 }
 
 // send answers a value. A GET has a tag by which a client tells whether it has the answer already.

@@ -8,8 +8,8 @@ import (
 	"strings"
 
 	"brine/modules/netapi"
-	"brine/modules/text/pytext"
 	"brine/wire/payload"
+	"brine/wire/python"
 )
 
 // Texts of Salt in the place of what a chunk has to say.
@@ -198,7 +198,7 @@ func (c *call) failed(client string, low *payload.Map, err error) (any, error) {
 	}
 	runner := client == netapi.Runner || client == netapi.RunnerAsync
 	if errors.Is(err, netapi.ErrUnexpected) && runner && low.Has("fun") {
-		return textUnexpected + "'" + pytext.Str(low.Value("fun")) + "' is not available.", nil
+		return textUnexpected + "'" + python.Str(low.Value("fun")) + "' is not available.", nil
 	}
 	var known *netapi.Error
 	if !errors.As(err, &known) {

@@ -12,8 +12,8 @@ import (
 	api "brine/actors/netapi"
 	"brine/config"
 	"brine/modules/netapi"
-	"brine/modules/text/pyjson"
 	"brine/wire/payload"
+	"brine/wire/python/pyjson"
 )
 
 // Options of the server.

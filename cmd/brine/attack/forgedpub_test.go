@@ -87,8 +87,7 @@ func (r *relay) last(t *testing.T) *payload.Map {
 	t.Helper()
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	frames := r.seen[len(r.seen)-1]
-	v, err := payload.Unmarshal(frames[len(frames)-1])
+	v, err := payload.Unmarshal(r.seen[len(r.seen)-1])
 	m, ok := v.(*payload.Map)
 	if err != nil || !ok || m.Bytes("sig") == nil {
 		t.Fatalf("%v, %v", v, err)

@@ -18,7 +18,7 @@ type relay struct {
 	port int
 	pub  *zmq.Pub
 	mu   sync.Mutex
-	seen [][][]byte
+	seen [][]byte
 }
 
 // relay listens on a port of its own.
@@ -35,11 +35,11 @@ func (s *site) relay() *relay {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		_ = sub.Serve(ctx, func(frames [][]byte) { // ends with its context
+		_ = sub.Serve(ctx, func(frame []byte) { // ends with its context
 			r.mu.Lock()
 			defer r.mu.Unlock()
-			r.seen = append(r.seen, frames)
-			_ = r.pub.Send(frames...) // nobody may listen
+			r.seen = append(r.seen, frame)
+			_ = r.pub.Send(frame) // nobody may listen
 		})
 	}()
 	s.t.Cleanup(func() { cancel(); <-done; _ = r.pub.Close() })
@@ -50,8 +50,8 @@ func (s *site) relay() *relay {
 func (r *relay) replay() (n int, err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	for _, frames := range r.seen {
-		err = errors.Join(err, r.pub.Send(frames...))
+	for _, frame := range r.seen {
+		err = errors.Join(err, r.pub.Send(frame))
 	}
 	return len(r.seen), err
 }

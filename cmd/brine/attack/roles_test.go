@@ -68,7 +68,7 @@ func (s *site) subscriber(topics ...string) (leave func()) {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		_ = sub.Serve(ctx, func([][]byte) {}) // ends with its context
+		_ = sub.Serve(ctx, func([]byte) {}) // ends with its context
 	}()
 	leave = sync.OnceFunc(func() { cancel(); <-done })
 	s.t.Cleanup(leave)

@@ -15,7 +15,7 @@ import (
 	"strings"
 	"testing"
 
-	"brine/modules/text/shlex"
+	"brine/wire/python/shlex"
 )
 
 // command is a line of testdata/commands.txt.

@@ -18,7 +18,7 @@ import (
 	"testing"
 
 	"brine/cmd/tooltest/apiplay"
-	"brine/modules/text/shlex"
+	"brine/wire/python/shlex"
 )
 
 // pepperKind is the name of pepper's environment beside those of the releases (.ci/salt-peers).

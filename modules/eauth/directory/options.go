@@ -10,8 +10,8 @@ import (
 	"strconv"
 	"strings"
 
-	"brine/modules/text/pytext"
 	"brine/wire/payload"
+	"brine/wire/python"
 
 	"github.com/go-ldap/ldap/v3"
 )
@@ -113,7 +113,7 @@ func (r reader) text(name, def string) string {
 	case string:
 		return cmp.Or(v, def)
 	default:
-		return pytext.Str(v)
+		return python.Str(v)
 	}
 }
 

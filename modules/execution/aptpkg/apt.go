@@ -10,8 +10,8 @@ import (
 	"brine/modules/loader"
 	"brine/modules/text/dicts"
 	"brine/modules/text/pattern"
-	"brine/modules/text/pytext"
 	"brine/wire/payload"
+	"brine/wire/python"
 )
 
 // listsDir is where apt keeps the lists of packages.
@@ -23,7 +23,7 @@ func latestVersion(c *loader.Call, a several) (any, error) {
 	}
 	names := make([]string, len(a.Names))
 	for i, v := range a.Names {
-		names[i] = pytext.Str(v)
+		names[i] = python.Str(v)
 	}
 	if len(names) == 0 {
 		return "", nil
@@ -46,8 +46,8 @@ func latest(c *loader.Call, names []string, kw *payload.Map) (any, error) {
 		}
 	}
 	argv := append([]string{"apt-cache", "-q", "policy"}, names...)
-	if from := kw.Value("fromrepo"); loader.Truthy(from) {
-		argv = append(argv, "-o", "APT::Default-Release="+pytext.Str(from))
+	if from := kw.Value("fromrepo"); python.Truth(from) {
+		argv = append(argv, "-o", "APT::Default-Release="+python.Str(from))
 	}
 	out, err := cmdmod.RunAll(c, argv, nil)
 	if err != nil {
@@ -157,7 +157,7 @@ func listUpgrades(c *loader.Call, a upgrades) (*payload.Map, error) {
 		argv[2] = "dist-upgrade"
 	}
 	if from, given := a.KW.Get("fromrepo"); given {
-		argv = append(argv, "-o", "APT::Default-Release="+pytext.Str(from))
+		argv = append(argv, "-o", "APT::Default-Release="+python.Str(from))
 	}
 	out, err := cmdmod.RunAll(c, argv, nil)
 	if err != nil {
@@ -193,7 +193,7 @@ const refreshSeconds = 30
 // refresh fetches the lists of packages, unless that was done within some seconds: repository → fetched (true), not
 // changed (nil), failed (false).
 func refresh(c *loader.Call, validFor any, kw *payload.Map) (*payload.Map, error) {
-	seconds, ok := loader.ToFloat(validFor)
+	seconds, ok := python.Number(validFor)
 	info, err := os.Stat(listsDir)
 	if ok && seconds > 0 && err == nil && time.Since(info.ModTime()).Seconds() < seconds {
 		return payload.NewMap(0), nil

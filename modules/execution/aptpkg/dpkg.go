@@ -8,8 +8,8 @@ import (
 
 	"brine/modules/execution/cmdmod"
 	"brine/modules/loader"
-	"brine/modules/text/pytext"
 	"brine/wire/payload"
+	"brine/wire/python"
 )
 
 type twoVersions struct {
@@ -26,7 +26,7 @@ func versionCmp(c *loader.Call, a twoVersions) (any, error) {
 // compare asks dpkg. What is no version has no place in the order: nil.
 func compare(c *loader.Call, one, other any, ignoreEpoch bool) any {
 	text := func(v any) string {
-		s := pytext.Str(v)
+		s := python.Str(v)
 		if _, rest, ok := strings.Cut(s, ":"); ok && ignoreEpoch {
 			return rest
 		}
@@ -59,7 +59,7 @@ func owner(c *loader.Call, a several) (any, error) {
 	}
 	owners := payload.NewMap(0)
 	for _, v := range a.Names {
-		path := pytext.Str(v)
+		path := python.Str(v)
 		if err := cmdmod.Operand(path); err != nil {
 			return nil, err
 		}
@@ -81,10 +81,10 @@ func owner(c *loader.Call, a several) (any, error) {
 func files(c *loader.Call, a several, do func(name string, files []string)) (failure string, err error) {
 	argv := []string{"dpkg-query", "-f=${db:Status-Status}\t${binary:Package}\n", "-W"}
 	for _, v := range a.Names {
-		if err := cmdmod.Operand(pytext.Str(v)); err != nil {
+		if err := cmdmod.Operand(python.Str(v)); err != nil {
 			return "", err
 		}
-		argv = append(argv, pytext.Str(v))
+		argv = append(argv, python.Str(v))
 	}
 	options := payload.M("output_loglevel", "debug")
 	out, err := cmdmod.RunAll(c, argv, options)
@@ -139,8 +139,8 @@ type selected struct {
 
 func selections(c *loader.Call, a selected) (*payload.Map, error) {
 	pattern := "*"
-	if loader.Truthy(a.Pattern) {
-		pattern = pytext.Str(a.Pattern)
+	if python.Truth(a.Pattern) {
+		pattern = python.Str(a.Pattern)
 	}
 	if err := cmdmod.Operand(pattern); err != nil {
 		return nil, err
@@ -156,7 +156,7 @@ func selections(c *loader.Call, a selected) (*payload.Map, error) {
 			states.Set(cols[1], append(of, cols[0]))
 		}
 	}
-	if loader.Truthy(a.State) {
+	if python.Truth(a.State) {
 		of, _ := states.Value(a.State).([]any)
 		return payload.M(a.State, append([]any{}, of...)), nil
 	}

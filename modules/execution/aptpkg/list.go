@@ -10,10 +10,10 @@ import (
 
 	"brine/modules/execution/cmdmod"
 	"brine/modules/loader"
-	"brine/modules/matchers"
 	"brine/modules/text/dicts"
-	"brine/modules/text/pytext"
 	"brine/wire/payload"
+	"brine/wire/python"
+	"brine/wire/python/fnmatch"
 )
 
 // known are the packages that dpkg knows, by name with all their versions. Nobody changes one that is kept.
@@ -139,7 +139,7 @@ func listPkgs(c *loader.Call, a listed) (*payload.Map, error) {
 // useContext is whether the caller takes what an earlier call has kept.
 func useContext(kw *payload.Map) bool {
 	v, given := kw.Get("use_context")
-	return !given || loader.Truthy(v)
+	return !given || python.Truth(v)
 }
 
 // asWanted writes the versions of each package in one text, unless lists are wanted. The lists of m stay as they are.
@@ -167,7 +167,7 @@ func version(c *loader.Call, a several) (any, error) {
 			return nil, err
 		}
 		for _, v := range a.Names {
-			name := pytext.Str(v)
+			name := python.Str(v)
 			if !strings.Contains(name, "*") {
 				out.Set(name, k.versions(name))
 				continue
@@ -175,8 +175,8 @@ func version(c *loader.Call, a several) (any, error) {
 			glob = true
 			for _, m := range []*payload.Map{k.purgeDesired, k.installed} {
 				for known := range m.All() {
-					if matchers.GlobMatch(name, pytext.Str(known)) {
-						out.Set(known, k.versions(pytext.Str(known)))
+					if fnmatch.Match(name, python.Str(known)) {
+						out.Set(known, k.versions(python.Str(known)))
 					}
 				}
 			}

@@ -12,9 +12,9 @@ import (
 	"golang.org/x/sys/unix"
 
 	"brine/modules/loader"
-	"brine/modules/text/pytext"
-	"brine/modules/text/shlex"
 	"brine/wire/payload"
+	"brine/wire/python"
+	"brine/wire/python/shlex"
 )
 
 type chrootArgs struct {
@@ -58,11 +58,11 @@ func chrootLine(command any, runas, group, root string) string {
 	if fi, err := os.Stat(filepath.Join(root, "bin/bash")); err == nil && fi.Mode().IsRegular() {
 		shell = "/bin/bash"
 	}
-	text := pytext.Str(command)
+	text := python.Str(command)
 	if list, ok := command.([]any); ok {
 		words := make([]string, len(list))
 		for i := range list {
-			words[i] = pytext.Str(list[i])
+			words[i] = python.Str(list[i])
 		}
 		text = strings.Join(words, " ")
 	}
@@ -83,7 +83,7 @@ func mountAll(c *loader.Call, root string, binds any) []string {
 	all := []mount{{"devtmpfs", "dev", "devtmpfs", 0}, {"proc", "proc", "proc", 0}, {"sysfs", "sys", "sysfs", 0}}
 	list, _ := binds.([]any)
 	for _, b := range list {
-		path := pytext.Str(b)
+		path := python.Str(b)
 		all = append(all, mount{path, path, "", unix.MS_BIND})
 	}
 	var done []string

@@ -12,11 +12,11 @@ import (
 	"brine/modules/execution/slsutil"
 	"brine/modules/host/program"
 	"brine/modules/loader"
-	"brine/modules/matchers"
 	"brine/modules/renderers"
-	"brine/modules/text/pytext"
-	"brine/modules/text/shlex"
 	"brine/wire/payload"
+	"brine/wire/python"
+	"brine/wire/python/fnmatch"
+	"brine/wire/python/shlex"
 )
 
 // command is one program run, worked out from its options.
@@ -70,7 +70,7 @@ func (cmd *command) checkArguments() error {
 		name  string
 		wants bool
 	}{
-		{"tty", loader.Truthy(cmd.opt.KW.Value("tty"))}, {"pty", loader.Truthy(cmd.opt.KW.Value("pty"))},
+		{"tty", python.Truth(cmd.opt.KW.Value("tty"))}, {"pty", python.Truth(cmd.opt.KW.Value("pty"))},
 		{"log_callback", cmd.opt.LogCallback}, {"encoded_cmd", cmd.opt.EncodedCmd},
 	} {
 		if arg.wants {
@@ -102,8 +102,8 @@ func (cmd *command) checkShell() error {
 
 // setDirectory takes the given directory, else the home of the user, else / where that cannot be entered.
 func (cmd *command) setDirectory() error {
-	if v := cmd.opt.Cwd; loader.Truthy(v) {
-		cmd.cwd = pytext.Str(v)
+	if v := cmd.opt.Cwd; python.Truth(v) {
+		cmd.cwd = python.Str(v)
 		return nil
 	}
 	cmd.cwd = program.Home(cmd.runas)
@@ -119,17 +119,17 @@ const engines = " cheetah genshi jinja mako py wempy "
 // render renders the command and its directory as templates, where that is wanted.
 func (cmd *command) render() (err error) {
 	engine := cmd.opt.Template
-	if !loader.Truthy(engine) {
+	if !python.Truth(engine) {
 		return nil
 	}
-	name := pytext.Str(engine)
+	name := python.Str(engine)
 	switch {
 	case !strings.Contains(engines, " "+name+" "):
 		return loader.ExecErr("Attempted to render file paths with unavailable engine %s", name)
 	case name != "jinja":
 		return loader.ExecErr("Failed to execute cmd with error: template engine %s is not available on this minion",
 			name)
-	case loader.Truthy(cmd.opt.KW.Value("pillar")) || loader.Truthy(cmd.opt.KW.Value("pillarenv")):
+	case python.Truth(cmd.opt.KW.Value("pillar")) || python.Truth(cmd.opt.KW.Value("pillarenv")):
 		return loader.ExecErr("Commands cannot be rendered with another pillar on this minion (pillar, pillarenv)")
 	}
 	if text, ok := cmd.original.(string); ok {
@@ -169,11 +169,11 @@ func (cmd *command) checkPermitted() error {
 	if !cmd.opt.KW.Has("__pub_jid") {
 		return nil
 	}
-	text := pytext.Str(cmd.original)
+	text := python.Str(cmd.original)
 	if list, ok := cmd.original.([]any); ok {
 		words := make([]string, len(list))
 		for i := range list {
-			words[i] = pytext.Str(list[i])
+			words[i] = python.Str(list[i])
 		}
 		text = strings.Join(words, " ")
 	}
@@ -182,7 +182,7 @@ func (cmd *command) checkPermitted() error {
 		allowed = matchesAny(white, text)
 	}
 	if !allowed || matchesAny(cmd.globs("cmd_blacklist_glob"), text) {
-		return loader.ExecErr(`The shell command "%s" is not permitted`, pytext.Str(cmd.original))
+		return loader.ExecErr(`The shell command "%s" is not permitted`, python.Str(cmd.original))
 	}
 	return nil
 }
@@ -199,7 +199,7 @@ func (cmd *command) globs(name string) []any {
 
 func matchesAny(globs []any, text string) bool {
 	for _, g := range globs {
-		if matchers.GlobMatch(pytext.Str(g), text) {
+		if fnmatch.Match(python.Str(g), text) {
 			return true
 		}
 	}
@@ -242,9 +242,9 @@ func firstWord(v any) (string, bool) {
 		if len(list) == 0 {
 			return "", false
 		}
-		return strings.TrimSpace(pytext.Str(list[0])), true
+		return strings.TrimSpace(python.Str(list[0])), true
 	}
-	words := strings.Fields(pytext.Str(v))
+	words := strings.Fields(python.Str(v))
 	if len(words) == 0 {
 		return "", false
 	}
@@ -263,14 +263,14 @@ func (cmd *command) setWords() error {
 	cmd.shown = cmd.original
 	if list, ok := cmd.original.([]any); ok {
 		for _, v := range list {
-			cmd.argv = append(cmd.argv, pytext.Str(v))
+			cmd.argv = append(cmd.argv, python.Str(v))
 		}
 		if cmd.useShell || cmd.vt {
 			cmd.argv = append([]string{cmd.shell, "-c"}, cmd.argv...)
 		}
 		return nil
 	}
-	text := pytext.Str(cmd.original)
+	text := python.Str(cmd.original)
 	cmd.shown = text
 	if cmd.useShell {
 		cmd.argv = []string{cmd.shell, "-c", text}
@@ -296,8 +296,8 @@ func (cmd *command) setInput() error {
 	if v == nil || cmd.bg {
 		return nil
 	}
-	text := pytext.Str(v)
-	if !loader.Truthy(cmd.opt.KW.Value("stdin_raw_newlines")) {
+	text := python.Str(v)
+	if !python.Truth(cmd.opt.KW.Value("stdin_raw_newlines")) {
 		text = strings.ReplaceAll(text, `\n`, "\n")
 	}
 	cmd.stdin = &text
@@ -306,13 +306,13 @@ func (cmd *command) setInput() error {
 
 func (cmd *command) setTimeout() error {
 	cmd.timeoutBy = cmd.opt.Timeout
-	if !loader.Truthy(cmd.timeoutBy) {
+	if !python.Truth(cmd.timeoutBy) {
 		return nil
 	}
-	seconds, ok := loader.ToFloat(cmd.timeoutBy)
+	seconds, ok := python.Number(cmd.timeoutBy)
 	if !ok {
 		return loader.Raise("salt.exceptions.TimedProcTimeoutError", "Error: timeout %s must be a number",
-			pytext.Str(cmd.timeoutBy))
+			python.Str(cmd.timeoutBy))
 	}
 	cmd.timeout = seconds
 	return nil

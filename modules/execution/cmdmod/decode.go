@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 
 	"brine/modules/loader"
-	"brine/modules/text/pytext"
+	"brine/wire/python"
 )
 
 // decode makes text of output in the encoding the caller named, UTF-8 without. What is no text is replaced and
@@ -31,7 +31,7 @@ func decodeAs(b []byte, encoding string) (text string, clean bool, err error) {
 		if utf8.Valid(b) {
 			return string(b), true, nil
 		}
-		return pytext.DecodeUTF8(b), false, nil
+		return python.DecodeUTF8(b), false, nil
 	case "latin1", "iso88591", "l1", "88591", "cp819":
 		return widen(b), true, nil
 	case "ascii", "usascii", "646":

@@ -9,8 +9,8 @@ import (
 	"brine/modules/host/environ"
 	"brine/modules/host/program"
 	"brine/modules/loader"
-	"brine/modules/text/pytext"
 	"brine/wire/payload"
+	"brine/wire/python"
 )
 
 // setEnvironment builds the environment: that of this process, under the one of the account, under the caller's. A user
@@ -24,7 +24,7 @@ func (cmd *command) setEnvironment() error {
 		var login *program.LoginError
 		if env.Login, err = cmd.account.Login(cmd.call.Ctx, cmd.shell); errors.As(err, &login) {
 			cmd.call.Log(slog.LevelError, fmt.Sprintf("Environment could not be retrieved for user '%s': "+
-				"stderr=%s stdout=%s", cmd.account.Name, pytext.Repr(login.Stderr), pytext.Repr(login.Stdout)))
+				"stderr=%s stdout=%s", cmd.account.Name, python.Repr(login.Stderr), python.Repr(login.Stdout)))
 		}
 	}
 	cmd.env = env.List()
@@ -38,11 +38,11 @@ func (cmd *command) givenEnv() *program.Vars {
 		text := ""
 		if value == nil {
 			cmd.call.Log(slog.LevelError, fmt.Sprintf("Environment variable '%s' passed without a value. "+
-				"Setting value to an empty string", pytext.Str(name)))
+				"Setting value to an empty string", python.Str(name)))
 		} else {
-			text = pytext.Str(value)
+			text = python.Str(value)
 		}
-		out.Set(pytext.Str(name), text)
+		out.Set(python.Str(name), text)
 	}
 	return out
 }
@@ -77,14 +77,14 @@ func (cmd *command) setUmask() error {
 	if v == nil {
 		return nil
 	}
-	digits := strings.TrimLeft(pytext.Str(v), "0")
+	digits := strings.TrimLeft(python.Str(v), "0")
 	if digits == "" {
 		return loader.ExecErr("Zero umask is not allowed.")
 	}
 	n := 0
 	for _, d := range digits {
 		if d < '0' || d > '7' || n > 0o777777 {
-			return loader.ExecErr("Invalid umask: '%s'", pytext.Str(v))
+			return loader.ExecErr("Invalid umask: '%s'", python.Str(v))
 		}
 		n = n*8 + int(d-'0')
 	}

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"brine/modules/loader"
-	"brine/modules/text/pytext"
+	"brine/wire/python"
 )
 
 // levelQuiet stands for a command nothing is logged of.
@@ -39,5 +39,5 @@ func levelOf(v any) (level slog.Level, known bool) {
 
 func logUnknownLevel(c *loader.Call, v any) {
 	c.Log(slog.LevelError, fmt.Sprintf("Invalid output_loglevel '%s'. Valid levels are: warning, trace, quiet, "+
-		"profile, info, garbage, error, debug, critical, all. Falling back to 'info'.", pytext.Str(v)))
+		"profile, info, garbage, error, debug, critical, all. Falling back to 'info'.", python.Str(v)))
 }

@@ -12,8 +12,8 @@ import (
 	"brine/modules/host/program"
 	"brine/modules/loader"
 	"brine/modules/text/pattern"
-	"brine/modules/text/pytext"
 	"brine/wire/payload"
+	"brine/wire/python"
 )
 
 // wanted is the program that is looked for.
@@ -54,7 +54,7 @@ func whichBin(c *loader.Call, a wantedOfSome) (any, error) {
 		names = x
 	}
 	for _, n := range names {
-		if path := which(c, pytext.Str(n)); path != "" {
+		if path := which(c, python.Str(n)); path != "" {
 			return path, nil
 		}
 	}

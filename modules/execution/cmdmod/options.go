@@ -5,6 +5,7 @@ import (
 
 	"brine/modules/loader"
 	"brine/wire/payload"
+	"brine/wire/python"
 )
 
 // The options of a command in groups, as they follow one another in the signatures of the reference: positions count.
@@ -83,7 +84,7 @@ func common(kw *payload.Map) *options {
 		case *any:
 			*to = v
 		case *bool:
-			*to = loader.Truthy(v)
+			*to = python.Truth(v)
 		case *string:
 			*to = loader.Text(v)
 		}
@@ -115,7 +116,7 @@ func defaultShell() string {
 }
 
 // remote tells whether the call came from a publication or from salt-call, not from another function.
-func (o *options) remote() bool { return loader.Truthy(o.KW.Value("__pub_jid")) }
+func (o *options) remote() bool { return python.Truth(o.KW.Value("__pub_jid")) }
 
 // pythonShell is whether a shell runs the command: by default for calls from outside, and for all with cmd_safe
 // set to False.
@@ -126,5 +127,5 @@ func (o *options) pythonShell(c *loader.Call) bool {
 		return o.remote() || isBool && !safe
 	}
 	b, isBool := v.(bool)
-	return b || !isBool && loader.Truthy(v)
+	return b || !isBool && python.Truth(v)
 }

@@ -6,12 +6,11 @@ import (
 	"strings"
 	"syscall"
 	"time"
-	"unicode"
 
 	"brine/modules/host/program"
 	"brine/modules/loader"
-	"brine/modules/text/pytext"
 	"brine/wire/payload"
+	"brine/wire/python"
 )
 
 // ran is the result of a command in the form all functions build on: pid, retcode, stdout, stderr.
@@ -67,7 +66,7 @@ func (cmd *command) run() (r ran, ended bool, err error) {
 	case err != nil:
 		return ran{}, false, err
 	case out.TimedOut:
-		text := fmt.Sprintf("%s : Timed out after %s seconds", pytext.Str(cmd.shown), pytext.Str(cmd.timeoutBy))
+		text := fmt.Sprintf("%s : Timed out after %s seconds", python.Str(cmd.shown), python.Str(cmd.timeoutBy))
 		return ran{payload.M("stdout", text, "stderr", "", "retcode", int64(1), "pid", int64(out.PID))}, false, nil
 	}
 	r, err = cmd.finish(out)
@@ -77,9 +76,9 @@ func (cmd *command) run() (r ran, ended bool, err error) {
 // runTerminal runs the command on terminals (use_vt=True). Its output is not stripped; a timeout is told on standard
 // error and leaves no exit code.
 func (cmd *command) runTerminal() (ran, error) {
-	line := pytext.Str(cmd.original)
+	line := python.Str(cmd.original)
 	if list, ok := cmd.original.([]any); ok && len(list) > 0 {
-		line = pytext.Str(list[0])
+		line = python.Str(list[0])
 	}
 	shell := cmd.shell
 	if shell == "" {
@@ -98,7 +97,7 @@ func (cmd *command) runTerminal() (ran, error) {
 	errText, _, _ := decodeAs(out.Stderr, "")
 	text, errText = cmd.note(text, "stdout", out.Lost), cmd.note(errText, "stderr", out.LostErr)
 	if out.TimedOut {
-		errText = fmt.Sprintf("SALT: Timeout after %ss\n%s", pytext.Str(cmd.timeoutBy), errText)
+		errText = fmt.Sprintf("SALT: Timeout after %ss\n%s", python.Str(cmd.timeoutBy), errText)
 		return ran{payload.M("pid", int64(out.PID), "stdout", text, "stderr", errText, "retcode", nil)}, nil
 	}
 	code := cmd.success.code(out.Code, text, errText)
@@ -132,13 +131,13 @@ func (cmd *command) note(text, name string, lost int64) string {
 		return text
 	}
 	cmd.call.Log(slog.LevelWarn, fmt.Sprintf("The %s of command '%s' was cut: %d bytes more "+
-		"(command_output_max_bytes is %d)", name, pytext.Str(cmd.shown), lost, cmd.budget.Most))
+		"(command_output_max_bytes is %d)", name, python.Str(cmd.shown), lost, cmd.budget.Most))
 	return text + fmt.Sprintf(textCut, lost, cmd.budget.Most)
 }
 
 // rstrip cuts what Python's str.rstrip cuts.
 func rstrip(s string) string {
-	return strings.TrimRightFunc(s, func(r rune) bool { return unicode.IsSpace(r) || r >= 0x1c && r <= 0x1f })
+	return strings.TrimRightFunc(s, python.IsSpace)
 }
 
 func (cmd *command) setRetcode(r ran) {
@@ -157,7 +156,7 @@ func (cmd *command) startError(err error) error {
 	if !ok {
 		return err
 	}
-	shown := pytext.Str(cmd.shown)
+	shown := python.Str(cmd.shown)
 	if cmd.quiet {
 		shown = "REDACTED"
 	}
@@ -170,7 +169,7 @@ func (cmd *command) startError(err error) error {
 		reason += ": ''"
 	}
 	return loader.ExecErr("Unable to run command '%s' with the context '%s', reason: %s", shown,
-		pytext.Repr(cmd.context()), reason)
+		python.Repr(cmd.context()), reason)
 }
 
 // context is what the reference passes to subprocess, as far as its message shows it: -1 is a pipe, -2 stdout.
@@ -204,8 +203,8 @@ func (cmd *command) logResult(r ran) {
 	if s := r.Str("stderr"); s != "" {
 		cmd.call.Log(level, "stderr: "+s)
 	}
-	if loader.Truthy(code) {
-		cmd.call.Log(level, "retcode: "+pytext.Str(code))
+	if python.Truth(code) {
+		cmd.call.Log(level, "retcode: "+python.Str(code))
 	}
 }
 
@@ -213,7 +212,7 @@ func (cmd *command) logFailure(code any) { logFailure(cmd.call, cmd.original, co
 
 func logFailure(c *loader.Call, original, code any) {
 	name, _ := firstWord(original)
-	c.Log(slog.LevelError, fmt.Sprintf("Command '%s' failed with return code: %s", name, pytext.Str(code)))
+	c.Log(slog.LevelError, fmt.Sprintf("Command '%s' failed with return code: %s", name, python.Str(code)))
 }
 
 // failed tells whether an exit code, which may be none, is not 0.

@@ -5,6 +5,7 @@ import (
 
 	"brine/modules/loader"
 	"brine/wire/payload"
+	"brine/wire/python"
 )
 
 // runArgs are the parameters of cmd.run.
@@ -83,7 +84,7 @@ func runShell(c *loader.Call, a shellArgs) (any, error) {
 	o := common(a.KW)
 	o.Cmd, o.where, o.made, o.told, o.kept, o.rules = a.Cmd, a.where, a.made, a.told, a.kept, a.rules
 	o.BG, o.PrependPath, o.RedirectStderr = a.BG, a.PrependPath, true
-	o.PythonShell = o.PythonShell == nil || loader.Truthy(o.PythonShell)
+	o.PythonShell = o.PythonShell == nil || python.Truth(o.PythonShell)
 	return runMerged(c, o)
 }
 

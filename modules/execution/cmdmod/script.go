@@ -11,9 +11,9 @@ import (
 	"strings"
 
 	"brine/modules/loader"
-	"brine/modules/text/pytext"
-	"brine/modules/text/shlex"
 	"brine/wire/payload"
+	"brine/wire/python"
+	"brine/wire/python/shlex"
 )
 
 // scriptArgs are the parameters of cmd.script.
@@ -119,7 +119,7 @@ func runScript(c *loader.Call, source string, args any, o *options) (*payload.Ma
 	case nil:
 		return hidden(o, r.Map), nil
 	case *loader.CommandExecutionError, *loader.InvocationError:
-		c.Log(slog.LevelError, fmt.Sprintf("cmd.script: Unable to run script '%s': %s", pytext.Repr(words), err))
+		c.Log(slog.LevelError, fmt.Sprintf("cmd.script: Unable to run script '%s': %s", python.Repr(words), err))
 		return hidden(o, payload.NewMap(0)), nil
 	}
 	return nil, err
@@ -135,7 +135,7 @@ func queryOf(source string) string {
 func fetch(c *loader.Call, source string, o *options) (path string, remove func(), err error) {
 	remove = func() {}
 	env := cmp.Or(o.Saltenv, "base")
-	if engine := o.Template; loader.Truthy(engine) {
+	if engine := o.Template; python.Truth(engine) {
 		dir, err := os.MkdirTemp("", "__salt.tmp.")
 		if err != nil {
 			return "", remove, fmt.Errorf("fetch the script: %w", err)
@@ -166,7 +166,7 @@ func scriptWords(c *loader.Call, args any, o *options, path string) ([]any, bool
 	case []any:
 		words = append(words, x...)
 	default:
-		return nil, false, &loader.ArgumentError{Message: "Value after * must be an iterable, not " + pytext.Type(x)}
+		return nil, false, &loader.ArgumentError{Message: "Value after * must be an iterable, not " + python.Type(x)}
 	}
 	return words, len(words) == 1 && o.pythonShell(c), nil
 }

@@ -4,7 +4,7 @@ import (
 	"strings"
 
 	"brine/modules/loader"
-	"brine/modules/text/pytext"
+	"brine/wire/python"
 )
 
 // success says which exit codes and outputs count as 0.
@@ -36,7 +36,7 @@ func splitInput(v any) []any {
 		return list
 	}
 	var out []any
-	for w := range strings.SplitSeq(pytext.Str(v), ",") {
+	for w := range strings.SplitSeq(python.Str(v), ",") {
 		out = append(out, strings.TrimSpace(w))
 	}
 	return out
@@ -48,7 +48,7 @@ func splitTexts(v any) []string {
 	}
 	var out []string
 	for _, w := range splitInput(v) {
-		out = append(out, pytext.Str(w))
+		out = append(out, python.Str(w))
 	}
 	return out
 }

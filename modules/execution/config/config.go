@@ -7,8 +7,8 @@ import (
 	"strings"
 
 	"brine/modules/loader"
-	"brine/modules/text/pytext"
 	"brine/wire/payload"
+	"brine/wire/python"
 )
 
 // Module is the module config.
@@ -95,7 +95,7 @@ type backup struct {
 }
 
 func backupMode(c *loader.Call, a backup) (any, error) {
-	if loader.Truthy(a.Mode) {
+	if python.Truth(a.Mode) {
 		return a.Mode, nil
 	}
 	return c.Call("config.option", []any{"backup_mode"}, nil)
@@ -109,7 +109,7 @@ func manageMode(_ *loader.Call, a fileMode) (any, error) {
 	if a.Mode == nil {
 		return nil, nil
 	}
-	digits := strings.TrimLeft(strings.Trim(strings.Replace(pytext.Str(a.Mode), "0o", "0", 1), `"'`), "0")
+	digits := strings.TrimLeft(strings.Trim(strings.Replace(python.Str(a.Mode), "0o", "0", 1), `"'`), "0")
 	return strings.Repeat("0", max(0, 4-len(digits))) + digits, nil
 }
 

@@ -6,10 +6,10 @@ import (
 	"slices"
 
 	"brine/modules/loader"
-	"brine/modules/matchers"
 	"brine/modules/text/dicts"
-	"brine/modules/text/pytext"
 	"brine/wire/payload"
+	"brine/wire/python"
+	"brine/wire/python/fnmatch"
 )
 
 // place is one of the maps an option may stand in.
@@ -45,9 +45,9 @@ type path struct {
 }
 
 func get(c *loader.Call, a path) (any, error) {
-	key, delimiter := pytext.Str(a.Key), pytext.Str(a.Delimiter)
+	key, delimiter := python.Str(a.Key), python.Str(a.Delimiter)
 	if a.Merge != nil {
-		return merged(c, a.Default, key, delimiter, pytext.Str(a.Merge))
+		return merged(c, a.Default, key, delimiter, python.Str(a.Merge))
 	}
 	omit := omitted{opts: a.OmitOpts, grains: a.OmitGrains, pillar: a.OmitPillar, master: a.OmitMaster}
 	for i, p := range places(c, omit) {
@@ -144,7 +144,7 @@ func matching(all []place, glob string, def any) any {
 	add := func(p place, onlyNew bool) {
 		for k, v := range p.read().All() {
 			name, ok := k.(string)
-			if ok && matchers.GlobMatch(glob, name) && !(onlyNew && out.Has(k)) {
+			if ok && fnmatch.Match(glob, name) && !(onlyNew && out.Has(k)) {
 				out.Set(k, v)
 			}
 		}

@@ -9,6 +9,7 @@ import (
 	"brine/modules/fileclient"
 	"brine/modules/loader"
 	"brine/wire/payload"
+	"brine/wire/python"
 )
 
 // cachers are the functions that put files into the cache of this minion.
@@ -45,7 +46,7 @@ func cacheFile(name string) loader.Func {
 func cache(c *loader.Call, client *fileclient.Client, path, env string, how fileclient.Fetch) (any, error) {
 	url, env := urlIn(path, env)
 	v, err := client.CacheFile(c.Ctx, url, env, how)
-	if err == nil && !loader.Truthy(v) && !how.ETag {
+	if err == nil && !python.Truth(v) && !how.ETag {
 		c.Log(slog.LevelError,
 			fmt.Sprintf("Unable to cache file '%s' from saltenv '%s'.", fileclient.Redact(url), env))
 	}

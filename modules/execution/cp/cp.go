@@ -11,8 +11,8 @@ import (
 
 	"brine/modules/fileclient"
 	"brine/modules/loader"
-	"brine/modules/text/pytext"
 	"brine/wire/payload"
+	"brine/wire/python"
 )
 
 // Module is the module cp.
@@ -29,11 +29,11 @@ type within struct {
 
 // environment is the argument, the option saltenv, base.
 func (w within) environment(c *loader.Call) string {
-	if loader.Truthy(w.Saltenv) {
-		return pytext.Str(w.Saltenv)
+	if python.Truth(w.Saltenv) {
+		return python.Str(w.Saltenv)
 	}
-	if v := c.Opts().Value("saltenv"); loader.Truthy(v) {
-		return pytext.Str(v)
+	if v := c.Opts().Value("saltenv"); python.Truth(v) {
+		return python.Str(v)
 	}
 	return "base"
 }
@@ -175,7 +175,7 @@ func notFetched(c *loader.Call, verb, url, env string) {
 
 // level is an argument gzip as a number.
 func level(v any) (int, error) {
-	if !loader.Truthy(v) {
+	if !python.Truth(v) {
 		return 0, nil
 	}
 	n, err := loader.ToInt(v)

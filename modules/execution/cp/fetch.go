@@ -14,6 +14,7 @@ import (
 	"brine/modules/loader"
 	"brine/modules/renderers"
 	"brine/wire/payload"
+	"brine/wire/python"
 )
 
 // fetchers are the functions that bring files out of the file server.
@@ -60,7 +61,7 @@ func getFile(c *loader.Call, a copied, client *fileclient.Client, env string) (a
 	if err != nil {
 		return nil, err
 	}
-	if sum, err := client.Hash(c.Ctx, url, env); err != nil || !loader.Truthy(sum) {
+	if sum, err := client.Hash(c.Ctx, url, env); err != nil || !python.Truth(sum) {
 		return "", err
 	}
 	got, found, err := client.GetFile(c.Ctx, url, fileclient.Want{Env: env, Dest: dest, MakeDirs: a.MakeDirs,
@@ -96,7 +97,7 @@ func getDir(c *loader.Call, a copiedDir, client *fileclient.Client, env string) 
 // renderNames are path and dest, rendered as templates where an engine is named.
 func renderNames(c *loader.Call, names pair, engine any, kw *payload.Map, env string) (path, dest string, err error) {
 	path, dest = names.Path, names.Dest
-	if !loader.Truthy(engine) {
+	if !python.Truth(engine) {
 		return path, dest, nil
 	}
 	if engine != "jinja" {
@@ -129,7 +130,7 @@ func getURL(c *loader.Call, a fetched, client *fileclient.Client, env string) (v
 	} else {
 		v, err = client.Content(c.Ctx, a.Path, env)
 	}
-	if err == nil && !loader.Truthy(v) {
+	if err == nil && !python.Truth(v) {
 		notFetched(c, "fetch", a.Path, env)
 	}
 	return v, err

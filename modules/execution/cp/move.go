@@ -14,9 +14,9 @@ import (
 	"syscall"
 
 	"brine/modules/loader"
-	"brine/modules/matchers"
-	"brine/modules/text/pytext"
 	"brine/wire/payload"
+	"brine/wire/python"
+	"brine/wire/python/fnmatch"
 )
 
 // movers are the functions that send files to the master, and receive those of salt-cp.
@@ -56,8 +56,8 @@ func pushFile(c *loader.Call, path string, upload any, links, remove bool) (any,
 		path = real
 	}
 	to := path
-	if loader.Truthy(upload) {
-		if to = pytext.Str(upload); strings.Contains(to, "../") {
+	if python.Truth(upload) {
+		if to = python.Str(upload); strings.Contains(to, "../") {
 			return false, nil
 		}
 	}
@@ -111,7 +111,7 @@ func send(c *loader.Call, f io.Reader, load *payload.Map) (any, error) {
 		if err != nil {
 			return nil, err
 		}
-		if !loader.Truthy(v) {
+		if !python.Truth(v) {
 			c.Log(slog.LevelError, "cp.push Failed transfer failed. Ensure master has 'file_recv' set to 'True' "+
 				"and that the file is not larger than the 'file_recv_max_size' setting on the master.")
 			return v, nil
@@ -143,7 +143,7 @@ func pushDir(c *loader.Call, a pushedDir) (any, error) {
 	}
 	var files []string
 	err := filepath.WalkDir(path, func(name string, e fs.DirEntry, err error) error {
-		if err == nil && !e.IsDir() && (a.Glob == nil || matchers.GlobMatch(loader.Text(a.Glob), e.Name())) {
+		if err == nil && !e.IsDir() && (a.Glob == nil || fnmatch.Match(loader.Text(a.Glob), e.Name())) {
 			files = append(files, name)
 		}
 		return nil
@@ -153,10 +153,10 @@ func pushDir(c *loader.Call, a pushedDir) (any, error) {
 	}
 	for _, name := range files {
 		to := upload
-		if loader.Truthy(upload) {
-			to = "/" + strings.Trim(pytext.Str(upload), "/") + "/" + strings.Trim(strings.TrimPrefix(name, path), "/")
+		if python.Truth(upload) {
+			to = "/" + strings.Trim(python.Str(upload), "/") + "/" + strings.Trim(strings.TrimPrefix(name, path), "/")
 		}
-		if ok, err := pushFile(c, name, to, false, false); err != nil || !loader.Truthy(ok) {
+		if ok, err := pushFile(c, name, to, false, false); err != nil || !python.Truth(ok) {
 			return ok, err
 		}
 	}
@@ -173,11 +173,11 @@ type received struct {
 func recv(_ *loader.Call, a received) (any, error) {
 	files, ok := a.Files.(*payload.Map)
 	if !ok {
-		return nil, loader.Raise("AttributeError", "'%s' object has no attribute 'items'", pytext.Type(a.Files))
+		return nil, loader.Raise("AttributeError", "'%s' object has no attribute 'items'", python.Type(a.Files))
 	}
 	dest, out := a.Dest, payload.NewMap(files.Len())
 	for name, data := range files.All() {
-		final, own := dest, filepath.Base(pytext.Str(name))
+		final, own := dest, filepath.Base(python.Str(name))
 		switch {
 		case own == filepath.Base(dest) && !isDir(dest):
 		case isDir(dest):

@@ -15,9 +15,9 @@ import (
 	"brine/modules/matchers"
 	"brine/modules/renderers/saltyaml"
 	"brine/modules/text/dicts"
-	"brine/modules/text/pyjson"
-	"brine/modules/text/pytext"
 	"brine/wire/payload"
+	"brine/wire/python"
+	"brine/wire/python/pyjson"
 )
 
 // Module is the module defaults.
@@ -65,11 +65,11 @@ func loadDefaults(c *loader.Call, formula string) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	i := slices.IndexFunc(files, loader.Truthy)
+	i := slices.IndexFunc(files, python.Truth)
 	if i < 0 {
 		return nil, nil
 	}
-	name := pytext.Str(files[i])
+	name := python.Str(files[i])
 	text, err := os.ReadFile(name)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
@@ -82,7 +82,7 @@ func loadDefaults(c *loader.Call, formula string) (any, error) {
 		load = saltyaml.Load
 	}
 	v, err := load(string(text))
-	if err == nil && !loader.Truthy(v) {
+	if err == nil && !python.Truth(v) {
 		v = payload.NewMap(0)
 	}
 	return v, err
@@ -150,7 +150,7 @@ func update(c *loader.Call, a updated) (any, error) {
 	}
 	nodes, ok := emptyFor(dest, convert).(*payload.Map)
 	if !ok {
-		return nil, loader.Raise("AttributeError", "'%s' object has no attribute 'items'", pytext.Type(dest))
+		return nil, loader.Raise("AttributeError", "'%s' object has no attribute 'items'", python.Type(dest))
 	}
 	if a.InPlace {
 		nodes = slsutil.Target(c, nodes).(*payload.Map)

@@ -16,8 +16,8 @@ import (
 	"brine/modules/host/environ"
 	"brine/modules/host/program"
 	"brine/modules/loader"
-	"brine/modules/text/pytext"
 	"brine/wire/payload"
+	"brine/wire/python"
 )
 
 // noDig is the answer where only dig could tell.
@@ -51,12 +51,12 @@ func of(record, family, network string) loader.Func {
 
 // dig lists the addresses among what dig says; other lines are names on the way to them. A dig that fails knows none.
 func dig(c *loader.Call, record string, host, server any) (any, error) {
-	argv := []string{"dig", "+short", pytext.Str(host), record}
+	argv := []string{"dig", "+short", python.Str(host), record}
 	if err := operand(argv[2]); err != nil {
 		return nil, err
 	}
 	if server != nil {
-		argv = append(argv, "@"+pytext.Str(server))
+		argv = append(argv, "@"+python.Str(server))
 	}
 	out, err := cmdmod.RunAll(c, argv, payload.M("output_loglevel", "debug"))
 	if err != nil {
@@ -99,7 +99,7 @@ func resolve(c *loader.Call, network string, host any) (any, error) {
 	case c.Ctx.Err() != nil:
 		return nil, context.Cause(c.Ctx)
 	case err != nil:
-		return "Unable to resolve " + pytext.Str(host), nil
+		return "Unable to resolve " + python.Str(host), nil
 	}
 	found := make([]any, len(addrs))
 	for i, a := range addrs {

@@ -7,8 +7,8 @@ import (
 
 	"brine/modules/host/environ"
 	"brine/modules/loader"
-	"brine/modules/text/pytext"
 	"brine/wire/payload"
+	"brine/wire/python"
 )
 
 // logger is the name that the reference puts before its lines.
@@ -46,7 +46,7 @@ func get(c *loader.Call, a wanted) (any, error) {
 
 // noText notes an argument that is no text. The answer is False then.
 func noText(c *loader.Call, name string, v any) bool {
-	c.Log(slog.LevelDebug, logger+": '"+name+"' argument is not a string type: '"+pytext.Str(v)+"'")
+	c.Log(slog.LevelDebug, logger+": '"+name+"' argument is not a string type: '"+python.Str(v)+"'")
 	return false
 }
 
@@ -84,7 +84,7 @@ func item(c *loader.Call, a some) (any, error) {
 	case []any:
 		keys = x
 	default:
-		c.Log(slog.LevelDebug, logger+": 'keys' argument is not a string or list type: '"+pytext.Str(x)+"'")
+		c.Log(slog.LevelDebug, logger+": 'keys' argument is not a string or list type: '"+python.Str(x)+"'")
 	}
 	out := payload.NewMap(len(keys))
 	for _, k := range keys {
@@ -99,7 +99,7 @@ func item(c *loader.Call, a some) (any, error) {
 
 // notText is the error of Python's os.environ.
 func notText(v any) error {
-	return &loader.ArgumentError{Message: "str expected, not " + pytext.Type(v)}
+	return &loader.ArgumentError{Message: "str expected, not " + python.Type(v)}
 }
 
 func items(c *loader.Call, _ struct{}) (*payload.Map, error) { return all(c), nil }

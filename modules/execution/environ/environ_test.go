@@ -15,7 +15,7 @@ import (
 // for.
 func TestOwn(t *testing.T) {
 	env := modtest.Env(t, nil)
-	execution.Register(env.Registry, execution.Options{})
+	env.Registry = execution.Machine{}.Functions()
 	host := &modtest.Host{}
 	host.Attach(env)
 	set := payload.M("T_ENVIRON", "x")

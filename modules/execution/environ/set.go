@@ -6,9 +6,9 @@ import (
 
 	"brine/modules/host/environ"
 	"brine/modules/loader"
-	"brine/modules/text/pytext"
 	"brine/wire/event"
 	"brine/wire/payload"
+	"brine/wire/python"
 )
 
 func writers() []loader.Func {
@@ -51,7 +51,7 @@ func set(c *loader.Call, key, val any, unsets bool) any {
 		return false
 	}
 	if why := refused(key, text); why != "" {
-		c.Log(slog.LevelError, logger+": Exception occurred when setting environ key '"+pytext.Str(key)+"': '"+why+"'")
+		c.Log(slog.LevelError, logger+": Exception occurred when setting environ key '"+python.Str(key)+"': '"+why+"'")
 		return false
 	}
 	environ.Of(c.Ctx).Set(key.(string), text)
@@ -61,7 +61,7 @@ func set(c *loader.Call, key, val any, unsets bool) any {
 func remove(c *loader.Call, key any) any {
 	name, ok := key.(string)
 	if !ok {
-		c.Log(slog.LevelError, logger+": Exception occurred when unsetting environ key '"+pytext.Str(key)+"': '"+
+		c.Log(slog.LevelError, logger+": Exception occurred when unsetting environ key '"+python.Str(key)+"': '"+
 			loader.Message(notText(key))+"'")
 		return false
 	}
@@ -70,7 +70,7 @@ func remove(c *loader.Call, key any) any {
 }
 
 func noValue(key, val any) string {
-	return logger + ": 'val' argument for key '" + pytext.Str(key) + "' is not a string or False: '" + pytext.Str(val) +
+	return logger + ": 'val' argument for key '" + python.Str(key) + "' is not a string or False: '" + python.Str(val) +
 		"'"
 }
 
@@ -101,7 +101,7 @@ type variables struct {
 func setEnv(c *loader.Call, a variables) (any, error) {
 	given, ok := a.Environ.(*payload.Map)
 	if !ok {
-		c.Log(slog.LevelDebug, logger+": 'environ' argument is not a dict: '"+pytext.Str(a.Environ)+"'")
+		c.Log(slog.LevelDebug, logger+": 'environ' argument is not a dict: '"+python.Str(a.Environ)+"'")
 		return false, nil
 	}
 	out, unsets := payload.NewMap(given.Len()), a.FalseUnsets == true

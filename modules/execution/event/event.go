@@ -10,6 +10,7 @@ import (
 	"brine/modules/host/environ"
 	"brine/modules/loader"
 	"brine/wire/payload"
+	"brine/wire/python"
 )
 
 // Module is the module event.
@@ -31,8 +32,8 @@ func Module() loader.Module {
 // masterless tells whether the minion works without a master, where nothing is sent to one.
 func masterless(c *loader.Call) bool {
 	opts := c.Opts()
-	return (loader.Truthy(opts.Value("local")) || opts.Str("file_client") == "local") &&
-		!loader.Truthy(opts.Value("use_master_when_local"))
+	return (python.Truth(opts.Value("local")) || opts.Str("file_client") == "local") &&
+		!python.Truth(opts.Value("use_master_when_local"))
 }
 
 type forMaster struct {
@@ -85,13 +86,13 @@ type sent struct {
 
 func send(c *loader.Call, a sent) (bool, error) {
 	data := payload.NewMap(0)
-	if loader.Truthy(a.WithEnv) {
+	if python.Truth(a.WithEnv) {
 		data.Set("environ", subset(a.WithEnv, variables(c)))
 	}
-	if loader.Truthy(a.WithGrains) {
+	if python.Truth(a.WithGrains) {
 		data.Set("grains", subset(a.WithGrains, c.Grains()))
 	}
-	if loader.Truthy(a.WithPillar) {
+	if python.Truth(a.WithPillar) {
 		data.Set("pillar", subset(a.WithPillar, c.Pillar()))
 	}
 	if a.WithEnvOpts {
@@ -103,7 +104,7 @@ func send(c *loader.Call, a sent) (bool, error) {
 	}
 	data.Update(a.KW)
 	data.Update(a.Data)
-	disabled := c.Opts().Str("master_type") == "disable" && !loader.Truthy(c.Opts().Value("use_master_when_local"))
+	disabled := c.Opts().Str("master_type") == "disable" && !python.Truth(c.Opts().Value("use_master_when_local"))
 	if disabled || masterless(c) {
 		return onOwnBus(c, a.Tag, data), nil
 	}

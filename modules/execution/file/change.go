@@ -7,8 +7,8 @@ import (
 
 	"brine/modules/host/program"
 	"brine/modules/loader"
-	"brine/modules/text/pytext"
 	"brine/wire/payload"
+	"brine/wire/python"
 
 	"golang.org/x/sys/unix"
 )
@@ -97,7 +97,7 @@ func ownersOf(c *loader.Call, v, user, group any) (o ownership, err error) {
 		return o, err
 	}
 	for _, id := range []struct{ found, given *any }{{&o.uid, &user}, {&o.gid, &group}} {
-		if *id.found == "" && !loader.Truthy(*id.given) {
+		if *id.found == "" && !python.Truth(*id.given) {
 			*id.found = int64(-1)
 		}
 	}
@@ -123,7 +123,7 @@ func (o ownership) give(how func(name string, uid, gid int) error) error {
 		v    any
 	}{{"uid", o.uid}, {"gid", o.gid}} {
 		if _, ok := whole(id.v); !ok {
-			return &loader.ArgumentError{Message: id.what + " should be integer, not " + pytext.Type(id.v)}
+			return &loader.ArgumentError{Message: id.what + " should be integer, not " + python.Type(id.v)}
 		}
 	}
 	uid, _ := whole(o.uid)
@@ -154,7 +154,7 @@ func setMode(c *loader.Call, a withMode) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	digits := strings.TrimLeft(pytext.Str(a.Mode), "0Oo")
+	digits := strings.TrimLeft(python.Str(a.Mode), "0Oo")
 	if digits == "" {
 		digits = "0"
 	}

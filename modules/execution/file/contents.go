@@ -13,10 +13,10 @@ import (
 	"brine/modules/host/program"
 	"brine/modules/host/pypath"
 	"brine/modules/loader"
-	"brine/modules/matchers"
-	"brine/modules/text/pytext"
-	"brine/modules/text/shlex"
 	"brine/wire/payload"
+	"brine/wire/python"
+	"brine/wire/python/re"
+	"brine/wire/python/shlex"
 )
 
 // contents are the functions that read files.
@@ -42,7 +42,7 @@ func textOf(name string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if wrong := pytext.UTF8Error(data); wrong != "" {
+	if wrong := python.UTF8Error(data); wrong != "" {
 		return "", loader.Raise("UnicodeDecodeError", "%s", wrong)
 	}
 	return string(data), nil
@@ -191,13 +191,13 @@ func grep(c *loader.Call, a grepped) (any, error) {
 	}
 	argv := []any{"grep"}
 	for _, opt := range a.Options {
-		words, err := shlex.Split(pytext.Str(opt))
+		words, err := shlex.Split(python.Str(opt))
 		if err != nil {
 			return nil, loader.Raise("ValueError", "%s", err)
 		}
 		if len(words) > 1 {
 			return nil, loader.InvocErr("Passing multiple command line arguments in a single string is not supported, "+
-				"please pass the following arguments separately: %s", pytext.Str(opt))
+				"please pass the following arguments separately: %s", python.Str(opt))
 		}
 		for _, w := range words {
 			argv = append(argv, w)
@@ -236,12 +236,12 @@ func search(c *loader.Call, v any, in func(text string) (bool, error)) (any, err
 func badPattern(err error) error { return loader.Raise("re.error", "%s", err) }
 
 // regexpOf is a pattern of Python for the lines of a file.
-func regexpOf(v any) (*matchers.Regexp, error) {
+func regexpOf(v any) (*re.Pattern, error) {
 	text, ok := v.(string)
 	if !ok {
 		return nil, &loader.ArgumentError{Message: "first argument must be string or compiled pattern"}
 	}
-	re, err := matchers.CompileSearch(text)
+	re, err := re.CompileSearch(text)
 	if err != nil {
 		return nil, badPattern(err)
 	}

@@ -9,8 +9,8 @@ import (
 	"brine/modules/host/plainfile"
 	"brine/modules/host/pypath"
 	"brine/modules/loader"
-	"brine/modules/text/pytext"
 	"brine/wire/payload"
+	"brine/wire/python"
 
 	"golang.org/x/sys/unix"
 )
@@ -74,7 +74,7 @@ func stats(c *loader.Call, v, hashType any, follow bool) (*payload.Map, error) {
 		"group", groupName(int64(st.Gid)), "user", userName(int64(st.Uid)),
 		"atime", seconds(st.Atim), "mtime", seconds(st.Mtim), "ctime", seconds(st.Ctim), "size", st.Size, "mode",
 		fmt.Sprintf("%04o", st.Mode&0o7777))
-	if loader.Truthy(hashType) {
+	if python.Truth(hashType) {
 		sum, err := hashOf(c, name, hashType)
 		if err != nil {
 			return nil, err
@@ -187,7 +187,7 @@ func diskUsage(c *loader.Call, a location) (any, error) {
 	name, ok := a.Path.(string)
 	if !ok {
 		return nil, &loader.ArgumentError{Message: "stat: path should be string, bytes, os.PathLike or integer, not " +
-			pytext.Type(a.Path)}
+			python.Type(a.Path)}
 	}
 	if info, err := os.Stat(name); err == nil && info.Mode().IsRegular() {
 		return info.Size(), nil
@@ -210,7 +210,7 @@ func diskUsage(c *loader.Call, a location) (any, error) {
 func hashOf(c *loader.Call, name string, form any) (any, error) {
 	text, ok := form.(string)
 	if !ok {
-		return nil, &loader.ArgumentError{Message: "attribute name must be string, not '" + pytext.Type(form) + "'"}
+		return nil, &loader.ArgumentError{Message: "attribute name must be string, not '" + python.Type(form) + "'"}
 	}
 	sum, err := plainfile.Hash(c.Ctx, name, text)
 	if errors.Is(err, plainfile.ErrForm) {

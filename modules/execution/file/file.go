@@ -12,7 +12,7 @@ import (
 	"brine/modules/host/program"
 	"brine/modules/host/pypath"
 	"brine/modules/loader"
-	"brine/modules/text/pytext"
+	"brine/wire/python"
 )
 
 // Module is the module file.
@@ -36,7 +36,7 @@ func raw(v any) (string, error) {
 	case []byte:
 		return string(x), nil
 	}
-	return "", &loader.ArgumentError{Message: "expected str, bytes or os.PathLike object, not " + pytext.Type(v)}
+	return "", &loader.ArgumentError{Message: "expected str, bytes or os.PathLike object, not " + python.Type(v)}
 }
 
 // path is an argument that is a path, with the home directory in the place of ~.

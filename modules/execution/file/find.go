@@ -9,8 +9,8 @@ import (
 
 	"brine/modules/host/pypath"
 	"brine/modules/loader"
-	"brine/modules/text/pytext"
 	"brine/wire/payload"
+	"brine/wire/python"
 
 	"golang.org/x/sys/unix"
 )
@@ -103,13 +103,13 @@ func (f *finder) read(options *payload.Map) error {
 	if err := f.depths(options); err != nil {
 		return err
 	}
-	f.test = loader.Truthy(options.Value("test"))
+	f.test = python.Truth(options.Value("test"))
 	for k, v := range options.All() {
-		key := pytext.Str(k)
+		key := python.Str(k)
 		if strings.HasPrefix(key, "_") || key == "mindepth" || key == "maxdepth" || key == "test" {
 			continue
 		}
-		if !loader.Truthy(v) {
+		if !python.Truth(v) {
 			return loader.Raise("ValueError", `missing value for "%s" option`, key)
 		}
 		make, ok := findOptions()[strings.ToLower(key)]
@@ -135,10 +135,10 @@ func (f *finder) depths(options *payload.Map) error {
 		if !given || v == nil && d.name == "maxdepth" {
 			continue
 		}
-		n, ok := loader.ToFloat(v)
+		n, ok := python.Number(v)
 		if !ok {
 			return &loader.ArgumentError{Message: fmt.Sprintf("'%s' not supported between instances of '%s' and 'int'",
-				d.sign, pytext.Type(v))}
+				d.sign, python.Type(v))}
 		}
 		*d.into = n
 		f.bounded = f.bounded || d.name == "maxdepth"
@@ -229,6 +229,6 @@ func compare(a, b any) (int, error) {
 			return cmp.Compare(len(x), len(y)), nil
 		}
 	}
-	return 0, &loader.ArgumentError{Message: "'<' not supported between instances of '" + pytext.Type(b) + "' and '" +
-		pytext.Type(a) + "'"}
+	return 0, &loader.ArgumentError{Message: "'<' not supported between instances of '" + python.Type(b) + "' and '" +
+		python.Type(a) + "'"}
 }

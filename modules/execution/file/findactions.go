@@ -10,8 +10,8 @@ import (
 	"brine/modules/host/program"
 	"brine/modules/host/pypath"
 	"brine/modules/loader"
-	"brine/modules/text/pytext"
-	"brine/modules/text/shlex"
+	"brine/wire/python"
+	"brine/wire/python/shlex"
 
 	"golang.org/x/sys/unix"
 )
@@ -89,7 +89,7 @@ func (f *finder) told(p *found, what string) (v any, known bool, err error) {
 func deleteOption(f *finder, v any) error {
 	kinds, ok := v.(string)
 	if !ok {
-		return &loader.ArgumentError{Message: "argument of type '" + pytext.Type(v) + "' is not iterable"}
+		return &loader.ArgumentError{Message: "argument of type '" + python.Type(v) + "' is not iterable"}
 	}
 	if strings.Contains(kinds, "a") {
 		kinds = "bcdpfls"
@@ -123,7 +123,7 @@ func execOption(f *finder, v any) error {
 		if !ok {
 			f.call.Log(slog.LevelError,
 				fmt.Sprintf("Exception while executing command \"%s\":\n\n'%s' object has no attribute 'replace'",
-					pytext.Str(v), pytext.Type(v)))
+					python.Str(v), python.Type(v)))
 			return p.path + ": Failed", true, nil
 		}
 		command = strings.ReplaceAll(command, "{}", p.path)
@@ -141,9 +141,9 @@ func execOption(f *finder, v any) error {
 			return p.path + ": Failed", true, nil
 		}
 		if len(out.Stderr) > 0 {
-			f.call.Log(slog.LevelError, "Error running command: "+command+"\n\n"+pytext.DecodeUTF8(out.Stderr))
+			f.call.Log(slog.LevelError, "Error running command: "+command+"\n\n"+python.DecodeUTF8(out.Stderr))
 		}
-		return command + ":\n" + pytext.DecodeUTF8(out.Stdout) + "\n", true, nil
+		return command + ":\n" + python.DecodeUTF8(out.Stdout) + "\n", true, nil
 	})
 	return nil
 }

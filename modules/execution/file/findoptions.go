@@ -9,9 +9,9 @@ import (
 	"brine/modules/host/plainfile"
 	"brine/modules/host/program"
 	"brine/modules/loader"
-	"brine/modules/matchers"
 	"brine/modules/text/pattern"
-	"brine/modules/text/pytext"
+	"brine/wire/python"
+	"brine/wire/python/re"
 
 	"golang.org/x/sys/unix"
 )
@@ -37,7 +37,7 @@ func findOptions() map[string]func(*finder, any) error {
 func textFor(v any, method string) (string, error) {
 	text, ok := v.(string)
 	if !ok {
-		return "", loader.Raise("AttributeError", "'%s' object has no attribute '%s'", pytext.Type(v), method)
+		return "", loader.Raise("AttributeError", "'%s' object has no attribute '%s'", python.Type(v), method)
 	}
 	return text, nil
 }
@@ -45,7 +45,7 @@ func textFor(v any, method string) (string, error) {
 func (f *finder) want(cost int, c criterion) { f.criteria[cost] = append(f.criteria[cost], c) }
 
 // atStart is re.match with the name of a path.
-func atStart(re *matchers.Groups) criterion {
+func atStart(re *re.Groups) criterion {
 	return func(p *found) (bool, error) {
 		spans, err := re.Find([]rune(p.name), 0)
 		return len(spans) > 0 && spans[0].Start == 0, err
@@ -59,7 +59,7 @@ func nameOption(fold bool) func(*finder, any) error {
 		if err != nil {
 			return err
 		}
-		re, err := matchers.CompileGroups(strings.NewReplacer(".", `\.`, "?", ".?", "*", ".*").Replace(glob)+"$",
+		re, err := re.CompileGroups(strings.NewReplacer(".", `\.`, "?", ".?", "*", ".*").Replace(glob)+"$",
 			fold, false)
 		if err != nil {
 			return badPattern(err)
@@ -75,7 +75,7 @@ func regexOption(fold bool) func(*finder, any) error {
 		if !ok {
 			return &loader.ArgumentError{Message: "first argument must be string or compiled pattern"}
 		}
-		re, err := matchers.CompileGroups(text, fold, false)
+		re, err := re.CompileGroups(text, fold, false)
 		if err != nil {
 			return loader.Raise("ValueError", `invalid regular expression: "%s"`, text)
 		}
@@ -213,7 +213,7 @@ var interval = pattern.New(`^\s*([+-]?)(?:(\d+(?:\.\d*)?)\s*[wW])?\s*(?:(\d+(?:\
 
 // mtimeOption counts in whole steps of the smallest unit that is told.
 func mtimeOption(f *finder, v any) error {
-	text := pytext.Str(v)
+	text := python.Str(v)
 	m := interval.FindStringSubmatch(text)
 	if m == nil {
 		return loader.Raise("ValueError", "invalid time interval: '%s'", text)
@@ -250,7 +250,7 @@ func grepOption(f *finder, v any) error {
 	if !ok {
 		return &loader.ArgumentError{Message: "first argument must be string or compiled pattern"}
 	}
-	re, err := matchers.CompileText(text, "")
+	re, err := re.CompileText(text, "")
 	if err != nil {
 		return loader.Raise("ValueError", `invalid regular expression: "%s"`, text)
 	}
@@ -263,7 +263,7 @@ func grepOption(f *finder, v any) error {
 		if err != nil {
 			return false, nil
 		}
-		return re.Search(pytext.DecodeUTF8(data))
+		return re.Search(python.DecodeUTF8(data))
 	})
 	return nil
 }

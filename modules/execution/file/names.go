@@ -3,7 +3,7 @@ package file
 import (
 	"brine/modules/host/pypath"
 	"brine/modules/loader"
-	"brine/modules/text/pytext"
+	"brine/wire/python"
 )
 
 // names are the functions that take paths apart and look at nothing.
@@ -51,7 +51,7 @@ func join(_ *loader.Call, a parts) (any, error) {
 		if !ok {
 			return nil,
 				&loader.ArgumentError{Message: "join() argument must be str, bytes, or os.PathLike object, not " +
-					pytext.Repr(pytext.Type(v))}
+					python.Repr(python.Type(v))}
 		}
 		texts[i] = text
 	}

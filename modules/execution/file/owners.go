@@ -6,7 +6,7 @@ import (
 	"strconv"
 
 	"brine/modules/loader"
-	"brine/modules/text/pytext"
+	"brine/wire/python"
 )
 
 // owners are the functions that tell names and numbers of users and groups.
@@ -37,7 +37,7 @@ type (
 func uidToUser(_ *loader.Call, a userNumber) (any, error) {
 	id, ok := a.UID.(int64)
 	if !ok {
-		return nil, &loader.ArgumentError{Message: "uid should be integer, not " + pytext.Type(a.UID)}
+		return nil, &loader.ArgumentError{Message: "uid should be integer, not " + python.Type(a.UID)}
 	}
 	return userName(id), nil
 }
@@ -75,7 +75,7 @@ func userID(v any) (any, error) {
 		}
 		return "", nil
 	}
-	return nil, &loader.ArgumentError{Message: "getpwnam() argument must be str, not " + pytext.Type(v)}
+	return nil, &loader.ArgumentError{Message: "getpwnam() argument must be str, not " + python.Type(v)}
 }
 
 // groupID is the number of a group, "" of one that is not there.
@@ -91,7 +91,7 @@ func groupID(v any) (any, error) {
 		}
 		return "", nil
 	}
-	return nil, &loader.ArgumentError{Message: "getgrnam() argument must be str, not " + pytext.Type(v)}
+	return nil, &loader.ArgumentError{Message: "getgrnam() argument must be str, not " + python.Type(v)}
 }
 
 // gidToGroup takes a name, too.

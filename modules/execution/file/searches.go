@@ -8,9 +8,10 @@ import (
 	"brine/modules/host/program"
 	"brine/modules/host/pypath"
 	"brine/modules/loader"
-	"brine/modules/matchers"
-	"brine/modules/text/pytext"
 	"brine/wire/payload"
+	"brine/wire/python"
+	"brine/wire/python/fnmatch"
+	"brine/wire/python/re"
 )
 
 // searches are the functions that tell whether something is in a file.
@@ -37,7 +38,7 @@ type withText struct {
 }
 
 func contains(c *loader.Call, a withText) (any, error) {
-	wanted := strings.TrimSpace(pytext.Str(a.Text))
+	wanted := strings.TrimSpace(python.Str(a.Text))
 	return search(c, a.Path, func(text string) (bool, error) {
 		return text != "" && strings.Contains(text, wanted), nil
 	})
@@ -55,7 +56,7 @@ func containsGlob(c *loader.Call, a withGlob) (any, error) {
 		return nil, err
 	}
 	return search(c, a.Path, func(text string) (bool, error) {
-		return inWindows(text, matchers.CompileGlob(glob).Match), nil
+		return inWindows(text, fnmatch.Compile(glob).Match), nil
 	})
 }
 
@@ -90,7 +91,7 @@ type withRegex struct {
 }
 
 func containsRegex(c *loader.Call, a withRegex) (any, error) {
-	strip := pytext.Str(a.Strip)
+	strip := python.Str(a.Strip)
 	re, reErr := regexpOf(a.Regex)
 	return search(c, a.Path, func(text string) (bool, error) {
 		for text != "" {
@@ -100,7 +101,7 @@ func containsRegex(c *loader.Call, a withRegex) (any, error) {
 			if reErr != nil {
 				return false, reErr
 			}
-			if loader.Truthy(a.Strip) {
+			if python.Truth(a.Strip) {
 				line = strings.TrimLeft(line, strip)
 			}
 			if fits, err := re.Match(line); fits || err != nil {
@@ -140,13 +141,13 @@ func sedContains(c *loader.Call, a sedSearch) (any, error) {
 		return false, nil
 	}
 	quote := strings.NewReplacer("'", `'"'"'`, "/", `\/`).Replace
-	limit := quote(pytext.Str(a.Limit))
+	limit := quote(python.Str(a.Limit))
 	if limit != "" {
 		limit = "/" + limit + "/ "
 	}
-	script := limit + "s/" + quote(pytext.Str(a.Text)) + "/$/p" + pytext.Str(a.Flags)
+	script := limit + "s/" + quote(python.Str(a.Text)) + "/$/p" + python.Str(a.Flags)
 	out, err := c.Call("cmd.run", []any{[]any{"sed", "-n", "-r", "-e", script, name}}, payload.M("python_shell", false))
-	return loader.Truthy(out), err
+	return python.Truth(out), err
 }
 
 // searched is a file and a regular expression with its flags.
@@ -187,7 +188,7 @@ func searchFile(c *loader.Call, a searched) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	re, err := matchers.CompileText(latin1([]byte(pattern)), "a"+letters)
+	re, err := re.CompileText(latin1([]byte(pattern)), "a"+letters)
 	if err != nil {
 		return nil, badPattern(err)
 	}
@@ -249,16 +250,16 @@ func flagBits(v any) (int64, error) {
 		return 0,
 			loader.ExecErr(`Invalid re flags: "%s", must be given either as a single flag string, a list of strings, `+
 				`as an integer, or as an re flag`,
-				pytext.Str(v))
+				python.Str(v))
 	}
 	known := map[string]int64{"A": 256, "ASCII": 256, "I": 2, "IGNORECASE": 2, "L": 4, "LOCALE": 4, "U": 32,
 		"UNICODE": 32, "M": 8, "MULTILINE": 8,
 		"S": 16, "DOTALL": 16, "X": 64, "VERBOSE": 64, "DEBUG": 128, "T": 1, "TEMPLATE": 1}
 	bits := int64(0)
 	for _, name := range names {
-		bit, ok := known[strings.ToUpper(pytext.Str(name))]
+		bit, ok := known[strings.ToUpper(python.Str(name))]
 		if !ok {
-			return 0, loader.ExecErr("Invalid re flag given: %s", pytext.Str(name))
+			return 0, loader.ExecErr("Invalid re flag given: %s", python.Str(name))
 		}
 		bits |= bit
 	}

@@ -7,7 +7,7 @@ import (
 
 	"brine/modules/host/pypath"
 	"brine/modules/loader"
-	"brine/modules/text/pytext"
+	"brine/wire/python"
 )
 
 // maxDepth is how deeply directories are looked into; Python ends near it too.
@@ -75,5 +75,5 @@ func whole(v any) (int64, bool) {
 }
 
 func notHashable(v any) error {
-	return &loader.ArgumentError{Message: "unhashable type: '" + pytext.Type(v) + "'"}
+	return &loader.ArgumentError{Message: "unhashable type: '" + python.Type(v) + "'"}
 }

@@ -6,8 +6,8 @@ import (
 
 	"brine/modules/loader"
 	"brine/modules/text/dicts"
-	"brine/modules/text/pytext"
 	"brine/wire/payload"
+	"brine/wire/python"
 )
 
 // cutLast splits a path before its last step; ok is false for a single name.
@@ -30,7 +30,7 @@ type added struct {
 }
 
 func appendVal(c *loader.Call, a added) (any, error) {
-	key, delim, val := pytext.Str(a.Key), pytext.Str(a.Delimiter), a.Val
+	key, delim, val := python.Str(a.Key), python.Str(a.Delimiter), a.Val
 	old, found := own(c, key, delim)
 	if !found {
 		old = []any{}
@@ -46,7 +46,7 @@ func appendVal(c *loader.Call, a added) (any, error) {
 	case !ok:
 		return fmt.Sprintf("The key %s is not a valid list", key), nil
 	case dicts.Contains(list, val):
-		return fmt.Sprintf("The val %s was already in the list %s", pytext.Str(val), key), nil
+		return fmt.Sprintf("The val %s was already in the list %s", python.Str(val), key), nil
 	}
 	if more, isList := val.([]any); isList {
 		list = append(list, more...)
@@ -63,7 +63,7 @@ type removed struct {
 }
 
 func remove(c *loader.Call, a removed) (any, error) {
-	key, delim, val := pytext.Str(a.Key), pytext.Str(a.Delimiter), a.Val
+	key, delim, val := python.Str(a.Key), python.Str(a.Delimiter), a.Val
 	old, found := own(c, key, delim)
 	if !found {
 		old = []any{}
@@ -77,7 +77,7 @@ func remove(c *loader.Call, a removed) (any, error) {
 			return storeInside(c, key, delim, append(list[:i:i], list[i+1:]...))
 		}
 	}
-	return fmt.Sprintf("The val %s was not in the list %s", pytext.Str(val), key), nil
+	return fmt.Sprintf("The val %s was not in the list %s", python.Str(val), key), nil
 }
 
 // storeInside puts a value at its place inside the maps above it and stores the whole grain.
@@ -134,7 +134,7 @@ type placed struct {
 // change is grains.set: it refuses to put a simple value in the place of a map or list, or the other way round,
 // unless forced.
 func change(c *loader.Call, a placed) (*payload.Map, error) {
-	key, delim := pytext.Str(a.Key), pytext.Str(a.Delimiter)
+	key, delim := python.Str(a.Key), python.Str(a.Delimiter)
 	old, found := lookup(c, key, delim)
 	if found && payload.Equal(old, a.Val) && (a.Val != nil || !a.Destructive) {
 		return outcome("Grain is already set", payload.NewMap(0), true), nil
@@ -203,7 +203,7 @@ func wrap(c *loader.Call, key, delim string, a placed) (top string, whole any, r
 			if outer != any(tail) && !a.Force {
 				return "", nil, fmt.Sprintf("The key '%s' value is '%s', which is different from the provided key "+
 					"'%s'. "+
-					"Use 'force=True' to overwrite.", head, pytext.Str(outer), tail)
+					"Use 'force=True' to overwrite.", head, python.Str(outer), tail)
 			}
 			value = payload.M(tail, value)
 		}

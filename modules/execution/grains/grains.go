@@ -10,8 +10,8 @@ import (
 	"brine/config/yaml"
 	"brine/modules/loader"
 	"brine/modules/text/dicts"
-	"brine/modules/text/pytext"
 	"brine/wire/payload"
+	"brine/wire/python"
 )
 
 // Module is the module grains.
@@ -51,7 +51,7 @@ type path struct {
 }
 
 func get(c *loader.Call, a path) (any, error) {
-	if v, ok := lookup(c, pytext.Str(a.Key), pytext.Str(a.Delimiter)); ok {
+	if v, ok := lookup(c, python.Str(a.Key), python.Str(a.Delimiter)); ok {
 		return v, nil
 	}
 	return a.Default, nil
@@ -77,7 +77,7 @@ type named struct {
 }
 
 func hasValue(c *loader.Call, a named) (bool, error) {
-	_, ok := lookup(c, pytext.Str(a.Key), ":")
+	_, ok := lookup(c, python.Str(a.Key), ":")
 	return ok, nil
 }
 
@@ -104,11 +104,11 @@ func item(c *loader.Call, a some) (any, error) {
 	}
 	delim := ":"
 	if v, ok := a.KW.Get("delimiter"); ok {
-		delim = pytext.Str(v)
+		delim = python.Str(v)
 	}
 	out := payload.NewMap(len(a.Names))
 	for _, name := range a.Names {
-		v, ok := lookup(c, pytext.Str(name), delim)
+		v, ok := lookup(c, python.Str(name), delim)
 		if !ok {
 			v = def
 		}
@@ -143,7 +143,7 @@ func sanitize(grains *payload.Map) *payload.Map {
 func ls(c *loader.Call, _ struct{}) (any, error) {
 	var names []string
 	for k := range c.Grains().All() {
-		names = append(names, pytext.Str(k))
+		names = append(names, python.Str(k))
 	}
 	sort.Strings(names)
 	return payload.AnyList(names), nil
@@ -155,11 +155,11 @@ type compared struct {
 }
 
 func equals(c *loader.Call, a compared) (bool, error) {
-	v, ok := lookup(c, pytext.Str(a.Key), ":")
+	v, ok := lookup(c, python.Str(a.Key), ":")
 	if !ok {
 		v = ""
 	}
-	return pytext.Str(a.Value) == pytext.Str(v), nil
+	return python.Str(a.Value) == python.Str(v), nil
 }
 
 type filtered struct {
@@ -173,7 +173,7 @@ type filtered struct {
 func filterBy(c *loader.Call, a filtered) (any, error) {
 	table, ok := a.Table.(*payload.Map)
 	if !ok {
-		return nil, loader.Raise("AttributeError", "'%s' object has no attribute 'get'", pytext.Type(a.Table))
+		return nil, loader.Raise("AttributeError", "'%s' object has no attribute 'get'", python.Type(a.Table))
 	}
 	v, errText := dicts.FilterBy{Table: table, Own: c.Nested(), Path: a.Grain, In: c.Grains(),
 		Merge: a.Merge, Default: a.Default, Base: a.Base}.Pick()

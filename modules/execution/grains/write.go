@@ -12,11 +12,12 @@ import (
 
 	"brine/config/yaml"
 	"brine/modules/grains"
-	"brine/modules/host/wholefile"
 	"brine/modules/loader"
 	"brine/modules/outputters"
 	"brine/modules/text/dicts"
+	"brine/wire/disk/wholefile"
 	"brine/wire/payload"
+	"brine/wire/python"
 )
 
 func writers() []loader.Func {
@@ -90,7 +91,7 @@ func store(c *loader.Call, values *payload.Map, how storing) (any, error) {
 	if err := wholefile.Write(mark, nil, wholefile.Options{Mode: 0o644}); err != nil {
 		c.Log(slog.LevelError, fmt.Sprintf("Unable to write to cache file %s. Check permissions.", mark))
 	}
-	if !loader.Truthy(c.Opts().Value("local")) {
+	if !python.Truth(c.Opts().Value("local")) {
 		if _, err := c.Call("saltutil.refresh_grains", nil, payload.M("refresh_pillar",
 			how.RefreshPillar)); err != nil {
 			return nil, err

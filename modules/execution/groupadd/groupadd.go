@@ -5,8 +5,8 @@ package groupadd
 import (
 	"brine/modules/host/accounts"
 	"brine/modules/loader"
-	"brine/modules/text/pytext"
 	"brine/wire/payload"
+	"brine/wire/python"
 )
 
 // Module is the module group of Linux.
@@ -47,7 +47,7 @@ func info(c *loader.Call, a named) (*payload.Map, error) {
 	name, ok := a.Name.(string)
 	if !ok {
 		return nil, &loader.ArgumentError{Message: "getgrnam() argument 'name' must be str, not " +
-			pytext.Type(a.Name)}
+			python.Type(a.Name)}
 	}
 	g, ok, err := accounts.GroupNamed(c.Ctx, a.dir(), name)
 	if err != nil {

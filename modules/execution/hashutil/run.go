@@ -12,8 +12,8 @@ import (
 	"brine/modules/host/plainfile"
 	"brine/modules/host/program"
 	"brine/modules/loader"
-	"brine/modules/text/pytext"
 	"brine/wire/payload"
+	"brine/wire/python"
 )
 
 // toBytes is salt.utils.stringutils.to_bytes.
@@ -24,13 +24,13 @@ func toBytes(v any) ([]byte, error) {
 	case []byte:
 		return x, nil
 	}
-	return nil, &loader.ArgumentError{Message: "expected str, bytes, or bytearray not <class '" + pytext.Type(v) +
+	return nil, &loader.ArgumentError{Message: "expected str, bytes, or bytearray not <class '" + python.Type(v) +
 		"'>"}
 }
 
 // fromBytes is a text where the bytes are one in UTF-8.
 func fromBytes(data []byte) any {
-	if pytext.UTF8Error(data) != "" {
+	if python.UTF8Error(data) != "" {
 		return data
 	}
 	return string(data)
@@ -51,14 +51,14 @@ func supported(v any) (string, error) {
 	case "md5", "sha256", "sha512":
 		return v.(string), nil
 	}
-	return "", loader.ExecErr("Hash func '%s' is not supported.", pytext.Str(v))
+	return "", loader.ExecErr("Hash func '%s' is not supported.", python.Str(v))
 }
 
 // hashable refuses what no dict of Python has as a key.
 func hashable(v any) error {
 	switch v.(type) {
 	case []any, *payload.Map:
-		return &loader.ArgumentError{Message: "unhashable type: '" + pytext.Type(v) + "'"}
+		return &loader.ArgumentError{Message: "unhashable type: '" + python.Type(v) + "'"}
 	}
 	return nil
 }
@@ -97,7 +97,7 @@ func digestFile(c *loader.Call, a summedFile) (any, error) {
 	}
 	name, ok := a.File.(string)
 	if !ok || there != true {
-		return nil, loader.ExecErr("File path '%s' not found.", pytext.Str(a.File))
+		return nil, loader.ExecErr("File path '%s' not found.", python.Str(a.File))
 	}
 	if err := hashable(a.Checksum); err != nil {
 		return nil, err
@@ -164,7 +164,7 @@ func githubSignature(_ *loader.Call, a challenge) (any, error) {
 	text, ok := a.HMAC.(string)
 	if !ok {
 		return nil, loader.Raise("AttributeError", "'%s' object has no attribute 'split'",
-			pytext.Type(a.HMAC))
+			python.Type(a.HMAC))
 	}
 	parts := strings.Split(text, "=")
 	switch {
@@ -179,7 +179,7 @@ func githubSignature(_ *loader.Call, a challenge) (any, error) {
 	switch key := a.Secret.(type) {
 	case string, []byte:
 	default:
-		return nil, &loader.ArgumentError{Message: "key: expected bytes or bytearray, but got '" + pytext.Type(key) +
+		return nil, &loader.ArgumentError{Message: "key: expected bytes or bytearray, but got '" + python.Type(key) +
 			"'"}
 	}
 	mac, err := macOf(func() hash.Hash {
@@ -207,7 +207,7 @@ func inLines(data []byte) string {
 }
 
 func decoded(data []byte) (any, error) {
-	raw, err := pytext.DecodeBase64(data)
+	raw, err := python.DecodeBase64(data)
 	if err != nil {
 		return nil, loader.Raise("binascii.Error", "%s", err)
 	}
@@ -222,7 +222,7 @@ func encodeFile(_ *loader.Call, a encodedFile) (any, error) {
 	name, ok := a.File.(string)
 	if !ok {
 		return nil, &loader.ArgumentError{Message: "expected str, bytes or os.PathLike object, not " +
-			pytext.Type(a.File)}
+			python.Type(a.File)}
 	}
 	data, err := plainfile.Read(name, program.MaxOutput())
 	if err != nil {
@@ -240,19 +240,19 @@ type decodedFile struct {
 func decodeFile(_ *loader.Call, a decodedFile) (any, error) {
 	text, ok := a.Text.(string)
 	if v := a.Text; v != nil && !ok {
-		return nil, &loader.ArgumentError{Message: "initial_value must be str or None, not " + pytext.Type(v)}
+		return nil, &loader.ArgumentError{Message: "initial_value must be str or None, not " + python.Type(v)}
 	}
 	name, ok := a.File.(string)
 	if !ok {
 		return nil, &loader.ArgumentError{Message: "expected str, bytes or os.PathLike object, not " +
-			pytext.Type(a.File)}
+			python.Type(a.File)}
 	}
 	var out []byte
 	for line := range strings.Lines(text) {
 		if strings.ContainsFunc(line, func(r rune) bool { return r >= 0x80 }) {
 			return nil, loader.Raise("ValueError", "string argument should contain only ASCII characters")
 		}
-		raw, err := pytext.DecodeBase64([]byte(line))
+		raw, err := python.DecodeBase64([]byte(line))
 		if err != nil {
 			return nil, loader.Raise("binascii.Error", "%s", err)
 		}

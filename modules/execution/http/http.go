@@ -14,8 +14,8 @@ import (
 	"brine/modules/host/program"
 	"brine/modules/host/webquery"
 	"brine/modules/loader"
-	"brine/modules/text/pytext"
 	"brine/wire/payload"
+	"brine/wire/python"
 )
 
 // Module is the module http.
@@ -66,16 +66,16 @@ type repeated struct {
 }
 
 func wait(c *loader.Call, a repeated) (any, error) {
-	patience, ok := loader.ToFloat(a.WaitFor)
+	patience, ok := python.Number(a.WaitFor)
 	if !ok {
 		return nil, &loader.ArgumentError{Message: fmt.Sprintf("unsupported operand type(s) for +: 'float' and '%s'",
-			pytext.Type(a.WaitFor))}
+			python.Type(a.WaitFor))}
 	}
 	between := pause
 	if v, given := a.KW.Get("request_interval"); given {
-		seconds, ok := loader.ToFloat(v)
+		seconds, ok := python.Number(v)
 		if !ok {
-			return nil, &loader.ArgumentError{Message: "'" + pytext.Type(v) +
+			return nil, &loader.ArgumentError{Message: "'" + python.Type(v) +
 				"' object cannot be interpreted as an integer"}
 		}
 		between = time.Duration(seconds * float64(time.Second))
@@ -83,7 +83,7 @@ func wait(c *loader.Call, a repeated) (any, error) {
 	end := time.Now().Add(time.Duration(patience * float64(time.Second)))
 	for {
 		out, err := ask(c, a.URL, a.KW)
-		if err == nil && !loader.Truthy(out.Value("Error")) && !loader.Truthy(out.Value("error")) {
+		if err == nil && !python.Truth(out.Value("Error")) && !python.Truth(out.Value("error")) {
 			return out, nil
 		}
 		if time.Now().After(end) {
@@ -119,7 +119,7 @@ func updateBundle(c *loader.Call, a bundle) (any, error) {
 		if given == nil {
 			return otherwise
 		}
-		return pytext.Str(given)
+		return python.Str(given)
 	}
 	target := option(a.Target, "ca_bundle", "")
 	for _, place := range strings.Fields(bundles) {

@@ -6,7 +6,7 @@ import (
 	"brine/modules/execution/slsutil"
 	"brine/modules/loader"
 	"brine/modules/renderers"
-	"brine/modules/text/pytext"
+	"brine/wire/python"
 )
 
 // Module is the module jinja.
@@ -35,15 +35,15 @@ type (
 )
 
 func loadMap(c *loader.Call, a valueOf) (any, error) {
-	value := pytext.Str(a.Value)
-	return throughJSON(c, `{% from "`+pytext.Str(a.Path)+`" import `+value+" with context %}\n{{ "+value+
+	value := python.Str(a.Value)
+	return throughJSON(c, `{% from "`+python.Str(a.Path)+`" import `+value+" with context %}\n{{ "+value+
 		" | tojson }}\n")
 }
 
 // imports loads a file as a template's tag import_FORMAT does.
 func imports(format string) func(*loader.Call, template) (any, error) {
 	return func(c *loader.Call, a template) (any, error) {
-		return throughJSON(c, "{% import_"+format+` "`+pytext.Str(a.Path)+
+		return throughJSON(c, "{% import_"+format+` "`+python.Str(a.Path)+
 			"\" as imported %}\n{{ imported | tojson }}\n")
 	}
 }

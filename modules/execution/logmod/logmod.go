@@ -6,7 +6,7 @@ import (
 	"log/slog"
 
 	"brine/modules/loader"
-	"brine/modules/text/pytext"
+	"brine/wire/python"
 )
 
 // logger is the name under which the reference's lines come: that of the file, as its loader calls it.
@@ -39,7 +39,7 @@ type line struct {
 // at is the function that writes at a level.
 func at(name string, level slog.Level) loader.Func {
 	write := func(c *loader.Call, a line) (bool, error) {
-		c.LogAs(logger, level, pytext.Str(a.Message))
+		c.LogAs(logger, level, python.Str(a.Message))
 		return true, nil
 	}
 	return loader.Fn(name, write, "Write a line to the log at the level "+name+".",

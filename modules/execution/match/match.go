@@ -8,7 +8,7 @@ import (
 	"brine/modules/host/datastore"
 	"brine/modules/loader"
 	"brine/modules/matchers"
-	"brine/modules/text/pytext"
+	"brine/wire/python"
 )
 
 // kind is a function that tells whether a target means this minion. second is what its second argument means.
@@ -95,7 +95,7 @@ func means(c *loader.Call, name string, tgt, second any) bool {
 	facts := &matchers.Facts{ID: c.ID, Grains: c.Grains, Pillar: c.Pillar, Nodegroups: c.Opts().Map("nodegroups"),
 		Data: func(key string) any { return datastore.In(c.Opts().Str("cachedir")).Get(key) }}
 	delimiter := ""
-	switch id := pytext.Str(second); {
+	switch id := python.Str(second); {
 	case how.second == "minion_id" && second != nil && id != "":
 		facts.ID = id
 	case how.second == "delimiter":

@@ -5,8 +5,8 @@ import (
 
 	"brine/modules/loader"
 	"brine/modules/text/dicts"
-	"brine/modules/text/pytext"
 	"brine/wire/payload"
+	"brine/wire/python"
 )
 
 // elseKey is the last row of the table of match.ifelse; like each of them it is a target, too.
@@ -25,13 +25,13 @@ func (m matcher) of(c *loader.Call) (func(tgt any) (bool, error), error) {
 	kind, id := loader.Text(m.Kind), m.ID
 	how, ok := kinds[kind]
 	if !ok {
-		return nil, loader.Raise("KeyError", "%s", pytext.Repr(m.Kind))
+		return nil, loader.Raise("KeyError", "%s", python.Repr(m.Kind))
 	}
 	return func(tgt any) (bool, error) {
 		switch {
-		case !loader.Truthy(id) && how.second == "delimiter":
+		case !python.Truth(id) && how.second == "delimiter":
 			return means(c, kind, tgt, ":"), nil
-		case !loader.Truthy(id):
+		case !python.Truth(id):
 			return means(c, kind, tgt, nil), nil
 		case how.second == "":
 			return false, loader.Raise("TypeError", "%s() takes 1 positional argument but 2 were given", kind)
@@ -56,7 +56,7 @@ type filtered struct {
 func filterBy(c *loader.Call, a filtered) (any, error) {
 	table, ok := a.Table.(*payload.Map)
 	if !ok {
-		return nil, loader.Raise("AttributeError", "'%s' object has no attribute 'get'", pytext.Type(a.Table))
+		return nil, loader.Raise("AttributeError", "'%s' object has no attribute 'get'", python.Type(a.Table))
 	}
 	return pick(c, table, a.matcher, a.merging, a.Default)
 }
@@ -79,7 +79,7 @@ func pick(c *loader.Call, table *payload.Map, by matcher, with merging, otherwis
 }
 
 func (m merging) over(row any) (any, error) {
-	if !loader.Truthy(m.Merge) {
+	if !python.Truth(m.Merge) {
 		return row, nil
 	}
 	merge, ok := m.Merge.(*payload.Map)
@@ -105,7 +105,7 @@ type searched struct {
 func searchBy(c *loader.Call, a searched) (any, error) {
 	table, ok := a.Table.(*payload.Map)
 	if !ok {
-		return nil, loader.Raise("AttributeError", "'%s' object has no attribute 'items'", pytext.Type(a.Table))
+		return nil, loader.Raise("AttributeError", "'%s' object has no attribute 'items'", python.Type(a.Table))
 	}
 	hits, err := a.of(c)
 	if err != nil {
@@ -124,7 +124,7 @@ func searchBy(c *loader.Call, a searched) (any, error) {
 			ok = true
 		}
 		if !ok {
-			return nil, loader.Raise("TypeError", "'%s' object is not iterable", pytext.Type(row))
+			return nil, loader.Raise("TypeError", "'%s' object is not iterable", python.Type(row))
 		}
 		for _, tgt := range targets {
 			if hit, err := hits(tgt); err != nil {
@@ -167,7 +167,7 @@ func ifElse(c *loader.Call, a pairs) (any, error) {
 		key := a.Given[i]
 		switch key := key.(type) {
 		case []any, *payload.Map:
-			return nil, loader.Raise("TypeError", "unhashable type: '%s'", pytext.Type(key))
+			return nil, loader.Raise("TypeError", "unhashable type: '%s'", python.Type(key))
 		}
 		switch key {
 		case true:

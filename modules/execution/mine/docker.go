@@ -6,8 +6,8 @@ import (
 	"slices"
 
 	"brine/modules/loader"
-	"brine/modules/text/pytext"
 	"brine/wire/payload"
+	"brine/wire/python"
 )
 
 type published struct {
@@ -59,7 +59,7 @@ func asList(v any) []any {
 	if list, ok := v.([]any); ok {
 		return list
 	}
-	if !loader.Truthy(v) {
+	if !python.Truth(v) {
 		return nil
 	}
 	return []any{v}
@@ -72,7 +72,7 @@ func inNetworks(ips []string, cidrs any) []string {
 	}
 	var out []string
 	for _, cidr := range list {
-		network, err := netip.ParsePrefix(pytext.Str(cidr))
+		network, err := netip.ParsePrefix(python.Str(cidr))
 		if err != nil {
 			continue
 		}
@@ -101,7 +101,7 @@ func addPorts(out, container *payload.Map, hostIPs []string, withID bool) {
 			ips = hostIPs
 		}
 		for _, ip := range ips {
-			var entry any = fmt.Sprintf("%s:%s", ip, pytext.Str(port.Value("PublicPort")))
+			var entry any = fmt.Sprintf("%s:%s", ip, python.Str(port.Value("PublicPort")))
 			if withID {
 				entry = []any{entry, container.Map("Info").Value("Id")}
 			}

@@ -11,8 +11,8 @@ import (
 	"brine/modules/host/datastore"
 	"brine/modules/loader"
 	"brine/modules/matchers"
-	"brine/modules/text/pytext"
 	"brine/wire/payload"
+	"brine/wire/python"
 )
 
 // Keys of an entry that not every minion may read (salt/utils/mine.py).
@@ -81,7 +81,7 @@ func parse(alias string, def any) function {
 	}
 	f.name = loader.Text(take(f.kw, "mine_function"))
 	for _, key := range []string{"allow_tgt", "allow_tgt_type"} {
-		if v := take(f.kw, key); loader.Truthy(v) {
+		if v := take(f.kw, key); python.Truth(v) {
 			f.acl.Set(key, v)
 		}
 	}
@@ -107,9 +107,9 @@ func (f function) entry(value any) any {
 
 // configured lists the usable entries of mine_functions; ok is false where there are none at all.
 func configured(c *loader.Call, given any) (funcs []function, ok bool) {
-	if !loader.Truthy(given) {
+	if !python.Truth(given) {
 		merged, err := c.Call("config.merge", []any{"mine_functions", payload.NewMap(0)}, nil)
-		if err != nil || !loader.Truthy(merged) {
+		if err != nil || !python.Truth(merged) {
 			return nil, false
 		}
 		given = merged
@@ -122,7 +122,7 @@ func configured(c *loader.Call, given any) (funcs []function, ok bool) {
 		}
 	}
 	for alias, def := range defs.All() {
-		f := parse(pytext.Str(alias), def)
+		f := parse(python.Str(alias), def)
 		if _, known := c.Registry().Lookup(f.runs()); !known {
 			c.Log(slog.LevelError, fmt.Sprintf("Function %s in mine_functions not available", f.runs()))
 			continue
@@ -267,7 +267,7 @@ func ownMine(c *loader.Call, a query) (any, error) {
 	out := payload.NewMap(0)
 	kind := loader.Text(a.TgtType)
 	if !slices.Contains(targets, kind) {
-		return nil, loader.Raise("KeyError", "%s", pytext.Repr(kind))
+		return nil, loader.Raise("KeyError", "%s", python.Repr(kind))
 	}
 	facts := &matchers.Facts{ID: c.ID, Grains: c.Grains, Pillar: c.Pillar}
 	mine, err := matchers.Match(a.Tgt, kind, "", facts)

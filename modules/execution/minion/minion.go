@@ -10,8 +10,8 @@ import (
 
 	"brine/modules/fleet/keys"
 	"brine/modules/loader"
-	"brine/modules/text/pytext"
 	"brine/wire/payload"
+	"brine/wire/python"
 )
 
 // Module is the module minion.
@@ -27,7 +27,7 @@ func Module() loader.Module {
 
 // list goes by the minion's directory of keys, with master in the place of minion.
 func list(c *loader.Call, _ struct{}) (*payload.Map, error) {
-	dir := strings.ReplaceAll(pytext.Str(c.Opts().Value("pki_dir")), "minion", "master")
+	dir := strings.ReplaceAll(python.Str(c.Opts().Value("pki_dir")), "minion", "master")
 	out := payload.NewMap(4)
 	for _, status := range []keys.Status{keys.Accepted, keys.Pending, keys.Rejected, keys.Denied} {
 		names := []string{}

@@ -9,8 +9,8 @@ import (
 
 	"brine/modules/loader"
 	"brine/modules/text/pyrandom"
-	"brine/modules/text/pytext"
 	"brine/wire/payload"
+	"brine/wire/python"
 )
 
 // generator draws by a seed as random.seed takes it; nil is chance.
@@ -82,7 +82,7 @@ func randInt(_ *loader.Call, a between) (any, error) {
 	}
 	if v, ok := a.End.(string); ok {
 		return nil, &loader.ArgumentError{Message: fmt.Sprintf(`can only concatenate str (not "int") to %s`,
-			pytext.Type(v))}
+			python.Type(v))}
 	}
 	start, err := index(a.Start, "arg 1")
 	if err != nil {
@@ -104,7 +104,7 @@ func index(v any, what string) (int64, error) {
 	if err != nil {
 		return 0, err
 	}
-	if f, ok := loader.ToFloat(v); !ok || f != float64(n) {
+	if f, ok := python.Number(v); !ok || f != float64(n) {
 		return 0, loader.Raise("ValueError", "non-integer %s for randrange()", what)
 	}
 	return n, nil
@@ -150,7 +150,7 @@ func runSample(_ *loader.Call, a picked) (any, error) {
 	size, ok := a.Size.(int64)
 	if !ok {
 		return nil, &loader.ArgumentError{Message: "'<=' not supported between instances of 'int' and '" +
-			pytext.Type(a.Size) + "'"}
+			python.Type(a.Size) + "'"}
 	}
 	return sample(a.Value, size, a.Seed)
 }
@@ -171,7 +171,7 @@ func shuffle(_ *loader.Call, a shuffled) (any, error) {
 	case *payload.Map:
 		size = x.Len()
 	default:
-		return nil, &loader.ArgumentError{Message: "object of type '" + pytext.Type(x) + "' has no len()"}
+		return nil, &loader.ArgumentError{Message: "object of type '" + python.Type(x) + "' has no len()"}
 	}
 	return sample(a.Value, int64(size), a.Seed)
 }

@@ -10,8 +10,8 @@ import (
 
 	"brine/modules/host/plainfile"
 	"brine/modules/loader"
-	"brine/modules/text/pytext"
 	"brine/modules/text/unixcrypt"
+	"brine/wire/python"
 )
 
 // The characters of Python's module string.
@@ -40,8 +40,8 @@ type drawn struct {
 
 func getStr(c *loader.Call, a drawn) (any, error) {
 	chars, ok := a.Chars.(string)
-	if v := a.Chars; !ok && loader.Truthy(v) {
-		return nil, cannot(c, "expected string or bytes-like object, got '"+pytext.Type(v)+"'")
+	if v := a.Chars; !ok && python.Truth(v) {
+		return nil, cannot(c, "expected string or bytes-like object, got '"+python.Type(v)+"'")
 	}
 	if a.Printable {
 		chars = digits + lowercase + uppercase + punctuation + whitespace
@@ -114,7 +114,7 @@ func runHash(_ *loader.Call, a hashed) (any, error) {
 	name, ok := a.Algorithm.(string)
 	if !ok {
 		return nil, &loader.ArgumentError{Message: "attribute name must be string, not '" +
-			pytext.Type(a.Algorithm) + "'"}
+			python.Type(a.Algorithm) + "'"}
 	}
 	if name == "shake_128" || name == "shake_256" {
 		return nil, &loader.ArgumentError{Message: "hexdigest() missing required argument 'length' (pos 1)"}
@@ -171,7 +171,7 @@ type shadowed struct {
 func shadowHash(c *loader.Call, a shadowed) (any, error) {
 	secret, ok := a.Password.(string)
 	if v := a.Password; v != nil && !ok {
-		return nil, &loader.ArgumentError{Message: "crypt() argument 1 must be str, not " + pytext.Type(v)}
+		return nil, &loader.ArgumentError{Message: "crypt() argument 1 must be str, not " + python.Type(v)}
 	} else if v == nil {
 		secret, _ = password(20, lowercase+uppercase+digits+punctuation)
 	}
@@ -190,10 +190,10 @@ func shadowHash(c *loader.Call, a shadowed) (any, error) {
 			random, _ := password(m.salt, unixcrypt.Digits)
 			salt = m.cost + random
 		}
-		if strings.ContainsRune(secret+pytext.Str(salt), 0) {
+		if strings.ContainsRune(secret+python.Str(salt), 0) {
 			return nil, loader.Raise("ValueError", "embedded null character")
 		}
-		hash, err := unixcrypt.Crypt(secret, "$"+m.ident+"$"+pytext.Str(salt))
+		hash, err := unixcrypt.Crypt(secret, "$"+m.ident+"$"+python.Str(salt))
 		if err != nil {
 			return nil, loader.ExecErr("%s", err)
 		}
@@ -202,5 +202,5 @@ func shadowHash(c *loader.Call, a shadowed) (any, error) {
 	return nil, loader.InvocErr("Cannot hash using '%s' hash algorithm. Natively supported algorithms are: %s. "+
 		"If passlib is installed (False), the supported algorithms are: ['sha512', 'sha256', 'blowfish', 'md5', "+
 		"'crypt'].",
-		pytext.Str(algorithm), pytext.Repr(known))
+		python.Str(algorithm), python.Repr(known))
 }

@@ -8,10 +8,10 @@ import (
 
 	"brine/modules/host/links"
 	"brine/modules/loader"
-	"brine/modules/matchers"
 	"brine/modules/text/ipaddress"
-	"brine/modules/text/pytext"
 	"brine/wire/payload"
+	"brine/wire/python"
+	"brine/wire/python/fnmatch"
 )
 
 // chosen are the addresses of one family of the interfaces that one of several patterns names; nil names all.
@@ -19,7 +19,7 @@ func chosen(names any, version int) []links.Address {
 	patterns := patternsOf(names)
 	var out []links.Address
 	for _, i := range links.All() {
-		named := func(pattern string) bool { return matchers.GlobMatch(pattern, i.Name) }
+		named := func(pattern string) bool { return fnmatch.Match(pattern, i.Name) }
 		if names != nil && !slices.ContainsFunc(patterns, named) {
 			continue
 		}
@@ -37,13 +37,13 @@ func patternsOf(names any) []string {
 	list, ok := names.([]any)
 	if !ok {
 		list = nil
-		for part := range strings.SplitSeq(pytext.Str(names), ",") {
+		for part := range strings.SplitSeq(python.Str(names), ",") {
 			list = append(list, strings.TrimSpace(part))
 		}
 	}
 	var out []string
 	for _, v := range list {
-		out = append(out, pytext.Str(v))
+		out = append(out, python.Str(v))
 	}
 	return out
 }
@@ -89,7 +89,7 @@ type (
 
 func ipAddrs(c *loader.Call, a wanted4) (any, error) {
 	addrs := own(a.Interface, a.Loopback, 4)
-	if cidr := a.CIDR; loader.Truthy(cidr) {
+	if cidr := a.CIDR; python.Truth(cidr) {
 		return texts(addrs, within(c, cidr)), nil
 	}
 	switch a.Type {
@@ -103,7 +103,7 @@ func ipAddrs(c *loader.Call, a wanted4) (any, error) {
 
 func ipAddrs6(c *loader.Call, a wanted6) (any, error) {
 	addrs := own(a.Interface, a.Loopback, 6)
-	if cidr := a.CIDR; loader.Truthy(cidr) {
+	if cidr := a.CIDR; python.Truth(cidr) {
 		return texts(addrs, within(c, cidr)), nil
 	}
 	return texts(addrs, nil), nil
@@ -199,7 +199,7 @@ func inSubnet(c *loader.Call, a network) (bool, error) {
 func within(c *loader.Call, cidr any) func(netip.Addr) bool {
 	p, ok := strict(cidr)
 	if !ok {
-		c.Log(slog.LevelError, "Invalid CIDR '"+pytext.Str(cidr)+"'")
+		c.Log(slog.LevelError, "Invalid CIDR '"+python.Str(cidr)+"'")
 		return func(netip.Addr) bool { return false }
 	}
 	return func(a netip.Addr) bool { return p.Contains(a.WithZone("")) }

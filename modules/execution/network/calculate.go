@@ -10,8 +10,8 @@ import (
 
 	"brine/modules/loader"
 	"brine/modules/text/ipaddress"
-	"brine/modules/text/pytext"
 	"brine/wire/payload"
+	"brine/wire/python"
 )
 
 // address reads an address as ipaddress.ip_address does.
@@ -105,7 +105,7 @@ func count(p netip.Prefix) any {
 func calcNet(_ *loader.Call, a withMask) (any, error) {
 	v := a.Addr
 	if mask := a.Netmask; mask != nil {
-		v = pytext.Str(v) + "/" + pytext.Str(mask)
+		v = python.Str(v) + "/" + python.Str(mask)
 	}
 	p, err := loose(v)
 	if err != nil {
@@ -152,13 +152,13 @@ type dotted struct {
 func hexValue(_ *loader.Call, a dotted) (any, error) {
 	text, ok := a.IP.(string)
 	if !ok {
-		return nil, loader.Raise("AttributeError", "'%s' object has no attribute 'split'", pytext.Type(a.IP))
+		return nil, loader.Raise("AttributeError", "'%s' object has no attribute 'split'", python.Type(a.IP))
 	}
 	var out strings.Builder
 	for part := range strings.SplitSeq(text, ".") {
 		n, err := strconv.Atoi(strings.TrimSpace(part))
 		if err != nil {
-			return nil, valueError("invalid literal for int() with base 10: %s", pytext.Repr(part))
+			return nil, valueError("invalid literal for int() with base 10: %s", python.Repr(part))
 		}
 		fmt.Fprintf(&out, "%02X", n)
 	}

@@ -8,8 +8,8 @@ import (
 	"brine/modules/host/links"
 	"brine/modules/loader"
 	"brine/modules/text/ipaddress"
-	"brine/modules/text/pytext"
 	"brine/wire/payload"
+	"brine/wire/python"
 )
 
 // table is what interfaces returns: a map of each interface.
@@ -77,7 +77,7 @@ func find(c *loader.Call, v any) (links.Interface, string) {
 			return i, ""
 		}
 	}
-	text := `Interface "` + pytext.Str(v) + `" not in available interfaces: "` + strings.Join(names(), `", "`) + `"`
+	text := `Interface "` + python.Str(v) + `" not in available interfaces: "` + strings.Join(names(), `", "`) + `"`
 	c.Log(slog.LevelError, text)
 	return links.Interface{}, text
 }
@@ -131,7 +131,7 @@ type beginning struct {
 }
 
 func startsWith(_ *loader.Call, a beginning) ([]any, error) {
-	start, out := pytext.Str(a.Start), []any{}
+	start, out := python.Str(a.Start), []any{}
 	for _, i := range links.All() {
 		for _, addr := range i.Inet {
 			if strings.HasPrefix(addr.String(), start) {

@@ -8,8 +8,8 @@ import (
 	"slices"
 
 	"brine/modules/loader"
-	"brine/modules/text/pytext"
 	"brine/wire/payload"
+	"brine/wire/python"
 )
 
 // Module is the module network.
@@ -91,5 +91,5 @@ func valueError(format string, a ...any) error { return loader.Raise("ValueError
 
 // notAddress is Python's error for what is no address.
 func notAddress(v any, what string) error {
-	return valueError("%s does not appear to be an IPv4 or IPv6 %s", pytext.Repr(v), what)
+	return valueError("%s does not appear to be an IPv4 or IPv6 %s", python.Repr(v), what)
 }

@@ -2,8 +2,8 @@ package pillar
 
 import (
 	"brine/modules/loader"
-	"brine/modules/text/pytext"
 	"brine/wire/payload"
+	"brine/wire/python"
 )
 
 func fromMaster() []loader.Func {
@@ -36,8 +36,8 @@ func compile(c *loader.Call, r request) (*payload.Map, error) {
 	pillarenv := r.pillarenv
 	if pillarenv == nil {
 		pillarenv = c.Opts().Value("pillarenv")
-		if loader.Truthy(c.Opts().Value("pillarenv_from_saltenv")) {
-			if pillarenv = r.saltenv; !loader.Truthy(pillarenv) {
+		if python.Truth(c.Opts().Value("pillarenv_from_saltenv")) {
+			if pillarenv = r.saltenv; !python.Truth(pillarenv) {
 				pillarenv = c.Opts().Value("saltenv")
 			}
 		}
@@ -50,7 +50,7 @@ func compile(c *loader.Call, r request) (*payload.Map, error) {
 // masksItems tells whether pillar.items masks unless it is told otherwise.
 func masksItems(c *loader.Call) bool {
 	v, ok := c.Opts().Get("pillar_mask_output")
-	return !ok || loader.Truthy(v)
+	return !ok || python.Truth(v)
 }
 
 type fresh struct {
@@ -64,7 +64,7 @@ func items(c *loader.Call, a fresh) (any, error) {
 	if len(a.Keys) > 0 { // an old form of pillar.item
 		return item(c, some{Keys: a.Keys, seen: a.seen})
 	}
-	if loader.Truthy(a.Override) && a.Enc {
+	if python.Truth(a.Override) && a.Enc {
 		return nil, loader.ExecErr("Failed to decrypt pillar override: brine does not decrypt it yet")
 	}
 	out, err := compile(c, request{saltenv: a.Saltenv, pillarenv: a.Pillarenv, override: a.Override})
@@ -102,7 +102,7 @@ func types(v any) any {
 		}
 		return out
 	}
-	return "<" + pytext.Type(v) + ">"
+	return "<" + python.Type(v) + ">"
 }
 
 func ls(c *loader.Call, a fresh) (any, error) {

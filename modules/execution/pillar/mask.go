@@ -4,6 +4,7 @@ import (
 	"brine/modules/loader"
 	"brine/modules/text/dicts"
 	"brine/wire/payload"
+	"brine/wire/python"
 )
 
 // unmasked tells whether values are shown as they are.
@@ -11,7 +12,7 @@ func unmasked(c *loader.Call, unmask any) bool {
 	if unmask == nil {
 		return loader.IsUnmasked(c.Ctx)
 	}
-	return loader.Truthy(unmask)
+	return python.Truth(unmask)
 }
 
 // shown is a copy of a value, masked or not.
@@ -51,7 +52,7 @@ func Mask(v any) any {
 		}
 		return v
 	}
-	if loader.Truthy(v) {
+	if python.Truth(v) {
 		return mask
 	}
 	return v

@@ -12,8 +12,8 @@ import (
 	"brine/config/yaml"
 	"brine/modules/loader"
 	"brine/modules/text/dicts"
-	"brine/modules/text/pytext"
 	"brine/wire/payload"
+	"brine/wire/python"
 )
 
 // unset is the default that stands for none (salt.defaults.NOT_SET).
@@ -81,7 +81,7 @@ func get(c *loader.Call, a path) (any, error) {
 		return nil, err
 	}
 	def := a.Default
-	raise := def == any(unset) && loader.Truthy(c.Opts().Value("pillar_raise_on_missing"))
+	raise := def == any(unset) && python.Truth(c.Opts().Value("pillar_raise_on_missing"))
 	if def == any(unset) {
 		def = ""
 	}
@@ -93,7 +93,7 @@ func get(c *loader.Call, a path) (any, error) {
 	}
 	switch {
 	case !ok && raise:
-		return nil, loader.Raise("KeyError", "%s", pytext.Repr("Pillar key not found: "+a.Key))
+		return nil, loader.Raise("KeyError", "%s", python.Repr("Pillar key not found: "+a.Key))
 	case !ok:
 		found = def
 	}
@@ -112,7 +112,7 @@ func merge(c *loader.Call, nested, def, found any, ok bool) (any, bool) {
 		}
 		if over, ok := found.(*payload.Map); ok {
 			out := dicts.Clone(d).(*payload.Map)
-			dicts.Update(out, over, loader.Truthy(nested))
+			dicts.Update(out, over, python.Truth(nested))
 			return out, true
 		}
 	case []any:
@@ -129,12 +129,12 @@ func merge(c *loader.Call, nested, def, found any, ok bool) (any, bool) {
 			return out, true
 		}
 	default:
-		c.Log(slog.LevelError, "pillar.get: Default ("+pytext.Str(def)+") is of type '"+pytext.Type(def)+
+		c.Log(slog.LevelError, "pillar.get: Default ("+python.Str(def)+") is of type '"+python.Type(def)+
 			"', must be a dict or list to merge. Merge will be skipped.")
 		return nil, false
 	}
-	c.Log(slog.LevelError, "pillar.get: the default is of type '"+pytext.Type(def)+
-		"', but the returned pillar value is of type '"+pytext.Type(found)+"'. Merge will be skipped.")
+	c.Log(slog.LevelError, "pillar.get: the default is of type '"+python.Type(def)+
+		"', but the returned pillar value is of type '"+python.Type(found)+"'. Merge will be skipped.")
 	return nil, false
 }
 
@@ -175,8 +175,8 @@ type part struct {
 }
 
 func raw(c *loader.Call, a part) (any, error) {
-	plain := a.Unmask == nil || loader.Truthy(a.Unmask)
-	if !loader.Truthy(a.Key) {
+	plain := a.Unmask == nil || python.Truth(a.Unmask)
+	if !python.Truth(a.Key) {
 		return shown(c.Pillar().Clone(), plain), nil
 	}
 	v, ok := c.Pillar().Get(a.Key)
@@ -195,7 +195,7 @@ type listed struct {
 func keys(c *loader.Call, a listed) (any, error) {
 	v, ok := dicts.Traverse(c.Pillar(), a.Key, a.Delimiter)
 	if !ok {
-		return nil, loader.Raise("KeyError", "%s", pytext.Repr("Pillar key not found: "+a.Key))
+		return nil, loader.Raise("KeyError", "%s", python.Repr("Pillar key not found: "+a.Key))
 	}
 	m, ok := v.(*payload.Map)
 	if !ok {
@@ -215,7 +215,7 @@ type filtered struct {
 func filterBy(c *loader.Call, a filtered) (any, error) {
 	table, ok := a.Table.(*payload.Map)
 	if !ok {
-		return nil, loader.Raise("AttributeError", "'%s' object has no attribute 'get'", pytext.Type(a.Table))
+		return nil, loader.Raise("AttributeError", "'%s' object has no attribute 'get'", python.Type(a.Table))
 	}
 	v, wrong := dicts.FilterBy{Table: table, Own: c.Nested(), Path: a.Path, In: c.Pillar(),
 		Merge: a.Merge, Default: a.Default, Base: a.Base}.Pick()
@@ -237,7 +237,7 @@ func fileExists(c *loader.Call, a file) (any, error) {
 		return nil, loader.ExecErr("No pillar_roots found. Are you running this on the master?")
 	}
 	for env, dirs := range roots.All() {
-		if loader.Truthy(a.Saltenv) && env != a.Saltenv {
+		if python.Truth(a.Saltenv) && env != a.Saltenv {
 			continue
 		}
 		for _, dir := range loader.StringList(dirs) {

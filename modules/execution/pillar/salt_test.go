@@ -10,9 +10,9 @@ import (
 	"brine/modules/execution/pillar"
 	"brine/modules/loader"
 	"brine/modules/modtest"
-	"brine/modules/text/pyjson"
-	"brine/modules/text/pytext"
 	"brine/wire/payload"
+	"brine/wire/python"
+	"brine/wire/python/pyjson"
 )
 
 // call calls a function of the module with a pillar in memory.
@@ -45,7 +45,7 @@ func TestAsSalt(t *testing.T) {
 	if len(rows) < 300 {
 		t.Fatalf("%d rows are too few", len(rows))
 	}
-	before := pytext.Repr(file.Map("pillar"))
+	before := python.Repr(file.Map("pillar"))
 	for _, r := range rows {
 		row := r.([]any)
 		ctx := t.Context()
@@ -58,7 +58,7 @@ func TestAsSalt(t *testing.T) {
 		if wanted, bad := strings.CutPrefix(want, "error "); bad {
 			class := loader.ClassOf(err)
 			if err == nil || class[strings.LastIndexByte(class, '.')+1:]+": "+loader.Message(err) != wanted {
-				t.Errorf("%s: got %v, %v", pytext.Repr(row), got, err)
+				t.Errorf("%s: got %v, %v", python.Repr(row), got, err)
 			}
 			continue
 		}
@@ -66,11 +66,11 @@ func TestAsSalt(t *testing.T) {
 		if bad != nil {
 			t.Fatal(bad)
 		}
-		if err != nil || pytext.Repr(got) != pytext.Repr(value) {
-			t.Errorf("%s: got %s, %v", pytext.Repr(row), pytext.Repr(got), err)
+		if err != nil || python.Repr(got) != python.Repr(value) {
+			t.Errorf("%s: got %s, %v", python.Repr(row), python.Repr(got), err)
 		}
 	}
-	if after := pytext.Repr(file.Map("pillar")); after != before {
+	if after := python.Repr(file.Map("pillar")); after != before {
 		t.Errorf("the pillar became %s", after)
 	}
 }
@@ -108,15 +108,15 @@ func TestFresh(t *testing.T) {
 		opts := payload.NewMap(0)
 		opts.Update(tt.opts)
 		v, err := call(t, t.Context(), opts, payload.M("own", "mine"), m, tt.fun, tt.args, tt.kw)
-		if got := pytext.Str(v); err != nil || got != tt.want {
+		if got := python.Str(v); err != nil || got != tt.want {
 			t.Errorf("%s %v: got %s, %v, want %s", tt.fun, tt.args, got, err, tt.want)
 		}
 		asked := m.asked.Pillarenv + "|"
 		if m.asked.Override != nil {
-			asked += pytext.Repr(m.asked.Override)
+			asked += python.Repr(m.asked.Override)
 		}
 		if m.asked.Ext != nil {
-			asked += pytext.Repr(m.asked.Ext)
+			asked += python.Repr(m.asked.Ext)
 		}
 		if asked != tt.asks {
 			t.Errorf("%s %v: asked %s, want %s", tt.fun, tt.args, asked, tt.asks)

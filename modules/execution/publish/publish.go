@@ -12,8 +12,8 @@ import (
 
 	"brine/modules/loader"
 	"brine/modules/text/args"
-	"brine/modules/text/pytext"
 	"brine/wire/payload"
+	"brine/wire/python"
 )
 
 // Module is the module publish.
@@ -65,7 +65,7 @@ func ask(c *loader.Call, a publication, via any, form string) (any, error) {
 		c.Log(slog.LevelInfo, "Cannot publish publish calls. Returning {}")
 		return payload.NewMap(0), nil
 	}
-	seconds, ok := loader.ToFloat(a.Timeout)
+	seconds, ok := python.Number(a.Timeout)
 	if !ok {
 		n, err := loader.ToInt(a.Timeout)
 		if err != nil {
@@ -76,8 +76,8 @@ func ask(c *loader.Call, a publication, via any, form string) (any, error) {
 	load := payload.M("cmd", payload.CmdMinionPub, "fun", a.Fun, "arg", arguments(a.Arg), "tgt", a.Tgt,
 		"tgt_type", a.TgtType, "ret", a.Returner, "tmo", a.Timeout, "form", form, "id", c.ID,
 		"no_parse", listOpt(c, "no_parse"))
-	if loader.Truthy(via) {
-		other, err := masterByHost(master, pytext.Str(via))
+	if python.Truth(via) {
+		other, err := masterByHost(master, python.Str(via))
 		if err != nil {
 			return nil, err
 		}

@@ -13,8 +13,8 @@ import (
 
 	"brine/config"
 	"brine/modules/loader"
-	"brine/modules/text/pytext"
 	"brine/wire/payload"
+	"brine/wire/python"
 )
 
 func cacheFunctions() []loader.Func {
@@ -67,10 +67,10 @@ type aged struct {
 }
 
 func clearJobCache(c *loader.Call, a aged) (any, error) {
-	hours, ok := loader.ToFloat(a.Hours)
+	hours, ok := python.Number(a.Hours)
 	if !ok {
 		return nil, &loader.ArgumentError{Message: "unsupported operand type(s) for -: 'float' and '" +
-			pytext.Type(a.Hours) + "'"}
+			python.Type(a.Hours) + "'"}
 	}
 	oldest := time.Now().Add(-time.Duration(hours * float64(time.Hour)))
 	root := filepath.Join(c.Opts().Str("cachedir"), "minion_jobs")

@@ -8,9 +8,9 @@ import (
 	"syscall"
 
 	"brine/modules/loader"
-	"brine/modules/matchers"
-	"brine/modules/text/pytext"
 	"brine/wire/payload"
+	"brine/wire/python"
+	"brine/wire/python/fnmatch"
 )
 
 // jobsOf are the jobs of the minion around the call.
@@ -60,7 +60,7 @@ func runs(job *payload.Map, glob string) bool {
 		names = []any{job.Value("fun")}
 	}
 	for _, n := range names {
-		if matchers.GlobMatch(glob, loader.Text(n)) {
+		if fnmatch.Match(glob, loader.Text(n)) {
 			return true
 		}
 	}
@@ -113,7 +113,7 @@ func findCachedJob(c *loader.Call, a named) (any, error) {
 	jid := a.JID
 	dir := filepath.Join(c.Opts().Str("cachedir"), "minion_jobs", jid)
 	if fi, err := os.Stat(dir); err != nil || !fi.IsDir() || jid != filepath.Base(jid) || strings.HasPrefix(jid, ".") {
-		if !loader.Truthy(c.Opts().Value("cache_jobs")) {
+		if !python.Truth(c.Opts().Value("cache_jobs")) {
 			return "Local jobs cache directory not found; you may need to enable cache_jobs on this minion", nil
 		}
 		return fmt.Sprintf("Local jobs cache directory %s not found", dir), nil
@@ -163,7 +163,7 @@ func killAll(c *loader.Call, _ struct{}) ([]any, error) { return signalAll(c, sy
 func signalAll(c *loader.Call, sig syscall.Signal) []any {
 	out := []any{}
 	for _, j := range others(c) {
-		out = append(out, signal(c, pytext.Str(j.Value("jid")), int(sig)))
+		out = append(out, signal(c, python.Str(j.Value("jid")), int(sig)))
 	}
 	return out
 }

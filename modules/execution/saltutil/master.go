@@ -5,8 +5,8 @@ import (
 	"errors"
 
 	"brine/modules/loader"
-	"brine/modules/text/pytext"
 	"brine/wire/payload"
+	"brine/wire/python"
 )
 
 func masterFunctions() []loader.Func {
@@ -174,5 +174,5 @@ type called struct {
 }
 
 func mmodule(c *loader.Call, a called) (any, error) {
-	return c.Call(pytext.Str(a.Fun), a.Args, loader.CleanKWArgs(a.KW))
+	return c.Call(python.Str(a.Fun), a.Args, loader.CleanKWArgs(a.KW))
 }

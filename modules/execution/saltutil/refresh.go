@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"brine/modules/loader"
-	"brine/modules/text/pytext"
 	"brine/wire/payload"
+	"brine/wire/python"
 )
 
 // Tags of the minion's bus: what asks for a renewal, and what tells that it is done (salt/defaults/events.py).
@@ -63,17 +63,17 @@ func refreshGrains(c *loader.Call, a keywords) (any, error) {
 	kw := loader.CleanKWArgs(a.KW)
 	pillar, clean := true, false
 	if v, ok := kw.Get("refresh_pillar"); ok {
-		pillar = loader.Truthy(v)
+		pillar = python.Truth(v)
 		kw.Delete("refresh_pillar")
 	}
 	if v, ok := kw.Get("clean_pillar_cache"); ok {
-		clean = loader.Truthy(v)
+		clean = python.Truth(v)
 		kw.Delete("clean_pillar_cache")
 	}
 	if kw.Len() > 0 {
 		var invalid []string
 		for k, v := range kw.All() {
-			invalid = append(invalid, pytext.Str(k)+"="+pytext.Str(v))
+			invalid = append(invalid, python.Str(k)+"="+python.Str(v))
 		}
 		return nil, loader.InvalidKeywords(invalid)
 	}
@@ -88,7 +88,7 @@ func refreshGrains(c *loader.Call, a keywords) (any, error) {
 
 // clearGrainsCache removes the file that would bring the old grains back.
 func clearGrainsCache(c *loader.Call) {
-	if !loader.Truthy(c.Opts().Value("grains_cache")) {
+	if !python.Truth(c.Opts().Value("grains_cache")) {
 		return
 	}
 	path := filepath.Join(c.Opts().Str("cachedir"), "grains.cache.p")
@@ -109,11 +109,11 @@ func refreshPillar(c *loader.Call, a pillarRefresh) (bool, error) {
 	if !a.Wait {
 		return fireEvent(c, tagPillar, data), nil
 	}
-	seconds, _ := loader.ToFloat(a.Timeout)
+	seconds, _ := python.Number(a.Timeout)
 	answer, fired := await(c, tagPillar, data, tagPillarComplete, time.Duration(seconds*float64(time.Second)))
-	if complete, told := answer.Get("complete"); answer == nil || told && !loader.Truthy(complete) {
+	if complete, told := answer.Get("complete"); answer == nil || told && !python.Truth(complete) {
 		c.Log(slog.LevelWarn,
-			fmt.Sprintf("Pillar refresh did not complete within timeout %s", pytext.Str(a.Timeout)))
+			fmt.Sprintf("Pillar refresh did not complete within timeout %s", python.Str(a.Timeout)))
 	}
 	return fired, nil
 }
@@ -137,7 +137,7 @@ func await(c *loader.Call, tag string, data *payload.Map, answer string, limit t
 }
 
 func refreshModules(c *loader.Call, a keywords) (bool, error) {
-	if v, ok := a.KW.Get("async"); !ok || loader.Truthy(v) {
+	if v, ok := a.KW.Get("async"); !ok || python.Truth(v) {
 		return fireEvent(c, tagModules, payload.NewMap(0)), nil
 	}
 	_, fired := await(c, tagModules, payload.M("notify", true), tagModulesComplete, modulesWait)

@@ -15,8 +15,8 @@ import (
 	"brine/modules/execution/saltutil"
 	"brine/modules/loader"
 	"brine/modules/modtest"
-	"brine/modules/text/pytext"
 	"brine/wire/payload"
+	"brine/wire/python"
 )
 
 const ownJID = "20261121000000000001" // modtest.Call runs under it
@@ -396,7 +396,7 @@ func TestMaster(t *testing.T) {
 				t.Errorf("got %v %v", got, err)
 			}
 			if a := host.Asked(); len(a) != 1 || !payload.Equal(a[0], tt.asked) {
-				t.Errorf("asked %s, want %s", pytext.Repr(a[0]), pytext.Repr(tt.asked))
+				t.Errorf("asked %s, want %s", python.Repr(a[0]), python.Repr(tt.asked))
 			}
 		})
 	}

@@ -14,9 +14,9 @@ import (
 	"brine/config/yaml"
 	"brine/modules/loader"
 	"brine/modules/schedule"
-	"brine/modules/text/pytext"
 	"brine/wire/event"
 	"brine/wire/payload"
+	"brine/wire/python"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -149,7 +149,7 @@ func TestAnswers(t *testing.T) {
 		}
 		call := fmt.Sprint(row.Str("fun"), " ", row.List("args"))
 		if diff := cmp.Diff(jsonOf(t, want), jsonOf(t, is)); (diff != "") != (unlike[call] != "") {
-			t.Errorf("%d: %s %s: Salt - ours +\n%s", i, call, pytext.Repr(row.Map("kw")), diff)
+			t.Errorf("%d: %s %s: Salt - ours +\n%s", i, call, python.Repr(row.Map("kw")), diff)
 		}
 	}
 }

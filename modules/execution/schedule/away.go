@@ -7,9 +7,9 @@ import (
 	"brine/config/yaml"
 	"brine/modules/loader"
 	"brine/modules/schedule"
-	"brine/modules/text/pytext"
 	"brine/wire/event"
 	"brine/wire/payload"
+	"brine/wire/python"
 )
 
 type elsewhere struct {
@@ -62,7 +62,7 @@ func publish(c *loader.Call, a elsewhere, done string) (*payload.Map, bool, erro
 	}
 	words := []any{}
 	for k, v := range job.All() {
-		words = append(words, loader.Text(k)+"="+pytext.Str(v))
+		words = append(words, loader.Text(k)+"="+python.Str(v))
 	}
 	v, err := c.Call("publish.publish", []any{a.Target, "schedule.add", words}, nil)
 	if err != nil {
@@ -71,7 +71,7 @@ func publish(c *loader.Call, a elsewhere, done string) (*payload.Map, bool, erro
 	response, _ := v.(*payload.Map)
 	minions, failed := []any{}, []any{}
 	for id, answer := range response.All() {
-		if minions = append(minions, id); !loader.Truthy(answer) {
+		if minions = append(minions, id); !python.Truth(answer) {
 			failed = append(failed, id)
 		}
 	}
@@ -106,7 +106,7 @@ func reload(c *loader.Call, _ struct{}) (any, error) {
 	if err != nil {
 		comments = append(comments, "Unable to read existing schedule file: "+err.Error())
 	}
-	if all, ok := v.(*payload.Map); ok && loader.Truthy(all.Value("schedule")) {
+	if all, ok := v.(*payload.Map); ok && python.Truth(all.Value("schedule")) {
 		say(tell(c, payload.M("func", "reload", "schedule", all)),
 			"Reloaded schedule on minion from schedule.conf.",
 			"Failed to reload schedule on minion from schedule.conf.")

@@ -6,8 +6,8 @@ import (
 
 	"brine/modules/loader"
 	"brine/modules/schedule/dates"
-	"brine/modules/text/pytext"
 	"brine/wire/payload"
+	"brine/wire/python"
 )
 
 // intervals are the options of which a job by when or cron has none.
@@ -79,7 +79,7 @@ func build(name string, kw *payload.Map) (*payload.Map, error) {
 	if bad, err := badWhen(kw); err != nil {
 		return nil, err
 	} else if bad != nil {
-		return rejected(`Schedule item ` + pytext.Str(bad) + ` for "when" in invalid.`)
+		return rejected(`Schedule item ` + python.Str(bad) + ` for "when" in invalid.`)
 	}
 	take(job, kw, "range", "when", "once", "once_fmt", "cron", "returner", "after", "return_config", "return_kwargs",
 		"until", "run_on_start", "skip_during_range")
@@ -109,7 +109,7 @@ func badWhen(kw *payload.Map) (any, error) {
 		text, ok := when.(string)
 		if !ok {
 			return nil, loader.Raise("TypeError", "Parser must be a string or character stream, not %s",
-				pytext.Type(when))
+				python.Type(when))
 		}
 		if _, err := dates.Parse(text, time.Now()); err != nil && !errors.Is(err, dates.ErrZoned) {
 			return when, nil

@@ -12,6 +12,7 @@ import (
 	"brine/modules/schedule"
 	"brine/wire/event"
 	"brine/wire/payload"
+	"brine/wire/python"
 )
 
 // patience is how long a function waits for the minion's answer, as in Salt.
@@ -119,7 +120,7 @@ func jobs(c *loader.Call, l listing) (*payload.Map, error) {
 			out.Set(k, v)
 		case schedule.Internal(key) && !l.all:
 		default:
-			if job = plain(job); l.disabled || loader.Truthy(job.Value("enabled")) {
+			if job = plain(job); l.disabled || python.Truth(job.Value("enabled")) {
 				out.Set(k, job)
 			}
 		}
@@ -179,7 +180,7 @@ func keyword(kw *payload.Map, name string, std any) any {
 	return std
 }
 
-func set(kw *payload.Map, name string) bool { return loader.Truthy(kw.Value(name)) }
+func set(kw *payload.Map, name string) bool { return python.Truth(kw.Value(name)) }
 
 // fail sets the comment of an answer that is not a success.
 func fail(ret *payload.Map, comment string) (any, error) {

@@ -6,6 +6,7 @@ import (
 	"brine/modules/schedule"
 	"brine/modules/schedule/dates"
 	"brine/wire/payload"
+	"brine/wire/python"
 )
 
 type listed struct {
@@ -43,7 +44,7 @@ func isEnabled(c *loader.Call, a enabled) (any, error) {
 		return nil, err
 	}
 	key, std := "enabled", any(true)
-	if loader.Truthy(a.Name) {
+	if python.Truth(a.Name) {
 		key, std = loader.Text(a.Name), payload.NewMap(0)
 	}
 	if v, ok := all.Get(key); ok {

@@ -7,6 +7,7 @@ import (
 	"brine/modules/schedule/dates"
 	"brine/wire/event"
 	"brine/wire/payload"
+	"brine/wire/python"
 )
 
 type run struct {
@@ -25,7 +26,7 @@ func runJob(c *loader.Call, a run) (any, error) {
 	switch {
 	case !ok:
 		return fail(ret, "Job "+name+" does not exist.")
-	case !loader.Truthy(job.Value("enabled")) && !a.Force:
+	case !python.Truth(job.Value("enabled")) && !a.Force:
 		return ret.Set("comment", "Job "+name+" is disabled."), nil
 	case !tell(c, payload.M("name", name, "func", "run_job")):
 		return fail(ret, "Failed to run job "+name+" on minion.")
@@ -34,7 +35,7 @@ func runJob(c *loader.Call, a run) (any, error) {
 }
 
 func enableJob(c *loader.Call, a ofJob) (any, error) {
-	return switchJob(c, a, loader.Truthy(c.Opts().Value("test")), "enable", "Enabled")
+	return switchJob(c, a, python.Truth(c.Opts().Value("test")), "enable", "Enabled")
 }
 
 func disableJob(c *loader.Call, a ofJob) (any, error) {
@@ -62,7 +63,7 @@ func switchJob(c *loader.Call, a ofJob, test bool, verb, done string) (any, erro
 	job, _ := reply.Map("schedule").Value(name).(*payload.Map)
 	// Unlike Salt: for a job of the pillar, which says nothing of enabled, it tells of a missing event module and of
 	// success.
-	if enabled, known := job.Get("enabled"); !known || loader.Truthy(enabled) != (verb == "enable") {
+	if enabled, known := job.Get("enabled"); !known || python.Truth(enabled) != (verb == "enable") {
 		return fail(ret, "Failed to "+verb+" job "+name+" in schedule.")
 	}
 	ret.Map("changes").Set(name, verb+"d")
@@ -98,7 +99,7 @@ func switchAll(c *loader.Call, a ofAll, verb, done string) (any, error) {
 	if !ok {
 		return ret, nil
 	}
-	if enabled, ok := reply.Map("schedule").Get("enabled"); !ok || loader.Truthy(enabled) != (verb == "enable") {
+	if enabled, ok := reply.Map("schedule").Get("enabled"); !ok || python.Truth(enabled) != (verb == "enable") {
 		return fail(ret, "Failed to "+verb+" schedule on minion.")
 	}
 	ret.Map("changes").Set("schedule", verb+"d")
@@ -135,7 +136,7 @@ func postponeJob(c *loader.Call, a postponed) (any, error) {
 	case !isTime(c, next, next, format(a.KW)):
 		return fail(ret, "Date string could not be parsed.")
 	}
-	if loader.Truthy(c.Opts().Value("test")) {
+	if python.Truth(c.Opts().Value("test")) {
 		return ret.Set("comment", "Job: "+name+" would be postponed in schedule."), nil
 	}
 	request := payload.M("name", name, "time", current, "new_time", next, "time_fmt", format(a.KW), "func",
@@ -160,7 +161,7 @@ func skipJob(c *loader.Call, a skipped) (any, error) {
 	} else if !isTime(c, current, current, format(a.KW)) {
 		return fail(ret, "Date string could not be parsed.")
 	}
-	if loader.Truthy(c.Opts().Value("test")) {
+	if python.Truth(c.Opts().Value("test")) {
 		return ret.Set("comment", "Job: "+name+" would be skipped in schedule."), nil
 	}
 	if current == "" { // Unlike Salt: it adds the empty text to the schedule, which stops all jobs.
@@ -189,7 +190,7 @@ func shift(c *loader.Call, ret, request *payload.Map, name, done, verb string) (
 		return ret, nil
 	}
 	job, _ := reply.Map("schedule").Value(name).(*payload.Map)
-	if !loader.Truthy(job.Value("enabled")) { // Unlike Salt: as above
+	if !python.Truth(job.Value("enabled")) { // Unlike Salt: as above
 		return fail(ret, "Failed to "+verb+" job "+name+" in schedule.")
 	}
 	return ret.Set("comment", done+name+" in schedule."), nil

@@ -14,8 +14,8 @@ import (
 	"brine/modules/renderers"
 	"brine/modules/renderers/saltyaml"
 	"brine/modules/text/dicts"
-	"brine/modules/text/pytext"
 	"brine/wire/payload"
+	"brine/wire/python"
 )
 
 // getEnv is an environment variable; nil without one.
@@ -33,7 +33,7 @@ func setEnv(p place, value any) (any, error) {
 	}
 	text, ok := value.(string)
 	if !ok {
-		return nil, &loader.ArgumentError{Message: "str expected, not " + pytext.Type(value)}
+		return nil, &loader.ArgumentError{Message: "str expected, not " + python.Type(value)}
 	}
 	environ.Of(p.call.Ctx).Set(p.key, text)
 	return text, nil
@@ -63,7 +63,7 @@ func getYAML(p place) (any, error) {
 		opts := p.call.Opts()
 		must, told := opts.Get("gpg_decrypt_must_succeed")
 		gpg := renderers.GPG{KeyDir: func() string { return renderers.KeyDirOf(opts) },
-			MustSucceed: !told || loader.Truthy(must), Log: p.call.Log}
+			MustSucceed: !told || python.Truth(must), Log: p.call.Log}
 		plain, err := gpg.Decrypt(p.call.Ctx, data)
 		if err != nil {
 			return nil, err
@@ -89,16 +89,16 @@ func (p place) over(data, more any) (any, error) {
 	warn := func(text string) { p.call.Log(slog.LevelWarn, text) }
 	how := dicts.Merging{Strategy: "smart", Renderer: "yaml", Warn: warn}
 	for k, v := range p.profile.Map("merge").All() {
-		switch name := pytext.Str(k); name {
+		switch name := python.Str(k); name {
 		case "strategy":
-			how.Strategy = pytext.Str(v)
+			how.Strategy = python.Str(v)
 		case "renderer":
-			how.Renderer = pytext.Str(v)
+			how.Renderer = python.Str(v)
 		case "merge_lists":
-			how.Lists = loader.Truthy(v)
+			how.Lists = python.Truth(v)
 		default:
 			return nil, &loader.ArgumentError{Message: "merge() got an unexpected keyword argument " +
-				pytext.Repr(name)}
+				python.Repr(name)}
 		}
 	}
 	return how.Merge(data, more)

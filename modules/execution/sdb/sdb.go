@@ -9,8 +9,8 @@ import (
 	"strings"
 
 	"brine/modules/loader"
-	"brine/modules/text/pytext"
 	"brine/wire/payload"
+	"brine/wire/python"
 )
 
 // Module is the module sdb.
@@ -56,14 +56,14 @@ func placeOf(c *loader.Call, uri any) (place, bool) {
 		return place{}, false
 	}
 	found := c.Opts().Value(name)
-	if !loader.Truthy(found) {
+	if !python.Truth(found) {
 		found = c.Pillar().Value(name)
 	}
 	profile, _ := found.(*payload.Map)
 	if !profile.Has("driver") {
 		return place{}, false
 	}
-	return place{c, profile, pytext.Str(profile.Value("driver")), key}, true
+	return place{c, profile, python.Str(profile.Value("driver")), key}, true
 }
 
 // missing refuses a driver, or what a driver does not have.
@@ -165,7 +165,7 @@ func getOrSet(c *loader.Call, a chosen) (any, error) {
 		return false, nil
 	}
 	old, err := get(c, uri, false)
-	if err != nil || loader.Truthy(old) {
+	if err != nil || python.Truth(old) {
 		return old, err
 	}
 	if old != nil {
@@ -174,7 +174,7 @@ func getOrSet(c *loader.Call, a chosen) (any, error) {
 	}
 	length, ok := a.Length.(int64)
 	if !ok {
-		return nil, &loader.ArgumentError{Message: "'" + pytext.Type(a.Length) +
+		return nil, &loader.ArgumentError{Message: "'" + python.Type(a.Length) +
 			"' object cannot be interpreted as an integer"}
 	}
 	if length > maxHash {

@@ -5,8 +5,8 @@ import (
 
 	"brine/modules/loader"
 	"brine/modules/text/dicts"
-	"brine/modules/text/pytext"
 	"brine/wire/payload"
+	"brine/wire/python"
 )
 
 // Target is a map that a function of Python changes where it stands, and returns: the template's own, else a copy,
@@ -89,7 +89,7 @@ func runMergeAll(c *loader.Call, a several) (any, error) {
 			items = append(items, string(r))
 		}
 	default:
-		return nil, &loader.ArgumentError{Message: "'" + pytext.Type(lst) + "' object is not iterable"}
+		return nil, &loader.ArgumentError{Message: "'" + python.Type(lst) + "' object is not iterable"}
 	}
 	out := any(payload.NewMap(0))
 	for _, item := range items {

@@ -8,8 +8,8 @@ import (
 
 	"brine/modules/loader"
 	"brine/modules/renderers"
-	"brine/modules/text/pytext"
 	"brine/wire/payload"
+	"brine/wire/python"
 )
 
 // template is a file or a text to render.
@@ -24,9 +24,9 @@ type template struct {
 func render(c *loader.Call, a template) (any, error) {
 	path, text := a.Path, a.String
 	switch {
-	case !loader.Truthy(path) && !loader.Truthy(text):
+	case !python.Truth(path) && !python.Truth(text):
 		return nil, loader.InvocErr("Must pass path or string.")
-	case loader.Truthy(path) && loader.Truthy(text):
+	case python.Truth(path) && python.Truth(text):
 		return nil, loader.InvocErr("Must not pass both path and string.")
 	}
 	ctx, err := deeper(c.Ctx)
@@ -35,8 +35,8 @@ func render(c *loader.Call, a template) (any, error) {
 	}
 	kw := loader.CleanKWArgs(a.KW)
 	in := renderers.Input{Template: renderers.InString, Data: text, Saltenv: take(kw, "saltenv"), SLS: take(kw, "sls")}
-	if loader.Truthy(path) {
-		file, err := localFile(c, pytext.Str(path), in.Saltenv)
+	if python.Truth(path) {
+		file, err := localFile(c, python.Str(path), in.Saltenv)
 		if err != nil {
 			return nil, err
 		}
@@ -91,7 +91,7 @@ func renderersFor(c *loader.Call) *renderers.Set {
 	return renderers.New(renderers.Options{
 		Jinja: Templates(c),
 		GPG: renderers.GPG{KeyDir: func() string { return renderers.KeyDirOf(opts) },
-			MustSucceed: !ok || loader.Truthy(must)},
+			MustSucceed: !ok || python.Truth(must)},
 		Blacklist: loader.StringList(opts.Value("renderer_blacklist")),
 		Whitelist: loader.StringList(opts.Value("renderer_whitelist")),
 		Disabled:  loader.StringList(opts.Value("disable_renders")),
@@ -116,7 +116,7 @@ func localFile(c *loader.Call, path, saltenv string) (string, error) {
 			return "", err
 		}
 		if _, ok := got.(string); !ok {
-			c.Log(slog.LevelError, "Template was specified incorrectly: "+pytext.Str(got))
+			c.Log(slog.LevelError, "Template was specified incorrectly: "+python.Str(got))
 			return "", nil
 		}
 		return loader.Text(got), nil

@@ -5,9 +5,9 @@ import (
 	"brine/modules/outputters"
 	"brine/modules/renderers/saltyaml"
 	"brine/modules/text/configparser"
-	"brine/modules/text/pyjson"
-	"brine/modules/text/pytext"
 	"brine/wire/payload"
+	"brine/wire/python"
+	"brine/wire/python/pyjson"
 )
 
 const (
@@ -52,7 +52,7 @@ func serialize(_ *loader.Call, a written) (any, error) {
 func toJSON(v any, kw *payload.Map) (any, error) {
 	o := outputters.JSONOptions{Indent: -1}
 	for k, value := range kw.All() {
-		switch name := pytext.Str(k); name {
+		switch name := python.Str(k); name {
 		case "indent":
 			if value == nil {
 				continue
@@ -63,14 +63,14 @@ func toJSON(v any, kw *payload.Map) (any, error) {
 			}
 			o.Indent = int(max(n, 0))
 		case "sort_keys":
-			o.Sort = loader.Truthy(value)
+			o.Sort = python.Truth(value)
 		case "ensure_ascii":
-			o.ASCII = loader.Truthy(value)
+			o.ASCII = python.Truth(value)
 		case "skipkeys", "check_circular", "allow_nan", "separators", "default", "cls", "fp":
 			return nil, loader.Raise(serializationError, "brine does not know the option %s yet", name)
 		default:
 			return nil, loader.Raise(serializationError, "JSONEncoder.__init__() got an unexpected keyword argument %s",
-				pytext.Repr(name))
+				python.Repr(name))
 		}
 	}
 	if bytesIn(v) {
@@ -118,7 +118,7 @@ func deserialize(_ *loader.Call, a serialized) (any, error) {
 	switch name := a.Serializer; name {
 	case "json":
 		if !isText {
-			return nil, loader.Raise(deserializationError, "'%s' object has no attribute 'read'", pytext.Type(data))
+			return nil, loader.Raise(deserializationError, "'%s' object has no attribute 'read'", python.Type(data))
 		}
 		v, err := pyjson.Load(text)
 		if err != nil {
@@ -128,7 +128,7 @@ func deserialize(_ *loader.Call, a serialized) (any, error) {
 	case "yaml":
 		for k := range kw.All() {
 			return nil, loader.Raise(deserializationError, "load() got an unexpected keyword argument %s",
-				pytext.Repr(k))
+				python.Repr(k))
 		}
 		if !isText {
 			return nil, loader.Raise(deserializationError, "a string or stream input is required")
@@ -153,7 +153,7 @@ func deserialize(_ *loader.Call, a serialized) (any, error) {
 // noOptions refuses options that brine does not honour, by name.
 func noOptions(class string, kw *payload.Map) error {
 	for k := range kw.All() {
-		return loader.Raise(class, "brine does not know the option %s yet", pytext.Str(k))
+		return loader.Raise(class, "brine does not know the option %s yet", python.Str(k))
 	}
 	return nil
 }

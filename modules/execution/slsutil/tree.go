@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"brine/modules/loader"
-	"brine/modules/text/pytext"
+	"brine/wire/python"
 )
 
 // inTree are the functions that look into the file server's tree of an environment.
@@ -31,7 +31,7 @@ type place struct {
 
 func is(kinds ...string) func(*loader.Call, place) (bool, error) {
 	return func(c *loader.Call, a place) (bool, error) {
-		return inLists(c, pytext.Str(a.Path), pytext.Str(a.Saltenv), kinds...)
+		return inLists(c, python.Str(a.Path), python.Str(a.Saltenv), kinds...)
 	}
 }
 
@@ -86,9 +86,9 @@ type upwards struct {
 
 // findUp is slsutil.findup.
 func findUp(c *loader.Call, a upwards) (any, error) {
-	start, env := "", pytext.Str(a.Saltenv)
-	if v := a.Start; loader.Truthy(v) {
-		start = path.Clean(pytext.Str(v))
+	start, env := "", python.Str(a.Saltenv)
+	if v := a.Start; python.Truth(v) {
+		start = path.Clean(python.Str(v))
 		there, err := inLists(c, start, env, listFiles, listDirs)
 		if err != nil {
 			return nil, err
@@ -106,7 +106,7 @@ func findUp(c *loader.Call, a upwards) (any, error) {
 	}
 	for dir := start; ; dir = strings.TrimSuffix(dir[:strings.LastIndexByte(dir, '/')+1], "/") {
 		for _, name := range names {
-			full := path.Join(dir, pytext.Str(name))
+			full := path.Join(dir, python.Str(name))
 			if there, err := inLists(c, full, env, listFiles, listDirs); err != nil || there {
 				return full, err
 			}

@@ -17,6 +17,7 @@ import (
 	"brine/modules/host/program"
 	"brine/modules/loader"
 	"brine/wire/payload"
+	"brine/wire/python"
 )
 
 // Module is ssh, where there is a client of it.
@@ -72,10 +73,10 @@ func receive(c *loader.Call, a asked) (any, error) {
 // command is the command line of ssh-keyscan. That of CentOS 5 wants a type of key.
 func command(c *loader.Call, a asked) []string {
 	argv := []string{"ssh-keyscan"}
-	if loader.Truthy(a.Port) {
+	if python.Truth(a.Port) {
 		argv = append(argv, "-p", loader.Text(a.Port))
 	}
-	if loader.Truthy(a.Enc) {
+	if python.Truth(a.Enc) {
 		argv = append(argv, "-t", loader.Text(a.Enc))
 	} else if finger, _ := c.Grain("osfinger"); finger == "CentOS-5" {
 		argv = append(argv, "-t", "rsa")
@@ -130,7 +131,7 @@ func sums(name string) (hash.Hash, bool) {
 // fingerprint is the hash of a key in base64, in the form xx:xx:xx; "" for what is not base64.
 func fingerprint(key string, hashType any) (string, error) {
 	name := "sha256"
-	if loader.Truthy(hashType) {
+	if python.Truth(hashType) {
 		name = strings.ToLower(loader.Text(hashType))
 	}
 	sum, known := sums(name)

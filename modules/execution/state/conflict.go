@@ -6,8 +6,8 @@ import (
 	"strings"
 
 	"brine/modules/loader"
-	"brine/modules/text/pytext"
 	"brine/wire/payload"
+	"brine/wire/python"
 )
 
 // watching are the state modules of Salt 3008.3 that have a function for watch (mod_watch).
@@ -18,11 +18,11 @@ func hasModWatch(module string) bool { return slices.Contains(watching, module) 
 // conflicts names the functions of states that run at the moment, in Salt's words; nil when none does, or the call may
 // run beside them.
 func conflicts(c *loader.Call, a shown) (out []string) {
-	if c.Host().Jobs == nil || loader.Truthy(a.KW.Value("concurrent")) {
+	if c.Host().Jobs == nil || python.Truth(a.KW.Value("concurrent")) {
 		return nil
 	}
 	for _, job := range c.Host().Jobs.Running() {
-		jid := pytext.Str(job.Value("jid"))
+		jid := python.Str(job.Value("jid"))
 		if jid == c.JID || !strings.HasPrefix(job.Str("fun"), "state.") {
 			continue
 		}
@@ -31,7 +31,7 @@ func conflicts(c *loader.Call, a shown) (out []string) {
 			started = at.Format("2006, Jan 02 15:04:05.000000")
 		}
 		out = append(out, fmt.Sprintf("The function %q is running as PID %s and was started at %s with jid %s",
-			job.Str("fun"), pytext.Str(job.Value("pid")), started, jid))
+			job.Str("fun"), python.Str(job.Value("pid")), started, jid))
 	}
 	return out
 }

@@ -5,9 +5,9 @@ import (
 	"strings"
 
 	"brine/modules/loader"
-	"brine/modules/text/pytext"
 	"brine/modules/tops"
 	"brine/wire/payload"
+	"brine/wire/python"
 )
 
 // ofMaster are the options of a compilation that a master sets for its minions; the answers of some masters lack a few
@@ -24,18 +24,18 @@ var eitherSays = []string{"state_events", "state_aggregate"}
 func optionsOf(c *loader.Call, kw *payload.Map, how settings) (*payload.Map, error) {
 	opts := c.Opts().Clone()
 	if saltenv := kw.Value("saltenv"); saltenv != nil {
-		if loader.Truthy(opts.Value("lock_saltenv")) && any(pytext.Str(saltenv)) != opts.Value("saltenv") {
+		if python.Truth(opts.Value("lock_saltenv")) && any(python.Str(saltenv)) != opts.Value("saltenv") {
 			return nil, loader.ExecErr("lock_saltenv is enabled, saltenv cannot be changed")
 		}
-		opts.Set("saltenv", pytext.Str(saltenv))
+		opts.Set("saltenv", python.Str(saltenv))
 	}
 	from := "pillarenv"
-	if !kw.Has(from) && loader.Truthy(opts.Value("pillarenv_from_saltenv")) {
+	if !kw.Has(from) && python.Truth(opts.Value("pillarenv_from_saltenv")) {
 		from = "saltenv"
 	}
 	if env, given := kw.Get(from); given {
 		if env != nil {
-			env = pytext.Str(env)
+			env = python.Str(env)
 		}
 		opts.Set("pillarenv", env)
 	}
@@ -73,7 +73,7 @@ func takeMasters(c *loader.Call, opts *payload.Map) error {
 		}
 	}
 	for _, key := range eitherSays {
-		if !loader.Truthy(opts.Value(key)) && loader.Truthy(masters.Value(key)) {
+		if !python.Truth(opts.Value(key)) && python.Truth(masters.Value(key)) {
 			opts.Set(key, masters.Value(key))
 		}
 	}

@@ -9,13 +9,14 @@ import (
 	"testing"
 
 	"brine/config"
-	"brine/modules/execution"
+	"brine/modules/absent"
+	"brine/modules/all"
 	"brine/modules/loader"
 	"brine/modules/modtest"
 	"brine/modules/outputters"
 	"brine/modules/pillar"
-	"brine/modules/text/pyjson"
 	"brine/wire/payload"
+	"brine/wire/python/pyjson"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -48,7 +49,8 @@ func minionOf(t testing.TB, files, opts *payload.Map) (env *loader.Env, dir stri
 	}
 	raw := minion.Raw.Clone().Set("local", true).Set("__cli", "salt-call")
 	reg := loader.NewRegistry()
-	execution.Register(reg, execution.Options{Version: "3008.3"})
+	reg.Lacks(absent.Of(absent.Execution))
+	reg.Offer(all.Execution())
 	env = &loader.Env{Registry: reg, ID: "web1", Opts: func() *payload.Map { return raw },
 		Grains: func() *payload.Map { return grains }, Host: loader.Host{Log: &modtest.Log{}}}
 	source := pillar.NewOwn(env)

@@ -14,9 +14,9 @@ import (
 	"brine/modules/states/run"
 	"brine/modules/states/run/top"
 	"brine/modules/text/dicts"
-	"brine/modules/text/pytext"
 	"brine/modules/tops/confirm"
 	"brine/wire/payload"
+	"brine/wire/python"
 )
 
 // disabledGrain is the grain in which state.disable keeps what is disabled.
@@ -47,7 +47,7 @@ func begin(c *loader.Call, kw *payload.Map, how settings) (*session, error) {
 	if err != nil {
 		return nil, err
 	}
-	if errs := pillar.Value("_errors"); loader.Truthy(errs) && !how.anyPillar && !loader.Truthy(kw.Value("force")) {
+	if errs := pillar.Value("_errors"); python.Truth(errs) && !how.anyPillar && !python.Truth(kw.Value("force")) {
 		c.SetRetcode(exitPillar)
 		info, err := outputters.Format("nested", errs, outputters.Options{})
 		if err != nil {
@@ -71,7 +71,7 @@ func begin(c *loader.Call, kw *payload.Map, how settings) (*session, error) {
 	}
 	return &session{opts: opts, Compiler: run.New(run.Options{
 		Source: &source{inner, client, opts}, Opts: opts, Watches: hasModWatch, Forbidden: forbidden(c),
-		Match: top.Matcher{Means: meansOf(inner), More: more, MoreFirst: loader.Truthy(opts.Value("master_tops_first"))},
+		Match: top.Matcher{Means: meansOf(inner), More: more, MoreFirst: python.Truth(opts.Value("master_tops_first"))},
 		Log:   func(text string) { c.LogAs("salt.state", slog.LevelError, text) },
 	})}, nil
 }
@@ -101,7 +101,7 @@ func meansOf(c *loader.Call) func(target any, items []any) (bool, error) {
 		}
 		hit, err := matchers.Match(target, kind, "", facts)
 		if err != nil {
-			c.Log(slog.LevelError, fmt.Sprintf("top file: target %s: %s", pytext.Str(target), err))
+			c.Log(slog.LevelError, fmt.Sprintf("top file: target %s: %s", python.Str(target), err))
 		}
 		return hit, nil
 	}

@@ -7,8 +7,8 @@ import (
 	"brine/modules/loader"
 	"brine/modules/states/run"
 	"brine/modules/states/run/high"
-	"brine/modules/text/pytext"
 	"brine/wire/payload"
+	"brine/wire/python"
 )
 
 // Exit codes of functions that compile states (salt/defaults/exitcodes.py).
@@ -46,7 +46,7 @@ func highOf(c *loader.Call, a named) (s *session, data *payload.Map, errs []stri
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	env := pytext.Str(s.opts.Value("saltenv"))
+	env := python.Str(s.opts.Value("saltenv"))
 	data, errs, err = s.High(c.Ctx, payload.M(env, splitInput(a.Mods)))
 	if err == nil {
 		errs = append(errs, high.Verify(data)...)
@@ -271,7 +271,7 @@ func splitInput(v any) []any {
 		return list
 	}
 	out := []any{}
-	for _, word := range strings.Split(pytext.Str(v), ",") {
+	for _, word := range strings.Split(python.Str(v), ",") {
 		out = append(out, strings.TrimSpace(word))
 	}
 	return out

@@ -8,10 +8,11 @@ import (
 	"time"
 
 	"brine/modules/loader"
-	"brine/modules/matchers"
-	"brine/modules/text/pytext"
 	"brine/modules/text/pytime"
 	"brine/wire/payload"
+	"brine/wire/python"
+	"brine/wire/python/fnmatch"
+	"brine/wire/python/re"
 
 	"golang.org/x/sys/unix"
 )
@@ -34,7 +35,7 @@ type layout struct {
 func now(_ *loader.Call, a layout) (any, error) {
 	format, ok := a.Format.(string)
 	if !ok {
-		return nil, &loader.ArgumentError{Message: "strftime() argument 1 must be str, not " + pytext.Type(a.Format)}
+		return nil, &loader.ArgumentError{Message: "strftime() argument 1 must be str, not " + python.Type(a.Format)}
 	}
 	return pytime.Strftime(time.Now(), format), nil
 }
@@ -50,7 +51,7 @@ func diskUsage(c *loader.Call, a fileSystems) (any, error) {
 		text, ok := v.(string)
 		switch {
 		case !ok:
-			return nil, loader.Raise("AttributeError", "'%s' object has no attribute 'startswith'", pytext.Type(v))
+			return nil, loader.Raise("AttributeError", "'%s' object has no attribute 'startswith'", python.Type(v))
 		case strings.HasPrefix(text, "/"):
 			places = append(places, text)
 		default:
@@ -95,7 +96,7 @@ func mounts(types []string) ([]string, error) {
 	for line := range strings.Lines(string(text)) {
 		words := strings.Fields(line)
 		for _, glob := range types {
-			if len(words) >= 3 && matchers.GlobMatch(glob, words[2]) {
+			if len(words) >= 3 && fnmatch.Match(glob, words[2]) {
 				out = append(out, words[1])
 			}
 		}
@@ -113,7 +114,7 @@ func pids(c *loader.Call, a signature) (any, error) {
 	if !ok {
 		return nil, &loader.ArgumentError{Message: "first argument must be string or compiled pattern"}
 	}
-	re, err := matchers.CompileText(text, "")
+	re, err := re.CompileText(text, "")
 	if err != nil {
 		return nil, loader.Raise("re.error", "%s", err)
 	}

@@ -13,8 +13,8 @@ import (
 	"brine/modules/host/environ"
 	"brine/modules/host/program"
 	"brine/modules/loader"
-	"brine/modules/text/pytext"
 	"brine/wire/payload"
+	"brine/wire/python"
 )
 
 // machine are the functions of the machine that take no arguments.
@@ -97,7 +97,7 @@ func loggedIn(c *loader.Call, _ struct{}) (any, error) {
 // processes are the lines of the program that the grain ps names.
 func processes(c *loader.Call) ([]string, error) {
 	ps, _ := c.Grain("ps")
-	v, err := c.Call("cmd.run", []any{pytext.Str(ps)}, payload.M("python_shell", true))
+	v, err := c.Call("cmd.run", []any{python.Str(ps)}, payload.M("python_shell", true))
 	return strings.Split(loader.Text(v), "\n"), err
 }
 
@@ -136,7 +136,7 @@ func custom(c *loader.Call, _ struct{}) (any, error) {
 	out := payload.NewMap(0)
 	wanted, _ := conf.(*payload.Map)
 	for key, items := range wanted.All() {
-		name := pytext.Str(key)
+		name := python.Str(key)
 		fun := name[:max(0, strings.LastIndexByte(name, '.'))]
 		if fun == "status.custom" {
 			continue
@@ -154,7 +154,7 @@ func custom(c *loader.Call, _ struct{}) (any, error) {
 		for _, item := range list {
 			value, known := values.Get(item)
 			if !known {
-				c.Log(slog.LevelWarn, "val "+pytext.Str(item)+" not in return of "+fun)
+				c.Log(slog.LevelWarn, "val "+python.Str(item)+" not in return of "+fun)
 				value = "UNKNOWN"
 			}
 			out.Set(item, value)

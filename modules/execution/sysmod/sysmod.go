@@ -7,9 +7,9 @@ import (
 	"strings"
 
 	"brine/modules/loader"
-	"brine/modules/matchers"
-	"brine/modules/text/pytext"
 	"brine/wire/payload"
+	"brine/wire/python"
+	"brine/wire/python/fnmatch"
 )
 
 // Module is the module sys.
@@ -90,7 +90,7 @@ type named struct {
 func (a named) texts() []string {
 	out := make([]string, len(a.Words))
 	for i, w := range a.Words {
-		out[i] = pytext.Str(w)
+		out[i] = python.Str(w)
 	}
 	return out
 }
@@ -123,7 +123,7 @@ func listFunctions(from pick) func(*loader.Call, listedFunctions) ([]any, error)
 // has a star or a dot, else the name of the module.
 func listed(word, name string) bool {
 	if strings.ContainsAny(word, "*.") {
-		return matchers.GlobMatch(word, name)
+		return fnmatch.Match(word, name)
 	}
 	return strings.HasPrefix(name, word+".")
 }
@@ -146,7 +146,7 @@ func listModules(from pick) func(*loader.Call, named) ([]any, error) {
 // meansModule matches a glob against the whole function name, a plain word against the module's.
 func meansModule(word, name string) bool {
 	if strings.Contains(word, "*") {
-		return matchers.GlobMatch(word, name)
+		return fnmatch.Match(word, name)
 	}
 	return loader.ModuleOf(name) == word
 }

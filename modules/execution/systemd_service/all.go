@@ -11,8 +11,8 @@ import (
 
 	"brine/modules/execution/cmdmod"
 	"brine/modules/loader"
-	"brine/modules/text/pytext"
 	"brine/wire/payload"
+	"brine/wire/python"
 
 	"golang.org/x/sys/unix"
 )
@@ -219,7 +219,7 @@ func execs(h *host, a rooted) (any, error) {
 		}
 		path, given := fields.Get("path")
 		if !given {
-			return nil, loader.Raise("KeyError", "%s", pytext.Repr("path"))
+			return nil, loader.Raise("KeyError", "%s", python.Repr("path"))
 		}
 		out.Set(name, path)
 	}

@@ -12,6 +12,7 @@ import (
 	"brine/modules/loader"
 	"brine/modules/text/pattern"
 	"brine/wire/payload"
+	"brine/wire/python"
 )
 
 // host is what one call of a function knows of the machine. What the reference keeps in __context__ is kept here, since
@@ -34,7 +35,7 @@ func newHost(o Options, c *loader.Call) *host { return &host{c: c, root: o.Root}
 
 // at is a path of the host, or of another root directory where one is given.
 func (h *host) at(path string, root any) string {
-	if !loader.Truthy(root) {
+	if !python.Truth(root) {
 		root = h.root
 	}
 	if text := loader.Text(root); text != "" {
@@ -76,7 +77,7 @@ func (h *host) command(root any, words ...string) []string {
 		path = "systemctl" // starting it says what is wrong
 	}
 	argv := []string{path}
-	if loader.Truthy(root) {
+	if python.Truth(root) {
 		argv = append(argv, "--root", loader.Text(root))
 	}
 	return append(argv, words...)

@@ -10,10 +10,10 @@ import (
 	"brine/modules/execution/cmdmod"
 	"brine/modules/host/pypath"
 	"brine/modules/loader"
-	"brine/modules/matchers"
 	"brine/modules/text/pattern"
-	"brine/modules/text/pytext"
 	"brine/wire/payload"
+	"brine/wire/python"
+	"brine/wire/python/fnmatch"
 
 	"golang.org/x/sys/unix"
 )
@@ -126,12 +126,12 @@ func statusFunc(h *host, a running) (any, error) {
 	name, ok := a.Name.(string)
 	if !ok {
 		return nil, &loader.ArgumentError{Message: "expected string or bytes-like object, got '" +
-			pytext.Type(a.Name) + "'"}
+			python.Type(a.Name) + "'"}
 	}
 	if !globbing.MatchString(name) {
 		return h.active(name)
 	}
-	out, glob := payload.NewMap(0), matchers.CompileGlob(name)
+	out, glob := payload.NewMap(0), fnmatch.Compile(name)
 	for _, service := range h.all(nil) {
 		if !glob.Match(service) {
 			continue
@@ -184,7 +184,7 @@ func (h *host) enabled(of, root any) (bool, error) {
 		return true, nil
 	}
 	if _, ok := of.(string); !ok {
-		return false, &loader.ArgumentError{Message: "argument of type '" + pytext.Type(of) + "' is not iterable"}
+		return false, &loader.ArgumentError{Message: "argument of type '" + python.Type(of) + "' is not iterable"}
 	}
 	if strings.Contains(name, "@") {
 		found, err := cmdmod.Run(h.c, []string{"find", h.at("/etc/systemd/system", nil), "-name", name, "-type", "l",

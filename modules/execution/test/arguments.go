@@ -2,8 +2,8 @@ package test
 
 import (
 	"brine/modules/loader"
-	"brine/modules/text/pytext"
 	"brine/wire/payload"
+	"brine/wire/python"
 )
 
 // arguments are the functions that show their own arguments.
@@ -61,10 +61,10 @@ func argType(_ *loader.Call, a anything) (*payload.Map, error) {
 	return payload.M("args", types, "kwargs", kw), nil
 }
 
-func typeText(v any) string { return "<class '" + pytext.Type(v) + "'>" }
+func typeText(v any) string { return "<class '" + python.Type(v) + "'>" }
 
 func argRepr(_ *loader.Call, a anything) (*payload.Map, error) {
-	return payload.M("args", pytext.Tuple(a.Rest), "kwargs", pytext.Repr(a.KW)), nil
+	return payload.M("args", python.Tuple(a.Rest), "kwargs", python.Repr(a.KW)), nil
 }
 
 type crossed struct {
@@ -97,7 +97,7 @@ func spread(name string, v any) ([]any, error) {
 		return x.Keys(), nil
 	}
 	return nil, &loader.ArgumentError{Message: "salt.loaded.int.module." + name +
-		"() argument after * must be an iterable, not " + pytext.Type(v)}
+		"() argument after * must be an iterable, not " + python.Type(v)}
 }
 
 type tried struct {

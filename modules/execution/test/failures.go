@@ -6,8 +6,8 @@ import (
 	"syscall"
 
 	"brine/modules/loader"
-	"brine/modules/text/pytext"
 	"brine/wire/payload"
+	"brine/wire/python"
 )
 
 // failures are the functions that fail on purpose.
@@ -52,7 +52,7 @@ type message struct {
 }
 
 func exception(_ *loader.Call, a message) (any, error) {
-	return nil, loader.Raise("Exception", "%s", pytext.Str(a.Text))
+	return nil, loader.Raise("Exception", "%s", python.Str(a.Text))
 }
 
 type asserted struct {
@@ -130,11 +130,11 @@ func raise(c *loader.Call, a raised) (any, error) {
 func saltError(full, class string, args []any) error {
 	if len(args) > 2 {
 		return &loader.ArgumentError{Message: class + ".__init__() takes from 1 to 2 positional arguments but " +
-			pytext.Repr(int64(len(args)+1)) + " were given"}
+			python.Repr(int64(len(args)+1)) + " were given"}
 	}
 	text := ""
 	if len(args) > 0 {
-		text = pytext.Str(args[0])
+		text = python.Str(args[0])
 	}
 	switch class {
 	case "CommandExecutionError":
@@ -177,13 +177,13 @@ func exceptionText(name string, args []any) string {
 	case len(args) == 0:
 		return ""
 	case len(args) == 1 && name == "KeyError":
-		return pytext.Repr(args[0])
+		return python.Repr(args[0])
 	case len(args) == 1:
-		return pytext.Str(args[0])
+		return python.Str(args[0])
 	case len(args) == 2 && isOSError(name):
-		return "[Errno " + pytext.Str(args[0]) + "] " + pytext.Str(args[1])
+		return "[Errno " + python.Str(args[0]) + "] " + python.Str(args[1])
 	}
-	return pytext.Tuple(args)
+	return python.Tuple(args)
 }
 
 func isOSError(name string) bool {

@@ -6,8 +6,8 @@ import (
 	"strings"
 
 	"brine/modules/loader"
-	"brine/modules/text/pytext"
 	"brine/wire/payload"
+	"brine/wire/python"
 )
 
 // reports tell about the program and its functions.
@@ -77,9 +77,9 @@ func each(sections *payload.Map, fn func(name, version string)) {
 		for name, version := range section.All() {
 			text := "Not Installed"
 			if version != nil {
-				text = pytext.Str(version)
+				text = python.Str(version)
 			}
-			fn(pytext.Str(name), text)
+			fn(python.Str(name), text)
 		}
 	}
 }

@@ -8,8 +8,8 @@ import (
 
 	"brine/modules/host/accounts"
 	"brine/modules/loader"
-	"brine/modules/text/pytext"
 	"brine/wire/payload"
+	"brine/wire/python"
 )
 
 // Module is the module user of Linux.
@@ -50,7 +50,7 @@ type (
 )
 
 func info(c *loader.Call, a namedUnder) (*payload.Map, error) {
-	u, ok, err := accounts.UserNamed(c.Ctx, a.dir(), pytext.Str(a.Name))
+	u, ok, err := accounts.UserNamed(c.Ctx, a.dir(), python.Str(a.Name))
 	if err != nil {
 		return nil, err
 	}
@@ -111,7 +111,7 @@ func listUsers(c *loader.Call, a under) ([]any, error) {
 }
 
 func listGroups(c *loader.Call, a named) ([]any, error) {
-	names, err := accounts.GroupsOf(c.Ctx, pytext.Str(a.Name))
+	names, err := accounts.GroupsOf(c.Ctx, python.Str(a.Name))
 	return list(names), err
 }
 

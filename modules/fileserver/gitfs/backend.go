@@ -14,8 +14,8 @@ import (
 	"time"
 
 	"brine/modules/fileserver"
-	"brine/modules/matchers"
 	"brine/wire/payload"
+	"brine/wire/python/fnmatch"
 )
 
 // folder is where copies of repositories are kept, below cachedir.
@@ -307,7 +307,7 @@ func (b *Backend) ClearLock(glob string) ([]string, error) { return b.each(glob,
 
 func (b *Backend) each(glob string, do func(*repo) (string, error)) (done []string, err error) {
 	for _, r := range b.repos {
-		if glob != "" && !matchers.CompileGlob(glob).Match(r.url) {
+		if glob != "" && !fnmatch.Compile(glob).Match(r.url) {
 			continue
 		}
 		text, bad := do(r)

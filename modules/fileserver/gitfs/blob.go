@@ -9,7 +9,7 @@ import (
 	"path/filepath"
 	"time"
 
-	"brine/modules/host/wholefile"
+	"brine/wire/disk/wholefile"
 
 	"github.com/go-git/go-git/v5/plumbing"
 )

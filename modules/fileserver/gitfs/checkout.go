@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"brine/modules/host/wholefile"
+	"brine/wire/disk/wholefile"
 
 	"github.com/go-git/go-git/v5/plumbing"
 )

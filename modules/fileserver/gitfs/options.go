@@ -1,8 +1,8 @@
 package gitfs
 
 import (
-	"brine/modules/loader"
 	"brine/wire/payload"
+	"brine/wire/python"
 )
 
 // globals are the options that hold for all remotes of a role, by the parameter of one remote.
@@ -47,5 +47,5 @@ func option(opts *payload.Map, role, key string) any {
 }
 
 func globalLock(opts *payload.Map, role string) bool {
-	return loader.Truthy(option(opts, role, "global_lock"))
+	return python.Truth(option(opts, role, "global_lock"))
 }

@@ -14,8 +14,8 @@ import (
 	"strings"
 	"time"
 
-	"brine/modules/text/pytext"
 	"brine/wire/payload"
+	"brine/wire/python"
 )
 
 // Pillars keeps the repositories of the git external pillars of a master. Trees are taken from what was fetched before:
@@ -50,7 +50,7 @@ func NewPillars(opts *payload.Map, log func(slog.Level, string)) (*Pillars, erro
 		return nil, nil
 	}
 	p := &Pillars{opts: opts, log: log}
-	seconds, err := strconv.Atoi(pytext.Str(option(opts, RolePillar, "update_interval")))
+	seconds, err := strconv.Atoi(python.Str(option(opts, RolePillar, "update_interval")))
 	if err != nil || seconds <= 0 {
 		seconds = 60
 	}

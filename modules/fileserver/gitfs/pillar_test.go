@@ -12,8 +12,8 @@ import (
 	"brine/modules/fileserver/gitfs"
 	"brine/modules/pillar"
 	"brine/modules/renderers/saltyaml"
-	"brine/modules/text/pytext"
 	"brine/wire/payload"
+	"brine/wire/python"
 )
 
 // load reads JSON, which is YAML too, with the folder of the repositories filled in.
@@ -65,7 +65,7 @@ func TestSaltPillar(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if g, w := pytext.Repr(got), pytext.Repr(want); g != w { // the order of keys too
+			if g, w := python.Repr(got), python.Repr(want); g != w { // the order of keys too
 				t.Errorf("got  %s\nwant %s", g, w)
 			}
 		})

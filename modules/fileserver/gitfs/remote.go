@@ -8,10 +8,9 @@ import (
 	"strings"
 	"time"
 
-	"brine/modules/loader"
 	"brine/modules/matchers"
-	"brine/modules/text/pytext"
 	"brine/wire/payload"
+	"brine/wire/python"
 )
 
 // Roles of remotes, as options begin.
@@ -82,12 +81,12 @@ func parseRemotes(role string, list []any, opts *payload.Map) (out []*remote, er
 			payload.Show(p))
 	}
 	for _, entry := range list {
-		ids := []string{pytext.Str(entry)}
+		ids := []string{python.Str(entry)}
 		params := payload.NewMap(0)
 		if m, ok := entry.(*payload.Map); ok {
 			ids = ids[:0]
 			for k := range m.All() {
-				ids = append(ids, pytext.Str(k))
+				ids = append(ids, python.Str(k))
 			}
 			params = m
 		}
@@ -115,7 +114,7 @@ func parseRemotes(role string, list []any, opts *payload.Map) (out []*remote, er
 func newRemote(role, id string, conf any, hasConf bool, opts *payload.Map) (*remote, error) {
 	r := &remote{role: role, id: id, url: id, envs: map[string]envConf{}, revmap: map[string][]string{}}
 	if role == RolePillar {
-		r.branch = pytext.Str(option(opts, role, "branch"))
+		r.branch = python.Str(option(opts, role, "branch"))
 		if branch, url, ok := cutSpace(id); ok {
 			r.branch, r.url = branch, url
 		}
@@ -171,13 +170,13 @@ func (r *remote) check(own *payload.Map) error {
 		}
 	}
 	for k := range own.All() {
-		if key := pytext.Str(k); !slices.Contains(valid, key) {
+		if key := python.Str(k); !slices.Contains(valid, key) {
 			// Salt's words
 			return fmt.Errorf("Invalid %s configuration parameter '%s'. Valid parameters are: %s", r.role, key,
 				strings.Join(valid, ", "))
 		}
 	}
-	if v, ok := own.Get("depth"); ok && pytext.Str(v) != "0" {
+	if v, ok := own.Get("depth"); ok && python.Str(v) != "0" {
 		return errors.New("depth is not honoured: the whole history is fetched")
 	}
 	return nil
@@ -186,11 +185,11 @@ func (r *remote) check(own *payload.Map) error {
 func (r *remote) fill(get func(string) any, own *payload.Map) (err error) {
 	str := func(key string) string {
 		if v := get(key); v != nil {
-			return pytext.Str(v)
+			return python.Str(v)
 		}
 		return ""
 	}
-	truth := func(key string) bool { return loader.Truthy(get(key)) }
+	truth := func(key string) bool { return python.Truth(get(key)) }
 	r.base, r.fallback, r.root = str("base"), str("fallback"), strings.TrimRight(str("root"), "/")
 	r.mountpoint = strings.Trim(stripProto(str("mountpoint")), "/")
 	r.whitelist, r.blacklist, r.noMapping = wordList(get("saltenv_whitelist")), wordList(get("saltenv_blacklist")),
@@ -199,14 +198,14 @@ func (r *remote) fill(get func(string) any, own *payload.Map) (err error) {
 		r.env = str("env")
 		r.mountpoint = ""
 		if v, ok := own.Get("mountpoint"); ok {
-			r.mountpoint = strings.Trim(stripProto(pytext.Str(v)), "/")
+			r.mountpoint = strings.Trim(stripProto(python.Str(v)), "/")
 		}
 	}
 	if v, ok := own.Get("name"); ok {
-		r.name = pytext.Str(v)
+		r.name = python.Str(v)
 	}
 	if v, ok := own.Get("all_saltenvs"); ok {
-		all := pytext.Str(v)
+		all := python.Str(v)
 		r.allSaltenvs = &all
 	}
 	if v, ok := own.Get("saltenv"); ok {
@@ -316,13 +315,13 @@ func envConfs(v any) map[string]envConf {
 			if !ok {
 				return nil
 			}
-			s := pytext.Str(v)
+			s := python.Str(v)
 			if key == "mountpoint" {
 				s = stripProto(s)
 			}
 			return &s
 		}
-		out[pytext.Str(k)] = envConf{ref: text("ref"), mountpoint: text("mountpoint"), root: text("root")}
+		out[python.Str(k)] = envConf{ref: text("ref"), mountpoint: text("mountpoint"), root: text("root")}
 	}
 	return out
 }
@@ -351,12 +350,12 @@ func wordList(v any) []string {
 	case []any:
 		out := make([]string, 0, len(v))
 		for _, e := range v {
-			out = append(out, pytext.Str(e))
+			out = append(out, python.Str(e))
 		}
 		return out
 	}
 	var out []string
-	for _, w := range strings.Split(pytext.Str(v), ",") {
+	for _, w := range strings.Split(python.Str(v), ",") {
 		if w = strings.TrimSpace(w); w != "" {
 			out = append(out, w)
 		}

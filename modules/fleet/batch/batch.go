@@ -11,8 +11,8 @@ import (
 	"strings"
 	"time"
 
-	"brine/modules/text/pytext"
 	"brine/wire/payload"
+	"brine/wire/python"
 )
 
 // Spec is what a batch is to do.
@@ -84,9 +84,9 @@ func New(spec Spec, minions []string, now time.Time) (*State, error) {
 
 // places is how many of n minions work at the same time, at least one: a number, or a percentage of n.
 func places(size any, n int) (int, error) {
-	text := strings.TrimSpace(pytext.Str(size))
+	text := strings.TrimSpace(python.Str(size))
 	bad := fmt.Errorf("Invalid batch specification %s: must be an integer or percentage string like '10' or '25%%'.",
-		pytext.Repr(size))
+		python.Repr(size))
 	if !strings.Contains(text, "%") {
 		places, err := strconv.Atoi(strings.ReplaceAll(text, "_", ""))
 		if err != nil {

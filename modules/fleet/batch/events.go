@@ -3,8 +3,8 @@ package batch
 import (
 	"time"
 
-	"brine/modules/text/pytext"
 	"brine/wire/payload"
+	"brine/wire/python"
 )
 
 // Map is the state as it lies on disk and travels in events, with the keys of Salt.
@@ -75,7 +75,7 @@ func Shown(id string, data *payload.Map) (shown *payload.Map, out string) {
 		switch k {
 		case EntryValue:
 		case payload.FieldOut:
-			out = pytext.Str(v)
+			out = python.Str(v)
 		default:
 			shown.Set(k, v)
 		}

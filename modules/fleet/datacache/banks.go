@@ -11,9 +11,9 @@ import (
 	"time"
 
 	"brine/modules/fleet/jobstore"
-	"brine/modules/host/packedfile"
-	"brine/modules/host/setaside"
-	"brine/modules/host/wholefile"
+	"brine/wire/disk/packedfile"
+	"brine/wire/disk/setaside"
+	"brine/wire/disk/wholefile"
 )
 
 // Banks is the data cache: values under bank and key, in the files of Salt's localfs driver. BANK/KEY is

@@ -10,7 +10,7 @@ import (
 	"syscall"
 	"time"
 
-	"brine/modules/host/packedfile"
+	"brine/wire/disk/packedfile"
 	"brine/wire/payload"
 )
 

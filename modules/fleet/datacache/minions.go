@@ -7,7 +7,7 @@ import (
 	"os"
 	"slices"
 
-	"brine/modules/host/packedfile"
+	"brine/wire/disk/packedfile"
 	"brine/wire/payload"
 )
 

@@ -10,8 +10,8 @@ import (
 	"slices"
 	"sync"
 
-	"brine/modules/host/packedfile"
-	"brine/modules/host/wholefile"
+	"brine/wire/disk/packedfile"
+	"brine/wire/disk/wholefile"
 	"brine/wire/payload"
 )
 

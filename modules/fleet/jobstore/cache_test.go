@@ -9,8 +9,8 @@ import (
 	"testing"
 	"time"
 
-	"brine/modules/host/packedfile"
-	"brine/modules/host/wholefile"
+	"brine/wire/disk/packedfile"
+	"brine/wire/disk/wholefile"
 	"brine/wire/payload"
 
 	"github.com/google/go-cmp/cmp"

@@ -9,7 +9,7 @@ import (
 	"path/filepath"
 	"time"
 
-	"brine/modules/host/packedfile"
+	"brine/wire/disk/packedfile"
 	"brine/wire/payload"
 
 	"go.etcd.io/bbolt"

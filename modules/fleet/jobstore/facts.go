@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"time"
 
-	"brine/modules/host/packedfile"
+	"brine/wire/disk/packedfile"
 
 	"go.etcd.io/bbolt"
 )

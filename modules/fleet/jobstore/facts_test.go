@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"brine/modules/host/packedfile"
+	"brine/wire/disk/packedfile"
 
 	"github.com/google/go-cmp/cmp"
 	"go.etcd.io/bbolt"

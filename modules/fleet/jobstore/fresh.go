@@ -9,7 +9,7 @@ import (
 	"path/filepath"
 	"sync"
 
-	"brine/modules/host/wholefile"
+	"brine/wire/disk/wholefile"
 	"brine/wire/payload"
 )
 

@@ -9,7 +9,7 @@ import (
 	"os"
 	"runtime/debug"
 
-	"brine/modules/host/packedfile"
+	"brine/wire/disk/packedfile"
 )
 
 // guarded runs f and turns a panic into an error: bbolt answers a damaged page with an assertion or, when the

@@ -16,8 +16,8 @@ import (
 	"strings"
 	"time"
 
-	"brine/modules/host/packedfile"
-	"brine/modules/host/wholefile"
+	"brine/wire/disk/packedfile"
+	"brine/wire/disk/wholefile"
 	"brine/wire/payload"
 )
 

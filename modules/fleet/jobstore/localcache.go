@@ -12,9 +12,9 @@ import (
 	"sync"
 	"time"
 
-	"brine/modules/host/packedfile"
-	"brine/modules/host/setaside"
-	"brine/modules/host/wholefile"
+	"brine/wire/disk/packedfile"
+	"brine/wire/disk/setaside"
+	"brine/wire/disk/wholefile"
 	"brine/wire/payload"
 )
 

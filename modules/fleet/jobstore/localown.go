@@ -6,7 +6,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"brine/modules/host/wholefile"
+	"brine/wire/disk/wholefile"
 	"brine/wire/payload"
 )
 

@@ -10,9 +10,9 @@ import (
 	"strings"
 	"sync"
 
-	"brine/modules/host/packedfile"
-	"brine/modules/host/recordlog"
-	"brine/modules/host/setaside"
+	"brine/wire/disk/packedfile"
+	"brine/wire/disk/recordlog"
+	"brine/wire/disk/setaside"
 	"brine/wire/payload"
 )
 

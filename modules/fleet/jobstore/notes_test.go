@@ -12,9 +12,9 @@ import (
 	"strings"
 	"testing"
 
-	"brine/modules/host/packedfile"
-	"brine/modules/host/recordlog"
-	"brine/modules/host/setaside"
+	"brine/wire/disk/packedfile"
+	"brine/wire/disk/recordlog"
+	"brine/wire/disk/setaside"
 	"brine/wire/payload"
 )
 

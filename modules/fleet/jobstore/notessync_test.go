@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"brine/modules/host/recordlog"
+	"brine/wire/disk/recordlog"
 	"brine/wire/payload"
 )
 

@@ -10,7 +10,7 @@ import (
 	"sync"
 	"time"
 
-	"brine/modules/host/packedfile"
+	"brine/wire/disk/packedfile"
 	"brine/wire/payload"
 
 	"go.etcd.io/bbolt"

@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"fmt"
 
-	"brine/modules/host/packedfile"
+	"brine/wire/disk/packedfile"
 	"brine/wire/payload"
 
 	"go.etcd.io/bbolt"

@@ -8,8 +8,8 @@ import (
 	"syscall"
 	"time"
 
-	"brine/modules/host/packedfile"
-	"brine/modules/host/setaside"
+	"brine/wire/disk/packedfile"
+	"brine/wire/disk/setaside"
 
 	"go.etcd.io/bbolt"
 )

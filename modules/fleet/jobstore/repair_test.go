@@ -11,8 +11,8 @@ import (
 	"testing"
 	"time"
 
-	"brine/modules/host/packedfile"
-	"brine/modules/host/setaside"
+	"brine/wire/disk/packedfile"
+	"brine/wire/disk/setaside"
 )
 
 const rescueJobs, rescueMinions = 16, 12

@@ -6,7 +6,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"brine/modules/host/wholefile"
+	"brine/wire/disk/wholefile"
 )
 
 // returnFiles writes the returns of a commit once more, as files, for jobs that have files: those that Salt's own tools

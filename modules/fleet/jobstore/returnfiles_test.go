@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"brine/modules/host/packedfile"
+	"brine/wire/disk/packedfile"
 	"brine/wire/payload"
 
 	"github.com/google/go-cmp/cmp"

@@ -13,8 +13,8 @@ import (
 	"syscall"
 	"time"
 
-	"brine/modules/host/packedfile"
-	"brine/modules/host/setaside"
+	"brine/wire/disk/packedfile"
+	"brine/wire/disk/setaside"
 	"brine/wire/payload"
 
 	"go.etcd.io/bbolt"

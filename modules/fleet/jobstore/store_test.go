@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"brine/modules/host/packedfile"
+	"brine/wire/disk/packedfile"
 	"brine/wire/payload"
 
 	"go.etcd.io/bbolt"

@@ -5,7 +5,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"brine/modules/host/wholefile"
+	"brine/wire/disk/wholefile"
 )
 
 // dropName is the file in cachedir that asks the master for a new AES key; the wanted master's id is its text.

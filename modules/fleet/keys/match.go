@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"brine/modules/matchers"
+	"brine/wire/python/fnmatch"
 )
 
 // SplitGlob reads the ID argument of salt-key: one glob, or several with commas between.
@@ -36,18 +36,18 @@ func (s *Store) groups(local bool) (Groups, error) {
 	return s.List()
 }
 
-func compile(globs []string) []*matchers.Glob {
-	out := make([]*matchers.Glob, len(globs))
+func compile(globs []string) []*fnmatch.Pattern {
+	out := make([]*fnmatch.Pattern, len(globs))
 	for i, g := range globs {
-		out[i] = matchers.CompileGlob(g)
+		out[i] = fnmatch.Compile(g)
 	}
 	return out
 }
 
 // matchesAny tells whether a glob matches id. Unlike Salt, which names an id once for every glob of a list
 // that matches it, an id is named once.
-func matchesAny(globs []*matchers.Glob, id string) bool {
-	return slices.ContainsFunc(globs, func(g *matchers.Glob) bool { return g.Match(id) })
+func matchesAny(globs []*fnmatch.Pattern, id string) bool {
+	return slices.ContainsFunc(globs, func(g *fnmatch.Pattern) bool { return g.Match(id) })
 }
 
 // MatchList finds the keys of exactly these ids, in the order of the list (3008's key.list_match).

@@ -11,7 +11,7 @@ import (
 	"syscall"
 	"time"
 
-	"brine/modules/host/wholefile"
+	"brine/wire/disk/wholefile"
 )
 
 // Modes of what the store makes: salt.cache.localfs_key writes through mkstemp, and the folders are private.

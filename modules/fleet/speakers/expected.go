@@ -8,6 +8,7 @@ import (
 	"brine/modules/fleet/ledger"
 	"brine/modules/matchers"
 	"brine/wire/payload"
+	"brine/wire/python/fnmatch"
 )
 
 // Answer is a return, and who speaks.
@@ -130,7 +131,7 @@ func (m aim) expects(a Answer) bool {
 	switch text, _ := m.tgt.(string); {
 	case m.kind == "list":
 		return m.names(a.ID)
-	case (m.kind == "" || m.kind == "glob") && !matchers.HasGlob(text):
+	case (m.kind == "" || m.kind == "glob") && !fnmatch.HasMagic(text):
 		return text == a.ID
 	}
 	return m.lists(a.Minion)

@@ -5,8 +5,8 @@ import (
 	"strings"
 
 	"brine/modules/text/pattern"
-	"brine/modules/text/shlex"
 	"brine/wire/payload"
+	"brine/wire/python/shlex"
 )
 
 // Patterns of os-release and lsb-release (salt/grains/core.py).

@@ -8,8 +8,8 @@ import (
 
 	"brine/modules/grains"
 	"brine/modules/host/program"
-	"brine/modules/text/shlex"
 	"brine/wire/payload"
+	"brine/wire/python/shlex"
 )
 
 // kernelNames are the fields of uname(2).

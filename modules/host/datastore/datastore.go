@@ -8,8 +8,8 @@ import (
 	"path/filepath"
 	"time"
 
-	"brine/modules/host/setaside"
-	"brine/modules/host/wholefile"
+	"brine/wire/disk/setaside"
+	"brine/wire/disk/wholefile"
 	"brine/wire/payload"
 )
 

@@ -45,6 +45,7 @@ func Main(reg *loader.Registry, complete func(*loader.Env)) error {
 		return err
 	}
 	reg.Limit(job.limited)
+	reg.Provide(job.provided)
 	return job.run(s, reg, complete, func() { kill(family(os.Getpid()), unix.SIGKILL) }) // this process, too
 }
 

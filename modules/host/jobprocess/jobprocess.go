@@ -8,6 +8,7 @@
 package jobprocess
 
 import (
+	"slices"
 	"time"
 
 	"brine/modules/loader"
@@ -40,12 +41,21 @@ type start struct {
 	limits               Limits
 	offers               []string      // members of loader.Host that the minion has
 	limited              loader.Limits // of the functions that the minion offers
+	provided             []loader.Provider
 	opts, grains, pillar []byte
 }
 
 func (s start) message() []any {
 	return []any{s.load, s.id, s.connected, s.limits.Memory, int64(s.limits.CPU), s.offers, s.limited.Disabled,
-		s.limited.Whitelist, s.opts, s.grains, s.pillar}
+		s.limited.Whitelist, s.opts, s.grains, s.pillar, s.providers()}
+}
+
+// providers are the names and files of providers, one after the other.
+func (s start) providers() (out []string) {
+	for _, p := range s.provided {
+		out = append(out, p.Name, p.File)
+	}
+	return out
 }
 
 func names(v any) (out []string) {
@@ -58,7 +68,7 @@ func names(v any) (out []string) {
 }
 
 func readStart(m []any) (s start, ok bool) {
-	if len(m) != 11 {
+	if len(m) != 12 {
 		return start{}, false
 	}
 	s.load, _ = m[0].(*payload.Map)
@@ -69,5 +79,8 @@ func readStart(m []any) (s start, ok bool) {
 	s.limits.CPU = time.Duration(cpu)
 	s.offers, s.limited = names(m[5]), loader.Limits{Disabled: names(m[6]), Whitelist: names(m[7])}
 	s.opts, s.grains, s.pillar = payload.AsBytes(m[8]), payload.AsBytes(m[9]), payload.AsBytes(m[10])
+	for pair := range slices.Chunk(names(m[11]), 2) {
+		s.provided = append(s.provided, loader.Provider{Name: pair[0], File: pair[len(pair)-1]})
+	}
 	return s, s.load != nil
 }

@@ -140,6 +140,21 @@ func TestModules(t *testing.T) {
 	}
 }
 
+// TestProviders: the files that the minion's option providers names answer in the process of a job, too.
+func TestProviders(t *testing.T) {
+	p, err := launcher(t, Limits{}).Start("ProcessPayload(jid=1)")
+	if err != nil {
+		t.Fatal(err)
+	}
+	env := newMinion().env(t)
+	env.Registry.Provide([]loader.Provider{{Name: "other", File: "x"}, {Name: "choosy", File: "there"}})
+	out := p.Run(t.Context(), env, job("choosy.count"))
+	p.Wait()
+	if got := out.Return.Value(); !payload.Equal(got, payload.M("file", "there", "before", int64(0))) {
+		t.Errorf("return %v", got)
+	}
+}
+
 // TestReturn carries a job to the process and its return back, unchanged.
 func TestReturn(t *testing.T) {
 	l, m := launcher(t, Limits{}), newMinion()

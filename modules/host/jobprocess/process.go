@@ -94,7 +94,7 @@ func (p *Process) begin(s *stream, env *loader.Env, job loader.Job) error {
 	first := start{load: job.Load, id: env.ID, connected: job.Connected, limits: p.from.opt.Limits,
 		offers: offers(&env.Host)}
 	if env.Registry != nil {
-		first.limited = env.Registry.Limits()
+		first.limited, first.provided = env.Registry.Limits(), env.Registry.Providers()
 	}
 	for _, part := range []struct {
 		of   func() *payload.Map

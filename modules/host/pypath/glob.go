@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"brine/modules/matchers"
+	"brine/wire/python/fnmatch"
 )
 
 // Glob is glob.glob: the paths that fit a pattern. A name that begins with a dot fits only a pattern that does. Unlike
@@ -18,7 +18,7 @@ func Glob(pattern string) []string {
 
 func glob(pattern string) []string {
 	dir, base := Split(pattern)
-	if !matchers.HasGlob(pattern) {
+	if !fnmatch.HasMagic(pattern) {
 		if base != "" && exists(pattern) || base == "" && isDir(dir) {
 			return []string{pattern}
 		}
@@ -28,13 +28,13 @@ func glob(pattern string) []string {
 		return names(".", base)
 	}
 	dirs := []string{dir}
-	if dir != pattern && matchers.HasGlob(dir) {
+	if dir != pattern && fnmatch.HasMagic(dir) {
 		dirs = glob(dir)
 	}
 	var out []string
 	for _, d := range dirs {
 		switch {
-		case matchers.HasGlob(base):
+		case fnmatch.HasMagic(base):
 			for _, name := range names(d, base) {
 				out = append(out, Join(d, name))
 			}
@@ -51,7 +51,7 @@ func names(dir, pattern string) []string {
 	if err != nil {
 		return nil
 	}
-	fits := matchers.CompileGlob(pattern)
+	fits := fnmatch.Compile(pattern)
 	var out []string
 	for _, e := range entries {
 		if hidden := strings.HasPrefix(e.Name(), "."); (!hidden || strings.HasPrefix(pattern, ".")) &&

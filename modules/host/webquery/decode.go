@@ -9,9 +9,9 @@ import (
 	"brine/modules/host/web"
 	"brine/modules/loader"
 	"brine/modules/renderers/saltyaml"
-	"brine/modules/text/pyjson"
-	"brine/modules/text/pytext"
 	"brine/wire/payload"
+	"brine/wire/python"
+	"brine/wire/python/pyjson"
 )
 
 // text is the body as a text: by the charset of a text, else in UTF-8. With decode_body=False it stays bytes.
@@ -33,7 +33,7 @@ func (q *query) text(a web.Answer) (any, error) {
 	if q.given.Has("decode_body") && !q.given.Bool("decode_body") {
 		return a.Body, nil
 	}
-	if bad := pytext.UTF8Error(a.Body); bad != "" {
+	if bad := python.UTF8Error(a.Body); bad != "" {
 		return nil, loader.Raise("UnicodeDecodeError", "%s", bad)
 	}
 	return string(a.Body), nil
@@ -54,7 +54,7 @@ func (q *query) decode(a web.Answer, body any, out *payload.Map, plain bool) (bo
 			}
 		}
 	}
-	text := pytext.Str(body)
+	text := python.Str(body)
 	if raw, ok := body.([]byte); ok {
 		text = string(raw)
 	}

@@ -18,8 +18,8 @@ import (
 	"brine/modules/host/plainfile"
 	"brine/modules/host/web"
 	"brine/modules/loader"
-	"brine/modules/text/pytext"
 	"brine/wire/payload"
+	"brine/wire/python"
 )
 
 // maxRedirects is how many of them are followed.
@@ -59,20 +59,20 @@ type query struct {
 func Ask(ctx context.Context, o Options, at any, given *payload.Map) (*payload.Map, error) {
 	q := &query{Options: o, given: given, header: http.Header{}}
 	for name, v := range given.All() {
-		text := pytext.Str(name)
-		if loader.Truthy(v) && (slices.Contains(refused, text) || !o.Files && slices.Contains(ofFiles, text)) {
+		text := python.Str(name)
+		if python.Truth(v) && (slices.Contains(refused, text) || !o.Files && slices.Contains(ofFiles, text)) {
 			return nil, loader.Raise("NotImplementedError", "%s does not have the option '%s' yet", o.Name, text)
 		}
 	}
 	if given.Bool("test") {
-		if !loader.Truthy(given.Value("test_url")) {
+		if !python.Truth(given.Value("test_url")) {
 			return payload.NewMap(0), nil
 		}
 		at = given.Value("test_url")
 	}
 	text, ok := at.(string)
 	if !ok {
-		return nil, loader.Raise("TypeError", "%s wants a URL, not %s", o.Name, pytext.Type(at))
+		return nil, loader.Raise("TypeError", "%s wants a URL, not %s", o.Name, python.Type(at))
 	}
 	if err := q.prepare(text); err != nil {
 		return nil, err
@@ -94,7 +94,7 @@ func (q *query) prepare(text string) (err error) {
 	}
 	q.method = "GET"
 	if v := q.given.Value("method"); v != nil {
-		q.method = pytext.Str(v)
+		q.method = python.Str(v)
 	}
 	data, err := q.file("data_file", q.given.Value("data"))
 	if err != nil {
@@ -105,7 +105,7 @@ func (q *query) prepare(text string) (err error) {
 	case *payload.Map:
 		q.body = []byte(form(data))
 	default:
-		q.body = []byte(pytext.Str(data))
+		q.body = []byte(python.Str(data))
 	}
 	lines := loader.StringList(q.given.Value("header_list"))
 	if file, err := q.file("header_file", nil); err != nil {
@@ -114,7 +114,7 @@ func (q *query) prepare(text string) (err error) {
 		lines = strings.Split(text, "\n")
 	}
 	for name, v := range q.given.Map("header_dict").All() {
-		q.header.Set(pytext.Str(name), pytext.Str(v))
+		q.header.Set(python.Str(name), python.Str(v))
 	}
 	for _, line := range lines {
 		if parts := strings.Split(line, ":"); len(parts) > 1 {
@@ -123,7 +123,7 @@ func (q *query) prepare(text string) (err error) {
 	}
 	q.header.Set("User-Agent", "brine http.query()")
 	if agent := q.given.Value("agent"); agent != nil {
-		q.header.Set("User-Agent", pytext.Str(agent))
+		q.header.Set("User-Agent", python.Str(agent))
 	}
 	if q.method == http.MethodPost && q.header.Get("Content-Type") == "" {
 		q.header.Set("Content-Type", "application/x-www-form-urlencoded")
@@ -135,7 +135,7 @@ func (q *query) prepare(text string) (err error) {
 	}
 	if user != nil {
 		r := http.Request{Header: q.header}
-		r.SetBasicAuth(pytext.Str(user), loader.Text(secret))
+		r.SetBasicAuth(python.Str(user), loader.Text(secret))
 	}
 	return nil
 }
@@ -146,31 +146,31 @@ func (q *query) file(option string, otherwise any) (any, error) {
 	if v == nil {
 		return otherwise, nil
 	}
-	data, err := plainfile.Read(pytext.Str(v), q.Most)
+	data, err := plainfile.Read(python.Str(v), q.Most)
 	if err != nil {
 		return nil, err
 	}
-	return pytext.DecodeUTF8(data), nil
+	return python.DecodeUTF8(data), nil
 }
 
 // keep writes the body to the file that an option names.
 func (q *query) keep(option string, body any) error {
 	v := q.given.Value(option)
-	if !loader.Truthy(v) {
+	if !python.Truth(v) {
 		return nil
 	}
 	text, ok := body.(string)
 	if !ok {
-		return loader.Raise("TypeError", "write() argument must be str, not %s", pytext.Type(body))
+		return loader.Raise("TypeError", "write() argument must be str, not %s", python.Type(body))
 	}
-	return os.WriteFile(pytext.Str(v), []byte(text), 0o666)
+	return os.WriteFile(python.Str(v), []byte(text), 0o666)
 }
 
 // form writes pairs as urllib.parse.urlencode does.
 func form(pairs *payload.Map) string {
 	var all []string
 	for k, v := range pairs.All() {
-		all = append(all, url.QueryEscape(pytext.Str(k))+"="+url.QueryEscape(pytext.Str(v)))
+		all = append(all, url.QueryEscape(python.Str(k))+"="+url.QueryEscape(python.Str(v)))
 	}
 	return strings.Join(all, "&")
 }
@@ -189,7 +189,7 @@ func (q *query) client() (*web.Client, error) {
 	if most, err := loader.ToInt(q.Opts.Value("http_max_body")); err == nil && most > 0 && most < q.Most {
 		o.Most = most
 	}
-	if v := value("verify_ssl"); v != nil && !loader.Truthy(v) {
+	if v := value("verify_ssl"); v != nil && !python.Truth(v) {
 		o.Insecure = true
 	}
 	if pair := loader.StringList(value("cert")); len(pair) > 0 {

@@ -19,10 +19,10 @@ import (
 	"brine/modules/host/webquery"
 	"brine/modules/host/webquery/webtest"
 	"brine/modules/loader"
-	"brine/modules/text/pyjson"
-	"brine/modules/text/pytext"
 	"brine/wire/loopback"
 	"brine/wire/payload"
+	"brine/wire/python"
+	"brine/wire/python/pyjson"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -52,7 +52,7 @@ func TestQuery(t *testing.T) {
 		}
 		if body := want.Str("body"); strings.HasPrefix(body, "[") { // written by json there, by repr here
 			if v, err := pyjson.Load(body); err == nil {
-				want.Set("body", strings.ReplaceAll(pytext.Repr(v), "Salt/3008.3", "brine"))
+				want.Set("body", strings.ReplaceAll(python.Repr(v), "Salt/3008.3", "brine"))
 			}
 		}
 		if strings.HasPrefix(want.Str("body"), "<!DOCTYPE") { // Python's server knows no such method, Go's does
@@ -62,7 +62,7 @@ func TestQuery(t *testing.T) {
 			want.Set("body", "plain")
 		}
 		if diff := cmp.Diff(shown(want), shown(asked(t, nil, at, options))); diff != "" {
-			t.Errorf("%s %s: %s", at, pytext.Repr(options), diff)
+			t.Errorf("%s %s: %s", at, python.Repr(options), diff)
 		}
 	}
 }
@@ -88,7 +88,7 @@ func asked(t *testing.T, opts *payload.Map, at string, options any) *payload.Map
 func shown(m *payload.Map) string {
 	var lines []string
 	for k, v := range m.All() {
-		lines = append(lines, pytext.Repr(k)+": "+pytext.Repr(v))
+		lines = append(lines, python.Repr(k)+": "+python.Repr(v))
 	}
 	slices.Sort(lines)
 	return strings.Join(lines, "\n")

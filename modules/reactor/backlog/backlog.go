@@ -14,7 +14,7 @@ import (
 	"slices"
 	"sync"
 
-	"brine/modules/host/setaside"
+	"brine/wire/disk/setaside"
 	"brine/wire/event"
 )
 

@@ -11,8 +11,8 @@ import (
 	"strings"
 	"testing"
 
-	"brine/modules/host/recordlog"
-	"brine/modules/host/setaside"
+	"brine/wire/disk/recordlog"
+	"brine/wire/disk/setaside"
 	"brine/wire/event"
 	"brine/wire/payload"
 )

@@ -8,8 +8,8 @@ import (
 	"io/fs"
 	"os"
 
-	"brine/modules/host/recordlog"
-	"brine/modules/host/setaside"
+	"brine/wire/disk/recordlog"
+	"brine/wire/disk/setaside"
 )
 
 // Kinds of records.

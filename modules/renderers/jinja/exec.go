@@ -6,10 +6,10 @@ import (
 
 	"brine/modules/renderers/jinja/py"
 	"brine/modules/renderers/jinja/syntax"
-	"brine/modules/text/pytext"
+	"brine/wire/python"
 )
 
-func quote(s string) string { return pytext.Repr(s) }
+func quote(s string) string { return python.Repr(s) }
 
 func itoa(n int) string { return strconv.Itoa(n) }
 

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"brine/modules/renderers/jinja/py"
+	"brine/wire/python"
 )
 
 func numberFilters() map[string]*builtin {
@@ -60,7 +61,7 @@ func toInt(_ *run, a []any) (any, error) {
 	if s, ok := py.Text(a[0]); ok {
 		var base int64
 		if base, err = py.Whole(a[2]); err == nil {
-			out, err = py.ParseInt(s, base)
+			out, err = python.ParseInt(s, base)
 		}
 	} else {
 		out, err = py.ToInt(a[0])

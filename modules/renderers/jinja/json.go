@@ -10,7 +10,7 @@ import (
 	"unicode/utf16"
 
 	"brine/modules/renderers/jinja/py"
-	"brine/modules/text/pytext"
+	"brine/wire/python"
 )
 
 // jsonWriter writes JSON as Python's json.dumps does.
@@ -103,7 +103,7 @@ func (w *jsonWriter) write(v any, depth int) error {
 }
 
 func jsonFloat(f float64) string {
-	s := pytext.Float(f)
+	s := python.Float(f)
 	switch s {
 	case "inf":
 		return "Infinity"
@@ -308,9 +308,9 @@ func readJSON(dec *json.Decoder, depth int) (any, error) {
 	switch x := t.(type) {
 	case json.Number:
 		if strings.ContainsAny(string(x), ".eE") {
-			return py.ParseFloat(string(x))
+			return python.ParseFloat(string(x))
 		}
-		return py.ParseInt(string(x), 10)
+		return python.ParseInt(string(x), 10)
 	case json.Delim:
 		if x == '[' {
 			out := py.NewList()

@@ -4,8 +4,8 @@ import (
 	"strconv"
 	"strings"
 
-	"brine/modules/matchers"
 	"brine/modules/renderers/jinja/py"
+	"brine/wire/python/re"
 )
 
 func regexFilters() map[string]*builtin {
@@ -37,7 +37,7 @@ func expectText(v any) (string, error) {
 	return s, nil
 }
 
-func compileRegex(pattern, ignoreCase, multiLine any) (*matchers.Groups, error) {
+func compileRegex(pattern, ignoreCase, multiLine any) (*re.Groups, error) {
 	if err := undefinedIn(pattern); err != nil {
 		return nil, err
 	}
@@ -53,7 +53,7 @@ func compileRegex(pattern, ignoreCase, multiLine any) (*matchers.Groups, error) 
 	if err != nil {
 		return nil, err
 	}
-	g, err := matchers.CompileGroups(s, fold, multi)
+	g, err := re.CompileGroups(s, fold, multi)
 	if err != nil {
 		return nil, py.Errorf("error", "%s", err)
 	}
@@ -61,7 +61,7 @@ func compileRegex(pattern, ignoreCase, multiLine any) (*matchers.Groups, error) 
 }
 
 // at returns the text of a span.
-func at(s []rune, span matchers.Span) any {
+func at(s []rune, span re.Span) any {
 	if span.Start < 0 {
 		return nil
 	}
@@ -69,7 +69,7 @@ func at(s []rune, span matchers.Span) any {
 }
 
 // findRegex is re.search, or re.match where it must fit at the start.
-func findRegex(r *run, a []any, start bool) ([]rune, []matchers.Span, error) {
+func findRegex(r *run, a []any, start bool) ([]rune, []re.Span, error) {
 	g, err := compileRegex(a[1], a[2], a[3])
 	if err != nil {
 		return nil, nil, err
@@ -157,7 +157,7 @@ func regexReplace(r *run, a []any) (any, error) {
 }
 
 // expand writes the replacement with its \1 and \g<name>.
-func expand(b *strings.Builder, with string, s []rune, spans []matchers.Span, g *matchers.Groups) error {
+func expand(b *strings.Builder, with string, s []rune, spans []re.Span, g *re.Groups) error {
 	group := func(n int, name string) error {
 		if n < 0 || n >= len(spans) {
 			return py.Errorf("error", "invalid group reference %s", name)

@@ -18,8 +18,8 @@ import (
 	"brine/modules/matchers"
 	"brine/modules/renderers/jinja/py"
 	"brine/modules/text/codecs"
-	"brine/modules/text/pytext"
-	"brine/modules/text/shlex"
+	"brine/wire/python"
+	"brine/wire/python/shlex"
 )
 
 // toBytes are the bytes of text, as Salt's to_bytes.
@@ -134,7 +134,7 @@ func saltTextFilters() map[string]*builtin {
 		"random_str": filter("random", "size=", randomStr, int64(32)),
 		"is_hex": filter("is_hex", "value", func(_ *run, a []any) (any, error) {
 			s, ok := py.Text(a[0])
-			_, err := py.ParseInt(s, 16)
+			_, err := python.ParseInt(s, 16)
 			return ok && err == nil, nil
 		}),
 		"contains_whitespace": ofText("contains_whitespace", "text", func(s string, _ []any) (any, error) {
@@ -198,7 +198,7 @@ func decode64(_ *run, a []any) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	raw, err := pytext.DecodeBase64([]byte(s))
+	raw, err := python.DecodeBase64([]byte(s))
 	if err != nil {
 		return nil, py.Errorf("Error", "%s", err)
 	}
@@ -291,8 +291,8 @@ func humanToBytes(r *run, a []any) (any, error) {
 		unit = strings.ToLower(def)
 	}
 	var value any
-	if value, err = py.ParseInt(s[:n], 10); err != nil {
-		if value, err = py.ParseFloat(s[:n]); err != nil {
+	if value, err = python.ParseInt(s[:n], 10); err != nil {
+		if value, err = python.ParseFloat(s[:n]); err != nil {
 			return int64(0), nil
 		}
 	}

@@ -10,8 +10,8 @@ import (
 	"brine/config/yaml"
 	"brine/modules/loader"
 	"brine/modules/outputters"
-	"brine/modules/text/pytext"
 	"brine/wire/payload"
+	"brine/wire/python"
 )
 
 // Error is what Python says of a text, with the place that Salt's binding of libyaml keeps to itself. It is a
@@ -44,7 +44,7 @@ func Render(text string) (any, error) {
 		}
 		return nil, e
 	}
-	if !loader.Truthy(v) {
+	if !python.Truth(v) {
 		return payload.NewMap(0), nil
 	}
 	return v, nil
@@ -116,7 +116,7 @@ func DeserializeYamlex(text string) (any, error) {
 // RenderYamlex is the renderer yamlex: nothing, false and zero are an empty map.
 func RenderYamlex(text string) (any, error) {
 	v, err := DeserializeYamlex(text)
-	if err == nil && !loader.Truthy(v) {
+	if err == nil && !python.Truth(v) {
 		return payload.NewMap(0), nil
 	}
 	return v, err
@@ -136,16 +136,16 @@ func unread(err error) *Error {
 func Serialize(v any, options *payload.Map) (string, error) {
 	o := outputters.YAMLOptions{Flow: outputters.FlowLeaves, ASCII: true}
 	for k, value := range options.All() {
-		name := pytext.Str(k)
+		name := python.Str(k)
 		switch name {
 		case "default_flow_style":
 			o.Flow = flowOf(value)
 		case "allow_unicode":
-			o.ASCII = !loader.Truthy(value)
+			o.ASCII = !python.Truth(value)
 		case "sort_keys":
-			o.KeepOrder = !loader.Truthy(value)
+			o.KeepOrder = !python.Truth(value)
 		case "explicit_start":
-			o.ExplicitStart = loader.Truthy(value)
+			o.ExplicitStart = python.Truth(value)
 		case "indent":
 			o.Indent = number(value)
 		case "width":
@@ -155,7 +155,7 @@ func Serialize(v any, options *payload.Map) (string, error) {
 			return "", loader.Raise(serializationClass, "brine does not know the option %s yet", name)
 		default:
 			return "", loader.Raise(serializationClass, "dump_all() got an unexpected keyword argument %s",
-				pytext.Repr(name))
+				python.Repr(name))
 		}
 	}
 	return strings.TrimSuffix(outputters.DumpYAMLBy(v, o), "\n"), nil
@@ -167,7 +167,7 @@ func flowOf(v any) outputters.FlowStyle {
 	switch {
 	case v == nil:
 		return outputters.FlowLeaves
-	case loader.Truthy(v):
+	case python.Truth(v):
 		return outputters.FlowAlways
 	}
 	return outputters.FlowNever

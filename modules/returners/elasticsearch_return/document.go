@@ -5,10 +5,10 @@ import (
 	"strings"
 	"time"
 
-	"brine/modules/loader"
 	"brine/modules/returners"
 	"brine/modules/returners/options"
 	"brine/wire/payload"
+	"brine/wire/python"
 )
 
 // document makes the index and the document of a return. Source: salt/returners/elasticsearch_return.py,
@@ -17,7 +17,7 @@ func document(opt options.Values, ret *payload.Map, now time.Time) (string, *pay
 	fun := returners.Word(ret, "fun")
 	states := fun == "state.apply" || fun == "state.highstate" || fun == "state.sls"
 	index := "salt-" + strings.ReplaceAll(fun, ".", "_")
-	if states && loader.Truthy(opt["states_single_index"]) {
+	if states && python.Truth(opt["states_single_index"]) {
 		index = "salt-state_apply"
 	}
 	index = dated(opt, index, now)
@@ -25,13 +25,13 @@ func document(opt options.Values, ret *payload.Map, now time.Time) (string, *pay
 	if states {
 		run, isRun := value.(*payload.Map)
 		switch {
-		case isRun && loader.Truthy(opt["states_order_output"]):
+		case isRun && python.Truth(opt["states_order_output"]):
 			index += "-ordered"
 			run = ordered(run)
 		case !isRun:
 			run = payload.M("return", value)
 		}
-		if value = run; loader.Truthy(opt["states_count"]) {
+		if value = run; python.Truth(opt["states_count"]) {
 			counts = counted(run)
 		}
 	}
@@ -40,7 +40,7 @@ func document(opt options.Values, ret *payload.Map, now time.Time) (string, *pay
 		retcode = v
 	}
 	return index, payload.M("@timestamp", now.UTC().Format("2006-01-02T15:04:05.000000-07:00"), "success",
-		!loader.Truthy(retcode), "retcode", retcode, "minion", ret.Value("id"), "fun", ret.Value("fun"), "jid",
+		!python.Truth(retcode), "retcode", retcode, "minion", ret.Value("id"), "fun", ret.Value("fun"), "jid",
 		ret.Value("jid"), "counts", counts, "data", counters(value))
 }
 

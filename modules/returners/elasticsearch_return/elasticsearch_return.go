@@ -15,6 +15,7 @@ import (
 	"brine/modules/returners/functions"
 	"brine/modules/returners/options"
 	"brine/wire/payload"
+	"brine/wire/python"
 )
 
 const returnerName = "elasticsearch"
@@ -99,7 +100,7 @@ func take(c *loader.Call, ret *payload.Map) error {
 	if err != nil {
 		return err
 	}
-	if loader.Truthy(opt["debug_returner_payload"]) {
+	if python.Truth(opt["debug_returner_payload"]) {
 		c.Log(slog.LevelDebug, "elasticsearch payload: "+text)
 	}
 	return with(c, opt, func(s *cluster) error {
@@ -139,7 +140,7 @@ func takeEvents(c *loader.Call, events []any) error {
 
 // dated is the name of an index, with the local date where the options want it.
 func dated(opt options.Values, index string, now time.Time) string {
-	if loader.Truthy(opt["index_date"]) {
+	if python.Truth(opt["index_date"]) {
 		return index + now.Format("-2006.01.02")
 	}
 	return index

@@ -7,11 +7,11 @@ import (
 	"strings"
 	"testing"
 
-	"brine/modules/loader"
 	"brine/modules/returners"
 	"brine/modules/returners/returnertest"
-	"brine/modules/text/pyjson"
 	"brine/wire/payload"
+	"brine/wire/python"
+	"brine/wire/python/pyjson"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -264,7 +264,7 @@ func TestElasticHosts(t *testing.T) {
 			t.Error(err)
 		}
 		if seen := proxy.Take(); len(seen) == 0 || seen[0].Host != "far.invalid:1" ||
-			!loader.Truthy(seen[0].Header.Get("Proxy-Authorization")) {
+			!python.Truth(seen[0].Header.Get("Proxy-Authorization")) {
 			t.Errorf("the proxy saw %v", seen)
 		}
 	}

@@ -14,8 +14,8 @@ import (
 	"brine/modules/returners"
 	"brine/modules/returners/options"
 	"brine/modules/text/pattern"
-	"brine/modules/text/pytext"
 	"brine/wire/payload"
+	"brine/wire/python"
 )
 
 // cluster asks the servers of a cluster, the next one where one does not answer.
@@ -43,7 +43,7 @@ func with(c *loader.Call, opt options.Values, use func(s *cluster) error) error 
 	conf, _ := v.(*payload.Map)
 	o := web.Options{Authority: conf.Str("ca_certs"), Insecure: conf.Value("verify_certs") == false,
 		Patience: timeout * time.Second}
-	if s, ok := loader.ToFloat(conf.Value("timeout")); ok && s > 0 {
+	if s, ok := python.Number(conf.Value("timeout")); ok && s > 0 {
 		o.Patience = time.Duration(s * float64(time.Second))
 	}
 	if o.Proxies, err = proxiesOf(conf.Value("proxies")); err != nil {
@@ -73,11 +73,11 @@ func proxiesOf(v any) (map[string]*url.URL, error) {
 	for _, item := range list {
 		m, _ := item.(*payload.Map)
 		for scheme, at := range m.All() {
-			u, err := url.Parse(pytext.Str(at))
+			u, err := url.Parse(python.Str(at))
 			if err != nil || u.Host == "" {
 				return nil, returners.Misset("elasticsearch: a proxy is no URL")
 			}
-			out[pytext.Str(scheme)] = u
+			out[python.Str(scheme)] = u
 		}
 	}
 	return out, nil
@@ -86,23 +86,23 @@ func proxiesOf(v any) (map[string]*url.URL, error) {
 // serversOf are the servers: "host:port", a URL, or a map of host, port, use_ssl and others.
 func serversOf(conf *payload.Map) ([]server, error) {
 	v := conf.Value("host")
-	if !loader.Truthy(v) {
+	if !python.Truth(v) {
 		v = conf.Value("hosts")
 	}
 	list, ok := v.([]any)
 	if !ok {
 		list = []any{v}
 	}
-	if !loader.Truthy(v) {
+	if !python.Truth(v) {
 		list = []any{here}
 	}
 	sign := ""
-	if loader.Truthy(conf.Value("username")) && loader.Truthy(conf.Value("password")) {
+	if python.Truth(conf.Value("username")) && python.Truth(conf.Value("password")) {
 		sign = returners.Word(conf, "username") + ":" + returners.Word(conf, "password")
 	}
 	var out []server
 	for _, item := range list {
-		h, err := serverOf(item, loader.Truthy(conf.Value("use_ssl")), sign)
+		h, err := serverOf(item, python.Truth(conf.Value("use_ssl")), sign)
 		if err != nil {
 			return nil, err
 		}
@@ -122,7 +122,7 @@ func serverOf(item any, secure bool, sign string) (server, error) {
 			text += ":" + returners.Word(x, "port")
 		}
 		if text += "/" + strings.TrimPrefix(x.Str("url_prefix"), "/"); x.Has("use_ssl") {
-			secure = loader.Truthy(x.Value("use_ssl"))
+			secure = python.Truth(x.Value("use_ssl"))
 		}
 		if x.Str("http_auth") != "" {
 			sign = x.Str("http_auth")

@@ -10,8 +10,8 @@ import (
 	"brine/modules/loader"
 	"brine/modules/returners"
 	"brine/modules/returners/functions"
-	"brine/modules/text/pytext"
 	"brine/wire/payload"
+	"brine/wire/python"
 )
 
 const (
@@ -42,7 +42,7 @@ func Module() loader.Module {
 // part refuses what would leave its place among the keys. Unlike Salt: minions say what the fields of a return are
 // called.
 func part(v any) (string, error) {
-	text := pytext.Str(v)
+	text := python.Str(v)
 	if text == "" || text == "." || text == ".." || strings.ContainsAny(text, "/\x00") {
 		return "", returners.Refuse("etcd: %q can be no part of a key", text)
 	}
@@ -128,7 +128,7 @@ func getJID(c *loader.Call, jid string) (any, error) {
 			if !ok || !fields.Has("return") {
 				continue // the load, or a return that is being written
 			}
-			value, err := returners.Load("the return of "+pytext.Str(id), fields.Str("return"))
+			value, err := returners.Load("the return of "+python.Str(id), fields.Str("return"))
 			if err != nil {
 				return err
 			}
@@ -144,7 +144,7 @@ func getFun(c *loader.Call, fun string) (any, error) {
 	out := payload.NewMap(0)
 	err := tree(c, "minions", func(s *server, tree *payload.Map) error {
 		for id, jid := range tree.All() {
-			text, ok, err := s.read(fmt.Sprintf("jobs/%s/%s/fun", pytext.Str(jid), pytext.Str(id)))
+			text, ok, err := s.read(fmt.Sprintf("jobs/%s/%s/fun", python.Str(jid), python.Str(id)))
 			if err != nil {
 				return err
 			}

@@ -11,8 +11,8 @@ import (
 	"brine/modules/outputters"
 	"brine/modules/returners"
 	"brine/modules/returners/returnertest"
-	"brine/modules/text/pytext"
 	"brine/wire/payload"
+	"brine/wire/python"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -79,7 +79,7 @@ func fill(t *testing.T, kind string, call func(fun string, args ...any)) {
 // reads are the questions to a filled server; lists have no order.
 func reads(kind string, ask func(fun string, args ...any) any) *payload.Map {
 	out := payload.NewMap(0)
-	list := func(v any) string { l := loader.StringList(v); slices.Sort(l); return pytext.Repr(l) }
+	list := func(v any) string { l := loader.StringList(v); slices.Sort(l); return python.Repr(l) }
 	jids, loads := []any{"20261123093900000001", "20261123093900000004", "20261123093900000008"},
 		[]any{"20261123093900000001", "20261123093900000003_77"}
 	if kind != "v3 plain" {

@@ -9,6 +9,7 @@ import (
 	"brine/modules/loader"
 	"brine/modules/returners"
 	"brine/wire/payload"
+	"brine/wire/python"
 )
 
 // Version 3 of etcd's API, through the JSON gateway that etcd3-py uses as well: keys and values travel in base64.
@@ -38,7 +39,7 @@ func (s *server) begin(conf *payload.Map) error {
 	default:
 		s.prefix = "/v3"
 	}
-	if !loader.Truthy(conf.Value("etcd.username")) || !loader.Truthy(conf.Value("etcd.password")) {
+	if !python.Truth(conf.Value("etcd.username")) || !python.Truth(conf.Value("etcd.password")) {
 		return nil
 	}
 	token, err := s.post("/auth/authenticate", payload.M("name", returners.Word(conf, "etcd.username"), "password",

@@ -13,8 +13,8 @@ import (
 	"brine/modules/host/web"
 	"brine/modules/loader"
 	"brine/modules/returners"
-	"brine/modules/text/pytext"
 	"brine/wire/payload"
+	"brine/wire/python"
 )
 
 // server asks one etcd by the API of version 2, or by the JSON gateway of version 3, about keys below the root.
@@ -42,14 +42,14 @@ func with(c *loader.Call, option string, use func(s *server) error) error {
 	all.Update(c.Opts())
 	conf, ttl := all, any(nil)
 	name := c.Opts().Value(option)
-	if loader.Truthy(name) {
-		ttl = c.Opts().Map(pytext.Str(name)).Value("etcd.ttl")
+	if python.Truth(name) {
+		ttl = c.Opts().Map(python.Str(name)).Value("etcd.ttl")
 	} else {
 		name, ttl = c.Opts().Value("etcd.returner"), c.Opts().Value("etcd.ttl")
 	}
-	if loader.Truthy(name) {
-		if conf = all.Map(pytext.Str(name)); conf.Len() == 0 {
-			return returners.Misset("etcd: there is no profile %s in the configuration", pytext.Str(name))
+	if python.Truth(name) {
+		if conf = all.Map(python.Str(name)); conf.Len() == 0 {
+			return returners.Misset("etcd: there is no profile %s in the configuration", python.Str(name))
 		}
 	}
 	s, err := newServer(c, conf, ttl)
@@ -71,14 +71,14 @@ func with(c *loader.Call, option string, use func(s *server) error) error {
 
 func newServer(c *loader.Call, conf *payload.Map, ttl any) (*server, error) {
 	text := func(name, or string) string {
-		if v := conf.Value(name); loader.Truthy(v) {
-			return pytext.Str(v)
+		if v := conf.Value(name); python.Truth(v) {
+			return python.Str(v)
 		}
 		return or
 	}
 	flag := func(name string, or bool) bool {
 		if v, ok := conf.Get(name); ok {
-			return loader.Truthy(v)
+			return python.Truth(v)
 		}
 		return or
 	}
@@ -86,16 +86,16 @@ func newServer(c *loader.Call, conf *payload.Map, ttl any) (*server, error) {
 		encodeKeys:   flag("etcd.encode_keys", false),
 		encodeValues: flag("etcd.encode_values", true)}
 	if v, ok := c.Opts().Get("etcd.returner_root"); ok {
-		s.root = pytext.Str(v)
+		s.root = python.Str(v)
 	}
 	if how := text("etcd.unicode_errors", "surrogateescape"); how != "surrogateescape" {
 		c.Log(slog.LevelWarn,
 			"etcd.unicode_errors "+how+" has no effect: texts that are not UTF-8 are kept as they are")
 	}
 	var err error
-	if loader.Truthy(ttl) {
+	if python.Truth(ttl) {
 		if s.ttl, err = loader.ToInt(ttl); err != nil || s.ttl < 0 {
-			return nil, returners.Misset("etcd.ttl is no number of seconds: %s", pytext.Repr(ttl))
+			return nil, returners.Misset("etcd.ttl is no number of seconds: %s", python.Repr(ttl))
 		}
 	}
 	port, err := strconv.ParseUint(text("etcd.port", "2379"), 10, 16)

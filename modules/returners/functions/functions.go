@@ -9,6 +9,7 @@ import (
 	"brine/modules/loader"
 	"brine/modules/returners"
 	"brine/wire/payload"
+	"brine/wire/python"
 )
 
 type given struct {
@@ -104,6 +105,6 @@ func PrepJID() loader.Func {
 		if a.JID != nil {
 			return a.JID, nil
 		}
-		return payload.NewUniqueJID(time.Now(), loader.Truthy(c.Opts().Value("unique_jid"))), nil
+		return payload.NewUniqueJID(time.Now(), python.Truth(c.Opts().Value("unique_jid"))), nil
 	}, "Give the id of a job: the one that is passed, else a new one.")
 }

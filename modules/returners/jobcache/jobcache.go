@@ -10,8 +10,8 @@ import (
 
 	"brine/modules/loader"
 	"brine/modules/returners"
-	"brine/modules/text/pytext"
 	"brine/wire/payload"
+	"brine/wire/python"
 )
 
 // Functions that a master job cache needs, and those of an external one, which minions write to.
@@ -65,7 +65,7 @@ func (c Cache) has(fun string) bool {
 func (c Cache) call(ctx context.Context, fun string, args ...any) (any, error) {
 	f, ok := c.Registry.Lookup(c.Name + "." + fun)
 	if !ok {
-		return nil, &returners.Unusable{Err: loader.Raise("KeyError", "%s", pytext.Repr(c.Name+"."+fun))}
+		return nil, &returners.Unusable{Err: loader.Raise("KeyError", "%s", python.Repr(c.Name+"."+fun))}
 	}
 	bound, err := loader.Bind(f, args, nil)
 	if err != nil {
@@ -112,10 +112,10 @@ func (c Cache) EndTime(ctx context.Context, jid string) (string, error) {
 		return "", nil
 	}
 	v, err := c.call(ctx, getEnd, jid)
-	if err != nil || !loader.Truthy(v) {
+	if err != nil || !python.Truth(v) {
 		return "", err
 	}
-	return pytext.Str(v), nil
+	return python.Str(v), nil
 }
 
 // Clean lets the returner remove old jobs, by its own rules.

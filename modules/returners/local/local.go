@@ -9,8 +9,8 @@ import (
 	"brine/modules/loader"
 	"brine/modules/returners"
 	"brine/modules/returners/functions"
-	"brine/modules/text/pytext"
 	"brine/wire/payload"
+	"brine/wire/python"
 )
 
 // Module is the returner local.
@@ -20,7 +20,7 @@ func Module(o returners.Options) loader.Module {
 		w = io.Discard
 	}
 	show := func(v any) error {
-		_, err := fmt.Fprintln(w, pytext.Repr(v))
+		_, err := fmt.Fprintln(w, python.Repr(v))
 		return err
 	}
 	return loader.Module{File: "local", Virtual: loader.Always, Funcs: func() []loader.Func {

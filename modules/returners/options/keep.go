@@ -5,8 +5,8 @@ import (
 
 	"brine/modules/loader"
 	"brine/modules/returners"
-	"brine/modules/text/pytext"
 	"brine/wire/payload"
+	"brine/wire/python"
 )
 
 const (
@@ -23,7 +23,7 @@ func KeepJobs(opts *payload.Map) (time.Duration, error) {
 		}
 		n, err := loader.ToInt(v)
 		if err != nil {
-			return 0, returners.Misset("%s is no number: %s", name, pytext.Repr(v))
+			return 0, returners.Misset("%s is no number: %s", name, python.Repr(v))
 		}
 		return n, nil
 	}

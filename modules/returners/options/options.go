@@ -7,8 +7,8 @@ import (
 
 	"brine/modules/loader"
 	"brine/modules/returners"
-	"brine/modules/text/pytext"
 	"brine/wire/payload"
+	"brine/wire/python"
 )
 
 // Values are the options of one call of a returner, by the names that the returner has for them.
@@ -29,7 +29,7 @@ func (l Lookup) Read(c *loader.Call, ret *payload.Map) (Values, error) {
 	maps.Copy(out, l.Defaults)
 	other := ""
 	if v, ok := ret.Get(payload.FieldRetConfig); ok {
-		other = pytext.Str(v)
+		other = python.Str(v)
 	}
 	for _, name := range l.Options {
 		v, err := l.option(c, other, name)
@@ -52,7 +52,7 @@ func (l Lookup) Read(c *loader.Call, ret *payload.Map) (Values, error) {
 func (l Lookup) option(c *loader.Call, other, name string) (any, error) {
 	if other != "" {
 		v, err := at(c, other+"."+l.Name, name)
-		if err != nil || loader.Truthy(v) {
+		if err != nil || python.Truth(v) {
 			return v, err
 		}
 	}
@@ -94,7 +94,7 @@ func (l Lookup) Configured(c *loader.Call, ret *payload.Map) (Values, error) {
 // who may run a function is not for that one who may know the password. Unlike Salt.
 func (l Lookup) Guard(c *loader.Call, ret *payload.Map, places ...string) error {
 	given := ret.Map(payload.FieldRetKwargs)
-	if loader.Truthy(given.Value("password")) {
+	if python.Truth(given.Value("password")) {
 		return nil
 	}
 	for _, name := range places {
@@ -116,7 +116,7 @@ func (l Lookup) Guard(c *loader.Call, ret *payload.Map, places ...string) error 
 // Text is an option as text.
 func (s Values) Text(name string) string {
 	if v, ok := s[name]; ok && v != nil {
-		return pytext.Str(v)
+		return python.Str(v)
 	}
 	return ""
 }

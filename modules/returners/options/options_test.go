@@ -6,8 +6,8 @@ import (
 
 	"brine/modules/returners/options"
 	"brine/modules/returners/returnertest"
-	"brine/modules/text/pyjson"
 	"brine/wire/payload"
+	"brine/wire/python/pyjson"
 
 	"github.com/google/go-cmp/cmp"
 )

@@ -18,7 +18,7 @@ import (
 	"sync"
 	"time"
 
-	"brine/modules/host/setaside"
+	"brine/wire/disk/setaside"
 )
 
 // Options say where the records are, how many, and for whom.

@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"brine/modules/host/setaside"
+	"brine/wire/disk/setaside"
 )
 
 func open(t testing.TB, opt Options) *Queue {

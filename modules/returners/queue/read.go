@@ -13,9 +13,9 @@ import (
 	"os"
 	"time"
 
-	"brine/modules/host/recordlog"
-	"brine/modules/host/setaside"
-	"brine/modules/host/wholefile"
+	"brine/wire/disk/recordlog"
+	"brine/wire/disk/setaside"
+	"brine/wire/disk/wholefile"
 )
 
 // End is the number of the record that comes next.

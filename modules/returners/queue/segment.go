@@ -14,8 +14,8 @@ import (
 	"strings"
 	"time"
 
-	"brine/modules/host/recordlog"
-	"brine/modules/host/setaside"
+	"brine/wire/disk/recordlog"
+	"brine/wire/disk/setaside"
 )
 
 // segment is a part of the line: a file, or records in memory.

@@ -15,8 +15,8 @@ import (
 	"brine/modules/returners"
 	"brine/modules/returners/functions"
 	"brine/modules/returners/options"
-	"brine/modules/text/pytext"
 	"brine/wire/payload"
+	"brine/wire/python"
 )
 
 // wanted is where the returner finds its options. Source: salt/returners/redis_return.py, _get_options.
@@ -74,7 +74,7 @@ func serverOf(c *loader.Call, ret *payload.Map) (redisdb.Options, error) {
 		return redisdb.Options{}, err
 	}
 	o := redisdb.Options{Host: opt.Text("host"), Socket: opt.Text("unix_socket_path"), Password: opt.Text("password")}
-	if loader.Truthy(opt["cluster_mode"]) {
+	if python.Truth(opt["cluster_mode"]) {
 		o.Nodes, err = nodes(opt)
 		return o, err
 	}
@@ -108,11 +108,11 @@ func nodes(opt options.Values) ([]string, error) {
 	for _, item := range list {
 		m, ok := item.(*payload.Map)
 		if !ok || returners.Word(m, "host") == "None" {
-			return nil, returners.Misset("redis: cluster.startup_nodes wants maps of host and port, not %s", pytext.Repr(item))
+			return nil, returners.Misset("redis: cluster.startup_nodes wants maps of host and port, not %s", python.Repr(item))
 		}
 		port := "7000" // redis-py-cluster's
 		if p, ok := m.Get("port"); ok {
-			port = pytext.Str(p)
+			port = python.Str(p)
 		}
 		out = append(out, net.JoinHostPort(returners.Word(m, "host"), port))
 	}
@@ -153,7 +153,7 @@ func take(c *loader.Call, ret *payload.Map) error {
 	minion, jid := returners.Word(ret, "id"), returners.Word(ret, "jid")
 	last := minion + ":" + returners.Word(ret, "fun")
 	if strings.HasPrefix(last, returnsKey) || strings.HasPrefix(last, loadKey) {
-		return returners.Refuse("redis: the return of minion %s would overwrite another job", pytext.Repr(minion))
+		return returners.Refuse("redis: the return of minion %s would overwrite another job", python.Repr(minion))
 	}
 	return redisdb.With(c.Ctx, o, func(ctx context.Context, db redisdb.Client) error {
 		p := db.Pipeline()

@@ -15,8 +15,8 @@ import (
 	"brine/modules/redisdb"
 	"brine/modules/returners"
 	"brine/modules/returners/returnertest"
-	"brine/modules/text/pytext"
 	"brine/wire/payload"
+	"brine/wire/python"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -77,7 +77,7 @@ func dump(t testing.TB, o redisdb.Options) *payload.Map {
 			case "set":
 				members := db.SMembers(ctx, key).Val()
 				slices.Sort(members)
-				held = pytext.Repr(members)
+				held = python.Repr(members)
 			}
 			ttl := int64(0)
 			if d := db.TTL(ctx, key).Val(); d > 0 {
@@ -118,7 +118,7 @@ func reads(ask func(fun string, args ...any) any) *payload.Map {
 	}
 	minions := loader.StringList(ask("redis.get_minions"))
 	slices.Sort(minions)
-	return out.Set("get_jids", ask("redis.get_jids")).Set("get_minions", pytext.Repr(minions)).
+	return out.Set("get_jids", ask("redis.get_jids")).Set("get_minions", python.Repr(minions)).
 		Set("prep_jid", ask("redis.prep_jid", false, "20261123093900000001"))
 }
 

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"brine/modules/outputters"
-	"brine/modules/text/pyjson"
+	"brine/wire/python/pyjson"
 )
 
 // Parse reads JSON.

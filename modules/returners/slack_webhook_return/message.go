@@ -11,8 +11,8 @@ import (
 	"brine/modules/outputters"
 	"brine/modules/returners"
 	"brine/modules/returners/options"
-	"brine/modules/text/pytext"
 	"brine/wire/payload"
+	"brine/wire/python"
 )
 
 // message is the payload of a webhook: an attachment about the job, then either one with the return or three with
@@ -32,9 +32,9 @@ func message(c *loader.Call, opt options.Values, ret *payload.Map, event bool) *
 	if args := ret.List("fun_args"); len(args) > 0 {
 		words := make([]any, len(args))
 		for i, a := range args {
-			words[i] = pytext.Str(a)
+			words[i] = python.Str(a)
 		}
-		text += "Function Args: " + pytext.Repr(words) + "\n"
+		text += "Function Args: " + python.Repr(words) + "\n"
 	}
 	text += "JID: " + returners.Word(ret, "jid") + "\n"
 	run, isRun := runOf(ret.Value("return"))
@@ -43,9 +43,9 @@ func message(c *loader.Call, opt options.Values, ret *payload.Map, event bool) *
 	}
 	about := payload.M("fallback", sprinkle(c, opt.Text(title)), "color", "#272727", "author_name", author,
 		"author_link", sprinkle(c, "{localhost}"), "author_icon", opt["author_icon"], "title",
-		"Success: "+pytext.Str(success), "text", text)
+		"Success: "+python.Str(success), "text", text)
 	if isRun {
-		return payload.M("attachments", append([]any{about}, run.attachments(loader.Truthy(opt["show_tasks"]))...))
+		return payload.M("attachments", append([]any{about}, run.attachments(python.Truth(opt["show_tasks"]))...))
 	}
 	color := "danger"
 	if success {
@@ -60,7 +60,7 @@ func returnText(v any) string {
 	if m, ok := v.(*payload.Map); ok {
 		return "\n" + outputters.DumpYAML(m, outputters.FlowLeaves, 2)
 	}
-	return pytext.Str(v)
+	return python.Str(v)
 }
 
 // stateRun is what happened in a run of states.
@@ -94,14 +94,14 @@ func runOf(v any) (run stateRun, ok bool) {
 	slices.SortStableFunc(rows, func(a, b row) int { return cmp.Compare(runNumber(a.state), runNumber(b.state)) })
 	for _, r := range rows {
 		task := payload.M("value", returners.Word(r.state, "__sls__")+".sls | "+r.id, "short", false)
-		if r.state.Has("result") && !loader.Truthy(r.state.Value("result")) {
+		if r.state.Has("result") && !python.Truth(r.state.Value("result")) {
 			run.failed = append(run.failed, task)
 		}
-		if loader.Truthy(r.state.Value("changes")) {
+		if python.Truth(r.state.Value("changes")) {
 			run.changed = append(run.changed, task)
 		}
 		run.total++
-		if d, ok := loader.ToFloat(r.state.Value("duration")); ok {
+		if d, ok := python.Number(r.state.Value("duration")); ok {
 			run.duration += d
 		} else if d, err := strconv.ParseFloat(strings.TrimSpace(r.state.Str("duration")), 64); err == nil {
 			run.duration += d

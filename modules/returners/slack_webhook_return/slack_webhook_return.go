@@ -16,8 +16,8 @@ import (
 	"brine/modules/returners/functions"
 	"brine/modules/returners/options"
 	"brine/modules/text/pattern"
-	"brine/modules/text/pytext"
 	"brine/wire/payload"
+	"brine/wire/python"
 )
 
 const (
@@ -115,10 +115,10 @@ func post(c *loader.Call, ret *payload.Map, event bool) error {
 // salt/utils/http.py.
 func webClient(opts *payload.Map, host string) (*web.Client, error) {
 	o := web.Options{}
-	if opts.Str("proxy_host") != "" && loader.Truthy(opts.Value("proxy_port")) && !slices.Contains(opts.List("no_proxy"),
+	if opts.Str("proxy_host") != "" && python.Truth(opts.Value("proxy_port")) && !slices.Contains(opts.List("no_proxy"),
 		any(host)) {
 		proxy := &url.URL{Scheme: "http", Host: opts.Str("proxy_host") + ":" + returners.Word(opts, "proxy_port")}
-		if opts.Str("proxy_username") != "" && loader.Truthy(opts.Value("proxy_password")) {
+		if opts.Str("proxy_username") != "" && python.Truth(opts.Value("proxy_password")) {
 			proxy.User = url.UserPassword(opts.Str("proxy_username"), returners.Word(opts, "proxy_password"))
 		}
 		o.Proxies = map[string]*url.URL{"http": proxy, "https": proxy}
@@ -135,7 +135,7 @@ func sprinkle(c *loader.Call, text string) string {
 	for i := 1; i < len(parts); i += 2 {
 		v, ok := c.Grain(parts[i])
 		if parts[i] = ""; ok {
-			parts[i] = pytext.Str(v)
+			parts[i] = python.Str(v)
 		}
 	}
 	return strings.Join(parts, "")

@@ -16,8 +16,8 @@ import (
 	"brine/modules/returners"
 	"brine/modules/returners/functions"
 	"brine/modules/returners/options"
-	"brine/modules/text/pytext"
 	"brine/wire/payload"
+	"brine/wire/python"
 )
 
 // wanted is where the returner finds its options. Source: salt/returners/smtp_return.py, _get_options. verify_ssl
@@ -119,7 +119,7 @@ func send(c *loader.Call, opt options.Values, ret *payload.Map, home func(string
 	if fields := opt.Text("fields"); fields != "" {
 		for field := range strings.SplitSeq(fields, ",") {
 			if v, ok := ret.Get(field); ok {
-				subject += " " + pytext.Str(v)
+				subject += " " + python.Str(v)
 			}
 		}
 	}
@@ -162,7 +162,7 @@ func render(c *loader.Call, opt options.Values, in renderers.Input) (string, err
 	if err != nil {
 		return "", &returners.Unusable{Err: err}
 	}
-	return pytext.Str(v), nil
+	return python.Str(v), nil
 }
 
 // gpgEncrypt encrypts a text for the recipients of a mail. When that fails the mail says so, as Salt's does.

@@ -15,8 +15,8 @@ import (
 	"strings"
 	"time"
 
-	"brine/modules/host/setaside"
-	"brine/modules/host/wholefile"
+	"brine/wire/disk/setaside"
+	"brine/wire/disk/wholefile"
 	"brine/wire/payload"
 )
 

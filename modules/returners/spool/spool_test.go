@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"brine/modules/host/setaside"
+	"brine/wire/disk/setaside"
 	"brine/wire/payload"
 )
 

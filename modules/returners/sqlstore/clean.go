@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"brine/modules/loader"
+	"brine/wire/python"
 )
 
 // archive are the statements of clean_old_jobs. The parameters of keep and remove are the time.
@@ -35,7 +36,7 @@ func (s *store) cleanOldJobs(c *loader.Call, _ struct{}) (any, error) {
 		return nil, nil
 	}
 	statements := s.archive.remove
-	kept := loader.Truthy(c.Opts().Value("archive_jobs"))
+	kept := python.Truth(c.Opts().Value("archive_jobs"))
 	if kept {
 		statements = s.archive.keep
 	}

@@ -10,8 +10,8 @@ import (
 	"brine/modules/loader"
 	"brine/modules/returners"
 	"brine/modules/returners/options"
-	"brine/modules/text/pytext"
 	"brine/wire/payload"
+	"brine/wire/python"
 )
 
 // dialect is what one kind of database has of its own.
@@ -59,14 +59,14 @@ func (o values) text(name string) string {
 	if v == nil || v == "None" || v == "none" {
 		return ""
 	}
-	return pytext.Str(v)
+	return python.Str(v)
 }
 
 // port is the option of that name, as text.
 func (o values) port() (string, error) {
 	n, err := loader.ToInt(o["port"])
 	if err != nil || n < 1 || n > 65535 {
-		return "", refuse("the option port is no port: %s", pytext.Repr(o["port"]))
+		return "", refuse("the option port is no port: %s", python.Repr(o["port"]))
 	}
 	return strconv.FormatInt(n, 10), nil
 }

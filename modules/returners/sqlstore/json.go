@@ -4,9 +4,9 @@ import (
 	"unicode/utf8"
 
 	"brine/modules/outputters"
-	"brine/modules/text/pyjson"
-	"brine/modules/text/pytext"
 	"brine/wire/payload"
+	"brine/wire/python"
+	"brine/wire/python/pyjson"
 )
 
 // textJSON is salt.utils.json.dumps of salt.utils.data.decode: bytes that are UTF-8 are text. Other bytes have the form
@@ -56,7 +56,7 @@ func decodedMap(m *payload.Map) any {
 	for k, v := range m.All() {
 		if b, ok := k.(payload.Bytes); ok {
 			if k = string(b); !utf8.ValidString(string(b)) {
-				k = pytext.Repr([]byte(b))
+				k = python.Repr([]byte(b))
 			}
 		}
 		out.Set(k, decoded(v))

@@ -8,7 +8,7 @@ import (
 	"sync"
 	"time"
 
-	"brine/modules/text/pytext"
+	"brine/wire/python"
 )
 
 // Limits of the connections that are kept.
@@ -89,7 +89,7 @@ func (p *pool) drop(key string, k *kept) {
 func keyOf(opt values) string {
 	var b strings.Builder
 	for _, name := range slices.Sorted(maps.Keys(opt)) {
-		b.WriteString(pytext.Repr([]any{name, opt[name]}))
+		b.WriteString(python.Repr([]any{name, opt[name]}))
 	}
 	return b.String()
 }

@@ -11,8 +11,8 @@ import (
 
 	"brine/modules/loader"
 	"brine/modules/returners/options"
-	"brine/modules/text/pytext"
 	"brine/wire/payload"
+	"brine/wire/python"
 
 	"github.com/jackc/pgx/v5/pgconn"
 )
@@ -158,7 +158,7 @@ func pgRow(ret *payload.Map, value func(any) (string, error)) ([]any, error) {
 func pgText(v any) string {
 	list, ok := v.([]any)
 	if !ok {
-		return pytext.Str(v)
+		return python.Str(v)
 	}
 	var b strings.Builder
 	b.WriteByte('{')
@@ -166,7 +166,7 @@ func pgText(v any) string {
 		if i > 0 {
 			b.WriteByte(',')
 		}
-		text := pytext.Str(e)
+		text := python.Str(e)
 		if text == "" || strings.EqualFold(text, "null") || strings.ContainsAny(text, "{},\"\\ \t\n\r\v\f") {
 			text = `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(text) + `"`
 		}

@@ -7,8 +7,8 @@ import (
 
 	"brine/modules/fleet/jobrecord"
 	"brine/modules/loader"
-	"brine/modules/text/pytext"
 	"brine/wire/payload"
+	"brine/wire/python"
 )
 
 // query hands each row of two columns to add.
@@ -37,19 +37,19 @@ func (s *store) query(c *loader.Call, text string, args []any, add func(a, b str
 // getLoad is the publication of a job; an empty map for one that is not there.
 func (s *store) getLoad(c *loader.Call, a ofJob) (any, error) {
 	out := payload.NewMap(0)
-	err := s.query(c, s.sql.getLoad, []any{pytext.Str(a.JID)}, func(_, load string) { out = readLoad(load) })
+	err := s.query(c, s.sql.getLoad, []any{python.Str(a.JID)}, func(_, load string) { out = readLoad(load) })
 	return out, err
 }
 
 // getJID is what the minions of a job returned: the whole return of each (with sqlite3: its field return only).
 func (s *store) getJID(c *loader.Call, a ofJob) (any, error) {
-	return s.returns(c, s.sql.getJID, pytext.Str(a.JID))
+	return s.returns(c, s.sql.getJID, python.Str(a.JID))
 }
 
 // getFun is the latest return of a function, by minion.
 // Unlike Salt, whose statements for sqlite3 and postgres fail.
 func (s *store) getFun(c *loader.Call, a ofFunction) (any, error) {
-	return s.returns(c, s.sql.getFun, pytext.Str(a.Fun))
+	return s.returns(c, s.sql.getFun, python.Str(a.Fun))
 }
 
 // returns are returns by minion; the later of two rows of one minion counts.

@@ -10,8 +10,8 @@ import (
 
 	"brine/modules/loader"
 	"brine/modules/returners/options"
-	"brine/modules/text/pytext"
 	"brine/wire/payload"
+	"brine/wire/python"
 )
 
 // sqlite is the returner sqlite3: a file of the machine, opened for each call.
@@ -41,22 +41,22 @@ func sqlite() *dialect {
 // openSQLite opens the file of the option database; timeout is how long a lock of others is waited for, in seconds.
 // Unlike Salt, a file that is not there is not made: it would hold no tables.
 func openSQLite(opt values) (*sql.DB, error) {
-	if !loader.Truthy(opt["database"]) {
+	if !python.Truth(opt["database"]) {
 		return nil, refuse(`config option "sqlite3.database" is missing`)
 	}
-	if !loader.Truthy(opt["timeout"]) {
+	if !python.Truth(opt["timeout"]) {
 		return nil, refuse(`config option "sqlite3.timeout" is missing`)
 	}
-	seconds, ok := loader.ToFloat(opt["timeout"])
+	seconds, ok := python.Number(opt["timeout"])
 	if text, isText := opt["timeout"].(string); isText {
 		var err error
 		seconds, err = strconv.ParseFloat(text, 64)
 		ok = err == nil
 	}
 	if !ok || !(seconds > 0) {
-		return nil, refuse("the option timeout is no number of seconds: %s", pytext.Repr(opt["timeout"]))
+		return nil, refuse("the option timeout is no number of seconds: %s", python.Repr(opt["timeout"]))
 	}
-	path, err := filepath.Abs(pytext.Str(opt["database"]))
+	path, err := filepath.Abs(python.Str(opt["database"]))
 	if err != nil {
 		return nil, err
 	}
@@ -77,8 +77,8 @@ func sqliteRow(_ *loader.Call, ret *payload.Map) ([]any, error) {
 		return nil, err
 	}
 	var args any
-	if v := ret.Value("fun_args"); loader.Truthy(v) {
-		args = pytext.Str(v)
+	if v := ret.Value("fun_args"); python.Truth(v) {
+		args = python.Str(v)
 	}
 	return []any{textField(ret, "fun"), textField(ret, "jid"), textField(ret, "id"), args, pythonNow(time.Now()), full,
 		success(ret, "", "1", "0")}, nil

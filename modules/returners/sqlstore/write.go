@@ -7,8 +7,8 @@ import (
 	"strings"
 
 	"brine/modules/loader"
-	"brine/modules/text/pytext"
 	"brine/wire/payload"
+	"brine/wire/python"
 )
 
 // returner writes one return.
@@ -72,7 +72,7 @@ func (s *store) saveLoad(c *loader.Call, a published) (any, error) {
 		return nil, err
 	}
 	return nil, s.with(c, nil, func(ctx context.Context, db *sql.DB) error {
-		return s.put(ctx, db, s.sql.load, []any{pytext.Str(a.JID), text})
+		return s.put(ctx, db, s.sql.load, []any{python.Str(a.JID), text})
 	})
 }
 
@@ -135,7 +135,7 @@ func (s *store) eventRows(c *loader.Call, events []any) (rows [][]any, lost []er
 			lost = append(lost, err)
 			continue
 		}
-		rows = append(rows, []any{pytext.Str(orEmpty(event.Value("tag"))), text, master})
+		rows = append(rows, []any{python.Str(orEmpty(event.Value("tag"))), text, master})
 	}
 	return rows, lost
 }
@@ -205,7 +205,7 @@ func (s *store) eventInsert(n int) string {
 }
 
 // textField makes text of the field fun, which is a list for a job of several functions.
-func textField(ret *payload.Map, field string) string { return pytext.Str(ret.Value(field)) }
+func textField(ret *payload.Map, field string) string { return python.Str(ret.Value(field)) }
 
 // success is the field of that name as a database shows it: the words for true and false, otherwise the text.
 func success(ret *payload.Map, absent any, yes, no string) any {
@@ -221,5 +221,5 @@ func success(ret *payload.Map, absent any, yes, no string) any {
 	case nil:
 		return nil
 	}
-	return pytext.Str(v)
+	return python.Str(v)
 }

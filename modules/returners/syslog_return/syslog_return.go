@@ -18,8 +18,8 @@ import (
 	"brine/modules/returners"
 	"brine/modules/returners/functions"
 	"brine/modules/returners/options"
-	"brine/modules/text/pytext"
 	"brine/wire/payload"
+	"brine/wire/python"
 )
 
 // wanted are where the returner syslog finds its options.
@@ -89,10 +89,10 @@ func headOf(opt options.Values, now time.Time) (string, map[string]bool, error) 
 	}
 	words := map[string]bool{}
 	for _, v := range list {
-		if !optionWords[pytext.Str(v)] {
-			return "", nil, fmt.Errorf("syslog: there is no option %s", pytext.Str(v))
+		if !optionWords[python.Str(v)] {
+			return "", nil, fmt.Errorf("syslog: there is no option %s", python.Str(v))
 		}
-		words[pytext.Str(v)] = true
+		words[python.Str(v)] = true
 	}
 	tag := filepath.Base(os.Args[0])
 	if v, ok := opt["tag"]; ok {

@@ -12,8 +12,8 @@ import (
 	"brine/modules/fleet/speakers"
 	"brine/modules/loader"
 	"brine/modules/runners"
-	"brine/modules/text/pytext"
 	"brine/wire/payload"
+	"brine/wire/python"
 )
 
 // Module is the module cache.
@@ -80,7 +80,7 @@ type wantedGrains struct {
 }
 
 func (m *master) grains(c *loader.Call, a wantedGrains) (*payload.Map, error) {
-	if !loader.Truthy(a.Tgt) {
+	if !python.Truth(a.Tgt) {
 		return payload.NewMap(0), nil
 	}
 	return m.cached(c.Ctx, runners.BankGrains, target{a.Tgt, a.Type})
@@ -147,7 +147,7 @@ func (m *master) clearMineFunc(c *loader.Call, a mineFunc) (bool, error) {
 		return false, err
 	}
 	for _, id := range ids {
-		if err := m.Minions.DropMine(id, pytext.Str(a.Fun)); err != nil {
+		if err := m.Minions.DropMine(id, python.Str(a.Fun)); err != nil {
 			return false, err
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"brine/modules/loader"
 	"brine/modules/runners"
 	"brine/wire/payload"
+	"brine/wire/python"
 )
 
 // Module is the module event.
@@ -29,7 +30,7 @@ func send(bus runners.Bus) func(*loader.Call, sent) (bool, error) {
 		}
 		data, ok := a.Data.(*payload.Map)
 		if !ok {
-			if loader.Truthy(a.Data) {
+			if python.Truth(a.Data) {
 				return false, loader.Raise("ValueError", "Dictionary object expected, not '%s'.", loader.Text(a.Data))
 			}
 			data = payload.NewMap(0)

@@ -10,9 +10,9 @@ import (
 	"brine/modules/fileserver"
 	"brine/modules/loader"
 	"brine/modules/runners"
-	"brine/modules/text/pytext"
 	"brine/wire/event"
 	"brine/wire/payload"
+	"brine/wire/python"
 )
 
 // Module is the module fileserver.
@@ -131,7 +131,7 @@ func (m *master) update(c *loader.Call, a updated) (any, error) {
 	for name, value := range loader.CleanKWArgs(a.KW).All() { // Salt hands them to the backend
 		if name != "remotes" {
 			return nil, &loader.ArgumentError{
-				Message: "update() got an unexpected keyword argument '" + pytext.Str(name) + "'"}
+				Message: "update() got an unexpected keyword argument '" + python.Str(name) + "'"}
 		}
 		remotes = runners.ListOf(value)
 	}
@@ -166,7 +166,7 @@ func (m *master) chore(what fileserver.Chore, a remotes, key, nothing string) (a
 	}
 	remote := ""
 	if a.Remote != nil {
-		remote = pytext.Str(a.Remote)
+		remote = python.Str(a.Remote)
 	}
 	done, failed, err := m.Files.Do(what, runners.ListOf(a.Backend), remote)
 	out := payload.NewMap(2)

@@ -8,6 +8,7 @@ import (
 	"brine/modules/fleet/jobrecord"
 	"brine/modules/loader"
 	"brine/wire/payload"
+	"brine/wire/python"
 )
 
 // jobInstance turns a publish load into the record the jobs runner shows.
@@ -30,7 +31,7 @@ func jidInstance(jid string, load *payload.Map) *payload.Map {
 // parseTime reads the time filters of jobs.list_jobs: the form of StartTime, ISO dates and a few common ones.
 // Unlike Salt: without the library Salt needs for it, the filter is refused instead of ignored.
 func parseTime(v any) (time.Time, bool, error) {
-	if !loader.Truthy(v) {
+	if !python.Truth(v) {
 		return time.Time{}, false, nil
 	}
 	text := strings.TrimSpace(loader.Text(v))

@@ -8,8 +8,8 @@ import (
 	"brine/modules/fleet/jobrecord"
 	"brine/modules/loader"
 	"brine/modules/runners"
-	"brine/modules/text/pytext"
 	"brine/wire/payload"
+	"brine/wire/python"
 )
 
 // Module is the module jobs.
@@ -61,10 +61,10 @@ func (m *master) active(c *loader.Call, a progress) (*payload.Map, error) {
 	if err != nil {
 		return nil, err
 	}
-	m.Progress(c, a.Progress, "Attempting to contact minions: "+pytext.Repr(got.Returns.Keys()))
+	m.Progress(c, a.Progress, "Attempting to contact minions: "+python.Repr(got.Returns.Keys()))
 	out := payload.NewMap(0)
 	for id, v := range got.Returns.All() {
-		m.Progress(c, a.Progress, "Received reply from minion "+pytext.Str(id))
+		m.Progress(c, a.Progress, "Received reply from minion "+python.Str(id))
 		ret, _ := v.(*payload.Map)
 		for _, j := range ret.List("return") {
 			if job, ok := j.(*payload.Map); ok {
@@ -77,7 +77,7 @@ func (m *master) active(c *loader.Call, a progress) (*payload.Map, error) {
 
 // addRunning notes that a minion runs a job.
 func addRunning(out *payload.Map, id any, job *payload.Map) {
-	jid := pytext.Str(job.Value("jid"))
+	jid := python.Str(job.Value("jid"))
 	record := out.Map(jid)
 	if record == nil {
 		record = jidInstance(jid, job)
@@ -94,7 +94,7 @@ func (m *master) addReturned(c *loader.Call, out *payload.Map) error {
 		return nil // this process has no job cache
 	}
 	for jid, v := range out.All() {
-		returns, err := from.returns(c, pytext.Str(jid))
+		returns, err := from.returns(c, python.Str(jid))
 		if err != nil {
 			return err
 		}
@@ -172,7 +172,7 @@ func (m *master) lookup(c *loader.Call, a lookedUp) (any, error) {
 	returns := record.Map("Result")
 	outputter := ""
 	for id, v := range returns.All() {
-		m.Progress(c, a.Progress, pytext.Str(id))
+		m.Progress(c, a.Progress, python.Str(id))
 		ret, isMap := v.(*payload.Map)
 		if out.Len() == 0 && outputter == "" {
 			outputter = ret.Str("out")
@@ -210,7 +210,7 @@ func (m *master) exitSuccess(c *loader.Call, a oneJob) (*payload.Map, error) {
 		out.Set(id, false)
 	}
 	for id, v := range result.All() {
-		if ret, isMap := v.(*payload.Map); loader.Truthy(bare(ret, isMap, v)) {
+		if ret, isMap := v.(*payload.Map); python.Truth(bare(ret, isMap, v)) {
 			out.Set(id, true)
 		}
 	}
@@ -291,7 +291,7 @@ type lastRun struct {
 }
 
 func (m *master) lastRun(c *loader.Call, a lastRun) (any, error) {
-	if _, isMap := a.Metadata.(*payload.Map); loader.Truthy(a.Metadata) && !isMap {
+	if _, isMap := a.Metadata.(*payload.Map); python.Truth(a.Metadata) && !isMap {
 		return false, nil
 	}
 	found, err := m.search(c, a.Ext, jobFilter{metadata: a.Metadata, function: words(a.Function),
@@ -303,9 +303,9 @@ func (m *master) lastRun(c *loader.Call, a lastRun) (any, error) {
 	if len(jids) == 0 {
 		return false, nil
 	}
-	newest := pytext.Str(jids[0])
+	newest := python.Str(jids[0])
 	for _, jid := range jids {
-		newest = max(newest, pytext.Str(jid))
+		newest = max(newest, python.Str(jid))
 	}
 	return m.printJob(c, newest, a.Ext)
 }

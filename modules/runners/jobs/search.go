@@ -7,10 +7,10 @@ import (
 
 	"brine/modules/fleet/jobrecord"
 	"brine/modules/loader"
-	"brine/modules/matchers"
 	"brine/modules/runners"
-	"brine/modules/text/pytext"
 	"brine/wire/payload"
+	"brine/wire/python"
+	"brine/wire/python/fnmatch"
 )
 
 // loads returns all jids in order and the loads by jid.
@@ -24,7 +24,7 @@ func (m *master) loads() ([]string, *payload.Map, error) {
 	}
 	jids := make([]string, 0, loads.Len())
 	for jid := range loads.All() {
-		jids = append(jids, pytext.Str(jid))
+		jids = append(jids, python.Str(jid))
 	}
 	sort.Strings(jids)
 	return jids, loads, nil
@@ -32,7 +32,7 @@ func (m *master) loads() ([]string, *payload.Map, error) {
 
 // words reads a filter: one text with commas, or a list.
 func words(v any) []string {
-	if !loader.Truthy(v) {
+	if !python.Truth(v) {
 		return nil
 	}
 	return loader.StringList(v)
@@ -65,7 +65,7 @@ func (m *master) search(c *loader.Call, ext string, f jobFilter) (*payload.Map, 
 	}
 	out := payload.NewMap(0)
 	for k, v := range records.All() {
-		jid := pytext.Str(k)
+		jid := python.Str(k)
 		record, ok := v.(*payload.Map)
 		if !ok || !f.fits(record) {
 			continue
@@ -80,13 +80,13 @@ func (m *master) search(c *loader.Call, ext string, f jobFilter) (*payload.Map, 
 }
 
 func (f *jobFilter) fits(record *payload.Map) bool {
-	if loader.Truthy(f.metadata) && !sharesEntry(record.Map("Metadata"), f.metadata) {
+	if python.Truth(f.metadata) && !sharesEntry(record.Map("Metadata"), f.metadata) {
 		return false
 	}
 	if f.target != nil && !anyMatches(targets(record.Value("Target")), f.target) {
 		return false
 	}
-	return f.function == nil || anyMatches([]string{pytext.Str(record.Value("Function"))}, f.function)
+	return f.function == nil || anyMatches([]string{python.Str(record.Value("Function"))}, f.function)
 }
 
 // sharesEntry tells whether a key has the same value in both.
@@ -107,12 +107,12 @@ func targets(v any) []string {
 	if list, ok := v.([]any); ok {
 		return loader.StringList(list)
 	}
-	return []string{pytext.Str(v)}
+	return []string{python.Str(v)}
 }
 
 func anyMatches(texts, globs []string) bool {
 	for _, g := range globs {
-		glob := matchers.CompileGlob(strings.TrimSpace(g))
+		glob := fnmatch.Compile(strings.TrimSpace(g))
 		if slices.ContainsFunc(texts, glob.Match) {
 			return true
 		}

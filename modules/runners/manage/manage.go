@@ -9,9 +9,9 @@ import (
 	"brine/modules/fleet/keys"
 	"brine/modules/loader"
 	"brine/modules/runners"
-	"brine/modules/text/pytext"
 	"brine/wire/event"
 	"brine/wire/payload"
+	"brine/wire/python"
 )
 
 // Module is the module manage.
@@ -66,7 +66,7 @@ func (m *master) ping(c *loader.Call, a pinged) (up, down []string, err error) {
 		return nil, nil, err
 	}
 	for id := range got.Returns.All() {
-		up = append(up, pytext.Str(id))
+		up = append(up, python.Str(id))
 	}
 	for _, id := range got.Minions {
 		if !got.Returns.Has(id) {
@@ -209,7 +209,7 @@ func (m *master) versions(c *loader.Call, _ struct{}) (*payload.Map, error) {
 	groups := map[string]*payload.Map{}
 	ids := slices.Clone(got.Minions)
 	for id := range got.Returns.All() {
-		ids = append(ids, pytext.Str(id))
+		ids = append(ids, python.Str(id))
 	}
 	sort.Strings(ids)
 	for _, id := range slices.Compact(ids) {
@@ -235,7 +235,7 @@ func (m *master) compareVersion(ret *payload.Map) (label string, version any) {
 	if ret == nil || code != 0 {
 		return "Minion offline", false
 	}
-	text := pytext.Str(ret.Value("return"))
+	text := python.Str(ret.Value("return"))
 	switch compareVersions(text, m.Version) {
 	case -1:
 		return "Minion requires update", text

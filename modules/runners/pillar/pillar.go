@@ -7,6 +7,7 @@ import (
 	"brine/modules/pillar"
 	"brine/modules/runners"
 	"brine/wire/payload"
+	"brine/wire/python"
 )
 
 // Module is the module pillar.
@@ -119,7 +120,7 @@ func (m *master) cachedPillars(c *loader.Call, a named, do func(id, env string) 
 
 // keepsPillars tells whether the master keeps pillars at all.
 func keepsPillars(c *loader.Call) bool {
-	return loader.Truthy(c.Opts().Value("pillar_cache")) || loader.Truthy(c.Opts().Value("minion_data_cache"))
+	return python.Truth(c.Opts().Value("pillar_cache")) || python.Truth(c.Opts().Value("minion_data_cache"))
 }
 
 func (m *master) showPillarCache(c *loader.Call, a named) (any, error) {

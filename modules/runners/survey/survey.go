@@ -7,8 +7,8 @@ import (
 
 	"brine/modules/loader"
 	"brine/modules/runners"
-	"brine/modules/text/pytext"
 	"brine/wire/payload"
+	"brine/wire/python"
 )
 
 // Module is the module survey.
@@ -50,7 +50,7 @@ func (m *master) hash(c *loader.Call, a question) ([]any, error) {
 	}
 	kw.Delete("survey_sort")
 	kw.Delete("tgt_type")
-	got, err := m.Collect(c, runners.Job{Tgt: a.Args[0], TgtType: tgtType, Fun: pytext.Str(a.Args[1]),
+	got, err := m.Collect(c, runners.Job{Tgt: a.Args[0], TgtType: tgtType, Fun: python.Str(a.Args[1]),
 		Args: a.Args[wanted:], KW: kw})
 	if err != nil {
 		return nil, err
@@ -73,7 +73,7 @@ func (m *master) hash(c *loader.Call, a question) ([]any, error) {
 func poolsOf(got *runners.Collected) []*pool {
 	ids := slices.Clone(got.Minions)
 	for id := range got.Returns.All() {
-		ids = append(ids, pytext.Str(id))
+		ids = append(ids, python.Str(id))
 	}
 	sort.Strings(ids)
 	var pools []*pool
@@ -81,7 +81,7 @@ func poolsOf(got *runners.Collected) []*pool {
 	for _, id := range slices.Compact(ids) {
 		text := "False"
 		if ret, ok := got.Returns.Value(id).(*payload.Map); ok {
-			text = pytext.Str(ret.Value("return"))
+			text = python.Str(ret.Value("return"))
 		}
 		if byText[text] == nil {
 			byText[text] = &pool{result: text}

@@ -8,8 +8,8 @@ import (
 
 	"brine/modules/loader"
 	"brine/modules/runners"
-	"brine/modules/text/pytext"
 	"brine/wire/payload"
+	"brine/wire/python"
 )
 
 // Module is the module test.
@@ -73,10 +73,10 @@ type slept struct {
 
 func (m *master) sleep(c *loader.Call, a slept) (any, error) {
 	v := a.Seconds
-	m.Say(pytext.Str(v))
+	m.Say(python.Str(v))
 	switch v.(type) {
 	case string, []byte, []any, *payload.Map, nil: // time.sleep reads no numbers out of texts
-		return nil, loader.Raise("TypeError", "'%s' object cannot be interpreted as an integer", pytext.Type(v))
+		return nil, loader.Raise("TypeError", "'%s' object cannot be interpreted as an integer", python.Type(v))
 	}
 	d := runners.Seconds(v)
 	if d < 0 {

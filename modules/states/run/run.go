@@ -9,13 +9,13 @@ import (
 	"slices"
 
 	"brine/modules/loader"
-	"brine/modules/matchers"
 	"brine/modules/states/run/high"
 	"brine/modules/states/run/low"
 	"brine/modules/states/run/sls"
 	"brine/modules/states/run/top"
-	"brine/modules/text/pytext"
 	"brine/wire/payload"
+	"brine/wire/python"
+	"brine/wire/python/fnmatch"
 )
 
 // Options are what a Compiler stands on.
@@ -43,12 +43,12 @@ func New(opt Options) *Compiler {
 	source := ordered{opt.Source, opt.Opts}
 	available := sls.NewAvailable(source)
 	topSaltenv := ""
-	if v := opt.Opts.Value("state_top_saltenv"); loader.Truthy(v) {
-		topSaltenv = pytext.Str(v)
+	if v := opt.Opts.Value("state_top_saltenv"); python.Truth(v) {
+		topSaltenv = python.Str(v)
 	}
 	auto, set := opt.Opts.Get("state_auto_order")
 	return &Compiler{opt: opt, available: available,
-		sls: sls.New(available, !set || loader.Truthy(auto)),
+		sls: sls.New(available, !set || python.Truth(auto)),
 		tops: top.New(top.Options{Strategy: opt.Opts.Str("top_file_merging_strategy"),
 			DefaultTop: loader.Text(opt.Opts.Value("default_top")), Saltenv: loader.Text(opt.Opts.Value("saltenv")),
 			TopSaltenv: topSaltenv, Log: opt.Log}, source, available)}
@@ -78,7 +78,7 @@ func (o ordered) Envs(ctx context.Context) ([]string, error) {
 	}
 	all := []string{"base"}
 	for key := range o.opts.Map("file_roots").All() {
-		all = append(all, pytext.Str(key))
+		all = append(all, python.Str(key))
 	}
 	for _, env := range append(all, there...) {
 		if !slices.Contains(out, env) {
@@ -133,8 +133,8 @@ func (c *Compiler) disabled() []string {
 
 // allowed tells whether nobody has disabled the function of a chunk.
 func (c *Compiler) allowed(chunk *payload.Map) bool {
-	fun := chunk.Str("state") + "." + pytext.Str(chunk.Value("fun"))
-	return !slices.ContainsFunc(c.opt.Forbidden, func(glob string) bool { return matchers.GlobMatch(glob, fun) })
+	fun := chunk.Str("state") + "." + python.Str(chunk.Value("fun"))
+	return !slices.ContainsFunc(c.opt.Forbidden, func(glob string) bool { return fnmatch.Match(glob, fun) })
 }
 
 // Low brings extensions, excludes and the requisites of other states into high data, which it changes, and makes chunks

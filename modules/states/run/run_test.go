@@ -12,8 +12,8 @@ import (
 	"brine/modules/states/run"
 	"brine/modules/states/run/top"
 	"brine/modules/text/dicts"
-	"brine/modules/text/pyjson"
 	"brine/wire/payload"
+	"brine/wire/python/pyjson"
 )
 
 // trees is a Source with SLS in memory, ENV:SLS → what it renders to.

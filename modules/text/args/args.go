@@ -13,6 +13,7 @@ import (
 	"brine/config/yaml"
 	"brine/modules/text/pattern"
 	"brine/wire/payload"
+	"brine/wire/python"
 )
 
 // KwargMark is the key that tells the map of keyword arguments from a positional map.
@@ -152,7 +153,7 @@ func Yamlify(word string) any { return YamlifyWith(word, yaml.Load) }
 
 // YamlifyWith is Yamlify with another reader of YAML. What it refuses is a text.
 func YamlifyWith(word string, load func([]byte) (any, error)) any {
-	trimmed := strings.TrimFunc(word, isPythonSpace)
+	trimmed := strings.TrimFunc(word, python.IsSpace)
 	switch {
 	case trimmed == "", trimmed == "---", trimmed == "...":
 		return word
@@ -200,6 +201,3 @@ func accept(word string, v any) any {
 	}
 	return word
 }
-
-// isPythonSpace is the white space of Python's str.strip, which has four separators more than Unicode.
-func isPythonSpace(r rune) bool { return unicode.IsSpace(r) || r >= 0x1c && r <= 0x1f }

@@ -5,7 +5,7 @@ import (
 	"unicode/utf16"
 	"unicode/utf8"
 
-	"brine/modules/text/pytext"
+	"brine/wire/python"
 )
 
 type order interface {
@@ -25,7 +25,7 @@ func takeUTF8(data string) (rune, int, string) {
 	if r != utf8.RuneError || size > 1 {
 		return r, size, ""
 	}
-	size, why := pytext.BrokenUTF8([]byte(data[:min(len(data), utf8.UTFMax)]))
+	size, why := python.BrokenUTF8([]byte(data[:min(len(data), utf8.UTFMax)]))
 	return 0, size, why
 }
 

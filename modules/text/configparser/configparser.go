@@ -7,8 +7,8 @@ import (
 	"strings"
 
 	"brine/modules/text/pattern"
-	"brine/modules/text/pytext"
 	"brine/wire/payload"
+	"brine/wire/python"
 )
 
 // Error is what Python raises: Text is str() of it.
@@ -105,7 +105,7 @@ func (r *reader) line(number int, line string) error {
 		return r.open(number, value[1:end])
 	}
 	if r.in == nil {
-		return fault("File contains no section headers.\nfile: %s, line: %d\n%s", source, number, pytext.Repr(line))
+		return fault("File contains no section headers.\nfile: %s, line: %d\n%s", source, number, python.Repr(line))
 	}
 	return r.option(number, line, value)
 }
@@ -114,7 +114,7 @@ func (r *reader) open(number int, name string) error {
 	if name != defaults {
 		if r.seen[[2]string{name}] {
 			return fault("While reading from %s [line %2d]: section %s already exists", source, number,
-				pytext.Repr(name))
+				python.Repr(name))
 		}
 		r.seen[[2]string{name}] = true
 		r.sections[name] = newSection()
@@ -136,7 +136,7 @@ func (r *reader) option(number int, line, value string) error {
 	}
 	if r.seen[[2]string{r.name, "\x00" + key}] {
 		return fault("While reading from %s [line %2d]: option %s in section %s already exists", source, number,
-			pytext.Repr(key), pytext.Repr(r.name))
+			python.Repr(key), python.Repr(r.name))
 	}
 	r.seen[[2]string{r.name, "\x00" + key}] = true
 	r.in.set(key, strings.Trim(value[at+1:], blanks))
@@ -145,7 +145,7 @@ func (r *reader) option(number int, line, value string) error {
 }
 
 func (r *reader) fault(number int, line string) {
-	r.faults.WriteString(fault("\n\t[line %2d]: %s", number, pytext.Repr(line)).Error())
+	r.faults.WriteString(fault("\n\t[line %2d]: %s", number, python.Repr(line)).Error())
 }
 
 // items are the keys of a section with those of DEFAULT before them.
@@ -193,7 +193,7 @@ func (x *expansion) some(rest string, depth int) error {
 	if depth > maxDepth {
 		return fault("Recursion limit exceeded in value substitution: option %s in section %s contains an "+
 			"interpolation key which cannot be substituted in %d steps. Raw value: %s",
-			pytext.Repr(x.option), pytext.Repr(x.section), maxDepth, pytext.Repr(x.raw))
+			python.Repr(x.option), python.Repr(x.section), maxDepth, python.Repr(x.raw))
 	}
 	for rest != "" {
 		at := strings.IndexByte(rest, '%')
@@ -222,18 +222,18 @@ func (x *expansion) percent(rest string, depth int) (string, error) {
 		return rest[2:], nil
 	}
 	if !strings.HasPrefix(rest, "%(") {
-		return "", fault("'%%' must be followed by '%%' or '(', found: %s", pytext.Repr(rest))
+		return "", fault("'%%' must be followed by '%%' or '(', found: %s", python.Repr(rest))
 	}
 	m := reference.FindStringSubmatch(rest)
 	if m == nil {
-		return "", fault("bad interpolation variable reference %s", pytext.Repr(rest))
+		return "", fault("bad interpolation variable reference %s", python.Repr(rest))
 	}
 	name := strings.ToLower(m[1])
 	value, ok := x.values.Get(name)
 	if !ok {
 		return "", fault("Bad value substitution: option %s in section %s contains an interpolation key %s which is "+
 			"not a valid option name. Raw value: %s",
-			pytext.Repr(x.option), pytext.Repr(x.section), pytext.Repr(name), pytext.Repr(x.raw))
+			python.Repr(x.option), python.Repr(x.section), python.Repr(name), python.Repr(x.raw))
 	}
 	rest = rest[len(m[0]):]
 	if !strings.Contains(value.(string), "%") {

@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"brine/modules/text/pyjson"
 	"brine/wire/payload"
+	"brine/wire/python/pyjson"
 )
 
 // TestAsSalt: the same sections, texts and errors as of Salt 3008.3 (testdata/make.py).

@@ -5,8 +5,8 @@ import (
 	"strings"
 
 	"brine/modules/text/pattern"
-	"brine/modules/text/pytext"
 	"brine/wire/payload"
+	"brine/wire/python"
 )
 
 func fault(format string, a ...any) error { return &Error{fmt.Sprintf(format, a...)} }
@@ -15,14 +15,14 @@ func fault(format string, a ...any) error { return &Error{fmt.Sprintf(format, a.
 func Dump(v any) (string, error) {
 	sections, ok := v.(*payload.Map)
 	if !ok {
-		return "", fault("configparser can only serialize dictionaries, not <class '%s'>", pytext.Type(v))
+		return "", fault("configparser can only serialize dictionaries, not <class '%s'>", python.Type(v))
 	}
 	var first, others strings.Builder
 	seen := map[string]bool{}
 	for k, values := range sections.All() {
-		name := pytext.Str(k)
+		name := python.Str(k)
 		if seen[name] {
-			return "", fault("Section %s already exists", pytext.Repr(name))
+			return "", fault("Section %s already exists", python.Repr(name))
 		}
 		seen[name] = true
 		out := &others
@@ -39,7 +39,7 @@ func Dump(v any) (string, error) {
 func writeSection(out *strings.Builder, name string, values any) error {
 	keys, ok := values.(*payload.Map)
 	if !ok {
-		return fault("'%s' object has no attribute 'items'", pytext.Type(values))
+		return fault("'%s' object has no attribute 'items'", python.Type(values))
 	}
 	if name == defaults && keys.Len() == 0 {
 		return nil
@@ -49,11 +49,11 @@ func writeSection(out *strings.Builder, name string, values any) error {
 		if v == nil {
 			return fault("option values must be strings")
 		}
-		value := pytext.Str(v)
+		value := python.Str(v)
 		if err := writable(value); err != nil {
 			return err
 		}
-		lines.Set(strings.ToLower(pytext.Str(k)), value)
+		lines.Set(strings.ToLower(python.Str(k)), value)
 	}
 	out.WriteString("[" + name + "]\n")
 	for k, v := range lines.All() {
@@ -70,7 +70,7 @@ var references = pattern.New(`%\([^)]+\)s`)
 func writable(value string) error {
 	left := references.ReplaceAllString(strings.ReplaceAll(value, "%%", ""), "")
 	if at := strings.IndexByte(left, '%'); at >= 0 {
-		return fault("invalid interpolation syntax in %s at position %d", pytext.Repr(value), len([]rune(left[:at])))
+		return fault("invalid interpolation syntax in %s at position %d", python.Repr(value), len([]rune(left[:at])))
 	}
 	return nil
 }

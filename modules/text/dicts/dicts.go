@@ -8,9 +8,9 @@ import (
 	"strings"
 
 	"brine/config/yaml"
-	"brine/modules/matchers"
-	"brine/modules/text/pytext"
 	"brine/wire/payload"
+	"brine/wire/python"
+	"brine/wire/python/fnmatch"
 )
 
 // Traverse follows key, cut at delimiter, through maps and lists: a step into a list is an index or a key of the
@@ -205,7 +205,7 @@ func (f FilterBy) match() any {
 	}
 	for _, v := range values {
 		for k, row := range f.Table.All() {
-			if matchers.GlobMatch(pytext.Str(k), pytext.Str(v)) && row != nil {
+			if fnmatch.Match(python.Str(k), python.Str(v)) && row != nil {
 				return row
 			}
 		}

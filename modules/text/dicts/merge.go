@@ -4,8 +4,8 @@ import (
 	"strings"
 
 	"brine/modules/loader"
-	"brine/modules/text/pytext"
 	"brine/wire/payload"
+	"brine/wire/python"
 )
 
 // Update merges upd into dest: maps under the same key are merged, lists are replaced, or with mergeLists get
@@ -167,11 +167,11 @@ func recurse(a, b any, lists bool) (any, error) {
 func mergeList(a, b any) (any, error) {
 	left, ok := a.(*payload.Map)
 	if !ok {
-		return nil, loader.Raise("AttributeError", "'%s' object has no attribute 'items'", pytext.Type(a))
+		return nil, loader.Raise("AttributeError", "'%s' object has no attribute 'items'", python.Type(a))
 	}
 	right, ok := b.(*payload.Map)
 	if !ok && left.Len() > 0 {
-		return nil, &loader.ArgumentError{Message: "argument of type '" + pytext.Type(b) + "' is not iterable"}
+		return nil, &loader.ArgumentError{Message: "argument of type '" + python.Type(b) + "' is not iterable"}
 	}
 	out := payload.NewMap(left.Len())
 	for k, v := range left.All() {

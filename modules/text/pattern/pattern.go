@@ -1,6 +1,6 @@
 // Package pattern holds regular expressions that are compiled at their first use. A package variable made by
 // regexp.MustCompile is paid for by every start of every tool, and brine has many tools in one file. For the syntax of
-// Python's expressions see modules/matchers.
+// Python's expressions see wire/python/re.
 package pattern
 
 import (

@@ -6,8 +6,8 @@ import (
 	"slices"
 
 	"brine/modules/loader"
-	"brine/modules/text/pytext"
 	"brine/wire/payload"
+	"brine/wire/python"
 )
 
 // kinds are the matchers that a top file can name. "data" cannot be used on a master, in Salt neither.
@@ -29,12 +29,12 @@ func Kind(items []any) (string, error) {
 		if _, isList := kind.([]any); isList {
 			return "", &loader.ArgumentError{Message: `can only concatenate list (not "str") to list`}
 		}
-		return "", &loader.ArgumentError{Message: "unsupported operand type(s) for +: '" + pytext.Type(kind) +
+		return "", &loader.ArgumentError{Message: "unsupported operand type(s) for +: '" + python.Type(kind) +
 			"' and 'str'"}
 	case name == "data":
 		return "", loader.Raise("KeyError", "'data.getval'")
 	case !slices.Contains(kinds, name):
-		return "", loader.Raise("KeyError", "%s", pytext.Repr(name+"_match.match"))
+		return "", loader.Raise("KeyError", "%s", python.Repr(name+"_match.match"))
 	}
 	return name, nil
 }

@@ -8,10 +8,10 @@ import (
 	"path/filepath"
 
 	"brine/modules/fleet/keys"
-	"brine/modules/host/wholefile"
 	"brine/modules/loader"
 	"brine/modules/outputters"
 	"brine/modules/wheel"
+	"brine/wire/disk/wholefile"
 	"brine/wire/payload"
 )
 

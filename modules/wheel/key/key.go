@@ -7,10 +7,10 @@ import (
 
 	"brine/modules/fleet/keys"
 	"brine/modules/loader"
-	"brine/modules/text/pytext"
 	"brine/modules/wheel"
 	"brine/wire/event"
 	"brine/wire/payload"
+	"brine/wire/python"
 )
 
 // Module is the module key.
@@ -94,7 +94,7 @@ func groupsOf(v any) (keys.Groups, error) {
 	}
 	var out keys.Groups
 	for status, ids := range m.All() {
-		out = append(out, keys.Group{Status: keys.Status(pytext.Str(status)), IDs: loader.StringList(ids)})
+		out = append(out, keys.Group{Status: keys.Status(python.Str(status)), IDs: loader.StringList(ids)})
 	}
 	if err := out.Check(); err != nil { // before anything is done
 		return nil, loader.InvocErr("%s", err)

@@ -1,6 +1,6 @@
-// Package trust keeps, in a minion's pki directory, what the minion knows of its master: the key it has come
-// to trust and the key that vouches for new ones. It decides nothing (see wire/auth, whose TrustStore it is).
-// Answers to the files that salt/crypt.py (AsyncAuth) reads and writes.
+// Package trust keeps, in a minion's pki directory, the keys by which the minion knows its master: the trusted key, and
+// the key that vouches for new ones. It decides nothing (see wire/auth, whose TrustStore it is). Answers to the files
+// that salt/crypt.py (AsyncAuth) reads and writes.
 package trust
 
 import (
@@ -10,13 +10,13 @@ import (
 	"os"
 	"path/filepath"
 
-	"brine/modules/host/wholefile"
 	"brine/wire/crypt"
+	"brine/wire/disk/wholefile"
 
 	"golang.org/x/sys/unix"
 )
 
-// Names of the file of the trusted master's key.
+// Names of the file with the trusted master's key.
 const (
 	MinionFile = "minion_master.pub"
 	SyndicFile = "syndic_master.pub"
@@ -28,7 +28,7 @@ const keyMode fs.FileMode = 0o644
 type Dir struct {
 	Path    string // [pki_dir]
 	File    string // of the trusted key
-	SignKey string // [master_sign_key_name] without ".pub"; "": there is no signing key
+	SignKey string // [master_sign_key_name] without ".pub"; "": no signing key
 }
 
 func (d Dir) masterPath() string {
@@ -38,8 +38,8 @@ func (d Dir) masterPath() string {
 	return filepath.Join(d.Path, d.File)
 }
 
-// MasterKey returns the text of the trusted key, "" when there is none. A file that holds no key is an error: a minion
-// that has trusted a master takes no other one because its disk is damaged.
+// MasterKey returns the text of the trusted key, or "" if there is none. A file without a key is an error: a minion
+// that has trusted a master must not trust another one because its disk is damaged.
 func (d Dir) MasterKey() (string, error) {
 	text, there, err := read(d.masterPath())
 	if err != nil || !there {
@@ -52,7 +52,7 @@ func (d Dir) MasterKey() (string, error) {
 	return text, nil
 }
 
-// SigningKey returns the text of the key that vouches for master keys, "" when there is none.
+// SigningKey returns the text of the key that vouches for master keys, or "" if there is none.
 func (d Dir) SigningKey() (string, error) {
 	if d.SignKey == "" {
 		return "", nil
@@ -72,19 +72,19 @@ func read(path string) (text string, there bool, err error) {
 	return string(b), true, nil
 }
 
-// TakeMasterKey stores pub as the trusted key if there is none, and returns the one that there is then. The
-// directory is locked meanwhile; where its file system has no locks, a name that is taken is not taken again.
+// TakeMasterKey stores pub as the trusted key if there is none, and returns the trusted key. It locks the directory
+// meanwhile. On a file system without locks, it does not replace a file that another process has made.
 func (d Dir) TakeMasterKey(pub string) (trusted string, err error) {
 	dir, err := os.Open(d.Path)
 	if err != nil {
 		return "", fmt.Errorf("store master key: %w", err)
 	}
 	defer func() { err = errors.Join(err, dir.Close()) }()
-	_ = unix.Flock(int(dir.Fd()), unix.LOCK_EX) // it ends with the descriptor
+	_ = unix.Flock(int(dir.Fd()), unix.LOCK_EX) // the lock ends with the descriptor
 	if trusted, err = d.MasterKey(); err != nil || trusted != "" {
 		return trusted, err
 	}
-	if _, err := os.Lstat(d.masterPath()); err == nil { // it is empty, or a link that leads nowhere
+	if _, err := os.Lstat(d.masterPath()); err == nil { // a dangling link
 		return pub, d.SetMasterKey(pub)
 	}
 	err = wholefile.Write(d.masterPath(), []byte(pub), wholefile.Options{Mode: keyMode, Sync: true, New: true})
@@ -97,7 +97,7 @@ func (d Dir) TakeMasterKey(pub string) (trusted string, err error) {
 	return pub, nil
 }
 
-// SetMasterKey stores pub as the trusted key, whole or not at all. A symbolic link in its place is followed.
+// SetMasterKey stores pub as the trusted key, whole or not at all. It follows a symbolic link in its place.
 func (d Dir) SetMasterKey(pub string) error {
 	if err := wholefile.Write(d.masterPath(), []byte(pub), wholefile.Options{Mode: keyMode, Sync: true,
 		Follow: true}); err != nil {

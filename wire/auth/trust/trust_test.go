@@ -41,7 +41,7 @@ func TestDir(t *testing.T) {
 	}
 }
 
-// TestDamaged: a file that holds no key is not the same as none, which would let the next master be trusted.
+// TestDamaged: a file without a key differs from a missing file, after which the next master would be trusted.
 func TestDamaged(t *testing.T) {
 	d := Dir{Path: t.TempDir()}
 	pub := wiretest.Load(t, "edge_v3").Keys()["master"].Public
@@ -92,7 +92,7 @@ func TestDirErrors(t *testing.T) {
 	}
 }
 
-// TestTakeMasterKey: of many keys that are offered at once one is trusted, by all, and no later one takes its place.
+// TestTakeMasterKey: if several keys are offered at the same time, one is trusted by all, and no later one replaces it.
 func TestTakeMasterKey(t *testing.T) {
 	for name, prepare := range map[string]func(path string) error{
 		"nothing there": func(string) error { return nil },

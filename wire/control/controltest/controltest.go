@@ -1,4 +1,4 @@
-// Package controltest is a daemon of which nothing lives but its control socket: for tests of those who ask one.
+// Package controltest is a daemon that has only a control socket: for tests of programs that send requests to one.
 package controltest
 
 import (
@@ -12,9 +12,8 @@ import (
 	"brine/wire/payload"
 )
 
-// Serve answers on the control socket of the daemon whose sockets lie in dir, which is made where it is missing, until
-// the test ends. A command that h does not have, or in another version, is refused, as by a daemon that does not know
-// it.
+// Serve answers on the control socket of the daemon whose sockets are in dir, until the test ends. It makes dir if it
+// is missing. It refuses a command that is not in h or has another version, like a daemon that does not know it.
 func Serve(t *testing.T, dir string, h control.Handlers) {
 	t.Helper()
 	if err := os.MkdirAll(dir, 0o755); err != nil {

@@ -8,8 +8,8 @@ import (
 	"net/http"
 	"strings"
 
-	"brine/modules/text/pytext"
 	"brine/wire/payload"
+	"brine/wire/python"
 )
 
 // pages are the answers of the server of ../testdata/query.py: status, type, body.
@@ -70,7 +70,7 @@ func echo(w http.ResponseWriter, r *http.Request) {
 	for _, name := range []string{"authorization", "content-length", "content-type", "user-agent", "x-a"} {
 		v := r.Header.Get(name)
 		if name == "content-length" && len(body) > 0 {
-			v = pytext.Str(int64(len(body)))
+			v = python.Str(int64(len(body)))
 		}
 		if v != "" && v != "0" { // Go sends the length of what is empty, too
 			found.Set(name, v)
@@ -78,5 +78,5 @@ func echo(w http.ResponseWriter, r *http.Request) {
 	}
 	w.Header().Set("Content-Type", "text/plain")
 	all := []any{r.Method, r.URL.RequestURI(), string(body), found}
-	_, _ = w.Write([]byte(pytext.Repr(all)))
+	_, _ = w.Write([]byte(python.Repr(all)))
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"brine/modules/text/codecs"
+	"brine/wire/python"
 )
 
 // bytesMethod finds a method of bytes.
@@ -183,7 +184,7 @@ func intToBytes(w *Work, v any, a Args) (any, error) {
 	if n.Sign() < 0 {
 		return nil, valueError("length argument must be non-negative")
 	}
-	if !n.IsInt64() || n.Int64() > int64(maxDigits) {
+	if !n.IsInt64() || n.Int64() > int64(python.MaxDigits) {
 		return nil, Errorf("MemoryError", "")
 	}
 	if err := w.Grow(int(n.Int64())); err != nil {

@@ -2,10 +2,9 @@ package py
 
 import (
 	"math/big"
-	"strconv"
-	"strings"
 
 	"brine/wire/payload"
+	"brine/wire/python"
 )
 
 // From makes a value of one of wire/payload: lists and maps are copied. class is the class its maps print as ("" is
@@ -39,7 +38,7 @@ func From(v any) any {
 		}
 		return out
 	case uint64:
-		return whole(new(big.Int).SetUint64(v))
+		return python.Whole(new(big.Int).SetUint64(v))
 	case []byte:
 		return Bytes(v)
 	case payload.Bytes:
@@ -137,52 +136,4 @@ func keyTo(w *Work, k any, depth int) (any, error) {
 		return Repr(w, k)
 	}
 	return key, nil
-}
-
-// ParseInt is int(s, base).
-func ParseInt(s string, base int64) (any, error) {
-	fail := valueError("invalid literal for int() with base %d: %s", base, quote(s))
-	t := strings.TrimFunc(s, isSpace)
-	sign := ""
-	if t != "" && (t[0] == '-' || t[0] == '+') {
-		sign, t = t[:1], t[1:]
-	}
-	low := strings.ToLower(t)
-	for prefix, b := range map[string]int64{"0x": 16, "0o": 8, "0b": 2} {
-		if strings.HasPrefix(low, prefix) && (base == b || base == 0) {
-			t, base = t[2:], b
-			t = strings.TrimPrefix(t, "_")
-			break
-		}
-	}
-	if base == 0 {
-		base = 10
-	}
-	if base < 2 || base > 36 {
-		return nil, valueError("int() base must be >= 2 and <= 36, or 0")
-	}
-	if t == "" || t[0] == '_' || t[len(t)-1] == '_' || strings.Contains(t, "__") || strings.ContainsAny(t, "+-") {
-		return nil, fail
-	}
-	t = strings.ReplaceAll(t, "_", "")
-	if len(t) > maxDigits {
-		return nil, valueError("Exceeds the limit (%d digits) for integer string conversion: value has %d digits; "+
-			"use sys.set_int_max_str_digits() to increase the limit", maxDigits, len(t))
-	}
-	n, ok := new(big.Int).SetString(sign+t, int(base))
-	if !ok {
-		return nil, fail
-	}
-	return whole(n), nil
-}
-
-// ParseFloat is float(s).
-func ParseFloat(s string) (float64, error) {
-	t := strings.TrimFunc(s, isSpace)
-	f, err := strconv.ParseFloat(strings.ReplaceAll(t, "_", ""), 64)
-	if ne, ok := err.(*strconv.NumError); ok && ne.Err == strconv.ErrSyntax || strings.ContainsAny(t, "xXpP") ||
-		strings.HasPrefix(t, "_") || strings.HasSuffix(t, "_") || strings.Contains(t, "__") {
-		return 0, valueError("could not convert string to float: %s", quote(s))
-	}
-	return f, nil
 }

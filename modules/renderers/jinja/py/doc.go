@@ -12,21 +12,17 @@
 // its operands is paid for from a Work, which ends a template that never would.
 package py
 
-import "fmt"
+import "brine/wire/python"
 
 // Error is an exception of Python. Kind is its class.
-type Error struct{ Kind, Text string }
-
-func (e *Error) Error() string { return e.Text }
+type Error = python.Error
 
 // Errorf makes an exception.
-func Errorf(kind, format string, a ...any) error {
-	return &Error{Kind: kind, Text: fmt.Sprintf(format, a...)}
-}
+func Errorf(kind, format string, a ...any) error { return python.Errorf(kind, format, a...) }
 
-func typeError(format string, a ...any) error { return Errorf("TypeError", format, a...) }
+func typeError(format string, a ...any) error { return python.Errorf("TypeError", format, a...) }
 
-func valueError(format string, a ...any) error { return Errorf("ValueError", format, a...) }
+func valueError(format string, a ...any) error { return python.Errorf("ValueError", format, a...) }
 
 // maxNesting is how deep values may lie in each other, where they are printed, compared or copied.
 const maxNesting = 200

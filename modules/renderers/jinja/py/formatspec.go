@@ -7,7 +7,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"brine/modules/text/pytext"
+	"brine/wire/python"
 )
 
 // spec is a format specification: [[fill]align][sign][z][#][0][width][,][.precision][type].
@@ -192,7 +192,7 @@ func formatInt(w *Work, n *big.Int, p spec) (string, error) {
 		return "", unknownCode(p.kind, "int")
 	}
 	digits := new(big.Int).Abs(n).Text(base)
-	if base == 10 && len(digits) > maxDigits {
+	if base == 10 && len(digits) > python.MaxDigits {
 		return bigText(n)
 	}
 	if !p.alt {
@@ -244,7 +244,7 @@ func formatFloat(w *Work, n number, p spec) (string, error) {
 
 func floatDigits(f float64, p spec) (string, bool) {
 	if math.IsInf(f, 0) || math.IsNaN(f) {
-		s := pytext.Float(f)
+		s := python.Float(f)
 		if p.kind == 'E' || p.kind == 'F' || p.kind == 'G' {
 			s = strings.ToUpper(s)
 		}
@@ -260,7 +260,7 @@ func floatDigits(f float64, p spec) (string, bool) {
 	switch p.kind {
 	case 0:
 		if p.precision < 0 {
-			return pytext.Float(f), true
+			return python.Float(f), true
 		}
 		s := general(f, max(prec, 1), p.alt, true)
 		return s, true

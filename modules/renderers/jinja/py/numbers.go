@@ -4,6 +4,8 @@ import (
 	"math"
 	"math/big"
 	"math/bits"
+
+	"brine/wire/python"
 )
 
 // number is a value in arithmetic: one of the three forms.
@@ -50,14 +52,6 @@ func (n number) float() (float64, error) {
 		return 0, Errorf("OverflowError", "int too large to convert to float")
 	}
 	return f, nil
-}
-
-// whole is a number in its smallest form.
-func whole(b *big.Int) any {
-	if b.IsInt64() {
-		return b.Int64()
-	}
-	return b
 }
 
 // maxBits bounds the whole numbers a template can make.
@@ -165,7 +159,7 @@ func bigArith(w *Work, op string, x, y *big.Int) (any, error) {
 	case "**":
 		return bigPower(x, y)
 	}
-	return whole(out), nil
+	return python.Whole(out), nil
 }
 
 func bigDivide(op string, x, y *big.Int) (any, error) {
@@ -181,9 +175,9 @@ func bigDivide(op string, x, y *big.Int) (any, error) {
 		r.Add(r, y)
 	}
 	if op == "//" {
-		return whole(q), nil
+		return python.Whole(q), nil
 	}
-	return whole(r), nil
+	return python.Whole(r), nil
 }
 
 func bigPower(x, y *big.Int) (any, error) {
@@ -204,7 +198,7 @@ func bigPower(x, y *big.Int) (any, error) {
 	if !y.IsInt64() || y.Int64() > maxBits || int64(x.BitLen())*y.Int64() > maxBits {
 		return nil, &LimitError{"the template was stopped: a number is too large"}
 	}
-	return whole(new(big.Int).Exp(x, y, nil)), nil
+	return python.Whole(new(big.Int).Exp(x, y, nil)), nil
 }
 
 func floatArith(op string, x, y number) (any, error) {
@@ -297,7 +291,7 @@ func Unary(op string, v any) (any, error) {
 	case n.isFloat:
 		return n.f, nil
 	case op == "-":
-		return whole(new(big.Int).Neg(n.big())), nil
+		return python.Whole(new(big.Int).Neg(n.big())), nil
 	}
-	return whole(n.big()), nil
+	return python.Whole(n.big()), nil
 }

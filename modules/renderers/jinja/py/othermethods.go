@@ -4,6 +4,8 @@ import (
 	"math"
 	"math/big"
 	"math/bits"
+
+	"brine/wire/python"
 )
 
 func intMethod(name string) method {
@@ -43,7 +45,7 @@ func floatMethod(name string) method {
 			if r == nil {
 				return nil, valueError("cannot convert NaN or infinity to integer ratio")
 			}
-			return NewTuple(whole(r.Num()), whole(r.Denom())), arity("float.as_integer_ratio", a, 0, 0)
+			return NewTuple(python.Whole(r.Num()), python.Whole(r.Denom())), arity("float.as_integer_ratio", a, 0, 0)
 		}
 	}
 	return nil
@@ -52,7 +54,7 @@ func floatMethod(name string) method {
 // ToFloat is float(v).
 func ToFloat(v any) (float64, error) {
 	if s, ok := textOf(v); ok {
-		return ParseFloat(s)
+		return python.ParseFloat(s)
 	}
 	if err := undefinedIn(v); err != nil {
 		return 0, err
@@ -67,27 +69,14 @@ func ToFloat(v any) (float64, error) {
 // ToInt is int(v).
 func ToInt(v any) (any, error) {
 	switch x := v.(type) {
-	case string:
-		return ParseInt(x, 10)
 	case Markup:
-		return ParseInt(string(x), 10)
+		return python.ParseInt(string(x), 10)
 	case Bytes:
-		return ParseInt(string(x), 10)
-	case int64, *big.Int:
-		return v, nil
-	case bool:
-		return numberValue(v), nil
-	case float64:
-		if math.IsNaN(x) {
-			return nil, valueError("cannot convert float NaN to integer")
-		}
-		if math.IsInf(x, 0) {
-			return nil, Errorf("OverflowError", "cannot convert float infinity to integer")
-		}
-		b, _ := big.NewFloat(x).Int(nil)
-		return whole(b), nil
+		return python.Int([]byte(x))
 	case *Undefined:
 		return nil, x.Err()
+	case nil, string, bool, int64, *big.Int, float64:
+		return python.Int(v)
 	}
 	return nil, typeError("int() argument must be a string, a bytes-like object or a real number, not '%s'",
 		TypeName(v))

@@ -3,6 +3,8 @@ package py
 import (
 	"strings"
 	"unicode/utf8"
+
+	"brine/wire/python"
 )
 
 // Pretty is pprint.pformat(v, width=width): a value on one line where it fits, else an item a line.
@@ -194,10 +196,10 @@ func (p *prettier) text(s string, indent, allowance, depth int) error {
 func (p *prettier) pieces(line string, last bool, width, allowance int) []string {
 	var parts []string
 	for line != "" {
-		n := strings.IndexFunc(line, isSpace)
+		n := strings.IndexFunc(line, python.IsSpace)
 		if n < 0 {
 			n = len(line)
-		} else if k := strings.IndexFunc(line[n:], func(r rune) bool { return !isSpace(r) }); k < 0 {
+		} else if k := strings.IndexFunc(line[n:], func(r rune) bool { return !python.IsSpace(r) }); k < 0 {
 			n = len(line)
 		} else {
 			n += k

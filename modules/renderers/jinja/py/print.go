@@ -7,10 +7,10 @@ import (
 	"strings"
 	"unicode"
 
-	"brine/modules/text/pytext"
+	"brine/wire/python"
 )
 
-func quote(s string) string { return pytext.Repr(s) }
+func quote(s string) string { return python.Repr(s) }
 
 // Str is str(v). A strict undefined value is an error.
 func Str(w *Work, v any) (string, error) {
@@ -78,7 +78,7 @@ func (p *printer) write(v any, depth int) error {
 	}
 	switch v := v.(type) {
 	case nil, bool, float64, string:
-		p.b.WriteString(pytext.Repr(v))
+		p.b.WriteString(python.Repr(v))
 	case int64:
 		fmt.Fprint(&p.b, v)
 	case *big.Int:
@@ -88,7 +88,7 @@ func (p *printer) write(v any, depth int) error {
 	case Markup:
 		p.b.WriteString("Markup(" + quote(string(v)) + ")")
 	case Bytes:
-		p.b.WriteString(pytext.Repr([]byte(v)))
+		p.b.WriteString(python.Repr([]byte(v)))
 	case *Range:
 		p.b.WriteString(v.String())
 	case *Undefined:
@@ -296,15 +296,12 @@ func (r *Range) String() string {
 	return fmt.Sprintf("range(%d, %d, %d)", r.Start, r.Stop, r.Step)
 }
 
-// maxDigits is how many digits Python writes of a whole number.
-const maxDigits = 4300
-
 func bigText(n *big.Int) (string, error) {
-	if n.BitLen() > maxDigits*3 { // surely more than a digit for every 4 bits
+	if n.BitLen() > python.MaxDigits*3 { // surely more than a digit for every 4 bits
 		s := n.String()
-		if len(strings.TrimPrefix(s, "-")) > maxDigits {
+		if len(strings.TrimPrefix(s, "-")) > python.MaxDigits {
 			return "", valueError("Exceeds the limit (%d digits) for integer string conversion; use "+
-				"sys.set_int_max_str_digits() to increase the limit", maxDigits)
+				"sys.set_int_max_str_digits() to increase the limit", python.MaxDigits)
 		}
 		return s, nil
 	}

@@ -4,10 +4,9 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
-)
 
-// isSpace is white space as str.isspace sees it.
-func isSpace(r rune) bool { return unicode.IsSpace(r) || r >= 0x1c && r <= 0x1f }
+	"brine/wire/python"
+)
 
 // onText makes a method of a function on text that gives text. Markup stays Markup.
 func onText(name string, least, most int, f func(w *Work, s string, a Args) (string, error)) method {
@@ -103,7 +102,7 @@ func strTest(name string) method {
 	case "isalnum":
 		return all(func(r rune) bool { return unicode.IsLetter(r) || unicode.IsNumber(r) })
 	case "isspace":
-		return all(isSpace)
+		return all(python.IsSpace)
 	case "isascii":
 		return isAll(name, func(s string) bool {
 			return strings.IndexFunc(s, func(r rune) bool { return r >= utf8.RuneSelf }) < 0
@@ -186,7 +185,7 @@ func needText(name string, v any) (string, error) {
 }
 
 func strip(name, s string, a Args) (string, error) {
-	in := isSpace
+	in := python.IsSpace
 	if chars := arg(a, 0, nil); chars != nil {
 		set, err := needText(name, chars)
 		if err != nil {

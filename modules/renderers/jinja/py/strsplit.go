@@ -3,6 +3,8 @@ package py
 import (
 	"strings"
 	"unicode/utf8"
+
+	"brine/wire/python"
 )
 
 // likewise gives text the type of the value it came from.
@@ -74,12 +76,12 @@ func strSplit(w *Work, name string, v any, a Args) (any, error) {
 
 func splitSpace(name, s string, limit int64) []string {
 	if limit < 0 {
-		return strings.FieldsFunc(s, isSpace)
+		return strings.FieldsFunc(s, python.IsSpace)
 	}
 	var parts []string
 	if name == "split" {
-		for s = strings.TrimLeftFunc(s, isSpace); s != ""; s = strings.TrimLeftFunc(s, isSpace) {
-			i := strings.IndexFunc(s, isSpace)
+		for s = strings.TrimLeftFunc(s, python.IsSpace); s != ""; s = strings.TrimLeftFunc(s, python.IsSpace) {
+			i := strings.IndexFunc(s, python.IsSpace)
 			if limit == 0 || i < 0 {
 				return append(parts, trimIf(limit == 0, s))
 			}
@@ -89,8 +91,8 @@ func splitSpace(name, s string, limit int64) []string {
 		}
 		return parts
 	}
-	for s = strings.TrimRightFunc(s, isSpace); s != ""; s = strings.TrimRightFunc(s, isSpace) {
-		i := strings.LastIndexFunc(s, isSpace)
+	for s = strings.TrimRightFunc(s, python.IsSpace); s != ""; s = strings.TrimRightFunc(s, python.IsSpace) {
+		i := strings.LastIndexFunc(s, python.IsSpace)
 		if limit == 0 || i < 0 {
 			parts = append([]string{s}, parts...)
 			break
@@ -108,7 +110,7 @@ func trimIf(rest bool, s string) string {
 	if rest {
 		return s
 	}
-	return strings.TrimRightFunc(s, isSpace)
+	return strings.TrimRightFunc(s, python.IsSpace)
 }
 
 // Lines cuts text where str.splitlines does; keep leaves the ends on.

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"brine/modules/text/pytext"
+	"brine/wire/python"
 )
 
 // lexer cuts a template into tokens.
@@ -111,10 +111,10 @@ func (l *lexer) root() *Error {
 func (l *lexer) stripped(text string, tag startTag) string {
 	switch {
 	case tag.sign == '-':
-		return strings.TrimRightFunc(text, isSpace)
+		return strings.TrimRightFunc(text, python.IsSpace)
 	case tag.sign != '+' && l.opt.LstripBlocks && tag.kind != "variable_begin":
 		at := strings.LastIndexByte(text, '\n') + 1
-		if (at > 0 || l.starting) && at < len(text) && strings.TrimLeftFunc(text[at:], isSpace) == "" {
+		if (at > 0 || l.starting) && at < len(text) && strings.TrimLeftFunc(text[at:], python.IsSpace) == "" {
 			return text[:at]
 		}
 	}
@@ -122,7 +122,7 @@ func (l *lexer) stripped(text string, tag startTag) string {
 }
 
 // spaces is the length of the white space at the start of text.
-func spaces(text string) int { return len(text) - len(strings.TrimLeftFunc(text, isSpace)) }
+func spaces(text string) int { return len(text) - len(strings.TrimLeftFunc(text, python.IsSpace)) }
 
 // endTag looks for an end delimiter at the start of text, with its sign and what it swallows behind it.
 func (l *lexer) endTag(text, end string, plus, trim bool) (n int, ok bool) {
@@ -287,7 +287,7 @@ func (l *lexer) operator(rest string) *Error {
 	switch sign {
 	case "":
 		r, _ := utf8.DecodeRuneInString(rest)
-		return l.errorf("unexpected char %s at %d", pytext.Repr(string(r)), utf8.RuneCountInString(l.src[:l.pos]))
+		return l.errorf("unexpected char %s at %d", python.Repr(string(r)), utf8.RuneCountInString(l.src[:l.pos]))
 	case "(", "[", "{":
 		l.balance = append(l.balance, closing[sign])
 	case ")", "]", "}":

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"brine/modules/text/pytext"
+	"brine/wire/python"
 )
 
 // maxDepth is how deep statements and expressions may lie in each other. Python gives up at some depth too.
@@ -57,7 +57,7 @@ func Parse(src string, opt Options) (*Tree, error) {
 func (p *parser) checkBlocks(tree *Tree) {
 	for _, b := range p.blocks {
 		if tree.Blocks[b.Name] != nil {
-			p.failAt(b.At(), "block %s defined twice", pytext.Repr(b.Name))
+			p.failAt(b.At(), "block %s defined twice", python.Repr(b.Name))
 			return
 		}
 		tree.Blocks[b.Name] = b
@@ -71,7 +71,7 @@ func (p *parser) checkReferences() {
 			has = p.opt.HasTest
 		}
 		if has != nil && !r.soft && !has(r.name) {
-			p.failAt(r.line, "No %s named %s.", r.what, pytext.Repr(r.name))
+			p.failAt(r.line, "No %s named %s.", r.what, python.Repr(r.name))
 			return
 		}
 	}
@@ -128,9 +128,9 @@ func (p *parser) expect(expr string) token {
 	case t.is(expr):
 		return p.next()
 	case t.kind == "eof":
-		p.failAt(t.line, "unexpected end of template, expected %s.", pytext.Repr(describeExpr(expr)))
+		p.failAt(t.line, "unexpected end of template, expected %s.", python.Repr(describeExpr(expr)))
 	default:
-		p.failAt(t.line, "expected token %s, got %s", pytext.Repr(describeExpr(expr)), pytext.Repr(t.describe()))
+		p.failAt(t.line, "expected token %s, got %s", python.Repr(describeExpr(expr)), python.Repr(t.describe()))
 	}
 	return token{line: t.line, kind: "eof"}
 }
@@ -171,12 +171,12 @@ func (p *parser) leave() { p.depth-- }
 func (p *parser) unknownTag(name string, line int) {
 	message := "Unexpected end of template."
 	if name != "" {
-		message = "Encountered unknown tag " + pytext.Repr(name) + "."
+		message = "Encountered unknown tag " + python.Repr(name) + "."
 	}
 	if n := len(p.ends); n > 0 {
 		var looking []string
 		for _, e := range p.ends[n-1] {
-			looking = append(looking, pytext.Repr(describeExpr(e)))
+			looking = append(looking, python.Repr(describeExpr(e)))
 		}
 		or := strings.Join(looking, " or ")
 		if name != "" && p.expected(name) {
@@ -187,7 +187,7 @@ func (p *parser) unknownTag(name string, line int) {
 		}
 	}
 	if n := len(p.tags); n > 0 {
-		message += " The innermost block that needs to be closed is " + pytext.Repr(p.tags[n-1]) + "."
+		message += " The innermost block that needs to be closed is " + python.Repr(p.tags[n-1]) + "."
 	}
 	p.failAt(line, "%s", message)
 }

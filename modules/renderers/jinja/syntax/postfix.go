@@ -1,8 +1,8 @@
 package syntax
 
-import "brine/modules/text/pytext"
+import "brine/wire/python"
 
-func quoteWord(s string) string { return pytext.Repr(s) }
+func quoteWord(s string) string { return python.Repr(s) }
 
 // postfix reads attributes, subscripts and calls behind a value.
 func (p *parser) postfix(e Expr) Expr {

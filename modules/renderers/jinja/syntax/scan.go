@@ -9,9 +9,6 @@ import (
 	"unicode/utf8"
 )
 
-// isSpace is white space as Python's str.isspace and \s see it.
-func isSpace(r rune) bool { return unicode.IsSpace(r) || r >= 0x1c && r <= 0x1f }
-
 func isNameStart(r rune) bool { return r == '_' || unicode.IsLetter(r) || unicode.Is(unicode.Nl, r) }
 
 func isNamePart(r rune) bool {

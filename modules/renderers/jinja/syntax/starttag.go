@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"brine/wire/python"
 )
 
 // startRule is one way in which a tag may begin; at is where it was found last.
@@ -87,7 +89,7 @@ func (l *lexer) find(r startRule) int {
 				return start
 			}
 		case "linecomment_begin":
-			start := len(strings.TrimRightFunc(l.src[:at], func(c rune) bool { return isSpace(c) && c != '\n' }))
+			start := len(strings.TrimRightFunc(l.src[:at], func(c rune) bool { return python.IsSpace(c) && c != '\n' }))
 			if start >= l.pos {
 				return start
 			}

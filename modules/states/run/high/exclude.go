@@ -1,8 +1,8 @@
 package high
 
 import (
-	"brine/modules/matchers"
 	"brine/wire/payload"
+	"brine/wire/python/fnmatch"
 )
 
 // Exclude removes the IDs that the list under ExcludeKey names: texts and {sls: ...} are SLS or globs of them,
@@ -10,18 +10,18 @@ import (
 func Exclude(high *payload.Map) {
 	list, _ := high.Value(ExcludeKey).([]any)
 	high.Delete(ExcludeKey)
-	var sls []*matchers.Glob
+	var sls []*fnmatch.Pattern
 	var ids []any
 	for _, item := range list {
 		switch item := item.(type) {
 		case string:
-			sls = append(sls, matchers.CompileGlob(item))
+			sls = append(sls, fnmatch.Compile(item))
 		case *payload.Map:
 			if item.Len() != 1 {
 				continue
 			}
 			if name, ok := item.Value("sls").(string); ok {
-				sls = append(sls, matchers.CompileGlob(name))
+				sls = append(sls, fnmatch.Compile(name))
 			}
 			if id, ok := item.Get("id"); ok && isKey(id) {
 				ids = append(ids, id)
@@ -38,7 +38,7 @@ func Exclude(high *payload.Map) {
 	}
 }
 
-func anyMatches(globs []*matchers.Glob, name string) bool {
+func anyMatches(globs []*fnmatch.Pattern, name string) bool {
 	if name == "" {
 		return false
 	}

@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"slices"
 
-	"brine/modules/text/pytext"
 	"brine/wire/payload"
+	"brine/wire/python"
 )
 
 // Extend takes the extensions of SLS files into the IDs that they mean. Source: State.reconcile_extend.
@@ -35,7 +35,7 @@ func reconcile(high *payload.Map, strict bool) (errs []string) {
 func extend(high *payload.Map, name any, body *payload.Map, strict bool, excluded []string) string {
 	all := modules(body)
 	if len(all) == 0 { // Unlike Salt: it fails with a traceback
-		return fmt.Sprintf("Extension '%s' in SLS '%s' names no state module", pytext.Str(name), slsOf(body))
+		return fmt.Sprintf("Extension '%s' in SLS '%s' names no state module", python.Str(name), slsOf(body))
 	}
 	if to, ok := high.Value(name).(*payload.Map); !ok || !to.Has(all[0]) {
 		ids := find(high, name, all[0], strict)
@@ -55,7 +55,7 @@ func extend(high *payload.Map, name any, body *payload.Map, strict bool, exclude
 		}
 		more, ok := body.Value(module).([]any)
 		if !ok { // Unlike Salt: it takes keys, or letters, for functions
-			return fmt.Sprintf("State '%s' in SLS '%s' is not formed as a list", pytext.Str(name), slsOf(body))
+			return fmt.Sprintf("State '%s' in SLS '%s' is not formed as a list", python.Str(name), slsOf(body))
 		}
 		if args, isList := to.Value(module).([]any); isList {
 			to.Set(module, extendArgs(args, more))
@@ -65,7 +65,7 @@ func extend(high *payload.Map, name any, body *payload.Map, strict bool, exclude
 }
 
 func cannotExtend(name any, body *payload.Map) string {
-	id, env, sls := pytext.Str(name), textOr(body, EnvKey, "base"), textOr(body, SLSKey, "base")
+	id, env, sls := python.Str(name), textOr(body, EnvKey, "base"), textOr(body, SLSKey, "base")
 	return fmt.Sprintf("Cannot extend ID '%s' in '%s:%s'. It is not part of the high state.\nThis is likely due to a "+
 		"missing include statement or an incorrectly typed ID.\nEnsure that a state with an ID of '%s' is "+
 		"available\nin environment '%s' and to SLS '%s'", id, env, sls, id, env, sls)

@@ -8,8 +8,8 @@ import (
 	"slices"
 	"strings"
 
-	"brine/modules/text/pytext"
 	"brine/wire/payload"
+	"brine/wire/python"
 )
 
 // Keys of high data that are no IDs, and keys in the body of an ID that are no modules.
@@ -58,7 +58,7 @@ func modules(body any) (out []string) {
 // textOr is a value of a body as text.
 func textOr(body *payload.Map, key, otherwise string) string {
 	if v, ok := body.Get(key); ok {
-		return pytext.Str(v)
+		return python.Str(v)
 	}
 	return otherwise
 }

@@ -5,8 +5,8 @@ import (
 	"slices"
 	"strings"
 
-	"brine/modules/text/pytext"
 	"brine/wire/payload"
+	"brine/wire/python"
 )
 
 // inward are the keywords that say something of another state, or take something from one.
@@ -71,10 +71,10 @@ func (s *source) take(items any) {
 	switch items := items.(type) {
 	case *payload.Map:
 		for key, name := range items.All() {
-			module, fun, dotted := strings.Cut(pytext.Str(key), ".")
+			module, fun, dotted := strings.Cut(python.Str(key), ".")
 			if dotted {
 				s.errs = append(s.errs, fmt.Sprintf("Invalid requisite in %s: %s.%s for %s in SLS '%s'. Requisites "+
-					"must not contain dots, did you mean '%s'?", s.kind(), module, fun, pytext.Str(name),
+					"must not contain dots, did you mean '%s'?", s.kind(), module, fun, python.Str(name),
 					slsOf(s.body), module))
 			}
 			s.require(target{name, module})
@@ -102,7 +102,7 @@ func (s *source) takeList(items []any) {
 			continue
 		}
 		key := ref.Keys()[0]
-		module, name := pytext.Str(key), ref.Value(key)
+		module, name := python.Str(key), ref.Value(key)
 		if module == "sls" {
 			targets = s.ofSLS(name)
 		} else {
@@ -110,7 +110,7 @@ func (s *source) takeList(items []any) {
 		}
 		if mod, _, dotted := strings.Cut(module, "."); dotted {
 			s.errs = append(s.errs, fmt.Sprintf("Invalid requisite in %s: %s for %s, in SLS '%s'. Requisites must not "+
-				"contain dots, did you mean '%s'?", s.kind(), module, pytext.Str(name), slsOf(s.body), mod))
+				"contain dots, did you mean '%s'?", s.kind(), module, python.Str(name), slsOf(s.body), mod))
 		}
 		for _, t := range targets {
 			switch s.key {
@@ -182,7 +182,7 @@ func (r *requisitesIn) extension(id any, module string) (body *payload.Map, args
 func (s *source) require(t target) {
 	if !isKey(t.name) { // Unlike Salt: it fails with a traceback
 		s.errs = append(s.errs, fmt.Sprintf("Illegal requisite \"%s\" in SLS \"%s\", please check your syntax.\n",
-			pytext.StrOrdered(t.name), slsOf(s.body)))
+			python.StrOrdered(t.name), slsOf(s.body)))
 		return
 	}
 	body, args := s.extension(t.name, t.module)

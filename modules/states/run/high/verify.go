@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"strings"
 
-	"brine/modules/text/pytext"
 	"brine/wire/payload"
+	"brine/wire/python"
 )
 
 // Verify tells what is wrong with high data, in Salt's words; nothing when it can be compiled.
@@ -23,14 +23,14 @@ func Verify(data any) (errs []string) {
 		case !isText:
 			errs = append(errs, fmt.Sprintf("ID '%s' in SLS '%s' is not formed as a string, but is type %s. It may "+
 				"need to be quoted.",
-				pytext.Str(key), slsOf(body), pytext.Type(key)))
+				python.Str(key), slsOf(body), python.Type(key)))
 		}
 		if !isMap {
-			errs = append(errs, fmt.Sprintf("The type %s in %s is not formatted as a dictionary", pytext.Str(key),
-				pytext.StrOrdered(v)))
+			errs = append(errs, fmt.Sprintf("The type %s in %s is not formatted as a dictionary", python.Str(key),
+				python.StrOrdered(v)))
 			continue
 		}
-		c := check{id: pytext.Str(key), sls: slsOf(body)}
+		c := check{id: python.Str(key), sls: slsOf(body)}
 		for state, args := range body.All() {
 			c.state(state, args)
 		}
@@ -40,7 +40,7 @@ func Verify(data any) (errs []string) {
 }
 
 func slsOf(body *payload.Map) string {
-	return pytext.Str(body.Value("__sls__"))
+	return python.Str(body.Value("__sls__"))
 }
 
 // check goes through the body of one ID.
@@ -54,8 +54,8 @@ func (c *check) errorf(format string, a ...any) { c.errs = append(c.errs, fmt.Sp
 func (c *check) state(key, v any) {
 	state, isText := key.(string)
 	if !isText { // Unlike Salt: it fails with a traceback
-		c.errorf("The module %s in state '%s' in SLS '%s' is not formed as a string, but is type %s", pytext.Str(key),
-			c.id, c.sls, pytext.Type(key))
+		c.errorf("The module %s in state '%s' in SLS '%s' is not formed as a string, but is type %s", python.Str(key),
+			c.id, c.sls, python.Type(key))
 		return
 	}
 	args, isList := v.([]any)
@@ -129,16 +129,16 @@ func (c *check) reference(ref any) {
 	m, ok := ref.(*payload.Map)
 	if !ok || m.Len() != 1 {
 		c.errorf("Requisite declaration %s in state %s in SLS %s is not formed as a single key dictionary",
-			pytext.StrOrdered(ref), c.id, c.sls)
+			python.StrOrdered(ref), c.id, c.sls)
 		return
 	}
-	key := pytext.Str(m.Keys()[0])
+	key := python.Str(m.Keys()[0])
 	if name, _, dotted := strings.Cut(key, "."); dotted {
 		c.errorf("Invalid requisite type '%s' in state '%s', in SLS '%s'. Requisite types must not contain dots, "+
 			"did you mean '%s'?", key, c.id, c.sls, name)
 	}
 	switch v := m.Value(m.Keys()[0]).(type) {
 	case []any, *payload.Map:
-		c.errorf("Illegal requisite \"%s\" in SLS \"%s\", please check your syntax.\n", pytext.StrOrdered(v), c.sls)
+		c.errorf("Illegal requisite \"%s\" in SLS \"%s\", please check your syntax.\n", python.StrOrdered(v), c.sls)
 	}
 }

@@ -9,8 +9,8 @@ import (
 	"strings"
 
 	"brine/modules/states/run/high"
-	"brine/modules/text/pytext"
 	"brine/wire/payload"
+	"brine/wire/python"
 )
 
 // Options say how high data is compiled.
@@ -170,8 +170,8 @@ func withNames(names []any, more any) []any {
 
 // tagOf tells chunks apart.
 func tagOf(chunk *payload.Map) string {
-	return strings.Join([]string{pytext.Str(chunk.Value("state")), pytext.Str(chunk.Value("__id__")),
-		pytext.Str(chunk.Value("name")), pytext.Str(chunk.Value("fun"))}, "_|-")
+	return strings.Join([]string{python.Str(chunk.Value("state")), python.Str(chunk.Value("__id__")),
+		python.Str(chunk.Value("name")), python.Str(chunk.Value("fun"))}, "_|-")
 }
 
 // integer is a whole number, as which Python counts a truth value, too.

@@ -5,9 +5,9 @@ import (
 	"slices"
 	"strings"
 
-	"brine/modules/matchers"
-	"brine/modules/text/pytext"
 	"brine/wire/payload"
+	"brine/wire/python"
+	"brine/wire/python/fnmatch"
 )
 
 // requisiteTypes are the kinds of edges, the weakest first (RequisiteType).
@@ -64,8 +64,8 @@ func (g *graph) node(id string, chunk *payload.Map) *node {
 
 func (g *graph) add(chunk *payload.Map) {
 	n := g.node(tagOf(chunk), chunk)
-	state, name, id := pytext.Str(chunk.Value("state")), pytext.Str(chunk.Value("name")),
-		pytext.Str(chunk.Value("__id__"))
+	state, name, id := python.Str(chunk.Value("state")), python.Str(chunk.Value("name")),
+		python.Str(chunk.Value("__id__"))
 	for _, key := range [][2]string{{state, name}, {state, id}, {"id", id}, {"id", name}} {
 		if g.lookup[key] == nil {
 			g.keys = append(g.keys, key)
@@ -123,18 +123,18 @@ func (g *graph) require(chunk *payload.Map) string {
 				continue
 			}
 			first := m.Keys()[0]
-			key, _, _ := strings.Cut(pytext.Str(first), ".")
+			key, _, _ := strings.Cut(python.Str(first), ".")
 			if m.Value(first) == nil {
 				continue
 			}
 			wanted, ok := m.Value(first).(string)
 			if !ok {
 				return fmt.Sprintf("Requisite [%s: %s] in state [%s] in SLS [%s] must have a string as the value", kind,
-					key, pytext.Str(chunk.Value("name")), pytext.Str(chunk.Value("__sls__")))
+					key, python.Str(chunk.Value("name")), python.Str(chunk.Value("__sls__")))
 			}
 			if !g.depend(chunk, kind, key, wanted) {
 				return fmt.Sprintf("Referenced state does not exist for requisite [%s: (%s: %s)] in state [%s] in "+
-					"SLS [%s]", kind, key, wanted, pytext.Str(chunk.Value("name")), pytext.Str(chunk.Value("__sls__")))
+					"SLS [%s]", kind, key, wanted, python.Str(chunk.Value("name")), python.Str(chunk.Value("__sls__")))
 			}
 		}
 	}
@@ -154,7 +154,7 @@ func (g *graph) depend(chunk *payload.Map, kind, key, wanted string) bool {
 	case key == "sls" && isPattern:
 		found = true
 		for _, sls := range g.sls {
-			if matchers.GlobMatch(wanted, sls) {
+			if fnmatch.Match(wanted, sls) {
 				connectAll(g.bySLS[sls])
 			}
 		}
@@ -162,7 +162,7 @@ func (g *graph) depend(chunk *payload.Map, kind, key, wanted string) bool {
 		connectAll(g.bySLS[wanted])
 	case isPattern:
 		for _, at := range g.keys {
-			if at[0] == key && matchers.GlobMatch(wanted, at[1]) {
+			if at[0] == key && fnmatch.Match(wanted, at[1]) {
 				connectAll(g.lookup[at])
 			}
 		}
@@ -227,7 +227,7 @@ func described(n *node) string {
 	if !payload.Equal(n.chunk.Value("__id__"), n.chunk.Value("name")) {
 		m.Set("NAME", n.chunk.Value("name"))
 	}
-	return pytext.Str(m)
+	return python.Str(m)
 }
 
 // step is one edge of a circle.

@@ -6,8 +6,8 @@ import (
 	"math"
 	"slices"
 
-	"brine/modules/text/pytext"
 	"brine/wire/payload"
+	"brine/wire/python"
 )
 
 // rank is by what nodes of which none waits for the other are sorted.
@@ -92,7 +92,7 @@ func (n *node) rank(limit float64) rank {
 			}
 		}
 	}
-	label := pytext.Str(chunk.Value("state")) + pytext.Str(chunk.Value("name")) + pytext.Str(chunk.Value("fun"))
+	label := python.Str(chunk.Value("state")) + python.Str(chunk.Value("name")) + python.Str(chunk.Value("fun"))
 	return rank{min(order, least), own, label, n.id}
 }
 

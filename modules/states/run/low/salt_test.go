@@ -7,8 +7,8 @@ import (
 	"testing"
 
 	"brine/modules/states/run/high"
-	"brine/modules/text/pyjson"
 	"brine/wire/payload"
+	"brine/wire/python/pyjson"
 
 	"github.com/google/go-cmp/cmp"
 )

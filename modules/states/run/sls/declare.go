@@ -6,8 +6,8 @@ import (
 	"strings"
 
 	"brine/modules/states/run/high"
-	"brine/modules/text/pytext"
 	"brine/wire/payload"
+	"brine/wire/python"
 )
 
 // oneSLS is one SLS that was rendered.
@@ -52,7 +52,7 @@ func (s *oneSLS) extend() {
 	for name, v := range ext.All() {
 		body, ok := v.(*payload.Map)
 		if !ok {
-			s.errorf("Extension name '%s' in SLS '%s' is not a dictionary", pytext.Str(name), s.sls)
+			s.errorf("Extension name '%s' in SLS '%s' is not a dictionary", python.Str(name), s.sls)
 			continue
 		}
 		s.sign(body)
@@ -124,7 +124,7 @@ func (s *oneSLS) declare() {
 			}
 		}
 		if id != any(high.ExtendKey) && id != any(high.ExcludeKey) {
-			s.errorf("ID %s in SLS %s is not a dictionary", pytext.Str(id), s.sls)
+			s.errorf("ID %s in SLS %s is not a dictionary", python.Str(id), s.sls)
 		}
 	}
 }
@@ -138,7 +138,7 @@ func (s *oneSLS) declareBody(id any, body *payload.Map) {
 		}
 		module, _, dotted := shortForm(key)
 		if dotted && seen[module] {
-			s.errorf("ID '%s' in SLS '%s' contains multiple state declarations of the same type", pytext.Str(id), s.sls)
+			s.errorf("ID '%s' in SLS '%s' contains multiple state declarations of the same type", python.Str(id), s.sls)
 			continue
 		}
 		expand(body, key)

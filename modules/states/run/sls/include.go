@@ -6,8 +6,8 @@ import (
 	"strings"
 
 	"brine/modules/states/run/high"
-	"brine/modules/text/pytext"
 	"brine/wire/payload"
+	"brine/wire/python"
 )
 
 // include carries out one entry of a list of includes: a name, or {environment: name}.
@@ -15,11 +15,11 @@ func (s *oneSLS) include(ctx context.Context, item any) {
 	env, name := s.env, item
 	if m, ok := item.(*payload.Map); ok && m.Len() > 0 {
 		last := m.Keys()[m.Len()-1]
-		env, name = pytext.Str(last), m.Value(last)
+		env, name = python.Str(last), m.Value(last)
 	}
 	sls, isText := name.(string)
 	if !isText { // Unlike Salt: it fails with a traceback
-		s.errorf("Include Declaration in SLS %s holds %s, which is not formed as a string", s.sls, pytext.Str(name))
+		s.errorf("Include Declaration in SLS %s holds %s, which is not formed as a string", s.sls, python.Str(name))
 		return
 	}
 	if !s.has(ctx, env) {

@@ -10,10 +10,10 @@ import (
 	"strings"
 
 	"brine/modules/loader"
-	"brine/modules/matchers"
 	"brine/modules/states/run/high"
-	"brine/modules/text/pytext"
 	"brine/wire/payload"
+	"brine/wire/python"
+	"brine/wire/python/fnmatch"
 )
 
 // Source has the SLS of environments. An error of it ends the compilation, save one of Render.
@@ -56,10 +56,10 @@ func (c *Compiler) High(ctx context.Context, wanted *payload.Map) (all *payload.
 	all = payload.NewMap(0)
 	var names []string // of the environment before, where one does not exist, as in Salt
 	for key, v := range wanted.All() {
-		env := pytext.Str(key)
+		env := python.Str(key)
 		list, _ := v.([]any)
 		for _, item := range list {
-			name := pytext.Str(item)
+			name := python.Str(item)
 			if c.has(ctx, env) {
 				names = c.filter(ctx, env, name)
 			} else {
@@ -88,7 +88,7 @@ func (c *Compiler) take(ctx context.Context, all, wanted *payload.Map, env, name
 		c.noMap = nil
 		state, errs := c.render(ctx, sls, env, wanted)
 		if c.noMap != nil {
-			errs = append(errs, "Error when rendering state with contents: "+pytext.StrOrdered(c.noMap))
+			errs = append(errs, "Error when rendering state with contents: "+python.StrOrdered(c.noMap))
 		}
 		if state.Len() > 0 {
 			errs = append(errs, merge(all, state)...)
@@ -149,7 +149,7 @@ func merge(all, state *payload.Map) (errs []string) {
 		is, alsoMap := v.(*payload.Map)
 		if isMap && alsoMap { // else something was told of it
 			errs = append(errs, fmt.Sprintf("Detected conflicting IDs, SLS IDs need to be globally unique.\n    The "+
-				"conflicting ID is '%s' and is found in SLS '%s:%s' and SLS '%s:%s'", pytext.Str(id),
+				"conflicting ID is '%s' and is found in SLS '%s:%s' and SLS '%s:%s'", python.Str(id),
 				was.Str(high.EnvKey), was.Str(high.SLSKey), is.Str(high.EnvKey), is.Str(high.SLSKey)))
 		}
 	}
@@ -178,7 +178,7 @@ func (c *Compiler) render(ctx context.Context, sls, env string, wanted *payload.
 	if err != nil {
 		return nil, []string{renderError(err, sls, env)}
 	}
-	if !loader.Truthy(out) {
+	if !python.Truth(out) {
 		return nil, nil
 	}
 	state, ok := out.(*payload.Map)
@@ -309,13 +309,13 @@ func (a *Available) Filter(ctx context.Context, env, name string) (out []string,
 	if err != nil {
 		return nil, err
 	}
-	if !matchers.HasGlob(name) {
+	if !fnmatch.HasMagic(name) {
 		if s.has[name] {
 			return []string{name}, nil
 		}
 		return nil, nil
 	}
-	glob := matchers.CompileGlob(name)
+	glob := fnmatch.Compile(name)
 	for _, sls := range s.list {
 		if glob.Match(sls) {
 			out = append(out, sls)

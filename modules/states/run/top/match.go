@@ -6,8 +6,8 @@ import (
 	"slices"
 
 	"brine/modules/loader"
-	"brine/modules/text/pytext"
 	"brine/wire/payload"
+	"brine/wire/python"
 )
 
 // Verify tells what is wrong with a merged top.
@@ -15,7 +15,7 @@ func Verify(top Top) (errs []string) {
 	for env, v := range top.All() {
 		targets, _ := v.(*payload.Map)
 		if _, isText := env.(string); !isText {
-			errs = append(errs, fmt.Sprintf("Environment %s in top file is not formed as a string", pytext.Str(env)))
+			errs = append(errs, fmt.Sprintf("Environment %s in top file is not formed as a string", python.Str(env)))
 		}
 		if env == any("") {
 			errs = append(errs, "Empty saltenv statement in top file")
@@ -34,19 +34,19 @@ func Verify(top Top) (errs []string) {
 
 func malformed(env, target, v any) string {
 	return fmt.Sprintf("Malformed topfile: state declarations for matcher %s in saltenv %s are not formed as a list "+
-		"(got %s)", pytext.Repr(target), pytext.Repr(env), pytext.Type(v))
+		"(got %s)", python.Repr(target), python.Repr(env), python.Type(v))
 }
 
 func verifyItems(env any, list []any) (errs []string) {
 	for _, item := range list {
 		if item == any("") {
-			errs = append(errs, fmt.Sprintf("Environment %s contains an empty sls index", pytext.Str(env)))
+			errs = append(errs, fmt.Sprintf("Environment %s contains an empty sls index", python.Str(env)))
 		}
 		m, _ := item.(*payload.Map)
 		for _, v := range m.All() {
-			if !loader.Truthy(v) {
+			if !python.Truth(v) {
 				errs = append(errs, fmt.Sprintf("Improperly formatted top file matcher in saltenv %s: %s file",
-					pytext.StrOrdered(m), pytext.StrOrdered(v)))
+					python.StrOrdered(m), python.StrOrdered(v)))
 			}
 		}
 	}
@@ -138,7 +138,7 @@ func (m *matching) target(ctx context.Context, env, target, data any) error {
 		case []any: // means nothing, as in Salt
 		default: // Unlike Salt: it fails with a traceback
 			return loader.Raise(RenderError, "Malformed topfile: %s among the state declarations for matcher %s in "+
-				"saltenv %s is not formed as a string", pytext.Repr(item), pytext.Repr(target), pytext.Repr(env))
+				"saltenv %s is not formed as a string", python.Repr(item), python.Repr(target), python.Repr(env))
 		}
 	}
 	return nil

@@ -8,8 +8,8 @@ import (
 
 	"brine/modules/loader"
 	"brine/modules/states/run/sls"
-	"brine/modules/text/pytext"
 	"brine/wire/payload"
+	"brine/wire/python"
 )
 
 // RenderError is the class of errors after which there is no top at all.
@@ -147,7 +147,7 @@ func (t *Tops) include(ctx context.Context, f *file) error {
 	list, _ := v.([]any)
 	done := map[string]bool{}
 	for _, item := range list {
-		names, err := t.available.Filter(ctx, f.env, pytext.Str(item))
+		names, err := t.available.Filter(ctx, f.env, python.Str(item))
 		if err != nil {
 			return err
 		}

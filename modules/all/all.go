@@ -31,6 +31,7 @@ import (
 	"brine/modules/execution/sdb"
 	"brine/modules/execution/slsutil"
 	"brine/modules/execution/ssh"
+	"brine/modules/execution/state"
 	"brine/modules/execution/status"
 	"brine/modules/execution/sysmod"
 	"brine/modules/execution/systemd_service"
@@ -71,6 +72,7 @@ func Execution() loader.Table {
 		sdb.Module,
 		slsutil.Module,
 		ssh.Module,
+		state.Module,
 		status.Module,
 		sysmod.Module,
 		systemd_service.Module,

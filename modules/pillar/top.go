@@ -11,6 +11,7 @@ import (
 	"brine/modules/matchers"
 	"brine/modules/renderers"
 	"brine/modules/text/dicts"
+	"brine/modules/tops/confirm"
 	"brine/wire/payload"
 	"brine/wire/python"
 )
@@ -281,32 +282,13 @@ func (r *run) matches(top *topFile) (*matched, error) {
 	return out, nil
 }
 
-// matchTypes are the matchers that a top file can name. "data" cannot be used on a master, in Salt neither.
-var matchTypes = []string{"glob", "pcre", "list", "grain", "grain_pcre", "pillar", "pillar_pcre", "pillar_exact",
-	"ipcidr", "range", "compound", "nodegroup", "resource", "managing_minion"}
-
-// confirm is salt/matchers/confirm_top.py.
+// confirm tells whether a target means the minion.
 func (r *run) confirm(facts *matchers.Facts, tgt any, data []any) (bool, error) {
-	kind := any("compound")
-	for _, item := range data {
-		if m, ok := item.(*payload.Map); ok && m.Has("match") {
-			kind = m.Value("match")
-		}
+	kind, err := confirm.Kind(data)
+	if err != nil {
+		return false, err
 	}
-	name, ok := kind.(string)
-	switch {
-	case !ok:
-		if _, isList := kind.([]any); isList {
-			return false, &loader.ArgumentError{Message: `can only concatenate list (not "str") to list`}
-		}
-		return false, &loader.ArgumentError{Message: "unsupported operand type(s) for +: '" + python.Type(kind) +
-			"' and 'str'"}
-	case name == "data":
-		return false, loader.Raise("KeyError", "'data.getval'")
-	case !slices.Contains(matchTypes, name):
-		return false, loader.Raise("KeyError", "%s", python.Repr(name+"_match.match"))
-	}
-	hit, err := matchers.Match(tgt, name, "", facts)
+	hit, err := matchers.Match(tgt, kind, "", facts)
 	if err != nil {
 		r.log(slog.LevelError, "pillar top file: target %s: %s", python.Str(tgt), err)
 	}

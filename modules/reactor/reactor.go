@@ -12,7 +12,8 @@ import (
 
 	"brine/modules/loader"
 	"brine/modules/renderers"
-	"brine/modules/states/lowdata"
+	"brine/modules/states/run/high"
+	"brine/modules/states/run/low"
 	"brine/wire/payload"
 	"brine/wire/python"
 )
@@ -63,7 +64,7 @@ func Own(data *payload.Map) bool { return data.Value("user") == User }
 // logged, and the rest goes on, as in Salt; failed is the first thing that was wrong. Source: Reactor.reactions.
 func (r *Reactor) Chunks(ctx context.Context, tag string, data *payload.Map, sls []any) (chunks []*payload.Map,
 	failed error) {
-	high := payload.NewMap(0)
+	reactions := payload.NewMap(0)
 	for _, ref := range sls {
 		name, ok := ref.(string)
 		if !ok {
@@ -75,14 +76,14 @@ func (r *Reactor) Chunks(ctx context.Context, tag string, data *payload.Map, sls
 		if failed == nil {
 			failed = err
 		}
-		high.Update(got)
+		reactions.Update(got)
 	}
-	if high.Len() == 0 {
+	if reactions.Len() == 0 {
 		return nil, failed
 	}
-	errs := lowdata.Verify(high)
+	errs := high.Verify(reactions)
 	if errs == nil {
-		chunks, errs = lowdata.Compile(high)
+		chunks, errs = low.Compile(reactions, low.Options{AsReactions: true})
 	}
 	if len(chunks) > maxChunks {
 		errs = append(errs, fmt.Sprintf("they come to %d calls, more than %d", len(chunks), maxChunks))
@@ -113,13 +114,13 @@ func (r *Reactor) render(ctx context.Context, ref, tag string, data *payload.Map
 	}
 	react = payload.NewMap(0)
 	for _, file := range files {
-		high, err := r.renderFile(ctx, file, tag, data)
+		rendered, err := r.renderFile(ctx, file, tag, data)
 		if err != nil {
 			r.errorf(err, "Failed to render \"%s\": ", file)
 			failed = fmt.Errorf("%s: %w", file, err)
 			continue
 		}
-		react.Update(high)
+		react.Update(rendered)
 	}
 	return react, failed
 }
@@ -139,15 +140,15 @@ func (r *Reactor) renderFile(ctx context.Context, file, tag string, data *payloa
 	if err != nil {
 		return nil, err
 	}
-	high, ok := out.(*payload.Map)
+	data, ok := out.(*payload.Map)
 	if !ok {
 		if !python.Truth(out) {
 			return nil, nil
 		}
 		return nil, loader.Raise("TypeError", "it renders to %s, where a dictionary is expected", python.Type(out))
 	}
-	lowdata.Pad(high)
-	for id, v := range high.All() {
+	high.Pad(data)
+	for id, v := range data.All() {
 		body, ok := v.(*payload.Map)
 		if !ok {
 			return nil, loader.Raise("TypeError", "'%s' object does not support item assignment: %s", python.Type(v),
@@ -155,5 +156,5 @@ func (r *Reactor) renderFile(ctx context.Context, file, tag string, data *payloa
 		}
 		body.Set("__sls__", file)
 	}
-	return high, nil
+	return data, nil
 }

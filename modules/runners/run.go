@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"brine/modules/loader"
+	states "brine/modules/states/run"
 	"brine/wire/event"
 	"brine/wire/payload"
 )
@@ -192,7 +193,7 @@ func finished(c *loader.Call, req Request, data *payload.Map, value any,
 	res := &Result{Data: data, Return: value, Retcode: c.Retcode()}
 	res.Success = res.Retcode == 0
 	if m, ok := value.(*payload.Map); ok && m.Has("data") {
-		res.Success = statesOK(m.Value("data"), false)
+		res.Success = states.Succeeded(m.Value("data"))
 	}
 	data.Set("return", value).Set("success", res.Success)
 	fire(Tag(req.Kind, req.JID)+"/ret", data.Clone())
@@ -224,26 +225,4 @@ func Call(c *loader.Call, f *loader.Func, args []any, kw *payload.Map) (v any, e
 		}
 	}()
 	return f.Run(c, bound)
-}
-
-// statesOK tells whether a tree of state results holds no failure (salt/utils/state.py, check_result).
-func statesOK(running any, inner bool) bool {
-	m, ok := running.(*payload.Map)
-	if !ok || m.Len() == 0 {
-		return false
-	}
-	for id, v := range m.All() {
-		state, isMap := v.(*payload.Map)
-		if !inner && !isMap && id != any("__extend__") {
-			return false
-		}
-		if !isMap {
-			continue
-		}
-		result, has := state.Get("result")
-		if has && result == false || !has && !statesOK(state, true) {
-			return false
-		}
-	}
-	return true
 }

@@ -32,6 +32,48 @@ func Repr(v any) string {
 	return b.String()
 }
 
+// StrOrdered is Str for data that a renderer of YAML made: its maps print as the OrderedDict that they are in Salt.
+func StrOrdered(v any) string {
+	switch v := v.(type) {
+	case *payload.Map:
+		if !v.Ordered() {
+			return reprOrdered(v)
+		}
+		if v.Len() == 0 {
+			return "OrderedDict()"
+		}
+		var pairs []string
+		for key, value := range v.All() {
+			pairs = append(pairs, "("+Repr(key)+", "+reprOrdered(value)+")")
+		}
+		return "OrderedDict([" + strings.Join(pairs, ", ") + "])"
+	case []any:
+		return reprOrdered(v)
+	}
+	return Str(v)
+}
+
+// reprOrdered is StrOrdered with texts as repr shows them.
+func reprOrdered(v any) string {
+	var parts []string
+	switch v := v.(type) {
+	case *payload.Map:
+		if v.Ordered() {
+			return StrOrdered(v)
+		}
+		for key, value := range v.All() {
+			parts = append(parts, Repr(key)+": "+reprOrdered(value))
+		}
+		return "{" + strings.Join(parts, ", ") + "}"
+	case []any:
+		for _, value := range v {
+			parts = append(parts, reprOrdered(value))
+		}
+		return "[" + strings.Join(parts, ", ") + "]"
+	}
+	return Repr(v)
+}
+
 // ATuple is a list that prints as a tuple. It is for printing alone: nothing else knows it.
 type ATuple struct{ Values []any }
 

@@ -45,3 +45,21 @@ func TestStrTupleType(t *testing.T) {
 		}
 	}
 }
+
+func TestStrOrdered(t *testing.T) {
+	ordered := func(kv ...any) *payload.Map { return payload.M(kv...).AsOrdered() }
+	for _, tt := range []struct {
+		v    any
+		want string
+	}{
+		{ordered("a", "b", "c", []any{ordered("x", int64(1))}),
+			"OrderedDict([('a', 'b'), ('c', [OrderedDict([('x', 1)])])])"},
+		{payload.M("a", ordered()), "{'a': OrderedDict()}"},
+		{[]any{"a"}, "['a']"},
+		{"a", "a"},
+	} {
+		if got := python.StrOrdered(tt.v); got != tt.want {
+			t.Errorf("got %s, want %s", got, tt.want)
+		}
+	}
+}

@@ -1,4 +1,4 @@
-package lowdata
+package high
 
 import (
 	"fmt"
@@ -7,11 +7,6 @@ import (
 	"brine/wire/payload"
 	"brine/wire/python"
 )
-
-// requisites are the keywords whose value is a list of references (STATE_REQUISITE_KEYWORDS).
-var requisites = map[string]bool{"onfail": true, "onfail_any": true, "onfail_all": true, "require": true,
-	"require_any": true, "onchanges": true, "onchanges_any": true, "watch": true, "watch_any": true, "prereq": true,
-	"prerequired": true, "listen": true, "onfail_stop": true}
 
 // Verify tells what is wrong with high data, in Salt's words; nothing when it can be compiled.
 func Verify(data any) (errs []string) {
@@ -32,7 +27,7 @@ func Verify(data any) (errs []string) {
 		}
 		if !isMap {
 			errs = append(errs, fmt.Sprintf("The type %s in %s is not formatted as a dictionary", python.Str(key),
-				python.Str(v)))
+				python.StrOrdered(v)))
 			continue
 		}
 		c := check{id: python.Str(key), sls: slsOf(body)}
@@ -111,7 +106,7 @@ func (c *check) argument(arg *payload.Map) {
 	if first == "names" && !isList {
 		c.errorf("The 'names' argument in state '%s' in SLS '%s' needs to be formed as a list", c.id, c.sls)
 	}
-	if !requisites[first] {
+	if !IsRequisite(first) {
 		return
 	}
 	if !isList {
@@ -134,7 +129,7 @@ func (c *check) reference(ref any) {
 	m, ok := ref.(*payload.Map)
 	if !ok || m.Len() != 1 {
 		c.errorf("Requisite declaration %s in state %s in SLS %s is not formed as a single key dictionary",
-			python.Str(ref), c.id, c.sls)
+			python.StrOrdered(ref), c.id, c.sls)
 		return
 	}
 	key := python.Str(m.Keys()[0])
@@ -144,6 +139,6 @@ func (c *check) reference(ref any) {
 	}
 	switch v := m.Value(m.Keys()[0]).(type) {
 	case []any, *payload.Map:
-		c.errorf("Illegal requisite \"%s\" in SLS \"%s\", please check your syntax.\n", python.Str(v), c.sls)
+		c.errorf("Illegal requisite \"%s\" in SLS \"%s\", please check your syntax.\n", python.StrOrdered(v), c.sls)
 	}
 }

@@ -1,4 +1,4 @@
-package lowdata
+package low
 
 import (
 	"fmt"
@@ -40,10 +40,13 @@ type graph struct {
 	keys   [][2]string           // of lookup, in the order in which they came up
 	bySLS  map[string][]*node
 	sls    []string
+
+	disabled []string // kinds of requisites that mean nothing
 }
 
-func newGraph() *graph {
-	return &graph{byID: map[string]*node{}, lookup: map[[2]string][]*node{}, bySLS: map[string][]*node{}}
+func newGraph(disabled []string) *graph {
+	return &graph{disabled: disabled, byID: map[string]*node{}, lookup: map[[2]string][]*node{},
+		bySLS: map[string][]*node{}}
 }
 
 // node returns the node of an id, a new one if need be, that stands for a chunk. Of two chunks with one id the last
@@ -108,6 +111,9 @@ func join(list []edges, n *node, kind string) []edges {
 func (g *graph) require(chunk *payload.Map) string {
 	for _, kind := range followed {
 		refs, _ := chunk.Value(kind).([]any)
+		if slices.Contains(g.disabled, kind) {
+			continue
+		}
 		for _, ref := range refs {
 			if text, ok := ref.(string); ok {
 				ref = payload.M("id", text)

@@ -1,4 +1,4 @@
-package lowdata
+package low
 
 import (
 	"cmp"

@@ -1,8 +1,4 @@
-// Package lowdata turns high data, which an SLS renders to, into low data: a list of chunks, each of them one call of a
-// function, in the order in which they are to be made. High data is a map of IDs; the body of an ID maps a module to
-// its function and arguments. The package renders nothing and calls nothing; the Reactor and, one day, states stand on
-// it. Answers to the class Compiler of salt/state.py and to salt/utils/requisite.py.
-package lowdata
+package high
 
 import (
 	"slices"

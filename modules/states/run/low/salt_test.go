@@ -1,4 +1,4 @@
-package lowdata
+package low
 
 import (
 	"encoding/json"
@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"brine/modules/states/run/high"
 	"brine/wire/payload"
 	"brine/wire/python/pyjson"
 
@@ -27,22 +28,22 @@ func TestAsSalt(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		high, want := v.([]any)[0], v.([]any)[1].(*payload.Map)
+		data, want := v.([]any)[0], v.([]any)[1].(*payload.Map)
 		if want.Has("raised") {
-			high, _ := high.(*payload.Map)
-			Pad(high)
-			Compile(high) // it does not fail
+			m, _ := data.(*payload.Map)
+			high.Pad(m)
+			Compile(m, Options{AsReactions: true}) // it does not fail
 			continue
 		}
-		m, isMap := high.(*payload.Map)
+		m, isMap := data.(*payload.Map)
 		if isMap {
-			Pad(m)
+			high.Pad(m)
 		}
 		got := payload.NewMap(1)
-		if errs := Verify(high); errs != nil {
+		if errs := high.Verify(data); errs != nil {
 			got.Set("verify", payload.AnyList(errs))
 		} else {
-			chunks, errs := Compile(m)
+			chunks, errs := Compile(m, Options{AsReactions: true})
 			if want.Has("circle") {
 				if len(errs) != 1 || !strings.HasPrefix(errs[0], "Recursive requisites were found: ") {
 					t.Errorf("row %d: got %q, want a circle", i, errs)
@@ -95,10 +96,10 @@ func FuzzCompile(f *testing.F) {
 		}
 		m, ok := v.(*payload.Map)
 		if ok {
-			Pad(m)
+			high.Pad(m)
 		}
-		if errs := Verify(v); errs == nil && ok {
-			Compile(m)
+		if errs := high.Verify(v); errs == nil && ok {
+			Compile(m, Options{AsReactions: true})
 		}
 	})
 }

@@ -79,7 +79,7 @@ func TestAnsweredInTurn(t *testing.T) {
 			r := newRig(t, "peer: {m1: ['test.*']}", "request_timeout: 1")
 			m := r.minion("m1")
 			ear := r.hear()
-			done, err := r.m.core.desks.TurnOf(t.Context(), "m1")
+			done, err := r.m.core.handlers.TurnOf(t.Context(), "m1")
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -88,7 +88,7 @@ func TestAnsweredInTurn(t *testing.T) {
 			equal(t, "answer at the deadline", m.ask(load), "")
 			done()
 			for { // it has had its turn when another one gets it
-				if done, err = r.m.core.desks.TurnOf(t.Context(), "m1"); err == nil {
+				if done, err = r.m.core.handlers.TurnOf(t.Context(), "m1"); err == nil {
 					done()
 					break
 				}

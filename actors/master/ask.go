@@ -17,7 +17,7 @@ func (m *Master) Trace(ctx context.Context, jid, id string) (*payload.Map, error
 }
 
 // Why is the reason for the silence of each minion of a job, and of each whose return is not stored, or of those that
-// are named. See answers.Desk.
+// are named. See answers.Service.
 func (m *Master) Why(ctx context.Context, jid string, ids ...string) (*payload.Map, error) {
 	return m.core.answers.Why(ctx, jid, ids...)
 }

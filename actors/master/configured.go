@@ -55,10 +55,10 @@ func workerPools(cfg *config.Master) *payload.Map {
 	return cfg.WorkerPools
 }
 
-func gateOptionsOf(cfg *config.Master) access.GateOptions {
+func admissionOptionsOf(cfg *config.Master) access.AdmissionOptions {
 	voices := access.VoiceOptions{SyndicDir: cfg.SyndicDir, Below: cfg.OrderMasters, Syndics: cfg.Syndics,
 		Minimum: cfg.MinimumAuthVersion}
-	return access.GateOptions{Voices: voices, Whitelist: cfg.MinionEventWhitelist, DataMost: cfg.MinionDataMaxBytes,
+	return access.AdmissionOptions{Voices: voices, Whitelist: cfg.MinionEventWhitelist, DataMost: cfg.MinionDataMaxBytes,
 		Hourly: access.Hourly{
 			Events: cfg.MinionQuotaEvents, Jobs: cfg.MinionQuotaJobs, Mine: cfg.MinionQuotaMine,
 			Grains: cfg.MinionQuotaGrains, Peer: cfg.MinionQuotaPeer, EventBytes: cfg.MinionQuotaEventBytes,
@@ -233,8 +233,8 @@ func jobCopyOptionsOf(cfg *config.Master) copies.JobOptions {
 // peerDir holds a file per job that a minion published, below the cache directory.
 const peerDir = "publish_auth"
 
-// deskOptionsOf are what the configuration says of requests.
-func deskOptionsOf(cfg *config.Master, running string) workers.Options {
+// handlerOptionsOf are what the configuration says of requests.
+func handlerOptionsOf(cfg *config.Master, running string) workers.Options {
 	return workers.Options{Returns: returnOptionsOf(cfg), Data: dataOptionsOf(cfg), Peers: peerOptionsOf(cfg),
 		Console:    workers.ConsoleOptions{Owner: cfg.User, OrderMasters: cfg.OrderMasters, Running: running},
 		MostEvents: cfg.MinionEventsMax}

@@ -68,7 +68,7 @@ type core struct {
 	eventReturn  *returning.Part // nil: no returner gets events
 	copies       *copies.Jobs    // nil: no returner gets jobs
 	jobs         *jobs.Jobs
-	answers      *answers.Desk
+	answers      *answers.Service
 	record       *record.Record
 	publications *publish.Publications
 	mines        *mine.Reader
@@ -78,11 +78,11 @@ type core struct {
 	engines      *engines.Set
 	reactions    *reactions.Reactions
 	schedules    *scheduler.Schedules
-	gate         *access.Gate
+	admission    *access.Admission
 	signIns      *signin.Side
 	upkeep       *maintenance.Upkeep
 	signs        *maintenance.Signs
-	desks        *workers.Handlers
+	handlers     *workers.Handlers
 }
 
 // newCore puts the parts together, each on those before it. On an error nothing of them stays open.
@@ -152,9 +152,9 @@ func (c *core) measure(opt Options, st *stores) (err error) {
 // letIn makes the parts that let minions in, and what they say.
 func (c *core) letIn(opt Options, st *stores) (err error) {
 	peers := &c.book.Peers
-	c.gate = access.NewGate(gateOptionsOf(c.cfg), st.keys, st.cache, peers, c.events, c.meter, c.log)
+	c.admission = access.NewAdmission(admissionOptionsOf(c.cfg), st.keys, st.cache, peers, c.events, c.meter, c.log)
 	c.signIns, err = signin.New(signInOptionsOf(c.cfg), signInSideOf(opt, st), signin.Parts{Keys: st.keys,
-		Manager: keyManagerOf(c.cfg, st), Voices: c.gate.Voices, Attendance: c.attendance, Peers: peers,
+		Manager: keyManagerOf(c.cfg, st), Voices: c.admission.Voices, Attendance: c.attendance, Peers: peers,
 		Events: c.events, Complaints: c.complaints, Meter: c.meter, CheckKeys: c.checkKeys}, c.log)
 	if err == nil {
 		c.auth = c.signIns.Auth()
@@ -227,9 +227,9 @@ func (c *core) furnish(opt Options, st *stores) error {
 		Keys:    st.keys,
 		SignIns: c.signIns, Connected: c.attendance.Connected, Fire: c.events.Fire, Jobs: c.jobs.Send,
 		Publish: c.publishOwn, Tokens: c.cleanTokens, Signs: c.signs}, c.log)
-	c.desks = workers.New(deskOptionsOf(c.cfg, opt.RunningUser), workers.Parts{Answers: c.answers, Auth: c.auth,
+	c.handlers = workers.New(handlerOptionsOf(c.cfg, opt.RunningUser), workers.Parts{Answers: c.answers, Auth: c.auth,
 		Cache: st.cache, Complaints: c.complaints, Events: c.events, Files: c.files, Functions: c.functions,
-		Gate: c.gate, Jobs: c.jobs, Keys: st.keys, Meant: &speakers.Jobs{Book: c.book, Asked: st.jobs.Asked},
+		Admission: c.admission, Jobs: c.jobs, Keys: st.keys, Meant: &speakers.Jobs{Book: c.book, Asked: st.jobs.Asked},
 		Meter: c.meter, Mines: c.mines, Pillars: c.pillars, Kept: pillarCacheOf(c.cfg, st),
 		Publications: c.publications, Pushed: pushedOf(c.cfg), Record: c.record, SignIns: c.signIns,
 		Targets: c.targets, Tops: tops}, c.log)

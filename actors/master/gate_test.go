@@ -188,7 +188,7 @@ func TestSyndics(t *testing.T) {
 			return nil
 		})
 		r.accept("s1", "spare")
-		if !r.m.core.gate.Voices.AsSyndic("s1") || r.m.core.gate.Voices.AsSyndic("m2") {
+		if !r.m.core.admission.Voices.AsSyndic("s1") || r.m.core.admission.Voices.AsSyndic("m2") {
 			t.Error("another key begins anew, the same does not")
 		}
 	})

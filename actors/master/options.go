@@ -74,7 +74,7 @@ func (c *core) checkKeys() {
 }
 
 func (c *core) workerOptions() *workers.WorkerOptions {
-	return &workers.WorkerOptions{Auth: c.auth, SignIns: c.signIns, Desks: c.desks, Pools: c.pools, Rules: c.rules,
+	return &workers.WorkerOptions{Auth: c.auth, SignIns: c.signIns, Handlers: c.handlers, Pools: c.pools, Rules: c.rules,
 		Complaints: c.complaints, Meter: c.meter, Events: c.events, Stats: c.cfg.MasterStats,
 		StatsEvery: c.cfg.MasterStatsEventIter, Log: c.log}
 }

@@ -17,7 +17,7 @@ const peersAtOnce = 16
 
 // noneAtOnce tells whether a minion waits for nothing that it has published or run.
 func (r *rig) noneAtOnce(id string) error {
-	if r.m.core.desks.MayWait(id) < peersAtOnce {
+	if r.m.core.handlers.MayWait(id) < peersAtOnce {
 		return errors.New("something goes on")
 	}
 	return nil

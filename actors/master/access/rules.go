@@ -1,5 +1,5 @@
 // Package access decides what users and minions may do. Rules are what a reload replaces: users, peers, node groups. A
-// Gate owns the quotas of minions and what their ids have shown of themselves; it lets their events on the bus, or
+// Admission owns the quotas of minions and what their ids have shown of themselves; it lets their events on the bus, or
 // refuses them. It asks the key store, and tells the event bus and the meter.
 package access
 

@@ -8,7 +8,7 @@ import (
 )
 
 // voice is who may fire an event by a request. The master itself, and tools that write to the socket of its bus, may
-// fire all: they do not come to the gate.
+// fire all: Admission does not see their events.
 type voice int
 
 const (

@@ -13,7 +13,7 @@ import (
 )
 
 // cases puts together what is known of some minions of a job.
-func (d *Desk) cases(jid string, s *ledger.Snapshot, here bool, ids []string) ([]ledger.Case, error) {
+func (d *Service) cases(jid string, s *ledger.Snapshot, here bool, ids []string) ([]ledger.Case, error) {
 	status, denied, err := d.keyStates()
 	if err != nil {
 		return nil, err
@@ -73,7 +73,7 @@ func ageOf(jid string, now time.Time) time.Duration {
 }
 
 // keyStates tells the state of every key.
-func (d *Desk) keyStates() (status map[string]string, denied map[string]bool, err error) {
+func (d *Service) keyStates() (status map[string]string, denied map[string]bool, err error) {
 	status, denied = map[string]string{}, map[string]bool{}
 	for _, st := range []keys.Status{keys.Accepted, keys.Pending, keys.Rejected} { // the last one counts, as with Salt
 		ids, listErr := d.Keys.IDs(st)
@@ -88,7 +88,7 @@ func (d *Desk) keyStates() (status map[string]string, denied map[string]bool, er
 }
 
 // hasReturned tells whether the job store holds a return.
-func (d *Desk) hasReturned(jid, id string) bool {
+func (d *Service) hasReturned(jid, id string) bool {
 	store, ok := d.Store.(interface {
 		Returned(jid, id string) (bool, error)
 	})
@@ -105,7 +105,7 @@ const maxGuesses = 1000
 
 // guessLinks looks for connections from the addresses of minions of which it is not known whether they are connected.
 // What it finds is said, and nothing follows from it.
-func (d *Desk) guessLinks(all []ledger.Case) error {
+func (d *Service) guessLinks(all []ledger.Case) error {
 	byID := map[string]*ledger.Case{}
 	for i := range all {
 		if one := &all[i]; one.LinkNow == ledger.LinkUnknown && one.Key == "accepted" && len(byID) < maxGuesses {

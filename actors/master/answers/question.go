@@ -60,7 +60,7 @@ func knownEnough(one *ledger.Case) bool {
 }
 
 // ask asks minions what they know of a job, and waits for their answers.
-func (d *Desk) ask(ctx context.Context, jid string, all []ledger.Case) {
+func (d *Service) ask(ctx context.Context, jid string, all []ledger.Case) {
 	waiting := map[string]*ledger.Case{}
 	ids := []string{}
 	for i := range all {
@@ -96,7 +96,7 @@ func (d *Desk) ask(ctx context.Context, jid string, all []ledger.Case) {
 }
 
 // hear takes the answer of a minion.
-func (d *Desk) hear(one *ledger.Case, a answer) {
+func (d *Service) hear(one *ledger.Case, a answer) {
 	said, ok := a.ret.Value().(*payload.Map)
 	if !ok || !said.Has("now") { // it does not know the function
 		one.Asked = ledger.NotAsked

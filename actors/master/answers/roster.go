@@ -21,7 +21,7 @@ const heardLately = time.Minute
 // Roster tells of all minions with a key whose ids match a glob, "" for all: the state of the key, whether they are
 // connected, when they were last heard, what they speak, their last job. It reads memory, for Salt's minions also the
 // addresses in their cached grains. What is not known since this process began is missing.
-func (d *Desk) Roster(ctx context.Context, glob string) (*payload.Map, error) {
+func (d *Service) Roster(ctx context.Context, glob string) (*payload.Map, error) {
 	now := time.Now()
 	status, denied, err := d.keyStates()
 	if err != nil {

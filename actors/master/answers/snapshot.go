@@ -21,7 +21,7 @@ var errNoJob = errors.New("no such job")
 
 // Snapshot is all that is known of a job, in memory and on disk. here says that this process has published it.
 // nil: nothing.
-func (d *Desk) Snapshot(jid string) (s *ledger.Snapshot, here bool, err error) {
+func (d *Service) Snapshot(jid string) (s *ledger.Snapshot, here bool, err error) {
 	if jid == "" {
 		return nil, false, nil
 	}
@@ -47,7 +47,7 @@ func (d *Desk) Snapshot(jid string) (s *ledger.Snapshot, here bool, err error) {
 }
 
 // fromLoad adds what the job store knows of a job that the ledger does not.
-func (d *Desk) fromLoad(jid string, s *ledger.Snapshot) (*ledger.Snapshot, error) {
+func (d *Service) fromLoad(jid string, s *ledger.Snapshot) (*ledger.Snapshot, error) {
 	load, err := d.Store.Load(jid)
 	if err != nil || load == nil {
 		return s, err
@@ -66,7 +66,7 @@ func (d *Desk) fromLoad(jid string, s *ledger.Snapshot) (*ledger.Snapshot, error
 }
 
 // silent are the minions of a job that have not returned, sorted.
-func (d *Desk) silent(s *ledger.Snapshot) ([]string, error) {
+func (d *Service) silent(s *ledger.Snapshot) ([]string, error) {
 	var ids []string
 	for _, id := range slices.Concat(s.Job.Minions, s.Job.Missing) {
 		if r := s.Rows[id]; r == nil || r.Returned == 0 {

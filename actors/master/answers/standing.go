@@ -13,7 +13,7 @@ const saidLately = 30 * time.Second
 
 // Standing tells how some minions stand with a job that they were sent: who certainly did not get it, whose return is
 // here, who says that it runs and is connected. Nobody is asked; of whom nothing is known is in none of the lists.
-func (d *Desk) Standing(ctx context.Context, jid string, ids []string) control.Standing {
+func (d *Service) Standing(ctx context.Context, jid string, ids []string) control.Standing {
 	now := ledger.At(time.Now())
 	stands := control.Standing{Gone: d.Gone(ctx, jid, ids)}
 	for _, row := range d.Book.Rows(jid, ids) {
@@ -43,7 +43,7 @@ const goneAfter = 20 * time.Millisecond
 
 // Gone lists those of some minions that certainly did not get a job from this master: they had no connection here, and
 // there was none of which it is not known whose it is. It waits until the job is sent, and a moment longer.
-func (d *Desk) Gone(ctx context.Context, jid string, ids []string) []string {
+func (d *Service) Gone(ctx context.Context, jid string, ids []string) []string {
 	tick := time.NewTicker(time.Millisecond)
 	defer tick.Stop()
 	for {

@@ -10,7 +10,7 @@ import (
 )
 
 // Trace is the way of a job through every hop, as a map with documented names; of one minion when id is set.
-func (d *Desk) Trace(_ context.Context, jid, id string) (*payload.Map, error) {
+func (d *Service) Trace(_ context.Context, jid, id string) (*payload.Map, error) {
 	s, _, err := d.Snapshot(jid)
 	if err == nil && s == nil {
 		err = fmt.Errorf("job %s: %w", jid, errNoJob)

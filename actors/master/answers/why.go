@@ -11,7 +11,7 @@ import (
 
 // Why is the reason for the silence of each minion of a job, and of each whose return is not stored, or of those that
 // are named: also of one that is not silent. Without a job it tells why a target that means these minions gives none.
-func (d *Desk) Why(ctx context.Context, jid string, ids ...string) (*payload.Map, error) {
+func (d *Service) Why(ctx context.Context, jid string, ids ...string) (*payload.Map, error) {
 	s, here, err := d.Snapshot(jid)
 	if err != nil {
 		return nil, err
@@ -57,7 +57,7 @@ func reasonMap(one *ledger.Case) *payload.Map {
 }
 
 // Reasons tells why minions of a job are silent, as far as is known here: nobody is asked.
-func (d *Desk) Reasons(s *ledger.Snapshot) (map[string]ledger.Reason, error) {
+func (d *Service) Reasons(s *ledger.Snapshot) (map[string]ledger.Reason, error) {
 	var ids []string
 	for _, id := range slices.Concat(s.Job.Minions, s.Job.Missing) {
 		if r := s.Rows[id]; r == nil || r.Returned == 0 {

@@ -56,8 +56,8 @@ func (e *Bus) Child(name string, opt PublisherOptions) supervisor.Spec {
 	}}
 }
 
-// Fire packs an event here, in the goroutine of whoever fires it, and hands it to the bus. data is not kept. What
-// minions say goes by the gate instead.
+// Fire packs an event here, in the goroutine of whoever fires it, and hands it to the bus. data is not kept. Events of
+// minions go through access.Admission instead.
 func (e *Bus) Fire(tag string, data *payload.Map) {
 	if body := e.Pack(tag, data); body != nil {
 		e.Put(body)

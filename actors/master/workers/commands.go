@@ -25,34 +25,34 @@ var clearCommands = map[string]handler{
 // aesCommands are the encrypted commands of minions (salt/master.py, AESFuncs.expose_methods). 3008 has
 // exactly these; verify_minion is in its list but cannot be called.
 var aesCommands = map[string]handler{
-	payload.CmdReturn:            onReturns((*returnDesk).storeReturn),
-	payload.CmdSyndicReturn:      onReturns((*returnDesk).syndicReturn),
-	payload.CmdMinionEvent:       onEvents((*eventDesk).minionEvent),
-	payload.CmdPillar:            onData((*dataDesk).pillar),
-	payload.CmdRegisterResources: onData((*dataDesk).registerResources),
-	payload.CmdMine:              onData((*dataDesk).mineStore),
-	payload.CmdMineGet:           onData((*dataDesk).mineGet),
-	payload.CmdMineDelete:        onData((*dataDesk).mineDelete),
-	payload.CmdMineFlush:         onData((*dataDesk).mineFlush),
-	payload.CmdFileRecv:          onData((*dataDesk).fileRecv),
-	payload.CmdFileEnvs:          onFiles((*fileDesk).answer),
-	payload.CmdFileList:          onFiles((*fileDesk).answer),
-	payload.CmdFileListEmptyDirs: onFiles((*fileDesk).answer),
-	payload.CmdDirList:           onFiles((*fileDesk).answer),
-	payload.CmdSymlinkList:       onFiles((*fileDesk).answer),
-	payload.CmdFileFind:          onFiles((*fileDesk).answer),
-	payload.CmdFileHash:          onFiles((*fileDesk).answer),
-	payload.CmdFileHashAndStat:   onFiles((*fileDesk).answer),
-	payload.CmdServeFile:         onFiles((*fileDesk).answer),
-	payload.CmdMasterOpts:        onFiles((*fileDesk).masterOpts),
-	payload.CmdMasterTops:        onData((*dataDesk).masterTops),
-	payload.CmdMinionRunner:      onPeers((*peerDesk).minionRunner),
-	payload.CmdMinionPub:         onPeers((*peerDesk).minionPub),
-	payload.CmdMinionPublish:     onPeers((*peerDesk).minionPublish),
-	payload.CmdPubRet:            onPeers((*peerDesk).pubRet),
-	payload.CmdRevokeAuth:        onData((*dataDesk).revokeAuth),
-	payload.CmdVerifyMinion:      onData((*dataDesk).emptyText),
-	payload.CmdBrineFacts:        onReturns((*returnDesk).minionFacts), // not Salt's
+	payload.CmdReturn:            onReturns((*returnHandler).storeReturn),
+	payload.CmdSyndicReturn:      onReturns((*returnHandler).syndicReturn),
+	payload.CmdMinionEvent:       onEvents((*eventHandler).minionEvent),
+	payload.CmdPillar:            onData((*dataHandler).pillar),
+	payload.CmdRegisterResources: onData((*dataHandler).registerResources),
+	payload.CmdMine:              onData((*dataHandler).mineStore),
+	payload.CmdMineGet:           onData((*dataHandler).mineGet),
+	payload.CmdMineDelete:        onData((*dataHandler).mineDelete),
+	payload.CmdMineFlush:         onData((*dataHandler).mineFlush),
+	payload.CmdFileRecv:          onData((*dataHandler).fileRecv),
+	payload.CmdFileEnvs:          onFiles((*fileHandler).answer),
+	payload.CmdFileList:          onFiles((*fileHandler).answer),
+	payload.CmdFileListEmptyDirs: onFiles((*fileHandler).answer),
+	payload.CmdDirList:           onFiles((*fileHandler).answer),
+	payload.CmdSymlinkList:       onFiles((*fileHandler).answer),
+	payload.CmdFileFind:          onFiles((*fileHandler).answer),
+	payload.CmdFileHash:          onFiles((*fileHandler).answer),
+	payload.CmdFileHashAndStat:   onFiles((*fileHandler).answer),
+	payload.CmdServeFile:         onFiles((*fileHandler).answer),
+	payload.CmdMasterOpts:        onFiles((*fileHandler).masterOpts),
+	payload.CmdMasterTops:        onData((*dataHandler).masterTops),
+	payload.CmdMinionRunner:      onPeers((*peerHandler).minionRunner),
+	payload.CmdMinionPub:         onPeers((*peerHandler).minionPub),
+	payload.CmdMinionPublish:     onPeers((*peerHandler).minionPublish),
+	payload.CmdPubRet:            onPeers((*peerHandler).pubRet),
+	payload.CmdRevokeAuth:        onData((*dataHandler).revokeAuth),
+	payload.CmdVerifyMinion:      onData((*dataHandler).emptyText),
+	payload.CmdBrineFacts:        onReturns((*returnHandler).minionFacts), // not Salt's
 }
 
 // IsCommand tells whether a command is in one of the tables.
@@ -71,22 +71,22 @@ func onConsole(f func(*console, *call) (any, error)) handler {
 	return func(d *Handlers, r *call) (any, error) { return f(d.console, r) }
 }
 
-func onReturns(f func(*returnDesk, *call) (any, error)) handler {
+func onReturns(f func(*returnHandler, *call) (any, error)) handler {
 	return func(d *Handlers, r *call) (any, error) { return f(d.returns, r) }
 }
 
-func onEvents(f func(*eventDesk, *call) (any, error)) handler {
+func onEvents(f func(*eventHandler, *call) (any, error)) handler {
 	return func(d *Handlers, r *call) (any, error) { return f(d.events, r) }
 }
 
-func onData(f func(*dataDesk, *call) (any, error)) handler {
+func onData(f func(*dataHandler, *call) (any, error)) handler {
 	return func(d *Handlers, r *call) (any, error) { return f(d.data, r) }
 }
 
-func onFiles(f func(*fileDesk, *call) (any, error)) handler {
+func onFiles(f func(*fileHandler, *call) (any, error)) handler {
 	return func(d *Handlers, r *call) (any, error) { return f(d.files, r) }
 }
 
-func onPeers(f func(*peerDesk, *call) (any, error)) handler {
+func onPeers(f func(*peerHandler, *call) (any, error)) handler {
 	return func(d *Handlers, r *call) (any, error) { return f(d.peers, r) }
 }

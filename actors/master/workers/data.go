@@ -37,28 +37,28 @@ type DataOptions struct {
 	Pillars    bool  // pillar_cache: pillars are kept to be the answer
 }
 
-// dataDesk answers minions that ask for data, or bring theirs.
-type dataDesk struct {
-	opt     DataOptions
-	auth    *auth.Master
-	keys    *keys.Store
-	cache   *datacache.Banks
-	gate    *access.Gate
-	events  *eventbus.Bus
-	mines   *mine.Reader
-	pillars *pillars.Pillars
-	kept    pillars.Cache
-	tops    *tops.Tops
-	pushed  *pushed.Store
-	turns   *turns
-	signIns *signin.Side
-	log     *slog.Logger
+// dataHandler answers minions that ask for data, or bring theirs.
+type dataHandler struct {
+	opt       DataOptions
+	auth      *auth.Master
+	keys      *keys.Store
+	cache     *datacache.Banks
+	admission *access.Admission
+	events    *eventbus.Bus
+	mines     *mine.Reader
+	pillars   *pillars.Pillars
+	kept      pillars.Cache
+	tops      *tops.Tops
+	pushed    *pushed.Store
+	turns     *turns
+	signIns   *signin.Side
+	log       *slog.Logger
 }
 
-func (*dataDesk) emptyText(*call) (any, error) { return "", nil }
+func (*dataHandler) emptyText(*call) (any, error) { return "", nil }
 
 // pillar answers with the pillar of the minion, compiled beside the worker, and keeps it and the minion's grains.
-func (d *dataDesk) pillar(r *call) (any, error) {
+func (d *dataHandler) pillar(r *call) (any, error) {
 	ask := payload.NewPillarRequest(r.load)
 	grains := ask.Grains()
 	if grains == nil || !auth.ValidID(r.id) || !d.keys.Has(keys.Accepted, r.id) {
@@ -99,7 +99,7 @@ func (r *call) line() string {
 }
 
 // answerOf is the pillar that answers a question, and whether it comes from the cache.
-func (d *dataDesk) answerOf(ctx context.Context, line string, q pillar.Question, clean bool) (data *payload.Map,
+func (d *dataHandler) answerOf(ctx context.Context, line string, q pillar.Question, clean bool) (data *payload.Map,
 	cached bool, err error) {
 	env := d.pillars.Compiler.Env(q)
 	if clean {
@@ -116,7 +116,7 @@ func (d *dataDesk) answerOf(ctx context.Context, line string, q pillar.Question,
 
 // keep keeps the grains of a minion, and its pillar, by which it can be targeted: not one with values of its own, or of
 // an environment that there is not.
-func (d *dataDesk) keep(q pillar.Question, data *payload.Map, cached bool) {
+func (d *dataHandler) keep(q pillar.Question, data *payload.Map, cached bool) {
 	env := d.pillars.Compiler.Env(q)
 	if cached || q.Override.Len() > 0 || q.Ext != nil || env != "" && !d.pillars.Compiler.Knows(env) ||
 		!d.kept.Keeps(q.ID, env) {
@@ -132,7 +132,7 @@ func (d *dataDesk) keep(q pillar.Question, data *payload.Map, cached bool) {
 
 // store writes down the grains of a minion, and its pillar of an environment when there is one to keep. What only
 // pillar_cache keeps has no older form.
-func (d *dataDesk) store(q pillar.Question, env string, data *payload.Map) error {
+func (d *dataHandler) store(q pillar.Question, env string, data *payload.Map) error {
 	switch {
 	case d.opt.Cached && (env == "" || data == nil):
 		return d.cache.Keep(q.ID, q.Grains, data)
@@ -147,23 +147,23 @@ func (d *dataDesk) store(q pillar.Question, env string, data *payload.Map) error
 
 // mayKeepGrains tells whether the grains of a request replace those that are kept: it must be that minion's, and within
 // what a minion may store. The reply is no secret to withhold: only the owner of the key can read it.
-func (d *dataDesk) mayKeepGrains(r *call, grains *payload.Map) bool {
-	if !d.gate.Proven(r.id, r.vouched(), d.opt.Version2, "grains without a token (version_2_grains)") {
+func (d *dataHandler) mayKeepGrains(r *call, grains *payload.Map) bool {
+	if !d.admission.Proven(r.id, r.vouched(), d.opt.Version2, "grains without a token (version_2_grains)") {
 		return false
 	}
-	if d.gate.Quotas.Take(r.id, access.QuotaGrains, 1, 1, time.Now()) == 0 {
-		d.gate.Deny(r.id, ledger.DeniedGrains, 1, d.gate.GrainsQuota())
+	if d.admission.Quotas.Take(r.id, access.QuotaGrains, 1, 1, time.Now()) == 0 {
+		d.admission.Deny(r.id, ledger.DeniedGrains, 1, d.admission.GrainsQuota())
 		return false
 	}
-	if !d.gate.Fits(grains) {
-		d.gate.Deny(r.id, ledger.DeniedGrains, 1, fmt.Sprintf("larger grains than minion_data_max_bytes (%d)",
-			d.gate.Opt.DataMost))
+	if !d.admission.Fits(grains) {
+		d.admission.Deny(r.id, ledger.DeniedGrains, 1, fmt.Sprintf("larger grains than minion_data_max_bytes (%d)",
+			d.admission.Opt.DataMost))
 		return false
 	}
 	return true
 }
 
-func (d *dataDesk) privateReply(r *call, data *payload.Map) (any, error) {
+func (d *dataHandler) privateReply(r *call, data *payload.Map) (any, error) {
 	frame, err := d.auth.PillarReply(r.req.Opened.Load(), data)
 	if err != nil {
 		return nil, err
@@ -172,7 +172,7 @@ func (d *dataDesk) privateReply(r *call, data *payload.Map) (any, error) {
 }
 
 // fileRecv stores one piece of a file pushed by a minion below its own folder (option file_recv).
-func (d *dataDesk) fileRecv(r *call) (any, error) {
+func (d *dataHandler) fileRecv(r *call) (any, error) {
 	piece := payload.NewFilePiece(r.load)
 	parts, whole := piece.Parts()
 	if !d.opt.Receives || !whole {
@@ -189,7 +189,7 @@ func (d *dataDesk) fileRecv(r *call) (any, error) {
 	}
 	err := d.pushed.Write(r.id, rel, loc, data, time.Now())
 	if errors.Is(err, pushed.ErrFull) {
-		d.gate.Deny(r.id, ledger.DeniedFiles, 1, fmt.Sprintf("more bytes of files than minion_files_max_bytes (%d)",
+		d.admission.Deny(r.id, ledger.DeniedFiles, 1, fmt.Sprintf("more bytes of files than minion_files_max_bytes (%d)",
 			d.opt.MostFiles))
 		return false, nil
 	}
@@ -197,7 +197,7 @@ func (d *dataDesk) fileRecv(r *call) (any, error) {
 }
 
 // revokeAuth deletes the key of the minion that asks, when the configuration lets minions do so.
-func (d *dataDesk) revokeAuth(r *call) (any, error) {
+func (d *dataHandler) revokeAuth(r *call) (any, error) {
 	if r.id == "" {
 		return false, nil
 	}

@@ -24,21 +24,21 @@ const (
 	eventPortionBytes = 1 << 20
 )
 
-// eventDesk takes the events of minions.
-type eventDesk struct {
-	gate   *access.Gate
-	jobs   *jobs.Jobs
-	events *eventbus.Bus
-	most   int // events of one request (minion_events_max)
-	busy   busyMinions
-	log    *slog.Logger
+// eventHandler takes the events of minions.
+type eventHandler struct {
+	admission *access.Admission
+	jobs      *jobs.Jobs
+	events    *eventbus.Bus
+	most      int // events of one request (minion_events_max)
+	busy      busyMinions
+	log       *slog.Logger
 }
 
 // minionEvent fires one event, or a list of them, on the master's bus. A single event carries the whole load.
 //
 // Unlike Salt: the answer to events of which some are refused says why. Salt's answers None to all; its minions do not
 // look.
-func (d *eventDesk) minionEvent(r *call) (any, error) {
+func (d *eventHandler) minionEvent(r *call) (any, error) {
 	if r.id == "" {
 		return payload.NewMap(0), nil
 	}
@@ -47,9 +47,9 @@ func (d *eventDesk) minionEvent(r *call) (any, error) {
 	if !several {
 		return toldWhy(d.singleEvent(r, ask)), nil
 	}
-	e := &eventList{desk: d, who: access.Speaker{ID: r.id}, pretag: ask.Pretag(), list: list}
+	e := &eventList{handler: d, who: access.Speaker{ID: r.id}, pretag: ask.Pretag(), list: list}
 	if e.claimsSyndic() {
-		if e.who.Syndic = d.gate.Voices.AsSyndic(r.id); !e.who.Syndic {
+		if e.who.Syndic = d.admission.Voices.AsSyndic(r.id); !e.who.Syndic {
 			e.refuse(ledger.DeniedSyndic, len(list), "events of a syndic, which it is not")
 			return toldWhy(e.why), nil
 		}
@@ -81,49 +81,49 @@ func toldWhy(why string) any {
 }
 
 // singleEvent fires an event that is the load itself, or says why not.
-func (d *eventDesk) singleEvent(r *call, ask payload.EventRequest) (why string) {
+func (d *eventHandler) singleEvent(r *call, ask payload.EventRequest) (why string) {
 	tag := ask.Tag()
 	if tag == "" || !ask.HasData() {
 		return ""
 	}
-	if d.gate.Quotas.Take(r.id, access.QuotaEvents, 1, 1, time.Now()) == 0 {
-		why = d.gate.EventQuota()
-		d.gate.Deny(r.id, ledger.DeniedEvents, 1, why)
+	if d.admission.Quotas.Take(r.id, access.QuotaEvents, 1, 1, time.Now()) == 0 {
+		why = d.admission.EventQuota()
+		d.admission.Deny(r.id, ledger.DeniedEvents, 1, why)
 		return why
 	}
 	switch tag {
 	case event.TagSyndicStarted(r.id):
-		if !d.gate.Voices.AsSyndic(r.id) {
+		if !d.admission.Voices.AsSyndic(r.id) {
 			why = "it says that it is a syndic, which it is not"
-			d.gate.Deny(r.id, ledger.DeniedSyndic, 1, why)
+			d.admission.Deny(r.id, ledger.DeniedSyndic, 1, why)
 			return why
 		}
 	case event.TagMinionStarted(r.id):
-		d.gate.Voices.AsMinion(r.id)
+		d.admission.Voices.AsMinion(r.id)
 	}
-	_, why = d.gate.Say(access.Speaker{ID: r.id}, tag, r.load)
+	_, why = d.admission.Say(access.Speaker{ID: r.id}, tag, r.load)
 	d.sayMinionError(ask)
 	return why
 }
 
 // eventList are the events of one request that have not been fired.
 type eventList struct {
-	desk   *eventDesk
-	who    access.Speaker
-	pretag string
-	list   []any
-	why    string // the last one that was refused was
+	handler *eventHandler
+	who     access.Speaker
+	pretag  string
+	list    []any
+	why     string // the last one that was refused was
 }
 
 // refuse counts events that are not fired.
 func (e *eventList) refuse(what ledger.Denial, n int, why string) {
-	e.desk.gate.Deny(e.who.ID, what, n, why)
+	e.handler.admission.Deny(e.who.ID, what, n, why)
 	e.why = why
 }
 
 // say fires an event under one tag.
 func (e *eventList) say(tag string, data *payload.Map) int {
-	size, why := e.desk.gate.Say(e.who, tag, data)
+	size, why := e.handler.admission.Say(e.who, tag, data)
 	if why != "" {
 		e.why = why
 	}
@@ -138,14 +138,15 @@ func (e *eventList) claimsSyndic() bool {
 
 // admit cuts the list to what one request may hold, and to the speaker's quota.
 func (e *eventList) admit() {
-	d, share := e.desk, e.who.Share()
+	d, share := e.handler, e.who.Share()
 	if most := d.most * share; most > 0 && len(e.list) > most {
 		e.refuse(ledger.DeniedEvents, len(e.list)-most, fmt.Sprintf("more events in one request than "+
 			"minion_events_max (%d)", most))
 		e.list = e.list[:most]
 	}
-	if given := d.gate.Quotas.Take(e.who.ID, access.QuotaEvents, len(e.list), share, time.Now()); given < len(e.list) {
-		e.refuse(ledger.DeniedEvents, len(e.list)-given, d.gate.EventQuota())
+	if given := d.admission.Quotas.Take(e.who.ID, access.QuotaEvents, len(e.list), share, time.Now()); given < len(
+		e.list) {
+		e.refuse(ledger.DeniedEvents, len(e.list)-given, d.admission.EventQuota())
 		e.list = e.list[:given]
 	}
 }
@@ -170,15 +171,15 @@ func (e *eventList) fire(tag string, data *payload.Map) (size int) {
 	if !e.who.Syndic {
 		return size + e.say(tag, data)
 	}
-	e.desk.noteMinions(e.who.ID, data)
-	if e.desk.gate.Forbidden(e.who, tag, data) == "" {
+	e.handler.noteMinions(e.who.ID, data)
+	if e.handler.admission.Forbidden(e.who, tag, data) == "" {
 		size += e.say(tag, data)
 	}
 	return size
 }
 
 // noteMinions adds the minions that a syndic tells of to their job.
-func (d *eventDesk) noteMinions(syndic string, data *payload.Map) {
+func (d *eventHandler) noteMinions(syndic string, data *payload.Map) {
 	job := event.ReadJob(data)
 	if job.JID == "" || job.Minions == nil || !d.jobs.Knows(job.JID) {
 		return
@@ -191,7 +192,7 @@ func (d *eventDesk) noteMinions(syndic string, data *payload.Map) {
 const maxMinionError = 1024
 
 // sayMinionError puts an error that a minion reports into the master's log.
-func (d *eventDesk) sayMinionError(ask payload.EventRequest) {
+func (d *eventHandler) sayMinionError(ask payload.EventRequest) {
 	if ask.Tag() == event.TagSaltError {
 		id, text := ask.Error()
 		d.log.Error("Received minion error from [" + id + "]: " + text[:min(len(text), maxMinionError)])

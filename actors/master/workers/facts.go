@@ -9,7 +9,7 @@ import (
 const maxFacts = 1000
 
 // minionFacts takes what a brine minion says of jobs that are not over.
-func (d *returnDesk) minionFacts(r *call) (any, error) {
+func (d *returnHandler) minionFacts(r *call) (any, error) {
 	jobs := payload.FactsOfJobs(r.load)
 	if !r.req.Opened.Load().TokenOK || jobs.Len() > maxFacts {
 		return false, nil

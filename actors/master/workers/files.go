@@ -8,21 +8,21 @@ import (
 	"brine/wire/payload"
 )
 
-// fileDesk answers minions that ask for files.
-type fileDesk struct {
+// fileHandler answers minions that ask for files.
+type fileHandler struct {
 	files *files.Files
 	turns *turns
 }
 
 // answer answers all commands about files. What takes long is done beside the worker, which others wait for.
-func (d *fileDesk) answer(r *call) (any, error) {
+func (d *fileHandler) answer(r *call) (any, error) {
 	if d.files.Server.Load().Long(payload.Command(r.load), r.load) {
 		return d.turns.inTurn(r, "hash of a file", func(context.Context) (any, error) { return d.answerNow(r) })
 	}
 	return d.answerNow(r)
 }
 
-func (d *fileDesk) answerNow(r *call) (any, error) {
+func (d *fileHandler) answerNow(r *call) (any, error) {
 	v, _, err := d.files.Server.Load().AnswerToPack(payload.Command(r.load), r.load)
 	if os.IsPermission(err) || os.IsNotExist(err) {
 		d.files.Log.Debug("file cannot be served", "minion", r.id, "path", payload.Show(r.load.Str("path")), "err", err)
@@ -34,7 +34,7 @@ func (d *fileDesk) answerNow(r *call) (any, error) {
 var masterOptKeys = []string{"renderer", "failhard", "state_top", "state_top_saltenv", "nodegroups", "state_auto_order",
 	"state_events", "state_aggregate", "jinja_env", "jinja_sls_env", "jinja_lstrip_blocks", "jinja_trim_blocks"}
 
-func (d *fileDesk) masterOpts(r *call) (any, error) {
+func (d *fileHandler) masterOpts(r *call) (any, error) {
 	opt, roots := d.files.Opt.Values, payload.NewMap(1)
 	for _, env := range d.files.Server.Load().Envs(nil) {
 		roots.Set(env, []any{})

@@ -35,23 +35,23 @@ import (
 // Handlers are where requests are answered: each has what its commands need, and no more.
 type Handlers struct {
 	console *console
-	returns *returnDesk
-	events  *eventDesk
-	data    *dataDesk
-	files   *fileDesk
-	peers   *peerDesk
+	returns *returnHandler
+	events  *eventHandler
+	data    *dataHandler
+	files   *fileHandler
+	peers   *peerHandler
 }
 
 // Parts are the parts of the master by which requests are answered.
 type Parts struct {
-	Answers      *answers.Desk
+	Answers      *answers.Service
 	Auth         *auth.Master
 	Cache        *datacache.Banks
 	Complaints   *complaints.Log
 	Events       *eventbus.Bus
 	Files        *files.Files
 	Functions    *run.Functions
-	Gate         *access.Gate
+	Admission    *access.Admission
 	Jobs         *jobs.Jobs
 	Keys         *keys.Store
 	Meant        *speakers.Jobs
@@ -82,15 +82,16 @@ func New(opt Options, p Parts, log *slog.Logger) *Handlers {
 	return &Handlers{
 		console: &console{ConsoleOptions: opt.Console, jobs: p.Jobs, targets: p.Targets, record: p.Record,
 			publications: p.Publications, functions: p.Functions, events: p.Events, complaints: p.Complaints, log: log},
-		returns: &returnDesk{opt: opt.Returns, auth: p.Auth, gate: p.Gate, answers: p.Answers, jobs: p.Jobs,
-			events: p.Events, record: p.Record, meter: p.Meter, meant: p.Meant, log: log},
-		events: &eventDesk{gate: p.Gate, jobs: p.Jobs, events: p.Events, most: opt.MostEvents, log: log},
-		data: &dataDesk{opt: opt.Data, auth: p.Auth, keys: p.Keys, cache: p.Cache, gate: p.Gate, events: p.Events,
-			mines: p.Mines, pillars: p.Pillars, pushed: p.Pushed, kept: p.Kept, tops: p.Tops, turns: line,
-			signIns: p.SignIns, log: log},
-		files: &fileDesk{p.Files, line},
-		peers: &peerDesk{opt: opt.Peers, gate: p.Gate, targets: p.Targets, jobs: p.Jobs, publications: p.Publications,
-			functions: p.Functions, events: p.Events, turns: line, atOnce: quota.AtOnce{Most: maxAtOnce}, log: log},
+		returns: &returnHandler{opt: opt.Returns, auth: p.Auth, admission: p.Admission, answers: p.Answers,
+			jobs: p.Jobs, events: p.Events, record: p.Record, meter: p.Meter, meant: p.Meant, log: log},
+		events: &eventHandler{admission: p.Admission, jobs: p.Jobs, events: p.Events, most: opt.MostEvents, log: log},
+		data: &dataHandler{opt: opt.Data, auth: p.Auth, keys: p.Keys, cache: p.Cache, admission: p.Admission,
+			events: p.Events, mines: p.Mines, pillars: p.Pillars, pushed: p.Pushed, kept: p.Kept, tops: p.Tops,
+			turns: line, signIns: p.SignIns, log: log},
+		files: &fileHandler{p.Files, line},
+		peers: &peerHandler{opt: opt.Peers, admission: p.Admission, targets: p.Targets, jobs: p.Jobs,
+			publications: p.Publications, functions: p.Functions, events: p.Events, turns: line,
+			atOnce: quota.AtOnce{Most: maxAtOnce}, log: log},
 	}
 }
 

@@ -17,7 +17,7 @@ import (
 )
 
 // mineStore merges what a minion offers into its mine, or replaces it (clear).
-func (d *dataDesk) mineStore(r *call) (any, error) {
+func (d *dataHandler) mineStore(r *call) (any, error) {
 	ask := payload.NewMineRequest(r.load)
 	data, ok := ask.Data()
 	if r.id == "" || !ok {
@@ -26,12 +26,12 @@ func (d *dataDesk) mineStore(r *call) (any, error) {
 	if !d.opt.Cached && !d.opt.Mines {
 		return true, nil
 	}
-	if d.gate.Quotas.Take(r.id, access.QuotaMine, 1, 1, time.Now()) == 0 {
-		d.gate.Deny(r.id, ledger.DeniedMine, 1, fmt.Sprintf("more changes of its mine than minion_quota_mine (%d an "+
-			"hour)", d.gate.Opt.Hourly.Mine))
+	if d.admission.Quotas.Take(r.id, access.QuotaMine, 1, 1, time.Now()) == 0 {
+		d.admission.Deny(r.id, ledger.DeniedMine, 1, fmt.Sprintf("more changes of its mine than minion_quota_mine (%d an "+
+			"hour)", d.admission.Opt.Hourly.Mine))
 		return false, nil
 	}
-	d.gate.Voices.AsMinion(r.id)
+	d.admission.Voices.AsMinion(r.id)
 	if !ask.Clear() {
 		old, err := d.cache.Mine(r.id)
 		if err != nil && !errors.Is(err, packedfile.ErrDamaged) {
@@ -44,9 +44,9 @@ func (d *dataDesk) mineStore(r *call) (any, error) {
 			data = old
 		}
 	}
-	if !d.gate.Fits(data) {
-		d.gate.Deny(r.id, ledger.DeniedMine, 1, fmt.Sprintf("a larger mine than minion_data_max_bytes (%d)",
-			d.gate.Opt.DataMost))
+	if !d.admission.Fits(data) {
+		d.admission.Deny(r.id, ledger.DeniedMine, 1, fmt.Sprintf("a larger mine than minion_data_max_bytes (%d)",
+			d.admission.Opt.DataMost))
 		return false, nil
 	}
 	if err := d.cache.StoreMine(r.id, data); err != nil {
@@ -55,7 +55,7 @@ func (d *dataDesk) mineStore(r *call) (any, error) {
 	return true, nil
 }
 
-func (d *dataDesk) mineDelete(r *call) (any, error) {
+func (d *dataHandler) mineDelete(r *call) (any, error) {
 	fun, has := payload.NewMineRequest(r.load).Fun()
 	if r.id == "" || !has {
 		return payload.NewMap(0), nil
@@ -68,7 +68,7 @@ func (d *dataDesk) mineDelete(r *call) (any, error) {
 	return true, d.cache.StoreMine(r.id, data)
 }
 
-func (d *dataDesk) mineFlush(r *call) (any, error) {
+func (d *dataHandler) mineFlush(r *call) (any, error) {
 	if r.id == "" {
 		return payload.NewMap(0), nil
 	}
@@ -76,7 +76,7 @@ func (d *dataDesk) mineFlush(r *call) (any, error) {
 }
 
 // mineGet answers a minion that asks for the mines of others.
-func (d *dataDesk) mineGet(r *call) (any, error) {
+func (d *dataHandler) mineGet(r *call) (any, error) {
 	ask := payload.NewMineRequest(r.load)
 	fun, _ := ask.Fun()
 	tgt, has := ask.Tgt()

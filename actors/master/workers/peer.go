@@ -40,10 +40,10 @@ type PeerOptions struct {
 	Patience time.Duration // how long a runner of a minion may take: by then its request has been answered
 }
 
-// peerDesk publishes and runs functions for minions (peer, peer_run).
-type peerDesk struct {
+// peerHandler publishes and runs functions for minions (peer, peer_run).
+type peerHandler struct {
 	opt          PeerOptions
-	gate         *access.Gate
+	admission    *access.Admission
 	targets      *targets.Targets
 	jobs         *jobs.Jobs
 	publications *publish.Publications
@@ -56,7 +56,7 @@ type peerDesk struct {
 
 // peerLoad checks a publication of a minion against the option peer and makes it a publish request; ok is false when it
 // is refused (salt/daemons/masterapi.py, RemoteFuncs.minion_pub).
-func (d *peerDesk) peerLoad(ctx context.Context, r *call) (pub payload.PublishRequest, who targets.Found, ok bool) {
+func (d *peerHandler) peerLoad(ctx context.Context, r *call) (pub payload.PublishRequest, who targets.Found, ok bool) {
 	ask := payload.NewPeerRequest(r.load)
 	if !ask.Publishes() {
 		return pub, who, false
@@ -102,7 +102,7 @@ func (d *peerDesk) peerLoad(ctx context.Context, r *call) (pub payload.PublishRe
 }
 
 // returners are those that a minion asks for, and the external job cache, as for the jobs of tools.
-func (d *peerDesk) returners(ask payload.PeerRequest) any {
+func (d *peerHandler) returners(ask payload.PeerRequest) any {
 	ret := ask.Field(payload.FieldRet)
 	if text, ok := ret.(string); ok || ret == nil && d.opt.Ext != "" {
 		return client.WithReturner(text, d.opt.Ext)
@@ -117,7 +117,7 @@ func parseArgs(ask payload.PeerRequest) []any {
 }
 
 // publishPeer sends a minion's publication and notes whose it is.
-func (d *peerDesk) publishPeer(r *call, pub payload.PublishRequest, who targets.Found) (string, error) {
+func (d *peerHandler) publishPeer(r *call, pub payload.PublishRequest, who targets.Found) (string, error) {
 	jid := pub.JID()
 	dir := d.opt.Dir
 	if err := os.MkdirAll(dir, 0o700); err != nil {
@@ -135,22 +135,22 @@ func (d *peerDesk) publishPeer(r *call, pub payload.PublishRequest, who targets.
 const maxAtOnce = 16
 
 // mayPeer takes a publication or a runner out of a minion's quota. Unless it is refused, leave ends it.
-func (d *peerDesk) mayPeer(id string) (leave func(), ok bool) {
+func (d *peerHandler) mayPeer(id string) (leave func(), ok bool) {
 	why := ""
 	switch {
-	case d.gate.Quotas.Take(id, access.QuotaPeer, 1, 1, time.Now()) == 0:
-		why = fmt.Sprintf("more publications and runners than minion_quota_peer (%d an hour)", d.gate.Opt.Hourly.Peer)
+	case d.admission.Quotas.Take(id, access.QuotaPeer, 1, 1, time.Now()) == 0:
+		why = fmt.Sprintf("more publications and runners than minion_quota_peer (%d an hour)", d.admission.Opt.Hourly.Peer)
 	case !d.atOnce.Enter(id):
 		why = fmt.Sprintf("more than %d publications and runners at once", maxAtOnce)
 	default:
 		return sync.OnceFunc(func() { d.atOnce.Leave(id) }), true
 	}
-	d.gate.Deny(id, ledger.DeniedPeer, 1, why)
+	d.admission.Deny(id, ledger.DeniedPeer, 1, why)
 	return nil, false
 }
 
 // minionPub publishes for a minion and answers at once with {jid, minions}.
-func (d *peerDesk) minionPub(r *call) (any, error) {
+func (d *peerHandler) minionPub(r *call) (any, error) {
 	leave, ok := d.mayPeer(r.id)
 	if !ok {
 		return payload.NewMap(0), nil
@@ -173,7 +173,7 @@ func (d *peerDesk) minionPub(r *call) (any, error) {
 
 // minionPublish publishes for a minion and answers with the returns: id → value, or with form "full"
 // id → {ret, ...} and __jid__. It waits on the bus of this process, never on its own worker.
-func (d *peerDesk) minionPublish(r *call) (any, error) {
+func (d *peerHandler) minionPublish(r *call) (any, error) {
 	ask := payload.NewPeerRequest(r.load)
 	wait := peerTimeout(ask)
 	leave, ok := d.mayPeer(r.id)
@@ -234,7 +234,7 @@ func peerTimeout(ask payload.PeerRequest) time.Duration {
 }
 
 // pubRet returns what has come back of a job to the minion that published it, id → {ret, ...}.
-func (d *peerDesk) pubRet(r *call) (any, error) {
+func (d *peerHandler) pubRet(r *call) (any, error) {
 	jid := payload.NewPeerRequest(r.load).JID()
 	if r.id == "" || !auth.ValidID(jid) {
 		return payload.NewMap(0), nil
@@ -262,7 +262,7 @@ func (d *peerDesk) pubRet(r *call) (any, error) {
 }
 
 // minionRunner runs a runner function for a minion that peer_run allows it.
-func (d *peerDesk) minionRunner(r *call) (any, error) {
+func (d *peerHandler) minionRunner(r *call) (any, error) {
 	ask := payload.NewPeerRequest(r.load)
 	fun := ask.Runs()
 	if r.id == "" || fun == "" {

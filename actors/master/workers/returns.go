@@ -33,24 +33,24 @@ type ReturnOptions struct {
 // syndicPatience is how long a syndic waits for room, which hears nothing of what becomes of its returns.
 const syndicPatience = 10 * time.Second
 
-// returnDesk takes what minions and syndics return.
-type returnDesk struct {
-	opt     ReturnOptions
-	auth    *auth.Master
-	gate    *access.Gate
-	answers *answers.Desk
-	jobs    *jobs.Jobs
-	events  *eventbus.Bus
-	record  *record.Record
-	meter   *meter.Meter
-	meant   *speakers.Jobs
-	log     *slog.Logger
+// returnHandler takes what minions and syndics return.
+type returnHandler struct {
+	opt       ReturnOptions
+	auth      *auth.Master
+	admission *access.Admission
+	answers   *answers.Service
+	jobs      *jobs.Jobs
+	events    *eventbus.Bus
+	record    *record.Record
+	meter     *meter.Meter
+	meant     *speakers.Jobs
+	log       *slog.Logger
 }
 
 // storeReturn takes the return of a job: check its signature, fire its event at once, and answer when the
 // store has it (salt/master.py, AESFuncs._return; salt/utils/job.py, store_job). The answer is nil whatever
 // becomes of it, but false for a return that must be signed and is not.
-func (d *returnDesk) storeReturn(r *call) (any, error) {
+func (d *returnHandler) storeReturn(r *call) (any, error) {
 	ret := payload.NewReturn(r.load)
 	accept, err := d.auth.VerifyReturn(r.req.Opened.Load())
 	if err != nil {
@@ -60,10 +60,10 @@ func (d *returnDesk) storeReturn(r *call) (any, error) {
 		d.record.Refused(r.id, ret, r.from.At, err)
 		return false, nil
 	}
-	if !d.gate.Proven(r.id, r.vouched(), d.opt.Version2, "a return without a token (version_2_returns)") {
+	if !d.admission.Proven(r.id, r.vouched(), d.opt.Version2, "a return without a token (version_2_returns)") {
 		return false, nil
 	}
-	d.gate.Voices.AsMinion(r.id)
+	d.admission.Voices.AsMinion(r.id)
 	r.from.Minion = d.record.TakeFacts(r.id, r.req.Opened.Load().TokenOK, r.load, r.from)
 	if d.answers.Take(ret, r.from.At) {
 		return nil, nil
@@ -96,7 +96,7 @@ func (d *returnDesk) storeReturn(r *call) (any, error) {
 
 // ofResource puts the id of a resource that a minion manages (3008) into the place of the minion's, and tells
 // since when it does. Not ok: the minion does not manage it.
-func (d *returnDesk) ofResource(minion string, ret *payload.Return) (since time.Time, ok bool) {
+func (d *returnHandler) ofResource(minion string, ret *payload.Return) (since time.Time, ok bool) {
 	id, has := ret.Resource()
 	if !has {
 		return since, true
@@ -104,9 +104,9 @@ func (d *returnDesk) ofResource(minion string, ret *payload.Return) (since time.
 	if minion == "" || !auth.ValidID(id) {
 		return since, false
 	}
-	if since, ok = d.gate.Managed.Since(minion, id); id != minion && !ok {
+	if since, ok = d.admission.Managed.Since(minion, id); id != minion && !ok {
 		why := "a return for " + payload.Show(id) + ", which is no resource that it has registered"
-		d.gate.Deny(minion, ledger.DeniedReturn, 1, why)
+		d.admission.Deny(minion, ledger.DeniedReturn, 1, why)
 		return since, false
 	}
 	ret.TakeResource()
@@ -114,30 +114,30 @@ func (d *returnDesk) ofResource(minion string, ret *payload.Return) (since time.
 }
 
 // counts tells whether a job that does not name who answers takes the return all the same.
-func (d *returnDesk) counts(a speakers.Answer) bool {
+func (d *returnHandler) counts(a speakers.Answer) bool {
 	if d.meant.Counts(a) {
 		return true
 	}
 	why := "a return for " + payload.Show(a.ID) + " in job " + payload.Show(a.JID) + ", which expects none of it"
-	d.gate.Deny(a.Minion, ledger.DeniedReturn, 1, why)
+	d.admission.Deny(a.Minion, ledger.DeniedReturn, 1, why)
 	return false
 }
 
 // isReturn tells whether a load has what a return needs. The job id becomes a part of a tag.
-func (d *returnDesk) isReturn(ret *payload.Return) bool {
+func (d *returnHandler) isReturn(ret *payload.Return) bool {
 	return ret.HasValue() && d.returnsTo(ret.JID()) && auth.ValidID(ret.ID())
 }
 
 // returnsTo tells whether a minion may return under a job id: one that has the form of one, a word of Salt's in its
 // place (req asks the master for one, nocache belongs to none that is stored), or whatever an operator gave to --jid.
-func (d *returnDesk) returnsTo(jid string) bool {
+func (d *returnHandler) returnsTo(jid string) bool {
 	return payload.IsJID(jid) || jid == "req" || jid == "nocache" || jobs.ValidJID(jid) && d.jobs.Knows(jid)
 }
 
 // mayStore takes a return out of the quota of who sent it, unless it is the first to a job that names who answers.
 // Minions answer jobs that began before this master did, and jobs of their own (schedule, salt-call); a syndic
 // answers for minions that the master does not know.
-func (d *returnDesk) mayStore(who access.Speaker, ret *payload.Return, named bool) bool {
+func (d *returnHandler) mayStore(who access.Speaker, ret *payload.Return, named bool) bool {
 	announced, _, again := d.record.Book.Stance(ret.JID(), ret.ID())
 	if again && d.record.Book.Told(ret.JID(), ret.ID()) { // it could not be stored before
 		return true
@@ -145,27 +145,27 @@ func (d *returnDesk) mayStore(who access.Speaker, ret *payload.Return, named boo
 	if announced && !again && (named || who.Syndic) {
 		return true
 	}
-	if d.gate.Quotas.Take(who.ID, access.QuotaJobs, 1, who.Share(), time.Now()) > 0 {
+	if d.admission.Quotas.Take(who.ID, access.QuotaJobs, 1, who.Share(), time.Now()) > 0 {
 		return true
 	}
-	d.gate.Deny(who.ID, ledger.DeniedJobs, 1, fmt.Sprintf("more returns of jobs that are not this master's than "+
-		"minion_quota_jobs (%d an hour)", d.gate.Opt.Hourly.Jobs))
+	d.admission.Deny(who.ID, ledger.DeniedJobs, 1, fmt.Sprintf("more returns of jobs that are not this master's than "+
+		"minion_quota_jobs (%d an hour)", d.admission.Opt.Hourly.Jobs))
 	return false
 }
 
 // mayReturn takes a request with returns out of the bytes that its sender may return. What is refused brine's minions
 // send again.
-func (d *returnDesk) mayReturn(who access.Speaker, size int) bool {
-	if d.gate.Quotas.Spend(who.ID, access.QuotaReturnBytes, size, who.Share(), time.Now()) {
+func (d *returnHandler) mayReturn(who access.Speaker, size int) bool {
+	if d.admission.Quotas.Spend(who.ID, access.QuotaReturnBytes, size, who.Share(), time.Now()) {
 		return true
 	}
-	d.gate.Deny(who.ID, ledger.DeniedBytes, 1, fmt.Sprintf("more bytes of returns than minion_quota_return_bytes "+
-		"(%d an hour)", d.gate.Opt.Hourly.ReturnBytes))
+	d.admission.Deny(who.ID, ledger.DeniedBytes, 1, fmt.Sprintf("more bytes of returns than minion_quota_return_bytes "+
+		"(%d an hour)", d.admission.Opt.Hourly.ReturnBytes))
 	return false
 }
 
 // returned announces a return and hands it to the job store. all waits until it is on disk, or could not be put there.
-func (d *returnDesk) returned(who access.Speaker, ret *payload.Return, from record.Origin, all *receipt) {
+func (d *returnHandler) returned(who access.Speaker, ret *payload.Return, from record.Origin, all *receipt) {
 	load := ret.Map()
 	for _, field := range access.Believed { // by which tools would learn of other minions, or end
 		if field != "return" {
@@ -193,7 +193,7 @@ func (d *returnDesk) returned(who access.Speaker, ret *payload.Return, from reco
 }
 
 // assignJID numbers a job the minion began itself (startup states, salt-call, schedule).
-func (d *returnDesk) assignJID(who access.Speaker, ret *payload.Return) string {
+func (d *returnHandler) assignJID(who access.Speaker, ret *payload.Return) string {
 	jid, load := d.jobs.IDs.NextForGuest(time.Now()), ret.Map()
 	ret.Number(jid)
 	d.jobs.Send(&jobs.SaveLoad{JID: jid, Load: load, Minions: []string{ret.ID()}, NoCache: ret.NoCache(), By: who.ID,
@@ -203,21 +203,21 @@ func (d *returnDesk) assignJID(who access.Speaker, ret *payload.Return) string {
 
 // syndicReturn takes the returns that a syndic has collected: only with order_masters, only from a syndic, and signed
 // by it where returns must be.
-func (d *returnDesk) syndicReturn(r *call) (any, error) {
+func (d *returnHandler) syndicReturn(r *call) (any, error) {
 	if accept, err := d.auth.VerifyReturn(r.req.Opened.Load()); !accept {
 		d.log.Info("signature of the returns of a syndic", "minion", r.id, "err", err)
 		return false, nil
 	}
-	if r.id == "" || !d.gate.Proven(r.id, r.vouched(), d.opt.Version2,
+	if r.id == "" || !d.admission.Proven(r.id, r.vouched(), d.opt.Version2,
 		"returns of a syndic without a token (version_2_returns)") {
 		return false, nil
 	}
-	if !d.gate.Voices.AsSyndic(r.id) {
+	if !d.admission.Voices.AsSyndic(r.id) {
 		why := "returns of a syndic, which it is not (syndics names them)"
 		if !d.opt.OrderMasters {
 			why = "returns of a syndic, which need order_masters"
 		}
-		d.gate.Deny(r.id, ledger.DeniedSyndic, 1, why)
+		d.admission.Deny(r.id, ledger.DeniedSyndic, 1, why)
 		return false, nil
 	}
 	d.touchSyndic(r.id)
@@ -235,7 +235,7 @@ func (d *returnDesk) syndicReturn(r *call) (any, error) {
 
 // syndicJob takes the returns of one job. A load that comes with them is that of a job which this master does not know;
 // what it knows of a job is not changed.
-func (d *returnDesk) syndicJob(who access.Speaker, said payload.SyndicReturns, from record.Origin, all *receipt) {
+func (d *returnHandler) syndicJob(who access.Speaker, said payload.SyndicReturns, from record.Origin, all *receipt) {
 	jid, returns := said.JID(), said.Returns()
 	if !d.returnsTo(jid) || returns == nil {
 		return
@@ -243,8 +243,8 @@ func (d *returnDesk) syndicJob(who access.Speaker, said payload.SyndicReturns, f
 	job, has := said.Job()
 	for k, v := range returns.All() {
 		id, _ := k.(string)
-		if !d.gate.SpeaksFor(who, id) {
-			d.gate.Deny(who.ID, ledger.DeniedReturn, 1, "a return for "+payload.Show(id)+", which is a minion of "+
+		if !d.admission.SpeaksFor(who, id) {
+			d.admission.Deny(who.ID, ledger.DeniedReturn, 1, "a return for "+payload.Show(id)+", which is a minion of "+
 				"this master")
 			continue
 		}
@@ -253,7 +253,7 @@ func (d *returnDesk) syndicJob(who access.Speaker, said payload.SyndicReturns, f
 			continue
 		}
 		if id != who.ID {
-			if err := d.gate.Managed.Below(who.ID, id); err != nil {
+			if err := d.admission.Managed.Below(who.ID, id); err != nil {
 				d.log.Error("that a minion is below a syndic could not be kept", "minion", id, "err", err)
 			}
 		}
@@ -267,7 +267,7 @@ func (d *returnDesk) syndicJob(who access.Speaker, said payload.SyndicReturns, f
 }
 
 // touchSyndic marks a syndic as known to the command line.
-func (d *returnDesk) touchSyndic(id string) {
+func (d *returnHandler) touchSyndic(id string) {
 	if !auth.ValidID(id) {
 		return
 	}

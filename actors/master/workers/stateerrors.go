@@ -22,7 +22,7 @@ const stateKeyMark = "_|-"
 
 // fireStateErrors fires the two events of each failed state of a failed state run
 // (salt/utils/event.py, fire_ret_load).
-func (d *returnDesk) fireStateErrors(ret *payload.Return) {
+func (d *returnHandler) fireStateErrors(ret *payload.Return) {
 	funs, several := ret.Fun().([]any)
 	if !several {
 		d.fireFailedStates(ret, ret.Function(), ret.Retcode(), ret.Value())
@@ -47,7 +47,7 @@ func partOf(all any, fun string, i int) any {
 	return nil
 }
 
-func (d *returnDesk) fireFailedStates(ret *payload.Return, fun string, retcode, result any) {
+func (d *returnHandler) fireFailedStates(ret *payload.Return, fun string, retcode, result any) {
 	states, _ := result.(*payload.Map)
 	if !slices.Contains(stateFunctions, fun) || retcode == nil || retcode == int64(0) || retcode == false {
 		return
@@ -61,7 +61,7 @@ func (d *returnDesk) fireFailedStates(ret *payload.Return, fun string, retcode, 
 			continue
 		}
 		if left--; left < 0 {
-			d.gate.Deny(id, ledger.DeniedEvents, 1, fmt.Sprintf("more failed states in one return than are fired "+
+			d.admission.Deny(id, ledger.DeniedEvents, 1, fmt.Sprintf("more failed states in one return than are fired "+
 				"one by one (%d)", maxStateErrors))
 			return
 		}
@@ -71,7 +71,7 @@ func (d *returnDesk) fireFailedStates(ret *payload.Return, fun string, retcode, 
 		for _, field := range access.Believed {
 			data.Delete(field)
 		}
-		_, _ = d.gate.Say(who, name, data) // the name is the minion's word
+		_, _ = d.admission.Say(who, name, data) // the name is the minion's word
 		data.Set("jid", jid).Set("id", id).Set("success", false).Set("return", "Error: "+name).Set("fun", fun)
 		ret.Pass(data, payload.FieldUser)
 		d.events.Fire(event.TagJobSubError(jid, id, fun), data)

@@ -9,7 +9,7 @@ import (
 // masterTops tells a minion which states it has by master_tops. What goes wrong is logged and gives none, as in Salt.
 //
 // Unlike Salt: it is the id that has signed in, and not one that the options of the load name.
-func (d *dataDesk) masterTops(r *call) (any, error) {
+func (d *dataHandler) masterTops(r *call) (any, error) {
 	opts := r.load.Map("opts")
 	if !opts.Has(payload.FieldID) {
 		return payload.NewMap(0), nil

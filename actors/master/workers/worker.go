@@ -23,7 +23,7 @@ import (
 type WorkerOptions struct {
 	Auth       *auth.Master
 	SignIns    *signin.Side
-	Desks      *Handlers
+	Handlers   *Handlers
 	Pools      *reqserver.Pools
 	Rules      *atomic.Pointer[access.Rules]
 	Complaints *complaints.Log
@@ -193,7 +193,7 @@ func (w *mworker) serve(ctx supervisor.Context, r *reqserver.Request, o *auth.Op
 	c := &call{ctx: supervisor.Lifetime(ctx), load: o.Load, id: o.ID, req: r, rules: r.Rules, log: w.opt.Log,
 		beside: beside(ctx, r),
 		from:   record.Origin{At: r.At, Began: began, Lane: w.opt.Pools.Name(w.pool), Worker: w.name, NoFiles: r.NoFiles}}
-	v, err := handler(w.opt.Desks, c)
+	v, err := handler(w.opt.Handlers, c)
 	switch {
 	case errors.Is(err, errLater):
 	case err != nil:

@@ -85,8 +85,8 @@ func answerSignal(_ context.Context, h *loader.Host, a []any) (any, error) {
 	return text, nil
 }
 
-// desk answers the calls of one process, each in a goroutine of its own.
-type desk struct {
+// callServer answers the calls of one process, each in a goroutine of its own.
+type callServer struct {
 	host    *loader.Host
 	out     *stream
 	methods map[string]method
@@ -96,12 +96,12 @@ type desk struct {
 	cancel map[int64]context.CancelFunc
 }
 
-func newDesk(host *loader.Host, out *stream, work *sync.WaitGroup) *desk {
-	return &desk{host: host, out: out, work: work, methods: methods(), cancel: map[int64]context.CancelFunc{}}
+func newCallServer(host *loader.Host, out *stream, work *sync.WaitGroup) *callServer {
+	return &callServer{host: host, out: out, work: work, methods: methods(), cancel: map[int64]context.CancelFunc{}}
 }
 
 // take begins to answer a call. Lines of the log are written at once, in their order.
-func (d *desk) take(ctx context.Context, m []any) {
+func (d *callServer) take(ctx context.Context, m []any) {
 	id, name := field[int64](m, 0), field[string](m, 1)
 	do := d.methods[name]
 	if do == nil || len(m) < 2 {
@@ -124,7 +124,7 @@ func (d *desk) take(ctx context.Context, m []any) {
 }
 
 // do calls a method. It never panics: the fault is the job's, and the minion lives on.
-func (d *desk) do(ctx context.Context, do method, args []any) (v any, err error) {
+func (d *callServer) do(ctx context.Context, do method, args []any) (v any, err error) {
 	defer func() {
 		if r := recover(); r != nil {
 			v, err = nil, fmt.Errorf("panic: %v", r)
@@ -134,7 +134,7 @@ func (d *desk) do(ctx context.Context, do method, args []any) (v any, err error)
 }
 
 // drop ends a call: it has its answer, or nobody waits for that any more.
-func (d *desk) drop(id int64) {
+func (d *callServer) drop(id int64) {
 	d.mu.Lock()
 	stop := d.cancel[id]
 	delete(d.cancel, id)
@@ -145,7 +145,7 @@ func (d *desk) drop(id int64) {
 }
 
 // reply sends an answer. A process that has gone does not miss it.
-func (d *desk) reply(id int64, v any, err error) {
+func (d *callServer) reply(id int64, v any, err error) {
 	text, kind := "", ""
 	if err != nil {
 		v, text, kind = nil, err.Error(), kindOf(err)

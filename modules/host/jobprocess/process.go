@@ -63,7 +63,7 @@ func (p *Process) Run(ctx context.Context, env *loader.Env, job loader.Job) Outc
 	}
 	calls, cancel := context.WithCancel(ctx)
 	defer cancel()
-	d := newDesk(&env.Host, s, &p.calls)
+	d := newCallServer(&env.Host, s, &p.calls)
 	for {
 		kind, m, err := s.next()
 		switch {

@@ -32,18 +32,18 @@ func (s Speaker) Share() int {
 	return 1
 }
 
-// GateOptions are what the configuration says of what minions may say.
-type GateOptions struct {
+// AdmissionOptions are what the configuration says of what minions may say.
+type AdmissionOptions struct {
 	Hourly    Hourly
 	Whitelist []string // minion_event_whitelist: globs of tags that any minion may fire; none: no others than its own
 	DataMost  int64    // minion_data_max_bytes of its grains, or of its mine; 0 or less: any size
 	Voices    VoiceOptions
 }
 
-// Gate is where what minions say gets in, or does not. It knows what each may say and how much, and counts what they
-// were refused. Any number of goroutines may use it.
-type Gate struct {
-	Opt     GateOptions
+// Admission lets in what minions say, or refuses it. It knows which events each minion may fire and how many, and
+// counts its refusals. Any number of goroutines may use it.
+type Admission struct {
+	Opt     AdmissionOptions
 	Voices  *voices
 	Managed *speakers.Resources
 	Quotas  *quota.Book
@@ -54,17 +54,17 @@ type Gate struct {
 	log     *slog.Logger
 }
 
-// NewGate knows minions by their keys and by what is kept of them.
-func NewGate(opt GateOptions, store *keys.Store, cache *datacache.Banks, peers *ledger.Peers, events *eventbus.Bus,
-	meter *meter.Meter, log *slog.Logger) *Gate {
-	return &Gate{Opt: opt, Voices: newVoices(opt.Voices, store, cache, log),
+// NewAdmission knows minions by their keys and by what is kept of them.
+func NewAdmission(opt AdmissionOptions, store *keys.Store, cache *datacache.Banks, peers *ledger.Peers,
+	events *eventbus.Bus, meter *meter.Meter, log *slog.Logger) *Admission {
+	return &Admission{Opt: opt, Voices: newVoices(opt.Voices, store, cache, log),
 		Managed: &speakers.Resources{Keys: store, Cache: cache}, Quotas: opt.Hourly.book(), keys: store, peers: peers,
 		events: events, meter: meter, log: log}
 }
 
 // Say puts an event of a minion on the bus: the only way there for what comes from minions, returns excepted. size is
 // how many bytes it has; 0 when it was refused, and why. data is not kept, but may lose fields.
-func (g *Gate) Say(who Speaker, tag string, data *payload.Map) (size int, why string) {
+func (g *Admission) Say(who Speaker, tag string, data *payload.Map) (size int, why string) {
 	if why := g.Forbidden(who, tag, data); why != "" {
 		why += ": " + payload.Show(tag)
 		g.Deny(who.ID, ledger.DeniedTag, 1, why)
@@ -93,7 +93,7 @@ func (g *Gate) Say(who Speaker, tag string, data *payload.Map) (size int, why st
 }
 
 // Forbidden says why a minion may not fire an event; "" when it may.
-func (g *Gate) Forbidden(who Speaker, tag string, data *payload.Map) string {
+func (g *Admission) Forbidden(who Speaker, tag string, data *payload.Map) string {
 	if event.CheckTag(tag) != nil {
 		return "no tag of an event"
 	}
@@ -124,12 +124,12 @@ func (g *Gate) Forbidden(who Speaker, tag string, data *payload.Map) string {
 
 // SpeaksFor tells whether a minion may speak under an id: its own, that of a resource which it manages, and if it is a
 // syndic any that is no minion of this master.
-func (g *Gate) SpeaksFor(who Speaker, id string) bool {
+func (g *Admission) SpeaksFor(who Speaker, id string) bool {
 	return id == who.ID || g.Managed.Manages(who.ID, id) || who.Syndic && auth.ValidID(id) && !g.keys.Has(keys.Accepted,
 		id)
 }
 
-func (g *Gate) whitelisted(tag string) bool {
+func (g *Admission) whitelisted(tag string) bool {
 	for _, pattern := range g.Opt.Whitelist {
 		if fnmatch.Match(pattern, tag) {
 			return true
@@ -142,7 +142,7 @@ func (g *Gate) whitelisted(tag string) bool {
 const tagDenied = "brine/minion/refused"
 
 // Deny counts what a minion was refused, and says so: the first time, and then once in a while.
-func (g *Gate) Deny(id string, what ledger.Denial, n int, why string) {
+func (g *Admission) Deny(id string, what ledger.Denial, n int, why string) {
 	if n <= 0 || !auth.ValidID(id) {
 		return
 	}
@@ -157,7 +157,7 @@ func (g *Gate) Deny(id string, what ledger.Denial, n int, why string) {
 }
 
 // Fits tells whether data of a minion is small enough to be kept.
-func (g *Gate) Fits(data *payload.Map) bool {
+func (g *Admission) Fits(data *payload.Map) bool {
 	if g.Opt.DataMost <= 0 {
 		return true
 	}
@@ -168,7 +168,7 @@ func (g *Gate) Fits(data *payload.Map) bool {
 // Proven tells whether a request is certainly that of the minion which it names. All of version 3 are; below it whoever
 // has any accepted key can name any minion, unless a token comes with it (vouched). Those that minions send without one
 // are taken where the configuration wants so (allowed), but not in the name of an id that has spoken version 3.
-func (g *Gate) Proven(id string, vouched, allowed bool, why string) bool {
+func (g *Admission) Proven(id string, vouched, allowed bool, why string) bool {
 	if vouched {
 		return true
 	}
@@ -181,11 +181,11 @@ func (g *Gate) Proven(id string, vouched, allowed bool, why string) bool {
 }
 
 // GrainsQuota says why a minion gets no pillar any more.
-func (g *Gate) GrainsQuota() string {
+func (g *Admission) GrainsQuota() string {
 	return fmt.Sprintf("more requests for its pillar than minion_quota_grains (%d an hour)", g.Opt.Hourly.Grains)
 }
 
 // EventQuota says why a minion fires no events any more.
-func (g *Gate) EventQuota() string {
+func (g *Admission) EventQuota() string {
 	return fmt.Sprintf("more events than minion_quota_events (%d an hour)", g.Opt.Hourly.Events)
 }

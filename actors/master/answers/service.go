@@ -15,7 +15,7 @@ type store interface {
 	Returns(jid string) (*payload.Map, error)
 }
 
-// Sources are what a desk knows things from.
+// Sources are where a Service looks things up.
 type Sources struct {
 	Store     store
 	Book      *ledger.Book
@@ -30,19 +30,19 @@ type Sources struct {
 	NextJID func() string
 }
 
-// Desk answers. Any number of goroutines may use it.
-type Desk struct {
+// Service answers. Any number of goroutines may use it.
+type Service struct {
 	Sources
 	questions questions
 }
 
-// New makes a desk.
-func New(from Sources) *Desk { return &Desk{Sources: from} }
+// New makes a Service.
+func New(from Sources) *Service { return &Service{Sources: from} }
 
-// Take hands a return over that answers a question of the desk. False: it answers none.
-func (d *Desk) Take(ret *payload.Return, at time.Time) bool { return d.questions.take(ret, at) }
+// Take takes a return that answers a question of the Service. It is false for any other return.
+func (d *Service) Take(ret *payload.Return, at time.Time) bool { return d.questions.take(ret, at) }
 
 // NoteClient notes what a command line says of its job.
-func (d *Desk) NoteClient(jid string, said *payload.Map) {
+func (d *Service) NoteClient(jid string, said *payload.Map) {
 	d.Book.Note(jid, func(j *ledger.Job) { j.Client = ledger.ReadClient(said) })
 }

@@ -150,6 +150,7 @@ func (l Loader) load(role string, apply func(*loading, *payload.Map) error) (*pa
 		return nil, nil, err
 	}
 	ld.checkLevels()
+	ld.checkMetrics()
 	if err := ld.checkSpans(opts); err != nil {
 		return nil, nil, err
 	}

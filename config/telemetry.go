@@ -45,6 +45,26 @@ func (c *Common) MetricsOptions() Metrics {
 	return m
 }
 
+// checkMetrics warns of parts of the option metrics that have no effect. Unlike Salt: its OpenTelemetry fails later.
+func (ld *loading) checkMetrics() {
+	m, _ := ld.layers.value("metrics").(*payload.Map)
+	for name, v := range m.Map("histogram_boundaries").All() {
+		list, isList := v.([]any)
+		if len(list) > 0 && rising(list, 1) != nil || isList && len(list) == 0 {
+			continue
+		}
+		ld.warn("Config option 'metrics': the histogram_boundaries of %s are %s, which is no list of rising "+
+			"numbers; brine's "+
+			"own hold (%s)", python.Str(name), python.Str(v), ld.layers.origin("metrics"))
+	}
+	v := m.Map("prometheus").Value("port")
+	if n, ok := v.(int64); v != nil && (!ok || n < 0 || n >= 1<<16) {
+		ld.warn("Config option 'metrics': the port of prometheus is %s, which is no port; 9464 holds (%s)",
+			python.Str(v),
+			ld.layers.origin("metrics"))
+	}
+}
+
 // rising returns the numbers of a list, multiplied by factor. It returns nil if a member is not a number, or not
 // greater than the one before.
 func rising(list []any, factor float64) (out []float64) {

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -32,6 +33,22 @@ func TestMetricsOptions(t *testing.T) {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
 		})
+	}
+	m := loadMaster(t, "master", "metrics: {prometheus: {port: 99999}, "+
+		"histogram_boundaries: {a: [3, 2], b: [1, x], c: 1, d: [], e: [1, 2]}}")
+	var told []string
+	for _, n := range m.Notices {
+		if strings.Contains(n.Text, "'metrics'") {
+			told = append(told, n.Text)
+		}
+	}
+	for i, word := range []string{"boundaries of a are [3, 2]", "of b are [1, 'x']", "of c are 1", "prometheus is 99999"} {
+		if i >= len(told) || !strings.Contains(told[i], word) || !strings.Contains(told[i], "line 1") {
+			t.Errorf("warnings %q have no %q at its place", told, word)
+		}
+	}
+	if len(told) != 4 {
+		t.Errorf("%d warnings: %q", len(told), told)
 	}
 	got := loadMinion(t, "minion", "").MetricsOptions()
 	if got.Enabled || got.Port != 9464 || len(got.Boundaries["salt.minion.exec.duration"]) != 12 {

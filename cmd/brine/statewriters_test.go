@@ -15,28 +15,28 @@ import (
 // describe these files. "" in place of a row means that the files are no state of a daemon. The reason is
 // beside it.
 var stateWriters = map[string][2]string{
-	"actors/master/peer.go": {"", "an empty mark of a job that a minion published; who may read " +
+	"actors/master/workers/peer.go": {"", "an empty mark of a job that a minion published; who may read " +
 		"its returns"},
-	"actors/master/upkeep.go":                {"ids of accepted keys, for Salt's tools"},
-	"actors/master/health.go":                {"health"},
-	"actors/master/presentfile.go":           {"who was there"},
-	"actors/master/returns.go":               {"", "an empty mark that a syndic is there"},
-	"actors/netapi/cherrypy/accesslog.go":    {"", "the access log"},
-	"modules/fleet/datacache/older.go":       {"grains and pillar of minions, for older tools"},
-	"modules/host/webquery/query.go":         {"", "what a function was asked to put there"},
-	"modules/host/plainfile/plainfile.go":    {"", "files of the operator; it only reads"},
-	"modules/host/program/custody/record.go": {"programs that run"},
-	"actors/minion/jobfiles/jobfiles.go":     {"jobs that wait"},
-	"actors/minion/journal/file.go":          {"jobs and returns of a minion"},
-	"actors/minion/journal/past.go":          {"jobs it has taken"},
-	"actors/minion/jobs/proc.go":             {"jobs that run, for Salt's tools"},
-	"cmd/daemon/crash.go":                    {"output of a crash"},
-	"cmd/daemon/daemon.go":                   {"process ids"},
-	"cmd/daemon/profile.go":                  {"", "a profile that was asked for"},
-	"cmd/saltapi/place.go":                   {"", "a lock without content"},
-	"cmd/saltlog/file.go":                    {"logs"},
-	"cmd/session/logging.go":                 {"logs"},
-	"config/accesskeys.go":                   {"keys of local users"},
+	"actors/master/maintenance/upkeep.go":      {"ids of accepted keys, for Salt's tools"},
+	"actors/master/maintenance/signs.go":       {"health"},
+	"actors/master/maintenance/presentfile.go": {"who was there"},
+	"actors/master/workers/returns.go":         {"", "an empty mark that a syndic is there"},
+	"actors/netapi/cherrypy/accesslog.go":      {"", "the access log"},
+	"modules/fleet/datacache/older.go":         {"grains and pillar of minions, for older tools"},
+	"modules/host/webquery/query.go":           {"", "what a function was asked to put there"},
+	"modules/host/plainfile/plainfile.go":      {"", "files of the operator; it only reads"},
+	"modules/host/program/custody/record.go":   {"programs that run"},
+	"actors/minion/jobfiles/jobfiles.go":       {"jobs that wait"},
+	"actors/minion/journal/file.go":            {"jobs and returns of a minion"},
+	"actors/minion/journal/past.go":            {"jobs it has taken"},
+	"actors/minion/jobs/proc.go":               {"jobs that run, for Salt's tools"},
+	"cmd/daemon/crash.go":                      {"output of a crash"},
+	"cmd/daemon/daemon.go":                     {"process ids"},
+	"cmd/daemon/profile.go":                    {"", "a profile that was asked for"},
+	"cmd/saltapi/place.go":                     {"", "a lock without content"},
+	"cmd/saltlog/file.go":                      {"logs"},
+	"cmd/session/logging.go":                   {"logs"},
+	"config/accesskeys.go":                     {"keys of local users"},
 	"config/id.go": {"", "the name of the minion: it is read as text, and refused when it " +
 		"is none"},
 	"modules/eauth/tokenstore.go":          {"tokens"},
@@ -57,40 +57,45 @@ var stateWriters = map[string][2]string{
 	"modules/fleet/jobstore/localcache.go": {"", "local_cache, whose damaged files TestLocalCacheDamage is about"},
 	"modules/fleet/jobstore/localfacts.go": {"", "facts of jobs with local_cache, which are read as far as they " +
 		"are whole (TestLocalFacts)"},
-	"modules/fleet/jobstore/localown.go":    {"", "whose job it is with local_cache; without it it is nobody's"},
-	"modules/fleet/jobstore/notes.go":       {"notes of jobs"},
-	"modules/fleet/jobstore/rescue.go":      {"job store"},
-	"modules/fleet/jobstore/repair.go":      {"job store"},
-	"modules/fleet/jobstore/returnfiles.go": {"return of a job, for Salt's tools"},
-	"modules/fleet/jobstore/store.go":       {"job store"},
-	"modules/fleet/jobstore/compact.go":     {"job store"},
-	"modules/fleet/keys/dropfile.go":        {"", "a wish for a new key, which its being there says"},
-	"modules/fleet/keys/store.go":           {"accepted key"},
-	"modules/grains/static.go":              {"grains of the minion"},
-	"modules/host/datastore/datastore.go":   {"", "values that functions of jobs keep; a damaged file is set aside"},
-	"wire/disk/packedfile/packedfile.go":    {"", "writes for others of this table"},
-	"modules/host/program/terminal.go":      {"", "a terminal"},
-	"wire/disk/recordlog/create.go":         {"", "writes for others of this table"},
-	"wire/disk/recordlog/log.go":            {"", "writes for others of this table"},
-	"wire/disk/wholefile/wholefile.go":      {"", "writes for others of this table"},
-	"modules/pillar/filetree.go":            {"", "files of the operator; it only reads"},
-	"modules/pillar/minion.go":              {"pillar of the minion"},
-	"modules/reactor/backlog/backlog.go":    {"events for the Reactor"},
-	"modules/renderers/renderers.go":        {"", "files of the operator; it only reads"},
-	"modules/returners/queue/read.go":       {"what a returner has of them"},
-	"modules/returners/queue/segment.go":    {"events for returners"},
-	"modules/returners/rawfile.go":          {"", "what the operator wants events in"},
-	"modules/returners/spool/spool.go":      {"copies of returns for returners"},
-	"modules/schedule/file.go":              {"", "a file of configuration, which is read and refused as such"},
-	"modules/wheel/config/config.go":        {"", "a file of configuration, which is read and refused as such"},
-	"supervisor/deathfile.go":               {"last deaths of actors"},
-	"wire/auth/trust/trust.go":              {"trusted key of the master"},
-	"wire/crypt/files.go":                   {"own key of a minion"},
+	"modules/fleet/jobstore/localown.go":             {"", "whose job it is with local_cache; without it it is nobody's"},
+	"modules/fleet/jobstore/notes.go":                {"notes of jobs"},
+	"modules/fleet/jobstore/rescue.go":               {"job store"},
+	"modules/fleet/jobstore/repair.go":               {"job store"},
+	"modules/fleet/jobstore/returnfiles.go":          {"return of a job, for Salt's tools"},
+	"modules/fleet/jobstore/store.go":                {"job store"},
+	"modules/fleet/jobstore/compact.go":              {"job store"},
+	"modules/fleet/keys/dropfile.go":                 {"", "a wish for a new key, which its being there says"},
+	"modules/fleet/keys/store.go":                    {"accepted key"},
+	"modules/grains/static.go":                       {"grains of the minion"},
+	"modules/host/datastore/datastore.go":            {"", "values that functions of jobs keep; a damaged file is set aside"},
+	"wire/disk/packedfile/packedfile.go":             {"", "writes for others of this table"},
+	"modules/host/program/terminal.go":               {"", "a terminal"},
+	"wire/disk/recordlog/create.go":                  {"", "writes for others of this table"},
+	"wire/disk/recordlog/log.go":                     {"", "writes for others of this table"},
+	"wire/disk/wholefile/wholefile.go":               {"", "writes for others of this table"},
+	"modules/pillar/filetree.go":                     {"", "files of the operator; it only reads"},
+	"modules/pillar/minion.go":                       {"pillar of the minion"},
+	"modules/reactor/backlog/backlog.go":             {"events for the Reactor"},
+	"modules/renderers/renderers.go":                 {"", "files of the operator; it only reads"},
+	"modules/returners/queue/read.go":                {"what a returner has of them"},
+	"modules/returners/queue/segment.go":             {"events for returners"},
+	"modules/returners/rawfile_json/rawfile_json.go": {"", "what the operator wants events in"},
+	"modules/returners/spool/spool.go":               {"copies of returns for returners"},
+	"modules/schedule/file.go":                       {"", "a file of configuration, which is read and refused as such"},
+	"modules/wheel/config/config.go":                 {"", "a file of configuration, which is read and refused as such"},
+	"supervisor/deathfile.go":                        {"last deaths of actors"},
+	"wire/auth/trust/trust.go":                       {"trusted key of the master"},
+	"wire/crypt/files.go":                            {"own key of a minion"},
 }
 
 // fileMakers are the calls that make or write files.
 var fileMakers = []string{"os.WriteFile", "os.Create", "os.CreateTemp", "os.OpenFile", "wholefile.Write",
 	"wholefile.Create", "packedfile.Write", "recordlog.Create", "recordlog.New", "recordlog.Open", "bbolt.Open"}
+
+// ofTests reports whether a folder holds what only tests use.
+func ofTests(dir string) bool {
+	return strings.HasSuffix(dir, "test") && dir != "modules/execution/test"
+}
 
 // TestStateWriters finds every source file of the daemons that writes a file. The author of a new one must name
 // its row in the table here, and thus decide how the daemon treats the file if the disk damages it.
@@ -110,7 +115,7 @@ func TestStateWriters(t *testing.T) {
 			case e.IsDir() && (name == "modules/execution" || name == "modules/states"): // files of jobs
 				return fs.SkipDir
 			case e.IsDir() || filepath.Ext(name) != ".go" || strings.HasSuffix(name, "_test.go") ||
-				strings.HasPrefix(name, "wire/wiretest") || strings.HasPrefix(name, "actors/actortest"):
+				ofTests(filepath.Dir(name)):
 				return nil
 			}
 			if makesFiles(t, path) {

@@ -14,13 +14,13 @@ import (
 // known are the places that log without a rate limit, with the reason why strangers cannot trigger them.
 // Everything else that a daemon logs is limited by a wall.
 var known = map[string]string{
-	"actors/master/functions.go":    "functions that the configuration or a user with rules has called",
-	"actors/master/publications.go": "jobs that were allowed",
-	"actors/master/returns.go":      "returns of minions, which have a session and quotas",
-	"actors/master/runners.go":      "runs that were allowed",
-	"actors/minion/dispatcher.go":   "jobs of the master",
-	"actors/minion/host.go":         "functions that a job of the master has called",
-	"actors/minion/job.go":          "jobs of the master",
+	"actors/master/machine/machine.go":      "functions that the configuration or a user with rules has called",
+	"actors/master/publish/publications.go": "jobs that were allowed",
+	"actors/master/workers/returns.go":      "returns of minions, which have a session and quotas",
+	"actors/master/run/runners.go":          "runs that were allowed",
+	"actors/minion/jobs/dispatcher.go":      "jobs of the master",
+	"actors/minion/host.go":                 "functions that a job of the master has called",
+	"actors/minion/jobs/job.go":             "jobs of the master",
 }
 
 // loggers are the places that make a logger from a real handler.

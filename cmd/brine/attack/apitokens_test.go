@@ -55,6 +55,6 @@ func TestAPITokenStorm(t *testing.T) {
 		t.Errorf("the master was asked about %d tokens in %v", n, time.Since(began))
 	}
 	t.Logf("%d asked, %d held back in %v", asked.Load(), held.Load(), time.Since(began))
-	a.s.said(a.daemon, "too many tokens of a client")
+	a.s.said(a.daemon, "a client has sent too many invalid tokens")
 	a.end()
 }

@@ -20,6 +20,6 @@ func TestElasticBesideSalt(t *testing.T) {
 		}
 		return nil
 	})
-	compare(t, returnertest.Record(t, "elasticsearch.json", seen).([]any), seen)
-	compare(t, seen, cases(t, startElastic(t), onBrine(t)))
+	returnertest.Same(t, returnertest.Record(t, "elasticsearch.json", seen).([]any), seen, 20)
+	returnertest.Same(t, seen, cases(t, startElastic(t), onBrine(t)), 20)
 }

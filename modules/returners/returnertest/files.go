@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"brine/modules/outputters"
+	"brine/wire/payload"
 	"brine/wire/python/pyjson"
 )
 
@@ -69,4 +70,26 @@ func Sorted(t testing.TB, v any) string {
 		return text // NaN
 	}
 	return text
+}
+
+// Same compares rows of what brine did with those of Salt, but for rows in which Salt failed. It fails if it compared
+// fewer than must rows.
+func Same(t testing.TB, want, got []any, must int) {
+	t.Helper()
+	if len(want) != len(got) {
+		t.Fatalf("%d rows, want %d", len(got), len(want))
+	}
+	compared := 0
+	for i := range want {
+		if want[i].(*payload.Map).Has("error") {
+			continue
+		}
+		compared++
+		if salt, brine := Sorted(t, want[i]), Sorted(t, got[i]); salt != brine {
+			t.Errorf("row %d:\nSalt:\n%s\nbrine:\n%s", i, salt, brine)
+		}
+	}
+	if compared < must {
+		t.Errorf("%d rows were compared", compared)
+	}
 }

@@ -20,6 +20,6 @@ func TestSlackBesideSalt(t *testing.T) {
 		}
 		return nil
 	})
-	compare(t, returnertest.Record(t, "slack.json", seen).([]any), seen)
-	compare(t, seen, cases(t, r, onBrine(t)))
+	returnertest.Same(t, returnertest.Record(t, "slack.json", seen).([]any), seen, 15)
+	returnertest.Same(t, seen, cases(t, r, onBrine(t)), 15)
 }

@@ -10,8 +10,6 @@ import (
 	"brine/modules/returners"
 	"brine/modules/returners/returnertest"
 	"brine/wire/payload"
-
-	"github.com/google/go-cmp/cmp"
 )
 
 // cases gives, for each return under two sets of options and for a list of events, what is posted: path, body and
@@ -63,31 +61,10 @@ func onBrine(t *testing.T) func(opts *payload.Map, fun string, arg any) error {
 	}
 }
 
-// compare compares posts but where Salt failed.
-func compare(t *testing.T, want, got []any) {
-	t.Helper()
-	if len(want) != len(got) {
-		t.Fatalf("%d rows, want %d", len(got), len(want))
-	}
-	compared := 0
-	for i := range want {
-		if want[i].(*payload.Map).Has("error") {
-			continue
-		}
-		compared++
-		if diff := cmp.Diff(returnertest.Sorted(t, want[i]), returnertest.Sorted(t, got[i])); diff != "" {
-			t.Errorf("row %d (-Salt +brine):\n%s", i, diff)
-		}
-	}
-	if compared < 15 {
-		t.Errorf("%d rows were compared", compared)
-	}
-}
-
 // brine posts to Slack byte for byte what Salt posts.
 func TestSlack(t *testing.T) {
 	r := returnertest.NewRecorder(t, answer)
-	compare(t, returnertest.File(t, "slack.json").([]any), cases(t, r, onBrine(t)))
+	returnertest.Same(t, returnertest.File(t, "slack.json").([]any), cases(t, r, onBrine(t)), 15)
 }
 
 // Events that are no returns, or are looks at jobs, are not posted.

@@ -21,12 +21,12 @@ import (
 // lists are the lists with the folders that they are of.
 func lists() map[string]loader.Source {
 	return map[string]loader.Source{"execution": all.Execution(), "runners": all.Runners(runners.Options{}),
-		"wheel": all.Wheel(wheel.Options{}), "returners": all.Returners(returners.Options{})}
+		"wheel": all.Wheel(wheel.Options{}), "returners": all.Returners(returners.Options{}), "states": all.States()}
 }
 
 // shared are folders that hold no module, but what modules of their kind share.
 var shared = map[string][]string{"returners": {"functions", "jobcache", "options", "queue", "returnertest", "spool",
-	"sqlstore"}}
+	"sqlstore"}, "states": {"run", "statetest"}}
 
 // files are the files of all lists, by kind.
 func files() map[string][]string {

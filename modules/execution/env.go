@@ -29,9 +29,18 @@ func (m Machine) Functions() *loader.Registry {
 	reg := loader.NewRegistry()
 	reg.Lacks(absent.Of(absent.Execution))
 	reg.Offer(all.Execution())
-	reg.Of(loader.Program{Version: m.Version, Runners: m.runners(), Returners: m.Returners()})
+	reg.Of(loader.Program{Version: m.Version, States: m.states(), Runners: m.runners(), Returners: m.Returners()})
 	reg.Limit(loader.LimitsOf(m.Opts, "modules"))
 	reg.Provide(loader.ProvidersOf(m.Opts))
+	return reg
+}
+
+// states are all state functions, as far as the options let them be called.
+func (m Machine) states() *loader.Registry {
+	reg := loader.NewRegistry()
+	reg.Lacks(absent.Of(absent.State))
+	reg.Offer(all.States())
+	reg.Limit(loader.LimitsOf(m.Opts, "states"))
 	return reg
 }
 
@@ -66,5 +75,6 @@ func NewEnv(m Machine) *loader.Env {
 		return m.Opts
 	}, Grains: facts.Map, GrainOf: facts.Get}
 	reg.On(env)
+	reg.Program().States.On(env)
 	return env
 }

@@ -72,6 +72,12 @@ func (e *Env) Grain(name string) (any, bool) {
 	return provided(e.Grains).Get(name)
 }
 
+// Has tells whether there is an execution function of that name.
+func (e *Env) Has(name string) bool {
+	_, ok := e.Registry.Lookup(name)
+	return ok
+}
+
 // Pillar is the minion's pillar.
 func (c *Call) Pillar() *payload.Map { return provided(c.Env.Pillar) }
 

@@ -60,6 +60,8 @@ func (t Table) Modules() []Module {
 // Place is what a module may go by; at programs and files of the host it looks itself.
 type Place interface {
 	Grain(name string) (any, bool)
+	// Has tells whether there is an execution function of that name. Only modules of another kind may ask.
+	Has(name string) bool
 }
 
 // Offer adds the modules of a source. Nothing of them is made before a function is asked for.

@@ -1,0 +1,13 @@
+package all
+
+import (
+	"brine/modules/loader"
+	"brine/modules/states/test"
+)
+
+// States are the state modules of a minion. Of two with one name the first that loads counts.
+func States() loader.Table {
+	return loader.Table{
+		test.Module,
+	}
+}

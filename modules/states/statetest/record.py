@@ -1,0 +1,194 @@
+"""Records what Salt 3008.3 answers to trees of states, as JSON for statetest.Compare.
+
+Run as root with the Python of a Salt 3008 installation: PYTHONHASHSEED=0 python record.py trees.txt > trees_3008.json
+A second argument and more are names of trees: only those are recorded (to look at, not to keep).
+
+The form of trees.txt:
+
+    == NAME                 a tree begins
+    opts: {...}             options of the minion, as JSON; "grains" are grains
+    setup: COMMAND          run by sh in the tree's directory before the first step (several lines are several commands)
+    step: WORDS             what is done, in this order; without any: test, apply, apply
+                            test | apply                      state.apply t with and without test=True
+                            call FUNCTION ARGS KEY=VALUE      any execution function (values are JSON or text)
+                            sh COMMAND                        a command between calls, whose output is not kept
+    look: COMMAND           run by sh after each call; its output is compared
+    -- PATH                 a file: base/t.sls, base/files/x, pillar/top.sls, w/already-there
+    text of the file
+
+ROOT in texts, options and commands is the directory of the tree. After each call everything below ROOT/w is kept: paths with
+type, mode, link target and text. The minion is web1, masterless, on Debian.
+"""
+
+import base64
+import json
+import logging
+import os
+import re
+import shlex
+import shutil
+import stat
+import subprocess
+import sys
+import tempfile
+
+import salt.client
+import salt.config
+import salt.loader
+
+logging.disable(logging.CRITICAL)
+
+
+def trees(name):
+    found, tree, path = [], None, None
+    for line in open(name, encoding="utf-8"):
+        if line.startswith("== "):
+            tree, path = {"name": line[3:].strip(), "opts": {}, "setup": [], "steps": [], "look": "", "files": {}}, None
+            found.append(tree)
+        elif tree is None:
+            continue
+        elif line.startswith("-- "):
+            path = line[3:].strip()
+            tree["files"][path] = ""
+        elif path is not None:
+            tree["files"][path] += line
+        elif line.strip():
+            key, _, text = line.partition(": ")
+            text = text.strip()
+            if key == "opts":
+                tree["opts"] = json.loads(text)
+            elif key == "look":
+                tree["look"] = text
+            elif key in ("setup", "step"):
+                tree["steps" if key == "step" else "setup"].append(text)
+            else:
+                raise SystemExit(f"{tree['name']}: {line}")
+    for tree in found:
+        tree["steps"] = tree["steps"] or ["test", "apply", "apply"]
+    return found
+
+
+def parsed(words):
+    """The words of a step as [function, arguments, keywords]; None for a command of sh."""
+    kind, _, rest = words.partition(" ")
+    if kind == "test":
+        return ["state.apply", ["t"], {"test": True}]
+    if kind == "apply":
+        return ["state.apply", ["t"], {}]
+    if kind == "sh":
+        return None
+    fun, *words = shlex.split(rest)
+    args, kw = [], {}
+    for word in words:
+        key, is_kw, value = word.partition("=")
+        try:
+            value = json.loads(value if is_kw else word)
+        except ValueError:
+            value = value if is_kw else word
+        if is_kw and re.fullmatch(r"\w+", key):
+            kw[key] = value
+        else:
+            args.append(value if not is_kw else word)
+    return [fun, args, kw]
+
+
+def shell(root, command):
+    return subprocess.run(["sh", "-c", command.replace("ROOT", root)], cwd=root, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False).stdout.decode(
+        errors="replace"
+    )
+
+
+def listing(root):
+    """What is below ROOT/w: {path: [type, mode, text or target]}."""
+    out, top = {}, os.path.join(root, "w")
+    for folder, folders, files in os.walk(top):
+        for name in sorted(folders + files):
+            full = os.path.join(folder, name)
+            info = os.lstat(full)
+            mode = "%04o" % stat.S_IMODE(info.st_mode)
+            if stat.S_ISLNK(info.st_mode):
+                row = ["link", "", os.readlink(full)]
+            elif stat.S_ISDIR(info.st_mode):
+                row = ["dir", mode, ""]
+            elif stat.S_ISREG(info.st_mode):
+                raw = open(full, "rb").read()
+                try:
+                    row = ["file", mode, raw.decode()]
+                except UnicodeDecodeError:
+                    row = ["file", mode, "base64:" + base64.b64encode(raw).decode()]
+            else:
+                row = ["other", mode, ""]
+            out[os.path.relpath(full, top)] = row
+    return out
+
+
+def steady(value):
+    """Returns of states without what differs from run to run: times, process ids, the inside of tracebacks."""
+    if isinstance(value, list):
+        return [steady(item) for item in value]
+    if isinstance(value, str):
+        return re.sub(r"Traceback \(most recent call last\):\n.*?\n(\S[^\n]*)\n", r"\1\n", value, flags=re.S)
+    if not isinstance(value, dict):
+        return value
+    out = {key: steady(item) for key, item in value.items()}
+    if "result" in out and "comment" in out:
+        out.pop("start_time", None)
+        out.pop("duration", None)
+    if "pid" in out and "retcode" in out:
+        out["pid"] = 0
+    return out
+
+
+def record(tree):
+    root = tempfile.mkdtemp(prefix="trees")
+    os.makedirs(root + "/w")
+    for path, text in tree["files"].items():
+        full = os.path.join(root, path)
+        os.makedirs(os.path.dirname(full), exist_ok=True)
+        with open(full, "w", encoding="utf-8", newline="") as file:
+            file.write(text.replace("ROOT", root))
+    for command in tree["setup"]:
+        shell(root, command)
+    own = {"root_dir": root, "cachedir": root + "/cache", "id": "web1", "file_client": "local", "pillar_roots": {"base": [root + "/pillar"]},
+           "file_roots": {env: [f"{root}/{env}"] for env in ("base", "dev")},
+           **json.loads(json.dumps({k: v for k, v in tree["opts"].items() if k != "grains"}).replace("ROOT", root))}
+    with open(root + "/minion", "w", encoding="utf-8") as file:
+        json.dump(own, file)
+    grains = {"id": "web1", "os": "Debian", "os_family": "Debian", "kernel": "Linux", "shell": "/bin/sh", "pythonversion": [3, 11, 2, "final", 0], **tree["opts"].get("grains", {})}
+    salt.loader.grains = lambda *_args, **_kw: dict(grains)
+    os.makedirs(root + "/cache")
+    opts = salt.config.minion_config(root + "/minion")
+    opts.update({"__cli": "salt-call", "local": True})
+    caller = salt.client.Caller(mopts=opts)
+    functions = caller.sminion.functions
+    answers = []
+    for step in tree["steps"]:
+        call = parsed(step)
+        if call is None:
+            shell(root, step[3:])
+            continue
+        fun, args, kw = json.loads(json.dumps(call).replace("ROOT", root))
+        context = functions.pack["__context__"]
+        context.clear()
+        try:
+            answer = {"return": functions[fun](*args, **kw), "retcode": context.get("retcode", 0)}
+        except Exception as err:  # pylint: disable=broad-except
+            answer = {"raised": type(err).__name__, "text": str(err), "retcode": context.get("retcode", 0)}
+        answer["tree"] = listing(root)
+        if tree["look"]:
+            answer["look"] = shell(root, tree["look"])
+        answers.append({"step": step, **steady(json.loads(json.dumps(answer, default=str).replace(root, "ROOT")))})
+        shutil.rmtree(root + "/cache/file_lists", ignore_errors=True)
+    shutil.rmtree(root)
+    return {**tree, "answers": answers}
+
+
+def main():
+    wanted = sys.argv[2:]
+    rows = [record(tree) for tree in trees(sys.argv[1]) if not wanted or tree["name"] in wanted]
+    print("[\n" + ",\n".join(json.dumps(row, ensure_ascii=False) for row in rows) + "\n]")
+
+
+if __name__ == "__main__":
+    os.umask(0o022)
+    main()

@@ -75,7 +75,7 @@ func (s *stateRun) Receive(ctx supervisor.Context) {
 	case *supervisor.Started:
 		s.onStarted(ctx)
 	case *callEnded:
-		s.next(ctx, m.ended)
+		s.onCallEnded(ctx, m)
 	case *callStopped:
 		s.onCallStopped(ctx, m)
 	case *callRefused:
@@ -94,9 +94,18 @@ func (s *stateRun) onStarted(ctx supervisor.Context) {
 	s.next(ctx, steps.Began{})
 }
 
+// onCallEnded goes on. What an earlier incarnation has asked for means nothing any more.
+func (s *stateRun) onCallEnded(ctx supervisor.Context, m *callEnded) {
+	if s.self != nil {
+		s.next(ctx, m.ended)
+	}
+}
+
 func (s *stateRun) onCallStopped(ctx supervisor.Context, m *callStopped) {
-	s.work.Drop(m.call)
-	s.next(ctx, steps.Stopped{})
+	if s.self != nil {
+		s.work.Drop(m.call)
+		s.next(ctx, steps.Stopped{})
+	}
 }
 
 // finish tells Drive; of two ends the first counts.

@@ -3,7 +3,6 @@ package safefile
 import (
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -37,11 +36,7 @@ func Backup(path, cache string, now time.Time) (string, error) {
 		return "", p.wrong("open", err)
 	}
 	out := os.NewFile(uintptr(fd), to)
-	_, err = io.Copy(out, in)
-	if err == nil {
-		err = fill(out, nil, a)
-	}
-	if err = errors.Join(err, out.Close()); err != nil {
+	if err = errors.Join(fill(out, in, a), out.Close()); err != nil {
 		return "", errors.Join(err, p.discard())
 	}
 	return to, nil

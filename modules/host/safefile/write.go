@@ -1,8 +1,10 @@
 package safefile
 
 import (
+	"bytes"
 	"crypto/rand"
 	"errors"
+	"io"
 	"os"
 
 	"brine/wire/disk/wholefile"
@@ -21,19 +23,24 @@ type Attrs struct {
 type Owner struct{ UID, GID int }
 
 // Write puts data into the file at path, whole or not at all: after an error the old content stands, and nothing is
-// left beside it. follow says that a link in the place stays, and what it leads to is written; otherwise a file takes the
-// place of the link. What is no file (a directory, a device) is not replaced.
+// left beside it. follow says that a link in the place stays, and what it leads to is written; otherwise a file takes
+// the place of the link. What is no file (a directory, a device) is not replaced.
 func Write(path string, data []byte, a Attrs, follow bool) error {
+	return WriteFrom(path, bytes.NewReader(data), a, follow)
+}
+
+// WriteFrom is Write of all that a reader gives.
+func WriteFrom(path string, data io.Reader, a Attrs, follow bool) error {
 	p, err := At(path, follow)
 	if err != nil {
 		return err
 	}
 	defer p.Close()
-	return p.Write(data, a)
+	return p.write(data, a)
 }
 
-// Write puts data into the file in the place, as the function does; a link there is replaced.
-func (p *Place) Write(data []byte, a Attrs) error {
+// write puts data into the file in the place, as the function does; a link there is replaced.
+func (p *Place) write(data io.Reader, a Attrs) error {
 	if err := p.inherit(&a); err != nil {
 		return err
 	}
@@ -92,11 +99,9 @@ func (p *Place) inherit(a *Attrs) error {
 const allBits = 0o7777
 
 // fill writes the content, and then gives the file to its owner.
-func fill(f *os.File, data []byte, a Attrs) error {
-	if len(data) > 0 {
-		if _, err := f.Write(data); err != nil {
-			return err
-		}
+func fill(f *os.File, data io.Reader, a Attrs) error {
+	if _, err := io.Copy(f, data); err != nil {
+		return err
 	}
 	fd := int(f.Fd())
 	if o := a.Owner; o != nil && !(o.UID < 0 && o.GID < 0) {

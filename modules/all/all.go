@@ -18,6 +18,7 @@ import (
 	"brine/modules/execution/http"
 	"brine/modules/execution/jinja"
 	"brine/modules/execution/key"
+	"brine/modules/execution/linux_shadow"
 	"brine/modules/execution/logmod"
 	"brine/modules/execution/match"
 	"brine/modules/execution/mine"
@@ -59,6 +60,7 @@ func Execution() loader.Table {
 		http.Module,
 		jinja.Module,
 		key.Module,
+		linux_shadow.Module,
 		logmod.Module,
 		match.Module,
 		mine.Module,

@@ -3,13 +3,17 @@ package all
 import (
 	"brine/modules/loader"
 	"brine/modules/states/file"
+	"brine/modules/states/group"
 	"brine/modules/states/test"
+	"brine/modules/states/user"
 )
 
 // States are the state modules of a minion. Of two with one name the first that loads counts.
 func States() loader.Table {
 	return loader.Table{
 		file.Module,
+		group.Module,
 		test.Module,
+		user.Module,
 	}
 }

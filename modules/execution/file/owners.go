@@ -5,6 +5,7 @@ import (
 	"os/user"
 	"strconv"
 
+	"brine/modules/host/accounts"
 	"brine/modules/loader"
 	"brine/wire/python"
 )
@@ -42,9 +43,25 @@ func uidToUser(_ *loader.Call, a userNumber) (any, error) {
 	return userName(id), nil
 }
 
-func userToUID(_ *loader.Call, a userNamed) (any, error) { return userID(a.User) }
+func userToUID(c *loader.Call, a userNamed) (any, error) {
+	id, err := userID(a.User)
+	if name, isText := a.User.(string); err == nil && id == "" && isText {
+		if u, known, _ := accounts.UserNamed(c.Ctx, "", name); known { // an error is that of no such user
+			return u.UID, nil
+		}
+	}
+	return id, err
+}
 
-func groupToGID(_ *loader.Call, a groupNamed) (any, error) { return groupID(a.Group) }
+func groupToGID(c *loader.Call, a groupNamed) (any, error) {
+	id, err := groupID(a.Group)
+	if name, isText := a.Group.(string); err == nil && id == "" && isText {
+		if g, known, _ := accounts.GroupNamed(c.Ctx, "", name); known {
+			return g.GID, nil
+		}
+	}
+	return id, err
+}
 
 // userName is the name of a user, or the number of one that has none.
 func userName(id int64) any {
@@ -95,11 +112,11 @@ func groupID(v any) (any, error) {
 }
 
 // gidToGroup takes a name, too.
-func gidToGroup(_ *loader.Call, a groupNumber) (any, error) {
+func gidToGroup(c *loader.Call, a groupNumber) (any, error) {
 	v := a.GID
 	id, err := loader.ToInt(v)
 	if _, isText := v.(string); err != nil && isText {
-		found, _ := groupID(v)
+		found, _ := groupToGID(c, groupNamed{v})
 		known, ok := found.(int64)
 		if !ok {
 			return "", nil
@@ -109,5 +126,11 @@ func gidToGroup(_ *loader.Call, a groupNumber) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return groupName(id), nil
+	name := groupName(id)
+	if name == any(id) {
+		if g, known, _ := accounts.GroupNumbered(c.Ctx, id); known {
+			return g.Name, nil
+		}
+	}
+	return name, nil
 }

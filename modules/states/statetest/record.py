@@ -17,7 +17,7 @@ The form of trees.txt:
     text of the file
 
 Trees that change the machine are run in a mount namespace of their own, of which the machine sees nothing. What they need is
-told by these keys, of a tree, or of all of the file when they stand before its first tree (as may opts and setup):
+told by these keys, of a tree, or of all of the file when they stand before its first tree (as may opts, setup and look):
 
     overlay: PATH ...       what is written below these directories goes to memory; what is there is seen
     fresh: PATH ...         these directories are empty, and in memory
@@ -40,6 +40,7 @@ import stat
 import subprocess
 import sys
 import tempfile
+import time
 
 import salt.client
 import salt.config
@@ -49,11 +50,11 @@ logging.disable(logging.CRITICAL)
 
 
 def trees(name):
-    every = tree = {"opts": {}, "setup": [], "overlay": [], "fresh": [], "once": []}
+    every = tree = {"opts": {}, "setup": [], "look": "", "overlay": [], "fresh": [], "once": []}
     found, path = [], None
     for line in open(name, encoding="utf-8"):
         if line.startswith("== "):
-            tree, path = {"name": line[3:].strip(), **json.loads(json.dumps(every)), "steps": [], "look": "", "files": {}}, None
+            tree, path = {"name": line[3:].strip(), **json.loads(json.dumps(every)), "steps": [], "files": {}}, None
             found.append(tree)
         elif line.startswith("-- "):
             path = line[3:].strip()
@@ -138,7 +139,7 @@ def listing(root):
 
 
 def steady(value):
-    """Returns of states without what differs from run to run: times, process ids, the inside of tracebacks."""
+    """Returns of states without what differs from run to run: times, days of passwords, process ids, the inside of tracebacks."""
     if isinstance(value, list):
         return [steady(item) for item in value]
     if isinstance(value, str):
@@ -151,7 +152,14 @@ def steady(value):
         out.pop("duration", None)
     if "pid" in out and "retcode" in out:
         out["pid"] = 0
+    if out.get("lstchg") in (today(), today() - 1):
+        out["lstchg"] = "TODAY"
     return out
+
+
+def today():
+    """The day as files of passwords have it."""
+    return int(time.time() // 86400)
 
 
 def mount(kind, target, flags=0, data=""):

@@ -35,7 +35,7 @@ func Minion(t testing.TB, files, opts *payload.Map) (env *loader.Env, dir string
 		texts[path.(string)] = strings.ReplaceAll(text.(string), "ROOT", dir)
 	}
 	for path, text := range texts {
-		full := filepath.Join(dir, path)
+		full := dir + "/" + path
 		if err := os.MkdirAll(filepath.Dir(full+"x"), 0o755); err != nil {
 			t.Fatal(err)
 		}

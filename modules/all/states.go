@@ -4,6 +4,7 @@ import (
 	"brine/modules/loader"
 	"brine/modules/states/file"
 	"brine/modules/states/group"
+	"brine/modules/states/service"
 	"brine/modules/states/test"
 	"brine/modules/states/user"
 )
@@ -13,6 +14,7 @@ func States() loader.Table {
 	return loader.Table{
 		file.Module,
 		group.Module,
+		service.Module,
 		test.Module,
 		user.Module,
 	}

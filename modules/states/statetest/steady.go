@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -23,7 +24,7 @@ var inTraceback = regexp.MustCompile(`(?s)Traceback \(most recent call last\):\n
 func steady(v any) any {
 	switch x := v.(type) {
 	case string:
-		return inTraceback.ReplaceAllString(x, "$1\n")
+		return sortedFailures(inTraceback.ReplaceAllString(x, "$1\n"))
 	case []any:
 		out := make([]any, len(x))
 		for i, item := range x {
@@ -52,6 +53,17 @@ func steady(v any) any {
 
 // today is the day as files of passwords have it.
 func today() int64 { return time.Now().Unix() / (24 * 60 * 60) }
+
+// sortedFailures sorts the requisites that a comment names, which are a set in Salt.
+func sortedFailures(text string) string {
+	names, ok := strings.CutPrefix(text, "One or more requisite failed: ")
+	if !ok {
+		return text
+	}
+	list := strings.Split(names, ", ")
+	slices.Sort(list)
+	return "One or more requisite failed: " + strings.Join(list, ", ")
+}
 
 // listing is listing of record.py.
 func listing(t testing.TB, top string) *payload.Map {

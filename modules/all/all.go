@@ -7,6 +7,7 @@ import (
 	"brine/modules/execution/cmdmod"
 	"brine/modules/execution/config"
 	"brine/modules/execution/cp"
+	"brine/modules/execution/cron"
 	"brine/modules/execution/defaults"
 	"brine/modules/execution/dnsutil"
 	"brine/modules/execution/environ"
@@ -49,6 +50,7 @@ func Execution() loader.Table {
 		cmdmod.Module,
 		config.Module,
 		cp.Module,
+		cron.Module,
 		defaults.Module,
 		dnsutil.Module,
 		environ.Module,

@@ -3,6 +3,7 @@ package all
 import (
 	"brine/modules/loader"
 	"brine/modules/states/file"
+	"brine/modules/states/cron"
 	"brine/modules/states/group"
 	"brine/modules/states/service"
 	"brine/modules/states/test"
@@ -13,6 +14,7 @@ import (
 func States() loader.Table {
 	return loader.Table{
 		file.Module,
+		cron.Module,
 		group.Module,
 		service.Module,
 		test.Module,

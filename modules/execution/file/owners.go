@@ -43,25 +43,9 @@ func uidToUser(_ *loader.Call, a userNumber) (any, error) {
 	return userName(id), nil
 }
 
-func userToUID(c *loader.Call, a userNamed) (any, error) {
-	id, err := userID(a.User)
-	if name, isText := a.User.(string); err == nil && id == "" && isText {
-		if u, known, _ := accounts.UserNamed(c.Ctx, "", name); known { // an error is that of no such user
-			return u.UID, nil
-		}
-	}
-	return id, err
-}
+func userToUID(c *loader.Call, a userNamed) (any, error) { return userID(c, a.User) }
 
-func groupToGID(c *loader.Call, a groupNamed) (any, error) {
-	id, err := groupID(a.Group)
-	if name, isText := a.Group.(string); err == nil && id == "" && isText {
-		if g, known, _ := accounts.GroupNamed(c.Ctx, "", name); known {
-			return g.GID, nil
-		}
-	}
-	return id, err
-}
+func groupToGID(c *loader.Call, a groupNamed) (any, error) { return groupID(c, a.Group) }
 
 // userName is the name of a user, or the number of one that has none.
 func userName(id int64) any {
@@ -80,7 +64,7 @@ func groupName(id int64) any {
 }
 
 // userID is the number of a user, "" of one that is not there; nil is the user of this process.
-func userID(v any) (any, error) {
+func userID(c *loader.Call, v any) (any, error) {
 	switch x := v.(type) {
 	case nil:
 		return int64(os.Geteuid()), nil
@@ -90,13 +74,17 @@ func userID(v any) (any, error) {
 		if u, err := user.Lookup(x); err == nil {
 			return strconv.ParseInt(u.Uid, 10, 64)
 		}
-		return "", nil
+		u, known, err := accounts.UserNamed(c.Ctx, "", x) // it may be of a source that only the C library knows
+		if err != nil || !known {
+			return "", nil
+		}
+		return u.UID, nil
 	}
 	return nil, &loader.ArgumentError{Message: "getpwnam() argument must be str, not " + python.Type(v)}
 }
 
 // groupID is the number of a group, "" of one that is not there.
-func groupID(v any) (any, error) {
+func groupID(c *loader.Call, v any) (any, error) {
 	switch x := v.(type) {
 	case nil:
 		return "", nil
@@ -106,7 +94,11 @@ func groupID(v any) (any, error) {
 		if g, err := user.LookupGroup(x); err == nil {
 			return strconv.ParseInt(g.Gid, 10, 64)
 		}
-		return "", nil
+		g, known, err := accounts.GroupNamed(c.Ctx, "", x)
+		if err != nil || !known {
+			return "", nil
+		}
+		return g.GID, nil
 	}
 	return nil, &loader.ArgumentError{Message: "getgrnam() argument must be str, not " + python.Type(v)}
 }
@@ -116,7 +108,7 @@ func gidToGroup(c *loader.Call, a groupNumber) (any, error) {
 	v := a.GID
 	id, err := loader.ToInt(v)
 	if _, isText := v.(string); err != nil && isText {
-		found, _ := groupToGID(c, groupNamed{v})
+		found, _ := groupID(c, v)
 		known, ok := found.(int64)
 		if !ok {
 			return "", nil
@@ -133,4 +125,16 @@ func gidToGroup(c *loader.Call, a groupNumber) (any, error) {
 		}
 	}
 	return name, nil
+}
+
+// KnownUser tells whether there is a user of a name; a number is one.
+func KnownUser(c *loader.Call, v any) (bool, error) {
+	_, known, err := id(c, v, userID)
+	return known, err
+}
+
+// KnownGroup tells whether there is a group of a name; a number is one.
+func KnownGroup(c *loader.Call, v any) (bool, error) {
+	_, known, err := id(c, v, groupID)
+	return known, err
 }

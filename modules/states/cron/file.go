@@ -81,7 +81,7 @@ func temporary(now string) (path string, remove func(), err error) {
 // common are the arguments that the functions of file have in common.
 func (a tableFile) common(c *states.Call, path string, source, hash, group any) *payload.Map {
 	kw := payload.M("name", path, "source", source, "source_hash", hash, "source_hash_name", a.SourceHashName,
-		"user", a.User, "group", group, "mode", mode, "attrs", []any{}, "template", a.Template, "context", a.Context,
+		"user", a.User, "group", group, "mode", mode, "attrs", nil, "template", a.Template, "context", a.Context,
 		"defaults", a.Defaults, "saltenv", c.Saltenv)
 	kw.Update(a.KW)
 	return kw
@@ -128,7 +128,7 @@ func (a tableFile) manage(c *states.Call, now string, group any) (states.Done, e
 	}
 	ret := payload.M("changes", payload.NewMap(0), "comment", "", "name", a.Name, "result", true)
 	made, err := c.Salt("file.manage_file", payload.M("name", path, "sfn", parts[0], "ret", ret, "source", sources[0],
-		"source_sum", parts[1], "user", a.User, "group", group, "mode", mode, "attrs", []any{}, "saltenv", c.Saltenv,
+		"source_sum", parts[1], "user", a.User, "group", group, "mode", mode, "attrs", nil, "saltenv", c.Saltenv,
 		"backup", a.Backup))
 	if err != nil {
 		return states.Failed("Unable to manage file: "+loader.Message(err), nil)

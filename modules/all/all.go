@@ -15,7 +15,9 @@ import (
 	"brine/modules/execution/grains"
 	"brine/modules/execution/groupadd"
 	"brine/modules/execution/hashutil"
+	"brine/modules/execution/hosts"
 	"brine/modules/execution/http"
+	"brine/modules/execution/ini_manage"
 	"brine/modules/execution/jinja"
 	"brine/modules/execution/key"
 	"brine/modules/execution/logmod"
@@ -56,7 +58,9 @@ func Execution() loader.Table {
 		grains.Module,
 		groupadd.Module,
 		hashutil.Module,
+		hosts.Module,
 		http.Module,
+		ini_manage.Module,
 		jinja.Module,
 		key.Module,
 		logmod.Module,

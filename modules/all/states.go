@@ -2,12 +2,16 @@ package all
 
 import (
 	"brine/modules/loader"
+	"brine/modules/states/host"
+	"brine/modules/states/ini_manage"
 	"brine/modules/states/test"
 )
 
 // States are the state modules of a minion. Of two with one name the first that loads counts.
 func States() loader.Table {
 	return loader.Table{
+		host.Module,
+		ini_manage.Module,
 		test.Module,
 	}
 }

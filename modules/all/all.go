@@ -20,6 +20,7 @@ import (
 	"brine/modules/execution/ini_manage"
 	"brine/modules/execution/jinja"
 	"brine/modules/execution/key"
+	"brine/modules/execution/linux_sysctl"
 	"brine/modules/execution/logmod"
 	"brine/modules/execution/match"
 	"brine/modules/execution/mine"
@@ -63,6 +64,7 @@ func Execution() loader.Table {
 		ini_manage.Module,
 		jinja.Module,
 		key.Module,
+		linux_sysctl.Module,
 		logmod.Module,
 		match.Module,
 		mine.Module,

@@ -4,6 +4,7 @@ import (
 	"brine/modules/loader"
 	"brine/modules/states/host"
 	"brine/modules/states/ini_manage"
+	"brine/modules/states/sysctl"
 	"brine/modules/states/test"
 )
 
@@ -12,6 +13,7 @@ func States() loader.Table {
 	return loader.Table{
 		host.Module,
 		ini_manage.Module,
+		sysctl.Module,
 		test.Module,
 	}
 }

@@ -39,6 +39,7 @@ import (
 	"brine/modules/execution/sysmod"
 	"brine/modules/execution/systemd_service"
 	"brine/modules/execution/test"
+	"brine/modules/execution/timezone"
 	"brine/modules/execution/useradd"
 	"brine/modules/loader"
 )
@@ -83,6 +84,7 @@ func Execution() loader.Table {
 		sysmod.Module,
 		systemd_service.Module,
 		test.Module,
+		timezone.Module,
 		useradd.Module,
 	}
 }

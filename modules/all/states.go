@@ -6,6 +6,7 @@ import (
 	"brine/modules/states/ini_manage"
 	"brine/modules/states/sysctl"
 	"brine/modules/states/test"
+	"brine/modules/states/timezone"
 )
 
 // States are the state modules of a minion. Of two with one name the first that loads counts.
@@ -15,5 +16,6 @@ func States() loader.Table {
 		ini_manage.Module,
 		sysctl.Module,
 		test.Module,
+		timezone.Module,
 	}
 }

@@ -29,7 +29,9 @@ type place struct {
 	old   *unix.Stat_t // what is there; nil: nothing
 }
 
-func (p *place) wrong(op string, err error) error { return &fs.PathError{Op: op, Path: p.path, Err: err} }
+func (p *place) wrong(op string, err error) error {
+	return &fs.PathError{Op: op, Path: p.path, Err: err}
+}
 
 func (p *place) close() { _ = unix.Close(p.dir) }
 

@@ -23,6 +23,7 @@ type, mode, link target and text. The minion is web1, masterless, on Debian.
 import base64
 import json
 import logging
+import multiprocessing
 import os
 import re
 import shlex
@@ -37,6 +38,8 @@ import salt.config
 import salt.loader
 
 logging.disable(logging.CRITICAL)
+
+ENVIRONMENT = dict(os.environ)  # trees may change their own by environ.setval
 
 
 def trees(name):
@@ -93,7 +96,7 @@ def parsed(words):
 
 
 def shell(root, command):
-    return subprocess.run(["sh", "-c", command.replace("ROOT", root)], cwd=root, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False).stdout.decode(
+    return subprocess.run(["sh", "-c", command.replace("ROOT", root)], cwd=root, env=ENVIRONMENT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False).stdout.decode(
         errors="replace"
     )
 
@@ -140,6 +143,8 @@ def steady(value):
 
 
 def record(tree):
+    os.environ.clear()
+    os.environ.update(ENVIRONMENT)
     root = tempfile.mkdtemp(prefix="trees")
     os.makedirs(root + "/w")
     for path, text in tree["files"].items():
@@ -185,7 +190,8 @@ def record(tree):
 
 def main():
     wanted = sys.argv[2:]
-    rows = [record(tree) for tree in trees(sys.argv[1]) if not wanted or tree["name"] in wanted]
+    with multiprocessing.get_context("fork").Pool(1, maxtasksperchild=1) as pool:  # Salt keeps much in its process
+        rows = pool.map(record, [tree for tree in trees(sys.argv[1]) if not wanted or tree["name"] in wanted], 1)
     print("[\n" + ",\n".join(json.dumps(row, ensure_ascii=False) for row in rows) + "\n]")
 
 

@@ -21,6 +21,7 @@ import (
 	"brine/modules/execution/jinja"
 	"brine/modules/execution/key"
 	"brine/modules/execution/linux_sysctl"
+	"brine/modules/execution/localemod"
 	"brine/modules/execution/logmod"
 	"brine/modules/execution/match"
 	"brine/modules/execution/mine"
@@ -66,6 +67,7 @@ func Execution() loader.Table {
 		jinja.Module,
 		key.Module,
 		linux_sysctl.Module,
+		localemod.Module,
 		logmod.Module,
 		match.Module,
 		mine.Module,

@@ -4,6 +4,7 @@ import (
 	"brine/modules/loader"
 	"brine/modules/states/host"
 	"brine/modules/states/ini_manage"
+	"brine/modules/states/locale"
 	"brine/modules/states/sysctl"
 	"brine/modules/states/test"
 	"brine/modules/states/timezone"
@@ -14,6 +15,7 @@ func States() loader.Table {
 	return loader.Table{
 		host.Module,
 		ini_manage.Module,
+		locale.Module,
 		sysctl.Module,
 		test.Module,
 		timezone.Module,

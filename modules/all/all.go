@@ -18,6 +18,7 @@ import (
 	"brine/modules/execution/hosts"
 	"brine/modules/execution/http"
 	"brine/modules/execution/ini_manage"
+	"brine/modules/execution/iptables"
 	"brine/modules/execution/jinja"
 	"brine/modules/execution/key"
 	"brine/modules/execution/linux_sysctl"
@@ -64,6 +65,7 @@ func Execution() loader.Table {
 		hosts.Module,
 		http.Module,
 		ini_manage.Module,
+		iptables.Module,
 		jinja.Module,
 		key.Module,
 		linux_sysctl.Module,

@@ -4,6 +4,7 @@ import (
 	"brine/modules/loader"
 	"brine/modules/states/host"
 	"brine/modules/states/ini_manage"
+	"brine/modules/states/iptables"
 	"brine/modules/states/locale"
 	"brine/modules/states/sysctl"
 	"brine/modules/states/test"
@@ -15,6 +16,7 @@ func States() loader.Table {
 	return loader.Table{
 		host.Module,
 		ini_manage.Module,
+		iptables.Module,
 		locale.Module,
 		sysctl.Module,
 		test.Module,

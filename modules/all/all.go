@@ -2,6 +2,7 @@
 package all
 
 import (
+	"brine/modules/execution/aliases"
 	"brine/modules/execution/aptpkg"
 	"brine/modules/execution/brine"
 	"brine/modules/execution/cmdmod"
@@ -21,6 +22,7 @@ import (
 	"brine/modules/execution/iptables"
 	"brine/modules/execution/jinja"
 	"brine/modules/execution/key"
+	"brine/modules/execution/keyboard"
 	"brine/modules/execution/linux_sysctl"
 	"brine/modules/execution/localemod"
 	"brine/modules/execution/logmod"
@@ -49,6 +51,7 @@ import (
 // Execution are the modules of a minion and of salt-call. Of two with one name the first that loads counts.
 func Execution() loader.Table {
 	return loader.Table{
+		aliases.Module,
 		aptpkg.Module,
 		brine.Module,
 		cmdmod.Module,
@@ -68,6 +71,7 @@ func Execution() loader.Table {
 		iptables.Module,
 		jinja.Module,
 		key.Module,
+		keyboard.Module,
 		linux_sysctl.Module,
 		localemod.Module,
 		logmod.Module,

@@ -2,9 +2,11 @@ package all
 
 import (
 	"brine/modules/loader"
+	"brine/modules/states/alias"
 	"brine/modules/states/host"
 	"brine/modules/states/ini_manage"
 	"brine/modules/states/iptables"
+	"brine/modules/states/keyboard"
 	"brine/modules/states/locale"
 	"brine/modules/states/sysctl"
 	"brine/modules/states/test"
@@ -14,9 +16,11 @@ import (
 // States are the state modules of a minion. Of two with one name the first that loads counts.
 func States() loader.Table {
 	return loader.Table{
+		alias.Module,
 		host.Module,
 		ini_manage.Module,
 		iptables.Module,
+		keyboard.Module,
 		locale.Module,
 		sysctl.Module,
 		test.Module,

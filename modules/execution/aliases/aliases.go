@@ -41,7 +41,7 @@ type (
 	}
 )
 
-// entry is a line: an alias with its target and a comment, or only a comment.
+// entry is a line: an alias with its target and a comment, or something else, which stays as it is (comment).
 type entry struct{ alias, target, comment string }
 
 var line = pattern.New(`^([^:#]*)\s*:?\s*([^#]*?)(\s+#.*|$)`)
@@ -66,11 +66,12 @@ func load(c *loader.Call) (*table, error) {
 		return nil, loader.ExecErr("the table of aliases cannot be read: %s", loader.Message(err))
 	}
 	for text := range strings.Lines(text) {
-		text = strings.TrimSuffix(text, "\n")
-		if m := line.FindStringSubmatch(text); m != nil {
+		text = strings.TrimRight(text, "\r\n")
+		// Unlike Salt: a line without a target stays, as the second line of a long list of targets. Salt empties it.
+		if m := line.FindStringSubmatch(text); m != nil && m[2] != "" && strings.Contains(text, ":") {
 			t.entries = append(t.entries, entry{m[1], m[2], m[3]})
 		} else {
-			t.entries = append(t.entries, entry{comment: strings.TrimSpace(text)})
+			t.entries = append(t.entries, entry{comment: text})
 		}
 	}
 	return t, nil

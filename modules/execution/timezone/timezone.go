@@ -100,9 +100,13 @@ func getZone(c *loader.Call, _ struct{}) (string, error) {
 	return "", loader.ExecErr("Unable to get timezone")
 }
 
-func getZoneCode(c *loader.Call, _ struct{}) (string, error) { return cmdmod.Run(c, []string{"date", "+%Z"}, nil) }
+func getZoneCode(c *loader.Call, _ struct{}) (string, error) {
+	return cmdmod.Run(c, []string{"date", "+%Z"}, nil)
+}
 
-func getOffset(c *loader.Call, _ struct{}) (string, error) { return cmdmod.Run(c, []string{"date", "+%z"}, nil) }
+func getOffset(c *loader.Call, _ struct{}) (string, error) {
+	return cmdmod.Run(c, []string{"date", "+%z"}, nil)
+}
 
 func zoneCompare(c *loader.Call, a zone) (bool, error) {
 	found, err := getZone(c, struct{}{})

@@ -23,6 +23,7 @@ import (
 	"brine/modules/execution/jinja"
 	"brine/modules/execution/key"
 	"brine/modules/execution/keyboard"
+	"brine/modules/execution/kmod"
 	"brine/modules/execution/linux_sysctl"
 	"brine/modules/execution/localemod"
 	"brine/modules/execution/logmod"
@@ -72,6 +73,7 @@ func Execution() loader.Table {
 		jinja.Module,
 		key.Module,
 		keyboard.Module,
+		kmod.Module,
 		linux_sysctl.Module,
 		localemod.Module,
 		logmod.Module,

@@ -7,6 +7,7 @@ import (
 	"brine/modules/states/ini_manage"
 	"brine/modules/states/iptables"
 	"brine/modules/states/keyboard"
+	"brine/modules/states/kmod"
 	"brine/modules/states/locale"
 	"brine/modules/states/sysctl"
 	"brine/modules/states/test"
@@ -21,6 +22,7 @@ func States() loader.Table {
 		ini_manage.Module,
 		iptables.Module,
 		keyboard.Module,
+		kmod.Module,
 		locale.Module,
 		sysctl.Module,
 		test.Module,

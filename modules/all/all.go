@@ -2,6 +2,7 @@
 package all
 
 import (
+	"brine/modules/execution/aliases"
 	"brine/modules/execution/aptpkg"
 	"brine/modules/execution/brine"
 	"brine/modules/execution/cmdmod"
@@ -16,10 +17,17 @@ import (
 	"brine/modules/execution/grains"
 	"brine/modules/execution/groupadd"
 	"brine/modules/execution/hashutil"
+	"brine/modules/execution/hosts"
 	"brine/modules/execution/http"
+	"brine/modules/execution/ini_manage"
+	"brine/modules/execution/iptables"
 	"brine/modules/execution/jinja"
 	"brine/modules/execution/key"
+	"brine/modules/execution/keyboard"
+	"brine/modules/execution/kmod"
 	"brine/modules/execution/linux_shadow"
+	"brine/modules/execution/linux_sysctl"
+	"brine/modules/execution/localemod"
 	"brine/modules/execution/logmod"
 	"brine/modules/execution/match"
 	"brine/modules/execution/mine"
@@ -39,6 +47,7 @@ import (
 	"brine/modules/execution/sysmod"
 	"brine/modules/execution/systemd_service"
 	"brine/modules/execution/test"
+	"brine/modules/execution/timezone"
 	"brine/modules/execution/useradd"
 	"brine/modules/loader"
 )
@@ -46,6 +55,7 @@ import (
 // Execution are the modules of a minion and of salt-call. Of two with one name the first that loads counts.
 func Execution() loader.Table {
 	return loader.Table{
+		aliases.Module,
 		aptpkg.Module,
 		brine.Module,
 		cmdmod.Module,
@@ -60,10 +70,17 @@ func Execution() loader.Table {
 		grains.Module,
 		groupadd.Module,
 		hashutil.Module,
+		hosts.Module,
 		http.Module,
+		ini_manage.Module,
+		iptables.Module,
 		jinja.Module,
 		key.Module,
+		keyboard.Module,
+		kmod.Module,
 		linux_shadow.Module,
+		linux_sysctl.Module,
+		localemod.Module,
 		logmod.Module,
 		match.Module,
 		mine.Module,
@@ -83,6 +100,7 @@ func Execution() loader.Table {
 		sysmod.Module,
 		systemd_service.Module,
 		test.Module,
+		timezone.Module,
 		useradd.Module,
 	}
 }

@@ -2,6 +2,7 @@ package all
 
 import (
 	"brine/modules/loader"
+	"brine/modules/states/alias"
 	"brine/modules/states/beacon"
 	"brine/modules/states/cmd"
 	"brine/modules/states/cron"
@@ -10,7 +11,13 @@ import (
 	"brine/modules/states/file"
 	"brine/modules/states/grains"
 	"brine/modules/states/group"
+	"brine/modules/states/host"
 	"brine/modules/states/http"
+	"brine/modules/states/ini_manage"
+	"brine/modules/states/iptables"
+	"brine/modules/states/keyboard"
+	"brine/modules/states/kmod"
+	"brine/modules/states/locale"
 	"brine/modules/states/loop"
 	"brine/modules/states/module"
 	"brine/modules/states/process"
@@ -19,13 +26,16 @@ import (
 	"brine/modules/states/service"
 	"brine/modules/states/stateconf"
 	"brine/modules/states/status"
+	"brine/modules/states/sysctl"
 	"brine/modules/states/test"
+	"brine/modules/states/timezone"
 	"brine/modules/states/user"
 )
 
 // States are the state modules of a minion. Of two with one name the first that loads counts.
 func States() loader.Table {
 	return loader.Table{
+		alias.Module,
 		beacon.Module,
 		cmd.Module,
 		cron.Module,
@@ -34,7 +44,13 @@ func States() loader.Table {
 		file.Module,
 		grains.Module,
 		group.Module,
+		host.Module,
 		http.Module,
+		ini_manage.Module,
+		iptables.Module,
+		keyboard.Module,
+		kmod.Module,
+		locale.Module,
 		loop.Module,
 		module.Module,
 		process.Module,
@@ -43,7 +59,9 @@ func States() loader.Table {
 		service.Module,
 		stateconf.Module,
 		status.Module,
+		sysctl.Module,
 		test.Module,
+		timezone.Module,
 		user.Module,
 	}
 }

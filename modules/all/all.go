@@ -12,6 +12,7 @@ import (
 	"brine/modules/execution/environ"
 	"brine/modules/execution/event"
 	"brine/modules/execution/file"
+	"brine/modules/execution/git"
 	"brine/modules/execution/grains"
 	"brine/modules/execution/groupadd"
 	"brine/modules/execution/hashutil"
@@ -53,6 +54,7 @@ func Execution() loader.Table {
 		environ.Module,
 		event.Module,
 		file.Module,
+		git.Module,
 		grains.Module,
 		groupadd.Module,
 		hashutil.Module,

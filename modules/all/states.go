@@ -2,12 +2,14 @@ package all
 
 import (
 	"brine/modules/loader"
+	"brine/modules/states/git"
 	"brine/modules/states/test"
 )
 
 // States are the state modules of a minion. Of two with one name the first that loads counts.
 func States() loader.Table {
 	return loader.Table{
+		git.Module,
 		test.Module,
 	}
 }

@@ -3,6 +3,7 @@ package all
 
 import (
 	"brine/modules/execution/aptpkg"
+	"brine/modules/execution/archive"
 	"brine/modules/execution/brine"
 	"brine/modules/execution/cmdmod"
 	"brine/modules/execution/config"
@@ -45,6 +46,7 @@ import (
 func Execution() loader.Table {
 	return loader.Table{
 		aptpkg.Module,
+		archive.Module,
 		brine.Module,
 		cmdmod.Module,
 		config.Module,

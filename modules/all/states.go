@@ -2,6 +2,7 @@ package all
 
 import (
 	"brine/modules/loader"
+	"brine/modules/states/archive"
 	"brine/modules/states/file"
 	"brine/modules/states/git"
 	"brine/modules/states/test"
@@ -10,6 +11,7 @@ import (
 // States are the state modules of a minion. Of two with one name the first that loads counts.
 func States() loader.Table {
 	return loader.Table{
+		archive.Module,
 		file.Module,
 		git.Module,
 		test.Module,

@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"brine/modules/execution/git"
+	"brine/modules/host/safefile"
 	"brine/modules/loader"
 	"brine/modules/states"
 	"brine/modules/text/pattern"
@@ -152,7 +153,7 @@ func isFile(path string) bool {
 
 // clear removes what is in a directory, by its descriptor; what could not be removed is told.
 func clear(dir string) (why string) {
-	root, err := os.OpenRoot(dir)
+	root, err := safefile.OpenRoot(dir)
 	if err != nil {
 		return err.Error()
 	}

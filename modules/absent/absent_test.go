@@ -29,7 +29,9 @@ func has(t *testing.T) map[string]bool {
 	t.Helper()
 	out := map[string]bool{}
 	registries := map[string]*loader.Registry{absent.Execution: execution.Machine{}.Functions(),
-		absent.Runner: loader.NewRegistry(), absent.Wheel: loader.NewRegistry()}
+		absent.Runner: loader.NewRegistry(), absent.Wheel: loader.NewRegistry(),
+		absent.State: loader.NewRegistry()}
+	registries[absent.State].Offer(all.States())
 	registries[absent.Runner].Offer(all.Runners(runners.Options{}))
 	registries[absent.Wheel].Offer(all.Wheel(wheel.Options{}))
 	for kind, reg := range registries {

@@ -212,3 +212,10 @@ func (r *Result) Map() *payload.Map {
 	}
 	return out
 }
+
+// Nested calls a function whose arguments are bound, as a part of the job of c. A panic of it is an error.
+func Nested(c *Call, f *Func, a Args) (any, error) {
+	nested := *c
+	nested.Fun, nested.depth = f.Name, c.depth+1
+	return guard(func() (any, error) { return f.Run(&nested, a) })
+}

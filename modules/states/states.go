@@ -9,7 +9,6 @@ package states
 
 import (
 	"context"
-	"strings"
 
 	"brine/modules/loader"
 	"brine/wire/payload"
@@ -97,10 +96,4 @@ func Fn[A any](name string, plan func(*Call, A) (Plan, error), doc string, examp
 		f.Doc += "\n    " + line
 	}
 	return f
-}
-
-// Tag is the key of a chunk in the returns of a run: STATE_|-ID_|-NAME_|-FUN.
-func Tag(chunk *payload.Map) string {
-	return strings.Join([]string{python.Str(chunk.Value("state")), python.Str(chunk.Value("__id__")),
-		python.Str(chunk.Value("name")), python.Str(chunk.Value("fun"))}, "_|-")
 }

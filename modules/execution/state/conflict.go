@@ -2,7 +2,6 @@ package state
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"brine/modules/loader"
@@ -13,8 +12,6 @@ import (
 // watching are the state modules of Salt 3008.3 that have a function for watch (mod_watch).
 var watching = []string{"at", "cmd", "etcd", "event", "module", "mount", "pkg", "service", "test"}
 
-func hasModWatch(module string) bool { return slices.Contains(watching, module) }
-
 // conflicts names the functions of states that run at the moment, in Salt's words; nil when none does, or the call may
 // run beside them.
 func conflicts(c *loader.Call, a shown) (out []string) {
@@ -23,7 +20,7 @@ func conflicts(c *loader.Call, a shown) (out []string) {
 	}
 	for _, job := range c.Host().Jobs.Running() {
 		jid := python.Str(job.Value("jid"))
-		if jid == c.JID || !strings.HasPrefix(job.Str("fun"), "state.") {
+		if jid == c.JID || !isRun(job) {
 			continue
 		}
 		started := "None"
@@ -35,3 +32,6 @@ func conflicts(c *loader.Call, a shown) (out []string) {
 	}
 	return out
 }
+
+// isRun tells whether a job runs a function of states.
+func isRun(job *payload.Map) bool { return strings.HasPrefix(job.Str("fun"), "state.") }

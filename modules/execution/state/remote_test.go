@@ -2,7 +2,6 @@ package state_test
 
 import (
 	"context"
-	"strings"
 	"testing"
 
 	"brine/modules/fileclient"
@@ -72,15 +71,5 @@ func TestConflict(t *testing.T) {
 	v, _, err := modtest.Call(t, env, "state.show_sls", []any{"t"}, payload.M("concurrent", true))
 	if m, ok := v.(*payload.Map); err != nil || !ok || !m.Has("a") {
 		t.Errorf("concurrent: got %v, %v", v, err)
-	}
-}
-
-// TestApplies: what applies states is absent by name.
-func TestApplies(t *testing.T) {
-	env, _ := minionOf(t, payload.NewMap(0), nil)
-	for _, fun := range []string{"state.apply", "state.highstate", "state.single"} {
-		if text := env.Registry.MissingText(fun); !strings.Contains(text, "brine does not have") {
-			t.Errorf("%s: %s", fun, text)
-		}
 	}
 }

@@ -3,66 +3,22 @@ package state_test
 import (
 	"encoding/json"
 	"os"
-	"path/filepath"
 	"strings"
-	"sync"
 	"testing"
 
-	"brine/config"
-	"brine/modules/absent"
-	"brine/modules/all"
 	"brine/modules/loader"
 	"brine/modules/modtest"
 	"brine/modules/outputters"
-	"brine/modules/pillar"
+	"brine/modules/states/statetest"
 	"brine/wire/payload"
 	"brine/wire/python/pyjson"
 
 	"github.com/google/go-cmp/cmp"
 )
 
-// minionOf is a masterless minion with trees and options, files of them by path; dir is where they are.
+// minionOf is a masterless minion with trees and options.
 func minionOf(t testing.TB, files, opts *payload.Map) (env *loader.Env, dir string) {
-	t.Helper()
-	texts := map[string]string{}
-	for path, text := range files.All() {
-		texts[path.(string)] = text.(string)
-	}
-	dir = modtest.Files(t, texts)
-	grains := payload.M("id", "web1", "os", "Debian", "os_family", "Debian", "kernel", "Linux")
-	own := payload.M("root_dir", dir, "cachedir", dir+"/cache", "id", "web1", "file_client", "local", "pillar_roots",
-		payload.M("base", []any{dir + "/pillar"}), "file_roots",
-		payload.M("base", []any{dir + "/base"}, "dev", []any{dir + "/dev"}))
-	for key, v := range opts.All() {
-		if key == any("grains") {
-			grains.Update(v.(*payload.Map))
-		} else {
-			own.Set(key, v)
-		}
-	}
-	if err := os.WriteFile(filepath.Join(dir, "minion"), []byte(outputters.JSON(own)), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	minion, err := config.LoadMinion(filepath.Join(dir, "minion"), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	raw := minion.Raw.Clone().Set("local", true).Set("__cli", "salt-call")
-	reg := loader.NewRegistry()
-	reg.Lacks(absent.Of(absent.Execution))
-	reg.Offer(all.Execution())
-	env = &loader.Env{Registry: reg, ID: "web1", Opts: func() *payload.Map { return raw },
-		Grains: func() *payload.Map { return grains }, Host: loader.Host{Log: &modtest.Log{}}}
-	source := pillar.NewOwn(env)
-	env.Host.Secrets = source
-	env.Pillar = sync.OnceValue(func() *payload.Map {
-		v, err := source.Compile(t.Context(), loader.PillarQuery{})
-		if err != nil {
-			t.Error(err)
-		}
-		return v
-	})
-	return env, dir
+	return statetest.Minion(t, files, opts)
 }
 
 // recorded are the trees with what Salt answers.

@@ -151,8 +151,8 @@ func showTop(c *loader.Call, a shown) (any, error) {
 	return matches, nil
 }
 
-// highstate compiles the highstate as far as high data.
-func highstate(c *loader.Call, a shown) (s *session, data *payload.Map, errs []string, err error) {
+// compiledHigh compiles the highstate as far as high data.
+func compiledHigh(c *loader.Call, a shown) (s *session, data *payload.Map, errs []string, err error) {
 	s, err = begin(c, a.KW, settings{override: true})
 	if err != nil {
 		return nil, nil, nil, err
@@ -169,7 +169,7 @@ func showHighstate(c *loader.Call, a shown) (any, error) {
 	if conflict := conflicts(c, a); conflict != nil {
 		return refuse(c, conflict), nil
 	}
-	_, data, errs, err := highstate(c, a)
+	_, data, errs, err := compiledHigh(c, a)
 	switch {
 	case err != nil:
 		return nil, err
@@ -184,7 +184,7 @@ func graphHighstate(c *loader.Call, a shown) (any, error) {
 	if conflict := conflicts(c, a); conflict != nil {
 		return refuse(c, conflict), nil
 	}
-	s, data, errs, err := highstate(c, a)
+	s, data, errs, err := compiledHigh(c, a)
 	switch {
 	case err != nil:
 		return nil, err

@@ -1,6 +1,6 @@
-// Package state is the execution module state, as far as it shows what would be applied: top files, SLS files, high and
-// low data. modules/states/run compiles; this package brings it the files of the file server, the renderers, the pillar
-// and the options. It answers to salt/modules/state.py.
+// Package state is the execution module state: it applies states and shows what would be applied. modules/states/run
+// compiles and carries out; this package brings it the files of the file server, the renderers, the pillar and the
+// options. It answers to salt/modules/state.py.
 package state
 
 import (
@@ -13,7 +13,7 @@ import (
 // Module is the module state.
 func Module() loader.Module {
 	return loader.Module{File: "state", Virtual: loader.Always, Funcs: func() []loader.Func {
-		return slices.Concat(ofSLS(), ofTop())
+		return slices.Concat(ofSLS(), ofTop(), applying(), alone(), switching(), pausing(), requesting())
 	}}
 }
 
@@ -30,7 +30,6 @@ func ofSLS() []loader.Func {
 			"state.sls_exists core,edit.vim saltenv=dev"),
 		loader.Fn("id_exists", idExists, "Tell whether IDs are in SLS files.",
 			"state.id_exists create_myfile,update_template filestate saltenv=dev"),
-		loader.Fn("list_disabled", listDisabled, "List the states that are disabled.", "state.list_disabled"),
 	}
 }
 

@@ -50,6 +50,8 @@ func TestVirtual(t *testing.T) {
 // place is a host with one grain, kernel.
 type place string
 
+func (place) Has(string) bool { return false }
+
 func (p place) Grain(name string) (any, bool) { return string(p), name == "kernel" && p != "" }
 
 // TestNoOption: a name that systemctl would take for an option starts no program.

@@ -25,6 +25,8 @@ type Options struct {
 	Match  top.Matcher
 	// Watches tells whether a state module has a function for watch (mod_watch).
 	Watches func(module string) bool
+	// Aggregates tells whether a state module can carry several chunks out together (mod_aggregate); nil: none can.
+	Aggregates func(module string) bool
 	// Forbidden are globs of state functions that are left out (grain state_runs_disabled).
 	Forbidden []string
 	Log       func(text string)
@@ -36,6 +38,7 @@ type Compiler struct {
 	available *sls.Available
 	tops      *top.Tops
 	sls       *sls.Compiler
+	left      []Disabled
 }
 
 // New returns a compiler.
@@ -119,7 +122,8 @@ func (c *Compiler) Dot(data *payload.Map) string { return low.Dot(data, c.rules(
 
 // rules are how chunks are made.
 func (c *Compiler) rules() low.Options {
-	return low.Options{Disabled: c.disabled(), Watches: c.opt.Watches, Allowed: c.allowed}
+	return low.Options{Disabled: c.disabled(), Watches: c.opt.Watches, Allowed: c.allowed,
+		Aggregates: c.aggregates}
 }
 
 // disabled are the requisites that mean nothing.
@@ -131,20 +135,68 @@ func (c *Compiler) disabled() []string {
 	return []string{loader.Text(v)}
 }
 
+// aggregates tells whether a chunk may be carried out together with others (State._allow_aggregate).
+func (c *Compiler) aggregates(chunk *payload.Map) bool {
+	want, own := chunk.Get("aggregate")
+	if !own {
+		want = c.opt.Opts.Value("state_aggregate")
+	}
+	list, isList := want.([]any)
+	if want != true && !(isList && slices.Contains(list, chunk.Value("state"))) {
+		return false
+	}
+	return c.opt.Aggregates != nil && c.opt.Aggregates(chunk.Str("state"))
+}
+
 // allowed tells whether nobody has disabled the function of a chunk.
 func (c *Compiler) allowed(chunk *payload.Map) bool {
 	fun := chunk.Str("state") + "." + python.Str(chunk.Value("fun"))
-	return !slices.ContainsFunc(c.opt.Forbidden, func(glob string) bool { return fnmatch.Match(glob, fun) })
+	for _, glob := range c.opt.Forbidden {
+		if fnmatch.Match(glob, fun) {
+			c.left = append(c.left, Disabled{chunk, glob})
+			return false
+		}
+	}
+	return true
+}
+
+// Disabled is a chunk that is left out because somebody has disabled its function.
+type Disabled struct {
+	Chunk   *payload.Map
+	Pattern string // that forbids it
+}
+
+// Steps is Low with what each chunk waits for, and with the chunks that are left out.
+func (c *Compiler) Steps(data *payload.Map, errs []string) ([]*low.Step, []Disabled, []string) {
+	if errs = prepared(data, c.disabled(), errs); len(errs) > 0 {
+		return nil, nil, errs
+	}
+	return c.StepsOf(data)
+}
+
+// StepsOf are the steps of high data as it is written.
+func (c *Compiler) StepsOf(data *payload.Map) ([]*low.Step, []Disabled, []string) {
+	c.left = nil
+	steps, errs := low.Order(data, c.rules())
+	if len(errs) > 0 {
+		return nil, nil, errs
+	}
+	return steps, c.left, nil
+}
+
+// prepared brings extensions, excludes and the requisites of other states into high data.
+func prepared(data *payload.Map, disabled, errs []string) []string {
+	errs = append(errs, high.Extend(data)...)
+	errs = append(errs, high.Verify(data)...)
+	errs = append(errs, high.RequisitesIn(data, disabled)...)
+	high.Exclude(data)
+	return errs
 }
 
 // Low brings extensions, excludes and the requisites of other states into high data, which it changes, and makes chunks
 // of it, in their order. With errors there are no chunks.
 func (c *Compiler) Low(data *payload.Map, errs []string) ([]*payload.Map, []string) {
-	errs = append(errs, high.Extend(data)...)
-	errs = append(errs, high.Verify(data)...)
-	errs = append(errs, high.RequisitesIn(data, c.disabled())...)
-	high.Exclude(data)
-	if len(errs) > 0 {
+	if errs = prepared(data, c.disabled(), errs); len(errs) > 0 {
 		return nil, errs
 	}
 	chunks, errs := c.Chunks(data)

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -22,7 +23,7 @@ var inTraceback = regexp.MustCompile(`(?s)Traceback \(most recent call last\):\n
 func steady(v any) any {
 	switch x := v.(type) {
 	case string:
-		return inTraceback.ReplaceAllString(x, "$1\n")
+		return sortedFailures(inTraceback.ReplaceAllString(x, "$1\n"))
 	case []any:
 		out := make([]any, len(x))
 		for i, item := range x {
@@ -44,6 +45,17 @@ func steady(v any) any {
 		return out
 	}
 	return v
+}
+
+// sortedFailures sorts the requisites that a comment names, which are a set in Salt.
+func sortedFailures(text string) string {
+	names, ok := strings.CutPrefix(text, "One or more requisite failed: ")
+	if !ok {
+		return text
+	}
+	list := strings.Split(names, ", ")
+	slices.Sort(list)
+	return "One or more requisite failed: " + strings.Join(list, ", ")
 }
 
 // listing is listing of record.py.

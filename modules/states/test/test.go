@@ -8,6 +8,7 @@ import (
 
 	"brine/modules/loader"
 	"brine/modules/states"
+	"brine/modules/states/run/low"
 	"brine/wire/payload"
 	"brine/wire/python"
 )
@@ -165,7 +166,7 @@ func watch(c *states.Call, a watching) (states.Plan, error) {
 	results := c.Run.Results()
 	for _, v := range c.Chunk.Map("__reqs__").List("watch") {
 		req, _ := v.(*payload.Map)
-		if python.Truth(results.Map(states.Tag(req)).Value("changes")) {
+		if python.Truth(results.Map(low.Tag(req)).Value("changes")) {
 			changed = append(changed, req.Str("state")+": "+req.Str("__id__"))
 		}
 	}

@@ -22,6 +22,8 @@ type Options struct {
 	Watches func(module string) bool
 	// Allowed tells whether a chunk may be there at all. nil: all may.
 	Allowed func(chunk *payload.Map) bool
+	// Aggregates tells whether a chunk may be carried out together with others of its module. nil: none may.
+	Aggregates func(chunk *payload.Map) bool
 }
 
 // Compile turns high data that high.Verify has nothing against into chunks in their order. A chunk holds state (the
@@ -30,8 +32,18 @@ type Options struct {
 //
 // Without an order of its own a chunk comes after those with a smaller one, and by its name then.
 func Compile(data *payload.Map, opt Options) (chunks []*payload.Map, errs []string) {
+	steps, errs := Order(data, opt)
+	for _, s := range steps {
+		chunks = append(chunks, s.Chunk)
+	}
+	return chunks, errs
+}
+
+// Order is Compile with what each chunk waits for.
+func Order(data *payload.Map, opt Options) (steps []*Step, errs []string) {
 	g, chunks := opt.graph(data)
-	return g.order(chunks, opt.Watches)
+	sorted, errs := g.order(chunks, opt.Watches)
+	return g.steps(sorted, opt.Aggregates), errs
 }
 
 // graph makes the chunks, and the graph that holds them without edges.
@@ -61,7 +73,7 @@ func (opt Options) graph(data *payload.Map) (*graph, []*payload.Map) {
 }
 
 // order connects the chunks by their requisites and sorts them.
-func (g *graph) order(chunks []*payload.Map, watches func(module string) bool) (out []*payload.Map, errs []string) {
+func (g *graph) order(chunks []*payload.Map, watches func(module string) bool) (out []*node, errs []string) {
 	limit := int64(1)
 	for _, chunk := range chunks {
 		if watches != nil && !watches(chunk.Str("state")) {
@@ -168,8 +180,8 @@ func withNames(names []any, more any) []any {
 	return names
 }
 
-// tagOf tells chunks apart.
-func tagOf(chunk *payload.Map) string {
+// Tag is the key of a chunk in the returns of a run: STATE_|-ID_|-NAME_|-FUN.
+func Tag(chunk *payload.Map) string {
 	return strings.Join([]string{python.Str(chunk.Value("state")), python.Str(chunk.Value("__id__")),
 		python.Str(chunk.Value("name")), python.Str(chunk.Value("fun"))}, "_|-")
 }

@@ -24,6 +24,7 @@ type node struct {
 	chunk    *payload.Map
 	out, in  []edges
 	position int
+	test     bool // it stands for the test run
 }
 
 // edges lead to or come from one other node; there is one of a kind at most.
@@ -63,7 +64,7 @@ func (g *graph) node(id string, chunk *payload.Map) *node {
 }
 
 func (g *graph) add(chunk *payload.Map) {
-	n := g.node(tagOf(chunk), chunk)
+	n := g.node(Tag(chunk), chunk)
 	state, name, id := python.Str(chunk.Value("state")), python.Str(chunk.Value("name")),
 		python.Str(chunk.Value("__id__"))
 	for _, key := range [][2]string{{state, name}, {state, id}, {"id", id}, {"id", name}} {
@@ -176,7 +177,7 @@ const testRun = "_|-__prereq_test__"
 
 // link makes a chunk depend on a node. A chunk that is run in test mode for another one's prereq depends on it twice.
 func (g *graph) link(chunk *payload.Map, on *node, kind string) {
-	n := g.byID[tagOf(chunk)]
+	n := g.byID[Tag(chunk)]
 	if kind == "prereq" {
 		g.linkPrereq(n, on)
 		return
@@ -194,6 +195,7 @@ func (g *graph) linkPrereq(n, on *node) {
 	test := g.byID[on.id+testRun]
 	if test == nil {
 		test = g.node(on.id+testRun, on.chunk)
+		test.test = true
 		for _, e := range slices.Clone(on.in) {
 			for _, kind := range e.kinds {
 				if kind != "prereq" {

@@ -40,9 +40,9 @@ func (r *ready) Pop() any {
 	return x
 }
 
-// sort returns the chunks in their order; false when some wait for each other. limit is the order of a chunk that has
+// sort returns the nodes in their order; false when some wait for each other. limit is the order of a chunk that has
 // none.
-func (g *graph) sort(limit float64) (chunks []*payload.Map, ok bool) {
+func (g *graph) sort(limit float64) (sorted []*node, ok bool) {
 	waits := map[*node]int{}
 	var now ready
 	for _, n := range g.nodes {
@@ -55,14 +55,14 @@ func (g *graph) sort(limit float64) (chunks []*payload.Map, ok bool) {
 	}
 	for now.Len() > 0 {
 		n := heap.Pop(&now).(ranked).node
-		chunks = append(chunks, n.chunk)
+		sorted = append(sorted, n)
 		for _, e := range n.out {
 			if waits[e.to] -= len(e.kinds); waits[e.to] == 0 {
 				heap.Push(&now, ranked{e.to, e.to.rank(limit)})
 			}
 		}
 	}
-	return chunks, len(chunks) == len(g.nodes)
+	return sorted, len(sorted) == len(g.nodes)
 }
 
 // rank settles the order of a chunk and returns where its node stands.

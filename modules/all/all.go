@@ -27,6 +27,7 @@ import (
 	"brine/modules/execution/mod_random"
 	"brine/modules/execution/network"
 	"brine/modules/execution/pillar"
+	"brine/modules/execution/pip"
 	"brine/modules/execution/publish"
 	"brine/modules/execution/saltutil"
 	"brine/modules/execution/schedule"
@@ -39,6 +40,7 @@ import (
 	"brine/modules/execution/systemd_service"
 	"brine/modules/execution/test"
 	"brine/modules/execution/useradd"
+	"brine/modules/execution/virtualenv_mod"
 	"brine/modules/loader"
 )
 
@@ -70,6 +72,7 @@ func Execution() loader.Table {
 		mod_random.Module,
 		network.Module,
 		pillar.Module,
+		pip.Module,
 		publish.Module,
 		saltutil.Module,
 		schedule.Module,
@@ -82,5 +85,6 @@ func Execution() loader.Table {
 		systemd_service.Module,
 		test.Module,
 		useradd.Module,
+		virtualenv_mod.Module,
 	}
 }

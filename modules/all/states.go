@@ -5,7 +5,9 @@ import (
 	"brine/modules/states/archive"
 	"brine/modules/states/file"
 	"brine/modules/states/git"
+	"brine/modules/states/pip_state"
 	"brine/modules/states/test"
+	"brine/modules/states/virtualenv_mod"
 )
 
 // States are the state modules of a minion. Of two with one name the first that loads counts.
@@ -14,6 +16,8 @@ func States() loader.Table {
 		archive.Module,
 		file.Module,
 		git.Module,
+		pip_state.Module,
 		test.Module,
+		virtualenv_mod.Module,
 	}
 }

@@ -98,12 +98,12 @@ func archive(c *loader.Call, a struct {
 		if prefix == "" {
 			prefix = filepath.Base(w.Cwd) + "/"
 		}
-		line = append(line, "--prefix="+prefix)
+		line = append(line, "--prefix", prefix)
 	}
 	if python.Truth(format) {
-		line = append(line, "--format="+python.Str(format))
+		line = append(line, "--format", python.Str(format))
 	}
-	line, err = operands(append(line, "--output="+Expand(a.Output, a.User)), a.Rev)
+	line, err = operands(append(line, "--output", Expand(a.Output, a.User)), a.Rev)
 	if err == nil {
 		_, err = w.Out(line...)
 	}

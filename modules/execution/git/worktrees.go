@@ -175,7 +175,7 @@ func worktreePrune(c *loader.Call, a struct {
 		command = append(command, "--verbose")
 	}
 	if python.Truth(a.Expire) {
-		command = append(command, "--expire="+python.Str(a.Expire))
+		command = append(command, "--expire", python.Str(a.Expire))
 	}
 	line, err := a.command(command...)
 	if err != nil {

@@ -42,7 +42,9 @@ func present(c *states.Call, a presentArgs) (states.Plan, error) {
 		}
 	}
 	return states.Would(text, changes, func() (states.Done, error) {
+		made := payload.NewMap(0)
 		if forced {
+			made.Set("forced init", true)
 			if err := os.RemoveAll(a.Name); err != nil {
 				return states.Failed("Unable to remove "+a.Name+": "+err.Error(), nil)
 			}
@@ -59,7 +61,7 @@ func present(c *states.Call, a presentArgs) (states.Plan, error) {
 		if python.Truth(a.Separate) {
 			said = append(said, "Gitdir set to "+python.Str(a.Separate))
 		}
-		return states.Changed(sentences(said), changes)
+		return states.Changed(sentences(said), made.Set("new", a.Name))
 	}), nil
 }
 

@@ -17,7 +17,7 @@ const BackupDir = "file_backup"
 // Backup copies a file to CACHE/file_backup/PATH_STAMP, as private as the file itself: with its owner and its mode, in
 // folders that only this user enters. It returns the path of the copy.
 func Backup(path, cache string, now time.Time) (string, error) {
-	in, a, err := openPlain(path)
+	in, a, err := open(path, unix.O_RDONLY)
 	if err != nil {
 		return "", err
 	}
@@ -42,14 +42,20 @@ func Backup(path, cache string, now time.Time) (string, error) {
 	return to, nil
 }
 
-// openPlain opens a plain file, and tells its owner and mode. A link in the place is followed.
-func openPlain(path string) (*os.File, Attrs, error) {
+// Open opens a plain file that is there: flag is O_RDONLY, O_WRONLY or O_RDWR. A link in the place is followed.
+func Open(path string, flag int) (*os.File, error) {
+	f, _, err := open(path, flag)
+	return f, err
+}
+
+// open opens a plain file, and tells its owner and mode.
+func open(path string, flag int) (*os.File, Attrs, error) {
 	p, err := At(path, true)
 	if err != nil {
 		return nil, Attrs{}, err
 	}
 	defer p.Close()
-	fd, err := unix.Openat(p.dir, p.Name, unix.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
+	fd, err := unix.Openat(p.dir, p.Name, flag|unix.O_NOFOLLOW|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
 	if err != nil {
 		return nil, Attrs{}, p.wrong("open", err)
 	}

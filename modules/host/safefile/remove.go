@@ -18,6 +18,16 @@ func Remove(path string) error {
 	return p.Remove()
 }
 
+// RemoveDir removes a directory that is empty.
+func RemoveDir(path string) error {
+	p, err := At(path, false)
+	if err != nil {
+		return err
+	}
+	defer p.Close()
+	return p.wrong("rmdir", unix.Unlinkat(p.dir, p.Name, unix.AT_REMOVEDIR))
+}
+
 // deepest is how deeply directories may lie in each other.
 const deepest = 10_000
 

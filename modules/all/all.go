@@ -41,6 +41,7 @@ import (
 	"brine/modules/execution/test"
 	"brine/modules/execution/useradd"
 	"brine/modules/execution/virtualenv_mod"
+	"brine/modules/execution/x509_v2"
 	"brine/modules/loader"
 )
 
@@ -86,5 +87,6 @@ func Execution() loader.Table {
 		test.Module,
 		useradd.Module,
 		virtualenv_mod.Module,
+		x509_v2.Module,
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"brine/modules/states/pip_state"
 	"brine/modules/states/test"
 	"brine/modules/states/virtualenv_mod"
+	"brine/modules/states/x509_v2"
 )
 
 // States are the state modules of a minion. Of two with one name the first that loads counts.
@@ -19,5 +20,6 @@ func States() loader.Table {
 		pip_state.Module,
 		test.Module,
 		virtualenv_mod.Module,
+		x509_v2.Module,
 	}
 }

@@ -2,6 +2,7 @@ package archive
 
 import (
 	"errors"
+	"io/fs"
 	"net/url"
 	"os"
 	"slices"
@@ -143,6 +144,10 @@ func List(c *loader.Call, name, file, form string, options any) (*Contents, erro
 		return l, nil
 	case c.Ctx.Err() != nil:
 		return nil, err
+	case err == errTruncated:
+		return nil, loader.ExecErr("Uncaught exception '%v' when listing contents of %s", err, name)
+	case errors.As(err, new(*fs.PathError)):
+		return nil, loader.ExecErr("Failed to list contents of %s: %s", name, osText(err))
 	case form == "zip" && errors.Is(err, errForm):
 		return nil, loader.ExecErr("%s is not a ZIP file", name)
 	case form == "tar" && python.Truth(options):
@@ -268,7 +273,7 @@ func isEncrypted(c *loader.Call, a struct {
 	case errors.Is(err, errForm):
 		return false, at(file, loader.ExecErr("%s is not a ZIP file", a.Name))
 	case err != nil:
-		return false, at(file, loader.ExecErr("%v", err))
+		return false, at(file, loader.ExecErr("%s", osText(err)))
 	}
 	if a.Clean {
 		_ = os.Remove(file)

@@ -26,6 +26,9 @@ type Contents struct {
 // errForm means a file that is no archive of the form.
 var errForm = errors.New("it is no such archive")
 
+// errTruncated means a compressed file of which the end is missing; the text is Python's.
+var errTruncated = errors.New("Compressed file ended before the end-of-stream marker was reached")
+
 // Scan reads the names in a tar or zip archive.
 func Scan(ctx context.Context, file, form string) (*Contents, error) {
 	if form == "zip" {
@@ -50,6 +53,8 @@ func Scan(ctx context.Context, file, form string) (*Contents, error) {
 			return nil, context.Cause(ctx)
 		case err == io.EOF:
 			return c, emptyTar(s)
+		case errors.Is(err, io.ErrUnexpectedEOF) && s.packed:
+			return nil, errTruncated
 		case err != nil && count > 0 && !errors.Is(err, tar.ErrHeader) && !errors.Is(err, io.ErrUnexpectedEOF):
 			return nil, err
 		case err != nil:

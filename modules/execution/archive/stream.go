@@ -17,6 +17,7 @@ import (
 // stream is an archive as it is uncompressed.
 type stream struct {
 	io.Reader
+	packed bool // it is compressed
 	close []func() error
 }
 
@@ -59,7 +60,7 @@ func openStream(ctx context.Context, file string) (s *stream, err error) {
 	}
 	in := bufio.NewReaderSize(f, 1<<16)
 	head, _ := in.Peek(6)
-	s.Reader = in
+	s.Reader, s.packed = in, true
 	switch {
 	case bytes.HasPrefix(head, []byte("\x1f\x8b")):
 		if s.Reader, err = gzip.NewReader(in); err != nil {
@@ -68,11 +69,13 @@ func openStream(ctx context.Context, file string) (s *stream, err error) {
 	case bytes.HasPrefix(head, []byte("BZh")):
 		s.Reader = bzip2.NewReader(in)
 	default:
+		s.packed = false
 		for _, p := range programs {
 			if bytes.HasPrefix(head, []byte(p.magic)) {
 				if err := s.through(ctx, append(p.argv[:len(p.argv):len(p.argv)], "--", file)); err != nil {
 					return nil, err
 				}
+				s.packed = true
 				break
 			}
 		}

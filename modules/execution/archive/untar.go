@@ -3,6 +3,7 @@ package archive
 import (
 	"archive/tar"
 	"context"
+	"errors"
 	"io"
 	"io/fs"
 	"os"
@@ -18,10 +19,11 @@ func Untar(ctx context.Context, file string, root *os.Root) (names []string, err
 	}
 	defer s.Close()
 	t, who := &target{ctx: ctx, root: root}, newOwners(ctx)
+	defer func() { err = errors.Join(err, t.finish()) }()
 	for in := tar.NewReader(s); len(names) <= maxMembers; {
 		h, err := in.Next()
 		if err == io.EOF {
-			return names, t.finish()
+			return names, nil
 		}
 		if err != nil {
 			return names, err

@@ -42,6 +42,13 @@ func unzipped(c *loader.Call, a unzipArgs) ([]any, error) {
 	if err != nil {
 		return nil, err
 	}
+	z, err := openZip(a.File)
+	if err == nil {
+		err = z.Close() // one that is none makes no directory
+	}
+	if err != nil {
+		return nil, unpackFailed(err)
+	}
 	if err := os.MkdirAll(a.Dest, 0o777); err != nil {
 		return nil, unpackFailed(err)
 	}
@@ -117,6 +124,7 @@ func Unzip(ctx context.Context, file string, root *os.Root, o ZipOptions) (names
 	}
 	t := &target{ctx: ctx, root: root, as: o.as}
 	left := &bounded{left: allowed(z.size), size: z.size}
+	defer func() { err = errors.Join(err, t.finish()) }()
 	for _, f := range z.File {
 		if slices.Contains(o.Excludes, f.Name) {
 			continue
@@ -126,7 +134,7 @@ func Unzip(ctx context.Context, file string, root *os.Root, o ZipOptions) (names
 		}
 		names = append(names, f.Name)
 	}
-	return names, t.finish()
+	return names, nil
 }
 
 // unzip unpacks one member.
@@ -180,7 +188,7 @@ func openMember(f *zip.File, password string) (io.ReadCloser, error) {
 		return f.Open()
 	}
 	if password == "" {
-		return nil, fmt.Errorf("File %q is encrypted, password required for extraction", f.Name)
+		return nil, fmt.Errorf("File %s is encrypted, password required for extraction", python.Repr(f.Name))
 	}
 	raw, err := f.OpenRaw()
 	if err != nil {
@@ -254,7 +262,7 @@ func decrypted(raw io.Reader, f *zip.File, password string) (io.Reader, error) {
 		want = byte(f.ModifiedTime >> 8)
 	}
 	if head[11] != want {
-		return nil, fmt.Errorf("Bad password for file %q", f.Name)
+		return nil, fmt.Errorf("Bad password for file %s", python.Repr(f.Name))
 	}
 	return &decrypting{raw, k}, nil
 }

@@ -34,7 +34,7 @@ func (e *extraction) extract(bad []string) (states.Done, error) {
 	case err != nil:
 		return states.Done{}, err
 	case why != "" || changes != nil:
-		if created {
+		if created && changes == nil {
 			_ = os.Remove(strings.TrimRight(e.dir, "/")) // which fails when something is in it
 		}
 		if changes == nil {
@@ -43,6 +43,10 @@ func (e *extraction) extract(bad []string) (states.Done, error) {
 		return states.Failed(why, changes)
 	case len(files) == 0:
 		return states.Failed("No files were extracted from "+e.shown(), e.changes)
+	}
+	o := e.owners()
+	if err := errors.Join(o.look(), o.give()); err != nil {
+		return states.Done{}, err
 	}
 	if created {
 		e.changes.Set("directories_created", []any{e.dir})
@@ -56,11 +60,7 @@ func (e *extraction) extract(bad []string) (states.Done, error) {
 	if e.trim > 0 {
 		text += ". Output was trimmed to " + python.Str(e.trim) + " number of lines"
 	}
-	o := e.owners()
-	if err := o.look(); err != nil {
-		return states.Done{}, err
-	}
-	return o.apply(states.Done{Result: true, Comment: text, Changes: e.changes})
+	return o.told(text), nil
 }
 
 // makeRoom removes what is to go before the archive is unpacked; why is what could not be removed.

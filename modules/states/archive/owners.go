@@ -42,6 +42,9 @@ func (o *owners) look() error {
 		}
 		if _, err := os.Lstat(strings.TrimRight(path, "/")); err != nil {
 			o.missing = append(o.missing, path)
+			if !strings.HasSuffix(name, "/") {
+				o.failed = append(o.failed, path)
+			}
 			continue
 		}
 		err := filepath.WalkDir(strings.TrimRight(path, "/"), func(path string, d fs.DirEntry, err error) error {
@@ -65,27 +68,33 @@ func (o *owners) look() error {
 	return nil
 }
 
-// apply gives what is wrong to its owner, and adds that to what was done.
-func (o *owners) apply(done states.Done) (states.Done, error) {
-	if len(o.wrong) > 0 {
-		root, err := safefile.OpenRoot(o.dir)
-		if err != nil {
-			return done, err
+// give gives what is wrong to its owner.
+func (o *owners) give() error {
+	if len(o.wrong) == 0 {
+		return nil
+	}
+	root, err := safefile.OpenRoot(o.dir)
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	for _, path := range o.wrong {
+		name, err := filepath.Rel(o.dir, path)
+		if err == nil {
+			err = root.Lchown(name, o.uid, o.gid)
 		}
-		defer root.Close()
-		for _, path := range o.wrong {
-			name, err := filepath.Rel(o.dir, path)
-			if err == nil {
-				err = root.Lchown(name, o.uid, o.gid)
-			}
-			if err != nil {
-				o.failed = append(o.failed, path)
-			} else {
-				done.Changes.Set("updated ownership", true)
-			}
+		if err != nil {
+			o.failed = append(o.failed, path)
+		} else {
+			o.changes.Set("updated ownership", true)
 		}
 	}
-	text := done.Comment.(string)
+	return nil
+}
+
+// told is a success, but for what could not be given to its owner.
+func (o *owners) told(text string) states.Done {
+	done := states.Done{Result: true, Changes: o.changes}
 	if len(o.missing) > 0 {
 		if !python.Truth(o.IfMissing) {
 			done.Result = false
@@ -99,5 +108,5 @@ func (o *owners) apply(done states.Done) (states.Done, error) {
 			"paths:\n\n- " + strings.Join(o.failed, "\n- ")
 	}
 	done.Comment = text
-	return done, nil
+	return done
 }

@@ -195,7 +195,10 @@ func (e *extraction) planOwners() (states.Plan, error) {
 		if err := e.keepSum(); err != nil {
 			return states.Done{}, err
 		}
-		return o.apply(states.Done{Result: true, Comment: text, Changes: e.changes})
+		if err := o.give(); err != nil {
+			return states.Done{}, err
+		}
+		return o.told(text), nil
 	}
 	if len(o.wrong) == 0 {
 		p := states.Correct(text)

@@ -4,6 +4,7 @@ package all
 import (
 	"brine/modules/execution/aliases"
 	"brine/modules/execution/aptpkg"
+	"brine/modules/execution/archive"
 	"brine/modules/execution/brine"
 	"brine/modules/execution/cmdmod"
 	"brine/modules/execution/config"
@@ -14,6 +15,7 @@ import (
 	"brine/modules/execution/environ"
 	"brine/modules/execution/event"
 	"brine/modules/execution/file"
+	"brine/modules/execution/git"
 	"brine/modules/execution/grains"
 	"brine/modules/execution/groupadd"
 	"brine/modules/execution/hashutil"
@@ -36,6 +38,7 @@ import (
 	"brine/modules/execution/mount"
 	"brine/modules/execution/network"
 	"brine/modules/execution/pillar"
+	"brine/modules/execution/pip"
 	"brine/modules/execution/publish"
 	"brine/modules/execution/saltutil"
 	"brine/modules/execution/schedule"
@@ -49,6 +52,8 @@ import (
 	"brine/modules/execution/test"
 	"brine/modules/execution/timezone"
 	"brine/modules/execution/useradd"
+	"brine/modules/execution/virtualenv_mod"
+	"brine/modules/execution/x509_v2"
 	"brine/modules/loader"
 )
 
@@ -57,6 +62,7 @@ func Execution() loader.Table {
 	return loader.Table{
 		aliases.Module,
 		aptpkg.Module,
+		archive.Module,
 		brine.Module,
 		cmdmod.Module,
 		config.Module,
@@ -67,6 +73,7 @@ func Execution() loader.Table {
 		environ.Module,
 		event.Module,
 		file.Module,
+		git.Module,
 		grains.Module,
 		groupadd.Module,
 		hashutil.Module,
@@ -89,6 +96,7 @@ func Execution() loader.Table {
 		mount.Module,
 		network.Module,
 		pillar.Module,
+		pip.Module,
 		publish.Module,
 		saltutil.Module,
 		schedule.Module,
@@ -102,5 +110,7 @@ func Execution() loader.Table {
 		test.Module,
 		timezone.Module,
 		useradd.Module,
+		virtualenv_mod.Module,
+		x509_v2.Module,
 	}
 }

@@ -110,6 +110,11 @@ def parsed(words):
     return [fun, args, kw]
 
 
+def plain(value):
+    """What JSON does not know: a set is a list on Salt's wire, anything else its text."""
+    return sorted(value, key=str) if isinstance(value, (set, frozenset)) else str(value)
+
+
 def shell(root, command):
     return subprocess.run(["sh", "-c", command.replace("ROOT", root)], cwd=root, env=ENVIRONMENT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False).stdout.decode(
         errors="replace"
@@ -243,7 +248,7 @@ def record(tree):
         answer["tree"] = listing(root)
         if tree["look"]:
             answer["look"] = shell(root, tree["look"])
-        answers.append({"step": step, **steady(json.loads(json.dumps(answer, default=str).replace(root, "ROOT")))})
+        answers.append({"step": step, **steady(json.loads(json.dumps(answer, default=plain).replace(root, "ROOT")))})
         shutil.rmtree(root + "/cache/file_lists", ignore_errors=True)
     shutil.rmtree(root)
     return {**tree, "answers": answers}

@@ -132,3 +132,30 @@ func KnownGroup(c *loader.Call, v any) (bool, error) {
 	_, known, err := id(c, v, groupID)
 	return known, err
 }
+
+// OwnersOf are the names of the user and the group of a path, or their numbers; a link is not followed.
+func OwnersOf(name string) (owner, group any, err error) {
+	s, err := standing(name, false)
+	if err != nil {
+		return nil, nil, err
+	}
+	return userName(int64(s.UID)), groupName(int64(s.GID)), nil
+}
+
+// FirstGroup is the first group of a user, by name or number; that of root for one that is not there.
+func FirstGroup(c *loader.Call, v any) (any, error) {
+	gid := int64(0)
+	find := user.Lookup
+	name := python.Str(v)
+	if _, isNumber := v.(int64); isNumber {
+		find = user.LookupId
+	}
+	if u, err := find(name); err == nil {
+		if gid, err = strconv.ParseInt(u.Gid, 10, 64); err != nil {
+			return nil, err
+		}
+	} else if u, known, err := accounts.UserNamed(c.Ctx, "", name); err == nil && known {
+		gid = u.GID
+	}
+	return groupName(gid), nil
+}

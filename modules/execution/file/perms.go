@@ -289,9 +289,6 @@ func checkPerms(c *loader.Call, a checkedPerms) (any, error) {
 		given = payload.M("name", name)
 	}
 	out := given.Clone().Set("changes", ret.Changes).Set("comment", ret.Comment).Set("result", ret.Result)
-	if !hasRet && ret.Comment == "" {
-		out.Set("comment", []any{})
-	}
 	return []any{out, perms}, nil
 }
 

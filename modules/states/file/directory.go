@@ -45,12 +45,13 @@ func directory(c *states.Call, a directoryArgs) (states.Plan, error) {
 	if err != nil {
 		return states.Plan{}, err
 	}
-	if len(name) > 1 {
-		name = strings.TrimSuffix(name, "/")
-	}
 	given := [][2]any{{"win_owner", a.WinOwner}, {"win_perms", a.WinPerms}, {"win_deny_perms", a.WinDeny},
 		{"win_inheritance", a.WinInheritance != true}, {"win_perms_reset", a.WinReset}}
-	p, err := a.plan(c, name)
+	dir := name
+	if len(dir) > 1 {
+		dir = strings.TrimSuffix(dir, "/")
+	}
+	p, err := a.plan(c, dir)
 	p.Name = name
 	return withWarnings(p, useless(append(given, unknown(a.KW, "mode", "owner")...))), err
 }
@@ -81,7 +82,7 @@ func (a directoryArgs) plan(c *states.Call, name string) (states.Plan, error) {
 	if wrong != "" {
 		return states.Wrong(wrong), nil
 	}
-	t := &tree{a: a, name: name, changes: payload.NewMap(0)}
+	t := &tree{a: a, name: name, changes: payload.NewMap(0), missing: way.what != "" || !isDir(name)}
 	if err := t.look(c); err != nil {
 		return states.Wrong(loader.Message(err)), nil
 	}
@@ -205,13 +206,12 @@ func (t *tree) look(c *states.Call) (err error) {
 	if t.what, err = recursionOf(t.a.Recurse); err != nil {
 		return err
 	}
-	t.missing = !isDir(t.name)
 	if len(t.what) > 0 && !t.missing {
 		if err := t.walk(c); err != nil {
 			return err
 		}
 	}
-	if !t.a.ChildrenOnly && there(t.name) {
+	if !t.a.ChildrenOnly && !t.missing {
 		if t.root, err = t.own().FixOf(c.Call, t.name); err != nil {
 			return err
 		}
@@ -232,7 +232,6 @@ func (t *tree) look(c *states.Call) (err error) {
 		}
 	}
 	if t.missing {
-		t.changes.Delete(t.name)
 		t.note(t.name, payload.M("directory", "new"))
 	}
 	return nil
@@ -311,9 +310,6 @@ func (t *tree) plan(c *states.Call, way obstacle) (states.Plan, error) {
 		ret := file.NewRet()
 		if err := way.clear(t.name, ret.Changes); err != nil {
 			return states.Done{}, err
-		}
-		if way.what != "" { // what was in the way may have been a link to a directory
-			t.missing, t.changes = true, payload.M(t.name, payload.M("directory", "new"))
 		}
 		ret.Changes.Update(t.changes)
 		err := t.apply(c, ret)

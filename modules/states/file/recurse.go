@@ -196,6 +196,7 @@ type brought struct {
 type step struct {
 	path string
 	plan states.Plan
+	dir  bool // it is a directory, which an earlier step may make
 	// obstructed says that something of another kind has to go before there can be a plan: what it is called in test
 	// mode, and when it is gone.
 	obstructed bool
@@ -206,7 +207,7 @@ type step struct {
 // look plans all paths.
 func (b *brought) look() (err error) {
 	for _, dir := range b.dirs {
-		b.steps = append(b.steps, &step{path: dir, obstructed: exists(dir) && !isDir(dir),
+		b.steps = append(b.steps, &step{path: dir, dir: !exists(dir), obstructed: exists(dir) && !isDir(dir),
 			would: "Replacing " + dir + " with a directory", did: "Replaced file with a directory",
 			make: func() (states.Plan, error) { return b.directory(dir) }})
 	}
@@ -297,6 +298,11 @@ func (s *step) apply(r *collected) (err error) {
 			return err
 		}
 		r.add(s.path, states.Done{Result: true, Changes: payload.M("diff", s.did)})
+		if s.plan, err = s.make(); err != nil {
+			return err
+		}
+	}
+	if s.dir && isDir(s.path) { // it was made meanwhile
 		if s.plan, err = s.make(); err != nil {
 			return err
 		}

@@ -115,7 +115,8 @@ func (f *cachedFile) told(c *states.Call) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return cond(now == f.sum.Str("hsum"), "File already cached: ", "Hashes don't match.\nFile will be cached: ") + f.url, nil
+	same := now == f.sum.Str("hsum")
+	return cond(same, "File already cached: ", "Hashes don't match.\nFile will be cached: ") + f.url, nil
 }
 
 // apply fetches the file.

@@ -323,9 +323,9 @@ func (b *brought) directory(name string) (states.Plan, error) {
 }
 
 func (b *brought) file(name string, url any) (states.Plan, error) {
-	kw := payload.M("source", url, "keep_source", b.a.KeepSource, "user", b.a.User, "group", b.a.Group, "mode", b.a.FileMode,
-		"template", b.a.Template, "makedirs", true, "replace", b.a.Replace, "context", b.a.Context, "defaults", b.a.Defaults,
-		"backup", b.a.Backup)
+	kw := payload.M("source", url, "keep_source", b.a.KeepSource, "user", b.a.User, "group", b.a.Group, "mode",
+		b.a.FileMode, "template", b.a.Template, "makedirs", true, "replace", b.a.Replace, "context", b.a.Context,
+		"defaults", b.a.Defaults, "backup", b.a.Backup)
 	for key, v := range loader.CleanKWArgs(b.a.KW).All() {
 		if key != any("mode") && key != any("makedirs") && !kw.Has(key) {
 			kw.Set(key, v)

@@ -23,6 +23,7 @@ import (
 	"brine/modules/execution/mine"
 	"brine/modules/execution/minion"
 	"brine/modules/execution/mod_random"
+	"brine/modules/execution/mount"
 	"brine/modules/execution/network"
 	"brine/modules/execution/pillar"
 	"brine/modules/execution/publish"
@@ -64,6 +65,7 @@ func Execution() loader.Table {
 		mine.Module,
 		minion.Module,
 		mod_random.Module,
+		mount.Module,
 		network.Module,
 		pillar.Module,
 		publish.Module,

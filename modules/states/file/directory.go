@@ -145,7 +145,6 @@ type tree struct {
 	doomed  unkept      // what is to be removed
 	missing bool        // there is no directory
 	changes *payload.Map
-	comment []string
 }
 
 // recursion says what is done to what is in a directory (recurse).

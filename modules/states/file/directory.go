@@ -337,7 +337,7 @@ func (t *tree) apply(c *states.Call, ret *file.Ret) error {
 		}
 	}
 	if len(t.doomed.top) > 0 {
-		removed, err := removeAll(t.doomed.top)
+		removed, err := removeTrees(t.doomed.top)
 		if len(removed) > 0 {
 			ret.Changes.Set("removed", payload.AnyList(removed))
 			ret.Comment = "Files cleaned from directory " + t.name
@@ -391,8 +391,8 @@ func (t *tree) create(c *states.Call, ret *file.Ret) error {
 	return nil
 }
 
-// removeAll removes trees, and tells which are gone.
-func removeAll(names []string) (removed []string, err error) {
+// removeTrees removes trees, and tells which are gone.
+func removeTrees(names []string) (removed []string, err error) {
 	for _, name := range names {
 		if e := safefile.Remove(name); e != nil && there(name) {
 			err = e

@@ -178,8 +178,8 @@ func TestSecrets(t *testing.T) {
 	}
 }
 
-// TestWrongHash: of a source on the web that has another hash nothing stays, neither in its place nor in the cache.
-func TestWrongHash(t *testing.T) {
+// TestWrongHashOnTheWeb: of a source on the web that has another hash nothing stays, neither in its place nor in the cache.
+func TestWrongHashOnTheWeb(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		_, _ = w.Write([]byte("evil"))
 	}))

@@ -139,15 +139,15 @@ func sourcesOf(c *states.Call, source any) ([]string, error) {
 	return out, nil
 }
 
-// collected is the return of many paths as one.
-type collected struct {
+// gathered is the return of many paths as one.
+type gathered struct {
 	Result   any
 	changes  *payload.Map
 	comments *payload.Map // lists of texts by path
 }
 
 // add puts the return of one path in.
-func (r *collected) add(path string, p states.Done) {
+func (r *gathered) add(path string, p states.Done) {
 	if p.Result == false || r.Result == true {
 		r.Result = p.Result
 	}
@@ -161,7 +161,7 @@ func (r *collected) add(path string, p states.Done) {
 }
 
 // plan is what the whole shows.
-func (r *collected) plan(name string) states.Plan {
+func (r *gathered) plan(name string) states.Plan {
 	var parts []string
 	for path, list := range r.comments.All() {
 		parts = append(parts, fmt.Sprintf("\n#### %s ####\n%s", path, strings.Join(payload.Texts(list), "\n")))
@@ -242,13 +242,13 @@ func (b *brought) look() (err error) {
 	return err
 }
 
-func newCollected() *collected {
-	return &collected{Result: true, changes: payload.NewMap(0), comments: payload.NewMap(0)}
+func newGathered() *gathered {
+	return &gathered{Result: true, changes: payload.NewMap(0), comments: payload.NewMap(0)}
 }
 
 // shown is what test mode tells.
-func (b *brought) shown() *collected {
-	r := newCollected()
+func (b *brought) shown() *gathered {
+	r := newGathered()
 	for _, s := range b.steps {
 		d := states.Done{Result: s.plan.Result, Comment: s.plan.Comment, Changes: s.plan.Changes}
 		if s.obstructed {
@@ -266,13 +266,13 @@ func (b *brought) shown() *collected {
 }
 
 // apply does what was planned, one path after the other.
-func (b *brought) apply() (*collected, error) {
+func (b *brought) apply() (*gathered, error) {
 	if !isDir(b.name) {
 		if err := file.MakeDirsPerms(b.c.Call, b.name, b.a.User, b.a.Group, b.a.DirMode); err != nil {
 			return nil, err
 		}
 	}
-	r := newCollected()
+	r := newGathered()
 	for _, s := range b.steps {
 		if err := b.c.Ctx.Err(); err != nil {
 			return nil, loader.ExecErr("the run was ended: %v", err)
@@ -281,7 +281,7 @@ func (b *brought) apply() (*collected, error) {
 			return nil, err
 		}
 	}
-	removed, err := removeAll(b.doomed.top)
+	removed, err := removeTrees(b.doomed.top)
 	if len(removed) > 0 {
 		r.changes.Set("removed", payload.AnyList(removed))
 	}
@@ -292,7 +292,7 @@ func (b *brought) apply() (*collected, error) {
 }
 
 // apply does what was planned for one path.
-func (s *step) apply(r *collected) (err error) {
+func (s *step) apply(r *gathered) (err error) {
 	if s.obstructed {
 		if err := safefile.Remove(s.path); err != nil {
 			return err

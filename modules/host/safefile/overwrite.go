@@ -9,8 +9,8 @@ import (
 )
 
 // Rewrite is Write with a link in the place followed. A file with other names keeps them if keepNames says so and no
-// other user can have planted them, and one that something is mounted on is written, too: what is in such a file is
-// overwritten, after room for all of it was found.
+// other user can have planted them. It is overwritten, after room for all was found, as is one that cannot be replaced:
+// something is mounted on it, or nothing new may be in its directory.
 func Rewrite(path string, data []byte, keepNames bool) error {
 	p, err := At(path, true)
 	if err != nil {
@@ -21,12 +21,16 @@ func Rewrite(path string, data []byte, keepNames bool) error {
 		if shared, err := p.shared(); err != nil && !errors.Is(err, unix.ENOENT) {
 			return err
 		} else if shared {
-			return p.overwrite(data)
+			return p.overwrite(data, false)
 		}
 	}
 	err = p.write(bytes.NewReader(data), Attrs{})
-	if errors.Is(err, unix.EBUSY) {
-		return p.overwrite(data)
+	for _, fixed := range []error{unix.EBUSY, unix.EACCES, unix.EPERM, unix.EROFS} {
+		if errors.Is(err, fixed) {
+			if err2 := p.overwrite(data, true); err2 == nil || !errors.Is(err2, unix.ENOENT) {
+				return err2
+			}
+		}
 	}
 	return err
 }
@@ -72,13 +76,17 @@ func (p *Place) openToWrite() (*os.File, error) {
 	return f, nil
 }
 
-// overwrite puts data into the file itself.
-func (p *Place) overwrite(data []byte) error {
+// overwrite puts data into the file itself; sole says that it may have no other name, which somebody can have planted.
+func (p *Place) overwrite(data []byte, sole bool) error {
 	f, err := p.openToWrite()
 	if err != nil {
 		return err
 	}
-	if len(data) > 0 {
+	var st unix.Stat_t
+	if err = unix.Fstat(int(f.Fd()), &st); err == nil && sole && st.Nlink > 1 {
+		err = &os.PathError{Op: "open", Path: p.Path, Err: errors.New("it has other names, and cannot be replaced")}
+	}
+	if err == nil && len(data) > 0 {
 		err = p.wrong("write", room(int(f.Fd()), int64(len(data))))
 	}
 	if err == nil {

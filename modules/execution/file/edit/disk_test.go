@@ -28,8 +28,9 @@ func TestFullDisk(t *testing.T) {
 		t.Skip("there is no unshare")
 	}
 	dir := t.TempDir()
-	cmd := exec.CommandContext(t.Context(), unshare, "--mount", "sh", "-c", `mount -t tmpfs -o size=256k none "$0" || exit 77
-		exec "$@"`, dir, os.Args[0], "-test.run=^TestFullDisk$")
+	const run = `mount -t tmpfs -o size=256k none "$0" || exit 77; exec "$@"`
+	cmd := exec.CommandContext(t.Context(), unshare, "--mount", "sh", "-c", run, dir, os.Args[0],
+		"-test.run=^TestFullDisk$")
 	cmd.Env = append(os.Environ(), onSmallDisk+"="+dir)
 	out, err := cmd.CombinedOutput()
 	if cmd.ProcessState != nil && cmd.ProcessState.ExitCode() == 77 {
@@ -41,6 +42,7 @@ func TestFullDisk(t *testing.T) {
 }
 
 func fullDisk(t *testing.T, dir string) {
+	mounted(t, dir)
 	const block = 4096
 	old := strings.Repeat("one\n", 10*block/4)
 	must(t, os.WriteFile(dir+"/f", []byte(old), 0o600), os.WriteFile(dir+"/g", []byte(old), 0o600),
@@ -69,4 +71,18 @@ func fullDisk(t *testing.T, dir string) {
 	if len(entries) != 4 {
 		t.Errorf("there are %d files: %v", len(entries), entries)
 	}
+}
+
+// mounted edits a file that is mounted on another, as those of containers are, and which cannot be replaced.
+func mounted(t *testing.T, dir string) {
+	must(t, os.WriteFile(dir+"/from", []byte("one\ntwo\n"), 0o600), os.WriteFile(dir+"/on", nil, 0o600),
+		syscall.Mount(dir+"/from", dir+"/on", "", syscall.MS_BIND, ""), apply(dir+"/on", edits["append"]))
+	if got := content(t, dir+"/from"); got != "one\ntwo\nthree\n" {
+		t.Errorf("it is %q", got)
+	}
+	must(t, apply(dir+"/on", edits["write"]), apply(dir+"/on", edits["block"]))
+	if got := content(t, dir+"/from"); got != "three\n# a\nthree\n# b\n" {
+		t.Errorf("it is %q", got)
+	}
+	must(t, syscall.Unmount(dir+"/on", 0), os.Remove(dir+"/on"), os.Remove(dir+"/from"), os.Remove(dir+"/on.bak"))
 }

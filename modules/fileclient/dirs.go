@@ -10,7 +10,6 @@ import (
 	"slices"
 	"strings"
 
-	"brine/modules/loader"
 	"brine/wire/payload"
 	"brine/wire/python"
 	"brine/wire/python/fnmatch"
@@ -69,7 +68,7 @@ func (c *Client) CacheDir(ctx context.Context, url, env string, empty bool, incl
 		if strings.TrimSpace(name) == "" || !strings.HasPrefix(name, dir) {
 			continue
 		}
-		wanted, err := chosen(name, include, exclude)
+		wanted, err := Chosen(name, include, exclude)
 		if err != nil {
 			return nil, err
 		}
@@ -119,8 +118,8 @@ func (c *Client) cacheFolder(env, name string) (string, error) {
 	return c.cached("files", rel), errors.Join(root.MkdirAll(rel, 0o700), root.Close())
 }
 
-// chosen tells whether a name is wanted: globs, or with "E@" before them regular expressions (check_include_exclude).
-func chosen(name string, include, exclude any) (bool, error) {
+// Chosen tells whether a name is wanted: globs, or with "E@" before them regular expressions (check_include_exclude).
+func Chosen(name string, include, exclude any) (bool, error) {
 	in, err := fits(name, include)
 	if err != nil || python.Truth(include) && !in {
 		return false, err
@@ -130,7 +129,11 @@ func chosen(name string, include, exclude any) (bool, error) {
 }
 
 func fits(name string, patterns any) (bool, error) {
-	for _, p := range loader.StringList(patterns) {
+	list := payload.Texts(patterns)
+	if one, ok := patterns.(string); ok && one != "" {
+		list = []string{one}
+	}
+	for _, p := range list {
 		ok := false
 		if expr, regexp := strings.CutPrefix(p, "E@"); regexp {
 			re, err := re.CompileSearch(expr)

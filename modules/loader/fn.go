@@ -80,6 +80,20 @@ func (f Func) Named(python string) Func {
 	return f
 }
 
+// Filled is a struct of parameters as Fn makes it for a call with keywords.
+func Filled[A any](kw *payload.Map) (in A, err error) {
+	f := Func{Name: reflect.TypeFor[A]().Name()}
+	sig, err := signatureOf(reflect.TypeFor[A](), &f)
+	if err != nil {
+		return in, err
+	}
+	a, err := Bind(&f, nil, kw)
+	if err == nil {
+		err = sig.fill(reflect.ValueOf(&in).Elem(), a)
+	}
+	return in, err
+}
+
 // signature says which argument goes into which field.
 type signature struct{ fields []field }
 

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"io"
-	"os"
 
 	"brine/modules/host/plainfile"
 	"brine/modules/host/program"
@@ -78,31 +77,30 @@ func (x *Content) heldBy(ctx context.Context, name string) (bool, error) {
 		return false, err
 	}
 	defer f.Close()
-	own, err := x.open()
+	info, err := f.Stat()
+	if err != nil {
+		return false, err
+	}
+	if !x.inFile() {
+		return info.Size() == int64(len(x.data)) && sameBytes(f, bytes.NewReader(x.data), info.Size()), nil
+	}
+	at, err := x.File()
+	if err != nil {
+		return false, err
+	}
+	own, err := plainfile.Open(at)
 	if err != nil {
 		return false, err
 	}
 	defer own.Close()
-	return sameSize(f, own) && sameBytes(f, own), nil
+	its, err := own.Stat()
+	return err == nil && its.Size() == info.Size() && sameBytes(f, own, info.Size()), err
 }
 
-// sameSize is false only where sizes are known and differ.
-func sameSize(f *os.File, other io.Reader) bool {
-	info, err := f.Stat()
-	if err != nil {
-		return false
-	}
-	if o, ok := other.(*os.File); ok {
-		its, err := o.Stat()
-		return err == nil && its.Size() == info.Size()
-	}
-	return true
-}
-
-// sameBytes compares two files piece by piece.
-func sameBytes(a, b io.Reader) bool {
+// sameBytes compares two files of a size piece by piece.
+func sameBytes(a, b io.Reader, size int64) bool {
 	const piece = 64 << 10
-	one, two := make([]byte, piece), make([]byte, piece)
+	one, two := make([]byte, min(size+1, piece)), make([]byte, min(size+1, piece))
 	for {
 		n, err1 := io.ReadFull(a, one)
 		m, err2 := io.ReadFull(b, two)

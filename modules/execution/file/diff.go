@@ -16,6 +16,7 @@ import (
 	"brine/wire/payload"
 	"brine/wire/python"
 	"brine/wire/python/difflib"
+	"brine/wire/python/re"
 )
 
 // How a change is shown where it is not.
@@ -66,7 +67,7 @@ func decoded(data []byte) string {
 		if utf8.ValidString(line) {
 			b.WriteString(line)
 		} else {
-			b.WriteString(latin1([]byte(line)))
+			b.WriteString(re.Latin1([]byte(line)))
 		}
 	}
 	return b.String()

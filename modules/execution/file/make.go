@@ -230,7 +230,7 @@ func Mknod(c *loader.Call, name, kind string, a Node, test bool) (*Ret, error) {
 	switch {
 	case errors.Is(err, fs.ErrExist):
 		ret.Comment = "File " + name + " exists and cannot be overwritten"
-		return ret, nil
+		return ret, p.Enforce(c, name, NewRet())
 	case err != nil:
 		return nil, err
 	}

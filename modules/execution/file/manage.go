@@ -314,12 +314,17 @@ func (m *Managing) create(c *loader.Call, s *Sight, ret *Ret) error {
 	}
 	if bits, ok := ModeBits(python.Str(p.Mode)); ok {
 		d.Attrs.Mode = &bits
+	} else {
+		d.Attrs.Mode = &begin.Mode // closed, as the mode that was meant is not known
 	}
 	empty := m.content == nil
 	if empty {
 		m.content = Data(nil)
 	}
 	if err := m.write(d.Attrs, true); err != nil {
+		if m.found.URL == "" {
+			err = noMore(err)
+		}
 		return err
 	}
 	relabel(c, m.Name)

@@ -205,6 +205,40 @@ func CopyFile(source, dest string, a safefile.Attrs) error {
 	return safefile.WriteFrom(dest, in, a, true)
 }
 
+// CopyFile copies a file, which has the permissions and, where they say nothing, the mode of the source. What differs
+// from what a plain copy would have stands in the changes of ret afterwards.
+func (p Perms) CopyFile(c *loader.Call, source, dest string, ret *Ret) error {
+	from, err := standing(source, true)
+	if err != nil {
+		return err
+	}
+	begin := beginning(dest)
+	begin.Mode = from.Mode
+	d, err := p.Differ(c, begin)
+	if err != nil {
+		return err
+	}
+	own := safefile.Owner{UID: begin.UID, GID: begin.GID}
+	a := safefile.Attrs{Owner: &own, Mode: &begin.Mode}
+	if o := d.Owner; o != nil && o.UID >= 0 {
+		own.UID = o.UID
+	}
+	if o := d.Owner; o != nil && o.GID >= 0 {
+		own.GID = o.GID
+	}
+	if d.Attrs.Mode != nil {
+		a.Mode = d.Attrs.Mode
+	}
+	err = CopyFile(source, dest, a)
+	if errors.Is(err, syscall.EPERM) {
+		err = CopyFile(source, dest, safefile.Attrs{Mode: a.Mode})
+	}
+	if err != nil {
+		return err
+	}
+	return d.settle(c, dest, p, ret)
+}
+
 // CopyTree copies a directory with all that is in it, with modes and, where that is possible, owners. links says that
 // links are copied as links; otherwise what they lead to is.
 func CopyTree(c *loader.Call, source, dest string, links bool) error {
@@ -231,7 +265,10 @@ func CopyTree(c *loader.Call, source, dest string, links bool) error {
 		}
 	}
 	mode := uint32(info.Mode().Perm())
-	return safefile.SetAttrs(dest, safefile.Attrs{Mode: &mode}, true)
+	if err := safefile.SetAttrs(dest, safefile.Attrs{Mode: &mode}, true); err != nil {
+		return err
+	}
+	return safefile.SetTimes(dest, info.ModTime().UnixNano(), info.ModTime().UnixNano())
 }
 
 func copyInto(c *loader.Call, source, dest string, links bool) error {
@@ -255,7 +292,10 @@ func copyInto(c *loader.Call, source, dest string, links bool) error {
 		return CopyTree(c, source, dest, links)
 	}
 	mode := uint32(info.Mode().Perm())
-	return CopyFile(source, dest, safefile.Attrs{Mode: &mode})
+	if err := CopyFile(source, dest, safefile.Attrs{Mode: &mode}); err != nil {
+		return err
+	}
+	return safefile.SetTimes(dest, info.ModTime().UnixNano(), info.ModTime().UnixNano())
 }
 
 type moved struct {

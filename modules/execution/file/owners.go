@@ -8,6 +8,8 @@ import (
 	"brine/modules/host/accounts"
 	"brine/modules/loader"
 	"brine/wire/python"
+
+	"golang.org/x/sys/unix"
 )
 
 // owners are the functions that tell names and numbers of users and groups.
@@ -71,8 +73,15 @@ func userID(c *loader.Call, v any) (any, error) {
 	case bool, int64:
 		return x, nil
 	case string:
-		if u, err := user.Lookup(x); err == nil {
-			return strconv.ParseInt(u.Uid, 10, 64)
+		n, found := numbered(c, "/etc/passwd", x, func() (string, error) {
+			u, err := user.Lookup(x)
+			if err != nil {
+				return "", err
+			}
+			return u.Uid, nil
+		})
+		if found {
+			return n, nil
 		}
 		u, known, err := accounts.UserNamed(c.Ctx, "", x) // it may be of a source that only the C library knows
 		if err != nil || !known {
@@ -83,6 +92,36 @@ func userID(c *loader.Call, v any) (any, error) {
 	return nil, &loader.ArgumentError{Message: "getpwnam() argument must be str, not " + python.Type(v)}
 }
 
+// known is the number of a name, as long as the file that it stands in is the same.
+type known struct {
+	id   int64
+	file unix.Stat_t
+}
+
+// numbered looks a name up, or remembers it: states ask for the same names again and again.
+func numbered(c *loader.Call, file, name string, look func() (string, error)) (id int64, found bool) {
+	var now unix.Stat_t
+	if unix.Stat(file, &now) != nil {
+		now = unix.Stat_t{}
+	}
+	key := file + "\x00" + name
+	if v, ok := c.Context().Get(key); ok {
+		k, _ := v.(known)
+		if k.file.Ino == now.Ino && k.file.Size == now.Size && k.file.Mtim == now.Mtim && k.file.Ctim == now.Ctim {
+			return k.id, true
+		}
+	}
+	text, err := look()
+	if err != nil {
+		return 0, false
+	}
+	if id, err = strconv.ParseInt(text, 10, 64); err == nil {
+		const size = 256 // about
+		c.Context().Put(key, known{id, now}, size)
+	}
+	return id, err == nil
+}
+
 // groupID is the number of a group, "" of one that is not there.
 func groupID(c *loader.Call, v any) (any, error) {
 	switch x := v.(type) {
@@ -91,8 +130,15 @@ func groupID(c *loader.Call, v any) (any, error) {
 	case bool, int64:
 		return x, nil
 	case string:
-		if g, err := user.LookupGroup(x); err == nil {
-			return strconv.ParseInt(g.Gid, 10, 64)
+		n, found := numbered(c, "/etc/group", x, func() (string, error) {
+			g, err := user.LookupGroup(x)
+			if err != nil {
+				return "", err
+			}
+			return g.Gid, nil
+		})
+		if found {
+			return n, nil
 		}
 		g, known, err := accounts.GroupNamed(c.Ctx, "", x)
 		if err != nil || !known {
@@ -137,4 +183,31 @@ func KnownUser(c *loader.Call, v any) (bool, error) {
 func KnownGroup(c *loader.Call, v any) (bool, error) {
 	_, known, err := id(c, v, groupID)
 	return known, err
+}
+
+// OwnersOf are the names of the user and the group of a path, or their numbers; a link is not followed.
+func OwnersOf(name string) (owner, group any, err error) {
+	s, err := standing(name, false)
+	if err != nil {
+		return nil, nil, err
+	}
+	return userName(int64(s.UID)), groupName(int64(s.GID)), nil
+}
+
+// FirstGroup is the first group of a user, by name or number; that of root for one that is not there.
+func FirstGroup(c *loader.Call, v any) (any, error) {
+	gid := int64(0)
+	find := user.Lookup
+	name := python.Str(v)
+	if _, isNumber := v.(int64); isNumber {
+		find = user.LookupId
+	}
+	if u, err := find(name); err == nil {
+		if gid, err = strconv.ParseInt(u.Gid, 10, 64); err != nil {
+			return nil, err
+		}
+	} else if u, known, err := accounts.UserNamed(c.Ctx, "", name); err == nil && known {
+		gid = u.GID
+	}
+	return groupName(gid), nil
 }

@@ -289,9 +289,6 @@ func checkPerms(c *loader.Call, a checkedPerms) (any, error) {
 		given = payload.M("name", name)
 	}
 	out := given.Clone().Set("changes", ret.Changes).Set("comment", ret.Comment).Set("result", ret.Result)
-	if !hasRet && ret.Comment == "" {
-		out.Set("comment", []any{})
-	}
 	return []any{out, perms}, nil
 }
 
@@ -319,3 +316,33 @@ func (p Perms) told(c *loader.Call, s Standing, test bool) (*payload.Map, error)
 	}
 	return perms, nil
 }
+
+// Fix is a path whose permissions are not what they should be.
+type Fix struct {
+	Path string
+	Perms
+	differ PermChanges
+}
+
+// FixOf compares the permissions of a path; nil where they are as they should be.
+func (p Perms) FixOf(c *loader.Call, name string) (*Fix, error) {
+	now, err := standing(name, p.Follow)
+	if err != nil {
+		return nil, err
+	}
+	d, err := p.Differ(c, now)
+	if err != nil || !d.Any() {
+		return nil, err
+	}
+	return &Fix{name, p, d}, nil
+}
+
+// Show is what differs.
+func (f *Fix) Show() *payload.Map {
+	changes := payload.NewMap(0)
+	f.differ.Show(f.Perms, changes)
+	return changes
+}
+
+// Apply gives the path what differs, and tells in ret what came of it.
+func (f *Fix) Apply(c *loader.Call, ret *Ret) error { return f.differ.settle(c, f.Path, f.Perms, ret) }

@@ -4,14 +4,11 @@ import (
 	"os"
 	"strings"
 
-	"brine/modules/host/plainfile"
-	"brine/modules/host/program"
-	"brine/modules/host/pypath"
+	"brine/modules/execution/file/edit"
 	"brine/modules/loader"
 	"brine/wire/payload"
 	"brine/wire/python"
 	"brine/wire/python/fnmatch"
-	"brine/wire/python/re"
 )
 
 // searches are the functions that tell whether something is in a file.
@@ -162,106 +159,9 @@ type searched struct {
 
 // searchFile looks at bytes, as the reference does: a class of characters has those of ASCII.
 func searchFile(c *loader.Call, a searched) (any, error) {
-	letters, err := flagLetters(a.Flags)
-	if err != nil {
-		return nil, err
-	}
-	if a.MultiLine && !strings.Contains(letters, "m") {
-		letters += "m"
-	}
 	name, err := path(c, a.Path)
 	if err != nil {
 		return nil, err
 	}
-	name = pypath.Real(name)
-	if _, err := os.Stat(name); err != nil {
-		if a.IgnoreMissing {
-			return false, nil
-		}
-		return nil, loader.InvocErr("File not found: %s", name)
-	}
-	const block = 512 // by which text is told from what is none
-	if begin, err := plainfile.Begin(name, block); err != nil || plainfile.Binary(begin) {
-		return nil, loader.InvocErr("Cannot perform string replacements on a binary file: %s", name)
-	}
-	pattern, err := raw(a.Pattern)
-	if err != nil {
-		return nil, err
-	}
-	re, err := re.CompileText(latin1([]byte(pattern)), "a"+letters)
-	if err != nil {
-		return nil, badPattern(err)
-	}
-	data, err := plainfile.Read(name, program.MaxOutput())
-	if err != nil {
-		return nil, err
-	}
-	return re.Search(latin1(data))
-}
-
-// latin1 has a character for each byte.
-func latin1(data []byte) string {
-	for _, c := range data {
-		if c >= 0x80 {
-			var b strings.Builder
-			for _, c := range data {
-				b.WriteRune(rune(c))
-			}
-			return b.String()
-		}
-	}
-	return string(data)
-}
-
-// flagLetters are flags of Python's re in the letters of a pattern.
-func flagLetters(v any) (string, error) {
-	bits, err := flagBits(v)
-	if err != nil {
-		return "", err
-	}
-	const unicode = 32
-	if bits&unicode != 0 {
-		return "", loader.Raise("ValueError", "cannot use UNICODE flag with a bytes pattern")
-	}
-	letters := ""
-	for _, f := range []struct {
-		bit    int64
-		letter string
-	}{{2, "i"}, {8, "m"}, {16, "s"}, {64, "x"}} {
-		if bits&f.bit != 0 {
-			letters += f.letter
-		}
-	}
-	return letters, nil
-}
-
-// flagBits reads a number, a name or a list of names.
-func flagBits(v any) (int64, error) {
-	var names []any
-	switch x := v.(type) {
-	case bool, int64:
-		n, _ := whole(x)
-		return n, nil
-	case string:
-		names = []any{x}
-	case []any:
-		names = x
-	default:
-		return 0,
-			loader.ExecErr(`Invalid re flags: "%s", must be given either as a single flag string, a list of strings, `+
-				`as an integer, or as an re flag`,
-				python.Str(v))
-	}
-	known := map[string]int64{"A": 256, "ASCII": 256, "I": 2, "IGNORECASE": 2, "L": 4, "LOCALE": 4, "U": 32,
-		"UNICODE": 32, "M": 8, "MULTILINE": 8,
-		"S": 16, "DOTALL": 16, "X": 64, "VERBOSE": 64, "DEBUG": 128, "T": 1, "TEMPLATE": 1}
-	bits := int64(0)
-	for _, name := range names {
-		bit, ok := known[strings.ToUpper(python.Str(name))]
-		if !ok {
-			return 0, loader.ExecErr("Invalid re flag given: %s", python.Str(name))
-		}
-		bits |= bit
-	}
-	return bits, nil
+	return edit.Search(name, a.Pattern, a.Flags, a.MultiLine, a.IgnoreMissing)
 }

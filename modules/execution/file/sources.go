@@ -150,7 +150,7 @@ func localPath(text string) string {
 // Sum is a hash with its form; Value is "" where none is known.
 type Sum struct{ Form, Value string }
 
-func (s Sum) asMap() *payload.Map { return payload.M("hash_type", s.Form, "hsum", s.Value) }
+func (s Sum) asMap() *payload.Map { return payload.M("hsum", s.Value, "hash_type", s.Form) }
 
 type sourceSum struct {
 	FileName   any `arg:"file_name=''"`

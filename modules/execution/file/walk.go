@@ -77,3 +77,8 @@ func whole(v any) (int64, bool) {
 func notHashable(v any) error {
 	return &loader.ArgumentError{Message: "unhashable type: '" + python.Type(v) + "'"}
 }
+
+// Walk goes through a directory from above to below, as walk does; depth counts from 0.
+func Walk(ctx context.Context, dir string, into func(dir string, dirs, files []string, depth int) error) error {
+	return walk(ctx, dir, 0, into)
+}

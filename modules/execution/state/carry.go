@@ -7,6 +7,7 @@ import (
 
 	"brine/modules/loader"
 	"brine/modules/states"
+	"brine/modules/states/file/accumulator"
 	"brine/modules/states/run"
 	"brine/modules/states/run/journal"
 	"brine/modules/states/run/low"
@@ -61,6 +62,11 @@ func (s *session) carry(c *loader.Call, all []*low.Step, left []run.Disabled, h 
 		Disabled: disabledReturns(left)},
 		Performer: p, Observer: o})
 	results, err := w.Carry(c.Ctx)
+	if !states.Inside(c) { // an inner run has the ID of the one around it
+		if err := accumulator.Forget(s.opts.Str("cachedir"), id); err != nil {
+			c.LogAs("salt.state", slog.LevelError, "accumulators: "+loader.Message(err))
+		}
+	}
 	removePause(c, id)
 	o.close(err)
 	if err != nil {

@@ -54,7 +54,7 @@ type (
 )
 
 // own are keywords of the functions of this module that no state gets.
-var own = []string{"saltenv", "pillarenv", "pillar", "pillar_enc", "concurrent", "localconfig", "force", "terse"}
+var own = []string{"saltenv", "pillarenv", "pillar", "pillar_enc", "concurrent", "localconfig", "terse"}
 
 func single(c *loader.Call, a singleArgs) (any, error) {
 	if conflict, err := turn(c, a.Queue, a.KW); conflict != nil || err != nil {

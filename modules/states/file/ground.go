@@ -10,6 +10,8 @@ import (
 	"brine/modules/states"
 	"brine/wire/payload"
 	"brine/wire/python"
+
+	"golang.org/x/sys/unix"
 )
 
 // expanded is a name with the home directory in the place of ~.
@@ -82,4 +84,9 @@ func isFile(name string) bool {
 func isLink(name string) bool {
 	info, err := os.Lstat(name)
 	return err == nil && info.Mode()&os.ModeSymlink != 0
+}
+
+func lstat(name string) (st unix.Stat_t, ok bool) {
+	err := unix.Lstat(name, &st)
+	return st, err == nil
 }

@@ -336,11 +336,18 @@ func useless(given [][2]any) (texts []any) {
 // unknown are keywords that no function has a parameter for, but for some.
 func unknown(kw *payload.Map, known ...string) (out [][2]any) {
 	for key := range loader.CleanKWArgs(kw).All() {
-		if name := python.Str(key); !slices.Contains(known, name) && !strings.HasPrefix(name, "__") {
+		name := python.Str(key)
+		if !slices.Contains(known, name) && !strings.HasPrefix(name, "__") && !ofRun(name) {
 			out = append(out, [2]any{name, true})
 		}
 	}
 	return out
+}
+
+// ofRun tells whether a keyword is for the run of states, which hands some on to functions that take any.
+func ofRun(name string) bool {
+	return strings.HasSuffix(name, "_in") || slices.Contains([]string{"use", "listen", "fun_args", "aggregate",
+		"names", "saltenv", "beacon", "beacon_data"}, name)
 }
 
 // withWarnings adds warnings to a return, whether the plan is applied or not.

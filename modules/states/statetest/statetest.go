@@ -230,7 +230,23 @@ func sortedKeys(v any) any {
 	slices.Sort(keys)
 	out := payload.NewMap(len(keys))
 	for _, key := range keys {
-		out.Set(key, m.Value(key))
+		v := m.Value(key)
+		if key == "changes" { // which Salt may take from a set, in any order
+			v = sortedDeep(v)
+		}
+		out.Set(key, v)
 	}
 	return out
+}
+
+// sortedDeep is a map with sorted keys, as are the maps in it.
+func sortedDeep(v any) any {
+	m, ok := sortedKeys(v).(*payload.Map)
+	if !ok {
+		return v
+	}
+	for key, v := range m.All() {
+		m.Set(key, sortedDeep(v))
+	}
+	return m
 }

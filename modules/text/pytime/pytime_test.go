@@ -35,3 +35,23 @@ func TestStrftime(t *testing.T) {
 		}
 	}
 }
+
+func TestStrptime(t *testing.T) {
+	for _, tt := range []struct{ text, format, want string }{
+		{"b_20240229T0130.tgz", "b_%Y%m%dT%H%M.tgz", "2024-02-29T01:30:00Z"},
+		{"b_20230229T0130.tgz", "b_%Y%m%dT%H%M.tgz", ""},
+		{"x", "%Y", ""},
+		{"5 jan 69 11:02:03 PM", "%d %b %y %I:%M:%S %p", "1969-01-05T23:02:03Z"},
+		{"2024-060 12.5%", "%Y-%j %H.%f%%", "2024-02-29T12:00:00.5Z"},
+		{"Monday, March 04 2024", "%A, %B %d %Y", "2024-03-04T00:00:00Z"},
+	} {
+		got, ok, err := Strptime(tt.text, tt.format)
+		if shown := got.Format("2006-01-02T15:04:05.999999999Z"); err != nil || ok != (tt.want != "") ||
+			ok && shown != tt.want {
+			t.Errorf("%q by %q: %s %v %v, want %q", tt.text, tt.format, shown, ok, err, tt.want)
+		}
+	}
+	if _, _, err := Strptime("x", "%Q"); err == nil {
+		t.Error("a bad directive was taken")
+	}
+}

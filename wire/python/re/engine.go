@@ -55,6 +55,3 @@ func (e engine) spans(s []rune, from int) ([]Span, error) {
 	}
 	return out, nil
 }
-
-// group is the number of a group; -1 if none has that name.
-func (e engine) group(name string) int { return e.re.GroupNumberFromName(name) }

@@ -6,7 +6,10 @@ import (
 )
 
 // Groups is a pattern of Python's re whose groups are asked for. It is safe for concurrent use.
-type Groups struct{ engine engine }
+type Groups struct {
+	engine engine
+	names  map[string]int
+}
 
 // Span is a part of a text, in characters: -1 for a group that took no part.
 type Span struct{ Start, End int }
@@ -16,15 +19,15 @@ func CompileGroups(pattern string, ignoreCase, multiLine bool) (*Groups, error) 
 	if err := fits(pattern); err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrPattern, err)
 	}
-	translated, _, err := fromPython(pattern)
+	t, err := translate(pattern)
 	if err != nil {
 		return nil, err
 	}
-	e, err := newEngine(translated, ignoreCase, multiLine)
+	e, err := newEngine(t.backtracking(), ignoreCase, multiLine)
 	if err != nil {
 		return nil, err
 	}
-	return &Groups{e}, nil
+	return &Groups{e, t.names}, nil
 }
 
 // Find looks for the first place from a character on that the pattern fits: the whole and each group, nil for none.
@@ -40,4 +43,9 @@ func (g *Groups) Find(s []rune, from int) ([]Span, error) {
 }
 
 // Named is the number of the group of that name, -1 if there is none.
-func (g *Groups) Named(name string) int { return g.engine.group(name) }
+func (g *Groups) Named(name string) int {
+	if n, ok := g.names[name]; ok {
+		return n
+	}
+	return -1
+}

@@ -26,9 +26,7 @@ var classes = once(`\\[wWdDsSbB]`)
 
 // CompileText reads a pattern. letters are flags of Python, "" or some of "aims".
 func CompileText(expr, letters string) (*Text, error) {
-	if letters != "" {
-		expr = "(?" + letters + ")" + expr
-	}
+	expr, letters = withFlags(expr, letters)
 	full, err := CompileGroups(expr, false, false)
 	if err != nil {
 		return nil, err

@@ -14,16 +14,24 @@ import (
 // escapes and repeats Python refuses, which the engines would read in some other way. ascii tells that (?a) asks
 // for classes of ASCII characters only.
 func fromPython(pattern string) (translated string, ascii bool, err error) {
-	t := &translator{in: pattern}
+	t, err := translate(pattern)
+	if err != nil {
+		return "", false, err
+	}
+	return t.out.String(), t.ascii, nil
+}
+
+func translate(pattern string) (*translator, error) {
+	t := &translator{in: pattern, names: map[string]int{}}
 	for t.pos < len(t.in) {
 		if err := t.next(); err != nil {
-			return "", false, err
+			return nil, err
 		}
 	}
 	if t.inSet {
-		return "", false, errors.New("unterminated character set")
+		return nil, errors.New("unterminated character set")
 	}
-	return t.out.String(), t.ascii, nil
+	return t, nil
 }
 
 // maxRepeat is the longest text that repeats what stands before it, in bytes. Looking no further keeps the work on a
@@ -38,6 +46,8 @@ type translator struct {
 	first  bool // at the first character of a set
 	anchor bool // behind something that takes no characters, which cannot be repeated
 	ascii  bool // (?a)
+	groups int
+	names  map[string]int // of groups
 }
 
 // once compiles an expression of Go at its first use.
@@ -71,6 +81,9 @@ func (t *translator) next() error {
 		t.openSet(rest)
 	case strings.HasPrefix(rest, "(?"):
 		return t.group(rest)
+	case c == '(':
+		t.groups++
+		t.copy(1)
 	case strings.HasPrefix(rest, "{,"):
 		t.openRepeat(rest)
 	default:
@@ -136,13 +149,11 @@ func (t *translator) openRepeat(rest string) {
 func (t *translator) group(rest string) error {
 	switch {
 	case strings.HasPrefix(rest, "(?P<"):
-		t.put(len("(?P<"), "(?<")
+		return t.named(rest)
 	case strings.HasPrefix(rest, "(?P="):
-		end := strings.IndexByte(rest, ')')
-		if end < 0 {
-			return errors.New("missing ), unterminated name")
-		}
-		t.put(end+1, `\k<`+rest[len("(?P="):end]+">")
+		return t.reference(rest, "(?P=", `(?:\%d)`)
+	case strings.HasPrefix(rest, "(?("):
+		return t.reference(rest, "(?(", "(?(%d)")
 	case strings.HasPrefix(rest, "(?#"):
 		end := strings.IndexByte(rest, ')')
 		if end < 0 {
@@ -154,6 +165,39 @@ func (t *translator) group(rest string) error {
 	default:
 		return t.flags(rest)
 	}
+	return nil
+}
+
+// named gives a group its number: the engines number groups with names in other ways than Python.
+func (t *translator) named(rest string) error {
+	name, _, closed := strings.Cut(rest[len("(?P<"):], ">")
+	switch {
+	case !closed:
+		return errors.New("missing >, unterminated name")
+	case t.names[name] > 0:
+		return fmt.Errorf("redefinition of group name %q", name)
+	}
+	t.groups++
+	t.names[name] = t.groups
+	t.put(len("(?P<>")+len(name), "(")
+	return nil
+}
+
+// reference writes what refers to a group by its number.
+func (t *translator) reference(rest, open, form string) error {
+	name, _, closed := strings.Cut(rest[len(open):], ")")
+	if !closed {
+		return errors.New("missing ), unterminated name")
+	}
+	number, known := t.names[name]
+	if !known {
+		n, err := strconv.Atoi(name)
+		if err != nil || open == "(?P=" {
+			return fmt.Errorf("unknown group name %q", name)
+		}
+		number = n
+	}
+	t.put(len(open)+len(name)+1, fmt.Sprintf(form, number))
 	return nil
 }
 

@@ -56,3 +56,25 @@ func FuzzSplitQuote(f *testing.F) {
 		}
 	})
 }
+
+// TestWords compares with list(shlex.shlex(text)) with whitespace_split and those quotes.
+func TestWords(t *testing.T) {
+	for _, tt := range []struct {
+		text, quotes string
+		want         []string
+	}{
+		{"", `'"`, nil},
+		{" a\tb\n", `'"`, []string{"a", "b"}},
+		{`x"a b" "c d"e`, `"`, []string{`x"a`, `b"`, `"c d"`, "e"}},
+		{"it's", `"`, []string{"it's"}},
+		{`'a b' c`, "", []string{"'a", "b'", "c"}},
+	} {
+		got, err := shlex.Words(tt.text, tt.quotes)
+		if !slices.Equal(got, tt.want) || err != nil {
+			t.Errorf("%q: %q, %v, want %q", tt.text, got, err, tt.want)
+		}
+	}
+	if _, err := shlex.Words(`a "b`, `"`); !errors.Is(err, shlex.ErrNoClosingQuote) {
+		t.Errorf("no closing quote: %v", err)
+	}
+}

@@ -9,9 +9,11 @@ import (
 	"brine/modules/execution/cmdmod"
 	"brine/modules/execution/config"
 	"brine/modules/execution/cp"
+	"brine/modules/execution/debconfmod"
 	"brine/modules/execution/cron"
 	"brine/modules/execution/defaults"
 	"brine/modules/execution/dnsutil"
+	"brine/modules/execution/dpkg_lowpkg"
 	"brine/modules/execution/environ"
 	"brine/modules/execution/event"
 	"brine/modules/execution/file"
@@ -38,6 +40,7 @@ import (
 	"brine/modules/execution/mount"
 	"brine/modules/execution/network"
 	"brine/modules/execution/pillar"
+	"brine/modules/execution/pkg_resource"
 	"brine/modules/execution/pip"
 	"brine/modules/execution/publish"
 	"brine/modules/execution/saltutil"
@@ -52,6 +55,7 @@ import (
 	"brine/modules/execution/test"
 	"brine/modules/execution/timezone"
 	"brine/modules/execution/useradd"
+	"brine/modules/execution/yumpkg"
 	"brine/modules/execution/virtualenv_mod"
 	"brine/modules/execution/x509_v2"
 	"brine/modules/loader"
@@ -67,9 +71,11 @@ func Execution() loader.Table {
 		cmdmod.Module,
 		config.Module,
 		cp.Module,
+		debconfmod.Module,
 		cron.Module,
 		defaults.Module,
 		dnsutil.Module,
+		dpkg_lowpkg.Module,
 		environ.Module,
 		event.Module,
 		file.Module,
@@ -96,6 +102,7 @@ func Execution() loader.Table {
 		mount.Module,
 		network.Module,
 		pillar.Module,
+		pkg_resource.Module,
 		pip.Module,
 		publish.Module,
 		saltutil.Module,
@@ -110,6 +117,7 @@ func Execution() loader.Table {
 		test.Module,
 		timezone.Module,
 		useradd.Module,
+		yumpkg.Module,
 		virtualenv_mod.Module,
 		x509_v2.Module,
 	}

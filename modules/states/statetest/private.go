@@ -6,6 +6,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -158,8 +159,11 @@ func hide(overlay, fresh []string) error {
 		}
 	}
 	for _, path := range fresh {
-		if err := os.MkdirAll(path, 0o755); err != nil {
-			return err
+		below := func(dir string) bool { return strings.HasPrefix(path, dir+"/") }
+		if slices.ContainsFunc(overlay, below) { // else it would be made on the machine
+			if err := os.MkdirAll(path, 0o755); err != nil {
+				return err
+			}
 		}
 		if err := syscall.Mount("tmpfs", path, "tmpfs", 0, "mode=0755"); err != nil {
 			return fmt.Errorf("tmpfs %s: %w", path, err)

@@ -10,8 +10,10 @@ import (
 	"brine/modules/execution/config"
 	"brine/modules/execution/cp"
 	"brine/modules/execution/cron"
+	"brine/modules/execution/debconfmod"
 	"brine/modules/execution/defaults"
 	"brine/modules/execution/dnsutil"
+	"brine/modules/execution/dpkg_lowpkg"
 	"brine/modules/execution/environ"
 	"brine/modules/execution/event"
 	"brine/modules/execution/file"
@@ -39,6 +41,7 @@ import (
 	"brine/modules/execution/network"
 	"brine/modules/execution/pillar"
 	"brine/modules/execution/pip"
+	"brine/modules/execution/pkg_resource"
 	"brine/modules/execution/publish"
 	"brine/modules/execution/saltutil"
 	"brine/modules/execution/schedule"
@@ -54,6 +57,7 @@ import (
 	"brine/modules/execution/useradd"
 	"brine/modules/execution/virtualenv_mod"
 	"brine/modules/execution/x509_v2"
+	"brine/modules/execution/yumpkg"
 	"brine/modules/loader"
 )
 
@@ -68,8 +72,10 @@ func Execution() loader.Table {
 		config.Module,
 		cp.Module,
 		cron.Module,
+		debconfmod.Module,
 		defaults.Module,
 		dnsutil.Module,
+		dpkg_lowpkg.Module,
 		environ.Module,
 		event.Module,
 		file.Module,
@@ -97,6 +103,7 @@ func Execution() loader.Table {
 		network.Module,
 		pillar.Module,
 		pip.Module,
+		pkg_resource.Module,
 		publish.Module,
 		saltutil.Module,
 		schedule.Module,
@@ -112,5 +119,6 @@ func Execution() loader.Table {
 		useradd.Module,
 		virtualenv_mod.Module,
 		x509_v2.Module,
+		yumpkg.Module,
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"brine/modules/states/beacon"
 	"brine/modules/states/cmd"
 	"brine/modules/states/cron"
+	"brine/modules/states/debconfmod"
 	"brine/modules/states/environ"
 	"brine/modules/states/event"
 	"brine/modules/states/file"
@@ -23,6 +24,8 @@ import (
 	"brine/modules/states/loop"
 	"brine/modules/states/module"
 	"brine/modules/states/pip_state"
+	"brine/modules/states/pkg"
+	"brine/modules/states/pkgrepo"
 	"brine/modules/states/process"
 	"brine/modules/states/saltutil"
 	"brine/modules/states/schedule"
@@ -45,6 +48,7 @@ func States() loader.Table {
 		beacon.Module,
 		cmd.Module,
 		cron.Module,
+		debconfmod.Module,
 		environ.Module,
 		event.Module,
 		file.Module,
@@ -61,6 +65,8 @@ func States() loader.Table {
 		loop.Module,
 		module.Module,
 		pip_state.Module,
+		pkg.Module,
+		pkgrepo.Module,
 		process.Module,
 		saltutil.Module,
 		schedule.Module,

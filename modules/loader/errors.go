@@ -1,9 +1,17 @@
 package loader
 
-import "fmt"
+import (
+	"fmt"
+
+	"brine/wire/payload"
+)
 
 // CommandExecutionError is a failure the caller is told of without a traceback: "ERROR: <text>".
-type CommandExecutionError struct{ Message string }
+type CommandExecutionError struct {
+	Message string
+	Changes *payload.Map // what was done all the same; nil where the function tells nothing of it
+	Brief   string       // Message without the changes, for a state, which shows them itself; "": Message
+}
 
 func (e *CommandExecutionError) Error() string { return e.Message }
 

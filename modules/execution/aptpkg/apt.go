@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"brine/modules/execution/cmdmod"
+	"brine/modules/execution/pkg_resource"
 	"brine/modules/loader"
 	"brine/modules/text/dicts"
 	"brine/modules/text/pattern"
@@ -193,6 +194,7 @@ const refreshSeconds = 30
 // refresh fetches the lists of packages, unless that was done within some seconds: repository → fetched (true), not
 // changed (nil), failed (false).
 func refresh(c *loader.Call, validFor any, kw *payload.Map) (*payload.Map, error) {
+	pkg_resource.Refreshed(c)
 	seconds, ok := python.Number(validFor)
 	info, err := os.Stat(listsDir)
 	if ok && seconds > 0 && err == nil && time.Since(info.ModTime()).Seconds() < seconds {

@@ -2,8 +2,6 @@ package aptpkg
 
 import (
 	"log/slog"
-	"maps"
-	"slices"
 	"strings"
 
 	"brine/modules/execution/cmdmod"
@@ -76,62 +74,6 @@ func owner(c *loader.Call, a several) (any, error) {
 	return owners, nil
 }
 
-// files runs do with the files of every installed package of those that are named, or of all. failure is what
-// dpkg-query said where it knows one of them not.
-func files(c *loader.Call, a several, do func(name string, files []string)) (failure string, err error) {
-	argv := []string{"dpkg-query", "-f=${db:Status-Status}\t${binary:Package}\n", "-W"}
-	for _, v := range a.Names {
-		if err := cmdmod.Operand(python.Str(v)); err != nil {
-			return "", err
-		}
-		argv = append(argv, python.Str(v))
-	}
-	options := payload.M("output_loglevel", "debug")
-	out, err := cmdmod.RunAll(c, argv, options)
-	if err != nil {
-		return "", err
-	}
-	if out.Code != 0 {
-		failure = "Error:  " + out.Stderr
-		c.Log(slog.LevelError, failure)
-		return failure, nil
-	}
-	for _, line := range out.Lines() {
-		status, name, _ := strings.Cut(line, "\t")
-		if status != "installed" {
-			continue
-		}
-		of, err := cmdmod.RunAll(c, []string{"dpkg", "-L", name}, options)
-		if err != nil {
-			return "", err
-		}
-		do(name, of.Lines())
-	}
-	return "", nil
-}
-
-func fileList(c *loader.Call, a several) (any, error) {
-	all := map[string]bool{}
-	failure, err := files(c, a, func(_ string, files []string) {
-		for _, f := range files {
-			all[f] = true
-		}
-	})
-	if err != nil || failure != "" {
-		return failure, err
-	}
-	return payload.M("errors", []any{}, "files", payload.AnyList(slices.Sorted(maps.Keys(all)))), nil
-}
-
-func fileDict(c *loader.Call, a several) (any, error) {
-	all := payload.NewMap(0)
-	failure, err := files(c, a, func(name string, files []string) { all.Set(name, payload.AnyList(files)) })
-	if err != nil || failure != "" {
-		return failure, err
-	}
-	return payload.M("errors", []any{}, "packages", all), nil
-}
-
 type selected struct {
 	Pattern any `arg:"pattern=None"`
 	State   any `arg:"state=None"`
@@ -149,13 +91,7 @@ func selections(c *loader.Call, a selected) (*payload.Map, error) {
 	if err != nil {
 		return nil, err
 	}
-	states := payload.NewMap(0)
-	for _, line := range out.Lines() {
-		if cols := strings.Fields(line); len(cols) == 2 {
-			of, _ := states.Value(cols[1]).([]any)
-			states.Set(cols[1], append(of, cols[0]))
-		}
-	}
+	states := selectionsOf(out.Lines())
 	if python.Truth(a.State) {
 		of, _ := states.Value(a.State).([]any)
 		return payload.M(a.State, append([]any{}, of...)), nil

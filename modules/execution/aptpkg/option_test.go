@@ -27,7 +27,7 @@ func TestNoOption(t *testing.T) {
 	env.Registry.Offer(loader.Table{aptpkg.Module})
 	env.Registry.On(env)
 	for _, fun := range []string{"owner", "file_list", "file_dict", "get_selections", "latest_version",
-		"available_version", "upgrade_available"} {
+		"available_version", "upgrade_available", "show", "list_repo_pkgs", "hold", "unhold"} {
 		modtest.StartsNothing(t, env, "pkg."+fun, "-c/etc/shadow")
 	}
 	t.Setenv("BRINE_T_ASKED", filepath.Join(bin, "asked"))

@@ -6,6 +6,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -87,11 +88,16 @@ func replaced(v any, from, to string) any {
 	return v
 }
 
-// alone tells whether the tree is to be run here: one that changes nothing of the machine, or this process has a mount
-// namespace for it. Otherwise it starts such a process, which runs this one test.
-func alone(t *testing.T, tree *payload.Map, once string) bool {
+// Alone tells whether the test may change what is below the directories: this process has a mount namespace in which
+// they are private. Otherwise it starts such a process, which runs this one test, and the caller returns. Directories
+// of overlay show what is there, those of fresh are empty.
+func Alone(t *testing.T, overlay, fresh []string) bool {
 	t.Helper()
-	overlay, fresh := payload.Texts(tree.List("overlay")), payload.Texts(tree.List("fresh"))
+	return alone(t, overlay, fresh, "")
+}
+
+func alone(t *testing.T, overlay, fresh []string, once string) bool {
+	t.Helper()
 	if len(overlay)+len(fresh) == 0 {
 		return true
 	}
@@ -101,13 +107,13 @@ func alone(t *testing.T, tree *payload.Map, once string) bool {
 		}
 		return true
 	}
-	Privately(t, onceVar+"="+once)
+	privately(t, onceVar+"="+once)
 	return false
 }
 
-// Privately runs the test that calls it once more, in a process with a mount namespace of its own and variables. What
+// privately runs the test that calls it once more, in a process with a mount namespace of its own and variables. What
 // that process mounts nobody else sees. A test that is skipped there is skipped here.
-func Privately(t *testing.T, variables ...string) {
+func privately(t *testing.T, variables ...string) {
 	t.Helper()
 	if os.Geteuid() != 0 {
 		t.Skip("not root")
@@ -153,8 +159,11 @@ func hide(overlay, fresh []string) error {
 		}
 	}
 	for _, path := range fresh {
-		if err := os.MkdirAll(path, 0o755); err != nil {
-			return err
+		below := func(dir string) bool { return strings.HasPrefix(path, dir+"/") }
+		if slices.ContainsFunc(overlay, below) { // else it would be made on the machine
+			if err := os.MkdirAll(path, 0o755); err != nil {
+				return err
+			}
 		}
 		if err := syscall.Mount("tmpfs", path, "tmpfs", 0, "mode=0755"); err != nil {
 			return fmt.Errorf("tmpfs %s: %w", path, err)

@@ -20,7 +20,7 @@ Trees that change the machine are run in a mount namespace of their own, of whic
 told by these keys, of a tree, or of all of the file when they stand before its first tree (as may opts, setup and look):
 
     overlay: PATH ...       what is written below these directories goes to memory; what is there is seen
-    fresh: PATH ...         these directories are empty, and in memory
+    fresh: PATH ...         these directories are empty, and in memory; they are there, or below one of overlay
     once: COMMAND           run by sh before any tree, outside the namespaces, in a directory of its own, which is ONCE in
                             all texts; HERE is the directory of trees.txt (only before the first tree)
 
@@ -187,7 +187,8 @@ def hide(overlay, fresh):
         os.makedirs(work)
         mount("overlay", path, 0, f"lowerdir={path},upperdir={upper},workdir={work}")
     for path in fresh:
-        os.makedirs(path, exist_ok=True)
+        if any(path.startswith(top + "/") for top in overlay):  # else it would be made on the machine
+            os.makedirs(path, exist_ok=True)
         mount("tmpfs", path, 0, "mode=0755")
 
 

@@ -3,6 +3,7 @@ package all
 
 import (
 	"brine/modules/execution/aliases"
+	"brine/modules/execution/alternatives"
 	"brine/modules/execution/aptpkg"
 	"brine/modules/execution/brine"
 	"brine/modules/execution/cmdmod"
@@ -53,6 +54,7 @@ import (
 func Execution() loader.Table {
 	return loader.Table{
 		aliases.Module,
+		alternatives.Module,
 		aptpkg.Module,
 		brine.Module,
 		cmdmod.Module,

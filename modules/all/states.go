@@ -3,6 +3,7 @@ package all
 import (
 	"brine/modules/loader"
 	"brine/modules/states/alias"
+	"brine/modules/states/alternatives"
 	"brine/modules/states/host"
 	"brine/modules/states/ini_manage"
 	"brine/modules/states/iptables"
@@ -18,6 +19,7 @@ import (
 func States() loader.Table {
 	return loader.Table{
 		alias.Module,
+		alternatives.Module,
 		host.Module,
 		ini_manage.Module,
 		iptables.Module,

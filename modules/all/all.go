@@ -9,6 +9,7 @@ import (
 	"brine/modules/execution/cmdmod"
 	"brine/modules/execution/config"
 	"brine/modules/execution/cp"
+	"brine/modules/execution/cron"
 	"brine/modules/execution/defaults"
 	"brine/modules/execution/dnsutil"
 	"brine/modules/execution/environ"
@@ -25,6 +26,7 @@ import (
 	"brine/modules/execution/key"
 	"brine/modules/execution/keyboard"
 	"brine/modules/execution/kmod"
+	"brine/modules/execution/linux_shadow"
 	"brine/modules/execution/linux_sysctl"
 	"brine/modules/execution/localemod"
 	"brine/modules/execution/logmod"
@@ -32,6 +34,7 @@ import (
 	"brine/modules/execution/mine"
 	"brine/modules/execution/minion"
 	"brine/modules/execution/mod_random"
+	"brine/modules/execution/mount"
 	"brine/modules/execution/network"
 	"brine/modules/execution/pillar"
 	"brine/modules/execution/publish"
@@ -60,6 +63,7 @@ func Execution() loader.Table {
 		cmdmod.Module,
 		config.Module,
 		cp.Module,
+		cron.Module,
 		defaults.Module,
 		dnsutil.Module,
 		environ.Module,
@@ -76,6 +80,7 @@ func Execution() loader.Table {
 		key.Module,
 		keyboard.Module,
 		kmod.Module,
+		linux_shadow.Module,
 		linux_sysctl.Module,
 		localemod.Module,
 		logmod.Module,
@@ -83,6 +88,7 @@ func Execution() loader.Table {
 		mine.Module,
 		minion.Module,
 		mod_random.Module,
+		mount.Module,
 		network.Module,
 		pillar.Module,
 		publish.Module,

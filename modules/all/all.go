@@ -5,6 +5,7 @@ import (
 	"brine/modules/execution/aliases"
 	"brine/modules/execution/alternatives"
 	"brine/modules/execution/aptpkg"
+	"brine/modules/execution/archive"
 	"brine/modules/execution/brine"
 	"brine/modules/execution/cmdmod"
 	"brine/modules/execution/config"
@@ -15,6 +16,7 @@ import (
 	"brine/modules/execution/environ"
 	"brine/modules/execution/event"
 	"brine/modules/execution/file"
+	"brine/modules/execution/git"
 	"brine/modules/execution/grains"
 	"brine/modules/execution/groupadd"
 	"brine/modules/execution/hashutil"
@@ -37,6 +39,7 @@ import (
 	"brine/modules/execution/mount"
 	"brine/modules/execution/network"
 	"brine/modules/execution/pillar"
+	"brine/modules/execution/pip"
 	"brine/modules/execution/publish"
 	"brine/modules/execution/saltutil"
 	"brine/modules/execution/schedule"
@@ -50,6 +53,8 @@ import (
 	"brine/modules/execution/test"
 	"brine/modules/execution/timezone"
 	"brine/modules/execution/useradd"
+	"brine/modules/execution/virtualenv_mod"
+	"brine/modules/execution/x509_v2"
 	"brine/modules/loader"
 )
 
@@ -59,6 +64,7 @@ func Execution() loader.Table {
 		aliases.Module,
 		alternatives.Module,
 		aptpkg.Module,
+		archive.Module,
 		brine.Module,
 		cmdmod.Module,
 		config.Module,
@@ -69,6 +75,7 @@ func Execution() loader.Table {
 		environ.Module,
 		event.Module,
 		file.Module,
+		git.Module,
 		grains.Module,
 		groupadd.Module,
 		hashutil.Module,
@@ -91,6 +98,7 @@ func Execution() loader.Table {
 		mount.Module,
 		network.Module,
 		pillar.Module,
+		pip.Module,
 		publish.Module,
 		saltutil.Module,
 		schedule.Module,
@@ -104,5 +112,7 @@ func Execution() loader.Table {
 		test.Module,
 		timezone.Module,
 		useradd.Module,
+		virtualenv_mod.Module,
+		x509_v2.Module,
 	}
 }

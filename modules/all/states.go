@@ -4,12 +4,14 @@ import (
 	"brine/modules/loader"
 	"brine/modules/states/alias"
 	"brine/modules/states/alternatives"
+	"brine/modules/states/archive"
 	"brine/modules/states/beacon"
 	"brine/modules/states/cmd"
 	"brine/modules/states/cron"
 	"brine/modules/states/environ"
 	"brine/modules/states/event"
 	"brine/modules/states/file"
+	"brine/modules/states/git"
 	"brine/modules/states/grains"
 	"brine/modules/states/group"
 	"brine/modules/states/host"
@@ -21,6 +23,7 @@ import (
 	"brine/modules/states/locale"
 	"brine/modules/states/loop"
 	"brine/modules/states/module"
+	"brine/modules/states/pip_state"
 	"brine/modules/states/process"
 	"brine/modules/states/saltutil"
 	"brine/modules/states/schedule"
@@ -31,6 +34,8 @@ import (
 	"brine/modules/states/test"
 	"brine/modules/states/timezone"
 	"brine/modules/states/user"
+	"brine/modules/states/virtualenv_mod"
+	"brine/modules/states/x509_v2"
 )
 
 // States are the state modules of a minion. Of two with one name the first that loads counts.
@@ -38,12 +43,14 @@ func States() loader.Table {
 	return loader.Table{
 		alias.Module,
 		alternatives.Module,
+		archive.Module,
 		beacon.Module,
 		cmd.Module,
 		cron.Module,
 		environ.Module,
 		event.Module,
 		file.Module,
+		git.Module,
 		grains.Module,
 		group.Module,
 		host.Module,
@@ -55,6 +62,7 @@ func States() loader.Table {
 		locale.Module,
 		loop.Module,
 		module.Module,
+		pip_state.Module,
 		process.Module,
 		saltutil.Module,
 		schedule.Module,
@@ -65,5 +73,7 @@ func States() loader.Table {
 		test.Module,
 		timezone.Module,
 		user.Module,
+		virtualenv_mod.Module,
+		x509_v2.Module,
 	}
 }

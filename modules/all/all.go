@@ -3,6 +3,7 @@ package all
 
 import (
 	"brine/modules/execution/aliases"
+	"brine/modules/execution/alternatives"
 	"brine/modules/execution/aptpkg"
 	"brine/modules/execution/archive"
 	"brine/modules/execution/brine"
@@ -65,6 +66,7 @@ import (
 func Execution() loader.Table {
 	return loader.Table{
 		aliases.Module,
+		alternatives.Module,
 		aptpkg.Module,
 		archive.Module,
 		brine.Module,

@@ -3,6 +3,7 @@ package all
 import (
 	"brine/modules/loader"
 	"brine/modules/states/alias"
+	"brine/modules/states/alternatives"
 	"brine/modules/states/archive"
 	"brine/modules/states/beacon"
 	"brine/modules/states/cmd"
@@ -44,6 +45,7 @@ import (
 func States() loader.Table {
 	return loader.Table{
 		alias.Module,
+		alternatives.Module,
 		archive.Module,
 		beacon.Module,
 		cmd.Module,

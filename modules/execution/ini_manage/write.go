@@ -6,8 +6,8 @@ import (
 	"brine/wire/python"
 )
 
-// between is the separator as it is written. Unlike Salt: one of tabs stays, where Salt writes two spaces, which it does
-// not read again.
+// between is the separator as it is written. Unlike Salt: one of tabs stays, where Salt writes two spaces, which it
+// does not read again.
 func (b *block) between() string {
 	switch inner := strings.TrimFunc(b.separator, python.IsSpace); {
 	case strings.Trim(b.separator, " ") == "":

@@ -1,5 +1,5 @@
-// Package iptables is the execution module iptables: it looks at, builds, adds and deletes rules of the packet filter by
-// the programs iptables and ip6tables. Filter is one of them, for the states of that name. It answers to
+// Package iptables is the execution module iptables: it looks at, builds, adds and deletes rules of the packet filter
+// by the programs iptables and ip6tables. Filter is one of them, for the states of that name. It answers to
 // salt/modules/iptables.py.
 package iptables
 

@@ -15,7 +15,8 @@ import (
 // Module is the state module sysctl.
 func Module() loader.Module {
 	return loader.Module{File: "sysctl", Virtual: virtual, Funcs: func() []loader.Func {
-		return []loader.Func{states.Fn("present", present, "A parameter of the kernel has a value, now and after the next boot.",
+		return []loader.Func{states.Fn("present", present,
+			"A parameter of the kernel has a value, now and after the next boot.",
 			"vm.swappiness:", "  sysctl.present:", "    - value: 20")}
 	}}
 }

@@ -105,6 +105,13 @@ func alone(t *testing.T, tree *payload.Map, once string) bool {
 	return false
 }
 
+// InPrivate is for tests that are not trees: it tells whether this process has a mount namespace of its own, with
+// directories that show what is there (overlay) and empty ones (fresh). Otherwise it runs the test in such a process.
+func InPrivate(t *testing.T, overlay, fresh []string) bool {
+	t.Helper()
+	return alone(t, payload.M("overlay", payload.AnyList(overlay), "fresh", payload.AnyList(fresh)), "")
+}
+
 // Privately runs the test that calls it once more, in a process with a mount namespace of its own and variables. What
 // that process mounts nobody else sees. A test that is skipped there is skipped here.
 func Privately(t *testing.T, variables ...string) {

@@ -1,5 +1,5 @@
-// Package ssh_auth is the state module ssh_auth: keys let others log in as a user, or do not. It stands on the execution
-// module ssh. Answers to salt/states/ssh_auth.py.
+// Package ssh_auth is the state module ssh_auth: keys let others log in as a user, or do not. It stands on the
+// execution module ssh. Answers to salt/states/ssh_auth.py.
 package ssh_auth
 
 import (

@@ -1,5 +1,5 @@
-// Package ssh_known_hosts is the state module ssh_known_hosts: other hosts are known by their keys, to a user or to all,
-// or are not known. It stands on the execution module ssh. Answers to salt/states/ssh_known_hosts.py.
+// Package ssh_known_hosts is the state module ssh_known_hosts: other hosts are known by their keys, to a user or to
+// all, or are not known. It stands on the execution module ssh. Answers to salt/states/ssh_known_hosts.py.
 package ssh_known_hosts
 
 import (

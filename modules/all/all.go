@@ -2,7 +2,9 @@
 package all
 
 import (
+	"brine/modules/execution/aliases"
 	"brine/modules/execution/aptpkg"
+	"brine/modules/execution/archive"
 	"brine/modules/execution/brine"
 	"brine/modules/execution/cmdmod"
 	"brine/modules/execution/config"
@@ -13,20 +15,30 @@ import (
 	"brine/modules/execution/environ"
 	"brine/modules/execution/event"
 	"brine/modules/execution/file"
+	"brine/modules/execution/git"
 	"brine/modules/execution/grains"
 	"brine/modules/execution/groupadd"
 	"brine/modules/execution/hashutil"
+	"brine/modules/execution/hosts"
 	"brine/modules/execution/http"
+	"brine/modules/execution/ini_manage"
+	"brine/modules/execution/iptables"
 	"brine/modules/execution/jinja"
 	"brine/modules/execution/key"
+	"brine/modules/execution/keyboard"
+	"brine/modules/execution/kmod"
 	"brine/modules/execution/linux_shadow"
+	"brine/modules/execution/linux_sysctl"
+	"brine/modules/execution/localemod"
 	"brine/modules/execution/logmod"
 	"brine/modules/execution/match"
 	"brine/modules/execution/mine"
 	"brine/modules/execution/minion"
 	"brine/modules/execution/mod_random"
+	"brine/modules/execution/mount"
 	"brine/modules/execution/network"
 	"brine/modules/execution/pillar"
+	"brine/modules/execution/pip"
 	"brine/modules/execution/publish"
 	"brine/modules/execution/saltutil"
 	"brine/modules/execution/schedule"
@@ -38,14 +50,19 @@ import (
 	"brine/modules/execution/sysmod"
 	"brine/modules/execution/systemd_service"
 	"brine/modules/execution/test"
+	"brine/modules/execution/timezone"
 	"brine/modules/execution/useradd"
+	"brine/modules/execution/virtualenv_mod"
+	"brine/modules/execution/x509_v2"
 	"brine/modules/loader"
 )
 
 // Execution are the modules of a minion and of salt-call. Of two with one name the first that loads counts.
 func Execution() loader.Table {
 	return loader.Table{
+		aliases.Module,
 		aptpkg.Module,
+		archive.Module,
 		brine.Module,
 		cmdmod.Module,
 		config.Module,
@@ -56,20 +73,30 @@ func Execution() loader.Table {
 		environ.Module,
 		event.Module,
 		file.Module,
+		git.Module,
 		grains.Module,
 		groupadd.Module,
 		hashutil.Module,
+		hosts.Module,
 		http.Module,
+		ini_manage.Module,
+		iptables.Module,
 		jinja.Module,
 		key.Module,
+		keyboard.Module,
+		kmod.Module,
 		linux_shadow.Module,
+		linux_sysctl.Module,
+		localemod.Module,
 		logmod.Module,
 		match.Module,
 		mine.Module,
 		minion.Module,
 		mod_random.Module,
+		mount.Module,
 		network.Module,
 		pillar.Module,
+		pip.Module,
 		publish.Module,
 		saltutil.Module,
 		schedule.Module,
@@ -81,6 +108,9 @@ func Execution() loader.Table {
 		sysmod.Module,
 		systemd_service.Module,
 		test.Module,
+		timezone.Module,
 		useradd.Module,
+		virtualenv_mod.Module,
+		x509_v2.Module,
 	}
 }

@@ -2,8 +2,6 @@ package all
 
 import (
 	"brine/modules/loader"
-	"brine/modules/states/cron"
-	"brine/modules/states/file"
 	"brine/modules/states/alias"
 	"brine/modules/states/archive"
 	"brine/modules/states/beacon"
@@ -44,8 +42,6 @@ import (
 // States are the state modules of a minion. Of two with one name the first that loads counts.
 func States() loader.Table {
 	return loader.Table{
-		cron.Module,
-		file.Module,
 		alias.Module,
 		archive.Module,
 		beacon.Module,

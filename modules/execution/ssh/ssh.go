@@ -1,7 +1,7 @@
 // Package ssh is the execution module ssh: the keys that let others log in as a user of this host (authorized_keys),
-// the keys by which users know other hosts (known_hosts), and the keys of this host. Files of users are read and written
-// without following a link of a user to what is not that user's; whole, and with the owner that they have or, when they
-// are new, with the user as owner. It answers to salt/modules/ssh.py.
+// the keys by which users know other hosts (known_hosts), and the keys of this host. Files of users are read and
+// written without following a link of a user to what is not that user's; whole, and with the owner that they have or,
+// when they are new, with the user as owner. It answers to salt/modules/ssh.py.
 package ssh
 
 import (

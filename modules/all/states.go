@@ -31,6 +31,8 @@ import (
 	"brine/modules/states/saltutil"
 	"brine/modules/states/schedule"
 	"brine/modules/states/service"
+	"brine/modules/states/ssh_auth"
+	"brine/modules/states/ssh_known_hosts"
 	"brine/modules/states/stateconf"
 	"brine/modules/states/status"
 	"brine/modules/states/sysctl"
@@ -73,6 +75,8 @@ func States() loader.Table {
 		saltutil.Module,
 		schedule.Module,
 		service.Module,
+		ssh_auth.Module,
+		ssh_known_hosts.Module,
 		stateconf.Module,
 		status.Module,
 		sysctl.Module,

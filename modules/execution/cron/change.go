@@ -25,7 +25,8 @@ func setters() []loader.Func {
 		loader.Fn("rm", removeJob, "Remove a command that runs at a time.", "cron.rm root /usr/local/weekly"),
 		loader.Fn("rm_special", removeSpecial, "Remove a command that runs at a special moment.",
 			"cron.rm_special root /usr/bin/foo"),
-		loader.Fn("set_env", setEnv, "Set a variable for the commands of a user.", "cron.set_env root MAILTO user@example.com"),
+		loader.Fn("set_env", setEnv, "Set a variable for the commands of a user.",
+			"cron.set_env root MAILTO user@example.com"),
 		loader.Fn("rm_env", removeEnv, "Remove a variable from the table of a user.", "cron.rm_env root MAILTO"),
 	}
 }
@@ -81,8 +82,8 @@ func setSpecial(c *loader.Call, a newSpecial) (string, error) {
 		identifier: a.Identifier})
 }
 
-// set puts a line into a table, in the place of one that it matches. Unlike Salt: the table is written once, so that the
-// command is in it all the time.
+// set puts a line into a table, in the place of one that it matches. Unlike Salt: the table is written once, so that
+// the command is in it all the time.
 func set(c *loader.Call, user string, w wish) (string, error) {
 	if err := oneLine(append([]string{w.cmd, w.special, loader.Text(w.identifier)}, w.when...)...); err != nil {
 		return "", err

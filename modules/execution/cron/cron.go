@@ -1,5 +1,6 @@
-// Package cron is the execution module cron: it reads the tables of users by the program crontab, and writes them by it.
-// Lines that Salt does not manage, those above its mark, are kept byte for byte. It answers to salt/modules/cron.py.
+// Package cron is the execution module cron: it reads the tables of users by the program crontab, and writes them by
+// it. Lines that Salt does not manage, those above its mark, are kept byte for byte. It answers to
+// salt/modules/cron.py.
 package cron
 
 import (

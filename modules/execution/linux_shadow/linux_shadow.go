@@ -1,6 +1,6 @@
 // Package linux_shadow is the execution module shadow of Linux: it reads /etc/shadow, and changes passwords and their
-// ages by chpasswd, passwd and chage. The hash of a password goes to a program by its standard input, never in a command
-// line, which other users can read. It answers to salt/modules/linux_shadow.py.
+// ages by chpasswd, passwd and chage. The hash of a password goes to a program by its standard input, never in a
+// command line, which other users can read. It answers to salt/modules/linux_shadow.py.
 package linux_shadow
 
 import (

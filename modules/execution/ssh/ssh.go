@@ -1,5 +1,7 @@
-// Package ssh holds the execution function ssh.recv_known_host_entries: the keys of another host, as ssh-keyscan
-// gets them. It reads and changes no file of keys. It answers to salt/modules/ssh.py.
+// Package ssh is the execution module ssh: the keys that let others log in as a user of this host (authorized_keys),
+// the keys by which users know other hosts (known_hosts), and the keys of this host. Files of users are read and
+// written without following a link of a user to what is not that user's; whole, and with the owner that they have or,
+// when they are new, with the user as owner. It answers to salt/modules/ssh.py.
 package ssh
 
 import (
@@ -10,6 +12,7 @@ import (
 	"encoding/base64"
 	"encoding/hex"
 	"hash"
+	"slices"
 	"strings"
 
 	"brine/modules/execution/cmdmod"
@@ -23,9 +26,7 @@ import (
 // Module is ssh, where there is a client of it.
 func Module() loader.Module {
 	return loader.Module{File: "ssh", Virtual: virtual, Funcs: func() []loader.Func {
-		return []loader.Func{loader.Fn("recv_known_host_entries", receive,
-			"List the public keys that a host offers, with their fingerprints; None when it offers none.",
-			"ssh.recv_known_host_entries git.example.com enc=ed25519 port=2222")}
+		return slices.Concat(authorized(), known(), own())
 	}}
 }
 
@@ -89,7 +90,15 @@ func command(c *loader.Call, a asked) []string {
 
 // entries reads lines "host type key". Others, and keys that are none, are passed over.
 func entries(text string, hashType any) (any, error) {
-	var out []any
+	out, err := rowsOf(text, hashType)
+	if out == nil {
+		return nil, err
+	}
+	return payload.AnyList(out), err
+}
+
+// rowsOf are the entries as maps; nil: there are none.
+func rowsOf(text string, hashType any) (out []*payload.Map, err error) {
 	for line := range strings.SplitSeq(text, "\n") {
 		words := strings.Fields(line)
 		if len(words) != 3 || strings.HasPrefix(words[0], "#") {
@@ -102,9 +111,6 @@ func entries(text string, hashType any) (any, error) {
 		if mark != "" {
 			out = append(out, payload.M("hostname", words[0], "key", words[2], "enc", words[1], "fingerprint", mark))
 		}
-	}
-	if out == nil {
-		return nil, nil
 	}
 	return out, nil
 }

@@ -1,6 +1,6 @@
 // Package systemd_service is the execution module service on hosts with systemd: what services there are, what runs,
-// what starts with the host, what is masked; and it starts and stops them, enables and masks them. It asks systemctl, as
-// the reference does, and like that has systemd read its unit files again where they have changed. It answers to
+// what starts with the host, what is masked; and it starts and stops them, enables and masks them. It asks systemctl,
+// as the reference does, and like that has systemd read its unit files again where they have changed. It answers to
 // salt/modules/systemd_service.py.
 package systemd_service
 

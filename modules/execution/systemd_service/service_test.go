@@ -70,5 +70,3 @@ func TestNoOption(t *testing.T) {
 		modtest.StartsNothing(t, env, "service."+fun, "--host=evil.example.com")
 	}
 }
-
-func (p place) Has(string) bool { return false }

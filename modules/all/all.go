@@ -8,6 +8,7 @@ import (
 	"brine/modules/execution/config"
 	"brine/modules/execution/cp"
 	"brine/modules/execution/defaults"
+	"brine/modules/execution/disk"
 	"brine/modules/execution/dnsutil"
 	"brine/modules/execution/environ"
 	"brine/modules/execution/event"
@@ -26,6 +27,7 @@ import (
 	"brine/modules/execution/mount"
 	"brine/modules/execution/network"
 	"brine/modules/execution/pillar"
+	"brine/modules/execution/ps"
 	"brine/modules/execution/publish"
 	"brine/modules/execution/saltutil"
 	"brine/modules/execution/schedule"
@@ -50,6 +52,7 @@ func Execution() loader.Table {
 		config.Module,
 		cp.Module,
 		defaults.Module,
+		disk.Module,
 		dnsutil.Module,
 		environ.Module,
 		event.Module,
@@ -68,6 +71,7 @@ func Execution() loader.Table {
 		mount.Module,
 		network.Module,
 		pillar.Module,
+		ps.Module,
 		publish.Module,
 		saltutil.Module,
 		schedule.Module,

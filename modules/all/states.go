@@ -10,6 +10,7 @@ import (
 	"brine/modules/states/http"
 	"brine/modules/states/loop"
 	"brine/modules/states/module"
+	"brine/modules/states/mount"
 	"brine/modules/states/process"
 	"brine/modules/states/saltutil"
 	"brine/modules/states/schedule"
@@ -29,6 +30,7 @@ func States() loader.Table {
 		http.Module,
 		loop.Module,
 		module.Module,
+		mount.Module,
 		process.Module,
 		saltutil.Module,
 		schedule.Module,

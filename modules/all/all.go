@@ -7,6 +7,7 @@ import (
 	"brine/modules/execution/cmdmod"
 	"brine/modules/execution/config"
 	"brine/modules/execution/cp"
+	"brine/modules/execution/cron"
 	"brine/modules/execution/defaults"
 	"brine/modules/execution/disk"
 	"brine/modules/execution/dnsutil"
@@ -19,6 +20,7 @@ import (
 	"brine/modules/execution/http"
 	"brine/modules/execution/jinja"
 	"brine/modules/execution/key"
+	"brine/modules/execution/linux_shadow"
 	"brine/modules/execution/logmod"
 	"brine/modules/execution/match"
 	"brine/modules/execution/mine"
@@ -51,6 +53,7 @@ func Execution() loader.Table {
 		cmdmod.Module,
 		config.Module,
 		cp.Module,
+		cron.Module,
 		defaults.Module,
 		disk.Module,
 		dnsutil.Module,
@@ -63,6 +66,7 @@ func Execution() loader.Table {
 		http.Module,
 		jinja.Module,
 		key.Module,
+		linux_shadow.Module,
 		logmod.Module,
 		match.Module,
 		mine.Module,

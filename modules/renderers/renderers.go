@@ -29,7 +29,7 @@ type Input struct {
 	Arguments string       // behind the renderer's name in the pipe
 	Context   *payload.Map // further names for the template; may be nil
 	KW        *payload.Map // further keywords of the call; may be nil
-
+	NoTree    bool         // it stands in no tree of SLS files: the names that tell where are not there
 }
 
 // InString stands for the path of a template that is no file.

@@ -80,13 +80,16 @@ func (j Jinja) names(in Input) map[string]any {
 	vars := map[string]any{
 		"salt":   jinja.Functions{Find: j.find, HasModule: j.Has},
 		"grains": provided(j.Grains), "pillar": provided(j.Pillar), "opts": j.Opts,
-		"saltenv": in.Saltenv, "sls": in.SLS,
+		"saltenv": in.Saltenv,
 	}
 	if j.Whole {
 		vars["opts"] = j.Opts.Clone().Set("grains", vars["grains"]).Set("pillar", provided(j.Pillar))
 	}
-	for name, value := range slsNames(in.Template, in.SLS) {
-		vars[name] = value
+	if !in.NoTree {
+		vars["sls"] = in.SLS
+		for name, value := range slsNames(in.Template, in.SLS) {
+			vars[name] = value
+		}
 	}
 	for _, more := range []*payload.Map{in.KW, in.Context} {
 		for key, value := range more.All() {

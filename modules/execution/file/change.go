@@ -90,10 +90,10 @@ func ownersOf(c *loader.Call, v, user, group any) (o ownership, err error) {
 	if o.name, err = path(c, v); err != nil {
 		return o, err
 	}
-	if o.uid, err = userID(user); err != nil {
+	if o.uid, err = userID(c, user); err != nil {
 		return o, err
 	}
-	if o.gid, err = groupID(group); err != nil {
+	if o.gid, err = groupID(c, group); err != nil {
 		return o, err
 	}
 	for _, id := range []struct{ found, given *any }{{&o.uid, &user}, {&o.gid, &group}} {

@@ -19,7 +19,7 @@ import (
 func Module() loader.Module {
 	return loader.Module{File: "file", Virtual: loader.Always, Funcs: func() []loader.Func {
 		return slices.Concat(names(), kinds(), devices(), facts(), owners(), contents(), searches(), finders(),
-			writers())
+			writers(), attributes(), differs(), sources(), templates(), makers(), movers(), changers(), backups(), managers())
 	}}
 }
 

@@ -5,6 +5,7 @@ import (
 	"os/user"
 	"strconv"
 
+	"brine/modules/host/accounts"
 	"brine/modules/loader"
 	"brine/wire/python"
 )
@@ -42,9 +43,9 @@ func uidToUser(_ *loader.Call, a userNumber) (any, error) {
 	return userName(id), nil
 }
 
-func userToUID(_ *loader.Call, a userNamed) (any, error) { return userID(a.User) }
+func userToUID(c *loader.Call, a userNamed) (any, error) { return userID(c, a.User) }
 
-func groupToGID(_ *loader.Call, a groupNamed) (any, error) { return groupID(a.Group) }
+func groupToGID(c *loader.Call, a groupNamed) (any, error) { return groupID(c, a.Group) }
 
 // userName is the name of a user, or the number of one that has none.
 func userName(id int64) any {
@@ -63,7 +64,7 @@ func groupName(id int64) any {
 }
 
 // userID is the number of a user, "" of one that is not there; nil is the user of this process.
-func userID(v any) (any, error) {
+func userID(c *loader.Call, v any) (any, error) {
 	switch x := v.(type) {
 	case nil:
 		return int64(os.Geteuid()), nil
@@ -73,13 +74,17 @@ func userID(v any) (any, error) {
 		if u, err := user.Lookup(x); err == nil {
 			return strconv.ParseInt(u.Uid, 10, 64)
 		}
-		return "", nil
+		u, known, err := accounts.UserNamed(c.Ctx, "", x) // it may be of a source that only the C library knows
+		if err != nil || !known {
+			return "", nil
+		}
+		return u.UID, nil
 	}
 	return nil, &loader.ArgumentError{Message: "getpwnam() argument must be str, not " + python.Type(v)}
 }
 
 // groupID is the number of a group, "" of one that is not there.
-func groupID(v any) (any, error) {
+func groupID(c *loader.Call, v any) (any, error) {
 	switch x := v.(type) {
 	case nil:
 		return "", nil
@@ -89,17 +94,21 @@ func groupID(v any) (any, error) {
 		if g, err := user.LookupGroup(x); err == nil {
 			return strconv.ParseInt(g.Gid, 10, 64)
 		}
-		return "", nil
+		g, known, err := accounts.GroupNamed(c.Ctx, "", x)
+		if err != nil || !known {
+			return "", nil
+		}
+		return g.GID, nil
 	}
 	return nil, &loader.ArgumentError{Message: "getgrnam() argument must be str, not " + python.Type(v)}
 }
 
 // gidToGroup takes a name, too.
-func gidToGroup(_ *loader.Call, a groupNumber) (any, error) {
+func gidToGroup(c *loader.Call, a groupNumber) (any, error) {
 	v := a.GID
 	id, err := loader.ToInt(v)
 	if _, isText := v.(string); err != nil && isText {
-		found, _ := groupID(v)
+		found, _ := groupID(c, v)
 		known, ok := found.(int64)
 		if !ok {
 			return "", nil
@@ -109,5 +118,23 @@ func gidToGroup(_ *loader.Call, a groupNumber) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return groupName(id), nil
+	name := groupName(id)
+	if name == any(id) {
+		if g, known, _ := accounts.GroupNumbered(c.Ctx, id); known {
+			return g.Name, nil
+		}
+	}
+	return name, nil
+}
+
+// KnownUser tells whether there is a user of a name; a number is one.
+func KnownUser(c *loader.Call, v any) (bool, error) {
+	_, known, err := id(c, v, userID)
+	return known, err
+}
+
+// KnownGroup tells whether there is a group of a name; a number is one.
+func KnownGroup(c *loader.Call, v any) (bool, error) {
+	_, known, err := id(c, v, groupID)
+	return known, err
 }

@@ -98,13 +98,20 @@ func environment(t testing.TB, opts, grains *payload.Map) *loader.Env {
 // are differences on purpose, which docs/differences.md tells.
 func Compare(t *testing.T, file string, differs map[string]string) {
 	t.Helper()
+	once := &prepared{here: filepath.Dir(file)}
 	for _, tree := range recorded(t, file) {
 		t.Run(tree.Str("name"), func(t *testing.T) {
-			if _, skip := differs[tree.Str("name")]; !skip {
-				compareTree(t, tree, differs)
+			if _, skip := differs[tree.Str("name")]; skip {
+				return
+			}
+			t.Parallel()
+			once.directory(t, tree.List("once"))
+			if alone(t, tree, once.dir) {
+				compareTree(t, tree, once.dir, differs)
 			}
 		})
 	}
+	t.Cleanup(once.remove)
 }
 
 func recorded(t *testing.T, file string) (out []*payload.Map) {
@@ -127,8 +134,8 @@ func recorded(t *testing.T, file string) (out []*payload.Map) {
 	return out
 }
 
-func compareTree(t *testing.T, tree *payload.Map, differs map[string]string) {
-	t.Parallel()
+func compareTree(t *testing.T, tree *payload.Map, once string, differs map[string]string) {
+	tree = in(tree, once)
 	env, dir := Minion(t, tree.Map("files"), tree.Map("opts"))
 	for _, command := range tree.List("setup") {
 		shell(t, dir, command.(string))
@@ -145,6 +152,9 @@ func compareTree(t *testing.T, tree *payload.Map, differs map[string]string) {
 		got := answerOf(t, env, dir, step)
 		if look := tree.Str("look"); look != "" {
 			got.Set("look", strings.ReplaceAll(shell(t, dir, look), dir, "ROOT"))
+		}
+		if once != "" {
+			got, want = replaced(got, once, "ONCE").(*payload.Map), replaced(want, once, "ONCE").(*payload.Map)
 		}
 		if _, skip := differs[tree.Str("name")+" step "+string(rune('0'+at))]; skip {
 			continue

@@ -31,8 +31,8 @@ func single(t *testing.T, env *loader.Env, fun string, kw *payload.Map) (ret *pa
 	return ret, outputters.JSON(v)
 }
 
-// TestSecrets: what stands in the environment, on standard input or in hidden output is neither in the return nor in the
-// log nor in the words of the program.
+// TestSecrets: what stands in the environment, on standard input or in hidden output is neither in the return nor in
+// the log nor in the words of the program.
 func TestSecrets(t *testing.T) {
 	t.Parallel()
 	const secret = "t0p-s3cr3t"

@@ -2,7 +2,9 @@
 package all
 
 import (
+	"brine/modules/execution/aliases"
 	"brine/modules/execution/aptpkg"
+	"brine/modules/execution/archive"
 	"brine/modules/execution/brine"
 	"brine/modules/execution/cmdmod"
 	"brine/modules/execution/config"
@@ -14,13 +16,21 @@ import (
 	"brine/modules/execution/environ"
 	"brine/modules/execution/event"
 	"brine/modules/execution/file"
+	"brine/modules/execution/git"
 	"brine/modules/execution/grains"
 	"brine/modules/execution/groupadd"
 	"brine/modules/execution/hashutil"
+	"brine/modules/execution/hosts"
 	"brine/modules/execution/http"
+	"brine/modules/execution/ini_manage"
+	"brine/modules/execution/iptables"
 	"brine/modules/execution/jinja"
 	"brine/modules/execution/key"
+	"brine/modules/execution/keyboard"
+	"brine/modules/execution/kmod"
 	"brine/modules/execution/linux_shadow"
+	"brine/modules/execution/linux_sysctl"
+	"brine/modules/execution/localemod"
 	"brine/modules/execution/logmod"
 	"brine/modules/execution/match"
 	"brine/modules/execution/mine"
@@ -30,6 +40,7 @@ import (
 	"brine/modules/execution/network"
 	"brine/modules/execution/pillar"
 	"brine/modules/execution/ps"
+	"brine/modules/execution/pip"
 	"brine/modules/execution/publish"
 	"brine/modules/execution/saltutil"
 	"brine/modules/execution/schedule"
@@ -41,14 +52,19 @@ import (
 	"brine/modules/execution/sysmod"
 	"brine/modules/execution/systemd_service"
 	"brine/modules/execution/test"
+	"brine/modules/execution/timezone"
 	"brine/modules/execution/useradd"
+	"brine/modules/execution/virtualenv_mod"
+	"brine/modules/execution/x509_v2"
 	"brine/modules/loader"
 )
 
 // Execution are the modules of a minion and of salt-call. Of two with one name the first that loads counts.
 func Execution() loader.Table {
 	return loader.Table{
+		aliases.Module,
 		aptpkg.Module,
+		archive.Module,
 		brine.Module,
 		cmdmod.Module,
 		config.Module,
@@ -60,13 +76,21 @@ func Execution() loader.Table {
 		environ.Module,
 		event.Module,
 		file.Module,
+		git.Module,
 		grains.Module,
 		groupadd.Module,
 		hashutil.Module,
+		hosts.Module,
 		http.Module,
+		ini_manage.Module,
+		iptables.Module,
 		jinja.Module,
 		key.Module,
+		keyboard.Module,
+		kmod.Module,
 		linux_shadow.Module,
+		linux_sysctl.Module,
+		localemod.Module,
 		logmod.Module,
 		match.Module,
 		mine.Module,
@@ -76,6 +100,7 @@ func Execution() loader.Table {
 		network.Module,
 		pillar.Module,
 		ps.Module,
+		pip.Module,
 		publish.Module,
 		saltutil.Module,
 		schedule.Module,
@@ -87,6 +112,9 @@ func Execution() loader.Table {
 		sysmod.Module,
 		systemd_service.Module,
 		test.Module,
+		timezone.Module,
 		useradd.Module,
+		virtualenv_mod.Module,
+		x509_v2.Module,
 	}
 }

@@ -48,6 +48,8 @@ import salt.loader
 
 logging.disable(logging.CRITICAL)
 
+ENVIRONMENT = dict(os.environ)  # trees may change their own by environ.setval
+
 
 def trees(name):
     every = tree = {"opts": {}, "setup": [], "look": "", "overlay": [], "fresh": [], "once": []}
@@ -108,8 +110,13 @@ def parsed(words):
     return [fun, args, kw]
 
 
+def plain(value):
+    """What JSON does not know: a set is a list on Salt's wire, anything else its text."""
+    return sorted(value, key=str) if isinstance(value, (set, frozenset)) else str(value)
+
+
 def shell(root, command):
-    return subprocess.run(["sh", "-c", command.replace("ROOT", root)], cwd=root, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False).stdout.decode(
+    return subprocess.run(["sh", "-c", command.replace("ROOT", root)], cwd=root, env=ENVIRONMENT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False).stdout.decode(
         errors="replace"
     )
 
@@ -185,11 +192,12 @@ def hide(overlay, fresh):
 
 
 def record_privately(tree):
-    """Records a tree in a process of its own, in a mount namespace of its own."""
+    """Records a tree in a process of its own, and in a mount namespace of its own where it hides directories."""
     down, up = os.pipe()
     pid = os.fork()
     if pid == 0:
-        hide(tree.get("overlay", []), tree.get("fresh", []))
+        if "overlay" in tree or "fresh" in tree:
+            hide(tree.get("overlay", []), tree.get("fresh", []))
         with open(up, "w", encoding="utf-8") as out:
             json.dump(record(tree), out)
         os._exit(0)
@@ -201,6 +209,8 @@ def record_privately(tree):
 
 
 def record(tree):
+    os.environ.clear()
+    os.environ.update(ENVIRONMENT)
     root = tempfile.mkdtemp(prefix="trees")
     os.makedirs(root + "/w")
     for path, text in tree["files"].items():
@@ -238,7 +248,7 @@ def record(tree):
         answer["tree"] = listing(root)
         if tree["look"]:
             answer["look"] = shell(root, tree["look"])
-        answers.append({"step": step, **steady(json.loads(json.dumps(answer, default=str).replace(root, "ROOT")))})
+        answers.append({"step": step, **steady(json.loads(json.dumps(answer, default=plain).replace(root, "ROOT")))})
         shutil.rmtree(root + "/cache/file_lists", ignore_errors=True)
     shutil.rmtree(root)
     return {**tree, "answers": answers}
@@ -253,7 +263,7 @@ def main():
     for tree in found:
         if wanted and tree["name"] not in wanted:
             continue
-        run = record_privately if "overlay" in tree or "fresh" in tree else record
+        run = record_privately  # Salt keeps much in its process
         row = run(json.loads(json.dumps(tree).replace("ONCE", once))) if "once" in tree else run(tree)
         rows.append(json.loads(json.dumps(row).replace(once, "ONCE")))
     shutil.rmtree(once)

@@ -13,6 +13,7 @@ import (
 	"brine/modules/execution/cron"
 	"brine/modules/execution/debconfmod"
 	"brine/modules/execution/defaults"
+	"brine/modules/execution/disk"
 	"brine/modules/execution/dnsutil"
 	"brine/modules/execution/dpkg_lowpkg"
 	"brine/modules/execution/environ"
@@ -43,6 +44,7 @@ import (
 	"brine/modules/execution/pillar"
 	"brine/modules/execution/pip"
 	"brine/modules/execution/pkg_resource"
+	"brine/modules/execution/ps"
 	"brine/modules/execution/publish"
 	"brine/modules/execution/saltutil"
 	"brine/modules/execution/schedule"
@@ -76,6 +78,7 @@ func Execution() loader.Table {
 		cron.Module,
 		debconfmod.Module,
 		defaults.Module,
+		disk.Module,
 		dnsutil.Module,
 		dpkg_lowpkg.Module,
 		environ.Module,
@@ -106,6 +109,7 @@ func Execution() loader.Table {
 		pillar.Module,
 		pip.Module,
 		pkg_resource.Module,
+		ps.Module,
 		publish.Module,
 		saltutil.Module,
 		schedule.Module,

@@ -24,6 +24,7 @@ import (
 	"brine/modules/states/locale"
 	"brine/modules/states/loop"
 	"brine/modules/states/module"
+	"brine/modules/states/mount"
 	"brine/modules/states/pip_state"
 	"brine/modules/states/pkg"
 	"brine/modules/states/pkgrepo"
@@ -68,6 +69,7 @@ func States() loader.Table {
 		locale.Module,
 		loop.Module,
 		module.Module,
+		mount.Module,
 		pip_state.Module,
 		pkg.Module,
 		pkgrepo.Module,

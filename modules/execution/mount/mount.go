@@ -1,6 +1,6 @@
 // Package mount is the execution module mount: what is mounted, what the tables of file systems say, and the programs
-// mount, umount, swapon and swapoff. Those of its functions that are for macOS and AIX do nothing here, or are not there.
-// It answers to salt/modules/mount.py.
+// mount, umount, swapon and swapoff. Those of its functions that are for macOS and AIX do nothing here, or are not
+// there. It answers to salt/modules/mount.py.
 package mount
 
 import (

@@ -25,7 +25,7 @@ type entrySet struct {
 }
 
 func setTable(_ *loader.Call, a entrySet) (string, error) {
-	return put(placing{form: fstab(), config: a.Config, match: a.MatchOn, keep: a.NotChange, test: testing(a.Test, a.KW),
+	return put(placing{form: fstab(), config: a.Config, match: a.MatchOn, keep: a.NotChange, test: inTest(a.Test, a.KW),
 		entry: map[string]string{"name": python.Str(a.Name), "device": python.Str(a.Device),
 			"fstype": python.Str(a.FSType), "opts": joined(a.Opts), "dump": python.Str(a.Dump),
 			"pass_num": python.Str(a.PassNum)}})
@@ -51,14 +51,14 @@ func setVTable(_ *loader.Call, a vEntrySet) (string, error) {
 	if a.AtBoot == "yes" {
 		boot = "yes"
 	}
-	return put(placing{form: vfstab(), config: a.Config, match: a.MatchOn, keep: a.NotChange, test: testing(a.Test, a.KW),
+	return put(placing{form: vfstab(), config: a.Config, match: a.MatchOn, keep: a.NotChange, test: inTest(a.Test, a.KW),
 		entry: map[string]string{"name": python.Str(a.Name), "device": python.Str(a.Device),
 			"fstype": python.Str(a.FSType), "opts": joined(a.Opts), "device_fsck": python.Str(a.Fsck),
 			"pass_fsck": python.Str(a.PassFsck), "mount_at_boot": boot}})
 }
 
-// testing tells whether nothing is to be written: any keyword that is called test in some way says so.
-func testing(test any, kw *payload.Map) bool {
+// inTest tells whether nothing is to be written: any keyword that is called test in some way says so.
+func inTest(test any, kw *payload.Map) bool {
 	if dicts.IsTrue(test) {
 		return true
 	}

@@ -168,8 +168,8 @@ func drop(a entryGone, f form) (bool, error) {
 	return true, nil
 }
 
-// replace writes a table whole, with the mode and the owner that it has. A link to it stays where nobody else could have
-// put it there.
+// replace writes a table whole, with the mode that it has. A link to it stays where nobody else could have put it
+// there.
 func replace(path, text string) error {
 	how := wholefile.Options{Mode: 0o644, KeepMode: true, Sync: true}
 	if info, err := os.Stat(filepath.Dir(path)); err == nil {

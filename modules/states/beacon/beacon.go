@@ -34,6 +34,15 @@ type beacon struct {
 	KW   *payload.Map `arg:"**kwargs"`
 }
 
+// absence is the plan on a minion without the execution module.
+func absence(c *states.Call) (p states.Plan, lacks bool) {
+	const needed = "beacons.list"
+	if c.Has(needed) {
+		return states.Plan{}, false
+	}
+	return states.Wrong(c.Registry().MissingText(needed)), true
+}
+
 // current are the beacons.
 func current(c *states.Call, kw *payload.Map) (*payload.Map, error) {
 	kw = kw.Clone().Set("return_yaml", false)
@@ -95,6 +104,9 @@ func change(c *states.Call, fun, did string, kw *payload.Map, args ...any) (stat
 }
 
 func present(c *states.Call, a saved) (states.Plan, error) {
+	if p, lacks := absence(c); lacks {
+		return p, nil
+	}
 	name := python.Str(a.Name)
 	all, err := current(c, a.KW)
 	if err != nil {
@@ -118,6 +130,9 @@ func present(c *states.Call, a saved) (states.Plan, error) {
 }
 
 func absent(c *states.Call, a saved) (states.Plan, error) {
+	if p, lacks := absence(c); lacks {
+		return p, nil
+	}
 	name := python.Str(a.Name)
 	all, err := current(c, a.KW)
 	if err != nil {
@@ -165,6 +180,9 @@ func disabled(c *states.Call, a beacon) (states.Plan, error) {
 }
 
 func ofExisting(c *states.Call, fun string, a beacon, did, missing string) (states.Plan, error) {
+	if p, lacks := absence(c); lacks {
+		return p, nil
+	}
 	all, err := current(c, a.KW)
 	if err != nil || !all.Has(a.Name) {
 		return states.Correct(missing), err

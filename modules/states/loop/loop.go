@@ -1,5 +1,5 @@
-// Package loop is the state module loop: states that call an execution function again and again until it returns what is
-// wanted. Answers to salt/states/loop.py.
+// Package loop is the state module loop: states that call an execution function again and again until it returns what
+// is wanted. Answers to salt/states/loop.py.
 package loop
 
 import (

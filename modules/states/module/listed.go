@@ -171,7 +171,7 @@ func required(f *loader.Func, name any) bool {
 	return false
 }
 
-// listOf are the arguments of a function. Unlike Salt: a text or a map is one argument, and not its letters or its keys.
+// listOf are the arguments of a function. Unlike Salt: a text or a map is one argument, not its letters or its keys.
 func listOf(v any) ([]any, error) {
 	switch x := v.(type) {
 	case nil:

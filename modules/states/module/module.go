@@ -1,6 +1,6 @@
 // Package module is the state module "module": a state that calls execution functions. It takes two forms of arguments,
-// and tells by them which one is meant: the older one has one function as its name and its arguments by their names, the
-// newer one has functions as keys and lists of arguments as their values. Answers to salt/states/module.py.
+// and tells by them which one is meant: the older one has one function as its name and its arguments by their names,
+// the newer one has functions as keys and lists of arguments as their values. Answers to salt/states/module.py.
 package module
 
 import (

@@ -11,8 +11,8 @@ import (
 	"brine/wire/python"
 )
 
-// runNamed calls the function that is the name, with arguments by their names. Names that mean something else in a state
-// have m_ before them: m_name, m_fun.
+// runNamed calls the function that is the name, with arguments by their names. Names that mean something else in a
+// state have m_ before them: m_name, m_fun.
 func runNamed(c *states.Call, given *payload.Map) (states.Plan, error) {
 	name := python.Str(given.Value("name"))
 	if !given.Has("name") {

@@ -13,8 +13,8 @@ import (
 )
 
 // kinds are those of modules that can be fetched.
-const kinds = "beacons clouds engines grains executors log_handlers modules output outputters pillar proxymodules matchers " +
-	"renderers returners sdb states tops resources thorium utils serializers wrapper"
+const kinds = "beacons clouds engines grains executors log_handlers modules output outputters pillar proxymodules " +
+	"matchers renderers returners sdb states tops resources thorium utils serializers wrapper"
 
 // Module is the state module saltutil.
 func Module() loader.Module {

@@ -141,7 +141,7 @@ type dirPerms struct {
 	Name  any `arg:"name"`
 	User  any `arg:"user=None"`
 	Group any `arg:"group=None"`
-	Mode  any `arg:"mode=0755"`
+	Mode  any `arg:"mode='0755'"`
 }
 
 func runMakeDirsPerms(c *loader.Call, a dirPerms) (any, error) {

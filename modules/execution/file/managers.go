@@ -16,20 +16,17 @@ import (
 func managers() []loader.Func {
 	return []loader.Func{
 		loader.Fn("get_managed", getManaged, "Find what a managed file should hold: a file in the cache, its hash, and why "+
-			"there is none.", "file.get_managed /etc/httpd/conf.d/httpd.conf jinja salt://http/httpd.conf "+
-			"'{hash_type: 'md5', 'hsum': <md5sum>}' None root root '755' base None None").AsTuple(),
+			"there is none.",
+			"file.get_managed /etc/httpd.conf jinja salt://httpd.conf None None root root 755 None base None None").AsTuple(),
 		loader.Fn("manage_file", manageFile, "Give a file the content of another one, or a text.",
-			"file.manage_file /etc/httpd/conf.d/httpd.conf '' '{}' salt://http/httpd.conf "+
-				"'{hash_type: 'md5', 'hsum': <md5sum>}' root root '755' '' base ''"),
+			"file.manage_file /etc/httpd/httpd.conf '' '{}' salt://httpd.conf '{}' root root 755 None base ''"),
 		loader.Fn("check_managed", checkManaged, "Tell whether a managed file would change.",
-			"file.check_managed /etc/httpd/conf.d/httpd.conf salt://http/httpd.conf "+
-				"'{hash_type: 'md5', 'hsum': <md5sum>}' root, root, '755' jinja True None None base").AsTuple(),
+			"file.check_managed /etc/httpd.conf salt://httpd.conf None None root root 755 None jinja None None base").
+			AsTuple(),
 		loader.Fn("check_managed_changes", checkManagedChanges, "Show what would change of a managed file.",
-			"file.check_managed_changes /etc/httpd/conf.d/httpd.conf salt://http/httpd.conf "+
-				"'{hash_type: 'md5', 'hsum': <md5sum>}' root, root, '755' jinja True None None base"),
+			"file.check_managed_changes /etc/httpd.conf salt://httpd.conf None None root root 755 None jinja None None base"),
 		loader.Fn("check_file_meta", checkFileMeta, "Show how a file differs from a source and from permissions.",
-			"file.check_file_meta /etc/httpd/conf.d/httpd.conf salt://http/httpd.conf "+
-				"'{hash_type: 'md5', 'hsum': <md5sum>}' root root '755' None base"),
+			"file.check_file_meta /etc/httpd/httpd.conf None salt://httpd.conf '{}' root root 755 None base"),
 		loader.Fn("check_perms", checkPerms, "Give a path an owner, a mode and attributes.",
 			"file.check_perms /etc/sudoers '{}' root root 400 ai").AsTuple(),
 	}

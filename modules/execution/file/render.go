@@ -17,8 +17,7 @@ import (
 func templates() []loader.Func {
 	return []loader.Func{
 		loader.Fn("apply_template_on_contents", applyTemplate, "Show a text rendered as a template.",
-			`file.apply_template_on_contents contents='This is a {{ template }} string.' template=jinja `+
-				`"context={}" "defaults={'template': 'cool'}" saltenv=base`),
+			"file.apply_template_on_contents 'Hello {{ name }}' jinja '{name: fred}' None base"),
 	}
 }
 

@@ -16,15 +16,15 @@ import (
 	"brine/wire/python"
 )
 
-// named is a path, and keywords that no function has a parameter for.
-type named struct {
+// anyPath is a path, and keywords that no function has a parameter for.
+type anyPath struct {
 	Name any          `arg:"name"`
 	KW   *payload.Map `arg:"**kwargs"`
 }
 
 // on makes a state function of a path.
-func on(plan func(c *states.Call, name string) (states.Plan, error)) func(*states.Call, named) (states.Plan, error) {
-	return func(c *states.Call, a named) (states.Plan, error) {
+func on(plan func(c *states.Call, name string) (states.Plan, error)) func(*states.Call, anyPath) (states.Plan, error) {
+	return func(c *states.Call, a anyPath) (states.Plan, error) {
 		name, err := expanded(c, a.Name)
 		if err != nil {
 			return states.Plan{}, err

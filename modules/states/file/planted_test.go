@@ -178,7 +178,7 @@ func TestSecrets(t *testing.T) {
 	}
 }
 
-// TestWrongHashOnTheWeb: of a source on the web that has another hash nothing stays, neither in its place nor in the cache.
+// TestWrongHashOnTheWeb: nothing stays of a source that has another hash, neither in its place nor in the cache.
 func TestWrongHashOnTheWeb(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		_, _ = w.Write([]byte("evil"))

@@ -2,12 +2,14 @@
 package all
 
 import (
+	"brine/modules/execution/aliases"
 	"brine/modules/execution/aptpkg"
 	"brine/modules/execution/archive"
 	"brine/modules/execution/brine"
 	"brine/modules/execution/cmdmod"
 	"brine/modules/execution/config"
 	"brine/modules/execution/cp"
+	"brine/modules/execution/cron"
 	"brine/modules/execution/defaults"
 	"brine/modules/execution/dnsutil"
 	"brine/modules/execution/environ"
@@ -17,14 +19,23 @@ import (
 	"brine/modules/execution/grains"
 	"brine/modules/execution/groupadd"
 	"brine/modules/execution/hashutil"
+	"brine/modules/execution/hosts"
 	"brine/modules/execution/http"
+	"brine/modules/execution/ini_manage"
+	"brine/modules/execution/iptables"
 	"brine/modules/execution/jinja"
 	"brine/modules/execution/key"
+	"brine/modules/execution/keyboard"
+	"brine/modules/execution/kmod"
+	"brine/modules/execution/linux_shadow"
+	"brine/modules/execution/linux_sysctl"
+	"brine/modules/execution/localemod"
 	"brine/modules/execution/logmod"
 	"brine/modules/execution/match"
 	"brine/modules/execution/mine"
 	"brine/modules/execution/minion"
 	"brine/modules/execution/mod_random"
+	"brine/modules/execution/mount"
 	"brine/modules/execution/network"
 	"brine/modules/execution/pillar"
 	"brine/modules/execution/pip"
@@ -39,6 +50,7 @@ import (
 	"brine/modules/execution/sysmod"
 	"brine/modules/execution/systemd_service"
 	"brine/modules/execution/test"
+	"brine/modules/execution/timezone"
 	"brine/modules/execution/useradd"
 	"brine/modules/execution/virtualenv_mod"
 	"brine/modules/execution/x509_v2"
@@ -48,12 +60,14 @@ import (
 // Execution are the modules of a minion and of salt-call. Of two with one name the first that loads counts.
 func Execution() loader.Table {
 	return loader.Table{
+		aliases.Module,
 		aptpkg.Module,
 		archive.Module,
 		brine.Module,
 		cmdmod.Module,
 		config.Module,
 		cp.Module,
+		cron.Module,
 		defaults.Module,
 		dnsutil.Module,
 		environ.Module,
@@ -63,14 +77,23 @@ func Execution() loader.Table {
 		grains.Module,
 		groupadd.Module,
 		hashutil.Module,
+		hosts.Module,
 		http.Module,
+		ini_manage.Module,
+		iptables.Module,
 		jinja.Module,
 		key.Module,
+		keyboard.Module,
+		kmod.Module,
+		linux_shadow.Module,
+		linux_sysctl.Module,
+		localemod.Module,
 		logmod.Module,
 		match.Module,
 		mine.Module,
 		minion.Module,
 		mod_random.Module,
+		mount.Module,
 		network.Module,
 		pillar.Module,
 		pip.Module,
@@ -85,6 +108,7 @@ func Execution() loader.Table {
 		sysmod.Module,
 		systemd_service.Module,
 		test.Module,
+		timezone.Module,
 		useradd.Module,
 		virtualenv_mod.Module,
 		x509_v2.Module,

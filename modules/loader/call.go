@@ -37,6 +37,7 @@ type Call struct {
 type jobState struct {
 	retcode atomic.Int64
 	load    *payload.Map
+	grains  changedGrains
 }
 
 // NewCall makes the call of one job. load is the publish load, or what stands for it; it may be nil.
@@ -57,12 +58,6 @@ func WithResources(opts *payload.Map) *payload.Map {
 	}
 	return out
 }
-
-// Grains are the minion's grains.
-func (c *Call) Grains() *payload.Map { return provided(c.Env.Grains) }
-
-// Grain is one grain, found without computing the others where the minion can do that.
-func (c *Call) Grain(name string) (any, bool) { return c.Env.Grain(name) }
 
 // Grain is one grain of the host.
 func (e *Env) Grain(name string) (any, bool) {

@@ -54,6 +54,9 @@ func In(c *loader.Call, s Situation) *loader.Call {
 	return &inner
 }
 
+// Inside tells whether a call is made by a state function.
+func Inside(c *loader.Call) bool { return c.Ctx.Value(situationKey{}) != nil }
+
 // Call is what a state function gets of its surroundings.
 type Call struct {
 	*loader.Call

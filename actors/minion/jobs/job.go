@@ -20,6 +20,8 @@ import (
 	"brine/modules/fleet/ledger"
 	"brine/modules/host/jobprocess"
 	"brine/modules/loader"
+	"brine/modules/states/run"
+	"brine/modules/states/run/work"
 	"brine/supervisor"
 	"brine/wire/payload"
 )
@@ -66,12 +68,14 @@ type jobOptions struct {
 	env     func(*link.Link) *loader.Env
 	journal *supervisor.Ref
 	proc    procDir
-	clock   supervisor.Clock
-	cache   func(jid string, ret *payload.Return) error            // keeps the return locally (cache_jobs); nil: not
-	started func(l *link.Link, job *payload.Job)                   // fires the start event a job asked for (3008)
-	crashed func(l *link.Link, jid string, text string)            // reports an exception (_salt_error)
-	returns bool                                                   // to returners, also when the job names none
-	extra   func(job *payload.Job, r *payload.Return) *copies.Keep // what goes to the returners that the job names
+	// cacheDir has the journals of runs of states.
+	cacheDir string
+	clock    supervisor.Clock
+	cache    func(jid string, ret *payload.Return) error            // keeps the return locally (cache_jobs); nil: not
+	started  func(l *link.Link, job *payload.Job)                   // fires the start event a job asked for (3008)
+	crashed  func(l *link.Link, jid string, text string)            // reports an exception (_salt_error)
+	returns  bool                                                   // to returners, also when the job names none
+	extra    func(job *payload.Job, r *payload.Return) *copies.Keep // what goes to the returners that the job names
 	// returners that it cannot call; nil: none are asked for
 	uncalled   func(job *payload.Job) []string
 	returners  *supervisor.Ref // of the ReturnerSpool
@@ -123,12 +127,15 @@ type job struct {
 	proc *jobProcess // nil where the function runs in this process
 	over bool        // the Dispatcher was told
 
+	states work.Driver // of the runs of states that the function makes; nil: it makes none
+
 	fatal error // what a ReturnSender died of when it had the return in hand
 }
 
 func (j *job) Receive(ctx supervisor.Context) {
 	switch m := ctx.Message().(type) {
 	case *supervisor.Started:
+		j.nest(ctx)
 		j.onStarted(ctx)
 	case *begunNoted:
 		j.onBegunNoted(ctx)
@@ -239,6 +246,9 @@ func (j *job) show() {
 func (j *job) run(ctx supervisor.Context) {
 	run, stop := context.WithCancelCause(supervisor.Lifetime(ctx))
 	j.stop = stop
+	if j.states != nil {
+		run = work.WithDriver(run, j.states)
+	}
 	self, env, what := j.self, j.opt.env(j.rec.link), j.execution()
 	j.note(func(m *ledger.Minion, now ledger.Stamp) { m.Started = now })
 	supervisor.Go(ctx, "function", func(context.Context) error {
@@ -267,9 +277,15 @@ func (j *job) onKill(ctx supervisor.Context, m *killJob) {
 	j.tell(ctx, text, outcome, detail)
 }
 
-// tell answers for a job whose function has no result.
+// tell answers for a job whose function has no result. A run of states has its journal.
 func (j *job) tell(ctx supervisor.Context, what string, outcome ledger.Outcome, detail string) {
 	r := loader.Result{Job: j.rec.job.Map(), Return: what, Retcode: int64(1), Success: false, Out: "nested"}
+	if states, finished := j.opt.interrupted(j.rec.job, what); states != nil {
+		r.Return, r.Out = states, "highstate"
+		if r.Retcode = int64(exitStates); finished && run.Succeeded(states) {
+			r.Retcode, r.Success = int64(0), true
+		}
+	}
 	j.close(ctx, payload.NewReturn(r.Map()), false, false, outcome, detail)
 }
 
@@ -348,6 +364,7 @@ func (j *job) onAnswered(ctx supervisor.Context) {
 		return
 	}
 	j.over = true
+	j.opt.forget(j.rec.job)
 	supervisor.Send(ctx, j.rec.dispatcher, &jobEnded{Name: j.rec.name})
 	if j.opt.extra == nil || len(j.rec.job.Returners()) == 0 && !j.opt.returns {
 		supervisor.Of(ctx).Done(j.self.Name())

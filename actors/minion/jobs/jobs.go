@@ -79,7 +79,8 @@ func New(opt Options) *Jobs {
 		tree: daemon.NewTree(supervisor.Options{WaitForKill: time.Second}),
 		room: newRoom(opt.Most, opt.Processes, opt.Room)}
 	j.job = &jobOptions{id: opt.ID, env: opt.Env, journal: opt.Journal, proc: procDirIn(opt.CacheDir),
-		queue: queueIn(opt.CacheDir), clock: opt.Clock, started: j.jobStarted, crashed: j.jobCrashed,
+		cacheDir: opt.CacheDir,
+		queue:    queueIn(opt.CacheDir), clock: opt.Clock, started: j.jobStarted, crashed: j.jobCrashed,
 		pubRet: opt.PubRet, ended: opt.Ended, mostReturn: opt.MostReturn, launch: opt.Launch, diary: opt.Diary,
 		tell: j.tellOf, meter: opt.Meter, log: opt.Log}
 	if opt.Cache {

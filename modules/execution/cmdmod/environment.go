@@ -16,11 +16,14 @@ import (
 // setEnvironment builds the environment: that of this process, under the one of the account, under the caller's. A user
 // whose login fails has none, which is logged and no error.
 func (cmd *command) setEnvironment() error {
-	env := program.Environment{Own: environ.Of(cmd.call.Ctx).ForPrograms(), Given: cmd.givenEnv(), Account: cmd.account,
+	given, err := cmd.givenEnv()
+	if err != nil {
+		return err
+	}
+	env := program.Environment{Own: environ.Of(cmd.call.Ctx).ForPrograms(), Given: given, Account: cmd.account,
 		Clean: cmd.opt.CleanEnv, Prepend: cmd.opt.PrependPath}
 	env.English, _ = cmd.opt.ResetLocale.(bool)
 	if cmd.account != nil {
-		var err error
 		var login *program.LoginError
 		if env.Login, err = cmd.account.Login(cmd.call.Ctx, cmd.shell); errors.As(err, &login) {
 			cmd.call.Log(slog.LevelError, fmt.Sprintf("Environment could not be retrieved for user '%s': "+
@@ -32,7 +35,7 @@ func (cmd *command) setEnvironment() error {
 }
 
 // givenEnv is the env argument: a map, or a list of maps with one entry each.
-func (cmd *command) givenEnv() *program.Vars {
+func (cmd *command) givenEnv() (*program.Vars, error) {
 	out := program.NewVars(nil)
 	for name, value := range envMap(cmd.opt.Env).All() {
 		text := ""
@@ -42,9 +45,16 @@ func (cmd *command) givenEnv() *program.Vars {
 		} else {
 			text = python.Str(value)
 		}
-		out.Set(python.Str(name), text)
+		switch key := python.Str(name); {
+		case strings.ContainsRune(key, '='):
+			return nil, loader.Raise("ValueError", "illegal environment variable name")
+		case strings.ContainsRune(key+text, 0):
+			return nil, loader.Raise("ValueError", "embedded null byte")
+		default:
+			out.Set(key, text)
+		}
 	}
-	return out
+	return out, nil
 }
 
 func envMap(v any) *payload.Map {

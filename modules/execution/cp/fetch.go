@@ -187,8 +187,10 @@ func getTemplate(c *loader.Call, a templated, client *fileclient.Client, env str
 	}
 	kw := loader.CleanKWArgs(a.KW)
 	kw.Delete("env")
+	context := kw.Map("context")
+	kw.Delete("context")
 	out, err := slsutil.Templates(c).Render(c.Ctx,
-		renderers.Input{Data: string(text), Template: file, Saltenv: env, KW: kw})
+		renderers.Input{Data: string(text), Template: file, Saltenv: env, KW: kw, Context: context})
 	if err != nil {
 		c.Log(slog.LevelError, "Failed to render template with error: "+loader.Message(err))
 		return "", nil

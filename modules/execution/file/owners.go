@@ -118,7 +118,13 @@ func gidToGroup(c *loader.Call, a groupNumber) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return groupName(id), nil
+	name := groupName(id)
+	if name == any(id) {
+		if g, known, _ := accounts.GroupNumbered(c.Ctx, id); known {
+			return g.Name, nil
+		}
+	}
+	return name, nil
 }
 
 // KnownUser tells whether there is a user of a name; a number is one.

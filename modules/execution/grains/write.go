@@ -78,11 +78,13 @@ func store(c *loader.Call, values *payload.Map, how storing) (any, error) {
 		return fmt.Sprintf("Unable to read existing grains file: %s", err), nil
 	}
 	for k, v := range values.All() {
-		if v == nil && how.Destructive {
+		gone := v == nil && how.Destructive
+		if gone {
 			old.Delete(k)
 		} else {
 			old.Set(k, v)
 		}
+		c.SetGrain(k, v, gone)
 	}
 	if err := replaceFile(path, outputters.DumpYAML(old, outputters.FlowNever, 0)); err != nil {
 		c.Log(slog.LevelError, fmt.Sprintf("Unable to write to grains file at %s. Check permissions.", path))

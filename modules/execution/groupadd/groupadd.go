@@ -1,5 +1,5 @@
-// Package groupadd holds the functions of the module group that look at groups; those that change any come with the
-// states. It answers to salt/modules/groupadd.py.
+// Package groupadd is the execution module group of Linux: it looks at groups, in all sources that the host has, and
+// adds, changes and removes them by groupadd, groupmod, groupdel and gpasswd. It answers to salt/modules/groupadd.py.
 package groupadd
 
 import (
@@ -15,6 +15,13 @@ func Module() loader.Module {
 		return []loader.Func{
 			loader.Fn("info", info, "Show a group; nothing for one that is not there.", "group.info foo"),
 			loader.Fn("getent", getent, "List all groups.", "group.getent"),
+			loader.Fn("add", add, "Add a group.", "group.add foo 3456"),
+			loader.Fn("delete", remove, "Remove a group.", "group.delete foo"),
+			loader.Fn("chgid", changeGID, "Change the number of a group.", "group.chgid foo 4376"),
+			loader.Fn("adduser", addUser, "Add a user to a group.", "group.adduser foo bar"),
+			loader.Fn("deluser", removeUser, "Take a user out of a group.", "group.deluser foo bar"),
+			loader.Fn("members", setMembers, "Say which users, and no others, are in a group.",
+				"group.members foo 'user1,user2,user3,...'"),
 		}
 	}}
 }

@@ -6,7 +6,9 @@ import (
 	"path/filepath"
 
 	"brine/modules/loader"
+	"brine/modules/states"
 	"brine/modules/states/run"
+	"brine/modules/states/run/journal"
 	"brine/modules/states/run/low"
 	"brine/modules/states/run/perform"
 	"brine/modules/states/run/steps"
@@ -19,7 +21,8 @@ import (
 // how says how a run is carried out.
 type how struct {
 	mock  bool
-	orchJ any // jid of the orchestration that the run is of; nil: none
+	orchJ any          // jid of the orchestration that the run is of; nil: none
+	done  *payload.Map // returns of the run that this one goes on with; nil: none
 }
 
 // carryOut applies high data, which it changes: the returns by tag, or a list of errors.
@@ -46,12 +49,20 @@ func (s *session) carry(c *loader.Call, all []*low.Step, left []run.Disabled, h 
 	}
 	p := s.performer(c)
 	p.Mocked = h.mock
+	o := &observer{call: c, opts: s.opts, jid: id, length: len(all)}
+	if past := before(c); past != nil && !states.Inside(c) {
+		h.done = past.Results
+	}
+	if !test && !h.mock && !states.Inside(c) {
+		o.open(all)
+	}
 	w := work.New(work.Options{ID: id, Steps: all, How: steps.Options{Test: test,
-		Failhard: python.Truth(s.opts.Value("failhard")), MaxParallel: int(parallel), Disabled: disabledReturns(left)},
-		Performer: p,
-		Observer:  &observer{call: c, opts: s.opts, jid: id, length: len(all)}})
-	results, err := w.Drive(c.Ctx)
+		Done: h.done, Failhard: python.Truth(s.opts.Value("failhard")), MaxParallel: int(parallel),
+		Disabled: disabledReturns(left)},
+		Performer: p, Observer: o})
+	results, err := w.Carry(c.Ctx)
 	removePause(c, id)
+	o.close(err)
 	if err != nil {
 		return nil, err
 	}
@@ -105,10 +116,71 @@ type observer struct {
 	opts   *payload.Map
 	jid    string
 	length int
+	kept   *journal.Journal // nil: there is none
 }
 
-// Begins does nothing.
-func (o *observer) Begins(*steps.Call) error { return nil }
+// open makes the journal of a run. A run whose journal cannot be written goes on: it may be what frees the disk.
+func (o *observer) open(all []*low.Step) {
+	chunks := make([]*payload.Map, 0, len(all))
+	for _, s := range all {
+		if !s.Test {
+			chunks = append(chunks, s.Chunk)
+		}
+	}
+	load := o.call.Load()
+	job := payload.M("fun", o.call.Fun, "arg", load.Value("arg"), "user", load.Value("user"))
+	done := payload.NewMap(0)
+	if past := before(o.call); past != nil {
+		job, done = past.Job, past.Results
+	}
+	var err error
+	o.kept, err = journal.Begin(o.opts.Str("cachedir"), o.jid, job, chunks)
+	o.unkept(err)
+	for tag, ret := range done.All() {
+		if o.kept != nil {
+			o.unkept(o.kept.Ended(tag.(string), ret.(*payload.Map)))
+		}
+	}
+}
+
+// unkept tells that the journal cannot be written, and does without it from then on.
+func (o *observer) unkept(err error) {
+	if err == nil {
+		return
+	}
+	o.call.LogAs("salt.state", slog.LevelError, "the run of states "+o.jid+
+		" has no journal: should it be interrupted, nobody will know how far it came: "+err.Error())
+	if o.kept != nil {
+		_ = o.kept.Remove() // a journal with a gap would tell wrong things
+		o.kept = nil
+	}
+}
+
+// close ends the journal. The minion removes it when the return of the job is safe; a command line has nobody who does.
+func (o *observer) close(err error) {
+	if o.kept == nil {
+		return
+	}
+	if err == nil {
+		err = o.kept.Finished()
+	}
+	if err == nil && o.opts.Str("__cli") == "salt-call" {
+		err = o.kept.Remove()
+	} else {
+		err = o.kept.Close()
+	}
+	if err != nil {
+		o.call.LogAs("salt.state", slog.LevelError, "close the journal of the run "+o.jid+": "+err.Error())
+	}
+}
+
+// Begins notes that a chunk is about to be called.
+func (o *observer) Begins(call *steps.Call) error {
+	if o.kept != nil && !call.Test {
+		o.unkept(o.kept.Started(low.Tag(call.Step.Chunk)))
+	}
+	return nil
+}
 
 // Holds waits while somebody has paused the run.
 func (o *observer) Holds(ctx context.Context, chunk *payload.Map) bool {
@@ -117,6 +189,9 @@ func (o *observer) Holds(ctx context.Context, chunk *payload.Map) bool {
 
 // Ends fires the event of a return: the chunk's own (fire_event), or that of all (state_events). Source: State.event.
 func (o *observer) Ends(r *steps.Result) {
+	if o.kept != nil {
+		o.unkept(o.kept.Ended(r.Tag, r.Ret))
+	}
 	own := r.Chunk.Value("fire_event")
 	if python.Truth(o.opts.Value("local")) || !python.Truth(o.opts.Value("state_events")) && !python.Truth(own) ||
 		o.call.Host().Events == nil {
@@ -147,6 +222,7 @@ func keep(c *loader.Call, name string, v any) {
 		err = wholefile.Write(path, b, wholefile.Options{Mode: 0o600})
 	}
 	if err != nil {
-		c.LogAs("salt.loaded.int.module.state", slog.LevelError, "Unable to write to SLS cache file "+path+": "+err.Error())
+		c.LogAs("salt.loaded.int.module.state", slog.LevelError, "Unable to write to SLS cache file "+path+": "+
+			err.Error())
 	}
 }

@@ -22,6 +22,8 @@ func requesting() []loader.Func {
 			"state.clear_request"),
 		loader.Fn("run_request", runRequest, "Apply a run that was asked for.", "state.run_request").Shows("highstate"),
 		loader.Fn("running", running, "Tell which functions of states run at the moment.", "state.running"),
+		loader.Fn("resume_run", resumeRun, "Go on with a run of states that was interrupted; brine's own.",
+			"state.resume_run 20171130110407769519").Shows("highstate"),
 		loader.Fn("clear_cache", clearCache, "Remove the high data that runs have kept.", "state.clear_cache"),
 	}
 }

@@ -75,6 +75,11 @@ func (h *host) notice(name string) error {
 			return err
 		}
 	}
+	return h.reload()
+}
+
+// reload has systemd read its unit files again.
+func (h *host) reload() error {
 	out, err := h.ask(careful, nil, "--system", "daemon-reload")
 	if err == nil && out.Code != 0 {
 		err = loader.ExecErr("Problem performing systemctl daemon-reload: %s", out.Stdout)

@@ -1,11 +1,11 @@
-// Package systemd_service holds the functions of module service on hosts with systemd that look: what services there
-// are, what runs, what starts with the host, what is masked. It starts and stops none. It asks systemctl, as the
-// reference does, and like that has systemd read its unit files again where they have changed. It answers to
+// Package systemd_service is the execution module service on hosts with systemd: what services there are, what runs,
+// what starts with the host, what is masked; and it starts and stops them, enables and masks them. It asks systemctl, as
+// the reference does, and like that has systemd read its unit files again where they have changed. It answers to
 // salt/modules/systemd_service.py.
 package systemd_service
 
 import (
-	"os"
+	"slices"
 	"strings"
 
 	"brine/modules/loader"
@@ -28,7 +28,7 @@ func Module() loader.Module { return ModuleOf(Options{}) }
 // ModuleOf is the module with other directories.
 func ModuleOf(opt Options) loader.Module {
 	return loader.Module{File: file, Name: name, Virtual: opt.virtual,
-		Funcs: func() []loader.Func { return append(opt.ofOne(), opt.ofAll()...) }}
+		Funcs: func() []loader.Func { return slices.Concat(opt.ofOne(), opt.ofAll(), opt.ofChange()) }}
 }
 
 // fn declares a function; example is what stands behind its name on a command line.
@@ -81,8 +81,7 @@ func (o Options) ofAll() []loader.Func {
 // virtual wants a host that systemd has booted. Unlike Salt: a systemctl alone is not enough. In Salt it is enough on
 // few systems only, since other modules of that name come first on most.
 func (o Options) virtual(p loader.Place) (bool, string) {
-	_, err := os.Stat(newHost(o, nil).at("/run/systemd/system", nil))
-	if kernel, _ := p.Grain("kernel"); kernel == "Linux" && err == nil {
+	if kernel, _ := p.Grain("kernel"); kernel == "Linux" && newHost(o, nil).booted() {
 		return true, ""
 	}
 	return false, "The systemd execution module failed to load: only available on Linux systems " +

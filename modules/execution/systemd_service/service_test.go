@@ -2,6 +2,7 @@ package systemd_service_test
 
 import (
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"brine/modules/execution/systemd_service"
@@ -64,7 +65,10 @@ func TestNoOption(t *testing.T) {
 	t.Setenv("BRINE_T_HOST", dir)
 	env := modtest.Env(t, nil)
 	env.Registry.Offer(loader.Listed{systemd_service.ModuleOf(systemd_service.Options{Root: dir})})
-	for _, fun := range []string{"available", "missing", "status", "enabled", "disabled", "masked", "show"} {
+	for _, fun := range strings.Fields("available missing status enabled disabled masked show start stop restart " +
+		"reload force_reload enable disable mask unmask") {
 		modtest.StartsNothing(t, env, "service."+fun, "--host=evil.example.com")
 	}
 }
+
+func (p place) Has(string) bool { return false }

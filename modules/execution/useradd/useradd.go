@@ -1,11 +1,12 @@
-// Package useradd holds the functions of the module user that look at users; those that change any come with the
-// states. It answers to salt/modules/useradd.py.
+// Package useradd is the execution module user of Linux: it looks at users, in all sources that the host has, and adds,
+// changes and removes them by useradd, usermod and userdel. Passwords are another module's (linux_shadow). It answers
+// to salt/modules/useradd.py.
 package useradd
 
 import (
 	"slices"
-	"strings"
 
+	"brine/modules/execution/cmdmod"
 	"brine/modules/host/accounts"
 	"brine/modules/loader"
 	"brine/wire/payload"
@@ -15,14 +16,20 @@ import (
 // Module is the module user of Linux.
 func Module() loader.Module {
 	return loader.Module{File: "useradd", Name: "user", Virtual: loader.Always, Funcs: func() []loader.Func {
-		return []loader.Func{
-			loader.Fn("info", info, "Show a user; nothing for one that is not there.", "user.info root"),
-			loader.Fn("getent", getent, "List all users with what is known of them.", "user.getent"),
-			loader.Fn("list_users", listUsers, "List the names of all users.", "user.list_users"),
-			loader.Fn("list_groups", listGroups, "List the groups that a user is in.", "user.list_groups foo"),
-			loader.Fn("primary_group", primaryGroup, "Show the first group of a user.", "user.primary_group saltadmin"),
-		}
+		return slices.Concat(lookups(), changes(), comments())
 	}}
+}
+
+func lookups() []loader.Func {
+	return []loader.Func{
+		loader.Fn("info", info, "Show a user; nothing for one that is not there.", "user.info root"),
+		loader.Fn("getent", getent, "List all users with what is known of them.", "user.getent"),
+		loader.Fn("list_users", listUsers, "List the names of all users.", "user.list_users"),
+		loader.Fn("list_groups", listGroups, "List the groups that a user is in.", "user.list_groups foo"),
+		loader.Fn("primary_group", primaryGroup, "Show the first group of a user.", "user.primary_group saltadmin"),
+		loader.Fn("get_loginclass", noLoginClass, "Tell that a user of Linux has no login class.",
+			"user.get_loginclass foo"),
+	}
 }
 
 // under is the directory in which the files of users lie.
@@ -68,9 +75,8 @@ func described(c *loader.Call, u accounts.User) (*payload.Map, error) {
 	}
 	m := payload.M("gid", u.GID, "groups", groups, "home", u.Home, "name", u.Name, "passwd", u.Passwd,
 		"shell", u.Shell, "uid", u.UID)
-	parts := append(strings.SplitN(u.Gecos, ",", 5), "", "", "", "")
 	for i, key := range []string{"fullname", "roomnumber", "workphone", "homephone", "other"} {
-		m.Set(key, parts[i])
+		m.Set(key, split(u.Gecos)[i])
 	}
 	return m, nil
 }
@@ -125,5 +131,8 @@ func list(names []string) []any {
 }
 
 func primaryGroup(c *loader.Call, a named) (any, error) {
+	if err := cmdmod.Operand(python.Str(a.Name)); err != nil {
+		return nil, err
+	}
 	return c.Call("cmd.run", []any{[]any{"id", "-g", "-n", a.Name}}, nil)
 }

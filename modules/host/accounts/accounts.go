@@ -66,6 +66,17 @@ func GroupNamed(ctx context.Context, root, name string) (Group, bool, error) {
 	return Group{}, false, err
 }
 
+// GroupNumbered finds a group of this machine by its number.
+func GroupNumbered(ctx context.Context, gid int64) (Group, bool, error) {
+	rows, err := rows(ctx, "", "group", strconv.FormatInt(gid, 10))
+	for _, g := range parsed(rows, groupOf) {
+		if g.GID == gid {
+			return g, true, err
+		}
+	}
+	return Group{}, false, err
+}
+
 // GroupsOf are the names of all groups that a user is in, his own first one among them, in order.
 func GroupsOf(ctx context.Context, name string) ([]string, error) {
 	all, err := Groups(ctx, "")

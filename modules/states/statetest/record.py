@@ -16,11 +16,20 @@ The form of trees.txt:
     -- PATH                 a file: base/t.sls, base/files/x, pillar/top.sls, w/already-there
     text of the file
 
+Trees that change the machine are run in a mount namespace of their own, of which the machine sees nothing. What they need is
+told by these keys, of a tree, or of all of the file when they stand before its first tree (as may opts, setup and look):
+
+    overlay: PATH ...       what is written below these directories goes to memory; what is there is seen
+    fresh: PATH ...         these directories are empty, and in memory
+    once: COMMAND           run by sh before any tree, outside the namespaces, in a directory of its own, which is ONCE in
+                            all texts; HERE is the directory of trees.txt (only before the first tree)
+
 ROOT in texts, options and commands is the directory of the tree. After each call everything below ROOT/w is kept: paths with
 type, mode, link target and text. The minion is web1, masterless, on Debian.
 """
 
 import base64
+import ctypes
 import json
 import logging
 import os
@@ -31,6 +40,7 @@ import stat
 import subprocess
 import sys
 import tempfile
+import time
 
 import salt.client
 import salt.config
@@ -38,25 +48,30 @@ import salt.loader
 
 logging.disable(logging.CRITICAL)
 
+ENVIRONMENT = dict(os.environ)  # trees may change their own by environ.setval
+
 
 def trees(name):
-    found, tree, path = [], None, None
+    every = tree = {"opts": {}, "setup": [], "look": "", "overlay": [], "fresh": [], "once": []}
+    found, path = [], None
     for line in open(name, encoding="utf-8"):
         if line.startswith("== "):
-            tree, path = {"name": line[3:].strip(), "opts": {}, "setup": [], "steps": [], "look": "", "files": {}}, None
+            tree, path = {"name": line[3:].strip(), **json.loads(json.dumps(every)), "steps": [], "files": {}}, None
             found.append(tree)
-        elif tree is None:
-            continue
         elif line.startswith("-- "):
             path = line[3:].strip()
             tree["files"][path] = ""
         elif path is not None:
             tree["files"][path] += line
-        elif line.strip():
+        elif line.strip() and not line.startswith("#"):
             key, _, text = line.partition(": ")
             text = text.strip()
             if key == "opts":
-                tree["opts"] = json.loads(text)
+                tree["opts"] = {**tree["opts"], **json.loads(text)}
+            elif key in ("overlay", "fresh"):
+                tree[key] += text.split()
+            elif key == "once":
+                tree["once"].append(text)
             elif key == "look":
                 tree["look"] = text
             elif key in ("setup", "step"):
@@ -65,6 +80,9 @@ def trees(name):
                 raise SystemExit(f"{tree['name']}: {line}")
     for tree in found:
         tree["steps"] = tree["steps"] or ["test", "apply", "apply"]
+        for key in ("overlay", "fresh", "once"):
+            if not tree[key]:
+                del tree[key]
     return found
 
 
@@ -98,7 +116,7 @@ def plain(value):
 
 
 def shell(root, command):
-    return subprocess.run(["sh", "-c", command.replace("ROOT", root)], cwd=root, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False).stdout.decode(
+    return subprocess.run(["sh", "-c", command.replace("ROOT", root)], cwd=root, env=ENVIRONMENT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False).stdout.decode(
         errors="replace"
     )
 
@@ -128,7 +146,7 @@ def listing(root):
 
 
 def steady(value):
-    """Returns of states without what differs from run to run: times, process ids, the inside of tracebacks."""
+    """Returns of states without what differs from run to run: times, days of passwords, process ids, the inside of tracebacks."""
     if isinstance(value, list):
         return [steady(item) for item in value]
     if isinstance(value, str):
@@ -141,10 +159,58 @@ def steady(value):
         out.pop("duration", None)
     if "pid" in out and "retcode" in out:
         out["pid"] = 0
+    if out.get("lstchg") in (today(), today() - 1):
+        out["lstchg"] = "TODAY"
     return out
 
 
+def today():
+    """The day as files of passwords have it."""
+    return int(time.time() // 86400)
+
+
+def mount(kind, target, flags=0, data=""):
+    libc = ctypes.CDLL(None, use_errno=True)
+    if libc.mount(kind.encode(), target.encode(), kind.encode(), flags, data.encode()):
+        raise OSError(ctypes.get_errno(), f"mount {kind} {target}")
+
+
+def hide(overlay, fresh):
+    """Moves this process into a mount namespace with private directories."""
+    if ctypes.CDLL(None).unshare(0x20000):
+        raise OSError("no mount namespace")
+    mount("none", "/", 0x4000 | 0x40000)
+    mount("tmpfs", "/mnt")
+    for n, path in enumerate(overlay):
+        upper, work = f"/mnt/{n}/upper", f"/mnt/{n}/work"
+        os.makedirs(upper)
+        os.makedirs(work)
+        mount("overlay", path, 0, f"lowerdir={path},upperdir={upper},workdir={work}")
+    for path in fresh:
+        os.makedirs(path, exist_ok=True)
+        mount("tmpfs", path, 0, "mode=0755")
+
+
+def record_privately(tree):
+    """Records a tree in a process of its own, and in a mount namespace of its own where it hides directories."""
+    down, up = os.pipe()
+    pid = os.fork()
+    if pid == 0:
+        if "overlay" in tree or "fresh" in tree:
+            hide(tree.get("overlay", []), tree.get("fresh", []))
+        with open(up, "w", encoding="utf-8") as out:
+            json.dump(record(tree), out)
+        os._exit(0)
+    os.close(up)
+    with open(down, encoding="utf-8") as answer:
+        text = answer.read()
+    os.waitpid(pid, 0)
+    return json.loads(text)
+
+
 def record(tree):
+    os.environ.clear()
+    os.environ.update(ENVIRONMENT)
     root = tempfile.mkdtemp(prefix="trees")
     os.makedirs(root + "/w")
     for path, text in tree["files"].items():
@@ -189,8 +255,18 @@ def record(tree):
 
 
 def main():
-    wanted = sys.argv[2:]
-    rows = [record(tree) for tree in trees(sys.argv[1]) if not wanted or tree["name"] in wanted]
+    wanted, rows = sys.argv[2:], []
+    here, once = os.path.dirname(os.path.abspath(sys.argv[1])), tempfile.mkdtemp(prefix="once")
+    found = trees(sys.argv[1])
+    for command in found[0].get("once", []):
+        shell(once, command.replace("HERE", here))
+    for tree in found:
+        if wanted and tree["name"] not in wanted:
+            continue
+        run = record_privately  # Salt keeps much in its process
+        row = run(json.loads(json.dumps(tree).replace("ONCE", once))) if "once" in tree else run(tree)
+        rows.append(json.loads(json.dumps(row).replace(once, "ONCE")))
+    shutil.rmtree(once)
     print("[\n" + ",\n".join(json.dumps(row, ensure_ascii=False) for row in rows) + "\n]")
 
 

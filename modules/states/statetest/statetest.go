@@ -3,7 +3,9 @@
 package statetest
 
 import (
+	"context"
 	"encoding/json"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -15,6 +17,7 @@ import (
 	"brine/config"
 	"brine/modules/absent"
 	"brine/modules/all"
+	"brine/modules/host/environ"
 	"brine/modules/loader"
 	"brine/modules/modtest"
 	"brine/modules/outputters"
@@ -98,13 +101,20 @@ func environment(t testing.TB, opts, grains *payload.Map) *loader.Env {
 // are differences on purpose, which docs/differences.md tells.
 func Compare(t *testing.T, file string, differs map[string]string) {
 	t.Helper()
+	once := &prepared{here: filepath.Dir(file)}
 	for _, tree := range recorded(t, file) {
 		t.Run(tree.Str("name"), func(t *testing.T) {
-			if _, skip := differs[tree.Str("name")]; !skip {
-				compareTree(t, tree, differs)
+			if _, skip := differs[tree.Str("name")]; skip {
+				return
+			}
+			t.Parallel()
+			once.directory(t, tree.List("once"))
+			if alone(t, tree, once.dir) {
+				compareTree(t, tree, once.dir, differs)
 			}
 		})
 	}
+	t.Cleanup(once.remove)
 }
 
 func recorded(t *testing.T, file string) (out []*payload.Map) {
@@ -127,13 +137,14 @@ func recorded(t *testing.T, file string) (out []*payload.Map) {
 	return out
 }
 
-func compareTree(t *testing.T, tree *payload.Map, differs map[string]string) {
-	t.Parallel()
+func compareTree(t *testing.T, tree *payload.Map, once string, differs map[string]string) {
+	tree = in(tree, once)
 	env, dir := Minion(t, tree.Map("files"), tree.Map("opts"))
 	for _, command := range tree.List("setup") {
 		shell(t, dir, command.(string))
 	}
 	answers, at := tree.List("answers"), 0
+	ctx := environ.With(t.Context()) // environ.setval counts for the steps after it
 	for _, v := range tree.List("steps") {
 		step := v.(string)
 		if command, isShell := strings.CutPrefix(step, "sh "); isShell {
@@ -142,11 +153,14 @@ func compareTree(t *testing.T, tree *payload.Map, differs map[string]string) {
 		}
 		want := steady(answers[at]).(*payload.Map)
 		at++
-		got := answerOf(t, env, dir, step)
+		got := answerOf(ctx, t, env, dir, step)
 		if look := tree.Str("look"); look != "" {
 			got.Set("look", strings.ReplaceAll(shell(t, dir, look), dir, "ROOT"))
 		}
-		if _, skip := differs[tree.Str("name")+" step "+string(rune('0'+at))]; skip {
+		if once != "" {
+			got, want = replaced(got, once, "ONCE").(*payload.Map), replaced(want, once, "ONCE").(*payload.Map)
+		}
+		if _, skip := differs[fmt.Sprint(tree.Str("name"), " step ", at)]; skip {
 			continue
 		}
 		if diff := cmp.Diff(lines(want), lines(got)); diff != "" {
@@ -165,10 +179,10 @@ func shell(t testing.TB, dir, command string) string {
 }
 
 // answerOf makes the call of a step, and gives what record.py keeps of it.
-func answerOf(t *testing.T, env *loader.Env, dir, step string) *payload.Map {
+func answerOf(ctx context.Context, t *testing.T, env *loader.Env, dir, step string) *payload.Map {
 	t.Helper()
 	fun, args, kw := parsed(strings.ReplaceAll(step, "ROOT", dir))
-	v, code, err := modtest.Call(t, env, fun, args, kw)
+	v, code, err := modtest.CallContext(ctx, t, env, fun, args, kw)
 	out := payload.M("step", step)
 	if err != nil {
 		class := loader.ClassOf(err)

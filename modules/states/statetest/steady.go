@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 	"unicode/utf8"
 
 	"brine/wire/payload"
@@ -42,10 +43,16 @@ func steady(v any) any {
 		if out.Has("pid") && out.Has("retcode") {
 			out.Set("pid", int64(0))
 		}
+		if day, ok := out.Value("lstchg").(int64); ok && (day == today() || day == today()-1) {
+			out.Set("lstchg", "TODAY")
+		}
 		return out
 	}
 	return v
 }
+
+// today is the day as files of passwords have it.
+func today() int64 { return time.Now().Unix() / (24 * 60 * 60) }
 
 // sortedFailures sorts the requisites that a comment names, which are a set in Salt.
 func sortedFailures(text string) string {

@@ -16,6 +16,8 @@ type Options struct {
 	Test        bool // test mode: failhard does not count
 	Failhard    bool // each chunk is failhard that does not say otherwise
 	MaxParallel int  // how many chunks may run beside each other (state_max_parallel); 0: any number
+	// Done are returns of an earlier run, by tag: their chunks are not called again; nil: none.
+	Done *payload.Map
 	// Disabled are the returns of chunks that nobody may run, by tag, which come first.
 	Disabled *payload.Map
 }
@@ -111,12 +113,26 @@ func New(all []*low.Step, opt Options) *Run {
 		placed: map[string]bool{},
 		byTag:  map[string]*low.Step{}, flying: map[int]*flight{}, started: map[string]bool{},
 		errors: payload.NewMap(0), number: int64(opt.Disabled.Len())}
+	for tag, ret := range opt.Done.All() {
+		if ret, ok := ret.(*payload.Map); ok {
+			r.takeOver(tag.(string), ret)
+		}
+	}
 	for _, s := range all {
 		if !s.Test {
 			r.byTag[low.Tag(s.Chunk)] = s
 		}
 	}
 	return r
+}
+
+// takeOver keeps the return that an earlier run has reached.
+func (r *Run) takeOver(tag string, ret *payload.Map) {
+	r.began(tag)
+	r.results.Set(tag, ret)
+	if n, ok := ret.Int("__run_num__"); ok {
+		r.number = max(r.number, n+1)
+	}
 }
 
 // Results are the returns so far, by tag. A parallel chunk that runs has none. The map is the run's: it may be read

@@ -19,7 +19,8 @@ import (
 // applied applies archive.extracted to an archive, and gives the comment of a failure.
 func applied(t *testing.T, name string, packed []byte, more string) (comment, dir string) {
 	t.Helper()
-	env, dir := statetest.Minion(t, payload.M("base/t.sls", "x:\n  archive.extracted:\n    - name: ROOT/w/x\n    - source: ROOT/"+
+	env, dir := statetest.Minion(t, payload.M("base/t.sls", "x:\n  archive.extracted:\n    - name: ROOT/w/x\n    - "+
+		"source: ROOT/"+
 		name+"\n    - enforce_toplevel: False\n"+more), nil)
 	if err := os.WriteFile(filepath.Join(dir, name), packed, 0o644); err != nil {
 		t.Fatal(err)
@@ -183,8 +184,9 @@ func TestPlantedLink(t *testing.T) {
 
 // TestWrongHash: an archive of the master with another hash than wanted is not kept.
 func TestWrongHash(t *testing.T) {
-	env, dir := statetest.Minion(t, payload.M("base/t.tar", "x", "base/t.sls", "x:\n  archive.extracted:\n    - name: ROOT/w/x\n"+
-		"    - source: salt://t.tar\n    - source_hash: sha256="+strings.Repeat("0", 64)+"\n"), nil)
+	env, dir := statetest.Minion(t, payload.M("base/t.tar", "x", "base/t.sls",
+		"x:\n  archive.extracted:\n    - name: ROOT/w/x\n"+
+			"    - source: salt://t.tar\n    - source_hash: sha256="+strings.Repeat("0", 64)+"\n"), nil)
 	if _, _, err := modtest.Call(t, env, "state.apply", []any{"t"}, nil); err != nil {
 		t.Fatal(err)
 	}

@@ -25,17 +25,22 @@ func Module() loader.Module {
 	return loader.Module{File: "archive", Virtual: loader.Always, Funcs: func() []loader.Func {
 		return []loader.Func{
 			loader.Fn("list", list, "List the files and directories in a tar, zip, or rar archive.",
-				"archive.list /path/to/myfile.tar.gz strip_components=1", "archive.list salt://foo.tar.gz").Named("list_"),
-			loader.Fn("tar", runTar, "Pack or unpack files with tar.", "archive.tar -cjvf /tmp/a.tar.bz2 /tmp/file_1,/tmp/file_2"),
+				"archive.list /path/to/myfile.tar.gz strip_components=1",
+				"archive.list salt://foo.tar.gz").Named("list_"),
+			loader.Fn("tar", runTar, "Pack or unpack files with tar.",
+				"archive.tar -cjvf /tmp/a.tar.bz2 /tmp/file_1,/tmp/file_2"),
 			loader.Fn("gzip", zipped("gzip"), "Compress a file with gzip.", "archive.gzip /tmp/sourcefile.txt"),
 			loader.Fn("gunzip", gunzip, "Uncompress a file with gunzip.", "archive.gunzip /tmp/sourcefile.txt.gz"),
-			loader.Fn("cmd_zip", cmdZip, "Pack files with zip.", "archive.cmd_zip /tmp/zipfile.zip /tmp/file_1,/tmp/file_2"),
-			loader.Fn("zip", makeZip, "Pack files into a zip archive.", "archive.zip /tmp/zipfile.zip /tmp/file_1,/tmp/file_2").
+			loader.Fn("cmd_zip", cmdZip, "Pack files with zip.",
+				"archive.cmd_zip /tmp/zipfile.zip /tmp/file_1,/tmp/file_2"),
+			loader.Fn("zip", makeZip, "Pack files into a zip archive.",
+				"archive.zip /tmp/zipfile.zip /tmp/file_1,/tmp/file_2").
 				Named("zip_"),
 			loader.Fn("cmd_unzip", cmdUnzip, "Unpack a zip archive with unzip.",
 				"archive.cmd_unzip /tmp/zipfile.zip /home/strongbad/ excludes=file_1,file_2"),
 			loader.Fn("unzip", unzip, "Unpack a zip archive.", "archive.unzip /tmp/zipfile.zip /home/strongbad/"),
-			loader.Fn("is_encrypted", isEncrypted, "Tell whether a zip archive needs a password.", "archive.is_encrypted /path/to/a.zip"),
+			loader.Fn("is_encrypted", isEncrypted, "Tell whether a zip archive needs a password.",
+				"archive.is_encrypted /path/to/a.zip"),
 			loader.Fn("rar", rar, "Pack files with rar.", "archive.rar /tmp/rarfile.rar /tmp/file_1,/tmp/file_2"),
 			loader.Fn("unrar", unrar, "Unpack a rar archive.", "archive.unrar /tmp/rarfile.rar /home/strongbad/"),
 		}
@@ -195,7 +200,8 @@ func cmdUnzip(c *loader.Call, a struct {
 	}
 	if python.Truth(a.Password) { // unlike Salt, where every user sees it among the arguments
 		if python.Truth(a.Options) {
-			return nil, loader.ExecErr("A password cannot be given to unzip safely: leave the options away, and the archive " +
+			return nil, loader.ExecErr("A password cannot be given to unzip safely: leave the options away, and the " +
+				"archive " +
 				"is unpacked without that program")
 		}
 		return unzipped(c, unzipArgs{File: a.File, Dest: a.Dest, Excludes: a.Excludes, how: a.how, Trim: a.Trim,

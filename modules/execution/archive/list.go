@@ -152,10 +152,13 @@ func List(c *loader.Call, name, file, form string, options any) (*Contents, erro
 		return nil, loader.ExecErr("%s is not a ZIP file", name)
 	case form == "tar" && python.Truth(options):
 		return nil, loader.ExecErr("Unable to list contents of %s: %v. The argument 'options' of archive.list and "+
-			"'list_options' of archive.extracted, a command that uncompresses, is not supported on this minion", name, err)
+			"'list_options' of archive.extracted, a command that uncompresses, is not supported on this minion", name,
+			err)
 	case form == "tar":
-		return nil, loader.ExecErr("Unable to list contents of %s. If this is an XZ-compressed tar archive, install XZ Utils "+
-			"to enable listing its contents. If it is compressed using something other than XZ, it may be necessary to "+
+		return nil, loader.ExecErr("Unable to list contents of %s. If this is an XZ-compressed tar archive, install "+
+			"XZ Utils "+
+			"to enable listing its contents. If it is compressed using something other than XZ, it may be necessary "+
+			"to "+
 			"specify CLI options to decompress the archive. See the documentation for details.", name)
 	}
 	return nil, loader.ExecErr("Failed to list contents of %s: %v", name, err)
@@ -185,8 +188,10 @@ func listRar(c *loader.Call, name string) (*Contents, error) {
 		l.Harm = firstOf(l.Harm, func() error { return checkName(m[1]) })
 	}
 	if len(l.Dirs)+len(l.Files) == 0 {
-		return nil, loader.ExecErr("Failed to list %s, is it a rar file? If so, the installed version of rar may be too old to "+
-			"list data in a parsable format. Installing the rarfile Python module may be an easier workaround if newer rar "+
+		return nil, loader.ExecErr("Failed to list %s, is it a rar file? If so, the installed version of rar may be "+
+			"too old to "+
+			"list data in a parsable format. Installing the rarfile Python module may be an easier workaround if "+
+			"newer rar "+
 			"is not readily available.", name)
 	}
 	return l, nil
@@ -215,7 +220,8 @@ func (l *Contents) Map() *payload.Map {
 	slices.Sort(l.Dirs)
 	slices.Sort(l.Files)
 	slices.Sort(l.Links)
-	return payload.M("dirs", payload.AnyList(l.Dirs), "files", payload.AnyList(l.Files), "links", payload.AnyList(l.Links),
+	return payload.M("dirs", payload.AnyList(l.Dirs), "files", payload.AnyList(l.Files), "links",
+		payload.AnyList(l.Links),
 		"top_level_dirs", payload.AnyList(l.TopDirs()), "top_level_files", payload.AnyList(l.Top(l.Files)),
 		"top_level_links", payload.AnyList(l.Top(l.Links)))
 }

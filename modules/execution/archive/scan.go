@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"path"
 	"slices"
 	"strings"
 
@@ -21,6 +22,8 @@ type Contents struct {
 	Harm error
 	// Encrypted says that a password is needed.
 	Encrypted bool
+
+	linked map[string]bool // the links so far
 }
 
 // errForm means a file that is no archive of the form.
@@ -82,10 +85,10 @@ func (c *Contents) addTar(h *tar.Header) {
 	if h.Name != "" && name == "" {
 		name = h.Name
 	}
-	err := checkName(name)
+	err := firstOf(checkName(name), func() error { return c.throughLink(name) })
 	switch h.Typeflag {
 	case tar.TypeSymlink:
-		c.Links = append(c.Links, name)
+		c.addLink(name)
 		err = firstOf(err, func() error { return checkLink(name, h.Linkname) })
 	case tar.TypeDir:
 		c.Dirs = append(c.Dirs, name+"/")
@@ -101,6 +104,26 @@ func (c *Contents) addTar(h *tar.Header) {
 		err = firstOf(err, func() error { return harm("%q is a device, a pipe, or something unknown", name) })
 	}
 	c.Harm = firstOf(c.Harm, func() error { return err })
+}
+
+// addLink adds a link.
+func (c *Contents) addLink(name string) {
+	c.Links = append(c.Links, name)
+	if c.linked == nil {
+		c.linked = map[string]bool{}
+	}
+	c.linked[path.Clean(name)] = true
+}
+
+// throughLink refuses a name that goes through a link of the archive: where that leads only the disk knows.
+func (c *Contents) throughLink(name string) error {
+	name = path.Clean(name)
+	for i := range name {
+		if name[i] == '/' && c.linked[name[:i]] {
+			return harm("the name %q goes through the link %q", name, name[:i])
+		}
+	}
+	return nil
 }
 
 // firstOf is an error, or another one where there is none.
@@ -145,13 +168,14 @@ func (c *Contents) addZip(f *zip.File, dirs map[string]bool) {
 	c.Encrypted = c.Encrypted || f.Flags&1 != 0
 	switch mode := unixMode(f); {
 	case mode&fs.ModeSymlink != 0:
-		c.Links = append(c.Links, f.Name)
+		c.addLink(f.Name)
 	case mode.IsDir():
 		c.addDir(f.Name, dirs)
 	default:
 		c.Files = append(c.Files, f.Name)
 	}
 	c.Harm = firstOf(c.Harm, func() error { return checkName(strings.TrimRight(f.Name, "/")) })
+	c.Harm = firstOf(c.Harm, func() error { return c.throughLink(f.Name) })
 }
 
 // unixMode is the mode that a member has in its upper bits, whoever has made the archive; 0: none.

@@ -18,7 +18,7 @@ import (
 type stream struct {
 	io.Reader
 	packed bool // it is compressed
-	close []func() error
+	close  []func() error
 }
 
 // Close ends the program that uncompresses, and closes the file. Its error is that of the program.

@@ -45,7 +45,8 @@ func Untar(ctx context.Context, file string, root *os.Root) (names []string, err
 
 // member unpacks one member.
 func (t *target) member(in io.Reader, h *tar.Header, name string, who *owners) error {
-	a := attrs{mode: h.FileInfo().Mode() & (fs.ModePerm | fs.ModeSetuid | fs.ModeSetgid | fs.ModeSticky), time: h.ModTime}
+	a := attrs{mode: h.FileInfo().Mode() & (fs.ModePerm | fs.ModeSetuid | fs.ModeSetgid | fs.ModeSticky),
+		time: h.ModTime}
 	if os.Geteuid() == 0 {
 		a.owner = who.of(h.Uname, h.Gname, h.Uid, h.Gid)
 	}

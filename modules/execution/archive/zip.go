@@ -43,7 +43,8 @@ func makeZip(c *loader.Call, a struct {
 		}
 	}
 	if as != nil && as.uid != os.Geteuid() {
-		return nil, loader.ExecErr("The argument 'runas' of archive.zip is not supported on this minion: use archive.cmd_zip")
+		return nil, loader.ExecErr("The argument 'runas' of archive.zip is not supported on this minion: use " +
+			"archive.cmd_zip")
 	}
 	in, out := io.Pipe()
 	p := &packer{zip: zip.NewWriter(out), cwd: cwd}

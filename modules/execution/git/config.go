@@ -14,9 +14,11 @@ func configFuncs() []loader.Func {
 			"git."+name+" 'foo.bar\\..*' cwd=/path/to/repo")
 	}
 	return []loader.Func{
-		loader.Fn("config_get", configGet, "Give the value of an option.", "git.config_get user.name cwd=/path/to/repo"),
+		loader.Fn("config_get", configGet, "Give the value of an option.",
+			"git.config_get user.name cwd=/path/to/repo"),
 		regexp("config_get_regexp"), regexp("config_get_regex"),
-		loader.Fn("config_set", configSet, "Set an option.", "git.config_set user.email me@example.com cwd=/path/to/repo"),
+		loader.Fn("config_set", configSet, "Set an option.",
+			"git.config_set user.email me@example.com cwd=/path/to/repo"),
 		loader.Fn("config_unset", configUnset, "Take an option away.", "git.config_unset foo.bar cwd=/path/to/repo"),
 	}
 }

@@ -20,12 +20,14 @@ func looking() []loader.Func {
 		loader.Fn("current_branch", currentBranch, "Name the current branch.", "git.current_branch /path/to/repo"),
 		loader.Fn("describe", describe, "Name a revision by the tag before it.", "git.describe /path/to/repo develop"),
 		loader.Fn("diff", diff, "Show changes.", "git.diff /path/to/repo"),
-		loader.Fn("is_worktree", isWorktree, "Tell whether a directory is part of a worktree.", "git.is_worktree /path/to/repo"),
+		loader.Fn("is_worktree", isWorktree, "Tell whether a directory is part of a worktree.",
+			"git.is_worktree /path/to/repo"),
 		loader.Fn("list_branches", listBranches, "List branches.", "git.list_branches /path/to/repo"),
 		loader.Fn("list_tags", listTags, "List tags.", "git.list_tags /path/to/repo"),
 		loader.Fn("merge_base", mergeBase, "Find the commit at which histories part.",
 			"git.merge_base /path/to/repo HEAD upstream/mybranch"),
-		loader.Fn("merge_tree", mergeTree, "Show what a merge would do.", "git.merge_tree /path/to/repo HEAD upstream/dev"),
+		loader.Fn("merge_tree", mergeTree, "Show what a merge would do.",
+			"git.merge_tree /path/to/repo HEAD upstream/dev"),
 		loader.Fn("rev_parse", revParse, "Run git rev-parse.", "git.rev_parse /path/to/repo HEAD"),
 		loader.Fn("revision", revision, "Give the hash of a revision.", "git.revision /path/to/repo"),
 		loader.Fn("status", status, "List changed files by what has happened to them.", "git.status /path/to/repo"),
@@ -225,7 +227,8 @@ func mergeBase(c *loader.Call, a based) (any, error) {
 		return nil, loader.InvocErr("The 'all' argument is not compatible with 'independent', 'is_ancestor', or " +
 			"'fork_point'")
 	case len(modes) > 1:
-		return nil, loader.InvocErr("Only one of 'octopus', 'independent', 'is_ancestor', and 'fork_point' is permitted")
+		return nil, loader.InvocErr("Only one of 'octopus', 'independent', 'is_ancestor', and 'fork_point' is " +
+			"permitted")
 	}
 	refs, err := a.refs()
 	if err != nil {

@@ -16,12 +16,15 @@ import (
 // remoteFuncs are the functions about remote repositories.
 func remoteFuncs() []loader.Func {
 	return []loader.Func{
-		loader.Fn("fetch", fetch, "Fetch from a remote repository, and tell what was new.", "git.fetch /path/to/repo upstream"),
-		loader.Fn("ls_remote", lsRemote, "List the references of a remote repository.", "git.ls_remote /path/to/repo origin master"),
+		loader.Fn("fetch", fetch, "Fetch from a remote repository, and tell what was new.",
+			"git.fetch /path/to/repo upstream"),
+		loader.Fn("ls_remote", lsRemote, "List the references of a remote repository.",
+			"git.ls_remote /path/to/repo origin master"),
 		loader.Fn("remote_get", remoteGet, "Give the URLs of a remote repository.", "git.remote_get /path/to/repo"),
 		loader.Fn("remote_refs", remoteRefs, "List the references of a repository by its URL.",
 			"git.remote_refs https://github.com/saltstack/salt.git"),
-		loader.Fn("remote_set", remoteSet, "Name a remote repository.", "git.remote_set /path/to/repo git@github.com:user/repo.git"),
+		loader.Fn("remote_set", remoteSet, "Name a remote repository.",
+			"git.remote_set /path/to/repo git@github.com:user/repo.git"),
 		loader.Fn("remotes", remotes, "List the remote repositories with their URLs.", "git.remotes /path/to/repo"),
 	}
 }

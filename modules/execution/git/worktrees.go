@@ -14,9 +14,11 @@ import (
 // worktreeFuncs are the functions about further checkouts of a repository.
 func worktreeFuncs() []loader.Func {
 	return []loader.Func{
-		loader.Fn("list_worktrees", listWorktrees, "List the worktrees of a repository.", "git.list_worktrees /path/to/repo"),
+		loader.Fn("list_worktrees", listWorktrees, "List the worktrees of a repository.",
+			"git.list_worktrees /path/to/repo"),
 		loader.Fn("worktree_add", worktreeAdd, "Add a worktree.", "git.worktree_add /path/to/repo ../hotfix ref=v2.0"),
-		loader.Fn("worktree_prune", worktreePrune, "Forget worktrees that are gone.", "git.worktree_prune /path/to/repo"),
+		loader.Fn("worktree_prune", worktreePrune, "Forget worktrees that are gone.",
+			"git.worktree_prune /path/to/repo"),
 		loader.Fn("worktree_rm", worktreeRemove, "Remove a worktree.", "git.worktree_rm /path/to/worktree"),
 	}
 }

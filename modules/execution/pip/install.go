@@ -162,7 +162,8 @@ func (l *line) places(a installArgs, current string) {
 	l.flags(flag{a.NoIndex, "--no-index"})
 	if python.Truth(a.Mirrors) {
 		if !older(current, "7.0.0") {
-			l.fail(loader.ExecErr("pip >= 7.0.0 does not support mirror argument: use index_url and/or extra_index_url instead"))
+			l.fail(loader.ExecErr("pip >= 7.0.0 does not support mirror argument: use index_url and/or " +
+				"extra_index_url instead"))
 		}
 		l.add("--use-mirrors")
 		l.values("--mirrors", a.Mirrors)
@@ -186,7 +187,8 @@ func (l *line) choices(a installArgs) {
 	if python.Truth(a.ExistsAction) {
 		action := python.Str(a.ExistsAction)
 		if !slices.Contains([]string{"s", "i", "w", "b"}, strings.ToLower(action)) {
-			l.fail(loader.ExecErr("The exists_action pip option only supports the values s, i, w, and b. '%s' is not valid.", action))
+			l.fail(loader.ExecErr("The exists_action pip option only supports the values s, i, w, and b. '%s' is "+
+				"not valid.", action))
 		}
 		l.add("--exists-action", action)
 	}
@@ -263,7 +265,8 @@ func (l *line) log(v any) {
 		l.fail(loader.Raise("OSError", "'%s' is a directory. Use --log path_to_file", file))
 	} else if dir := filepath.Dir(file); err != nil {
 		if _, err := os.Stat(dir); err != nil {
-			l.fail(loader.Raise("OSError", "Trying to create '%s' but parent directory '%s' does not exist.", file, dir))
+			l.fail(loader.Raise("OSError", "Trying to create '%s' but parent directory '%s' does not exist.", file,
+				dir))
 		}
 	}
 	l.add("--log", file)

@@ -1,8 +1,10 @@
 // Package pip is the execution module pip: packages of Python, by the program pip of an environment or of the host. It
 // answers to salt/modules/pip.py.
 //
-// Unlike Salt: without bin_env the pip of python3 on the PATH is meant, since a brine minion has no Python of its own; a
-// password in a URL of an index or a proxy goes to pip in its environment, not among its arguments; and what is given as
+// Unlike Salt: without bin_env the pip of python3 on the PATH is meant, since a brine minion has no Python of its own;
+// a
+// password in a URL of an index or a proxy goes to pip in its environment, not among its arguments; and what is given
+// as
 // a name is never read as an option.
 package pip
 
@@ -32,17 +34,20 @@ func Module() loader.Module {
 		return []loader.Func{
 			loader.Fn("install", install, "Install packages.", "pip.install flask bin_env=/path/to/virtualenv"),
 			loader.Fn("uninstall", uninstall, "Remove packages.", "pip.uninstall flask bin_env=/path/to/virtualenv"),
-			loader.Fn("freeze", freeze, "List installed packages in the form of requirements.", "pip.freeze bin_env=/home/code/venv"),
+			loader.Fn("freeze", freeze, "List installed packages in the form of requirements.",
+				"pip.freeze bin_env=/home/code/venv"),
 			loader.Fn("list_freeze_parse", listFrozen, "List installed packages and their versions, by freeze.",
 				"pip.list_freeze_parse salt"),
 			loader.Fn("list", list, "List installed packages and their versions.", "pip.list salt").Named("list_"),
 			loader.Fn("version", version, "Give the version of pip.", "pip.version"),
-			loader.Fn("list_upgrades", listUpgrades, "List packages of which there is a newer version.", "pip.list_upgrades"),
+			loader.Fn("list_upgrades", listUpgrades, "List packages of which there is a newer version.",
+				"pip.list_upgrades"),
 			loader.Fn("is_installed", isInstalled, "Tell whether a package is installed.", "pip.is_installed salt"),
 			loader.Fn("upgrade_available", upgradeAvailable, "Tell whether there is a newer version of a package.",
 				"pip.upgrade_available <package name>"),
 			loader.Fn("upgrade", upgrade, "Upgrade all packages.", "pip.upgrade"),
-			loader.Fn("list_all_versions", listAllVersions, "List all versions of a package.", "pip.list_all_versions <package name>"),
+			loader.Fn("list_all_versions", listAllVersions, "List all versions of a package.",
+				"pip.list_all_versions <package name>"),
 			loader.Fn("normalize", func(_ *loader.Call, a struct {
 				Name string `arg:"name"`
 			}) (string, error) {
@@ -364,7 +369,8 @@ func upgrade(c *loader.Call, a struct {
 	}
 	comment, fine := "", true
 	for name := range newer.All() {
-		out, err := a.run(c, payload.M("use_vt", a.UseVT), "install", "-U", "--disable-pip-version-check", "--", name.(string))
+		out, err := a.run(c, payload.M("use_vt", a.UseVT), "install", "-U", "--disable-pip-version-check", "--",
+			name.(string))
 		if err != nil {
 			return nil, err
 		}

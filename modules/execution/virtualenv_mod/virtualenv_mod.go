@@ -1,4 +1,5 @@
-// Package virtualenv_mod is the execution module virtualenv: environments of Python, made by virtualenv or by the module
+// Package virtualenv_mod is the execution module virtualenv: environments of Python, made by virtualenv or by the
+// module
 // venv. It answers to salt/modules/virtualenv_mod.py.
 //
 // Unlike Salt: "venv" is that of python3 on the PATH, since a brine minion has no Python of its own, and nothing is
@@ -24,20 +25,24 @@ import (
 
 // Module is virtualenv.
 func Module() loader.Module {
-	return loader.Module{File: "virtualenv_mod", Name: "virtualenv", Virtual: loader.Always, Funcs: func() []loader.Func {
-		return []loader.Func{
-			loader.Fn("virtualenv_ver", runVersion, "Give the version of virtualenv.", "virtualenv.virtualenv_ver virtualenv").AsTuple(),
-			loader.Fn("create", create, "Create a virtual environment.", "virtualenv.create /path/to/new/virtualenv"),
-			loader.Fn("get_site_packages", sitePackages, "Give the directory of packages of an environment.",
-				"virtualenv.get_site_packages /path/to/my/venv"),
-			loader.Fn("get_distribution_path", distributionPath, "Give the place of a package in an environment.",
-				"virtualenv.get_distribution_path /path/to/my/venv my_distribution"),
-			loader.Fn("get_resource_path", resource("resource_filename"), "Give the place of a file of a package.",
-				"virtualenv.get_resource_path /path/to/my/venv my_package my/resource.xml"),
-			loader.Fn("get_resource_content", resource("resource_string"), "Give the content of a file of a package.",
-				"virtualenv.get_resource_content /path/to/my/venv my_package my/resource.xml"),
-		}
-	}}
+	return loader.Module{File: "virtualenv_mod", Name: "virtualenv", Virtual: loader.Always,
+		Funcs: func() []loader.Func {
+			return []loader.Func{
+				loader.Fn("virtualenv_ver", runVersion, "Give the version of virtualenv.",
+					"virtualenv.virtualenv_ver virtualenv").AsTuple(),
+				loader.Fn("create", create, "Create a virtual environment.",
+					"virtualenv.create /path/to/new/virtualenv"),
+				loader.Fn("get_site_packages", sitePackages, "Give the directory of packages of an environment.",
+					"virtualenv.get_site_packages /path/to/my/venv"),
+				loader.Fn("get_distribution_path", distributionPath, "Give the place of a package in an environment.",
+					"virtualenv.get_distribution_path /path/to/my/venv my_distribution"),
+				loader.Fn("get_resource_path", resource("resource_filename"), "Give the place of a file of a package.",
+					"virtualenv.get_resource_path /path/to/my/venv my_package my/resource.xml"),
+				loader.Fn("get_resource_content", resource("resource_string"),
+					"Give the content of a file of a package.",
+					"virtualenv.get_resource_content /path/to/my/venv my_package my/resource.xml"),
+			}
+		}}
 }
 
 func which(c *loader.Call, name string) string {
@@ -227,7 +232,8 @@ func versionOf(c *loader.Call, bin string, user any, more *payload.Map) (string,
 	if err := cmdmod.Operand(bin); err != nil {
 		return "", err
 	}
-	out, err := cmdmod.RunAll(c, []string{bin, "--version"}, more.Clone().Set("runas", user).Set("redirect_stderr", true))
+	out, err := cmdmod.RunAll(c, []string{bin, "--version"}, more.Clone().Set("runas", user).Set("redirect_stderr",
+		true))
 	if err != nil {
 		return "", err
 	}
@@ -297,7 +303,8 @@ func distributionPath(c *loader.Call, a struct {
 	if err := safe(a.Name); err != nil {
 		return "", err
 	}
-	return ask(c, a.Venv, fmt.Sprintf("import sysconfig\ntry:\n    import importlib.metadata as m\n    m.distribution(%[1]s)\n"+
+	return ask(c, a.Venv, fmt.Sprintf("import sysconfig\ntry:\n    import importlib.metadata as m\n    "+
+		"m.distribution(%[1]s)\n"+
 		"    print(sysconfig.get_path('purelib'))\nexcept ImportError:\n    import pkg_resources\n"+
 		"    print(pkg_resources.get_distribution(%[1]s).location)\n", python.Repr(a.Name)))
 }

@@ -2,7 +2,6 @@ package x509_v2
 
 import (
 	"crypto"
-	"crypto/x509"
 	"crypto/x509/pkix"
 	"encoding/hex"
 	"errors"
@@ -54,7 +53,7 @@ func Key(v, passphrase any) (crypto.Signer, error) {
 }
 
 // Certificate reads a certificate.
-func Certificate(v any) (*x509.Certificate, error) {
+func Certificate(v any) (*pki.Cert, error) {
 	b, err := source(v)
 	if err != nil {
 		return nil, err
@@ -69,8 +68,8 @@ func Certificate(v any) (*x509.Certificate, error) {
 // Built is a certificate before it is signed, with what it was made from.
 type Built struct {
 	*pki.Certificate
-	Own     crypto.Signer     // the private key of the certificate, where it is known
-	Signing *x509.Certificate // nil: it signs itself
+	Own     crypto.Signer // the private key of the certificate, where it is known
+	Signing *pki.Cert     // nil: it signs itself
 }
 
 // timeFormat is how times are given and shown.
@@ -79,7 +78,8 @@ const timeFormat = "2006-01-02 15:04:05"
 func parseTime(v any) (time.Time, error) {
 	t, err := time.Parse(timeFormat, python.Str(v))
 	if err != nil {
-		err = loader.Raise("ValueError", "time data '%s' does not match format '%%Y-%%m-%%d %%H:%%M:%%S'", python.Str(v))
+		err = loader.Raise("ValueError", "time data '%s' does not match format '%%Y-%%m-%%d %%H:%%M:%%S'",
+			python.Str(v))
 	}
 	return t, err
 }
@@ -90,14 +90,15 @@ func Build(args *payload.Map, remote bool) (*Built, error) {
 	b := &Built{Certificate: &pki.Certificate{Digest: digestOf(args)}}
 	var err error
 	if !remote {
-		if b.SigningKey, err = Key(args.Value("signing_private_key"), args.Value("signing_private_key_passphrase")); err != nil {
+		if b.SigningKey, err = Key(args.Value("signing_private_key"),
+			args.Value("signing_private_key_passphrase")); err != nil {
 			return nil, err
 		}
 	}
 	if b.Serial, err = serial(args.Value("serial_number")); err != nil {
 		return nil, err
 	}
-	var req *x509.CertificateRequest
+	var req *pki.CertificateRequest
 	if v := args.Value("csr"); python.Truth(v) {
 		if req, err = request(v); err != nil {
 			return nil, err
@@ -132,7 +133,7 @@ func Build(args *payload.Map, remote bool) (*Built, error) {
 }
 
 // keys finds whose key the certificate is of.
-func (b *Built) keys(args *payload.Map, req *x509.CertificateRequest) (err error) {
+func (b *Built) keys(args *payload.Map, req *pki.CertificateRequest) (err error) {
 	if v := args.Value("signing_cert"); python.Truth(v) {
 		if b.Signing, err = Certificate(v); err != nil {
 			return err
@@ -155,7 +156,8 @@ func (b *Built) keys(args *payload.Map, req *x509.CertificateRequest) (err error
 	case req != nil:
 		b.Public = req.PublicKey
 	default:
-		return loader.InvocErr("This certificate is not self-signed (signing_cert is set) and thus needs public_key, private_key " +
+		return loader.InvocErr("This certificate is not self-signed (signing_cert is set) and thus needs " +
+			"public_key, private_key " +
 			"or csr to derive public key to sign")
 	}
 	if b.Signing != nil && b.SigningKey != nil && !pki.SameKey(b.Signing.PublicKey, b.SigningKey.Public()) {
@@ -186,10 +188,11 @@ func (b *Built) times(args *payload.Map) (err error) {
 }
 
 // notFromRequests are extensions that a request does not decide on.
-var notFromRequests = []string{"authorityInfoAccess", "authorityKeyIdentifier", "issuerAltName", "crlDistributionPoints"}
+var notFromRequests = []string{"authorityInfoAccess", "authorityKeyIdentifier", "issuerAltName",
+	"crlDistributionPoints"}
 
 // takeFrom takes extensions from a request, where the arguments say nothing of them.
-func (b *Built) takeFrom(req *x509.CertificateRequest) {
+func (b *Built) takeFrom(req *pki.CertificateRequest) {
 	for _, name := range pki.ForCertificates() {
 		oid := pki.OID(name)
 		is := func(e pkix.Extension) bool { return e.Id.Equal(oid) }
@@ -210,7 +213,7 @@ func digestOf(args *payload.Map) string {
 	return "sha256"
 }
 
-func request(v any) (*x509.CertificateRequest, error) {
+func request(v any) (*pki.CertificateRequest, error) {
 	b, err := source(v)
 	if err != nil {
 		return nil, err

@@ -1,7 +1,6 @@
 package x509_v2
 
 import (
-	"crypto/x509"
 	"math/big"
 	"time"
 
@@ -20,9 +19,11 @@ func longNames() map[string][]string {
 		"extendedKeyUsage": {"X509v3 Extended Key Usage"}, "subjectKeyIdentifier": {"X509v3 Subject Key Identifier"},
 		"authorityKeyIdentifier": {"X509v3 Authority Key Identifier"},
 		"issuerAltName":          {"X509v3 Issuer Alternative Name", "issuserAltName"},
-		"authorityInfoAccess":    {"Authority Information Access"}, "subjectAltName": {"X509v3 Subject Alternative Name"},
-		"crlDistributionPoints": {"X509v3 CRL Distribution Points"}, "certificatePolicies": {"X509v3 Certificate Policies"},
-		"nsComment": {"Netscape Comment"}, "nsCertType": {"Netscape Certificate Type"}}
+		"authorityInfoAccess":    {"Authority Information Access"}, "subjectAltName": {"X509v3 Subject Alternative " +
+			"Name"},
+		"crlDistributionPoints": {"X509v3 CRL Distribution Points"},
+		"certificatePolicies":   {"X509v3 Certificate Policies"},
+		"nsComment":             {"Netscape Comment"}, "nsCertType": {"Netscape Certificate Type"}}
 }
 
 // Compatible gives older names of arguments the ones that count, in the map itself.
@@ -147,10 +148,11 @@ func createCertificate(c *loader.Call, a certificateArgs) (any, error) {
 }
 
 // NewCertificate signs a certificate here, or has a ca_server sign it.
-func NewCertificate(c *loader.Call, server, policy any, args *payload.Map) (*x509.Certificate, error) {
+func NewCertificate(c *loader.Call, server, policy any, args *payload.Map) (*pki.Cert, error) {
 	if python.Truth(server) {
 		if policy == nil {
-			return nil, loader.InvocErr("signing_policy must be specified to request a certificate from a remote ca_server")
+			return nil, loader.InvocErr("signing_policy must be specified to request a certificate from a remote " +
+				"ca_server")
 		}
 		return remote(c, server, policy, args)
 	}
@@ -171,8 +173,8 @@ func NewCertificate(c *loader.Call, server, policy any, args *payload.Map) (*x50
 }
 
 // Encode writes a certificate with others after it.
-func Encode(cert *x509.Certificate, others any, encoding string) ([]byte, error) {
-	certs := []*x509.Certificate{cert}
+func Encode(cert *pki.Cert, others any, encoding string) ([]byte, error) {
+	certs := []*pki.Cert{cert}
 	list, isList := others.([]any)
 	if !isList && python.Truth(others) {
 		list = []any{others}
@@ -216,7 +218,7 @@ func encodeCertificate(_ *loader.Call, a struct {
 }
 
 // remote has a ca_server sign a certificate. Only public keys go there.
-func remote(c *loader.Call, server, policy any, args *payload.Map) (*x509.Certificate, error) {
+func remote(c *loader.Call, server, policy any, args *payload.Map) (*pki.Cert, error) {
 	kw := args.Clone()
 	if own := kw.Value("private_key"); python.Truth(own) {
 		key, err := Key(own, kw.Value("private_key_passphrase"))
@@ -246,7 +248,8 @@ func remote(c *loader.Call, server, policy any, args *payload.Map) (*x509.Certif
 		}
 		kw.Set("csr", string(pki.EncodeRequest(req.Raw, pki.PEM)))
 	}
-	for _, own := range []string{"private_key", "private_key_passphrase", "signing_private_key", "signing_private_key_passphrase"} {
+	for _, own := range []string{"private_key", "private_key_passphrase", "signing_private_key",
+		"signing_private_key_passphrase"} {
 		kw.Delete(own)
 	}
 	v, err := ask(c, server, policy, kw, false)
@@ -325,7 +328,7 @@ func signRemote(c *loader.Call, a struct {
 			if err != nil {
 				return refuse(loader.Message(err))
 			}
-			policy.Set("signing_cert", string(pki.EncodeCertificates([]*x509.Certificate{cert}, pki.PEM)))
+			policy.Set("signing_cert", string(pki.EncodeCertificates([]*pki.Cert{cert}, pki.PEM)))
 		}
 		return payload.M("data", policy, "errors", []any{}), nil
 	}
@@ -399,7 +402,7 @@ func ForLists() []string {
 
 // Build makes the list, before it is signed.
 func (a CRL) Build() (*pki.Revocations, error) {
-	var ca *x509.Certificate
+	var ca *pki.Cert
 	var err error
 	if python.Truth(a.Cert) {
 		if ca, err = Certificate(a.Cert); err != nil {
@@ -492,7 +495,7 @@ func (a CRL) entry(m *payload.Map, now time.Time) (e pki.Revoked, counts bool, e
 	return e, true, err
 }
 
-func revocations(v any) (*x509.RevocationList, error) {
+func revocations(v any) (*pki.List, error) {
 	b, err := source(v)
 	if err != nil {
 		return nil, err

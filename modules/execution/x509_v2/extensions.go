@@ -1,7 +1,6 @@
 package x509_v2
 
 import (
-	"crypto/x509"
 	"crypto/x509/pkix"
 	"slices"
 	"strings"
@@ -14,8 +13,8 @@ import (
 
 // around is what an extension may depend on.
 type around struct {
-	public   any               // the key of the certificate
-	ca       *x509.Certificate // nil: it signs itself
+	public   any       // the key of the certificate
+	ca       *pki.Cert // nil: it signs itself
 	caPublic any
 }
 
@@ -190,9 +189,11 @@ func (w around) altName(name string, c conf) (pkix.Extension, error) {
 		if w.ca == nil {
 			return pkix.Extension{}, loader.ExecErr("Need CA certificate to copy to issuerAltName")
 		}
-		i := slices.IndexFunc(w.ca.Extensions, func(e pkix.Extension) bool { return e.Id.Equal(pki.OID("subjectAltName")) })
+		i := slices.IndexFunc(w.ca.Extensions,
+			func(e pkix.Extension) bool { return e.Id.Equal(pki.OID("subjectAltName")) })
 		if i < 0 || len(c.words) > 1 {
-			return pkix.Extension{}, loader.ExecErr("No subjectAltName extension was found in the CA certificate, or more names " +
+			return pkix.Extension{}, loader.ExecErr("No subjectAltName extension was found in the CA certificate, " +
+				"or more names " +
 				"are given beside issuer:copy")
 		}
 		return pkix.Extension{Id: pki.OID(name), Critical: c.critical, Value: w.ca.Extensions[i].Value}, nil
@@ -254,7 +255,8 @@ func distributionPoints(name string, v any, c conf) (pkix.Extension, error) {
 		}
 		for key := range m.All() {
 			if key != any("fullname") {
-				return pkix.Extension{}, loader.ExecErr("%s: '%s' is not supported on this minion", name, python.Str(key))
+				return pkix.Extension{}, loader.ExecErr("%s: '%s' is not supported on this minion", name,
+					python.Str(key))
 			}
 		}
 		var names []pki.General

@@ -1,5 +1,6 @@
 // Package x509_v2 is the execution module x509: private keys, certificates, requests for certificates and lists of
-// revoked ones. How they are made and read stands in modules/host/pki; what the state module x509 calls is Build and the
+// revoked ones. How they are made and read stands in modules/host/pki; what the state module x509 calls is Build and
+// the
 // functions beside it. It answers to salt/modules/x509_v2.py.
 //
 // Unlike Salt: a file that is written is whole, and a private key is in none that others may read for a moment. The
@@ -8,7 +9,6 @@ package x509_v2
 
 import (
 	"crypto"
-	"crypto/x509"
 	"encoding/base64"
 	"os"
 	"path/filepath"
@@ -38,29 +38,39 @@ func Module() loader.Module {
 				"x509.encode_crl /etc/pki/my.crl der"),
 			loader.Fn("create_csr", createCSR, "Create a request for a certificate.",
 				"x509.create_csr private_key='/etc/pki/myca.key' CN='my.example.com'"),
-			loader.Fn("encode_csr", encodeCSR, "Write a request in another form.", "x509.encode_csr /etc/pki/my.csr der"),
-			loader.Fn("create_private_key", createKey, "Create a private key.", "x509.create_private_key algo=ec keysize=384"),
+			loader.Fn("encode_csr", encodeCSR, "Write a request in another form.",
+				"x509.encode_csr /etc/pki/my.csr der"),
+			loader.Fn("create_private_key", createKey, "Create a private key.",
+				"x509.create_private_key algo=ec keysize=384"),
 			loader.Fn("encode_private_key", encodeKey, "Write a private key in another form.",
 				"x509.encode_private_key /etc/pki/my.key der"),
-			loader.Fn("expires", expires, "Tell whether a certificate expires within so many days.", "x509.expires /etc/pki/my.crt days=7"),
-			loader.Fn("expired", expired, "Tell whether a certificate has expired.", "x509.expired /etc/pki/mycert.crt"),
-			loader.Fn("will_expire", willExpire, "Tell whether a certificate expires within so many days, with its name.",
+			loader.Fn("expires", expires, "Tell whether a certificate expires within so many days.",
+				"x509.expires /etc/pki/my.crt days=7"),
+			loader.Fn("expired", expired, "Tell whether a certificate has expired.",
+				"x509.expired /etc/pki/mycert.crt"),
+			loader.Fn("will_expire", willExpire, "Tell whether a certificate expires within so many days, with its "+
+				"name.",
 				"x509.will_expire /etc/pki/mycert.crt days=30"),
-			loader.Fn("get_pem_entry", getPEM, "Give one PEM text, as it should be.", "x509.get_pem_entry /etc/pki/mycert.crt"),
-			loader.Fn("get_pem_entries", getPEMs, "Give the PEM texts of several files.", "x509.get_pem_entries '/etc/pki/*.crt'"),
+			loader.Fn("get_pem_entry", getPEM, "Give one PEM text, as it should be.",
+				"x509.get_pem_entry /etc/pki/mycert.crt"),
+			loader.Fn("get_pem_entries", getPEMs, "Give the PEM texts of several files.",
+				"x509.get_pem_entries '/etc/pki/*.crt'"),
 			loader.Fn("get_private_key_size", keySize, "Give the size of a private key in bits.",
 				"x509.get_private_key_size /etc/pki/my.key"),
 			loader.Fn("get_public_key", getPublic, "Give the public key of a key, a certificate or a request.",
 				"x509.get_public_key /etc/pki/my.key"),
 			loader.Fn("get_signing_policy", getPolicy, "Give a signing policy.", "x509.get_signing_policy www"),
-			loader.Fn("sign_remote_certificate", signRemote, "Sign a certificate for another minion, as a policy allows."),
-			loader.Fn("verify_crl", verifyCRL, "Tell whether a list of revoked certificates is signed by a certificate.",
+			loader.Fn("sign_remote_certificate", signRemote, "Sign a certificate for another minion, as a policy "+
+				"allows."),
+			loader.Fn("verify_crl", verifyCRL, "Tell whether a list of revoked certificates is signed by a "+
+				"certificate.",
 				"x509.verify_crl /etc/pki/my.crl /etc/pki/my.crt"),
 			loader.Fn("verify_private_key", verifyKey, "Tell whether a private key and a public one are a pair.",
 				"x509.verify_private_key /etc/pki/my.key /etc/pki/my.crt"),
 			loader.Fn("verify_signature", verifySignature, "Tell whether a certificate is signed with a key.",
 				"x509.verify_signature /etc/pki/my.crt /etc/pki/myca.crt"),
-			loader.Fn("write_pem", writePEM, "Write a PEM text into a file.", `x509.write_pem "-----BEGIN ..." path=/etc/pki/my.crt`),
+			loader.Fn("write_pem", writePEM, "Write a PEM text into a file.",
+				`x509.write_pem "-----BEGIN ..." path=/etc/pki/my.crt`),
 		}
 	}}
 }
@@ -220,7 +230,10 @@ func BuildCSR(private, passphrase any, digest string, args *payload.Map) ([]byte
 	if err != nil {
 		return nil, nil, told(err)
 	}
-	names := slices.DeleteFunc(pki.ForCertificates(), func(n string) bool { return slices.Contains(notFromRequests, n) })
+	names := slices.DeleteFunc(pki.ForCertificates(), func(n string) bool {
+		return slices.Contains(notFromRequests,
+			n)
+	})
 	exts, err := extensions(args, names, around{public: key.Public()})
 	if err != nil {
 		return nil, nil, err
@@ -252,12 +265,12 @@ func expires(_ *loader.Call, a struct {
 	return err == nil && endsWithin(cert, a.Days), err
 }
 
-func endsWithin(cert *x509.Certificate, days int64) bool {
+func endsWithin(cert *pki.Cert, days int64) bool {
 	return !cert.NotAfter.After(time.Now().Add(time.Duration(days) * 24 * time.Hour))
 }
 
 // named begins an answer about a certificate.
-func named(v any) (*payload.Map, *x509.Certificate, error) {
+func named(v any) (*payload.Map, *pki.Cert, error) {
 	cert, err := Certificate(v)
 	if err != nil {
 		return nil, nil, err
@@ -373,7 +386,8 @@ func writePEM(_ *loader.Call, a struct {
 }) (any, error) {
 	if !a.Overwrite {
 		if _, err := os.Lstat(a.Path); err == nil {
-			return nil, loader.ExecErr("The file %s exists, and overwrite=False is not supported on this minion", a.Path)
+			return nil, loader.ExecErr("The file %s exists, and overwrite=False is not supported on this minion",
+				a.Path)
 		}
 	}
 	b, err := PEM(a.Text)

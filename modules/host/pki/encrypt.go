@@ -77,7 +77,8 @@ func encrypt(der []byte, passphrase string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	params, err := asn1.Marshal(pbes2Params{pkix.AlgorithmIdentifier{Algorithm: oidPBKDF2, Parameters: asn1.RawValue{FullBytes: kdf}},
+	params, err := asn1.Marshal(pbes2Params{pkix.AlgorithmIdentifier{Algorithm: oidPBKDF2,
+		Parameters: asn1.RawValue{FullBytes: kdf}},
 		pkix.AlgorithmIdentifier{Algorithm: oidAES256CBC, Parameters: asn1.RawValue{FullBytes: ivDER}}})
 	if err != nil {
 		return nil, err
@@ -98,7 +99,8 @@ func decrypt(der []byte, passphrase *string) (plain []byte, encrypted bool, err 
 	var p pbes2Params
 	var k pbkdf2Params
 	var iv []byte
-	if _, err := asn1.Unmarshal(e.Algorithm.Parameters.FullBytes, &p); err != nil || !e.Algorithm.Algorithm.Equal(oidPBES2) ||
+	if _, err := asn1.Unmarshal(e.Algorithm.Parameters.FullBytes, &p); err != nil ||
+		!e.Algorithm.Algorithm.Equal(oidPBES2) ||
 		!p.KDF.Algorithm.Equal(oidPBKDF2) {
 		return nil, true, errors.New("The encryption of the private key is not supported on this minion")
 	}

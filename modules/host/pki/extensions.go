@@ -75,13 +75,15 @@ func BasicConstraints(critical, ca bool, pathlen int64) (pkix.Extension, error) 
 }
 
 // usages are the bits of a key's usage.
-var usages = []string{"digitalSignature", "nonRepudiation", "keyEncipherment", "dataEncipherment", "keyAgreement", "keyCertSign",
+var usages = []string{"digitalSignature", "nonRepudiation", "keyEncipherment", "dataEncipherment", "keyAgreement",
+	"keyCertSign",
 	"cRLSign", "encipherOnly", "decipherOnly"}
 
 // KeyUsage says what a key may be used for; has tells whether a word is among those given.
 func KeyUsage(critical bool, has func(word string) bool) (pkix.Extension, error) {
 	if !has("keyAgreement") && (has("encipherOnly") || has("decipherOnly")) {
-		return pkix.Extension{}, errors.New("encipher_only and decipher_only can only be true when key_agreement is true")
+		return pkix.Extension{}, errors.New("encipher_only and decipher_only can only be true when key_agreement is " +
+			"true")
 	}
 	b := make([]byte, 2)
 	last := 0
@@ -98,8 +100,9 @@ func KeyUsage(critical bool, has func(word string) bool) (pkix.Extension, error)
 func purposes() map[string]string {
 	return map[string]string{"serverAuth": "1.3.6.1.5.5.7.3.1", "clientAuth": "1.3.6.1.5.5.7.3.2",
 		"codeSigning": "1.3.6.1.5.5.7.3.3", "emailProtection": "1.3.6.1.5.5.7.3.4", "timeStamping": "1.3.6.1.5.5.7.3.8",
-		"OCSPSigning": "1.3.6.1.5.5.7.3.9", "msSmartcardLogin": "1.3.6.1.4.1.311.20.2.2", "pkInitKDC": "1.3.6.1.5.2.3.5",
-		"ipsecIKE": "1.3.6.1.5.5.7.3.17", "msCodeInd": "1.3.6.1.4.1.311.2.1.21", "msCodeCom": "1.3.6.1.4.1.311.2.1.22",
+		"OCSPSigning": "1.3.6.1.5.5.7.3.9", "msSmartcardLogin": "1.3.6.1.4.1.311.20.2.2",
+		"pkInitKDC": "1.3.6.1.5.2.3.5",
+		"ipsecIKE":  "1.3.6.1.5.5.7.3.17", "msCodeInd": "1.3.6.1.4.1.311.2.1.21", "msCodeCom": "1.3.6.1.4.1.311.2.1.22",
 		"msCTLSign": "1.3.6.1.4.1.311.10.3.1", "msEFS": "1.3.6.1.4.1.311.10.3.4"}
 }
 
@@ -134,7 +137,8 @@ func SubjectKeyIdentifier(text string, public any) (pkix.Extension, error) {
 	return extension("subjectKeyIdentifier", false, id)
 }
 
-// AuthorityKeyIdentifier names the key of the authority: by the identifier in its certificate, nil where it signs itself,
+// AuthorityKeyIdentifier names the key of the authority: by the identifier in its certificate, nil where it signs
+// itself,
 // or by the hash of its key; keyid and issuer are "", "always" or another word.
 func AuthorityKeyIdentifier(keyid, issuer string, ca *x509.Certificate, caPublic any) (pkix.Extension, error) {
 	var id []byte
@@ -148,7 +152,8 @@ func AuthorityKeyIdentifier(keyid, issuer string, ca *x509.Certificate, caPublic
 			id, _ = KeyID(caPublic)
 		}
 		if keyid == "always" && id == nil {
-			return pkix.Extension{}, errors.New("Could not retrieve authorityKeyIdentifier keyid, but it was set to always")
+			return pkix.Extension{}, errors.New("Could not retrieve authorityKeyIdentifier keyid, but it was set to " +
+				"always")
 		}
 	}
 	aki := struct {
@@ -158,11 +163,13 @@ func AuthorityKeyIdentifier(keyid, issuer string, ca *x509.Certificate, caPublic
 	}{ID: id}
 	if issuer == "always" || issuer != "" && id == nil {
 		if ca == nil && issuer == "always" {
-			return pkix.Extension{}, errors.New("Could not add authority_cert_issuer and authority_cert_serial_number, but was " +
+			return pkix.Extension{}, errors.New("Could not add authority_cert_issuer and " +
+				"authority_cert_serial_number, but was " +
 				"set to always.")
 		}
 		if ca != nil {
-			aki.Issuer = []asn1.RawValue{{Class: asn1.ClassContextSpecific, Tag: 4, IsCompound: true, Bytes: ca.RawIssuer}}
+			aki.Issuer = []asn1.RawValue{{Class: asn1.ClassContextSpecific, Tag: 4, IsCompound: true,
+				Bytes: ca.RawIssuer}}
 			aki.Serial = ca.SerialNumber
 		}
 	}
@@ -350,8 +357,10 @@ func Number(n *big.Int) (pkix.Extension, error) { return extension("cRLNumber", 
 
 // reasons are why a certificate is revoked, with their numbers.
 func reasons() map[string]int {
-	return map[string]int{"unspecified": 0, "keyCompromise": 1, "cACompromise": 2, "affiliationChanged": 3, "superseded": 4,
-		"cessationOfOperation": 5, "certificateHold": 6, "removeFromCRL": 8, "privilegeWithdrawn": 9, "aACompromise": 10}
+	return map[string]int{"unspecified": 0, "keyCompromise": 1, "cACompromise": 2, "affiliationChanged": 3,
+		"superseded":           4,
+		"cessationOfOperation": 5, "certificateHold": 6, "removeFromCRL": 8, "privilegeWithdrawn": 9,
+		"aACompromise": 10}
 }
 
 // Reason is why a certificate is revoked.

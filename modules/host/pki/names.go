@@ -170,7 +170,8 @@ func (n Name) String() string {
 }
 
 func escaped(v string) string {
-	v = strings.NewReplacer(`\`, `\\`, `"`, `\"`, "+", `\+`, ",", `\,`, ";", `\;`, "<", `\<`, ">", `\>`, "\x00", `\00`).Replace(v)
+	v = strings.NewReplacer(`\`, `\\`, `"`, `\"`, "+", `\+`, ",", `\,`, ";", `\;`, "<", `\<`, ">", `\>`, "\x00",
+		`\00`).Replace(v)
 	if strings.HasPrefix(v, "#") || strings.HasPrefix(v, " ") {
 		v = `\` + v
 	}

@@ -1,4 +1,5 @@
-// Package pki makes and reads private keys, certificates, requests for certificates and lists of revoked ones: bytes in,
+// Package pki makes and reads private keys, certificates, requests for certificates and lists of revoked ones: bytes
+// in,
 // bytes out. Names, extensions and texts of Salt are its input; where files lie and what a function is called is a
 // caller's business. It answers to salt/utils/x509.py and what that takes from the Python library cryptography.
 //
@@ -69,7 +70,8 @@ func Source(text string) ([]byte, error) {
 	if b, err := base64.StdEncoding.DecodeString(text); err == nil && len(b) > 0 {
 		return b, nil
 	}
-	return nil, formError("Could not load provided source. You need to pass an existing file, (PEM|hex|base64)-encoded string " +
+	return nil, formError("Could not load provided source. You need to pass an existing file, " +
+		"(PEM|hex|base64)-encoded string " +
 		"or raw bytes.")
 }
 
@@ -97,7 +99,8 @@ func Generate(algo string, size int64) (crypto.Signer, error) {
 	case "ed448":
 		return nil, errors.New("Keys of the algorithm ed448 are not supported on this minion")
 	}
-	return nil, fmt.Errorf("Invalid algorithm specified for generating private key: %s. Valid: rsa, ec, ed25519, ed448", algo)
+	return nil, fmt.Errorf("Invalid algorithm specified for generating private key: %s. Valid: rsa, ec, ed25519, "+
+		"ed448", algo)
 }
 
 // KeyType is the algorithm of a key and its size in bits, 0 where it has none.
@@ -278,7 +281,8 @@ func LoadRequest(b []byte) (*x509.CertificateRequest, string, error) {
 	encoding := map[bool]string{true: PEM, false: DER}[isPEM]
 	req, err := x509.ParseCertificateRequest(der)
 	if err != nil {
-		return nil, "", formError("Could not load " + strings.ToUpper(encoding) + "-encoded certificate signing request.")
+		return nil, "", formError("Could not load " + strings.ToUpper(encoding) +
+			"-encoded certificate signing request.")
 	}
 	return req, encoding, nil
 }
@@ -294,7 +298,8 @@ func LoadRevocations(b []byte) (*x509.RevocationList, string, error) {
 	encoding := map[bool]string{true: PEM, false: DER}[isPEM]
 	list, err := x509.ParseRevocationList(der)
 	if err != nil {
-		return nil, "", formError("Could not load " + strings.ToUpper(encoding) + "-encoded certificate revocation list.")
+		return nil, "", formError("Could not load " + strings.ToUpper(encoding) +
+			"-encoded certificate revocation list.")
 	}
 	return list, encoding, nil
 }

@@ -79,7 +79,8 @@ func Request(subject []byte, extensions []pkix.Extension, key crypto.Signer, dig
 	if err != nil {
 		return nil, err
 	}
-	return x509.CreateCertificateRequest(rand.Reader, &x509.CertificateRequest{RawSubject: subject, ExtraExtensions: extensions,
+	return x509.CreateCertificateRequest(rand.Reader, &x509.CertificateRequest{RawSubject: subject,
+		ExtraExtensions:    extensions,
 		SignatureAlgorithm: algo}, key)
 }
 
@@ -126,14 +127,16 @@ func (r *Revocations) Sign() ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	tbs, err := asn1.Marshal(tbsList{Version: 1, Algorithm: asn1.RawValue{FullBytes: id}, Issuer: asn1.RawValue{FullBytes: r.Issuer},
+	tbs, err := asn1.Marshal(tbsList{Version: 1, Algorithm: asn1.RawValue{FullBytes: id},
+		Issuer:     asn1.RawValue{FullBytes: r.Issuer},
 		ThisUpdate: r.Updated.UTC(), NextUpdate: r.NextTime.UTC(), Revoked: r.Revoked, Extensions: r.Extensions})
 	if err != nil {
 		return nil, err
 	}
 	hash := map[x509.SignatureAlgorithm]crypto.Hash{x509.SHA1WithRSA: crypto.SHA1, x509.ECDSAWithSHA1: crypto.SHA1,
 		x509.SHA256WithRSA: crypto.SHA256, x509.ECDSAWithSHA256: crypto.SHA256, x509.SHA384WithRSA: crypto.SHA384,
-		x509.ECDSAWithSHA384: crypto.SHA384, x509.SHA512WithRSA: crypto.SHA512, x509.ECDSAWithSHA512: crypto.SHA512}[algo]
+		x509.ECDSAWithSHA384: crypto.SHA384, x509.SHA512WithRSA: crypto.SHA512,
+		x509.ECDSAWithSHA512: crypto.SHA512}[algo]
 	sum := tbs
 	if hash != 0 {
 		h := hash.New()
@@ -154,7 +157,8 @@ func (r *Revocations) identifier() (x509.SignatureAlgorithm, []byte, error) {
 	if err != nil {
 		return 0, nil, err
 	}
-	der, err := x509.CreateCertificateRequest(rand.Reader, &x509.CertificateRequest{SignatureAlgorithm: algo}, r.SigningKey)
+	der, err := x509.CreateCertificateRequest(rand.Reader, &x509.CertificateRequest{SignatureAlgorithm: algo},
+		r.SigningKey)
 	if err != nil {
 		return 0, nil, err
 	}

@@ -1,4 +1,5 @@
-// Package archive is the state module archive: archives that are unpacked in a directory. What an archive holds, and how
+// Package archive is the state module archive: archives that are unpacked in a directory. What an archive holds, and
+// how
 // it is unpacked without harm, stands in modules/execution/archive. Answers to salt/states/archive.py.
 package archive
 
@@ -104,7 +105,8 @@ func extracted(c *states.Call, a arguments) (states.Plan, error) {
 		p, err := e.plan()
 		return e.warned(&p), err
 	}
-	p := states.Would("Archive "+e.shown()+" would be cached (if necessary) and checked to discover if extraction is needed",
+	p := states.Would("Archive "+e.shown()+" would be cached (if necessary) and checked to discover if extraction "+
+		"is needed",
 		nil, e.fromElsewhere)
 	return e.warned(&p), nil
 }
@@ -191,7 +193,8 @@ func (e *extraction) check() (*states.Plan, error) {
 		p := states.Correct("Path " + path + " exists")
 		return &p, nil
 	}
-	for _, check := range []func() (*states.Plan, error){e.checkOwner, e.findSource, e.findFormat, e.checkOptions, e.findSum} {
+	for _, check := range []func() (*states.Plan, error){e.checkOwner, e.findSource, e.findFormat, e.checkOptions,
+		e.findSum} {
 		if p, err := check(); p != nil || err != nil {
 			return p, err
 		}
@@ -216,7 +219,8 @@ func (e *extraction) keywords() {
 		e.keep = python.Truth(short)
 	}
 	if hasSource && hasShort {
-		e.warnings = append(e.warnings, "Both 'keep_source' and 'keep' were used. Since these both do the same thing, 'keep' "+
+		e.warnings = append(e.warnings, "Both 'keep_source' and 'keep' were used. Since these both do the same "+
+			"thing, 'keep' "+
 			"was ignored.")
 	}
 	for name := range kw.All() {
@@ -252,7 +256,8 @@ func (e *extraction) checkOwner() (*states.Plan, error) {
 // findSource finds the source that is there.
 func (e *extraction) findSource() (*states.Plan, error) {
 	if e.HashUpdate && !python.Truth(e.Hash) {
-		e.warnings = append(e.warnings, "The 'source_hash_update' argument is ignored when 'source_hash' is not also specified.")
+		e.warnings = append(e.warnings, "The 'source_hash_update' argument is ignored when 'source_hash' is not "+
+			"also specified.")
 	}
 	if (python.Truth(e.Signature) || python.Truth(e.HashSig)) && !e.c.Has(e.SigBackend+".verify") {
 		return wrong("Cannot verify signatures because the " + e.SigBackend + " module was not loaded")
@@ -305,7 +310,8 @@ func (e *extraction) findFormat() (*states.Plan, error) {
 	}
 	e.format = strings.ToLower(python.Str(e.Format))
 	if !slices.Contains(formats, e.format) {
-		return wrong("Invalid archive_format '" + e.format + "'. Either set it to a supported value (" + known + ") or remove " +
+		return wrong("Invalid archive_format '" + e.format + "'. Either set it to a supported value (" + known +
+			") or remove " +
 			"this argument and the archive format will be guessed based on file extension.")
 	}
 	return nil, nil
@@ -353,7 +359,8 @@ func (e *extraction) checkZip(options string, secret bool) (*states.Plan, error)
 		if e.CmdUnzip == nil {
 			e.CmdUnzip = true
 		} else if !python.Truth(e.CmdUnzip) {
-			return wrong("'use_cmd_unzip' cannot be set to False if CLI options are being specified (via the 'options' argument). " +
+			return wrong("'use_cmd_unzip' cannot be set to False if CLI options are being specified (via the " +
+				"'options' argument). " +
 				"Either remove 'use_cmd_unzip', or set it to True.")
 		}
 		if !e.c.Has("archive.cmd_unzip") {
@@ -366,8 +373,10 @@ func (e *extraction) checkZip(options string, secret bool) (*states.Plan, error)
 	if e.CmdUnzip == nil {
 		e.CmdUnzip = false
 	} else if python.Truth(e.CmdUnzip) {
-		e.warnings = append(e.warnings, "Using a password in combination with setting 'use_cmd_unzip' to True is considered "+
-			"insecure. It is recommended to remove the 'use_cmd_unzip' argument (or set it to False) and allow Salt to extract "+
+		e.warnings = append(e.warnings, "Using a password in combination with setting 'use_cmd_unzip' to True is "+
+			"considered "+
+			"insecure. It is recommended to remove the 'use_cmd_unzip' argument (or set it to False) and allow Salt "+
+			"to extract "+
 			"the archive using Python's built-in ZIP file support.")
 	}
 	return nil, nil
@@ -401,7 +410,8 @@ func (e *extraction) findSum() (*states.Plan, error) {
 // sigArgs adds how signatures are checked.
 func (e *extraction) sigArgs(kw *payload.Map) *payload.Map {
 	if python.Truth(e.Signature) || python.Truth(e.HashSig) {
-		kw.Update(payload.M("signed_by_any", e.SignedAny, "signed_by_all", e.SignedAll, "keyring", e.Keyring, "gnupghome",
+		kw.Update(payload.M("signed_by_any", e.SignedAny, "signed_by_all", e.SignedAll, "keyring", e.Keyring,
+			"gnupghome",
 			e.GnuPGHome))
 	}
 	return kw

@@ -68,13 +68,15 @@ func (e *extraction) makeRoom(bad []string) (why string) {
 	if e.CleanParent {
 		dir := strings.TrimRight(e.dir, "/")
 		if err := safefile.Remove(dir); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return "Unable to remove the directory " + e.dir + ". The following errors were observed:\n\n- " + err.Error()
+			return "Unable to remove the directory " + e.dir + ". The following errors were observed:\n\n- " +
+				err.Error()
 		} else if err == nil {
 			e.changes.Set("removed", "Directory "+e.dir+" was removed prior to the extraction")
 		}
 		return ""
 	}
-	text := "One or more paths existed by were the incorrect type (i.e. file instead of directory or vice-versa), but could not " +
+	text := "One or more paths existed by were the incorrect type (i.e. file instead of directory or vice-versa), " +
+		"but could not " +
 		"be removed. The following errors were observed:\n"
 	if e.Clean {
 		bad = append(e.contents.TopDirs(), e.contents.Top(e.contents.Files)...)
@@ -141,10 +143,12 @@ func (e *extraction) unpack() (files []string, why string, changes *payload.Map,
 	case e.format == "rar":
 		names, err = e.c.Salt("archive.unrar", payload.M("trim_output", e.trimArg()), e.file, e.dir)
 	case e.format == "zip" && python.Truth(e.CmdUnzip):
-		names, err = e.c.Salt("archive.cmd_unzip", payload.M("options", e.Options, "trim_output", e.trimArg(), "password",
+		names, err = e.c.Salt("archive.cmd_unzip", payload.M("options", e.Options, "trim_output", e.trimArg(),
+			"password",
 			e.Password), e.file, e.dir)
 	case e.format == "zip":
-		names, err = e.c.Salt("archive.unzip", payload.M("trim_output", e.trimArg(), "password", e.Password, "extract_perms",
+		names, err = e.c.Salt("archive.unzip", payload.M("trim_output", e.trimArg(), "password", e.Password,
+			"extract_perms",
 			e.Perms), e.file, e.dir)
 	case e.Options != nil:
 		return e.tarProgram()

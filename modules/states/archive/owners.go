@@ -31,7 +31,8 @@ func (o *owners) look() error {
 	if o.uid < 0 && o.gid < 0 {
 		return nil
 	}
-	top := append(o.contents.TopDirs(), append(o.contents.Top(o.contents.Files), o.contents.Top(o.contents.Links)...)...)
+	top := append(o.contents.TopDirs(), append(o.contents.Top(o.contents.Files),
+		o.contents.Top(o.contents.Links)...)...)
 	if python.Truth(o.OwnershipOn) {
 		top = []string{python.Str(o.OwnershipOn)}
 	}
@@ -104,7 +105,8 @@ func (o *owners) told(text string) states.Done {
 	}
 	if len(o.failed) > 0 {
 		done.Result = false
-		text += "\n\nWhile trying to enforce user/group ownership, Salt was unable to change ownership on the following " +
+		text += "\n\nWhile trying to enforce user/group ownership, Salt was unable to change ownership on the " +
+			"following " +
 			"paths:\n\n- " + strings.Join(o.failed, "\n- ")
 	}
 	done.Comment = text

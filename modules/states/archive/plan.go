@@ -30,7 +30,8 @@ func (e *extraction) plan() (states.Plan, error) {
 	case err != nil:
 		return states.Wrong(e.notListed(err)), nil
 	case contents.Encrypted && !python.Truth(e.Password):
-		return states.Wrong("Archive " + e.shown() + " is password-protected, but no password was specified. Please set the " +
+		return states.Wrong("Archive " + e.shown() + " is password-protected, but no password was specified. Please " +
+			"set the " +
 			"'password' argument."), nil
 	case contents.Harm != nil:
 		return states.Wrong("Archive " + e.shown() + " cannot be extracted: " + contents.Harm.Error()), nil
@@ -39,9 +40,12 @@ func (e *extraction) plan() (states.Plan, error) {
 	e.contents = contents
 	contents.Map() // in order
 	if e.TopLevel && (len(contents.TopDirs()) > 1 || len(contents.Top(contents.Files)) > 0) {
-		return states.Wrong("Archive does not have a single top-level directory. To allow this archive to be extracted, set " +
-			"'enforce_toplevel' to False. To avoid a '" + e.format + "-bomb' it may also be advisable to set a top-level directory " +
-			"by adding it to the 'name' value (for example, setting 'name' to " + e.dir + "some_dir instead of " + e.dir + ")."), nil
+		return states.Wrong("Archive does not have a single top-level directory. To allow this archive to be " +
+			"extracted, set " +
+			"'enforce_toplevel' to False. To avoid a '" + e.format +
+			"-bomb' it may also be advisable to set a top-level directory " +
+			"by adding it to the 'name' value (for example, setting 'name' to " + e.dir + "some_dir instead of " +
+			e.dir + ")."), nil
 	}
 	if e.Clean && e.CleanParent {
 		return states.Wrong("Only one of 'clean' and 'clean_parent' can be set to True"), nil
@@ -68,9 +72,12 @@ func (e *extraction) notListed(err error) string {
 	}
 	text += "\n\n"
 	if e.format == "tar" {
-		text += "If the source archive is a tar archive compressed using a compression type not natively supported by the tar " +
-			"command, then setting the 'list_options' argument may allow the contents to be listed. Otherwise, if Salt is " +
-			"unable to determine the files/directories in the archive, the following workaround(s) would need to be used for " +
+		text += "If the source archive is a tar archive compressed using a compression type not natively supported " +
+			"by the tar " +
+			"command, then setting the 'list_options' argument may allow the contents to be listed. Otherwise, if " +
+			"Salt is " +
+			"unable to determine the files/directories in the archive, the following workaround(s) would need to be " +
+			"used for " +
 			"this state to proceed"
 	} else {
 		text += "The following workarounds must be used for this state to proceed"
@@ -164,20 +171,24 @@ func (e *extraction) compare(needed *bool) (bad []string, err error) {
 // wrongTypes is a plan for paths of another type; nil: they are removed.
 func (e *extraction) wrongTypes(bad []string) *states.Plan {
 	list := "\n\n- " + strings.Join(bad, "\n- ")
-	text := "The below paths (relative to " + e.dir + ") exist, but are the incorrect type (file instead of directory, symlink " +
+	text := "The below paths (relative to " + e.dir + ") exist, but are the incorrect type (file instead of " +
+		"directory, symlink " +
 		"instead of file, etc.)."
 	extract := func() (states.Done, error) { return e.extract(nil) }
 	switch {
 	case e.Clean:
-		p := states.Would(text+" Since the 'clean' option is enabled, the destination paths would be cleared and the archive "+
+		p := states.Would(text+" Since the 'clean' option is enabled, the destination paths would be cleared and "+
+			"the archive "+
 			"would be extracted."+list, nil, extract)
 		return &p
 	case e.CleanParent:
-		p := states.Would(text+" Since the 'clean_parent' option is enabled, the destination parent directory would be removed "+
+		p := states.Would(text+" Since the 'clean_parent' option is enabled, the destination parent directory would "+
+			"be removed "+
 			"first and then re-created and the archive would be extracted", nil, extract)
 		return &p
 	case !e.Force:
-		p := states.Wrong(text + " To proceed with extraction, set 'force' to True. Note that this will remove these paths before " +
+		p := states.Wrong(text + " To proceed with extraction, set 'force' to True. Note that this will remove " +
+			"these paths before " +
 			"extracting." + list)
 		return &p
 	}

@@ -24,14 +24,16 @@ func (e *extraction) fetch() (why string, err error) {
 		return "Only URLs or local file paths are valid input", nil
 	}
 	if !e.SkipVerify && e.sum == nil && !e.ETag && strings.Contains(remotes, " "+u.Scheme+" ") {
-		return "Unable to verify upstream hash of source file " + e.shown() + ", please set source_hash or set skip_verify or " +
+		return "Unable to verify upstream hash of source file " + e.shown() +
+			", please set source_hash or set skip_verify or " +
 			"use_etag to True", nil
 	}
 	sum, form := e.sum.Str("hsum"), e.sum.Str("hash_type")
 	if form == "" {
 		form = e.hashType()
 	}
-	v, err := e.c.Salt("cp.cache_file", payload.M("saltenv", e.c.Saltenv, "source_hash", orNone(sum), "use_etag", e.ETag),
+	v, err := e.c.Salt("cp.cache_file", payload.M("saltenv", e.c.Saltenv, "source_hash", orNone(sum), "use_etag",
+		e.ETag),
 		e.match)
 	switch {
 	case err != nil:
@@ -51,7 +53,8 @@ func (e *extraction) fetch() (why string, err error) {
 		if err := os.Remove(e.file); err != nil {
 			return "", err
 		}
-		return "File is cached to " + e.file + ", but the hash (" + have + ") does not match the specified hash (" + sum + ")", nil
+		return "File is cached to " + e.file + ", but the hash (" + have + ") does not match the specified hash (" +
+			sum + ")", nil
 	}
 	return e.checkSignature()
 }
@@ -79,7 +82,8 @@ func (e *extraction) checkSignature() (why string, err error) {
 			return "", err
 		}
 		if !python.Truth(v) {
-			return "Failed verifying the source file's signature: Detached signature file " + python.Str(sig) + " not found", nil
+			return "Failed verifying the source file's signature: Detached signature file " + python.Str(sig) +
+				" not found", nil
 		}
 		files = append(files, v)
 	}

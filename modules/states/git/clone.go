@@ -91,8 +91,10 @@ func (k *checkout) atRevision() error {
 	}
 	rev, branch := k.head()
 	if branch == "" && !k.refs.Has("HEAD") {
-		return tellError("Remote HEAD refers to a ref that does not exist. This can happen when the default branch on " +
-			"the remote repository is renamed or deleted. If you are unable to fix the remote repository, you can work " +
+		return tellError("Remote HEAD refers to a ref that does not exist. This can happen when the default branch " +
+			"on " +
+			"the remote repository is renamed or deleted. If you are unable to fix the remote repository, you can " +
+			"work " +
 			"around this by setting the 'branch' argument (which will ensure that the named branch is created if it " +
 			"does not already exist).")
 	}

@@ -92,7 +92,8 @@ func configSet(c *states.Call, a configSetArgs) (states.Plan, error) {
 	if !there {
 		how = "added as"
 	}
-	return states.Would(key+" would be "+how+" "+text, payload.M("old", old, "new", wanted), func() (states.Done, error) {
+	return states.Would(key+" would be "+how+" "+text, payload.M("old", old, "new", wanted), func() (states.Done,
+		error) {
 		got, there, err := w.ConfigSet(scope, a.Name, values, false)
 		if err != nil {
 			return states.Failed("Failed to set "+keyInside+" to "+text+": "+reason(err), nil)
@@ -140,10 +141,12 @@ func configUnset(c *states.Call, a configUnsetArgs) (states.Plan, error) {
 	}
 	if several := listed(matching, 2); !all && several != "" {
 		if a.Value != nil {
-			return states.Wrong("Multiple values are matched by value_regex for the following keys (set 'all' to True to " +
+			return states.Wrong("Multiple values are matched by value_regex for the following keys (set 'all' to " +
+				"True to " +
 				"force removal): " + several), nil
 		}
-		return states.Wrong("Multivar(s) matched by the key expression (set 'all' to True to force removal): " + several), nil
+		return states.Wrong("Multivar(s) matched by the key expression (set 'all' to True to force removal): " +
+			several), nil
 	}
 	u := &unset{a, w, scope, key, matching, all}
 	return states.Would(sprintf("%d key(s) would have value(s) unset", matching.Len()), matching, u.apply), nil
@@ -182,7 +185,8 @@ func (u *unset) apply() (states.Done, error) {
 		}
 	}
 	if len(failed) > 0 {
-		return states.Failed("Error(s) occurred unsetting values for the following keys (see the minion log for details): "+
+		return states.Failed("Error(s) occurred unsetting values for the following keys (see the minion log for "+
+			"details): "+
 			strings.Join(failed, ", "), nil)
 	}
 	after, err := u.work.Quiet().ConfigMatching(u.scope, u.key, nil)

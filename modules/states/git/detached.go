@@ -117,7 +117,10 @@ func (d *detachment) plan() (states.Plan, error) {
 			return states.Plan{}, err
 		}
 		if s != nil {
-			return states.Would(s.would, s.changes, func() (states.Done, error) { return d.carryOut(s, stages[i+1:]) }), nil
+			return states.Would(s.would, s.changes, func() (states.Done, error) {
+				return d.carryOut(s,
+					stages[i+1:])
+			}), nil
 		}
 	}
 	return states.Correct(d.comment()), nil
@@ -171,7 +174,8 @@ func (d *detachment) repository() (*stage, error) {
 	if isDir(d.target) {
 		switch {
 		case d.ForceClone:
-			clone.would = "Target directory " + d.target + " exists. Since force_clone=True, the contents of " + d.target +
+			clone.would = "Target directory " + d.target + " exists. Since force_clone=True, the contents of " +
+				d.target +
 				" would be deleted, and " + d.shown + " would be cloned into this directory."
 		case entries(d.target) > 0:
 			return nil, tellError(notEmpty, d.target)

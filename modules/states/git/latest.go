@@ -108,8 +108,9 @@ func latest(c *states.Call, a latestArgs) (states.Plan, error) {
 	if err != nil {
 		return states.Wrong(loader.Message(err)), nil
 	}
-	k := &checkout{latestArgs: a, c: c, work: a.work(c, a.Target, a.Encoding), shown: git.Redacted(a.Name), wanted: plain,
-		login: login != nil, rev: python.Str(a.Rev), changes: payload.NewMap(0)}
+	k := &checkout{latestArgs: a, c: c, work: a.work(c, a.Target, a.Encoding), shown: git.Redacted(a.Name),
+		wanted: plain,
+		login:  login != nil, rev: python.Str(a.Rev), changes: payload.NewMap(0)}
 	k.Bare = a.Bare || a.Mirror
 	far := *k.work
 	far.Identity, far.Saltenv, far.Login = keys, c.Saltenv, login
@@ -119,7 +120,8 @@ func latest(c *states.Call, a latestArgs) (states.Plan, error) {
 	}
 	if keys != nil {
 		own := &git.Work{Call: c.Call, Ignore: true}
-		if filters, err := own.ConfigMatching([]string{"--global"}, `filter\.lfs\.`, nil); err == nil && filters.Len() > 0 {
+		if filters, err := own.ConfigMatching([]string{"--global"}, `filter\.lfs\.`, nil); err == nil &&
+			filters.Len() > 0 {
 			k.lfs = k.far
 		}
 	}

@@ -16,9 +16,12 @@ func (f *found) move() (stays string, err error) {
 	}
 	track, text := f.tracking(f.tracks, f.branches)
 	if track != nil && f.branch == "" {
-		return "", tellError("Cannot set/unset upstream tracking branch, local HEAD refers to nonexistent branch. This may " +
-			"have been caused by cloning a remote repository for which the default branch was renamed or deleted. If you " +
-			"are unable to fix the remote repository, you can work around this by setting the 'branch' argument (which " +
+		return "", tellError("Cannot set/unset upstream tracking branch, local HEAD refers to nonexistent branch. " +
+			"This may " +
+			"have been caused by cloning a remote repository for which the default branch was renamed or deleted. " +
+			"If you " +
+			"are unable to fix the remote repository, you can work around this by setting the 'branch' argument " +
+			"(which " +
 			"will ensure that the named branch is created if it does not already exist).")
 	}
 	if err := f.syncTags(); err != nil {
@@ -149,7 +152,8 @@ func (f *found) changeBranch() error {
 		return nil
 	}
 	if f.dirty && !f.ForceCheckout {
-		return tellError(alone+"Local branch '%s' has uncommitted changes. Set 'force_checkout' to True to discard them and "+
+		return tellError(alone+"Local branch '%s' has uncommitted changes. Set 'force_checkout' to True to discard "+
+			"them and "+
 			"proceed.", f.branch)
 	}
 	line := []string{"checkout"}

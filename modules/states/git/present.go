@@ -37,7 +37,8 @@ func present(c *states.Call, a presentArgs) (states.Plan, error) {
 			text = "Target directory " + a.Name + " exists. Since force=True, the contents of " + a.Name +
 				" would be deleted, and a " + kind + "repository would be initialized in its place."
 		case entries(a.Name) > 0:
-			return states.Wrong("Target '" + a.Name + "' exists, is non-empty, and is not a git repository. Set the 'force' " +
+			return states.Wrong("Target '" + a.Name + "' exists, is non-empty, and is not a git repository. Set the " +
+				"'force' " +
 				"option to True to remove this directory's contents and proceed with initializing a repository"), nil
 		}
 	}
@@ -49,7 +50,8 @@ func present(c *states.Call, a presentArgs) (states.Plan, error) {
 				return states.Failed("Unable to remove "+a.Name+": "+err.Error(), nil)
 			}
 		}
-		_, err := c.Salt("git.init", payload.M("cwd", a.Name, "bare", a.Bare, "template", a.Template, "separate_git_dir",
+		_, err := c.Salt("git.init", payload.M("cwd", a.Name, "bare", a.Bare, "template", a.Template,
+			"separate_git_dir",
 			a.Separate, "shared", a.Shared, "user", a.User, "password", a.Password, "output_encoding", a.Encoding))
 		if err != nil {
 			return states.Done{}, err

@@ -154,7 +154,8 @@ func (f *found) lookForRevision() (why string, err error) {
 		local, _ := f.commit(f.checkout.rev + "^{commit}")
 		f.has = local == f.remoteRev
 		if !f.has && f.ForceReset == any(false) {
-			return sprintf("'%s' is a tag, but the remote SHA1 for this tag (%s) doesn't match the local SHA1 (%s). Set "+
+			return sprintf("'%s' is a tag, but the remote SHA1 for this tag (%s) doesn't match the local SHA1 (%s). "+
+				"Set "+
 				"'force_reset' to True to force this update.", f.checkout.rev, short(f.remoteRev), short(local)), nil
 		}
 	case "sha1":
@@ -192,12 +193,15 @@ func (f *found) notForward() string {
 	switch rev := f.checkout.rev; {
 	case f.Branch != nil:
 	case rev != "HEAD" && f.branch != rev:
-		advice = sprintf(" The desired rev (%[1]s) differs from the name of the local branch (%[2]s), if the desired rev "+
+		advice = sprintf(" The desired rev (%[1]s) differs from the name of the local branch (%[2]s), if the "+
+			"desired rev "+
 			"is a branch name then a forced update could possibly be avoided by setting the 'branch' argument to "+
 			"'%[1]s' instead.", rev, f.branch)
 	case rev == "HEAD" && f.defaultBranch != "" && f.branch != f.defaultBranch:
-		advice = sprintf(" The default remote branch (%[1]s) differs from the local branch (%[2]s). This could be caused "+
-			"by changing the default remote branch, or if the local branch was manually changed. Rather than forcing an "+
+		advice = sprintf(" The default remote branch (%[1]s) differs from the local branch (%[2]s). This could be "+
+			"caused "+
+			"by changing the default remote branch, or if the local branch was manually changed. Rather than "+
+			"forcing an "+
 			"update, it may be advisable to set the 'branch' argument to '%[1]s' instead. To ensure that this state "+
 			"follows the '%[1]s' branch instead of the remote HEAD, set the 'rev' argument to '%[1]s'.",
 			f.defaultBranch, f.branch)
@@ -231,8 +235,10 @@ func (f *found) action() string {
 // told is what test mode shows.
 func (f *found) told() states.Plan {
 	if f.dirty && f.match {
-		return states.Plan{Comment: f.Target + " is up-to-date, but with uncommitted changes. Since 'force_reset' is set to " +
-			"True, these local changes would be reset. To only reset when there are changes in the remote repository, " +
+		return states.Plan{Comment: f.Target + " is up-to-date, but with uncommitted changes. Since 'force_reset' " +
+			"is set to " +
+			"True, these local changes would be reset. To only reset when there are changes in the remote " +
+			"repository, " +
 			"set 'force_reset' to 'remote-changes'.", Changes: payload.M("forced update", true)}
 	}
 	var actions []string
@@ -312,7 +318,8 @@ func (f *found) wouldMove(changes *payload.Map) (actions []string) {
 		say("Branch '%s' would be checked out and %s to %s", f.branchText(), f.action(), short(f.remoteRev))
 	case f.match:
 	case !f.UpdateHead:
-		say("Local HEAD (%s) does not match %s but update_head=False, HEAD would not be updated locally", short(f.rev), f.loc)
+		say("Local HEAD (%s) does not match %s but update_head=False, HEAD would not be updated locally",
+			short(f.rev), f.loc)
 	default:
 		how := "updated"
 		switch {
@@ -374,6 +381,7 @@ func (f *found) apply() (states.Done, error) {
 
 // fetchFailed tells of a fetch that failed.
 func fetchFailed(err error) error {
-	return tellError("Fetch failed. Set 'force_fetch' to True to force the fetch if the failure was due to not being able "+
+	return tellError("Fetch failed. Set 'force_fetch' to True to force the fetch if the failure was due to not "+
+		"being able "+
 		"to fast-forward. Output of the fetch command follows:\n\n%s", reason(err))
 }

@@ -126,7 +126,8 @@ func (i *installation) filesText() string {
 
 // have are the packages that are installed.
 func (i *installation) have(prefix any) (*payload.Map, error) {
-	v, err := i.c.Salt("pip.list", payload.M("prefix", prefix, "bin_env", i.BinEnv, "user", i.User, "cwd", i.Cwd, "env_vars",
+	v, err := i.c.Salt("pip.list", payload.M("prefix", prefix, "bin_env", i.BinEnv, "user", i.User, "cwd", i.Cwd,
+		"env_vars",
 		i.EnvVars))
 	m, _ := v.(*payload.Map)
 	return m, err
@@ -188,7 +189,8 @@ func (i *installation) isThere(w wanted, have *payload.Map) (bool, error) {
 	case err != nil:
 		return false, err
 	case newest == "":
-		i.already = append(i.already, "Python package "+w.prefix+" was already installed and\nthe available upgrade doesn't "+
+		i.already = append(i.already, "Python package "+w.prefix+" was already installed and\nthe available upgrade "+
+			"doesn't "+
 			"fulfills the version requirements")
 		return true, nil
 	}
@@ -204,7 +206,10 @@ func (i *installation) newest(w wanted) (string, error) {
 	kw := payload.M("bin_env", i.BinEnv, "user", i.User, "cwd", i.Cwd, "index_url", i.IndexURL, "extra_index_url",
 		i.ExtraIndexURL)
 	for name, mark := range map[string]string{"include_alpha": "a", "include_beta": "b", "include_rc": "rc"} {
-		kw.Set(name, slices.ContainsFunc(w.specs, func(s pep440.Specifier) bool { return strings.Contains(s.Version, mark) }))
+		kw.Set(name, slices.ContainsFunc(w.specs, func(s pep440.Specifier) bool {
+			return strings.Contains(s.Version,
+				mark)
+		}))
 	}
 	v, err := i.c.Salt("pip.list_all_versions", kw, w.prefix)
 	if err != nil {
@@ -267,7 +272,8 @@ func (i *installation) installFiles() (states.Done, error) {
 	changes := payload.NewMap(0)
 	if python.Truth(i.Requirements) {
 		for line := range strings.SplitSeq(out.Str("stdout"), "\n") {
-			if !slices.ContainsFunc(unchanged, func(head string) bool { return strings.HasPrefix(strings.TrimSpace(line), head) }) {
+			if !slices.ContainsFunc(unchanged,
+				func(head string) bool { return strings.HasPrefix(strings.TrimSpace(line), head) }) {
 				changes.Set("requirements", true)
 			}
 		}
@@ -308,7 +314,8 @@ func (i *installation) installPackages() (states.Done, error) {
 		case err != nil:
 			return states.Done{}, err
 		case have.Len() == 0:
-			missing = append(missing, "There was no error installing package '"+w.text+"' although it does not show when calling "+
+			missing = append(missing, "There was no error installing package '"+w.text+"' although it does not show "+
+				"when calling "+
 				"'pip.freeze'.")
 		case there && !slices.Contains(before, w.prefix):
 			changes.Set(w.prefix+"=="+version, "Installed")

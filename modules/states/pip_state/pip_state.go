@@ -70,7 +70,8 @@ func removed(c *states.Call, a removedArgs) (states.Plan, error) {
 		}
 		out, _ := v.(*payload.Map)
 		if code, ok := out.Int("retcode"); !ok || code != 0 {
-			return states.Failed(strings.TrimSpace("Could not remove package. "+out.Str("stderr")+out.Str("comment")), nil)
+			return states.Failed(strings.TrimSpace("Could not remove package. "+out.Str("stderr")+out.Str("comment")),
+				nil)
 		}
 		return states.Changed("Package was successfully removed.", payload.M(a.Name, "Removed"))
 	}), nil
@@ -122,7 +123,8 @@ func parsed(text string) (w wanted, why string) {
 			return w, ""
 		}
 	}
-	if strings.Contains(text, "://") && !strings.Contains(text, "@ ") || strings.HasPrefix(text, ".") || strings.HasPrefix(text, "/") {
+	if strings.Contains(text, "://") && !strings.Contains(text, "@ ") || strings.HasPrefix(text, ".") ||
+		strings.HasPrefix(text, "/") {
 		w.fromFile()
 		return w, ""
 	}

@@ -20,7 +20,8 @@ func Module() loader.Module {
 	return loader.Module{File: "virtualenv_mod", Name: "virtualenv", Virtual: virtual, Funcs: func() []loader.Func {
 		const doc = "Have a virtual environment, with packages."
 		return []loader.Func{
-			states.Fn("managed", managed, doc, "/srv/venv:", "  virtualenv.managed:", "    - requirements: salt://app/requirements.txt"),
+			states.Fn("managed", managed, doc, "/srv/venv:", "  virtualenv.managed:",
+				"    - requirements: salt://app/requirements.txt"),
 			states.Fn("manage", managed, doc).Named("managed"),
 		}
 	}}
@@ -45,8 +46,9 @@ type environment struct {
 }
 
 func managed(c *states.Call, a managedArgs) (states.Plan, error) {
-	e := &environment{managedArgs: a, c: c, python: filepath.Join(a.Name, "bin", "python"), requirements: a.Requirements,
-		kw: loader.CleanKWArgs(a.KW), changes: payload.NewMap(0)}
+	e := &environment{managedArgs: a, c: c, python: filepath.Join(a.Name, "bin", "python"),
+		requirements: a.Requirements,
+		kw:           loader.CleanKWArgs(a.KW), changes: payload.NewMap(0)}
 	_, err := os.Stat(e.python)
 	e.exists = err == nil
 	if text, isText := a.Requirements.(string); isText && strings.HasPrefix(text, "salt://") {
@@ -78,7 +80,8 @@ func managed(c *states.Call, a managedArgs) (states.Plan, error) {
 	return states.Would("Virtualenv "+a.Name+" is set to be created", nil, e.apply), nil
 }
 
-// version is what the Python of the environment says of itself on standard error: nothing, as in Salt, since Python 3.4.
+// version is what the Python of the environment says of itself on standard error: nothing, as in Salt, since Python
+// 3.4.
 func (e *environment) version() (any, error) {
 	v, err := e.c.Salt("cmd.run_stderr", payload.M("python_shell", false), []any{e.python, "-V"})
 	return strings.Trim(loader.Text(v), "\n"), err
@@ -111,8 +114,10 @@ func (e *environment) apply() (states.Done, error) {
 
 // create makes the environment; why is what went wrong.
 func (e *environment) create() (why string, err error) {
-	kw := payload.M("venv_bin", e.VenvBin, "system_site_packages", e.SystemSitePackages, "distribute", e.Distribute, "clear",
-		e.Clear, "python", e.Python, "extra_search_dir", e.ExtraSearchDir, "never_download", e.NeverDownload, "prompt", e.Prompt,
+	kw := payload.M("venv_bin", e.VenvBin, "system_site_packages", e.SystemSitePackages, "distribute", e.Distribute,
+		"clear",
+		e.Clear, "python", e.Python, "extra_search_dir", e.ExtraSearchDir, "never_download", e.NeverDownload,
+		"prompt", e.Prompt,
 		"user", e.User, "use_vt", e.UseVT)
 	kw.Update(e.kw)
 	v, err := e.c.Salt("virtualenv.create", kw, e.Name)
@@ -154,7 +159,8 @@ func (e *environment) checkOptions() (why string, err error) {
 		if o.most == "" {
 			only = o.least + " and newer"
 		}
-		return "The '" + o.name + "' option is only supported in pip " + only + ". The version of pip detected was " + version +
+		return "The '" + o.name + "' option is only supported in pip " + only + ". The version of pip detected was " +
+			version +
 			".", nil
 	}
 	return "", nil
@@ -179,11 +185,14 @@ func (e *environment) install(text string) (states.Done, error) {
 			cwd = filepath.Dir(abs)
 		}
 	}
-	kw := payload.M("pkgs", e.PipPkgs, "requirements", e.requirements, "process_dependency_links", e.ProcessDependencyLinks,
-		"bin_env", e.Name, "use_wheel", e.UseWheel, "no_use_wheel", e.NoUseWheel, "no_binary", e.NoBinary, "user", e.User, "cwd",
+	kw := payload.M("pkgs", e.PipPkgs, "requirements", e.requirements, "process_dependency_links",
+		e.ProcessDependencyLinks,
+		"bin_env", e.Name, "use_wheel", e.UseWheel, "no_use_wheel", e.NoUseWheel, "no_binary", e.NoBinary, "user",
+		e.User, "cwd",
 		cwd, "index_url", e.IndexURL, "extra_index_url", e.ExtraIndexURL, "download", e.PipDownload, "download_cache",
 		e.PipDownloadCache, "pre_releases", e.PreReleases, "exists_action", e.PipExistsAction, "ignore_installed",
-		e.PipIgnoreInstalled, "upgrade", e.PipUpgrade, "no_deps", e.NoDeps, "proxy", e.Proxy, "use_vt", e.UseVT, "env_vars",
+		e.PipIgnoreInstalled, "upgrade", e.PipUpgrade, "no_deps", e.NoDeps, "proxy", e.Proxy, "use_vt", e.UseVT,
+		"env_vars",
 		e.EnvVars, "no_cache_dir", e.PipNoCacheDir, "cache_dir", e.PipCacheDir)
 	kw.Update(e.kw)
 	v, err := e.c.Salt("pip.install", kw)

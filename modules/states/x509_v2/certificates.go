@@ -1,7 +1,6 @@
 package x509_v2
 
 import (
-	"crypto/x509"
 	"crypto/x509/pkix"
 	"errors"
 	"time"
@@ -44,9 +43,11 @@ type certificateArgs struct {
 func (a certificateArgs) arguments(others *payload.Map) *payload.Map {
 	out := payload.NewMap(0)
 	for name, v := range map[string]any{"digest": a.Digest, "signing_private_key": a.SignKey,
-		"signing_private_key_passphrase": a.SignPass, "signing_cert": a.SignCert, "public_key": a.Public, "private_key": a.Key,
-		"private_key_passphrase": a.KeyPass, "csr": a.CSR, "subject": a.Subject, "serial_number": a.Serial, "not_before": a.Before,
-		"not_after": a.After, "days_valid": a.Days} {
+		"signing_private_key_passphrase": a.SignPass, "signing_cert": a.SignCert, "public_key": a.Public,
+		"private_key":            a.Key,
+		"private_key_passphrase": a.KeyPass, "csr": a.CSR, "subject": a.Subject, "serial_number": a.Serial,
+		"not_before": a.Before,
+		"not_after":  a.After, "days_valid": a.Days} {
 		if v != nil {
 			out.Set(name, v)
 		}
@@ -61,7 +62,7 @@ type certificateCheck struct {
 	*managed
 	args    *payload.Map
 	days    int64
-	current *x509.Certificate
+	current *pki.Cert
 }
 
 func certificate(c *states.Call, a certificateArgs) (states.Plan, error) {
@@ -90,12 +91,12 @@ func certificate(c *states.Call, a certificateArgs) (states.Plan, error) {
 }
 
 // others are the certificates after the first one.
-func (k *certificateCheck) others() ([]*x509.Certificate, error) {
+func (k *certificateCheck) others() ([]*pki.Cert, error) {
 	list, isList := k.Append.([]any)
 	if !isList && python.Truth(k.Append) {
 		list = []any{k.Append}
 	}
-	var out []*x509.Certificate
+	var out []*pki.Cert
 	for _, v := range list {
 		cert, err := x509_v2.Certificate(v)
 		if err != nil {
@@ -187,7 +188,8 @@ func named(changes *payload.Map, key string, current, wanted []byte) error {
 func extended(changes *payload.Map, current, wanted []pkix.Extension) {
 	added, changed, removed := pki.Compared(current, wanted)
 	if len(added)+len(changed)+len(removed) > 0 {
-		changes.Set("extensions", payload.M("added", payload.AnyList(added), "changed", payload.AnyList(changed), "removed",
+		changes.Set("extensions", payload.M("added", payload.AnyList(added), "changed", payload.AnyList(changed),
+			"removed",
 			payload.AnyList(removed)))
 	}
 }
@@ -228,8 +230,8 @@ func csr(c *states.Call, a csrArgs) (states.Plan, error) {
 		return states.Wrong("The encoding '" + a.Encoding + "' is not supported on this minion"), nil
 	}
 	m := &managed{c: c, name: a.Name, noun: "The certificate signing request", encoding: a.Encoding, file: file}
-	var current *x509.CertificateRequest
-	build := func() (*x509.CertificateRequest, error) {
+	var current *pki.CertificateRequest
+	build := func() (*pki.CertificateRequest, error) {
 		der, _, err := x509_v2.BuildCSR(a.Key, a.KeyPass, python.Str(a.Digest), args)
 		if err != nil {
 			return nil, err

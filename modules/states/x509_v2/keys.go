@@ -99,13 +99,16 @@ func onlyOf(changes *payload.Map, names ...string) bool {
 func (a privateKeyArgs) unreadable(m *managed, err error) (replace bool, _ error) {
 	switch {
 	case errors.Is(err, pki.ErrPassword) && !a.Overwrite:
-		return false, loader.ExecErr("The provided passphrase cannot decrypt the private key. Pass overwrite: true to force " +
+		return false, loader.ExecErr("The provided passphrase cannot decrypt the private key. Pass overwrite: true " +
+			"to force " +
 			"regeneration")
 	case errors.Is(err, pki.ErrNoPassword) && !a.Overwrite:
-		return false, loader.ExecErr("The existing file is encrypted. Pass overwrite: true to force regeneration without " +
+		return false, loader.ExecErr("The existing file is encrypted. Pass overwrite: true to force regeneration " +
+			"without " +
 			"passphrase")
 	case !a.Overwrite:
-		return false, loader.ExecErr("The existing file does not seem to be a private key formatted as DER, PEM or embedded in " +
+		return false, loader.ExecErr("The existing file does not seem to be a private key formatted as DER, PEM or " +
+			"embedded in " +
 			"PKCS12. Pass overwrite: true to force regeneration")
 	case errors.Is(err, pki.ErrPassword) || errors.Is(err, pki.ErrNoPassword):
 		m.changes.Set("passphrase", true)

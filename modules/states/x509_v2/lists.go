@@ -1,7 +1,6 @@
 package x509_v2
 
 import (
-	"crypto/x509"
 	"fmt"
 	"math/big"
 	"slices"
@@ -36,7 +35,7 @@ type listCheck struct {
 	*managed
 	days    int64
 	auto    bool // the number of the list counts up
-	current *x509.RevocationList
+	current *pki.List
 }
 
 func crl(c *states.Call, a crlArgs) (states.Plan, error) {
@@ -66,7 +65,8 @@ func crl(c *states.Call, a crlArgs) (states.Plan, error) {
 }
 
 func (k *listCheck) build(extensions *payload.Map) (*pki.Revocations, error) {
-	return x509_v2.CRL{Key: k.Key, KeyPass: k.KeyPass, Cert: k.Cert, Revoked: k.Revoked, Expired: k.Expired, Days: k.Days,
+	return x509_v2.CRL{Key: k.Key, KeyPass: k.KeyPass, Cert: k.Cert, Revoked: k.Revoked, Expired: k.Expired,
+		Days:   k.Days,
 		Digest: k.Digest, Extensions: extensions}.Build()
 }
 
@@ -118,7 +118,7 @@ func (k *listCheck) compare(path string) (replace bool, err error) {
 func (k *listCheck) compareEntries(wanted *pki.Revocations) {
 	var added, changed, removed []string
 	for _, w := range wanted.Revoked {
-		i := slices.IndexFunc(k.current.RevokedCertificateEntries, func(e x509.RevocationListEntry) bool {
+		i := slices.IndexFunc(k.current.RevokedCertificateEntries, func(e pki.ListEntry) bool {
 			return e.SerialNumber.Cmp(w.Serial) == 0
 		})
 		if i < 0 {
@@ -136,7 +136,8 @@ func (k *listCheck) compareEntries(wanted *pki.Revocations) {
 		}
 	}
 	if len(added)+len(changed)+len(removed) > 0 {
-		k.changes.Set("revocations", payload.M("added", payload.AnyList(added), "changed", payload.AnyList(changed), "removed",
+		k.changes.Set("revocations", payload.M("added", payload.AnyList(added), "changed", payload.AnyList(changed),
+			"removed",
 			payload.AnyList(removed)))
 	}
 }

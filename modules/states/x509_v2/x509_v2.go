@@ -26,9 +26,11 @@ func Module() loader.Module {
 				"/etc/pki/www.crt:", "  x509.certificate_managed:", "    - private_key: /etc/pki/www.key",
 				"    - signing_policy: www", "    - ca_server: ca", "    - CN: www.example.com"),
 			states.Fn("csr_managed", csr, "Have a request for a certificate in a file.",
-				"/etc/pki/www.csr:", "  x509.csr_managed:", "    - private_key: /etc/pki/www.key", "    - CN: www.example.com"),
+				"/etc/pki/www.csr:", "  x509.csr_managed:", "    - private_key: /etc/pki/www.key",
+				"    - CN: www.example.com"),
 			states.Fn("crl_managed", crl, "Have a list of revoked certificates in a file.",
-				"/etc/pki/ca.crl:", "  x509.crl_managed:", "    - signing_private_key: /etc/pki/ca.key", "    - revoked: []"),
+				"/etc/pki/ca.crl:", "  x509.crl_managed:", "    - signing_private_key: /etc/pki/ca.key",
+				"    - revoked: []"),
 			states.Fn("pem_managed", pem, "Have a PEM text in a file.",
 				"/etc/pki/ca.crt:", "  x509.pem_managed:", "    - text: {{ pillar['ca'] | json }}"),
 		}
@@ -37,7 +39,8 @@ func Module() loader.Module {
 
 // ofFile are arguments of file.managed that these states take.
 var ofFile = []string{"user", "group", "mode", "attrs", "makedirs", "dir_mode", "backup", "create", "follow_symlinks",
-	"check_cmd", "tmp_dir", "tmp_ext", "selinux", "file_encoding", "encoding_errors", "win_owner", "win_perms", "win_deny_perms",
+	"check_cmd", "tmp_dir", "tmp_ext", "selinux", "file_encoding", "encoding_errors", "win_owner", "win_perms",
+	"win_deny_perms",
 	"win_inheritance", "win_perms_reset"}
 
 // splitArgs tells the arguments of file.managed from others.
@@ -74,7 +77,8 @@ type managed struct {
 	changes  *payload.Map
 	exists   bool // there is something that can be read, or replaced
 
-	// look compares what is in the file at a path, and puts what differs into changes; replace is for what cannot be read.
+	// look compares what is in the file at a path, and puts what differs into changes; replace is for what cannot be
+	// read.
 	look func(path string) (replace bool, err error)
 	// make makes what is to be in the file.
 	make func() ([]byte, error)

@@ -1,4 +1,5 @@
-// Package pep440 knows versions of Python packages: their order, what a list of specifiers allows, and how a requirement
+// Package pep440 knows versions of Python packages: their order, what a list of specifiers allows, and how a
+// requirement
 // is written. It answers to packaging.version, packaging.specifiers and packaging.requirements.
 package pep440
 
@@ -41,7 +42,8 @@ func Parse(text string) (v Version, ok bool) {
 	if m == nil {
 		return v, false
 	}
-	v = Version{text: strings.TrimSpace(text), epoch: number(m[1]), post: -1, dev: math.MaxInt, local: strings.ToLower(m[10])}
+	v = Version{text: strings.TrimSpace(text), epoch: number(m[1]), post: -1, dev: math.MaxInt,
+		local: strings.ToLower(m[10])}
 	for part := range strings.SplitSeq(m[2], ".") {
 		v.release = append(v.release, number(part))
 	}
@@ -92,7 +94,10 @@ func compareLocal(a, b string) int {
 	if a == "" || b == "" {
 		return cmp.Compare(len(a), len(b))
 	}
-	split := func(s string) []string { return strings.FieldsFunc(s, func(r rune) bool { return strings.ContainsRune("-_.", r) }) }
+	split := func(s string) []string {
+		return strings.FieldsFunc(s,
+			func(r rune) bool { return strings.ContainsRune("-_.", r) })
+	}
 	return slices.CompareFunc(split(a), split(b), func(x, y string) int {
 		n, errN := strconv.Atoi(x)
 		m, errM := strconv.Atoi(y)
@@ -160,7 +165,8 @@ func (s Specifier) allows(v Version) bool {
 	case ">=":
 		return order >= 0
 	case "<": // not the versions before w itself
-		return order < 0 && (w.Prerelease() || !v.Prerelease() || slices.Compare(trimmed(v.release), trimmed(w.release)) != 0)
+		return order < 0 && (w.Prerelease() || !v.Prerelease() || slices.Compare(trimmed(v.release),
+			trimmed(w.release)) != 0)
 	case ">":
 		return order > 0 && (w.post >= 0 || v.post < 0 || slices.Compare(trimmed(v.release), trimmed(w.release)) != 0)
 	case "~=":
@@ -187,8 +193,9 @@ type Requirement struct {
 }
 
 var (
-	requirement = pattern.New(`(?s)^\s*([A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?)\s*(?:\[[^\]]*\])?\s*(.*?)\s*(?:;.*)?$`)
-	specifier   = pattern.New(`^\s*(===|~=|==|!=|<=|>=|<|>)\s*([^\s,;()]+)\s*$`)
+	requirement = pattern.New(`(?s)^\s*([A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?)\s*(?:\[[^\]]*\])?\s*` +
+		`(.*?)\s*(?:;.*)?$`)
+	specifier = pattern.New(`^\s*(===|~=|==|!=|<=|>=|<|>)\s*([^\s,;()]+)\s*$`)
 )
 
 // ParseRequirement reads "name[extra]>=1,<2; marker" and "name @ url".

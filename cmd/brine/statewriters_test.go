@@ -68,6 +68,8 @@ var stateWriters = map[string][2]string{
 	"modules/fleet/keys/dropfile.go":        {"", "a wish for a new key, which its being there says"},
 	"modules/fleet/keys/store.go":           {"accepted key"},
 	"modules/grains/static.go":              {"grains of the minion"},
+	"modules/host/aptsources/list.go":       {"", "files of the host, which states change"},
+	"modules/host/conffile/other.go":        {"", "files of the host, which states change"},
 	"modules/host/datastore/datastore.go": {"", "values that functions of jobs keep; a damaged file is " +
 		"set aside"},
 	"wire/disk/packedfile/packedfile.go":             {"", "writes for others of this table"},

@@ -152,9 +152,7 @@ func shown(call *steps.Call) string {
 
 // perform makes a call, and tells the actor.
 func (s *stateRun) perform(life context.Context, call *steps.Call) {
-	ctx, cancel := context.WithCancel(s.run)
-	defer cancel()
-	defer context.AfterFunc(life, cancel)()
+	ctx := joined{life, s.run} // Drive ends the actor when the job's context ends
 	stop, err := s.work.Begin(ctx, call)
 	switch {
 	case err != nil:
@@ -167,6 +165,15 @@ func (s *stateRun) perform(life context.Context, call *steps.Call) {
 		s.self.Send(&callEnded{s.work.Perform(ctx, call)})
 	}
 }
+
+// joined ends with one context, and has the values of another.
+type joined struct {
+	context.Context
+	values context.Context
+}
+
+// Value is that of the other context.
+func (j joined) Value(key any) any { return j.values.Value(key) }
 
 // startBeside adds the actor of a chunk that runs beside others.
 func (s *stateRun) startBeside(call *steps.Call) {

@@ -54,8 +54,8 @@ type rig struct {
 }
 
 func chunk(id string, parallel bool) *low.Step {
-	return &low.Step{Chunk: payload.M("state", "block", "fun", "wait", "name", id, "__id__", id, "__sls__", "t", "parallel",
-		parallel)}
+	return &low.Step{Chunk: payload.M("state", "block", "fun", "wait", "name", id, "__id__", id, "__sls__", "t",
+		"parallel", parallel)}
 }
 
 func start(t *testing.T, ctx context.Context, all ...*low.Step) *rig {
@@ -93,17 +93,24 @@ func (j job) Receive(ctx supervisor.Context) {
 	}
 }
 
-func (r *rig) waitFor(t *testing.T, path, note string) {
+// eventually waits for a condition.
+func eventually(t *testing.T, what string, ok func() bool) {
 	t.Helper()
-	for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(5 * time.Millisecond) {
-		child, err := r.top.Look(path)
-		if err == nil && child.Note == note {
-			return
-		}
-		if time.Now().After(deadline) {
-			t.Fatalf("%s shows %q, %v; want %q", path, child.Note, err, note)
+	for limit := time.After(20 * time.Second); !ok(); {
+		select {
+		case <-limit:
+			t.Fatalf("%s: waited in vain", what)
+		case <-time.After(5 * time.Millisecond):
 		}
 	}
+}
+
+func (r *rig) waitFor(t *testing.T, path, note string) {
+	t.Helper()
+	eventually(t, path+" shows "+note, func() bool {
+		child, err := r.top.Look(path)
+		return err == nil && child.Note == note
+	})
 }
 
 // TestShown: the tree shows which state runs, as an actor below the job, and states that run beside others below that.
@@ -169,15 +176,10 @@ func TestParallelDies(t *testing.T) {
 
 func (r *rig) waitForResult(t *testing.T, tag string, want any) {
 	t.Helper()
-	for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(5 * time.Millisecond) {
+	eventually(t, "the return of "+tag, func() bool {
 		ret := r.work.Answer().Map(tag)
-		if ret != nil && ret.Value("result") == want {
-			return
-		}
-		if time.Now().After(deadline) {
-			t.Fatalf("%s has %v", tag, ret)
-		}
-	}
+		return ret != nil && ret.Value("result") == want
+	})
 }
 
 // TestKilled: the end of the job's context ends the run and its states.

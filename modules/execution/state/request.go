@@ -17,7 +17,8 @@ func requesting() []loader.Func {
 	return []loader.Func{
 		loader.Fn("request", request, "Show what state.apply would do, and keep it for state.run_request.",
 			"state.request", "state.request stuff").Shows("highstate"),
-		loader.Fn("check_request", checkRequest, "Show the runs that were asked for.", "state.check_request"),
+		loader.Fn("check_request", checkRequest, "Show the runs that were asked for.", "state.check_request").
+			Shows("highstate"),
 		loader.Fn("clear_request", clearRequest, "Forget the runs that were asked for, or one of them.",
 			"state.clear_request"),
 		loader.Fn("run_request", runRequest, "Apply a run that was asked for.", "state.run_request").Shows("highstate"),

@@ -18,8 +18,7 @@ func alone() []loader.Func {
 			"state.single pkg.installed name=vim").Shows("highstate"),
 		loader.Fn("low", applyLow, "Apply one chunk of low data.",
 			`state.low '{"state": "pkg", "fun": "installed", "name": "vi"}'`),
-		loader.Fn("high", applyHigh, "Apply high data.", `state.high '{"vim": {"pkg": ["installed"]}}'`).
-			Shows("highstate"),
+		loader.Fn("high", applyHigh, "Apply high data.", `state.high '{"vim": {"pkg": ["installed"]}}'`),
 		loader.Fn("template", template, "Apply a template file of the minion, which may not include others.",
 			"state.template '<Path to template on the minion>'").Shows("highstate"),
 		loader.Fn("template_str", templateStr, "Apply a text as a template, which may not include others.",

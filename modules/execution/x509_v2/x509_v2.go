@@ -61,7 +61,7 @@ func Module() loader.Module {
 				"x509.get_public_key /etc/pki/my.key"),
 			loader.Fn("get_signing_policy", getPolicy, "Give a signing policy.", "x509.get_signing_policy www"),
 			loader.Fn("sign_remote_certificate", signRemote, "Sign a certificate for another minion, as a policy "+
-				"allows."),
+				"allows.", "x509.sign_remote_certificate '{\"signing_policy\": \"www\"}'"),
 			loader.Fn("verify_crl", verifyCRL, "Tell whether a list of revoked certificates is signed by a "+
 				"certificate.",
 				"x509.verify_crl /etc/pki/my.crl /etc/pki/my.crt"),

@@ -97,16 +97,16 @@ func environment(t testing.TB, opts, grains *payload.Map) *loader.Env {
 }
 
 // Compare runs the trees of a file that record.py wrote, and compares each answer, what is below w, and what the
-// command of look tells. differs are trees, or "TREE step N" (from 1), that are not compared, with the reason: they
+// command of look tells. Under the race detector some of the trees do. differs are trees, or "TREE step N" (from 1), that are not compared, with the reason: they
 // are differences on purpose, which docs/differences.md tells.
 func Compare(t *testing.T, file string, differs map[string]string) {
 	t.Helper()
 	once := &prepared{here: filepath.Dir(file)}
-	for _, tree := range recorded(t, file) {
+	for i, tree := range recorded(t, file) {
+		if _, skip := differs[tree.Str("name")]; skip || i%everyNth != 0 {
+			continue
+		}
 		t.Run(tree.Str("name"), func(t *testing.T) {
-			if _, skip := differs[tree.Str("name")]; skip {
-				return
-			}
 			t.Parallel()
 			once.directory(t, tree.List("once"))
 			private := func(key string) []string { return payload.Texts(tree.List(key)) }

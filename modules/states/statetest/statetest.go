@@ -97,8 +97,8 @@ func environment(t testing.TB, opts, grains *payload.Map) *loader.Env {
 }
 
 // Compare runs the trees of a file that record.py wrote, and compares each answer, what is below w, and what the
-// command of look tells. Under the race detector some of the trees do. differs are trees, or "TREE step N" (from 1), that are not compared, with the reason: they
-// are differences on purpose, which docs/differences.md tells.
+// command of look tells. Under the race detector some of the trees do. differs are trees, or "TREE step N" (from 1),
+// that are not compared, with the reason: they are differences on purpose, which docs/differences.md tells.
 func Compare(t *testing.T, file string, differs map[string]string) {
 	t.Helper()
 	once := &prepared{here: filepath.Dir(file)}

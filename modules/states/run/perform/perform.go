@@ -77,6 +77,9 @@ func (p *Performer) attempt(ctx context.Context, chunk *payload.Map, test, besid
 			excepted(f.Name, err))
 	}
 	out.Ret = unified(ret)
+	if chunk.Has("provider") {
+		out.Ret.Set("warnings", append(out.Ret.List("warnings"), "brine does not honour the argument provider yet"))
+	}
 	if python.Truth(chunk.Value("no_log")) {
 		for _, key := range []string{"name", "comment", "changes"} {
 			out.Ret.Set(key, pillar.Mask(out.Ret.Value(key)))

@@ -4,6 +4,7 @@ import (
 	"context"
 	"log/slog"
 	"path/filepath"
+	"sync"
 
 	"brine/modules/loader"
 	"brine/modules/states"
@@ -122,7 +123,9 @@ type observer struct {
 	opts   *payload.Map
 	jid    string
 	length int
-	kept   *journal.Journal // nil: there is none
+
+	mu   sync.Mutex
+	kept *journal.Journal // nil: there is none
 }
 
 // open makes the journal of a run. A run whose journal cannot be written goes on: it may be what frees the disk.
@@ -143,9 +146,16 @@ func (o *observer) open(all []*low.Step) {
 	o.kept, err = journal.Begin(o.opts.Str("cachedir"), o.jid, job, chunks)
 	o.unkept(err)
 	for tag, ret := range done.All() {
-		if o.kept != nil {
-			o.unkept(o.kept.Ended(tag.(string), ret.(*payload.Map)))
-		}
+		o.note(func(j *journal.Journal) error { return j.Ended(tag.(string), ret.(*payload.Map)) })
+	}
+}
+
+// note writes into the journal, where there is one.
+func (o *observer) note(write func(*journal.Journal) error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.kept != nil {
+		o.unkept(write(o.kept))
 	}
 }
 
@@ -182,8 +192,8 @@ func (o *observer) close(err error) {
 
 // Begins notes that a chunk is about to be called.
 func (o *observer) Begins(call *steps.Call) error {
-	if o.kept != nil && !call.Test {
-		o.unkept(o.kept.Started(low.Tag(call.Step.Chunk)))
+	if !call.Test {
+		o.note(func(j *journal.Journal) error { return j.Started(low.Tag(call.Step.Chunk)) })
 	}
 	return nil
 }
@@ -195,9 +205,7 @@ func (o *observer) Holds(ctx context.Context, chunk *payload.Map) bool {
 
 // Ends fires the event of a return: the chunk's own (fire_event), or that of all (state_events). Source: State.event.
 func (o *observer) Ends(r *steps.Result) {
-	if o.kept != nil {
-		o.unkept(o.kept.Ended(r.Tag, r.Ret))
-	}
+	o.note(func(j *journal.Journal) error { return j.Ended(r.Tag, r.Ret) })
 	own := r.Chunk.Value("fire_event")
 	if python.Truth(o.opts.Value("local")) || !python.Truth(o.opts.Value("state_events")) && !python.Truth(own) ||
 		o.call.Host().Events == nil {

@@ -17,7 +17,7 @@ import (
 	"brine/wire/python"
 )
 
-// Observer is told what happens in a run. Its methods are called one at a time.
+// Observer is told what happens in a run. Several goroutines may call it.
 type Observer interface {
 	// Begins is called before a function of a chunk is. Its error keeps the chunk from being called and ends the run.
 	Begins(call *steps.Call) error
@@ -42,12 +42,14 @@ type Work struct {
 	mu   sync.Mutex // held while run is used; performers of parallel chunks look at results
 	run  *steps.Run
 	init map[string]bool // modules whose mod_init was called
-	test bool
+	// aggregated are the tags of chunks whose mod_aggregate was called.
+	aggregated map[string]bool
+	test       bool
 }
 
 // New makes a run that has not begun.
 func New(opt Options) *Work {
-	w := &Work{opt: opt, run: steps.New(opt.Steps, opt.How), init: map[string]bool{}, test: opt.How.Test}
+	w := &Work{opt: opt, run: steps.New(opt.Steps, opt.How), init: map[string]bool{}, aggregated: map[string]bool{}, test: opt.How.Test}
 	opt.Performer.Run = view{w}
 	return w
 }
@@ -134,14 +136,29 @@ func (w *Work) prepare(ctx context.Context, call *steps.Call) {
 			w.mu.Unlock()
 		}
 	}
-	if len(call.Step.Group) == 0 || call.Test || python.Truth(call.Chunk.Value("__agg__")) {
+	if len(call.Step.Group) == 0 || call.Test {
 		return
 	}
-	call.Chunk.Set("__agg__", true)
-	v, err := w.ofModule(&c, module+".mod_aggregate", call.Chunk, payload.AnyList(call.Step.Group), view{w}.Results())
+	chunk, group := w.grouped(call)
+	v, err := w.ofModule(&c, module+".mod_aggregate", chunk, group, view{w}.Results())
 	if chunk, ok := v.(*payload.Map); ok && err == nil {
 		call.Chunk = chunk
 	}
+}
+
+// grouped are a chunk and those that may be carried out with it, as mod_aggregate gets them: with a mark (__agg__) on
+// those that were carried out already. The chunks of the run are not changed, as others read them.
+func (w *Work) grouped(call *steps.Call) (chunk *payload.Map, group []any) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.aggregated[low.Tag(call.Step.Chunk)] = true
+	for _, member := range call.Step.Group {
+		if w.aggregated[low.Tag(member)] {
+			member = member.Clone().Set("__agg__", true)
+		}
+		group = append(group, member)
+	}
+	return call.Chunk.Clone().Set("__agg__", true), group
 }
 
 // ofModule calls a function that a state module may have for the run; nil where it has none.

@@ -69,7 +69,8 @@ func (r *Run) call(f *flight) {
 	} else {
 		r.front = r.last
 	}
-	r.emit(&Call{ID: r.last, Step: f.step, Chunk: f.chunk, Test: f.test, Beside: f.beside})
+	r.emit(&Call{ID: r.last, Step: f.step, Chunk: f.chunk, Test: f.test, Beside: f.beside,
+		After: r.phase != ofChunks})
 }
 
 // began keeps the place of a chunk among the returns.

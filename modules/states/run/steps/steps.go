@@ -53,6 +53,8 @@ type (
 		Test  bool         // in test mode, whatever the run is in
 		// Beside says that the run goes on meanwhile (parallel).
 		Beside bool
+		// After says that it is called when all chunks are done: a listener, or a beacon.
+		After bool
 	}
 	// Result is a chunk that has its return.
 	Result struct {

@@ -105,7 +105,7 @@ func (w *Work) Begin(ctx context.Context, call *steps.Call) (stop bool, err erro
 	if w.opt.Observer == nil {
 		return false, nil
 	}
-	if w.opt.Observer.Holds(ctx, call.Chunk) {
+	if !call.After && w.opt.Observer.Holds(ctx, call.Chunk) { // listeners run after a soft_kill, too, as in Salt
 		return true, nil
 	}
 	return false, w.opt.Observer.Begins(call)

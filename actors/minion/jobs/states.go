@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"brine/actors/minion/staterun"
+	"brine/modules/fleet/ledger"
 	"brine/modules/states/run/journal"
 	"brine/supervisor"
 	"brine/wire/payload"
@@ -20,7 +21,13 @@ func runsStates(job *payload.Job) bool { return strings.HasPrefix(job.Function()
 // nest makes the place of the actors of a run of states below the actor of its job.
 func (j *job) nest(ctx supervisor.Context) {
 	if runsStates(j.rec.job) {
-		j.states = staterun.New(supervisor.Nest(ctx, supervisor.Options{}))
+		j.states = staterun.New(supervisor.Nest(ctx, supervisor.Options{}), func(what string) {
+			j.note(func(m *ledger.Minion, _ ledger.Stamp) {
+				if m.Outcome == ledger.OutcomeNone { // else somebody has ended the job meanwhile
+					m.Detail = what
+				}
+			})
+		})
 	}
 }
 

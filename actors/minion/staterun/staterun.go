@@ -30,10 +30,13 @@ type (
 const name = "StateRun"
 
 // Driver drives runs of one job (work.Driver).
-type Driver struct{ tree *supervisor.Supervisor }
+type Driver struct {
+	tree  *supervisor.Supervisor
+	doing func(what string)
+}
 
-// New makes the driver of a job whose children belong to tree.
-func New(tree *supervisor.Supervisor) *Driver { return &Driver{tree} }
+// New makes the driver of a job whose children belong to tree. doing hears what a run does now: "3 of 40: cmd.run x".
+func New(tree *supervisor.Supervisor, doing func(what string)) *Driver { return &Driver{tree, doing} }
 
 // answer is what Drive waits for.
 type answer struct{ err error }
@@ -42,7 +45,7 @@ type answer struct{ err error }
 func (d *Driver) Drive(ctx context.Context, w *work.Work) (*payload.Map, error) {
 	done := make(chan answer, 1)
 	_, err := d.tree.Add(supervisor.Spec{Name: name, WorkerTimeout: -1, New: func() supervisor.Actor {
-		return &stateRun{run: ctx, work: w, done: done}
+		return &stateRun{run: ctx, work: w, doing: d.doing, done: done}
 	}})
 	if errors.Is(err, supervisor.ErrNameTaken) {
 		return w.Drive(ctx) // a state that runs states: its run is seen as a part of the outer one
@@ -62,9 +65,10 @@ func (d *Driver) Drive(ctx context.Context, w *work.Work) (*payload.Map, error) 
 // stateRun is the actor of a run. It never carries a run on that an earlier incarnation has begun: nobody knows what of
 // a call was done.
 type stateRun struct {
-	run  context.Context // of the job's function
-	work *work.Work
-	done chan<- answer
+	run   context.Context // of the job's function
+	work  *work.Work
+	doing func(what string)
+	done  chan<- answer
 
 	self   *supervisor.Ref
 	beside *supervisor.Supervisor // of chunks that run beside others
@@ -124,7 +128,9 @@ func (s *stateRun) next(ctx supervisor.Context, event any) {
 			s.startBeside(call)
 			continue
 		}
-		supervisor.Note(ctx, s.described(call))
+		what := s.described(call)
+		supervisor.Note(ctx, what)
+		s.doing(what)
 		supervisor.Go(ctx, "state", func(life context.Context) error {
 			s.perform(life, call)
 			return nil

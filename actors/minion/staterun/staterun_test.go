@@ -5,6 +5,7 @@ import (
 	"errors"
 	"log/slog"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -51,6 +52,7 @@ type rig struct {
 	top  *supervisor.Supervisor
 	work *work.Work
 	end  chan error
+	does atomic.Value // what the run does, as the driver tells
 }
 
 func chunk(id string, parallel bool) *low.Step {
@@ -84,7 +86,7 @@ type job struct {
 
 func (j job) Receive(ctx supervisor.Context) {
 	if _, ok := ctx.Message().(*supervisor.Started); ok {
-		d := staterun.New(supervisor.Nest(ctx, supervisor.Options{}))
+		d := staterun.New(supervisor.Nest(ctx, supervisor.Options{}), func(what string) { j.does.Store(what) })
 		supervisor.Go(ctx, "function", func(context.Context) error {
 			_, err := d.Drive(j.ctx, j.work)
 			j.end <- err
@@ -118,6 +120,9 @@ func TestShown(t *testing.T) {
 	r := start(t, t.Context(), chunk("a", false), chunk("b", true), chunk("c", false))
 	<-r.began
 	r.waitFor(t, "Job/StateRun", "1 of 3: block.wait a")
+	if what := r.does.Load(); what != "1 of 3: block.wait a" {
+		t.Errorf("the driver tells %v", what)
+	}
 	r.free <- "a is done"
 	<-r.began
 	<-r.began

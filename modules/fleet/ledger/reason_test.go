@@ -177,6 +177,8 @@ func moreWhyCases() []whyRow {
 	return []whyRow{
 		{"running", meant(answers(Minion{Received: ago(9 * second), Started: ago(8 * second)})), JobRunning,
 			"running the job since 11:59:52 UTC (8s); salt m1 saltutil.kill_job"},
+		{"running states", meant(answers(Minion{Received: ago(9 * second), Started: ago(8 * second),
+			Detail: "2 of 4: cmd.run slow"})), JobRunning, "(8s): 2 of 4: cmd.run slow; salt"},
 		{"running, it said", meant(says(Minion{Started: ago(8 * second)})), JobRunning,
 			"; it said so at 11:59:55 UTC, 5s ago"},
 		{"running, silent now", meant(says(Minion{Started: ago(8 * second)}), asked(Silent)), NoAnswer,

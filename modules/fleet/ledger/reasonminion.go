@@ -20,7 +20,7 @@ func byMinion(c *Case) Reason {
 		return c.undelivered(m)
 	case m.Started != 0:
 		return c.stale(m, say(JobRunning, "it has been running the job since ", clock(m.Started), " (",
-			c.since(m.Started), "); salt ", c.ID, " saltutil.kill_job ", c.JID, " ends it"))
+			c.since(m.Started), ")", detail(m.Detail), "; salt ", c.ID, " saltutil.kill_job ", c.JID, " ends it"))
 	case m.Queued != 0:
 		return c.stale(m, say(JobQueued, "the job has been waiting behind ", count(m.Behind, "other"),
 			" on the minion since ", clock(m.Queued), " (", c.since(m.Queued), "); see process_count_max"))

@@ -21,7 +21,10 @@ type CommandNotFoundError struct{ Message string }
 func (e *CommandNotFoundError) Error() string { return e.Message }
 
 // InvocationError means the function was called in a wrong way (SaltInvocationError).
-type InvocationError struct{ Message string }
+type InvocationError struct {
+	Message string
+	Class   string // the class of Python, where it is one below SaltInvocationError; "": that itself
+}
 
 func (e *InvocationError) Error() string { return e.Message }
 

@@ -173,9 +173,12 @@ func failureText(c *Call, f *Func, err error) string {
 
 // isCrash tells the exceptions Salt did not expect from those a function raises on purpose.
 func isCrash(err error) bool {
+	if invoc := (*InvocationError)(nil); errors.As(err, &invoc) {
+		return false
+	}
 	switch ClassOf(err) {
 	case "salt.exceptions.CommandExecutionError", "salt.exceptions.CommandNotFoundError",
-		"salt.exceptions.SaltInvocationError", "salt.exceptions.SaltClientError", "TypeError":
+		"salt.exceptions.SaltClientError", "TypeError":
 		return false
 	}
 	return true

@@ -110,6 +110,8 @@ func ClassOf(err error) string {
 		return "salt.exceptions.CommandExecutionError"
 	case errors.As(err, &cmd):
 		return "salt.exceptions.CommandNotFoundError"
+	case errors.As(err, &invoc) && invoc.Class != "":
+		return invoc.Class
 	case errors.As(err, &invoc):
 		return "salt.exceptions.SaltInvocationError"
 	case errors.As(err, &cli):

@@ -120,8 +120,8 @@ func (j Jinja) find(name string) (jinja.Func, bool) {
 		if err == nil {
 			return v, nil
 		}
-		switch loader.ClassOf(err) {
-		case "salt.exceptions.CommandExecutionError", "salt.exceptions.SaltInvocationError":
+		invoc := (*loader.InvocationError)(nil)
+		if errors.As(err, &invoc) || loader.ClassOf(err) == "salt.exceptions.CommandExecutionError" {
 			return nil, &jinja.SaltError{Text: loader.Message(err)}
 		}
 		return nil, errors.New(loader.Message(err))

@@ -18,8 +18,11 @@ import (
 
 // source is what an argument stands for: a file, a text, or bytes.
 func source(v any) ([]byte, error) {
-	if b, ok := v.([]byte); ok {
-		return b, nil
+	switch x := v.(type) {
+	case []byte:
+		return x, nil
+	case nil:
+		return nil, told(pki.ErrSource)
 	}
 	b, err := pki.Source(loader.Text(v))
 	return b, told(err)
@@ -30,7 +33,24 @@ func told(err error) error {
 	if err == nil {
 		return nil
 	}
-	return loader.InvocErr("%s", err.Error())
+	return &loader.InvocationError{Message: err.Error(), Class: classOf(err)}
+}
+
+// classOf is the class of Salt for an error of pki; "": it has none of its own.
+func classOf(err error) string {
+	const module = "salt.utils.x509."
+	var form *pki.FormError
+	switch {
+	case errors.Is(err, pki.ErrPassword):
+		return module + "InvalidPassword"
+	case errors.Is(err, pki.ErrNoPassword):
+		return module + "MissingPassword"
+	case errors.Is(err, pki.ErrSuperfluous):
+		return module + "SuperfluousPassword"
+	case errors.As(err, &form) && form.Of != "":
+		return module + form.Of + "DeserializationError"
+	}
+	return ""
 }
 
 // secret is a passphrase; nil: none.

@@ -161,7 +161,7 @@ func NewCertificate(c *loader.Call, server, policy any, args *payload.Map) (*pki
 		return nil, err
 	}
 	all := Merged(found, args)
-	if all.Value("signing_private_key") == nil {
+	if !all.Has("signing_private_key") {
 		return nil, loader.InvocErr("Creating a certificate locally at least requires a signing private key.")
 	}
 	b, err := Build(all, false)

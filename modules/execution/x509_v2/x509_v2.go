@@ -419,15 +419,13 @@ func publicOf(v, passphrase any) (any, error) {
 	if cert, err := Certificate(v); err == nil {
 		return cert.PublicKey, nil
 	}
-	b, err := source(v)
-	if err != nil {
-		return nil, err
-	}
-	switch key, _, err := pki.LoadKey(b, secret(passphrase)); err {
-	case nil:
-		return key.Public(), nil
-	case pki.ErrPassword, pki.ErrNoPassword, pki.ErrSuperfluous:
-		return nil, exec(err)
+	if b, err := source(v); err == nil {
+		switch key, _, err := pki.LoadKey(b, secret(passphrase)); err {
+		case nil:
+			return key.Public(), nil
+		case pki.ErrPassword, pki.ErrNoPassword, pki.ErrSuperfluous:
+			return nil, exec(err)
+		}
 	}
 	if req, err := request(v); err == nil {
 		return req.PublicKey, nil

@@ -34,13 +34,21 @@ var (
 	ErrSuperfluous = errors.New("Private key is unencrypted. Please remove the password.")
 	// ErrForm means bytes that are not what is wanted. What wraps it has Salt's text.
 	ErrForm = errors.New("unknown form")
+	// ErrSource means something that stands for no bytes.
+	ErrSource = formError("", "Could not load provided source. You need to pass an existing file, "+
+		"(PEM|hex|base64)-encoded string or raw bytes.")
 )
 
-// formError is an ErrForm with a text of its own.
-type formError string
+// FormError is an ErrForm with a text of its own.
+type FormError struct {
+	Of   string // what the bytes are not: "Cert", "Priv", "Pub", "CSR" or "CRL"; "": they are nothing at all
+	Text string
+}
 
-func (e formError) Error() string        { return string(e) }
-func (e formError) Is(target error) bool { return target == ErrForm }
+func (e *FormError) Error() string        { return e.Text }
+func (e *FormError) Is(target error) bool { return target == ErrForm }
+
+func formError(of, text string) error { return &FormError{of, text} }
 
 // Encodings that are written and read.
 const (
@@ -70,9 +78,7 @@ func Source(text string) ([]byte, error) {
 	if b, err := base64.StdEncoding.DecodeString(text); err == nil && len(b) > 0 {
 		return b, nil
 	}
-	return nil, formError("Could not load provided source. You need to pass an existing file, " +
-		"(PEM|hex|base64)-encoded string " +
-		"or raw bytes.")
+	return nil, ErrSource
 }
 
 // Generate makes a private key.
@@ -144,17 +150,18 @@ func LoadKey(b []byte, passphrase *string) (key crypto.Signer, encoding string, 
 	if !bytes.Contains(b, []byte(pemBegin)) {
 		key, err := parseKey(b, passphrase)
 		if errors.Is(err, ErrForm) {
-			err = formError("Could not deserialize binary data, neither as DER nor PKCS#12.")
+			err = formError("Priv", "Could not deserialize binary data, neither as DER nor PKCS#12.")
 		}
 		return key, DER, err
 	}
-	wrong := formError("Could not load PEM-encoded private key")
+	wrong := formError("Priv", "Could not load PEM-encoded private key")
 	for block, rest := pem.Decode(b); block != nil; block, rest = pem.Decode(rest) {
 		if !strings.HasSuffix(block.Type, "PRIVATE KEY") {
 			continue
 		}
 		if block.Headers["DEK-Info"] != "" {
-			return nil, "", formError("Private keys with the old encryption of PEM are not supported on this minion")
+			return nil, "", formError("Priv", "Private keys with the old encryption of PEM are not supported on "+
+				"this minion")
 		}
 		key, err := parseKey(block.Bytes, passphrase)
 		if errors.Is(err, ErrForm) {
@@ -206,9 +213,9 @@ func LoadPublic(b []byte) (any, error) {
 			return k, nil
 		}
 		if isPEM {
-			return nil, formError("Could not load PEM-encoded public key.")
+			return nil, formError("Pub", "Could not load PEM-encoded public key.")
 		}
-		return nil, formError("Could not load DER-encoded public key.")
+		return nil, formError("Pub", "Could not load DER-encoded public key.")
 	}
 	return key, nil
 }
@@ -248,7 +255,8 @@ func LoadCertificates(b []byte) (certs []*x509.Certificate, encoding string, err
 	if !bytes.Contains(b, []byte(pemBegin)) {
 		cert, err := x509.ParseCertificate(b)
 		if err != nil {
-			return nil, "", formError("Could not deserialize binary data, neither as DER nor PKCS#7, PKCS#12.")
+			return nil, "", formError("Cert", "Could not deserialize binary data, neither as DER nor PKCS#7, "+
+				"PKCS#12.")
 		}
 		return []*x509.Certificate{cert}, DER, nil
 	}
@@ -261,7 +269,7 @@ func LoadCertificates(b []byte) (certs []*x509.Certificate, encoding string, err
 		}
 	}
 	if len(certs) == 0 {
-		return nil, "", formError("Could not load PEM-encoded certificate.")
+		return nil, "", formError("Cert", "Could not load PEM-encoded certificate.")
 	}
 	return certs, PEM, nil
 }
@@ -281,7 +289,7 @@ func LoadRequest(b []byte) (*x509.CertificateRequest, string, error) {
 	encoding := map[bool]string{true: PEM, false: DER}[isPEM]
 	req, err := x509.ParseCertificateRequest(der)
 	if err != nil {
-		return nil, "", formError("Could not load " + strings.ToUpper(encoding) +
+		return nil, "", formError("CSR", "Could not load "+strings.ToUpper(encoding)+
 			"-encoded certificate signing request.")
 	}
 	return req, encoding, nil
@@ -298,7 +306,7 @@ func LoadRevocations(b []byte) (*x509.RevocationList, string, error) {
 	encoding := map[bool]string{true: PEM, false: DER}[isPEM]
 	list, err := x509.ParseRevocationList(der)
 	if err != nil {
-		return nil, "", formError("Could not load " + strings.ToUpper(encoding) +
+		return nil, "", formError("CRL", "Could not load "+strings.ToUpper(encoding)+
 			"-encoded certificate revocation list.")
 	}
 	return list, encoding, nil

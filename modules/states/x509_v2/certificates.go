@@ -48,7 +48,7 @@ func (a certificateArgs) arguments(others *payload.Map) *payload.Map {
 		"private_key_passphrase": a.KeyPass, "csr": a.CSR, "subject": a.Subject, "serial_number": a.Serial,
 		"not_before": a.Before,
 		"not_after":  a.After, "days_valid": a.Days} {
-		if v != nil {
+		if v != nil || name == "signing_private_key" { // the state hands that one on, given or not
 			out.Set(name, v)
 		}
 	}

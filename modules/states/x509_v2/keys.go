@@ -53,12 +53,13 @@ func privateKey(c *states.Call, a privateKeyArgs) (states.Plan, error) {
 	if a.Encoding != pki.PEM && a.Encoding != pki.DER {
 		return states.Wrong("The encoding '" + a.Encoding + "' is not supported on this minion"), nil
 	}
-	m := &managed{c: c, name: a.Name, noun: "The private key", encoding: a.Encoding, file: file}
+	m := &managed{c: c, name: a.Name, noun: "The private key", encoding: a.Encoding, file: file, created: true}
 	var current crypto.Signer
 	m.look = func(path string) (bool, error) {
 		m.exists = true
 		if a.New {
-			return true, nil
+			m.changes.Set("replaced", m.name)
+			return false, nil
 		}
 		b, err := pki.Source(path)
 		if err != nil {
@@ -112,11 +113,9 @@ func (a privateKeyArgs) unreadable(m *managed, err error) (replace bool, _ error
 			"PKCS12. Pass overwrite: true to force regeneration")
 	case errors.Is(err, pki.ErrPassword) || errors.Is(err, pki.ErrNoPassword):
 		m.changes.Set("passphrase", true)
-		m.changes.Set("created", m.name)
-		return false, nil
 	}
 	m.changes.Set("created", m.name)
-	return true, nil
+	return false, nil
 }
 
 // compare puts what differs of a key into changes.
@@ -158,7 +157,7 @@ func pem(c *states.Call, a pemArgs) (states.Plan, error) {
 		return states.Plan{}, err
 	}
 	p := states.Plan{Result: sub.Value("result"), Comment: sub.Value("comment"), Changes: sub.Map("changes")}
-	if p.Result == false || p.Result == true && p.Changes.Len() == 0 {
+	if p.Result == false {
 		return p, nil
 	}
 	p.Apply = func() (states.Done, error) {

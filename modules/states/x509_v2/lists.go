@@ -80,7 +80,7 @@ func (k *listCheck) compare(path string) (replace bool, err error) {
 	if err != nil {
 		return true, nil // it is replaced
 	}
-	k.current, k.exists = list, true
+	k.current, k.exists = list, len(list.RevokedCertificateEntries) > 0 // one without entries is none to Salt
 	if !pki.SignedWith(list.SignatureAlgorithm, k.Digest) {
 		k.changes.Set("digest", k.Digest)
 	}

@@ -76,6 +76,7 @@ type managed struct {
 	file     *payload.Map
 	changes  *payload.Map
 	exists   bool // there is something that can be read, or replaced
+	created  bool // what takes the place of a link is told as created only
 
 	// look compares what is in the file at a path, and puts what differs into changes; replace is for what cannot be
 	// read.
@@ -146,7 +147,7 @@ func (m *managed) planFile() (states.Plan, error) {
 	} else {
 		m.changes.Set("created", m.name)
 	}
-	if replace {
+	if replace && !m.created {
 		m.changes.Set("replaced", m.name)
 	}
 	verb := "created"
@@ -194,6 +195,11 @@ func (m *managed) write(real, text string) (states.Done, error) {
 	b, err := m.make()
 	if err != nil {
 		return states.Done{}, err
+	}
+	if _, replace := m.realName(); replace {
+		if err := os.Remove(m.name); err != nil {
+			return states.Done{}, loader.ExecErr("%v", err)
+		}
 	}
 	if m.encoding == "pem" {
 		return m.end(payload.M("contents", string(b), "replace", true), text, nil)

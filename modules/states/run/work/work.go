@@ -49,7 +49,8 @@ type Work struct {
 
 // New makes a run that has not begun.
 func New(opt Options) *Work {
-	w := &Work{opt: opt, run: steps.New(opt.Steps, opt.How), init: map[string]bool{}, aggregated: map[string]bool{}, test: opt.How.Test}
+	w := &Work{opt: opt, run: steps.New(opt.Steps, opt.How),
+		init: map[string]bool{}, aggregated: map[string]bool{}, test: opt.How.Test}
 	opt.Performer.Run = view{w}
 	return w
 }

@@ -141,12 +141,12 @@ func TestBomb(t *testing.T) {
 	var b bytes.Buffer
 	z, _ := gzip.NewWriterLevel(&b, gzip.BestSpeed)
 	w := tar.NewWriter(z)
-	const size = 1 << 31
+	const size int64 = 1 << 31
 	if err := w.WriteHeader(&tar.Header{Name: "zeros", Size: size, Mode: 0o644}); err != nil {
 		t.Fatal(err)
 	}
 	block := make([]byte, 1<<20)
-	for range size / len(block) {
+	for range size / int64(len(block)) {
 		if _, err := w.Write(block); err != nil {
 			t.Fatal(err)
 		}

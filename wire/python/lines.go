@@ -6,7 +6,9 @@ import (
 )
 
 // Lines cuts text where str.splitlines does; keep leaves the ends on.
-func Lines(s string, keep bool) []string { return cut(s, "\n\r\v\f\x1c\x1d\x1e\u0085\u2028\u2029", keep) }
+func Lines(s string, keep bool) []string {
+	return cut(s, "\n\r\v\f\x1c\x1d\x1e\u0085\u2028\u2029", keep)
+}
 
 // LinesOfBytes cuts where bytes.splitlines does, and a file that is open with newline="": behind \n, \r and both.
 func LinesOfBytes(s string, keep bool) []string { return cut(s, "\n\r", keep) }

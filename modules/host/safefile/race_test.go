@@ -27,7 +27,7 @@ func TestRemoveWhileSwapped(t *testing.T) {
 		_ = os.MkdirAll(dir+"/tree/a/c", 0o755) // which may be a link by now
 		_ = os.WriteFile(dir+"/tree/a/kept", nil, 0o600)
 		must(t, os.WriteFile(dir+"/other/kept", nil, 0o600))
-		_ = safefile.Remove(dir + "/tree")               // it may find the tree changed
+		_ = safefile.Remove(dir + "/tree") // it may find the tree changed
 		if _, err := os.Stat(dir + "/other/kept"); err != nil {
 			t.Fatal(err)
 		}

@@ -61,4 +61,6 @@ func Lines(text string) []string {
 }
 
 // OfTexts is the unified diff of two texts, as one text; empty where they are equal.
-func OfTexts(a, b, from, to string) string { return strings.Join(Unified(Lines(a), Lines(b), from, to), "") }
+func OfTexts(a, b, from, to string) string {
+	return strings.Join(Unified(Lines(a), Lines(b), from, to), "")
+}

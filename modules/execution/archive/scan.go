@@ -41,7 +41,7 @@ func Scan(ctx context.Context, file, form string) (*Contents, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer s.Close()
+	defer func() { _ = s.Close() }()
 	c := &Contents{}
 	in, count := tar.NewReader(s), 0
 	for {
@@ -139,7 +139,7 @@ func scanZip(file string) (*Contents, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer z.Close()
+	defer func() { _ = z.Close() }()
 	c, seen := &Contents{}, map[string]bool{}
 	for _, f := range z.File {
 		c.addZip(f, seen)

@@ -17,7 +17,7 @@ func Untar(ctx context.Context, file string, root *os.Root) (names []string, err
 	if err != nil {
 		return nil, err
 	}
-	defer s.Close()
+	defer func() { _ = s.Close() }()
 	t, who := &target{ctx: ctx, root: root}, newOwners(ctx)
 	defer func() { err = errors.Join(err, t.finish()) }()
 	for in := tar.NewReader(s); len(names) <= maxMembers; {

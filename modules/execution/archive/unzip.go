@@ -113,7 +113,7 @@ func Unzip(ctx context.Context, file string, root *os.Root, o ZipOptions) (names
 	if err != nil {
 		return nil, err
 	}
-	defer z.Close()
+	defer func() { _ = z.Close() }()
 	if err := z.check(); err != nil {
 		return nil, err
 	}

@@ -93,7 +93,7 @@ func oneWord(what, s string) error {
 }
 
 func oneLine(what, s string) error {
-	if strings.ContainsAny(s, "\n\r\v\f\x85\u2028\u2029") {
+	if strings.ContainsAny(s, "\n\r\v\f\u0085\u2028\u2029") {
 		return loader.InvocErr("%s is no %s for the table of hosts: it has more than one line", python.Repr(s), what)
 	}
 	return nil

@@ -41,7 +41,7 @@ func (p *Place) dress(a Attrs) error {
 	if err != nil {
 		return err
 	}
-	defer unix.Close(fd)
+	defer func() { _ = unix.Close(fd) }()
 	return p.setAttrs(fd, a)
 }
 

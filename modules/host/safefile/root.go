@@ -18,7 +18,7 @@ func OpenRoot(path string) (*os.Root, error) {
 	if err != nil {
 		return nil, p.wrong("open", err)
 	}
-	defer unix.Close(fd)
+	defer func() { _ = unix.Close(fd) }()
 	root, err := os.OpenRoot(procName(fd))
 	if err != nil {
 		return nil, p.wrong("open", bare(err))

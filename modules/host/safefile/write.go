@@ -140,7 +140,7 @@ func SetAttrs(path string, a Attrs, follow bool) error {
 	if err != nil {
 		return err
 	}
-	defer unix.Close(fd)
+	defer func() { _ = unix.Close(fd) }()
 	return p.setAttrs(fd, a)
 }
 

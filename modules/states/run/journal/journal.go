@@ -19,6 +19,8 @@ import (
 	"brine/modules/states/run/low"
 	"brine/wire/disk/recordlog"
 	"brine/wire/payload"
+
+	"golang.org/x/sys/unix"
 )
 
 // Folder is the directory of journals below the cache of a minion.
@@ -56,7 +58,7 @@ func Begin(dir, jid string, job *payload.Map, chunks []*payload.Map) (*Journal, 
 		return nil, err
 	}
 	prune(filepath.Dir(path))
-	log, err := recordlog.Create(path, recordlog.Options{})
+	log, err := recordlog.Create(path, recordlog.Options{Lock: true})
 	if err != nil {
 		return nil, err
 	}
@@ -72,15 +74,31 @@ func Begin(dir, jid string, job *payload.Map, chunks []*payload.Map) (*Journal, 
 	return j, nil
 }
 
-// prune removes the oldest journals where there are too many. A run that goes on is among the newest.
+// prune removes the oldest journals where there are too many. The journal of a run that goes on is locked and stays.
 func prune(dir string) {
 	found, err := os.ReadDir(dir)
 	if err != nil || len(found) < most {
 		return
 	}
-	for _, old := range found[:len(found)-most+1] {
-		_ = os.Remove(filepath.Join(dir, old.Name())) // one that cannot be removed is tried again by the next run
+	var over []string
+	for _, entry := range found {
+		if path := filepath.Join(dir, entry.Name()); !inUse(path) {
+			over = append(over, path)
+		}
 	}
+	for _, path := range over[:max(0, len(over)-most+1)] {
+		_ = os.Remove(path) // one that cannot be removed is tried again by the next run
+	}
+}
+
+// inUse tells whether a run has a journal open, here or in another process.
+func inUse(path string) bool {
+	file, err := os.Open(path)
+	if err != nil {
+		return false
+	}
+	defer file.Close()
+	return errors.Is(unix.Flock(int(file.Fd()), unix.LOCK_SH|unix.LOCK_NB), unix.EWOULDBLOCK)
 }
 
 // Started notes that a chunk was begun. It must have returned before the chunk is called.

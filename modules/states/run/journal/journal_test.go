@@ -99,6 +99,21 @@ func TestTorn(t *testing.T) {
 	}
 }
 
+// TestLive: the journals of runs that go on stay, however many there are.
+func TestLive(t *testing.T) {
+	dir := t.TempDir()
+	for i := range 30 {
+		j, err := journal.Begin(dir, fmt.Sprintf("2026%04d", i), payload.NewMap(0), chunks(1))
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = j.Close() })
+	}
+	if _, err := journal.Read(dir, "20260000"); err != nil {
+		t.Errorf("the first of 30 runs: %v", err)
+	}
+}
+
 // TestOthers: a jid is never a path, journals of old runs go, and one that is not there is told.
 func TestOthers(t *testing.T) {
 	dir := t.TempDir()
